@@ -116,13 +116,14 @@ static inline double case_slice_s(const struct sched_input *in, const struct sch
 }
 
 /* B of policy.h. */
-static inline double case_limit_s(const struct sched_input *in)
+static inline double case_limit_s(const struct sched_input *in, const struct sched_job *waiting)
 {
 	double round = 0;
 
 	for (int i = 0; i < in->n_jobs; i++)
-		round += case_least(in, &in->jobs[i]) * case_slice_s(in, &in->jobs[i]);
-	return 16 * fmax(in->slice_s, round / in->n_devices);
+		if (!(in->jobs[i].submitted_s > waiting->waiting_since_s))
+			round += case_least(in, &in->jobs[i]) * case_slice_s(in, &in->jobs[i]);
+	return 24 * fmax(in->slice_s, round / in->n_devices);
 }
 
 /* What keeps an overdue job waiting at most once nothing is launched any more: L of policy.h. */

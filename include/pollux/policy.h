@@ -171,11 +171,13 @@ void policy_decide(const struct policy *policy, const struct sched_input *in, bo
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and
  *
- *	B = 16 * max(slice_s, D / n_devices)
+ *	B = 24 * max(slice_s, D / n_devices)
  *
- * where D is the device-seconds of a round in which each job that the machine is large enough for
- * has its slice (after the first) on the least number of devices. Where all jobs are preemptible,
- * W starts after at most
+ * where D is the device-seconds of a round in which each job that the machine is large enough for,
+ * and that was submitted before W began to wait, has its slice (after the first) on the least
+ * number of devices. So B is a constant of W's wait: newcomers do not lengthen it. It falls when
+ * jobs end, and changes where a restart or the least number of devices is learnt. Where all jobs
+ * are preemptible, W starts after at most
  *
  *	B + P + (|A| + 1) * (L + P)
  *

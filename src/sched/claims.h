@@ -11,7 +11,7 @@
  * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
  * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than claims.limit_s, or that was put first, is overdue. Overdue jobs
+ * A job that has waited longer than its claims.limits_s, or that was put first, is overdue. Overdue jobs
  * must start while they fit beside the protected jobs, and the others make room: those that were
  * put first before the rest, then the longest waiting first. The first that does not fit gathers
  * devices. Nothing is launched behind it, not even a running job on another number of devices,
@@ -53,7 +53,7 @@ struct claims {
 	struct claim *items;	/* in the order of the curves */
 	/* devices of each kind that jobs which are not preemptible keep, or must get */
 	int fixed[SCHED_KINDS];
-	double limit_s;		/* the longest that a job waits before it is overdue */
+	double *limits_s;	/* how long each job may wait before it is overdue: B of policy.h */
 	int gathering;		/* index of the job that gathers; -1: none */
 	int gathered_kind;	/* of which it gathers devices */
 	double gathered_s;	/* when that job has enough */

@@ -76,7 +76,7 @@ static void sort_line(struct line *line)
 	qsort(line->items, (size_t)line->n, sizeof(*line->items), line_order);
 	for (int i = 1; i < line->n; i++)
 		line->overdue_s = fmin(line->overdue_s,
-				       line->items[i].since_s + line->d->claims->limit_s);
+				       line->items[i].since_s + line->d->claims->limits_s[line->items[i].index]);
 }
 
 /* --- jobs that cannot start for as long as others run that are not preemptible --- */
@@ -193,7 +193,7 @@ static double bound_s(const struct line *line, const struct waiting *item)
 
 	return line->has_fixed
 		       ? (double)NAN
-		       : item->since_s + claims->limit_s + (item->before + 1) * claims->turn_s;
+		       : item->since_s + claims->limits_s[item->index] + (item->before + 1) * claims->turn_s;
 }
 
 /* --- the first in line: whose slices leave enough devices --- */

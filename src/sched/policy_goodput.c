@@ -9,8 +9,9 @@
  * least as much as any other choice, since it has no restart to come, and the claims of the jobs
  * that were launched are those by which they were launched.
  *
- * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest; so have all
- * jobs that have waited longer: they are overdue, and stay so, with W. Let X be the first of them
+ * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest. A job V that
+ * has waited longer began its wait earlier, when no more jobs had been submitted: V's own B is not
+ * above W's, and V has waited for that. So all of them are overdue, and stay so, with W. Let X be the first of them
  * that does not fit: those before X start in this pass, and X is the first of all in the next. X
  * gathers: from now on nothing is launched or relaunched. What was launched so far is protected for
  * its slice, and what is about to end for CLAIMS_END_RESTARTS of its restarts after the last of

@@ -41,7 +41,7 @@ static void add_overdue(const struct goodput_decision *d, const struct wait *w, 
 		reason_add(reason, "; put first");
 	} else {
 		reason_add(reason, "; waited over ");
-		reason_add_duration(reason, d->claims->limit_s);
+		reason_add_duration(reason, d->claims->limits_s[w->index]);
 	}
 	if (w->kind == WAIT_OVERDUE)
 		reason_add(reason, ", as those before it");

@@ -328,7 +328,7 @@ static bool started_behind(const struct reference *ref, const struct sched_job *
 {
 	const struct sched_job *stuck = &ref->c->jobs[ref->stuck];
 
-	return runs(job) && job->launched_s >= stuck->waiting_since_s + case_limit_s(&ref->c->in) &&
+	return runs(job) && job->launched_s >= stuck->waiting_since_s + case_limit_s(&ref->c->in, stuck) &&
 	       job->submitted_s > stuck->waiting_since_s;
 }
 
@@ -383,7 +383,8 @@ static void settle(struct reference *ref)
 	}
 	for (i = 0; i < c->in.n_jobs; i++)
 		ref->overdue[i] = !runs(&c->jobs[i]) && ref->least[i] &&
-				  c->in.now_s - c->jobs[i].waiting_since_s >= case_limit_s(&c->in);
+				  c->in.now_s - c->jobs[i].waiting_since_s >=
+					  case_limit_s(&c->in, &c->jobs[i]);
 	while ((i = next_overdue(ref, seen)) >= 0) {
 		seen[i] = true;
 		if (fixed + ref->least[i] > c->in.n_devices) {
@@ -393,7 +394,7 @@ static void settle(struct reference *ref)
 		}
 		if (ref->stuck >= 0 && !c->jobs[i].preemptible && !may_start_behind(ref, i))
 			continue;
-		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in),
+		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in, &c->jobs[i]),
 			      c->in.n_devices - kept);
 		ref->gathering = kept + ref->least[i] > c->in.n_devices;
 		if (ref->gathering)
@@ -631,14 +632,14 @@ static void test_order(void)
 		had(job(5, linear, 1, 1), 3600),
 	};
 	const struct wanted shortest[] = {
-		{ 0, 39060, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
-		{ 0, 39720, "1st in line; needs 1 device for 16m40s; shorter jobs first" },
+		{ 0, 58260, "3rd in line; needs 1 device for 1d03h; shorter jobs first" },
+		{ 0, 58920, "1st in line; needs 1 device for 16m40s; shorter jobs first" },
 		{ 1, -1, "1 device" },
 		{ 0, -1, "needs 5 devices; 1 can be used here" },
-		{ 0, 40380, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
+		{ 0, 59580, "2nd in line; needs 1 device for an assumed 3h03m; others come first" },
 	};
 	struct sched_job heavy[] = { job(1, linear, 1, 1), job(2, linear, 1, 1) };
-	const struct wanted second[] = { { 0, 19800, NULL }, { 1, -1, NULL } };
+	const struct wanted second[] = { { 0, 29400, NULL }, { 1, -1, NULL } };
 	/* The rank of the first is 2, that of the second 1. */
 	const struct sched_job ranks[] = {
 		lacks(job(1, linear, 1, 1), 2950), heavier(lacks(job(2, linear, 1, 1), 1e5), 2.004),
@@ -662,13 +663,13 @@ static void test_order(void)
 	};
 	const struct wanted weight_first[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 29460, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
-		{ 0, 30120, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
+		{ 0, 43860, "1st in line; needs 1 device for 1h00m; jobs of more weight first" },
+		{ 0, 44520, "2nd in line; needs 1 device for 2h00m; shorter jobs first" },
 	};
 	/* A job without any service ends within 150 s with the chance 1/2: 150 / ln 2 = 216.4 s for
 	 * each end. */
 	struct sched_job either[] = { job(1, linear, 1, 1), lacks(job(2, linear, 1, 1), 10 * 217) };
-	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 19860, NULL } };
+	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 29460, NULL } };
 	const struct wanted shorter[] = { { 0, 250, NULL }, { 1, -1, NULL } };
 
 	CHECK("short ones first, known or by age", 1, known, shortest);
@@ -706,18 +707,18 @@ static void test_slices(void)
 	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
-		{ 0, 19800,
+		{ 0, 29400,
 		  "1st in line; needs 2 devices for an assumed 1h10m; job 2 has its slice" },
 		{ 2, -1, "2 devices" },
 	};
 	const struct wanted others[] = {
 		{ 2, -1, "2 devices" },
-		{ 0, 19800,
+		{ 0, 29400,
 			"1st in line; needs 2 devices for an assumed 1h10m; others come first" },
 	};
 
-	const struct wanted never[] = { { 0, 19800, NULL }, { 2, -1, NULL } };
-	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 19800, NULL } };
+	const struct wanted never[] = { { 0, 29400, NULL }, { 2, -1, NULL } };
+	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 29400, NULL } };
 
 	CHECK("within the slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
@@ -779,6 +780,19 @@ static void test_ended(void)
 	   "where jobs are alike, what is nearer to its end goes on");
 }
 
+static struct sched_job submitted(struct sched_job job, double age_s)
+{
+	job.submitted_s = NOW_S - age_s;
+	return job;
+}
+
+/* All were there before any of them began to wait. */
+static void set_submitted(struct sched_job *jobs, int n)
+{
+	for (int i = 0; i < n; i++)
+		jobs[i] = submitted(jobs[i], 1e6);
+}
+
 /* Who is first in line starts as slices end, unless that is not for it: another is overdue by then,
  * or those in their slice are shorter at the end of it. */
 static void test_slice_ends(void)
@@ -816,12 +830,13 @@ static void test_slice_ends(void)
 		{ 0, 1160, NULL },
 	};
 
+	set_submitted(jobs, 5);
 	CHECK("the slice of one", 4, jobs, one);
 	jobs[1].remaining_samples = 15000;
 	CHECK("the slices of two", 4, jobs, two);
-	jobs[4] = waited(jobs[4], 16299);
+	jobs[4] = waited(jobs[4], 24699);
 	CHECK("and another that is overdue after that", 4, jobs, two);
-	jobs[4] = waited(jobs[4], 16300);
+	jobs[4] = waited(jobs[4], 24700);
 	CHECK("or before it", 4, jobs, overdue);
 }
 
@@ -843,30 +858,29 @@ static void test_age(void)
 
 static void test_overdue(void)
 {
-	/* D = 5 of 2 devices: the limit is 24000 s. */
-	const struct sched_job gathers[] = {
-		waited(had(job(1, NULL, 2, 2), 1e9), 24000),
+	/* D = 5 slices of 2 devices: the limit is 36000 s. */
+	struct sched_job gathers[] = {
+		waited(had(job(1, NULL, 2, 2), 1e9), 36000),
 		had(holds(job(2, linear, 1, 1), 1, 100), 100),
 		job(3, linear, 1, 1),
 		holds(job(4, linear, 1, 2), 1, 800),
 	};
 	const struct wanted gathering[] = {
 		{ 0, 500,
-		  "1st in line; needs 2 devices; waited over 6h40m: gathers devices as slices "
+		  "1st in line; needs 2 devices; waited over 10h00m: gathers devices as slices "
 		  "end" },
 		{ 1, -1, NULL },
-		{ 0, 25200, NULL },
+		{ 0, 37200, NULL },
 		{ 1, -1, NULL },
 	};
 	struct sched_job starts[4];
 	const struct wanted started[] = {
-		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 24600, NULL },
-		{ 0, 25200, NULL }, { 0, 25800, NULL },
+		{ 2, -1, "2 devices; goodput not known yet" }, { 0, 36600, NULL },
+		{ 0, 37200, NULL }, { 0, 37800, NULL },
 	};
-	const struct sched_job early[] = { waited(gathers[0], 23999), gathers[1], gathers[2],
-					   gathers[3] };
+	struct sched_job early[4];
 	const struct wanted not_yet[] = {
-		{ 0, 601, NULL }, { 1, -1, NULL }, { 0, 25200, NULL }, { 1, -1, NULL }
+		{ 0, 601, NULL }, { 1, -1, NULL }, { 0, 37200, NULL }, { 1, -1, NULL }
 	};
 	const struct sched_job stuck[] = {
 		fixed(holds(job(1, linear, 1, 1), 1, 9000)), waited(job(2, linear, 2, 2), 90000),
@@ -877,16 +891,35 @@ static void test_overdue(void)
 		{ 0, -1, "not preemptible, so not before job 2" }, { 1, -1, NULL },
 	};
 
+	set_submitted(gathers, 4);
 	CHECK("the overdue gathers", 2, gathers, gathering);
 	for (int i = 0; i < 4; i++)
-		starts[i] = gathers[i];
+		early[i] = starts[i] = gathers[i];
+	early[0] = waited(gathers[0], 35999);
 	starts[1].launched_s = NOW_S - 600;
 	CHECK("and starts when the last slice is over", 2, starts, started);
 	CHECK("not before its time", 2, early, not_yet);
 	CHECK("one that is stuck is passed over", 2, stuck, passed);
 }
 
-/* It has 6000 samples to go at 10 a second, on the one device; the limit is 28800 s, and a slice
+/* What comes later does not lengthen the wait that was told. */
+static void test_limit_is_constant(void)
+{
+	struct sched_job jobs[12] = { holds(job(1, linear, 1, 1), 1, 100),
+				      waited(submitted(job(2, linear, 1, 1), 50), 50) };
+	const struct wanted when[12] = { { 1, -1, NULL }, { 0, 29350, NULL } };
+	struct wanted behind[12];
+
+	jobs[0] = submitted(jobs[0], 100);
+	CHECK("the wait of one", 1, ((struct sched_job[]){ jobs[0], jobs[1] }), when);
+	for (int i = 0; i < 12; i++)
+		behind[i] = i < 2 ? when[i] : (struct wanted){ 0, -2, NULL };
+	for (int i = 2; i < 12; i++)
+		jobs[i] = submitted(job(i + 1, linear, 1, 1), 10);
+	CHECK("beside ten newcomers", 1, jobs, behind);
+}
+
+/* It has 6000 samples to go at 10 a second, on the one device; the limit is 43200 s, and a slice
  * for each that has waited as long. */
 static void test_end(void)
 {
@@ -897,14 +930,14 @@ static void test_end(void)
 		{ 0, 600,
 		  "1st in line; needs 1 device for an assumed 2h00m; starts when job 1 ends, or "
 		  "sooner" },
-		{ 0, 30120, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
+		{ 0, 44520, "2nd in line; needs 1 device for an assumed 2h00m; others come first" },
 	};
 	const struct wanted limit[] = {
 		{ 1, -1, NULL },
 		{ 0, 500,
 		  "1st in line; needs 1 device for an assumed 2h00m; waits for job 1 to end its "
 		  "slice" },
-		{ 0, 30120, NULL },
+		{ 0, 44520, NULL },
 	};
 	const struct sched_job starting[] = { lacks(holds(job(1, linear, 1, 1), 1, 10), 6000),
 					      job(2, linear, 1, 1) };
@@ -917,7 +950,7 @@ static void test_end(void)
 		  "1st in line; needs 2 devices for an assumed 1h00m; starts when job 1 ends, or "
 		  "sooner" },
 	};
-	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 30120, NULL } };
+	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 44520, NULL } };
 
 	CHECK("a known end, to ten seconds", 1, jobs, when);
 	jobs[0].remaining_samples = 25;
@@ -928,19 +961,19 @@ static void test_end(void)
 	CHECK("an end that leaves enough with what is free", 2, wide, beside);
 }
 
-/* The limit is 4800 s; a restart of 120 s. What lacks less is waited for, but not for ever. */
+/* The limit is 28800 s; a restart of 120 s. What lacks less is waited for, but not for ever. */
 static void test_about_to_end(void)
 {
 	struct sched_job jobs[] = { lacks(holds(job(1, linear, 1, 1), 1, 9000), 1190),
 				    job(2, linear, 1, 1) };
 	const struct wanted lets[] = {
 		{ 1, -1, "1 device" },
-		{ 0, 240, "1st in line; needs 1 device; waited over 5h16m: lets job 1 end first" },
+		{ 0, 240, "1st in line; needs 1 device; waited over 8h03m: lets job 1 end first" },
 	};
 	const struct wanted still[] = { { 1, -1, NULL }, { 0, 1, NULL } };
-	const struct wanted stopped[] = { { 0, 20040, NULL }, { 1, -1, "1 device" } };
+	const struct wanted stopped[] = { { 0, 29640, NULL }, { 1, -1, "1 device" } };
 	const struct wanted unknown[] = {
-		{ 0, 19800,
+		{ 0, 29400,
 		  "1st in line; needs 1 device for an assumed 2h00m; job 2 has its slice" },
 		{ 1, -1, NULL },
 	};
@@ -951,29 +984,25 @@ static void test_about_to_end(void)
 		{ 1, -1, NULL },
 		{ 1, -1, NULL },
 		{ 0, 340,
-		  "1st in line; needs 2 devices; waited over 5h16m: gathers devices as slices "
+		  "1st in line; needs 2 devices; waited over 8h03m: gathers devices as slices "
 		  "end" },
 	};
 
 	jobs[0].restart_s = wide[0].restart_s = 120;
-	jobs[1] = waited(jobs[1], 19200);
+	set_submitted(jobs, 2);
+	set_submitted(wide, 3);
+	jobs[1] = waited(jobs[1], 28800);
 	CHECK("about to end", 1, jobs, lets);
-	jobs[1] = waited(jobs[1], 19439);
+	jobs[1] = waited(jobs[1], 29039);
 	CHECK("and late", 1, jobs, still);
-	jobs[1] = waited(jobs[1], 19440);
+	jobs[1] = waited(jobs[1], 29040);
 	CHECK("and later than a lie may be", 1, jobs, stopped);
-	jobs[1] = waited(jobs[1], 19200);
+	jobs[1] = waited(jobs[1], 28800);
 	jobs[0].remaining_samples = 1200;
 	CHECK("not so near its end", 1, jobs, stopped);
 	jobs[0].remaining_samples = (double)NAN;
 	CHECK("of an end that nobody knows", 1, jobs, unknown);
 	CHECK("after the last slice", 2, wide, last);
-}
-
-static struct sched_job submitted(struct sched_job job, double age_s)
-{
-	job.submitted_s = NOW_S - age_s;
-	return job;
 }
 
 /* Job 1 ran when job 2 became overdue: behind that the others may start as long as they are
@@ -1084,7 +1113,7 @@ static void test_odd(void)
 	const struct wanted of_3[] = { { 3, -1, NULL }, { 0, -1, NULL }, { 0, -1, NULL } };
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" },
 				       { 1, -1, NULL },
-				       { 0, 19800, NULL } };
+				       { 0, 29400, NULL } };
 	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4, .n_ended = 0 };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];
@@ -1126,6 +1155,7 @@ int main(void)
 	test_slice_ends();
 	test_age();
 	test_overdue();
+	test_limit_is_constant();
 	test_end();
 	test_about_to_end();
 	test_behind_stuck();

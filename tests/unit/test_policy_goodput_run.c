@@ -298,7 +298,6 @@ static void pass(struct run *s)
 	struct sched_choice choices[RUN_JOBS];
 	int of[RUN_JOBS] = { 0 }, n = 0, left = s->n_devices;
 	struct sched_input in;
-	double limit;
 
 	for (int i = 0; i < s->n_jobs; i++) {
 		if (!s->jobs[i].here)
@@ -309,12 +308,12 @@ static void pass(struct run *s)
 	}
 	in = input_of(s, jobs, n);
 	policy_goodput.decide(&in, choices);
-	limit = case_limit_s(&in);
 	for (int i = 0; i < n; i++) {
 		check_choice(s, &in, i, &choices[i]);
 		left -= choices[i].replicas;
 		if (!jobs[i].replicas && case_least(&in, &jobs[i]))
-			follow_waiting(s, &s->jobs[of[i]], &in, limit, &choices[i]);
+			follow_waiting(s, &s->jobs[of[i]], &in, case_limit_s(&in, &jobs[i]),
+				       &choices[i]);
 	}
 	require(s, left >= 0, "no more devices than there are");
 	check_again(s, &in, choices);
@@ -328,11 +327,11 @@ static void test_at_random(void)
 	    slices_broken = 0;
 	double worst = 0;
 
-	for (uint64_t seed = 1; seed <= 1000; seed++) {
+	for (uint64_t seed = 1; seed <= 700; seed++) {
 		struct run s;
 
 		run_init(&s, seed);
-		for (int n = 0; n < 300 && !s.fault; n++) {
+		for (int n = 0; n < 600 && !s.fault; n++) {
 			advance(&s);
 			arrive(&s);
 			pass(&s);
@@ -349,7 +348,7 @@ static void test_at_random(void)
 		slices_broken += s.slices_broken;
 		worst = fmax(worst, s.worst);
 	}
-	is_int(broken, 0, "random mixes over 300 passes keep every rule and the bound");
+	is_int(broken, 0, "random mixes over 600 passes keep every rule and the bound");
 	printf("# %d launches, %d waits, %d after gathering in steady mixes; the longest was %.2f "
 	       "of its "
 	       "bound; %d mixes with jobs that are not preemptible\n",
@@ -416,14 +415,15 @@ static double service_by_weight(double weight)
 
 	steady(&s, 2, 1, 0);
 	s.jobs[0].job.weight = weight;
-	day(&s);
+	for (int n = 0; n < 4; n++)
+		day(&s);
 	is_str(s.fault, NULL, "with a weight: no rule is broken");
 	return s.jobs[0].job.attained_service_device_s / s.jobs[1].job.attained_service_device_s;
 }
 
 /* As pollux-submit(1) says. Bins of service double: of two equal jobs, one is ahead by a bin at
  * most, which is as much as the other has had. A job of much weight leaves the other a slice after
- * each wait of 16 rounds of two slices; the first of these slices is a short one. */
+ * each wait of 24 rounds of two slices; the first of these slices is a short one. */
 static void test_weights_are_no_shares(void)
 {
 	double equal = service_by_weight(1), hundred = service_by_weight(100);
@@ -431,7 +431,7 @@ static void test_weights_are_no_shares(void)
 	printf("# service beside a job of weight 1: %.2f with 1, %.2f with 100\n", equal, hundred);
 	ok(equal > 0.5 && equal < 2, "equal weights, equal service, but for a bin");
 	near(service_by_weight(1000), hundred, 0.05, "1000 brings no more than 100");
-	ok(hundred > 30 && hundred < 45, "which is 32 slices to one");
+	ok(hundred > 45 && hundred < 65, "which is 48 slices to one");
 }
 
 /* Two jobs cannot halve three devices; a restart must not be paid again and again to try. */
