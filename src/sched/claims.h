@@ -11,9 +11,9 @@
  * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
  * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than its claims.limits_s, or that was put first, is overdue. Overdue jobs
- * must start while they fit beside the protected jobs, and the others make room: those that were
- * put first before the rest, then the longest waiting first. The first that does not fit gathers
+ * A job that has waited longer than its claims.limits_s, or that was put first, is overdue. Overdue
+ * jobs must start while they fit beside the protected jobs, and the others make room: those that
+ * were put first before the rest, then the longest waiting first. The first that does not fit gathers
  * devices. Nothing is launched behind it, not even a running job on another number of devices,
  * whose new slice would count again; unprotected jobs may run on as they are. A job that is stuck,
  * to which jobs that are not preemptible leave too few devices, is an exception: it cannot start

@@ -74,9 +74,12 @@ static void sort_line(struct line *line)
 	for (int i = 0; i < line->n; i++)
 		line->items[i].before = i;
 	qsort(line->items, (size_t)line->n, sizeof(*line->items), line_order);
-	for (int i = 1; i < line->n; i++)
+	for (int i = 1; i < line->n; i++) {
+		const struct waiting *item = &line->items[i];
+
 		line->overdue_s = fmin(line->overdue_s,
-				       line->items[i].since_s + line->d->claims->limits_s[line->items[i].index]);
+				       item->since_s + line->d->claims->limits_s[item->index]);
+	}
 }
 
 /* --- jobs that cannot start for as long as others run that are not preemptible --- */
@@ -191,9 +194,10 @@ static double bound_s(const struct line *line, const struct waiting *item)
 {
 	const struct claims *claims = line->d->claims;
 
-	return line->has_fixed
-		       ? (double)NAN
-		       : item->since_s + claims->limits_s[item->index] + (item->before + 1) * claims->turn_s;
+	if (line->has_fixed)
+		return (double)NAN;
+	return item->since_s + claims->limits_s[item->index] +
+	       (item->before + 1) * claims->turn_s;
 }
 
 /* --- the first in line: whose slices leave enough devices --- */

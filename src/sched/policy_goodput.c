@@ -11,13 +11,13 @@
  *
  * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest. A job V that
  * has waited longer began its wait earlier, when no more jobs had been submitted: V's own B is not
- * above W's, and V has waited for that. So all of them are overdue, and stay so, with W. Let X be the first of them
- * that does not fit: those before X start in this pass, and X is the first of all in the next. X
- * gathers: from now on nothing is launched or relaunched. What was launched so far is protected for
- * its slice, and what is about to end for CLAIMS_END_RESTARTS of its restarts after the last of
- * these slices. At the first pass after that nothing is protected and X starts. A job that starts
- * to wait now has not waited longer than X, so there are at most |A| + 1 such times before W itself
- * has started. */
+ * above W's, and V has waited for that. So all of them are overdue, and stay so, with W. Let X be
+ * the first of them that does not fit: those before X start in this pass, and X is the first of all
+ * in the next. X gathers: from now on nothing is launched or relaunched. What was launched so far
+ * is protected for its slice, and what is about to end for CLAIMS_END_RESTARTS of its restarts
+ * after the last of these slices. At the first pass after that nothing is protected and X starts. A
+ * job that starts to wait now has not waited longer than X, so there are at most |A| + 1 such times
+ * before W itself has started. */
 #include <math.h>
 #include <stdlib.h>
 

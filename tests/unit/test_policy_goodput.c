@@ -328,7 +328,8 @@ static bool started_behind(const struct reference *ref, const struct sched_job *
 {
 	const struct sched_job *stuck = &ref->c->jobs[ref->stuck];
 
-	return runs(job) && job->launched_s >= stuck->waiting_since_s + case_limit_s(&ref->c->in, stuck) &&
+	return runs(job) &&
+	       job->launched_s >= stuck->waiting_since_s + case_limit_s(&ref->c->in, stuck) &&
 	       job->submitted_s > stuck->waiting_since_s;
 }
 
