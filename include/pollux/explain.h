@@ -66,11 +66,12 @@ bool explanation_assumes(const struct explanation *e, const struct goodput_choic
 /* The step time of a configuration by the model. */
 double explanation_step_time(const struct explanation *e, const struct configuration *c);
 
-/* explain_text.c, explain_tables.c: for people. */
+/* explain_text.c, explain_end.c, explain_tables.c: for people. */
 void explanation_print(const struct explanation *e, const struct output *out);
 void explanation_print_fit(const struct explanation *e, const struct output *out);
 void explanation_print_noise(const struct explanation *e, const struct output *out);
 void explanation_print_restart(const struct explanation *e, const struct output *out);
+void explanation_print_end(const struct explanation *e, const struct output *out);
 void explanation_print_devices(const struct explanation *e, const struct output *out);
 void explanation_print_batches(const struct explanation *e, const struct output *out);
 void explanation_print_parameters(const struct explanation *e, const struct output *out);

@@ -96,6 +96,13 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 			struct err *err);
 /* Inside a write transaction: reads all but the machine again, and keeps the fits. */
 int pass_read_again(const struct engine_context *at, struct snapshot *s, struct err *err);
+/* read_devices.c */
+/* Looks at the devices and their users, outside any transaction, if there is a job to decide on.
+ * Sets s->look_failed for a machine that cannot be read: the pass fails with s->failure at its end,
+ * since runs that lost their supervisors must not wait for the machine. */
+int pass_look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err);
+/* Once the runs are read: marks the devices that cannot be given out, with the reason. */
+int pass_judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err);
 /* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);

@@ -71,6 +71,18 @@ int64_t profile_job_on(const struct run_list *runs, const struct reserved_list *
  * are free. */
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err);
 
+/* profile_choice.c: reads what is known of the workload, and chooses the next point: t->choice and
+ * its limits of time. *chosen is false if nothing is left to try, or no time. */
+int profile_choose(struct profile *p, struct trial *t, bool *chosen, struct err *err);
+
+/* profile_lessons.c */
+/* Counts a point that was tried. */
+void profile_learn(struct profile *p, const struct trial *t);
+/* True if the command fails at its own sizes. Failures at other sizes do not end the profile. */
+bool profile_is_hopeless(const struct profile *p, const struct trial *t);
+/* Fills *err with the reason why the profile has nothing to show. Returns -1. */
+int profile_failed(const struct profile *p, const struct trial *t, struct err *err);
+
 /* trial.c: runs a point, stops the run and waits for its end. Sets p->cancelled if the job has
  * ended. */
 int profile_try(struct profile *p, struct trial *t, struct err *err);
