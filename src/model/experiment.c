@@ -6,14 +6,12 @@
 #include <stdlib.h>
 
 #include "experiment_information.h"
-#include "pollux/mem.h"
+#include "experiment_sizes.h"
 #include "pollux/steady.h"
 #include "whole.h"
 
 #define GRID_RATIO 1.4142135623730951	/* between local batches of the grid for predictions */
 #define DECREMENTS 10000	/* of a local batch, in search of a legal one */
-#define NEARLY 0.99		/* of the largest local batch: too near to be a point of its own */
-#define MOST_PASSES 4		/* of an update; more passes give no new information */
 #define STEPS STEADY_STEPS	/* to watch for a measurement */
 /* The least part of its weight that a point must still lack to be worth a launch. About five
  * windows reach it. */
@@ -27,128 +25,6 @@ const char *experiment_why_name(enum experiment_why why)
 	};
 
 	return names[why];
-}
-
-/* --- what is legal --- */
-
-static int64_t most_batch(const struct experiment_limits *l)
-{
-	return l->max_batch_size > 0 ? l->max_batch_size : l->batch_size;
-}
-
-static int64_t least_batch(const struct experiment_limits *l)
-{
-	return l->min_batch_size > 0 ? l->min_batch_size : l->batch_size;
-}
-
-static int64_t at_most(int64_t a, int64_t limit)
-{
-	return limit > 0 && a > limit ? limit : a;
-}
-
-/* The range of local batches for s passes on r devices. Returns false if it is empty. */
-static bool local_range(const struct experiment_limits *l, int r, int s, int64_t *low,
-			int64_t *high)
-{
-	*low = ceil_div(least_batch(l), (int64_t)r * s);
-	*high = at_most(most_batch(l) / ((int64_t)r * s), l->max_local_batch_size);
-	return *low >= 1 && *low <= *high;
-}
-
-/* Makes the configuration with local batch m and the fewest passes that reach the least batch.
- * Returns false if it is not legal. */
-static bool with_local(const struct experiment_limits *l, int r, int64_t m, struct configuration *c)
-{
-	int64_t s = ceil_div(least_batch(l), r * m), low, high;
-
-	if (s > INT32_MAX || (s > 1 && !l->accumulates) || !local_range(l, r, (int)s, &low, &high))
-		return false;
-	*c = configuration_make(r, m, (int)s);
-	return m >= low && m <= high;
-}
-
-/* The declared batch, rounded to what r devices can do. */
-static struct configuration rounded(const struct experiment_limits *l, int r)
-{
-	return configuration_spread(l->batch_size, r, l->max_local_batch_size, l->min_batch_size,
-				    l->max_batch_size);
-}
-
-static struct configuration own(const struct experiment_limits *l)
-{
-	if (l->batch_size == 0)
-		return configuration_make(l->min_replicas, 0, 1);
-	return rounded(l, l->min_replicas);
-}
-
-static int next_replicas(const struct experiment_limits *l, int r)
-{
-	int next = 8;
-
-	if (r < 8)
-		return r + 1;
-	while (next <= r)
-		next *= 2;
-	return next < l->max_replicas || r >= l->max_replicas ? next : l->max_replicas;
-}
-
-struct grid_maker {
-	const struct experiment_limits *limits;
-	struct experiment_grid grid;
-	int64_t local_max;
-	double ratio;
-};
-
-static void add(struct grid_maker *g, struct configuration c)
-{
-	int n = g->grid.count;
-
-	if (n < EXPERIMENT_GRID_MAX && (n == 0 || !configuration_equal(&g->grid.items[n - 1], &c)))
-		g->grid.items[g->grid.count++] = c;
-}
-
-/* Adds the rounded configuration if the batch does not divide among r devices. */
-static void add_rounded(struct grid_maker *g, int r, int s)
-{
-	const struct experiment_limits *l = g->limits;
-	struct configuration c = rounded(l, r);
-
-	if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
-	    (s == 1 || l->accumulates))
-		add(g, c);
-}
-
-/* Adds the configurations of s passes on r devices. */
-static void add_locals(struct grid_maker *g, int r, int s)
-{
-	int64_t low, high;
-
-	if (!local_range(g->limits, r, s, &low, &high)) {
-		add_rounded(g, r, s);
-		return;
-	}
-	high = at_most(high, g->local_max);
-	for (int i = 0; i < EXPERIMENT_GRID_MAX; i++) {
-		double m = (double)low * pow(g->ratio, i);
-
-		if (!(m < NEARLY * (double)high))
-			break;
-		add(g, configuration_make(r, (int64_t)m, s));
-	}
-	if (low <= high)
-		add(g, configuration_make(r, high, s));
-}
-
-struct experiment_grid experiment_grid_make(const struct experiment_limits *l, int64_t local_max,
-					    double ratio)
-{
-	struct grid_maker g = { .limits = l, .local_max = local_max, .ratio = ratio };
-
-	g.grid.items = xcalloc(EXPERIMENT_GRID_MAX, sizeof(*g.grid.items));
-	for (int r = l->min_replicas; r <= l->max_replicas; r = next_replicas(l, r))
-		for (int s = 1; s <= (l->accumulates ? MOST_PASSES : 1); s *= 2)
-			add_locals(&g, r, s);
-	return g.grid;
 }
 
 /* --- what was tried --- */
@@ -213,13 +89,13 @@ static struct bounds find_bounds(const struct experiment *e)
 static int64_t next_local(const struct experiment *e, const struct bounds *b)
 {
 	const struct experiment_limits *l = &e->limits;
-	int64_t top = at_most(most_batch(l) / l->min_replicas, l->max_local_batch_size);
-	int64_t least = l->accumulates ? 1 : ceil_div(least_batch(l), l->min_replicas);
+	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->max_local_batch_size);
+	int64_t least = l->accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
 	int64_t low = b->worked > 0 ? b->worked : least - 1, m, limit;
 
 	if (b->no_memory == 0)
 		return b->worked > 0 && b->worked < top && !b->stuck
-			? at_most(2 * b->worked, top) : 0;
+			? sizes_at_most(2 * b->worked, top) : 0;
 	limit = b->stuck > 0 && b->stuck < b->no_memory ? b->stuck : b->no_memory;
 	if (b->worked > 0 && (double)limit <= EXPERIMENT_MEMORY_RATIO * (double)b->worked)
 		return 0;
@@ -238,7 +114,7 @@ static bool grow(const struct experiment *e, const struct throughput_params *p,
 
 	/* m may be illegal in any number of passes: then takes the next smaller legal one. */
 	for (int i = 0; m > b.worked; i++) {
-		if (with_local(&e->limits, e->limits.min_replicas, m, c) && !find(e, c))
+		if (sizes_with_local(&e->limits, e->limits.min_replicas, m, c) && !find(e, c))
 			break;
 		m = i < DECREMENTS ? m - 1 : 0;
 	}
@@ -382,7 +258,7 @@ static bool is_known_to_fit(const struct experiment *e, const struct configurati
 
 bool experiment_next(const struct experiment *e, struct experiment_choice *choice)
 {
-	struct configuration first = own(&e->limits);
+	struct configuration first = sizes_own(&e->limits);
 	struct throughput_params p = experiment_params(&e->fit, &first);
 
 	*choice = (struct experiment_choice){ .configuration = first, .deviation = (double)NAN };

@@ -1,60 +1,13 @@
-/* steps.c - lines are matched, a pattern is locked, its counter is followed. */
+/* steps.c - matches the lines of a log with the patterns, within limits of time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bars.h"
-#include "log_lines.h"
-#include "patterns.h"
 #include "pollux/mem.h"
 #include "ranks.h"
-#include "track.h"
+#include "steps_state.h"
 
-#define LOCK_HITS 3
-#define RANK_MAX 32
 #define TRY_MIN_BYTES 64	/* the least cost of a try, in bytes */
-
-/* The hits of a pattern before it is locked. */
-struct record {
-	int hits;			/* hits in a row that count */
-	int64_t n;			/* all hits */
-	double step, first_arrival_s;
-	bool from_0;			/* an epoch 0 was seen */
-};
-
-/* The last line that told an epoch and no step. */
-struct header {
-	double epoch, epochs;		/* NaN: no such line yet */
-	int first_epoch;
-	bool are_bare;			/* sighting: epochs_are_bare */
-	int64_t n;			/* the number of such lines */
-};
-
-struct steps {
-	struct patterns patterns;
-	struct log_lines lines;
-	struct bars bars;
-	struct track track;
-	struct record records[PATTERNS_MAX];
-	int locked, almost;		/* indices; -1: none */
-	uint64_t active;		/* bits of the patterns that are tried */
-	/* the job's run before this one: its locked pattern (-1: none), and its counter */
-	int former;
-	struct track former_track;
-	struct header header;
-	double final_unit_s;
-	/* Hugging Face's trainer, whose bars count updates however often they begin */
-	bool is_trainer;
-	bool is_lightning;
-	bool has_begun;			/* an event of the locked pattern was passed on */
-	char rank[RANK_MAX];		/* the only rank that counts */
-	size_t rank_length;		/* 0: no rank has printed a step yet */
-	double bytes_left, cpu_left_s, refilled_s;	/* budgets of regular expressions */
-	double (*cpu_s)(void);		/* NULL: expressions are not timed */
-	int64_t n_skipped;
-	steps_sink *sink;		/* of the present call */
-	void *arg;
-};
 
 struct steps *steps_new(const char *step_regex, struct err *err)
 {
@@ -128,216 +81,6 @@ void steps_set_bar_life(struct steps *s, double seconds)
 	s->bars.enough_s = seconds;
 }
 
-/* --- locking --- */
-
-/* A pattern gives way to those of a higher rank. */
-static int rank_of(const struct pattern *p)
-{
-	switch (p ? (int)p->kind : -1) {
-	case -1:
-		return 0;
-	case KIND_EPOCHS:
-		return 1;
-	case KIND_UNKNOWN:
-		return 2;
-	case KIND_BAR:
-		return 3;
-	default:
-		return 4;
-	}
-}
-
-static const struct pattern *locked_pattern(const struct steps *s)
-{
-	return s->locked < 0 ? NULL : s->patterns.items[s->locked];
-}
-
-/* True if the pattern may be locked instead of the locked one. */
-static bool may_count(const struct steps *s, int i)
-{
-	const struct pattern *p = s->patterns.items[i], *locked = locked_pattern(s);
-
-	return !locked || i == s->locked || rank_of(p) > rank_of(locked) ||
-	       (p->kind == KIND_BAR && locked->kind == KIND_BAR);
-}
-
-static bool has_counter(const struct pattern *p)
-{
-	return p->kind != KIND_IGNORE && p->kind != KIND_FINAL && p->kind != KIND_TRIAL &&
-	       p->kind != KIND_LOSSES && p->kind != KIND_LIGHTNING;
-}
-
-/* True if the pattern is tried after another was locked: those that may count, those of pauses and
- * trials, and those that tell the epoch or an evaluation. */
-static bool is_tried(const struct steps *s, int i)
-{
-	const struct pattern *p = s->patterns.items[i];
-
-	return may_count(s, i) || !has_counter(p) || p->scan;
-}
-
-static void lock(struct steps *s, int i)
-{
-	s->locked = i;
-	s->active = 0;
-	for (int k = 0; k < s->patterns.n; k++)
-		if (is_tried(s, k))
-			s->active |= (uint64_t)1 << k;
-}
-
-/* A hit counts if the counter moved; the counter of a last resort must go up. That of KIND_EPOCH
- * stands still, and every hit counts. */
-static void count_hit(struct record *r, const struct sighting *seen)
-{
-	bool up = r->n == 0 || seen->step > r->step || seen->kind == KIND_EPOCH;
-	bool moved = up || seen->step < r->step;
-
-	if (r->n++ == 0)
-		r->first_arrival_s = seen->arrival_s;
-	if (up || (moved && seen->kind != KIND_UNKNOWN))
-		r->hits++;
-	else if (moved)
-		r->hits = 1;
-	r->step = seen->step;
-}
-
-static int hits_needed(const struct steps *s, int i)
-{
-	const struct pattern *p = s->patterns.items[i];
-
-	if (p == &s->patterns.own || p->kind == KIND_BAR || i == s->former)
-		return 1;
-	return p->hits ? p->hits : LOCK_HITS;
-}
-
-/* --- what was seen --- */
-
-static void follow(struct steps *s, const struct sighting *seen, bool begins)
-{
-	const struct bar *outer = seen->kind == KIND_BAR ? bars_outer(&s->bars) : NULL;
-	struct step_event event;
-
-	s->track.bars_are_of_updates = s->is_trainer;
-	if (outer && !s->is_trainer)
-		track_see_outer(&s->track, seen, outer->step, outer->total);
-	if (!track_add(&s->track, seen, &event))
-		return;
-	event.begins = begins || !s->has_begun;
-	s->has_begun = true;
-	s->sink(&event, s->arg);
-}
-
-/* epochs: whole epochs before this line that were not followed. */
-static void begin_track(struct steps *s, int i, const struct sighting *seen, double epochs)
-{
-	s->track.from_0 = s->is_lightning;
-	track_init(&s->track, epochs, seen->total);
-	if (i == s->former)
-		track_continue(&s->track, &s->former_track);
-	s->has_begun = false;
-}
-
-/* epochs: see begin_track. restarts: the track begins anew. */
-static void see_counter(struct steps *s, int i, const struct sighting *seen, double epochs,
-			bool restarts)
-{
-	struct record *r = &s->records[i];
-	bool begins = restarts;
-
-	if (!may_count(s, i))
-		return;
-	count_hit(r, seen);
-	if (seen->kind == KIND_BAR)
-		r->first_arrival_s = bars_taken_since(&s->bars);
-	if (i != s->locked) {
-		if (r->hits < hits_needed(s, i))
-			return;
-		lock(s, i);
-		begins = true;
-	}
-	if (seen->kind == KIND_UNKNOWN)
-		bars_see_other(&s->bars);
-	if (begins)
-		begin_track(s, i, seen, epochs);
-	follow(s, seen, begins);
-}
-
-static void see_bar(struct steps *s, int i, const struct sighting *seen)
-{
-	bool pauses, changed;
-	int repeated;
-
-	if (bars_is_other(seen, &pauses)) {
-		if (pauses)
-			track_break(&s->track);
-	} else if (bars_take(&s->bars, seen, &changed, &repeated)) {
-		see_counter(s, i, seen, repeated, changed);
-	} else {
-		track_break(&s->track);		/* another bar, perhaps of an evaluation */
-	}
-}
-
-/* Keeps the epoch of a line of its own, for the steps in the lines behind it. */
-static void see_header(struct steps *s, const struct sighting *seen)
-{
-	s->header = (struct header){
-		.epoch = seen->epoch + seen->epoch_is_over, .epochs = seen->epochs,
-		.first_epoch = seen->first_epoch, .are_bare = seen->epochs_are_bare,
-		.n = s->header.n + 1,
-	};
-}
-
-static void add_header(const struct steps *s, struct sighting *seen)
-{
-	if (!isnan(seen->epoch) || isnan(s->header.epoch) || seen->is_global)
-		return;
-	seen->epoch = s->header.epoch;
-	seen->epochs = s->header.epochs;
-	seen->first_epoch = s->header.first_epoch;
-	seen->epochs_are_bare = s->header.are_bare;
-	seen->header = s->header.n;
-	seen->from_header = true;
-}
-
-/* Takes a line without a counter. */
-static void see_other(struct steps *s, const struct sighting *seen)
-{
-	s->is_trainer |= seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES;
-	if (seen->kind == KIND_LOSSES)
-		bars_trust_last(&s->bars);
-	s->is_lightning |= seen->kind == KIND_LIGHTNING;
-	s->track.trial_ended |= seen->kind == KIND_TRIAL && !isnan(s->track.step);
-	if (seen->kind == KIND_IGNORE)
-		track_break(&s->track);
-	if (seen->kind == KIND_FINAL)
-		s->final_unit_s = seen->time_s;
-}
-
-static void see(struct steps *s, int i, struct sighting *seen)
-{
-	bool has_step = has_counter(seen->pattern) && seen->kind != KIND_IGNORE;
-
-	if (s->almost < 0 && (has_step || seen->kind == KIND_FINAL || seen->kind == KIND_LOSSES))
-		s->almost = i;
-	if (!has_step) {
-		see_other(s, seen);
-		return;
-	}
-	s->records[i].from_0 |= seen->epoch <= 0;
-	if (s->records[i].from_0 && seen->first_epoch == ONE_OR_ZERO)
-		seen->first_epoch = 0;
-	if (seen->kind == KIND_EPOCHS)
-		see_header(s, seen);
-	else
-		add_header(s, seen);
-	if (isnan(seen->step))
-		return;
-	if (seen->kind == KIND_BAR)
-		see_bar(s, i, seen);
-	else
-		see_counter(s, i, seen, seen->kind == KIND_EPOCH ? s->records[i].hits : 0, false);
-}
-
 /* --- lines --- */
 
 static void refill(struct steps *s, double arrival_s)
@@ -397,7 +140,7 @@ static void try_patterns(struct steps *s, uint64_t todo, const struct log_line *
 		seen.arrival_s = line->arrival_s;
 		if (!isnan(seen.step))
 			listen_to(s, line->whole, line->id);
-		see(s, i, &seen);
+		steps_see(s, i, &seen);
 		if (!s->patterns.items[i]->may_be_step)
 			return;
 	}
@@ -449,7 +192,7 @@ void steps_end(struct steps *s, steps_sink *sink, void *arg)
 
 void steps_summary(const struct steps *s, struct steps_summary *summary)
 {
-	const struct pattern *locked = locked_pattern(s);
+	const struct pattern *locked = steps_locked_pattern(s);
 	const struct record *r = s->locked < 0 ? NULL : &s->records[s->locked];
 
 	*summary = (struct steps_summary){

@@ -68,5 +68,7 @@ void track_see_outer(struct track *t, const struct sighting *s, double step, dou
 /* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of
  * something else, and event is unused. */
 bool track_add(struct track *t, const struct sighting *s, struct step_event *event);
+/* track_time.c: for track_add. Fills in basis, n and unit_s of an event whose position is set. */
+void track_set_times(struct track *t, const struct sighting *s, struct step_event *event);
 
 #endif
