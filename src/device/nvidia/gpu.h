@@ -24,9 +24,15 @@ struct gpu {
 	bool mig, prohibited;
 };
 
-/* device_nvidia.c: true if there are GPUs, as far as known without a library, and they are not
- * hidden. */
+#define GPU_PREFIX "gpu:"		/* of the ids of GPUs */
+
+/* gpu_list.c */
+/* True if there are GPUs, as far as known without a library, and they are not hidden. */
 bool gpu_is_there(void);
+/* For device_nvidia: list, asks_driver and list_unanswered of pollux/device.h. */
+int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err);
+bool gpu_asks_driver(const struct device_settings *settings);
+void gpu_list_silent(const char *why, struct device_list *list);
 
 /* gpu_read.c: gpu_read reads what does not depend on load, then what does. A question that is not
  * answered leaves "unknown"; a lost GPU is a code. */

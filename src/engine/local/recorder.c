@@ -7,12 +7,6 @@
 #include "pollux/clock.h"
 #include "recorder.h"
 
-#define GRADIENT_WINDOW_S 30.0
-/* and this part of the position: also enough for a window */
-#define GRADIENT_WINDOW_UPDATES 50
-#define GRADIENT_WINDOW_SHARE 0.1
-#define GRADIENT_REPORT_MAX 1000000	/* updates in a report; more are a mistake */
-#define GRADIENT_MAX 1e140		/* the squares of larger values would overflow */
 #define QUIET_WRITE_S 30.0	/* between writes of the running time alone */
 
 void recorder_init(struct recorder *r)
@@ -133,48 +127,6 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 	}
 }
 
-/* The newest of n updates, or the mean of the newest k of them, beside the mean of all before. */
-struct newest {
-	double before, after;	/* the deviations from the mean without it and with it */
-};
-
-/* Adds k updates with the mean value to the sum of n. The sum of squared deviations grows by k *
- * before * after: B. P. Welford, Technometrics 4 (1962), 419-420. */
-static struct newest sum_add(double *sum, int64_t n, int64_t k, double value)
-{
-	struct newest d = { .before = n > k ? value - *sum / (double)(n - k) : 0 };
-
-	*sum += (double)k * value;
-	d.after = value - *sum / (double)n;
-	return d;
-}
-
-static void add_gradient(struct recorder *r, const struct run *run, const struct report_message *m,
-			 double now)
-{
-	struct gradient_window *g = &r->gradient;
-	struct newest sqr, var;
-	int64_t k;
-
-	if (!measures(run, m) || !(fabs(m->grad_sqr) <= GRADIENT_MAX) ||
-	    !(fabs(m->grad_var) <= GRADIENT_MAX))
-		return;
-	if (isnan(r->gradient_start_boot_s)) {
-		r->gradient_start_boot_s = now;
-		g->configuration = run->configuration;
-		g->first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
-	}
-	g->last_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
-	k = m->grad_samples > 0 && m->grad_samples < GRADIENT_REPORT_MAX ? m->grad_samples : 1;
-	g->n += k;
-	g->entries++;
-	sqr = sum_add(&g->sum_grad_sqr, g->n, k, m->grad_sqr);
-	var = sum_add(&g->sum_grad_var, g->n, k, m->grad_var);
-	g->m2_grad_sqr += fmax((double)k * sqr.before * sqr.after, 0);
-	g->m2_grad_var += fmax((double)k * var.before * var.after, 0);
-	g->cross_grad += (double)k * sqr.before * var.after;
-}
-
 static void add_position(struct recorder *r, struct run *run, const struct report_message *m,
 			 double now)
 {
@@ -240,12 +192,6 @@ static void add_texts(struct recorder *r, struct run *run, const struct report_m
 		r->resumes = m->resumes;
 }
 
-static void open_gradient_window(struct recorder *r)
-{
-	r->gradient = (struct gradient_window){ .window = r->gradient.window + 1 };
-	r->gradient_start_boot_s = NAN;
-}
-
 /* The program has changed to the wanted configuration. A failed write loses little: the last write
  * was two seconds ago. */
 static void change_configuration(struct recorder *r, struct store *store, struct run *run)
@@ -255,7 +201,7 @@ static void change_configuration(struct recorder *r, struct store *store, struct
 	r->changed = true;
 	recorder_write(r, store, run, &err);
 	if (r->gradient.n > 0)
-		open_gradient_window(r);
+		recorder_open_gradient_window(r);
 	run->config_version = run->wanted_version;
 	run->configuration = run->wanted;
 	run->learning_rate_scale = run->wanted_learning_rate_scale;
@@ -353,25 +299,14 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	r->changed = true;
 	see_reported(r, run, m);
 	add_step(r, run, m, now_boot_s);
-	add_gradient(r, run, m, now_boot_s);
+	if (measures(run, m))
+		recorder_add_gradient(r, run, m, now_boot_s);
 	add_texts(r, run, m);
 	add_position(r, run, m, now_boot_s);
 	recorder_add_metrics(r, run, m);
 	add_totals(r, run, m);
 	add_memory(r, run, m);
 	return false;
-}
-
-/* Opens the next window when this one holds enough, which closes this one. */
-static void turn_gradient_window(struct recorder *r, double now)
-{
-	const struct gradient_window *g = &r->gradient;
-	double covered = g->last_samples - g->first_samples;
-
-	if (now - r->gradient_start_boot_s >= GRADIENT_WINDOW_S ||
-	    (g->n >= GRADIENT_WINDOW_UPDATES && covered > 0 &&
-	     covered >= GRADIENT_WINDOW_SHARE * g->last_samples))
-		open_gradient_window(r);
 }
 
 /* A window of the warm-up counts only where no other run in this configuration was measured. */
@@ -413,6 +348,6 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		return -1;
 	r->changed = false;
 	r->written_boot_s = now;
-	turn_gradient_window(r, now);
+	recorder_turn_gradient_window(r, now);
 	return 0;
 }

@@ -96,6 +96,13 @@ void recorder_skip_pause(struct recorder *r);
 void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
+/* recorder_gradient.c: adds the gradient statistics of a report at the present configuration to the
+ * open window; opens the next window; opens it if the open one holds enough. */
+void recorder_add_gradient(struct recorder *r, const struct run *run,
+			   const struct report_message *m, double now_boot_s);
+void recorder_open_gradient_window(struct recorder *r);
+void recorder_turn_gradient_window(struct recorder *r, double now_boot_s);
+
 /* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run
  * stood. A write adds points to curves, too (store_curves.h). */
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value);

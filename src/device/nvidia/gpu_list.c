@@ -1,0 +1,288 @@
+/* gpu_list.c - lists NVIDIA's GPUs, known by their UUIDs.
+ *
+ * gpu_place.c first looks in /dev, /proc and /sys for a GPU. Only if there is one is NVML opened:
+ * that takes tens of milliseconds, and seconds where it starts the driver. CUDA is never opened
+ * here. POLLUX_NVML names another library, which is then opened in any case; "none" hides all
+ * GPUs. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+#include "pollux/mem.h"
+
+#define DRIVER_NOTE_SIZE sizeof(((struct device_driver *)NULL)->note)
+
+static bool is_kept_out(void)
+{
+	const char *named = getenv("POLLUX_NVML");
+
+	return named && !strcmp(named, "none");
+}
+
+static enum gpu_presence presence(void)
+{
+	const char *named = getenv("POLLUX_NVML");
+
+	return named && *named ? GPU_WITH_DRIVER : gpu_presence();
+}
+
+bool gpu_is_there(void)
+{
+	return !is_kept_out() && presence() != GPU_ABSENT;
+}
+
+#define LOST "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back"
+
+static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The first reason stays. */
+static void refuse(struct device *d, const char *format, ...)
+{
+	va_list ap;
+
+	d->usable = false;
+	if (d->reason[0])
+		return;
+	va_start(ap, format);
+	vsnprintf(d->reason, sizeof(d->reason), format, ap);
+	va_end(ap);
+}
+
+/* A GPU without a UUID from NVML cannot be given out; its id is only for people. */
+static void set_identity(struct device *d, const struct gpu *g)
+{
+	int64_t gib = (g->memory_bytes + (1 << 29)) >> 30;
+
+	snprintf(d->name, sizeof(d->name), GPU_PREFIX "%u", g->index);
+	if (g->uuid[0] && strlen(g->uuid) < sizeof(d->id) - strlen(GPU_PREFIX))
+		snprintf(d->id, sizeof(d->id), GPU_PREFIX "%.58s", g->uuid);
+	else
+		snprintf(d->id, sizeof(d->id), GPU_PREFIX "%s",
+			 g->bus_id[0] ? g->bus_id : d->name + strlen(GPU_PREFIX));
+	snprintf(d->kind, sizeof(d->kind), "%.90s", g->name[0] ? g->name : "GPU");
+	if (g->memory_bytes > 0)
+		snprintf(d->kind, sizeof(d->kind), "%.90s, %lld GiB", g->name,
+			 (long long)(gib ? gib : 1));
+}
+
+static void set_reason(struct device *d, const struct gpu *g,
+		       const struct device_settings *settings)
+{
+	d->usable = true;
+	if (g->code == NVML_GPU_IS_LOST)
+		refuse(d, LOST);
+	else if (g->code != NVML_SUCCESS)
+		refuse(d, "%s", nvml_code_text(g->code));
+	else if (strcmp(d->id + strlen(GPU_PREFIX), g->uuid) != 0)
+		refuse(d, "its UUID is not known");
+	if (g->mig)
+		refuse(d, "MIG is on, and only whole GPUs are given out; off again: "
+		       "nvidia-smi -i %u -mig 0", g->index);
+	if (g->prohibited)
+		refuse(d, "its compute mode is 'prohibited'; to allow programs: "
+		       "nvidia-smi -i %u -c 0", g->index);
+	if (settings->slots != DEVICE_SLOTS_AUTO)
+		refuse(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
+		       "configuration)");
+}
+
+/* If the driver does not list the processes on a GPU although it can, then use of the GPU, or more
+ * memory than a display takes, shows that somebody is on it. */
+#define UNTOLD_BYTES (INT64_C(1) << 30)
+#define UNTOLD_SHARE 0.05
+
+static void append_untold(const struct device *d, struct device_list *list)
+{
+	bool known = d->memory_bytes > 0 && d->now.free_bytes >= 0;
+	int64_t used = known ? d->memory_bytes - d->now.free_bytes : 0;
+
+	devices_driver(list, &device_nvidia)->processes_unknown = true;
+	if (used <= UNTOLD_BYTES && !(d->now.utilization > UNTOLD_SHARE))
+		return;
+	list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
+					sizeof(*list->processes));
+	list->processes[list->n_processes++] = (struct device_process){
+		.device = list->count - 1, .memory_bytes = used, .utilization = (double)NAN,
+	};
+}
+
+static void append_gpu(const struct nvml *n, const struct gpu *g,
+		       const struct device_settings *settings, struct device_list *list)
+{
+	struct device *d = devices_append(list);
+	int code = NVML_SUCCESS;
+
+	set_identity(d, g);
+	set_reason(d, g, settings);
+	/* the GPU tells neither that it is lost nor which one it is */
+	if (!g->uuid[0] && !gpu_is_fatal(g->code))
+		devices_driver(list, &device_nvidia)->silent = true;
+	d->memory_bytes = g->memory_bytes;
+	gpu_local_processors(g->bus_id, d->binding, sizeof(d->binding));
+	d->cores = gpu_count_processors(d->binding);
+	gpu_read_now(n, g, settings->in_full, &d->now);
+	if (g->handle)
+		code = gpu_read_processes(n, g, list->count - 1, &list->processes,
+					  &list->n_processes);
+	if (code == NVML_GPU_IS_LOST)	/* lost between two questions */
+		refuse(d, LOST);
+	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED &&
+		 code != NVML_FUNCTION_NOT_FOUND)
+		append_untold(d, list);
+}
+
+static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count,
+		      struct device_list *list)
+{
+	for (int a = 0; a < count; a++)
+		for (int b = 0; b < a; b++) {
+			enum device_link link = gpu_link(n, &gpus[a], &gpus[b]);
+
+			if (link != DEVICE_LINK_MACHINE)
+				devices_set_link(list, a, b, link);
+		}
+}
+
+/* at: its place on the bus; "": unknown. */
+static void append_silent(int index, const char *at, const char *reason, struct device_list *list)
+{
+	struct device *d = devices_append(list);
+
+	snprintf(d->name, sizeof(d->name), GPU_PREFIX "%d", index);
+	snprintf(d->id, sizeof(d->id), GPU_PREFIX "%s", *at ? at : d->name + strlen(GPU_PREFIX));
+	snprintf(d->kind, sizeof(d->kind), "NVIDIA GPU%s%s", *at ? " at " : "", at);
+	d->cores = 1;
+	refuse(d, "%.159s", reason);
+}
+
+/* Appends the GPUs on the bus that the driver does not tell. Jobs here are meant for GPUs: a driver
+ * that does not answer is no reason to start them on processors. The bus shows no GPU in the
+ * Windows subsystem for Linux and where /sys is masked; one entry then stands for all. */
+static void append_all_silent(bool at_least_one, const char *reason, struct device_list *list)
+{
+	char (*bus_ids)[GPU_BUS_ID_SIZE];
+	int n = gpu_on_bus(&bus_ids);
+
+	for (int i = 0; i < n; i++)
+		append_silent(i, bus_ids[i], reason, list);
+	if (n == 0 && at_least_one)
+		append_silent(0, "", reason, list);
+	free(bus_ids);
+}
+
+static void note_driver(const struct nvml *n, int count, struct device_list *list)
+{
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+
+	if (NVML_ASK(n, driver_version, driver->version, sizeof(driver->version)) != NVML_SUCCESS)
+		driver->version[0] = '\0';
+	snprintf(driver->note, DRIVER_NOTE_SIZE, "NVIDIA driver %.79s, %d GPU%s",
+		 driver->version[0] ? driver->version : "of unknown version", count,
+		 count == 1 ? "" : "s");
+}
+
+static unsigned count_gpus(const struct nvml *n, int *code)
+{
+	unsigned count;
+
+	*code = n->count(&count);
+	if (*code != NVML_SUCCESS)
+		return 0;
+	return count < DEVICE_MAX ? count : DEVICE_MAX;
+}
+
+static void list_with(const struct nvml *n, const struct device_settings *settings,
+		      struct device_list *list)
+{
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+	int code;
+	unsigned count = count_gpus(n, &code);
+	struct gpu *gpus = xcalloc(count, sizeof(*gpus));
+
+	for (unsigned i = 0; i < count; i++) {
+		gpu_read(n, i, &gpus[i]);
+		append_gpu(n, &gpus[i], settings, list);
+	}
+	link_gpus(n, gpus, (int)count, list);
+	free(gpus);
+	note_driver(n, (int)count, list);
+	if (driver->processes_unknown) {
+		size_t used = strlen(driver->note);
+
+		snprintf(driver->note + used, sizeof(driver->note) - used,
+			 "; it does not tell who is on them all");
+	}
+	if (code != NVML_SUCCESS) {
+		driver->silent = true;
+		append_all_silent(true, nvml_code_text(code), list);
+	} else if (count == 0) {
+		append_all_silent(false, "the driver does not list it; 'dmesg' may say why", list);
+	}
+}
+
+void gpu_list_silent(const char *why, struct device_list *list)
+{
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+
+	snprintf(driver->note, sizeof(driver->note), "%.239s", why);
+	driver->silent = true;
+	append_all_silent(true, why, list);
+}
+
+/* Without library and device files, the GPUs on the bus are not for this system, as in a container
+ * that was given none. With either, the driver is installed and does not work. */
+static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
+			 struct device_list *list)
+{
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+
+	if (there == GPU_WITH_DRIVER || opened) {
+		gpu_list_silent(err->text, list);
+		return;
+	}
+	snprintf(driver->note, sizeof(driver->note), "%.239s", err->text);
+	driver->silent = true;
+}
+
+static void set_note(struct device_list *list, const char *text)
+{
+	snprintf(devices_driver(list, &device_nvidia)->note, DRIVER_NOTE_SIZE, "%s", text);
+}
+
+static bool wants_gpus(const struct device_settings *settings)
+{
+	return settings->slots == DEVICE_SLOTS_AUTO || settings->in_full;
+}
+
+bool gpu_asks_driver(const struct device_settings *settings)
+{
+	return wants_gpus(settings) && gpu_is_there();
+}
+
+int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+{
+	struct err why = { 0 };
+	enum gpu_presence there;
+	struct nvml nvml;
+
+	(void)err;
+	if (is_kept_out()) {
+		set_note(list, "POLLUX_NVML is 'none'");
+		return 0;
+	}
+	if (!wants_gpus(settings))
+		return 0;
+	there = presence();
+	if (there == GPU_ABSENT) {
+		set_note(list, "no NVIDIA GPU on the PCI bus, and no driver of one");
+	} else if (nvml_open(&nvml, &why) == 0) {
+		list_with(&nvml, settings, list);
+		nvml_close(&nvml);
+	} else {
+		note_failure(&why, there, nvml.library != NULL, list);
+	}
+	return 0;
+}
