@@ -17,7 +17,9 @@ enum after_rule {
 extern const char *const after_rule_names[N_AFTER_RULES];	/* "end", "ok", "notok", "any" */
 
 struct dependency {
-	int64_t job_id, after_id;
+	/* after_id is 0 where a dependency that is to be added names a group; the store then has
+	 * one dependency for each job that the group has at that time. */
+	int64_t job_id, after_id, after_group_id;
 	enum after_rule rule;
 	enum job_state after_state;	/* filled when read, as is the next */
 	double after_end_time_s;	/* wall clock; NaN: has not ended */

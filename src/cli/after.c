@@ -4,6 +4,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/text.h"
 #include "submission.h"
 
 /* The rule that a word begins with; 0 characters: none. */
@@ -21,19 +22,25 @@ static size_t read_rule(const char *word, enum after_rule *rule)
 	return 0;
 }
 
-/* *rule: "any:" holds for the numbers behind it up to the next rule, the others for one number. */
+/* *rule: "any:" holds for all numbers and groups up to the next rule, the others for one. */
 static int add_dependency(const struct command *by, const char *word, enum after_rule *rule,
 			  struct dependency_list *list, struct err *err)
 {
+	const char *number;
 	int64_t id;
+	bool group;
 
 	if (*rule != AFTER_ANY)
 		*rule = AFTER_END;
-	if (number_parse_int(word + read_rule(word, rule), &id) || id < 1)
+	number = word + read_rule(word, rule);
+	group = text_starts_with(number, "group:");
+	if (number_parse_int(number + (group ? strlen("group:") : 0), &id) || id < 1)
 		return usage_error(by, err, "option '--after' wants job numbers such as '3,ok:4', "
-				   "not '%.60s'", word);
+				   "or 'group:2', not '%.60s'", word);
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = (struct dependency){ .after_id = id, .rule = *rule };
+	list->items[list->count++] = (struct dependency){
+		.after_id = group ? 0 : id, .after_group_id = group ? id : 0, .rule = *rule,
+	};
 	return 0;
 }
 

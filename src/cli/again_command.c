@@ -29,34 +29,34 @@ static char *replaced(const char *argument, const char *old, const char *new)
 	return text_detach(&t);
 }
 
-/* Splits "OLD=NEW" in place. NULL: no OLD of it is in the arguments. */
-static char *split(char *change, const struct strings *argv)
+size_t again_old_length(const char *change, const struct strings *argv)
 {
-	for (char *equals = strrchr(change, '='); equals && equals > change;) {
+	char *old = xstrdup(change), *equals = strrchr(old, '=');
+	size_t length = 0;
+
+	for (; equals && equals > old && !length; equals = strrchr(old, '=')) {
 		*equals = '\0';
-		if (occurs(argv, change))
-			return equals + 1;
-		*equals = '=';
-		do
-			equals--;
-		while (equals > change && *equals != '=');
+		if (occurs(argv, old))
+			length = (size_t)(equals - old);
 	}
-	return NULL;
+	free(old);
+	return length;
 }
 
 static int set_one(const struct command *by, const char *change, struct strings *argv,
 		   struct err *err)
 {
-	char *old = xstrdup(change), *new = split(old, argv);
+	size_t length = again_old_length(change, argv);
+	char *old = strndup(change, length);
 
-	for (size_t i = 1; new && i < argv->count; i++) {
-		char *argument = replaced(argv->items[i], old, new);
+	for (size_t i = 1; length && i < argv->count; i++) {
+		char *argument = replaced(argv->items[i], old, change + length + 1);
 
 		free(argv->items[i]);
 		argv->items[i] = argument;
 	}
 	free(old);
-	if (new)
+	if (length)
 		return 0;
 	if (!strchr(change, '=') || *change == '=')
 		return usage_error(by, err, "option '--set' wants OLD=NEW, not '%.60s'", change);

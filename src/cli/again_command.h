@@ -9,6 +9,8 @@
  * several '=', OLD is the longest that stands in an argument. EX_USAGE: OLD is in no argument. */
 int again_set(const struct command *by, const struct text_list *changes, struct strings *argv,
 	      struct err *err);
+/* The length of OLD in such a change; 0: there is none. */
+size_t again_old_length(const char *change, const struct strings *argv);
 /* Other arguments behind the program. */
 void again_replace_arguments(char *const *arguments, int n, struct strings *argv);
 /* Adds what differs: "; arguments --lr 0.1 -> --lr 0.3; directory /a -> /b". */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "again_command.h"
+#include "again_group.h"
 #include "amend.h"
 #include "job_environment.h"
 #include "pollux/environment.h"
@@ -33,6 +34,7 @@ struct again {
 	bool has_arguments;
 	struct job was, is;
 	struct job_command was_command, command;
+	struct again_group group;
 	struct dependency_list after;
 	struct text differs;
 };
@@ -50,7 +52,8 @@ static int read_job(struct again *a, const struct selecting *what, struct err *e
 	rc = selection_read_one(what, &s.store, JOB_NEWEST, &id, err) ||
 	     store_job_get(&s.store, id, &a->was, err) ||
 	     store_job_command_get(&s.store, id, &a->was_command, err) ||
-	     store_job_command_get(&s.store, id, &a->command, err) ? -1 : 0;
+	     store_job_command_get(&s.store, id, &a->command, err) ||
+	     again_group_read(&a->group, &s.store, &a->was, err) ? -1 : 0;
 	session_close(&s);
 	if (rc == 0 && a->was.profile)
 		rc = err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes "
@@ -87,12 +90,16 @@ static int make_command(struct again *a, struct err *err)
 	const struct asked_again *o = a->o;
 	struct job_command *c = &a->command;
 
+	if (again_group_set(&a->group, &cmd_again, &o->asked, &o->set, &c->argv, err))
+		return -1;
 	if (a->has_arguments)
 		again_replace_arguments(a->arguments, a->n_arguments, &c->argv);
-	if (again_set(&cmd_again, &o->set, &c->argv, err))
+	if (again_set(&cmd_again, &a->group.other_changes, &c->argv, err))
 		return -1;
+	a->group.stays = a->group.stays && !a->has_arguments;
 	renew_environment(a);
-	environment_for_group(&a->was, &c->env);
+	if (!a->group.stays)
+		environment_for_group(&a->was, &c->env);
 	c->environment_id = 0;
 	c->env_names_only = false;
 	if (submission_command_again(&cmd_again, &o->asked, c, err))
@@ -106,6 +113,7 @@ static void add_differences(struct again *a)
 {
 	struct text *t = &a->differs;
 
+	again_group_add_differences(t, &a->group, &a->was);
 	again_add_differences(t, &a->was_command, &a->command);
 	for (size_t i = 0; i < a->o->asked.env.count; i++)
 		text_addf(t, "; with %s", a->o->asked.env.items[i]);
@@ -144,6 +152,7 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 	    submission_job_again(&cmd_again, o, &was, &a->command, &a->is, err) ||
 	    submission_after(&cmd_again, o, &a->after, err))
 		return -1;
+	again_group_join(&a->group, o, &a->was, &a->is);
 	add_differences(a);
 	if (submission_add(o, &a->is, &a->command, &a->after, err))
 		return -1;
@@ -199,6 +208,7 @@ static int main_again(int argc, char **argv, struct err *err)
 	if (rc == 0)
 		rc = submit_again(&a, &what, err);
 	text_release(&a.differs);
+	again_group_release(&a.group);
 	dependency_list_release(&a.after);
 	job_command_release(&a.command);
 	job_command_release(&a.was_command);

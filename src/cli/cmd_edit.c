@@ -161,10 +161,12 @@ static void add_dependencies(struct text *t, const struct dependency_list *after
 {
 	text_addf(t, "%safter ", t->length ? "; " : "");
 	for (int i = 0; i < after->count; i++) {
-		enum after_rule rule = after->items[i].rule;
+		const struct dependency *d = &after->items[i];
+		bool group = d->after_group_id;
 
-		text_addf(t, "%s%s%s%lld", i ? "," : "", rule ? after_rule_names[rule] : "",
-			  rule ? ":" : "", (long long)after->items[i].after_id);
+		text_addf(t, "%s%s%s%s%lld", i ? "," : "", d->rule ? after_rule_names[d->rule] : "",
+			  d->rule ? ":" : "", group ? "group:" : "",
+			  (long long)(group ? d->after_group_id : d->after_id));
 	}
 	if (after->count == 0)
 		text_add(t, "none");

@@ -91,9 +91,8 @@ static void add_printable(struct text *t, const char *s)
 	}
 }
 
-/* What tells the run from the others of its group, where the user has given no name: "train lr=0.1
- * seed=2". A value may be any text: a long one is cut, control characters are left out. */
-static char *default_name(const char *of_group, const struct strings *parameters)
+/* A value may be any text: a long name is cut, control characters are left out. */
+char *submit_run_name(const char *of_group, const struct strings *parameters)
 {
 	struct text name = TEXT_INIT;
 
@@ -117,7 +116,7 @@ static int make_run(const struct group_submission *g, struct sweep_run *run, str
 	declaration_copy(d, &g->job.declared);
 	if (!run->asked.declared.name) {
 		free(d->name);
-		d->name = default_name(g->job.declared.name, &run->parameters);
+		d->name = submit_run_name(g->job.declared.name, &run->parameters);
 	}
 	xreplace(&d->name, run->asked.declared.name);
 	xreplace(&d->workload, run->asked.declared.workload);

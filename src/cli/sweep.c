@@ -148,19 +148,26 @@ static int check_places(const struct sweep *s, const struct place *places, int n
 	return rc;
 }
 
-static int check_learning_rates(const struct sweep *s, const struct axis *axis, size_t column,
-				struct err *err)
+int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err)
 {
 	double rate;
 
+	if (number_parse(value, &rate) || !(rate >= LR_MIN && rate <= LR_MAX))
+		return usage_error(by, err, "parameter 'lr': '%.60s' is not a number from 1e-12 to "
+				   "1e+12", value);
+	return 0;
+}
+
+static int check_learning_rates(const struct sweep *s, const struct axis *axis, size_t column,
+				struct err *err)
+{
 	if (!isnan(s->asked->declared.learning_rate))
 		return usage_error(s->by, err, "give one of --lr and parameter 'lr'");
 	for (int i = 0; i < axis->n; i++) {
 		const char *value = axis->values.items[(size_t)i * axis->names.count + column];
 
-		if (number_parse(value, &rate) || !(rate >= LR_MIN && rate <= LR_MAX))
-			return usage_error(s->by, err, "parameter 'lr': '%.60s' is not a number "
-					   "from 1e-12 to 1e+12", value);
+		if (sweep_check_learning_rate(s->by, value, err))
+			return -1;
 	}
 	return 0;
 }

@@ -37,6 +37,8 @@ void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run);
 void sweep_run_release(struct sweep_run *run);
 /* The text of parameter 'lr', borrowed; NULL: there is no such parameter. */
 const char *sweep_run_learning_rate(const struct sweep_run *run);
+/* EX_USAGE: the value of parameter 'lr' is no learning rate. */
+int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err);
 /* What varies, for people and programs: "NAME=HOW". */
 void sweep_varied(const struct sweep *s, struct strings *out);
 

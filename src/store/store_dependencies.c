@@ -10,69 +10,71 @@ const char *const after_rule_names[N_AFTER_RULES] = {
 	[AFTER_END] = "end", [AFTER_OK] = "ok", [AFTER_NOT_OK] = "notok", [AFTER_ANY] = "any",
 };
 
-static int exists(struct store *s, int64_t id, bool *there, struct err *err)
+static int exists(struct store *s, const struct dependency *d, bool *there, struct err *err)
 {
 	int64_t n;
-	int rc = sql_ask(s, &n, err, "SELECT count(*) FROM jobs WHERE id = ?", "i", id);
+	int rc = d->after_group_id
+		? sql_ask(s, &n, err, "SELECT EXISTS (SELECT 1 FROM jobs WHERE group_id = ?)", "i",
+			  d->after_group_id)
+		: sql_ask(s, &n, err, "SELECT count(*) FROM jobs WHERE id = ?", "i", d->after_id);
 
 	*there = n > 0;
 	return rc;
 }
 
-int dependencies_add(struct store *s, int64_t id, const struct dependency_list *after,
-			    struct err *err)
+static int add(struct store *s, int64_t id, const struct dependency *d, struct err *err)
 {
+	long long n = d->after_group_id ? d->after_group_id : d->after_id;
 	bool there;
 
-	for (int i = 0; i < after->count; i++) {
-		if (exists(s, after->items[i].after_id, &there, err))
+	if (exists(s, d, &there, err))
+		return -1;
+	if (!there)
+		return err_set(err, EX_NOINPUT, "option '--after': no such %s: %lld",
+			       d->after_group_id ? "group" : "job", n);
+	return sql_run(s, NULL, err, d->after_group_id
+		? "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed, rule)"
+		  " SELECT ?1, id, ?3, ?4 FROM jobs WHERE group_id = ?2 AND id != ?1"
+		: "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed, rule)"
+		  " VALUES (?1, ?2, ?3, ?4)",
+		"iiit", id, (int64_t)n, (int64_t)(d->rule == AFTER_OK), after_rule_names[d->rule]);
+}
+
+int dependencies_add(struct store *s, int64_t id, const struct dependency_list *after,
+		     struct err *err)
+{
+	for (int i = 0; i < after->count; i++)
+		if (add(s, id, &after->items[i], err))
 			return -1;
-		if (!there)
-			return err_set(err, EX_NOINPUT, "option '--after': no such job: %lld",
-				       (long long)after->items[i].after_id);
-		if (sql_run(s, NULL, err, "INSERT OR REPLACE INTO dependencies"
-			    " (job_id, after_id, must_succeed, rule) VALUES (?, ?, ?, ?)",
-			    "iiit", id, after->items[i].after_id,
-			    (int64_t)(after->items[i].rule == AFTER_OK),
-			    after_rule_names[after->items[i].rule]))
-			return -1;
-	}
 	return 0;
 }
 
-/* *does: the job waits for `before`, directly or through other jobs that have not ended. */
-static int comes_after(struct store *s, int64_t id, int64_t before, bool *does, struct err *err)
+/* *other: a job that this one is to wait for, and that itself waits for this one, directly or
+ * through other jobs that have not ended; 0: none. */
+static int find_circle(struct store *s, int64_t id, int64_t *other, struct err *err)
 {
-	int64_t answer;
-	int rc = sql_ask(s, &answer, err,
-		"WITH RECURSIVE earlier (id) AS (VALUES (?1) UNION"
-		" SELECT d.after_id FROM earlier e JOIN jobs j ON j.id = e.id"
-		"  AND j.state IN ('queued', 'held', 'running')"
-		"  JOIN dependencies d ON d.job_id = e.id)"
-		" SELECT EXISTS (SELECT 1 FROM earlier WHERE id = ?2)", "ii", id, before);
-
-	*does = answer != 0;
-	return rc;
+	return sql_ask(s, other, err,
+		"SELECT min(first.after_id) FROM dependencies first WHERE first.job_id = ?1 AND ?1 IN"
+		" (WITH RECURSIVE earlier (id) AS (VALUES (first.after_id) UNION"
+		"  SELECT d.after_id FROM earlier e JOIN jobs j ON j.id = e.id"
+		"   AND j.state IN ('queued', 'held', 'running')"
+		"   JOIN dependencies d ON d.job_id = e.id)"
+		"  SELECT id FROM earlier)", "i", id);
 }
 
 int store_job_set_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
 			       struct err *err)
 {
-	if (sql_run(s, NULL, err, "DELETE FROM dependencies WHERE job_id = ?", "i", id) ||
-	    dependencies_add(s, id, after, err))
-		return -1;
-	for (int i = 0; i < after->count; i++) {
-		long long other = after->items[i].after_id;
-		bool does;
+	int64_t other;
 
-		if (comes_after(s, other, id, &does, err))
-			return -1;
-		if (does && other == id)
-			return err_set(err, EX_FAILED, "job %lld would wait for itself", other);
-		if (does)
-			return err_set(err, EX_FAILED, "job %lld cannot come after job %lld, which "
-				       "waits for it", (long long)id, other);
-	}
+	if (sql_run(s, NULL, err, "DELETE FROM dependencies WHERE job_id = ?", "i", id) ||
+	    dependencies_add(s, id, after, err) || find_circle(s, id, &other, err))
+		return -1;
+	if (other == id)
+		return err_set(err, EX_FAILED, "job %lld would wait for itself", (long long)id);
+	if (other)
+		return err_set(err, EX_FAILED, "job %lld cannot come after job %lld, which "
+			       "waits for it", (long long)id, (long long)other);
 	return 0;
 }
 

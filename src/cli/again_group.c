@@ -1,0 +1,219 @@
+/* again_group.c - the parameters of a job like a run of a sweep. */
+#include "again_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "again_command.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "submit.h"
+#include "sweep.h"
+#include "sweep_text.h"
+
+int again_group_read(struct again_group *g, struct store *s, const struct job *was,
+		     struct err *err)
+{
+	if (!was->group_id)
+		return 0;
+	for (size_t i = 0; i < was->parameters.count; i++) {
+		strings_add(&g->was, was->parameters.items[i]);
+		strings_add(&g->parameters, was->parameters.items[i]);
+	}
+	g->index = was->group_index;
+	g->stays = true;
+	return store_group_get(s, was->group_id, &g->of, err);
+}
+
+/* --- changes --- */
+
+/* The parameter that begins "NAME=" as the text does; -1: none. */
+static int parameter_of(const struct strings *parameters, const char *text)
+{
+	for (size_t i = 0; i < parameters->count; i++) {
+		size_t n = strcspn(parameters->items[i], "=") + 1;
+
+		if (!strncmp(parameters->items[i], text, n))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void add_change(struct text_list *list, const char *change)
+{
+	list->items = xreallocarray(list->items, list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = change;
+}
+
+static void set_parameter(struct strings *parameters, int i, const char *text)
+{
+	free(parameters->items[i]);
+	parameters->items[i] = xstrdup(text);
+}
+
+/* "width=128=width=256" replaces a text where an argument has "width=128". */
+static bool is_of_parameter(const struct again_group *g, const char *change,
+			    const struct strings *argv)
+{
+	return parameter_of(&g->parameters, change) >= 0 &&
+	       again_old_length(change, argv) <= strcspn(change, "=");
+}
+
+static void take_learning_rate(struct again_group *g, double rate)
+{
+	int i = parameter_of(&g->parameters, "lr=");
+	char text[40];
+
+	snprintf(text, sizeof(text), "lr=%.9g", rate);
+	if (i >= 0)
+		set_parameter(&g->parameters, i, text);
+}
+
+/* A variable that tells a run its parameters, set by hand, contradicts them. */
+static bool sets_parameter_variable(const struct asked *o)
+{
+	for (size_t i = 0; i < o->env.count; i++)
+		if (text_starts_with(o->env.items[i], "POLLUX_PARAM_") ||
+		    text_starts_with(o->env.items[i], "POLLUX_INDEX="))
+			return true;
+	return false;
+}
+
+/* The parameters with {index}; where --array has given an index, that parameter comes first. */
+static void values_of(const struct again_group *g, const struct strings *parameters,
+		      struct strings *values)
+{
+	for (size_t i = 0; i < parameters->count; i++)
+		strings_add(values, parameters->items[i]);
+	strings_addf(values, "index=%d", g->index);
+}
+
+static char *put(const struct again_group *g, const char *text, enum sweep_text kind,
+		 const struct strings *parameters)
+{
+	struct strings values = { 0 };
+	struct text out = TEXT_INIT;
+
+	values_of(g, parameters, &values);
+	sweep_put(text, kind, &values, &out);
+	strings_release(&values);
+	return text_detach(&out);
+}
+
+static bool differs(const struct again_group *g)
+{
+	for (size_t i = 0; i < g->parameters.count; i++)
+		if (strcmp(g->was.items[i], g->parameters.items[i]) != 0)
+			return true;
+	return false;
+}
+
+static int make_arguments(const struct again_group *g, const struct command *by,
+			  struct strings *argv, struct err *err)
+{
+	struct strings new = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < g->of.argv.count; i++) {
+		char *argument = put(g, g->of.argv.items[i], SWEEP_TEMPLATE, &g->parameters);
+
+		strings_add(&new, argument);
+		free(argument);
+	}
+	if (new.count == 0 || strcmp(new.items[0], argv->items[0]) != 0)
+		rc = usage_error(by, err, "the program of group:%lld follows from its parameters: "
+				 "submit it anew", (long long)g->of.id);
+	strings_release(rc ? &new : argv);
+	if (rc == 0)
+		*argv = new;
+	return rc;
+}
+
+int again_group_set(struct again_group *g, const struct command *by, const struct asked *o,
+		    const struct text_list *set, struct strings *argv, struct err *err)
+{
+	int lr;
+
+	for (size_t i = 0; i < set->count; i++) {
+		const char *change = set->items[i];
+
+		if (is_of_parameter(g, change, argv))
+			set_parameter(&g->parameters, parameter_of(&g->parameters, change), change);
+		else
+			add_change(&g->other_changes, change);
+	}
+	if (asked_gives(o, "lr"))
+		take_learning_rate(g, o->declared.learning_rate);
+	lr = parameter_of(&g->parameters, "lr=");
+	if (lr >= 0 && sweep_check_learning_rate(by, g->parameters.items[lr] + strlen("lr="), err))
+		return -1;
+	if (differs(g) && make_arguments(g, by, argv, err))
+		return -1;
+	g->stays = g->stays && g->other_changes.count == 0 && !sets_parameter_variable(o);
+	return 0;
+}
+
+/* --- the new job --- */
+
+/* A name that was made of the parameters is made anew. */
+static void rename_run(const struct again_group *g, struct job *is)
+{
+	char *given = put(g, g->of.name, SWEEP_PLAIN, &g->was);
+	char *made = submit_run_name(g->of.name, &g->was), *name = NULL;
+
+	if (!strcmp(is->declared.name, given))
+		name = put(g, g->of.name, SWEEP_PLAIN, &g->parameters);
+	else if (!strcmp(is->declared.name, made))
+		name = submit_run_name(g->of.name, &g->parameters);
+	if (name)
+		xreplace(&is->declared.name, name);
+	free(name);
+	free(made);
+	free(given);
+}
+
+void again_group_join(const struct again_group *g, const struct asked *o, const struct job *was,
+		      struct job *is)
+{
+	int lr = parameter_of(&g->parameters, "lr=");
+
+	if (lr >= 0)
+		number_parse(g->parameters.items[lr] + strlen("lr="), &is->declared.learning_rate);
+	if (!o->declared.name && differs(g))
+		rename_run(g, is);
+	if (!g->stays)
+		return;
+	is->group_id = was->group_id;
+	is->group_index = was->group_index;
+	for (size_t i = 0; i < g->parameters.count; i++)
+		strings_add(&is->parameters, g->parameters.items[i]);
+}
+
+void again_group_add_differences(struct text *t, const struct again_group *g,
+				 const struct job *was)
+{
+	if (was->group_id && !g->stays) {
+		text_addf(t, "; no run of group:%lld", (long long)was->group_id);
+		return;
+	}
+	for (size_t i = 0; i < g->parameters.count; i++) {
+		const char *from = g->was.items[i], *to = g->parameters.items[i];
+		size_t n = strcspn(from, "=");
+
+		if (!strcmp(from, to) || text_starts_with(from, "lr="))
+			continue;	/* the learning rate is also declared */
+		text_addf(t, "; parameter %.*s ", (int)n, from);
+		text_add_shell_quoted(t, from + n + 1);
+		text_add(t, " -> ");
+		text_add_shell_quoted(t, to + n + 1);
+	}
+}
+
+void again_group_release(struct again_group *g)
+{
+	job_group_release(&g->of);
+	strings_release(&g->was);
+	strings_release(&g->parameters);
+	free(g->other_changes.items);
+	*g = (struct again_group){ .index = 0 };
+}

@@ -1,0 +1,68 @@
+#!/bin/sh
+# sweep_later.t - after a sweep was submitted: jobs that wait for all of it or any of it, and further
+# runs of it with the same parameters or others.
+# shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; $err is of run; cleanup
+. "$(dirname "$0")/tap.sh"
+export POLLUX_SLOTS=2
+cleanup() { end_jobs; }
+again() { run "$POLLUX" again "$@"; }
+of() { store "SELECT $2 FROM jobs WHERE id = $1"; }
+argv() { "$POLLUX" status --json "$1" | json 'print join("|", @{$d->{jobs}[0]{details}{argv}})'; }
+parameters() { "$POLLUX" status -o parameters "$1" | sed 1d; }
+waits_for() {
+	store "SELECT group_concat(rule || ':' || after_id, ' ') FROM (SELECT * FROM dependencies
+		WHERE job_id = $1 ORDER BY after_id)"
+}
+
+"$POLLUX" submit -q --hold -b 8 --param lr=0.1,2e-1 --param w=1,2 -- \
+	sh -c 'echo "{lr} {w} $POLLUX_PARAM_w"' '--width={w}' >/dev/null	# jobs 1 to 4
+"$POLLUX" submit -q --hold -n 'i{index}' --array 7 -- true '{index}' >/dev/null	# job 5
+
+# --- jobs that wait ---
+status 'after a group' 0 "$POLLUX" submit -q --after group:1 -- true
+is 'is after each of its runs' 'end:1 end:2 end:3 end:4' "$(waits_for 6)"
+status 'with rules, and beside jobs' 0 "$POLLUX" submit -q --after ok:group:1,6,any:5,group:2 -- true
+is 'that hold for each' 'ok:1 ok:2 ok:3 ok:4 any:5 end:6' "$(waits_for 7)"
+status 'any run of a group' 0 "$POLLUX" submit -q --after any:group:1,5 --after notok:group:2 -- true
+is 'any: goes on behind a group' 'any:1 any:2 any:3 any:4 notok:5' "$(waits_for 8)"
+status 'a group that is not there' 66 "$POLLUX" submit --after group:9 -- true
+is 'is named' "pollux: option '--after': no such group: 9" "$err"
+status 'no number' 64 "$POLLUX" submit --after group:x -- true
+status 'edit: a run after the others of its group' 0 "$POLLUX" edit 4 --after group:1
+is 'is said' 'job 4: after group:1' "$out"
+is 'the run itself is left out' 'end:1 end:2 end:3' "$(waits_for 4)"
+status 'a circle' 1 "$POLLUX" edit 2 --after notok:group:1
+is 'is refused' 'pollux: job 2 cannot come after job 4, which waits for it' "$err"
+is 'and nothing has changed' '' "$(waits_for 2)"
+
+# --- another run ---
+again 1
+is 'a run again' 'pollux: job 9 is as job 1 in everything' "$err"
+is 'is of its group, at its place' '1|0' "$(of 9 'group_id, group_index')"
+again 2 --set w=7 --set lr=3e-2
+is 'other parameters' "pollux: job 10 is as job 2, but: parameter w 2 -> 7; argument 2 \
+'echo \"{lr} 2 \$POLLUX_PARAM_w\"' -> 'echo \"{lr} 7 \$POLLUX_PARAM_w\"'; argument 3 --width=2 -> \
+--width=7; name 'sh lr=0.1 w=2' -> 'sh lr=3e-2 w=7'; lr 0.1 -> 0.03" "$err"
+is 'are put in wherever the sweep has them' 'sh|-c|echo "{lr} 7 $POLLUX_PARAM_w"|--width=7' \
+	"$(argv 10)"
+is 'and are those of the job' 'lr=3e-2 w=7' "$(parameters 10)"
+again 10 --lr 0.5
+is '--lr is the parameter' 'lr=0.5 w=7|0.5' "$(parameters 11)|$(of 11 learning_rate)"
+is 'of the same workload' "$(of 1 workload)" "$(of 11 workload)"
+again 5 --set index=9
+is 'an index' 'i9|true|9' "$(of 12 name)|$(argv 12)"
+again 3 --set width=1=width=4
+is 'another text makes it a job of its own' 'pollux: job 13 is as job 3, but: no run of group:1; '\
+'argument 3 --width=1 -> --width=4' "$err"
+is 'with no group and no parameters that are not so' "|" "$(of 13 group_id)|$(parameters 13 | tr -d -)"
+again 3 -- other
+is 'other arguments, too' '|sh|other' "$(of 14 group_id)|$(argv 14)"
+status 'a learning rate that is none' 64 "$POLLUX" again 1 --set lr=fast
+is 'is named' "pollux: parameter 'lr': 'fast' is not a number from 1e-12 to 1e+12; \
+see 'pollux again --help'" "$err"
+
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 10 11
+like 'the new run has the new parameters' '^0\.03 7 7$|^3e-2 7 7$' "$("$POLLUX" log 10)"
+like 'from the environment, too' '^0\.5 7 7$' "$("$POLLUX" log 11)"
+finish
