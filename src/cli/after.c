@@ -7,7 +7,7 @@
 #include "pollux/text.h"
 #include "submission.h"
 
-/* The rule that a word begins with; 0 characters: none. */
+/* Reads the rule that a word begins with. Returns the rule's length; 0: there is none. */
 static size_t read_rule(const char *word, enum after_rule *rule)
 {
 	size_t n = strcspn(word, ":");

@@ -104,7 +104,7 @@ static bool is_equal(const struct strings *a, const struct strings *b)
 	return i == a->count && i == b->count;
 }
 
-/* With as many arguments as before only those that differ are shown. */
+/* Adds only the arguments that differ, if there are as many as before; else all of them. */
 static void add_argument_changes(struct text *t, const struct strings *was,
 				 const struct strings *is)
 {

@@ -1,5 +1,5 @@
-/* amend.c - by the table of declared fields. A row whose option takes a range has its second column
- * in the next row. */
+/* amend.c - changes a declaration, by the table of declared fields. If the option of a row takes a
+ * range, the range's second column is in the next row. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void take(int row, const struct declaration *from, struct declaration *to
 	*(char **)target = text ? xstrdup(text) : NULL;
 }
 
-/* The length of a job is declared in samples or in steps. */
+/* Takes the length of the job, which is declared in samples or in steps. */
 static int take_length(const struct command *by, const struct asked *o, struct declaration *d,
 		       struct err *err)
 {
@@ -85,7 +85,7 @@ static int take_length(const struct command *by, const struct asked *o, struct d
 	return 0;
 }
 
-/* Rules of taking turns are told by several options. */
+/* Takes the rules of taking turns, which several options set. */
 static int take_turns(const struct command *by, const struct asked *o, struct declaration *d,
 		      struct err *err)
 {
@@ -188,7 +188,7 @@ static void add_member(struct text *t, int row, const struct declaration *d)
 	}
 }
 
-/* The largest of a range, unless it is one number. */
+/* Adds the largest value of a range, unless the range is one number. */
 static void add_second(struct text *t, int row, const struct declaration *d)
 {
 	size_t size = size_of(column_of(row)->type);
@@ -217,7 +217,8 @@ static void add_value(struct text *t, int row, const struct declaration *d)
 	}
 }
 
-/* "stop signal"; of a column that several options set, its own name. */
+/* Adds the name of the option in words: "stop signal". A column that several options set is named
+ * itself. */
 static void add_label(struct text *t, int row)
 {
 	const struct option_spec *option = &declared_fields[row].option;

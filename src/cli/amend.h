@@ -1,10 +1,12 @@
-/* amend.h - another declaration for a job, from options, and what differs; private to src/cli. */
+/* amend.h - changes the declaration of a job by options, and tells what differs; private to
+ * src/cli. */
 #ifndef POLLUX_CLI_AMEND_H
 #define POLLUX_CLI_AMEND_H
 
 #include "command.h"
 
-/* Puts into *d what the options say, and nothing else. EX_USAGE as submit has it. */
+/* Changes in *d what the options say, and nothing else. EX_USAGE for the errors that submit
+ * refuses. */
 int amend(const struct command *by, const struct asked *o, struct declaration *d,
 	  struct err *err);
 

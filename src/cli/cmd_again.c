@@ -63,7 +63,7 @@ static int read_job(struct again *a, const struct selecting *what, struct err *e
 
 /* --- its environment --- */
 
-/* Where only names are stored, the values of this shell have to do. */
+/* Takes the values of this shell's variables if the store has only their names. */
 static void renew_environment(struct again *a)
 {
 	struct job_command *c = &a->command;
@@ -120,7 +120,7 @@ static void add_differences(struct again *a)
 	for (int row = -1; amend_next(&a->was.declared, &a->is.declared, &row);) {
 		if (!strcmp(declared_fields[row].option.name, "workload") &&
 		    !a->o->asked.declared.workload)
-			continue;	/* it follows from the arguments */
+			continue;	/* this column follows from the arguments */
 		text_add(t, "; ");
 		amend_add_change(t, row, &a->was.declared, &a->is.declared);
 	}
@@ -163,7 +163,7 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 
 /* --- the command line --- */
 
-/* The operands behind "--"; -1: there is no "--". */
+/* Returns the number of operands behind "--"; -1: there is no "--". */
 static int operands_behind_dashes(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

@@ -75,7 +75,7 @@ static int repair(struct err *err)
 		status = 0;
 	} else if (err->exit_status != EX_NOINPUT && err->exit_status != EX_CANTCREAT &&
 		   err->exit_status != EX_NOPERM && err->exit_status != EX_TEMPFAIL) {
-		/* What cannot be opened just now is not damaged. */
+		/* Errors of merely opening the store are left out: such a store may be sound. */
 		status = mend(&paths, err);
 	}
 	paths_release(&paths);

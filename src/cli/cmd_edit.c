@@ -1,4 +1,4 @@
-/* cmd_edit.c - pollux edit: other values for what was asked of jobs, all of them or none. */
+/* cmd_edit.c - pollux edit: changes what was asked of jobs, all of them or none. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static const char runs_already[] = "it runs already";
 
 static const struct running_rule {
 	const char *option;
-	const char *refused;		/* NULL: it can be changed */
-	bool next_pass;			/* it takes effect then; else at once */
+	const char *refused;		/* why the job cannot be changed; NULL: it can */
+	bool next_pass;			/* a change takes effect at the next pass; else at once */
 } running_rules[] = {
 	{ "begin", runs_already, false },
 	{ "batch-range", launched_with, false },
@@ -320,7 +320,8 @@ static int edit(struct edit *e, const struct selecting *what, struct err *err)
 	return rc;
 }
 
-/* A limit is of a group as a whole, not of some of its jobs. */
+/* Finds the groups whose limit changes: a limit belongs to a group as a whole, not to some of its
+ * jobs. */
 static int find_groups(struct edit *e, const struct selecting *what, struct err *err)
 {
 	bool limits = e->o->max_running > 0 || unsets(e->o, "max-running");

@@ -3,7 +3,7 @@
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 
-/* Of several jobs the one that is named first is the next. */
+/* If several jobs are named, the first one named comes first. */
 static int put_first(struct session *s, const struct job *job, const struct asked_change *o,
 		     struct run_list *runs, struct err *err)
 {

@@ -58,7 +58,8 @@ static int log_open(struct log *log, struct err *err)
 	return 0;
 }
 
-/* The number of newlines in a block, and where the n-th from its end is: -1 where it has fewer. */
+/* Counts the newlines in a block. Returns the place of the n-th one from its end; -1: there are
+ * fewer. */
 static ssize_t nth_newline_from_end(const char *block, ssize_t size, int64_t n, int64_t *found)
 {
 	*found = 0;
@@ -162,7 +163,8 @@ static int job_state_of(struct session *s, int64_t id, enum job_state *state, st
 	return 0;
 }
 
-/* Looked at before what is printed next: all that an ended job has printed is there by then. */
+/* Looks whether the job has ended. To be called before the next print: then everything that an
+ * ended job has printed is there to be read. */
 static int look(struct session *s, int64_t id, int64_t *version, bool *ended, struct err *err)
 {
 	int64_t now;

@@ -1,7 +1,7 @@
 /* cmd_run.c - pollux run: a command in the foreground, with devices of its own for a limited time.
  *
- * It is a job like any other, but for the column "interactive": this process holds a lock for the
- * job (job_lock.h), and begins the run that a pass assigns. */
+ * The command is a job like any other, except for the column "interactive": this process holds a
+ * lock for the job (job_lock.h), and begins the run that a pass assigns. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -76,7 +76,7 @@ static int insert(struct front *t, struct job *job, const struct job_command *co
 	if (store_begin(&t->s.store, err))
 		return -1;
 	if (store_job_insert(&t->s.store, job, command, &none, err) == 0) {
-		/* before the commit: a pass ends a job whose lock is free */
+		/* before the commit, because a pass ends an interactive job whose lock is free */
 		t->lock = job_lock_take(&t->s.paths, JOB_LOCK_INTERACTIVE, job->id, err);
 		if (t->lock >= 0)
 			return store_commit(&t->s.store, err);
@@ -113,7 +113,8 @@ static int add_job(struct front *t, struct run_asked *o, char **argv, struct err
 
 /* --- its end --- */
 
-/* Leaves nothing in the queue. Where that cannot be written the free lock tells the next pass. */
+/* Removes the job from the queue. If the store cannot be written, the free lock tells the next pass
+ * to do so. */
 static void take_back(struct front *t)
 {
 	struct engine_context at = { .paths = &t->s.paths, .store = &t->s.store };
@@ -200,7 +201,7 @@ static int main_run(int argc, char **argv, struct err *err)
 	int first, rc;
 
 	asked_init(&o.job);
-	/* programs at a terminal heed it: shells ignore SIGTERM */
+	/* heeded by programs at a terminal; shells ignore SIGTERM */
 	o.job.declared.stop_signal = SIGHUP;
 	rc = options_parse(&cmd_run, argc, argv, &o, &first, err);
 	if (rc == 0 && first >= argc)

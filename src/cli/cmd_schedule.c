@@ -29,7 +29,7 @@ struct schedule_options {
 	double watch_s, slice_s;
 	int64_t slots;
 	const char *policy;
-	bool is_regular;	/* started by a timer: neither by hand nor by another command */
+	bool is_regular;	/* started by a timer, neither by a person nor by another command */
 };
 
 static const struct option_spec options[] = {
@@ -57,8 +57,8 @@ static void interrupt(int signal_number)
 	interrupted = 1;
 }
 
-/* Through the environment, so that the passes which supervisors run when their jobs end see the
- * same. */
+/* Sets the settings of this command in the environment, so that passes which supervisors start when
+ * jobs end have them, too. */
 static void set_overrides(const struct schedule_options *o)
 {
 	char text[32];
@@ -75,7 +75,7 @@ static void set_overrides(const struct schedule_options *o)
 		setenv("POLLUX_POLICY", o->policy, 1);
 }
 
-/* Once a day, where the configuration says after how long. */
+/* Prunes old jobs once a day, if the configuration says after how long. */
 static int prune_old(const struct schedule_options *o, const struct paths *paths,
 		     const struct config *config, struct store *store, struct err *err)
 {
@@ -91,7 +91,7 @@ static int prune_old(const struct schedule_options *o, const struct paths *paths
 	return rc;
 }
 
-/* What ended jobs left, and nobody needs any more. */
+/* Removes what ended jobs left and nobody needs any more. */
 static int clean_up(const struct schedule_options *o, const struct paths *paths,
 		    const struct config *config, struct err *err)
 {
@@ -166,14 +166,15 @@ static void sleep_until_event(struct store *store, const struct paths *paths, in
 	while (!interrupted && clock_boot_s() < end_s && last_event(store, paths) == seen);
 }
 
-/* A store that is locked, or a disk that is full, for a while: said once, and tried again. */
+/* True for an error that may pass, such as a locked store or a full disk: it is told once, and the
+ * next pass tries again. */
 static bool may_pass(const struct err *err)
 {
 	return err->exit_status == EX_TEMPFAIL || err->exit_status == EX_IOERR;
 }
 
-/* The file anew, as cron's passes read it. What is wrong is said once, and the last good settings
- * stay. */
+/* Reads the configuration file again, as each pass of cron does. An error is told once, and the
+ * last good settings stay. */
 static void reload(struct config *config, const struct paths *paths, char *told, size_t size)
 {
 	struct config fresh;
@@ -200,7 +201,7 @@ static int watch(const struct schedule_options *o, const struct paths *paths,
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	while (rc == 0 && !interrupted) {
-		/* Before the pass, so that nothing which comes during it is missed. */
+		/* Read before the pass, so that no event during the pass is missed. */
 		int64_t seen = last_event(&store, paths);
 
 		if (o->verbose)
@@ -233,7 +234,7 @@ static int check_policy(const struct schedule_options *o, struct err *err)
 	return usage_error(&cmd_schedule, err, "%s", why.text);
 }
 
-/* Supervisors are started, and processes of jobs are found, by way of /proc. */
+/* Fails without /proc, by which supervisors are started and processes of jobs are found. */
 static int check_proc(struct err *err)
 {
 	if (access("/proc/self/exe", X_OK) == 0)

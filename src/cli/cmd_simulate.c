@@ -1,4 +1,4 @@
-/* cmd_simulate.c - pollux simulate: what published or other workloads would have been under a
+/* cmd_simulate.c - pollux simulate: how published or other workloads would have gone under a
  * policy. */
 #include <stdint.h>
 #include <stdlib.h>

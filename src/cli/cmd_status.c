@@ -149,13 +149,14 @@ static int look(struct session *s, const struct request *r, const struct output 
 	int rc = query.by_ids ? selection_read(&r->what, &s->store, &ids, err) : 0;
 
 	if (rc && err->exit_status == EX_NOINPUT && r->what.n_operands == 0)
-		rc = 0;		/* none now: shown, and watched for */
+		/* no such job now: an empty table, which --watch keeps up to date */
+		rc = 0;
 	query.ids = ids.items;
 	query.n_ids = ids.count;
 	if (rc == 0 && (rc = status_read(s, &query, &status, err)) == 0) {
 		if (r->o->sort)
 			status_sort(&status, r->o->sort);
-		/* Without them, all the rest is still true. */
+		/* An error here leaves out the expected ends; all the rest is still shown. */
 		if (r->o->json || (ids.count && is_detailed(r, &ids)))
 			status_tell_ends(s, &status, &(struct err){ 0 });
 		rc = print(s, r, &ids, &status, out, err);
@@ -167,8 +168,8 @@ static int look(struct session *s, const struct request *r, const struct output 
 
 /* --- again and again --- */
 
-/* Over the picture before: each line to its end, then what is below the last. Lines that the
- * terminal has no room for would make it scroll. */
+/* Draws over the last picture: clears the rest of each line, then everything below the last line.
+ * Lines beyond the height of the terminal are left out, since they would make it scroll. */
 static void redraw(const char *picture, bool first)
 {
 	struct winsize size = { 0 };
@@ -255,7 +256,7 @@ static int watch(struct session *s, const struct request *r, struct output *out,
 
 /* --- the command --- */
 
-/* Where there is no store yet, there are no jobs yet: no error. */
+/* Opens the store. A missing store is no error: there are no jobs yet. */
 static int open_session(struct session *s, struct err *err)
 {
 	if (paths_init(&s->paths, err))

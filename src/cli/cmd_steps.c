@@ -15,8 +15,8 @@
 #include "pollux/steps.h"
 
 #define BLOCK 65536
-#define BAR_LIFE_S 1.0		/* enough for a bar of a program that was tried for a moment */
-#define WINDOW_STEPS 5		/* times of so many lines make a window of step_stats.h */
+#define BAR_LIFE_S 1.0		/* short, since programs may be tried for a moment only */
+#define WINDOW_STEPS 5		/* the number of lines whose times make a window of step_stats.h */
 
 struct steps_options {
 	const char *step_regex;

@@ -40,7 +40,8 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
-/* A shorter time limit is told in seconds: sbatch -t 90 meant minutes. */
+/* A time limit below this is repeated to the user in seconds, because sbatch -t 90 means
+ * minutes. */
 #define SHORT_S 600
 
 static void print_result(const struct job *job, bool quiet)
@@ -62,7 +63,7 @@ static void print_result(const struct job *job, bool quiet)
 	puts(")");
 }
 
-/* -1 where that cannot be told: a pass will say why. */
+/* Returns the number of usable devices; -1: unknown, and a pass will say why. */
 static int count_usable(const struct paths *paths)
 {
 	struct device_settings settings;
@@ -95,7 +96,8 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 			(long long)job->id, job->declared.min_replicas, n);
 }
 
-/* A program that knows nothing of passes would silently train at less than its batch size. */
+/* Warns if a batch takes several passes: a program that does not make them would silently train
+ * with less than its batch size. */
 static void warn_of_passes(const struct job *job)
 {
 	int64_t local = job->declared.max_local_batch_size,
@@ -110,7 +112,8 @@ static void warn_of_passes(const struct job *job)
 			(long long)local, (long long)job->declared.batch_size, passes);
 }
 
-/* Larger batches at the learning rate of the first one train worse, and nothing tells so. */
+/* Warns if batches may grow while the learning rate stays that of the first one: the training gets
+ * worse, and nothing tells the user. */
 static void warn_of_learning_rate(const struct job *job, const struct job_command *command)
 {
 	if (environment_leaves_learning_rate(job, command))

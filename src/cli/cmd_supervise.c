@@ -4,7 +4,8 @@
 #include "later_pass.h"
 #include "pollux/supervise.h"
 
-/* The terminal does not wait for the pass. */
+/* Runs the supervisor of 'pollux run'. The pass after its end is started in the background, so that
+ * the terminal need not wait for it. */
 static int in_foreground(const struct paths *paths, int64_t run_id, const char *group,
 			 struct err *err)
 {
@@ -30,7 +31,7 @@ static int main_supervise(int argc, char **argv, struct err *err)
 	if (parse_job_id(&cmd_supervise, argv[1], &id, err) || paths_init(&paths, err))
 		return -1;
 	rc = argc == 3 ? in_foreground(&paths, id, argv[2], err) : supervise(&paths, id, err);
-	/* Devices that have just become free do not wait for the minute. */
+	/* A pass now gives out the devices that have just become free. */
 	if (rc > 0)
 		rc = later_pass_become(&paths, err);
 	paths_release(&paths);

@@ -58,7 +58,7 @@ static void set_environment(const struct session *s, const struct job *job,
 
 /* --- one command --- */
 
-/* A test cannot wait for a minute. */
+/* Returns the limit of time, which a test may shorten. */
 static double limit_s(void)
 {
 	const char *text = getenv("POLLUX_TELL_LIMIT");
@@ -147,8 +147,8 @@ static int tell(struct session *s, const struct config *config, const struct job
 
 /* --- all jobs --- */
 
-/* *more: an end was left, and was taken. What goes wrong with one job keeps no other from being
- * told. */
+/* Tells the next end. *more: there was one. An error with one job does not keep the ends of others
+ * from being told. */
 static int tell_next(struct session *s, bool *more, struct err *err)
 {
 	struct config config;
@@ -168,8 +168,8 @@ static int tell_next(struct session *s, bool *more, struct err *err)
 	return 0;
 }
 
-/* One process at a time. Whoever finds the lock held leaves: so the holder looks again after it has
- * let go of the lock. */
+/* Tells all ends, in one process at a time. A process that finds the lock held leaves, so the
+ * holder looks again after it has dropped the lock. */
 static int tell_all(struct session *s, const char *lock_path, struct err *err)
 {
 	struct config config;

@@ -14,7 +14,7 @@
 
 #define LOOK_NS 100000000L	/* between looks for changes */
 
-/* Besides the job's own, as timeout(1) and the shell have them. */
+/* Exit statuses besides those of jobs, as timeout(1) and the shell use them. */
 #define STATUS_TIME_LIMIT 124
 #define STATUS_NOT_RUN_TO_END 125
 #define STATUS_SIGNAL 128
@@ -39,7 +39,7 @@ struct waited {
 	bool told_held;
 };
 
-/* A failure of which no status is known (it cannot be told why) is a failure still. */
+/* Returns the exit status of an ended job. A failure without a known status is 1. */
 static int exit_status_of(const struct job *job)
 {
 	switch (job->state) {
@@ -65,7 +65,7 @@ static void tell_held(struct waited *w)
 	w->told_held = w->state == JOB_HELD;
 }
 
-/* Look at those that had not ended; *left: how many still have not. */
+/* Looks at the jobs that had not ended; *left: the number of those that still have not. */
 static int look(struct session *s, struct waited *waited, int n, int *left, struct err *err)
 {
 	struct job job;

@@ -14,7 +14,8 @@
 
 struct command {
 	const char *name;
-	const char *abbreviation;	/* though other commands begin so, too; NULL: none */
+	/* accepted although other commands begin so, too; NULL: none */
+	const char *abbreviation;
 	const char *synopsis;	/* what follows "pollux NAME "; equals the manual's */
 	const char *summary;	/* one line, for the list of commands */
 	const char *example;	/* lines for --help, each "pollux ..."; may be NULL */
@@ -22,7 +23,7 @@ struct command {
 	bool runs_program; /* operands are a program's command line: the first ends the options.
 			      Elsewhere options may also follow operands: "status 17 --json" */
 	bool takes_jobs;	/* operands are jobs (selection.h) */
-	enum job_use job_use;	/* of those that the command can act on */
+	enum job_use job_use;	/* the use that jobs have to be fit for */
 	bool hidden;		/* not in the list: started by pollux itself */
 	/* argv[0] is the command's name. Returns the exit status, or -1 with *err (an empty
 	 * err->text: nothing to say, only err->exit_status). */

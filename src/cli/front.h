@@ -5,7 +5,7 @@
 #include "pollux/err.h"
 #include "pollux/session.h"
 
-/* Besides the command's own, as 'pollux wait' has it. */
+/* The exit status besides those of the command, as that of 'pollux wait'. */
 #define STATUS_NOT_RUN_TO_END 125
 
 struct front {
@@ -18,8 +18,8 @@ struct front {
 
 /* front_signals.c: signals are blocked but in front_nap. */
 void front_catch_signals(void);
-/* The signal that asks to stop and has come since the last call; 0: none. From the keyboard only
- * where that is asked for: once its command runs the keys are the command's. */
+/* Returns the signal to stop that has come since the last call; 0: none. Signals of the keyboard
+ * count only with from_keyboard: once the command runs, keys are for the command. */
 int front_signal(bool from_keyboard);
 struct pollfd;
 /* Waits for a descriptor or a signal. */
@@ -27,8 +27,8 @@ void front_nap(struct pollfd *fds, int n, double at_most_s);
 /* Ends this process by the signal. */
 void front_die(int signal_number);
 
-/* front_wait.c: waits for devices. Returns 0 with *run_id, of a run that was assigned; where
- * *run_id is 0 the job has ended or, with *signal_number, is to. */
+/* front_wait.c: waits for devices. Returns 0 with *run_id, the run that was assigned. *run_id 0:
+ * the job has ended, or is to end because of *signal_number. */
 int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err *err);
 /* Shows a line in place of the last one; NULL: none. */
 void front_show(struct front *t, const char *line);

@@ -17,7 +17,7 @@
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 
-#define TOLD_BEFORE_S 60.0	/* half of the time where that is shorter */
+#define TOLD_BEFORE_S 60.0	/* half of the time limit if that is shorter */
 
 /* --- the terminal --- */
 
@@ -35,7 +35,8 @@ static void terminal_save(struct terminal *t)
 	}
 }
 
-/* A shell that was killed leaves the terminal to its group, and as its line editor had it. */
+/* Gives the terminal back to this process's group, in its former mode: a shell that was killed
+ * leaves the terminal to its own group, and as its line editor had set it. */
 static void terminal_restore(struct terminal *t, bool killed)
 {
 	sigset_t set, before;
@@ -60,7 +61,7 @@ struct watch {
 	int pidfd;		/* of the supervisor */
 	bool began;
 	double limit_boot_s, notice_boot_s;	/* INFINITY: none, or told */
-	int signal_number;	/* that stops it; 0: none came */
+	int signal_number;	/* the signal that stops the command; 0: none came */
 };
 
 static void begin(struct front *t, struct watch *w)
@@ -124,7 +125,7 @@ static int status_of(const struct front *t, const struct run *run)
 	return run->exit_code >= 0 ? run->exit_code : STATUS_NOT_RUN_TO_END;
 }
 
-/* The supervisor is gone: what became of the run? */
+/* Finds out, once the supervisor is gone, what became of the run. */
 static int conclude(struct front *t, int64_t run_id, struct err *err)
 {
 	struct run run;

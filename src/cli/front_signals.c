@@ -31,7 +31,8 @@ void front_catch_signals(void)
 		struct sigaction before;
 
 		sigaction(caught[i], NULL, &before);
-		if (before.sa_handler == SIG_IGN)	/* nohup, or a shell's background */
+		/* ignored by nohup, or by a shell for a background command */
+		if (before.sa_handler == SIG_IGN)
 			continue;
 		sigaddset(&set, caught[i]);
 		sigaction(caught[i], &action, NULL);

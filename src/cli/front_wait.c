@@ -15,7 +15,7 @@
 #include "pollux/store_runs.h"
 
 #define LOOK_S 0.1
-#define PASS_EACH_S 60.0	/* as cron's; and when devices are expected */
+#define PASS_EACH_S 60.0	/* seconds between passes, as cron's */
 #define PASS_REST_S 5.0
 
 void front_show(struct front *t, const char *line)
@@ -82,7 +82,7 @@ static int look(struct front *t, struct look *l, struct err *err)
 	return 0;
 }
 
-/* A person waits: passes come by the minute, and when devices are expected. */
+/* True if a pass is due: each minute, and when devices are expected, because a person waits. */
 static bool is_pass_due(const struct look *l, double now_s, double last_s)
 {
 	if (now_s < last_s + PASS_REST_S)
@@ -91,7 +91,8 @@ static bool is_pass_due(const struct look *l, double now_s, double last_s)
 	       (l->next_start_s <= now_s && l->next_start_s > last_s);
 }
 
-/* The pass is a child at first, in which SQLite must not find this process's store open. */
+/* Makes a pass. It runs in a child, in which SQLite must not find the store of this process
+ * open. */
 static int make_pass(struct front *t, bool quiet, struct err *err)
 {
 	store_close(&t->s.store);

@@ -102,7 +102,7 @@ static bool person_agrees(const struct job *job, const char *loss)
 	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-/* Asks, or refuses, as the rule of the command says. */
+/* Asks the person, or refuses, as the command's rule for losses says. */
 static int accept_loss(const struct job *job, const struct job_change *change,
 		       const struct job_loss *loss, struct err *err)
 {
@@ -165,8 +165,8 @@ static void say_would(int64_t job_id, const struct job_change *change, const str
 	text_release(&t);
 }
 
-/* Nothing is locked while a person thinks about an answer: what happens meanwhile is found by the
- * transaction. */
+/* Looks at the loss without a lock, so that nothing waits while a person thinks about the answer.
+ * The transaction that follows sees what has happened meanwhile. */
 static int look_at_loss(struct session *s, int64_t job_id, const struct job_change *change,
 			const struct asked_change *o, struct job_loss *loss, struct err *err)
 {
@@ -178,7 +178,7 @@ static int look_at_loss(struct session *s, int64_t job_id, const struct job_chan
 		return 0;
 	if (store_job_get(&s->store, job_id, &job, err))
 		return -1;
-	/* what a program at a terminal has done is seen there */
+	/* the user of a terminal sees what its program has done */
 	rc = job.interactive ? 0 : job_loss_of(s, &job, loss, err);
 	if (rc == 0 && isfinite(loss->work_s) && !o->force && !o->dry_run)
 		rc = accept_loss(&job, change, loss, err);

@@ -45,7 +45,7 @@ int later_pass_become(const struct paths *paths, struct err *err)
 	return err_set(err, EX_OSERR, "cannot run a pass");
 }
 
-/* Lets go of the descriptors of others, such as the terminal or the end of a pipe. */
+/* Closes inherited descriptors, such as those of the terminal or the end of a pipe. */
 static void leave_all(void)
 {
 	int null = open("/dev/null", O_RDWR);

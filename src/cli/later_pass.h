@@ -7,12 +7,11 @@
 #define LATER_PASS "POLLUX_LATER_PASS"	/* in the environment of such a pass */
 
 /* Becomes 'pollux schedule', with the settings of the last pass that a person or cron ran: by now
- * they may be others than those of the pass that started this process. Returns -1 where it
- * cannot. */
+ * they may be others than those of the pass that started this process. Returns -1 if that fails. */
 int later_pass_become(const struct paths *paths, struct err *err);
 
-/* Starts one in the background, which outlives the terminal and says nothing. What goes wrong is
- * not told: the next pass finds it, too. Nothing of the store may be open. */
+/* Starts a pass in the background, which outlives the terminal and prints nothing. Errors are not
+ * told, since the next pass finds them, too. The store must not be open. */
 void later_pass_start(const struct paths *paths);
 /* Starts pollux with these arguments in the same way. */
 void later_start(char *const argv[]);

@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	struct err err = { 0 }, written = { 0 };
 	int status, unwritten;
 
-	tzset();	/* POSIX asks for it before localtime_r */
+	tzset();	/* required by POSIX before localtime_r */
 	open_standard_streams();
 	status = dispatch(argc - 1, argv + 1, &err);
 	/* Flushed first: if output and errors go to one place, errors come last. */

@@ -12,7 +12,7 @@ bool on_end_tells_all(const struct config *config);
  * command. The store may be open here: that process opens it anew. */
 int on_end_start(struct store *s, const struct config *config, struct err *err);
 
-/* The same for a command that has ended jobs itself. What goes wrong is left to the next pass. */
+/* As on_end_start(), for a command that has ended jobs itself. Errors are left to the next pass. */
 void on_end_look(void);
 
 #endif

@@ -205,8 +205,8 @@ void preset_names(struct strings *names)
 
 /* --- the command --- */
 
-/* The value of an option in the words, "--out_dir=x" or "--output_dir" "x"; NULL: they do not have
- * the option; "": it has no value. option may end in '=' or ' ' and a value. */
+/* Returns the value of an option in the words, "--out_dir=x" or "--output_dir" "x". NULL: the words
+ * do not have the option; "": the option has no value. option may end in '=' or ' ' and a value. */
 static const char *value_of(char *const *words, int n, const char *option)
 {
 	size_t length = strcspn(option, "= ");

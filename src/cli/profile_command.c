@@ -81,8 +81,8 @@ static void add_point(struct text *t, const struct profile_progress *p)
 	text_addf(t, "; %s left", format_duration(fmax(p->left_s, 0)).s);
 }
 
-/* A pipe is told only that the profile stops, since whoever stopped it may have to wait for a
- * minute. */
+/* Shows the progress. In a pipe only the stop of the profile is told, because the person who
+ * stopped it may have to wait for a minute. */
 static void show_progress(const struct profile_progress *p, void *arg)
 {
 	bool stops = p->interrupted && isfinite(p->stops_in_s);
@@ -137,7 +137,8 @@ static void note_limits(const struct job *job)
 			       "measured at its own size only");
 }
 
-/* Say what follows if the program ignores POLLUX_CHECKPOINT_DIR, which cannot be seen. */
+/* Says what happens if the program ignores POLLUX_CHECKPOINT_DIR, since pollux cannot see whether
+ * it does. */
 static void note_command(char **argv)
 {
 	for (int i = 0; argv[i]; i++)
@@ -147,8 +148,8 @@ static void note_command(char **argv)
 		       "POLLUX_CHECKPOINT_DIR, it writes checkpoints where it always does");
 }
 
-/* Nor whether it heeds what its environment says of its sizes; without either, all of them are
- * one. */
+/* Says which templates are missing for the sizes that were asked for: pollux cannot see whether the
+ * program takes its sizes from the environment, and if it does not, all points have one size. */
 static void note_sizes(const struct job *job, const struct job_command *command)
 {
 	const struct strings *argv = &command->argv;
@@ -163,8 +164,8 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 			       "it does the same on any number of devices");
 }
 
-/* Devices that others wait for: as supervisors do at the end of a run, where passes are run at
- * all. */
+/* Starts a pass for jobs that wait for the devices, as supervisors do at the end of a run. Does
+ * nothing on a machine that has never had a pass. */
 static void run_pass(struct session *s)
 {
 	struct pass_result result;
@@ -244,7 +245,8 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 	return rc;
 }
 
-/* When the job would be scheduled, and for how long it would go on, does not matter here. */
+/* Drops the options about when a job is scheduled and how long it goes on, which do not matter
+ * here. */
 static void forget_schedule(struct asked *o)
 {
 	struct asked defaults;
@@ -257,7 +259,7 @@ static void forget_schedule(struct asked *o)
 	o->declared.time_limit_s = defaults.declared.time_limit_s;
 }
 
-/* The command as it would be submitted, but for its checkpoints: those of the profile are its
+/* Profiles the command as it would be submitted, except that its checkpoints are the profile's
  * own. */
 int profile_command(const struct profile_options *o, char **argv, struct err *err)
 {

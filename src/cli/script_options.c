@@ -11,8 +11,8 @@
 #include "script_options.h"
 #include "submit.h"
 
-#define MOST_LINES 1000		/* of comments at the head of a script */
-#define MOST_BYTES 4096		/* of a line: a file with a longer one is no script */
+#define MOST_LINES 1000		/* comment lines at the head of a script that are read */
+#define MOST_BYTES 4096		/* bytes of a line: a file with a longer line is no script */
 
 static const char marker[] = "#POLLUX";
 
@@ -66,7 +66,8 @@ static char *below(const char *directory, const char *path)
 	return directory && *path != '/' ? xasprintf("%s/%s", directory, path) : xstrdup(path);
 }
 
-/* NULL: no regular file that can be read. A pipe is not opened: its reader is the job. */
+/* Opens a regular file; NULL: it is none, or cannot be read. A pipe is not opened, because the job
+ * is to read it. */
 static FILE *open_script(const char *directory, const char *name)
 {
 	char *path = below(directory, name);
@@ -94,7 +95,7 @@ static FILE *find_script(const char *directory, char *const *argv, const char **
 
 /* --- words --- */
 
-/* True if a backslash before the character is not meant itself. */
+/* True if a backslash before this character quotes it. */
 static bool escapes(char quote, char next)
 {
 	return next && quote != '\'' && (!quote || strchr("\"\\$`", next));
@@ -182,7 +183,7 @@ static const char *options_of(const char *line)
 											    : NULL;
 }
 
-/* Comments and empty lines, among them those with options. */
+/* Reads the comments and empty lines at the head of the file, and the options among them. */
 static int read_head(const struct command *command, FILE *file, const char *name,
 		     struct strings *words, struct err *err)
 {
@@ -213,7 +214,7 @@ int script_options_add(const struct command *command, int argc, char **argv, str
 
 	*words = (struct strings){ 0 };
 	asked_init(&o.job);
-	/* What is wrong is said by whoever parses all of it; an option may need one of the
+	/* Errors are told later, when all options are parsed: an option here may need one in the
 	 * script. */
 	options_parse(command, argc, argv, &o, &first, &ignored);
 	file = first < argc ? find_script(o.job.directory, argv + first, &name) : NULL;

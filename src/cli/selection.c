@@ -88,8 +88,9 @@ static const struct form {
 	/* 0, NOT_THIS_FORM, or -1 with EX_USAGE */
 	int (*read)(const struct selecting *what, const char *text, struct job_query *q,
 		    struct err *err);
-	bool number;		/* it means one job, whatever the job is */
-	bool spelt_out;		/* a person who types it knows which jobs, and how many */
+	bool number;		/* the operand names one job, whatever its state */
+	/* a person who types the operand knows which jobs it means, and how many */
+	bool spelt_out;
 } forms[] = {
 	{ .read = read_newest, .number = true, .spelt_out = true },	/* @ */
 	{ .read = read_number, .number = true, .spelt_out = true },	/* 17 */
@@ -183,7 +184,8 @@ int selection_check(const struct selecting *what, struct err *err)
 	return 0;
 }
 
-/* ",queued,running,": what the names mean, as the query wants it. NULL for NULL. */
+/* Returns the states that the names stand for, in the query's form: ",queued,running,". NULL for
+ * NULL. */
 static char *expand_states(const char *names)
 {
 	struct text t = TEXT_INIT;
@@ -200,7 +202,8 @@ static char *expand_states(const char *names)
 	return text_detach(&t);
 }
 
-/* The operand, and the options that select, as they were typed. operand NULL: the options alone. */
+/* Adds the operand and the options that select, as they were typed. operand NULL: the options
+ * alone. */
 static void add_asked(struct text *t, const struct selecting *what, const char *operand)
 {
 	const struct selection_options *o = what->options;
@@ -262,7 +265,7 @@ static int select_jobs(const struct selecting *what, struct store *s, struct job
 	return rc;
 }
 
-/* operand NULL: all that the options let through. */
+/* Reads the jobs of an operand; operand NULL: all jobs that the options let through. */
 static int read_operand(const struct selecting *what, struct store *s, const char *operand,
 			struct id_list *found, struct err *err)
 {
@@ -291,7 +294,7 @@ static int read_operand(const struct selecting *what, struct store *s, const cha
 	return rc;
 }
 
-/* Adds those that are not there yet. Ids of one operand differ from each other. */
+/* Adds the ids that are not in the list yet. The ids of one operand differ from each other. */
 static void join(struct id_list *ids, struct id_list *more)
 {
 	int before = ids->count;

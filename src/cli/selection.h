@@ -60,16 +60,16 @@ int selection_check(const struct selecting *what, struct err *err);
 int selection_read(const struct selecting *what, struct store *s, struct id_list *ids,
 		   struct err *err);
 
-/* Of the jobs meant, for a command that takes one: the newest; else the job that ran last, if one
- * did; else that one or the one that starts just now. Unless it was named alone, a line on standard
- * error tells which it is. */
+/* For a command that takes one job, chooses one of the jobs meant: the newest; or the job that ran
+ * last, if any ran; or that job, where a job that is just starting counts, too. A line on standard
+ * error names the job, unless it was named alone. */
 enum which_job { JOB_NEWEST, JOB_RAN_LAST, JOB_RAN_OR_STARTS };
 int selection_read_one(const struct selecting *what, struct store *s, enum which_job which,
 		       int64_t *id, struct err *err);
 
-/* The yes of a person to a change of several jobs, if not all operands were numbers and ranges. The
- * jobs are listed; then the person is asked on a terminal, and elsewhere EX_FAILED says that --yes
- * goes on. */
+/* Asks before several jobs are changed, if not all operands were numbers and ranges. Lists the
+ * jobs; then asks the person on a terminal, and elsewhere fails with EX_FAILED, which names
+ * --yes. */
 int selection_agree(const struct selecting *what, struct store *s, const struct id_list *ids,
 		    struct err *err);
 

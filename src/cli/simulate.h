@@ -14,7 +14,8 @@ struct simulate_outputs {
 /* simulate_files.c */
 /* The files to read: each given path is a file, or a directory of files NAME.csv. */
 int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
-/* Before the run: no file is written that is read, or twice, and all can be. */
+/* Checks before the run that no file is written that is also read or written twice, and that all
+ * files can be written. */
 int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
 			   const struct strings *workloads, struct err *err);
 
@@ -23,7 +24,7 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 /* simulate_kinds.c: "t4:6x4,a100:2x8" cut into kinds, whose names stay in the list. */
 int simulate_kinds(char *list, struct sim_options *o, struct err *err);
 
-/* simulate_generate.c: and say what was made. */
+/* simulate_generate.c: makes a workload, and says what was made. */
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);
 
 /* simulate_history.c: pollux simulate --from-store. */

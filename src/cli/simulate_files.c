@@ -72,7 +72,7 @@ static int check_input(const struct written_file *o, const char *input, struct e
 			   o->option, input);
 }
 
-/* All in the directories of the applications, be it read or not. */
+/* Checks all files in the directories of the applications, whether they are read or not. */
 static int check_profiles(const struct written_file *o, const char *directory, int depth,
 			  struct err *err)
 {

@@ -20,7 +20,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* For "python -u train.py" people say "train.py". */
+/* People call "python -u train.py" by the name "train.py". */
 const char *submission_default_name(const struct job_command *c)
 {
 	const char *script = script_of_runner(c->argv.items);
@@ -28,7 +28,7 @@ const char *submission_default_name(const struct job_command *c)
 	return base_name(script ? script : c->argv.items[0]);
 }
 
-/* The program and its argument template: what tells one training script from another. */
+/* The program with its argument template, which distinguishes one training script from another. */
 char *submission_default_workload(const struct job_command *c)
 {
 	struct text t = TEXT_INIT;
@@ -127,7 +127,7 @@ static int check_templates(const struct declaration *d, const struct job_command
 	return template_check(&c->argv, c->resume_args, &facts, err);
 }
 
-/* A job that was promised its devices to its end is suspended only where that is asked for too. */
+/* A job that keeps its devices to its end is suspended only if that was asked for, too. */
 enum suspend_rule submission_suspend_rule(const struct asked *o)
 {
 	for (int i = 0; o->suspend && i < suspend_names.n; i++)
@@ -195,7 +195,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	return check_templates(d, c, err);
 }
 
-/* What follows from the command, where no option said otherwise, follows from the new one. */
+/* Derives from the new command what no option set and the old command had determined. */
 static void set_defaults_again(const struct asked *o, const struct job_command *was,
 			       const struct job_command *c, struct declaration *d)
 {

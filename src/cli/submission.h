@@ -13,8 +13,8 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 int submission_job(const struct command *by, const struct asked *o, const struct job_command *c,
 		   struct job *job, struct err *err);
 
-/* The same for a job like another one, of which *c is a copy of its command: what options say is
- * put into it, and the commit of its directory. */
+/* For a job like another one: *c is a copy of the other job's command. Puts what the options say
+ * into *c, and the commit of its directory. */
 int submission_command_again(const struct command *by, const struct asked *o,
 			     struct job_command *c, struct err *err);
 struct other_job {
@@ -39,12 +39,12 @@ int submission_check_name(const struct command *by, const struct asked *o, struc
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);
-/* The name, borrowed, and the workload, the caller's, of a job for which none was asked. */
+/* The name (borrowed) and the workload (the caller frees) of a job whose options set none. */
 const char *submission_default_name(const struct job_command *c);
 char *submission_default_workload(const struct job_command *c);
 
-/* For the jobs of a sweep, which differ by their texts: what the first job's command was found to
- * be, with the program, arguments, variables and texts of another. */
+/* For the jobs of a sweep, which differ only by their texts: takes over what was found of the first
+ * job's command, with the program, arguments, variables and texts of another job. */
 int submission_vary(const struct command *by, const struct asked *o, char **argv,
 		    const struct job_command *base, struct job_command *c, struct err *err);
 /* Fills in name and workload, where they are NULL, from a command in which no parameter was put

@@ -30,8 +30,8 @@ static bool is_directory(const char *path)
 	return S_ISDIR(st.st_mode);
 }
 
-/* The directory is entered later by cron's hand, so it is named absolutely; whether it can be
- * entered is found out now. */
+/* Finds the absolute path of the directory, because a process started by cron enters it later.
+ * Checks now that it can be entered. */
 static int find_directory(const struct asked *o, struct job_command *c, struct err *err)
 {
 	char *cwd = getcwd(NULL, 0);
@@ -153,7 +153,7 @@ static int set_metrics(const struct asked *o, struct job_command *c, struct err 
 	return 0;
 }
 
-/* What options say of a command that is there. */
+/* Puts what the options say into a command that is there already. */
 static int take_options(const struct command *by, const struct asked *o, struct job_command *c,
 			struct err *err)
 {

@@ -13,10 +13,10 @@
 #include "submit_pass.h"
 #include "sweep.h"
 
-#define NAME_BYTES 80	/* of a name that is made of parameters */
+#define NAME_BYTES 80	/* size of a name that is made of parameters */
 
-/* The first run's command and job as they are for any single job; those of the others are made from
- * them. */
+/* The command and the job of the first run, made as for a single job. Those of the other runs are
+ * made from them. */
 struct group_submission {
 	const struct submit_asked *o;
 	struct sweep sweep;
@@ -91,7 +91,7 @@ static void add_printable(struct text *t, const char *s)
 	}
 }
 
-/* A value may be any text: a long name is cut, control characters are left out. */
+/* A value may be any text: a long name is cut, and control characters are left out. */
 char *submit_run_name(const char *of_group, const struct strings *parameters)
 {
 	struct text name = TEXT_INIT;

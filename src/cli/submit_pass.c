@@ -16,7 +16,7 @@ bool is_in_a_job(void)
 	return getenv("POLLUX_JOB_ID") != NULL;
 }
 
-/* The command that makes passes come; NULL where cron has the line. */
+/* Returns the command after which passes come regularly; NULL: cron has the line. */
 static const char *remedy(void)
 {
 	struct text lines = TEXT_INIT, new = TEXT_INIT;
@@ -48,7 +48,7 @@ static void advise(const struct paths *paths)
 			"nobody takes turns; %s\n", command);
 }
 
-/* False where the jobs that a pass starts would be bound to limits of this shell. */
+/* False if the limits of this shell would hold for all jobs that a pass starts. */
 static bool may_start(const struct config *config, bool quiet)
 {
 	const char *limit = limits_for_all();

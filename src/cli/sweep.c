@@ -91,7 +91,7 @@ void sweep_run_release(struct sweep_run *run)
 /* A text in which parameters are put; "" where the option was not given. */
 struct place {
 	const char *name, *text;
-	bool is_template;		/* template_check sees what is unknown in these */
+	bool is_template;		/* template_check finds unknown words in these */
 };
 
 static void add_place(struct place **places, int *n, const char *name, const char *text,
@@ -179,7 +179,8 @@ static int check_parameters(const struct sweep *s, const struct place *places, i
 		for (size_t i = 0; i < s->axes.items[a].names.count; i++) {
 			const char *name = s->axes.items[a].names.items[i];
 
-			/* A program may read POLLUX_INDEX unseen. */
+			/* An index need not be used in a text, since a program may read
+			 * POLLUX_INDEX. */
 			if (strcmp(name, "index") != 0 && check_used(s, name, places, n, err))
 				return -1;
 			if (!strcmp(name, "lr") &&

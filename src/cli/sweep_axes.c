@@ -43,7 +43,7 @@ static void add_value(struct axis *axis, const char *value)
 
 /* --- A:B[:STEP] and log:A:B:N --- */
 
-/* The parts of a text between colons: at most 4. Returns their number, or 5. */
+/* Splits a text at its colons into at most 4 parts. Returns their number; 5: there are more. */
 static int split(char *text, char *parts[4])
 {
 	char *part;
@@ -59,7 +59,7 @@ static int split(char *text, char *parts[4])
 
 #define DECIMALS_MAX 17		/* a double has no more */
 
-/* Digits after the point, as it is written; -1: it has an exponent. */
+/* Returns the number of digits after the point in the text; -1: the number has an exponent. */
 static int decimals_of(const char *text)
 {
 	const char *point = strchr(text, '.');
@@ -156,7 +156,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A value that comes twice would do the same work twice. */
+/* Refuses a value that comes twice, which would do the same work twice. */
 static int check_values(const struct command *by, const struct axis *axis, const char *option,
 			struct err *err)
 {
@@ -272,7 +272,8 @@ static int parse_array(const struct command *by, struct axes *axes, const char *
 
 /* --- all of them --- */
 
-/* The only word of pollux that may be a parameter is "lr": that run's --lr. */
+/* Checks the name of a parameter. "lr" is the only word of pollux that may be one: it sets --lr of
+ * the run. */
 static int check_name(const struct command *by, const char *name, bool is_array, struct err *err)
 {
 	if (template_knows(name) && strcmp(name, "lr") != 0)

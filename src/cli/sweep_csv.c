@@ -33,7 +33,7 @@ static void skip_line_end(struct reader *r)
 	r->line++;
 }
 
-/* A field in quotes: it may have commas, newlines and, doubled, quotes. */
+/* Reads a field in quotes, which may have commas, newlines and doubled quotes. */
 static int read_quoted(struct reader *r, struct text *field)
 {
 	for (r->p++; r->p < r->end; r->p++) {

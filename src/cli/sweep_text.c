@@ -25,7 +25,7 @@ static const char *value_of(const struct strings *parameters, const char *name, 
 	return NULL;
 }
 
-/* The value of the parameter that the text begins with; NULL: it begins with something else. */
+/* Returns the value of the parameter that the text begins with; NULL: the text begins otherwise. */
 static const char *value_at(const char *text, const struct strings *parameters)
 {
 	size_t n = word_length(text);
@@ -33,7 +33,7 @@ static const char *value_at(const char *text, const struct strings *parameters)
 	return n ? value_of(parameters, text + 1, n) : NULL;
 }
 
-/* "{{" is a brace, not the beginning of a word. */
+/* Returns the next piece of the text. "{{" is a brace, not the beginning of a word. */
 static const char *next_piece(const char *p)
 {
 	size_t n = word_length(p);
