@@ -11,14 +11,15 @@
  * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
  * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than its claims.limits_s, or that was put first, is overdue. Overdue
- * jobs must start while they fit beside the protected jobs, and the others make room: those that
- * were put first before the rest, then the longest waiting first. The first that does not fit gathers
- * devices. Nothing is launched behind it, not even a running job on another number of devices,
- * whose new slice would count again; unprotected jobs may run on as they are. A job that is stuck,
- * to which jobs that are not preemptible leave too few devices, is an exception: it cannot start
- * while these run, whatever the others do. It is passed over, and behind it only those jobs that
- * are not preemptible are started which are not expected to delay it: backfill.h. */
+ * A job that has waited longer than its claims.limits_s, or that was put first, is overdue.
+ * Overdue jobs must start while they fit beside the protected jobs, and the others make room:
+ * those that were put first before the rest, then the longest waiting first. The first that does
+ * not fit gathers devices. Nothing is launched behind it, not even a running job on another
+ * number of devices, whose new slice would count again; unprotected jobs may run on as they are.
+ * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
+ * exception: it cannot start while these run, whatever the others do. It is passed over, and
+ * behind it only those jobs that are not preemptible are started which are not expected to delay
+ * it: backfill.h. */
 #ifndef SCHED_CLAIMS_H
 #define SCHED_CLAIMS_H
 

@@ -52,8 +52,9 @@ let_store_go() { # let_store_go SQL: after the last of it, ROLLBACK or COMMIT
 	exec 3>&-
 	wait "$holder"
 }
-has_schedule_lock() { # has_schedule_lock PID
-	find "/proc/$1/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q .
+has_schedule_lock() { # has_schedule_lock PID: and its number stands in it
+	find "/proc/$1/fd" -lname '*/schedule.lock' 2>/dev/null | grep -q . &&
+		grep -aq "^$1 " "$POLLUX_DIR/schedule.lock"
 }
 # json CODE: run Perl on the document $d read from stdin; dies, and fails, unless it is valid.
 json() { perl -MJSON::PP -0777 -ne 'my $d = JSON::PP->new->utf8->decode($_); '"$1"; }
