@@ -43,6 +43,9 @@ struct declaration {
 	 * none. */
 	char *torch;
 	char *on_end;			/* command for sh when the job has ended; NULL: none */
+	/* Patterns of fnmatch(3), with '|' between them, of the kinds of device that the job may
+	 * have and must not have; NULL: none. */
+	char *kind, *not_kind;
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;

@@ -209,6 +209,7 @@ struct run {
 	 * unknown */
 	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
+	bool larger_kind;		/* then it goes on on a kind of device with more */
 	int forgotten;			/* 1: its step times; 2: what it told of memory */
 	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
 	 * that it had */

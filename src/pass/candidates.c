@@ -1,8 +1,9 @@
 /* candidates.c - which jobs the policy is asked about, and why the others are not in question. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "decision.h"
+#include "kinds.h"
 #include "pollux/mem.h"
 
 /* After its k-th failure a job waits 10 s * 2^(k-1) before it is tried again, 10 minutes at
@@ -43,6 +44,17 @@ static char *describe_setback(const struct job *job, const struct setback *setba
 			 setback->diagnosis);
 }
 
+/* Each of its last runs ran out of memory, on another kind of device each. */
+static bool moves_to_more_memory(const struct snapshot *s, const struct job *job,
+				 const struct setback *setback)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->ran_out.count; i++)
+		n += s->ran_out.items[i].job_id == job->id;
+	return n > 0 && n >= setback->n;
+}
+
 /* True if the job failed, or could not be started, a short while ago. */
 static bool waits_for_retry(const struct snapshot *s, const struct job *job,
 			    const struct setback *setback, struct decision *d)
@@ -52,7 +64,7 @@ static bool waits_for_retry(const struct snapshot *s, const struct job *job,
 	double again_s = setback->end_boot_s + wait_s;
 
 	/* One loss may be an accident. */
-	if (setback->n == 0 || s->now_boot_s >= again_s ||
+	if (setback->n == 0 || s->now_boot_s >= again_s || moves_to_more_memory(s, job, setback) ||
 	    (setback->kind == SETBACK_LOST && setback->n == 1))
 		return false;
 	pass_over(d, job, false, describe_setback(job, setback, wait_s),
@@ -117,6 +129,15 @@ static bool suspends(const struct snapshot *s, const bool *suspendable, const st
 	return run ? suspendable[run - s->runs.items] : s->suspends;
 }
 
+/* A run of a version that knew no kinds. */
+static bool has_several_kinds(const struct run *run)
+{
+	for (int i = 1; i < run->configuration.replicas; i++)
+		if (strcmp(run->devices[i].kind, run->devices[0].kind) != 0)
+			return true;
+	return false;
+}
+
 /* True if the devices of the run are not on offer any more, as after a change of the slots, but
  * the run is not to leave them, or not for that. */
 static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
@@ -126,7 +147,8 @@ static bool stays_where_it_is(const struct snapshot *s, const struct decision *d
 	bool may_leave = run && (job_may_be_preempted(job, run) ||
 				 (!is_resident(s, run) && suspends(s, suspendable, job, run)));
 
-	return run && run_held(run) > 0 && !has_its_devices(s, d, run) &&
+	return run && run_held(run) > 0 &&
+	       (!has_its_devices(s, d, run) || has_several_kinds(run)) &&
 	       (!may_leave || may_have_its_devices(s, d, run));
 }
 
@@ -264,6 +286,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 			continue;
 		if (!run && (is_deserted(s, job, d) || waits_for_another(s, job, d) ||
 			     waits_to_begin(s, job, d) || waits_for_disk(s, job, d) ||
+			     waits_for_kind(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
 		if (run && is_suspended(run))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "decision.h"
+#include "kinds.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
@@ -31,6 +32,7 @@ void decision_free(struct decision *d)
 {
 	if (!d)
 		return;
+	forget_kinds(d);
 	for (int j = 0; j < d->n; j++)
 		if (d->candidates[j].owns_table)
 			goodput_table_free(d->candidates[j].table);
@@ -79,6 +81,29 @@ static void mark_former(const struct snapshot *s, const struct decision *d, int 
 	}
 }
 
+/* Each kind by itself: to the others its devices are not usable. */
+static void assign_by_kind(const struct snapshot *s, struct decision *d, const int *holder,
+			   const int *count)
+{
+	size_t n = (size_t)s->devices.count;
+	int *own = xcalloc(n, sizeof(*own)), *owner = xcalloc(n, sizeof(*owner));
+	int *wanted = xcalloc((size_t)d->n + 1, sizeof(*wanted));
+
+	for (int k = 0; k < d->n_kinds; k++) {
+		for (size_t i = 0; i < n; i++)
+			own[i] = d->kind_of[i] == k ? holder[i] : ASSIGN_UNUSABLE;
+		for (int j = 0; j < d->n; j++)
+			wanted[j] = d->choices[j].kind == k ? count[j] : 0;
+		assign_devices(s->devices.count, own, d->n + 1, wanted, s->devices.links, owner);
+		for (size_t i = 0; i < n; i++)
+			if (d->kind_of[i] == k)
+				d->owner[i] = owner[i];
+	}
+	free(own);
+	free(owner);
+	free(wanted);
+}
+
 /* From numbers of devices to devices. Runs that are being stopped or suspended hold theirs under an
  * index of their own with a count of 0, so that devices which are free now are given out first. */
 static void assign(const struct snapshot *s, struct decision *d)
@@ -100,7 +125,13 @@ static void assign(const struct snapshot *s, struct decision *d)
 	for (int j = 0; j < d->n; j++)
 		if (comes_back(d, j))
 			mark_former(s, d, j, count, holder);
-	assign_devices(s->devices.count, holder, d->n + 1, count, s->devices.links, d->owner);
+	for (int i = 0; i < s->devices.count; i++)
+		d->owner[i] = ASSIGN_FREE;
+	if (d->n_kinds > 0)
+		assign_by_kind(s, d, holder, count);
+	else
+		assign_devices(s->devices.count, holder, d->n + 1, count, s->devices.links,
+			       d->owner);
 	free(holder);
 	free(count);
 }
@@ -148,17 +179,22 @@ struct decision *pass_decide(const struct snapshot *s)
 	if (s->jobs.count == 0)
 		return d;
 	select_candidates(s, d);
+	find_kinds(s, d);
+	bar_kinds(s, d);
 	weigh_candidates(s, d);
+	weigh_on_kinds(s, d);
 	input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
 	leave_to_others(s, d, &input);
-	s->policy->decide(&input, d->choices);
+	tell_kinds(d, &input);
+	policy_decide(s->policy, &input, false, d->choices);
 	assign(s, d);
 	check_device_memory(s, d);
 	choose_all_sizes(s, d);
+	explain_kinds(d);
 	explain_group_limits(s, d);
 	explain_blocked(s, d);
 	explain_sharing(s, d);

@@ -17,6 +17,16 @@ struct candidate {
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
 	bool owns_table;		/* else another candidate of the same model does */
+	/* Owned; by kind, where there are several and something is known; NULL: kinds.h */
+	struct kind_view *on_kind;
+	unsigned too_small;		/* bit k: kind k has too little memory for the job */
+};
+
+/* The usable devices of one kind. */
+struct device_kind {
+	const char *name;		/* in the snapshot */
+	int n;
+	int64_t memory_bytes;
 };
 
 /* A configuration on the devices that a job was assigned, and what it is worth. */
@@ -47,6 +57,9 @@ struct decision {
 	int n_passed_over;
 	bool *usable;			/* by device: nor kept by a run that is not decided on */
 	int n_usable;
+	int n_kinds;			/* 0: all usable devices are of one kind */
+	struct device_kind kinds[SCHED_KINDS];
+	int *kind_of;			/* by device: its kind; -1: not usable */
 	/* Devices that other users have. Jobs are weighed for these as well, to tell the others how
 	 * many devices they want. */
 	int n_elsewhere;

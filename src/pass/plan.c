@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kinds.h"
 #include "plan.h"
 #include "pollux/mem.h"
 
@@ -112,6 +113,15 @@ static bool keeps_its_devices(const struct snapshot *s, const struct decision *d
 	return true;
 }
 
+static int first_device(const struct snapshot *s, const struct decision *d, int j)
+{
+	int i = 0;
+
+	while (i < s->devices.count - 1 && d->owner[i] != j)
+		i++;
+	return i;
+}
+
 static struct run *make_run(const struct snapshot *s, const struct decision *d, int j)
 {
 	struct run *run = xcalloc(1, sizeof(*run));
@@ -125,6 +135,7 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 	run->assigned_time_s = s->now_wall_s;
 	run->assigned_boot_s = s->now_boot_s;
 	run->suspension = s->suspends ? SUSPENSION_NONE : SUSPENSION_CANNOT;
+	run->larger_kind = has_larger_kind(d, j, &s->devices.items[first_device(s, d, j)]);
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
 		if (d->owner[i] == j)

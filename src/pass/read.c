@@ -162,6 +162,38 @@ static int read_workloads(struct store *store, struct snapshot *s,
 	return rc;
 }
 
+/* What 'pollux profile --devices' measured, to tell how much faster a kind is than another. */
+static int read_speeds(struct store *store, struct snapshot *s, struct err *err)
+{
+	int n_kinds = 0;
+
+	for (int d = 0; d < s->devices.count; d++)
+		n_kinds += is_new_kind(s, d);
+	for (int d = 0; n_kinds > 1 && s->jobs.count > 0 && d < s->devices.count; d++) {
+		const char *kind = s->devices.items[d].kind;
+		struct kind_speed *speed;
+
+		if (!is_new_kind(s, d))
+			continue;
+		s->speeds = xgrow(s->speeds, s->n_speeds, sizeof(*s->speeds));
+		speed = &s->speeds[s->n_speeds];
+		snprintf(speed->kind, sizeof(speed->kind), "%s", kind);
+		if (store_device_measurements_get(store, kind, &speed->list, err))
+			return -1;
+		s->n_speeds++;
+	}
+	return 0;
+}
+
+static void forget_speeds(struct snapshot *s)
+{
+	for (int i = 0; i < s->n_speeds; i++)
+		device_measurement_list_release(&s->speeds[i].list);
+	free(s->speeds);
+	s->speeds = NULL;
+	s->n_speeds = 0;
+}
+
 /* --- the whole --- */
 
 static int read_groups(struct store *store, struct snapshot *s, struct err *err)
@@ -193,6 +225,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	    read_interactive(at, s, err) ||
 	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
 	    read_freezable(store, s, err) || read_disks(at, s, err) ||
+	    store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
 	    (s->suspends && read_largest_waiting(store, s, err)))
 		return -1;
 	look_for_losses(s);
@@ -256,6 +289,9 @@ static void forget_jobs(struct snapshot *s)
 	s->answers = NULL;
 	s->windows = NULL;
 	s->loses = NULL;
+	forget_speeds(s);
+	free(s->ran_out.items);
+	s->ran_out = (struct ran_out_list){ 0 };
 	ignored_list_release(&s->gone);
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);

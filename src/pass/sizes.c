@@ -1,7 +1,7 @@
 /* sizes.c - the configuration in which a job is to run on the devices that it was assigned. */
 #include <math.h>
 
-#include "decision.h"
+#include "kinds.h"
 
 double goodput_now(const struct candidate *c)
 {
@@ -36,10 +36,13 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 				     struct job_model *model)
 {
 	struct workload *w = workloads_find(&s->workloads, c->job->declared.workload, kind);
+	const struct kind_view *view = view_of_kind(d, c, kind);
 	struct goodput_choice best = { .goodput = 0 };
 
-	*model = c->model;
-	if (w && w->measured && w != c->workload) {
+	*model = view ? view->model : c->model;
+	if (view && view->table && !view->table->assumed && model->known) {
+		best = view->table->best[replicas];
+	} else if (w && w->measured && w != c->workload) {
 		knowledge_of_job(&w->k, c->job, model);
 		if (model->known)
 			job_model_best(model, replicas, &best);

@@ -11,6 +11,7 @@
 #include "pollux/engine.h"
 #include "pollux/people.h"
 #include "pollux/policy.h"
+#include "pollux/store_device_measurements.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_ignored.h"
 #include "pollux/store_jobs.h"
@@ -85,6 +86,13 @@ struct snapshot {
 	struct dependency_list dependencies;
 	struct job_group_list groups;	/* of jobs that have not ended */
 	struct workload_list workloads;
+	struct ran_out_list ran_out;	/* of queued and running jobs */
+	/* Owned; of each kind, where there are several. */
+	struct kind_speed {
+		char kind[sizeof(((struct device *)0)->kind)];
+		struct device_measurement_list list;
+	} *speeds;
+	int n_speeds;
 };
 
 /* Looks at the machine, reads the store in one read transaction, and fits the models of

@@ -14,14 +14,13 @@
 static void set_choices(const struct allocation_job *job, struct kinds_search *s,
 			struct kinds_job *out)
 {
-	int at = s->n_devices;
-
 	out->first = s->n_choices;
-	for (int k = s->n_kinds - 1; k >= 0; k--)
-		for (int r = s->capacity[k]; r >= 1; r--, at--)
-			if (isfinite(job->value[at]))
+	for (int k = 0, first = 0; k < s->n_kinds; first += s->capacity[k++])
+		for (int r = s->capacity[k]; r >= 1; r--)
+			if (isfinite(job->value[first + r]))
 				s->choices[s->n_choices++] = (struct kinds_choice){
-					.at = at, .kind = k, .devices = r, .value = job->value[at],
+					.at = first + r, .kind = k, .devices = r,
+					.value = job->value[first + r],
 				};
 	if (isfinite(job->value[0]))
 		s->choices[s->n_choices++] = (struct kinds_choice){ .value = job->value[0] };

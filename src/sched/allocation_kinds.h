@@ -20,7 +20,8 @@ struct kinds_search {
 	int n_jobs, n_kinds, n_devices;
 	int capacity[SCHED_KINDS];
 	struct kinds_job *jobs;
-	struct kinds_choice *choices;	/* of each job, more devices first */
+	struct kinds_choice *choices;	/* of each job, the first kinds and more
+					   devices of each first */
 	int n_choices;
 };
 

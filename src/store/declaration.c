@@ -79,6 +79,13 @@ const struct declared_field declared_fields[] = {
 	  COLUMN("min_replicas", INT, min_replicas, KNOWN, 1, 0), BOTH | FOR_EDIT },
 	{ NO_OPTION,
 	  COLUMN("max_replicas", INT, max_replicas, UNKNOWN_ZERO, 1, COLUMN_NOT_NULL), 0 },
+	{ { "kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.kind), 0, 0,
+	    "run on this kind of device only, as 'pollux devices' names it: '*4090*|*A6000*'",
+	    .target = FIELD_TEXT },
+	  COLUMN("kind", TEXT, kind, UNKNOWN_ZERO, 30, 0), SUBMIT },
+	{ { "not-kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.not_kind), 0, 0,
+	    "run on no such kind of device", .target = FIELD_TEXT },
+	  COLUMN("not_kind", TEXT, not_kind, UNKNOWN_ZERO, 30, 0), SUBMIT },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
 	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT | FOR_EDIT },
@@ -218,6 +225,8 @@ void declaration_release(struct declaration *d)
 	free(d->learning_rate_rule);
 	free(d->torch);
 	free(d->on_end);
+	free(d->kind);
+	free(d->not_kind);
 	declaration_init(d);
 }
 
@@ -234,6 +243,8 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->learning_rate_rule = copy(from->learning_rate_rule);
 	d->torch = copy(from->torch);
 	d->on_end = copy(from->on_end);
+	d->kind = copy(from->kind);
+	d->not_kind = copy(from->not_kind);
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)

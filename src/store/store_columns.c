@@ -137,6 +137,7 @@ static const struct store_column of_run[] = {
 	C("peak_allocated_bytes", INT64, peak_allocated_bytes, ZERO, 13, SHOWN | REPORT),
 	C("cpu_time_s", DOUBLE, cpu_time_s, UNKNOWN, 3, SHOWN | END),
 	C("out_of_memory", BOOL, out_of_memory, KNOWN, 3, END),
+	C("larger_kind", BOOL, larger_kind, KNOWN, 30, 0),
 	C("forgotten", INT, forgotten, KNOWN, 20, 0),
 	NAMES("suspension", suspension, ZERO, suspension_names, 14, SHOWN | SUSPENSION),
 	C("suspended_boot_s", DOUBLE, suspended_boot_s, UNKNOWN, 14, SUSPENSION),

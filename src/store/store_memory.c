@@ -1,7 +1,10 @@
 /* store_memory.c - which sizes of a workload did not fit into memory, which failed otherwise, and
  * which worked. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "pollux/mem.h"
+#include "pollux/store_runs.h"
 #include "rows.h"
 
 static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_table *table,
@@ -120,4 +123,29 @@ int store_failed_sizes(struct store *s, const char *workload, const char *device
 	}
 	failed_sizes_settle(f);
 	return 0;
+}
+
+int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct ran_out_list){ .items = NULL };
+	if (sql_query(s, &q, err, "SELECT DISTINCT runs.job_id, run_devices.kind FROM runs"
+		      " JOIN jobs ON jobs.id = runs.job_id"
+		      " JOIN run_devices ON run_devices.run_id = runs.id"
+		      " WHERE runs.out_of_memory = 1 AND runs.state = 'ended'"
+		      " AND (runs.forgotten & 2) = 0 AND jobs.state IN ('queued', 'running')", ""))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		struct ran_out *item;
+
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
+		item = &list->items[list->count++];
+		item->job_id = sqlite3_column_int64(q, 0);
+		snprintf(item->kind, sizeof(item->kind), "%s",
+			 (const char *)sqlite3_column_text(q, 1));
+	}
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
 }

@@ -2,6 +2,7 @@
  * job, and the state that the job has next. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pollux/clock.h"
 #include "pollux/signal_name.h"
@@ -43,6 +44,12 @@ static int uncount(struct store *s, const struct run *r, struct err *err)
 		       r->id);
 }
 
+/* A run that a kind of device with more memory would do for is no failure of its job. */
+static bool moves_to_more_memory(const struct run *r)
+{
+	return r->outcome == OUTCOME_FAILED && r->out_of_memory && r->larger_kind;
+}
+
 static int add_totals(struct store *s, const struct run *r, struct err *err)
 {
 	bool stopped = r->outcome == OUTCOME_STOPPED &&
@@ -65,7 +72,8 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       " saved_nothing = max(saved_nothing, ?),"
 		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmmidi", r->duration_s,
 		       r->duration_s * r->configuration.replicas, (int64_t)stopped,
-		       (int64_t)(r->outcome == OUTCOME_FAILED), r->lost_samples, r->lost_s,
+		       (int64_t)(r->outcome == OUTCOME_FAILED && !moves_to_more_memory(r)),
+		       r->lost_samples, r->lost_s,
 		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal,
 		       (int64_t)r->saves_when_asked, (int64_t)r->saved_nothing, clock_wall_s(),
 		       r->job_id);
@@ -143,7 +151,8 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 	if (store_job_get(s, r->job_id, &job, err))
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason,
-			       job.progress.failures <= job.declared.retries);
+			       moves_to_more_memory(r) ||
+				       job.progress.failures <= job.declared.retries);
 	if (!job.profile && bound_losses(s, r, &job, &next, &losses, err)) {
 		job_release(&job);
 		return -1;
@@ -197,6 +206,10 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 	if (store_run_stop_reason(s, r.id, &r.stop_reason, &state, err))
 		return -1;
 	describe_end(&r, text, sizeof(text));
+	if (moves_to_more_memory(&r))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "; goes to a kind of device with more memory than %s",
+			 r.devices[0].kind);
 	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
 	    end_job(s, &r, text, sizeof(text), err))
 		return -1;

@@ -1,0 +1,240 @@
+/* kinds.c - the kinds of the usable devices, and which of them a job must not have. */
+#include <fnmatch.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kinds.h"
+#include "pollux/mem.h"
+
+static int kind_named(const struct decision *d, const char *name)
+{
+	for (int k = 0; k < d->n_kinds; k++)
+		if (!strcmp(d->kinds[k].name, name))
+			return k;
+	return -1;
+}
+
+static int add_kind(struct decision *d, const struct device *device)
+{
+	int k = kind_named(d, device->kind);
+
+	if (k >= 0 || d->n_kinds == SCHED_KINDS)
+		return k;
+	d->kinds[d->n_kinds] = (struct device_kind){
+		.name = device->kind, .memory_bytes = device->memory_bytes,
+	};
+	return d->n_kinds++;
+}
+
+void find_kinds(const struct snapshot *s, struct decision *d)
+{
+	d->kind_of = xcalloc((size_t)s->devices.count, sizeof(*d->kind_of));
+	for (int i = 0; i < s->devices.count; i++) {
+		d->kind_of[i] = d->usable[i] ? add_kind(d, &s->devices.items[i]) : -1;
+		if (d->kind_of[i] >= 0) {
+			d->kinds[d->kind_of[i]].n++;
+		} else if (d->usable[i]) {
+			d->usable[i] = false;
+			d->n_usable--;
+		}
+	}
+	if (d->n_kinds < 2)
+		d->n_kinds = 0;
+}
+
+/* --- --kind and --not-kind --- */
+
+/* patterns: separated by '|'. */
+static bool matches(const char *patterns, const char *kind)
+{
+	char *copy = xstrdup(patterns), *rest = copy, *pattern;
+	bool found = false;
+
+	while (!found && (pattern = strsep(&rest, "|")))
+		found = fnmatch(pattern, kind, 0) == 0;
+	free(copy);
+	return found;
+}
+
+bool kind_is_wanted(const struct declaration *declared, const char *kind)
+{
+	return (!declared->kind || matches(declared->kind, kind)) &&
+	       !(declared->not_kind && matches(declared->not_kind, kind));
+}
+
+bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	const struct declaration *declared = &job->declared;
+
+	if (!declared->kind && !declared->not_kind)
+		return false;
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->usable[i] && kind_is_wanted(declared, s->devices.items[i].kind))
+			return false;
+	pass_over(d, job, false, xasprintf("no device that can be used is of a kind that %s%s%s "
+					   "allows", declared->kind ? "--kind" : "",
+					   declared->kind && declared->not_kind ? " or " : "",
+					   declared->not_kind ? "--not-kind" : ""), (double)NAN);
+	return true;
+}
+
+/* --- memory --- */
+
+static bool ran_out_on(const struct snapshot *s, const struct job *job, const char *kind)
+{
+	for (int i = 0; i < s->ran_out.count; i++)
+		if (s->ran_out.items[i].job_id == job->id &&
+		    !strcmp(s->ran_out.items[i].kind, kind))
+			return true;
+	return false;
+}
+
+/* True if some legal sizes are not known to be too large on the kind. */
+static bool sizes_are_left(const struct snapshot *s, const struct job *job, const char *kind)
+{
+	const struct declaration *declared = &job->declared;
+	const struct workload *w = workloads_find(&s->workloads, declared->workload, kind);
+	int r = declared->min_replicas;
+	struct batch_range range = {
+		declared->batch_size, declared->min_batch_size, declared->max_batch_size,
+		declared->accumulates,
+	};
+	struct configuration c;
+	int64_t too_large, limit;
+
+	if (declared->batch_size == 0)
+		return !ran_out_on(s, job, kind);
+	if (!w)
+		return true;
+	c = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
+				 declared->min_batch_size, declared->max_batch_size);
+	too_large = sizes_too_large(&w->k.memory, &w->k.failed, r);
+	limit = sizes_limit(&w->k.memory, &w->k.failed, r);
+	return too_large == 0 || c.local_batch_size < too_large ||
+	       (limit > 0 && configuration_within(&range, r, limit, &c));
+}
+
+/* The kinds whose memory is too small for the job, and those that have no more memory. None, where
+ * no other kind would be left. */
+static unsigned too_small(const struct snapshot *s, const struct decision *d, int j, unsigned barred)
+{
+	const struct job *job = d->candidates[j].job;
+	unsigned small = 0, all = (1U << d->n_kinds) - 1;
+	int64_t most = -1;
+
+	for (int k = 0; k < d->n_kinds; k++)
+		if (!sizes_are_left(s, job, d->kinds[k].name)) {
+			small |= 1U << k;
+			if (d->kinds[k].memory_bytes > most)
+				most = d->kinds[k].memory_bytes;
+		}
+	for (int k = 0; k < d->n_kinds && most > 0; k++)
+		if (d->kinds[k].memory_bytes <= most)
+			small |= 1U << k;
+	return (small | barred) == all ? 0 : small;
+}
+
+bool has_larger_kind(const struct decision *d, int j, const struct device *device)
+{
+	for (int k = 0; k < d->n_kinds; k++)
+		if (d->kinds[k].memory_bytes > device->memory_bytes &&
+		    kind_is_wanted(&d->candidates[j].job->declared, d->kinds[k].name))
+			return true;
+	return false;
+}
+
+/* --- all --- */
+
+/* A run that is suspended instead of relaunched stays on its kind. */
+static unsigned barred_kinds(const struct snapshot *s, const struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+	const struct run *run = c->run ? c->run : c->suspended;
+	unsigned barred = 0, all = (1U << d->n_kinds) - 1;
+	int own = run ? kind_named(d, run->devices[0].kind) : -1;
+
+	if (own >= 0 && c->suspends)
+		return all & ~(1U << own);
+	for (int k = 0; k < d->n_kinds; k++)
+		if (!kind_is_wanted(&c->job->declared, d->kinds[k].name))
+			barred |= 1U << k;
+	c->too_small = too_small(s, d, j, barred);
+	return barred | c->too_small;
+}
+
+void bar_kinds(const struct snapshot *s, struct decision *d)
+{
+	for (int j = 0; d->n_kinds > 0 && j < d->n; j++) {
+		const struct run *run = d->candidates[j].run;
+		int kind = run ? kind_named(d, run->devices[0].kind) : -1;
+
+		d->sched_jobs[j].kind = kind >= 0 ? kind : 0;
+		d->sched_jobs[j].barred_kinds = barred_kinds(s, d, j);
+	}
+}
+
+void explain_kinds(struct decision *d)
+{
+	for (int j = 0; j < d->n; j++) {
+		struct text why = TEXT_INIT;
+
+		for (int k = 0; k < d->n_kinds; k++)
+			if (d->candidates[j].too_small & 1U << k)
+				text_addf(&why, "%s%s", why.length ? ", " : "", d->kinds[k].name);
+		if (why.length && d->choices[j].replicas == 0) {
+			text_add(&why, ": too little memory");
+			put_reason_first(d->choices[j].reason, why.data);
+		}
+		text_release(&why);
+	}
+}
+
+void tell_kinds(const struct decision *d, struct sched_input *in)
+{
+	int lacking = -in->n_devices;
+
+	in->n_kinds = d->n_kinds;
+	for (int k = 0; k < d->n_kinds; k++) {
+		in->kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
+		lacking += d->kinds[k].n;
+	}
+	/* What is left to other people is of the kinds of which the jobs here hold least. */
+	for (; d->n_kinds > 0 && lacking > 0; lacking--) {
+		int most = 0, most_free = INT_MIN;
+
+		for (int k = 0; k < d->n_kinds; k++) {
+			int n = in->kinds[k].n_devices;
+
+			for (int j = 0; j < d->n; j++)
+				n -= d->sched_jobs[j].kind == k ? d->sched_jobs[j].replicas : 0;
+			if (in->kinds[k].n_devices > 0 && n > most_free) {
+				most = k;
+				most_free = n;
+			}
+		}
+		in->kinds[most].n_devices--;
+	}
+}
+
+const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
+				     const char *kind)
+{
+	int k = kind_named(d, kind);
+
+	return c->on_kind && k >= 0 ? &c->on_kind[k] : NULL;
+}
+
+void forget_kinds(struct decision *d)
+{
+	for (int j = 0; j < d->n; j++) {
+		struct kind_view *views = d->candidates[j].on_kind;
+
+		for (int k = 0; views && k < d->n_kinds; k++)
+			if (views[k].owns_table)
+				goodput_table_free(views[k].table);
+		free(views);
+	}
+	free(d->kind_of);
+}

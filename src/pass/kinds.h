@@ -1,0 +1,37 @@
+/* kinds.h - devices of several kinds in a decision: private to src/pass. Where all usable devices
+ * are of one kind, decision.n_kinds is 0, and nothing here is of any effect. */
+#ifndef POLLUX_PASS_KINDS_H
+#define POLLUX_PASS_KINDS_H
+
+#include "decision.h"
+
+/* What a candidate makes of one kind of device. */
+struct kind_view {
+	struct job_model model;
+	struct goodput_table *table;	/* NULL: nothing is known, or the job must not have it */
+	bool owns_table;
+};
+
+/* Finds the kinds, once it is known which devices can be used; those beyond SCHED_KINDS cannot. */
+void find_kinds(const struct snapshot *s, struct decision *d);
+/* True if --kind and --not-kind let the job have devices of this kind. */
+bool kind_is_wanted(const struct declaration *declared, const char *kind);
+/* True if the job waits for a kind of device that is not here, or not usable. */
+bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
+/* For each candidate: its kind, and those it must not have. */
+void bar_kinds(const struct snapshot *s, struct decision *d);
+/* For policies that model goodput, after the candidates were weighed: what each makes of each
+ * kind. */
+void weigh_on_kinds(const struct snapshot *s, struct decision *d);
+/* Tells the policy of the kinds; n_devices may be less than there are. */
+void tell_kinds(const struct decision *d, struct sched_input *in);
+/* What the candidate makes of this kind; NULL: there is one kind, or nothing is known. */
+const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
+				     const char *kind);
+/* True if there is a kind with more memory that the candidate may have. */
+bool has_larger_kind(const struct decision *d, int j, const struct device *device);
+/* Tells jobs that wait which kinds are too small for them, once it is decided who runs. */
+void explain_kinds(struct decision *d);
+void forget_kinds(struct decision *d);
+
+#endif

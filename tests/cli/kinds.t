@@ -1,0 +1,131 @@
+#!/bin/sh
+# kinds.t - GPUs of two kinds: a job's devices are of one kind, --kind and --not-kind, who gets the
+# faster kind, and where a job goes that ran out of memory.
+# shellcheck disable=SC2016,SC2317 # Perl; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT
+mkdir root
+cleanup() { end_jobs >/dev/null; }
+
+gpu() { # gpu LETTER NAME MIB
+	printf 'gpu GPU-%s NVIDIA %s\n' "$(uuid "$1")" "$2"
+	printf 'memory %s %s\nrates 0\ntemperature 35\npersistence 1\n' "$3" "$3"
+}
+uuid() { echo "$1$1$1$1$1$1$1$1-0000-0000-0000-000000000001"; }
+{ gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } >answers
+small='NVIDIA Small, 12 GiB' large='NVIDIA Large, 24 GiB'
+is 'two kinds of GPU' "$large
+$small" "$("$POLLUX" devices --json | json 'print "$_->{kind}\n" for @{$d->{devices}}' | sort -u)"
+
+kinds_of() { # kinds_of JOB: of the run that it has
+	store "SELECT d.kind, count(*) FROM run_devices d JOIN runs r ON r.id = d.run_id
+		WHERE r.job_id = $1 AND r.state <> 'ended' GROUP BY d.kind"
+}
+reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
+
+# --- one kind for each job ---
+wide=$("$POLLUX" submit -q --replicas 3 -- sleep 1000)
+two=$("$POLLUX" submit -q --replicas 2 -- sleep 1000)
+another=$("$POLLUX" submit -q --replicas 2 -- sleep 1000)
+"$POLLUX" schedule
+is 'three of two and two is no number' '' "$(kinds_of "$wide")"
+is 'two are of one kind' 1 "$(kinds_of "$two" | grep -c '|2$')"
+is 'two more of the other' 1 "$(kinds_of "$another" | grep -c '|2$')"
+like 'why the first one waits is told' '3 devices' "$(reason "$wide")"
+for policy in fifo las; do
+	POLLUX_POLICY=$policy "$POLLUX" schedule
+	is "nor does $policy mix" 0 "$(store "SELECT count(*) FROM (SELECT run_id FROM run_devices
+		GROUP BY run_id HAVING count(DISTINCT kind) > 1)")"
+done
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+
+# --- --kind and --not-kind ---
+picky=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
+shy=$("$POLLUX" submit -q --not-kind '*Large*|*Huge*' --replicas 1 -- sleep 1000)
+never=$("$POLLUX" submit -q --kind '*Huge*' -- true)
+"$POLLUX" schedule
+is '--kind' "$large|1" "$(kinds_of "$picky")"
+is '--not-kind, of two patterns' "$small|1" "$(kinds_of "$shy")"
+is 'a kind that is not here' 'no device that can be used is of a kind that --kind allows' \
+	"$(reason "$never")"
+is 'JSON has the patterns' '*Large* - - *Large*|*Huge*' "$("$POLLUX" status --json | json '
+	my %j = map { $_->{id} => $_ } @{$d->{jobs}};
+	print join " ", map { $_ // "-" } @{$j{'"$picky"'}}{qw(kind not_kind)},
+		@{$j{'"$shy"'}}{qw(kind not_kind)};')"
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+
+# --- out of memory ---
+cat >greedy.sh <<'END'
+case $CUDA_VISIBLE_DEVICES in
+*GPU-[ab]*) echo "RuntimeError: CUDA out of memory. Tried to allocate 14.00 GiB" >&2; exit 1 ;;
+esac
+echo "fits on $CUDA_VISIBLE_DEVICES"
+END
+for i in 1 2; do
+	keeper=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
+done
+"$POLLUX" schedule
+greedy=$("$POLLUX" submit -q --replicas 1 -- sh greedy.sh)
+ran_out() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM runs WHERE job_id = $greedy
+	AND out_of_memory = 1 AND state = 'ended'")" = 1 ]; }
+wait_for 30 ran_out
+"$POLLUX" schedule
+is 'a job that ran out of memory on the small kind waits for the large one' queued \
+	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
+like 'and says so' 'too little memory' "$(reason "$greedy")"
+"$POLLUX" cancel "$keeper" >/dev/null
+ended() { "$POLLUX" schedule && [ -z "$(store "SELECT 1 FROM jobs WHERE id = $1
+	AND state IN ('queued', 'running')")" ]; }
+wait_for 60 ended "$greedy"
+is 'it ends on the large one' "$small|1|$large|0" \
+	"$(store "SELECT d.kind, r.out_of_memory FROM runs r JOIN run_devices d ON d.run_id = r.id
+		WHERE r.job_id = $greedy ORDER BY r.id" | paste -sd '|')"
+like 'its history says why' "out of memory.*; goes to a kind of device with more memory than $small" \
+	"$(store "SELECT text FROM events WHERE job_id = $greedy AND kind = 'ended'")"
+is 'that was no failure' 'done|0' "$(store "SELECT state, failures FROM jobs WHERE id = $greedy")"
+hopeless=$("$POLLUX" submit -q --kind '*Small*' --replicas 1 -- sh greedy.sh)
+wait_for 60 ended "$hopeless"
+is 'without a larger kind it is one' 'failed|1' \
+	"$(store "SELECT state, failures FROM jobs WHERE id = $hopeless")"
+
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+
+# --- who gets the faster kind ---
+add_run() { # add_run NUMBER JOB KIND DEVICE
+	store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
+		batch_size, local_batch_size, learning_rate_scale, boot_id, assigned_time_s,
+		assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome, exit_code,
+		workload) SELECT $1, $2, $1, 'ended', 1, 1, 64, 64, 1, 'x', 0, 0,
+		0, 60, 60, 'completed', 0, workload FROM jobs WHERE id = $2;
+		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
+			VALUES ($1, 0, 'gpu:$4', '$3', '', 1, 0)"
+}
+add_time() { # add_time RUN KIND SECONDS
+	store "INSERT INTO observations SELECT $1, '$2', 1, 1, 64, 1, 5000, 30, 0, 0, $3, 1e-9, $3,
+		NULL, 60"
+}
+measured() { # measured RUN WORKLOAD SMALL LARGE: seconds of a step on each kind
+	past=$("$POLLUX" submit -q --hold --workload "$2" -b 64 --replicas 1 -- true)
+	add_run "$1" "$past" "$small" "GPU-$(uuid a)"
+	add_run "$(($1 + 1))" "$past" "$large" "GPU-$(uuid c)"
+	add_time "$1" "$small" "$3"
+	add_time "$(($1 + 1))" "$large" "$4"
+}
+measured 901 little 0.02 0.015
+measured 911 much 0.02 0.002
+{ gpu a Small 12288; gpu c Large 24576; } >answers
+little=$("$POLLUX" submit -q --hold --workload little -b 64 --replicas 1 -- sleep 1000)
+much=$("$POLLUX" submit -q --hold --workload much -b 64 --replicas 1 -- sleep 1000)
+"$POLLUX" release "$little" "$much" >/dev/null
+"$POLLUX" schedule
+is 'who gains ten times has the faster kind' "$large|1" "$(kinds_of "$much")"
+is 'who gains less has the other' "$small|1" "$(kinds_of "$little")"
+like 'the reason names the kind' "1 device of $large" "$(reason "$much")"
+finish
