@@ -118,7 +118,8 @@ static bool sizes_are_left(const struct snapshot *s, const struct job *job, cons
 
 /* The kinds whose memory is too small for the job, and those that have no more memory. None, where
  * no other kind would be left. */
-static unsigned too_small(const struct snapshot *s, const struct decision *d, int j, unsigned barred)
+static unsigned too_small(const struct snapshot *s, const struct decision *d, int j,
+			  unsigned barred)
 {
 	const struct job *job = d->candidates[j].job;
 	unsigned small = 0, all = (1U << d->n_kinds) - 1;

@@ -1,4 +1,5 @@
 /* read.c - makes the snapshot: the machine first, then the store. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* weigh_kinds.c - what a candidate makes of each kind of device: by what was measured there, or else
- * on another kind. */
+/* weigh_kinds.c - what a candidate makes of each kind of device: by what was measured there, or
+ * else on another kind. */
 #include <math.h>
 #include <string.h>
 
@@ -57,8 +57,8 @@ static void scale_memory(const struct job_model *from, double part, struct job_m
 	m->goodput.max_local_batch_size = fitted * part >= 1 ? (int64_t)(fitted * part) : 1;
 }
 
-/* The candidate's model, moved from the kind that it was made on; what is known of sizes on the kind
- * itself stays. */
+/* The candidate's model, moved from the kind that it was made on; what is known of sizes on the
+ * kind itself stays. */
 static struct job_model model_moved(const struct snapshot *s, const struct decision *d,
 				    const struct candidate *c, int kind)
 {

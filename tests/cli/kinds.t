@@ -67,9 +67,8 @@ case $CUDA_VISIBLE_DEVICES in
 esac
 echo "fits on $CUDA_VISIBLE_DEVICES"
 END
-for i in 1 2; do
-	keeper=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
-done
+"$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000 >/dev/null
+keeper=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
 "$POLLUX" schedule
 greedy=$("$POLLUX" submit -q --replicas 1 -- sh greedy.sh)
 ran_out() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM runs WHERE job_id = $greedy
@@ -86,7 +85,7 @@ wait_for 60 ended "$greedy"
 is 'it ends on the large one' "$small|1|$large|0" \
 	"$(store "SELECT d.kind, r.out_of_memory FROM runs r JOIN run_devices d ON d.run_id = r.id
 		WHERE r.job_id = $greedy ORDER BY r.id" | paste -sd '|')"
-like 'its history says why' "out of memory.*; goes to a kind of device with more memory than $small" \
+like 'its history says why' "memory.*; goes to a kind of device with more memory than $small" \
 	"$(store "SELECT text FROM events WHERE job_id = $greedy AND kind = 'ended'")"
 is 'that was no failure' 'done|0' "$(store "SELECT state, failures FROM jobs WHERE id = $greedy")"
 hopeless=$("$POLLUX" submit -q --kind '*Small*' --replicas 1 -- sh greedy.sh)

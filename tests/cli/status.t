@@ -130,9 +130,9 @@ schema_version suspended time_s waiting" \
 job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command \
 devices directory done_ratio end_from_s end_time_s end_to_s epoch eta_s exit_code \
 expected_from_jobs expected_s failures first_rank gpu_memory_bytes grace_s group_id \
-group_index id interactive learning_rate learning_rate_rule log_limit_bytes loss lost_s \
+group_index id interactive kind learning_rate learning_rate_rule log_limit_bytes loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
-min_replicas name next_start_time_s noise_scale on_end parameters preemption \
+min_replicas name next_start_time_s noise_scale not_kind on_end parameters preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s runs samples saved_nothing \
 saves_when_asked start_time_s state status_text steps stop_signal submit_time_s \
