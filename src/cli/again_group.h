@@ -1,5 +1,5 @@
-/* again_group.h - a job like a run of a sweep: another run of the sweep, with the parameters of that
- * run or others. The arguments are made anew from the command of the sweep. A job with other
+/* again_group.h - a job like a run of a sweep: another run of the sweep, with the parameters of
+ * that run or others. The arguments are made anew from the command of the sweep. A job with other
  * arguments than its parameters make is no run of the sweep: it has no group and no parameters.
  * Private to src/cli. */
 #ifndef POLLUX_CLI_AGAIN_GROUP_H
@@ -24,7 +24,7 @@ int again_group_read(struct again_group *g, struct store *s, const struct job *w
  * no number. */
 int again_group_set(struct again_group *g, const struct command *by, const struct asked *o,
 		    const struct text_list *set, struct strings *argv, struct err *err);
-/* Gives the new job its group, parameters and learning rate, and the name that follows from them. */
+/* Gives the new job its group, its parameters, its learning rate, and the name made of these. */
 void again_group_join(const struct again_group *g, const struct asked *o, const struct job *was,
 		      struct job *is);
 /* Adds "; parameter lr 0.1 -> 0.3", or that the new job is no run of the sweep. */

@@ -233,8 +233,8 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (s->jobs.count == 0)
 		return 0;
 	s->n_ended = store_ended_services(store, s->ended_device_s, SNAPSHOT_ENDED, err);
-	return s->n_ended < 0 || read_device_needs(store, s, err) || pass_judge_devices(at, s, err) ? -1
-											      : 0;
+	return s->n_ended < 0 || read_device_needs(store, s, err) ||
+	       pass_judge_devices(at, s, err) ? -1 : 0;
 }
 
 /* The clock is read last: a run may have been launched since the pass began. */

@@ -54,7 +54,8 @@ int dependencies_add(struct store *s, int64_t id, const struct dependency_list *
 static int find_circle(struct store *s, int64_t id, int64_t *other, struct err *err)
 {
 	return sql_ask(s, other, err,
-		"SELECT min(first.after_id) FROM dependencies first WHERE first.job_id = ?1 AND ?1 IN"
+		"SELECT min(first.after_id) FROM dependencies first WHERE first.job_id = ?1"
+		" AND ?1 IN"
 		" (WITH RECURSIVE earlier (id) AS (VALUES (first.after_id) UNION"
 		"  SELECT d.after_id FROM earlier e JOIN jobs j ON j.id = e.id"
 		"   AND j.state IN ('queued', 'held', 'running')"

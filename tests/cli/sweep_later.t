@@ -1,6 +1,6 @@
 #!/bin/sh
-# sweep_later.t - after a sweep was submitted: jobs that wait for all of it or any of it, and further
-# runs of it with the same parameters or others.
+# sweep_later.t - after a sweep was submitted: jobs that wait for all of it or any of it, and
+# further runs of it with the same parameters or others.
 # shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; $err is of run; cleanup
 . "$(dirname "$0")/tap.sh"
 export POLLUX_SLOTS=2
@@ -21,9 +21,11 @@ waits_for() {
 # --- jobs that wait ---
 status 'after a group' 0 "$POLLUX" submit -q --after group:1 -- true
 is 'is after each of its runs' 'end:1 end:2 end:3 end:4' "$(waits_for 6)"
-status 'with rules, and beside jobs' 0 "$POLLUX" submit -q --after ok:group:1,6,any:5,group:2 -- true
+status 'with rules, and beside jobs' 0 \
+	"$POLLUX" submit -q --after ok:group:1,6,any:5,group:2 -- true
 is 'that hold for each' 'ok:1 ok:2 ok:3 ok:4 any:5 end:6' "$(waits_for 7)"
-status 'any run of a group' 0 "$POLLUX" submit -q --after any:group:1,5 --after notok:group:2 -- true
+status 'any run of a group' 0 \
+	"$POLLUX" submit -q --after any:group:1,5 --after notok:group:2 -- true
 is 'any: goes on behind a group' 'any:1 any:2 any:3 any:4 notok:5' "$(waits_for 8)"
 status 'a group that is not there' 66 "$POLLUX" submit --after group:9 -- true
 is 'is named' "pollux: option '--after': no such group: 9" "$err"
@@ -54,7 +56,8 @@ is 'an index' 'i9|true|9' "$(of 12 name)|$(argv 12)"
 again 3 --set width=1=width=4
 is 'another text makes it a job of its own' 'pollux: job 13 is as job 3, but: no run of group:1; '\
 'argument 3 --width=1 -> --width=4' "$err"
-is 'with no group and no parameters that are not so' "|" "$(of 13 group_id)|$(parameters 13 | tr -d -)"
+is 'with no group and no parameters that are not so' "|" \
+	"$(of 13 group_id)|$(parameters 13 | tr -d -)"
 again 3 -- other
 is 'other arguments, too' '|sh|other' "$(of 14 group_id)|$(argv 14)"
 status 'a learning rate that is none' 64 "$POLLUX" again 1 --set lr=fast
