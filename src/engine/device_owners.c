@@ -7,7 +7,7 @@
 #include "pollux/device_owners.h"
 #include "pollux/engine.h"
 
-/* A suspended run has no device, but what its processes keep there. */
+/* True if the run has the device, or if it is suspended and its processes keep memory there. */
 static bool has_device(const struct run *run, const struct device *device)
 {
 	for (int i = 0; i < run->configuration.replicas; i++)
@@ -16,7 +16,8 @@ static bool has_device(const struct run *run, const struct device *device)
 	return false;
 }
 
-/* A run that still waits for the device has no process there. */
+/* Finds the run that the process belongs to. A run that still waits for the device has no process
+ * there. */
 static void find_owner(struct device_user *u, const struct device *device,
 		       const struct run_list *runs, bool sees_all)
 {

@@ -69,7 +69,8 @@ static bool has_same_id(const struct device *a, const struct device *b)
 	return !strcmp(a->id, b->id);
 }
 
-/* Where the slots were changed, a run may have the processors of a device under another name. */
+/* After a change of the number of slots, a run may have the processors of a device under another
+ * name. */
 const char *engine_outsider(const struct engine_context *at, const struct run_list *runs,
 			    const struct device *device)
 {

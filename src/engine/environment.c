@@ -98,7 +98,8 @@ static bool command_mentions(const struct job_command *command, const char *word
 	return found;
 }
 
-/* {lr} and {lr_scale} have scaled the learning rate already: the helper is not to do so again. */
+/* True if {lr} or {lr_scale} scale the learning rate already: the helper then must not scale it
+ * again. */
 static bool command_scales(const struct job_command *command)
 {
 	return command_mentions(command, "lr", "lr_scale");

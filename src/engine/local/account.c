@@ -3,8 +3,8 @@
 
 #include "account.h"
 
-/* The job falls back to where the run began. That is the position of the first report or of the
- * job's checkpoint, whichever is less. */
+/* The job falls back to the position where the run began: that of the first report or of the job's
+ * checkpoint, whichever is less. */
 static void fall_back_to_begin(const struct job *job, struct run *run)
 {
 	run->checkpoint_samples = fmin(job->progress.checkpoint_samples, run->first_samples);

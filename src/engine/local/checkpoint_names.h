@@ -6,7 +6,7 @@
 
 /* True for a name such as "checkpoint-500", "last.ckpt" or "model.pt". */
 bool checkpoint_name(const char *name);
-/* True for a name that programs give to what they have not written to its end. */
+/* True for a name that programs give to files which they have not finished writing. */
 bool checkpoint_name_is_temporary(const char *name);
 /* True if the path, or the name at its end, matches the pattern of the shell. */
 bool checkpoint_glob_matches(const char *glob, const char *path);

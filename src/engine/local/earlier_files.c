@@ -14,7 +14,8 @@
 #define CLAIM_SIZE 128
 #define SHORT_ID 8		/* characters of a store's name in the name of a file */
 
-/* Who has claimed the files: "STORE TIME", or "STORE" from a time before claims had a time. */
+/* The owner of the files, as claimed: "STORE TIME", or "STORE" if an earlier pollux wrote the
+ * claim. */
 struct claim {
 	char bytes[CLAIM_SIZE];
 	const char *store;	/* "": nobody has */
@@ -36,7 +37,7 @@ static void read_claim(const char *path, struct claim *c)
 	*end = '\0';
 }
 
-/* Renames path, if there is such a file, and tells of it. whose: it was. */
+/* Renames path, if there is such a file, and says so. whose: the former owner, in words. */
 static int move(const char *path, const struct claim *owner, const char *whose, struct text *said,
 		struct err *err)
 {

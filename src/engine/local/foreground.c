@@ -16,7 +16,7 @@ const int foreground_stdio[3] = { 3, 4, 5 };
 #define TOLD_FD 6	/* to 'pollux run' */
 #define BEYOND_FD 10	/* no descriptor from here on is one of the above */
 
-/* In the child: the three standard descriptors and the pipe go to their numbers. */
+/* Runs in the child: moves the three standard descriptors and the pipe to their numbers. */
 static int move_descriptors(const struct paths *paths, int told)
 {
 	int null = fcntl(open("/dev/null", O_RDWR), F_DUPFD, BEYOND_FD);

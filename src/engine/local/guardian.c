@@ -1,4 +1,4 @@
-/* guardian.c - keep what a killed supervisor leaves behind in one tree of processes. */
+/* guardian.c - keeps the processes that a killed supervisor leaves in one tree. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -1,9 +1,9 @@
 /* guardian.h - where no control group can be made, a tiny process above each supervisor; private to
  * src/engine/local.
  *
- * A process whose parent has died becomes a child of the nearest living subreaper above. That is
- * the supervisor, and when the supervisor is killed it is the guardian: what the run has started
- * still descends from the guardian, and the supervisor that takes over finds it. The guardian
+ * A process whose parent has died becomes a child of the nearest living subreaper above. That
+ * subreaper is the supervisor or, once the supervisor was killed, the guardian. The processes of
+ * the run so descend from the guardian, and the supervisor that takes over finds them. The guardian
  * reaps, ends when it has no children, and holds no file open. */
 #ifndef POLLUX_GUARDIAN_H
 #define POLLUX_GUARDIAN_H

@@ -19,7 +19,7 @@ enum {
 	START_HAS_REPORTED = 16,
 };
 
-/* The file's contents: all of it, or nothing, is believed. */
+/* The contents of the file. Either the whole record is believed or nothing. */
 struct record {
 	char magic[24];
 	int64_t run_id, job_id;
@@ -28,7 +28,7 @@ struct record {
 	uint64_t sum;			/* of the words before */
 };
 
-/* FNV-1a over words of eight bytes: tells a torn record, not a forged one. */
+/* FNV-1a over words of eight bytes, which detects a torn record but not a forged one. */
 static uint64_t sum_of(const struct record *record)
 {
 	uint64_t sum = 0xcbf29ce484222325U, word;
@@ -146,8 +146,8 @@ static bool values_are_sane(const struct kept_position *k)
 	return sane;
 }
 
-/* True if a run of the rate that the store knows can have come so far (plausible.h). What the store
- * has was kept in the file before. */
+/* True if a run at the rate that the store knows can have come so far (plausible.h). Whatever the
+ * store has was in the file before. */
 static bool follows_the_store(const struct kept_position *k, const struct run *run)
 {
 	double stored_s = run->launch_boot_s + run->duration_s;
@@ -171,7 +171,8 @@ static bool is_of_run(const struct record *record, const struct run *run)
 	       record->sum == sum_of(record);
 }
 
-/* A job may have put anything in the place of the file: a FIFO, a link, a huge file. */
+/* Opens the file with care, because a job may have put a FIFO, a link or a huge file in its
+ * place. */
 static int open_file(const struct paths *paths, int64_t run_id)
 {
 	char *path = paths_run(paths, run_id, "position");

@@ -40,17 +40,17 @@ struct kept_position {
 int kept_position_create(const struct paths *paths, const struct run *run);
 void kept_position_fill(struct kept_position *k, const struct recorder *r, const struct run *run,
 			double now_s);
-/* False: the disk is full. What the file has then is older than what the store may have. */
+/* False: the disk is full, and the file may be older than the store. */
 bool kept_position_write(int fd, const struct kept_position *k, const struct run *run);
-/* run: as the store has it. True: k is what its last supervisor wrote. *fd (NULL: not wanted): the
- * file, to be written to; -1: there is none of this run. */
+/* run: as in the store. True: *k is the position that the run's last supervisor wrote. *fd (NULL:
+ * not wanted): the open file, for further writes; -1: this run has no file. */
 bool kept_position_read(const struct paths *paths, const struct run *run, struct kept_position *k,
 			int *fd);
 void kept_position_remove(const struct paths *paths, int64_t run_id);
 
 /* Puts what is known by k into the run. */
 void kept_position_apply(const struct kept_position *k, struct run *run);
-/* Puts the rest into the recorder, as the supervisor that wrote k had it. */
+/* Puts the other members of k into the recorder, as the supervisor that wrote k had them. */
 void kept_position_restore(const struct kept_position *k, struct recorder *r);
 
 #endif

@@ -25,8 +25,8 @@ static enum lock_state look_at_lock(const struct engine_context *at, int64_t run
 	return state;
 }
 
-/* The lock comes before the boot: the store's directory may be shared with a container or another
- * machine, whose boot id differs although the run's supervisor lives. */
+/* The lock is looked at before the boot id, because the store's directory may be shared with a
+ * container or another machine, whose boot id differs although the run's supervisor lives. */
 static enum engine_answer look_for(const struct engine_context *at, const struct run *run)
 {
 	switch (look_at_lock(at, run->id)) {
@@ -55,7 +55,8 @@ static int attend(const struct engine_context *at, const struct run *run, struct
 	return supervisor_spawn(at->paths, run->id, err);
 }
 
-/* The run of a terminal is started there, as long as its 'pollux run' lives. */
+/* Starts a run's supervisor. An interactive run is started by its 'pollux run', as long as that
+ * lives. */
 static int start(const struct engine_context *at, const struct run *run, struct err *err)
 {
 	if (run->stop_reason == STOP_NONE &&
@@ -102,8 +103,8 @@ struct runs_at {
 	const struct run_list *active;
 };
 
-/* Only a pass assigns runs, and a pass is the caller: a run that is not active now never will be
- * again. A supervisor that holds the lock is about to clean up itself. */
+/* True if the run has ended for good: only a pass assigns runs, and a pass is the caller. A
+ * supervisor that still holds the lock is about to clean up by itself. */
 static bool is_over(int64_t run_id, const void *arg)
 {
 	const struct runs_at *runs = arg;

@@ -1,8 +1,9 @@
-/* local_mend.c - supervisors that hang or were stopped are noticed, continued, replaced.
+/* local_mend.c - notices, continues and replaces supervisors that hang or were stopped.
  *
  * A supervisor signs its lock every 10 seconds of the boot clock, which does not count the time in
  * which the machine sleeps. A silence alone proves nothing: the whole machine may have been
- * stopped. So a pass only notes a silence, and a later pass acts, which saw it last for longer. */
+ * stopped. So a pass only notes a silence; a later pass, which sees that the silence lasts,
+ * acts. */
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,8 +19,9 @@
 
 #define NOTED_S 30.0	/* a silence that a pass notes */
 #define SILENT_S 60.0	/* a silence after which a pass acts ... */
-#define SEEN_S 45.0	/* ... if it was noted so long ago: cron's passes come each minute */
-#define END_WAIT_MS 2000	/* for a supervisor that was killed to let go of its lock */
+/* ... if it was noted at least so long ago; cron's passes come each minute */
+#define SEEN_S 45.0
+#define END_WAIT_MS 2000	/* the wait until a killed supervisor's lock is free */
 
 static void say(const struct engine_context *at, const struct run *run, const char *what,
 		const struct lock_holder *h, struct strings *lines)
@@ -45,8 +47,8 @@ static bool is_gone(const char *lock)
 	return false;
 }
 
-/* The supervisor is killed, and the next that a pass starts takes the run over. One that sleeps in
- * the kernel for ever, in a disk or a driver, cannot be killed. */
+/* Kills the supervisor; the supervisor that the next pass starts takes the run over. A supervisor
+ * that sleeps in the kernel for ever, in a disk or a driver, cannot be killed. */
 static void replace(const struct engine_context *at, const struct run *run, const char *lock,
 		    const struct lock_holder *h, struct strings *lines)
 {

@@ -29,7 +29,8 @@ bool local_is_supervisor(const struct run *run, int64_t pid)
 	return n > length && !memcmp(got, want, (size_t)length + 1);
 }
 
-/* The control group knows its processes; without one, all processes of the machine are asked. */
+/* Lists the processes of the run's control group; without a group, looks at all processes of the
+ * machine. */
 static int list_processes(const struct local_handle *h, struct pid_list *list)
 {
 	struct proc_marks marks = { .ancestor = (pid_t)h->supervisor_pid };
@@ -41,7 +42,8 @@ static int list_processes(const struct local_handle *h, struct pid_list *list)
 	return 0;
 }
 
-/* A program that heeds the signal may be the child of a shell that does not. */
+/* Returns the most that any process of the run does about the signal: a program that heeds the
+ * signal may be the child of a shell that does not. */
 static enum proc_heed most_heed(const struct local_handle *h, int signal)
 {
 	enum proc_heed most = PROC_HEEDS_NOT;
@@ -58,7 +60,7 @@ static enum proc_heed most_heed(const struct local_handle *h, int signal)
 	return most;
 }
 
-/* Where a signal is only blocked, as while a process forks, the processes are looked at again. */
+/* Looks at the processes if a signal is only blocked, as it is while a process forks. */
 #define LOOKS 3
 #define LOOK_AGAIN_US 2000
 
@@ -79,7 +81,8 @@ bool local_dies_of(const struct run *run, int signal)
 	return heed == PROC_HEEDS_NOT;
 }
 
-/* Of a run whose supervisor died, and which another one took over. */
+/* True for a process of a run that was taken over from a dead supervisor, if it descends from the
+ * leader. */
 static bool comes_from_leader(const struct local_handle *h, int64_t pid)
 {
 	struct proc_marks marks = {

@@ -1,4 +1,5 @@
-/* local_stop.c - a wish to stop a run that goes to its supervisor and not through the store. */
+/* local_stop.c - sends a request to stop a run directly to its supervisor, not through the
+ * store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "pollux/report_socket.h"
 
 #define KEY "STOP="
-#define WAIT_S 5	/* for room in the socket of a job that reports without end */
+#define WAIT_S 5	/* the wait for room in the socket of a job that reports without end */
 
 static const enum stop_reason reasons[] = { STOP_CANCEL, STOP_HOLD };
 

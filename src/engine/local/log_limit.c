@@ -10,7 +10,7 @@
 
 #define HEAD_PART 0.1
 #define TAIL_PART 0.6
-#define LINE_MOST 65536		/* where a line is longer the cut is within the line */
+#define LINE_MOST 65536		/* bytes; a longer line is cut */
 #define MARKER_SIZE 80
 
 /* Returns the offset after the first line that ends at or after `from`. */
@@ -31,7 +31,7 @@ static int drop(int fd, off_t begin, off_t end)
 	snprintf(text, sizeof(text), "[pollux: %lld bytes of the log were dropped here]",
 		 (long long)(end - begin));
 	snprintf(line, sizeof(line), "%-*s\n", MARKER_SIZE - 1, text);
-	/* First the hole: on a file system without holes the log stays as it is. */
+	/* Makes the hole first: on a file system without holes the log stays as it is. */
 	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin + MARKER_SIZE,
 		      end - begin - MARKER_SIZE))
 		return -1;

@@ -50,7 +50,7 @@ static void ignore(const struct step_event *event, void *arg)
 	(void)arg;
 }
 
-/* Feeds the part of the file as one without times of arrival. */
+/* Feeds a part of the file, without times of arrival. */
 static void feed_part(struct log_watch *w, int64_t begin, int64_t end)
 {
 	char block[BLOCK];
@@ -181,7 +181,7 @@ static void read_up_to(struct log_watch *w, int64_t size, const struct log_sinks
 	}
 }
 
-/* Where the last lines begin, of those that are whole. */
+/* Returns the beginning of the last whole lines. */
 static const char *last_lines(const char *block, ssize_t n, bool begins_line)
 {
 	const char *p = block + n, *first = begins_line ? block : p;
@@ -194,7 +194,8 @@ static const char *last_lines(const char *block, ssize_t n, bool begins_line)
 	return p > block || !begins_line ? first : block;
 }
 
-/* The last words of a program are often its results. */
+/* Looks for metrics in the last lines once more, because the last lines of a program are often its
+ * results. */
 static void end_metrics(struct log_watch *w, const struct log_sinks *sinks)
 {
 	char block[BLOCK];

@@ -23,11 +23,11 @@
 struct log_watch {
 	int fd;				/* -1: not watched */
 	int64_t begin, offset;		/* read from, and up to, here */
-	int64_t line_offset;		/* where the first line begins that is not whole yet */
+	int64_t line_offset;		/* the beginning of the first line that is not whole yet */
 	double next_look_boot_s;	/* INFINITY while not watched */
 	/* no arrival is earlier than this; by the boot clock without the time stopped */
 	double last_boot_s;
-	double stopped_s;		/* for which the program was suspended so far */
+	double stopped_s;		/* seconds for which the program was suspended so far */
 	struct steps *steps;		/* NULL while not watched, and where reports tell steps */
 	struct metric_lines *metrics;	/* NULL: none are looked for */
 };
@@ -39,8 +39,8 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 /* Learns from the log of the job's runs before, up to LOG_LEARN_BYTES of its beginning and of its
  * end: which lines tell steps, how epochs are numbered, how many steps an epoch has. */
 void log_watch_learn(struct log_watch *w);
-/* What the run printed up to this offset, where a line begins, was read by another supervisor:
- * counters go on there. Of a long part only the beginning and the end are read. */
+/* Makes counters go on behind this offset, at the beginning of a line: another supervisor read the
+ * log up to there. Only the beginning and the end of a long part are read. */
 void log_watch_catch_up(struct log_watch *w, int64_t offset);
 void log_watch_close(struct log_watch *w);		/* harmless when nothing is watched */
 /* Looks for these metrics, too. -1: an expression is none; nothing is looked for. */

@@ -60,7 +60,7 @@ static void keep(struct candidates *all, struct candidate *c)
 	*place = *c;
 }
 
-/* A pattern of the user's is more than a name: a directory that matches needs no digit. */
+/* True for a checkpoint. A directory that matches the user's pattern needs no digit in its name. */
 static bool is_checkpoint(const struct candidates *all, const struct candidate *c,
 			  const char *name, bool is_directory)
 {

@@ -64,7 +64,8 @@ static bool measures(const struct run *run, const struct report_message *m)
 	return m->config < 0 || m->config == run->config_version;
 }
 
-/* Until the first report the log told positions, perhaps by a line that is no step. */
+/* Forgets the positions of the log, which may come from a line that is no step, at the first
+ * report. */
 static void forget_logged_positions(struct recorder *r, struct run *run)
 {
 	if (isnan(r->first_logged_position) || r->samples_are_reported || r->position_is_known)
@@ -90,15 +91,15 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
-/* True if the program tells of a checkpoint after it went on: the position is the checkpoint's, not
- * that of the program. */
+/* True if the program reports a checkpoint after it went on: the position is then that of the
+ * checkpoint, not of the program. */
 static bool is_of_the_past(const struct recorder *r, const struct report_message *m)
 {
 	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && r->positions.n > 0 &&
 	       (double)m->samples < r->positions.last;
 }
 
-/* The steps that a report tells of, by their number. */
+/* Returns the number of steps that a report stands for. */
 static int64_t steps_since(const struct recorder *r, const struct report_message *m)
 {
 	return r->last_step >= 0 && m->step > r->last_step ? m->step - r->last_step : 1;
@@ -163,7 +164,8 @@ static void add_totals(struct recorder *r, const struct run *run, const struct r
 		r->total_samples = run->last_samples * r->total_epochs / m->epoch;
 }
 
-/* A program that goes on after an allocation failed has dealt with that. */
+/* Notes memory. A program that makes a step after a failed allocation has dealt with the
+ * failure. */
 static void add_memory(struct recorder *r, struct run *run, const struct report_message *m)
 {
 	if (m->peak_bytes > run->peak_allocated_bytes)

@@ -1,9 +1,9 @@
 /* recorder.h - what a supervisor learns from reports, kept until the next write; private to
  * src/engine/local.
  *
- * Steps are aggregated by configuration, gradient statistics are summed over windows, and of all
- * else the last value is kept. A job that reports a thousand steps a second writes a few rows every
- * two seconds, and adds two rows a minute.
+ * Steps are aggregated by configuration, gradient statistics are summed over windows, and
+ * everything else keeps its last value. A job that reports a thousand steps a second writes a few
+ * rows every two seconds, and adds two rows a minute.
  *
  * A window of gradients is closed after 30 s. A write closes it earlier if it covers a tenth of the
  * position and 50 updates, because the gradient changes fast early in a training. A change of
@@ -34,14 +34,15 @@ struct recorder {
 	/* at the same configuration, before the run had another one */
 	struct observation earlier;
 	double steps, loss, epoch;	/* NaN: not reported */
-	double total_samples, total_steps, total_epochs;	/* likewise */
-	bool total_samples_are_reported;	/* not worked out from epochs */
+	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	bool total_samples_are_reported;	/* false: computed from epochs */
 	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
 	struct recorder_start {
 		double samples, lost_samples, lost_s, run_time_s;
 		bool has_reported;	/* a checkpoint */
 	} start;
-	bool resumed, position_is_known;	/* what the run has lost is worked out */
+	/* the program told a checkpoint; the loss of the run is computed */
+	bool resumed, position_is_known;
 	int64_t resumes;		/* as the program says, see report_message.h; -1: unsaid */
 	struct recorder_metric {
 		struct job_metric values;	/* lowest and highest: since the last write */
@@ -69,10 +70,10 @@ struct recorder {
 };
 
 void recorder_init(struct recorder *r);
-/* The job as it was when the run was launched: what a program that resumes elsewhere has lost
- * follows from that. */
+/* Keeps the position of the job at the launch of the run, from which the loss of a program that
+ * resumes elsewhere is computed. */
 void recorder_begin(struct recorder *r, const struct job *job);
-/* The run was begun by another supervisor: what that one measured is in the store. */
+/* For a run that another supervisor began: reads from the store what that supervisor measured. */
 int recorder_go_on(struct recorder *r, struct store *store, const struct run *run,
 		   struct err *err);
 void recorder_release(struct recorder *r);
@@ -87,8 +88,8 @@ void recorder_release(struct recorder *r);
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
 		  size_t n, double now_boot_s);
 
-/* The run goes on after a suspension: the time that the program measures of its next step counts
- * the pause. */
+/* To be called when the run goes on after a suspension: the program's time of its next step
+ * includes the pause, and is left out. */
 void recorder_skip_pause(struct recorder *r);
 
 /* recorder_position.c: the run stands at so many samples, or says where it begins. What the job has

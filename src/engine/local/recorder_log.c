@@ -28,7 +28,7 @@ static double units_of_step(const struct run *run, enum step_unit unit)
 
 	if (unit == STEP_SAMPLES)
 		return batch_size > 0 ? (double)batch_size : (double)NAN;
-	if (unit == STEP_EPOCHS)	/* of so many samples that they are no steps of a batch */
+	if (unit == STEP_EPOCHS)	/* an epoch has so many samples that it is no step */
 		return batch_size > 0 ? (double)NAN : 1;
 	return unit == STEP_BATCHES ? (double)run->configuration.accumulation_steps : 1;
 }

@@ -47,7 +47,7 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 		recorder_add_metric(r, run, m->metrics[i].name, m->metrics[i].value);
 }
 
-/* What the run does by itself is drawn, too. */
+/* Adds points to the curves of throughput and batch size, too. */
 static int write_speed(const struct recorder *r, struct store *store, const struct run *run,
 		       struct err *err)
 {

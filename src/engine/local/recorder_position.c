@@ -3,11 +3,11 @@
 
 #include "recorder.h"
 
-#define FIRST_STEPS 2	/* that a run may have made before its first position but one */
+#define FIRST_STEPS 2	/* steps that a run may have made before its second position */
 
-/* The position of the job goes from one to another without work: what lies between is done again,
- * or, where the other is beyond, less had been lost than was thought. The time of that is worked
- * out from the mean time of a sample before this run. */
+/* Moves the position of the job without work: backwards, the samples between are done again;
+ * forwards, less had been lost than was thought. Their time is computed from the mean time of a
+ * sample before this run. */
 static void move_position(struct recorder *r, struct run *run, double from, double to)
 {
 	const struct recorder_start *start = &r->start;
@@ -38,10 +38,10 @@ void recorder_add_start(struct recorder *r, struct run *run, const struct report
 	run->checkpoint_boot_s = run->launch_boot_s;
 }
 
-/* The first two positions tell where the program began: at most their distance before the first.
- * A job that stands in between begins where it stands; so does one that stands a little before, as
- * a log has to show a few steps before it is understood. A job that never reported a checkpoint may
- * also begin later than was thought; clearly later, because the first distance may be a short one.
+/* The first two positions tell where the program began: at most their distance before the first. A
+ * job whose position lies in that range, or a little before it, begins at its own position: a log
+ * has to show a few steps before it is understood. A job that never reported a checkpoint may also
+ * begin later than was thought; clearly later, because the first distance may be a short one.
  */
 void recorder_see_position(struct recorder *r, struct run *run, double samples)
 {

@@ -25,7 +25,8 @@ static void add(struct known_senders *known, pid_t pid, int64_t start_ticks, dou
 	*k = (struct known_sender){ pid, start_ticks, now };
 }
 
-/* The session of an adopted run is its leader's, which lasts as long as a process is in it. */
+/* True if the process belongs to the run. The session of an adopted run is that of its leader,
+ * which lasts as long as a process is in it. */
 static bool is_of_run(const struct supervisor *s, pid_t pid)
 {
 	struct run_marks m = supervisor_marks(s);

@@ -34,7 +34,7 @@ static bool find_mount(char *point, char *root)
 	return found;
 }
 
-/* The control group of this process, as /proc tells it. */
+/* Reads the control group of this process from /proc. */
 static bool find_own(char *own)
 {
 	FILE *file = fopen("/proc/self/cgroup", "re");
@@ -52,8 +52,8 @@ static bool find_own(char *own)
 	return true;
 }
 
-/* A process of a run that does a pass starts supervisors in its group. Their groups lie beside that
- * group, not in it. */
+/* Leaves the group of a run: if a process of a run does a pass, the groups of new runs lie beside
+ * its group, not inside. */
 static void leave_groups_of_runs(char *path)
 {
 	char *at = strstr(path, "/" GROUP_PREFIX);
@@ -108,7 +108,7 @@ char *run_group_base(struct err *err)
 
 /* --- one group --- */
 
-/* FNV-1a: tells apart the stores of a machine. */
+/* FNV-1a, to distinguish the stores of a machine. */
 static unsigned long long hash_of(const char *text)
 {
 	unsigned long long hash = 0xcbf29ce484222325;

@@ -11,7 +11,8 @@
 #include "checkpoint_names.h"
 #include "pollux/mem.h"
 
-#define ENTRIES_MAX 100000	/* that are looked at: a directory of data is no checkpoint */
+/* entries that are looked at: a directory of data is no checkpoint */
+#define ENTRIES_MAX 100000
 
 struct search {
 	const struct saved_query *query;
@@ -20,7 +21,7 @@ struct search {
 	int entries;
 };
 
-/* What the directories on the way to an entry say of it. */
+/* What the names of the directories above an entry tell about it. */
 enum within { WITHIN_ALL, WITHIN_LOGS, WITHIN_CHECKPOINT };
 
 static bool is_of_a_start(const struct saved_query *query, double time_s)
@@ -69,7 +70,7 @@ static void look(struct search *s, const char *path, const char *name, enum with
 	if (S_ISDIR(st.st_mode) && depth > 0)
 		search(s, path, within, depth - 1);
 	else if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode)))
-		return;		/* to a directory that counts elsewhere, or to nothing */
+		return;		/* a link to nothing, or to a directory that counts elsewhere */
 	else if (!S_ISDIR(st.st_mode) && (s->query->glob || !log_file_name(name)))
 		add(s, &st, within);
 }

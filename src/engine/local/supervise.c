@@ -27,8 +27,8 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* The pass that ends the supervisor reads the slots from the store. The directories are fixed now,
- * wherever the supervisor is later. */
+/* Fixes the directories now, wherever the supervisor is later. The pass at the supervisor's end
+ * reads the slots from the store. */
 void supervisor_set_environment(const struct paths *paths)
 {
 	unsetenv("POLLUX_SLOTS");
@@ -256,7 +256,7 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 		return -1;
 	if (s->state == ST_FINISHED)
 		return 0;
-	/* Only its 'pollux run' could begin it, which is gone. */
+	/* Only the run's 'pollux run' could begin it, and that process is gone. */
 	if (s->job.interactive && !s->foreground && s->run.state == RUN_ASSIGNED)
 		supervisor_stop_for(s, STOP_CANCEL);
 	supervisor_loop(s);

@@ -25,7 +25,8 @@
 #define SWEEP_WAIT_S 5.0
 /* Processes get at least this long, or the grace if it is longer, to be stopped by SIGSTOP. */
 #define SUSPEND_LEAST_S 5.0
-#define REFUSE_AGAIN_S 0.5	/* the processes run so long before they are stopped again */
+/* the time for which the processes run before they are stopped again */
+#define REFUSE_AGAIN_S 0.5
 
 void supervisor_log(struct supervisor *s, const char *format, ...)
 {
@@ -183,7 +184,8 @@ static void come_back(struct supervisor *s)
 	supervisor_thaw(s);
 }
 
-/* Some process does not stop: it is another user's, or somebody continues it again and again. */
+/* Gives the suspension up, because some process does not stop: it is another user's, or somebody
+ * continues it again and again. */
 static void stay_running(struct supervisor *s)
 {
 	if (supervisor_refuse_suspension(s))
@@ -233,14 +235,15 @@ static void stop_forgotten(struct supervisor *s)
 	stop_suspended(s);
 }
 
-/* A run that waits for room to come back to may have to leave again. */
+/* Suspends a run again that still waits for room on its devices. */
 static void leave_again(struct supervisor *s)
 {
 	if (s->run.freeze_state == FREEZE_FROZEN && isinf(s->freeze.until_boot_s))
 		stop_processes(s);
 }
 
-/* A stop waits until a move has ended, unless it can only end with the processes. */
+/* Delays a stop until the move of memory has ended, unless the move can only end with the
+ * processes. */
 static void stop_in_move(struct supervisor *s)
 {
 	if (s->run.freeze_state == FREEZE_LOST)
@@ -288,7 +291,7 @@ static void give_up_devices(struct supervisor *s)
 	call_off(s);
 }
 
-/* The job goes back into the queue, as if a pass had called its run off. */
+/* Puts the job back into the queue, as if a pass had called its run off. */
 static void make_way(struct supervisor *s)
 {
 	s->run.stop_reason = STOP_PREEMPT;

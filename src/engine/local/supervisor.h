@@ -24,8 +24,8 @@ enum supervisor_state {
 	ST_RUNNING,
 	ST_FREEZING,		/* its GPU memory goes to the host's */
 	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run until all are stopped */
-	ST_SUSPENDED,		/* they are, and the devices belong to others */
-	ST_THAWING,		/* it has devices again, and its GPU memory comes back */
+	ST_SUSPENDED,		/* all processes are stopped, and the devices belong to others */
+	ST_THAWING,		/* the run has devices again, and its GPU memory comes back */
 	ST_SIGNALLED,		/* the leader was told to stop; lasts until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
 	ST_KILLED,		/* SIGKILL went to every process of the run */
@@ -96,8 +96,9 @@ struct supervisor {
 	pid_t protected_pid;	/* a process of the run that may not be signalled; 0: none */
 	bool first_start_worked;	/* an earlier run of the job came to its first step */
 	bool signalled;			/* a supervisor of the run has told the leader to stop */
-	bool ended_elsewhere;		/* nothing is left to be written */
-	bool superseded;		/* nor to be removed: another supervisor has the run */
+	bool ended_elsewhere;		/* somebody else has written the end of the run */
+	/* the same, and nothing is to be removed: another supervisor has the run */
+	bool superseded;
 	double sweep_pause_s;		/* between searches for leftover processes */
 	/* the wait for a driver ends then; INFINITY: it has not begun */
 	double driver_until_boot_s;
@@ -128,7 +129,7 @@ struct supervisor {
 	struct device *launch_devices, *bound_devices;
 	int *moved_locks;
 	struct supervisor_freeze freeze;
-	/* the last lock of a device that it is to come back to: an error, and not held */
+	/* the last try to lock a device to come back to gave an error; else the lock was held */
 	bool lock_failed;
 	int quiet_rounds;		/* looks in a row that found every process stopped */
 	bool told_of_continued;		/* that somebody continued the suspended run */
@@ -188,7 +189,8 @@ void supervisor_unlock_devices(struct supervisor *s);
 /* The descriptors that the command has inherited stay open: their locks can be taken again, for the
  * command too, if the run comes back to these devices. */
 void supervisor_release_locks(struct supervisor *s);
-/* Then: takes the locks of the devices that the run has now, all or none. */
+/* After supervisor_release_locks(): takes the locks of the devices that the run has now, all or
+ * none. */
 bool supervisor_take_locks(struct supervisor *s);
 /* Takes the locks that other users see where the processes of an adopted run have let go of
  * them. */
@@ -237,8 +239,8 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
 
-/* What tells the run's processes from others. Every list of them is made by these marks: whatever
- * is stopped, suspended, frozen or counted is the same set. */
+/* The marks that distinguish the run's processes from others. Every list of the processes is made
+ * by these marks, so that the same set is stopped, suspended, frozen and counted. */
 struct run_marks {
 	struct proc_marks marks;
 	char *variable;			/* owned */
@@ -257,14 +259,14 @@ enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, doubl
 /* supervisor_suspend.c */
 /* Begins to stop every process of the run. */
 void supervisor_begin_suspension(struct supervisor *s);
-/* Goes on with that. True: every process is stopped. */
+/* Continues stopping them. True: every process is stopped. */
 bool supervisor_is_quiet(struct supervisor *s);
 /* Writes that the run is suspended, and leaves its devices. False: it could not be written. */
 bool supervisor_leave_devices(struct supervisor *s);
 /* Takes the devices that a pass gave to the run, and writes that it goes on. False: there are none
  * yet, or somebody still uses them. */
 bool supervisor_return_to_devices(struct supervisor *s);
-/* Then: binds the processes to these devices and continues them. */
+/* After that: binds the processes to these devices and continues them. */
 void supervisor_end_suspension(struct supervisor *s);
 /* Writes that the run cannot be suspended and keeps its devices. False: it could not be written. */
 bool supervisor_refuse_suspension(struct supervisor *s);
@@ -321,8 +323,8 @@ void supervisor_leave_driver(struct supervisor *s);	/* drop the question */
 /* Before the command is started: asks who is on the run's devices; EV_DRIVER follows. False: there
  * is no driver to ask. */
 bool supervisor_ask_who_is_there(struct supervisor *s);
-/* Then: checks that nobody has come to the devices since they were assigned. -1: EX_TEMPFAIL, with
- * the process that is there. */
+/* After EV_DRIVER: checks that nobody has come to the devices since they were assigned. -1:
+ * EX_TEMPFAIL, with the process that is there. */
 int supervisor_check_devices(struct supervisor *s, struct err *err);
 /* After the last process of the run has ended. True: there is no driver to ask. Otherwise EV_CLEAR
  * follows when the drivers list no ended process any more, or after a limited wait. */

@@ -1,8 +1,8 @@
-/* supervisor_adopt.c - the run of a supervisor that died.
+/* supervisor_adopt.c - takes over the run of a supervisor that died.
  *
- * A run that was at work is stopped: it goes on from its last checkpoint. A run that was suspended,
- * all of whose processes are still stopped, loses nothing: it stays suspended under the new
- * supervisor, and comes back later as it would have. */
+ * A run that was at work is stopped; its job goes on from its last checkpoint. A suspended run
+ * whose processes are all still stopped loses nothing: it stays suspended under the new supervisor,
+ * and comes back later as it would have. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 
 /* --- a run that was at work --- */
 
-/* A supervisor that hung may have missed the end of the job's time. */
+/* Stops a run whose time limit ended while its supervisor hung. */
 static void enforce_limit(struct supervisor *s)
 {
 	double used_s = s->job.progress.run_time_s + run_clock_s(&s->run, clock_boot_s()) -
@@ -110,7 +110,7 @@ static void enforce_limit(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 }
 
-/* Nothing is measured while nobody watched: only positions count. */
+/* Watches the run again. Only positions count, because nobody has measured times meanwhile. */
 static void go_on_watching(struct supervisor *s, const struct kept_position *k)
 {
 	struct err err;

@@ -11,7 +11,7 @@
 #include "pollux/text.h"
 #include "supervisor.h"
 
-/* A person may have written nonsense to the store by hand. */
+/* False for nonsense that a person wrote into the store by hand. */
 static bool is_possible(const struct run *run)
 {
 	const struct configuration *c = &run->wanted;

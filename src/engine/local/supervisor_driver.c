@@ -53,7 +53,7 @@ void supervisor_driver_ended(struct supervisor *s)
 		s->driver.until_boot_s = INFINITY;
 }
 
-/* Passes the answer on, if it is whole. */
+/* Gives the answer to driver.then, or none if the answer is not whole. */
 static void tell(struct supervisor *s)
 {
 	struct driver_question *d = &s->driver;

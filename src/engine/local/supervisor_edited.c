@@ -15,8 +15,8 @@ double supervisor_limit_left_s(const struct supervisor *s, double boot_s)
 	return s->job.declared.time_limit_s - s->job.progress.run_time_s - worked_s;
 }
 
-/* While the run is suspended its time stands still. The next suspension keeps what is left where
- * there is no limit (supervisor_begin_suspension). */
+/* Takes a changed time limit. While the run is suspended its time stands still, so the rest of the
+ * limit is kept for its return. */
 static void take_time_limit(struct supervisor *s, double time_limit_s)
 {
 	double now = clock_boot_s();

@@ -57,8 +57,8 @@ static bool is_at_its_end(struct supervisor *s)
 	return is;
 }
 
-/* A leader that another supervisor started may end so that nobody can tell its status. A job that
- * has done all its steps counts as done; any other runs again. */
+/* Judges an end of unknown status: nobody may know how a leader ended that another supervisor
+ * started. A job that has done all its steps counts as done; any other job runs again. */
 static void judge_unknown_end(struct supervisor *s)
 {
 	bool whole = is_at_its_end(s);
@@ -352,7 +352,7 @@ bool supervisor_conclude(struct supervisor *s)
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
 }
 
-/* What the supervisor learned after its last write to the store. */
+/* Takes over the position that the supervisor had learned after its last write to the store. */
 static int take_kept_position(const struct paths *paths, struct store *store, struct run *run,
 			      struct err *err)
 {

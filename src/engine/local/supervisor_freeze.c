@@ -92,7 +92,7 @@ static void lose(struct supervisor *s, const char *why, bool by_driver)
 	supervisor_stop_for(s, STOP_PREEMPT);
 }
 
-/* What cannot be frozen at all is not asked again. */
+/* Lets the run stay on its devices. A run that cannot be frozen at all is not asked again. */
 static void stay(struct supervisor *s, const struct err *why)
 {
 	char text[700];
@@ -201,7 +201,8 @@ void supervisor_leave_freezer(struct supervisor *s)
 
 /* --- there --- */
 
-/* The run's own among the listed processes. -1: too many, or it cannot be told whose they are. */
+/* Chooses the run's processes among the listed ones. -1: there are too many, or nobody can tell
+ * whose they are. */
 static int choose(struct supervisor *s, const struct device_process *list, int n, struct err *err)
 {
 	struct freezer_order *o = &s->freeze.order;
@@ -231,7 +232,7 @@ static int choose(struct supervisor *s, const struct device_process *list, int n
 	return 0;
 }
 
-/* For the supervisor that comes after a death of this one. */
+/* Writes the processes into the store, for the supervisor that takes over if this one dies. */
 static void write_pids(struct supervisor *s)
 {
 	size_t n = 0;
@@ -346,7 +347,8 @@ static int write_state(enum freeze_state state, void *arg, struct err *err)
 	return err_set(err, EX_IOERR, "the store cannot be written");
 }
 
-/* The run is about to be stopped. What was frozen stays frozen: its device may be another's. */
+/* For a run that is about to be stopped. Frozen processes stay frozen, because the device may
+ * belong to another run. */
 void supervisor_mend_freeze(struct supervisor *s)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);

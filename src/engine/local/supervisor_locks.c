@@ -25,8 +25,8 @@ void supervisor_unlock_devices(struct supervisor *s)
 	}
 }
 
-/* Where the slots were changed, another run of this store may still have the processors of the
- * device: it leaves them soon. */
+/* True if another run of this store still has the processors of the device, after a change of the
+ * number of slots. That run leaves them soon. */
 static bool is_held_by_own(struct supervisor *s, const struct device *device)
 {
 	struct run_list runs;
@@ -89,7 +89,7 @@ void supervisor_release_locks(struct supervisor *s)
 	}
 }
 
-/* The device's lock is held, or there is none to be held. */
+/* True if the device's lock is held, or if there is no lock to hold. */
 static bool has_lock(struct supervisor *s, int fd, const struct err *err)
 {
 	s->lock_failed = fd == -1;

@@ -151,7 +151,7 @@ static void look_suspending(struct supervisor *s)
 		supervisor_handle(s, EV_STOPPED);
 }
 
-/* A configuration that cannot be read sets no other limit than the default. */
+/* Keeps the log within its limit. If the configuration cannot be read, the limit is the default. */
 static void limit_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -201,7 +201,8 @@ void supervisor_look(struct supervisor *s, double now)
 		else
 			look_sweeping(s);
 	} else if (s->state == ST_SUSPENDED) {
-		/* Until it has devices the pass that gives them wakes it. */
+		/* While the run has no devices there is no hurry: the pass that gives it devices
+		 * wakes this supervisor. */
 		bool waits = s->run.suspension == SUSPENSION_RESUMING;
 
 		s->next_look_boot_s = now + (waits ? WAITING_LOOK_S : LOOK_S);

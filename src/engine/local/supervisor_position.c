@@ -1,4 +1,4 @@
-/* supervisor_position.c - where a run stands, over the death of its supervisor. */
+/* supervisor_position.c - keeps the position of a run beyond the death of its supervisor. */
 #include <math.h>
 #include <poll.h>
 #include <unistd.h>
@@ -7,10 +7,11 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
-/* A program that reports every so often is waited for twice as long, within these bounds. */
+/* The wait for a report is twice the mean time between the program's reports, within these
+ * bounds. */
 #define HEAR_LEAST_S 0.2
 #define HEAR_MOST_S 5.0
-#define HEAR_UNKNOWN_S 1.0	/* where that time is not known */
+#define HEAR_UNKNOWN_S 1.0	/* if the mean time is not known */
 
 void supervisor_keep_position(struct supervisor *s, double now)
 {

@@ -59,8 +59,8 @@ static void leave_out(struct pid_list *list, pid_t pid)
 	list->count = n;
 }
 
-/* The process that all others of the run descend from. An adopted run's is the guardian that its
- * first supervisor had; without a guardian, its leader. */
+/* Returns the process from which all others of the run descend. For an adopted run this is the
+ * guardian of the first supervisor; without a guardian, the leader. */
 static pid_t ancestor_of(const struct supervisor *s)
 {
 	if (!s->adopted)

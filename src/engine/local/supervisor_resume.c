@@ -1,4 +1,5 @@
-/* supervisor_resume.c - is a run launched to go on from a checkpoint, and could it? */
+/* supervisor_resume.c - decides whether a run is launched to go on from a checkpoint, and finds out
+ * whether it could. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,8 +16,8 @@
 /* The start of a run whose steps are not seen: this time of a run that lasted SILENT_RUN_S. */
 #define SILENT_START_S 60.0
 #define SILENT_RUN_S 600.0
-/* Between the wall clock and the boot clock over a run: more means that the wall clock was set, and
- * that the times of files say nothing. */
+/* If the wall clock and the boot clock differ by more than this over a run, the wall clock was set,
+ * and the times of files say nothing. */
 #define CLOCKS_DIFFER_S 5.0
 
 static bool clocks_agree(const struct run *run)

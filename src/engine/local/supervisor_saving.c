@@ -86,7 +86,8 @@ static void tell(struct supervisor *s)
 	text_release(&t);
 }
 
-/* Somebody else killed it before its grace was over: what it would have saved is not known. */
+/* True if somebody else killed the run before its grace was over: whether it would have saved is
+ * not known. */
 static bool was_cut_short(const struct supervisor *s)
 {
 	return s->wait_status >= 0 && WIFSIGNALED(s->wait_status) &&

@@ -313,7 +313,7 @@ static double bar_life_s(struct supervisor *s)
 	return life_s;
 }
 
-/* The log gives times and nothing else: a job whose log cannot be read runs all the same. */
+/* Watches the log, which gives only times: a job whose log cannot be read runs all the same. */
 void supervisor_watch_log(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);

@@ -74,7 +74,8 @@ static bool is_bound_elsewhere(const struct supervisor *s)
 	return false;
 }
 
-/* What cannot be bound goes on where it was: slower, but right. */
+/* Binds the processes to their new devices. A process that cannot be bound goes on where it was:
+ * slower, but correctly. */
 static void rebind(struct supervisor *s)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
@@ -201,7 +202,8 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 	return true;
 }
 
-/* Everything that the processes said before they were stopped counts as said before. */
+/* Reads everything that the processes said before they were stopped, so that it counts as said
+ * before the suspension. */
 static void take_last_words(struct supervisor *s)
 {
 	double now = clock_boot_s();
@@ -325,7 +327,7 @@ void supervisor_drop_suspension(struct supervisor *s)
 	struct err err;
 
 	if (s->run.suspension > SUSPENSION_NONE || isfinite(s->run.suspended_boot_s)) {
-		/* What has left its devices has none until its end. */
+		/* A run that has left its devices has none until its end. */
 		s->run.suspension = s->run.suspension == SUSPENSION_ASKED ? SUSPENSION_NONE
 									  : SUSPENSION_DONE;
 		go_on_at(&s->run, clock_boot_s());

@@ -63,7 +63,8 @@ bool supervisor_sample_first(struct supervisor *s)
 	return s->stop_waits;
 }
 
-/* Asks only for a profile, which is to find out: a question to a driver costs milliseconds. */
+/* Asks the driver only for a profile, whose purpose is to measure: a question costs
+ * milliseconds. */
 void supervisor_sample_memory(struct supervisor *s)
 {
 	double since_launch_s = clock_boot_s() - s->run.launch_boot_s;
