@@ -53,8 +53,9 @@ enum stop_reason {
 	STOP_ORPHAN,		/* its supervisor died: queued */
 	STOP_SHUTDOWN,		/* the supervisor was told to end (the machine goes down): queued */
 	STOP_MEASURED,		/* a profile has seen enough of it; the job goes on */
+	STOP_RUNG,		/* it reached a rung of its sweep: queued, and paused */
 };
-#define N_STOP_REASONS (STOP_MEASURED + 1)
+#define N_STOP_REASONS (STOP_RUNG + 1)
 
 enum run_outcome {
 	OUTCOME_NONE,		/* not ended */
@@ -116,6 +117,8 @@ struct job {
 	int64_t group_id;
 	int group_index;		/* from 0 */
 	struct strings parameters;	/* "NAME=VALUE" */
+	/* The last rung that it reached, and the last that it may go on from (store_halving.h). */
+	int rung, passed_rungs;
 	struct declaration declared;
 	struct progress progress;
 };
@@ -229,6 +232,8 @@ extern const struct field_names job_state_names, run_state_names, stop_names,
 	run_outcome_names, suspension_names;
 
 bool job_has_ended(enum job_state state);
+/* True if the job waits at a rung of its sweep, to be among the best there or to be released. */
+bool job_is_paused(const struct job *job);
 /* Returns the next state of a running job whose run ended with this outcome. retries_left counts
  * only for OUTCOME_FAILED. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason,

@@ -16,7 +16,7 @@
 
 /* What a person calls the state of a job: its own state, combined with that of its run. */
 enum shown_state {
-	SHOWN_QUEUED, SHOWN_STARTING, SHOWN_RUNNING, SHOWN_SUSPENDED, SHOWN_STOPPING, SHOWN_HELD,
+	SHOWN_QUEUED, SHOWN_STARTING, SHOWN_RUNNING, SHOWN_SUSPENDED, SHOWN_STOPPING, SHOWN_HELD, SHOWN_PAUSED,
 	SHOWN_DONE, SHOWN_FAILED, SHOWN_CANCELLED, SHOWN_TIMEOUT,
 };
 
@@ -53,6 +53,8 @@ struct status_group {
 	int64_t id;
 	char *name;		/* owned */
 	int counts[N_JOB_STATES];	/* of its jobs in the store */
+	int paused;		/* of the queued ones, at rungs */
+	bool over;		/* no run is at work, or will be by itself: the others are paused */
 	struct text best;	/* "best acc 0.91 at lr=3e-4"; empty: no metric */
 };
 
@@ -66,7 +68,7 @@ struct status {
 	int n_groups;
 	int n_devices_in_use;
 	/* Jobs; starting and stopping ones count as running. */
-	int n_running, n_suspended, n_waiting, n_held, n_ended;
+	int n_running, n_suspended, n_waiting, n_paused, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */
 	bool passes_come;		/* by themselves: regular_pass.h */
 	struct text disk_full;		/* how little room there is; empty: enough */

@@ -14,6 +14,7 @@ struct job_group {
 	char *name;
 	double submit_time_s;		/* wall clock */
 	int max_running;		/* of its jobs at a time; 0: as many as there are devices */
+	char *halving;			/* owned; as halving_format writes it; NULL: none */
 	struct strings argv;		/* before parameters were put in */
 	struct strings varied;		/* "NAME=HOW": what was varied, as it was asked for */
 };
@@ -65,6 +66,7 @@ struct group_metric {
 
 struct group_summary {
 	int counts[N_JOB_STATES];
+	int paused;			/* of the queued ones, at rungs */
 	struct group_metric *metrics;	/* owned; by name */
 	int n_metrics;
 };

@@ -1,6 +1,8 @@
-/* cmd_release.c - pollux release: let held jobs go; a hold that is still at work is taken back. */
+/* cmd_release.c - pollux release: let held jobs go, and jobs that are paused at a rung; a hold that
+ * is still at work is taken back. */
 #include "job_change.h"
 #include "pollux/store_events.h"
+#include "pollux/store_halving.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 
@@ -15,6 +17,14 @@ static int take_back(struct session *s, const struct job *job, struct run_list *
 	return stop_runs_of_job(s, job->id, STOP_PREEMPT, runs, err);
 }
 
+static int pass_rungs(struct session *s, const struct job *job, struct err *err)
+{
+	return store_job_pass_all_rungs(&s->store, job->id, err) ||
+	       store_event_add(&s->store, job->id, 0, "release", "released from its rung", err) ||
+	       store_job_set_state(&s->store, job->id, JOB_QUEUED, "released from its rung",
+				   err) ? -1 : 0;
+}
+
 static int release(struct session *s, const struct job *job, const struct asked_change *o,
 		   struct run_list *runs, struct err *err)
 {
@@ -25,6 +35,8 @@ static int release(struct session *s, const struct job *job, const struct asked_
 		return -1;
 	if (job->state == JOB_RUNNING && pending == STOP_HOLD)
 		return take_back(s, job, runs, err);
+	if (job_is_paused(job))
+		return pass_rungs(s, job, err);
 	if (job->state != JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is not held: %s", (long long)job->id,
 			       job_state_name(job->state));
@@ -45,7 +57,7 @@ static int main_release(int argc, char **argv, struct err *err)
 
 const struct command cmd_release = {
 	.name = "release", .synopsis = "[--dry-run] [--yes] [SELECTION] [JOB...]",
-	.summary = "let held jobs go",
+	.summary = "let held jobs go, and those paused at a rung",
 	.example = "pollux release 3\n"
 		   "pollux release --state held --yes",
 	.options = change_options, .takes_jobs = true, .job_use = USE_RELEASE,

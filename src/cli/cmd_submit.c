@@ -35,6 +35,9 @@ static const struct option_spec options[] = {
 	  "a run for each {index}: 0-19, 0-19:2 or 1,3,7" },
 	{ "max-running", 0, OPTION_INT, "N", O(sweep.max_running), 1, SWEEP_RUNS_MAX, .help =
 	  "at most so many of these runs at a time" },
+	{ "halving", 0, OPTION_TEXT, "METRIC[,...]", O(sweep.halving), .help =
+	  "pause each run at rungs, the best third go on: METRIC[:min|max][,eta=3]"
+	  "[,rungs=A/B/C or ,first=N], in samples" },
 	{ "dry-run", 0, OPTION_FLAG, NULL, O(sweep.dry_run), .help =
 	  "print the commands as they would run, and submit nothing" },
 	{ .name = NULL },
@@ -228,9 +231,9 @@ static int submit(const struct submit_asked *o, char **argv, struct err *err)
 {
 	if (sweep_is_asked(&o->sweep))
 		return submit_group(o, argv, err);
-	if (o->sweep.max_running)
-		return usage_error(&cmd_submit, err, "option '--max-running' needs --param, "
-				   "--params or --array");
+	if (o->sweep.max_running || o->sweep.halving)
+		return usage_error(&cmd_submit, err, "option '--%s' needs --param, --params or "
+				   "--array", o->sweep.halving ? "halving" : "max-running");
 	return submit_one(&o->job, o->sweep.dry_run, argv, err);
 }
 

@@ -9,6 +9,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/session.h"
+#include "pollux/store_halving.h"
 #include "pollux/store_jobs.h"
 #include "selection.h"
 
@@ -37,7 +38,14 @@ struct waited {
 	enum job_state state;
 	int exit_status;	/* once ended */
 	bool told_held;
+	/* it is paused at a rung of its sweep, and the sweep is over */
+	bool stays_paused;
 };
+
+static bool is_waited_for(const struct waited *w)
+{
+	return !job_has_ended(w->state) && !w->stays_paused;
+}
 
 /* Returns the exit status of an ended job. A failure without a known status is 1. */
 static int exit_status_of(const struct job *job)
@@ -65,9 +73,27 @@ static void tell_held(struct waited *w)
 	w->told_held = w->state == JOB_HELD;
 }
 
+/* The jobs of a group follow each other, so its sweep is read once in a look. */
+static int look_at_rung(struct session *s, const struct job *job, int64_t *group, bool *over,
+			struct err *err)
+{
+	struct halving_sweep sweep;
+
+	if (!job_is_paused(job) || job->group_id == *group)
+		return 0;
+	if (store_halving_read(&s->store, job->group_id, &sweep, err))
+		return -1;
+	*group = job->group_id;
+	*over = sweep.over;
+	halving_sweep_release(&sweep);
+	return 0;
+}
+
 /* Looks at the jobs that had not ended; *left: the number of those that still have not. */
 static int look(struct session *s, struct waited *waited, int n, int *left, struct err *err)
 {
+	int64_t group = 0;
+	bool over = false;
 	struct job job;
 
 	*left = 0;
@@ -78,9 +104,14 @@ static int look(struct session *s, struct waited *waited, int n, int *left, stru
 			return -1;
 		waited[i].state = job.state;
 		waited[i].exit_status = exit_status_of(&job);
+		if (look_at_rung(s, &job, &group, &over, err)) {
+			job_release(&job);
+			return -1;
+		}
+		waited[i].stays_paused = job_is_paused(&job) && over;
 		job_release(&job);
 		tell_held(&waited[i]);
-		*left += !job_has_ended(waited[i].state);
+		*left += is_waited_for(&waited[i]);
 	}
 	return 0;
 }
@@ -88,7 +119,7 @@ static int look(struct session *s, struct waited *waited, int n, int *left, stru
 static int give_up(const struct waited *waited, int n, double timeout_s, struct err *err)
 {
 	for (int i = 0; i < n; i++)
-		if (!job_has_ended(waited[i].state))
+		if (is_waited_for(&waited[i]))
 			return err_set(err, EX_TEMPFAIL,
 				       "job %lld has not ended within %g s: it is %s",
 				       (long long)waited[i].id, timeout_s,

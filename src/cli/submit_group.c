@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/halving.h"
 #include "pollux/mem.h"
+#include "pollux/results.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_models.h"
 #include "pollux/utf8.h"
@@ -22,6 +24,7 @@ struct group_submission {
 	struct sweep sweep;
 	struct job_command command;
 	struct job job;
+	struct text halving;	/* as the store keeps it; empty: not asked for */
 	struct store *store;
 };
 
@@ -218,6 +221,8 @@ static int add_group(struct group_submission *g, char **argv, struct err *err)
 		strings_add(&group.argv, *argument);
 	sweep_varied(&g->sweep, &group.varied);
 	g->job.submit_time_s = group.submit_time_s;
+	if (g->halving.length)
+		group.halving = xstrdup(g->halving.data);
 	if (rc == 0)
 		rc = add(g, &group, &after, err);
 	dependency_list_release(&after);
@@ -225,19 +230,47 @@ static int add_group(struct group_submission *g, char **argv, struct err *err)
 	return rc;
 }
 
+/* Samples to the end of each run, as declared; NaN. */
+static double declared_samples(const struct declaration *d)
+{
+	if (d->total_samples > 0 || !(d->total_steps > 0) || d->batch_size <= 0)
+		return d->total_samples;
+	return d->total_steps * (double)d->batch_size;
+}
+
+static int read_halving(struct group_submission *g, struct err *err)
+{
+	struct halving h;
+	struct err why;
+
+	if (!g->o->sweep.halving)
+		return 0;
+	if (g->job.declared.preemption == PREEMPT_NEVER)
+		return usage_error(g->sweep.by, err, "option '--halving' stops runs at rungs, "
+				   "which --no-preempt forbids");
+	if (halving_parse(g->o->sweep.halving, declared_samples(&g->job.declared), &h, &why))
+		return usage_error(g->sweep.by, err, "option '--halving': %s", why.text);
+	if (!h.says_way)
+		h.low_is_best = metric_low_is_best(h.metric);
+	halving_format(&h, &g->halving);
+	return 0;
+}
+
 int submit_group(const struct submit_asked *o, char **argv, struct err *err)
 {
-	struct group_submission g = { .o = o };
+	struct group_submission g = { .o = o, .halving = TEXT_INIT };
 	int rc = sweep_init(&g.sweep, &cmd_submit, &o->job, &o->sweep, argv, err);
 
 	job_init(&g.job);
 	rc = rc ? rc : make_first(&g, argv, err);
+	rc = rc ? rc : read_halving(&g, err);
 	if (rc == 0 && o->sweep.dry_run)
 		print_commands(&g.sweep);
 	else if (rc == 0)
 		rc = add_group(&g, argv, err);
 	job_command_release(&g.command);
 	job_release(&g.job);
+	text_release(&g.halving);
 	sweep_release(&g.sweep);
 	return rc;
 }

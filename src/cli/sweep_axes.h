@@ -15,6 +15,7 @@ struct sweep_asked {
 	struct text_list params;		/* --param, in their order */
 	const char *params_file, *array;	/* NULL: not given */
 	int64_t max_running;			/* 0: not given */
+	const char *halving;			/* --halving; NULL: not given */
 	bool dry_run;
 };
 

@@ -296,6 +296,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 		d->candidates[d->n] = c;
 		d->sched_jobs[d->n++] = describe(s, d, &c);
 	}
+	halve_sweeps(s, d);
 	limit_groups(s, d);
 	put_interactive_first(s, d);
 	free(stays);

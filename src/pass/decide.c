@@ -196,6 +196,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	choose_all_sizes(s, d);
 	explain_kinds(d);
 	explain_group_limits(s, d);
+	explain_rungs(s, d);
 	explain_blocked(s, d);
 	explain_sharing(s, d);
 	explain_interactive(s, d);

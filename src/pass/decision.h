@@ -13,6 +13,7 @@ struct candidate {
 	const struct run *suspended;	/* the one that waits with its memory; NULL: none */
 	bool relaunchable;		/* goes on where it was, if it is stopped and relaunched */
 	bool suspends;			/* its run is suspended, rather than stopped, or will be */
+	int turn;			/* among the runs of its sweep that go on from a rung; 0 */
 	const struct workload *workload;	/* of the model; NULL: never measured */
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
@@ -76,6 +77,11 @@ void select_candidates(const struct snapshot *s, struct decision *d);
 /* group_limit.c: takes waiting jobs out of the candidates that are beyond the limits of their
  * groups. */
 void limit_groups(const struct snapshot *s, struct decision *d);
+/* halving.c: takes the jobs out of the candidates that stay paused at rungs of their sweeps, and
+ * tells the others their turn. */
+void halve_sweeps(const struct snapshot *s, struct decision *d);
+/* Tells runs that passed a rung why they were not paused there. */
+void explain_rungs(const struct snapshot *s, struct decision *d);
 /* Says why to these jobs, once it is decided who runs. */
 void explain_group_limits(const struct snapshot *s, struct decision *d);
 /* interactive.c: true if the job's 'pollux run' is gone. */

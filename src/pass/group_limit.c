@@ -1,4 +1,7 @@
-/* group_limit.c - groups of which only so many jobs may run at a time (submit --max-running). */
+/* group_limit.c - groups of which only so many jobs may run at a time: as many as submit
+ * --max-running says, and of a sweep with rungs as many as there are devices, so that its runs do
+ * not take turns: a run keeps its device from rung to rung. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,33 +46,63 @@ static int count_others(const struct snapshot *s, const struct decision *d, int6
 	return n;
 }
 
-/* Jobs that run come first, then those that wait with their memory, then those that ran before. */
-enum place { PLACE_RUNS, PLACE_SUSPENDED, PLACE_STARTED, PLACE_NEW, N_PLACES };
+/* Jobs that run come first, then those that wait with their memory, then those that ran before.
+ * Those that go on from a rung follow by their turns, then new ones. */
+enum place { PLACE_RUNS, PLACE_SUSPENDED, PLACE_STARTED, PLACE_TURNS };
 
-static enum place place_of(const struct candidate *c)
+static int place_of(const struct candidate *c)
 {
 	if (c->run)
 		return PLACE_RUNS;
 	if (c->suspended)
 		return PLACE_SUSPENDED;
-	return c->job->progress.runs > 0 ? PLACE_STARTED : PLACE_NEW;
+	if (c->turn)
+		return PLACE_TURNS + c->turn;
+	return c->job->progress.runs > 0 ? PLACE_STARTED : INT_MAX;
+}
+
+struct placed {
+	int place, candidate;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->candidate - y->candidate;
 }
 
 /* By candidate: it is beyond the limit of its group. A job that has a run never is. */
-static void mark_beyond(const struct snapshot *s, const struct decision *d,
-			const struct job_group *group, bool *beyond)
+static void mark_beyond(const struct snapshot *s, const struct decision *d, int64_t group,
+			int most, bool *beyond)
 {
-	int taken = count_others(s, d, group->id);
+	struct placed *placed = xcalloc((size_t)d->n + 1, sizeof(*placed));
+	int taken = count_others(s, d, group), n = 0;
 
-	for (int place = 0; place < N_PLACES; place++)
-		for (int j = 0; j < d->n; j++) {
-			const struct candidate *c = &d->candidates[j];
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].job->group_id == group)
+			placed[n++] = (struct placed){ place_of(&d->candidates[j]), j };
+	qsort(placed, (size_t)n, sizeof(*placed), by_place);
+	for (int i = 0; i < n; i++) {
+		bool *is = &beyond[placed[i].candidate];
 
-			if (c->job->group_id != group->id || place_of(c) != (enum place)place)
-				continue;
-			beyond[j] = place > PLACE_SUSPENDED && taken >= group->max_running;
-			taken += !beyond[j];
-		}
+		*is = placed[i].place > PLACE_SUSPENDED && taken >= most;
+		taken += !*is;
+	}
+	free(placed);
+}
+
+/* 0: any number. */
+static int limit_of(const struct snapshot *s, const struct decision *d, int g)
+{
+	int most = s->groups.items[g].max_running, devices = d->n_usable + d->n_elsewhere;
+
+	if (!s->sweeps || s->sweeps[g].halving.n_rungs == 0)
+		return most;
+	devices = devices > 1 ? devices : 1;
+	return most > 0 && most < devices ? most : devices;
 }
 
 void limit_groups(const struct snapshot *s, struct decision *d)
@@ -81,8 +114,8 @@ void limit_groups(const struct snapshot *s, struct decision *d)
 		return;
 	beyond = xcalloc((size_t)d->n + 1, sizeof(*beyond));
 	for (int g = 0; g < s->groups.count; g++)
-		if (s->groups.items[g].max_running > 0)
-			mark_beyond(s, d, &s->groups.items[g], beyond);
+		if (limit_of(s, d, g) > 0)
+			mark_beyond(s, d, s->groups.items[g].id, limit_of(s, d, g), beyond);
 	for (int j = 0; j < d->n; j++) {
 		if (beyond[j]) {
 			pass_over(d, d->candidates[j].job, false, xstrdup(""), (double)NAN);
@@ -96,18 +129,13 @@ void limit_groups(const struct snapshot *s, struct decision *d)
 	free(beyond);
 }
 
-static int limit_of(const struct snapshot *s, int64_t group)
-{
-	for (int g = 0; g < s->groups.count; g++)
-		if (s->groups.items[g].id == group)
-			return s->groups.items[g].max_running;
-	return 0;
-}
-
 static char *describe(const struct snapshot *s, const struct decision *d, int64_t group)
 {
-	int most = limit_of(s, group), running = count_others(s, d, group);
+	int running = count_others(s, d, group), most = 0;
 
+	for (int g = 0; g < s->groups.count; g++)
+		if (s->groups.items[g].id == group)
+			most = limit_of(s, d, g);
 	for (int j = 0; j < d->n; j++)
 		running += d->candidates[j].job->group_id == group && d->choices[j].replicas > 0;
 	if (running >= most)

@@ -197,11 +197,22 @@ static void forget_speeds(struct snapshot *s)
 
 /* --- the whole --- */
 
+static int read_sweeps(struct store *store, struct snapshot *s, struct err *err)
+{
+	s->sweeps = xcalloc((size_t)s->groups.count + 1, sizeof(*s->sweeps));
+	for (int i = 0; i < s->groups.count; i++)
+		if (s->groups.items[i].halving &&
+		    store_halving_read(store, s->groups.items[i].id, &s->sweeps[i], err))
+			return -1;
+	return 0;
+}
+
 static int read_groups(struct store *store, struct snapshot *s, struct err *err)
 {
 	for (int i = 0; i < s->jobs.count; i++)
 		if (s->jobs.items[i].group_id)
-			return store_groups_list(store, true, &s->groups, err);
+			return store_groups_list(store, true, &s->groups, err) ||
+			       read_sweeps(store, s, err) ? -1 : 0;
 	return 0;
 }
 
@@ -297,6 +308,10 @@ static void forget_jobs(struct snapshot *s)
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);
 	dependency_list_release(&s->dependencies);
+	for (int i = 0; s->sweeps && i < s->groups.count; i++)
+		halving_sweep_release(&s->sweeps[i]);
+	free(s->sweeps);
+	s->sweeps = NULL;
 	job_group_list_release(&s->groups);
 }
 

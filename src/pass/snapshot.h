@@ -13,6 +13,7 @@
 #include "pollux/policy.h"
 #include "pollux/store_device_measurements.h"
 #include "pollux/store_groups.h"
+#include "pollux/store_halving.h"
 #include "pollux/store_ignored.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
@@ -85,6 +86,7 @@ struct snapshot {
 	int *windows;			/* by run: of step times that count, of its configuration */
 	struct dependency_list dependencies;
 	struct job_group_list groups;	/* of jobs that have not ended */
+	struct halving_sweep *sweeps;	/* owned, by group: n_rungs 0: it has no rungs */
 	struct workload_list workloads;
 	struct ran_out_list ran_out;	/* of queued and running jobs */
 	/* Owned; of each kind, where there are several. */

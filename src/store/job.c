@@ -22,7 +22,7 @@ static const char *const stop_reasons[N_STOP_REASONS] = {
 	[STOP_NONE] = "none", [STOP_PREEMPT] = "preempt", [STOP_REQUEUE] = "requeue",
 	[STOP_HOLD] = "hold", [STOP_CANCEL] = "cancel", [STOP_TIME_LIMIT] = "time-limit",
 	[STOP_ORPHAN] = "orphan", [STOP_SHUTDOWN] = "shutdown",
-	[STOP_MEASURED] = "measured",
+	[STOP_MEASURED] = "measured", [STOP_RUNG] = "rung",
 };
 
 static const char *const outcomes[N_RUN_OUTCOMES] = {
@@ -71,7 +71,7 @@ const char *stop_reason_words(enum stop_reason reason)
 		[STOP_NONE] = "stopped", [STOP_PREEMPT] = "preempted", [STOP_REQUEUE] = "requeued",
 		[STOP_HOLD] = "held", [STOP_CANCEL] = "cancelled", [STOP_TIME_LIMIT] = "time limit",
 		[STOP_ORPHAN] = "lost its supervisor", [STOP_SHUTDOWN] = "shut down",
-		[STOP_MEASURED] = "measured",
+		[STOP_MEASURED] = "measured", [STOP_RUNG] = "paused at a rung",
 	};
 
 	return words[reason];
@@ -102,6 +102,11 @@ bool job_has_ended(enum job_state state)
 	return state >= JOB_DONE;
 }
 
+bool job_is_paused(const struct job *job)
+{
+	return job->state == JOB_QUEUED && job->rung > job->passed_rungs;
+}
+
 /* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0):
  * such a run is OUTCOME_STOPPED. If the job had finished all the same, its relaunch ends at
  * once. */
@@ -112,6 +117,7 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 		[STOP_HOLD] = JOB_HELD, [STOP_CANCEL] = JOB_CANCELLED,
 		[STOP_TIME_LIMIT] = JOB_TIMEOUT, [STOP_ORPHAN] = JOB_QUEUED,
 		[STOP_SHUTDOWN] = JOB_QUEUED, [STOP_MEASURED] = JOB_QUEUED,
+		[STOP_RUNG] = JOB_QUEUED,
 	};
 
 	if (outcome == OUTCOME_COMPLETED)

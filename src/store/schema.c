@@ -373,6 +373,18 @@ static const char *const steps[] = {
 
 	/* 29: an index to find the few interactive jobs among many */
 	"CREATE INDEX jobs_interactive ON jobs (id) WHERE interactive = 1;",
+
+	/* 30 */
+	NULL,
+
+	/* 31: sweeps whose runs are paused at rungs, as in halving_format; the metric at each
+	 * rung. */
+	"ALTER TABLE job_groups ADD COLUMN halving TEXT;"
+	"CREATE TABLE rung_results ("
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,"
+	" rung INTEGER NOT NULL, samples REAL, value REAL,"
+	" PRIMARY KEY (job_id, rung)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -34,6 +34,8 @@ static const struct store_column of_job[] = {
 	C("group_id", INT64, group_id, ZERO, 24, SHOWN),
 	C("group_index", INT, group_index, NEGATIVE, 24, SHOWN),
 	C("parameters", STRINGS, parameters, ZERO, 24, 0),
+	C("rung", INT, rung, KNOWN, 31, SHOWN),
+	C("passed_rungs", INT, passed_rungs, KNOWN, 31, 0),
 };
 #undef ROW
 

@@ -16,9 +16,10 @@ static int insert_group(struct store *s, const struct job_group *group, struct e
 	strings_pack(&group->argv, &argv);
 	strings_pack(&group->varied, &varied);
 	rc = sql_run(s, NULL, err, "INSERT INTO job_groups"
-		     " (name, submit_time_s, max_running, argv, varied) VALUES (?, ?, ?, ?, ?)",
-		     "tdnbb", group->name, group->submit_time_s, (int64_t)group->max_running,
-		     argv.data, argv.length, varied.data, varied.length);
+		     " (name, submit_time_s, max_running, argv, varied, halving)"
+		     " VALUES (?, ?, ?, ?, ?, ?)", "tdnbbt", group->name, group->submit_time_s,
+		     (int64_t)group->max_running, argv.data, argv.length, varied.data,
+		     varied.length, group->halving);
 	text_release(&argv);
 	text_release(&varied);
 	return rc;
@@ -69,7 +70,8 @@ int store_group_add(struct store *s, const struct job_group *group, const struct
 	return store_commit(s, err);
 }
 
-#define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied FROM job_groups "
+#define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied, halving" \
+	" FROM job_groups "
 
 static void read_group(sqlite3_stmt *q, struct job_group *g)
 {
@@ -77,6 +79,7 @@ static void read_group(sqlite3_stmt *q, struct job_group *g)
 		.id = sql_int(q, 0, 0), .name = sql_text(q, 1), .submit_time_s = sql_double(q, 2),
 		.max_running = (int)sql_int(q, 3, 0),
 	};
+	g->halving = sql_text_or_null(q, 6);
 	strings_unpack(&g->argv, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
 	strings_unpack(&g->varied, sqlite3_column_blob(q, 5), (size_t)sqlite3_column_bytes(q, 5));
 }
@@ -146,6 +149,7 @@ int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct 
 void job_group_release(struct job_group *group)
 {
 	free(group->name);
+	free(group->halving);
 	strings_release(&group->argv);
 	strings_release(&group->varied);
 	*group = (struct job_group){ 0 };
@@ -167,14 +171,15 @@ static int count_states(struct store *s, int64_t id, struct group_summary *summa
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT state, count(*) FROM jobs WHERE group_id = ?"
-		      " GROUP BY state", "i", id))
+	if (sql_query(s, &q, err, "SELECT state, count(*), sum(state = 'queued' AND"
+		      " rung > passed_rungs) FROM jobs WHERE group_id = ? GROUP BY state", "i", id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		int state = job_state_parse((const char *)sqlite3_column_text(q, 0));
 
 		if (state >= 0)
 			summary->counts[state] += (int)sql_int(q, 1, 0);
+		summary->paused += (int)sql_int(q, 2, 0);
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : 0;

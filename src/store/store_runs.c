@@ -118,8 +118,9 @@ int store_run_add(struct store *s, struct run *run, struct err *err)
 	run->id = sqlite3_last_insert_rowid(s->db);
 	if (run_devices_add(s, run, err))
 		return -1;
-	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'running', next_start_time_s = NULL"
-		       " WHERE id = ?", "i", run->job_id);
+	/* A job that is given devices goes on from the rung that it reached. */
+	return sql_run(s, NULL, err, "UPDATE jobs SET state = 'running', next_start_time_s = NULL,"
+		       " passed_rungs = max(passed_rungs, rung) WHERE id = ?", "i", run->job_id);
 }
 
 /* *may: no other run of the job has been claimed, and no other run uses a device of this one. */
@@ -205,7 +206,8 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 {
 	static const char weight_of[] =
 		"CASE coalesce(%s, 'none') WHEN 'cancel' THEN 5 WHEN 'time-limit' THEN 4"
-		" WHEN 'hold' THEN 3 WHEN 'requeue' THEN 2 WHEN 'none' THEN 0 ELSE 1 END";
+		" WHEN 'hold' THEN 3 WHEN 'requeue' THEN 2 WHEN 'rung' THEN 2 WHEN 'none' THEN 0"
+		" ELSE 1 END";
 	struct text sql = TEXT_INIT;
 	int rc;
 

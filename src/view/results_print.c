@@ -13,12 +13,13 @@
 /* --- table: for each metric the last value and the best --- */
 
 /* The columns: ID; a name, if the parameters alone do not distinguish the jobs; the parameters;
- * three more columns of each job; and two of each metric. */
+ * three more columns of each job, and its rung if
+ * any has one; and two of each metric. */
 struct layout {
 	struct table_column *columns;	/* owned; n of them */
 	struct strings headings;	/* the headings that are no constants */
 	int n;
-	bool has_names;
+	bool has_names, has_rungs;
 };
 
 static struct table_column *add_column(struct layout *l, const char *heading, bool right,
@@ -40,11 +41,27 @@ static bool is_told_by_parameters(const struct results *r)
 	return true;
 }
 
+static bool has_rungs(const struct results *r)
+{
+	for (int i = 0; i < r->jobs.count; i++)
+		if (r->jobs.items[i].rung > 0)
+			return true;
+	return false;
+}
+
+/* A job at a rung is not "queued" to anybody who compares runs. */
+static const char *state_of(const struct job *job)
+{
+	return job_is_paused(job) ? shown_state_name(SHOWN_PAUSED) : job_state_name(job->state);
+}
+
 /* Makes the columns. On a narrow terminal those of the last metrics are left out first; those of
  * the first metric stay. */
 static void lay_out(const struct results *r, struct layout *l)
 {
-	*l = (struct layout){ .has_names = !is_told_by_parameters(r) };
+	*l = (struct layout){
+		.has_names = !is_told_by_parameters(r), .has_rungs = has_rungs(r),
+	};
 	for (int i = 0; i < r->n_columns; i++)
 		strings_addf(&l->headings, "%s %s",
 			     r->columns[i].low_is_best ? "lowest" : "highest",
@@ -60,6 +77,8 @@ static void lay_out(const struct results *r, struct layout *l)
 	for (size_t i = 0; i < r->parameters.count; i++)
 		add_column(l, r->parameters.items[i], true, 0)->most = 24;
 	add_column(l, "STATE", false, 0);
+	if (l->has_rungs)
+		add_column(l, "RUNG", true, 0);
 	add_column(l, "SAMPLES", true, 2);
 	add_column(l, "TIME", true, 1);
 	for (int i = 0; i < r->n_columns; i++) {
@@ -82,7 +101,9 @@ static void add_job(struct table *t, const struct results *r, const struct layou
 
 		table_text(t, value ? value : "-");
 	}
-	table_text(t, job_state_name(job->state));
+	table_text(t, state_of(job));
+	if (l->has_rungs)
+		table_positive(t, job->rung);
 	table_count(t, job->progress.samples);
 	table_duration(t, job->progress.run_time_s);
 	for (int c = 0; c < r->n_columns; c++) {
@@ -118,11 +139,23 @@ void results_print_table(const struct results *r, const struct output *out)
 
 /* --- CSV --- */
 
+/* m NULL: the job has no such metric. */
+static void csv_add_metric(struct text *t, const struct job_metric *m)
+{
+	text_add(t, ",");
+	csv_add_number(t, m ? m->last : (double)NAN);
+	text_add(t, ",");
+	csv_add_number(t, m ? m->lowest : (double)NAN);
+	text_add(t, ",");
+	csv_add_number(t, m ? m->highest : (double)NAN);
+}
+
 void results_print_csv(const struct results *r, FILE *out)
 {
 	struct text t = TEXT_INIT;
 
-	text_add(&t, "id,name,state,samples,run_time_s");
+	text_add(&t, has_rungs(r) ? "id,name,state,samples,run_time_s,rung"
+				  : "id,name,state,samples,run_time_s");
 	for (size_t p = 0; p < r->parameters.count; p++)
 		text_addf(&t, ",parameter.%s", r->parameters.items[p]);
 	for (int c = 0; c < r->n_columns; c++) {
@@ -135,26 +168,20 @@ void results_print_csv(const struct results *r, FILE *out)
 
 		text_addf(&t, "\n%lld,", (long long)job->id);
 		csv_add(&t, job->declared.name);
-		text_addf(&t, ",%s,", job_state_name(job->state));
+		text_addf(&t, ",%s,", state_of(job));
 		csv_add_number(&t, job->progress.samples);
 		text_add(&t, ",");
 		csv_add_number(&t, job->progress.run_time_s);
+		if (has_rungs(r))
+			text_addf(&t, ",%d", job->rung);
 		for (size_t p = 0; p < r->parameters.count; p++) {
 			const char *value = result_parameter(r, i, (int)p);
 
 			text_add(&t, ",");
 			csv_add(&t, value ? value : "");
 		}
-		for (int c = 0; c < r->n_columns; c++) {
-			const struct job_metric *m = result_of(r, i, c);
-
-			text_add(&t, ",");
-			csv_add_number(&t, m ? m->last : (double)NAN);
-			text_add(&t, ",");
-			csv_add_number(&t, m ? m->lowest : (double)NAN);
-			text_add(&t, ",");
-			csv_add_number(&t, m ? m->highest : (double)NAN);
-		}
+		for (int c = 0; c < r->n_columns; c++)
+			csv_add_metric(&t, result_of(r, i, c));
 	}
 	text_add(&t, "\n");
 	fwrite(t.data, 1, t.length, out);
@@ -176,7 +203,8 @@ void results_print_json(const struct results *r, FILE *out)
 		json_object(&j, NULL);
 		json_integer(&j, "id", job->id);
 		json_string(&j, "name", job->declared.name);
-		json_string(&j, "state", job_state_name(job->state));
+		json_string(&j, "state", state_of(job));
+		json_integer(&j, "rung", job->rung);
 		json_number(&j, "samples", job->progress.samples);
 		json_number(&j, "run_time_s", job->progress.run_time_s);
 		status_print_json_parameters(&j, &job->parameters);

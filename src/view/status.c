@@ -36,6 +36,8 @@ static enum shown_state shown_state(const struct job *job, const struct run *run
 		[JOB_CANCELLED] = SHOWN_CANCELLED, [JOB_TIMEOUT] = SHOWN_TIMEOUT,
 	};
 
+	if (job_is_paused(job))
+		return SHOWN_PAUSED;
 	if (job->state != JOB_RUNNING || !run)
 		return of_job[job->state];
 	if (run->stop_reason != STOP_NONE || run->state == RUN_STOPPING)
@@ -177,10 +179,12 @@ static void count_jobs(struct status *status)
 	for (int i = 0; i < status->jobs.count; i++) {
 		enum job_state state = status->jobs.items[i].state;
 		bool suspended = status->items[i].state == SHOWN_SUSPENDED;
+		bool paused = status->items[i].state == SHOWN_PAUSED;
 
 		status->n_running += state == JOB_RUNNING && !suspended;
 		status->n_suspended += suspended;
-		status->n_waiting += state == JOB_QUEUED;
+		status->n_paused += paused;
+		status->n_waiting += state == JOB_QUEUED && !paused;
 		status->n_held += state == JOB_HELD;
 		status->n_ended += job_has_ended(state);
 	}

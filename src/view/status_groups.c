@@ -9,6 +9,7 @@
 #include "pollux/results.h"
 #include "pollux/status.h"
 #include "pollux/store_groups.h"
+#include "pollux/store_halving.h"
 
 /* A job that has a run has a row of its own: a person wants to see what runs. */
 static bool is_at_rest(const struct status_job *item)
@@ -65,6 +66,19 @@ static int add_best(struct store *s, const struct group_metric *m, struct text *
 
 /* --- reading --- */
 
+static int read_over(struct store *s, struct status_group *g, struct err *err)
+{
+	struct halving_sweep sweep;
+
+	if (g->paused == 0)
+		return 0;
+	if (store_halving_read(s, g->id, &sweep, err))
+		return -1;
+	g->over = sweep.over;
+	halving_sweep_release(&sweep);
+	return 0;
+}
+
 static int add_group(struct store *s, int64_t id, struct status *status, struct err *err)
 {
 	struct status_group *g;
@@ -82,8 +96,10 @@ static int add_group(struct store *s, int64_t id, struct status *status, struct 
 	if (store_group_summary(s, id, &summary, err))
 		return -1;
 	memcpy(g->counts, summary.counts, sizeof(g->counts));
+	g->paused = summary.paused;
+	rc = read_over(s, g, err);
 	m = metric_of(&summary);
-	if (m)
+	if (rc == 0 && m)
 		rc = add_best(s, m, &g->best, err);
 	group_summary_release(&summary);
 	return rc;
@@ -144,12 +160,17 @@ void status_add_group(struct text *t, const struct status_group *group)
 	};
 	const char *separator = "";
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (group->counts[order[i]]) {
-			text_addf(t, "%s%d %s", separator, group->counts[order[i]],
-				  job_state_name(order[i]));
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		int n = group->counts[order[i]] - (order[i] == JOB_QUEUED ? group->paused : 0);
+
+		if (n > 0) {
+			text_addf(t, "%s%d %s", separator, n, job_state_name(order[i]));
 			separator = ", ";
 		}
+	}
+	if (group->paused > 0)
+		text_addf(t, "%s%d paused at rungs%s", separator, group->paused,
+			  group->over ? ", which is its end" : "");
 	if (group->best.length)
 		text_addf(t, "; %s", group->best.data);
 }

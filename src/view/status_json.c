@@ -233,6 +233,7 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "running", status->n_running);
 	json_integer(&j, "suspended", status->n_suspended);
 	json_integer(&j, "waiting", status->n_waiting);
+	json_integer(&j, "paused", status->n_paused);
 	json_integer(&j, "held", status->n_held);
 	json_integer(&j, "ended", status->n_ended);
 	json_string(&j, "hung_pass", status->hung_pass.length ? status->hung_pass.data : NULL);

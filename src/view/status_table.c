@@ -141,8 +141,10 @@ void status_add_why(struct text *t, const struct status *status, const struct st
 	case SHOWN_STOPPING:
 		status_add_stopping(t, status, item);
 		break;
+	case SHOWN_PAUSED:
 	case SHOWN_HELD:
-		text_add(t, *item->job->reason ? item->job->reason : "held");
+		text_add(t, *item->job->reason ? item->job->reason
+					   : shown_state_name(item->state));
 		break;
 	case SHOWN_DONE: case SHOWN_FAILED: case SHOWN_CANCELLED: case SHOWN_TIMEOUT:
 		reason_ended(status, item, t);
@@ -167,7 +169,7 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		[SHOWN_QUEUED] = STYLE_PLAIN, [SHOWN_STARTING] = STYLE_YELLOW,
 		[SHOWN_RUNNING] = STYLE_GREEN, [SHOWN_SUSPENDED] = STYLE_PLAIN,
 		[SHOWN_STOPPING] = STYLE_YELLOW,
-		[SHOWN_HELD] = STYLE_DIM, [SHOWN_DONE] = STYLE_DIM, [SHOWN_FAILED] = STYLE_RED,
+		[SHOWN_HELD] = STYLE_DIM, [SHOWN_PAUSED] = STYLE_DIM, [SHOWN_DONE] = STYLE_DIM, [SHOWN_FAILED] = STYLE_RED,
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
 
@@ -200,6 +202,7 @@ static void add_group_row(struct table *t, const struct status_group *group)
 	table_text(t, cell.data);
 	text_clear(&cell);
 	table_text(t, group->counts[JOB_RUNNING] ? "running"
+		   : group->over ? "ended"
 		   : group->counts[JOB_QUEUED] ? "queued"
 		   : group->counts[JOB_HELD] ? "held" : "ended");
 	table_dashes(t, N_NUMBERS);
@@ -247,7 +250,7 @@ static void print_summary(const struct status *status, FILE *out)
 {
 	const struct { int n; const char *what; } counts[] = {
 		{ status->n_running, "running" }, { status->n_suspended, "suspended" },
-		{ status->n_waiting, "waiting" },
+		{ status->n_waiting, "waiting" }, { status->n_paused, "paused" },
 		{ status->n_held, "held" }, { status->n_ended, "ended" },
 	};
 	const char *separator = "; ";

@@ -124,7 +124,7 @@ is 'control characters too' "$(printf 'ctrl\033[2Jname')" \
 	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
 is 'keys of the document' \
-	"devices_in_use disk_full ended held hung_pass jobs people running \
+	"devices_in_use disk_full ended held hung_pass jobs paused people running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
 job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command \
@@ -134,7 +134,7 @@ group_index id interactive kind learning_rate learning_rate_rule log_limit_bytes
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
 min_replicas name next_start_time_s noise_scale not_kind on_end parameters preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
-reported_total_steps resumes retries run run_time_s runs samples saved_nothing \
+reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
 saves_when_asked start_time_s state status_text steps stop_signal submit_time_s \
 supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
 total_samples total_steps weight workload"

@@ -19,6 +19,7 @@
 #include "pollux/report_message.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
+#include "pollux/store_halving.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_metrics.h"
 #include "report_sender.h"
@@ -49,6 +50,11 @@ struct recorder {
 		bool changed;			/* since then */
 	} metrics[REPORT_METRICS_MAX];
 	int n_metrics;
+	struct recorder_rungs {
+		struct job_rungs known;	/* rung: the last one that is written */
+		double samples[HALVING_RUNGS_MAX], values[HALVING_RUNGS_MAX];
+		int n_new;		/* reached since the last write */
+	} rungs;
 	double first_position;		/* in samples; NaN: none yet */
 	double began;			/* where the program began, by its positions; NaN */
 	double position_s;		/* when the last position was reported or printed; NaN */
@@ -111,6 +117,13 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err);
+
+/* recorder_rungs.c: reads the rungs of the job's sweep, if it is in one. The metric of the sweep is
+ * then kept where the run reaches a rung, and written with the other metrics. */
+int recorder_read_rungs(struct recorder *r, struct store *store, int64_t job_id, struct err *err);
+void recorder_see_rung(struct recorder *r, const struct run *run, const char *name, double value);
+int recorder_write_rungs(struct recorder *r, struct store *store, const struct run *run,
+			 struct err *err);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,

@@ -20,6 +20,7 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	struct recorder_metric *metric = find(r, name);
 	struct job_metric *m = metric ? &metric->values : NULL;
 
+	recorder_see_rung(r, run, name, value);
 	if (!m)
 		return;
 	if (!metric->changed || value < m->lowest) {
@@ -75,5 +76,5 @@ int recorder_write_metrics(struct recorder *r, struct store *store, const struct
 			return -1;
 		r->metrics[i].changed = false;
 	}
-	return write_speed(r, store, run, err);
+	return recorder_write_rungs(r, store, run, err) || write_speed(r, store, run, err) ? -1 : 0;
 }

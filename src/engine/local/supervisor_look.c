@@ -169,6 +169,21 @@ static void limit_log(struct supervisor *s)
 	free(path);
 }
 
+/* Pauses a run that has reached a rung, once it has saved. Nobody knows yet whether it resumes: the
+ * person who asked for rungs says that it does. */
+static void pause_at_rung(struct supervisor *s)
+{
+	const struct job_rungs *rungs = &s->recorder.rungs.known;
+	const struct progress *p = &s->job.progress;
+	bool saves = s->job.declared.preemption == PREEMPT_ALWAYS ||
+		     isfinite(s->run.checkpoint_samples) || isfinite(p->checkpoint_samples) ||
+		     p->saves_when_asked == 1;
+
+	if (rungs->rung > rungs->passed && s->run.stop_reason == STOP_NONE && saves &&
+	    s->job.declared.preemption != PREEMPT_NEVER && !p->saved_nothing)
+		supervisor_stop_for(s, STOP_RUNG);
+}
+
 static void look_running(struct supervisor *s)
 {
 	struct err err;
@@ -184,6 +199,8 @@ static void look_running(struct supervisor *s)
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 	supervisor_look_for_orders(s);
+	if (s->state == ST_RUNNING)
+		pause_at_rung(s);
 }
 
 void supervisor_look(struct supervisor *s, double now)

@@ -104,7 +104,9 @@ static void check_clock(struct supervisor *s, double now)
 		supervisor_give_up_freezer(s);
 	if (now >= s->log_watch.next_look_boot_s)
 		supervisor_read_log(s, now, false);
-	if (s->state != ST_FINISHED && now >= s->next_look_boot_s)
+	if (s->state != ST_FINISHED &&
+	    (now >= s->next_look_boot_s ||
+	     (s->state == ST_RUNNING && s->recorder.rungs.n_new > 0)))
 		supervisor_look(s, now);
 }
 

@@ -343,6 +343,8 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 	if (reload_job(s, err))
 		return -1;
 	recorder_begin(&s->recorder, &s->job);
+	if (recorder_read_rungs(&s->recorder, &s->store, s->job.id, err))
+		return -1;
 	s->position_fd = kept_position_create(s->paths, &s->run);
 	if (launch(s, err))
 		return -1;

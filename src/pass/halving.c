@@ -1,0 +1,79 @@
+/* halving.c - sweeps whose runs are paused at rungs: who stays paused, and who goes on. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "decision.h"
+#include "pollux/mem.h"
+
+static const struct halving_sweep *sweep_of(const struct snapshot *s, const struct job *job)
+{
+	for (int g = 0; job->group_id && s->sweeps && g < s->groups.count; g++)
+		if (s->groups.items[g].id == job->group_id && s->sweeps[g].halving.n_rungs > 0)
+			return &s->sweeps[g];
+	return NULL;
+}
+
+/* NULL: the job is not at a rung, or goes on by a run that it has. */
+static const struct halving_run *paused_run(const struct snapshot *s, const struct candidate *c)
+{
+	const struct halving_sweep *sweep = sweep_of(s, c->job);
+	const struct halving_run *run = sweep ? halving_sweep_find(sweep, c->job->id) : NULL;
+
+	return run && run->state == HALVING_PAUSED && !c->run ? run : NULL;
+}
+
+void halve_sweeps(const struct snapshot *s, struct decision *d)
+{
+	int n = 0;
+
+	for (int j = 0; j < d->n; j++) {
+		struct candidate *c = &d->candidates[j];
+		const struct halving_run *run = paused_run(s, c);
+
+		if (run && !run->goes_on) {
+			struct text why = TEXT_INIT;
+
+			halving_describe(&sweep_of(s, c->job)->halving, run, &why);
+			pass_over(d, c->job, false, text_detach(&why), (double)NAN);
+			continue;
+		}
+		c->turn = run ? run->turn : 0;
+		d->candidates[n] = *c;
+		d->sched_jobs[n++] = d->sched_jobs[j];
+	}
+	d->n = n;
+}
+
+/* A run that is beyond the next rung by so much, and reported no metric, is not going to be paused
+ * there soon. */
+#define BEYOND 1.1
+
+/* Why the run that goes on was not paused at the rung that it passed; NULL: it passed none. */
+static char *describe_passed(const struct halving *h, const struct job *job, const struct run *run)
+{
+	int next = job->rung;		/* index of the rung after the last one */
+
+	if (job->rung > job->passed_rungs)
+		return xasprintf("goes on beyond rung %d of %d: it has saved nothing to be paused "
+				 "with", job->rung, h->n_rungs);
+	/* The comparison is false for a position that is not known. */
+	if (next < h->n_rungs && job->passed_rungs <= h->n_rungs &&
+	    run->last_samples > BEYOND * h->rungs[next])
+		return xasprintf("goes on beyond rung %d of %d: it reported no %s there", next + 1,
+				 h->n_rungs, h->metric);
+	return NULL;
+}
+
+void explain_rungs(const struct snapshot *s, struct decision *d)
+{
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+		const struct halving_sweep *sweep = c->run ? sweep_of(s, c->job) : NULL;
+		char *why = sweep && c->run->state == RUN_RUNNING
+			? describe_passed(&sweep->halving, c->job, c->run) : NULL;
+
+		if (why)
+			put_reason_first(d->choices[j].reason, why);
+		free(why);
+	}
+}

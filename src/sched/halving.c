@@ -1,0 +1,238 @@
+/* halving.c - see halving.h. */
+#include "pollux/halving.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/number.h"
+
+#define DEFAULT_ETA 3.0
+#define DEFAULT_RUNGS 3
+#define ETA_MAX 100.0
+
+/* --- the option --- */
+
+static int add_rung(struct halving *h, double samples, double total_samples, struct err *err)
+{
+	double last = h->n_rungs ? h->rungs[h->n_rungs - 1] : 0;
+
+	if (h->n_rungs == HALVING_RUNGS_MAX)
+		return err_set(err, EX_USAGE, "more than %d rungs", HALVING_RUNGS_MAX);
+	if (!(samples > last))
+		return err_set(err, EX_USAGE, "rung %.15g is not above %.15g", samples, last);
+	/* False where the end is not known. */
+	if (samples >= total_samples)
+		return err_set(err, EX_USAGE, "rung %.15g is not below the end, %.15g samples",
+			       samples, total_samples);
+	h->rungs[h->n_rungs++] = samples;
+	return 0;
+}
+
+static int parse_rungs(const char *list, double total_samples, struct halving *h, struct err *err)
+{
+	char *copy = xstrdup(list), *rest = copy, *word;
+	double samples = NAN;
+	int rc = 0;
+
+	while (rc == 0 && (word = strsep(&rest, "/")))
+		rc = number_parse(word, &samples) || samples < 1 || samples > 1e18
+			? err_set(err, EX_USAGE, "'%s' is no number of samples", word)
+			: add_rung(h, floor(samples), total_samples, err);
+	free(copy);
+	return rc;
+}
+
+static int rungs_from(double first, double total_samples, struct halving *h, struct err *err)
+{
+	if (isnan(total_samples))
+		return err_set(err, EX_USAGE, "where its end is not declared (--samples, --epochs), "
+			       "it needs rungs=A/B/C");
+	first = floor(fmax(first, 1));
+	if (first >= total_samples)
+		return add_rung(h, first, total_samples, err);
+	while (first < total_samples && h->n_rungs < HALVING_RUNGS_MAX) {
+		h->rungs[h->n_rungs++] = first;
+		first = ceil(first * h->eta);
+	}
+	return 0;
+}
+
+/* What the words of the option ask for; the rungs are made once all words are read. */
+struct halving_words {
+	const char *rungs;		/* NULL: not given */
+	double first;			/* NaN: not given */
+};
+
+static int parse_word(const char *word, struct halving *h, struct halving_words *words,
+		      struct err *err)
+{
+	if (text_starts_with(word, "eta="))
+		return number_parse(word + 4, &h->eta) || !(h->eta > 1) || h->eta > ETA_MAX
+			? err_set(err, EX_USAGE, "eta is a number above 1, at most %g", ETA_MAX)
+			: 0;
+	if (text_starts_with(word, "first="))
+		return number_parse(word + 6, &words->first) || !(words->first >= 1)
+			? err_set(err, EX_USAGE, "'%s' is no number of samples", word + 6) : 0;
+	if (!text_starts_with(word, "rungs="))
+		return err_set(err, EX_USAGE, "'%s' is none of eta=X, rungs=A/B/C, first=N", word);
+	words->rungs = word + 6;
+	return 0;
+}
+
+static int parse_metric(char *word, struct halving *h, struct err *err)
+{
+	char *colon = strrchr(word, ':');
+
+	h->says_way = colon && (!strcmp(colon, ":min") || !strcmp(colon, ":max"));
+	if (h->says_way) {
+		h->low_is_best = !strcmp(colon, ":min");
+		*colon = '\0';
+	}
+	if (!*word || strlen(word) >= sizeof(h->metric))
+		return err_set(err, EX_USAGE, "it needs the name of a metric first");
+	memcpy(h->metric, word, strlen(word) + 1);
+	return 0;
+}
+
+static int make_rungs(const struct halving_words *words, double total_samples, struct halving *h,
+		      struct err *err)
+{
+	if (words->rungs && isfinite(words->first))
+		return err_set(err, EX_USAGE, "give one of rungs= and first=");
+	if (words->rungs)
+		return parse_rungs(words->rungs, total_samples, h, err);
+	if (isfinite(words->first))
+		return rungs_from(words->first, total_samples, h, err);
+	return rungs_from(total_samples / pow(h->eta, DEFAULT_RUNGS), total_samples, h, err);
+}
+
+int halving_parse(const char *text, double total_samples, struct halving *h, struct err *err)
+{
+	char *copy = xstrdup(text), *rest = copy, *word = strsep(&rest, ",");
+	struct halving_words words = { NULL, NAN };
+	int rc;
+
+	*h = (struct halving){ .eta = DEFAULT_ETA };
+	rc = parse_metric(word, h, err);
+	while (rc == 0 && (word = strsep(&rest, ",")))
+		rc = parse_word(word, h, &words, err);
+	if (rc == 0)
+		rc = make_rungs(&words, total_samples, h, err);
+	free(copy);
+	return rc;
+}
+
+void halving_format(const struct halving *h, struct text *out)
+{
+	text_addf(out, "%s:%s,eta=%.15g,rungs=", h->metric, h->low_is_best ? "min" : "max", h->eta);
+	for (int i = 0; i < h->n_rungs; i++)
+		text_addf(out, "%s%.0f", i ? "/" : "", h->rungs[i]);
+}
+
+/* --- the decision --- */
+
+/* A run at a rung; the lowest key is the best. */
+struct entry {
+	struct halving_run *run;
+	double key;			/* NaN comes last */
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (isnan(x->key) != isnan(y->key))
+		return isnan(x->key) - isnan(y->key);
+	if (x->key < y->key || x->key > y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->run->id > y->run->id) - (x->run->id < y->run->id);
+}
+
+static int sort_rung(const struct halving *h, int rung, struct halving_run *runs, int n,
+		     struct entry *entries)
+{
+	int count = 0;
+
+	for (int i = 0; i < n; i++)
+		if (runs[i].rung >= rung)
+			entries[count++] = (struct entry){
+				&runs[i], h->low_is_best ? runs[i].values[rung - 1]
+							 : -runs[i].values[rung - 1],
+			};
+	if (count > 0)
+		qsort(entries, (size_t)count, sizeof(*entries), by_key);
+	return count;
+}
+
+/* Ranks the runs that are paused at the rung. Returns the best of them; NULL: there is none. */
+static struct halving_run *rank_rung(const struct halving *h, const struct entry *entries,
+				     int count, int rung, int *turns)
+{
+	int most = (int)floor(count / h->eta + 1e-9);
+	struct halving_run *best = NULL;
+
+	for (int i = 0; i < count; i++) {
+		struct halving_run *run = entries[i].run;
+
+		if (run->state != HALVING_PAUSED || run->rung != rung)
+			continue;
+		best = best ? best : run;
+		run->rank = i + 1;
+		run->of = count;
+		run->goes_on = run->rank <= most;
+		run->turn = run->goes_on ? ++*turns : 0;
+	}
+	return best;
+}
+
+static bool any_is(const struct halving_run *runs, int n, enum halving_state state)
+{
+	for (int i = 0; i < n; i++)
+		if (runs[i].state == state)
+			return true;
+	return false;
+}
+
+bool halving_decide(const struct halving *h, struct halving_run *runs, int n)
+{
+	struct entry *entries = xcalloc((size_t)n + 1, sizeof(*entries));
+	struct halving_run *best = NULL;
+	int turns = 0;
+
+	for (int i = 0; i < n; i++) {
+		runs[i].rank = runs[i].of = runs[i].turn = 0;
+		runs[i].goes_on = false;
+	}
+	for (int rung = h->n_rungs; rung > 0; rung--) {
+		int count = sort_rung(h, rung, runs, n, entries);
+		struct halving_run *first = rank_rung(h, entries, count, rung, &turns);
+
+		best = best ? best : first;
+	}
+	free(entries);
+	if (turns > 0 || any_is(runs, n, HALVING_GOING))
+		return false;
+	if (!best || any_is(runs, n, HALVING_DONE))
+		return true;
+	best->goes_on = true;
+	best->turn = 1;
+	return false;
+}
+
+/* --- words --- */
+
+static const char *ordinal_ending(int n)
+{
+	if (n % 100 / 10 == 1)
+		return "th";
+	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+void halving_describe(const struct halving *h, const struct halving_run *run, struct text *out)
+{
+	text_addf(out, "paused at rung %d of %d (%.0f samples): %s %.4g is %d%s of %d", run->rung,
+		  h->n_rungs, h->rungs[run->rung - 1], h->metric, run->values[run->rung - 1],
+		  run->rank, ordinal_ending(run->rank), run->of);
+}

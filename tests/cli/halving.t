@@ -1,0 +1,143 @@
+#!/bin/sh
+# halving.t - a sweep with rungs: runs are paused with a checkpoint, the best go on, the sweep ends;
+# passes and supervisors are killed in between.
+# shellcheck disable=SC2016,SC2317  # other shells; functions run by status
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLICE POLLUX_POLICY
+export POLLUX_SLOTS=2
+cleanup() { end_jobs; }
+see="; see 'pollux submit --help'"
+
+# --- what is refused --------------------------------------------------------------
+
+run "$POLLUX" submit --halving loss,rungs=10 -- true
+is 'without a sweep' "64:pollux: option '--halving' needs --param, --params or --array$see" \
+	"$rc:$err"
+run "$POLLUX" submit --array 0-2 --halving loss -- true
+is 'without rungs and without an end' "64:pollux: option '--halving': where its end is not declared\
+ (--samples, --epochs), it needs rungs=A/B/C$see" "$rc:$err"
+run "$POLLUX" submit --array 0-2 --halving loss,rungs=10 --no-preempt -- true
+is 'with --no-preempt' "64:pollux: option '--halving' stops runs at rungs, which --no-preempt\
+ forbids$see" "$rc:$err"
+
+# --- a sweep of nine, with kills in between -----------------------------------------
+
+# A run says that it starts, goes on from its checkpoint, and reports 10 samples at a time. At each
+# of the positions 100, 300 and 900 it waits until its supervisor has recorded the rung there or
+# stops it, whatever the machine's speed. Its loss is its number: run 1 is the best.
+cat >train.pl <<'END'
+use strict; use warnings; use Socket; use Time::HiRes 'sleep';
+my ($number, $metric) = @ARGV;
+my $file = "$ENV{POLLUX_CHECKPOINT_DIR}/position";
+my $at = 0;
+if (open(my $in, '<', $file)) { $at = <$in> + 0 }
+open(my $starts, '>>', 'starts') or die;
+syswrite $starts, "$number $at\n";
+sleep 0.01 until -e 'begin';
+sub save { open(my $out, '>', "$file.new") or die; print $out "$at\n"; close $out;
+	rename "$file.new", $file }
+$SIG{TERM} = sub { sleep 0.01 while -e "hold.$number"; save; exit 75 };
+socket(my $socket, AF_UNIX, SOCK_DGRAM, 0) or die;
+my $to = sockaddr_un($ENV{POLLUX_REPORT_SOCKET});
+sub report { send($socket, shift, 0, $to) }
+while ($at < 900) {
+	$at += 10;
+	report("SAMPLES=$at\nMETRIC.$metric=$number\n");
+	# A run that is not to be paused gets through by the file "go".
+	if ($metric eq 'loss' && ($at == 100 || $at == 300)) {
+		for (1 .. 12000) { last if -e "go.$number"; sleep 0.01 }
+	}
+	sleep 0.002;
+}
+END
+
+status 'nine runs' 0 "$POLLUX" submit --preempt --array 1-9 --halving loss:min,rungs=100/300 \
+	--name 'r{index}' -- perl "$TMP/train.pl" '{index}' loss
+is 'the store has it in full' 'loss:min,eta=3,rungs=100/300' \
+	"$(store 'SELECT halving FROM job_groups')"
+
+pass() { "$POLLUX" schedule; }
+# At most two run at a time: new ones do not take the devices of those on their way to a rung.
+ok 'a pass' pass
+is 'as many run as there are devices' 2 \
+	"$(store "SELECT count(*) FROM jobs WHERE state = 'running'")"
+
+# A supervisor is killed before its run is at a rung.
+has_started() { [ "$(wc -l <starts)" -ge "$1" ]; }
+ok 'they start' wait_for 20 has_started 2
+supervisor_of() { store "SELECT $supervisor_pid FROM runs WHERE job_id = $1 AND state <> 'ended'"; }
+ok 'a supervisor is killed' kill -9 "$(supervisor_of 1)"
+
+# A pass is killed before it can write.
+hold_store
+"$POLLUX" schedule >killed.out 2>&1 &
+killed=$!
+ok 'a pass has begun' wait_for 20 has_schedule_lock $killed
+kill -9 $killed
+wait $killed 2>/dev/null
+let_store_go ROLLBACK
+: >hold.5 # run 5 takes long to save
+: >begin
+
+# A supervisor is killed while its run is being paused.
+is_stopping() { pass; [ "$(store "SELECT state FROM runs WHERE job_id = $1")" = stopping ]; }
+ok 'run 5 is told to stop at its rung' wait_for 60 is_stopping 5
+is 'the rung is recorded by then' '1 5' "$(store 'SELECT rung, CAST(value AS INTEGER)
+	FROM rung_results WHERE job_id = 5' | tr '|' ' ')"
+ok 'its supervisor is killed' kill -9 "$(supervisor_of 5)"
+ok 'a pass' pass
+rm hold.5
+
+is_over() { pass; "$POLLUX" wait --timeout 1 group:1; }
+ok 'the sweep ends: wait returns' wait_for 120 is_over
+ok 'its supervisors have ended' wait_for 20 no_supervisor
+
+is 'the best is done' 'done' "$(store 'SELECT state FROM jobs WHERE id = 1')"
+is 'no run is lost: the others are paused' '0 0' "$(store "SELECT sum(state <> 'done' AND NOT
+	(state = 'queued' AND rung > passed_rungs)), sum(rung = 0) FROM jobs" | tr '|' ' ')"
+is 'each rung is recorded with its value' 0 "$(store "SELECT count(*) FROM rung_results r
+	JOIN jobs j ON j.id = r.job_id WHERE r.value <> j.id OR r.samples < CASE r.rung WHEN 1 THEN 100
+	ELSE 300 END OR r.samples >= CASE r.rung WHEN 1 THEN 300 ELSE 900 END")"
+is 'the best three of nine are at the second rung' '1,2,3' \
+	"$(store "SELECT group_concat(job_id) FROM
+	(SELECT job_id FROM rung_results WHERE rung = 2 AND value <= 3 ORDER BY job_id)")"
+is 'the run that lost its supervisor early started again, the other did not' '1 1' \
+	"$(store "SELECT sum(job_id = 1 AND outcome IN ('lost', 'stopped') AND
+	stop_reason = 'orphan'), count(DISTINCT CASE WHEN job_id = 5 THEN number END)
+	FROM runs" | tr '|' ' ')"
+is 'no job has two runs at a time' 0 "$(store "SELECT count(*) FROM runs a JOIN runs b ON
+	a.job_id = b.job_id AND a.id < b.id AND a.launch_boot_s IS NOT NULL AND
+	b.launch_boot_s < a.end_boot_s")"
+is 'a paused run is not started again' "$(wc -l <starts)" \
+	"$(pass; pass; wait_for 20 no_supervisor; wc -l <starts)"
+like 'status says why' 'reason +paused at rung 1 of 2 \(100 samples\): loss 9 is 9th of 9' \
+	"$("$POLLUX" status 9)"
+like 'the group as a row' 'group:1.* ended .*paused at rungs, which is its end' \
+	"$("$POLLUX" status)"
+like 'results have the rungs' '^ *9 +9 +paused +1 ' "$("$POLLUX" results group:1)"
+like 'as CSV' '^9,r9,paused,[0-9]+,[^,]*,1,9' "$("$POLLUX" results group:1 --csv)"
+is 'as JSON' '9 paused 1' "$("$POLLUX" results group:1 --json | json 'my ($j) =
+	grep { $_->{id} == 9 } @{$d->{jobs}}; print "$j->{id} $j->{state} $j->{rung}"')"
+
+# --- released by hand -----------------------------------------------------------------
+
+: >go.9
+status 'released' 0 "$POLLUX" release 9
+is_done() { pass; [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]; }
+ok 'it goes to its end, whatever its rank' wait_for 60 is_done 9
+is 'from its checkpoint' '9 100' "$(grep '^9 ' starts | tail -n 1)"
+is 'its second rung is recorded, too' 9 "$(store 'SELECT CAST(value AS INTEGER) FROM rung_results
+	WHERE job_id = 9 AND rung = 2')"
+status 'a paused job can be cancelled' 0 "$POLLUX" cancel 8
+is 'cancelled' cancelled "$(store 'SELECT state FROM jobs WHERE id = 8')"
+
+# --- a metric that never comes -----------------------------------------------------------
+
+status 'two runs that report another metric' 0 "$POLLUX" submit --preempt --array 1-2 \
+	--halving loss:min,rungs=100 -- perl "$TMP/train.pl" '{index}' other
+ok 'they are not stopped' wait_for 60 is_done 10
+ok 'nor is the other one' wait_for 60 is_done 11
+is 'each by one run' '1 1' "$(store 'SELECT group_concat(runs, " ") FROM jobs WHERE id > 9')"
+ok 'wait returns' "$POLLUX" wait --timeout 100 group:2
+
+finish
