@@ -11,7 +11,7 @@
 #include "pollux/store_check.h"
 #include "pollux/store_repair.h"
 
-#define NAMED_MAX 50	/* in one command */
+#define NAMED_MAX 50	/* files named in one command */
 
 /* Files of one kind in the store's directory, and the command that removes them. */
 struct pile {
@@ -65,7 +65,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* The job of "12", "12.log" or "12.store"; 0: another name. */
+/* Returns the job of a file named "12", "12.log" or "12.store"; 0: another name. */
 static int64_t job_of(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
@@ -119,7 +119,7 @@ static bool is_active(const struct patient *p, int64_t run_id)
 	return false;
 }
 
-/* Passes remove such files. */
+/* Looks for files of ended runs, which passes remove. */
 static void check_runs(struct patient *p)
 {
 	char *path = xasprintf("%s/run", p->paths.dir);

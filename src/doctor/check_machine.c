@@ -130,7 +130,7 @@ void check_drivers(struct patient *p)
 
 /* --- control groups --- */
 
-/* A guardian is weaker, and usual: it is no finding. */
+/* A guardian instead of a control group is weaker, but usual, and so no finding. */
 void check_groups(struct patient *p)
 {
 	struct text detail = TEXT_INIT;

@@ -13,7 +13,8 @@
 
 #define MAKE "sudo install -d -m 1777 -o root"
 
-/* Everybody is alone: that is usual, and no finding, unless somebody began to change it. */
+/* Without a shared directory everybody is alone. This is usual, and no finding, unless somebody has
+ * begun to set one up. */
 static void check_absent(struct patient *p, const char *path)
 {
 	struct stat st;
@@ -43,7 +44,7 @@ static void check_shared_locks(struct patient *p, const char *path)
 	struct err err;
 
 	if (p->config_err.exit_status || engine_for_new_runs()->list(&settings, &list, &err))
-		return;		/* other sections tell */
+		return;		/* other sections report this */
 	for (int i = 0; i < list.count; i++)
 		check_lock(p, path, &list.items[i]);
 	devices_release(&list);

@@ -15,9 +15,9 @@
 #include "pollux/store_jobs.h"
 
 #define PASS "pollux schedule"
-#define LATE_S 300.0	/* without a pass, while jobs wait or run */
+#define LATE_S 300.0	/* the longest time without a pass while jobs wait or run */
 #define ASKED_S 120.0	/* a pass that was asked for comes within a second */
-#define SILENT_S 60.0	/* a supervisor shows life every 10 s */
+#define SILENT_S 60.0	/* a supervisor shows that it lives every 10 s */
 
 /* --- passes --- */
 

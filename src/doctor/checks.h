@@ -12,7 +12,7 @@ struct patient {
 	struct config config;
 	struct err config_err;		/* exit_status 0: the settings are good */
 	struct store store;		/* db NULL: there is none, or it cannot be opened */
-	struct err store_err;		/* why not */
+	struct err store_err;		/* why the store cannot be opened */
 	struct run_list runs;		/* those that have not ended */
 	double last_pass_s;		/* wall clock; NaN: there was none */
 	struct doctor *doctor;
@@ -27,10 +27,10 @@ check check_cron, check_drivers, check_groups;		/* check_machine.c */
 check check_people;					/* check_people.c */
 check check_leftovers;					/* check_leftovers.c */
 
-/* A finding of the check at work. mend: taken over, may be NULL. */
+/* Adds a finding of the present check. mend: owned by the finding, may be NULL. */
 void found(struct patient *p, enum finding_severity severity, char *mend, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The state of the section at work, or more of it. */
+/* Adds to the state of the present section. */
 void note(struct patient *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "COMMAND PATH", with the path quoted for the shell. The caller's. */
 char *command_on(const char *command, const char *path);

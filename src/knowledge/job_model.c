@@ -50,8 +50,8 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 	}
 	m->noise = e;
 	m->goodput.noise_scale = e.expected;
-	/* Two or more passes serve to measure the noise. A job that cannot do them relies on the
-	 * declared value. The helper for PyTorch needs one pass. */
+	/* Two or more passes are needed to measure the noise. A job that cannot do them relies on
+	 * the declared value. With the helper for PyTorch one pass is enough. */
 	if ((m->noise_basis == NOISE_DECLARED && !job->declared.accumulates) ||
 	    declaration_has_torch_helper(&job->declared))
 		m->goodput.noise_is_measured = true;

@@ -136,7 +136,8 @@ static int measure_one_of(struct profiling *p, int first, struct err *err)
 		if (device_claims_take(&p->claims, d, &one) == 0 && measure_kind(p, d, &one) == 0)
 			return 0;
 		device_claims_drop(&p->claims);
-		/* Measured, but not kept: another kind would not be kept either. */
+		/* If a measurement could not be stored, one of another device would not be stored
+		 * either. */
 		if (p->profile->n_kinds > n_before) {
 			*err = one;
 			return -1;

@@ -16,7 +16,7 @@ static bool can_move(const struct device *d)
 	return backend && backend->freezer;
 }
 
-/* The versions of the drivers of the devices that are tested; there is one so far. */
+/* Reads the version of the driver of the tested devices; there is only one such driver so far. */
 static void name_driver(struct self_test *t)
 {
 	for (int i = 0; i < t->devices.n_drivers; i++)

@@ -16,8 +16,9 @@
 #include "profile_state.h"
 
 #define LOOK_S 0.1
-#define LEAST_WINDOWS 2		/* for a step time */
-#define SUPERVISOR_PATIENCE_S 3.0	/* until a supervisor without a lock counts as dead */
+#define LEAST_WINDOWS 2		/* windows needed for a step time */
+/* the time after which a supervisor without a lock counts as dead */
+#define SUPERVISOR_PATIENCE_S 3.0
 
 double profile_left_s(const struct profile *p)
 {
@@ -213,8 +214,8 @@ static int ask_to_stop(struct profile *p, const struct trial *t, enum stop_reaso
 	return 0;
 }
 
-/* Looks for slowed devices while the run still works. Only for GPUs, which take milliseconds: CPU
- * slots have counters that are read afterwards. */
+/* Looks for slowed devices while the run still works. Only GPUs are asked, which takes
+ * milliseconds; CPU slots have counters that are read afterwards. */
 static void look_at_devices(const struct profile *p, struct trial *t)
 {
 	const struct device_backend *backend = device_backend_of(p->devices[0].id);

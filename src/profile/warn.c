@@ -10,8 +10,8 @@
 #include "pollux/store_events.h"
 #include "profile_state.h"
 
-#define OTHERS_SHARE 0.10	/* of the processors, used by other programs */
-#define STOLEN_SHARE 0.05	/* of the time, taken by the hypervisor or a quota */
+#define OTHERS_SHARE 0.10	/* share of the processors that other programs use */
+#define STOLEN_SHARE 0.05	/* share of the time that the hypervisor or a quota takes */
 #define MODEL_ERROR 0.10	/* relative error of step times, root mean square */
 #define FLAT 1.02		/* ratio of step times that count as the same */
 #define MEMORY_SHARE 0.90	/* of the machine's memory */

@@ -1,4 +1,4 @@
-/* json.c - JSON as RFC 8259 has it, written as it comes. */
+/* json.c - writes JSON by RFC 8259, without a buffer. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

@@ -175,7 +175,7 @@ int output_flush(struct err *err)
 		*err = (struct err){ .exit_status = EX_IOERR };
 		return -1;
 	}
-	/* An earlier failure that the C library remembers only as a flag leaves no reason. */
+	/* The C library remembers an earlier failure only as a flag, without errno. */
 	return err_set(err, EX_IOERR, "cannot write to standard output%s%s", errno ? ": " : "",
 		       errno ? strerror(errno) : "");
 }

@@ -32,7 +32,7 @@ const char *picture_format(const char *path)
 
 struct plotter {
 	pid_t pid;
-	int script_fd;			/* we write to it */
+	int script_fd;			/* gnuplot reads it */
 	int picture_fd, errors_fd;	/* files in memory */
 };
 
@@ -79,8 +79,8 @@ static int start(struct plotter *p, struct err *err)
 	return err_set(err, EX_UNAVAILABLE, "cannot start gnuplot: %s", strerror(rc));
 }
 
-/* The first line in which it says what it does not like: those with the script's text and its mark
- * come before. */
+/* Fails with gnuplot's message. The lines before the message, with the script's text and a mark,
+ * are skipped. */
 static int complain(const struct plotter *p, int status, struct err *err)
 {
 	char text[2048];
@@ -99,7 +99,7 @@ static int complain(const struct plotter *p, int status, struct err *err)
 		       line ? line : "it did not say why");
 }
 
-/* A gnuplot that ends early is found out by its status, not by a signal to us. */
+/* If gnuplot ends early its status tells, not a signal to this process. */
 static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;

@@ -36,7 +36,8 @@ bool table_is_shown(const struct table_layout *l)
 	return !l->left_out && !l->below;
 }
 
-/* The width of the columns that are shown: in full, or with those that have a room at that. */
+/* Returns the width of the columns that are shown, in full, or with each column that has a room at
+ * that width. */
 static int needed(const struct table *t, const struct table_layout *layout, bool in_full)
 {
 	int sum = -TABLE_GAP;
@@ -50,7 +51,7 @@ static int needed(const struct table *t, const struct table_layout *layout, bool
 	return sum;
 }
 
-/* The column to be left out next, among the empty ones or the others; -1: none. */
+/* Returns the column to leave out next, among the empty ones or the others; -1: none. */
 static int next_to_go(const struct table *t, const struct table_layout *layout, bool empty)
 {
 	int best = -1;

@@ -7,11 +7,12 @@
 #include "pollux/utf8.h"
 #include "table_layout.h"
 
-#define BELOW_LINES 4		/* lines of a text below a row; what is longer is clipped */
-#define MINOR 2			/* such a leave_out number gives way to a last cell on the line */
-#define LEAST_ON_LINE 16	/* characters of a last cell on its row's own line */
+#define BELOW_LINES 4		/* lines of a text below a row; longer texts are clipped */
+/* columns up to this leave_out number give way to a last cell on the line */
+#define MINOR 2
+#define LEAST_ON_LINE 16	/* least characters of a last cell on its row's own line */
 
-/* Bytes of the first n characters. */
+/* Returns the number of bytes of the first n characters. */
 static size_t bytes_of(const char *s, size_t bytes, int n)
 {
 	size_t i = 0;
@@ -21,7 +22,7 @@ static size_t bytes_of(const char *s, size_t bytes, int n)
 	return i;
 }
 
-/* The first and the last characters, with ".." between; width is at least 3. */
+/* Adds the first and the last characters of a cell, with ".." between; width is at least 3. */
 static void add_middle_cut(struct text *line, const char *s, const struct table_slice *span,
 			   int width)
 {
@@ -54,8 +55,8 @@ static void end_line(struct text *line)
 		line->data[--line->length] = '\0';
 }
 
-/* Bytes of s that make a line: as many characters as the room, or up to the last blank among
- * them. */
+/* Returns the number of bytes of s that fit on a line: as many characters as the room, or up to the
+ * last blank among them. */
 static size_t line_bytes(const char *s, size_t bytes, int room)
 {
 	size_t n = bytes_of(s, bytes, room), end = n;
@@ -85,7 +86,7 @@ static struct table_slice build_below(const struct table *t, struct table_slice 
 	return (struct table_slice){ .start = rest.start + bytes, .bytes = rest.bytes - bytes };
 }
 
-/* The first n columns of a row; row -1: the headings. */
+/* Builds the line of the first n columns of a row; row -1: the headings. */
 static void build_line(const struct table *t, const struct table_layout *layout, int row, int n,
 		       struct text *line)
 {
@@ -137,7 +138,7 @@ static void print_line(FILE *out, struct text *line, enum table_style style)
 	fputs(style == STYLE_PLAIN ? "\n" : "\033[0m\n", out);
 }
 
-/* The last cell of a row, under the second column. */
+/* Prints the last cell of a row under the second column. */
 static void print_below(const struct table *t, const struct table_layout *layout, int row,
 			const struct output *out)
 {

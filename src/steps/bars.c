@@ -19,7 +19,7 @@ void bars_init(struct bars *b)
 
 /* --- descriptions --- */
 
-/* The first word at or behind the place. Returns its length; 0: there is none. */
+/* Finds the first word at or behind the place. Returns its length; 0: there is none. */
 static size_t next_word(const struct sighting *s, size_t *at)
 {
 	size_t end;
@@ -88,7 +88,7 @@ static bool is_taken(const struct bars *b, const struct bar *bar)
 	return b->taken && bar->id == b->taken;
 }
 
-/* The bar with this id. A new bar takes the place of the one that lived least. */
+/* Finds the bar with this id. A new bar takes the place of the one that has lived least. */
 static struct bar *find(struct bars *b, uint64_t id)
 {
 	struct bar *least = &b->items[0];
@@ -133,9 +133,9 @@ static bool is_within(const struct bar *bar, const struct bar *outer)
 	return bar->counted > FASTER * outer->counted && 2 * (bar->repeated + 1) >= outer->counted;
 }
 
-/* True if the taken bar stopped before its end and probably goes on after the other one, which is
- * an evaluation's: the other bar says nothing of itself, and began more seldom than the taken bar
- * moved. */
+/* True if the taken bar stopped before its end and probably goes on after the other bar, because
+ * that bar belongs to an evaluation: it has no description, and began more seldom than the taken
+ * bar moved. */
 static bool goes_on(const struct bars *b, const struct bar *taken, const struct bar *other)
 {
 	return !other->described && taken->step < taken->total &&

@@ -167,7 +167,7 @@ static size_t read_counter(const struct reader *r, size_t at, struct counter *c)
 
 /* --- names --- */
 
-/* The place of the number that belongs to a name which ends here; 0: none. */
+/* Returns the place of the number that belongs to a name which ends here; 0: none. */
 static size_t find_number(const struct reader *r, size_t at)
 {
 	static const char between[] = " \t:=#[(|>'\"";

@@ -20,8 +20,9 @@ struct metric_lines {
 	struct line_matcher *matcher;	/* owned */
 	struct log_lines lines;
 	double (*cpu_s)(void);
-	double cpu_left_s, refilled_s;	/* what expressions may take; NaN: never refilled */
-	bool passed_over;		/* lines, as nothing was left */
+	/* processor time left for expressions; NaN: never refilled */
+	double cpu_left_s, refilled_s;
+	bool passed_over;		/* lines were skipped, because no time was left */
 	metric_sink *sink;		/* of the present call */
 	void *arg;
 };

@@ -39,7 +39,8 @@ void needles_add(struct needles *n, const char *needle, uint64_t bits)
 	n->found[state] |= bits;
 }
 
-/* Breadth first. A state without a transition takes that of its longest suffix that is a state. */
+/* Goes through the states breadth first. A state without a transition takes that of its longest
+ * suffix that is a state. */
 void needles_link(struct needles *n)
 {
 	uint16_t queue[NEEDLES_STATES], fallback[NEEDLES_STATES] = { 0 };

@@ -13,7 +13,8 @@ enum other_work {
 
 /* The first n bytes of text, a word of letters, as the description of a progress bar. */
 enum other_work other_work_of_bar(const char *text, size_t n);
-/* The same of a word before a counter in a line. Fewer words count: "mAP" is no map. */
+/* As other_work_of_bar(), for a word before a counter in a line. Fewer words count: "mAP" is no
+ * map. */
 enum other_work other_work_of_line(const char *text, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* own_needle.c - the longest run of literal characters outside groups.
  *
- * Groups and brackets are passed over. Where the expression has anything that could change what its
- * characters mean, no needle is given. */
+ * Groups and brackets are passed over. An expression with anything that could change the meaning of
+ * its characters has no needle. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "own_needle.h"
 
-/* Past a bracket expression, where ']' may stand first, and within it [:class:]. */
+/* Skips a bracket expression, in which ']' may stand first, and [:class:] may follow. */
 static const char *skip_bracket(const char *p)
 {
 	p += p[1] == '^' ? 2 : 1;
@@ -26,7 +26,7 @@ static const char *skip_bracket(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* Past one character, escaped or not, or a bracket expression. */
+/* Skips one character, escaped or not, or a bracket expression. */
 static const char *skip_one(const char *p)
 {
 	if (*p == '\\' && p[1])
@@ -45,7 +45,7 @@ static const char *skip_group(const char *p)
 	return p;
 }
 
-/* Past "{2,3}"; of other text that begins with a brace, past the brace. */
+/* Skips "{2,3}", or only the brace of other text that begins with one. */
 static const char *skip_braces(const char *p)
 {
 	size_t n = strspn(p + 1, "0123456789,");
@@ -67,7 +67,7 @@ static bool is_beyond_us(const char *regex)
 	return false;
 }
 
-/* The character that stands for itself at p, which is moved on; 0: something else stood there. */
+/* Returns the character at *p if it stands for itself, else 0; moves *p behind it. */
 static char literal(const char **p)
 {
 	const char *at = *p;

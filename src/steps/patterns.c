@@ -11,8 +11,8 @@
 
 /* --- numbers --- */
 
-/* The value of digits with at most one point; NaN for other text. *units: the number without the
- * point. */
+/* Returns the value of digits with at most one point; NaN for other text. *units: the number
+ * without the point. */
 static double decimal(struct span s, double *units)
 {
 	double value = 0, scale = 1;
@@ -33,7 +33,7 @@ static double decimal(struct span s, double *units)
 	return digits && value <= COUNT_MAX ? value / scale : (double)NAN;
 }
 
-/* A count, with the suffix that tqdm gives to large ones. */
+/* Returns a count, which tqdm may have written with a suffix. */
 static double count_of(struct span s)
 {
 	static const char suffixes[] = { 'k', 'M', 'G', 'T' };
@@ -100,7 +100,7 @@ static void read_time(const struct pattern *p, const struct span *groups, struct
 	else if (p->time_kind == TIME_RATE_MEAN)
 		unit = (struct span){ "/s", 2 };
 	else if (ends(unit, "B/s"))
-		out->step = (double)NAN;	/* a download */
+		out->step = (double)NAN;	/* a rate of bytes: a download */
 	out->time_s = seconds_for_each(value, unit);
 	out->time_is_coarse = units < COARSE_UNITS;
 }
@@ -121,7 +121,7 @@ static void read_epoch(const struct counters *c, struct sighting *out)
 	out->epoch_is_behind = c->step_is_first;
 }
 
-/* The epoch in the words before a step, as in the description of a progress bar. */
+/* Finds the epoch in the words before a step, as in the description of a progress bar. */
 static void find_epoch(const char *text, size_t n, struct sighting *out)
 {
 	struct counters c;
@@ -190,7 +190,7 @@ static bool scan_line(struct patterns *p, int i, const char *line, size_t n, str
 	return true;
 }
 
-/* Words before a step tell that it is of other work: "Test:  [ 10/100]  eta: ...". */
+/* Looks for words before a step that tell of other work: "Test: [ 10/100] eta: ...". */
 static void look_before(struct patterns *p, const struct pattern *item, const char *line,
 			const struct span *step, struct sighting *out)
 {
@@ -253,7 +253,7 @@ static int compile(struct patterns *p, const struct pattern *item, struct err *e
 	return 0;
 }
 
-/* The user's pattern, after the built-in ones that announce a pause. */
+/* Compiles the user's pattern, to be tried after the built-in ones that announce a pause. */
 static int compile_own(struct patterns *p, const char *step_regex, struct err *err)
 {
 	int n_groups;

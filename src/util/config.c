@@ -22,7 +22,7 @@
 struct source {
 	const char *path;
 	int line;
-	bool leniently;		/* a line that is wrong is passed over */
+	bool leniently;		/* wrong lines are skipped */
 };
 
 static int set_slots(struct config *c, const char *value)
@@ -45,7 +45,7 @@ static int set_slice(struct config *c, const char *value)
 	return 0;
 }
 
-/* " goodput pollux las fifo" has the value between blanks, or at its end. */
+/* True if the value is a word of " goodput pollux las fifo". */
 static bool is_live_policy(const char *value, size_t n)
 {
 	static const char names[] = POLICY_LIVE_NAMES " ";
@@ -175,7 +175,7 @@ static int set_shared_weight(struct config *c, const char *value)
 
 static const struct setting {
 	const char *name;
-	const char *variable;		/* of the environment */
+	const char *variable;		/* name in the environment */
 	int (*set)(struct config *c, const char *value);
 	const char *wanted;
 } settings[] = {

@@ -63,11 +63,12 @@ void crontab_entry_release(struct crontab_entry *e)
 	text_release(&e->line);
 }
 
-/* cron starts programs with next to nothing in the environment. */
+/* Variables that the line has to set, because cron starts programs with a nearly empty
+ * environment. */
 static const char *const relative_to_home[] = { "XDG_STATE_HOME", "XDG_CONFIG_HOME", NULL };
 static const char *const store_named[] = { "POLLUX_DIR", NULL };
 
-/* POLLUX_DIR may be relative to this directory: then it is made absolute. */
+/* Makes POLLUX_DIR absolute, and returns the names of the variables to keep. */
 static const char *const *variables(struct err *err)
 {
 	const char *dir = getenv("POLLUX_DIR");
@@ -112,7 +113,7 @@ int crontab_entry_init_own(struct crontab_entry *e, struct err *err)
 
 /* --- lines --- */
 
-/* The command of a line, which stands after "@hourly" or five fields. NULL: the line has none. */
+/* Returns the command of a line, behind "@hourly" or five fields; NULL: the line has none. */
 static const char *command_of(const char *line)
 {
 	const char *p = line + strspn(line, " \t");
@@ -134,7 +135,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* The command of a line of pollux's for the entry's store; NULL: another line. */
+/* Returns the command if the line is pollux's own for the entry's store; else NULL. */
 static const char *own_command(const char *line, const struct crontab_entry *e)
 {
 	const char *command = command_of(line);
@@ -144,7 +145,7 @@ static const char *own_command(const char *line, const struct crontab_entry *e)
 	return strchr("/'", command[e->variables.length]) ? command : NULL;
 }
 
-/* The next line of *p into line; false at the end. */
+/* Reads the next line of *p; false at the end. */
 static bool next_line(const char **p, struct text *line)
 {
 	size_t n = strcspn(*p, "\n");
@@ -157,7 +158,8 @@ static bool next_line(const char **p, struct text *line)
 	return true;
 }
 
-/* The schedule that the user may have given the line, and the command as it has to be. */
+/* Adds the line with its present schedule, which the user may have changed, and the right
+ * command. */
 static enum crontab_change add_own(const char *line, const char *command, struct crontab_entry *e,
 				   struct text *new)
 {
@@ -181,7 +183,7 @@ enum crontab_change crontab_with(const char *old, struct crontab_entry *e, struc
 		else if (change == CRONTAB_ADDED)
 			change = add_own(line.data, command, e, new);
 		else
-			change = CRONTAB_UPDATED;	/* a second one goes */
+			change = CRONTAB_UPDATED;	/* a second line of pollux's is removed */
 	}
 	if (change == CRONTAB_ADDED)
 		text_addf(new, "%s\n", e->line.data);
@@ -209,7 +211,8 @@ enum crontab_change crontab_without(const char *old, struct crontab_entry *e, st
 
 /* --- crontab(1) --- */
 
-/* Files in memory for its three streams: nobody has to read while another writes. */
+/* Files in memory for the three streams of crontab(1), so that nobody has to read while another
+ * writes. */
 enum { IN, OUT, ERR, N_STREAMS };
 
 static int open_streams(int *fds, const struct text *input, struct err *err)
@@ -223,7 +226,7 @@ static int open_streams(int *fds, const struct text *input, struct err *err)
 	return 0;
 }
 
-/* Up to the first NUL, which no crontab has. */
+/* Reads the stream up to the first NUL, which no crontab has. */
 static void read_stream(int fd, struct text *out)
 {
 	char block[4096];
@@ -261,7 +264,7 @@ static int spawn(const char *argument, const int *fds, int *status, struct err *
 	return rc < 0 ? err_set(err, EX_OSERR, "lost crontab(1): %s", strerror(errno)) : 0;
 }
 
-/* -1 where it could not be run at all; its exit in *status, what it said in out and errors. */
+/* Runs crontab(1). *status: its exit; out and errors: its output. -1: it could not be run. */
 static int run_crontab(const char *argument, const struct text *input, struct text *out,
 		       struct text *errors, int *status, struct err *err)
 {
@@ -296,7 +299,8 @@ int crontab_read(struct text *lines, struct err *err)
 
 	if (rc == 0 && status) {
 		text_clear(lines);
-		/* busybox's cron cannot open a file; every other says "no crontab for USER". */
+		/* without a crontab, busybox's cron fails to open a file; every other cron says "no
+		 * crontab for USER" */
 		if (!strstr(errors.data, "no crontab") && !strstr(errors.data, "No such file"))
 			rc = refused("-l", &errors, err);
 	}
@@ -304,7 +308,7 @@ int crontab_read(struct text *lines, struct err *err)
 	return rc;
 }
 
-/* A crontab that would be empty is taken away instead. */
+/* Removes the crontab if it would be empty. */
 int crontab_write(const struct text *lines, struct err *err)
 {
 	const char *argument = lines->length ? "-" : "-r";

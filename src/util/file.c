@@ -38,7 +38,7 @@ int file_write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-/* errno is that of the first step that fails. Closes fd. */
+/* Writes the file, closes fd and renames the file. errno is that of the first step that fails. */
 static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temporary,
 			   const char *path)
 {

@@ -14,8 +14,8 @@
 #include "pollux/lock_holder.h"
 #include "pollux/proc.h"
 
-/* Pid, start of the process, since when, boot. Always as long, so that the file needs room on the
- * disk only once. */
+/* A line with pid, start of the process, time of the signature, and boot. Its length is fixed, so
+ * that the file needs room on the disk only once. */
 #define LINE_SIZE 112
 
 static void put(int fd, const char *text, off_t at)
@@ -176,7 +176,7 @@ bool lock_holder_search(const char *path, struct lock_holder *h)
 	return true;
 }
 
-/* A note is about one signature of the holder, which it repeats. */
+/* A note repeats the signature of the holder that it is about. */
 void lock_note_read(const char *path, const struct lock_holder *h, struct lock_note *note)
 {
 	double numbers[3];

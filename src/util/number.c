@@ -32,7 +32,7 @@ int number_parse_int(const char *text, int64_t *value)
 	return 0;
 }
 
-/* The number that text begins with, and where it ends. */
+/* Reads the number that text begins with; *end: the text behind it. */
 static int leading_number(const char *text, double *value, const char **end)
 {
 	size_t length = strspn(text, "0123456789.eE+-");
@@ -76,7 +76,7 @@ static double seconds_of(char unit)
 	}
 }
 
-/* Digits before one of the ends; *end: which. */
+/* Reads the digits before one of the characters in ends; *end: that character. */
 static int clock_field(const char **text, const char *ends, double *value, char *end)
 {
 	size_t n = strspn(*text, "0123456789");
@@ -89,8 +89,8 @@ static int clock_field(const char **text, const char *ends, double *value, char 
 	return 0;
 }
 
-/* The fields of a clock, as Slurm has them: "30:00", "2:00:00", "1-12", "1-12:30", "1-12:30:00".
- * The first field is free; the others are below 24 or 60. */
+/* Reads a clock in Slurm's forms: "30:00", "2:00:00", "1-12", "1-12:30", "1-12:30:00". The first
+ * field has no limit; the others are below 24 or 60. */
 static int parse_clock(const char *text, double *seconds)
 {
 	double x, sum, unit_s, most = 60;

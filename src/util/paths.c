@@ -28,7 +28,8 @@ static const char *home_directory(void)
 	return user ? user->pw_dir : NULL;
 }
 
-/* $POLLUX_DIR; else XDG/pollux; else ~/DEFAULT/pollux. NULL if the home directory is unknown. */
+/* Returns $POLLUX_DIR; else XDG/pollux; else ~/DEFAULT/pollux. NULL: the home directory is
+ * unknown. */
 static char *directory(const char *xdg, const char *home_default)
 {
 	const char *base;

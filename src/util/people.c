@@ -19,11 +19,12 @@
 
 #define PREFIX "user-"
 #define LINE_SIZE 400
-#define MOST 256		/* people, and again files that are no people's */
-#define MOST_S 1e9		/* of a boot clock */
-#define DESCRIBED 3		/* people that are named in words */
+#define MOST 256		/* the most people, and the most files that are no people's */
+#define MOST_S 1e9		/* the largest reading of a boot clock */
+#define DESCRIBED 3		/* people that a description names */
 
-/* The file's own store: the directory's place on the disk tells stores of one account apart. */
+/* Writes the name of this store's file. The place of the store's directory on the disk
+ * distinguishes the stores of one account. */
 static int own_name(const struct paths *paths, char *name, size_t size)
 {
 	struct stat st;
@@ -89,7 +90,7 @@ static void name_user(uid_t uid, struct person *p)
 		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)uid);
 }
 
-/* The uid that the name of a file says; -1: it is no person's. */
+/* Returns the uid in the name of a file; -1: the file is no person's. */
 static int64_t uid_of(const char *name)
 {
 	char digits[12] = "";
@@ -186,7 +187,7 @@ static int write_line(int dir, const char *name, const char *line)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, fd, rc;
 
-	unlinkat(dir, name, 0);		/* what a pass left that was killed */
+	unlinkat(dir, name, 0);		/* the file of a pass that was killed */
 	fd = openat(dir, name, flags, 0600);
 	if (fd < 0)
 		return -1;

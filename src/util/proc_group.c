@@ -6,7 +6,7 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 
-#define DEPTH_MAX 32	/* of groups in groups */
+#define DEPTH_MAX 32	/* depth of groups within groups */
 
 static void add(struct pid_list *list, pid_t pid)
 {
@@ -17,7 +17,7 @@ static void add(struct pid_list *list, pid_t pid)
 	list->items[list->count++] = pid;
 }
 
-/* A process of another namespace is shown as 0, and is none of ours. */
+/* Adds the processes. A process of another namespace is shown as 0 and is skipped. */
 static void add_processes(const char *directory, struct pid_list *list)
 {
 	char *path = xasprintf("%s/cgroup.procs", directory);

@@ -61,7 +61,7 @@ void proc_look(pid_t pid, struct proc_info *info)
 	read_command(pid, info);
 }
 
-/* Masks of signals, in hexadecimal, as /proc/PID/status has them. */
+/* The masks of signals in /proc/PID/status, in hexadecimal. */
 static const struct {
 	const char *name;
 	enum proc_heed heed;

@@ -36,7 +36,8 @@ static int open_default(void)
 	return SHARED_DIR_NONE;
 }
 
-/* Without the sticky bit everybody could remove the locks of everybody. */
+/* Refuses a directory without the sticky bit, in which everybody could remove the locks of
+ * others. */
 static int open_named(const char *path, struct err *err)
 {
 	struct stat st;
@@ -67,8 +68,8 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
 	return *named ? open_named(named, err) : open_default();
 }
 
-/* Does not open an existing file with O_CREAT: where fs.protected_regular is set, the kernel
- * refuses that for the files of others in a directory with the sticky bit. */
+/* Opens an existing file without O_CREAT: with fs.protected_regular the kernel refuses O_CREAT for
+ * the files of others in a directory with the sticky bit. */
 static int open_or_create(int dir, const char *name, bool create)
 {
 	int flags = (create ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;

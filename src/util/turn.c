@@ -6,7 +6,9 @@
 
 #include "pollux/clock.h"
 
-#define TRIES 100	/* of two that came in the same nanosecond, one comes a nanosecond later */
+/* tries to lock a byte: if two processes come in the same nanosecond, one of them has to try
+ * again */
+#define TRIES 100
 
 bool turn_join(struct turn *t, const char *path)
 {

@@ -30,7 +30,7 @@ static const char *read_digits(const char *p, int n, int *value)
 	return isdigit((unsigned char)*p) ? NULL : p;
 }
 
-/* "22:00" or "22:00:30", to the end of the text. */
+/* Reads "22:00" or "22:00:30", up to the end of the text. */
 static int read_clock(const char *p, struct tm *tm)
 {
 	p = read_digits(p, 2, &tm->tm_hour);
