@@ -12,7 +12,8 @@
 struct listing {
 	const struct device_backend *backend;
 	const struct device_settings *settings;
-	const struct device_list *before;	/* of the backends that were listed already */
+	/* devices of the backends that were listed already */
+	const struct device_list *before;
 };
 
 /* The arrays of a list with the bytes that each has. */

@@ -29,14 +29,14 @@ void device_user_list_release(struct device_user_list *list)
 	*list = (struct device_user_list){ 0 };
 }
 
-/* A driver that does not tell how processes share the time of a device tells only the sum: each
- * process may be the one that takes it. */
+/* Returns the share of a process. A driver that does not tell the shares of processes tells only
+ * their sum, and each process may be the one that takes all of it. */
 static double share_of(const struct device_process *p, const struct device_list *devices)
 {
 	return isnan(p->utilization) ? devices->items[p->device].now.utilization : p->utilization;
 }
 
-/* Memory that is not known may be much. */
+/* Unknown memory counts as above the limits. */
 bool device_user_is_above_limits(const struct device_user *u, const struct device_list *devices)
 {
 	return u->process.memory_bytes < 0 || u->process.memory_bytes > DEVICE_USER_MEMORY_BYTES ||

@@ -17,7 +17,7 @@
 #include "pollux/number.h"
 #include "pollux/proc.h"
 
-#define DONE 'd'		/* comes last: the answer is whole */
+#define DONE 'd'		/* the last byte of a whole answer */
 #define LIMIT_S 30.0
 #define CHILD_NAME "pollux-driver"
 #define KILL_WAIT_MS 200	/* a child that is killed ends in this time, unless it hangs */
@@ -156,8 +156,8 @@ static pid_t start(driver_child_answer *answer, void *arg, int *fd, struct err *
 	return err_set(err, EX_OSERR, "cannot start a process: %s", strerror(errno));
 }
 
-/* After a driver hung, this process asks no more for as long as it waited: the next question would
- * wait as long again. */
+/* After a driver hung, this process asks nothing for as long as it has waited, since the next
+ * question would wait as long again. */
 static double silent_until_boot_s;
 
 /* True, with *err, if there is no use in asking now. */

@@ -80,7 +80,7 @@ const struct field_names freeze_state_names = { names, N_FREEZE_STATES, FREEZE_N
 
 /* --- room --- */
 
-/* The driver's own buffers, and the process's host memory that grows meanwhile. */
+/* Room for the driver's own buffers, and for growth of the process's host memory meanwhile. */
 #define HOST_SHARE 0.08
 #define HOST_BYTES (INT64_C(256) << 20)
 /* Allocations come back at the driver's granularity. */
@@ -163,7 +163,7 @@ static void rest(double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* Waits until the driver is between no two states. */
+/* Asks the driver until the process is in one of the states, not between two. */
 static int find(struct freezing *f, pid_t pid, enum freeze_found *found, struct err *err)
 {
 	for (int i = 0; i < WAITS; i++) {
@@ -218,7 +218,8 @@ static int lose(struct freezing *f)
 	struct err ignored;
 
 	if (enter(f, FREEZE_LOST, &ignored))
-		f->state = FREEZE_LOST;		/* the next to look will find the same */
+		/* if the state cannot be recorded, the next look finds the same */
+		f->state = FREEZE_LOST;
 	return -1;
 }
 
@@ -237,7 +238,7 @@ static int thaw(struct freezing *f, struct err *err)
 	return enter(f, FREEZE_NONE, err);
 }
 
-/* The error of the freeze stays: it tells more than the undoing. */
+/* Undoes a freeze. Keeps the error of the freeze, which tells more than one of the undoing. */
 static int undo(struct freezing *f, struct err *err)
 {
 	struct err why = *err, undoing = { 0 };

@@ -47,7 +47,7 @@ static void set_environment(const struct device *d)
 
 	devices_environment(d, 1, &env);
 	for (size_t i = 0; i < env.count; i++)
-		putenv(env.items[i]);		/* which keeps the text */
+		putenv(env.items[i]);		/* the environment keeps the text */
 }
 
 static _Noreturn void worker_main(const struct test *t, int in, int out)
@@ -118,7 +118,7 @@ static int hear(struct worker *w, double limit_s, char wanted, struct err *err)
 	return err_set(err, EX_OSERR, "the test's program came to a wrong result");
 }
 
-/* Where the program has ended, its last answer says why. */
+/* Orders a step. If the program has ended, its last answer says why. */
 static int order_step(struct worker *w, struct err *err)
 {
 	if (write(w->orders, "x", 1) == 1)
@@ -260,7 +260,8 @@ static int run(struct test *t, int64_t bytes, struct err *err)
 	    hear(&t->worker, START_S, 'k', err) == 0 && start_freezer(t, err) == 0 &&
 	    freeze_it(t, err) == 0 && thaw_it(t, err) == 0 && finish(t, err) == 0)
 		return 0;
-	if (err->exit_status == EX_TEMPFAIL)	/* for a job, not for an idle program */
+	/* a later try may help a job, but not this idle program */
+	if (err->exit_status == EX_TEMPFAIL)
 		err->exit_status = EX_OSERR;
 	return -1;
 }

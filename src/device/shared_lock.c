@@ -11,8 +11,8 @@
 
 #include "pollux/shared_dir.h"
 
-#define PROCESSOR_BYTES (1 << 20)	/* of the file, for each processor */
-#define TRIES 5				/* while somebody removes the file */
+#define PROCESSOR_BYTES (1 << 20)	/* bytes of the file for each processor */
+#define TRIES 5				/* tries, if somebody removes the file meanwhile */
 
 /* --- which bytes of which file --- */
 
@@ -120,7 +120,8 @@ bool shared_lock_again(int fd, const struct device *device)
 	return false;
 }
 
-/* False: somebody removed the file, and perhaps made it anew. */
+/* True if fd is still the file of this name: somebody may have removed the file, and made
+ * another. */
 static bool is_still_there(int dir, const char *name, int fd)
 {
 	struct stat mine, there;

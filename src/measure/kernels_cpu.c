@@ -14,7 +14,7 @@
 #include "sizes.h"
 #include "team.h"
 
-/* A longer product is left out, as it is repeated at least five times. */
+/* Longer products are left out, because each is repeated at least five times. */
 #define PRODUCT_MOST_S 0.3
 #define PRODUCT_MOST_QUICK_S 0.03
 #define BUSY 0.05		/* share of a core used by others that is worth a note */

@@ -10,8 +10,8 @@
 
 /* --- the store --- */
 
-/* For the passes that supervisors run when their jobs end. An empty setting is unset, as in the
- * environment. */
+/* Writes the settings for passes that supervisors start when jobs end. An empty setting is unset,
+ * as in the environment. */
 static int write_settings(const struct plan *p, struct store *store, struct err *err)
 {
 	char slots[16], slice[32], memory[32];
@@ -44,7 +44,7 @@ static int write_event(const struct action *a, struct store *store, const char *
 	return rc;
 }
 
-/* The profile may have ended, or been cancelled, since the pass looked for its process. */
+/* Ends a profile, unless it has ended or was cancelled since the pass looked for its process. */
 static int write_profile_end(const struct action *a, struct store *store, struct err *err)
 {
 	struct job job;
@@ -115,8 +115,8 @@ static bool is_decided(enum action_kind kind)
 	       kind == ACTION_SUSPEND || kind == ACTION_RESUME;
 }
 
-/* Of the jobs for which something changes. The others have their reasons in the jobs. A
- * relaunch is a stop and a start, of which the start tells more. */
+/* Records the decision for the jobs for which something changes; the others have their reasons in
+ * the table of jobs. A relaunch is a stop and a start, of which only the start is recorded. */
 static int write_decision(const struct plan *p, struct store *store, struct err *err)
 {
 	struct decision_entry *entries = xcalloc((size_t)p->count, sizeof(*entries));
@@ -190,7 +190,7 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	return 0;
 }
 
-/* Goes on after a call that failed: the other jobs are not to blame. */
+/* Calls the engine for all actions, and goes on after a failed call. */
 static int call_all(const struct plan *p, const struct engine_context *at, bool written,
 		    struct err *err)
 {
@@ -218,7 +218,7 @@ int plan_apply(struct plan *p, const struct engine_context *at, struct err *err)
 	struct err ignored;
 	int rc = write_plan(p, at->store, err);
 
-	/* A run that nobody looks after does not wait for a store that can be written. */
+	/* Runs that nobody looks after get a supervisor even if the store cannot be written. */
 	if (call_all(p, at, rc == 0, rc ? &ignored : err))
 		return -1;
 	return rc;

@@ -8,7 +8,7 @@
 #include "pollux/disk.h"
 #include "pollux/mem.h"
 
-/* Disks that were looked at: jobs share them. */
+/* The disks that were looked at: several jobs may use one. */
 struct looked {
 	dev_t device;
 	char *why;			/* owned; NULL: there is room */
@@ -19,7 +19,7 @@ struct looks {
 	int count;
 };
 
-/* The directory, or the nearest one above it that exists. False: there is none. */
+/* Looks at the directory, or the nearest one above it that exists. False: there is none. */
 static bool stat_nearest(char *path, struct stat *st)
 {
 	while (stat(path, st)) {

@@ -19,7 +19,8 @@ static const struct device_driver *driver_of(const struct snapshot *s, const str
 	return NULL;
 }
 
-/* A run may come back on any of the devices: they have to be alike, and the driver able to. */
+/* True if runs may come back on any device: the devices are alike, and the driver can move memory
+ * to another one. */
 static bool may_come_back_anywhere(const struct snapshot *s)
 {
 	const struct device *first = &s->devices.items[0];

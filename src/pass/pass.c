@@ -23,7 +23,7 @@
 
 struct pass {
 	const struct config *config;
-	bool apply;			/* else it only tells */
+	bool apply;			/* else the pass only tells what it would do */
 	struct store store;
 	struct engine_context at;
 	struct snapshot snapshot;
@@ -67,7 +67,8 @@ static int begin(struct pass *p, struct err *err)
 	return -1;
 }
 
-/* A run that nobody looks after does not wait for a pass that can write. */
+/* Applies the plan. If nothing can be written, runs that nobody looks after still get a
+ * supervisor. */
 static int apply(struct pass *p, bool may_write, struct err *err)
 {
 	struct err ignored;
@@ -187,8 +188,9 @@ static void end_turn(int lock)
 	lock_drop(lock);
 }
 
-/* A pass that hangs, in a disk or a directory of users, must not keep all later ones from their
- * work. Nothing that a pass does takes as long. What the kernel cannot end, pass_hung.c names. */
+/* A pass that hangs, in a disk or a directory of users, must not keep all later passes from their
+ * work, so it is ended after this time, which no pass needs. pass_hung.c names a process that the
+ * kernel cannot end. */
 #define LONGEST_S 600
 
 static void give_up(int signal_number)

@@ -15,8 +15,9 @@ enum action_kind {
 	/* What happened without anybody telling the store (recover.c). */
 	ACTION_END_LOST,		/* end a run that was cut off by a reboot */
 	ACTION_END_PROFILE,		/* end a profile whose process is gone */
-	ACTION_CALL_OFF,		/* cancel such a run that nobody looks after, either */
-	ACTION_WAKE,			/* have whoever looks after a run look at the store */
+	/* call off a run of such a profile that nobody looks after */
+	ACTION_CALL_OFF,
+	ACTION_WAKE,			/* make the keeper of a run look at the store */
 	/* What was learnt (plan.c, as all that follow). */
 	ACTION_KEEP_MODEL,		/* store a model that was fitted anew */
 	ACTION_KEEP_MEMORY,		/* store how much of a GPU's memory a run has */
@@ -29,7 +30,7 @@ enum action_kind {
 	ACTION_SUSPEND,			/* a run: its devices go to others, it keeps its memory */
 	ACTION_RESUME,			/* a suspended run, on new devices */
 	ACTION_CHANGE,			/* the configuration of a run that goes on */
-	/* What an earlier pass left undone, or a supervisor. */
+	/* What an earlier pass or a supervisor left undone. */
 	ACTION_LAUNCH,			/* start an assigned run */
 	ACTION_ADOPT,			/* end a run that lost its supervisor */
 };
@@ -56,7 +57,7 @@ struct plan {
 	int count;
 	const struct config *config;	/* to be kept for the passes of supervisors; NULL: none */
 	const char *policy;
-	int n_devices;			/* that were to be given out */
+	int n_devices;			/* number of devices that could be given out */
 	double now_boot_s, now_wall_s;	/* of the snapshot */
 	int n_waiting, n_running;	/* jobs, once the plan is applied */
 };

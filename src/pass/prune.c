@@ -16,13 +16,13 @@
 #include "pollux/remove_tree.h"
 
 #define OPEN_DIRECTORIES 16
-#define JOBS_AT_ONCE 100	/* in one transaction: others wait for it */
-#define BLOCK_BYTES 512.0	/* of st_blocks */
+#define JOBS_AT_ONCE 100	/* jobs removed in one transaction, for which other writers wait */
+#define BLOCK_BYTES 512.0	/* unit of st_blocks */
 #define DAY_S 86400.0
 
 /* --- how much there is --- */
 
-static double tree_bytes;	/* of the walk at work; there are no threads */
+static double tree_bytes;	/* sum of the present walk; there are no threads */
 
 static int add_entry(const char *path, const struct stat *st, int type, struct FTW *where)
 {
@@ -53,7 +53,7 @@ static bool look(const struct paths *paths, const struct prune_order *o, struct 
 
 /* --- removing --- */
 
-#define DOOMED ".pruned"	/* ends the name of a directory that is being removed */
+#define DOOMED ".pruned"	/* the end of the name of a directory that is being removed */
 
 static char *doomed(const struct paths *paths, int64_t id)
 {
@@ -191,7 +191,7 @@ void prune_result_release(struct prune_result *r)
 	*r = (struct prune_result){ 0 };
 }
 
-/* Whether the last time was a day ago. A clock that was set back does not stop this. */
+/* *yes: the last prune was a day ago or more, or the clock was set back by so much. */
 static int is_time(struct store *s, double now_s, bool *yes, struct err *err)
 {
 	double last_s = NAN;

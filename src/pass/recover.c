@@ -68,8 +68,9 @@ static void release_remains(struct remains *r)
 
 /* --- plan --- */
 
-/* The end of a cancelled run ends its job. A supervisor that lives sees by itself that the
- * profile is gone, and says so of the job. Returns how many runs are left. */
+/* Calls off the runs of a dead profile that nobody looks after; the end of a cancelled run ends its
+ * job. A living supervisor sees by itself that the profile is gone. Returns the number of runs that
+ * are left. */
 static int call_off_runs(const struct remains *r, int64_t job_id, struct plan *p)
 {
 	int n = 0;
@@ -120,8 +121,8 @@ static int end_lost_runs(const struct engine_context *at, struct remains *r, str
 	return 0;
 }
 
-/* Before the store says that the profile has ended: a crash in between leaves the rest to the next
- * pass. */
+/* Removes the files before the store says that the profile has ended, so that after a crash in
+ * between the next pass does the rest. */
 static void remove_files_of_profiles(const struct plan *p, const struct paths *paths)
 {
 	for (int i = 0; i < p->count; i++) {

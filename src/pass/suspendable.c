@@ -23,7 +23,7 @@ static int64_t memory_of(const struct run *run)
 	return kept ? run->kept_memory_bytes : run->peak_memory_bytes;
 }
 
-/* With what its device's memory adds to the host's, of a run that is yet to be frozen. */
+/* The same, with the device's memory that will go to the host's when the run is frozen. */
 static int64_t memory_with_device(const struct snapshot *s, const struct run *run)
 {
 	bool kept = run->suspension == SUSPENSION_DONE || run->suspension == SUSPENSION_RESUMING;

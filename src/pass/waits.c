@@ -5,8 +5,8 @@
 #include "decision.h"
 #include "pollux/mem.h"
 
-/* The index of the first dependency of the job, or where it would be: they are in the order of the
- * jobs. */
+/* Returns the index of the first dependency of the job, or where it would be, in a list that is in
+ * the order of the jobs. */
 static int first_dependency(const struct dependency_list *list, int64_t job_id)
 {
 	int low = 0, high = list->count;
@@ -22,7 +22,7 @@ static int first_dependency(const struct dependency_list *list, int64_t job_id)
 	return low;
 }
 
-/* The jobs that this one waits for: *n of them. */
+/* Returns the dependencies of the job; *n: their number. */
 static const struct dependency *dependencies_of(const struct snapshot *s, int64_t job_id, int *n)
 {
 	const struct dependency_list *list = &s->dependencies;
@@ -56,7 +56,7 @@ void pass_over(struct decision *d, const struct job *job, bool never, char *reas
 	p->reason = reason;
 }
 
-/* Why the job never runs; NULL: it may. */
+/* Returns why the job never runs; NULL: it may. */
 static char *why_never(const struct dependency *after, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -82,7 +82,7 @@ static bool one_has_ended(const struct dependency *after, int n)
 	return false;
 }
 
-/* Why the job still waits for others; NULL: it does not. */
+/* Returns why the job still waits for others; NULL: it does not. */
 static char *why_after(const struct dependency *after, int n)
 {
 	bool any_ended = one_has_ended(after, n);
@@ -116,7 +116,8 @@ bool waits_for_another(const struct snapshot *s, const struct job *job, struct d
 	return reason;
 }
 
-/* In local time with its date: the reason stays what it is while the job waits. */
+/* Returns a reason with the date in local time, so that the reason stays the same while the job
+ * waits. */
 static char *why_later(double begin_s)
 {
 	time_t begin = (time_t)begin_s;

@@ -11,8 +11,8 @@
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
-/* hwloc reads these from the environment only. No complaints on stderr, which cron would mail. No
- * plugins: those for GPUs load vendor libraries that are of no use here. */
+/* Settings that hwloc reads only from the environment: no complaints on stderr, which cron would
+ * mail; and no plugins, since those for GPUs load vendor libraries that are of no use here. */
 static struct hush {
 	const char *name, *value;
 	char *old;
@@ -207,7 +207,7 @@ static int cpu_list(const struct device_settings *settings, struct device_list *
 {
 	hwloc_topology_t topology;
 
-	/* no slots were asked for, and there are GPUs */
+	/* if there are GPUs, slots are listed only when asked for */
 	if (settings->slots == DEVICE_SLOTS_AUTO && list->count > 0)
 		return 0;
 	if (topology_open(&topology, err))

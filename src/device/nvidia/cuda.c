@@ -12,7 +12,7 @@
 #ifdef POLLUX_CUDA
 
 #define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)	/* the name that a macro of the headers stands for */
+#define TEXT(x) TEXT_(x)	/* expands a macro of the headers to the name that it stands for */
 
 #define RUNTIME_MAJOR (CUDART_VERSION / 1000)
 #if CUDART_VERSION < 12000
@@ -24,7 +24,7 @@
 
 struct symbol {
 	const char *name;
-	size_t offset;		/* of its member in struct cuda */
+	size_t offset;		/* offset of its member in struct cuda */
 };
 
 #define SYMBOL(name) { TEXT(name), offsetof(struct cuda, name) },
@@ -52,8 +52,8 @@ static void *open_in(const char *directory, const char *library)
 	return handle;
 }
 
-/* Of several failures, the dynamic linker's message for the plain name is kept: the user can mend
- * that one. */
+/* Opens a library. If every name fails, keeps the dynamic linker's message for the plain name,
+ * which the user can mend. */
 static void *open_library(const char *library, struct err *err)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);

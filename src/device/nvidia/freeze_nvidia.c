@@ -13,7 +13,8 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 
-/* The variable that hides GPUs is the jobs' own: the freezing process has to see all. */
+/* Opens the driver without the variable that hides GPUs: it is meant for jobs, and the freezing
+ * process has to see all GPUs. */
 static int open_driver(void **driver, struct err *err)
 {
 	struct cuda_driver *d = xcalloc(1, sizeof(*d));

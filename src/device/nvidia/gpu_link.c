@@ -9,7 +9,7 @@ static bool same_place(const struct nvml_pci *a, const struct nvml_pci *b)
 	return a->domain == b->domain && a->bus == b->bus && a->device == b->device;
 }
 
-/* The other ends of the links that are up: GPUs or switches. */
+/* Lists the other ends of the links that are up: GPUs or switches. */
 static int linked_to(const struct nvml *n, const struct gpu *g, struct nvml_pci *remote)
 {
 	int count = 0;

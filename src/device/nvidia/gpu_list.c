@@ -38,7 +38,7 @@ bool gpu_is_there(void)
 
 static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The first reason stays. */
+/* Marks the device as unusable. The first reason stays. */
 static void refuse(struct device *d, const char *format, ...)
 {
 	va_list ap;
@@ -158,7 +158,7 @@ static void append_silent(int index, const char *at, const char *reason, struct 
 	refuse(d, "%.159s", reason);
 }
 
-/* Appends the GPUs on the bus that the driver does not tell. Jobs here are meant for GPUs: a driver
+/* Appends the GPUs on the bus that the driver does not list. Jobs here are meant for GPUs: a driver
  * that does not answer is no reason to start them on processors. The bus shows no GPU in the
  * Windows subsystem for Linux and where /sys is masked; one entry then stands for all. */
 static void append_all_silent(bool at_least_one, const char *reason, struct device_list *list)

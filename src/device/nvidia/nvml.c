@@ -121,7 +121,8 @@ static int open_library(struct nvml *n, struct err *err)
 	n->library = dlopen(chosen ? named : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!n->library)
 		err_set(err, EX_UNAVAILABLE, "cannot open NVML: %s", dlerror());
-	if (!n->library && !chosen)	/* where only the developers' files are installed */
+	/* this name exists where only the developers' files are installed */
+	if (!n->library && !chosen)
 		n->library = dlopen("libnvidia-ml.so", RTLD_NOW | RTLD_LOCAL);
 	return n->library ? 0 : -1;
 }
