@@ -35,8 +35,8 @@ static int add_dependency(const struct command *by, const char *word, enum after
 	number = word + read_rule(word, rule);
 	group = text_starts_with(number, "group:");
 	if (number_parse_int(number + (group ? strlen("group:") : 0), &id) || id < 1)
-		return usage_error(by, err, "option '--after' wants job numbers such as '3,ok:4', "
-				   "or 'group:2', not '%.60s'", word);
+		return usage_error(by, err, "option '--after' wants job numbers such as "
+				   "'3,ok:4,group:2', not '%.60s'", word);
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = (struct dependency){
 		.after_id = group ? 0 : id, .after_group_id = group ? id : 0, .rule = *rule,

@@ -1,5 +1,7 @@
 /* cmd_first.c - pollux first: the next in line, under every policy. */
 #include "job_change.h"
+#include "pollux/clock.h"
+#include "pollux/format.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 
@@ -9,7 +11,6 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 {
 	static int rank;
 
-	(void)o;
 	(void)runs;
 	if (job->profile)
 		return err_set(err, EX_FAILED, "job %lld is a profile, which waits for nobody",
@@ -25,7 +26,14 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 			       job_state_name(job->state));
 	if (store_event_add(&s->store, job->id, 0, "first", "put first in line", err))
 		return -1;
-	return store_job_put_first(&s->store, job->id, &rank, err);
+	if (store_job_put_first(&s->store, job->id, &rank, err))
+		return -1;
+	if (job->declared.begin_s > clock_wall_s() && !o->dry_run)
+		output_messagef("job %lld waits for its --begin, %s, all the same; 'pollux edit "
+				"%lld --begin now' lets it start", (long long)job->id,
+				format_time(job->declared.begin_s, clock_wall_s()).s,
+				(long long)job->id);
+	return 0;
 }
 
 static int main_first(int argc, char **argv, struct err *err)

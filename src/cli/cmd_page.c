@@ -68,19 +68,31 @@ static int write_once(const struct page_options *o, struct err *err)
 	return rc;
 }
 
+/* A first page that cannot be written ends the command. A later failure, such as a full disk, is said
+ * once, and again after a success. */
 static int write_again(const struct page_options *o, struct err *err)
 {
 	struct sigaction action = { .sa_handler = interrupt };
 	struct timespec pause = {
 		.tv_sec = (time_t)o->watch_s, .tv_nsec = (long)(fmod(o->watch_s, 1) * 1e9),
 	};
+	bool is_first = true;
 	int rc = 0;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	while (!interrupted && (rc = write_once(o, err)) == 0)
+	while (!interrupted) {
+		int was = rc;
+
+		rc = write_once(o, err);
+		if (rc && is_first)
+			return rc;
+		if (rc && !was)
+			output_messagef("%s; '--watch' goes on", err->text);
+		is_first = false;
 		nanosleep(&pause, NULL);
-	return rc;
+	}
+	return 0;
 }
 
 static int main_page(int argc, char **argv, struct err *err)

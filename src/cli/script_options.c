@@ -159,6 +159,8 @@ static int check_line(const struct command *command, const char *line, struct st
 		err_set(err, EX_USAGE, "a quote is not closed");
 	for (size_t i = 1; rc == 0 && i < alone.count; i++)
 		strings_add(words, alone.items[i]);
+	if (rc == 0 && options_ask_help(command, (int)alone.count, alone.items))
+		rc = err_set(err, EX_USAGE, "'--help' is for the command line");
 	if (rc == 0)
 		rc = try_parse(command, &alone, &first, err);
 	if (rc == 0 && first < (int)alone.count)

@@ -222,6 +222,18 @@ static void add_asked(struct text *t, const struct selecting *what, const char *
 
 /* --- from the store --- */
 
+/* What a person may have meant by an operand that names no job. */
+static const char *hint_of(const char *operand)
+{
+	size_t digits = operand ? strspn(operand, "0123456789") : 0;
+
+	if (operand && (!strcmp(operand, "all") || !strcmp(operand, "*")))
+		return "; all jobs that have not ended are --state active";
+	if (digits > 0 && !strcmp(operand + digits, "-"))
+		return "; a range has two ends, such as 28-40";
+	return "";
+}
+
 static int nothing_matches(const struct selecting *what, const char *operand, int without_use,
 			   struct err *err)
 {
@@ -241,7 +253,7 @@ static int nothing_matches(const struct selecting *what, const char *operand, in
 			what->command->name, without_use, plural(without_use),
 			without_use == 1 ? "es" : "", start, wanted[what->command->job_use]);
 	else if (*start)
-		err_set(err, EX_NOINPUT, "no job matches %s", start);
+		err_set(err, EX_NOINPUT, "no job matches %s%s", start, hint_of(operand));
 	else
 		err_set(err, EX_NOINPUT, "there are no jobs");
 	text_release(&asked);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/halving.h"
@@ -173,7 +174,9 @@ static void print_added(const struct group_added *added, bool quiet)
 
 	for (long long id = first; quiet && id <= last; id++)
 		printf("%lld\n", id);
-	if (quiet)
+	if (!quiet && !isatty(STDOUT_FILENO))
+		printf("group:%lld\n", (long long)added->group_id);
+	if (quiet || !isatty(STDOUT_FILENO))
 		return;
 	printf("group %lld: ", (long long)added->group_id);
 	if (n == 1)

@@ -1,10 +1,12 @@
 /* usage.c - errors of usage: what an option or an operand should have been. */
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "option_value.h"
+#include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/text.h"
 
@@ -105,9 +107,13 @@ static int wants_word(const struct command *command, const struct option_spec *s
 {
 	bool with_unit = spec->type == OPTION_AMOUNT || spec->type == OPTION_SIZE;
 	int shown = spec->type == OPTION_PICTURE ? 200 : 60;
+	double span_s;
 
 	if (spec->type == OPTION_SIGNAL && text_starts_with(value, "SIG"))
 		value += strlen("SIG");
+	if (spec->type == OPTION_WHEN && number_parse_duration(value, &span_s) == 0)
+		return usage_error(command, err, "option '--%s' wants %s, not '%.*s': from now on, "
+				   "that is +%.*s", spec->name, words, shown, value, shown, value);
 	return usage_error(command, err, "option '--%s%s%s' wants %s, not '%.*s'", spec->name,
 			   with_unit ? " " : "", with_unit ? spec->argument : "", words, shown,
 			   value);
@@ -132,12 +138,33 @@ static int wants_number(const struct option_spec *spec, const char *value, struc
 	return -1;
 }
 
+/* Names the first of several words that is not among the choices. */
+static int unknown_word(const struct command *command, const struct option_spec *spec,
+			const char *value, struct err *err)
+{
+	char *copy = xstrdup(value), *rest = copy, *word;
+	struct text known = TEXT_INIT;
+	int rc;
+
+	while ((word = strsep(&rest, ",")) && is_among(word, spec->choices))
+		;
+	for (const char *const *choice = spec->choices; *choice; choice++)
+		text_addf(&known, "%s%s", choice == spec->choices ? "" : ", ", *choice);
+	rc = usage_error(command, err, "option '--%s': there is no '%.60s'; there are %s",
+			 spec->name, word ? word : "", known.data);
+	text_release(&known);
+	free(copy);
+	return rc;
+}
+
 int wrong_value(const struct command *command, const struct option_spec *spec, const char *value,
 		struct err *err)
 {
 	struct text words = TEXT_INIT;
 	int rc;
 
+	if (value && *value && spec->type == OPTION_CHOICES)
+		return unknown_word(command, spec, value, err);
 	if (value && *value && describe_word(&words, spec))
 		rc = wants_word(command, spec, words.data, value, err);
 	else

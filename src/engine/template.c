@@ -33,6 +33,7 @@ struct piece {
 	size_t length;
 	bool is_template;
 	bool is_open;		/* a "{" without its "}" */
+	bool has_dollar;	/* "${HOME}": a shell's variable is meant */
 };
 
 static struct piece next_piece(const char **p)
@@ -68,7 +69,10 @@ static int check_piece(const char *where, const struct piece *piece,
 			       "'{' without '}' in %s; a literal brace is '{{'", where);
 	if (name < 0)
 		return err_set(err, EX_USAGE, "unknown template '{%.*s}' in %s; a literal brace is "
-			       "'{{'", length, piece->text, where);
+			       "'{{'%s%.*s%s", length, piece->text, where,
+			       piece->has_dollar ? ", a shell's variable '${{" : "",
+			       piece->has_dollar ? length : 0, piece->text,
+			       piece->has_dollar ? "}'" : "");
 	if (!facts->has_batch_size &&
 	    (name == NAME_BATCH || name == NAME_LOCAL_BATCH || name == NAME_ACCUM))
 		return err_set(err, EX_USAGE, "'{%s}' in %s needs --batch", names[name], where);
@@ -82,9 +86,11 @@ static int check_piece(const char *where, const struct piece *piece,
 static int check_text(const char *text, const char *where, const struct template_facts *facts,
 		      struct err *err)
 {
-	while (*text) {
+	for (const char *start = text; *text;) {
 		struct piece piece = next_piece(&text);
 
+		piece.has_dollar = piece.is_template && piece.text - start >= 2 &&
+				   piece.text[-2] == '$';
 		if (piece.is_template && check_piece(where, &piece, facts, err))
 			return -1;
 	}

@@ -10,7 +10,6 @@
 #define BELOW_LINES 4		/* lines of a text below a row; longer texts are clipped */
 /* columns up to this leave_out number give way to a last cell on the line */
 #define MINOR 2
-#define LEAST_ON_LINE 16	/* least characters of a last cell on its row's own line */
 
 /* Returns the number of bytes of the first n characters. */
 static size_t bytes_of(const char *s, size_t bytes, int n)
@@ -177,11 +176,10 @@ static bool build_one_line(const struct table *t, const struct table_layout *lay
 			    t->columns[n - 1].leave_out <= MINOR;
 		n -= gives_way;
 	} while (room < last->width && gives_way);
-	if (room < last->width && room < LEAST_ON_LINE)
+	if (room < last->width)
 		return false;
 	text_add_byte(line, ' ', TABLE_GAP);
-	add_cell(line, t->text.data + last->start, last, last->width < room ? last->width : room,
-		 false);
+	add_cell(line, t->text.data + last->start, last, last->width, false);
 	end_line(line);
 	return true;
 }

@@ -217,8 +217,8 @@ int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 	return sql_run(s, NULL, err, "UPDATE jobs SET first_rank = first_rank + 1"
 		       " WHERE state IN ('queued', 'held', 'running') AND first_rank >= ?", "i",
 		       (int64_t)*rank) ||
-	       sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason ="
-		       " CASE state WHEN 'queued' THEN 'first in line' ELSE reason END"
+	       sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason = CASE"
+		       " WHEN state = 'queued' AND begin_s IS NULL THEN 'first in line' ELSE reason END"
 		       " WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
 }
 

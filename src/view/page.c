@@ -131,7 +131,10 @@ static void add_job_row(struct text *out, const struct page *p, const struct sta
 	add_cell(out, "n", format_duration(item->run_time_s).s);
 	add_ends(&t, p, item);
 	add_built(out, "", &t);
-	status_add_why(&t, &p->status, item);
+	if (has_ended(item))
+		status_add_end(&t, item->job);
+	else
+		status_add_why(&t, &p->status, item);
 	add_built(out, "why", &t);
 	text_add(out, "</tr>\n");
 	text_release(&t);

@@ -44,17 +44,31 @@ static double zone_offset_s(double wall_s)
 	return localtime_r(&t, &local) ? (double)local.tm_gmtoff : 0;
 }
 
+/* "14:30"; over several days the date at midnight, or with each hour where marks are days apart. */
+static struct formatted tick_label(double wall_s, double step_s, bool days)
+{
+	time_t t = (time_t)wall_s;
+	struct formatted label = { "" };
+	struct tm local;
+
+	if (localtime_r(&t, &local))
+		strftime(label.s, sizeof(label.s),
+			 !days || (local.tm_hour && step_s < 86400) ? "%H:%M" : "%m-%d", &local);
+	return label;
+}
+
 static void add_ticks(struct text *out, const struct page *p, double height)
 {
 	double step_s = tick_step_s(p->now_s - p->from_s), offset_s = zone_offset_s(p->now_s);
+	bool days = p->now_s - p->from_s > 86400;
 	double first = ceil((p->from_s + offset_s) / step_s) * step_s - offset_s;
 
 	for (int i = 0; first + i * step_s < p->now_s; i++) {
 		double t = first + i * step_s;
 
 		text_addf(out, "<path class=\"tick\" d=\"M%.1f %.0fV%.0f\"/>"
-			  "<text class=\"axis\" x=\"%.1f\" y=\"14\">%.5s</text>\n",
-			  x_of(p, t), TOP - 4, height, x_of(p, t), format_time(t, t).s);
+			  "<text class=\"axis\" x=\"%.1f\" y=\"14\">%s</text>\n",
+			  x_of(p, t), TOP - 4, height, x_of(p, t), tick_label(t, step_s, days).s);
 	}
 }
 

@@ -42,12 +42,16 @@ void prune_print_jobs(const struct prune_result *r, double now_s, struct output 
 
 void prune_print_total(const struct prune_result *r, bool dry_run, FILE *out)
 {
-	fprintf(out, "%d job%s: %s of logs and checkpoints and %d record%s %s", r->count,
-		plural(r->count), format_bytes(r->bytes).s, r->records, plural(r->records),
-		dry_run ? "would be removed" : "removed");
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "%d job%s: %s of logs and checkpoints and %d record%s %s", r->count,
+		  plural(r->count), format_bytes(r->bytes).s, r->records, plural(r->records),
+		  dry_run ? "would be removed" : "removed");
 	if (r->records_kept > 0)
-		fprintf(out, "; %d record%s %s: models rest on %s", r->records_kept,
-			plural(r->records_kept), r->records_kept == 1 ? "stays" : "stay",
-			r->records_kept == 1 ? "it" : "them");
+		text_addf(&t, "; %d record%s %s: models rest on %s", r->records_kept,
+			  plural(r->records_kept), r->records_kept == 1 ? "stays" : "stay",
+			  r->records_kept == 1 ? "it" : "them");
+	output_wrapped(out, terminal_width(out), 0, t.data);
 	fputc('\n', out);
+	text_release(&t);
 }

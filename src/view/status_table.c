@@ -100,21 +100,26 @@ static void reason_running(const struct status_job *item, struct text *out)
 		text_addf(out, "%s%s", out->length ? "; " : "", job->progress.status_text);
 }
 
-/* Adds the last status of the program or what went wrong, and when the job ended. The column STATE
- * has the rest. */
-static void reason_ended(const struct status *status, const struct status_job *item,
-			 struct text *out)
+void status_add_end(struct text *t, const struct job *job)
 {
-	const struct job *job = item->job;
 	const char *reason = job->reason, *state = job_state_name(job->state);
-	struct formatted time = format_time(job->end_time_s, status->now_wall_s);
 
 	if (job->state == JOB_DONE && !job->profile)
 		reason = job->progress.status_text;
 	else if (text_starts_with(reason, state))
 		reason += strlen(state) + strspn(reason + strlen(state), ": ");
-	if (*reason)
-		text_addf(out, "%s (%s)", reason, time.s);
+	text_add(t, reason);
+}
+
+static void reason_ended(const struct status *status, const struct status_job *item,
+			 struct text *out)
+{
+	struct formatted time = format_time(item->job->end_time_s, status->now_wall_s);
+	size_t before = out->length;
+
+	status_add_end(out, item->job);
+	if (out->length > before)
+		text_addf(out, " (%s)", time.s);
 	else
 		text_addf(out, "at %s", time.s);
 }

@@ -57,6 +57,9 @@ is 'each link within the page has its place' '' "$(grep -o 'href="#[^"]*"' page.
 is 'it is well-formed, but for elements that HTML does not close' '' "$(sed \
 	's/<!DOCTYPE html>//; s/<\(meta\|link\)\([^>]*\)>/<\1\2\/>/g' page.html |
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin.buffer)' 2>&1)"
+unlike 'how a job ended does not repeat when' '<td class="why">at [0-9]' "$(cat page.html)"
+is 'marks of a week are days' '' "$("$POLLUX" page --since 7d | grep -o 'class="axis"[^<]* y="14"[^<]*' |
+	sed 's/.*>//' | grep -v '^[0-9][0-9]-[0-9][0-9]$')"
 status 'onto standard output' 0 "$POLLUX" page --since 1h
 page=$out
 has 'the same document' '<!DOCTYPE html>'
@@ -64,11 +67,19 @@ has 'to its end' '</html>'
 status 'a file that cannot be' 73 "$POLLUX" page -o nowhere/page.html
 status '--watch needs a file' 64 "$POLLUX" page --watch 5
 rm page.html
-"$POLLUX" page -o page.html --watch 1 &
+"$POLLUX" page -o page.html --watch 1 2>watch.err &
 watch=$!
 wait_for 20 [ -s page.html ]
 inode=$(stat -c %i page.html)
 ok 'it is written again and again' wait_for 20 sh -c "[ \"\$(stat -c %i page.html)\" != $inode ]"
+rm page.html
+mkdir -p page.html/full	# a rename onto it fails
+"$POLLUX" page -o page.html 2>refused
+ok 'a page that cannot be written' test -s refused
+sleep 2
+rm -r page.html
+ok 'does not end --watch' wait_for 20 [ -f page.html ]
+is 'which says so once' 1 "$(grep -c "; '--watch' goes on$" watch.err)"
 kill -TERM $watch
 wait $watch
 is 'until it is told to end' 0 $?

@@ -120,11 +120,11 @@ for wrong in KILL STOP 9 19 0 -1 65 BOGUS term SIG; do
 done
 refused 64 "option '--stop-signal' $catchable 'KILL'$see" --stop-signal SIGKILL true
 for wrong in x 0 -1 ok ok: ok:0 'ok:-1' 1.5 99999999999999999999 '1 2'; do
-	refused 64 "option '--after' wants job numbers such as '3,ok:4', not '$wrong'$see" \
+	refused 64 "option '--after' wants job numbers such as '3,ok:4,group:2', not '$wrong'$see" \
 		--after "$wrong" true
 done
 for wrong in '1,' ',1' '1,,2'; do
-	refused 64 "option '--after' wants job numbers such as '3,ok:4', not ''$see" \
+	refused 64 "option '--after' wants job numbers such as '3,ok:4,group:2', not ''$see" \
 		--after "$wrong" true
 done
 for wrong in A =A =; do
