@@ -153,7 +153,8 @@ void status_add_reason(struct text *t, const struct status_job *item);
 
 /* status_table.c: the column REASON. */
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
-/* The last status of the program of an ended job, or what went wrong; nothing if neither is known. */
+/* The last status of the program of an ended job, or what went wrong; nothing if neither is
+ * known. */
 void status_add_end(struct text *t, const struct job *job);
 /* The batch size of its run, else the declared one; NaN: neither. */
 double status_batch(const struct status_job *item);

@@ -68,8 +68,8 @@ static int write_once(const struct page_options *o, struct err *err)
 	return rc;
 }
 
-/* A first page that cannot be written ends the command. A later failure, such as a full disk, is said
- * once, and again after a success. */
+/* A first page that cannot be written ends the command. A later failure, such as a full disk, is
+ * said once, and again after a success. */
 static int write_again(const struct page_options *o, struct err *err)
 {
 	struct sigaction action = { .sa_handler = interrupt };
