@@ -7,7 +7,7 @@
 #include "allocation_total.h"
 #include "pollux/mem.h"
 
-#define MOST_LOOKS 8000000.0	/* options times states: some tens of milliseconds */
+#define MOST_LOOKS 4000000.0	/* options times states: some tens of milliseconds */
 
 /* --- choices --- */
 

@@ -11,6 +11,7 @@
 #define STEP 1.5		/* Polyak's step length: less than 2 */
 #define SHORTER 0.7		/* after STALLED steps without a lower bound */
 #define STALLED 4
+#define MENDS 12			/* steps from one allocation to the next */
 #define NEAR 1e-6		/* of the bound: near enough */
 
 struct prices {
@@ -68,19 +69,21 @@ static void change(struct prices *p, int j, int choice)
 	p->chosen[j] = choice;
 }
 
-/* The lack of devices, over all kinds, after a change. */
-static int lack_after(const struct prices *p, const struct kinds_choice *from,
-		      const struct kinds_choice *to)
+static int lack_of(int left)
 {
-	int lack = 0;
+	return left < 0 ? -left : 0;
+}
 
-	for (int k = 0; k < p->s->n_kinds; k++) {
-		int left = p->left[k] + (from->kind == k ? from->devices : 0) -
-			   (to->kind == k ? to->devices : 0);
+/* By how many devices fewer are lacking after a change. */
+static int made_up(const struct prices *p, const struct kinds_choice *from,
+		   const struct kinds_choice *to)
+{
+	int before = p->left[from->kind], there = p->left[to->kind];
 
-		lack += left < 0 ? -left : 0;
-	}
-	return lack;
+	if (from->kind == to->kind)
+		return lack_of(before) - lack_of(before + from->devices - to->devices);
+	return lack_of(before) + lack_of(there) - lack_of(before + from->devices) -
+	       lack_of(there - to->devices);
 }
 
 struct move {
@@ -88,45 +91,66 @@ struct move {
 	double score;
 };
 
-/* While devices are lacking: the change that loses least at the prices, for each device that it
- * makes up for. Otherwise: the change that gains most, for each device that it takes. */
-static void look_at_job(const struct prices *p, int j, int lack, struct move *best)
+/* The change that loses least at the prices, for each device that it makes up for. */
+static void look_for_less(const struct prices *p, int j, struct move *best)
+{
+	const struct kinds_choice *from = &p->s->choices[p->chosen[j]];
+	const struct kinds_job *job = &p->s->jobs[j];
+	double now = kinds_reduced(from, p->price);
+
+	if (!from->devices || p->left[from->kind] >= 0)
+		return;
+	for (int i = job->first; i < job->first + job->n; i++) {
+		const struct kinds_choice *to = &p->s->choices[i];
+		int less = made_up(p, from, to);
+		double score;
+
+		if (less <= 0)
+			continue;
+		score = (kinds_reduced(to, p->price) - now) / less;
+		if (score > best->score)
+			*best = (struct move){ j, i, score };
+	}
+}
+
+/* The change that gains most, of those that the devices left allow. */
+static void look_for_more(const struct prices *p, int j, struct move *best)
 {
 	const struct kinds_choice *from = &p->s->choices[p->chosen[j]];
 	const struct kinds_job *job = &p->s->jobs[j];
 
 	for (int i = job->first; i < job->first + job->n; i++) {
 		const struct kinds_choice *to = &p->s->choices[i];
-		double gain = to->value - from->value, score;
-		int after;
+		int own = from->kind == to->kind ? from->devices : 0;
 
-		if (i == p->chosen[j] || (!lack && !(gain > 0)))
-			continue;
-		after = lack_after(p, from, to);
-		if (lack ? after >= lack : after > 0)
-			continue;
-		if (lack)
-			score = (kinds_reduced(to, p->price) - kinds_reduced(from, p->price)) /
-				(lack - after);
-		else
-			score = gain;
-		if (score > best->score)
-			*best = (struct move){ j, i, score };
+		if (to->devices <= p->left[to->kind] + own &&
+		    to->value - from->value > best->score)
+			*best = (struct move){ j, i, to->value - from->value };
 	}
+}
+
+static bool is_lacking(const struct prices *p)
+{
+	for (int k = 0; k < p->s->n_kinds; k++)
+		if (p->left[k] < 0)
+			return true;
+	return false;
 }
 
 /* False: no change makes the choices an allocation. */
 static bool mend(struct prices *p)
 {
 	for (;;) {
-		static const struct kinds_choice nothing = { .devices = 0 };
-		int lack = lack_after(p, &nothing, &nothing);
-		struct move best = { .job = -1, .score = -HUGE_VAL };
+		bool lacking = is_lacking(p);
+		struct move best = { .job = -1, .score = lacking ? -HUGE_VAL : 0 };
 
 		for (int j = 0; j < p->s->n_jobs; j++)
-			look_at_job(p, j, lack, &best);
+			if (lacking)
+				look_for_less(p, j, &best);
+			else
+				look_for_more(p, j, &best);
 		if (best.job < 0)
-			return lack == 0;
+			return !lacking;
 		change(p, best.job, best.choice);
 	}
 }
@@ -194,15 +218,21 @@ struct kinds_prices kinds_prices_of(const struct kinds_search *s, int *at)
 			best.bound = bound;
 			memcpy(best.price, p.price, sizeof(best.price));
 			stalled = 0;
-			keep_better(&p, &best, at);
 		} else if (++stalled >= STALLED) {
 			length *= SHORTER;
 			stalled = 0;
 		}
+		if (step % MENDS == MENDS / 2)
+			keep_better(&p, &best, at);
 		distance = bound - (isfinite(best.worth) ? best.worth : bound - fabs(bound) / 10);
 		if (best.bound - best.worth <= NEAR * fabs(best.bound) ||
 		    !move_prices(&p, left, length * distance))
 			break;
+	}
+	if (is_allowed(s)) {
+		memcpy(p.price, best.price, sizeof(p.price));
+		choose(&p);
+		keep_better(&p, &best, at);
 	}
 	free(p.chosen);
 	return best;
