@@ -6,8 +6,9 @@
  * median processor time of one decide(), reasons included, and beside it the time of the additions
  * and comparisons alone that the dynamic program consists of, J * G * (G + 1) / 2 of them, measured
  * in the same run. Then 160 jobs on 24, 16 and 24 devices of three kinds, on nodes of 4, 8 and 8:
- * medians and 95th percentiles of the time and of the gap to the bound over 200 draws. Ends with 1 where 1,000
- * jobs on 16 devices take longer than the target of 10 ms, or the kinds longer than 5 and 20 ms.
+ * medians and 95th percentiles of the time and of the gap to the bound over 200 draws. Ends with 1
+ * where 1,000 jobs on 16 devices take longer than the target of 10 ms, or the kinds longer than 5
+ * and 20 ms.
  */
 #include <math.h>
 #include <stdbool.h>

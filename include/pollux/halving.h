@@ -54,7 +54,7 @@ struct halving_run {
 	int rung;			/* the last one that it reached, from 1; 0: none */
 	double values[HALVING_RUNGS_MAX];	/* at rungs 1 to rung; NaN is the worst value */
 	/* Results, of a paused run: */
-	int rank, of;			/* its place, from 1, among the runs that reached its rung */
+	int rank, of;			/* its place, from 1, among runs that reached its rung */
 	bool goes_on;
 	/* By place among the runs that go on, from 1: those at higher rungs first; 0: none of
 	 * them. */

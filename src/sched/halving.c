@@ -47,8 +47,8 @@ static int parse_rungs(const char *list, double total_samples, struct halving *h
 static int rungs_from(double first, double total_samples, struct halving *h, struct err *err)
 {
 	if (isnan(total_samples))
-		return err_set(err, EX_USAGE, "where its end is not declared (--samples, --epochs), "
-			       "it needs rungs=A/B/C");
+		return err_set(err, EX_USAGE, "where its end is not declared (--samples, --epochs)"
+			       ", it needs rungs=A/B/C");
 	first = floor(fmax(first, 1));
 	if (first >= total_samples)
 		return add_rung(h, first, total_samples, err);

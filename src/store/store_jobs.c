@@ -218,7 +218,8 @@ int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
 		       " WHERE state IN ('queued', 'held', 'running') AND first_rank >= ?", "i",
 		       (int64_t)*rank) ||
 	       sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason = CASE"
-		       " WHEN state = 'queued' AND begin_s IS NULL THEN 'first in line' ELSE reason END"
+		       " WHEN state = 'queued' AND begin_s IS NULL THEN 'first in line'"
+		       " ELSE reason END"
 		       " WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
 }
 

@@ -11,7 +11,8 @@ const char *shown_state_name(enum shown_state state)
 		[SHOWN_QUEUED] = "queued", [SHOWN_STARTING] = "starting",
 		[SHOWN_RUNNING] = "running", [SHOWN_SUSPENDED] = "suspended",
 		[SHOWN_STOPPING] = "stopping",
-		[SHOWN_HELD] = "held", [SHOWN_PAUSED] = "paused", [SHOWN_DONE] = "done", [SHOWN_FAILED] = "failed",
+		[SHOWN_HELD] = "held", [SHOWN_PAUSED] = "paused", [SHOWN_DONE] = "done",
+		[SHOWN_FAILED] = "failed",
 		[SHOWN_CANCELLED] = "cancelled", [SHOWN_TIMEOUT] = "timeout",
 	};
 

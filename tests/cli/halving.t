@@ -96,8 +96,8 @@ is 'the best is done' 'done' "$(store 'SELECT state FROM jobs WHERE id = 1')"
 is 'no run is lost: the others are paused' '0 0' "$(store "SELECT sum(state <> 'done' AND NOT
 	(state = 'queued' AND rung > passed_rungs)), sum(rung = 0) FROM jobs" | tr '|' ' ')"
 is 'each rung is recorded with its value' 0 "$(store "SELECT count(*) FROM rung_results r
-	JOIN jobs j ON j.id = r.job_id WHERE r.value <> j.id OR r.samples < CASE r.rung WHEN 1 THEN 100
-	ELSE 300 END OR r.samples >= CASE r.rung WHEN 1 THEN 300 ELSE 900 END")"
+	JOIN jobs j ON j.id = r.job_id WHERE r.value <> j.id OR r.samples < CASE r.rung WHEN 1
+	THEN 100 ELSE 300 END OR r.samples >= CASE r.rung WHEN 1 THEN 300 ELSE 900 END")"
 is 'the best three of nine are at the second rung' '1,2,3' \
 	"$(store "SELECT group_concat(job_id) FROM
 	(SELECT job_id FROM rung_results WHERE rung = 2 AND value <= 3 ORDER BY job_id)")"

@@ -43,7 +43,8 @@ says 'help in a script' 64 "'script' line 1: '--help' is for the command line" s
 status 'a sweep into a pipe' 0 "$POLLUX" submit --hold --array 1-3 -- true
 is 'prints what other commands take' 'group:1' "$out"
 like 'on a terminal a sentence' '^group 2: jobs [0-9]+ to [0-9]+ \(3 runs\)$' \
-	"$(script -qec "'$POLLUX' submit --hold --array 1-3 -- true" /dev/null </dev/null | tr -d '\r')"
+	"$(script -qec "'$POLLUX' submit --hold --array 1-3 -- true" /dev/null </dev/null |
+		tr -d '\r')"
 
 # --- 80 columns ---
 export COLUMNS=80
