@@ -15,7 +15,7 @@
 #include "pollux/output.h"
 #include "pollux/session.h"
 
-enum past_key { PAST_DAY, PAST_NAME, PAST_WORKLOAD, PAST_GROUP, N_PAST_KEYS };
+enum past_key { PAST_DAY, PAST_NAME, PAST_WORKLOAD, PAST_GROUP, PAST_USER, N_PAST_KEYS };
 extern const char *const past_key_names[];	/* "day", ...; the end is NULL */
 
 /* Wall clock. Time before since_s does not count: of a run that began earlier, only the part after
@@ -44,6 +44,8 @@ struct past_row {
 
 struct past {
 	struct past_period period;
+	/* whose store it is: all its jobs are that user's, and nobody reads another's store */
+	char user[40];
 	struct past_row *rows;	/* owned; days in their order, others by device time, most first */
 	int n;
 	struct past_row total;

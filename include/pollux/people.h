@@ -9,6 +9,7 @@
 #define POLLUX_PEOPLE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "pollux/paths.h"
 #include "pollux/text.h"
@@ -35,6 +36,11 @@ struct people {
 	struct person me;		/* devices 0: no pass of this store has told lately */
 	struct person *items;		/* owned; the others, by their names */
 	int count;
+	/* Files that do not belong there, among them stores of one user beyond a few; the user who
+	 * owns most of them. */
+	int n_stray;
+	uid_t stray_uid;
+	bool too_many;			/* the directory has more names than were looked at */
 };
 
 /* Reads all files that are believed. -1: the shared directory that the settings name cannot be

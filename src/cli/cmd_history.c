@@ -1,4 +1,4 @@
-/* cmd_history.c - pollux history: what jobs took and reached, by day, name, workload or group. */
+/* cmd_history.c - pollux history: what jobs took and reached, by day, name, workload, group or user. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct option_spec options[] = {
 	{ "since", 's', OPTION_DURATION, "TIME", O(since_s), 1, 1e10,
 	  "the last TIME, such as 12h or 30d; default 7d" },
 	{ "by", 'b', OPTION_CHOICE, "WHAT", O(by), 0, 0,
-	  "a row for each day (default), name, workload or group", .choices = past_key_names },
+	  "a row for each day (default), name, workload, group or user", .choices = past_key_names },
 	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0, "print comma-separated values" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	OPTION_COLOR(O(color)),
@@ -78,7 +78,7 @@ static int main_history(int argc, char **argv, struct err *err)
 
 const struct command cmd_history = {
 	.name = "history", .synopsis = "[OPTION...]",
-	.summary = "sum up what jobs took and reached, by day, name, workload or group",
+	.summary = "sum up what jobs took and reached, by day, name, workload, group or user",
 	.example = "pollux history --since 30d\n"
 		   "pollux history --by workload",
 	.options = options, .run = main_history,

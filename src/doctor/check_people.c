@@ -1,7 +1,9 @@
 /* check_people.c - the directory in which the pollux of several people agree about devices. */
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "checks.h"
@@ -50,6 +52,37 @@ static void check_shared_locks(struct patient *p, const char *path)
 	devices_release(&list);
 }
 
+#define FEW_STRAY 16		/* the most stray files that are no finding */
+#define LEAST_BYTES 65536.0	/* of free space: room for the files of all users */
+#define LEAST_FILES 16		/* the least number of files that can still be made */
+
+/* Anybody can put files there. They cost time in each pass, and may hide what others want. */
+static void check_stray(struct patient *p, const char *path, const struct people *people)
+{
+	const struct passwd *user = getpwuid(people->stray_uid);
+	const char *name = user ? user->pw_name : "a user without a name";
+
+	if (people->too_many)
+		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has too many files to "
+		      "look at them all, most of them of %s: what others want may not be seen; "
+		      "their locks hold", path, name);
+	else if (people->n_stray > FEW_STRAY)
+		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has %d files that do not "
+		      "belong there, most of them of %s", path, people->n_stray, name);
+}
+
+static void check_room(struct patient *p, const char *path)
+{
+	struct statvfs fs;
+
+	if (statvfs(path, &fs))
+		return;
+	if ((double)fs.f_bavail * (double)fs.f_frsize < LEAST_BYTES ||
+	    (fs.f_files > 0 && fs.f_favail < LEAST_FILES))
+		found(p, FINDING_STOPS, command_on("df -h", path), "the file system of '%s' is "
+		      "full: locks of devices, and what you want, cannot be written there", path);
+}
+
 static void check_shared(struct patient *p, const char *path)
 {
 	struct people people;
@@ -57,11 +90,13 @@ static void check_shared(struct patient *p, const char *path)
 
 	if (people_read(&p->paths, &people, &ignored) == 0) {
 		note(p, "%s, %d other%s", path, people.count, plural(people.count));
+		check_stray(p, path, &people);
 		people_release(&people);
 	}
 	if (access(path, W_OK))
 		found(p, FINDING_STOPS, command_on("sudo chmod 1777", path),
 		      "you may not write to '%s'", path);
+	check_room(p, path);
 	check_shared_locks(p, path);
 }
 

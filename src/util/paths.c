@@ -28,14 +28,12 @@ static const char *home_directory(void)
 	return user ? user->pw_dir : NULL;
 }
 
-/* Returns $POLLUX_DIR; else XDG/pollux; else ~/DEFAULT/pollux. NULL: the home directory is
+/* Returns XDG/pollux; without that variable ~/DEFAULT/pollux; NULL if the home directory is
  * unknown. */
-static char *directory(const char *xdg, const char *home_default)
+static char *usual_directory(const char *xdg, const char *home_default)
 {
 	const char *base;
 
-	if ((base = variable("POLLUX_DIR")))
-		return xstrdup(base);
 	if ((base = variable(xdg)))
 		return xasprintf("%s/pollux", base);
 	if ((base = home_directory()))
@@ -58,23 +56,42 @@ static char *absolute(char *path)
 	return full;
 }
 
+/* A job finds its store in POLLUX_DIR, also where the store is at its usual place. If POLLUX_DIR
+ * names that place, the configuration file is at its usual place, too, unless there is a file beside
+ * the store. */
+static char *configuration_file(const char *dir)
+{
+	char *beside = xasprintf("%s/config", dir), *file = NULL;
+	char *store = absolute(usual_directory("XDG_STATE_HOME", ".local/state"));
+	char *config = absolute(usual_directory("XDG_CONFIG_HOME", ".config"));
+
+	if (config && store && !strcmp(dir, store) &&
+	    (!variable("POLLUX_DIR") || access(beside, F_OK)))
+		file = xasprintf("%s/config", config);
+	free(config);
+	free(store);
+	if (!file)
+		return beside;
+	free(beside);
+	return file;
+}
+
 int paths_init(struct paths *p, struct err *err)
 {
-	char *config = absolute(directory("XDG_CONFIG_HOME", ".config"));
+	const char *dir = variable("POLLUX_DIR");
 
-	*p = (struct paths){ .dir = absolute(directory("XDG_STATE_HOME", ".local/state")) };
-	if (!p->dir || !config) {
-		free(config);
-		paths_release(p);
+	*p = (struct paths){
+		.dir = absolute(dir ? xstrdup(dir)
+				    : usual_directory("XDG_STATE_HOME", ".local/state")),
+	};
+	if (!p->dir)
 		return err_set(err, EX_CONFIG, "no place for the store: set POLLUX_DIR or HOME");
-	}
 	p->store = xasprintf("%s/pollux.db", p->dir);
-	p->config = xasprintf("%s/config", config);
+	p->config = configuration_file(p->dir);
 	p->schedule_lock = xasprintf("%s/schedule.lock", p->dir);
 	p->schedule_again = xasprintf("%s/schedule.again", p->dir);
 	p->regular_pass = xasprintf("%s/regular-pass", p->dir);
 	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
-	free(config);
 	return 0;
 }
 

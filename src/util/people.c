@@ -19,7 +19,9 @@
 
 #define PREFIX "user-"
 #define LINE_SIZE 400
-#define MOST 256		/* the most people, and the most files that are no people's */
+#define MOST 256		/* the most stores of other people that are read */
+#define MOST_OF_ONE 8		/* the most of them that one user has */
+#define MOST_NAMES 8192		/* the most names in the directory that are looked at */
 #define MOST_S 1e9		/* the largest reading of a boot clock */
 #define DESCRIBED 3		/* people that a description names */
 
@@ -108,21 +110,25 @@ static int64_t uid_of(const char *name)
 	return number_parse_int(digits, &uid) == 0 ? uid : -1;
 }
 
+/* True if the file belongs to the user whom its name says. Another user may use any name, so the
+ * owner is asked before a file counts as one of that user's. */
+static bool is_of_its_user(int dir, const char *name, struct stat *st)
+{
+	return fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st->st_mode) &&
+	       uid_of(name) == (int64_t)st->st_uid;
+}
+
 static bool read_person(int dir, const char *name, struct person *p)
 {
-	int64_t uid = uid_of(name);
 	char line[LINE_SIZE + 1];
 	const char *why;
 	struct stat st;
 	ssize_t n = -1;
-	int fd;
+	int fd = shared_dir_open_file(dir, name, false, &why);
 
-	if (uid < 0)
-		return false;
-	fd = shared_dir_open_file(dir, name, false, &why);
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && (int64_t)st.st_uid == uid)
+	if (fstat(fd, &st) == 0 && uid_of(name) == (int64_t)st.st_uid)
 		n = read(fd, line, LINE_SIZE);
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
@@ -130,7 +136,7 @@ static bool read_person(int dir, const char *name, struct person *p)
 	if (!parse(line, p))
 		return false;
 	snprintf(p->name, sizeof(p->name), "%.63s", name);
-	name_user((uid_t)uid, p);
+	name_user(st.st_uid, p);
 	return true;
 }
 
@@ -139,22 +145,59 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct person *)a)->name, ((const struct person *)b)->name);
 }
 
+/* Returns the number of stores of the user among those that were read. */
+static int stores_of(const struct people *people, uid_t uid)
+{
+	int n = 0;
+
+	for (int i = 0; i < people->count; i++)
+		n += uid_of(people->items[i].name) == (int64_t)uid;
+	return n;
+}
+
+/* Counts a file that does not belong there. If one user owns more than half of these files,
+ * stray_uid is that user in the end: a file of another user takes one vote away. */
+static void count_stray(struct people *people, uid_t uid, int *votes)
+{
+	if (*votes == 0)
+		people->stray_uid = uid;
+	*votes += people->stray_uid == uid ? 1 : -1;
+	people->n_stray++;
+}
+
+static void read_file(int dir, const char *name, struct people *people, int *votes)
+{
+	bool is_own = !strcmp(name, people->own);
+	struct stat st = { .st_uid = 0 };
+	struct person p;
+
+	if (!strcmp(name, ".") || !strcmp(name, "..") || text_starts_with(name, "device-"))
+		return;
+	if (!is_of_its_user(dir, name, &st) ||
+	    (!is_own && stores_of(people, st.st_uid) >= MOST_OF_ONE)) {
+		count_stray(people, st.st_uid, votes);
+		return;
+	}
+	if ((!is_own && people->count >= MOST) || !read_person(dir, name, &p))
+		return;
+	if (is_own)
+		people->me = p;
+	else
+		people->items[people->count++] = p;
+}
+
 static void read_all(int fd, struct people *people)
 {
 	DIR *dir = fdopendir(fd);
 	const struct dirent *entry;
+	int votes = 0;
 
 	people->items = xcalloc(MOST, sizeof(*people->items));
-	for (int i = 0; dir && i < 2 * MOST && people->count < MOST && (entry = readdir(dir));
-	     i++) {
-		struct person p;
-
-		if (!read_person(dirfd(dir), entry->d_name, &p))
-			continue;
-		if (!strcmp(entry->d_name, people->own))
-			people->me = p;
-		else
-			people->items[people->count++] = p;
+	for (int i = 0; dir && (entry = readdir(dir)); i++) {
+		people->too_many = i >= MOST_NAMES;
+		if (people->too_many)
+			break;
+		read_file(dirfd(dir), entry->d_name, people, &votes);
 	}
 	if (dir)
 		closedir(dir);

@@ -8,7 +8,7 @@
 #include "pollux/past.h"
 #include "pollux/text.h"
 
-const char *const past_key_names[] = { "day", "name", "workload", "group", NULL };
+const char *const past_key_names[] = { "day", "name", "workload", "group", "user", NULL };
 
 /* --- rows --- */
 
@@ -34,6 +34,7 @@ static struct past_row *row_at(struct past *p, const struct job *job, double tim
 	case PAST_GROUP:
 		snprintf(group, sizeof(group), "group:%lld", (long long)job->group_id);
 		return row_of(p, job->group_id ? group : "-");
+	case PAST_USER: return row_of(p, p->user);
 	case PAST_DAY:
 	case N_PAST_KEYS: break;
 	}

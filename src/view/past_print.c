@@ -19,7 +19,7 @@ static double mean(double sum, int n)
 
 /* --- table --- */
 
-static const char *const headings[N_PAST_KEYS] = { "DAY", "NAME", "WORKLOAD", "GROUP" };
+static const char *const headings[N_PAST_KEYS] = { "DAY", "NAME", "WORKLOAD", "GROUP", "USER" };
 
 static void add_row(struct table *t, const char *key, const struct past_row *r)
 {

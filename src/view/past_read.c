@@ -1,8 +1,12 @@
 /* past_read.c - reads the jobs of a period with their runs, and what the store knows of their
  * workloads. */
 #include <math.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
@@ -83,6 +87,21 @@ static int add_job(struct session *s, struct past *p, const struct job *job, str
 	return rc;
 }
 
+/* Names the user to whom the file of the store belongs. */
+static void name_user(const struct session *s, struct past *p)
+{
+	const struct passwd *user;
+	struct stat st;
+
+	if (stat(s->paths.store, &st))
+		st.st_uid = geteuid();
+	user = getpwuid(st.st_uid);
+	if (user)
+		snprintf(p->user, sizeof(p->user), "%.39s", user->pw_name);
+	else
+		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)st.st_uid);
+}
+
 int past_read(struct session *s, const struct past_period *period, struct past *p,
 	      struct err *err)
 {
@@ -91,6 +110,7 @@ int past_read(struct session *s, const struct past_period *period, struct past *
 	int rc;
 
 	*p = (struct past){ .period = *period };
+	name_user(s, p);
 	if (store_jobs_list(&s->store, JOBS_RECENT, period->since_s, &jobs, err))
 		return -1;
 	rc = 0;

@@ -48,8 +48,10 @@ is 'a run over midnight is shared out' '14400 7200' \
 	"$("$POLLUX" history --since 60d --csv | sed 1d | cut -d , -f 7 | head -n 2 | xargs)"
 is 'and started in the first day' '3600' \
 	"$("$POLLUX" history --since 60d --csv | sed -n 2p | cut -d , -f 8)"
+is 'the user is the owner of the store' "$(stat -c %U "$POLLUX_DIR/pollux.db"),2" \
+	"$("$POLLUX" history --since 60d --by user --csv | sed 1d | cut -d , -f 1,2)"
 status 'a bad key' 64 "$POLLUX" history --by moon
-like 'names the right ones' 'day, name, workload or group' "$err"
+like 'names the right ones' 'day, name, workload, group or user' "$err"
 status 'a bad time' 64 "$POLLUX" history --since yesterday
 status 'two forms' 64 "$POLLUX" history --csv --json
 status 'an operand' 64 "$POLLUX" history 17

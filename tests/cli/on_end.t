@@ -65,6 +65,14 @@ at_home schedule
 ok 'an end is told as ~/.config/pollux/config says' wait_for 20 told_times 1 '^home done '
 ok 'with the running time to the millisecond' grep -Eqx 'home done [0-9]+(\.[0-9]{1,3})?' told
 wait_for 20 eval 'at_home status 1 | grep -q "on_end: done"'
+echo 'slots = many' >home/.config/pollux/config
+run env HOME="$TMP/home" POLLUX_DIR="$TMP/home/.local/state/pollux" "$POLLUX" schedule
+like 'a job, which finds the store in POLLUX_DIR, has the same settings' \
+	"'slots' in '.*/home/.config/pollux/config'" "$err"
+echo 'slots = few' >home/.local/state/pollux/config
+run env HOME="$TMP/home" POLLUX_DIR="$TMP/home/.local/state/pollux" "$POLLUX" schedule
+like 'unless a file is beside the store' "'slots' in '.*/state/pollux/config'.*'few'" "$err"
+rm -r home/.config home/.local/state/pollux/config
 
 # A webhook, as in the manual, against a listener.
 if command -v curl >/dev/null; then

@@ -190,6 +190,20 @@ ln -s /etc/passwd shared/device-cpu.lock
 pass_of bob
 like 'nor is a link' 'cannot be read' "$(why bob "$stuck")"
 rm shared/device-cpu.lock
+# Files by the hundred, some with the names of people; only a few stores of one user count.
+seq 600 | sed 's,.*,shared/junk&,' | xargs touch
+seq 600 | sed 's,.*,shared/user-77777-&-1,' | xargs touch
+line="pollux-1 held=1 wanted=2 devices=1 weight=1 since=0 gained=0 at=$(perl -MTime::HiRes=:DEFAULT \
+	-e 'print Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC())')"
+for i in $(seq 40); do
+	echo "$line $(cat /proc/sys/kernel/random/boot_id)" >"shared/user-$(id -u)-abc-$i"
+done
+ok 'doctor finds them, and whose they are' \
+	finds "has 123[0-9] files that do not belong there, most of them of $(id -un)\$"
+is 'status has no more stores of one user' 8 \
+	"$(as bob status --json | json 'print scalar @{$d->{people}}')"
+find shared -name 'junk*' -delete
+find shared -name 'user-*' -delete
 chmod 777 shared
 status 'a directory without the sticky bit' 78 as bob schedule
 ok 'and found' finds 'others may remove files there'
