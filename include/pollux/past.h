@@ -1,4 +1,4 @@
-/* past.h - what the jobs of the last days took and reached, summed by day, name, workload or group:
+/* past.h - what the jobs of the last days took and reached, summed by day, name, workload, group or user:
  * 'pollux history'.
  *
  *	struct past p;
