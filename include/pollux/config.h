@@ -4,7 +4,7 @@
  *
  * The file holds "name = value" lines; '#' starts a comment:
  *
- *	slots = 2          # jobs run on 2 CPU slots; default: see device.h
+ *	slots = 2          # jobs run on 2 CPU slots; 2x1,1x2: 2 of 1 core, 1 of 2
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
@@ -26,6 +26,9 @@
 #include "pollux/err.h"
 
 #define CONFIG_MAX_SLOTS 1024
+/* As DEVICE_SLOTS_PART and DEVICE_SLOTS_OF_TWO_SIZES in device.h, which util may not include. */
+#define CONFIG_SLOTS_PART 127
+#define CONFIG_SLOTS_OF_TWO_SIZES (1 << 28)
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
 #define CONFIG_DEFAULT_SLICE_S 600.0
 #define CONFIG_DEFAULT_INTERACTIVE_LIMIT_S 3600.0
@@ -36,7 +39,8 @@
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
 
 struct config {
-	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core;
+	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core; two sizes:
+				   device_slots_of_two_sizes() of device.h;
 				   CONFIG_SLOTS_AUTO: not set */
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */

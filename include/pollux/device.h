@@ -118,9 +118,22 @@ struct device_list {
  * are of one sort. */
 #define DEVICE_SLOTS_AUTO (-1)
 
+/* Slots of two sizes, as one number that can be kept like a number of slots: n of so many cores
+ * each, then m of more. Each of the four is 1 to DEVICE_SLOTS_PART. */
+#define DEVICE_SLOTS_PART 127
+#define DEVICE_SLOTS_OF_TWO_SIZES (1 << 28)
+static inline int device_slots_of_two_sizes(int n, int cores, int m, int more_cores)
+{
+	return DEVICE_SLOTS_OF_TWO_SIZES | n << 21 | cores << 14 | m << 7 | more_cores;
+}
+static inline int device_slots_part(int slots, int part)
+{
+	return slots >> (21 - 7 * part) & DEVICE_SLOTS_PART;
+}
+
 struct device_settings {
-	/* CPU slots, up to DEVICE_MAX. 0: one for each physical core. DEVICE_SLOTS_AUTO: none were
-	 * asked for. */
+	/* CPU slots, up to DEVICE_MAX, or device_slots_of_two_sizes(). 0: one for each physical
+	 * core. DEVICE_SLOTS_AUTO: none were asked for. */
 	int slots;
 	/* For people: with all readings; GPUs that are left out because slots were asked for are
 	 * listed as not usable. */

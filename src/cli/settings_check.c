@@ -9,7 +9,7 @@ void warn_of_slots(int slots)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (cores > 0 && slots > SLOTS_PER_CORE_MAX * cores)
+	if (cores > 0 && slots < CONFIG_SLOTS_OF_TWO_SIZES && slots > SLOTS_PER_CORE_MAX * cores)
 		output_messagef("warning: %d slots on %ld processor core%s: up to %ld jobs would "
 				"share a core", slots, cores, cores == 1 ? "" : "s",
 				(slots + cores - 1) / cores);

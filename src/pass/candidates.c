@@ -148,7 +148,8 @@ static bool stays_where_it_is(const struct snapshot *s, const struct decision *d
 				 (!is_resident(s, run) && suspends(s, suspendable, job, run)));
 
 	return run && run_held(run) > 0 &&
-	       (!has_its_devices(s, d, run) || has_several_kinds(run)) &&
+	       (!has_its_devices(s, d, run) ||
+		(kinds_are_told_apart(s) && has_several_kinds(run))) &&
 	       (!may_leave || may_have_its_devices(s, d, run));
 }
 

@@ -28,10 +28,17 @@ static int add_kind(struct decision *d, const struct device *device)
 	return d->n_kinds++;
 }
 
+/* Slots whose sizes were not asked for differ by chance: they are taken for one kind. */
+bool kinds_are_told_apart(const struct snapshot *s)
+{
+	return s->devices.count > 0 && (strncmp(s->devices.items[0].id, "cpu:", 4) != 0 ||
+					s->config->slots >= DEVICE_SLOTS_OF_TWO_SIZES);
+}
+
 void find_kinds(const struct snapshot *s, struct decision *d)
 {
 	d->kind_of = xcalloc((size_t)s->devices.count, sizeof(*d->kind_of));
-	for (int i = 0; i < s->devices.count; i++) {
+	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++) {
 		d->kind_of[i] = d->usable[i] ? add_kind(d, &s->devices.items[i]) : -1;
 		if (d->kind_of[i] >= 0) {
 			d->kinds[d->kind_of[i]].n++;

@@ -12,6 +12,8 @@ struct kind_view {
 	bool owns_table;
 };
 
+/* True if devices of different names are of different kinds for a decision. */
+bool kinds_are_told_apart(const struct snapshot *s);
 /* Finds the kinds, once it is known which devices can be used; those beyond SCHED_KINDS cannot. */
 void find_kinds(const struct snapshot *s, struct decision *d);
 /* True if --kind and --not-kind let the job have devices of this kind. */

@@ -27,7 +27,8 @@ static void set_slots(struct config *config, const char *value)
 
 	if (!*value)
 		config->slots = CONFIG_SLOTS_AUTO;
-	else if (number_parse_int(value, &n) == 0 && n >= 0 && n <= CONFIG_MAX_SLOTS)
+	else if (number_parse_int(value, &n) == 0 && n >= 0 &&
+		 (n <= CONFIG_MAX_SLOTS || n >> 28 == 1))
 		config->slots = (int)n;
 }
 

@@ -25,9 +25,28 @@ struct source {
 	bool leniently;		/* wrong lines are skipped */
 };
 
+/* "2x1,1x2": 2 slots of 1 core, 1 of 2. */
+static int set_slot_sizes(struct config *c, const char *value)
+{
+	int part[4], end = 0;
+
+	if (sscanf(value, "%3dx%3d,%3dx%3d%n", &part[0], &part[1], &part[2], &part[3], &end) < 4 ||
+	    value[end])
+		return -1;
+	for (int i = 0; i < 4; i++)
+		if (part[i] < 1 || part[i] > CONFIG_SLOTS_PART)
+			return -1;
+	c->slots = CONFIG_SLOTS_OF_TWO_SIZES | part[0] << 21 | part[1] << 14 | part[2] << 7 |
+		   part[3];
+	return 0;
+}
+
 static int set_slots(struct config *c, const char *value)
 {
 	int64_t n;
+
+	if (strchr(value, 'x'))
+		return set_slot_sizes(c, value);
 
 	if (number_parse_int(value, &n) || n < 0 || n > CONFIG_MAX_SLOTS)
 		return -1;
@@ -180,7 +199,8 @@ static const struct setting {
 	const char *wanted;
 } settings[] = {
 	{ "slots", "POLLUX_SLOTS", set_slots,
-	  "a whole number from 0 to 1024 (0: one per physical core)" },
+	  "a whole number from 0 to 1024 (0: one per physical core), or two sizes such as "
+	  "2x1,1x2" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
 	{ "policy", "POLLUX_POLICY", set_policy, "one of" POLICY_LIVE_NAMES },
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },

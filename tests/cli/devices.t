@@ -38,7 +38,7 @@ echo 'slots = many' >"$POLLUX_DIR/config"
 status 'a wrong file is a configuration error' 78 "$POLLUX" devices
 is 'named with its line' \
 	"pollux: bad setting 'slots' in '$POLLUX_DIR/config' line 1: 'many' is not \
-a whole number from 0 to 1024 (0: one per physical core)" "$err"
+a whole number from 0 to 1024 (0: one per physical core), or two sizes such as 2x1,1x2" "$err"
 status 'which an option does not need' 0 "$POLLUX" devices --slots 1
 rm "$POLLUX_DIR/config"
 status 'a wrong variable is a configuration error' 78 env POLLUX_SLOTS=-1 "$POLLUX" devices

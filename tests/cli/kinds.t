@@ -127,4 +127,19 @@ much=$("$POLLUX" submit -q --hold --workload much -b 64 --replicas 1 -- sleep 10
 is 'who gains ten times has the faster kind' "$large|1" "$(kinds_of "$much")"
 is 'who gains less has the other' "$small|1" "$(kinds_of "$little")"
 like 'the reason names the kind' "1 device of $large" "$(reason "$much")"
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+
+# --- slots of two sizes ---
+unset POLLUX_NVML NVML_STANDIN
+POLLUX_SLOTS=1x1,1x2
+export POLLUX_SLOTS
+if [ "$(nproc)" -ge 2 ]; then
+	both=$("$POLLUX" submit -q --replicas 2 -- sleep 1000)
+	threads=$("$POLLUX" submit -q --kind '*2 cores*' -- sh -c 'echo "threads $OMP_NUM_THREADS"')
+	"$POLLUX" schedule
+	wait_for 60 ended "$threads"
+	is 'a slot of two cores' 'threads 2' "$("$POLLUX" log "$threads" | grep '^threads')"
+	is 'one slot of each size is no two slots' '' "$(kinds_of "$both")"
+fi
 finish

@@ -60,19 +60,19 @@ static const struct refusal {
 } refusals[] = {
 	{ "slots = x\n",
 	  "bad setting 'slots' in '%s' line 1: 'x' is not a whole number from 0 to 1024 "
-			 "(0: one per physical core)" },
+			 "(0: one per physical core), or two sizes such as 2x1,1x2" },
 	{ "\n\nslots = -1\n",
 	  "bad setting 'slots' in '%s' line 3: '-1' is not a whole number from 0 to "
-			      "1024 (0: one per physical core)" },
+			      "1024 (0: one per physical core), or two sizes such as 2x1,1x2" },
 	{ "slots = 1025\n",
 	  "bad setting 'slots' in '%s' line 1: '1025' is not a whole number from 0 to "
-			    "1024 (0: one per physical core)" },
+			    "1024 (0: one per physical core), or two sizes such as 2x1,1x2" },
 	{ "slots = 2 3\n",
 	  "bad setting 'slots' in '%s' line 1: '2 3' is not a whole number from 0 to "
-			   "1024 (0: one per physical core)" },
+			   "1024 (0: one per physical core), or two sizes such as 2x1,1x2" },
 	{ "slots =\n",
 	  "bad setting 'slots' in '%s' line 1: '' is not a whole number from 0 to 1024 "
-		       "(0: one per physical core)" },
+		       "(0: one per physical core), or two sizes such as 2x1,1x2" },
 	{ "slice = 0\n", "bad setting 'slice' in '%s' line 1: '0' is not a time above 0 "
 			 "(such as 90s, 10m or 1h)" },
 	{ "slice = nan\n", "bad setting 'slice' in '%s' line 1: 'nan' is not a time above 0 "
@@ -162,7 +162,8 @@ static void test_environment(void)
 	ok(load("") == -1 && err.exit_status == EX_CONFIG, "a bad variable");
 	is_str(err.text,
 	       "bad variable 'POLLUX_SLOTS' in the environment: 'many' is not a whole number "
-	       "from 0 to 1024 (0: one per physical core)", "is named");
+	       "from 0 to 1024 (0: one per physical core), or two sizes such as 2x1,1x2",
+	       "is named");
 }
 
 int main(void)

@@ -83,6 +83,15 @@ static void test_groups(void)
 	expect("package:1 [numa] core:4 pu:2", 1, whole, 1);
 }
 
+static void test_sizes(void)
+{
+	static const struct want sizes[] = {
+		{ "0", "CPU, 1 core", 1 }, { "1", "CPU, 1 core", 1 }, { "2-3", "CPU, 2 cores", 2 },
+	};
+
+	expect("package:1 [numa] core:4 pu:1", device_slots_of_two_sizes(2, 1, 1, 2), sizes, 3);
+}
+
 static void test_shared(void)
 {
 	static const struct want three[] = {
@@ -273,6 +282,7 @@ int main(void)
 	unsetenv("HWLOC_XMLFILE");
 	test_one_per_core();
 	test_groups();
+	test_sizes();
 	test_shared();
 	test_links();
 	test_long_binding();

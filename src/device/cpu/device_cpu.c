@@ -175,18 +175,38 @@ static void link_slots(hwloc_topology_t topology, hwloc_cpuset_t *sets, int n,
 	free(places);
 }
 
+/* One slot after the other takes the next cores; behind the last core, the first comes again. */
+static void cut_sizes(hwloc_topology_t topology, int depth, int slots, hwloc_cpuset_t *sets)
+{
+	unsigned n_cores = (unsigned)hwloc_get_nbobjs_by_depth(topology, depth), core = 0;
+	int n = 0;
+
+	for (int size = 0; size < 4; size += 2)
+		for (int i = 0; i < device_slots_part(slots, size); i++, n++) {
+			sets[n] = hwloc_bitmap_alloc();
+			for (int c = 0; c < device_slots_part(slots, size + 1); c++, core++)
+				hwloc_bitmap_or(sets[n], sets[n], hwloc_get_obj_by_depth(
+							topology, depth, core % n_cores)->cpuset);
+		}
+}
+
 /* If the machine does not tell its cores, each logical processor counts as one. */
 static void append_slots(hwloc_topology_t topology, int slots, struct device_list *list)
 {
 	int depth = hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
 	int n_cores = (int)hwloc_get_nbobjs_by_depth(topology, depth);
 	hwloc_obj_t root = hwloc_get_root_obj(topology);
-	int n = slots > 0 ? slots : n_cores;
+	bool sizes = slots >= DEVICE_SLOTS_OF_TWO_SIZES;
+	int n = sizes ? device_slots_part(slots, 0) + device_slots_part(slots, 2)
+		: slots > 0 ? slots : n_cores;
 	hwloc_cpuset_t *sets;
 
 	n = n < DEVICE_MAX ? n : DEVICE_MAX;
 	sets = xcalloc((size_t)n, sizeof(hwloc_cpuset_t));
-	hwloc_distrib(topology, &root, 1, sets, (unsigned)n, depth, 0);
+	if (sizes)
+		cut_sizes(topology, depth, slots, sets);
+	else
+		hwloc_distrib(topology, &root, 1, sets, (unsigned)n, depth, 0);
 	for (int i = 0; i < n; i++) {
 		struct device *d = devices_append(list);
 
