@@ -28,16 +28,20 @@ struct source {
 /* "2x1,1x2": 2 slots of 1 core, 1 of 2. */
 static int set_slot_sizes(struct config *c, const char *value)
 {
-	int part[4], end = 0;
+	static const char ends[] = "x,x";
+	int slots = 0;
 
-	if (sscanf(value, "%3dx%3d,%3dx%3d%n", &part[0], &part[1], &part[2], &part[3], &end) < 4 ||
-	    value[end])
-		return -1;
-	for (int i = 0; i < 4; i++)
-		if (part[i] < 1 || part[i] > CONFIG_SLOTS_PART)
+	for (int i = 0; i < 4; i++) {
+		char *end;
+		long part = strtol(value, &end, 10);
+
+		if (!isdigit((unsigned char)*value) || *end != ends[i] || part < 1 ||
+		    part > CONFIG_SLOTS_PART)
 			return -1;
-	c->slots = CONFIG_SLOTS_OF_TWO_SIZES | part[0] << 21 | part[1] << 14 | part[2] << 7 |
-		   part[3];
+		slots = slots << 7 | (int)part;
+		value = end + 1;
+	}
+	c->slots = CONFIG_SLOTS_OF_TWO_SIZES | slots;
 	return 0;
 }
 
