@@ -16,6 +16,8 @@
  *	prune_after = 90d	# what ended jobs left goes; default: it stays
  *	shared_dir = /DIR  # devices are shared with other people there; no: with nobody
  *	shared_weight = 2  # this person's share of them is twice that of others
+ *	share = auto       # jobs of one device may run beside others there; default no
+ *	max_share = 2      # jobs on one device at most; default 4
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  */
 #ifndef POLLUX_CONFIG_H
@@ -34,6 +36,8 @@
 #define CONFIG_DEFAULT_INTERACTIVE_LIMIT_S 3600.0
 #define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
 #define CONFIG_DEFAULT_LOG_LIMIT 0x1p30
+#define CONFIG_DEFAULT_MAX_SHARE 4
+#define CONFIG_MOST_SHARE 8
 #define CONFIG_SHARED_DIR_SIZE 500
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
@@ -49,6 +53,8 @@ struct config {
 	double log_limit_bytes;	/* the largest size of a job's log; infinite: no limit */
 	bool submit_pass;	/* 'pollux submit' runs a pass, so that jobs start at once */
 	bool keep_environment;	/* jobs that ended long ago keep their variables' values */
+	bool share;		/* jobs of one device share it if their options do not say no */
+	int max_share;		/* 1 to CONFIG_MOST_SHARE: jobs on one device */
 	double interactive_limit_s;	/* >= 1: the longest turn of 'pollux run' */
 	double prune_after_s;	/* > 0; NaN: never */
 	/* commands for sh: when a job has ended, has failed; "": none */

@@ -15,6 +15,10 @@ struct configuration {
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
 	int nodes;			/* number of nodes that the replicas run on */
 	char kind[CONFIGURATION_KIND_SIZE];	/* kind of device, as in device.h; "": any */
+	/* The most runs on its device, this one included; 0: it has the device alone. What is
+	 * measured beside another run is kept elsewhere (store_share.h), so configurations that
+	 * differ in this alone are equal. */
+	int share;
 };
 
 /* The part of a configuration on which the time of a synchronisation depends. */

@@ -52,6 +52,7 @@ struct declaration {
 	enum preemption preemption;
 	enum suspend_rule suspend;
 	double gpu_memory_bytes;	/* that the job takes of each GPU */
+	bool share;			/* it may run beside other jobs on one device */
 	double log_limit_bytes;		/* largest size of its log; NaN: as configured */
 	double time_limit_s;
 	int retries;
@@ -78,7 +79,7 @@ struct asked {
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env, metrics;
-	bool hold, preempt, no_preempt, no_torch, quiet, no_first;
+	bool hold, preempt, no_preempt, no_torch, quiet, no_first, no_share;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };
 

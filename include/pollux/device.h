@@ -59,6 +59,9 @@ struct device {
 	/* Physical cores in the slot, at least 1; for a GPU, the processors of its binding. */
 	int cores;
 	int64_t memory_bytes;		/* the device's own; 0: it shares the machine's */
+	/* of a run's device: the place of the run among those that share it, from 1; 0: the run has
+	 * the device alone */
+	int seat;
 	bool usable;
 	/* why the device is not usable, and what to do; "" while usable */
 	char reason[160];

@@ -9,6 +9,7 @@
 #include "pollux/knowledge.h"
 #include "pollux/policy.h"
 #include "pollux/status.h"
+#include "pollux/store_share.h"
 
 /* Unknown is NaN. A goodput is 0 if no sizes are within the job's limits. */
 struct explanation {
@@ -40,6 +41,7 @@ struct explanation {
 	struct goodput_choice *batches;	/* owned; at M0, 2 M0, 4 M0, ..., the largest batch, and
 					   those of now and best */
 	int n_batches;
+	struct share_pair_list pairs;	/* of its workload, on one device */
 	enum lr_rule rule;
 	bool leaves_learning_rate;	/* environment_leaves_learning_rate(); the program has
 					   taken no configuration either */
@@ -76,6 +78,10 @@ void explanation_print_devices(const struct explanation *e, const struct output 
 void explanation_print_batches(const struct explanation *e, const struct output *out);
 void explanation_print_parameters(const struct explanation *e, const struct output *out);
 void explanation_print_observations(const struct explanation *e, const struct output *out);
+
+/* explain_share.c: what the job does beside others on one device. */
+void explanation_print_share(const struct explanation *e, const struct output *out);
+void explanation_print_json_share(struct json *j, const struct explanation *e);
 
 /* explain_json.c: for programs; the whole document, and parts of it that another has too. */
 void explanation_print_json(const struct explanation *e, FILE *out);

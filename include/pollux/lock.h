@@ -14,6 +14,10 @@
 #define LOCK_HELD (-2)
 int lock_take(const char *path, struct err *err);
 
+/* The same for one place of the lock, from 1: several processes may have a place each, but none
+ * while another one has the whole lock. Place 0 is the whole. */
+int lock_take_place(const char *path, int place, struct err *err);
+
 /* Releases the lock and closes fd. The lock is free even if a child that was forked meanwhile still
  * has a copy of the descriptor. */
 void lock_drop(int fd);
@@ -22,7 +26,7 @@ void lock_drop(int fd);
  * open. lock_again() takes the lock again for all of these copies; false: another process has the
  * lock. */
 void lock_release(int fd);
-bool lock_again(int fd);
+bool lock_again(int fd, int place);
 
 /* Looks at a lock without taking the lock. The lock of a missing file is free. */
 enum lock_state {

@@ -19,14 +19,15 @@
 #define SHARED_LOCK_PREFIX "device-"
 #define SHARED_LOCK_SUFFIX ".lock"
 
-/* Takes the lock without waiting. Returns the descriptor, which is close-on-exec; LOCK_HELD:
- * somebody has the device, or a part of it; SHARED_LOCK_NONE: there is no shared directory; -1 with
- * *err. */
+/* Takes the lock without waiting. Runs of one user and store that share the device (device->seat)
+ * may have it at the same time, but nobody else may. Returns the descriptor, which is
+ * close-on-exec; LOCK_HELD: somebody has the device, or a part of it; SHARED_LOCK_NONE: there is no
+ * shared directory; -1 with *err. */
 int shared_lock_take(const struct paths *paths, const struct device *device, struct err *err);
 
 /* After lock_release(fd): takes the lock of a device of the same kind again. False: somebody has
  * it. */
-bool shared_lock_again(int fd, const struct device *device);
+bool shared_lock_again(int fd, const struct paths *paths, const struct device *device);
 
 /* Looks at the lock without taking it; free, too, where there is no shared directory. */
 enum lock_state shared_lock_look(const struct paths *paths, const struct device *device);

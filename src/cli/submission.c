@@ -173,6 +173,27 @@ static void set_torch(const struct asked *o, const struct job_command *c, struct
 	free(parts);
 }
 
+/* A job shares its device if that was asked for, or if it can and a setting says so. */
+static int set_share(const struct command *by, const struct asked *o, struct declaration *d,
+		     struct err *err)
+{
+	bool can = d->min_replicas == 1 && d->max_replicas == 1;
+	struct config config;
+	struct paths paths;
+	struct err ignored;
+
+	if (o->declared.share && o->no_share)
+		return usage_error(by, err, "give one of --share and --no-share");
+	if (o->declared.share && !can)
+		return usage_error(by, err, "--share is for jobs of one device: leave --replicas "
+				   "and {gpus} out");
+	if (d->share || o->no_share || !can || paths_init(&paths, &ignored))
+		return 0;
+	d->share = config_load(&config, paths.config, &ignored) == 0 && config.share;
+	paths_release(&paths);
+	return 0;
+}
+
 int submission_job(const struct command *by, const struct asked *o, const struct job_command *c,
 		   struct job *job, struct err *err)
 {
@@ -190,7 +211,8 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	d->suspend = submission_suspend_rule(o);
-	if (submission_check_declared(by, o, d, err) || set_total_work(by, o, d, err))
+	if (set_share(by, o, d, err) || submission_check_declared(by, o, d, err) ||
+	    set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(d, c, err);
 }
@@ -229,6 +251,11 @@ int submission_job_again(const struct command *by, const struct asked *o,
 		return usage_error(by, err, "give one of --torch and --no-torch");
 	if (amend(by, o, &job->declared, err))
 		return -1;
+	if (o->declared.share || o->no_share) {
+		job->declared.share = o->declared.share;
+		if (set_share(by, o, &job->declared, err))
+			return -1;
+	}
 	set_defaults_again(o, was->command, c, &job->declared);
 	return check_templates(&job->declared, c, err);
 }

@@ -101,20 +101,77 @@ bool shared_locks_meet(const struct device *a, const struct device *b)
 
 /* --- taking --- */
 
-static int lock_bytes(int fd, const struct device *device)
+/* Runs of one store that share a device lock the bytes of the device for reading, and one byte far
+ * behind them for reading as well: that of their user and store. A run of another user or store
+ * sees that byte, and leaves. Two that come at the same time may both leave, and try again. */
+#define SHARERS_START ((off_t)1 << 61)		/* of the bytes of users, by processor */
+#define SHARERS_BYTES ((off_t)1 << 42)		/* for each processor: user and store */
+#define STORE_BITS 10
+#define PROCESSORS_MAX (1 << 18)
+
+static off_t sharers_of(const struct flock *bytes)
+{
+	return SHARERS_START + bytes->l_start / PROCESSOR_BYTES % PROCESSORS_MAX * SHARERS_BYTES;
+}
+
+/* The file of the store is the same for all of its processes. */
+static off_t own_byte(const struct paths *paths)
+{
+	uint64_t user = (uint64_t)geteuid() << STORE_BITS;
+	uint64_t store = 0;
+
+	for (const char *c = paths->dir; *c; c++)
+		store = store * 31 + (unsigned char)*c;
+	return (off_t)(user | (store & ((1 << STORE_BITS) - 1)));
+}
+
+/* 1: somebody of another user or store has a byte there; -1: it cannot be told. */
+static int has_others(int fd, off_t start, off_t own)
+{
+	struct flock before = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start,
+				.l_len = own };
+	struct flock behind = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+				.l_start = start + own + 1, .l_len = SHARERS_BYTES - own - 1 };
+
+	if ((own > 0 && fcntl(fd, F_OFD_GETLK, &before)) || fcntl(fd, F_OFD_GETLK, &behind))
+		return -1;
+	return (own > 0 && before.l_type != F_UNLCK) || behind.l_type != F_UNLCK;
+}
+
+static int lock_shared(int fd, const struct paths *paths, struct flock bytes)
+{
+	struct flock mine = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	off_t start = sharers_of(&bytes), own = own_byte(paths);
+	int others;
+
+	mine.l_start = start + own;
+	bytes.l_type = F_RDLCK;
+	/* Where a lock of the whole file is asked for, the bytes of the users are left out. */
+	if (bytes.l_len == 0)
+		bytes.l_len = PROCESSOR_BYTES;
+	if (fcntl(fd, F_OFD_SETLK, &bytes) || fcntl(fd, F_OFD_SETLK, &mine))
+		return -1;
+	others = has_others(fd, start, own);
+	if (others > 0)
+		errno = EAGAIN;
+	return others ? -1 : 0;
+}
+
+/* On failure the lock may be held in part. */
+static int lock_bytes(int fd, const struct paths *paths, const struct device *device)
 {
 	struct walk w = walk_of(device);
 	struct flock bytes;
 
 	while (next_bytes(&w, &bytes))
-		if (fcntl(fd, F_OFD_SETLK, &bytes))
+		if (device->seat ? lock_shared(fd, paths, bytes) : fcntl(fd, F_OFD_SETLK, &bytes))
 			return -1;
 	return 0;
 }
 
-bool shared_lock_again(int fd, const struct device *device)
+bool shared_lock_again(int fd, const struct paths *paths, const struct device *device)
 {
-	if (lock_bytes(fd, device) == 0)
+	if (lock_bytes(fd, paths, device) == 0)
 		return true;
 	lock_release(fd);
 	return false;
@@ -130,7 +187,8 @@ static bool is_still_there(int dir, const char *name, int fd)
 	       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
 }
 
-static int take_in(int dir, const char *path, const struct device *device, struct err *err)
+static int take_in(int dir, const struct paths *paths, const char *path,
+		   const struct device *device, struct err *err)
 {
 	struct file_name name = name_of(device);
 	const char *why = "somebody removes it again and again";
@@ -139,7 +197,7 @@ static int take_in(int dir, const char *path, const struct device *device, struc
 	for (int i = 0; i < TRIES && !has_failed; i++) {
 		int fd = shared_dir_open_file(dir, name.s, true, &why);
 
-		has_failed = fd < 0 || lock_bytes(fd, device);
+		has_failed = fd < 0 || lock_bytes(fd, paths, device);
 		if (!has_failed && is_still_there(dir, name.s, fd))
 			return fd;
 		if (fd >= 0 && has_failed) {
@@ -162,7 +220,7 @@ int shared_lock_take(const struct paths *paths, const struct device *device, str
 	if (dir == SHARED_DIR_NONE)
 		fd = SHARED_LOCK_NONE;
 	else if (dir >= 0)
-		fd = take_in(dir, path, device, err);
+		fd = take_in(dir, paths, path, device, err);
 	if (dir >= 0)
 		close(dir);
 	free(path);

@@ -17,6 +17,9 @@ static struct decision *decision_new(const struct snapshot *s)
 	d->sched_jobs = xcalloc(n, sizeof(*d->sched_jobs));
 	d->choices = xcalloc(n, sizeof(*d->choices));
 	d->sizes = xcalloc(n, sizeof(*d->sizes));
+	d->places = xcalloc(n, sizeof(*d->places));
+	for (size_t j = 0; j < n; j++)
+		d->places[j].device = -1;
 	d->passed_over = xcalloc(n, sizeof(*d->passed_over));
 	d->usable = xcalloc(n_devices, sizeof(*d->usable));
 	d->owner = xcalloc(n_devices, sizeof(*d->owner));
@@ -42,10 +45,18 @@ void decision_free(struct decision *d)
 	free(d->sched_jobs);
 	free(d->choices);
 	free(d->sizes);
+	free(d->places);
 	free(d->passed_over);
 	free(d->usable);
 	free(d->owner);
 	free(d);
+}
+
+bool decision_gives(const struct decision *d, int j, int device)
+{
+	const struct share_place *place = &d->places[j];
+
+	return d->owner[device] == j || (place->device == device && !place->leaves);
 }
 
 bool comes_back(const struct decision *d, int j)
@@ -119,7 +130,7 @@ static void assign(const struct snapshot *s, struct decision *d)
 			mark_held(s, d, &s->runs.items[i], d->n, holder);
 	for (int j = 0; j < d->n; j++) {
 		count[j] = d->choices[j].replicas;
-		if (d->candidates[j].run)
+		if (d->candidates[j].run && d->places[j].device < 0)
 			mark_held(s, d, d->candidates[j].run, j, holder);
 	}
 	for (int j = 0; j < d->n; j++)
@@ -162,7 +173,7 @@ static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 	for (int j = 0; j < d->n; j++) {
 		int i = 0;
 
-		while (i < s->devices.count && d->owner[i] != j)
+		while (i < s->devices.count && !decision_gives(d, j, i))
 			i++;
 		if (i < s->devices.count)
 			d->sizes[j] = comes_back(d, j) ? sizes_of(d->candidates[j].suspended)
@@ -179,12 +190,13 @@ struct decision *pass_decide(const struct snapshot *s)
 	if (s->jobs.count == 0)
 		return d;
 	select_candidates(s, d);
+	share_find_guests(s, d);
 	find_kinds(s, d);
 	bar_kinds(s, d);
 	weigh_candidates(s, d);
 	weigh_on_kinds(s, d);
 	input = (struct sched_input){
-		.jobs = d->sched_jobs, .n_jobs = d->n, .n_devices = d->n_usable,
+		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
@@ -193,6 +205,8 @@ struct decision *pass_decide(const struct snapshot *s)
 	policy_decide(s->policy, &input, false, d->choices);
 	assign(s, d);
 	check_device_memory(s, d);
+	share_place_guests(s, d);
+	share_give_seats(s, d);
 	choose_all_sizes(s, d);
 	explain_kinds(d);
 	explain_group_limits(s, d);

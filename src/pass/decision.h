@@ -2,6 +2,7 @@
 #ifndef POLLUX_DECISION_H
 #define POLLUX_DECISION_H
 
+#include "share.h"
 #include "snapshot.h"
 #include "pollux/assign.h"
 #include "pollux/goodput_table.h"
@@ -54,6 +55,8 @@ struct decision {
 	struct sched_choice *choices;
 	struct sizes *sizes;		/* of those that are given devices */
 	int n;				/* candidates */
+	int n_asked;			/* the first so many, which the policy is asked about */
+	struct share_place *places;	/* by candidate */
 	struct passed_over *passed_over;
 	int n_passed_over;
 	bool *usable;			/* by device: nor kept by a run that is not decided on */
@@ -116,6 +119,8 @@ void pass_over(struct decision *d, const struct job *job, bool never, char *reas
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);
 
+/* True if the job is to have the device, alone or beside others. */
+bool decision_gives(const struct decision *d, int j, int device);
 /* decide.c: true if the job's suspended run is to go on as it is. */
 bool comes_back(const struct decision *d, int j);
 /* True if the job's run is to leave its devices with its memory. */

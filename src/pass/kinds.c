@@ -215,7 +215,7 @@ void tell_kinds(const struct decision *d, struct sched_input *in)
 		for (int k = 0; k < d->n_kinds; k++) {
 			int n = in->kinds[k].n_devices;
 
-			for (int j = 0; j < d->n; j++)
+			for (int j = 0; j < d->n_asked; j++)
 				n -= d->sched_jobs[j].kind == k ? d->sched_jobs[j].replicas : 0;
 			if (in->kinds[k].n_devices > 0 && n > most_free) {
 				most = k;

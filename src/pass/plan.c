@@ -96,7 +96,7 @@ static bool owns(const struct snapshot *s, const struct decision *d, int j,
 		 const struct device *wanted)
 {
 	for (int i = 0; i < s->devices.count; i++)
-		if (d->owner[i] == j && device_is_same(&s->devices.items[i], wanted))
+		if (decision_gives(d, j, i) && device_is_same(&s->devices.items[i], wanted))
 			return true;
 	return false;
 }
@@ -117,9 +117,20 @@ static int first_device(const struct snapshot *s, const struct decision *d, int 
 {
 	int i = 0;
 
-	while (i < s->devices.count - 1 && d->owner[i] != j)
+	while (i < s->devices.count - 1 && !decision_gives(d, j, i))
 		i++;
 	return i;
+}
+
+/* What a run that shares a GPU has there stays: it cannot be suspended. */
+static void share(const struct snapshot *s, const struct share_place *place, struct run *run)
+{
+	if (place->seat == 0)
+		return;
+	run->devices[0].seat = place->seat;
+	run->configuration.share = s->config->max_share;
+	if (run->devices[0].memory_bytes > 0)
+		run->suspension = SUSPENSION_CANNOT;
 }
 
 static struct run *make_run(const struct snapshot *s, const struct decision *d, int j)
@@ -138,8 +149,9 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 	run->larger_kind = has_larger_kind(d, j, &s->devices.items[first_device(s, d, j)]);
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
-		if (d->owner[i] == j)
+		if (decision_gives(d, j, i))
 			run->devices[n++] = s->devices.items[i];
+	share(s, &d->places[j], run);
 	return run;
 }
 

@@ -244,8 +244,9 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (s->jobs.count == 0)
 		return 0;
 	s->n_ended = store_ended_services(store, s->ended_device_s, SNAPSHOT_ENDED, err);
-	return s->n_ended < 0 || read_device_needs(store, s, err) ||
-	       pass_judge_devices(at, s, err) ? -1 : 0;
+	if (s->n_ended < 0 || read_share(store, s, err) || read_device_needs(store, s, err))
+		return -1;
+	return pass_judge_devices(at, s, err);
 }
 
 /* The clock is read last: a run may have been launched since the pass began. */
@@ -285,6 +286,7 @@ int snapshot_is_current(const struct snapshot *s, struct store *store, bool *cur
 static void forget_jobs(struct snapshot *s)
 {
 	forget_disks(s);
+	forget_share(s);
 	free(s->holds);
 	free(s->elsewhere);
 	free(s->setbacks);

@@ -11,6 +11,7 @@
 #include "pollux/engine.h"
 #include "pollux/people.h"
 #include "pollux/policy.h"
+#include "pollux/share_pair.h"
 #include "pollux/store_device_measurements.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_halving.h"
@@ -33,6 +34,16 @@ struct snapshot_memory {
 };
 
 #define SNAPSHOT_ENDED 1000
+
+/* What is known of jobs that may share a device; nothing is read where no job may. */
+struct share_facts {
+	struct strings workloads;	/* of jobs that may share */
+	double *need_bytes;		/* by workload: of a device's, or the machine's; NaN */
+	/* By run and workload: [run * workloads + w] the run's workload beside w; then the other
+	 * way round. Only for runs that share. */
+	struct share_factor *of_runs, *of_others;
+	int64_t *alone;			/* by run: windows of its workload's step times alone */
+};
 
 /* The disk of the directory that a job declares for its checkpoints. */
 struct job_disk {
@@ -84,6 +95,7 @@ struct snapshot {
 	/* Until then the last interactive turns are rested from; boot clock, or -HUGE_VAL. */
 	double interactive_rest_boot_s;
 	int *windows;			/* by run: of step times that count, of its configuration */
+	struct share_facts share;
 	struct dependency_list dependencies;
 	struct job_group_list groups;	/* of jobs that have not ended */
 	struct halving_sweep *sweeps;	/* owned, by group: n_rungs 0: it has no rungs */
@@ -125,6 +137,10 @@ int read_disks(const struct engine_context *at, struct snapshot *s, struct err *
 void forget_disks(struct snapshot *s);
 /* Why the job cannot save: its disk is nearly full. NULL: it can. */
 const char *snapshot_full_disk(const struct snapshot *s, const struct job *job);
+
+/* share_read.c: what is known of jobs that may share, once jobs, runs and devices are read. */
+int read_share(struct store *store, struct snapshot *s, struct err *err);
+void forget_share(struct snapshot *s);
 
 /* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */
 const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);

@@ -154,6 +154,13 @@ const struct declared_field declared_fields[] = {
 	    " take turns there" },
 	  COLUMN("gpu_memory_bytes", DOUBLE, gpu_memory_bytes, UNKNOWN_NAN, 16, 0),
 	  SUBMIT | FOR_EDIT | FOR_RUN },
+	{ { "share", 0, OPTION_FLAG, NULL, OFFSET(declared.share), 0, 0,
+	    "it may run beside other jobs on one device, where memory allows it and it pays;"
+	    " default as configured" },
+	  COLUMN("share", BOOL, share, KNOWN, 32, 0), SUBMIT },
+	{ { "no-share", 0, OPTION_FLAG, NULL, OFFSET(no_share), 0, 0,
+	    "it has its device alone, whatever is configured" },
+	  NO_COLUMN, SUBMIT },
 	{ { "log-limit", 0, OPTION_SIZE, "SIZE", OFFSET(declared.log_limit_bytes),
 	    CONFIG_MIN_LOG_LIMIT, CONFIG_MAX_LOG_LIMIT,
 	    "a log that takes more of the disk loses its middle: 512M, 10G; default as"

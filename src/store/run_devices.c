@@ -13,7 +13,7 @@ int run_devices_read(struct store *s, struct run *run, struct err *err)
 
 	free(run->devices);
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
-	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores, node FROM run_devices"
+	if (sql_query(s, &q, err, "SELECT device, kind, binding, cores, node, seat FROM run_devices"
 		      " WHERE run_id = ? ORDER BY position", "i", run->id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1 && n < run->configuration.replicas) {
@@ -25,6 +25,7 @@ int run_devices_read(struct store *s, struct run *run, struct err *err)
 			 (const char *)sqlite3_column_text(q, 2));
 		d->cores = (int)sql_int(q, 3, 1);
 		snprintf(d->node, sizeof(d->node), "%s", (const char *)sqlite3_column_text(q, 4));
+		d->seat = (int)sql_int(q, 5, 0);
 		d->usable = true;
 		d->now = DEVICE_READING_UNKNOWN;
 	}
@@ -38,9 +39,10 @@ int run_devices_add(struct store *s, const struct run *run, struct err *err)
 		const struct device *d = &run->devices[i];
 
 		if (sql_run(s, NULL, err, "INSERT INTO run_devices (run_id, position, device, kind,"
-			    " binding, cores, node) VALUES (?, ?, ?, ?, ?, ?, ?)", "iitttit",
+			    " binding, cores, node, seat) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			    "iitttiti",
 			    run->id, (int64_t)i, d->id, d->kind, d->binding, (int64_t)d->cores,
-			    d->node))
+			    d->node, (int64_t)d->seat))
 			return -1;
 	}
 	return 0;
@@ -65,6 +67,7 @@ int run_devices_are_free(struct store *s, int64_t run_id, bool *free, struct err
 	if (sql_ask(s, &answer, err, "SELECT NOT EXISTS (SELECT 1 FROM run_devices mine"
 		    " JOIN run_devices used ON used.node = mine.node"
 		    " AND used.device = mine.device AND used.in_use = 1"
+		    " AND (used.seat = mine.seat OR used.seat = 0 OR mine.seat = 0)"
 		    " WHERE mine.run_id = ?)", "i", run_id))
 		return -1;
 	*free = answer;

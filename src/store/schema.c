@@ -385,6 +385,31 @@ static const char *const steps[] = {
 	" rung INTEGER NOT NULL, samples REAL, value REAL,"
 	" PRIMARY KEY (job_id, rung)"
 	") STRICT, WITHOUT ROWID;",
+
+	/* 32: runs that share a device have a seat each. A run with seat 0 has the device alone:
+	 * the index keeps it from others with seat 0, the trigger from those that share. */
+	"ALTER TABLE run_devices ADD COLUMN seat INTEGER NOT NULL DEFAULT 0;"
+	"DROP INDEX one_user;"
+	"CREATE UNIQUE INDEX one_user ON run_devices (node, device, seat) WHERE in_use = 1;"
+	"CREATE TRIGGER one_user_or_sharers BEFORE UPDATE OF in_use ON run_devices"
+	" WHEN NEW.in_use = 1 AND EXISTS (SELECT 1 FROM run_devices used"
+	"  WHERE used.node = NEW.node AND used.device = NEW.device AND used.in_use = 1"
+	"  AND used.run_id <> NEW.run_id AND (used.seat = 0 OR NEW.seat = 0)) BEGIN"
+	" SELECT raise(ABORT, 'the device has another user'); END;"
+	/* Step times of a run while one other run was on its device. */
+	"CREATE TABLE steps_beside ("
+	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+	" beside TEXT NOT NULL,"	/* the other's workload */
+	" local_batch_size INTEGER NOT NULL, accumulation_steps INTEGER NOT NULL,"
+	" n_steps INTEGER NOT NULL, n_windows INTEGER NOT NULL, step_time_s REAL NOT NULL,"
+	" PRIMARY KEY (run_id, beside, local_batch_size, accumulation_steps)"
+	") STRICT, WITHOUT ROWID;"
+	/* Pairs of workloads of which one ran out of memory beside the other. */
+	"CREATE TABLE apart ("
+	" workload TEXT NOT NULL, beside TEXT NOT NULL, device_kind TEXT NOT NULL,"
+	" time_s REAL NOT NULL,"
+	" PRIMARY KEY (workload, beside, device_kind)"
+	") STRICT, WITHOUT ROWID;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -15,6 +15,7 @@ static const struct store_column of_configuration[] = {
 	  OF_RUN | RUN_WANTED | OBSERVED | TRIED),
 	C("accumulation_steps", INT, accumulation_steps, KNOWN, 1,
 	  OF_RUN | RUN_WANTED | OBSERVED | GRADIENT | INHERITED),
+	C("share", INT, share, KNOWN, 32, OF_RUN | INHERITED),
 	{ { "batch_size", FIELD_BATCH_SIZE, 0, ZERO, NULL, 0 }, 1, OF_RUN | RUN_WANTED | GRADIENT },
 };
 #undef ROW

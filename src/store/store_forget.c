@@ -27,6 +27,7 @@ static int forget_times(struct store *s, const struct forget *f, struct forgotte
 		      " AND id IN " OF_RUNS, &ignored, err) ||
 	       change(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS, &n->observations,
 		      err) ||
+	       change(s, f, "DELETE FROM steps_beside WHERE run_id IN " OF_RUNS, &ignored, err) ||
 	       change(s, f, "DELETE FROM models WHERE workload = ?2 AND ?1 = ?1", &n->models, err)
 		? -1 : 0;
 }
@@ -36,7 +37,9 @@ static int forget_memory(struct store *s, const struct forget *f, struct forgott
 {
 	int64_t ignored = 0;
 
-	return change(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
+	return change(s, f, "DELETE FROM apart WHERE ?2 IN (workload, beside) AND ?1 = ?1",
+		      &ignored, err) ||
+	       change(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
 		      " AND state = 'ended' AND (forgotten & 2) = 0 AND id IN " OF_RUNS,
 		      &n->out_of_memory, err) ||
 	       change(s, f, "UPDATE runs SET forgotten = forgotten | 2 WHERE state = 'ended'"

@@ -133,6 +133,7 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 		    "  AND o.state IN ('running', 'stopping'))"
 		    " AND NOT EXISTS (SELECT 1 FROM run_devices mine JOIN run_devices used"
 		    "  ON used.node = mine.node AND used.device = mine.device AND used.in_use = 1"
+		    "  AND (used.seat = mine.seat OR used.seat = 0 OR mine.seat = 0)"
 		    "  WHERE mine.run_id = r.id)"
 		    " FROM runs r WHERE r.id = ?", "i", id);
 

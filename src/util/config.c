@@ -152,6 +152,22 @@ static int set_interactive_limit(struct config *c, const char *value)
 	return 0;
 }
 
+static int set_share(struct config *c, const char *value)
+{
+	c->share = !strcmp(value, "auto");
+	return c->share || !strcmp(value, "no") ? 0 : -1;
+}
+
+static int set_max_share(struct config *c, const char *value)
+{
+	int64_t n;
+
+	if (number_parse_int(value, &n) || n < 1 || n > CONFIG_MOST_SHARE)
+		return -1;
+	c->max_share = (int)n;
+	return 0;
+}
+
 static int set_prune_after(struct config *c, const char *value)
 {
 	double s;
@@ -216,6 +232,8 @@ static const struct setting {
 	{ "submit_pass", "POLLUX_SUBMIT_PASS", set_submit_pass, "yes or no" },
 	{ "interactive_limit", "POLLUX_INTERACTIVE_LIMIT", set_interactive_limit,
 	  "a time of at least a second (such as 30m or 2h)" },
+	{ "share", "POLLUX_SHARE", set_share, "auto or no" },
+	{ "max_share", "POLLUX_MAX_SHARE", set_max_share, "a whole number from 1 to 8" },
 	{ "prune_after", "POLLUX_PRUNE_AFTER", set_prune_after,
 	  "a time above 0 (such as 90d)" },
 	{ "log_limit", "POLLUX_LOG_LIMIT", set_log_limit,
@@ -250,7 +268,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-		       "interactive_limit, prune_after, log_limit, shared_dir and shared_weight",
+		       "interactive_limit, share, max_share, prune_after, log_limit, shared_dir "
+		       "and shared_weight",
 		       name, at->path, at->line);
 }
 
@@ -372,6 +391,7 @@ static const struct config defaults = {
 	.slots = CONFIG_SLOTS_AUTO, .slice_s = CONFIG_DEFAULT_SLICE_S, .policy = "goodput",
 	.torch = true, .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
 	.log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
+	.max_share = CONFIG_DEFAULT_MAX_SHARE,
 	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
 };

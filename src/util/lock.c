@@ -6,14 +6,26 @@
 
 #include "pollux/lock.h"
 
+/* The bytes of a place: 0 is the whole file. */
+static struct flock bytes_of(int place)
+{
+	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place,
+			       .l_len = place ? 1 : 0 };
+}
+
 int lock_take(const char *path, struct err *err)
 {
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	return lock_take_place(path, 0, err);
+}
+
+int lock_take_place(const char *path, int place, struct err *err)
+{
+	struct flock bytes = bytes_of(place);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));
-	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+	if (fcntl(fd, F_OFD_SETLK, &bytes) == 0)
 		return fd;
 	if (errno == EAGAIN) {
 		close(fd);
@@ -31,11 +43,11 @@ void lock_release(int fd)
 	fcntl(fd, F_OFD_SETLK, &whole);
 }
 
-bool lock_again(int fd)
+bool lock_again(int fd, int place)
 {
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock bytes = bytes_of(place);
 
-	return fcntl(fd, F_OFD_SETLK, &whole) == 0;
+	return fcntl(fd, F_OFD_SETLK, &bytes) == 0;
 }
 
 void lock_drop(int fd)

@@ -275,7 +275,9 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	if (read_machine(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
-	    read_knowledge(s, e, err))
+	    read_knowledge(s, e, err) ||
+	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
+			      err))
 		return -1;
 	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));
 	if (e->model.known) {
@@ -304,6 +306,7 @@ void explanation_release(struct explanation *e)
 	status_release(&e->status);
 	decision_row_release(&e->decision);
 	job_metric_list_release(&e->metrics);
+	share_pair_list_release(&e->pairs);
 	knowledge_release(&e->knowledge);
 	free(e->seen);
 	free(e->best);

@@ -331,5 +331,6 @@ void explanation_print(const struct explanation *e, const struct output *out)
 	}
 	explanation_print_noise(e, out);
 	explanation_print_restart(e, out);
+	explanation_print_share(e, out);
 	explanation_print_end(e, out);
 }

@@ -135,7 +135,7 @@ lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
 min_replicas name next_start_time_s noise_scale not_kind on_end parameters preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
-saves_when_asked start_time_s state status_text steps stop_signal submit_time_s \
+saves_when_asked share start_time_s state status_text steps stop_signal submit_time_s \
 supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
 total_samples total_steps weight workload"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"

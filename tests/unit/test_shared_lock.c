@@ -86,11 +86,12 @@ static void test_release(const struct paths *paths)
 	lock_release(fd);
 	other = shared_lock_take(paths, &b, &err);
 	ok(other >= 0, "what was released is free");
-	ok(!shared_lock_again(fd, &a), "and is not taken again while another has a part of it");
+	ok(!shared_lock_again(fd, paths, &a),
+	   "and is not taken again while another has a part of it");
 	ok(shared_lock_look(paths, &b) == LOCK_IS_HELD, "who keeps that part");
 	lock_drop(other);
 	ok(shared_lock_look(paths, &a) == LOCK_IS_FREE, "no part stays locked");
-	ok(shared_lock_again(fd, &a), "later it is");
+	ok(shared_lock_again(fd, paths, &a), "later it is");
 	ok(shared_lock_look(paths, &b) == LOCK_IS_HELD, "and is seen");
 	lock_drop(fd);
 }

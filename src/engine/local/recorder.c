@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/store_share.h"
 #include "recorder.h"
 
 #define QUIET_WRITE_S 30.0	/* between writes of the running time alone */
@@ -318,6 +319,42 @@ static bool summarise(const struct recorder *r, struct observation *o)
 	       (r->earlier.n_windows == 0 && step_stats_provisional(&r->stats, o));
 }
 
+/* Step times of a run that shares its device count for whoever is beside it. Those of the time in
+ * which somebody came or left count for nothing. */
+static int see_others(struct recorder *r, struct store *store, const struct run *run,
+		      struct err *err)
+{
+	char beside[RECORDER_BESIDE_SIZE];
+
+	if (run->configuration.share == 0)
+		return 0;
+	if (store_share_beside(store, run->id, beside, sizeof(beside), err))
+		return -1;
+	if (!strcmp(beside, r->beside))
+		return 0;
+	snprintf(r->beside, sizeof(r->beside), "%s", beside);
+	step_stats_init(&r->stats);
+	r->last_step = -1;
+	observation_init(&r->earlier);
+	return beside[0] ? 0 : store_observation_get(store, run, &r->earlier, err);
+}
+
+/* Alone, step times are the workload's; beside one other run they tell what the two do to each
+ * other. */
+static int write_step_times(struct recorder *r, struct store *store, struct run *run,
+			    struct observation *o, struct run_update *p, struct err *err)
+{
+	if (r->positions_only || !summarise(r, o))
+		return 0;
+	run->step_time_s = o->step_time_s;
+	if (r->beside[0])
+		return strcmp(r->beside, "*") != 0
+			? store_share_put(store, run, r->beside, o, err) : 0;
+	observation_merge(o, &r->earlier);
+	p->observation = o;
+	return 0;
+}
+
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err)
 {
 	double now = run_clock_s(run, clock_boot_s());
@@ -338,11 +375,9 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (isfinite(run->launch_boot_s))
 		run->duration_s = now - run->launch_boot_s;
 	step_stats_close_window(&r->stats);
-	if (!r->positions_only && summarise(r, &observation)) {
-		run->step_time_s = observation.step_time_s;
-		observation_merge(&observation, &r->earlier);
-		p.observation = &observation;
-	}
+	if (see_others(r, store, run, err) ||
+	    write_step_times(r, store, run, &observation, &p, err))
+		return -1;
 	if (!r->positions_only && r->gradient.n > 0)
 		p.gradient = &r->gradient;
 	if (store_run_update(store, &p, err) ||

@@ -24,6 +24,8 @@
 #include "pollux/store_metrics.h"
 #include "report_sender.h"
 
+#define RECORDER_BESIDE_SIZE 256
+
 struct recorder {
 	enum report_sender sender;	/* of the next message; the caller sets it */
 	struct position_watch positions;
@@ -70,6 +72,9 @@ struct recorder {
 	double base_samples;		/* samples at that position; NaN */
 	int64_t last_step;		/* -1: none yet */
 	double last_step_boot_s;
+	/* The workload of the one other run on the device; "": the run is alone there; "*": there
+	 * are several others. */
+	char beside[RECORDER_BESIDE_SIZE];
 	bool spans_pause;		/* the next step began before the run was suspended */
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */

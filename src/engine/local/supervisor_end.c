@@ -26,6 +26,7 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
+#include "pollux/store_share.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
@@ -137,6 +138,30 @@ static void diagnose(struct supervisor *s)
 	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))
 		supervisor_set_diagnosis(s, meaning);
 	s->run.out_of_memory = s->run.diagnosis && strstr(s->run.diagnosis, "out of memory");
+}
+
+/* A run that ran out of memory beside others leaves: it may fit by itself. The next run of its job
+ * is not put beside them. The second time is a failure like any other. */
+static void leave_if_beside(struct supervisor *s)
+{
+	struct err err;
+	bool news;
+	char *text;
+
+	if (!s->run.out_of_memory || s->run.configuration.share == 0)
+		return;
+	if (store_share_keep_apart(&s->store, &s->run, &news, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return;
+	}
+	if (!news)
+		return;
+	s->run.out_of_memory = false;
+	s->run.outcome = OUTCOME_STOPPED;
+	s->run.stop_reason = STOP_PREEMPT;
+	text = xasprintf("%s, beside another job on %s", s->run.diagnosis, s->run.devices[0].id);
+	supervisor_set_diagnosis(s, text);
+	free(text);
 }
 
 /* Quotes the program: a profile shows with its results why its points failed. */
@@ -326,8 +351,10 @@ bool supervisor_conclude(struct supervisor *s)
 		s->run.duration_s = run_now - s->run.launch_boot_s;
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
-	if (s->run.outcome == OUTCOME_FAILED)
+	if (s->run.outcome == OUTCOME_FAILED) {
 		diagnose(s);
+		leave_if_beside(s);
+	}
 	if (s->run.outcome == OUTCOME_FAILED && !s->job.profile)
 		supervisor_diagnose_resume(s);
 	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)

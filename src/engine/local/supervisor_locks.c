@@ -52,7 +52,7 @@ static int lock_device(struct supervisor *s, int i, struct err *err)
 	int *own = &s->device_locks[i], *shared = own + s->run.configuration.replicas;
 	char *path = paths_device_lock(s->paths, device->id);
 
-	*own = lock_take(path, err);
+	*own = lock_take_place(path, device->seat, err);
 	free(path);
 	if (*own < 0)
 		return *own;
@@ -105,9 +105,9 @@ static bool take_own(struct supervisor *s, int i, int k)
 	char *path;
 
 	if (k >= 0 && s->device_locks[k] >= 0)
-		return lock_again(s->device_locks[k]);
+		return lock_again(s->device_locks[k], s->run.devices[i].seat);
 	path = paths_device_lock(s->paths, s->run.devices[i].id);
-	s->moved_locks[i] = lock_take(path, &err);
+	s->moved_locks[i] = lock_take_place(path, s->run.devices[i].seat, &err);
 	free(path);
 	return has_lock(s, s->moved_locks[i], &err);
 }
@@ -118,7 +118,8 @@ static bool take_shared(struct supervisor *s, int i, int k)
 	struct err err = { 0 };
 
 	if (k >= 0 && s->device_locks[n + k] >= 0)
-		return shared_lock_again(s->device_locks[n + k], &s->run.devices[i]);
+		return shared_lock_again(s->device_locks[n + k], s->paths,
+					 &s->run.devices[i]);
 	s->moved_locks[n + i] = shared_lock_take(s->paths, &s->run.devices[i], &err);
 	return has_lock(s, s->moved_locks[n + i], &err);
 }

@@ -1,0 +1,45 @@
+/* store_share.h - step times of runs that share a device, and which workloads do not fit beside
+ * each other. */
+#ifndef POLLUX_STORE_SHARE_H
+#define POLLUX_STORE_SHARE_H
+
+#include "pollux/share_pair.h"
+#include "pollux/store_measurements.h"
+
+/* The workload of the run that is at work on the device of this one; "": there is none; "*": there
+ * are several. */
+int store_share_beside(struct store *s, int64_t run_id, char *beside, size_t size,
+		       struct err *err);
+/* The step times of a run beside another workload, in its present configuration. They replace
+ * those in the store. */
+int store_share_put(struct store *s, const struct run *run, const char *beside,
+		    const struct observation *o, struct err *err);
+/* What became of the workload beside the other one, by the newest runs on this kind of device. */
+int store_share_factor(struct store *s, const char *workload, const char *beside,
+		       const char *device_kind, struct share_factor *f, struct err *err);
+/* The step time of the workload on a device of its own; windows: how many tell so. 0: none. */
+int store_share_windows_alone(struct store *s, const char *workload, const char *device_kind,
+			      int64_t *windows, struct err *err);
+/* The most of the machine's memory that the newest runs of the workload had; 0: not known. */
+int store_share_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
+/* The run ran out of memory while others were on its device: their workloads and its own are not to
+ * meet again. *news: this was not known of all of them. */
+int store_share_keep_apart(struct store *s, const struct run *run, bool *news, struct err *err);
+
+/* A workload that was beside another one. */
+struct share_pair {
+	char *beside;			/* owned; the other workload */
+	struct share_factor own, other;
+};
+
+struct share_pair_list {
+	struct share_pair *items;	/* owned */
+	int count;
+};
+
+/* All pairs of the workload on a kind of device. */
+int store_share_pairs(struct store *s, const char *workload, const char *device_kind,
+		      struct share_pair_list *list, struct err *err);
+void share_pair_list_release(struct share_pair_list *list);
+
+#endif

@@ -1,0 +1,404 @@
+/* share.c - see share.h. */
+#include "share.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decision.h"
+#include "pollux/mem.h"
+
+/* --- who may share --- */
+
+bool share_is_for(const struct snapshot *s, const struct candidate *c)
+{
+	const struct run *run = c->run ? c->run : c->suspended;
+	const struct declaration *d = &c->job->declared;
+
+	if (run && run->state != RUN_ASSIGNED)
+		return run->configuration.share > 0;
+	return d->share && d->min_replicas == 1 && d->max_replicas == 1 && s->config->max_share > 1;
+}
+
+/* True if the guest can be made to leave without the loss of its work. */
+static bool can_leave(const struct candidate *c)
+{
+	return c->relaunchable || c->suspends || (c->run && c->run->state == RUN_ASSIGNED);
+}
+
+/* --- groups --- */
+
+/* The candidates on a device; the host first. */
+struct group {
+	int device, n;
+	int members[SHARE_MOST];
+};
+
+static struct share_factor unknown(void)
+{
+	return (struct share_factor){
+		.relative = (double)NAN, .alone_s = (double)NAN, .beside_s = (double)NAN,
+	};
+}
+
+/* One of the two has a run on the device. */
+static struct share_factor factor_of(const struct snapshot *s, const struct candidate *a,
+				     const struct candidate *b)
+{
+	const struct run *run = a->run ? a->run : b->run;
+	const struct candidate *other = a->run ? b : a;
+	int w = share_workload(s, other->job->declared.workload);
+	size_t at = run ? (size_t)(run - s->runs.items) * s->share.workloads.count + (size_t)w : 0;
+
+	if (!run || w < 0 || run->configuration.share == 0)
+		return unknown();
+	return a->run ? s->share.of_runs[at] : s->share.of_others[at];
+}
+
+static double need_of(const struct snapshot *s, const struct candidate *c)
+{
+	int w = share_workload(s, c->job->declared.workload);
+	double measured = w < 0 ? (double)NAN : s->share.need_bytes[w];
+
+	return isnan(measured) ? c->job->declared.gpu_memory_bytes : measured;
+}
+
+static struct share_answer judge(const struct snapshot *s, const struct decision *d,
+				 const struct group *g)
+{
+	struct share_group group = {
+		.n = g->n, .room_bytes = (double)s->devices.items[g->device].memory_bytes,
+	};
+
+	for (int i = 0; i < g->n; i++) {
+		const struct candidate *c = &d->candidates[g->members[i]];
+
+		group.need_bytes[i] = need_of(s, c);
+		for (int k = 0; k < g->n; k++)
+			if (k != i)
+				group.factors[i][k] =
+					factor_of(s, c, &d->candidates[g->members[k]]);
+	}
+	return share_judge(&group);
+}
+
+/* --- reasons --- */
+
+static void describe(const struct snapshot *s, const struct decision *d, int j,
+		     const struct share_place *p, char *reason)
+{
+	const char *device = s->devices.items[p->device].name;
+	long long host = (long long)d->candidates[p->host].job->id;
+	bool leaves = p->leaves;
+
+	switch (p->answer.verdict) {
+	case SHARE_TOGETHER:
+		snprintf(reason, SCHED_REASON_SIZE, "beside job %lld on %s: together they do %.1f "
+			 "times what they did by turns", host, device, p->answer.sum);
+		break;
+	case SHARE_TRY:
+		snprintf(reason, SCHED_REASON_SIZE,
+			 "beside job %lld on %s, to measure whether that pays", host, device);
+		break;
+	case SHARE_APART:
+		snprintf(reason, SCHED_REASON_SIZE, "%s job %lld on %s: together they would do "
+			 "%.2f times what they do by turns, of which %.2f is needed",
+			 leaves ? "leaves" : "cannot leave", host, device, p->answer.sum,
+			 SHARE_GAIN);
+		break;
+	case SHARE_NO_ROOM:
+		snprintf(reason, SCHED_REASON_SIZE, "%s job %lld on %s: with %.1f GiB of its own "
+			 "it does not fit beside it", leaves ? "leaves" : "cannot leave", host,
+			 device, need_of(s, &d->candidates[j]) / 0x1p30);
+		break;
+	case SHARE_NOT_AGAIN:
+		snprintf(reason, SCHED_REASON_SIZE, "%s job %lld on %s: the two ran out of memory "
+			 "beside each other", leaves ? "leaves" : "cannot leave", host, device);
+		break;
+	}
+}
+
+/* --- before the policy is asked --- */
+
+static double launched_s(const struct run *run)
+{
+	return isfinite(run->launch_boot_s) ? run->launch_boot_s : HUGE_VAL;
+}
+
+static bool came_before(const struct decision *d, int a, int b)
+{
+	const struct run *first = d->candidates[a].run, *second = d->candidates[b].run;
+	double x = launched_s(first), y = launched_s(second);
+
+	return x < y || (!(y < x) && first->id < second->id);
+}
+
+static struct group group_on(const struct snapshot *s, const struct decision *d, int device)
+{
+	struct group g = { .device = device };
+
+	for (int j = 0; j < d->n && g.n < SHARE_MOST; j++) {
+		const struct run *run = d->candidates[j].run;
+		int i = g.n;
+
+		if (!run || run_held(run) != 1 || run->devices[0].seat == 0 ||
+		    decision_find_device(s, d, &run->devices[0]) != device)
+			continue;
+		for (; i > 0 && came_before(d, j, g.members[i - 1]); i--)
+			g.members[i] = g.members[i - 1];
+		g.members[i] = j;
+		g.n++;
+	}
+	return g;
+}
+
+static void find_guests_on(const struct snapshot *s, struct decision *d, int device)
+{
+	struct group all = group_on(s, d, device);
+	struct group kept = { .device = device, .n = all.n > 0, .members = { all.members[0] } };
+
+	for (int i = 1; i < all.n; i++) {
+		int j = all.members[i], host = all.members[0];
+		struct share_place *p = &d->places[j];
+
+		kept.members[kept.n++] = j;
+		*p = (struct share_place){ .device = device, .host = host };
+		p->answer = judge(s, d, &kept);
+		p->leaves = p->answer.verdict > SHARE_TRY && can_leave(&d->candidates[j]);
+		if (p->leaves) {
+			kept.n--;
+			d->sched_jobs[j].replicas = 0;
+		} else if (!d->sched_jobs[j].preemptible) {
+			d->sched_jobs[host].preemptible = false;
+		}
+	}
+}
+
+/* True if the policy is not asked about the candidate. */
+static bool is_guest(const struct share_place *p)
+{
+	return p->device >= 0 && !p->leaves;
+}
+
+/* Moves the candidates that are guests, or those that are not, behind those moved before. */
+static int move(const struct decision *d, bool guests, struct decision *to, int n, int *now_at)
+{
+	for (int j = 0; j < d->n; j++) {
+		if (is_guest(&d->places[j]) != guests)
+			continue;
+		to->candidates[n] = d->candidates[j];
+		to->sched_jobs[n] = d->sched_jobs[j];
+		to->places[n] = d->places[j];
+		now_at[j] = n++;
+	}
+	return n;
+}
+
+static void put_guests_last(struct decision *d)
+{
+	size_t n = (size_t)d->n;
+	struct decision to = {
+		.candidates = xcalloc(n, sizeof(*to.candidates)),
+		.sched_jobs = xcalloc(n, sizeof(*to.sched_jobs)),
+		.places = xcalloc(n, sizeof(*to.places)),
+	};
+	int *now_at = xcalloc(n, sizeof(*now_at));
+
+	d->n_asked = move(d, false, &to, 0, now_at);
+	move(d, true, &to, d->n_asked, now_at);
+	for (int j = 0; j < d->n; j++)
+		if (to.places[j].device >= 0)
+			to.places[j].host = now_at[to.places[j].host];
+	free(d->candidates);
+	free(d->sched_jobs);
+	free(d->places);
+	free(now_at);
+	d->candidates = to.candidates;
+	d->sched_jobs = to.sched_jobs;
+	d->places = to.places;
+}
+
+void share_find_guests(const struct snapshot *s, struct decision *d)
+{
+	bool any = false;
+
+	d->n_asked = d->n;
+	for (int i = 0; i < s->devices.count && s->share.workloads.count > 0; i++)
+		find_guests_on(s, d, i);
+	for (int j = 0; j < d->n; j++)
+		any |= d->places[j].device >= 0;
+	if (any)
+		put_guests_last(d);
+}
+
+/* --- after the policy has decided --- */
+
+/* The job keeps the run that it has on this device. */
+static bool keeps(const struct snapshot *s, const struct decision *d, int j, int device)
+{
+	const struct run *run = d->candidates[j].run;
+
+	return run && run->state == RUN_RUNNING && d->owner[device] == j &&
+	       d->choices[j].replicas == 1 && run->configuration.share > 0 &&
+	       run_held(run) == 1 && device_is_same(&s->devices.items[device], &run->devices[0]);
+}
+
+/* A guest whose host leaves or ends goes, too; the next pass decides on it by itself. */
+static void decide_on_guests(const struct snapshot *s, struct decision *d)
+{
+	for (int j = d->n_asked; j < d->n; j++) {
+		struct share_place *p = &d->places[j];
+		bool stays = keeps(s, d, p->host, p->device);
+
+		d->choices[j] = (struct sched_choice){
+			.replicas = stays, .next_start_s = (double)NAN,
+		};
+		if (stays)
+			describe(s, d, j, p, d->choices[j].reason);
+		else
+			snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "leaves %s with job %lld",
+				 s->devices.items[p->device].name,
+				 (long long)d->candidates[p->host].job->id);
+		if (!stays)
+			p->device = -1;
+	}
+}
+
+/* The host and its guests; no one: there is nobody whose guest another job could be, or a run
+ * that is yet to leave. */
+static struct group guests_of(const struct snapshot *s, const struct decision *d, int device)
+{
+	int host = d->owner[device], held = 0;
+	struct group g = { .device = device, .n = host >= 0 && keeps(s, d, host, device),
+			   .members = { host } };
+
+	for (int r = 0; g.n && r < s->runs.count; r++)
+		held += run_held(&s->runs.items[r]) > 0 &&
+			device_overlaps(&s->devices.items[device], &s->runs.items[r].devices[0]);
+	for (int j = 0; g.n && j < d->n && g.n < SHARE_MOST; j++)
+		if (is_guest(&d->places[j]) && d->places[j].device == device) {
+			g.members[g.n++] = j;
+			held += d->candidates[j].run == NULL;
+		}
+	if (held != g.n)
+		g.n = 0;
+	return g;
+}
+
+/* Of the machine's memory, where devices have none of their own. */
+static bool fits_machine(const struct snapshot *s, const struct candidate *c)
+{
+	double need = need_of(s, c);
+	double spare = SHARE_SPARE * (double)s->memory.total_bytes;
+
+	return s->memory.total_bytes == 0 || isnan(need) || c->suspended ||
+	       need <= (double)s->memory.available_bytes - spare;
+}
+
+/* A pair is tried once the host was measured alone, with a guest that can be made to leave. */
+static bool may_try(const struct snapshot *s, const struct decision *d, const struct group *g,
+		    int j)
+{
+	const struct run *host = d->candidates[g->members[0]].run;
+
+	return g->n == 2 && s->share.alone[host - s->runs.items] > 0 &&
+	       can_leave(&d->candidates[j]);
+}
+
+static bool place(const struct snapshot *s, struct decision *d, int j, int device)
+{
+	struct group g = guests_of(s, d, device);
+	struct share_place p = { .device = device, .host = g.members[0] };
+
+	if (g.n == 0 || g.n >= s->config->max_share || g.n >= SHARE_MOST ||
+	    (d->n_kinds > 0 && d->sched_jobs[j].barred_kinds & 1U << d->kind_of[device]))
+		return false;
+	g.members[g.n++] = j;
+	p.answer = judge(s, d, &g);
+	if (p.answer.verdict > SHARE_TRY ||
+	    (p.answer.verdict == SHARE_TRY && !may_try(s, d, &g, j)))
+		return false;
+	d->places[j] = p;
+	d->choices[j].replicas = 1;
+	d->choices[j].next_start_s = (double)NAN;
+	describe(s, d, j, &p, d->choices[j].reason);
+	return true;
+}
+
+static bool may_be_guest(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+
+	return d->choices[j].replicas == 0 && !c->run && share_is_for(s, c) &&
+	       share_workload(s, c->job->declared.workload) >= 0 && fits_machine(s, c);
+}
+
+void share_place_guests(const struct snapshot *s, struct decision *d)
+{
+	if (s->share.workloads.count == 0)
+		return;
+	decide_on_guests(s, d);
+	for (int j = 0; j < d->n_asked; j++) {
+		const struct share_place *p = &d->places[j];
+
+		if (p->leaves && d->choices[j].replicas == 0)
+			describe(s, d, j, p, d->choices[j].reason);
+		for (int i = 0; may_be_guest(s, d, j) && i < s->devices.count; i++)
+			place(s, d, j, i);
+	}
+}
+
+/* --- seats --- */
+
+/* The candidate's run stays where it is. */
+static bool stays(const struct decision *d, const struct run *run, int device)
+{
+	for (int k = 0; k < d->n; k++)
+		if (d->candidates[k].run == run)
+			return d->choices[k].replicas == 1 &&
+			       (d->owner[device] == k || d->places[k].device == device);
+	return false;
+}
+
+static bool is_taken(const struct snapshot *s, const struct decision *d, int device, int seat)
+{
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		if (run_held(run) > 0 && run->devices[0].seat == seat && stays(d, run, device) &&
+		    device_is_same(&s->devices.items[device], &run->devices[0]))
+			return true;
+	}
+	for (int k = 0; k < d->n; k++)
+		if (d->places[k].seat == seat && d->places[k].device == device)
+			return true;
+	return false;
+}
+
+/* A run that is to leave still has its seat: whoever gets that seat waits for the run's end. */
+static int seat_on(const struct snapshot *s, const struct decision *d, int device)
+{
+	int seat = 1;
+
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		if (run_held(run) > 0 && run->devices[0].seat > 0 && !stays(d, run, device) &&
+		    device_is_same(&s->devices.items[device], &run->devices[0]) &&
+		    !is_taken(s, d, device, run->devices[0].seat))
+			return run->devices[0].seat;
+	}
+	while (is_taken(s, d, device, seat))
+		seat++;
+	return seat;
+}
+
+void share_give_seats(const struct snapshot *s, struct decision *d)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		for (int j = 0; j < d->n; j++)
+			if (d->choices[j].replicas == 1 && share_is_for(s, &d->candidates[j]) &&
+			    (d->owner[i] == j || (d->places[j].device == i &&
+						  !d->places[j].leaves)))
+				d->places[j].seat = seat_on(s, d, i);
+}

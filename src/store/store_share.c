@@ -1,0 +1,175 @@
+/* store_share.c - see store_share.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/store_share.h"
+#include "sql.h"
+
+/* A run that was not seen to do a step for so long tells no steps. Until then it starts. */
+#define START_S "60"
+
+/* The others on the device of run ?1. */
+#define OTHERS \
+	"FROM run_devices mine JOIN run_devices used ON used.node = mine.node" \
+	" AND used.device = mine.device AND used.in_use = 1 AND used.run_id <> mine.run_id" \
+	" JOIN runs o ON o.id = used.run_id WHERE mine.run_id = ?1"
+
+int store_share_beside(struct store *s, int64_t run_id, char *beside, size_t size,
+		       struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	beside[0] = '\0';
+	if (sql_query(s, &q, err, "SELECT count(*), max(o.workload), max(o.first_step_s IS NULL"
+		      " AND o.launch_boot_s > ?2 - " START_S ") " OTHERS, "id", run_id,
+		      clock_boot_s()))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1 && sql_int(q, 0, 0) > 0) {
+		bool one = sql_int(q, 0, 0) == 1 && !sql_int(q, 2, 1);
+		char *workload = sql_text(q, 1);
+
+		snprintf(beside, size, "%s", one ? workload : "*");
+		free(workload);
+	}
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_share_put(struct store *s, const struct run *run, const char *beside,
+		    const struct observation *o, struct err *err)
+{
+	if (!(o->step_time_s > 0))
+		return 0;
+	return sql_run(s, NULL, err, "INSERT INTO steps_beside (run_id, beside, local_batch_size,"
+		       " accumulation_steps, n_steps, n_windows, step_time_s)"
+		       " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+		       " n_steps = excluded.n_steps, n_windows = excluded.n_windows,"
+		       " step_time_s = excluded.step_time_s", "itiiiid", run->id, beside,
+		       run->configuration.local_batch_size,
+		       (int64_t)run->configuration.accumulation_steps, o->n_steps, o->n_windows,
+		       o->step_time_s);
+}
+
+/* Step times on one device of its own, by configuration. */
+#define ALONE \
+	"alone AS (SELECT local_batch_size AS l, accumulation_steps AS a," \
+	" sum(n_windows * step_time_s) / sum(n_windows) AS t FROM observations" \
+	" WHERE run_id IN " SQL_NEWEST_RUNS("?1") " AND device_kind = ?2 AND replicas = 1" \
+	" AND n_windows > 0 GROUP BY l, a)"
+#define BESIDE \
+	"beside AS (SELECT b.local_batch_size AS l, b.accumulation_steps AS a," \
+	" sum(b.n_windows) AS n, sum(b.n_windows * b.step_time_s) / sum(b.n_windows) AS t" \
+	" FROM steps_beside b WHERE b.run_id IN " SQL_NEWEST_RUNS("?1") " AND b.beside = ?3" \
+	" AND b.n_windows > 0 AND EXISTS (SELECT 1 FROM run_devices d WHERE d.run_id = b.run_id" \
+	"  AND d.kind = ?2) GROUP BY 1, 2)"
+
+int store_share_windows_alone(struct store *s, const char *workload, const char *device_kind,
+			      int64_t *windows, struct err *err)
+{
+	return sql_ask(s, windows, err, "SELECT sum(n_windows) FROM observations WHERE run_id IN "
+		       SQL_NEWEST_RUNS("?1") " AND device_kind = ?2 AND replicas = 1", "tt",
+		       workload, device_kind);
+}
+
+int store_share_factor(struct store *s, const char *workload, const char *beside,
+		       const char *device_kind, struct share_factor *f, struct err *err)
+{
+	sqlite3_stmt *q;
+	int64_t apart, alone;
+	int rc;
+
+	*f = (struct share_factor){
+		.relative = (double)NAN, .alone_s = (double)NAN, .beside_s = (double)NAN,
+	};
+	if (store_share_windows_alone(s, workload, device_kind, &alone, err) ||
+	    sql_ask(s, &apart, err, "SELECT 1 FROM apart WHERE workload = ?1 AND device_kind = ?2"
+		    " AND beside = ?3", "ttt", workload, device_kind, beside) ||
+	    sql_query(s, &q, err, "WITH " ALONE ", " BESIDE
+		      " SELECT sum(n * alone.t / beside.t) / sum(n), sum(n),"
+		      " sum(n * alone.t) / sum(n), sum(n * beside.t) / sum(n)"
+		      " FROM beside JOIN alone USING (l, a)", "ttt", workload, device_kind,
+		      beside))
+		return -1;
+	f->out_of_memory = apart;
+	f->was_alone = alone > 0;
+	rc = sql_row(s, q, err);
+	if (rc == 1) {
+		f->relative = sql_double(q, 0);
+		f->n_windows = sql_int(q, 1, 0);
+		f->alone_s = sql_double(q, 2);
+		f->beside_s = sql_double(q, 3);
+	}
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_share_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err)
+{
+	return sql_ask(s, bytes, err, "SELECT max(peak_memory_bytes) FROM runs WHERE id IN "
+		       SQL_NEWEST_RUNS("?1"), "t", workload);
+}
+
+int store_share_keep_apart(struct store *s, const struct run *run, bool *news, struct err *err)
+{
+	int changed = 0;
+	int rc = sql_run(s, &changed, err, "INSERT OR IGNORE INTO apart (workload, beside,"
+			 " device_kind, time_s) SELECT (SELECT workload FROM runs WHERE id = ?1),"
+			 " o.workload, mine.kind, ?2 " OTHERS, "id", run->id, clock_wall_s());
+
+	*news = rc == 0 && changed > 0;
+	return rc;
+}
+
+static int read_factors(struct store *s, const char *workload, const char *device_kind,
+			struct share_pair_list *list, struct err *err)
+{
+	for (int i = 0; i < list->count; i++) {
+		struct share_pair *p = &list->items[i];
+
+		if (store_share_factor(s, workload, p->beside, device_kind, &p->own, err) ||
+		    store_share_factor(s, p->beside, workload, device_kind, &p->other, err)) {
+			share_pair_list_release(list);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int store_share_pairs(struct store *s, const char *workload, const char *device_kind,
+		      struct share_pair_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct share_pair_list){ 0 };
+	if (sql_query(s, &q, err, "SELECT beside FROM steps_beside WHERE run_id IN "
+		      SQL_NEWEST_RUNS("?1")
+		      " UNION SELECT r.workload FROM steps_beside b JOIN runs r ON r.id = b.run_id"
+		      "  WHERE b.beside = ?1"
+		      " UNION SELECT beside FROM apart WHERE workload = ?1 AND device_kind = ?2"
+		      " UNION SELECT workload FROM apart WHERE beside = ?1 AND device_kind = ?2"
+		      " LIMIT 100", "tt", workload, device_kind))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
+		list->items[list->count++] = (struct share_pair){ .beside = sql_text(q, 0) };
+	}
+	sql_done(q);
+	if (rc == 0)
+		return read_factors(s, workload, device_kind, list, err);
+	share_pair_list_release(list);
+	return -1;
+}
+
+void share_pair_list_release(struct share_pair_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		free(list->items[i].beside);
+	free(list->items);
+	*list = (struct share_pair_list){ 0 };
+}

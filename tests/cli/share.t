@@ -1,0 +1,149 @@
+#!/bin/sh
+# share.t - jobs beside each other on one device: tried, measured, and kept together only where that
+# pays.
+# shellcheck disable=SC2016,SC2317  # texts for other programs; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1 POLLUX_POLICY=fifo
+export POLLUX_SLOTS POLLUX_POLICY
+
+cleanup() { end_jobs; }
+holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+passes_until() { "$POLLUX" schedule && holds "$1"; }
+job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+passes_until_job() { "$POLLUX" schedule && job_is "$1" "$2"; }
+submit() { "$POLLUX" submit -q --suspend always "$@"; }
+reason_is() { "$POLLUX" schedule &&
+	store "SELECT reason FROM jobs WHERE id = $1" | grep -Eq "$2"; }
+in_use() { store "SELECT coalesce(group_concat(job_id, ' '), '') FROM (SELECT job_id
+	FROM run_devices JOIN runs ON runs.id = run_id WHERE in_use = 1 ORDER BY job_id)"; }
+
+# Steps that take 30 ms alone and, beside another program of the same directory that is not stopped,
+# as many times longer as it is told. What two programs really do to each other depends on what else
+# the machine does: benchmarks/share.sh measures that.
+cat >work <<'END'
+my ($dir, $slower, $until) = @ARGV;
+$| = 1;
+mkdir $dir;
+open my $mine, ">", "$dir/$$";
+sub works {
+	my ($pid) = shift =~ /(\d+)$/;
+	open my $stat, "<", "/proc/$pid/stat" or return 0;
+	return <$stat> !~ /\) [TtZX] /;
+}
+for my $i (1 .. 100000) {
+	my $working = grep { works($_) } glob "$dir/*";
+	select undef, undef, undef, 0.03 * ($working > 1 ? $slower : 1);
+	print "step $i/100000\n";
+	exit 0 if -e $until;
+}
+END
+loader() { submit "$@" --workload load -- perl work loads 1 "$TMP/loaded"; }
+burner() { submit "$@" --workload burn -- perl work burns 3 "$TMP/burnt"; }
+
+# --- two that hardly disturb each other ---
+
+loader --share >/dev/null
+loader --share >/dev/null
+"$POLLUX" schedule >/dev/null
+ok 'the first has the device' wait_for 20 holds "job_id = 1 AND state = 'running'"
+ok 'once it was measured alone, the second is tried beside it' wait_for 30 passes_until \
+	"job_id = 2 AND state = 'running'"
+is 'each has a seat' '1|1 2|2' \
+	"$(store 'SELECT job_id, seat FROM run_devices JOIN runs ON id = run_id' | xargs)"
+like 'the second is told so' '^cpu:0: beside job 1 on cpu:0, to measure whether that pays$' \
+	"$(store "SELECT text FROM events WHERE job_id = 2 AND kind = 'assigned'")"
+ok 'it pays' wait_for 60 reason_is 2 'beside job 1 on cpu:0: together they do [0-9.]+ times'
+is 'they stay together' '1 2' "$(in_use)"
+run "$POLLUX" explain 2
+like 'explain shows what they do to each other' "^  pair +beside 'load': its steps take" "$out"
+like 'and what follows' 'they stay together' "$(printf '%s' "$out" | tr -s ' \n' ' ')"
+"$POLLUX" explain --json 2 >explain.json
+is 'in JSON, too' 'load together 1' "$(json 'my $p = $d->{beside_others}[0];
+	print "$p->{beside} $p->{verdict} ", $p->{sum} > 1.05 ? 1 : 0' <explain.json)"
+run "$POLLUX" status
+like 'status counts one device' '^1 device in use; 2 running' "$out"
+is 'times beside another job are no times of the workload alone' 1 \
+	"$(store 'SELECT count(DISTINCT run_id) FROM observations')"
+
+# --- a job that wants the device for itself ---
+
+burner >/dev/null
+"$POLLUX" schedule >/dev/null
+is 'a job that did not ask for it is beside nobody' '1 2' "$(in_use)"
+run store 'UPDATE run_devices SET in_use = 0 WHERE run_id = 2;
+	UPDATE run_devices SET seat = 0, in_use = 1 WHERE run_id = 2'
+like 'the store itself refuses that' 'has another user' "$err"
+store 'UPDATE run_devices SET in_use = 1 WHERE run_id = 2'
+"$POLLUX" cancel 3 >/dev/null
+
+# --- a supervisor that is killed ---
+
+kill -9 "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = 2 AND state = 'running'")"
+ok 'the next pass ends the run of a killed supervisor' wait_for 30 passes_until \
+	"job_id = 2 AND state = 'ended'"
+ok 'the other goes on' holds "job_id = 1 AND state = 'running'"
+touch loaded
+ok 'both end' wait_for 60 passes_until_job 2 'done'
+ok 'the first as well' wait_for 60 passes_until_job 1 'done'
+is 'no device is held by a ghost' '' "$(in_use)"
+is 'together they took less time than by turns' 1 "$(store "SELECT max(end_boot_s) -
+	min(launch_boot_s) < sum(duration_s) FROM runs WHERE number = 1 AND job_id IN (1, 2)")"
+
+# --- two that slow each other down ---
+
+burner --share >/dev/null
+burner --share >/dev/null
+ok 'two that compute are tried, too' wait_for 60 passes_until \
+	"job_id = 5 AND state = 'running'"
+ok 'and separated: the newcomer leaves' wait_for 60 passes_until \
+	"job_id = 5 AND suspension = 'suspended'"
+like 'it is told why' 'leaves job 4 on cpu:0: together they would do 0\.[0-9]+ times' \
+	"$(store "SELECT text FROM events WHERE job_id = 5 AND kind = 'suspend'")"
+for _ in 1 2 3; do "$POLLUX" schedule; done
+is 'not to come back' 4 "$(in_use)"
+run "$POLLUX" explain 5
+like 'explain has the numbers' '1\.05 is needed: they take turns' \
+	"$(printf '%s' "$out" | tr -s ' \n' ' ')"
+touch burnt
+ok 'the newcomer comes back when the other has ended' wait_for 60 passes_until_job 5 'done'
+is 'in the same run' 1 "$(store 'SELECT count(*) FROM runs WHERE job_id = 5')"
+ok 'the other is done' job_is 4 'done'
+
+# --- out of memory beside another ---
+
+cat >hungry <<'END'
+[ -e alone ] || { touch alone; echo 'CUDA out of memory'; exit 1; }
+END
+rm loaded
+loader --share >/dev/null
+submit --share --workload hungry -- sh hungry >/dev/null
+ok 'a job that runs out of memory beside another leaves' wait_for 60 passes_until \
+	"job_id = 7 AND outcome = 'stopped'"
+is 'and has not failed' '0 queued' "$(store 'SELECT failures, state FROM jobs WHERE id = 7' |
+	tr '|' ' ')"
+is 'nor are its sizes too large' 0 "$(store 'SELECT sum(out_of_memory) FROM runs')"
+for _ in 1 2 3; do "$POLLUX" schedule; done
+is 'it is not put beside that job again' 6 "$(in_use)"
+touch loaded
+ok 'it succeeds alone' wait_for 60 passes_until_job 7 'done'
+
+# --- options and settings ---
+
+status 'a job of several devices cannot share' 64 "$POLLUX" submit --share --replicas 2 -- true
+like 'and is told' '[-]-share is for jobs of one device' "$err"
+status 'nor can both be asked for' 64 "$POLLUX" submit --share --no-share -- true
+POLLUX_SHARE=auto
+export POLLUX_SHARE
+is 'a setting makes jobs of one device share' '1 0 0' "$(
+	for options in '' --no-share '--replicas 2'; do
+		# shellcheck disable=SC2086 # options
+		id=$("$POLLUX" submit -q --hold $options -- true 2>/dev/null)
+		store "SELECT share FROM jobs WHERE id = $id"
+	done | xargs)"
+is 'again keeps that, or takes another' '1 0' "$(
+	for options in '' --no-share; do
+		# shellcheck disable=SC2086 # options
+		id=$("$POLLUX" again -q --hold $options 8)
+		store "SELECT share FROM jobs WHERE id = $id"
+	done | xargs)"
+finish
