@@ -155,7 +155,7 @@ static void make_jobs_of_kinds(uint64_t seed)
 	state = seed;
 	for (int i = 0; i < KIND_JOBS; i++) {
 		double serial = 0.2 * uniform(), one = 1 + 100 * uniform();
-		double speed[] = { 1, 2 + 8 * uniform(), 0.4 + 2 * uniform() };
+		const double speed[] = { 1, 2 + 8 * uniform(), 0.4 + 2 * uniform() };
 		int k = (int)(3 * uniform()), held = 1 << (int)(3 * uniform());
 
 		for (int kind = 0; kind < 3; kind++) {

@@ -215,7 +215,7 @@ bool allocation_best_of_kinds(const struct allocation_job *jobs, int n_jobs, con
 			      int n_kinds, int *at, double *gap)
 {
 	struct kinds_search s = { .given = jobs, .n_jobs = n_jobs, .n_kinds = n_kinds };
-	double unused;
+	double unused = 0;
 	bool allowed;
 
 	for (int k = 0; k < n_kinds; k++)

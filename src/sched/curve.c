@@ -133,7 +133,7 @@ static void set_held(const struct curves *all, struct curve *c)
 static void find_held(const struct curves *all, struct curve *c)
 {
 	const struct sched_job *job = c->job;
-	const struct curve_kind *k = &all->kinds[0];
+	const struct curve_kind *k;
 
 	if (job->replicas <= 0)
 		return;

@@ -87,11 +87,12 @@ static void read_row(sqlite3_stmt *q, struct halving_sweep *sweep)
 	int state = job_state_parse((const char *)sqlite3_column_text(q, 1));
 	int rung = (int)sql_int(q, 2, 0), passed = (int)sql_int(q, 3, 0);
 	int at = (int)sql_int(q, 5, 0);
-	struct halving_run *run;
 
 	if (rung > sweep->halving.n_rungs)
 		rung = sweep->halving.n_rungs;
 	if (sweep->n_runs == 0 || sweep->runs[sweep->n_runs - 1].id != id) {
+		struct halving_run *run;
+
 		sweep->runs = xgrow(sweep->runs, sweep->n_runs, sizeof(*sweep->runs));
 		run = &sweep->runs[sweep->n_runs++];
 		*run = (struct halving_run){
