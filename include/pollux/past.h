@@ -1,5 +1,5 @@
-/* past.h - what the jobs of the last days took and reached, summed by day, name, workload, group or user:
- * 'pollux history'.
+/* past.h - what the jobs of the last days took and reached, summed by day, name, workload, group or
+ * user: 'pollux history'.
  *
  *	struct past p;
  *	if (past_read(&session, &period, &p, err)) ...

@@ -1,4 +1,5 @@
-/* cmd_history.c - pollux history: what jobs took and reached, by day, name, workload, group or user. */
+/* cmd_history.c - pollux history: what jobs took and reached, by day, name, workload, group or
+ * user. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ static const struct option_spec options[] = {
 	{ "since", 's', OPTION_DURATION, "TIME", O(since_s), 1, 1e10,
 	  "the last TIME, such as 12h or 30d; default 7d" },
 	{ "by", 'b', OPTION_CHOICE, "WHAT", O(by), 0, 0,
-	  "a row for each day (default), name, workload, group or user", .choices = past_key_names },
+	  "a row for each day (default), name, workload, group or"
+	  " user", .choices = past_key_names },
 	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0, "print comma-separated values" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	OPTION_COLOR(O(color)),

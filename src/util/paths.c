@@ -57,8 +57,8 @@ static char *absolute(char *path)
 }
 
 /* A job finds its store in POLLUX_DIR, also where the store is at its usual place. If POLLUX_DIR
- * names that place, the configuration file is at its usual place, too, unless there is a file beside
- * the store. */
+ * names that place, the configuration file is at its usual place, too, unless there is a file
+ * beside the store. */
 static char *configuration_file(const char *dir)
 {
 	char *beside = xasprintf("%s/config", dir), *file = NULL;

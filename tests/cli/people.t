@@ -193,8 +193,8 @@ rm shared/device-cpu.lock
 # Files by the hundred, some with the names of people; only a few stores of one user count.
 seq 600 | sed 's,.*,shared/junk&,' | xargs touch
 seq 600 | sed 's,.*,shared/user-77777-&-1,' | xargs touch
-line="pollux-1 held=1 wanted=2 devices=1 weight=1 since=0 gained=0 at=$(perl -MTime::HiRes=:DEFAULT \
-	-e 'print Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC())')"
+now=$(perl -MTime::HiRes -e 'print Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC())')
+line="pollux-1 held=1 wanted=2 devices=1 weight=1 since=0 gained=0 at=$now"
 for i in $(seq 40); do
 	echo "$line $(cat /proc/sys/kernel/random/boot_id)" >"shared/user-$(id -u)-abc-$i"
 done
