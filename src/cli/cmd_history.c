@@ -80,7 +80,7 @@ static int main_history(int argc, char **argv, struct err *err)
 
 const struct command cmd_history = {
 	.name = "history", .synopsis = "[OPTION...]",
-	.summary = "sum up what jobs took and reached, by day, name, workload, group or user",
+	.summary = "what jobs took and reached, by day, name, workload, group or user",
 	.example = "pollux history --since 30d\n"
 		   "pollux history --by workload",
 	.options = options, .run = main_history,
