@@ -132,10 +132,10 @@ static int read_file(struct preset *p, const char *path, struct err *err)
 
 int preset_none(struct err *err)
 {
-	const char *share = getenv("POLLUX_SHARE");
+	const char *share = getenv("POLLUX_DATA_DIR");
 
 	if (share && *share)
-		return err_set(err, EX_FAILED, "no presets found: POLLUX_SHARE is '%s', and "
+		return err_set(err, EX_FAILED, "no presets found: POLLUX_DATA_DIR is '%s', and "
 			       "'%s/pollux/presets' has none", share, share);
 	return err_set(err, EX_FAILED, "no presets found: share/pollux/presets is not beside the "
 		       "program");

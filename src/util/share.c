@@ -17,7 +17,7 @@ static char *existing(char *path)
 
 char *share_find(const char *name)
 {
-	const char *share = getenv("POLLUX_SHARE");
+	const char *share = getenv("POLLUX_DATA_DIR");
 	char program[PATH_MAX], *slash, *found;
 	ssize_t n;
 

@@ -67,7 +67,7 @@ is 'a launcher'"'"'s arguments come behind its name' \
 mkdir -p share/pollux/presets
 printf '# mine\nsummary = mine\ngrace = soon\n' >share/pollux/presets/mine.conf
 printf 'nonsense\n' >share/pollux/presets/bad.conf
-export POLLUX_SHARE="$TMP/share"
+export POLLUX_DATA_DIR="$TMP/share"
 status 'an option that is wrong' 64 "$POLLUX" submit --preset mine -- true
 like 'is told, with the preset' "^pollux: with preset 'mine': option '--grace TIME'" "$err"
 status 'a file that is wrong' 78 "$POLLUX" submit --preset bad -- true
@@ -93,8 +93,8 @@ status 'a link to nothing' 64 "$POLLUX" presets link
 is 'nothing was queued' 0 "$(store "SELECT count(*) FROM jobs WHERE name = 'true'")"
 for command in presets 'presets hf' 'submit --preset hf -- true'; do
 	# shellcheck disable=SC2086  # words
-	POLLUX_SHARE=$TMP/none status "without presets: $command" 1 "$POLLUX" $command
-	is 'it is told where they were looked for' "pollux: no presets found: POLLUX_SHARE is \
+	POLLUX_DATA_DIR=$TMP/none status "without presets: $command" 1 "$POLLUX" $command
+	is 'it is told where they were looked for' "pollux: no presets found: POLLUX_DATA_DIR is \
 '$TMP/none', and '$TMP/none/pollux/presets' has none" "$err"
 done
 finish

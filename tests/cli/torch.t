@@ -6,7 +6,7 @@
 command -v python3 >/dev/null || skip_all 'no python3'
 POLLUX_SLOTS=1
 export POLLUX_SLOTS
-unset PYTHONPATH POLLUX_TORCH POLLUX_SHARE
+unset PYTHONPATH POLLUX_TORCH POLLUX_DATA_DIR
 
 cleanup() {
 	touch "$TMP/go"
@@ -75,8 +75,8 @@ told = [os.environ.get("POLLUX_" + k) for k in ("TORCH", "TORCH_BUDGET", "LR_SCA
 if told[0]:
     print("helper:", *told, flush=True)
 END2
-POLLUX_SHARE=$TMP/share
-export POLLUX_SHARE
+POLLUX_DATA_DIR=$TMP/share
+export POLLUX_DATA_DIR
 run_job() { # run_job ARGUMENT...: to its end
 	id=$(submit "$@")
 	"$POLLUX" schedule
@@ -97,7 +97,7 @@ unlike 'with --no-torch it is not loaded' '^helper:' "$log"
 run_job --env PYTHONPATH="$has" -- python3 -c 'pass'
 like 'where it is on by itself, as with --torch' '^helper: on 0.01 1$' "$log"
 like 'status says so' 'helper +to be on: its Python has torch' "$("$POLLUX" status "$id")"
-POLLUX_SHARE=$TMP/nowhere run_job --torch -- python3 -c 'pass'
+POLLUX_DATA_DIR=$TMP/nowhere run_job --torch -- python3 -c 'pass'
 like 'a helper that is not there is told of' 'helper +not loaded: share/pollux/torch' \
 	"$("$POLLUX" status "$id")"
 
