@@ -124,10 +124,12 @@ static void choose_device(struct training *t)
 	enum device device = t->options.device;
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES"), *why;
 
-	t->kind = &worker_cpu;
+	t->kind = t->options.replicate_optimizer ? &worker_cpu_replicated : &worker_cpu;
 	if (device == DEVICE_CPU || t->options.measure_noise ||
 	    (device == DEVICE_AUTO && !(visible && *visible)))
 		return;
+	if (t->options.recompute || t->options.replicate_optimizer)
+		die(EX_USAGE, "--recompute and --replicate-optimizer are for --device cpu");
 	t->kind = worker_cuda((int)t->options.replicas, &why);
 	if (t->kind)
 		return;
@@ -163,7 +165,7 @@ static void print_setup(const struct training *t)
 		printf(" for batch %lld\n", (long long)o->initial_batch);
 	else
 		printf(" x %g\n", o->lr_scale);
-	if (t->kind != &worker_cpu)
+	if (t->kind != &worker_cpu && t->kind != &worker_cpu_replicated)
 		printf("on %lld x %s\n", (long long)o->replicas, worker_cuda_name());
 }
 
@@ -395,7 +397,7 @@ static int finish(struct training *t)
 static int run(struct training *t)
 {
 	struct team_setup setup = {
-		.kind = t->kind, .tf32 = t->options.tf32,
+		.kind = t->kind, .tf32 = t->options.tf32, .recompute = t->options.recompute,
 		.net = &t->net, .train = &t->train, .test = &t->test, .weights = t->weights,
 		.replicas = (int)t->options.replicas,
 		.local_batch_size = (int)t->options.local_batch,
@@ -425,14 +427,15 @@ static void measure_noise(struct training *t)
 	float *gradient = allocate(n_params, sizeof(float));
 	struct pass pass = { 0 };
 
-	pass_init(&pass, &t->net, CHUNK);
+	pass_init(&pass, &t->net, CHUNK, t->options.recompute);
+	pass.wants_sample_sqr = true;
 	for (int at = 0; at < n; at += CHUNK) {
 		int part = n - at < CHUNK ? n - at : CHUNK;
 
 		order_fill(&t->order, at, part, samples);
 		dataset_gather(&t->train, samples, part, pass.activation[0], pass.labels);
 		net_gradient(&t->net, t->weights.params, &pass, part, gradient);
-		sqr_sum += net_sample_sqr(&t->net, &pass, part);
+		sqr_sum += pass.sample_sqr;
 		for (size_t i = 0; i < n_params; i++)
 			sum[i] += (double)gradient[i];
 	}

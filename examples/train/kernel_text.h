@@ -138,7 +138,7 @@ KERNEL void add_up(const double *v, int n, double scale, double *total)
 }
 
 /* A thread per sample: the squared norm of its gradient in one layer, weights and
- * biases (net_sample_sqr()), from lanes sums of squares of its inputs and of its
+ * biases (layer_sample_sqr() in net.c), from lanes sums of squares of its inputs and of its
  * deltas, is added to sqr. */
 KERNEL void add_sample_sqr(const double *input_sums, const double *delta_sums, int n,
 			   int lanes, double *sqr)

@@ -56,15 +56,59 @@ void net_randomise(const struct net *net, float *params, uint64_t seed)
 	}
 }
 
-void pass_init(struct pass *pass, const struct net *net, int capacity)
+static size_t largest_width(const struct net *net)
+{
+	int largest = 1;
+
+	for (int l = 1; l < net->n_layers; l++)
+		largest = net->width[l] > largest ? net->width[l] : largest;
+	return (size_t)largest;
+}
+
+/* Activations and deltas of hidden layers that take turns share a buffer of the largest width. */
+static void share_buffers(struct pass *pass, const struct net *net)
+{
+	size_t bytes = (size_t)pass->capacity * largest_width(net);
+
+	for (int l = 1; l < net->n_layers; l++) {
+		int turn = l % pass->segment;
+
+		if (turn && !pass->scratch[turn])
+			pass->scratch[turn] = allocate(bytes, sizeof(float));
+		if (turn)
+			pass->activation[l] = pass->scratch[turn];
+		if (!pass->spare_delta[l % 2])
+			pass->spare_delta[l % 2] = allocate(bytes, sizeof(float));
+		pass->delta[l] = pass->spare_delta[l % 2];
+	}
+}
+
+/* Segments of about the square root of the number of layers need the fewest buffers. */
+static int segment_length(int n_layers)
+{
+	int length = 2;
+
+	while (length * length < n_layers)
+		length++;
+	return length;
+}
+
+void pass_init(struct pass *pass, const struct net *net, int capacity, bool recompute)
 {
 	size_t n = (size_t)capacity;
 
+	memset(pass, 0, sizeof(*pass));
 	pass->capacity = capacity;
+	pass->segment = recompute ? segment_length(net->n_layers) : net->n_layers;
+	if (recompute)
+		share_buffers(pass, net);
 	for (int l = 0; l <= net->n_layers; l++) {
-		pass->activation[l] = allocate(n * (size_t)net->width[l], sizeof(float));
-		pass->delta[l] = l == 0 ? NULL :
-			allocate(n * (size_t)net->width[l], sizeof(float));
+		size_t size = n * (size_t)net->width[l];
+
+		if (!pass->activation[l])
+			pass->activation[l] = pass->kept[l] = allocate(size, sizeof(float));
+		if (l > 0 && !pass->delta[l])
+			pass->delta[l] = pass->kept_delta[l] = allocate(size, sizeof(float));
 	}
 	pass->ones = allocate(n, sizeof(float));
 	for (int i = 0; i < capacity; i++)
@@ -75,9 +119,12 @@ void pass_init(struct pass *pass, const struct net *net, int capacity)
 void pass_release(struct pass *pass)
 {
 	for (int l = 0; l <= MAX_LAYERS; l++) {
-		free(pass->activation[l]);
-		free(pass->delta[l]);
+		free(pass->kept[l]);
+		free(pass->kept_delta[l]);
+		free(pass->scratch[l]);
 	}
+	free(pass->spare_delta[0]);
+	free(pass->spare_delta[1]);
 	free(pass->ones);
 	free(pass->labels);
 }
@@ -108,9 +155,11 @@ static void relu_backward(float *restrict delta, const float *restrict output, s
 		delta[i] = output[i] > 0 ? delta[i] : 0;
 }
 
-static void forward(const struct net *net, const float *params, struct pass *pass, int n)
+/* Computes the activations of layers first + 1 .. last from that of layer first. */
+static void forward(const struct net *net, const float *params, struct pass *pass, int n,
+		    int first, int last)
 {
-	for (int l = 0; l < net->n_layers; l++) {
+	for (int l = first; l < last; l++) {
 		int in = net->width[l], out = net->width[l + 1];
 		float *y = pass->activation[l + 1];
 
@@ -158,6 +207,23 @@ static double loss_sum(const struct net *net, struct pass *pass, int n)
 	return sum;
 }
 
+/* The gradient of sample i by the weights of a layer is the outer product of its
+ * delta and its input, so its squared norm is the product of theirs, and the
+ * bias adds 1 to the input's (Goodfellow, "Efficient Per-Example Gradient
+ * Computations", 2015). */
+static double layer_sample_sqr(const struct net *net, const struct pass *pass, int n, int l)
+{
+	size_t in = (size_t)net->width[l], out = (size_t)net->width[l + 1];
+	double sum = 0;
+
+	for (size_t i = 0; i < (size_t)n; i++)
+		sum += (norm_sqr(pass->activation[l] + i * in, in) + 1) *
+		       norm_sqr(pass->delta[l + 1] + i * out, out);
+	return sum;
+}
+
+/* In a pass that recomputes, layers of one segment share their buffers with those of the others:
+ * the activations of a segment are computed again before its top layer's gradient. */
 static void backward(const struct net *net, const float *params, struct pass *pass, int n,
 		     float *gradient)
 {
@@ -165,6 +231,10 @@ static void backward(const struct net *net, const float *params, struct pass *pa
 		int in = net->width[l], out = net->width[l + 1];
 		const float *delta = pass->delta[l + 1];
 
+		if (l % pass->segment == pass->segment - 1 && l + 1 < net->n_layers)
+			forward(net, params, pass, n, l + 1 - pass->segment, l);
+		if (pass->wants_sample_sqr)
+			pass->sample_sqr += layer_sample_sqr(net, pass, n, l);
 		cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, out, in, n, 1, delta, out,
 			    pass->activation[l], in, 0, gradient + net->weights[l], in);
 		cblas_sgemv(CblasRowMajor, CblasTrans, n, out, 1, delta, out, pass->ones, 1, 0,
@@ -180,7 +250,8 @@ static void backward(const struct net *net, const float *params, struct pass *pa
 double net_gradient(const struct net *net, const float *params, struct pass *pass, int n,
 		    float *gradient)
 {
-	forward(net, params, pass, n);
+	pass->sample_sqr = 0;
+	forward(net, params, pass, n, 0, net->n_layers);
 	double loss = loss_sum(net, pass, n);
 	backward(net, params, pass, n, gradient);
 	return loss;
@@ -201,29 +272,11 @@ int net_correct(const struct net *net, const float *params, struct pass *pass, i
 	int n_classes = net->width[net->n_layers], correct = 0;
 	const float *logits = pass->activation[net->n_layers];
 
-	forward(net, params, pass, n);
+	forward(net, params, pass, n, 0, net->n_layers);
 	for (int i = 0; i < n; i++)
 		correct += largest_index(logits + (size_t)i * (size_t)n_classes, n_classes) ==
 			   pass->labels[i];
 	return correct;
-}
-
-/* The gradient of sample i by the weights of a layer is the outer product of its
- * delta and its input, so its squared norm is the product of theirs, and the
- * bias adds 1 to the input's (Goodfellow, "Efficient Per-Example Gradient
- * Computations", 2015). */
-double net_sample_sqr(const struct net *net, const struct pass *pass, int n)
-{
-	double sum = 0;
-
-	for (int l = 0; l < net->n_layers; l++) {
-		size_t in = (size_t)net->width[l], out = (size_t)net->width[l + 1];
-
-		for (size_t i = 0; i < (size_t)n; i++)
-			sum += (norm_sqr(pass->activation[l] + i * in, in) + 1) *
-			       norm_sqr(pass->delta[l + 1] + i * out, out);
-	}
-	return sum;
 }
 
 double dot(const float *a, const float *b, size_t n)

@@ -3,6 +3,7 @@
 #ifndef TRAIN_NET_H
 #define TRAIN_NET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,13 +30,21 @@ void net_randomise(const struct net *net, float *params, uint64_t seed);
  * caller fills inputs (activation[0]) and labels. */
 struct pass {
 	int capacity;
-	float *activation[MAX_LAYERS + 1];  /* capacity * width[l], owned */
+	bool wants_sample_sqr;              /* net_gradient also computes sample_sqr */
+	double sample_sqr;                  /* sum over the samples of |gradient of sample i|^2 */
+	int segment;                        /* layers from one kept activation to the next */
+	float *activation[MAX_LAYERS + 1];  /* capacity * width[l] */
 	float *delta[MAX_LAYERS + 1];       /* d loss_i / d activation, before ReLU */
+	/* The buffers that these point to: one for each layer, or those that layers share. */
+	float *kept[MAX_LAYERS + 1], *kept_delta[MAX_LAYERS + 1];
+	float *scratch[MAX_LAYERS + 1], *spare_delta[2];
 	float *ones;                        /* capacity */
 	uint8_t *labels;                    /* capacity */
 };
 
-void pass_init(struct pass *pass, const struct net *net, int capacity);
+/* With recompute only the activation of each segment's first layer is kept; backward computes the
+ * others again: less memory, up to a third more time, and the same gradients. */
+void pass_init(struct pass *pass, const struct net *net, int capacity, bool recompute);
 void pass_release(struct pass *pass);
 
 /* Forward and backward through the first n samples of pass. gradient (n_params)
@@ -46,9 +55,6 @@ double net_gradient(const struct net *net, const float *params, struct pass *pas
 
 /* How many of the first n samples are classified as labelled. */
 int net_correct(const struct net *net, const float *params, struct pass *pass, int n);
-
-/* After net_gradient: the sum over the n samples of |gradient of sample i|^2. */
-double net_sample_sqr(const struct net *net, const struct pass *pass, int n);
 
 /* The squared norm of v, and a.b, summed in double over blocks of float sums. */
 double norm_sqr(const float *v, size_t n);

@@ -58,6 +58,12 @@ static const struct row rows[] = {
 	  "set and not empty, and CUDA opens (auto)" },
 	{ "tf32", FLAG, AT(tf32), 0, 0, NULL,
 	  "let a GPU round products to TF32: faster, less exact" },
+	{ "recompute", FLAG, AT(recompute), 0, 0, NULL,
+	  "keep few activations and compute the others again: less\n"
+	  "memory, more time, the same result (on the CPU)" },
+	{ "replicate-optimizer", FLAG, AT(replicate_optimizer), 0, 0, NULL,
+	  "each replica keeps all parameters and all of the\n"
+	  "optimizer's state, not its slice (on the CPU)" },
 	{ "samples", INTEGER, AT(samples), 1, 1e15, "N",
 	  "stop at exactly N samples since the first launch (600000)" },
 	{ "target-accuracy", NUMBER, AT(target_accuracy), 0, 1, "X",

@@ -34,6 +34,7 @@ struct options {
 	int64_t measure_noise;           /* samples; 0 = train */
 	enum device device;
 	bool tf32;                       /* on a GPU */
+	bool recompute, replicate_optimizer;	/* on the CPU */
 	bool fresh, freeze;
 };
 

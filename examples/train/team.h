@@ -28,6 +28,7 @@ struct team_setup {
 	struct weights weights;          /* to start from */
 	int replicas, local_batch_size, accumulation_steps;
 	bool tf32;                       /* GPUs may round the factors of products */
+	bool recompute;                  /* on the CPU: fewer activations are kept (pass_init) */
 };
 
 /* All borrowed until team_free(). Dies when a thread cannot be started or a GPU

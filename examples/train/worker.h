@@ -63,7 +63,7 @@ struct worker_kind {
 	void (*fetch)(struct worker *worker);
 };
 
-extern const struct worker_kind worker_cpu;
+extern const struct worker_kind worker_cpu, worker_cpu_replicated;
 
 /* NULL, and a line that says why, unless there is a GPU for each replica. Opens
  * CUDA's libraries, which takes up to a few seconds. */

@@ -1,5 +1,8 @@
-/* worker_cpu.c - a replica on the processor: OpenBLAS, and one set of parameters
- * that all replicas read. */
+/* worker_cpu.c - a replica on the processor, with OpenBLAS.
+ *
+ * The optimizer is sharded over the replicas: each updates its slice of one set of parameters,
+ * which all read, and keeps that slice of the velocity. worker_cpu_replicated has all of both in each
+ * replica, as data-parallel programs on several devices have. */
 #include "worker.h"
 
 #include "die.h"
@@ -11,6 +14,7 @@
 struct cpu_worker {
 	struct worker base;              /* first: a pointer to it is one to this */
 	struct pass pass;
+	struct weights weights;          /* the setup's, or its own: all of them */
 	int *indices;                    /* of test samples, one chunk */
 	float *gradient;                 /* sum over this update's samples */
 	float *pass_gradient;            /* the same of one pass after the first */
@@ -36,7 +40,8 @@ static void init_passes(struct cpu_worker *w)
 
 	if (s->accumulation_steps > 1)
 		w->pass_gradient = allocate(s->net->n_params, sizeof(float));
-	pass_init(&w->pass, s->net, capacity);
+	pass_init(&w->pass, s->net, capacity, s->recompute);
+	w->pass.wants_sample_sqr = s->replicas * s->accumulation_steps == 1;
 }
 
 static void resize(struct worker *worker)
@@ -45,12 +50,27 @@ static void resize(struct worker *worker)
 	init_passes(cpu_of(worker));
 }
 
+static float *copy_of(const float *v, size_t n)
+{
+	float *copy = allocate(n, sizeof(*copy));
+
+	memcpy(copy, v, n * sizeof(*copy));
+	return copy;
+}
+
 static struct worker *open_worker(const struct worker *base)
 {
 	struct cpu_worker *w = allocate(1, sizeof(*w));
 
 	openblas_set_num_threads(1);     /* parallelism is the replicas' */
 	w->base = *base;
+	w->weights = base->setup->weights;
+	if (base->setup->kind == &worker_cpu_replicated) {
+		size_t n = base->setup->net->n_params;
+
+		w->weights.params = copy_of(w->weights.params, n);
+		w->weights.velocity = copy_of(w->weights.velocity, n);
+	}
 	w->gradient = allocate(base->setup->net->n_params, sizeof(float));
 	w->indices = allocate(EVALUATION_CHUNK, sizeof(int));
 	init_passes(w);
@@ -61,6 +81,10 @@ static void close_worker(struct worker *worker)
 {
 	struct cpu_worker *w = cpu_of(worker);
 
+	if (worker->setup->kind == &worker_cpu_replicated) {
+		free(w->weights.params);
+		free(w->weights.velocity);
+	}
 	free(w->gradient);
 	free(w->indices);
 	release_passes(w);
@@ -72,11 +96,11 @@ static void run_pass(struct cpu_worker *w, const int *samples, int n, float *gra
 	const struct team_setup *s = w->base.setup;
 
 	dataset_gather(s->train, samples, n, w->pass.activation[0], w->pass.labels);
-	w->base.loss_sum += net_gradient(s->net, s->weights.params, &w->pass, n, gradient);
+	w->base.loss_sum += net_gradient(s->net, w->weights.params, &w->pass, n, gradient);
 	if (s->replicas * s->accumulation_steps > 1)
 		w->base.local_sqr_sum += norm_sqr(gradient, s->net->n_params) / ((double)n * n);
 	else
-		w->base.local_sqr_sum += net_sample_sqr(s->net, &w->pass, n);
+		w->base.local_sqr_sum += w->pass.sample_sqr;
 }
 
 static void pass(struct worker *worker, const int *samples, int n, bool first)
@@ -102,7 +126,7 @@ static void classify(struct worker *worker, int first, int n)
 	for (int i = 0; i < n; i++)
 		w->indices[i] = first + i;
 	dataset_gather(s->test, w->indices, n, w->pass.activation[0], w->pass.labels);
-	worker->n_correct += net_correct(s->net, s->weights.params, &w->pass, n);
+	worker->n_correct += net_correct(s->net, w->weights.params, &w->pass, n);
 }
 
 /* Add every replica's slice to replica 0's, in the order of ranks. */
@@ -118,19 +142,43 @@ static void reduce(struct worker *worker, struct worker *const *all)
 static void update_slice(struct worker *worker, struct worker *const *all,
 			 const struct update *u)
 {
+	const struct weights *w = &cpu_of(worker)->weights;
 	const float *sum = cpu_of(all[0])->gradient + worker->first;
-	float *velocity = worker->setup->weights.velocity + worker->first;
-	float *params = worker->setup->weights.params + worker->first;
+	float *velocity = w->velocity + worker->first;
 	int n = (int)worker->n;
 
 	worker->slice_sqr = norm_sqr(sum, worker->n);
 	if (u->lr == 0)
 		return;
 	cblas_saxpby(n, 1 / (float)u->n_samples, sum, 1, (float)u->momentum, velocity, 1);
-	cblas_saxpy(n, -(float)u->lr, velocity, 1, params, 1);
+	cblas_saxpy(n, -(float)u->lr, velocity, 1, w->params + worker->first, 1);
 }
 
-const struct worker_kind worker_cpu = {
-	.open = open_worker, .close = close_worker, .resize = resize,
-	.pass = pass, .classify = classify, .reduce = reduce, .update = update_slice,
+static void copy_slice(const struct worker *slice, const struct weights *from,
+		       const struct weights *to)
+{
+	size_t bytes = slice->n * sizeof(float);
+
+	memcpy(to->params + slice->first, from->params + slice->first, bytes);
+	memcpy(to->velocity + slice->first, from->velocity + slice->first, bytes);
+}
+
+static void take_other_slices(struct worker *worker, struct worker *const *all)
+{
+	for (int q = 0; q < worker->setup->replicas; q++)
+		if (q != worker->rank)
+			copy_slice(all[q], &cpu_of(all[q])->weights, &cpu_of(worker)->weights);
+}
+
+static void fetch(struct worker *worker)
+{
+	copy_slice(worker, &cpu_of(worker)->weights, &worker->setup->weights);
+}
+
+#define COMMON .open = open_worker, .close = close_worker, .resize = resize, .pass = pass, \
+	.classify = classify, .reduce = reduce, .update = update_slice
+
+const struct worker_kind worker_cpu = { COMMON };
+const struct worker_kind worker_cpu_replicated = {
+	COMMON, .share = take_other_slices, .fetch = fetch,
 };

@@ -64,6 +64,39 @@ for split in '--replicas 2' '--accum 4' '--replicas 3 --accum 2' \
 		"$(field 'accuracy' "$(cat whole)")" 0.005
 done
 
+# --- plans: other memory and time, the same result ---------------------------------
+
+deep() { small --samples 3000 --batch 96 --hidden 24,24,24,24,24 --replicas 2 "$@"; }
+deep --checkpoint sharded >sharded.log
+for plan in --recompute --replicate-optimizer '--recompute --replicate-optimizer'; do
+	rm -rf other
+	# shellcheck disable=SC2086  # several options
+	deep --checkpoint other $plan >other.log
+	is "$plan: the same losses" "$(losses sharded.log)" "$(losses other.log)"
+	ok 'and the same weights' cmp sharded/checkpoint.bin other/checkpoint.bin
+done
+small --samples 3000 --batch 96 --hidden 24,24,24,24,24 >one.log
+small --samples 3000 --batch 96 --hidden 24,24,24,24,24 --recompute >other.log
+is 'of one replica and pass as well, noise and all' \
+	"$(sed -n 's/ [0-9.]* ms.step$//; /^[sn]/p' one.log)" \
+	"$(sed -n 's/ [0-9.]* ms.step$//; /^[sn]/p' other.log)"
+# Many samples and few layers: activations are most of the memory. Many parameters: the optimizer is.
+peak() { # peak OPTION...: KiB that a run takes
+	"$TRAIN" --data "$data" --subset 6000 --samples 4096 --batch 4096 --replicas 2 "$@" >/dev/null &
+	perl -e 'my $peak = 0; my $f;
+		while (open($f, "<", "/proc/$ARGV[0]/status")) {
+			my ($kib) = join("", <$f>) =~ /VmHWM:\s+(\d+)/ or last;
+			$peak = $kib; select(undef, undef, undef, 0.002) }
+		print $peak' "$!"
+	wait "$!"
+}
+wide='--hidden 512,512,512,512,512'
+# shellcheck disable=SC2086
+ok 'recomputation takes less memory' [ "$(peak $wide --recompute)" -lt "$(peak $wide)" ]
+large='--hidden 3000,3000 --batch 64'
+# shellcheck disable=SC2086
+ok 'so do shards of the optimizer' [ "$(peak $large)" -lt "$(peak $large --replicate-optimizer)" ]
+
 # --- stop and resume ---------------------------------------------------------
 
 long='--samples 240000 --batch 64'

@@ -151,7 +151,8 @@ static void make_example(struct example *e)
 	net_init(&e->net, 3, width);
 	e->params = random_floats(e->net.n_params);
 	e->gradient = allocate(e->net.n_params, sizeof(float));
-	pass_init(&e->pass, &e->net, N);
+	pass_init(&e->pass, &e->net, N, false);
+	e->pass.wants_sample_sqr = true;
 	for (int i = 0; i < N * width[0]; i++)
 		e->pass.activation[0][i] = 4 * random_float();
 	for (int i = 0; i < N; i++)
@@ -240,7 +241,7 @@ static void test_sample_sqr(const struct example *e)
 		    sqr_sums(e->pass.delta[l + 1], N, e->net.width[l + 1], LANES, delta));
 		RUN(N, add_sample_sqr(input, delta, N, LANES, sqr));
 	}
-	near(sum_of(sqr, N, 1, 0), net_sample_sqr(&e->net, &e->pass, N), 1e-6,
+	near(sum_of(sqr, N, 1, 0), e->pass.sample_sqr, 1e-6,
 	     "the squared norms of single samples' gradients");
 	free(input);
 	free(delta);
