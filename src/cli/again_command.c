@@ -47,7 +47,7 @@ static int set_one(const struct command *by, const char *change, struct strings 
 		   struct err *err)
 {
 	size_t length = again_old_length(change, argv);
-	char *old = strndup(change, length);
+	char *old = xasprintf("%.*s", (int)length, change);
 
 	for (size_t i = 1; length && i < argv->count; i++) {
 		char *argument = replaced(argv->items[i], old, change + length + 1);

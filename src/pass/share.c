@@ -248,18 +248,18 @@ static void decide_on_guests(const struct snapshot *s, struct decision *d)
 {
 	for (int j = d->n_asked; j < d->n; j++) {
 		struct share_place *p = &d->places[j];
-		bool stays = keeps(s, d, p->host, p->device);
+		bool kept = keeps(s, d, p->host, p->device);
 
 		d->choices[j] = (struct sched_choice){
-			.replicas = stays, .next_start_s = (double)NAN,
+			.replicas = kept, .next_start_s = (double)NAN,
 		};
-		if (stays)
+		if (kept)
 			describe(s, d, j, p, d->choices[j].reason);
 		else
 			snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "leaves %s with job %lld",
 				 s->devices.items[p->device].name,
 				 (long long)d->candidates[p->host].job->id);
-		if (!stays)
+		if (!kept)
 			p->device = -1;
 	}
 }

@@ -123,24 +123,30 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
 			       sqlite3_errmsg(s->db));
 	sqlite3_extended_result_codes(s->db, 1);
-	store_wait_set(s, mode);
 	return 0;
 }
 
+/* A supervisor, too, waits as long as a command does while it opens the store: the last process that
+ * closes the store locks it until the disk has the write-ahead log. */
 static int prepare_connection(struct store *s, const struct paths *paths, enum store_mode mode,
 			      struct err *err)
 {
 	int64_t version;
 
-	if (open_file(s, paths->store, mode, err) ||
-	    check_identity(s, paths->store, &version, err))
+	if (open_file(s, paths->store, mode, err))
+		return -1;
+	store_wait_set(s, STORE_WRITE);
+	if (check_identity(s, paths->store, &version, err))
 		return -1;
 	if (version < schema_version() && migrate(s, paths, err))
 		return -1;
-	return run_script(s, mode == STORE_OBSERVE
-			  ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL"
-			  : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
-			    "PRAGMA secure_delete = ON", err);
+	if (run_script(s, mode == STORE_OBSERVE
+		       ? "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL"
+		       : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
+			 "PRAGMA secure_delete = ON", err))
+		return -1;
+	store_wait_set(s, mode);
+	return 0;
 }
 
 static int check_there(const struct paths *paths, struct err *err)
