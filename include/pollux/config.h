@@ -31,6 +31,7 @@
 /* As DEVICE_SLOTS_PART and DEVICE_SLOTS_OF_TWO_SIZES in device.h, which util may not include. */
 #define CONFIG_SLOTS_PART 127
 #define CONFIG_SLOTS_OF_TWO_SIZES (1 << 28)
+#define CONFIG_SLOTS_TEXT 32
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
 #define CONFIG_DEFAULT_SLICE_S 600.0
 #define CONFIG_DEFAULT_INTERACTIVE_LIMIT_S 3600.0
@@ -69,6 +70,11 @@ struct config {
  * counts as unset. A bad line or variable is an error (EX_CONFIG) that names the file, the line,
  * and what would be right. *c is then not valid. */
 int config_load(struct config *c, const char *path, struct err *err);
+
+/* Sets c->slots from a text such as "2" or "2x1,1x2". Returns -1 for another text. */
+int config_set_slots(struct config *c, const char *value);
+/* Writes the text that config_set_slots() reads; "" for CONFIG_SLOTS_AUTO. */
+void config_write_slots(int slots, char text[CONFIG_SLOTS_TEXT]);
 
 /* As config_load(), for a caller that must go on even if somebody is just writing the file: bad
  * lines and bad variables are skipped. */

@@ -14,11 +14,9 @@
  * as in the environment. */
 static int write_settings(const struct plan *p, struct store *store, struct err *err)
 {
-	char slots[16], slice[32], memory[32];
+	char slots[CONFIG_SLOTS_TEXT], slice[32], memory[32];
 
-	snprintf(slots, sizeof(slots), "%d", p->config->slots);
-	if (p->config->slots == CONFIG_SLOTS_AUTO)
-		slots[0] = '\0';
+	config_write_slots(p->config->slots, slots);
 	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
 	snprintf(memory, sizeof(memory), "%.6g%%", p->config->suspend_memory * 100);
 	return store_setting_set(store, "POLLUX_SUSPEND_MEMORY", memory, err) ||

@@ -23,13 +23,10 @@ void session_close(struct session *s)
 
 static void set_slots(struct config *config, const char *value)
 {
-	int64_t n;
-
-	if (!*value)
+	if (*value)
+		config_set_slots(config, value);	/* else the slots stay as they are */
+	else
 		config->slots = CONFIG_SLOTS_AUTO;
-	else if (number_parse_int(value, &n) == 0 && n >= 0 &&
-		 (n <= CONFIG_MAX_SLOTS || n >> 28 == 1))
-		config->slots = (int)n;
 }
 
 static void set_slice(struct config *config, const char *value)

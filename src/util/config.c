@@ -45,17 +45,29 @@ static int set_slot_sizes(struct config *c, const char *value)
 	return 0;
 }
 
-static int set_slots(struct config *c, const char *value)
+int config_set_slots(struct config *c, const char *value)
 {
 	int64_t n;
 
 	if (strchr(value, 'x'))
 		return set_slot_sizes(c, value);
-
 	if (number_parse_int(value, &n) || n < 0 || n > CONFIG_MAX_SLOTS)
 		return -1;
 	c->slots = (int)n;
 	return 0;
+}
+
+void config_write_slots(int slots, char text[CONFIG_SLOTS_TEXT])
+{
+	const int part = CONFIG_SLOTS_PART;
+
+	if (slots == CONFIG_SLOTS_AUTO)
+		text[0] = '\0';
+	else if (slots & CONFIG_SLOTS_OF_TWO_SIZES)
+		snprintf(text, CONFIG_SLOTS_TEXT, "%dx%d,%dx%d", slots >> 21 & part,
+			 slots >> 14 & part, slots >> 7 & part, slots & part);
+	else
+		snprintf(text, CONFIG_SLOTS_TEXT, "%d", slots);
 }
 
 static int set_slice(struct config *c, const char *value)
@@ -218,7 +230,7 @@ static const struct setting {
 	int (*set)(struct config *c, const char *value);
 	const char *wanted;
 } settings[] = {
-	{ "slots", "POLLUX_SLOTS", set_slots,
+	{ "slots", "POLLUX_SLOTS", config_set_slots,
 	  "a whole number from 0 to 1024 (0: one per physical core), or two sizes such as "
 	  "2x1,1x2" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },

@@ -44,22 +44,34 @@ POLLUX_SLOTS=1 "$POLLUX" submit -q -r 2 -- true >/dev/null 2>&1
 ok 'a job for two slots finds them' wait_for 20 job_is 35 'done'
 wait_for 20 no_supervisor
 
+# Slots of two sizes are settings as well.
+POLLUX_SLOTS=2x1,1x2 POLLUX_SUBMIT_PASS=no "$POLLUX" submit -q -- true >/dev/null
+POLLUX_SLOTS=2x1,1x2 "$POLLUX" schedule
+wait_for 20 job_is 36 'done'
+wait_for 20 no_supervisor
+is 'slots of two sizes are kept as text' 2x1,1x2 \
+	"$(store "SELECT value FROM settings WHERE name = 'POLLUX_SLOTS'")"
+"$POLLUX" submit -q -- true >/dev/null
+ok 'a pass that a submission starts reads the text' wait_for 20 job_is 37 'done'
+wait_for 20 no_supervisor
+"$POLLUX" schedule	# with one slot again
+
 # Supervisors that a job's processes start would end with the job.
 "$POLLUX" submit -q -- \
-	sh -c '"$POLLUX" submit -q -- true; sleep 1; exec "$POLLUX" status --json 37' \
+	sh -c '"$POLLUX" submit -q -- true; sleep 1; exec "$POLLUX" status --json 39' \
 	>/dev/null
-ok 'a job submits another' wait_for 20 job_is 36 'done'
-ok 'which runs later' wait_for 20 job_is 37 'done'
-like 'but had not begun while the first ran' '"state": "queued"' "$("$POLLUX" log 36)"
+ok 'a job submits another' wait_for 20 job_is 38 'done'
+ok 'which runs later' wait_for 20 job_is 39 'done'
+like 'but had not begun while the first ran' '"state": "queued"' "$("$POLLUX" log 38)"
 wait_for 20 no_supervisor
 
 # --- turned off ---
 echo 'submit_pass = no' >"$POLLUX_DIR/config"
 "$POLLUX" submit -q -- true >/dev/null
 sleep 1
-ok 'with submit_pass = no a job waits for the next pass' job_is 38 queued
+ok 'with submit_pass = no a job waits for the next pass' job_is 40 queued
 POLLUX_SUBMIT_PASS=yes "$POLLUX" submit -q -- true >/dev/null
-ok 'the environment goes before the file' wait_for 20 job_is 39 'done'
+ok 'the environment goes before the file' wait_for 20 job_is 41 'done'
 status 'neither yes nor no' 78 env POLLUX_SUBMIT_PASS=maybe "$POLLUX" schedule
 like 'is named' "POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
 
