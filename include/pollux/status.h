@@ -122,7 +122,12 @@ struct status_details {
 	struct job_metric_list metrics;
 	struct dependency_list after;	/* the jobs that this job waits for; empty once it ran */
 	char *log_path, *checkpoint_dir;	/* owned */
+	char *halving;			/* owned; of its sweep, as the store has it; NULL: none */
 };
+
+/* The name of a job of status->jobs, with its parameters if another run of its sweep has that
+ * name. */
+void status_add_name(struct text *t, const struct status *status, const struct job *job);
 
 /* "begins at 22:00 (in 3h12m)", where the job waits for that alone; else false. */
 bool status_add_begin(struct text *t, const struct status *status, const struct job *job);
@@ -171,6 +176,15 @@ void status_add_stopping(struct text *t, const struct status *status,
 void status_print_runs(const struct status *status, const struct status_job *item,
 		       const struct status_details *d, const struct output *out);
 void status_print_observations(const struct status_details *d, const struct output *out);
+
+/* status_declared.c: what was asked of the job. */
+void status_print_declared(const struct job *job, const struct status_details *d,
+			   double now_wall_s, const struct output *out);
+/* Adds a count in full, so that it can be compared with the counts in logs and checkpoints; a
+ * duration. Both add nothing where the value is unknown. */
+void status_add_number(struct text *t, const char *name, double value);
+void status_add_duration(struct text *t, const char *name, double seconds);
+const char *status_separator(const struct text *t);	/* ", " behind other text, else "" */
 
 /* status_job.c */
 /* "job 3: NAME", where what is "job". */

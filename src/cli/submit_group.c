@@ -241,6 +241,19 @@ static double declared_samples(const struct declaration *d)
 	return d->total_steps * (double)d->batch_size;
 }
 
+/* Rungs are positions in samples. Of a log, pollux knows steps, and samples only with --batch. */
+static void check_position(const struct asked *o, const struct declaration *d, const char *metric)
+{
+	size_t length = strlen(metric);
+
+	for (size_t i = 0; i < o->metrics.count && d->batch_size == 0; i++)
+		if (!strncmp(o->metrics.items[i], metric, length) &&
+		    o->metrics.items[i][length] == '=')
+			output_messagef("warning: without --batch the samples of a log are not "
+					"known: no run reaches a rung of --halving, unless the "
+					"program reports its samples");
+}
+
 static int read_halving(struct group_submission *g, struct err *err)
 {
 	struct halving h;
@@ -256,6 +269,7 @@ static int read_halving(struct group_submission *g, struct err *err)
 	if (!h.says_way)
 		h.low_is_best = metric_low_is_best(h.metric);
 	halving_format(&h, &g->halving);
+	check_position(&g->o->job, &g->job.declared, h.metric);
 	return 0;
 }
 

@@ -83,6 +83,9 @@ void limit_groups(const struct snapshot *s, struct decision *d);
 /* halving.c: takes the jobs out of the candidates that stay paused at rungs of their sweeps, and
  * tells the others their turn. */
 void halve_sweeps(const struct snapshot *s, struct decision *d);
+/* Whether a job is paused at a rung of its sweep; for good, if the sweep is over. */
+enum rung_pause { RUNG_PAUSE_NONE, RUNG_PAUSE_FOR_NOW, RUNG_PAUSE_FOR_GOOD };
+enum rung_pause rung_pause(const struct snapshot *s, int64_t job_id);
 /* Tells runs that passed a rung why they were not paused there. */
 void explain_rungs(const struct snapshot *s, struct decision *d);
 /* Says why to these jobs, once it is decided who runs. */

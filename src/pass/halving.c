@@ -22,6 +22,17 @@ static const struct halving_run *paused_run(const struct snapshot *s, const stru
 	return run && run->state == HALVING_PAUSED && !c->run ? run : NULL;
 }
 
+enum rung_pause rung_pause(const struct snapshot *s, int64_t job_id)
+{
+	for (int g = 0; s->sweeps && g < s->groups.count; g++) {
+		const struct halving_run *run = halving_sweep_find(&s->sweeps[g], job_id);
+
+		if (run && run->state == HALVING_PAUSED)
+			return s->sweeps[g].over ? RUNG_PAUSE_FOR_GOOD : RUNG_PAUSE_FOR_NOW;
+	}
+	return RUNG_PAUSE_NONE;
+}
+
 void halve_sweeps(const struct snapshot *s, struct decision *d)
 {
 	int n = 0;
@@ -53,6 +64,9 @@ static char *describe_passed(const struct halving *h, const struct job *job, con
 {
 	int next = job->rung;		/* index of the rung after the last one */
 
+	if (isnan(run->last_samples) && isnan(job->progress.samples) && job->progress.steps > 0)
+		return xasprintf("passes its rungs: without --batch its position in samples is not "
+				 "known");
 	if (job->rung > job->passed_rungs)
 		return xasprintf("goes on beyond rung %d of %d: it has saved nothing to be paused "
 				 "with", job->rung, h->n_rungs);

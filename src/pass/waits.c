@@ -74,18 +74,32 @@ static char *why_never(const struct dependency *after, int n)
 	return NULL;
 }
 
-static bool one_has_ended(const struct dependency *after, int n)
+/* True if nothing more comes of the other job: it has ended, or is paused at a rung of a sweep that
+ * is over. A job that was to succeed is waited for until somebody releases it from its rung. */
+static bool is_over(const struct snapshot *s, const struct dependency *d)
+{
+	return job_has_ended(d->after_state) ||
+	       (d->rule != AFTER_OK && rung_pause(s, d->after_id) == RUNG_PAUSE_FOR_GOOD);
+}
+
+static bool one_is_over(const struct snapshot *s, const struct dependency *after, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (after[i].rule == AFTER_ANY && job_has_ended(after[i].after_state))
+		if (after[i].rule == AFTER_ANY && is_over(s, &after[i]))
 			return true;
 	return false;
 }
 
-/* Returns why the job still waits for others; NULL: it does not. */
-static char *why_after(const struct dependency *after, int n)
+static const char *state_in_words(const struct snapshot *s, const struct dependency *d)
 {
-	bool any_ended = one_has_ended(after, n);
+	return rung_pause(s, d->after_id) == RUNG_PAUSE_NONE ? job_state_name(d->after_state)
+							     : "paused at a rung";
+}
+
+/* Returns why the job still waits for others; NULL: it does not. */
+static char *why_after(const struct snapshot *s, const struct dependency *after, int n)
+{
+	bool any_is_over = one_is_over(s, after, n);
 	int n_any = 0;
 
 	for (int i = 0; i < n; i++)
@@ -93,14 +107,14 @@ static char *why_after(const struct dependency *after, int n)
 	for (int i = 0; i < n; i++) {
 		bool is_any = after[i].rule == AFTER_ANY;
 
-		if (job_has_ended(after[i].after_state) || (is_any && any_ended))
+		if (is_over(s, &after[i]) || (is_any && any_is_over))
 			continue;
 		if (is_any && n_any > 1)
 			return xasprintf("after any of %d jobs, of which job %lld is %s", n_any,
 					 (long long)after[i].after_id,
-					 job_state_name(after[i].after_state));
+					 state_in_words(s, &after[i]));
 		return xasprintf("after job %lld, which is %s", (long long)after[i].after_id,
-				 job_state_name(after[i].after_state));
+				 state_in_words(s, &after[i]));
 	}
 	return NULL;
 }
@@ -109,7 +123,7 @@ bool waits_for_another(const struct snapshot *s, const struct job *job, struct d
 {
 	int n;
 	const struct dependency *after = dependencies_of(s, job->id, &n);
-	char *never = why_never(after, n), *reason = never ? never : why_after(after, n);
+	char *never = why_never(after, n), *reason = never ? never : why_after(s, after, n);
 
 	if (reason)
 		pass_over(d, job, never, reason, (double)NAN);

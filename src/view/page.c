@@ -113,7 +113,9 @@ static void add_job_row(struct text *out, const struct page *p, const struct sta
 			  (long long)item->job->id);
 	else
 		text_add(out, "<td class=\"name\">");
-	page_add_text(out, item->job->declared.name);
+	status_add_name(&t, &p->status, item->job);
+	page_add_text(out, t.data);
+	text_clear(&t);
 	text_addf(out, "%s</td>", item->run ? "</a>" : "");
 	add_cell(out, "", shown_state_name(item->state));
 	if (item->run)
@@ -203,7 +205,9 @@ static void add_running(struct text *out, const struct page *p, const struct pag
 	struct text t = TEXT_INIT;
 
 	text_addf(out, "<section id=\"job-%lld\"><h3>%lld ", (long long)j->id, (long long)j->id);
-	page_add_text(out, j->declared.name);
+	status_add_name(&t, &p->status, j);
+	page_add_text(out, t.data);
+	text_clear(&t);
 	text_add(out, "</h3>\n");
 	if (job->item->line)
 		add_command(out, &job->item->line->argv);
@@ -230,18 +234,19 @@ static void add_parameters(struct text *t, const struct job *job)
 
 static void add_result_row(struct text *out, const struct results *r, int i)
 {
+	const struct job *job = &r->jobs.items[i];
 	struct text t = TEXT_INIT;
 
-	add_id(out, r->jobs.items[i].id);
-	add_parameters(&t, &r->jobs.items[i]);
+	add_id(out, job->id);
+	add_parameters(&t, job);
 	add_built(out, "name", &t);
-	add_cell(out, "", job_state_name(r->jobs.items[i].state));
+	add_cell(out, "", job_is_paused(job) ? shown_state_name(SHOWN_PAUSED)
+					     : job_state_name(job->state));
 	for (int c = 0; c < r->n_columns; c++) {
 		const struct job_metric *m = result_of(r, i, c);
 
 		if (m)
-			text_addf(&t, "%s (%s)", format_number(result_best(&r->columns[c], m)).s,
-				  format_number(m->last).s);
+			text_addf(&t, "%.4g (%.4g)", result_best(&r->columns[c], m), m->last);
 		add_built(out, "n", &t);
 	}
 	text_add(out, "</tr>\n");
@@ -322,6 +327,8 @@ static void add_summary(struct text *out, const struct page *p)
 	if (s->n_suspended)
 		text_addf(out, "%d suspended, ", s->n_suspended);
 	text_addf(out, "%d waiting, ", s->n_waiting);
+	if (s->n_paused)
+		text_addf(out, "%d paused, ", s->n_paused);
 	if (s->n_held)
 		text_addf(out, "%d held, ", s->n_held);
 	text_addf(out, "%d ended since %s</p>\n", s->n_ended,

@@ -18,7 +18,7 @@ struct range {
 
 struct scale {
 	struct range x, y;
-	bool by_time;		/* x is a wall clock: a position is unknown */
+	bool by_time;		/* x is the time since the first point: a position is unknown */
 };
 
 static void widen(struct range *r, double value)
@@ -27,9 +27,10 @@ static void widen(struct range *r, double value)
 	r->high = fmax(r->high, value);
 }
 
-static double x_value(const struct scale *s, const struct curve_point *p)
+static double x_value(const struct scale *s, const struct curve *c, int point)
 {
-	return s->by_time ? p->time_s : p->samples;
+	return s->by_time ? c->points[point].time_s - c->points[0].time_s
+			  : c->points[point].samples;
 }
 
 static struct scale scale_of(const struct chart_line *lines, int n)
@@ -42,7 +43,7 @@ static struct scale scale_of(const struct chart_line *lines, int n)
 			s.by_time |= isnan(lines[i].curve->points[k].samples);
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < lines[i].curve->n; k++) {
-			widen(&s.x, x_value(&s, &lines[i].curve->points[k]));
+			widen(&s.x, x_value(&s, lines[i].curve, k));
 			widen(&s.y, lines[i].curve->points[k].value);
 		}
 	if (s.x.high <= s.x.low)
@@ -70,7 +71,7 @@ static void add_line(struct text *out, const struct scale *s, const struct chart
 	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\"><polyline class=\"line\" points=\"",
 		  page_hue(line->job_id));
 	for (int k = 0; k < c->n; k++) {
-		double x = place(&s->x, x_value(s, &c->points[k]), LEFT, WIDTH - RIGHT);
+		double x = place(&s->x, x_value(s, c, k), LEFT, WIDTH - RIGHT);
 
 		if (k && !strcmp(c->name, CURVE_BATCH_SIZE))	/* in steps */
 			text_addf(out, " %.1f,%.1f", x,
@@ -79,11 +80,11 @@ static void add_line(struct text *out, const struct scale *s, const struct chart
 			  place(&s->y, c->points[k].value, HEIGHT - BOTTOM, TOP));
 	}
 	text_addf(out, "\"/><circle class=\"end\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>",
-		  place(&s->x, x_value(s, &c->points[c->n - 1]), LEFT, WIDTH - RIGHT),
+		  place(&s->x, x_value(s, c, c->n - 1), LEFT, WIDTH - RIGHT),
 		  place(&s->y, c->points[c->n - 1].value, HEIGHT - BOTTOM, TOP));
 	if (is_named)
-		text_addf(out, "<title>job %lld: %s</title>", (long long)line->job_id,
-			  format_number(c->points[c->n - 1].value).s);
+		text_addf(out, "<title>job %lld: %.4g</title>", (long long)line->job_id,
+			  c->points[c->n - 1].value);
 	text_add(out, "</g>\n");
 }
 
@@ -91,10 +92,10 @@ static void add_axes(struct text *out, const struct scale *s)
 {
 	text_addf(out, "<path class=\"tick\" d=\"M%.0f %.0fH%.0fM%.0f %.0fH%.0f\"/>", LEFT, TOP,
 		  WIDTH - RIGHT, LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT);
-	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>", LEFT - 6, TOP + 4,
-		  format_number(s->y.high).s);
-	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>\n", LEFT - 6,
-		  HEIGHT - BOTTOM + 4, format_number(s->y.low).s);
+	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%.4g</text>", LEFT - 6, TOP + 4,
+		  s->y.high);
+	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%.4g</text>\n", LEFT - 6,
+		  HEIGHT - BOTTOM + 4, s->y.low);
 	if (s->by_time) {
 		text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
 			  WIDTH - RIGHT, HEIGHT - 6, format_duration(s->x.high - s->x.low).s);

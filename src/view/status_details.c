@@ -4,6 +4,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/status.h"
+#include "pollux/store_groups.h"
 
 /* Turns one row for each run and configuration into one row for each configuration. */
 static void merge_runs(struct observation_list *list)
@@ -53,6 +54,20 @@ static void keep_own(struct dependency_list *list, int64_t job_id)
 	list->count = kept;
 }
 
+static int read_halving(struct session *s, const struct job *job, char **halving, struct err *err)
+{
+	struct job_group group;
+
+	if (!job->group_id)
+		return 0;
+	if (store_group_get(&s->store, job->group_id, &group, err))
+		return -1;
+	*halving = group.halving;
+	group.halving = NULL;
+	job_group_release(&group);
+	return 0;
+}
+
 int status_details_read(struct session *s, const struct job *job, struct status_details *d,
 			struct err *err)
 {
@@ -62,7 +77,8 @@ int status_details_read(struct session *s, const struct job *job, struct status_
 	    store_observations_of_job(&s->store, job->id, &d->observations, err) ||
 	    store_events_of_job(&s->store, job->id, &d->events, err) ||
 	    store_metrics_of_job(&s->store, job->id, &d->metrics, err) ||
-	    store_dependencies_list(&s->store, &d->after, err)) {
+	    store_dependencies_list(&s->store, &d->after, err) ||
+	    read_halving(s, job, &d->halving, err)) {
 		status_details_release(d);
 		return -1;
 	}
@@ -85,5 +101,6 @@ void status_details_release(struct status_details *d)
 	dependency_list_release(&d->after);
 	free(d->log_path);
 	free(d->checkpoint_dir);
+	free(d->halving);
 	*d = (struct status_details){ 0 };
 }

@@ -8,28 +8,6 @@
 #include "pollux/signal_name.h"
 #include "pollux/status.h"
 
-/* --- lines --- */
-
-static const char *separator(const struct text *t)
-{
-	return t->length ? ", " : "";
-}
-
-/* Adds a count in full, so that it can be compared with the counts in logs and checkpoints. */
-static void add_number(struct text *t, const char *name, double value)
-{
-	bool is_large = fabs(value) >= 1e5 && fabs(value) < 1e15;
-
-	if (isfinite(value))
-		text_addf(t, is_large ? "%s%s %.0f" : "%s%s %.6g", separator(t), name, value);
-}
-
-static void add_duration(struct text *t, const char *name, double seconds)
-{
-	if (isfinite(seconds))
-		text_addf(t, "%s%s %s", separator(t), name, format_duration(seconds).s);
-}
-
 /* --- sections --- */
 
 void status_print_head(const char *what, const struct job *job, const struct output *out)
@@ -131,87 +109,6 @@ static void print_command(const struct status_details *d, const struct output *o
 	text_release(&t);
 }
 
-static void add_replicas(struct text *t, const struct declaration *declared)
-{
-	int min = declared->min_replicas, max = declared->max_replicas;
-
-	if (max == 0)
-		text_addf(t, "%d to all devices", min);
-	else if (min < max)
-		text_addf(t, "%d to %d devices", min, max);
-	else
-		text_addf(t, "%d device%s", min, plural(min));
-}
-
-static void add_batch(struct text *t, const struct declaration *declared)
-{
-	if (declared->batch_size == 0)
-		return;
-	text_addf(t, "%lld samples", (long long)declared->batch_size);
-	if (declared->max_batch_size)
-		text_addf(t, ", may be %lld to %lld", (long long)declared->min_batch_size,
-			  (long long)declared->max_batch_size);
-	if (declared->max_local_batch_size)
-		text_addf(t, ", at most %lld on a device",
-			  (long long)declared->max_local_batch_size);
-}
-
-static void add_learning_rate(struct text *t, const struct declaration *declared)
-{
-	if (!isfinite(declared->learning_rate))
-		return;
-	text_addf(t, "%.6g", declared->learning_rate);
-	if (declared->learning_rate_rule && *declared->learning_rate_rule)
-		text_addf(t, ", scaled by %s", declared->learning_rate_rule);
-}
-
-static void print_declared(const struct job *job, const struct status_details *d,
-			   double now_wall_s, const struct output *out)
-{
-	static const char *const preemption_words[N_PREEMPTIONS] = {
-		[PREEMPT_ALWAYS] = "preemptible",
-		[PREEMPT_SAVED] = "preemptible once it has saved",
-		[PREEMPT_NEVER] = "not preemptible",
-	};
-	static const char *const rule_words[N_AFTER_RULES] = {
-		[AFTER_END] = "", [AFTER_OK] = " (to succeed)", [AFTER_NOT_OK] = " (to fail)",
-		[AFTER_ANY] = " (or another)",
-	};
-	const struct declaration *declared = &job->declared;
-	struct text t = TEXT_INIT;
-	char name[SIGNAL_NAME_SIZE];
-
-	fputs("\ndeclared\n", out->file);
-	add_replicas(&t, declared);
-	output_textline(out, "replicas", &t);
-	add_batch(&t, declared);
-	output_textline(out, "batch", &t);
-	add_learning_rate(&t, declared);
-	output_textline(out, "lr", &t);
-	add_number(&t, "samples", declared->total_samples);
-	add_number(&t, "steps", declared->total_steps);
-	output_textline(out, "total", &t);
-	output_line(out, "step regex", d->command.step_regex);
-	for (int i = 0; i < d->after.count; i++)
-		text_addf(&t, "%sjob %lld%s, which is %s", i ? "; " : "",
-			  (long long)d->after.items[i].after_id,
-			  rule_words[d->after.items[i].rule],
-			  job_state_name(d->after.items[i].after_state));
-	output_textline(out, "after", &t);
-	text_addf(&t, "weight %.6g, %s, %d retries", declared->weight,
-		  preemption_words[declared->preemption], declared->retries);
-	add_duration(&t, "time limit", declared->time_limit_s);
-	output_textline(out, "scheduling", &t);
-	if (isfinite(declared->begin_s) && !job_has_ended(job->state))
-		output_line(out, "begin", format_time(declared->begin_s, now_wall_s).s);
-	if (declared->first_rank > 0 && !job_has_ended(job->state))
-		output_line(out, "turn", "first in line ('pollux first')");
-	text_add(&t, signal_name(name, declared->stop_signal));
-	add_duration(&t, "grace", declared->grace_s);
-	output_textline(out, "stop", &t);
-	text_release(&t);
-}
-
 /* Adds the source of step times: of the present run, else of the last run that had steps. */
 static void add_step_source(struct text *t, const struct status_details *d)
 {
@@ -261,23 +158,25 @@ static void print_progress(const struct status *status, const struct status_job 
 	struct text t = TEXT_INIT;
 
 	fputs("\nprogress\n", out->file);
-	add_number(&t, "samples", p->samples);
-	add_number(&t, "steps", p->steps);
+	status_add_number(&t, "samples", p->samples);
+	status_add_number(&t, "steps", p->steps);
 	if (!(item->job->declared.total_steps > 0))
-		add_number(&t, "of", job_total_steps(item->job));
-	add_number(&t, "epoch", p->epoch);
-	add_number(&t, "of", p->total_epochs);
-	add_number(&t, "loss", p->loss);
+		status_add_number(&t, "of", job_total_steps(item->job));
+	status_add_number(&t, "epoch", p->epoch);
+	status_add_number(&t, "of", p->total_epochs);
+	status_add_number(&t, "loss", p->loss);
 	if (item->done_ratio > 1)
-		text_addf(&t, "%sover its declared end", separator(&t));
+		text_addf(&t, "%sover its declared end", status_separator(&t));
 	else if (isfinite(item->done_ratio))
-		text_addf(&t, "%s%.1f%% done", separator(&t), floor(item->done_ratio * 1000) / 10);
+		text_addf(&t, "%s%.1f%% done", status_separator(&t),
+			  floor(item->done_ratio * 1000) / 10);
 	output_textline(out, "position", &t);
-	add_number(&t, "samples/s", item->throughput_eps);
-	add_duration(&t, "to its end", item->eta_s);
+	status_add_number(&t, "samples/s", item->throughput_eps);
+	status_add_duration(&t, "to its end", item->eta_s);
 	if (isfinite(item->expected_s))
 		text_addf(&t, "%sto its end about %s, if it is as long as %d done of its workload",
-			  separator(&t), format_duration(item->expected_s).s, item->expected_jobs);
+			  status_separator(&t), format_duration(item->expected_s).s,
+			  item->expected_jobs);
 	output_textline(out, "rate", &t);
 	print_ends(status, item, out);
 	status_add_metrics(&t, &d->metrics);
@@ -291,19 +190,19 @@ static void print_progress(const struct status *status, const struct status_job 
 	if (t.length)
 		output_textline(out, "refused", &t);
 	output_line(out, "status", p->status_text);
-	add_number(&t, "at samples", p->checkpoint_samples);
+	status_add_number(&t, "at samples", p->checkpoint_samples);
 	if (p->saved_nothing)
 		text_addf(&t, "%snothing was saved when it was asked to stop: no pass stops it "
-			  "again", separator(&t));
+			  "again", status_separator(&t));
 	output_textline(out, "checkpoint", &t);
 	if (isfinite(p->checkpoint_samples) || p->lost_samples > 0) {
-		add_number(&t, "samples", p->lost_samples);
-		add_duration(&t, "running", p->lost_s);
+		status_add_number(&t, "samples", p->lost_samples);
+		status_add_duration(&t, "running", p->lost_s);
 	}
 	output_textline(out, "lost", &t);
-	add_duration(&t, "running", item->run_time_s);
+	status_add_duration(&t, "running", item->run_time_s);
 	if (p->runs > 0)
-		add_duration(&t, "times devices", item->attained_service_device_s);
+		status_add_duration(&t, "times devices", item->attained_service_device_s);
 	output_textline(out, "time", &t);
 	text_addf(&t, "%d, preempted %d, failed %d", p->runs, p->preemptions, p->failures);
 	output_textline(out, "runs", &t);
@@ -346,7 +245,7 @@ void status_print_job(const struct status *status, const struct status_job *item
 	print_state(status, item, out);
 	print_times(status, item->job, out);
 	print_command(d, out);
-	print_declared(item->job, d, status->now_wall_s, out);
+	status_print_declared(item->job, d, status->now_wall_s, out);
 	print_progress(status, item, d, out);
 	status_print_runs(status, item, d, out);
 	status_print_observations(d, out);

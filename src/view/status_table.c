@@ -178,9 +178,12 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		[SHOWN_FAILED] = STYLE_RED,
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
+	struct text name = TEXT_INIT;
 
 	table_cell(t, "%lld", (long long)item->job->id);
-	table_text(t, item->job->declared.name);
+	status_add_name(&name, status, item->job);
+	table_text(t, name.data);
+	text_release(&name);
 	table_text(t, shown_state_name(item->state));
 	table_positive(t, item->run ? run_held(item->run) : 0);
 	table_duration(t, item->run_time_s);

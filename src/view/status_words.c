@@ -19,6 +19,28 @@ const char *shown_state_name(enum shown_state state)
 	return names[state];
 }
 
+/* True if another run of the job's sweep has the same name, as with --name. Runs of a sweep follow
+ * each other, so the search begins behind the job. */
+static bool has_namesake(const struct status *status, const struct job *job)
+{
+	int n = status->jobs.count, self = (int)(job - status->jobs.items);
+
+	for (int i = 1; job->group_id && i < n; i++) {
+		const struct job *other = &status->jobs.items[(self + i) % n];
+
+		if (other->group_id == job->group_id)
+			return !strcmp(other->declared.name, job->declared.name);
+	}
+	return false;
+}
+
+void status_add_name(struct text *t, const struct status *status, const struct job *job)
+{
+	text_add(t, job->declared.name);
+	for (size_t i = 0; has_namesake(status, job) && i < job->parameters.count; i++)
+		text_addf(t, " %s", job->parameters.items[i]);
+}
+
 /* True if a running job cannot be stopped because it has saved nothing yet, or was not seen to
  * resume. A policy knows only that the job cannot be stopped, not why. */
 static bool is_not_seen_to_resume(const struct status_job *item)

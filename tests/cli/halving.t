@@ -20,6 +20,14 @@ run "$POLLUX" submit --array 0-2 --halving loss,rungs=10 --no-preempt -- true
 is 'with --no-preempt' "64:pollux: option '--halving' stops runs at rungs, which --no-preempt\
  forbids$see" "$rc:$err"
 
+run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' --dry-run -- true
+is 'a metric of the log, without --batch, is told to reach no rung' "0:pollux: warning: without\
+ --batch the samples of a log are not known: no run reaches a rung of --halving, unless the\
+ program reports its samples" "$rc:$err"
+run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' -b 8 --dry-run \
+	-- true
+is 'not with --batch' 0: "$rc:$err"
+
 # --- a sweep of nine, with kills in between -----------------------------------------
 
 # A run says that it starts, goes on from its checkpoint, and reports 10 samples at a time. At each
@@ -53,6 +61,9 @@ END
 
 status 'nine runs' 0 "$POLLUX" submit --preempt --array 1-9 --halving loss:min,rungs=100/300 \
 	--name 'r{index}' -- perl "$TMP/train.pl" '{index}' loss
+status 'a job after the sweep' 0 "$POLLUX" submit --after group:1 --name after -- true
+status 'a job after the success of all its runs' 0 \
+	"$POLLUX" submit --after ok:group:1 --name success -- true
 is 'the store has it in full' 'loss:min,eta=3,rungs=100/300' \
 	"$(store 'SELECT halving FROM job_groups')"
 
@@ -90,11 +101,17 @@ rm hold.5
 
 is_over() { pass; "$POLLUX" wait --timeout 1 group:1; }
 ok 'the sweep ends: wait returns' wait_for 120 is_over
+is_done() { pass; [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]; }
+ok 'the job after the sweep has its turn, though runs are paused' wait_for 60 is_done 10
 ok 'its supervisors have ended' wait_for 20 no_supervisor
+like 'the other one is told that a run is paused' 'after job [0-9]+, which is paused at a rung' \
+	"$("$POLLUX" status 11)"
+status 'it is cancelled' 0 "$POLLUX" cancel 11
 
 is 'the best is done' 'done' "$(store 'SELECT state FROM jobs WHERE id = 1')"
 is 'no run is lost: the others are paused' '0 0' "$(store "SELECT sum(state <> 'done' AND NOT
-	(state = 'queued' AND rung > passed_rungs)), sum(rung = 0) FROM jobs" | tr '|' ' ')"
+	(state = 'queued' AND rung > passed_rungs)), sum(rung = 0) FROM jobs
+	WHERE group_id = 1" | tr '|' ' ')"
 is 'each rung is recorded with its value' 0 "$(store "SELECT count(*) FROM rung_results r
 	JOIN jobs j ON j.id = r.job_id WHERE r.value <> j.id OR r.samples < CASE r.rung WHEN 1
 	THEN 100 ELSE 300 END OR r.samples >= CASE r.rung WHEN 1 THEN 300 ELSE 900 END")"
@@ -112,6 +129,11 @@ is 'a paused run is not started again' "$(wc -l <starts)" \
 	"$(pass; pass; wait_for 20 no_supervisor; wc -l <starts)"
 like 'status says why' 'reason +paused at rung 1 of 2 \(100 samples\): loss 9 is 9th of 9' \
 	"$("$POLLUX" status 9)"
+like 'the parameters of the run' '^  sweep +group:1: index=9$' "$("$POLLUX" status 9)"
+like 'its rungs' '^  halving +loss:min,eta=3,rungs=100/300$' "$("$POLLUX" status 9)"
+is 'the page says paused, too, of the run and in its group' 2 \
+	"$("$POLLUX" page | grep -A1 -E '^<tr>.*</i>9<' | grep -c '<td class="">paused</td>')"
+like 'and how many are' '[0-9] waiting, 8 paused, ' "$("$POLLUX" page)"
 like 'the group as a row' 'group:1.* ended .*paused at rungs, which is its end' \
 	"$("$POLLUX" status)"
 like 'results have the rungs' '^ *9 +9 +paused +1 ' "$("$POLLUX" results group:1)"
@@ -123,7 +145,6 @@ is 'as JSON' '9 paused 1' "$("$POLLUX" results group:1 --json | json 'my ($j) =
 
 : >go.9
 status 'released' 0 "$POLLUX" release 9
-is_done() { pass; [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]; }
 ok 'it goes to its end, whatever its rank' wait_for 60 is_done 9
 is 'from its checkpoint' '9 100' "$(grep '^9 ' starts | tail -n 1)"
 is 'its second rung is recorded, too' 9 "$(store 'SELECT CAST(value AS INTEGER) FROM rung_results
@@ -135,9 +156,9 @@ is 'cancelled' cancelled "$(store 'SELECT state FROM jobs WHERE id = 8')"
 
 status 'two runs that report another metric' 0 "$POLLUX" submit --preempt --array 1-2 \
 	--halving loss:min,rungs=100 -- perl "$TMP/train.pl" '{index}' other
-ok 'they are not stopped' wait_for 60 is_done 10
-ok 'nor is the other one' wait_for 60 is_done 11
-is 'each by one run' '1 1' "$(store 'SELECT group_concat(runs, " ") FROM jobs WHERE id > 9')"
+ok 'they are not stopped' wait_for 60 is_done 12
+ok 'nor is the other one' wait_for 60 is_done 13
+is 'each by one run' '1 1' "$(store 'SELECT group_concat(runs, " ") FROM jobs WHERE id > 11')"
 ok 'wait returns' "$POLLUX" wait --timeout 100 group:2
 
 finish

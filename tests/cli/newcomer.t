@@ -89,6 +89,19 @@ status 'a beginning of several' 64 "$POLLUX" re
 like 'are named' "^pollux: 're' could be release, requeue" "$err"
 status 'what pollux starts itself has no short name' 64 "$POLLUX" sup
 
+# --- all that was asked of a job, and which run of a sweep it is ---
+"$POLLUX" submit -q -n swept --param lr=1e-3,1e-2 --metric 'acc=acc ([0-9.]+)' --kind '*x*' \
+	--on-end 'echo end' --hold -- echo '{lr}' >/dev/null
+id=$(store 'SELECT max(id) FROM jobs')
+out=$("$POLLUX" status)
+like 'runs of one name are told apart' "^ *$((id - 1)) +swept lr=1e-3 +held" "$out"
+like 'each' "^ *$id +swept lr=1e-2 +held" "$out"
+out=$("$POLLUX" status "$id")
+like 'status ID has the parameters' '^  sweep +group:[0-9]+: lr=1e-2$' "$out"
+like 'the metric' '^  metric +acc=acc \(\[0-9\.\]\+\)$' "$out"
+like 'the kind' '^  kind +\*x\*$' "$out"
+like 'and the command for the end' '^  on end +echo end$' "$out"
+
 # --- what other passes do ---
 "$POLLUX" cancel --state active --yes
 first=$("$POLLUX" submit -q -- sh -c 'while [ ! -e go ]; do sleep 0.1; done')

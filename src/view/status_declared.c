@@ -1,0 +1,168 @@
+/* status_declared.c - what was asked of one job, for a person. */
+#include <math.h>
+
+#include "pollux/format.h"
+#include "pollux/output.h"
+#include "pollux/signal_name.h"
+#include "pollux/status.h"
+
+const char *status_separator(const struct text *t)
+{
+	return t->length ? ", " : "";
+}
+
+void status_add_number(struct text *t, const char *name, double value)
+{
+	bool is_large = fabs(value) >= 1e5 && fabs(value) < 1e15;
+
+	if (isfinite(value))
+		text_addf(t, is_large ? "%s%s %.0f" : "%s%s %.6g", status_separator(t), name,
+			  value);
+}
+
+void status_add_duration(struct text *t, const char *name, double seconds)
+{
+	if (isfinite(seconds))
+		text_addf(t, "%s%s %s", status_separator(t), name, format_duration(seconds).s);
+}
+
+static void add_replicas(struct text *t, const struct declaration *declared)
+{
+	int min = declared->min_replicas, max = declared->max_replicas;
+
+	if (max == 0)
+		text_addf(t, "%d to all devices", min);
+	else if (min < max)
+		text_addf(t, "%d to %d devices", min, max);
+	else
+		text_addf(t, "%d device%s", min, plural(min));
+}
+
+static void add_batch(struct text *t, const struct declaration *declared)
+{
+	if (declared->batch_size == 0)
+		return;
+	text_addf(t, "%lld samples", (long long)declared->batch_size);
+	if (declared->max_batch_size)
+		text_addf(t, ", may be %lld to %lld", (long long)declared->min_batch_size,
+			  (long long)declared->max_batch_size);
+	if (declared->max_local_batch_size)
+		text_addf(t, ", at most %lld on a device",
+			  (long long)declared->max_local_batch_size);
+}
+
+static void add_learning_rate(struct text *t, const struct declaration *declared)
+{
+	if (!isfinite(declared->learning_rate))
+		return;
+	text_addf(t, "%.6g", declared->learning_rate);
+	if (declared->learning_rate_rule && *declared->learning_rate_rule)
+		text_addf(t, ", scaled by %s", declared->learning_rate_rule);
+}
+
+static void print_after(const struct status_details *d, struct text *t, const struct output *out)
+{
+	static const char *const rule_words[N_AFTER_RULES] = {
+		[AFTER_END] = "", [AFTER_OK] = " (to succeed)", [AFTER_NOT_OK] = " (to fail)",
+		[AFTER_ANY] = " (or another)",
+	};
+
+	for (int i = 0; i < d->after.count; i++)
+		text_addf(t, "%sjob %lld%s, which is %s", i ? "; " : "",
+			  (long long)d->after.items[i].after_id,
+			  rule_words[d->after.items[i].rule],
+			  job_state_name(d->after.items[i].after_state));
+	output_textline(out, "after", t);
+}
+
+static void print_scheduling(const struct job *job, double now_wall_s, struct text *t,
+			     const struct output *out)
+{
+	static const char *const preemption_words[N_PREEMPTIONS] = {
+		[PREEMPT_ALWAYS] = "preemptible",
+		[PREEMPT_SAVED] = "preemptible once it has saved",
+		[PREEMPT_NEVER] = "not preemptible",
+	};
+	const struct declaration *declared = &job->declared;
+	char name[SIGNAL_NAME_SIZE];
+
+	text_addf(t, "weight %.6g, %s, %d retries", declared->weight,
+		  preemption_words[declared->preemption], declared->retries);
+	status_add_duration(t, "time limit", declared->time_limit_s);
+	output_textline(out, "scheduling", t);
+	if (isfinite(declared->begin_s) && !job_has_ended(job->state))
+		output_line(out, "begin", format_time(declared->begin_s, now_wall_s).s);
+	if (declared->first_rank > 0 && !job_has_ended(job->state))
+		output_line(out, "turn", "first in line ('pollux first')");
+	text_add(t, signal_name(name, declared->stop_signal));
+	status_add_duration(t, "grace", declared->grace_s);
+	output_textline(out, "stop", t);
+}
+
+/* Prints a line of a text that was built, unless the text is empty. */
+static void print_if_any(const struct output *out, const char *name, struct text *t)
+{
+	if (t->length)
+		output_textline(out, name, t);
+}
+
+static void print_group(const struct job *job, const struct status_details *d, struct text *t,
+			const struct output *out)
+{
+	if (job->group_id)
+		text_addf(t, "group:%lld", (long long)job->group_id);
+	for (size_t i = 0; i < job->parameters.count; i++)
+		text_addf(t, "%s %s", i ? "" : ":", job->parameters.items[i]);
+	print_if_any(out, "sweep", t);
+	if (d->halving)
+		output_line(out, "halving", d->halving);
+}
+
+/* Prints what few jobs ask for: a line for each that this job asked for. */
+static void print_seldom(const struct declaration *declared, const struct status_details *d,
+			 struct text *t, const struct output *out)
+{
+	if (declared->kind)
+		text_add(t, declared->kind);
+	if (declared->not_kind)
+		text_addf(t, "%snot %s", t->length ? ", " : "", declared->not_kind);
+	print_if_any(out, "kind", t);
+	status_add_number(t, "noise scale", declared->noise_scale);
+	print_if_any(out, "noise", t);
+	if (isfinite(declared->gpu_memory_bytes))
+		output_line(out, "gpu memory", format_bytes(declared->gpu_memory_bytes).s);
+	if (declared->share)
+		output_line(out, "share", "may run beside others on one device");
+	if (declared->suspend != SUSPEND_AUTO)
+		output_line(out, "suspend", suspend_names.names[declared->suspend]);
+	if (isfinite(declared->log_limit_bytes))
+		output_line(out, "log limit", format_bytes(declared->log_limit_bytes).s);
+	for (size_t i = 0; i < d->command.metric_regexes.count; i++)
+		output_line(out, "metric", d->command.metric_regexes.items[i]);
+	if (declared->on_end)
+		output_line(out, "on end", declared->on_end);
+}
+
+void status_print_declared(const struct job *job, const struct status_details *d,
+			   double now_wall_s, const struct output *out)
+{
+	const struct declaration *declared = &job->declared;
+	struct text t = TEXT_INIT;
+
+	fputs("\ndeclared\n", out->file);
+	print_group(job, d, &t, out);
+	add_replicas(&t, declared);
+	output_textline(out, "replicas", &t);
+	add_batch(&t, declared);
+	output_textline(out, "batch", &t);
+	add_learning_rate(&t, declared);
+	output_textline(out, "lr", &t);
+	status_add_number(&t, "samples", declared->total_samples);
+	status_add_number(&t, "steps", declared->total_steps);
+	output_textline(out, "total", &t);
+	output_line(out, "step regex", d->command.step_regex);
+	print_after(d, &t, out);
+	print_scheduling(job, now_wall_s, &t, out);
+	print_seldom(declared, d, &t, out);
+	text_release(&t);
+}
