@@ -51,6 +51,9 @@ int store_begin(struct store *s, struct err *err);	/* takes the write lock at on
 int store_begin_read(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
+/* Where another process writes, a store opened to OBSERVE waits half a second, and from here on as
+ * long as one opened to WRITE, or half a second again. */
+void store_wait_patiently(struct store *s, bool patiently);
 /* From here on a commit reaches the disk, also of a store opened to OBSERVE. */
 int store_make_durable(struct store *s, struct err *err);
 /* *version changes with each commit of another connection: while it is the same, no other

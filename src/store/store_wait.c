@@ -76,3 +76,8 @@ void store_wait_set(struct store *s, enum store_mode mode)
 	s->is_observer = mode == STORE_OBSERVE;
 	sqlite3_busy_handler(s->db, wait_for_turn, s);
 }
+
+void store_wait_patiently(struct store *s, bool patiently)
+{
+	s->is_observer = !patiently;
+}
