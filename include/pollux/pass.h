@@ -27,6 +27,9 @@ enum pass_mode { PASS_ACT, PASS_DRY_RUN };
 struct pass_result {
 	bool busy;			/* another pass was at work; nothing was done */
 	int n_waiting, n_running;	/* jobs after the decision */
+	/* Wall clock: when the first wait for a time ends, such as a --begin or the pause after a
+	 * failure; NaN: no job waits so, or the pass is busy. */
+	double next_s;
 	struct strings actions;		/* done, or to be done: "start job 3 on cpu:0: ..." */
 };
 

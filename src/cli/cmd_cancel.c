@@ -30,6 +30,7 @@ static int main_cancel(int argc, char **argv, struct err *err)
 	static const struct job_change change = {
 		.act = cancel, .done = "cancelled", .stopping = "asked to stop, to be cancelled",
 		.loss = LOSS_ASKED, .unrecorded = STOP_CANCEL,
+		.then_pass = true,	/* for jobs that come after this one */
 	};
 	int rc = change_jobs(&cmd_cancel, &change, argc, argv, err);
 

@@ -11,6 +11,7 @@
 #include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 #include "submission.h"
+#include "submit_pass.h"
 #include "sweep_axes.h"
 
 struct asked_edit {
@@ -366,6 +367,8 @@ static int main_edit(int argc, char **argv, struct err *err)
 	    session_open(&e.s, STORE_WRITE, err) == 0) {
 		rc = edit(&e, &what, err);
 		session_close(&e.s);
+		if (rc == 0 && !o.dry_run)
+			submit_pass_run(true);
 	} else {
 		rc = -1;
 	}

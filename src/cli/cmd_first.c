@@ -38,7 +38,9 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 
 static int main_first(int argc, char **argv, struct err *err)
 {
-	static const struct job_change change = { .act = put_first, .done = "first in line" };
+	static const struct job_change change = {
+		.act = put_first, .done = "first in line", .then_pass = true,
+	};
 
 	return change_jobs(&cmd_first, &change, argc, argv, err);
 }

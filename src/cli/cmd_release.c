@@ -48,7 +48,7 @@ static int release(struct session *s, const struct job *job, const struct asked_
 static int main_release(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
-		.act = release, .done = "released",
+		.act = release, .done = "released", .then_pass = true,
 		.stopping = "released: queued again when it has stopped",
 	};
 

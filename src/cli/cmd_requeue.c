@@ -114,7 +114,7 @@ static int requeue(struct session *s, const struct job *job, const struct asked_
 static int main_requeue(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
-		.act = requeue, .done = "queued again",
+		.act = requeue, .done = "queued again", .then_pass = true,
 		.stopping = "asked to stop, to be queued again",
 		.loss = LOSS_REFUSED,
 		.unrecordable = "runs on: stopped now, it could not be started again",

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "later_pass.h"
+#include "next_pass.h"
 #include "on_end.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
@@ -29,6 +30,7 @@ struct schedule_options {
 	double watch_s, slice_s;
 	int64_t slots;
 	const char *policy;
+	bool is_later;		/* started by another command or by a supervisor */
 	bool is_regular;	/* started by a timer, neither by a person nor by another command */
 };
 
@@ -119,6 +121,8 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 		    const struct config *config, struct others *others, struct err *err)
 {
 	struct pass_result result;
+	double next_s;
+	bool busy;
 	int rc;
 
 	if (o->is_regular && !o->dry_run)
@@ -136,7 +140,11 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 		rc = -1;
 	if (others)
 		others_note_own(others, &result.actions);
+	next_s = result.next_s;
+	busy = result.busy;
 	pass_result_release(&result);
+	if (rc == 0 && !busy && o->is_later && config->submit_pass)
+		next_pass_await(paths, next_s);
 	return rc ? rc : output_flush(err);
 }
 
@@ -278,7 +286,8 @@ static int main_schedule(int argc, char **argv, struct err *err)
 	if (first < argc)
 		return usage_error(&cmd_schedule, err, "schedule takes no argument, not '%.60s'",
 				   argv[first]);
-	o.is_regular = !getenv(LATER_PASS) && (!isnan(o.watch_s) || !isatty(STDIN_FILENO));
+	o.is_later = getenv(LATER_PASS);
+	o.is_regular = !o.is_later && (!isnan(o.watch_s) || !isatty(STDIN_FILENO));
 	unsetenv(LATER_PASS);
 	return schedule(&o, err);
 }

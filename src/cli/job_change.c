@@ -10,6 +10,7 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
+#include "submit_pass.h"
 
 #define FORCE { "force", 'f', OPTION_FLAG, NULL, \
 	.offset = offsetof(struct asked_change, force), 0, 0, \
@@ -307,5 +308,7 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 		rc = change_all(&s, &ids, change, &o, err);
 	id_list_release(&ids);
 	session_close(&s);
+	if (!o.dry_run && change->then_pass)
+		submit_pass_run(true);
 	return rc;
 }

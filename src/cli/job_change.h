@@ -39,6 +39,8 @@ struct job_change {
 	/* Runs of the job are stopped for this reason even if the store cannot be written;
 	 * STOP_NONE: nothing is done then. */
 	enum stop_reason unrecorded;
+	/* A pass follows, as after a submission: a job may start now. */
+	bool then_pass;
 	/* In place of a stop: why a job with a run is left alone then. NULL: nothing to say. */
 	const char *unrecordable;
 };

@@ -60,8 +60,8 @@ static void check_line(struct patient *p, const char *lines, struct crontab_entr
 			note(p, "no line in the crontab, but passes come by other ways");
 		else
 			found(p, FINDING_LOOK, xstrdup(INSTALL),
-			      "no line in the crontab runs passes: they come with submissions and "
-			      "ends of jobs alone");
+			      "no line in the crontab runs passes: they come when a job is "
+			      "submitted, ends or is to begin, so nobody takes turns");
 		break;
 	case CRONTAB_SAME:
 	case CRONTAB_REMOVED:

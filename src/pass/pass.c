@@ -95,6 +95,7 @@ static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct er
 			plan_print(p->plan, &p->result->actions);
 			p->result->n_waiting = p->plan->n_waiting;
 			p->result->n_running = p->plan->n_running;
+			p->result->next_s = p->plan->next_s;
 		}
 	}
 	if (rc == 0 && p->snapshot.look_failed) {
@@ -144,6 +145,7 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
 
 	p.at = (struct engine_context){ .paths = paths, .store = &p.store };
 	result->n_waiting = result->n_running = 0;
+	result->next_s = (double)NAN;
 	/* Nothing was ever submitted: there is nothing to do. */
 	if (rc && err->exit_status == EX_NOINPUT)
 		return 0;
@@ -238,7 +240,7 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 {
 	bool there;
 
-	*result = (struct pass_result){ 0 };
+	*result = (struct pass_result){ .next_s = (double)NAN };
 	if (!policy_find_live(config->policy, err))
 		return -1;
 	if (paths_have_store(paths, &there, err))

@@ -78,6 +78,7 @@ static void give_reason(struct plan *p, const struct job *job, const char *reaso
 
 static void tell_those_passed_over(const struct decision *d, struct plan *p)
 {
+	p->next_s = (double)NAN;
 	for (int i = 0; i < d->n_passed_over; i++) {
 		const struct passed_over *passed = &d->passed_over[i];
 
@@ -86,6 +87,7 @@ static void tell_those_passed_over(const struct decision *d, struct plan *p)
 			continue;
 		}
 		p->n_waiting++;
+		p->next_s = fmin(p->next_s, passed->next_start_s);
 		give_reason(p, passed->job, passed->reason, passed->next_start_s);
 	}
 }

@@ -60,6 +60,7 @@ struct plan {
 	int n_devices;			/* number of devices that could be given out */
 	double now_boot_s, now_wall_s;	/* of the snapshot */
 	int n_waiting, n_running;	/* jobs, once the plan is applied */
+	double next_s;			/* see struct pass_result */
 };
 
 /* No I/O. The snapshot has to outlive the plan. */

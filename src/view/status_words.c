@@ -77,6 +77,11 @@ bool status_add_begin(struct text *t, const struct status *status, const struct 
 {
 	double left_s = job->declared.begin_s - status->now_wall_s;
 
+	if (job->state == JOB_QUEUED && !(left_s > 0) &&
+	    text_starts_with(job->reason, "begins at ")) {
+		text_add(t, "may begin: waits for the next pass");
+		return true;
+	}
 	if (job->state != JOB_QUEUED || !(left_s > 0) ||
 	    (*job->reason && !text_starts_with(job->reason, "begins at ")))
 		return false;

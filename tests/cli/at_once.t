@@ -65,13 +65,29 @@ ok 'which runs later' wait_for 20 job_is 39 'done'
 like 'but had not begun while the first ran' '"state": "queued"' "$("$POLLUX" log 38)"
 wait_for 20 no_supervisor
 
+# --- jobs that wait for a time, or for a person ---
+far=$("$POLLUX" submit -q --begin +2h -- true)
+soon=$("$POLLUX" submit -q --begin +2s -- true)
+ok 'a job begins at its time, though no pass comes by itself' wait_for 20 job_is "$soon" 'done'
+ok 'the other one waits' job_is "$far" queued
+"$POLLUX" edit "$far" --begin now >/dev/null
+ok 'and starts at once when its time is taken back' wait_for 20 job_is "$far" 'done'
+held=$("$POLLUX" submit -q --hold -- true)
+"$POLLUX" release "$held"
+ok 'a released job starts at once' wait_for 20 job_is "$held" 'done'
+"$POLLUX" requeue "$held"
+runs_twice() { [ "$(store "SELECT count(*) FROM runs WHERE job_id = $held AND
+	outcome = 'completed'")" = 2 ]; }
+ok 'as does a requeued one' wait_for 20 runs_twice
+ok 'no process waits when no job does' wait_for 20 no_supervisor
+
 # --- turned off ---
 echo 'submit_pass = no' >"$POLLUX_DIR/config"
 "$POLLUX" submit -q -- true >/dev/null
 sleep 1
-ok 'with submit_pass = no a job waits for the next pass' job_is 40 queued
+ok 'with submit_pass = no a job waits for the next pass' job_is 43 queued
 POLLUX_SUBMIT_PASS=yes "$POLLUX" submit -q -- true >/dev/null
-ok 'the environment goes before the file' wait_for 20 job_is 41 'done'
+ok 'the environment goes before the file' wait_for 20 job_is 44 'done'
 status 'neither yes nor no' 78 env POLLUX_SUBMIT_PASS=maybe "$POLLUX" schedule
 like 'is named' "POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
 
