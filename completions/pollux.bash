@@ -76,6 +76,7 @@ _pollux() {
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
 	submit:--after | edit:--after | again:--after | forget:--job) _pollux_offer "$(_pollux_jobs wait)" "$current" ;;
 	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
+	status:-o) _pollux_offer_choices status --columns "$current" ;;
 	*:--*) _pollux_offer_choices "${COMP_WORDS[1]}" "$previous" "$current" ;;
 	esac
 	[[ ${#COMPREPLY[@]} -gt 0 ]] || _pollux_offer "$(_pollux_jobs "${COMP_WORDS[1]}")" "$current"

@@ -69,6 +69,8 @@ void declaration_copy(struct declaration *d, const struct declaration *from);
 void declaration_release(struct declaration *d);
 /* True if the helper for PyTorch is to be loaded into the job's Pythons. */
 bool declaration_has_torch_helper(const struct declaration *d);
+/* True if --kind and --not-kind allow this kind of device. */
+bool declaration_wants_kind(const struct declaration *d, const char *kind);
 
 /* The options of a command line: the fields of the declaration, and options that are kept elsewhere
  * or from which other values are computed. Each const char * is borrowed from the command line. */

@@ -63,11 +63,14 @@ static void print_result(const struct job *job, bool quiet)
 		printf(", time limit %g s", limit_s);
 	else if (limit_s >= SHORT_S)
 		printf(", time limit %s", format_duration(limit_s).s);
+	if (job->declared.begin_s > clock_wall_s())
+		printf(", begins at %s", format_time(job->declared.begin_s, clock_wall_s()).s);
 	puts(")");
 }
 
-/* Returns the number of usable devices; -1: unknown, and a pass will say why. */
-static int count_usable(const struct paths *paths)
+/* Returns the number of usable devices of kinds that the job may have; -1: unknown, and a pass will
+ * say why. */
+static int count_usable(const struct paths *paths, const struct declaration *d)
 {
 	struct device_settings settings;
 	struct device_list list;
@@ -81,7 +84,7 @@ static int count_usable(const struct paths *paths)
 	if (engine_for_new_runs()->list(&settings, &list, &ignored))
 		return -1;
 	for (int i = 0; i < list.count; i++)
-		n += list.items[i].usable;
+		n += list.items[i].usable && declaration_wants_kind(d, list.items[i].kind);
 	devices_release(&list);
 	return n;
 }
@@ -90,13 +93,16 @@ static int count_usable(const struct paths *paths)
  * which a job of one device is spared. */
 static void warn_of_devices(const struct paths *paths, const struct job *job)
 {
-	int n = job->declared.min_replicas > 1 ? count_usable(paths) : -1;
+	const struct declaration *d = &job->declared;
+	bool of_kind = d->kind || d->not_kind;
+	int n = d->min_replicas > 1 || of_kind ? count_usable(paths, d) : -1;
 
-	if (n >= 0 && n < job->declared.min_replicas)
+	if (n >= 0 && n < d->min_replicas)
 		fprintf(stderr,
-			"pollux: warning: job %lld needs %d devices, but %d can be used here: it "
+			"pollux: warning: job %lld needs %d device%s%s, but %d can be used here: it "
 			"waits until there are more\n",
-			(long long)job->id, job->declared.min_replicas, n);
+			(long long)job->id, d->min_replicas, plural(d->min_replicas),
+			of_kind ? " of a kind that it may have" : "", n);
 }
 
 /* Warns if a batch takes several passes: a program that does not make them would silently train
@@ -144,6 +150,23 @@ static void warn_of_script(const struct job_command *command)
 	free(path);
 }
 
+/* The kernel takes the whole first line for the name of the interpreter. */
+static void warn_of_line_ends(const struct job_command *command)
+{
+	char line[256];
+	FILE *in = fopen(command->program, "re");
+	size_t n;
+
+	if (!in)
+		return;
+	if (fgets(line, sizeof(line), in) && text_starts_with(line, "#!") &&
+	    (n = strlen(line)) > 3 && !strcmp(line + n - 2, "\r\n"))
+		output_messagef("warning: the lines of '%s' end in CR LF, as on Windows, so the "
+				"kernel finds no interpreter: sed -i 's/\\r$//' mends that",
+				command->program);
+	fclose(in);
+}
+
 static void tell_of_leftovers(const struct session *s)
 {
 	if (s->store.left_by_another > 0)
@@ -184,6 +207,7 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_passes(job);
 	warn_of_learning_rate(job, command);
 	warn_of_script(command);
+	warn_of_line_ends(command);
 }
 
 int submission_add(const struct asked *o, struct job *job, const struct job_command *command,

@@ -12,8 +12,8 @@
 #include "selection.h"
 
 const char *const state_choices[] = {
-	"queued", "held", "running", "done", "failed", "cancelled", "timeout", "active", "ended",
-	NULL,
+	"queued", "held", "running", "done", "failed", "cancelled", "timeout", "paused",
+	"active", "ended", NULL,
 };
 
 /* --- the forms of an operand --- */

@@ -44,8 +44,8 @@ static void advise(const struct paths *paths)
 		return;
 	command = remedy();
 	if (command)
-		fprintf(stderr, "pollux: passes come only with submissions and ends of jobs, so "
-			"nobody takes turns; %s\n", command);
+		fprintf(stderr, "pollux: passes come only when a job is submitted, ends or is to "
+			"begin, so nobody takes turns; %s\n", command);
 }
 
 /* False if the limits of this shell would hold for all jobs that a pass starts. */

@@ -8,6 +8,7 @@
 #include "option_value.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/suggest.h"
 #include "pollux/text.h"
 
 static const char *type_words(enum option_type type)
@@ -143,14 +144,21 @@ static int unknown_word(const struct command *command, const struct option_spec 
 			const char *value, struct err *err)
 {
 	char *copy = xstrdup(value), *rest = copy, *word;
+	struct suggestion near;
 	struct text known = TEXT_INIT;
 	int rc;
 
 	while ((word = strsep(&rest, ",")) && is_among(word, spec->choices))
 		;
+	near = suggestion_for(word ? word : "");
 	for (const char *const *choice = spec->choices; *choice; choice++)
-		text_addf(&known, "%s%s", choice == spec->choices ? "" : ", ", *choice);
-	rc = usage_error(command, err, "option '--%s': there is no '%.60s'; there are %s",
+		suggestion_offer(&near, *choice);
+	if (near.best)
+		text_addf(&known, "did you mean '%s'? ", near.best);
+	text_add(&known, "there are");
+	for (const char *const *choice = spec->choices; *choice; choice++)
+		text_addf(&known, "%s%s", choice == spec->choices ? " " : ", ", *choice);
+	rc = usage_error(command, err, "option '--%s': there is no '%.60s'; %s",
 			 spec->name, word ? word : "", known.data);
 	text_release(&known);
 	free(copy);

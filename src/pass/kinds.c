@@ -1,5 +1,4 @@
 /* kinds.c - the kinds of the usable devices, and which of them a job must not have. */
-#include <fnmatch.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,24 +52,6 @@ void find_kinds(const struct snapshot *s, struct decision *d)
 
 /* --- --kind and --not-kind --- */
 
-/* patterns: separated by '|'. */
-static bool matches(const char *patterns, const char *kind)
-{
-	char *copy = xstrdup(patterns), *rest = copy, *pattern;
-	bool found = false;
-
-	while (!found && (pattern = strsep(&rest, "|")))
-		found = fnmatch(pattern, kind, 0) == 0;
-	free(copy);
-	return found;
-}
-
-bool kind_is_wanted(const struct declaration *declared, const char *kind)
-{
-	return (!declared->kind || matches(declared->kind, kind)) &&
-	       !(declared->not_kind && matches(declared->not_kind, kind));
-}
-
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	const struct declaration *declared = &job->declared;
@@ -78,7 +59,7 @@ bool waits_for_kind(const struct snapshot *s, const struct job *job, struct deci
 	if (!declared->kind && !declared->not_kind)
 		return false;
 	for (int i = 0; i < s->devices.count; i++)
-		if (d->usable[i] && kind_is_wanted(declared, s->devices.items[i].kind))
+		if (d->usable[i] && declaration_wants_kind(declared, s->devices.items[i].kind))
 			return false;
 	pass_over(d, job, false, xasprintf("no device that can be used is of a kind that %s%s%s "
 					   "allows", declared->kind ? "--kind" : "",
@@ -148,7 +129,7 @@ bool has_larger_kind(const struct decision *d, int j, const struct device *devic
 {
 	for (int k = 0; k < d->n_kinds; k++)
 		if (d->kinds[k].memory_bytes > device->memory_bytes &&
-		    kind_is_wanted(&d->candidates[j].job->declared, d->kinds[k].name))
+		    declaration_wants_kind(&d->candidates[j].job->declared, d->kinds[k].name))
 			return true;
 	return false;
 }
@@ -166,7 +147,7 @@ static unsigned barred_kinds(const struct snapshot *s, const struct decision *d,
 	if (own >= 0 && c->suspends)
 		return all & ~(1U << own);
 	for (int k = 0; k < d->n_kinds; k++)
-		if (!kind_is_wanted(&c->job->declared, d->kinds[k].name))
+		if (!declaration_wants_kind(&c->job->declared, d->kinds[k].name))
 			barred |= 1U << k;
 	c->too_small = too_small(s, d, j, barred);
 	return barred | c->too_small;

@@ -16,8 +16,6 @@ struct kind_view {
 bool kinds_are_told_apart(const struct snapshot *s);
 /* Finds the kinds, once it is known which devices can be used; those beyond SCHED_KINDS cannot. */
 void find_kinds(const struct snapshot *s, struct decision *d);
-/* True if --kind and --not-kind let the job have devices of this kind. */
-bool kind_is_wanted(const struct declaration *declared, const char *kind);
 /* True if the job waits for a kind of device that is not here, or not usable. */
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
 /* For each candidate: its kind, and those it must not have. */

@@ -1,4 +1,5 @@
 /* declaration.c - the table of what a user can ask of a job. */
+#include <fnmatch.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -257,6 +258,24 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 bool declaration_has_torch_helper(const struct declaration *d)
 {
 	return d->torch && strcmp(d->torch, "off") != 0;
+}
+
+/* patterns: separated by '|'. */
+static bool matches(const char *patterns, const char *kind)
+{
+	char *words = xstrdup(patterns), *rest = words, *pattern;
+	bool found = false;
+
+	while (!found && (pattern = strsep(&rest, "|")))
+		found = fnmatch(pattern, kind, 0) == 0;
+	free(words);
+	return found;
+}
+
+bool declaration_wants_kind(const struct declaration *d, const char *kind)
+{
+	return (!d->kind || matches(d->kind, kind)) &&
+	       !(d->not_kind && matches(d->not_kind, kind));
 }
 
 void asked_init(struct asked *o)

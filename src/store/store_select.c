@@ -6,12 +6,15 @@
 #include "pollux/store_select.h"
 #include "sql.h"
 
+/* As job_is_paused(). */
+#define PAUSED "(state = 'queued' AND rung > passed_rungs)"
+
 /* For each use, the condition that a job has to meet. */
 static const char *const uses[N_JOB_USES] = {
 	[USE_ANY] = "1",
 	[USE_CANCEL] = "state IN ('queued', 'held', 'running')",
 	[USE_HOLD] = "state IN ('queued', 'running') AND profile = 0 AND interactive = 0",
-	[USE_RELEASE] = ("(state = 'held' OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
+	[USE_RELEASE] = ("(state = 'held' OR " PAUSED " OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
 			 " WHERE r.job_id = jobs.id AND r.state <> 'ended'"
 			 " AND r.stop_reason = 'hold')))"),
 	[USE_EDIT] = "state IN ('queued', 'held', 'running') AND profile = 0 AND interactive = 0",
@@ -41,7 +44,8 @@ static int select_ids(struct store *s, const struct job_query *query, struct id_
 	char *sql = xasprintf("SELECT id FROM jobs WHERE id BETWEEN coalesce(?1, 1)"
 			      " AND coalesce(?2, 9223372036854775807)"
 			      IS("name", "?3", "?4")
-			      " AND (?5 IS NULL OR instr(?5, ',' || state || ','))"
+			      " AND (?5 IS NULL OR instr(?5, ',' || state || ',')"
+			      "  OR (instr(?5, ',paused,') AND " PAUSED "))"
 			      IS("name", "?6", "?7") IS("workload", "?8", "?9")
 			      " AND (?10 IS NULL OR submit_time_s >= ?10 OR end_time_s >= ?10)"
 			      " AND (?11 IS NULL OR id = (SELECT max(id) FROM jobs))"

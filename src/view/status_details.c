@@ -54,6 +54,7 @@ static void keep_own(struct dependency_list *list, int64_t job_id)
 	list->count = kept;
 }
 
+/* A repaired store may have lost the group. */
 static int read_halving(struct session *s, const struct job *job, char **halving, struct err *err)
 {
 	struct job_group group;
@@ -61,7 +62,7 @@ static int read_halving(struct session *s, const struct job *job, char **halving
 	if (!job->group_id)
 		return 0;
 	if (store_group_get(&s->store, job->group_id, &group, err))
-		return -1;
+		return err->exit_status == EX_NOINPUT ? 0 : -1;
 	*halving = group.halving;
 	group.halving = NULL;
 	job_group_release(&group);

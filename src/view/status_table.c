@@ -313,8 +313,8 @@ static void print_hint(const struct status *status, FILE *out)
 		fprintf(out, "\nNo pass has run since job %lld was submitted:\n%s.\n",
 			(long long)late->id, remedy);
 	else if (status->n_waiting && !status->passes_come)
-		fputs("\nNo pass comes by itself, only when a job is submitted, ends or is to begin: "
-		      "type\n'pollux cron --install', or 'pollux schedule --watch 10' in a "
+		fputs("\nNo pass comes by itself, only when a job is submitted, ends or is to "
+		      "begin: type\n'pollux cron --install', or 'pollux schedule --watch 10' in a "
 		      "terminal.\n", out);
 }
 

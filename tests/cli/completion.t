@@ -56,6 +56,8 @@ offer pollux cancel ''
 is 'those that it can act on' '117' "$got"
 offer pollux wait --state queued,h
 is 'a state after another' 'queued,held' "$got"
+offer pollux status -o id,na
+is 'a column after another' 'id,name' "$got"
 offer pollux submit --after ''
 is 'a job to wait for' '9 117' "$got"
 offer pollux submit --lr-rule s

@@ -33,6 +33,16 @@ says 'all of them' 66 "no job matches 'all'; all jobs that have not ended are --
 run "$POLLUX" status -o id,foo,state
 like 'a column that there is not' \
 	"^pollux: option '--columns': there is no 'foo'; there are id, name," "$err"
+run "$POLLUX" status -o id,nmae
+like 'a column that is mistyped' "there is no 'nmae'; did you mean 'name'\? there are id, name," "$err"
+printf '#!/bin/sh\r\n:\r\n' >windows
+chmod +x windows
+run "$POLLUX" submit --hold -- ./windows
+like 'a program that the kernel cannot start' "^pollux: warning: the lines of '.*windows' end in \
+CR LF, as on Windows, so the kernel finds no interpreter: sed -i .* mends that$" "$err"
+run "$POLLUX" submit --hold --kind 'no such' -- true
+like 'a kind that is not here' "^pollux: warning: job [0-9]+ needs 1 device of a kind that it may \
+have, but 0 can be used here: it waits until there are more$" "$err"
 printf '#!/bin/sh\r\n#POLLUX --name "of windows" --batch 7\r\n#POLLUX\r\n:\r\n' >script
 status 'lines that end as on Windows' 0 "$POLLUX" submit -q --hold -- sh script
 is 'are options' 'of windows|7' "$(store "SELECT name, batch_size FROM jobs WHERE id = $out")"
