@@ -12,12 +12,13 @@ is_gone() { [ "$(ps -o stat= -p "$1" | tr -d ' ' | grep -v '^Z')" = '' ]; }
 # Keeps the slot until the file is there.
 keep='while [ ! -e "$0" ]; do sleep 0.05; done'
 # A terminal: what is written to descriptor 4 is typed, what it shows is in the file "screen".
+# A shell that waited for COMMAND would die of a Ctrl-C that COMMAND survives.
 terminal() { # terminal COMMAND
 	rm -f keys
 	mkfifo keys
 	# this shell's background ignores the keys, which would be inherited
 	perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec @ARGV' \
-		script -qec "$1" /dev/null <keys >screen 2>&1 &
+		script -qec "exec $1" /dev/null <keys >screen 2>&1 &
 	terminal=$!
 	exec 4>keys
 }
@@ -237,7 +238,7 @@ if [ -n "$(command -v script)" ]; then
 	end_terminal
 	is 'which goes on' 5 $?
 
-	terminal "PS1='$ ' bash --norc -i"
+	terminal "env PS1='$ ' bash --norc -i"
 	cat >stops.sh <<-'END'
 	echo begun
 	while [ ! -e go3 ]; do sleep 0.05; done

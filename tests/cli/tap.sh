@@ -19,11 +19,12 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/pollux-test.XXXXXX")
 POLLUX_DIR=$TMP/store
 NO_COLOR=1
 LC_ALL=C
+SHELL=/bin/sh	# of script(1), which takes the user's
 REPORTER=$ROOT/tests/cli/reporter.pl
 POLLUX_NVML=none	# the same devices on every machine; tests/cli/gpu.t has others
 POLLUX_SHARED_DIR=no	# people.t has one
 POLLUX_SUBMIT_PASS=no	# tests decide when passes come; at_once.t has the default
-export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL POLLUX_NVML \
+export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL SHELL POLLUX_NVML \
 	POLLUX_SUBMIT_PASS POLLUX_SHARED_DIR
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 exec </dev/null	# so that a pass of a test is one of cron's, not one that a person types
