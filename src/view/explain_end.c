@@ -59,9 +59,10 @@ static void add_end(const struct explanation *e, struct text *t)
 	else if (job->next_start_s > e->status.now_wall_s)
 		add_end_of_waiting(e, t);
 	else
-		text_add(t, e->item->run ? "not known until its program has reported samples or "
-					   "steps"
-					 : "not known: it waits");
+		text_add(t, !e->item->run ? "not known: it waits"
+			    : job->progress.samples > 0 || job->progress.steps > 0
+			    ? "not known until its step time is measured"
+			    : "not known until its program has reported samples or steps");
 }
 
 static void print_remaining(const struct explanation *e, const struct output *out)

@@ -252,6 +252,9 @@ done
 
 if command -v mandoc >/dev/null; then
 	ok 'mandoc finds no fault' mandoc -Tlint -W warning "$man"/*.[0-9]
+	is 'no line is wider than a terminal of 80 columns' '' "$(mandoc -Tascii -Owidth=80 \
+		"$man"/*.[0-9] | perl -pe 's/.\x08//g; 1 while s/\t/" " x (8 - $-[0] % 8)/e' |
+		grep -E '.{81}')"
 else
 	echo "ok $((n += 1)) - mandoc finds no fault # SKIP no mandoc"
 fi
