@@ -38,6 +38,10 @@ static const char style[] =
 	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));"
 	"gap:.6rem}\n"
 	"pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.3rem 0;color:var(--dim)}\n"
+	/* On a phone a job is a paragraph: its row without the batch size, and why below. */
+	"@media(max-width:40rem){.jobs thead,.jobs td:empty,.jobs td:nth-child(6){display:none}"
+	".jobs tr{display:flex;flex-wrap:wrap;border-bottom:1px solid var(--line)}"
+	".jobs td{border:0}.jobs td.why{flex-basis:100%;min-width:0}}\n"
 	"@media print{body{max-width:none}section{break-inside:avoid}nav{display:none}}\n";
 
 /* --- texts --- */
@@ -144,7 +148,7 @@ static void add_job_row(struct text *out, const struct page *p, const struct sta
 
 static void add_heads(struct text *out, bool ended)
 {
-	text_addf(out, "<div class=\"wide\"><table><thead><tr><th class=\"n\">job</th>"
+	text_addf(out, "<div class=\"wide jobs\"><table><thead><tr><th class=\"n\">job</th>"
 		  "<th>name</th><th>state</th><th>devices</th><th class=\"n\">done</th>"
 		  "<th class=\"n\">batch</th><th class=\"n\">samples</th>"
 		  "<th class=\"n\">ran for</th><th>%s</th><th>%s</th></tr></thead><tbody>\n",

@@ -18,6 +18,7 @@ struct range {
 
 struct scale {
 	struct range x, y;
+	bool is_flat;		/* all values are the same: the line is in the middle */
 	bool by_time;		/* x is the time since the first point: a position is unknown */
 };
 
@@ -36,7 +37,7 @@ static double x_value(const struct scale *s, const struct curve *c, int point)
 static struct scale scale_of(const struct chart_line *lines, int n)
 {
 	const struct range none = { (double)INFINITY, -(double)INFINITY };
-	struct scale s = { none, none, false };
+	struct scale s = { none, none, false, false };
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < lines[i].curve->n; k++)
@@ -48,7 +49,8 @@ static struct scale scale_of(const struct chart_line *lines, int n)
 		}
 	if (s.x.high <= s.x.low)
 		s.x.high = s.x.low + 1;
-	if (s.y.high <= s.y.low) {	/* a line in the middle */
+	s.is_flat = s.y.high <= s.y.low;
+	if (s.is_flat) {
 		double half = fabs(s.y.low) * 0.1 + 1e-300;
 
 		s.y = (struct range){ s.y.low - half, s.y.high + half };
@@ -88,14 +90,22 @@ static void add_line(struct text *out, const struct scale *s, const struct chart
 	text_add(out, "</g>\n");
 }
 
+static void add_value(struct text *out, double y, double value)
+{
+	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%.4g</text>\n", LEFT - 6, y + 4,
+		  value);
+}
+
 static void add_axes(struct text *out, const struct scale *s)
 {
 	text_addf(out, "<path class=\"tick\" d=\"M%.0f %.0fH%.0fM%.0f %.0fH%.0f\"/>", LEFT, TOP,
 		  WIDTH - RIGHT, LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT);
-	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%.4g</text>", LEFT - 6, TOP + 4,
-		  s->y.high);
-	text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%.4g</text>\n", LEFT - 6,
-		  HEIGHT - BOTTOM + 4, s->y.low);
+	if (s->is_flat) {
+		add_value(out, (TOP + HEIGHT - BOTTOM) / 2, (s->y.low + s->y.high) / 2);
+	} else {
+		add_value(out, TOP, s->y.high);
+		add_value(out, HEIGHT - BOTTOM, s->y.low);
+	}
 	if (s->by_time) {
 		text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">%s</text>\n",
 			  WIDTH - RIGHT, HEIGHT - 6, format_duration(s->x.high - s->x.low).s);
