@@ -82,6 +82,9 @@ static int add_range(const struct command *by, struct axis *axis, char *const *p
 	if (!(count >= 1) || !isfinite(count))
 		return usage_error(by, err, "option '--param': no values from %s to %s by steps of "
 				   "%s", parts[0], parts[1], n == 3 ? parts[2] : "1");
+	if (n == 2 && count < 2 && to > from)
+		return usage_error(by, err, "option '--param': %s:%s counts by 1, so it has one "
+				   "value; A:B:STEP and log:A:B:N have more", parts[0], parts[1]);
 	if (count > SWEEP_RUNS_MAX)
 		return usage_error(by, err, "option '--param': more than 100,000 values from %s to "
 				   "%s", parts[0], parts[1]);
