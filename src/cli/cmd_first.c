@@ -24,6 +24,8 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 	if (job_has_ended(job->state))
 		return err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)job->id,
 			       job_state_name(job->state));
+	if (job_is_paused(job))
+		return refuse_paused(job, err);
 	if (store_event_add(&s->store, job->id, 0, "first", "put first in line", err))
 		return -1;
 	if (store_job_put_first(&s->store, job->id, &rank, err))

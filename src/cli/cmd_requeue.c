@@ -98,6 +98,8 @@ static int requeue(struct session *s, const struct job *job, const struct asked_
 	if (job->interactive)
 		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', which had its "
 			       "terminal: 'pollux run' makes another", (long long)job->id);
+	if (job_is_paused(job))
+		return refuse_paused(job, err);
 	if (job->state == JOB_QUEUED || job->state == JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue",
 			       (long long)job->id, job_state_name(job->state));

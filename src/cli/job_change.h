@@ -62,6 +62,9 @@ int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 /* cmd_cancel.c: cancels the job, inside a transaction; *runs as above. */
 int cancel_job(struct session *s, const struct job *job, struct run_list *runs, struct err *err);
 
+/* Fails for a job that is paused at a rung. */
+int refuse_paused(const struct job *job, struct err *err);
+
 /* Why the job's runs are being stopped, the weightiest reason; STOP_NONE if they are not. */
 int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, struct err *err);
 

@@ -129,6 +129,12 @@ is 'a paused run is not started again' "$(wc -l <starts)" \
 	"$(pass; pass; wait_for 20 no_supervisor; wc -l <starts)"
 like 'status says why' 'reason +paused at rung 1 of 2 \(100 samples\): loss 9 is 9th of 9' \
 	"$("$POLLUX" status 9)"
+run "$POLLUX" first 9
+is 'a paused run is not put first' \
+	"1:pollux: job 9 is paused at a rung: 'pollux release 9' lets it go on" "$rc:$err"
+run "$POLLUX" requeue 9
+is 'nor queued again' "1:pollux: job 9 is paused at a rung: 'pollux release 9' lets it go on" \
+	"$rc:$err"
 like 'paused is a state to select by' '^ *9 +r9 +paused ' "$("$POLLUX" status --state paused 2>&1)"
 is 'release takes the paused runs of a group' 8 "$("$POLLUX" release group:1 --dry-run | wc -l)"
 like 'the parameters of the run' '^  sweep +group:1: index=9$' "$("$POLLUX" status 9)"
