@@ -99,8 +99,8 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 
 	if (n >= 0 && n < d->min_replicas)
 		fprintf(stderr,
-			"pollux: warning: job %lld needs %d device%s%s, but %d can be used here: it "
-			"waits until there are more\n",
+			"pollux: warning: job %lld needs %d device%s%s, but %d can be used here: "
+			"it waits until there are more\n",
 			(long long)job->id, d->min_replicas, plural(d->min_replicas),
 			of_kind ? " of a kind that it may have" : "", n);
 }

@@ -286,8 +286,8 @@ static int change_all(struct session *s, const struct id_list *ids, const struct
 
 int refuse_paused(const struct job *job, struct err *err)
 {
-	return err_set(err, EX_FAILED, "job %lld is paused at a rung: 'pollux release %lld' lets it "
-		       "go on", (long long)job->id, (long long)job->id);
+	return err_set(err, EX_FAILED, "job %lld is paused at a rung: 'pollux release %lld' "
+		       "lets it go on", (long long)job->id, (long long)job->id);
 }
 
 int change_jobs(const struct command *command, const struct job_change *change, int argc,

@@ -14,7 +14,8 @@ static const char *const uses[N_JOB_USES] = {
 	[USE_ANY] = "1",
 	[USE_CANCEL] = "state IN ('queued', 'held', 'running')",
 	[USE_HOLD] = "state IN ('queued', 'running') AND profile = 0 AND interactive = 0",
-	[USE_RELEASE] = ("(state = 'held' OR " PAUSED " OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
+	[USE_RELEASE] = ("(state = 'held' OR " PAUSED
+			 " OR (state = 'running' AND EXISTS (SELECT 1 FROM runs r"
 			 " WHERE r.job_id = jobs.id AND r.state <> 'ended'"
 			 " AND r.stop_reason = 'hold')))"),
 	[USE_EDIT] = "state IN ('queued', 'held', 'running') AND profile = 0 AND interactive = 0",

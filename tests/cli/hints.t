@@ -34,7 +34,8 @@ run "$POLLUX" status -o id,foo,state
 like 'a column that there is not' \
 	"^pollux: option '--columns': there is no 'foo'; there are id, name," "$err"
 run "$POLLUX" status -o id,nmae
-like 'a column that is mistyped' "there is no 'nmae'; did you mean 'name'\? there are id, name," "$err"
+like 'a column that is mistyped' \
+	"there is no 'nmae'; did you mean 'name'\? there are id, name," "$err"
 printf '#!/bin/sh\r\n:\r\n' >windows
 chmod +x windows
 run "$POLLUX" submit --hold -- ./windows

@@ -83,7 +83,8 @@ refused 'group zero' 64 \
 refused 'SQL is a name' 66 "no job matches '1 OR 1=1'" cancel '1 OR 1=1'
 refused 'a quote is a character' 66 "no job matches 'a'b'" cancel "a'b"
 refused 'no such state' 64 "option '--state': there is no 'ru'; did you mean 'running'? there \
-are queued, held, running, done, failed, cancelled, timeout, paused, active, ended; see 'pollux cancel --help'" \
+are queued, held, running, done, failed, cancelled, timeout, paused, active, ended; \
+see 'pollux cancel --help'" \
 	cancel --state queued,ru
 refused 'no operand, no selection' 64 "which job? give its number; see 'pollux cancel --help'" \
 	cancel --dry-run
