@@ -284,6 +284,7 @@ ended
 status 'a pass asks for its end' 0 "$POLLUX" schedule
 kill -CONT "$supervisor"
 ok 'it comes' wait_for 40 has_state "$id" cancelled
+wait_for 10 eval 'store "SELECT reason FROM jobs WHERE id = $id" | grep -q killed'
 like 'with the same words' '^the profile was killed; [0-9] points? measured$' \
 	"$(store "SELECT reason FROM jobs WHERE id = $id")"
 

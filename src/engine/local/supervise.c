@@ -162,10 +162,14 @@ void supervisor_update_handle(struct supervisor *s)
 	s->run.handle = local_handle_text(&s->handle);
 }
 
+/* Until the command runs, the supervisor can miss nothing while it waits for the store, and a disk
+ * may need seconds for what others write. */
 static int load(struct supervisor *s, int64_t run_id, struct err *err)
 {
-	if (store_open(&s->store, s->paths, STORE_OBSERVE, err) ||
-	    store_run_get(&s->store, run_id, &s->run, err) ||
+	if (store_open(&s->store, s->paths, STORE_OBSERVE, err))
+		return -1;
+	store_wait_patiently(&s->store, true);
+	if (store_run_get(&s->store, run_id, &s->run, err) ||
 	    store_job_get(&s->store, s->run.job_id, &s->job, err) ||
 	    store_job_command_get(&s->store, s->run.job_id, &s->command, err))
 		return -1;
@@ -256,6 +260,7 @@ static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 		return -1;
 	if (s->state == ST_FINISHED)
 		return 0;
+	store_wait_patiently(&s->store, s->state == ST_WAITING);
 	/* Only the run's 'pollux run' could begin it, and that process is gone. */
 	if (s->job.interactive && !s->foreground && s->run.state == RUN_ASSIGNED)
 		supervisor_stop_for(s, STOP_CANCEL);

@@ -67,26 +67,15 @@ static void launch_failed(struct supervisor *s, const struct err *err)
 	enter(s, ST_FINISHED, 0);
 }
 
-/* Nothing happens yet that the supervisor could miss while it waits for the store, and a disk may
- * need seconds for what others write. */
-static int check_and_launch(struct supervisor *s, struct err *err)
-{
-	int rc;
-
-	store_wait_patiently(&s->store, true);
-	rc = supervisor_check_devices(s, err) || supervisor_launch(s, err) ? -1 : 0;
-	store_wait_patiently(&s->store, false);
-	return rc;
-}
-
 static void launch(struct supervisor *s)
 {
 	struct err err = { 0 };
 
-	if (check_and_launch(s, &err)) {
+	if (supervisor_check_devices(s, &err) || supervisor_launch(s, &err)) {
 		launch_failed(s, &err);
 		return;
 	}
+	store_wait_patiently(&s->store, false);
 	enter(s, ST_RUNNING, INFINITY);
 	if (isfinite(s->job.declared.time_limit_s))
 		s->limit_boot_s = clock_boot_s() + s->job.declared.time_limit_s -
