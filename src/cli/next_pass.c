@@ -16,7 +16,7 @@
 #define LOOK_S 5.0		/* the process that waits looks so often for an earlier time */
 #define TEXT_BYTES 24
 
-/* The file holds the time; the process that waits has the lock on the file. */
+/* The file holds the time in ms; the process that waits has the lock on the file. */
 static char *file_of(const struct paths *paths)
 {
 	return xasprintf("%s/next-pass", paths->dir);
@@ -25,11 +25,12 @@ static char *file_of(const struct paths *paths)
 static void write_time(const char *file, double time_s)
 {
 	char text[TEXT_BYTES + 1];
+	long long time_ms = isfinite(time_s) ? llround(time_s * 1e3) : 0;
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return;
-	snprintf(text, sizeof(text), "%*.3f", TEXT_BYTES, isfinite(time_s) ? time_s : 0.0);
+	snprintf(text, sizeof(text), "%*lld", TEXT_BYTES, time_ms);
 	/* If that fails, the pass comes at the time that stands there, or at the next one. */
 	if (pwrite(fd, text, TEXT_BYTES, 0) != TEXT_BYTES)
 		(void)!ftruncate(fd, 0);
@@ -47,7 +48,7 @@ static double read_time(const char *file)
 		return 0;
 	n = pread(fd, text, TEXT_BYTES, 0);
 	close(fd);
-	return n == TEXT_BYTES ? strtod(text, NULL) : 0;
+	return n == TEXT_BYTES ? (double)strtoll(text, NULL, 10) / 1e3 : 0;
 }
 
 /* Returns false if no pass is wanted any more. */
