@@ -90,32 +90,33 @@ static void describe(const struct snapshot *s, const struct decision *d, int j,
 	const char *device = s->devices.items[p->device].name;
 	long long host = (long long)d->candidates[p->host].job->id;
 	bool leaves = p->leaves;
+	struct text t = TEXT_INIT;
 
 	switch (p->answer.verdict) {
 	case SHARE_TOGETHER:
-		snprintf(reason, SCHED_REASON_SIZE, "beside job %lld on %s: together they do %.1f "
-			 "times what they did by turns", host, device, p->answer.sum);
+		text_addf(&t, "beside job %lld on %s: together they do %.1f times what they did "
+			  "by turns", host, device, p->answer.sum);
 		break;
 	case SHARE_TRY:
-		snprintf(reason, SCHED_REASON_SIZE,
-			 "beside job %lld on %s, to measure whether that pays", host, device);
+		text_addf(&t, "beside job %lld on %s, to measure whether that pays", host, device);
 		break;
 	case SHARE_APART:
-		snprintf(reason, SCHED_REASON_SIZE, "%s job %lld on %s: together they would do "
-			 "%.2f times what they do by turns, of which %.2f is needed",
-			 leaves ? "leaves" : "cannot leave", host, device, p->answer.sum,
-			 SHARE_GAIN);
+		text_addf(&t, "%s job %lld on %s: together they would do %.2f times what they do "
+			  "by turns, of which %.2f is needed", leaves ? "leaves" : "cannot leave",
+			  host, device, p->answer.sum, SHARE_GAIN);
 		break;
 	case SHARE_NO_ROOM:
-		snprintf(reason, SCHED_REASON_SIZE, "%s job %lld on %s: with %.1f GiB of its own "
-			 "it does not fit beside it", leaves ? "leaves" : "cannot leave", host,
-			 device, need_of(s, &d->candidates[j]) / 0x1p30);
+		text_addf(&t, "%s job %lld on %s: with %.1f GiB of its own it does not fit beside "
+			  "it", leaves ? "leaves" : "cannot leave", host, device,
+			  need_of(s, &d->candidates[j]) / 0x1p30);
 		break;
 	case SHARE_NOT_AGAIN:
-		snprintf(reason, SCHED_REASON_SIZE, "%s job %lld on %s: the two ran out of memory "
-			 "beside each other", leaves ? "leaves" : "cannot leave", host, device);
+		text_addf(&t, "%s job %lld on %s: the two ran out of memory beside each other",
+			  leaves ? "leaves" : "cannot leave", host, device);
 		break;
 	}
+	snprintf(reason, SCHED_REASON_SIZE, "%s", t.data);
+	text_release(&t);
 }
 
 /* --- before the policy is asked --- */

@@ -187,6 +187,15 @@ static int call_off_assigned(struct store *s, const struct run *r, struct err *e
 		       clock_wall_s(), r->job_id);
 }
 
+static void add_move(char *text, size_t size, const char *kind)
+{
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "%s; goes to a kind of device with more memory than %s", text, kind);
+	snprintf(text, size, "%s", t.data);
+	text_release(&t);
+}
+
 static int end_in_transaction(struct store *s, const struct run *run, struct err *err)
 {
 	struct run r = *run;
@@ -207,9 +216,7 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 		return -1;
 	describe_end(&r, text, sizeof(text));
 	if (moves_to_more_memory(&r))
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 "; goes to a kind of device with more memory than %s",
-			 r.devices[0].kind);
+		add_move(text, sizeof(text), r.devices[0].kind);
 	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
 	    end_job(s, &r, text, sizeof(text), err))
 		return -1;
