@@ -1,8 +1,8 @@
 /* worker_cpu.c - a replica on the processor, with OpenBLAS.
  *
  * The optimizer is sharded over the replicas: each updates its slice of one set of parameters,
- * which all read, and keeps that slice of the velocity. worker_cpu_replicated has all of both in each
- * replica, as data-parallel programs on several devices have. */
+ * which all read, and keeps that slice of the velocity. worker_cpu_replicated has all of both in
+ * each replica, as data-parallel programs on several devices have. */
 #include "worker.h"
 
 #include "die.h"

@@ -126,8 +126,8 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 	return 0;
 }
 
-/* A supervisor, too, waits as long as a command does while it opens the store: the last process that
- * closes the store locks it until the disk has the write-ahead log. */
+/* A supervisor, too, waits as long as a command does while it opens the store: the last process
+ * that closes the store locks it until the disk has the write-ahead log. */
 static int prepare_connection(struct store *s, const struct paths *paths, enum store_mode mode,
 			      struct err *err)
 {

@@ -80,9 +80,11 @@ small --samples 3000 --batch 96 --hidden 24,24,24,24,24 --recompute >other.log
 is 'of one replica and pass as well, noise and all' \
 	"$(sed -n 's/ [0-9.]* ms.step$//; /^[sn]/p' one.log)" \
 	"$(sed -n 's/ [0-9.]* ms.step$//; /^[sn]/p' other.log)"
-# Many samples and few layers: activations are most of the memory. Many parameters: the optimizer is.
+# Many samples and few layers: activations are most of the memory. Many parameters: the optimizer
+# is.
 peak() { # peak OPTION...: KiB that a run takes
-	"$TRAIN" --data "$data" --subset 6000 --samples 4096 --batch 4096 --replicas 2 "$@" >/dev/null &
+	"$TRAIN" --data "$data" --subset 6000 --samples 4096 --batch 4096 --replicas 2 "$@" \
+		>/dev/null &
 	perl -e 'my $peak = 0; my $f;
 		while (open($f, "<", "/proc/$ARGV[0]/status")) {
 			my ($kib) = join("", <$f>) =~ /VmHWM:\s+(\d+)/ or last;

@@ -110,7 +110,8 @@ unsound() {
 			OR attained_service_device_s < 0 OR lost_s < 0 OR lost_samples < 0;
 		SELECT 'job ' || id || ' counts ' || runs || ' runs, but has ' || n FROM
 			(SELECT id, runs, (SELECT count(*) FROM runs r WHERE r.job_id = j.id
-			AND launch_boot_s IS NOT NULL AND outcome <> 'not-started') AS n FROM jobs j) WHERE runs <> n;
+			AND launch_boot_s IS NOT NULL AND outcome <> 'not-started') AS n
+			FROM jobs j) WHERE runs <> n;
 		SELECT 'runs ' || a.id || ' and ' || b.id || ' of job ' || a.job_id || ' overlap'
 			FROM runs a JOIN runs b
 			ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
