@@ -53,6 +53,8 @@ struct pool_entry {
 #define POOL_WINDOWS 5
 #define POOL_IMPOSSIBLE 1.25
 int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *pooled);
+/* True if two observations of one configuration do not differ by more than the difference above. */
+bool pool_agree(const struct observation *a, const struct observation *b);
 
 /* Makes n observations, weighted by fit_weight(). Returns n. */
 int pool_fit_observations(const struct pool_entry *pooled, int n, struct fit_observation *fit);

@@ -15,6 +15,9 @@ struct job_group {
 	double submit_time_s;		/* wall clock */
 	int max_running;		/* of its jobs at a time; 0: as many as there are devices */
 	char *halving;			/* owned; as halving_format writes it; NULL: none */
+	/* owned; how its workload was split, in words (store_split.h); "": it may be; NULL: it has
+	 * a name, and is not to be split */
+	char *split;
 	struct strings argv;		/* before parameters were put in */
 	struct strings varied;		/* "NAME=HOW": what was varied, as it was asked for */
 };

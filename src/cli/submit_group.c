@@ -224,6 +224,8 @@ static int add_group(struct group_submission *g, char **argv, struct err *err)
 		strings_add(&group.argv, *argument);
 	sweep_varied(&g->sweep, &group.varied);
 	g->job.submit_time_s = group.submit_time_s;
+	if (!g->o->job.declared.workload)
+		group.split = xstrdup("");
 	if (g->halving.length)
 		group.halving = xstrdup(g->halving.data);
 	if (rc == 0)

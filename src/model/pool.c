@@ -12,7 +12,7 @@ static double squared_error(const struct observation *o)
 	return sd * sd / (double)o->n_windows;
 }
 
-static bool agree(const struct observation *a, const struct observation *b)
+bool pool_agree(const struct observation *a, const struct observation *b)
 {
 	double difference = fabs(a->step_time_s - b->step_time_s);
 	double error = sqrt(squared_error(a) + squared_error(b));
@@ -31,7 +31,7 @@ static void gather(const struct pool_entry *seen, int n, int first, struct pool_
 		if (older->n_windows <= 0 ||
 		    !configuration_equal(&seen[i].configuration, &out->configuration))
 			continue;
-		if (agree(&out->observation, older))
+		if (pool_agree(&out->observation, older))
 			observation_merge(&out->observation, older);
 		else if (out->observation.n_windows >= POOL_WINDOWS)
 			return;

@@ -20,6 +20,7 @@
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/pass.h"
+#include "pollux/store_split.h"
 
 struct pass {
 	const struct config *config;
@@ -130,6 +131,8 @@ static int run_with_store(struct pass *p, struct err *err)
 		return 0;
 	}
 	rc = recover(&p->at, p->apply, &p->result->actions, err);
+	if (rc == 0 && p->apply)
+		rc = store_split_groups(&p->store, err);
 	if (read_decide_plan_apply(p, rc == 0, err))
 		rc = -1;
 	return rc;

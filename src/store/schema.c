@@ -410,6 +410,10 @@ static const char *const steps[] = {
 	" time_s REAL NOT NULL,"
 	" PRIMARY KEY (workload, beside, device_kind)"
 	") STRICT, WITHOUT ROWID;",
+
+	/* 33: how the workload of a sweep was split, in words; empty: not yet; NULL: it is not to
+	 * be split */
+	"ALTER TABLE job_groups ADD COLUMN split TEXT;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -16,10 +16,10 @@ static int insert_group(struct store *s, const struct job_group *group, struct e
 	strings_pack(&group->argv, &argv);
 	strings_pack(&group->varied, &varied);
 	rc = sql_run(s, NULL, err, "INSERT INTO job_groups"
-		     " (name, submit_time_s, max_running, argv, varied, halving)"
-		     " VALUES (?, ?, ?, ?, ?, ?)", "tdnbbt", group->name, group->submit_time_s,
+		     " (name, submit_time_s, max_running, argv, varied, halving, split)"
+		     " VALUES (?, ?, ?, ?, ?, ?, ?)", "tdnbbtt", group->name, group->submit_time_s,
 		     (int64_t)group->max_running, argv.data, argv.length, varied.data,
-		     varied.length, group->halving);
+		     varied.length, group->halving, group->split);
 	text_release(&argv);
 	text_release(&varied);
 	return rc;
@@ -70,7 +70,7 @@ int store_group_add(struct store *s, const struct job_group *group, const struct
 	return store_commit(s, err);
 }
 
-#define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied, halving" \
+#define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied, halving, split" \
 	" FROM job_groups "
 
 static void read_group(sqlite3_stmt *q, struct job_group *g)
@@ -80,6 +80,7 @@ static void read_group(sqlite3_stmt *q, struct job_group *g)
 		.max_running = (int)sql_int(q, 3, 0),
 	};
 	g->halving = sql_text_or_null(q, 6);
+	g->split = sql_text_or_null(q, 7);
 	strings_unpack(&g->argv, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
 	strings_unpack(&g->varied, sqlite3_column_blob(q, 5), (size_t)sqlite3_column_bytes(q, 5));
 }
@@ -150,6 +151,7 @@ void job_group_release(struct job_group *group)
 {
 	free(group->name);
 	free(group->halving);
+	free(group->split);
 	strings_release(&group->argv);
 	strings_release(&group->varied);
 	*group = (struct job_group){ 0 };

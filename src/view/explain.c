@@ -8,6 +8,7 @@
 #include "pollux/environment.h"
 #include "pollux/explain.h"
 #include "pollux/mem.h"
+#include "pollux/store_groups.h"
 
 /* --- the machine, as the last pass saw it --- */
 
@@ -81,11 +82,28 @@ static int read_command(struct session *s, struct explanation *e, struct err *er
 	return 0;
 }
 
+static int read_split(struct session *s, struct explanation *e, struct err *err)
+{
+	struct job_group group;
+
+	if (!e->job->group_id)
+		return 0;
+	if (store_group_get(&s->store, e->job->group_id, &group, err))
+		return -1;
+	if (group.split && *group.split) {
+		e->split = group.split;
+		group.split = NULL;
+	}
+	job_group_release(&group);
+	return 0;
+}
+
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
 {
 	const char *workload = e->job->declared.workload;
 
-	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
+	if (read_split(s, e, err) ||
+	    store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
 	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
 	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
 	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
@@ -308,6 +326,7 @@ void explanation_release(struct explanation *e)
 	job_metric_list_release(&e->metrics);
 	share_pair_list_release(&e->pairs);
 	knowledge_release(&e->knowledge);
+	free(e->split);
 	free(e->seen);
 	free(e->best);
 	free(e->batches);

@@ -190,6 +190,7 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_integer(&j, "id", e->job->id);
 	json_string(&j, "name", e->job->declared.name);
 	json_string(&j, "workload", e->job->declared.workload);
+	json_text(&j, "split", e->split);
 	json_string(&j, "state", shown_state_name(e->item->state));
 	json_text(&j, "device_kind", e->device_kind);
 	json_integer(&j, "usable_devices", e->n_devices);

@@ -55,6 +55,8 @@ static void print_decision(const struct explanation *e, const struct output *out
 	status_add_state(&t, e->item, "");
 	output_textline(out, "state", &t);
 	output_line(out, "workload", e->job->declared.workload);
+	if (e->split)
+		output_line(out, "sweep", e->split);
 	fputs("\ndecision\n", out->file);
 	status_add_silence(&t, e->item);
 	status_add_reason(&t, e->item);

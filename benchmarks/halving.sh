@@ -1,0 +1,66 @@
+#!/bin/sh
+# halving.sh - what successive halving saves: 27 runs of the example trainer on Fashion-MNIST
+# (learning rate x width x batch), with rungs and, in the same script, each to its end.
+#
+# Both have the same commands and seeds on two slots. Device time is the sum of all runs by the
+# clock, launches and checkpoints included; processor time is what their processes used, which other
+# work on the machine changes less. Nothing is judged: the targets (best accuracy within 0.002, at
+# most 40 % of the device time) are printed beside the figures.
+set -eu
+cd "$(dirname "$0")/.."
+: "${POLLUX:=$PWD/build/pollux}" "${TRAIN:=$PWD/build/examples/train}"
+samples=810000 rungs=90000/270000
+dir=$(mktemp -d "${TMPDIR:-/tmp}/pollux-halving.XXXXXX")
+trap 'stop; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+export POLLUX_SLOTS=2 POLLUX_SLICE=10d POLLUX_SUBMIT_PASS=no
+unset POLLUX_POLICY POLLUX_REPORT_SOCKET
+
+store() { sqlite3 -cmd '.timeout 60000' "$POLLUX_DIR/pollux.db" "$1"; }
+stop() { # what runs
+	[ -e "${POLLUX_DIR:-}/pollux.db" ] || return 0
+	store "UPDATE jobs SET state = 'held' WHERE state = 'queued'"
+	for id in $(store "SELECT id FROM jobs WHERE state = 'running'"); do
+		if "$POLLUX" cancel "$id"; then "$POLLUX" wait "$id" || :; fi
+	done >"$dir/out" 2>&1
+}
+sweep() { # sweep NAME [OPTION]...: runs it in a store of its own
+	POLLUX_DIR=$dir/$1
+	export POLLUX_DIR
+	shift
+	"$POLLUX" submit -q --preempt "$@" --metric 'accuracy=accuracy ([0-9.]+)' \
+		--param rate=0.005,0.05,0.5 --param width=16,32,64 --param size=64,128,512 -- \
+		"$TRAIN" --lr '{rate}' --hidden '{width}' --initial-batch '{size}' \
+		--samples $samples --eval-every 90000 >"$dir/out"
+	"$POLLUX" schedule >"$dir/out"
+	"$POLLUX" wait group:1
+	store "SELECT (SELECT count(*) FROM jobs WHERE state = 'done'),
+		(SELECT count(*) FROM jobs WHERE rung >= 1), (SELECT count(*) FROM jobs WHERE rung >= 2),
+		(SELECT count(*) FROM runs WHERE launch_boot_s IS NOT NULL),
+		round(sum(duration_s), 1), round(sum(cpu_time_s), 1),
+		(SELECT max(m.last) FROM job_metrics m JOIN jobs j ON j.id = m.job_id
+		  WHERE m.name = 'accuracy' AND j.state = 'done')
+		FROM runs" >"$POLLUX_DIR.row"
+	"$POLLUX" results group:1 --metric accuracy:max | sed -n 1,4p >"$POLLUX_DIR.best"
+}
+
+sweep halving --halving "accuracy:max,eta=3,rungs=$rungs"
+sweep all
+printf '%s\n' "27 runs of $samples samples; rungs at $rungs samples, eta 3"
+printf '%-8s %5s %7s %7s %9s %11s %11s %9s\n' '' 'done' 'rung 1' 'rung 2' launches 'device, s' \
+	'processor' 'best'
+for name in halving all; do
+	echo "$name|$(cat "$dir/$name.row")"
+done | tee "$dir/rows" | while IFS='|' read -r name ended one two launches device cpu best; do
+	printf '%-8s %5s %7s %7s %9s %11s %11s %9s\n' "$name" "$ended" "$one" "$two" "$launches" \
+		"$device" "$cpu" "$best"
+done
+awk -F'|' '{ device[$1] = $6; cpu[$1] = $7; best[$1] = $8 } END {
+	printf "device time %.1f %% (target: at most 40), processor time %.1f %%\n",
+		100 * device["halving"] / device["all"], 100 * cpu["halving"] / cpu["all"]
+	printf "best accuracy %+.4f (target: not below -0.002)\n", best["halving"] - best["all"]
+}' "$dir/rows"
+for name in halving all; do
+	echo "the best of '$name':"
+	cat "$dir/$name.best"
+done
