@@ -35,7 +35,8 @@ sweep() { # sweep NAME [OPTION]...: runs it in a store of its own
 	"$POLLUX" schedule >"$dir/out"
 	"$POLLUX" wait group:1
 	store "SELECT (SELECT count(*) FROM jobs WHERE state = 'done'),
-		(SELECT count(*) FROM jobs WHERE rung >= 1), (SELECT count(*) FROM jobs WHERE rung >= 2),
+		(SELECT count(*) FROM jobs WHERE rung >= 1),
+		(SELECT count(*) FROM jobs WHERE rung >= 2),
 		(SELECT count(*) FROM runs WHERE launch_boot_s IS NOT NULL),
 		round(sum(duration_s), 1), round(sum(cpu_time_s), 1),
 		(SELECT max(m.last) FROM job_metrics m JOIN jobs j ON j.id = m.job_id

@@ -20,7 +20,7 @@ struct explanation {
 	struct decision_row decision;	/* the last one that changed something; policy NULL: none */
 	const struct policy *policy;	/* of the last pass, else as configured; NULL: unknown */
 	double slice_s;			/* of the last pass, else as configured */
-	char *split;		/* owned; how the workload of its sweep was split; NULL: it was not */
+	char *split;		/* owned; how its sweep's workload was split; NULL: it was not */
 	char device_kind[128];		/* of the devices that can be used; "": none can */
 	int n_devices;			/* devices that can be used */
 

@@ -7,8 +7,8 @@
  *
  * Two runs disagree if their step times differ by more than those that are pooled (pool.h). A
  * parameter explains the disagreement if all runs with one value of it agree, and some with
- * different values do not. Nothing is split while no parameter does, or while several do: a run with
- * another learning rate and another width shows of neither that it is the cause.
+ * different values do not. Nothing is split while no parameter does, or while several do: a run
+ * with another learning rate and another width shows of neither that it is the cause.
  *
  * A value that one job alone has may owe its time to a disturbance, so such a job must differ by a
  * factor of SPLIT_ALONE. The number of a run in --array has no value twice, and explains nothing.

@@ -67,8 +67,8 @@ static int write_split(struct store *s, int64_t group_id, const struct job_list 
 
 	if (store_begin(s, err))
 		return -1;
-	rc = sql_run(s, &changed, err, "UPDATE job_groups SET split = ? WHERE id = ? AND split = ''",
-		     "ti", split->text.data, group_id);
+	rc = sql_run(s, &changed, err, "UPDATE job_groups SET split = ?"
+		     " WHERE id = ? AND split = ''", "ti", split->text.data, group_id);
 	for (int i = 0; rc == 0 && changed == 1 && i < jobs->count; i++)
 		rc = write_workload(s, &jobs->items[i], split->parameter, err);
 	if (rc == 0)

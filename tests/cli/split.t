@@ -9,12 +9,13 @@ cleanup() { end_jobs; }
 
 # Programs of a known speed: by width, 12 and 45 ms for a step, whatever the machine does.
 sweep() { # sweep [OPTION]...
-	"$POLLUX" submit -q "$@" --param seed=1,2 --param width=12,45 --env SEED={seed} -b 32 -- \
+	"$POLLUX" submit -q "$@" --param seed=1,2 --param width=12,45 --env 'SEED={seed}' -b 32 -- \
 		perl "$REPORTER" --steps 1000000 '{width}000000' 32
 }
 are_measured() { # are_measured GROUP
-	[ "$(store "SELECT count(DISTINCT r.job_id) FROM observations o JOIN runs r ON r.id = o.run_id
-		JOIN jobs j ON j.id = r.job_id WHERE j.group_id = $1 AND o.n_windows >= 2")" = 4 ]
+	[ "$(store "SELECT count(DISTINCT r.job_id) FROM observations o
+		JOIN runs r ON r.id = o.run_id JOIN jobs j ON j.id = r.job_id
+		WHERE j.group_id = $1 AND o.n_windows >= 2")" = 4 ]
 }
 measure() { # measure GROUP
 	ok 'a pass starts them' "$POLLUX" schedule
@@ -38,8 +39,8 @@ is 'two of each width' ' [width=12]|2; [width=45]|2;' "$(workloads 1)"
 is 'the runs have them, too' 0 "$(store "SELECT count(*) FROM runs r JOIN jobs j ON j.id = r.job_id
 	WHERE r.workload <> j.workload")"
 run "$POLLUX" explain 1
-like 'explain says why' '^  sweep +split by width: (12 ms at 12, 45 ms at 45|45 ms at 45, 12 ms at 12)$' \
-	"$out"
+like 'explain says why' \
+	'^  sweep +split by width: (12 ms at 12, 45 ms at 45|45 ms at 45, 12 ms at 12)$' "$out"
 is 'as JSON' 'split by width:' "$("$POLLUX" explain 1 --json |
 	json 'print join " ", (split / /, $d->{split})[0 .. 2]')"
 ok 'another pass' "$POLLUX" schedule
