@@ -8,6 +8,8 @@
 #include "pollux/text.h"
 
 #define CONFIGURATION_KIND_SIZE 128
+#define CONFIGURATION_PLAN_SIZE 33
+#define CONFIGURATION_PLAN_HASH_SIZE 9
 
 struct configuration {
 	int replicas;			/* data-parallel workers, one device each */
@@ -15,6 +17,7 @@ struct configuration {
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
 	int nodes;			/* number of nodes that the replicas run on */
 	char kind[CONFIGURATION_KIND_SIZE];	/* kind of device, as in device.h; "": any */
+	char plan[CONFIGURATION_PLAN_SIZE];	/* as in execution_plan.h; "": none is declared */
 	/* The most runs on its device, this one included; 0: it has the device alone. What is
 	 * measured beside another run is kept elsewhere (store_share.h), so configurations that
 	 * differ in this alone are equal. */
@@ -45,7 +48,7 @@ static inline int64_t configuration_batch_size(const struct configuration *c)
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 uint64_t configuration_hash(const struct configuration *c);
 /* Adds "128 = 2 * 64 * 1": batch size, replicas, local batch size, passes. Adds " on 2 nodes" if
- * there are several nodes. */
+ * there are several nodes, and " in plan gc". */
 void configuration_print(const struct configuration *c, struct text *out);
 
 static inline struct throughput_place configuration_place(const struct configuration *c)

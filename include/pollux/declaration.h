@@ -46,6 +46,7 @@ struct declaration {
 	/* Patterns of fnmatch(3), with '|' between them, of the kinds of device that the job may
 	 * have and must not have; NULL: none. */
 	char *kind, *not_kind;
+	char *plans;			/* for execution_plans_parse; NULL: none */
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;
@@ -80,7 +81,7 @@ struct asked {
 	const char *directory, *suspend, *preset;
 	double epochs, parameters;
 	int64_t dataset_size;
-	struct text_list after, env, metrics;
+	struct text_list after, env, metrics, plans;
 	bool hold, preempt, no_preempt, no_torch, quiet, no_first, no_share;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };

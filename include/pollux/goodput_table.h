@@ -19,6 +19,10 @@ struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices)
  * is less than the goodput of any known job that gains from more devices, so this job is offered
  * the devices that others leave. */
 struct goodput_table *goodput_table_assumed(int n_devices);
+/* The best of n tables for each number of devices. The table of one device fewer is preferred if it
+ * is within 1 % of the best. */
+struct goodput_table *goodput_table_best_of(const struct goodput_table *const *tables, int n,
+					    int n_devices);
 double goodput_assumed(int replicas);
 void goodput_table_free(struct goodput_table *t);	/* NULL is harmless */
 

@@ -95,6 +95,9 @@ struct progress {
 	double loss, epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
+	/* under which it last did something: only plans of its group go on with the checkpoints;
+	 * "": none */
+	char plan[CONFIGURATION_PLAN_SIZE];
 	double last_end_time_s;		/* wall clock: when the job last gave up devices, was
 					   released, or requeued; NaN: never */
 };
@@ -213,6 +216,9 @@ struct run {
 	double cpu_time_s;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	bool larger_kind;		/* then it goes on on a kind of device with more */
+	bool other_plan;		/* then it goes on under another plan */
+	/* of the arguments of configuration.plan */
+	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
 	int forgotten;			/* 1: its step times; 2: what it told of memory */
 	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
 	 * that it had */
@@ -232,6 +238,9 @@ extern const struct field_names job_state_names, run_state_names, stop_names,
 	run_outcome_names, suspension_names;
 
 bool job_has_ended(enum job_state state);
+/* The name under which is kept what is known of the job: that of its workload, or of the workload
+ * under the plan of this run (NULL: of its last run). The caller frees it. */
+char *job_knowledge_name(const struct job *job, const struct run *run);
 /* True if the job waits at a rung of its sweep, to be among the best there or to be released. */
 bool job_is_paused(const struct job *job);
 /* Returns the next state of a running job whose run ended with this outcome. retries_left counts

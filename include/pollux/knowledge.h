@@ -1,4 +1,5 @@
-/* knowledge.h - the knowledge of a workload on one kind of device, from the store.
+/* knowledge.h - the knowledge of a workload on one kind of device, from the store. Under a plan the
+ * workload has the name that execution_plan_workload() gives.
  *
  *	struct knowledge k;
  *	if (knowledge_load(&store, workload, kind, &k, err)) ...

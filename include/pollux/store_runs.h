@@ -80,12 +80,12 @@ int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, 
 /* How many of the latest runs lost their supervisor in a row. */
 int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct err *err);
 
-/* The kinds of device on which runs of queued and running jobs ran out of memory. The caller frees
- * items. */
+/* The kinds of device on which runs of queued and running jobs ran out of memory, and their plans.
+ * The caller frees items. */
 struct ran_out_list {
 	struct ran_out {
 		int64_t job_id;
-		char kind[CONFIGURATION_KIND_SIZE];
+		char kind[CONFIGURATION_KIND_SIZE], plan[CONFIGURATION_PLAN_SIZE];
 	} *items;
 	int count;
 };

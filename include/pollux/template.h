@@ -1,11 +1,12 @@
 /* template.h - the {names} in a job's command, replaced at each launch.
  *
  *	{batch} {local_batch} {accum} {gpus} {lr} {lr_scale} {samples} {checkpoint} {newest}
- *	{resume} {port} {job} {run}	"{{" is a literal "{"; a "}" needs no escape
+ *	{resume} {plan} {port} {job} {run}	"{{" is a literal "{"; a "}" needs no escape
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
- * a whole argument becomes one argument for each word, or none. */
+ * a whole argument becomes one argument for each word, or none. {plan} stands for the arguments of
+ * the run's plan, in the same way. */
 #ifndef POLLUX_TEMPLATE_H
 #define POLLUX_TEMPLATE_H
 
@@ -28,6 +29,7 @@ struct template_values {
 	const char *checkpoint_dir;
 	const char *newest;		/* the newest checkpoint in it; NULL: none */
 	const char *resume_args;	/* NULL: not at this launch */
+	const char *plan_args;		/* of the run's plan; NULL: none */
 	int port;
 };
 
@@ -35,10 +37,12 @@ struct template_values {
  * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
  * arguments. -1: *err says which argument is wrong and why (EX_USAGE). */
 struct template_facts {
-	bool has_batch_size, has_learning_rate, has_resume_args;
+	bool has_batch_size, has_learning_rate, has_resume_args, has_plans;
 };
 int template_check(const struct strings *argv, const char *resume_args,
 		   const struct template_facts *facts, struct err *err);
+/* The same of the arguments of a plan. */
+int template_check_plan(const char *args, const struct template_facts *facts, struct err *err);
 
 /* True for the words above: "batch". */
 bool template_knows(const char *name);
@@ -47,8 +51,8 @@ bool template_mentions(const struct strings *argv, const char *name);
 /* As template_mentions(), for one text such as the resume arguments. */
 bool template_text_mentions(const char *text, const char *name);
 
-/* Builds the argv to launch. If resume_args are due and argv has no {resume}, their words come
- * last. */
+/* Builds the argv to launch. If argv has no {plan}, the words of plan_args come last; if
+ * resume_args are due and argv has no {resume}, their words come after those. */
 void template_expand(const struct strings *argv, const struct template_values *values,
 		     struct strings *out);
 

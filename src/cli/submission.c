@@ -5,6 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/config.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
 #include "pollux/template.h"
@@ -122,9 +123,38 @@ static int check_templates(const struct declaration *d, const struct job_command
 		.has_batch_size = d->batch_size > 0,
 		.has_learning_rate = !isnan(d->learning_rate),
 		.has_resume_args = c->resume_args != NULL,
+		.has_plans = d->plans != NULL,
 	};
+	struct execution_plans plans;
+	int rc;
 
-	return template_check(&c->argv, c->resume_args, &facts, err);
+	if (template_check(&c->argv, c->resume_args, &facts, err) ||
+	    execution_plans_parse(d->plans, &plans, err))
+		return -1;
+	rc = 0;
+	for (int i = 0; rc == 0 && i < plans.count; i++)
+		rc = template_check_plan(plans.items[i].args, &facts, err);
+	execution_plans_release(&plans);
+	return rc;
+}
+
+/* Keeps what --plan declares, in the form of execution_plans_parse. */
+static int set_plans(const struct command *by, const struct asked *o, struct declaration *d,
+		     struct err *err)
+{
+	struct text all = TEXT_INIT;
+
+	for (size_t i = 0; i < o->plans.count; i++) {
+		if (strchr(o->plans.items[i], '\n')) {
+			text_release(&all);
+			return usage_error(by, err, "option '--plan' has a line feed");
+		}
+		text_addf(&all, "%s%s", i ? "\n" : "", o->plans.items[i]);
+	}
+	if (o->plans.count)
+		xreplace(&d->plans, all.data);
+	text_release(&all);
+	return 0;
 }
 
 /* A job that keeps its devices to its end is suspended only if that was asked for, too. */
@@ -187,7 +217,9 @@ static int set_share(const struct command *by, const struct asked *o, struct dec
 	if (o->declared.share && !can)
 		return usage_error(by, err, "--share is for jobs of one device: leave --replicas "
 				   "and {gpus} out");
-	if (d->share || o->no_share || !can || paths_init(&paths, &ignored))
+	if (d->share && d->plans)
+		return usage_error(by, err, "give one of --plan and --share");
+	if (d->share || d->plans || o->no_share || !can || paths_init(&paths, &ignored))
 		return 0;
 	d->share = config_load(&config, paths.config, &ignored) == 0 && config.share;
 	paths_release(&paths);
@@ -211,7 +243,8 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	d->suspend = submission_suspend_rule(o);
-	if (set_share(by, o, d, err) || submission_check_declared(by, o, d, err) ||
+	if (set_plans(by, o, d, err) || set_share(by, o, d, err) ||
+	    submission_check_declared(by, o, d, err) ||
 	    set_total_work(by, o, d, err))
 		return -1;
 	return check_templates(d, c, err);
@@ -249,7 +282,7 @@ int submission_job_again(const struct command *by, const struct asked *o,
 	declaration_copy(&job->declared, &was->job->declared);
 	if (o->no_torch && o->declared.torch)
 		return usage_error(by, err, "give one of --torch and --no-torch");
-	if (amend(by, o, &job->declared, err))
+	if (amend(by, o, &job->declared, err) || set_plans(by, o, &job->declared, err))
 		return -1;
 	if (o->declared.share || o->no_share) {
 		job->declared.share = o->declared.share;

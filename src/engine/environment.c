@@ -67,6 +67,8 @@ static void set_configuration(const struct run *run, struct strings *env)
 
 	set_integer(env, "POLLUX_REPLICAS", c->replicas);
 	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
+	if (c->plan[0])
+		strings_set_variable(env, "POLLUX_PLAN", c->plan);
 	if (!c->local_batch_size)
 		return;
 	set_integer(env, "POLLUX_BATCH", configuration_batch_size(c));

@@ -7,14 +7,14 @@
 
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_LR, NAME_LR_SCALE, NAME_SAMPLES,
-	NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PORT, NAME_JOB, NAME_RUN, N_NAMES
+	NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PLAN, NAME_PORT, NAME_JOB, NAME_RUN, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
 	[NAME_BATCH] = "batch", [NAME_LOCAL_BATCH] = "local_batch", [NAME_ACCUM] = "accum",
 	[NAME_GPUS] = "gpus", [NAME_LR] = "lr", [NAME_LR_SCALE] = "lr_scale",
 	[NAME_SAMPLES] = "samples", [NAME_CHECKPOINT] = "checkpoint", [NAME_NEWEST] = "newest",
-	[NAME_RESUME] = "resume",
+	[NAME_RESUME] = "resume", [NAME_PLAN] = "plan",
 	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
 };
 
@@ -80,6 +80,8 @@ static int check_piece(const char *where, const struct piece *piece,
 		return err_set(err, EX_USAGE, "'{lr}' in %s needs --lr", where);
 	if (!facts->has_resume_args && name == NAME_RESUME)
 		return err_set(err, EX_USAGE, "'{resume}' in %s needs --resume-args", where);
+	if (!facts->has_plans && name == NAME_PLAN)
+		return err_set(err, EX_USAGE, "'{plan}' in %s needs --plan", where);
 	return 0;
 }
 
@@ -110,6 +112,14 @@ int template_check(const struct strings *argv, const char *resume_args,
 			return -1;
 	}
 	return resume_args ? check_text(resume_args, "--resume-args", &inner, err) : 0;
+}
+
+int template_check_plan(const char *args, const struct template_facts *facts, struct err *err)
+{
+	struct template_facts inner = *facts;
+
+	inner.has_plans = inner.has_resume_args = false;
+	return check_text(args, "--plan", &inner, err);
 }
 
 bool template_knows(const char *name)
@@ -169,6 +179,10 @@ static void expand_name(int name, const struct template_values *v, struct text *
 		if (v->resume_args)
 			expand_text(v->resume_args, v, out);
 		break;
+	case NAME_PLAN:
+		if (v->plan_args)
+			expand_text(v->plan_args, v, out);
+		break;
 	default:
 		break;
 	}
@@ -188,9 +202,9 @@ static void expand_text(const char *text, const struct template_values *values, 
 
 /* Splits at blanks before each word is expanded, so that a directory with a blank in its name stays
  * one argument. */
-static void add_resume_words(const struct template_values *values, struct strings *out)
+static void add_words(const char *text, const struct template_values *values, struct strings *out)
 {
-	const char *p = values->resume_args ? values->resume_args : "";
+	const char *p = text ? text : "";
 
 	for (p += strspn(p, " \t"); *p; p += strspn(p, " \t")) {
 		size_t length = strcspn(p, " \t");
@@ -212,13 +226,19 @@ void template_expand(const struct strings *argv, const struct template_values *v
 		struct text expanded = TEXT_INIT;
 
 		if (!strcmp(argv->items[i], "{resume}")) {
-			add_resume_words(values, out);
+			add_words(values->resume_args, values, out);
+			continue;
+		}
+		if (!strcmp(argv->items[i], "{plan}")) {
+			add_words(values->plan_args, values, out);
 			continue;
 		}
 		expand_text(argv->items[i], values, &expanded);
 		strings_add(out, expanded.data);
 		text_release(&expanded);
 	}
+	if (!template_mentions(argv, "plan"))
+		add_words(values->plan_args, values, out);
 	if (!template_mentions(argv, "resume"))
-		add_resume_words(values, out);
+		add_words(values->resume_args, values, out);
 }

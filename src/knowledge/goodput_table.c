@@ -27,6 +27,31 @@ struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices)
 	return t;
 }
 
+/* Another plan for one more device has to be better by so much. */
+#define WORTH_ANOTHER_PLAN 1.01
+
+struct goodput_table *goodput_table_best_of(const struct goodput_table *const *tables, int n,
+					    int n_devices)
+{
+	struct goodput_table *t = table_new(n_devices);
+	int last = -1;
+
+	for (int r = 1; r <= n_devices; r++) {
+		int best = last >= 0 && tables[last]->goodput[r] > 0 ? last : -1;
+
+		for (int i = 0; i < n; i++)
+			if (tables[i]->goodput[r] >
+			    (best < 0 ? 0 : tables[best]->goodput[r] *
+					    (best == last ? WORTH_ANOTHER_PLAN : 1)))
+				best = i;
+		t->goodput[r] = best >= 0 ? tables[best]->goodput[r] : (double)NAN;
+		if (best >= 0)
+			t->best[r] = tables[best]->best[r];
+		last = best >= 0 ? best : last;
+	}
+	return t;
+}
+
 double goodput_assumed(int replicas)
 {
 	return sqrt(replicas);

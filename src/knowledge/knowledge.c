@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/execution_plan.h"
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
@@ -140,8 +141,12 @@ static int read_prior(struct store *s, const char *workload, const char *device_
 	struct device_measurement_list measured;
 	double n_parameters;
 
+	char *base = execution_plan_base(workload);
+	int rc = store_workload_get_parameters(s, base, &n_parameters, err);
+
+	free(base);
 	*has = false;
-	if (store_workload_get_parameters(s, workload, &n_parameters, err))
+	if (rc)
 		return -1;
 	if (!(n_parameters > 0))
 		return 0;
@@ -186,16 +191,24 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 	       store_failed_sizes(s, workload, device_kind, &k->failed, err) ? -1 : 0;
 }
 
+static int read_length(struct store *s, const char *workload, struct knowledge *k, struct err *err)
+{
+	char *base = execution_plan_base(workload);
+	int n_typical, rc;
+
+	rc = store_typical_samples(s, base, &k->typical_samples, &n_typical, err);
+	free(base);
+	return rc;
+}
+
 int knowledge_load(struct store *s, const char *workload, const char *device_kind,
 		   struct knowledge *k, struct err *err)
 {
-	int n_typical;
-
 	*k = knowledge_of_nothing();
 	if (store_model_get(s, workload, device_kind, &k->model, &k->modelled, err) ||
 	    load_noise(s, workload, k, err) ||
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
-	    store_typical_samples(s, workload, &k->typical_samples, &n_typical, err) ||
+	    read_length(s, workload, k, err) ||
 	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
 	    knowledge_load_sizes(s, workload, device_kind, k, err)) {
 		knowledge_release(k);

@@ -13,7 +13,7 @@ bool configuration_equal(const struct configuration *a, const struct configurati
 {
 	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
 	       a->accumulation_steps == b->accumulation_steps && a->nodes == b->nodes &&
-	       strcmp(a->kind, b->kind) == 0;
+	       strcmp(a->kind, b->kind) == 0 && strcmp(a->plan, b->plan) == 0;
 }
 
 /* 64-bit FNV-1a over words instead of bytes, with a final shift. */
@@ -32,6 +32,8 @@ uint64_t configuration_hash(const struct configuration *c)
 	hash = mix(hash, (uint64_t)c->nodes);
 	for (const char *k = c->kind; *k; k++)
 		hash = mix(hash, (unsigned char)*k);
+	for (const char *p = c->plan; *p; p++)
+		hash = mix(hash, (unsigned char)*p);
 	return hash;
 }
 
@@ -41,6 +43,8 @@ void configuration_print(const struct configuration *c, struct text *out)
 		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps);
 	if (c->nodes > 1)
 		text_addf(out, " on %d nodes", c->nodes);
+	if (c->plan[0])
+		text_addf(out, " in plan %s", c->plan);
 }
 
 static bool in_range(const struct configuration *c, int64_t min, int64_t max)

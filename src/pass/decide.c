@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "decision.h"
+#include "job_plans.h"
 #include "kinds.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
@@ -36,9 +37,11 @@ void decision_free(struct decision *d)
 	if (!d)
 		return;
 	forget_kinds(d);
-	for (int j = 0; j < d->n; j++)
+	for (int j = 0; j < d->n; j++) {
 		if (d->candidates[j].owns_table)
 			goodput_table_free(d->candidates[j].table);
+		job_plans_free(d->candidates[j].plans);
+	}
 	for (int i = 0; i < d->n_passed_over; i++)
 		free(d->passed_over[i].reason);
 	free(d->candidates);
@@ -192,6 +195,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	select_candidates(s, d);
 	share_find_guests(s, d);
 	find_kinds(s, d);
+	find_plans(s, d);
 	bar_kinds(s, d);
 	weigh_candidates(s, d);
 	weigh_on_kinds(s, d);
@@ -209,6 +213,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	share_give_seats(s, d);
 	choose_all_sizes(s, d);
 	explain_kinds(d);
+	explain_plans(d);
 	explain_group_limits(s, d);
 	explain_rungs(s, d);
 	explain_blocked(s, d);

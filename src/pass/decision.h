@@ -7,6 +7,8 @@
 #include "pollux/assign.h"
 #include "pollux/goodput_table.h"
 
+struct job_plans;
+
 /* A job that the policy decides on. */
 struct candidate {
 	const struct job *job;		/* in the snapshot, as the next two */
@@ -15,6 +17,7 @@ struct candidate {
 	bool relaunchable;		/* goes on where it was, if it is stopped and relaunched */
 	bool suspends;			/* its run is suspended, rather than stopped, or will be */
 	int turn;			/* among the runs of its sweep that go on from a rung; 0 */
+	struct job_plans *plans;	/* owned; NULL: none are declared; job_plans.h */
 	const struct workload *workload;	/* of the model; NULL: never measured */
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_plans.h"
 #include "kinds.h"
 #include "pollux/mem.h"
 
@@ -80,8 +81,10 @@ static bool ran_out_on(const struct snapshot *s, const struct job *job, const ch
 }
 
 /* True if some legal sizes are not known to be too large on the kind. */
-static bool sizes_are_left(const struct snapshot *s, const struct job *job, const char *kind)
+static bool sizes_are_left(const struct snapshot *s, const struct candidate *candidate,
+			   const char *kind)
 {
+	const struct job *job = candidate->job;
 	const struct declaration *declared = &job->declared;
 	const struct workload *w = workloads_find(&s->workloads, declared->workload, kind);
 	int r = declared->min_replicas;
@@ -92,6 +95,8 @@ static bool sizes_are_left(const struct snapshot *s, const struct job *job, cons
 	struct configuration c;
 	int64_t too_large, limit;
 
+	if (candidate->plans)
+		return plan_is_left(s, candidate, kind);
 	if (declared->batch_size == 0)
 		return !ran_out_on(s, job, kind);
 	if (!w)
@@ -109,12 +114,11 @@ static bool sizes_are_left(const struct snapshot *s, const struct job *job, cons
 static unsigned too_small(const struct snapshot *s, const struct decision *d, int j,
 			  unsigned barred)
 {
-	const struct job *job = d->candidates[j].job;
 	unsigned small = 0, all = (1U << d->n_kinds) - 1;
 	int64_t most = -1;
 
 	for (int k = 0; k < d->n_kinds; k++)
-		if (!sizes_are_left(s, job, d->kinds[k].name)) {
+		if (!sizes_are_left(s, &d->candidates[j], d->kinds[k].name)) {
 			small |= 1U << k;
 			if (d->kinds[k].memory_bytes > most)
 				most = d->kinds[k].memory_bytes;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_plans.h"
 #include "kinds.h"
 #include "plan.h"
 #include "pollux/mem.h"
@@ -135,6 +136,15 @@ static void share(const struct snapshot *s, const struct share_place *place, str
 		run->suspension = SUSPENSION_CANNOT;
 }
 
+static void set_plan_hash(const struct candidate *c, struct run *run)
+{
+	const struct execution_plan *plan = c->plans
+		? execution_plans_find(&c->plans->declared, run->configuration.plan) : NULL;
+
+	if (plan)
+		memcpy(run->plan_hash, plan->hash, sizeof(run->plan_hash));
+}
+
 static struct run *make_run(const struct snapshot *s, const struct decision *d, int j)
 {
 	struct run *run = xcalloc(1, sizeof(*run));
@@ -148,6 +158,8 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 	run->assigned_time_s = s->now_wall_s;
 	run->assigned_boot_s = s->now_boot_s;
 	run->suspension = s->suspends ? SUSPENSION_NONE : SUSPENSION_CANNOT;
+	run->other_plan = has_other_plan(&d->candidates[j], run->configuration.plan);
+	set_plan_hash(&d->candidates[j], run);
 	run->larger_kind = has_larger_kind(d, j, &s->devices.items[first_device(s, d, j)]);
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
@@ -262,7 +274,8 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 
 	if (!run || run->state != RUN_RUNNING || run->suspension > SUSPENSION_NONE)
 		return;
-	if (takes_configurations(s, run)) {
+	if (takes_configurations(s, run) &&
+	    !strcmp(run->configuration.plan, d->sizes[j].configuration.plan)) {
 		if (could_do_better(s, d, j))
 			change(d, j, p);
 	} else if (d->choices[j].reconfigure && d->candidates[j].relaunchable &&

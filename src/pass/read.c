@@ -5,6 +5,7 @@
 
 #include "snapshot.h"
 #include "pollux/clock.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 
 /* --- runs --- */
@@ -127,7 +128,25 @@ static bool contains(const struct strings *list, const char *word)
 	return false;
 }
 
-/* The workloads of jobs that have sizes to choose. */
+static void name_plans(const struct declaration *declared, struct strings *names)
+{
+	struct execution_plans plans;
+	struct err ignored;
+
+	if (execution_plans_parse(declared->plans, &plans, &ignored))
+		return;
+	for (int i = 0; i < plans.count; i++) {
+		char *name = execution_plan_workload(declared->workload, plans.items[i].name,
+						     plans.items[i].hash);
+
+		if (!contains(names, name))
+			strings_add(names, name);
+		free(name);
+	}
+	execution_plans_release(&plans);
+}
+
+/* The workloads of jobs that have sizes to choose, and their names under plans. */
 static void name_workloads(const struct snapshot *s, struct strings *names)
 {
 	strings_init(names);
@@ -136,6 +155,8 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 
 		if (declared->batch_size > 0 && !contains(names, declared->workload))
 			strings_add(names, declared->workload);
+		if (declared->batch_size > 0 && declared->plans)
+			name_plans(declared, names);
 	}
 }
 

@@ -1,6 +1,8 @@
 /* sizes.c - the configuration in which a job is to run on the devices that it was assigned. */
 #include <math.h>
+#include <string.h>
 
+#include "job_plans.h"
 #include "kinds.h"
 
 double goodput_now(const struct candidate *c)
@@ -29,18 +31,34 @@ static double learning_rate_scale(const struct declaration *declared, double noi
 				 (double)batch_size);
 }
 
+/* The name under which is kept what is known of the job in this plan (-1: it has none). */
+static const char *workload_of(const struct candidate *c, int plan)
+{
+	return plan >= 0 ? c->plans->views[plan].workload : c->job->declared.workload;
+}
+
+struct devices_wanted {
+	int replicas;
+	const char *kind;
+};
+
 /* The best choice by the model of the kind of device that the job gets. The table is of the
  * kind that the job was weighed with, which for a job that waits may be another one. */
 static struct goodput_choice best_on(const struct snapshot *s, const struct decision *d,
-				     const struct candidate *c, int replicas, const char *kind,
-				     struct job_model *model)
+				     const struct candidate *c, int plan,
+				     const struct devices_wanted *on, struct job_model *model)
 {
-	struct workload *w = workloads_find(&s->workloads, c->job->declared.workload, kind);
+	const char *kind = on->kind;
+	int replicas = on->replicas;
+	struct workload *w = workloads_find(&s->workloads, workload_of(c, plan), kind);
 	const struct kind_view *view = view_of_kind(d, c, kind);
 	struct goodput_choice best = { .goodput = 0 };
 
-	*model = view ? view->model : c->model;
-	if (view && view->table && !view->table->assumed && model->known) {
+	*model = plan >= 0 ? c->plans->views[plan].model : view ? view->model : c->model;
+	if (plan >= 0) {
+		if (c->plans->views[plan].table && replicas <= d->n_usable)
+			best = c->plans->views[plan].table->best[replicas];
+	} else if (view && view->table && !view->table->assumed && model->known) {
 		best = view->table->best[replicas];
 	} else if (w && w->measured && w != c->workload) {
 		knowledge_of_job(&w->k, c->job, model);
@@ -54,10 +72,9 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 
 /* Whatever chose the sizes (a policy without models, or a model of another kind of device):
  * none that is known not to work on this kind, while another one works that the job may have. */
-static bool keep_to_what_works(const struct snapshot *s, const struct declaration *declared,
-			       const char *kind, struct configuration *c)
+static bool keep_to_what_works(const struct declaration *declared, const struct workload *w,
+			       struct configuration *c)
 {
-	const struct workload *w = workloads_find(&s->workloads, declared->workload, kind);
 	struct batch_range range = {
 		declared->batch_size, declared->min_batch_size, declared->max_batch_size,
 		declared->accumulates,
@@ -73,6 +90,13 @@ static bool keep_to_what_works(const struct snapshot *s, const struct declaratio
 	return true;
 }
 
+static void name_plan(const struct candidate *c, int plan, struct configuration *configuration)
+{
+	if (plan >= 0)
+		memcpy(configuration->plan, c->plans->declared.items[plan].name,
+		       sizeof(configuration->plan));
+}
+
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			  const struct candidate *c, int replicas, const char *kind)
 {
@@ -84,18 +108,23 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			   .interval = { (double)NAN, (double)NAN } },
 	};
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
+	struct devices_wanted on = { replicas, kind };
 	struct goodput_choice best;
 	struct job_model model;
+	int plan = choose_plan(d, c, replicas);
 	bool changed;
 
+	name_plan(c, plan, &sizes.configuration);
 	if (declared->batch_size == 0)
 		return sizes;
-	best = best_on(s, d, c, replicas, kind, &model);
+	best = best_on(s, d, c, plan, &on, &model);
 	sizes.configuration = best.goodput > 0 ? best.configuration
 		: configuration_spread(declared->batch_size, replicas,
 				       declared->max_local_batch_size, declared->min_batch_size,
 				       declared->max_batch_size);
-	changed = keep_to_what_works(s, declared, kind, &sizes.configuration);
+	changed = keep_to_what_works(declared, workloads_find(&s->workloads, workload_of(c, plan),
+							      kind), &sizes.configuration);
+	name_plan(c, plan, &sizes.configuration);
 	if (s->policy->models_goodput)
 		noise_scale = model.goodput.noise_scale;
 	if (s->policy->models_goodput || changed)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decision.h"
+#include "job_plans.h"
 
 /* The cost of a restart where no relaunch was ever timed, as a part of a slice: 30 s of ten
  * minutes, as in the published evaluation. */
@@ -53,7 +54,7 @@ static struct goodput_table *find_table(const struct decision *d, int j)
 	for (int i = 0; i < j; i++) {
 		const struct candidate *other = &d->candidates[i];
 
-		if (other->owns_table && !other->table->assumed &&
+		if (other->owns_table && !other->table->assumed && !other->plans &&
 		    job_model_equal(&other->model, &d->candidates[j].model))
 			return other->table;
 	}
@@ -70,9 +71,9 @@ static void set_table(const struct snapshot *s, struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
 
-	if (!c->model.known && may_be_measured(s, d, j))
+	if (c->table || (!c->model.known && may_be_measured(s, d, j)))
 		return;
-	c->table = c->model.known ? find_table(d, j) : NULL;
+	c->table = c->model.known && !c->plans ? find_table(d, j) : NULL;
 	if (c->table)
 		return;
 	c->table = c->model.known ? goodput_table_of(&c->model, most_devices(d))
@@ -177,6 +178,13 @@ static bool keeps_configuration(const struct candidate *c)
 	return c->suspends && !c->relaunchable;
 }
 
+/* The best goodput that the run can have without a relaunch, if a relaunch could bring it to
+ * another plan; else NaN. */
+static double goodput_of_plan(const struct snapshot *s, const struct candidate *c)
+{
+	return c->plans && takes_configurations(s, c->run) ? plan_goodput_now(c) : (double)NAN;
+}
+
 static void describe(const struct snapshot *s, const struct decision *d, const struct candidate *c,
 		     struct sched_job *out)
 {
@@ -189,7 +197,7 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	/* A run that changes while it runs will be at its best: its present goodput is no matter
 	 * for the policy. Nor is that of a run whose configuration cannot change. */
 	out->goodput_now = c->run && (takes_configurations(s, c->run) || keeps_configuration(c))
-		? (double)NAN : goodput_now(c);
+		? goodput_of_plan(s, c) : goodput_now(c);
 	out->remaining_samples = (double)NAN;
 	if (!c->table)
 		return;
@@ -219,20 +227,30 @@ static void tell_others_of_workload(struct decision *d, const char *workload)
 	}
 }
 
+static void weigh(const struct snapshot *s, struct decision *d, int j, struct knowledge *nothing)
+{
+	struct candidate *c = &d->candidates[j];
+	const struct run *run = run_of(c);
+	struct workload *w;
+
+	if (c->plans) {
+		weigh_plans(s, d, j);
+		return;
+	}
+	w = workloads_measured(&s->workloads, c->job->declared.workload,
+			       run ? run->devices[0].kind : NULL);
+	c->workload = w;
+	knowledge_of_job(w ? &w->k : nothing, c->job, &c->model);
+}
+
 void weigh_candidates(const struct snapshot *s, struct decision *d)
 {
 	struct knowledge nothing = knowledge_of_nothing();
 
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++) {
-		struct candidate *c = &d->candidates[j];
-		struct workload *w = workloads_measured(&s->workloads, c->job->declared.workload,
-							run_of(c) ? run_of(c)->devices[0].kind
-								  : NULL);
-
-		c->workload = w;
-		knowledge_of_job(w ? &w->k : &nothing, c->job, &c->model);
+		weigh(s, d, j, &nothing);
 		set_table(s, d, j);
-		describe(s, d, c, &d->sched_jobs[j]);
+		describe(s, d, &d->candidates[j], &d->sched_jobs[j]);
 	}
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++)
 		if (is_measured_first(s, d, j))

@@ -136,6 +136,16 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		keep_least(v->table, v->model.min_replicas, n);
 }
 
+/* Plans are compared on the kind on which they were measured, which stands for all. */
+static void expect_the_same(struct decision *d, int j)
+{
+	struct sched_job *job = &d->sched_jobs[j];
+
+	for (int k = 0; k < d->n_kinds; k++)
+		if (!(job->barred_kinds & 1U << k))
+			job->kind_goodput[k] = d->candidates[j].table->goodput;
+}
+
 void weigh_on_kinds(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; d->n_kinds > 0 && j < d->n; j++) {
@@ -143,6 +153,10 @@ void weigh_on_kinds(const struct snapshot *s, struct decision *d)
 
 		if (!c->table)
 			continue;
+		if (c->plans) {
+			expect_the_same(d, j);
+			continue;
+		}
 		c->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*c->on_kind));
 		for (int k = 0; k < d->n_kinds; k++) {
 			set_view(s, d, j, k);

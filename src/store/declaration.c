@@ -29,6 +29,9 @@ static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL 
 	{ { column, FIELD_##type, offsetof(struct declaration, member), \
 	    FIELD_##unknown, NULL, 0 }, \
 	  since, COLUMN_SHOWN | (flags) }
+#define HIDDEN_COLUMN(column, type, member, unknown, since) \
+	{ { column, FIELD_##type, offsetof(struct declaration, member), \
+	    FIELD_##unknown, NULL, 0 }, since, 0 }
 #define COLUMN_OF_NAMES(column, member, names, since) \
 	{ { column, FIELD_NAME, offsetof(struct declaration, member), FIELD_KNOWN, &(names), 0 }, \
 	  since, COLUMN_SHOWN }
@@ -87,6 +90,10 @@ const struct declared_field declared_fields[] = {
 	{ { "not-kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.not_kind), 0, 0,
 	    "run on no such kind of device", .target = FIELD_TEXT },
 	  COLUMN("not_kind", TEXT, not_kind, UNKNOWN_ZERO, 30, 0), SUBMIT },
+	{ { "plan", 0, OPTION_LIST, "NAME=ARGS", OFFSET(plans), 0, 0,
+	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
+	    " used, pollux-plans(7)" },
+	  HIDDEN_COLUMN("plans", TEXT, plans, UNKNOWN_ZERO, 34), BOTH },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
 	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT | FOR_EDIT },
@@ -235,6 +242,7 @@ void declaration_release(struct declaration *d)
 	free(d->on_end);
 	free(d->kind);
 	free(d->not_kind);
+	free(d->plans);
 	declaration_init(d);
 }
 
@@ -253,6 +261,7 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->on_end = copy(from->on_end);
 	d->kind = copy(from->kind);
 	d->not_kind = copy(from->not_kind);
+	d->plans = copy(from->plans);
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/execution_plan.h"
 #include "pollux/job.h"
 #include "pollux/number.h"
 
@@ -205,6 +206,12 @@ void run_init(struct run *run)
 		.learning_rate_scale = 1, .stands_at_samples = NAN,
 	};
 	row_init(&runs_table, run);
+}
+
+char *job_knowledge_name(const struct job *job, const struct run *run)
+{
+	return execution_plan_workload_of(job->declared.workload, job->declared.plans,
+					  run ? run->configuration.plan : job->progress.plan);
 }
 
 int run_held(const struct run *run)

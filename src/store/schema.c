@@ -414,6 +414,17 @@ static const char *const steps[] = {
 	/* 33: how the workload of a sweep was split, in words; empty: not yet; NULL: it is not to
 	 * be split */
 	"ALTER TABLE job_groups ADD COLUMN split TEXT;",
+
+	/* 34: what is known of a workload is kept for each plan: the workload of a run under a plan
+	 * is the name of execution_plan_workload(). */
+	"DROP TRIGGER run_has_workload; DROP TRIGGER job_changes_workload;"
+	"CREATE TRIGGER run_has_workload AFTER INSERT ON runs BEGIN"
+	" UPDATE runs SET workload = (SELECT jobs.workload FROM jobs WHERE jobs.id = NEW.job_id)"
+	"  || coalesce(char(31) || NEW.plan || '#' || NEW.plan_hash, '') WHERE id = NEW.id; END;"
+	"CREATE TRIGGER job_changes_workload AFTER UPDATE OF workload ON jobs BEGIN"
+	" UPDATE runs SET workload = NEW.workload || coalesce(char(31) || plan || '#' || plan_hash,"
+	"  '') WHERE job_id = NEW.id; END;"
+	"CREATE INDEX jobs_with_plans ON jobs (workload) WHERE plans IS NOT NULL;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -47,6 +47,13 @@ void sql_forget(struct store *s);
 	"(SELECT newest.id FROM runs newest WHERE newest.workload = " workload \
 	" ORDER BY newest.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX) ")"
 
+/* True for the names of a workload under its plans (execution_plan.h), by an index; the workload in
+ * such a name. */
+#define SQL_OF_PLANS(name, workload) \
+	name " > " workload " || char(31) AND " name " < " workload " || char(32)"
+#define SQL_BASE(name) "iif(instr(" name ", char(31)), substr(" name ", 1, instr(" name \
+	", char(31)) - 1), " name ")"
+
 char *sql_text(sqlite3_stmt *q, int column);		/* a copy; "" for NULL */
 char *sql_text_or_null(sqlite3_stmt *q, int column);
 double sql_double(sqlite3_stmt *q, int column);		/* NaN for NULL */

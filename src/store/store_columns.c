@@ -16,6 +16,7 @@ static const struct store_column of_configuration[] = {
 	C("accumulation_steps", INT, accumulation_steps, KNOWN, 1,
 	  OF_RUN | RUN_WANTED | OBSERVED | GRADIENT | INHERITED),
 	C("share", INT, share, KNOWN, 32, OF_RUN | INHERITED),
+	CHARS("plan", plan, 34, OF_RUN | INHERITED),
 	{ { "batch_size", FIELD_BATCH_SIZE, 0, ZERO, NULL, 0 }, 1, OF_RUN | RUN_WANTED | GRADIENT },
 };
 #undef ROW
@@ -66,6 +67,7 @@ static const struct store_column of_progress[] = {
 	C("exit_code", INT, exit_code, NEGATIVE, 1, SHOWN),
 	C("term_signal", INT, term_signal, NEGATIVE, 1, SHOWN),
 	C("last_end_time_s", DOUBLE, last_end_time_s, UNKNOWN, 2, 0),
+	CHARS("plan", plan, 34, SHOWN),
 };
 #undef ROW
 
@@ -141,6 +143,8 @@ static const struct store_column of_run[] = {
 	C("cpu_time_s", DOUBLE, cpu_time_s, UNKNOWN, 3, SHOWN | END),
 	C("out_of_memory", BOOL, out_of_memory, KNOWN, 3, END),
 	C("larger_kind", BOOL, larger_kind, KNOWN, 30, 0),
+	C("other_plan", BOOL, other_plan, KNOWN, 34, 0),
+	CHARS("plan_hash", plan_hash, 34, 0),
 	C("forgotten", INT, forgotten, KNOWN, 20, 0),
 	NAMES("suspension", suspension, ZERO, suspension_names, 14, SHOWN | SUSPENSION),
 	C("suspended_boot_s", DOUBLE, suspended_boot_s, UNKNOWN, 14, SUSPENSION),

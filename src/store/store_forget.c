@@ -4,7 +4,9 @@
 #include "pollux/store_forget.h"
 
 /* The runs of a job, or of all jobs of a workload. */
-#define OF_RUNS "(SELECT id FROM runs WHERE (?1 = 0 AND workload = ?2) OR job_id = ?1)"
+#define OF_RUNS \
+	"(SELECT id FROM runs WHERE (?1 = 0 AND workload = ?2) OR job_id = ?1 OR (?1 = 0 AND " \
+	SQL_OF_PLANS("workload", "?2") "))"
 
 static int change(struct store *s, const struct forget *f, const char *sql, int64_t *n,
 		  struct err *err)
@@ -28,7 +30,8 @@ static int forget_times(struct store *s, const struct forget *f, struct forgotte
 	       change(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS, &n->observations,
 		      err) ||
 	       change(s, f, "DELETE FROM steps_beside WHERE run_id IN " OF_RUNS, &ignored, err) ||
-	       change(s, f, "DELETE FROM models WHERE workload = ?2 AND ?1 = ?1", &n->models, err)
+	       change(s, f, "DELETE FROM models WHERE (workload = ?2 OR "
+		      SQL_OF_PLANS("workload", "?2") ") AND ?1 = ?1", &n->models, err)
 		? -1 : 0;
 }
 

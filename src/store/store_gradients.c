@@ -1,6 +1,8 @@
 /* store_gradients.c - the gradient statistics that the jobs of a workload have reported. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "pollux/execution_plan.h"
 #include "rows.h"
 
 static void reverse(struct gradient_row *rows, int n)
@@ -13,17 +15,28 @@ static void reverse(struct gradient_row *rows, int n)
 	}
 }
 
+/* The noise scale does not depend on the plan. */
+#define OF_ALL_PLANS \
+	"(SELECT n.id FROM runs n WHERE n.workload = ?1 OR (" SQL_OF_PLANS("n.workload", "?1") ")" \
+	" ORDER BY n.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX) ")"
+#define NEWEST " ORDER BY run_id DESC, window DESC LIMIT ?2"
+
 int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
 				struct err *err)
 {
+	bool has_plan = strstr(workload, PLAN_SEPARATOR) != NULL;
+	char *base = execution_plan_base(workload);
 	struct read_rows all;
 	sqlite3_stmt *q;
+	int rc;
 
 	*list = (struct gradient_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(gradients_table),
-		       "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN "
-		       SQL_NEWEST_RUNS("?") " ORDER BY run_id DESC, window DESC LIMIT ?", "ti",
-		       workload, (int64_t)STORE_GRADIENTS_MAX))
+	rc = rows_query(s, &q, err, ALL_OF(gradients_table), has_plan
+			? "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN " OF_ALL_PLANS NEWEST
+			: "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN "
+			  SQL_NEWEST_RUNS("?1") NEWEST, "ti", base, (int64_t)STORE_GRADIENTS_MAX);
+	free(base);
+	if (rc)
 		return -1;
 	all = rows_read_all(s, q, &gradients_table, NULL, err);
 	*list = (struct gradient_list){ all.items, all.count };

@@ -131,7 +131,8 @@ int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *e
 	int rc;
 
 	*list = (struct ran_out_list){ .items = NULL };
-	if (sql_query(s, &q, err, "SELECT DISTINCT runs.job_id, run_devices.kind FROM runs"
+	if (sql_query(s, &q, err, "SELECT DISTINCT runs.job_id, run_devices.kind,"
+		      " coalesce(runs.plan, '') FROM runs"
 		      " JOIN jobs ON jobs.id = runs.job_id"
 		      " JOIN run_devices ON run_devices.run_id = runs.id"
 		      " WHERE runs.out_of_memory = 1 AND runs.state = 'ended'"
@@ -145,6 +146,8 @@ int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *e
 		item->job_id = sqlite3_column_int64(q, 0);
 		snprintf(item->kind, sizeof(item->kind), "%s",
 			 (const char *)sqlite3_column_text(q, 1));
+		snprintf(item->plan, sizeof(item->plan), "%s",
+			 (const char *)sqlite3_column_text(q, 2));
 	}
 	sql_done(q);
 	return rc < 0 ? -1 : 0;

@@ -75,11 +75,15 @@ int store_workload_stamps(struct store *s, const char *device_kind,
 
 	*list = (struct workload_stamp_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps),"
-		      " (SELECT parameters FROM workloads WHERE workload = w.workload),"
+		      " (SELECT parameters FROM workloads WHERE workload = " SQL_BASE("w.workload")
+		      "),"
 		      " (SELECT max(measured_time_s) FROM device_measurements WHERE device_kind"
 		      " = ?1)"
 		      " FROM (SELECT DISTINCT workload FROM jobs WHERE state IN ('queued',"
-		      " 'running')) w"
+		      " 'running') UNION ALL SELECT DISTINCT r.workload FROM (SELECT DISTINCT"
+		      " workload FROM jobs WHERE plans IS NOT NULL AND state IN ('queued',"
+		      " 'running')) j CROSS JOIN runs r ON " SQL_OF_PLANS("r.workload", "j.workload")
+		      ") w"
 		      " CROSS JOIN observations o ON o.run_id IN " SQL_NEWEST_RUNS("w.workload")
 		      " AND o.device_kind = ?1 GROUP BY w.workload", "t", device_kind))
 		return -1;

@@ -17,7 +17,7 @@
 
 #define MODEL_RESTS \
 	"EXISTS (SELECT 1 FROM runs r WHERE r.job_id = jobs.id AND r.id IN " \
-	SQL_NEWEST_RUNS("jobs.workload") ")" \
+	SQL_NEWEST_RUNS("r.workload") ")" \
 	" OR id IN (SELECT l.id FROM jobs l WHERE l.workload = jobs.workload" \
 	"  AND l.state = 'done' AND l.profile = 0 AND l.samples > 0 ORDER BY l.id DESC" \
 	"  LIMIT " LENGTHS_OF ")"

@@ -44,10 +44,17 @@ static int uncount(struct store *s, const struct run *r, struct err *err)
 		       r->id);
 }
 
-/* A run that a kind of device with more memory would do for is no failure of its job. */
+/* A run that another plan, or a kind of device with more memory, would do for is no failure of its
+ * job. */
 static bool moves_to_more_memory(const struct run *r)
 {
-	return r->outcome == OUTCOME_FAILED && r->out_of_memory && r->larger_kind;
+	return r->outcome == OUTCOME_FAILED && r->out_of_memory && (r->larger_kind || r->other_plan);
+}
+
+/* True if checkpoints of the run may be there, which bind the job to the plan's group. */
+static bool did_something(const struct run *r)
+{
+	return !r->out_of_memory || isfinite(r->first_step_s);
 }
 
 static int add_totals(struct store *s, const struct run *r, struct err *err)
@@ -70,12 +77,14 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       " samples = coalesce(?, samples), exit_code = ?, term_signal = ?,"
 		       " saves_when_asked = coalesce(?, saves_when_asked),"
 		       " saved_nothing = max(saved_nothing, ?),"
-		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmmidi", r->duration_s,
+		       " plan = coalesce(nullif(?, ''), plan),"
+		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmmitdi", r->duration_s,
 		       r->duration_s * r->configuration.replicas, (int64_t)stopped,
 		       (int64_t)(r->outcome == OUTCOME_FAILED && !moves_to_more_memory(r)),
 		       r->lost_samples, r->lost_s,
 		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal,
-		       (int64_t)r->saves_when_asked, (int64_t)r->saved_nothing, clock_wall_s(),
+		       (int64_t)r->saves_when_asked, (int64_t)r->saved_nothing,
+		       did_something(r) ? r->configuration.plan : "", clock_wall_s(),
 		       r->job_id);
 }
 
@@ -187,11 +196,16 @@ static int call_off_assigned(struct store *s, const struct run *r, struct err *e
 		       clock_wall_s(), r->job_id);
 }
 
-static void add_move(char *text, size_t size, const char *kind)
+static void add_move(const struct run *r, char *text, size_t size)
 {
 	struct text t = TEXT_INIT;
 
-	text_addf(&t, "%s; goes to a kind of device with more memory than %s", text, kind);
+	if (r->other_plan)
+		text_addf(&t, "%s; goes on under another plan than %s", text,
+			  r->configuration.plan);
+	else
+		text_addf(&t, "%s; goes to a kind of device with more memory than %s", text,
+			  r->devices[0].kind);
 	snprintf(text, size, "%s", t.data);
 	text_release(&t);
 }
@@ -216,7 +230,7 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 		return -1;
 	describe_end(&r, text, sizeof(text));
 	if (moves_to_more_memory(&r))
-		add_move(text, sizeof(text), r.devices[0].kind);
+		add_move(&r, text, sizeof(text));
 	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
 	    end_job(s, &r, text, sizeof(text), err))
 		return -1;

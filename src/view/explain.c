@@ -98,12 +98,10 @@ static int read_split(struct session *s, struct explanation *e, struct err *err)
 	return 0;
 }
 
-static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
+static int read_model(struct session *s, struct explanation *e, const char *workload,
+		      struct err *err)
 {
-	const char *workload = e->job->declared.workload;
-
-	if (read_split(s, e, err) ||
-	    store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
+	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
 	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
 	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
 	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
@@ -113,6 +111,17 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 			return -1;
 		e->fitted_now = e->knowledge.modelled;
 	}
+	return 0;
+}
+
+static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
+{
+	char *workload = job_knowledge_name(e->job, e->item->run);
+	int rc = read_model(s, e, workload, err);
+
+	free(workload);
+	if (rc || read_split(s, e, err))
+		return -1;
 	knowledge_of_job(&e->knowledge, e->job, &e->model);
 	if (read_command(s, e, err))
 		return -1;

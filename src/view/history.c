@@ -35,10 +35,14 @@ static int read_machine(struct session *s, struct history *h, struct err *err)
 
 struct knowledge *history_knowledge_of(const struct history *h, const struct job *job)
 {
-	for (int i = 0; i < h->n_workloads; i++)
-		if (strcmp(h->workloads[i].name, job->declared.workload) == 0)
-			return &h->workloads[i].knowledge;
-	return NULL;
+	char *name = job_knowledge_name(job, NULL);
+	struct knowledge *found = NULL;
+
+	for (int i = 0; i < h->n_workloads && !found; i++)
+		if (strcmp(h->workloads[i].name, name) == 0)
+			found = &h->workloads[i].knowledge;
+	free(name);
+	return found;
 }
 
 /* No models are fitted for policies that model no goodput. */
@@ -65,12 +69,13 @@ static int read_workloads(struct session *s, struct history *h, struct err *err)
 
 		if (history_knowledge_of(h, job))
 			continue;
-		if (knowledge_load(&s->store, job->declared.workload, h->device_kind, &w->knowledge,
-				   err))
+		w->name = job_knowledge_name(job, NULL);
+		if (knowledge_load(&s->store, w->name, h->device_kind, &w->knowledge, err)) {
+			free(w->name);
 			return -1;
-		w->name = xstrdup(job->declared.workload);
+		}
 		h->n_workloads++;
-		if (learn(s, h, job->declared.workload, &w->knowledge, err))
+		if (learn(s, h, w->name, &w->knowledge, err))
 			return -1;
 	}
 	return 0;

@@ -49,12 +49,17 @@ static int gain_of(struct store *s, const struct job *job, const struct run *run
 {
 	struct configuration c = run->configuration, submitted;
 	struct job_model m;
+	char *workload;
 	double was;
+	int rc;
 
 	*gain = (double)NAN;
 	if (job->declared.batch_size <= 0 || c.local_batch_size <= 0)
 		return 0;
-	if (know(s, job->declared.workload, c.kind, k, err))
+	workload = job_knowledge_name(job, run);
+	rc = know(s, workload, c.kind, k, err);
+	free(workload);
+	if (rc)
 		return -1;
 	knowledge_of_job(&k->knowledge, job, &m);
 	if (!m.known)

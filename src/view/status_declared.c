@@ -1,5 +1,6 @@
 /* status_declared.c - what was asked of one job, for a person. */
 #include <math.h>
+#include <string.h>
 
 #include "pollux/format.h"
 #include "pollux/output.h"
@@ -143,6 +144,14 @@ static void print_seldom(const struct declaration *declared, const struct status
 		output_line(out, "on end", declared->on_end);
 }
 
+static void add_plans(struct text *t, const char *plans)
+{
+	for (; plans && *plans; plans += strcspn(plans, "\n"), plans += *plans == '\n') {
+		text_add(t, t->length ? "; " : "");
+		text_add_bytes(t, plans, strcspn(plans, "\n"));
+	}
+}
+
 void status_print_declared(const struct job *job, const struct status_details *d,
 			   double now_wall_s, const struct output *out)
 {
@@ -160,6 +169,9 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	status_add_number(&t, "samples", declared->total_samples);
 	status_add_number(&t, "steps", declared->total_steps);
 	output_textline(out, "total", &t);
+	add_plans(&t, declared->plans);
+	if (t.length)
+		output_textline(out, "plans", &t);
 	output_line(out, "step regex", d->command.step_regex);
 	print_after(d, &t, out);
 	print_scheduling(job, now_wall_s, &t, out);

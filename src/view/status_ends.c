@@ -94,9 +94,14 @@ static int read_workloads(struct session *s, struct players *p, struct err *err)
 {
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && p->kind && i < p->all.jobs.count; i++)
-		if (plays(p, &p->all.items[i]))
-			rc = read_workload(s, p, p->all.items[i].job->declared.workload, err);
+	for (int i = 0; rc == 0 && p->kind && i < p->all.jobs.count; i++) {
+		const struct status_job *item = &p->all.items[i];
+		char *name = plays(p, item) ? job_knowledge_name(item->job, item->run) : NULL;
+
+		if (name)
+			rc = read_workload(s, p, name, err);
+		free(name);
+	}
 	return rc;
 }
 
@@ -154,11 +159,12 @@ static struct sched_job tell(struct players *p, const struct status_job *item,
 {
 	const struct job *job = item->job;
 	const struct declaration *declared = &job->declared;
-	struct workload *w = p->kind ? workloads_find(&p->workloads, declared->workload,
-							     p->kind) : NULL;
+	char *name = job_knowledge_name(job, item->run);
+	struct workload *w = p->kind ? workloads_find(&p->workloads, name, p->kind) : NULL;
 	int most = declared->max_replicas ? declared->max_replicas : p->n_devices;
 	struct job_model m;
 
+	free(name);
 	knowledge_of_job(w ? &w->k : &p->nothing, job, &m);
 	*table = m.known ? goodput_table_of(&m, p->n_devices)
 			 : goodput_table_assumed(p->n_devices);

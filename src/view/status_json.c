@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pollux/engine.h"
+#include "pollux/execution_plan.h"
 #include "pollux/json.h"
 #include "pollux/mem.h"
 #include "pollux/status.h"
@@ -34,6 +35,7 @@ static void print_configuration(struct json *j, const struct run *run)
 		json_string(j, NULL, run->devices[i].id);
 	json_end(j);
 	json_positive(j, "batch_size", configuration_batch_size(c));
+	json_string(j, "plan", c->plan[0] ? c->plan : NULL);
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer_if(j, "accumulation_steps", c->accumulation_steps, c->local_batch_size > 0);
 }
@@ -179,11 +181,31 @@ void status_print_json_parameters(struct json *j, const struct strings *list)
 	json_end(j);
 }
 
+/* "plan", a column of the job, is that of its last run; this is what was declared. */
+static void print_plans(struct json *j, const char *declared)
+{
+	struct execution_plans plans = { 0 };
+	struct err ignored;
+
+	json_array(j, "plans");
+	if (execution_plans_parse(declared, &plans, &ignored) == 0)
+		for (int i = 0; i < plans.count; i++) {
+			json_object(j, NULL);
+			json_string(j, "name", plans.items[i].name);
+			json_string(j, "group", plans.items[i].group);
+			json_string(j, "args", plans.items[i].args);
+			json_end(j);
+		}
+	json_end(j);
+	execution_plans_release(&plans);
+}
+
 static void print_job(struct json *j, const struct status_job *item)
 {
 	const struct job *job = item->job;
 
 	print_columns(j, &jobs_table, job);
+	print_plans(j, job->declared.plans);
 	status_print_json_parameters(j, &job->parameters);
 	json_string(j, "state", shown_state_name(item->state));
 	json_number(j, "next_start_time_s", job->profile ? (double)NAN : job->next_start_s);

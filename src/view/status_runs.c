@@ -8,16 +8,19 @@
 #include "pollux/status.h"
 #include "pollux/table.h"
 
-/* "128", or "128=2*32*2": replicas, local batch, passes. */
+/* "128", or "128=2*32*2": replicas, local batch, passes. Behind that the plan: "128 gc". */
 static void cell_batch(struct table *t, const struct configuration *c)
 {
+	const char *blank = c->plan[0] ? " " : "";
 	int64_t batch_size = configuration_batch_size(c);
 
-	if (batch_size <= 0 || (c->replicas == 1 && c->accumulation_steps == 1))
-		table_positive(t, batch_size);
+	if (batch_size <= 0)
+		table_text(t, c->plan[0] ? c->plan : "-");
+	else if (c->replicas == 1 && c->accumulation_steps == 1)
+		table_cell(t, "%lld%s%s", (long long)batch_size, blank, c->plan);
 	else
-		table_cell(t, "%lld=%d*%lld*%d", (long long)batch_size, c->replicas,
-			   (long long)c->local_batch_size, c->accumulation_steps);
+		table_cell(t, "%lld=%d*%lld*%d%s%s", (long long)batch_size, c->replicas,
+			   (long long)c->local_batch_size, c->accumulation_steps, blank, c->plan);
 }
 
 /* Says in one or two words why a run was stopped, else how it ended. */

@@ -15,6 +15,7 @@
 #include "pollux/child.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
@@ -250,6 +251,22 @@ static char *prepare_files(struct supervisor *s, struct err *err)
 	return claim_files(s, err) ? NULL : checkpoint_directory(s, err);
 }
 
+/* Returns the arguments of the run's plan, for the caller to free; NULL: it has none. */
+static char *plan_args(const struct supervisor *s)
+{
+	struct execution_plans plans;
+	const struct execution_plan *plan;
+	struct err ignored;
+	char *args;
+
+	if (execution_plans_parse(s->job.declared.plans, &plans, &ignored))
+		return NULL;
+	plan = execution_plans_find(&plans, s->run.configuration.plan);
+	args = plan ? xstrdup(plan->args) : NULL;
+	execution_plans_release(&plans);
+	return args;
+}
+
 static int launch(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = prepare_files(s, err);
@@ -264,7 +281,7 @@ static int launch(struct supervisor *s, struct err *err)
 	};
 	struct strings argv = { 0 }, env = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
-	char *config_file, *newest;
+	char *config_file, *newest, *plan;
 	int rc = -1;
 
 	if (!checkpoints)
@@ -272,6 +289,7 @@ static int launch(struct supervisor *s, struct err *err)
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
+	values.plan_args = plan = plan_args(s);
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
@@ -289,6 +307,7 @@ static int launch(struct supervisor *s, struct err *err)
 	strings_release(&env);
 	free(config_file);
 	free(newest);
+	free(plan);
 	free(checkpoints);
 	return rc;
 }

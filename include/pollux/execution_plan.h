@@ -1,0 +1,51 @@
+/* execution_plan.h - the plans by which a job's command can be executed, as --plan declares them:
+ * plain data parallelism, recomputation, a sharded optimizer ... pollux implements no plan: it
+ * passes the plan's arguments to the command, and measures.
+ *
+ *	struct execution_plans plans;
+ *	if (execution_plans_parse("dp=\ngc=--checkpoint-activations", &plans, err)) ...
+ *	execution_plans_release(&plans);
+ *
+ * Pure functions. */
+#ifndef POLLUX_EXECUTION_PLAN_H
+#define POLLUX_EXECUTION_PLAN_H
+
+#include <stdbool.h>
+
+#include "pollux/configuration.h"
+#include "pollux/err.h"
+
+#define EXECUTION_PLANS_MAX 16
+
+struct execution_plan {
+	char name[CONFIGURATION_PLAN_SIZE];
+	char hash[CONFIGURATION_PLAN_HASH_SIZE];	/* of args: other arguments, another plan */
+	char group[CONFIGURATION_PLAN_SIZE];	/* plans of a group read each other's checkpoints */
+	char *args;				/* owned; "": none */
+};
+
+struct execution_plans {
+	struct execution_plan *items;		/* owned; in the order of declaration */
+	int count;
+};
+
+/* Parses declarations "NAME[:group=G]=ARGS", with a line feed between them. text NULL: no plans.
+ * -1: *err (EX_USAGE) says which plan is wrong; nothing is to be released. */
+int execution_plans_parse(const char *text, struct execution_plans *plans, struct err *err);
+void execution_plans_release(struct execution_plans *plans);
+/* The plan of this name; NULL: there is none. */
+const struct execution_plan *execution_plans_find(const struct execution_plans *plans,
+						  const char *name);
+/* True if a run of b goes on with what a run of a saved. */
+bool execution_plans_share(const struct execution_plan *a, const struct execution_plan *b);
+
+/* What is measured of a workload under a plan is kept under a name of its own: this one, which the
+ * store gives the plan's runs (schema.c). The caller frees it. */
+#define PLAN_SEPARATOR "\037"
+char *execution_plan_workload(const char *workload, const char *plan, const char *hash);
+/* The same by a job's declaration: the plan of that name, or, if there is none, the first. */
+char *execution_plan_workload_of(const char *workload, const char *plans, const char *name);
+/* The workload in such a name, or in the name of a workload without plans. The caller frees it. */
+char *execution_plan_base(const char *workload);
+
+#endif

@@ -1,0 +1,146 @@
+/* execution_plan.c - parses what --plan declares; names what is known of a workload under a plan. */
+#include "pollux/execution_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789._-"
+
+static int check_name(const char *what, const char *name, size_t length, struct err *err)
+{
+	if (length < 1 || length >= CONFIGURATION_PLAN_SIZE || strspn(name, NAME_LETTERS) < length)
+		return err_set(err, EX_USAGE, "%s of a plan is 1 to %d of a-z 0-9 . _ -, not "
+			       "'%.*s'", what, CONFIGURATION_PLAN_SIZE - 1, (int)length, name);
+	return 0;
+}
+
+/* 64-bit FNV-1a. */
+static void hash_args(struct execution_plan *p)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (const char *c = p->args; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+	snprintf(p->hash, sizeof(p->hash), "%08x", (unsigned)(hash ^ hash >> 32));
+}
+
+/* text: behind the ':'. Moves *text to the '=' before the arguments. */
+static int parse_attributes(struct execution_plan *p, const char **text, struct err *err)
+{
+	static const char key[] = "group=";
+	const char *value = *text + strlen(key);
+	size_t length;
+
+	if (strncmp(*text, key, strlen(key)) != 0)
+		return err_set(err, EX_USAGE, "plan '%s': the one attribute is group=NAME, not "
+			       "'%.40s'", p->name, *text);
+	length = strcspn(value, "=,");
+	if (check_name("the group", value, length, err))
+		return -1;
+	memcpy(p->group, value, length);
+	*text = value + length;
+	return 0;
+}
+
+static int parse_plan(const char *text, struct execution_plan *p, struct err *err)
+{
+	size_t length = strcspn(text, ":=");
+
+	if (!text[length])
+		return err_set(err, EX_USAGE, "a plan is NAME=ARGS or NAME:group=GROUP=ARGS, not "
+			       "'%.60s'", text);
+	if (check_name("the name", text, length, err))
+		return -1;
+	memcpy(p->name, text, length);
+	text += length;
+	if (*text++ == ':' && (parse_attributes(p, &text, err) || *text++ != '='))
+		return err->exit_status ? -1
+			: err_set(err, EX_USAGE, "plan '%s' lacks the '=' before its arguments",
+				  p->name);
+	p->args = xstrdup(text);
+	hash_args(p);
+	return 0;
+}
+
+int execution_plans_parse(const char *text, struct execution_plans *plans, struct err *err)
+{
+	char *copy = text ? xstrdup(text) : NULL, *rest = copy, *line;
+	int rc = 0;
+
+	*plans = (struct execution_plans){ 0 };
+	err->exit_status = 0;
+	while (rc == 0 && (line = strsep(&rest, "\n"))) {
+		struct execution_plan p = { .args = NULL };
+
+		rc = parse_plan(line, &p, err);
+		if (rc == 0 && execution_plans_find(plans, p.name))
+			rc = err_set(err, EX_USAGE, "two plans have the name '%s'", p.name);
+		if (rc == 0 && plans->count == EXECUTION_PLANS_MAX)
+			rc = err_set(err, EX_USAGE, "more than %d plans", EXECUTION_PLANS_MAX);
+		if (rc) {
+			free(p.args);
+			break;
+		}
+		plans->items = xgrow(plans->items, plans->count, sizeof(p));
+		plans->items[plans->count++] = p;
+	}
+	free(copy);
+	if (rc)
+		execution_plans_release(plans);
+	return rc;
+}
+
+void execution_plans_release(struct execution_plans *plans)
+{
+	for (int i = 0; i < plans->count; i++)
+		free(plans->items[i].args);
+	free(plans->items);
+	*plans = (struct execution_plans){ 0 };
+}
+
+const struct execution_plan *execution_plans_find(const struct execution_plans *plans,
+						  const char *name)
+{
+	for (int i = 0; i < plans->count; i++)
+		if (!strcmp(plans->items[i].name, name))
+			return &plans->items[i];
+	return NULL;
+}
+
+bool execution_plans_share(const struct execution_plan *a, const struct execution_plan *b)
+{
+	return strcmp(a->group, b->group) == 0;
+}
+
+char *execution_plan_workload(const char *workload, const char *plan, const char *hash)
+{
+	return *plan ? xasprintf("%s" PLAN_SEPARATOR "%s#%s", workload, plan, hash)
+		     : xstrdup(workload);
+}
+
+char *execution_plan_workload_of(const char *workload, const char *plans, const char *name)
+{
+	struct execution_plans all;
+	const struct execution_plan *plan;
+	struct err ignored;
+	char *text;
+
+	if (execution_plans_parse(plans, &all, &ignored) || all.count == 0)
+		return xstrdup(workload);
+	plan = execution_plans_find(&all, name);
+	plan = plan ? plan : &all.items[0];
+	text = execution_plan_workload(workload, plan->name, plan->hash);
+	execution_plans_release(&all);
+	return text;
+}
+
+char *execution_plan_base(const char *workload)
+{
+	char *base = xstrdup(workload);
+
+	base[strcspn(base, PLAN_SEPARATOR)] = '\0';
+	return base;
+}

@@ -1,0 +1,337 @@
+/* job_plans.c - see job_plans.h. */
+#include "job_plans.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kinds.h"
+#include "pollux/mem.h"
+
+static const struct execution_plan *plan_at(const struct job_plans *p, int i)
+{
+	return &p->declared.items[i];
+}
+
+static int index_of(const struct job_plans *p, const char *name)
+{
+	const struct execution_plan *plan = execution_plans_find(&p->declared, name);
+
+	return plan ? (int)(plan - p->declared.items) : -1;
+}
+
+/* --- memory --- */
+
+static bool ran_out_on(const struct snapshot *s, const struct job *job, const char *plan,
+		       const char *kind)
+{
+	for (int i = 0; i < s->ran_out.count; i++) {
+		const struct ran_out *r = &s->ran_out.items[i];
+
+		if (r->job_id == job->id && !strcmp(r->plan, plan) && !strcmp(r->kind, kind))
+			return true;
+	}
+	return false;
+}
+
+/* True if the plan ran out of memory on this kind, with the sizes of the submission or smaller
+ * ones, and nothing else is known to fit. */
+static bool is_too_large(const struct snapshot *s, const struct candidate *c, int i,
+			 const char *kind)
+{
+	const struct declaration *declared = &c->job->declared;
+	const struct plan_view *v = &c->plans->views[i];
+	struct workload *w = workloads_find(&s->workloads, v->workload, kind);
+	int r = declared->min_replicas;
+	struct configuration submitted;
+	struct goodput_choice best;
+	struct job_model m;
+	int64_t too_large;
+
+	if (declared->batch_size == 0)
+		return ran_out_on(s, c->job, plan_at(c->plans, i)->name, kind);
+	if (!w)
+		return false;
+	if (w->measured) {
+		knowledge_of_job(&w->k, c->job, &m);
+		if (m.known)
+			return !job_model_best(&m, r, &best) ||
+			       !job_model_fits(&m, &best.configuration);
+	}
+	submitted = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
+					 declared->min_batch_size, declared->max_batch_size);
+	too_large = sizes_too_large(&w->k.memory, &w->k.failed, r);
+	return too_large > 0 && submitted.local_batch_size >= too_large;
+}
+
+static bool is_too_large_everywhere(const struct snapshot *s, const struct decision *d,
+				    const struct candidate *c, int i)
+{
+	bool any = false;
+
+	for (int k = 0; k < s->devices.count; k++) {
+		const char *kind = s->devices.items[k].kind;
+
+		if (!d->usable[k] || !kind_is_wanted(&c->job->declared, kind))
+			continue;
+		any = true;
+		if (!is_too_large(s, c, i, kind))
+			return false;
+	}
+	return any;
+}
+
+bool plan_is_left(const struct snapshot *s, const struct candidate *c, const char *kind)
+{
+	for (int i = 0; i < c->plans->declared.count; i++)
+		if (c->plans->views[i].allowed && !is_too_large(s, c, i, kind))
+			return true;
+	return false;
+}
+
+bool has_other_plan(const struct candidate *c, const char *plan)
+{
+	for (int i = 0; c->plans && i < c->plans->declared.count; i++)
+		if (c->plans->views[i].allowed && !c->plans->views[i].ran_out &&
+		    strcmp(plan_at(c->plans, i)->name, plan) != 0)
+			return true;
+	return false;
+}
+
+/* --- which plans --- */
+
+/* A job that did something under a plan stays in the plan's group. */
+static bool is_allowed(const struct candidate *c, const struct execution_plan *plan)
+{
+	const struct run *run = c->run ? c->run : c->suspended;
+	const char *last = run && isfinite(run->first_step_s) ? run->configuration.plan
+							      : c->job->progress.plan;
+	const struct execution_plan *had = execution_plans_find(&c->plans->declared, last);
+
+	return !had || execution_plans_share(had, plan);
+}
+
+/* The first plan that may fit, or else the first of all. */
+static int to_be_tried(const struct job_plans *p)
+{
+	int first = -1;
+
+	for (int i = 0; i < p->declared.count; i++) {
+		if (!p->views[i].allowed)
+			continue;
+		if (!p->views[i].ran_out)
+			return i;
+		first = first < 0 ? i : first;
+	}
+	return first < 0 ? 0 : first;
+}
+
+static const struct configuration *newest_ran_out(const struct snapshot *s,
+						  const struct plan_view *v, const char *kind)
+{
+	const struct workload *w = workloads_find(&s->workloads, v->workload, kind);
+
+	return w && w->k.memory.n_ran_out > 0 ? &w->k.memory.ran_out[0].configuration : NULL;
+}
+
+static struct job_plans *plans_of(const struct snapshot *s, const struct decision *d,
+				  struct candidate *c)
+{
+	const struct declaration *declared = &c->job->declared;
+	struct job_plans *p = xcalloc(1, sizeof(*p));
+	struct err ignored;
+
+	c->plans = p;
+	if (execution_plans_parse(declared->plans, &p->declared, &ignored)) {
+		free(p);
+		return NULL;
+	}
+	p->views = xcalloc((size_t)p->declared.count, sizeof(*p->views));
+	for (int i = 0; i < p->declared.count; i++) {
+		const struct execution_plan *plan = plan_at(p, i);
+		struct plan_view *v = &p->views[i];
+
+		v->workload = execution_plan_workload(declared->workload, plan->name, plan->hash);
+		v->allowed = is_allowed(c, plan);
+		v->ran_out = is_too_large_everywhere(s, d, c, i);
+		for (int k = 0; k < s->devices.count && !v->too_large; k++)
+			v->too_large = newest_ran_out(s, v, s->devices.items[k].kind);
+	}
+	p->trial = to_be_tried(p);
+	return p;
+}
+
+void find_plans(const struct snapshot *s, struct decision *d)
+{
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].job->declared.plans)
+			d->candidates[j].plans = plans_of(s, d, &d->candidates[j]);
+}
+
+void job_plans_free(struct job_plans *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < p->declared.count; i++) {
+		goodput_table_free(p->views[i].table);
+		free(p->views[i].workload);
+	}
+	free(p->views);
+	execution_plans_release(&p->declared);
+	free(p);
+}
+
+/* --- what they are worth --- */
+
+static void set_table(const struct decision *d, struct plan_view *v,
+		      const struct execution_plan *plan)
+{
+	int n = d->n_usable + d->n_elsewhere;
+
+	v->table = goodput_table_of(&v->model, n);
+	for (int r = 1; r <= n; r++) {
+		struct configuration *c = &v->table->best[r].configuration;
+
+		if (!job_model_fits(&v->model, c))
+			v->table->goodput[r] = (double)NAN;
+		memcpy(c->plan, plan->name, sizeof(c->plan));
+	}
+}
+
+static void weigh_plan(const struct snapshot *s, const struct decision *d, struct candidate *c,
+		       int i)
+{
+	const struct run *run = c->run ? c->run : c->suspended;
+	struct plan_view *v = &c->plans->views[i];
+	struct knowledge nothing = knowledge_of_nothing();
+	struct workload *w = workloads_measured(&s->workloads, v->workload,
+						run ? run->devices[0].kind : NULL);
+
+	v->known = w;
+	knowledge_of_job(w ? &w->k : &nothing, c->job, &v->model);
+	if (v->model.known && v->allowed)
+		set_table(d, v, plan_at(c->plans, i));
+}
+
+/* Puts the best plan for each number of devices into one table. Returns false if none is known to
+ * fit on any number. */
+static bool compare(const struct decision *d, struct candidate *c, int *first)
+{
+	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
+	int n = d->n_usable + d->n_elsewhere, n_tables = 0;
+
+	for (int i = 0; i < c->plans->declared.count; i++)
+		if (c->plans->views[i].table && !c->plans->views[i].ran_out)
+			tables[n_tables++] = c->plans->views[i].table;
+	*first = -1;
+	if (n_tables == 0)
+		return false;
+	c->table = goodput_table_best_of(tables, n_tables, n);
+	c->owns_table = true;
+	for (int r = c->job->declared.min_replicas; r <= n && *first < 0; r++)
+		if (c->table->goodput[r] > 0)
+			*first = index_of(c->plans, c->table->best[r].configuration.plan);
+	if (*first >= 0)
+		return true;
+	goodput_table_free(c->table);
+	c->table = NULL;
+	c->owns_table = false;
+	return false;
+}
+
+void weigh_plans(const struct snapshot *s, struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+	struct job_plans *p = c->plans;
+	int first, own = c->run ? index_of(p, c->run->configuration.plan) : -1;
+
+	for (int i = 0; i < p->declared.count; i++)
+		weigh_plan(s, d, c, i);
+	if (compare(d, c, &first)) {
+		p->trial = -1;
+		first = own >= 0 && p->views[own].table ? own : first;
+	} else {
+		first = p->trial;
+	}
+	c->workload = p->views[first].known;
+	c->model = p->views[first].model;
+}
+
+double plan_goodput_now(const struct candidate *c)
+{
+	const struct run *run = c->run;
+	int own = index_of(c->plans, run->configuration.plan), r = run->configuration.replicas;
+
+	if (own < 0 || c->plans->trial >= 0 || !c->plans->views[own].table ||
+	    !strcmp(c->table->best[r].configuration.plan, run->configuration.plan))
+		return (double)NAN;
+	return c->plans->views[own].table->goodput[r];
+}
+
+int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
+{
+	const struct job_plans *p = c->plans;
+	int own = p && c->run ? index_of(p, c->run->configuration.plan) : -1;
+
+	if (!p)
+		return -1;
+	/* Another plan needs a relaunch, which the policy has to find worth it. */
+	if (own >= 0 && p->views[own].allowed && c->run->configuration.replicas == replicas &&
+	    !d->choices[c - d->candidates].reconfigure)
+		return own;
+	if (p->trial >= 0)
+		return p->trial;
+	own = replicas <= d->n_usable ? index_of(p, c->table->best[replicas].configuration.plan)
+				      : -1;
+	return own >= 0 ? own : to_be_tried(p);
+}
+
+/* --- in words --- */
+
+static void add_comparison(const struct job_plans *p, int chosen, int other, int replicas,
+			   struct text *why)
+{
+	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
+	const char *name = plan_at(p, other)->name;
+	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
+	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
+
+	text_add(why, why->length ? "; " : "");
+	if (!b->allowed)
+		text_addf(why, "%s cannot read its checkpoints", name);
+	else if (b->ran_out && b->too_large)
+		text_addf(why, "%s ran out of memory with %lld samples on %s", name,
+			  (long long)b->too_large->local_batch_size,
+			  b->too_large->replicas > 1 ? "each device" : "a device");
+	else if (b->ran_out)
+		text_addf(why, "%s ran out of memory", name);
+	else if (x > 0 && y > 0)
+		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
+			  y < x ? "slower" : "faster");
+	else
+		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
+}
+
+void explain_plans(struct decision *d)
+{
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+		int replicas = d->choices[j].replicas;
+		int chosen = replicas > 0 ? choose_plan(d, c, replicas) : -1;
+		struct text why = TEXT_INIT, all = TEXT_INIT;
+
+		for (int i = 0; chosen >= 0 && i < c->plans->declared.count; i++)
+			if (i != chosen)
+				add_comparison(c->plans, chosen, i,
+					       replicas <= d->n_usable ? replicas : 0, &why);
+		if (chosen >= 0) {
+			text_addf(&all, "plan %s%s%s%s", plan_at(c->plans, chosen)->name,
+				  why.length ? " (" : "", why.length ? why.data : "",
+				  why.length ? ")" : "");
+			put_reason_first(d->choices[j].reason, all.data);
+		}
+		text_release(&why);
+		text_release(&all);
+	}
+}

@@ -1,0 +1,48 @@
+/* job_plans.h - the plans that a candidate's command can be executed by, in a decision: private to
+ * src/pass. A job without --plan has none, and nothing here is of any effect for the job.
+ *
+ * A job runs in the best of the plans that were measured and fit. If none was, its plans are tried
+ * in the order of their declaration: the first that is not known to have run out of memory. */
+#ifndef POLLUX_PASS_JOB_PLANS_H
+#define POLLUX_PASS_JOB_PLANS_H
+
+#include "decision.h"
+#include "pollux/execution_plan.h"
+
+/* What a candidate makes of one plan. */
+struct plan_view {
+	char *workload;			/* owned: the name under which knowledge is kept */
+	bool allowed;			/* it can read the checkpoints that the job may have */
+	bool ran_out;			/* on each kind of device: at the sizes of the submission */
+	const struct configuration *too_large;	/* that ran out of memory last; NULL: none */
+	const struct workload *known;	/* NULL: never measured */
+	struct job_model model;
+	/* owned; NaN where it does not fit; NULL: nothing is known, or it is not allowed */
+	struct goodput_table *table;
+};
+
+struct job_plans {
+	struct execution_plans declared;
+	struct plan_view *views;	/* owned; by plan */
+	int trial;			/* the plan to be tried; -1: measured ones are compared */
+};
+
+/* Finds out which plans each candidate may have, and which is to be tried. */
+void find_plans(const struct snapshot *s, struct decision *d);
+void job_plans_free(struct job_plans *p);	/* NULL is harmless */
+/* For policies that model goodput, for a candidate with plans: the table of the best plan by number
+ * of devices. The candidate's model is that of its run's plan, or of the plan on the fewest
+ * devices. */
+void weigh_plans(const struct snapshot *s, struct decision *d, int j);
+/* The best goodput of the run's plan on the run's devices; NaN: unknown, or it has the best plan. */
+double plan_goodput_now(const struct candidate *c);
+/* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
+int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
+/* True if some plan that the candidate may have is not known to be too large on the kind. */
+bool plan_is_left(const struct snapshot *s, const struct candidate *c, const char *kind);
+/* True if a run in this plan that runs out of memory is to be followed by one in another. */
+bool has_other_plan(const struct candidate *c, const char *plan);
+/* Tells the jobs that run their plan, and why no other. */
+void explain_plans(struct decision *d);
+
+#endif

@@ -1,0 +1,159 @@
+#!/bin/sh
+# plans.t - --plan: what is declared, what the command is told, which plan is chosen, what happens
+# when a plan runs out of memory, and which plans go on with whose checkpoints.
+# shellcheck disable=SC2016,SC2317 # Perl and sh for later; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_VISIBLE_DEVICES
+POLLUX_SLOTS=2
+export POLLUX_SLOTS
+cleanup() { end_jobs >/dev/null; }
+
+state_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
+ends() { # ends JOB STATE: passes are made until then
+	for _ in 1 2 3 4 5 6; do
+		"$POLLUX" schedule
+		wait_for 20 no_supervisor
+		state_is "$1" "$2" && return
+	done
+	return 1
+}
+submit() { "$POLLUX" submit -q "$@"; }
+reasons() { store "SELECT text FROM events WHERE job_id = $1 AND kind = 'assigned' ORDER BY id"; }
+plans_of() { store "SELECT group_concat(plan, ' ') FROM (SELECT coalesce(plan, '-') AS plan
+	FROM runs WHERE job_id = $1 ORDER BY id)"; }
+
+# --- what is declared ---
+refused() { # refused NAME PATTERN OPTION...
+	refused_name=$1 refused_like=$2
+	shift 2
+	run "$POLLUX" submit "$@" -- true
+	is "$refused_name" 64 "$rc"
+	like 'and says why' "$refused_like" "$err"
+}
+refused 'a plan has a name' "the name of a plan is 1 to 32 of a-z" --plan =--gc
+refused 'of few letters' "not 'GC'" --plan GC=--gc
+refused 'and arguments' "a plan is NAME=ARGS" --plan gc
+refused 'two plans have two names' "two plans have the name 'gc'" --plan gc= --plan gc=--gc
+refused 'a group is the one attribute' 'the one attribute is group=NAME' --plan gc:color=red=--gc
+refused 'no plan on a shared device' 'give one of --plan and --share' --plan gc= --share
+refused 'templates in arguments are known ones' "unknown template '{color}' in --plan" \
+	--plan 'gc={color}'
+run "$POLLUX" submit -- true '{plan}'
+like '{plan} needs plans' "'\\{plan\\}' in argument 1 of the command needs --plan" "$err"
+# shellcheck disable=SC2046 # seventeen options
+run "$POLLUX" submit $(seq -f '--plan=p%.0f=' 17) -- true
+like 'plans are not many' 'more than 16 plans' "$err"
+
+# --- what the command is told ---
+told='echo "$POLLUX_PLAN:$*" >>told'
+one=$(submit -b 8 --plan 'gc=--gc  {local_batch}' -- sh -c "$told" sh '{plan}' last)
+two=$(submit --plan 'gc=--gc yes' -- sh -c "$told" sh 'x{plan}')
+three=$(submit --plan 'gc=--gc yes' -- sh -c "$told" sh last)
+four=$(submit --plan 'dp=' -- sh -c "$told" sh '{plan}' none)
+five=$(submit -- sh -c "$told" sh none)
+for job in "$one" "$two" "$three" "$four" "$five"; do ends "$job" 'done'; done
+is 'arguments word by word, templates and all' 'gc:--gc 8 last' "$(grep last$ told)"
+is 'or inside an argument' 'gc:x--gc yes' "$(grep x-- told)"
+is 'or behind the others' 'gc:last --gc yes' "$(grep '^gc:last' told)"
+is 'no arguments at all' 'dp:none' "$(grep '^dp' told)"
+is 'without plans nothing is told' ':none' "$(grep '^:' told)"
+is 'nor kept' '-' "$(plans_of "$five")"
+is 'JSON has plans, the plan of the job and that of the run' 'gc - gc--gc yes -' "$("$POLLUX" status \
+	--json "$three" "$five" | json 'my ($a, $b) = @{$d->{jobs}};
+	print join " ", $a->{plan}, $b->{plan} // "-",
+		"$a->{plans}[0]{name}$a->{plans}[0]{args}", @{$b->{plans}} ? "some" : "-"')"
+
+# --- out of memory ---
+hungry='case $POLLUX_PLAN in dp|zero) echo "RuntimeError: CUDA out of memory." >&2; exit 1;; esac'
+many=$(submit -b 64 --plan dp= --plan zero=--zero --plan gc=--gc -- sh -c "$hungry" sh)
+ok 'a job whose plans run out of memory ends in one that does not' ends "$many" 'done'
+is 'they were tried in turn' 'dp zero gc' "$(plans_of "$many")"
+is 'that is no failure' '0|3' "$(store "SELECT failures, runs FROM jobs WHERE id = $many")"
+like 'a reason names the plan and why not the others' \
+	'plan gc \(dp ran out of memory with 64 samples on a device; zero ran out of memory with 64' \
+	"$(reasons "$many" | tail -n 1)"
+like 'an event says that another plan is tried' 'out of memory; goes on under another plan than dp' \
+	"$(store "SELECT text FROM events WHERE job_id = $many AND kind = 'ended'")"
+like 'status shows the plan of each run' '64 zero' "$("$POLLUX" status "$many")"
+like 'and what was declared' 'plans +dp=; zero=--zero; gc=--gc' "$("$POLLUX" status "$many")"
+next=$(submit -b 64 --plan dp= --plan zero=--zero --plan gc=--gc -- sh -c "$hungry" sh)
+ok 'another job of the workload' ends "$next" 'done'
+is 'begins with the plan that may fit' gc "$(plans_of "$next")"
+other=$(submit -b 64 --plan dp=--less --plan gc=--gc -- sh -c "$hungry" sh)
+ok 'with other arguments' ends "$other" 'done'
+is 'a plan is another one' 'dp gc' "$(plans_of "$other")"
+all=$(submit --plan dp= --plan zero=--zero -- sh -c "$hungry" sh)
+ok 'a job none of whose plans fits fails' ends "$all" failed
+is 'after each was tried' 'dp zero' "$(plans_of "$all")"
+POLLUX_POLICY=fifo
+export POLLUX_POLICY
+fifo=$(submit --plan dp= --plan gc=--gc -- sh -c "$hungry" sh)
+ok 'other policies try plans in turn as well' ends "$fifo" 'done'
+is 'one after the other' 'dp gc' "$(plans_of "$fifo")"
+unset POLLUX_POLICY
+
+# --- groups ---
+saves='if [ -e ran.$POLLUX_JOB_ID ]; then echo "CUDA out of memory." >&2; exit 1; fi
+	touch "ran.$POLLUX_JOB_ID"; [ "$POLLUX_PLAN" = gc ] || exit 3'
+apart=$(submit --retries 1 --plan dp= --plan gc:group=b=--gc -- sh -c "$saves" sh)
+"$POLLUX" schedule
+wait_for 20 no_supervisor
+is 'a job that did something under a plan' dp "$(store "SELECT plan FROM jobs WHERE id = $apart")"
+store "UPDATE runs SET end_boot_s = end_boot_s - 1000"	# its pause is over
+ok 'is not continued under one of another group' ends "$apart" failed
+is 'even if that one may fit' 'dp dp' "$(plans_of "$apart")"
+
+# --- the best of those that were measured ---
+measured() { # measured JOB SECONDS: of a step
+	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
+		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
+		step_time_s, step_time_sd_s, step_time_min_s)
+		SELECT r.id, 1, d.kind, 1, 1, 64, 1, 1000, 100, 0, 0, $2, $2 / 1000, $2
+		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
+}
+as_one() { submit -b 64 --workload w "$@"; }
+fast=$(as_one --plan quick=-q -- true) slow=$(as_one --plan slow= -- true)
+ends "$fast" 'done'
+ends "$slow" 'done'
+measured "$fast" 0.010
+measured "$slow" 0.0125
+both=$(as_one --plan slow= --plan new=-n --plan quick=-q -- true)
+ends "$both" 'done'
+is 'the faster plan is chosen' quick "$(plans_of "$both")"
+like 'and by how much is said' 'plan quick \(slow would be 20 % slower; new was not measured\)' \
+	"$(reasons "$both")"
+is 'models are kept by plan' 2 "$(store 'SELECT count(*) FROM models')"
+like 'forget takes back what was measured under all plans' '2 step times' \
+	"$("$POLLUX" forget --times w)"
+again=$("$POLLUX" again -q "$both")
+ends "$again" 'done'
+is 'again has the plans' 3 "$("$POLLUX" status --json "$again" |
+	json 'print scalar @{$d->{jobs}[0]{plans}}')"
+
+# --- a memory limit that plain training exceeds ---
+if [ -x "$TRAIN" ] && [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ]; then
+	train="$TRAIN --data $FASHION_MNIST --subset 20000 --samples 16384 --hidden 512,512,512,512,512"
+	OPENBLAS_NUM_THREADS=1	# else it takes addresses for each core that it may use
+	export OPENBLAS_NUM_THREADS
+	peak() { # peak OPTION...: KiB of addresses that a run takes
+		# shellcheck disable=SC2086
+		$train --batch 16384 "$@" >/dev/null &
+		perl -e 'my ($peak, $f) = 0;
+			while (open($f, "<", "/proc/$ARGV[0]/status")) {
+				my ($kib) = join("", <$f>) =~ /VmPeak:\s+(\d+)/ or last;
+				$peak = $kib; select(undef, undef, undef, 0.002) }
+			print $peak' "$!"
+		wait "$!"
+	}
+	plain=$(peak) less=$(peak --recompute)
+	ok 'recomputation needs fewer addresses' [ "$less" -lt "$plain" ]
+	limit=$(((plain + less) / 2))
+	# shellcheck disable=SC2086
+	capped=$(submit -b 16384 --plan dp= --plan gc=--recompute -- \
+		sh -c "ulimit -v $limit; exec \"\$@\"" sh $train --batch '{batch}' '{plan}')
+	ok 'under a limit that plain training exceeds a job ends' ends "$capped" 'done'
+	is 'in the plan that fits' 'dp gc' "$(plans_of "$capped")"
+	is 'with all its samples' 16384 \
+		"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $capped")"
+fi
+finish
