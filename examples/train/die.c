@@ -56,7 +56,7 @@ void *allocate(size_t n, size_t size)
 	size_t bytes = (n * size + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
 	void *p = aligned_alloc(ALIGNMENT, bytes);
 	if (!p)
-		die(EX_OSERR, "out of memory: cannot allocate %zu MiB", bytes >> 20);
+		die(EX_OSERR, "cannot allocate %zu MiB: out of memory", bytes >> 20);
 	memset(p, 0, bytes);
 	return p;
 }
