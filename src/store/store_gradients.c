@@ -35,10 +35,12 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 			? "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN " OF_ALL_PLANS NEWEST
 			: "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN "
 			  SQL_NEWEST_RUNS("?1") NEWEST, "ti", base, (int64_t)STORE_GRADIENTS_MAX);
-	free(base);
-	if (rc)
+	if (rc) {
+		free(base);
 		return -1;
+	}
 	all = rows_read_all(s, q, &gradients_table, NULL, err);
+	free(base);		/* bound to the query until here */
 	*list = (struct gradient_list){ all.items, all.count };
 	if (all.rc)
 		gradient_list_release(list);
