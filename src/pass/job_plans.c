@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kinds.h"
 #include "pollux/mem.h"
 
 static const struct execution_plan *plan_at(const struct job_plans *p, int i)
@@ -73,7 +72,7 @@ static bool is_too_large_everywhere(const struct snapshot *s, const struct decis
 	for (int k = 0; k < s->devices.count; k++) {
 		const char *kind = s->devices.items[k].kind;
 
-		if (!d->usable[k] || !kind_is_wanted(&c->job->declared, kind))
+		if (!d->usable[k] || !declaration_wants_kind(&c->job->declared, kind))
 			continue;
 		any = true;
 		if (!is_too_large(s, c, i, kind))
