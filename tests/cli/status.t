@@ -132,7 +132,7 @@ devices directory done_ratio end_from_s end_time_s end_to_s epoch eta_s exit_cod
 expected_from_jobs expected_s failures first_rank gpu_memory_bytes grace_s group_id \
 group_index id interactive kind learning_rate learning_rate_rule log_limit_bytes loss lost_s \
 lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
-min_replicas name next_start_time_s noise_scale not_kind on_end parameters preemption \
+min_replicas name next_start_time_s noise_scale not_kind on_end parameters plan plans preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
 saves_when_asked share start_time_s state status_text steps stop_signal submit_time_s \
@@ -145,7 +145,7 @@ cpu_time_s device_memory_bytes \
 devices diagnosis duration_s end_time_s exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
-number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes refusal \
+number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes plan refusal \
 refused_reports replicas resumed_from saved_nothing saves_when_asked state step_pattern \
 step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal"
