@@ -312,25 +312,27 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
 }
 
+static void explain_plan(const struct decision *d, const struct candidate *c,
+			 struct sched_choice *choice)
+{
+	int replicas = choice->replicas, chosen = choose_plan(d, c, replicas);
+	struct text why = TEXT_INIT, all = TEXT_INIT;
+
+	for (int i = 0; i < c->plans->declared.count; i++)
+		if (i != chosen)
+			add_comparison(c->plans, chosen, i, replicas <= d->n_usable ? replicas : 0,
+				       &why);
+	text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
+	if (why.length)
+		text_addf(&all, " (%s)", why.data);
+	put_reason_first(choice->reason, all.data);
+	text_release(&why);
+	text_release(&all);
+}
+
 void explain_plans(struct decision *d)
 {
-	for (int j = 0; j < d->n; j++) {
-		const struct candidate *c = &d->candidates[j];
-		int replicas = d->choices[j].replicas;
-		int chosen = replicas > 0 ? choose_plan(d, c, replicas) : -1;
-		struct text why = TEXT_INIT, all = TEXT_INIT;
-
-		for (int i = 0; chosen >= 0 && i < c->plans->declared.count; i++)
-			if (i != chosen)
-				add_comparison(c->plans, chosen, i,
-					       replicas <= d->n_usable ? replicas : 0, &why);
-		if (chosen >= 0) {
-			text_addf(&all, "plan %s%s%s%s", plan_at(c->plans, chosen)->name,
-				  why.length ? " (" : "", why.length ? why.data : "",
-				  why.length ? ")" : "");
-			put_reason_first(d->choices[j].reason, all.data);
-		}
-		text_release(&why);
-		text_release(&all);
-	}
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].plans && d->choices[j].replicas > 0)
+			explain_plan(d, &d->candidates[j], &d->choices[j]);
 }
