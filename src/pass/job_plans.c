@@ -271,12 +271,13 @@ double plan_goodput_now(const struct candidate *c)
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
 {
 	const struct job_plans *p = c->plans;
-	int own = p && c->run ? index_of(p, c->run->configuration.plan) : -1;
+	const struct run *run = c->run ? c->run : c->suspended;
+	int own = p && run ? index_of(p, run->configuration.plan) : -1;
 
 	if (!p)
 		return -1;
 	/* Another plan needs a relaunch, which the policy has to find worth it. */
-	if (own >= 0 && p->views[own].allowed && c->run->configuration.replicas == replicas &&
+	if (own >= 0 && p->views[own].allowed && run->configuration.replicas == replicas &&
 	    !d->choices[c - d->candidates].reconfigure)
 		return own;
 	if (p->trial >= 0)
