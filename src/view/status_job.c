@@ -160,10 +160,11 @@ static void print_progress(const struct status *status, const struct status_job 
 	fputs("\nprogress\n", out->file);
 	status_add_number(&t, "samples", p->samples);
 	status_add_number(&t, "steps", p->steps);
-	if (!(item->job->declared.total_steps > 0))
-		status_add_number(&t, "of", job_total_steps(item->job));
+	if (isfinite(p->steps) && isfinite(job_total_steps(item->job)))
+		text_addf(&t, " of %.15g", job_total_steps(item->job));
 	status_add_number(&t, "epoch", p->epoch);
-	status_add_number(&t, "of", p->total_epochs);
+	if (isfinite(p->epoch) && isfinite(p->total_epochs))
+		text_addf(&t, " of %.15g", p->total_epochs);
 	status_add_number(&t, "loss", p->loss);
 	if (item->done_ratio > 1)
 		text_addf(&t, "%sover its declared end", status_separator(&t));

@@ -102,6 +102,14 @@ like 'the metric' '^  metric +acc=acc \(\[0-9\.\]\+\)$' "$out"
 like 'the kind' '^  kind +\*x\*$' "$out"
 like 'and the command for the end' '^  on end +echo end$' "$out"
 
+# --- steps of the log, and how many there are ---
+id=$("$POLLUX" submit -q -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo "step $i/9 loss 0.$i"
+	sleep 0.1; done')
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$id"
+like 'their number stands beside the last one' '^  position    steps 9 of 9, 100.0% done$' \
+	"$("$POLLUX" status "$id")"
+
 # --- what other passes do ---
 "$POLLUX" cancel --state active --yes
 first=$("$POLLUX" submit -q -- sh -c 'while [ ! -e go ]; do sleep 0.1; done')
