@@ -64,7 +64,9 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 		return -1;
 	e->policy = policy_find(config.policy);
 	e->slice_s = config.slice_s;
-	return read_devices(e, config.slots, err) || read_profiled(s, e, err) ? -1 : 0;
+	return read_devices(e, config.slots, err) || read_profiled(s, e, err) ||
+		       explanation_read_kinds(s, e, config.slots, err)
+		       ? -1 : 0;
 }
 
 /* --- what is known --- */

@@ -194,6 +194,7 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_string(&j, "state", shown_state_name(e->item->state));
 	json_text(&j, "device_kind", e->device_kind);
 	json_integer(&j, "usable_devices", e->n_devices);
+	explanation_print_json_kinds(&j, e);
 	json_positive(&j, "initial_batch_size", e->job->declared.batch_size);
 	print_decision(&j, e);
 	explanation_print_json_missing(&j, e);

@@ -160,6 +160,7 @@ static void print_devices(const struct explanation *e, const struct output *out)
 	explanation_print_devices(e, out);
 	print_present(e, out);
 	print_next(e, out);
+	explanation_print_kinds(e, out);
 }
 
 static void print_batches(const struct explanation *e, const struct output *out)

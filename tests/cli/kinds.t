@@ -127,6 +127,11 @@ much=$("$POLLUX" submit -q --hold --workload much -b 64 --replicas 1 -- sleep 10
 is 'who gains ten times has the faster kind' "$large|1" "$(kinds_of "$much")"
 is 'who gains less has the other' "$small|1" "$(kinds_of "$little")"
 like 'the reason names the kind' "1 device of $large" "$(reason "$much")"
+run "$POLLUX" explain "$much"
+like 'explain compares the kinds' "$large, 1 usable: [0-9.]+k/s, 10.0x of $small" "$out"
+is 'in JSON too' "$large 10.0" "$("$POLLUX" explain --json "$much" | json '
+	my %g = map { $_->{device_kind} => $_->{goodput} } @{$d->{kinds}};
+	printf "%s %.1f", "'"$large"'", $g{"'"$large"'"} / $g{"'"$small"'"};')"
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 

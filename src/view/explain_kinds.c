@@ -1,0 +1,108 @@
+/* explain_kinds.c - what a job makes of each kind of device, where there are several. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pollux/engine.h"
+#include "pollux/explain.h"
+#include "pollux/format.h"
+
+static struct explained_kind *find(struct explanation *e, const char *name)
+{
+	for (int k = 0; k < e->n_kinds; k++)
+		if (!strcmp(e->kinds[k].name, name))
+			return &e->kinds[k];
+	if (e->n_kinds == SCHED_KINDS)
+		return NULL;
+	snprintf(e->kinds[e->n_kinds].name, sizeof(e->kinds[0].name), "%s", name);
+	return &e->kinds[e->n_kinds++];
+}
+
+static int read_goodput(struct session *s, const struct explanation *e, struct explained_kind *k,
+			struct err *err)
+{
+	struct goodput_choice best;
+	struct knowledge known;
+	struct job_model m;
+
+	if (knowledge_load(&s->store, e->job->declared.workload, k->name, &known, err))
+		return -1;
+	knowledge_of_job(&known, e->job, &m);
+	if (m.known && job_model_best(&m, m.min_replicas, &best))
+		k->goodput = best.goodput;
+	knowledge_release(&known);
+	return 0;
+}
+
+int explanation_read_kinds(struct session *s, struct explanation *e, int slots, struct err *err)
+{
+	struct device_settings settings = { .slots = slots };
+	struct device_list list;
+	int rc = 0;
+
+	if (engine_for_new_runs()->list(&settings, &list, err))
+		return -1;
+	/* Slots whose sizes were not asked for are taken for one kind. */
+	for (int i = 0; i < list.count &&
+	     (strncmp(list.items[0].id, "cpu:", 4) != 0 || slots >= DEVICE_SLOTS_OF_TWO_SIZES);
+	     i++) {
+		struct explained_kind *k = list.items[i].usable ? find(e, list.items[i].kind)
+								: NULL;
+
+		if (k)
+			k->n_devices++;
+	}
+	devices_release(&list);
+	if (e->n_kinds < 2)
+		e->n_kinds = 0;
+	for (int k = 0; rc == 0 && k < e->n_kinds; k++)
+		rc = read_goodput(s, e, &e->kinds[k], err);
+	return rc;
+}
+
+static const struct explained_kind *slowest(const struct explanation *e)
+{
+	const struct explained_kind *found = NULL;
+
+	for (int k = 0; k < e->n_kinds; k++)
+		if (e->kinds[k].goodput > 0 && (!found || e->kinds[k].goodput < found->goodput))
+			found = &e->kinds[k];
+	return found;
+}
+
+void explanation_print_kinds(const struct explanation *e, const struct output *out)
+{
+	const struct explained_kind *least = slowest(e);
+
+	if (e->n_kinds)
+		fprintf(out->file, "\nkinds (best sizes on %d device%s; a job's devices are of "
+			"one kind)\n", e->job->declared.min_replicas,
+			e->job->declared.min_replicas == 1 ? "" : "s");
+	for (int i = 0; i < e->n_kinds; i++) {
+		const struct explained_kind *k = &e->kinds[i];
+
+		fprintf(out->file, "  %s, %d usable: ", k->name, k->n_devices);
+		if (!(k->goodput > 0))
+			fputs("not measured\n", out->file);
+		else if (k == least)
+			fprintf(out->file, "%s/s\n", format_count(k->goodput).s);
+		else
+			fprintf(out->file, "%s/s, %.1fx of %s (measured)\n",
+				format_count(k->goodput).s,
+				k->goodput / least->goodput, least->name);
+	}
+}
+
+void explanation_print_json_kinds(struct json *j, const struct explanation *e)
+{
+	json_array(j, "kinds");
+	for (int k = 0; k < e->n_kinds; k++) {
+		json_object(j, NULL);
+		json_string(j, "device_kind", e->kinds[k].name);
+		json_integer(j, "usable_devices", e->kinds[k].n_devices);
+		json_number(j, "goodput", e->kinds[k].goodput > 0 ? e->kinds[k].goodput
+								  : (double)NAN);
+		json_end(j);
+	}
+	json_end(j);
+}
