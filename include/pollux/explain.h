@@ -24,12 +24,14 @@ struct explanation {
 	char device_kind[128];		/* of the devices that can be used; "": none can */
 	int n_devices;			/* devices that can be used */
 
-	/* Of the usable devices, where there are several; 0: one. */
+	/* Kinds of the usable devices; none where there is only one. */
 	int n_kinds;
 	struct explained_kind {
 		char name[128];
 		int n_devices;
-		double goodput;	/* on the least number of devices; 0: not measured there */
+		/* On the least number of devices; 0: not known. */
+		double goodput;
+		bool expected;	/* by the speed of the devices, not measured */
 	} kinds[SCHED_KINDS];
 
 	struct job_metric_list metrics;	/* that programs of the job sent last */
@@ -101,7 +103,7 @@ void explanation_print_json_missing(struct json *j, const struct explanation *e)
 void explanation_print_json_model(struct json *j, const struct explanation *e);
 void explanation_print_json_noise(struct json *j, const struct explanation *e);
 
-/* explain_kinds.c: reads e->kinds; prints what there is, where there are several kinds. */
+/* explain_kinds.c: reads e->kinds; prints nothing where there is only one kind. */
 int explanation_read_kinds(struct session *s, struct explanation *e, int slots, struct err *err);
 void explanation_print_kinds(const struct explanation *e, const struct output *out);
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);

@@ -8,34 +8,22 @@
 
 /* --- from one kind to another --- */
 
-/* ln of how much longer a step takes on `to`: the mean over the products that both kinds were
- * measured on, by 'pollux profile --devices'; 0 where there are none. */
-static double ln_ratio(const struct snapshot *s, const char *from, const char *to)
+static const struct device_measurement_list *speeds_of(const struct snapshot *s, const char *kind)
 {
-	const struct kind_speed *a = NULL, *b = NULL;
-	double sum = 0;
-	int n = 0;
+	static const struct device_measurement_list none;
 
-	for (int i = 0; i < s->n_speeds; i++) {
-		if (!strcmp(s->speeds[i].kind, from))
-			a = &s->speeds[i];
-		if (!strcmp(s->speeds[i].kind, to))
-			b = &s->speeds[i];
-	}
-	for (int i = 0; a && b && i < a->list.count; i++)
-		for (int k = 0; k < b->list.count; k++) {
-			const struct device_measurement *x = &a->list.items[i],
-							*y = &b->list.items[k];
+	for (int i = 0; i < s->n_speeds; i++)
+		if (!strcmp(s->speeds[i].kind, kind))
+			return &s->speeds[i].list;
+	return &none;
+}
 
-			if (x->what != MEASURED_PRODUCT || y->what != MEASURED_PRODUCT ||
-			    x->m != y->m || x->n != y->n || x->k != y->k ||
-			    strcmp(x->variant, y->variant) != 0 ||
-			    !(x->time_s > 0 && y->time_s > 0))
-				continue;
-			sum += log(y->time_s / x->time_s);
-			n++;
-		}
-	return n ? sum / n : 0;
+/* How many times longer a step takes on `to`, by 'pollux profile --devices'; 1: not measured. */
+static double step_time_quotient(const struct snapshot *s, const char *from, const char *to)
+{
+	double quotient = device_measurement_quotient(speeds_of(s, to), speeds_of(s, from));
+
+	return quotient > 0 ? quotient : 1;
 }
 
 static void scale_times(struct throughput_params *p, double factor)
@@ -74,7 +62,7 @@ static struct job_model model_moved(const struct snapshot *s, const struct decis
 		m.memory = w->k.memory;
 		m.failed = w->k.failed;
 	}
-	scale_times(&m.goodput.params, exp(ln_ratio(s, c->workload->kind, to->name)));
+	scale_times(&m.goodput.params, step_time_quotient(s, c->workload->kind, to->name));
 	for (int k = 0; k < d->n_kinds; k++)
 		if (!strcmp(d->kinds[k].name, c->workload->kind) && d->kinds[k].memory_bytes > 0)
 			scale_memory(&c->model, (double)to->memory_bytes /

@@ -6,6 +6,7 @@
 #include "pollux/engine.h"
 #include "pollux/explain.h"
 #include "pollux/format.h"
+#include "pollux/store_device_measurements.h"
 
 static struct explained_kind *find(struct explanation *e, const char *name)
 {
@@ -34,6 +35,43 @@ static int read_goodput(struct session *s, const struct explanation *e, struct e
 	return 0;
 }
 
+static const struct explained_kind *slowest(const struct explanation *e)
+{
+	const struct explained_kind *found = NULL;
+
+	for (int k = 0; k < e->n_kinds; k++)
+		if (e->kinds[k].goodput > 0 && !e->kinds[k].expected &&
+		    (!found || e->kinds[k].goodput < found->goodput))
+			found = &e->kinds[k];
+	return found;
+}
+
+/* The kinds on which the workload was not measured, as a pass reckons with them. */
+static int expect_others(struct session *s, struct explanation *e, struct err *err)
+{
+	const struct explained_kind *least = slowest(e);
+	struct device_measurement_list known = { 0 }, list;
+	int rc = least ? store_device_measurements_get(&s->store, least->name, &known, err) : 0;
+
+	for (int k = 0; rc == 0 && least && k < e->n_kinds; k++) {
+		struct explained_kind *kind = &e->kinds[k];
+		double quotient;
+
+		if (kind->goodput > 0)
+			continue;
+		rc = store_device_measurements_get(&s->store, kind->name, &list, err);
+		if (rc)
+			break;
+		quotient = device_measurement_quotient(&known, &list);
+		kind->expected = quotient > 0;
+		if (kind->expected)
+			kind->goodput = least->goodput * quotient;
+		device_measurement_list_release(&list);
+	}
+	device_measurement_list_release(&known);
+	return rc;
+}
+
 int explanation_read_kinds(struct session *s, struct explanation *e, int slots, struct err *err)
 {
 	struct device_settings settings = { .slots = slots };
@@ -57,17 +95,7 @@ int explanation_read_kinds(struct session *s, struct explanation *e, int slots, 
 		e->n_kinds = 0;
 	for (int k = 0; rc == 0 && k < e->n_kinds; k++)
 		rc = read_goodput(s, e, &e->kinds[k], err);
-	return rc;
-}
-
-static const struct explained_kind *slowest(const struct explanation *e)
-{
-	const struct explained_kind *found = NULL;
-
-	for (int k = 0; k < e->n_kinds; k++)
-		if (e->kinds[k].goodput > 0 && (!found || e->kinds[k].goodput < found->goodput))
-			found = &e->kinds[k];
-	return found;
+	return rc ? rc : expect_others(s, e, err);
 }
 
 void explanation_print_kinds(const struct explanation *e, const struct output *out)
@@ -87,9 +115,10 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 		else if (k == least)
 			fprintf(out->file, "%s/s\n", format_count(k->goodput).s);
 		else
-			fprintf(out->file, "%s/s, %.1fx of %s (measured)\n",
-				format_count(k->goodput).s,
-				k->goodput / least->goodput, least->name);
+			fprintf(out->file, "%s/s%s, %.1fx of %s (%s)\n",
+				format_count(k->goodput).s, k->expected ? " expected" : "",
+				k->goodput / least->goodput, least->name,
+				k->expected ? "speed of the devices" : "measured");
 	}
 }
 
@@ -102,6 +131,7 @@ void explanation_print_json_kinds(struct json *j, const struct explanation *e)
 		json_integer(j, "usable_devices", e->kinds[k].n_devices);
 		json_number(j, "goodput", e->kinds[k].goodput > 0 ? e->kinds[k].goodput
 								  : (double)NAN);
+		json_bool(j, "expected", e->kinds[k].expected);
 		json_end(j);
 	}
 	json_end(j);

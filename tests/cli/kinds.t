@@ -1,7 +1,7 @@
 #!/bin/sh
 # kinds.t - GPUs of two kinds: a job's devices are of one kind, --kind and --not-kind, who gets the
 # faster kind, and where a job goes that ran out of memory.
-# shellcheck disable=SC2016,SC2317 # Perl; cleanup is called by the trap
+# shellcheck disable=SC2016,SC2154,SC2317 # Perl; $out is of run; cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] ||
 	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
@@ -132,6 +132,18 @@ like 'explain compares the kinds' "$large, 1 usable: [0-9.]+k/s, 10.0x of $small
 is 'in JSON too' "$large 10.0" "$("$POLLUX" explain --json "$much" | json '
 	my %g = map { $_->{device_kind} => $_->{goodput} } @{$d->{kinds}};
 	printf "%s %.1f", "'"$large"'", $g{"'"$large"'"} / $g{"'"$small"'"};')"
+# A workload that ran on one kind only: the products take four times as long there.
+for kind in "$small|0.004" "$large|0.001"; do
+	store "INSERT INTO device_measurements VALUES ('${kind%|*}', 'product', 'fp32', 1, 512, 512,
+		512, 0, ${kind#*|}, 0, 9, 1, 0)"
+done
+store "DELETE FROM observations WHERE run_id = 902;
+	DELETE FROM models WHERE workload = 'little' AND device_kind = '$large'"
+run "$POLLUX" explain "$little"
+like 'or tells what is expected' "$large, 1 usable: [0-9.]+k/s expected, 4.0x of $small" "$out"
+is 'as JSON does' "1 0" "$("$POLLUX" explain --json "$little" | json '
+	my %e = map { $_->{device_kind} => $_->{expected} } @{$d->{kinds}};
+	printf "%d %d", @e{"'"$large"'", "'"$small"'"};')"
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 

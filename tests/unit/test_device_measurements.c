@@ -19,6 +19,25 @@ static void test_rates(void)
 	ok(isnan(device_measurement_bytes_per_s(&barrier)), "nor does a barrier move any");
 }
 
+static void test_quotient(void)
+{
+	struct device_measurement slow[] = {
+		{ .what = MEASURED_PRODUCT, .m = 1, .n = 2, .k = 3, .time_s = 4 },
+		{ .what = MEASURED_PRODUCT, .m = 8, .n = 2, .k = 3, .time_s = 18 },
+		{ .what = MEASURED_COPY, .bytes = 1, .time_s = 100 },
+	}, fast[] = {
+		{ .what = MEASURED_PRODUCT, .m = 8, .n = 2, .k = 3, .time_s = 2 },
+		{ .what = MEASURED_PRODUCT, .m = 1, .n = 2, .k = 3, .time_s = 1 },
+		{ .what = MEASURED_PRODUCT, .m = 16, .n = 2, .k = 3, .time_s = 1 },
+		{ .what = MEASURED_COPY, .bytes = 1, .time_s = 1 },
+	};
+	struct device_measurement_list s = { slow, 3 }, f = { fast, 4 }, none = { 0 };
+
+	near(device_measurement_quotient(&s, &f), 6, 1e-12, "the geometric mean of 4 and 9");
+	near(device_measurement_quotient(&f, &s), 1.0 / 6, 1e-12, "and the other way round");
+	ok(isnan(device_measurement_quotient(&s, &none)), "no product in common");
+}
+
 static bool same(const struct device_measurement *a, const struct device_measurement *b)
 {
 	return a->what == b->what && !strcmp(a->variant, b->variant) && a->devices == b->devices &&
@@ -102,6 +121,7 @@ int main(void)
 {
 	open_fixture();
 	test_rates();
+	test_quotient();
 	test_store();
 	test_parameters();
 	return close_fixture();
