@@ -31,7 +31,9 @@ struct candidate {
 struct device_kind {
 	const char *name;		/* in the snapshot */
 	int n;
-	int64_t memory_bytes;
+	int64_t memory_bytes;		/* 0: slots of the CPU share the host's */
+	/* A job that ran out of memory is tried on larger kinds: by memory, slots by cores. */
+	int64_t size;
 };
 
 /* A configuration on the devices that a job was assigned, and what it is worth. */

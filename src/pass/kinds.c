@@ -16,6 +16,16 @@ static int kind_named(const struct decision *d, const char *name)
 	return -1;
 }
 
+static bool is_slot(const struct device *device)
+{
+	return strncmp(device->id, "cpu:", 4) == 0;
+}
+
+static int64_t size_of(const struct device *device)
+{
+	return is_slot(device) ? device->cores : device->memory_bytes;
+}
+
 static int add_kind(struct decision *d, const struct device *device)
 {
 	int k = kind_named(d, device->kind);
@@ -24,6 +34,7 @@ static int add_kind(struct decision *d, const struct device *device)
 		return k;
 	d->kinds[d->n_kinds] = (struct device_kind){
 		.name = device->kind, .memory_bytes = device->memory_bytes,
+		.size = size_of(device),
 	};
 	return d->n_kinds++;
 }
@@ -31,7 +42,7 @@ static int add_kind(struct decision *d, const struct device *device)
 /* Slots whose sizes were not asked for differ by chance: they are taken for one kind. */
 bool kinds_are_told_apart(const struct snapshot *s)
 {
-	return s->devices.count > 0 && (strncmp(s->devices.items[0].id, "cpu:", 4) != 0 ||
+	return s->devices.count > 0 && (!is_slot(&s->devices.items[0]) ||
 					s->config->slots >= DEVICE_SLOTS_OF_TWO_SIZES);
 }
 
@@ -109,8 +120,8 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 	       (limit > 0 && configuration_within(&range, r, limit, &c));
 }
 
-/* The kinds whose memory is too small for the job, and those that have no more memory. None, where
- * no other kind would be left. */
+/* The kinds whose memory is too small for the job, and those that are no larger. None, where no
+ * other kind would be left. */
 static unsigned too_small(const struct snapshot *s, const struct decision *d, int j,
 			  unsigned barred)
 {
@@ -120,11 +131,11 @@ static unsigned too_small(const struct snapshot *s, const struct decision *d, in
 	for (int k = 0; k < d->n_kinds; k++)
 		if (!sizes_are_left(s, &d->candidates[j], d->kinds[k].name)) {
 			small |= 1U << k;
-			if (d->kinds[k].memory_bytes > most)
-				most = d->kinds[k].memory_bytes;
+			if (d->kinds[k].size > most)
+				most = d->kinds[k].size;
 		}
 	for (int k = 0; k < d->n_kinds && most > 0; k++)
-		if (d->kinds[k].memory_bytes <= most)
+		if (d->kinds[k].size <= most)
 			small |= 1U << k;
 	return (small | barred) == all ? 0 : small;
 }
@@ -132,7 +143,7 @@ static unsigned too_small(const struct snapshot *s, const struct decision *d, in
 bool has_larger_kind(const struct decision *d, int j, const struct device *device)
 {
 	for (int k = 0; k < d->n_kinds; k++)
-		if (d->kinds[k].memory_bytes > device->memory_bytes &&
+		if (d->kinds[k].size > size_of(device) &&
 		    declaration_wants_kind(&d->candidates[j].job->declared, d->kinds[k].name))
 			return true;
 	return false;

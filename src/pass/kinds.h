@@ -28,7 +28,7 @@ void tell_kinds(const struct decision *d, struct sched_input *in);
 /* What the candidate makes of this kind; NULL: there is one kind, or nothing is known. */
 const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
 				     const char *kind);
-/* True if there is a kind with more memory that the candidate may have. */
+/* True if there is a larger kind, by memory or by cores of a slot, that the candidate may have. */
 bool has_larger_kind(const struct decision *d, int j, const struct device *device);
 /* Tells jobs that wait which kinds are too small for them, once it is decided who runs. */
 void explain_kinds(struct decision *d);

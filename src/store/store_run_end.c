@@ -204,7 +204,9 @@ static void add_move(const struct run *r, char *text, size_t size)
 		text_addf(&t, "%s; goes on under another plan than %s", text,
 			  r->configuration.plan);
 	else
-		text_addf(&t, "%s; goes to a kind of device with more memory than %s", text,
+		text_addf(&t, "%s; goes to a %s than %s", text,
+			  strncmp(r->devices[0].id, "cpu:", 4) == 0
+			  ? "larger slot" : "kind of device with more memory",
 			  r->devices[0].kind);
 	snprintf(text, size, "%s", t.data);
 	text_release(&t);

@@ -158,5 +158,23 @@ if [ "$(nproc)" -ge 2 ]; then
 	wait_for 60 ended "$threads"
 	is 'a slot of two cores' 'threads 2' "$("$POLLUX" log "$threads" | grep '^threads')"
 	is 'one slot of each size is no two slots' '' "$(kinds_of "$both")"
+	"$POLLUX" cancel "$both" >/dev/null
+	# The script below needs two threads' memory.
+	cat >greedy_slot.sh <<'END'
+[ "$OMP_NUM_THREADS" = 2 ] && exit
+echo "torch.OutOfMemoryError: out of memory" >&2
+exit 1
+END
+	large_only=$("$POLLUX" submit -q --kind '*2 cores*' --replicas 1 -- sleep 1000)
+	"$POLLUX" schedule
+	greedy=$("$POLLUX" submit -q --replicas 1 -- sh greedy_slot.sh)
+	wait_for 30 ran_out
+	"$POLLUX" cancel "$large_only" >/dev/null
+	wait_for 60 ended "$greedy"
+	is 'out of memory on the small slot goes to the large one' 'done|0' \
+		"$(store "SELECT state, failures FROM jobs WHERE id = $greedy")"
+	like 'and says so' 'goes to a larger slot than .*1 core$' \
+		"$(store "SELECT text FROM events WHERE job_id = $greedy AND kind = 'ended'
+			AND text LIKE '%than%'")"
 fi
 finish
