@@ -7,6 +7,7 @@
 #include "pollux/config.h"
 #include "pollux/json.h"
 #include "pollux/knowledge.h"
+#include "pollux/plan_list.h"
 #include "pollux/policy.h"
 #include "pollux/status.h"
 #include "pollux/store_share.h"
@@ -52,6 +53,7 @@ struct explanation {
 	struct goodput_choice *batches;	/* owned; at M0, 2 M0, 4 M0, ..., the largest batch, and
 					   those of now and best */
 	int n_batches;
+	struct plan_list plans;		/* of its command */
 	struct share_pair_list pairs;	/* of its workload, on one device */
 	enum lr_rule rule;
 	bool leaves_learning_rate;	/* environment_leaves_learning_rate(); the program has

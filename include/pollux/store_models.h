@@ -31,9 +31,9 @@ struct workload_stamp_list {
 	int count;
 };
 
-int store_workload_stamps(struct store *s, const char *device_kind,
-			  struct workload_stamp_list *list,
-			  struct err *err);
+/* plans: also one for each plan of such a workload (execution_plan.h). */
+int store_workload_stamps(struct store *s, const char *device_kind, bool plans,
+			  struct workload_stamp_list *list, struct err *err);
 void workload_stamp_list_release(struct workload_stamp_list *list);
 
 /* The parameters of the workload's model, as last declared or reported; NaN: unknown. */

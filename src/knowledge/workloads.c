@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/workloads.h"
 
@@ -70,11 +71,19 @@ static int load_measured(struct store *s, const char *kind, const struct workloa
 	return knowledge_learn(s, w->name, kind, stamp->observations_key, &w->k, err);
 }
 
-static int load_all_measured(struct store *s, const char *kind, bool fit,
-			     struct workload_list *list, struct err *err)
+static bool any_has_plans(const struct strings *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strstr(names->items[i], PLAN_SEPARATOR))
+			return true;
+	return false;
+}
+
+static int load_all_measured(struct store *s, const char *kind, const struct strings *names,
+			     bool fit, struct workload_list *list, struct err *err)
 {
 	struct workload_stamp_list stamps;
-	int rc = store_workload_stamps(s, kind, &stamps, err);
+	int rc = store_workload_stamps(s, kind, any_has_plans(names), &stamps, err);
 
 	for (int i = 0; rc == 0 && i < stamps.count; i++)
 		rc = load_measured(s, kind, &stamps.items[i], fit, list, err);
@@ -118,7 +127,7 @@ static int load_others(struct store *s, const char *kind, const struct strings *
 int workloads_learn(struct store *s, const char *kind, const struct strings *names, bool models,
 		    struct workload_list *list, struct err *err)
 {
-	if (models && load_all_measured(s, kind, true, list, err))
+	if (models && load_all_measured(s, kind, names, true, list, err))
 		return -1;
 	return load_others(s, kind, names, list, err);
 }
@@ -134,7 +143,7 @@ int workloads_refresh(struct store *s, const char *kind, const struct strings *n
 		if (!strcmp(w->kind, kind))
 			rc = knowledge_load_sizes(s, w->name, kind, &w->k, err);
 	}
-	if (rc || (models && load_all_measured(s, kind, false, list, err)))
+	if (rc || (models && load_all_measured(s, kind, names, false, list, err)))
 		return -1;
 	return load_others(s, kind, names, list, err);
 }

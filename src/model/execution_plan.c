@@ -1,4 +1,4 @@
-/* execution_plan.c - parses what --plan declares; names what is known of a workload under a plan. */
+/* execution_plan.c - parses what --plan declares; the names of a workload under its plans. */
 #include "pollux/execution_plan.h"
 
 #include <stdio.h>

@@ -154,6 +154,7 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		v->workload = execution_plan_workload(declared->workload, plan->name, plan->hash);
 		v->allowed = is_allowed(c, plan);
 		v->ran_out = is_too_large_everywhere(s, d, c, i);
+		v->known_to_fail = v->ran_out && declared->batch_size > 0;
 		for (int k = 0; k < s->devices.count && !v->too_large; k++)
 			v->too_large = newest_ran_out(s, v, s->devices.items[k].kind);
 	}
@@ -305,7 +306,7 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 			  (long long)b->too_large->local_batch_size,
 			  b->too_large->replicas > 1 ? "each device" : "a device");
 	else if (b->ran_out)
-		text_addf(why, "%s ran out of memory", name);
+		text_addf(why, "%s %s", name, b->known_to_fail ? "failed" : "ran out of memory");
 	else if (x > 0 && y > 0)
 		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");

@@ -14,6 +14,7 @@ struct plan_view {
 	char *workload;			/* owned: the name under which knowledge is kept */
 	bool allowed;			/* it can read the checkpoints that the job may have */
 	bool ran_out;			/* on each kind of device: at the sizes of the submission */
+	bool known_to_fail;		/* at those sizes: if too_large is NULL, in a profile */
 	const struct configuration *too_large;	/* that ran out of memory last; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
 	struct job_model model;
@@ -34,7 +35,7 @@ void job_plans_free(struct job_plans *p);	/* NULL is harmless */
  * of devices. The candidate's model is that of its run's plan, or of the plan on the fewest
  * devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
-/* The best goodput of the run's plan on the run's devices; NaN: unknown, or it has the best plan. */
+/* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
 double plan_goodput_now(const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas);

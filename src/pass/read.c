@@ -155,7 +155,7 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 
 		if (declared->batch_size > 0 && !contains(names, declared->workload))
 			strings_add(names, declared->workload);
-		if (declared->batch_size > 0 && declared->plans)
+		if (declared->plans)
 			name_plans(declared, names);
 	}
 }

@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/job_lock.h"
+#include "pollux/mem.h"
 #include "pollux/remove_tree.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
@@ -50,11 +51,11 @@ static int loop(struct profile *p, struct err *err)
 /* --- the end --- */
 
 /* Stores the model as a pass would, so that the next job finds it. */
-static int keep_model(struct profile *p, struct err *err)
+static int keep_model_of(struct profile *p, const char *workload, struct err *err)
 {
-	const char *workload = p->job->declared.workload, *kind = p->devices[0].kind;
+	const char *kind = p->devices[0].kind;
 	struct workload_stamp_list stamps;
-	int rc = store_workload_stamps(p->store, kind, &stamps, err);
+	int rc = store_workload_stamps(p->store, kind, p->plans.count > 0, &stamps, err);
 
 	for (int i = 0; rc == 0 && i < stamps.count; i++) {
 		struct knowledge k;
@@ -72,6 +73,21 @@ static int keep_model(struct profile *p, struct err *err)
 		knowledge_release(&k);
 	}
 	workload_stamp_list_release(&stamps);
+	return rc;
+}
+
+static int keep_models(struct profile *p, struct err *err)
+{
+	int rc = p->plans.count ? 0 : keep_model_of(p, p->workload, err);
+
+	for (int i = 0; rc == 0 && i < p->plans.count; i++) {
+		const struct execution_plan *plan = &p->plans.items[i];
+		char *name = execution_plan_workload(p->job->declared.workload, plan->name,
+						     plan->hash);
+
+		rc = keep_model_of(p, name, err);
+		free(name);
+	}
 	return rc;
 }
 
@@ -122,7 +138,7 @@ static int set_state(struct profile *p, int failed, const struct err *why, struc
 /* Ends the job, unless it was cancelled meanwhile. */
 static int conclude(struct profile *p, int failed, const struct err *why, struct err *err)
 {
-	if (keep_model(p, err) || profile_warn(p, err) || store_begin(p->store, err))
+	if (keep_models(p, err) || profile_warn(p, err) || store_begin(p->store, err))
 		return -1;
 	if (profile_has_ended(p, &p->cancelled, err) ||
 	    (!p->cancelled && set_state(p, failed, why, err))) {
@@ -164,16 +180,23 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 	struct profile p = {
 		.paths = settings->paths, .store = store, .settings = settings, .job = job,
 		.lock = -1,
-		.start_boot_s = clock_boot_s(),
+		.start_boot_s = clock_boot_s(), .budget_s = settings->budget_s,
 	};
-	int rc = profile_reserve(&p, command, err);
+	int rc;
 
+	if (execution_plans_parse(job->declared.plans, &p.plans, err))
+		return -1;
+	p.until_boot_s = p.start_boot_s + p.budget_s;
+	p.workload = xstrdup(job->declared.workload);
+	rc = profile_reserve(&p, command, err);
 	if (rc == 0)
-		rc = finish(&p, loop(&p, err), err);
+		rc = finish(&p, profile_measure_plans(&p, loop, err), err);
 	*end = (struct profile_end){
 		.n_points = p.n_points, .n_measured = p.n_measured, .interrupted = p.interrupted,
 		.cancelled = p.cancelled, .abandoned = p.abandoned,
 	};
+	execution_plans_release(&p.plans);
+	free(p.workload);
 	free(p.devices);
 	free(p.missing);
 	free(p.bad);

@@ -67,7 +67,7 @@ static void add_ran_out(struct known *k)
 
 static int read_known(struct profile *p, struct known *k, struct err *err)
 {
-	const char *workload = p->job->declared.workload, *kind = p->devices[0].kind;
+	const char *workload = p->workload, *kind = p->devices[0].kind;
 	struct pool_entry *seen;
 	int n;
 
@@ -129,7 +129,7 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 	struct experiment e = {
 		.limits = limits_of(p), .points = k->points, .n_points = k->n,
 		.fit = k->knowledge.model.fit, .launch_s = launch, .left_s = left,
-		.growth_left_s = left - (1 - GROWTH_SHARE) * p->settings->budget_s,
+		.growth_left_s = left - (1 - GROWTH_SHARE) * p->budget_s,
 		.share_s = share_s(p, launch, left), .again = p->n_points == 0,
 	};
 

@@ -3,6 +3,7 @@
 #define POLLUX_PROFILE_STATE_H
 
 #include "pollux/device.h"
+#include "pollux/execution_plan.h"
 #include "pollux/knowledge.h"
 #include "pollux/profile.h"
 #include "pollux/store_profiles.h"
@@ -21,7 +22,11 @@ struct profile {
 	int n_devices;
 	char *missing;				/* owned; holders of further devices, or NULL */
 	int lock;				/* run/profile-JOB.lock */
+	struct execution_plans plans;		/* of the command; none: it has one way */
+	const struct execution_plan *plan;	/* that is measured now; NULL: none */
+	char *workload;				/* owned; the name of what is learnt */
 	double start_boot_s;
+	double budget_s, until_boot_s;		/* of the whole, or of the plan */
 	struct experiment_point *bad;		/* owned; points that did not work here */
 	int n_bad;
 	double launches_s;			/* summed: launch to first step, and stop to exit */
@@ -89,6 +94,10 @@ int profile_try(struct profile *p, struct trial *t, struct err *err);
 double profile_left_s(const struct profile *p);
 bool profile_is_interrupted(const struct profile *p);
 int profile_has_ended(struct profile *p, bool *ended, struct err *err);
+
+/* profile_plans.c: measures the command, or each of its plans. */
+int profile_measure_plans(struct profile *p, int (*measure)(struct profile *p, struct err *err),
+			  struct err *err);
 
 /* machine.c */
 struct machine_time machine_time_now(void);

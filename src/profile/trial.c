@@ -22,7 +22,7 @@
 
 double profile_left_s(const struct profile *p)
 {
-	return p->start_boot_s + p->settings->budget_s - clock_boot_s();
+	return p->until_boot_s - clock_boot_s();
 }
 
 static int interruptions(const struct profile *p)
@@ -72,6 +72,10 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 
 	run->job_id = p->job->id;
 	run->configuration = *c;
+	if (p->plan) {
+		memcpy(run->configuration.plan, p->plan->name, sizeof(p->plan->name));
+		memcpy(run->plan_hash, p->plan->hash, sizeof(p->plan->hash));
+	}
 	run->learning_rate_scale = learning_rate_scale(p->job, c);
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();
@@ -79,6 +83,8 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	memcpy(run->devices, p->devices, (size_t)c->replicas * sizeof(*run->devices));
 	text_add(&reason, "a profile: tries ");
 	describe(&t->choice, &reason);
+	if (p->plan)
+		text_addf(&reason, " in plan %s", p->plan->name);
 	rc = store_run_add(p->store, run, err) ||
 			     store_event_add(p->store, run->job_id, run->id, "point",
 					     experiment_why_name(t->choice.why), err) ||

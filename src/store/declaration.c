@@ -93,7 +93,7 @@ const struct declared_field declared_fields[] = {
 	{ { "plan", 0, OPTION_LIST, "NAME[:group=GROUP]=ARGS", OFFSET(plans), 0, 0,
 	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
 	    " used, pollux-plans(7)" },
-	  HIDDEN_COLUMN("plans", TEXT, plans, UNKNOWN_ZERO, 34), SUBMIT },
+	  HIDDEN_COLUMN("plans", TEXT, plans, UNKNOWN_ZERO, 34), BOTH },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
 	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT | FOR_EDIT },

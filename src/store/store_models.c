@@ -65,27 +65,30 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 	text_release(&key);
 }
 
+#define STAMPS(base, names) \
+	"SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps)," \
+	" (SELECT parameters FROM workloads WHERE workload = " base ")," \
+	" (SELECT max(measured_time_s) FROM device_measurements WHERE device_kind = ?1)" \
+	" FROM (" names ") w CROSS JOIN observations o ON o.run_id IN " \
+	SQL_NEWEST_RUNS("w.workload") " AND o.device_kind = ?1 GROUP BY w.workload"
+#define ACTIVE "state IN ('queued', 'running')"
+#define OF_JOBS "SELECT DISTINCT workload FROM jobs WHERE " ACTIVE
+#define OF_PLANS \
+	"SELECT DISTINCT r.workload FROM (SELECT DISTINCT workload FROM jobs" \
+	" INDEXED BY jobs_with_plans WHERE plans IS NOT NULL AND " ACTIVE ") j" \
+	" CROSS JOIN runs r ON " SQL_OF_PLANS("r.workload", "j.workload")
+
 /* The keys do not use the times of writing, because the wall clock may be set back. */
-int store_workload_stamps(struct store *s, const char *device_kind,
-			  struct workload_stamp_list *list,
-			  struct err *err)
+int store_workload_stamps(struct store *s, const char *device_kind, bool plans,
+			  struct workload_stamp_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
 	*list = (struct workload_stamp_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT w.workload, count(*), sum(o.n_windows), sum(o.n_steps),"
-		      " (SELECT parameters FROM workloads WHERE workload = " SQL_BASE("w.workload")
-		      "),"
-		      " (SELECT max(measured_time_s) FROM device_measurements WHERE device_kind"
-		      " = ?1)"
-		      " FROM (SELECT DISTINCT workload FROM jobs WHERE state IN ('queued',"
-		      " 'running') UNION ALL SELECT DISTINCT r.workload FROM (SELECT DISTINCT"
-		      " workload FROM jobs WHERE plans IS NOT NULL AND state IN ('queued',"
-		      " 'running')) j CROSS JOIN runs r ON " SQL_OF_PLANS("r.workload", "j.workload")
-		      ") w"
-		      " CROSS JOIN observations o ON o.run_id IN " SQL_NEWEST_RUNS("w.workload")
-		      " AND o.device_kind = ?1 GROUP BY w.workload", "t", device_kind))
+	if (sql_query(s, &q, err, plans
+		      ? STAMPS(SQL_BASE("w.workload"), OF_JOBS " UNION ALL " OF_PLANS)
+		      : STAMPS("w.workload", OF_JOBS), "t", device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));

@@ -48,7 +48,8 @@ static int uncount(struct store *s, const struct run *r, struct err *err)
  * job. */
 static bool moves_to_more_memory(const struct run *r)
 {
-	return r->outcome == OUTCOME_FAILED && r->out_of_memory && (r->larger_kind || r->other_plan);
+	return r->outcome == OUTCOME_FAILED && r->out_of_memory &&
+	       (r->larger_kind || r->other_plan);
 }
 
 /* True if checkpoints of the run may be there, which bind the job to the plan's group. */

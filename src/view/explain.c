@@ -305,6 +305,7 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
 	    read_knowledge(s, e, err) ||
+	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices, &e->plans, err) ||
 	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
 			      err))
 		return -1;
@@ -336,6 +337,7 @@ void explanation_release(struct explanation *e)
 	decision_row_release(&e->decision);
 	job_metric_list_release(&e->metrics);
 	share_pair_list_release(&e->pairs);
+	plan_list_release(&e->plans);
 	knowledge_release(&e->knowledge);
 	free(e->split);
 	free(e->seen);

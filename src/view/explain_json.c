@@ -202,6 +202,7 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	explanation_print_json_curves(&j, e);
 	explanation_print_json_model(&j, e);
 	explanation_print_json_noise(&j, e);
+	plan_list_print_json(&e->plans, &j);
 	explanation_print_json_share(&j, e);
 	json_number(&j, "restart_s", e->knowledge.restart_s);
 	json_number(&j, "throughput_eps", e->item->throughput_eps);

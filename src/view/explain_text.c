@@ -334,6 +334,7 @@ void explanation_print(const struct explanation *e, const struct output *out)
 	}
 	explanation_print_noise(e, out);
 	explanation_print_restart(e, out);
+	plan_list_print(&e->plans, out);
 	explanation_print_share(e, out);
 	explanation_print_end(e, out);
 }

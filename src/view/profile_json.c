@@ -107,6 +107,7 @@ void profile_report_print_json(const struct profile_report *r, FILE *out)
 			json_string(&j, NULL, r->details.events.items[i].text);
 	json_end(&j);
 	json_number(&j, "restart_s", r->e.knowledge.restart_s);
+	plan_list_print_json(&r->e.plans, &j);
 	explanation_print_json_missing(&j, &r->e);
 	explanation_print_json_curves(&j, &r->e);
 	explanation_print_json_model(&j, &r->e);

@@ -26,7 +26,8 @@ static int read_rows(struct session *s, struct profile_report *r, struct err *er
 			return -1;
 		row->half_width = steady_half_width(&row->observation);
 		row->model_step_time_s =
-			r->e.knowledge.modelled && row->run->configuration.local_batch_size > 0
+			r->e.knowledge.modelled && row->run->configuration.local_batch_size > 0 &&
+			r->e.plans.declared.count == 0
 			? explanation_step_time(&r->e, &row->run->configuration) : (double)NAN;
 		row->why = why_of(&r->details.events, row->run);
 		row->stopped = row->run->stop_reason == STOP_CANCEL ||

@@ -70,7 +70,7 @@ static void add_row(struct table *t, const struct profile_row *row)
 	const struct configuration *c = &run->configuration;
 	bool timed = o->n_windows > 0;
 
-	table_cell(t, "%d", c->replicas);
+	table_cell(t, "%d%s%s", c->replicas, c->plan[0] ? " " : "", c->plan);
 	table_positive(t, configuration_batch_size(c));
 	table_positive(t, c->local_batch_size);
 	table_cell(t, "%d", c->accumulation_steps);
@@ -214,9 +214,13 @@ void profile_report_print(const struct profile_report *r, const struct output *o
 	print_head(r, out);
 	if (r->n_rows > 0)
 		print_points(r, out);
-	print_model(r, out);
+	/* The model is of one plan: the plans are compared instead. */
+	if (r->e.plans.declared.count == 0)
+		print_model(r, out);
 	explanation_print_restart(&r->e, out);
-	print_recommended(r, out);
+	if (r->e.plans.declared.count == 0)
+		print_recommended(r, out);
+	plan_list_print(&r->e.plans, out);
 	if (r->e.model.known)
 		output_line(out, "jobs",
 			    "of the same workload start from this: those submitted with the same "

@@ -58,8 +58,8 @@ is 'or behind the others' 'gc:last --gc yes' "$(grep '^gc:last' told)"
 is 'no arguments at all' 'dp:none' "$(grep '^dp' told)"
 is 'without plans nothing is told' ':none' "$(grep '^:' told)"
 is 'nor kept' '-' "$(plans_of "$five")"
-is 'JSON has plans, the plan of the job and that of the run' 'gc - gc--gc yes -' "$("$POLLUX" status \
-	--json "$three" "$five" | json 'my ($a, $b) = @{$d->{jobs}};
+is 'JSON has plans, and the plan of the job' 'gc - gc--gc yes -' "$("$POLLUX" status --json \
+	"$three" "$five" | json 'my ($a, $b) = @{$d->{jobs}};
 	print join " ", $a->{plan}, $b->{plan} // "-",
 		"$a->{plans}[0]{name}$a->{plans}[0]{args}", @{$b->{plans}} ? "some" : "-"')"
 
@@ -70,9 +70,9 @@ ok 'a job whose plans run out of memory ends in one that does not' ends "$many" 
 is 'they were tried in turn' 'dp zero gc' "$(plans_of "$many")"
 is 'that is no failure' '0|3' "$(store "SELECT failures, runs FROM jobs WHERE id = $many")"
 like 'a reason names the plan and why not the others' \
-	'plan gc \(dp ran out of memory with 64 samples on a device; zero ran out of memory with 64' \
+	'plan gc \(dp ran out of memory with 64 samples on a device; zero ran out of memory' \
 	"$(reasons "$many" | tail -n 1)"
-like 'an event says that another plan is tried' 'out of memory; goes on under another plan than dp' \
+like 'an event says so' 'out of memory; goes on under another plan than dp' \
 	"$(store "SELECT text FROM events WHERE job_id = $many AND kind = 'ended'")"
 like 'status shows the plan of each run' '64 zero' "$("$POLLUX" status "$many")"
 like 'and what was declared' 'plans +dp=; zero=--zero; gc=--gc' "$("$POLLUX" status "$many")"
@@ -123,6 +123,11 @@ is 'the faster plan is chosen' quick "$(plans_of "$both")"
 like 'and by how much is said' 'plan quick \(slow would be 20 % slower; new was not measured\)' \
 	"$(reasons "$both")"
 is 'models are kept by plan' 2 "$(store 'SELECT count(*) FROM models')"
+like 'explain compares' 'best on 1 +quick, batch 64 = 1 \* 64 \* 1 \(slow would be 20 %' \
+	"$("$POLLUX" explain "$both")"
+is 'in JSON as well' 'slow new quick 12.5 ms, quick' "$("$POLLUX" explain --json "$both" | json '
+	printf "%s %s %s %g ms, %s", (map { $_->{name} } @{$d->{plans}}),
+		1e3 * $d->{plans}[0]{tried}[0]{step_time_s}, $d->{best_plans}[0]')"
 like 'forget takes back what was measured under all plans' '2 observations' \
 	"$("$POLLUX" forget --times w)"
 again=$("$POLLUX" again -q "$both")
@@ -132,7 +137,8 @@ is 'again has the plans' 3 "$("$POLLUX" status --json "$again" |
 
 # --- a memory limit that plain training exceeds ---
 if [ -x "$TRAIN" ] && [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ]; then
-	train="$TRAIN --data $FASHION_MNIST --subset 20000 --samples 16384 --hidden 512,512,512,512,512,512,512"
+	train="$TRAIN --data $FASHION_MNIST --subset 20000 --samples 16384"
+	train="$train --hidden 512,512,512,512,512,512,512"
 	OPENBLAS_NUM_THREADS=1	# else it takes addresses for each core that it may use
 	export OPENBLAS_NUM_THREADS
 	peak() { # peak OPTION...: KiB of addresses that a run takes
@@ -145,6 +151,16 @@ if [ -x "$TRAIN" ] && [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ]; then
 			print $peak' "$!"
 		wait "$!"
 	}
+	# shellcheck disable=SC2086
+	out=$("$POLLUX" profile --budget 16 -b 256 --plan no=--no-such-option \
+		--plan few=--recompute --plan all= -- $train --samples 100000000 --hidden 32,32 '{plan}' 2>/dev/null)
+	like 'a profile measures each plan' '^few +1 +256 +1 +[0-9.]+ +- +0\.' "$out"
+	unlike 'for as many devices as it asks for' 'best on 2' "$out"
+	like 'compares them' 'best on 1 +(few|all), batch 256 = .* \(no failed; (all|few)' \
+		"$out"
+	is 'a plan that does not work leaves the others' 'all few no' \
+		"$(store "SELECT group_concat(DISTINCT runs.plan) FROM runs
+			JOIN jobs ON jobs.id = job_id WHERE profile = 1" | tr , '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
 	plain=$(peak) less=$(peak --recompute)
 	ok 'recomputation needs fewer addresses' [ "$less" -lt "$plain" ]
 	# Little more than recomputation takes: plain training is to fail when it allocates
@@ -152,7 +168,8 @@ if [ -x "$TRAIN" ] && [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ]; then
 	limit=$((less + 16384))
 	# shellcheck disable=SC2086
 	capped=$(submit -b 16384 --plan dp= --plan gc=--recompute -- \
-		sh -c "ulimit -v $limit; exec timeout 100 \"\$@\"" sh $train --batch '{batch}' '{plan}')
+		sh -c "ulimit -v $limit; exec timeout 100 \"\$@\"" sh \
+		$train --batch '{batch}' '{plan}')
 	ok 'under a limit that plain training exceeds a job ends' ends "$capped" 'done'
 	is 'in the plan that fits' 'dp gc' "$(plans_of "$capped")"
 	is 'with all its samples' 16384 \

@@ -1184,7 +1184,7 @@ static void test_long_history(void)
 	machine_steps = 0;
 	near(restart_cost("x"), 7, 0, "what a restart costs");
 	ok(costs("restart", 20000), "restarts");
-	store_workload_stamps(&store, "fast", &stamps, &err);
+	store_workload_stamps(&store, "fast", true, &stamps, &err);
 	ok(costs("stamps", 40000), "whether there is anything new");
 	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"),
 	   "to learn of the one workload");
@@ -1265,7 +1265,7 @@ static const char *stamp(void)
 	static char key[sizeof(((struct workload_stamp *)NULL)->observations_key)];
 	struct workload_stamp_list stamps;
 
-	store_workload_stamps(&store, "fast", &stamps, &err);
+	store_workload_stamps(&store, "fast", true, &stamps, &err);
 	snprintf(key, sizeof(key), "%s", stamps.count == 1 ? stamps.items[0].observations_key : "");
 	workload_stamp_list_release(&stamps);
 	return key;

@@ -1,0 +1,34 @@
+/* plan_list.h - what is known of each plan of a job's command, and which is best: for 'explain' and
+ * for profiles. */
+#ifndef POLLUX_PLAN_LIST_H
+#define POLLUX_PLAN_LIST_H
+
+#include "pollux/execution_plan.h"
+#include "pollux/goodput_table.h"
+#include "pollux/job.h"
+#include "pollux/json.h"
+#include "pollux/output.h"
+#include "pollux/store_runs.h"
+
+struct plan_list {
+	struct execution_plans declared;
+	struct plan_known {
+		struct knowledge knowledge;
+		struct job_model model;
+		struct goodput_table *table;	/* owned; NULL: not measured */
+		struct plan_size_list sizes;	/* that were tried */
+	} *items;				/* owned; by plan */
+	struct goodput_table *best;		/* owned; NULL: no plan was measured */
+	int n_devices;
+};
+
+/* No plans where the job declares none. */
+int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
+		   struct plan_list *list, struct err *err);
+void plan_list_release(struct plan_list *list);
+/* A table of what was tried, and the best plan for 1, 2, 4, 8 devices. Nothing without plans. */
+void plan_list_print(const struct plan_list *list, const struct output *out);
+/* The key "plans"; not there without plans. */
+void plan_list_print_json(const struct plan_list *list, struct json *j);
+
+#endif

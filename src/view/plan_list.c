@@ -1,0 +1,219 @@
+/* plan_list.c - see plan_list.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/plan_list.h"
+#include "pollux/table.h"
+
+/* --- reading --- */
+
+static void set_table(struct plan_known *k, const struct execution_plan *plan, int n_devices)
+{
+	k->table = goodput_table_of(&k->model, n_devices);
+	for (int r = 1; r <= n_devices; r++) {
+		struct configuration *c = &k->table->best[r].configuration;
+
+		if (!job_model_fits(&k->model, c))
+			k->table->goodput[r] = (double)NAN;
+		snprintf(c->plan, sizeof(c->plan), "%s", plan->name);
+	}
+}
+
+static int read_plan(struct store *store, const struct job *job, const char *kind,
+		     struct plan_list *list, int i, struct err *err)
+{
+	const struct execution_plan *plan = &list->declared.items[i];
+	char *name = execution_plan_workload(job->declared.workload, plan->name, plan->hash);
+	struct plan_known *k = &list->items[i];
+	int rc = knowledge_load(store, name, kind, &k->knowledge, err) ||
+		 knowledge_learn(store, name, kind, "", &k->knowledge, err) ||
+		 store_plan_sizes(store, name, kind, &k->sizes, err) ? -1 : 0;
+
+	free(name);
+	if (rc)
+		return -1;
+	knowledge_of_job(&k->knowledge, job, &k->model);
+	if (k->model.known)
+		set_table(k, plan, list->n_devices);
+	return 0;
+}
+
+static void find_best(struct plan_list *list)
+{
+	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
+	int n = 0;
+
+	for (int i = 0; i < list->declared.count; i++)
+		if (list->items[i].table)
+			tables[n++] = list->items[i].table;
+	if (n > 0)
+		list->best = goodput_table_best_of(tables, n, list->n_devices);
+}
+
+int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
+		   struct plan_list *list, struct err *err)
+{
+	int most = job->declared.max_replicas;
+
+	*list = (struct plan_list){
+		.n_devices = most > 0 && most < n_devices ? most : n_devices,
+	};
+	if (execution_plans_parse(job->declared.plans, &list->declared, err))
+		return -1;
+	list->items = xcalloc((size_t)list->declared.count + 1, sizeof(*list->items));
+	for (int i = 0; i < list->declared.count; i++)
+		if (read_plan(store, job, kind, list, i, err)) {
+			plan_list_release(list);
+			return -1;
+		}
+	find_best(list);
+	return 0;
+}
+
+void plan_list_release(struct plan_list *list)
+{
+	for (int i = 0; i < list->declared.count; i++) {
+		goodput_table_free(list->items[i].table);
+		knowledge_release(&list->items[i].knowledge);
+		free(list->items[i].sizes.items);
+	}
+	goodput_table_free(list->best);
+	free(list->items);
+	execution_plans_release(&list->declared);
+	*list = (struct plan_list){ .n_devices = 0 };
+}
+
+/* --- for people --- */
+
+static void cell_gib(struct table *t, int64_t bytes)
+{
+	if (bytes > 0)
+		table_cell(t, "%.2f", (double)bytes / (1 << 30));
+	else
+		table_text(t, "-");
+}
+
+static void add_size(struct table *t, const char *plan, const struct plan_size *size)
+{
+	table_text(t, plan);
+	table_cell(t, "%d", size->replicas);
+	table_positive(t, size->local_batch_size);
+	table_positive(t, size->accumulation_steps);
+	table_number(t, size->step_time_s * 1e3);
+	cell_gib(t, size->device_bytes);
+	cell_gib(t, size->host_bytes);
+	table_text(t, size->out_of_memory ? "out of memory" : "");
+	if (size->out_of_memory)
+		table_style(t, STYLE_YELLOW);
+}
+
+static void add_other(const struct plan_list *list, int i, int replicas, struct text *t)
+{
+	const struct plan_known *k = &list->items[i];
+	double best = list->best->goodput[replicas];
+	double own = k->table ? k->table->goodput[replicas] : (double)NAN;
+	int64_t too_large = memory_too_large(&k->knowledge.memory, replicas);
+
+	text_addf(t, "%s%s ", t->length ? "; " : "", list->declared.items[i].name);
+	if (own > 0)
+		text_addf(t, "would be %.0f %% slower", 100 * (1 - own / best));
+	else if (too_large > 0)
+		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
+	else if (failed_sizes_least(&k->knowledge.failed, replicas) > 0)
+		text_add(t, "failed");
+	else
+		text_add(t, k->table ? "was not measured near that" : "was not measured");
+}
+
+static void print_best(const struct plan_list *list, int replicas, const struct output *out)
+{
+	const struct configuration *c = &list->best->best[replicas].configuration;
+	struct text t = TEXT_INIT, others = TEXT_INIT, label = TEXT_INIT;
+
+	for (int i = 0; i < list->declared.count; i++)
+		if (strcmp(list->declared.items[i].name, c->plan) != 0)
+			add_other(list, i, replicas, &others);
+	text_addf(&label, "best on %d", replicas);
+	text_addf(&t, "%s, batch %lld = %d * %lld * %d%s%s%s", c->plan,
+		  (long long)configuration_batch_size(c), c->replicas,
+		  (long long)c->local_batch_size, c->accumulation_steps,
+		  others.length ? " (" : "", others.length ? others.data : "",
+		  others.length ? ")" : "");
+	output_textline(out, label.data, &t);
+	text_release(&label);
+	text_release(&others);
+	text_release(&t);
+}
+
+void plan_list_print(const struct plan_list *list, const struct output *out)
+{
+	static const struct table_column columns[] = {
+		{ .heading = "PLAN" },
+		{ .heading = "DEV", .right = true },
+		{ .heading = "LOCAL", .right = true },
+		{ .heading = "PASSES", .right = true, .leave_out = 1 },
+		{ .heading = "MS/STEP", .right = true },
+		{ .heading = "DEVICE GiB", .right = true, .leave_out = 2 },
+		{ .heading = "HOST GiB", .right = true, .leave_out = 3 },
+		{ .heading = "", .room = 13 },
+	};
+	struct table t;
+
+	if (list->declared.count == 0)
+		return;
+	fputs("\nplans (what was tried)\n", out->file);
+	table_begin(&t, columns);
+	for (int i = 0; i < list->declared.count; i++)
+		for (int k = 0; k < list->items[i].sizes.count; k++)
+			add_size(&t, list->declared.items[i].name, &list->items[i].sizes.items[k]);
+	table_end(&t, out);
+	for (int r = 1; list->best && r <= list->n_devices && r <= 8; r *= 2)
+		if (list->best->goodput[r] > 0)
+			print_best(list, r, out);
+}
+
+/* --- for programs --- */
+
+static void print_json_size(struct json *j, const struct plan_size *size)
+{
+	json_object(j, NULL);
+	json_integer(j, "replicas", size->replicas);
+	json_positive(j, "local_batch_size", size->local_batch_size);
+	json_positive(j, "accumulation_steps", size->accumulation_steps);
+	json_number(j, "step_time_s", size->step_time_s);
+	json_positive(j, "device_memory_bytes", size->device_bytes);
+	json_positive(j, "memory_bytes", size->host_bytes);
+	json_bool(j, "out_of_memory", size->out_of_memory);
+	json_end(j);
+}
+
+void plan_list_print_json(const struct plan_list *list, struct json *j)
+{
+	if (list->declared.count == 0)
+		return;
+	json_array(j, "plans");
+	for (int i = 0; i < list->declared.count; i++) {
+		const struct plan_known *k = &list->items[i];
+
+		json_object(j, NULL);
+		json_string(j, "name", list->declared.items[i].name);
+		json_array(j, "tried");
+		for (int s = 0; s < k->sizes.count; s++)
+			print_json_size(j, &k->sizes.items[s]);
+		json_end(j);
+		json_array(j, "goodput_eps");	/* on 1, 2, ... devices */
+		for (int r = 1; k->table && r <= list->n_devices; r++)
+			json_number(j, NULL, k->table->goodput[r]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "best_plans");		/* on 1, 2, ... devices */
+	for (int r = 1; list->best && r <= list->n_devices; r++)
+		json_string(j, NULL, list->best->goodput[r] > 0
+			    ? list->best->best[r].configuration.plan : NULL);
+	json_end(j);
+}
