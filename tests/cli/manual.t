@@ -92,7 +92,8 @@ same 'pollux-status(1) has every key of the JSON' \
 	"$(keys_of "$src/view/status_json.c"; columns)" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
 same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain_json.c"
-	keys_of "$src/view/explain_share.c"; keys_of "$src/view/explain_kinds.c")" \
+	keys_of "$src/view/explain_share.c"; keys_of "$src/view/explain_kinds.c"
+	keys_of "$src/view/plan_list.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
