@@ -90,6 +90,10 @@ struct sched_job {
 	double remaining_samples;
 	/* Its batch size may grow as its noise scale does. For ends.h; no policy looks at this. */
 	bool adapts;
+	/* For rubick: goodput on the devices that its owner asked for, with the best plan; and that
+	 * it must never have fewer than min_replicas once it runs. */
+	double reference_goodput;
+	bool guaranteed;
 };
 
 /* Work that is left of a declared or usual total. The result is 0 while a job exceeds the total by
@@ -196,6 +200,10 @@ extern const struct policy policy_goodput;
 /* The published fitness, to compare with. Without slices, jobs do not take turns, and a job may
  * wait for ever. The formulas are in src/sched/policy_pollux.c. */
 extern const struct policy policy_pollux;
+
+/* Rubick's, over the best plan for each number of devices (src/sched/policy_rubick.c). For
+ * simulation with plans only: policy_find() does not know it. */
+extern const struct policy policy_rubick;
 
 /* Sia's program, without slices: the least sum of speedup^-0.5; src/sched/policy_sia.c. */
 extern const struct policy policy_sia;

@@ -18,7 +18,7 @@ struct simulate_options {
 	struct text_list policies, workloads_read;
 	int64_t nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
-	bool json, from_store, events, kinds_blind;
+	bool json, from_store, events, kinds_blind, plans;
 };
 
 static const char *const lengths[] = { "unknown", "known", NULL };
@@ -35,8 +35,11 @@ static const struct option_spec options[] = {
 	  "this machine's own jobs instead; --policy may be given several times, or 'all'" },
 	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
 	  "with --from-store: on so many; default: as many as there are" },
-	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000, "default: 16" },
-	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000, "default: 4" },
+	{ "plans", 0, OPTION_FLAG, NULL, O(plans), 0, 0,
+	  "the files are those of Rubick: policies goodput, rubick choose plan and GPUs" },
+	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000, "default: 16; with --plans 8" },
+	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000,
+	  "default: 4; with --plans 8" },
 	{ "kinds", 0, OPTION_TEXT, "LIST", O(kinds), 0, 0,
 	  "nodes of several kinds of GPU, as t4:6x4,a100:2x8: 6 nodes of 4, 2 of 8" },
 	{ "kinds-blind", 0, OPTION_FLAG, NULL, O(kinds_blind), 0, 0,
@@ -50,7 +53,7 @@ static const struct option_spec options[] = {
 	{ "events", 0, OPTION_FLAG, NULL, O(events), 0, 0,
 	  "decide also when a job ends, comes or has been measured" },
 	{ "restart-delay", 0, OPTION_DURATION, "TIME", O(restart_s), 0, 86400,
-	  "lost at each start of a job; default: 30 s" },
+	  "lost at each start of a job; default: 30 s; with --plans 260 s" },
 	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 1, 1e7,
 	  "of the policies that have slices; default: 10 minutes" },
 	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
@@ -93,7 +96,10 @@ static int set_policy(const struct simulate_options *o, struct sim_options *sim,
 	if (o->policies.count > 1)
 		return usage_error(&cmd_simulate, err,
 				   "several policies at a time only with --from-store");
-	sim->policy = policy_find(name);
+	sim->policy = o->plans && !strcmp(name, "rubick") ? &policy_rubick : policy_find(name);
+	if (o->plans && sim->policy != &policy_rubick && sim->policy != &policy_goodput)
+		return usage_error(&cmd_simulate, err,
+				   "option '--plans' goes with the policies goodput and rubick");
 	if (sim->policy)
 		return 0;
 	names = policy_names(false);
@@ -179,7 +185,8 @@ static int read_and_run(struct simulations *s, const struct simulate_options *o,
 	if (rc == 0)
 		rc = simulate_check_outputs(&o->outputs, o->profiles, &workloads, err);
 	if (rc == 0)
-		rc = simulations_run(s, o->profiles, &workloads, err);
+		rc = o->plans ? simulate_plans(&s->options, o->profiles, &workloads, o->json, err)
+			      : simulations_run(s, o->profiles, &workloads, err);
 	strings_release(&workloads);
 	return rc;
 }
@@ -200,7 +207,7 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 		return -1;
 	}
 	rc = read_and_run(&s, o, err);
-	if (rc == 0)
+	if (rc == 0 && !o->plans)
 		rc = show(&s, o, err);
 	simulations_release(&s);
 	free(kinds);
@@ -239,6 +246,10 @@ static const char *const generate_options[] = {
 static const char *const store_options[] = {
 	"from-store", "devices", "policy", "interval", "slice", "json", NULL
 };
+static const char *const plan_options[] = {
+	"plans", "profiles", "workload", "policy", "nodes", "gpus-per-node", "interval",
+	"restart-delay", "slice", "lengths", "json", NULL
+};
 static const char *const run_options[] = {
 	"profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
 	"restart-table", "slowdown-table", "interval", "restart-delay",
@@ -251,7 +262,8 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 {
 	const char *const *own = o->from_store ? store_options
 				 : o->generate ? generate_options
-					       : run_options;
+				 : o->plans ? plan_options
+					    : run_options;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
 	if (!other)
@@ -263,17 +275,26 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 			   own[0]);
 }
 
+/* The published clusters, and times of a restart. */
+static void set_defaults(struct simulate_options *o)
+{
+	if (!o->nodes)
+		o->nodes = o->plans ? 8 : SIM_OPTIONS_DEFAULT.nodes;
+	if (!o->gpus_per_node)
+		o->gpus_per_node = o->plans ? 8 : SIM_OPTIONS_DEFAULT.gpus_per_node;
+	if (o->restart_s < 0)
+		o->restart_s = o->plans ? 260 : SIM_OPTIONS_DEFAULT.restart_s;
+}
+
 static int main_simulate(int argc, char **argv, struct err *err)
 {
 	struct simulate_options o = {
-		.nodes = SIM_OPTIONS_DEFAULT.nodes,
-		.gpus_per_node = SIM_OPTIONS_DEFAULT.gpus_per_node,
-		.interval_s = SIM_OPTIONS_DEFAULT.interval_s,
-		.restart_s = SIM_OPTIONS_DEFAULT.restart_s,
+		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = -1,
 		.jobs = 160, .workloads = 1, .span_s = 8 * 3600,
 	};
 	int first, rc = options_parse(&cmd_simulate, argc, argv, &o, &first, err);
 
+	set_defaults(&o);
 	if (rc == 0 && first < argc)
 		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
 				 argv[first]);

@@ -24,6 +24,10 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 /* simulate_kinds.c: "t4:6x4,a100:2x8" cut into kinds, whose names stay in the list. */
 int simulate_kinds(char *list, struct sim_options *o, struct err *err);
 
+/* simulate_plans.c: pollux simulate --plans; prints the figures. */
+int simulate_plans(const struct sim_options *options, const char *placements,
+		   const struct strings *workloads, bool json, struct err *err);
+
 /* simulate_generate.c: makes a workload, and says what was made. */
 int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);
 

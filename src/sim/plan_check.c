@@ -1,0 +1,77 @@
+/* plan_check.c - looks at placements and times only, not at how a policy came to them. */
+#include "plan_check.h"
+
+#include <string.h>
+
+#define ROUNDING 1e-9
+
+void plan_digits(const int *held, int n_nodes, char *digits)
+{
+	int n = 0;
+
+	for (int i = 0; i < n_nodes && n < PLAN_DIGITS; i++)
+		if (held[i] > 0 && held[i] <= 9)
+			digits[n++] = (char)('0' + held[i]);
+	digits[n] = '\0';
+}
+
+static int sum(const int *held, int n_nodes)
+{
+	int n = 0;
+
+	for (int i = 0; i < n_nodes; i++)
+		n += held[i];
+	return n;
+}
+
+static int check_job(const struct plan_state *s, int n_nodes, struct err *err)
+{
+	int gpus = sum(s->held, n_nodes);
+	char digits[PLAN_DIGITS + 1];
+	const struct plan_row *row;
+
+	if (!s->plan != !gpus)
+		return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs and makes %siterations",
+			       s->name, gpus, s->plan ? "" : "no ");
+	if (s->job->guaranteed && gpus == 0 && sum(s->held_before, n_nodes))
+		return err_set(err, EX_SOFTWARE, "guaranteed job '%s' loses its GPUs", s->name);
+	if (gpus == 0)
+		return 0;
+	plan_digits(s->held, n_nodes, digits);
+	row = plan_row_find(s->job->application, s->plan, digits);
+	if (!row || row->gpus != gpus || row->iteration_s != s->iteration_s)
+		return err_set(err, EX_SOFTWARE,
+			       "job '%s' with plan '%s' on %s has no such row", s->name, s->plan,
+			       digits);
+	if (s->job->guaranteed && s->iteration_s > s->job->owner_s)
+		return err_set(err, EX_SOFTWARE, "guaranteed job '%s' is slower than asked",
+			       s->name);
+	return 0;
+}
+
+int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per_node,
+	       double cores_per_node, struct err *err)
+{
+	for (int node = 0; node < n_nodes; node++) {
+		double cores = 0;
+		int gpus = 0;
+
+		for (int i = 0; i < n; i++) {
+			if (states[i].held[node] < 0)
+				return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs",
+					       states[i].name, states[i].held[node]);
+			gpus += states[i].held[node];
+			cores += states[i].held[node] * states[i].job->cores;
+		}
+		if (gpus > gpus_per_node)
+			return err_set(err, EX_SOFTWARE, "%d of %d GPUs of node %d are held", gpus,
+				       gpus_per_node, node);
+		if (cores > cores_per_node * (1 + ROUNDING))
+			return err_set(err, EX_SOFTWARE, "%g of %g cores of node %d are wanted",
+				       cores, cores_per_node, node);
+	}
+	for (int i = 0; i < n; i++)
+		if (check_job(&states[i], n_nodes, err))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,159 @@
+/* plan_rows.c - reads what was measured of each execution plan. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "csv.h"
+#include "pollux/mem.h"
+#include "pollux/pack_nodes.h"
+#include "pollux/sim_plans.h"
+
+/* The smallest rotation: placements are rings of nodes. */
+static void canonical(const char *digits, char *result)
+{
+	size_t n = strlen(digits);
+
+	memcpy(result, digits, n + 1);
+	for (size_t i = 1; i < n; i++) {
+		char turned[PLAN_DIGITS + 1];
+
+		memcpy(turned, digits + i, n - i);
+		memcpy(turned + n - i, digits, i);
+		turned[n] = '\0';
+		if (strcmp(turned, result) < 0)
+			memcpy(result, turned, n + 1);
+	}
+}
+
+const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
+				     const char *digits)
+{
+	char wanted[PLAN_DIGITS + 1];
+
+	if (strlen(digits) > PLAN_DIGITS)
+		return NULL;
+	canonical(digits, wanted);
+	for (int i = 0; i < a->n_rows; i++)
+		if (strcmp(a->rows[i].digits, wanted) == 0 &&
+		    (!plan || strcmp(a->rows[i].plan, plan) == 0))
+			return &a->rows[i];
+	return NULL;
+}
+
+static int read_row(const struct csv *c, int i, struct plan_application *a, struct err *err)
+{
+	struct plan_row *row = &a->rows[a->n_rows];
+	const char *digits = csv_cell(c, i, 1);
+	double seconds;
+
+	if (!*digits || strlen(digits) > PLAN_DIGITS || strspn(digits, "123456789") !=
+							   strlen(digits))
+		return csv_complain(c, i, err, "placement '%.60s' is not digits from 1 to 9",
+				    digits);
+	if (csv_number(c, i, 2, (struct csv_range){ 0, 1e9 }, &seconds, err))
+		return -1;
+	if (seconds <= 0)
+		return 0;
+	*row = (struct plan_row){ .plan = xstrdup(csv_cell(c, i, 0)), .iteration_s = seconds };
+	canonical(digits, row->digits);
+	for (; *digits; digits++)
+		row->gpus += *digits - '0';
+	a->n_rows++;
+	return 0;
+}
+
+/* By time; equal times by plan, so that the order of the file does not matter. */
+static int by_time(const void *a, const void *b)
+{
+	const struct plan_row *x = a, *y = b;
+
+	if (x->iteration_s != y->iteration_s)
+		return x->iteration_s < y->iteration_s ? -1 : 1;
+	return strcmp(x->plan, y->plan);
+}
+
+/* Numbers of GPUs that can always be placed side by side: place_jobs() of pack_nodes.h. */
+static void set_best(struct plan_application *a, const struct sim_plans *p)
+{
+	int size = p->gpus_per_node;
+
+	a->best = xcalloc((size_t)p->n_gpus + 1, sizeof(*a->best));
+	for (int r = 1; r <= p->n_gpus; r++) {
+		char digits[PLAN_DIGITS + 1] = "";
+		int nodes = r <= size ? 1 : r / size;
+
+		if (!place_is_regular(p->n_gpus, size, r) || nodes > PLAN_DIGITS)
+			continue;
+		memset(digits, '0' + (r <= size ? r : size), (size_t)nodes);
+		a->best[r].row = plan_row_find(a, NULL, digits);
+		if (a->best[r].row && !a->least_gpus)
+			a->least_gpus = r;
+	}
+}
+
+static int read_application(struct sim_plans *p, const char *directory, const char *name,
+			    struct err *err)
+{
+	static const char *const columns[] = { "exec_plan", "placement", "iter_time" };
+	char *path = xasprintf("%s/%s/placements.csv", directory, name);
+	struct plan_application *a = &p->items[p->count];
+	struct csv c;
+	int rc = 0;
+
+	if (access(path, F_OK)) {
+		free(path);
+		return 0;
+	}
+	rc = csv_read(&c, path, columns, 3, err);
+	free(path);
+	if (rc)
+		return -1;
+	*a = (struct plan_application){ .name = xstrdup(name) };
+	a->rows = xcalloc((size_t)c.n_rows, sizeof(*a->rows));
+	p->count++;
+	for (int i = 0; i < c.n_rows && rc == 0; i++)
+		rc = read_row(&c, i, a, err);
+	csv_release(&c);
+	if (a->n_rows)
+		qsort(a->rows, (size_t)a->n_rows, sizeof(*a->rows), by_time);
+	set_best(a, p);
+	return rc;
+}
+
+int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
+		   struct err *err)
+{
+	struct dirent **names;
+	int n = scandir(directory, &names, NULL, alphasort), rc = 0;
+
+	*p = (struct sim_plans){ .gpus_per_node = gpus_per_node, .n_gpus = n_gpus };
+	if (n < 0)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	p->items = xcalloc((size_t)n, sizeof(*p->items));
+	for (int i = 0; i < n; i++) {
+		if (rc == 0 && names[i]->d_name[0] != '.')
+			rc = read_application(p, directory, names[i]->d_name, err);
+		free(names[i]);
+	}
+	free(names);
+	if (rc == 0 && p->count == 0)
+		rc = err_set(err, EX_NOINPUT, "no application in '%s'", directory);
+	if (rc)
+		sim_plans_release(p);
+	return rc;
+}
+
+void sim_plans_release(struct sim_plans *p)
+{
+	for (int i = 0; i < p->count; i++) {
+		for (int k = 0; k < p->items[i].n_rows; k++)
+			free(p->items[i].rows[k].plan);
+		free(p->items[i].rows);
+		free(p->items[i].best);
+		free(p->items[i].name);
+	}
+	free(p->items);
+	*p = (struct sim_plans){ 0 };
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# simulate_plans.t - pollux simulate --plans, on two nodes of two GPUs, by hand.
+. "$(dirname "$0")/tap.sh"
+unset COLUMNS
+
+mkdir -p placements/small placements/wide
+cat >placements/small/placements.csv <<'END'
+exec_plan,placement,iter_time
+ga,1,4
+zero-dp,1,5
+zero-dp,2,2
+ga,2,3
+gc,2,0
+END
+cat >placements/wide/placements.csv <<'END'
+exec_plan,placement,iter_time
+222,22,1.5
+121,22,3
+END
+cat >jobs.csv <<'END'
+name,submission_time,duration,application,num_gpus,num_cpus,bandwidth,exec_plan,steps,is_sla
+first,0,1,small,1,8,0,zero-dp,99,0
+END
+plans() { "$POLLUX" simulate --plans --profiles placements -n 2 -g 2 "$@"; }
+figure() { plans -w jobs.csv --json "$@" | json "print \$d->{$figure}"; }
+
+# From 60 s: 260 s of start, then 100 iterations of 2 s on 2 GPUs.
+for policy in rubick goodput; do
+	figure=makespan_s
+	is "$policy takes the fastest plan" 520 "$(figure -p "$policy")"
+	is 'and a start costs what is said' 270 "$(figure -p "$policy" --restart-delay 10)"
+done
+figure=gpu_hours
+is 'GPUs are counted to the end' 0.255 "$(figure | sed 's/^\(.....\).*/\1/')"
+
+# The wide job needs both nodes, and its guarantee lets it take them at once.
+cat >>jobs.csv <<'END'
+wide-1,600,1,wide,4,32,0,121,99,1
+late,610,1,small,2,16,0,ga,9,0
+END
+for policy in rubick goodput; do
+	status "$policy: every round is legal" 0 plans -w jobs.csv -p "$policy"
+	like 'three jobs end' '^jobs +3 ' "$out"
+done
+# submitted at 600, 260 s + 150 s to 1010; the next round is at 1020: 260 s + 10 * 2 s
+figure=makespan_s
+is 'a late job waits for the guaranteed one' 1300 "$(figure -p rubick)"
+
+# The initial plan does not matter without a guarantee.
+sed -i '3d' jobs.csv
+figure=avg_jct_s
+before=$(figure -p rubick)
+sed -i 's/zero-dp/ga/' jobs.csv
+is 'the plan that the owner named does not matter' "$before" "$(figure -p rubick)"
+
+# --- errors ---
+status 'another policy is a usage error' 64 plans -w jobs.csv -p las
+like 'and says which go' 'goes with the policies goodput and rubick' "$err"
+status 'rubick needs plans' 64 "$POLLUX" simulate --profiles placements -w jobs.csv -p rubick
+status 'an option without effect is refused' 64 plans -w jobs.csv --events
+echo 'x,700,1,small,2,16,0,tp,9,1' >>jobs.csv
+status 'a guarantee without measurement is an error' 65 plans -w jobs.csv
+like 'of its line' "jobs.csv:4: a guarantee for 2 GPUs with plan 'tp'" "$err"
+sed -i '4s/small/large/' jobs.csv
+status 'so is an application without rows' 65 plans -w jobs.csv
+sed -i '2s/ga,1,4/ga,0,4/' placements/small/placements.csv
+status 'and a wrong placement' 65 plans -w jobs.csv
+like 'of its line, too' "placements.csv:2: placement '0'" "$err"
+
+finish
