@@ -111,8 +111,11 @@ ok 'another GPU is free' wait_for 20 holds "job_id = $two AND state = 'ended'"
 "$POLLUX" schedule
 "$POLLUX" schedule
 is 'it does not go there' suspended "$(store "SELECT suspension FROM runs WHERE job_id = $one")"
-ok 'it says what it waits for' wait_for 20 eval '"$POLLUX" schedule
-	"$POLLUX" status "$one" | grep -q "waits for $its, where its memory is"'
+says_so() {
+	"$POLLUX" schedule
+	"$POLLUX" status "$one" | grep -q "waits for $its, where its memory is"
+}
+ok 'it says what it waits for' wait_for 20 says_so
 "$POLLUX" cancel "$three"
 comes_back() { "$POLLUX" schedule && holds "job_id = $one AND resumed_boot_s > 0"; }
 ok 'it goes on where it was' wait_for 20 comes_back

@@ -148,7 +148,7 @@ static void test_refused(void)
 {
 	for (size_t i = 0; i < COUNT(refusals); i++) {
 		const struct refusal *r = &refusals[i];
-		struct template_facts facts = { r->batch, r->lr, r->resume };
+		struct template_facts facts = { r->batch, r->lr, r->resume, false };
 		struct strings argv = { 0 };
 		struct err err = { 0 };
 
