@@ -59,6 +59,18 @@ static void init_run(struct cluster *c, struct run *r, const struct plan_job *jo
 	}
 }
 
+/* A waiting guaranteed job comes before jobs without a guarantee; among guaranteed ones the policy
+ * chooses. */
+static int first_of(const struct cluster *c, int index)
+{
+	bool others = false;
+
+	for (int i = 0; i < c->n_active; i++)
+		others = others || !c->runs[c->active[i]].job->guaranteed;
+	return others && c->runs[index].job->guaranteed && !c->runs[index].count
+		       ? c->workload->n_jobs - index : 0;
+}
+
 static void tell(const struct cluster *c, int index, struct sched_job *told)
 {
 	const struct run *r = &c->runs[index];
@@ -70,7 +82,7 @@ static void tell(const struct cluster *c, int index, struct sched_job *told)
 		/* goodput knows no floor of a running job but to leave the job alone */
 		.preemptible = !r->job->guaranteed || c->options->policy == &policy_rubick,
 		.launched_s = r->launched_s, .demoted_s = (double)NAN,
-		.first = r->job->guaranteed && !r->count ? c->workload->n_jobs - index : 0,
+		.first = first_of(c, index),
 		.submitted_s = spec->submit_s, .waiting_since_s = r->waiting_since_s,
 		.restarts = r->restarts > 0 ? r->restarts : 0,
 		.restart_s = c->options->restart_s, .goodput = r->goodput,
