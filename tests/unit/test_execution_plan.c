@@ -1,0 +1,60 @@
+/* test_execution_plan.c - what --plan declares, and the names of workloads under plans. */
+#include "pollux/execution_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+static void is_text(char *got, const char *want, const char *name)
+{
+	ok(!strcmp(got, want), name);
+	free(got);
+}
+
+static void test_parse(void)
+{
+	struct execution_plans plans;
+	struct err err;
+
+	is_int(execution_plans_parse("dp=\ngc:group=a=--x=1 --y\nzero:group=a=-z", &plans, &err), 0,
+	       "three plans");
+	is_int(plans.count, 3, "are three");
+	ok(!strcmp(plans.items[0].args, "") && !strcmp(plans.items[0].group, ""),
+	   "no arguments, no group");
+	ok(!strcmp(plans.items[1].args, "--x=1 --y") && !strcmp(plans.items[1].group, "a"),
+	   "the first '=' after the attributes begins the arguments");
+	ok(execution_plans_find(&plans, "zero") == &plans.items[2] &&
+	   !execution_plans_find(&plans, "z"), "a plan is found by its whole name");
+	ok(execution_plans_share(&plans.items[1], &plans.items[2]) &&
+	   !execution_plans_share(&plans.items[0], &plans.items[1]), "groups");
+	ok(strcmp(plans.items[1].hash, plans.items[2].hash) != 0, "arguments have hashes");
+	execution_plans_release(&plans);
+	is_int(execution_plans_parse(NULL, &plans, &err), 0, "no plans");
+	is_int(plans.count, 0, "are none");
+	is_int(execution_plans_parse("a=\nb", &plans, &err), -1, "no '='");
+	is_int(execution_plans_parse("a:group==", &plans, &err), -1, "a group without a name");
+	is_int(execution_plans_parse("", &plans, &err), -1, "nothing at all");
+	is_int(err.exit_status, EX_USAGE, "is a wrong use");
+}
+
+static void test_names(void)
+{
+	char *name = execution_plan_workload_of("w x", "dp=\ngc=--gc", "gc");
+
+	ok(text_starts_with(name, "w x" PLAN_SEPARATOR "gc#"), "a workload under a plan");
+	is_text(execution_plan_base(name), "w x", "its workload");
+	is_text(execution_plan_base("w x"), "w x", "that of a name without a plan");
+	is_text(execution_plan_workload_of("w", NULL, ""), "w", "without plans the workload");
+	free(name);
+	name = execution_plan_workload_of("w", "dp=\ngc=--gc", "other");
+	ok(text_starts_with(name, "w" PLAN_SEPARATOR "dp#"), "an unknown plan is the first");
+	free(name);
+}
+
+int main(void)
+{
+	test_parse();
+	test_names();
+	return done();
+}
