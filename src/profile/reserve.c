@@ -53,6 +53,11 @@ static int most_wanted(const struct job *job)
 	return job->declared.max_replicas > 0 ? job->declared.max_replicas : DEVICE_MAX;
 }
 
+static bool is_allowed(const struct profile *p, const struct device *device)
+{
+	return device->usable && declaration_wants_kind(&p->job->declared, device->kind);
+}
+
 /* Chooses free devices of one kind, that of the first free device: measurements on one kind tell
  * nothing about another kind. */
 static void choose(struct profile *p, const struct device_list *list, const struct holders *h)
@@ -61,19 +66,19 @@ static void choose(struct profile *p, const struct device_list *list, const stru
 	for (int d = 0; d < list->count; d++) {
 		const struct device *device = &list->items[d];
 
-		if (device->usable && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
+		if (is_allowed(p, device) && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
 		    !outsider_on(p, h, device) && p->n_devices < most_wanted(p->job) &&
 		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
 			p->devices[p->n_devices++] = *device;
 	}
 }
 
-static int count_usable(const struct device_list *list)
+static int count_allowed(const struct profile *p, const struct device_list *list)
 {
 	int n = 0;
 
 	for (int d = 0; d < list->count; d++)
-		n += list->items[d].usable;
+		n += is_allowed(p, &list->items[d]);
 	return n;
 }
 
@@ -114,9 +119,11 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 	struct text t = TEXT_INIT;
 
 	if (usable < p->job->declared.min_replicas)
-		return err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s, but %d can be "
+		return err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s%s, but %d can be "
 			       "used here; see 'pollux devices'", p->job->declared.min_replicas,
-			       p->job->declared.min_replicas == 1 ? "" : "s", usable);
+			       p->job->declared.min_replicas == 1 ? "" : "s",
+			       p->job->declared.kind || p->job->declared.not_kind
+			       ? " of a kind that it may have" : "", usable);
 	describe_holders(p, list, h, &t);
 	if (p->n_devices == 0)
 		err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);
@@ -161,7 +168,7 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 static int reserve(struct profile *p, const struct job_command *command,
 		   struct device_user_list *users, struct device_list *list, struct err *err)
 {
-	int usable = count_usable(list);
+	int usable = count_allowed(p, list);
 	struct holders h;
 	int rc = read_holders(p->store, &h, err);
 

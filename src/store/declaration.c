@@ -86,10 +86,10 @@ const struct declared_field declared_fields[] = {
 	{ { "kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.kind), 0, 0,
 	    "run on this kind of device only, as 'pollux devices' names it: '*4090*|*A6000*'",
 	    .target = FIELD_TEXT },
-	  COLUMN("kind", TEXT, kind, UNKNOWN_ZERO, 30, 0), SUBMIT },
+	  COLUMN("kind", TEXT, kind, UNKNOWN_ZERO, 30, 0), BOTH },
 	{ { "not-kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.not_kind), 0, 0,
 	    "run on no such kind of device", .target = FIELD_TEXT },
-	  COLUMN("not_kind", TEXT, not_kind, UNKNOWN_ZERO, 30, 0), SUBMIT },
+	  COLUMN("not_kind", TEXT, not_kind, UNKNOWN_ZERO, 30, 0), BOTH },
 	{ { "plan", 0, OPTION_LIST, "NAME[:group=GROUP]=ARGS", OFFSET(plans), 0, 0,
 	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
 	    " used, pollux-plans(7)" },

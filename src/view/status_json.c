@@ -34,6 +34,7 @@ static void print_configuration(struct json *j, const struct run *run)
 	for (int i = 0; i < run_held(run); i++)
 		json_string(j, NULL, run->devices[i].id);
 	json_end(j);
+	json_string(j, "device_kind", run_held(run) ? run->devices[0].kind : NULL);
 	json_positive(j, "batch_size", configuration_batch_size(c));
 	json_string(j, "plan", c->plan[0] ? c->plan : NULL);
 	json_positive(j, "local_batch_size", c->local_batch_size);

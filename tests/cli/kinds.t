@@ -159,6 +159,12 @@ if [ "$(nproc)" -ge 2 ]; then
 	is 'a slot of two cores' 'threads 2' "$("$POLLUX" log "$threads" | grep '^threads')"
 	is 'one slot of each size is no two slots' '' "$(kinds_of "$both")"
 	"$POLLUX" cancel "$both" >/dev/null
+	status 'a profile on a kind that is not here' 69 "$POLLUX" profile --kind '*Huge*' -- true
+	like 'says what it lacks' 'needs 1 device of a kind that it may have, but 0 can' "$err"
+	"$POLLUX" profile --kind '*2 cores*' -- true >/dev/null 2>&1
+	is 'a profile on the large slot' 1 "$(store "SELECT count(DISTINCT d.kind) FROM jobs j
+		JOIN runs r ON r.job_id = j.id JOIN run_devices d ON d.run_id = r.id
+		WHERE j.profile = 1 AND d.kind LIKE '%2 cores'")"
 	# The script below needs two threads' memory.
 	cat >greedy_slot.sh <<'END'
 [ "$OMP_NUM_THREADS" = 2 ] && exit
