@@ -46,6 +46,7 @@ int simulate_plans(const struct sim_options *options, const char *placements,
 	struct simulations s = { .options = *options };
 	struct sim_plans plans;
 
+	s.options.knowledge = SIM_KNOWLEDGE_FULL;	/* the times of the files */
 	if (options->gpus_per_node > 9)
 		return usage_error(&cmd_simulate, err,
 				   "option '--plans': placements have a digit for the GPUs of a "

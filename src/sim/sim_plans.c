@@ -122,7 +122,6 @@ static bool launch(struct cluster *c, int i)
 	struct run *r = &c->runs[c->active[i]];
 	const int *placed = nodes_of(c, c->placed, i);
 	size_t bytes = (size_t)c->n_nodes * sizeof(*placed);
-	char digits[PLAN_DIGITS + 1];
 
 	if (memcmp(placed, nodes_of(c, c->held, i), bytes) == 0)
 		return false;
@@ -131,6 +130,8 @@ static bool launch(struct cluster *c, int i)
 	if (c->count[i] == 0) {
 		r->waiting_since_s = c->now_s;
 	} else {
+		char digits[PLAN_DIGITS + 1];
+
 		plan_digits(placed, c->n_nodes, digits);
 		r->row = plan_row_find(r->job->application, NULL, digits);
 		r->launched_s = c->now_s;
