@@ -30,6 +30,22 @@ struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices)
 /* Another plan for one more device has to be better by so much. */
 #define WORTH_ANOTHER_PLAN 1.01
 
+/* The best table at r devices; -1: none has a goodput there. last: the best one at fewer. */
+static int best_table(const struct goodput_table *const *tables, int n, int r, int last)
+{
+	int best = last >= 0 && tables[last]->goodput[r] > 0 ? last : -1;
+
+	for (int i = 0; i < n; i++) {
+		double least = 0;
+
+		if (best >= 0)
+			least = tables[best]->goodput[r] * (best == last ? WORTH_ANOTHER_PLAN : 1);
+		if (tables[i]->goodput[r] > least)
+			best = i;
+	}
+	return best;
+}
+
 struct goodput_table *goodput_table_best_of(const struct goodput_table *const *tables, int n,
 					    int n_devices)
 {
@@ -37,13 +53,8 @@ struct goodput_table *goodput_table_best_of(const struct goodput_table *const *t
 	int last = -1;
 
 	for (int r = 1; r <= n_devices; r++) {
-		int best = last >= 0 && tables[last]->goodput[r] > 0 ? last : -1;
+		int best = best_table(tables, n, r, last);
 
-		for (int i = 0; i < n; i++)
-			if (tables[i]->goodput[r] >
-			    (best < 0 ? 0 : tables[best]->goodput[r] *
-					    (best == last ? WORTH_ANOTHER_PLAN : 1)))
-				best = i;
 		t->goodput[r] = best >= 0 ? tables[best]->goodput[r] : (double)NAN;
 		if (best >= 0)
 			t->best[r] = tables[best]->best[r];

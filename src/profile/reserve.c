@@ -120,7 +120,8 @@ static int refuse(const struct profile *p, const struct device_list *list, const
 
 	if (usable < p->job->declared.min_replicas)
 		return err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s%s, but %d can "
-			       "be used here; see 'pollux devices'", p->job->declared.min_replicas,
+			       "be used here; see 'pollux devices'",
+			       p->job->declared.min_replicas,
 			       p->job->declared.min_replicas == 1 ? "" : "s",
 			       p->job->declared.kind || p->job->declared.not_kind
 			       ? " of a kind that it may have" : "", usable);

@@ -110,7 +110,7 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 		const struct explained_kind *k = &e->kinds[i];
 
 		fprintf(out->file, "  %s, %d usable: ", k->name, k->n_devices);
-		if (!(k->goodput > 0))
+		if (!least || !(k->goodput > 0))
 			fputs("not measured\n", out->file);
 		else if (k == least)
 			fprintf(out->file, "%s/s\n", format_count(k->goodput).s);

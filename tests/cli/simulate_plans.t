@@ -40,7 +40,8 @@ late,610,1,small,2,16,0,ga,9,0
 END
 for policy in rubick goodput; do
 	status "$policy: every round is legal" 0 plans -w jobs.csv -p "$policy"
-	like 'the times of the files are known' "^$policy on 2 nodes of 2 GPUs; models: full," "$out"
+	like 'the times of the files are known' \
+		"^$policy on 2 nodes of 2 GPUs; models: full," "$out"
 	like 'three jobs end' '^jobs +3 ' "$out"
 done
 # submitted at 600, 260 s + 150 s to 1010; the next round is at 1020: 260 s + 10 * 2 s

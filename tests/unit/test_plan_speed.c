@@ -190,7 +190,7 @@ static void compare_plan(const struct published *m, const struct plan_speed_para
 {
 	static const char *const names[PLANS] = { "dp", "gc", "sharded", "offload" };
 	double sum = 0, worst = 0;
-	char what[80];
+	char what[400];
 
 	for (int i = 0; i < SIZES; i++) {
 		struct plan_speed_point p = {
