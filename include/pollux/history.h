@@ -92,4 +92,8 @@ void history_report_release(struct history_report *report);
 void history_print(const struct history_report *report, const struct output *out);
 void history_print_json(const struct history_report *report, FILE *out);
 
+/* history_plot.c: completion times as they were and under each policy, by gnuplot. Errors as those
+ * of picture_draw. */
+int history_draw(const struct history_report *report, const char *path, struct err *err);
+
 #endif

@@ -70,4 +70,8 @@ void past_print_table(const struct past *p, const struct output *out);
 void past_print_csv(const struct past *p, FILE *out);
 void past_print_json(const struct past *p, FILE *out);
 
+/* past_plot.c: device time and waiting by row, by gnuplot. EX_FAILED: there is nothing to draw;
+ * other errors as those of picture_draw. */
+int past_draw(const struct past *p, const char *path, struct err *err);
+
 #endif

@@ -20,6 +20,13 @@ int picture_draw(const char *script, const char *path, struct err *err);
 /* Begin a script with the terminal for the format and the style that all pictures share. */
 void picture_add_style(struct text *script, const char *format);
 
+/* The unit for an axis of times up to so many seconds. */
+struct picture_unit {
+	const char *name;		/* plural */
+	double seconds;
+};
+struct picture_unit picture_time_unit(double largest_s);
+
 /* Add at most so many characters of a name, to stand between single quotes in a script. There,
  * only a quote means something to gnuplot; a backquote is replaced to be safe. */
 void picture_add_quoted(struct text *script, const char *s, int characters);

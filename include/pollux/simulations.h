@@ -40,7 +40,8 @@ int simulations_write_jobs(const struct simulations *s, const char *path, struct
 int simulations_write_ends(const struct simulations *s, const char *path, struct err *err);
 int simulations_write_timeline(const struct simulations *s, const char *path, struct err *err);
 
-/* simulate_plot.c: a script for gnuplot. */
-void simulations_plot_script(const struct simulations *s, const char *format, struct text *t);
+/* simulate_plot.c: a script for gnuplot, of n simulations that differ by their policies. */
+void simulations_plot_script(const struct simulations *s, int n, const char *format,
+			     struct text *t);
 
 #endif

@@ -6,10 +6,12 @@
 #include "command.h"
 #include "pollux/clock.h"
 #include "pollux/past.h"
+#include "pollux/picture.h"
 
 struct history_options {
 	double since_s;
 	char *by, *color;
+	const char *plot;
 	bool csv, json;
 };
 
@@ -22,6 +24,8 @@ static const struct option_spec options[] = {
 	  " user", .choices = past_key_names },
 	{ "csv", 0, OPTION_FLAG, NULL, O(csv), 0, 0, "print comma-separated values" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	{ "plot", 'p', OPTION_PICTURE, "FILE", O(plot), 0, 0,
+	  "also draw device time and waiting by row, by gnuplot: FILE.svg or FILE.png" },
 	OPTION_COLOR(O(color)),
 	{ .name = NULL },
 #undef O
@@ -47,7 +51,7 @@ static int show(const struct history_options *o, struct err *err)
 	struct past p;
 	int rc;
 
-	if (session_open(&s, STORE_READ, err))
+	if ((o->plot && picture_check(o->plot, err)) || session_open(&s, STORE_READ, err))
 		return -1;
 	rc = past_read(&s, &period, &p, err);
 	session_close(&s);
@@ -59,8 +63,9 @@ static int show(const struct history_options *o, struct err *err)
 		past_print_csv(&p, out.file);
 	else
 		past_print_table(&p, &out);
+	rc = o->plot ? past_draw(&p, o->plot, err) : 0;
 	past_release(&p);
-	return output_flush(err);
+	return rc ? rc : output_flush(err);
 }
 
 static int main_history(int argc, char **argv, struct err *err)

@@ -30,9 +30,9 @@ static const struct option_spec options[] = {
 	{ "workload", 'w', OPTION_LIST, "FILE", O(workloads_read), 0, 0,
 	  "the jobs, or a directory of such files; may be given several times" },
 	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
-	  "one of" POLICY_NAMES "; default: goodput" },
+	  "one of" POLICY_NAMES "; default: goodput; may be given several times" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
-	  "this machine's own jobs instead; --policy may be given several times, or 'all'" },
+	  "this machine's own jobs instead; --policy may also be 'all'" },
 	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
 	  "with --from-store: on so many; default: as many as there are" },
 	{ "plans", 0, OPTION_FLAG, NULL, O(plans), 0, 0,
@@ -72,7 +72,7 @@ static const struct option_spec options[] = {
 	{ "ends-csv", 0, OPTION_TEXT, "FILE", O(outputs.ends_csv), 0, 0,
 	  "also write when each job was told to end" },
 	{ "plot", 0, OPTION_PICTURE, "FILE", O(outputs.plot), 0, 0,
-	  "also draw completion times and use, by gnuplot: FILE.svg or .png" },
+	  "also draw completion times and use, all policies in one: FILE.svg or .png" },
 	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
 	  "make up profiles and workloads there instead; DIR must not exist" },
 	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000,
@@ -87,15 +87,24 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-static int set_policy(const struct simulate_options *o, struct sim_options *sim, struct err *err)
+/* Several policies have a table each, and one picture. */
+static int check_several(const struct simulate_options *o, struct err *err)
 {
-	const char *name = o->policies.count ? o->policies.items[o->policies.count - 1] : "goodput";
+	const char *one = o->json ? "json" : o->plans ? "plans"
+		: o->outputs.jobs_csv ? "jobs-csv" : o->outputs.timeline_csv ? "timeline-csv"
+		: o->outputs.ends_csv ? "ends-csv" : NULL;
+
+	if (o->policies.count > 1 && one)
+		return usage_error(&cmd_simulate, err, "option '--%s' is for one policy", one);
+	return 0;
+}
+
+static int set_policy(const char *name, const struct simulate_options *o, struct sim_options *sim,
+		      struct err *err)
+{
 	char *names;
 	int rc;
 
-	if (o->policies.count > 1)
-		return usage_error(&cmd_simulate, err,
-				   "several policies at a time only with --from-store");
 	sim->policy = o->plans && !strcmp(name, "rubick") ? &policy_rubick : policy_find(name);
 	if (o->plans && sim->policy != &policy_rubick && sim->policy != &policy_goodput)
 		return usage_error(&cmd_simulate, err,
@@ -118,7 +127,8 @@ static void set_knowledge(const struct simulate_options *o, struct sim_options *
 		sim->lengths_known = !strcmp(o->lengths, "known");
 }
 
-static int check(const struct simulate_options *o, struct sim_options *sim, struct err *err)
+static int check(const char *policy, const struct simulate_options *o, struct sim_options *sim,
+		 struct err *err)
 {
 	*sim = SIM_OPTIONS_DEFAULT;
 	sim->nodes = (int)o->nodes;
@@ -141,18 +151,18 @@ static int check(const struct simulate_options *o, struct sim_options *sim, stru
 	if (o->kinds_blind && !o->kinds)
 		return usage_error(&cmd_simulate, err,
 				   "option '--kinds-blind' goes with --kinds");
-	if (set_policy(o, sim, err))
+	if (check_several(o, err) || set_policy(policy, o, sim, err))
 		return -1;
 	set_knowledge(o, sim);
 	return 0;
 }
 
-static int draw(const struct simulations *s, const char *path, struct err *err)
+static int draw(const struct simulations *s, int n, const char *path, struct err *err)
 {
 	struct text script = TEXT_INIT;
 	int rc;
 
-	simulations_plot_script(s, picture_format(path), &script);
+	simulations_plot_script(s, n, picture_format(path), &script);
 	rc = picture_draw(script.data, path, err);
 	text_release(&script);
 	return rc;
@@ -172,7 +182,7 @@ static int show(const struct simulations *s, const struct simulate_options *o, s
 		return -1;
 	if (o->outputs.ends_csv && simulations_write_ends(s, o->outputs.ends_csv, err))
 		return -1;
-	return o->outputs.plot ? draw(s, o->outputs.plot, err) : 0;
+	return 0;
 }
 
 static int read_and_run(struct simulations *s, const struct simulate_options *o, struct err *err)
@@ -191,26 +201,46 @@ static int read_and_run(struct simulations *s, const struct simulate_options *o,
 	return rc;
 }
 
+/* kinds: owned by the caller, and used by s as long as s is. */
+static int simulate_one(struct simulations *s, const char *policy, const struct simulate_options *o,
+			char *kinds, struct err *err)
+{
+	s->restart_table = o->restart_table;
+	s->slowdown_table = o->slowdown_table;
+	if (check(policy, o, &s->options, err) ||
+	    (kinds && simulate_kinds(kinds, &s->options, err)) || read_and_run(s, o, err))
+		return -1;
+	return o->plans ? 0 : show(s, o, err);
+}
+
+static const char *policy_at(const struct simulate_options *o, int i)
+{
+	return o->policies.count ? o->policies.items[i] : "goodput";
+}
+
 static int simulate_and_show(const struct simulate_options *o, struct err *err)
 {
-	struct simulations s = { .n = 0 };
-	int rc;
+	int n = o->policies.count ? (int)o->policies.count : 1, rc = 0;
+	struct simulations *s = xcalloc((size_t)n, sizeof(*s));
+	char **kinds = xcalloc((size_t)n, sizeof(*kinds));
 
-	char *kinds = NULL;
-
-	s.restart_table = o->restart_table;
-	s.slowdown_table = o->slowdown_table;
-	if (check(o, &s.options, err))
-		return -1;
-	if (o->kinds && simulate_kinds(kinds = xstrdup(o->kinds), &s.options, err)) {
-		free(kinds);
-		return -1;
+	/* before the first one takes minutes */
+	for (int i = 0; rc == 0 && i < n; i++)
+		rc = check(policy_at(o, i), o, &s[i].options, err);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		kinds[i] = o->kinds ? xstrdup(o->kinds) : NULL;
+		if (i)
+			putchar('\n');
+		rc = simulate_one(&s[i], policy_at(o, i), o, kinds[i], err);
 	}
-	rc = read_and_run(&s, o, err);
-	if (rc == 0 && !o->plans)
-		rc = show(&s, o, err);
-	simulations_release(&s);
+	if (rc == 0 && o->outputs.plot)
+		rc = draw(s, n, o->outputs.plot, err);
+	for (int i = 0; i < n; i++) {
+		simulations_release(&s[i]);
+		free(kinds[i]);
+	}
 	free(kinds);
+	free(s);
 	return rc;
 }
 
@@ -218,7 +248,7 @@ static int from_store(const struct simulate_options *o, struct err *err)
 {
 	struct history_request q = {
 		.policies = &o->policies, .devices = (int)o->devices, .interval_s = o->interval_s,
-		.slice_s = o->slice_s, .json = o->json,
+		.slice_s = o->slice_s, .json = o->json, .plot = o->outputs.plot,
 	};
 
 	return simulate_history(&q, err);
@@ -244,7 +274,7 @@ static const char *const generate_options[] = {
 	"generate", "jobs", "workloads", "span", "seed", "gpus-per-node", NULL
 };
 static const char *const store_options[] = {
-	"from-store", "devices", "policy", "interval", "slice", "json", NULL
+	"from-store", "devices", "policy", "interval", "slice", "json", "plot", NULL
 };
 static const char *const plan_options[] = {
 	"plans", "profiles", "workload", "policy", "nodes", "gpus-per-node", "interval",

@@ -38,6 +38,7 @@ struct history_request {
 	int devices;				/* 0: as many as can be used now */
 	double interval_s;
 	double slice_s;				/* 0: as configured */
+	const char *plot;			/* NULL: no picture */
 	bool json;
 };
 

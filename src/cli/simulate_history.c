@@ -5,6 +5,7 @@
 
 #include "pollux/history.h"
 #include "pollux/mem.h"
+#include "pollux/picture.h"
 #include "pollux/table.h"
 #include "simulate.h"
 
@@ -66,6 +67,8 @@ static int simulate_and_show(const struct history_request *q, const struct histo
 		history_print_json(&report, stdout);
 	else if (rc == 0)
 		history_print(&report, &out);
+	if (rc == 0 && q->plot)
+		rc = history_draw(&report, q->plot, err);
 	history_report_release(&report);
 	free(list);
 	return rc;
@@ -77,7 +80,8 @@ int simulate_history(const struct history_request *q, struct err *err)
 	struct history h;
 	int rc;
 
-	if (check_policies(q->policies, err) || session_open(&s, STORE_READ, err))
+	if (check_policies(q->policies, err) || (q->plot && picture_check(q->plot, err)) ||
+	    session_open(&s, STORE_READ, err))
 		return -1;
 	rc = history_read(&s, q->devices, q->slice_s, &h, err);
 	session_close(&s);

@@ -201,3 +201,11 @@ void picture_add_quoted(struct text *script, const char *s, int characters)
 	}
 	text_add(script, *s ? ".." : "");
 }
+
+struct picture_unit picture_time_unit(double largest_s)
+{
+	if (largest_s < 60)
+		return (struct picture_unit){ "seconds", 1 };
+	return largest_s < 3600 ? (struct picture_unit){ "minutes", 60 }
+				: (struct picture_unit){ "hours", 3600 };
+}

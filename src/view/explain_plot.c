@@ -1,5 +1,6 @@
 /* explain_plot.c - a script for gnuplot: draws goodput against devices on the left and against
- * batch size on the right, both with the measured points and the job's present point. While the
+ * batch size on the right, both with the measured points and the job's present point, on the right
+ * also the batch sizes that ran out of memory or failed. While the
  * noise scale is unknown, so is the worth of a larger batch. Then only throughput is drawn, and the
  * title says why. */
 #include <math.h>
@@ -99,6 +100,42 @@ static void add_measured(const struct explanation *e, struct text *t)
 	end_data(t);
 }
 
+/* The samples of a pass of the i-th trial that ran out of memory or failed; 0: the trial had
+ * another number of devices than the curve. */
+static int64_t failed_size(const struct explanation *e, int i)
+{
+	const struct memory_bounds *m = &e->knowledge.memory;
+	const struct memory_trial *trial = i < m->n_ran_out
+		? &m->ran_out[i] : &e->knowledge.failed.failed[i - m->n_ran_out];
+
+	return trial->configuration.replicas == e->replicas
+		? trial->configuration.local_batch_size * e->replicas : 0;
+}
+
+static int n_failed(const struct explanation *e)
+{
+	return e->knowledge.memory.n_ran_out + e->knowledge.failed.n_failed;
+}
+
+static int64_t largest_failed(const struct explanation *e)
+{
+	int64_t largest = 0;
+
+	for (int i = 0; i < n_failed(e); i++)
+		if (failed_size(e, i) > largest)
+			largest = failed_size(e, i);
+	return largest;
+}
+
+static void add_failed(const struct explanation *e, struct text *t)
+{
+	begin_data(t, "failed");
+	for (int i = 0; i < n_failed(e); i++)
+		if (failed_size(e, i) > 0)
+			text_addf(t, "%lld 0\n", (long long)failed_size(e, i));
+	end_data(t);
+}
+
 static void add_now(const struct explanation *e, struct text *t)
 {
 	begin_data(t, "now");
@@ -119,6 +156,7 @@ static void add_line_styles(struct text *t)
 		 "set style line 3 lc rgb '#7a9e3a' lw 1.6 dt 2\n"		/* efficiency */
 		 "set style line 4 lc rgb '#b3591a' pt 2 ps 1.1 lw 1.6\n"	/* measured */
 		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
+		 "set style line 6 lc rgb '#c0203a' pt 2 ps 1.4 lw 2\n"		/* failed */
 		 "set format y '%.1s%c'\n");
 }
 
@@ -163,6 +201,7 @@ static void add_right(const struct explanation *e, struct text *t)
 	double low = (double)configuration_batch_size(&e->batches[0].configuration);
 	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
 
+	high = fmax(high, (double)largest_failed(e));
 	text_addf(t,
 		  "set title 'batch sizes on %d device%s'\n"
 		  "set xlabel 'batch size, samples'\n"
@@ -181,6 +220,8 @@ static void add_right(const struct explanation *e, struct text *t)
 		text_add(t, "$sizes using 1:3 with lines ls 1 title 'goodput', $sizes using 1:4 "
 			 "axes x1y2 with lines ls 3 title 'efficiency', ");
 	text_add(t, "$measured using 3:4 with points ls 4 title 'measured throughput'");
+	if (largest_failed(e) > 0)
+		text_add(t, ", $failed using 1:2 with points ls 6 title 'does not work'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 3:2 with points ls 5 title 'now'\n" : "\n");
 }
 
@@ -189,6 +230,7 @@ static void plot_script(const struct explanation *e, const char *format, struct 
 	add_devices(e, t);
 	add_sizes(e, t);
 	add_measured(e, t);
+	add_failed(e, t);
 	add_now(e, t);
 	picture_add_style(t, format);
 	add_line_styles(t);

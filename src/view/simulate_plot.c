@@ -1,5 +1,5 @@
 /* simulate_plot.c - a script for gnuplot: draws the share of jobs done within a time on the left,
- * and the GPUs in use and the waiting jobs on the right. */
+ * and the GPUs in use and the waiting jobs on the right, of one policy or of several. */
 #include <stdlib.h>
 
 #include "pollux/mem.h"
@@ -7,18 +7,39 @@
 #include "pollux/simulations.h"
 
 #define TITLE_MAX 40		/* characters of a name */
-#define CURVES_MAX 12		/* workloads that are drawn */
+#define CURVES_MAX 12		/* workloads, each under each policy, that are drawn */
 
-static void add_name(struct text *t, const char *name)
+/* What is drawn: curve i is workload i % per_policy under policy i / per_policy. */
+struct curves {
+	const struct simulations *s;
+	int n_policies, per_policy, n;
+};
+
+static struct curves curves_of(const struct simulations *s, int n)
 {
-	text_add(t, "'");
-	picture_add_quoted(t, name, TITLE_MAX);
-	text_add(t, "'");
+	struct curves c = { s, n, s->n, s->n * n };
+
+	if (c.n > CURVES_MAX)
+		c.n = CURVES_MAX;
+	return c;
 }
 
-static int n_curves(const struct simulations *s)
+static const struct sim_result *result_at(const struct curves *c, int i)
 {
-	return s->n < CURVES_MAX ? s->n : CURVES_MAX;
+	return &c->s[i / c->per_policy].results[i % c->per_policy];
+}
+
+/* Adds what distinguishes the curve: its policy, its workload, or both. */
+static void add_name(const struct curves *c, int i, struct text *t)
+{
+	const struct simulations *s = &c->s[i / c->per_policy];
+
+	text_add(t, "'");
+	if (c->n_policies > 1)
+		text_addf(t, "%s%s", s->options.policy->name, c->per_policy > 1 ? ", " : "");
+	if (c->n_policies == 1 || c->per_policy > 1)
+		picture_add_quoted(t, s->workloads[i % c->per_policy].name, TITLE_MAX);
+	text_add(t, "'");
 }
 
 /* --- data --- */
@@ -57,7 +78,7 @@ static void add_rounds(const struct sim_result *r, int index, struct text *t)
 
 /* --- the picture --- */
 
-static void add_left(const struct simulations *s, struct text *t)
+static void add_left(const struct curves *c, struct text *t)
 {
 	text_add(t, "set title 'completion times'\n"
 		 "set xlabel 'hours from submission to end'\n"
@@ -66,17 +87,17 @@ static void add_left(const struct simulations *s, struct text *t)
 		 "set xtics auto\n"
 		 "set yrange [0:100]\n"
 		 "plot ");
-	for (int i = 0; i < n_curves(s); i++) {
+	for (int i = 0; i < c->n; i++) {
 		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i,
 			  i + 1);
-		add_name(t, s->workloads[i].name);
+		add_name(c, i, t);
 	}
 	text_add(t, "\n");
 }
 
-static void add_right(const struct simulations *s, struct text *t)
+static void add_right(const struct curves *c, struct text *t)
 {
-	const struct sim_options *o = &s->options;
+	const struct sim_options *o = &c->s->options;
 	int n_gpus = o->n_kinds ? 0 : o->nodes * o->gpus_per_node;
 
 	for (int k = 0; k < o->n_kinds; k++)
@@ -88,27 +109,45 @@ static void add_right(const struct simulations *s, struct text *t)
 		  "set ylabel 'GPUs, jobs'\n"
 		  "set yrange [0:*]\n"
 		  "plot ", n_gpus);
-	for (int i = 0; i < n_curves(s); i++) {
+	for (int i = 0; i < c->n; i++) {
 		text_addf(t, "%s$use%d using 1:2 with steps lw 1.6 lt %d title ", i ? ", " : "", i,
 			  i + 1);
-		add_name(t, s->workloads[i].name);
+		add_name(c, i, t);
 		text_addf(t, ", $use%d using 1:3 with steps lw 1.2 dt (4,3) lt %d notitle", i,
 			  i + 1);
 	}
 	text_add(t, "\n");
 }
 
-void simulations_plot_script(const struct simulations *s, const char *format, struct text *t)
+/* "goodput, las, fifo on 4 nodes of 4 GPUs": what the policies know is in the tables. */
+static void add_policies(const struct curves *c, struct text *t)
 {
-	for (int i = 0; i < n_curves(s); i++) {
-		add_completion(&s->results[i], i, t);
-		add_rounds(&s->results[i], i, t);
+	const struct sim_options *o = &c->s->options;
+
+	for (int p = 0; p < c->n_policies; p++)
+		text_addf(t, "%s%s", p ? ", " : "", c->s[p].options.policy->name);
+	if (!o->n_kinds)
+		text_addf(t, " on %d node%s of %d GPU%s", o->nodes, plural(o->nodes),
+			  o->gpus_per_node, plural(o->gpus_per_node));
+}
+
+void simulations_plot_script(const struct simulations *s, int n, const char *format,
+			     struct text *t)
+{
+	struct curves c = curves_of(s, n);
+
+	for (int i = 0; i < c.n; i++) {
+		add_completion(result_at(&c, i), i, t);
+		add_rounds(result_at(&c, i), i, t);
 	}
 	picture_add_style(t, format);
 	text_add(t, "set multiplot layout 1,2 title '");
-	simulations_add_title(s, t);
+	if (n == 1)
+		simulations_add_title(s, t);
+	else
+		add_policies(&c, t);
 	text_add(t, "' font ',13'\n");
-	add_left(s, t);
-	add_right(s, t);
+	add_left(&c, t);
+	add_right(&c, t);
 	text_add(t, "unset multiplot\n");
 }

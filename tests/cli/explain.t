@@ -357,6 +357,20 @@ like 'on two devices not on the curve of batch sizes' '^2 6400 256 NaN$' "$(cat 
 like 'a name that cannot do harm' "title 'job $id, it''s \\?x\\?, on CPU, 1 core'" "$(cat script)"
 like 'a line each' '^set terminal svg ' "$(cat script)"
 like 'efficiency is drawn' "title 'efficiency'" "$(cat script)"
+unlike 'nothing failed' 'does not work' "$(cat script)"
+store "CREATE TABLE failed AS SELECT * FROM runs WHERE replicas = 4 AND local_batch_size > 0 AND
+		workload = (SELECT workload FROM jobs WHERE id = $id) ORDER BY id DESC LIMIT 1;
+	UPDATE failed SET id = 100000, number = 100000, local_batch_size = 8192,
+		accumulation_steps = 1, state = 'ended', outcome = 'failed', out_of_memory = 1;
+	INSERT INTO runs SELECT * FROM failed;
+	INSERT INTO run_devices (run_id, device, kind, binding, cores, position)
+		SELECT 100000, device, kind, binding, cores, position FROM run_devices
+		WHERE run_id = (SELECT max(run_id) FROM run_devices);"
+status 'where a size ran out of memory' 0 drawn 'echo picture' a.svg
+like 'it is marked' '^32768 0$' "$(cat script)"
+like 'as not working' "title 'does not work'" "$(cat script)"
+store 'DELETE FROM run_devices WHERE run_id = 100000; DELETE FROM runs WHERE id = 100000;
+	DROP TABLE failed'
 store "CREATE TABLE kept AS SELECT * FROM gradient_statistics; DELETE FROM gradient_statistics"
 declared=$(store "SELECT quote(noise_scale) FROM jobs WHERE id = $id")
 store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"

@@ -31,12 +31,12 @@ status 'a store without jobs' 66 simulate
 like 'is said, too' '^pollux: the store in .* has no jobs yet$' "$err"
 for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devices x' \
 	'--profiles p' '--nodes 2' \
-	'--knowledge full' '--plot x.svg' '--generate d' '--restart-delay 3'; do
+	'--knowledge full' '--ends-csv x' '--generate d' '--restart-delay 3'; do
 	# shellcheck disable=SC2086  # words
 	status "$wrong with --from-store is a usage error" 64 simulate $wrong
 done
 status '--devices without it is' 64 "$POLLUX" simulate --devices 2 --profiles x -w y
-status 'so are two policies' 64 "$POLLUX" simulate --profiles x -w y -p fifo -p las
+status 'so is JSON of two policies' 64 "$POLLUX" simulate --profiles x -w y -p fifo -p las --json
 
 # --- by hand ---
 # 'a' has a model: 0.05 s + 0.5 ms a sample, and 0.01 s between two. So 100 samples take 0.1 s on
@@ -94,6 +94,12 @@ is 'of how many jobs' '5 3 2 0 1 1 0' "$(printf '%s' "$out" | json 'print join "
 	@{$d->{jobs}{left_out}}{qw(ended_badly length_unknown too_large)};')"
 is 'and how well it agrees: the median of 5 / 130, 5 / 70, 5 / 170, 3 / 110, 3 / 160' 0.0294 \
 	"$(printf '%s' "$out" | json 'printf "%.4f", $d->{check}{median_error};')"
+if command -v gnuplot >/dev/null; then
+	status 'a picture' 0 simulate -p fifo -p las --plot jobs.svg
+	is 'without a complaint' '' "$err"
+	like 'of what it was' '(>|CDATA\[)as it was(<|\])' "$(cat jobs.svg)"
+	like 'and would have been' '(>|CDATA\[)las(<|\])' "$(cat jobs.svg)"
+fi
 # Four devices: three need not wait.
 status 'on four devices' 0 simulate -p fifo --devices 4 --json
 is 'three does not wait, and the comparison stays' \

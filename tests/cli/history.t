@@ -55,6 +55,15 @@ like 'names the right ones' 'day, name, workload, group or user' "$err"
 status 'a bad time' 64 "$POLLUX" history --since yesterday
 status 'two forms' 64 "$POLLUX" history --csv --json
 status 'an operand' 64 "$POLLUX" history 17
+if command -v gnuplot >/dev/null; then
+	status 'a picture' 0 "$POLLUX" history --since 60d --by name --plot names.svg
+	is 'without a complaint' '' "$err"
+	like 'a whole one' '^</svg>$' "$(cat names.svg)"
+	like 'with a name as it is' '(>|CDATA\[)a, "b"' "$(cat names.svg)"
+	like 'in hours' '(>|CDATA\[)hours' "$(cat names.svg)"
+fi
+status 'no picture of nothing' 1 "$POLLUX" history --since 1s --plot none.svg
+status 'nor in another format' 64 "$POLLUX" history --plot x.pdf
 
 # --- groups ---
 "$POLLUX" submit -q --array 1-3 -- sh -c 'sleep 0.2; exit {index}' >/dev/null

@@ -216,7 +216,15 @@ if command -v gnuplot >/dev/null; then
 	like 'a whole one' '^</svg>$' "$(cat picture.svg)"
 	like 'of every workload' 'w-10' "$(cat picture.svg)"
 	status 'as PNG' 0 simulate -w several -n 4 --plot picture.png
+	status 'several policies in one' 0 simulate -w "$example/workloads" -p fifo -p las \
+		--plot both.svg
+	like 'each has its curve' '(>|CDATA\[)las(<|\])' "$(cat both.svg)"
+	like 'and its table' '^las on 16 nodes of 4 GPUs$' "$out"
 fi
+
+status 'JSON is of one policy' 64 simulate -w "$example/workloads" -p fifo -p las --json
+is 'a second policy that is none is found first' '' \
+	"$(simulate -w "$example/workloads" -p fifo -p best 2>/dev/null)"
 
 # --- errors of files ---
 heading=name,time,application,num_replicas,batch_size
