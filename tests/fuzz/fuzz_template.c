@@ -21,20 +21,25 @@ static size_t count_words(const char *text)
 	return n;
 }
 
-static void check_count(const struct strings *argv, const char *resume_args,
+/* How many arguments more than one each the name in braces makes: where it stands alone, or at the
+ * end if it is nowhere. */
+static size_t more_words(const struct strings *argv, const char *name, const char *in_braces,
+			 const char *text)
+{
+	size_t words = text ? count_words(text) : 0, more = 0;
+
+	for (size_t i = 0; i < argv->count; i++)
+		if (!strcmp(argv->items[i], in_braces))
+			more += words - 1;	/* wraps, as does the sum */
+	return template_mentions(argv, name) ? more : words;
+}
+
+static void check_count(const struct strings *argv, const struct template_values *values,
 			const struct strings *out)
 {
-	size_t words = resume_args ? count_words(resume_args) : 0, want = 0, places = 0;
-
-	for (size_t i = 0; i < argv->count; i++) {
-		bool place = !strcmp(argv->items[i], "{resume}");
-
-		places += place;
-		want += place ? words : 1;
-	}
-	if (!places && !template_mentions(argv, "resume"))
-		want += words;
-	assert(out->count == want);
+	assert(out->count == argv->count +
+	       more_words(argv, "resume", "{resume}", values->resume_args) +
+	       more_words(argv, "plan", "{plan}", values->plan_args));
 	assert(!out->count || !out->items[out->count]);
 }
 
@@ -46,7 +51,7 @@ static void check_literals(const struct strings *argv, const struct template_val
 	struct template_facts facts = { 0 };
 	struct err err;
 
-	none.resume_args = NULL;
+	none.resume_args = none.plan_args = NULL;
 	for (size_t i = 0; i < argv->count; i++) {
 		struct text t = TEXT_INIT;
 
@@ -64,18 +69,19 @@ static void check_literals(const struct strings *argv, const struct template_val
 	strings_release(&out);
 }
 
-static void check_expansion(const struct strings *argv, const char *resume_args)
+static void check_expansion(const struct strings *argv, const char *resume_args, bool has_plans)
 {
 	struct template_values values = {
 		.job_id = INT64_MAX, .run_number = 2,
 		.configuration = configuration_make(8, 32, 4), .learning_rate = 1e-300,
 		.learning_rate_scale = 1e300, .samples = 1e18, .checkpoint_dir = "/c {batch} d",
-		.resume_args = resume_args, .port = 65535,
+		.resume_args = resume_args, .plan_args = has_plans ? "--plan gc{job}" : NULL,
+		.port = 65535,
 	};
 	struct strings out = { 0 };
 
 	template_expand(argv, &values, &out);
-	check_count(argv, resume_args, &out);
+	check_count(argv, &values, &out);
 	strings_release(&out);
 	check_literals(argv, &values);
 }
@@ -97,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const char *resume_args = facts.has_resume_args ? all.items[0] : NULL;
 
 		if (template_check(&argv, resume_args, &facts, &err) == 0)
-			check_expansion(&argv, resume_args);
+			check_expansion(&argv, resume_args, facts.has_plans);
 		else
 			assert(err.exit_status == EX_USAGE && err.text[0]);
 	}
