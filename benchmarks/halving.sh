@@ -4,12 +4,13 @@
 #
 # Both have the same commands and seeds on two slots. Device time is the sum of all runs by the
 # clock, launches and checkpoints included; processor time is what their processes used, which other
-# work on the machine changes less. Nothing is judged: the targets (best accuracy within 0.002, at
-# most 40 % of the device time) are printed beside the figures.
+# work on the machine changes less; samples are the sum of the positions of all jobs. Nothing is
+# judged: the targets (best accuracy within 0.002, at most 40 % of the device time) are printed
+# beside the figures.
 set -eu
 cd "$(dirname "$0")/.."
 : "${POLLUX:=$PWD/build/pollux}" "${TRAIN:=$PWD/build/examples/train}"
-samples=810000 rungs=90000/270000
+total=810000 rungs=90000/270000
 dir=$(mktemp -d "${TMPDIR:-/tmp}/pollux-halving.XXXXXX")
 trap 'stop; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -31,13 +32,14 @@ sweep() { # sweep NAME [OPTION]...: runs it in a store of its own
 	"$POLLUX" submit -q --preempt "$@" --metric 'accuracy=accuracy ([0-9.]+)' \
 		--param rate=0.005,0.05,0.5 --param width=16,32,64 --param size=64,128,512 -- \
 		"$TRAIN" --lr '{rate}' --hidden '{width}' --initial-batch '{size}' \
-		--samples $samples --eval-every 90000 >"$dir/out"
+		--samples $total --eval-every 90000 >"$dir/out"
 	"$POLLUX" schedule >"$dir/out"
 	"$POLLUX" wait group:1
 	store "SELECT (SELECT count(*) FROM jobs WHERE state = 'done'),
 		(SELECT count(*) FROM jobs WHERE rung >= 1),
 		(SELECT count(*) FROM jobs WHERE rung >= 2),
 		(SELECT count(*) FROM runs WHERE launch_boot_s IS NOT NULL),
+		(SELECT printf('%.2f', sum(samples) / 1e6) FROM jobs),
 		round(sum(duration_s), 1), round(sum(cpu_time_s), 1),
 		(SELECT max(m.last) FROM job_metrics m JOIN jobs j ON j.id = m.job_id
 		  WHERE m.name = 'accuracy' AND j.state = 'done')
@@ -47,16 +49,19 @@ sweep() { # sweep NAME [OPTION]...: runs it in a store of its own
 
 sweep halving --halving "accuracy:max,eta=3,rungs=$rungs"
 sweep all
-printf '%s\n' "27 runs of $samples samples; rungs at $rungs samples, eta 3"
-printf '%-8s %5s %7s %7s %9s %11s %11s %9s\n' '' 'done' 'rung 1' 'rung 2' launches 'device, s' \
-	'processor' 'best'
+printf '%s\n' "27 runs of $total samples; rungs at $rungs samples, eta 3"
+format='%-8s %5s %7s %7s %9s %10s %10s %10s %7s\n'
+# shellcheck disable=SC2059 # the format is above
+printf "$format" '' 'done' 'rung 1' 'rung 2' launches 'samples, M' 'device, s' processor best
 for name in halving all; do
 	echo "$name|$(cat "$dir/$name.row")"
-done | tee "$dir/rows" | while IFS='|' read -r name ended one two launches device cpu best; do
-	printf '%-8s %5s %7s %7s %9s %11s %11s %9s\n' "$name" "$ended" "$one" "$two" "$launches" \
-		"$device" "$cpu" "$best"
+done | tee "$dir/rows" |
+while IFS='|' read -r name ended one two launches samples device cpu best; do
+	# shellcheck disable=SC2059
+	printf "$format" "$name" "$ended" "$one" "$two" "$launches" "$samples" "$device" "$cpu" "$best"
 done
-awk -F'|' '{ device[$1] = $6; cpu[$1] = $7; best[$1] = $8 } END {
+awk -F'|' '{ samples[$1] = $6; device[$1] = $7; cpu[$1] = $8; best[$1] = $9 } END {
+	printf "samples %.1f %%, ", 100 * samples["halving"] / samples["all"]
 	printf "device time %.1f %% (target: at most 40), processor time %.1f %%\n",
 		100 * device["halving"] / device["all"], 100 * cpu["halving"] / cpu["all"]
 	printf "best accuracy %+.4f (target: not below -0.002)\n", best["halving"] - best["all"]
