@@ -1,6 +1,8 @@
 #!/bin/sh
 # halving.sh - what successive halving saves: 27 runs of the example trainer on Fashion-MNIST
-# (learning rate x width x batch), with rungs and, in the same script, each to its end.
+# (learning rate x width x batch), with rungs and, in the same script, each to its end:
+#
+#	benchmarks/halving.sh [SAMPLES_OF_A_RUN]
 #
 # Both have the same commands and seeds on two slots. Device time is the sum of all runs by the
 # clock, launches and checkpoints included; processor time is what their processes used, which other
@@ -10,7 +12,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 : "${POLLUX:=$PWD/build/pollux}" "${TRAIN:=$PWD/build/examples/train}"
-total=810000 rungs=90000/270000
+total=${1:-2430000}
+rungs=$((total / 9))/$((total / 3))
 dir=$(mktemp -d "${TMPDIR:-/tmp}/pollux-halving.XXXXXX")
 trap 'stop; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -32,7 +35,7 @@ sweep() { # sweep NAME [OPTION]...: runs it in a store of its own
 	"$POLLUX" submit -q --preempt "$@" --metric 'accuracy=accuracy ([0-9.]+)' \
 		--param rate=0.005,0.05,0.5 --param width=16,32,64 --param size=64,128,512 -- \
 		"$TRAIN" --lr '{rate}' --hidden '{width}' --initial-batch '{size}' \
-		--samples $total --eval-every 90000 >"$dir/out"
+		--samples "$total" --eval-every $((total / 9)) >"$dir/out"
 	"$POLLUX" schedule >"$dir/out"
 	"$POLLUX" wait group:1
 	store "SELECT (SELECT count(*) FROM jobs WHERE state = 'done'),
