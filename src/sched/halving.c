@@ -44,7 +44,9 @@ static int parse_rungs(const char *list, double total_samples, struct halving *h
 	return rc;
 }
 
-static int rungs_from(double first, double total_samples, struct halving *h, struct err *err)
+/* Adds rungs below the end, each eta times as far as the one before; at most this many. */
+static int rungs_from(double first, int most, double total_samples, struct halving *h,
+		      struct err *err)
 {
 	if (isnan(total_samples))
 		return err_set(err, EX_USAGE, "where its end is not declared (--samples, --epochs)"
@@ -52,7 +54,7 @@ static int rungs_from(double first, double total_samples, struct halving *h, str
 	first = floor(fmax(first, 1));
 	if (first >= total_samples)
 		return add_rung(h, first, total_samples, err);
-	while (first < total_samples && h->n_rungs < HALVING_RUNGS_MAX) {
+	while (first < total_samples && h->n_rungs < most) {
 		h->rungs[h->n_rungs++] = first;
 		first = ceil(first * h->eta);
 	}
@@ -104,8 +106,10 @@ static int make_rungs(const struct halving_words *words, double total_samples, s
 	if (words->rungs)
 		return parse_rungs(words->rungs, total_samples, h, err);
 	if (isfinite(words->first))
-		return rungs_from(words->first, total_samples, h, err);
-	return rungs_from(total_samples / pow(h->eta, DEFAULT_RUNGS), total_samples, h, err);
+		return rungs_from(words->first, HALVING_RUNGS_MAX, total_samples, h, err);
+	/* The first rung is rounded down: a fourth one would be a few samples below the end. */
+	return rungs_from(total_samples / pow(h->eta, DEFAULT_RUNGS), DEFAULT_RUNGS, total_samples,
+			  h, err);
 }
 
 int halving_parse(const char *text, double total_samples, struct halving *h, struct err *err)

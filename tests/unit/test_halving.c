@@ -21,6 +21,9 @@ static const struct {
 	{ "loss:min,first=10", 100, "loss:min,eta=3,rungs=10/30/90" },
 	{ "loss:min,first=10,eta=10", 100, "loss:min,eta=10,rungs=10" },
 	{ "loss:min", 2700, "loss:min,eta=3,rungs=100/300/900" },
+	{ "loss:min", 600000, "loss:min,eta=3,rungs=22222/66666/199998" },
+	{ "loss:min,eta=2.5", 1001, "loss:min,eta=2.5,rungs=64/160/400" },
+	{ "loss:min", 2, "loss:min,eta=3,rungs=1" },
 	{ "loss:min,eta=2", 80, "loss:min,eta=2,rungs=10/20/40" },
 	{ "loss:min", NAN, "where its end is not declared (--samples, --epochs), it needs "
 			   "rungs=A/B/C" },
