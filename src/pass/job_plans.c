@@ -50,6 +50,10 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 
 	if (declared->batch_size == 0)
 		return ran_out_on(s, c->job, plan_at(c->plans, i)->name, kind);
+	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
+	/* Sizes with which a run worked before its memory ran out are not known to be too large. */
+	if (too_large == 0 && ran_out_on(s, c->job, plan_at(c->plans, i)->name, kind))
+		return true;
 	if (!w)
 		return false;
 	if (w->measured) {
@@ -60,7 +64,6 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	}
 	submitted = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
 					 declared->min_batch_size, declared->max_batch_size);
-	too_large = sizes_too_large(&w->k.memory, &w->k.failed, r);
 	return too_large > 0 && submitted.local_batch_size >= too_large;
 }
 

@@ -110,13 +110,15 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 		return plan_is_left(s, candidate, kind);
 	if (declared->batch_size == 0)
 		return !ran_out_on(s, job, kind);
-	if (!w)
-		return true;
+	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
+	/* Sizes with which a run worked before its memory ran out are not known to be too large, so
+	 * another run there would have the same. */
+	if (too_large == 0)
+		return !ran_out_on(s, job, kind);
 	c = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
 				 declared->min_batch_size, declared->max_batch_size);
-	too_large = sizes_too_large(&w->k.memory, &w->k.failed, r);
 	limit = sizes_limit(&w->k.memory, &w->k.failed, r);
-	return too_large == 0 || c.local_batch_size < too_large ||
+	return c.local_batch_size < too_large ||
 	       (limit > 0 && configuration_within(&range, r, limit, &c));
 }
 

@@ -93,6 +93,20 @@ wait_for 60 ended "$hopeless"
 is 'without a larger kind it is one' 'failed|1' \
 	"$(store "SELECT state, failures FROM jobs WHERE id = $hopeless")"
 
+# A run that worked for a while before its memory ran out: its sizes are not known to be too large.
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+"$POLLUX" submit -q --kind '*Large*' --no-preempt --replicas 2 -- sleep 1000 >/dev/null
+"$POLLUX" schedule
+greedy=$("$POLLUX" submit -q -b 64 --workload leaks --replicas 1 -- sh greedy.sh)
+wait_for 30 ran_out
+store "INSERT INTO observations SELECT id, '$small', 1, 1, 64, 1, 500, 3, 0, 0, 0.02, 1e-9, 0.02,
+	NULL, 60 FROM runs WHERE job_id = $greedy"
+"$POLLUX" schedule
+is 'it does not run out of memory there again' queued \
+	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
+like 'but waits for the large kind' 'too little memory' "$(reason "$greedy")"
+
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 
