@@ -22,8 +22,8 @@ int store_share_windows_alone(struct store *s, const char *workload, const char 
 			      int64_t *windows, struct err *err);
 /* The most of the machine's memory that the newest runs of the workload had; 0: not known. */
 int store_share_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
-/* The run ran out of memory while others were on its device: their workloads and its own are not to
- * meet again. *news: this was not known of all of them. */
+/* The run ran out of memory while others were on its device, or just after they had ended: their
+ * workloads and its own are not to meet again. *news: this was not known before of all of them. */
 int store_share_keep_apart(struct store *s, const struct run *run, bool *news, struct err *err);
 
 /* A workload that was beside another one. */

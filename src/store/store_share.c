@@ -114,12 +114,24 @@ int store_share_memory(struct store *s, const char *workload, int64_t *bytes, st
 		       SQL_NEWEST_RUNS("?1"), "t", workload);
 }
 
+/* Runs that run out of memory beside each other end together: one of them ends first. Its end, or
+ * the pair that it wrote, is new for the others for this long. */
+#define TOGETHER_S "30"
+
 int store_share_keep_apart(struct store *s, const struct run *run, bool *news, struct err *err)
 {
 	int changed = 0;
-	int rc = sql_run(s, &changed, err, "INSERT OR IGNORE INTO apart (workload, beside,"
-			 " device_kind, time_s) SELECT (SELECT workload FROM runs WHERE id = ?1),"
-			 " o.workload, mine.kind, ?2 " OTHERS, "id", run->id, clock_wall_s());
+	int rc = sql_run(s, &changed, err, "INSERT INTO apart (workload, beside, device_kind,"
+			 " time_s) SELECT me.workload, o.workload, mine.kind, ?2"
+			 " FROM runs me JOIN run_devices mine ON mine.run_id = me.id"
+			 " JOIN run_devices used ON used.node = mine.node"
+			 "  AND used.device = mine.device AND used.run_id <> mine.run_id"
+			 " JOIN runs o ON o.id = used.run_id WHERE me.id = ?1"
+			 "  AND (used.in_use = 1 OR (used.seat > 0 AND o.job_id <> me.job_id"
+			 "   AND o.end_time_s > ?2 - " TOGETHER_S
+			 "   AND o.end_time_s > me.launch_time_s))"
+			 " ON CONFLICT DO UPDATE SET time_s = apart.time_s"
+			 "  WHERE apart.time_s > ?2 - " TOGETHER_S, "id", run->id, clock_wall_s());
 
 	*news = rc == 0 && changed > 0;
 	return rc;

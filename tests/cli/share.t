@@ -127,6 +127,32 @@ is 'it is not put beside that job again' 6 "$(in_use)"
 touch loaded
 ok 'it succeeds alone' wait_for 60 passes_until_job 7 'done'
 
+# Both run out of memory in the same moment, and one of them ends first.
+cat >both <<'END'
+$| = 1;
+for my $i (1 .. 100000) {
+	select undef, undef, undef, 0.03;
+	print "step $i/100000\n";
+	exit 0 if -e "loaded" && -e "had.$ENV{POLLUX_JOB_ID}";
+	next unless -e "full" && mkdir "had.$ENV{POLLUX_JOB_ID}";
+	print "CUDA out of memory\n";
+	exit 1;
+}
+END
+rm loaded
+for _ in 1 2; do submit --share --workload both -- perl both >/dev/null; done
+"$POLLUX" schedule
+ok 'one runs' wait_for 20 holds "job_id = 8 AND state = 'running'"
+ok 'the other beside it' wait_for 60 passes_until "job_id = 9 AND state = 'running'"
+touch full
+ok 'both have run out of memory' wait_for 60 [ -e had.8 -a -e had.9 ]
+touch loaded
+ended() { [ "$(store "SELECT count(*) FROM jobs WHERE id IN (8, 9)
+	AND state IN ('done', 'failed')")" = 2 ]; }
+ok 'and are no more' wait_for 90 eval '"$POLLUX" schedule && ended'
+is 'neither has failed' 'done 0 done 0' \
+	"$(store 'SELECT state, failures FROM jobs WHERE id IN (8, 9)' | tr '|' ' ' | xargs)"
+
 # --- options and settings ---
 
 status 'a job of several devices cannot share' 64 "$POLLUX" submit --share --replicas 2 -- true
@@ -143,7 +169,7 @@ is 'a setting makes jobs of one device share' '1 0 0' "$(
 is 'again keeps that, or takes another' '1 0' "$(
 	for options in '' --no-share; do
 		# shellcheck disable=SC2086 # options
-		id=$("$POLLUX" again -q --hold $options 8)
+		id=$("$POLLUX" again -q --hold $options 10)
 		store "SELECT share FROM jobs WHERE id = $id"
 	done | xargs)"
 finish
