@@ -122,6 +122,12 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 	       (limit > 0 && configuration_within(&range, r, limit, &c));
 }
 
+/* True if the job could run on the kind with regard to the number of devices. */
+static bool is_enough(const struct decision *d, int j, int kind)
+{
+	return d->kinds[kind].n >= d->candidates[j].job->declared.min_replicas;
+}
+
 /* The kinds whose memory is too small for the job, and those that are no larger. None, where no
  * other kind would be left. */
 static unsigned too_small(const struct snapshot *s, const struct decision *d, int j,
@@ -130,6 +136,9 @@ static unsigned too_small(const struct snapshot *s, const struct decision *d, in
 	unsigned small = 0, all = (1U << d->n_kinds) - 1;
 	int64_t most = -1;
 
+	for (int k = 0; k < d->n_kinds; k++)
+		if (!is_enough(d, j, k))
+			barred |= 1U << k;
 	for (int k = 0; k < d->n_kinds; k++)
 		if (!sizes_are_left(s, &d->candidates[j], d->kinds[k].name)) {
 			small |= 1U << k;
@@ -145,7 +154,7 @@ static unsigned too_small(const struct snapshot *s, const struct decision *d, in
 bool has_larger_kind(const struct decision *d, int j, const struct device *device)
 {
 	for (int k = 0; k < d->n_kinds; k++)
-		if (d->kinds[k].size > size_of(device) &&
+		if (d->kinds[k].size > size_of(device) && is_enough(d, j, k) &&
 		    declaration_wants_kind(&d->candidates[j].job->declared, d->kinds[k].name))
 			return true;
 	return false;

@@ -93,6 +93,13 @@ wait_for 60 ended "$hopeless"
 is 'without a larger kind it is one' 'failed|1' \
 	"$(store "SELECT state, failures FROM jobs WHERE id = $hopeless")"
 
+{ gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; } >answers
+hopeless=$("$POLLUX" submit -q --replicas 2 -- sh greedy.sh)
+wait_for 60 ended "$hopeless"
+is 'nor with too few devices of the larger kind' 'failed|1' \
+	"$(store "SELECT state, failures FROM jobs WHERE id = $hopeless")"
+{ gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } >answers
+
 # A run that worked for a while before its memory ran out: its sizes are not known to be too large.
 end_jobs >/dev/null
 wait_for 20 no_supervisor
