@@ -61,7 +61,8 @@ for name in halving all; do
 done | tee "$dir/rows" |
 while IFS='|' read -r name ended one two launches samples device cpu best; do
 	# shellcheck disable=SC2059
-	printf "$format" "$name" "$ended" "$one" "$two" "$launches" "$samples" "$device" "$cpu" "$best"
+	printf "$format" "$name" "$ended" "$one" "$two" "$launches" "$samples" "$device" \
+		"$cpu" "$best"
 done
 awk -F'|' '{ samples[$1] = $6; device[$1] = $7; cpu[$1] = $8; best[$1] = $9 } END {
 	printf "samples %.1f %%, ", 100 * samples["halving"] / samples["all"]
