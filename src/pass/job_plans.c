@@ -261,12 +261,14 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 	c->model = p->views[first].model;
 }
 
-double plan_goodput_now(const struct candidate *c)
+double plan_goodput_now(const struct decision *d, const struct candidate *c)
 {
 	const struct run *run = c->run;
 	int own = index_of(c->plans, run->configuration.plan), r = run->configuration.replicas;
 
-	if (own < 0 || c->plans->trial >= 0 || !c->plans->views[own].table ||
+	/* A run may hold more devices than the tables tell of: some went away meanwhile. */
+	if (own < 0 || r > d->n_usable + d->n_elsewhere ||
+	    c->plans->trial >= 0 || !c->plans->views[own].table ||
 	    !strcmp(c->table->best[r].configuration.plan, run->configuration.plan))
 		return (double)NAN;
 	return c->plans->views[own].table->goodput[r];

@@ -36,7 +36,7 @@ void job_plans_free(struct job_plans *p);	/* NULL is harmless */
  * devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
-double plan_goodput_now(const struct candidate *c);
+double plan_goodput_now(const struct decision *d, const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
 /* True if some plan that the candidate may have is not known to be too large on the kind. */

@@ -180,9 +180,10 @@ static bool keeps_configuration(const struct candidate *c)
 
 /* The best goodput that the run can have without a relaunch, if a relaunch could bring it to
  * another plan; else NaN. */
-static double goodput_of_plan(const struct snapshot *s, const struct candidate *c)
+static double goodput_of_plan(const struct snapshot *s, const struct decision *d,
+			      const struct candidate *c)
 {
-	return c->plans && takes_configurations(s, c->run) ? plan_goodput_now(c) : (double)NAN;
+	return c->plans && takes_configurations(s, c->run) ? plan_goodput_now(d, c) : (double)NAN;
 }
 
 static void describe(const struct snapshot *s, const struct decision *d, const struct candidate *c,
@@ -197,7 +198,7 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	/* A run that changes while it runs will be at its best: its present goodput is no matter
 	 * for the policy. Nor is that of a run whose configuration cannot change. */
 	out->goodput_now = c->run && (takes_configurations(s, c->run) || keeps_configuration(c))
-		? goodput_of_plan(s, c) : goodput_now(c);
+		? goodput_of_plan(s, d, c) : goodput_now(c);
 	out->remaining_samples = (double)NAN;
 	if (!c->table)
 		return;
