@@ -6,8 +6,8 @@
 #include "pollux/mem.h"
 #include "sql.h"
 
-/* The newest entries of a group that are compared, each with each. */
-#define ENTRIES_MAX 500
+/* The newest entries of a group that are compared, each with each: up to 30 ms of a pass. */
+#define ENTRIES_MAX 160
 
 struct entries {
 	struct split_entry *items;	/* owned */
