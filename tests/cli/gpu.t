@@ -56,7 +56,12 @@ reason()
 	sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT reason FROM jobs WHERE id = $1"
 }
-pass() { "$POLLUX" schedule; }
+pass() { # that of an earlier run's end may be at work, and then one does nothing
+	while answer=$("$POLLUX" schedule -v) || return; do
+		[ "$answer" = 'another pass is at work' ] || return 0
+		sleep 0.1
+	done
+}
 log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
 
 # --- what there is ---
@@ -257,8 +262,12 @@ gpu $A | answers
 gpu $A | answers
 touch hangs
 id=$("$POLLUX" submit -- sleep 10)
-ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
-	LD_PRELOAD=$FAULT/preload_exit.so EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
+starts() { # a pass of an earlier run's end may be at work, and then this one does nothing
+	ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
+		LD_PRELOAD=$FAULT/preload_exit.so EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
+	[ "$(state "$id")" != queued ]
+}
+ok 'a job is started' wait_for 20 starts
 stuck() { # beside its command the supervisor has a child
 	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT $supervisor_pid FROM runs WHERE job_id = $id") &&
