@@ -8,6 +8,7 @@
 #include "pollux/clock.h"
 #include "pollux/halving.h"
 #include "pollux/mem.h"
+#include "pollux/metric_lines.h"
 #include "pollux/results.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_models.h"
@@ -268,6 +269,9 @@ static int read_halving(struct group_submission *g, struct err *err)
 				   "which --no-preempt forbids");
 	if (halving_parse(g->o->sweep.halving, declared_samples(&g->job.declared), &h, &why))
 		return usage_error(g->sweep.by, err, "option '--halving': %s", why.text);
+	if (!metric_is_name(h.metric, strlen(h.metric)))
+		return usage_error(g->sweep.by, err, "option '--halving': '%s' is no name of a "
+				   "metric", h.metric);
 	if (!h.says_way)
 		h.low_is_best = metric_low_is_best(h.metric);
 	halving_format(&h, &g->halving);

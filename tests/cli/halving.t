@@ -20,6 +20,10 @@ run "$POLLUX" submit --array 0-2 --halving loss,rungs=10 --no-preempt -- true
 is 'with --no-preempt' "64:pollux: option '--halving' stops runs at rungs, which --no-preempt\
  forbids$see" "$rc:$err"
 
+run "$POLLUX" submit --array 0-2 --halving 'val loss,rungs=10' -- true
+is 'a metric with a space' "64:pollux: option '--halving': 'val loss' is no name of a metric$see" \
+	"$rc:$err"
+
 run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' --dry-run -- true
 is 'a metric of the log, without --batch, is told to reach no rung' "0:pollux: warning: without\
  --batch the samples of a log are not known: no run reaches a rung of --halving, unless the\

@@ -45,6 +45,9 @@ end_jobs >/dev/null
 wait_for 20 no_supervisor
 
 # --- --kind and --not-kind ---
+run "$POLLUX" submit --kind 'A*' --not-kind 'A*' -- true
+is 'one pattern for both' "64:pollux: --kind and --not-kind both say 'A*': no device is left\
+; see 'pollux submit --help'" "$rc:$err"
 picky=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
 shy=$("$POLLUX" submit -q --not-kind '*Large*|*Huge*' --replicas 1 -- sleep 1000)
 never=$("$POLLUX" submit -q --kind '*Huge*' -- true)
