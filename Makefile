@@ -158,7 +158,7 @@ SOAK_FUZZ_SECONDS ?= 240
 month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
 
-soak: ## hours: kills at every call, all random cases, a month of kills, fuzzers
+soak: ## an hour: kills at every call, all random cases, a month of kills, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
 
 # POLLUX_FRAMEWORKS names a virtual environment with the packages, else build/frameworks is made.
