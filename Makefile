@@ -70,7 +70,7 @@ OPENBLAS_CFLAGS = $(call lazy,OPENBLAS_CFLAGS,$(if $(filter no,$(OPENBLAS)),,$(c
 	pkg-config --exists openblas && echo -DPOLLUX_OPENBLAS && pkg-config --cflags openblas)))
 
 COMPILE  = $(CC) $(STD) $(CUDA_CFLAGS) $(OPENBLAS_CFLAGS) $(WARN) $(HARDEN) $(CFLAGS) $(CPPFLAGS)
-LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS)
+LINK     = $(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS) $(RUNTIME)
 
 # --- files -------------------------------------------------------------------
 
@@ -221,8 +221,11 @@ SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:log_path=$(REPORTS)/asan
 SAN_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
-SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fPIE -U_FORTIFY_SOURCE' \
-	CFLAGS='$(SAN_CFLAGS)'
+# Nothing to relocate, and the runtimes within: a sanitized command starts in 10 ms instead of 15,
+# and the suite starts more than 10,000.
+SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fno-pie -U_FORTIFY_SOURCE' \
+	HARDEN_LD=-no-pie CFLAGS='$(SAN_CFLAGS)' \
+	RUNTIME='$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)'
 no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
 
 sanitize: ## the tests under ASan and UBSan

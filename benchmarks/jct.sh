@@ -10,6 +10,7 @@
 #	make bench-jct                          # all
 #	JCT_DIR=/tmp/jct benchmarks/jct.sh fifo goodput     # keep the stores and logs there
 #	JCT_SEED=7 ...                          # another stream, drawn from the same distributions
+#	JCT_GAP_S=10 ...                        # mean gap of arrivals, not a measured one
 #	JCT_PYTHON=venv/bin/python benchmarks/jct.sh fifo las tsp goodput
 #
 # With JCT_PYTHON, a Python that has torch, eight jobs train torch_job.py instead, a program that
@@ -59,17 +60,18 @@ now() { date +%s.%N; }
 
 # Lines: name, size, arrival (s), hidden layers, batch, learning rate, samples at most, accuracy.
 #
-# 15 jobs in an order drawn without replacement; exponential gaps, 10 s in the mean; batches as
-# people type them, with a learning rate in proportion. Alone on one slot at its batch a small job
-# takes about 5 s, a medium one 20 s, a large one 60 s on the machine this was made on; two slots
-# are then offered a little more work than they can do while jobs arrive. The samples are where the
-# cosine of the learning rate ends, and half or less of them is enough for the accuracy.
+# 15 jobs in an order drawn without replacement; exponential gaps; batches as people type them, with
+# a learning rate in proportion. Alone on one slot at its batch a small job took about 5 s, a medium
+# one 20 s, a large one 60 s on the machine this was made on. The mean gap is the time of two small
+# jobs on the present machine (10 s there): two slots are then offered a little more work than they
+# can do while jobs arrive. The samples are where the cosine of the learning rate ends, and half or
+# less of them is enough for the accuracy.
 draw_stream() {
 	small='small small small' medium='medium medium medium' large='large large'
 	[ -n "$python" ] || {
 		small="$small $small" medium="$medium medium medium" large="$large large large"
 	}
-	awk -v x="$seed" -v sizes="$small $medium $large" '
+	awk -v x="$seed" -v gap="$gap_s" -v sizes="$small $medium $large" '
 	function uniform() {	# Park and Miller: the same numbers from every awk
 		x = x * 16807 % 2147483647
 		return x / 2147483647
@@ -91,7 +93,7 @@ draw_stream() {
 			printf "%s-%d %s %.1f %s %d %g %d %g\n", size[i], i, size[i], at,
 				shape[size[i]], batch, 0.01 * batch / 32, most[size[i]],
 				accuracy[size[i]]
-			at += -10 * log(uniform())
+			at += -gap * log(uniform())
 		}
 	}'
 }
@@ -111,6 +113,17 @@ train_job() {
 	"$@" "$train" --data "$data" --hidden "$hidden" --initial-batch "$batch" --lr "$rate" \
 		--samples "$samples" --target-accuracy "$accuracy" --eval-every $eval_every \
 		--seed "${name##*-}" --log-every 2 --checkpoint "$checkpoint"
+}
+
+# Twice the time in which two small jobs that run beside each other have both ended, s.
+measure_gap() {
+	begin=$(now)
+	for name in gap-1 gap-2; do
+		train_job $name 320,160 64 0.02 500000 0.88 "$work/$name" env >"$work/$name.log" &
+	done
+	wait
+	rm -rf "$work"/gap-*
+	awk -v b="$begin" -v n="$(now)" 'BEGIN { printf "%.1f", 2 * (n - b) }'
 }
 
 # play SUBMIT: call SUBMIT with the fields of each job when its time has come.
@@ -335,6 +348,10 @@ summarise() { # summarise POLICY...
 
 command -v sqlite3 >/dev/null || { echo 'jct.sh: SKIPPED: there is no sqlite3' >&2; exit 0; }
 [ $# -gt 0 ] || set -- fifo tsp las pollux goodput known
+gap_s=${JCT_GAP_S:-}
+[ -n "$gap_s" ] || [ -z "$python" ] || gap_s=10
+[ -n "$gap_s" ] || gap_s=$(measure_gap)
+echo "Mean gap between arrivals: $gap_s s"
 draw_stream >"$work/stream"
 echo "The stream (seed $seed): name, arrival, layers, batch, most samples, accuracy"
 awk '{ printf "  %-10s %6.1f s  %-9s %4d %8d  %g\n", $1, $3, $4, $5, $7, $8 }' "$work/stream"

@@ -240,8 +240,8 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	if (o->no_torch && o->declared.torch)
 		return usage_error(by, err, "give one of --torch and --no-torch");
 	if (d->kind && d->not_kind && !strcmp(d->kind, d->not_kind))
-		return usage_error(by, err, "--kind and --not-kind both say '%s': no device is left",
-				   d->kind);
+		return usage_error(by, err, "--kind and --not-kind both say '%s': no device is "
+				   "left", d->kind);
 	set_torch(o, c, d);
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
