@@ -89,6 +89,13 @@ struct device_process {
 	double utilization;
 };
 
+/* A counter of the energy that devices take. */
+struct device_energy {
+	double joules;			/* since some time in the past; NaN unknown */
+	double range_j;			/* the counter begins again there; <= 0: it never does */
+	double part;			/* of what is counted, that is the devices' */
+};
+
 struct device_backend;
 struct device_freezer;
 
@@ -189,9 +196,13 @@ struct device_backend {
 	/* (optional) Adds the variables that keep a program off these devices. A variable that is
 	 * set already stays. */
 	void (*hide)(struct strings *env);
-	/* (optional) Appends the processes on these devices, by index in the array. -1: unknown. */
+	/* (optional) Appends the processes on these devices, by index in the array, and fills
+	 * energy, n counters (NULL: not wanted). -1: unknown. */
 	int (*processes)(const struct device *devices, int n, struct device_process **list,
-			 int *count, struct err *err);
+			 int *count, struct device_energy *energy, struct err *err);
+	/* (optional) Reads counters that need no driver. Returns their number; the caller frees
+	 * *list. */
+	int (*energy)(const struct device *devices, int n, struct device_energy **list);
 	/* (optional, with words) Writes one line: what was found of the runtime library, or why it
 	 * was not found. */
 	void (*describe_runtime)(char *text, size_t size);

@@ -20,6 +20,8 @@ struct formatted format_span(double seconds);
 struct formatted format_count(double n);
 /* 512 B, 4.0 KiB, 12 MiB, 1.2 GiB: two digits. "-" unless finite and >= 0. */
 struct formatted format_bytes(double bytes);
+/* 4.56 mWh, 45.6 Wh, 456 kWh: three digits, of an energy in joules. "-" unless finite and >= 0. */
+struct formatted format_energy(double joules);
 /* 4.56, 45.6, 456: three digits, or as many as there are before the point. "-" unless finite. */
 struct formatted format_number(double x);
 /* Local time, by the zone of the last tzset(3): 14:20:31 less than an hour from now, where events

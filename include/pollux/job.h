@@ -214,6 +214,9 @@ struct run {
 	/* of its command and of all processes that the command started and that ended; NaN:
 	 * unknown */
 	double cpu_time_s;
+	/* of its devices while it had them; those that it shares count in equal parts; NaN:
+	 * unknown */
+	double energy_j;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	bool larger_kind;		/* then it goes on on a kind of device with more */
 	bool other_plan;		/* then it goes on under another plan */

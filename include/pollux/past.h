@@ -33,6 +33,8 @@ struct past_row {
 	/* devices times the time that a run had them; suspended time is none */
 	double device_s;
 	double lost_device_s;	/* the part of it whose work was lost */
+	double energy_j;	/* of the devices, of the runs for which it is known; */
+	bool knows_energy;	/* false: of none */
 	int started;		/* jobs that started for the first time then, */
 	double waited_s;	/* and the sum of their times from submission to that start */
 	double completion_s;	/* sum over jobs done: from submission to end */
@@ -57,6 +59,8 @@ struct past {
 void past_add(struct past *p, const struct job *job, const struct run *runs, int n_runs,
 	      const double *gain);
 void past_sort(struct past *p);
+/* NaN: nothing is known */
+double past_energy_j(const struct past_row *row);
 /* submitted over modelled device time; NaN: nothing is known */
 double past_gain(const struct past_row *row);
 

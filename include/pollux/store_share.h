@@ -10,6 +10,8 @@
  * are several. */
 int store_share_beside(struct store *s, int64_t run_id, char *beside, size_t size,
 		       struct err *err);
+/* How many others are at work on the device of this run. */
+int store_share_count(struct store *s, int64_t run_id, int64_t *count, struct err *err);
 /* The step times of a run beside another workload, in its present configuration. They replace
  * those in the store. */
 int store_share_put(struct store *s, const struct run *run, const char *beside,

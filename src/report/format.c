@@ -106,6 +106,21 @@ struct formatted format_bytes(double bytes)
 	return form("%.*f %s", unit > 0 && bytes < 9.95 ? 1 : 0, bytes, units[unit]);
 }
 
+struct formatted format_energy(double joules)
+{
+	static const char *const units[] = { "mWh", "Wh", "kWh", "MWh", "GWh" };
+	double n = joules / 3.6;
+	size_t unit = 0;
+
+	if (!is_known(joules))
+		return unknown;
+	for (; n >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		n /= 1000;
+	if (n >= 999.5)
+		return form("%.2e %s", n, units[unit]);
+	return form("%.*f %s", decimals(n), n, units[unit]);
+}
+
 struct formatted format_time(double wall_s, double now_wall_s)
 {
 	bool soon = fabs(wall_s - now_wall_s) < 3600;

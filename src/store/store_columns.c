@@ -141,6 +141,7 @@ static const struct store_column of_run[] = {
 	C("peak_device_memory_bytes", INT64, peak_device_memory_bytes, ZERO, 3, SHOWN | END),
 	C("peak_allocated_bytes", INT64, peak_allocated_bytes, ZERO, 13, SHOWN | REPORT),
 	C("cpu_time_s", DOUBLE, cpu_time_s, UNKNOWN, 3, SHOWN | END),
+	C("energy_j", DOUBLE, energy_j, UNKNOWN, 35, SHOWN | REPORT | END),
 	C("out_of_memory", BOOL, out_of_memory, KNOWN, 3, END),
 	C("larger_kind", BOOL, larger_kind, KNOWN, 30, 0),
 	C("other_plan", BOOL, other_plan, KNOWN, 34, 0),

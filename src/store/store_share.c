@@ -40,6 +40,11 @@ int store_share_beside(struct store *s, int64_t run_id, char *beside, size_t siz
 	return rc < 0 ? -1 : 0;
 }
 
+int store_share_count(struct store *s, int64_t run_id, int64_t *count, struct err *err)
+{
+	return sql_ask(s, count, err, "SELECT count(*) " OTHERS, "i", run_id);
+}
+
 int store_share_put(struct store *s, const struct run *run, const char *beside,
 		    const struct observation *o, struct err *err)
 {

@@ -75,6 +75,10 @@ static void add_part(struct past_row *row, const struct run *run, double part, d
 	double device_s = part * run->duration_s * run->configuration.replicas;
 
 	row->device_s += device_s;
+	if (isfinite(run->energy_j)) {
+		row->energy_j += part * run->energy_j;
+		row->knows_energy = true;
+	}
 	row->lost_device_s += part * fmin(run->lost_s, run->duration_s) *
 			      run->configuration.replicas;
 	if (isfinite(gain)) {
@@ -156,6 +160,11 @@ void past_sort(struct past *p)
 	if (p->n > 0)
 		qsort(p->rows, (size_t)p->n, sizeof(*p->rows),
 		      p->period.by == PAST_DAY ? by_key : by_device_time);
+}
+
+double past_energy_j(const struct past_row *row)
+{
+	return row->knows_energy ? row->energy_j : (double)NAN;
 }
 
 double past_gain(const struct past_row *row)

@@ -34,6 +34,7 @@ static void add_row(struct table *t, const char *key, const struct past_row *r)
 	table_duration(t, mean(r->waited_s, r->started));
 	table_duration(t, mean(r->completion_s, r->ended[JOB_DONE]));
 	table_duration(t, r->lost_device_s > 0 ? r->lost_device_s : (double)NAN);
+	table_text(t, format_energy(past_energy_j(r)).s);
 	if (isfinite(gain))
 		table_cell(t, "%.2fx", gain);
 	else
@@ -53,6 +54,7 @@ void past_print_table(const struct past *p, const struct output *out)
 		{ .heading = "WAITED", .right = true },
 		{ .heading = "TOOK", .right = true },
 		{ .heading = "LOST", .right = true, .leave_out = 3 },
+		{ .heading = "ENERGY", .right = true, .leave_out = 4 },
 		{ .heading = "GAIN", .right = true, .leave_out = 2 },
 	};
 	struct table t;
@@ -76,6 +78,7 @@ static void add_line(struct text *t, const struct past_row *r)
 	const double numbers[] = {
 		r->device_s, mean(r->waited_s, r->started),
 		mean(r->completion_s, r->ended[JOB_DONE]), r->lost_device_s, past_gain(r),
+		past_energy_j(r),
 	};
 
 	csv_add(t, r->key);
@@ -93,7 +96,7 @@ void past_print_csv(const struct past *p, FILE *out)
 	struct text t = TEXT_INIT;
 
 	text_addf(&t, "%s,jobs,done,failed,timeout,cancelled,device_s,mean_wait_s,"
-		  "mean_completion_s,lost_device_s,gain\n", past_key_names[p->period.by]);
+		  "mean_completion_s,lost_device_s,gain,energy_j\n", past_key_names[p->period.by]);
 	for (int i = 0; i < p->n; i++)
 		add_line(&t, &p->rows[i]);
 	fwrite(t.data, 1, t.length, out);
@@ -116,6 +119,7 @@ static void print_row(struct json *j, const char *key, const struct past_row *r)
 	json_number(j, "mean_completion_s", mean(r->completion_s, r->ended[JOB_DONE]));
 	json_number(j, "lost_device_s", r->lost_device_s);
 	json_number(j, "gain", past_gain(r));
+	json_number(j, "energy_j", past_energy_j(r));
 	json_end(j);
 }
 

@@ -34,7 +34,8 @@ is 'CSV: a header and two rows' 3 "$(wc -l <csv | xargs)"
 like 'a name with a comma and quotes' '^"a, ""b""",1,1,0,0,0,[1-9]' "$(cat csv)"
 is 'one workload' 'w,2' "$("$POLLUX" history --by workload --csv | sed 1d | cut -d , -f 1,2)"
 is 'jobs of no group' '-,2' "$("$POLLUX" history --by group --csv | sed 1d | cut -d , -f 1,2)"
-is '80 columns are enough' '' "$("$POLLUX" history --by workload | awk 'length > 80')"
+is '80 columns are enough' '' "$(COLUMNS=80 "$POLLUX" history --by workload |
+	awk 'length > 80')"
 # The first job ran for four of the last hours of a day, and two of the next, 40 days ago.
 store "UPDATE runs SET launch_time_s = floor(launch_time_s / 86400) * 86400 - 40 * 86400 - 4 * 3600,
 		duration_s = 21600 WHERE job_id = 1;

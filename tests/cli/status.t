@@ -142,7 +142,7 @@ is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.js
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
 cpu_time_s device_kind device_memory_bytes \
-devices diagnosis duration_s end_time_s exit_code first_samples first_step_s framework \
+devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
 number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes plan refusal \

@@ -2,6 +2,7 @@
  * place of /dev, /proc and /sys. This test was never run on a real GPU. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,20 +177,23 @@ static void test_processes_of(void)
 {
 	struct device devices[2] = { { .id = "gpu:" B }, { .id = "gpu:" A } };
 	struct device_process *processes = NULL;
+	struct device_energy energy[2];
 	int n = 0;
 
 	use_library("new");
-	look("gpu " A " X\nmemory 1 1\nprocess 5 700\ngpu " B " X\nmemory 1 1\nprocess 6 800\n",
-	     &as_passes_do);
-	is_int(device_nvidia.processes(devices, 2, &processes, &n, &err), 0,
+	look("gpu " A " X\nmemory 1 1\nprocess 5 700\n"
+	     "gpu " B " X\nmemory 1 1\nprocess 6 800\nenergy 1500\n", &as_passes_do);
+	is_int(device_nvidia.processes(devices, 2, &processes, &n, energy, &err), 0,
 	       "processes of devices in the store");
+	near(energy[0].joules, 1.5, 1e-12, "and the energy of one");
+	ok(isnan(energy[1].joules), "the other does not tell");
 	ok(n == 2 && processes[0].pid == 6 && processes[0].device == 0 && processes[1].pid == 5 &&
 	   processes[1].device == 1, "by their UUIDs");
 	free(processes);
 	processes = NULL;
 	n = 0;
 	look("gpu " A " X\nmemory 1 1\n", &as_passes_do);
-	is_int(device_nvidia.processes(devices, 1, &processes, &n, &err), -1,
+	is_int(device_nvidia.processes(devices, 1, &processes, &n, NULL, &err), -1,
 	       "of a device that is not there");
 	is_str(err.text, "cannot tell what computes on 'gpu:" B "': not found", "says so");
 	free(processes);

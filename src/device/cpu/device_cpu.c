@@ -10,6 +10,7 @@
 #include "../affinity.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
+#include "rapl.h"
 
 /* Settings that hwloc reads only from the environment: no complaints on stderr, which cron would
  * mail; and no plugins, since those for GPUs load vendor libraries that are of no use here. */
@@ -259,4 +260,5 @@ const struct device_backend device_cpu = {
 	.bind = affinity_bind,
 	.rebind = affinity_rebind,
 	.environment = cpu_environment,
+	.energy = rapl_read,
 };

@@ -39,17 +39,32 @@ static void gpu_environment(const struct device *devices, int n, struct strings 
 	text_release(&uuids);
 }
 
+static struct device_energy read_energy(const struct nvml *n, const struct gpu *g)
+{
+	unsigned long long millijoules = 0;
+	bool known = NVML_ASK(n, energy, g->handle, &millijoules) == NVML_SUCCESS;
+
+	return (struct device_energy){
+		.joules = known ? (double)millijoules / 1e3 : (double)NAN, .part = 1,
+	};
+}
+
 static int read_processes_of(const struct nvml *n, const struct device *device, int index,
-			     struct device_process **list, int *count)
+			     struct device_process **list, int *count,
+			     struct device_energy *energy)
 {
 	struct gpu g = { .index = 0 };
 	int code = NVML_ASK(n, handle_by_uuid, device->id + strlen(GPU_PREFIX), &g.handle);
 
-	return code == NVML_SUCCESS ? gpu_read_processes(n, &g, index, list, count) : code;
+	if (code != NVML_SUCCESS)
+		return code;
+	if (energy)
+		*energy = read_energy(n, &g);
+	return gpu_read_processes(n, &g, index, list, count);
 }
 
 static int gpu_processes(const struct device *devices, int n, struct device_process **list,
-			 int *count, struct err *err)
+			 int *count, struct device_energy *energy, struct err *err)
 {
 	struct nvml nvml;
 	int code = NVML_SUCCESS;
@@ -59,7 +74,8 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 	if (nvml_open(&nvml, err))
 		return -1;
 	for (int i = 0; code == NVML_SUCCESS && i < n; i++)
-		code = read_processes_of(&nvml, &devices[i], i, list, count);
+		code = read_processes_of(&nvml, &devices[i], i, list, count,
+					 energy ? &energy[i] : NULL);
 	nvml_close(&nvml);
 	if (code == NVML_SUCCESS)
 		return 0;

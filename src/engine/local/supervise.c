@@ -133,6 +133,7 @@ static void supervisor_release(struct supervisor *s)
 
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);
+	supervisor_forget_energy(s);
 	for (int i = 0; s->moved_locks && i < supervisor_lock_count(s); i++)
 		if (s->moved_locks[i] >= 0)
 			close(s->moved_locks[i]);

@@ -71,6 +71,7 @@ static void launch(struct supervisor *s)
 {
 	struct err err = { 0 };
 
+	supervisor_read_energy_at_once(s);
 	if (supervisor_check_devices(s, &err) || supervisor_launch(s, &err)) {
 		launch_failed(s, &err);
 		return;
@@ -163,14 +164,18 @@ static void go_on(struct supervisor *s)
 
 static void leave_devices(struct supervisor *s)
 {
-	if (supervisor_leave_devices(s))
-		enter(s, ST_SUSPENDED, INFINITY);
+	if (!supervisor_leave_devices(s))
+		return;
+	enter(s, ST_SUSPENDED, INFINITY);
+	supervisor_read_energy(s);
 }
 
 static void resume(struct supervisor *s)
 {
 	supervisor_end_suspension(s);
 	enter(s, ST_RUNNING, INFINITY);
+	supervisor_forget_energy(s);
+	supervisor_read_energy(s);
 }
 
 /* A stopped process takes no part in a thaw. */

@@ -71,6 +71,14 @@ struct driver_question {
 	driver_answer *then;
 };
 
+/* The last reading of the energy of the run's devices. */
+struct run_energy {
+	struct device_energy *last;	/* owned; n counters */
+	int n;				/* 0: none was read since the run has its devices */
+	int64_t others, others_now;	/* runs on its device beside it: at that reading; now */
+	double next_boot_s;		/* when to read again */
+};
+
 /* The move of the run's GPU memory. */
 struct supervisor_freeze {
 	struct freezer freezer;
@@ -129,6 +137,7 @@ struct supervisor {
 	struct device *launch_devices, *bound_devices;
 	int *moved_locks;
 	struct supervisor_freeze freeze;
+	struct run_energy energy;
 	/* the last try to lock a device to come back to gave an error; else the lock was held */
 	bool lock_failed;
 	int quiet_rounds;		/* looks in a row that found every process stopped */
@@ -225,6 +234,19 @@ void supervisor_sample_memory(struct supervisor *s);
 bool supervisor_sample_first(struct supervisor *s);
 /* one reaped process */
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);
+
+/* supervisor_energy.c: adds the energy of the run's devices to run. */
+/* Reads the counters; where a driver is asked, they come later. */
+void supervisor_read_energy(struct supervisor *s);
+/* The same from time to time, and when somebody has come to the run's device or has left. */
+void supervisor_watch_energy(struct supervisor *s);
+/* Before the command is started and when its last process has ended: reads the counters that need
+ * no driver. A driver was asked then who is on the devices, and has told the counters. */
+void supervisor_read_energy_at_once(struct supervisor *s);
+/* Adds what was taken since the last reading of these counters. n 0: there is no answer. */
+void supervisor_count_energy(struct supervisor *s, const struct device_energy *list, int n);
+/* What is taken until the next reading is not the run's. */
+void supervisor_forget_energy(struct supervisor *s);
 
 /* supervisor_config.c */
 /* If a pass wants another configuration for the running program, writes it where the program

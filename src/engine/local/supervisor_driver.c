@@ -5,6 +5,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
@@ -21,13 +22,15 @@ static _Noreturn void answer(const struct run *run, int fd)
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
 	int n = 0, replicas = run->configuration.replicas;
 	struct device_process *list = NULL;
+	struct device_energy *energy = xcalloc((size_t)replicas, sizeof(*energy));
 	struct err ignored;
 
 	if (dup2(fd, 0) < 0)
 		_exit(1);
 	close_range(3, ~0U, 0);
 	setsid();
-	if (backend->processes(run->devices, replicas, &list, &n, &ignored) == 0) {
+	if (backend->processes(run->devices, replicas, &list, &n, energy, &ignored) == 0) {
+		driver_child_write(0, energy, (size_t)replicas * sizeof(*energy));
 		driver_child_write(0, list, (size_t)n * sizeof(*list));
 		driver_child_write(0, &(char){ DONE }, 1);
 	}
@@ -53,18 +56,26 @@ void supervisor_driver_ended(struct supervisor *s)
 		s->driver.until_boot_s = INFINITY;
 }
 
-/* Gives the answer to driver.then, or none if the answer is not whole. */
+/* Gives the processes of the answer to driver.then, or none if the answer is not whole; the
+ * counters of energy before them are used here. */
 static void tell(struct supervisor *s)
 {
 	struct driver_question *d = &s->driver;
+	int replicas = s->run.configuration.replicas;
+	size_t head = (size_t)replicas * sizeof(struct device_energy);
 	struct device_process *list = NULL;
 	driver_answer *then = d->then;
 	int n = -1;
 
-	if (d->length % sizeof(*list) == 1 && d->bytes[d->length - 1] == DONE) {
+	if (d->length > head && (d->length - head) % sizeof(*list) == 1 &&
+	    d->bytes[d->length - 1] == DONE) {
+		supervisor_count_energy(s, (const void *)d->bytes, replicas);
+		memmove(d->bytes, d->bytes + head, d->length - head);
 		list = (void *)d->bytes;
-		n = (int)(d->length / sizeof(*list));
+		n = (int)((d->length - head) / sizeof(*list));
 		d->bytes = NULL;
+	} else {
+		supervisor_count_energy(s, NULL, 0);
 	}
 	stop_waiting(d);
 	then(s, list, n);

@@ -190,6 +190,7 @@ static void look_running(struct supervisor *s)
 
 	limit_log(s);
 	supervisor_sample_memory(s);
+	supervisor_watch_energy(s);
 	oom_watch_look(&s->oom, clock_boot_s());
 	if (s->job.profile)
 		look_for_profile(s);
