@@ -92,6 +92,35 @@ is 'times add up' 1 "$(query "SELECT abs(end_boot_s - launch_boot_s - duration_s
 like 'the job tells of it' 'its supervisor was killed; it stays suspended under another' \
 	"$("$POLLUX" status "$job")"
 
+# --- it pauses at its rung ---
+
+cat >rungs <<'PERL'
+use Socket;
+socket(my $socket, AF_UNIX, SOCK_DGRAM, 0) or die;
+my $to = sockaddr_un($ENV{POLLUX_REPORT_SOCKET});
+$| = 1;
+for my $i (1 .. 1000) {
+	send($socket, "SAMPLES=" . 10 * $i . "\nMETRIC.quality=$i\n", 0, $to);
+	print "step $i/1000\n";
+	select undef, undef, undef, 0.02;
+	select undef, undef, undef, 0.02 while $i == 20 && !-e "on";
+}
+PERL
+job=$("$POLLUX" submit -q --preempt --array 1-1 --halving quality,rungs=1000 -- perl rungs)
+job=$(query 'SELECT max(id) FROM jobs')
+pass
+ok 'a run of a sweep is at work' wait_for 20 logged "$job" '^step 20/'
+run=$(query "SELECT id FROM runs WHERE job_id = $job")
+query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+ok 'it is suspended before its rung' wait_for 20 holds "id = $run AND suspension = 'suspended'"
+kill_supervisor
+ok 'it comes back under another supervisor' wait_for 20 comes_back
+: >on
+ok 'it is stopped at its rung' wait_for 60 holds "id = $run AND stop_reason = 'rung'"
+is 'where it had its metric' '1|1000.0|100.0' "$(query "SELECT rung, samples, value
+	FROM rung_results WHERE job_id = $job")"
+settle 60 'it ends'
+
 # --- how it ends is known ---
 
 suspended perl count 200 3

@@ -79,7 +79,8 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 	struct err err;
 
 	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err) ||
-	    recorder_go_on(&s->recorder, &s->store, &s->run, &err))
+	    recorder_go_on(&s->recorder, &s->store, &s->run, &err) ||
+	    recorder_read_rungs(&s->recorder, &s->store, s->job.id, &err))
 		supervisor_log(s, "%s", err.text);
 	if (k)
 		kept_position_restore(k, &s->recorder);
