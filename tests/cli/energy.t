@@ -46,7 +46,8 @@ perl -e '
 	print $file join(",", @all, 10000), "\n";
 '
 
-runs -n half -- sh -c "echo 7000000 >'$zone/energy_uj'; echo 9000000 >'$zones/intel-rapl:1/energy_uj';
+runs -n half -- sh -c "echo 7000000 >'$zone/energy_uj'
+	echo 9000000 >'$zones/intel-rapl:1/energy_uj'
 	echo 9000000 >'$zones/intel-rapl:0:0/energy_uj'"
 is 'the slot has half of the processors of one package: half of its energy' 2.000 "$(energy 1)"
 runs -n wraps -- sh -c "echo 1000000 >'$zone/energy_uj'"

@@ -9,7 +9,8 @@
 #include "pollux/mem.h"
 
 #define ZONES "/sys/class/powercap/intel-rapl:*"
-#define PACKAGE "package-"	/* begins the name of a package's zone; other zones are parts of it */
+/* begins the name of a package's zone; other zones are parts of packages */
+#define PACKAGE "package-"
 
 static const char *root(void)
 {

@@ -1,8 +1,8 @@
 /* supervisor_energy.c - the energy that the devices of a run take while the run has them.
  *
- * Counters are read when the run gets its devices, when it leaves them, when another run comes to
- * share them or leaves, and once a minute between. A driver is asked in a child, so that its answer comes
- * later; every answer has the counters (supervisor_driver.c). */
+ * Counters are read when the run gets its devices, when it leaves them, when another run comes
+ * to share them or leaves, and once a minute between. A driver is asked in a child, so that its
+ * answer comes later; every answer has the counters (supervisor_driver.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
