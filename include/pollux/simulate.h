@@ -53,6 +53,11 @@ struct sim_options {
 	bool lengths_known;	/* policies are told how much work remains */
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
+	/* Above 0: machines in racks, under the named policy over tiers, for which policy is NULL
+	 * (sim_tiers.h); slice_s is the lease. timers is as given, for titles. The caller's. */
+	int racks;
+	const char *tier_policy, *timers;
+	bool contention;
 	bool ends;		/* the end of each job is told, by ends.h, SIM_ENDS times */
 };
 
@@ -78,6 +83,7 @@ struct sim_job_result {
 	const char *application;	/* the profiles' */
 	double gpu_hours;	/* held, restarts included */
 	double fairness;	/* rho, below */
+	double communication_s;	/* had GPUs, and did not compute; 0 without tiers */
 	struct sim_end *ends;	/* owned; SIM_ENDS, NULL where not asked for */
 };
 
@@ -104,6 +110,7 @@ struct sim_figures {
 	double rounds;			/* decisions */
 	double decide_median_s, decide_p95_s;	/* of one decision, with placement */
 	double gap_median;		/* sched_input.gap; 0 where there is one kind */
+	double communication_s;		/* mean of the jobs */
 	double wall_s;
 };
 

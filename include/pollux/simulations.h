@@ -28,6 +28,8 @@ void simulations_release(struct simulations *s);
 void simulate_catch(void (*handler)(int signal_number), int flags);
 
 /* simulate_print.c */
+/* The name of the policy, also of one over tiers. */
+const char *sim_policy_name(const struct sim_options *o);
 /* "pollux on 4 nodes of 4 GPUs; models: none, lengths: unknown"; the part after ";" only for a
  * policy that uses models. */
 void simulations_add_title(const struct simulations *s, struct text *t);

@@ -16,7 +16,8 @@ struct simulate_options {
 	const char *generate, *kinds, *restart_table, *slowdown_table;
 	struct simulate_outputs outputs;
 	struct text_list policies, workloads_read;
-	int64_t nodes, gpus_per_node, jobs, workloads, seed, devices;
+	struct simulate_tiers tiers;
+	int64_t racks, nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
 	bool json, from_store, events, kinds_blind, plans;
 };
@@ -30,16 +31,31 @@ static const struct option_spec options[] = {
 	{ "workload", 'w', OPTION_LIST, "FILE", O(workloads_read), 0, 0,
 	  "the jobs, or a directory of such files; may be given several times" },
 	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
-	  "one of" POLICY_NAMES "; default: goodput; may be given several times" },
+	  "one of" POLICY_NAMES "; default: goodput; may be given several times; with --racks"
+	  TIER_POLICY_NAMES ", default: dally" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
 	  "this machine's own jobs instead; --policy may also be 'all'" },
 	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
 	  "with --from-store: on so many; default: as many as there are" },
 	{ "plans", 0, OPTION_FLAG, NULL, O(plans), 0, 0,
 	  "the files are those of Rubick: policies goodput, rubick choose plan and GPUs" },
-	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000, "default: 16; with --plans 8" },
+	{ "racks", 0, OPTION_INT, "N", O(racks), 1, 10000,
+	  "the nodes stand in so many racks; how GPUs are joined matters" },
+	{ "tiers", 0, OPTION_TEXT, "FILE", O(tiers.tiers), 0, 0,
+	  "with --racks: what applications make of a machine, a rack, the network" },
+	{ "links", 0, OPTION_TEXT, "FILE", O(tiers.links), 0, 0,
+	  "with --racks and --models: the links of each tier, instead of --tiers" },
+	{ "models", 0, OPTION_TEXT, "FILE", O(tiers.models), 0, 0,
+	  "with --racks and --links: what applications exchange" },
+	{ "timers", 0, OPTION_TEXT, "WHEN", O(tiers.timers), 0, 0,
+	  "with --racks: auto, inf, or the leases until a rack and until any will do, as 6,12; "
+	  "default: auto" },
+	{ "contention", 0, OPTION_FLAG, NULL, O(tiers.contention), 0, 0,
+	  "with --racks: the jobs that cross an uplink share it" },
+	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000,
+	  "default: 16; with --plans or --racks 8" },
 	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000,
-	  "default: 4; with --plans 8" },
+	  "default: 4; with --plans or --racks 8" },
 	{ "kinds", 0, OPTION_TEXT, "LIST", O(kinds), 0, 0,
 	  "nodes of several kinds of GPU, as t4:6x4,a100:2x8: 6 nodes of 4, 2 of 8" },
 	{ "kinds-blind", 0, OPTION_FLAG, NULL, O(kinds_blind), 0, 0,
@@ -55,7 +71,7 @@ static const struct option_spec options[] = {
 	{ "restart-delay", 0, OPTION_DURATION, "TIME", O(restart_s), 0, 86400,
 	  "lost at each start of a job; default: 30 s; with --plans 260 s" },
 	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 1, 1e7,
-	  "of the policies that have slices; default: 10 minutes" },
+	  "of the policies that have slices; default: 10 minutes; with --racks the lease, 1 hour" },
 	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
 	  "part of its goodput that a job loses; default: 0" },
 	{ "knowledge", 'k', OPTION_CHOICE, "WHAT", O(knowledge), 0, 0,
@@ -127,6 +143,20 @@ static void set_knowledge(const struct simulate_options *o, struct sim_options *
 		sim->lengths_known = !strcmp(o->lengths, "known");
 }
 
+static int check_racks(const char *policy, const struct simulate_options *o,
+		       struct sim_options *sim, struct err *err)
+{
+	struct sim_tiers unused;
+
+	sim->racks = (int)o->racks;
+	sim->slice_s = o->slice_s > 0 ? o->slice_s : TIER_LEASE_S;
+	if (!o->workloads_read.count)
+		return usage_error(&cmd_simulate, err, "option '--racks': give --workload");
+	if (check_several(o, err))
+		return -1;
+	return simulate_tiers_check(sim, &o->tiers, policy, &unused, err);
+}
+
 static int check(const char *policy, const struct simulate_options *o, struct sim_options *sim,
 		 struct err *err)
 {
@@ -140,6 +170,8 @@ static int check(const char *policy, const struct simulate_options *o, struct si
 	sim->events = o->events;
 	sim->kinds_blind = o->kinds_blind;
 	sim->ends = o->outputs.ends_csv;
+	if (o->racks)
+		return check_racks(policy, o, sim, err);
 	if (!o->profiles || !o->workloads_read.count)
 		return usage_error(&cmd_simulate, err,
 				   "give --profiles and --workload, or --from-store, or "
@@ -201,10 +233,53 @@ static int read_and_run(struct simulations *s, const struct simulate_options *o,
 	return rc;
 }
 
+/* Checks that neither tables nor workloads are written over. */
+static int check_rack_outputs(const struct simulate_options *o, const struct strings *workloads,
+			      struct err *err)
+{
+	const char *tables[] = { o->tiers.tiers, o->tiers.links, o->tiers.models };
+	struct strings read;
+	int rc;
+
+	strings_init(&read);
+	for (int i = 0; i < 3; i++)
+		if (tables[i])
+			strings_add(&read, tables[i]);
+	for (size_t i = 0; i < workloads->count; i++)
+		strings_add(&read, workloads->items[i]);
+	rc = simulate_check_outputs(&o->outputs, NULL, &read, err);
+	strings_release(&read);
+	return rc;
+}
+
+static int simulate_racks(struct simulations *s, const char *policy,
+			  const struct simulate_options *o, struct err *err)
+{
+	struct strings workloads;
+	struct sim_tiers tiers;
+	int rc = check(policy, o, &s->options, err);
+
+	if (rc || simulate_tiers_check(&s->options, &o->tiers, policy, &tiers, err))
+		return -1;
+	strings_init(&workloads);
+	rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
+	if (rc == 0)
+		rc = check_rack_outputs(o, &workloads, err);
+	if (rc == 0)
+		rc = simulate_tiers_run(s, &o->tiers, &tiers, &workloads, err);
+	if (rc == 0)
+		rc = show(s, o, err);
+	strings_release(&workloads);
+	sim_tiers_release(&tiers);
+	return rc;
+}
+
 /* kinds: owned by the caller, and used by s as long as s is. */
 static int simulate_one(struct simulations *s, const char *policy, const struct simulate_options *o,
 			char *kinds, struct err *err)
 {
+	if (o->racks)
+		return simulate_racks(s, policy, o, err);
 	s->restart_table = o->restart_table;
 	s->slowdown_table = o->slowdown_table;
 	if (check(policy, o, &s->options, err) ||
@@ -215,7 +290,7 @@ static int simulate_one(struct simulations *s, const char *policy, const struct 
 
 static const char *policy_at(const struct simulate_options *o, int i)
 {
-	return o->policies.count ? o->policies.items[i] : "goodput";
+	return o->policies.count ? o->policies.items[i] : o->racks ? "dally" : "goodput";
 }
 
 static int simulate_and_show(const struct simulate_options *o, struct err *err)
@@ -280,6 +355,10 @@ static const char *const plan_options[] = {
 	"plans", "profiles", "workload", "policy", "nodes", "gpus-per-node", "interval",
 	"restart-delay", "slice", "lengths", "json", NULL
 };
+static const char *const rack_options[] = {
+	"racks", "workload", "policy", "nodes", "gpus-per-node", "tiers", "links", "models",
+	"timers", "contention", "slice", "json", "jobs-csv", "timeline-csv", "plot", NULL
+};
 static const char *const run_options[] = {
 	"profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
 	"restart-table", "slowdown-table", "interval", "restart-delay",
@@ -287,12 +366,20 @@ static const char *const run_options[] = {
 	"timeline-csv", "ends-csv", "plot", NULL
 };
 
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
 /* Refuse options that would have no effect. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
 	const char *const *own = o->from_store ? store_options
 				 : o->generate ? generate_options
 				 : o->plans ? plan_options
+				 : o->racks ? rack_options
 					    : run_options;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
@@ -300,7 +387,8 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 		return 0;
 	if (own == run_options)
 		return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
-				   strcmp(other, "devices") == 0 ? "from-store" : "generate");
+				   strcmp(other, "devices") == 0 ? "from-store"
+				   : is_among(other, rack_options) ? "racks" : "generate");
 	return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
 			   own[0]);
 }
@@ -309,9 +397,9 @@ static int check_given(const struct simulate_options *o, int argc, char **argv, 
 static void set_defaults(struct simulate_options *o)
 {
 	if (!o->nodes)
-		o->nodes = o->plans ? 8 : SIM_OPTIONS_DEFAULT.nodes;
+		o->nodes = o->plans || o->racks ? 8 : SIM_OPTIONS_DEFAULT.nodes;
 	if (!o->gpus_per_node)
-		o->gpus_per_node = o->plans ? 8 : SIM_OPTIONS_DEFAULT.gpus_per_node;
+		o->gpus_per_node = o->plans || o->racks ? 8 : SIM_OPTIONS_DEFAULT.gpus_per_node;
 	if (o->restart_s < 0)
 		o->restart_s = o->plans ? 260 : SIM_OPTIONS_DEFAULT.restart_s;
 }
@@ -339,8 +427,9 @@ static int main_simulate(int argc, char **argv, struct err *err)
 
 const struct command cmd_simulate = {
 	.name = "simulate",
-	.synopsis = "--profiles DIR --workload FILE [OPTION]... | --from-store [OPTION]... | "
-		    "--generate DIR [OPTION]...",
+	.synopsis = "--profiles DIR --workload FILE [OPTION]... | "
+		    "--racks N --workload FILE [OPTION]... | "
+		    "--from-store [OPTION]... | --generate DIR [OPTION]...",
 	.summary = "run a workload, or one's own jobs, in simulation under any policy",
 	.example = "pollux simulate --profiles profiles --workload workload-1.csv\n"
 		   "pollux simulate --profiles profiles -w workloads -p tiresias --json\n"

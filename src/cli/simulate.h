@@ -4,7 +4,9 @@
 
 #include "command.h"
 #include "pollux/sim_generate.h"
+#include "pollux/sim_tiers.h"
 #include "pollux/simulate.h"
+#include "pollux/simulations.h"
 #include "pollux/text.h"
 
 struct simulate_outputs {
@@ -15,7 +17,7 @@ struct simulate_outputs {
 /* The files to read: each given path is a file, or a directory of files NAME.csv. */
 int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err);
 /* Checks before the run that no file is written that is also read or written twice, and that all
- * files can be written. */
+ * files can be written. profiles: a directory, or NULL. */
 int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
 			   const struct strings *workloads, struct err *err);
 
@@ -44,5 +46,19 @@ struct history_request {
 
 /* EX_NOINPUT: there is no store, or no job of it is done. */
 int simulate_history(const struct history_request *q, struct err *err);
+
+/* simulate_tiers.c: pollux simulate --racks. */
+struct simulate_tiers {
+	const char *tiers, *links, *models, *timers;	/* or NULL */
+	bool contention;
+};
+
+/* Sets what options and policy say in t, whose applications are not read, and in o, whose racks,
+ * nodes, gpus_per_node and slice_s are set. */
+int simulate_tiers_check(struct sim_options *o, const struct simulate_tiers *request,
+			 const char *policy, struct sim_tiers *t, struct err *err);
+/* Reads the tables, and simulates the workloads; t must outlive the results. */
+int simulate_tiers_run(struct simulations *s, const struct simulate_tiers *request,
+		       struct sim_tiers *t, const struct strings *workloads, struct err *err);
 
 #endif

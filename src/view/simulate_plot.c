@@ -36,7 +36,8 @@ static void add_name(const struct curves *c, int i, struct text *t)
 
 	text_add(t, "'");
 	if (c->n_policies > 1)
-		text_addf(t, "%s%s", s->options.policy->name, c->per_policy > 1 ? ", " : "");
+		text_addf(t, "%s%s", sim_policy_name(&s->options),
+			  c->per_policy > 1 ? ", " : "");
 	if (c->n_policies == 1 || c->per_policy > 1)
 		picture_add_quoted(t, s->workloads[i % c->per_policy].name, TITLE_MAX);
 	text_add(t, "'");
@@ -125,7 +126,7 @@ static void add_policies(const struct curves *c, struct text *t)
 	const struct sim_options *o = &c->s->options;
 
 	for (int p = 0; p < c->n_policies; p++)
-		text_addf(t, "%s%s", p ? ", " : "", c->s[p].options.policy->name);
+		text_addf(t, "%s%s", p ? ", " : "", sim_policy_name(&c->s[p].options));
 	if (!o->n_kinds)
 		text_addf(t, " on %d node%s of %d GPU%s", o->nodes, plural(o->nodes),
 			  o->gpus_per_node, plural(o->gpus_per_node));

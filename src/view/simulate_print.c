@@ -22,7 +22,18 @@ static const struct table_column columns[] = {
 	{ .heading = "DECIDE", .right = true },
 };
 
-static void add_row(struct table *t, const char *name, double n_jobs, const struct sim_figures *f)
+/* With racks: how long jobs communicated instead of how fair their shares were. */
+static const struct table_column tier_columns[] = {
+	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
+	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
+	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
+	{ .heading = "MAKESPAN", .right = true }, { .heading = "LEASES", .right = true },
+	{ .heading = "GPU-H", .right = true }, { .heading = "COMM", .right = true },
+	{ .heading = "DECIDE", .right = true },
+};
+
+static void add_row(struct table *t, const char *name, double n_jobs, const struct sim_figures *f,
+		    bool racks)
 {
 	table_text(t, name);
 	table_cell(t, "%.0f", n_jobs);
@@ -30,17 +41,34 @@ static void add_row(struct table *t, const char *name, double n_jobs, const stru
 	table_cell(t, "%.0f", f->median_jct_s);
 	table_cell(t, "%.0f", f->p99_jct_s);
 	table_duration(t, f->makespan_s);
-	table_cell(t, "%.0f", f->restarts);
+	table_cell(t, "%.0f", racks ? n_jobs + f->restarts : f->restarts);
 	table_cell(t, "%.0f", f->gpu_hours);
-	table_cell(t, "%.0f%%", 100 * f->unfair_fraction);
+	if (racks)
+		table_cell(t, "%.0f", f->communication_s);
+	else
+		table_cell(t, "%.0f%%", 100 * f->unfair_fraction);
 	table_span(t, f->decide_median_s);
+}
+
+const char *sim_policy_name(const struct sim_options *o)
+{
+	return o->policy ? o->policy->name : o->tier_policy;
+}
+
+static void add_racks(const struct sim_options *o, struct text *t)
+{
+	text_addf(t, " in %d rack%s", o->racks, plural(o->racks));
+	if (o->timers)
+		text_addf(t, "; timers: %s", o->timers);
+	if (o->contention)
+		text_add(t, "; uplinks are shared");
 }
 
 void simulations_add_title(const struct simulations *s, struct text *t)
 {
 	const struct sim_options *o = &s->options;
 
-	text_addf(t, "%s on ", o->policy->name);
+	text_addf(t, "%s on ", sim_policy_name(o));
 	if (!o->n_kinds)
 		text_addf(t, "%d node%s of %d GPU%s", o->nodes, plural(o->nodes),
 			  o->gpus_per_node, plural(o->gpus_per_node));
@@ -49,7 +77,9 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 			  plural(o->kinds[k].nodes), o->kinds[k].gpus_per_node, o->kinds[k].name);
 	if (o->kinds_blind)
 		text_add(t, ", which it cannot tell apart");
-	if (o->policy->models_goodput)
+	if (o->racks)
+		add_racks(o, t);
+	else if (o->policy->models_goodput)
 		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_names[o->knowledge],
 			  o->lengths_known ? "known" : "unknown");
 	if (o->events)
@@ -91,23 +121,28 @@ void simulations_print(const struct simulations *s, const struct output *out)
 	struct sim_figures mean = sim_figures_mean(s->results, s->n);
 	size_t left_out = bytes_left_out(s, out->width);
 	struct text title = TEXT_INIT;
+	bool racks = s->options.racks > 0;
 	double n_jobs = 0;
 	struct table t;
 
 	simulations_add_title(s, &title);
 	fprintf(out->file, "%s\n\n", title.data);
 	text_release(&title);
-	table_begin(&t, columns);
+	if (racks)
+		table_begin(&t, tier_columns);
+	else
+		table_begin(&t, columns);
 	for (int i = 0; i < s->n; i++) {
 		char *name = xasprintf("%s%s", left_out ? ".." : "",
 				       s->workloads[i].name + left_out);
 
-		add_row(&t, name, s->workloads[i].n_jobs, &s->results[i].figures);
+		add_row(&t, name, s->workloads[i].n_jobs, &s->results[i].figures,
+			racks);
 		free(name);
 		n_jobs += (double)s->workloads[i].n_jobs / s->n;
 	}
 	if (s->n > 1) {
-		add_row(&t, "mean", n_jobs, &mean);
+		add_row(&t, "mean", n_jobs, &mean, racks);
 		table_style(&t, STYLE_BOLD);
 	}
 	table_end(&t, out);
@@ -115,8 +150,7 @@ void simulations_print(const struct simulations *s, const struct output *out)
 
 /* --- programs --- */
 
-/* kinds: there are several. */
-static void add_figures(struct json *j, const struct sim_figures *f, bool kinds)
+static void add_figures(struct json *j, const struct sim_figures *f, const struct sim_options *o)
 {
 	json_number(j, "avg_jct_s", f->avg_jct_s);
 	json_number(j, "median_jct_s", f->median_jct_s);
@@ -133,7 +167,9 @@ static void add_figures(struct json *j, const struct sim_figures *f, bool kinds)
 	json_number(j, "median", f->decide_median_s);
 	json_number(j, "p95", f->decide_p95_s);
 	json_end(j);
-	if (kinds)
+	if (o->racks)
+		json_number(j, "communication_s", f->communication_s);
+	if (o->n_kinds > 1)
 		json_number(j, "gap_median", f->gap_median);
 	json_number(j, "wall_s", f->wall_s);
 }
@@ -152,15 +188,29 @@ static void add_kinds(struct json *j, const struct sim_options *o)
 	json_bool(j, "kinds_blind", o->kinds_blind);
 }
 
+static void add_tiers(struct json *j, const struct sim_options *o)
+{
+	json_integer(j, "racks", o->racks);
+	if (o->timers)
+		json_string(j, "timers", o->timers);
+	json_bool(j, "contention", o->contention);
+	json_number(j, "lease_s", o->slice_s);
+	json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
+}
+
 static void add_options(struct json *j, const struct sim_options *o)
 {
 	json_integer(j, "schema_version", 1);
-	json_string(j, "policy", o->policy->name);
+	json_string(j, "policy", sim_policy_name(o));
 	if (o->n_kinds) {
 		add_kinds(j, o);
 	} else {
 		json_integer(j, "nodes", o->nodes);
 		json_integer(j, "gpus_per_node", o->gpus_per_node);
+	}
+	if (o->racks) {
+		add_tiers(j, o);
+		return;
 	}
 	json_number(j, "interval_s", o->interval_s);
 	json_number(j, "restart_delay_s", o->restart_s);
@@ -179,13 +229,13 @@ void simulations_print_json(const struct simulations *s, FILE *out)
 	json_init(&j, out);
 	json_object(&j, NULL);
 	add_options(&j, &s->options);
-	add_figures(&j, &mean, s->options.n_kinds > 1);
+	add_figures(&j, &mean, &s->options);
 	json_array(&j, "workloads");
 	for (int i = 0; i < s->n; i++) {
 		json_object(&j, NULL);
 		json_string(&j, "name", s->workloads[i].name);
 		json_integer(&j, "jobs", s->workloads[i].n_jobs);
-		add_figures(&j, &s->results[i].figures, s->options.n_kinds > 1);
+		add_figures(&j, &s->results[i].figures, &s->options);
 		json_end(&j);
 	}
 	json_end(&j);

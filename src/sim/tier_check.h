@@ -1,0 +1,24 @@
+/* tier_check.h - a second look at the allocations of a simulation with tiers. */
+#ifndef SIM_TIER_CHECK_H
+#define SIM_TIER_CHECK_H
+
+#include "pollux/sim_tiers.h"
+
+/* What a job has after an event. */
+struct tier_holding {
+	const char *name;
+	int gpus;			/* that it asks for */
+	const int *held;		/* of each machine */
+	const int *held_before;		/* before the event */
+	bool runs, ran, ended;		/* now; before the event; its lease ended there */
+	double lease_s;			/* of its present lease, the checkpoint included */
+	double part, part_most;		/* it computes; of its tier without contention */
+};
+
+/* EX_SOFTWARE: a GPU is held twice, free ones do not add up, a job that runs has another number
+ * than it asks for, a job that waits has any, a job lost or changed its GPUs within a lease, a
+ * lease is too long, or a job computes faster than its tier allows. */
+int tier_check(const struct sim_tiers *t, const int *free, const struct tier_holding *jobs, int n,
+	       double lease_s, struct err *err);
+
+#endif

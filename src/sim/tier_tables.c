@@ -1,0 +1,203 @@
+/* tier_tables.c - reads what applications make of GPUs by tier. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "pollux/mem.h"
+#include "pollux/sim_tiers.h"
+#include "tier_csv.h"
+
+#define BYTES_PER_GB 1e9
+
+static const char *const tier_names[TIERS] = { "machine", "rack", "network" };
+
+int tier_csv_read(struct csv *c, const char *path, const char *const *columns,
+		  const char *const *other, int n, struct err *err)
+{
+	struct err first;
+
+	if (csv_read(c, path, columns, n, &first) == 0)
+		return 0;
+	if (csv_read(c, path, other, n, err) == 0)
+		return 0;
+	*err = first;
+	return -1;
+}
+
+static struct tier_application *add(struct sim_tiers *t, const struct csv *c, int row,
+				    struct err *err)
+{
+	const char *name = csv_cell(c, row, 0);
+
+	for (int i = 0; i < t->count; i++)
+		if (strcmp(t->applications[i].name, name) == 0) {
+			csv_complain(c, row, err, "a second row for '%.60s'", name);
+			return NULL;
+		}
+	t->applications = xreallocarray(t->applications, (size_t)t->count + 1,
+					sizeof(*t->applications));
+	t->applications[t->count] = (struct tier_application){ .name = xstrdup(name) };
+	return &t->applications[t->count++];
+}
+
+int sim_tiers_read(struct sim_tiers *t, const char *path, struct err *err)
+{
+	static const char *const columns[] = { "application", "machine", "rack", "network" };
+	static const char *const models[] = { "model", "machine", "rack", "network" };
+	struct csv c;
+	int rc = tier_csv_read(&c, path, columns, models, 4, err);
+
+	if (rc)
+		return rc;
+	for (int row = 0; row < c.n_rows && rc == 0; row++) {
+		struct tier_application *a = add(t, &c, row, err);
+
+		rc = a ? 0 : -1;
+		for (int k = 0; k < TIERS && rc == 0; k++) {
+			double most = k ? a->part[k - 1] : 1;
+
+			rc = csv_number(&c, row, 1 + k, (struct csv_range){ 1e-6, 1 },
+					&a->part[k], err);
+			if (rc == 0 && a->part[k] > most)
+				rc = csv_complain(&c, row, err, "%s is above %s", tier_names[k],
+						  tier_names[k - 1]);
+		}
+	}
+	csv_release(&c);
+	return rc;
+}
+
+static int read_link(struct sim_tiers *t, const struct csv *c, int row, struct err *err)
+{
+	struct tier_link link;
+	int k = 0;
+
+	while (k < TIERS && strcmp(tier_names[k], csv_cell(c, row, 0)) != 0)
+		k++;
+	if (k == TIERS)
+		return csv_complain(c, row, err, "no tier '%.32s': machine, rack or network",
+				    csv_cell(c, row, 0));
+	if (csv_number(c, row, 1, (struct csv_range){ 1e-6, 1e9 }, &link.bytes_per_s, err) ||
+	    csv_number(c, row, 2, (struct csv_range){ 0, 1e3 }, &link.latency_s, err) ||
+	    csv_number(c, row, 3, (struct csv_range){ 1, 1e6 }, &link.congestion, err))
+		return -1;
+	if (t->links[k].bytes_per_s > 0)
+		return csv_complain(c, row, err, "a second row for '%s'", tier_names[k]);
+	link.bytes_per_s *= BYTES_PER_GB;
+	t->links[k] = link;
+	return 0;
+}
+
+static int read_links(struct sim_tiers *t, const char *path, struct err *err)
+{
+	static const char *const columns[] = {
+		"tier", "bandwidth_GB_s", "latency_s", "congestion",
+	};
+	struct csv c;
+	int rc = csv_read(&c, path, columns, 4, err);
+
+	if (rc)
+		return rc;
+	for (int row = 0; row < c.n_rows && rc == 0; row++)
+		rc = read_link(t, &c, row, err);
+	csv_release(&c);
+	for (int k = 0; k < TIERS && rc == 0; k++)
+		if (t->links[k].bytes_per_s <= 0)
+			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", path, tier_names[k]);
+	return rc;
+}
+
+static int read_model(struct sim_tiers *t, const struct csv *c, int row, struct err *err)
+{
+	struct tier_application *a = add(t, c, row, err);
+
+	if (!a ||
+	    csv_number(c, row, 1, (struct csv_range){ 1e-9, 1e6 }, &a->compute_s, err) ||
+	    csv_number(c, row, 2, (struct csv_range){ 0, 1e15 }, &a->gradient_bytes, err) ||
+	    csv_number(c, row, 3, (struct csv_range){ 0, 1e9 }, &a->messages, err))
+		return -1;
+	return 0;
+}
+
+int sim_tiers_read_links(struct sim_tiers *t, const char *links, const char *models,
+			 struct err *err)
+{
+	static const char *const columns[] = {
+		"application", "compute_s", "gradient_bytes", "messages",
+	};
+	static const char *const other[] = { "model", "compute_s", "gradient_bytes", "messages" };
+	struct csv c;
+	int rc = 0;
+
+	t->by_links = true;
+	if (read_links(t, links, err) || tier_csv_read(&c, models, columns, other, 4, err))
+		return -1;
+	for (int row = 0; row < c.n_rows && rc == 0; row++)
+		rc = read_model(t, &c, row, err);
+	csv_release(&c);
+	return rc;
+}
+
+void sim_tiers_release(struct sim_tiers *t)
+{
+	for (int i = 0; i < t->count; i++)
+		free(t->applications[i].name);
+	free(t->applications);
+	t->applications = NULL;
+	t->count = 0;
+}
+
+/* parts (result): the most GPUs that the job has of a machine, the most machines of a rack, and the
+ * racks. */
+static void count_parts(const struct tier_cluster *c, const int *held, int *parts)
+{
+	parts[TIER_MACHINE] = parts[TIER_RACK] = parts[TIER_NETWORK] = 0;
+	for (int rack = 0; rack < c->racks; rack++) {
+		int machines = 0;
+
+		for (int i = 0; i < c->machines_per_rack; i++) {
+			int gpus = held[rack * c->machines_per_rack + i];
+
+			machines += gpus > 0;
+			if (gpus > parts[TIER_MACHINE])
+				parts[TIER_MACHINE] = gpus;
+		}
+		if (machines > parts[TIER_RACK])
+			parts[TIER_RACK] = machines;
+		parts[TIER_NETWORK] += machines > 0;
+	}
+}
+
+static double exchange_s(const struct sim_tiers *t, const struct tier_application *a,
+			 const int *parts, const int *sharers)
+{
+	double bytes = a->gradient_bytes, total_s = 0;
+
+	for (int k = 0; k < TIERS; k++) {
+		const struct tier_link *link = &t->links[k];
+		double p = parts[k];
+
+		total_s += 2 * (p - 1) / p * bytes * link->congestion * sharers[k]
+				   / link->bytes_per_s
+			   + a->messages * 2 * (p - 1) * link->latency_s;
+		bytes /= p;
+	}
+	return total_s;
+}
+
+double sim_tiers_part(const struct sim_tiers *t, const struct tier_application *a, const int *held,
+		      const int *sharers)
+{
+	int parts[TIERS];
+	enum tier tier = tier_of(&t->cluster, held);
+
+	count_parts(&t->cluster, held, parts);
+	if (tier == TIER_MACHINE && parts[TIER_MACHINE] == 1)
+		return 1;
+	if (t->by_links)
+		return a->compute_s / (a->compute_s + exchange_s(t, a, parts, sharers));
+	if (sharers[tier] <= 1)
+		return a->part[tier];
+	return 1 / (1 + sharers[tier] * (1 / a->part[tier] - 1));
+}

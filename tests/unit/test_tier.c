@@ -1,0 +1,150 @@
+/* Tiers: sets of GPUs, timers from waits, the order and the answers of jobs, on histories by
+ * hand. */
+#include <math.h>
+#include <string.h>
+
+#include "pollux/tier.h"
+#include "tap.h"
+
+enum { MACHINES = 4 };
+static const double lease_s = 100;
+
+static struct tier_cluster cluster(int *free)
+{
+	return (struct tier_cluster){
+		.racks = 2, .machines_per_rack = 2, .gpus_per_machine = 4, .free = free,
+	};
+}
+
+static bool is_held(const int *held, int a, int b, int c, int d)
+{
+	return held[0] == a && held[1] == b && held[2] == c && held[3] == d;
+}
+
+static void test_find(void)
+{
+	int free[MACHINES] = { 3, 2, 4, 2 }, held[MACHINES];
+	struct tier_cluster c = cluster(free);
+
+	ok(tier_find(&c, TIER_MACHINE, 2, held) && is_held(held, 0, 2, 0, 0),
+	   "the machine of fewest free GPUs, the first one of two");
+	ok(tier_of(&c, held) == TIER_MACHINE, "is of the tier of the machine");
+	ok(tier_find(&c, TIER_RACK, 5, held) && is_held(held, 3, 2, 0, 0),
+	   "the rack of fewest free GPUs");
+	ok(tier_of(&c, held) == TIER_RACK, "is of the tier of the rack");
+	ok(tier_find(&c, TIER_RACK, 6, held) && is_held(held, 0, 0, 4, 2),
+	   "the other rack where the first is too small, emptiest machines first");
+	ok(tier_find(&c, TIER_NETWORK, 8, held) && is_held(held, 3, 1, 4, 0),
+	   "anywhere: emptiest machines first");
+	ok(tier_of(&c, held) == TIER_NETWORK, "is of the tier of the network");
+	ok(!tier_find(&c, TIER_RACK, 7, held) && is_held(held, 0, 0, 0, 0),
+	   "no rack has as many");
+	ok(!tier_find(&c, TIER_NETWORK, 12, held), "nor have all");
+}
+
+static void test_tune(void)
+{
+	struct tier_history machine = { 0 }, rack = { 0 };
+	struct tier_timers t = tier_tune(&machine, &rack, 4, 0, lease_s);
+
+	ok(t.rack_s == 600 && t.network_s == 1200, "without waits: 6 and 12 leases");
+	tier_history_add(&machine, (struct tier_wait){ 4, 1000, 8 }, lease_s);
+	tier_history_add(&machine, (struct tier_wait){ 4, 1000, 10 }, lease_s);
+	tier_history_add(&machine, (struct tier_wait){ 2, 1000, 90 }, lease_s);
+	tier_history_add(&rack, (struct tier_wait){ 4, 1000, 90 }, lease_s);
+	t = tier_tune(&machine, &rack, 4, 1000, lease_s);
+	ok(t.rack_s == 1100, "mean 9 and twice the deviation of 1 are 11 leases");
+	ok(t.network_s == 2400, "24 at most for any GPUs");
+	t = tier_tune(&machine, &rack, 2, 1000, lease_s);
+	ok(t.rack_s == 2000, "20 at most for a rack");
+	ok(t.network_s == 1200, "waits of other demands do not count");
+	t = tier_tune(&machine, &rack, 4, 3399, lease_s);
+	ok(t.rack_s == 1100, "waits count for 24 leases");
+	t = tier_tune(&machine, &rack, 4, 3400, lease_s);
+	ok(t.rack_s == 600, "and no longer");
+	tier_history_add(&machine, (struct tier_wait){ 4, 3400, 7 }, lease_s);
+	ok(machine.n == 1, "those that no longer count are dropped");
+	tier_history_release(&machine);
+	tier_history_release(&rack);
+}
+
+static bool asks(struct tier_state *s, const char *policy, struct tier_job j, int *held,
+		 double *alarm_s)
+{
+	return tier_policy_find(policy)->offer(s, &j, held, alarm_s);
+}
+
+static void test_offer(void)
+{
+	int free[MACHINES] = { 1, 1, 1, 1 }, held[MACHINES];
+	struct tier_state s = { .cluster = cluster(free), .now_s = 500, .lease_s = lease_s,
+				.timers = { 600, 1200 } };
+	struct tier_job j = { .gpus = 2 };
+	double alarm_s;
+
+	ok(!asks(&s, "dally", j, held, &alarm_s) && alarm_s == 600, "refuses before the timer");
+	s.now_s = 600;
+	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 1, 1, 0, 0),
+	   "takes a rack at the timer");
+	ok(s.rack.n == 1 && s.rack.waits[0].leases == 6, "which is remembered");
+	j.gpus = 3;
+	ok(!asks(&s, "dally", j, held, &alarm_s) && alarm_s == 1200,
+	   "refuses more than a rack has until the other timer");
+	s.now_s = 1200;
+	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 1, 1, 1, 0), "then takes any");
+	ok(s.rack.n == 1 && s.machine.n == 0, "which is not remembered");
+	j = (struct tier_job){ .gpus = 5 };
+	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s),
+	   "fewer than it asks for: no timer helps");
+	s.timers = (struct tier_timers){ HUGE_VAL, HUGE_VAL };
+	j = (struct tier_job){ .gpus = 2 };
+	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s), "full consolidation waits on");
+	ok(asks(&s, "gandiva-net", j, held, &alarm_s), "gandiva-net takes what there is");
+	ok(!asks(&s, "tiresias-net", j, held, &alarm_s), "tiresias-net consolidates");
+	j.insensitive = true;
+	ok(asks(&s, "tiresias-net", j, held, &alarm_s), "except models that do not mind");
+	free[0] = free[1] = 4;
+	j = (struct tier_job){ .gpus = 5 };
+	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 4, 1, 0, 0),
+	   "more than a machine takes a rack at once");
+	free[2] = 4;
+	j.gpus = 9;
+	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 4, 4, 1, 0),
+	   "more than a rack takes any at once");
+	tier_history_release(&s.rack);
+}
+
+static int order(const char *policy, struct tier_job a, struct tier_job b)
+{
+	return tier_compare(tier_policy_find(policy), &a, &b);
+}
+
+static void test_order(void)
+{
+	struct tier_job slow = { .index = 1, .gpus = 2, .since_s = 9, .work_s = 100, .left_s = 50,
+				 .on_s = 100 };
+	struct tier_job fast = { .index = 2, .gpus = 1, .since_s = 5, .work_s = 100, .left_s = 10,
+				 .on_s = 100 };
+	struct tier_job new = { .index = 3, .gpus = 1, .since_s = 7, .work_s = 100, .left_s = 100 };
+
+	ok(order("dally", slow, fast) < 0, "dally: the slowed job comes first");
+	ok(order("dally", new, slow) < 0, "and before it one that never ran");
+	ok(order("las-net", new, fast) < 0 && order("las-net", fast, slow) < 0,
+	   "las-net: by GPU time");
+	ok(order("srtf-net", fast, slow) < 0 && order("srtf-net", slow, new) < 0,
+	   "srtf-net: by remaining time");
+	ok(order("gandiva-net", fast, new) < 0, "gandiva-net: who waits longest");
+	fast.on_s = slow.on_s = new.on_s = 0;
+	ok(order("dally", fast, slow) < 0, "ties: who waits longer");
+	slow.since_s = 5;
+	ok(order("dally", slow, fast) < 0, "then the smaller index");
+}
+
+int main(void)
+{
+	test_find();
+	test_tune();
+	test_offer();
+	test_order();
+	return done();
+}
