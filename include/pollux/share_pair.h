@@ -46,6 +46,8 @@ enum share_verdict {
 struct share_answer {
 	enum share_verdict verdict;
 	double sum;			/* of relative rates; NaN: not known */
+	/* what the newcomer adds to the sum; of a pair that is to be tried, the least that pays */
+	double gain;
 };
 
 /* A workload that was never measured alone counts as slowed as much as the other one. In a group of

@@ -7,6 +7,7 @@
 
 #include "decision.h"
 #include "pollux/mem.h"
+#include "pollux/share_match.h"
 
 /* --- who may share --- */
 
@@ -175,50 +176,6 @@ static void find_guests_on(const struct snapshot *s, struct decision *d, int dev
 	}
 }
 
-/* True if the policy is not asked about the candidate. */
-static bool is_guest(const struct share_place *p)
-{
-	return p->device >= 0 && !p->leaves;
-}
-
-/* Moves the candidates that are guests, or those that are not, behind those moved before. */
-static int move(const struct decision *d, bool guests, struct decision *to, int n, int *now_at)
-{
-	for (int j = 0; j < d->n; j++) {
-		if (is_guest(&d->places[j]) != guests)
-			continue;
-		to->candidates[n] = d->candidates[j];
-		to->sched_jobs[n] = d->sched_jobs[j];
-		to->places[n] = d->places[j];
-		now_at[j] = n++;
-	}
-	return n;
-}
-
-static void put_guests_last(struct decision *d)
-{
-	size_t n = (size_t)d->n;
-	struct decision to = {
-		.candidates = xcalloc(n, sizeof(*to.candidates)),
-		.sched_jobs = xcalloc(n, sizeof(*to.sched_jobs)),
-		.places = xcalloc(n, sizeof(*to.places)),
-	};
-	int *now_at = xcalloc(n, sizeof(*now_at));
-
-	d->n_asked = move(d, false, &to, 0, now_at);
-	move(d, true, &to, d->n_asked, now_at);
-	for (int j = 0; j < d->n; j++)
-		if (to.places[j].device >= 0)
-			to.places[j].host = now_at[to.places[j].host];
-	free(d->candidates);
-	free(d->sched_jobs);
-	free(d->places);
-	free(now_at);
-	d->candidates = to.candidates;
-	d->sched_jobs = to.sched_jobs;
-	d->places = to.places;
-}
-
 void share_find_guests(const struct snapshot *s, struct decision *d)
 {
 	bool any = false;
@@ -229,7 +186,7 @@ void share_find_guests(const struct snapshot *s, struct decision *d)
 	for (int j = 0; j < d->n; j++)
 		any |= d->places[j].device >= 0;
 	if (any)
-		put_guests_last(d);
+		share_put_guests_last(d);
 }
 
 /* --- after the policy has decided --- */
@@ -277,7 +234,7 @@ static struct group guests_of(const struct snapshot *s, const struct decision *d
 		held += run_held(&s->runs.items[r]) > 0 &&
 			device_overlaps(&s->devices.items[device], &s->runs.items[r].devices[0]);
 	for (int j = 0; g.n && j < d->n && g.n < SHARE_MOST; j++)
-		if (is_guest(&d->places[j]) && d->places[j].device == device) {
+		if (share_is_guest(&d->places[j]) && d->places[j].device == device) {
 			g.members[g.n++] = j;
 			held += d->candidates[j].run == NULL;
 		}
@@ -306,24 +263,21 @@ static bool may_try(const struct snapshot *s, const struct decision *d, const st
 	       can_leave(&d->candidates[j]);
 }
 
-static bool place(const struct snapshot *s, struct decision *d, int j, int device)
+/* What becomes of candidate j beside those of g, where the candidate would be the last of them.
+ * False: it does not go there. */
+static bool offer(const struct snapshot *s, const struct decision *d, struct group *g, int j,
+		  struct share_place *p)
 {
-	struct group g = guests_of(s, d, device);
-	struct share_place p = { .device = device, .host = g.members[0] };
-
-	if (g.n == 0 || g.n >= s->config->max_share || g.n >= SHARE_MOST ||
-	    (d->n_kinds > 0 && d->sched_jobs[j].barred_kinds & 1U << d->kind_of[device]))
+	*p = (struct share_place){ .device = g->device, .host = g->members[0] };
+	if (g->n == 0 || g->n >= s->config->max_share || g->n >= SHARE_MOST ||
+	    (d->n_kinds > 0 && d->sched_jobs[j].barred_kinds & 1U << d->kind_of[g->device]))
 		return false;
-	g.members[g.n++] = j;
-	p.answer = judge(s, d, &g);
-	if (p.answer.verdict > SHARE_TRY ||
-	    (p.answer.verdict == SHARE_TRY && !may_try(s, d, &g, j)))
-		return false;
-	d->places[j] = p;
-	d->choices[j].replicas = 1;
-	d->choices[j].next_start_s = (double)NAN;
-	describe(s, d, j, &p, d->choices[j].reason);
-	return true;
+	g->members[g->n++] = j;
+	p->answer = judge(s, d, g);
+	if (p->answer.verdict == SHARE_TRY && !may_try(s, d, g, j))
+		p->answer.verdict = SHARE_NO_ROOM;
+	g->n--;
+	return p->answer.verdict <= SHARE_TRY;
 }
 
 static bool may_be_guest(const struct snapshot *s, const struct decision *d, int j)
@@ -334,72 +288,76 @@ static bool may_be_guest(const struct snapshot *s, const struct decision *d, int
 	       share_workload(s, c->job->declared.workload) >= 0 && fits_machine(s, c);
 }
 
+/* The jobs that could be guests. */
+struct waiting {
+	int *jobs;			/* owned */
+	int n;
+	double *gain;			/* owned; share_match.h */
+};
+
+static struct waiting find_waiting(const struct snapshot *s, const struct decision *d,
+				   struct group *groups)
+{
+	int n_devices = s->devices.count;
+	struct waiting w = { .jobs = xcalloc((size_t)d->n_asked + 1, sizeof(int)) };
+	struct share_place p;
+
+	for (int j = 0; j < d->n_asked; j++)
+		if (may_be_guest(s, d, j))
+			w.jobs[w.n++] = j;
+	w.gain = xcalloc((size_t)w.n * (size_t)n_devices + 1, sizeof(double));
+	for (int k = 0; k < w.n; k++)
+		for (int i = 0; i < n_devices; i++)
+			if (offer(s, d, &groups[i], w.jobs[k], &p))
+				w.gain[k * n_devices + i] = p.answer.gain;
+	return w;
+}
+
+static void place(const struct snapshot *s, struct decision *d, int j, struct group *g)
+{
+	struct share_place p;
+
+	if (!offer(s, d, g, j, &p))
+		return;
+	d->places[j] = p;
+	d->choices[j].replicas = 1;
+	d->choices[j].next_start_s = (double)NAN;
+	describe(s, d, j, &p, d->choices[j].reason);
+}
+
+/* Gives each device at most one guest more. Returns how many got one. */
+static int place_round(const struct snapshot *s, struct decision *d)
+{
+	int n_devices = s->devices.count, placed = 0;
+	struct group *groups = xcalloc((size_t)n_devices + 1, sizeof(*groups));
+	struct waiting w;
+	int *device_of;
+
+	for (int i = 0; i < n_devices; i++)
+		groups[i] = guests_of(s, d, i);
+	w = find_waiting(s, d, groups);
+	device_of = xcalloc((size_t)w.n + 1, sizeof(int));
+	share_match(w.gain, w.n, n_devices, device_of);
+	for (int k = 0; k < w.n; k++)
+		if (device_of[k] >= 0) {
+			place(s, d, w.jobs[k], &groups[device_of[k]]);
+			placed++;
+		}
+	free(device_of);
+	free(w.jobs);
+	free(w.gain);
+	free(groups);
+	return placed;
+}
+
 void share_place_guests(const struct snapshot *s, struct decision *d)
 {
 	if (s->share.workloads.count == 0)
 		return;
 	decide_on_guests(s, d);
-	for (int j = 0; j < d->n_asked; j++) {
-		const struct share_place *p = &d->places[j];
-
-		if (p->leaves && d->choices[j].replicas == 0)
-			describe(s, d, j, p, d->choices[j].reason);
-		for (int i = 0; may_be_guest(s, d, j) && i < s->devices.count; i++)
-			place(s, d, j, i);
-	}
-}
-
-/* --- seats --- */
-
-/* The candidate's run stays where it is. */
-static bool stays(const struct decision *d, const struct run *run, int device)
-{
-	for (int k = 0; k < d->n; k++)
-		if (d->candidates[k].run == run)
-			return d->choices[k].replicas == 1 &&
-			       (d->owner[device] == k || d->places[k].device == device);
-	return false;
-}
-
-static bool is_taken(const struct snapshot *s, const struct decision *d, int device, int seat)
-{
-	for (int r = 0; r < s->runs.count; r++) {
-		const struct run *run = &s->runs.items[r];
-
-		if (run_held(run) > 0 && run->devices[0].seat == seat && stays(d, run, device) &&
-		    device_is_same(&s->devices.items[device], &run->devices[0]))
-			return true;
-	}
-	for (int k = 0; k < d->n; k++)
-		if (d->places[k].seat == seat && d->places[k].device == device)
-			return true;
-	return false;
-}
-
-/* A run that is to leave still has its seat: whoever gets that seat waits for the run's end. */
-static int seat_on(const struct snapshot *s, const struct decision *d, int device)
-{
-	int seat = 1;
-
-	for (int r = 0; r < s->runs.count; r++) {
-		const struct run *run = &s->runs.items[r];
-
-		if (run_held(run) > 0 && run->devices[0].seat > 0 && !stays(d, run, device) &&
-		    device_is_same(&s->devices.items[device], &run->devices[0]) &&
-		    !is_taken(s, d, device, run->devices[0].seat))
-			return run->devices[0].seat;
-	}
-	while (is_taken(s, d, device, seat))
-		seat++;
-	return seat;
-}
-
-void share_give_seats(const struct snapshot *s, struct decision *d)
-{
-	for (int i = 0; i < s->devices.count; i++)
-		for (int j = 0; j < d->n; j++)
-			if (d->choices[j].replicas == 1 && share_is_for(s, &d->candidates[j]) &&
-			    (d->owner[i] == j || (d->places[j].device == i &&
-						  !d->places[j].leaves)))
-				d->places[j].seat = seat_on(s, d, i);
+	for (int j = 0; j < d->n_asked; j++)
+		if (d->places[j].leaves && d->choices[j].replicas == 0)
+			describe(s, d, j, &d->places[j], d->choices[j].reason);
+	while (place_round(s, d) > 0)
+		;
 }

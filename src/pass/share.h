@@ -3,7 +3,9 @@
  * The policy decides on devices, not on parts of them. So of the runs on a shared device it is
  * asked about the oldest one alone, the host; the others, the guests, stay or leave with the host,
  * or leave by themselves once it is measured that they cost more than they bring. When the policy
- * has decided, jobs that are left without a device may become guests. */
+ * has decided, jobs that are left without a device may become guests: so that the sum of what all
+ * guests add is the largest there is, with at most one more on each device. The same is done again
+ * for who is left, until nobody fits. */
 #ifndef POLLUX_PASS_SHARE_H
 #define POLLUX_PASS_SHARE_H
 
@@ -31,6 +33,10 @@ void share_find_guests(const struct snapshot *s, struct decision *d);
 void share_place_guests(const struct snapshot *s, struct decision *d);
 /* Gives a seat to each run that is to start and shares its device. */
 void share_give_seats(const struct snapshot *s, struct decision *d);
+/* share_order.c: true if the policy is not asked about the candidate. */
+bool share_is_guest(const struct share_place *p);
+/* Puts the candidates that are guests behind d->n_asked others. */
+void share_put_guests_last(struct decision *d);
 /* Index of the workload in s->share; -1: none. */
 int share_workload(const struct snapshot *s, const char *workload);
 

@@ -52,7 +52,7 @@ static bool ran_out(const struct share_group *g)
 
 struct share_answer share_judge(const struct share_group *g)
 {
-	struct share_answer answer = { SHARE_TOGETHER, sum_of(g, g->n) };
+	struct share_answer answer = { SHARE_TOGETHER, sum_of(g, g->n), SHARE_GAIN - 1 };
 
 	if (ran_out(g))
 		answer.verdict = SHARE_NOT_AGAIN;
@@ -62,5 +62,7 @@ struct share_answer share_judge(const struct share_group *g)
 		answer.verdict = g->n == 2 ? SHARE_TRY : SHARE_APART;
 	else if (answer.sum <= SHARE_GAIN * sum_of(g, g->n - 1))
 		answer.verdict = SHARE_APART;
+	if (!isnan(answer.sum))
+		answer.gain = answer.sum - sum_of(g, g->n - 1);
 	return answer;
 }
