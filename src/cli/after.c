@@ -5,6 +5,7 @@
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/text.h"
+#include "selection.h"
 #include "submission.h"
 
 /* Reads the rule that a word begins with. Returns the rule's length; 0: there is none. */
@@ -22,11 +23,80 @@ static size_t read_rule(const char *word, enum after_rule *rule)
 	return 0;
 }
 
+static void add(struct dependency_list *list, int64_t id, bool group, enum after_rule rule)
+{
+	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = (struct dependency){
+		.after_id = group ? 0 : id, .after_group_id = group ? id : 0, .rule = rule,
+	};
+}
+
+/* --- names, ranges and @ --- */
+
+/* True if the text is no number, good or bad, and not "". */
+static bool is_operand(const char *text)
+{
+	return text[strspn(text, "-0123456789")] ||
+	       (*text != '-' && strchr(text, '-'));
+}
+
+/* A name means the jobs of the name that have not ended; where all have, the newest of them. */
+static int read_jobs(char *operand, struct store *s, struct id_list *ids, struct err *err)
+{
+	struct selection_options active = SELECTION_INIT;
+	struct selecting what = { .command = &cmd_submit, .operands = &operand, .n_operands = 1 };
+
+	if (!strcmp(operand, "@") || !operand[strspn(operand, "-0123456789")])
+		return selection_read(&what, s, ids, err);
+	active.states = "active";
+	what.options = &active;
+	if (selection_read(&what, s, ids, err) == 0)
+		return 0;
+	what.options = NULL;
+	if (selection_read(&what, s, ids, err))
+		return -1;
+	ids->items[0] = ids->items[ids->count - 1];
+	ids->count = 1;
+	return 0;
+}
+
+static void say_jobs(const char *operand, const struct id_list *ids)
+{
+	fprintf(stderr, "pollux: --after '");
+	output_clean(stderr, operand);
+	fprintf(stderr, "': job%s", plural(ids->count));
+	for (int i = 0; i < ids->count; i++)
+		fprintf(stderr, "%s %lld", i ? "," : "", (long long)ids->items[i]);
+	fputc('\n', stderr);
+}
+
+static int add_jobs(char *operand, enum after_rule rule, struct dependency_list *list,
+		    struct err *err)
+{
+	struct id_list ids;
+	struct session s;
+	int rc;
+
+	if (session_open(&s, STORE_READ, err))
+		return -1;
+	rc = read_jobs(operand, &s.store, &ids, err);
+	session_close(&s);
+	if (rc)
+		return -1;
+	say_jobs(operand, &ids);
+	for (int i = 0; i < ids.count; i++)
+		add(list, ids.items[i], false, rule);
+	id_list_release(&ids);
+	return 0;
+}
+
+/* --- words --- */
+
 /* *rule: "any:" holds for all numbers and groups up to the next rule, the others for one. */
-static int add_dependency(const struct command *by, const char *word, enum after_rule *rule,
+static int add_dependency(const struct command *by, char *word, enum after_rule *rule,
 			  struct dependency_list *list, struct err *err)
 {
-	const char *number;
+	char *number;
 	int64_t id;
 	bool group;
 
@@ -34,13 +104,12 @@ static int add_dependency(const struct command *by, const char *word, enum after
 		*rule = AFTER_END;
 	number = word + read_rule(word, rule);
 	group = text_starts_with(number, "group:");
+	if (!group && is_operand(number))
+		return add_jobs(number, *rule, list, err);
 	if (number_parse_int(number + (group ? strlen("group:") : 0), &id) || id < 1)
 		return usage_error(by, err, "option '--after' wants job numbers such as "
 				   "'3,ok:4,group:2', not '%.60s'", word);
-	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = (struct dependency){
-		.after_id = group ? 0 : id, .after_group_id = group ? id : 0, .rule = *rule,
-	};
+	add(list, id, group, *rule);
 	return 0;
 }
 

@@ -13,10 +13,12 @@
 #include "pollux/store_jobs.h"
 #include "selection.h"
 #include "submission.h"
+#include "submit.h"
 
 struct asked_again {
 	struct asked asked;
 	struct text_list set;
+	bool dry_run;
 };
 
 #define AT(member) .offset = offsetof(struct asked_again, member)
@@ -24,6 +26,8 @@ static const struct option_spec options[] = {
 	{ .name = "declared", .type = OPTION_DECLARED, AT(asked), .uses = FOR_AGAIN },
 	{ "set", 's', OPTION_LIST, "OLD=NEW", AT(set), 0, 0,
 	  "replace text in the arguments; may be given several times" },
+	{ "dry-run", 0, OPTION_FLAG, NULL, AT(dry_run), .help =
+	  "print the command as it would run, and submit nothing" },
 	{ .name = NULL },
 };
 
@@ -130,8 +134,11 @@ static void say_differences(const struct again *a)
 {
 	struct text t = TEXT_INIT;
 
-	text_addf(&t, "pollux: job %lld is as job %lld", (long long)a->is.id,
-		  (long long)a->was.id);
+	if (a->o->dry_run)
+		text_addf(&t, "pollux: would be as job %lld", (long long)a->was.id);
+	else
+		text_addf(&t, "pollux: job %lld is as job %lld", (long long)a->is.id,
+			  (long long)a->was.id);
 	text_add(&t, a->differs.length ? ", but: " : " in everything");
 	text_add(&t, a->differs.length ? a->differs.data + strlen("; ") : "");
 	output_clean(stderr, t.data);
@@ -141,6 +148,15 @@ static void say_differences(const struct again *a)
 		fprintf(stderr, "pollux: warning: both have the same checkpoint directory; "
 			"--checkpoint-dir sets another\n");
 	text_release(&t);
+}
+
+/* The learning rate may stand in the arguments, in braces. */
+static void print_command(const struct again *a)
+{
+	struct asked o = a->o->asked;
+
+	o.declared.learning_rate = a->is.declared.learning_rate;
+	submit_print_command(&o, a->command.argv.items, NULL);
 }
 
 static int submit_again(struct again *a, const struct selecting *what, struct err *err)
@@ -154,7 +170,9 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 		return -1;
 	again_group_join(&a->group, o, &a->was, &a->is);
 	add_differences(a);
-	if (submission_add(o, &a->is, &a->command, &a->after, err))
+	if (a->o->dry_run)
+		print_command(a);
+	else if (submission_add(o, &a->is, &a->command, &a->after, err))
 		return -1;
 	if (!o->quiet)
 		say_differences(a);

@@ -40,6 +40,11 @@ is 'and said' "pollux: job 4 is as job 1, but: argument 1 --lr=0.1 -> --lr=0.3; 
 argument 2 'two words' -> 'two a=b'; argument 4 'it'\\''s' -> ''" "$err"
 like 'its workload follows' "show --lr=0.3 'two a=b'" "$(of 4 workload)"
 mkdir elsewhere
+again 1 --dry-run --set --lr=0.1=--lr=0.3 -e 'B=two words'
+is 'a dry run prints the command' "B='two words' ./show --lr=0.3 'two words' '' 'it'\''s'" "$out"
+is 'and what would differ' "pollux: would be as job 1, but: argument 1 --lr=0.1 -> --lr=0.3; with \
+B=two words" "$err"
+is 'nothing is submitted' 4 "$(store 'SELECT count(*) FROM jobs')"
 again 1 -w 4 -e B=new --chdir elsewhere --name other -- only 'one  more'
 is 'other arguments, options, directory' './show|only|one  more' "$(argv 5)"
 like 'all of it is said' "^pollux: job 5 is as job 1, but: arguments --lr=0.1 'two words' '' .* -> \

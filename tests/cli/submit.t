@@ -119,7 +119,7 @@ for wrong in KILL STOP 9 19 0 -1 65 BOGUS term SIG; do
 		--stop-signal "$wrong" true
 done
 refused 64 "option '--stop-signal' $catchable 'KILL'$see" --stop-signal SIGKILL true
-for wrong in x 0 -1 ok ok: ok:0 'ok:-1' 1.5 99999999999999999999 '1 2'; do
+for wrong in 0 -1 ok: ok:0 'ok:-1' 99999999999999999999; do
 	refused 64 "option '--after' wants job numbers such as '3,ok:4,group:2', not '$wrong'$see" \
 		--after "$wrong" true
 done
@@ -483,6 +483,32 @@ is 'which runs' 'done' "$(query "SELECT state FROM jobs WHERE id = $any")"
 submitted --after "ok:$any" true
 "$POLLUX" schedule --slots 1
 ok 'success lets the next one run' wait_for 20 "$POLLUX" wait "$id"
+
+# --- dependencies by name ---------------------------------------------------------------
+
+for _ in 1 2; do submitted --hold --name over true; done
+"$POLLUX" cancel "$id" $((id - 1))
+for _ in 1 2 3; do submitted --hold --name lr-1 true; done
+"$POLLUX" cancel "$id"
+after() { # after WANT ARGUMENT...: rule and id of each job that the new one comes after
+	want=$1 id=$((id + 1))
+	shift
+	run submit --hold "$@" true
+	is "submit $*" "$want" "$(query "SELECT group_concat(must_succeed || ' ' || after_id, ',')
+		FROM (SELECT * FROM dependencies WHERE job_id = $id ORDER BY after_id)")"
+}
+newest=$id
+after "0 $((newest - 2)),0 $((newest - 1))" --after lr-1
+is 'which jobs is said' "pollux: --after 'lr-1': jobs $((newest - 2)), $((newest - 1))" "$err"
+after "1 $((newest - 2)),1 $((newest - 1))" --after 'ok:lr*'
+after "0 $((newest - 3))" --after over
+after "0 $id" --after @
+after "0 $((newest - 1)),0 $newest" --after "$((newest - 1))-$newest"
+after "0 1,1 2,0 $((newest - 3))" --after '1,over' --after ok:2
+before=$(count)
+refused 66 "no job matches 'nobody'" --after ok:nobody true
+refused 66 "no job matches '3-'; a range has two ends, such as 28-40" --after 3- true
+is 'no job comes of that' "$before" "$(count)"
 
 # --- arguments as many as the kernel lets through ---------------------------------------
 
