@@ -4,6 +4,7 @@
  *		pollux.db          the store (0600), with -wal and -shm beside it
  *		schedule.lock      held by the pass that is running
  *		schedule.again     exists if another pass was requested meanwhile
+ *		failed-pass        why the last pass failed that nobody watched
  *		supervisor.log     messages of supervisors
  *		logs/ID.log        what job ID printed, over all its runs
  *		logs/ID.store      the name of the store whose job has the log and checkpoints/ID
@@ -33,6 +34,7 @@ struct paths {
 	char *schedule_lock;
 	char *schedule_again;
 	char *regular_pass;	/* its time is that of the last one, see regular_pass.h */
+	char *failed_pass;	/* exists if the last pass failed, see failed_pass.h */
 	char *supervisor_log;
 };
 

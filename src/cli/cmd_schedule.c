@@ -13,6 +13,7 @@
 #include "later_pass.h"
 #include "next_pass.h"
 #include "on_end.h"
+#include "pollux/failed_pass.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/old_environments.h"
@@ -272,6 +273,10 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	if (rc == 0)
 		rc = isnan(o->watch_s) ? one_pass(o, &paths, &config, NULL, err)
 				       : watch(o, &paths, &config, err);
+	if (rc && o->is_later)
+		failed_pass_note(&paths, err->text);
+	else if (rc == 0 && !o->dry_run)
+		failed_pass_forget(&paths);
 	paths_release(&paths);
 	return rc;
 }

@@ -8,6 +8,7 @@
 
 #include "later_pass.h"
 #include "pollux/err.h"
+#include "pollux/failed_pass.h"
 #include "pollux/store.h"
 
 static int take_settings(const struct paths *paths, struct err *err)
@@ -36,8 +37,10 @@ int later_pass_become(const struct paths *paths, struct err *err)
 {
 	sigset_t none;
 
-	if (take_settings(paths, err))
+	if (take_settings(paths, err)) {
+		failed_pass_note(paths, err->text);
 		return -1;
+	}
 	setenv(LATER_PASS, "1", 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -8,6 +8,7 @@
 #include "pollux/clock.h"
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
+#include "pollux/failed_pass.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
@@ -47,6 +48,17 @@ static void check_request(struct patient *p)
 		      format_duration(now_s - (double)st.st_mtim.tv_sec).s);
 }
 
+static void check_failure(struct patient *p)
+{
+	char why[400];
+	double time_s;
+
+	if (failed_pass_read(&p->paths, why, sizeof(why), &time_s))
+		found(p, FINDING_LOOK, xstrdup(PASS),
+		      "the pass after a submission or the end of a job failed %s ago: %s",
+		      format_duration(fmax(clock_wall_s() - time_s, 0)).s, why);
+}
+
 void check_passes(struct patient *p)
 {
 	double age_s = clock_wall_s() - p->last_pass_s;
@@ -68,6 +80,7 @@ void check_passes(struct patient *p)
 	else
 		note(p, "the last was %s ago", format_duration(fmax(age_s, 0)).s);
 	check_request(p);
+	check_failure(p);
 }
 
 /* --- supervisors --- */

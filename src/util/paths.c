@@ -91,6 +91,7 @@ int paths_init(struct paths *p, struct err *err)
 	p->schedule_lock = xasprintf("%s/schedule.lock", p->dir);
 	p->schedule_again = xasprintf("%s/schedule.again", p->dir);
 	p->regular_pass = xasprintf("%s/regular-pass", p->dir);
+	p->failed_pass = xasprintf("%s/failed-pass", p->dir);
 	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
 	return 0;
 }
@@ -128,6 +129,7 @@ void paths_release(struct paths *p)
 	free(p->schedule_lock);
 	free(p->schedule_again);
 	free(p->regular_pass);
+	free(p->failed_pass);
 	free(p->supervisor_log);
 	*p = (struct paths){ 0 };
 }

@@ -235,4 +235,15 @@ unlike 'and nobody says that it can be repaired' '--repair' \
 	"$(POLLUX_DIR=$TMP/foreign "$POLLUX" doctor)"
 status 'an operand' 64 "$POLLUX" doctor now
 status 'both at once' 64 "$POLLUX" doctor --json --repair
+# --- a pass that nobody watches ---
+"$POLLUX" submit -q -- sh -c 'until [ -e go ]; do sleep 0.1; done' >/dev/null
+"$POLLUX" schedule
+echo 'slots = moon' >"$POLLUX_DIR/config"
+touch go
+ok 'a pass that nobody watches fails' wait_for 20 [ -s "$POLLUX_DIR/failed-pass" ]
+rm "$POLLUX_DIR/config"
+found 'a pass that failed' 1 passes \
+	"^the pass after a submission or the end of a job failed [0-9]+s ago: .*'slots'.*moon"
+mended 'a pass that failed' passes
+wait_for 5 no_supervisor
 finish
