@@ -64,22 +64,27 @@ struct watch {
 	int signal_number;	/* the signal that stops the command; 0: none came */
 };
 
-static void begin(struct front *t, struct watch *w)
+static void tell_begin(struct front *t, struct watch *w, double now_s, double wall_s)
 {
-	double now_s = clock_boot_s(), wall_s = clock_wall_s();
-	ssize_t n = read(w->f.fd, &w->limit_boot_s, sizeof(w->limit_boot_s));
-
-	close(w->f.fd);
-	w->f.fd = -1;
-	w->began = n == sizeof(w->limit_boot_s);
-	if (!w->began)
-		return;
 	front_show(t, NULL);
 	w->notice_boot_s = fmax(w->limit_boot_s - TOLD_BEFORE_S,
 				now_s + (w->limit_boot_s - now_s) / 2);
 	if (!t->quiet && isatty(STDERR_FILENO))
 		output_messagef("job %lld runs, until %s at the latest", (long long)t->job_id,
 				format_time(wall_s + w->limit_boot_s - now_s, wall_s).s);
+}
+
+static void begin(struct front *t, struct watch *w)
+{
+	double now_s = clock_boot_s(), wall_s = clock_wall_s();
+	ssize_t n = read(w->f.fd, &w->limit_boot_s, sizeof(w->limit_boot_s));
+
+	w->began = n == sizeof(w->limit_boot_s);
+	if (w->began)
+		tell_begin(t, w, now_s, wall_s);
+	/* The command starts now: its own first line comes after that of this process. */
+	close(w->f.fd);
+	w->f.fd = -1;
 }
 
 static void give_notice(const struct front *t, struct watch *w)

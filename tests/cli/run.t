@@ -60,6 +60,14 @@ printf 'not a program' >text && chmod +x text
 status 'a command that cannot be executed' 126 "$POLLUX" run -- ./text
 like 'is told' "cannot execute" "$err"
 
+# --- what is said comes before what the command says ---
+for round in 1 2 3; do
+	terminal "'$POLLUX' run -- sh -c 'echo prompt'"
+	end_terminal
+	is "its own line is the first, $round" 'runs prompt' \
+		"$(grep -o 'prompt\|runs, until' screen | sed 's/,.*//' | xargs)"
+done
+
 # --- its time ---
 status 'the time is bounded' 129 "$POLLUX" run --time 4 -- sleep 1000
 like 'which is told before' 'is over in [0-9] s' "$err"

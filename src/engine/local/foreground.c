@@ -1,6 +1,7 @@
 /* foreground.c - a run that has the terminal of its 'pollux run'; see supervise.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 
 /* The command's: the supervisor's own standard descriptors are those of any supervisor. */
 const int foreground_stdio[3] = { 3, 4, 5 };
 #define TOLD_FD 6	/* to 'pollux run' */
+#define TELL_MS 2000	/* a 'pollux run' that is stopped says nothing */
 #define BEYOND_FD 10	/* no descriptor from here on is one of the above */
 
 /* Runs in the child: moves the three standard descriptors and the pipe to their numbers. */
@@ -76,7 +79,9 @@ int foreground_start(const struct paths *paths, int64_t run_id, struct foregroun
 
 void foreground_tell_limit(const struct supervisor *s)
 {
-	ssize_t n = write(TOLD_FD, &s->limit_boot_s, sizeof(s->limit_boot_s));
+	double now_s = clock_boot_s(), limit_boot_s = now_s + supervisor_limit_left_s(s, now_s);
+	struct pollfd told = { .fd = TOLD_FD };
 
-	(void)n;
+	if (write(TOLD_FD, &limit_boot_s, sizeof(limit_boot_s)) == sizeof(limit_boot_s))
+		poll(&told, 1, TELL_MS);	/* until the reader closes its end */
 }

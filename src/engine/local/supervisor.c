@@ -81,8 +81,6 @@ static void launch(struct supervisor *s)
 	if (isfinite(s->job.declared.time_limit_s))
 		s->limit_boot_s = clock_boot_s() + s->job.declared.time_limit_s -
 				  s->job.progress.run_time_s;
-	if (s->foreground)
-		foreground_tell_limit(s);
 }
 
 static void start(struct supervisor *s)

@@ -182,7 +182,8 @@ double supervisor_limit_left_s(const struct supervisor *s, double boot_s);
 /* foreground.c */
 /* The command's descriptors in a supervisor whose run is in the foreground. */
 extern const int foreground_stdio[3];
-/* Tells 'pollux run' that the command was started, and until when it may run. */
+/* Tells 'pollux run' that the command starts now, and until when it may run. Returns when the
+ * person was told. */
 void foreground_tell_limit(const struct supervisor *s);
 
 /* supervisor_adopt.c: takes over a run whose supervisor died. */

@@ -365,6 +365,8 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 	if (recorder_read_rungs(&s->recorder, &s->store, s->job.id, err))
 		return -1;
 	s->position_fd = kept_position_create(s->paths, &s->run);
+	if (s->foreground)
+		foreground_tell_limit(s);
 	if (launch(s, err))
 		return -1;
 	supervisor_watch_log(s);
