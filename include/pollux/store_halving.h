@@ -21,6 +21,9 @@ struct job_rungs {
 };
 
 int store_job_rungs(struct store *s, int64_t job_id, struct job_rungs *rungs, struct err *err);
+/* *reports: a run of the workload reported its position in samples. */
+int store_workload_reports_samples(struct store *s, const char *workload, bool *reports,
+				   struct err *err);
 /* The first value at a rung counts: a run that was set back may reach the rung again. */
 int store_rung_add(struct store *s, int64_t job_id, int rung, double samples, double value,
 		   struct err *err);

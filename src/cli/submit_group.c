@@ -11,6 +11,7 @@
 #include "pollux/metric_lines.h"
 #include "pollux/results.h"
 #include "pollux/store_groups.h"
+#include "pollux/store_halving.h"
 #include "pollux/store_models.h"
 #include "pollux/utf8.h"
 #include "submit.h"
@@ -244,12 +245,28 @@ static double declared_samples(const struct declaration *d)
 	return d->total_steps * (double)d->batch_size;
 }
 
+/* True if earlier runs of the workload told their samples. */
+static bool reports_samples(const char *workload)
+{
+	struct session s;
+	struct err ignored;
+	bool reports = false;
+
+	if (session_open(&s, STORE_READ, &ignored))
+		return false;
+	store_workload_reports_samples(&s.store, workload, &reports, &ignored);
+	session_close(&s);
+	return reports;
+}
+
 /* Rungs are positions in samples. Of a log, pollux knows steps, and samples only with --batch. */
 static void check_position(const struct asked *o, const struct declaration *d, const char *metric)
 {
 	size_t length = strlen(metric);
 
-	for (size_t i = 0; i < o->metrics.count && d->batch_size == 0; i++)
+	if (d->batch_size > 0 || reports_samples(d->workload))
+		return;
+	for (size_t i = 0; i < o->metrics.count; i++)
 		if (!strncmp(o->metrics.items[i], metric, length) &&
 		    o->metrics.items[i][length] == '=')
 			output_messagef("warning: without --batch the samples of a log are not "

@@ -38,6 +38,18 @@ int store_job_rungs(struct store *s, int64_t job_id, struct job_rungs *rungs, st
 	return rc < 0 ? -1 : 0;
 }
 
+int store_workload_reports_samples(struct store *s, const char *workload, bool *reports,
+				   struct err *err)
+{
+	int64_t any = 0;
+	int rc = sql_ask(s, &any, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE workload = ?"
+			 " AND last_samples IS NOT NULL AND step_source = 'reports')", "t",
+			 workload);
+
+	*reports = rc == 0 && any;
+	return rc;
+}
+
 int store_rung_add(struct store *s, int64_t job_id, int rung, double samples, double value,
 		   struct err *err)
 {

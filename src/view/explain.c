@@ -7,6 +7,7 @@
 #include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/explain.h"
+#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/store_groups.h"
 
@@ -132,6 +133,12 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 	return 0;
 }
 
+/* True if the run shares its device and has step times, which are then no times of the workload. */
+static bool runs_beside_another(const struct run *run)
+{
+	return run && run->configuration.share > 0 && isfinite(run->step_time_s);
+}
+
 bool explanation_missing(const struct explanation *e, struct text *what)
 {
 	const struct job *job = e->job;
@@ -146,6 +153,9 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 		text_addf(what,
 			  "no step times: no job of its workload '%s' has reported steps on a "
 			  "device of this kind (%s)", job->declared.workload, e->device_kind);
+	else if (runs_beside_another(e->item->run))
+		text_addf(what, "no step times of a device of its own: it runs beside another, "
+			  "in steps of %s", format_span(e->item->run->step_time_s).s);
 	else if (e->n_reports > 0)
 		text_addf(what,
 			  "no step times yet: %lld report%s came, but no steps could be measured. "

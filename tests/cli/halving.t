@@ -32,6 +32,16 @@ run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' 
 	-- true
 is 'not with --batch' 0: "$rc:$err"
 
+"$POLLUX" submit -q --workload reporter -- sh -c "'$POLLUX' report STEP=1 SAMPLES=8
+	'$POLLUX' report STEP=2 SAMPLES=16" >/dev/null
+"$POLLUX" schedule
+ok 'a program that reports its samples has run' wait_for 20 "$POLLUX" wait --timeout 1 1
+run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' --dry-run \
+	--workload reporter -- true
+is 'nor where the program is known to report' 0: "$rc:$err"
+wait_for 20 no_supervisor
+store "DELETE FROM jobs; DELETE FROM sqlite_sequence"
+
 # --- a sweep of nine, with kills in between -----------------------------------------
 
 # A run says that it starts, goes on from its checkpoint, and reports 10 samples at a time. At each

@@ -153,6 +153,20 @@ ok 'and are no more' wait_for 90 eval '"$POLLUX" schedule && ended'
 is 'neither has failed' 'done 0 done 0' \
 	"$(store 'SELECT state, failures FROM jobs WHERE id IN (8, 9)' | tr '|' ' ' | xargs)"
 
+# --- a job that has only run beside another ---
+
+rm -f loaded
+loader --share >/dev/null
+submit --share -b 8 --workload second -- perl work loads 1 "$TMP/loaded" >/dev/null
+ok 'a job runs beside another' wait_for 90 passes_until "job_id = 11 AND state = 'running'"
+ok 'and is measured there' wait_for 60 holds "job_id = 11 AND step_time_s > 0"
+like 'explain says its step times, not that there are none' \
+	'^no step times of a device of its own: it runs beside another, in steps of [0-9.]+ms$' \
+	"$("$POLLUX" explain --json 11 | json 'print $d->{missing}')"
+touch loaded
+ok 'it ends' wait_for 60 passes_until_job 11 'done'
+ok 'and the other' wait_for 60 passes_until_job 10 'done'
+
 # --- options and settings ---
 
 status 'a job of several devices cannot share' 64 "$POLLUX" submit --share --replicas 2 -- true
@@ -169,7 +183,7 @@ is 'a setting makes jobs of one device share' '1 0 0' "$(
 is 'again keeps that, or takes another' '1 0' "$(
 	for options in '' --no-share; do
 		# shellcheck disable=SC2086 # options
-		id=$("$POLLUX" again -q --hold $options 10)
+		id=$("$POLLUX" again -q --hold $options 12)
 		store "SELECT share FROM jobs WHERE id = $id"
 	done | xargs)"
 finish
