@@ -1,5 +1,5 @@
-/* failed_pass.h - why the last pass failed that nobody watched: the pass after a submission or after
- * the end of a run. Any later pass that succeeds makes this forgotten. */
+/* failed_pass.h - why the last pass failed that nobody watched: the pass after a submission or
+ * after the end of a run. Any later pass that succeeds makes this forgotten. */
 #ifndef POLLUX_FAILED_PASS_H
 #define POLLUX_FAILED_PASS_H
 
