@@ -24,10 +24,10 @@ struct asked_again {
 #define AT(member) .offset = offsetof(struct asked_again, member)
 static const struct option_spec options[] = {
 	{ .name = "declared", .type = OPTION_DECLARED, AT(asked), .uses = FOR_AGAIN },
-	{ "set", 's', OPTION_LIST, "OLD=NEW", AT(set), 0, 0,
-	  "replace text in the arguments; may be given several times" },
 	{ "dry-run", 0, OPTION_FLAG, NULL, AT(dry_run), .help =
 	  "print the command as it would run, and submit nothing" },
+	{ "set", 's', OPTION_LIST, "OLD=NEW", AT(set), 0, 0,
+	  "replace text in the arguments; may be given several times" },
 	{ .name = NULL },
 };
 
