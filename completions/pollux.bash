@@ -75,6 +75,7 @@ _pollux() {
 	simulate:--lengths | simulate:-l) _pollux_offer "unknown known" "$current" ;;
 	help:*) _pollux_offer "$(_pollux_commands)" "$current" ;;
 	submit:--after | edit:--after | again:--after | forget:--job) _pollux_offer "$(_pollux_jobs wait)" "$current" ;;
+	submit:--guarantee | again:--guarantee) _pollux_offer "1 2 4 8" "$current" ;;
 	devices:--*ignore) _pollux_offer "$(_pollux_pids)" "$current" ;;
 	status:-o) _pollux_offer_choices status --columns "$current" ;;
 	*:--*) _pollux_offer_choices "${COMP_WORDS[1]}" "$previous" "$current" ;;

@@ -34,6 +34,7 @@ complete -c pollux -n '__fish_seen_subcommand_from simulate' -s p -l policy -x \
 	-a 'all (__pollux_policies simulate)'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -x -a 'none shared full'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'
+complete -c pollux -n '__fish_seen_subcommand_from submit again' -l guarantee -x -a '1 2 4 8'
 complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l lr-rule -x \
 	-a '(pollux help submit --lr-rule 2>/dev/null)'
 complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x \

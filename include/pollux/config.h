@@ -18,6 +18,7 @@
  *	shared_weight = 2  # this person's share of them is twice that of others
  *	share = auto       # jobs of one device may run beside others there; default no
  *	max_share = 2      # jobs on one device at most; default 4
+ *	guaranteed_devices = 4	# that 'submit --guarantee' may sum up to; default all
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  */
 #ifndef POLLUX_CONFIG_H
@@ -39,6 +40,7 @@
 #define CONFIG_DEFAULT_LOG_LIMIT 0x1p30
 #define CONFIG_DEFAULT_MAX_SHARE 4
 #define CONFIG_MOST_SHARE 8
+#define CONFIG_GUARANTEED_ALL (-1)
 #define CONFIG_SHARED_DIR_SIZE 500
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
@@ -60,6 +62,8 @@ struct config {
 	double prune_after_s;	/* > 0; NaN: never */
 	/* commands for sh: when a job has ended, has failed; "": none */
 	char on_end[1000], on_failure[1000];
+	/* 0 to CONFIG_MAX_SLOTS: the devices that guarantees may sum up to */
+	int guaranteed_devices;
 	double shared_weight;	/* weight of this person among those who share devices */
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];

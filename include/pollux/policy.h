@@ -90,9 +90,12 @@ struct sched_job {
 	double remaining_samples;
 	/* Its batch size may grow as its noise scale does. For ends.h; no policy looks at this. */
 	bool adapts;
-	/* For rubick: goodput on the devices that its owner asked for, with the best plan; and that
-	 * it must never have fewer than min_replicas once it runs. */
+	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;
+	/* It is never slower than promised: goodput[r] is NaN where r devices are too few. goodput
+	 * and rubick start it before all others, as soon as slices end, and never take so many of
+	 * its devices away that it is slower. Under goodput it may be moved to any other number.
+	 * Under rubick it keeps min_replicas. */
 	bool guaranteed;
 };
 

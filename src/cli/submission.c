@@ -81,7 +81,8 @@ static int check_batch(const struct command *by, const struct declaration *d, st
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err)
 {
-	return submission_check_name(by, o, err) || check_batch(by, d, err) ? -1 : 0;
+	return submission_check_name(by, o, err) || check_batch(by, d, err) ||
+	       submission_check_guarantee(by, d, err) ? -1 : 0;
 }
 
 static int set_total_work(const struct command *by, const struct asked *o,
@@ -135,7 +136,7 @@ static int check_templates(const struct declaration *d, const struct job_command
 	for (int i = 0; rc == 0 && i < plans.count; i++)
 		rc = template_check_plan(plans.items[i].args, &facts, err);
 	execution_plans_release(&plans);
-	return rc;
+	return rc || submission_check_promise(d, err) ? -1 : 0;
 }
 
 /* Keeps what --plan declares, in the form of execution_plans_parse. */
@@ -217,9 +218,12 @@ static int set_share(const struct command *by, const struct asked *o, struct dec
 	if (o->declared.share && !can)
 		return usage_error(by, err, "--share is for jobs of one device: leave --replicas "
 				   "and {gpus} out");
+	if (d->share && d->guarantee)
+		return usage_error(by, err, "give one of --guarantee and --share");
 	if (d->share && d->plans)
 		return usage_error(by, err, "give one of --plan and --share");
-	if (d->share || d->plans || o->no_share || !can || paths_init(&paths, &ignored))
+	if (d->share || d->plans || d->guarantee || o->no_share || !can ||
+	    paths_init(&paths, &ignored))
 		return 0;
 	d->share = config_load(&config, paths.config, &ignored) == 0 && config.share;
 	paths_release(&paths);

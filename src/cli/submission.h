@@ -36,6 +36,11 @@ int submission_after(const struct command *by, const struct asked *o, struct dep
 
 /* Parts of submission_job, for jobs that are there. */
 int submission_check_name(const struct command *by, const struct asked *o, struct err *err);
+/* submission_guarantee.c: --guarantee beside --replicas; then, once the plans are set, beside these
+ * and the settings. */
+int submission_check_guarantee(const struct command *by, const struct declaration *d,
+			       struct err *err);
+int submission_check_promise(const struct declaration *d, struct err *err);
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);

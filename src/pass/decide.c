@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "decision.h"
+#include "guarantees.h"
 #include "job_plans.h"
 #include "kinds.h"
 #include "pollux/assign.h"
@@ -41,6 +42,7 @@ void decision_free(struct decision *d)
 		if (d->candidates[j].owns_table)
 			goodput_table_free(d->candidates[j].table);
 		job_plans_free(d->candidates[j].plans);
+		job_guarantee_free(d->candidates[j].guarantee);
 	}
 	for (int i = 0; i < d->n_passed_over; i++)
 		free(d->passed_over[i].reason);
@@ -199,6 +201,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	bar_kinds(s, d);
 	weigh_candidates(s, d);
 	weigh_on_kinds(s, d);
+	promise_guarantees(s, d);
 	input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
@@ -207,6 +210,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	leave_to_others(s, d, &input);
 	tell_kinds(d, &input);
 	policy_decide(s->policy, &input, false, d->choices);
+	check_guarantees(d, &input);
 	assign(s, d);
 	check_device_memory(s, d);
 	share_place_guests(s, d);
@@ -214,6 +218,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	choose_all_sizes(s, d);
 	explain_kinds(d);
 	explain_plans(d);
+	explain_guarantees(s, d);
 	explain_group_limits(s, d);
 	explain_rungs(s, d);
 	explain_blocked(s, d);

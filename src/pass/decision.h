@@ -8,6 +8,7 @@
 #include "pollux/goodput_table.h"
 
 struct job_plans;
+struct job_guarantee;
 
 /* A job that the policy decides on. */
 struct candidate {
@@ -18,6 +19,7 @@ struct candidate {
 	bool suspends;			/* its run is suspended, rather than stopped, or will be */
 	int turn;			/* among the runs of its sweep that go on from a rung; 0 */
 	struct job_plans *plans;	/* owned; NULL: none are declared; job_plans.h */
+	struct job_guarantee *guarantee;	/* owned; NULL: none is declared; guarantees.h */
 	const struct workload *workload;	/* of the model; NULL: never measured */
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */

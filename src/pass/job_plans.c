@@ -261,6 +261,29 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 	c->model = p->views[first].model;
 }
 
+int plan_index(const struct candidate *c, const char *name)
+{
+	return *name ? index_of(c->plans, name) : 0;
+}
+
+void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput)
+{
+	const struct goodput_table *t = c->plans->views[plan].table;
+
+	for (int r = 1; r <= d->n_usable + d->n_elsewhere; r++)
+		if (t->goodput[r] >= goodput && !(c->table->goodput[r] >= goodput)) {
+			c->table->goodput[r] = t->goodput[r];
+			c->table->best[r] = t->best[r];
+		}
+}
+
+void try_plan(struct candidate *c, int plan)
+{
+	c->plans->trial = plan;
+	c->workload = c->plans->views[plan].known;
+	c->model = c->plans->views[plan].model;
+}
+
 double plan_goodput_now(const struct decision *d, const struct candidate *c)
 {
 	const struct run *run = c->run;

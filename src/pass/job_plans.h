@@ -35,6 +35,13 @@ void job_plans_free(struct job_plans *p);	/* NULL is harmless */
  * of devices. The candidate's model is that of its run's plan, or of the plan on the fewest
  * devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
+/* The index of a plan; "": of the first. -1: there is none of the name. */
+int plan_index(const struct candidate *c, const char *name);
+/* Where this plan has at least so much goodput and the candidate's table has less, the table takes
+ * the plan. */
+void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput);
+/* The candidate is to run in this plan, which was not measured. */
+void try_plan(struct candidate *c, int plan);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */

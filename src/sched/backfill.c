@@ -49,7 +49,7 @@ static int find_blockers(const struct curves *curves, const struct stuck_job *r,
 		bool counts_as_ended =
 			c->held && isnan(c->remaining_device_s) && backfill_is_behind(curves, r, c);
 
-		if (!c->job->preemptible && items[i].at && !counts_as_ended &&
+		if (curve_stays(c) && items[i].at && !counts_as_ended &&
 		    curve_kind_at(curves, items[i].at) == r->device_kind)
 			blockers[n++] = (struct blocker){
 				expected_end_s(curves, c), curve_devices_at(curves, items[i].at),
@@ -101,6 +101,6 @@ bool backfill_allows(const struct curves *curves, struct stuck_job *r, const str
 		return false;
 	if (curve_kind_at(curves, at) == r->device_kind)
 		r->spare -= curve_devices_at(curves, at);
-	*claim = (struct claim){ CLAIM_KEEP, at, claim->overdue };
+	*claim = (struct claim){ .kind = CLAIM_KEEP, .at = at, .overdue = claim->overdue };
 	return true;
 }

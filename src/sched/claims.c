@@ -1,4 +1,5 @@
 /* claims.c - protected, overdue and gathering jobs, see claims.h. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 
 struct overdue {
 	int index;		/* of the curve */
-	int first;		/* sched_job.first */
+	int first;		/* claims_first_rank */
 	double since_s;
 };
 
@@ -31,11 +32,13 @@ bool claim_allows(const struct claim *claim, int at)
 	case CLAIM_FREE:
 		return true;
 	case CLAIM_SOME:
-		return at > 0;
+		return at > 0 && at != claim->below;
 	case CLAIM_EXACT:
 		return at == claim->at;
 	case CLAIM_KEEP:
 		return !at || at == claim->at;
+	case CLAIM_EITHER:
+		return at == claim->at || (at > 0 && at == claim->held);
 	}
 	return false;
 }
@@ -47,15 +50,17 @@ double claims_waiting_since_s(const struct curves *curves, const struct curve *c
 	return isnan(c->job->submitted_s) ? curves->in->now_s : c->job->submitted_s;
 }
 
-bool claims_is_first(const struct curve *c)
+int claims_first_rank(const struct curve *c)
 {
-	return !c->held && c->job->first > 0;
+	if (c->held)
+		return 0;
+	return c->job->guaranteed ? INT_MAX : c->job->first;
 }
 
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c)
 {
-	double limit_s = claims_is_first(c) ? 0 : claims->limits_s[c - curves->items];
+	double limit_s = claims_first_rank(c) > 0 ? 0 : claims->limits_s[c - curves->items];
 
 	return claims_waiting_since_s(curves, c) + limit_s;
 }
@@ -100,6 +105,49 @@ static void protect_fixed(struct rest *rest)
 			protect(rest, i, CLAIM_EXACT);
 	for (int k = 0; k < rest->curves->n_kinds; k++)
 		rest->claims->fixed[k] = rest->curves->kinds[k].n - rest->left[k];
+}
+
+/* The index for which a running job with a guarantee claims devices; 0: too few are left. */
+static int guaranteed_least(const struct rest *rest, const struct curve *c)
+{
+	int kind = c->held_kind, least = c->least_on[kind];
+
+	if (least && least <= rest->left[kind])
+		return rest->curves->kinds[kind].first + least;
+	return curve_least_within(rest->curves, c, rest->left);
+}
+
+static void protect_guaranteed_job(struct rest *rest, int index)
+{
+	const struct curve *c = &rest->curves->items[index];
+	struct claim *claim = &rest->claims->items[index];
+	bool below = !curve_keeps_guarantee(rest->curves, c);
+	int at = guaranteed_least(rest, c);
+
+	if (!at || (!below && c->in_slice && !c->settled)) {
+		protect(rest, index, CLAIM_EXACT);
+		return;
+	}
+	*claim = (struct claim){
+		.kind = CLAIM_SOME, .at = at, .held = below ? 0 : c->held,
+		.below = below ? c->held : 0,
+	};
+	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
+}
+
+static void protect_guaranteed(struct rest *rest)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+		int at, kind;
+
+		if (!c->held || !c->job->guaranteed || !c->job->preemptible)
+			continue;
+		protect_guaranteed_job(rest, i);
+		at = rest->claims->items[i].at;
+		kind = curve_kind_at(rest->curves, at);
+		rest->claims->fixed[kind] += curve_guaranteed_devices(rest->curves, c, at);
+	}
 }
 
 static void count_slice(struct rest *rest, const struct curve *c)
@@ -236,14 +284,14 @@ static void find_overdue(struct rest *rest)
 		const struct curve *c = &curves->items[i];
 		double since_s = claims_waiting_since_s(curves, c);
 
-		bool first = claims_is_first(c);
+		int first = claims_first_rank(c);
 
 		if (c->held || !c->least ||
-		    !(first || curves->in->now_s - since_s >= rest->claims->limits_s[i]))
+		    !(first > 0 || curves->in->now_s - since_s >= rest->claims->limits_s[i]))
 			continue;
 		rest->claims->items[i].overdue = true;
 		rest->overdue[rest->n_overdue++] =
-			(struct overdue){ i, first ? c->job->first : 0, since_s };
+			(struct overdue){ i, first, since_s };
 	}
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
@@ -295,7 +343,7 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	claim->at = at;
 	take(rest, at);
 	count_slice(rest, c);
-	if (!c->job->preemptible)
+	if (curve_stays(c))
 		claims->fixed[curve_kind_at(rest->curves, at)] +=
 			curve_devices_at(rest->curves, at);
 	return true;
@@ -306,9 +354,11 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 static void restrict_to_gathering(const struct curve *c, struct claim *claim)
 {
 	if (claim->kind == CLAIM_SOME)
-		claim->kind = CLAIM_EXACT;
+		claim->kind = claim->held ? CLAIM_EITHER : CLAIM_EXACT;
 	else if (claim->kind == CLAIM_FREE)
-		*claim = (struct claim){ CLAIM_KEEP, c->held, claim->overdue };
+		*claim = (struct claim){
+			.kind = CLAIM_KEEP, .at = c->held, .overdue = claim->overdue,
+		};
 }
 
 static void restrict_to_stuck(const struct rest *rest, const struct curve *c, struct claim *claim)
@@ -459,8 +509,9 @@ struct claims claims_of(const struct curves *curves)
 
 	set_left(&rest);
 	protect_fixed(&rest);
+	protect_guaranteed(&rest);
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		if (curves->items[i].in_slice && curves->items[i].job->preemptible)
+		if (curves->items[i].in_slice && !curve_stays(&curves->items[i]))
 			protect(&rest, i, curves->items[i].settled ? CLAIM_SOME : CLAIM_EXACT);
 	find_overdue(&rest);
 	for (size_t i = 0; i < n_jobs; i++)

@@ -11,11 +11,16 @@
  * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
  * restarts, counted from when that job was overdue and the slices of all running jobs were over.
  *
- * A job that has waited longer than its claims.limits_s, or that was put first, is overdue.
- * Overdue jobs must start while they fit beside the protected jobs, and the others make room:
- * those that were put first before the rest, then the longest waiting first. The first that does
- * not fit gathers devices. Nothing is launched behind it, not even a running job on another
- * number of devices, whose new slice would count again; unprotected jobs may run on as they are.
+ * A job with a guarantee (policy.h) that runs keeps at least its least number of devices, and these
+ * count as fixed. The earlier jobs come first where the devices do not suffice for all of them. If
+ * what it holds does not keep the guarantee, it gets another number at once.
+ *
+ * A job that has waited longer than its claims.limits_s, that was put first, or that has a
+ * guarantee is overdue. Overdue jobs must start while they fit beside the protected jobs, and the
+ * others make room: those with a guarantee, then those that were put first, then the longest
+ * waiting first. The first that does not fit gathers devices. Nothing is launched behind it, not
+ * even a running job on another number of devices, whose new slice would count again; unprotected
+ * jobs may run on as they are.
  * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
  * exception: it cannot start while these run, whatever the others do. It is passed over, and
  * behind it only those jobs that are not preemptible are started which are not expected to delay
@@ -31,15 +36,19 @@
 
 enum claim_kind {
 	CLAIM_FREE,	/* any allowed number, or nothing */
-	CLAIM_SOME,	/* any allowed number */
+	CLAIM_SOME,	/* any allowed number, but claim.below */
 	CLAIM_EXACT,	/* this number */
 	CLAIM_KEEP,	/* this number, or nothing */
+	CLAIM_EITHER,	/* this number, or claim.held */
 };
 
 struct claim {
 	enum claim_kind kind;
 	int at;			/* as in curve.h */
 	bool overdue;
+	/* Of a running job with a guarantee: what it holds, in the one if that keeps the guarantee,
+	 * in the other if it does not. 0: none. */
+	int held, below;
 };
 
 /* The first job that is stuck, and the devices that will be left when it starts. */
@@ -52,7 +61,8 @@ struct stuck_job {
 
 struct claims {
 	struct claim *items;	/* in the order of the curves */
-	/* devices of each kind that jobs which are not preemptible keep, or must get */
+	/* devices of each kind that jobs which are not preemptible, or have a guarantee, keep or
+	 * must get */
 	int fixed[SCHED_KINDS];
 	double *limits_s;	/* how long each job may wait before it is overdue: B of policy.h */
 	int gathering;		/* index of the job that gathers; -1: none */
@@ -75,12 +85,12 @@ void claims_release(struct claims *claims);
 
 bool claim_allows(const struct claim *claim, int at);
 
-/* Devices of each kind that no job which is not preemptible keeps. */
+/* Devices of each kind that no job keeps which is not preemptible or has a guarantee. */
 void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left);
 
-/* True if the job waits and was put first: it is overdue from the beginning of its wait on, and
- * comes before all other overdue jobs. */
-bool claims_is_first(const struct curve *c);
+/* Above 0 if the job waits and was put first or has a guarantee: it is overdue from the beginning
+ * of its wait on, and comes before all other overdue jobs, the largest number first. */
+int claims_first_rank(const struct curve *c);
 /* When the job is overdue, if it waits until then. */
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c);

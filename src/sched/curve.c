@@ -144,6 +144,16 @@ static void find_held(const struct curves *all, struct curve *c)
 	c->held = job->replicas > k->n ? all->n_devices + job->replicas : k->first + job->replicas;
 }
 
+bool curve_keeps_guarantee(const struct curves *curves, const struct curve *c)
+{
+	const double *goodput = goodput_on(curves, c->job, c->held_kind);
+
+	if (!c->job->guaranteed)
+		return true;
+	return goodput ? is_known(c->job, goodput, c->held_devices)
+		       : c->held_devices >= least_replicas(c->job);
+}
+
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now)
 {
 	double launched_s = starts_now ? curves->in->now_s : c->job->launched_s;

@@ -94,6 +94,24 @@ static inline int curve_devices_at(const struct curves *curves, int at)
 	return at ? at - curves->kinds[curve_kind_at(curves, at)].first : 0;
 }
 
+/* True if the job keeps devices as long as it runs. */
+static inline bool curve_stays(const struct curve *c)
+{
+	return !c->job->preemptible || c->job->guaranteed;
+}
+
+/* Of the devices of an index, those that a job which stays needs. */
+static inline int curve_guaranteed_devices(const struct curves *curves, const struct curve *c,
+					   int at)
+{
+	int devices = curve_devices_at(curves, at), least = c->least_on[curve_kind_at(curves, at)];
+
+	return c->job->preemptible && least && least < devices ? least : devices;
+}
+
+/* False if the job has a guarantee and is known to be slower on what it holds. */
+bool curve_keeps_guarantee(const struct curves *curves, const struct curve *c);
+
 /* True if r devices of the machine can be placed on one kind, whatever the job's own limits. */
 bool curve_placeable(const struct sched_input *in, int r);
 

@@ -17,10 +17,11 @@ struct waiting {
 	double density;		/* worth per device, on the least number */
 };
 
-/* Running jobs that are not preemptible. */
+/* Running jobs that are not preemptible, or have a guarantee. */
 struct keepers {
 	struct job_names jobs;
-	int devices;		/* that they have */
+	int devices;		/* that they keep */
+	bool guaranteed;	/* some of them */
 };
 
 struct line {
@@ -96,10 +97,11 @@ static struct keepers find_keepers(const struct goodput_decision *d, bool behind
 		bool is_behind = d->claims->stuck >= 0 &&
 				 backfill_is_behind(curves, &d->claims->stuck_job, c);
 
-		if (c->job->preemptible || !d->at[i] || is_behind != behind)
+		if (!curve_stays(c) || !d->at[i] || is_behind != behind)
 			continue;
 		ids[n++] = c->job->id;
-		keepers.devices += curve_devices_at(curves, d->at[i]);
+		keepers.devices += curve_guaranteed_devices(curves, c, d->at[i]);
+		keepers.guaranteed |= c->job->guaranteed;
 	}
 	keepers.jobs = job_names_of(ids, n);
 	free(ids);
@@ -112,10 +114,12 @@ static void set_keepers(const struct line *line, struct wait *w)
 	if (line->others.jobs.n && w->index == line->d->claims->stuck) {
 		w->jobs = line->others.jobs;
 		w->devices = line->others.devices;
+		w->guaranteed = line->others.guaranteed;
 		w->meanwhile = line->behind.jobs;
 	} else {
 		w->jobs = job_names_join(line->others.jobs, line->behind.jobs);
 		w->devices = line->others.devices + line->behind.devices;
+		w->guaranteed = line->others.guaranteed || line->behind.guaranteed;
 	}
 }
 
@@ -411,14 +415,16 @@ static void count_devices(struct line *line)
 	for (int k = 0; k < d->curves->n_kinds; k++)
 		line->left[k] = line->not_fixed[k] = d->curves->kinds[k].n;
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		bool fixed = !curve_at(line, i)->job->preemptible;
+		const struct curve *c = curve_at(line, i);
+		bool fixed = curve_stays(c);
 		int kind = curve_kind_at(d->curves, d->at[i]);
 		int has = curve_devices_at(d->curves, d->at[i]);
 
 		line->left[kind] -= has;
-		line->not_fixed[kind] -= fixed ? has : 0;
+		line->not_fixed[kind] -=
+			fixed ? curve_guaranteed_devices(d->curves, c, d->at[i]) : 0;
 		line->any_fixed |= fixed && has;
-		line->has_fixed |= fixed && curve_at(line, i)->least;
+		line->has_fixed |= fixed && c->least;
 	}
 	if (line->any_fixed) {
 		line->behind = find_keepers(d, true);
@@ -434,7 +440,7 @@ static struct waiting waiting_of(const struct line *line, struct wait *w)
 	return (struct waiting){
 		.wait = w, .index = w->index, .overdue = d->claims->items[w->index].overdue,
 		/* A job that is stopped now waits from now on. */
-		.first = claims_is_first(c) ? c->job->first : 0,
+		.first = claims_first_rank(c),
 		.since_s = c->held ? d->curves->in->now_s : claims_waiting_since_s(d->curves, c),
 		.density = worth_launched(d->worths, c, c->least_at) / c->least,
 	};

@@ -43,6 +43,7 @@ struct wait {
 	/* WAIT_KEEPERS: started behind the stuck job, and told apart */
 	struct job_names meanwhile;
 	int devices;
+	bool guaranteed;		/* WAIT_KEEPERS: some of `jobs` have a guarantee */
 	double start_s;			/* when it starts at the latest, see sched_choice; NaN */
 };
 

@@ -114,7 +114,7 @@ static void explain(const struct fairness *f, const struct curve *c, struct sche
 		reason_add_devices(choice->reason, choice->replicas);
 		reason_add_gain(f->curves, c, choice->replicas, choice->reason);
 		reason_add(choice->reason, "; fair share %d", f->share);
-	} else if (c->least && claims_is_first(c)) {
+	} else if (c->least && claims_first_rank(c) > 0) {
 		reason_add(choice->reason, "put first; needs ");
 		reason_add_devices(choice->reason, c->least);
 		reason_add(choice->reason, "; waits for jobs that are not preemptible");

@@ -23,9 +23,8 @@ static void add_keepers(const struct goodput_decision *d, const struct wait *w, 
 	reason_add_devices(reason, d->curves->items[w->index].least);
 	reason_add(reason, " of %d; ", d->curves->n_devices);
 	reason_add_jobs(reason, &w->jobs);
-	reason_add(reason,
-		   w->jobs.n > 1 ? ", not preemptible, keep %d" : ", not preemptible, keeps %d",
-		   w->devices);
+	reason_add(reason, ", not preemptible%s, keep%s %d",
+		   w->guaranteed ? " or guaranteed" : "", w->jobs.n > 1 ? "" : "s", w->devices);
 	if (!w->meanwhile.n)
 		return;
 	reason_add(reason, "; ");
@@ -37,7 +36,9 @@ static void add_overdue(const struct goodput_decision *d, const struct wait *w, 
 {
 	reason_add(reason, "needs ");
 	reason_add_devices(reason, d->curves->items[w->index].least);
-	if (claims_is_first(&d->curves->items[w->index])) {
+	if (d->curves->items[w->index].job->guaranteed) {
+		reason_add(reason, "; guaranteed");
+	} else if (claims_first_rank(&d->curves->items[w->index]) > 0) {
 		reason_add(reason, "; put first");
 	} else {
 		reason_add(reason, "; waited over ");

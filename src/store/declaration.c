@@ -94,6 +94,10 @@ const struct declared_field declared_fields[] = {
 	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
 	    " used, pollux-plans(7)" },
 	  HIDDEN_COLUMN("plans", TEXT, plans, UNKNOWN_ZERO, 34), BOTH },
+	{ { "guarantee", 0, OPTION_TEXT, "R[:PLAN]", OFFSET(declared.guarantee), 0, 0,
+	    "it is never slower than on R devices in that plan, default its first:"
+	    " pollux-plans(7)", .target = FIELD_TEXT },
+	  COLUMN("guarantee", TEXT, guarantee, UNKNOWN_ZERO, 35, 0), SUBMIT },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
 	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT | FOR_EDIT },
@@ -243,6 +247,7 @@ void declaration_release(struct declaration *d)
 	free(d->kind);
 	free(d->not_kind);
 	free(d->plans);
+	free(d->guarantee);
 	declaration_init(d);
 }
 
@@ -262,6 +267,7 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->kind = copy(from->kind);
 	d->not_kind = copy(from->not_kind);
 	d->plans = copy(from->plans);
+	d->guarantee = copy(from->guarantee);
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)

@@ -224,6 +224,21 @@ static int set_shared_weight(struct config *c, const char *value)
 	return 0;
 }
 
+/* "4"; "all": no limit but the devices that there are. */
+static int set_guaranteed_devices(struct config *c, const char *value)
+{
+	int64_t n;
+
+	if (!strcmp(value, "all")) {
+		c->guaranteed_devices = CONFIG_GUARANTEED_ALL;
+		return 0;
+	}
+	if (number_parse_int(value, &n) || n < 0 || n > CONFIG_MAX_SLOTS)
+		return -1;
+	c->guaranteed_devices = (int)n;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* name in the environment */
@@ -253,6 +268,8 @@ static const struct setting {
 	{ "shared_dir", "POLLUX_SHARED_DIR", set_shared_dir,
 	  "the full name of a directory, or no" },
 	{ "shared_weight", "POLLUX_SHARED_WEIGHT", set_shared_weight, "a number from 0.1 to 10" },
+	{ "guaranteed_devices", "POLLUX_GUARANTEED_DEVICES", set_guaranteed_devices,
+	  "a whole number from 0 to 1024, or all" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -280,8 +297,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	return err_set(err, EX_CONFIG,
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
-		       "interactive_limit, share, max_share, prune_after, log_limit, shared_dir "
-		       "and shared_weight",
+		       "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
+		       "shared_weight and guaranteed_devices",
 		       name, at->path, at->line);
 }
 
@@ -406,6 +423,7 @@ static const struct config defaults = {
 	.max_share = CONFIG_DEFAULT_MAX_SHARE,
 	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
+	.guaranteed_devices = CONFIG_GUARANTEED_ALL,
 };
 
 int config_load(struct config *c, const char *path, struct err *err)

@@ -172,6 +172,8 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	add_plans(&t, declared->plans);
 	if (t.length)
 		output_textline(out, "plans", &t);
+	if (declared->guarantee)
+		output_line(out, "guarantee", declared->guarantee);
 	output_line(out, "step regex", d->command.step_regex);
 	print_after(d, &t, out);
 	print_scheduling(job, now_wall_s, &t, out);

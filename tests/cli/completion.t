@@ -68,6 +68,8 @@ offer pollux edit --suspend n
 is 'a value of what can be changed' 'never' "$got"
 offer pollux edit --unset time-limit,beg
 is 'a value after a comma' 'time-limit,begin' "$got"
+offer pollux submit --guarantee ''
+is 'numbers of devices' '1 2 4 8' "$got"
 offer pollux submit -- gr
 like 'a program' '(^| )grep( |$)' "$got"
 offer pollux submit -- grep --

@@ -130,8 +130,8 @@ schema_version suspended time_s waiting" \
 job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command \
 devices directory done_ratio end_from_s end_time_s end_to_s epoch eta_s exit_code \
 expected_from_jobs expected_s failures first_rank gpu_memory_bytes grace_s group_id \
-group_index id interactive kind learning_rate learning_rate_rule log_limit_bytes loss lost_s \
-lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
+group_index guarantee id interactive kind learning_rate learning_rate_rule log_limit_bytes loss \
+lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
 min_replicas name next_start_time_s noise_scale not_kind on_end parameters plan plans preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \

@@ -1,0 +1,293 @@
+/* guarantees.c - see guarantees.h. */
+#include "guarantees.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_plans.h"
+#include "kinds.h"
+#include "pollux/guarantee_check.h"
+#include "pollux/mem.h"
+
+#define ROUNDING 1e-9
+
+static int most_devices(const struct decision *d)
+{
+	return d->n_usable + d->n_elsewhere;
+}
+
+static bool is_kept_by(const struct snapshot *s)
+{
+	return s->policy == &policy_goodput;
+}
+
+/* --- what is promised --- */
+
+/* The goodput of R devices by a table; 0: R devices are too few to run on, so nothing is promised;
+ * NaN: not known. */
+static double promised_by(const double *goodput, int replicas, int n)
+{
+	if (replicas > n)
+		return (double)NAN;
+	if (goodput[replicas] > 0)
+		return goodput[replicas];
+	for (int r = 1; r < replicas; r++)
+		if (goodput[r] > 0)
+			return (double)NAN;
+	return 0;
+}
+
+/* The promise on a kind. A plan that ran out of memory promises nothing. */
+static double promise_of(const struct decision *d, struct candidate *c, const double *goodput)
+{
+	const struct job_guarantee *g = c->guarantee;
+	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
+	const struct plan_view *v = plan >= 0 ? &c->plans->views[plan] : NULL;
+	double promised;
+
+	if (!v)
+		return goodput ? promised_by(goodput, g->declared.replicas, most_devices(d))
+			       : (double)NAN;
+	if (v->ran_out || !v->allowed)
+		return 0;
+	if (!v->table || !c->table)
+		return (double)NAN;
+	promised = promised_by(v->table->goodput, g->declared.replicas, most_devices(d));
+	if (promised > 0)
+		prefer_plan(d, c, plan, promised);
+	return promised;
+}
+
+/* Until its goodput is known, the job has as many devices as it was promised. */
+static void give_what_was_promised(struct candidate *c, struct sched_job *job)
+{
+	struct job_guarantee *g = c->guarantee;
+	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
+
+	job->goodput = NULL;
+	memset(job->kind_goodput, 0, sizeof(job->kind_goodput));
+	if (g->declared.replicas > job->min_replicas)
+		job->min_replicas = g->declared.replicas;
+	if (job->max_replicas < job->min_replicas)
+		job->max_replicas = job->min_replicas;
+	g->needs = job->min_replicas;
+	if (plan >= 0 && !c->plans->views[plan].ran_out && c->plans->views[plan].allowed)
+		try_plan(c, plan);
+}
+
+/* The job's goodput without the numbers of devices that are too few; a number that it must keep
+ * stays. Returns the least that is left; 0: none. */
+static int leave_out_too_few(const struct sched_job *job, double floor, double *goodput)
+{
+	int least = 0;
+
+	for (int r = job->max_replicas; r >= 1; r--) {
+		if (job->min_replicas < job->max_replicas &&
+		    !(goodput[r] >= floor * (1 - ROUNDING)))
+			goodput[r] = (double)NAN;
+		if (r >= job->min_replicas && goodput[r] > 0)
+			least = r;
+	}
+	return least;
+}
+
+/* One kind; k: its index. */
+static void promise_on(const struct decision *d, int j, int k, const double **goodput)
+{
+	struct candidate *c = &d->candidates[j];
+	struct job_guarantee *g = c->guarantee;
+	double promised = promise_of(d, c, *goodput);
+	size_t n = (size_t)most_devices(d) + 1;
+	int least;
+
+	if (!(promised > 0))
+		return;
+	g->goodput[k] = xcalloc(n, sizeof(double));
+	memcpy(g->goodput[k], *goodput, n * sizeof(double));
+	*goodput = g->goodput[k];
+	least = leave_out_too_few(&d->sched_jobs[j], promised, g->goodput[k]);
+	g->floor = fmin(g->floor, promised);
+	if (least && (!g->needs || least < g->needs))
+		g->needs = least;
+}
+
+static void promise(const struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+	struct sched_job *job = &d->sched_jobs[j];
+	bool unknown = true;
+
+	c->guarantee->floor = (double)NAN;
+	for (int k = 0; k < d->n_kinds; k++)
+		if (job->kind_goodput[k])
+			unknown &= isnan(promise_of(d, c, job->kind_goodput[k]));
+	if (d->n_kinds == 0)
+		unknown = isnan(promise_of(d, c, job->goodput));
+	if (unknown) {
+		give_what_was_promised(c, job);
+		return;
+	}
+	for (int k = 0; k < d->n_kinds; k++)
+		if (job->kind_goodput[k])
+			promise_on(d, j, k, &job->kind_goodput[k]);
+	if (d->n_kinds == 0)
+		promise_on(d, j, 0, &job->goodput);
+	if (isnan(c->guarantee->floor))	/* nothing is promised */
+		c->guarantee->needs = job->min_replicas;
+}
+
+/* --- who is admitted --- */
+
+struct room {
+	int devices, promised;
+	bool full;
+};
+
+/* Jobs are in the order of their numbers. */
+static void admit(const struct decision *d, bool running, struct room *room)
+{
+	for (int j = 0; j < d->n_asked; j++) {
+		struct job_guarantee *g = d->candidates[j].guarantee;
+
+		if (!g || (d->sched_jobs[j].replicas > 0) != running)
+			continue;
+		if (!running && g->needs > room->devices)
+			continue;	/* it waits for a larger machine, the others do not */
+		g->admitted = running ||
+			      (!room->full && room->promised + g->needs <= room->devices);
+		room->full |= !g->admitted;
+		room->promised += g->admitted ? g->needs : 0;
+		d->sched_jobs[j].guaranteed = g->admitted;
+		if (!g->admitted)
+			d->sched_jobs[j].barred_kinds = ~0U;
+	}
+}
+
+static int room_for_guarantees(const struct snapshot *s, const struct decision *d)
+{
+	int most = s->config->guaranteed_devices;
+
+	return most >= 0 && most < d->n_usable ? most : d->n_usable;
+}
+
+void promise_guarantees(const struct snapshot *s, struct decision *d)
+{
+	struct room room = { .devices = room_for_guarantees(s, d) };
+
+	for (int j = 0; j < d->n; j++) {
+		struct candidate *c = &d->candidates[j];
+		struct err ignored;
+
+		if (!c->job->declared.guarantee)
+			continue;
+		c->guarantee = xcalloc(1, sizeof(*c->guarantee));
+		if (guarantee_parse(c->job->declared.guarantee, &c->guarantee->declared,
+				    &ignored)) {
+			free(c->guarantee);
+			c->guarantee = NULL;
+		} else if (is_kept_by(s)) {
+			promise(d, j);
+		}
+	}
+	if (!is_kept_by(s))
+		return;
+	admit(d, true, &room);
+	admit(d, false, &room);
+	for (int j = 0; j < d->n_asked; j++)
+		if (d->candidates[j].guarantee && !d->candidates[j].guarantee->admitted)
+			d->sched_jobs[j].barred_kinds = ~0U;
+}
+
+/* --- afterwards --- */
+
+/* A run in a plan that is slower than promised is relaunched in the best one, even if that gains
+ * less than other jobs have to gain. */
+static void leave_slow_plans(struct decision *d, const struct sched_input *in)
+{
+	for (int j = 0; j < in->n_jobs; j++) {
+		const struct candidate *c = &d->candidates[j];
+		const struct sched_job *job = &in->jobs[j];
+
+		if (job->guaranteed && job->preemptible && c->plans && c->run &&
+		    d->choices[j].replicas == job->replicas &&
+		    in->now_s - job->launched_s >= in->slice_s &&
+		    plan_goodput_now(d, c) < c->guarantee->floor * (1 - ROUNDING))
+			d->choices[j].reconfigure = true;
+	}
+}
+
+void check_guarantees(struct decision *d, const struct sched_input *in)
+{
+	double *floor = xcalloc((size_t)in->n_jobs + 1, sizeof(*floor));
+	char why[SCHED_REASON_SIZE / 2];
+	int broken;
+
+	for (int j = 0; j < in->n_jobs; j++)
+		if (d->candidates[j].guarantee && in->jobs[j].guaranteed)
+			floor[j] = d->candidates[j].guarantee->floor;
+	leave_slow_plans(d, in);
+	broken = guarantee_check(in, d->choices, floor, why, sizeof(why));
+	if (broken >= 0) {
+		char text[SCHED_REASON_SIZE];
+
+		snprintf(text, sizeof(text), "guarantee not kept (an error of pollux): %s", why);
+		put_reason_first(d->choices[broken].reason, text);
+	}
+	free(floor);
+}
+
+static void add_devices(struct text *t, int n)
+{
+	text_addf(t, "%d device%s", n, n == 1 ? "" : "s");
+}
+
+static void explain_refused(const struct decision *d, int j, int room, struct text *t)
+{
+	const struct job_guarantee *g = d->candidates[j].guarantee;
+	int promised = 0;
+
+	text_add(t, "its guarantee needs ");
+	add_devices(t, g->needs);
+	for (int i = 0; i < d->n_asked; i++)
+		if (d->candidates[i].guarantee && d->candidates[i].guarantee->admitted)
+			promised += d->candidates[i].guarantee->needs;
+	if (g->needs > room)
+		text_addf(t, ", but %d can be guaranteed here", room);
+	else if (promised + g->needs > room)
+		text_addf(t, "; %d of %d that can be guaranteed are promised", promised, room);
+	else
+		text_add(t, "; earlier jobs wait for theirs");
+}
+
+void explain_guarantees(const struct snapshot *s, struct decision *d)
+{
+	for (int j = 0; j < d->n_asked; j++) {
+		const struct job_guarantee *g = d->candidates[j].guarantee;
+		struct sched_choice *choice = &d->choices[j];
+		struct text t = TEXT_INIT;
+
+		if (!g)
+			continue;
+		if (!is_kept_by(s)) {
+			text_addf(&t, "policy %s keeps no guarantee", s->policy->name);
+			put_reason_first(choice->reason, t.data);
+		} else if (!g->admitted) {
+			explain_refused(d, j, room_for_guarantees(s, d), &t);
+			snprintf(choice->reason, sizeof(choice->reason), "%s", t.data);
+		} else if (choice->replicas > 0) {
+			text_add(&t, "its guarantee needs ");
+			add_devices(&t, g->needs);
+			put_reason_first(choice->reason, t.data);
+		}
+		text_release(&t);
+	}
+}
+
+void job_guarantee_free(struct job_guarantee *g)
+{
+	for (int k = 0; g && k < SCHED_KINDS; k++)
+		free(g->goodput[k]);
+	free(g);
+}

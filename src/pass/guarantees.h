@@ -1,0 +1,33 @@
+/* guarantees.h - what --guarantee promises candidates of a pass: private to src/pass.
+ *
+ * A job with --guarantee R:PLAN is promised the goodput that it has on R devices in PLAN. The least
+ * number of devices on which it has as much, in its best plan, is what the guarantee needs. While
+ * the goodput on R devices is not known, the job has exactly R devices, in PLAN if that is not
+ * known to run out of memory.
+ *
+ * Jobs are admitted in the order of their submission, those that run first, while what they need
+ * sums up to no more than guaranteed_devices, and the devices that there are. The first that is not
+ * admitted waits, and all that were submitted later. */
+#ifndef POLLUX_PASS_GUARANTEES_H
+#define POLLUX_PASS_GUARANTEES_H
+
+#include "decision.h"
+#include "pollux/guarantee.h"
+
+struct job_guarantee {
+	struct guarantee declared;
+	double floor;			/* promised goodput, on the slowest kind; NaN: not known */
+	int needs;			/* devices; 0: what is promised cannot be had here */
+	bool admitted;
+	double *goodput[SCHED_KINDS];	/* owned: of the candidate, NaN where below the floor */
+};
+
+/* Once the candidates are weighed: what each is promised, and who is admitted. */
+void promise_guarantees(const struct snapshot *s, struct decision *d);
+/* Once the policy has decided: tells a job whose guarantee the decision breaks, which is an error
+ * of the program. */
+void check_guarantees(struct decision *d, const struct sched_input *in);
+void explain_guarantees(const struct snapshot *s, struct decision *d);
+void job_guarantee_free(struct job_guarantee *g);	/* NULL is harmless */
+
+#endif

@@ -1,0 +1,68 @@
+/* guarantee_check.c - see guarantee_check.h. */
+#include "pollux/guarantee_check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define ROUNDING 1e-9
+
+static double goodput_of(const struct sched_input *in, int j, int replicas, int kind)
+{
+	const struct sched_job *job = &in->jobs[j];
+	const double *goodput = in->n_kinds > 1 ? job->kind_goodput[kind] : job->goodput;
+
+	return goodput && replicas <= job->max_replicas ? goodput[replicas] : (double)NAN;
+}
+
+/* The least devices on which the job is as fast as promised; 0: on none. */
+static int least_of(const struct sched_input *in, int j, double floor)
+{
+	for (int r = 1; r <= in->jobs[j].max_replicas && r <= in->n_devices; r++)
+		for (int k = 0; k < in->n_kinds || k == 0; k++)
+			if (goodput_of(in, j, r, k) >= floor * (1 - ROUNDING))
+				return r;
+	return 0;
+}
+
+/* True if devices went away, or guarantees grew with what was learnt, so that not all can be
+ * kept. */
+static bool is_impossible(const struct sched_input *in, const double *floor)
+{
+	int devices = 0;
+
+	for (int j = 0; j < in->n_jobs; j++) {
+		const struct sched_job *job = &in->jobs[j];
+
+		if (job->replicas > 0 && !job->preemptible)
+			devices += job->replicas;
+		else if (job->replicas > 0 && floor[j] > 0)
+			devices += least_of(in, j, floor[j]);
+	}
+	return devices > in->n_devices;
+}
+
+int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,
+		    const double *floor, char *why, size_t size)
+{
+	if (is_impossible(in, floor))
+		return -1;
+	for (int j = 0; j < in->n_jobs; j++) {
+		const struct sched_job *job = &in->jobs[j];
+		const struct sched_choice *c = &choices[j];
+		double goodput = goodput_of(in, j, c->replicas, c->kind);
+
+		if (!(floor[j] > 0) || !least_of(in, j, floor[j]))
+			continue;
+		if (c->replicas == 0 && job->replicas > 0) {
+			snprintf(why, size, "it would lose its %d devices", job->replicas);
+			return j;
+		}
+		if (c->replicas > 0 && job->preemptible &&
+		    !(goodput >= floor[j] * (1 - ROUNDING))) {
+			snprintf(why, size, "%.4g samples/s on %d devices, promised %.4g",
+				 goodput, c->replicas, floor[j]);
+			return j;
+		}
+	}
+	return -1;
+}

@@ -1,0 +1,127 @@
+#!/bin/sh
+# guarantee.t - --guarantee: what is refused, who is admitted, what a job keeps while others take
+# turns, and what the plans that were measured make of it.
+# shellcheck disable=SC2016,SC2317 # Perl and sh for later; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY POLLUX_GUARANTEED_DEVICES CUDA_VISIBLE_DEVICES
+POLLUX_SLOTS=2 POLLUX_SLICE=1s
+export POLLUX_SLOTS POLLUX_SLICE
+cleanup() { end_jobs >/dev/null; }
+
+submit() { "$POLLUX" submit -q "$@"; }
+field() { "$POLLUX" status --json "$1" | json 'my $j = $d->{jobs}[0]; print $j->{'"$2"'} // "-"'; }
+refused() { # refused NAME STATUS PATTERN OPTION...
+	refused_name=$1 refused_rc=$2 refused_like=$3
+	shift 3
+	run "$POLLUX" submit "$@" -- true
+	is "$refused_name" "$refused_rc" "$rc"
+	like 'and says why' "$refused_like" "$err"
+}
+
+# --- what is refused ---
+for wrong in 0 two 2: 1025 2x; do
+	refused "no guarantee of '$wrong'" 64 \
+		"--guarantee' is a number of devices from 1 to 1024.*: 2 or 2:dp, not '$wrong'" \
+		-r 1:4 --guarantee "$wrong"
+done
+refused 'none beyond --replicas' 64 "'--guarantee': 2 devices are not within --replicas 1:1" \
+	--guarantee 2
+refused 'nor below' 64 "'--guarantee': 1 device is not within --replicas 2:4" \
+	-r 2:4 --guarantee 1
+refused 'none in a plan that is not declared' 64 "no --plan has the name 'gc'" \
+	--plan dp= --guarantee 1:gc
+refused 'nor without plans' 64 "no --plan has the name 'dp'" --guarantee 1:dp
+refused 'none on a shared device' 64 'give one of --guarantee and --share' \
+	--share --guarantee 1
+POLLUX_POLICY=las refused 'none under a policy that keeps none' 78 \
+	"the policy is 'las'; only 'goodput' keeps guarantees" --guarantee 1
+POLLUX_GUARANTEED_DEVICES=1 refused 'none beyond the limit' 78 \
+	'2 devices are more than guaranteed_devices = 1 allows' -r 1:2 --guarantee 2
+for wrong in some -1 1025 2.5; do
+	POLLUX_GUARANTEED_DEVICES=$wrong run "$POLLUX" schedule
+	is "guaranteed_devices is not '$wrong'" 78 "$rc"
+	like 'which is said' "'$wrong' is not a whole number from 0 to 1024, or all" "$err"
+done
+is 'nothing was submitted' '' "$("$POLLUX" status --json | json 'print @{$d->{jobs}}')"
+
+# --- what a job keeps ---
+for _ in 1 2 3; do submit --preempt -- sleep 1000 >/dev/null; done
+sure=$(submit --preempt --guarantee 1 -- sleep 1000)
+is 'JSON has the guarantee' 1 "$(field "$sure" guarantee)"
+like 'status has' 'guarantee +1$' "$("$POLLUX" status "$sure")"
+runs() { [ "$(field "$1" state)" = running ]; }
+starts() { # starts JOB: passes are made until then
+	for _ in 1 2 3 4 5 6 7 8; do
+		"$POLLUX" schedule
+		runs "$1" && return
+		sleep 1
+	done
+	return 1
+}
+ok 'the newest job starts when slices end' starts "$sure"
+like 'explain says so' 'its guarantee needs 1 device' "$("$POLLUX" explain "$sure")"
+like 'the reason says so' '^its guarantee needs 1 device; ' "$(field "$sure" reason)"
+for _ in 1 2 3 4 5 6; do
+	sleep 0.6
+	"$POLLUX" schedule
+done
+is 'it has one run, while others take turns' 1 "$(field "$sure" runs)"
+is 'which they do' 3 "$(store "SELECT count(DISTINCT job_id) FROM runs WHERE job_id <> $sure")"
+
+# --- who is admitted ---
+wide=$(submit -r 1:2 --preempt --guarantee 2 -- sleep 1000)
+late=$(submit --preempt --guarantee 1 -- sleep 1000)
+"$POLLUX" schedule
+is 'a guarantee beside which there is no room waits' \
+	'its guarantee needs 2 devices; 1 of 2 that can be guaranteed are promised' \
+	"$(field "$wide" reason)"
+is 'and so do later ones' 'its guarantee needs 1 device; earlier jobs wait for theirs' \
+	"$(field "$late" reason)"
+"$POLLUX" cancel -q "$wide" 2>/dev/null || "$POLLUX" cancel "$wide" >/dev/null
+POLLUX_GUARANTEED_DEVICES=1 "$POLLUX" schedule
+is 'guaranteed_devices leaves the rest to others' \
+	'its guarantee needs 1 device; 1 of 1 that can be guaranteed are promised' \
+	"$(field "$late" reason)"
+ok 'all may be guaranteed' starts "$late"
+POLLUX_POLICY=las "$POLLUX" schedule
+like 'another policy says that it keeps none' 'policy las keeps no guarantee' \
+	"$(field "$sure" reason)"
+again=$("$POLLUX" again -q "$wide")
+is 'again has the guarantee' 2 "$(field "$again" guarantee)"
+end_jobs
+
+# --- plans that were measured ---
+measured() { # measured JOB SECONDS: of a step
+	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
+		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
+		step_time_s, step_time_sd_s, step_time_min_s)
+		SELECT r.id, 1, d.kind, 1, r.replicas, 64 / r.replicas, 1, 1000, 100, 0, 0, $2,
+			$2 / 1000, $2
+		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1 LIMIT 1"
+}
+as_one() { submit -b 64 --workload w "$@"; }
+ends() {
+	for _ in 1 2 3 4 5 6; do
+		"$POLLUX" schedule
+		wait_for 20 no_supervisor
+		[ "$(field "$1" state)" = 'done' ] && return
+	done
+	return 1
+}
+plan_of() { store "SELECT group_concat(plan, ' ') FROM runs WHERE job_id = $1"; }
+one=$(as_one --plan quick=-q -- true)
+ends "$one"
+measured "$one" 0.010
+two=$(as_one -r 2 --plan slow= -- true)
+ends "$two"
+measured "$two" 0.0125
+less=$(as_one -r 1:2 --plan slow= --plan quick=-q --guarantee 2 -- true)
+ends "$less"
+is 'the better plan is taken' quick "$(store "SELECT plan FROM runs WHERE job_id = $less")"
+like 'it keeps a guarantee on fewer devices' ': its guarantee needs 1 device; plan quick' \
+	"$(store "SELECT text FROM events WHERE job_id = $less AND kind = 'assigned'")"
+new=$(as_one -r 1:2 --plan quick=-q --plan new=-n --guarantee 2:new -- true)
+ends "$new"
+is 'a plan that was not measured has the devices that it was promised' "2 new" \
+	"$(store "SELECT replicas, plan FROM runs WHERE job_id = $new" | tr '|' ' ')"
+finish

@@ -1,0 +1,235 @@
+/* Guarantees: what --guarantee takes, what the policy goodput makes of jobs that have one, and the
+ * checker, which finds each way to break one. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pollux/guarantee.h"
+#include "pollux/guarantee_check.h"
+#include "pollux/policy.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define SLICE_S 600.0
+#define NOW_S 10000.0
+#define DEVICES 4
+#define JOBS 5
+#define PASSES 200
+#define RUNS 200
+
+static const double linear[] = { 0, 100, 200, 300, 400 };
+static const double from_two[] = { 0, (double)NAN, 200, 300, 400 };
+static const double from_three[] = { 0, (double)NAN, (double)NAN, 300, 400 };
+
+static void test_parse(void)
+{
+	static const char *const wrong[] = { "", "0", "two", "2x", "2:", "1025", ":dp", "-1", "+2",
+					     "99999999999", "2:abcdefghijklmnopqrstuvwxyz0123456" };
+	struct guarantee g;
+	struct err err;
+
+	is_int(guarantee_parse("2", &g, &err), 0, "a number of devices");
+	ok(g.replicas == 2 && !g.plan[0], "has no plan");
+	is_int(guarantee_parse("16:zero-2", &g, &err), 0, "and with a plan");
+	ok(g.replicas == 16 && !strcmp(g.plan, "zero-2"), "which is named");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		char what[100];
+
+		snprintf(what, sizeof(what), "'%s' is refused", wrong[i]);
+		ok(guarantee_parse(wrong[i], &g, &err) == -1 && err.exit_status == EX_USAGE, what);
+	}
+}
+
+static struct sched_job waits(int64_t id, const double *goodput)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = 1, .max_replicas = DEVICES, .weight = 1,
+		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
+		.waiting_since_s = NOW_S - 60, .goodput = goodput, .goodput_now = (double)NAN,
+		.remaining_samples = (double)NAN,
+	};
+}
+
+static struct sched_job sure(struct sched_job job)
+{
+	job.guaranteed = true;
+	return job;
+}
+
+static struct sched_job holds(struct sched_job job, int replicas, double age_s)
+{
+	job.replicas = replicas;
+	job.launched_s = NOW_S - age_s;
+	job.submitted_s = NOW_S - age_s - 60;
+	job.attained_service_device_s = age_s * replicas;
+	job.restarts = 1;
+	return job;
+}
+
+static struct sched_choice choices[JOBS];
+
+static void decide(const struct sched_job *jobs, int n)
+{
+	struct sched_input in = { jobs, n, DEVICES, NOW_S, SLICE_S, 0, .n_ended = 0 };
+
+	policy_goodput.decide(&in, choices);
+}
+
+static void test_by_hand(void)
+{
+	const struct sched_job newest[] = {
+		waits(1, linear), waits(2, linear), waits(3, linear), waits(4, linear),
+		sure(waits(5, from_three)),
+	};
+	const struct sched_job wide[] = {
+		sure(holds(waits(1, from_two), 4, 10 * SLICE_S)), waits(2, linear),
+		waits(3, linear), waits(4, linear),
+	};
+	struct sched_job old[] = {
+		sure(holds(waits(1, from_three), 3, 10 * SLICE_S)),
+		waits(2, from_two), waits(3, linear),
+	};
+	const struct sched_job slow[] = {
+		sure(holds(waits(1, from_three), 2, 10 * SLICE_S)),
+		holds(waits(2, linear), 2, 10 * SLICE_S),
+	};
+	const struct sched_job in_slice[] = {
+		holds(waits(1, linear), 4, SLICE_S / 2), sure(waits(2, from_two)),
+	};
+
+	decide(newest, 5);
+	is_int(choices[4].replicas, 3, "the newest job with a guarantee starts before all others");
+	decide(wide, 4);
+	is_int(choices[0].replicas, 2, "a running one gives up what it does not need");
+	ok(choices[1].replicas + choices[2].replicas + choices[3].replicas == 2, "to others");
+	old[1].submitted_s = old[1].waiting_since_s = NOW_S - 1e6;
+	decide(old, 3);
+	is_int(choices[0].replicas, 3, "but nothing more, however long others wait");
+	is_int(choices[2].replicas, 1, "and these do not keep back those that fit");
+	ok(strstr(choices[1].reason, "job 1, not preemptible or guaranteed, keeps 3"),
+	   "which a reason says");
+	decide(slow, 2);
+	ok(choices[0].replicas >= 3, "a job that became slower than promised grows at once");
+	decide(in_slice, 2);
+	is_int(choices[0].replicas, 4, "slices are kept");
+	ok(strstr(choices[1].reason, "needs 2 devices; guaranteed: gathers devices"),
+	   "until they end");
+}
+
+/* --- many passes --- */
+
+struct world {
+	uint64_t random;
+	struct sched_job jobs[JOBS];
+	double goodput[JOBS][DEVICES + 1], floor[JOBS];
+	double now_s;
+};
+
+static void draw(struct world *w)
+{
+	int promised = 0;
+
+	for (int j = 0; j < JOBS; j++) {
+		struct sched_job *job = &w->jobs[j];
+		int least = 1 + case_below(&w->random, 3);
+
+		*job = waits(j + 1, w->goodput[j]);
+		job->submitted_s = job->waiting_since_s = w->now_s;
+		job->min_replicas = 1 + case_below(&w->random, 2);
+		job->restart_s = 1 + 100 * case_uniform(&w->random);
+		job->preemptible = case_below(&w->random, 5) > 0;
+		least = least < job->min_replicas ? job->min_replicas : least;
+		job->guaranteed = promised + least <= DEVICES && case_below(&w->random, 2);
+		promised += job->guaranteed ? least : 0;
+		for (int r = 1; r <= DEVICES; r++)
+			w->goodput[j][r] = 100 * pow(r, 0.3 + 0.1 * j);
+		w->floor[j] = job->guaranteed ? w->goodput[j][least] : 0;
+		for (int r = 1; job->guaranteed && r < least; r++)
+			w->goodput[j][r] = (double)NAN;
+	}
+}
+
+/* Carries the decision out; returns false if a guarantee was broken. */
+static bool pass(struct world *w)
+{
+	struct sched_input in = { w->jobs, JOBS, DEVICES, w->now_s, SLICE_S, 0, .n_ended = 0 };
+	char why[100];
+	bool kept;
+
+	policy_goodput.decide(&in, choices);
+	kept = guarantee_check(&in, choices, w->floor, why, sizeof(why)) < 0;
+	for (int j = 0; j < JOBS; j++) {
+		struct sched_job *job = &w->jobs[j];
+		int replicas = choices[j].replicas;
+
+		job->attained_service_device_s += 60.0 * job->replicas;
+		if (replicas == job->replicas)
+			continue;
+		job->restarts += replicas > 0 && job->attained_service_device_s > 0;
+		job->replicas = replicas;
+		job->launched_s = job->waiting_since_s = w->now_s;
+	}
+	w->now_s += 60;
+	return kept;
+}
+
+static void test_many_passes(void)
+{
+	struct world w = { .random = 5, .now_s = NOW_S };
+	int broken = 0, idle = 0, guaranteed = 0;
+
+	for (int run = 0; run < RUNS; run++) {
+		draw(&w);
+		for (int n = 0; n < PASSES; n++)
+			broken += !pass(&w);
+		for (int j = 0; j < JOBS; j++) {
+			bool fixed = false;
+
+			for (int i = 0; i < JOBS; i++)
+				fixed |= !w.jobs[i].preemptible;
+			guaranteed += w.jobs[j].guaranteed && !fixed;
+			idle += w.jobs[j].guaranteed && !fixed && !w.jobs[j].replicas;
+		}
+	}
+	is_int(broken, 0, "40,000 decisions keep all guarantees");
+	ok(guaranteed > 40, "of many jobs");
+	is_int(idle, 0, "which all run in the end");
+}
+
+/* --- the checker --- */
+
+static void test_checker(void)
+{
+	const struct sched_job jobs[] = {
+		sure(holds(waits(1, from_two), 2, SLICE_S)), holds(waits(2, linear), 2, SLICE_S),
+		sure(waits(3, from_two)),
+	};
+	struct sched_input in = { jobs, 3, DEVICES, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	const double floor[] = { 200, 0, 200 };
+	struct sched_choice chosen[] = { { .replicas = 2 }, { .replicas = 2 }, { .replicas = 0 } };
+	char why[100];
+
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1, "a decision that keeps");
+	chosen[0].replicas = 0;
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0, "a job loses its devices");
+	is_str(why, "it would lose its 2 devices", "which is said");
+	chosen[0].replicas = 1;
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0, "a job is too slow");
+	chosen[0].replicas = 2;
+	chosen[2].replicas = 1;
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 2, "so is one that starts");
+	in.n_devices = 1;
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1,
+	       "devices that went away break no guarantee");
+}
+
+int main(void)
+{
+	test_parse();
+	test_by_hand();
+	test_many_passes();
+	test_checker();
+	return done();
+}
