@@ -5,9 +5,9 @@
  * for J jobs and G devices.
  *
  * Values are added as integers, in units of 2^-48 of the largest value (fewer bits for more than
- * 16,000 jobs), so that neither the order of the jobs nor rounding decides. Between allocations of
- * equal worth, the one comes first where more jobs keep what they hold, then the one that uses
- * fewer devices, then the one that gives more to the earlier entry. */
+ * 16,000 jobs), so that neither the order of the jobs nor rounding decides. Of two
+ * allocations of equal worth, the better lets more jobs keep what they hold; if as many do, the
+ * better uses fewer devices, and then it gives more to the earlier entry. */
 #ifndef SCHED_ALLOCATION_H
 #define SCHED_ALLOCATION_H
 
@@ -20,8 +20,8 @@ struct allocation_job {
 	const double *value;
 };
 
-/* The jobs in the order of their ids. count[j] (result): devices of jobs[j]; all 0, and false
- * returned, where no allocation is allowed. */
+/* jobs: in the order of their ids. count[j] (result): the devices of jobs[j]. Returns false, with
+ * all counts 0, where no allocation is allowed. */
 bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_devices, int *count);
 
 /* Where the product of (capacity[k] + 1) is at most this, the search looks at all of them. */
@@ -32,11 +32,12 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_device
  *
  * A state of the dynamic program is what is left of each kind. Where there are more states than
  * ALLOCATION_STATES, each kind first gets a price (Lagrangian relaxation; the prices are found by
- * subgradient: M. Fisher, Management Science 1981). At the prices each job's best choice is its own
- * matter, and their sum bounds what any allocation is worth. A choice which loses more to the
- * job's best one than the bound is above a known allocation is in no best allocation, and the
- * dynamic program looks at the others. If even these are too many, the known allocation is taken.
- * *gap (may be NULL): the bound over the worth of the result, minus 1; 0 where it is exact. */
+ * subgradient: M. Fisher, Management Science 1981). At given prices each job chooses for itself,
+ * and the sum of these best choices bounds what any allocation is worth. Some allocation is known.
+ * Where a choice is worse than the job's best by more than the bound exceeds the known allocation,
+ * no best allocation has that choice. The dynamic program looks at the other choices. If these are
+ * still too many, the result is the known allocation. *gap (may be NULL): the bound over the worth
+ * of the result, minus 1; 0 where the result is exact. */
 bool allocation_best_of_kinds(const struct allocation_job *jobs, int n_jobs, const int *capacity,
 			      int n_kinds, int *at, double *gap);
 

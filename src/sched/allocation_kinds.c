@@ -156,7 +156,7 @@ static void keep_possible(struct kinds_search *s, const struct kinds_prices *p)
 	s->n_choices = n;
 }
 
-/* What the jobs with a single choice left have is no more part of the search. */
+/* Takes the jobs that have a single choice left, and their devices, out of the search. */
 static bool search_possible(const struct kinds_search *all, int *at)
 {
 	size_t n = (size_t)all->n_jobs;

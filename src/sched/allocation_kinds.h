@@ -36,7 +36,7 @@ static inline double kinds_reduced(const struct kinds_choice *c, const double *p
 	return c->value - price[c->kind] * c->devices;
 }
 
-/* The most that a choice of the job is worth after the price; *choice (may be NULL): which. */
+/* The largest worth minus price among the job's choices; *choice (may be NULL): that choice. */
 double kinds_best_reduced(const struct kinds_search *s, const double *price,
 			  const struct kinds_job *job, int *choice);
 

@@ -9,10 +9,10 @@
 
 #define STEPS 60
 #define STEP 1.5		/* Polyak's step length: less than 2 */
-#define SHORTER 0.7		/* after STALLED steps without a lower bound */
+#define SHORTER 0.7		/* the factor after STALLED steps that lowered no bound */
 #define STALLED 4
 #define MENDS 12			/* steps from one allocation to the next */
-#define NEAR 1e-6		/* of the bound: near enough */
+#define NEAR 1e-6		/* a gap of this part of the bound is none */
 
 struct prices {
 	const struct kinds_search *s;
@@ -74,7 +74,7 @@ static int lack_of(int left)
 	return left < 0 ? -left : 0;
 }
 
-/* By how many devices fewer are lacking after a change. */
+/* How many devices the change frees where too many are chosen. */
 static int made_up(const struct prices *p, const struct kinds_choice *from,
 		   const struct kinds_choice *to)
 {
@@ -91,7 +91,7 @@ struct move {
 	double score;
 };
 
-/* The change that loses least at the prices, for each device that it makes up for. */
+/* Finds the change of the job that loses least at the prices, for each device that is freed. */
 static void look_for_less(const struct prices *p, int j, struct move *best)
 {
 	const struct kinds_choice *from = &p->s->choices[p->chosen[j]];
@@ -113,7 +113,7 @@ static void look_for_less(const struct prices *p, int j, struct move *best)
 	}
 }
 
-/* The change that gains most, of those that the devices left allow. */
+/* Finds the change of the job that gains most with the devices left. */
 static void look_for_more(const struct prices *p, int j, struct move *best)
 {
 	const struct kinds_choice *from = &p->s->choices[p->chosen[j]];
@@ -137,7 +137,8 @@ static bool is_lacking(const struct prices *p)
 	return false;
 }
 
-/* False: no change makes the choices an allocation. */
+/* Changes choices until they are an allocation that no single change betters. False: no change
+ * makes them an allocation. */
 static bool mend(struct prices *p)
 {
 	for (;;) {
@@ -180,7 +181,7 @@ static void keep_better(struct prices *p, struct kinds_prices *best, int *at)
 
 /* --- prices --- */
 
-/* Returns false where all devices of each price are chosen: the choices are best. */
+/* Returns false where the choices take all devices that have a price: such choices are best. */
 static bool move_prices(struct prices *p, const int *left, double distance)
 {
 	double square = 0;

@@ -17,10 +17,10 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* The farthest pair counts before the sum of all pairs, which is less than 2^24 for 16 devices that
- * go to jobs which have 100,000. ASSIGN_EXACT jobs then cost less than IMPOSSIBLE, and twice
- * IMPOSSIBLE does not overflow. The tables are as small as possible, since looking up in them is
- * all the work. */
+/* A cost is the farthest pair times FARTHEST, plus the sum of all pairs: the sum stays below 2^24
+ * even where 16 devices go to jobs that have 100,000. All ASSIGN_EXACT jobs together cost less than
+ * IMPOSSIBLE, and twice IMPOSSIBLE does not overflow. 32 bits keep the tables small; looking up in
+ * the tables is all the work. */
 #define FARTHEST ((uint32_t)1 << 24)
 #define IMPOSSIBLE ((uint32_t)1 << 31)
 

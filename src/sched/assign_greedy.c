@@ -85,7 +85,7 @@ static int reach(const struct place *a, int need)
 	return link;
 }
 
-/* True if, of two equally tight and large groups, the first has more devices in its inner
+/* Compares two groups that are equally tight and large: the better has more devices in its inner
  * groups. */
 static int compare_fit(const struct place *a, const struct place *b, int need)
 {
@@ -121,8 +121,8 @@ static struct place *next_place(const struct picker *k, bool only_free, int need
 	return best;
 }
 
-/* n_wanted: the need of this and all later takers. If no more devices are free, only free ones are
- * taken. */
+/* n_wanted: what this and all later takers need. Where no more devices than these are free, the
+ * taker gets free devices only. */
 static void pick_for(struct picker *k, const struct taker *t, int n_wanted)
 {
 	start_from_own(k, t);

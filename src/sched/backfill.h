@@ -24,8 +24,8 @@
 
 #include "claims.h"
 
-/* items: the claims made so far. stuck: index of the stuck job, which is overdue since
- * overdue_s. */
+/* items: the claims made so far. stuck: index of the stuck job. overdue_s: since when the job is
+ * overdue. */
 struct stuck_job backfill_stuck_job(const struct curves *curves, const struct claims *claims,
 				    int stuck, double overdue_s);
 /* True if the job was started behind the stuck job, or would be if it started now. */

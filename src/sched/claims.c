@@ -75,7 +75,7 @@ static void protect(struct rest *rest, int index, enum claim_kind kind)
 	int *left = &rest->left[c->held_kind], first = rest->curves->kinds[c->held_kind].first;
 
 	*claim = (struct claim){ .kind = kind, .at = c->held };
-	if (c->held_devices > *left) {	/* devices went away: it has fewer, or none */
+	if (c->held_devices > *left) {	/* devices went away: the job keeps fewer, or none */
 		claim->kind = CLAIM_EXACT;
 		claim->at = first + *left;
 		while (claim->at > first && isnan(c->of[claim->at]))
@@ -232,7 +232,7 @@ static double round_device_s(const struct submission *list, int n, double since_
 	return low ? list[low - 1].round_device_s : 0;
 }
 
-/* Running jobs: as if they were stopped now. */
+/* How long each job may wait; for a running job, if it were stopped now. */
 static double *limits_of(const struct curves *curves)
 {
 	int n = curves->in->n_jobs;
@@ -301,7 +301,7 @@ static void take(struct rest *rest, int at)
 	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
 }
 
-/* The index, if as many devices are left; otherwise 0. */
+/* Returns the index if as many devices of its kind are left; otherwise 0. */
 static int kept_within(const struct rest *rest, int at)
 {
 	int left = rest->left[curve_kind_at(rest->curves, at)];
@@ -428,7 +428,8 @@ static double gathered_s(const struct rest *rest)
 	return isfinite(end_s) ? end_s : (double)NAN;
 }
 
-/* The first of the jobs that are about to end, if these have enough devices; -1: they do not. */
+/* If the jobs that are about to end have the devices that are lacking: the first of these jobs.
+ * Otherwise -1. */
 static int awaited(const struct rest *rest)
 {
 	int missing = missing_devices(rest), first = -1;

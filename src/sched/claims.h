@@ -2,14 +2,14 @@
  * which must start, and which must not.
  *
  * Protected jobs keep devices. Running jobs that are not preemptible keep exactly what they hold.
- * Jobs within their slice keep something, and until they have settled exactly what they hold. Where
- * devices went away and the protected jobs do not fit any more, the first of them, in this order
- * and then by id, keep theirs; the others have the most that is left, or none.
+ * Jobs within their slice keep something, and until they have settled exactly what they hold.
+ * Where devices went away, not all of these may fit. Then they keep their devices in this order,
+ * and then by id; a job for which too few are left gets the most that is left, or none.
  *
  * A job is about to end if, at its present rate, it needs less time than its restart takes. It
  * keeps exactly what it holds, since stopping it would cost more than any other job gains. Its
- * remaining work may be wrong, so an overdue job (below) waits for it at most CLAIMS_END_RESTARTS
- * restarts, counted from when that job was overdue and the slices of all running jobs were over.
+ * remaining work may be wrong. So an overdue job (below) waits for such an end only until
+ * CLAIMS_END_RESTARTS restarts after the overdue job was overdue and all slices were over.
  *
  * A job with a guarantee (policy.h) that runs keeps at least its least number of devices, and these
  * count as fixed. The earlier jobs come first where the devices do not suffice for all of them. If
@@ -22,9 +22,9 @@
  * even a running job on another number of devices, whose new slice would count again; unprotected
  * jobs may run on as they are.
  * A job that is stuck, to which jobs that are not preemptible leave too few devices, is an
- * exception: it cannot start while these run, whatever the others do. It is passed over, and
- * behind it only those jobs that are not preemptible are started which are not expected to delay
- * it: backfill.h. */
+ * exception: it cannot start while these run, whatever the others do. The stuck job is
+ * passed over. Behind it, a job that is not preemptible starts only if it is not expected to delay
+ * the stuck job: backfill.h. */
 #ifndef SCHED_CLAIMS_H
 #define SCHED_CLAIMS_H
 

@@ -111,8 +111,8 @@ static void set_allowed(const struct curves *all, struct curve *c)
 	}
 }
 
-/* A job may keep what it holds. If the goodput there is not modelled, it is taken for the present
- * one, or for that on the largest known number below. */
+/* A job may keep what it holds. Where the goodput on that number is not modelled, the present
+ * goodput stands for it, or the goodput on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
 	const double *goodput = goodput_on(all, c->job, c->held_kind);

@@ -27,8 +27,8 @@
  * the index kinds[k].first + r, and 0 is none. With one kind the index is the number. */
 struct curve {
 	const struct sched_job *job;
-	/* The smallest number it may be started on, on its slowest kind, and the index of that; 0:
-	 * none here. The smallest number on each kind; 0: none of that kind. */
+	/* The smallest number that the job may be started on, on its slowest kind, and the index of
+	 * that number; 0: none here. The smallest number on each kind; 0: none of that kind. */
 	int least, least_at;
 	int least_on[SCHED_KINDS];
 	int held;		/* index of the devices it has; 0: it waits; > n_devices: some of
@@ -44,10 +44,10 @@ struct curve {
 	/* slice_s / 20 where unknown: 30 s, as published, at the default slice of 10 min. */
 	double restart_s;
 	double relaunch_s;	/* restart_s, or the job's own: see policy.h */
-	/* Time lost by leaving its devices and coming back to as many; and by a relaunch on others,
-	 * or in another configuration. A job that waits loses restart_s. */
+	/* Time that the job loses by leaving its devices and coming back to as many; and by a
+	 * relaunch on other devices, or in another configuration. A waiting job loses restart_s. */
 	double turn_cost_s, relaunch_cost_s;
-	/* Its own, after the first: the configured one, or CURVE_SLICE_RESTARTS restarts. */
+	/* The slice after the first: the configured slice, or CURVE_SLICE_RESTARTS restarts. */
 	double slice_s;
 	double remaining_device_s;	/* of the rest of the job, at least one sample, on `least`
 					   devices; NaN: not known */

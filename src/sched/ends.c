@@ -8,8 +8,8 @@
 #include "pollux/random_numbers.h"
 
 #define NEWCOMERS 200		/* in one draw; later ones hardly delay a job that is here now */
-/* Looks at a job and a device, over all draws: about a tenth of a second. Whoever has not ended by
- * then is not told. */
+/* A look is at one job and one device. So many looks, over all draws, take about a tenth of a
+ * second. No end is told for a job that has not ended by then. */
 #define MOST_LOOKS 2e7
 #define END_SPREAD_S 2.0	/* a start and an end take a little more or less time */
 #define NEWCOMERS_ELASTICITY 0.7
@@ -210,7 +210,7 @@ static void see_who_is_here(struct draw *d)
 	d->one_ended = false;
 }
 
-/* The fewer have another place than before, the faster. */
+/* This is fast where most players keep their places. */
 static void insertion_sort(struct player **order, int n)
 {
 	for (int k = 1; k < n; k++) {
@@ -279,8 +279,8 @@ static void note_moved(struct draw *d, struct player *p)
 	d->moved[at] = p;
 }
 
-/* True if no player at a later place of the order may get more: n_given have devices so far, `seen`
- * of them are before the place, as is one without. */
+/* True if no player from this place of the order on may get more. n_given players have devices so
+ * far, and `seen` of them have earlier places. first: no player without a device was seen yet. */
 static bool is_last_place(const struct draw *d, bool first, int seen, int n_given)
 {
 	return !first && seen == n_given && d->n_wide == 0;
@@ -421,7 +421,7 @@ static void play(struct draw *d, const struct ends_stream *stream, const bool *w
 	for (int i = 0; i < d->n; i++)
 		if (d->players[i].held && may_run(&d->players[i]))
 			d->moved[d->n_moved++] = &d->players[i];
-	/* The rate of the newest jobs is that of a few only. */
+	/* The mean gap was taken from few jobs, so the gap of a draw spreads around it. */
 	d->gap_s = 2 * stream->gap_s / (random_exponential(&d->random, 1) +
 					random_exponential(&d->random, 1));
 	d->next_s = HUGE_VAL;
@@ -480,7 +480,7 @@ static void draw_init(struct draw *d, const struct curves *curves, const struct 
 	set_index(d);
 }
 
-/* Whatever the kinds of the devices, a draw has devices of one kind. */
+/* In a draw all devices are of one kind. */
 static const struct sched_input *one_kind(struct sched_input *in)
 {
 	in->n_kinds = 0;

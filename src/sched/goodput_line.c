@@ -123,8 +123,8 @@ static void set_keepers(const struct line *line, struct wait *w)
 	}
 }
 
-/* True if the job is no part of the line: jobs that are not preemptible leave too few devices, or a
- * job before it waits for them. */
+/* True if the job is outside the line: jobs that are not preemptible leave too few devices, or an
+ * earlier job waits for those jobs. */
 static bool is_stuck(const struct line *line, struct wait *w)
 {
 	const struct claims *claims = line->d->claims;
@@ -153,8 +153,8 @@ static double end_s(const struct line *line, int index)
 	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
 }
 
-/* An end is rounded to what can be known of it, so that a model that moves a little changes
- * nothing. */
+/* Rounds an expected end up to the precision of the expectation, so that a model that moves a
+ * little changes nothing. */
 static double rounded_up(double now_s, double s)
 {
 	double left_s = s - now_s, grain_s = left_s > 600 ? 60 : left_s > 60 ? 10 : 1;
@@ -172,8 +172,8 @@ static bool is_enough(const struct line *line, int running, int waiting)
 	return least && curve_devices_at(curves, at) + line->left[kind] >= least;
 }
 
-/* The running job whose end leaves enough devices soonest, as expected; -1: none before w->start_s,
- * which otherwise becomes that end. */
+/* The running job whose expected end is the first to leave enough devices, if that end is before
+ * w->start_s; w->start_s becomes that end. -1: there is none. */
 static int ends_first(const struct line *line, struct wait *w)
 {
 	const struct goodput_decision *d = line->d;
@@ -251,8 +251,8 @@ static struct yield yield_of(const struct line *line, int index, int lacking)
 	};
 }
 
-/* True if what remains of the job is known, it is in its slice, and at the end of the slice it has
- * no less left than the job that waits. */
+/* True if the job is in its slice, what remains of it is known, and at the end of the slice no less
+ * will remain of it than of the job that waits. */
 static bool yields(const struct line *line, const struct waiting *item, int index,
 		   const struct yield *y)
 {
@@ -283,8 +283,9 @@ static int find_yields(const struct line *line, const struct waiting *item, int 
 	return n;
 }
 
-/* The jobs whose slices end soonest, as many as leave enough devices; they lose less than the first
- * in line gains. False: too few do, or none before w->start_s or before another job is overdue. */
+/* Finds the jobs whose slices end soonest, as many as leave enough devices, among the jobs that
+ * lose less than the first in line gains. False: too few jobs do, or their slices end after
+ * w->start_s or after another job is overdue. */
 static bool slices_do(const struct line *line, const struct waiting *item, struct wait *w)
 {
 	size_t n_jobs = (size_t)line->d->curves->in->n_jobs;
@@ -325,7 +326,7 @@ static double density(const struct line *line, int index)
 	       curve_devices_at(d->curves, d->at[index]);
 }
 
-/* The running job that would lose least by leaving its devices, for each of them; -1: none. */
+/* The running job that would lose least, for each device, by leaving its devices; -1: none. */
 static int next_to_yield(const struct line *line)
 {
 	int index = -1;

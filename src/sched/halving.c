@@ -44,7 +44,7 @@ static int parse_rungs(const char *list, double total_samples, struct halving *h
 	return rc;
 }
 
-/* Adds rungs below the end, each eta times as far as the one before; at most this many. */
+/* Adds at most this many rungs below the end, each eta times as far as the rung before. */
 static int rungs_from(double first, int most, double total_samples, struct halving *h,
 		      struct err *err)
 {

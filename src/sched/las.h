@@ -54,8 +54,8 @@ struct las_timeline {
 
 /* final: all devices have been given. */
 void las_timeline_set(const struct las *las, struct las_timeline *t, bool final);
-/* When the job has its minimum, INFINITY if that cannot be told. The devices that it will have are
- * the first of the units then. */
+/* When the job has its minimum; INFINITY: that cannot be told. The devices of the minimum become
+ * the first of the units. */
 double las_timeline_start_s(struct las_timeline *t, const struct las_job *e);
 /* The job starts at start_s on the first of the units. A job that loses one of its minimum then
  * stops, and leaves its other devices too. */
@@ -67,15 +67,18 @@ void las_timeline_reserve(const struct las *las, struct las_timeline *t, struct 
 enum las_why {
 	LAS_TO_ITS_END,		/* it runs, and is not preemptible */
 	LAS_FOR_A_SLICE,	/* it runs, in its slice or launched now */
-	LAS_UNTIL_SERVED,	/* it runs until the job `id`, served less, can have `devices` */
-	LAS_UNTIL_FIRST,	/* it runs until the job `id`, put first, can have `devices` */
+	/* it runs until the job `id`, which was served less, can have `devices` */
+	LAS_UNTIL_SERVED,
+	/* it runs until the job `id`, which was put first, can have `devices` */
+	LAS_UNTIL_FIRST,
 	LAS_LEAST_SERVED,	/* it runs, and no job that waits has had less service */
 	LAS_ALONE,		/* it runs, and no job waits */
 	LAS_IMPOSSIBLE,		/* it waits, and the machine has too few devices */
 	LAS_KEEPERS,		/* `jobs`, not preemptible, keep `devices` */
 	/* it is not preemptible, and waits for the job `id`, which is stuck */
 	LAS_STUCK,
-	/* first in line: `jobs` are to end their slices, to have had as much */
+	/* it is first in line, and waits until `jobs` end their slices, or have had as much
+	 * service */
 	LAS_FIRST,
 	LAS_LATER,		/* in line after the job `id` */
 };

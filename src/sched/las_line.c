@@ -31,7 +31,7 @@ static struct las_fact running(const struct line *line, const struct las_job *e)
 	return (struct las_fact){ .why = line->las->n_waiting ? LAS_LEAST_SERVED : LAS_ALONE };
 }
 
-/* Of the devices that the job will have, those that are still to come. */
+/* What the first job in line waits for: the devices of its minimum that others still have. */
 static struct las_fact first_in_line(const struct line *line, const struct las_job *e)
 {
 	const struct las_timeline *t = &line->timeline;

@@ -7,14 +7,14 @@
 #define FIRST_BIN_SLICES 0.25
 #define SLICE_MIN_S 1e-6	/* so that no bin is empty or infinite, whatever the slice is */
 #define SLICE_MAX_S 1e9
-#define ENOUGH 1e-6		/* a later end of so few of the jobs changes nothing */
+#define ENOUGH 1e-6		/* where fewer of the jobs are left, their ends change nothing */
 
 static double service_of(const struct curve *c)
 {
 	return fmax(c->job->attained_service_device_s, 0);
 }
 
-/* A job that others measure has nothing to show: it counts like one that has had its slice. */
+/* A job whose workload another job measures counts as if it had had its slice. */
 static double counted_service(const struct curve *c)
 {
 	return fmax(service_of(c), c->job->measured_elsewhere ? c->least * c->slice_s : 0);
@@ -63,7 +63,7 @@ double lengths_effective_device_s(const struct lengths *l, const struct curve *c
 
 		if (service >= l->from[k + 1])
 			continue;
-		/* The jobs of a bin are equal to the last digit, wherever in it they are. */
+		/* All jobs of a bin get the same value, to the last digit. */
 		if (at <= service)
 			best = 1 / l->rate[k];
 		stay = exp(-l->rate[k] * (l->from[k + 1] - at));

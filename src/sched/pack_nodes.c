@@ -118,7 +118,7 @@ static int smallest_on(const struct placing *p, int node, int job)
 	return best;
 }
 
-/* Makes room on one more node, where fewest devices must be moved; false: no node has such room. */
+/* Makes room on the node where fewest devices must be moved; false: no node has such room. */
 static bool make_room(struct placing *p, int job, int room)
 {
 	int best = -1;

@@ -5,9 +5,9 @@
  * 3. allocation.h: the allocation that the claims allow with the largest sum of worth.
  * 4. goodput_line.h: whom the other jobs wait for.
  *
- * A decision, once carried out, is not revised while nothing else changes: what was chosen gains at
- * least as much as any other choice, since it has no restart to come, and the claims of the jobs
- * that were launched are those by which they were launched.
+ * A decision that was carried out is not revised while nothing else changes. The chosen devices
+ * gain at least as much as any others, since they need no further restart; and the jobs that were
+ * launched have the claims by which they were launched.
  *
  * Why nobody starves (the bound in policy.h). Let W have waited for B, at its largest. A job V that
  * has waited longer began its wait earlier, when no more jobs had been submitted: V's own B is not
@@ -34,7 +34,7 @@ static void set_values(const struct goodput_decision *d, int index, double *valu
 	for (int r = 0; r <= curves->n_devices; r++) {
 		bool may = !isnan(c->of[r]) && claim_allows(&d->claims->items[index], r);
 
-		/* Within the finite, whatever the input. */
+		/* The bounds keep the value finite, whatever the input is. */
 		value[r] = may ? fmax(-1e300, fmin(worth_of(d->worths, c, r), 1e300)) : -HUGE_VAL;
 	}
 }

@@ -175,7 +175,7 @@ static struct las_job *neediest(const struct las *las)
 		if (las_is_locked(e) || e->replicas >= e->job->max_replicas)
 			continue;
 		if (!e->job->preemptible && las->blocked)
-			continue;	/* it would keep them from the one that waits */
+			continue;	/* the job would keep the devices from the job that waits */
 		if (!best || needs_more(e, best))
 			best = e;
 	}

@@ -5,14 +5,15 @@
  *
  *	|goodput(r') - goodput(r)| / |r' - r| / reference_goodput
  *
- * 1. Jobs in turn: those that have waited for WAITING_S and still wait, then guaranteed ones, then
- *    by falling slope to their next number of devices. Each grows by steps while it can: it takes
- *    free devices; where there are too few, the job of lowest slope gives up a step, if that slope
- *    is below the one gained, or the taker has a guarantee to be kept.
- * 2. What is left goes by steps to the highest slope.
+ * 1. The jobs take turns: first the jobs that have waited for WAITING_S and still wait, then the
+ *    guaranteed jobs, then the others, by falling slope to their next number of devices. In its
+ *    turn a job grows by steps while it can. It takes free devices. Where there are too few, the
+ *    job of lowest slope gives up a step, if that slope is below the slope of the taker's step, or
+ *    if the taker's guarantee is to be kept.
+ * 2. The devices left go by steps to the job of highest slope.
  *
- * A running job is touched only where restarts, one more included, have cost at most RESTARTS of
- * its age. */
+ * A running job is changed only where its restarts, with the restart of this change, have cost at
+ * most RESTARTS of its age. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static bool overdue(const struct sched_input *in, const struct sched_job *job)
 	return !job->replicas && in->now_s - job->submitted_s > WAITING_S;
 }
 
-/* The job that loses least by a step down, other than the taker; -1: none may. */
+/* The job, other than the taker, that loses least by a step down; -1: no job may give up a step. */
 static int find_victim(const struct state *s, int taker, double below, bool keeps_guarantee)
 {
 	int victim = -1;

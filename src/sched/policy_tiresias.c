@@ -79,7 +79,7 @@ static void explain(const struct sched_input *in, const struct entry *e, int lin
 			   TIRESIAS_QUEUE_DEVICE_S / 3600);
 }
 
-/* Devices went away, so a job that is not preemptible may hold more than are left: it has fewer, or
+/* What a job that is not preemptible keeps where devices went away and fewer are left: fewer, or
  * none. */
 static int shrunk(const struct entry *e, int left)
 {

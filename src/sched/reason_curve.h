@@ -18,8 +18,8 @@ void reason_add_need(const struct curve *c, double length_device_s, char *reason
 void reason_add_devices_at(const struct curves *curves, int at, char *reason);
 /* ": 1.7x of one device; one more would add 9 %", after "2 devices"; as far as it is known. */
 void reason_add_gain(const struct curves *curves, const struct curve *c, int at, char *reason);
-/* The whole reason, for policies without more to tell. waits: why a job waits that could be given
- * devices, such as "; others come first". */
+/* The whole reason, for policies that have no more to tell. waits: why the job waits although it
+ * could be given devices, such as "; others come first". */
 void reason_add_choice(const struct curves *curves, const struct curve *c, int at,
 		       const char *waits, char *reason);
 

@@ -4,7 +4,7 @@
 
 #include "goodput_line.h"
 
-/* Of the job at index, which has devices. */
+/* The reason of the job at index, which has devices. */
 void reason_goodput_runs(const struct goodput_decision *d, int index, char *reason);
 void reason_goodput_waits(const struct goodput_decision *d, const struct wait *w, char *reason);
 

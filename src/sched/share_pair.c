@@ -37,7 +37,7 @@ static bool fits(const struct share_group *g)
 
 	for (int i = 0; i < g->n; i++)
 		sum += g->need_bytes[i];
-	/* NaN is no answer: it does not fit. */
+	/* A peak that is NaN is not known, and counts as one that does not fit. */
 	return g->room_bytes == 0 || sum <= (1 - SHARE_SPARE) * g->room_bytes;
 }
 

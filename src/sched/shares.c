@@ -47,7 +47,8 @@ void shares_divide(struct share *people, int n, int n_devices)
 	}
 }
 
-/* What is left is divided among those who want more, until somebody has enough. */
+/* In each round the devices left are divided among the people who want more, until one of them has
+ * enough. */
 double shares_exact(const struct share *people, int n, int own, int n_devices)
 {
 	double left = n_devices, level = 0;	/* devices for a weight of 1 */
@@ -146,7 +147,8 @@ int shares_wanted(const struct sched_input *in, const struct sched_choice *choic
 	return n;
 }
 
-/* The slice of every policy is at least the input's, or as long as the restart asks for. */
+/* The slice of every policy is at least the slice of the input, and at least as long as the job's
+ * restart asks for. */
 static bool is_in_slice(const struct sched_input *in, const struct sched_job *job)
 {
 	double age_s = in->now_s - job->launched_s;

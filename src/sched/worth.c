@@ -12,13 +12,13 @@
 #define HORIZON_SLICES 0.5
 #define HORIZON_RESTARTS 10
 #define RELAUNCH_GAIN 1.1
-/* On the devices it holds. */
+/* The horizon of a relaunch on the devices that the job holds, in slices. */
 #define RECONFIGURE_SLICES 1
 #define RECONFIGURE_GAIN 1.05
 
 /* --- ranks --- */
 
-/* True if a slice of the job tells what nothing else tells. */
+/* True if the job's first slice is to measure what is not known of its workload. */
 static bool is_to_be_measured(const struct curve *c)
 {
 	return isnan(c->unit) && !c->job->measured_elsewhere;
@@ -169,7 +169,7 @@ static double elasticity(const struct curves *curves, const struct curve *c, int
 	return fmax(0, fmin(log(of[most] / c->least) / log((double)most / c->least), 1));
 }
 
-/* In each sum, one half of the job itself is included; the other half is added here. */
+/* Each sum counts the job itself as one half; the other half is added here. */
 static void set_rank(const struct worths *w, const struct crowd *crowd, int index)
 {
 	const struct curve *c = &w->curves->items[index];
@@ -188,8 +188,8 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 			 bin->longer_unknown;
 }
 
-/* The first_rank of the job at the end of its slice on r devices. Of other jobs that run meanwhile
- * nothing is foreseen. */
+/* The first_rank of the job at the end of its slice on r devices, as if no other job ran
+ * meanwhile. */
 static double served_rank(const struct worths *w, const struct curve *c, int r, bool starts)
 {
 	double slice_end_s = curve_slice_end_s(w->curves, c, starts);
@@ -236,7 +236,7 @@ static double horizon_s(const struct curves *curves, double slices, double resta
 	return fmax(horizon, DBL_MIN);	/* divided by, whatever the input */
 }
 
-/* The mean rate over a horizon, cost_s of which is lost. More than all of it cannot be lost. */
+/* The mean rate over a horizon of which cost_s is lost, and at most all of it. */
 static double launched_rate(const struct curve *c, double speedup, double horizon, double cost_s)
 {
 	double work = c->remaining_device_s;
@@ -315,7 +315,8 @@ double worth_launched(const struct worths *w, const struct curve *c, int r)
 }
 
 /* The least gain for which a running job is changed: its worth at its present rate, minus its worth
- * at a rate lower by RELAUNCH_GAIN. It keeps small shifts of the model from causing relaunches. */
+ * at a rate lower by RELAUNCH_GAIN. This threshold keeps small shifts of the model from causing
+ * relaunches. */
 static double inertia(const struct worths *w, const struct curve *c)
 {
 	return kept(w, c) - worth_at(w, c, kept_rate(w, c) / RELAUNCH_GAIN);

@@ -3,9 +3,9 @@
  *	worth(r) = weight * (first_rank * sqrt(min(rate(r), least))
  *			     + rank * (sqrt(rate(r)) - sqrt(min(rate(r), least))))
  *
- * What is to be least is the expected mean completion time, restarts included, over the
- * distribution of what is left of each job (lengths.h). Let short jobs go first. Then the jobs that
- * are at least as long as this job wait for it, and each second that it ends sooner is a second
+ * The aim is the least expected mean completion time, restarts included, over the distribution of
+ * what is left of each job (lengths.h). Suppose that short jobs go first. Then all jobs that are at
+ * least as long as this job wait for it, and each second by which this job ends sooner is a second
  * less for each of them:
  *
  *	rank = sum over jobs k of P(length_k >= length), the job itself among them
@@ -23,13 +23,12 @@
  *
  * with the job's own p between its least devices and a fair share of the machine, and p is 0 where
  * either length is unknown. The roots are rounded to 1 %, which makes comparing thousands of jobs
- * fast. That the chance goes by square roots, and the worth by the root of the rate, was found in
- * simulation.
+ * fast. The square roots in the chance and in the worth were found in simulation.
  *
  * The rate, in devices (speedup), is the mean over a horizon of half a slice, or of ten restarts
  * where that is longer, so that a job that starts slowly can still pay for its start. (Both are 5
- * minutes for the published restart of 30 s and the default slice.) On the devices it holds, a job
- * goes on at its present rate. A job that waits is not charged for its restart, which has to be
+ * minutes for the published restart of 30 s and the default slice.) On the devices that it holds, a
+ * job goes on at its present rate. A job that waits is not charged for its restart, which has to be
  * paid whenever it starts. A running job on other devices restarts first:
  *
  *	rate = speedup(r) * (horizon - restart) / horizon
@@ -38,15 +37,16 @@
  * For a running job, every number of devices but the one it holds, including none, is worth less by
  * 10 % of its rate: models move as they learn, and such a gain is not worth a relaunch.
  *
- * A run that a turn only suspends (policy.h) restarts in another sense: on no devices it loses the
- * time in which it goes on, and on another number, or in another configuration, that of a relaunch
- * with the work since its last checkpoint. A run that a turn ends and relaunches loses that work in
- * either case. Work that is lost never lengthens a horizon or a slice, and at most the whole
- * horizon is lost: a job that never saves is not safe from its turn.
+ * Some runs are only suspended when their turn ends (policy.h). Without devices, such a run loses
+ * the short time that it takes to continue. On another number of devices, or in another
+ * configuration, it loses the time of a relaunch and the work since its last checkpoint. A run that
+ * is ended and relaunched loses that work in either case. Lost work never lengthens a horizon or a
+ * slice, and at most the whole horizon is lost: a job that never saves loses its devices in turn
+ * like the others.
  *
  * A job may also be relaunched on the devices it holds, at a better configuration. No other job's
- * devices change then, so the horizon is a slice, or ten restarts, and the least gain 5 %. No
- * devices are worth nothing; to a running job they cost the restart that would bring it back. */
+ * devices change then, so the horizon is a slice, or ten restarts, and the least gain 5 %. To have
+ * no devices is worth nothing, and costs a running job the restart that would bring it back. */
 #ifndef SCHED_WORTH_H
 #define SCHED_WORTH_H
 
@@ -67,8 +67,8 @@ struct worths {
 struct worths worths_of(const struct curves *curves);
 void worths_release(struct worths *w);
 
-/* What remains of the job; where that is not known, what is told of it and what jobs beside a stuck
- * one are taken for: the service that it has had, and 12 slices. */
+/* What remains of the job. Where that is not known: the service that the job has had, and 12
+ * slices; reasons tell this length, and jobs beside a stuck job are taken to have it. */
 double worth_length_device_s(const struct curves *curves, const struct curve *c);
 /* The worth of r > 0 devices to a job that is launched on them. */
 double worth_launched(const struct worths *w, const struct curve *c, int r);
