@@ -27,7 +27,7 @@ static void hash_args(struct execution_plan *p)
 	snprintf(p->hash, sizeof(p->hash), "%08x", (unsigned)(hash ^ hash >> 32));
 }
 
-/* text: behind the ':'. Moves *text to the '=' before the arguments. */
+/* *text is behind the ':', and is moved to the '=' before the arguments. */
 static int parse_attributes(struct execution_plan *p, const char **text, struct err *err)
 {
 	static const char key[] = "group=";

@@ -105,7 +105,8 @@ double noise_scale_value(const struct noise_scale *s)
 /* The values q for which the mean of var - q sqr is within t standard errors of 0: E. C. Fieller,
  * "Some problems in interval estimation", J. R. Stat. Soc. B 16 (1954), 175-185. They lie between
  * the roots of a q^2 - 2 b q + c, or beyond the positive root if a <= 0. |G|^2 is not negative: a
- * negative mean counts as 0, which lowers the bound. One that cannot be 0 says nothing. */
+ * negative mean counts as 0, which lowers the bound. A negative mean that cannot be 0 by chance
+ * gives no interval. */
 struct noise_interval noise_scale_interval(const struct noise_scale *s)
 {
 	struct noise_interval interval = { (double)NAN, (double)INFINITY };

@@ -8,11 +8,11 @@
 #define N N_PLAN_SPEED_PARAMS
 #define ROUNDS 20		/* searches, each of which starts where the last one ended */
 #define MAX_EVALUATIONS 2000	/* of a search */
-#define ENOUGH 1e-10		/* relative gain of a search that is worth no other */
+#define ENOUGH 1e-10		/* a smaller relative gain ends the searches */
 
 enum { K_BWD, K_SYNC, K_OPT, K_OS, K_CONST, K_OFF, K_SWAP };
 
-/* Published bounds and start, the start moved within the bounds. */
+/* The published bounds, and the published start, moved to within these bounds. */
 static const double low[N] = { 1, 1, 1e-8, 1e-8, 1e-8, 0, 0 };
 static const double high[N] = { 10, HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL };
 static const double start[N] = { 1.5, 1, .001, 1, 1, 1, 1 };
@@ -35,8 +35,8 @@ static void add_param(struct time *t, const double *k, int i, double factor)
 	t->slope[i] += factor;
 }
 
-/* Backward pass and gradients' way between GPUs, partly at the same time. Both are taken relative
- * to the longer of the two, so that no power overflows. */
+/* The time of the backward pass and of the exchange of gradients, which overlap. Both are divided
+ * by the longer of the two, so that no power overflows. */
 static struct time overlapped(const double *k, double forward_ms, double dp_ms)
 {
 	double bwd_ms = k[K_BWD] * forward_ms, longer = fmax(bwd_ms, dp_ms), gamma = k[K_SYNC];
@@ -111,7 +111,7 @@ static void add_square(struct time *sum, const struct time *t, double measured_m
 		sum->slope[i] += difference * t->slope[i] / t->ms;
 }
 
-/* Adds the root mean square. At 0 the root has no slope, and 0 is a slope below it. */
+/* Adds the root mean square. At 0 the root has no slope; 0 is used. */
 static double add_root(const struct time *sum, int n, double *slope)
 {
 	double root = sqrt(2 * sum->ms / n);
@@ -149,7 +149,7 @@ struct fit {
 	double error;
 };
 
-/* For NLopt, which may end with an error by rounding: the best point seen is kept. */
+/* The objective for NLopt. The best point seen is kept: rounding may end NLopt with an error. */
 static double evaluate(unsigned n, const double *x, double *slope, void *data)
 {
 	struct fit *fit = data;

@@ -51,7 +51,7 @@ static bool is_repeated(const struct split_entry *entries, int n, const struct s
 	return false;
 }
 
-/* True if the disagreement of two entries is none that a disturbance of one run would make. */
+/* True if the disagreement of two entries cannot come from a disturbance of one run. */
 static bool is_sure(const struct split_entry *entries, int n, const struct split_entry *a,
 		    const struct split_entry *b, const char *name)
 {

@@ -19,10 +19,10 @@ static bool is_taken(const struct snapshot *s, const struct decision *d, int dev
 	return !d->usable[device] && device_user_worst(&s->users, device) != NULL;
 }
 
-/* True if the device is not usable for a reason of its own, which may pass. */
+/* True if the device itself cannot be used, for a reason that may pass. */
 static bool is_out(const struct snapshot *s, const struct decision *d, int device)
 {
-	/* sharing.c tells of it */
+	/* then sharing.c tells the reason */
 	bool is_known = s->elsewhere && s->elsewhere[device] && s->people.count > 0;
 
 	return !d->usable[device] && s->devices.items[device].reason[0] && !is_known;
@@ -46,8 +46,8 @@ static struct counts count_devices(const struct snapshot *s, const struct decisi
 	return n;
 }
 
-/* The device to name first: one with somebody's process before one of a profile before any
- * other that is out. -1: none. */
+/* The device to name: first a device on which somebody has a process, then a device of a profile,
+ * then any other that cannot be used. -1: none. */
 static int first_of_note(const struct snapshot *s, const struct decision *d)
 {
 	int held = -1, out = -1;
@@ -77,7 +77,7 @@ static void describe_profile(const struct snapshot *s, int64_t job_id, struct te
 		}
 }
 
-/* Before what the policy says, which is left out where there is no room for both. */
+/* Puts a sentence before the policy's; the latter is left out where there is no room for both. */
 void put_reason_first(char *reason, const char *why)
 {
 	char both[2 * SCHED_REASON_SIZE];
@@ -88,8 +88,8 @@ void put_reason_first(char *reason, const char *why)
 	snprintf(reason, SCHED_REASON_SIZE, "%.191s", both);
 }
 
-/* What the policy says of a job for which there are too few devices is right only where no more
- * come back. */
+/* Replaces the policy's sentence about a job that needs more devices than there are: the sentence
+ * is right only if no device comes back. */
 static void put_instead(char *reason, int least, const char *why)
 {
 	snprintf(reason, SCHED_REASON_SIZE, "needs %d device%s; %.160s", least,
@@ -98,8 +98,8 @@ static void put_instead(char *reason, int least, const char *why)
 
 /* --- who is told --- */
 
-/* The end of the last profile's budget, on the boot clock. NaN: it cannot be told, or has
- * passed: a profile stops late where its command does, and nobody knows how late. */
+/* The end of the last profile's budget, on the boot clock. NaN: the end cannot be told, or has
+ * passed. A profile whose command stops late is late itself, and nobody knows by how much. */
 static double profiles_end_s(const struct snapshot *s)
 {
 	double end_s = (double)NAN;
@@ -110,9 +110,9 @@ static double profiles_end_s(const struct snapshot *s)
 	return end_s > s->now_boot_s ? end_s : (double)NAN;
 }
 
-/* A job for which there are too few devices waits for any device that might come back. Of the
- * others, those are told that would be next, in the order of their submission, as far as the
- * blocked devices would do for them. */
+/* A job that needs more devices than there are waits for any device that might come back. Of the
+ * other waiting jobs, the next ones in the order of submission are told, as many as could run on
+ * the blocked devices. */
 void explain_blocked(const struct snapshot *s, struct decision *d)
 {
 	struct counts n = count_devices(s, d);

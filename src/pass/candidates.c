@@ -12,8 +12,8 @@
 #define RETRY_WAIT_MAX_S 600.0
 #define RETRY_DOUBLINGS_MAX 9
 
-/* Not to be started now: a person, or its time limit, is stopping the job for good; or its next
- * run is being called off, and a job has at most one assigned run. */
+/* True if the job is not to be started now: a person or its time limit is stopping the job for
+ * good, or its assigned run is being called off, and a job has at most one assigned run. */
 static bool is_leaving(const struct snapshot *s, int64_t job_id)
 {
 	for (int i = 0; i < s->runs.count; i++) {
@@ -44,7 +44,7 @@ static char *describe_setback(const struct job *job, const struct setback *setba
 			 setback->diagnosis);
 }
 
-/* Each of its last runs ran out of memory, on another kind of device each. */
+/* True if the job's last runs all ran out of memory, each on another kind of device. */
 static bool moves_to_more_memory(const struct snapshot *s, const struct job *job,
 				 const struct setback *setback)
 {
@@ -63,7 +63,7 @@ static bool waits_for_retry(const struct snapshot *s, const struct job *job,
 	double wait_s = fmin(RETRY_WAIT_S * pow(2, doublings), RETRY_WAIT_MAX_S);
 	double again_s = setback->end_boot_s + wait_s;
 
-	/* One loss may be an accident. */
+	/* a single loss may be an accident */
 	if (setback->n == 0 || s->now_boot_s >= again_s || moves_to_more_memory(s, job, setback) ||
 	    (setback->kind == SETBACK_LOST && setback->n == 1))
 		return false;
@@ -116,8 +116,8 @@ static bool saves(const struct snapshot *s, const struct job *job, const struct 
 	return job_may_be_preempted(job, run) && !(run && run_loses(s, run));
 }
 
-/* True if the job's run leaves its devices by being suspended: the run that it has, where memory
- * allows it, or the one that it is to have. */
+/* True if the job leaves its devices by being suspended. This is asked of the job's run, where
+ * memory allows a suspension, or of the run that the job is to have. */
 static bool suspends(const struct snapshot *s, const bool *suspendable, const struct job *job,
 		     const struct run *run)
 {
@@ -129,7 +129,7 @@ static bool suspends(const struct snapshot *s, const bool *suspendable, const st
 	return run ? suspendable[run - s->runs.items] : s->suspends;
 }
 
-/* A run of a version that knew no kinds. */
+/* True of runs that a version made which did not know kinds. */
 static bool has_several_kinds(const struct run *run)
 {
 	for (int i = 1; i < run->configuration.replicas; i++)
@@ -138,8 +138,8 @@ static bool has_several_kinds(const struct run *run)
 	return false;
 }
 
-/* True if the devices of the run are not on offer any more, as after a change of the slots, but
- * the run is not to leave them, or not for that. */
+/* True if the devices of the run are not on offer any more, as after a change of the slots, and the
+ * run stays on them all the same. */
 static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
 			      const bool *suspendable, const struct job *job,
 			      const struct run *run)
@@ -165,8 +165,9 @@ static void withdraw_devices(const struct snapshot *s, struct decision *d, const
 			}
 }
 
-/* The runs that stay are found before any device is withdrawn: otherwise a run that has lost
- * one of its devices could lose the others by that. By job; the caller frees it. */
+/* Withdraws the devices of the runs that stay where they are. All such runs are found before any
+ * device is withdrawn: otherwise a run that has lost one device could lose its other devices
+ * because of the first. Returns, by job, whether its run stays; the caller frees it. */
 static bool *withdraw_for_those_who_stay(const struct snapshot *s, const bool *suspendable,
 					 struct decision *d)
 {
@@ -183,7 +184,7 @@ static bool *withdraw_for_those_who_stay(const struct snapshot *s, const bool *s
 
 /* --- for the policy --- */
 
-/* A run whose memory stays as it is comes back on as many devices as it had. */
+/* A run that is suspended with its memory comes back on as many devices as it had. */
 static void keep_replicas(const struct candidate *c, struct sched_job *out)
 {
 	const struct run *run = c->run ? c->run : c->suspended;
@@ -200,9 +201,9 @@ static double service_of(const struct snapshot *s, const struct run *run)
 	       (run_clock_s(run, s->now_boot_s) - run->launch_boot_s);
 }
 
-/* When the run's slice began: it was launched, or went on. A program of which the helper knows that
- * it trains begins with its first step, or a slice after its launch: where programs take long to
- * start, nothing would be learnt of them in a slice. */
+/* When the run's slice began: when the run was launched, or continued. Where the helper knows that
+ * the program trains, the slice begins with the first step, and at the latest a slice after the
+ * launch: in its slice a program that takes long to start would otherwise teach nothing. */
 static double slice_began_s(const struct snapshot *s, const struct run *run)
 {
 	double started_s = run->launch_boot_s + run->first_step_s;
@@ -237,27 +238,27 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 
 	out.first = run ? 0 : job->declared.first_rank;
 	keep_replicas(c, &out);
-	/* A job that lost a device has to leave the others in any case: it counts as waiting. */
+	/* A job that lost a device has to leave the others anyway: the job counts as waiting. */
 	if (!run || !has_its_devices(s, d, run))
 		return out;
 	out.replicas = run->configuration.replicas;
-	/* A slice begins with the launch: the devices that the run waits for may take longer than a
-	 * slice to be left, and to revise the decision then would stop one job and start none. */
+	/* The slice of an assigned run has not begun: others may take longer than a slice to leave
+	 * its devices. If the decision were revised meanwhile, a job would stop and none start. */
 	out.launched_s = s->now_boot_s;
 	if (isfinite(run->launch_boot_s))
 		out.launched_s = slice_began_s(s, run);
 	return out;
 }
 
-/* A run that is being suspended is decided on once it has left its devices. */
+/* Nothing is decided on such a run before it has left its devices. */
 static bool is_being_suspended(const struct run *run)
 {
 	return run && run->suspension == SUSPENSION_ASKED;
 }
 
-/* True if there is no room on the disk of the store, or where the job saves. A reason that all jobs
- * have is without the numbers, which change: they would be written to the store again and again.
- * 'pollux status' tells them. */
+/* True if there is no room on the disk of the store, or where the job saves. The reason has no
+ * numbers where all jobs have the same reason: numbers change, and each change would be written to
+ * the store for each job. 'pollux status' tells the numbers. */
 static bool waits_for_disk(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	const char *full = snapshot_full_disk(s, job);

@@ -97,7 +97,8 @@ static void mark_former(const struct snapshot *s, const struct decision *d, int 
 	}
 }
 
-/* Each kind by itself: to the others its devices are not usable. */
+/* Assigns devices kind by kind. While one kind is assigned, the others' devices count as not
+ * usable. */
 static void assign_by_kind(const struct snapshot *s, struct decision *d, const int *holder,
 			   const int *count)
 {
@@ -120,8 +121,8 @@ static void assign_by_kind(const struct snapshot *s, struct decision *d, const i
 	free(wanted);
 }
 
-/* From numbers of devices to devices. Runs that are being stopped or suspended hold theirs under an
- * index of their own with a count of 0, so that devices which are free now are given out first. */
+/* Chooses the devices for the numbers of devices. A run that is being stopped or suspended holds
+ * its devices under an index of its own, with a count of 0: devices that are free now go first. */
 static void assign(const struct snapshot *s, struct decision *d)
 {
 	int *holder = xcalloc((size_t)s->devices.count, sizeof(int));
@@ -152,7 +153,7 @@ static void assign(const struct snapshot *s, struct decision *d)
 	free(count);
 }
 
-/* A run that is to have another number of devices has to be relaunched, if it can be. */
+/* A run that is to have another number of devices is relaunched instead, if that is possible. */
 bool is_to_be_suspended(const struct decision *d, int j)
 {
 	const struct candidate *c = &d->candidates[j];

@@ -12,9 +12,9 @@ struct job_guarantee;
 
 /* A job that the policy decides on. */
 struct candidate {
-	const struct job *job;		/* in the snapshot, as the next two */
-	const struct run *run;		/* the one that holds its devices; NULL: it waits */
-	const struct run *suspended;	/* the one that waits with its memory; NULL: none */
+	const struct job *job;		/* in the snapshot, like the next two */
+	const struct run *run;		/* the run that holds devices; NULL: the job waits */
+	const struct run *suspended;	/* the run that waits with its memory; NULL: none */
 	bool relaunchable;		/* goes on where it was, if it is stopped and relaunched */
 	bool suspends;			/* its run is suspended, rather than stopped, or will be */
 	int turn;			/* among the runs of its sweep that go on from a rung; 0 */
@@ -23,8 +23,9 @@ struct candidate {
 	const struct workload *workload;	/* of the model; NULL: never measured */
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
-	bool owns_table;		/* else another candidate of the same model does */
-	/* Owned; by kind, where there are several and something is known; NULL: kinds.h */
+	bool owns_table;		/* false: another candidate with this model owns it */
+	/* Owned; by kind, where there are several kinds and something is known of the job's model
+	 * (kinds.h); else NULL. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
 };
@@ -50,7 +51,7 @@ struct sizes {
 /* A job that the policy was not asked about, and why. */
 struct passed_over {
 	const struct job *job;
-	bool never;			/* it never can run: to be cancelled; else it waits */
+	bool never;			/* it can never run, and is cancelled; false: it waits */
 	char *reason;			/* owned */
 	double next_start_s;		/* wall clock; NaN: cannot be told */
 	bool beyond_limit;		/* as many of its group run as may */
@@ -58,15 +59,16 @@ struct passed_over {
 
 struct decision {
 	struct candidate *candidates;	/* in the order of the jobs */
-	struct sched_job *sched_jobs;	/* by candidate, as the next two */
+	struct sched_job *sched_jobs;	/* by candidate, like the next two */
 	struct sched_choice *choices;
-	struct sizes *sizes;		/* of those that are given devices */
+	struct sizes *sizes;		/* of the candidates that are given devices */
 	int n;				/* candidates */
 	int n_asked;			/* the first so many, which the policy is asked about */
 	struct share_place *places;	/* by candidate */
 	struct passed_over *passed_over;
 	int n_passed_over;
-	bool *usable;			/* by device: nor kept by a run that is not decided on */
+	/* by device: it can be given out, and no run keeps it on which nothing is decided */
+	bool *usable;
 	int n_usable;
 	int n_kinds;			/* 0: all usable devices are of one kind */
 	struct device_kind kinds[SCHED_KINDS];
@@ -87,15 +89,15 @@ void select_candidates(const struct snapshot *s, struct decision *d);
 /* group_limit.c: takes waiting jobs out of the candidates that are beyond the limits of their
  * groups. */
 void limit_groups(const struct snapshot *s, struct decision *d);
-/* halving.c: takes the jobs out of the candidates that stay paused at rungs of their sweeps, and
- * tells the others their turn. */
+/* halving.c: takes the jobs that stay paused at rungs of their sweeps out of the candidates, and
+ * sets the turn of the others. */
 void halve_sweeps(const struct snapshot *s, struct decision *d);
 /* Whether a job is paused at a rung of its sweep; for good, if the sweep is over. */
 enum rung_pause { RUNG_PAUSE_NONE, RUNG_PAUSE_FOR_NOW, RUNG_PAUSE_FOR_GOOD };
 enum rung_pause rung_pause(const struct snapshot *s, int64_t job_id);
 /* Tells runs that passed a rung why they were not paused there. */
 void explain_rungs(const struct snapshot *s, struct decision *d);
-/* Says why to these jobs, once it is decided who runs. */
+/* Tells such jobs the limit as their reason, once it is decided who runs. */
 void explain_group_limits(const struct snapshot *s, struct decision *d);
 /* interactive.c: true if the job's 'pollux run' is gone. */
 bool is_deserted(const struct snapshot *s, const struct job *job, struct decision *d);
@@ -107,16 +109,16 @@ void explain_interactive(const struct snapshot *s, struct decision *d);
 bool *suspendable_runs(const struct snapshot *s);
 /* freezable.c: true if the run is suspended by moving its GPU memory to the host's. */
 bool run_freezes(const struct snapshot *s, const struct run *run);
-/* What the run has of its device's memory, or had when it was frozen. */
+/* The memory that the run has on its device, or had when it was frozen. */
 int64_t run_device_bytes(const struct snapshot *s, const struct run *run);
 /* How long the moves there and back take; 0: nothing is moved. */
 double run_move_s(const struct snapshot *s, const struct run *run);
-/* True if to stop the run loses what it did since its last checkpoint. */
+/* True if the run, when stopped, loses its work since the last checkpoint. */
 bool run_loses(const struct snapshot *s, const struct run *run);
 /* True if the run has left its devices and is to come back to some. */
 bool is_suspended(const struct run *run);
-/* waits.c: when the last of the jobs that this one was to come after ended (of those of which one
- * suffices: the first), wall clock; NaN: there is none. */
+/* waits.c: when the dependencies of the job were met, wall clock: the end of the last job that it
+ * had to wait for, or of the first where one of several suffices. NaN: it has no dependencies. */
 double dependencies_end(const struct snapshot *s, int64_t job_id);
 /* True if the job waits for another one, or never can run. */
 bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d);
@@ -125,23 +127,24 @@ bool waits_to_begin(const struct snapshot *s, const struct job *job, struct deci
 /* The policy is not asked about the job. reason: owned by *d from now on. */
 void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
 	       double next_start_s);
-/* The device as it was when it was given out, and usable; -1: there is none. */
+/* The index of the usable device that is the same as when it was given out; -1: there is none. */
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);
 
 /* True if the job is to have the device, alone or beside others. */
 bool decision_gives(const struct decision *d, int j, int device);
-/* decide.c: true if the job's suspended run is to go on as it is. */
+/* decide.c: true if the job's suspended run is to continue in place, without a relaunch. */
 bool comes_back(const struct decision *d, int j);
 /* True if the job's run is to leave its devices with its memory. */
 bool is_to_be_suspended(const struct decision *d, int j);
-/* resident.c: takes back what does not fit beside the memory of suspended runs on GPUs. */
+/* resident.c: takes devices back from jobs that do not fit beside the GPU memory of suspended
+ * runs. */
 void check_device_memory(const struct snapshot *s, struct decision *d);
 /* True if the run, once suspended, can go on only on the devices that it had. */
 bool is_resident(const struct snapshot *s, const struct run *run);
 /* True if the run's devices share the machine's memory, or its memory on them is known. */
 bool device_memory_is_known(const struct snapshot *s, const struct run *run);
-/* What the driver says that the run's processes have now: of its devices the most. */
+/* The memory that the run's processes have now, as the driver says: the most on any device. */
 int64_t device_memory_now(const struct snapshot *s, const struct run *run);
 
 /* weigh.c: what the candidates make of devices, into sched_jobs. */
@@ -156,8 +159,8 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 /* Goodput in the configuration in which the job runs; NaN: it does not run, or it has no model. */
 double goodput_now(const struct candidate *c);
 
-/* sharing.c: of the devices that may be given out, leaves those to other users that are beyond the
- * own share, as far as jobs are at the end of their slices. */
+/* sharing.c: leaves the devices beyond this store's share to other users, as far as jobs here are
+ * at the end of their slices. */
 void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in);
 /* Tells jobs that wait who has the other devices. */
 void explain_sharing(const struct snapshot *s, struct decision *d);
@@ -167,7 +170,7 @@ void tell_others(const struct engine_context *at, const struct snapshot *s,
 
 /* blocked.c: tells jobs that wait because a device cannot be given out which one, and why. */
 void explain_blocked(const struct snapshot *s, struct decision *d);
-/* Puts a text before what the policy says, which is left out where there is no room for both. */
+/* Puts a sentence before the policy's, which is left out where there is no room for both. */
 void put_reason_first(char *reason, const char *why);
 
 #endif

@@ -32,7 +32,7 @@ static bool policy_has(const struct decision *d, const struct run *run)
 	return false;
 }
 
-/* Runs that the policy has no say in: they stay where they are, or are on their way out. */
+/* Counts the runs on which the policy does not decide: they stay where they are, or are ending. */
 static int count_others(const struct snapshot *s, const struct decision *d, int64_t group)
 {
 	int n = 0;
@@ -74,7 +74,7 @@ static int by_place(const void *a, const void *b)
 	return x->candidate - y->candidate;
 }
 
-/* By candidate: it is beyond the limit of its group. A job that has a run never is. */
+/* Marks the candidates that are beyond the limits of their groups; jobs with a run never are. */
 static void mark_beyond(const struct snapshot *s, const struct decision *d, int64_t group,
 			int most, bool *beyond)
 {

@@ -55,8 +55,8 @@ void halve_sweeps(const struct snapshot *s, struct decision *d)
 	d->n = n;
 }
 
-/* A run that is beyond the next rung by so much, and reported no metric, is not going to be paused
- * there soon. */
+/* A run that is this far beyond a rung, and reported no metric, is told that it was not paused
+ * there. */
 #define BEYOND 1.1
 
 /* Why the run that goes on was not paused at the rung that it passed; NULL: it passed none. */

@@ -1,5 +1,5 @@
-/* interactive.c - jobs of 'pollux run': those whose process is gone; when they come first; what
- * other jobs are told of them. */
+/* interactive.c - jobs of 'pollux run', called turns here: turns whose process is gone; when turns
+ * come first; what other jobs are told of turns. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "pollux/mem.h"
 #include "plan.h"
 
-/* A run whose 'pollux run' has not begun it for so long is called off: that process was stopped. */
+/* A run that its 'pollux run' has not begun for so long is called off: that process was stopped. */
 #define BEGIN_WITHIN_S 60.0
 
 /* --- read --- */
@@ -66,8 +66,8 @@ static int held_by_turns(const struct decision *d)
 	return n;
 }
 
-/* A turn comes before all that waits. One that leaves no device to the queue does so only when the
- * queue has had the devices for as long as the last turns had theirs. */
+/* A turn comes before all jobs that wait. But if a turn would leave no device to the queue, it
+ * comes first only after the queue has had the devices for as long as the last turns had them. */
 void put_interactive_first(const struct snapshot *s, struct decision *d)
 {
 	bool rests = s->now_boot_s < s->interactive_rest_boot_s;
@@ -91,7 +91,7 @@ static bool has_turn(const struct decision *d, int j)
 	return d->candidates[j].job->interactive && d->choices[j].replicas > 0;
 }
 
-/* The end of a turn, wall clock; of one that has not begun: as if it began now. */
+/* The end of a turn, wall clock; a turn that has not begun counts from now. */
 static double turn_end_s(const struct snapshot *s, const struct candidate *c)
 {
 	double begin_s = c->run ? c->run->launch_time_s : (double)NAN;
@@ -121,8 +121,8 @@ static double last_end_s(const struct snapshot *s, const struct decision *d)
 	return end_s;
 }
 
-/* Tells a turn when it ends, and a job that all other devices together would not do for that it
- * waits for turns. */
+/* Tells each turn when it ends. Tells a waiting job that it waits for turns, if all devices without
+ * the turns' would be too few for the job. */
 void explain_interactive(const struct snapshot *s, struct decision *d)
 {
 	double end_s = last_end_s(s, d);
@@ -150,8 +150,8 @@ void explain_interactive(const struct snapshot *s, struct decision *d)
 
 /* --- plan --- */
 
-/* The run of a job whose process is gone is never begun. A run that was begun is ended by its
- * supervisor, which sees that, too. */
+/* Calls off runs that nobody is going to begin, as the 'pollux run' of the job is gone. Runs that
+ * were begun are ended by their supervisors, which see the same. */
 void call_off_deserted(const struct snapshot *s, struct plan *p)
 {
 	for (int i = 0; i < s->jobs.count; i++) {

@@ -51,7 +51,8 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	if (declared->batch_size == 0)
 		return ran_out_on(s, c->job, plan_at(c->plans, i)->name, kind);
 	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
-	/* Sizes with which a run worked before its memory ran out are not known to be too large. */
+	/* A run may have worked for a while before its memory ran out. Then its sizes are not known
+	 * to be too large. */
 	if (too_large == 0 && ran_out_on(s, c->job, plan_at(c->plans, i)->name, kind))
 		return true;
 	if (!w)
@@ -103,7 +104,7 @@ bool has_other_plan(const struct candidate *c, const char *plan)
 
 /* --- which plans --- */
 
-/* A job that did something under a plan stays in the plan's group. */
+/* A job that has made progress under a plan stays in the group of that plan. */
 static bool is_allowed(const struct candidate *c, const struct execution_plan *plan)
 {
 	const struct run *run = c->run ? c->run : c->suspended;
@@ -289,7 +290,7 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	const struct run *run = c->run;
 	int own = index_of(c->plans, run->configuration.plan), r = run->configuration.replicas;
 
-	/* A run may hold more devices than the tables tell of: some went away meanwhile. */
+	/* where devices went away, a run may hold more than the tables have rows for */
 	if (own < 0 || r > d->n_usable + d->n_elsewhere ||
 	    c->plans->trial >= 0 || !c->plans->views[own].table ||
 	    !strcmp(c->table->best[r].configuration.plan, run->configuration.plan))
@@ -305,7 +306,7 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 
 	if (!p)
 		return -1;
-	/* Another plan needs a relaunch, which the policy has to find worth it. */
+	/* another plan costs a relaunch: the policy weighs that */
 	if (own >= 0 && p->views[own].allowed && run->configuration.replicas == replicas &&
 	    !d->choices[c - d->candidates].reconfigure)
 		return own;

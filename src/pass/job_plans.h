@@ -1,5 +1,5 @@
 /* job_plans.h - the plans that a candidate's command can be executed by, in a decision: private to
- * src/pass. A job without --plan has none, and nothing here is of any effect for the job.
+ * src/pass. A job without --plan has none, and nothing here has any effect on such a job.
  *
  * A job runs in the best of the plans that were measured and fit. If none was, its plans are tried
  * in the order of their declaration: the first that is not known to have run out of memory. */
@@ -13,9 +13,9 @@
 struct plan_view {
 	char *workload;			/* owned: the name under which knowledge is kept */
 	bool allowed;			/* it can read the checkpoints that the job may have */
-	bool ran_out;			/* on each kind of device: at the sizes of the submission */
-	bool known_to_fail;		/* at those sizes: if too_large is NULL, in a profile */
-	const struct configuration *too_large;	/* that ran out of memory last; NULL: none */
+	bool ran_out;			/* at the submitted sizes, on every kind of device */
+	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
+	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
 	struct job_model model;
 	/* owned; NaN where it does not fit; NULL: nothing is known, or it is not allowed */
@@ -50,7 +50,7 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 bool plan_is_left(const struct snapshot *s, const struct candidate *c, const char *kind);
 /* True if a run in this plan that runs out of memory is to be followed by one in another. */
 bool has_other_plan(const struct candidate *c, const char *plan);
-/* Tells the jobs that run their plan, and why no other. */
+/* Tells running jobs their plan, and why they have no other. */
 void explain_plans(struct decision *d);
 
 #endif

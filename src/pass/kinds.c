@@ -39,7 +39,7 @@ static int add_kind(struct decision *d, const struct device *device)
 	return d->n_kinds++;
 }
 
-/* Slots whose sizes were not asked for differ by chance: they are taken for one kind. */
+/* Where nobody asked for sizes of slots, sizes differ by chance: such slots are of one kind. */
 bool kinds_are_told_apart(const struct snapshot *s)
 {
 	return s->devices.count > 0 && (!is_slot(&s->devices.items[0]) ||
@@ -111,8 +111,8 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 	if (declared->batch_size == 0)
 		return !ran_out_on(s, job, kind);
 	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
-	/* Sizes with which a run worked before its memory ran out are not known to be too large, so
-	 * another run there would have the same. */
+	/* A run may have worked for a while before its memory ran out. Then its sizes are not known
+	 * to be too large, and another run on this kind would get the same sizes. */
 	if (too_large == 0)
 		return !ran_out_on(s, job, kind);
 	c = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
@@ -122,14 +122,14 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 	       (limit > 0 && configuration_within(&range, r, limit, &c));
 }
 
-/* True if the job could run on the kind with regard to the number of devices. */
+/* True if the kind has as many devices as the job needs. */
 static bool is_enough(const struct decision *d, int j, int kind)
 {
 	return d->kinds[kind].n >= d->candidates[j].job->declared.min_replicas;
 }
 
-/* The kinds whose memory is too small for the job, and those that are no larger. None, where no
- * other kind would be left. */
+/* The kinds whose memory is too small for the job, and the kinds that are no larger than these; no
+ * kind at all where none would be left. */
 static unsigned too_small(const struct snapshot *s, const struct decision *d, int j,
 			  unsigned barred)
 {
@@ -215,7 +215,7 @@ void tell_kinds(const struct decision *d, struct sched_input *in)
 		in->kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
 		lacking += d->kinds[k].n;
 	}
-	/* What is left to other people is of the kinds of which the jobs here hold least. */
+	/* Other people are left devices of the kinds of which the jobs here hold least. */
 	for (; d->n_kinds > 0 && lacking > 0; lacking--) {
 		int most = 0, most_free = INT_MIN;
 

@@ -1,5 +1,5 @@
 /* kinds.h - devices of several kinds in a decision: private to src/pass. Where all usable devices
- * are of one kind, decision.n_kinds is 0, and nothing here is of any effect. */
+ * are of one kind, decision.n_kinds is 0, and nothing here has any effect. */
 #ifndef POLLUX_PASS_KINDS_H
 #define POLLUX_PASS_KINDS_H
 
@@ -14,11 +14,11 @@ struct kind_view {
 
 /* True if devices of different names are of different kinds for a decision. */
 bool kinds_are_told_apart(const struct snapshot *s);
-/* Finds the kinds, once it is known which devices can be used; those beyond SCHED_KINDS cannot. */
+/* Finds the kinds of the usable devices. Devices of kinds beyond SCHED_KINDS become unusable. */
 void find_kinds(const struct snapshot *s, struct decision *d);
 /* True if the job waits for a kind of device that is not here, or not usable. */
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
-/* For each candidate: its kind, and those it must not have. */
+/* Sets, for each candidate, its kind and the kinds that it must not have. */
 void bar_kinds(const struct snapshot *s, struct decision *d);
 /* For policies that model goodput, after the candidates were weighed: what each makes of each
  * kind. */

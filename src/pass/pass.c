@@ -193,8 +193,8 @@ static void end_turn(int lock)
 	lock_drop(lock);
 }
 
-/* A pass that hangs, in a disk or a directory of users, must not keep all later passes from their
- * work, so it is ended after this time, which no pass needs. pass_hung.c names a process that the
+/* A pass may hang in a disk or a directory of users. So that later passes can do their work, a pass
+ * is ended after this time, which no pass needs. pass_hung.c names a process that the
  * kernel cannot end. */
 #define LONGEST_S 600
 

@@ -64,7 +64,7 @@ static void keep_what_was_learnt(const struct snapshot *s, struct plan *p)
 
 /* --- reasons --- */
 
-/* A wall-clock estimate that differs by less from the one in the store is the same estimate. */
+/* A wall-clock estimate that differs from the stored one by less than this is not written. */
 #define SAME_TIME_S 2.0
 
 static void give_reason(struct plan *p, const struct job *job, const char *reason,
@@ -125,7 +125,7 @@ static int first_device(const struct snapshot *s, const struct decision *d, int 
 	return i;
 }
 
-/* What a run that shares a GPU has there stays: it cannot be suspended. */
+/* A run that shares a GPU cannot be suspended: its memory would stay there. */
 static void share(const struct snapshot *s, const struct share_place *place, struct run *run)
 {
 	if (place->seat == 0)
@@ -213,10 +213,10 @@ static void move(const struct snapshot *s, const struct decision *d, int j, stru
 	relaunch(s, d, j, run ? run : suspended, p);
 }
 
-/* A program that takes configurations while it runs loses next to nothing by another one. A gain
- * beyond WORTHWHILE, which the model's own wavering seldom brings, is worth it, once the present
- * configuration has been measured as well as an observation must be to count against others. A
- * larger gain is, once two windows agree. */
+/* A program that takes configurations while it runs loses next to nothing by a change. A gain
+ * beyond WORTHWHILE, which the model's own wavering seldom brings, suffices for a change, once the
+ * present configuration was measured well enough to be compared with others. For a larger gain, two
+ * windows that agree suffice. */
 #define WORTHWHILE 1.03
 #define WORTHWHILE_EARLY 1.10
 #define EARLY_WINDOWS 2
@@ -228,8 +228,8 @@ static double least_gain(int n_windows)
 	return n_windows < POOL_WINDOWS ? WORTHWHILE_EARLY : WORTHWHILE;
 }
 
-/* False if the batch size is to fall, and would not at the upper end of the noise scale's interval:
- * estimates of the noise scale waver, and would move the batch size to and fro. */
+/* False if the batch size would fall, but would not fall at the upper end of the noise scale's
+ * interval: estimates of the noise scale waver, and would move the batch size to and fro. */
 static bool is_sure(const struct candidate *c, const struct sizes *sizes)
 {
 	const struct run *run = c->run;
@@ -266,8 +266,9 @@ static void change(const struct decision *d, int j, struct plan *p)
 	a->sizes = d->sizes[j];
 }
 
-/* On the devices that the job has: at once where its program can, else by a relaunch if the policy
- * finds it worth one. A program shows with its first step whether it takes configurations. */
+/* Changes the configuration on the devices that the job has: at once where the program takes
+ * configurations, else by a relaunch if the policy finds the change worth a relaunch. A program
+ * shows with its first step whether it takes configurations. */
 static void reconfigure(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
 	const struct run *run = d->candidates[j].run;

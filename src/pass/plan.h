@@ -39,8 +39,8 @@ struct action {
 	enum action_kind kind;
 	int64_t job_id;
 	const struct run *run;		/* in the snapshot; NULL: none, or not yet */
-	/* owned; of ACTION_START: has its id once it is applied; of ACTION_RESUME: the run as it is
-	 * to be */
+	/* Owned. ACTION_START: the run, which gets its id when the plan is applied. ACTION_RESUME:
+	 * the run as it will be. */
 	struct run *new_run;
 	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
 	int64_t pid;			/* of ACTION_FORGET_IGNORED */
@@ -49,7 +49,7 @@ struct action {
 	bool freezes;			/* of ACTION_SUSPEND: its GPU memory goes to the host's */
 	struct sizes sizes;		/* final: of the two with a new_run and ACTION_CHANGE */
 	double next_start_s;		/* wall clock; NaN; of ACTION_REASON */
-	char *why;			/* owned; NULL of a profile while runs of it are left */
+	char *why;			/* owned; NULL: of a profile that has runs left */
 };
 
 struct plan {
@@ -82,12 +82,11 @@ void action_describe(const struct action *a, struct text *out);
 /* apply.c. The caller has begun a transaction: writes all into it, commits, and only then calls
  * the engines. What a crash leaves undone after the commit the next pass finds. */
 int plan_apply(struct plan *p, const struct engine_context *at, struct err *err);
-/* Only what needs no transaction: somebody for the runs that nobody looks after. */
+/* Does only what needs no transaction: starts supervisors for runs that have none. */
 int plan_look_after_runs(const struct plan *p, const struct engine_context *at, struct err *err);
 
-/* recover.c: ends what was cut off by a reboot, or lost its profile, before the pass reads the
- * store: it is for the store to work out what these ends make of the jobs. apply false: only
- * tells. */
+/* recover.c: ends the runs that a reboot cut off, and those of dead profiles, before the pass reads
+ * the store: the store works out what these ends make of the jobs. apply false: only tells. */
 int recover(const struct engine_context *at, bool apply, struct strings *lines, struct err *err);
 
 #endif

@@ -54,7 +54,7 @@ void action_describe(const struct action *a, struct text *out)
 	}
 }
 
-/* Nothing is added for what a person is not told of. */
+/* Adds nothing for actions that people are not told of. */
 static void print_action(const struct action *a, struct text *t)
 {
 	long long job = (long long)a->job_id;

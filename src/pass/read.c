@@ -18,7 +18,8 @@ const struct run *snapshot_run_of(const struct snapshot *s, const struct job *jo
 	return NULL;
 }
 
-/* Counts to POOL_WINDOWS, and only of runs that can change their configuration while they run. */
+/* Counts windows, up to POOL_WINDOWS, of the runs that can change their configuration while they
+ * run. */
 static int read_windows(struct store *store, struct snapshot *s, struct err *err)
 {
 	s->windows = xcalloc((size_t)s->runs.count, sizeof(*s->windows));
@@ -35,7 +36,7 @@ static int read_windows(struct store *store, struct snapshot *s, struct err *err
 	return 0;
 }
 
-/* True if pollux ever asks whether the run saves when it is stopped: it could be relaunched. */
+/* True if the run could be relaunched: then it matters whether a stopped run saves. */
 static bool may_lose(const struct job *job, const struct run *run)
 {
 	return run && run->state == RUN_RUNNING && job_may_be_preempted(job, run);
@@ -101,7 +102,7 @@ static int64_t need_before(const struct snapshot *s, int i)
 	return -1;
 }
 
-/* Asked once for each workload, and only where devices have memory of their own. */
+/* Asks the store once for each workload, and only where devices have memory of their own. */
 static int read_device_needs(struct store *store, struct snapshot *s, struct err *err)
 {
 	if (!s->suspends || s->devices.items[0].memory_bytes == 0)

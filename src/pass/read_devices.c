@@ -10,7 +10,7 @@
 #include "pollux/proc.h"
 #include "pollux/store_profiles.h"
 
-/* Devices of one list are of one sort. */
+/* All devices of a list are GPUs, or all are slots of the CPU. */
 static void look_for_suspension(struct snapshot *s)
 {
 	const struct engine *engine = engine_for_new_runs();

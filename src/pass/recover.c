@@ -1,5 +1,5 @@
-/* recover.c - the end of what a reboot or a killed profile cut off, which nobody has told the
- * store. */
+/* recover.c - ends runs and profiles that were cut off by a reboot or a kill, of which nobody has
+ * told the store. */
 #include <stdlib.h>
 
 #include "plan.h"

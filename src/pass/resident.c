@@ -1,5 +1,6 @@
-/* resident.c - a suspended run on GPUs keeps its memory there, and goes on there alone. What is to
- * run beside it has to fit into what is left; else the decision is taken back. */
+/* resident.c - a run that is suspended on GPUs keeps its memory there, and can continue on these
+ * GPUs only. A job that is to run beside it has to fit into the memory left; if the job does not
+ * fit, the decision is taken back. */
 #include <math.h>
 #include <stdio.h>
 
@@ -78,7 +79,8 @@ bool device_memory_is_known(const struct snapshot *s, const struct run *run)
 	return !is_resident(s, run) || (job && device_memory(s, job, run) > 0);
 }
 
-/* What suspended runs of other jobs keep on the device, those that this decision suspends too. */
+/* The memory that suspended runs of other jobs keep on the device, with the runs that this decision
+ * suspends. */
 static int64_t kept_on(const struct snapshot *s, const struct decision *d, int device, int j)
 {
 	int64_t bytes = 0;
@@ -132,7 +134,7 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 	return true;
 }
 
-/* A run whose memory is on devices goes on there alone. */
+/* True if the run's memory is on other devices than decided: the run can continue only there. */
 static bool is_elsewhere(const struct snapshot *s, const struct decision *d, int j, char *why)
 {
 	for (int i = 0; comes_back(d, j) && i < s->devices.count; i++)
@@ -168,8 +170,8 @@ static void keep_devices(const struct snapshot *s, struct decision *d, int k,
 	d->choices[k].next_start_s = (double)NAN;
 }
 
-/* What nobody takes now goes to the jobs whose memory is there: those that were to leave stay, and
- * a suspended one goes on, else the device would wait for jobs that cannot have it. */
+/* Gives devices that nobody takes now to the jobs whose memory is there: jobs that were to leave
+ * stay, and suspended jobs continue. Otherwise a device would wait for jobs that cannot have it. */
 static void give_back(const struct snapshot *s, struct decision *d)
 {
 	for (int k = 0; k < d->n; k++) {

@@ -8,7 +8,7 @@
 #include "pollux/store_share.h"
 #include "pollux/store_suspension.h"
 
-#define WORKLOADS_MAX 64	/* of jobs that may share, in a pass: the others take turns */
+#define WORKLOADS_MAX 64	/* of jobs that may share, in one pass; further ones take turns */
 
 int share_workload(const struct snapshot *s, const char *workload)
 {
@@ -18,7 +18,7 @@ int share_workload(const struct snapshot *s, const char *workload)
 	return -1;
 }
 
-/* Those that run come first: with them the others are to be compared. */
+/* Running jobs come first: each other job is to be paired with a running one. */
 static void name_workloads(struct snapshot *s)
 {
 	for (int running = 1; running >= 0; running--)

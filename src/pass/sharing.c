@@ -69,7 +69,7 @@ struct everybody {
 	int n_devices;			/* that they share */
 };
 
-/* Devices that somebody has who tells nothing are nobody's to share. */
+/* Devices that are held by somebody who tells nothing are not shared out. */
 static struct everybody everybody_of(const struct snapshot *s, const struct decision *d,
 				     const struct possession *n)
 {
@@ -87,7 +87,7 @@ static struct everybody everybody_of(const struct snapshot *s, const struct deci
 	return all;
 }
 
-/* Everybody computes for everybody since when they are without, as of now. */
+/* Each store computes, for all people, since when they have been without what is due to them. */
 static void bring_up_to_date(const struct snapshot *s, const struct sched_input *in,
 			     const struct everybody *all)
 {
@@ -132,8 +132,8 @@ static int kept_by(const struct snapshot *s, const struct sched_input *in,
 	return kept;
 }
 
-/* The devices that are free for good. What others have within their shares and is not locked they
- * hand from one job of theirs to the next. */
+/* The devices that are free for good. An unlocked device within another person's share is not: that
+ * person is handing it from one job to the next. */
 static int count_free(const struct everybody *all, const struct decision *d,
 		      const struct possession *n)
 {
@@ -152,14 +152,14 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 {
 	struct everybody all = everybody_of(s, d, n);
 	int own = all.count - 1, kept = kept_by(s, in, n), left;
-	/* also of a person whose turn it is not */
+	/* also where the rounded-up share is not this person's turn */
 	int most = (int)ceil(shares_exact(all.items, all.count, own, all.n_devices));
 
 	bring_up_to_date(s, in, &all);
 	d->me.without_since_boot_s = all.items[own].without_since_s;
 	shares_divide(all.items, all.count, all.n_devices);
 	left = shares_allowed(all.items, all.count, own, count_free(&all, d, n)) - n->kept;
-	/* What cannot be used is not to lie idle for it. */
+	/* a device that no job here can use does not lie idle */
 	if (!shares_are_of_use(in, d->choices, most - n->kept))
 		d->me.wanted = n->held;
 	free(all.items);
@@ -211,7 +211,7 @@ void tell_others(const struct engine_context *at, const struct snapshot *s,
 	people_tell(at->paths, &me, &ignored);
 }
 
-/* The devices that the jobs have which keep or get some. */
+/* The number of devices of the jobs that keep or get devices. */
 static int given(const struct snapshot *s, const struct decision *d)
 {
 	int n = 0;
@@ -221,8 +221,8 @@ static int given(const struct snapshot *s, const struct decision *d)
 	return n;
 }
 
-/* The policy does not know of the devices that others have: what it says of a job for which there
- * are too few is wrong. */
+/* The policy does not know of the devices that others have, so its sentence about a job that needs
+ * more devices than there are is wrong. */
 void explain_sharing(const struct snapshot *s, struct decision *d)
 {
 	struct text why = TEXT_INIT;

@@ -31,7 +31,7 @@ static double learning_rate_scale(const struct declaration *declared, double noi
 				 (double)batch_size);
 }
 
-/* The name under which is kept what is known of the job in this plan (-1: it has none). */
+/* The workload under which measurements of the job in this plan are kept; plan -1: it has none. */
 static const char *workload_of(const struct candidate *c, int plan)
 {
 	return plan >= 0 ? c->plans->views[plan].workload : c->job->declared.workload;
@@ -70,8 +70,9 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	return best;
 }
 
-/* Whatever chose the sizes (a policy without models, or a model of another kind of device):
- * none that is known not to work on this kind, while another one works that the job may have. */
+/* Replaces a size that is known not to work on this kind of device, while the job may have another
+ * that works. Such a size may come from a policy without models, or from the model of another
+ * kind. */
 static bool keep_to_what_works(const struct declaration *declared, const struct workload *w,
 			       struct configuration *c)
 {

@@ -26,11 +26,11 @@ struct profile_hold {
 	double until_s;			/* the end of its budget, wall clock; NaN: not known */
 };
 
-/* Memory of the machine, for what suspended runs keep. Unknown: 0, and no run is suspended. */
+/* The machine's memory, in which suspended runs stay. 0: unknown, and no run is suspended. */
 struct snapshot_memory {
 	int64_t total_bytes;
 	int64_t available_bytes;	/* without the page cache that can be dropped */
-	int64_t largest_waiting_bytes;	/* that a run of a waiting job had; 0: none ran */
+	int64_t largest_waiting_bytes;	/* the most that a run of a waiting job had; 0: none ran */
 };
 
 #define SNAPSHOT_ENDED 1000
@@ -62,7 +62,7 @@ struct snapshot {
 	 * again, from the machine on, when the rest is done. */
 	bool jobs_came;
 
-	/* usable: as far as the machine, other people's processes and profiles have a say. */
+	/* usable: neither the machine, other people's processes nor profiles forbid it. */
 	struct device_list devices;
 	bool *elsewhere;		/* owned; by device: another user has it */
 	struct people people;		/* who share the devices */
@@ -76,9 +76,9 @@ struct snapshot {
 	struct profile_hold *holds;	/* by device; NULL: no profile has any */
 	struct ignored_list gone;	/* processes that were ignored, and are on no GPU now */
 
-	/* owned; why no run may start: the disk of the store or of the logs; NULL: there is room */
+	/* owned; why no run may start: the disk of the store or the logs; NULL: there is room */
 	char *disk_full;
-	char *checkpoints_full;		/* why none that saves in the store's directory may */
+	char *checkpoints_full;		/* the same for runs that save in the store's directory */
 	struct job_disk *job_disks;	/* owned, by job: queued ones that declare a directory */
 	int n_job_disks;
 	struct job_list jobs;		/* queued and running */
@@ -86,13 +86,13 @@ struct snapshot {
 	double ended_device_s[SNAPSHOT_ENDED];	/* service of the newest jobs that are done */
 	int n_ended;
 	struct run_list runs;		/* not ended */
-	enum engine_answer *answers;	/* by run: what is there of it */
-	/* By job: memory that its workload took of a device; NULL: the devices have none. */
+	enum engine_answer *answers;	/* by run: whether it is known, gone, or unknown */
+	/* By job: the memory that its workload took on a device; NULL: devices have none. */
 	int64_t *device_needs;
-	/* By run: a stop would lose what it did since its last checkpoint; NULL: not known. */
+	/* By run: a stop would lose its work since the last checkpoint; NULL: not known. */
 	bool *loses;
 	bool *deserted;			/* by job: interactive, and its process is gone */
-	/* Until then the last interactive turns are rested from; boot clock, or -HUGE_VAL. */
+	/* Until then the queue comes before interactive turns; boot clock, or -HUGE_VAL. */
 	double interactive_rest_boot_s;
 	int *windows;			/* by run: of step times that count, of its configuration */
 	struct share_facts share;

@@ -88,9 +88,9 @@ static void hash_time(uint64_t key[2], double time_s)
 	hash_word(key, word);
 }
 
-/* FNV-1a of 64 bits over words, from two offsets. Together they are 128 bits, in which two lists of
- * observations are most unlikely to meet: the lists themselves are not compared. Each observation
- * is of one pass and of weight 1. */
+/* FNV-1a of 64 bits over words, from two offsets. Two lists of observations hardly ever have the
+ * same 128 bits, so the lists themselves are not compared. Each observation is of one pass and has
+ * weight 1. */
 static void hash(const struct agent *a, uint64_t key[2])
 {
 	key[0] = 0xcbf29ce484222325;

@@ -15,9 +15,9 @@
 
 #define SIZE_MAX_SAMPLES 1000000000	/* of batches; as configuration_spread has it */
 
-/* What the published simulator knows of two applications beside the files: one runs on one GPU
- * only, at its largest batch size only; local batches above 8 of the other were left out. Sia's
- * simulator leaves out large ones of a third on one kind of GPU. */
+/* Facts of three applications that are in published simulators, not in the files. Pollux: one runs
+ * on one GPU only, at its largest batch size only; of another, local batches above 8 are left out.
+ * Sia: of a third, large local batches on one kind of GPU are left out. */
 struct exception {
 	const char *name, *kind;	/* NULL: any */
 	bool fixed;

@@ -33,7 +33,7 @@ struct application {
 	/* The application on further kinds of GPU; owned. */
 	struct application *others;
 	int n_others;
-	/* NaN: those of the options. told: as policies are told of the restart. */
+	/* NaN: that of the options. told_restart_s: the restart that policies are told. */
 	double restart_s, told_restart_s;
 	double slowdown;		/* progress is divided by this */
 	int64_t initial_batch_size;	/* the smallest validated */

@@ -82,7 +82,7 @@ static int alone_on(struct simulation *s, const struct sim_job *job, int kind, d
 	return 0;
 }
 
-/* Of several kinds, the share is the mean GPU: its rate is the mean of the rates on each kind. */
+/* With several kinds, the share is of mean GPUs: their rate is the mean over the kinds. */
 int fairness_alone(struct simulation *s, const struct sim_job *job, double gpus, double *seconds,
 		   struct err *err)
 {

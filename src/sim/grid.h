@@ -3,7 +3,7 @@
  * same library, Qhull, with the same options).
  *
  * The points lie on a grid, so the triangulation is not unique, and Qhull's has flat tetrahedra.
- * The first tetrahedron is taken that is not flat and contains the point. Any other choice changes
+ * A point gets the first tetrahedron that contains it and is not flat. Any other choice changes
  * mean completion times by hundredths of a per cent. */
 #ifndef SIM_GRID_H
 #define SIM_GRID_H

@@ -56,8 +56,8 @@ static double goodput_now(const struct sim_job *job, const struct goodput_model 
 			  job->configuration.accumulation_steps);
 }
 
-/* Nothing is known of the job but how much faster a kind is than another. To sia, as published, not
- * even that. */
+/* For a job of which nothing is known but how much faster one kind is than another; as published,
+ * sia is not told even that. */
 static void tell_speeds(const struct simulation *s, struct sim_job *job, struct sched_job *told)
 {
 	if (s->n_kinds == 1 || s->options->policy == &policy_sia)

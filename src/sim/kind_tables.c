@@ -5,7 +5,7 @@
 #include "application.h"
 #include "csv.h"
 
-/* The policy is told of other restarts than there are. */
+/* As in the artifact, the restarts that the policy is told are not the real ones. */
 static const struct entry {
 	const char *name;
 	double restart_s, told_restart_s, slowdown;

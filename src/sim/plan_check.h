@@ -10,8 +10,8 @@ struct plan_state {
 	const char *name;
 	const int *held;		/* GPUs on each node */
 	const int *held_before;		/* in the round before */
-	const char *plan;		/* of the iterations that it makes; NULL: makes none */
-	double iteration_s;		/* at which it makes them */
+	const char *plan;		/* in which it makes iterations; NULL: it makes none */
+	double iteration_s;		/* the time of an iteration */
 };
 
 /* The text of "GPUs on each node", without nodes where it has none; digits has room for

@@ -74,7 +74,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->plan, y->plan);
 }
 
-/* Numbers of GPUs that can always be placed side by side: place_jobs() of pack_nodes.h. */
+/* Finds the fastest row for each number of GPUs that place_jobs() can always place. */
 static void set_best(struct plan_application *a, const struct sim_plans *p)
 {
 	int size = p->gpus_per_node;

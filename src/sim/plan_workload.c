@@ -22,7 +22,7 @@ static const struct plan_application *find(const struct sim_plans *p, const char
 	return NULL;
 }
 
-/* The fastest row of so many GPUs, of one plan or (NULL) of all; infinite: none. */
+/* The time of the fastest row on this many GPUs, of one plan or (NULL) of all; infinite: none. */
 static double row_s(const struct plan_application *a, const char *plan, int gpus)
 {
 	for (int i = 0; i < a->n_rows; i++)
@@ -31,7 +31,7 @@ static double row_s(const struct plan_application *a, const char *plan, int gpus
 	return HUGE_VAL;
 }
 
-/* The least number of GPUs that can be given, on which an iteration takes at most so long. */
+/* The least number of GPUs that can be given and on which an iteration is no longer than this. */
 static int least_gpus(const struct sim_plans *p, const struct plan_application *a, double at_most_s)
 {
 	for (int r = 1; r <= p->n_gpus; r++)

@@ -25,8 +25,8 @@ double job_speed_on(const struct sim_job *job, int kind)
 	return one ? one->local_batch_size[one->n - 1] / one->times[one->n - 1].step_s : 1;
 }
 
-/* The kind whose times tell of the job on a kind: the one that was seen on most GPUs, and among
- * equals the kind itself. -1: none was seen. */
+/* The kind whose times are used to predict the job on a kind: the kind on which most numbers of
+ * GPUs were seen; among equals, the kind itself. -1: none was seen. */
 static int known_kind(const struct simulation *s, const struct sim_job *job, int kind)
 {
 	int best = job->agent[kind].n ? kind : -1;

@@ -10,7 +10,7 @@
 #include "pollux/sim_profiles.h"
 #include "pollux/text.h"
 
-/* kind: "-t4"; "": the names have none. */
+/* kind: the end of the names, such as "-t4"; "": none. */
 static int list_names(const char *directory, const char *kind, struct strings *names,
 		      struct err *err)
 {
@@ -40,7 +40,7 @@ static int by_string(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* kinds: what follows in the names of files. */
+/* kinds: the ends of the names of files. */
 static int read_applications(struct sim_profiles *p, const char *directory, char *const *kinds,
 			     int n_kinds, struct err *err)
 {

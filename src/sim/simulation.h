@@ -58,11 +58,11 @@ struct sim_job {
 	struct place_class place;
 	struct configuration configuration;
 	struct times times;	/* of an update of one pass, in this configuration */
-	double delay_s;		/* time for which it still stands still */
+	double delay_s;		/* time left until its launch is over */
 	bool interfered;
 	double attained_device_s;
-	/* The same, where a second on a faster kind of GPU counts for as many as its slowest kind
-	 * takes. */
+	/* The same in seconds of the job's slowest kind of GPU: a second on a faster kind counts
+	 * for more. */
 	double service_device_s;
 	double launched_s, waiting_since_s, demoted_s;
 
@@ -73,7 +73,7 @@ struct sim_job {
 	struct job_table tables[SCHED_KINDS];
 
 	struct sim_end *ends;	/* owned until the end; NULL where not asked for */
-	int n_ends;		/* told so far, or passed over */
+	int n_ends;		/* how many were told or passed over so far */
 
 	double active_sum;	/* integral over its life of the number of active jobs */
 	double active_s;	/* its life, from its first decision */

@@ -44,8 +44,8 @@ static bool has_counter(const struct pattern *p)
 	       p->kind != KIND_LOSSES && p->kind != KIND_LIGHTNING;
 }
 
-/* True if the pattern is tried after another was locked: those that may count, those of pauses and
- * trials, and those that tell the epoch or an evaluation. */
+/* True if the pattern is tried although another is locked: if it may take over, or tells of pauses,
+ * trials, epochs or evaluations. */
 static bool is_tried(const struct steps *s, int i)
 {
 	const struct pattern *p = s->patterns.items[i];
@@ -62,8 +62,8 @@ static void lock(struct steps *s, int i)
 			s->active |= (uint64_t)1 << k;
 }
 
-/* A hit counts if the counter moved; the counter of a last resort must go up. That of KIND_EPOCH
- * stands still, and every hit counts. */
+/* A hit counts if the counter moved; the counter of a last resort must go up. The counter of
+ * KIND_EPOCH stands still, so every hit counts. */
 static void count_hit(struct record *r, const struct sighting *seen)
 {
 	bool up = r->n == 0 || seen->step > r->step || seen->kind == KIND_EPOCH;
@@ -104,7 +104,7 @@ static void follow(struct steps *s, const struct sighting *seen, bool begins)
 	s->sink(&event, s->arg);
 }
 
-/* epochs: whole epochs before this line that were not followed. */
+/* epochs: how many whole epochs, not followed, came before this line. */
 static void begin_track(struct steps *s, int i, const struct sighting *seen, double epochs)
 {
 	s->track.from_0 = s->is_lightning;

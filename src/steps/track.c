@@ -27,7 +27,7 @@ void track_break(struct track *t)
 	t->broken = true;
 }
 
-/* --- whose line it is, where nobody knows --- */
+/* --- whether a line of a counter of unknown meaning is of the training --- */
 
 #define NEAR_END 0.99
 
@@ -113,8 +113,8 @@ static bool is_own(struct track *t, const struct sighting *s)
 	return true;
 }
 
-/* A leap far beyond the last one means that lines are missing, or that others were of something
- * else. */
+/* A leap far beyond the last one means that lines are missing, or that lines taken before were not
+ * of the training. */
 static void check_leap(struct track *t, const struct sighting *s)
 {
 	struct track_unknown *u = &t->unknown;
@@ -143,8 +143,8 @@ void track_continue(struct track *t, const struct track *before)
 	t->former_position = before->base + before->step;
 }
 
-/* A loop over what was left to do: its total is smaller than in the run before, by no more than was
- * done there. */
+/* Some programs loop over the rest only after a relaunch: their total is then smaller than in the
+ * run before, by no more than was done there. Finds out how much was done. */
 static void find_offset(struct track *t, const struct sighting *s)
 {
 	double done = t->former_total - s->total;
@@ -191,7 +191,7 @@ static enum track_within first_line_says(const struct sighting *s)
  * epoch's units. */
 static void see_within(struct track *t, const struct sighting *s)
 {
-	/* the same count in the next epoch is a fall, where each line has an epoch */
+	/* where each line has an epoch, the same count in the next epoch counts as a fall */
 	double same = !s->from_header && s->kind != KIND_BAR ? 0.5 : 0;
 
 	if (s->kind == KIND_BATCHES || s->kind == KIND_EPOCH || s->kind == KIND_SAMPLES)
@@ -204,7 +204,7 @@ static void see_within(struct track *t, const struct sighting *s)
 		t->within = first_line_says(s);
 }
 
-/* The first epoch again: the training before it is over, and another one begins. */
+/* True if the line is of the first epoch again: the former training is over, and another begins. */
 static bool is_next_trial(const struct track *t, const struct sighting *s)
 {
 	if (isnan(t->epoch) || !(s->epoch <= t->first_epoch))
@@ -214,8 +214,8 @@ static bool is_next_trial(const struct track *t, const struct sighting *s)
 	return s->step < t->step && (s->kind == KIND_BAR || s->header != t->header);
 }
 
-/* Places the line by its epoch. False: the counter began again within an epoch, which has a line of
- * its own: an evaluation. */
+/* Places the line by its epoch. False: the line is of an evaluation, since the counter began again
+ * within an epoch that has a line of its own. */
 static bool follow_epochs(struct track *t, const struct sighting *s)
 {
 	bool changed = has_new_epoch(t, s), fell = s->step < t->step;
@@ -261,7 +261,7 @@ void track_see_outer(struct track *t, const struct sighting *s, double step, dou
 		t->base = base - s->total * !isnan(t->step);
 }
 
-/* --- where it is --- */
+/* --- the position --- */
 
 /* The counter fell: a new epoch begins. A counter from the beginning of the training falls only if
  * the program went back to an earlier state or started over. */
@@ -288,7 +288,7 @@ static void begin_trial(struct track *t)
 	t->unknown.seen = t->unknown.fell_from = t->unknown.left_at = (double)NAN;
 }
 
-/* An epoch without steps: done if the line says what came of it. */
+/* Takes the line of an epoch without steps: the epoch is done if the line tells its result. */
 static void follow_epoch_alone(struct track *t, const struct sighting *s)
 {
 	if (s->epoch < t->epoch && s->epoch <= t->first_epoch)
@@ -324,7 +324,7 @@ static bool move(struct track *t, const struct sighting *s)
 	return true;
 }
 
-/* --- what it means --- */
+/* --- the unit and the total of the counter --- */
 
 /* A counter that repeats counts batches, unless its unit is known. */
 static enum step_unit unit_of(const struct track *t, const struct sighting *s)

@@ -13,12 +13,12 @@ struct track_point {
 	double position, time_s;	/* time: of arrival, or a printed sum; NaN: none */
 };
 
-/* A counter of unknown meaning (KIND_UNKNOWN) may be that of an evaluation between two steps. Lines
- * below the count that it reached, or with another total, are passed over until it goes on from
- * there. Three things make such a fall one of the training: two falls in a row from the same count
- * (a counter within epochs); a line with the same words that begins at the first count again (a
- * second training; taken back if the counter then goes on from where it fell); more than this many
- * lines passed over in a row, and more than were taken before. */
+/* A line of a counter of unknown meaning (KIND_UNKNOWN) may be of an evaluation between two steps.
+ * Lines below the count reached, or with another total, are passed over until the counter continues
+ * from there. Three things show that such a fall belongs to the training: two falls in a row from
+ * the same count (a counter within epochs); a line with the same words that begins at the first
+ * count again (a second training; taken back if the counter then goes on from where it fell); more
+ * than this many lines passed over in a row, and more than were taken before. */
 #define TRACK_ASIDE_MAX 1000
 /* The largest leap of such a counter for which the steps between are timed. */
 #define TRACK_LEAP 8
@@ -61,9 +61,9 @@ void track_init(struct track *t, double epochs, double total);
 /* Takes over what was learned of the same counter in the job's run before: how epochs are numbered,
  * and whether the counter begins again in each of them. */
 void track_continue(struct track *t, const struct track *before);
-/* Something else went on, so that the next step takes longer. */
+/* The program did something else, so that the next step takes longer. */
 void track_break(struct track *t);
-/* The bar's units are repeated within those of another one: step of them are done, of total. */
+/* The bar repeats within the units of an outer bar, of which `step` out of `total` are done. */
 void track_see_outer(struct track *t, const struct sighting *s, double step, double total);
 /* Takes a sighting with a step, and fills in event, except begins. False: the sighting is of
  * something else, and event is unused. */

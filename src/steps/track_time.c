@@ -1,4 +1,4 @@
-/* track_time.c - how long the steps of a counter took: by the times of arrival, or as printed. */
+/* track_time.c - how long the steps of a counter took, by times of arrival or by printed times. */
 #include <math.h>
 
 #include "track.h"
