@@ -201,7 +201,7 @@ static bool keeps(const struct snapshot *s, const struct decision *d, int j, int
 	       run_held(run) == 1 && device_is_same(&s->devices.items[device], &run->devices[0]);
 }
 
-/* A guest whose host leaves or ends goes, too; the next pass decides on it by itself. */
+/* A guest leaves when its host leaves or ends; the next pass decides on the guest as on any job. */
 static void decide_on_guests(const struct snapshot *s, struct decision *d)
 {
 	for (int j = d->n_asked; j < d->n; j++) {
@@ -222,8 +222,8 @@ static void decide_on_guests(const struct snapshot *s, struct decision *d)
 	}
 }
 
-/* The host and its guests; no one: there is nobody whose guest another job could be, or a run
- * that is yet to leave. */
+/* The host of the device and its guests. Empty: the device has no host that could have a guest, or
+ * has a run that is still to leave. */
 static struct group guests_of(const struct snapshot *s, const struct decision *d, int device)
 {
 	int host = d->owner[device], held = 0;
@@ -243,7 +243,7 @@ static struct group guests_of(const struct snapshot *s, const struct decision *d
 	return g;
 }
 
-/* Of the machine's memory, where devices have none of their own. */
+/* True if the jobs fit into the machine's memory, where devices have none of their own. */
 static bool fits_machine(const struct snapshot *s, const struct candidate *c)
 {
 	double need = need_of(s, c);

@@ -21,13 +21,13 @@ struct share_place {
 	int host;			/* index of the candidate that has the device */
 	bool leaves;			/* a guest that is to leave its host */
 	int seat;			/* of a run that is to start and shares; 0: none */
-	struct share_answer answer;	/* of the guest, with those that are there before it */
+	struct share_answer answer;	/* of the guest, beside those that came before */
 };
 
 /* True if the job's run shares its device, or would. */
 bool share_is_for(const struct snapshot *s, const struct candidate *c);
-/* Before the policy is asked: who of those that have a shared device are guests. Guests come last
- * among the candidates, behind d->n_asked. */
+/* Before the policy is asked: finds the guests among the candidates, and puts them last, behind
+ * d->n_asked. */
 void share_find_guests(const struct snapshot *s, struct decision *d);
 /* After the policy has decided: which guests stay, and who becomes one. */
 void share_place_guests(const struct snapshot *s, struct decision *d);

@@ -16,7 +16,7 @@ struct run {
 	const struct plan_job *job;
 	int count, restarts;
 	const struct plan_row *row;	/* NULL: waits */
-	double left, delay_s;		/* iterations; time for which it stands still */
+	double left, delay_s;		/* iterations; time until its launch is over */
 	double start_s, finish_s, waiting_since_s, launched_s, device_s;
 	double jobs_sum, jobs_s;	/* integral of the number of jobs over its life; its life */
 	double *goodput;		/* [0..n_gpus] */
