@@ -77,10 +77,10 @@ greedy=$("$POLLUX" submit -q --replicas 1 -- sh greedy.sh)
 ran_out() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM runs WHERE job_id = $greedy
 	AND out_of_memory = 1 AND state = 'ended'")" = 1 ]; }
 wait_for 30 ran_out
-"$POLLUX" schedule
+says_too_little() { "$POLLUX" schedule; reason "$greedy" | grep -q 'too little memory'; }
+ok 'a job that ran out of memory is told so' wait_for 20 says_too_little
 is 'a job that ran out of memory on the small kind waits for the large one' queued \
 	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
-like 'and says so' 'too little memory' "$(reason "$greedy")"
 "$POLLUX" cancel "$keeper" >/dev/null
 ended() { "$POLLUX" schedule && [ -z "$(store "SELECT 1 FROM jobs WHERE id = $1
 	AND state IN ('queued', 'running')")" ]; }
@@ -112,7 +112,7 @@ greedy=$("$POLLUX" submit -q -b 64 --workload leaks --replicas 1 -- sh greedy.sh
 wait_for 30 ran_out
 store "INSERT INTO observations SELECT id, '$small', 1, 1, 64, 1, 500, 3, 0, 0, 0.02, 1e-9, 0.02,
 	NULL, 60 FROM runs WHERE job_id = $greedy"
-"$POLLUX" schedule
+wait_for 20 says_too_little
 is 'it does not run out of memory there again' queued \
 	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
 like 'but waits for the large kind' 'too little memory' "$(reason "$greedy")"

@@ -89,7 +89,7 @@ for policy in goodput pollux las fifo; do
 	export POLLUX_POLICY
 	store 'UPDATE runs SET duration_s = 0' # as if the last turn was long ago
 	"$POLLUX" submit -q --no-preempt -- sh -c "$keep" go >/dev/null
-	"$POLLUX" schedule
+	wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
 	"$POLLUX" submit -q --no-preempt -- touch before >/dev/null
 	"$POLLUX" run -- sh -c '[ ! -e before ] && echo first; exit 3' >said 2>why &
 	run=$!
