@@ -43,3 +43,5 @@ for policy in las-net srtf-net; do
 		row "$policy $timers" $policy --timers "$timers"
 	done
 done
+row goodput goodput
+row 'goodput known' goodput --lengths known

@@ -67,6 +67,18 @@ struct tier_job {
 	double work_s, left_s;	/* at the start; now */
 	double on_s;		/* had GPUs, for this time */
 	bool insensitive;	/* tiresias-net spreads it over machines */
+	/* For goodput: the part of its time in which it computes within each tier; the work that is
+	 * left, as left_s, NaN where it is not known. */
+	double part[TIERS], remaining_s;
+	/* Filled in by goodput: its effective length, on its GPUs; it waited too long. */
+	double length_s;
+	bool overdue;
+};
+
+/* A job that has GPUs. */
+struct tier_lease {
+	const int *held;	/* of each machine */
+	double ends_s;		/* by then at the latest */
 };
 
 struct tier_state {
@@ -75,7 +87,19 @@ struct tier_state {
 	bool tunes;		/* by tier_tune(); otherwise the timers are these */
 	struct tier_timers timers;
 	struct tier_history machine, rack;
+	/* For goodput. */
+	bool second_pass;	/* all jobs were asked once at this event */
+	const struct tier_lease *leases;
+	int n_leases;
+	const double *ended_s;	/* for which the jobs that have ended had GPUs */
+	int n_ended;
+	/* Until when others, who were asked before, are to have each machine. */
+	double *promised_s;		/* owned; of each machine */
+	bool *reserved;		/* owned: for a job that waited too long */
+	int *open;		/* owned: free GPUs of machines that are not reserved */
 };
+
+void tier_state_release(struct tier_state *s);
 
 /* key: the job of the smallest key is asked first; of several, the one of the earliest since_s, and
  * then of the smallest index (tier_compare).
@@ -86,16 +110,19 @@ struct tier_policy {
 	double (*key)(const struct tier_job *job);
 	bool (*offer)(struct tier_state *s, const struct tier_job *job, int *held, double *alarm_s);
 	bool has_timers;
+	/* Looks at all jobs that wait before they are asked; may be NULL. */
+	void (*prepare)(struct tier_state *s, struct tier_job *const *jobs, int n);
 };
 
 /* dally: the job comes first that the network slowed most: the part of its work that is done, by
  *	the part of its ideal time for which it had GPUs.
  * tiresias-net: least GPU time first; one machine, unless the job is insensitive or larger.
  * gandiva-net: in the order of since_s; the best joined GPUs there are, at once.
- * srtf-net, las-net: least remaining time, or GPU time, first; timers as dally. */
+ * srtf-net, las-net: least remaining time, or GPU time, first; timers as dally.
+ * goodput: src/sched/tier_goodput.c. */
 /* The last one has no name. */
 extern const struct tier_policy tier_policies[];
-#define TIER_POLICY_NAMES " dally tiresias-net gandiva-net srtf-net las-net"
+#define TIER_POLICY_NAMES " dally tiresias-net gandiva-net srtf-net las-net goodput"
 const struct tier_policy *tier_policy_find(const char *name);	/* NULL: no such policy */
 int tier_compare(const struct tier_policy *policy, const struct tier_job *a,
 		 const struct tier_job *b);

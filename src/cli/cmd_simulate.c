@@ -149,6 +149,7 @@ static int check_racks(const char *policy, const struct simulate_options *o,
 	struct sim_tiers unused;
 
 	sim->racks = (int)o->racks;
+	sim->lengths_known = o->lengths && !strcmp(o->lengths, "known");
 	sim->slice_s = o->slice_s > 0 ? o->slice_s : TIER_LEASE_S;
 	if (!o->workloads_read.count)
 		return usage_error(&cmd_simulate, err, "option '--racks': give --workload");
@@ -357,7 +358,7 @@ static const char *const plan_options[] = {
 };
 static const char *const rack_options[] = {
 	"racks", "workload", "policy", "nodes", "gpus-per-node", "tiers", "links", "models",
-	"timers", "contention", "slice", "json", "jobs-csv", "timeline-csv", "plot", NULL
+	"timers", "contention", "slice", "lengths", "json", "jobs-csv", "timeline-csv", "plot", NULL
 };
 static const char *const run_options[] = {
 	"profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",

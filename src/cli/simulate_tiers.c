@@ -72,6 +72,10 @@ int simulate_tiers_check(struct sim_options *o, const struct simulate_tiers *req
 	};
 	if (set_policy(policy, t, err) || set_timers(request, o->slice_s, t, err))
 		return -1;
+	if (o->lengths_known && !t->policy->prepare)
+		return usage_error(&cmd_simulate, err,
+				   "option '--lengths' does not go with the policy %s",
+				   t->policy->name);
 	o->contention = request->contention;
 	o->tier_policy = t->policy->name;
 	o->timers = t->policy->has_timers ? request->timers ? request->timers : "auto" : NULL;

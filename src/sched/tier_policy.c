@@ -1,8 +1,10 @@
 /* tier_policy.c - policies over tiers: in which order jobs are asked, what they refuse. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/tier.h"
+#include "tier_goodput.h"
 
 /* Keys that differ by rounding alone are the same, so that ties are broken by the rules. */
 #define KEY_DIGITS 1e9
@@ -31,6 +33,18 @@ static double key_fifo(const struct tier_job *j)
 {
 	(void)j;
 	return 0;
+}
+
+void tier_state_release(struct tier_state *s)
+{
+	tier_history_release(&s->machine);
+	tier_history_release(&s->rack);
+	free(s->promised_s);
+	free(s->reserved);
+	free(s->open);
+	s->promised_s = NULL;
+	s->reserved = NULL;
+	s->open = NULL;
 }
 
 int tier_compare(const struct tier_policy *policy, const struct tier_job *a,
@@ -107,11 +121,12 @@ static bool offer_tiresias(struct tier_state *s, const struct tier_job *j, int *
 }
 
 const struct tier_policy tier_policies[] = {
-	{ "dally", key_dally, offer_with_timers, true },
-	{ "tiresias-net", key_las, offer_tiresias, false },
-	{ "gandiva-net", key_fifo, offer_tightest, false },
-	{ "srtf-net", key_srtf, offer_with_timers, true },
-	{ "las-net", key_las, offer_with_timers, true },
+	{ "dally", key_dally, offer_with_timers, true, NULL },
+	{ "tiresias-net", key_las, offer_tiresias, false, NULL },
+	{ "gandiva-net", key_fifo, offer_tightest, false, NULL },
+	{ "srtf-net", key_srtf, offer_with_timers, true, NULL },
+	{ "las-net", key_las, offer_with_timers, true, NULL },
+	{ "goodput", tier_goodput_key, tier_goodput_offer, false, tier_goodput_prepare },
 	{ .name = NULL },
 };
 

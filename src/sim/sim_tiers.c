@@ -33,7 +33,10 @@ struct cluster {
 	struct tier_state state;
 	struct run *runs;
 	int *held;		/* memory of all runs */
-	int *waiting;		/* indexes, in the order in which they are asked */
+	struct run **waiting;	/* in the order in which they are asked */
+	struct tier_job **asked;	/* the same for a policy that prepares */
+	struct tier_lease *leases;
+	double *ended_s;
 	int n_waiting, n_machines, n_submitted, n_done;
 	double alarm_s;
 	double *decide_s;
@@ -131,7 +134,8 @@ static void end(struct cluster *c, struct run *r)
 	r->state = r->last ? DONE : WAITS;
 	if (r->last) {
 		r->finish_s = now(c);
-		c->n_done++;
+		c->ended_s[c->n_done++] = r->told.on_s;
+		c->state.n_ended = c->n_done;
 	}
 }
 
@@ -180,31 +184,60 @@ static void submit(struct cluster *c)
 }
 
 /* Puts the job where it belongs in the order. */
-static void insert(struct cluster *c, int index)
+static void insert(struct cluster *c, struct run *r)
 {
 	int at = c->n_waiting++;
 
-	while (at > 0 && tier_compare(c->tiers->policy, &c->runs[index].told,
-				      &c->runs[c->waiting[at - 1]].told) < 0) {
+	while (at > 0 && tier_compare(c->tiers->policy, &r->told,
+				      &c->waiting[at - 1]->told) < 0) {
 		c->waiting[at] = c->waiting[at - 1];
 		at--;
 	}
-	c->waiting[at] = index;
+	c->waiting[at] = r;
+}
+
+/* Tells the policy about leases, ended jobs and all jobs that wait. */
+static void prepare(struct cluster *c)
+{
+	int n = 0;
+
+	if (!c->tiers->policy->prepare)
+		return;
+	c->state.n_leases = 0;
+	for (int i = 0; i < c->n_submitted; i++) {
+		struct run *r = &c->runs[i];
+
+		if (r->state == RUNS)
+			c->leases[c->state.n_leases++] = (struct tier_lease){
+				.held = r->held,
+				.ends_s = c->options->lengths_known ? r->ends_s : r->lease_end_s,
+			};
+		if (r->state != WAITS)
+			continue;
+		r->told.remaining_s = c->options->lengths_known ? r->told.left_s : (double)NAN;
+		c->asked[n++] = &r->told;
+	}
+	c->tiers->policy->prepare(&c->state, c->asked, n);
 }
 
 static void ask_jobs(struct cluster *c)
 {
 	int *held = xcalloc((size_t)c->n_machines, sizeof(*held));
+	int passes = c->tiers->policy->prepare ? 2 : 1;
 
 	c->alarm_s = HUGE_VAL;
 	c->n_waiting = 0;
+	prepare(c);
 	for (int i = 0; i < c->n_submitted; i++)
 		if (c->runs[i].state == WAITS)
-			insert(c, i);
-	for (int k = 0; k < c->n_waiting; k++) {
-		struct run *r = &c->runs[c->waiting[k]];
-		double alarm_s;
+			insert(c, &c->runs[i]);
+	for (int k = 0; k < c->n_waiting * passes; k++) {
+		struct run *r = c->waiting[k % c->n_waiting];
+		double alarm_s = HUGE_VAL;
 
+		c->state.second_pass = k >= c->n_waiting;
+		if (r->state != WAITS)
+			continue;
 		if (c->tiers->policy->offer(&c->state, &r->told, held, &alarm_s))
 			begin(c, r, held);
 		else
@@ -323,12 +356,51 @@ static void set_jobs(const struct cluster *c, struct sim_result *result)
 	result->figures.decide_p95_s = quantile(c->decide_s, result->n_rounds, 0.95);
 }
 
+/* held (result): GPUs of this tier, where there are enough machines and racks for it; all are
+ * free. */
+static void spread_over(const struct cluster *c, enum tier tier, int gpus, int *held)
+{
+	const struct tier_cluster *cluster = &c->state.cluster;
+	int far = tier == TIER_RACK && cluster->machines_per_rack > 1 ? 1
+		: tier == TIER_NETWORK ? cluster->machines_per_rack : c->n_machines;
+
+	if (tier_find(cluster, tier, gpus, held) && gpus > 1 && tier_of(cluster, held) < tier &&
+	    far < c->n_machines) {
+		held[0]--;
+		held[far]++;
+	}
+}
+
+/* What the job makes of each tier. */
+static void set_parts(struct cluster *c, struct run *r)
+{
+	static const int alone[TIERS] = { 1, 1, 1 };
+	int *held = xcalloc((size_t)c->n_machines, sizeof(*held));
+
+	for (enum tier tier = TIER_MACHINE; tier < TIERS; tier++) {
+		int width = tier == TIER_MACHINE ? 1
+			: tier == TIER_RACK ? c->state.cluster.machines_per_rack : c->n_machines;
+
+		r->told.part[tier] = (double)NAN;
+		if (r->job->gpus > width * c->state.cluster.gpus_per_machine)
+			continue;
+		spread_over(c, tier, r->job->gpus, held);
+		r->told.part[tier] = sim_tiers_part(c->tiers, r->job->application, held, alone);
+	}
+	free(held);
+}
+
 static void init(struct cluster *c, const struct tier_workload_job *jobs)
 {
 	size_t n = (size_t)c->workload->n_jobs, machines = (size_t)c->n_machines;
 
 	c->runs = xcalloc(n + 1, sizeof(*c->runs));
-	c->waiting = xcalloc(n + 1, sizeof(*c->waiting));
+	c->waiting = xcalloc(n + 1, sizeof(struct run *));
+	c->asked = xcalloc(n + 1, sizeof(struct tier_job *));
+	c->leases = xcalloc(n + 1, sizeof(*c->leases));
+	c->ended_s = xcalloc(n + 1, sizeof(*c->ended_s));
+	c->state.leases = c->leases;
+	c->state.ended_s = c->ended_s;
 	c->held = xcalloc(n * machines * 2 + machines, sizeof(*c->held));
 	c->state.cluster.free = c->held + n * machines * 2;
 	for (size_t m = 0; m < machines; m++)
@@ -346,6 +418,7 @@ static void init(struct cluster *c, const struct tier_workload_job *jobs)
 						 !strcmp(name, "ResNet18") ||
 						 !strcmp(name, "BERT") },
 		};
+		set_parts(c, &c->runs[i]);
 	}
 }
 
@@ -371,8 +444,10 @@ int sim_tiers_run(const struct sim_options *options, const struct sim_tiers *t,
 	if (rc == 0)
 		set_jobs(&c, result);
 	result->figures.wall_s = clock_boot_s() - start_s;
-	tier_history_release(&c.state.machine);
-	tier_history_release(&c.state.rack);
+	tier_state_release(&c.state);
+	free(c.asked);
+	free(c.leases);
+	free(c.ended_s);
 	free(c.held);
 	free(c.waiting);
 	free(c.runs);

@@ -75,6 +75,28 @@ is 'within a rack: 2 s of data' 200 "$(links -n 2 -g 1)"
 sed -i 's/,2,200/,4,400/' jobs.csv
 is 'both: 2 s within, and half the data in the rack' 250 "$(links -n 2 -g 2)"
 
+# --- goodput ---
+
+# A GPU is free on each of two machines, a machine of two at 3600 s.
+cat >jobs.csv <<END
+$heading
+one,0,2,7200,1,small
+two,0,2,200000,1,small
+wide,10,2,1000,1,VGG
+END
+known() { ends -n 2 -g 3 -p goodput -l known | start_of wide; }
+is 'a short job does not wait for a machine' 10 "$(known)"
+sed -i 's/wide,10,2,1000,/wide,10,2,10000,/' jobs.csv
+is 'a long one does, as it ends sooner' 3600 "$(known)"
+sed -i 's/VGG/ResNet50/' jobs.csv
+is 'one that does not mind does not' 10 "$(known)"
+printf '%s\na,0,1,3100,1,small\nb,0,1,3000,1,small\n' "$heading" >jobs.csv
+is 'the least remaining work comes first' 'a:3000-6100 b:0-3000' \
+	"$(ends -n 1 -g 1 -p goodput -l known)"
+printf '%s\na,0,1,9000,1,small\nb,1,1,1000,1,small\n' "$heading" >jobs.csv
+is 'nothing known: the one that had less time' 'a:0-10002 b:3600-4600' \
+	"$(ends -n 1 -g 1 -p goodput)"
+
 # --- against an independent program: 20 jobs on 2 racks of 2 machines of 4 GPUs ---
 
 cat >jobs.csv <<END
@@ -140,6 +162,7 @@ for timers in 6 12,6 -1,2 a,b 6,12,; do
 done
 status 'and timers of a policy without' 64 racks -p gandiva-net --timers inf
 status 'an option without effect is refused' 64 racks --events
+status 'and lengths of a policy that does not ask' 64 racks -l known
 status 'also the other way round' 64 "$POLLUX" simulate --profiles p -w jobs.csv --timers inf
 like 'and says what it goes with' "'--timers' goes with --racks" "$err"
 status 'a table is not written over' 64 racks --jobs-csv tiers.csv

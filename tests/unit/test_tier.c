@@ -140,11 +140,108 @@ static void test_order(void)
 	ok(order("dally", slow, fast) < 0, "then the smaller index");
 }
 
+static bool offers(struct tier_state *s, struct tier_job *j, int *held)
+{
+	double alarm_s;
+
+	return tier_policy_find("goodput")->offer(s, j, held, &alarm_s);
+}
+
+static void prepare(struct tier_state *s, struct tier_job *a, struct tier_job *b)
+{
+	struct tier_job *jobs[] = { a, b };
+
+	tier_policy_find("goodput")->prepare(s, jobs, b ? 2 : 1);
+}
+
+/* On the first machine a GPU is free now, and three more after 1000 s. */
+static void test_goodput_wait(void)
+{
+	static const int three[MACHINES] = { 3, 0, 0, 0 }, all[MACHINES] = { 0, 3, 4, 4 };
+	const struct tier_lease leases[] = { { three, 1500 }, { all, 90000 } };
+	int free[MACHINES] = { 1, 1, 0, 0 }, held[MACHINES];
+	struct tier_state s = { .cluster = cluster(free), .now_s = 500, .lease_s = 3600,
+				.leases = leases, .n_leases = 2 };
+	struct tier_job j = { .gpus = 2, .since_s = 500, .part = { 0.9, 0.5, 0.2 },
+			      .remaining_s = 9000 };
+	struct tier_job other = j;
+
+	/* 9000 s are 18000 s now, 1000 + 1 + 10000 s later */
+	prepare(&s, &j, NULL);
+	ok(!offers(&s, &j, held), "GPUs of two machines are left to others at first");
+	s.second_pass = true;
+	ok(!offers(&s, &j, held), "a wait for one machine ends a long job sooner");
+	other.index = 1;
+	prepare(&s, &j, &other);
+	ok(!offers(&s, &j, held) && s.promised_s[0] == 1500 + 3600,
+	   "the machine is promised for a lease");
+	other.remaining_s = other.length_s = 4000;
+	ok(offers(&s, &other, held), "so that another, shorter job does not wait for it");
+	j.remaining_s = 1000;
+	prepare(&s, &j, NULL);
+	ok(offers(&s, &j, held) && is_held(held, 1, 1, 0, 0), "nor does a short job wait");
+	j.part[TIER_RACK] = 0.89;
+	j.remaining_s = 9000;
+	prepare(&s, &j, NULL);
+	ok(offers(&s, &j, held), "nor one that does not mind");
+	tier_state_release(&s);
+}
+
+static void test_goodput_bound(void)
+{
+	static const int busy[MACHINES] = { 3, 3, 3, 3 };
+	const struct tier_lease leases[] = { { busy, 90000 } };
+	int free[MACHINES] = { 1, 1, 1, 1 }, held[MACHINES];
+	struct tier_state s = { .cluster = cluster(free), .now_s = 24 * 3600, .lease_s = 3600,
+				.leases = leases, .n_leases = 1 };
+	struct tier_job late = { .gpus = 2, .part = { 0.9, 0.5, 0.2 }, .remaining_s = 1e9 };
+	struct tier_job small = { .index = 1, .gpus = 1, .since_s = s.now_s, .part = { 1, 1, 1 },
+				  .remaining_s = 1 };
+
+	s.second_pass = true;
+	prepare(&s, &late, &small);
+	ok(!offers(&s, &late, held), "a long job waits until the bound");
+	ok(order("goodput", small, late) < 0, "behind a short one");
+	s.now_s += 1;
+	prepare(&s, &late, &small);
+	ok(order("goodput", late, small) < 0, "then it comes first");
+	ok(offers(&s, &late, held), "and takes any GPUs");
+	s.second_pass = false;
+	late.gpus = 5;
+	prepare(&s, &late, &small);
+	ok(!offers(&s, &late, held) && s.reserved[0] && s.reserved[1] && !s.reserved[2],
+	   "where there are too few, machines are reserved");
+	ok(offers(&s, &small, held) && is_held(held, 0, 0, 1, 0), "for which others make room");
+	tier_state_release(&s);
+}
+
+static void test_goodput_order(void)
+{
+	static double ended_s[200];
+	int free[MACHINES] = { 0 };
+	struct tier_state s = { .cluster = cluster(free), .lease_s = 3600 };
+	struct tier_job fresh = { .gpus = 2, .remaining_s = (double)NAN };
+	struct tier_job old = { .gpus = 2, .remaining_s = (double)NAN, .on_s = 36000 };
+
+	prepare(&s, &fresh, &old);
+	ok(order("goodput", fresh, old) < 0, "nothing known: who had less time comes first");
+	for (int i = 0; i < 200; i++)
+		ended_s[i] = 40000;
+	s.ended_s = ended_s;
+	s.n_ended = 200;
+	prepare(&s, &fresh, &old);
+	ok(order("goodput", old, fresh) < 0, "jobs of one length: who is nearer to the end");
+	tier_state_release(&s);
+}
+
 int main(void)
 {
 	test_find();
 	test_tune();
 	test_offer();
 	test_order();
+	test_goodput_wait();
+	test_goodput_bound();
+	test_goodput_order();
 	return done();
 }
