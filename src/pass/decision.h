@@ -142,6 +142,10 @@ bool is_to_be_suspended(const struct decision *d, int j);
 void check_device_memory(const struct snapshot *s, struct decision *d);
 /* True if the run, once suspended, can go on only on the devices that it had. */
 bool is_resident(const struct snapshot *s, const struct run *run);
+/* Bytes that suspended runs keep on the device; the run of one job is left out. */
+int64_t device_memory_kept(const struct snapshot *s, int device, const struct job *but);
+/* True if the suspended run can go on on the device: its memory is there, or is nowhere. */
+bool may_come_back_to(const struct snapshot *s, const struct run *suspended, int device);
 /* True if the run's devices share the machine's memory, or its memory on them is known. */
 bool device_memory_is_known(const struct snapshot *s, const struct run *run);
 /* The memory that the run's processes have now, as the driver says: the most on any device. */

@@ -79,6 +79,33 @@ bool device_memory_is_known(const struct snapshot *s, const struct run *run)
 	return !is_resident(s, run) || (job && device_memory(s, job, run) > 0);
 }
 
+/* True if the run has left its devices or is about to. */
+static bool is_off_devices(const struct run *run)
+{
+	return run->state == RUN_RUNNING && (run->suspension == SUSPENSION_DONE ||
+					     run->suspension == SUSPENSION_ASKED);
+}
+
+int64_t device_memory_kept(const struct snapshot *s, int device, const struct job *but)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		const struct job *job = job_of(s, run->job_id);
+
+		if (is_off_devices(run) && is_resident(s, run) && job && job != but &&
+		    has(s, run, device))
+			bytes += device_memory(s, job, run);
+	}
+	return bytes;
+}
+
+bool may_come_back_to(const struct snapshot *s, const struct run *suspended, int device)
+{
+	return !is_resident(s, suspended) || has(s, suspended, device);
+}
+
 /* The memory that suspended runs of other jobs keep on the device, with the runs that this decision
  * suspends. */
 static int64_t kept_on(const struct snapshot *s, const struct decision *d, int device, int j)
@@ -88,8 +115,7 @@ static int64_t kept_on(const struct snapshot *s, const struct decision *d, int d
 	for (int i = 0; i < s->runs.count; i++) {
 		const struct run *run = &s->runs.items[i];
 		const struct job *job = job_of(s, run->job_id);
-		bool keeps = run->state == RUN_RUNNING && (run->suspension == SUSPENSION_DONE ||
-							   run->suspension == SUSPENSION_ASKED);
+		bool keeps = is_off_devices(run);
 
 		for (int k = 0; k < d->n; k++)
 			keeps = keeps || (d->candidates[k].run == run &&

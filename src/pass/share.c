@@ -64,12 +64,21 @@ static double need_of(const struct snapshot *s, const struct candidate *c)
 	return isnan(measured) ? c->job->declared.gpu_memory_bytes : measured;
 }
 
+/* The memory of the device that suspended runs of others leave. 0: it has none of its own. */
+static double room_on(const struct snapshot *s, const struct decision *d, const struct group *g)
+{
+	const struct job *last = d->candidates[g->members[g->n - 1]].job;
+	int64_t memory_bytes = s->devices.items[g->device].memory_bytes;
+
+	if (memory_bytes == 0)
+		return 0;
+	return fmax((double)(memory_bytes - device_memory_kept(s, g->device, last)), 1);
+}
+
 static struct share_answer judge(const struct snapshot *s, const struct decision *d,
 				 const struct group *g)
 {
-	struct share_group group = {
-		.n = g->n, .room_bytes = (double)s->devices.items[g->device].memory_bytes,
-	};
+	struct share_group group = { .n = g->n, .room_bytes = room_on(s, d, g) };
 
 	for (int i = 0; i < g->n; i++) {
 		const struct candidate *c = &d->candidates[g->members[i]];
@@ -270,6 +279,8 @@ static bool offer(const struct snapshot *s, const struct decision *d, struct gro
 {
 	*p = (struct share_place){ .device = g->device, .host = g->members[0] };
 	if (g->n == 0 || g->n >= s->config->max_share || g->n >= SHARE_MOST ||
+	    (d->candidates[j].suspended &&
+	     !may_come_back_to(s, d->candidates[j].suspended, g->device)) ||
 	    (d->n_kinds > 0 && d->sched_jobs[j].barred_kinds & 1U << d->kind_of[g->device]))
 		return false;
 	g->members[g->n++] = j;

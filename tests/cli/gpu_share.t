@@ -1,0 +1,59 @@
+#!/bin/sh
+# gpu_share.t - jobs beside each other on a GPU, where a suspended job keeps its memory, as far as can
+# be tested without a GPU: a stand-in answers for NVML (tests/gpu/standin.h).
+# shellcheck disable=SC2016,SC2317  # texts for other programs; functions called by name
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+unset POLLUX_SLOTS
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+POLLUX_SLICE=1 POLLUX_POLICY=las
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT POLLUX_SLICE POLLUX_POLICY
+mkdir root
+
+cleanup() { end_jobs; }
+holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+leader_of() { store "SELECT $leader_pid FROM runs WHERE job_id = $1 AND state = 'running'"; }
+# A GPU of 24 GiB lists the first process of each job: the first has 14000 MiB, the others 5000.
+answers() {
+	{
+		echo 'gpu GPU-aaaaaaaa-0000-0000-0000-000000000001 NVIDIA GeForce RTX 4090'
+		echo 'memory 24576 24000'
+		echo 'rates 0'
+		for id in 1 2 3; do
+			pid=$(leader_of "$id" 2>/dev/null)
+			[ -z "$pid" ] || echo "process $pid $([ "$id" = 1 ] && echo 14000 || echo 5000) 0"
+		done
+	} >answers.new
+	mv answers.new answers
+}
+passes_until() { answers && "$POLLUX" schedule && holds "$1"; }
+cat >steps <<'STEPS'
+$| = 1;
+for my $i (1 .. 1000000) {
+	select undef, undef, undef, 0.03;
+	print "step $i/1000000\n";
+}
+STEPS
+submit() { "$POLLUX" submit -q --suspend always "$@"; }
+
+submit --gpu-memory 14000M -- sh -c 'while :; do sleep 0.1; done' >/dev/null
+answers
+"$POLLUX" schedule
+ok 'a job runs' wait_for 20 passes_until "job_id = 1 AND state = 'running'"
+submit --share --workload w --gpu-memory 5000M -- perl steps >/dev/null
+ok 'it is suspended, its memory stays' wait_for 30 passes_until \
+	"job_id = 1 AND suspension = 'suspended'"
+POLLUX_SLICE=100000
+ok 'a job that shares runs beside that memory' wait_for 30 passes_until \
+	"job_id = 2 AND state = 'running' AND step_time_s > 0"
+ok 'and is measured' wait_for 30 [ "$(store 'SELECT count(*) FROM observations')" != 0 ]
+submit --share --workload w --gpu-memory 5000M -- perl steps >/dev/null
+for _ in 1 2 3; do answers; "$POLLUX" schedule; done
+is 'there is no room for another beside both' queued \
+	"$(store 'SELECT state FROM jobs WHERE id = 3')"
+"$POLLUX" cancel 1 >/dev/null
+ok 'once the memory is free there is' wait_for 30 passes_until "job_id = 3 AND state = 'running'"
+is 'beside the second' '2 3' "$(store "SELECT group_concat(job_id, ' ') FROM (SELECT job_id FROM
+	run_devices JOIN runs ON runs.id = run_id WHERE in_use ORDER BY job_id)")"
+finish
