@@ -1,6 +1,6 @@
 #!/bin/sh
-# gpu_share.t - jobs beside each other on a GPU, where a suspended job keeps its memory, as far as can
-# be tested without a GPU: a stand-in answers for NVML (tests/gpu/standin.h).
+# gpu_share.t - jobs beside each other on a GPU, where a suspended job keeps its memory, as far as
+# can be tested without a GPU: a stand-in answers for NVML (tests/gpu/standin.h).
 # shellcheck disable=SC2016,SC2317  # texts for other programs; functions called by name
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] ||
@@ -22,7 +22,8 @@ answers() {
 		echo 'rates 0'
 		for id in 1 2 3; do
 			pid=$(leader_of "$id" 2>/dev/null)
-			[ -z "$pid" ] || echo "process $pid $([ "$id" = 1 ] && echo 14000 || echo 5000) 0"
+			mib=$([ "$id" = 1 ] && echo 14000 || echo 5000)
+			[ -z "$pid" ] || echo "process $pid $mib 0"
 		done
 	} >answers.new
 	mv answers.new answers
