@@ -4,7 +4,8 @@
  * devices are given out one at a time, each to the person whose share is the smallest for the
  * weight, among those whose share is below what they want. Between equals the device goes to
  * whoever has been without the longest: so a device that is left over by the division goes round.
- * The last tie is broken by the name.
+ * Where several have been without for the same time, the one whose last gain is the oldest gets the
+ * device. The last tie is broken by the name.
  *
  * How long a person has been without is measured against the exact share, which counts parts of
  * devices. A person who had a device-second less than the exact share counts as a second longer
@@ -28,6 +29,11 @@ struct share {
 	int held, wanted;		/* devices; wanted: those that are held included */
 	double weight;			/* above 0; any other counts as 1 */
 	double without_since_s;
+	/* Times without that differ by less count as equal; 0: none do. Between equals whoever
+	 * gained a device the longest time ago comes first: else small differences of the passes'
+	 * moments would decide whose turn it is. */
+	double round_s;
+	double gained_s;
 	int devices;			/* (result) the share: at most wanted */
 };
 
@@ -36,6 +42,8 @@ void shares_divide(struct share *people, int n, int n_devices);
 /* The exact share of people[own]. */
 double shares_exact(const struct share *people, int n, int own, int n_devices);
 
+/* Times without are rounded to this part of a slice. */
+#define SHARES_ROUND_SLICES 0.1
 /* The most slices by which anybody counts as short of, or beyond, the exact share. */
 #define SHARES_MOST_SLICES 10
 /* Brings without_since_s up to date at a time, when the person has had so many devices since then.

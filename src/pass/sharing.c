@@ -56,6 +56,7 @@ static struct share share_of(const struct snapshot *s, const struct person *p)
 	struct share share = {
 		.held = count_here(s, p, p->held), .wanted = count_here(s, p, p->wanted),
 		.weight = p->weight, .without_since_s = p->without_since_boot_s,
+		.gained_s = p->gained_boot_s,
 	};
 
 	snprintf(share.name, sizeof(share.name), "%s", p->name);
@@ -97,6 +98,7 @@ static void bring_up_to_date(const struct snapshot *s, const struct sched_input 
 		struct share *p = &all->items[i];
 		double exact = shares_exact(all->items, all->count, i, all->n_devices);
 
+		p->round_s = SHARES_ROUND_SLICES * in->slice_s;
 		if (told->devices > 0)
 			p->without_since_s = shares_without_since_s(
 				p, exact, count_here(s, told, told->held), told->at_boot_s, in);

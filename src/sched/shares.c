@@ -14,10 +14,19 @@ static double weight_of(const struct share *p)
 
 /* --- the division --- */
 
+static double rounded(const struct share *p)
+{
+	return p->round_s > 0 ? floor(p->without_since_s / p->round_s + 0.5) : p->without_since_s;
+}
+
 static bool is_longer_without(const struct share *a, const struct share *b)
 {
-	if (a->without_since_s < b->without_since_s || a->without_since_s > b->without_since_s)
-		return a->without_since_s < b->without_since_s;
+	double x = rounded(a), y = rounded(b);
+
+	if (x < y || x > y)
+		return x < y;
+	if (a->gained_s < b->gained_s || a->gained_s > b->gained_s)
+		return a->gained_s < b->gained_s;
 	return strcmp(a->name, b->name) < 0;
 }
 
