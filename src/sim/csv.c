@@ -259,3 +259,14 @@ int csv_whole(const struct csv *c, int row, int column, struct csv_range range, 
 		return complain_of(c, row, column, "a whole number", err);
 	return check_range(c, row, column, range, (double)*value, err);
 }
+
+char *csv_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = xstrdup(slash ? slash + 1 : path);
+	size_t n = strlen(name);
+
+	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
+		name[n - 4] = '\0';
+	return name;
+}

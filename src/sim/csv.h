@@ -29,6 +29,8 @@ struct csv {
 int csv_read(struct csv *c, const char *path, const char *const *columns, int n_columns,
 	     struct err *err);
 void csv_release(struct csv *c);
+/* The name of the file without its folder and without ".csv"; to be freed. */
+char *csv_base_name(const char *path);
 
 const char *csv_cell(const struct csv *c, int row, int column);
 /* The line of the file that the row is on. */

@@ -89,17 +89,6 @@ static int read_job(const struct csv *c, int row, const struct sim_plans *p, str
 	return set_terms(c, row, p, job, (int)gpus, err);
 }
 
-static char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *name = xstrdup(slash ? slash + 1 : path);
-	size_t n = strlen(name);
-
-	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
-		name[n - 4] = '\0';
-	return name;
-}
-
 int sim_plans_workload(const struct sim_plans *p, const char *path, struct plan_job **jobs,
 		       struct sim_workload *workload, struct err *err)
 {
@@ -110,7 +99,7 @@ int sim_plans_workload(const struct sim_plans *p, const char *path, struct plan_
 	*jobs = NULL;
 	if (csv_read(&c, path, columns, N_COLUMNS, err))
 		return -1;
-	workload->name = base_name(path);
+	workload->name = csv_base_name(path);
 	workload->jobs = xcalloc((size_t)c.n_rows, sizeof(*workload->jobs));
 	*jobs = xcalloc((size_t)c.n_rows, sizeof(**jobs));
 	for (int i = 0; i < c.n_rows && rc == 0; i++)

@@ -16,17 +16,6 @@ static const char *const columns[N_COLUMNS] = {
 	"name", "time", "application", "num_replicas", "batch_size",
 };
 
-static char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *name = xstrdup(slash ? slash + 1 : path);
-	size_t n = strlen(name);
-
-	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
-		name[n - 4] = '\0';
-	return name;
-}
-
 static int read_batch_size(const struct csv *c, int row, const struct application *a,
 			   struct sim_workload_job *job, struct err *err)
 {
@@ -120,7 +109,7 @@ int sim_workload_read(struct sim_workload *w, const char *path, const struct sim
 	*w = (struct sim_workload){ 0 };
 	if (csv_read(&c, path, columns, N_COLUMNS, err))
 		return -1;
-	w->name = base_name(path);
+	w->name = csv_base_name(path);
 	w->jobs = xcalloc((size_t)c.n_rows, sizeof(*w->jobs));
 	for (int i = 0; i < c.n_rows && rc == 0; i++)
 		rc = read_job(&c, i, profiles, w, err);

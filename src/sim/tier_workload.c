@@ -51,17 +51,6 @@ static int read_job(const struct csv *c, int row, const struct sim_tiers *t,
 	return 0;
 }
 
-static char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *name = xstrdup(slash ? slash + 1 : path);
-	size_t n = strlen(name);
-
-	if (n > 4 && strcmp(name + n - 4, ".csv") == 0)
-		name[n - 4] = '\0';
-	return name;
-}
-
 int sim_tiers_workload(const struct sim_tiers *t, const char *path,
 		       struct tier_workload_job **jobs, struct sim_workload *workload,
 		       struct err *err)
@@ -73,7 +62,7 @@ int sim_tiers_workload(const struct sim_tiers *t, const char *path,
 	*jobs = NULL;
 	if (tier_csv_read(&c, path, columns, other_columns, N_COLUMNS, err))
 		return -1;
-	workload->name = base_name(path);
+	workload->name = csv_base_name(path);
 	workload->jobs = xcalloc((size_t)c.n_rows, sizeof(*workload->jobs));
 	*jobs = xcalloc((size_t)c.n_rows, sizeof(**jobs));
 	for (int i = 0; i < c.n_rows && rc == 0; i++)
