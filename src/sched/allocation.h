@@ -15,8 +15,8 @@
 
 struct allocation_job {
 	int held;		/* devices it has now */
-	/* value[r] of r devices, r = 0..n_devices; the caller's. Not finite: the job must not get
-	 * r devices. */
+	/* value[r]: the worth of r devices, r = 0..n_devices; memory of the caller. A value that is
+	 * not finite: the job must not get r devices. */
 	const double *value;
 };
 
@@ -24,7 +24,7 @@ struct allocation_job {
  * all counts 0, where no allocation is allowed. */
 bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_devices, int *count);
 
-/* Where the product of (capacity[k] + 1) is at most this, the search looks at all of them. */
+/* The search is exact if the product of (capacity[k] + 1) is at most this number of states. */
 #define ALLOCATION_STATES 4096
 
 /* The same for devices of several kinds: value[] and at[] have one index for kind and number, as in

@@ -40,7 +40,7 @@ static inline double kinds_reduced(const struct kinds_choice *c, const double *p
 double kinds_best_reduced(const struct kinds_search *s, const double *price,
 			  const struct kinds_job *job, int *choice);
 
-/* at: room for all jobs; the best allocation found. */
+/* Finds prices. at (room for all jobs): the best allocation found on the way. */
 struct kinds_prices kinds_prices_of(const struct kinds_search *s, int *at);
 
 #endif

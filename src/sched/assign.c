@@ -97,7 +97,7 @@ static void hand_out(struct assign_pool *p, const int *holder, int total)
 	p->n_free = p->n;
 	if (p->n_free < total)
 		append_devices(p, holder, true);
-	assert(total <= p->n);		/* else more devices were decided than exist */
+	assert(total <= p->n);		/* otherwise more devices were decided than exist */
 	settle_who_waits(p);
 	choose(p);
 }

@@ -145,8 +145,8 @@ static void look_at_taker(struct solver *s, const struct taker *t)
 		s->set_cost[subsets_get(&subsets)] = cost_of(s, subsets_get(&subsets));
 }
 
-/* The best set for the taker, and its cost with all later takers. Among equals the last set wins,
- * which has the lowest devices. */
+/* Finds the best set for the taker; its cost includes all later takers. Among equal sets the last
+ * one wins, which has the lowest devices. */
 static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 {
 	uint32_t least = IMPOSSIBLE;
@@ -179,7 +179,7 @@ static void look_at_end(struct solver *s, int n_left, bool waits)
 	}
 }
 
-/* Every set of n_left devices that may be left to the taker. */
+/* Looks at every set of n_left devices that may be left to the taker. */
 static void look_at_turn(struct solver *s, const struct taker *t, int n_left)
 {
 	struct subsets subsets;

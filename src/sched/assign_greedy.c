@@ -117,7 +117,7 @@ static struct place *next_place(const struct picker *k, bool only_free, int need
 	for (struct place *a = k->places; a < end_of(k); a++)
 		if (!a->out && (a->free || !only_free) && (!best || is_better(a, best, need)))
 			best = a;
-	assert(best);		/* no more are wanted than exist */
+	assert(best);		/* not more are wanted than exist */
 	return best;
 }
 

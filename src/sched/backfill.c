@@ -38,7 +38,7 @@ static int by_end(const void *a, const void *b)
 	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* On the kind of device on which the stuck job is to start. */
+/* Finds the blockers on the kind of device on which the stuck job is to start. */
 static int find_blockers(const struct curves *curves, const struct stuck_job *r,
 			 const struct claim *items, struct blocker *blockers)
 {

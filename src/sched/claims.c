@@ -7,7 +7,8 @@
 #include "claims.h"
 #include "pollux/mem.h"
 
-/* A round: each job has its slice. With 16, means on one GPU are up to 4 % longer (desk.sh). */
+/* The longest wait before a job is overdue, in rounds. In one round each job has its slice. With 16
+ * rounds, mean completion times on one GPU are up to 4 % longer (desk.sh). */
 #define LIMIT_ROUNDS 24
 
 struct overdue {
@@ -107,7 +108,7 @@ static void protect_fixed(struct rest *rest)
 		rest->claims->fixed[k] = rest->curves->kinds[k].n - rest->left[k];
 }
 
-/* The index for which a running job with a guarantee claims devices; 0: too few are left. */
+/* The index of the devices that a running job with a guarantee claims; 0: too few are left. */
 static int guaranteed_least(const struct rest *rest, const struct curve *c)
 {
 	int kind = c->held_kind, least = c->least_on[kind];
@@ -167,7 +168,7 @@ static bool is_ending(const struct curve *c)
 	return c->job->preemptible && c->ends_in_s < c->restart_s;
 }
 
-/* Until when an overdue job lets this job run. */
+/* The time until which an overdue job lets this job run. */
 static double end_awaited_s(const struct rest *rest, const struct curve *c, double overdue_s)
 {
 	return fmax(overdue_s, rest->slices_end_s) + CLAIMS_END_RESTARTS * c->restart_s;
@@ -216,7 +217,7 @@ static struct submission *submissions_of(const struct curves *curves)
 	return list;
 }
 
-/* The device-seconds of the slices of the jobs that were submitted by then. */
+/* The device-seconds of the slices of all jobs that were submitted at or before a time. */
 static double round_device_s(const struct submission *list, int n, double since_s)
 {
 	int low = 0;
@@ -309,7 +310,8 @@ static int kept_within(const struct rest *rest, int at)
 	return curve_devices_at(rest->curves, at) <= left ? at : 0;
 }
 
-/* False: the job gathers, and no job behind it may start. */
+/* Claims devices for an overdue job. False: the job gathers devices, and no job behind it may
+ * start. */
 static bool force(struct rest *rest, const struct overdue *overdue)
 {
 	int index = overdue->index;
@@ -380,7 +382,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Until when a job that keeps exactly what it has is protected from the job that gathers. */
+/* The time until which a job that keeps exactly what it has is protected from the gathering job. */
 static double protected_s(const struct rest *rest, const struct curve *c, bool starts_now)
 {
 	const struct curve *gathering = &rest->curves->items[rest->claims->gathering];
@@ -395,7 +397,7 @@ static double protected_s(const struct rest *rest, const struct curve *c, bool s
 	return fmax(slice_end_s, end_awaited_s(rest, c, overdue_s));
 }
 
-/* Devices that the job which gathers lacks. */
+/* The number of devices that the gathering job lacks. */
 static int missing_devices(const struct rest *rest)
 {
 	int kind = rest->claims->gathered_kind;
@@ -403,7 +405,7 @@ static int missing_devices(const struct rest *rest)
 	return rest->curves->items[rest->claims->gathering].least_on[kind] - rest->left[kind];
 }
 
-/* When the protected jobs have left enough devices for the job that gathers; NaN: unknown. */
+/* The time at which protected jobs have left enough devices for the gathering job; NaN: unknown. */
 static double gathered_s(const struct rest *rest)
 {
 	const struct curves *curves = rest->curves;

@@ -46,8 +46,8 @@ struct claim {
 	enum claim_kind kind;
 	int at;			/* as in curve.h */
 	bool overdue;
-	/* Of a running job with a guarantee: what it holds, in the one if that keeps the guarantee,
-	 * in the other if it does not. 0: none. */
+	/* For a running job with a guarantee: the index that it holds. The index is in `held` if it
+	 * keeps the guarantee, otherwise in `below`; the other one is 0. */
 	int held, below;
 };
 
@@ -75,23 +75,26 @@ struct claims {
 	struct stuck_job stuck_job;	/* the same job; meaningful where stuck >= 0 */
 };
 
-/* Only the claims of jobs that are not preemptible, for policies without slices. */
+/* Makes the claims of jobs that are not preemptible and no others, for policies without slices. */
 struct claims claims_of_fixed(const struct curves *curves);
-/* To these add the claims of waiting jobs that were put first. They start while they fit beside the
- * jobs that are not preemptible; where one does not fit, no other such job starts. */
+/* Adds to the claims of claims_of_fixed() those of waiting jobs that were put first. These jobs
+ * start while they fit beside the jobs that are not preemptible. Where one does not fit, no other
+ * such job starts. */
 void claims_add_first(const struct curves *curves, struct claims *claims);
 struct claims claims_of(const struct curves *curves);
 void claims_release(struct claims *claims);
 
 bool claim_allows(const struct claim *claim, int at);
 
-/* Devices of each kind that no job keeps which is not preemptible or has a guarantee. */
+/* Counts the devices of each kind that are kept neither by jobs that are not preemptible nor by
+ * jobs with a guarantee. */
 void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left);
 
-/* Above 0 if the job waits and was put first or has a guarantee: it is overdue from the beginning
- * of its wait on, and comes before all other overdue jobs, the largest number first. */
+/* The rank of a waiting job that was put first or has a guarantee; 0 for any other job. A job with
+ * a rank is overdue from the beginning of its wait and comes before all overdue jobs without one.
+ * The largest rank comes first. */
 int claims_first_rank(const struct curve *c);
-/* When the job is overdue, if it waits until then. */
+/* The time at which the job becomes overdue if it goes on waiting. */
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c);
 /* The beginning of the job's wait. -INFINITY comes before all others. */

@@ -51,7 +51,8 @@ static const double *goodput_on(const struct curves *all, const struct sched_job
 	return all->n_kinds > 1 ? job->kind_goodput[kind] : job->goodput;
 }
 
-/* Values beyond these bounds are never measured, and within them quotients are finite and not 0. */
+/* True if the job may have r devices and the goodput on them is known. Measured values never exceed
+ * these bounds; quotients of values within them are finite and not 0. */
 static bool is_known(const struct sched_job *job, const double *goodput, int r)
 {
 	return goodput && r >= least_replicas(job) && r <= job->max_replicas &&
@@ -111,8 +112,8 @@ static void set_allowed(const struct curves *all, struct curve *c)
 	}
 }
 
-/* A job may keep what it holds. Where the goodput on that number is not modelled, the present
- * goodput stands for it, or the goodput on the largest known number below. */
+/* Sets the goodput on the devices that the job holds, which it may always keep. If the model has
+ * none, the present goodput is used, or that on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
 	const double *goodput = goodput_on(all, c->job, c->held_kind);
@@ -129,7 +130,7 @@ static void set_held(const struct curves *all, struct curve *c)
 	c->of[c->held] = positive_or(c->of[c->held], c->now);
 }
 
-/* What the job holds, if all of these devices are here. */
+/* Finds the index of what the job holds, if all of these devices are present. */
 static void find_held(const struct curves *all, struct curve *c)
 {
 	const struct sched_job *job = c->job;

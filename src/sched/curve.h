@@ -19,8 +19,8 @@
  * as the configured slice, a job would come and go without any work. */
 #define CURVE_SLICE_RESTARTS 3
 
-/* The first slice of a job, as a part of the configured one, and again at least
- * CURVE_SLICE_RESTARTS restarts: enough to measure it, and to end if it is short. */
+/* Length of the first slice of a job, as a part of the configured slice. It is at least
+ * CURVE_SLICE_RESTARTS restarts: enough to measure the job, and to end it if it is short. */
 #define CURVE_FIRST_SLICE 0.3
 
 /* Where there are several kinds of device, a curve has one index for both: r devices of kind k have
@@ -100,7 +100,7 @@ static inline bool curve_stays(const struct curve *c)
 	return !c->job->preemptible || c->job->guaranteed;
 }
 
-/* Of the devices of an index, those that a job which stays needs. */
+/* The number of devices that a job which keeps its devices needs, among those of an index. */
 static inline int curve_guaranteed_devices(const struct curves *curves, const struct curve *c,
 					   int at)
 {
@@ -118,10 +118,10 @@ bool curve_placeable(const struct sched_input *in, int r);
 /* The end of the slice of its present run, or of a run that starts now. */
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now);
 
-/* The index of the job's best configuration on its least number of a kind, among the kinds of which
- * this many devices are left; 0: it fits into none. */
+/* The index of the least number of devices on the kind where the job is fastest, among the kinds of
+ * which this many devices are left; 0: the job fits into none. */
 int curve_least_within(const struct curves *curves, const struct curve *c, const int *left);
-/* The kind of which the job lacks fewest devices for its least number. */
+/* The kind of device on which the job lacks the fewest devices for its least number. */
 int curve_nearest_kind(const struct curves *curves, const struct curve *c, const int *left);
 
 /* The index of the next larger number of devices of the same kind that the job may be given; 0:

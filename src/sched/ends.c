@@ -19,10 +19,11 @@
 #define LEAST_GAP_S 10.0
 #define TENTH 0.1
 
-/* The logarithm of a job's real rate over its modelled one: mean and standard deviation, on one
- * device, and for each doubling of the devices. Fixed batches go as modelled. The noise scale, and
- * with the noise scale the gain from large batches, grows in training, above all after the start,
- * from where it is not known. Chosen on the workloads of seed 0 of benchmarks/ends.sh. */
+/* The error of a modelled rate: the logarithm of real rate over modelled rate. Mean and standard
+ * deviation are given for one device and for each doubling of the devices. Jobs of fixed batch size
+ * run as modelled. For other jobs the noise scale, and with it the gain from large batches, grows
+ * in training, most of all after the start, when it is not yet known. Chosen on the workloads of
+ * seed 0 of benchmarks/ends.sh. */
 struct rate_error {
 	double mean, spread, doubling_mean, doubling_spread;
 };
@@ -52,12 +53,13 @@ struct draw {
 	double known_part;		/* of the jobs, those of known length */
 	uint64_t random;
 	struct player *players;
-	/* those that are here, by key, of the first n_ordered players; n_order of them */
+	/* the players that are here, ordered by key: n_order of them, taken from the first
+	 * n_ordered players */
 	struct player **order;
 	int n, n_ordered, n_order, n_wide;	/* wide: of these, those of two devices at least */
 	bool one_ended;			/* since they were ordered */
-	/* those that have devices, and the others whose key may have changed since they were
-	 * ordered, in the order of players */
+	/* the players that have devices, and those whose key may have changed since the last
+	 * ordering; in the order of players */
 	struct player **moved;
 	int n_moved;
 	double now_s, next_s, gap_s;	/* since now; next: when a job comes */
@@ -75,7 +77,8 @@ static int bin_of(const struct lengths *l, double service)
 	return bin;
 }
 
-/* The service at the end of a job that has had this much: each bin ends jobs at its own rate. */
+/* Draws the service at which a job ends that has had this much service. Each bin ends jobs at its
+ * own rate. */
 static double draw_length(struct draw *d, double service)
 {
 	double at = fmax(service, 0), left = random_exponential(&d->random, 1);
@@ -151,7 +154,7 @@ static double key_of(const struct draw *d, const struct player *p)
 	return p->held ? index / KEEPS : index;
 }
 
-/* What r devices do in a second. */
+/* The work that r devices do in a second. */
 static double rate_of(const struct player *p, int r)
 {
 	const struct curve *c = p->curve;
@@ -187,7 +190,7 @@ static int by_key(const void *a, const void *b)
 	return comes_before(y, x) - comes_before(x, y);
 }
 
-/* Leaves out those that have ended, and adds those that have come. */
+/* Removes players that have ended from the order, and adds players that have come. */
 static void see_who_is_here(struct draw *d)
 {
 	int n = 0;
@@ -223,7 +226,7 @@ static void insertion_sort(struct player **order, int n)
 	}
 }
 
-/* Ranks the players that are here: the number of them that come no earlier. */
+/* Ranks the players that are here. The rank is the number of players that do not come earlier. */
 static void order_players(struct draw *d)
 {
 	bool is_first = d->n_ordered == 0;
@@ -247,7 +250,7 @@ static double speedup(const struct player *p, int r)
 	return r > p->most ? (double)NAN : p->curve->of[r];
 }
 
-/* The next number of devices above what the player gets; 0: none of at most `left` more. */
+/* The next larger number of devices for the player that takes at most `left` more; 0: none. */
 static int next_above(const struct player *p, int left)
 {
 	for (int r = p->gets + 1; r <= p->gets + left && r <= p->most; r++)
@@ -256,8 +259,8 @@ static int next_above(const struct player *p, int left)
 	return 0;
 }
 
-/* The gain, for each device, as in worth.h: with the rank for the least devices, and beyond for
- * jobs of known length; jobs of unknown length are of the middle rank there. */
+/* The gain per device, as in worth.h. The rank counts for the least devices. Beyond these it counts
+ * for jobs of known length; jobs of unknown length have the middle rank there. */
 static double gain(const struct draw *d, const struct player *p, int position, int r)
 {
 	double rank = p->known || !p->gets ? d->n_order - position : (d->n_order + 1) / 2.0;
@@ -265,7 +268,7 @@ static double gain(const struct draw *d, const struct player *p, int position, i
 	return rank * (sqrt(speedup(p, r)) - sqrt(speedup(p, p->gets))) / (r - p->gets);
 }
 
-/* Each once. */
+/* Adds a player to `moved`, unless it is there already. */
 static void note_moved(struct draw *d, struct player *p)
 {
 	int at = d->n_moved;
@@ -301,7 +304,8 @@ static void give_devices(struct draw *d)
 			int r;
 
 			seen += p->gets > 0;
-			/* Of several jobs without a device the first gains most by one. */
+			/* Among several jobs that need a single first device, the first one gains
+			 * most. */
 			if (!p->gets && p->least == 1 && !first)
 				continue;
 			first &= p->gets || p->least > 1;
@@ -514,8 +518,8 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 	curves_release(&curves);
 }
 
-/* At each arrival the odds that it is the last one are STOPS to 1; each mean gap without a job then
- * multiplies the odds by e. */
+/* Finds the rate at which jobs still arrive. At each arrival the odds that it is the last one are
+ * STOPS to 1. Each mean gap without a job multiplies these odds by e. */
 static struct ends_stream stream_of(const double *newest, int n, double now_s)
 {
 	double gap_s = fmax(newest[0] - newest[n - 1], 0) / (n - 1);

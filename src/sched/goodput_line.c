@@ -193,7 +193,7 @@ static int ends_first(const struct line *line, struct wait *w)
 	return first;
 }
 
-/* The bound of policy.h, without the time between passes; NaN: none holds. */
+/* The bound of policy.h on the wait, without the time between passes; NaN: no bound holds. */
 static double bound_s(const struct line *line, const struct waiting *item)
 {
 	const struct claims *claims = line->d->claims;
@@ -314,7 +314,7 @@ static bool slices_do(const struct line *line, const struct waiting *item, struc
 
 /* --- who comes before --- */
 
-/* Worth of each device that the job has, or would start with. */
+/* The worth per device of the devices that the job has, or would start with. */
 static double density(const struct line *line, int index)
 {
 	const struct goodput_decision *d = line->d;
@@ -326,7 +326,7 @@ static double density(const struct line *line, int index)
 	       curve_devices_at(d->curves, d->at[index]);
 }
 
-/* The running job that would lose least, for each device, by leaving its devices; -1: none. */
+/* The index of the running job that loses least per device by leaving its devices; -1: none. */
 static int next_to_yield(const struct line *line)
 {
 	int index = -1;
@@ -338,7 +338,7 @@ static int next_to_yield(const struct line *line)
 	return index;
 }
 
-/* before: the job that comes just before this one; -1: none. */
+/* Sets for whom the job waits. before: index of the job just before this one in line; -1: none. */
 static void set_before(const struct line *line, const struct waiting *item, int before,
 		       struct wait *w)
 {
@@ -361,7 +361,8 @@ static void set_before(const struct line *line, const struct waiting *item, int 
 	}
 }
 
-/* previous: the job before it in line, not overdue; -1: none. */
+/* Sets the turn of a waiting job. previous: index of the job before it in line, which is not
+ * overdue; -1: none. */
 static void set_turn(const struct line *line, const struct waiting *item, int previous,
 		     struct wait *w)
 {
@@ -440,7 +441,7 @@ static struct waiting waiting_of(const struct line *line, struct wait *w)
 
 	return (struct waiting){
 		.wait = w, .index = w->index, .overdue = d->claims->items[w->index].overdue,
-		/* A job that is stopped now waits from now on. */
+		/* The wait of a job that is stopped now begins now. */
 		.first = claims_first_rank(c),
 		.since_s = c->held ? d->curves->in->now_s : claims_waiting_since_s(d->curves, c),
 		.density = worth_launched(d->worths, c, c->least_at) / c->least,

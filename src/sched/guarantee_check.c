@@ -14,7 +14,7 @@ static double goodput_of(const struct sched_input *in, int j, int replicas, int 
 	return goodput && replicas <= job->max_replicas ? goodput[replicas] : (double)NAN;
 }
 
-/* The least devices on which the job is as fast as promised; 0: on none. */
+/* The least number of devices on which the job is as fast as promised; 0: no number. */
 static int least_of(const struct sched_input *in, int j, double floor)
 {
 	for (int r = 1; r <= in->jobs[j].max_replicas && r <= in->n_devices; r++)
@@ -24,8 +24,8 @@ static int least_of(const struct sched_input *in, int j, double floor)
 	return 0;
 }
 
-/* True if devices went away, or guarantees grew with what was learnt, so that not all can be
- * kept. */
+/* True if not all guarantees can be kept, since devices went away or since new measurements raised
+ * the number of devices that a guarantee needs. */
 static bool is_impossible(const struct sched_input *in, const double *floor)
 {
 	int devices = 0;

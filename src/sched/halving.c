@@ -61,7 +61,7 @@ static int rungs_from(double first, int most, double total_samples, struct halvi
 	return 0;
 }
 
-/* What the words of the option ask for; the rungs are made once all words are read. */
+/* The words of the option. The rungs are made when all words are read. */
 struct halving_words {
 	const char *rungs;		/* NULL: not given */
 	double first;			/* NaN: not given */
@@ -107,7 +107,8 @@ static int make_rungs(const struct halving_words *words, double total_samples, s
 		return parse_rungs(words->rungs, total_samples, h, err);
 	if (isfinite(words->first))
 		return rungs_from(words->first, HALVING_RUNGS_MAX, total_samples, h, err);
-	/* The first rung is rounded down: a fourth one would be a few samples below the end. */
+	/* The first rung is rounded down. Otherwise a fourth rung would lie a few samples below the
+	 * end. */
 	return rungs_from(total_samples / pow(h->eta, DEFAULT_RUNGS), DEFAULT_RUNGS, total_samples,
 			  h, err);
 }

@@ -11,7 +11,7 @@ struct job_names {
 
 /* Sorts ids; an id that occurs several times is one job. */
 struct job_names job_names_of(int64_t *ids, int n);
-/* The jobs of both; no job is in both. */
+/* Joins two lists of jobs that have no job in common. */
 struct job_names job_names_join(struct job_names a, struct job_names b);
 
 #endif

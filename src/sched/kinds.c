@@ -18,7 +18,7 @@ static bool may_have(const struct sched_job *job, int kind)
 	return !(job->barred_kinds & 1U << kind);
 }
 
-/* The most devices of a kind that the job can get, up to count; 0: none. */
+/* The largest number of devices of a kind, at most `count`, that the job can get; 0: none. */
 static int most_on(const struct filling *f, const struct sched_job *job, int kind, int count)
 {
 	const struct sched_kind *k = &f->in->kinds[kind];
@@ -62,7 +62,7 @@ static void fill(struct filling *f, int j)
 	reason_add(choice->reason, " of one kind; other jobs have all");
 }
 
-/* What runs on as it is comes first, then what needs most. */
+/* Fills jobs that go on unchanged first, then those that need most devices. */
 static void fill_all(struct filling *f)
 {
 	int most = 0;

@@ -31,7 +31,7 @@ struct las {
 	bool gathering;		/* a job that did not fit starts within a slice */
 };
 
-/* True if a job keeps its devices whatever service it has had. */
+/* True if the job keeps its devices however much service it has had. */
 bool las_is_locked(const struct las_job *e);
 bool las_is_possible(const struct las *las, const struct las_job *e);
 
@@ -54,8 +54,8 @@ struct las_timeline {
 
 /* final: all devices have been given. */
 void las_timeline_set(const struct las *las, struct las_timeline *t, bool final);
-/* When the job has its minimum; INFINITY: that cannot be told. The devices of the minimum become
- * the first of the units. */
+/* The time at which the job has its minimum; INFINITY if this time cannot be told. The first units
+ * are then the devices that the job will have. */
 double las_timeline_start_s(struct las_timeline *t, const struct las_job *e);
 /* The job starts at start_s on the first of the units. A job that loses one of its minimum then
  * stops, and leaves its other devices too. */

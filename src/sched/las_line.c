@@ -5,7 +5,7 @@
 #include "las.h"
 #include "pollux/mem.h"
 
-/* The jobs that wait, from one to the next in their order. */
+/* The walk through the waiting jobs in their order. */
 struct line {
 	struct las *las;
 	struct las_timeline timeline;
@@ -69,7 +69,7 @@ static struct las_fact stuck(const struct line *line, const struct las_job *e)
 
 static struct las_fact waiting(struct line *line, struct las_job *e)
 {
-	/* Each job takes the devices that are there soonest, so nobody later in line starts
+	/* Each job takes the devices that are free soonest, so no job later in line starts
 	 * sooner. */
 	double start_s = las_timeline_start_s(&line->timeline, e);
 	struct las_fact fact;

@@ -7,8 +7,8 @@
 static struct las_unit unit_of(const struct las *las, struct las_job *e, bool final)
 {
 	const struct sched_input *in = las->in;
-	/* What is to be launched by this decision; before it is final, unprotected jobs that run
-	 * may still come to keep what they hold. */
+	/* True for a job that this decision launches. Until the decision is final, unprotected
+	 * running jobs may still keep what they hold. */
 	bool launched = !e->held || (e->replicas != e->held && (final || las_is_locked(e)));
 	int replicas = launched ? e->replicas : e->held;
 	double start_s = launched ? in->now_s : e->job->launched_s;
@@ -40,7 +40,7 @@ static double available_s(const struct las_unit *unit, const struct las_job *e, 
 {
 	double at_s = fmax(unit->free_s, now_s);
 
-	/* The owner comes first until it has had as much service. */
+	/* The owner comes first until it has had as much service as this job. */
 	if (unit->minimum && !e->first && unit->owner->key <= e->key)
 		at_s = fmax(at_s, unit->since_s + (e->key - unit->owner->key) / unit->pace);
 	return at_s;

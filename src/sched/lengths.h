@@ -37,8 +37,8 @@ struct lengths {
 
 struct lengths lengths_of(const struct curves *curves);
 
-/* The effective length of a job; where what remains is not known, after this many more
- * device-seconds of service. Finite and above 0. */
+/* The effective length of a job after this many more device-seconds of service, which count only
+ * where the remaining work is not known. Finite and above 0. */
 double lengths_effective_device_s(const struct lengths *lengths, const struct curve *c,
 				  double more_device_s);
 

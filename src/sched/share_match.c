@@ -7,7 +7,7 @@
 
 #include "pollux/mem.h"
 
-/* The least by which a path is better than another: rounding makes no circles. */
+/* A path is better only by at least this gain, so that rounding errors make no circles. */
 #define LEAST_GAIN 1e-9
 
 struct match {
@@ -15,14 +15,14 @@ struct match {
 	int n_jobs, n_devices;
 	int *device_of;		/* of each job; -1: none */
 	int *job_at;		/* on each device; -1: none */
-	/* The best path that ends at a device: its gain, -HUGE_VAL: none; the job before the
-	 * device. */
+	/* The best path that ends at each device: its gain (-HUGE_VAL: there is no path) and the
+	 * job before the device. */
 	double *reached;
 	int *via;
 };
 
-/* The gain of the best path to a job: 0 to a job without a device; to any other job by its
- * device, which it leaves. */
+/* The gain of the best path to a job. It is 0 for a job without a device. A path to any other job
+ * comes through the device that this job leaves. */
 static double reached_job(const struct match *m, int j)
 {
 	int i = m->device_of[j];
@@ -52,7 +52,7 @@ static bool lengthen(struct match *m)
 	return better;
 }
 
-/* The free device with the best path; -1: no path gains anything. */
+/* Returns the free device with the best path; -1: no path gains anything. */
 static int best_end(const struct match *m)
 {
 	int best = -1;

@@ -20,7 +20,8 @@ static int sum_free(const struct tier_cluster *c, int first, int n)
 	return sum;
 }
 
-/* The first machine of [first, first + n) that has the most free GPUs left beside held. */
+/* The machine of [first, first + n) with the most free GPUs, among those of which held has no GPU;
+ * the first one of equals; -1: none. */
 static int emptiest(const struct tier_cluster *c, int first, int n, const int *held)
 {
 	int best = -1;
@@ -31,7 +32,7 @@ static int emptiest(const struct tier_cluster *c, int first, int n, const int *h
 	return best;
 }
 
-/* Takes gpus of the machines [first, first + n), which have as many. */
+/* Adds to held `gpus` free GPUs of the machines [first, first + n), which have enough. */
 static void take(const struct tier_cluster *c, int first, int n, int gpus, int *held)
 {
 	while (gpus > 0) {
@@ -104,7 +105,7 @@ static bool counts(const struct tier_wait *w, int gpus, double now_s, double lea
 	return w->gpus == gpus && now_s - w->time_s < TIER_HOURS * lease_s;
 }
 
-/* Mean and two population standard deviations of the waits of so many GPUs. */
+/* Mean plus two population standard deviations of the waits of jobs of this many GPUs. */
 static double statistic(const struct tier_history *h, int gpus, double now_s, double lease_s)
 {
 	double sum = 0, squares = 0, mean;

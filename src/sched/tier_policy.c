@@ -101,7 +101,7 @@ static bool offer_with_timers(struct tier_state *s, const struct tier_job *j, in
 	return false;
 }
 
-/* The best joined GPUs there are. */
+/* Offers the job the GPUs that are free and closest together. */
 static bool offer_tightest(struct tier_state *s, const struct tier_job *j, int *held,
 			   double *alarm_s)
 {

@@ -131,7 +131,7 @@ static struct crowd crowd_of(const struct curves *curves, const struct lengths *
 	return crowd;
 }
 
-/* The number of lengths below this one, or, with its equals, up to it. */
+/* The number of lengths below this one or, with equal ones counted, up to it. */
 static int n_below(const double *lengths, int n, double length, bool with_equals)
 {
 	int low = 0, high = n;
@@ -147,14 +147,14 @@ static int n_below(const double *lengths, int n, double length, bool with_equals
 	return low;
 }
 
-/* The longer lengths, and half of the equal ones. */
+/* The number of longer lengths plus half the number of equal ones. */
 static double n_longer(const double *lengths, int n, double length)
 {
 	return n - (n_below(lengths, n, length, false) + n_below(lengths, n, length, true)) / 2.0;
 }
 
-/* By which power of its devices the job's rate grows on its slowest kind, from the least to a fair
- * share of the machine; 1 where it has no more than the least. */
+/* The power of the devices with which the job's rate grows on its slowest kind, between its least
+ * number and a fair share of the machine; 1 where the fair share is no more than the least. */
 static double elasticity(const struct curves *curves, const struct curve *c, int n_jobs)
 {
 	const struct curve_kind *k = &curves->kinds[curve_kind_at(curves, c->least_at)];
@@ -188,8 +188,8 @@ static void set_rank(const struct worths *w, const struct crowd *crowd, int inde
 			 bin->longer_unknown;
 }
 
-/* The first_rank of the job at the end of its slice on r devices, as if no other job ran
- * meanwhile. */
+/* The first_rank that the job will have at the end of its slice on r devices, if other jobs have as
+ * much service then as now. */
 static double served_rank(const struct worths *w, const struct curve *c, int r, bool starts)
 {
 	double slice_end_s = curve_slice_end_s(w->curves, c, starts);
@@ -236,7 +236,7 @@ static double horizon_s(const struct curves *curves, double slices, double resta
 	return fmax(horizon, DBL_MIN);	/* divided by, whatever the input */
 }
 
-/* The mean rate over a horizon of which cost_s is lost, and at most all of it. */
+/* The mean rate over a horizon of which cost_s are lost, or all of it if cost_s is longer. */
 static double launched_rate(const struct curve *c, double speedup, double horizon, double cost_s)
 {
 	double work = c->remaining_device_s;
@@ -246,14 +246,14 @@ static double launched_rate(const struct curve *c, double speedup, double horizo
 	return speedup * fmax(horizon - cost_s, 0) / horizon;
 }
 
-/* The rate of a job that leaves its devices, on r of them later. */
+/* The rate of a job that leaves its devices and is launched on r devices later. */
 static double restarted_rate(const struct curves *curves, const struct curve *c, int r)
 {
 	return launched_rate(c, c->of[r], horizon_s(curves, HORIZON_SLICES, c->restart_s),
 			     c->restart_s);
 }
 
-/* The rate of a run that leaves its devices, on as many later. */
+/* The rate of a suspended run that leaves its devices and goes on later on as many. */
 static double resumed_rate(const struct curves *curves, const struct curve *c)
 {
 	return launched_rate(c, c->of[c->held], horizon_s(curves, HORIZON_SLICES, c->restart_s),

@@ -74,8 +74,8 @@ double worth_length_device_s(const struct curves *curves, const struct curve *c)
 double worth_launched(const struct worths *w, const struct curve *c, int r);
 /* The worth of r devices to the job in its present state, running or waiting. */
 double worth_of(const struct worths *w, const struct curve *c, int r);
-/* The loss of a job that a decision gives r > 0 devices if it keeps only `to` of them, fewer or
- * none, at the end of its slice; starts: the decision launches it. */
+/* The loss of a job to which a decision gives r > 0 devices, if at the end of its slice it keeps
+ * only `to` of them, fewer or none. starts: true if the decision launches the job. */
 double worth_lost(const struct worths *w, const struct curve *c, int r, int to, bool starts);
 /* True if a running job has settled and would gain more than 5 % over a slice by a relaunch on the
  * devices it holds, with the restart counted. Never true of a job that is not preemptible. */
