@@ -86,6 +86,8 @@ struct sched_job {
 	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for
 	 * the best. */
 	double goodput_now;
+	/* Of the host's memory, while it runs; NaN or 0: not known. For goodput. */
+	double memory_bytes;
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
 	/* Its batch size may grow as its noise scale does. For ends.h; no policy looks at this. */
@@ -126,6 +128,8 @@ struct sched_input {
 	/* Set, where it is not NULL, to 0 or to the part by which the sum of worth may be below its
 	 * greatest: allocation.h. The caller's. */
 	double *gap;
+	/* Of the host's memory, that the jobs may have together; NaN or 0: not known. */
+	double memory_bytes;
 };
 
 struct sched_choice {

@@ -10,6 +10,9 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
+/* The part of the host's memory that running jobs may have together. */
+#define HOST_MEMORY 0.9
+
 static struct decision *decision_new(const struct snapshot *s)
 {
 	struct decision *d = xcalloc(1, sizeof(*d));
@@ -208,6 +211,8 @@ struct decision *pass_decide(const struct snapshot *s)
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
+	if (s->host_needs)
+		input.memory_bytes = HOST_MEMORY * (double)s->memory.total_bytes;
 	leave_to_others(s, d, &input);
 	tell_kinds(d, &input);
 	policy_decide(s->policy, &input, false, d->choices);

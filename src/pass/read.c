@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
+#include "pollux/store_share.h"
 
 /* --- runs --- */
 
@@ -116,6 +117,36 @@ static int read_device_needs(struct store *store, struct snapshot *s, struct err
 						     &s->device_needs[i], err))
 			return -1;
 	}
+	return 0;
+}
+
+static int host_need(struct store *store, const struct snapshot *s, int i, struct err *err)
+{
+	const struct job *job = &s->jobs.items[i];
+	int64_t own = 0, of_workload = 0;
+
+	for (int k = 0; k < i; k++)
+		if (!strcmp(s->jobs.items[k].declared.workload, job->declared.workload) &&
+		    s->jobs.items[k].progress.launches == 0 && job->progress.launches == 0) {
+			s->host_needs[i] = s->host_needs[k];
+			return 0;
+		}
+	if (store_share_memory(store, job->declared.workload, &of_workload, err) ||
+	    (job->progress.launches > 0 && store_job_peak_memory(store, job->id, &own, err)))
+		return -1;
+	s->host_needs[i] = own > of_workload ? own : of_workload;
+	return 0;
+}
+
+/* Only for the policy that heeds it. */
+static int read_host_needs(struct store *store, struct snapshot *s, struct err *err)
+{
+	if (s->policy != &policy_goodput || s->memory.total_bytes <= 0)
+		return 0;
+	s->host_needs = xcalloc((size_t)s->jobs.count, sizeof(*s->host_needs));
+	for (int i = 0; i < s->jobs.count; i++)
+		if (host_need(store, s, i, err))
+			return -1;
 	return 0;
 }
 
@@ -266,7 +297,8 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (s->jobs.count == 0)
 		return 0;
 	s->n_ended = store_ended_services(store, s->ended_device_s, SNAPSHOT_ENDED, err);
-	if (s->n_ended < 0 || read_share(store, s, err) || read_device_needs(store, s, err))
+	if (s->n_ended < 0 || read_share(store, s, err) || read_device_needs(store, s, err) ||
+	    read_host_needs(store, s, err))
 		return -1;
 	return pass_judge_devices(at, s, err);
 }
@@ -319,6 +351,8 @@ static void forget_jobs(struct snapshot *s)
 	s->deserted = NULL;
 	free(s->device_needs);
 	s->device_needs = NULL;
+	free(s->host_needs);
+	s->host_needs = NULL;
 	s->holds = NULL;
 	s->elsewhere = NULL;
 	s->setbacks = NULL;

@@ -89,6 +89,9 @@ struct snapshot {
 	enum engine_answer *answers;	/* by run: whether it is known, gone, or unknown */
 	/* By job: the memory that its workload took on a device; NULL: devices have none. */
 	int64_t *device_needs;
+	/* By job: memory of the host that runs of the job, or of its workload, took; 0: not
+	 * known. */
+	int64_t *host_needs;
 	/* By run: a stop would lose its work since the last checkpoint; NULL: not known. */
 	bool *loses;
 	bool *deserted;			/* by job: interactive, and its process is gone */

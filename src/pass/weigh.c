@@ -199,6 +199,8 @@ static void describe(const struct snapshot *s, const struct decision *d, const s
 	 * for the policy. Nor is that of a run whose configuration cannot change. */
 	out->goodput_now = c->run && (takes_configurations(s, c->run) || keeps_configuration(c))
 		? goodput_of_plan(s, d, c) : goodput_now(c);
+	if (s->host_needs)
+		out->memory_bytes = (double)s->host_needs[c->job - s->jobs.items];
 	out->remaining_samples = (double)NAN;
 	if (!c->table)
 		return;

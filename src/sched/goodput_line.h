@@ -16,6 +16,7 @@ struct goodput_decision {
 	const struct worths *worths;
 	int *at;		/* devices of each job, in the order of the curves: an index of
 				   curve.h; owned */
+	int *wanted;		/* the same, were there memory without limit; owned */
 	bool *reconfigure;	/* relaunched on the devices that it holds; owned */
 };
 

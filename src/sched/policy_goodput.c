@@ -3,6 +3,7 @@
  * 1. claims.h: protected jobs keep their devices, overdue jobs start.
  * 2. worth.h: the worth of each number of devices to each job.
  * 3. allocation.h: the allocation that the claims allow with the largest sum of worth.
+ *    If its jobs need more of the host's memory than there is: host_memory.h.
  * 4. goodput_line.h: whom the other jobs wait for.
  *
  * A decision that was carried out is not revised while nothing else changes. The chosen devices
@@ -20,9 +21,11 @@
  * before W itself has started. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocation_of_curves.h"
 #include "goodput_line.h"
+#include "host_memory.h"
 #include "pollux/mem.h"
 #include "reason_goodput.h"
 
@@ -53,6 +56,9 @@ static void allocate(const struct goodput_decision *d)
 		jobs[i] = (struct allocation_job){ .held = curves->items[i].held, .value = value };
 	}
 	allocation_of_curves(curves, jobs, d->at);
+	memcpy(d->wanted, d->at, (size_t)n_jobs * sizeof(*d->wanted));
+	if (!memory_suffices(curves, d->at))
+		memory_allocate(curves, d->claims, jobs, values, d->at);
 	free(jobs);
 	free(values);
 }
@@ -85,7 +91,11 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 		struct sched_choice *choice = choice_of(d, choices, waits[i].index);
 
 		choice->next_start_s = waits[i].start_s;
-		reason_goodput_waits(d, &waits[i], choice->reason);
+		if (memory_explains(d->curves, d->at, d->wanted, waits[i].index,
+				    choice->reason))
+			choice->next_start_s = (double)NAN;
+		else
+			reason_goodput_waits(d, &waits[i], choice->reason);
 	}
 	free(waits);
 }
@@ -98,6 +108,7 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	struct goodput_decision d = {
 		.curves = &curves, .claims = &claims, .worths = &worths,
 		.at = xcalloc((size_t)in->n_jobs, sizeof(*d.at)),
+		.wanted = xcalloc((size_t)in->n_jobs, sizeof(*d.wanted)),
 		.reconfigure = xcalloc((size_t)in->n_jobs, sizeof(*d.reconfigure)),
 	};
 
@@ -109,6 +120,7 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	tell(&d, choices);
 	free(d.reconfigure);
 	free(d.at);
+	free(d.wanted);
 	worths_release(&worths);
 	claims_release(&claims);
 	curves_release(&curves);

@@ -115,7 +115,8 @@ int store_share_factor(struct store *s, const char *workload, const char *beside
 
 int store_share_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err)
 {
-	return sql_ask(s, bytes, err, "SELECT max(peak_memory_bytes) FROM runs WHERE id IN "
+	return sql_ask(s, bytes, err, "SELECT max(peak_memory_bytes) FROM runs"
+		       " WHERE (forgotten & 2) = 0 AND id IN "
 		       SQL_NEWEST_RUNS("?1"), "t", workload);
 }
 

@@ -1,0 +1,45 @@
+#!/bin/sh
+# host_memory.t - jobs that together need more of the host's memory than there is take turns.
+# shellcheck disable=SC2016,SC2317 # Perl for later; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_VISIBLE_DEVICES
+POLLUX_SLOTS=3
+export POLLUX_SLOTS
+cleanup() { end_jobs >/dev/null; }
+submit() { "$POLLUX" submit -q "$@"; }
+field() { "$POLLUX" status --json "$1" | json 'print $d->{jobs}[0]{'"$2"'} // "-"'; }
+states() { for job; do field "$job" state; echo; done | sed s/starting/running/ | tr '\n' ' '; }
+
+# What runs of a workload took: 0.6 of what the machine has.
+first=$(submit --workload large -- true)
+"$POLLUX" schedule
+wait_for 20 no_supervisor
+is 'a job ends' 'done' "$(field "$first" state)"
+total=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024))
+store "UPDATE runs SET peak_memory_bytes = $((total * 6 / 10))"
+
+one=$(submit --workload large -- sleep 1000) two=$(submit --workload large -- sleep 1000)
+small=$(submit --workload small -- sleep 1000)
+"$POLLUX" schedule
+is 'two jobs do not run beside each other' 'running queued running ' \
+	"$(states "$one" "$two" "$small")"
+like 'a reason says what is needed, of how much, and what is in use' \
+	'^waits for host memory: needs [0-9.]+ of [0-9.]+ GiB, [0-9.]+ are in use$' \
+	"$(field "$two" reason)"
+like 'explain says so, too' 'waits for host memory' "$("$POLLUX" explain "$two")"
+"$POLLUX" cancel "$one" >/dev/null
+wait_for 20 eval '[ "$(field "$one" state)" = cancelled ]'
+"$POLLUX" schedule
+is 'the other one follows' 'running running ' "$(states "$two" "$small")"
+three=$(submit --workload large -- sleep 1000)
+"$POLLUX" schedule
+is 'a third one waits' 'queued ' "$(states "$three")"
+POLLUX_POLICY=fifo "$POLLUX" schedule
+is 'another policy does not heed it' 'running ' "$(states "$three")"
+end_jobs
+
+# Nothing was measured.
+four=$(submit --workload new -- sleep 1000) five=$(submit --workload new -- sleep 1000)
+"$POLLUX" schedule
+is 'what is not known keeps nobody back' 'running running ' "$(states "$four" "$five")"
+finish

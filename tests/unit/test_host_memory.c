@@ -1,0 +1,193 @@
+/* Host memory in decisions of the policy goodput: the exact search against all allocations, the
+ * search by a price against the exact one, and cases by hand. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/policy.h"
+#include "sched/host_memory.h"
+#include "sched_cases.h"
+#include "tap.h"
+
+#define GIB 0x1p30
+#define NOW_S 10000.0
+#define SLICE_S 600.0
+#define DEVICES 4
+#define JOBS 5
+#define CASES 3000
+
+static const double linear[] = { 0, 100, 200, 300, 400 };
+
+static struct sched_job waits(int64_t id, double gib)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = 1, .max_replicas = DEVICES, .weight = 1,
+		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
+		.waiting_since_s = NOW_S - 60, .goodput = linear, .goodput_now = (double)NAN,
+		.remaining_samples = (double)NAN, .memory_bytes = gib * GIB,
+	};
+}
+
+static struct sched_job holds(struct sched_job job, int replicas, double age_s)
+{
+	job.replicas = replicas;
+	job.launched_s = NOW_S - age_s;
+	job.submitted_s = NOW_S - age_s - 60;
+	job.attained_service_device_s = age_s * replicas;
+	job.restarts = 1;
+	return job;
+}
+
+static struct sched_choice choices[JOBS + MEMORY_MOST_JOBS];
+
+static void decide(const struct sched_job *jobs, int n, double gib)
+{
+	struct sched_input in = {
+		.jobs = jobs, .n_jobs = n, .n_devices = DEVICES, .now_s = NOW_S,
+		.slice_s = SLICE_S, .memory_bytes = gib * GIB,
+	};
+
+	policy_goodput.decide(&in, choices);
+}
+
+static void test_by_hand(void)
+{
+	struct sched_job two[] = {
+		holds(waits(1, 14), 2, SLICE_S / 2), waits(2, 20), waits(3, 1),
+	};
+	const struct sched_job over[] = {
+		holds(waits(1, 20), 2, SLICE_S / 2), holds(waits(2, 20), 2, SLICE_S / 2),
+	};
+	const struct sched_job huge[] = { waits(1, 100) };
+	struct sched_job old[] = {
+		waits(1, 20), holds(waits(2, 14), 1, 10 * SLICE_S), waits(3, 14),
+	};
+
+	decide(two, 3, 31);
+	ok(choices[0].replicas > 0 && !choices[1].replicas && choices[2].replicas > 0,
+	   "a job beside which there is too little memory waits, a smaller one does not");
+	is_str(choices[1].reason,
+	       "waits for host memory: needs 20 of 31 GiB, 15 are in use", "and why");
+	two[0].max_replicas = 2;
+	two[2].max_replicas = 1;
+	decide(two, 3, 31);
+	ok(strstr(choices[1].reason, "waits for host memory"), "also beside a free device");
+	decide(two, 3, 0);
+	ok(choices[1].replicas > 0, "nobody waits for memory that is not known");
+	decide(over, 2, 31);
+	ok(choices[0].replicas && choices[1].replicas, "jobs in their slices keep their memory");
+	decide(huge, 1, 31);
+	ok(choices[0].replicas > 0, "a job that needs more than there is runs alone");
+	old[0].submitted_s = old[0].waiting_since_s = NOW_S - 1e6;
+	decide(old, 3, 31);
+	ok(choices[0].replicas > 0 && !choices[1].replicas && !choices[2].replicas,
+	   "an overdue job gets memory from those beyond their slices");
+	old[1].launched_s = NOW_S - SLICE_S / 2;
+	decide(old, 3, 31);
+	ok(!choices[0].replicas && choices[1].replicas && !choices[2].replicas,
+	   "and until then no other takes any");
+}
+
+/* --- the searches --- */
+
+struct problem {
+	uint64_t random;
+	struct sched_job jobs[JOBS];
+	double goodput[JOBS][DEVICES + 1], values[JOBS * (DEVICES + 1)];
+	struct curves curves;
+	struct sched_input in;
+};
+
+static void draw(struct problem *p)
+{
+	for (int j = 0; j < JOBS; j++) {
+		p->jobs[j] = waits(j + 1, case_below(&p->random, 4) ? 1 + case_below(&p->random, 31)
+								    : 0);
+		p->jobs[j].goodput = p->goodput[j];
+		for (int r = 1; r <= DEVICES; r++)
+			p->goodput[j][r] = 100 * pow(r, 0.5);
+		p->values[j * (DEVICES + 1)] = 0;
+		for (int r = 1; r <= DEVICES; r++)
+			p->values[j * (DEVICES + 1) + r] =
+				case_below(&p->random, 6) ? 100 * case_uniform(&p->random)
+							  : -HUGE_VAL;
+	}
+	p->in = (struct sched_input){
+		.jobs = p->jobs, .n_jobs = JOBS, .n_devices = DEVICES, .now_s = NOW_S,
+		.slice_s = SLICE_S, .memory_bytes = 32 * GIB,
+	};
+}
+
+static double best_from(const struct problem *p, int j, int devices, int units)
+{
+	double best = -HUGE_VAL;
+
+	if (j == JOBS)
+		return 0;
+	for (int r = 0; r <= devices; r++) {
+		int need = r ? memory_units_of(&p->curves, j) : 0;
+		double value = p->values[j * (DEVICES + 1) + r];
+
+		if (isfinite(value) && need <= units)
+			best = fmax(best, value + best_from(p, j + 1, devices - r, units - need));
+	}
+	return best;
+}
+
+static double allocate(const struct problem *p, int n_kinds, bool *fits)
+{
+	double values[JOBS * (DEVICES + 1)], sum = 0;
+	struct allocation_job jobs[JOBS];
+	struct curves curves = p->curves;
+	struct claims claims = claims_of_fixed(&curves);
+	int at[JOBS], used = 0;
+
+	memcpy(values, p->values, sizeof(values));
+	for (int j = 0; j < JOBS; j++)
+		jobs[j] = (struct allocation_job){ .value = &values[j * (DEVICES + 1)] };
+	curves.n_kinds = n_kinds;
+	memory_allocate(&curves, &claims, jobs, values, at);
+	for (int j = 0; j < JOBS; j++) {
+		used += at[j] ? memory_units_of(&curves, j) : 0;
+		sum += p->values[j * (DEVICES + 1) + at[j]];
+	}
+	*fits = used <= MEMORY_UNITS;
+	claims_release(&claims);
+	return sum;
+}
+
+static void test_searches(void)
+{
+	struct problem p = { .random = 3 };
+	int wrong = 0, beyond = 0;
+	double exact_sum = 0, priced_sum = 0;
+
+	for (int n = 0; n < CASES; n++) {
+		double exact, priced;
+		bool fits, fits_priced;
+
+		draw(&p);
+		p.curves = curves_of(&p.in);
+		exact = allocate(&p, 1, &fits);
+		wrong += fabs(exact - best_from(&p, 0, DEVICES, MEMORY_UNITS)) > 1e-6;
+		p.curves.kinds[1] = (struct curve_kind){ DEVICES, 0, "none" };
+		priced = allocate(&p, 2, &fits_priced);
+		beyond += !fits || !fits_priced || priced > exact + 1e-6;
+		exact_sum += exact;
+		priced_sum += priced;
+		curves_release(&p.curves);
+	}
+	is_int(wrong, 0, "3,000 problems: no allocation that fits is worth more");
+	is_int(beyond, 0, "with prices, each allocation fits, too");
+	ok(priced_sum > 0.9 * exact_sum, "and is worth at least 0.9 of the best in the mean");
+}
+
+int main(void)
+{
+	test_by_hand();
+	test_searches();
+	return done();
+}
