@@ -36,16 +36,18 @@ void execution_plans_release(struct execution_plans *plans);
 /* The plan of this name; NULL: there is none. */
 const struct execution_plan *execution_plans_find(const struct execution_plans *plans,
 						  const char *name);
-/* True if a run of b goes on with what a run of a saved. */
+/* True if a run under plan b can go on with what a run under plan a has saved. */
 bool execution_plans_share(const struct execution_plan *a, const struct execution_plan *b);
 
 /* What is measured of a workload under a plan is kept under a name of its own: this one, which the
  * store gives the plan's runs (schema.c). The caller frees it. */
 #define PLAN_SEPARATOR "\037"
 char *execution_plan_workload(const char *workload, const char *plan, const char *hash);
-/* The same by a job's declaration: the plan of that name, or, if there is none, the first. */
+/* The name for a plan among those that a job declares. If there is no plan of that name, the first
+ * one is used. */
 char *execution_plan_workload_of(const char *workload, const char *plans, const char *name);
-/* The workload in such a name, or in the name of a workload without plans. The caller frees it. */
+/* The workload of a name that was made this way, or of the name of a workload without plans. The
+ * caller frees the result. */
 char *execution_plan_base(const char *workload);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "pollux/paths.h"
 
-/* Does nothing where there is no directory of pollux. */
+/* Notes why a pass failed. Does nothing if pollux has no directory. */
 void failed_pass_note(const struct paths *paths, const char *why);
 void failed_pass_forget(const struct paths *paths);
-/* True: the last one failed; *why is cut to size, *time_s by the wall clock. */
+/* Returns true if the last such pass failed. *why is cut to size; *time_s is by the wall clock. */
 bool failed_pass_read(const struct paths *paths, char *why, size_t size, double *time_s);
 
 #endif

@@ -38,7 +38,7 @@ struct halving {
  * samples that a run has to its end (NaN: not known): first=N gives N, N * eta, N * eta^2, ...
  * below the end; nothing gives three rungs, the last at an eta-th of the end. -1: EX_USAGE. */
 int halving_parse(const char *text, double total_samples, struct halving *h, struct err *err);
-/* The text that halving_parse reads as *h, whatever the end. */
+/* Writes the text from which halving_parse makes *h, whatever the end of the run. */
 void halving_format(const struct halving *h, struct text *out);
 
 enum halving_state {
@@ -64,7 +64,8 @@ struct halving_run {
 /* Returns true if the sweep is over: every run has ended or stays where it is paused. */
 bool halving_decide(const struct halving *h, struct halving_run *runs, int n);
 
-/* Why a paused run stays: "paused at rung 2 of 4 (4096 samples): val_loss 0.42 is 7th of 9". */
+/* Says why a paused run stays: "paused at rung 2 of 4 (4096 samples): val_loss 0.42 is 7th of
+ * 9". */
 void halving_describe(const struct halving *h, const struct halving_run *run, struct text *out);
 
 #endif

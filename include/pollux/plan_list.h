@@ -22,13 +22,14 @@ struct plan_list {
 	int n_devices;
 };
 
-/* No plans where the job declares none. */
+/* Reads what is known of a job's plans. The list is empty if the job declares no plan. */
 int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
 		   struct plan_list *list, struct err *err);
 void plan_list_release(struct plan_list *list);
-/* A table of what was tried, and the best plan for 1, 2, 4, 8 devices. Nothing without plans. */
+/* Prints a table of what was tried and the best plan for 1, 2, 4, 8 devices. Prints nothing for a
+ * job without plans. */
 void plan_list_print(const struct plan_list *list, const struct output *out);
-/* The key "plans"; not there without plans. */
+/* Writes the key "plans"; writes nothing for a job without plans. */
 void plan_list_print_json(const struct plan_list *list, struct json *j);
 
 #endif

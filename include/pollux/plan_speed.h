@@ -60,8 +60,8 @@ struct plan_speed_times plan_speed(const struct plan_speed_params *params,
 double plan_speed_error(const struct plan_speed_params *params, struct plan_speed_links links,
 			const struct plan_speed_row *rows, int n, double *slope);
 
-/* Parameters with the least error within the published bounds. All times are above 0, and n is at
- * least 1. Returns the error. */
+/* Finds parameters with the least error within the published bounds. All times are above 0, and n
+ * is at least 1. Returns the error. */
 double plan_speed_fit(const struct plan_speed_row *rows, int n, struct plan_speed_links links,
 		      struct plan_speed_params *params);
 

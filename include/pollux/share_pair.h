@@ -46,7 +46,8 @@ enum share_verdict {
 struct share_answer {
 	enum share_verdict verdict;
 	double sum;			/* of relative rates; NaN: not known */
-	/* what the newcomer adds to the sum; of a pair that is to be tried, the least that pays */
+	/* What the newcomer adds to the sum. For a pair that is to be tried: the least that
+	 * pays. */
 	double gain;
 };
 

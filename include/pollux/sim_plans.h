@@ -67,7 +67,7 @@ struct plan_job {
 int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
 		   struct err *err);
 void sim_plans_release(struct sim_plans *p);
-/* The row of a plan on a placement; plan NULL: of the fastest. NULL: there is none. digits is
+/* The row of a plan (NULL: of the fastest plan) on a placement; NULL: there is no row. digits is
  * rotated to its canonical form. */
 const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
 				     const char *digits);

@@ -39,7 +39,7 @@ struct split {
 	struct text text;
 };
 
-/* Returns false, and an empty *split, if nothing is to be split. */
+/* Returns true if the sweep is to be split. Otherwise *split is empty. */
 bool split_find(const struct split_entry *entries, int n, struct split *split);
 void split_release(struct split *split);
 

@@ -21,13 +21,14 @@ struct job_rungs {
 };
 
 int store_job_rungs(struct store *s, int64_t job_id, struct job_rungs *rungs, struct err *err);
-/* *reports: a run of the workload reported its position in samples. */
+/* Finds out if a run of the workload has reported its position in samples: *reports. */
 int store_workload_reports_samples(struct store *s, const char *workload, bool *reports,
 				   struct err *err);
-/* The first value at a rung counts: a run that was set back may reach the rung again. */
+/* Records the value of the metric at a rung. Only the first value counts: a run that was set back
+ * may reach the rung again. */
 int store_rung_add(struct store *s, int64_t job_id, int rung, double samples, double value,
 		   struct err *err);
-/* Inside the caller's transaction: the job goes on to its end, whatever its rank. */
+/* Lets the job go on to its end, whatever its rank. Called inside a transaction of the caller. */
 int store_job_pass_all_rungs(struct store *s, int64_t job_id, struct err *err);
 
 /* A sweep as halving_decide has judged it. */

@@ -8,8 +8,8 @@
 #include "pollux/split.h"
 #include "pollux/store_groups.h"
 
-/* Splits the groups of jobs that have not ended where their step times say so. Writes nothing
- * otherwise. Begins and commits its own transactions. */
+/* Splits groups of jobs that have not ended, where their step times show different models. Writes
+ * nothing otherwise. Begins and commits its own transactions. */
 int store_split_groups(struct store *s, struct err *err);
 
 #endif

@@ -28,10 +28,10 @@ struct tier_cluster {
 	int *free;		/* GPUs that no job holds, of each machine */
 };
 
-/* held (result, of each machine): n free GPUs within one machine, one rack, or anywhere. Best fit:
- * the machine, or the rack, of the fewest free GPUs that suffice, the first one of several; there,
- * and anywhere, the machine of the most free GPUs first. False: there are none; held is then all
- * 0. */
+/* Finds n free GPUs within one machine, within one rack, or anywhere, and writes their number on
+ * each machine into held. Best fit: chooses the machine, or the rack, with the fewest free GPUs
+ * that suffice, the first one of equals. In a rack, and anywhere, machines with the most free GPUs
+ * come first. Returns false, with held all 0, if there are too few. */
 bool tier_find(const struct tier_cluster *c, enum tier within, int n, int *held);
 /* The tier of held, which has at least one GPU. */
 enum tier tier_of(const struct tier_cluster *c, const int *held);
@@ -49,7 +49,8 @@ struct tier_history {
 void tier_history_add(struct tier_history *h, struct tier_wait wait, double lease_s);
 void tier_history_release(struct tier_history *h);
 
-/* How long a job waits before it takes GPUs of a rack, and any: seconds, or infinite. */
+/* The time that a job waits before it takes GPUs of one rack, and before it takes any GPUs:
+ * seconds, or infinite. */
 struct tier_timers {
 	double rack_s, network_s;
 };
@@ -120,7 +121,7 @@ struct tier_policy {
  * gandiva-net: in the order of since_s; the best joined GPUs there are, at once.
  * srtf-net, las-net: least remaining time, or GPU time, first; timers as dally.
  * goodput: src/sched/tier_goodput.c. */
-/* The last one has no name. */
+/* All policies; the name of the entry behind the last one is NULL. */
 extern const struct tier_policy tier_policies[];
 #define TIER_POLICY_NAMES " dally tiresias-net gandiva-net srtf-net las-net goodput"
 const struct tier_policy *tier_policy_find(const char *name);	/* NULL: no such policy */

@@ -61,7 +61,7 @@ static bool is_sure(const struct split_entry *entries, int n, const struct split
 	       fmax(x, y) >= SPLIT_ALONE * fmin(x, y);
 }
 
-/* *at: an entry of the first sure disagreement, if the parameter explains all of them. */
+/* True if the parameter explains all sure disagreements. *at: an entry of the first of them. */
 static bool explains(const struct split_entry *entries, int n, const char *name,
 		     const struct split_entry **at)
 {

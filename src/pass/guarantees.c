@@ -25,8 +25,8 @@ static bool is_kept_by(const struct snapshot *s)
 
 /* --- what is promised --- */
 
-/* The goodput of R devices by a table; 0: R devices are too few to run on, so nothing is promised;
- * NaN: not known. */
+/* The goodput of R devices by a table. 0: R devices are too few to run on, so nothing is promised.
+ * NaN: the goodput is not known. */
 static double promised_by(const double *goodput, int replicas, int n)
 {
 	if (replicas > n)
@@ -93,7 +93,7 @@ static int leave_out_too_few(const struct sched_job *job, double floor, double *
 	return least;
 }
 
-/* One kind; k: its index. */
+/* Finds the promise and the least number of devices on one kind; k: index of the kind. */
 static void promise_on(const struct decision *d, int j, int k, const double **goodput)
 {
 	struct candidate *c = &d->candidates[j];

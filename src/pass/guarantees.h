@@ -22,10 +22,11 @@ struct job_guarantee {
 	double *goodput[SCHED_KINDS];	/* owned: of the candidate, NaN where below the floor */
 };
 
-/* Once the candidates are weighed: what each is promised, and who is admitted. */
+/* Finds what each candidate is promised and who is admitted. Called when the candidates are
+ * weighed. */
 void promise_guarantees(const struct snapshot *s, struct decision *d);
-/* Once the policy has decided: tells a job whose guarantee the decision breaks, which is an error
- * of the program. */
+/* Tells a job whose guarantee the decision breaks, which is an error of the program. Called when
+ * the policy has decided. */
 void check_guarantees(struct decision *d, const struct sched_input *in);
 void explain_guarantees(const struct snapshot *s, struct decision *d);
 void job_guarantee_free(struct job_guarantee *g);	/* NULL is harmless */

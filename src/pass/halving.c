@@ -13,7 +13,8 @@ static const struct halving_sweep *sweep_of(const struct snapshot *s, const stru
 	return NULL;
 }
 
-/* NULL: the job is not at a rung, or goes on by a run that it has. */
+/* The run at a rung of a job that is paused. NULL: the job is not at a rung, or its run is still
+ * there and goes on. */
 static const struct halving_run *paused_run(const struct snapshot *s, const struct candidate *c)
 {
 	const struct halving_sweep *sweep = sweep_of(s, c->job);
@@ -59,7 +60,7 @@ void halve_sweeps(const struct snapshot *s, struct decision *d)
  * there. */
 #define BEYOND 1.1
 
-/* Why the run that goes on was not paused at the rung that it passed; NULL: it passed none. */
+/* Says why a running job was not paused at the rung that it passed. NULL: it passed no rung. */
 static char *describe_passed(const struct halving *h, const struct job *job, const struct run *run)
 {
 	int next = job->rung;		/* index of the rung after the last one */

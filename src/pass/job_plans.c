@@ -115,7 +115,7 @@ static bool is_allowed(const struct candidate *c, const struct execution_plan *p
 	return !had || execution_plans_share(had, plan);
 }
 
-/* The first plan that may fit, or else the first of all. */
+/* The index of the first plan that may fit; if there is none, of the first plan. */
 static int to_be_tried(const struct job_plans *p)
 {
 	int first = -1;

@@ -31,16 +31,15 @@ struct job_plans {
 /* Finds out which plans each candidate may have, and which is to be tried. */
 void find_plans(const struct snapshot *s, struct decision *d);
 void job_plans_free(struct job_plans *p);	/* NULL is harmless */
-/* For policies that model goodput, for a candidate with plans: the table of the best plan by number
- * of devices. The candidate's model is that of its run's plan, or of the plan on the fewest
- * devices. */
+/* Makes the table of the best plan for each number of devices, for policies that model goodput. The
+ * candidate's model becomes that of its run's plan, or of the plan on the fewest devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
 /* The index of a plan; "": of the first. -1: there is none of the name. */
 int plan_index(const struct candidate *c, const char *name);
-/* Where this plan has at least so much goodput and the candidate's table has less, the table takes
- * the plan. */
+/* Puts this plan into the candidate's table wherever the plan has at least this much goodput and
+ * the table has less. */
 void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput);
-/* The candidate is to run in this plan, which was not measured. */
+/* Makes the candidate run in this plan, which was not measured. */
 void try_plan(struct candidate *c, int plan);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
 double plan_goodput_now(const struct decision *d, const struct candidate *c);

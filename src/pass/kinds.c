@@ -128,8 +128,8 @@ static bool is_enough(const struct decision *d, int j, int kind)
 	return d->kinds[kind].n >= d->candidates[j].job->declared.min_replicas;
 }
 
-/* The kinds whose memory is too small for the job, and the kinds that are no larger than these; no
- * kind at all where none would be left. */
+/* The kinds whose memory is too small for the job, and all kinds that are no larger. If this would
+ * bar every kind, none is barred. */
 static unsigned too_small(const struct snapshot *s, const struct decision *d, int j,
 			  unsigned barred)
 {
@@ -215,7 +215,7 @@ void tell_kinds(const struct decision *d, struct sched_input *in)
 		in->kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
 		lacking += d->kinds[k].n;
 	}
-	/* Other people are left devices of the kinds of which the jobs here hold least. */
+	/* Leaves to other people devices of the kinds of which the jobs here hold least. */
 	for (; d->n_kinds > 0 && lacking > 0; lacking--) {
 		int most = 0, most_free = INT_MIN;
 

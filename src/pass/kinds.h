@@ -20,8 +20,7 @@ void find_kinds(const struct snapshot *s, struct decision *d);
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
 /* Sets, for each candidate, its kind and the kinds that it must not have. */
 void bar_kinds(const struct snapshot *s, struct decision *d);
-/* For policies that model goodput, after the candidates were weighed: what each makes of each
- * kind. */
+/* Finds what each weighed candidate makes of each kind, for policies that model goodput. */
 void weigh_on_kinds(const struct snapshot *s, struct decision *d);
 /* Tells the policy of the kinds; n_devices may be less than there are. */
 void tell_kinds(const struct decision *d, struct sched_input *in);

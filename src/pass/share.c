@@ -42,7 +42,7 @@ static struct share_factor unknown(void)
 	};
 }
 
-/* One of the two has a run on the device. */
+/* The factor of a beside b. One of the two has a run on the device. */
 static struct share_factor factor_of(const struct snapshot *s, const struct candidate *a,
 				     const struct candidate *b)
 {
@@ -200,7 +200,7 @@ void share_find_guests(const struct snapshot *s, struct decision *d)
 
 /* --- after the policy has decided --- */
 
-/* The job keeps the run that it has on this device. */
+/* True if the job keeps the run that it has on this device. */
 static bool keeps(const struct snapshot *s, const struct decision *d, int j, int device)
 {
 	const struct run *run = d->candidates[j].run;
@@ -272,8 +272,8 @@ static bool may_try(const struct snapshot *s, const struct decision *d, const st
 	       can_leave(&d->candidates[j]);
 }
 
-/* What becomes of candidate j beside those of g, where the candidate would be the last of them.
- * False: it does not go there. */
+/* Judges candidate j as the last job to come beside those of g. False: the candidate does not go
+ * there. */
 static bool offer(const struct snapshot *s, const struct decision *d, struct group *g, int j,
 		  struct share_place *p)
 {
@@ -336,7 +336,7 @@ static void place(const struct snapshot *s, struct decision *d, int j, struct gr
 	describe(s, d, j, &p, d->choices[j].reason);
 }
 
-/* Gives each device at most one guest more. Returns how many got one. */
+/* Gives each device at most one more guest. Returns the number of guests that were placed. */
 static int place_round(const struct snapshot *s, struct decision *d)
 {
 	int n_devices = s->devices.count, placed = 0;

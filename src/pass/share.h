@@ -15,7 +15,7 @@ struct snapshot;
 struct decision;
 struct candidate;
 
-/* Where a candidate is a guest. */
+/* The place of a candidate that is a guest. */
 struct share_place {
 	int device;			/* -1: it is no guest */
 	int host;			/* index of the candidate that has the device */
@@ -26,10 +26,10 @@ struct share_place {
 
 /* True if the job's run shares its device, or would. */
 bool share_is_for(const struct snapshot *s, const struct candidate *c);
-/* Before the policy is asked: finds the guests among the candidates, and puts them last, behind
- * d->n_asked. */
+/* Finds the guests among the candidates and puts them last, behind d->n_asked others. Called before
+ * the policy is asked. */
 void share_find_guests(const struct snapshot *s, struct decision *d);
-/* After the policy has decided: which guests stay, and who becomes one. */
+/* Decides which guests stay and who becomes one. Called after the policy has decided. */
 void share_place_guests(const struct snapshot *s, struct decision *d);
 /* Gives a seat to each run that is to start and shares its device. */
 void share_give_seats(const struct snapshot *s, struct decision *d);

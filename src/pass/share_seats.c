@@ -2,7 +2,7 @@
 #include "decision.h"
 #include "share.h"
 
-/* The candidate's run stays where it is. */
+/* True if the candidate's run stays on its devices. */
 static bool stays(const struct decision *d, const struct run *run, int device)
 {
 	for (int k = 0; k < d->n; k++)
@@ -27,7 +27,8 @@ static bool is_taken(const struct snapshot *s, const struct decision *d, int dev
 	return false;
 }
 
-/* A run that is to leave still has its seat: whoever gets that seat waits for the run's end. */
+/* A run that is to leave keeps its seat until it ends. The job that gets the same seat waits for
+ * this end. */
 static int seat_on(const struct snapshot *s, const struct decision *d, int device)
 {
 	int seat = 1;

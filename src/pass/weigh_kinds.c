@@ -18,7 +18,8 @@ static const struct device_measurement_list *speeds_of(const struct snapshot *s,
 	return &none;
 }
 
-/* How many times longer a step takes on `to`, by 'pollux profile --devices'; 1: not measured. */
+/* The step time on kind `to` over the step time on the other kind, by 'pollux profile --devices';
+ * 1: not measured. */
 static double step_time_quotient(const struct snapshot *s, const char *from, const char *to)
 {
 	double quotient = device_measurement_quotient(speeds_of(s, to), speeds_of(s, from));

@@ -130,8 +130,8 @@ static int by_place(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* The means over all placements with the same numbers of nodes and GPUs; returns the number of
- * points. */
+/* Averages the rows of all placements with the same numbers of nodes and GPUs. Returns the number
+ * of points. */
 static int mean_points(struct row *rows, int n, struct grid_point *points)
 {
 	int n_points = 0;
@@ -293,8 +293,8 @@ static int read_validation(struct application *a, const char *path, int64_t batc
 	return rc;
 }
 
-/* B of "validation-B.csv". 0: another name. -1: B is no number, or is not written in its usual
- * form. */
+/* Returns B of "validation-B.csv"; 0 for any other name; -1 if B is no number or is not written in
+ * its usual form. */
 static int64_t validation_batch_size(const char *name)
 {
 	static const char prefix[] = "validation-", suffix[] = ".csv";
@@ -333,7 +333,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The validated batch sizes, ascending; the caller frees *sizes. Returns their number. */
+/* Lists the validated batch sizes, ascending; the caller frees *sizes. Returns their number. */
 static int list_validations(const char *directory, int64_t **sizes, struct err *err)
 {
 	DIR *dir = opendir(directory);

@@ -59,7 +59,8 @@ int application_read(struct application *a, const char *directory, const char *n
 		     char *const *kinds, int n_kinds, struct err *err);
 void application_release(struct application *a);
 
-/* The measurements of exactly this placement, or NULL. The digits must be the smallest rotation. */
+/* The measurements of this placement; NULL: it was not measured. The digits must be the smallest
+ * rotation. */
 const struct placement_times *application_placement(const struct application *a,
 						    const char *digits);
 

@@ -64,7 +64,7 @@ static int read_all(struct csv *c, int fd, size_t room, size_t *length)
 	return 0;
 }
 
-/* Reads an open file; the length of a pipe is not known before. */
+/* Reads an open file. The length of a pipe is not known beforehand. */
 static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
 {
 	struct stat st;

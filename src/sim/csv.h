@@ -36,7 +36,7 @@ const char *csv_cell(const struct csv *c, int row, int column);
 /* The line of the file that the row is on. */
 int csv_line(int row);
 
-/* Both bounds are allowed. */
+/* A range of numbers that includes both bounds. */
 struct csv_range {
 	double low, high;
 };

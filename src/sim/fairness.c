@@ -3,7 +3,7 @@
 
 #include "simulation.h"
 
-/* The progress a second in one epoch, at the best validated batch size. */
+/* The progress per second in one epoch, at the best validated batch size. */
 static int best_rate(struct simulation *s, const struct application *a,
 		     const struct place_class *place, int epoch, double *rate, struct err *err)
 {
@@ -61,8 +61,9 @@ static int training_time(struct simulation *s, const struct application *base, i
 	return 0;
 }
 
-/* With a fraction of a GPU, the time is linear between those on the whole GPUs and on one more, as
- * in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are taken. */
+/* The time on a number of GPUs with a fraction: linear between the times on the whole GPUs and on
+ * one more, as in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are
+ * taken. */
 static int alone_on(struct simulation *s, const struct sim_job *job, int kind, double gpus,
 		    double *seconds, struct err *err)
 {

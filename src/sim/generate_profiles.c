@@ -62,7 +62,7 @@ static int next_per_node(int per_node, int gpus)
 	return 2 * per_node < gpus ? 2 * per_node : gpus;
 }
 
-/* 1, 2, 4 and so on of a node's GPUs, then all of them. */
+/* Measures 1, 2, 4, ... GPUs of a node, and all of them. */
 void generate_scalability(const struct kind *k, int gpus, uint64_t *random, struct text *t)
 {
 	static const int wide[] = { 6, 8, 12, 16 };

@@ -31,7 +31,7 @@ static void invert(const double m[3][3], double det, double inverse[3][3])
 		}
 }
 
-/* False: the tetrahedron is flat. */
+/* Sets the inverse of a tetrahedron. False: the tetrahedron is flat. */
 static bool tetrahedron_set(struct tetrahedron *t, const struct grid *g)
 {
 	double m[3][3], det;
@@ -91,7 +91,7 @@ static bool is_solid(const struct grid *g)
 	return false;
 }
 
-/* Qhull prints much on failure. Its text is dropped, and the error tells its number. */
+/* Drops what Qhull prints on failure, which is much. The error tells the number of the failure. */
 static int run_qhull(qhT *qh, double *at, const struct grid *g, struct err *err)
 {
 	char options[] = "qhull d Qbb Qc Qz Q12 Qt";

@@ -96,7 +96,7 @@ static bool is_same(const struct truth_entry *e, const struct place_class *c, in
 	       e->local_batch_size == m;
 }
 
-/* The entry of this key, or the empty entry where it belongs. */
+/* Returns the entry of this key, or the empty entry where a new one belongs. */
 static struct truth_entry *find(const struct truth *t, const struct place_class *c, int64_t m)
 {
 	size_t i = hash_of(c, m) & (t->capacity - 1);

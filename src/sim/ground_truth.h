@@ -42,7 +42,8 @@ struct truth {
 	size_t capacity, count;
 };
 
-/* The times of an update of one pass. EX_DATAERR: outside the profiles. */
+/* Looks up the times of an update of one pass. EX_DATAERR: the placement is outside the
+ * profiles. */
 int truth_times(struct truth *t, const struct place_class *c, int64_t local_batch_size,
 		struct times *times, struct err *err);
 void truth_release(struct truth *t);

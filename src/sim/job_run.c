@@ -47,7 +47,7 @@ static void update_sizes(struct simulation *s, struct sim_job *job)
 		job->configuration = job_best_sizes(s, job);
 }
 
-/* Progress of a second, in updates at the initial batch size. */
+/* The progress per second, in updates at the initial batch size. */
 static double progress_rate(const struct simulation *s, const struct sim_job *job,
 			    struct gradients g)
 {
@@ -98,7 +98,7 @@ int job_event_s(struct simulation *s, struct sim_job *job, double *seconds, stru
 	return 0;
 }
 
-/* Books the time on the job's GPUs. */
+/* Adds the time to the service of the job on its GPUs. */
 static void serve(const struct simulation *s, struct sim_job *job, double seconds)
 {
 	double speed = job_speed_on(job, job->kind), slowest = speed;

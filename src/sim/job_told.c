@@ -72,7 +72,7 @@ static void tell_speeds(const struct simulation *s, struct sim_job *job, struct 
 	}
 }
 
-/* most: of all kinds. */
+/* Fills in the table of one kind. most: the largest number of GPUs of any kind. */
 static void tell_kind(struct simulation *s, struct sim_job *job, int kind, int most,
 		      struct sched_job *told)
 {

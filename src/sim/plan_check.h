@@ -14,8 +14,8 @@ struct plan_state {
 	double iteration_s;		/* the time of an iteration */
 };
 
-/* The text of "GPUs on each node", without nodes where it has none; digits has room for
- * PLAN_DIGITS + 1. */
+/* Writes the text of "GPUs on each node", without nodes on which the job has none. digits has room
+ * for PLAN_DIGITS + 1 bytes. */
 void plan_digits(const int *held, int n_nodes, char *digits);
 
 /* Fails with EX_SOFTWARE, and says what is wrong, where

@@ -10,7 +10,7 @@
 #include "pollux/pack_nodes.h"
 #include "pollux/sim_plans.h"
 
-/* The smallest rotation: placements are rings of nodes. */
+/* Writes the smallest rotation of the digits, since placements are rings of nodes. */
 static void canonical(const char *digits, char *result)
 {
 	size_t n = strlen(digits);
@@ -64,7 +64,8 @@ static int read_row(const struct csv *c, int i, struct plan_application *a, stru
 	return 0;
 }
 
-/* By time; equal times by plan, so that the order of the file does not matter. */
+/* Orders rows by time. Rows of equal times are ordered by plan, so that the order of the file does
+ * not matter. */
 static int by_time(const void *a, const void *b)
 {
 	const struct plan_row *x = a, *y = b;

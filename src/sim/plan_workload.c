@@ -31,7 +31,8 @@ static double row_s(const struct plan_application *a, const char *plan, int gpus
 	return HUGE_VAL;
 }
 
-/* The least number of GPUs that can be given and on which an iteration is no longer than this. */
+/* The least number of GPUs that can be given and on which an iteration takes no longer than
+ * this. */
 static int least_gpus(const struct sim_plans *p, const struct plan_application *a, double at_most_s)
 {
 	for (int r = 1; r <= p->n_gpus; r++)

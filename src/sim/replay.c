@@ -142,7 +142,7 @@ static double phase_left_s(const struct replay_run *r, const struct state *s)
 	return s->delay_s + s->pause_s + (left > 0 ? left / rate_of(r, s) : 0);
 }
 
-/* Advances a job; true: it has ended. */
+/* Advances a job. Returns true if the job has ended. */
 static bool advance(struct replay_run *r, struct state *s, double seconds)
 {
 	double left_s = phase_left_s(r, s), delay_s = fmin(s->delay_s, seconds);
@@ -167,7 +167,7 @@ static bool advance(struct replay_run *r, struct state *s, double seconds)
 	return true;
 }
 
-/* When a job may start; INFINITY: a job that it comes after has not ended. */
+/* The time at which a job may start; INFINITY: a job that must end before has not ended. */
 static double release_of(const struct replay_run *r, const struct replay_job *job)
 {
 	double release_s = fmax(job->submit_s, job->release_s);
@@ -182,7 +182,7 @@ static double release_of(const struct replay_run *r, const struct replay_job *jo
 	return release_s;
 }
 
-/* Admits the jobs that are present from now on. Returns a time before which no other job
+/* Admits the jobs that have been submitted by now. Returns a time before which no other job
  * arrives. */
 static double admit(struct replay_run *r)
 {
@@ -208,7 +208,7 @@ static double admit(struct replay_run *r)
 	return next_s;
 }
 
-/* The next pass by the clock, at the earliest when a job is present; INFINITY: no job will ever
+/* The time of the next pass by the clock, not before a job is present; INFINITY: no job will ever
  * be. */
 static double next_pass_s(const struct replay_run *r, double next_s)
 {
@@ -220,7 +220,7 @@ static double next_pass_s(const struct replay_run *r, double next_s)
 	return ceil(next_s / interval_s) * interval_s;
 }
 
-/* Goes to the next event; true: a job has ended. */
+/* Goes to the next event. Returns true if a job has ended. */
 static bool step(struct replay_run *r, double pass_s)
 {
 	double seconds = pass_s - r->now_s;

@@ -113,7 +113,7 @@ static void decide(struct cluster *c)
 	place_jobs(c->n_nodes, c->plans->gpus_per_node, c->n_active, c->held, c->count, c->placed);
 }
 
-/* Starts, stops or moves the job; returns whether that is a restart. */
+/* Starts, stops or moves the job. Returns true if the job restarts. */
 static bool launch(struct cluster *c, int i)
 {
 	struct run *r = &c->runs[c->active[i]];
@@ -165,7 +165,7 @@ static int check(const struct cluster *c, struct err *err)
 	return rc;
 }
 
-/* Runs the job for a round; true: it has ended. */
+/* Runs the job for a round. Returns true if the job has ended. */
 static bool advance(struct cluster *c, struct run *r, double round_s)
 {
 	double still_s = fmin(r->delay_s, round_s), work_s = round_s - still_s;

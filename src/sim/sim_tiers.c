@@ -58,7 +58,8 @@ static bool crosses(const struct run *r, int first, int n)
 	return inside > 0 && inside < r->job->gpus;
 }
 
-/* The most jobs that cross a boundary that the run crosses, among the groups of n machines. */
+/* The largest number of jobs that cross one of the boundaries that the run crosses, among the
+ * groups of n machines. */
 static int most_sharers(const struct cluster *c, const struct run *r, int n)
 {
 	int most = 1;
@@ -95,7 +96,7 @@ static void work(struct run *r, double seconds)
 	r->communication_s += seconds * (1 - r->part);
 }
 
-/* Sets when the lease ends at this part. */
+/* Sets the end of the lease for a job that computes for this part of the time. */
 static void set_end(struct run *r, double part)
 {
 	double needs_s = r->told.left_s / part, room_s = r->lease_end_s - r->from_s;
@@ -139,7 +140,7 @@ static void end(struct cluster *c, struct run *r)
 	}
 }
 
-/* Jobs that share uplinks go on at another rate where the sharers changed. */
+/* Sets the rates of jobs whose uplinks have got other sharers. */
 static void share_uplinks(struct cluster *c)
 {
 	for (int i = 0; i < c->n_submitted && c->tiers->contention; i++) {
@@ -183,7 +184,7 @@ static void submit(struct cluster *c)
 		c->runs[c->n_submitted++].state = WAITS;
 }
 
-/* Puts the job where it belongs in the order. */
+/* Inserts the job into the order in which jobs are asked. */
 static void insert(struct cluster *c, struct run *r)
 {
 	int at = c->n_waiting++;

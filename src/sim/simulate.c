@@ -223,7 +223,7 @@ static void skip_idle(struct simulation *s)
 	s->now_s = s->progress_s = (double)round * interval_s;
 }
 
-/* True if jobs were admitted. */
+/* Admits the jobs that have been submitted by now. Returns true if there were any. */
 static bool admit(struct simulation *s)
 {
 	int before = s->n_submitted;

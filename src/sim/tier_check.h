@@ -15,8 +15,8 @@ struct tier_holding {
 	double part, part_most;		/* it computes; of its tier without contention */
 };
 
-/* EX_SOFTWARE: a GPU is held twice, free ones do not add up, a job that runs has another number
- * than it asks for, a job that waits has any, a job lost or changed its GPUs within a lease, a
+/* Fails with EX_SOFTWARE if a GPU is held twice, free GPUs do not add up, a running job has another
+ * number than it asks for, a waiting job has any, a job lost or changed its GPUs within a lease, a
  * lease is too long, or a job computes faster than its tier allows. */
 int tier_check(const struct sim_tiers *t, const int *free, const struct tier_holding *jobs, int n,
 	       double lease_s, struct err *err);

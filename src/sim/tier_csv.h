@@ -4,7 +4,8 @@
 
 #include "csv.h"
 
-/* csv_read() with one heading, or else with another one. The error is that of the first. */
+/* Reads a table with csv_read() that has one of two headings. If the file has neither, the error is
+ * that for the first heading. */
 int tier_csv_read(struct csv *c, const char *path, const char *const *columns,
 		  const char *const *other, int n, struct err *err);
 

@@ -12,7 +12,7 @@ static double part_at(int k)
 	return k ? (k - 0.5) / (SIM_ENDS - 1) : 0;
 }
 
-/* True if the job has got to a part of its work at which its end is to be told. */
+/* True if the job has done the part of its work at which its end is to be told next. */
 static bool is_due(struct sim_job *job)
 {
 	int before = job->n_ends;
