@@ -32,6 +32,8 @@ run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' 
 	-- true
 is 'not with --batch' 0: "$rc:$err"
 
+first_store=$POLLUX_DIR
+POLLUX_DIR=$TMP/known
 "$POLLUX" submit -q --workload reporter -- sh -c "'$POLLUX' report STEP=1 SAMPLES=8
 	'$POLLUX' report STEP=2 SAMPLES=16" >/dev/null
 "$POLLUX" schedule
@@ -39,8 +41,8 @@ ok 'a program that reports its samples has run' wait_for 20 "$POLLUX" wait --tim
 run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' --dry-run \
 	--workload reporter -- true
 is 'nor where the program is known to report' 0: "$rc:$err"
-wait_for 20 no_supervisor
-store "DELETE FROM jobs; DELETE FROM sqlite_sequence"
+ok 'its supervisor has ended' wait_for 20 no_supervisor
+POLLUX_DIR=$first_store
 
 # --- a sweep of nine, with kills in between -----------------------------------------
 
@@ -183,4 +185,17 @@ ok 'nor is the other one' wait_for 60 is_done 13
 is 'each by one run' '1 1' "$(store 'SELECT group_concat(runs, " ") FROM jobs WHERE id > 11')"
 ok 'wait returns' "$POLLUX" wait --timeout 100 group:2
 
+# --- the position of a metric in a log ----------------------------------------------
+
+# A fast run prints everything at once: the metric is that of the steps before it.
+"$POLLUX" submit -q --preempt --array 1-1 --halving acc:max,rungs=5000 -b 10 --name fast \
+	--metric 'acc=acc=([0-9.]+)' -- perl -e '
+		print "step $_/1000\n", $_ % 10 ? "" : "acc=" . $_ / 1000 . "\n" for 1 .. 1000' \
+	>/dev/null
+"$POLLUX" schedule
+fast=$(store "SELECT max(id) FROM jobs")
+at_rung() { pass; [ -n "$(store "SELECT 1 FROM rung_results WHERE job_id = $fast")" ]; }
+ok 'a fast run reaches its rung' wait_for 30 at_rung
+is 'where it printed its metric' '5000 0.5' "$(store "SELECT CAST(samples AS INTEGER), value
+	FROM rung_results WHERE job_id = $fast" | tr '|' ' ')"
 finish
