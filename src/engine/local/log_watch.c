@@ -125,12 +125,29 @@ void log_watch_end_steps(struct log_watch *w)
 	w->steps = NULL;
 }
 
+/* Returns the bytes to the end of the first line, with that end; n: no line ends. */
+static size_t line_length(const char *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && bytes[i] != '\n' && bytes[i] != '\r')
+		i++;
+	return i < n ? i + 1 : n;
+}
+
+/* A metric belongs to the position that the lines before it tell: of lines that were read together,
+ * each is looked at for steps and metrics before the next one. */
 static void feed(struct log_watch *w, const char *bytes, size_t n, const struct log_sinks *sinks)
 {
-	if (w->steps)
-		steps_feed(w->steps, bytes, n, w->last_boot_s, sinks->step, sinks->arg);
-	if (w->metrics)
-		metric_lines_feed(w->metrics, bytes, n, w->last_boot_s, sinks->metric, sinks->arg);
+	for (size_t length; n > 0; bytes += length, n -= length) {
+		length = w->metrics ? line_length(bytes, n) : n;
+		if (w->steps)
+			steps_feed(w->steps, bytes, length, w->last_boot_s, sinks->step,
+				   sinks->arg);
+		if (w->metrics)
+			metric_lines_feed(w->metrics, bytes, length, w->last_boot_s,
+					  sinks->metric, sinks->arg);
+	}
 }
 
 /* Returns when the file was last written to, by the boot clock. The wall clock may have been set
