@@ -12,6 +12,8 @@
 
 #define PLACEMENT_DIGITS 16
 
+#define BATCH_SIZE_MAX 1000000000	/* samples; as configuration_spread has it */
+
 /* Times by the local batch size on one placement. */
 struct placement_times {
 	char digits[PLACEMENT_DIGITS + 1];	/* rotated to be the smallest */
@@ -58,6 +60,9 @@ struct application {
 int application_read(struct application *a, const char *directory, const char *name,
 		     char *const *kinds, int n_kinds, struct err *err);
 void application_release(struct application *a);
+/* validations.c: reads the trainings in directory, and derives the bounds of batch sizes and the
+ * progress by epoch. EX_NOINPUT; EX_DATAERR. application_release() frees what was read. */
+int application_read_validations(struct application *a, const char *directory, struct err *err);
 
 /* The measurements of this placement; NULL: it was not measured. The digits must be the smallest
  * rotation. */
@@ -65,8 +70,7 @@ const struct placement_times *application_placement(const struct application *a,
 						    const char *digits);
 
 /* The largest n up to wanted for which 1 to n GPUs on one node are measured or lie between
- * measurements;
- * 0: none. */
+ * measurements; 0: none. */
 int application_most_on_node(const struct application *a, int wanted);
 
 /* kind_tables.c: restarts and slowdowns as in Sia's simulator. */
