@@ -9,10 +9,12 @@
  *	   as possible start at once.
  *	3. The cost of the sets, summed over the jobs that get devices, is least. A set costs the
  *	   link of its farthest pair; where these sums are equal, the links of all its pairs.
- *	4. Between sets of equal cost: free devices, then lowest numbers, in the order of the jobs,
- *	   with jobs that start at once before jobs that wait.
+ *	4. Between sets of equal cost: devices that are left to no job are joined best, by the links
+ *	   of all their pairs. So a single device is taken where it breaks no group.
+ *	5. Then: free devices, then lowest numbers, in the order of the jobs, with jobs that start
+ *	   at once before jobs that wait.
  *
- * Rules 3 and 4 hold exactly for a choice among at most ASSIGN_EXACT devices. Jobs choose among the
+ * Rules 3 to 5 hold exactly for a choice among at most ASSIGN_EXACT devices. Jobs choose among the
  * free devices, and also among those given up if the free devices are not enough; a job that
  * shrinks chooses among its own. If there are more devices, they are picked one at a time: the
  * nearest first, from the smallest group that is large enough, so that whole groups are left to

@@ -16,7 +16,7 @@ static bool links_differ(int n_devices, const unsigned char *links)
 	return false;
 }
 
-/* Rule 4 alone, for links that are all the same. */
+/* Rule 5 alone, for links that are all the same. */
 static void assign_in_order(struct assign_pool *p)
 {
 	int next = 0;
@@ -47,6 +47,7 @@ static void shrink(const struct assign_pool *p, const int *holder, int job, int 
 		if (holder[d] == job)
 			own.device[own.n++] = d;
 	own.n_free = own.n;
+	own.leaves_groups = false;
 	own.takers = &taker;
 	own.n_takers = 1;
 	choose(&own);
@@ -136,7 +137,7 @@ static void grow_and_shrink(struct assign_pool *p, const int *holder, int n_jobs
 void assign_devices(int n_devices, const int *holder, int n_jobs, const int *count,
 		    const unsigned char *links, int *owner)
 {
-	struct assign_pool pool = { .n_devices = n_devices };
+	struct assign_pool pool = { .n_devices = n_devices, .leaves_groups = true };
 	int *held = xcalloc((size_t)n_jobs, sizeof(*held));
 
 	pool.owner = owner;

@@ -17,18 +17,19 @@
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
-/* A cost is the farthest pair times FARTHEST, plus the sum of all pairs: the sum stays below 2^24
- * even where 16 devices go to jobs that have 100,000. All ASSIGN_EXACT jobs together cost less than
- * IMPOSSIBLE, and twice IMPOSSIBLE does not overflow. 32 bits keep the tables small; looking up in
- * the tables is all the work. */
-#define FARTHEST ((uint32_t)1 << 24)
-#define IMPOSSIBLE ((uint32_t)1 << 31)
+/* A cost is the farthest pair times FARTHEST, plus the sum of all pairs times PAIR, plus the sum of
+ * the pairs that no job takes. The latter is at most 120 pairs of ASSIGN_LINK_MAX, below PAIR. The
+ * sum of all pairs stays below 2^24 even where 16 devices go to jobs that have 100,000. All
+ * ASSIGN_EXACT jobs together cost less than IMPOSSIBLE, and twice IMPOSSIBLE does not overflow. */
+#define PAIR ((uint64_t)1 << 10)
+#define FARTHEST ((uint64_t)1 << 34)
+#define IMPOSSIBLE ((uint64_t)1 << 41)
 
 struct solver {
 	const struct assign_pool *pool;
 	const struct taker *taker;	/* the taker whose sets are in set_cost */
-	uint32_t *best;			/* by the set of devices left */
-	uint32_t *set_cost;		/* by the set that the taker takes */
+	uint64_t *best;			/* by the set of devices left */
+	uint64_t *set_cost;		/* by the set that the taker takes */
 	uint32_t all, free;		/* devices of the pool */
 	int worst_held;			/* the taker's own devices: its farthest pair */
 	int worst_to[ASSIGN_EXACT];	/* from a device to the taker's own */
@@ -113,7 +114,7 @@ static void look_at_own(struct solver *s)
 	}
 }
 
-static uint32_t cost_of(const struct solver *s, uint32_t set)
+static uint64_t cost_of(const struct solver *s, uint32_t set)
 {
 	const struct assign_pool *p = s->pool;
 	uint32_t sum = 0;
@@ -131,7 +132,7 @@ static uint32_t cost_of(const struct solver *s, uint32_t set)
 			sum += (uint32_t)link;
 		}
 	}
-	return (uint32_t)worst * FARTHEST + sum;
+	return (uint64_t)worst * FARTHEST + sum * PAIR;
 }
 
 static void look_at_taker(struct solver *s, const struct taker *t)
@@ -147,15 +148,15 @@ static void look_at_taker(struct solver *s, const struct taker *t)
 
 /* Finds the best set for the taker; its cost includes all later takers. Among equal sets the last
  * one wins, which has the lowest devices. */
-static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
+static uint64_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 {
-	uint32_t least = IMPOSSIBLE;
+	uint64_t least = IMPOSSIBLE;
 	struct subsets subsets;
 
 	for (bool more = subsets_first(&subsets, may_take(s, s->taker, left), s->taker->need); more;
 	     more = subsets_next(&subsets)) {
-		uint32_t set = subsets_get(&subsets),
-			 cost = s->set_cost[set] + s->best[left & ~set];
+		uint32_t set = subsets_get(&subsets);
+		uint64_t cost = s->set_cost[set] + s->best[left & ~set];
 
 		if (cost <= least) {
 			least = cost;
@@ -163,6 +164,19 @@ static uint32_t best_set(const struct solver *s, uint32_t left, uint32_t *best)
 		}
 	}
 	return least;
+}
+
+/* The links of all pairs of devices that are left, so that groups are left whole. */
+static uint64_t cost_left(const struct solver *s, uint32_t left)
+{
+	const struct assign_pool *p = s->pool;
+	uint64_t sum = 0;
+
+	for (; p->leaves_groups && left; left &= left - 1)
+		for (uint32_t rest = left & (left - 1); rest; rest &= rest - 1)
+			sum += (uint64_t)assign_link(p, p->device[device_of(s, left)],
+						     p->device[device_of(s, rest)]);
+	return sum;
 }
 
 /* No free device may be left if a taker waits. */
@@ -175,7 +189,7 @@ static void look_at_end(struct solver *s, int n_left, bool waits)
 	     more = subsets_next(&subsets)) {
 		uint32_t left = subsets_get(&subsets);
 
-		s->best[left] = waits && (left & s->free) ? IMPOSSIBLE : 0;
+		s->best[left] = waits && (left & s->free) ? IMPOSSIBLE : cost_left(s, left);
 	}
 }
 

@@ -14,9 +14,10 @@ struct taker {
 struct assign_pool {
 	int n_devices;
 	const unsigned char *links;	/* as in assign.h; NULL: all the same */
+	bool leaves_groups;	/* rule 4: what is left should be joined well */
 	int *device;			/* n of them: n_free free ones, then those given up */
 	int n, n_free;
-	/* in the order of rule 4; if one waits, all n_free are taken */
+	/* in the order of rule 5; if one waits, all n_free are taken */
 	struct taker *takers;
 	int n_takers;
 	/* per device: the takers' present devices, then the result */

@@ -50,6 +50,12 @@ static const struct {
 	{ "what is free, far apart, before a pair that is given up",
 	  { 0, 0, FREE, GONE, FREE, GONE, GONE, GONE }, 2, { 0, 2 },
 	  { FREE, FREE, 1, FREE, 1, FREE, FREE, FREE } },
+	{ "a single device breaks no pair",
+	  { FREE, FREE, GONE, GONE, GONE, FREE, GONE, GONE }, 1, { 1 },
+	  { FREE, FREE, FREE, FREE, FREE, 0, FREE, FREE } },
+	{ "nor a socket, where a pair is broken anyway",
+	  { FREE, FREE, FREE, FREE, FREE, FREE, 0, GONE }, 2, { 1, 1 },
+	  { FREE, FREE, FREE, FREE, 1, FREE, 0, FREE } },
 	{ "who can start at once does",
 	  { 0, 0, 0, GONE, FREE, FREE, GONE, GONE }, 3, { 0, 3, 2 },
 	  { 1, 1, 1, FREE, 2, 2, FREE, FREE } },
@@ -168,6 +174,24 @@ static void push_waiting(struct score *s, const struct instance *in, const int *
 		push(s, waits(in, owner, j));
 }
 
+/* What is left of the devices that jobs could choose. */
+static void push_left(struct score *s, const struct instance *in, const int *owner)
+{
+	bool given_up = false;
+	int pairs = 0;
+
+	for (int d = 0; d < DEVICES; d++)
+		given_up = given_up || (owner[d] >= 0 && in->holder[d] >= 0 &&
+					owner[d] != in->holder[d]);
+	for (int a = 0; a < DEVICES; a++)
+		for (int b = 0; b < a; b++)
+			if (owner[a] < 0 && owner[b] < 0 && in->holder[a] != GONE &&
+			    in->holder[b] != GONE &&
+			    (given_up || (in->holder[a] == FREE && in->holder[b] == FREE)))
+				pairs += in->links[a * DEVICES + b];
+	push(s, pairs);
+}
+
 static void push_order(struct score *s, const struct instance *in, const int *owner)
 {
 	for (int waiting = 0; waiting < 2; waiting++)
@@ -199,6 +223,7 @@ static bool score(struct score *s, const struct instance *in, const int *owner)
 	push_kept(s, in, owner);
 	push_waiting(s, in, owner);
 	push_cost(s, in, owner, 0, JOBS);
+	push_left(s, in, owner);
 	push_order(s, in, owner);
 	return true;
 }
