@@ -47,9 +47,11 @@ pass_prepare() {
 	gone=$(submit -- "$work" -n 100000)
 	pass
 	wait_for 10 logged "$gone" 'step 20 ' && wait_for 10 logged "$reboot" 'step 20 ' &&
-		wait_for 10 query_is 1 "SELECT count(*) = 2 FROM runs WHERE last_samples > 0" ||
-		return 1
+		wait_for 10 query_is 2 "SELECT count(DISTINCT job_id) FROM runs
+			WHERE state = 'running' AND last_samples > 0" || return 1
 	kill_all
+	query "SELECT '# run ' || id || ' of job ' || job_id || ' ' || state || ' at ' ||
+		coalesce(last_samples, '-') FROM runs"
 	done_by_both=$(cat "$POLLUX_DIR"/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' |
 		sort -n | tail -n 1)
 	broken_runs="$reboot:1 $gone:1"
