@@ -93,6 +93,8 @@ like 'is named' "POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
 
 # A hard limit of this shell would bind all jobs that the pass starts, and no job could raise it.
 : >"$POLLUX_DIR/config"
+wait_for 20 no_supervisor
+wait_for 20 "$POLLUX" schedule	# the pass of the last supervisor is over
 status 'a submission under a limit' 0 sh -c 'ulimit -t 100000; exec "$POLLUX" submit -- true'
 id=$(($(echo "$out" | tr -dc 0-9)))
 is 'starts no pass' "pollux: no pass was started, as all jobs would get the limit of 'ulimit -t' \
