@@ -42,8 +42,8 @@
 
 #include "pollux/client.h"
 
-/* Called by the address sanitizer, if the program has it. Leaks are not looked for: a stop signal that
- * comes while they are, at the end of the program, leaves a process that spins for ever. */
+/* Called by the address sanitizer, if the program has it. Leaks are not looked for: a stop signal
+ * that comes while they are, at the end of the program, leaves a process that spins for ever. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

@@ -12,13 +12,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Within the bounds, and the same when written and read again. */
+static void check_slots(int slots)
+{
+	char text[CONFIG_SLOTS_TEXT];
+	struct config again = { .slots = slots + 1 };
+
+	config_write_slots(slots, text);
+	assert(slots == CONFIG_SLOTS_AUTO ||
+	       (!config_set_slots(&again, text) && again.slots == slots));
+	assert(slots & CONFIG_SLOTS_OF_TWO_SIZES ||
+	       (slots >= CONFIG_SLOTS_AUTO && slots <= CONFIG_MAX_SLOTS));
+}
+
 static void check_config(const char *path)
 {
 	struct config c;
 	struct err err = { 0 };
 
 	if (config_load(&c, path, &err) == 0) {
-		assert(c.slots >= CONFIG_SLOTS_AUTO && c.slots <= CONFIG_MAX_SLOTS);
+		check_slots(c.slots);
 		assert(isfinite(c.slice_s) && c.slice_s > 0);
 		assert(memchr(c.policy, '\0', sizeof(c.policy)) && c.policy[0]);
 		return;
