@@ -9,8 +9,9 @@
 #include "pollux/store_columns.h"
 #include "pollux/option.h"
 
-/* Whether devices may be taken from a running job. A program that saves nothing loses its work when
- * it is stopped, so by default devices are taken only where there is a sign that it saves. */
+/* Tells if devices may be taken from a running job. A program that saves nothing loses its work
+ * when it is stopped, so by default devices are taken only where there is a sign that the program
+ * saves. */
 enum preemption {
 	/* the job resumes: it has a checkpoint directory or resume arguments, or its user says
 	 * so */
@@ -20,7 +21,7 @@ enum preemption {
 };
 #define N_PREEMPTIONS (PREEMPT_NEVER + 1)
 
-/* Whether a run that is to leave its devices is stopped where it is, and goes on later with its
+/* Tells if a run that is to leave its devices is stopped where it is and later goes on with its
  * memory as it was, instead of being ended and relaunched. */
 enum suspend_rule {
 	SUSPEND_AUTO,		/* if a relaunch would not go on where the run was stopped */

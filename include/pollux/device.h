@@ -69,7 +69,7 @@ struct device {
 	struct device_reading now;
 };
 
-/* How far apart two devices are, nearest first. */
+/* The distance between two devices, nearest first. */
 enum device_link {
 	DEVICE_LINK_FAST,		/* a link from one to the other, such as NVLink */
 	DEVICE_LINK_SWITCH,		/* one PCIe switch; for CPU slots, one last-level cache */

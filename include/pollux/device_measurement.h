@@ -48,8 +48,8 @@ void device_measurement_list_release(struct device_measurement_list *list);
 double device_measurement_flops(const struct device_measurement *m);
 /* NaN if nothing was moved. A copied byte counts once, though it is read and written. */
 double device_measurement_bytes_per_s(const struct device_measurement *m);
-/* How many times longer a product takes in `slow` than in `fast`: the geometric mean over the
- * products that both have; NaN: none. */
+/* The time of a product in `slow` over its time in `fast`: the geometric mean over the products
+ * that both have; NaN: none. */
 double device_measurement_quotient(const struct device_measurement_list *slow,
 				   const struct device_measurement_list *fast);
 

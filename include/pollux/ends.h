@@ -27,7 +27,7 @@ struct job_ends {
 	double from_s, middle_s, to_s;
 };
 
-/* How jobs came of late. */
+/* The recent arrivals of jobs. */
 struct ends_stream {
 	double gap_s;		/* mean time between the newest, until now; NaN: none is expected */
 	double stopped;		/* the chance that no more come */

@@ -39,8 +39,8 @@ const struct execution_plan *execution_plans_find(const struct execution_plans *
 /* True if a run under plan b can go on with what a run under plan a has saved. */
 bool execution_plans_share(const struct execution_plan *a, const struct execution_plan *b);
 
-/* What is measured of a workload under a plan is kept under a name of its own: this one, which the
- * store gives the plan's runs (schema.c). The caller frees it. */
+/* The name under which measurements of a workload under a plan are kept. The store gives this name
+ * to the plan's runs (schema.c). The caller frees it. */
 #define PLAN_SEPARATOR "\037"
 char *execution_plan_workload(const char *workload, const char *plan, const char *hash);
 /* The name for a plan among those that a job declares. If there is no plan of that name, the first

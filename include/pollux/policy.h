@@ -86,7 +86,7 @@ struct sched_job {
 	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for
 	 * the best. */
 	double goodput_now;
-	/* Of the host's memory, while it runs; NaN or 0: not known. For goodput. */
+	/* Host memory that the job has while it runs; NaN or 0: not known. For goodput. */
 	double memory_bytes;
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
@@ -119,7 +119,8 @@ struct sched_input {
 	/* The service that jobs had which have ended, in any order: how long jobs are here. */
 	const double *ended_device_s;
 	int n_ended;
-	/* Of several kinds, n_devices is the sum, and devices_per_node is that of kinds[k]. */
+	/* With several kinds, n_devices is the sum over the kinds; devices_per_node is that of
+	 * kinds[k]. */
 	int n_kinds;			/* 0: of one kind, which is not told; 1: told */
 	struct sched_kind {
 		int n_devices, devices_per_node;
@@ -128,7 +129,7 @@ struct sched_input {
 	/* Set, where it is not NULL, to 0 or to the part by which the sum of worth may be below its
 	 * greatest: allocation.h. The caller's. */
 	double *gap;
-	/* Of the host's memory, that the jobs may have together; NaN or 0: not known. */
+	/* Host memory that the jobs may have together; NaN or 0: not known. */
 	double memory_bytes;
 };
 

@@ -94,7 +94,7 @@ struct tier_state {
 	int n_leases;
 	const double *ended_s;	/* for which the jobs that have ended had GPUs */
 	int n_ended;
-	/* Until when others, who were asked before, are to have each machine. */
+	/* The time until which each machine is promised to other jobs, which were asked before. */
 	double *promised_s;		/* owned; of each machine */
 	bool *reserved;		/* owned: for a job that waited too long */
 	int *open;		/* owned: free GPUs of machines that are not reserved */

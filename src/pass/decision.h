@@ -92,7 +92,7 @@ void limit_groups(const struct snapshot *s, struct decision *d);
 /* halving.c: takes the jobs that stay paused at rungs of their sweeps out of the candidates, and
  * sets the turn of the others. */
 void halve_sweeps(const struct snapshot *s, struct decision *d);
-/* Whether a job is paused at a rung of its sweep; for good, if the sweep is over. */
+/* Tells if a job is paused at a rung of its sweep: for good if the sweep is over. */
 enum rung_pause { RUNG_PAUSE_NONE, RUNG_PAUSE_FOR_NOW, RUNG_PAUSE_FOR_GOOD };
 enum rung_pause rung_pause(const struct snapshot *s, int64_t job_id);
 /* Tells runs that passed a rung why they were not paused there. */
@@ -111,7 +111,7 @@ bool *suspendable_runs(const struct snapshot *s);
 bool run_freezes(const struct snapshot *s, const struct run *run);
 /* The memory that the run has on its device, or had when it was frozen. */
 int64_t run_device_bytes(const struct snapshot *s, const struct run *run);
-/* How long the moves there and back take; 0: nothing is moved. */
+/* The time that the moves there and back take; 0: nothing is moved. */
 double run_move_s(const struct snapshot *s, const struct run *run);
 /* True if the run, when stopped, loses its work since the last checkpoint. */
 bool run_loses(const struct snapshot *s, const struct run *run);

@@ -60,7 +60,7 @@ static double promise_of(const struct decision *d, struct candidate *c, const do
 	return promised;
 }
 
-/* Until its goodput is known, the job has as many devices as it was promised. */
+/* Gives the job as many devices as it was promised, until its goodput is known. */
 static void give_what_was_promised(struct candidate *c, struct sched_job *job)
 {
 	struct job_guarantee *g = c->guarantee;

@@ -95,7 +95,8 @@ struct snapshot {
 	/* By run: a stop would lose its work since the last checkpoint; NULL: not known. */
 	bool *loses;
 	bool *deserted;			/* by job: interactive, and its process is gone */
-	/* Until then the queue comes before interactive turns; boot clock, or -HUGE_VAL. */
+	/* The time on the boot clock until which the queue comes before interactive turns;
+	 * -HUGE_VAL: it does not. */
 	double interactive_rest_boot_s;
 	int *windows;			/* by run: of step times that count, of its configuration */
 	struct share_facts share;

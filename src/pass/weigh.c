@@ -127,7 +127,7 @@ static double boot_time(const struct snapshot *s, double wall_s)
 	return s->now_boot_s - fmax(s->now_wall_s - wall_s, 0);
 }
 
-/* When the job could first have had devices and had none, on the boot clock. */
+/* The time on the boot clock since which the job could have had devices and had none. */
 static double waiting_since(const struct snapshot *s, const struct candidate *c)
 {
 	const struct job *job = c->job;

@@ -74,7 +74,7 @@ static int lack_of(int left)
 	return left < 0 ? -left : 0;
 }
 
-/* How many devices the change frees where too many are chosen. */
+/* The number of devices that the change frees where too many are chosen. */
 static int made_up(const struct prices *p, const struct kinds_choice *from,
 		   const struct kinds_choice *to)
 {

@@ -47,7 +47,7 @@ bool bars_is_other(const struct sighting *s, bool *pauses);
 /* True if the description is of an epoch: the bar then counts batches from its first line on. */
 bool bars_is_of_epoch(const struct sighting *s);
 
-/* When the taken bar was first seen. */
+/* The time at which the taken bar was first seen. */
 double bars_taken_since(const struct bars *b);
 
 /* The bar within whose units the taken bar repeats itself, as batches do in epochs; NULL: none. */
