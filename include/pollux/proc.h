@@ -77,8 +77,8 @@ bool proc_sees_all(void);
 /* A line of /proc/meminfo, such as "MemTotal:"; 0: it cannot be read. */
 int64_t proc_memory_bytes(const char *line);
 
-/* Memory of the living processes with one of the marks, without the caller: the sum of their
- * resident sets. A page that processes share counts for each of them. */
-int64_t proc_resident_bytes(const struct proc_marks *marks);
+/* Memory that the living processes with one of the marks have, without the caller. A page that n
+ * processes share counts 1/n for each of them. Takes some 20 ms for each GiB. */
+int64_t proc_used_bytes(const struct proc_marks *marks);
 
 #endif

@@ -248,16 +248,35 @@ int proc_find(const struct proc_marks *marks, struct pid_list *list)
 	return rc;
 }
 
-int64_t proc_resident_bytes(const struct proc_marks *marks)
+/* Its part of the pages that it shares; all its resident pages where that cannot be read. */
+static int64_t used_by(const struct process *p)
+{
+	char path[64], *line = NULL;
+	size_t size = 0;
+	int64_t kib = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)p->pid);
+	f = fopen(path, "re");
+	while (f && kib < 0 && getline(&line, &size, f) > 0)
+		if (!strncmp(line, "Pss:", 4))
+			kib = strtoll(line + 4, NULL, 10);
+	free(line);
+	if (f)
+		fclose(f);
+	return kib < 0 ? p->resident_pages * sysconf(_SC_PAGESIZE) : kib * 1024;
+}
+
+int64_t proc_used_bytes(const struct proc_marks *marks)
 {
 	struct process_table marked;
-	int64_t pages = 0;
+	int64_t bytes = 0;
 
 	read_marked(marks, &marked);
 	for (int i = 0; i < marked.count; i++)
-		pages += marked.items[i].resident_pages;
+		bytes += used_by(&marked.items[i]);
 	free(marked.items);
-	return pages * sysconf(_SC_PAGESIZE);
+	return bytes;
 }
 
 char proc_state(pid_t pid)

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +77,35 @@ static int n_found(void)
 	return n;
 }
 
+#define SHARED_BYTES (64 << 20)
+
+/* Memory from before a fork is one process's, however many others have the same pages. */
+static void test_shared_memory(void)
+{
+	struct proc_marks children = { .ancestor = getpid() };
+	char *memory = malloc(SHARED_BYTES);
+	pid_t pids[3];
+	int64_t bytes;
+
+	if (!memory)
+		return;
+	memset(memory, 1, SHARED_BYTES);
+	for (int i = 0; i < 3; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0)
+			for (;;)
+				pause();
+	}
+	bytes = proc_used_bytes(&children);
+	ok(bytes > SHARED_BYTES / 2 && bytes < 2 * (int64_t)SHARED_BYTES,
+	   "memory that three processes share counts once");
+	for (int i = 0; i < 3; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	free(memory);
+}
+
 int main(void)
 {
 	pid_t pid = start();
@@ -90,7 +120,7 @@ int main(void)
 	ok(!proc_is_stopped(pid), "not as stopped");
 	ok(n_found() == 1, "it is found");
 	ok(!environ[0] || proc_bears(pid, &variable), "its environment can be read");
-	ok(proc_resident_bytes(&child) > 0, "and its memory");
+	ok(proc_used_bytes(&child) > 0, "and its memory");
 	kill(pid, SIGSTOP);
 	ok(comes_to(pid, proc_is_stopped), "it is stopped when its threads are");
 	ok(proc_state(pid) == 'T' && proc_lives(pid), "and still lives");
@@ -98,5 +128,6 @@ int main(void)
 	ok(comes_to(pid, is_dead), "killed, it is a zombie");
 	ok(n_found() == 0, "which is not found");
 	waitpid(pid, NULL, 0);
+	test_shared_memory();
 	return done();
 }

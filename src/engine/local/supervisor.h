@@ -111,6 +111,7 @@ struct supervisor {
 	/* the wait for a driver ends then; INFINITY: it has not begun */
 	double driver_until_boot_s;
 	double next_driver_boot_s;	/* when to ask a profile's driver for memory */
+	double next_memory_boot_s;	/* when to look at the memory of the run's processes */
 	struct driver_question driver;
 	/* until the memory of a profile's devices was read for the last time */
 	bool stop_waits;
@@ -273,8 +274,8 @@ void run_marks_release(struct run_marks *m);
 
 /* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
 int supervisor_find_processes(const struct supervisor *s, struct pid_list *list);
-/* The memory of these processes: a page that they share counts for each. */
-int64_t supervisor_resident_bytes(const struct supervisor *s);
+/* The memory of these processes; a page that they share counts once. */
+int64_t supervisor_used_bytes(const struct supervisor *s);
 
 /* report_sender.c: whose report was received from this process; now: the boot clock. */
 enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, double now);

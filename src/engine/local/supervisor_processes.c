@@ -105,13 +105,13 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 }
 
 /* Reads no environments, of every process of the machine: a run's memory is looked at often. */
-int64_t supervisor_resident_bytes(const struct supervisor *s)
+int64_t supervisor_used_bytes(const struct supervisor *s)
 {
 	struct run_marks m = supervisor_marks(s);
 	int64_t bytes;
 
 	m.marks.variable = NULL;
-	bytes = proc_resident_bytes(&m.marks);
+	bytes = proc_used_bytes(&m.marks);
 	run_marks_release(&m);
 	return bytes;
 }

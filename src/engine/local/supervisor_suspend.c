@@ -226,7 +226,7 @@ bool supervisor_leave_devices(struct supervisor *s)
 	take_last_words(s);
 	if (s->state != ST_SUSPENDING)	/* one of them asked the run to stop */
 		return false;
-	s->run.kept_memory_bytes = supervisor_resident_bytes(s);
+	s->run.kept_memory_bytes = supervisor_used_bytes(s);
 	s->run.suspension = SUSPENSION_DONE;
 	snprintf(text, sizeof(text), "%.1f MiB kept, stopped within %.2g s",
 		 (double)s->run.kept_memory_bytes / 1048576,

@@ -29,6 +29,7 @@ static int64_t bytes_on(const struct supervisor *s, const struct device_process 
 /* Limits of the questions during a measured run: rare and short. */
 #define FIRST_SAMPLE_S 0.5
 #define SAMPLE_S 2.0
+#define SAMPLE_PART 0.01	/* of the time may go into looking at the memory of processes */
 #define ANSWER_S 2.0
 
 /* Returns the largest memory on any of the devices: that device fills up first. */
@@ -67,12 +68,16 @@ bool supervisor_sample_first(struct supervisor *s)
  * milliseconds. */
 void supervisor_sample_memory(struct supervisor *s)
 {
-	double since_launch_s = clock_boot_s() - s->run.launch_boot_s;
-	int64_t bytes = supervisor_resident_bytes(s);
+	double now_s = clock_boot_s();
 
-	if (bytes > s->run.peak_memory_bytes)
-		s->run.peak_memory_bytes = bytes;
-	if (since_launch_s >= FIRST_SAMPLE_S && clock_boot_s() >= s->next_driver_boot_s)
+	if (now_s >= s->next_memory_boot_s) {
+		int64_t bytes = supervisor_used_bytes(s);
+
+		if (bytes > s->run.peak_memory_bytes)
+			s->run.peak_memory_bytes = bytes;
+		s->next_memory_boot_s = now_s + (clock_boot_s() - now_s) / SAMPLE_PART;
+	}
+	if (now_s - s->run.launch_boot_s >= FIRST_SAMPLE_S && now_s >= s->next_driver_boot_s)
 		sample_devices(s);
 }
 
