@@ -204,6 +204,15 @@ static void set_torch(const struct asked *o, const struct job_command *c, struct
 	free(parts);
 }
 
+static int check_share(const struct command *by, const struct declaration *d, struct err *err)
+{
+	if (d->share && d->guarantee)
+		return usage_error(by, err, "give one of --guarantee and --share");
+	if (d->share && d->plans)
+		return usage_error(by, err, "give one of --plan and --share");
+	return 0;
+}
+
 /* A job shares its device if that was asked for, or if it can and a setting says so. */
 static int set_share(const struct command *by, const struct asked *o, struct declaration *d,
 		     struct err *err)
@@ -218,10 +227,8 @@ static int set_share(const struct command *by, const struct asked *o, struct dec
 	if (o->declared.share && !can)
 		return usage_error(by, err, "--share is for jobs of one device: leave --replicas "
 				   "and {gpus} out");
-	if (d->share && d->guarantee)
-		return usage_error(by, err, "give one of --guarantee and --share");
-	if (d->share && d->plans)
-		return usage_error(by, err, "give one of --plan and --share");
+	if (check_share(by, d, err))
+		return -1;
 	if (d->share || d->plans || d->guarantee || o->no_share || !can ||
 	    paths_init(&paths, &ignored))
 		return 0;
@@ -296,6 +303,8 @@ int submission_job_again(const struct command *by, const struct asked *o,
 		if (set_share(by, o, &job->declared, err))
 			return -1;
 	}
+	if (check_share(by, &job->declared, err))
+		return -1;
 	set_defaults_again(o, was->command, c, &job->declared);
 	return check_templates(&job->declared, c, err);
 }

@@ -180,6 +180,11 @@ is 'a setting makes jobs of one device share' '1 0 0' "$(
 		id=$("$POLLUX" submit -q --hold $options -- true 2>/dev/null)
 		store "SELECT share FROM jobs WHERE id = $id"
 	done | xargs)"
+for option in '--plan dp=' '--guarantee 1'; do
+	# shellcheck disable=SC2086  # two words
+	run "$POLLUX" again -q --hold $option 12 -- true '{plan}'
+	like "again does not add $option to --share" 'give one of --[a-z]* and --share' "$err"
+done
 is 'again keeps that, or takes another' '1 0' "$(
 	for options in '' --no-share; do
 		# shellcheck disable=SC2086 # options
