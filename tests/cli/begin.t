@@ -84,8 +84,13 @@ is 'JSON has the rule' 'end any' "$("$POLLUX" status --json "$both" |
 ok 'a job of the others that has ended will do' "$POLLUX" wait --timeout 200 "$mixed"
 touch go
 ok 'then the other' "$POLLUX" wait --timeout 200 "$both"
-for after in any: any:,1 "nok:$first" "any:any:$first" notok 1,,2 ok:-1 any:x; do
+for after in any: any:,1 1,,2 ok:-1; do
 	status "refused: --after $after" 64 "$POLLUX" submit --after "$after" -- true
+done
+for after in "nok:$first" "any:any:$first" notok any:x; do
+	status "no job has this name: --after $after" 66 \
+		"$POLLUX" submit --after "$after" -- true
+	like 'which is told' "no job matches '${after#any:}'" "$err"
 done
 status 'a job that is not there' 66 "$POLLUX" submit --after any:999 -- true
 finish
