@@ -253,7 +253,7 @@ bool memory_explains(const struct curves *curves, const int *at, const int *want
 		     char *reason)
 {
 	const struct curve *c = &curves->items[index];
-	int left[SCHED_KINDS];
+	int left[SCHED_KINDS] = { 0 };
 	double in_use = 0;
 
 	if (at[index] || !memory_units_of(curves, index) ||
