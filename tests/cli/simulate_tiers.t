@@ -1,5 +1,6 @@
 #!/bin/sh
 # simulate_tiers.t - pollux simulate --racks: by hand, and against an independent program.
+# shellcheck disable=SC2016,SC2317  # Perl in quotes; functions run by ok
 . "$(dirname "$0")/tap.sh"
 unset COLUMNS
 
@@ -157,7 +158,7 @@ status 'nodes that do not fill racks are an error' 64 racks --racks 3
 like 'and says so' '8 nodes cannot stand in 3 equal racks' "$err"
 status 'so is another policy' 64 racks -p tiresias
 like 'and says which there are' "no policy 'tiresias': one of dally tiresias-net" "$err"
-for timers in 6 12,6 -1,2 a,b 6,12,; do
+for timers in 6 '12,6' '-1,2' 'a,b' '6,12,'; do
 	status "timers $timers are an error" 64 racks --timers="$timers"
 done
 status 'and timers of a policy without' 64 racks -p gandiva-net --timers inf

@@ -109,9 +109,9 @@ static void draw(struct problem *p)
 		p->jobs[j].goodput = p->goodput[j];
 		for (int r = 1; r <= DEVICES; r++)
 			p->goodput[j][r] = 100 * pow(r, 0.5);
-		p->values[j * (DEVICES + 1)] = 0;
+		p->values[(size_t)j * (DEVICES + 1)] = 0;
 		for (int r = 1; r <= DEVICES; r++)
-			p->values[j * (DEVICES + 1) + r] =
+			p->values[(size_t)j * (DEVICES + 1) + (size_t)r] =
 				case_below(&p->random, 6) ? 100 * case_uniform(&p->random)
 							  : -HUGE_VAL;
 	}
@@ -147,7 +147,7 @@ static double allocate(const struct problem *p, int n_kinds, bool *fits)
 
 	memcpy(values, p->values, sizeof(values));
 	for (int j = 0; j < JOBS; j++)
-		jobs[j] = (struct allocation_job){ .value = &values[j * (DEVICES + 1)] };
+		jobs[j] = (struct allocation_job){ .value = &values[(size_t)j * (DEVICES + 1)] };
 	curves.n_kinds = n_kinds;
 	memory_allocate(&curves, &claims, jobs, values, at);
 	for (int j = 0; j < JOBS; j++) {

@@ -71,11 +71,11 @@ void supervisor_read_energy(struct supervisor *s)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
 	struct device_energy *list;
-	int n;
 
 	s->energy.next_boot_s = clock_boot_s() + READ_S;
 	if (backend && backend->energy) {
-		n = backend->energy(s->run.devices, s->run.configuration.replicas, &list);
+		int n = backend->energy(s->run.devices, s->run.configuration.replicas, &list);
+
 		supervisor_count_energy(s, list, n);
 		free(list);
 	} else if (!s->job.profile &&
