@@ -13,6 +13,7 @@
 
 #include "pollux/err.h"
 #include "pollux/job_model.h"
+#include "pollux/kind_ratio.h"
 #include "pollux/pool.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_models.h"
@@ -21,6 +22,7 @@ struct knowledge {
 	bool modelled;			/* model holds a fit of at least one observation */
 	struct model_row model;
 	struct residuals residuals;	/* owned; measured times over modelled ones */
+	struct size_times sizes;	/* owned; of one device */
 	struct noise_window *windows;	/* owned; from all jobs of the workload */
 	int n_windows;
 	bool noise_is_measured;		/* even by one replica in one pass */

@@ -81,9 +81,9 @@ static int bounded(int replicas)
 	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
 }
 
-/* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
- * number, whatever the store holds. */
-static void set_residuals(struct knowledge *k, const struct fit_observation *seen, int n)
+/* Sets the times by size, and residuals for all numbers of replicas that a job may be given, but at
+ * most for a bounded number, whatever the store holds. */
+static void set_measured(struct knowledge *k, const struct fit_observation *seen, int n)
 {
 	int n_places = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas);
 	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
@@ -91,6 +91,8 @@ static void set_residuals(struct knowledge *k, const struct fit_observation *see
 	for (int i = 0; i < n_places; i++)
 		places[i] = (struct throughput_place){ 1, i + 1 };
 	residuals_release(&k->residuals);
+	size_times_release(&k->sizes);
+	k->sizes = size_times_of(seen, n);
 	k->residuals = residuals_of(seen, n, &k->model.fit.params, places, n_places);
 	free(places);
 }
@@ -112,7 +114,7 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
 			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}
-	set_residuals(k, fit, n);
+	set_measured(k, fit, n);
 	free(fit);
 }
 
@@ -127,7 +129,7 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 	if (knowledge_observations(s, workload, device_kind, &entries, &n, err))
 		return -1;
 	fit = xcalloc((size_t)n, sizeof(*fit));
-	set_residuals(k, fit, pool_fit_observations(entries, n, fit));
+	set_measured(k, fit, pool_fit_observations(entries, n, fit));
 	free(fit);
 	free(entries);
 	return 0;
@@ -226,6 +228,7 @@ void knowledge_release(struct knowledge *k)
 	free(k->windows);
 	step_time_list_release(&k->step_times);
 	residuals_release(&k->residuals);
+	size_times_release(&k->sizes);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };

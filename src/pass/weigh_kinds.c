@@ -18,13 +18,16 @@ static const struct device_measurement_list *speeds_of(const struct snapshot *s,
 	return &none;
 }
 
-/* The step time on kind `to` over the step time on the other kind, by 'pollux profile --devices';
- * 1: not measured. */
-static double step_time_quotient(const struct snapshot *s, const char *from, const char *to)
+/* The step time of a workload on kind `to` over its step time on the other kind, by what was
+ * measured of it on both, and by 'pollux profile --devices'. on_to may be NULL. */
+static double step_time_ratio(const struct snapshot *s, const struct workload *from, const char *to,
+			      const struct workload *on_to)
 {
-	double quotient = device_measurement_quotient(speeds_of(s, to), speeds_of(s, from));
+	static const struct size_times none;
 
-	return quotient > 0 ? quotient : 1;
+	return kind_ratio(on_to ? &on_to->k.sizes : &none, &from->k.sizes,
+			  device_measurement_quotient(speeds_of(s, to), speeds_of(s, from->kind)))
+		.value;
 }
 
 static void scale_times(struct throughput_params *p, double factor)
@@ -63,12 +66,28 @@ static struct job_model model_moved(const struct snapshot *s, const struct decis
 		m.memory = w->k.memory;
 		m.failed = w->k.failed;
 	}
-	scale_times(&m.goodput.params, step_time_quotient(s, c->workload->kind, to->name));
+	scale_times(&m.goodput.params, step_time_ratio(s, c->workload, to->name, w));
 	for (int k = 0; k < d->n_kinds; k++)
 		if (!strcmp(d->kinds[k].name, c->workload->kind) && d->kinds[k].memory_bytes > 0)
 			scale_memory(&c->model, (double)to->memory_bytes /
 							(double)d->kinds[k].memory_bytes, &m);
 	return m;
+}
+
+/* Until a workload has run on several devices of a kind, its synchronisation there is that of the
+ * first kind where it did, scaled by the ratio of the step times. */
+static void expect_sync(const struct snapshot *s, const struct workload *w, struct job_model *m)
+{
+	for (int i = 0; i < s->workloads.count && w->k.model.max_replicas < 2; i++) {
+		const struct workload *other = &s->workloads.items[i];
+
+		if (!other->k.modelled || other->k.model.max_replicas < 2 ||
+		    strcmp(other->name, w->name) != 0)
+			continue;
+		kind_ratio_fill_sync(&m->goodput.params, &w->k.model.fit, &other->k.model.fit,
+				     step_time_ratio(s, other, w->kind, w));
+		return;
+	}
 }
 
 /* --- tables --- */
@@ -118,6 +137,8 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		knowledge_of_job(&w->k, c->job, &v->model);
 	if (!measured || !v->model.known)
 		v->model = model_moved(s, d, c, kind);
+	else
+		expect_sync(s, w, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
 	v->table = same ? same->table : goodput_table_of(&v->model, n);

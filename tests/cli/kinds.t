@@ -171,6 +171,29 @@ is 'as JSON does' "1 0" "$("$POLLUX" explain --json "$little" | json '
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 
+# A second device makes the steps longer on the small kind; on the large kind the workload ran on
+# one device only. It is expected to synchronise slowly there too.
+{ gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } >answers
+measured 921 talks 0.02 0.01
+add_run 923 "$past" "$small" "GPU-$(uuid a)"
+add_half() { # add_half RUN KIND REPLICAS SECONDS: with half the local batch
+	store "INSERT INTO observations SELECT $1, '$2', 1, $3, 32, 1, 5000, 30, 0, 0, $4, 1e-9, $4,
+		NULL, 60"
+}
+add_half 922 "$large" 1 0.0051
+add_half 923 "$small" 2 0.08
+talks=$("$POLLUX" submit -q --kind '*Large*' --workload talks -b 64 -r 1:2 -- sleep 1000)
+"$POLLUX" schedule
+is 'slow synchronisation is expected on the other kind' "$large|1" "$(kinds_of "$talks")"
+store "DELETE FROM observations WHERE run_id = 923; DELETE FROM models WHERE workload = 'talks'"
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+talks=$("$POLLUX" submit -q --kind '*Large*' --workload talks -b 64 -r 1:2 -- sleep 1000)
+"$POLLUX" schedule
+is 'where nothing is known of it, two devices are tried' "$large|2" "$(kinds_of "$talks")"
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+
 # --- slots of two sizes ---
 unset POLLUX_NVML NVML_STANDIN
 POLLUX_SLOTS=1x1,1x2

@@ -1,0 +1,53 @@
+/* kind_ratio.h - how much longer a workload's steps take on one kind of device than on another.
+ *
+ * The logarithm of the ratio has a normal prior around the ratio of the products of the two kinds
+ * (device_measurement_quotient()), with the standard deviation KIND_RATIO_PRIOR_SPREAD. Each local
+ * batch size that one device of both kinds was measured at gives a difference of logarithms of step
+ * times, with the deviation KIND_RATIO_SIZE_SPREAD. The result is the posterior mean: it shrinks
+ * from the prior to the mean of the differences as the common sizes become more. With no common
+ * size there is one difference, of the step time per sample at the largest size of each kind (S.
+ * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling",
+ * SOSP 2023); a large batch uses another device better, so its deviation is KIND_RATIO_FAR_SPREAD.
+ *
+ * Pure functions. */
+#ifndef POLLUX_KIND_RATIO_H
+#define POLLUX_KIND_RATIO_H
+
+#include <stdint.h>
+
+#include "pollux/fit.h"
+
+#define KIND_RATIO_PRIOR_SPREAD 0.35
+#define KIND_RATIO_UNKNOWN_SPREAD 1.0	/* of a prior ratio of 1, where no products were measured */
+#define KIND_RATIO_SIZE_SPREAD 0.1
+#define KIND_RATIO_FAR_SPREAD 0.35
+
+/* The step times of a workload on one device of a kind, in one pass. Each local batch size occurs
+ * once. */
+struct size_time {
+	int64_t local_batch_size;
+	double step_time_s;
+};
+
+struct size_times {
+	struct size_time *items;	/* owned */
+	int count;
+};
+
+/* Takes the times of one device and one pass from observations with one entry for each
+ * configuration. The caller releases the result by size_times_release(). */
+struct size_times size_times_of(const struct fit_observation *seen, int n);
+void size_times_release(struct size_times *t);
+
+/* The step time on kind `to` over the step time on kind `from`. prior: that of the products; NaN or
+ * not positive: unknown. The spread is the standard deviation of the logarithm. */
+struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
+				  double prior);
+
+/* Fills the synchronisation times that the fit on kind `to` tied, because nothing was measured
+ * there, with those of kind `from`, multiplied by the ratio, and then takes its gamma, which only
+ * observations of several replicas show. Times that `from` does not know by observations stay. */
+void kind_ratio_fill_sync(struct throughput_params *params, const struct fit_result *to,
+			  const struct fit_result *from, double ratio);
+
+#endif

@@ -1,0 +1,114 @@
+/* kind_ratio.c - see pollux/kind_ratio.h. */
+#include "pollux/kind_ratio.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pollux/mem.h"
+
+/* --- times by size --- */
+
+static bool is_usable(const struct fit_observation *o)
+{
+	return o->configuration.replicas == 1 && o->configuration.accumulation_steps == 1 &&
+	       o->configuration.local_batch_size > 0 && o->step_time_s > FIT_TIME_MIN_S &&
+	       o->step_time_s < FIT_TIME_MAX_S;
+}
+
+struct size_times size_times_of(const struct fit_observation *seen, int n)
+{
+	struct size_times t = { .items = xcalloc((size_t)n + 1, sizeof(*t.items)) };
+
+	for (int i = 0; i < n; i++)
+		if (is_usable(&seen[i]))
+			t.items[t.count++] = (struct size_time){
+				seen[i].configuration.local_batch_size, seen[i].step_time_s };
+	return t;
+}
+
+void size_times_release(struct size_times *t)
+{
+	free(t->items);
+	*t = (struct size_times){ 0 };
+}
+
+/* --- the ratio --- */
+
+/* A weighted mean of logarithms; the weight of one with deviation d is 1/d^2. */
+struct log_mean {
+	double sum, weight;
+};
+
+static void count_log(struct log_mean *mean, double log_ratio, double spread)
+{
+	mean->sum += log_ratio / (spread * spread);
+	mean->weight += 1 / (spread * spread);
+}
+
+static int count_common(struct log_mean *mean, const struct size_times *to,
+			const struct size_times *from)
+{
+	int n = 0;
+
+	for (int i = 0; i < to->count; i++)
+		for (int k = 0; k < from->count; k++) {
+			const struct size_time *a = &to->items[i], *b = &from->items[k];
+
+			if (a->local_batch_size != b->local_batch_size)
+				continue;
+			count_log(mean, log(a->step_time_s / b->step_time_s),
+				  KIND_RATIO_SIZE_SPREAD);
+			n++;
+		}
+	return n;
+}
+
+/* The time per sample at the largest size. */
+static double sample_time(const struct size_times *t)
+{
+	const struct size_time *largest = &t->items[0];
+
+	for (int i = 1; i < t->count; i++)
+		if (t->items[i].local_batch_size > largest->local_batch_size)
+			largest = &t->items[i];
+	return largest->step_time_s / (double)largest->local_batch_size;
+}
+
+struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
+				  double prior)
+{
+	bool has_prior = prior > 0 && isfinite(prior);
+	struct log_mean mean = { 0 };
+
+	count_log(&mean, has_prior ? log(prior) : 0,
+		  has_prior ? KIND_RATIO_PRIOR_SPREAD : KIND_RATIO_UNKNOWN_SPREAD);
+	if (count_common(&mean, to, from) == 0 && to->count > 0 && from->count > 0)
+		count_log(&mean, log(sample_time(to) / sample_time(from)), KIND_RATIO_FAR_SPREAD);
+	return (struct fit_expectation){ exp(mean.sum / mean.weight), 1 / sqrt(mean.weight) };
+}
+
+/* --- synchronisation --- */
+
+/* True if observations gave the value, alone or together with a penalty. */
+static bool is_observed(enum fit_basis basis)
+{
+	return basis == FIT_FROM_DATA || basis == FIT_FROM_PENALTY;
+}
+
+void kind_ratio_fill_sync(struct throughput_params *params, const struct fit_result *to,
+			  const struct fit_result *from, double ratio)
+{
+	static const enum throughput_param sync[] = { ALPHA_SYNC_LOCAL, BETA_SYNC_LOCAL,
+						      ALPHA_SYNC_NODE, BETA_SYNC_NODE };
+	double *values[] = { &params->alpha_sync_local, &params->beta_sync_local,
+			     &params->alpha_sync_node, &params->beta_sync_node };
+	const double measured[] = { from->params.alpha_sync_local, from->params.beta_sync_local,
+				    from->params.alpha_sync_node, from->params.beta_sync_node };
+
+	for (int i = 0; i < 4; i++) {
+		if (to->basis[sync[i]] != FIT_TIED || !is_observed(from->basis[sync[i]]))
+			continue;
+		*values[i] = fmax(measured[i] * ratio, THROUGHPUT_TIME_MIN_S);
+		params->gamma = from->params.gamma;
+	}
+}

@@ -1,0 +1,92 @@
+/* The ratio between kinds of device, held to values of a few lines of Python:
+ *
+ *	from math import *
+ *	def post(*terms):	# (ln ratio, deviation)
+ *		w = sum(d**-2 for _, d in terms)
+ *		return exp(sum(x * d**-2 for x, d in terms) / w), w**-.5 */
+#include <math.h>
+
+#include "pollux/kind_ratio.h"
+#include "tap.h"
+
+static void test_common(void)
+{
+	struct size_time a[] = { { 8, 0.02 }, { 16, 0.03 }, { 64, 9 } };
+	struct size_time b[] = { { 4, 7 }, { 16, 0.01 }, { 8, 0.01 } };
+	struct size_times to = { a, 3 }, from = { b, 3 }, one = { a, 1 };
+	struct fit_expectation r = kind_ratio(&to, &from, 4);
+
+	near(r.value, 2.4970541092125855, 1e-9, "two common sizes and a prior");
+	near(r.spread, 0.06931032800836721, 1e-9, "their spread");
+	r = kind_ratio(&from, &to, 0.25);
+	near(r.value, 1 / 2.4970541092125855, 1e-9, "the other way round");
+	r = kind_ratio(&one, &from, 4);
+	near(r.value, 2.107410990406046, 1e-9, "one common size shrinks less");
+	near(r.spread, 0.09615239476408233, 1e-9, "its spread");
+	r = kind_ratio(&to, &from, (double)NAN);
+	near(r.value, 2.438596384442794, 1e-9, "without products the prior is wide, around 1");
+}
+
+static void test_far(void)
+{
+	struct size_time a[] = { { 8, 0.02 }, { 32, 0.064 } }, b[] = { { 16, 0.016 } };
+	struct size_times to = { a, 2 }, from = { b, 1 }, none = { 0 };
+	struct fit_expectation r = kind_ratio(&to, &from, 4);
+
+	near(r.value, sqrt(8), 1e-9, "no common size: the largest of each, as much as the prior");
+	near(r.spread, 0.24748737341529162, 1e-9, "the spread of both");
+	r = kind_ratio(&none, &from, 4);
+	near(r.value, 4, 1e-12, "a kind that was never tried has the prior");
+	near(r.spread, 0.35, 1e-12, "and its spread");
+	r = kind_ratio(&none, &none, (double)NAN);
+	near(r.value, 1, 1e-12, "1: nothing is known");
+}
+
+static void test_times(void)
+{
+	struct fit_observation seen[] = {
+		{ .configuration = configuration_make(1, 8, 1), .step_time_s = 0.5 },
+		{ .configuration = configuration_make(2, 8, 1), .step_time_s = 0.6 },
+		{ .configuration = configuration_make(1, 8, 2), .step_time_s = 0.9 },
+		{ .configuration = configuration_make(1, 16, 1), .step_time_s = (double)NAN },
+	};
+	struct size_times t = size_times_of(seen, 4);
+
+	ok(t.count == 1, "one device, one pass, a time");
+	near(t.items[0].step_time_s, 0.5, 0, "the time");
+	size_times_release(&t);
+}
+
+static void test_sync(void)
+{
+	struct fit_result to = { .basis = { [ALPHA_SYNC_LOCAL] = FIT_TIED,
+					    [BETA_SYNC_LOCAL] = FIT_FROM_PRIOR,
+					    [ALPHA_SYNC_NODE] = FIT_TIED,
+					    [BETA_SYNC_NODE] = FIT_TIED } };
+	struct fit_result from = { .params = { .alpha_sync_local = 0.2, .beta_sync_local = 0.3,
+					       .alpha_sync_node = 0.4, .beta_sync_node = 0.5,
+					       .gamma = 9 },
+				   .basis = { [ALPHA_SYNC_NODE] = FIT_TIED,
+					      [BETA_SYNC_NODE] = FIT_FROM_PENALTY } };
+	struct throughput_params p = { 1, 2, 3, 4, 5, 6, 7 };
+
+	kind_ratio_fill_sync(&p, &to, &from, 2);
+	near(p.alpha_sync_local, 0.4, 1e-12, "measured on the other kind: scaled");
+	near(p.beta_sync_local, 4, 0, "expected by the devices: stays");
+	near(p.alpha_sync_node, 5, 0, "measured on neither: stays");
+	near(p.beta_sync_node, 1, 1e-12, "several nodes too");
+	near(p.gamma, 9, 0, "gamma goes with them");
+	near(p.alpha_grad + p.beta_grad, 3, 0, "the times of a pass stay");
+	p.gamma = 7;
+	kind_ratio_fill_sync(&p, &from, &from, 2);
+	near(p.gamma, 7, 0, "what was measured on the kind itself stays");
+}
+
+int main(void)
+{
+	test_common();
+	test_far();
+	test_times();
+	test_sync();
+	return done();
+}
