@@ -16,6 +16,8 @@ static const struct option_spec options[] = {
 	  "try at most so many sizes; default as many as the budget lasts for" },
 	{ "slots", 's', OPTION_INT, "N", O(slots), 1, CONFIG_MAX_SLOTS,
 	  "divide the processor into N slots; default as configured" },
+	{ "all-kinds", 0, OPTION_FLAG, NULL, O(all_kinds), 0, 0,
+	  "measure on each kind of device in turn, with the budget on each" },
 	{ .name = "declared", .type = OPTION_DECLARED, O(asked), .uses = FOR_PROFILE },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
 	{ "plot", 'p', OPTION_PICTURE, "FILE", O(plot), 0, 0,
@@ -106,7 +108,13 @@ static int dispatch(struct profile_options *o, int argc, char **argv, int first,
 	if (first == argc)
 		return usage_error(&cmd_profile, err,
 				   "what is to be measured? give a command, or --devices");
-	return check_plot(o, err) ? -1 : profile_command(o, argv + first, err);
+	if (o->all_kinds && (o->json || o->plot))
+		return usage_error(&cmd_profile, err, "--all-kinds makes several profiles: '--%s' "
+				   "goes with 'pollux profile ID'", o->json ? "json" : "plot");
+	if (check_plot(o, err))
+		return -1;
+	return o->all_kinds ? profile_each_kind(o, argv + first, err)
+			    : profile_command(o, argv + first, err);
 }
 
 static int main_profile(int argc, char **argv, struct err *err)

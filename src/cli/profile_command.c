@@ -261,7 +261,8 @@ static void forget_schedule(struct asked *o)
 
 /* Profiles the command as it would be submitted, except that its checkpoints are the profile's
  * own. */
-int profile_command(const struct profile_options *o, char **argv, struct err *err)
+int profile_on_kind(const struct profile_options *o, char **argv, char *kind,
+		    int64_t *job_id, struct err *err)
 {
 	struct asked asked = o->asked;
 	struct job_command command = { 0 };
@@ -275,6 +276,8 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 	if (getenv("POLLUX_REPORT_SOCKET"))
 		return err_set(err, EX_UNAVAILABLE, "a profile cannot be made from within a job");
 	forget_schedule(&asked);
+	if (kind)
+		asked.declared.kind = kind;
 	job_init(&job);
 	rc = submission_command(&cmd_profile, &asked, argv, &command, err) ||
 	     submission_job(&cmd_profile, &asked, &command, &job, err) ? -1 : 0;
@@ -284,9 +287,17 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 		note_command(argv);
 		rc = profile(o, &settings, &job, &command, err);
 	}
+	*job_id = job.id;
 	job_command_release(&command);
 	job_release(&job);
 	return rc;
+}
+
+int profile_command(const struct profile_options *o, char **argv, struct err *err)
+{
+	int64_t job_id;
+
+	return profile_on_kind(o, argv, NULL, &job_id, err);
 }
 
 int profile_show(const struct profile_options *o, int64_t job_id, struct err *err)

@@ -212,6 +212,34 @@ if [ "$(nproc)" -ge 2 ]; then
 	is 'a profile on the large slot' 1 "$(store "SELECT count(DISTINCT d.kind) FROM jobs j
 		JOIN runs r ON r.job_id = j.id JOIN run_devices d ON d.run_id = r.id
 		WHERE j.profile = 1 AND d.kind LIKE '%2 cores'")"
+	# A program whose steps take less time on the large slot.
+	cat >steps.sh <<'END'
+i=0
+while :; do
+	i=$((i + 1))
+	"$POLLUX" report STEP="$i" STEP_NS="$((20000000 / OMP_NUM_THREADS))" SAMPLES="$((i * 64))"
+	sleep 0.01
+done
+END
+	run "$POLLUX" profile --all-kinds --json -b 64 -- true
+	is '--all-kinds prints no JSON' 64 "$rc"
+	POLLUX_SLOTS=2x1,1x2
+	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 --workload each \
+		-- sh steps.sh
+	is '--all-kinds' 0 "$rc"
+	like 'has the kinds in a table' 'kinds \(best sizes.*2 cores.*2\.0x of .*1 core' \
+		"$(echo "$out" | tr '\n' ' ')"
+	is 'one profile on each' '1 core 2 cores' "$(store "SELECT DISTINCT d.kind FROM jobs j
+		JOIN runs r ON r.job_id = j.id JOIN run_devices d ON d.run_id = r.id
+		WHERE j.profile = 1 AND j.workload = 'each' ORDER BY 1" | sed 's/.*, //' |
+		paste -sd ' ')"
+	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 --workload large -- \
+		sh -c '[ "$OMP_NUM_THREADS" = 2 ] && exec sh steps.sh; exit 3'
+	is 'a kind on which it fails leaves the other' 0 "$rc"
+	like 'is named' 'not measured on .*1 core: ' "$err"
+	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 -- sh -c 'exit 3'
+	is 'failed on all' 1 "$rc"
+	POLLUX_SLOTS=1x1,1x2
 	# The script below needs two threads' memory.
 	cat >greedy_slot.sh <<'END'
 [ "$OMP_NUM_THREADS" = 2 ] && exit
