@@ -90,8 +90,10 @@ struct sched_job {
 	double memory_bytes;
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
-	/* Its batch size may grow as its noise scale does. For ends.h; no policy looks at this. */
-	bool adapts;
+	/* For ends.h; no policy looks at these. Its batch size may grow as its noise scale does; how
+	 * much work the whole job is has been told, so that its length is known once it has been
+	 * measured. */
+	bool adapts, tells_its_work;
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;
 	/* It is never slower than promised: goodput[r] is NaN where r devices are too few. goodput

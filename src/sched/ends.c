@@ -35,6 +35,7 @@ struct player {
 	double work;			/* until it ends, device-seconds */
 	double error, doubling_error;	/* logarithms, see struct rate_error */
 	double service;			/* for the order, where the length is not known */
+	double shows_at;		/* with this service the length is known, from then on */
 	int bin;
 	double delay_s;			/* rest of its restart */
 	int least, most, held, gets;
@@ -44,7 +45,8 @@ struct player {
 
 struct draw {
 	const struct curves *curves;
-	const struct lengths *lengths;
+	const struct lengths *lengths;	/* by what is known */
+	struct lengths truth;		/* as drawn */
 	double index[LENGTHS_BINS + 1];	/* effective length, by the bin of the service */
 	double restart_s;		/* of jobs still to come */
 	double known_part;		/* of the jobs, those of known length */
@@ -80,8 +82,8 @@ static double draw_length(struct draw *d, double service)
 {
 	double at = fmax(service, 0), left = random_exponential(&d->random, 1);
 
-	for (int k = bin_of(d->lengths, at); k < LENGTHS_BINS; k++) {
-		double rate = d->lengths->rate[k], to = d->lengths->from[k + 1];
+	for (int k = bin_of(&d->truth, at); k < LENGTHS_BINS; k++) {
+		double rate = d->truth.rate[k], to = d->truth.from[k + 1];
 
 		if (rate * (to - at) >= left)
 			return at + left / rate;
@@ -103,6 +105,13 @@ static void set_index(struct draw *d)
 
 /* --- players --- */
 
+/* The service with which a first slice has measured the job. */
+static double service_to_measure(const struct draw *d, const struct curve *c)
+{
+	return c->job->tells_its_work ? CURVE_FIRST_SLICE * d->curves->slice_s * c->least
+				      : HUGE_VAL;
+}
+
 static struct player player_of(struct draw *d, const struct curve *c)
 {
 	bool known = !isnan(c->remaining_device_s);
@@ -112,6 +121,7 @@ static struct player player_of(struct draw *d, const struct curve *c)
 	double service = fmax(c->job->attained_service_device_s, 0);
 	struct player p = {
 		.curve = c, .known = known, .service = service, .least = c->least,
+		.shows_at = known ? 0 : service_to_measure(d, c),
 		.bin = bin_of(d->lengths, service), .held = c->held, .end_s = (double)NAN,
 		.error = e->mean + e->spread * random_normal(&d->random),
 		.doubling_error = e->doubling_mean +
@@ -134,17 +144,22 @@ static void add_newcomer(struct draw *d)
 	double length = draw_length(d, 0);
 
 	d->players[d->n++] = (struct player){
-		.known = random_uniform(&d->random) < d->known_part, .work = length,
-		.least = 1, .most = d->curves->n_devices, .end_s = (double)NAN,
+		.known = random_uniform(&d->random) < d->known_part, .shows_at = HUGE_VAL,
+		.work = length, .least = 1, .most = d->curves->n_devices, .end_s = (double)NAN,
 	};
 	d->n_came++;
 	d->next_s = d->n_came < NEWCOMERS
 		? d->now_s + random_exponential(&d->random, d->gap_s) : HUGE_VAL;
 }
 
+static bool shows_its_length(const struct player *p)
+{
+	return p->known || p->service >= p->shows_at * (1 - 1e-12);
+}
+
 static double key_of(const struct draw *d, const struct player *p)
 {
-	double index = p->known ? p->work : d->index[p->bin];
+	double index = shows_its_length(p) ? p->work : d->index[p->bin];
 
 	if (p->held && p->curve && !p->curve->job->preemptible)
 		return 0;
@@ -260,7 +275,8 @@ static int next_above(const struct player *p, int left)
  * for jobs of known length; jobs of unknown length have the middle rank there. */
 static double gain(const struct draw *d, const struct player *p, int position, int r)
 {
-	double rank = p->known || !p->gets ? d->n_order - position : (d->n_order + 1) / 2.0;
+	bool is_exact = shows_its_length(p) || !p->gets;
+	double rank = is_exact ? d->n_order - position : (d->n_order + 1) / 2.0;
 
 	return rank * (sqrt(speedup(p, r)) - sqrt(speedup(p, p->gets))) / (r - p->gets);
 }
@@ -355,9 +371,9 @@ static double time_to_event(const struct draw *d)
 		if (!p->held)
 			continue;
 		seconds = fmin(seconds, p->delay_s + p->work / rate_of(p, p->held));
-		if (!p->known && p->bin < LENGTHS_BINS)
-			seconds = fmin(seconds, (d->lengths->from[p->bin + 1] - p->service) /
-							p->held);
+		if (!shows_its_length(p) && p->bin < LENGTHS_BINS)
+			seconds = fmin(seconds, (fmin(d->lengths->from[p->bin + 1], p->shows_at) -
+						 p->service) / p->held);
 	}
 	return fmax(seconds, 0);
 }
@@ -417,6 +433,7 @@ static void play(struct draw *d, const struct ends_stream *stream, const bool *w
 	d->n = d->n_ordered = d->n_order = d->n_wide = d->n_moved = d->n_came = 0;
 	d->one_ended = false;
 	d->now_s = 0;
+	d->truth = lengths_draw(d->lengths, &d->random);
 	for (int i = 0; i < in->n_jobs; i++)
 		d->players[d->n++] = player_of(d, &d->curves->items[i]);
 	for (int i = 0; i < d->n; i++)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lengths.h"
+#include "pollux/random_numbers.h"
 
 #define FIRST_BIN_SLICES 0.25
 #define SLICE_MIN_S 1e-6	/* so that no bin is empty or infinite, whatever the slice is */
@@ -20,19 +21,14 @@ static double counted_service(const struct curve *c)
 	return fmax(service_of(c), c->job->measured_elsewhere ? c->least * c->slice_s : 0);
 }
 
-static void set_rates(struct lengths *l, const double *ended, const double *seen)
+static void set_rate(struct lengths *l, int bin, double chance)
 {
-	for (int k = 0; k < LENGTHS_BINS; k++) {
-		double chance = (ended[k] + LENGTHS_PRIOR / 2.0) / (seen[k] + LENGTHS_PRIOR);
-
-		l->rate[k] = -log1p(-chance) / (l->from[k + 1] - l->from[k]);
-	}
+	l->rate[bin] = -log1p(-chance) / (l->from[bin + 1] - l->from[bin]);
 }
 
 struct lengths lengths_of(const struct curves *curves)
 {
 	const struct sched_input *in = curves->in;
-	double ended[LENGTHS_BINS] = { 0 }, seen[LENGTHS_BINS] = { 0 };
 	double slice_s = fmin(fmax(curves->slice_s, SLICE_MIN_S), SLICE_MAX_S);
 	struct lengths l = { .from[0] = 0 };
 
@@ -40,14 +36,44 @@ struct lengths lengths_of(const struct curves *curves)
 		l.from[k + 1] = ldexp(FIRST_BIN_SLICES * slice_s, k);
 	for (int i = 0; i < in->n_jobs; i++)
 		for (int k = 0; k < LENGTHS_BINS; k++)
-			seen[k] += service_of(&curves->items[i]) >= l.from[k + 1];
+			l.seen[k] += service_of(&curves->items[i]) >= l.from[k + 1];
 	for (int i = 0; i < in->n_ended; i++)
 		for (int k = 0; k < LENGTHS_BINS && in->ended_device_s[i] >= l.from[k]; k++) {
-			seen[k]++;
-			ended[k] += in->ended_device_s[i] < l.from[k + 1];
+			l.seen[k]++;
+			l.ended[k] += in->ended_device_s[i] < l.from[k + 1];
 		}
-	set_rates(&l, ended, seen);
+	for (int k = 0; k < LENGTHS_BINS; k++)
+		set_rate(&l, k, (l.ended[k] + LENGTHS_PRIOR / 2.0) / (l.seen[k] + LENGTHS_PRIOR));
 	return l;
+}
+
+/* A gamma variate of scale 1 and of a shape of at least 1: G. Marsaglia and W. W. Tsang, "A simple
+ * method for generating gamma variables", ACM Trans. Math. Softw. 26, 2000. */
+static double random_gamma(uint64_t *random, double shape)
+{
+	double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+
+	for (;;) {
+		double x = random_normal(random), v = 1 + c * x;
+
+		v = v * v * v;
+		if (v > 0 && -random_exponential(random, 1) < x * x / 2 + d * (1 - v + log(v)))
+			return d * v;
+	}
+}
+
+struct lengths lengths_draw(const struct lengths *lengths, uint64_t *random)
+{
+	struct lengths drawn = *lengths;
+
+	for (int k = 0; k < LENGTHS_BINS; k++) {
+		double stayed = lengths->seen[k] - lengths->ended[k];
+		double x = random_gamma(random, LENGTHS_PRIOR / 2.0 + lengths->ended[k]);
+		double y = random_gamma(random, LENGTHS_PRIOR / 2.0 + stayed);
+
+		set_rate(&drawn, k, x / (x + y));
+	}
+	return drawn;
 }
 
 double lengths_effective_device_s(const struct lengths *l, const struct curve *c,

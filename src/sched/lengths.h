@@ -33,9 +33,15 @@
 struct lengths {
 	double from[LENGTHS_BINS + 1];	/* device-seconds of service at which each bin begins */
 	double rate[LENGTHS_BINS];	/* ends for each device-second of service in the bin */
+	/* jobs that ended in the bin; jobs that ended in the bin or reached its end */
+	double ended[LENGTHS_BINS], seen[LENGTHS_BINS];
 };
 
 struct lengths lengths_of(const struct curves *curves);
+
+/* Lengths as they may be in truth: few jobs tell little about the chances. Each chance is drawn from
+ * its beta distribution, whose mean is the chance above. */
+struct lengths lengths_draw(const struct lengths *lengths, uint64_t *random);
 
 /* The effective length of a job after this many more device-seconds of service, which count only
  * where the remaining work is not known. Finite and above 0. */

@@ -180,6 +180,7 @@ static struct sched_job tell(struct players *p, const struct status_job *item,
 		.goodput_now = (double)NAN,
 		.remaining_samples = remaining_samples(item, &m, *table, p->n_devices),
 		.adapts = declared->max_batch_size > declared->batch_size,
+		.tells_its_work = job_total_samples(job) > 0 || job_total_steps(job) > 0,
 	};
 }
 

@@ -87,6 +87,29 @@ static void unknown(void)
 	ok(isnan(ends.from_s) && isnan(ends.to_s), "nothing is told of a job too wide to run");
 }
 
+/* The mean of the middle ends of eight jobs of unknown length that wait for one device. Lengths are
+ * such that a job which has had a slice is near its end as often as far from it. */
+static double mean_end_s(bool tells_its_work)
+{
+	static const double ended[] = { 700, 800, 900, 1000, 9000, 9500, 10000, 11000 };
+	enum { N = sizeof(ended) / sizeof(ended[0]) };
+	struct sched_job jobs[N];
+	struct job_ends ends[N];
+	double sum = 0;
+
+	for (int i = 0; i < N; i++) {
+		jobs[i] = waiting(i + 1, (double)NAN);
+		jobs[i].tells_its_work = tells_its_work;
+	}
+	ends_of(&(struct sched_input){
+			.jobs = jobs, .n_jobs = N, .n_devices = 1, .now_s = 100, .slice_s = 600,
+			.ended_device_s = ended, .n_ended = N,
+		}, &none, NULL, ends);
+	for (int i = 0; i < N; i++)
+		sum += ends[i].middle_s;
+	return sum / N;
+}
+
 static void any_input(void)
 {
 	static const double odd[] = { 0, -1, 1e-300, 1e300, (double)INFINITY, (double)NAN };
@@ -129,6 +152,8 @@ int main(void)
 {
 	known();
 	unknown();
+	ok(mean_end_s(true) < 0.9 * mean_end_s(false),
+		"lengths that are known once jobs are measured: short ones go first");
 	any_input();
 	gaps();
 	return done();
