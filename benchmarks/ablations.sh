@@ -23,26 +23,6 @@ made=$(mktemp -d "${TMPDIR:-/tmp}/pollux-ablations.XXXXXX")
 trap 'rm -rf "$made"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# NAME FILE EXPRESSION: what is left without the rule
-rules() {
-	cat <<'END'
-ended-jobs-tell src/sched/lengths.c s/i < in->n_ended; i++/i < 0; i++/
-index-of-lengths src/sched/lengths.c s/^\t\treturn c->remaining_device_s;/&\n\tif (left > 0) return fmax(service, 1);/
-blend-is-exact src/sched/worth.c s/power = known ? elasticity.*/power = known \&\& elasticity(w->curves, c, crowd->n) >= 0;/
-blend-is-chance src/sched/worth.c s/power = known ? elasticity.*/power = elasticity(w->curves, c, crowd->n) < 0;/
-square-root src/sched/worth.c s/sqrt(fmin(rate, c->least))/fmin(rate, c->least)/;s/sqrt(rate) - first/rate - first/
-inertia src/sched/worth.c s/\(define RELAUNCH_GAIN\).*/\1 1.0/
-waits-for-free src/sched/worth.c s/return r ? worth_launched(w, c, r) : 0;/return r ? worth_at(w, c, restarted_rate(w->curves, c, r)) : 0;/
-reconfigures src/sched/worth.c s/return c->held \&\& c->held <= curves->n_devices \&\&/return false \&\& horizon > 0 \&\&/
-short-horizon src/sched/worth.c s/\(define HORIZON_SLICES\).*/\1 1.0/
-short-first-slice src/sched/curve.h s/\(define CURVE_FIRST_SLICE\).*/\1 1.0/
-settles src/sched/curve.c s/c->settled = c->held.*/c->settled = c->held \&\& (!c->in_slice ||/;s/fmax(CURVE_SETTLE_RESTARTS.*/fmin(0,/
-slices src/sched/curve.c s/c->in_slice = c->held.*/c->in_slice = false;/
-bound-on-waiting src/sched/wait_limits.c s/\(define LIMIT_ROUNDS\).*/\1 1e9/
-beside-stuck-jobs src/sched/backfill.c s/if (expected_end_s(curves, c) <= r->start_s)/if (r->spare > -2) return false;\n\t&/
-END
-}
-
 mkdir "$made/tree"
 tar -C "$root" --exclude=./build --exclude=./.git -cf - . | tar -C "$made/tree" -xf -
 for seed in 0 1 2; do
@@ -58,16 +38,14 @@ run() { # run NAME PROFILES NODES GPUS OPTION...: adds the jobs to $made/NAME.cs
 	sed "s|^|$profiles $nodes $gpus,|" "$made/jobs.csv" >>"$made/$name.csv"
 }
 desk() { # desk NAME LENGTHS
-	local batch gpus load seed files profiles suffix
+	local batch gpus file files profiles suffix
 	for batch in adapting fixed; do
 		profiles=$data/profiles suffix=
 		[ "$batch" = adapting ] || profiles=$desk/profiles-fixed suffix=-fixed
 		for gpus in 1 2 4; do
 			files=()
-			for load in busy burst; do
-				for seed in 0 1 2; do
-					files+=(-w "$desk/workloads/$load-g$gpus-n60-s$seed$suffix.csv")
-				done
+			for file in "$desk/workloads"/bu*-g"$gpus"-n60-s[012]"$suffix".csv; do
+				files+=(-w "$file")
 			done
 			run "$1" "$profiles" 1 "$gpus" -l "$2" "${files[@]}"
 		done
@@ -144,19 +122,39 @@ row() { # row NAME: builds the copy, runs all sets
 	echo
 }
 
-echo '                  desk, nothing known   lengths known       published     lengths known' \
-	'made up       lengths known'
-echo 'without              mean    99th fair    mean    99th fair    mean    99th    mean' \
-	'   99th   mean    99th   mean    99th'
-row whole
-while read -r name file expression; do
-	[[ " ${RULES-$name} " = *" $name "* ]] || continue
-	cp "$made/tree/$file" "$made/kept"
-	sed -i "$expression" "$made/tree/$file"
-	if cmp -s "$made/tree/$file" "$made/kept"; then
-		echo "ablations.sh: the rule $name: nothing to take out in $file" >&2
+rule() { # rule NAME FILE EXPRESSION: what is left without the rule
+	[[ " ${RULES-$1} " = *" $1 "* ]] || return 0
+	cp "$made/tree/$2" "$made/kept"
+	sed -i "$3" "$made/tree/$2"
+	if cmp -s "$made/tree/$2" "$made/kept"; then
+		echo "ablations.sh: the rule $1: nothing to take out in $2" >&2
 		exit 1
 	fi
-	row "$name"
-	cp "$made/kept" "$made/tree/$file"
-done < <(rules)
+	row "$1"
+	cp "$made/kept" "$made/tree/$2"
+}
+
+printf '%-18s %-21s%-21s%-15s%-15s%-15s%s\n' '' 'desk, nothing known' 'lengths known' published \
+	'lengths known' 'made up' 'lengths known'
+printf '%-18s %s\n' without "$(printf '  mean   99th  fair ' ; printf '  mean   99th  fair' ;
+	printf '%.0s   mean   99th' 1 2 3 4)"
+row whole
+rule ended-jobs-tell src/sched/lengths.c 's/i < in->n_ended; i++/i < 0; i++/'
+rule index-of-lengths src/sched/lengths.c \
+	's/^\t\treturn c->remaining_device_s;/&\n\tif (left > 0) return fmax(service, 1);/'
+rule blend-is-exact src/sched/worth.c \
+	's/power = known ? \(elasticity(.*)\) : 0;/power = known \&\& \1 >= 0;/'
+rule blend-is-chance src/sched/worth.c 's/power = known ? \(elasticity(.*)\) : 0;/power = \1 < 0;/'
+rule square-root src/sched/worth.c \
+	's/sqrt(fmin(rate, c->least))/fmin(rate, c->least)/; s/sqrt(rate) - first/rate - first/'
+rule inertia src/sched/worth.c 's/\(define RELAUNCH_GAIN\).*/\1 1.0/'
+rule waits-for-free src/sched/worth.c \
+	's/worth_launched(w, c, r) : 0;/worth_at(w, c, restarted_rate(w->curves, c, r)) : 0;/'
+rule reconfigures src/sched/worth.c 's/return c->held && c->held <= .*/return horizon < 0 \&\&/'
+rule short-horizon src/sched/worth.c 's/\(define HORIZON_SLICES\).*/\1 1.0/'
+rule short-first-slice src/sched/curve.h 's/\(define CURVE_FIRST_SLICE\).*/\1 1.0/'
+rule settles src/sched/curve.c 's/fmax(CURVE_SETTLE_RESTARTS.*/fmin(0,/'
+rule slices src/sched/curve.c 's/c->in_slice = c->held.*/c->in_slice = false;/'
+rule bound-on-waiting src/sched/wait_limits.c 's/\(define LIMIT_ROUNDS\).*/\1 1e9/'
+rule beside-stuck-jobs src/sched/backfill.c \
+	's/if (expected_end_s(curves, c) <= r->start_s)/if (r->spare > -2) return false;\n\t&/'

@@ -39,8 +39,8 @@ struct lengths {
 
 struct lengths lengths_of(const struct curves *curves);
 
-/* Lengths as they may be in truth: few jobs tell little about the chances. Each chance is drawn from
- * its beta distribution, whose mean is the chance above. */
+/* Lengths as they may be in truth: few jobs tell little about the chances. Each chance is drawn
+ * from its beta distribution, whose mean is the chance above. */
 struct lengths lengths_draw(const struct lengths *lengths, uint64_t *random);
 
 /* The effective length of a job after this many more device-seconds of service, which count only
