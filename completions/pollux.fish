@@ -37,6 +37,8 @@ complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x 
 complete -c pollux -n '__fish_seen_subcommand_from submit again' -l guarantee -x -a '1 2 4 8'
 complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l lr-rule -x \
 	-a '(pollux help submit --lr-rule 2>/dev/null)'
+complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l preset -x \
+	-a '(pollux help submit --preset 2>/dev/null)'
 complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x \
 	-a '(pollux help wait JOB 2>/dev/null | string replace " " \t)'
 complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue edit first again' \
