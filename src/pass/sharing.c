@@ -98,7 +98,7 @@ static void bring_up_to_date(const struct snapshot *s, const struct sched_input 
 		struct share *p = &all->items[i];
 		double exact = shares_exact(all->items, all->count, i, all->n_devices);
 
-		p->round_s = SHARES_ROUND_SLICES * in->slice_s;
+		p->stay_s = shares_stay_s(p, exact, in);
 		if (told->devices > 0)
 			p->without_since_s = shares_without_since_s(
 				p, exact, count_here(s, told, told->held), told->at_boot_s, in);

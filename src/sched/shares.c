@@ -14,14 +14,15 @@ static double weight_of(const struct share *p)
 
 /* --- the division --- */
 
-static double rounded(const struct share *p)
+/* A person who holds the device that is given out next counts as longer without. */
+static double counted_since_s(const struct share *p)
 {
-	return p->round_s > 0 ? floor(p->without_since_s / p->round_s + 0.5) : p->without_since_s;
+	return p->held > p->devices ? p->without_since_s - p->stay_s : p->without_since_s;
 }
 
 static bool is_longer_without(const struct share *a, const struct share *b)
 {
-	double x = rounded(a), y = rounded(b);
+	double x = counted_since_s(a), y = counted_since_s(b);
 
 	if (x < y || x > y)
 		return x < y;
@@ -82,13 +83,22 @@ double shares_exact(const struct share *people, int n, int own, int n_devices)
 double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
 			      const struct sched_input *in)
 {
-	double most_s = SHARES_MOST_SLICES * in->slice_s;
-	double short_s = had_since_s - p->without_since_s +
-			 (exact - had) * (in->now_s - had_since_s);
+	double most_s = SHARES_MOST_SLICES * in->slice_s, span_s = in->now_s - had_since_s;
+	double left = exp(-fmax(span_s, 0) / (SHARES_MEMORY_SLICES * in->slice_s));
+	double short_s = left * (had_since_s - p->without_since_s) + (exact - had) * span_s;
 
 	if (exact >= p->wanted || isnan(short_s))
 		return in->now_s;
 	return in->now_s - fmax(fmin(short_s, most_s), -most_s);
+}
+
+double shares_stay_s(const struct share *p, double exact, const struct sched_input *in)
+{
+	double age_s = in->now_s - p->gained_s;
+
+	if (age_s >= SHARES_STAY_SLICES * in->slice_s)
+		return 0;
+	return SHARES_STAY * (1 - (exact - floor(exact))) * in->slice_s;
 }
 
 static int lacks(const struct share *p)

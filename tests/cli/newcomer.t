@@ -144,6 +144,6 @@ unlike 'nor in full' '% done' "$("$POLLUX" status "$id")"
 # --- a rule of --after ---
 run "$POLLUX" submit --after bad:1 -- true
 is 'a rule that is none' \
-	"66:pollux: option '--after': no job matches 'bad:1', and 'bad' is no rule; there are ok, notok \
-and any" "$rc:$err"
+	"66:pollux: option '--after': no job matches 'bad:1', and 'bad' is no rule; there are ok, \
+notok and any" "$rc:$err"
 finish
