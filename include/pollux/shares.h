@@ -28,13 +28,13 @@
  *   slice can be kept only if passes come within 1 / (n - 1) slices.
  * - Here nobody is ever further ahead of, or behind, the exact share than (1 - f)(1 + w) slices, as
  *   long as everybody knows what the others have. Ahead: a turn begins with whoever is the furthest
- *   behind, so not ahead, and in a slice the holder gets 1 - f ahead. The turn goes on after a slice
- *   only while nobody is stay_s further behind than the holder, who is then less than stay_s ahead,
- *   and stay_s is below 1 - f. In both cases w may be added. Behind: let M(k) be the most that any k
- *   people are behind together. Before a turn in which these k people wait, its holder was as far
- *   behind as they were in the mean, so they were behind by at most k / (k + 1) M(k + 1); in the turn
- *   k f (1 + w) is added. M(n) is 0, so M(1) is at most (n - 1) f (1 + w). In a turn that goes on
- *   after a slice, k people are behind by less than k / (k + 1) stay_s, which is less.
+ *   behind, so not ahead, and in a slice the holder gets 1 - f ahead. The turn goes on after a
+ *   slice only while nobody is stay_s further behind than the holder, who is then less than stay_s
+ *   ahead, and stay_s is below 1 - f. In both cases w may be added. Behind: let M(k) be the most
+ *   that any k people are behind together. Before a turn in which these k people wait, its holder
+ *   was as far behind as the mean of them. So they were behind by k / (k + 1) M(k + 1) at
+ *   most; in the turn k f (1 + w) is added. M(n) is 0, so M(1) is at most (n - 1) f (1 + w). In a
+ *   turn that goes on after a slice, they are behind by less than k / (k + 1) stay_s: less.
  * - Over any span of time a person's lead changes by at most the double. build/unit/test_share_turns
  *   has what comes of it with passes at odd moments.
  *

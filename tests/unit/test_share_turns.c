@@ -108,7 +108,9 @@ static void pass(struct turns *t, int me, double now)
 	int may = may_run(t, me, now), runs = count(t, me, false) - count(t, me, true), held;
 
 	for (int d = 0; d < t->n_devices; d++) {
-		if (t->owner[d] == me && t->stops_at[d] <= 0 && runs > may && !in_slice(t, d, now)) {
+		bool runs_here = t->owner[d] == me && t->stops_at[d] <= 0;
+
+		if (runs_here && runs > may && !in_slice(t, d, now)) {
 			t->stops_at[d] = now + about(t, t->stop);
 			runs--;
 		} else if (t->owner[d] == -1 && runs < may) {
@@ -226,7 +228,7 @@ static void test_odd_moments(void)
 		for (int stop = 0; stop < 3; stop++)
 			most = fmax(most, worst_of_runs(cases[i].n, cases[i].n_devices,
 							cases[i].period, 0.1 * stop));
-		snprintf(name, sizeof(name), "%d people, %d devices, a pass about every %.1f slices",
+		snprintf(name, sizeof(name), "%d people, %d devices, passes every %.1f slices",
 			 cases[i].n, cases[i].n_devices, cases[i].period);
 		if (!ok(most <= cases[i].most, name))
 			printf("# %.2f slices off at worst, want at most %.2f\n", most,
@@ -234,8 +236,8 @@ static void test_odd_moments(void)
 	}
 }
 
-/* A person who comes late. The device of the others changed hands often, and was nobody's then. That
- * must not count for them: before it was forgotten, this person waited for nine slices. */
+/* A person who comes late. The device of the others changed hands often, and was nobody's then.
+ * That must not count for them: before it was forgotten, this person waited for nine slices. */
 static void test_newcomer(void)
 {
 	enum { COMES = 60 };
