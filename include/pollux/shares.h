@@ -32,11 +32,11 @@
  *   slice only while nobody is stay_s further behind than the holder, who is then less than stay_s
  *   ahead, and stay_s is below 1 - f. In both cases w may be added. Behind: let M(k) be the most
  *   that any k people are behind together. Before a turn in which these k people wait, its holder
- *   was as far behind as the mean of them. So they were behind by k / (k + 1) M(k + 1) at
- *   most; in the turn k f (1 + w) is added. M(n) is 0, so M(1) is at most (n - 1) f (1 + w). In a
- *   turn that goes on after a slice, they are behind by less than k / (k + 1) stay_s: less.
- * - Over any span of time a person's lead changes by at most the double. build/unit/test_share_turns
- *   has what comes of it with passes at odd moments.
+ *   was as far behind as the mean of them. So they were behind by k / (k + 1) M(k + 1) at most;
+ *   in the turn k f (1 + w) is added. M(n) is 0, so M(1) is at most (n - 1) f (1 + w). In a turn
+ *   that goes on after a slice, they are behind by less than k / (k + 1) stay_s: less.
+ * - Over any span of time a person's lead changes by at most the double. What comes of it with
+ *   passes at odd moments is in build/unit/test_share_turns.
  *
  *	struct share people[] = { { .name = "a", .held = 4, .wanted = 4, .weight = 1 },
  *				  { .name = "b", .held = 0, .wanted = 1, .weight = 1 } };
