@@ -82,6 +82,13 @@ double shares_stay_s(const struct share *p, double exact, const struct sched_inp
 double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
 			      const struct sched_input *in);
 
+/* True if a device of p goes to the next person soon: it is left over by the division, and others
+ * want it. Until then the jobs of p had better stay: another job that is begun now would keep the
+ * device for a slice of its own. */
+bool shares_leave_soon(const struct share *p, double exact);
+/* That holds for so many slices of a job. */
+#define SHARES_TURN_SLICES 4
+
 /* The number of devices that people[own] may use now, of those that it holds and n_free free ones.
  * Free devices are for those who have less than their share, first for whoever has been without the
  * longest; what is left may be used by anybody. A person who has more than the share gives back as

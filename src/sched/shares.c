@@ -101,6 +101,11 @@ double shares_stay_s(const struct share *p, double exact, const struct sched_inp
 	return SHARES_STAY * (1 - (exact - floor(exact))) * in->slice_s;
 }
 
+bool shares_leave_soon(const struct share *p, double exact)
+{
+	return exact < p->wanted && p->held > floor(exact);
+}
+
 static int lacks(const struct share *p)
 {
 	return p->devices > p->held ? p->devices - p->held : 0;

@@ -103,9 +103,25 @@ static int may_run(struct turns *t, int me, double now)
 	return may > kept ? may : kept;
 }
 
+/* The policy gives the person's devices to other jobs of the person at the ends of slices. */
+static void change_jobs(struct turns *t, int me, double now, bool gives_none)
+{
+	double exact = shares_exact(t->people, t->n, me, t->n_devices);
+	struct share own = t->people[me];
+	bool stay;
+
+	own.held = count(t, me, false);
+	stay = gives_none && shares_leave_soon(&own, exact);
+	for (int d = 0; d < t->n_devices; d++)
+		if (t->owner[d] == me && t->stops_at[d] <= 0 && !in_slice(t, d, now) &&
+		    !(stay && now - t->since[d] < SHARES_TURN_SLICES))
+			t->since[d] = now;
+}
+
 static void pass(struct turns *t, int me, double now)
 {
-	int may = may_run(t, me, now), runs = count(t, me, false) - count(t, me, true), held;
+	int had = count(t, me, false), may = may_run(t, me, now);
+	int runs = had - count(t, me, true), held;
 
 	for (int d = 0; d < t->n_devices; d++) {
 		bool runs_here = t->owner[d] == me && t->stops_at[d] <= 0;
@@ -119,6 +135,7 @@ static void pass(struct turns *t, int me, double now)
 			runs++;
 		}
 	}
+	change_jobs(t, me, now, may >= had);
 	held = count(t, me, false);
 	if (held > t->people[me].held)
 		t->people[me].gained_s = now;
