@@ -56,12 +56,6 @@ is 'JSON' '0.4 200' "$("$POLLUX" results 2 --json |
 		print "$m->{lowest} $m->{lowest_samples}"')"
 is '80 columns are enough' '' "$(COLUMNS=80 "$POLLUX" results | awk 'length > 80')"
 unlike 'status does not say the loss twice' 'metrics.*loss' "$("$POLLUX" status 1)"
-group=$("$POLLUX" submit --hold --array 0-1 --halving f9:max,rungs=5 -b 1 -- true 2>/dev/null)
-run "$POLLUX" results "$group"
-is 'a metric of --halving that nobody has' "pollux: note: no run of $group has reported 'f9', by \
-which --halving compares them: none of them pauses" "$(echo "$err" | sed 's/group /group:/')"
-run "$POLLUX" results 2
-is 'nothing of that for other jobs' '' "$err"
 status 'a metric that nobody has' 64 "$POLLUX" results --metric f1
 is 'is named' "pollux: none of these jobs has a metric 'f1'" "$err"
 status 'a job that is not there' 66 "$POLLUX" results 99
@@ -152,4 +146,12 @@ is 'are not drawn' "pollux: nothing to draw: no parameter differs between jobs t
 'acc'" "$err"
 ok 'there is no file' [ ! -e b.svg ]
 status 'a name without a form' 64 "$POLLUX" results --plot b.txt
+
+# --- a metric of --halving that no run reports ---
+group=$("$POLLUX" submit --hold --array 0-1 --halving f9:max,rungs=5 -b 1 -- true 2>/dev/null)
+run "$POLLUX" results "$group"
+is 'a metric of --halving that nobody has' "pollux: note: no run of $group has reported 'f9', by \
+which --halving compares them: none of them pauses" "$(echo "$err" | sed 's/group /group:/')"
+run "$POLLUX" results 2
+is 'nothing of that for other jobs' '' "$err"
 finish
