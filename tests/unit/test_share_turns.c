@@ -118,7 +118,7 @@ static void change_jobs(struct turns *t, int me, double now, bool gives_none)
 			t->since[d] = now;
 }
 
-static void pass(struct turns *t, int me, double now)
+static void make_pass(struct turns *t, int me, double now)
 {
 	int had = count(t, me, false), may = may_run(t, me, now);
 	int runs = had - count(t, me, true), held;
@@ -177,7 +177,7 @@ static void run(struct turns *t, double last_comes)
 		for (int p = 0; p < t->n; p++) {
 			if (t->next_pass[p] <= now) {
 				t->people[p].wanted = t->n_devices;
-				pass(t, p, now);
+				make_pass(t, p, now);
 			}
 			t->had[i + 1][p] = t->had[i][p] + count(t, p, false) * TICK;
 		}
