@@ -1,11 +1,12 @@
 /* shares.h - how many devices of a machine each of several people is to have.
  *
- * The shares are max-min fair by weight in whole devices, with what each wants as the limit: the
- * devices are given out one at a time, each to the person whose share is the smallest for the
- * weight, among those whose share is below what they want. Between equals the device goes to
- * whoever has been without the longest: so a device that is left over by the division goes round.
- * Where several have been without for the same time, the one whose last gain is the oldest gets the
- * device. The last tie is broken by the name.
+ * The exact shares are max-min fair by weight, with what each wants as the limit. Each person has
+ * the whole devices of the exact share. The devices that are left over by this go round: each goes
+ * to whoever has been without the longest, among those with a part of a device in the exact share.
+ * Example: of two devices a person of weight 2 has one always and the other one for a third of the
+ * time; a person of weight 1 has that other one for two thirds. Where several have been without for
+ * the same time, the one whose last gain is the oldest gets the device. The last tie is broken by
+ * the name.
  *
  * How long a person has been without is measured against the exact share, which counts parts of
  * devices. A person who had a device-second less than the exact share counts as a second longer

@@ -31,37 +31,11 @@ static bool is_longer_without(const struct share *a, const struct share *b)
 	return strcmp(a->name, b->name) < 0;
 }
 
-/* True if a gets the next device rather than b. */
-static bool comes_first(const struct share *a, const struct share *b)
+/* Returns the devices for a weight of 1. In each round the devices left are divided among the
+ * people who want more, until one of them has enough. */
+static double level_of(const struct share *people, int n, int n_devices)
 {
-	double x = a->devices / weight_of(a), y = b->devices / weight_of(b);
-
-	if (x < y || x > y)
-		return x < y;
-	return is_longer_without(a, b);
-}
-
-void shares_divide(struct share *people, int n, int n_devices)
-{
-	for (int i = 0; i < n; i++)
-		people[i].devices = 0;
-	for (int left = n_devices; left > 0; left--) {
-		struct share *next = NULL;
-
-		for (struct share *p = people; p < people + n; p++)
-			if (p->devices < p->wanted && (!next || comes_first(p, next)))
-				next = p;
-		if (!next)
-			return;
-		next->devices++;
-	}
-}
-
-/* In each round the devices left are divided among the people who want more, until one of them has
- * enough. */
-double shares_exact(const struct share *people, int n, int own, int n_devices)
-{
-	double left = n_devices, level = 0;	/* devices for a weight of 1 */
+	double left = n_devices, level = 0;
 
 	for (int round = 0; round < n && left > 0; round++) {
 		double weights = 0, next = HUGE_VAL;
@@ -77,7 +51,52 @@ double shares_exact(const struct share *people, int n, int own, int n_devices)
 		left -= (next - level) * weights;
 		level = next;
 	}
-	return fmax(fmin(level * weight_of(&people[own]), people[own].wanted), 0);
+	return level;
+}
+
+static double exact_of(const struct share *p, double level)
+{
+	return fmax(fmin(level * weight_of(p), p->wanted), 0);
+}
+
+double shares_exact(const struct share *people, int n, int own, int n_devices)
+{
+	return exact_of(&people[own], level_of(people, n, n_devices));
+}
+
+/* The whole devices of an exact share. A rounding error does not make it one less. */
+static int whole(double exact)
+{
+	return (int)floor(exact + 1e-9);
+}
+
+/* True if a part of a device is left over for the person, who has no device for it yet. */
+static bool has_part_left(const struct share *p, double level)
+{
+	double exact = exact_of(p, level);
+
+	return p->devices == whole(exact) && exact - p->devices > 1e-9;
+}
+
+void shares_divide(struct share *people, int n, int n_devices)
+{
+	double level = level_of(people, n, n_devices);
+	int left = n_devices;
+
+	for (int i = 0; i < n; i++) {
+		people[i].devices = whole(exact_of(&people[i], level));
+		left -= people[i].devices;
+	}
+	for (; left > 0; left--) {
+		struct share *next = NULL;
+
+		for (struct share *p = people; p < people + n; p++)
+			if (has_part_left(p, level) && (!next || is_longer_without(p, next)))
+				next = p;
+		if (!next)
+			return;
+		next->devices++;
+	}
 }
 
 double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
@@ -98,12 +117,12 @@ double shares_stay_s(const struct share *p, double exact, const struct sched_inp
 
 	if (age_s >= SHARES_STAY_SLICES * in->slice_s)
 		return 0;
-	return SHARES_STAY * (1 - (exact - floor(exact))) * in->slice_s;
+	return SHARES_STAY * (1 - (exact - whole(exact))) * in->slice_s;
 }
 
 bool shares_leave_soon(const struct share *p, double exact)
 {
-	return exact < p->wanted && p->held > floor(exact);
+	return exact < p->wanted && p->held > whole(exact);
 }
 
 static int lacks(const struct share *p)

@@ -26,6 +26,7 @@ struct turns {
 	struct share people[PEOPLE];	/* as published */
 	double at[PEOPLE];		/* when */
 	double next_pass[PEOPLE];
+	const double *weights;		/* NULL: all are 1 */
 	int owner[DEVICES];		/* -1: free */
 	double since[DEVICES];
 	double stops_at[DEVICES];	/* 0: the job there was not told to stop */
@@ -165,7 +166,8 @@ static void run(struct turns *t, double last_comes)
 		double from = p == t->n - 1 ? last_comes : 0;
 
 		t->people[p] = (struct share){
-			.weight = 1, .gained_s = from > 0 ? from : -9, .without_since_s = from,
+			.weight = t->weights ? t->weights[p] : 1,
+			.gained_s = from > 0 ? from : -9, .without_since_s = from,
 		};
 		snprintf(t->people[p].name, sizeof(t->people[p].name), "%d", p);
 		t->at[p] = t->next_pass[p] = from;
@@ -184,10 +186,13 @@ static void run(struct turns *t, double last_comes)
 	}
 }
 
-/* The worst difference over any ten slices from an equal part of what all had, in slices. */
+/* The worst difference over any ten slices from a fair part of what all had, in slices. */
 static double worst(const struct turns *t, int first)
 {
-	double most = 0;
+	double most = 0, part[PEOPLE];
+
+	for (int p = 0; p < t->n; p++)
+		part[p] = shares_exact(t->people, t->n, p, t->n_devices) / t->n_devices;
 
 	for (int i = first; i + WINDOW <= TICKS; i++) {
 		double all = 0;
@@ -195,20 +200,22 @@ static double worst(const struct turns *t, int first)
 		for (int p = 0; p < t->n; p++)
 			all += t->had[i + WINDOW][p] - t->had[i][p];
 		for (int p = 0; p < t->n; p++)
-			most = fmax(most, fabs(t->had[i + WINDOW][p] - t->had[i][p] - all / t->n));
+			most = fmax(most, fabs(t->had[i + WINDOW][p] - t->had[i][p] -
+					       all * part[p]));
 	}
 	return most;
 }
 
 /* Of several runs with different odd moments. */
-static double worst_of_runs(int n, int n_devices, double period, double stop)
+static double worst_of_runs(int n, int n_devices, double period, double stop,
+			    const double *weights)
 {
 	static struct turns t;
 	double most = 0;
 
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		t = (struct turns){ .n = n, .n_devices = n_devices, .period = period, .stop = stop,
-				    .random = seed };
+				    .random = seed, .weights = weights };
 		run(&t, 0);
 		most = fmax(most, worst(&t, FIRST));
 	}
@@ -245,13 +252,32 @@ static void test_odd_moments(void)
 
 		for (int stop = 0; stop < 3; stop++)
 			most = fmax(most, worst_of_runs(cases[i].n, cases[i].n_devices,
-							cases[i].period, 0.1 * stop));
+							cases[i].period, 0.1 * stop, NULL));
 		snprintf(name, sizeof(name), "%d people, %d devices, passes every %.1f slices",
 			 cases[i].n, cases[i].n_devices, cases[i].period);
 		if (!ok(most <= cases[i].most, name))
 			printf("# %.2f slices off at worst, want at most %.2f\n", most,
 			       cases[i].most);
 	}
+}
+
+static void test_weights(void)
+{
+	static const double weights[][3] = { { 2, 1 }, { 3, 1 }, { 1, 2, 3 } };
+	const struct {
+		const char *name;
+		double off;
+	} cases[] = {
+		{ "weights 2 and 1 on two devices", worst_of_runs(2, 2, 0.1, 0.1, weights[0]) },
+		{ "on one device", worst_of_runs(2, 1, 0.1, 0.1, weights[0]) },
+		{ "3 and 1 on one device", worst_of_runs(2, 1, 0.1, 0.1, weights[1]) },
+		{ "1, 2 and 3 on two devices", worst_of_runs(3, 2, 0.1, 0.1, weights[2]) },
+		{ "1, 2 and 3 on four devices", worst_of_runs(3, 4, 0.1, 0.1, weights[2]) },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (!ok(cases[i].off <= 1.2, cases[i].name))
+			printf("# %.2f slices off at worst\n", cases[i].off);
 }
 
 /* A person who comes late. The device of the others changed hands often, and was nobody's then.
@@ -282,6 +308,7 @@ static void test_newcomer(void)
 int main(void)
 {
 	test_odd_moments();
+	test_weights();
 	test_newcomer();
 	return done();
 }

@@ -28,6 +28,12 @@ static const struct {
 	    { .name = "c", .wanted = 2 }, { .name = "d", .wanted = 8 } }, { 3, 1, 2, 2 } },
 	{ "by weight", 6, 2, { { .name = "a", .wanted = 6, .weight = 2 },
 			       { .name = "b", .wanted = 6, .weight = 1 } }, { 4, 2 } },
+	{ "a part of a device for the double weight", 2, 2,
+	  { { .name = "a", .wanted = 2, .weight = 2, .without_since_s = 4 },
+	    { .name = "b", .wanted = 2, .weight = 1, .without_since_s = 5 } }, { 2, 0 } },
+	{ "the same, for the single weight", 2, 2,
+	  { { .name = "a", .wanted = 2, .weight = 2, .without_since_s = 5 },
+	    { .name = "b", .wanted = 2, .weight = 1, .without_since_s = 4 } }, { 1, 1 } },
 	{ "a weight that is none is 1", 4, 2, { { .name = "a", .wanted = 4, .weight = -3 },
 						{ .name = "b", .wanted = 4, .weight = 1 } },
 	  { 2, 2 } },
@@ -144,14 +150,15 @@ static struct share random_person(uint64_t *random, int i, int n_devices)
 	return p;
 }
 
-/* Nobody could have one more without another, who has no more for the weight, having one less. */
-static bool is_fair(const struct share *people, int n)
+/* Everybody has the exact share, rounded down or up. */
+static bool is_fair(const struct share *people, int n, int n_devices)
 {
-	for (const struct share *a = people; a < people + n; a++)
-		for (const struct share *b = people; b < people + n; b++)
-			if (a->devices < a->wanted && b->devices > 0 &&
-			    a->devices / a->weight < (b->devices - 1) / b->weight - 1e-12)
-				return false;
+	for (int i = 0; i < n; i++) {
+		double exact = shares_exact(people, n, i, n_devices);
+
+		if (!(fabs(people[i].devices - exact) < 1))
+			return false;
+	}
 	return true;
 }
 
@@ -178,7 +185,7 @@ static void test_random(void)
 			n_order += people[k].devices != turned[n - 1 - k].devices;
 		}
 		n_sum += sum != (wanted < n_devices ? wanted : n_devices);
-		n_unfair += !is_fair(people, n);
+		n_unfair += !is_fair(people, n, n_devices);
 	}
 	is_int(n_sum, 0, "all devices that are wanted are given out, none beyond");
 	is_int(n_unfair, 0, "max-min fair");
