@@ -11,9 +11,17 @@ function __pollux_options
 		string replace -rf '^  (?:-., |    )(--[a-z-]+)(?: [A-Z]\S*)? *(.*)$' '$1\t$2'
 end
 
+# The names that the option before the cursor takes.
+function __pollux_values
+	set -l words (commandline -opc)
+	test (count $words) -ge 3; and string match -q -- '--*' $words[-1]; or return
+	pollux help $words[2] $words[-1] 2>/dev/null
+end
+
 function __pollux_jobs
 	set -l words (commandline -opc)
 	test (count $words) -ge 2; or return
+	count (__pollux_values) >/dev/null; and return
 	pollux help $words[2] JOB 2>/dev/null | string replace -rf '^([0-9]+) (.*)$' '$1\t$2'
 end
 
@@ -35,9 +43,6 @@ complete -c pollux -n '__fish_seen_subcommand_from simulate' -s p -l policy -x \
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s k -l knowledge -x -a 'none shared full'
 complete -c pollux -n '__fish_seen_subcommand_from simulate' -s l -l lengths -x -a 'unknown known'
 complete -c pollux -n '__fish_seen_subcommand_from submit again' -l guarantee -x -a '1 2 4 8'
-complete -c pollux -n '__fish_seen_subcommand_from submit profile' -l lr-rule -x \
-	-a '(pollux help submit --lr-rule 2>/dev/null)'
 complete -c pollux -n '__fish_seen_subcommand_from forget' -l job -x \
 	-a '(pollux help wait JOB 2>/dev/null | string replace " " \t)'
-complete -c pollux -n '__fish_seen_subcommand_from status explain log wait cancel hold release requeue edit first again' \
-	-l state -x -a '(pollux help status --state 2>/dev/null)'
+complete -c pollux -n 'count (__pollux_values) >/dev/null' -f -a '(__pollux_values)'

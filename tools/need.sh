@@ -49,7 +49,7 @@ probe() { # probe GROUP
 	check) program prove perl; program sqlite3; program ps procps; program gnuplot gnuplot-nox
 		program python3 python3-minimal ;;
 	lint) program gcc; program clang; program clang-tidy; program cppcheck
-		program shellcheck; program mandoc ;;
+		program shellcheck; program mandoc; program zsh; program fish ;;
 	memcheck) program valgrind ;;
 	gpu-kit) program patchelf; program debootstrap; program unshare util-linux ;;
 	package) program lintian; program dpkg-shlibdeps dpkg-dev; program patchelf

@@ -68,6 +68,10 @@ struct config {
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];
 	char policy[32];	/* a policy that passes take (policy_names.h) */
+	/* why config_load() failed: the line of the file, or the variable; 0 and NULL: another
+	 * reason */
+	int bad_line;
+	const char *bad_variable;
 };
 
 /* Sets *c from the defaults, the file if there is one, and the environment; an empty variable

@@ -8,6 +8,7 @@
 
 #include "pollux/store_columns.h"
 #include "pollux/option.h"
+#include "pollux/text.h"
 
 /* Tells if devices may be taken from a running job. A program that saves nothing loses its work
  * when it is stopped, so by default devices are taken only where there is a sign that the program
@@ -74,6 +75,9 @@ void declaration_release(struct declaration *d);
 bool declaration_has_torch_helper(const struct declaration *d);
 /* True if --kind and --not-kind allow this kind of device. */
 bool declaration_wants_kind(const struct declaration *d, const char *kind);
+/* Adds " of a kind that --kind 'PATTERN' allows", with --not-kind likewise; nothing where neither
+ * was given. */
+void declaration_add_kinds(const struct declaration *d, struct text *t);
 
 /* The options of a command line: the fields of the declaration, and options that are kept elsewhere
  * or from which other values are computed. Each const char * is borrowed from the command line. */

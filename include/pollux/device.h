@@ -216,6 +216,9 @@ extern const struct device_backend device_cpu, device_nvidia;
  * and the list is empty. */
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 void devices_release(struct device_list *list);
+/* Adds "; kinds here: 'A, 1 core'", with each kind of the usable devices once; "; no device can
+ * be used here" where none is usable. */
+void devices_add_kinds(const struct device_list *list, struct text *t);
 /* For backends: appends a zeroed entry; sets the link of two entries, once all are appended. */
 struct device *devices_append(struct device_list *list);
 void devices_set_link(struct device_list *list, int a, int b, enum device_link link);

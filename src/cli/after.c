@@ -23,6 +23,22 @@ static size_t read_rule(const char *word, enum after_rule *rule)
 	return 0;
 }
 
+/* Adds to the error about a job that there is not: "bad:1" is read as the name of a job, which
+ * there may be. */
+static void hint_at_rules(const char *operand, struct err *err)
+{
+	size_t n = strcspn(operand, ":");
+	enum after_rule ignored;
+	char *first;
+
+	if (!operand[n] || read_rule(operand, &ignored))
+		return;
+	first = xstrdup(err->text);
+	err_set(err, EX_NOINPUT, "option '--after': %s, and '%.*s' is no rule; there are ok, notok "
+		"and any", first, (int)(n < 60 ? n : 60), operand);
+	free(first);
+}
+
 static void add(struct dependency_list *list, int64_t id, bool group, enum after_rule rule)
 {
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
@@ -75,14 +91,17 @@ static int add_jobs(char *operand, enum after_rule rule, struct dependency_list 
 {
 	struct id_list ids;
 	struct session s;
-	int rc;
+	int rc = session_open(&s, STORE_READ, err);
 
-	if (session_open(&s, STORE_READ, err))
+	if (rc == 0) {
+		rc = read_jobs(operand, &s.store, &ids, err);
+		session_close(&s);
+	}
+	if (rc) {
+		if (err->exit_status == EX_NOINPUT)
+			hint_at_rules(operand, err);
 		return -1;
-	rc = read_jobs(operand, &s.store, &ids, err);
-	session_close(&s);
-	if (rc)
-		return -1;
+	}
 	say_jobs(operand, &ids);
 	for (int i = 0; i < ids.count; i++)
 		add(list, ids.items[i], false, rule);

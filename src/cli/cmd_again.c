@@ -11,6 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
+#include "script_options.h"
 #include "selection.h"
 #include "submission.h"
 #include "submit.h"
@@ -89,6 +90,22 @@ static void renew_environment(struct again *a)
 
 /* --- the new one --- */
 
+/* "again 7 -- --lr 0.3" of "python train.py --lr 0.1" runs no train.py. */
+static void warn_of_lost_script(const struct again *a)
+{
+	const char *script = script_of_runner(a->command.argv.items);
+
+	if (!script || a->arguments[0][0] != '-')
+		return;
+	for (int i = 0; i < a->n_arguments; i++)
+		if (!strcmp(a->arguments[i], script))
+			return;
+	fputs("pollux: warning: the new arguments take the place of all the old ones, also of '",
+	      stderr);
+	output_clean(stderr, script);
+	fputs("'; --set changes one\n", stderr);
+}
+
 static int make_command(struct again *a, struct err *err)
 {
 	const struct asked_again *o = a->o;
@@ -96,6 +113,8 @@ static int make_command(struct again *a, struct err *err)
 
 	if (again_group_set(&a->group, &cmd_again, &o->asked, &o->set, &c->argv, err))
 		return -1;
+	if (a->has_arguments && a->n_arguments > 0)
+		warn_of_lost_script(a);
 	if (a->has_arguments)
 		again_replace_arguments(a->arguments, a->n_arguments, &c->argv);
 	if (again_set(&cmd_again, &a->group.other_changes, &c->argv, err))

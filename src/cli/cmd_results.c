@@ -1,6 +1,10 @@
 /* cmd_results.c - pollux results: the metrics of jobs, side by side. */
+#include <stdio.h>
+#include <string.h>
+
 #include "command.h"
 #include "pollux/results.h"
+#include "pollux/store_halving.h"
 #include "selection.h"
 
 struct results_options {
@@ -36,6 +40,36 @@ static void print(const struct results_options *o, const struct results *r,
 		results_print_table(r, out);
 }
 
+static bool has_column(const struct results *r, const char *name)
+{
+	for (int c = 0; c < r->n_columns; c++)
+		if (!strcmp(r->columns[c].name, name))
+			return true;
+	return false;
+}
+
+/* A sweep whose runs do not report the metric of --halving runs to the end, and looks like any
+ * other sweep. */
+static int note_silent_halving(struct store *s, const struct results *r, struct err *err)
+{
+	int64_t group_id = 0;
+	struct halving_sweep sweep;
+
+	for (int i = 0; i < r->jobs.count; i++) {
+		if (r->jobs.items[i].group_id == group_id)
+			continue;
+		group_id = r->jobs.items[i].group_id;
+		if (store_halving_read(s, group_id, &sweep, err))
+			return -1;
+		if (sweep.halving.n_rungs > 0 && !has_column(r, sweep.halving.metric))
+			fprintf(stderr, "pollux: note: no run of group %lld has reported '%s', by "
+				"which --halving compares them: none of them pauses\n",
+				(long long)group_id, sweep.halving.metric);
+		halving_sweep_release(&sweep);
+	}
+	return 0;
+}
+
 static int read(const struct selecting *what, struct results *r, struct err *err)
 {
 	struct id_list ids = { .count = 0 };
@@ -48,6 +82,10 @@ static int read(const struct selecting *what, struct results *r, struct err *err
 		rc = selection_read(what, &s.store, &ids, err);
 	if (rc == 0)
 		rc = results_read(&s.store, ids.items, ids.count, r, err);
+	if (rc == 0 && note_silent_halving(&s.store, r, err)) {
+		results_release(r);
+		rc = -1;
+	}
 	id_list_release(&ids);
 	session_close(&s);
 	return rc;

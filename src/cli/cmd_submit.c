@@ -68,24 +68,26 @@ static void print_result(const struct job *job, bool quiet)
 	puts(")");
 }
 
-/* Returns the number of usable devices of kinds that the job may have; -1: unknown, and a pass will
- * say why. */
-static int count_usable(const struct paths *paths, const struct declaration *d)
+/* -1: unknown, and a pass will say why. The caller releases the list. */
+static int list_devices(const struct paths *paths, struct device_list *list)
 {
 	struct device_settings settings;
-	struct device_list list;
 	struct config config;
 	struct err ignored;
-	int n = 0;
 
 	if (config_load(&config, paths->config, &ignored))
 		return -1;
 	settings = (struct device_settings){ .slots = config.slots };
-	if (engine_for_new_runs()->list(&settings, &list, &ignored))
-		return -1;
-	for (int i = 0; i < list.count; i++)
-		n += list.items[i].usable && declaration_wants_kind(d, list.items[i].kind);
-	devices_release(&list);
+	return engine_for_new_runs()->list(&settings, list, &ignored);
+}
+
+/* Returns the number of usable devices of kinds that the job may have. */
+static int count_usable(const struct device_list *list, const struct declaration *d)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->count; i++)
+		n += list->items[i].usable && declaration_wants_kind(d, list->items[i].kind);
 	return n;
 }
 
@@ -95,14 +97,23 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 {
 	const struct declaration *d = &job->declared;
 	bool of_kind = d->kind || d->not_kind;
-	int n = d->min_replicas > 1 || of_kind ? count_usable(paths, d) : -1;
+	struct text t = TEXT_INIT;
+	struct device_list list;
+	int n;
 
-	if (n >= 0 && n < d->min_replicas)
-		fprintf(stderr,
-			"pollux: warning: job %lld needs %d device%s%s, but %d can be used here: "
-			"it waits until there are more\n",
-			(long long)job->id, d->min_replicas, plural(d->min_replicas),
-			of_kind ? " of a kind that it may have" : "", n);
+	if ((d->min_replicas <= 1 && !of_kind) || list_devices(paths, &list))
+		return;
+	n = count_usable(&list, d);
+	text_addf(&t, "pollux: warning: job %lld needs %d device%s", (long long)job->id,
+		  d->min_replicas, plural(d->min_replicas));
+	declaration_add_kinds(d, &t);
+	text_addf(&t, ", but %d can be used here: it waits until there are more", n);
+	if (of_kind)
+		devices_add_kinds(&list, &t);
+	if (n < d->min_replicas)
+		fprintf(stderr, "%s\n", t.data);
+	text_release(&t);
+	devices_release(&list);
 }
 
 /* Warns if a batch takes several passes: a program that does not make them would silently train

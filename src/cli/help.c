@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "pollux/text.h"
+#include "preset.h"
 
 #define WIDTH 80
 #define WIDEST_OPTION 28	/* wider ones have their help on the next line */
@@ -109,6 +110,17 @@ void command_help(const struct command *command, FILE *out)
 	free(options);
 }
 
+/* The values of --preset are files. */
+static void print_presets(FILE *out)
+{
+	struct strings names = { 0 };
+
+	preset_names(&names);
+	for (size_t i = 0; i < names.count; i++)
+		fprintf(out, "%s\n", names.items[i]);
+	strings_release(&names);
+}
+
 bool command_choices(const struct command *command, const char *option, FILE *out)
 {
 	int n;
@@ -123,6 +135,8 @@ bool command_choices(const struct command *command, const char *option, FILE *ou
 		found = true;
 		for (; choice && *choice; choice++)
 			fprintf(out, "%s\n", *choice);
+		if (!strcmp(option, "preset"))
+			print_presets(out);
 	}
 	free(options);
 	return found;

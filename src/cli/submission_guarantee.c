@@ -16,11 +16,14 @@ int submission_check_guarantee(const struct command *by, const struct declaratio
 		return 0;
 	if (guarantee_parse(d->guarantee, &g, err))
 		return -1;
-	if (g.replicas < d->min_replicas || (d->max_replicas && g.replicas > d->max_replicas))
-		return usage_error(by, err, "option '--guarantee': %d device%s not within "
-				   "--replicas %d:%d", g.replicas,
-				   g.replicas == 1 ? " is" : "s are", d->min_replicas,
-				   d->max_replicas);
+	if (g.replicas < d->min_replicas)
+		return usage_error(by, err, "option '--guarantee': %d device%s less than the job "
+				   "needs: --replicas says %d at least", g.replicas,
+				   g.replicas == 1 ? " is" : "s are", d->min_replicas);
+	if (d->max_replicas && g.replicas > d->max_replicas)
+		return usage_error(by, err, "option '--guarantee': %d devices are more than the "
+				   "job may have, %d; '--replicas %d:%d' allows them",
+				   g.replicas, d->max_replicas, d->min_replicas, g.replicas);
 	return 0;
 }
 

@@ -112,6 +112,9 @@ static int wants_word(const struct command *command, const struct option_spec *s
 
 	if (spec->type == OPTION_SIGNAL && text_starts_with(value, "SIG"))
 		value += strlen("SIG");
+	if (spec->type == OPTION_WHEN && strchr(value, ':') && strlen(value) <= strlen("22:00:00"))
+		return usage_error(command, err, "option '--%s' wants %s, not '%s': a time of day "
+				   "is from 00:00 to 23:59", spec->name, words, value);
 	if (spec->type == OPTION_WHEN && number_parse_duration(value, &span_s) == 0)
 		return usage_error(command, err, "option '--%s' wants %s, not '%.*s': from now on, "
 				   "that is +%.*s", spec->name, words, shown, value, shown, value);

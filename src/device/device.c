@@ -63,6 +63,26 @@ void devices_release(struct device_list *list)
 	*list = (struct device_list){ 0 };
 }
 
+/* True if a usable device before this one is of the same kind. */
+static bool kind_was_named(const struct device_list *list, int d)
+{
+	for (int i = 0; i < d; i++)
+		if (list->items[i].usable && !strcmp(list->items[i].kind, list->items[d].kind))
+			return true;
+	return false;
+}
+
+void devices_add_kinds(const struct device_list *list, struct text *t)
+{
+	int n = 0;
+
+	for (int d = 0; d < list->count; d++)
+		if (list->items[d].usable && !kind_was_named(list, d))
+			text_addf(t, "%s'%s'", n++ ? ", " : "; kinds here: ", list->items[d].kind);
+	if (n == 0)
+		text_add(t, "; no device can be used here");
+}
+
 /* The array grows at every power of two. */
 struct device *devices_append(struct device_list *list)
 {

@@ -1,4 +1,5 @@
 /* check_store.c - the configuration file and the store. */
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "checks.h"
@@ -8,10 +9,27 @@
 
 #define REPAIR "pollux doctor --repair"
 
+/* Makes a comment of the line, so that the default of its setting holds. */
+static char *without_line(const struct patient *p)
+{
+	char *quoted = command_on("", p->paths.config);
+	char *mend = xasprintf("sed -i '%ds/^/# /'%s", p->config.bad_line, quoted);
+
+	free(quoted);
+	return mend;
+}
+
 void check_settings(struct patient *p)
 {
-	if (p->config_err.exit_status)
-		found(p, FINDING_STOPS, NULL, "%s", p->config_err.text);
+	char *mend = NULL;
+
+	if (!p->config_err.exit_status)
+		return;
+	if (p->config.bad_line)
+		mend = without_line(p);
+	else if (p->config.bad_variable)
+		mend = xasprintf("unset %s", p->config.bad_variable);
+	found(p, FINDING_STOPS, mend, "%s", p->config_err.text);
 }
 
 static void check_closed(struct patient *p)

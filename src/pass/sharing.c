@@ -98,7 +98,7 @@ static void bring_up_to_date(const struct snapshot *s, const struct sched_input 
 		struct share *p = &all->items[i];
 		double exact = shares_exact(all->items, all->count, i, all->n_devices);
 
-		p->round_s = SHARES_ROUND_SLICES * in->slice_s;
+		p->stay_s = shares_stay_s(p, exact, in);
 		if (told->devices > 0)
 			p->without_since_s = shares_without_since_s(
 				p, exact, count_here(s, told, told->held), told->at_boot_s, in);
@@ -148,6 +148,18 @@ static int count_free(const struct everybody *all, const struct decision *d,
 	return left > 0 ? left : 0;
 }
 
+/* The policy does not replace a job within its slice by another one. */
+static void let_jobs_stay(struct decision *d, const struct sched_input *in)
+{
+	for (int j = 0; j < in->n_jobs; j++) {
+		struct sched_job *job = &d->sched_jobs[j];
+		double age_s = in->now_s - job->launched_s;
+
+		if (job->replicas > 0 && age_s < SHARES_TURN_SLICES * in->slice_s)
+			job->launched_s = fmax(job->launched_s, in->now_s - in->slice_s / 2);
+	}
+}
+
 /* Returns how many devices the policy may give out. */
 static int allowed(const struct snapshot *s, struct decision *d, const struct sched_input *in,
 		   const struct possession *n)
@@ -155,7 +167,8 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 	struct everybody all = everybody_of(s, d, n);
 	int own = all.count - 1, kept = kept_by(s, in, n), left;
 	/* also where the rounded-up share is not this person's turn */
-	int most = (int)ceil(shares_exact(all.items, all.count, own, all.n_devices));
+	double exact = shares_exact(all.items, all.count, own, all.n_devices);
+	int most = (int)ceil(exact);
 
 	bring_up_to_date(s, in, &all);
 	d->me.without_since_boot_s = all.items[own].without_since_s;
@@ -164,6 +177,8 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 	/* a device that no job here can use does not lie idle */
 	if (!shares_are_of_use(in, d->choices, most - n->kept))
 		d->me.wanted = n->held;
+	if (left + n->kept >= n->held && shares_leave_soon(&all.items[own], exact))
+		let_jobs_stay(d, in);
 	free(all.items);
 	left = left < kept ? kept : left;
 	return left < d->n_usable ? left : d->n_usable;

@@ -113,18 +113,28 @@ static void note_missing(struct profile *p, const struct device_list *list, cons
 	p->missing = text_detach(&t);
 }
 
+static int refuse_for_good(const struct declaration *d, const struct device_list *list, int usable,
+			   struct err *err)
+{
+	struct text t = TEXT_INIT;
+
+	declaration_add_kinds(d, &t);
+	text_addf(&t, ", but %d can be used here", usable);
+	if (d->kind || d->not_kind)
+		devices_add_kinds(list, &t);
+	err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s%s; see 'pollux devices'",
+		d->min_replicas, d->min_replicas == 1 ? "" : "s", t.data);
+	text_release(&t);
+	return -1;
+}
+
 static int refuse(const struct profile *p, const struct device_list *list, const struct holders *h,
 		  int usable, struct err *err)
 {
 	struct text t = TEXT_INIT;
 
 	if (usable < p->job->declared.min_replicas)
-		return err_set(err, EX_UNAVAILABLE, "the profile needs %d device%s%s, but %d can "
-			       "be used here; see 'pollux devices'",
-			       p->job->declared.min_replicas,
-			       p->job->declared.min_replicas == 1 ? "" : "s",
-			       p->job->declared.kind || p->job->declared.not_kind
-			       ? " of a kind that it may have" : "", usable);
+		return refuse_for_good(&p->job->declared, list, usable, err);
 	describe_holders(p, list, h, &t);
 	if (p->n_devices == 0)
 		err_set(err, EX_TEMPFAIL, "no device is free: %s", t.data);

@@ -88,6 +88,9 @@ static int parse_metric(char *word, struct halving *h, struct err *err)
 	char *colon = strrchr(word, ':');
 
 	h->says_way = colon && (!strcmp(colon, ":min") || !strcmp(colon, ":max"));
+	if (colon && !h->says_way)
+		return err_set(err, EX_USAGE, "behind '%.*s:' comes min or max, not '%.60s'",
+			       (int)(colon - word), word, colon + 1);
 	if (h->says_way) {
 		h->low_is_best = !strcmp(colon, ":min");
 		*colon = '\0';

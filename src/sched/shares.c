@@ -14,14 +14,15 @@ static double weight_of(const struct share *p)
 
 /* --- the division --- */
 
-static double rounded(const struct share *p)
+/* A person who holds the device that is given out next counts as longer without. */
+static double counted_since_s(const struct share *p)
 {
-	return p->round_s > 0 ? floor(p->without_since_s / p->round_s + 0.5) : p->without_since_s;
+	return p->held > p->devices ? p->without_since_s - p->stay_s : p->without_since_s;
 }
 
 static bool is_longer_without(const struct share *a, const struct share *b)
 {
-	double x = rounded(a), y = rounded(b);
+	double x = counted_since_s(a), y = counted_since_s(b);
 
 	if (x < y || x > y)
 		return x < y;
@@ -30,37 +31,11 @@ static bool is_longer_without(const struct share *a, const struct share *b)
 	return strcmp(a->name, b->name) < 0;
 }
 
-/* True if a gets the next device rather than b. */
-static bool comes_first(const struct share *a, const struct share *b)
+/* Returns the devices for a weight of 1. In each round the devices left are divided among the
+ * people who want more, until one of them has enough. */
+static double level_of(const struct share *people, int n, int n_devices)
 {
-	double x = a->devices / weight_of(a), y = b->devices / weight_of(b);
-
-	if (x < y || x > y)
-		return x < y;
-	return is_longer_without(a, b);
-}
-
-void shares_divide(struct share *people, int n, int n_devices)
-{
-	for (int i = 0; i < n; i++)
-		people[i].devices = 0;
-	for (int left = n_devices; left > 0; left--) {
-		struct share *next = NULL;
-
-		for (struct share *p = people; p < people + n; p++)
-			if (p->devices < p->wanted && (!next || comes_first(p, next)))
-				next = p;
-		if (!next)
-			return;
-		next->devices++;
-	}
-}
-
-/* In each round the devices left are divided among the people who want more, until one of them has
- * enough. */
-double shares_exact(const struct share *people, int n, int own, int n_devices)
-{
-	double left = n_devices, level = 0;	/* devices for a weight of 1 */
+	double left = n_devices, level = 0;
 
 	for (int round = 0; round < n && left > 0; round++) {
 		double weights = 0, next = HUGE_VAL;
@@ -76,19 +51,78 @@ double shares_exact(const struct share *people, int n, int own, int n_devices)
 		left -= (next - level) * weights;
 		level = next;
 	}
-	return fmax(fmin(level * weight_of(&people[own]), people[own].wanted), 0);
+	return level;
+}
+
+static double exact_of(const struct share *p, double level)
+{
+	return fmax(fmin(level * weight_of(p), p->wanted), 0);
+}
+
+double shares_exact(const struct share *people, int n, int own, int n_devices)
+{
+	return exact_of(&people[own], level_of(people, n, n_devices));
+}
+
+/* The whole devices of an exact share. A rounding error does not make it one less. */
+static int whole(double exact)
+{
+	return (int)floor(exact + 1e-9);
+}
+
+/* True if a part of a device is left over for the person, who has no device for it yet. */
+static bool has_part_left(const struct share *p, double level)
+{
+	double exact = exact_of(p, level);
+
+	return p->devices == whole(exact) && exact - p->devices > 1e-9;
+}
+
+void shares_divide(struct share *people, int n, int n_devices)
+{
+	double level = level_of(people, n, n_devices);
+	int left = n_devices;
+
+	for (int i = 0; i < n; i++) {
+		people[i].devices = whole(exact_of(&people[i], level));
+		left -= people[i].devices;
+	}
+	for (; left > 0; left--) {
+		struct share *next = NULL;
+
+		for (struct share *p = people; p < people + n; p++)
+			if (has_part_left(p, level) && (!next || is_longer_without(p, next)))
+				next = p;
+		if (!next)
+			return;
+		next->devices++;
+	}
 }
 
 double shares_without_since_s(const struct share *p, double exact, int had, double had_since_s,
 			      const struct sched_input *in)
 {
-	double most_s = SHARES_MOST_SLICES * in->slice_s;
-	double short_s = had_since_s - p->without_since_s +
-			 (exact - had) * (in->now_s - had_since_s);
+	double most_s = SHARES_MOST_SLICES * in->slice_s, span_s = in->now_s - had_since_s;
+	double left = exp(-fmax(span_s, 0) / (SHARES_MEMORY_SLICES * in->slice_s));
+	double short_s = left * (had_since_s - p->without_since_s) + (exact - had) * span_s;
 
 	if (exact >= p->wanted || isnan(short_s))
 		return in->now_s;
 	return in->now_s - fmax(fmin(short_s, most_s), -most_s);
+}
+
+double shares_stay_s(const struct share *p, double exact, const struct sched_input *in)
+{
+	double age_s = in->now_s - p->gained_s;
+
+	if (age_s >= SHARES_STAY_SLICES * in->slice_s)
+		return 0;
+	return SHARES_STAY * (1 - (exact - whole(exact))) * in->slice_s;
+}
+
+bool shares_leave_soon(const struct share *p, double exact)
+{
+	return exact < p->wanted && p->held > whole(exact);
 }
 
 static int lacks(const struct share *p)

@@ -293,6 +293,18 @@ bool declaration_wants_kind(const struct declaration *d, const char *kind)
 	       !(d->not_kind && matches(d->not_kind, kind));
 }
 
+void declaration_add_kinds(const struct declaration *d, struct text *t)
+{
+	bool both = d->kind && d->not_kind;
+
+	if (d->kind || d->not_kind)
+		text_add(t, " of a kind that ");
+	if (d->kind)
+		text_addf(t, "--kind '%.60s'%s", d->kind, both ? " and " : " allows");
+	if (d->not_kind)
+		text_addf(t, "--not-kind '%.60s' allow%s", d->not_kind, both ? "" : "s");
+}
+
 void asked_init(struct asked *o)
 {
 	*o = (struct asked){ .epochs = NAN, .parameters = NAN };

@@ -346,7 +346,7 @@ static int read_lines(struct config *c, FILE *file, struct source *at, struct er
 	char line[LONGEST_LINE];
 
 	while (fgets(line, sizeof(line), file)) {
-		at->line++;
+		c->bad_line = ++at->line;
 		if (!is_whole(line, file))
 			return err_set(err, EX_CONFIG,
 				       "cannot read '%s' line %d: too long, or not text", at->path,
@@ -354,6 +354,7 @@ static int read_lines(struct config *c, FILE *file, struct source *at, struct er
 		if (read_line(c, line, at, err) && !at->leniently)
 			return -1;
 	}
+	c->bad_line = 0;
 	if (ferror(file))
 		return err_set(err, EX_CONFIG, "cannot read '%s': %s", at->path, strerror(errno));
 	return 0;
@@ -408,10 +409,12 @@ static int read_environment(struct config *c, struct err *err)
 		const struct setting *s = &settings[i];
 		const char *value = getenv(s->variable);
 
-		if (value && *value && s->set(c, value))
-			return err_set(err, EX_CONFIG,
-				       "bad variable '%s' in the environment: '%.60s' is not %s",
-				       s->variable, value, s->wanted);
+		if (!value || !*value || s->set(c, value) == 0)
+			continue;
+		c->bad_variable = s->variable;
+		return err_set(err, EX_CONFIG,
+			       "bad variable '%s' in the environment: '%.60s' is not %s",
+			       s->variable, value, s->wanted);
 	}
 	return 0;
 }

@@ -26,6 +26,7 @@ static const char style[] =
 	"th{text-align:left;font-weight:600;color:var(--dim);font-size:.85em}\n"
 	"th,td{padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);"
 	"vertical-align:top}\n"
+	".wide:not(.jobs) .n:first-child{width:1%}"
 	".n{text-align:right;white-space:nowrap}td.why{min-width:20rem}"
 	"td.name{overflow-wrap:anywhere;min-width:6rem}\n"
 	"i{display:inline-block;width:.7em;height:.7em;border-radius:2px;margin-right:.4em}\n"

@@ -100,14 +100,17 @@ static double last_done_ratio(const struct job *job)
 	return job->progress.epoch / job->progress.total_epochs;
 }
 
-/* NaN for a job that had come to its end and is queued again: whether it begins anew or at a
- * checkpoint is known with its next report. */
+/* NaN for a job that has reported its end and is not done: 100 % would say that it is. Such a job
+ * failed, or is queued again: whether it begins anew or at a checkpoint is known with its next
+ * report. A job that ended beyond its declared end stays above 1. */
 static double done_ratio_of(const struct job *job, const struct run *run)
 {
 	double ratio = last_done_ratio(job);
 	bool reported = run && isfinite(run->first_step_s);
 
-	return ratio >= 1 && !reported && !job_has_ended(job->state) ? (double)NAN : ratio;
+	if (job_has_ended(job->state))
+		return job->state != JOB_DONE && ratio >= 1 && ratio <= 1 ? (double)NAN : ratio;
+	return ratio >= 1 && !reported ? (double)NAN : ratio;
 }
 
 static void derive(const struct status *status, const struct job *job, struct status_job *item)

@@ -110,6 +110,14 @@ status 'a program that is not there any more' 66 "$POLLUX" again 1
 status 'a job to wait for that is not there' 66 "$POLLUX" again runs --after 99
 is 'none of them made a job' "$before" "$(store 'SELECT count(*) FROM jobs')"
 
+# --- a script that the new arguments lose ---
+id=$("$POLLUX" submit -q --hold -- sh train.sh --lr 0.1 2>/dev/null)
+run "$POLLUX" again "$id" --dry-run -- --lr 0.3
+like 'is named' "^pollux: warning: the new arguments take the place of all the old ones, also of \
+'train.sh'; --set changes one$" "$err"
+run "$POLLUX" again "$id" --dry-run -- train.sh --lr 0.3
+unlike 'a script that stays is not' 'take the place' "$err"
+
 # --- a job of a sweep ---
 "$POLLUX" cancel --yes --state active
 id=$("$POLLUX" submit -q --array 7 --param x=5 -- \

@@ -34,6 +34,8 @@ for time in 25:00 7:5 22:60 2020-01-01 2099-02-30 2099-13-01 '2099-01-01 ' +x -5
 done
 like 'and it is said what a time is' \
 	"a time to come, such as 22:00, \+2h or '2026-12-01 22:00'" "$err"
+run "$POLLUX" submit --begin 25:00 -- true
+like 'no such time of day' "not '25:00': a time of day is from 00:00 to 23:59" "$err"
 "$POLLUX" cancel 1-20 2>/dev/null
 
 # --- a job waits for its time, and for the clock on the wall ---

@@ -62,6 +62,10 @@ offer pollux submit --after ''
 is 'a job to wait for' '9 117' "$got"
 offer pollux submit --lr-rule s
 is 'a name that an option takes' 'sqrt' "$got"
+offer pollux submit --preset l
+is 'a preset' lightning "$got"
+offer pollux profile --preset ''
+is 'all presets' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" "$got"
 offer pollux profile --lr-rule ''
 is 'all such names, of the table of what is declared' 'adascale sqrt linear none' "$got"
 offer pollux edit --suspend n
@@ -74,4 +78,30 @@ offer pollux submit -- gr
 like 'a program' '(^| )grep( |$)' "$got"
 offer pollux submit -- grep --
 is 'of which pollux knows no options' '' "$got"
+
+# --- zsh, fish ---
+cat >in_zsh <<'END'
+# what _pollux offers, with the functions of zsh's completion system made up
+_values() { shift 3; print -r -- $@ }
+_describe() { print -r -- ${(P)@[-1]} }
+_default() { print -r -- default }
+words=("$@") CURRENT=$# PREFIX=$@[-1]
+. "$ROOT/completions/_pollux"
+END
+if command -v zsh >/dev/null; then
+	status 'zsh can read it' 0 zsh -n "$ROOT/completions/_pollux"
+	is 'the values of an option' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" \
+		"$(zsh in_zsh pollux submit --preset '')"
+	is 'jobs' '9:12 x, done 117:mnist, running' "$(zsh in_zsh pollux log '')"
+	is 'an option without values' default "$(zsh in_zsh pollux submit --name '')"
+fi
+in_fish() { # in_fish LINE: what the last word could become
+	fish -c "source '$ROOT/completions/pollux.fish'; complete -C '$1'" | cut -f 1 | xargs
+}
+if command -v fish >/dev/null; then
+	is 'fish: the values of an option' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" \
+		"$(in_fish 'pollux submit --preset ')"
+	is 'and no jobs beside them' 'always auto never' "$(in_fish 'pollux edit --suspend ')"
+	is 'jobs' '9 117' "$(in_fish 'pollux log ')"
+fi
 finish

@@ -62,6 +62,15 @@ is 'as JSON' '0 0 12' "$("$POLLUX" doctor --json |
 status 'a sound store is not repaired' 0 "$POLLUX" doctor --repair
 status 'and stays' 2 ls "$POLLUX_DIR"/pollux.db.damaged-*
 
+# --- settings ---
+printf 'slots = 2\nslice = banana\n' >"$POLLUX_DIR/config"
+found 'a bad setting' 69 settings "^bad setting 'slice' in '.*' line 2: 'banana' is not a time"
+mended 'a bad setting' settings
+is 'the other settings stay' 'slots = 2' "$(grep -v '^#' "$POLLUX_DIR/config")"
+rm "$POLLUX_DIR/config"
+is 'a bad variable' 'unset POLLUX_SLICE' "$(POLLUX_SLICE=banana "$POLLUX" doctor --json |
+	json 'print $d->{findings}[0]{mend}')"
+
 # --- permissions ---
 chmod 777 "$POLLUX_DIR"
 found 'a directory for all' 69 permissions "^others may write to '$POLLUX_DIR'\$"

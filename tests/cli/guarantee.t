@@ -24,9 +24,11 @@ for wrong in 0 two 2: 1025 2x; do
 		"--guarantee' is a number of devices from 1 to 1024.*: 2 or 2:dp, not '$wrong'" \
 		-r 1:4 --guarantee "$wrong"
 done
-refused 'none beyond --replicas' 64 "'--guarantee': 2 devices are not within --replicas 1:1" \
+refused 'none beyond --replicas' 64 \
+	"2 devices are more than the job may have, 1; '--replicas 1:2' allows them" \
 	--guarantee 2
-refused 'nor below' 64 "'--guarantee': 1 device is not within --replicas 2:4" \
+refused 'nor below' 64 \
+	"1 device is less than the job needs: --replicas says 2 at least" \
 	-r 2:4 --guarantee 1
 refused 'none in a plan that is not declared' 64 "no --plan has the name 'gc'" \
 	--plan dp= --guarantee 1:gc

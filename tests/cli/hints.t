@@ -42,8 +42,11 @@ run "$POLLUX" submit --hold -- ./windows
 like 'a program that the kernel cannot start' "^pollux: warning: the lines of '.*windows' end in \
 CR LF, as on Windows, so the kernel finds no interpreter: sed -i .* mends that$" "$err"
 run "$POLLUX" submit --hold --kind 'no such' -- true
-like 'a kind that is not here' "^pollux: warning: job [0-9]+ needs 1 device of a kind that it may \
-have, but 0 can be used here: it waits until there are more$" "$err"
+like 'a kind that is not here' "^pollux: warning: job [0-9]+ needs 1 device of a kind that \
+--kind 'no such' allows, but 0 can be used here: it waits until there are more; kinds here: '.+'$" \
+	"$err"
+run "$POLLUX" submit --hold --kind 'no such' --not-kind nor -- true
+like 'both patterns are named' "that --kind 'no such' and --not-kind 'nor' allow, but" "$err"
 printf '#!/bin/sh\r\n#POLLUX --name "of windows" --batch 7\r\n#POLLUX\r\n:\r\n' >script
 status 'lines that end as on Windows' 0 "$POLLUX" submit -q --hold -- sh script
 is 'are options' 'of windows|7' "$(store "SELECT name, batch_size FROM jobs WHERE id = $out")"

@@ -207,7 +207,9 @@ if [ "$(nproc)" -ge 2 ]; then
 	is 'one slot of each size is no two slots' '' "$(kinds_of "$both")"
 	"$POLLUX" cancel "$both" >/dev/null
 	status 'a profile on a kind that is not here' 69 "$POLLUX" profile --kind '*Huge*' -- true
-	like 'says what it lacks' 'needs 1 device of a kind that it may have, but 0 can' "$err"
+	like 'says what it lacks' \
+		"needs 1 device of a kind that --kind '\*Huge\*' allows, but 0 can be used here; \
+kinds here: '.*, 1 core', '.*, 2 cores'" "$err"
 	"$POLLUX" profile --kind '*2 cores*' -- true >/dev/null 2>&1
 	is 'a profile on the large slot' 1 "$(store "SELECT count(DISTINCT d.kind) FROM jobs j
 		JOIN runs r ON r.job_id = j.id JOIN run_devices d ON d.run_id = r.id

@@ -15,6 +15,7 @@ lose() { # lose JOB N
 	"$POLLUX" schedule
 	wait_for 20 ended "$1" "$2"
 }
+holds() { [ "$(store "$1")" = 1 ]; }
 told() { # told RUN: the store has the run's checkpoint, if it saves
 	[ "$saves" = no ] || [ "$(field "$id" "checkpoint_samples = 10 * $1")" = 1 ]
 }
@@ -61,4 +62,20 @@ for run in 1 2 3; do
 	ok "a job that saves loses its supervisor in run $run" lose "$id" "$run"
 done
 unlike 'it goes on' failed "$(field "$id" state)"
+"$POLLUX" cancel "$id"
+"$POLLUX" wait --timeout 600 "$id" 2>/dev/null
+
+# --- a person asks for another run before a pass has found the loss ---
+saves=no
+id=$("$POLLUX" submit -q -- sh kills)
+"$POLLUX" schedule
+ok 'its supervisor is killed' wait_for 20 [ -e "killed.$id.1" ]
+wait_for 10 no_supervisor
+status 'it is queued again' 0 "$POLLUX" requeue --force "$id"
+"$POLLUX" schedule
+ok 'the run ends as the person wished' wait_for 20 holds "SELECT count(*) FROM runs
+	WHERE job_id = $id AND number = 1 AND state = 'ended' AND stop_reason = 'requeue'"
+is 'and the loss of the supervisor is an event' \
+	'its supervisor was killed; another one stops what is left of it' \
+	"$(store "SELECT text FROM events WHERE job_id = $id AND kind = 'adopted'")"
 finish

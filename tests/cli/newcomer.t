@@ -130,4 +130,20 @@ third=$("$POLLUX" submit -q true)
 ok 'also what a person started' wait_for 20 grep -q "start job $third on cpu:0" watched
 end "$watcher"
 watcher=
+
+# --- a job that fails behind its last step ---
+id=$("$POLLUX" submit -q --steps 8 -- sh -c '"$POLLUX" report STEP=8; exit 3')
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 100 "$id"
+is 'it has failed, with all its steps' 'failed|8.0' \
+	"$(store "SELECT state, steps FROM jobs WHERE id = $id")"
+is 'and is not 100 % done' '' "$("$POLLUX" status --json "$id" |
+	json 'print $d->{jobs}[0]{done_ratio} // ""')"
+unlike 'nor in full' '% done' "$("$POLLUX" status "$id")"
+
+# --- a rule of --after ---
+run "$POLLUX" submit --after bad:1 -- true
+is 'a rule that is none' \
+	"66:pollux: option '--after': no job matches 'bad:1', and 'bad' is no rule; there are ok, \
+notok and any" "$rc:$err"
 finish

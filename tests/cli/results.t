@@ -146,4 +146,12 @@ is 'are not drawn' "pollux: nothing to draw: no parameter differs between jobs t
 'acc'" "$err"
 ok 'there is no file' [ ! -e b.svg ]
 status 'a name without a form' 64 "$POLLUX" results --plot b.txt
+
+# --- a metric of --halving that no run reports ---
+group=$("$POLLUX" submit --hold --array 0-1 --halving f9:max,rungs=5 -b 1 -- true 2>/dev/null)
+run "$POLLUX" results "$group"
+is 'a metric of --halving that nobody has' "pollux: note: no run of $group has reported 'f9', by \
+which --halving compares them: none of them pauses" "$(echo "$err" | sed 's/group /group:/')"
+run "$POLLUX" results 2
+is 'nothing of that for other jobs' '' "$err"
 finish

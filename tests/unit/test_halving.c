@@ -37,6 +37,8 @@ static const struct {
 	{ "loss,rungs=10,first=10", 100, "give one of rungs= and first=" },
 	{ "loss,rungs=10,eta=1", NAN, "eta is a number above 1, at most 100" },
 	{ "loss,rung=10", NAN, "'rung=10' is none of eta=X, rungs=A/B/C, first=N" },
+	{ "acc:foo,rungs=10", NAN, "behind 'acc:' comes min or max, not 'foo'" },
+	{ "acc:,rungs=10", NAN, "behind 'acc:' comes min or max, not ''" },
 	{ ":min,rungs=10", NAN, "it needs the name of a metric first" },
 	{ "", NAN, "it needs the name of a metric first" },
 };

@@ -79,6 +79,81 @@ static void test_random(void)
 	is_int(cases, 1500, "all of them");
 }
 
+/* --- as many jobs as devices --- */
+
+#define WIDE 16
+
+/* The largest sum for each set of devices that the first jobs have taken: every assignment of these
+ * jobs to these devices is looked at, in whatever order. */
+static double best_by_sets(const double *gain, int n_jobs, int n_devices)
+{
+	static double best[1U << WIDE];
+	unsigned n_sets = 1U << n_devices;
+
+	for (unsigned set = 0; set < n_sets; set++)
+		best[set] = 0;
+	for (int j = 0; j < n_jobs; j++)
+		for (unsigned set = n_sets; set-- > 0;)
+			for (int i = 0; i < n_devices; i++) {
+				double here = gain[j * n_devices + i];
+
+				if (set & 1U << i && here > 0)
+					best[set] = fmax(best[set], best[set ^ 1U << i] + here);
+			}
+	return best[n_sets - 1];
+}
+
+/* Gains of any value, of few values, and of equal rows: many jobs of one workload. */
+static void test_wide(void)
+{
+	uint64_t state = 11;
+	int wrong = 0;
+
+	for (int n = 0; n < 12; n++) {
+		int n_jobs = n % 2 ? WIDE : 1 + (int)(random_uniform(&state) * WIDE);
+		int n_devices = n % 4 < 2 ? WIDE : 1 + (int)(random_uniform(&state) * WIDE);
+		double gain[WIDE * WIDE], want, got;
+		int device_of[WIDE];
+
+		for (int k = 0; k < n_jobs * n_devices; k++) {
+			double x = random_uniform(&state);
+
+			gain[k] = x < 0.3 ? (double)NAN : n % 3 == 0 ? x : floor(4 * x) / 4;
+			if (n % 3 == 2 && k >= 2 * n_devices)
+				gain[k] = gain[k - 2 * n_devices];
+		}
+		share_match(gain, n_jobs, n_devices, device_of);
+		want = best_by_sets(gain, n_jobs, n_devices);
+		got = sum_of(gain, n_jobs, n_devices, device_of);
+		if (!(fabs(got - want) < 1e-6) && wrong++ < 3)
+			printf("# case %d, %d jobs, %d devices: %g, the best is %g\n", n, n_jobs,
+			       n_devices, got, want);
+	}
+	is_int(wrong, 0, "the best sum, up to 16 jobs and 16 devices");
+}
+
+/* Every table of three jobs and three devices with gains of none, 1, 2 and 3. */
+static void test_all_small(void)
+{
+	static const double values[] = { (double)NAN, 1, 2, 3 };
+	int wrong = 0, unlike = 0;
+
+	for (int n = 0; n < 1 << 18; n++) {
+		double gain[9], want, got;
+		int device_of[3];
+
+		for (int k = 0; k < 9; k++)
+			gain[k] = values[n >> 2 * k & 3];
+		share_match(gain, 3, 3, device_of);
+		want = best_of_all(gain, 3, 3, 0, 0);
+		got = sum_of(gain, 3, 3, device_of);
+		wrong += !(fabs(got - want) < 1e-6);
+		unlike += !(fabs(best_by_sets(gain, 3, 3) - want) < 1e-6);
+	}
+	is_int(wrong, 0, "the best sum in every small table");
+	is_int(unlike, 0, "for which both searches of all assignments agree");
+}
+
 static void test_ties(void)
 {
 	double same[] = { 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 }, none[] = { NAN, 0, -1 };
@@ -107,6 +182,8 @@ static void test_example(void)
 int main(void)
 {
 	test_random();
+	test_wide();
+	test_all_small();
 	test_ties();
 	test_example();
 	return done();

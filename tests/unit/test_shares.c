@@ -28,6 +28,12 @@ static const struct {
 	    { .name = "c", .wanted = 2 }, { .name = "d", .wanted = 8 } }, { 3, 1, 2, 2 } },
 	{ "by weight", 6, 2, { { .name = "a", .wanted = 6, .weight = 2 },
 			       { .name = "b", .wanted = 6, .weight = 1 } }, { 4, 2 } },
+	{ "a part of a device for the double weight", 2, 2,
+	  { { .name = "a", .wanted = 2, .weight = 2, .without_since_s = 4 },
+	    { .name = "b", .wanted = 2, .weight = 1, .without_since_s = 5 } }, { 2, 0 } },
+	{ "the same, for the single weight", 2, 2,
+	  { { .name = "a", .wanted = 2, .weight = 2, .without_since_s = 5 },
+	    { .name = "b", .wanted = 2, .weight = 1, .without_since_s = 4 } }, { 1, 1 } },
 	{ "a weight that is none is 1", 4, 2, { { .name = "a", .wanted = 4, .weight = -3 },
 						{ .name = "b", .wanted = 4, .weight = 1 } },
 	  { 2, 2 } },
@@ -42,6 +48,15 @@ static const struct {
 	  { { .name = "a", .held = 1, .wanted = 1, .without_since_s = 6 },
 	    { .name = "b", .wanted = 1, .without_since_s = 5 },
 	    { .name = "c", .wanted = 1, .without_since_s = 4 } }, { 0, 0, 1 } },
+	{ "a device stays with the holder", 1, 2,
+	  { { .name = "a", .held = 1, .wanted = 1, .without_since_s = 5, .stay_s = 2 },
+	    { .name = "b", .wanted = 1, .without_since_s = 4 } }, { 1, 0 } },
+	{ "not if the next one is clearly longer without", 1, 2,
+	  { { .name = "a", .held = 1, .wanted = 1, .without_since_s = 5, .stay_s = 2 },
+	    { .name = "b", .wanted = 1, .without_since_s = 2 } }, { 0, 1 } },
+	{ "only those that the holder has", 4, 2,
+	  { { .name = "a", .held = 1, .wanted = 3, .without_since_s = 5, .stay_s = 9 },
+	    { .name = "b", .held = 1, .wanted = 1, .without_since_s = 2 } }, { 3, 1 } },
 	{ "by name", 1, 2, { { .name = "b", .wanted = 1 }, { .name = "a", .wanted = 1 } },
 	  { 0, 1 } },
 	{ "no device", 0, 1, { { .name = "a", .wanted = 1 } }, { 0 } },
@@ -102,12 +117,17 @@ static void test_exact(void)
 	near(shares_exact(people, 3, 2, 8), 14.0 / 3, 1e-12, "the double for the double weight");
 	near(shares_exact(people, 3, 0, 17), 8, 1e-12, "enough for all");
 	people[0].without_since_s = 95;
-	near(shares_without_since_s(&people[0], 2.5, 2, 96, &in), 100 - (1 + 2), 1e-12,
-	     "half a device too few for 4 s, after 1 s");
-	near(shares_without_since_s(&people[0], 1.5, 2, 96, &in), 100 - (1 - 2), 1e-12,
+	near(shares_without_since_s(&people[0], 2.5, 2, 96, &in), 100 - (exp(-0.04) + 2), 1e-12,
+	     "half a device too few for 4 s, after 1 s that counts a little less by now");
+	near(shares_without_since_s(&people[0], 1.5, 2, 96, &in), 100 - (exp(-0.04) - 2), 1e-12,
 	     "half a device too many");
 	near(shares_without_since_s(&people[0], 8, 0, 96, &in), 100, 1e-12, "nothing to want");
 	near(shares_without_since_s(&people[0], 7, 0, -1000, &in), 0, 1e-12, "at most ten slices");
+	people[0].gained_s = 75;
+	near(shares_stay_s(&people[0], 7.0 / 3, &in), 6, 1e-12,
+	     "a holder gets two thirds of a device ahead, of which nine tenths");
+	people[0].gained_s = 70;
+	near(shares_stay_s(&people[0], 7.0 / 3, &in), 0, 1e-12, "not after three slices");
 }
 
 /* --- of all --- */
@@ -130,14 +150,15 @@ static struct share random_person(uint64_t *random, int i, int n_devices)
 	return p;
 }
 
-/* Nobody could have one more without another, who has no more for the weight, having one less. */
-static bool is_fair(const struct share *people, int n)
+/* Everybody has the exact share, rounded down or up. */
+static bool is_fair(const struct share *people, int n, int n_devices)
 {
-	for (const struct share *a = people; a < people + n; a++)
-		for (const struct share *b = people; b < people + n; b++)
-			if (a->devices < a->wanted && b->devices > 0 &&
-			    a->devices / a->weight < (b->devices - 1) / b->weight - 1e-12)
-				return false;
+	for (int i = 0; i < n; i++) {
+		double exact = shares_exact(people, n, i, n_devices);
+
+		if (!(fabs(people[i].devices - exact) < 1))
+			return false;
+	}
 	return true;
 }
 
@@ -164,7 +185,7 @@ static void test_random(void)
 			n_order += people[k].devices != turned[n - 1 - k].devices;
 		}
 		n_sum += sum != (wanted < n_devices ? wanted : n_devices);
-		n_unfair += !is_fair(people, n);
+		n_unfair += !is_fair(people, n, n_devices);
 	}
 	is_int(n_sum, 0, "all devices that are wanted are given out, none beyond");
 	is_int(n_unfair, 0, "max-min fair");
@@ -217,8 +238,10 @@ static int may_have(struct turns *t, int me, int now)
 			&t->people[p], shares_exact(people, t->n, p, t->n_devices),
 			t->people[p].held, t->at_s[p], &in);
 	for (int p = 0; p < t->n; p++) {
-		people[p].round_s = SHARES_ROUND_SLICES * SLICE;
+		double exact = shares_exact(people, t->n, p, t->n_devices);
+
 		people[p].gained_s = t->gained_s[p];
+		people[p].stay_s = shares_stay_s(&people[p], exact, &in);
 	}
 	t->people[me].without_since_s = people[me].without_since_s;
 	t->at_s[me] = now;

@@ -126,6 +126,19 @@ static void go_on_watching(struct supervisor *s, const struct kept_position *k)
 		supervisor_watch_rest_of_log(s, k);
 }
 
+/* The end of a run that a person or a pass had asked to stop names that wish. The loss of the
+ * supervisor is an event of its own then. */
+static void tell_of_loss(struct supervisor *s)
+{
+	struct err err;
+
+	if (s->run.stop_reason != STOP_ORPHAN &&
+	    store_event_add(&s->store, s->run.job_id, s->run.id, "adopted",
+			    "its supervisor was killed; another one stops what is left of it",
+			    &err))
+		supervisor_log(s, "%s", err.text);
+}
+
 static int stop_orphan(struct supervisor *s, const struct kept_position *k, struct err *err)
 {
 	bool adopted, was_at_work = s->run.state == RUN_RUNNING &&
@@ -143,6 +156,7 @@ static int stop_orphan(struct supervisor *s, const struct kept_position *k, stru
 	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
+	tell_of_loss(s);
 	supervisor_hold_devices(s);
 	supervisor_drop_suspension(s);
 	supervisor_mend_freeze(s);
