@@ -20,6 +20,7 @@
 
 struct knowledge {
 	bool modelled;			/* model holds a fit of at least one observation */
+	int width;			/* devices of one replica under its plan; 0 or 1: one */
 	struct model_row model;
 	struct residuals residuals;	/* owned; measured times over modelled ones */
 	struct size_times sizes;	/* owned; of one device */

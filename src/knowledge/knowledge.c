@@ -41,7 +41,7 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 		const struct configuration *c = &list.items[i].window.configuration;
 
 		k->windows[k->n_windows++] = window_of(&list.items[i]);
-		if (c->replicas == 1 && c->accumulation_steps == 1)
+		if (configuration_workers(c) == 1 && c->accumulation_steps == 1)
 			k->noise_is_measured = true;
 	}
 	gradient_list_release(&list);
@@ -109,8 +109,8 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 	model->fit = fit_throughput(fit, n, &options);
 	for (int i = 0; i < n; i++) {
 		model->n_steps += entries[i].observation.n_steps;
-		if (entries[i].configuration.replicas > model->max_replicas)
-			model->max_replicas = entries[i].configuration.replicas;
+		if (configuration_workers(&entries[i].configuration) > model->max_replicas)
+			model->max_replicas = configuration_workers(&entries[i].configuration);
 		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
 			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}
@@ -184,13 +184,27 @@ struct knowledge knowledge_of_nothing(void)
 	return (struct knowledge){ .restart_s = (double)NAN, .typical_samples = (double)NAN };
 }
 
+/* The store counts devices, the bounds count replicas. */
+static void count_workers(struct memory_trial *trials, int n, int width)
+{
+	for (int i = 0; i < n; i++)
+		trials[i].configuration.replicas /= width;
+}
+
 int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err)
 {
+	k->width = execution_plan_width(workload);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
-	return store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
-	       store_failed_sizes(s, workload, device_kind, &k->failed, err) ? -1 : 0;
+	if (store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
+	    store_failed_sizes(s, workload, device_kind, &k->failed, err))
+		return -1;
+	count_workers(k->memory.ran_out, k->memory.n_ran_out, k->width);
+	count_workers(k->memory.fitted, k->memory.n_fitted, k->width);
+	count_workers(k->failed.failed, k->failed.n_failed, k->width);
+	count_workers(k->failed.worked, k->failed.n_worked, k->width);
+	return 0;
 }
 
 static int read_length(struct store *s, const char *workload, struct knowledge *k, struct err *err)

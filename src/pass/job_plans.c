@@ -42,7 +42,8 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	const struct declaration *declared = &c->job->declared;
 	const struct plan_view *v = &c->plans->views[i];
 	struct workload *w = workloads_find(&s->workloads, v->workload, kind);
-	int r = declared->min_replicas;
+	int width = plan_at(c->plans, i)->width;
+	int devices = (declared->min_replicas + width - 1) / width * width, r = devices / width;
 	struct configuration submitted;
 	struct goodput_choice best;
 	struct job_model m;
@@ -60,7 +61,7 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	if (w->measured) {
 		knowledge_of_job(&w->k, c->job, &m);
 		if (m.known)
-			return !job_model_best(&m, r, &best) ||
+			return !job_model_best(&m, devices, &best) ||
 			       !job_model_fits(&m, &best.configuration);
 	}
 	submitted = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
@@ -130,6 +131,57 @@ static int to_be_tried(const struct job_plans *p)
 	return first < 0 ? 0 : first;
 }
 
+static bool divides(const struct job_plans *p, int i, int devices)
+{
+	return devices % plan_at(p, i)->width == 0;
+}
+
+/* The plan, or another one if so many devices are not a whole number of its replicas. */
+static int plan_for(const struct job_plans *p, int plan, int devices)
+{
+	int other = -1;
+
+	if (divides(p, plan, devices))
+		return plan;
+	for (int i = 0; i < p->declared.count; i++) {
+		if (!p->views[i].allowed || !divides(p, i, devices))
+			continue;
+		if (!p->views[i].ran_out)
+			return i;
+		other = other < 0 ? i : other;
+	}
+	return other < 0 ? plan : other;
+}
+
+int plan_width(const struct candidate *c, int plan, int devices)
+{
+	return plan >= 0 && divides(c->plans, plan, devices) ? plan_at(c->plans, plan)->width : 1;
+}
+
+/* The least and the most devices become multiples of the width of the plan to be tried. A run that
+ * may be suspended keeps its number. elastic: the policy reads goodput, and gives multiples. */
+static void set_bounds(struct decision *d, int j, bool elastic)
+{
+	const struct candidate *c = &d->candidates[j];
+	int trial = c->plans ? c->plans->trial : -1;
+	int width = trial >= 0 ? plan_at(c->plans, trial)->width : 1;
+	struct sched_job *job = &d->sched_jobs[j];
+
+	if (width == 1 || (c->suspends && (c->run || c->suspended)))
+		return;
+	job->min_replicas = (job->min_replicas + width - 1) / width * width;
+	job->max_replicas -= job->max_replicas % width;
+	if (!elastic || job->max_replicas < job->min_replicas)
+		job->max_replicas = job->min_replicas;
+}
+
+void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices)
+{
+	for (int r = 1; c->plans && c->plans->trial >= 0 && r <= n_devices; r++)
+		if (!divides(c->plans, c->plans->trial, r))
+			t->goodput[r] = (double)NAN;
+}
+
 static const struct configuration *newest_ran_out(const struct snapshot *s,
 						  const struct plan_view *v, const char *kind)
 {
@@ -169,8 +221,11 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 void find_plans(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].job->declared.plans)
+		if (d->candidates[j].job->declared.plans) {
 			d->candidates[j].plans = plans_of(s, d, &d->candidates[j]);
+			if (!s->policy->models_goodput)
+				set_bounds(d, j, false);
+		}
 }
 
 void job_plans_free(struct job_plans *p)
@@ -257,6 +312,7 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 		first = own >= 0 && p->views[own].table ? own : first;
 	} else {
 		first = p->trial;
+		set_bounds(d, j, true);
 	}
 	c->workload = p->views[first].known;
 	c->model = p->views[first].model;
@@ -311,10 +367,10 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 	    !d->choices[c - d->candidates].reconfigure)
 		return own;
 	if (p->trial >= 0)
-		return p->trial;
+		return plan_for(p, p->trial, replicas);
 	own = replicas <= d->n_usable ? index_of(p, c->table->best[replicas].configuration.plan)
 				      : -1;
-	return own >= 0 ? own : to_be_tried(p);
+	return own >= 0 ? own : plan_for(p, to_be_tried(p), replicas);
 }
 
 /* --- in words --- */
@@ -336,6 +392,8 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 			  b->too_large->replicas > 1 ? "each device" : "a device");
 	else if (b->ran_out)
 		text_addf(why, "%s %s", name, b->known_to_fail ? "failed" : "ran out of memory");
+	else if (!divides(p, other, replicas))
+		text_addf(why, "%s has %d devices for a replica", name, plan_at(p, other)->width);
 	else if (x > 0 && y > 0)
 		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");

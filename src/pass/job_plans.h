@@ -45,6 +45,10 @@ void try_plan(struct candidate *c, int plan);
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
+/* The devices of one replica in the plan, 1 for plan -1 and where devices are no multiple. */
+int plan_width(const struct candidate *c, int plan, int devices);
+/* Leaves out the numbers of devices that the width of the plan to be tried does not divide. */
+void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices);
 /* True if some plan that the candidate may have is not known to be too large on the kind. */
 bool plan_is_left(const struct snapshot *s, const struct candidate *c, const char *kind);
 /* True if a run in this plan that runs out of memory is to be followed by one in another. */

@@ -17,6 +17,7 @@ static const struct store_column of_configuration[] = {
 	  OF_RUN | RUN_WANTED | OBSERVED | GRADIENT | INHERITED),
 	C("share", INT, share, KNOWN, 32, OF_RUN | INHERITED),
 	CHARS("plan", plan, 34, OF_RUN | INHERITED),
+	C("width", INT, width, ZERO, 36, OF_RUN | INHERITED),
 	{ { "batch_size", FIELD_BATCH_SIZE, 0, ZERO, NULL, 0 }, 1, OF_RUN | RUN_WANTED | GRADIENT },
 };
 #undef ROW

@@ -240,7 +240,8 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 	/* On one replica, a larger batch needs two passes to measure the noise scale, too, and is
 	 * given only then. While the noise scale is unknown, only throughput can be shown, for any
 	 * number of passes. */
-	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured &&
+	int workers = job_model_workers(&e->model, replicas);
+	bool two_passes = workers == 1 && batch_size > m0 && !g.noise_is_measured &&
 			  (g.accumulates || !isnan(g.noise_scale));
 	struct configuration c;
 
@@ -248,9 +249,10 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 		return false;
 	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
 		local_max = batch_size / 2;
-	c = spread_exactly(batch_size, replicas, local_max);
+	c = spread_exactly(batch_size, workers, local_max);
 	if (c.replicas == 0)
-		c = configuration_spread(batch_size, replicas, local_max, m0, max);
+		c = configuration_spread(batch_size, workers, local_max, m0, max);
+	configuration_widen(&c, e->model.width);
 	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > max ||
 	    (c.accumulation_steps > 1 && !g.accumulates))
 		return false;

@@ -138,7 +138,7 @@ static void print_best(const struct plan_list *list, int replicas, const struct 
 			add_other(list, i, replicas, &others);
 	text_addf(&label, "best on %d", replicas);
 	text_addf(&t, "%s, batch %lld = %d * %lld * %d%s%s%s", c->plan,
-		  (long long)configuration_batch_size(c), c->replicas,
+		  (long long)configuration_batch_size(c), configuration_workers(c),
 		  (long long)c->local_batch_size, c->accumulation_steps,
 		  others.length ? " (" : "", others.length ? others.data : "",
 		  others.length ? ")" : "");
