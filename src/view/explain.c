@@ -190,6 +190,8 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 	if (r < e->job->declared.min_replicas ||
 	    (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
 		return "not asked for";
+	if (!job_model_divides(&e->model, r))
+		return "no multiple";	/* of the devices of a replica */
 	if (r > e->model.max_replicas)
 		return "not tried";
 	return e->best[r].goodput > 0 && job_model_fits(&e->model, &e->best[r].configuration)

@@ -120,6 +120,8 @@ static void add_other(const struct plan_list *list, int i, int replicas, struct 
 	text_addf(t, "%s%s ", t->length ? "; " : "", list->declared.items[i].name);
 	if (own > 0)
 		text_addf(t, "would be %.0f %% slower", 100 * (1 - own / best));
+	else if (replicas % list->declared.items[i].width != 0)
+		text_addf(t, "has %d devices for a replica", list->declared.items[i].width);
 	else if (too_large > 0)
 		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
 	else if (failed_sizes_least(&k->knowledge.failed, replicas) > 0)
