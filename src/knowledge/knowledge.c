@@ -81,9 +81,9 @@ static int bounded(int replicas)
 	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
 }
 
-/* Sets the times by size, and residuals for all numbers of replicas that a job may be given, but at
- * most for a bounded number, whatever the store holds. */
-static void set_measured(struct knowledge *k, const struct fit_observation *seen, int n)
+/* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
+ * number, whatever the store holds. */
+void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params)
 {
 	int n_places = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas);
 	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
@@ -91,10 +91,19 @@ static void set_measured(struct knowledge *k, const struct fit_observation *seen
 	for (int i = 0; i < n_places; i++)
 		places[i] = (struct throughput_place){ 1, i + 1 };
 	residuals_release(&k->residuals);
+	k->residuals = residuals_of(k->seen, k->n_seen, params, places, n_places);
+	free(places);
+}
+
+/* Takes over the observations. */
+static void set_measured(struct knowledge *k, struct fit_observation *seen, int n)
+{
+	free(k->seen);
+	k->seen = seen;
+	k->n_seen = n;
 	size_times_release(&k->sizes);
 	k->sizes = size_times_of(seen, n);
-	k->residuals = residuals_of(seen, n, &k->model.fit.params, places, n_places);
-	free(places);
+	knowledge_set_residuals(k, &k->model.fit.params);
 }
 
 static void fit_entries(const struct pool_entry *entries, int n, const struct fit_prior *prior,
@@ -115,7 +124,6 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}
 	set_measured(k, fit, n);
-	free(fit);
 }
 
 /* Computes residuals from all measurements, also from those after the fit of the model. */
@@ -130,7 +138,6 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 		return -1;
 	fit = xcalloc((size_t)n, sizeof(*fit));
 	set_measured(k, fit, pool_fit_observations(entries, n, fit));
-	free(fit);
 	free(entries);
 	return 0;
 }
@@ -243,6 +250,7 @@ void knowledge_release(struct knowledge *k)
 	step_time_list_release(&k->step_times);
 	residuals_release(&k->residuals);
 	size_times_release(&k->sizes);
+	free(k->seen);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };

@@ -213,6 +213,8 @@ static int read_workloads(struct store *store, struct snapshot *s,
 			rc = load(store, s->devices.items[d].kind, &names,
 				  s->policy->models_goodput, &s->workloads, err);
 	strings_release(&names);
+	if (rc == 0)
+		workloads_tie_plans(&s->workloads);
 	return rc;
 }
 

@@ -117,6 +117,19 @@ static int read_model(struct session *s, struct explanation *e, const char *work
 	return 0;
 }
 
+/* As a pass does, takes times that were hardly measured under the job's plan from another plan. */
+static void borrow_times(struct explanation *e)
+{
+	const char *plan = e->item->run ? e->item->run->configuration.plan : e->job->progress.plan;
+	const struct plan_known *known = plan_list_find(&e->plans, plan);
+
+	if (!known)
+		return;
+	e->knowledge.tie = known->knowledge.tie;
+	if (e->knowledge.tie.pass || e->knowledge.tie.sync)
+		knowledge_set_residuals(&e->knowledge, &e->knowledge.tie.params);
+}
+
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
 {
 	char *workload = job_knowledge_name(e->job, e->item->run);
@@ -125,6 +138,7 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 	free(workload);
 	if (rc || read_split(s, e, err))
 		return -1;
+	borrow_times(e);
 	knowledge_of_job(&e->knowledge, e->job, &e->model);
 	if (read_command(s, e, err))
 		return -1;
@@ -318,8 +332,8 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	if (read_machine(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
-	    read_knowledge(s, e, err) ||
 	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices, &e->plans, err) ||
+	    read_knowledge(s, e, err) ||
 	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
 			      err))
 		return -1;

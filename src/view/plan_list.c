@@ -6,6 +6,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/plan_list.h"
+#include "pollux/plan_ties.h"
 #include "pollux/table.h"
 
 /* --- reading --- */
@@ -33,12 +34,24 @@ static int read_plan(struct store *store, const struct job *job, const char *kin
 		 store_plan_sizes(store, name, kind, &k->sizes, err) ? -1 : 0;
 
 	free(name);
-	if (rc)
-		return -1;
-	knowledge_of_job(&k->knowledge, job, &k->model);
-	if (k->model.known)
-		set_table(k, plan, list->n_devices);
-	return 0;
+	return rc;
+}
+
+static void weigh_plans(const struct job *job, struct plan_list *list)
+{
+	struct plan_tie_item items[EXECUTION_PLANS_MAX];
+
+	for (int i = 0; i < list->declared.count; i++)
+		items[i] = (struct plan_tie_item){ list->declared.items[i].name,
+						   &list->items[i].knowledge };
+	plan_ties_make(items, list->declared.count);
+	for (int i = 0; i < list->declared.count; i++) {
+		struct plan_known *k = &list->items[i];
+
+		knowledge_of_job(&k->knowledge, job, &k->model);
+		if (k->model.known)
+			set_table(k, &list->declared.items[i], list->n_devices);
+	}
 }
 
 static void find_best(struct plan_list *list)
@@ -69,8 +82,16 @@ int plan_list_read(struct store *store, const struct job *job, const char *kind,
 			plan_list_release(list);
 			return -1;
 		}
+	weigh_plans(job, list);
 	find_best(list);
 	return 0;
+}
+
+const struct plan_known *plan_list_find(const struct plan_list *list, const char *name)
+{
+	const struct execution_plan *plan = execution_plans_find(&list->declared, name);
+
+	return plan ? &list->items[plan - list->declared.items] : NULL;
 }
 
 void plan_list_release(struct plan_list *list)
@@ -150,6 +171,26 @@ static void print_best(const struct plan_list *list, int replicas, const struct 
 	text_release(&t);
 }
 
+/* The ends of an interval of 95 %. */
+#define RATIO_LOW(r) ((r)->value * exp(-1.96 * (r)->spread))
+#define RATIO_HIGH(r) ((r)->value * exp(1.96 * (r)->spread))
+
+static void print_ratio(const struct plan_list *list, int i, const struct output *out)
+{
+	const struct plan_tie *tie = &list->items[i].knowledge.tie;
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "a step of %s takes %.2f (%.2f to %.2f) times as long as of %s",
+		  list->declared.items[i].name, tie->ratio.value, RATIO_LOW(&tie->ratio),
+		  RATIO_HIGH(&tie->ratio), tie->reference);
+	if (tie->pass || tie->sync)
+		text_addf(&t, "; from there come its times of %s%s%s", tie->pass ? "a pass" : "",
+			  tie->pass && tie->sync ? " and " : "",
+			  tie->sync ? "synchronisation" : "");
+	output_textline(out, "ratio", &t);
+	text_release(&t);
+}
+
 void plan_list_print(const struct plan_list *list, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -175,6 +216,9 @@ void plan_list_print(const struct plan_list *list, const struct output *out)
 	for (int r = 1; list->best && r <= list->n_devices && r <= 8; r *= 2)
 		if (list->best->goodput[r] > 0)
 			print_best(list, r, out);
+	for (int i = 0; i < list->declared.count; i++)
+		if (list->items[i].knowledge.tie.reference[0])
+			print_ratio(list, i, out);
 }
 
 /* --- for programs --- */
@@ -190,6 +234,18 @@ static void print_json_size(struct json *j, const struct plan_size *size)
 	json_positive(j, "memory_bytes", size->host_bytes);
 	json_bool(j, "out_of_memory", size->out_of_memory);
 	json_end(j);
+}
+
+static void print_json_ratio(struct json *j, const struct plan_tie *tie)
+{
+	bool has = tie->reference[0];
+
+	json_string(j, "reference", has ? tie->reference : NULL);
+	json_number(j, "ratio", has ? tie->ratio.value : (double)NAN);
+	json_number(j, "ratio_low", has ? RATIO_LOW(&tie->ratio) : (double)NAN);
+	json_number(j, "ratio_high", has ? RATIO_HIGH(&tie->ratio) : (double)NAN);
+	json_bool(j, "borrows_pass", tie->pass);
+	json_bool(j, "borrows_sync", tie->sync);
 }
 
 void plan_list_print_json(const struct plan_list *list, struct json *j)
@@ -210,6 +266,7 @@ void plan_list_print_json(const struct plan_list *list, struct json *j)
 		for (int r = 1; k->table && r <= list->n_devices; r++)
 			json_number(j, NULL, k->table->goodput[r]);
 		json_end(j);
+		print_json_ratio(j, &k->knowledge.tie);
 		json_end(j);
 	}
 	json_end(j);
