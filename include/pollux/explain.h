@@ -24,6 +24,7 @@ struct explanation {
 	char *split;		/* owned; how its sweep's workload was split; NULL: it was not */
 	char device_kind[128];		/* of the devices that can be used; "": none can */
 	int n_devices;			/* devices that can be used */
+	int64_t device_bytes;		/* the memory of one; 0: they share the machine's */
 
 	/* Kinds of the usable devices; none where there is only one. */
 	int n_kinds;

@@ -12,6 +12,7 @@
 #include "pollux/goodput.h"
 #include "pollux/job.h"
 #include "pollux/memory_bounds.h"
+#include "pollux/memory_model.h"
 #include "pollux/pool.h"
 
 struct knowledge;
@@ -50,6 +51,9 @@ struct job_model {
 	/* Borrowed from the knowledge, which has to outlive the model and stay where it is. */
 	struct memory_bounds memory;
 	struct failed_sizes failed;
+	const struct memory_peak *peaks;	/* of sizes that fitted */
+	int n_peaks;
+	struct memory_model needs;
 };
 
 /* Makes the model of a job. Changes k only to remember the noise scale of jobs that never ran. */
@@ -74,5 +78,8 @@ bool job_model_best(const struct job_model *m, int devices, struct goodput_choic
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);
+/* True if the submitted sizes are predicted to take more memory than there is. Then adds "needs 31 of
+ * 24 GiB" to t, which may be NULL. */
+bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t);
 
 #endif

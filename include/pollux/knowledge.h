@@ -48,6 +48,9 @@ struct knowledge {
 					   their lengths differ */
 	struct step_time_list step_times;	/* owned; for jobs without a batch size */
 	struct memory_bounds memory;	/* owned */
+	struct memory_peak *peaks;	/* owned; of sizes that fitted, under a plan */
+	int n_peaks;
+	struct memory_model needs;	/* from these peaks */
 	struct failed_sizes failed;	/* owned */
 };
 
@@ -62,6 +65,8 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 /* Loads only k->memory and k->failed, and replaces those that k has. */
 int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err);
+/* Sets what a size may take of a device's memory, or of the machine's if the devices share that. */
+void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t host_bytes);
 void knowledge_release(struct knowledge *k);
 /* Computes the residuals anew, to other parameters than those of the fit. */
 void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params);

@@ -169,6 +169,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 			   .interval = { (double)NAN, (double)NAN } },
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
+		.peaks = k->peaks, .n_peaks = k->n_peaks, .needs = k->needs,
 	};
 	if (m->known)
 		m->max_replicas = max_replicas(k, job);
@@ -198,11 +199,26 @@ int job_model_workers(const struct job_model *m, int devices)
 	return workers > 1 ? workers : 1;
 }
 
+/* The largest local batch that fitted or is predicted to fit; INT64_MAX: nothing is predicted. */
+static int64_t predicted_most(const struct job_model *m, int workers)
+{
+	int64_t most = memory_model_most(&m->needs, workers);
+
+	for (int i = 0; i < m->n_peaks; i++)
+		if (m->peaks[i].workers == workers && m->peaks[i].local_batch_size > most)
+			most = m->peaks[i].local_batch_size;
+	return most;
+}
+
 struct goodput_model job_model_on(const struct job_model *m, int devices)
 {
 	struct goodput_model g = m->goodput;
 	int workers = job_model_workers(m, devices);
 	int64_t too_large = sizes_too_large(&m->memory, &m->failed, workers);
+	int64_t most = predicted_most(m, workers);
+
+	if (most < INT64_MAX && (g.max_local_batch_size == 0 || g.max_local_batch_size > most))
+		g.max_local_batch_size = most > 0 ? most : -1;
 
 	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
 		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, workers);
@@ -223,7 +239,28 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 {
 	int64_t too_large = sizes_too_large(&m->memory, &m->failed, configuration_workers(c));
 
-	return too_large == 0 || c->local_batch_size < too_large;
+	return (too_large == 0 || c->local_batch_size < too_large) &&
+	       c->local_batch_size <= predicted_most(m, configuration_workers(c));
+}
+
+#define GIB (1024.0 * 1024 * 1024)
+
+bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t)
+{
+	int workers = job_model_workers(m, devices);
+	double part = m->needs.shared ? MEMORY_MODEL_HOST_PART : MEMORY_MODEL_DEVICE_PART;
+	int64_t local;
+
+	if (!m->known)
+		return false;
+	local = as_submitted(m, workers).configuration.local_batch_size;
+	if (local <= predicted_most(m, workers))
+		return false;
+	if (t)
+		text_addf(t, "needs %.3g of %.3g GiB",
+			  memory_model_bytes(&m->needs, workers, (double)local) / GIB,
+			  m->needs.limit_bytes / part / GIB);
+	return true;
 }
 
 /* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
@@ -232,11 +269,14 @@ static bool as_fits(const struct job_model *m, int workers, struct goodput_choic
 {
 	const struct goodput_model *g = &m->goodput;
 	int64_t limit = sizes_limit(&m->memory, &m->failed, workers);
+	int64_t most = predicted_most(m, workers);
 	struct batch_range range = {
 		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
 	};
 	struct configuration c;
 
+	if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
+		limit = most;
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
 	    !configuration_within(&range, workers, limit, &c))
 		return false;

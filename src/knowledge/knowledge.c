@@ -10,6 +10,7 @@
 #include "pollux/policy.h"
 #include "pollux/prior.h"
 #include "pollux/store_device_measurements.h"
+#include "pollux/store_runs.h"
 
 #define REPLICAS_MAX 1024		/* most measured replicas that count for residuals */
 
@@ -214,6 +215,47 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 	return 0;
 }
 
+/* --- memory --- */
+
+static void add_peak(struct knowledge *k, const struct plan_size *size)
+{
+	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
+
+	if (size->out_of_memory || bytes <= 0 || size->local_batch_size <= 0)
+		return;
+	k->peaks = xgrow(k->peaks, k->n_peaks, sizeof(*k->peaks));
+	k->peaks[k->n_peaks++] = (struct memory_peak){
+		size->replicas / k->width, size->local_batch_size, (double)bytes,
+	};
+}
+
+/* Reads the peaks of sizes that fitted. Only plans are chosen by what they need. */
+static int read_peaks(struct store *s, const char *workload, const char *device_kind,
+		      struct knowledge *k, struct err *err)
+{
+	struct plan_size_list sizes;
+
+	if (!strstr(workload, PLAN_SEPARATOR))
+		return 0;
+	if (store_plan_sizes(s, workload, device_kind, &sizes, err))
+		return -1;
+	k->needs.shared = true;
+	for (int i = 0; i < sizes.count; i++)
+		if (sizes.items[i].device_bytes > 0)
+			k->needs.shared = false;
+	for (int i = 0; i < sizes.count; i++)
+		add_peak(k, &sizes.items[i]);
+	free(sizes.items);
+	k->needs = memory_model_fit(k->peaks, k->n_peaks, k->needs.shared);
+	return 0;
+}
+
+void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t host_bytes)
+{
+	k->needs.limit_bytes = k->needs.shared ? MEMORY_MODEL_HOST_PART * (double)host_bytes
+					       : MEMORY_MODEL_DEVICE_PART * (double)device_bytes;
+}
+
 static int read_length(struct store *s, const char *workload, struct knowledge *k, struct err *err)
 {
 	char *base = execution_plan_base(workload);
@@ -233,7 +275,8 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
 	    read_length(s, workload, k, err) ||
 	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
-	    knowledge_load_sizes(s, workload, device_kind, k, err)) {
+	    knowledge_load_sizes(s, workload, device_kind, k, err) ||
+	    read_peaks(s, workload, device_kind, k, err)) {
 		knowledge_release(k);
 		return -1;
 	}
@@ -251,6 +294,7 @@ void knowledge_release(struct knowledge *k)
 	residuals_release(&k->residuals);
 	size_times_release(&k->sizes);
 	free(k->seen);
+	free(k->peaks);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };

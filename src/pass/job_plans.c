@@ -273,6 +273,14 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 		set_table(d, v, plan_at(c->plans, i));
 }
 
+/* True if the plan is not known to be too large, or was predicted to be so on the fewest devices: its
+ * table tells where it fits. */
+static bool may_fit(const struct candidate *c, const struct plan_view *v)
+{
+	return !v->ran_out ||
+	       job_model_lacks_memory(&v->model, c->job->declared.min_replicas, NULL);
+}
+
 /* Puts the best plan for each number of devices into one table. Returns false if none is known to
  * fit on any number. */
 static bool compare(const struct decision *d, struct candidate *c, int *first)
@@ -281,7 +289,7 @@ static bool compare(const struct decision *d, struct candidate *c, int *first)
 	int n = d->n_usable + d->n_elsewhere, n_tables = 0;
 
 	for (int i = 0; i < c->plans->declared.count; i++)
-		if (c->plans->views[i].table && !c->plans->views[i].ran_out)
+		if (c->plans->views[i].table && may_fit(c, &c->plans->views[i]))
 			tables[n_tables++] = c->plans->views[i].table;
 	*first = -1;
 	if (n_tables == 0)
@@ -382,10 +390,13 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 	const char *name = plan_at(p, other)->name;
 	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
 	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
+	struct text needs = TEXT_INIT;
 
 	text_add(why, why->length ? "; " : "");
 	if (!b->allowed)
 		text_addf(why, "%s cannot read its checkpoints", name);
+	else if (b->ran_out && job_model_lacks_memory(&b->model, replicas, &needs))
+		text_addf(why, "%s %s", name, needs.data);
 	else if (b->ran_out && b->too_large)
 		text_addf(why, "%s ran out of memory with %lld samples on %s", name,
 			  (long long)b->too_large->local_batch_size,
@@ -397,8 +408,11 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 	else if (x > 0 && y > 0)
 		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");
+	else if (b->table && job_model_lacks_memory(&b->model, replicas, &needs))
+		text_addf(why, "%s %s", name, needs.data);
 	else
 		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
+	text_release(&needs);
 }
 
 static void explain_plan(const struct decision *d, const struct candidate *c,

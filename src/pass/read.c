@@ -200,6 +200,18 @@ static bool is_new_kind(const struct snapshot *s, int d)
 	return true;
 }
 
+static void limit_memory(struct snapshot *s)
+{
+	for (int i = 0; i < s->workloads.count; i++) {
+		struct workload *w = &s->workloads.items[i];
+
+		for (int d = 0; d < s->devices.count; d++)
+			if (!strcmp(s->devices.items[d].kind, w->kind))
+				knowledge_limit_memory(&w->k, s->devices.items[d].memory_bytes,
+						       s->memory.total_bytes);
+	}
+}
+
 /* load: workloads_learn or workloads_refresh. */
 static int read_workloads(struct store *store, struct snapshot *s,
 			  __typeof__(&workloads_learn) load, struct err *err)
@@ -213,8 +225,10 @@ static int read_workloads(struct store *store, struct snapshot *s,
 			rc = load(store, s->devices.items[d].kind, &names,
 				  s->policy->models_goodput, &s->workloads, err);
 	strings_release(&names);
-	if (rc == 0)
+	if (rc == 0) {
 		workloads_tie_plans(&s->workloads);
+		limit_memory(s);
+	}
 	return rc;
 }
 

@@ -17,7 +17,8 @@
  * the first device. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
 {
-	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind), err))
+	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind),
+				 &e->device_bytes, err))
 		return -1;
 	if (e->item->run && e->item->run->devices)
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s",
@@ -332,7 +333,8 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	if (read_machine(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
-	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices, &e->plans, err) ||
+	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices,
+			   e->device_bytes, &e->plans, err) ||
 	    read_knowledge(s, e, err) ||
 	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
 			      err))

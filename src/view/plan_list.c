@@ -7,6 +7,7 @@
 #include "pollux/mem.h"
 #include "pollux/plan_list.h"
 #include "pollux/plan_ties.h"
+#include "pollux/proc.h"
 #include "pollux/table.h"
 
 /* --- reading --- */
@@ -67,7 +68,7 @@ static void find_best(struct plan_list *list)
 }
 
 int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
-		   struct plan_list *list, struct err *err)
+		   int64_t device_bytes, struct plan_list *list, struct err *err)
 {
 	int most = job->declared.max_replicas;
 
@@ -82,6 +83,9 @@ int plan_list_read(struct store *store, const struct job *job, const char *kind,
 			plan_list_release(list);
 			return -1;
 		}
+	for (int i = 0; i < list->declared.count; i++)
+		knowledge_limit_memory(&list->items[i].knowledge, device_bytes,
+				       proc_memory_bytes("MemTotal:"));
 	weigh_plans(job, list);
 	find_best(list);
 	return 0;
@@ -137,18 +141,22 @@ static void add_other(const struct plan_list *list, int i, int replicas, struct 
 	double best = list->best->goodput[replicas];
 	double own = k->table ? k->table->goodput[replicas] : (double)NAN;
 	int64_t too_large = memory_too_large(&k->knowledge.memory, replicas);
+	struct text needs = TEXT_INIT;
 
 	text_addf(t, "%s%s ", t->length ? "; " : "", list->declared.items[i].name);
 	if (own > 0)
 		text_addf(t, "would be %.0f %% slower", 100 * (1 - own / best));
 	else if (replicas % list->declared.items[i].width != 0)
 		text_addf(t, "has %d devices for a replica", list->declared.items[i].width);
+	else if (job_model_lacks_memory(&k->model, replicas, &needs))
+		text_add(t, needs.data);
 	else if (too_large > 0)
 		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
 	else if (failed_sizes_least(&k->knowledge.failed, replicas) > 0)
 		text_add(t, "failed");
 	else
 		text_add(t, k->table ? "was not measured near that" : "was not measured");
+	text_release(&needs);
 }
 
 static void print_best(const struct plan_list *list, int replicas, const struct output *out)
@@ -248,6 +256,13 @@ static void print_json_ratio(struct json *j, const struct plan_tie *tie)
 	json_bool(j, "borrows_sync", tie->sync);
 }
 
+static void print_json_needs(struct json *j, const struct memory_model *m)
+{
+	json_number(j, "memory_fixed_bytes", m->known ? m->fixed_bytes : (double)NAN);
+	json_number(j, "memory_divided_bytes", m->known ? m->divided_bytes : (double)NAN);
+	json_number(j, "memory_sample_bytes", m->known ? m->sample_bytes : (double)NAN);
+}
+
 void plan_list_print_json(const struct plan_list *list, struct json *j)
 {
 	if (list->declared.count == 0)
@@ -267,6 +282,7 @@ void plan_list_print_json(const struct plan_list *list, struct json *j)
 			json_number(j, NULL, k->table->goodput[r]);
 		json_end(j);
 		print_json_ratio(j, &k->knowledge.tie);
+		print_json_needs(j, &k->knowledge.needs);
 		json_end(j);
 	}
 	json_end(j);

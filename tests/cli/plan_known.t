@@ -57,4 +57,34 @@ is 'models are stored as fitted' 0 "$(store "SELECT count(*) FROM models
 	WHERE workload LIKE '%gc#%' AND alpha_sync_local > 1e-6")"
 like 'a job that ran under the plan is explained by the same times' \
 	'2 +64 +32 +1 +[0-9.]+ms' "$("$POLLUX" explain "$gc")"
+
+# --- memory of sizes that were not tried ---
+machine=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
+took() { # took JOB PART: of the machine's memory, at its peak
+	store "UPDATE runs SET peak_memory_bytes = CAST($machine * $2 AS INTEGER) WHERE job_id = $1"
+}
+of_v() { submit --workload v -r "$1" -b "$2" --plan dp= -- true; }
+for size in 16:.2 32:.35 64:.65; do
+	job=$(of_v 1 "${size%:*}")
+	ends "$job"
+	measured "$job" 1 "${size%:*}" "0.${size%:*}"
+	took "$job" "${size#*:}"
+done
+near=$(submit -b 88 --workload v --plan dp= --plan other=-o -- true)
+ends "$near"
+is 'a size that is predicted to fit runs in the plan that was measured' 'dp 1' "$(plans_of "$near")"
+large=$(submit -b 128 --workload v --plan dp= --plan other=-o -- true)
+ends "$large"
+is 'where no measured plan fits, one that was not measured is tried' 'other 1' "$(plans_of "$large")"
+gib=$(perl -e "printf '%.3g of %.3g GiB', 1.25 * $machine / 2 ** 30, $machine / 2 ** 30")
+like 'the reason says how much is needed, of how much' "plan other \\(dp needs $gib\\)" \
+	"$(store "SELECT text FROM events WHERE job_id = $large AND kind = 'assigned'")"
+is 'explain has what a sample takes' 0.0094 "$(json_of "$large" "printf '%.4f',
+	\$d->{plans}[0]{memory_sample_bytes} / $machine")"
+ended=$(store "SELECT id FROM runs WHERE job_id = $large")
+store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
+	local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s)
+	SELECT run_id, 1, kind, 1, 1, 128, 1, 1000, 100, 0, 0, 2 FROM run_devices WHERE run_id = $ended"
+like 'and compares the plans by it' "best on 1 +other, .*\\(dp needs $gib\\)" \
+	"$("$POLLUX" explain "$large")"
 finish
