@@ -363,6 +363,7 @@ int explanation_read(struct session *s, int64_t job_id, struct explanation *e, s
 
 void explanation_release(struct explanation *e)
 {
+	explanation_release_kinds(e);
 	status_release(&e->status);
 	decision_row_release(&e->decision);
 	job_metric_list_release(&e->metrics);
