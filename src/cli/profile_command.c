@@ -159,7 +159,8 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 		output_message("note: its command has no {batch} or {local_batch}: unless it heeds "
 			       "POLLUX_BATCH or POLLUX_LOCAL_BATCH, it does the same at every "
 			       "size");
-	if (job->declared.max_replicas != 1 && !template_mentions(argv, "gpus"))
+	if (job->declared.max_replicas != 1 && !template_mentions(argv, "gpus") &&
+	    !template_mentions(argv, "replicas"))
 		output_message("note: its command has no {gpus}: unless it heeds POLLUX_REPLICAS, "
 			       "it does the same on any number of devices");
 }

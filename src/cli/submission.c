@@ -190,7 +190,8 @@ static void set_defaults(const struct asked *o, const struct job_command *c, str
 		d->workload = submission_default_workload(c);
 	if (!d->learning_rate_rule)
 		d->learning_rate_rule = xstrdup("adascale");
-	if (!asked_gives(o, "replicas") && template_mentions(&c->argv, "gpus"))
+	if (!asked_gives(o, "replicas") && (template_mentions(&c->argv, "gpus") ||
+					    template_mentions(&c->argv, "replicas")))
 		d->max_replicas = 0;
 	d->accumulates = d->accumulates || mentions(c, "accum");
 }

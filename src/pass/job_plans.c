@@ -116,15 +116,21 @@ static bool is_allowed(const struct candidate *c, const struct execution_plan *p
 	return !had || execution_plans_share(had, plan);
 }
 
-/* The index of the first plan that may fit; if there is none, of the first plan. */
-static int to_be_tried(const struct job_plans *p)
+/* The bit of the kind that the candidate is to have; 0: all devices are of one kind. */
+static unsigned kind_bit(const struct decision *d, const struct candidate *c)
+{
+	return d->n_kinds > 0 ? 1U << d->choices[c - d->candidates].kind : 0;
+}
+
+/* The index of the first plan that may fit on the kind; if there is none, of the first plan. */
+static int to_be_tried(const struct job_plans *p, unsigned kind)
 {
 	int first = -1;
 
 	for (int i = 0; i < p->declared.count; i++) {
 		if (!p->views[i].allowed)
 			continue;
-		if (!p->views[i].ran_out)
+		if (!p->views[i].ran_out && !(p->views[i].ran_out_on & kind))
 			return i;
 		first = first < 0 ? i : first;
 	}
@@ -210,11 +216,14 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		v->workload = execution_plan_workload(declared->workload, plan->name, plan->hash);
 		v->allowed = is_allowed(c, plan);
 		v->ran_out = is_too_large_everywhere(s, d, c, i);
+		for (int k = 0; k < d->n_kinds; k++)
+			if (is_too_large(s, c, i, d->kinds[k].name))
+				v->ran_out_on |= 1U << k;
 		v->known_to_fail = v->ran_out && declared->batch_size > 0;
 		for (int k = 0; k < s->devices.count && !v->too_large; k++)
 			v->too_large = newest_ran_out(s, v, s->devices.items[k].kind);
 	}
-	p->trial = to_be_tried(p);
+	p->trial = to_be_tried(p, 0);
 	return p;
 }
 
@@ -362,6 +371,54 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	return c->plans->views[own].table->goodput[r];
 }
 
+/* The plan's model, with the memory of the kind that the candidate is to have. */
+static struct job_model model_there(const struct decision *d, const struct candidate *c, int plan)
+{
+	struct job_model m = c->plans->views[plan].model;
+
+	if (d->n_kinds > 0 && !m.needs.shared)
+		m.needs.limit_bytes = MEMORY_MODEL_DEVICE_PART *
+			(double)d->kinds[d->choices[c - d->candidates].kind].memory_bytes;
+	return m;
+}
+
+static bool may_fit_there(const struct decision *d, const struct candidate *c, int plan,
+			  int replicas)
+{
+	struct job_model m = model_there(d, c, plan);
+
+	return !(c->plans->views[plan].ran_out_on & kind_bit(d, c)) &&
+	       !job_model_lacks_memory(&m, replicas, NULL);
+}
+
+/* The plan of most goodput on so many devices that may fit on the kind; -1: none. */
+static int best_that_fits(const struct decision *d, const struct candidate *c, int replicas)
+{
+	const struct job_plans *p = c->plans;
+	int best = -1;
+
+	for (int i = 0; i < p->declared.count; i++) {
+		const struct goodput_table *t = p->views[i].table;
+
+		if (!t || !(t->goodput[replicas] > 0) || !may_fit_there(d, c, i, replicas))
+			continue;
+		if (best < 0 || t->goodput[replicas] > p->views[best].table->goodput[replicas])
+			best = i;
+	}
+	return best;
+}
+
+/* The best plan by the table; where there are several kinds, one that may fit on the kind. */
+static int best_plan(const struct decision *d, const struct candidate *c, int replicas)
+{
+	int best = replicas <= d->n_usable
+		? index_of(c->plans, c->table->best[replicas].configuration.plan) : -1;
+
+	if (best >= 0 && d->n_kinds > 0 && !may_fit_there(d, c, best, replicas))
+		best = best_that_fits(d, c, replicas);
+	return best;
+}
+
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
 {
 	const struct job_plans *p = c->plans;
@@ -374,18 +431,19 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 	if (own >= 0 && p->views[own].allowed && run->configuration.replicas == replicas &&
 	    !d->choices[c - d->candidates].reconfigure)
 		return own;
-	if (p->trial >= 0)
+	if (p->trial >= 0 && !(p->views[p->trial].ran_out_on & kind_bit(d, c)))
 		return plan_for(p, p->trial, replicas);
-	own = replicas <= d->n_usable ? index_of(p, c->table->best[replicas].configuration.plan)
-				      : -1;
-	return own >= 0 ? own : plan_for(p, to_be_tried(p), replicas);
+	own = p->trial < 0 ? best_plan(d, c, replicas) : -1;
+	return own >= 0 ? own : plan_for(p, to_be_tried(p, kind_bit(d, c)), replicas);
 }
 
 /* --- in words --- */
 
-static void add_comparison(const struct job_plans *p, int chosen, int other, int replicas,
-			   struct text *why)
+static void add_comparison(const struct decision *d, const struct candidate *c, int chosen,
+			   int other, int replicas, struct text *why)
 {
+	const struct job_plans *p = c->plans;
+	struct job_model there = model_there(d, c, other);
 	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
 	const char *name = plan_at(p, other)->name;
 	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
@@ -395,9 +453,9 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 	text_add(why, why->length ? "; " : "");
 	if (!b->allowed)
 		text_addf(why, "%s cannot read its checkpoints", name);
-	else if (b->ran_out && job_model_lacks_memory(&b->model, replicas, &needs))
+	else if ((b->ran_out || d->n_kinds > 0) && job_model_lacks_memory(&there, replicas, &needs))
 		text_addf(why, "%s %s", name, needs.data);
-	else if (b->ran_out && b->too_large)
+	else if ((b->ran_out || (b->ran_out_on & kind_bit(d, c))) && b->too_large)
 		text_addf(why, "%s ran out of memory with %lld samples on %s", name,
 			  (long long)b->too_large->local_batch_size,
 			  b->too_large->replicas > 1 ? "each device" : "a device");
@@ -408,7 +466,7 @@ static void add_comparison(const struct job_plans *p, int chosen, int other, int
 	else if (x > 0 && y > 0)
 		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");
-	else if (b->table && job_model_lacks_memory(&b->model, replicas, &needs))
+	else if (b->table && job_model_lacks_memory(&there, replicas, &needs))
 		text_addf(why, "%s %s", name, needs.data);
 	else
 		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
@@ -423,7 +481,7 @@ static void explain_plan(const struct decision *d, const struct candidate *c,
 
 	for (int i = 0; i < c->plans->declared.count; i++)
 		if (i != chosen)
-			add_comparison(c->plans, chosen, i, replicas <= d->n_usable ? replicas : 0,
+			add_comparison(d, c, chosen, i, replicas <= d->n_usable ? replicas : 0,
 				       &why);
 	text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
 	if (why.length)

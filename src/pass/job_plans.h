@@ -14,6 +14,7 @@ struct plan_view {
 	char *workload;			/* owned: the name under which knowledge is kept */
 	bool allowed;			/* it can read the checkpoints that the job may have */
 	bool ran_out;			/* at the submitted sizes, on every kind of device */
+	unsigned ran_out_on;		/* bit k: at these sizes, on kind k of the decision */
 	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
 	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
