@@ -152,32 +152,6 @@ static int read_host_needs(struct store *store, struct snapshot *s, struct err *
 
 /* --- workloads --- */
 
-static bool contains(const struct strings *list, const char *word)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word))
-			return true;
-	return false;
-}
-
-static void name_plans(const struct declaration *declared, struct strings *names)
-{
-	struct execution_plans plans;
-	struct err ignored;
-
-	if (execution_plans_parse(declared->plans, &plans, &ignored))
-		return;
-	for (int i = 0; i < plans.count; i++) {
-		char *name = execution_plan_workload(declared->workload, plans.items[i].name,
-						     plans.items[i].hash);
-
-		if (!contains(names, name))
-			strings_add(names, name);
-		free(name);
-	}
-	execution_plans_release(&plans);
-}
-
 /* The workloads of jobs that have sizes to choose, and their names under plans. */
 static void name_workloads(const struct snapshot *s, struct strings *names)
 {
@@ -185,7 +159,7 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct declaration *declared = &s->jobs.items[i].declared;
 
-		if (declared->batch_size > 0 && !contains(names, declared->workload))
+		if (declared->batch_size > 0 && !names_contain(names, declared->workload))
 			strings_add(names, declared->workload);
 		if (declared->plans)
 			name_plans(declared, names);
@@ -198,18 +172,6 @@ static bool is_new_kind(const struct snapshot *s, int d)
 		if (!strcmp(s->devices.items[e].kind, s->devices.items[d].kind))
 			return false;
 	return true;
-}
-
-static void limit_memory(struct snapshot *s)
-{
-	for (int i = 0; i < s->workloads.count; i++) {
-		struct workload *w = &s->workloads.items[i];
-
-		for (int d = 0; d < s->devices.count; d++)
-			if (!strcmp(s->devices.items[d].kind, w->kind))
-				knowledge_limit_memory(&w->k, s->devices.items[d].memory_bytes,
-						       s->memory.total_bytes);
-	}
 }
 
 /* load: workloads_learn or workloads_refresh. */
@@ -227,7 +189,7 @@ static int read_workloads(struct store *store, struct snapshot *s,
 	strings_release(&names);
 	if (rc == 0) {
 		workloads_tie_plans(&s->workloads);
-		limit_memory(s);
+		limit_plans(s);
 	}
 	return rc;
 }
