@@ -78,8 +78,8 @@ bool job_model_best(const struct job_model *m, int devices, struct goodput_choic
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);
-/* True if the submitted sizes are predicted to take more memory than there is. Then adds "needs 31 of
- * 24 GiB" to t, which may be NULL. */
+/* True if the submitted sizes are predicted to take more memory than there is. Then adds "needs 31
+ * of 24 GiB" to t, which may be NULL. */
 bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t);
 
 #endif

@@ -1,4 +1,5 @@
-/* memory_model.h - how much memory sizes take that were not tried, from the peaks of those that were.
+/* memory_model.h - how much memory sizes take that were not tried, by the peaks of those that
+ * were.
  *
  *	struct memory_model m = memory_model_fit(peaks, n, shares_memory);
  *	if (m.known && memory_model_bytes(&m, workers, 64) > limit) ...
@@ -8,8 +9,8 @@
  *	F + S / R + A m		bytes on each device
  *
  * F is what each replica has, S what the replicas divide among them (a sharded optimizer), A what a
- * sample takes. Where devices share the machine's memory, the run takes R (F + A m) + S in all. F, S
- * and A are at least 0, and minimise the sum of squares of relative errors (non-negative least
+ * sample takes. Where devices share the machine's memory, the run takes R (F + A m) + S in all. F,
+ * S and A are at least 0, and minimise the sum of squares of relative errors (non-negative least
  * squares). S is 0 if all peaks are of one number of replicas. The model is not known with fewer
  * than MEMORY_MODEL_PEAKS peaks or with one local batch size.
  *
@@ -29,7 +30,7 @@
 struct memory_peak {
 	int workers;			/* replicas */
 	int64_t local_batch_size;
-	double bytes;			/* the most on any device, or of the run if memory is shared */
+	double bytes;			/* most on any device; of the run, if memory is shared */
 };
 
 struct memory_model {

@@ -22,8 +22,8 @@ struct plan_list {
 	int n_devices;
 };
 
-/* Reads what is known of a job's plans. The list is empty if the job declares no plan. device_bytes:
- * the memory of a device; 0: devices share the machine's. */
+/* Reads what is known of a job's plans. The list is empty if the job declares no plan.
+ * device_bytes: the memory of a device; 0: devices share the machine's. */
 int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
 		   int64_t device_bytes, struct plan_list *list, struct err *err);
 void plan_list_release(struct plan_list *list);

@@ -1,5 +1,5 @@
-/* plan_ties.h - the plans of a workload learn from each other: what was hardly measured under a plan
- * is expected by the plan that was measured most.
+/* plan_ties.h - the plans of a workload learn from each other: what was hardly measured under a
+ * plan is expected by the plan that was measured most.
  *
  *	plan_ties_make(items, n);	// struct knowledge of each plan of a workload on a kind
  *	items[i].k->tie.ratio ... */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sched/cores.h"
 #include "job_plans.h"
+#include "pollux/core_share.h"
 #include "pollux/mem.h"
 
 /* A run that goes on or starts. */

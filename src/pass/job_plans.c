@@ -198,8 +198,8 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 		set_table(d, v, plan_at(c->plans, i));
 }
 
-/* True if the plan is not known to be too large, or was predicted to be so on the fewest devices: its
- * table tells where it fits. */
+/* True if the plan is not known to be too large, or was predicted to be so on the fewest devices:
+ * its table tells where it fits. */
 static bool may_fit(const struct candidate *c, const struct plan_view *v)
 {
 	return !v->ran_out ||
@@ -277,7 +277,8 @@ void try_plan(struct candidate *c, int plan)
 double plan_goodput_now(const struct decision *d, const struct candidate *c)
 {
 	const struct run *run = c->run;
-	int own = job_plan_index(c->plans, run->configuration.plan), r = run->configuration.replicas;
+	int own = job_plan_index(c->plans, run->configuration.plan);
+	int r = run->configuration.replicas;
 
 	/* where devices went away, a run may hold more than the tables have rows for */
 	if (own < 0 || r > d->n_usable + d->n_elsewhere ||

@@ -59,8 +59,8 @@ void try_plan(struct candidate *c, int plan);
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
-/* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there is
- * none, of the first plan. */
+/* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there
+ * is none, of the first plan. */
 int plan_to_try(const struct job_plans *p, unsigned kinds);
 /* The least and the most devices become multiples of the width of the plan to be tried. A run that
  * may be suspended keeps its number. elastic: the policy reads goodput, and gives multiples. */

@@ -15,7 +15,8 @@ int store_run_read_cores(struct store *s, struct run *run, struct err *err)
 	sqlite3_stmt *q;
 	int rc;
 
-	if (sql_query(s, &q, err, "SELECT coalesce(cores, '') FROM runs WHERE id = ?", "i", run->id))
+	if (sql_query(s, &q, err, "SELECT coalesce(cores, '') FROM runs WHERE id = ?", "i",
+		      run->id))
 		return -1;
 	rc = sql_row(s, q, err);
 	if (rc == 1)

@@ -8,7 +8,8 @@ unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_VISIBLE_DEVICES
 POLLUX_SLOTS=2
 export POLLUX_SLOTS
 # Two slots of one core each, even on a larger machine.
-two=$(perl -e 'open my $f, "<", "/proc/self/status"; my ($l) = join("", <$f>) =~ /Cpus_allowed_list:\s+(\S+)/;
+two=$(perl -e 'open my $f, "<", "/proc/self/status";
+	my ($l) = join("", <$f>) =~ /Cpus_allowed_list:\s+(\S+)/;
 	print join ",", (map { /(\d+)-(\d+)/ ? $1 .. $2 : $_ } split /,/, $l)[0, 1]')
 taskset -p -c "$two" $$ >/dev/null
 slots=$("$POLLUX" devices --json | json 'print scalar grep { $_->{cores} == 1 && !/shared by/ }
@@ -18,22 +19,27 @@ cleanup() { end_jobs >/dev/null; }
 submit() { "$POLLUX" submit -q "$@"; }
 binding() { store "SELECT binding FROM run_devices JOIN runs ON runs.id = run_id
 	WHERE job_id = $1 ORDER BY run_id DESC LIMIT 1"; }
+leader_of() {
+	store "SELECT $leader_pid FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1"
+}
 allowed() { # allowed JOB: the processors of the job's command
-	leader=$(store "SELECT $leader_pid FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")
+	leader=$(leader_of "$1")
 	perl -ne 'print $1 if /Cpus_allowed_list:\s+(\S+)/' "/proc/$leader/status"
 }
 is_bound() { [ "$(allowed "$1")" = "$2" ]; }
-child_is_bound() { # the child of the command: threads and processes that were there are bound as well
+child_is_bound() { # the child of the command
 	perl -e 'my ($leader, $want) = @ARGV; for (glob "/proc/$leader/task/*/children") {
 		open my $f, "<", $_ or next; for (split " ", <$f> // "") {
 			open my $g, "<", "/proc/$_/status" or next;
 			exit 0 if join("", <$g>) =~ /Cpus_allowed_list:\s+\Q$want\E$/m } } exit 1' \
-		"$(store "SELECT $leader_pid FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")" "$2"
+		"$(leader_of "$1")" "$2"
 }
 log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
 ended() { [ -n "$(store "SELECT 1 FROM runs WHERE job_id = $1 AND state = 'ended'")" ]; }
 told='echo "$OMP_NUM_THREADS"; sleep 1000 & wait'
-runs() { [ "$(store "SELECT state FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")" = running ]; }
+runs() {
+	[ "$(store "SELECT state FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")" = running ]
+}
 
 wide=$(submit --plan dp= --no-preempt -- sh -c "$told")
 "$POLLUX" schedule

@@ -43,7 +43,8 @@ is 'a plan measured once is compared with one measured often' 'dp - 0 0, gc dp 1
 	"$(json_of "$both" 'print join ", ", map { join " ", $_->{name}, $_->{reference} // "-",
 		$_->{borrows_pass} ? 1 : 0, $_->{borrows_sync} ? 1 : 0 } @{$d->{plans}}')"
 is 'the ratio is near that at the common size' '1.26 1.04 1.52' "$(json_of "$both" '
-	my $p = $d->{plans}[1]; printf "%.2f %.2f %.2f", map { $p->{$_} } qw(ratio ratio_low ratio_high)')"
+	my $p = $d->{plans}[1];
+	printf "%.2f %.2f %.2f", map { $p->{$_} } qw(ratio ratio_low ratio_high)')"
 like 'explain says so' 'ratio +a step of gc takes 1\.26 \(1\.04 to 1\.52\) times as long as of dp' \
 	"$("$POLLUX" explain "$both")"
 like 'and what is borrowed' 'from there come its times of a pass and synchronisation' \
@@ -75,7 +76,8 @@ ends "$near"
 is 'a size that is predicted to fit runs in the plan that was measured' 'dp 1' "$(plans_of "$near")"
 large=$(submit -b 128 --workload v --plan dp= --plan other=-o -- true)
 ends "$large"
-is 'where no measured plan fits, one that was not measured is tried' 'other 1' "$(plans_of "$large")"
+is 'where no measured plan fits, one that was not measured is tried' 'other 1' \
+	"$(plans_of "$large")"
 gib=$(perl -e "printf '%.3g of %.3g GiB', 1.25 * $machine / 2 ** 30, $machine / 2 ** 30")
 like 'the reason says how much is needed, of how much' "plan other \\(dp needs $gib\\)" \
 	"$(store "SELECT text FROM events WHERE job_id = $large AND kind = 'assigned'")"
@@ -83,8 +85,9 @@ is 'explain has what a sample takes' 0.0094 "$(json_of "$large" "printf '%.4f',
 	\$d->{plans}[0]{memory_sample_bytes} / $machine")"
 ended=$(store "SELECT id FROM runs WHERE job_id = $large")
 store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-	local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s)
-	SELECT run_id, 1, kind, 1, 1, 128, 1, 1000, 100, 0, 0, 2 FROM run_devices WHERE run_id = $ended"
+	local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
+	step_time_s) SELECT run_id, 1, kind, 1, 1, 128, 1, 1000, 100, 0, 0, 2
+	FROM run_devices WHERE run_id = $ended"
 like 'and compares the plans by it' "best on 1 +other, .*\\(dp needs $gib\\)" \
 	"$("$POLLUX" explain "$large")"
 finish

@@ -117,5 +117,6 @@ hungry='if [ $POLLUX_LOCAL_BATCH -gt 16 ]; then echo "CUDA out of memory." >&2; 
 large=$(submit -r 2:4 -b 64 --batch-range 16:64 --accumulate --retries 3 --plan tp:width=2= \
 	-- sh -c "$hungry" sh)
 ok 'a job whose replica has too little memory ends' ends "$large"
-like 'with a smaller local batch' '^tp [24]/2 (64|32) 1, tp [24]/2 (16|8) [124]' "$(sizes_of "$large")"
+like 'with a smaller local batch' '^tp [24]/2 (64|32) 1, tp [24]/2 (16|8) [124]' \
+	"$(sizes_of "$large")"
 finish

@@ -34,7 +34,8 @@ refused 'a plan has a name' "the name of a plan is 1 to 32 of a-z" --plan =--gc
 refused 'of few letters' "not 'GC'" --plan GC=--gc
 refused 'and arguments' "a plan is NAME=ARGS" --plan gc
 refused 'two plans have two names' "two plans have the name 'gc'" --plan gc= --plan gc=--gc
-refused 'attributes have names' 'an attribute is width=N, cores=N or group=NAME' --plan gc:color=red=--gc
+refused 'attributes have names' 'an attribute is width=N, cores=N or group=NAME' \
+	--plan gc:color=red=--gc
 refused 'no plan on a shared device' 'give one of --plan and --share' --plan gc= --share
 refused 'templates in arguments are known ones' "unknown template '{color}' in --plan" \
 	--plan 'gc={color}'

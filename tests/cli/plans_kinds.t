@@ -1,6 +1,6 @@
 #!/bin/sh
-# plans_kinds.t - plans where there are GPUs of two kinds: what runs out of memory on the small kind,
-# where plans are compared, one kind for each job.
+# plans_kinds.t - plans where there are GPUs of two kinds: what runs out of memory on the small
+# kind, where plans are compared, one kind for each job.
 # shellcheck disable=SC2016,SC2317 # Perl and sh for later; cleanup is called by the trap
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] ||
@@ -27,16 +27,26 @@ ends() { # ends JOB: passes are made until it is done
 	done
 	return 1
 }
+ends_beside() { # as ends, while other jobs run
+	for _ in 1 2 3 4 5; do
+		"$POLLUX" schedule
+		"$POLLUX" wait --timeout $((2 * TIME_SCALE)) "$1" >/dev/null && return
+	done
+	return 1
+}
 runs_of() { # runs_of JOB: plan, devices and kind of each run
-	store "SELECT group_concat(plan || ' ' || replicas || ' ' || kind, '; ') FROM (SELECT DISTINCT
-		r.id, r.plan, r.replicas, replace(replace(d.kind, 'NVIDIA ', ''), ' GiB', '') AS kind
-		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1 ORDER BY r.id)"
+	store "SELECT group_concat(plan || ' ' || replicas || ' ' || kind, '; ') FROM
+		(SELECT DISTINCT r.id, r.plan, r.replicas,
+		replace(replace(d.kind, 'NVIDIA ', ''), ' GiB', '') AS kind
+		FROM runs r JOIN run_devices d ON d.run_id = r.id
+		WHERE r.job_id = $1 ORDER BY r.id)"
 }
 measured() { # measured JOB SECONDS: of a step with its batch on one device
 	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
 		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
 		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT r.id, 1, d.kind, 1, 1, r.local_batch_size, 1, 1000, 100, 0, 0, $2, $2 / 1000, $2
+		SELECT r.id, 1, d.kind, 1, 1, r.local_batch_size, 1, 1000, 100, 0, 0,
+		$2, $2 / 1000, $2
 		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
 }
 took() { store "UPDATE runs SET peak_device_memory_bytes = $2 * 1073741824 WHERE job_id = $1"; }
@@ -54,6 +64,15 @@ is 'does not try there what ran out' 'gc 1 Small, 12' "$(runs_of "$next")"
 other=$(submit -b 64 --kind "$large" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
 ok 'a job on the large kind' ends "$other"
 is 'does' 'dp 1 Large, 24; gc 1 Large, 24' "$(runs_of "$other")"
+
+sleeper() { submit --no-preempt --kind "$large" -- sleep 1000; }
+first=$(sleeper) second=$(sleeper)
+"$POLLUX" schedule
+left=$(submit -b 64 --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
+ok 'a job that may have any kind, and finds the small one' ends_beside "$left"
+is 'does not try there what may fit on the large one' 'gc 1 Small, 12' "$(runs_of "$left")"
+"$POLLUX" cancel "$first" "$second" >/dev/null
+wait_for 20 no_supervisor
 
 # --- plans that were measured, and their memory ---
 for size in 16:.016:4 32:.032:7 64:.064:13; do

@@ -1,5 +1,5 @@
-/* test_cores.c - which processors runs are bound to, where plans want more than their share. */
-#include "../../src/sched/cores.h"
+/* test_core_share.c - which processors runs are bound to, where plans want more than their share. */
+#include "pollux/core_share.h"
 
 #include <stdlib.h>
 #include <string.h>

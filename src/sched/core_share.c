@@ -1,5 +1,5 @@
-/* cores.c - see cores.h. */
-#include "cores.h"
+/* core_share.c - see pollux/core_share.h. */
+#include "pollux/core_share.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,18 +1,19 @@
-/* cores.h - the second pass of a decision: which processors the runs are bound to, where plans want
- * more than the share of their devices.
+/* core_share.h - the second pass of a decision: which processors the runs are bound to, where plans
+ * want more than the share of their devices.
  *
  *	cores_share(devices, n_devices, runs, n_runs);
  *	if (runs[i].bound) ... runs[i].given ...
  *
- * Each processor is at home at one of the devices that are near it. A run that wants processors takes
- * those at home at its own devices first. What it lacks then comes from devices that no run has, and
- * from devices whose runs want less; runs take in turn, one processor each. Processors that a run has
- * now are preferred to those near its devices, these to the nearest by number. A run that wants no
- * number of processors is bound to those near its devices, without those given to others.
+ * Each processor is at home at one of the devices that are near it. A run that wants processors
+ * takes those at home at its own devices first. What the run lacks then comes from devices that no
+ * run has, and from devices whose runs want less; runs take in turn, one processor each. Processors
+ * that a run has now are preferred to those near its devices, these to the nearest by number. A run
+ * that wants no number of processors is bound to those near its devices, without those given to
+ * others.
  *
  * Without a run that wants processors nothing is bound. Pure functions. */
-#ifndef SCHED_CORES_H
-#define SCHED_CORES_H
+#ifndef POLLUX_CORE_SHARE_H
+#define POLLUX_CORE_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +39,7 @@ static inline void core_set_add(struct core_set *s, int p)
 
 struct cores_device {
 	struct core_set near;
-	int run;			/* index of the run that has the device, or one of the above */
+	int run;			/* index of the run that has it, or one of the above */
 };
 
 struct cores_run {
