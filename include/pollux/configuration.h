@@ -9,11 +9,13 @@
 
 #define CONFIGURATION_KIND_SIZE 128
 #define CONFIGURATION_PLAN_SIZE 33
-#define CONFIGURATION_PLAN_HASH_SIZE 9
+#define CONFIGURATION_PLAN_HASH_SIZE 20
 
 struct configuration {
-	int replicas;			/* data-parallel workers, one device each */
-	int64_t local_batch_size;	/* samples per replica and pass; 0: the job declared none */
+	/* Devices. Each is a data-parallel worker, unless a worker has several (width). */
+	int replicas;
+	int width;			/* devices of one worker, by its plan; 0 or 1: one */
+	int64_t local_batch_size;	/* samples per worker and pass; 0: the job declared none */
 	int accumulation_steps;		/* passes per update, all of them; 1 = none */
 	int nodes;			/* number of nodes that the replicas run on */
 	char kind[CONFIGURATION_KIND_SIZE];	/* kind of device, as in device.h; "": any */
@@ -39,21 +41,42 @@ static inline struct configuration configuration_make(int replicas, int64_t loca
 	};
 }
 
+/* The devices of one data-parallel worker. */
+static inline int configuration_width(const struct configuration *c)
+{
+	return c->width > 1 ? c->width : 1;
+}
+
+/* The data-parallel workers. */
+static inline int configuration_workers(const struct configuration *c)
+{
+	return c->replicas / configuration_width(c);
+}
+
+/* A configuration of workers with one device each becomes one of workers with several. */
+static inline void configuration_widen(struct configuration *c, int width)
+{
+	c->width = width > 1 ? width : 0;
+	c->replicas *= configuration_width(c);
+}
+
 /* Samples per optimizer update; 0: the job declared none. */
 static inline int64_t configuration_batch_size(const struct configuration *c)
 {
-	return c->replicas * c->local_batch_size * c->accumulation_steps;
+	return configuration_workers(c) * c->local_batch_size * c->accumulation_steps;
 }
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 uint64_t configuration_hash(const struct configuration *c);
-/* Adds "128 = 2 * 64 * 1": batch size, replicas, local batch size, passes. Adds " on 2 nodes" if
+/* Adds "128 = 2 * 64 * 1": batch size, workers, local batch size, passes. Adds " on 2 nodes" if
  * there are several nodes, and " in plan gc". */
 void configuration_print(const struct configuration *c, struct text *out);
 
 static inline struct throughput_place configuration_place(const struct configuration *c)
 {
-	return (struct throughput_place){ .nodes = c->nodes, .replicas = c->replicas };
+	return (struct throughput_place){
+		.nodes = c->nodes, .replicas = configuration_workers(c),
+	};
 }
 
 static inline struct configuration configuration_at(struct throughput_place place,

@@ -29,8 +29,10 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 		      struct devices_view *v, struct err *err);
 void devices_view_release(struct devices_view *v);
 
-/* Count the devices that jobs can use, and copy the kind of the first of them, if any. */
-int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct err *err);
+/* Count the devices that jobs can use, and copy the kind and the memory of the first of them, if
+ * any. */
+int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, int64_t *memory_bytes,
+			 struct err *err);
 
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */

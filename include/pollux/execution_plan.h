@@ -16,11 +16,16 @@
 #include "pollux/err.h"
 
 #define EXECUTION_PLANS_MAX 16
+#define EXECUTION_PLAN_WIDTH_MAX 64	/* devices of one replica */
+#define EXECUTION_PLAN_CORES_MAX 1024	/* cores for each device */
 
 struct execution_plan {
 	char name[CONFIGURATION_PLAN_SIZE];
-	char hash[CONFIGURATION_PLAN_HASH_SIZE];	/* of args: other arguments, another plan */
+	/* of args and width: a plan with others is another plan */
+	char hash[CONFIGURATION_PLAN_HASH_SIZE];
 	char group[CONFIGURATION_PLAN_SIZE];	/* plans of a group read each other's checkpoints */
+	int width;				/* devices of one replica, at least 1 */
+	int cores;				/* wanted for each device; 0: the device's share */
 	char *args;				/* owned; "": none */
 };
 
@@ -29,7 +34,8 @@ struct execution_plans {
 	int count;
 };
 
-/* Parses declarations "NAME[:group=G]=ARGS", with a line feed between them. text NULL: no plans.
+/* Parses declarations "NAME[:KEY=VALUE,...]=ARGS", with a line feed between them; the keys are
+ * width, cores and group. text NULL: no plans.
  * -1: *err (EX_USAGE) says which plan is wrong; nothing is to be released. */
 int execution_plans_parse(const char *text, struct execution_plans *plans, struct err *err);
 void execution_plans_release(struct execution_plans *plans);
@@ -49,5 +55,7 @@ char *execution_plan_workload_of(const char *workload, const char *plans, const 
 /* The workload of a name that was made this way, or of the name of a workload without plans. The
  * caller frees the result. */
 char *execution_plan_base(const char *workload);
+/* The devices of one replica, by such a name: the hash of a plan with several says how many. */
+int execution_plan_width(const char *workload);
 
 #endif

@@ -24,6 +24,7 @@ struct explanation {
 	char *split;		/* owned; how its sweep's workload was split; NULL: it was not */
 	char device_kind[128];		/* of the devices that can be used; "": none can */
 	int n_devices;			/* devices that can be used */
+	int64_t device_bytes;		/* the memory of one; 0: they share the machine's */
 
 	/* Kinds of the usable devices; none where there is only one. */
 	int n_kinds;
@@ -33,6 +34,9 @@ struct explanation {
 		/* On the least number of devices; 0: not known. */
 		double goodput;
 		bool expected;	/* by the speed of the devices, not measured */
+		struct size_times sizes;	/* owned */
+		/* of step times, to the slowest measured kind, as a pass reckons; if expected */
+		struct fit_expectation ratio;
 	} kinds[SCHED_KINDS];
 
 	struct job_metric_list metrics;	/* that programs of the job sent last */
@@ -109,6 +113,7 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e);
 int explanation_read_kinds(struct session *s, struct explanation *e, int slots, struct err *err);
 void explanation_print_kinds(const struct explanation *e, const struct output *out);
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
+void explanation_release_kinds(struct explanation *e);
 
 /* explain_plot.c: draw goodput against devices and batch sizes, by gnuplot. EX_FAILED: there is
  * nothing to draw. Further errors are those of picture_draw. */

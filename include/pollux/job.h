@@ -144,6 +144,8 @@ struct job_command {
 	bool env_names_only;		/* the values were forgotten: env has names, no '=' */
 };
 
+#define RUN_CORES_SIZE 1024
+
 struct run {
 	int64_t id, job_id;
 	int number;			/* 1 = the job's first */
@@ -222,6 +224,8 @@ struct run {
 	bool other_plan;		/* then it goes on under another plan */
 	/* of the arguments of configuration.plan */
 	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
+	/* the processors that it is bound to, "0-3,8"; "": those of its devices */
+	char cores[RUN_CORES_SIZE];
 	int forgotten;			/* 1: its step times; 2: what it told of memory */
 	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
 	 * that it had */

@@ -12,6 +12,7 @@
 #include "pollux/goodput.h"
 #include "pollux/job.h"
 #include "pollux/memory_bounds.h"
+#include "pollux/memory_model.h"
 #include "pollux/pool.h"
 
 struct knowledge;
@@ -31,8 +32,9 @@ struct job_model {
 	/* Sizes can be chosen: a batch size was declared, and steps were timed. */
 	bool known;
 	struct goodput_model goodput;	/* without limits by memory: see job_model_on() */
-	int max_replicas;		/* most replicas to try; 0: unknown */
-	int min_replicas;		/* declared */
+	int max_replicas;		/* most devices to try; 0: unknown */
+	int min_replicas;		/* devices, as declared */
+	int width;			/* devices of one replica; 0 or 1: one */
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
 	enum noise_basis noise_basis;
 	struct noise_estimate noise;	/* goodput holds the expected noise scale */
@@ -49,25 +51,35 @@ struct job_model {
 	/* Borrowed from the knowledge, which has to outlive the model and stay where it is. */
 	struct memory_bounds memory;
 	struct failed_sizes failed;
+	const struct memory_peak *peaks;	/* of sizes that fitted */
+	int n_peaks;
+	struct memory_model needs;
 };
 
 /* Makes the model of a job. Changes k only to remember the noise scale of jobs that never ran. */
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m);
 
-/* The goodput model, limited to local batches that work with this number of replicas.
+/* True if so many devices are a whole number of replicas. */
+bool job_model_divides(const struct job_model *m, int devices);
+/* The replicas that run on so many devices, at least 1. */
+int job_model_workers(const struct job_model *m, int devices);
+/* The goodput model, limited to local batches that work with this number of devices.
  * max_local_batch_size is -1 if none works. */
-struct goodput_model job_model_on(const struct job_model *m, int replicas);
+struct goodput_model job_model_on(const struct job_model *m, int devices);
 
-/* Finds the configuration of greatest goodput on a number of replicas of one node, rounded as by
+/* Finds the configuration of greatest goodput on a number of devices of one node, rounded as by
  * goodput_best_round(). If no configuration is within the limits of what was tried, the job may
  * still run as it was submitted, with its batch spread by configuration_spread(). It does so on the
- * fewest replicas that it declares. Without a range of batch sizes it also does so on more
- * replicas, unless the batch is known to fail there. A batch that is known not to work is replaced
+ * fewest devices that it declares. Without a range of batch sizes it also does so on more
+ * devices, unless the batch is known to fail there. A batch that is known not to work is replaced
  * by one that works, if this is legal (configuration_within()). Returns false, with all zero, if
- * the job is not to be given this number of replicas. */
-bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
+ * the job is not to be given this number of devices. */
+bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice);
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);
+/* True if the submitted sizes are predicted to take more memory than there is. Then adds "needs 31
+ * of 24 GiB" to t, which may be NULL. */
+bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t);
 
 #endif

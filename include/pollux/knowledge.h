@@ -14,15 +14,28 @@
 #include "pollux/err.h"
 #include "pollux/job_model.h"
 #include "pollux/kind_ratio.h"
+#include "pollux/plan_ratio.h"
 #include "pollux/pool.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_models.h"
 
+/* What is expected of a plan by another plan of the workload (plan_ties.h). */
+struct plan_tie {
+	char reference[CONFIGURATION_PLAN_SIZE];	/* the other plan; "": there is none */
+	struct fit_expectation ratio;	/* of step times, to those of the reference */
+	bool pass, sync;		/* times of a pass, of synchronisation are borrowed */
+	struct throughput_params params;	/* with these times */
+};
+
 struct knowledge {
 	bool modelled;			/* model holds a fit of at least one observation */
+	int width;			/* devices of one replica under its plan; 0 or 1: one */
 	struct model_row model;
 	struct residuals residuals;	/* owned; measured times over modelled ones */
 	struct size_times sizes;	/* owned; of one device */
+	struct fit_observation *seen;	/* owned; one for each configuration */
+	int n_seen;
+	struct plan_tie tie;
 	struct noise_window *windows;	/* owned; from all jobs of the workload */
 	int n_windows;
 	bool noise_is_measured;		/* even by one replica in one pass */
@@ -35,6 +48,9 @@ struct knowledge {
 					   their lengths differ */
 	struct step_time_list step_times;	/* owned; for jobs without a batch size */
 	struct memory_bounds memory;	/* owned */
+	struct memory_peak *peaks;	/* owned; of sizes that fitted, under a plan */
+	int n_peaks;
+	struct memory_model needs;	/* from these peaks */
 	struct failed_sizes failed;	/* owned */
 };
 
@@ -49,7 +65,11 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 /* Loads only k->memory and k->failed, and replaces those that k has. */
 int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err);
+/* Sets what a size may take of a device's memory, or of the machine's if the devices share that. */
+void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t host_bytes);
 void knowledge_release(struct knowledge *k);
+/* Computes the residuals anew, to other parameters than those of the fit. */
+void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params);
 
 /* Reads the observations for a fit: one entry for each configuration. The caller frees *entries. */
 int knowledge_observations(struct store *s, const char *workload, const char *device_kind,

@@ -22,10 +22,13 @@ struct plan_list {
 	int n_devices;
 };
 
-/* Reads what is known of a job's plans. The list is empty if the job declares no plan. */
+/* Reads what is known of a job's plans. The list is empty if the job declares no plan.
+ * device_bytes: the memory of a device; 0: devices share the machine's. */
 int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
-		   struct plan_list *list, struct err *err);
+		   int64_t device_bytes, struct plan_list *list, struct err *err);
 void plan_list_release(struct plan_list *list);
+/* What is known of the plan of this name; NULL: there is no such plan. */
+const struct plan_known *plan_list_find(const struct plan_list *list, const char *name);
 /* Prints a table of what was tried and the best plan for 1, 2, 4, 8 devices. Prints nothing for a
  * job without plans. */
 void plan_list_print(const struct plan_list *list, const struct output *out);

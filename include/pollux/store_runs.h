@@ -52,6 +52,9 @@ int store_run_set_stopping(struct store *s, int64_t id, struct err *err);
 /* The most memory of a device that the newest runs of a workload took; 0: not known. */
 int store_device_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
 int store_run_set_device_memory(struct store *s, int64_t id, int64_t bytes, struct err *err);
+/* The processors that a run is bound to: run->cores. */
+int store_run_set_cores(struct store *s, int64_t id, const char *cores, struct err *err);
+int store_run_read_cores(struct store *s, struct run *run, struct err *err);
 /* The largest memory that a run of the job had; 0: not known. */
 int store_job_peak_memory(struct store *s, int64_t id, int64_t *bytes, struct err *err);
 /* Sets another configuration for a run that goes on. The supervisor offers it to the program at the

@@ -1,7 +1,8 @@
 /* template.h - the {names} in a job's command, replaced at each launch.
  *
- *	{batch} {local_batch} {accum} {gpus} {lr} {lr_scale} {samples} {checkpoint} {newest}
- *	{resume} {plan} {port} {job} {run}	"{{" is a literal "{"; a "}" needs no escape
+ *	{batch} {local_batch} {accum} {gpus} {replicas} {lr} {lr_scale} {samples} {checkpoint}
+ *	{newest} {resume} {plan} {port} {job} {run}
+ *	"{{" is a literal "{"; a "}" needs no escape
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as

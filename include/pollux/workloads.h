@@ -34,6 +34,8 @@ int workloads_learn(struct store *s, const char *kind, const struct strings *nam
  * with their stored models. */
 int workloads_refresh(struct store *s, const char *kind, const struct strings *names, bool models,
 		      struct workload_list *list, struct err *err);
+/* Once the list is complete: the plans of each workload learn from each other (plan_ties.h). */
+void workloads_tie_plans(struct workload_list *list);
 void workload_list_release(struct workload_list *list);
 
 /* The workload on this kind of device; NULL: nothing is known. */

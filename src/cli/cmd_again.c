@@ -175,7 +175,7 @@ static void print_command(const struct again *a)
 	struct asked o = a->o->asked;
 
 	o.declared.learning_rate = a->is.declared.learning_rate;
-	submit_print_command(&o, a->command.argv.items, NULL);
+	submit_print_command(&o, a->command.argv.items, NULL, a->is.declared.plans);
 }
 
 static int submit_again(struct again *a, const struct selecting *what, struct err *err)

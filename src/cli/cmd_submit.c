@@ -253,7 +253,7 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
 	     submission_after(&cmd_submit, o, &after, err) ? -1 : 0;
 	if (rc == 0 && dry_run)
-		submit_print_command(o, argv, NULL);
+		submit_print_command(o, argv, NULL, job.declared.plans);
 	else if (rc == 0)
 		rc = submission_add(o, &job, &command, &after, err);
 	dependency_list_release(&after);

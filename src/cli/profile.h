@@ -26,9 +26,9 @@ struct profile_options {
 /* Each returns the exit status, or -1 with *err as main.c wants it. */
 int profile_devices(const struct profile_options *o, struct err *err);
 int profile_command(const struct profile_options *o, char **argv, struct err *err);
-/* Profiles the command on the kinds that the pattern matches; NULL: as --kind says. Sets *job_id to
- * the job of the profile; 0: none was added. */
-int profile_on_kind(const struct profile_options *o, char **argv, char *kind,
+/* Profiles the command on the kinds that the pattern matches; NULL: as --kind says. notes: first
+ * says what the command lacks. Sets *job_id to the job of the profile; 0: none was added. */
+int profile_on_kind(const struct profile_options *o, char **argv, char *kind, bool notes,
 		    int64_t *job_id, struct err *err);
 /* Profiles the command on each kind of device in turn, and prints a table by kind. */
 int profile_each_kind(const struct profile_options *o, char **argv, struct err *err);

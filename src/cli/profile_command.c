@@ -159,7 +159,8 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 		output_message("note: its command has no {batch} or {local_batch}: unless it heeds "
 			       "POLLUX_BATCH or POLLUX_LOCAL_BATCH, it does the same at every "
 			       "size");
-	if (job->declared.max_replicas != 1 && !template_mentions(argv, "gpus"))
+	if (job->declared.max_replicas != 1 && !template_mentions(argv, "gpus") &&
+	    !template_mentions(argv, "replicas"))
 		output_message("note: its command has no {gpus}: unless it heeds POLLUX_REPLICAS, "
 			       "it does the same on any number of devices");
 }
@@ -222,7 +223,7 @@ static int finish(struct session *s, const struct job *job, const struct profile
 }
 
 static int profile(const struct profile_options *o, struct profile_settings *settings,
-		   struct job *job, const struct job_command *command, struct err *err)
+		   struct job *job, const struct job_command *command, bool notes, struct err *err)
 {
 	struct profile_end end;
 	struct session s;
@@ -230,9 +231,11 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
-	note_limits(job);
-	note_sizes(job, command);
-	if (o->asked.checkpoint_dir)
+	if (notes) {
+		note_limits(job);
+		note_sizes(job, command);
+	}
+	if (notes && o->asked.checkpoint_dir)
 		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
 				"'%s', removed after each point, instead of --checkpoint-dir",
 				s.paths.dir);
@@ -261,7 +264,7 @@ static void forget_schedule(struct asked *o)
 
 /* Profiles the command as it would be submitted, except that its checkpoints are the profile's
  * own. */
-int profile_on_kind(const struct profile_options *o, char **argv, char *kind,
+int profile_on_kind(const struct profile_options *o, char **argv, char *kind, bool notes,
 		    int64_t *job_id, struct err *err)
 {
 	struct asked asked = o->asked;
@@ -284,8 +287,9 @@ int profile_on_kind(const struct profile_options *o, char **argv, char *kind,
 	if (rc == 0) {
 		/* A total is the work of one run, not of all points together. */
 		job.declared.total_samples = (double)NAN;
-		note_command(argv);
-		rc = profile(o, &settings, &job, &command, err);
+		if (notes)
+			note_command(argv);
+		rc = profile(o, &settings, &job, &command, notes, err);
 	}
 	*job_id = job.id;
 	job_command_release(&command);
@@ -297,7 +301,7 @@ int profile_command(const struct profile_options *o, char **argv, struct err *er
 {
 	int64_t job_id;
 
-	return profile_on_kind(o, argv, NULL, &job_id, err);
+	return profile_on_kind(o, argv, NULL, true, &job_id, err);
 }
 
 int profile_show(const struct profile_options *o, int64_t job_id, struct err *err)

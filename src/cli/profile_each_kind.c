@@ -87,9 +87,9 @@ static int print_table(const struct profile_options *o, int64_t job_id, struct e
 }
 
 /* Profiles the command on one kind. A kind on which it fails does not keep the others from being
- * measured; the last failure stays in *failure. */
+ * measured; the last failure stays in *failure. notes: say what the command lacks. */
 static int profile_kind(const struct profile_options *o, char **argv, const char *name,
-			int64_t *job_id, struct err *failure)
+			bool notes, int64_t *job_id, struct err *failure)
 {
 	struct text pattern = TEXT_INIT;
 	int64_t id = 0;
@@ -98,7 +98,7 @@ static int profile_kind(const struct profile_options *o, char **argv, const char
 	quote(name, &pattern);
 	printf("%s%s\n\n", *job_id ? "\n" : "", name);
 	fflush(stdout);
-	rc = profile_on_kind(o, argv, pattern.data, &id, failure);
+	rc = profile_on_kind(o, argv, pattern.data, notes, &id, failure);
 	text_release(&pattern);
 	if (rc < 0)
 		output_messagef("not measured on %s: %s", name, failure->text);
@@ -117,10 +117,10 @@ int profile_each_kind(const struct profile_options *o, char **argv, struct err *
 	strings_init(&names);
 	rc = read_kinds(o, &names, err);
 	if (rc == 0 && names.count < 2)
-		rc = profile_on_kind(o, argv, NULL, &ignored, err);
+		rc = profile_on_kind(o, argv, NULL, true, &ignored, err);
 	/* A status above 0 is that of a signal, which ends everything. */
 	for (size_t i = 0; names.count > 1 && i < names.count && rc <= 0; i++)
-		rc = profile_kind(o, argv, names.items[i], &job_id, &failure);
+		rc = profile_kind(o, argv, names.items[i], i == 0, &job_id, &failure);
 	if (names.count > 1 && rc <= 0) {
 		*err = failure;
 		rc = job_id ? print_table(o, job_id, err) : -1;

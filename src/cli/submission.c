@@ -117,6 +117,19 @@ static bool can_resume(const struct job_command *c)
 	       template_mentions(&c->argv, "resume");
 }
 
+/* A plan whose replicas have several devices needs a multiple of them within --replicas. */
+static int check_width(const struct declaration *d, const struct execution_plan *plan,
+		       struct err *err)
+{
+	int least = (d->min_replicas + plan->width - 1) / plan->width * plan->width;
+
+	if (d->max_replicas == 0 || least <= d->max_replicas)
+		return 0;
+	return err_set(err, EX_USAGE, "option '--plan': a replica of plan '%s' has %d devices, and "
+		       "--replicas %d:%d allows no multiple of %d", plan->name, plan->width,
+		       d->min_replicas, d->max_replicas, plan->width);
+}
+
 static int check_templates(const struct declaration *d, const struct job_command *c,
 			   struct err *err)
 {
@@ -134,7 +147,8 @@ static int check_templates(const struct declaration *d, const struct job_command
 		return -1;
 	rc = 0;
 	for (int i = 0; rc == 0 && i < plans.count; i++)
-		rc = template_check_plan(plans.items[i].args, &facts, err);
+		rc = template_check_plan(plans.items[i].args, &facts, err) ||
+		     check_width(d, &plans.items[i], err) ? -1 : 0;
 	execution_plans_release(&plans);
 	return rc || submission_check_promise(d, err) ? -1 : 0;
 }
@@ -176,7 +190,8 @@ static void set_defaults(const struct asked *o, const struct job_command *c, str
 		d->workload = submission_default_workload(c);
 	if (!d->learning_rate_rule)
 		d->learning_rate_rule = xstrdup("adascale");
-	if (!asked_gives(o, "replicas") && template_mentions(&c->argv, "gpus"))
+	if (!asked_gives(o, "replicas") && (template_mentions(&c->argv, "gpus") ||
+					    template_mentions(&c->argv, "replicas")))
 		d->max_replicas = 0;
 	d->accumulates = d->accumulates || mentions(c, "accum");
 }

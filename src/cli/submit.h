@@ -23,7 +23,9 @@ int submit_group(const struct submit_asked *o, char **argv, struct err *err);
 char *submit_run_name(const char *of_group, const struct strings *parameters);
 /* Prints a command as it would run: variables of --env before it, quoted for sh(1). Words that
  * pollux puts in at launch stay in braces, except {lr}: it is the rate at --batch, as it was typed
- * among the job's parameters, or (NULL) as a number is written. */
-void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate);
+ * among the job's parameters, or (NULL) as a number is written. plans: as declared, or NULL. With
+ * plans there is a line for each, with its words and POLLUX_PLAN. */
+void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate,
+			  const char *plans);
 
 #endif

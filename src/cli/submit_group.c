@@ -31,57 +31,18 @@ struct group_submission {
 	struct store *store;
 };
 
-/* --- a command in words --- */
+/* --- the commands --- */
 
-static void add_argument(struct text *line, const char *argument, const char *learning_rate)
+static void print_commands(const struct group_submission *g)
 {
-	struct text word = TEXT_INIT;
+	const struct sweep *s = &g->sweep;
 
-	for (const char *p = argument; *p; p++) {
-		if (text_starts_with(p, "{lr}") && learning_rate) {
-			text_add(&word, learning_rate);
-			p += strlen("{lr}") - 1;
-			continue;
-		}
-		p += text_starts_with(p, "{{");
-		text_add_byte(&word, *p, 1);
-	}
-	text_add_shell_quoted(line, word.data);
-	text_release(&word);
-}
-
-void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate)
-{
-	double rate = o->declared.learning_rate;
-	struct text line = TEXT_INIT;
-	char number[40];
-
-	snprintf(number, sizeof(number), "%.9g", rate);
-	if (!typed_rate && !isnan(rate))
-		typed_rate = number;
-
-	for (size_t i = 0; i < o->env.count; i++) {
-		size_t name = strcspn(o->env.items[i], "=") + 1;
-
-		text_add_bytes(&line, o->env.items[i], name);
-		text_add_shell_quoted(&line, o->env.items[i] + name);
-		text_add(&line, " ");
-	}
-	for (size_t i = 0; argv[i]; i++) {
-		text_add(&line, i ? " " : "");
-		add_argument(&line, argv[i], typed_rate);
-	}
-	puts(line.data);
-	text_release(&line);
-}
-
-static void print_commands(const struct sweep *s)
-{
 	for (int i = 0; i < s->axes.runs; i++) {
 		struct sweep_run run;
 
 		sweep_run_init(s, i, &run);
-		submit_print_command(&run.asked, run.argv.items, sweep_run_learning_rate(&run));
+		submit_print_command(&run.asked, run.argv.items, sweep_run_learning_rate(&run),
+				     g->job.declared.plans);
 		sweep_run_release(&run);
 	}
 }
@@ -305,7 +266,7 @@ int submit_group(const struct submit_asked *o, char **argv, struct err *err)
 	rc = rc ? rc : make_first(&g, argv, err);
 	rc = rc ? rc : read_halving(&g, err);
 	if (rc == 0 && o->sweep.dry_run)
-		print_commands(&g.sweep);
+		print_commands(&g);
 	else if (rc == 0)
 		rc = add_group(&g, argv, err);
 	job_command_release(&g.command);

@@ -65,7 +65,8 @@ static void set_configuration(const struct run *run, struct strings *env)
 {
 	const struct configuration *c = &run->configuration;
 
-	set_integer(env, "POLLUX_REPLICAS", c->replicas);
+	set_integer(env, "POLLUX_DEVICES", c->replicas);
+	set_integer(env, "POLLUX_REPLICAS", configuration_workers(c));
 	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
 	if (c->plan[0])
 		strings_set_variable(env, "POLLUX_PLAN", c->plan);

@@ -6,13 +6,15 @@
 #include "pollux/template.h"
 
 enum name {
-	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_LR, NAME_LR_SCALE, NAME_SAMPLES,
-	NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PLAN, NAME_PORT, NAME_JOB, NAME_RUN, N_NAMES
+	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_REPLICAS, NAME_LR, NAME_LR_SCALE,
+	NAME_SAMPLES, NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PLAN, NAME_PORT, NAME_JOB,
+	NAME_RUN, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
 	[NAME_BATCH] = "batch", [NAME_LOCAL_BATCH] = "local_batch", [NAME_ACCUM] = "accum",
-	[NAME_GPUS] = "gpus", [NAME_LR] = "lr", [NAME_LR_SCALE] = "lr_scale",
+	[NAME_GPUS] = "gpus", [NAME_REPLICAS] = "replicas",
+	[NAME_LR] = "lr", [NAME_LR_SCALE] = "lr_scale",
 	[NAME_SAMPLES] = "samples", [NAME_CHECKPOINT] = "checkpoint", [NAME_NEWEST] = "newest",
 	[NAME_RESUME] = "resume", [NAME_PLAN] = "plan",
 	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
@@ -167,6 +169,7 @@ static void expand_name(int name, const struct template_values *v, struct text *
 	case NAME_LOCAL_BATCH:	text_addf(out, "%lld", (long long)c->local_batch_size); break;
 	case NAME_ACCUM:	text_addf(out, "%d", c->accumulation_steps); break;
 	case NAME_GPUS:		text_addf(out, "%d", c->replicas); break;
+	case NAME_REPLICAS:	text_addf(out, "%d", configuration_workers(c)); break;
 	case NAME_LR:		expand_learning_rate(v, out); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;

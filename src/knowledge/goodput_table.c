@@ -118,8 +118,10 @@ static bool same_goodput_model(const struct goodput_model *x, const struct goodp
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
 {
 	return a->known == b->known && a->max_replicas == b->max_replicas &&
-	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
+	       a->min_replicas == b->min_replicas && a->width == b->width &&
+	       a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
-	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
+	       a->peaks == b->peaks && a->memory.ran_out == b->memory.ran_out &&
+	       a->failed.failed == b->failed.failed &&
 	       same_goodput_model(&a->goodput, &b->goodput);
 }

@@ -136,7 +136,7 @@ static struct goodput_model goodput_model_of(const struct knowledge *k, const st
 	const struct declaration *declared = &job->declared;
 
 	return (struct goodput_model){
-		.params = k->model.fit.params,
+		.params = k->tie.pass || k->tie.sync ? k->tie.params : k->model.fit.params,
 		.residuals = k->residuals.n_places ? &k->residuals : NULL,
 		.noise_scale = (double)NAN,
 		.initial_batch_size = declared->batch_size,
@@ -149,9 +149,10 @@ static struct goodput_model goodput_model_of(const struct knowledge *k, const st
 
 static int max_replicas(const struct knowledge *k, const struct job *job)
 {
-	int most = SCHED_REPLICA_GROWTH * k->model.max_replicas, least = job->declared.min_replicas;
+	int width = k->width > 1 ? k->width : 1, least = job->declared.min_replicas;
+	int most = SCHED_REPLICA_GROWTH * k->model.max_replicas * width;
 
-	return most > least ? most : least;
+	return most > least ? most : (least + width - 1) / width * width;
 }
 
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
@@ -161,13 +162,14 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 	*m = (struct job_model){
 		.known = k->modelled && declared->batch_size > 0,
 		.goodput = goodput_model_of(k, job),
-		.min_replicas = declared->min_replicas,
+		.min_replicas = declared->min_replicas, .width = k->width,
 		.min_batch_size = declared->min_batch_size,
 		.own_max_local_batch_size = declared->max_local_batch_size,
 		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
 			   .interval = { (double)NAN, (double)NAN } },
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
+		.peaks = k->peaks, .n_peaks = k->n_peaks, .needs = k->needs,
 	};
 	if (m->known)
 		m->max_replicas = max_replicas(k, job);
@@ -180,67 +182,135 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 
 /* --- the best configuration --- */
 
-struct goodput_model job_model_on(const struct job_model *m, int replicas)
+static int width_of(const struct job_model *m)
+{
+	return m->width > 1 ? m->width : 1;
+}
+
+bool job_model_divides(const struct job_model *m, int devices)
+{
+	return devices % width_of(m) == 0;
+}
+
+int job_model_workers(const struct job_model *m, int devices)
+{
+	int workers = devices / width_of(m);
+
+	return workers > 1 ? workers : 1;
+}
+
+/* The largest local batch that fitted or is predicted to fit; INT64_MAX: nothing is predicted. */
+static int64_t predicted_most(const struct job_model *m, int workers)
+{
+	int64_t most = memory_model_most(&m->needs, workers);
+
+	for (int i = 0; i < m->n_peaks; i++)
+		if (m->peaks[i].workers == workers && m->peaks[i].local_batch_size > most)
+			most = m->peaks[i].local_batch_size;
+	return most;
+}
+
+struct goodput_model job_model_on(const struct job_model *m, int devices)
 {
 	struct goodput_model g = m->goodput;
-	int64_t too_large = sizes_too_large(&m->memory, &m->failed, replicas);
+	int workers = job_model_workers(m, devices);
+	int64_t too_large = sizes_too_large(&m->memory, &m->failed, workers);
+	int64_t most = predicted_most(m, workers);
+
+	if (most < INT64_MAX && (g.max_local_batch_size == 0 || g.max_local_batch_size > most))
+		g.max_local_batch_size = most > 0 ? most : -1;
 
 	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
-		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, replicas);
+		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, workers);
 	return g;
 }
 
 /* The configuration that a job without any knowledge gets. */
-static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
+static struct goodput_choice as_submitted(const struct job_model *m, int workers)
 {
 	const struct goodput_model *g = &m->goodput;
 
-	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, replicas,
+	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, workers,
 							 m->own_max_local_batch_size,
 							 m->min_batch_size, g->max_batch_size));
 }
 
 bool job_model_fits(const struct job_model *m, const struct configuration *c)
 {
-	int64_t too_large = sizes_too_large(&m->memory, &m->failed, c->replicas);
+	int64_t too_large = sizes_too_large(&m->memory, &m->failed, configuration_workers(c));
 
-	return too_large == 0 || c->local_batch_size < too_large;
+	return (too_large == 0 || c->local_batch_size < too_large) &&
+	       c->local_batch_size <= predicted_most(m, configuration_workers(c));
+}
+
+#define GIB (1024.0 * 1024 * 1024)
+
+bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t)
+{
+	int workers = job_model_workers(m, devices);
+	double part = m->needs.shared ? MEMORY_MODEL_HOST_PART : MEMORY_MODEL_DEVICE_PART;
+	int64_t local;
+
+	if (!m->known)
+		return false;
+	local = as_submitted(m, workers).configuration.local_batch_size;
+	if (local <= predicted_most(m, workers))
+		return false;
+	if (t)
+		text_addf(t, "needs %.3g of %.3g GiB",
+			  memory_model_bytes(&m->needs, workers, (double)local) / GIB,
+			  m->needs.limit_bytes / part / GIB);
+	return true;
 }
 
 /* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
  * does. Returns false if the batch needs no replacement or has none. */
-static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
+static bool as_fits(const struct job_model *m, int workers, struct goodput_choice *choice)
 {
 	const struct goodput_model *g = &m->goodput;
-	int64_t limit = sizes_limit(&m->memory, &m->failed, replicas);
+	int64_t limit = sizes_limit(&m->memory, &m->failed, workers);
+	int64_t most = predicted_most(m, workers);
 	struct batch_range range = {
 		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
 	};
 	struct configuration c;
 
+	if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
+		limit = most;
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
-	    !configuration_within(&range, replicas, limit, &c))
+	    !configuration_within(&range, workers, limit, &c))
 		return false;
 	*choice = goodput_choice_of(g, c);
 	return true;
 }
 
-bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
+/* As job_model_best(), by the number of replicas. *choice is a configuration of replicas that have
+ * one device each. least: the job declares no fewer replicas. */
+static bool best_of_workers(const struct job_model *m, const struct goodput_model *g, int workers,
+			    bool least, struct goodput_choice *choice)
 {
-	struct goodput_model g = job_model_on(m, replicas);
-
-	*choice = (struct goodput_choice){ .goodput = 0 };
-	if (replicas > m->max_replicas)
-		return false;
-	if (g.max_local_batch_size >= 0 &&
-	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
+	if (g->max_local_batch_size >= 0 &&
+	    goodput_best_round(g, (struct throughput_place){ 1, workers }, choice))
 		return true;
-	*choice = as_submitted(m, replicas);
-	if ((replicas <= m->min_replicas || m->goodput.max_batch_size == 0) &&
+	*choice = as_submitted(m, workers);
+	if ((least || m->goodput.max_batch_size == 0) &&
 	    job_model_fits(m, &choice->configuration))
 		return true;
-	if (as_fits(m, replicas, choice) || replicas <= m->min_replicas)
-		return true;
+	return as_fits(m, workers, choice) || least;
+}
+
+bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice)
+{
+	struct goodput_model g = job_model_on(m, devices);
+	bool least = devices - width_of(m) < m->min_replicas;
+
 	*choice = (struct goodput_choice){ .goodput = 0 };
-	return false;
+	if (devices > m->max_replicas || !job_model_divides(m, devices))
+		return false;
+	if (!best_of_workers(m, &g, devices / width_of(m), least, choice)) {
+		*choice = (struct goodput_choice){ .goodput = 0 };
+		return false;
+	}
+	configuration_widen(&choice->configuration, m->width);
+	return true;
 }

@@ -10,6 +10,7 @@
 #include "pollux/policy.h"
 #include "pollux/prior.h"
 #include "pollux/store_device_measurements.h"
+#include "pollux/store_runs.h"
 
 #define REPLICAS_MAX 1024		/* most measured replicas that count for residuals */
 
@@ -41,7 +42,7 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 		const struct configuration *c = &list.items[i].window.configuration;
 
 		k->windows[k->n_windows++] = window_of(&list.items[i]);
-		if (c->replicas == 1 && c->accumulation_steps == 1)
+		if (configuration_workers(c) == 1 && c->accumulation_steps == 1)
 			k->noise_is_measured = true;
 	}
 	gradient_list_release(&list);
@@ -81,9 +82,9 @@ static int bounded(int replicas)
 	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
 }
 
-/* Sets the times by size, and residuals for all numbers of replicas that a job may be given, but at
- * most for a bounded number, whatever the store holds. */
-static void set_measured(struct knowledge *k, const struct fit_observation *seen, int n)
+/* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
+ * number, whatever the store holds. */
+void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params)
 {
 	int n_places = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas);
 	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
@@ -91,10 +92,19 @@ static void set_measured(struct knowledge *k, const struct fit_observation *seen
 	for (int i = 0; i < n_places; i++)
 		places[i] = (struct throughput_place){ 1, i + 1 };
 	residuals_release(&k->residuals);
+	k->residuals = residuals_of(k->seen, k->n_seen, params, places, n_places);
+	free(places);
+}
+
+/* Takes over the observations. */
+static void set_measured(struct knowledge *k, struct fit_observation *seen, int n)
+{
+	free(k->seen);
+	k->seen = seen;
+	k->n_seen = n;
 	size_times_release(&k->sizes);
 	k->sizes = size_times_of(seen, n);
-	k->residuals = residuals_of(seen, n, &k->model.fit.params, places, n_places);
-	free(places);
+	knowledge_set_residuals(k, &k->model.fit.params);
 }
 
 static void fit_entries(const struct pool_entry *entries, int n, const struct fit_prior *prior,
@@ -109,13 +119,12 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 	model->fit = fit_throughput(fit, n, &options);
 	for (int i = 0; i < n; i++) {
 		model->n_steps += entries[i].observation.n_steps;
-		if (entries[i].configuration.replicas > model->max_replicas)
-			model->max_replicas = entries[i].configuration.replicas;
+		if (configuration_workers(&entries[i].configuration) > model->max_replicas)
+			model->max_replicas = configuration_workers(&entries[i].configuration);
 		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
 			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}
 	set_measured(k, fit, n);
-	free(fit);
 }
 
 /* Computes residuals from all measurements, also from those after the fit of the model. */
@@ -130,7 +139,6 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 		return -1;
 	fit = xcalloc((size_t)n, sizeof(*fit));
 	set_measured(k, fit, pool_fit_observations(entries, n, fit));
-	free(fit);
 	free(entries);
 	return 0;
 }
@@ -184,13 +192,68 @@ struct knowledge knowledge_of_nothing(void)
 	return (struct knowledge){ .restart_s = (double)NAN, .typical_samples = (double)NAN };
 }
 
+/* The store counts devices, the bounds count replicas. */
+static void count_workers(struct memory_trial *trials, int n, int width)
+{
+	for (int i = 0; i < n; i++)
+		trials[i].configuration.replicas /= width;
+}
+
 int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err)
 {
+	k->width = execution_plan_width(workload);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
-	return store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
-	       store_failed_sizes(s, workload, device_kind, &k->failed, err) ? -1 : 0;
+	if (store_memory_bounds(s, workload, device_kind, &k->memory, err) ||
+	    store_failed_sizes(s, workload, device_kind, &k->failed, err))
+		return -1;
+	count_workers(k->memory.ran_out, k->memory.n_ran_out, k->width);
+	count_workers(k->memory.fitted, k->memory.n_fitted, k->width);
+	count_workers(k->failed.failed, k->failed.n_failed, k->width);
+	count_workers(k->failed.worked, k->failed.n_worked, k->width);
+	return 0;
+}
+
+/* --- memory --- */
+
+static void add_peak(struct knowledge *k, const struct plan_size *size)
+{
+	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
+
+	if (size->out_of_memory || bytes <= 0 || size->local_batch_size <= 0)
+		return;
+	k->peaks = xgrow(k->peaks, k->n_peaks, sizeof(*k->peaks));
+	k->peaks[k->n_peaks++] = (struct memory_peak){
+		size->replicas / k->width, size->local_batch_size, (double)bytes,
+	};
+}
+
+/* Reads the peaks of sizes that fitted. Only plans are chosen by what they need. */
+static int read_peaks(struct store *s, const char *workload, const char *device_kind,
+		      struct knowledge *k, struct err *err)
+{
+	struct plan_size_list sizes;
+
+	if (!strstr(workload, PLAN_SEPARATOR))
+		return 0;
+	if (store_plan_sizes(s, workload, device_kind, &sizes, err))
+		return -1;
+	k->needs.shared = true;
+	for (int i = 0; i < sizes.count; i++)
+		if (sizes.items[i].device_bytes > 0)
+			k->needs.shared = false;
+	for (int i = 0; i < sizes.count; i++)
+		add_peak(k, &sizes.items[i]);
+	free(sizes.items);
+	k->needs = memory_model_fit(k->peaks, k->n_peaks, k->needs.shared);
+	return 0;
+}
+
+void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t host_bytes)
+{
+	k->needs.limit_bytes = k->needs.shared ? MEMORY_MODEL_HOST_PART * (double)host_bytes
+					       : MEMORY_MODEL_DEVICE_PART * (double)device_bytes;
 }
 
 static int read_length(struct store *s, const char *workload, struct knowledge *k, struct err *err)
@@ -212,7 +275,8 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 	    store_restart_cost(s, workload, &k->restart_s, err) ||
 	    read_length(s, workload, k, err) ||
 	    store_step_times(s, workload, device_kind, &k->step_times, err) ||
-	    knowledge_load_sizes(s, workload, device_kind, k, err)) {
+	    knowledge_load_sizes(s, workload, device_kind, k, err) ||
+	    read_peaks(s, workload, device_kind, k, err)) {
 		knowledge_release(k);
 		return -1;
 	}
@@ -229,6 +293,8 @@ void knowledge_release(struct knowledge *k)
 	step_time_list_release(&k->step_times);
 	residuals_release(&k->residuals);
 	size_times_release(&k->sizes);
+	free(k->seen);
+	free(k->peaks);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };

@@ -5,6 +5,7 @@
 
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
+#include "pollux/plan_ties.h"
 #include "pollux/workloads.h"
 
 struct workload *workloads_find(const struct workload_list *list, const char *name,
@@ -146,6 +147,58 @@ int workloads_refresh(struct store *s, const char *kind, const struct strings *n
 	if (rc || (models && load_all_measured(s, kind, names, false, list, err)))
 		return -1;
 	return load_others(s, kind, names, list, err);
+}
+
+/* --- plans of a workload --- */
+
+/* The bytes of a name before its plan; 0: it has none. */
+static size_t base_length(const char *name)
+{
+	const char *separator = strstr(name, PLAN_SEPARATOR);
+
+	return separator ? (size_t)(separator - name) : 0;
+}
+
+static bool are_siblings(const struct workload *a, const struct workload *b)
+{
+	size_t length = base_length(a->name);
+
+	return b->measured && length == base_length(b->name) && !strcmp(a->kind, b->kind) &&
+	       strncmp(a->name, b->name, length) == 0;
+}
+
+/* Ties the plans of the workload of item i, if no earlier item has this workload. */
+static void tie_siblings(struct workload_list *list, int i, char (*plans)[CONFIGURATION_PLAN_SIZE],
+			 struct plan_tie_item *items)
+{
+	const struct workload *first = &list->items[i];
+	int n = 0;
+
+	for (int k = 0; k < list->count; k++) {
+		struct workload *w = &list->items[k];
+		const char *plan = w->name + base_length(w->name) + 1;
+
+		if (!are_siblings(first, w))
+			continue;
+		if (k < i)
+			return;
+		snprintf(plans[n], sizeof(plans[n]), "%.*s", (int)strcspn(plan, "#"), plan);
+		items[n] = (struct plan_tie_item){ plans[n], &w->k };
+		n++;
+	}
+	plan_ties_make(items, n);
+}
+
+void workloads_tie_plans(struct workload_list *list)
+{
+	char (*plans)[CONFIGURATION_PLAN_SIZE] = xcalloc((size_t)list->count + 1, sizeof(*plans));
+	struct plan_tie_item *items = xcalloc((size_t)list->count + 1, sizeof(*items));
+
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i].measured && base_length(list->items[i].name) > 0)
+			tie_siblings(list, i, plans, items);
+	free(plans);
+	free(items);
 }
 
 void workload_list_release(struct workload_list *list)

@@ -11,7 +11,8 @@
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b)
 {
-	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
+	return a->replicas == b->replicas && configuration_width(a) == configuration_width(b) &&
+	       a->local_batch_size == b->local_batch_size &&
 	       a->accumulation_steps == b->accumulation_steps && a->nodes == b->nodes &&
 	       strcmp(a->kind, b->kind) == 0 && strcmp(a->plan, b->plan) == 0;
 }
@@ -30,6 +31,8 @@ uint64_t configuration_hash(const struct configuration *c)
 	hash = mix(hash, (uint64_t)c->local_batch_size);
 	hash = mix(hash, (uint64_t)c->accumulation_steps);
 	hash = mix(hash, (uint64_t)c->nodes);
+	if (c->width > 1)
+		hash = mix(hash, (uint64_t)c->width);
 	for (const char *k = c->kind; *k; k++)
 		hash = mix(hash, (unsigned char)*k);
 	for (const char *p = c->plan; *p; p++)
@@ -40,7 +43,7 @@ uint64_t configuration_hash(const struct configuration *c)
 void configuration_print(const struct configuration *c, struct text *out)
 {
 	text_addf(out, "%lld = %d * %lld * %d", (long long)configuration_batch_size(c),
-		  c->replicas, (long long)c->local_batch_size, c->accumulation_steps);
+		  configuration_workers(c), (long long)c->local_batch_size, c->accumulation_steps);
 	if (c->nodes > 1)
 		text_addf(out, " on %d nodes", c->nodes);
 	if (c->plan[0])

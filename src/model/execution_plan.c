@@ -17,6 +17,8 @@ static int check_name(const char *what, const char *name, size_t length, struct 
 	return 0;
 }
 
+#define WIDTH_MARK 'w'		/* in a hash: the number of devices of a replica follows */
+
 /* 64-bit FNV-1a. */
 static void hash_args(struct execution_plan *p)
 {
@@ -25,24 +27,70 @@ static void hash_args(struct execution_plan *p)
 	for (const char *c = p->args; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
 	snprintf(p->hash, sizeof(p->hash), "%08x", (unsigned)(hash ^ hash >> 32));
+	if (p->width > 1)
+		snprintf(p->hash + 8, sizeof(p->hash) - 8, "%c%d", WIDTH_MARK, p->width);
+}
+
+static int parse_number(const struct execution_plan *p, const char *key, const char *text,
+			int most, int *number, struct err *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	long value = digits > 0 && digits < 6 ? strtol(text, NULL, 10) : 0;
+
+	*number = (int)value;
+	if (value < 1 || value > most || (text[digits] != '=' && text[digits] != ','))
+		return err_set(err, EX_USAGE, "plan '%s': %s is a number from 1 to %d, not "
+			       "'%.*s'", p->name, key, most, (int)strcspn(text, "=,"), text);
+	return 0;
+}
+
+static int parse_group(struct execution_plan *p, const char *text, struct err *err)
+{
+	size_t length = strcspn(text, "=,");
+
+	if (check_name("the group", text, length, err))
+		return -1;
+	memcpy(p->group, text, length);
+	return 0;
+}
+
+/* Returns the value if text begins with "KEY=", else NULL. */
+static const char *value_of(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	return strncmp(text, key, length) == 0 && text[length] == '=' ? text + length + 1 : NULL;
+}
+
+/* Parses one attribute, and moves *text behind its value. */
+static int parse_attribute(struct execution_plan *p, const char **text, struct err *err)
+{
+	const char *value, *start = *text;
+	int rc;
+
+	if ((value = value_of(start, "group")))
+		rc = parse_group(p, value, err);
+	else if ((value = value_of(start, "width")))
+		rc = parse_number(p, "width", value, EXECUTION_PLAN_WIDTH_MAX, &p->width, err);
+	else if ((value = value_of(start, "cores")))
+		rc = parse_number(p, "cores", value, EXECUTION_PLAN_CORES_MAX, &p->cores, err);
+	else
+		return err_set(err, EX_USAGE, "plan '%s': an attribute is width=N, cores=N or "
+			       "group=NAME, not '%.40s'", p->name, start);
+	*text = value + strcspn(value, "=,");
+	return rc;
 }
 
 /* *text is behind the ':', and is moved to the '=' before the arguments. */
 static int parse_attributes(struct execution_plan *p, const char **text, struct err *err)
 {
-	static const char key[] = "group=";
-	const char *value = *text + strlen(key);
-	size_t length;
+	int rc = parse_attribute(p, text, err);
 
-	if (strncmp(*text, key, strlen(key)) != 0)
-		return err_set(err, EX_USAGE, "plan '%s': the one attribute is group=NAME, not "
-			       "'%.40s'", p->name, *text);
-	length = strcspn(value, "=,");
-	if (check_name("the group", value, length, err))
-		return -1;
-	memcpy(p->group, value, length);
-	*text = value + length;
-	return 0;
+	while (rc == 0 && **text == ',') {
+		(*text)++;
+		rc = parse_attribute(p, text, err);
+	}
+	return rc;
 }
 
 static int parse_plan(const char *text, struct execution_plan *p, struct err *err)
@@ -50,7 +98,7 @@ static int parse_plan(const char *text, struct execution_plan *p, struct err *er
 	size_t length = strcspn(text, ":=");
 
 	if (!text[length])
-		return err_set(err, EX_USAGE, "a plan is NAME=ARGS or NAME:group=GROUP=ARGS, not "
+		return err_set(err, EX_USAGE, "a plan is NAME=ARGS or NAME:KEY=VALUE=ARGS, not "
 			       "'%.60s'", text);
 	if (check_name("the name", text, length, err))
 		return -1;
@@ -73,7 +121,7 @@ int execution_plans_parse(const char *text, struct execution_plans *plans, struc
 	*plans = (struct execution_plans){ 0 };
 	err->exit_status = 0;
 	while (rc == 0 && (line = strsep(&rest, "\n"))) {
-		struct execution_plan p = { .args = NULL };
+		struct execution_plan p = { .width = 1 };
 
 		rc = parse_plan(line, &p, err);
 		if (rc == 0 && execution_plans_find(plans, p.name))
@@ -143,4 +191,14 @@ char *execution_plan_base(const char *workload)
 
 	base[strcspn(base, PLAN_SEPARATOR)] = '\0';
 	return base;
+}
+
+int execution_plan_width(const char *workload)
+{
+	const char *plan = strstr(workload, PLAN_SEPARATOR);
+	const char *hash = plan ? strrchr(plan, '#') : NULL;
+	const char *mark = hash ? strchr(hash, WIDTH_MARK) : NULL;
+	long width = mark ? strtol(mark + 1, NULL, 10) : 1;
+
+	return width >= 1 && width <= EXECUTION_PLAN_WIDTH_MAX ? (int)width : 1;
 }

@@ -10,7 +10,8 @@
 
 static bool is_usable(const struct fit_observation *o)
 {
-	return o->configuration.replicas == 1 && o->configuration.accumulation_steps == 1 &&
+	return configuration_workers(&o->configuration) == 1 &&
+	       o->configuration.accumulation_steps == 1 &&
 	       o->configuration.local_batch_size > 0 && o->step_time_s > FIT_TIME_MIN_S &&
 	       o->step_time_s < FIT_TIME_MAX_S;
 }

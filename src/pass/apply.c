@@ -98,6 +98,8 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 		return store_run_set_wanted(store, a->run->id, &a->sizes.configuration,
 					    a->sizes.learning_rate_scale, err) ||
 		       write_event(a, store, "change", err) ? -1 : 0;
+	case ACTION_BIND:
+		return store_run_set_cores(store, a->run->id, a->why, err);
 	case ACTION_END_LOST:		/* each in a transaction of its own, before this one */
 	case ACTION_WAKE:
 	case ACTION_LAUNCH:
@@ -167,6 +169,7 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_CHANGE:
 	case ACTION_SUSPEND:
 	case ACTION_RESUME:
+	case ACTION_BIND:
 		engine_wake(at, a->run);
 		return 0;
 	case ACTION_START:

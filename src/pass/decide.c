@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "binding.h"
 #include "decision.h"
 #include "guarantees.h"
 #include "job_plans.h"
@@ -41,6 +42,7 @@ void decision_free(struct decision *d)
 	if (!d)
 		return;
 	forget_kinds(d);
+	forget_bindings(d);
 	for (int j = 0; j < d->n; j++) {
 		if (d->candidates[j].owns_table)
 			goodput_table_free(d->candidates[j].table);
@@ -222,6 +224,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	share_place_guests(s, d);
 	share_give_seats(s, d);
 	choose_all_sizes(s, d);
+	bind_runs(s, d);
 	explain_kinds(d);
 	explain_plans(d);
 	explain_guarantees(s, d);

@@ -7,6 +7,7 @@
 #include "pollux/assign.h"
 #include "pollux/goodput_table.h"
 
+struct binding;
 struct job_plans;
 struct job_guarantee;
 
@@ -76,6 +77,8 @@ struct decision {
 	/* Devices that other users have. Jobs are weighed for these as well, to tell the others how
 	 * many devices they want. */
 	int n_elsewhere;
+	struct binding *bindings;	/* owned; of the runs that go on or start: binding.h */
+	int n_bindings;
 	struct person me;		/* sharing.c: what the others are told, before the plan */
 	int *owner;			/* by device: index of the candidate that is to have it */
 };

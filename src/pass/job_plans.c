@@ -8,18 +8,6 @@
 
 #include "pollux/mem.h"
 
-static const struct execution_plan *plan_at(const struct job_plans *p, int i)
-{
-	return &p->declared.items[i];
-}
-
-static int index_of(const struct job_plans *p, const char *name)
-{
-	const struct execution_plan *plan = execution_plans_find(&p->declared, name);
-
-	return plan ? (int)(plan - p->declared.items) : -1;
-}
-
 /* --- memory --- */
 
 static bool ran_out_on(const struct snapshot *s, const struct job *job, const char *plan,
@@ -42,7 +30,8 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	const struct declaration *declared = &c->job->declared;
 	const struct plan_view *v = &c->plans->views[i];
 	struct workload *w = workloads_find(&s->workloads, v->workload, kind);
-	int r = declared->min_replicas;
+	int width = plan_at(c->plans, i)->width;
+	int devices = (declared->min_replicas + width - 1) / width * width, r = devices / width;
 	struct configuration submitted;
 	struct goodput_choice best;
 	struct job_model m;
@@ -60,7 +49,7 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	if (w->measured) {
 		knowledge_of_job(&w->k, c->job, &m);
 		if (m.known)
-			return !job_model_best(&m, r, &best) ||
+			return !job_model_best(&m, devices, &best) ||
 			       !job_model_fits(&m, &best.configuration);
 	}
 	submitted = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
@@ -115,21 +104,6 @@ static bool is_allowed(const struct candidate *c, const struct execution_plan *p
 	return !had || execution_plans_share(had, plan);
 }
 
-/* The index of the first plan that may fit; if there is none, of the first plan. */
-static int to_be_tried(const struct job_plans *p)
-{
-	int first = -1;
-
-	for (int i = 0; i < p->declared.count; i++) {
-		if (!p->views[i].allowed)
-			continue;
-		if (!p->views[i].ran_out)
-			return i;
-		first = first < 0 ? i : first;
-	}
-	return first < 0 ? 0 : first;
-}
-
 static const struct configuration *newest_ran_out(const struct snapshot *s,
 						  const struct plan_view *v, const char *kind)
 {
@@ -158,19 +132,25 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		v->workload = execution_plan_workload(declared->workload, plan->name, plan->hash);
 		v->allowed = is_allowed(c, plan);
 		v->ran_out = is_too_large_everywhere(s, d, c, i);
+		for (int k = 0; k < d->n_kinds; k++)
+			if (is_too_large(s, c, i, d->kinds[k].name))
+				v->ran_out_on |= 1U << k;
 		v->known_to_fail = v->ran_out && declared->batch_size > 0;
 		for (int k = 0; k < s->devices.count && !v->too_large; k++)
 			v->too_large = newest_ran_out(s, v, s->devices.items[k].kind);
 	}
-	p->trial = to_be_tried(p);
+	p->trial = plan_to_try(p, 0);
 	return p;
 }
 
 void find_plans(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].job->declared.plans)
+		if (d->candidates[j].job->declared.plans) {
 			d->candidates[j].plans = plans_of(s, d, &d->candidates[j]);
+			if (!s->policy->models_goodput)
+				plan_set_bounds(d, j, false);
+		}
 }
 
 void job_plans_free(struct job_plans *p)
@@ -218,6 +198,14 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 		set_table(d, v, plan_at(c->plans, i));
 }
 
+/* True if the plan is not known to be too large, or was predicted to be so on the fewest devices:
+ * its table tells where it fits. */
+static bool may_fit(const struct candidate *c, const struct plan_view *v)
+{
+	return !v->ran_out ||
+	       job_model_lacks_memory(&v->model, c->job->declared.min_replicas, NULL);
+}
+
 /* Puts the best plan for each number of devices into one table. Returns false if none is known to
  * fit on any number. */
 static bool compare(const struct decision *d, struct candidate *c, int *first)
@@ -226,7 +214,7 @@ static bool compare(const struct decision *d, struct candidate *c, int *first)
 	int n = d->n_usable + d->n_elsewhere, n_tables = 0;
 
 	for (int i = 0; i < c->plans->declared.count; i++)
-		if (c->plans->views[i].table && !c->plans->views[i].ran_out)
+		if (c->plans->views[i].table && may_fit(c, &c->plans->views[i]))
 			tables[n_tables++] = c->plans->views[i].table;
 	*first = -1;
 	if (n_tables == 0)
@@ -235,7 +223,7 @@ static bool compare(const struct decision *d, struct candidate *c, int *first)
 	c->owns_table = true;
 	for (int r = c->job->declared.min_replicas; r <= n && *first < 0; r++)
 		if (c->table->goodput[r] > 0)
-			*first = index_of(c->plans, c->table->best[r].configuration.plan);
+			*first = job_plan_index(c->plans, c->table->best[r].configuration.plan);
 	if (*first >= 0)
 		return true;
 	goodput_table_free(c->table);
@@ -248,7 +236,7 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
 	struct job_plans *p = c->plans;
-	int first, own = c->run ? index_of(p, c->run->configuration.plan) : -1;
+	int first, own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
 
 	for (int i = 0; i < p->declared.count; i++)
 		weigh_plan(s, d, c, i);
@@ -257,6 +245,7 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 		first = own >= 0 && p->views[own].table ? own : first;
 	} else {
 		first = p->trial;
+		plan_set_bounds(d, j, true);
 	}
 	c->workload = p->views[first].known;
 	c->model = p->views[first].model;
@@ -264,7 +253,7 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 
 int plan_index(const struct candidate *c, const char *name)
 {
-	return *name ? index_of(c->plans, name) : 0;
+	return *name ? job_plan_index(c->plans, name) : 0;
 }
 
 void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput)
@@ -288,7 +277,8 @@ void try_plan(struct candidate *c, int plan)
 double plan_goodput_now(const struct decision *d, const struct candidate *c)
 {
 	const struct run *run = c->run;
-	int own = index_of(c->plans, run->configuration.plan), r = run->configuration.replicas;
+	int own = job_plan_index(c->plans, run->configuration.plan);
+	int r = run->configuration.replicas;
 
 	/* where devices went away, a run may hold more than the tables have rows for */
 	if (own < 0 || r > d->n_usable + d->n_elsewhere ||
@@ -296,74 +286,4 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	    !strcmp(c->table->best[r].configuration.plan, run->configuration.plan))
 		return (double)NAN;
 	return c->plans->views[own].table->goodput[r];
-}
-
-int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
-{
-	const struct job_plans *p = c->plans;
-	const struct run *run = c->run ? c->run : c->suspended;
-	int own = p && run ? index_of(p, run->configuration.plan) : -1;
-
-	if (!p)
-		return -1;
-	/* another plan costs a relaunch: the policy weighs that */
-	if (own >= 0 && p->views[own].allowed && run->configuration.replicas == replicas &&
-	    !d->choices[c - d->candidates].reconfigure)
-		return own;
-	if (p->trial >= 0)
-		return p->trial;
-	own = replicas <= d->n_usable ? index_of(p, c->table->best[replicas].configuration.plan)
-				      : -1;
-	return own >= 0 ? own : to_be_tried(p);
-}
-
-/* --- in words --- */
-
-static void add_comparison(const struct job_plans *p, int chosen, int other, int replicas,
-			   struct text *why)
-{
-	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
-	const char *name = plan_at(p, other)->name;
-	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
-	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
-
-	text_add(why, why->length ? "; " : "");
-	if (!b->allowed)
-		text_addf(why, "%s cannot read its checkpoints", name);
-	else if (b->ran_out && b->too_large)
-		text_addf(why, "%s ran out of memory with %lld samples on %s", name,
-			  (long long)b->too_large->local_batch_size,
-			  b->too_large->replicas > 1 ? "each device" : "a device");
-	else if (b->ran_out)
-		text_addf(why, "%s %s", name, b->known_to_fail ? "failed" : "ran out of memory");
-	else if (x > 0 && y > 0)
-		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
-			  y < x ? "slower" : "faster");
-	else
-		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
-}
-
-static void explain_plan(const struct decision *d, const struct candidate *c,
-			 struct sched_choice *choice)
-{
-	int replicas = choice->replicas, chosen = choose_plan(d, c, replicas);
-	struct text why = TEXT_INIT, all = TEXT_INIT;
-
-	for (int i = 0; i < c->plans->declared.count; i++)
-		if (i != chosen)
-			add_comparison(c->plans, chosen, i, replicas <= d->n_usable ? replicas : 0,
-				       &why);
-	text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
-	if (why.length)
-		text_addf(&all, " (%s)", why.data);
-	put_reason_first(choice->reason, all.data);
-	text_release(&why);
-	text_release(&all);
-}
-
-void explain_plans(struct decision *d)
-{
-	for (int j = 0; j < d->n; j++)
-		if (d->candidates[j].plans && d->choices[j].replicas > 0)
-			explain_plan(d, &d->candidates[j], &d->choices[j]);
 }

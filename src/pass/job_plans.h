@@ -14,6 +14,7 @@ struct plan_view {
 	char *workload;			/* owned: the name under which knowledge is kept */
 	bool allowed;			/* it can read the checkpoints that the job may have */
 	bool ran_out;			/* at the submitted sizes, on every kind of device */
+	unsigned ran_out_on;		/* bit k: at these sizes, on kind k of the decision */
 	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
 	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
@@ -27,6 +28,19 @@ struct job_plans {
 	struct plan_view *views;	/* owned; by plan */
 	int trial;			/* the plan to be tried; -1: measured ones are compared */
 };
+
+static inline const struct execution_plan *plan_at(const struct job_plans *p, int i)
+{
+	return &p->declared.items[i];
+}
+
+/* The index of the plan of this name; -1: there is none. */
+static inline int job_plan_index(const struct job_plans *p, const char *name)
+{
+	const struct execution_plan *plan = execution_plans_find(&p->declared, name);
+
+	return plan ? (int)(plan - p->declared.items) : -1;
+}
 
 /* Finds out which plans each candidate may have, and which is to be tried. */
 void find_plans(const struct snapshot *s, struct decision *d);
@@ -45,6 +59,16 @@ void try_plan(struct candidate *c, int plan);
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
+/* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there
+ * is none, of the first plan. */
+int plan_to_try(const struct job_plans *p, unsigned kinds);
+/* The least and the most devices become multiples of the width of the plan to be tried. A run that
+ * may be suspended keeps its number. elastic: the policy reads goodput, and gives multiples. */
+void plan_set_bounds(struct decision *d, int j, bool elastic);
+/* The devices of one replica in the plan, 1 for plan -1 and where devices are no multiple. */
+int plan_width(const struct candidate *c, int plan, int devices);
+/* Leaves out the numbers of devices that the width of the plan to be tried does not divide. */
+void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices);
 /* True if some plan that the candidate may have is not known to be too large on the kind. */
 bool plan_is_left(const struct snapshot *s, const struct candidate *c, const char *kind);
 /* True if a run in this plan that runs out of memory is to be followed by one in another. */

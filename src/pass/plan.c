@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binding.h"
 #include "job_plans.h"
 #include "kinds.h"
 #include "plan.h"
@@ -160,6 +161,7 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 	run->suspension = s->suspends ? SUSPENSION_NONE : SUSPENSION_CANNOT;
 	run->other_plan = has_other_plan(&d->candidates[j], run->configuration.plan);
 	set_plan_hash(&d->candidates[j], run);
+	copy_cores(d, j, run->cores, sizeof(run->cores));
 	run->larger_kind = has_larger_kind(d, j, &s->devices.items[first_device(s, d, j)]);
 	run->devices = xcalloc((size_t)run->configuration.replicas, sizeof(*run->devices));
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
@@ -327,6 +329,7 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	tell_those_passed_over(d, p);
 	for (int j = 0; j < d->n; j++)
 		follow_choice(s, d, j, p);
+	plan_bindings(d, p);
 	call_off_deserted(s, p);
 	look_after_runs(s, p);
 	return p;

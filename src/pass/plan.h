@@ -30,6 +30,7 @@ enum action_kind {
 	ACTION_SUSPEND,			/* a run: its devices go to others, it keeps its memory */
 	ACTION_RESUME,			/* a suspended run, on new devices */
 	ACTION_CHANGE,			/* the configuration of a run that goes on */
+	ACTION_BIND,			/* a run to other processors: why lists them */
 	/* What an earlier pass or a supervisor left undone. */
 	ACTION_LAUNCH,			/* start an assigned run */
 	ACTION_ADOPT,			/* end a run that lost its supervisor */

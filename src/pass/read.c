@@ -152,32 +152,6 @@ static int read_host_needs(struct store *store, struct snapshot *s, struct err *
 
 /* --- workloads --- */
 
-static bool contains(const struct strings *list, const char *word)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word))
-			return true;
-	return false;
-}
-
-static void name_plans(const struct declaration *declared, struct strings *names)
-{
-	struct execution_plans plans;
-	struct err ignored;
-
-	if (execution_plans_parse(declared->plans, &plans, &ignored))
-		return;
-	for (int i = 0; i < plans.count; i++) {
-		char *name = execution_plan_workload(declared->workload, plans.items[i].name,
-						     plans.items[i].hash);
-
-		if (!contains(names, name))
-			strings_add(names, name);
-		free(name);
-	}
-	execution_plans_release(&plans);
-}
-
 /* The workloads of jobs that have sizes to choose, and their names under plans. */
 static void name_workloads(const struct snapshot *s, struct strings *names)
 {
@@ -185,7 +159,7 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct declaration *declared = &s->jobs.items[i].declared;
 
-		if (declared->batch_size > 0 && !contains(names, declared->workload))
+		if (declared->batch_size > 0 && !names_contain(names, declared->workload))
 			strings_add(names, declared->workload);
 		if (declared->plans)
 			name_plans(declared, names);
@@ -213,6 +187,10 @@ static int read_workloads(struct store *store, struct snapshot *s,
 			rc = load(store, s->devices.items[d].kind, &names,
 				  s->policy->models_goodput, &s->workloads, err);
 	strings_release(&names);
+	if (rc == 0) {
+		workloads_tie_plans(&s->workloads);
+		limit_plans(s);
+	}
 	return rc;
 }
 

@@ -80,14 +80,16 @@ static bool keep_to_what_works(const struct declaration *declared, const struct 
 		declared->batch_size, declared->min_batch_size, declared->max_batch_size,
 		declared->accumulates,
 	};
-	int64_t limit = w ? sizes_limit(&w->k.memory, &w->k.failed, c->replicas) : 0;
+	int workers = configuration_workers(c), width = c->width;
+	int64_t limit = w ? sizes_limit(&w->k.memory, &w->k.failed, workers) : 0;
 	struct configuration works;
 
 	if (limit <= 0 ||
-	    c->local_batch_size < sizes_too_large(&w->k.memory, &w->k.failed, c->replicas) ||
-	    !configuration_within(&range, c->replicas, limit, &works))
+	    c->local_batch_size < sizes_too_large(&w->k.memory, &w->k.failed, workers) ||
+	    !configuration_within(&range, workers, limit, &works))
 		return false;
 	*c = works;
+	configuration_widen(c, width);
 	return true;
 }
 
@@ -96,6 +98,18 @@ static void name_plan(const struct candidate *c, int plan, struct configuration 
 	if (plan >= 0)
 		memcpy(configuration->plan, c->plans->declared.items[plan].name,
 		       sizeof(configuration->plan));
+}
+
+/* The submitted batch, spread over so many devices. */
+static struct configuration as_submitted(const struct declaration *declared, int devices, int width)
+{
+	struct configuration spread =
+		configuration_spread(declared->batch_size, devices / width,
+				     declared->max_local_batch_size, declared->min_batch_size,
+				     declared->max_batch_size);
+
+	configuration_widen(&spread, width);
+	return spread;
 }
 
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
@@ -112,17 +126,16 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 	struct devices_wanted on = { replicas, kind };
 	struct goodput_choice best;
 	struct job_model model;
-	int plan = choose_plan(d, c, replicas);
+	int plan = choose_plan(d, c, replicas), width = plan_width(c, plan, replicas);
 	bool changed;
 
+	sizes.configuration.width = width > 1 ? width : 0;
 	name_plan(c, plan, &sizes.configuration);
 	if (declared->batch_size == 0)
 		return sizes;
 	best = best_on(s, d, c, plan, &on, &model);
 	sizes.configuration = best.goodput > 0 ? best.configuration
-		: configuration_spread(declared->batch_size, replicas,
-				       declared->max_local_batch_size, declared->min_batch_size,
-				       declared->max_batch_size);
+		: as_submitted(declared, replicas, width);
 	changed = keep_to_what_works(declared, workloads_find(&s->workloads, workload_of(c, plan),
 							      kind), &sizes.configuration);
 	name_plan(c, plan, &sizes.configuration);

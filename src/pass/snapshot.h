@@ -146,6 +146,13 @@ const char *snapshot_full_disk(const struct snapshot *s, const struct job *job);
 int read_share(struct store *store, struct snapshot *s, struct err *err);
 void forget_share(struct snapshot *s);
 
+/* read_plans.c */
+bool names_contain(const struct strings *names, const char *name);
+/* Adds the names of the workload under each plan that is declared. */
+void name_plans(const struct declaration *declared, struct strings *names);
+/* Sets what sizes of each plan may take of the memory there is. */
+void limit_plans(struct snapshot *s);
+
 /* The run that holds devices for the job: assigned or running, and not told to stop. NULL: none. */
 const struct run *snapshot_run_of(const struct snapshot *s, const struct job *job);
 

@@ -78,6 +78,8 @@ static void set_table(const struct snapshot *s, struct decision *d, int j)
 		return;
 	c->table = c->model.known ? goodput_table_of(&c->model, most_devices(d))
 				  : goodput_table_assumed(most_devices(d));
+	if (!c->model.known)
+		divide_by_plan(c, c->table, most_devices(d));
 	c->owns_table = true;
 }
 

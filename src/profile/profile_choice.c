@@ -91,9 +91,11 @@ static int read_known(struct profile *p, struct known *k, struct err *err)
 static struct experiment_limits limits_of(const struct profile *p)
 {
 	const struct declaration *d = &p->job->declared;
+	int width = p->plan ? p->plan->width : 1;
 
 	return (struct experiment_limits){
-		.min_replicas = d->min_replicas, .max_replicas = p->n_devices,
+		.min_replicas = (d->min_replicas + width - 1) / width,
+		.max_replicas = p->n_devices / width,
 		.batch_size = d->batch_size, .min_batch_size = d->min_batch_size,
 		.max_batch_size = d->max_batch_size,
 		.max_local_batch_size = d->max_local_batch_size, .accumulates = d->accumulates,
@@ -133,7 +135,8 @@ static bool choose(const struct profile *p, const struct known *k, struct trial 
 		.share_s = share_s(p, launch, left), .again = p->n_points == 0,
 	};
 
-	if (p->n_points >= max_points(p) && p->settings->max_points > 0)
+	if (e.limits.max_replicas < e.limits.min_replicas ||
+	    (p->n_points >= max_points(p) && p->settings->max_points > 0))
 		return false;
 	/* Without a batch size there is only one point, which is measured once. */
 	if (p->job->declared.batch_size == 0 && p->n_measured > 0)

@@ -75,7 +75,9 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	if (p->plan) {
 		memcpy(run->configuration.plan, p->plan->name, sizeof(p->plan->name));
 		memcpy(run->plan_hash, p->plan->hash, sizeof(p->plan->hash));
+		configuration_widen(&run->configuration, p->plan->width);
 	}
+	c = &run->configuration;
 	run->learning_rate_scale = learning_rate_scale(p->job, c);
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();

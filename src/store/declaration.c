@@ -90,7 +90,7 @@ const struct declared_field declared_fields[] = {
 	{ { "not-kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.not_kind), 0, 0,
 	    "run on no such kind of device", .target = FIELD_TEXT },
 	  COLUMN("not_kind", TEXT, not_kind, UNKNOWN_ZERO, 30, 0), BOTH },
-	{ { "plan", 0, OPTION_LIST, "NAME[:group=GROUP]=ARGS", OFFSET(plans), 0, 0,
+	{ { "plan", 0, OPTION_LIST, "NAME[:KEY=VALUE,...]=ARGS", OFFSET(plans), 0, 0,
 	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
 	    " used, pollux-plans(7)" },
 	  HIDDEN_COLUMN("plans", TEXT, plans, UNKNOWN_ZERO, 34), BOTH },

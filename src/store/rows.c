@@ -149,7 +149,7 @@ static int parse_name(const struct field_names *list, const char *name)
 static void read_batch_size(int64_t batch_size, const struct column_walk *w,
 			    struct configuration *c)
 {
-	int64_t parts = (int64_t)c->replicas * c->accumulation_steps;
+	int64_t parts = (int64_t)configuration_workers(c) * c->accumulation_steps;
 
 	if ((w->column_flags & COLUMN_WANTED) && batch_size != configuration_batch_size(c))
 		c->local_batch_size = 0;

@@ -17,6 +17,7 @@ static const struct store_column of_configuration[] = {
 	  OF_RUN | RUN_WANTED | OBSERVED | GRADIENT | INHERITED),
 	C("share", INT, share, KNOWN, 32, OF_RUN | INHERITED),
 	CHARS("plan", plan, 34, OF_RUN | INHERITED),
+	C("width", INT, width, ZERO, 36, OF_RUN | INHERITED),
 	{ { "batch_size", FIELD_BATCH_SIZE, 0, ZERO, NULL, 0 }, 1, OF_RUN | RUN_WANTED | GRADIENT },
 };
 #undef ROW
@@ -146,6 +147,7 @@ static const struct store_column of_run[] = {
 	C("larger_kind", BOOL, larger_kind, KNOWN, 30, 0),
 	C("other_plan", BOOL, other_plan, KNOWN, 34, 0),
 	CHARS("plan_hash", plan_hash, 34, 0),
+	CHARS("cores", cores, 36, SHOWN),
 	C("forgotten", INT, forgotten, KNOWN, 20, 0),
 	NAMES("suspension", suspension, ZERO, suspension_names, 14, SHOWN | SUSPENSION),
 	C("suspended_boot_s", DOUBLE, suspended_boot_s, UNKNOWN, 14, SUSPENSION),

@@ -80,7 +80,8 @@ int devices_view_read(const struct device_settings *settings, struct session *s,
 	return 0;
 }
 
-int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct err *err)
+int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, int64_t *memory_bytes,
+			 struct err *err)
 {
 	struct device_settings settings = { .slots = slots };
 	struct device_list list;
@@ -88,11 +89,13 @@ int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct
 	if (engine_for_new_runs()->list(&settings, &list, err))
 		return -1;
 	*n = 0;
+	*memory_bytes = 0;
 	for (int i = list.count - 1; i >= 0; i--) {
 		if (!list.items[i].usable)
 			continue;
 		++*n;
 		snprintf(kind, kind_size, "%s", list.items[i].kind);
+		*memory_bytes = list.items[i].memory_bytes;
 	}
 	devices_release(&list);
 	return 0;

@@ -17,7 +17,8 @@
  * the first device. */
 static int read_devices(struct explanation *e, int slots, struct err *err)
 {
-	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind), err))
+	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind),
+				 &e->device_bytes, err))
 		return -1;
 	if (e->item->run && e->item->run->devices)
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s",
@@ -117,6 +118,19 @@ static int read_model(struct session *s, struct explanation *e, const char *work
 	return 0;
 }
 
+/* As a pass does, takes times that were hardly measured under the job's plan from another plan. */
+static void borrow_times(struct explanation *e)
+{
+	const char *plan = e->item->run ? e->item->run->configuration.plan : e->job->progress.plan;
+	const struct plan_known *known = plan_list_find(&e->plans, plan);
+
+	if (!known)
+		return;
+	e->knowledge.tie = known->knowledge.tie;
+	if (e->knowledge.tie.pass || e->knowledge.tie.sync)
+		knowledge_set_residuals(&e->knowledge, &e->knowledge.tie.params);
+}
+
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
 {
 	char *workload = job_knowledge_name(e->job, e->item->run);
@@ -125,6 +139,7 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 	free(workload);
 	if (rc || read_split(s, e, err))
 		return -1;
+	borrow_times(e);
 	knowledge_of_job(&e->knowledge, e->job, &e->model);
 	if (read_command(s, e, err))
 		return -1;
@@ -190,6 +205,8 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 	if (r < e->job->declared.min_replicas ||
 	    (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
 		return "not asked for";
+	if (!job_model_divides(&e->model, r))
+		return "no multiple";	/* of the devices of a replica */
 	if (r > e->model.max_replicas)
 		return "not tried";
 	return e->best[r].goodput > 0 && job_model_fits(&e->model, &e->best[r].configuration)
@@ -240,7 +257,8 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 	/* On one replica, a larger batch needs two passes to measure the noise scale, too, and is
 	 * given only then. While the noise scale is unknown, only throughput can be shown, for any
 	 * number of passes. */
-	bool two_passes = replicas == 1 && batch_size > m0 && !g.noise_is_measured &&
+	int workers = job_model_workers(&e->model, replicas);
+	bool two_passes = workers == 1 && batch_size > m0 && !g.noise_is_measured &&
 			  (g.accumulates || !isnan(g.noise_scale));
 	struct configuration c;
 
@@ -248,9 +266,10 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 		return false;
 	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
 		local_max = batch_size / 2;
-	c = spread_exactly(batch_size, replicas, local_max);
+	c = spread_exactly(batch_size, workers, local_max);
 	if (c.replicas == 0)
-		c = configuration_spread(batch_size, replicas, local_max, m0, max);
+		c = configuration_spread(batch_size, workers, local_max, m0, max);
+	configuration_widen(&c, e->model.width);
 	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > max ||
 	    (c.accumulation_steps > 1 && !g.accumulates))
 		return false;
@@ -314,8 +333,9 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	if (read_machine(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
+	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices,
+			   e->device_bytes, &e->plans, err) ||
 	    read_knowledge(s, e, err) ||
-	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices, &e->plans, err) ||
 	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
 			      err))
 		return -1;
@@ -343,6 +363,7 @@ int explanation_read(struct session *s, int64_t job_id, struct explanation *e, s
 
 void explanation_release(struct explanation *e)
 {
+	explanation_release_kinds(e);
 	status_release(&e->status);
 	decision_row_release(&e->decision);
 	job_metric_list_release(&e->metrics);

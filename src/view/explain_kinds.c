@@ -1,6 +1,7 @@
 /* explain_kinds.c - what a job makes of each kind of device, where there are several. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/engine.h"
@@ -22,15 +23,20 @@ static struct explained_kind *find(struct explanation *e, const char *name)
 static int read_goodput(struct session *s, const struct explanation *e, struct explained_kind *k,
 			struct err *err)
 {
+	char *workload = job_knowledge_name(e->job, e->item->run);
 	struct goodput_choice best;
 	struct knowledge known;
 	struct job_model m;
+	int rc = knowledge_load(&s->store, workload, k->name, &known, err);
 
-	if (knowledge_load(&s->store, e->job->declared.workload, k->name, &known, err))
+	free(workload);
+	if (rc)
 		return -1;
 	knowledge_of_job(&known, e->job, &m);
 	if (m.known && job_model_best(&m, m.min_replicas, &best))
 		k->goodput = best.goodput;
+	k->sizes = known.sizes;		/* ours to release */
+	known.sizes = (struct size_times){ 0 };
 	knowledge_release(&known);
 	return 0;
 }
@@ -63,6 +69,7 @@ static int expect_others(struct session *s, struct explanation *e, struct err *e
 		if (rc)
 			break;
 		quotient = device_measurement_quotient(&known, &list);
+		kind->ratio = kind_ratio(&kind->sizes, &least->sizes, 1 / quotient);
 		kind->expected = quotient > 0;
 		if (kind->expected)
 			kind->goodput = least->goodput * quotient;
@@ -98,6 +105,20 @@ int explanation_read_kinds(struct session *s, struct explanation *e, int slots, 
 	return rc ? rc : expect_others(s, e, err);
 }
 
+/* The step time on an unmeasured kind, as a pass reckons it, with an interval of 95 %. */
+static void print_ratio(const struct explained_kind *k, const struct output *out)
+{
+	fprintf(out->file, "    a step there takes %.2f (%.2f to %.2f) times as long, by what was "
+		"measured\n", k->ratio.value, k->ratio.value * exp(-1.96 * k->ratio.spread),
+		k->ratio.value * exp(1.96 * k->ratio.spread));
+}
+
+void explanation_release_kinds(struct explanation *e)
+{
+	for (int k = 0; k < SCHED_KINDS; k++)
+		size_times_release(&e->kinds[k].sizes);
+}
+
 void explanation_print_kinds(const struct explanation *e, const struct output *out)
 {
 	const struct explained_kind *least = slowest(e);
@@ -119,6 +140,8 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 				format_count(k->goodput).s, k->expected ? " expected" : "",
 				k->goodput / least->goodput, least->name,
 				k->expected ? "speed of the devices" : "measured");
+		if (k->expected)
+			print_ratio(k, out);
 	}
 }
 
@@ -132,6 +155,10 @@ void explanation_print_json_kinds(struct json *j, const struct explanation *e)
 		json_number(j, "goodput", e->kinds[k].goodput > 0 ? e->kinds[k].goodput
 								  : (double)NAN);
 		json_bool(j, "expected", e->kinds[k].expected);
+		json_number(j, "step_time_ratio", e->kinds[k].expected ? e->kinds[k].ratio.value
+								       : (double)NAN);
+		json_number(j, "step_time_ratio_spread", e->kinds[k].expected
+			    ? e->kinds[k].ratio.spread : (double)NAN);
 		json_end(j);
 	}
 	json_end(j);

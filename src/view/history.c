@@ -12,8 +12,10 @@
 
 static int read_devices(struct history *h, struct err *err)
 {
+	int64_t memory_bytes;
+
 	if (devices_count_usable(h->config.slots, &h->n_devices, h->device_kind,
-				 sizeof(h->device_kind), err))
+				 sizeof(h->device_kind), &memory_bytes, err))
 		return -1;
 	if (h->n_devices == 0)
 		return err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "

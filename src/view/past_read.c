@@ -64,8 +64,9 @@ static int gain_of(struct store *s, const struct job *job, const struct run *run
 	knowledge_of_job(&k->knowledge, job, &m);
 	if (!m.known)
 		return 0;
-	submitted = configuration_spread(job->declared.batch_size, c.replicas,
+	submitted = configuration_spread(job->declared.batch_size, configuration_workers(&c),
 					 job->declared.max_local_batch_size, 0, 0);
+	configuration_widen(&submitted, c.width);
 	submitted.nodes = c.nodes;
 	was = goodput_choice_of(&m.goodput, submitted).goodput;
 	if (was > 0)

@@ -6,6 +6,8 @@
 
 #include "pollux/mem.h"
 #include "pollux/plan_list.h"
+#include "pollux/plan_ties.h"
+#include "pollux/proc.h"
 #include "pollux/table.h"
 
 /* --- reading --- */
@@ -33,12 +35,24 @@ static int read_plan(struct store *store, const struct job *job, const char *kin
 		 store_plan_sizes(store, name, kind, &k->sizes, err) ? -1 : 0;
 
 	free(name);
-	if (rc)
-		return -1;
-	knowledge_of_job(&k->knowledge, job, &k->model);
-	if (k->model.known)
-		set_table(k, plan, list->n_devices);
-	return 0;
+	return rc;
+}
+
+static void weigh_plans(const struct job *job, struct plan_list *list)
+{
+	struct plan_tie_item items[EXECUTION_PLANS_MAX];
+
+	for (int i = 0; i < list->declared.count; i++)
+		items[i] = (struct plan_tie_item){ list->declared.items[i].name,
+						   &list->items[i].knowledge };
+	plan_ties_make(items, list->declared.count);
+	for (int i = 0; i < list->declared.count; i++) {
+		struct plan_known *k = &list->items[i];
+
+		knowledge_of_job(&k->knowledge, job, &k->model);
+		if (k->model.known)
+			set_table(k, &list->declared.items[i], list->n_devices);
+	}
 }
 
 static void find_best(struct plan_list *list)
@@ -54,7 +68,7 @@ static void find_best(struct plan_list *list)
 }
 
 int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
-		   struct plan_list *list, struct err *err)
+		   int64_t device_bytes, struct plan_list *list, struct err *err)
 {
 	int most = job->declared.max_replicas;
 
@@ -69,8 +83,19 @@ int plan_list_read(struct store *store, const struct job *job, const char *kind,
 			plan_list_release(list);
 			return -1;
 		}
+	for (int i = 0; i < list->declared.count; i++)
+		knowledge_limit_memory(&list->items[i].knowledge, device_bytes,
+				       proc_memory_bytes("MemTotal:"));
+	weigh_plans(job, list);
 	find_best(list);
 	return 0;
+}
+
+const struct plan_known *plan_list_find(const struct plan_list *list, const char *name)
+{
+	const struct execution_plan *plan = execution_plans_find(&list->declared, name);
+
+	return plan ? &list->items[plan - list->declared.items] : NULL;
 }
 
 void plan_list_release(struct plan_list *list)
@@ -116,16 +141,22 @@ static void add_other(const struct plan_list *list, int i, int replicas, struct 
 	double best = list->best->goodput[replicas];
 	double own = k->table ? k->table->goodput[replicas] : (double)NAN;
 	int64_t too_large = memory_too_large(&k->knowledge.memory, replicas);
+	struct text needs = TEXT_INIT;
 
 	text_addf(t, "%s%s ", t->length ? "; " : "", list->declared.items[i].name);
 	if (own > 0)
 		text_addf(t, "would be %.0f %% slower", 100 * (1 - own / best));
+	else if (replicas % list->declared.items[i].width != 0)
+		text_addf(t, "has %d devices for a replica", list->declared.items[i].width);
+	else if (job_model_lacks_memory(&k->model, replicas, &needs))
+		text_add(t, needs.data);
 	else if (too_large > 0)
 		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
 	else if (failed_sizes_least(&k->knowledge.failed, replicas) > 0)
 		text_add(t, "failed");
 	else
 		text_add(t, k->table ? "was not measured near that" : "was not measured");
+	text_release(&needs);
 }
 
 static void print_best(const struct plan_list *list, int replicas, const struct output *out)
@@ -138,13 +169,33 @@ static void print_best(const struct plan_list *list, int replicas, const struct 
 			add_other(list, i, replicas, &others);
 	text_addf(&label, "best on %d", replicas);
 	text_addf(&t, "%s, batch %lld = %d * %lld * %d%s%s%s", c->plan,
-		  (long long)configuration_batch_size(c), c->replicas,
+		  (long long)configuration_batch_size(c), configuration_workers(c),
 		  (long long)c->local_batch_size, c->accumulation_steps,
 		  others.length ? " (" : "", others.length ? others.data : "",
 		  others.length ? ")" : "");
 	output_textline(out, label.data, &t);
 	text_release(&label);
 	text_release(&others);
+	text_release(&t);
+}
+
+/* The ends of an interval of 95 %. */
+#define RATIO_LOW(r) ((r)->value * exp(-1.96 * (r)->spread))
+#define RATIO_HIGH(r) ((r)->value * exp(1.96 * (r)->spread))
+
+static void print_ratio(const struct plan_list *list, int i, const struct output *out)
+{
+	const struct plan_tie *tie = &list->items[i].knowledge.tie;
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "a step of %s takes %.2f (%.2f to %.2f) times as long as of %s",
+		  list->declared.items[i].name, tie->ratio.value, RATIO_LOW(&tie->ratio),
+		  RATIO_HIGH(&tie->ratio), tie->reference);
+	if (tie->pass || tie->sync)
+		text_addf(&t, "; from there come its times of %s%s%s", tie->pass ? "a pass" : "",
+			  tie->pass && tie->sync ? " and " : "",
+			  tie->sync ? "synchronisation" : "");
+	output_textline(out, "ratio", &t);
 	text_release(&t);
 }
 
@@ -173,6 +224,9 @@ void plan_list_print(const struct plan_list *list, const struct output *out)
 	for (int r = 1; list->best && r <= list->n_devices && r <= 8; r *= 2)
 		if (list->best->goodput[r] > 0)
 			print_best(list, r, out);
+	for (int i = 0; i < list->declared.count; i++)
+		if (list->items[i].knowledge.tie.reference[0])
+			print_ratio(list, i, out);
 }
 
 /* --- for programs --- */
@@ -188,6 +242,25 @@ static void print_json_size(struct json *j, const struct plan_size *size)
 	json_positive(j, "memory_bytes", size->host_bytes);
 	json_bool(j, "out_of_memory", size->out_of_memory);
 	json_end(j);
+}
+
+static void print_json_ratio(struct json *j, const struct plan_tie *tie)
+{
+	bool has = tie->reference[0];
+
+	json_string(j, "reference", has ? tie->reference : NULL);
+	json_number(j, "ratio", has ? tie->ratio.value : (double)NAN);
+	json_number(j, "ratio_low", has ? RATIO_LOW(&tie->ratio) : (double)NAN);
+	json_number(j, "ratio_high", has ? RATIO_HIGH(&tie->ratio) : (double)NAN);
+	json_bool(j, "borrows_pass", tie->pass);
+	json_bool(j, "borrows_sync", tie->sync);
+}
+
+static void print_json_needs(struct json *j, const struct memory_model *m)
+{
+	json_number(j, "memory_fixed_bytes", m->known ? m->fixed_bytes : (double)NAN);
+	json_number(j, "memory_divided_bytes", m->known ? m->divided_bytes : (double)NAN);
+	json_number(j, "memory_sample_bytes", m->known ? m->sample_bytes : (double)NAN);
 }
 
 void plan_list_print_json(const struct plan_list *list, struct json *j)
@@ -208,6 +281,8 @@ void plan_list_print_json(const struct plan_list *list, struct json *j)
 		for (int r = 1; k->table && r <= list->n_devices; r++)
 			json_number(j, NULL, k->table->goodput[r]);
 		json_end(j);
+		print_json_ratio(j, &k->knowledge.tie);
+		print_json_needs(j, &k->knowledge.needs);
 		json_end(j);
 	}
 	json_end(j);

@@ -193,6 +193,8 @@ static void print_plans(struct json *j, const char *declared)
 		for (int i = 0; i < plans.count; i++) {
 			json_object(j, NULL);
 			json_string(j, "name", plans.items[i].name);
+			json_integer(j, "width", plans.items[i].width);
+			json_positive(j, "cores", plans.items[i].cores);
 			json_string(j, "group", plans.items[i].group);
 			json_string(j, "args", plans.items[i].args);
 			json_end(j);

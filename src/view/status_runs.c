@@ -16,11 +16,12 @@ static void cell_batch(struct table *t, const struct configuration *c)
 
 	if (batch_size <= 0)
 		table_text(t, c->plan[0] ? c->plan : "-");
-	else if (c->replicas == 1 && c->accumulation_steps == 1)
+	else if (configuration_workers(c) == 1 && c->accumulation_steps == 1)
 		table_cell(t, "%lld%s%s", (long long)batch_size, blank, c->plan);
 	else
-		table_cell(t, "%lld=%d*%lld*%d%s%s", (long long)batch_size, c->replicas,
-			   (long long)c->local_batch_size, c->accumulation_steps, blank, c->plan);
+		table_cell(t, "%lld=%d*%lld*%d%s%s", (long long)batch_size,
+			   configuration_workers(c), (long long)c->local_batch_size,
+			   c->accumulation_steps, blank, c->plan);
 }
 
 /* Says in one or two words why a run was stopped, else how it ended. */

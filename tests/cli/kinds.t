@@ -229,6 +229,7 @@ END
 	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 --workload each \
 		-- sh steps.sh
 	is '--all-kinds' 0 "$rc"
+	is 'its notes come once' 1 "$(echo "$err" | grep -c 'no {checkpoint}')"
 	like 'has the kinds in a table' 'kinds \(best sizes.*2 cores.*2\.0x of .*1 core' \
 		"$(echo "$out" | tr '\n' ' ')"
 	is 'one profile on each' '1 core 2 cores' "$(store "SELECT DISTINCT d.kind FROM jobs j

@@ -34,7 +34,8 @@ refused 'a plan has a name' "the name of a plan is 1 to 32 of a-z" --plan =--gc
 refused 'of few letters' "not 'GC'" --plan GC=--gc
 refused 'and arguments' "a plan is NAME=ARGS" --plan gc
 refused 'two plans have two names' "two plans have the name 'gc'" --plan gc= --plan gc=--gc
-refused 'a group is the one attribute' 'the one attribute is group=NAME' --plan gc:color=red=--gc
+refused 'attributes have names' 'an attribute is width=N, cores=N or group=NAME' \
+	--plan gc:color=red=--gc
 refused 'no plan on a shared device' 'give one of --plan and --share' --plan gc= --share
 refused 'templates in arguments are known ones' "unknown template '{color}' in --plan" \
 	--plan 'gc={color}'
@@ -62,6 +63,16 @@ is 'JSON has plans, and the plan of the job' 'gc - gc--gc yes -' "$("$POLLUX" st
 	"$three" "$five" | json 'my ($a, $b) = @{$d->{jobs}};
 	print join " ", $a->{plan}, $b->{plan} // "-",
 		"$a->{plans}[0]{name}$a->{plans}[0]{args}", @{$b->{plans}} ? "some" : "-"')"
+
+# --- and what --dry-run prints ---
+is 'a line for each plan, its words in place' "POLLUX_PLAN=dp env --lr 0.1 last
+POLLUX_PLAN=gc env --gc a{batch} --lr 0.1 last" "$("$POLLUX" submit --dry-run --lr 0.1 -b 8 \
+	--plan dp= --plan 'gc=--gc  a{batch}' -- env '{plan}' --lr '{lr}' last)"
+is 'or behind the others' "A=1 POLLUX_PLAN=dp true
+A=1 POLLUX_PLAN=gc true --gc 0.5" "$("$POLLUX" submit --dry-run -e A=1 --lr 0.5 --plan dp= \
+	--plan 'gc=--gc {lr}' -- true)"
+is 'of each run of a sweep' 4 "$("$POLLUX" submit --dry-run --param x=1,2 --plan dp= --plan gc=-g \
+	-- true '{x}' | grep -c '^POLLUX_PLAN=')"
 
 # --- out of memory ---
 hungry='case $POLLUX_PLAN in dp|zero) echo "RuntimeError: CUDA out of memory." >&2; exit 1;; esac'

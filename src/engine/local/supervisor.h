@@ -254,6 +254,10 @@ void supervisor_forget_energy(struct supervisor *s);
 /* If a pass wants another configuration for the running program, writes it where the program
  * looks. */
 void supervisor_offer_config(struct supervisor *s);
+/* supervisor_cores.c: binds the processes to the processors that a pass has given the run. */
+void supervisor_look_for_cores(struct supervisor *s);
+/* The run's devices, with the binding and the cores that the run has. The caller frees them. */
+struct device *supervisor_devices_with_cores(const struct run *run);
 /* Removes that file, also when it is incomplete or was left by another store's run with the same
  * id. */
 void supervisor_remove_config(const struct supervisor *s);

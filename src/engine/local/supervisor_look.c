@@ -78,6 +78,8 @@ void supervisor_look_for_orders(struct supervisor *s)
 	supervisor_look_for_stop(s);
 	if (s->state == ST_RUNNING)
 		supervisor_offer_config(s);
+	if (s->state == ST_RUNNING)
+		supervisor_look_for_cores(s);
 	if (s->state == ST_RUNNING || s->state == ST_THAWING)
 		look_for_suspension(s);
 	else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s))

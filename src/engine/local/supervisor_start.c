@@ -168,15 +168,15 @@ static int record_leader(pid_t pid, void *arg, struct err *err)
 	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
 }
 
-static int start_command(struct supervisor *s, const struct strings *argv,
-			 const struct strings *env, struct err *err)
+static int start_command(struct supervisor *s, const struct device *devices,
+			 const struct strings *argv, const struct strings *env, struct err *err)
 {
 	struct child child = {
 		.program = s->command.program, .argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
 		.log_fd = s->log_fd, .group = s->foreground, .stdio = foreground_stdio,
 		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
-		.devices = s->run.devices, .n_devices = s->run.configuration.replicas,
+		.devices = devices, .n_devices = s->run.configuration.replicas,
 		.record = record_leader, .record_arg = s,
 	};
 
@@ -281,11 +281,17 @@ static int launch(struct supervisor *s, struct err *err)
 	};
 	struct strings argv = { 0 }, env = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
+	struct run bound;
 	char *config_file, *newest, *plan;
 	int rc = -1;
 
 	if (!checkpoints)
 		return -1;
+	/* A pass may have changed the processors since the run was assigned. */
+	if (store_run_read_cores(&s->store, &s->run, err))
+		supervisor_log(s, "%s", err->text);
+	bound = s->run;
+	bound.devices = supervisor_devices_with_cores(&s->run);
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
@@ -296,15 +302,16 @@ static int launch(struct supervisor *s, struct err *err)
 			strings_add(&env, s->command.env.items[i]);
 		places.report_socket = s->handle.socket_path;
 		places.config_file = config_file;
-		environment_for_run(&s->job, &s->run, &values, &places, &env);
+		environment_for_run(&s->job, &bound, &values, &places, &env);
 		add_torch_helper(s, &env);
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
-		rc = start_command(s, &argv, &env, err);
+		rc = start_command(s, bound.devices, &argv, &env, err);
 	}
 	strings_release(&argv);
 	strings_release(&env);
+	free(bound.devices);
 	free(config_file);
 	free(newest);
 	free(plan);

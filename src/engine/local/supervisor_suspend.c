@@ -84,6 +84,7 @@ static void rebind(struct supervisor *s)
 
 	if (!is_bound_elsewhere(s) || !backend || !backend->rebind)
 		return;
+	s->run.cores[0] = '\0';	/* the next look binds them to what a pass gives */
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++)
 		if (backend->rebind(list.items[i], s->run.devices, s->run.configuration.replicas,

@@ -1,0 +1,110 @@
+/* submit_print.c - the commands that a submission would run, as lines for a shell. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pollux/execution_plan.h"
+#include "pollux/template.h"
+#include "submit.h"
+
+struct printed {
+	struct text line;
+	const char *learning_rate;	/* that {lr} stands for; NULL: the braces stay */
+	const char *plan;		/* words that {plan} stands for; NULL: the braces stay */
+};
+
+static void add_word(struct printed *p, const char *word)
+{
+	text_add(&p->line, p->line.length ? " " : "");
+	text_add_shell_quoted(&p->line, word);
+}
+
+static void add_argument(struct printed *p, const char *argument)
+{
+	struct text word = TEXT_INIT;
+
+	for (const char *c = argument; *c; c++) {
+		if (text_starts_with(c, "{lr}") && p->learning_rate) {
+			text_add(&word, p->learning_rate);
+			c += strlen("{lr}") - 1;
+			continue;
+		}
+		if (text_starts_with(c, "{plan}") && p->plan) {
+			text_add(&word, p->plan);
+			c += strlen("{plan}") - 1;
+			continue;
+		}
+		c += text_starts_with(c, "{{");
+		text_add_byte(&word, *c, 1);
+	}
+	add_word(p, word.data);
+	text_release(&word);
+}
+
+/* Adds the words of the plan as arguments of their own. */
+static void add_plan(struct printed *p)
+{
+	struct strings words = { 0 };
+
+	for (const char *c = p->plan + strspn(p->plan, " \t"); *c; c += strspn(c, " \t")) {
+		size_t length = strcspn(c, " \t");
+		struct text word = TEXT_INIT;
+
+		text_add_bytes(&word, c, length);
+		strings_add(&words, word.data);
+		text_release(&word);
+		c += length;
+	}
+	for (size_t i = 0; i < words.count; i++)
+		add_argument(p, words.items[i]);
+	strings_release(&words);
+}
+
+/* plan NULL: the command has no plans. */
+static void print_line(const struct asked *o, char *const *argv, const char *learning_rate,
+		       const struct execution_plan *plan)
+{
+	struct printed p = { .learning_rate = learning_rate, .plan = plan ? plan->args : NULL };
+	bool has_plan = !plan;
+
+	for (size_t i = 0; i < o->env.count; i++) {
+		size_t name = strcspn(o->env.items[i], "=") + 1;
+
+		text_add(&p.line, p.line.length ? " " : "");
+		text_add_bytes(&p.line, o->env.items[i], name);
+		text_add_shell_quoted(&p.line, o->env.items[i] + name);
+	}
+	if (plan)
+		text_addf(&p.line, "%sPOLLUX_PLAN=%s", p.line.length ? " " : "", plan->name);
+	for (size_t i = 0; argv[i]; i++) {
+		has_plan |= template_text_mentions(argv[i], "plan");
+		if (plan && !strcmp(argv[i], "{plan}"))
+			add_plan(&p);
+		else
+			add_argument(&p, argv[i]);
+	}
+	if (!has_plan)
+		add_plan(&p);
+	puts(p.line.data);
+	text_release(&p.line);
+}
+
+void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate,
+			  const char *plans)
+{
+	double rate = o->declared.learning_rate;
+	struct execution_plans declared;
+	struct err ignored;
+	char number[40];
+
+	snprintf(number, sizeof(number), "%.9g", rate);
+	if (!typed_rate && !isnan(rate))
+		typed_rate = number;
+	if (execution_plans_parse(plans, &declared, &ignored) || declared.count == 0) {
+		print_line(o, argv, typed_rate, NULL);
+		return;
+	}
+	for (int i = 0; i < declared.count; i++)
+		print_line(o, argv, typed_rate, &declared.items[i]);
+	execution_plans_release(&declared);
+}

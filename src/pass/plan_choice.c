@@ -1,0 +1,204 @@
+/* plan_choice.c - the plan in which a candidate is to run on its devices, and why in no other: see
+ * job_plans.h. */
+#include <math.h>
+#include <string.h>
+
+#include "job_plans.h"
+
+/* The bit of the kind that the candidate is to have; 0: all devices are of one kind. */
+static unsigned kind_bit(const struct decision *d, const struct candidate *c)
+{
+	return d->n_kinds > 0 ? 1U << d->choices[c - d->candidates].kind : 0;
+}
+
+int plan_to_try(const struct job_plans *p, unsigned kind)
+{
+	int first = -1;
+
+	for (int i = 0; i < p->declared.count; i++) {
+		if (!p->views[i].allowed)
+			continue;
+		if (!p->views[i].ran_out && !(p->views[i].ran_out_on & kind))
+			return i;
+		first = first < 0 ? i : first;
+	}
+	return first < 0 ? 0 : first;
+}
+
+static bool divides(const struct job_plans *p, int i, int devices)
+{
+	return devices % plan_at(p, i)->width == 0;
+}
+
+/* The plan, or another one if so many devices are not a whole number of its replicas. */
+static int plan_for(const struct job_plans *p, int plan, int devices)
+{
+	int other = -1;
+
+	if (divides(p, plan, devices))
+		return plan;
+	for (int i = 0; i < p->declared.count; i++) {
+		if (!p->views[i].allowed || !divides(p, i, devices))
+			continue;
+		if (!p->views[i].ran_out)
+			return i;
+		other = other < 0 ? i : other;
+	}
+	return other < 0 ? plan : other;
+}
+
+int plan_width(const struct candidate *c, int plan, int devices)
+{
+	return plan >= 0 && divides(c->plans, plan, devices) ? plan_at(c->plans, plan)->width : 1;
+}
+
+void plan_set_bounds(struct decision *d, int j, bool elastic)
+{
+	const struct candidate *c = &d->candidates[j];
+	int trial = c->plans ? c->plans->trial : -1;
+	int width = trial >= 0 ? plan_at(c->plans, trial)->width : 1;
+	struct sched_job *job = &d->sched_jobs[j];
+
+	if (width == 1 || (c->suspends && (c->run || c->suspended)))
+		return;
+	job->min_replicas = (job->min_replicas + width - 1) / width * width;
+	job->max_replicas -= job->max_replicas % width;
+	if (!elastic || job->max_replicas < job->min_replicas)
+		job->max_replicas = job->min_replicas;
+}
+
+void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices)
+{
+	for (int r = 1; c->plans && c->plans->trial >= 0 && r <= n_devices; r++)
+		if (!divides(c->plans, c->plans->trial, r))
+			t->goodput[r] = (double)NAN;
+}
+
+/* --- the choice --- */
+
+/* The plan's model, with the memory of the kind that the candidate is to have. */
+static struct job_model model_there(const struct decision *d, const struct candidate *c, int plan)
+{
+	struct job_model m = c->plans->views[plan].model;
+
+	if (d->n_kinds > 0 && !m.needs.shared)
+		m.needs.limit_bytes = MEMORY_MODEL_DEVICE_PART *
+			(double)d->kinds[d->choices[c - d->candidates].kind].memory_bytes;
+	return m;
+}
+
+static bool may_fit_there(const struct decision *d, const struct candidate *c, int plan,
+			  int replicas)
+{
+	struct job_model m = model_there(d, c, plan);
+
+	return !(c->plans->views[plan].ran_out_on & kind_bit(d, c)) &&
+	       !job_model_lacks_memory(&m, replicas, NULL);
+}
+
+/* The plan of most goodput on so many devices that may fit on the kind; -1: none. */
+static int best_that_fits(const struct decision *d, const struct candidate *c, int replicas)
+{
+	const struct job_plans *p = c->plans;
+	int best = -1;
+
+	for (int i = 0; i < p->declared.count; i++) {
+		const struct goodput_table *t = p->views[i].table;
+
+		if (!t || !(t->goodput[replicas] > 0) || !may_fit_there(d, c, i, replicas))
+			continue;
+		if (best < 0 || t->goodput[replicas] > p->views[best].table->goodput[replicas])
+			best = i;
+	}
+	return best;
+}
+
+/* The best plan by the table; where there are several kinds, one that may fit on the kind. */
+static int best_plan(const struct decision *d, const struct candidate *c, int replicas)
+{
+	int best = replicas <= d->n_usable
+		? job_plan_index(c->plans, c->table->best[replicas].configuration.plan) : -1;
+
+	if (best >= 0 && d->n_kinds > 0 && !may_fit_there(d, c, best, replicas))
+		best = best_that_fits(d, c, replicas);
+	return best;
+}
+
+int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
+{
+	const struct job_plans *p = c->plans;
+	const struct run *run = c->run ? c->run : c->suspended;
+	int own = p && run ? job_plan_index(p, run->configuration.plan) : -1;
+
+	if (!p)
+		return -1;
+	/* another plan costs a relaunch: the policy weighs that */
+	if (own >= 0 && p->views[own].allowed && run->configuration.replicas == replicas &&
+	    !d->choices[c - d->candidates].reconfigure)
+		return own;
+	if (p->trial >= 0 && !(p->views[p->trial].ran_out_on & kind_bit(d, c)))
+		return plan_for(p, p->trial, replicas);
+	own = p->trial < 0 ? best_plan(d, c, replicas) : -1;
+	return own >= 0 ? own : plan_for(p, plan_to_try(p, kind_bit(d, c)), replicas);
+}
+
+/* --- in words --- */
+
+static void add_comparison(const struct decision *d, const struct candidate *c, int chosen,
+			   int other, int replicas, struct text *why)
+{
+	const struct job_plans *p = c->plans;
+	struct job_model there = model_there(d, c, other);
+	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
+	const char *name = plan_at(p, other)->name;
+	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
+	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
+	struct text needs = TEXT_INIT;
+
+	text_add(why, why->length ? "; " : "");
+	if (!b->allowed)
+		text_addf(why, "%s cannot read its checkpoints", name);
+	else if ((b->ran_out || d->n_kinds > 0) && job_model_lacks_memory(&there, replicas, &needs))
+		text_addf(why, "%s %s", name, needs.data);
+	else if ((b->ran_out || (b->ran_out_on & kind_bit(d, c))) && b->too_large)
+		text_addf(why, "%s ran out of memory with %lld samples on %s", name,
+			  (long long)b->too_large->local_batch_size,
+			  b->too_large->replicas > 1 ? "each device" : "a device");
+	else if (b->ran_out)
+		text_addf(why, "%s %s", name, b->known_to_fail ? "failed" : "ran out of memory");
+	else if (!divides(p, other, replicas))
+		text_addf(why, "%s has %d devices for a replica", name, plan_at(p, other)->width);
+	else if (x > 0 && y > 0)
+		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
+			  y < x ? "slower" : "faster");
+	else if (b->table && job_model_lacks_memory(&there, replicas, &needs))
+		text_addf(why, "%s %s", name, needs.data);
+	else
+		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
+	text_release(&needs);
+}
+
+static void explain_plan(const struct decision *d, const struct candidate *c,
+			 struct sched_choice *choice)
+{
+	int replicas = choice->replicas, chosen = choose_plan(d, c, replicas);
+	struct text why = TEXT_INIT, all = TEXT_INIT;
+
+	for (int i = 0; i < c->plans->declared.count; i++)
+		if (i != chosen)
+			add_comparison(d, c, chosen, i, replicas <= d->n_usable ? replicas : 0,
+				       &why);
+	text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
+	if (why.length)
+		text_addf(&all, " (%s)", why.data);
+	put_reason_first(choice->reason, all.data);
+	text_release(&why);
+	text_release(&all);
+}
+
+void explain_plans(struct decision *d)
+{
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].plans && d->choices[j].replicas > 0)
+			explain_plan(d, &d->candidates[j], &d->choices[j]);
+}

@@ -1,0 +1,183 @@
+/* core_share.c - see pollux/core_share.h. */
+#include "pollux/core_share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+
+#define NOBODY (-1)
+
+struct sharing {
+	const struct cores_device *devices;
+	int n_devices;
+	struct cores_run *runs;
+	int n_runs;
+	int home[CORES_MAX];		/* device; NOBODY: no device is near the processor */
+	int taken[CORES_MAX];		/* by a run that wants processors; NOBODY */
+	int *first_home;		/* by run: the least processor near its devices */
+};
+
+static bool wants(const struct sharing *s, int run)
+{
+	return run >= 0 && s->runs[run].wanted > 0;
+}
+
+/* Gives each processor to the near device that has fewest. */
+static void find_homes(struct sharing *s)
+{
+	int *count = xcalloc((size_t)s->n_devices + 1, sizeof(*count));
+
+	for (int p = 0; p < CORES_MAX; p++) {
+		s->home[p] = NOBODY;
+		for (int d = 0; d < s->n_devices; d++)
+			if (core_set_has(&s->devices[d].near, p) &&
+			    (s->home[p] == NOBODY || count[d] < count[s->home[p]]))
+				s->home[p] = d;
+		if (s->home[p] != NOBODY)
+			count[s->home[p]]++;
+	}
+	/* Slots that share a processor: those that have no home keep others from taking theirs. */
+	for (int d = 0; d < s->n_devices; d++)
+		for (int p = 0; count[d] == 0 && s->devices[d].run != CORES_IDLE && p < CORES_MAX;
+		     p++)
+			if (core_set_has(&s->devices[d].near, p))
+				s->home[p] = d;
+	free(count);
+}
+
+static bool is_near(const struct sharing *s, int run, int p)
+{
+	for (int d = 0; d < s->n_devices; d++)
+		if (s->devices[d].run == run && core_set_has(&s->devices[d].near, p))
+			return true;
+	return false;
+}
+
+static int count_taken(const struct sharing *s, int run)
+{
+	int n = 0;
+
+	for (int p = 0; p < CORES_MAX; p++)
+		n += s->taken[p] == run;
+	return n;
+}
+
+/* A run takes what is at home at its devices; those that it has now come first. */
+static void take_own(struct sharing *s, int run)
+{
+	int left = s->runs[run].wanted;
+
+	for (int round = 0; round < 2; round++)
+		for (int p = 0; left > 0 && p < CORES_MAX; p++)
+			if (s->home[p] != NOBODY && s->devices[s->home[p]].run == run &&
+			    s->taken[p] == NOBODY &&
+			    (round > 0 || core_set_has(&s->runs[run].now, p))) {
+				s->taken[p] = run;
+				left--;
+			}
+}
+
+static bool is_to_be_had(const struct sharing *s, int p)
+{
+	int run;
+
+	if (s->home[p] == NOBODY || s->taken[p] != NOBODY)
+		return false;
+	run = s->devices[s->home[p]].run;
+	return run == CORES_IDLE || wants(s, run);
+}
+
+static bool another_has(const struct sharing *s, int run, int p)
+{
+	for (int r = 0; r < s->n_runs; r++)
+		if (r != run && wants(s, r) && core_set_has(&s->runs[r].now, p))
+			return true;
+	return false;
+}
+
+/* The lower the better: processors that the run has now, those near its devices, any, and last
+ * those that another run has now. */
+static long rank_of(const struct sharing *s, int run, int p)
+{
+	long distance = labs((long)p - s->first_home[run]);
+
+	if (core_set_has(&s->runs[run].now, p))
+		return distance;
+	if (another_has(s, run, p))
+		return distance + 3L * CORES_MAX;
+	return distance + (is_near(s, run, p) ? 1L : 2L) * CORES_MAX;
+}
+
+static bool take_one(struct sharing *s, int run)
+{
+	int best = NOBODY;
+
+	for (int p = 0; p < CORES_MAX; p++)
+		if (is_to_be_had(s, p) &&
+		    (best == NOBODY || rank_of(s, run, p) < rank_of(s, run, best)))
+			best = p;
+	if (best != NOBODY)
+		s->taken[best] = run;
+	return best != NOBODY;
+}
+
+static void take_in_turn(struct sharing *s)
+{
+	bool any = true;
+
+	while (any) {
+		any = false;
+		for (int r = 0; r < s->n_runs; r++)
+			if (wants(s, r) && count_taken(s, r) < s->runs[r].wanted)
+				any |= take_one(s, r);
+	}
+}
+
+static void bind(const struct sharing *s, int run)
+{
+	struct cores_run *r = &s->runs[run];
+	bool less = false, any = false;
+
+	for (int p = 0; p < CORES_MAX; p++) {
+		bool mine = s->taken[p] == run, near = !wants(s, run) && is_near(s, run, p);
+
+		if (mine || (near && s->taken[p] == NOBODY)) {
+			core_set_add(&r->given, p);
+			any = true;
+		} else if (near) {
+			less = true;
+		}
+	}
+	r->bound = any && (less || wants(s, run));
+}
+
+void cores_share(const struct cores_device *devices, int n_devices, struct cores_run *runs,
+		 int n_runs)
+{
+	struct sharing s = { devices, n_devices, runs, n_runs, { 0 }, { 0 }, NULL };
+	bool any = false;
+
+	for (int r = 0; r < n_runs; r++) {
+		runs[r].bound = false;
+		memset(&runs[r].given, 0, sizeof(runs[r].given));
+		any |= runs[r].wanted > 0;
+	}
+	if (!any)
+		return;
+	find_homes(&s);
+	s.first_home = xcalloc((size_t)n_runs, sizeof(*s.first_home));
+	for (int p = CORES_MAX - 1; p >= 0; p--) {
+		s.taken[p] = NOBODY;
+		for (int r = 0; r < n_runs; r++)
+			if (is_near(&s, r, p))
+				s.first_home[r] = p;
+	}
+	for (int r = 0; r < n_runs; r++)
+		if (wants(&s, r))
+			take_own(&s, r);
+	take_in_turn(&s);
+	for (int r = 0; r < n_runs; r++)
+		bind(&s, r);
+	free(s.first_home);
+}

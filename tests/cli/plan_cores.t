@@ -1,0 +1,75 @@
+#!/bin/sh
+# plan_cores.t - plans that want more cores than their devices have: which processors runs are bound
+# to, who is kept off them, and what changes when others come and go.
+# shellcheck disable=SC2016,SC2317 # Perl and sh for later; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_VISIBLE_DEVICES
+[ "$(nproc)" -ge 2 ] || skip_all 'two processors are needed'
+POLLUX_SLOTS=2
+export POLLUX_SLOTS
+# Two slots of one core each, even on a larger machine.
+two=$(perl -e 'open my $f, "<", "/proc/self/status";
+	my ($l) = join("", <$f>) =~ /Cpus_allowed_list:\s+(\S+)/;
+	print join ",", (map { /(\d+)-(\d+)/ ? $1 .. $2 : $_ } split /,/, $l)[0, 1]')
+taskset -p -c "$two" $$ >/dev/null
+slots=$("$POLLUX" devices --json | json 'print scalar grep { $_->{cores} == 1 && !/shared by/ }
+	@{$d->{devices}}')
+[ "$slots" -ge 2 ] || skip_all 'the two processors are of one core'
+cleanup() { end_jobs >/dev/null; }
+submit() { "$POLLUX" submit -q "$@"; }
+binding() { store "SELECT binding FROM run_devices JOIN runs ON runs.id = run_id
+	WHERE job_id = $1 ORDER BY run_id DESC LIMIT 1"; }
+leader_of() {
+	store "SELECT $leader_pid FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1"
+}
+allowed() { # allowed JOB: the processors of the job's command
+	leader=$(leader_of "$1")
+	perl -ne 'print $1 if /Cpus_allowed_list:\s+(\S+)/' "/proc/$leader/status"
+}
+is_bound() { [ "$(allowed "$1")" = "$2" ]; }
+child_is_bound() { # the child of the command
+	perl -e 'my ($leader, $want) = @ARGV; for (glob "/proc/$leader/task/*/children") {
+		open my $f, "<", $_ or next; for (split " ", <$f> // "") {
+			open my $g, "<", "/proc/$_/status" or next;
+			exit 0 if join("", <$g>) =~ /Cpus_allowed_list:\s+\Q$want\E$/m } } exit 1' \
+		"$(leader_of "$1")" "$2"
+}
+log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
+ended() { [ -n "$(store "SELECT 1 FROM runs WHERE job_id = $1 AND state = 'ended'")" ]; }
+told='echo "$OMP_NUM_THREADS"; sleep 1000 & wait'
+runs() {
+	[ "$(store "SELECT state FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")" = running ]
+}
+
+wide=$(submit --plan dp= --no-preempt -- sh -c "$told")
+"$POLLUX" schedule
+wait_for 20 runs "$wide"
+ok 'without cores= a job has those of its slot' wait_for 20 is_bound "$wide" "$(binding "$wide")"
+"$POLLUX" cancel "$wide"
+wait_for 20 no_supervisor
+
+wide=$(submit --plan off:cores=2= --no-preempt -- sh -c "$told")
+"$POLLUX" schedule
+wait_for 20 runs "$wide"
+both=$(perl -e 'my ($a, $b) = sort { $a <=> $b } split /,/, $ARGV[0];
+	print $b == $a + 1 ? "$a-$b" : "$a,$b"' "$two")
+ok 'a job gets the cores of the idle slot' wait_for 20 is_bound "$wide" "$both"
+ok 'as many threads as cores' wait_for 20 log_has "$wide" '^2$'
+is 'the store has them' "$both" "$(store "SELECT cores FROM runs WHERE job_id = $wide")"
+is 'and JSON' "$both" "$("$POLLUX" status --json "$wide" | json 'print $d->{jobs}[0]{run}{cores}')"
+"$POLLUX" schedule
+is 'another pass changes nothing' "$both" "$(allowed "$wide")"
+
+other=$(submit --no-preempt -- sh -c "$told")
+"$POLLUX" schedule
+wait_for 20 runs "$other"
+ok 'a job that comes to the other slot takes its core back' \
+	wait_for 20 is_bound "$wide" "$(binding "$wide")"
+ok 'processes that were there are bound as well' \
+	wait_for 20 child_is_bound "$wide" "$(binding "$wide")"
+ok 'and has the core for itself' wait_for 20 is_bound "$other" "$(binding "$other")"
+"$POLLUX" cancel "$other"
+wait_for 20 ended "$other"
+"$POLLUX" schedule
+ok 'when it has gone the core comes back' wait_for 20 is_bound "$wide" "$both"
+finish

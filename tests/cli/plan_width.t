@@ -1,0 +1,122 @@
+#!/bin/sh
+# plan_width.t - plans whose replicas have several devices: what is declared, what the command is
+# told, which numbers of devices such a job gets, and what is learnt by replicas.
+# shellcheck disable=SC2016,SC2317 # Perl and sh for later; cleanup is called by the trap
+. "$(dirname "$0")/tap.sh"
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_VISIBLE_DEVICES
+cleanup() { end_jobs >/dev/null; }
+submit() { "$POLLUX" submit -q "$@"; }
+ends() { # ends JOB: passes are made until it is done
+	for _ in 1 2 3 4; do
+		"$POLLUX" schedule
+		wait_for 20 no_supervisor
+		[ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ] && return
+	done
+	return 1
+}
+sizes_of() { # sizes_of JOB: plan, devices, devices of a replica, local batch and passes of its runs
+	store "SELECT group_concat(plan || ' ' || replicas || '/' || coalesce(width, 1) || ' ' ||
+		coalesce(local_batch_size, '-') || ' ' || accumulation_steps, ', ')
+		FROM (SELECT * FROM runs WHERE job_id = $1 ORDER BY id)"
+}
+
+# --- what is declared ---
+refused() { # refused NAME PATTERN OPTION...
+	refused_name=$1 refused_like=$2
+	shift 2
+	run "$POLLUX" submit "$@" -- true
+	is "$refused_name" 64 "$rc"
+	like 'and says why' "$refused_like" "$err"
+}
+refused 'a replica has devices' "plan 'tp': width is a number from 1 to 64, not '0'" \
+	-r 4 --plan tp:width=0=
+refused 'whole ones' "width is a number from 1 to 64, not '2.5'" -r 4 --plan tp:width=2.5=
+refused 'not too many' "width is a number from 1 to 64, not '65'" -r 4 --plan tp:width=65=
+refused 'cores are a number' "plan 'off': cores is a number from 1 to 1024, not 'all'" \
+	--plan off:cores=all=
+refused 'each attribute has a name' "an attribute is width=N, cores=N or group=NAME, not 'x=1" \
+	--plan tp:width=2,x=1=
+refused 'arguments follow' "plan 'tp' lacks the '='" -r 2 --plan tp:group=a
+refused 'there are enough devices' \
+	"a replica of plan 'tp' has 2 devices, and --replicas 1:1 allows no multiple of 2" \
+	--plan tp:width=2=
+refused 'a multiple of them' 'allows no multiple of 2' -r 3 --plan dp= --plan tp:width=2=
+refused 'a guarantee has a multiple as well' \
+	"'--guarantee': 3 devices are no multiple of 2, the devices of a replica of plan 'tp'" \
+	-r 1:4 --plan dp= --plan tp:width=2= --guarantee 3:tp
+
+# --- what the command is told ---
+POLLUX_SLOTS=4
+export POLLUX_SLOTS
+told='echo "$POLLUX_PLAN $POLLUX_DEVICES $POLLUX_REPLICAS $POLLUX_LOCAL_BATCH:$*" >>told'
+one=$(submit -r 4 -b 64 --plan 'tp:width=2,group=g=--tp {replicas}' -- sh -c "$told" sh \
+	'{gpus}' '{replicas}' '{batch}' '{local_batch}' '{plan}' one)
+two=$(submit -r 4 -b 64 -- sh -c "$told" sh '{gpus}' '{replicas}' two)
+ends "$one"
+ends "$two"
+is 'devices, replicas, the batch of a replica' 'tp 4 2 32:4 2 64 32 --tp 2 one' "$(grep one$ told)"
+is 'without plans each device is a replica' ' 4 4 16:4 4 two' "$(grep two$ told)"
+is 'runs have the width' 'tp 4/2 32 1' "$(sizes_of "$one")"
+like 'status has the sizes by replicas' '64=2\*32\*1 tp' "$("$POLLUX" status "$one")"
+is 'JSON has the width of the plan' 2 "$("$POLLUX" status --json "$one" |
+	json 'print $d->{jobs}[0]{plans}[0]{width}')"
+
+# --- how many devices ---
+POLLUX_SLOTS=3
+for policy in goodput las fifo; do
+	POLLUX_POLICY=$policy
+	export POLLUX_POLICY
+	batch=$(submit -r 1:3 -b 64 --plan tp:width=2=--$policy -- true)
+	none=$(submit -r 1:3 --plan tp:width=2=--$policy -- true)
+	ends "$batch"
+	ends "$none"
+	is "$policy divides the devices of a plan to be tried" 'tp 2/2 64 1' "$(sizes_of "$batch")"
+	is 'with its own batch as well' 'tp 2/2 - 1' "$(sizes_of "$none")"
+done
+unset POLLUX_POLICY
+
+# --- what was measured ---
+POLLUX_SLOTS=4
+measured() { # measured JOB DEVICES LOCAL_BATCH SECONDS: of a step
+	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
+		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
+		step_time_s, step_time_sd_s, step_time_min_s)
+		SELECT DISTINCT r.id, 1, d.kind, 1, $2, $3, 1, 1000, 100, 0, 0, $4, $4 / 1000, $4
+		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
+}
+as_one() { submit -b 64 --workload w "$@"; }
+narrow=$(as_one --plan dp= -- true) wide=$(as_one -r 2 --plan tp:width=2=--tp -- true)
+ends "$narrow"
+ends "$wide"
+measured "$narrow" 1 64 0.030
+measured "$narrow" 2 32 0.016
+measured "$wide" 2 64 0.010
+pair() { as_one -r "$1" --plan dp= --plan tp:width=2=--tp -- true; }
+both=$(pair 1:2)
+ends "$both"
+is 'the plan that is best on two devices' 'tp 2/2 64 1' "$(sizes_of "$both")"
+like 'is compared there' 'plan tp \(dp would be [0-9]+ % slower' \
+	"$(store "SELECT text FROM events WHERE job_id = $both AND kind = 'assigned'")"
+is 'its model counts replicas' '1 1' "$(store "SELECT group_concat(max_replicas || ' ' ||
+	n_observations) FROM models WHERE workload LIKE '%tp#%'")"
+like 'explain has the batch of a replica' 'best on 2 +tp, batch 64 = 1 \* 64 \* 1 \(dp would be' \
+	"$("$POLLUX" explain "$both")"
+like 'on one device there is no such replica' \
+	'best on 1 +dp, batch 64 = 1 \* 64 \* 1 \(tp has 2 devices for a replica\)' \
+	"$("$POLLUX" explain "$both")"
+POLLUX_SLOTS=3
+three=$(pair 3:4)
+ends "$three"
+is 'three devices are not halved' 'dp 3/1 21 1' "$(sizes_of "$three")"
+like 'which is said' 'plan dp \(tp has 2 devices for a replica\)' \
+	"$(store "SELECT text FROM events WHERE job_id = $three AND kind = 'assigned'")"
+
+# --- sizes that ran out of memory, by replicas ---
+POLLUX_SLOTS=4
+hungry='if [ $POLLUX_LOCAL_BATCH -gt 16 ]; then echo "CUDA out of memory." >&2; exit 1; fi'
+large=$(submit -r 2:4 -b 64 --batch-range 16:64 --accumulate --retries 3 --plan tp:width=2= \
+	-- sh -c "$hungry" sh)
+ok 'a job whose replica has too little memory ends' ends "$large"
+like 'with a smaller local batch' '^tp [24]/2 (64|32) 1, tp [24]/2 (16|8) [124]' \
+	"$(sizes_of "$large")"
+finish

@@ -1,0 +1,68 @@
+/* test_memory_model.c - memory of sizes that were not tried, by the peaks of others. */
+#include "pollux/memory_model.h"
+
+#include "tap.h"
+
+#define GIB (1024.0 * 1024 * 1024)
+
+static double bytes_on_device(int workers, int64_t m)
+{
+	return (2 + 12.0 / workers + 0.125 * (double)m) * GIB;
+}
+
+static void test_device(void)
+{
+	struct memory_peak peaks[] = { { 1, 16, 0 }, { 1, 32, 0 }, { 2, 32, 0 }, { 4, 64, 0 } };
+	struct memory_model m;
+
+	for (int i = 0; i < 4; i++)
+		peaks[i].bytes = bytes_on_device(peaks[i].workers, peaks[i].local_batch_size);
+	m = memory_model_fit(peaks, 4, false);
+	ok(m.known, "four peaks tell");
+	near(m.fixed_bytes, 2 * GIB, 1e-6, "what each replica has");
+	near(m.divided_bytes, 12 * GIB, 1e-6, "what the replicas divide");
+	near(m.sample_bytes, 0.125 * GIB, 1e-6, "what a sample takes");
+	near(memory_model_bytes(&m, 4, 128), bytes_on_device(4, 128), 1e-6, "and any other size");
+	ok(memory_model_most(&m, 1) == INT64_MAX, "without a limit nothing is refused");
+	m.limit_bytes = 24.01 * GIB;
+	is_int(memory_model_most(&m, 1), 80, "the most on one device");
+	is_int(memory_model_most(&m, 4), 152, "and on four");
+	m.limit_bytes = 13 * GIB;
+	is_int(memory_model_most(&m, 1), 0, "or none at all");
+}
+
+static void test_shared(void)
+{
+	struct memory_peak peaks[] = {
+		{ 1, 16, 5 }, { 1, 32, 9 }, { 2, 16, 10 }, { 2, 32, 18 },
+	};
+	struct memory_model m = memory_model_fit(peaks, 4, true);
+
+	near(m.fixed_bytes, 1, 1e-9, "each replica has its own");
+	ok(m.divided_bytes < 1e-9, "nothing is divided");
+	near(memory_model_bytes(&m, 2, 64), 34, 1e-9, "two replicas take twice as much");
+}
+
+static void test_bounds(void)
+{
+	struct memory_peak one[] = { { 1, 16, 5 }, { 1, 32, 9 }, { 1, 64, 17 } };
+	struct memory_peak falls[] = { { 1, 16, 9 }, { 1, 32, 8 }, { 1, 64, 7 } };
+	struct memory_peak same[] = { { 1, 16, 5 }, { 2, 16, 5 }, { 4, 16, 5 } };
+	struct memory_model m = memory_model_fit(one, 3, false);
+
+	ok(m.known && m.divided_bytes < 1e-12, "one number of replicas: nothing is divided");
+	near(memory_model_bytes(&m, 1, 128), 33, 1e-9, "twice the largest");
+	m = memory_model_fit(falls, 3, false);
+	ok(m.known && m.sample_bytes < 1e-12 && m.fixed_bytes > 0, "no value is below 0");
+	ok(!memory_model_fit(one, 2, false).known, "two peaks are too few");
+	ok(!memory_model_fit(same, 3, false).known, "one local batch size tells nothing of others");
+	ok(!memory_model_fit(one, 0, false).known, "nor does none");
+}
+
+int main(void)
+{
+	test_device();
+	test_shared();
+	test_bounds();
+	return done();
+}

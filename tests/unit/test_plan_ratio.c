@@ -1,0 +1,103 @@
+/* test_plan_ratio.c - step times of a plan by those of another one: the ratio, its spread, what is
+ * borrowed. */
+#include "pollux/plan_ratio.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tap.h"
+
+static struct fit_observation seen_at(int replicas, int64_t m, double step_time_s)
+{
+	return (struct fit_observation){
+		.configuration = configuration_make(replicas, m, 1), .step_time_s = step_time_s,
+		.sync_time_s = (double)NAN, .weight = 1,
+	};
+}
+
+/* A plan with a pass of 10 ms and 1 ms a sample, and 20 ms of synchronisation. */
+static const struct fit_observation reference_seen[] = {
+	{ .configuration = { .replicas = 1, .local_batch_size = 10, .accumulation_steps = 1,
+			     .nodes = 1 }, .step_time_s = 0.020, .sync_time_s = NAN, .weight = 1 },
+	{ .configuration = { .replicas = 1, .local_batch_size = 40, .accumulation_steps = 1,
+			     .nodes = 1 }, .step_time_s = 0.050, .sync_time_s = NAN, .weight = 1 },
+	{ .configuration = { .replicas = 2, .local_batch_size = 40, .accumulation_steps = 1,
+			     .nodes = 1 }, .step_time_s = 0.070, .sync_time_s = NAN, .weight = 1 },
+};
+static struct fit_result reference_fit;
+
+static struct plan_times times(const char *name, const struct fit_observation *seen, int n,
+			       const struct fit_result *fit)
+{
+	return (struct plan_times){ .name = name, .seen = seen, .n_seen = n, .fit = fit };
+}
+
+static void test_names(void)
+{
+	bool known;
+
+	near(plan_usual_time("gc", &known), 1.33, 1e-12, "recomputation is known to be slower");
+	ok(known, "by its name");
+	near(plan_usual_time("zero3-cpu", &known), 1.3, 1e-12, "a name begins with what it is");
+	near(plan_usual_time("mine", &known), 1, 1e-12, "another name tells nothing");
+	ok(!known, "and is not known");
+}
+
+static void test_ratio(void)
+{
+	struct plan_times dp = times("dp", reference_seen, 3, &reference_fit);
+	struct fit_observation one = seen_at(1, 40, 0.100), far = seen_at(1, 20, 0.060);
+	struct fit_result fit = { .n_observations = 1 };
+	struct plan_times none = times("gc", NULL, 0, &fit), at = times("gc", &one, 1, &fit);
+	struct plan_times mine = times("mine", NULL, 0, &fit), by_model = times("x", &far, 1, &fit);
+	struct fit_expectation r = plan_ratio(&none, &dp);
+	double w0 = 1 / (0.35 * 0.35), w1 = 1 / (0.1 * 0.1);
+
+	near(r.value, 1.33, 1e-9, "without measurements the ratio is what the names tell");
+	near(r.spread, 0.35, 1e-9, "with its spread");
+	near(plan_ratio(&mine, &dp).spread, 0.7, 1e-9, "which is wide for unknown names");
+	r = plan_ratio(&at, &dp);
+	near(r.value, exp((w0 * log(1.33) + w1 * log(2)) / (w0 + w1)), 1e-9,
+		"a common size counts by its spread");
+	near(r.spread, 1 / sqrt(w0 + w1), 1e-9, "and narrows the range");
+	r = plan_ratio(&by_model, &dp);
+	near(r.value, exp(25 * log(0.060 / 0.030) / (1 / 0.49 + 25)), 2e-3,
+		"another size is compared with the model's time");
+}
+
+static void test_borrow(void)
+{
+	struct plan_times dp = times("dp", reference_seen, 3, &reference_fit);
+	struct fit_observation one = seen_at(1, 40, 0.100);
+	struct fit_observation three[] = { seen_at(1, 10, 0.04), seen_at(1, 20, 0.06),
+					   seen_at(1, 40, 0.1) };
+	struct fit_result fit = fit_throughput(&one, 1, &FIT_OPTIONS_DEFAULT);
+	struct fit_result own = fit_throughput(three, 3, &FIT_OPTIONS_DEFAULT);
+	struct plan_times at = times("gc", &one, 1, &fit), known = times("gc", three, 3, &own);
+	struct throughput_params p;
+	bool pass, sync;
+
+	ok(plan_is_hardly_measured(&one, 1) && !plan_is_hardly_measured(three, 3),
+	   "three sizes are enough");
+	ok(plan_is_hardly_measured((struct fit_observation[]){ one, one, one }, 3),
+	   "of several local batches");
+	p = plan_borrow(&at, &dp, 2, &pass, &sync);
+	ok(pass && sync, "a plan that was measured once borrows both times");
+	near(p.beta_grad, 2 * reference_fit.params.beta_grad, 1e-12, "times the ratio");
+	near(p.alpha_sync_local, 2 * reference_fit.params.alpha_sync_local, 1e-9,
+		"synchronisation, too");
+	p = plan_borrow(&known, &dp, 2, &pass, &sync);
+	ok(!pass && sync, "one that was measured at three sizes lacks the synchronisation alone");
+	near(p.beta_grad, own.params.beta_grad, 1e-12, "and keeps its own pass");
+	plan_borrow(&dp, &at, 2, &pass, &sync);
+	ok(!pass && !sync, "what was not measured there is not borrowed");
+}
+
+int main(void)
+{
+	reference_fit = fit_throughput(reference_seen, 3, &FIT_OPTIONS_DEFAULT);
+	test_names();
+	test_ratio();
+	test_borrow();
+	return done();
+}
