@@ -35,7 +35,6 @@ int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, struct
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);
-enum device_link devices_link(const struct devices_view *v, int a, int b);
 /* Returns "switch", "node" or "machine"; for a fast link its own name, such as "nvlink". */
 const char *devices_link_name(const struct devices_view *v, int a, int b);
 

@@ -30,8 +30,11 @@ int node_sizes_place(const struct node_sizes *nodes, int devices);
 int node_sizes_place_above(const struct node_sizes *nodes, int devices, int than);
 /* The fewest nodes on which so many devices are regular; 0: on none. */
 int node_sizes_regular_place(const struct node_sizes *nodes, int devices);
-/* True if a job that may have least to most devices may have this many. */
-bool node_sizes_allow(const struct node_sizes *nodes, int least, int most, int devices);
+/* Which numbers a job may have that asks for least to most devices. */
+enum node_rule { NODE_RULE_NONE, NODE_RULE_REGULAR, NODE_RULE_EVEN };
+enum node_rule node_sizes_rule(const struct node_sizes *nodes, int least, int most);
+/* True if the rule allows so many devices. */
+bool node_sizes_allow(const struct node_sizes *nodes, enum node_rule rule, int devices);
 /* The least number of devices that such a job may have; 0: none. */
 int node_sizes_least(const struct node_sizes *nodes, int least, int most);
 int node_sizes_total(const struct node_sizes *nodes);

@@ -78,30 +78,38 @@ int node_sizes_total(const struct node_sizes *nodes)
 	return sum;
 }
 
-static int first_place(const struct node_sizes *nodes, int least, int most,
-		       int (*place)(const struct node_sizes *nodes, int devices))
+bool node_sizes_allow(const struct node_sizes *nodes, enum node_rule rule, int devices)
+{
+	switch (rule) {
+	case NODE_RULE_REGULAR:
+		return node_sizes_regular_place(nodes, devices) > 0;
+	case NODE_RULE_EVEN:
+		return node_sizes_place(nodes, devices) > 0;
+	case NODE_RULE_NONE:
+		break;
+	}
+	return false;
+}
+
+/* The first number from least to most that the rule allows; 0: none. */
+static int first_allowed(const struct node_sizes *nodes, enum node_rule rule, int least, int most)
 {
 	int total = node_sizes_total(nodes);
 
 	for (int r = least > 1 ? least : 1; r <= most && r <= total; r++)
-		if (place(nodes, r))
+		if (node_sizes_allow(nodes, rule, r))
 			return r;
 	return 0;
 }
 
-int node_sizes_least(const struct node_sizes *nodes, int least, int most)
+enum node_rule node_sizes_rule(const struct node_sizes *nodes, int least, int most)
 {
-	int regular = first_place(nodes, least, most, node_sizes_regular_place);
-
-	return regular ? regular : first_place(nodes, least, most, node_sizes_place);
+	if (first_allowed(nodes, NODE_RULE_REGULAR, least, most))
+		return NODE_RULE_REGULAR;
+	return first_allowed(nodes, NODE_RULE_EVEN, least, most) ? NODE_RULE_EVEN : NODE_RULE_NONE;
 }
 
-bool node_sizes_allow(const struct node_sizes *nodes, int least, int most, int devices)
+int node_sizes_least(const struct node_sizes *nodes, int least, int most)
 {
-	if (devices < least || devices > most)
-		return false;
-	if (node_sizes_regular_place(nodes, devices))
-		return true;
-	return node_sizes_place(nodes, devices) &&
-	       !first_place(nodes, least, most, node_sizes_regular_place);
+	return first_allowed(nodes, node_sizes_rule(nodes, least, most), least, most);
 }

@@ -73,7 +73,7 @@ static void print_links(struct json *j, const struct devices_view *v)
 	json_array(j, "links");
 	for (int a = 0; a < v->list.count; a++)
 		for (int b = a + 1; b < v->list.count; b++) {
-			if (devices_link(v, a, b) == DEVICE_LINK_MACHINE)
+			if (devices_link(&v->list, a, b) == DEVICE_LINK_MACHINE)
 				continue;
 			json_object(j, NULL);
 			json_string(j, "from", v->list.items[a].id);

@@ -70,11 +70,14 @@ static void test_ranges(void)
 	is_int(node_sizes_least(&nodes, 3, 3), 3, "exactly 3: three of a node");
 	is_int(node_sizes_least(&nodes, 5, 7), 6, "5 to 7: no regular one, so twice three");
 	is_int(node_sizes_least(&nodes, 13, 99), 0, "more than there are");
-	ok(!node_sizes_allow(&nodes, 1, 8, 3), "1 to 8: not three");
-	ok(node_sizes_allow(&nodes, 1, 8, 8), "1 to 8: eight");
-	ok(!node_sizes_allow(&nodes, 1, 8, 12), "1 to 8: not twelve");
-	ok(node_sizes_allow(&nodes, 5, 7, 6), "5 to 7: six");
-	ok(!node_sizes_allow(&nodes, 5, 7, 7), "5 to 7: not seven");
+	ok(node_sizes_rule(&nodes, 1, 8) == NODE_RULE_REGULAR, "1 to 8: regular numbers");
+	ok(!node_sizes_allow(&nodes, NODE_RULE_REGULAR, 3), "  not three");
+	ok(node_sizes_allow(&nodes, NODE_RULE_REGULAR, 8), "  eight");
+	ok(node_sizes_rule(&nodes, 5, 7) == NODE_RULE_EVEN, "5 to 7: even ones");
+	ok(node_sizes_allow(&nodes, NODE_RULE_EVEN, 6), "  six");
+	ok(!node_sizes_allow(&nodes, NODE_RULE_EVEN, 7), "  not seven");
+	ok(node_sizes_rule(&nodes, 5, 5) == NODE_RULE_NONE, "5: none");
+	ok(!node_sizes_allow(&nodes, NODE_RULE_NONE, 4), "  not even four");
 	is_int(node_sizes_total(&nodes), 12, "the sum");
 }
 
