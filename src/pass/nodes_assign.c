@@ -110,6 +110,19 @@ static void lower(struct decision *d, int j)
 			 place);
 }
 
+/* True if the job has a run that goes on elsewhere, on as many devices. */
+static bool moves(const struct assigning *a, int j)
+{
+	const struct candidate *c = &a->d->candidates[j];
+
+	if (!a->movable[j] || a->d->choices[j].replicas != a->d->sched_jobs[j].replicas)
+		return false;
+	for (int i = 0; i < a->s->devices.count; i++)
+		if (a->holder[i] == j && a->d->owner[i] != j)
+			return c->run != NULL;
+	return false;
+}
+
 void assign_to_nodes(const struct snapshot *s, struct decision *d, const int *holder)
 {
 	size_t n_devices = (size_t)s->devices.count, n = (size_t)d->n + 1;
@@ -132,6 +145,9 @@ void assign_to_nodes(const struct snapshot *s, struct decision *d, const int *ho
 			else
 				lower(d, j);
 		}
+	for (int j = 0; j < d->n; j++)
+		if (moves(&a, j))
+			put_reason_first(d->choices[j].reason, "makes room on its node");
 	free(a.own);
 	free(a.owner);
 	free(a.count);
