@@ -292,6 +292,10 @@ void devices_print_table(const struct devices_view *v)
 	struct output out = output_stdout("auto");
 	int n = count_gpus(v);
 
+	if (devices_have_nodes(v)) {
+		devices_print_nodes(v, &out);
+		return;
+	}
 	if (n > 0)
 		print_gpus(v, n, &out);
 	if (n > 0 && n < v->list.count)
