@@ -17,8 +17,11 @@
 #include <unistd.h>
 
 #include "plan.h"
+#include "pollux/clock.h"
+#include "pollux/format.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
+#include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/store_split.h"
 
@@ -238,6 +241,19 @@ static int take_turns(const struct paths *paths, const struct config *config,
 	return rc || lock != LOCK_HELD ? -1 : 0;
 }
 
+/* Says that a cluster's manager does not answer, and that it answers again, once each. */
+static void tell_outage(const struct paths *paths, bool failed, struct pass_result *result,
+			struct err *err)
+{
+	double lasted_s;
+
+	if (failed)
+		outage_begins(paths, engine_for_new_runs()->outage, isatty(STDERR_FILENO), err);
+	else if (!result->busy && outage_ends(paths, clock_wall_s(), &lasted_s))
+		strings_addf(&result->actions, "the cluster's manager answers again, after %s",
+			     format_duration(lasted_s).s);
+}
+
 int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
 	     struct pass_result *result, struct err *err)
 {
@@ -250,8 +266,12 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 		return -1;
 	if (!there)
 		return 0;
-	if (mode == PASS_ACT)
-		return take_turns(paths, config, result, err);
+	if (mode == PASS_ACT) {
+		int rc = take_turns(paths, config, result, err);
+
+		tell_outage(paths, rc != 0, result, err);
+		return rc;
+	}
 	return pass(paths, config, mode, result, err);
 }
 
