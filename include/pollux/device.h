@@ -43,7 +43,7 @@ struct device_reading {
 
 struct device {
 	/* Stable while the settings and the machine stay the same: "cpu:0"; "gpu:GPU-5a1e...", by
-	 * UUID, so that the order of numbering does not matter. */
+	 * UUID, so that the order of numbering does not matter; "slurm:NODE:0". */
 	char id[DEVICE_ID_SIZE];
 	/* The machine that has the device, as its engine names the machine; "": this machine. */
 	char node[DEVICE_NODE_SIZE];
@@ -210,7 +210,7 @@ struct device_backend {
 	const struct device_freezer *freezer;
 };
 
-extern const struct device_backend device_cpu, device_nvidia;
+extern const struct device_backend device_cpu, device_nvidia, device_slurm;
 
 /* Lists the devices of all backends; the caller releases the list. -1: the machine cannot be read,
  * and the list is empty. */

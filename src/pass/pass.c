@@ -18,7 +18,6 @@
 
 #include "plan.h"
 #include "pollux/clock.h"
-#include "pollux/format.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/outage.h"
@@ -250,8 +249,8 @@ static void tell_outage(const struct paths *paths, bool failed, struct pass_resu
 	if (failed)
 		outage_begins(paths, engine_for_new_runs()->outage, isatty(STDERR_FILENO), err);
 	else if (!result->busy && outage_ends(paths, clock_wall_s(), &lasted_s))
-		strings_addf(&result->actions, "the cluster's manager answers again, after %s",
-			     format_duration(lasted_s).s);
+		strings_addf(&result->actions, "the cluster's manager answers again, after %.0f s",
+			     lasted_s);
 }
 
 int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,

@@ -246,8 +246,9 @@ static void print_matrix(const struct devices_view *v, int n, const struct outpu
 
 static void print_links(const struct devices_view *v, int n, const struct output *out)
 {
+	const struct device_words *words = n ? words_of(&v->list.items[0]) : NULL;
 	const char *const names[] = {
-		[DEVICE_LINK_FAST] = n ? words_of(&v->list.items[0])->fast_link : "",
+		[DEVICE_LINK_FAST] = words ? words->fast_link : "a fast link",
 		[DEVICE_LINK_SWITCH] = "PCIe switches", [DEVICE_LINK_NUMA] = "one NUMA node",
 	};
 
@@ -265,7 +266,7 @@ static void print_drivers(const struct devices_view *v)
 	char text[DEVICES_RUNTIME_SIZE];
 
 	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
-		if (!backend->words)
+		if (!backend->words || !*devices_note(&v->list, backend))
 			continue;
 		backend->describe_runtime(text, sizeof(text));
 		printf("%s: %s\n%s: %s\n", backend->words->driver, devices_note(&v->list, backend),
@@ -277,6 +278,8 @@ static void print_containment(const struct devices_view *v, const struct output 
 {
 	struct text t = TEXT_INIT;
 
+	if (!strcmp(v->containment, "job of Slurm"))
+		return;
 	if (!strcmp(v->containment, "control group"))
 		text_addf(&t, "Each run gets a control group of its own in %s.",
 			  v->containment_detail.data);

@@ -173,7 +173,8 @@ static int start_command(struct supervisor *s, const struct strings *argv,
 			 const struct strings *env, struct err *err)
 {
 	struct child child = {
-		.program = s->command.program, .argv = argv, .env = env,
+		.program = supervisor_remote ? argv->items[0] : s->command.program,
+		.argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
 		.log_fd = s->log_fd, .group = s->foreground, .stdio = foreground_stdio,
 		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
@@ -290,7 +291,7 @@ static int launch(struct supervisor *s, struct err *err)
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
-	struct strings argv = { 0 }, env = { 0 }, nodes = { 0 };
+	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
 	char *config_file, *newest, *plan;
 	int rc = -1;
@@ -313,9 +314,12 @@ static int launch(struct supervisor *s, struct err *err)
 		write_log_header(s, &argv);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
-		rc = start_command(s, &argv, &env, err);
+		if (supervisor_remote)
+			supervisor_remote->wrap(s, &argv, &wrapped, &env);
+		rc = start_command(s, supervisor_remote ? &wrapped : &argv, &env, err);
 	}
 	strings_release(&argv);
+	strings_release(&wrapped);
 	strings_release(&env);
 	strings_release(&nodes);
 	free(config_file);
