@@ -269,6 +269,18 @@ static char *plan_args(const struct supervisor *s)
 	return args;
 }
 
+/* The header has the command of the first node. */
+static void write_node_header(struct supervisor *s, const struct strings *argv,
+			      const struct template_values *values)
+{
+	struct strings first = { 0 };
+
+	if (values->nodes.n > 0)
+		template_expand_node(argv, 0, &first);
+	write_log_header(s, values->nodes.n > 0 ? &first : argv);
+	strings_release(&first);
+}
+
 /* Sets the nodes of a run on a cluster. */
 static void name_nodes(const struct supervisor *s, struct strings *names,
 		       struct template_values *values)
@@ -276,7 +288,10 @@ static void name_nodes(const struct supervisor *s, struct strings *names,
 	if (!run_is_elsewhere(&s->run))
 		return;
 	run_node_names(&s->run, names);
-	values->nodes = (struct template_nodes){ (int)names->count, names->items[0] };
+	values->nodes = (struct template_nodes){
+		(int)names->count,
+		supervisor_remote ? supervisor_remote->address() : names->items[0],
+	};
 }
 
 static int launch(struct supervisor *s, struct err *err)
@@ -311,7 +326,7 @@ static int launch(struct supervisor *s, struct err *err)
 		places.config_file = config_file;
 		environment_for_run(&s->job, &s->run, &values, &places, &env);
 		add_torch_helper(s, &env);
-		write_log_header(s, &argv);
+		write_node_header(s, &argv, &values);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
 		if (supervisor_remote)

@@ -30,6 +30,7 @@
 static struct {
 	const char *dir;		/* the run's directory */
 	char *launch;			/* owned; the content of the file */
+	char *address;			/* owned; NULL: not asked for yet */
 	int nodes;
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
@@ -179,12 +180,20 @@ static void conclude(struct supervisor *s)
 static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
 		 struct strings *env)
 {
-	slurm_add_environment(node.launch, node.nodes, env);
+	slurm_add_environment(env);
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
 
+static const char *address(void)
+{
+	if (!node.address)
+		node.address = slurm_own_address(node.launch);
+	return node.address;
+}
+
 static const struct supervisor_remote remote = {
-	.look = look, .conclude = conclude, .wrap = wrap, .signal = signal_programs,
+	.look = look, .conclude = conclude, .wrap = wrap, .address = address,
+	.signal = signal_programs,
 };
 
 /* --- the store of its own --- */
@@ -349,5 +358,6 @@ int slurm_supervise(const char *dir, struct err *err)
 	rc = run_supervisor(own, err);
 	remove_tree(own);
 	free(node.launch);
+	free(node.address);
 	return rc;
 }
