@@ -10,9 +10,12 @@
 #include "pollux/err.h"
 #include "pollux/paths.h"
 
-/* Of a pass that failed: empties the message if it tells of an outage that was told before, and no
- * person reads it. The exit status stays. */
-void outage_begins(const struct paths *paths, const char *engine_says, bool person_reads,
+/* Who gets what a pass prints: nobody that of a pass in the background, a mailbox that of cron. */
+enum outage_reader { OUTAGE_NOBODY, OUTAGE_MAILBOX, OUTAGE_PERSON };
+
+/* Of a pass that failed: empties the message if it tells of an outage, and a mailbox has it
+ * already. The exit status stays. */
+void outage_begins(const struct paths *paths, const char *engine_says, enum outage_reader reader,
 		   struct err *err);
 /* Of a pass that succeeded. True if an outage is over: how long it lasted, by the wall clock. */
 bool outage_ends(const struct paths *paths, double now_wall_s, double *lasted_s);

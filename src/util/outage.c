@@ -9,19 +9,27 @@
 #include "pollux/outage.h"
 #include "pollux/text.h"
 
-void outage_begins(const struct paths *paths, const char *engine_says, bool person_reads,
+#define UNTOLD 0400		/* the file's mode until a mailbox has the message */
+#define TOLD 0600
+
+void outage_begins(const struct paths *paths, const char *engine_says, enum outage_reader reader,
 		   struct err *err)
 {
+	struct stat st;
 	int fd;
 
 	if (!engine_says || !text_starts_with(err->text, engine_says))
 		return;
-	fd = open(paths->outage, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = open(paths->outage, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		  reader == OUTAGE_MAILBOX ? TOLD : UNTOLD);
 	if (fd >= 0) {
 		file_write_all(fd, err->text, strlen(err->text));
 		close(fd);
-	} else if (!person_reads && access(paths->outage, F_OK) == 0) {
-		err->text[0] = '\0';
+	} else if (reader == OUTAGE_MAILBOX && stat(paths->outage, &st) == 0) {
+		if (st.st_mode & S_IWUSR)
+			err->text[0] = '\0';
+		else
+			chmod(paths->outage, TOLD);
 	}
 }
 

@@ -9,12 +9,12 @@
 
 #define SAYS "the controller does not answer"
 
-static const char *said(const struct paths *paths, const char *text, bool person)
+static const char *said(const struct paths *paths, const char *text, enum outage_reader reader)
 {
 	static struct err err;
 
 	err_set(&err, EX_TEMPFAIL, "%s", text);
-	outage_begins(paths, SAYS, person, &err);
+	outage_begins(paths, SAYS, reader, &err);
 	return err.text;
 }
 
@@ -28,17 +28,21 @@ int main(void)
 		return 1;
 	setenv("POLLUX_DIR", dir, 1);
 	paths_init(&paths, &(struct err){ 0 });
-	is_str(said(&paths, "the disk is full", false), "the disk is full", "another error stays");
+	is_str(said(&paths, "the disk is full", OUTAGE_MAILBOX), "the disk is full", "another error stays");
 	ok(!outage_read(&paths, why, sizeof(why), &s), "  and is no outage");
-	is_str(said(&paths, SAYS ": squeue", false), SAYS ": squeue", "the first pass says it");
-	is_str(said(&paths, SAYS ": sinfo", false), "", "the next one does not");
-	is_str(said(&paths, SAYS ": sinfo", true), SAYS ": sinfo", "a person is told each time");
+	said(&paths, SAYS ": squeue", OUTAGE_NOBODY);
+	is_str(said(&paths, SAYS ": squeue", OUTAGE_MAILBOX), SAYS ": squeue",
+	       "the first pass that is heard says it");
+	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "the next one does not");
+	is_str(said(&paths, SAYS ": sinfo", OUTAGE_PERSON), SAYS ": sinfo", "a person is told each time");
 	ok(outage_read(&paths, why, sizeof(why), &s), "it can be read");
 	is_str(why, SAYS ": squeue", "  as the first pass said it");
 	ok(outage_ends(&paths, (double)time(NULL) + 60, &s) && s >= 59 && s < 100,
 	   "its end is said, with how long it lasted");
 	ok(!outage_ends(&paths, (double)time(NULL), &s), "once");
-	is_str(said(&paths, SAYS ": squeue", false), SAYS ": squeue", "another outage is said");
+	is_str(said(&paths, SAYS ": squeue", OUTAGE_MAILBOX), SAYS ": squeue",
+	       "another outage is said");
+	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "  once");
 	unlink(paths.outage);
 	rmdir(dir);
 	paths_release(&paths);
