@@ -74,6 +74,11 @@ struct engine {
 	/* (optional) Seconds since the run's keeper last showed that it lives, and its process;
 	 * NaN: not known. */
 	double (*silent_s)(const struct engine_context *at, const struct run *run, int64_t *pid);
+	/* (optional) Add what the manager of the machines says of the run: its number there, its
+	 * state, why it waits. One sentence without an end; nothing where the manager does not
+	 * tell. */
+	void (*describe)(const struct engine_context *at, const struct run *run,
+			 struct text *out);
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */
 	void (*wake)(const struct engine_context *at, const struct run *run);

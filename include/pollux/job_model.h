@@ -18,8 +18,8 @@ struct knowledge;
 
 /* The model is optimistic about configurations that were not measured, and knows nothing about
  * memory. So a job gets at most this many times the largest local batch size that was measured for
- * its workload, and at most SCHED_REPLICA_GROWTH (policy.h) times the replicas. If a smaller local
- * batch ran out of memory or failed on the same number of replicas, the limit is the largest local
+ * its workload, at most SCHED_REPLICA_GROWTH (policy.h) times the replicas, and at most
+ * SCHED_NODE_GROWTH times the nodes. If a smaller local batch ran out of memory or failed on the same number of replicas, the limit is the largest local
  * batch that worked (memory_bounds.h, failed_sizes.h). */
 #define KNOWLEDGE_GROWTH 2
 
@@ -32,6 +32,7 @@ struct job_model {
 	bool known;
 	struct goodput_model goodput;	/* without limits by memory: see job_model_on() */
 	int max_replicas;		/* most replicas to try; 0: unknown */
+	int max_nodes;			/* most nodes to try, beyond min_replicas */
 	int min_replicas;		/* declared */
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
 	enum noise_basis noise_basis;
@@ -66,6 +67,9 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas);
  * by one that works, if this is legal (configuration_within()). Returns false, with all zero, if
  * the job is not to be given this number of replicas. */
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
+/* The same at a place of several nodes. */
+bool job_model_best_at(const struct job_model *m, struct throughput_place place,
+		       struct goodput_choice *choice);
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);

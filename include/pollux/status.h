@@ -123,6 +123,7 @@ struct status_details {
 	struct dependency_list after;	/* the jobs that this job waits for; empty once it ran */
 	char *log_path, *checkpoint_dir;	/* owned */
 	char *halving;			/* owned; of its sweep, as the store has it; NULL: none */
+	struct text manager;		/* what a cluster's manager says of its run; empty: none */
 };
 
 /* The name of a job of status->jobs, with its parameters if another run of its sweep has that

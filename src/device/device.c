@@ -33,6 +33,13 @@ void devices_set_link(struct device_list *list, int a, int b, enum device_link l
 	list->links[(size_t)b * (size_t)list->count + (size_t)a] = (unsigned char)link;
 }
 
+enum device_link devices_link(const struct device_list *list, int a, int b)
+{
+	if (!list->links || a >= list->linked || b >= list->linked)
+		return a == b ? DEVICE_LINK_FAST : DEVICE_LINK_MACHINE;
+	return (enum device_link)list->links[(size_t)a * (size_t)list->linked + (size_t)b];
+}
+
 static int list_of(const struct device_backend *backend, const struct device_settings *settings,
 		   struct device_list *list, struct err *err)
 {

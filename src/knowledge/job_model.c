@@ -169,8 +169,10 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
 		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
 	};
-	if (m->known)
+	if (m->known) {
 		m->max_replicas = max_replicas(k, job);
+		m->max_nodes = SCHED_NODE_GROWTH * (k->model.max_nodes > 1 ? k->model.max_nodes : 1);
+	}
 	if (declared->batch_size > 0)
 		set_noise(k, job, m);
 	else
@@ -191,13 +193,15 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas)
 }
 
 /* The configuration that a job without any knowledge gets. */
-static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
+static struct goodput_choice as_submitted(const struct job_model *m, struct throughput_place place)
 {
 	const struct goodput_model *g = &m->goodput;
+	struct configuration c = configuration_spread(g->initial_batch_size, place.replicas,
+						      m->own_max_local_batch_size,
+						      m->min_batch_size, g->max_batch_size);
 
-	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, replicas,
-							 m->own_max_local_batch_size,
-							 m->min_batch_size, g->max_batch_size));
+	c.nodes = place.nodes;
+	return goodput_choice_of(g, c);
 }
 
 bool job_model_fits(const struct job_model *m, const struct configuration *c)
@@ -209,38 +213,47 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 
 /* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
  * does. Returns false if the batch needs no replacement or has none. */
-static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
+static bool as_fits(const struct job_model *m, struct throughput_place place,
+		    struct goodput_choice *choice)
 {
 	const struct goodput_model *g = &m->goodput;
-	int64_t limit = sizes_limit(&m->memory, &m->failed, replicas);
+	int64_t limit = sizes_limit(&m->memory, &m->failed, place.replicas);
 	struct batch_range range = {
 		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
 	};
 	struct configuration c;
 
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
-	    !configuration_within(&range, replicas, limit, &c))
+	    !configuration_within(&range, place.replicas, limit, &c))
 		return false;
+	c.nodes = place.nodes;
 	*choice = goodput_choice_of(g, c);
 	return true;
 }
 
-bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
+bool job_model_best_at(const struct job_model *m, struct throughput_place place,
+		       struct goodput_choice *choice)
 {
-	struct goodput_model g = job_model_on(m, replicas);
+	struct goodput_model g = job_model_on(m, place.replicas);
+	bool is_least = place.replicas <= m->min_replicas;
 
 	*choice = (struct goodput_choice){ .goodput = 0 };
-	if (replicas > m->max_replicas)
+	if (place.replicas > m->max_replicas ||
+	    (place.nodes > 1 && place.nodes > m->max_nodes && !is_least))
 		return false;
-	if (g.max_local_batch_size >= 0 &&
-	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
+	if (g.max_local_batch_size >= 0 && goodput_best_round(&g, place, choice))
 		return true;
-	*choice = as_submitted(m, replicas);
-	if ((replicas <= m->min_replicas || m->goodput.max_batch_size == 0) &&
+	*choice = as_submitted(m, place);
+	if ((is_least || m->goodput.max_batch_size == 0) &&
 	    job_model_fits(m, &choice->configuration))
 		return true;
-	if (as_fits(m, replicas, choice) || replicas <= m->min_replicas)
+	if (as_fits(m, place, choice) || is_least)
 		return true;
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	return false;
+}
+
+bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
+{
+	return job_model_best_at(m, (struct throughput_place){ 1, replicas }, choice);
 }

@@ -90,6 +90,11 @@ static void set_measured(struct knowledge *k, const struct fit_observation *seen
 
 	for (int i = 0; i < n_places; i++)
 		places[i] = (struct throughput_place){ 1, i + 1 };
+	/* There is one place for each number of replicas: where some ran on several nodes, that. */
+	for (int i = 0; i < n; i++)
+		if (seen[i].configuration.nodes > 1 && seen[i].configuration.replicas <= n_places)
+			places[seen[i].configuration.replicas - 1] =
+				configuration_place(&seen[i].configuration);
 	residuals_release(&k->residuals);
 	size_times_release(&k->sizes);
 	k->sizes = size_times_of(seen, n);
@@ -111,6 +116,8 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 		model->n_steps += entries[i].observation.n_steps;
 		if (entries[i].configuration.replicas > model->max_replicas)
 			model->max_replicas = entries[i].configuration.replicas;
+		if (entries[i].configuration.nodes > model->max_nodes)
+			model->max_nodes = entries[i].configuration.nodes;
 		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
 			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}

@@ -6,6 +6,7 @@
 #include "snapshot.h"
 #include "pollux/assign.h"
 #include "pollux/goodput_table.h"
+#include "pollux/node_sizes.h"
 
 struct job_plans;
 struct job_guarantee;
@@ -28,6 +29,16 @@ struct candidate {
 	 * (kinds.h); else NULL. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
+	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL: there
+	 * is one node. */
+	double *on_nodes[SCHED_KINDS];
+};
+
+/* The usable devices of one kind by node. */
+struct node_shape {
+	const char *kind;		/* in the snapshot; NULL: kinds are not told apart */
+	int *devices;			/* owned; what sizes rests on */
+	struct node_sizes sizes;
 };
 
 /* The usable devices of one kind. */
@@ -76,6 +87,10 @@ struct decision {
 	/* Devices that other users have. Jobs are weighed for these as well, to tell the others how
 	 * many devices they want. */
 	int n_elsewhere;
+	int n_nodes;			/* of all devices that are listed */
+	int *node_of;			/* by device: its node */
+	struct node_shape shapes[SCHED_KINDS];	/* where there are several nodes */
+	int n_shapes;
 	struct person me;		/* sharing.c: what the others are told, before the plan */
 	int *owner;			/* by device: index of the candidate that is to have it */
 };

@@ -220,7 +220,7 @@ static bool links_differ(const struct devices_view *v, int n)
 {
 	for (int a = 0; a < n; a++)
 		for (int b = 0; b < a; b++)
-			if (devices_link(v, a, b) != devices_link(v, 1, 0))
+			if (devices_link(&v->list, a, b) != devices_link(&v->list, 1, 0))
 				return true;
 	return false;
 }
@@ -256,8 +256,8 @@ static void print_links(const struct devices_view *v, int n, const struct output
 		return;
 	if (links_differ(v, n))
 		print_matrix(v, n, out);
-	else if (devices_link(v, 0, 1) != DEVICE_LINK_MACHINE)
-		printf("All are joined by %s.\n", names[devices_link(v, 0, 1)]);
+	else if (devices_link(&v->list, 0, 1) != DEVICE_LINK_MACHINE)
+		printf("All are joined by %s.\n", names[devices_link(&v->list, 0, 1)]);
 }
 
 static void print_drivers(const struct devices_view *v)
@@ -295,6 +295,10 @@ void devices_print_table(const struct devices_view *v)
 	struct output out = output_stdout("auto");
 	int n = count_gpus(v);
 
+	if (devices_have_nodes(v)) {
+		devices_print_nodes(v, &out);
+		return;
+	}
 	if (n > 0)
 		print_gpus(v, n, &out);
 	if (n > 0 && n < v->list.count)

@@ -19,6 +19,7 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
+#include "pollux/run_nodes.h"
 #include "pollux/share.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
@@ -268,6 +269,18 @@ static char *plan_args(const struct supervisor *s)
 	return args;
 }
 
+/* Sets the nodes of a run on a cluster. */
+static void name_nodes(const struct supervisor *s, struct strings *names,
+		       struct template_values *values)
+{
+	if (!run_is_elsewhere(&s->run))
+		return;
+	run_node_names(&s->run, names);
+	values->nodes = (struct template_nodes){ (int)names->count, names->items[0] };
+	if (supervisor_remote)
+		values->nodes.master = supervisor_remote->master();
+}
+
 static int launch(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = prepare_files(s, err);
@@ -280,7 +293,7 @@ static int launch(struct supervisor *s, struct err *err)
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
-	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 };
+	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
 	char *config_file, *newest, *plan;
 	int rc = -1;
@@ -291,6 +304,7 @@ static int launch(struct supervisor *s, struct err *err)
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
 	values.plan_args = plan = plan_args(s);
+	name_nodes(s, &nodes, &values);
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
@@ -309,6 +323,7 @@ static int launch(struct supervisor *s, struct err *err)
 	strings_release(&argv);
 	strings_release(&wrapped);
 	strings_release(&env);
+	strings_release(&nodes);
 	free(config_file);
 	free(newest);
 	free(plan);

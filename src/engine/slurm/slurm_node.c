@@ -30,6 +30,7 @@
 static struct {
 	const char *dir;		/* the run's directory */
 	char *launch;			/* owned; the content of the file */
+	char *address;			/* owned; of this node, for the others */
 	int nodes;
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
@@ -179,12 +180,18 @@ static void conclude(struct supervisor *s)
 static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
 		 struct strings *env)
 {
-	slurm_add_environment(node.launch, node.nodes, env);
+	slurm_add_environment(env);
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
 
+static const char *master(void)
+{
+	return node.address;
+}
+
 static const struct supervisor_remote remote = {
-	.look = look, .conclude = conclude, .wrap = wrap, .signal = signal_programs,
+	.look = look, .conclude = conclude, .wrap = wrap, .master = master,
+	.signal = signal_programs,
 };
 
 /* --- the store of its own --- */
@@ -335,6 +342,7 @@ int slurm_supervise(const char *dir, struct err *err)
 	node.launch = text_detach(&launch);
 	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
 	node.lease_s = slurm_number(node.launch, "lease_s", 60);
+	node.address = slurm_own_address(node.launch);
 	if (claim(&ours, err))
 		return -1;
 	if (!ours) {
@@ -349,5 +357,6 @@ int slurm_supervise(const char *dir, struct err *err)
 	rc = run_supervisor(own, err);
 	remove_tree(own);
 	free(node.launch);
+	free(node.address);
 	return rc;
 }

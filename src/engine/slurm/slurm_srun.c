@@ -9,8 +9,7 @@
 #include "slurm.h"
 #include "slurm_srun.h"
 
-/* The address of this node, which is the run's first, as Slurm has it: names may not resolve. */
-static char *own_address(const char *launch)
+char *slurm_own_address(const char *launch)
 {
 	const char *name = getenv("SLURMD_NODENAME");
 	char *key = xasprintf("address %s", name ? name : "");
@@ -20,10 +19,8 @@ static char *own_address(const char *launch)
 	return address ? address : xstrdup(name ? name : "127.0.0.1");
 }
 
-void slurm_add_environment(const char *launch, int nodes, struct strings *env)
+void slurm_add_environment(struct strings *env)
 {
-	char *address = own_address(launch);
-
 	for (char **v = environ; *v; v++) {
 		char name[80];
 		size_t n = strcspn(*v, "=");
@@ -33,9 +30,7 @@ void slurm_add_environment(const char *launch, int nodes, struct strings *env)
 		snprintf(name, sizeof(name), "%.*s", (int)n, *v);
 		strings_set_variable(env, name, *v + n + 1);
 	}
-	if (nodes > 1)
-		strings_set_variable(env, "MASTER_ADDR", address);
-	free(address);
+	device_slurm.environment(NULL, 0, env);
 }
 
 /* Returns the full name of srun, for the caller to free. */

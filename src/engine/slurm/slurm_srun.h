@@ -4,8 +4,11 @@
 
 #include "pollux/text.h"
 
-/* Adds what Slurm told this job, and where the nodes of the run meet. */
-void slurm_add_environment(const char *launch, int nodes, struct strings *env);
+/* Returns the address of this node, which is the run's first, as Slurm has it: names may not
+ * resolve. The caller frees. */
+char *slurm_own_address(const char *launch);
+/* Adds what Slurm told this job. */
+void slurm_add_environment(struct strings *env);
 /* The command that runs the program under a wrapper on each node: srun, or on one node the wrapper
  * itself. */
 void slurm_add_wrapper(const char *dir, int nodes, const char *program, const struct strings *argv,

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/slurm_node.h"
@@ -109,8 +110,10 @@ static void signal_leader(const struct wrapper *w, int signal_number)
 	}
 }
 
-static _Noreturn void become_program(char *const *argv)
+/* argv: the program, then a command that is rendered for this node. */
+static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
 {
+	struct strings all = { 0 }, own = { 0 }, env = { 0 };
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
@@ -119,7 +122,10 @@ static _Noreturn void become_program(char *const *argv)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	execv(argv[0], argv + 1);
+	for (char *const *a = argv + 1; *a; a++)
+		strings_add(&all, *a);
+	node_command(&all, environ, w->number, &own, &env);
+	execve(argv[0], own.items, env.items);
 	fprintf(stderr, "cannot execute '%s': %s\n", argv[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -269,7 +275,7 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
 	w->leader = fork();
 	if (w->leader == 0)
-		become_program(argv);
+		become_program(w, argv);
 	if (w->leader < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	if (pthread_create(&thread, NULL, watch_files, NULL)) {
