@@ -207,7 +207,9 @@ void environment_for_run(const struct job *job, const struct run *run,
 	strings_set_variable(env, "POLLUX_DIR", places->store_dir);
 	set_for_frameworks(job, values->port, env);
 	set_for_nodes(run, values, env);
-	devices_environment(run->devices, run->configuration.replicas, env);
+	/* On a cluster its manager tells programs their devices. */
+	if (values->nodes.n < 1)
+		devices_environment(run->devices, run->configuration.replicas, env);
 }
 
 void node_command(const struct strings *argv, char *const *variables, int node,

@@ -162,8 +162,8 @@ struct supervisor_remote {
 	/* Makes the command that runs the program under its wrapper, and adds variables. */
 	void (*wrap)(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
 		     struct strings *env);
-	/* The address of this machine, the first of the run. */
-	const char *(*address)(void);
+	/* The address of the first node, for the programs of the others. */
+	const char *(*master)(void);
 	/* Sends a signal to the programs, or to all of their processes. False: the processes here
 	 * are to be signalled. */
 	bool (*signal)(struct supervisor *s, int signal_number, bool all);

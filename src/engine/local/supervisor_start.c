@@ -288,10 +288,9 @@ static void name_nodes(const struct supervisor *s, struct strings *names,
 	if (!run_is_elsewhere(&s->run))
 		return;
 	run_node_names(&s->run, names);
-	values->nodes = (struct template_nodes){
-		(int)names->count,
-		supervisor_remote ? supervisor_remote->address() : names->items[0],
-	};
+	values->nodes = (struct template_nodes){ (int)names->count, names->items[0] };
+	if (supervisor_remote)
+		values->nodes.master = supervisor_remote->master();
 }
 
 static int launch(struct supervisor *s, struct err *err)

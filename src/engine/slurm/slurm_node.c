@@ -30,7 +30,7 @@
 static struct {
 	const char *dir;		/* the run's directory */
 	char *launch;			/* owned; the content of the file */
-	char *address;			/* owned; NULL: not asked for yet */
+	char *address;			/* owned; of this node, for the others */
 	int nodes;
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
@@ -184,15 +184,13 @@ static void wrap(struct supervisor *s, const struct strings *argv, struct string
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
 
-static const char *address(void)
+static const char *master(void)
 {
-	if (!node.address)
-		node.address = slurm_own_address(node.launch);
 	return node.address;
 }
 
 static const struct supervisor_remote remote = {
-	.look = look, .conclude = conclude, .wrap = wrap, .address = address,
+	.look = look, .conclude = conclude, .wrap = wrap, .master = master,
 	.signal = signal_programs,
 };
 
@@ -344,6 +342,7 @@ int slurm_supervise(const char *dir, struct err *err)
 	node.launch = text_detach(&launch);
 	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
 	node.lease_s = slurm_number(node.launch, "lease_s", 60);
+	node.address = slurm_own_address(node.launch);
 	if (claim(&ours, err))
 		return -1;
 	if (!ours) {

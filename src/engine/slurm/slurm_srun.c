@@ -30,6 +30,7 @@ void slurm_add_environment(struct strings *env)
 		snprintf(name, sizeof(name), "%.*s", (int)n, *v);
 		strings_set_variable(env, name, *v + n + 1);
 	}
+	device_slurm.environment(NULL, 0, env);
 }
 
 /* Returns the full name of srun, for the caller to free. */

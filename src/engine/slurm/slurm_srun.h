@@ -4,8 +4,8 @@
 
 #include "pollux/text.h"
 
-/* The address of this node, the run's first, as Slurm has it: names may not resolve. launch: the
- * content of the file. The caller frees it. */
+/* Returns the address of this node, which is the run's first, as Slurm has it: names may not
+ * resolve. The caller frees. */
 char *slurm_own_address(const char *launch);
 /* Adds what Slurm told this job. */
 void slurm_add_environment(struct strings *env);

@@ -110,22 +110,21 @@ static void signal_leader(const struct wrapper *w, int signal_number)
 	}
 }
 
-/* argv: the program, then its arguments, as rendered for all nodes. */
-static _Noreturn void become_program(char *const *argv, int number)
+/* argv: the program, then a command that is rendered for this node. */
+static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
 	struct strings all = { 0 }, own = { 0 }, env = { 0 };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t none;
-
-	for (char *const *word = argv + 1; *word; word++)
-		strings_add(&all, *word);
-	node_command(&all, environ, number, &own, &env);
 
 	for (int i = 1; i < NSIG; i++)
 		sigaction(i, &usual, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
+	for (char *const *a = argv + 1; *a; a++)
+		strings_add(&all, *a);
+	node_command(&all, environ, w->number, &own, &env);
 	execve(argv[0], own.items, env.items);
 	fprintf(stderr, "cannot execute '%s': %s\n", argv[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
@@ -276,7 +275,7 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
 	w->leader = fork();
 	if (w->leader == 0)
-		become_program(argv, w->number);
+		become_program(w, argv);
 	if (w->leader < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	if (pthread_create(&thread, NULL, watch_files, NULL)) {
