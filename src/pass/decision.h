@@ -29,8 +29,8 @@ struct candidate {
 	 * (kinds.h); else NULL. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
-	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL: there
-	 * is one node. */
+	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL:
+	 * there is one node. */
 	double *on_nodes[SCHED_KINDS];
 };
 

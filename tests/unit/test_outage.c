@@ -28,13 +28,15 @@ int main(void)
 		return 1;
 	setenv("POLLUX_DIR", dir, 1);
 	paths_init(&paths, &(struct err){ 0 });
-	is_str(said(&paths, "the disk is full", OUTAGE_MAILBOX), "the disk is full", "another error stays");
+	is_str(said(&paths, "the disk is full", OUTAGE_MAILBOX), "the disk is full",
+	       "another error stays");
 	ok(!outage_read(&paths, why, sizeof(why), &s), "  and is no outage");
 	said(&paths, SAYS ": squeue", OUTAGE_NOBODY);
 	is_str(said(&paths, SAYS ": squeue", OUTAGE_MAILBOX), SAYS ": squeue",
 	       "the first pass that is heard says it");
 	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "the next one does not");
-	is_str(said(&paths, SAYS ": sinfo", OUTAGE_PERSON), SAYS ": sinfo", "a person is told each time");
+	is_str(said(&paths, SAYS ": sinfo", OUTAGE_PERSON), SAYS ": sinfo",
+	       "a person is told each time");
 	ok(outage_read(&paths, why, sizeof(why), &s), "it can be read");
 	is_str(why, SAYS ": squeue", "  as the first pass said it");
 	ok(outage_ends(&paths, (double)time(NULL) + 60, &s) && s >= 59 && s < 100,
