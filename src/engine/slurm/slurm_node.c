@@ -29,6 +29,7 @@
 
 static struct {
 	const char *dir;		/* the run's directory */
+	char *base;			/* owned; the directory that the nodes see */
 	char *launch;			/* owned; the content of the file */
 	char *address;			/* owned; of this node, for the others */
 	int nodes;
@@ -180,6 +181,12 @@ static void conclude(struct supervisor *s)
 static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
 		 struct strings *env)
 {
+	struct err err;
+
+	/* that of the job's own is made by now, as on one machine */
+	if (text_starts_with(s->command.checkpoint_dir, node.base) &&
+	    paths_make_directory(s->command.checkpoint_dir, &err))
+		supervisor_log(s, "%s", err.text);
 	slurm_add_environment(env);
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
@@ -225,10 +232,10 @@ static int write_config(const char *dir, struct err *err)
 	return rc;
 }
 
-static int fill_store(const struct paths *paths, const char *base, struct err *err)
+static int fill_store(const struct paths *paths, struct err *err)
 {
 	int64_t job_id = (int64_t)slurm_number(node.launch, "job", 0);
-	char *checkpoints = xasprintf("%s/checkpoints/%lld", base, (long long)job_id);
+	char *checkpoints = xasprintf("%s/checkpoints/%lld", node.base, (long long)job_id);
 	struct text rows = TEXT_INIT;
 	struct store store;
 	int rc;
@@ -239,8 +246,7 @@ static int fill_store(const struct paths *paths, const char *base, struct err *e
 		rc = store_open(&store, paths, STORE_WRITE, err);
 	if (rc == 0) {
 		rc = store_rows_put(&store, rows.data, rows.length, err) ||
-		     store_command_place(&store, job_id, checkpoints, err) ||
-		     paths_make_directory(checkpoints, err) ? -1 : 0;
+		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
 		store_close(&store);
 	}
 	text_release(&rows);
@@ -263,20 +269,18 @@ static int open_journal(struct err *err)
 
 static int prepare(const char *dir, struct paths *paths, struct err *err)
 {
-	char *base = slurm_value(node.launch, "base");
-	int rc = base ? 0 : err_set(err, EX_DATAERR, "'%s/launch' is not complete", node.dir);
+	int rc = node.base ? 0 : err_set(err, EX_DATAERR, "'%s/launch' is not complete", node.dir);
 
 	setenv("POLLUX_DIR", dir, 1);
 	for (size_t i = 0; i < 2; i++) {
 		static const char *const parts[] = { "logs", "checkpoints" };
 
 		if (rc == 0)
-			rc = link_to(base, dir, parts[i], err);
+			rc = link_to(node.base, dir, parts[i], err);
 	}
 	if (rc == 0)
 		rc = write_config(dir, err) || paths_init(paths, err) ||
-		     fill_store(paths, base, err) || open_journal(err) ? -1 : 0;
-	free(base);
+		     fill_store(paths, err) || open_journal(err) ? -1 : 0;
 	return rc;
 }
 
@@ -342,6 +346,7 @@ int slurm_supervise(const char *dir, struct err *err)
 	node.launch = text_detach(&launch);
 	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
 	node.lease_s = slurm_number(node.launch, "lease_s", 60);
+	node.base = slurm_value(node.launch, "base");
 	node.address = slurm_own_address(node.launch);
 	if (claim(&ours, err))
 		return -1;
@@ -357,6 +362,7 @@ int slurm_supervise(const char *dir, struct err *err)
 	rc = run_supervisor(own, err);
 	remove_tree(own);
 	free(node.launch);
+	free(node.base);
 	free(node.address);
 	return rc;
 }

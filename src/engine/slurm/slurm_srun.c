@@ -53,6 +53,7 @@ static char *find_srun(void)
 
 static void add_srun(int nodes, struct strings *argv)
 {
+	const char *cpus = getenv("SLURM_CPUS_PER_TASK");
 	char *srun = find_srun();
 
 	strings_add(argv, srun);
@@ -61,7 +62,8 @@ static void add_srun(int nodes, struct strings *argv)
 	strings_add(argv, "--ntasks-per-node=1");
 	strings_add(argv, "--kill-on-bad-exit=0");
 	strings_add(argv, "--wait=0");
-	strings_add(argv, "--cpu-bind=none");
+	if (cpus)	/* srun does not take it from the job */
+		strings_addf(argv, "--cpus-per-task=%s", cpus);
 	strings_add(argv, "--input=none");
 	strings_add(argv, "--unbuffered");
 	free(srun);
