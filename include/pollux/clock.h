@@ -18,4 +18,8 @@ double clock_wall_s(void);	/* since 1970-01-01 UTC */
 /* This boot's id, from /proc/sys/kernel/random/boot_id; "unknown" where there is none. */
 const char *clock_boot_id(void);
 
+/* From now on this process tells the boot clock, and the boot id, of a machine whose clocks showed
+ * these two times at one moment: its wall clock agrees with ours. */
+void clock_take_boot(const char *boot_id, double boot_s, double wall_s);
+
 #endif

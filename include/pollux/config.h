@@ -20,6 +20,10 @@
  *	max_share = 2      # jobs on one device at most; default 4
  *	guaranteed_devices = 4	# that 'submit --guarantee' may sum up to; default all
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
+ *	engine = slurm     # runs are jobs of Slurm; default local: they run on this machine
+ *	slurm_args = --partition=gpu --account=me	# options for sbatch
+ *	slurm_dir = /DIR   # that all nodes see, for files of runs; default the store's directory
+ *	slurm_lease = 60s  # a node that is cut off for so long ends its program
  */
 #ifndef POLLUX_CONFIG_H
 #define POLLUX_CONFIG_H
@@ -42,6 +46,8 @@
 #define CONFIG_MOST_SHARE 8
 #define CONFIG_GUARANTEED_ALL (-1)
 #define CONFIG_SHARED_DIR_SIZE 500
+#define CONFIG_DEFAULT_SLURM_LEASE_S 60.0
+#define CONFIG_LEAST_SLURM_LEASE_S 2.0
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
 #define CONFIG_MAX_LOG_LIMIT (1000 * 0x1p40)
 
@@ -67,6 +73,9 @@ struct config {
 	double shared_weight;	/* weight of this person among those who share devices */
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];
+	bool slurm;		/* the engine: slurm, not local */
+	char slurm_args[1000], slurm_dir[CONFIG_SHARED_DIR_SIZE];	/* "": none is set */
+	double slurm_lease_s;
 	char policy[32];	/* a policy that passes take (policy_names.h) */
 	/* why config_load() failed: the line of the file, or the variable; 0 and NULL: another
 	 * reason */

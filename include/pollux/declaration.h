@@ -50,6 +50,7 @@ struct declaration {
 	char *kind, *not_kind;
 	char *plans;			/* for execution_plans_parse; NULL: none */
 	char *guarantee;		/* for guarantee_parse; NULL: none */
+	char *slurm_args;		/* options for sbatch; NULL: none */
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	double weight;

@@ -21,7 +21,7 @@
 #define DEVICE_ID_SIZE 64
 #define DEVICE_NODE_SIZE 64
 #define DEVICE_NAME_SIZE 16
-#define DEVICE_MAX 1024
+#define DEVICE_MAX 1024			/* of one machine; a cluster may have any number */
 
 /* Readings of a device at one moment. Unknown: NaN; -1 for bytes. */
 struct device_reading {
@@ -43,7 +43,7 @@ struct device_reading {
 
 struct device {
 	/* Stable while the settings and the machine stay the same: "cpu:0"; "gpu:GPU-5a1e...", by
-	 * UUID, so that the order of numbering does not matter. */
+	 * UUID, so that the order of numbering does not matter; "slurm:NODE:0". */
 	char id[DEVICE_ID_SIZE];
 	/* The machine that has the device, as its engine names the machine; "": this machine. */
 	char node[DEVICE_NODE_SIZE];
@@ -117,10 +117,10 @@ struct device_list {
 	int n_processes;
 	struct device_driver *drivers;	/* owned; one for each backend that looked for its driver */
 	int n_drivers;
-	/* Owned; enum device_link from device a to device b: links[a * count + b], or from b to
-	 * a. */
+	/* Owned; enum device_link from device a to device b, both below linked:
+	 * links[a * linked + b], or from b to a. NULL: no links are known. */
 	unsigned char *links;
-	int linked;			/* number of devices in links: count, once all are listed */
+	int linked;			/* the devices of one machine, of which links are known */
 };
 
 /* Jobs run on the GPUs if there are any, otherwise on CPU slots, one for each physical core. If
@@ -210,7 +210,7 @@ struct device_backend {
 	const struct device_freezer *freezer;
 };
 
-extern const struct device_backend device_cpu, device_nvidia;
+extern const struct device_backend device_cpu, device_nvidia, device_slurm;
 
 /* Lists the devices of all backends; the caller releases the list. -1: the machine cannot be read,
  * and the list is empty. */
@@ -219,6 +219,8 @@ void devices_release(struct device_list *list);
 /* Adds "; kinds here: 'A, 1 core'", with each kind of the usable devices once; "; no device can
  * be used here" where none is usable. */
 void devices_add_kinds(const struct device_list *list, struct text *t);
+/* The distance of two devices of the list. On different nodes it is DEVICE_LINK_MACHINE. */
+enum device_link devices_link(const struct device_list *list, int a, int b);
 /* For backends: appends a zeroed entry; sets the link of two entries, once all are appended. */
 struct device *devices_append(struct device_list *list);
 void devices_set_link(struct device_list *list, int a, int b, enum device_link link);

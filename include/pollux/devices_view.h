@@ -4,6 +4,8 @@
 
 #include "pollux/device.h"
 #include "pollux/device_users.h"
+#include "pollux/json.h"
+#include "pollux/output.h"
 #include "pollux/session.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
@@ -37,9 +39,14 @@ int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, int64_
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);
-enum device_link devices_link(const struct devices_view *v, int a, int b);
 /* Returns "switch", "node" or "machine"; for a fast link its own name, such as "nvlink". */
 const char *devices_link_name(const struct devices_view *v, int a, int b);
+
+/* devices_nodes.c: true if an engine names the machines of the devices. */
+bool devices_have_nodes(const struct devices_view *v);
+void devices_print_nodes(const struct devices_view *v, const struct output *out);
+/* Writes the key "nodes". */
+void devices_print_json_nodes(struct json *j, const struct devices_view *v);
 
 void devices_print_table(const struct devices_view *v);
 void devices_print_json(const struct devices_view *v);

@@ -2,9 +2,9 @@
  *
  * The store says what is to be: a run with its devices, a request to stop it, another
  * configuration. An engine makes it so on the machines that it knows, and tells what became of a
- * run. The local engine (src/engine/local) starts a supervisor for each run on this machine. An
- * engine that hands runs to a cluster's manager would be a second directory and a second entry in
- * the list of engine.c; its supervisor runs elsewhere and cannot open the store.
+ * run. The local engine (src/engine/local) starts a supervisor for each run on this machine. The
+ * engine for Slurm (src/engine/slurm) hands runs to Slurm; its supervisors run elsewhere and cannot
+ * open the store. A new engine is a directory and an entry in the list of engine.c.
  *
  *	struct engine_context at = { .paths = &paths, .store = &store };
  *	enum engine_answer *answers = xcalloc((size_t)runs.count, sizeof(*answers));
@@ -45,10 +45,17 @@ struct engine_context {
  * the store has them now. */
 struct engine {
 	const char *name;
+	/* (optional) The beginning of every error that says that the manager of the machines does
+	 * not answer. */
+	const char *outage;
 	double kill_wait_s;	/* from the end of a run's grace to the end of its processes */
 	/* The devices with their nodes and links, and who computes on them. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
+	/* (optional) Take into the store what runs have written elsewhere, and tell them again what
+	 * they may have missed; a pass begins with that. Adds a line for each run for which that
+	 * failed. */
+	int (*collect)(const struct engine_context *at, struct strings *lines, struct err *err);
 	/* Answer for n runs at once; answers[i] is for runs[i]. -1: for none of them. */
 	int (*poll)(const struct engine_context *at, const struct run *const *runs, int n,
 		    enum engine_answer *answers, struct err *err);
@@ -70,6 +77,15 @@ struct engine {
 	/* (optional) Seconds since the run's keeper last showed that it lives, and its process;
 	 * NaN: not known. */
 	double (*silent_s)(const struct engine_context *at, const struct run *run, int64_t *pid);
+	/* (optional) Add what the manager of the machines says of the run: its number there, its
+	 * state, why it waits. One sentence without an end; nothing where the manager does not
+	 * tell. */
+	void (*describe)(const struct engine_context *at, const struct run *run,
+			 struct text *out);
+	/* (optional) Ask for what keeps runs from starting, for 'pollux doctor'; this may take half
+	 * a minute. Adds a sentence for each trouble, and what is well. */
+	void (*examine)(const struct engine_context *at, struct strings *troubles,
+			struct text *well);
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */
 	void (*wake)(const struct engine_context *at, const struct run *run);
@@ -102,7 +118,7 @@ struct engine {
 	const char *(*other_user)(const struct engine_context *at, const struct device *device);
 };
 
-extern const struct engine engine_local;
+extern const struct engine engine_local, engine_slurm;
 
 /* The engine that has the run; of a run without a handle, the engine that is to start the run. */
 const struct engine *engine_of(const struct run *run);
@@ -114,6 +130,8 @@ int engine_poll(const struct engine_context *at, const struct run_list *runs,
 		enum engine_answer *answers, struct err *err);
 int engine_poll_one(const struct engine_context *at, const struct run *run,
 		    enum engine_answer *answer, struct err *err);
+/* Each engine's collect(). */
+int engine_collect(const struct engine_context *at, struct strings *lines, struct err *err);
 void engine_mend(const struct engine_context *at, const struct run_list *runs,
 		 struct strings *lines);
 /* Who holds a device of new runs, in words, if it is neither one of these runs, all active ones,

@@ -25,6 +25,12 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env);
 
+/* The command and the environment of one node of a run on a cluster. argv and variables are those
+ * of template_expand() and environment_for_run(), for all nodes. node: from 0. Adds to out and
+ * env. */
+void node_command(const struct strings *argv, char *const *variables, int node,
+		  struct strings *out, struct strings *env);
+
 /* Adds the variables of a job in a group: the group, the job's index in the group, and the job's
  * parameters (POLLUX_GROUP, POLLUX_INDEX, POLLUX_PARAM_*). Adds nothing for other jobs. */
 void environment_for_group(const struct job *job, struct strings *env);

@@ -7,6 +7,7 @@
 #define POLLUX_GOODPUT_TABLE_H
 
 #include "pollux/knowledge.h"
+#include "pollux/node_sizes.h"
 
 struct goodput_table {
 	double *goodput;		/* [0..n_devices], as in policy.h */
@@ -15,6 +16,10 @@ struct goodput_table {
 };
 
 struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices);
+/* The same where the devices are on several nodes: numbers that are even on none have no goodput,
+ * the others that on the fewest nodes. */
+struct goodput_table *goodput_table_on(const struct job_model *m, int n_devices,
+				       const struct node_sizes *nodes);
 /* The table of a job whose gain from more devices is unknown: the square root of their number. This
  * is less than the goodput of any known job that gains from more devices, so this job is offered
  * the devices that others leave. */

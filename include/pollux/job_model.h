@@ -19,9 +19,10 @@ struct knowledge;
 
 /* The model is optimistic about configurations that were not measured, and knows nothing about
  * memory. So a job gets at most this many times the largest local batch size that was measured for
- * its workload, and at most SCHED_REPLICA_GROWTH (policy.h) times the replicas. If a smaller local
- * batch ran out of memory or failed on the same number of replicas, the limit is the largest local
- * batch that worked (memory_bounds.h, failed_sizes.h). */
+ * its workload, at most SCHED_REPLICA_GROWTH (policy.h) times the replicas, and at most
+ * SCHED_NODE_GROWTH times the nodes. If a smaller local batch ran out of memory or failed on the
+ * same number of replicas, the limit is the largest local batch that worked (memory_bounds.h,
+ * failed_sizes.h). */
 #define KNOWLEDGE_GROWTH 2
 
 /* The source of the noise scale of a job. */
@@ -33,6 +34,7 @@ struct job_model {
 	bool known;
 	struct goodput_model goodput;	/* without limits by memory: see job_model_on() */
 	int max_replicas;		/* most devices to try; 0: unknown */
+	int max_nodes;			/* most nodes to try, beyond min_replicas */
 	int min_replicas;		/* devices, as declared */
 	int width;			/* devices of one replica; 0 or 1: one */
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
@@ -75,6 +77,9 @@ struct goodput_model job_model_on(const struct job_model *m, int devices);
  * by one that works, if this is legal (configuration_within()). Returns false, with all zero, if
  * the job is not to be given this number of devices. */
 bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice);
+/* The same at a place of several nodes; place.replicas is the number of devices. */
+bool job_model_best_at(const struct job_model *m, struct throughput_place place,
+		       struct goodput_choice *choice);
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);

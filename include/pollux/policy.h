@@ -31,6 +31,9 @@
  * steps, each of which costs a restart. In simulation jobs end sooner with steps of 4 than with the
  * published 2, or with 8. */
 #define SCHED_REPLICA_GROWTH 4
+/* The same for nodes: what was measured on one node alone is tried on two first. That shows what
+ * the network costs, of which measurements on one node tell nothing. */
+#define SCHED_NODE_GROWTH 2
 
 /* Kinds of device: a job's devices are of one kind. */
 #define SCHED_KINDS 8

@@ -71,6 +71,7 @@ struct status {
 	int n_running, n_suspended, n_waiting, n_paused, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */
 	bool passes_come;		/* by themselves: regular_pass.h */
+	struct text outage;		/* a cluster's manager that does not answer; empty: none */
 	struct text disk_full;		/* how little room there is; empty: enough */
 	struct people people;		/* who share the devices */
 	struct text hung_pass;		/* the pass that hangs, in words; empty: none */
@@ -123,6 +124,7 @@ struct status_details {
 	struct dependency_list after;	/* the jobs that this job waits for; empty once it ran */
 	char *log_path, *checkpoint_dir;	/* owned */
 	char *halving;			/* owned; of its sweep, as the store has it; NULL: none */
+	struct text manager;		/* what a cluster's manager says of its run; empty: none */
 };
 
 /* The name of a job of status->jobs, with its parameters if another run of its sweep has that

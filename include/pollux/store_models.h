@@ -9,6 +9,7 @@ struct model_row {
 	struct fit_result fit;		/* params, basis, stop, objective, rmse_*, n_observations */
 	int64_t n_steps;		/* that the observations rest on */
 	int max_replicas;		/* the most that were ever measured */
+	int max_nodes;			/* the same; 0, from an older version: 1 */
 	int64_t max_local_batch_size;	/* the largest that was ever measured */
 	char observations_key[64];	/* see struct workload_stamp */
 	double fit_time_s;		/* wall clock */

@@ -1,13 +1,17 @@
 /* template.h - the {names} in a job's command, replaced at each launch.
  *
  *	{batch} {local_batch} {accum} {gpus} {replicas} {lr} {lr_scale} {samples} {checkpoint}
- *	{newest} {resume} {plan} {port} {job} {run}
+ *	{newest} {resume} {plan} {port} {job} {run} {nodes} {node} {master} {gpus_per_node}
  *	"{{" is a literal "{"; a "}" needs no escape
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
  * a whole argument becomes one argument for each word, or none. {plan} stands for the arguments of
- * the run's plan, in the same way. */
+ * the run's plan, in the same way.
+ *
+ * Where a run has nodes of a cluster, its command is rendered once, without {node}, and the result
+ * is again a command with templates: {node}, and "{{". Each node renders that for itself, by
+ * node_command() of environment.h. */
 #ifndef POLLUX_TEMPLATE_H
 #define POLLUX_TEMPLATE_H
 
@@ -17,6 +21,12 @@
 #include "pollux/configuration.h"
 #include "pollux/err.h"
 #include "pollux/text.h"
+
+/* The nodes of a run. All 0 and NULL: it runs on this machine alone. */
+struct template_nodes {
+	int n;
+	const char *master;		/* the name of the first */
+};
 
 /* The values of the names. A name whose value is unknown (0, NaN, NULL) must not be used: see
  * template_check. */
@@ -32,6 +42,7 @@ struct template_values {
 	const char *resume_args;	/* NULL: not at this launch */
 	const char *plan_args;		/* of the run's plan; NULL: none */
 	int port;
+	struct template_nodes nodes;
 };
 
 /* Checks that argv and resume_args (may be NULL) use only known names that the job can answer:
@@ -56,5 +67,8 @@ bool template_text_mentions(const char *text, const char *name);
  * resume_args are due and argv has no {resume}, their words come after those. */
 void template_expand(const struct strings *argv, const struct template_values *values,
 		     struct strings *out);
+
+/* Renders {node} and "{{" in what template_expand() has rendered for a cluster. */
+void template_expand_node(const struct strings *argv, int node, struct strings *out);
 
 #endif

@@ -2,6 +2,7 @@
  * 'pollux run' starts the one of its run, with the process group of the terminal. */
 #include "command.h"
 #include "later_pass.h"
+#include "pollux/slurm_node.h"
 #include "pollux/supervise.h"
 
 /* Runs the supervisor of 'pollux run'. The pass after its end is started in the background, so that
@@ -26,6 +27,10 @@ static int main_supervise(int argc, char **argv, struct err *err)
 	long long id;
 	int rc;
 
+	/* in a job of Slurm: the directory of the run, for the wrapper its program, too */
+	if (argc >= 2 && argv[1][0] == '/')
+		return argc == 2 ? slurm_supervise(argv[1], err)
+				 : slurm_wrap(argv[1], argv + 2, err);
 	if (argc != 2 && argc != 3)
 		return usage_error(&cmd_supervise, err, "supervise takes the number of a run");
 	if (parse_job_id(&cmd_supervise, argv[1], &id, err) || paths_init(&paths, err))

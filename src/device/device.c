@@ -6,7 +6,9 @@
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
-static const struct device_backend *const backends[] = { &device_nvidia, &device_cpu };
+static const struct device_backend *const backends[] = {
+	&device_nvidia, &device_slurm, &device_cpu,
+};
 static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
 
 /* Grows the links to a matrix for all devices now in the list. */
@@ -31,6 +33,13 @@ void devices_set_link(struct device_list *list, int a, int b, enum device_link l
 		extend_links(list);
 	list->links[(size_t)a * (size_t)list->count + (size_t)b] = (unsigned char)link;
 	list->links[(size_t)b * (size_t)list->count + (size_t)a] = (unsigned char)link;
+}
+
+enum device_link devices_link(const struct device_list *list, int a, int b)
+{
+	if (!list->links || a >= list->linked || b >= list->linked)
+		return a == b ? DEVICE_LINK_FAST : DEVICE_LINK_MACHINE;
+	return (enum device_link)list->links[(size_t)a * (size_t)list->linked + (size_t)b];
 }
 
 static int list_of(const struct device_backend *backend, const struct device_settings *settings,

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/shared_lock.h"
 
-static const struct engine *const engines[] = { &engine_local };
+static const struct engine *const engines[] = { &engine_local, &engine_slurm };
 static const size_t n_engines = sizeof(engines) / sizeof(engines[0]);
 
 const struct engine *engine_of(const struct run *run)
@@ -22,7 +23,20 @@ const struct engine *engine_of(const struct run *run)
 
 const struct engine *engine_for_new_runs(void)
 {
-	return engines[0];
+	static const struct engine *chosen;
+	struct config config;
+	struct paths paths;
+	struct err ignored;
+
+	if (chosen)
+		return chosen;
+	chosen = &engine_local;
+	if (paths_init(&paths, &ignored) == 0) {
+		config_load_leniently(&config, paths.config);
+		chosen = config.slurm ? &engine_slurm : &engine_local;
+		paths_release(&paths);
+	}
+	return chosen;
 }
 
 /* The runs of one engine, as a list without gaps. The caller frees it. */
@@ -82,6 +96,14 @@ const char *engine_outsider(const struct engine_context *at, const struct run_li
 	if (!holder && engine->other_user && !is_held(runs, device, shared_locks_meet))
 		holder = engine->other_user(at, device);
 	return holder;
+}
+
+int engine_collect(const struct engine_context *at, struct strings *lines, struct err *err)
+{
+	for (size_t e = 0; e < n_engines; e++)
+		if (engines[e]->collect && engines[e]->collect(at, lines, err))
+			return -1;
+	return 0;
 }
 
 void engine_mend(const struct engine_context *at, const struct run_list *runs,

@@ -87,6 +87,33 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
 }
 
+/* A run on several nodes. torchrun takes its options from PET_* where the command has none. RANK
+ * and the like are of processes: pollux starts one on each node, and where a node has several
+ * devices, a launcher such as torchrun starts others, whose ranks the launcher knows. */
+static void set_for_nodes(const struct run *run, const struct template_values *values,
+			  struct strings *env)
+{
+	int n = values->nodes.n, devices = run->configuration.replicas / (n > 0 ? n : 1);
+
+	if (n < 1)
+		return;
+	set_integer(env, "POLLUX_NODES", n);
+	set_integer(env, "POLLUX_GPUS_PER_NODE", devices);
+	if (n < 2)
+		return;
+	strings_set_variable(env, "MASTER_ADDR", values->nodes.master);
+	set_integer(env, "NNODES", n);
+	strings_set_variable(env, "PET_MASTER_ADDR", values->nodes.master);
+	set_integer(env, "PET_MASTER_PORT", values->port);
+	set_integer(env, "PET_NNODES", n);
+	set_integer(env, "PET_NPROC_PER_NODE", devices);
+	if (devices > 1)
+		return;
+	set_integer(env, "WORLD_SIZE", n);
+	set_integer(env, "LOCAL_WORLD_SIZE", 1);
+	set_integer(env, "LOCAL_RANK", 0);
+}
+
 /* True if the command or its resume arguments have one of two words. */
 static bool command_mentions(const struct job_command *command, const char *word,
 			     const char *another)
@@ -180,5 +207,24 @@ void environment_for_run(const struct job *job, const struct run *run,
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);
 	strings_set_variable(env, "POLLUX_DIR", places->store_dir);
 	set_for_frameworks(job, values->port, env);
-	devices_environment(run->devices, run->configuration.replicas, env);
+	set_for_nodes(run, values, env);
+	/* On a cluster its manager tells programs their devices. */
+	if (values->nodes.n < 1)
+		devices_environment(run->devices, run->configuration.replicas, env);
+}
+
+void node_command(const struct strings *argv, char *const *variables, int node,
+		  struct strings *out, struct strings *env)
+{
+	for (; *variables; variables++)
+		strings_add(env, *variables);
+	template_expand_node(argv, node, out);
+	set_integer(env, "POLLUX_NODE", node);
+	if (atoi(variable_of(env, "POLLUX_NODES")) < 2)
+		return;
+	set_integer(env, "NODE_RANK", node);
+	set_integer(env, "GROUP_RANK", node);
+	set_integer(env, "PET_NODE_RANK", node);
+	if (atoi(variable_of(env, "POLLUX_GPUS_PER_NODE")) == 1)
+		set_integer(env, "RANK", node);
 }

@@ -8,7 +8,7 @@
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_REPLICAS, NAME_LR, NAME_LR_SCALE,
 	NAME_SAMPLES, NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PLAN, NAME_PORT, NAME_JOB,
-	NAME_RUN, N_NAMES
+	NAME_RUN, NAME_NODES, NAME_NODE, NAME_MASTER, NAME_GPUS_PER_NODE, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
@@ -18,6 +18,8 @@ static const char *const names[N_NAMES] = {
 	[NAME_SAMPLES] = "samples", [NAME_CHECKPOINT] = "checkpoint", [NAME_NEWEST] = "newest",
 	[NAME_RESUME] = "resume", [NAME_PLAN] = "plan",
 	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
+	[NAME_NODES] = "nodes", [NAME_NODE] = "node", [NAME_MASTER] = "master",
+	[NAME_GPUS_PER_NODE] = "gpus_per_node",
 };
 
 static int find_name(const char *text, size_t length)
@@ -159,6 +161,37 @@ static void expand_learning_rate(const struct template_values *v, struct text *o
 		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale);
 }
 
+/* Adds text of the result. On a cluster the result is a template again. */
+static void add_literal(const struct template_values *v, const char *text, size_t length,
+			struct text *out)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '{' && v->nodes.n > 0)
+			text_add(out, "{");
+		text_add_bytes(out, text + i, 1);
+	}
+}
+
+static void add_value(const struct template_values *v, const char *text, struct text *out)
+{
+	add_literal(v, text, strlen(text), out);
+}
+
+static void expand_node_name(int name, const struct template_values *v, struct text *out)
+{
+	int n = v->nodes.n > 0 ? v->nodes.n : 1;
+
+	switch (name) {
+	case NAME_NODES:	text_addf(out, "%d", n); break;
+	case NAME_NODE:		text_add(out, v->nodes.n > 0 ? "{node}" : "0"); break;
+	case NAME_MASTER:
+		add_value(v, v->nodes.master ? v->nodes.master : "127.0.0.1", out);
+		break;
+	case NAME_GPUS_PER_NODE: text_addf(out, "%d", v->configuration.replicas / n); break;
+	default:		break;	/* an unknown name, which is refused earlier */
+	}
+}
+
 static void expand_name(int name, const struct template_values *v, struct text *out)
 {
 	const struct configuration *c = &v->configuration;
@@ -173,8 +206,8 @@ static void expand_name(int name, const struct template_values *v, struct text *
 	case NAME_LR:		expand_learning_rate(v, out); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
-	case NAME_CHECKPOINT:	text_add(out, v->checkpoint_dir); break;
-	case NAME_NEWEST:	text_add(out, v->newest ? v->newest : ""); break;
+	case NAME_CHECKPOINT:	add_value(v, v->checkpoint_dir, out); break;
+	case NAME_NEWEST:	add_value(v, v->newest ? v->newest : "", out); break;
 	case NAME_PORT:		text_addf(out, "%d", v->port); break;
 	case NAME_JOB:		text_addf(out, "%lld", (long long)v->job_id); break;
 	case NAME_RUN:		text_addf(out, "%d", v->run_number); break;
@@ -186,8 +219,7 @@ static void expand_name(int name, const struct template_values *v, struct text *
 		if (v->plan_args)
 			expand_text(v->plan_args, v, out);
 		break;
-	default:
-		break;
+	default:		expand_node_name(name, v, out); break;
 	}
 }
 
@@ -199,7 +231,7 @@ static void expand_text(const char *text, const struct template_values *values, 
 		if (piece.is_template)
 			expand_name(find_name(piece.text, piece.length), values, out);
 		else
-			text_add_bytes(out, piece.text, piece.length);
+			add_literal(values, piece.text, piece.length, out);
 	}
 }
 
@@ -244,4 +276,27 @@ void template_expand(const struct strings *argv, const struct template_values *v
 		add_words(values->plan_args, values, out);
 	if (!template_mentions(argv, "resume"))
 		add_words(values->resume_args, values, out);
+}
+
+static void expand_node(const char *text, int node, struct text *out)
+{
+	while (*text) {
+		struct piece piece = next_piece(&text);
+
+		if (piece.is_template)
+			text_addf(out, "%d", node);	/* no other name is left */
+		else
+			text_add_bytes(out, piece.text, piece.length);
+	}
+}
+
+void template_expand_node(const struct strings *argv, int node, struct strings *out)
+{
+	for (size_t i = 0; i < argv->count; i++) {
+		struct text expanded = TEXT_INIT;
+
+		expand_node(argv->items[i], node, &expanded);
+		strings_add(out, expanded.data);
+		text_release(&expanded);
+	}
 }

@@ -27,6 +27,20 @@ struct goodput_table *goodput_table_of(const struct job_model *m, int n_devices)
 	return t;
 }
 
+struct goodput_table *goodput_table_on(const struct job_model *m, int n_devices,
+				       const struct node_sizes *nodes)
+{
+	struct goodput_table *t = table_new(n_devices);
+
+	for (int r = 1; r <= n_devices; r++) {
+		struct throughput_place place = { node_sizes_place(nodes, r), r };
+		bool can = place.nodes && job_model_best_at(m, place, &t->best[r]);
+
+		t->goodput[r] = can ? t->best[r].goodput : (double)NAN;
+	}
+	return t;
+}
+
 /* Another plan for one more device has to be better by so much. */
 #define WORTH_ANOTHER_PLAN 1.01
 
@@ -118,8 +132,8 @@ static bool same_goodput_model(const struct goodput_model *x, const struct goodp
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
 {
 	return a->known == b->known && a->max_replicas == b->max_replicas &&
-	       a->min_replicas == b->min_replicas && a->width == b->width &&
-	       a->min_batch_size == b->min_batch_size &&
+	       a->max_nodes == b->max_nodes && a->min_replicas == b->min_replicas &&
+	       a->width == b->width && a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
 	       a->peaks == b->peaks && a->memory.ran_out == b->memory.ran_out &&
 	       a->failed.failed == b->failed.failed &&

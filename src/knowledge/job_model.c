@@ -171,8 +171,12 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.restart_s = k->restart_s, .memory = k->memory, .failed = k->failed,
 		.peaks = k->peaks, .n_peaks = k->n_peaks, .needs = k->needs,
 	};
-	if (m->known)
+	if (m->known) {
 		m->max_replicas = max_replicas(k, job);
+		m->max_nodes = SCHED_NODE_GROWTH;
+		if (k->model.max_nodes > 1)
+			m->max_nodes *= k->model.max_nodes;
+	}
 	if (declared->batch_size > 0)
 		set_noise(k, job, m);
 	else
@@ -226,13 +230,15 @@ struct goodput_model job_model_on(const struct job_model *m, int devices)
 }
 
 /* The configuration that a job without any knowledge gets. */
-static struct goodput_choice as_submitted(const struct job_model *m, int workers)
+static struct goodput_choice as_submitted(const struct job_model *m, struct throughput_place place)
 {
 	const struct goodput_model *g = &m->goodput;
+	struct configuration c = configuration_spread(g->initial_batch_size, place.replicas,
+						      m->own_max_local_batch_size,
+						      m->min_batch_size, g->max_batch_size);
 
-	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, workers,
-							 m->own_max_local_batch_size,
-							 m->min_batch_size, g->max_batch_size));
+	c.nodes = place.nodes;
+	return goodput_choice_of(g, c);
 }
 
 bool job_model_fits(const struct job_model *m, const struct configuration *c)
@@ -253,7 +259,8 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 
 	if (!m->known)
 		return false;
-	local = as_submitted(m, workers).configuration.local_batch_size;
+	local = as_submitted(m, (struct throughput_place){ 1, workers })
+			.configuration.local_batch_size;
 	if (local <= predicted_most(m, workers))
 		return false;
 	if (t)
@@ -265,11 +272,12 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 
 /* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
  * does. Returns false if the batch needs no replacement or has none. */
-static bool as_fits(const struct job_model *m, int workers, struct goodput_choice *choice)
+static bool as_fits(const struct job_model *m, struct throughput_place place,
+		    struct goodput_choice *choice)
 {
 	const struct goodput_model *g = &m->goodput;
-	int64_t limit = sizes_limit(&m->memory, &m->failed, workers);
-	int64_t most = predicted_most(m, workers);
+	int64_t limit = sizes_limit(&m->memory, &m->failed, place.replicas);
+	int64_t most = predicted_most(m, place.replicas);
 	struct batch_range range = {
 		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
 	};
@@ -278,39 +286,49 @@ static bool as_fits(const struct job_model *m, int workers, struct goodput_choic
 	if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
 		limit = most;
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
-	    !configuration_within(&range, workers, limit, &c))
+	    !configuration_within(&range, place.replicas, limit, &c))
 		return false;
+	c.nodes = place.nodes;
 	*choice = goodput_choice_of(g, c);
 	return true;
 }
 
-/* As job_model_best(), by the number of replicas. *choice is a configuration of replicas that have
- * one device each. least: the job declares no fewer replicas. */
-static bool best_of_workers(const struct job_model *m, const struct goodput_model *g, int workers,
-			    bool least, struct goodput_choice *choice)
+/* As job_model_best_at(), by the number of replicas. *choice is a configuration of replicas that
+ * have one device each. least: the job declares no fewer replicas. */
+static bool best_of_workers(const struct job_model *m, const struct goodput_model *g,
+			    struct throughput_place place, bool least,
+			    struct goodput_choice *choice)
 {
-	if (g->max_local_batch_size >= 0 &&
-	    goodput_best_round(g, (struct throughput_place){ 1, workers }, choice))
+	if (g->max_local_batch_size >= 0 && goodput_best_round(g, place, choice))
 		return true;
-	*choice = as_submitted(m, workers);
+	*choice = as_submitted(m, place);
 	if ((least || m->goodput.max_batch_size == 0) &&
 	    job_model_fits(m, &choice->configuration))
 		return true;
-	return as_fits(m, workers, choice) || least;
+	return as_fits(m, place, choice) || least;
 }
 
-bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice)
+bool job_model_best_at(const struct job_model *m, struct throughput_place place,
+		       struct goodput_choice *choice)
 {
+	int devices = place.replicas;
 	struct goodput_model g = job_model_on(m, devices);
-	bool least = devices - width_of(m) < m->min_replicas;
+	bool is_least = devices - width_of(m) < m->min_replicas;
 
 	*choice = (struct goodput_choice){ .goodput = 0 };
-	if (devices > m->max_replicas || !job_model_divides(m, devices))
+	if (devices > m->max_replicas || !job_model_divides(m, devices) ||
+	    (place.nodes > 1 && place.nodes > m->max_nodes && !is_least))
 		return false;
-	if (!best_of_workers(m, &g, devices / width_of(m), least, choice)) {
+	place.replicas = devices / width_of(m);
+	if (!best_of_workers(m, &g, place, is_least, choice)) {
 		*choice = (struct goodput_choice){ .goodput = 0 };
 		return false;
 	}
 	configuration_widen(&choice->configuration, m->width);
 	return true;
+}
+
+bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice)
+{
+	return job_model_best_at(m, (struct throughput_place){ 1, devices }, choice);
 }

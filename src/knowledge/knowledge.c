@@ -91,6 +91,13 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 
 	for (int i = 0; i < n_places; i++)
 		places[i] = (struct throughput_place){ 1, i + 1 };
+	/* There is one place for each number of replicas: where some ran on several nodes, that. */
+	for (int i = 0; i < k->n_seen; i++) {
+		struct throughput_place place = configuration_place(&k->seen[i].configuration);
+
+		if (place.nodes > 1 && place.replicas <= n_places)
+			places[place.replicas - 1] = place;
+	}
 	residuals_release(&k->residuals);
 	k->residuals = residuals_of(k->seen, k->n_seen, params, places, n_places);
 	free(places);
@@ -121,6 +128,8 @@ static void fit_entries(const struct pool_entry *entries, int n, const struct fi
 		model->n_steps += entries[i].observation.n_steps;
 		if (configuration_workers(&entries[i].configuration) > model->max_replicas)
 			model->max_replicas = configuration_workers(&entries[i].configuration);
+		if (entries[i].configuration.nodes > model->max_nodes)
+			model->max_nodes = entries[i].configuration.nodes;
 		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
 			model->max_local_batch_size = entries[i].configuration.local_batch_size;
 	}

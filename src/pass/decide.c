@@ -8,6 +8,7 @@
 #include "guarantees.h"
 #include "job_plans.h"
 #include "kinds.h"
+#include "nodes.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
 
@@ -34,6 +35,7 @@ static struct decision *decision_new(const struct snapshot *s)
 		d->n_usable += d->usable[i];
 		d->n_elsewhere += s->elsewhere && s->elsewhere[i];
 	}
+	index_devices(s, d);
 	return d;
 }
 
@@ -43,6 +45,7 @@ void decision_free(struct decision *d)
 		return;
 	forget_kinds(d);
 	forget_bindings(d);
+	forget_nodes(d);
 	for (int j = 0; j < d->n; j++) {
 		if (d->candidates[j].owns_table)
 			goodput_table_free(d->candidates[j].table);
@@ -59,6 +62,7 @@ void decision_free(struct decision *d)
 	free(d->passed_over);
 	free(d->usable);
 	free(d->owner);
+	free(d->by_name);
 	free(d);
 }
 
@@ -149,7 +153,9 @@ static void assign(const struct snapshot *s, struct decision *d)
 			mark_former(s, d, j, count, holder);
 	for (int i = 0; i < s->devices.count; i++)
 		d->owner[i] = ASSIGN_FREE;
-	if (d->n_kinds > 0)
+	if (d->n_nodes > 1)
+		assign_to_nodes(s, d, holder);
+	else if (d->n_kinds > 0)
 		assign_by_kind(s, d, holder, count);
 	else
 		assign_devices(s->devices.count, holder, d->n + 1, count, s->devices.links,
@@ -201,6 +207,8 @@ struct decision *pass_decide(const struct snapshot *s)
 	if (s->jobs.count == 0)
 		return d;
 	select_candidates(s, d);
+	find_nodes(s, d);
+	fit_to_nodes(s, d);
 	share_find_guests(s, d);
 	find_kinds(s, d);
 	find_plans(s, d);
@@ -208,6 +216,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	weigh_candidates(s, d);
 	weigh_on_kinds(s, d);
 	promise_guarantees(s, d);
+	keep_to_nodes(s, d);
 	input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
@@ -217,7 +226,9 @@ struct decision *pass_decide(const struct snapshot *s)
 		input.memory_bytes = HOST_MEMORY * (double)s->memory.total_bytes;
 	leave_to_others(s, d, &input);
 	tell_kinds(d, &input);
+	tell_reach(s, d, &input);
 	policy_decide(s->policy, &input, false, d->choices);
+	round_to_nodes(s, d);
 	check_guarantees(d, &input);
 	assign(s, d);
 	check_device_memory(s, d);

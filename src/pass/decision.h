@@ -6,6 +6,7 @@
 #include "snapshot.h"
 #include "pollux/assign.h"
 #include "pollux/goodput_table.h"
+#include "pollux/node_sizes.h"
 
 struct binding;
 struct job_plans;
@@ -29,6 +30,16 @@ struct candidate {
 	 * (kinds.h); else NULL. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
+	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL:
+	 * there is one node. */
+	double *on_nodes[SCHED_KINDS];
+};
+
+/* The usable devices of one kind by node. */
+struct node_shape {
+	const char *kind;		/* in the snapshot; NULL: kinds are not told apart */
+	int *devices;			/* owned; what sizes rests on */
+	struct node_sizes sizes;
 };
 
 /* The usable devices of one kind. */
@@ -79,6 +90,11 @@ struct decision {
 	int n_elsewhere;
 	struct binding *bindings;	/* owned; of the runs that go on or start: binding.h */
 	int n_bindings;
+	int n_nodes;			/* of all devices that are listed */
+	int *node_of;			/* by device: its node */
+	const struct device **by_name;	/* by node and id; NULL: there are few */
+	struct node_shape shapes[SCHED_KINDS];	/* where there are several nodes */
+	int n_shapes;
 	struct person me;		/* sharing.c: what the others are told, before the plan */
 	int *owner;			/* by device: index of the candidate that is to have it */
 };
@@ -130,6 +146,8 @@ bool waits_to_begin(const struct snapshot *s, const struct job *job, struct deci
 /* The policy is not asked about the job. reason: owned by *d from now on. */
 void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
 	       double next_start_s);
+/* find_device.c: prepares the search for devices. */
+void index_devices(const struct snapshot *s, struct decision *d);
 /* The index of the usable device that is the same as when it was given out; -1: there is none. */
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);

@@ -1,5 +1,6 @@
 /* job_plans.c - see job_plans.h. */
 #include "job_plans.h"
+#include "nodes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +174,7 @@ static void set_table(const struct decision *d, struct plan_view *v,
 {
 	int n = d->n_usable + d->n_elsewhere;
 
-	v->table = goodput_table_of(&v->model, n);
+	v->table = table_on_nodes(d, &v->model, v->known ? v->known->kind : NULL, n);
 	for (int r = 1; r <= n; r++) {
 		struct configuration *c = &v->table->best[r].configuration;
 

@@ -49,6 +49,8 @@ static int read_remains(const struct engine_context *at, bool apply, struct rema
 			struct strings *lines, struct err *err)
 {
 	*r = (struct remains){ 0 };
+	if (apply && engine_collect(at, lines, err))
+		return -1;
 	if (store_runs_active(at->store, &r->runs, err))
 		return -1;
 	if (apply)

@@ -4,6 +4,7 @@
 
 #include "job_plans.h"
 #include "kinds.h"
+#include "nodes.h"
 
 double goodput_now(const struct candidate *c)
 {
@@ -38,7 +39,7 @@ static const char *workload_of(const struct candidate *c, int plan)
 }
 
 struct devices_wanted {
-	int replicas;
+	int replicas, nodes;
 	const char *kind;
 };
 
@@ -63,7 +64,8 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	} else if (w && w->measured && w != c->workload) {
 		knowledge_of_job(&w->k, c->job, model);
 		if (model->known)
-			job_model_best(model, replicas, &best);
+			job_model_best_at(model, (struct throughput_place){ on->nodes, replicas },
+					  &best);
 	} else if (c->table && c->model.known && replicas <= d->n_usable) {
 		best = c->table->best[replicas];
 	}
@@ -123,7 +125,9 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			   .interval = { (double)NAN, (double)NAN } },
 	};
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
-	struct devices_wanted on = { replicas, kind };
+	struct devices_wanted on = {
+		replicas, decision_nodes(d, (int)(c - d->candidates), s->devices.count), kind,
+	};
 	struct goodput_choice best;
 	struct job_model model;
 	int plan = choose_plan(d, c, replicas), width = plan_width(c, plan, replicas);
@@ -131,6 +135,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 
 	sizes.configuration.width = width > 1 ? width : 0;
 	name_plan(c, plan, &sizes.configuration);
+	sizes.configuration.nodes = on.nodes;
 	if (declared->batch_size == 0)
 		return sizes;
 	best = best_on(s, d, c, plan, &on, &model);
@@ -138,6 +143,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 		: as_submitted(declared, replicas, width);
 	changed = keep_to_what_works(declared, workloads_find(&s->workloads, workload_of(c, plan),
 							      kind), &sizes.configuration);
+	sizes.configuration.nodes = on.nodes;
 	name_plan(c, plan, &sizes.configuration);
 	if (s->policy->models_goodput)
 		noise_scale = model.goodput.noise_scale;

@@ -5,6 +5,7 @@
 
 #include "decision.h"
 #include "job_plans.h"
+#include "nodes.h"
 
 /* The cost of a restart where no relaunch was ever timed, as a part of a slice: 30 s of ten
  * minutes, as in the published evaluation. */
@@ -76,8 +77,10 @@ static void set_table(const struct snapshot *s, struct decision *d, int j)
 	c->table = c->model.known && !c->plans ? find_table(d, j) : NULL;
 	if (c->table)
 		return;
-	c->table = c->model.known ? goodput_table_of(&c->model, most_devices(d))
-				  : goodput_table_assumed(most_devices(d));
+	c->table = c->model.known
+		? table_on_nodes(d, &c->model, c->workload ? c->workload->kind : NULL,
+				 most_devices(d))
+		: goodput_table_assumed(most_devices(d));
 	if (!c->model.known)
 		divide_by_plan(c, c->table, most_devices(d));
 	c->owns_table = true;

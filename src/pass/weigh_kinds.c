@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kinds.h"
+#include "nodes.h"
 #include "pollux/mem.h"
 
 /* --- from one kind to another --- */
@@ -141,7 +142,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		expect_sync(s, w, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
-	v->table = same ? same->table : goodput_table_of(&v->model, n);
+	v->table = same ? same->table : table_on_nodes(d, &v->model, d->kinds[kind].name, n);
 	if (!same && !measured)
 		keep_least(v->table, v->model.min_replicas, n);
 }

@@ -98,6 +98,10 @@ const struct declared_field declared_fields[] = {
 	    "it is never slower than on R devices in that plan, default its first:"
 	    " pollux-plans(7)", .target = FIELD_TEXT },
 	  COLUMN("guarantee", TEXT, guarantee, UNKNOWN_ZERO, 35, 0), SUBMIT },
+	{ { "slurm-args", 0, OPTION_TEXT, "OPTIONS", OFFSET(declared.slurm_args), 0, 0,
+	    "options for sbatch, after those of slurm_args: pollux-slurm(7)",
+	    .target = FIELD_TEXT },
+	  COLUMN("slurm_args", TEXT, slurm_args, UNKNOWN_ZERO, 36, 0), SUBMIT | FOR_EDIT },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
 	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT | FOR_EDIT },
@@ -248,6 +252,7 @@ void declaration_release(struct declaration *d)
 	free(d->not_kind);
 	free(d->plans);
 	free(d->guarantee);
+	free(d->slurm_args);
 	declaration_init(d);
 }
 
@@ -268,6 +273,7 @@ void declaration_copy(struct declaration *d, const struct declaration *from)
 	d->not_kind = copy(from->not_kind);
 	d->plans = copy(from->plans);
 	d->guarantee = copy(from->guarantee);
+	d->slurm_args = copy(from->slurm_args);
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)

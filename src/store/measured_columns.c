@@ -97,6 +97,7 @@ static const struct store_column of_model[] = {
 	C("max_local_batch_size", INT64, model.max_local_batch_size, KNOWN, 2, 0),
 	CHARS("observations_key", model.observations_key, 2, NOT_NULL),
 	C("fit_time_s", DOUBLE, model.fit_time_s, KNOWN, 2, 0),
+	C("max_nodes", INT, model.max_nodes, KNOWN, 36, 0),
 };
 #undef ROW
 

@@ -79,10 +79,10 @@ static int bind_integer(sqlite3_stmt *q, int i, const struct column_walk *w, int
 		       (f->unknown == FIELD_UNKNOWN_NEGATIVE && value < 0);
 
 	if (unknown && !(w->column_flags & COLUMN_NOT_NULL))
-		return sqlite3_bind_null(q, i);
+		return sql_bind_null(q, i);
 	if (f->type == FIELD_NAME)
-		return sqlite3_bind_text(q, i, f->names->names[value], -1, SQLITE_STATIC);
-	return sqlite3_bind_int64(q, i, value);
+		return sql_bind_text(q, i, f->names->names[value]);
+	return sql_bind_integer(q, i, value);
 }
 
 /* SQLITE_STATIC: the row stays until the statement is done. */
@@ -92,10 +92,10 @@ static int bind_text(sqlite3_stmt *q, int i, const struct column_walk *w, const 
 		       (w->column_flags & COLUMN_NOT_NULL)))
 		value = "";
 	if (!value)
-		return sqlite3_bind_null(q, i);
+		return sql_bind_null(q, i);
 	if (w->column_flags & COLUMN_BLOB)
-		return sqlite3_bind_blob(q, i, value, (int)strlen(value), SQLITE_STATIC);
-	return sqlite3_bind_text(q, i, value, -1, SQLITE_STATIC);
+		return sql_bind_blob(q, i, value, strlen(value), SQLITE_STATIC);
+	return sql_bind_text(q, i, value);
 }
 
 static int bind_strings(sqlite3_stmt *q, int i, const struct column_walk *w,
@@ -105,9 +105,9 @@ static int bind_strings(sqlite3_stmt *q, int i, const struct column_walk *w,
 	int rc;
 
 	if (list->count == 0 && w->column->field.unknown == FIELD_UNKNOWN_ZERO)
-		return sqlite3_bind_null(q, i);
+		return sql_bind_null(q, i);
 	strings_pack(list, &packed);
-	rc = sqlite3_bind_blob64(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
+	rc = sql_bind_blob(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
 	text_release(&packed);
 	return rc;
 }
@@ -132,7 +132,7 @@ static int bind_field(sqlite3_stmt *q, int i, const struct column_walk *w, const
 	case FIELD_NONE: break;
 	}
 	number = *(const double *)member;
-	return isnan(number) ? sqlite3_bind_null(q, i) : sqlite3_bind_double(q, i, number);
+	return sql_bind_double(q, i, number);
 }
 
 static int parse_name(const struct field_names *list, const char *name)
@@ -279,7 +279,7 @@ static int run_bound(struct store *s, const char *sql, struct column_walk w, con
 	while (rc == SQLITE_OK && column_next(&w))
 		rc = bind_field(q, i++, &w, row);
 	if (rc == SQLITE_OK && id)
-		rc = sqlite3_bind_int64(q, i, id);
+		rc = sql_bind_integer(q, i, id);
 	rc = rc == SQLITE_OK ? sql_row(s, q, err) : sql_error(s, err, "use the store");
 	sql_done(q);
 	return rc < 0 ? -1 : 0;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "journal.h"
 #include "schema.h"
 #include "sql.h"
 #include "store_identity.h"
@@ -234,14 +235,17 @@ int store_begin_read(struct store *s, struct err *err)
 
 int store_commit(struct store *s, struct err *err)
 {
-	if (run_script(s, "COMMIT", err) == 0)
+	if (run_script(s, "COMMIT", err) == 0) {
+		journal_committed(s);
 		return 0;
+	}
 	store_rollback(s);
 	return -1;
 }
 
 void store_rollback(struct store *s)
 {
+	journal_rolled_back();
 	if (!sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }

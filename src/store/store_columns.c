@@ -160,6 +160,7 @@ static const struct store_column of_run[] = {
 	CHARS("frozen_pids", frozen_pids, 15, FREEZE),
 	CHARS("frozen_device", frozen_device, 18, FREEZE),
 	C("device_memory_bytes", INT64, device_memory_bytes, ZERO, 16, SHOWN),
+	C("journal_bytes", INT64, journal_bytes, ZERO, 36, 0),
 };
 #undef ROW
 

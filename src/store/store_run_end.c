@@ -8,7 +8,9 @@
 #include "pollux/signal_name.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
+#include "pollux/store_journal.h"
 #include "pollux/store_runs.h"
+#include "journal.h"
 #include "rows.h"
 
 /* If somebody removed the file of a run's lock, two supervisors may wait for the run. A supervisor
@@ -19,8 +21,10 @@ static int end_row(struct store *s, struct run *r, struct err *err)
 	int changed;
 
 	r->state = RUN_ENDED;
-	r->end_time_s = clock_wall_s();
-	r->end_boot_s = clock_boot_s();
+	if (isnan(r->end_time_s))
+		r->end_time_s = clock_wall_s();
+	if (isnan(r->end_boot_s))
+		r->end_boot_s = clock_boot_s();
 	changed = rows_update(s, SOME_OF(runs_table, COLUMN_END), r, r->id,
 			      was_claimed ? "state <> 'ended'" : "state = 'assigned'", err);
 	if (changed < 0)
@@ -213,7 +217,7 @@ static void add_move(const struct run *r, char *text, size_t size)
 	text_release(&t);
 }
 
-static int end_in_transaction(struct store *s, const struct run *run, struct err *err)
+int run_end_in_transaction(struct store *s, const struct run *run, struct err *err)
 {
 	struct run r = *run;
 	enum stop_reason stored;
@@ -240,6 +244,27 @@ static int end_in_transaction(struct store *s, const struct run *run, struct err
 	return store_event_add(s, r.job_id, r.id, "ended", text, err);
 }
 
+/* The journal gets all that is known of the run, and that the run has ended. What that means for
+ * the job is found out by the store that takes the journal. */
+static int end_with_journal(struct store *s, const struct run *run, struct err *err)
+{
+	struct row_columns known = {
+		.table = &runs_table, .flags = COLUMN_END | COLUMN_REPORT, .without = COLUMN_STOP,
+	};
+	struct run r = *run;
+	int rc;
+
+	r.end_time_s = clock_wall_s();
+	r.end_boot_s = clock_boot_s();
+	if (rows_update(s, known, &r, r.id, "state <> 'ended'", err) < 0)
+		return -1;
+	journal_ended(&r);
+	store_journal_pause(true);
+	rc = run_end_in_transaction(s, &r, err);
+	store_journal_pause(false);
+	return rc;
+}
+
 int store_run_end(struct store *s, const struct run *run, struct err *err)
 {
 	/* Supervisors do not wait for the disk when they write measurements (STORE_OBSERVE), but
@@ -248,7 +273,8 @@ int store_run_end(struct store *s, const struct run *run, struct err *err)
 		return -1;
 	if (store_begin(s, err))
 		return -1;
-	if (end_in_transaction(s, run, err)) {
+	if (journal_is_on() ? end_with_journal(s, run, err)
+			    : run_end_in_transaction(s, run, err)) {
 		store_rollback(s);
 		return -1;
 	}

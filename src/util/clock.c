@@ -11,12 +11,16 @@ static double to_seconds(const struct timespec *t)
 	return (double)t->tv_sec + (double)t->tv_nsec * 1e-9;
 }
 
+/* Of another machine: clock_take_boot(). */
+static int64_t ahead_ns;
+static char boot[BOOT_ID_SIZE];
+
 int64_t clock_boot_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + ahead_ns;
 }
 
 double clock_boot_s(void)
@@ -34,18 +38,25 @@ double clock_wall_s(void)
 
 const char *clock_boot_id(void)
 {
-	static char id[BOOT_ID_SIZE];
 	ssize_t n = 0;
 	int fd;
 
-	if (id[0])
-		return id;
+	if (boot[0])
+		return boot;
 	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		n = read(fd, id, sizeof(id) - 1);
+		n = read(fd, boot, sizeof(boot) - 1);
 		close(fd);
 	}
-	if (n != sizeof(id) - 1)
-		strcpy(id, "unknown");
-	return id;
+	if (n != sizeof(boot) - 1)
+		strcpy(boot, "unknown");
+	return boot;
+}
+
+void clock_take_boot(const char *boot_id, double boot_s, double wall_s)
+{
+	if (!strcmp(boot_id, clock_boot_id()) || strlen(boot_id) >= sizeof(boot))
+		return;
+	ahead_ns += (int64_t)((boot_s + clock_wall_s() - wall_s - clock_boot_s()) * 1e9);
+	strcpy(boot, boot_id);
 }

@@ -239,6 +239,32 @@ static int set_guaranteed_devices(struct config *c, const char *value)
 	return 0;
 }
 
+static int set_engine(struct config *c, const char *value)
+{
+	c->slurm = !strcmp(value, "slurm");
+	return c->slurm || !strcmp(value, "local") ? 0 : -1;
+}
+
+static int set_slurm_args(struct config *c, const char *value)
+{
+	return set_text(c->slurm_args, sizeof(c->slurm_args), value);
+}
+
+static int set_slurm_dir(struct config *c, const char *value)
+{
+	return value[0] == '/' ? set_text(c->slurm_dir, sizeof(c->slurm_dir), value) : -1;
+}
+
+static int set_slurm_lease(struct config *c, const char *value)
+{
+	double s;
+
+	if (number_parse_duration(value, &s) || s < CONFIG_LEAST_SLURM_LEASE_S || s > 3600)
+		return -1;
+	c->slurm_lease_s = s;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* name in the environment */
@@ -270,6 +296,11 @@ static const struct setting {
 	{ "shared_weight", "POLLUX_SHARED_WEIGHT", set_shared_weight, "a number from 0.1 to 10" },
 	{ "guaranteed_devices", "POLLUX_GUARANTEED_DEVICES", set_guaranteed_devices,
 	  "a whole number from 0 to 1024, or all" },
+	{ "engine", "POLLUX_ENGINE", set_engine, "local or slurm" },
+	{ "slurm_args", "POLLUX_SLURM_ARGS", set_slurm_args, "options of at most 999 bytes" },
+	{ "slurm_dir", "POLLUX_SLURM_DIR", set_slurm_dir, "the full name of a directory" },
+	{ "slurm_lease", "POLLUX_SLURM_LEASE", set_slurm_lease,
+	  "a time from 2s to 1h (such as 60s)" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -298,7 +329,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 		       "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
-		       "shared_weight and guaranteed_devices",
+		       "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir and "
+		       "slurm_lease",
 		       name, at->path, at->line);
 }
 
@@ -424,6 +456,7 @@ static const struct config defaults = {
 	.torch = true, .suspend_memory = CONFIG_DEFAULT_SUSPEND_MEMORY,
 	.log_limit_bytes = CONFIG_DEFAULT_LOG_LIMIT, .submit_pass = true,
 	.max_share = CONFIG_DEFAULT_MAX_SHARE,
+	.slurm_lease_s = CONFIG_DEFAULT_SLURM_LEASE_S,
 	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
 	.guaranteed_devices = CONFIG_GUARANTEED_ALL,

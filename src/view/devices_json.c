@@ -49,6 +49,8 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 
 	json_object(j, NULL);
 	json_string(j, "id", d->id);
+	if (d->node[0])
+		json_string(j, "node", d->node);
 	json_string(j, "name", d->name);
 	json_string(j, "kind", d->kind);
 	json_integer(j, "cores", d->cores);
@@ -71,9 +73,9 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 static void print_links(struct json *j, const struct devices_view *v)
 {
 	json_array(j, "links");
-	for (int a = 0; a < v->list.count; a++)
-		for (int b = a + 1; b < v->list.count; b++) {
-			if (devices_link(v, a, b) == DEVICE_LINK_MACHINE)
+	for (int a = 0; a < v->list.linked; a++)
+		for (int b = a + 1; b < v->list.linked; b++) {
+			if (devices_link(&v->list, a, b) == DEVICE_LINK_MACHINE)
 				continue;
 			json_object(j, NULL);
 			json_string(j, "from", v->list.items[a].id);
@@ -108,6 +110,8 @@ void devices_print_json(const struct devices_view *v)
 	for (int i = 0; i < v->list.count; i++)
 		print_device(&j, v, i);
 	json_end(&j);
+	if (devices_have_nodes(v))
+		devices_print_json_nodes(&j, v);
 	print_links(&j, v);
 	print_drivers(&j, v);
 	json_string(&j, "containment", v->containment);

@@ -220,7 +220,7 @@ static bool links_differ(const struct devices_view *v, int n)
 {
 	for (int a = 0; a < n; a++)
 		for (int b = 0; b < a; b++)
-			if (devices_link(v, a, b) != devices_link(v, 1, 0))
+			if (devices_link(&v->list, a, b) != devices_link(&v->list, 1, 0))
 				return true;
 	return false;
 }
@@ -246,8 +246,9 @@ static void print_matrix(const struct devices_view *v, int n, const struct outpu
 
 static void print_links(const struct devices_view *v, int n, const struct output *out)
 {
+	const struct device_words *words = n ? words_of(&v->list.items[0]) : NULL;
 	const char *const names[] = {
-		[DEVICE_LINK_FAST] = n ? words_of(&v->list.items[0])->fast_link : "",
+		[DEVICE_LINK_FAST] = words ? words->fast_link : "a fast link",
 		[DEVICE_LINK_SWITCH] = "PCIe switches", [DEVICE_LINK_NUMA] = "one NUMA node",
 	};
 
@@ -255,8 +256,8 @@ static void print_links(const struct devices_view *v, int n, const struct output
 		return;
 	if (links_differ(v, n))
 		print_matrix(v, n, out);
-	else if (devices_link(v, 0, 1) != DEVICE_LINK_MACHINE)
-		printf("All are joined by %s.\n", names[devices_link(v, 0, 1)]);
+	else if (devices_link(&v->list, 0, 1) != DEVICE_LINK_MACHINE)
+		printf("All are joined by %s.\n", names[devices_link(&v->list, 0, 1)]);
 }
 
 static void print_drivers(const struct devices_view *v)
@@ -265,7 +266,7 @@ static void print_drivers(const struct devices_view *v)
 	char text[DEVICES_RUNTIME_SIZE];
 
 	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
-		if (!backend->words)
+		if (!backend->words || !*devices_note(&v->list, backend))
 			continue;
 		backend->describe_runtime(text, sizeof(text));
 		printf("%s: %s\n%s: %s\n", backend->words->driver, devices_note(&v->list, backend),
@@ -277,6 +278,8 @@ static void print_containment(const struct devices_view *v, const struct output 
 {
 	struct text t = TEXT_INIT;
 
+	if (!strcmp(v->containment, "job of Slurm"))
+		return;
 	if (!strcmp(v->containment, "control group"))
 		text_addf(&t, "Each run gets a control group of its own in %s.",
 			  v->containment_detail.data);
@@ -292,6 +295,10 @@ void devices_print_table(const struct devices_view *v)
 	struct output out = output_stdout("auto");
 	int n = count_gpus(v);
 
+	if (devices_have_nodes(v)) {
+		devices_print_nodes(v, &out);
+		return;
+	}
 	if (n > 0)
 		print_gpus(v, n, &out);
 	if (n > 0 && n < v->list.count)

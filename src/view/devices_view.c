@@ -28,16 +28,11 @@ int64_t devices_holder(const struct devices_view *v, const char *id)
 	return holder ? holder->job_id : reserved_for(v, id);
 }
 
-enum device_link devices_link(const struct devices_view *v, int a, int b)
-{
-	return (enum device_link)v->list.links[(size_t)a * (size_t)v->list.count + (size_t)b];
-}
-
 const char *devices_link_name(const struct devices_view *v, int a, int b)
 {
 	const struct device_backend *backend = device_backend_of(v->list.items[a].id);
 
-	switch (devices_link(v, a, b)) {
+	switch (devices_link(&v->list, a, b)) {
 	case DEVICE_LINK_FAST:
 		return backend && backend->words ? backend->words->fast_link_name : "fast";
 	case DEVICE_LINK_SWITCH:

@@ -172,6 +172,8 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	add_plans(&t, declared->plans);
 	if (t.length)
 		output_textline(out, "plans", &t);
+	if (declared->slurm_args)
+		output_line(out, "slurm-args", declared->slurm_args);
 	if (declared->guarantee)
 		output_line(out, "guarantee", declared->guarantee);
 	output_line(out, "step regex", d->command.step_regex);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/status.h"
 #include "pollux/store_groups.h"
@@ -69,10 +70,25 @@ static int read_halving(struct session *s, const struct job *job, char **halving
 	return 0;
 }
 
+/* Asks the manager of a cluster for the run that the job has. */
+static void ask_manager(struct session *s, struct status_details *d)
+{
+	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+
+	for (int i = 0; i < d->runs.count; i++) {
+		const struct run *run = &d->runs.items[i];
+
+		if (run->state != RUN_ENDED && engine_of(run)->describe)
+			engine_of(run)->describe(&at, run, &d->manager);
+	}
+}
+
 int status_details_read(struct session *s, const struct job *job, struct status_details *d,
 			struct err *err)
 {
-	*d = (struct status_details){ .log_path = paths_log(&s->paths, job->id) };
+	*d = (struct status_details){
+		.log_path = paths_log(&s->paths, job->id), .manager = TEXT_INIT,
+	};
 	if (store_job_command_get(&s->store, job->id, &d->command, err) ||
 	    store_runs_of_job(&s->store, job->id, &d->runs, err) ||
 	    store_observations_of_job(&s->store, job->id, &d->observations, err) ||
@@ -86,6 +102,7 @@ int status_details_read(struct session *s, const struct job *job, struct status_
 	copy_by_use(&d->of_runs, &d->observations);
 	merge_runs(&d->observations);
 	keep_own(&d->after, job->id);
+	ask_manager(s, d);
 	d->checkpoint_dir = d->command.checkpoint_dir ? xstrdup(d->command.checkpoint_dir)
 						      : paths_checkpoints(&s->paths, job->id);
 	return 0;
@@ -103,5 +120,6 @@ void status_details_release(struct status_details *d)
 	free(d->log_path);
 	free(d->checkpoint_dir);
 	free(d->halving);
+	text_release(&d->manager);
 	*d = (struct status_details){ 0 };
 }

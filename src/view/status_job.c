@@ -32,7 +32,7 @@ void status_add_state(struct text *t, const struct status_job *item, const char 
 }
 
 static void print_state(const struct status *status, const struct status_job *item,
-			const struct output *out)
+			const struct status_details *d, const struct output *out)
 {
 	const struct job *job = item->job;
 	struct text t = TEXT_INIT;
@@ -42,6 +42,8 @@ static void print_state(const struct status *status, const struct status_job *it
 	status_add_state(&t, item, job->profile ? ", a profile"
 			 : job->interactive ? ", interactive" : "");
 	output_textline(out, "state", &t);
+	if (d->manager.length)
+		output_line(out, "manager", d->manager.data);
 	status_add_silence(&t, item);
 	begins = item->state == SHOWN_QUEUED && status_add_begin(&t, status, job);
 	if (item->state == SHOWN_STOPPING)
@@ -243,7 +245,7 @@ static void print_events(const struct status *status, const struct status_detail
 void status_print_job(const struct status *status, const struct status_job *item,
 		      const struct status_details *d, const struct output *out)
 {
-	print_state(status, item, out);
+	print_state(status, item, d, out);
 	print_times(status, item->job, out);
 	print_command(d, out);
 	status_print_declared(item->job, d, status->now_wall_s, out);

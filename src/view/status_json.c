@@ -9,6 +9,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/json.h"
 #include "pollux/mem.h"
+#include "pollux/run_nodes.h"
 #include "pollux/status.h"
 #include "pollux/store_columns.h"
 
@@ -25,6 +26,21 @@ static void print_columns(struct json *j, const struct store_table *table, const
 
 /* --- a run --- */
 
+/* The names of the nodes of a run on a cluster. */
+static void print_nodes(struct json *j, const struct run *run)
+{
+	struct strings names = { 0 };
+
+	if (!run_is_elsewhere(run) || run_held(run) == 0)
+		return;
+	run_node_names(run, &names);
+	json_array(j, "nodes");
+	for (size_t i = 0; i < names.count; i++)
+		json_string(j, NULL, names.items[i]);
+	json_end(j);
+	strings_release(&names);
+}
+
 static void print_configuration(struct json *j, const struct run *run)
 {
 	const struct configuration *c = &run->configuration;
@@ -34,6 +50,7 @@ static void print_configuration(struct json *j, const struct run *run)
 	for (int i = 0; i < run_held(run); i++)
 		json_string(j, NULL, run->devices[i].id);
 	json_end(j);
+	print_nodes(j, run);
 	json_string(j, "device_kind", run_held(run) ? run->devices[0].kind : NULL);
 	json_positive(j, "batch_size", configuration_batch_size(c));
 	json_string(j, "plan", c->plan[0] ? c->plan : NULL);
@@ -143,6 +160,8 @@ static void print_details(struct json *j, const struct status_details *d)
 {
 	json_object(j, "details");
 	print_command(j, d);
+	if (d->manager.length)
+		json_string(j, "manager", d->manager.data);
 	print_after(j, &d->after);
 	json_array(j, "runs");
 	for (int i = 0; i < d->runs.count; i++)
@@ -262,6 +281,8 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "held", status->n_held);
 	json_integer(&j, "ended", status->n_ended);
 	json_string(&j, "hung_pass", status->hung_pass.length ? status->hung_pass.data : NULL);
+	if (status->outage.length)
+		json_string(&j, "outage", status->outage.data);
 	json_string(&j, "disk_full", status->disk_full.length ? status->disk_full.data : NULL);
 	json_array(&j, "people");
 	for (int i = 0; i < status->people.count; i++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pollux/format.h"
+#include "pollux/run_nodes.h"
 #include "pollux/status.h"
 
 const char *shown_state_name(enum shown_state state)
@@ -130,7 +131,14 @@ void status_add_kept(struct text *t, const struct run *run)
 
 void status_add_devices(struct text *t, const struct run *run)
 {
-	for (int i = 0; i < run->configuration.replicas; i++)
+	int n = run->configuration.replicas;
+
+	if (run_is_elsewhere(run)) {
+		text_addf(t, "%d of ", n);
+		run_add_nodes(run, t);
+		return;
+	}
+	for (int i = 0; i < n; i++)
 		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
 }
 

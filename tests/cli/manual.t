@@ -101,6 +101,7 @@ is 'pollux-profile(1) has every key of the JSON of a command' '' \
 is 'and of the devices' '' \
 	"$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c"
+	keys_of "$src/view/devices_nodes.c"
 	keys_of "$src/view/self_test_view.c"
 	grep -ohE '_key = "[a-z_]+"' "$src"/device/*/*.c | sed 's/.*"\(.*\)"/\1/')" \
 	"$(listed Va <"$man/pollux-devices.1")"

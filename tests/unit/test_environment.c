@@ -145,8 +145,60 @@ static void test_launch(void)
 	job_release(&job);
 }
 
+/* A run on two nodes, as the second node has it. */
+static void on_second_node(int replicas)
+{
+	struct template_values values = {
+		.checkpoint_dir = "/c", .port = 29500, .nodes = { 2, "n7" },
+	};
+	struct run_places places = { "/s", "/c", "/d" };
+	struct strings argv = { 0 }, all = { 0 }, out = { 0 };
+	struct device devices[8] = { { .id = "slurm:n7:0", .node = "n7" } };
+	struct job job;
+	struct run run;
+
+	job_init(&job);
+	run_init(&run);
+	run.devices = devices;
+	run.configuration.replicas = replicas;
+	run.configuration.nodes = 2;
+	environment_for_run(&job, &run, &values, &places, &all);
+	strings_add(&argv, "{node}");
+	strings_release(&env);
+	node_command(&argv, all.items, 1, &out, &env);
+	is_str(out.items[0], "1", "the command of the second node");
+	strings_release(&argv);
+	strings_release(&all);
+	strings_release(&out);
+	run.devices = NULL;	/* not its own */
+	run_release(&run);
+	job_release(&job);
+}
+
+static void test_nodes(void)
+{
+	on_second_node(8);
+	is_str(value_of("MASTER_ADDR"), "n7", "the first node");
+	is_str(value_of("MASTER_PORT"), "29500", "its port");
+	is_str(value_of("NNODES"), "2", "the nodes");
+	is_str(value_of("NODE_RANK"), "1", "this one");
+	is_str(value_of("PET_NNODES"), "2", "the same for torchrun");
+	is_str(value_of("PET_NODE_RANK"), "1", "  the node");
+	is_str(value_of("PET_NPROC_PER_NODE"), "4", "  processes on each");
+	is_str(value_of("PET_MASTER_ADDR"), "n7", "  the first node");
+	is_str(value_of("RANK"), NULL, "ranks are the launcher's where a node has several devices");
+	is_str(value_of("WORLD_SIZE"), NULL, "  and their number");
+
+	on_second_node(2);
+	is_str(value_of("RANK"), "1", "one device on each node: a process is a rank");
+	is_str(value_of("WORLD_SIZE"), "2", "  of so many");
+	is_str(value_of("LOCAL_RANK"), "0", "  alone on its node");
+	is_int(count_of("RANK"), 1, "  said once");
+}
+
 int main(void)
 {
+	test_nodes();
 	test_capture();
 	test_launch();
 	strings_release(&env);

@@ -57,6 +57,10 @@ static const struct {
 	{ "{checkpoint}", "/ckpt dir" },		/* one argument, blank and all */
 	{ "{port}", "29501" },
 	{ "{job}", "17" },
+	{ "--nnodes={nodes}", "--nnodes=1" },		/* on this machine */
+	{ "{node}", "0" },
+	{ "{master}:{port}", "127.0.0.1:29501" },
+	{ "{gpus_per_node}", "3" },
 	{ "{run}", "1" },
 	{ "--out={checkpoint}/{job}-{run}.pt", "--out=/ckpt dir/17-1.pt" },
 	{ "{gpus}{gpus}", "33" },
@@ -205,8 +209,36 @@ static void test_mentions(void)
 	strings_release(&argv);
 }
 
+/* What each node makes of a command that was rendered for all nodes. */
+static void test_nodes(void)
+{
+	static const char command[] =
+		"torchrun|--nnodes={nodes}|--node_rank={node}|--nproc={gpus_per_node}"
+		"|{master}:{port}|${{HOME}|{checkpoint}|{{node}";
+	struct template_values values = first_launch;
+	struct strings argv = { 0 }, all = { 0 }, one = { 0 };
+	struct text joined = TEXT_INIT;
+
+	values.configuration.replicas = 8;
+	values.configuration.nodes = 2;
+	values.nodes = (struct template_nodes){ 2, "n7" };
+	values.checkpoint_dir = "/a{node}b";	/* a name, not a template */
+	split(command, &argv);
+	template_expand(&argv, &values, &all);
+	template_expand_node(&all, 1, &one);
+	for (size_t i = 0; i < one.count; i++)
+		text_addf(&joined, "%s%s", i ? "|" : "", one.items[i]);
+	is_str(joined.data, "torchrun|--nnodes=2|--node_rank=1|--nproc=4|n7:29501|${HOME}|"
+	       "/a{node}b|{node}", "the command of the second of two nodes");
+	text_release(&joined);
+	strings_release(&argv);
+	strings_release(&all);
+	strings_release(&one);
+}
+
 int main(void)
 {
+	test_nodes();
 	test_names();
 	test_resume();
 	test_refused();

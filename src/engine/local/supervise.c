@@ -27,6 +27,8 @@
 #include "supervisor.h"
 #include "supervisor_loop.h"
 
+const struct supervisor_remote *supervisor_remote;
+
 /* Fixes the directories now, wherever the supervisor is later. The pass at the supervisor's end
  * reads the slots from the store. */
 void supervisor_set_environment(const struct paths *paths)

@@ -152,6 +152,24 @@ struct supervisor {
 	struct log_watch log_watch;	/* used while the program reports no steps */
 };
 
+/* Of a supervisor whose programs run under a wrapper, perhaps on several machines, and whose orders
+ * come in files: src/engine/slurm. NULL: none of that. */
+struct supervisor_remote {
+	/* At each look: takes orders, and shows that the supervisor lives. */
+	void (*look)(struct supervisor *s);
+	/* No process of the run is left: looks how the programs ended. */
+	void (*conclude)(struct supervisor *s);
+	/* Makes the command that runs the program under its wrapper, and adds variables. */
+	void (*wrap)(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
+		     struct strings *env);
+	/* The address of the first node, for the programs of the others. */
+	const char *(*master)(void);
+	/* Sends a signal to the programs, or to all of their processes. False: the processes here
+	 * are to be signalled. */
+	bool (*signal)(struct supervisor *s, int signal_number, bool all);
+};
+extern const struct supervisor_remote *supervisor_remote;
+
 /* supervise.c */
 /* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);

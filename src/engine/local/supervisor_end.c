@@ -347,6 +347,8 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_read_last_reports(s, now);
 	supervisor_read_log(s, now, true);
 	supervisor_read_energy_at_once(s);
+	if (supervisor_remote)
+		supervisor_remote->conclude(s);
 	set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = run_now - s->run.launch_boot_s;

@@ -209,6 +209,8 @@ static void look_running(struct supervisor *s)
 void supervisor_look(struct supervisor *s, double now)
 {
 	supervisor_keep_lock(s);
+	if (supervisor_remote)
+		supervisor_remote->look(s);
 	if (s->state == ST_WAITING || s->state == ST_CHECKING) {
 		s->next_look_boot_s = now + WAITING_LOOK_S;
 		look_waiting(s);

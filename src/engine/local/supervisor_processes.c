@@ -42,6 +42,8 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number)
 {
 	if (s->leader_fd < 0)
 		return;
+	if (supervisor_remote && supervisor_remote->signal(s, signal_number, false))
+		return;
 	if (syscall(SYS_pidfd_send_signal, s->leader_fd, signal_number, NULL, 0) &&
 	    errno == EPERM)
 		tell_of_protected(s, (pid_t)s->handle.leader_pid);
@@ -136,6 +138,8 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 {
 	struct pid_list list;
 
+	if (supervisor_remote && supervisor_remote->signal(s, signal_number, true))
+		return;
 	/* The leader gets the signal through its pidfd, too: a leader that wrote over its
 	 * environment has no mark. */
 	if (!s->leader_gone)

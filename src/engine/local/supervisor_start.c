@@ -15,7 +15,6 @@
 #include "pollux/child.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
-#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
@@ -28,6 +27,7 @@
 #include "epochs_option.h"
 #include "run_group.h"
 #include "supervisor.h"
+#include "supervisor_values.h"
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
  * processes together. */
@@ -172,7 +172,8 @@ static int start_command(struct supervisor *s, const struct device *devices,
 			 const struct strings *argv, const struct strings *env, struct err *err)
 {
 	struct child child = {
-		.program = s->command.program, .argv = argv, .env = env,
+		.program = supervisor_remote ? argv->items[0] : s->command.program,
+		.argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
 		.log_fd = s->log_fd, .group = s->foreground, .stdio = foreground_stdio,
 		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
@@ -251,20 +252,16 @@ static char *prepare_files(struct supervisor *s, struct err *err)
 	return claim_files(s, err) ? NULL : checkpoint_directory(s, err);
 }
 
-/* Returns the arguments of the run's plan, for the caller to free; NULL: it has none. */
-static char *plan_args(const struct supervisor *s)
+/* The header has the command of the first node. */
+static void write_node_header(struct supervisor *s, const struct strings *argv,
+			      const struct template_values *values)
 {
-	struct execution_plans plans;
-	const struct execution_plan *plan;
-	struct err ignored;
-	char *args;
+	struct strings first = { 0 };
 
-	if (execution_plans_parse(s->job.declared.plans, &plans, &ignored))
-		return NULL;
-	plan = execution_plans_find(&plans, s->run.configuration.plan);
-	args = plan ? xstrdup(plan->args) : NULL;
-	execution_plans_release(&plans);
-	return args;
+	if (values->nodes.n > 0)
+		template_expand_node(argv, 0, &first);
+	write_log_header(s, values->nodes.n > 0 ? &first : argv);
+	strings_release(&first);
 }
 
 static int launch(struct supervisor *s, struct err *err)
@@ -279,7 +276,7 @@ static int launch(struct supervisor *s, struct err *err)
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
-	struct strings argv = { 0 }, env = { 0 };
+	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
 	struct run bound;
 	char *config_file, *newest, *plan;
@@ -295,7 +292,8 @@ static int launch(struct supervisor *s, struct err *err)
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
-	values.plan_args = plan = plan_args(s);
+	values.plan_args = plan = supervisor_plan_args(s);
+	supervisor_name_nodes(s, &nodes, &values);
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
@@ -304,14 +302,19 @@ static int launch(struct supervisor *s, struct err *err)
 		places.config_file = config_file;
 		environment_for_run(&s->job, &bound, &values, &places, &env);
 		add_torch_helper(s, &env);
-		write_log_header(s, &argv);
+		write_node_header(s, &argv, &values);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
-		rc = start_command(s, bound.devices, &argv, &env, err);
+		if (supervisor_remote)
+			supervisor_remote->wrap(s, &argv, &wrapped, &env);
+		rc = start_command(s, bound.devices, supervisor_remote ? &wrapped : &argv, &env,
+				   err);
 	}
 	strings_release(&argv);
+	strings_release(&wrapped);
 	strings_release(&env);
 	free(bound.devices);
+	strings_release(&nodes);
 	free(config_file);
 	free(newest);
 	free(plan);

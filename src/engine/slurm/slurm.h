@@ -1,0 +1,116 @@
+/* slurm.h - what the parts of the engine for Slurm share; private to src/engine/slurm.
+ *
+ * A run is a job of Slurm. Its supervisor runs in that job, on the first of its nodes. Passes and
+ * supervisors meet in one directory for each run, which all machines see:
+ *
+ *	launch	what the supervisor must know; the pass writes the file before it asks Slurm
+ *	rows	the rows of the store that the supervisor needs (store_journal.h)
+ *	claim	made once (O_EXCL): by the job of Slurm that carries the run out, or by a pass that
+ *		keeps every job from that
+ *	lease	touched by the supervisor; where it is not, each node ends its program
+ *	stop	why the run is to stop; by the pass, or a command
+ *	order	the last signal that the supervisor has for the programs: "NUMBER SIGNAL leader|all"
+ *	node.K	made when node K begins
+ *	end.K	the exit status of the program of node K, when no process of it is left
+ *	journal	what the supervisor wrote into its own store
+ *	output	what Slurm and the supervisor say
+ *
+ * Times of these files are compared with each other alone, never with a clock. */
+#ifndef POLLUX_SLURM_H
+#define POLLUX_SLURM_H
+
+#include "pollux/engine.h"
+#include "slurm_parse.h"
+
+/* --- slurm_files.c --- */
+/* The directory that the nodes see, with run/ logs/ checkpoints/ in it, for this store. */
+char *slurm_base(const struct paths *paths, const char *slurm_dir, const char *store_id);
+/* Reads a whole file of at most 64 MB from a place on. False: it cannot be read. */
+bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t);
+bool slurm_has(const char *dir, const char *name);
+/* Makes the file; -1 with *err and errno if it cannot be made, EEXIST if it is there. */
+int slurm_make(const char *dir, const char *name, const char *content, struct err *err);
+/* Replaces the file as a whole. */
+int slurm_write(const char *dir, const char *name, const char *bytes, size_t n, struct err *err);
+/* The time of the file; NaN: there is none. Read from its server, not from a cache. */
+double slurm_file_time_s(const char *dir, const char *name);
+/* Touches the file, which is made if need be, and returns its time; NaN: that failed. */
+double slurm_touch(const char *dir, const char *name);
+/* The value after "KEY=" at the start of a line, for the caller to free; NULL: there is none. */
+char *slurm_value(const char *text, const char *key);
+double slurm_number(const char *text, const char *key, double otherwise);
+
+/* --- slurm_handle.c: the handle "slurm job=12 dir=/DIR" --- */
+struct slurm_handle {
+	int64_t job;			/* Slurm's number; 0: not known */
+	char *dir;			/* owned; "": none */
+};
+void slurm_handle_parse(const char *text, struct slurm_handle *h);
+char *slurm_handle_text(const struct slurm_handle *h);
+void slurm_handle_release(struct slurm_handle *h);
+
+/* --- slurm_queue.c: what Slurm says, kept for a moment --- */
+struct slurm_queue {
+	bool known;
+	struct err err;			/* why nothing is known */
+	struct slurm_job *jobs;
+	int n;
+};
+struct slurm_nodes {
+	bool known;
+	struct err err;
+	struct slurm_node *items;
+	int n;
+};
+const struct slurm_queue *slurm_queue(void);
+const struct slurm_nodes *slurm_nodes(void);
+/* What was kept is asked for again. */
+void slurm_forget(void);
+/* The job of a run by its name and its comment; NULL: there is none. */
+const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
+				     const struct run *run);
+/* GPUs of the node that jobs of the store have. */
+int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
+
+/* --- slurm_list.c --- */
+int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err);
+const char *slurm_other_user(const struct engine_context *at, const struct device *device);
+
+/* --- slurm_launch.c --- */
+int slurm_start(const struct engine_context *at, const struct run *run, struct err *err);
+/* A pass begins: it may take its time for launches again. */
+void slurm_begin_launches(void);
+
+/* --- slurm_poll.c --- */
+/* What is known of a run, for the decision. */
+struct slurm_facts {
+	bool launched;			/* its directory is there */
+	bool claimed, by_pass;		/* a job, or a pass, has the claim */
+	int nodes, ends;		/* nodes of the run, and files end.K */
+	double lease_age_s, lease_s;	/* NaN: there is no lease */
+	enum slurm_knows { SLURM_UNKNOWN, SLURM_KNOWN, SLURM_GONE } slurm;
+};
+enum engine_answer slurm_judge(const struct slurm_facts *f);
+int slurm_poll(const struct engine_context *at, const struct run *const *runs, int n,
+	       enum engine_answer *answers, struct err *err);
+int slurm_end(const struct engine_context *at, struct run *run, struct err *err);
+void slurm_clean(const struct engine_context *at, const struct run_list *active);
+
+/* --- slurm_describe.c, slurm_examine.c --- */
+void slurm_describe(const struct engine_context *at, const struct run *run, struct text *out);
+void slurm_examine(const struct engine_context *at, struct strings *troubles, struct text *well);
+
+/* --- slurm_collect.c --- */
+int slurm_collect(const struct engine_context *at, struct strings *lines, struct err *err);
+/* Takes what the run wrote last. True: the run has ended in the store. */
+bool slurm_has_ended(const struct engine_context *at, const struct run *run);
+void slurm_wake(const struct engine_context *at, const struct run *run);
+int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run,
+			  enum stop_reason reason, struct err *err);
+/* Asks Slurm to signal the job, or to end it (signal NULL). Returns soon. */
+void slurm_cancel(int64_t job, const char *signal);
+
+/* The margin beyond the lease after which no program of a run can live. */
+#define SLURM_MARGIN_S 5.0
+
+#endif

@@ -1,0 +1,221 @@
+/* slurm_collect.c - what passes take from runs, and what they tell them. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_journal.h"
+#include "slurm.h"
+#include "slurm_command.h"
+
+#define CANCEL_LIMIT_S 3.0
+
+void slurm_cancel(int64_t job, const char *signal)
+{
+	struct strings argv = { 0 };
+	struct text answer = TEXT_INIT;
+	struct err ignored;
+
+	if (job <= 0 || !slurm_queue()->known)
+		return;
+	strings_add(&argv, "scancel");
+	strings_add(&argv, "-Q");
+	if (signal) {
+		strings_addf(&argv, "--signal=%s", signal);
+		strings_add(&argv, "--batch");
+	}
+	strings_addf(&argv, "%lld", (long long)job);
+	slurm_command(&argv, CANCEL_LIMIT_S, &answer, &ignored);
+	strings_release(&argv);
+	text_release(&answer);
+}
+
+/* --- what a run has written --- */
+
+/* A record that the store cannot take yet, because another run still has the device, say, waits for
+ * a later pass. */
+static int take_journal(const struct engine_context *at, const struct run *run, const char *dir,
+			struct err *err)
+{
+	struct text bytes = TEXT_INIT;
+	int64_t place;
+	size_t taken;
+	int rc = store_journal_place(at->store, run->id, &place, err);
+
+	if (rc == 0 && slurm_read(dir, "journal", place, &bytes))
+		rc = store_journal_take(at->store, run->id, bytes.data, bytes.length, &taken, err);
+	text_release(&bytes);
+	return rc;
+}
+
+/* --- what a run is told --- */
+
+/* A run that no job of Slurm has begun yet is kept from it. True: it was. */
+static bool keep_from_starting(const char *dir)
+{
+	struct err ignored;
+
+	return slurm_make(dir, "claim", "pass\n", &ignored) == 0;
+}
+
+static void tell_to_stop(const char *dir, enum stop_reason reason)
+{
+	char *text = xasprintf("%s\n", stop_reason_name(reason));
+	struct text there = TEXT_INIT;
+	struct err err;
+
+	slurm_read(dir, "stop", 0, &there);
+	if (strcmp(there.data, text) != 0 && slurm_write(dir, "stop", text, strlen(text), &err))
+		fprintf(stderr, "%s\n", err.text);
+	text_release(&there);
+	free(text);
+}
+
+/* The configuration that a pass wants for a run that goes on: the columns of its row. */
+static void tell_wanted(const char *dir, const struct run *run)
+{
+	struct text t = TEXT_INIT, there = TEXT_INIT;
+	struct err err;
+
+	text_addf(&t, "version=%d\nlocal_batch_size=%lld\naccumulation_steps=%d\n"
+		  "learning_rate_scale=%.17g\n", run->wanted_version,
+		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
+		  run->wanted_learning_rate_scale);
+	slurm_read(dir, "wanted", 0, &there);
+	if (strcmp(there.data, t.data) != 0 && slurm_write(dir, "wanted", t.data, t.length, &err))
+		fprintf(stderr, "%s\n", err.text);
+	text_release(&there);
+	text_release(&t);
+}
+
+static void tell(const struct run *run, const char *dir)
+{
+	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir))
+		tell_to_stop(dir, run->stop_reason);
+	if (run->wanted_version > 0 && run->wanted_version != run->config_version)
+		tell_wanted(dir, run);
+}
+
+void slurm_wake(const struct engine_context *at, const struct run *run)
+{
+	struct slurm_handle h;
+	struct run now;
+	struct err err;
+
+	slurm_handle_parse(run->handle, &h);
+	if (store_run_get(at->store, run->id, &now, &err) == 0) {
+		if (now.state != RUN_ENDED && h.dir[0])
+			tell(&now, h.dir);
+	}
+	run_release(&now);
+	slurm_handle_release(&h);
+}
+
+int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run,
+			  enum stop_reason reason, struct err *err)
+{
+	struct slurm_handle h;
+	int rc = 0;
+
+	(void)at;
+	slurm_handle_parse(run->handle, &h);
+	if (!h.dir[0])
+		rc = err_set(err, EX_TEMPFAIL, "the run has no directory yet");
+	else
+		tell_to_stop(h.dir, reason);
+	slurm_handle_release(&h);
+	return rc;
+}
+
+/* A supervisor that does not see the file is told by Slurm, some time after the grace. */
+#define SECOND_MEANS_S 30.0
+
+static void insist(const struct engine_context *at, const struct run *run,
+		   const struct slurm_handle *h)
+{
+	double asked = slurm_file_time_s(h->dir, "stop"), grace_s = 0;
+	struct job job;
+	struct err ignored;
+
+	if (isnan(asked) || !slurm_has(h->dir, "claim"))
+		return;
+	if (store_job_get(at->store, run->job_id, &job, &ignored) == 0)
+		grace_s = job.declared.grace_s;
+	job_release(&job);
+	if (slurm_touch(h->dir, "probe") - asked > grace_s + SECOND_MEANS_S)
+		slurm_cancel(h->job, "TERM");
+}
+
+static void cancel_waiting(const struct slurm_handle *h)
+{
+	struct text claim = TEXT_INIT;
+
+	if (slurm_read(h->dir, "claim", 0, &claim) && text_starts_with(claim.data, "pass"))
+		slurm_cancel(h->job, NULL);
+	text_release(&claim);
+}
+
+static int collect_run(const struct engine_context *at, const struct run *run, struct err *err)
+{
+	struct slurm_handle h;
+	int rc = 0;
+
+	slurm_handle_parse(run->handle, &h);
+	if (h.dir[0]) {
+		rc = take_journal(at, run, h.dir, err);
+		tell(run, h.dir);
+	}
+	if (h.dir[0] && run->stop_reason != STOP_NONE) {
+		cancel_waiting(&h);
+		insist(at, run, &h);
+	}
+	slurm_handle_release(&h);
+	return rc;
+}
+
+bool slurm_has_ended(const struct engine_context *at, const struct run *run)
+{
+	enum run_state state = RUN_RUNNING;
+	enum stop_reason reason;
+	struct slurm_handle h;
+	struct err ignored;
+
+	slurm_handle_parse(run->handle, &h);
+	if (h.dir[0])
+		take_journal(at, run, h.dir, &ignored);
+	slurm_handle_release(&h);
+	return store_run_stop_reason(at->store, run->id, &reason, &state, &ignored) == 0 &&
+	       state == RUN_ENDED;
+}
+
+/* The queue is asked first: what a job wrote that Slurm has not any more is then in the journal.
+ * Runs are looked at again as long as some journal could be taken further: the end of one run may
+ * be what another waits for. One run whose journal is damaged keeps no other back. */
+int slurm_collect(const struct engine_context *at, struct strings *lines, struct err *err)
+{
+	struct run_list runs;
+
+	slurm_forget();
+	slurm_begin_launches();
+	if (store_runs_active(at->store, &runs, err))
+		return -1;
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < runs.count; i++) {
+			const struct run *run = &runs.items[i];
+			struct err why;
+
+			if (engine_of(run) != &engine_slurm)
+				continue;
+			if (round == 0 && i == 0)
+				slurm_queue();
+			if (collect_run(at, run, &why) && round == 1)
+				strings_addf(lines, "job %lld: %s", (long long)run->job_id,
+					     why.text);
+		}
+	run_list_release(&runs);
+	return 0;
+}

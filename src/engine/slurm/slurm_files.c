@@ -1,0 +1,127 @@
+/* slurm_files.c - the files by which passes and supervisors meet. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/file.h"
+#include "pollux/mem.h"
+#include "pollux/number.h"
+#include "slurm.h"
+
+#define MOST_BYTES (64 << 20)
+
+char *slurm_base(const struct paths *paths, const char *slurm_dir, const char *store_id)
+{
+	return *slurm_dir ? xasprintf("%s/pollux-%.8s", slurm_dir, store_id) : xstrdup(paths->dir);
+}
+
+static int open_in(const char *dir, const char *name, int flags)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error = errno;
+
+	free(path);
+	errno = error;
+	return fd;
+}
+
+bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t)
+{
+	int fd = open_in(dir, name, O_RDONLY | O_NONBLOCK);
+	char bytes[65536];
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return false;
+	if (lseek(fd, from, SEEK_SET) == from)
+		while (t->length < MOST_BYTES && (n = read(fd, bytes, sizeof(bytes))) > 0)
+			text_add_bytes(t, bytes, (size_t)n);
+	close(fd);
+	return n >= 0;
+}
+
+bool slurm_has(const char *dir, const char *name)
+{
+	return isfinite(slurm_file_time_s(dir, name));
+}
+
+int slurm_make(const char *dir, const char *name, const char *content, struct err *err)
+{
+	int fd = open_in(dir, name, O_WRONLY | O_CREAT | O_EXCL), error = errno;
+
+	if (fd >= 0 && file_write_all(fd, content, strlen(content)) == 0 && fsync(fd) == 0) {
+		close(fd);
+		return 0;
+	}
+	if (fd >= 0) {
+		error = errno;
+		close(fd);
+	}
+	err_set(err, EX_CANTCREAT, "cannot make '%s/%s': %s", dir, name, strerror(error));
+	errno = error;
+	return -1;
+}
+
+int slurm_write(const char *dir, const char *name, const char *bytes, size_t n, struct err *err)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	int rc = file_replace(path, bytes, n, err);
+
+	free(path);
+	return rc;
+}
+
+static double time_of(int fd)
+{
+	struct stat st;
+	double time_s = NAN;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		time_s = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec * 1e-9;
+	if (fd >= 0)
+		close(fd);
+	return time_s;
+}
+
+double slurm_file_time_s(const char *dir, const char *name)
+{
+	return time_of(open_in(dir, name, O_RDONLY | O_NONBLOCK));
+}
+
+double slurm_touch(const char *dir, const char *name)
+{
+	int fd = open_in(dir, name, O_WRONLY | O_CREAT | O_NONBLOCK);
+
+	if (fd >= 0 && futimens(fd, NULL)) {
+		close(fd);
+		return NAN;
+	}
+	return time_of(fd);
+}
+
+char *slurm_value(const char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+		if (!strncmp(p, key, n) && p[n] == '=')
+			return xasprintf("%.*s", (int)strcspn(p + n + 1, "\n"), p + n + 1);
+	return NULL;
+}
+
+double slurm_number(const char *text, const char *key, double otherwise)
+{
+	char *value = slurm_value(text, key);
+	double number = otherwise;
+
+	if (value && number_parse(value, &number))
+		number = otherwise;
+	free(value);
+	return number;
+}

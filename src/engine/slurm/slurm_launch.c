@@ -1,0 +1,352 @@
+/* slurm_launch.c - hand a run to Slurm. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/config.h"
+#include "pollux/mem.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_journal.h"
+#include "slurm.h"
+#include "slurm_command.h"
+
+/* A pass hands runs to Slurm for so long; the rest waits for the next pass. */
+#define LAUNCH_S 20.0
+/* Slurm's time limit comes after the job's own, and after the time to save. */
+#define LIMIT_MARGIN_S 120.0
+
+static double launches_until_s = -1;
+
+void slurm_begin_launches(void)
+{
+	launches_until_s = -1;
+}
+
+static bool has_time(void)
+{
+	double now = clock_boot_s();
+
+	if (launches_until_s < 0)
+		launches_until_s = now + LAUNCH_S;
+	return now < launches_until_s;
+}
+
+/* What a launch needs. */
+struct launch {
+	const struct engine_context *at;
+	const struct run *run;
+	struct config config;
+	struct job job;
+	char *store_id, *base;
+	struct slurm_handle handle;
+	struct strings nodes;		/* names, each once, in the order of the devices */
+	int gpus_per_node;		/* the most that any of them gives */
+};
+
+static int count_on(const struct run *run, const char *node)
+{
+	int n = 0;
+
+	for (int i = 0; i < run->configuration.replicas; i++)
+		n += !strcmp(run->devices[i].node, node);
+	return n;
+}
+
+static bool has_string(const struct strings *list, const char *s)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], s))
+			return true;
+	return false;
+}
+
+static void find_nodes(struct launch *l)
+{
+	for (int i = 0; i < l->run->configuration.replicas; i++) {
+		const char *node = l->run->devices[i].node;
+		int n = count_on(l->run, node);
+
+		if (!has_string(&l->nodes, node))
+			strings_add(&l->nodes, node);
+		if (n > l->gpus_per_node)
+			l->gpus_per_node = n;
+	}
+}
+
+/* --- files --- */
+
+static void add_addresses(const struct launch *l, struct text *t)
+{
+	const struct slurm_nodes *nodes = slurm_nodes();
+
+	for (int i = 0; i < nodes->n; i++)
+		if (has_string(&l->nodes, nodes->items[i].name))
+			text_addf(t, "address %s=%s\n", nodes->items[i].name,
+				  nodes->items[i].address);
+}
+
+static int write_launch(const struct launch *l, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_addf(&t, "run=%lld\njob=%lld\nstore=%s\nbase=%s\nnodes=%zu\n",
+		  (long long)l->run->id, (long long)l->run->job_id, l->store_id, l->base,
+		  l->nodes.count);
+	text_addf(&t, "lease_s=%.3f\ngrace_s=%.3f\nlog_limit=%.0f\n", l->config.slurm_lease_s,
+		  l->job.declared.grace_s,
+		  isfinite(l->config.log_limit_bytes) ? l->config.log_limit_bytes : 0);
+	text_addf(&t, "wall_s=%.9f\nboot_s=%.9f\nboot_id=%s\n", clock_wall_s(), clock_boot_s(),
+		  clock_boot_id());
+	add_addresses(l, &t);
+	rc = slurm_write(l->handle.dir, "launch", t.data, t.length, err);
+	text_release(&t);
+	return rc;
+}
+
+static int write_rows(const struct launch *l, struct err *err)
+{
+	struct text rows = TEXT_INIT;
+	int rc = store_run_rows(l->at->store, l->run->id, &rows, err) ||
+		 slurm_write(l->handle.dir, "rows", rows.data, rows.length, err) ? -1 : 0;
+
+	text_release(&rows);
+	return rc;
+}
+
+static int make_directories(const struct launch *l, struct err *err)
+{
+	static const char *const parts[] = { "logs", "checkpoints" };
+	int rc = paths_make_directory(l->handle.dir, err);
+
+	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *part = xasprintf("%s/%s", l->base, parts[i]);
+
+		rc = paths_make_directory(part, err);
+		free(part);
+	}
+	return rc;
+}
+
+/* Where the nodes see another directory than the store's, the log and the checkpoints are there,
+ * and their usual names lead there. */
+static void link_part(const struct launch *l, const char *there, const char *here)
+{
+	if (strcmp(l->base, l->at->paths->dir) != 0 && symlink(there, here) && errno != EEXIST)
+		fprintf(stderr, "cannot make '%s': %s\n", here, strerror(errno));
+}
+
+static void link_files(const struct launch *l)
+{
+	char *log = paths_log(l->at->paths, l->run->job_id);
+	char *log_there = xasprintf("%s/logs/%lld.log", l->base, (long long)l->run->job_id);
+	char *dir = paths_checkpoints(l->at->paths, l->run->job_id);
+	char *dir_there = xasprintf("%s/checkpoints/%lld", l->base, (long long)l->run->job_id);
+
+	link_part(l, log_there, log);
+	link_part(l, dir_there, dir);
+	free(log);
+	free(log_there);
+	free(dir);
+	free(dir_there);
+}
+
+static int write_files(const struct launch *l, struct err *err)
+{
+	if (make_directories(l, err))
+		return -1;
+	link_files(l);
+	/* launch comes last: it says that the directory is complete */
+	return write_rows(l, err) || write_launch(l, err) ? -1 : 0;
+}
+
+/* --- sbatch --- */
+
+static void add_words(const char *words, struct strings *argv)
+{
+	char *copy = xstrdup(words), *rest = copy;
+
+	for (const char *word; (word = strsep(&rest, " \t"));)
+		if (*word)
+			strings_add(argv, word);
+	free(copy);
+}
+
+static void add_time_limit(const struct launch *l, struct strings *argv)
+{
+	double left_s = l->job.declared.time_limit_s - l->job.progress.run_time_s;
+
+	if (isfinite(left_s))
+		strings_addf(argv, "--time=%.0f", ceil((fmax(left_s, 0) + l->job.declared.grace_s +
+							LIMIT_MARGIN_S) / 60));
+}
+
+static void add_devices(const struct launch *l, struct strings *argv)
+{
+	const char *kind = l->run->devices[0].kind;
+	struct text list = TEXT_INIT;
+
+	for (size_t i = 0; i < l->nodes.count; i++)
+		text_addf(&list, "%s%s", i ? "," : "", l->nodes.items[i]);
+	strings_addf(argv, "--nodes=%zu", l->nodes.count);
+	strings_add(argv, "--ntasks-per-node=1");
+	strings_addf(argv, "--nodelist=%s", list.data);
+	if (strcmp(kind, "gpu") != 0)
+		strings_addf(argv, "--gres=gpu:%s:%d", kind, l->gpus_per_node);
+	else
+		strings_addf(argv, "--gres=gpu:%d", l->gpus_per_node);
+	text_release(&list);
+}
+
+/* A file name for sbatch: a '%' begins a symbol there. */
+static void add_output(const struct launch *l, struct strings *argv)
+{
+	struct text name = TEXT_INIT;
+
+	for (const char *c = l->handle.dir; *c; c++)
+		text_add_byte(&name, *c, *c == '%' ? 2 : 1);
+	strings_addf(argv, "--output=%s/output", name.data);
+	text_release(&name);
+}
+
+static int add_script(const struct launch *l, struct strings *argv, struct err *err)
+{
+	char program[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	struct text script = TEXT_INIT;
+
+	if (n < 0)
+		return err_set(err, EX_OSERR, "cannot find this program: %s", strerror(errno));
+	program[n] = '\0';
+	text_add(&script, "exec ");
+	text_add_shell_quoted(&script, program);
+	text_add(&script, " supervise ");
+	text_add_shell_quoted(&script, l->handle.dir);
+	strings_addf(argv, "--wrap=%s", script.data);
+	text_release(&script);
+	return 0;
+}
+
+static int submit(struct launch *l, struct err *err)
+{
+	struct strings argv = { 0 };
+	struct text answer = TEXT_INIT;
+	int rc;
+
+	add_words("sbatch --parsable --no-requeue --export=ALL --open-mode=append"
+		  " --dependency=singleton", &argv);
+	strings_addf(&argv, "--job-name=pollux-%.8s-%lld", l->store_id, (long long)l->run->job_id);
+	strings_addf(&argv, "--comment=%s:%lld:%lld", l->store_id, (long long)l->run->job_id,
+		     (long long)l->run->id);
+	strings_addf(&argv, "--signal=B:TERM@%.0f", ceil(l->job.declared.grace_s) + 10);
+	strings_addf(&argv, "--chdir=%s", l->handle.dir);
+	add_output(l, &argv);
+	add_time_limit(l, &argv);
+	add_devices(l, &argv);
+	add_words(l->config.slurm_args, &argv);
+	if (l->job.declared.slurm_args)
+		add_words(l->job.declared.slurm_args, &argv);
+	rc = add_script(l, &argv, err) ||
+	     slurm_command(&argv, SLURM_SUBMIT_LIMIT_S, &answer, err) ? -1 : 0;
+	l->handle.job = slurm_parse_submitted(answer.data);
+	if (rc == 0 && l->handle.job == 0)
+		rc = err_set(err, EX_UNAVAILABLE, "sbatch of Slurm told no number of a job");
+	slurm_forget();
+	strings_release(&argv);
+	text_release(&answer);
+	return rc;
+}
+
+/* --- the start --- */
+
+static int prepare(struct launch *l, struct err *err)
+{
+	const struct engine_context *at = l->at;
+
+	config_load_leniently(&l->config, at->paths->config);
+	if (store_identity(at->store, &l->store_id, err) ||
+	    store_job_get(at->store, l->run->job_id, &l->job, err))
+		return -1;
+	l->base = slurm_base(at->paths, l->config.slurm_dir, l->store_id);
+	slurm_handle_parse(l->run->handle, &l->handle);
+	if (!l->handle.dir[0]) {
+		free(l->handle.dir);
+		l->handle.dir = xasprintf("%s/run/%lld", l->base, (long long)l->run->id);
+	}
+	find_nodes(l);
+	return 0;
+}
+
+static int keep_handle(const struct launch *l, struct err *err)
+{
+	char *text = slurm_handle_text(&l->handle);
+	int rc = store_run_set_handle(l->at->store, l->run->id, text, err);
+
+	free(text);
+	return rc;
+}
+
+/* A pass may have died between sbatch and its next write: the job is found by its comment. */
+static int find_or_submit(struct launch *l, struct err *err)
+{
+	bool tried = slurm_has(l->handle.dir, "launch");
+	const struct slurm_queue *q = tried ? slurm_queue() : NULL;
+	const struct slurm_job *job = q ? slurm_job_of(q, l->store_id, l->run) : NULL;
+
+	if (q && !q->known) {
+		*err = q->err;
+		return -1;
+	}
+	if (job) {
+		l->handle.job = job->id;
+		return keep_handle(l, err);
+	}
+	if (!tried && (write_files(l, err) || keep_handle(l, err)))
+		return -1;
+	return submit(l, err) ? -1 : keep_handle(l, err);
+}
+
+/* Ends a run for which no job of Slurm was asked for yet; keeps the job from starting if there may
+ * be one. Only passes come here, which are the ones to ask for jobs. */
+static int call_off(const struct engine_context *at, const struct run *run, struct err *err)
+{
+	struct slurm_handle h;
+	struct run ended = *run;
+	int rc = 0;
+
+	slurm_handle_parse(run->handle, &h);
+	ended.outcome = OUTCOME_NOT_STARTED;
+	if (h.dir[0])
+		slurm_wake(at, run);
+	else
+		rc = store_run_end(at->store, &ended, err);
+	slurm_handle_release(&h);
+	return rc;
+}
+
+int slurm_start(const struct engine_context *at, const struct run *run, struct err *err)
+{
+	struct launch l = { .at = at, .run = run };
+	int rc;
+
+	if (run->stop_reason != STOP_NONE)
+		return call_off(at, run, err);
+	if (!has_time())
+		return 0;
+	job_init(&l.job);
+	rc = prepare(&l, err);
+	if (rc == 0 && !slurm_has(l.handle.dir, "claim"))
+		rc = find_or_submit(&l, err);
+	slurm_handle_release(&l.handle);
+	strings_release(&l.nodes);
+	job_release(&l.job);
+	free(l.store_id);
+	free(l.base);
+	return rc;
+}

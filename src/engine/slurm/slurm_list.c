@@ -1,0 +1,113 @@
+/* slurm_list.c - the GPUs of Slurm's nodes as devices. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/device_lock.h"
+#include "pollux/mem.h"
+#include "pollux/store_runs.h"
+#include "slurm.h"
+
+static void add_gpu(const struct slurm_node *node, int k, struct device_list *list)
+{
+	struct device *d = devices_append(list);
+
+	snprintf(d->id, sizeof(d->id), "slurm:%.48s:%u", node->name, (unsigned)k % 1000);
+	snprintf(d->node, sizeof(d->node), "%s", node->name);
+	snprintf(d->name, sizeof(d->name), "%.11s:%u", node->name, (unsigned)k % 1000);
+	snprintf(d->kind, sizeof(d->kind), "%s", node->type[0] ? node->type : "gpu");
+	d->cores = node->gpus > 0 && node->cores > node->gpus ? node->cores / node->gpus : 1;
+	d->usable = node->up;
+	if (!node->up)
+		snprintf(d->reason, sizeof(d->reason), "Slurm says that the node is %s",
+			 node->state);
+}
+
+int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err)
+{
+	const struct slurm_nodes *nodes = slurm_nodes();
+
+	(void)settings;
+	*list = (struct device_list){ 0 };
+	if (!nodes->known) {
+		*err = nodes->err;
+		return -1;
+	}
+	for (int i = 0; i < nodes->n; i++)
+		for (int k = 0; k < nodes->items[i].gpus; k++)
+			add_gpu(&nodes->items[i], k, list);
+	return 0;
+}
+
+/* --- who has a GPU --- */
+
+static const struct slurm_node *find_node(const char *name)
+{
+	const struct slurm_nodes *nodes = slurm_nodes();
+
+	for (int i = 0; i < nodes->n; i++)
+		if (!strcmp(nodes->items[i].name, name))
+			return &nodes->items[i];
+	return NULL;
+}
+
+/* GPUs of the node that jobs of Slurm have which are not this store's: of other people, or of
+ * another store of the same person. */
+static int count_others(const struct engine_context *at, const struct slurm_node *node)
+{
+	struct err ignored;
+	char *store_id = NULL;
+	int own;
+
+	if (node->used <= 0 || !at->store || store_identity(at->store, &store_id, &ignored))
+		return node->used;
+	own = slurm_own_gpus(slurm_queue(), store_id, node->name);
+	free(store_id);
+	return node->used > own ? node->used - own : 0;
+}
+
+/* Marks the GPUs of the node that active runs hold. */
+static int mark_held(const struct engine_context *at, const struct slurm_node *node, bool *held)
+{
+	struct run_list runs = { 0 };
+	struct err ignored;
+	int n = 0;
+
+	if (at->store && store_runs_active(at->store, &runs, &ignored))
+		return 0;
+	for (int r = 0; r < runs.count; r++)
+		for (int i = 0; i < run_held(&runs.items[r]); i++) {
+			const struct device *d = &runs.items[r].devices[i];
+			const char *colon = strrchr(d->id, ':');
+			long k = colon ? strtol(colon + 1, NULL, 10) : -1;
+
+			if (strcmp(d->node, node->name) != 0 || k < 0 || k >= node->gpus)
+				continue;
+			n += !held[k];
+			held[k] = true;
+		}
+	run_list_release(&runs);
+	return n;
+}
+
+/* Slurm tells how many GPUs of a node others have; GPUs of one node are alike. So the others have
+ * the last ones of those that no run here holds. */
+const char *slurm_other_user(const struct engine_context *at, const struct device *device)
+{
+	const struct slurm_node *node = find_node(device->node);
+	const char *colon = strrchr(device->id, ':'), *user = NULL;
+	long k = colon ? strtol(colon + 1, NULL, 10) : -1;
+	int others = node ? count_others(at, node) : 0, n_free, rank = 0;
+	bool *held;
+
+	if (others <= 0 || k < 0 || k >= node->gpus)
+		return NULL;
+	held = xcalloc((size_t)node->gpus, sizeof(*held));
+	n_free = node->gpus - mark_held(at, node, held) - others;
+	for (long i = 0; i < k; i++)
+		rank += !held[i];
+	if (!held[k] && rank >= n_free)
+		user = DEVICE_LOCK_OTHER;
+	free(held);
+	return user;
+}

@@ -1,0 +1,368 @@
+/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor over
+ * a store of its own, whose journal the passes read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/remove_tree.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_journal.h"
+#include "pollux/supervise.h"
+#include "../local/supervisor.h"
+#include "../local/supervisor_loop.h"
+#include "pollux/slurm_node.h"
+#include "slurm.h"
+#include "slurm_srun.h"
+
+/* Where one node's program has failed, those of the others get this long to end by themselves. */
+#define OTHERS_S 15.0
+
+static struct {
+	const char *dir;		/* the run's directory */
+	char *base;			/* owned; the directory that the nodes see */
+	char *launch;			/* owned; the content of the file */
+	char *address;			/* owned; of this node, for the others */
+	int nodes;
+	double lease_s;
+	double touched_boot_s;		/* when the lease was last touched */
+	double failed_boot_s;		/* when a node's program was found to have failed; NaN */
+	int orders;			/* given so far */
+	int kills;			/* orders to kill */
+	double wanted_version;		/* taken from the file */
+} node = { .failed_boot_s = NAN };
+
+static void touch_lease(struct supervisor *s)
+{
+	double now = clock_boot_s();
+
+	if (isfinite(slurm_touch(node.dir, "lease")))
+		node.touched_boot_s = now;
+	else if (now - node.touched_boot_s > node.lease_s && s->run.stop_reason == STOP_NONE)
+		supervisor_stop_for(s, STOP_ORPHAN);
+}
+
+/* A reason that the store has already changes nothing. */
+static void take_stop(struct supervisor *s)
+{
+	struct text t = TEXT_INIT;
+	struct err err;
+	enum stop_reason reason = STOP_NONE;
+
+	if (slurm_read(node.dir, "stop", 0, &t)) {
+		t.data[strcspn(t.data, "\n")] = '\0';
+		reason = (enum stop_reason)stop_reason_parse(t.data);
+	}
+	text_release(&t);
+	if (reason != STOP_NONE && reason != s->run.stop_reason &&
+	    store_run_request_stop(&s->store, s->run.id, reason, clock_boot_s(), &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+/* The other store has written the same. */
+static void take_wanted(struct supervisor *s)
+{
+	struct configuration c = s->run.configuration;
+	struct text t = TEXT_INIT;
+	struct err err;
+	double version;
+
+	if (s->state != ST_RUNNING || !slurm_read(node.dir, "wanted", 0, &t)) {
+		text_release(&t);
+		return;
+	}
+	version = slurm_number(t.data, "version", 0);
+	c.local_batch_size = (int64_t)slurm_number(t.data, "local_batch_size", 0);
+	c.accumulation_steps = (int)slurm_number(t.data, "accumulation_steps", 1);
+	store_journal_pause(true);
+	for (; node.wanted_version < version && node.wanted_version < 1e6; node.wanted_version++)
+		if (store_run_set_wanted(&s->store, s->run.id, &c,
+					 slurm_number(t.data, "learning_rate_scale", 1), &err) < 0)
+			break;
+	store_journal_pause(false);
+	text_release(&t);
+}
+
+/* --- the programs --- */
+
+static void order(struct supervisor *s, int signal_number, const char *whom)
+{
+	char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
+	struct err err;
+
+	if (slurm_write(node.dir, "order", text, strlen(text), &err))
+		supervisor_log(s, "%s", err.text);
+	free(text);
+}
+
+/* After some orders to kill without effect, the processes of this node are killed from here. */
+#define KILLS_ORDERED 5
+
+static bool signal_programs(struct supervisor *s, int signal_number, bool all)
+{
+	if (s->leader_gone)
+		return false;
+	order(s, signal_number, all ? "all" : "leader");
+	node.kills += all && signal_number == SIGKILL;
+	return node.kills <= KILLS_ORDERED;
+}
+
+enum how_ended { NOT_ENDED, ENDED_WELL, ENDED_BADLY, ENDED_FENCED };
+
+static enum how_ended read_end(int k)
+{
+	struct text t = TEXT_INIT;
+	enum how_ended how = NOT_ENDED;
+	char name[24];
+
+	snprintf(name, sizeof(name), "end.%d", k);
+	if (slurm_read(node.dir, name, 0, &t) && strchr(t.data, '\n'))
+		how = text_starts_with(t.data, "exit 0\n") ? ENDED_WELL
+		    : text_starts_with(t.data, "fenced") ? ENDED_FENCED : ENDED_BADLY;
+	text_release(&t);
+	return how;
+}
+
+static enum how_ended worst_end(void)
+{
+	enum how_ended worst = NOT_ENDED;
+
+	for (int k = 0; k < node.nodes; k++) {
+		enum how_ended how = read_end(k);
+
+		worst = how > worst ? how : worst;
+	}
+	return worst;
+}
+
+/* Ends the programs of the other nodes when that of one node has failed: they may wait for it. */
+static void watch_nodes(struct supervisor *s)
+{
+	double now = clock_boot_s();
+
+	if (node.nodes < 2 || s->state != ST_RUNNING)
+		return;
+	if (isnan(node.failed_boot_s) && worst_end() >= ENDED_BADLY)
+		node.failed_boot_s = now;
+	if (now - node.failed_boot_s > 2 * OTHERS_S)
+		order(s, SIGKILL, "all");
+	else if (now - node.failed_boot_s > OTHERS_S)
+		order(s, SIGTERM, "all");
+}
+
+static void look(struct supervisor *s)
+{
+	struct err err;
+
+	touch_lease(s);
+	take_stop(s);
+	take_wanted(s);
+	watch_nodes(s);
+	if (store_journal_flush(false, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+/* A program that a node ended because it was cut off has not failed. */
+static void conclude(struct supervisor *s)
+{
+	if (s->run.stop_reason == STOP_NONE && worst_end() == ENDED_FENCED)
+		s->run.stop_reason = STOP_ORPHAN;
+}
+
+static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
+		 struct strings *env)
+{
+	struct err err;
+
+	/* that of the job's own is made by now, as on one machine */
+	if (text_starts_with(s->command.checkpoint_dir, node.base) &&
+	    paths_make_directory(s->command.checkpoint_dir, &err))
+		supervisor_log(s, "%s", err.text);
+	slurm_add_environment(env);
+	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
+}
+
+static const char *master(void)
+{
+	return node.address;
+}
+
+static const struct supervisor_remote remote = {
+	.look = look, .conclude = conclude, .wrap = wrap, .master = master,
+	.signal = signal_programs,
+};
+
+/* --- the store of its own --- */
+
+static int link_to(const char *base, const char *dir, const char *part, struct err *err)
+{
+	char *there = xasprintf("%s/%s", base, part), *here = xasprintf("%s/%s", dir, part);
+	int rc = symlink(there, here);
+
+	if (rc)
+		err_set(err, EX_CANTCREAT, "cannot make '%s': %s", here, strerror(errno));
+	free(there);
+	free(here);
+	return rc;
+}
+
+/* Other people's pollux sees these devices by Slurm. */
+static int write_config(const char *dir, struct err *err)
+{
+	double limit = slurm_number(node.launch, "log_limit", 0);
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_add(&t, "shared_dir = no\nengine = local\n");
+	if (limit > 0)
+		text_addf(&t, "log_limit = %.0fM\n", ceil(limit / 0x1p20));
+	else
+		text_add(&t, "log_limit = no\n");
+	rc = slurm_write(dir, "config", t.data, t.length, err);
+	text_release(&t);
+	return rc;
+}
+
+static int fill_store(const struct paths *paths, struct err *err)
+{
+	int64_t job_id = (int64_t)slurm_number(node.launch, "job", 0);
+	char *checkpoints = xasprintf("%s/checkpoints/%lld", node.base, (long long)job_id);
+	struct text rows = TEXT_INIT;
+	struct store store;
+	int rc;
+
+	if (!slurm_read(node.dir, "rows", 0, &rows))
+		rc = err_set(err, EX_NOINPUT, "cannot read '%s/rows'", node.dir);
+	else
+		rc = store_open(&store, paths, STORE_WRITE, err);
+	if (rc == 0) {
+		rc = store_rows_put(&store, rows.data, rows.length, err) ||
+		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
+		store_close(&store);
+	}
+	text_release(&rows);
+	free(checkpoints);
+	return rc;
+}
+
+static int open_journal(struct err *err)
+{
+	char *path = xasprintf("%s/journal", node.dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));
+	free(path);
+	if (fd >= 0)
+		store_journal_to(fd);
+	return fd < 0 ? -1 : 0;
+}
+
+static int prepare(const char *dir, struct paths *paths, struct err *err)
+{
+	int rc = node.base ? 0 : err_set(err, EX_DATAERR, "'%s/launch' is not complete", node.dir);
+
+	setenv("POLLUX_DIR", dir, 1);
+	for (size_t i = 0; i < 2; i++) {
+		static const char *const parts[] = { "logs", "checkpoints" };
+
+		if (rc == 0)
+			rc = link_to(node.base, dir, parts[i], err);
+	}
+	if (rc == 0)
+		rc = write_config(dir, err) || paths_init(paths, err) ||
+		     fill_store(paths, err) || open_journal(err) ? -1 : 0;
+	return rc;
+}
+
+/* What is told last must arrive: how the run ended. */
+static void finish_journal(void)
+{
+	const struct timespec pause = { .tv_sec = 1 };
+	struct err err;
+
+	while (store_journal_flush(true, &err)) {
+		fprintf(stderr, "%s\n", err.text);
+		slurm_touch(node.dir, "lease");
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int run_supervisor(const char *dir, struct err *err)
+{
+	struct paths paths = { 0 };
+	char *boot_id = slurm_value(node.launch, "boot_id");
+	int rc;
+
+	/* The times in the rows are by the clock of the machine of the passes. */
+	clock_take_boot(boot_id ? boot_id : "", slurm_number(node.launch, "boot_s", 0),
+			slurm_number(node.launch, "wall_s", 0));
+	node.touched_boot_s = clock_boot_s();
+	free(boot_id);
+	rc = prepare(dir, &paths, err);
+	supervisor_remote = &remote;
+	if (rc == 0)
+		rc = supervise(&paths, (int64_t)slurm_number(node.launch, "run", 0), err);
+	finish_journal();
+	paths_release(&paths);
+	return rc < 0 ? -1 : 0;
+}
+
+/* True if this job of Slurm is the one to carry out the run. */
+static int claim(bool *ours, struct err *err)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	char host[HOST_NAME_MAX + 1] = "", *text;
+	int rc;
+
+	gethostname(host, sizeof(host) - 1);
+	text = xasprintf("job=%s\nhost=%s\npid=%d\n", job ? job : "", host, (int)getpid());
+	rc = slurm_make(node.dir, "claim", text, err);
+	*ours = rc == 0;
+	free(text);
+	return rc && errno == EEXIST ? 0 : rc;
+}
+
+int slurm_supervise(const char *dir, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char own[PATH_MAX];
+	struct text launch = TEXT_INIT;
+	bool ours;
+	int rc;
+
+	node.dir = dir;
+	if (!slurm_read(dir, "launch", 0, &launch))
+		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", dir);
+	node.launch = text_detach(&launch);
+	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
+	node.lease_s = slurm_number(node.launch, "lease_s", 60);
+	node.base = slurm_value(node.launch, "base");
+	node.address = slurm_own_address(node.launch);
+	if (claim(&ours, err))
+		return -1;
+	if (!ours) {
+		fprintf(stderr, "another job of Slurm has this run\n");
+		return 0;
+	}
+	slurm_touch(dir, "lease");
+	snprintf(own, sizeof(own), "%s/pollux-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+	if (!mkdtemp(own))
+		return err_set(err, EX_CANTCREAT, "cannot make a directory in '%s': %s",
+			       tmp ? tmp : "/tmp", strerror(errno));
+	rc = run_supervisor(own, err);
+	remove_tree(own);
+	free(node.launch);
+	free(node.base);
+	free(node.address);
+	return rc;
+}

@@ -1,0 +1,305 @@
+/* slurm_parse.c - see slurm_parse.h. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/text.h"
+#include "slurm_parse.h"
+
+/* Names that go into tables, file names and device ids. */
+static bool is_name(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)s[i]) && !strchr("._-", s[i]))
+			return false;
+	return n > 0;
+}
+
+static void copy(char *to, size_t size, const char *from, size_t n)
+{
+	snprintf(to, size, "%.*s", (int)(n < size ? n : size), from);
+	for (char *c = to; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+}
+
+/* A number of at most 15 digits; 0 if there is none. */
+static int64_t number_at(const char *s)
+{
+	int64_t value = 0;
+
+	for (int i = 0; i < 15 && isdigit((unsigned char)s[i]); i++)
+		value = 10 * value + (s[i] - '0');
+	return value;
+}
+
+static int small_number_at(const char *s)
+{
+	int64_t value = number_at(s);
+
+	return value < 1000000 ? (int)value : 0;
+}
+
+/* --- generic resources --- */
+
+/* One entry: "gpu", "gpu:4", "gpu:a100", "gpu:a100:4", each perhaps with "(S:0-1)" after it, and
+ * "gres:" or "gres/" before it. Returns the number of GPUs. */
+static int gpus_of_entry(const char *p, size_t n, char *type, size_t size)
+{
+	size_t end, type_length = 0;
+	int count = 1;
+
+	if (n > 5 && (!strncmp(p, "gres:", 5) || !strncmp(p, "gres/", 5))) {
+		p += 5;
+		n -= 5;
+	}
+	if (n < 3 || strncmp(p, "gpu", 3) != 0 || (n > 3 && !strchr(":=(", p[3])))
+		return 0;
+	for (end = 3; end < n && p[end] != '('; end++)
+		;
+	if (end > 4 && !isdigit((unsigned char)p[4])) {
+		for (type_length = 0; 4 + type_length < end && p[4 + type_length] != ':' &&
+				      p[4 + type_length] != '='; type_length++)
+			;
+		if (4 + type_length + 1 < end)
+			count = small_number_at(p + 4 + type_length + 1);
+	} else if (end > 4) {
+		count = small_number_at(p + 4);
+	}
+	if (type && !*type && type_length && is_name(p + 4, type_length))
+		copy(type, size, p + 4, type_length);
+	return count;
+}
+
+/* The commas inside of parentheses do not end an entry. */
+int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size)
+{
+	size_t start = 0;
+	int depth = 0, sum = 0;
+
+	if (type)
+		*type = '\0';
+	for (size_t i = 0; i <= n; i++) {
+		char c = i < n ? gres[i] : ',';
+
+		depth += c == '(' ? 1 : c == ')' && depth > 0 ? -1 : 0;
+		if (c != ',' || (depth > 0 && i < n))
+			continue;
+		sum += gpus_of_entry(gres + start, i - start, type, size);
+		start = i + 1;
+	}
+	return sum < 1000 ? sum : 1000;
+}
+
+/* --- nodes --- */
+
+/* Finds "KEY=VALUE" after a blank or at the start of the line. */
+static const char *value_of(const char *line, const char *key, size_t *n)
+{
+	size_t length = strlen(key);
+
+	for (const char *p = line; (p = strstr(p, key)); p += length) {
+		if ((p != line && p[-1] != ' ') || p[length] != '=')
+			continue;
+		p += length + 1;
+		*n = strcspn(p, " \n");
+		return p;
+	}
+	*n = 0;
+	return "";
+}
+
+/* "IDLE", "MIXED", "ALLOCATED", "COMPLETING" take jobs, unless a flag stands after a '+', or the
+ * '*' of a node that does not answer. */
+static bool is_up(const char *state)
+{
+	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING" };
+	static const char *const bad[] = { "DRAIN", "DOWN", "FAIL", "MAINT", "NOT_RESPONDING",
+					   "POWERING_DOWN", "REBOOT", "RESERVED", "PLANNED",
+					   "INVALID", "UNKNOWN" };
+	bool up = false;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		up |= text_starts_with(state, good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (strstr(state, bad[i]) && strcmp(bad[i], "PLANNED") != 0)
+			up = false;
+	return up && !strchr(state, '*');
+}
+
+bool slurm_parse_node(const char *line, struct slurm_node *node)
+{
+	const char *value;
+	size_t n;
+
+	*node = (struct slurm_node){ .used = -1 };
+	value = value_of(line, "NodeName", &n);
+	/* the name is a part of the names of devices */
+	if (n >= DEVICE_NODE_SIZE - 16 || !is_name(value, n))
+		return false;
+	copy(node->name, sizeof(node->name), value, n);
+	value = value_of(line, "NodeAddr", &n);
+	copy(node->address, sizeof(node->address), n ? value : node->name,
+	     n ? n : strlen(node->name));
+	value = value_of(line, "Gres", &n);
+	node->gpus = slurm_parse_gpus(value, n, node->type, sizeof(node->type));
+	value = value_of(line, "GresUsed", &n);
+	if (n)
+		node->used = slurm_parse_gpus(value, n, NULL, 0);
+	value = value_of(line, "CPUTot", &n);
+	node->cores = small_number_at(value);
+	value = value_of(line, "RealMemory", &n);
+	node->memory_bytes = number_at(value) % ((int64_t)1 << 40) * (1 << 20);
+	value = value_of(line, "State", &n);
+	copy(node->state, sizeof(node->state), value, n);
+	node->up = is_up(node->state);
+	return node->gpus > 0;
+}
+
+/* --- jobs --- */
+
+/* Takes the text before the next '|'; the last field takes the rest. */
+static const char *next_field(const char **line, bool is_last, size_t *n)
+{
+	const char *field = *line;
+
+	*n = is_last ? strcspn(field, "\n") : strcspn(field, "|\n");
+	*line = field + *n + (field[*n] == '|');
+	return field;
+}
+
+static void read_comment(const char *p, size_t n, struct slurm_job *job)
+{
+	size_t store = strspn(p, "0123456789abcdef");
+	const char *colon = store < n ? memchr(p + store + 1, ':', n - store - 1) : NULL;
+
+	if (store != 32 || p[store] != ':' || !colon)
+		return;
+	job->job_id = number_at(p + store + 1);
+	job->run_id = number_at(colon + 1);
+	if (job->job_id > 0 && job->run_id > 0)
+		copy(job->store, sizeof(job->store), p, store);
+}
+
+bool slurm_parse_job(const char *line, struct slurm_job *job)
+{
+	const char *field;
+	size_t n;
+
+	*job = (struct slurm_job){ 0 };
+	if (strlen(line) > 100000)
+		return false;
+	field = next_field(&line, false, &n);
+	job->id = number_at(field);
+	field = next_field(&line, false, &n);
+	copy(job->state, sizeof(job->state), field, n);
+	field = next_field(&line, false, &n);
+	copy(job->nodes, sizeof(job->nodes), field, n < sizeof(job->nodes) ? n : 0);
+	field = next_field(&line, false, &n);
+	job->n_nodes = small_number_at(field);
+	field = next_field(&line, false, &n);
+	job->gpus = slurm_parse_gpus(field, n, NULL, 0);
+	field = next_field(&line, false, &n);
+	copy(job->start, sizeof(job->start), field, text_starts_with(field, "N/A") ? 0 : n);
+	field = next_field(&line, false, &n);
+	copy(job->reason, sizeof(job->reason), field, n);
+	field = next_field(&line, false, &n);
+	copy(job->name, sizeof(job->name), field, n);
+	field = next_field(&line, true, &n);
+	read_comment(field, n, job);
+	return job->id > 0 && job->state[0];
+}
+
+/* --- lists of nodes --- */
+
+/* The place in a list: bytes before the entry, and how many names of the entry were taken. */
+#define STATE_SHIFT 24
+#define MOST_NAMES (1 << STATE_SHIFT)
+
+/* Finds name number k of "1-3,7" between the brackets. */
+static bool name_in_brackets(const char *p, const char *end, size_t k, int *width, int64_t *value)
+{
+	while (p < end) {
+		size_t digits = strspn(p, "0123456789");
+		int64_t first = number_at(p), last = first;
+
+		if (digits == 0 || digits > 9)
+			return false;
+		*width = (int)digits;
+		p += digits;
+		if (*p == '-') {
+			digits = strspn(++p, "0123456789");
+			if (digits == 0 || digits > 9)
+				return false;
+			last = number_at(p);
+			p += digits;
+		}
+		if (last < first)
+			return false;
+		if (k <= (size_t)(last - first)) {
+			*value = first + (int64_t)k;
+			return true;
+		}
+		k -= (size_t)(last - first) + 1;
+		if (p < end && *p++ != ',')
+			return false;
+	}
+	return false;
+}
+
+/* "n[1-3]", then perhaps ","; after the brackets no more of the name. */
+static bool next_of_range(const char *entry, const char *open, size_t k, char *name, size_t size,
+			  size_t *length)
+{
+	const char *close = strchr(open, ']');
+	int64_t value;
+	int width;
+
+	if (!close || (close[1] && close[1] != ','))
+		return false;
+	*length = (size_t)(close + 1 - entry);
+	if (!name_in_brackets(open + 1, close, k, &width, &value))
+		return false;
+	snprintf(name, size, "%.*s%0*lld", (int)(open - entry), entry, width, (long long)value);
+	return is_name(entry, (size_t)(open - entry)) || open == entry;
+}
+
+bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
+{
+	size_t at = *state >> STATE_SHIFT, k = *state & (MOST_NAMES - 1), length = 0;
+	const char *entry;
+
+	while (at < strlen(list)) {
+		entry = list + at;
+		length = strcspn(entry, "[,");
+		if (entry[length] != '[') {
+			if (k > 0 || length == 0) {
+				at += length + (entry[length] == ',');
+				if (length == 0 && k == 0)
+					return false;
+				k = 0;
+				continue;
+			}
+			snprintf(name, size, "%.*s", (int)length, entry);
+			*state = at << STATE_SHIFT | 1;
+			return is_name(entry, length);
+		}
+		if (k < MOST_NAMES - 2 &&
+		    next_of_range(entry, entry + length, k, name, size, &length)) {
+			*state = at << STATE_SHIFT | (k + 1);
+			return true;
+		}
+		if (k == 0)
+			return false;
+		at += length + (entry[length] == ',');
+		k = 0;
+	}
+	return false;
+}
+
+int64_t slurm_parse_submitted(const char *text)
+{
+	return isdigit((unsigned char)text[0]) ? number_at(text) : 0;
+}

@@ -1,0 +1,127 @@
+/* slurm_poll.c - whether a run lives, and the end of a run that does not. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "../local/supervisor.h"
+#include "slurm.h"
+
+/* --- the decision --- */
+
+/* Where a job has the claim, only the lease and the files end.K tell that no program of the run can
+ * live: Slurm forgets a job whose node is cut off while the program there goes on. */
+static enum engine_answer judge_claimed(const struct slurm_facts *f)
+{
+	bool stale = f->lease_age_s > f->lease_s + SLURM_MARGIN_S;
+
+	if (f->ends >= f->nodes && (stale || f->slurm == SLURM_GONE))
+		return ENGINE_GONE;
+	return stale ? ENGINE_GONE : ENGINE_ALIVE;
+}
+
+enum engine_answer slurm_judge(const struct slurm_facts *f)
+{
+	if (f->by_pass)
+		return ENGINE_GONE;
+	if (f->claimed)
+		return judge_claimed(f);
+	if (!f->launched || f->slurm == SLURM_GONE)
+		return ENGINE_UNATTENDED;
+	return f->slurm == SLURM_KNOWN ? ENGINE_ALIVE : ENGINE_UNKNOWN;
+}
+
+/* --- the facts --- */
+
+static int count_ends(const char *dir, int nodes)
+{
+	int n = 0;
+
+	for (int k = 0; k < nodes; k++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "end.%d", k);
+		n += slurm_has(dir, name);
+	}
+	return n;
+}
+
+static void read_lease(const char *dir, const char *launch, struct slurm_facts *f)
+{
+	double touched = slurm_file_time_s(dir, "lease");
+
+	f->lease_s = slurm_number(launch, "lease_s", INFINITY);
+	/* the time of the claim, for a job that has not come to its first lease */
+	if (isnan(touched))
+		touched = slurm_file_time_s(dir, "claim");
+	f->lease_age_s = slurm_touch(dir, "probe") - touched;
+}
+
+static enum slurm_knows look_into_queue(const char *store_id, const struct run *run)
+{
+	const struct slurm_queue *q = slurm_queue();
+
+	if (!q->known)
+		return SLURM_UNKNOWN;
+	return slurm_job_of(q, store_id, run) ? SLURM_KNOWN : SLURM_GONE;
+}
+
+static struct slurm_facts facts_of(const char *store_id, const struct run *run)
+{
+	struct slurm_facts f = { .lease_age_s = NAN, .lease_s = NAN };
+	struct text launch = TEXT_INIT, claim = TEXT_INIT;
+	struct slurm_handle h;
+
+	slurm_handle_parse(run->handle, &h);
+	f.launched = h.dir[0] && slurm_read(h.dir, "launch", 0, &launch);
+	f.claimed = f.launched && slurm_read(h.dir, "claim", 0, &claim);
+	f.by_pass = f.claimed && text_starts_with(claim.data, "pass");
+	f.nodes = (int)slurm_number(launch.data, "nodes", 1);
+	if (f.claimed && !f.by_pass) {
+		read_lease(h.dir, launch.data, &f);
+		f.ends = count_ends(h.dir, f.nodes);
+	}
+	f.slurm = f.by_pass || !f.launched ? SLURM_UNKNOWN : look_into_queue(store_id, run);
+	slurm_handle_release(&h);
+	text_release(&launch);
+	text_release(&claim);
+	return f;
+}
+
+int slurm_poll(const struct engine_context *at, const struct run *const *runs, int n,
+	       enum engine_answer *answers, struct err *err)
+{
+	char *store_id = NULL;
+
+	if (store_identity(at->store, &store_id, err))
+		return -1;
+	for (int i = 0; i < n; i++) {
+		struct slurm_facts f = facts_of(store_id, runs[i]);
+
+		answers[i] = slurm_judge(&f);
+		/* a run that was started is never started again */
+		if (answers[i] == ENGINE_UNATTENDED && runs[i]->state != RUN_ASSIGNED)
+			answers[i] = ENGINE_UNKNOWN;
+	}
+	free(store_id);
+	return 0;
+}
+
+/* --- the end --- */
+
+/* Slurm may still have the job, of which no program is left. */
+int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
+{
+	struct slurm_handle h;
+	struct err ignored;
+
+	slurm_handle_parse(run->handle, &h);
+	if (h.dir[0] && !slurm_has(h.dir, "over"))
+		slurm_make(h.dir, "over", "", &ignored);
+	slurm_cancel(h.job, NULL);
+	slurm_handle_release(&h);
+	if (slurm_has_ended(at, run))
+		return 0;
+	return run_end_lost(at->paths, at->store, run, err);
+}

@@ -1,0 +1,305 @@
+/* slurm_wrapper.c - the parent of a run's program on one node: tells it what the supervisor orders,
+ * ends it when the supervisor shows no life, and tells when nothing of it is left. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/environment.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
+#include "pollux/slurm_node.h"
+#include "slurm.h"
+
+#define LOOK_S 0.25		/* between looks at the order */
+#define LEASE_LOOK_S 1.0
+#define SWEEP_WAIT_S 5.0	/* for processes that the program leaves, then SIGTERM, SIGKILL */
+#define KILL_AGAIN_S 1.0
+
+/* A thread reads the files, since a file system that is gone holds its readers for ever. */
+static struct {
+	const char *dir;
+	_Atomic int64_t seen_ns;	/* boot clock: when the lease was last seen to change */
+	_Atomic int number, signal_number, to_all;	/* the last order */
+} watch;
+
+struct wrapper {
+	const char *dir;
+	int number;			/* of this node in the run, from 0 */
+	double lease_s;
+	pid_t leader;
+	int signal_fd;
+	int orders;			/* taken */
+	int status;			/* of the leader, as wait(2) */
+	bool leader_gone, fenced;
+	double gone_boot_s, killed_boot_s;
+	bool terminated;		/* what the leader left was sent SIGTERM */
+};
+
+/* --- the thread --- */
+
+static void read_order(void)
+{
+	struct text t = TEXT_INIT;
+	char whom[8] = "";
+	int number, signal_number;
+
+	if (slurm_read(watch.dir, "order", 0, &t) &&
+	    sscanf(t.data, "%9d %9d %7s", &number, &signal_number, whom) == 3 &&
+	    number != watch.number && signal_number > 0 && signal_number < NSIG) {
+		watch.signal_number = signal_number;
+		watch.to_all = !strcmp(whom, "all");
+		watch.number = number;
+	}
+	text_release(&t);
+}
+
+static _Noreturn void *watch_files(void *arg)
+{
+	const struct timespec pause = { .tv_nsec = (long)(LOOK_S * 1e9) };
+	double last = NAN, looked = -INFINITY;
+
+	(void)arg;
+	for (;;) {
+		if (clock_boot_s() - looked >= LEASE_LOOK_S) {
+			double now = slurm_file_time_s(watch.dir, "lease");
+
+			looked = clock_boot_s();
+			if (isfinite(now) && now != last) {
+				watch.seen_ns = clock_boot_ns();
+				last = now;
+			}
+		}
+		read_order();
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* --- the program --- */
+
+static void signal_all(int signal_number)
+{
+	const struct proc_marks marks = { .ancestor = getpid() };
+	struct pid_list list;
+
+	if (proc_find(&marks, &list))
+		return;
+	for (int i = 0; i < list.count; i++) {
+		kill(list.items[i], signal_number);
+		kill(list.items[i], SIGCONT);
+	}
+	pid_list_release(&list);
+}
+
+static void signal_leader(const struct wrapper *w, int signal_number)
+{
+	if (!w->leader_gone) {
+		kill(w->leader, signal_number);
+		kill(w->leader, SIGCONT);
+	}
+}
+
+/* argv: the program, then a command that is rendered for this node. */
+static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
+{
+	struct strings all = { 0 }, own = { 0 }, env = { 0 };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &usual, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	for (char *const *a = argv + 1; *a; a++)
+		strings_add(&all, *a);
+	node_command(&all, environ, w->number, &own, &env);
+	execve(argv[0], own.items, env.items);
+	fprintf(stderr, "cannot execute '%s': %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Takes what has ended. False: no process of the program is left. */
+static bool reap(struct wrapper *w)
+{
+	pid_t pid;
+	int status;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == w->leader) {
+			w->status = status;
+			w->leader_gone = true;
+			w->gone_boot_s = clock_boot_s();
+		}
+	return pid == 0;
+}
+
+static void take_order(struct wrapper *w)
+{
+	if (watch.number == w->orders)
+		return;
+	w->orders = watch.number;
+	if (watch.to_all)
+		signal_all(watch.signal_number);
+	else
+		signal_leader(w, watch.signal_number);
+}
+
+/* Signals from Slurm itself: scancel --signal. */
+static void pass_on_signals(const struct wrapper *w)
+{
+	struct signalfd_siginfo info;
+
+	while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			signal_leader(w, (int)info.ssi_signo);
+}
+
+static void kill_again(struct wrapper *w, double now)
+{
+	if (now - w->killed_boot_s < KILL_AGAIN_S)
+		return;
+	w->killed_boot_s = now;
+	signal_all(SIGKILL);
+}
+
+static void keep_time(struct wrapper *w)
+{
+	double now = clock_boot_s();
+
+	if (now - (double)watch.seen_ns * 1e-9 > w->lease_s)
+		w->fenced = true;
+	if (w->fenced || (w->leader_gone && now - w->gone_boot_s > 2 * SWEEP_WAIT_S))
+		kill_again(w, now);
+	else if (w->leader_gone && !w->terminated && now - w->gone_boot_s > SWEEP_WAIT_S) {
+		w->terminated = true;
+		signal_all(SIGTERM);
+	}
+}
+
+static void look_after(struct wrapper *w)
+{
+	struct pollfd fd = { .fd = w->signal_fd, .events = POLLIN };
+
+	while (reap(w)) {
+		poll(&fd, 1, (int)(LOOK_S * 1e3));
+		pass_on_signals(w);
+		take_order(w);
+		keep_time(w);
+	}
+}
+
+/* --- begin and end --- */
+
+static int block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* A job of Slurm may come to its node late: when its run has been ended, nothing begins. */
+static bool may_begin(const struct wrapper *w)
+{
+	char name[24];
+	double begun;
+
+	snprintf(name, sizeof(name), "node.%d", w->number);
+	begun = slurm_touch(w->dir, name);
+	return !slurm_has(w->dir, "over") &&
+	       begun - slurm_file_time_s(w->dir, "lease") < w->lease_s;
+}
+
+static void tell_end(const struct wrapper *w)
+{
+	struct err err;
+	char name[24], text[40];
+
+	snprintf(name, sizeof(name), "end.%d", w->number);
+	if (w->fenced)
+		snprintf(text, sizeof(text), "fenced\n");
+	else if (WIFSIGNALED(w->status))
+		snprintf(text, sizeof(text), "signal %d\n", WTERMSIG(w->status));
+	else
+		snprintf(text, sizeof(text), "exit %d\n", WEXITSTATUS(w->status));
+	if (slurm_write(w->dir, name, text, strlen(text), &err))
+		fprintf(stderr, "%s\n", err.text);
+}
+
+/* Ends as the program did, so that the supervisor sees how that was. */
+static int end_alike(const struct wrapper *w)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	if (!WIFSIGNALED(w->status))
+		return WEXITSTATUS(w->status);
+	sigaction(WTERMSIG(w->status), &usual, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, WTERMSIG(w->status));
+	prctl(PR_SET_DUMPABLE, 0);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(WTERMSIG(w->status));
+	return 128 + WTERMSIG(w->status);
+}
+
+static int begin(struct wrapper *w, char *const *argv, struct err *err)
+{
+	pthread_t thread;
+
+	watch.dir = w->dir;
+	watch.seen_ns = clock_boot_ns();
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return err_set(err, EX_OSERR, "cannot become a subreaper: %s", strerror(errno));
+	w->signal_fd = block_signals();
+	if (w->signal_fd < 0)
+		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
+	w->leader = fork();
+	if (w->leader == 0)
+		become_program(w, argv);
+	if (w->leader < 0)
+		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
+	if (pthread_create(&thread, NULL, watch_files, NULL)) {
+		signal_all(SIGKILL);
+		return err_set(err, EX_OSERR, "cannot start a thread");
+	}
+	return 0;
+}
+
+int slurm_wrap(const char *dir, char *const *argv, struct err *err)
+{
+	const char *number = getenv("SLURM_NODEID");
+	struct wrapper w = { .dir = dir, .number = number ? atoi(number) : 0, .status = 256 };
+	struct text launch = TEXT_INIT;
+
+	if (!slurm_read(dir, "launch", 0, &launch))
+		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", dir);
+	w.lease_s = slurm_number(launch.data, "lease_s", 60);
+	text_release(&launch);
+	if (!may_begin(&w))
+		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
+	if (begin(&w, argv, err))
+		return -1;
+	look_after(&w);
+	tell_end(&w);
+	return end_alike(&w);
+}

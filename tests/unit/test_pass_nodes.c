@@ -1,0 +1,263 @@
+/* test_pass_nodes.c - decisions on devices of several nodes, from snapshots made by hand. */
+#include "snapshot_by_hand.h"
+
+/* Nodes of so many devices each, the first of n1. */
+static void add_nodes(struct snapshot *s, int n_nodes, int size)
+{
+	for (int k = 0; k < n_nodes; k++)
+		for (int i = 0; i < size; i++) {
+			char id[32];
+			struct device *d;
+
+			snprintf(id, sizeof(id), "gpu:n%d:%d", k + 1, i);
+			add_device(s, id, "A100");
+			d = &s->devices.items[s->devices.count - 1];
+			snprintf(d->node, sizeof(d->node), "n%d", k + 1);
+		}
+}
+
+static struct job *ask(struct snapshot *s, int64_t id, int least, int most)
+{
+	struct job *job = add_job(s, id, 64);
+
+	job->declared.min_replicas = least;
+	job->declared.max_replicas = most;
+	return job;
+}
+
+/* "1: n1 n1" for the devices of the job; without devices its reason. */
+static char *told(const struct snapshot *s, const struct decision *d, int64_t id)
+{
+	struct text t = TEXT_INIT;
+
+	for (int i = 0; i < d->n_passed_over; i++)
+		if (d->passed_over[i].job->id == id)
+			text_add(&t, d->passed_over[i].reason);
+	for (int j = 0; j < d->n; j++) {
+		if (d->candidates[j].job->id != id)
+			continue;
+		for (int i = 0; i < s->devices.count; i++)
+			if (d->owner[i] == j)
+				text_addf(&t, "%s ", s->devices.items[i].node);
+		if (!d->choices[j].replicas)
+			text_add(&t, d->choices[j].reason);
+		else
+			text_addf(&t, "on %d", d->sizes[j].configuration.nodes);
+	}
+	return text_detach(&t);
+}
+
+static void is_told(const struct snapshot *s, const struct decision *d, int64_t id,
+		    const char *want, const char *name)
+{
+	char *got = told(s, d, id);
+
+	is_str(got, want, name);
+	free(got);
+}
+
+static const struct policy *const every_policy[] = {
+	&policy_fifo, &policy_las, &policy_goodput, &policy_pollux,
+};
+
+/* Each number asked for, and what a policy may make of it. */
+static void test_numbers(void)
+{
+	static const struct {
+		int least, most;
+		const char *want;
+	} cases[] = {
+		{ 1, 1, "n1 on 1" },
+		{ 3, 3, "n1 n1 n1 on 1" },
+		{ 4, 4, "n1 n1 n1 n1 on 1" },
+		{ 5, 5, "asks for 5 devices, which fall evenly on no nodes of 4: 'pollux edit 1 "
+			"-r 4' or '-r 8' would do" },
+		{ 6, 6, "n1 n1 n1 n2 n2 n2 on 2" },
+		{ 8, 8, "n1 n1 n1 n1 n2 n2 n2 n2 on 2" },
+		{ 5, 8, "n1 n1 n1 n1 n2 n2 n2 n2 on 2" },
+		{ 4, 5, "n1 n1 n1 n1 on 1" },
+		{ 9, 9, "n1 n1 n1 n2 n2 n2 n3 n3 n3 on 3" },
+		{ 11, 11, "asks for 11 devices, which fall evenly on no nodes of 4: 'pollux edit 1 "
+			  "-r 8' or '-r 12' would do" },
+	};
+
+	for (size_t p = 0; p < sizeof(every_policy) / sizeof(every_policy[0]); p++)
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			struct snapshot s = snapshot_new(every_policy[p]);
+			struct decision *d;
+			char name[80];
+
+			add_nodes(&s, 3, 4);
+			ask(&s, 1, cases[i].least, cases[i].most);
+			d = pass_decide(&s);
+			snprintf(name, sizeof(name), "%s: %d to %d devices of 3 nodes of 4",
+				 every_policy[p]->name, cases[i].least, cases[i].most);
+			is_told(&s, d, 1, cases[i].want, name);
+			decision_free(d);
+			snapshot_release(&s);
+		}
+}
+
+static void test_too_few(void)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct decision *d;
+
+	add_nodes(&s, 2, 4);
+	ask(&s, 1, 16, 16);
+	d = pass_decide(&s);
+	is_told(&s, d, 1, "needs 16 devices; 8 can be used here", "more than there are");
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+/* Jobs that keep their devices hold one of each node; a job of four finds no node. */
+static void test_no_room(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct decision *d;
+
+	add_nodes(&s, 2, 4);
+	for (int i = 0; i < 2; i++) {
+		struct job *job = ask(&s, i + 1, 1, 1);
+
+		job->declared.preemption = PREEMPT_NEVER;
+		add_run(&s, job, 4 * i, 10);
+	}
+	ask(&s, 3, 4, 4);
+	ask(&s, 4, 2, 2);
+	d = pass_decide(&s);
+	is_told(&s, d, 3, "waits for room: 4 devices on one node; the devices that other jobs "
+		"leave are elsewhere", "a node's worth, in two parts");
+	is_told(&s, d, 4, "n1 n1 on 1", "others are not kept from theirs");
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+/* The same where the small jobs can be relaunched: one of them moves. */
+static void test_makes_room(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct decision *d;
+	struct plan *p;
+	char *text;
+
+	add_nodes(&s, 2, 4);
+	for (int i = 0; i < 2; i++)
+		add_run(&s, ask(&s, i + 1, 1, 1), 4 * i, 10);
+	ask(&s, 3, 4, 4);
+	d = pass_decide(&s);
+	is_told(&s, d, 3, "n1 n1 n1 n1 on 1", "a node is cleared for the large job");
+	is_told(&s, d, 1, "n2 on 1", "the job on it moves");
+	is_told(&s, d, 2, "n2 on 1", "the other stays");
+	p = plan_make(&s, d);
+	text = describe(p);
+	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") !=
+	   NULL, "which the plan tells");
+	free(text);
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+/* A job that takes less gets less. */
+static void test_lowered(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct decision *d;
+	struct job *job;
+
+	add_nodes(&s, 2, 4);
+	for (int i = 0; i < 2; i++) {
+		job = ask(&s, i + 1, 1, 1);
+		job->declared.preemption = PREEMPT_NEVER;
+		add_run(&s, job, 4 * i, 10);
+	}
+	ask(&s, 3, 2, 4);
+	d = pass_decide(&s);
+	is_told(&s, d, 3, "n1 n1 on 1", "two of the four that it was to have");
+	for (int j = 0; j < d->n; j++)
+		if (d->candidates[j].job->id == 3)
+			is_str(d->choices[j].reason, "2 devices: other jobs leave no room for "
+			       "4 devices on one node", "and is told why");
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+/* --- goodput --- */
+
+static struct knowledge on_nodes(int replicas, int nodes, double sync_node_s)
+{
+	struct knowledge k = measured();
+
+	k.model.max_replicas = replicas;
+	k.model.max_nodes = nodes;
+	k.model.fit.params.alpha_sync_local = k.model.fit.params.beta_sync_local = 1e-8;
+	k.model.fit.params.alpha_sync_node = sync_node_s;
+	k.model.fit.params.beta_sync_node = 1e-8;
+	return k;
+}
+
+static void decide_goodput(struct knowledge k, const char *want, const char *name)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct job *job = NULL;
+	struct decision *d;
+
+	add_nodes(&s, 4, 4);
+	job = ask(&s, 1, 1, 16);
+	job->declared.max_batch_size = 64 * 64;
+	job->declared.accumulates = true;
+	job->declared.noise_scale = 1e6;
+	add_workload(&s, "A100", k, true);
+	d = pass_decide(&s);
+	is_told(&s, d, 1, want, name);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+static void test_goodput(void)
+{
+	decide_goodput(on_nodes(4, 1, 1e-8),
+		       "n1 n1 n1 n1 n2 n2 n2 n2 on 2",
+		       "measured on one node: two nodes at most, though devices allow four");
+	decide_goodput(on_nodes(8, 2, 1e-8), "n1 n1 n1 n1 n2 n2 n2 n2 n3 n3 n3 n3 n4 n4 n4 n4 on 4",
+		       "measured on two: four");
+	decide_goodput(on_nodes(8, 2, 10), "n1 n1 n1 n1 on 1",
+		       "a slow network: one node");
+	decide_goodput(on_nodes(1, 1, 1e-8), "n1 n1 n1 n1 on 1",
+		       "measured on one device: four times as many");
+}
+
+/* --- many nodes --- */
+
+static void test_many(void)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct decision *d;
+	int given = 0;
+
+	add_nodes(&s, 1000, 8);
+	for (int i = 0; i < 30; i++)
+		ask(&s, i + 1, 8, 64);
+	add_workload(&s, "A100", on_nodes(16, 2, 1e-8), true);
+	d = pass_decide(&s);
+	for (int i = 0; i < s.devices.count; i++)
+		given += d->owner[i] >= 0;
+	ok(given >= 240 && given <= 30 * 64, "1,000 nodes: 30 jobs have theirs");
+	printf("# %d devices\n", given);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
+int main(void)
+{
+	test_numbers();
+	test_too_few();
+	test_no_room();
+	test_makes_room();
+	test_lowered();
+	test_goodput();
+	test_many();
+	return done();
+}
