@@ -123,7 +123,7 @@ is 'with what it saved' "$(saved "$id")" \
 
 id=$(train -n refused --slurm-args '--partition=nowhere' -- "$TRAINER" '{checkpoint}')
 run "$POLLUX" schedule
-like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*invalid partition' "$err"
+like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*[Ii]nvalid partition' "$err"
 is '... and the run waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" >/dev/null
 ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
