@@ -93,13 +93,13 @@ slurm_gres() { # slurm_gres NODES GPUS
 
 slurm_ctld() { slurmctld </dev/null >/dev/null 2>&1; }
 slurm_d() { slurmd -N "$1" </dev/null >/dev/null 2>&1; }
-slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $slurm_nodes" ]; }
+slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $(cat "$SLURM/nodes")" ]; }
 slurm_answers() { timeout 2 sinfo -h >/dev/null 2>&1; }
 
 slurm_up() { # slurm_up NODES GPUS
-	slurm_nodes=$1
 	for d in pid state spool log munge dev; do mkdir -p "$SLURM/$d"; done
 	chmod 755 "$TMP" "$SLURM" "$SLURM/munge"
+	echo "$1" >"$SLURM/nodes"
 	slurm_conf "$1" "$2" "$(free_ports $(($1 + 1)))" >"$SLURM_CONF"
 	slurm_gres "$1" "$2" >"$SLURM/gres.conf"
 	(umask 077 && head -c 128 /dev/urandom >"$SLURM/munge/key")

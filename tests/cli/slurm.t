@@ -64,8 +64,7 @@ ok 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id = 
 id=$(train -n wide -r 8 -- "$TRAINER" '{checkpoint}')
 ok 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND $(on_nodes 2) AND replicas = 8 AND last_samples > 80"
-resize() { # resize REPLICAS NODES NUMBER
-	"$POLLUX" edit -r "$1" "$id" >/dev/null
+went_on() { # went_on REPLICAS NODES NUMBER
 	ok "... goes on with $1 devices, on $2 nodes" until_store "SELECT 1 FROM runs
 		WHERE job_id = $id AND number = $3 AND state = 'running' AND $(on_nodes "$2")
 		AND replicas = $1 AND last_samples > first_samples + 80"
@@ -73,8 +72,14 @@ resize() { # resize REPLICAS NODES NUMBER
 		FROM runs a JOIN runs b ON b.job_id = a.job_id AND b.number = a.number + 1
 		WHERE a.job_id = $id AND b.number = $3")"
 }
-resize 16 4 2
-resize 4 1 3
+"$POLLUX" edit -r 16 "$id" >/dev/null
+went_on 16 4 2
+# a run that others leave alone keeps more devices than it asks for
+"$POLLUX" hold -f "$id" >/dev/null 2>&1
+ok 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+"$POLLUX" edit -r 4 "$id" >/dev/null
+"$POLLUX" release "$id" >/dev/null
+went_on 4 1 3
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
 ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 is 'with what it saved' "$(saved "$id")" \
@@ -123,7 +128,7 @@ is 'with what it saved' "$(saved "$id")" \
 
 id=$(train -n refused --slurm-args '--partition=nowhere' -- "$TRAINER" '{checkpoint}')
 run "$POLLUX" schedule
-like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*invalid partition' "$err"
+like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*[Ii]nvalid partition' "$err"
 is '... and the run waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" >/dev/null
 ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"

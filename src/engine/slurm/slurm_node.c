@@ -32,6 +32,7 @@ static struct {
 	char *base;			/* owned; the directory that the nodes see */
 	char *launch;			/* owned; the content of the file */
 	char *address;			/* owned; of this node, for the others */
+	pid_t wrapper;			/* of this node; 0: not known yet */
 	int nodes;
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
@@ -196,8 +197,19 @@ static const char *master(void)
 	return node.address;
 }
 
+/* The wrapper of the first node, which is no child of this process where srun started it. */
+static pid_t ancestor(void)
+{
+	struct text t = TEXT_INIT;
+
+	if (node.wrapper == 0 && slurm_read(node.dir, "node.0", 0, &t))
+		node.wrapper = (pid_t)strtol(t.data, NULL, 10);
+	text_release(&t);
+	return node.wrapper;
+}
+
 static const struct supervisor_remote remote = {
-	.look = look, .conclude = conclude, .wrap = wrap, .master = master,
+	.look = look, .conclude = conclude, .wrap = wrap, .master = master, .ancestor = ancestor,
 	.signal = signal_programs,
 };
 

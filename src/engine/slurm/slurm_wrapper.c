@@ -220,11 +220,15 @@ static int block_signals(void)
 /* A job of Slurm may come to its node late: when its run has been ended, nothing begins. */
 static bool may_begin(const struct wrapper *w)
 {
-	char name[24];
+	char name[24], text[24];
+	struct err err;
 	double begun;
 
 	snprintf(name, sizeof(name), "node.%d", w->number);
-	begun = slurm_touch(w->dir, name);
+	snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	if (slurm_write(w->dir, name, text, strlen(text), &err))
+		fprintf(stderr, "%s\n", err.text);
+	begun = slurm_file_time_s(w->dir, name);
 	return !slurm_has(w->dir, "over") &&
 	       begun - slurm_file_time_s(w->dir, "lease") < w->lease_s;
 }
