@@ -5,11 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/field.h"
 #include "pollux/text.h"
 
 #define CONFIGURATION_KIND_SIZE 128
 #define CONFIGURATION_PLAN_SIZE 33
 #define CONFIGURATION_PLAN_HASH_SIZE 9
+
+/* The tiers of one machine, best first: enum device_link in device.h, one further on. */
+enum configuration_tier {
+	TIER_UNKNOWN,			/* or one device alone */
+	TIER_FAST, TIER_SWITCH, TIER_NUMA, TIER_FAR,
+	CONFIGURATION_TIERS
+};
+/* "fast", "switch", "numa", "machine"; the first one stands for an unknown tier. */
+extern const struct field_names configuration_tier_names;
 
 struct configuration {
 	int replicas;			/* data-parallel workers, one device each */
@@ -22,12 +32,21 @@ struct configuration {
 	 * measured beside another run is kept elsewhere (store_share.h), so configurations that
 	 * differ in this alone are equal. */
 	int share;
+	/* How its devices are joined: the tier of the farthest pair. Configurations that differ in
+	 * this alone are equal. */
+	enum configuration_tier tier;
 };
 
 /* The part of a configuration on which the time of a synchronisation depends. */
 struct throughput_place {
 	int nodes, replicas;
+	enum configuration_tier tier;
 };
+
+static inline struct throughput_place throughput_place_on(int nodes, int replicas)
+{
+	return (struct throughput_place){ .nodes = nodes, .replicas = replicas };
+}
 
 /* A configuration on one node and any kind of device. */
 static inline struct configuration configuration_make(int replicas, int64_t local_batch_size,
@@ -53,7 +72,9 @@ void configuration_print(const struct configuration *c, struct text *out);
 
 static inline struct throughput_place configuration_place(const struct configuration *c)
 {
-	return (struct throughput_place){ .nodes = c->nodes, .replicas = c->replicas };
+	return (struct throughput_place){
+		.nodes = c->nodes, .replicas = c->replicas, .tier = c->tier,
+	};
 }
 
 static inline struct configuration configuration_at(struct throughput_place place,
@@ -64,6 +85,7 @@ static inline struct configuration configuration_at(struct throughput_place plac
 						    accumulation_steps);
 
 	c.nodes = place.nodes;
+	c.tier = place.tier;
 	return c;
 }
 

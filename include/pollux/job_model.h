@@ -46,6 +46,10 @@ struct job_model {
 	double remaining_s;
 	int timed_replicas;
 	double restart_s;		/* NaN: unknown */
+	/* By number of devices: the best tier that so many devices have; TIER_UNKNOWN: not told.
+	 * NULL: none is told. Borrowed. */
+	const enum configuration_tier *best_tier;
+	int n_best_tier;
 	/* Borrowed from the knowledge, which has to outlive the model and stay where it is. */
 	struct memory_bounds memory;
 	struct failed_sizes failed;
@@ -66,6 +70,9 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas);
  * by one that works, if this is legal (configuration_within()). Returns false, with all zero, if
  * the job is not to be given this number of replicas. */
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice);
+/* The same on devices of a tier, instead of the best tier. */
+bool job_model_best_at(const struct job_model *m, int replicas, enum configuration_tier tier,
+		       struct goodput_choice *choice);
 /* True if a configuration is not known to be too large. A job may have to run with its submitted
  * sizes even if they are. */
 bool job_model_fits(const struct job_model *m, const struct configuration *c);

@@ -102,6 +102,9 @@ static bool same_params(const struct throughput_params *a, const struct throughp
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		if (!same_number(x[i], y[i]))
 			return false;
+	for (int t = 0; t < CONFIGURATION_TIERS; t++)
+		if (!same_number(a->ln_tier[t], b->ln_tier[t]))
+			return false;
 	return true;
 }
 
@@ -117,7 +120,7 @@ static bool same_goodput_model(const struct goodput_model *x, const struct goodp
 
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
 {
-	return a->known == b->known && a->max_replicas == b->max_replicas &&
+	return a->known == b->known && a->best_tier == b->best_tier && a->max_replicas == b->max_replicas &&
 	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
 	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&

@@ -191,13 +191,15 @@ struct goodput_model job_model_on(const struct job_model *m, int replicas)
 }
 
 /* The configuration that a job without any knowledge gets. */
-static struct goodput_choice as_submitted(const struct job_model *m, int replicas)
+static struct goodput_choice as_submitted(const struct job_model *m, struct throughput_place place)
 {
 	const struct goodput_model *g = &m->goodput;
+	struct configuration c = configuration_spread(g->initial_batch_size, place.replicas,
+						      m->own_max_local_batch_size,
+						      m->min_batch_size, g->max_batch_size);
 
-	return goodput_choice_of(g, configuration_spread(g->initial_batch_size, replicas,
-							 m->own_max_local_batch_size,
-							 m->min_batch_size, g->max_batch_size));
+	c.tier = place.tier;
+	return goodput_choice_of(g, c);
 }
 
 bool job_model_fits(const struct job_model *m, const struct configuration *c)
@@ -209,8 +211,10 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 
 /* Replaces the batch in *choice, if it is known not to work, by one in the declared range that
  * does. Returns false if the batch needs no replacement or has none. */
-static bool as_fits(const struct job_model *m, int replicas, struct goodput_choice *choice)
+static bool as_fits(const struct job_model *m, struct throughput_place place,
+		    struct goodput_choice *choice)
 {
+	int replicas = place.replicas;
 	const struct goodput_model *g = &m->goodput;
 	int64_t limit = sizes_limit(&m->memory, &m->failed, replicas);
 	struct batch_range range = {
@@ -221,25 +225,36 @@ static bool as_fits(const struct job_model *m, int replicas, struct goodput_choi
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
 	    !configuration_within(&range, replicas, limit, &c))
 		return false;
+	c.tier = place.tier;
 	*choice = goodput_choice_of(g, c);
 	return true;
 }
 
 bool job_model_best(const struct job_model *m, int replicas, struct goodput_choice *choice)
 {
+	enum configuration_tier tier = m->best_tier && replicas < m->n_best_tier
+		? m->best_tier[replicas] : TIER_UNKNOWN;
+
+	return job_model_best_at(m, replicas, tier, choice);
+}
+
+bool job_model_best_at(const struct job_model *m, int replicas, enum configuration_tier tier,
+		       struct goodput_choice *choice)
+{
+	struct throughput_place place = { .nodes = 1, .replicas = replicas, .tier = tier };
 	struct goodput_model g = job_model_on(m, replicas);
 
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	if (replicas > m->max_replicas)
 		return false;
 	if (g.max_local_batch_size >= 0 &&
-	    goodput_best_round(&g, (struct throughput_place){ 1, replicas }, choice))
+	    goodput_best_round(&g, place, choice))
 		return true;
-	*choice = as_submitted(m, replicas);
+	*choice = as_submitted(m, place);
 	if ((replicas <= m->min_replicas || m->goodput.max_batch_size == 0) &&
 	    job_model_fits(m, &choice->configuration))
 		return true;
-	if (as_fits(m, replicas, choice) || replicas <= m->min_replicas)
+	if (as_fits(m, place, choice) || replicas <= m->min_replicas)
 		return true;
 	*choice = (struct goodput_choice){ .goodput = 0 };
 	return false;

@@ -37,11 +37,6 @@ static const char *workload_of(const struct candidate *c, int plan)
 	return plan >= 0 ? c->plans->views[plan].workload : c->job->declared.workload;
 }
 
-struct devices_wanted {
-	int replicas;
-	const char *kind;
-};
-
 /* The best choice by the model of the kind of device that the job gets. The table is of the
  * kind that the job was weighed with, which for a job that waits may be another one. */
 static struct goodput_choice best_on(const struct snapshot *s, const struct decision *d,
@@ -67,6 +62,10 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	} else if (c->table && c->model.known && replicas <= d->n_usable) {
 		best = c->table->best[replicas];
 	}
+	/* The tables are for the best tier that so many devices can have. */
+	if (best.goodput > 0 && plan < 0 && best.configuration.tier != on->tier &&
+	    on->tier != TIER_UNKNOWN)
+		job_model_best_at(model, replicas, on->tier, &best);
 	return best;
 }
 
@@ -99,8 +98,10 @@ static void name_plan(const struct candidate *c, int plan, struct configuration 
 }
 
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
-			  const struct candidate *c, int replicas, const char *kind)
+			  const struct candidate *c, const struct devices_wanted *on)
 {
+	int replicas = on->replicas;
+	const char *kind = on->kind;
 	const struct declaration *declared = &c->job->declared;
 	struct sizes sizes = {
 		.configuration = configuration_make(replicas, 0, 1),
@@ -109,23 +110,25 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			   .interval = { (double)NAN, (double)NAN } },
 	};
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
-	struct devices_wanted on = { replicas, kind };
 	struct goodput_choice best;
 	struct job_model model;
 	int plan = choose_plan(d, c, replicas);
 	bool changed;
 
 	name_plan(c, plan, &sizes.configuration);
+	sizes.configuration.tier = on->tier;
 	if (declared->batch_size == 0)
 		return sizes;
-	best = best_on(s, d, c, plan, &on, &model);
+	best = best_on(s, d, c, plan, on, &model);
 	sizes.configuration = best.goodput > 0 ? best.configuration
 		: configuration_spread(declared->batch_size, replicas,
 				       declared->max_local_batch_size, declared->min_batch_size,
 				       declared->max_batch_size);
+	sizes.configuration.tier = on->tier;
 	changed = keep_to_what_works(declared, workloads_find(&s->workloads, workload_of(c, plan),
 							      kind), &sizes.configuration);
 	name_plan(c, plan, &sizes.configuration);
+	sizes.configuration.tier = on->tier;
 	if (s->policy->models_goodput)
 		noise_scale = model.goodput.noise_scale;
 	if (s->policy->models_goodput || changed)

@@ -239,6 +239,21 @@ static int set_guaranteed_devices(struct config *c, const char *value)
 	return 0;
 }
 
+/* "auto"; "0"; "5m": no longer than that. */
+static int set_locality_wait(struct config *c, const char *value)
+{
+	double s;
+
+	if (!strcmp(value, "auto")) {
+		c->locality_wait_s = (double)INFINITY;
+		return 0;
+	}
+	if (number_parse_duration(value, &s) || s < 0)
+		return -1;
+	c->locality_wait_s = s;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* name in the environment */
@@ -270,6 +285,8 @@ static const struct setting {
 	{ "shared_weight", "POLLUX_SHARED_WEIGHT", set_shared_weight, "a number from 0.1 to 10" },
 	{ "guaranteed_devices", "POLLUX_GUARANTEED_DEVICES", set_guaranteed_devices,
 	  "a whole number from 0 to 1024, or all" },
+	{ "locality_wait", "POLLUX_LOCALITY_WAIT", set_locality_wait,
+	  "auto, 0 or a time (such as 5m)" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -298,7 +315,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 		       "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
-		       "shared_weight and guaranteed_devices",
+		       "shared_weight, guaranteed_devices and locality_wait",
 		       name, at->path, at->line);
 }
 
@@ -423,7 +440,7 @@ static const struct config defaults = {
 	.max_share = CONFIG_DEFAULT_MAX_SHARE,
 	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
-	.guaranteed_devices = CONFIG_GUARANTEED_ALL,
+	.guaranteed_devices = CONFIG_GUARANTEED_ALL, .locality_wait_s = (double)INFINITY,
 };
 
 int config_load(struct config *c, const char *path, struct err *err)
