@@ -45,7 +45,7 @@ static double param(const struct throughput_params *p, int i)
 static struct fit_observation observe(const struct throughput_params *p, int nodes, int replicas,
 				      int64_t m, double noise)
 {
-	struct throughput_place place = throughput_place_on( .nodes = nodes, .replicas = replicas);
+	struct throughput_place place = throughput_place_on(nodes, replicas);
 	double grad = throughput_grad_time(p, (double)m) * exp(noise * normal());
 	double update = throughput_update_time(p, place, (double)m) * exp(noise * normal());
 
@@ -171,12 +171,12 @@ static void test_noisy(void)
 
 static struct throughput_params with(const struct throughput_params *p, int i, double value)
 {
-	struct throughput_params q;
+	struct throughput_params q = { .gamma = 0 };
 	double array[N_THROUGHPUT_PARAMS];
 
 	memcpy(array, p, sizeof(array));
 	array[i] = value;
-	memcpy(&q, array, sizeof(q));
+	memcpy(&q, array, sizeof(array));
 	return q;
 }
 

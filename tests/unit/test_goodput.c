@@ -80,7 +80,7 @@ static struct throughput_place random_place(int most)
 {
 	int replicas = (int)whole(1, most), nodes = uniform() < 0.5 ? 1 : (int)whole(1, replicas);
 
-	return throughput_place_on( .nodes = nodes, .replicas = replicas);
+	return throughput_place_on(nodes, replicas);
 }
 
 /* The limits as pollux/goodput.h states them. */
@@ -213,7 +213,7 @@ static void test_goodput_of(void)
 {
 	struct goodput_model g = { .params = params, .noise_scale = 1000,
 				   .initial_batch_size = 128 };
-	struct throughput_place place = throughput_place_on( .nodes = 1, .replicas = 4);
+	struct throughput_place place = throughput_place_on(1, 4);
 
 	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13, "by hand");
 }
@@ -222,8 +222,8 @@ static void test_limits(void)
 {
 	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128,
 				   .max_batch_size = 4096, .accumulates = true };
-	struct throughput_place one = throughput_place_on( .nodes = 1, .replicas = 1);
-	struct throughput_place three = throughput_place_on( .nodes = 1, .replicas = 3);
+	struct throughput_place one = throughput_place_on(1, 1);
+	struct throughput_place three = throughput_place_on(1, 3);
 	struct goodput_choice c;
 
 	goodput_best(&g, one, &c);
