@@ -64,6 +64,8 @@ static inline int64_t configuration_batch_size(const struct configuration *c)
 	return c->replicas * c->local_batch_size * c->accumulation_steps;
 }
 
+/* NULL for an unknown tier. */
+const char *configuration_tier_name(enum configuration_tier tier);
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 uint64_t configuration_hash(const struct configuration *c);
 /* Adds "128 = 2 * 64 * 1": batch size, replicas, local batch size, passes. Adds " on 2 nodes" if

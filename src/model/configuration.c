@@ -15,6 +15,11 @@ const struct field_names configuration_tier_names = { tiers, CONFIGURATION_TIERS
 
 #define MOST_EXTRA_PASSES 100000	/* tried beyond the fewest */
 
+const char *configuration_tier_name(enum configuration_tier tier)
+{
+	return tier == TIER_UNKNOWN ? NULL : tiers[tier];
+}
+
 bool configuration_equal(const struct configuration *a, const struct configuration *b)
 {
 	return a->replicas == b->replicas && a->local_batch_size == b->local_batch_size &&
