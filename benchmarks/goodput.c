@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 		double begin = now_us();
 
 		for (int r = 1; r <= devices; r++)
-			goodput_best(&model, (struct throughput_place){ .nodes = 1, .replicas = r },
+			goodput_best(&model, throughput_place_on(1, r),
 				     &choice);
 		times[i] = now_us() - begin;
 	}

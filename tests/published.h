@@ -62,7 +62,7 @@ static inline FILE *published_reference(const char *name)
 
 static inline struct throughput_place published_place(const char *placement)
 {
-	struct throughput_place place = { 0, 0 };
+	struct throughput_place place = { 0 };
 
 	for (; placement[place.nodes]; place.nodes++)
 		place.replicas += placement[place.nodes] - '0';

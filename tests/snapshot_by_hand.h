@@ -95,7 +95,8 @@ static inline struct knowledge measured(void)
 	k.restart_s = 3;
 	k.model.max_replicas = 1;
 	k.model.max_local_batch_size = 64;
-	k.model.fit.params = (struct throughput_params){ 0.01, 0.0001, 1e-8, 1e-8, 1e-8, 1e-8, 1 };
+	k.model.fit.params = (struct throughput_params){ 0.01, 0.0001, 1e-8, 1e-8, 1e-8, 1e-8, 1,
+							 { 0 } };
 	return k;
 }
 

@@ -19,6 +19,7 @@
  *	share = auto       # jobs of one device may run beside others there; default no
  *	max_share = 2      # jobs on one device at most; default 4
  *	guaranteed_devices = 4	# that 'submit --guarantee' may sum up to; default all
+ *	locality_wait = auto	# how long jobs wait for well joined devices; 0; 5m at most
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  *	engine = slurm     # runs are jobs of Slurm; default local: they run on this machine
  *	slurm_args = --partition=gpu --account=me	# options for sbatch
@@ -70,6 +71,9 @@ struct config {
 	char on_end[1000], on_failure[1000];
 	/* 0 to CONFIG_MAX_SLOTS: the devices that guarantees may sum up to */
 	int guaranteed_devices;
+	/* 0 or more: the longest wait for devices that are joined better; infinite: where that ends
+	 * a job sooner */
+	double locality_wait_s;
 	double shared_weight;	/* weight of this person among those who share devices */
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];

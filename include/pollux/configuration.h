@@ -5,11 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/field.h"
 #include "pollux/text.h"
 
 #define CONFIGURATION_KIND_SIZE 128
 #define CONFIGURATION_PLAN_SIZE 33
 #define CONFIGURATION_PLAN_HASH_SIZE 20
+
+/* The tiers of one machine, best first: enum device_link in device.h, one further on. */
+enum configuration_tier {
+	TIER_UNKNOWN,			/* or one device alone */
+	TIER_FAST, TIER_SWITCH, TIER_NUMA, TIER_FAR,
+	CONFIGURATION_TIERS
+};
+/* "fast", "switch", "numa", "machine"; the first one stands for an unknown tier. */
+extern const struct field_names configuration_tier_names;
 
 struct configuration {
 	/* Devices. Each is a data-parallel worker, unless a worker has several (width). */
@@ -24,12 +34,21 @@ struct configuration {
 	 * measured beside another run is kept elsewhere (store_share.h), so configurations that
 	 * differ in this alone are equal. */
 	int share;
+	/* How its devices are joined: the tier of the farthest pair. Configurations that differ in
+	 * this alone are equal. */
+	enum configuration_tier tier;
 };
 
 /* The part of a configuration on which the time of a synchronisation depends. */
 struct throughput_place {
 	int nodes, replicas;
+	enum configuration_tier tier;
 };
+
+static inline struct throughput_place throughput_place_on(int nodes, int replicas)
+{
+	return (struct throughput_place){ .nodes = nodes, .replicas = replicas };
+}
 
 /* A configuration on one node and any kind of device. */
 static inline struct configuration configuration_make(int replicas, int64_t local_batch_size,
@@ -66,6 +85,8 @@ static inline int64_t configuration_batch_size(const struct configuration *c)
 	return configuration_workers(c) * c->local_batch_size * c->accumulation_steps;
 }
 
+/* NULL for an unknown tier. */
+const char *configuration_tier_name(enum configuration_tier tier);
 bool configuration_equal(const struct configuration *a, const struct configuration *b);
 uint64_t configuration_hash(const struct configuration *c);
 /* Adds "128 = 2 * 64 * 1": batch size, workers, local batch size, passes. Adds " on 2 nodes" if
@@ -75,7 +96,7 @@ void configuration_print(const struct configuration *c, struct text *out);
 static inline struct throughput_place configuration_place(const struct configuration *c)
 {
 	return (struct throughput_place){
-		.nodes = c->nodes, .replicas = configuration_workers(c),
+		.nodes = c->nodes, .replicas = configuration_workers(c), .tier = c->tier,
 	};
 }
 
@@ -87,6 +108,7 @@ static inline struct configuration configuration_at(struct throughput_place plac
 						    accumulation_steps);
 
 	c.nodes = place.nodes;
+	c.tier = place.tier;
 	return c;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/configuration.h"
 #include "pollux/store_columns.h"
 #include "pollux/option.h"
 #include "pollux/text.h"
@@ -48,6 +49,7 @@ struct declaration {
 	/* Patterns of fnmatch(3), with '|' between them, of the kinds of device that the job may
 	 * have and must not have; NULL: none. */
 	char *kind, *not_kind;
+	enum configuration_tier worst_tier;	/* of its devices; TIER_UNKNOWN: any */
 	char *plans;			/* for execution_plans_parse; NULL: none */
 	char *guarantee;		/* for guarantee_parse; NULL: none */
 	char *slurm_args;		/* options for sbatch; NULL: none */
@@ -85,7 +87,7 @@ void declaration_add_kinds(const struct declaration *d, struct text *t);
 struct asked {
 	struct declaration declared;
 	const char *checkpoint_dir, *checkpoint_glob, *resume_args, *step_regex;
-	const char *directory, *suspend, *preset;
+	const char *directory, *suspend, *preset, *worst_tier;
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env, metrics, plans;
@@ -116,7 +118,7 @@ struct declared_field {
 	unsigned uses;
 };
 
-extern const struct field_names suspend_names;
+extern const struct field_names suspend_names, worst_tier_names;
 extern const struct declared_field declared_fields[];
 extern const int n_declared_fields;
 /* the columns of all rows, for struct declaration */

@@ -224,6 +224,9 @@ enum device_link devices_link(const struct device_list *list, int a, int b);
 /* For backends: appends a zeroed entry; sets the link of two entries, once all are appended. */
 struct device *devices_append(struct device_list *list);
 void devices_set_link(struct device_list *list, int a, int b, enum device_link link);
+/* The farthest pair of these devices, all of the list; -1: there are fewer than two, or it is not
+ * known how they are joined. */
+int devices_farthest(const struct device_list *list, const struct device *devices, int n);
 /* True if the two cannot both be given out: they are one device, or share a processor that both
  * own. */
 bool device_overlaps(const struct device *a, const struct device *b);

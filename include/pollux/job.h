@@ -113,6 +113,10 @@ struct job {
 	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double next_start_s;
 	double submit_time_s, start_time_s, end_time_s;		/* wall clock */
+	/* Since when the job waits for devices that are joined better, and until when at the most,
+	 * wall clock; NaN: it does not wait for them. Until is NaN where the job accepts no
+	 * others. */
+	double tier_wait_since_s, tier_wait_until_s;
 	/* failures of runs up to this number no longer delay the job */
 	int forgiven_runs;
 	/* The group that the job was submitted in (store_groups.h); without a group 0, -1 and

@@ -50,6 +50,10 @@ struct job_model {
 	double remaining_s;
 	int timed_replicas;
 	double restart_s;		/* NaN: unknown */
+	/* By number of devices: the best tier that so many devices have; TIER_UNKNOWN: not told.
+	 * NULL: none is told. Borrowed. */
+	const enum configuration_tier *best_tier;
+	int n_best_tier;
 	/* Borrowed from the knowledge, which has to outlive the model and stay where it is. */
 	struct memory_bounds memory;
 	struct failed_sizes failed;
@@ -77,7 +81,8 @@ struct goodput_model job_model_on(const struct job_model *m, int devices);
  * by one that works, if this is legal (configuration_within()). Returns false, with all zero, if
  * the job is not to be given this number of devices. */
 bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice);
-/* The same at a place of several nodes; place.replicas is the number of devices. */
+/* The same at a place: several nodes, or a tier instead of the best one. place.replicas is the
+ * number of devices. */
 bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 		       struct goodput_choice *choice);
 /* True if a configuration is not known to be too large. A job may have to run with its submitted

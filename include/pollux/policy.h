@@ -148,6 +148,9 @@ struct sched_choice {
 	 * slice, as expected.
 	 * NaN: it cannot be told, or the job runs. */
 	double next_start_s;
+	/* Under goodput: when the waiting job becomes overdue: it then must start. NaN: it runs, or
+	 * another policy decided. */
+	double overdue_s;
 	/* For people. It states absolute facts only, no ages, so that an unchanged decision has an
 	 * unchanged reason. */
 	char reason[SCHED_REASON_SIZE];

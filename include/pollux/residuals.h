@@ -10,7 +10,8 @@
  * measurements: the mean of a Gaussian process (C. E. Rasmussen and C. K. I. Williams, "Gaussian
  * Processes for Machine Learning", 2006, algorithm 2.1), whose covariance is
  *
- *	k = exp(-|ln(R / R')| - |ln(m / m')|)	times RESIDUALS_ACROSS between one node and several
+ *	k = exp(-|ln(R / R')| - |ln(m / m')|)	times RESIDUALS_ACROSS between one node and several,
+ *						times RESIDUALS_TIERS between two tiers
  *
  * and whose noise has the variance RESIDUALS_NOISE / weight, both in units of the variance of y. A
  * residual measured once thus counts for 97 % at its own size, and for half of that at twice the
@@ -24,6 +25,7 @@
 #include "pollux/fit.h"
 
 #define RESIDUALS_ACROSS 0.3
+#define RESIDUALS_TIERS 0.3
 #define RESIDUALS_NOISE 0.03
 /* The most configurations used. If there are more, only the first are used, so the caller puts the
  * newest first. */
@@ -32,10 +34,13 @@
 struct residuals {
 	struct throughput_place *places;	/* owned */
 	int n_places, n_sizes;
+	enum configuration_tier base;	/* whose places have TIER_UNKNOWN: see tier_fit.h */
 	double *logs;		/* owned; ln of the factor, a row for each place */
 };
 
-/* Tabulates the residuals at places, which ascend and have one entry for each number of replicas.
+/* Tabulates the residuals at places, which ascend by tier, then by replicas, and have one entry for
+ * each number of replicas of a tier. The best tier that was seen is TIER_UNKNOWN there. A tier that
+ * is not tabulated has RESIDUALS_TIERS of the residuals of the best one.
  * params are the result of fit_throughput() on seen. */
 struct residuals residuals_of(const struct fit_observation *seen, int n,
 			      const struct throughput_params *params,

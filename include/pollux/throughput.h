@@ -4,6 +4,7 @@
  *	T_sync(N, R) = 0					R = 1
  *		     = alpha_sync_local + beta_sync_local (R - 2)	N = 1, R >= 2
  *		     = alpha_sync_node + beta_sync_node (R - 2)	N >= 2
+ *		       times the factor of the tier of the devices, exp(ln_tier)	N = 1
  *	T_update     = (T_grad^gamma + T_sync^gamma)^(1/gamma)
  *	T_step       = (s - 1) T_grad + T_update
  *	throughput   = R m s / T_step
@@ -24,13 +25,16 @@
 #define THROUGHPUT_GAMMA_MIN 1.0
 #define THROUGHPUT_GAMMA_MAX 10.0
 
-/* Seven doubles in the order of enum throughput_param, so that they can be copied to and from
+/* First seven doubles in the order of enum throughput_param, so that they can be copied to and from
  * arrays. */
 struct throughput_params {
 	double alpha_grad, beta_grad;			/* s, s per sample */
 	double alpha_sync_local, beta_sync_local;	/* replicas on one node: s, s per replica */
 	double alpha_sync_node, beta_sync_node;		/* replicas on several: s, s per replica */
 	double gamma;
+	/* By tier (configuration.h): ln of the factor on T_sync of one node; 0: none. Tier 0, which
+	 * is not known, has none. */
+	double ln_tier[CONFIGURATION_TIERS];
 };
 
 enum throughput_param {

@@ -95,6 +95,8 @@ static int take_turns(const struct command *by, const struct asked *o, struct de
 		d->preemption = o->preempt ? PREEMPT_ALWAYS : PREEMPT_NEVER;
 	if (o->suspend || o->no_preempt)
 		d->suspend = submission_suspend_rule(o);
+	if (o->worst_tier)
+		d->worst_tier = submission_worst_tier(o);
 	if (o->no_first)
 		d->first_rank = 0;
 	return 0;

@@ -181,6 +181,14 @@ enum suspend_rule submission_suspend_rule(const struct asked *o)
 	return o->no_preempt ? SUSPEND_NEVER : SUSPEND_AUTO;
 }
 
+enum configuration_tier submission_worst_tier(const struct asked *o)
+{
+	for (int t = 0; o->worst_tier && t < worst_tier_names.n; t++)
+		if (!strcmp(o->worst_tier, worst_tier_names.names[t]))
+			return (enum configuration_tier)t;
+	return TIER_UNKNOWN;
+}
+
 /* Fills in what no option said, from the command. */
 static void set_defaults(const struct asked *o, const struct job_command *c, struct declaration *d)
 {
@@ -272,6 +280,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	d->preemption = o->no_preempt ? PREEMPT_NEVER
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	d->suspend = submission_suspend_rule(o);
+	d->worst_tier = submission_worst_tier(o);
 	if (set_plans(by, o, d, err) || set_share(by, o, d, err) ||
 	    submission_check_declared(by, o, d, err) ||
 	    set_total_work(by, o, d, err))

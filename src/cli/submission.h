@@ -44,6 +44,7 @@ int submission_check_promise(const struct declaration *d, struct err *err);
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);
+enum configuration_tier submission_worst_tier(const struct asked *o);
 /* The name (borrowed) and the workload (the caller frees) of a job whose options set none. */
 const char *submission_default_name(const struct job_command *c);
 char *submission_default_workload(const struct job_command *c);

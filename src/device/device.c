@@ -240,3 +240,27 @@ bool device_overlaps(const struct device *a, const struct device *b)
 				return true;
 	return false;
 }
+
+static int index_of(const struct device_list *list, const struct device *device)
+{
+	for (int i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].id, device->id))
+			return i;
+	return -1;
+}
+
+int devices_farthest(const struct device_list *list, const struct device *devices, int n)
+{
+	int farthest = -1;
+
+	for (int i = 0; list->links && i < n; i++)
+		for (int k = 0; k < i; k++) {
+			int a = index_of(list, &devices[i]), b = index_of(list, &devices[k]), link;
+
+			if (a < 0 || b < 0)
+				return -1;
+			link = list->links[(size_t)a * (size_t)list->count + (size_t)b];
+			farthest = link > farthest ? link : farthest;
+		}
+	return farthest;
+}

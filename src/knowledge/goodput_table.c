@@ -33,7 +33,8 @@ struct goodput_table *goodput_table_on(const struct job_model *m, int n_devices,
 	struct goodput_table *t = table_new(n_devices);
 
 	for (int r = 1; r <= n_devices; r++) {
-		struct throughput_place place = { node_sizes_place(nodes, r), r };
+		struct throughput_place place =
+			throughput_place_on(node_sizes_place(nodes, r), r);
 		bool can = place.nodes && job_model_best_at(m, place, &t->best[r]);
 
 		t->goodput[r] = can ? t->best[r].goodput : (double)NAN;
@@ -116,6 +117,9 @@ static bool same_params(const struct throughput_params *a, const struct throughp
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		if (!same_number(x[i], y[i]))
 			return false;
+	for (int t = 0; t < CONFIGURATION_TIERS; t++)
+		if (!same_number(a->ln_tier[t], b->ln_tier[t]))
+			return false;
 	return true;
 }
 
@@ -131,9 +135,10 @@ static bool same_goodput_model(const struct goodput_model *x, const struct goodp
 
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
 {
-	return a->known == b->known && a->max_replicas == b->max_replicas &&
-	       a->max_nodes == b->max_nodes && a->min_replicas == b->min_replicas &&
-	       a->width == b->width && a->min_batch_size == b->min_batch_size &&
+	return a->known == b->known && a->best_tier == b->best_tier &&
+	       a->max_replicas == b->max_replicas && a->max_nodes == b->max_nodes &&
+	       a->min_replicas == b->min_replicas && a->width == b->width &&
+	       a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
 	       a->peaks == b->peaks && a->memory.ran_out == b->memory.ran_out &&
 	       a->failed.failed == b->failed.failed &&

@@ -238,6 +238,7 @@ static struct goodput_choice as_submitted(const struct job_model *m, struct thro
 						      m->min_batch_size, g->max_batch_size);
 
 	c.nodes = place.nodes;
+	c.tier = place.tier;
 	return goodput_choice_of(g, c);
 }
 
@@ -259,7 +260,7 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 
 	if (!m->known)
 		return false;
-	local = as_submitted(m, (struct throughput_place){ 1, workers })
+	local = as_submitted(m, throughput_place_on(1, workers))
 			.configuration.local_batch_size;
 	if (local <= predicted_most(m, workers))
 		return false;
@@ -289,6 +290,7 @@ static bool as_fits(const struct job_model *m, struct throughput_place place,
 	    !configuration_within(&range, place.replicas, limit, &c))
 		return false;
 	c.nodes = place.nodes;
+	c.tier = place.tier;
 	*choice = goodput_choice_of(g, c);
 	return true;
 }
@@ -330,5 +332,9 @@ bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 
 bool job_model_best(const struct job_model *m, int devices, struct goodput_choice *choice)
 {
-	return job_model_best_at(m, (struct throughput_place){ 1, devices }, choice);
+	struct throughput_place place = throughput_place_on(1, devices);
+
+	if (m->best_tier && devices < m->n_best_tier)
+		place.tier = m->best_tier[devices];
+	return job_model_best_at(m, place, choice);
 }

@@ -11,7 +11,9 @@
 #include "pollux/prior.h"
 #include "pollux/store_device_measurements.h"
 #include "pollux/store_runs.h"
+#include "pollux/tier_fit.h"
 
+#define USUAL_PARAMETERS 1e7		/* where a workload told none: for exchanges by tier */
 #define REPLICAS_MAX 1024		/* most measured replicas that count for residuals */
 
 /* --- the noise scale --- */
@@ -82,22 +84,37 @@ static int bounded(int replicas)
 	return replicas < 0 ? 0 : replicas < REPLICAS_MAX ? replicas : REPLICAS_MAX;
 }
 
+/* What is expected before anything is measured. */
+struct prior {
+	bool has;			/* something is expected of the parameters */
+	struct fit_prior fit;
+	double tier_s[CONFIGURATION_TIERS];	/* as by tier_prior() */
+};
+
 /* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
  * number, whatever the store holds. */
 void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params)
 {
-	int n_places = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas);
-	struct throughput_place *places = xcalloc((size_t)n_places, sizeof(*places));
+	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places = most;
+	enum configuration_tier base = tier_base(k->seen, k->n_seen);
+	struct throughput_place *places =
+		xcalloc((size_t)(CONFIGURATION_TIERS * most), sizeof(*places));
 
-	for (int i = 0; i < n_places; i++)
-		places[i] = (struct throughput_place){ 1, i + 1 };
+	for (int i = 0; i < most; i++)
+		places[i] = throughput_place_on(1, i + 1);
 	/* There is one place for each number of replicas: where some ran on several nodes, that. */
 	for (int i = 0; i < k->n_seen; i++) {
 		struct throughput_place place = configuration_place(&k->seen[i].configuration);
 
-		if (place.nodes > 1 && place.replicas <= n_places)
+		if (place.nodes > 1 && place.replicas <= most)
 			places[place.replicas - 1] = place;
 	}
+	for (int t = (int)base + 1; base != TIER_UNKNOWN && t < CONFIGURATION_TIERS; t++)
+		for (int r = 2; tier_was_seen(k->seen, k->n_seen, (enum configuration_tier)t) &&
+				r <= most; r++) {
+			places[n_places] = throughput_place_on(1, r);
+			places[n_places++].tier = (enum configuration_tier)t;
+		}
 	residuals_release(&k->residuals);
 	k->residuals = residuals_of(k->seen, k->n_seen, params, places, n_places);
 	free(places);
@@ -114,16 +131,16 @@ static void set_measured(struct knowledge *k, struct fit_observation *seen, int 
 	knowledge_set_residuals(k, &k->model.fit.params);
 }
 
-static void fit_entries(const struct pool_entry *entries, int n, const struct fit_prior *prior,
+static void fit_entries(const struct pool_entry *entries, int n, const struct prior *prior,
 			struct knowledge *k)
 {
 	struct fit_observation *fit = xcalloc((size_t)n, sizeof(*fit));
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
 	struct model_row *model = &k->model;
 
-	options.prior = prior;
+	options.prior = prior->has ? &prior->fit : NULL;
 	pool_fit_observations(entries, n, fit);
-	model->fit = fit_throughput(fit, n, &options);
+	model->fit = fit_by_tier(fit, n, &options, prior->tier_s);
 	for (int i = 0; i < n; i++) {
 		model->n_steps += entries[i].observation.n_steps;
 		if (configuration_workers(&entries[i].configuration) > model->max_replicas)
@@ -152,10 +169,8 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 	return 0;
 }
 
-/* Makes the prior. *has is false if the devices were not measured, or the number of parameters of
- * the workload is unknown. */
 static int read_prior(struct store *s, const char *workload, const char *device_kind,
-		      struct fit_prior *prior, bool *has, struct err *err)
+		      struct prior *prior, struct err *err)
 {
 	struct device_measurement_list measured;
 	double n_parameters;
@@ -164,14 +179,11 @@ static int read_prior(struct store *s, const char *workload, const char *device_
 	int rc = store_workload_get_parameters(s, base, &n_parameters, err);
 
 	free(base);
-	*has = false;
-	if (rc)
+	if (rc || store_device_measurements_get(s, device_kind, &measured, err))
 		return -1;
-	if (!(n_parameters > 0))
-		return 0;
-	if (store_device_measurements_get(s, device_kind, &measured, err))
-		return -1;
-	*has = prior_make(&measured, n_parameters, prior);
+	prior->has = n_parameters > 0 && prior_make(&measured, n_parameters, &prior->fit);
+	tier_prior(&measured, PRIOR_GRADIENT_BYTES *
+			      (n_parameters > 0 ? n_parameters : USUAL_PARAMETERS), prior->tier_s);
 	device_measurement_list_release(&measured);
 	return 0;
 }
@@ -180,15 +192,14 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
 	struct pool_entry *entries;
-	struct fit_prior prior;
-	bool has_prior;
+	struct prior prior;
 	int n;
 
-	if (read_prior(s, workload, device_kind, &prior, &has_prior, err) ||
+	if (read_prior(s, workload, device_kind, &prior, err) ||
 	    knowledge_observations(s, workload, device_kind, &entries, &n, err))
 		return -1;
 	k->model = (struct model_row){ .fit_time_s = clock_wall_s() };
-	fit_entries(entries, n, has_prior ? &prior : NULL, k);
+	fit_entries(entries, n, &prior, k);
 	free(entries);
 	memcpy(k->model.observations_key, observations_key, strnlen(observations_key,
 	       sizeof(k->model.observations_key) - 1));

@@ -7,7 +7,18 @@
 #include "pollux/configuration.h"
 #include "whole.h"
 
+static const char *const tiers[CONFIGURATION_TIERS] = {
+	[TIER_UNKNOWN] = "", [TIER_FAST] = "fast", [TIER_SWITCH] = "switch", [TIER_NUMA] = "numa",
+	[TIER_FAR] = "machine",
+};
+const struct field_names configuration_tier_names = { tiers, CONFIGURATION_TIERS, TIER_UNKNOWN };
+
 #define MOST_EXTRA_PASSES 100000	/* tried beyond the fewest */
+
+const char *configuration_tier_name(enum configuration_tier tier)
+{
+	return tier == TIER_UNKNOWN ? NULL : tiers[tier];
+}
 
 bool configuration_equal(const struct configuration *a, const struct configuration *b)
 {

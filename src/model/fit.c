@@ -57,12 +57,12 @@ static double within(const struct fit_box *box, int i, double param)
 
 static struct throughput_params params_within(const struct fit_box *box, const double *values)
 {
-	struct throughput_params params;
+	struct throughput_params params = { 0 };
 	double p[N_THROUGHPUT_PARAMS];
 
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		p[i] = within(box, i, values[i]);
-	memcpy(&params, p, sizeof(params));
+	memcpy(&params, p, sizeof(p));
 	return params;
 }
 
@@ -162,6 +162,8 @@ static struct fit_result result(const struct search *s, int n)
 		.n_observations = s->objective.n, .n_ignored = n - s->objective.n,
 	};
 
+	for (int t = 0; t < CONFIGURATION_TIERS; t++)
+		r.tier_basis[t] = FIT_TIED;
 	fit_basis_find(r.basis, s->objective.rows, s->objective.n, &s->box, &r.params);
 	tie_nodes(&r.params, &s->box);
 	return r;
@@ -173,9 +175,11 @@ static struct fit_result nothing(int n)
 	double least = THROUGHPUT_TIME_MIN_S;
 
 	r.params = (struct throughput_params){ least, least, least, least, least, least,
-					       THROUGHPUT_GAMMA_MIN };
+					       THROUGHPUT_GAMMA_MIN, { 0 } };
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		r.basis[i] = FIT_TIED;
+	for (int t = 0; t < CONFIGURATION_TIERS; t++)
+		r.tier_basis[t] = FIT_TIED;
 	return r;
 }
 

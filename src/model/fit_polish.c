@@ -94,7 +94,7 @@ static bool solve(const struct equations *e, double lambda, double *step)
 static struct throughput_params stepped(const struct fit_box *box, const double *p,
 					const struct equations *e, const double *step)
 {
-	struct throughput_params params;
+	struct throughput_params params = { 0 };
 	double to[N];
 
 	memcpy(to, p, sizeof(to));
@@ -103,7 +103,7 @@ static struct throughput_params stepped(const struct fit_box *box, const double 
 
 		to[k] = fmin(fmax(p[k] + step[i], box->low[k]), box->high[k]);
 	}
-	memcpy(&params, to, sizeof(params));
+	memcpy(&params, to, sizeof(to));
 	return params;
 }
 

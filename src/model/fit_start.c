@@ -162,7 +162,8 @@ void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n,
 
 struct throughput_params fit_start_published(void)
 {
-	return (struct throughput_params){ 1e-1, 1e-2, 1e-1, 1e-2, 1e-1, 1e-2, 1 + 1e-3 };
+	return (struct throughput_params){ 1e-1, 1e-2, 1e-1, 1e-2, 1e-1, 1e-2, 1 + 1e-3,
+					   { 0 } };
 }
 
 /* Sums of a straight line y = a + b x through points, least squares of y's relative errors. */

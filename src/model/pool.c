@@ -21,6 +21,12 @@ bool pool_agree(const struct observation *a, const struct observation *b)
 				  POOL_ERRORS * error);
 }
 
+/* True if the two were measured in one configuration, on devices that are joined alike. */
+static bool is_same(const struct configuration *a, const struct configuration *b)
+{
+	return a->tier == b->tier && configuration_equal(a, b);
+}
+
 /* Merges the observations of the configuration of seen[first], back to where they disagree. */
 static void gather(const struct pool_entry *seen, int n, int first, struct pool_entry *out)
 {
@@ -29,7 +35,7 @@ static void gather(const struct pool_entry *seen, int n, int first, struct pool_
 		const struct observation *older = &seen[i].observation;
 
 		if (older->n_windows <= 0 ||
-		    !configuration_equal(&seen[i].configuration, &out->configuration))
+		    !is_same(&seen[i].configuration, &out->configuration))
 			continue;
 		if (pool_agree(&out->observation, older))
 			observation_merge(&out->observation, older);
@@ -43,7 +49,7 @@ static void gather(const struct pool_entry *seen, int n, int first, struct pool_
 static bool is_gathered(const struct pool_entry *pooled, int n, const struct pool_entry *entry)
 {
 	for (int i = 0; i < n; i++)
-		if (configuration_equal(&pooled[i].configuration, &entry->configuration))
+		if (is_same(&pooled[i].configuration, &entry->configuration))
 			return true;
 	return false;
 }
@@ -66,7 +72,7 @@ static bool is_comparable(const struct pool_entry *a, const struct pool_entry *b
 	struct configuration c = a->configuration;
 
 	c.local_batch_size = b->configuration.local_batch_size;
-	return configuration_equal(&c, &b->configuration);
+	return is_same(&c, &b->configuration);
 }
 
 static bool is_doubtful(const struct pool_entry *pooled, int n, const struct pool_entry *entry)

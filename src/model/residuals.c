@@ -6,6 +6,7 @@
 
 #include "fit_start.h"
 #include "pollux/mem.h"
+#include "pollux/tier_fit.h"
 
 #define SIZES_PER_OCTAVE 4
 #define OCTAVES_BEYOND 4	/* above the largest size measured; constant from there */
@@ -15,6 +16,7 @@
 struct point {
 	double ln_replicas, ln_m;
 	bool across;		/* several nodes */
+	enum configuration_tier tier;	/* worse than the base of the model; else TIER_UNKNOWN */
 	double residual, weight;	/* mean, and sum of weights */
 	/* alpha of the algorithm: the contribution where the covariance is 1 */
 	double dual;
@@ -22,8 +24,14 @@ struct point {
 
 /* --- measured points --- */
 
+static enum configuration_tier own_tier(struct throughput_place place,
+					enum configuration_tier base)
+{
+	return place.replicas < 2 || place.tier == base ? TIER_UNKNOWN : place.tier;
+}
+
 static bool make_point(const struct fit_observation *seen, const struct throughput_params *params,
-		       struct point *p)
+		       enum configuration_tier base, struct point *p)
 {
 	struct fit_row row;
 	double modelled_s;
@@ -35,6 +43,7 @@ static bool make_point(const struct fit_observation *seen, const struct throughp
 		.ln_replicas = log(row.place.replicas),
 		.ln_m = log(row.m),
 		.across = row.place.nodes > 1,
+		.tier = own_tier(row.place, base),
 		.residual = log(seen->step_time_s / modelled_s),
 		.weight = row.weight,
 	};
@@ -43,7 +52,7 @@ static bool make_point(const struct fit_observation *seen, const struct throughp
 
 static bool is_at(const struct point *a, const struct point *b)
 {
-	return a->across == b->across &&
+	return a->across == b->across && a->tier == b->tier &&
 	       !(a->ln_replicas < b->ln_replicas || a->ln_replicas > b->ln_replicas) &&
 	       !(a->ln_m < b->ln_m || a->ln_m > b->ln_m);
 }
@@ -66,23 +75,27 @@ static int add_point(struct point *points, int n, const struct point *p)
 }
 
 static int make_points(const struct fit_observation *seen, int n,
-		       const struct throughput_params *params, struct point *points)
+		       const struct throughput_params *params, enum configuration_tier base,
+		       struct point *points)
 {
 	struct point p;
 	int n_points = 0;
 
 	for (int i = 0; i < n; i++)
-		if (make_point(&seen[i], params, &p))
+		if (make_point(&seen[i], params, base, &p))
 			n_points = add_point(points, n_points, &p);
 	return n_points;
 }
 
 /* --- the process --- */
 
-static double by_place(const struct point *p, double ln_replicas, bool across)
+static double by_place(const struct point *p, double ln_replicas, bool across,
+		       enum configuration_tier tier)
 {
+	bool alike = p->tier == tier || !(p->ln_replicas > 0) || !(ln_replicas > 0);
+
 	return exp(-fabs(p->ln_replicas - ln_replicas)) *
-	       (p->across == across ? 1 : RESIDUALS_ACROSS);
+	       (p->across == across ? 1 : RESIDUALS_ACROSS) * (alike ? 1 : RESIDUALS_TIERS);
 }
 
 static double by_size(const struct point *p, double ln_m)
@@ -92,7 +105,7 @@ static double by_size(const struct point *p, double ln_m)
 
 static double covariance(const struct point *a, const struct point *b)
 {
-	return by_place(a, b->ln_replicas, b->across) * by_size(a, b->ln_m);
+	return by_place(a, b->ln_replicas, b->across, b->tier) * by_size(a, b->ln_m);
 }
 
 /* The lower triangle, in rows, of L L' = K + noise variance, which is positive definite because the
@@ -158,7 +171,7 @@ static void tabulate(struct residuals *r, const struct point *points, int n)
 			size[i] = points[p].dual * by_size(&points[p], ln_size((int)i));
 		for (int k = 0; k < r->n_places; k++) {
 			double place = by_place(&points[p], log(r->places[k].replicas),
-						r->places[k].nodes > 1);
+						r->places[k].nodes > 1, r->places[k].tier);
 
 			for (size_t i = 0; i < n_sizes; i++)
 				r->logs[(size_t)k * n_sizes + i] += place * size[i];
@@ -173,11 +186,13 @@ struct residuals residuals_of(const struct fit_observation *seen, int n,
 {
 	struct point *points = xcalloc((size_t)(n < RESIDUALS_MAX ? n : RESIDUALS_MAX),
 				       sizeof(*points));
-	int n_points = make_points(seen, n, params, points);
+	enum configuration_tier base = tier_base(seen, n);
+	int n_points = make_points(seen, n, params, base, points);
 	double *l = xcalloc((size_t)n_points * (size_t)n_points, sizeof(*l));
 	struct residuals r = {
 		.places = xcalloc((size_t)n_places, sizeof(*r.places)),
 		.n_places = n_places,
+		.base = base,
 		.n_sizes = sizes_for(points, n_points),
 	};
 
@@ -206,27 +221,38 @@ static const double *row_of(const struct residuals *r, struct throughput_place p
 	while (low < high) {
 		int middle = (low + high) / 2;
 
-		if (r->places[middle].replicas < place.replicas)
+		if (r->places[middle].tier < place.tier ||
+		    (r->places[middle].tier == place.tier &&
+		     r->places[middle].replicas < place.replicas))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (!r || low == r->n_places || r->places[low].replicas != place.replicas ||
-	    r->places[low].nodes != place.nodes)
+	    r->places[low].nodes != place.nodes || r->places[low].tier != place.tier)
 		return NULL;
 	return &r->logs[(size_t)low * (size_t)r->n_sizes];
 }
 
 double residuals_factor(const struct residuals *r, struct throughput_place place, double m)
 {
-	const double *row = row_of(r, place);
-	double at, share;
+	double at, share, part = 1;
+	const double *row;
 	int i;
 
+	if (!r)
+		return 1;
+	place.tier = own_tier(place, r->base);
+	row = row_of(r, place);
+	if (!row && place.tier != TIER_UNKNOWN) {
+		place.tier = TIER_UNKNOWN;
+		row = row_of(r, place);
+		part = RESIDUALS_TIERS;
+	}
 	if (!row)
 		return 1;
 	at = fmin(fmax(log(m) / ln_size(1), 0), r->n_sizes - 1);
 	i = (int)fmin(at, r->n_sizes - 2);
 	share = at - i;
-	return exp(row[i] + share * (row[i + 1] - row[i]));
+	return exp(part * (row[i] + share * (row[i + 1] - row[i])));
 }

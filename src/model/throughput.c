@@ -9,12 +9,20 @@ double throughput_grad_time(const struct throughput_params *p, double m)
 	return p->alpha_grad + p->beta_grad * m;
 }
 
+static double tier_factor(const struct throughput_params *p, struct throughput_place place)
+{
+	double ln_factor = place.nodes < 2 ? p->ln_tier[place.tier] : 0;
+
+	return ln_factor > 0 || ln_factor < 0 ? exp(ln_factor) : 1;
+}
+
 double throughput_sync_time(const struct throughput_params *p, struct throughput_place place)
 {
 	if (place.replicas < 2)
 		return 0;
 	if (place.nodes < 2)
-		return p->alpha_sync_local + p->beta_sync_local * (place.replicas - 2);
+		return (p->alpha_sync_local + p->beta_sync_local * (place.replicas - 2)) *
+		       tier_factor(p, place);
 	return p->alpha_sync_node + p->beta_sync_node * (place.replicas - 2);
 }
 
@@ -81,8 +89,10 @@ double throughput_step_slope(const struct throughput_params *p, struct throughpu
 	if (place.replicas >= 2) {
 		int alpha = place.nodes < 2 ? ALPHA_SYNC_LOCAL : ALPHA_SYNC_NODE;
 
-		slope->by_param[alpha] = update.by_b;
-		slope->by_param[alpha + 1] = update.by_b * (place.replicas - 2);
+		double by_sync = update.by_b * tier_factor(p, place);
+
+		slope->by_param[alpha] = by_sync;
+		slope->by_param[alpha + 1] = by_sync * (place.replicas - 2);
 	}
 	slope->by_m = by_grad * p->beta_grad;
 	return (s - 1) * grad + update.value;

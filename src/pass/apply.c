@@ -81,6 +81,10 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 		return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err);
 	case ACTION_REASON:
 		return store_job_set_reason(store, a->job_id, a->why, a->next_start_s, err);
+	case ACTION_TIER_WAIT:
+		return store_job_set_tier_wait(store, a->job_id, a->since_s, a->until_s, err);
+	case ACTION_TIER_WAITED:
+		return store_locality_add(store, &a->waited, err);
 	case ACTION_STOP:
 		return store_run_request_stop(store, a->run->id, STOP_PREEMPT, p->now_boot_s,
 					      err) ||
@@ -186,6 +190,8 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_KEEP_MEMORY:
 	case ACTION_FORGET_IGNORED:
 	case ACTION_REASON:
+	case ACTION_TIER_WAIT:
+	case ACTION_TIER_WAITED:
 		break;
 	}
 	return 0;

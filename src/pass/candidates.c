@@ -5,6 +5,7 @@
 
 #include "kinds.h"
 #include "pollux/mem.h"
+#include "tiers.h"
 
 /* After its k-th failure a job waits 10 s * 2^(k-1) before it is tried again, 10 minutes at
  * most. */
@@ -279,7 +280,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 			continue;
 		if (!run && (is_deserted(s, job, d) || waits_for_another(s, job, d) ||
 			     waits_to_begin(s, job, d) || waits_for_disk(s, job, d) ||
-			     waits_for_kind(s, job, d) ||
+			     waits_for_kind(s, job, d) || waits_for_tier(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
 		if (run && is_suspended(run))

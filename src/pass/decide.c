@@ -11,6 +11,7 @@
 #include "nodes.h"
 #include "pollux/assign.h"
 #include "pollux/mem.h"
+#include "tiers.h"
 
 /* The part of the host's memory that running jobs may have together. */
 #define HOST_MEMORY 0.9
@@ -43,6 +44,7 @@ void decision_free(struct decision *d)
 {
 	if (!d)
 		return;
+	tiers_free(d->tiers, d);
 	forget_kinds(d);
 	forget_bindings(d);
 	forget_nodes(d);
@@ -138,7 +140,7 @@ static void assign(const struct snapshot *s, struct decision *d)
 	int *count = xcalloc((size_t)d->n + 1, sizeof(int));
 
 	for (int i = 0; i < s->devices.count; i++)
-		holder[i] = d->usable[i] ? ASSIGN_FREE : ASSIGN_UNUSABLE;
+		holder[i] = d->usable[i] && !d->tiers->kept[i] ? ASSIGN_FREE : ASSIGN_UNUSABLE;
 	for (int i = 0; i < s->runs.count; i++)
 		if (s->runs.items[i].stop_reason != STOP_NONE ||
 		    s->runs.items[i].suspension == SUSPENSION_ASKED)
@@ -188,15 +190,63 @@ static struct sizes sizes_of(const struct run *run)
 static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++) {
+		struct devices_wanted on = { .replicas = d->choices[j].replicas };
 		int i = 0;
 
 		while (i < s->devices.count && !decision_gives(d, j, i))
 			i++;
-		if (i < s->devices.count)
-			d->sizes[j] = comes_back(d, j) ? sizes_of(d->candidates[j].suspended)
-				: choose_sizes(s, d, &d->candidates[j], d->choices[j].replicas,
-						   s->devices.items[i].kind);
+		if (i == s->devices.count)
+			continue;
+		on.kind = s->devices.items[i].kind;
+		on.nodes = decision_nodes(d, j, s->devices.count);
+		on.tier = on.replicas > 1 && on.nodes == 1 ? tiers_given(s, d, j) : TIER_UNKNOWN;
+		d->sizes[j] = comes_back(d, j) ? sizes_of(d->candidates[j].suspended)
+					       : choose_sizes(s, d, &d->candidates[j], &on);
+		d->sizes[j].configuration.tier = on.tier;
 	}
+}
+
+/* Decides about the jobs that do not wait for a better tier, and the devices that are not kept for
+ * those that do. */
+static void decide_on_the_rest(const struct snapshot *s, struct decision *d,
+			       const struct sched_input *all)
+{
+	struct sched_choice *choices = xcalloc((size_t)all->n_jobs + 1, sizeof(*choices));
+	struct sched_job *jobs = xcalloc((size_t)all->n_jobs + 1, sizeof(*jobs));
+	struct sched_input rest = *all;
+
+	rest.jobs = jobs;
+	rest.n_jobs = 0;
+	for (int j = 0; j < all->n_jobs; j++)
+		if (!d->tiers->holds[j].waits)
+			jobs[rest.n_jobs++] = d->sched_jobs[j];
+	for (int i = 0; i < s->devices.count; i++) {
+		rest.n_devices -= d->tiers->kept[i];
+		if (d->tiers->kept[i] && d->n_kinds > 0)
+			rest.kinds[d->kind_of[i]].n_devices--;
+	}
+	policy_decide(s->policy, &rest, false, choices);
+	for (int j = 0, k = 0; j < all->n_jobs; j++)
+		if (!d->tiers->holds[j].waits)
+			d->choices[j] = choices[k++];
+	free(choices);
+	free(jobs);
+}
+
+static void decide_and_assign(const struct snapshot *s, struct decision *d,
+			      struct sched_input *in)
+{
+	bool any = false;
+
+	for (int j = 0; j < in->n_jobs; j++)
+		any |= d->tiers->holds[j].waits;
+	if (any)
+		decide_on_the_rest(s, d, in);
+	else
+		policy_decide(s->policy, in, false, d->choices);
+	round_to_nodes(s, d);
+	check_guarantees(d, in);
+	assign(s, d);
 }
 
 struct decision *pass_decide(const struct snapshot *s)
@@ -211,12 +261,14 @@ struct decision *pass_decide(const struct snapshot *s)
 	fit_to_nodes(s, d);
 	share_find_guests(s, d);
 	find_kinds(s, d);
+	tiers_find(s, d);
 	find_plans(s, d);
 	bar_kinds(s, d);
 	weigh_candidates(s, d);
 	weigh_on_kinds(s, d);
 	promise_guarantees(s, d);
 	keep_to_nodes(s, d);
+	tiers_weigh(s, d);
 	input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
@@ -227,10 +279,8 @@ struct decision *pass_decide(const struct snapshot *s)
 	leave_to_others(s, d, &input);
 	tell_kinds(d, &input);
 	tell_reach(s, d, &input);
-	policy_decide(s->policy, &input, false, d->choices);
-	round_to_nodes(s, d);
-	check_guarantees(d, &input);
-	assign(s, d);
+	decide_and_assign(s, d, &input);
+	tiers_settle(s, d, &input, decide_and_assign);
 	check_device_memory(s, d);
 	share_place_guests(s, d);
 	share_give_seats(s, d);

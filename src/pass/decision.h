@@ -10,6 +10,7 @@
 
 struct binding;
 struct job_plans;
+struct pass_tiers;
 struct job_guarantee;
 
 /* A job that the policy decides on. */
@@ -96,6 +97,7 @@ struct decision {
 	struct node_shape shapes[SCHED_KINDS];	/* where there are several nodes */
 	int n_shapes;
 	struct person me;		/* sharing.c: what the others are told, before the plan */
+	struct pass_tiers *tiers;	/* owned; tiers.h */
 	int *owner;			/* by device: index of the candidate that is to have it */
 };
 
@@ -178,9 +180,14 @@ void weigh_candidates(const struct snapshot *s, struct decision *d);
 bool takes_configurations(const struct snapshot *s, const struct run *run);
 
 /* sizes.c: the one place that chooses the configuration in which a job runs, once its devices
- * are known. replicas devices of this kind. */
+ * are known. */
+struct devices_wanted {
+	int replicas, nodes;
+	const char *kind;
+	enum configuration_tier tier;
+};
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
-			  const struct candidate *c, int replicas, const char *kind);
+			  const struct candidate *c, const struct devices_wanted *on);
 /* Goodput in the configuration in which the job runs; NaN: it does not run, or it has no model. */
 double goodput_now(const struct candidate *c);
 

@@ -295,6 +295,7 @@ static void follow_choice(const struct snapshot *s, const struct decision *d, in
 		p->n_running++;
 	else
 		p->n_waiting++;
+	keep_tier_wait(s, d, j, p);
 	if (keeps_its_devices(s, d, j))
 		reconfigure(s, d, j, p);
 	else

@@ -25,6 +25,8 @@ enum action_kind {
 	/* What was decided. */
 	ACTION_CANCEL,			/* a job that can never run */
 	ACTION_REASON,			/* tell why a job waits, or runs */
+	ACTION_TIER_WAIT,		/* a job begins or ends to wait for a better tier */
+	ACTION_TIER_WAITED,		/* keep how long a job waited for a tier */
 	ACTION_STOP,			/* a run: its devices go to others, or its job comes back */
 	ACTION_START,			/* a new run of a job */
 	ACTION_SUSPEND,			/* a run: its devices go to others, it keeps its memory */
@@ -50,6 +52,8 @@ struct action {
 	bool freezes;			/* of ACTION_SUSPEND: its GPU memory goes to the host's */
 	struct sizes sizes;		/* final: of the two with a new_run and ACTION_CHANGE */
 	double next_start_s;		/* wall clock; NaN; of ACTION_REASON */
+	double since_s, until_s;	/* wall clock; NaN; of ACTION_TIER_WAIT */
+	struct tier_past waited;	/* of ACTION_TIER_WAITED */
 	char *why;			/* owned; NULL: of a profile that has runs left */
 };
 
@@ -63,6 +67,9 @@ struct plan {
 	int n_waiting, n_running;	/* jobs, once the plan is applied */
 	double next_s;			/* see struct pass_result */
 };
+
+/* plan_tiers.c: what is to be written of the candidate's wait for a better tier. */
+void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p);
 
 /* No I/O. The snapshot has to outlive the plan. */
 struct plan *plan_make(const struct snapshot *s, const struct decision *d);

@@ -102,6 +102,8 @@ static void print_action(const struct action *a, struct text *t)
 	case ACTION_KEEP_MEMORY:
 	case ACTION_FORGET_IGNORED:
 	case ACTION_REASON:
+	case ACTION_TIER_WAIT:
+	case ACTION_TIER_WAITED:
 	case ACTION_LAUNCH:
 		break;
 	}

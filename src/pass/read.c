@@ -269,6 +269,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
 	    read_freezable(store, s, err) || read_disks(at, s, err) ||
 	    store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
+	    store_locality_list(store, &s->tier_past, &s->n_tier_past, err) ||
 	    (s->suspends && read_largest_waiting(store, s, err)))
 		return -1;
 	look_for_losses(s);
@@ -338,6 +339,9 @@ static void forget_jobs(struct snapshot *s)
 	s->windows = NULL;
 	s->loses = NULL;
 	forget_speeds(s);
+	free(s->tier_past);
+	s->tier_past = NULL;
+	s->n_tier_past = 0;
 	free(s->ran_out.items);
 	s->ran_out = (struct ran_out_list){ 0 };
 	ignored_list_release(&s->gone);

@@ -38,10 +38,13 @@ static const char *workload_of(const struct candidate *c, int plan)
 	return plan >= 0 ? c->plans->views[plan].workload : c->job->declared.workload;
 }
 
-struct devices_wanted {
-	int replicas, nodes;
-	const char *kind;
-};
+static struct throughput_place place_of(const struct devices_wanted *on)
+{
+	struct throughput_place place = throughput_place_on(on->nodes, on->replicas);
+
+	place.tier = on->tier;
+	return place;
+}
 
 /* The best choice by the model of the kind of device that the job gets. The table is of the
  * kind that the job was weighed with, which for a job that waits may be another one. */
@@ -64,11 +67,14 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	} else if (w && w->measured && w != c->workload) {
 		knowledge_of_job(&w->k, c->job, model);
 		if (model->known)
-			job_model_best_at(model, (struct throughput_place){ on->nodes, replicas },
-					  &best);
+			job_model_best_at(model, place_of(on), &best);
 	} else if (c->table && c->model.known && replicas <= d->n_usable) {
 		best = c->table->best[replicas];
 	}
+	/* The tables are for the best tier that so many devices can have. */
+	if (best.goodput > 0 && plan < 0 && best.configuration.tier != on->tier &&
+	    on->tier != TIER_UNKNOWN)
+		job_model_best_at(model, place_of(on), &best);
 	return best;
 }
 
@@ -115,8 +121,10 @@ static struct configuration as_submitted(const struct declaration *declared, int
 }
 
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
-			  const struct candidate *c, int replicas, const char *kind)
+			  const struct candidate *c, const struct devices_wanted *on)
 {
+	int replicas = on->replicas;
+	const char *kind = on->kind;
 	const struct declaration *declared = &c->job->declared;
 	struct sizes sizes = {
 		.configuration = configuration_make(replicas, 0, 1),
@@ -125,9 +133,6 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			   .interval = { (double)NAN, (double)NAN } },
 	};
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
-	struct devices_wanted on = {
-		replicas, decision_nodes(d, (int)(c - d->candidates), s->devices.count), kind,
-	};
 	struct goodput_choice best;
 	struct job_model model;
 	int plan = choose_plan(d, c, replicas), width = plan_width(c, plan, replicas);
@@ -135,16 +140,19 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 
 	sizes.configuration.width = width > 1 ? width : 0;
 	name_plan(c, plan, &sizes.configuration);
-	sizes.configuration.nodes = on.nodes;
+	sizes.configuration.nodes = on->nodes;
+	sizes.configuration.tier = on->tier;
 	if (declared->batch_size == 0)
 		return sizes;
-	best = best_on(s, d, c, plan, &on, &model);
+	best = best_on(s, d, c, plan, on, &model);
 	sizes.configuration = best.goodput > 0 ? best.configuration
 		: as_submitted(declared, replicas, width);
+	sizes.configuration.tier = on->tier;
 	changed = keep_to_what_works(declared, workloads_find(&s->workloads, workload_of(c, plan),
 							      kind), &sizes.configuration);
-	sizes.configuration.nodes = on.nodes;
+	sizes.configuration.nodes = on->nodes;
 	name_plan(c, plan, &sizes.configuration);
+	sizes.configuration.tier = on->tier;
 	if (s->policy->models_goodput)
 		noise_scale = model.goodput.noise_scale;
 	if (s->policy->models_goodput || changed)

@@ -17,6 +17,7 @@
 #include "pollux/store_halving.h"
 #include "pollux/store_ignored.h"
 #include "pollux/store_jobs.h"
+#include "pollux/store_locality.h"
 #include "pollux/store_runs.h"
 #include "pollux/workloads.h"
 
@@ -99,6 +100,8 @@ struct snapshot {
 	 * -HUGE_VAL: it does not. */
 	double interactive_rest_boot_s;
 	int *windows;			/* by run: of step times that count, of its configuration */
+	struct tier_past *tier_past;	/* owned: waits of the last days for devices of a tier */
+	int n_tier_past;
 	struct share_facts share;
 	struct dependency_list dependencies;
 	struct job_group_list groups;	/* of jobs that have not ended */

@@ -6,6 +6,7 @@
 #include "decision.h"
 #include "job_plans.h"
 #include "nodes.h"
+#include "tiers.h"
 
 /* The cost of a restart where no relaunch was ever timed, as a part of a slice: 30 s of ten
  * minutes, as in the published evaluation. */
@@ -235,6 +236,15 @@ static void tell_others_of_workload(struct decision *d, const char *workload)
 	}
 }
 
+/* The kind by its name; 0: it is not among those that can be used. */
+static int kind_index(const struct decision *d, const char *name)
+{
+	for (int k = 0; k < d->n_kinds; k++)
+		if (!strcmp(d->kinds[k].name, name))
+			return k;
+	return 0;
+}
+
 static void weigh(const struct snapshot *s, struct decision *d, int j, struct knowledge *nothing)
 {
 	struct candidate *c = &d->candidates[j];
@@ -249,6 +259,7 @@ static void weigh(const struct snapshot *s, struct decision *d, int j, struct kn
 			       run ? run->devices[0].kind : NULL);
 	c->workload = w;
 	knowledge_of_job(w ? &w->k : nothing, c->job, &c->model);
+	tiers_tell_model(d, d->n_kinds > 0 && w ? kind_index(d, w->kind) : 0, &c->model);
 }
 
 void weigh_candidates(const struct snapshot *s, struct decision *d)

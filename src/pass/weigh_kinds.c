@@ -6,6 +6,7 @@
 #include "kinds.h"
 #include "nodes.h"
 #include "pollux/mem.h"
+#include "tiers.h"
 
 /* --- from one kind to another --- */
 
@@ -140,6 +141,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		v->model = model_moved(s, d, c, kind);
 	else
 		expect_sync(s, w, &v->model);
+	tiers_tell_model(d, kind, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
 	v->table = same ? same->table : table_on_nodes(d, &v->model, d->kinds[kind].name, n);

@@ -198,6 +198,7 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 	execution_plans_release(&p.plans);
 	free(p.workload);
 	free(p.devices);
+	free(p.tiers);
 	free(p.missing);
 	free(p.bad);
 	return rc;

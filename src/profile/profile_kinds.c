@@ -7,6 +7,7 @@
 #include "pollux/mem.h"
 #include "pollux/profile_kinds.h"
 #include "pollux/store_device_measurements.h"
+#include "pollux/tier_fit.h"
 
 struct profiling {
 	const struct profile_kinds_settings *settings;
@@ -52,11 +53,102 @@ static int gather(struct profiling *p, int first, struct device *group, struct s
 	return n;
 }
 
+static int link_between(const struct profiling *p, const struct device *a, const struct device *b)
+{
+	struct device pair[] = { *a, *b };
+
+	return devices_farthest(&p->profile->devices, pair, 2);
+}
+
+static bool find_pair(const struct profiling *p, const struct device *group, int n, int link,
+		      struct device pair[2])
+{
+	for (int i = 0; i < n; i++)
+		for (int k = i + 1; k < n; k++)
+			if (link_between(p, &group[i], &group[k]) == link) {
+				pair[0] = group[i];
+				pair[1] = group[k];
+				return true;
+			}
+	return false;
+}
+
+/* Keeps the times of a pair under the name of its tier. */
+static void name_tier(struct measure_result *r, enum configuration_tier tier)
+{
+	int kept = 0;
+
+	for (int i = 0; i < r->list.count; i++) {
+		struct device_measurement m = r->list.items[i];
+
+		if (m.devices != 2 || m.bytes == 0)
+			continue;
+		tier_variant(tier, m.what == MEASURED_COPY, m.variant);
+		r->list.items[kept++] = m;
+	}
+	r->list.count = kept;
+}
+
+static void measure_pair(struct profiling *p, const struct device pair[2],
+			 enum configuration_tier tier, struct measure_result *result)
+{
+	struct measure_options options = { .quick = p->settings->quick };
+	struct measure_result exchange;
+	struct err err = { 0 };
+
+	p->settings->progress(&pair[0], true);
+	if (measure_exchange(pair, 2, &options, &exchange, &err)) {
+		strings_addf(&result->notes, "no exchange between %s and %s: %s", pair[0].id,
+			     pair[1].id, err.text);
+		return;
+	}
+	name_tier(&exchange, tier);
+	merge(result, &exchange);
+}
+
+/* Puts two devices to the front of the group. */
+static void put_first(struct device *group, int n, const struct device pair[2])
+{
+	for (int i = 0; i < 2; i++)
+		for (int k = i; k < n; k++)
+			if (!strcmp(group[k].id, pair[i].id)) {
+				struct device other = group[i];
+
+				group[i] = group[k];
+				group[k] = other;
+			}
+}
+
+/* Where devices are joined in several ways, measures one pair of each, and puts the pair that is
+ * joined best to the front: what is expected of a job is for that pair. */
+static void measure_tiers(struct profiling *p, struct device *group, int n,
+			  struct measure_result *result)
+{
+	struct device pairs[DEVICE_LINK_MACHINE + 1][2];
+	bool has[DEVICE_LINK_MACHINE + 1];
+	int n_tiers = 0, best = -1;
+
+	for (int link = 0; link <= DEVICE_LINK_MACHINE; link++) {
+		has[link] = find_pair(p, group, n, link, pairs[link]);
+		n_tiers += has[link];
+		best = has[link] && best < 0 ? link : best;
+	}
+	if (n_tiers < 2)
+		return;
+	for (int link = 0; link <= DEVICE_LINK_MACHINE; link++)
+		if (has[link])
+			measure_pair(p, pairs[link], (enum configuration_tier)(TIER_FAST + link),
+				     result);
+	put_first(group, n, pairs[best]);
+}
+
 static void measure_exchanges(struct profiling *p, int first, struct measure_result *result)
 {
 	struct measure_options options = { .quick = p->settings->quick };
 	struct device *group = xcalloc((size_t)p->profile->devices.count, sizeof(*group));
 	int n = gather(p, first, group, &result->notes);
+
+	measure_tiers(p, group, n, result);
 
 	/* Between 2, 4, 8 ... devices, and between all. */
 	for (int count = 2, next; count <= n; count = next) {

@@ -20,6 +20,8 @@ struct profile {
 	struct job *job;
 	struct device *devices;			/* owned; reserved */
 	int n_devices;
+	/* Owned; by number of devices, up to n_devices: the tier of the first so many of them. */
+	enum configuration_tier *tiers;
 	char *missing;				/* owned; holders of further devices, or NULL */
 	int lock;				/* run/profile-JOB.lock */
 	struct execution_plans plans;		/* of the command; none: it has one way */

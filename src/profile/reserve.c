@@ -73,6 +73,18 @@ static void choose(struct profile *p, const struct device_list *list, const stru
 	}
 }
 
+/* A point is measured on the first devices, as many as it needs. */
+static void tell_tiers(struct profile *p, const struct device_list *list)
+{
+	p->tiers = xcalloc((size_t)p->n_devices + 1, sizeof(*p->tiers));
+	for (int n = 2; n <= p->n_devices; n++) {
+		int link = devices_farthest(list, p->devices, n);
+
+		if (link >= 0)
+			p->tiers[n] = (enum configuration_tier)(TIER_FAST + link);
+	}
+}
+
 static int count_allowed(const struct profile *p, const struct device_list *list)
 {
 	int n = 0;
@@ -192,6 +204,7 @@ static int reserve(struct profile *p, const struct job_command *command,
 			rc = refuse(p, list, &h, usable, err);
 		} else {
 			note_missing(p, list, &h);
+			tell_tiers(p, list);
 			rc = add(p, command, err);
 		}
 	}

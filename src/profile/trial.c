@@ -72,6 +72,7 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 
 	run->job_id = p->job->id;
 	run->configuration = *c;
+	run->configuration.tier = p->tiers[c->replicas];
 	if (p->plan) {
 		memcpy(run->configuration.plan, p->plan->name, sizeof(p->plan->name));
 		memcpy(run->plan_hash, p->plan->hash, sizeof(p->plan->hash));

@@ -82,6 +82,8 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 			.kind = curve_kind_at(d->curves, d->at[i]),
 			.reconfigure = d->reconfigure[i],
 			.next_start_s = (double)NAN,
+			.overdue_s = d->curves->items[i].held ? (double)NAN
+				: claims_overdue_s(d->curves, d->claims, &d->curves->items[i]),
 		};
 		if (d->at[i])
 			reason_goodput_runs(d, i, choice->reason);

@@ -64,7 +64,7 @@ void agent_learn_all(struct agent *a)
 	for (int i = 0; i < g->n_points; i++) {
 		const double *at = g->points[i].at;
 
-		add(a, (struct throughput_place){ (int)at[0], (int)at[1] }, (int64_t)at[2],
+		add(a, throughput_place_on((int)at[0], (int)at[1]), (int64_t)at[2],
 		    g->points[i].times);
 	}
 	set_params(a, fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params);

@@ -7,7 +7,7 @@
 static int best_rate(struct simulation *s, const struct application *a,
 		     const struct place_class *place, int epoch, double *rate, struct err *err)
 {
-	struct throughput_place on = { place->nodes, place->replicas };
+	struct throughput_place on = throughput_place_on(place->nodes, place->replicas);
 
 	*rate = 0;
 	for (int i = 0; i < a->n_validations; i++) {

@@ -40,7 +40,7 @@ void generate_placements(const struct kind *k, int gpus, uint64_t *random, struc
 	for (int nodes = 1, n = gpus; nodes <= 4; nodes++, n *= gpus)
 		for (int i = 0; i < n; i++) {
 			char digits[5] = "", canonical[5], head[8];
-			struct throughput_place place = { nodes, 0 };
+			struct throughput_place place = throughput_place_on(nodes, 0);
 
 			for (int node = nodes - 1, rest = i; node >= 0; node--, rest /= gpus) {
 				digits[node] = (char)('1' + rest % gpus);
@@ -70,7 +70,8 @@ void generate_scalability(const struct kind *k, int gpus, uint64_t *random, stru
 	text_add(t, "num_nodes,num_replicas,local_bsz,step_time,sync_time\n");
 	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
 		for (int per_node = 1; per_node; per_node = next_per_node(per_node, gpus)) {
-			struct throughput_place place = { wide[i], wide[i] * per_node };
+			struct throughput_place place =
+				throughput_place_on(wide[i], wide[i] * per_node);
 			char head[32];
 
 			snprintf(head, sizeof(head), "%d,%d,", place.nodes, place.replicas);

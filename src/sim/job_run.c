@@ -8,7 +8,7 @@
 
 static struct throughput_place place_of(const struct sim_job *job)
 {
-	return (struct throughput_place){ job->placement.n, job->placement.replicas };
+	return throughput_place_on(job->placement.n, job->placement.replicas);
 }
 
 static double batch_of(const struct sim_job *job)

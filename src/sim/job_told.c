@@ -45,12 +45,13 @@ static void model_goodput(const struct simulation *s, const struct sim_job *job,
 	for (int r = 1; r <= most; r++)
 		if (place_is_regular(s->kinds[kind].n_gpus, node, r))
 			t->goodput[r] = best_goodput(a, model,
-				(struct throughput_place){ (r + node - 1) / node, r });
+				throughput_place_on((r + node - 1) / node, r));
 }
 
 static double goodput_now(const struct sim_job *job, const struct goodput_model *model)
 {
-	struct throughput_place place = { job->placement.n, job->placement.replicas };
+	struct throughput_place place =
+		throughput_place_on(job->placement.n, job->placement.replicas);
 
 	return goodput_of(model, place, (double)job->configuration.local_batch_size,
 			  job->configuration.accumulation_steps);
@@ -123,7 +124,7 @@ static int update_time(struct simulation *s, const struct sim_job *job,
 {
 	const struct application *a = job_application(job);
 	int node = s->kinds[job->kind].gpus_per_node;
-	struct throughput_place packed = { (replicas + node - 1) / node, replicas };
+	struct throughput_place packed = throughput_place_on((replicas + node - 1) / node, replicas);
 	struct configuration sizes = sizes_spread(a, packed, job->spec->batch_size,
 						  s->manner.always_two_passes);
 	struct place_class place = place_class_packed(a, replicas, node);

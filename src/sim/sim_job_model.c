@@ -93,7 +93,8 @@ bool model_key_equal(const struct model_key *a, const struct model_key *b)
 struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 {
 	const struct application *a = job_application(job);
-	struct throughput_place place = { job->placement.n, job->placement.replicas };
+	struct throughput_place place =
+		throughput_place_on(job->placement.n, job->placement.replicas);
 	struct model_key key = {
 		.kind = job->kind, .nodes = place.nodes, .replicas = place.replicas,
 	};

@@ -53,7 +53,7 @@ static void add_kind(struct simulation *s, const char *name, int nodes, int gpus
 	for (int r = 1; r <= k->n_gpus; r++)
 		if (place_is_regular(k->n_gpus, node, r))
 			k->places[k->n_places++] =
-				(struct throughput_place){ (r + node - 1) / node, r };
+				throughput_place_on((r + node - 1) / node, r);
 }
 
 static void add_kinds(struct simulation *s)

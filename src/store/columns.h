@@ -38,6 +38,7 @@
 #define OBSERVED COLUMN_OBSERVED
 #define GRADIENT COLUMN_GRADIENT
 #define TRIED COLUMN_TRIED
+#define OF_TIER COLUMN_TIER
 #define INHERITED COLUMN_INHERITED
 
 /* A part of a table: the columns of a struct that is a member of ROW; more of struct table_part may

@@ -19,6 +19,12 @@ static const char *const suspends[N_SUSPEND_RULES + 1] = {
 };
 const struct field_names suspend_names = { suspends, N_SUSPEND_RULES, SUSPEND_AUTO };
 
+static const char *const worst_tiers[] = {
+	[TIER_UNKNOWN] = "any", [TIER_FAST] = "fast", [TIER_SWITCH] = "switch",
+	[TIER_NUMA] = "numa", NULL
+};
+const struct field_names worst_tier_names = { worst_tiers, TIER_FAR, TIER_UNKNOWN };
+
 static const char *const torch_parts[] = { "batch", "resume", NULL };
 static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL };
 
@@ -90,6 +96,10 @@ const struct declared_field declared_fields[] = {
 	{ { "not-kind", 0, OPTION_TEXT, "PATTERN", OFFSET(declared.not_kind), 0, 0,
 	    "run on no such kind of device", .target = FIELD_TEXT },
 	  COLUMN("not_kind", TEXT, not_kind, UNKNOWN_ZERO, 30, 0), BOTH },
+	{ { "tier", 0, OPTION_CHOICE, "TIER", OFFSET(worst_tier), 0, 0,
+	    "run only on devices that are joined so well, or better: fast (NVLink), switch, numa"
+	    " or any (default)", .choices = worst_tiers },
+	  COLUMN_OF_NAMES("worst_tier", worst_tier, worst_tier_names, 36), SUBMIT },
 	{ { "plan", 0, OPTION_LIST, "NAME[:KEY=VALUE,...]=ARGS", OFFSET(plans), 0, 0,
 	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
 	    " used, pollux-plans(7)" },

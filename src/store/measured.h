@@ -7,8 +7,8 @@
 
 struct stored_model {
 	const char *workload, *device_kind;	/* borrowed; written, never read */
-	/* a letter for each parameter: see store_models.c */
-	char basis[N_THROUGHPUT_PARAMS + 1];
+	/* a letter for each parameter, and where tiers are known for each: see store_models.c */
+	char basis[N_THROUGHPUT_PARAMS + CONFIGURATION_TIERS];
 	struct model_row model;
 };
 

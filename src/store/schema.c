@@ -425,6 +425,15 @@ static const char *const steps[] = {
 	" UPDATE runs SET workload = NEW.workload || coalesce(char(31) || plan || '#' || plan_hash,"
 	"  '') WHERE job_id = NEW.id; END;"
 	"CREATE INDEX jobs_with_plans ON jobs (workload) WHERE plans IS NOT NULL;",
+
+	/* 35 */
+	NULL,
+
+	/* 36: how long jobs waited for devices of a tier; wall clock */
+	"CREATE TABLE locality_waits ("
+	" time_s REAL NOT NULL, replicas INTEGER NOT NULL, tier TEXT NOT NULL,"
+	" wait_s REAL NOT NULL"
+	") STRICT;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -18,6 +18,8 @@ static const struct store_column of_configuration[] = {
 	C("share", INT, share, KNOWN, 32, OF_RUN | INHERITED),
 	CHARS("plan", plan, 34, OF_RUN | INHERITED),
 	C("width", INT, width, ZERO, 36, OF_RUN | INHERITED),
+	NAMES("tier", tier, ZERO, configuration_tier_names, 36,
+	      OF_RUN | INHERITED | OF_TIER | SUSPENSION),
 	{ { "batch_size", FIELD_BATCH_SIZE, 0, ZERO, NULL, 0 }, 1, OF_RUN | RUN_WANTED | GRADIENT },
 };
 #undef ROW
@@ -33,6 +35,8 @@ static const struct store_column of_job[] = {
 	C("submit_time_s", DOUBLE, submit_time_s, UNKNOWN, 1, SHOWN),
 	C("start_time_s", DOUBLE, start_time_s, UNKNOWN, 1, SHOWN),
 	C("end_time_s", DOUBLE, end_time_s, UNKNOWN, 1, SHOWN),
+	C("tier_wait_since_s", DOUBLE, tier_wait_since_s, UNKNOWN, 36, 0),
+	C("waiting_for_tier_until", DOUBLE, tier_wait_until_s, UNKNOWN, 36, SHOWN),
 	C("forgiven_runs", INT, forgiven_runs, KNOWN, 11, 0),
 	C("group_id", INT64, group_id, ZERO, 24, SHOWN),
 	C("group_index", INT, group_index, NEGATIVE, 24, SHOWN),

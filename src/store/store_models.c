@@ -14,14 +14,21 @@ static const char basis_letters[] = {
 	[FIT_FROM_PRIOR] = 'k',		/* by the kernels that were measured */
 };
 
+static enum fit_basis read_letter(const char **letters)
+{
+	const char *at = **letters ? memchr(basis_letters, *(*letters)++, sizeof(basis_letters))
+				   : NULL;
+
+	return at ? (enum fit_basis)(at - basis_letters) : FIT_TIED;
+}
+
 static void read_basis(const char *letters, struct fit_result *fit)
 {
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
-		const char *at = *letters ? memchr(basis_letters, *letters++, sizeof(basis_letters))
-					  : NULL;
-
-		fit->basis[i] = at ? (enum fit_basis)(at - basis_letters) : FIT_TIED;
-	}
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
+		fit->basis[i] = read_letter(&letters);
+	fit->tier_basis[TIER_UNKNOWN] = FIT_TIED;
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
+		fit->tier_basis[t] = read_letter(&letters);
 }
 
 int store_model_get(struct store *s, const char *workload, const char *device_kind,
@@ -40,6 +47,14 @@ int store_model_get(struct store *s, const char *workload, const char *device_ki
 	return rc < 0 ? -1 : 0;
 }
 
+static bool tiers_are_known(const struct fit_result *fit)
+{
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
+		if (fit->tier_basis[t] != FIT_TIED)
+			return true;
+	return false;
+}
+
 int store_model_set(struct store *s, const char *workload, const char *device_kind,
 		    const struct model_row *m, struct err *err)
 {
@@ -47,6 +62,8 @@ int store_model_set(struct store *s, const char *workload, const char *device_ki
 
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		row.basis[i] = basis_letters[m->fit.basis[i]];
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS && tiers_are_known(&m->fit); t++)
+		row.basis[N_THROUGHPUT_PARAMS - 1 + t] = basis_letters[m->fit.tier_basis[t]];
 	return rows_put(s, &models_table, &row, "true", err);
 }
 

@@ -87,8 +87,10 @@ int store_run_give_devices(struct store *s, const struct run *run, struct err *e
 {
 	int changed;
 
-	if (sql_run(s, &changed, err, "UPDATE runs SET suspension = 'resuming' WHERE id = ?"
-		    " AND state = 'running' AND suspension = 'suspended'", "i", run->id))
+	if (sql_run(s, &changed, err, "UPDATE runs SET suspension = 'resuming',"
+		    " tier = nullif(?, '') WHERE id = ?"
+		    " AND state = 'running' AND suspension = 'suspended'", "ti",
+		    configuration_tier_names.names[run->configuration.tier], run->id))
 		return -1;
 	return changed == 1 ? run_devices_replace(s, run, err) : 0;
 }

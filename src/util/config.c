@@ -265,6 +265,21 @@ static int set_slurm_lease(struct config *c, const char *value)
 	return 0;
 }
 
+/* "auto"; "0"; "5m": no longer than that. */
+static int set_locality_wait(struct config *c, const char *value)
+{
+	double s;
+
+	if (!strcmp(value, "auto")) {
+		c->locality_wait_s = (double)INFINITY;
+		return 0;
+	}
+	if (number_parse_duration(value, &s) || s < 0)
+		return -1;
+	c->locality_wait_s = s;
+	return 0;
+}
+
 static const struct setting {
 	const char *name;
 	const char *variable;		/* name in the environment */
@@ -301,6 +316,8 @@ static const struct setting {
 	{ "slurm_dir", "POLLUX_SLURM_DIR", set_slurm_dir, "the full name of a directory" },
 	{ "slurm_lease", "POLLUX_SLURM_LEASE", set_slurm_lease,
 	  "a time from 2s to 1h (such as 60s)" },
+	{ "locality_wait", "POLLUX_LOCALITY_WAIT", set_locality_wait,
+	  "auto, 0 or a time (such as 5m)" },
 };
 static const size_t n_settings = sizeof(settings) / sizeof(settings[0]);
 
@@ -329,8 +346,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 		       "unknown setting '%.60s' in '%s' line %d; there are slots, slice, policy, "
 		       "torch, suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 		       "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
-		       "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir and "
-		       "slurm_lease",
+		       "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, "
+		       "slurm_lease and locality_wait",
 		       name, at->path, at->line);
 }
 
@@ -459,7 +476,7 @@ static const struct config defaults = {
 	.slurm_lease_s = CONFIG_DEFAULT_SLURM_LEASE_S,
 	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
-	.guaranteed_devices = CONFIG_GUARANTEED_ALL,
+	.guaranteed_devices = CONFIG_GUARANTEED_ALL, .locality_wait_s = (double)INFINITY,
 };
 
 int config_load(struct config *c, const char *path, struct err *err)

@@ -102,6 +102,21 @@ static void print_parameters(struct json *j, const struct fit_result *fit)
 	json_end(j);
 }
 
+/* Of the tiers of which something is known. */
+static void print_tiers(struct json *j, const struct fit_result *fit)
+{
+	json_object(j, "tiers");
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++) {
+		if (fit->tier_basis[t] == FIT_TIED)
+			continue;
+		json_object(j, configuration_tier_name((enum configuration_tier)t));
+		json_number(j, "factor", exp(fit->params.ln_tier[t]));
+		json_string(j, "basis", fit_basis_name(fit->tier_basis[t]));
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void print_observation(struct json *j, const struct explanation *e,
 			      const struct pool_entry *seen)
 {
@@ -113,6 +128,7 @@ static void print_observation(struct json *j, const struct explanation *e,
 	json_integer(j, "replicas", c->replicas);
 	json_integer(j, "local_batch_size", c->local_batch_size);
 	json_integer(j, "accumulation_steps", c->accumulation_steps);
+	json_string(j, "tier", configuration_tier_name(c->tier));
 	json_integer(j, "n_steps", o->n_steps);
 	json_integer(j, "n_windows", o->n_windows);
 	json_number(j, "step_time_s", o->step_time_s);
@@ -132,6 +148,7 @@ void explanation_print_json_model(struct json *j, const struct explanation *e)
 	}
 	json_object(j, "model");
 	print_parameters(j, &m->fit);
+	print_tiers(j, &m->fit);
 	json_integer(j, "n_observations", m->fit.n_observations);
 	json_integer(j, "n_steps", m->n_steps);
 	json_integer(j, "measured_replicas", m->max_replicas);

@@ -59,7 +59,7 @@ static void add_devices(const struct explanation *e, struct text *t)
 static void add_size(const struct explanation *e, double batch_size, struct text *t)
 {
 	struct goodput_model g = job_model_on(&e->model, e->replicas);
-	struct throughput_place place = { 1, e->replicas };
+	struct throughput_place place = throughput_place_on(1, e->replicas);
 	double share = batch_size / e->replicas, passes = 1, rate, goodput;
 
 	if (e->replicas == 1 && batch_size > (double)g.initial_batch_size && !g.noise_is_measured)

@@ -149,6 +149,22 @@ static const char *const units[N_THROUGHPUT_PARAMS] = {
 	[BETA_SYNC_NODE] = "a replica above 2", [GAMMA] = "1: after one another, 10: at once",
 };
 
+/* The factors on the time of a synchronisation, where several tiers were measured. */
+static void add_tiers(struct table *t, const struct fit_result *fit)
+{
+	int n_measured = 0;
+
+	for (int tier = TIER_FAST; tier < CONFIGURATION_TIERS; tier++)
+		n_measured += fit->tier_basis[tier] == FIT_FROM_DATA;
+	for (int tier = TIER_FAST; n_measured > 1 && tier < CONFIGURATION_TIERS; tier++) {
+		table_cell(t, "kappa_%s",
+			   configuration_tier_name((enum configuration_tier)tier));
+		table_cell(t, "%.2f", exp(fit->params.ln_tier[tier]));
+		table_text(t, "factor on a step's sync there");
+		table_text(t, fit_basis_name(fit->tier_basis[tier]));
+	}
+}
+
 void explanation_print_parameters(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -169,6 +185,7 @@ void explanation_print_parameters(const struct explanation *e, const struct outp
 		table_text(&t, units[i]);
 		table_text(&t, fit_basis_name(e->knowledge.model.fit.basis[i]));
 	}
+	add_tiers(&t, &e->knowledge.model.fit);
 	table_end(&t, out);
 }
 

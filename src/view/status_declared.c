@@ -128,6 +128,8 @@ static void print_seldom(const struct declaration *declared, const struct status
 	if (declared->not_kind)
 		text_addf(t, "%snot %s", t->length ? ", " : "", declared->not_kind);
 	print_if_any(out, "kind", t);
+	if (declared->worst_tier != TIER_UNKNOWN)
+		output_line(out, "tier", worst_tier_names.names[declared->worst_tier]);
 	status_add_number(t, "noise scale", declared->noise_scale);
 	print_if_any(out, "noise", t);
 	if (isfinite(declared->gpu_memory_bytes))

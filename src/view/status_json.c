@@ -54,6 +54,7 @@ static void print_configuration(struct json *j, const struct run *run)
 	json_string(j, "device_kind", run_held(run) ? run->devices[0].kind : NULL);
 	json_positive(j, "batch_size", configuration_batch_size(c));
 	json_string(j, "plan", c->plan[0] ? c->plan : NULL);
+	json_string(j, "tier", configuration_tier_name(c->tier));
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer_if(j, "accumulation_steps", c->accumulation_steps, c->local_batch_size > 0);
 }
@@ -117,6 +118,7 @@ static void print_observation(struct json *j, const struct observation_row *row)
 	json_integer(j, "replicas", c->replicas);
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer(j, "accumulation_steps", c->accumulation_steps);
+	json_string(j, "tier", configuration_tier_name(c->tier));
 	json_integer(j, "n_steps", o->n_steps);
 	json_integer(j, "n_windows", o->n_windows);
 	json_integer(j, "n_dropped", o->n_dropped);

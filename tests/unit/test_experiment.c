@@ -66,7 +66,8 @@ struct world {
 static void world_init(struct world *w, struct experiment_limits limits)
 {
 	memset(w, 0, sizeof(*w));
-	w->truth = (struct throughput_params){ 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 1 };
+	w->truth = (struct throughput_params){
+		0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 1, { 0 } };
 	w->e = (struct experiment){
 		.limits = limits, .points = w->points, .launch_s = 0.5, .share_s = 5,
 		.left_s = 1000,
@@ -362,7 +363,8 @@ static void test_gain(void)
 {
 	struct experiment_limits limits = { .min_replicas = 1, .max_replicas = 4, .batch_size = 100,
 					    .min_batch_size = 100, .max_batch_size = 1600 };
-	struct throughput_params p = { 0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2 };
+	struct throughput_params p = {
+		0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2, { 0 } };
 	struct experiment_grid grid = experiment_grid_make(&limits, 1600, 2);
 	struct experiment_point first = { .configuration = configuration_make(1, 100, 1),
 					  .weight = 1, .sync_known = true };

@@ -15,10 +15,10 @@ static const double not_known = (double)NAN;
 static const struct fit_options no_penalty = { .max_evaluations = 5000 };
 
 static const struct throughput_params truths[] = {
-	{ .05, .002, .01, .004, .04, .006, 2.2 },
-	{ .1, .01, .05, .01, .1, .02, 1 },
-	{ .02, .0003, .03, .001, .06, .0007, 5 },
-	{ .3, .1, .2, .02, .5, .01, 1.5 },
+	{ .05, .002, .01, .004, .04, .006, 2.2, { 0 } },
+	{ .1, .01, .05, .01, .1, .02, 1, { 0 } },
+	{ .02, .0003, .03, .001, .06, .0007, 5, { 0 } },
+	{ .3, .1, .2, .02, .5, .01, 1.5, { 0 } },
 };
 #define N_TRUTHS 4
 
@@ -45,7 +45,7 @@ static double param(const struct throughput_params *p, int i)
 static struct fit_observation observe(const struct throughput_params *p, int nodes, int replicas,
 				      int64_t m, double noise)
 {
-	struct throughput_place place = { .nodes = nodes, .replicas = replicas };
+	struct throughput_place place = throughput_place_on(nodes, replicas);
 	double grad = throughput_grad_time(p, (double)m) * exp(noise * normal());
 	double update = throughput_update_time(p, place, (double)m) * exp(noise * normal());
 
@@ -171,12 +171,12 @@ static void test_noisy(void)
 
 static struct throughput_params with(const struct throughput_params *p, int i, double value)
 {
-	struct throughput_params q;
+	struct throughput_params q = { .gamma = 0 };
 	double array[N_THROUGHPUT_PARAMS];
 
 	memcpy(array, p, sizeof(array));
 	array[i] = value;
-	memcpy(&q, array, sizeof(q));
+	memcpy(&q, array, sizeof(array));
 	return q;
 }
 

@@ -80,7 +80,7 @@ static struct throughput_place random_place(int most)
 {
 	int replicas = (int)whole(1, most), nodes = uniform() < 0.5 ? 1 : (int)whole(1, replicas);
 
-	return (struct throughput_place){ .nodes = nodes, .replicas = replicas };
+	return throughput_place_on(nodes, replicas);
 }
 
 /* The limits as pollux/goodput.h states them. */
@@ -207,13 +207,13 @@ static void test_learning_rates(void)
 	ok(!lr_rule_parse(&rule, "cosine"), "no such rule");
 }
 
-static const struct throughput_params params = { .05, .002, .01, .004, .04, .006, 2 };
+static const struct throughput_params params = { .05, .002, .01, .004, .04, .006, 2, { 0 } };
 
 static void test_goodput_of(void)
 {
 	struct goodput_model g = { .params = params, .noise_scale = 1000,
 				   .initial_batch_size = 128 };
-	struct throughput_place place = { .nodes = 1, .replicas = 4 };
+	struct throughput_place place = throughput_place_on(1, 4);
 
 	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13, "by hand");
 }
@@ -222,8 +222,8 @@ static void test_limits(void)
 {
 	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128,
 				   .max_batch_size = 4096, .accumulates = true };
-	struct throughput_place one = { .nodes = 1, .replicas = 1 };
-	struct throughput_place three = { .nodes = 1, .replicas = 3 };
+	struct throughput_place one = throughput_place_on(1, 1);
+	struct throughput_place three = throughput_place_on(1, 3);
 	struct goodput_choice c;
 
 	goodput_best(&g, one, &c);
@@ -247,7 +247,7 @@ static void test_limits(void)
 	is_int(configuration_batch_size(&c.configuration), 129, "or is the next that spreads");
 	g.max_batch_size = 0;
 	ok(!goodput_best(&g, three, &c), "unless it may not grow at all");
-	ok(!goodput_best(&g, (struct throughput_place){ 0, 0 }, &c), "no replicas, no goodput");
+	ok(!goodput_best(&g, throughput_place_on(0, 0), &c), "no replicas, no goodput");
 }
 
 int main(void)

@@ -68,7 +68,7 @@ static void test_sync(void)
 					       .gamma = 9 },
 				   .basis = { [ALPHA_SYNC_NODE] = FIT_TIED,
 					      [BETA_SYNC_NODE] = FIT_FROM_PENALTY } };
-	struct throughput_params p = { 1, 2, 3, 4, 5, 6, 7 };
+	struct throughput_params p = { 1, 2, 3, 4, 5, 6, 7, { 0 } };
 
 	kind_ratio_fill_sync(&p, &to, &from, 2);
 	near(p.alpha_sync_local, 0.4, 1e-12, "measured on the other kind: scaled");

@@ -201,7 +201,7 @@ static void test_unseen(void)
 	near(f.params.alpha_sync_local, 0.004, 1e-6, "synchronisation is as expected");
 	near(f.params.beta_sync_local, 0.002, 1e-6, "and its growth");
 	near(f.params.alpha_sync_node, 0.0044, 1e-6, "nodes are no better linked");
-	near(throughput_step_time(&f.params, (struct throughput_place){ 1, 4 }, 72, 1),
+	near(throughput_step_time(&f.params, throughput_place_on(1, 4), 72, 1),
 	     0.084 + 0.008, 1e-5, "so is a step that nobody saw");
 	ok(is_basis(&f, "kdkkttp"), "and each says what it rests on");
 	ok(f.stop == FIT_CONVERGED, "converged");
@@ -210,9 +210,10 @@ static void test_unseen(void)
 
 static double truth(int replicas, double m)
 {
-	static const struct throughput_params p = { 0.03, 0.0005, 0.02, 0.003, 1e-8, 1e-8, 1.5 };
+	static const struct throughput_params p = { 0.03, 0.0005, 0.02, 0.003, 1e-8, 1e-8, 1.5,
+						    { 0 } };
 
-	return throughput_step_time(&p, (struct throughput_place){ 1, replicas }, m, 1);
+	return throughput_step_time(&p, throughput_place_on(1, replicas), m, 1);
 }
 
 /* Where the data tell, it does not matter what was expected. */
@@ -231,7 +232,7 @@ static void test_seen(void)
 	with = fit(o, n, &wrong);
 	near(with.params.alpha_grad, without.params.alpha_grad, 1e-3, "a pass seen at four sizes");
 	near(with.params.beta_grad, without.params.beta_grad, 1e-3, "is what it is");
-	near(throughput_step_time(&with.params, (struct throughput_place){ 1, 4 }, 100, 1),
+	near(throughput_step_time(&with.params, throughput_place_on(1, 4), 100, 1),
 	     truth(4, 100), 0.02, "and a step on four replicas");
 	ok(is_basis(&with, "ddddttd"), "from the data");
 }

@@ -179,14 +179,14 @@ static void constants(const struct application *a)
 
 static void spread(const struct application *a)
 {
-	struct configuration s = sizes_spread(a, (struct throughput_place){ 1, 1 }, 8, false);
+	struct configuration s = sizes_spread(a, throughput_place_on(1, 1), 8, false);
 
 	ok(s.local_batch_size == 8 && s.accumulation_steps == 1, "the initial batch in one pass");
-	s = sizes_spread(a, (struct throughput_place){ 1, 1 }, 8, true);
+	s = sizes_spread(a, throughput_place_on(1, 1), 8, true);
 	ok(s.local_batch_size == 4 && s.accumulation_steps == 2, "in two, where asked for");
-	s = sizes_spread(a, (struct throughput_place){ 1, 1 }, 10, false);
+	s = sizes_spread(a, throughput_place_on(1, 1), 10, false);
 	ok(s.local_batch_size == 5 && s.accumulation_steps == 2, "a larger one on one GPU in two");
-	s = sizes_spread(a, (struct throughput_place){ 1, 3 }, 16, false);
+	s = sizes_spread(a, throughput_place_on(1, 3), 16, false);
 	ok(s.local_batch_size == 5 && s.accumulation_steps == 1,
 	   "rounded up, but not above the largest");
 }

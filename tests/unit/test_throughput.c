@@ -11,12 +11,12 @@
 #include "pollux/throughput.h"
 #include "tap.h"
 
-static const struct throughput_params params = { .05, .002, .01, .004, .04, .006, 3 };
+static const struct throughput_params params = { .05, .002, .01, .004, .04, .006, 3, { 0 } };
 
 static void test_values(void)
 {
-	struct throughput_place alone = { 1, 1 }, pair = { 1, 2 }, node = { 1, 4 },
-				nodes = { 2, 5 };
+	struct throughput_place alone = throughput_place_on(1, 1), pair = throughput_place_on(1, 2),
+				node = throughput_place_on(1, 4), nodes = throughput_place_on(2, 5);
 
 	near(throughput_grad_time(&params, 64), 0.178, 1e-14, "T_grad");
 	near(throughput_sync_time(&params, alone), 0, 0, "one replica synchronises with nobody");
@@ -32,7 +32,7 @@ static void test_values(void)
 /* All passes are counted: of one, none is without an update. The published code counts one less. */
 static void test_accumulation(void)
 {
-	struct throughput_place node = { 1, 4 };
+	struct throughput_place node = throughput_place_on(1, 4);
 	double update = throughput_update_time(&params, node, 64);
 
 	near(throughput_step_time(&params, node, 64, 1), update, 1e-15, "one pass is the update");
@@ -43,7 +43,7 @@ static void test_accumulation(void)
 static void test_overlap(void)
 {
 	struct throughput_params p = params;
-	struct throughput_place node = { 1, 4 };
+	struct throughput_place node = throughput_place_on(1, 4);
 
 	p.gamma = 1;
 	near(throughput_update_time(&p, node, 64), 0.178 + 0.018, 1e-14,
@@ -58,19 +58,19 @@ static void test_overlap(void)
 
 static double time_with(int param, double value, double s, struct throughput_place place)
 {
-	struct throughput_params p;
+	struct throughput_params p = { .gamma = 0 };
 	double array[N_THROUGHPUT_PARAMS];
 
 	memcpy(array, &params, sizeof(array));
 	array[param] = value;
-	memcpy(&p, array, sizeof(p));
+	memcpy(&p, array, sizeof(array));
 	return throughput_step_time(&p, place, 64, s);
 }
 
 static void test_slope(void)
 {
 	static const struct throughput_place places[] = {
-		{ 1, 1 }, { 1, 2 }, { 1, 4 }, { 2, 2 }, { 2, 5 }
+		{ 1, 1, 0 }, { 1, 2, 0 }, { 1, 4, 0 }, { 2, 2, 0 }, { 2, 5, 0 }
 	};
 	struct throughput_slope slope;
 	double array[N_THROUGHPUT_PARAMS], worst = 0;

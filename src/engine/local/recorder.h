@@ -75,6 +75,8 @@ struct recorder {
 	/* The workload of the one other run on the device; "": the run is alone there; "*": there
 	 * are several others. */
 	char beside[RECORDER_BESIDE_SIZE];
+	enum configuration_tier tier;	/* of the devices that the step times are of */
+	bool tier_is_known;
 	bool spans_pause;		/* the next step began before the run was suspended */
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
@@ -141,5 +143,9 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 /* Writes what changed since the last write; the running time alone only every 30 s. After a failure
  * everything is kept for the next write. */
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err);
+
+/* recorder_tier.c: drops the step times so far if the run has come back to devices of another
+ * tier. */
+void recorder_see_tier(struct recorder *r, const struct run *run);
 
 #endif

@@ -1,0 +1,17 @@
+/* recorder_tier.c - step times count for one tier of devices. */
+#include "recorder.h"
+
+/* Step times on devices that are joined otherwise are others: a suspended run may have come back
+ * to such devices. */
+void recorder_see_tier(struct recorder *r, const struct run *run)
+{
+	bool changed = r->tier_is_known && r->tier != run->configuration.tier;
+
+	r->tier = run->configuration.tier;
+	r->tier_is_known = true;
+	if (!changed)
+		return;
+	step_stats_init(&r->stats);
+	r->last_step = -1;
+	observation_init(&r->earlier);
+}

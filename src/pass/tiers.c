@@ -1,0 +1,223 @@
+/* tiers.c - the tiers of the usable devices, and what candidates make of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kinds.h"
+#include "pollux/mem.h"
+#include "tiers.h"
+
+static int n_kinds(const struct decision *d)
+{
+	return d->n_kinds > 0 ? d->n_kinds : 1;
+}
+
+/* --- which tiers there are --- */
+
+/* Those that jobs may have now or, when other people leave them, later. */
+static void mark_kind(const struct snapshot *s, const struct decision *d, int kind, bool *in)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		in[i] = (d->usable[i] || (s->elsewhere && s->elsewhere[i])) &&
+			(d->n_kinds == 0 || d->kind_of[i] == kind);
+}
+
+static void find_best(struct pass_tiers *t, int kind, const bool *in)
+{
+	enum configuration_tier *best = &t->best[(size_t)kind * (size_t)t->n_best];
+	int r = 2;
+
+	for (int link = 0; link < TIER_LINKS && r < t->n_best; link++)
+		for (int n = tier_largest_set(&t->links, in, link); r <= n && r < t->n_best; r++)
+			best[r] = (enum configuration_tier)(TIER_FAST + link);
+	for (; r < t->n_best; r++)
+		best[r] = TIER_FAR;
+}
+
+/* Where all pairs are alike, one look at them suffices. */
+static void find_only(struct pass_tiers *t, int kind, const bool *in)
+{
+	int link = tier_of_set(&t->links, in);
+
+	for (int r = 2; r < t->n_best && link != TIER_NONE; r++)
+		t->best[(size_t)kind * (size_t)t->n_best + (size_t)r] =
+			(enum configuration_tier)(TIER_FAST + link);
+}
+
+void tiers_find(const struct snapshot *s, struct decision *d)
+{
+	struct pass_tiers *t = xcalloc(1, sizeof(*t));
+	size_t n = (size_t)s->devices.count, kinds = (size_t)n_kinds(d);
+	bool *in = xcalloc(n, sizeof(*in));
+
+	d->tiers = t;
+	/* Tiers are those of one machine. */
+	if (d->n_nodes < 2)
+		t->links = (struct tier_links){ s->devices.count, s->devices.links };
+	t->n_best = d->n_usable + d->n_elsewhere + 1;
+	t->best = xcalloc(kinds * (size_t)t->n_best, sizeof(*t->best));
+	for (int k = 0; t->links.links && k < n_kinds(d); k++) {
+		mark_kind(s, d, k, in);
+		if (tiers_of_set(&t->links, in) > 1) {
+			t->several = true;
+			find_best(t, k, in);
+		} else {
+			find_only(t, k, in);
+		}
+	}
+	free(in);
+	for (int j = 0; j < d->n; j++)
+		t->pinned |= d->candidates[j].job->declared.worst_tier != TIER_UNKNOWN;
+	t->kept = xcalloc(n, sizeof(*t->kept));
+	t->promised = xcalloc(n, sizeof(*t->promised));
+	t->holds = xcalloc((size_t)d->n, sizeof(*t->holds));
+	t->goodput = xcalloc((size_t)d->n * kinds, sizeof(*t->goodput));
+}
+
+void tiers_free(struct pass_tiers *t, const struct decision *d)
+{
+	if (!t)
+		return;
+	for (int i = 0; i < d->n * n_kinds(d); i++)
+		free(t->goodput[i]);
+	free(t->goodput);
+	free(t->holds);
+	free(t->promised);
+	free(t->kept);
+	free(t->best);
+	free(t);
+}
+
+void tiers_tell_model(const struct decision *d, int kind, struct job_model *m)
+{
+	if (!d->tiers)
+		return;
+	m->best_tier = &d->tiers->best[(size_t)kind * (size_t)d->tiers->n_best];
+	m->n_best_tier = d->tiers->n_best;
+}
+
+/* --- what candidates make of them --- */
+
+static const struct job_model *model_on(const struct decision *d, int j, int kind)
+{
+	const struct candidate *c = &d->candidates[j];
+	bool by_kind = c->on_kind && d->n_kinds > 0;
+	const struct goodput_table *table = by_kind ? c->on_kind[kind].table : c->table;
+
+	if (!table || table->assumed || c->plans)
+		return NULL;
+	return by_kind ? &c->on_kind[kind].model : &c->model;
+}
+
+double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
+{
+	const struct job_model *m = model_on(d, j, kind);
+	struct throughput_place place = throughput_place_on(1, r);
+	struct goodput_choice choice;
+
+	place.tier = tier;
+	return m && m->known && job_model_best_at(m, place, &choice) ? choice.goodput
+								     : (double)NAN;
+}
+
+static const double **values_of(struct sched_job *job, const struct decision *d, int kind)
+{
+	return d->n_kinds > 0 ? &job->kind_goodput[kind] : &job->goodput;
+}
+
+bool tiers_set_value(struct decision *d, int j, int kind, int r, double value)
+{
+	struct sched_job *job = &d->sched_jobs[j];
+	const double **values = values_of(job, d, kind);
+	double **own = &d->tiers->goodput[j * n_kinds(d) + kind];
+	int most = job->max_replicas < d->tiers->n_best - 1 ? job->max_replicas
+							      : d->tiers->n_best - 1;
+
+	if (!*values || r > most || isnan((*values)[r]) || !(isnan(value) || value < (*values)[r]))
+		return false;
+	if (!*own) {
+		*own = xcalloc((size_t)job->max_replicas + 1, sizeof(**own));
+		for (int i = 0; i <= job->max_replicas; i++)
+			(*own)[i] = i <= most ? (*values)[i] : (double)NAN;
+		*values = *own;
+	}
+	(*own)[r] = value;
+	return true;
+}
+
+enum configuration_tier tiers_given(const struct snapshot *s, const struct decision *d, int j)
+{
+	bool *in = xcalloc((size_t)s->devices.count, sizeof(*in));
+	int link = TIER_NONE;
+
+	for (int i = 0; i < s->devices.count; i++)
+		in[i] = decision_gives(d, j, i);
+	if (d->tiers && d->tiers->links.links)
+		link = tier_of_set(&d->tiers->links, in);
+	free(in);
+	return link == TIER_NONE ? TIER_UNKNOWN : (enum configuration_tier)(TIER_FAST + link);
+}
+
+/* The most devices that can be joined as well as the job demands. */
+static int most_joined(const struct snapshot *s, const struct decision *d,
+		       enum configuration_tier worst)
+{
+	struct tier_links links = { s->devices.count, s->devices.links };
+	bool *in = xcalloc((size_t)s->devices.count, sizeof(*in));
+	int most = 1;
+
+	for (int k = 0; links.links && k < n_kinds(d); k++) {
+		int n;
+
+		mark_kind(s, d, k, in);
+		n = tier_largest_set(&links, in, (int)worst - TIER_FAST);
+		most = n > most ? n : most;
+	}
+	free(in);
+	return most;
+}
+
+bool waits_for_tier(const struct snapshot *s, const struct job *job, struct decision *d)
+{
+	enum configuration_tier worst = job->declared.worst_tier;
+	int least = job->declared.min_replicas;
+
+	/* Tiers are those of one machine. */
+	if (s->devices.count && *s->devices.items[0].node)
+		return false;
+	if (worst == TIER_UNKNOWN || least < 2 || most_joined(s, d, worst) >= least)
+		return false;
+	pass_over(d, job, false, xasprintf("no %d devices here are joined as --tier %s demands",
+					   least, worst_tier_names.names[worst]), (double)NAN);
+	return true;
+}
+
+static void obey_tier(const struct snapshot *s, struct decision *d, int j)
+{
+	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
+	struct sched_job *job = &d->sched_jobs[j];
+	int most;
+
+	if (worst == TIER_UNKNOWN)
+		return;
+	most = most_joined(s, d, worst);
+	if (most < job->max_replicas)
+		job->max_replicas = most > job->min_replicas ? most : job->min_replicas;
+}
+
+void tiers_weigh(const struct snapshot *s, struct decision *d)
+{
+	for (int j = 0; d->tiers->pinned && j < d->n; j++)
+		obey_tier(s, d, j);
+	for (int j = 0; d->tiers->several && j < d->n; j++) {
+		const struct run *run = d->candidates[j].run;
+		int r = run ? run->configuration.replicas : 0, kind = d->sched_jobs[j].kind;
+		double value;
+
+		if (r < 2 || run->configuration.tier == TIER_UNKNOWN)
+			continue;
+		value = tiers_value(d, j, kind, r, run->configuration.tier);
+		if (value > 0)
+			tiers_set_value(d, j, kind, r, value);
+	}
+}

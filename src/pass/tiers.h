@@ -1,0 +1,70 @@
+/* tiers.h - devices that are joined better and worse, in a decision: private to src/pass. Where all
+ * pairs of devices are joined alike, there is one tier: nothing here changes a decision.
+ *
+ * A job is weighed at the best tier that so many devices can have. Once the devices are assigned, a
+ * job that got worse ones either waits (tier_wait.h) or has its goodput on them in the next round;
+ * then the policy is asked again, about the jobs that do not wait and the devices that are not kept
+ * for those that do. */
+#ifndef POLLUX_PASS_TIERS_H
+#define POLLUX_PASS_TIERS_H
+
+#include "decision.h"
+#include "pollux/tier_wait.h"
+
+/* A job that waits for devices of a better tier; times are on the boot clock. */
+struct tier_hold {
+	bool waits;
+	int tier;
+	double since_s;
+	double until_s;			/* infinite: it accepts no others */
+	double start_s;			/* expected */
+};
+
+struct pass_tiers {
+	struct tier_links links;	/* of the snapshot's devices */
+	bool several;
+	bool pinned;			/* a candidate has --tier */
+	/* Owned; [kind * n_best + r]: the best tier that r devices of the kind can have. */
+	enum configuration_tier *best;
+	int n_best;
+	bool *kept;			/* owned; by device: free, for a job that waits */
+	bool *promised;			/* owned; by device: to a job that waits */
+	struct tier_hold *holds;	/* owned; by candidate */
+	/* Owned; [candidate * kinds + kind]: the candidate's own goodput by number of devices;
+	 * NULL: that of its table. */
+	double **goodput;
+};
+
+/* tiers.c */
+/* Finds out which tiers there are, once the kinds of the usable devices are known. */
+void tiers_find(const struct snapshot *s, struct decision *d);
+void tiers_free(struct pass_tiers *t, const struct decision *d);
+/* Tells the model the best tiers of devices of the kind. */
+void tiers_tell_model(const struct decision *d, int kind, struct job_model *m);
+/* Once all candidates are weighed: a run on worse devices is worth what it makes of them. Jobs with
+ * --tier get no more devices than can be joined so well. */
+void tiers_weigh(const struct snapshot *s, struct decision *d);
+/* The tier of the devices that the candidate is given; TIER_UNKNOWN: of one device. */
+enum configuration_tier tiers_given(const struct snapshot *s, const struct decision *d, int j);
+/* What the candidate makes of r devices of a kind and tier; NaN: not known. */
+double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier);
+/* Gives the candidate another goodput for r devices of the kind. False: it has none, or this. */
+bool tiers_set_value(struct decision *d, int j, int kind, int r, double value);
+/* True if no devices here are joined as well as --tier demands; the job is then passed over. */
+bool waits_for_tier(const struct snapshot *s, const struct job *job, struct decision *d);
+
+/* tiers_settle.c: who waits and who moves, once devices are assigned. again: decides and assigns
+ * again, without the jobs that wait. */
+void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
+		  void (*again)(const struct snapshot *s, struct decision *d,
+				struct sched_input *in));
+
+/* tiers_words.c */
+void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,
+			const struct tier_offer *o, const struct tier_answer *a);
+void tiers_explain_move(const struct snapshot *s, struct decision *d, int j, const bool *set,
+			int tier, double gain);
+/* How devices of this distance are joined: "NVLink", "one switch". */
+const char *tier_words(const struct snapshot *s, int tier);
+
+#endif

@@ -1,0 +1,303 @@
+/* tiers_settle.c - who waits for devices that are joined better, and who moves to such devices,
+ * once the policy has decided and devices were assigned. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "tiers.h"
+
+/* Rounds of deciding again; then what was assigned stands. */
+#define MOST_ROUNDS 32
+/* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
+#define LENGTH_SLICES 12
+/* A job is left alone for so long after its launch, as in sched/curve.h. */
+#define SETTLE_RELAUNCHES 2
+#define SETTLE_SLICES 0.1
+
+/* --- what is known of a candidate --- */
+
+/* The number of devices and the goodput that a length in device-seconds is counted in. */
+static double unit_of(const struct decision *d, int j)
+{
+	const struct sched_job *job = &d->sched_jobs[j];
+	const double *values = d->n_kinds > 0 ? job->kind_goodput[d->choices[j].kind] : job->goodput;
+
+	for (int r = 1; values && r <= job->max_replicas && r < d->tiers->n_best; r++)
+		if (values[r] > 0)
+			return values[r] / r;
+	return (double)NAN;
+}
+
+static double work_of(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct sched_job *job = &d->sched_jobs[j];
+
+	if (!isnan(job->remaining_samples))
+		return job->remaining_samples;
+	return unit_of(d, j) * (fmax(job->attained_service_device_s, 0) +
+				LENGTH_SLICES * s->config->slice_s);
+}
+
+/* When a running job that keeps its devices ends, as far as its work is known. */
+static double ends_s(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct sched_job *job = &d->sched_jobs[j];
+	const struct run *run = d->candidates[j].run;
+	int r = d->choices[j].replicas, kind = d->choices[j].kind;
+	double rate = job->goodput_now;
+
+	if (isnan(rate))
+		rate = r > 1 ? tiers_value(d, j, kind, r, run->configuration.tier)
+			     : unit_of(d, j);
+	return s->now_boot_s + job->remaining_samples / rate;
+}
+
+static bool is_running_on(const struct snapshot *s, const struct run *run, int device)
+{
+	for (int i = 0; run && i < run_held(run); i++)
+		if (device_is_same(&s->devices.items[device], &run->devices[i]))
+			return true;
+	return false;
+}
+
+/* True if the job goes on where it is. */
+static bool stays(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct run *run = d->candidates[j].run;
+
+	if (!run || d->choices[j].replicas != run->configuration.replicas)
+		return false;
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->owner[i] == j && !is_running_on(s, run, i))
+			return false;
+	return true;
+}
+
+/* When each device is free for the candidate. */
+static double *free_times(const struct snapshot *s, const struct decision *d, int j)
+{
+	double *free_s = xcalloc((size_t)s->devices.count, sizeof(*free_s));
+
+	for (int i = 0; i < s->devices.count; i++) {
+		int k = d->owner[i];
+
+		if (!d->usable[i] || d->tiers->promised[i] || d->tiers->kept[i])
+			free_s[i] = HUGE_VAL;
+		else if (k == ASSIGN_FREE || k == j)
+			free_s[i] = s->now_boot_s;
+		else
+			free_s[i] = k < d->n && stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
+		if (d->n_kinds > 0 && d->kind_of[i] != d->choices[j].kind)
+			free_s[i] = HUGE_VAL;
+	}
+	return free_s;
+}
+
+/* --- waiting --- */
+
+/* From the wall clock, which may have been set back. */
+static double since_s(const struct snapshot *s, const struct job *job)
+{
+	if (isnan(job->tier_wait_since_s))
+		return s->now_boot_s;
+	return s->now_boot_s - fmax(s->now_wall_s - job->tier_wait_since_s, 0);
+}
+
+static struct tier_offer offer_to(const struct snapshot *s, const struct decision *d, int j,
+				  const double *free_s)
+{
+	const struct job *job = d->candidates[j].job;
+	enum configuration_tier worst = job->declared.worst_tier;
+	int r = d->choices[j].replicas;
+	struct tier_offer o = {
+		.links = d->tiers->links, .free_s = free_s, .replicas = r,
+		.now_s = s->now_boot_s, .tier_now = (int)tiers_given(s, d, j) - TIER_FAST,
+		.worst = worst == TIER_UNKNOWN ? TIER_LINKS - 1 : (int)worst - TIER_FAST,
+		.work = work_of(s, d, j), .since_s = since_s(s, job),
+	};
+
+	o.latest_s = fmin(d->choices[j].overdue_s, o.since_s + s->config->locality_wait_s);
+	for (int t = 0; t < TIER_LINKS; t++) {
+		o.goodput[t] = s->policy == &policy_goodput
+			? tiers_value(d, j, d->choices[j].kind, r,
+				      (enum configuration_tier)(TIER_FAST + t)) : (double)NAN;
+		o.usual_wait_s[t] = tier_usual_wait_s(s->tier_past, s->n_tier_past, r, t,
+						      s->now_wall_s, s->config->slice_s);
+	}
+	return o;
+}
+
+/* True if no run has the device, not even one that is about to leave. */
+static bool is_idle(const struct snapshot *s, int device)
+{
+	for (int i = 0; i < s->runs.count; i++)
+		if (is_running_on(s, &s->runs.items[i], device))
+			return false;
+	return true;
+}
+
+/* Promises the devices of the set to the job. Those that are free are kept for it if the others are
+ * expected within a slice, for which nobody else could work on them much, or if it waited for as
+ * long as any job may. */
+static void hold(const struct snapshot *s, struct decision *d, int j, const double *free_s,
+		 const struct tier_answer *a)
+{
+	bool keeps = a->start_s - s->now_boot_s <= s->config->slice_s ||
+		     d->choices[j].overdue_s <= s->now_boot_s;
+
+	for (int i = 0; i < s->devices.count; i++) {
+		if (!a->wanted[i])
+			continue;
+		d->tiers->promised[i] = true;
+		d->tiers->kept[i] = keeps && free_s[i] <= s->now_boot_s && is_idle(s, i);
+	}
+	d->choices[j] = (struct sched_choice){ .next_start_s = (double)NAN,
+					       .overdue_s = d->choices[j].overdue_s };
+}
+
+/* The job is given devices that are free now, and joined better than those assigned. */
+static void give(const struct snapshot *s, struct decision *d, int j, const bool *set)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		if (set[i])
+			d->owner[i] = j;
+		else if (d->owner[i] == j)
+			d->owner[i] = ASSIGN_FREE;
+}
+
+/* True if the job waits: then the others are to be decided on again. */
+static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
+{
+	double *free_s = free_times(s, d, j);
+	struct tier_offer o = offer_to(s, d, j, free_s);
+	struct tier_answer a = { .wanted = xcalloc((size_t)s->devices.count, sizeof(bool)) };
+
+	tier_ask(&o, &a);
+	if (a.waits && a.start_s <= s->now_boot_s) {
+		give(s, d, j, a.wanted);
+		a.waits = false;
+	} else if (a.waits) {
+		d->tiers->holds[j] = (struct tier_hold){ true, a.tier, o.since_s, a.until_s,
+							 a.start_s };
+		hold(s, d, j, free_s, &a);
+		tiers_explain_wait(s, d, j, &o, &a);
+	}
+	free(a.wanted);
+	free(free_s);
+	return a.waits;
+}
+
+/* --- rounds --- */
+
+/* True if the job begins on several devices of its own, or on more than it has. */
+static bool is_given_several(const struct snapshot *s, const struct decision *d, int j)
+{
+	return d->choices[j].replicas > 1 && d->places[j].device < 0 && !comes_back(d, j) &&
+	       !d->tiers->holds[j].waits && !stays(s, d, j);
+}
+
+static enum configuration_tier best_for(const struct decision *d, int j)
+{
+	const struct pass_tiers *t = d->tiers;
+
+	return t->best[d->choices[j].kind * t->n_best + d->choices[j].replicas];
+}
+
+/* True if the job is to be decided on again, by what it makes of the devices that it got. */
+static bool is_weighed_again(struct decision *d, int j, enum configuration_tier given)
+{
+	int r = d->choices[j].replicas, kind = d->choices[j].kind;
+	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
+	double value = tiers_value(d, j, kind, r, given);
+
+	if (worst != TIER_UNKNOWN && given > worst)
+		return tiers_set_value(d, j, kind, r, (double)NAN);
+	return value > 0 && tiers_set_value(d, j, kind, r, value);
+}
+
+static bool look_again(const struct snapshot *s, struct decision *d)
+{
+	bool again = false;
+
+	for (int j = 0; j < d->n_asked; j++) {
+		enum configuration_tier given;
+
+		if (!is_given_several(s, d, j))
+			continue;
+		given = tiers_given(s, d, j);
+		if (given <= best_for(d, j))
+			continue;
+		if (!d->candidates[j].run && asks_to_wait(s, d, j))
+			return true;
+		again |= is_weighed_again(d, j, tiers_given(s, d, j));
+	}
+	return again;
+}
+
+/* --- moving --- */
+
+static bool any_is_overdue(const struct snapshot *s, const struct decision *d)
+{
+	for (int j = 0; j < d->n_asked; j++)
+		if (d->choices[j].replicas == 0 && d->choices[j].overdue_s <= s->now_boot_s)
+			return true;
+	return false;
+}
+
+static bool may_move(const struct snapshot *s, const struct decision *d, int j)
+{
+	const struct candidate *c = &d->candidates[j];
+	const struct sched_job *job = &d->sched_jobs[j];
+
+	return stays(s, d, j) && d->choices[j].replicas > 1 && c->run->state == RUN_RUNNING &&
+	       c->relaunchable && !c->suspends && job->preemptible && !c->plans &&
+	       s->now_boot_s - job->launched_s >= fmax(SETTLE_RELAUNCHES * job->restart_s,
+						       SETTLE_SLICES * s->config->slice_s);
+}
+
+static void move_one(const struct snapshot *s, struct decision *d, int j)
+{
+	const struct sched_job *job = &d->sched_jobs[j];
+	int r = d->choices[j].replicas, kind = d->choices[j].kind;
+	enum configuration_tier now = tiers_given(s, d, j);
+	bool *set = xcalloc((size_t)s->devices.count, sizeof(*set));
+	double *free_s = free_times(s, d, j), here = tiers_value(d, j, kind, r, now);
+
+	for (int i = 0; i < s->devices.count; i++)
+		if (!(free_s[i] <= s->now_boot_s))
+			free_s[i] = HUGE_VAL;
+	for (int t = 0; t < (int)now - TIER_FAST; t++) {
+		double there = tiers_value(d, j, kind, r,
+					   (enum configuration_tier)(TIER_FAST + t));
+
+		if (tier_earliest_set(&d->tiers->links, free_s, r, t, set) > s->now_boot_s ||
+		    !tier_move_pays(here, there, job->remaining_samples, s->config->slice_s,
+				    job->restart_s, job->restart_s + job->unsaved_s))
+			continue;
+		give(s, d, j, set);
+		d->choices[j].reconfigure = false;
+		tiers_explain_move(s, d, j, set, t, there / here);
+		break;
+	}
+	free(free_s);
+	free(set);
+}
+
+void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
+		  void (*again)(const struct snapshot *s, struct decision *d,
+				struct sched_input *in))
+{
+	struct pass_tiers *t = d->tiers;
+
+	if (!t->several || (s->policy != &policy_goodput && !t->pinned &&
+			    !s->policy->models_goodput))
+		return;
+	for (int round = 0; round < MOST_ROUNDS && look_again(s, d); round++)
+		again(s, d, in);
+	if (s->policy != &policy_goodput || any_is_overdue(s, d))
+		return;
+	for (int j = 0; j < d->n_asked; j++)
+		if (may_move(s, d, j))
+			move_one(s, d, j);
+}

@@ -1,0 +1,137 @@
+#!/bin/sh
+# tiers.t - devices that are joined better are worth a wait, for a while: four GPUs in two pairs,
+# of the stand-in for NVML (tests/gpu/standin.h). The jobs are real, the GPUs are not.
+# shellcheck disable=SC2317  # functions run by wait_for and the trap
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY POLLUX_LOCALITY_WAIT
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT COLUMNS
+mkdir root
+cleanup() { end_jobs; }
+
+gpu() { # gpu NUMBER [PEER]: GPU-NUMBER, with an NVLink to another
+	printf 'gpu GPU-%s NVIDIA RTX A6000\nmemory 49140 48000\nrates 0\n' "$1"
+	printf 'temperature 35\npersistence 1\n'
+	[ $# = 1 ] || printf 'nvlink %s\n' "$2"
+}
+pairs() { { gpu 0 1; gpu 1 0; gpu 2 3; gpu 3 2; } >answers; }
+pass() { # that of an earlier run's end may be at work, and then one does nothing
+	while answer=$("$POLLUX" schedule -v) || return; do
+		[ "$answer" = 'another pass is at work' ] || return 0
+		sleep 0.1
+	done
+}
+reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
+devices() { # of the job's last run
+	store "SELECT group_concat(device, ' ') FROM run_devices WHERE run_id = (SELECT max(id)
+		FROM runs WHERE job_id = $1)"
+}
+has_devices() { [ "$(devices "$1")" = "$2" ]; }
+is_running() { [ "$(store "SELECT state FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")" = \
+	running ]; }
+submit() { "$POLLUX" submit -q --workload w -b 64 "$@"; }
+# single SECONDS: a job on one GPU that keeps it, of so many samples; one takes 640 a second.
+single() { submit -r 1 --no-preempt --suspend never --samples $(($1 * 640)) -- sleep 1000; }
+pair() { submit -r 2 --samples 2e6 "$@" -- sh -c 'trap "exit 75" TERM; sleep 1000 & wait'; }
+leave() { # leave JOB...: they end
+	for id in "$@"; do
+		"$POLLUX" cancel "$id" >/dev/null && "$POLLUX" wait --timeout 200 "$id" >/dev/null
+	done
+	true
+}
+# Singles on gpu:0 and gpu:2, which end in so many seconds: one half of each pair is free.
+break_pairs() {
+	a=$(single "$1")
+	b=$(single 1)
+	pass
+	wait_for 20 is_running "$b"
+	c=$(single "$2")
+	pass
+	wait_for 20 is_running "$c"
+	leave "$b"
+}
+
+# --- what is known of w: a step of 64 samples on one GPU, on a pair, and across pairs ---
+pairs
+past=$(submit --hold -- true)
+store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
+		(902, 2, 32, 'fast', 0.06), (903, 2, 32, 'machine', 0.09))
+	INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
+		learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)
+	SELECT id, $past, id, 'ended', replicas, 1, 1, 'x', 1, 1 FROM known;
+	WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
+		(902, 2, 32, 'fast', 0.06), (903, 2, 32, 'machine', 0.09))
+	INSERT INTO observations SELECT id, 'NVIDIA RTX A6000, 48 GiB', 1, replicas, local, 1, 5000,
+		30, 0, 0, step_s, 1e-9, step_s, NULL, 60, tier FROM known"
+"$POLLUX" cancel "$past" >/dev/null
+
+# --- while a wait is cheaper, no job runs across pairs ---
+break_pairs 240 7200
+is 'half of each pair is taken' 'gpu:GPU-0 gpu:GPU-2' "$(devices "$a") $(devices "$c")"
+one=$(pair) two=$(pair) three=$(pair) four=$(pair)
+pass
+is 'none of four starts across' 0 \
+	"$(store "SELECT count(*) FROM runs WHERE job_id IN ($one, $two, $three, $four)")"
+like 'the first says for what it waits, and why' "^waits up to 1[0-9] min for gpu:0\\+gpu:1 \
+\\(NVLink\\): gpu:1\\+gpu:3 would be 3[0-9] % slower$" "$(reason "$one")"
+run "$POLLUX" status --json
+like 'status says until when' '"waiting_for_tier_until": 1[0-9]{9}' "$out"
+until_s=$(store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one")
+pass
+is 'which stays as it is' "$until_s" "$(store "SELECT waiting_for_tier_until FROM jobs
+	WHERE id = $one")"
+leave "$a"
+pass
+ok 'once the pair is free it starts there' wait_for 20 has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'
+is 'the tier is kept with the run' fast "$(store "SELECT tier FROM runs WHERE job_id = $one")"
+is 'its wait is kept' '2 fast' "$(store "SELECT replicas || ' ' || tier FROM locality_waits")"
+is 'and it waits no more' '' "$(store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one")"
+run "$POLLUX" status "$one" --json
+like 'JSON tells the tier' '"tier": "fast"' "$out"
+leave "$two" "$three" "$four" "$one" "$c"
+
+# --- with a job that ends in an hour on the pair, across at once ---
+break_pairs 3600 7200
+one=$(pair --preempt)
+pass
+ok 'it starts across the pairs' wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
+is 'which is known of the run' machine "$(store "SELECT tier FROM runs WHERE job_id = $one")"
+
+# --- a job on a bad tier moves when that pays ---
+wait_for 20 is_running "$one"
+POLLUX_SLICE=20s pass
+is 'there is nothing to move to' 1 "$(store "SELECT count(*) FROM runs WHERE job_id = $one")"
+moved() { POLLUX_SLICE=20s pass && has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'; }
+"$POLLUX" cancel "$a" >/dev/null && "$POLLUX" wait --timeout 200 "$a" >/dev/null
+ok 'it moves to a pair that is free' wait_for 30 moved
+like 'and says why' 'moves to gpu:0\+gpu:1 \(NVLink\): 5[0-9] % faster there' \
+	"$("$POLLUX" status "$one" | tr -s "\n " "  ")"
+leave "$one" "$c"
+
+# --- what a person asks for ---
+break_pairs 3600 7200
+one=$(pair --tier fast)
+pass
+is 'with --tier fast it waits all the same' \
+	'waits for 2 devices joined by NVLink: --tier fast' "$(reason "$one")"
+like 'as status tells' '^ *tier +fast' "$("$POLLUX" status "$one")"
+two=$(submit -r 3 --tier fast -- true)
+pass
+is 'three are never joined so' 'no 3 devices here are joined as --tier fast demands' \
+	"$(reason "$two")"
+leave "$one" "$two" "$a" "$c"
+break_pairs 240 7200
+one=$(pair)
+POLLUX_LOCALITY_WAIT=0 pass
+ok 'without a wait it starts across' wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
+status 'a tier that there is not' 64 "$POLLUX" submit --tier near -- true
+like 'is said with those that there are' "any, fast, switch or numa" "$err"
+leave "$one" "$a" "$c"
+
+# --- what explain says ---
+run "$POLLUX" explain "$one"
+like 'the factor of a worse tier, from what was measured' \
+	'^kappa_machine +[0-9.]+ .* data' "$out"
+finish
