@@ -3,9 +3,9 @@
 # parallelism exceeds, with one plan or the choice of several.
 #
 # SET is 'choice' (dp, gc and ga are declared; pollux finds out which fit), 'gc' (recompute
-# activations) or 'ga' (samples of 16, accumulated); default: all, one after the other. The trainings
-# are those of the example trainer, seven layers of 512, two updates of 8192 samples, with twelve
-# seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and 48 MiB.
+# activations) or 'ga' (samples of 16, accumulated); default: all, one after the other. The
+# trainings are those of the example trainer, seven layers of 512, two updates of 8192 samples, with
+# twelve seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and 48 MiB.
 # Printed are the mean, the least and the most time from submission to end, runs, and runs out of
 # memory. The load of the machine is printed before each set: on a busy machine compare sets only if
 # the load was alike.
@@ -16,18 +16,20 @@ pollux=${POLLUX:-$root/build/pollux}
 train=${TRAIN:-$root/build/examples/train}
 jobs=${PLANS_JOBS:-12}
 unset POLLUX_DIR POLLUX_POLICY POLLUX_SLICE XDG_CONFIG_HOME
-export POLLUX_SLOTS=2 POLLUX_NVML=none POLLUX_SHARED_DIR=no OPENBLAS_NUM_THREADS=1 NO_COLOR=1 LC_ALL=C
+export POLLUX_SLOTS=2 POLLUX_NVML=none POLLUX_SHARED_DIR=no OPENBLAS_NUM_THREADS=1
+export NO_COLOR=1 LC_ALL=C
 work=$(mktemp -d "${TMPDIR:-/tmp}/pollux-plans.XXXXXX")
 export HOME="$work"
 batch=8192
-args=(--subset 20000 --hidden 512,512,512,512,512,512,512 --samples $((2 * batch))
-	--eval-every 100000000)
+layers=512,512,512,512,512,512,512
+args=(--subset 20000 --hidden "$layers" --samples $((2 * batch)) --eval-every 100000000)
 
 cleanup() {
 	for store in "$work"/*/pollux.db; do
 		[ -e "$store" ] || continue
 		mapfile -t ids < <(sqlite3 "$store" "SELECT id FROM jobs WHERE end_time_s IS NULL")
-		[ ${#ids[@]} = 0 ] || POLLUX_DIR=$(dirname "$store") "$pollux" cancel "${ids[@]}" || :
+		[ ${#ids[@]} = 0 ] ||
+			POLLUX_DIR=$(dirname "$store") "$pollux" cancel "${ids[@]}" || :
 	done >/dev/null 2>&1
 	rm -rf "$work"
 }
@@ -61,18 +63,21 @@ run_set() { # run_set SET
 			"$train" "${args[@]}" --seed "$seed" --batch '{batch}' '{plan}')")
 	done
 	"$pollux" schedule >/dev/null
-	"$pollux" wait --timeout 600 "${ids[@]}" >/dev/null || echo "plans.sh: $1: not all are done" >&2
-	sqlite3 -separator ' ' "$POLLUX_DIR/pollux.db" "SELECT printf('%-6s load %s  mean %.1f s, '
+	"$pollux" wait --timeout 600 "${ids[@]}" >/dev/null ||
+		echo "plans.sh: $1: not all are done" >&2
+	sqlite3 "$POLLUX_DIR/pollux.db" "SELECT printf('%-6s load %s  mean %.1f s, '
 		|| '%.1f to %.1f; %d done, %d runs, %d out of memory, ended in %s', '$1', '$load',
 		avg(end_time_s - submit_time_s), min(end_time_s - submit_time_s),
 		max(end_time_s - submit_time_s), sum(state = 'done'),
 		(SELECT count(*) FROM runs), (SELECT sum(out_of_memory) FROM runs),
-		(SELECT group_concat(DISTINCT plan) FROM runs WHERE outcome = 'completed')) FROM jobs"
+		(SELECT group_concat(DISTINCT plan) FROM runs WHERE outcome = 'completed'))
+		FROM jobs"
 }
 
 plain=$(peak) less=$(peak --recompute)
 cap=$((less + 49152))
-echo "plain data parallelism takes $((plain / 1024)) MiB of addresses, gc $((less / 1024)), the cap is $((cap / 1024))"
+echo "plain data parallelism takes $((plain / 1024)) MiB of addresses, gc $((less / 1024));" \
+	"the cap is $((cap / 1024))"
 [ "$plain" -gt "$cap" ] || { echo 'plans.sh: plain training fits' >&2; exit 1; }
 [ $# -gt 0 ] || set -- choice gc ga
 for set in "$@"; do run_set "$set"; done
