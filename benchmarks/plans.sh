@@ -5,8 +5,8 @@
 # SET is 'choice' (dp, gc and ga are declared; pollux finds out which fit), 'gc' (recompute
 # activations) or 'ga' (samples of 16, accumulated); default: all, one after the other. The
 # trainings are those of the example trainer, seven layers of 512, two updates of 8192 samples, with
-# twelve seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and 48 MiB.
-# Printed are the mean, the least and the most time from submission to end, runs, and runs out of
+# twelve seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and
+# 48 MiB. Printed are the mean, the least and the most time from submission to end, runs, and runs out of
 # memory. The load of the machine is printed before each set: on a busy machine compare sets only if
 # the load was alike.
 set -eu
