@@ -6,9 +6,9 @@
 # activations) or 'ga' (samples of 16, accumulated); default: all, one after the other. The
 # trainings are those of the example trainer, seven layers of 512, two updates of 8192 samples, with
 # twelve seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and
-# 48 MiB. Printed are the mean, the least and the most time from submission to end, runs, and runs out of
-# memory. The load of the machine is printed before each set: on a busy machine compare sets only if
-# the load was alike.
+# 48 MiB. Printed are the mean, the least and the most time from submission to end, runs, and runs
+# out of memory. The load of the machine is printed before each set: on a busy machine compare
+# sets only if the load was alike.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

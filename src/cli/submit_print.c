@@ -65,7 +65,7 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 		       const struct execution_plan *plan)
 {
 	struct printed p = { .learning_rate = learning_rate, .plan = plan ? plan->args : NULL };
-	bool has_plan = !plan;
+	bool has_plan = false;
 
 	for (size_t i = 0; i < o->env.count; i++) {
 		size_t name = strcspn(o->env.items[i], "=") + 1;
@@ -83,7 +83,7 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 		else
 			add_argument(&p, argv[i]);
 	}
-	if (!has_plan)
+	if (plan && !has_plan)
 		add_plan(&p);
 	puts(p.line.data);
 	text_release(&p.line);

@@ -54,7 +54,7 @@ static void test_attributes(void)
 	ok(strcmp(plans.items[0].hash, plans.items[1].hash) != 0,
 	   "a plan of another width is another plan");
 	name = execution_plan_workload("w", "tp", plans.items[1].hash);
-	is_int(execution_plan_width(name), 4, "its width can be read from the name of the workload");
+	is_int(execution_plan_width(name), 4, "the name of the workload tells its width");
 	is_int(execution_plan_width("w"), 1, "which is 1 without plans");
 	free(name);
 	execution_plans_release(&plans);
