@@ -4,7 +4,7 @@
 #
 # SET is 'choice' (dp, gc and ga are declared; pollux finds out which fit), 'gc' (recompute
 # activations) or 'ga' (samples of 16, accumulated); default: all, one after the other. The
-# trainings are those of the example trainer, seven layers of 512, two updates of 8192 samples, with
+# trainings are those of the example trainer, seven layers of 512, an update of 16384 samples, with
 # twelve seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and
 # 48 MiB. Printed are the mean, the least and the most time from submission to end, runs, and runs
 # out of memory. The load of the machine is printed before each set: on a busy machine compare
@@ -20,9 +20,10 @@ export POLLUX_SLOTS=2 POLLUX_NVML=none POLLUX_SHARED_DIR=no OPENBLAS_NUM_THREADS
 export NO_COLOR=1 LC_ALL=C
 work=$(mktemp -d "${TMPDIR:-/tmp}/pollux-plans.XXXXXX")
 export HOME="$work"
-batch=8192
+batch=16384
+ga='ga=--local-batch 16 --accum 1024'
 layers=512,512,512,512,512,512,512
-args=(--subset 20000 --hidden "$layers" --samples $((2 * batch)) --eval-every 100000000)
+args=(--subset 20000 --hidden "$layers" --samples "$batch" --eval-every 100000000)
 
 cleanup() {
 	for store in "$work"/*/pollux.db; do
@@ -37,7 +38,7 @@ trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
 peak() { # peak OPTION...: KiB of addresses that a training takes
-	"$train" "${args[@]}" --samples $batch --batch $batch --checkpoint "$work/peak" --fresh \
+	"$train" "${args[@]}" --batch $batch --checkpoint "$work/peak" --fresh \
 		"$@" >/dev/null &
 	perl -e 'my ($peak, $f) = 0;
 		while (open($f, "<", "/proc/$ARGV[0]/status")) {
@@ -50,16 +51,17 @@ peak() { # peak OPTION...: KiB of addresses that a training takes
 run_set() { # run_set SET
 	local plans=() ids=()
 	case $1 in
-	choice) plans=(--plan dp= --plan gc=--recompute --plan "ga=--local-batch 16 --accum 512") ;;
+	choice) plans=(--plan dp= --plan gc=--recompute --plan "$ga") ;;
 	gc) plans=(--plan gc=--recompute) ;;
-	ga) plans=(--plan "ga=--local-batch 16 --accum 512") ;;
+	ga) plans=(--plan "$ga") ;;
 	*) echo "plans.sh: unknown set '$1'" >&2; exit 64 ;;
 	esac
 	export POLLUX_DIR="$work/$1"
 	read -r load _ </proc/loadavg
 	for seed in $(seq "$jobs"); do
 		ids+=("$(POLLUX_SUBMIT_PASS=no "$pollux" submit -q -b $batch --workload train \
-			--no-preempt "${plans[@]}" -- sh -c "ulimit -v $cap; exec \"\$@\"" sh \
+			--no-preempt "${plans[@]}" -- \
+			sh -c "ulimit -v $cap; exec timeout 300 \"\$@\"" sh \
 			"$train" "${args[@]}" --seed "$seed" --batch '{batch}' '{plan}')")
 	done
 	"$pollux" schedule >/dev/null
