@@ -7,6 +7,24 @@
 #include "pollux/paths.h"
 #include "submission.h"
 
+static int refuse_number(const struct command *by, const struct declaration *d, int replicas,
+			 struct err *err)
+{
+	const char *are = replicas == 1 ? " is" : "s are";
+
+	if (d->max_replicas == 0)
+		return usage_error(by, err, "option '--guarantee': %d device%s fewer than the %d "
+				   "of --replicas", replicas, are, d->min_replicas);
+	if (d->min_replicas == d->max_replicas)
+		return usage_error(by, err, "option '--guarantee': %d device%s not the %d of "
+				   "--replicas; --replicas 1:%d would allow 1 to %d", replicas, are,
+				   d->min_replicas, replicas > d->max_replicas ? replicas
+				   : d->max_replicas, replicas > d->max_replicas ? replicas
+				   : d->max_replicas);
+	return usage_error(by, err, "option '--guarantee': %d device%s not within --replicas "
+			   "%d:%d", replicas, are, d->min_replicas, d->max_replicas);
+}
+
 int submission_check_guarantee(const struct command *by, const struct declaration *d,
 			       struct err *err)
 {
@@ -17,10 +35,7 @@ int submission_check_guarantee(const struct command *by, const struct declaratio
 	if (guarantee_parse(d->guarantee, &g, err))
 		return -1;
 	if (g.replicas < d->min_replicas || (d->max_replicas && g.replicas > d->max_replicas))
-		return usage_error(by, err, "option '--guarantee': %d device%s not within "
-				   "--replicas %d:%d", g.replicas,
-				   g.replicas == 1 ? " is" : "s are", d->min_replicas,
-				   d->max_replicas);
+		return refuse_number(by, d, g.replicas, err);
 	return 0;
 }
 

@@ -24,7 +24,8 @@ for wrong in 0 two 2: 1025 2x; do
 		"--guarantee' is a number of devices from 1 to 1024.*: 2 or 2:dp, not '$wrong'" \
 		-r 1:4 --guarantee "$wrong"
 done
-refused 'none beyond --replicas' 64 "'--guarantee': 2 devices are not within --replicas 1:1" \
+refused 'none beyond --replicas' 64 \
+	"'--guarantee': 2 devices are not the 1 of --replicas; --replicas 1:2 would allow 1 to 2" \
 	--guarantee 2
 refused 'nor below' 64 "'--guarantee': 1 device is not within --replicas 2:4" \
 	-r 2:4 --guarantee 1
