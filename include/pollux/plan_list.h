@@ -22,10 +22,16 @@ struct plan_list {
 	int n_devices;
 };
 
-/* Reads what is known of a job's plans. The list is empty if the job declares no plan.
- * device_bytes: the memory of a device; 0: devices share the machine's. */
-int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
-		   int64_t device_bytes, struct plan_list *list, struct err *err);
+/* The devices for which plans are compared. */
+struct plan_devices {
+	const char *kind;
+	int n;
+	int64_t bytes;			/* the memory of one; 0: they share the machine's */
+};
+
+/* Reads what is known of a job's plans. The list is empty if the job declares no plan. */
+int plan_list_read(struct store *store, const struct job *job, const struct plan_devices *on,
+		   struct plan_list *list, struct err *err);
 void plan_list_release(struct plan_list *list);
 /* What is known of the plan of this name; NULL: there is no such plan. */
 const struct plan_known *plan_list_find(const struct plan_list *list, const char *name);

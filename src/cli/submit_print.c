@@ -65,7 +65,7 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 		       const struct execution_plan *plan)
 {
 	struct printed p = { .learning_rate = learning_rate, .plan = plan ? plan->args : NULL };
-	bool has_plan = !plan;
+	bool has_plan = false;
 
 	for (size_t i = 0; i < o->env.count; i++) {
 		size_t name = strcspn(o->env.items[i], "=") + 1;
@@ -78,12 +78,12 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 		text_addf(&p.line, "%sPOLLUX_PLAN=%s", p.line.length ? " " : "", plan->name);
 	for (size_t i = 0; argv[i]; i++) {
 		has_plan |= template_text_mentions(argv[i], "plan");
-		if (plan && !strcmp(argv[i], "{plan}"))
+		if (p.plan && !strcmp(argv[i], "{plan}"))
 			add_plan(&p);
 		else
 			add_argument(&p, argv[i]);
 	}
-	if (!has_plan)
+	if (p.plan && !has_plan)
 		add_plan(&p);
 	puts(p.line.data);
 	text_release(&p.line);

@@ -182,7 +182,8 @@ static void tie_siblings(struct workload_list *list, int i, char (*plans)[CONFIG
 			continue;
 		if (k < i)
 			return;
-		snprintf(plans[n], sizeof(plans[n]), "%.*s", (int)strcspn(plan, "#"), plan);
+		snprintf(plans[n], sizeof(plans[n]), "%.32s", plan);
+		plans[n][strcspn(plans[n], "#")] = '\0';
 		items[n] = (struct plan_tie_item){ plans[n], &w->k };
 		n++;
 	}

@@ -144,38 +144,49 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 
 /* --- in words --- */
 
+/* Says why memory rules a plan out. Returns false if memory does not. */
+static bool add_memory(const struct decision *d, const struct candidate *c, int plan, int replicas,
+		       struct text *why)
+{
+	const struct plan_view *v = &c->plans->views[plan];
+	struct job_model there = model_there(d, c, plan);
+	bool ran_out = v->ran_out || (v->ran_out_on & kind_bit(d, c));
+	struct text needs = TEXT_INIT;
+
+	if ((ran_out || v->table) && job_model_lacks_memory(&there, replicas, &needs))
+		text_add(why, needs.data);
+	else if (ran_out && v->too_large)
+		text_addf(why, "ran out of memory with %lld samples on %s",
+			  (long long)v->too_large->local_batch_size,
+			  v->too_large->replicas > 1 ? "each device" : "a device");
+	else if (v->ran_out)
+		text_add(why, v->known_to_fail ? "failed" : "ran out of memory");
+	else
+		return false;
+	text_release(&needs);
+	return true;
+}
+
 static void add_comparison(const struct decision *d, const struct candidate *c, int chosen,
 			   int other, int replicas, struct text *why)
 {
 	const struct job_plans *p = c->plans;
-	struct job_model there = model_there(d, c, other);
 	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
-	const char *name = plan_at(p, other)->name;
 	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
 	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
-	struct text needs = TEXT_INIT;
 
-	text_add(why, why->length ? "; " : "");
+	text_addf(why, "%s%s ", why->length ? "; " : "", plan_at(p, other)->name);
 	if (!b->allowed)
-		text_addf(why, "%s cannot read its checkpoints", name);
-	else if ((b->ran_out || d->n_kinds > 0) && job_model_lacks_memory(&there, replicas, &needs))
-		text_addf(why, "%s %s", name, needs.data);
-	else if ((b->ran_out || (b->ran_out_on & kind_bit(d, c))) && b->too_large)
-		text_addf(why, "%s ran out of memory with %lld samples on %s", name,
-			  (long long)b->too_large->local_batch_size,
-			  b->too_large->replicas > 1 ? "each device" : "a device");
-	else if (b->ran_out)
-		text_addf(why, "%s %s", name, b->known_to_fail ? "failed" : "ran out of memory");
+		text_add(why, "cannot read its checkpoints");
+	else if (add_memory(d, c, other, replicas, why))
+		return;
 	else if (!divides(p, other, replicas))
-		text_addf(why, "%s has %d devices for a replica", name, plan_at(p, other)->width);
+		text_addf(why, "has %d devices for a replica", plan_at(p, other)->width);
 	else if (x > 0 && y > 0)
-		text_addf(why, "%s would be %.0f %% %s", name, 100 * fabs(1 - y / x),
+		text_addf(why, "would be %.0f %% %s", 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");
-	else if (b->table && job_model_lacks_memory(&there, replicas, &needs))
-		text_addf(why, "%s %s", name, needs.data);
 	else
-		text_addf(why, "%s %s", name, b->table ? "does not fit" : "was not measured");
-	text_release(&needs);
+		text_add(why, b->table ? "does not fit" : "was not measured");
 }
 
 static void explain_plan(const struct decision *d, const struct candidate *c,

@@ -124,14 +124,20 @@ static int host_need(struct store *store, const struct snapshot *s, int i, struc
 {
 	const struct job *job = &s->jobs.items[i];
 	int64_t own = 0, of_workload = 0;
+	char *name;
+	int rc;
 
 	for (int k = 0; k < i; k++)
-		if (!strcmp(s->jobs.items[k].declared.workload, job->declared.workload) &&
+		if (!job->declared.plans && !s->jobs.items[k].declared.plans &&
+		    !strcmp(s->jobs.items[k].declared.workload, job->declared.workload) &&
 		    s->jobs.items[k].progress.launches == 0 && job->progress.launches == 0) {
 			s->host_needs[i] = s->host_needs[k];
 			return 0;
 		}
-	if (store_share_memory(store, job->declared.workload, &of_workload, err) ||
+	name = job_knowledge_name(job, NULL);	/* under its last plan, or its first */
+	rc = store_share_memory(store, name, &of_workload, err);
+	free(name);
+	if (rc ||
 	    (job->progress.launches > 0 && store_job_peak_memory(store, job->id, &own, err)))
 		return -1;
 	s->host_needs[i] = own > of_workload ? own : of_workload;

@@ -322,6 +322,13 @@ static void weigh_batches(struct explanation *e)
 
 /* --- all of it --- */
 
+static int read_plans(struct session *s, struct explanation *e, struct err *err)
+{
+	struct plan_devices on = { e->device_kind, e->n_devices, e->device_bytes };
+
+	return plan_list_read(&s->store, e->job, &on, &e->plans, err);
+}
+
 static int read_all(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
 {
 	struct status_query query = { .by_ids = true, .ids = &job_id, .n_ids = 1 };
@@ -333,8 +340,7 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	if (read_machine(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
-	    plan_list_read(&s->store, e->job, e->device_kind, e->n_devices,
-			   e->device_bytes, &e->plans, err) ||
+	    read_plans(s, e, err) ||
 	    read_knowledge(s, e, err) ||
 	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
 			      err))

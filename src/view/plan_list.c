@@ -38,8 +38,9 @@ static int read_plan(struct store *store, const struct job *job, const char *kin
 	return rc;
 }
 
-static void weigh_plans(const struct job *job, struct plan_list *list)
+static void weigh_plans(const struct job *job, int64_t device_bytes, struct plan_list *list)
 {
+	int64_t host_bytes = proc_memory_bytes("MemTotal:");
 	struct plan_tie_item items[EXECUTION_PLANS_MAX];
 
 	for (int i = 0; i < list->declared.count; i++)
@@ -49,6 +50,7 @@ static void weigh_plans(const struct job *job, struct plan_list *list)
 	for (int i = 0; i < list->declared.count; i++) {
 		struct plan_known *k = &list->items[i];
 
+		knowledge_limit_memory(&k->knowledge, device_bytes, host_bytes);
 		knowledge_of_job(&k->knowledge, job, &k->model);
 		if (k->model.known)
 			set_table(k, &list->declared.items[i], list->n_devices);
@@ -67,26 +69,23 @@ static void find_best(struct plan_list *list)
 		list->best = goodput_table_best_of(tables, n, list->n_devices);
 }
 
-int plan_list_read(struct store *store, const struct job *job, const char *kind, int n_devices,
-		   int64_t device_bytes, struct plan_list *list, struct err *err)
+int plan_list_read(struct store *store, const struct job *job, const struct plan_devices *on,
+		   struct plan_list *list, struct err *err)
 {
 	int most = job->declared.max_replicas;
 
 	*list = (struct plan_list){
-		.n_devices = most > 0 && most < n_devices ? most : n_devices,
+		.n_devices = most > 0 && most < on->n ? most : on->n,
 	};
 	if (execution_plans_parse(job->declared.plans, &list->declared, err))
 		return -1;
 	list->items = xcalloc((size_t)list->declared.count + 1, sizeof(*list->items));
 	for (int i = 0; i < list->declared.count; i++)
-		if (read_plan(store, job, kind, list, i, err)) {
+		if (read_plan(store, job, on->kind, list, i, err)) {
 			plan_list_release(list);
 			return -1;
 		}
-	for (int i = 0; i < list->declared.count; i++)
-		knowledge_limit_memory(&list->items[i].knowledge, device_bytes,
-				       proc_memory_bytes("MemTotal:"));
-	weigh_plans(job, list);
+	weigh_plans(job, on->bytes, list);
 	find_best(list);
 	return 0;
 }

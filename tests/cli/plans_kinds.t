@@ -61,11 +61,7 @@ is 'in the plan that fits there' 'dp 1 Small, 12; gc 1 Small, 12' "$(runs_of "$m
 next=$(submit -b 64 --kind "$small" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
 ok 'another job' ends "$next"
 is 'does not try there what ran out' 'gc 1 Small, 12' "$(runs_of "$next")"
-other=$(submit -b 64 --kind "$large" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
-ok 'a job on the large kind' ends "$other"
-is 'does' 'dp 1 Large, 24; gc 1 Large, 24' "$(runs_of "$other")"
-
-sleeper() { submit --no-preempt --kind "$large" -- sleep 1000; }
+sleeper() { submit --preempt --suspend never --kind "$large" -- sleep 1000; }
 first=$(sleeper) second=$(sleeper)
 "$POLLUX" schedule
 left=$(submit -b 64 --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
@@ -73,6 +69,9 @@ ok 'a job that may have any kind, and finds the small one' ends_beside "$left"
 is 'does not try there what may fit on the large one' 'gc 1 Small, 12' "$(runs_of "$left")"
 "$POLLUX" cancel "$first" "$second" >/dev/null
 wait_for 20 no_supervisor
+other=$(submit -b 64 --kind "$large" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
+ok 'a job on the large kind' ends "$other"
+is 'tries it' 'dp 1 Large, 24; gc 1 Large, 24' "$(runs_of "$other")"
 
 # --- plans that were measured, and their memory ---
 for size in 16:.016:4 32:.032:7 64:.064:13; do

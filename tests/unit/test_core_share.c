@@ -1,4 +1,4 @@
-/* test_core_share.c - which processors runs are bound to, where plans want more than their share. */
+/* test_core_share.c - which processors runs are bound to, where plans want more cores. */
 #include "pollux/core_share.h"
 
 #include <stdlib.h>

@@ -38,6 +38,36 @@ static void test_parse(void)
 	is_int(err.exit_status, EX_USAGE, "is a wrong use");
 }
 
+static void test_attributes(void)
+{
+	struct execution_plans plans;
+	struct configuration c = configuration_make(3, 16, 2);
+	struct err err;
+	char *name;
+
+	is_int(execution_plans_parse("dp=-x\ntp:width=4,cores=2,group=a=-x\noff:cores=8=", &plans,
+				     &err), 0, "attributes in any order");
+	ok(plans.items[0].width == 1 && plans.items[0].cores == 0, "without any, one device");
+	ok(plans.items[1].width == 4 && plans.items[1].cores == 2 &&
+	   !strcmp(plans.items[1].group, "a") && !strcmp(plans.items[1].args, "-x"), "all three");
+	is_int(plans.items[2].cores, 8, "or one of them");
+	ok(strcmp(plans.items[0].hash, plans.items[1].hash) != 0,
+	   "a plan of another width is another plan");
+	name = execution_plan_workload("w", "tp", plans.items[1].hash);
+	is_int(execution_plan_width(name), 4, "the name of the workload tells its width");
+	is_int(execution_plan_width("w"), 1, "which is 1 without plans");
+	free(name);
+	execution_plans_release(&plans);
+	is_int(execution_plans_parse("a:width=1000=", &plans, &err), -1, "a width too large");
+	is_int(execution_plans_parse("a:cores=0=", &plans, &err), -1, "no cores");
+	is_int(execution_plans_parse("a:width=2,=", &plans, &err), -1, "a comma at the end");
+	configuration_widen(&c, 2);
+	is_int(c.replicas, 6, "three replicas of two devices");
+	is_int(configuration_workers(&c), 3, "are three");
+	is_int(configuration_batch_size(&c), 96, "and have the batch of three");
+	is_int(configuration_place(&c).replicas, 3, "in the model, too");
+}
+
 static void test_names(void)
 {
 	char *name = execution_plan_workload_of("w x", "dp=\ngc=--gc", "gc");
@@ -55,6 +85,7 @@ static void test_names(void)
 int main(void)
 {
 	test_parse();
+	test_attributes();
 	test_names();
 	return done();
 }
