@@ -120,7 +120,8 @@ static bool same_goodput_model(const struct goodput_model *x, const struct goodp
 
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
 {
-	return a->known == b->known && a->best_tier == b->best_tier && a->max_replicas == b->max_replicas &&
+	return a->known == b->known && a->best_tier == b->best_tier &&
+	       a->max_replicas == b->max_replicas &&
 	       a->min_replicas == b->min_replicas && a->min_batch_size == b->min_batch_size &&
 	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
 	       a->memory.ran_out == b->memory.ran_out && a->failed.failed == b->failed.failed &&
