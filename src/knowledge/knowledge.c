@@ -97,7 +97,7 @@ static void set_measured(struct knowledge *k, const struct fit_observation *seen
 	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places = most;
 	enum configuration_tier base = tier_base(seen, n);
 	struct throughput_place *places =
-		xcalloc((size_t)(CONFIGURATION_TIERS * most), sizeof(*places));
+		xcalloc(CONFIGURATION_TIERS * (size_t)most, sizeof(*places));
 
 	for (int i = 0; i < most; i++)
 		places[i] = throughput_place_on(1, i + 1);
