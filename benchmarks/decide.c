@@ -8,8 +8,9 @@
  * in the same run. Then 160 jobs on 24, 16 and 24 devices of three kinds, on nodes of 4, 8 and 8:
  * medians and 95th percentiles of the time and of the gap to the bound over 200 draws. Then jobs
  * that wait for GPUs by tier, at four sizes: the time of it; and the time in which one job is told
- * whether it waits for devices of one machine that are joined better, at four sizes. Ends with 1 where 1,000 jobs on 16
- * devices take longer than the target of 10 ms, or the kinds longer than 5 and 20 ms.
+ * whether it waits for devices of one machine that are joined better, at four sizes. Ends with 1
+ * where 1,000 jobs on 16 devices take longer than the target of 10 ms, or the kinds longer than 5
+ * and 20 ms.
  */
 #include <math.h>
 #include <stdbool.h>
