@@ -7,8 +7,10 @@
  * and comparisons alone that the dynamic program consists of, J * G * (G + 1) / 2 of them, measured
  * in the same run. Then 160 jobs on 24, 16 and 24 devices of three kinds, on nodes of 4, 8 and 8:
  * medians and 95th percentiles of the time and of the gap to the bound over 200 draws. Then jobs
- * that wait for GPUs by tier, at four sizes: the time of it. Ends with 1 where 1,000 jobs on 16
- * devices take longer than the target of 10 ms, or the kinds longer than 5 and 20 ms.
+ * that wait for GPUs by tier, at four sizes: the time of it; and the time in which one job is told
+ * whether it waits for devices of one machine that are joined better, at four sizes. Ends with 1
+ * where 1,000 jobs on 16 devices take longer than the target of 10 ms, or the kinds longer than 5
+ * and 20 ms.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -20,6 +22,7 @@
 
 #include "pollux/policy.h"
 #include "pollux/tier.h"
+#include "pollux/tier_wait.h"
 
 #define MAX_JOBS 1000
 #define MAX_DEVICES 32
@@ -290,6 +293,40 @@ static void decide_on_tiers(const char *name, int n_jobs, int n_machines)
 	       n_jobs, n_machines * TIER_GPUS, ms[DRAWS / 2], ms[DRAWS * 95 / 100]);
 }
 
+/* Devices in groups of four that are near, in halves that are less near; one in four is free, and
+ * the others at times that are drawn. */
+static void ask_to_wait(int n_devices)
+{
+	static unsigned char links[TIER_MACHINES * TIER_MACHINES];
+	static double free_s[TIER_MACHINES], us[DRAWS];
+	static bool wanted[TIER_MACHINES];
+	struct tier_offer o = {
+		.links = { n_devices, links }, .free_s = free_s, .replicas = 4,
+		.goodput = { 10, 8, 7, 5 }, .tier_now = 3, .worst = 3, .work = 1e5,
+		.usual_wait_s = { 600, 600, 600, 600 }, .latest_s = HUGE_VAL,
+	};
+	struct tier_answer a = { .wanted = wanted };
+
+	for (int k = 0; k < n_devices * n_devices; k++) {
+		int x = k / n_devices, y = k % n_devices, half = n_devices / 2;
+
+		links[k] = x / 4 == y / 4 ? 0 : x / half == y / half ? 2 : 3;
+	}
+	for (int i = 0; i < DRAWS; i++) {
+		double start_ms;
+
+		state = (uint64_t)i + 1;
+		for (int d = 0; d < n_devices; d++)
+			free_s[d] = d % 4 ? 7200 * uniform() : 0;
+		start_ms = now_ms();
+		tier_ask(&o, &a);
+		us[i] = 1e3 * (now_ms() - start_ms);
+	}
+	qsort(us, DRAWS, sizeof(us[0]), compare);
+	printf("to wait or not, %4d devices: median %.1f us, 95th percentile %.1f us\n", n_devices,
+	       us[DRAWS / 2], us[DRAWS * 95 / 100]);
+}
+
 int main(void)
 {
 	static const int n_jobs[] = { 125, 250, 500, 1000 }, n_devices[] = { 4, 8, 16, 32 };
@@ -317,5 +354,7 @@ int main(void)
 		decide_on_tiers("dally", n_jobs[n], 16 << n);
 		decide_on_tiers("goodput", n_jobs[n], 16 << n);
 	}
+	for (int n = 0; n < 4; n++)
+		ask_to_wait(16 << n);
 	return worst_ms > TARGET_MS || !fast;
 }

@@ -55,7 +55,7 @@ struct tier_offer {
 	int tier_now;			/* of the devices that it could have */
 	int worst;			/* the worst tier that it accepts */
 	double work;			/* useful samples until its end; NaN: not known */
-	double usual_wait_s[TIER_LINKS];	/* for devices of each tier, where ends are unknown */
+	double usual_wait_s[TIER_LINKS];	/* for each tier, where ends are not known */
 	double since_s;			/* since when it waits for a tier; now, if it does not */
 	double latest_s;		/* it must not wait beyond this time */
 };

@@ -98,7 +98,7 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places = most;
 	enum configuration_tier base = tier_base(k->seen, k->n_seen);
 	struct throughput_place *places =
-		xcalloc((size_t)(CONFIGURATION_TIERS * most), sizeof(*places));
+		xcalloc(CONFIGURATION_TIERS * (size_t)most, sizeof(*places));
 
 	for (int i = 0; i < most; i++)
 		places[i] = throughput_place_on(1, i + 1);

@@ -203,7 +203,7 @@ struct fit_result fit_by_tier(const struct fit_observation *seen, int n,
 	for (int t = 0; t < CONFIGURATION_TIERS; t++)
 		was_seen[t] = tier_was_seen(seen, n, (enum configuration_tier)t);
 	r = (struct tier_rows){ .rows = rows, .n = rows_of(seen, n, rows), .params = fit.params };
-	set_factors(&fit, &r, base, was_seen, time_s);
+	set_factors(&fit, &r, (int)base, was_seen, time_s);
 	free(rows);
 	free(kept);
 	return fit;

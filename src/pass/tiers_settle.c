@@ -21,7 +21,8 @@
 static double unit_of(const struct decision *d, int j)
 {
 	const struct sched_job *job = &d->sched_jobs[j];
-	const double *values = d->n_kinds > 0 ? job->kind_goodput[d->choices[j].kind] : job->goodput;
+	const double *values = d->n_kinds > 0 ? job->kind_goodput[d->choices[j].kind]
+					      : job->goodput;
 
 	for (int r = 1; values && r <= job->max_replicas && r < d->tiers->n_best; r++)
 		if (values[r] > 0)

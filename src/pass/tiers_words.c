@@ -57,13 +57,14 @@ void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,
 {
 	struct sched_choice *choice = &d->choices[j];
 	struct text t = TEXT_INIT;
-	bool now[DEVICE_MAX] = { false };
 
 	if (isinf(a->until_s)) {
 		text_addf(&t, "waits for %d devices joined by %s: --tier %s", o->replicas,
 			  tier_words(s, a->tier),
 			  worst_tier_names.names[d->candidates[j].job->declared.worst_tier]);
 	} else {
+		bool now[DEVICE_MAX] = { false };
+
 		for (int i = 0; i < s->devices.count && i < DEVICE_MAX; i++)
 			now[i] = d->owner[i] == j;
 		text_add(&t, "waits up to ");

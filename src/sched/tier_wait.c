@@ -88,15 +88,20 @@ static int compare_times(const void *left, const void *right)
 	return (a->device > b->device) - (a->device < b->device);
 }
 
-static struct by_time *in_order(const double *free_s, int n, int *count)
-{
-	struct by_time *order = xcalloc((size_t)n, sizeof(*order));
+/* The devices that are free at some time, the first one first. */
+struct order {
+	struct by_time *items;		/* owned */
+	int count;
+};
 
-	*count = 0;
+static struct order in_order(const double *free_s, int n)
+{
+	struct order order = { .items = xcalloc((size_t)n, sizeof(*order.items)) };
+
 	for (int d = 0; d < n; d++)
 		if (free_s[d] < HUGE_VAL)
-			order[(*count)++] = (struct by_time){ free_s[d], d };
-	qsort(order, (size_t)*count, sizeof(*order), compare_times);
+			order.items[order.count++] = (struct by_time){ free_s[d], d };
+	qsort(order.items, (size_t)order.count, sizeof(*order.items), compare_times);
 	return order;
 }
 
@@ -106,19 +111,21 @@ struct from_one {
 	int n;
 };
 
-static struct from_one gather(const struct tier_links *l, const struct by_time *order, int count,
-			      int first, int n, int within, bool *set)
+static struct from_one gather(const struct tier_links *l, const struct order *order,
+			      const struct by_time *first, int n, int within, bool *set)
 {
-	struct from_one f = { order[first].free_s, order[first].free_s, 1 };
+	struct from_one f = { first->free_s, first->free_s, 1 };
 
 	memset(set, 0, (size_t)l->n * sizeof(*set));
-	set[order[first].device] = true;
-	for (int i = 0; i < count && f.n < n; i++) {
-		if (set[order[i].device] || !is_near_all(l, set, order[i].device, within))
+	set[first->device] = true;
+	for (int i = 0; i < order->count && f.n < n; i++) {
+		const struct by_time *next = &order->items[i];
+
+		if (set[next->device] || !is_near_all(l, set, next->device, within))
 			continue;
-		set[order[i].device] = true;
-		f.latest_s = fmax(f.latest_s, order[i].free_s);
-		f.sum_s += order[i].free_s;
+		set[next->device] = true;
+		f.latest_s = fmax(f.latest_s, next->free_s);
+		f.sum_s += next->free_s;
 		f.n++;
 	}
 	return f;
@@ -129,12 +136,11 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 {
 	struct from_one best = { HUGE_VAL, HUGE_VAL, 0 };
 	bool *here = xcalloc((size_t)l->n, sizeof(*here));
-	int count;
-	struct by_time *order = in_order(free_s, l->n, &count);
+	struct order order = in_order(free_s, l->n);
 
 	memset(set, 0, (size_t)l->n * sizeof(*set));
-	for (int first = 0; first < count && order[first].free_s <= best.latest_s; first++) {
-		struct from_one f = gather(l, order, count, first, n, within, here);
+	for (int i = 0; i < order.count && order.items[i].free_s <= best.latest_s; i++) {
+		struct from_one f = gather(l, &order, &order.items[i], n, within, here);
 
 		if (f.n < n || f.latest_s > best.latest_s ||
 		    (f.latest_s >= best.latest_s && f.sum_s >= best.sum_s))
@@ -142,7 +148,7 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 		best = f;
 		memcpy(set, here, (size_t)l->n * sizeof(*set));
 	}
-	free(order);
+	free(order.items);
 	free(here);
 	return best.latest_s;
 }

@@ -124,7 +124,8 @@ static int update_time(struct simulation *s, const struct sim_job *job,
 {
 	const struct application *a = job_application(job);
 	int node = s->kinds[job->kind].gpus_per_node;
-	struct throughput_place packed = throughput_place_on((replicas + node - 1) / node, replicas);
+	struct throughput_place packed =
+		throughput_place_on((replicas + node - 1) / node, replicas);
 	struct configuration sizes = sizes_spread(a, packed, job->spec->batch_size,
 						  s->manner.always_two_passes);
 	struct place_class place = place_class_packed(a, replicas, node);

@@ -137,7 +137,7 @@ preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
 saves_when_asked share start_time_s state status_text steps stop_signal submit_time_s \
 supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
-total_samples total_steps weight workload"
+total_samples total_steps waiting_for_tier_until weight workload worst_tier"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
@@ -148,7 +148,7 @@ last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_
 number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes plan refusal \
 refused_reports replicas resumed_from saved_nothing saves_when_asked state step_pattern \
 step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
-takes_configs term_signal"
+takes_configs term_signal tier"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'with ids also details' \
 	"after argv checkpoint_dir checkpoint_glob directory environment_names_only \
