@@ -6,7 +6,9 @@
 #include "pollux/device.h"
 #include "pollux/mem.h"
 
-static const struct device_backend *const backends[] = { &device_nvidia, &device_slurm, &device_cpu };
+static const struct device_backend *const backends[] = {
+	&device_nvidia, &device_slurm, &device_cpu,
+};
 static const size_t n_backends = sizeof(backends) / sizeof(backends[0]);
 
 /* Grows the links to a matrix for all devices now in the list. */

@@ -203,7 +203,8 @@ int store_command_place(struct store *s, int64_t job_id, const char *checkpoint_
 			struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE commands SET checkpoint_dir = CAST(? AS BLOB)"
-		       " WHERE job_id = ? AND checkpoint_dir IS NULL", "ti", checkpoint_dir, job_id);
+		       " WHERE job_id = ? AND checkpoint_dir IS NULL", "ti",
+		       checkpoint_dir, job_id);
 }
 
 /* --- the journal --- */
@@ -215,8 +216,8 @@ int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct 
 
 /* The handle is the engine's, not the one by which the supervisor's machine finds the run. A run
  * that was ended here stays as it is. */
-static int take_record(struct store *s, int64_t run_id, const char *items, size_t n, size_t size,
-		       struct err *err)
+static int take_record(struct store *s, int64_t run_id, const char *items, size_t n,
+		       size_t size, struct err *err)
 {
 	int64_t active;
 	struct run run;

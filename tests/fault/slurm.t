@@ -1,6 +1,6 @@
 #!/bin/sh
-# slurm.t - Slurm's daemons, passes and supervisors are killed; a node is cut off. No job may run twice
-# at a time, be lost, or be relaunched needlessly. SLURM_FAULTS=all: those that take minutes, too.
+# slurm.t - Slurm's daemons, passes and supervisors are killed; a node is cut off. No job may run
+# twice at a time, be lost, or be relaunched needlessly.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/cli/slurm.sh"
@@ -14,7 +14,10 @@ cleanup() { slurm_down; }
 holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 holds_after_pass() { "$POLLUX" schedule >pass.out 2>pass.err; holds "$1"; }
 until_store() { wait_for 25 holds_after_pass "$1"; }
-saved() { awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' "$WITNESS/ledger"; }
+saved() { # saved JOB
+	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \
+		"$WITNESS/ledger"
+}
 starts() { awk -v job="$1" '$1 == "start" && $2 == job && $4 == 0' "$WITNESS/ledger" | wc -l; }
 train() { "$POLLUX" submit -q --preempt "$@" -- "$TRAINER" '{checkpoint}'; }
 works() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
@@ -30,7 +33,7 @@ wrappers() { pgrep -f "^[^ ]*pollux supervise $POLLUX_DIR/run/$1 /"; }
 supervisor() { pgrep -f "^[^ ]*pollux supervise $POLLUX_DIR/run/$1\$"; }
 ok 'a Slurm of two nodes comes up' slurm_up 2 4
 mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
-printf 'engine = slurm\nslurm_lease = 4s\n' >"$POLLUX_DIR/config"
+printf 'engine = slurm\nslurm_lease = %ds\n' $((TIME_SCALE / 3 + 3)) >"$POLLUX_DIR/config"
 
 # --- the controller is killed just after sbatch -------------------------------------
 
@@ -64,8 +67,8 @@ slurm_kill KILL slurmctld
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
 is_saved() { [ -n "$(saved "$id")" ]; }
 ok 'a run is stopped without a controller' wait_for 10 is_saved
-held_after_pass() { "$POLLUX" schedule >pass.out 2>&1; holds "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"; }
-ok '... and its end is taken in' wait_for 25 held_after_pass
+ok '... and its end is taken in' until_store "SELECT 1 FROM jobs WHERE id = $id
+	AND state = 'held'"
 is '... with what it saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 slurm_ctld
@@ -102,8 +105,8 @@ stops 'it stops as usual'
 ok 'it runs again' works
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
 kill -9 "$(supervisor "$run_id")"
-ok 'a run whose supervisor was killed ends as lost' until_store "SELECT 1 FROM runs WHERE id = $run_id
-	AND outcome = 'lost'"
+ok 'a run whose supervisor was killed ends as lost' until_store "SELECT 1 FROM runs
+	WHERE id = $run_id AND outcome = 'lost'"
 ok '... and its job runs again, once' works
 is '... from its checkpoint' "$(saved "$id")" "$(awk -v job="$id" \
 	'$1 == "start" && $2 == job { n = $5 } END { print n }' "$WITNESS/ledger")"
@@ -111,8 +114,8 @@ stops 'it stops as usual'
 
 # --- a node is cut off ----------------------------------------------------------------------------
 
-# The supervisor is stopped, so its lease is not renewed: for the wrappers that is a node without the
-# shared file system, and for the passes one that shows no life.
+# The supervisor is stopped, so its lease is not renewed: for the wrappers that is a node without
+# the shared file system, and for the passes one that shows no life.
 # a controller that was killed gave a number twice, which drains a node when its slurmd is back
 scontrol update nodename=ALL state=resume 2>/dev/null
 ok 'both nodes are idle' wait_for 10 slurm_idle
@@ -121,7 +124,10 @@ ok 'a run on two nodes' works
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
 stopped=$(supervisor "$run_id")
 kill -STOP "$stopped"
-fenced() { [ -z "$(wrappers "$run_id")" ] && [ "$(cat "$POLLUX_DIR/run/$run_id"/end.* 2>/dev/null | grep -c fenced)" = 2 ]; }
+fenced() {
+	[ -z "$(wrappers "$run_id")" ] &&
+		[ "$(cat "$POLLUX_DIR/run/$run_id"/end.* 2>/dev/null | grep -c fenced)" = 2 ]
+}
 ok 'both nodes end their programs' wait_for 10 fenced
 ok 'the run is lost' until_store "SELECT 1 FROM runs WHERE id = $run_id AND outcome = 'lost'"
 kill -CONT "$stopped" 2>/dev/null

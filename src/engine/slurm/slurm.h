@@ -106,7 +106,7 @@ int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run
 /* Asks Slurm to signal the job, or to end it (signal NULL). Returns soon. */
 void slurm_cancel(int64_t job, const char *signal);
 
-/* The margin beyond the lease after which no program of a run can live. */
-#define SLURM_MARGIN_S 5.0
+/* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
+double slurm_margin_s(double lease_s);
 
 #endif

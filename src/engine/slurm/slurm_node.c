@@ -1,5 +1,5 @@
-/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor over
- * a store of its own, whose journal the passes read. */
+/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor
+ * over a store of its own, whose journal the passes read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
