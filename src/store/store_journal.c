@@ -158,7 +158,7 @@ static int end_run(struct store *s, int64_t run_id, const struct journal_item *i
 	int rc = store_run_get(s, run_id, &run, err);
 
 	if (rc == 0) {
-		run.stop_reason = stop_reason_parse(reason);
+		run.stop_reason = (enum stop_reason)stop_reason_parse(reason);
 		if (isfinite(item->stop_boot_s))
 			run.stop_boot_s = item->stop_boot_s;
 		rc = run_end_in_transaction(s, &run, err);

@@ -5,7 +5,7 @@
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
 WITNESS=$TMP/witness
-TRAINER=$ROOT/tests/cli/slurm-trainer
+TRAINER=$ROOT/tests/cli/slurm-trainer.sh
 POLLUX_SLICE=1s
 export WITNESS POLLUX_SLICE
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID

@@ -6,7 +6,7 @@
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
 WITNESS=$TMP/witness
-TRAINER=$ROOT/tests/cli/slurm-trainer
+TRAINER=$ROOT/tests/cli/slurm-trainer.sh
 export WITNESS
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
@@ -42,15 +42,15 @@ cat >bin/sbatch <<END
 #!/bin/sh
 $(command -v sbatch) "\$@"
 rc=\$?
-[ ! -e "$TMP/then" ] || . "$TMP/then"
+[ ! -e "$TMP/after-sbatch" ] || . "$TMP/after-sbatch"
 exit \$rc
 END
 chmod +x bin/sbatch
 usual=$PATH PATH=$TMP/bin:$PATH
 id=$(train -n controller)
-echo "kill -9 $(slurm_pid slurmctld)" >then
+echo "kill -9 $(slurm_pid slurmctld)" >after-sbatch
 "$POLLUX" schedule >pass.out 2>&1
-rm then
+rm after-sbatch
 run timeout $((6 * TIME_SCALE)) "$POLLUX" schedule
 is 'a pass without a controller fails' 75 "$rc"
 is '... and says so once' 1 "$(printf '%s\n' "$err" | grep -c "Slurm's controller does not answer")"
@@ -77,9 +77,9 @@ ok 'the controller is back' wait_for 5 slurm_answers
 # --- a pass is killed between sbatch and its next write ---------------------------------
 
 id=$(train -n killed)
-echo 'kill -9 $PPID' >then
+echo 'kill -9 $PPID' >after-sbatch
 "$POLLUX" schedule >pass.out 2>&1
-rm then
+rm after-sbatch
 is 'a pass was killed after sbatch' '' "$(store "SELECT handle FROM runs WHERE job_id = $id
 	AND handle LIKE '% job=%'")"
 ok 'the next pass finds the job' works
