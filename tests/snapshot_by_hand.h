@@ -99,8 +99,8 @@ static inline struct knowledge measured(void)
 	return k;
 }
 
-static inline struct workload *add_workload(struct snapshot *s, const char *kind, struct knowledge k,
-				     bool known)
+static inline struct workload *add_workload(struct snapshot *s, const char *kind,
+					    struct knowledge k, bool known)
 {
 	struct workload *w;
 

@@ -45,6 +45,9 @@ struct engine_context {
  * the store has them now. */
 struct engine {
 	const char *name;
+	/* (optional) The beginning of every error that says that the manager of the machines does
+	 * not answer. */
+	const char *outage;
 	double kill_wait_s;	/* from the end of a run's grace to the end of its processes */
 	/* The devices with their nodes and links, and who computes on them. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
@@ -79,6 +82,10 @@ struct engine {
 	 * tell. */
 	void (*describe)(const struct engine_context *at, const struct run *run,
 			 struct text *out);
+	/* (optional) Ask for what keeps runs from starting, for 'pollux doctor'; this may take half
+	 * a minute. Adds a sentence for each trouble, and what is well. */
+	void (*examine)(const struct engine_context *at, struct strings *troubles,
+			struct text *well);
 	/* Say that the run's row has something new: a request to stop, another configuration. Asks
 	 * only; a message that is lost is found by the keeper's next look. */
 	void (*wake)(const struct engine_context *at, const struct run *run);

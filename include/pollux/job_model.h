@@ -19,8 +19,9 @@ struct knowledge;
 /* The model is optimistic about configurations that were not measured, and knows nothing about
  * memory. So a job gets at most this many times the largest local batch size that was measured for
  * its workload, at most SCHED_REPLICA_GROWTH (policy.h) times the replicas, and at most
- * SCHED_NODE_GROWTH times the nodes. If a smaller local batch ran out of memory or failed on the same number of replicas, the limit is the largest local
- * batch that worked (memory_bounds.h, failed_sizes.h). */
+ * SCHED_NODE_GROWTH times the nodes. If a smaller local batch ran out of memory or failed on the
+ * same number of replicas, the limit is the largest local batch that worked (memory_bounds.h,
+ * failed_sizes.h). */
 #define KNOWLEDGE_GROWTH 2
 
 /* The source of the noise scale of a job. */

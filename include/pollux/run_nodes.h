@@ -1,5 +1,5 @@
-/* run_nodes.h - the nodes of a run, in the order of its devices. A run on this machine has one node,
- * whose name is "". */
+/* run_nodes.h - the nodes of a run, in the order of its devices. A run on this machine has one
+ * node, whose name is "". */
 #ifndef POLLUX_RUN_NODES_H
 #define POLLUX_RUN_NODES_H
 

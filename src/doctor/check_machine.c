@@ -114,6 +114,10 @@ void check_drivers(struct patient *p)
 	struct device_list list;
 	struct err err;
 
+	if (engine_for_new_runs()->examine) {
+		note(p, "those of the cluster's nodes, see engine");
+		return;
+	}
 	if (p->config_err.exit_status)
 		settings.slots = DEVICE_SLOTS_AUTO;
 	if (engine_for_new_runs()->list(&settings, &list, &err)) {

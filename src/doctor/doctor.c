@@ -21,6 +21,7 @@ static const struct {
 	{ "cron", check_cron },
 	{ "supervisors", check_supervisors },
 	{ "locks", check_locks },
+	{ "engine", check_engine },
 	{ "drivers", check_drivers },
 	{ "groups", check_groups },
 	{ "people", check_people },

@@ -86,9 +86,9 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
 }
 
-/* A run on several nodes. torchrun takes its options from PET_* where the command has none. RANK and
- * the like are of processes: pollux starts one on each node, and where a node has several devices,
- * a launcher such as torchrun starts others, whose ranks the launcher knows. */
+/* A run on several nodes. torchrun takes its options from PET_* where the command has none. RANK
+ * and the like are of processes: pollux starts one on each node, and where a node has several
+ * devices, a launcher such as torchrun starts others, whose ranks the launcher knows. */
 static void set_for_nodes(const struct run *run, const struct template_values *values,
 			  struct strings *env)
 {

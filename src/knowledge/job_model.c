@@ -171,7 +171,9 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 	};
 	if (m->known) {
 		m->max_replicas = max_replicas(k, job);
-		m->max_nodes = SCHED_NODE_GROWTH * (k->model.max_nodes > 1 ? k->model.max_nodes : 1);
+		m->max_nodes = SCHED_NODE_GROWTH;
+		if (k->model.max_nodes > 1)
+			m->max_nodes *= k->model.max_nodes;
 	}
 	if (declared->batch_size > 0)
 		set_noise(k, job, m);

@@ -74,15 +74,6 @@ static bool waits_for_retry(const struct snapshot *s, const struct job *job,
 
 /* --- devices that are not on offer --- */
 
-int decision_find_device(const struct snapshot *s, const struct decision *d,
-			 const struct device *wanted)
-{
-	for (int i = 0; i < s->devices.count; i++)
-		if (device_is_same(&s->devices.items[i], wanted))
-			return d->usable[i] ? i : -1;
-	return -1;
-}
-
 static bool has_its_devices(const struct snapshot *s, const struct decision *d,
 			    const struct run *run)
 {

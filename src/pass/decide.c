@@ -34,6 +34,7 @@ static struct decision *decision_new(const struct snapshot *s)
 		d->n_usable += d->usable[i];
 		d->n_elsewhere += s->elsewhere && s->elsewhere[i];
 	}
+	index_devices(s, d);
 	return d;
 }
 
@@ -59,6 +60,7 @@ void decision_free(struct decision *d)
 	free(d->passed_over);
 	free(d->usable);
 	free(d->owner);
+	free(d->by_name);
 	free(d);
 }
 

@@ -29,8 +29,8 @@ struct candidate {
 	 * (kinds.h); else NULL. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
-	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL: there
-	 * is one node. */
+	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL:
+	 * there is one node. */
 	double *on_nodes[SCHED_KINDS];
 };
 
@@ -89,6 +89,7 @@ struct decision {
 	int n_elsewhere;
 	int n_nodes;			/* of all devices that are listed */
 	int *node_of;			/* by device: its node */
+	const struct device **by_name;	/* by node and id; NULL: there are few */
 	struct node_shape shapes[SCHED_KINDS];	/* where there are several nodes */
 	int n_shapes;
 	struct person me;		/* sharing.c: what the others are told, before the plan */
@@ -142,6 +143,8 @@ bool waits_to_begin(const struct snapshot *s, const struct job *job, struct deci
 /* The policy is not asked about the job. reason: owned by *d from now on. */
 void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
 	       double next_start_s);
+/* find_device.c: prepares the search for devices. */
+void index_devices(const struct snapshot *s, struct decision *d);
 /* The index of the usable device that is the same as when it was given out; -1: there is none. */
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);

@@ -1,4 +1,4 @@
-/* nodes.c - which numbers of devices candidates may have, where the devices are on several nodes. */
+/* nodes.c - which numbers of devices candidates may have on several nodes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "plan.h"
+#include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
+#include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/store_split.h"
 
@@ -238,6 +240,32 @@ static int take_turns(const struct paths *paths, const struct config *config,
 	return rc || lock != LOCK_HELD ? -1 : 0;
 }
 
+/* A pass that another command starts has its output in /dev/null. */
+static enum outage_reader reader(void)
+{
+	struct stat here, null;
+
+	if (isatty(STDERR_FILENO))
+		return OUTAGE_PERSON;
+	if (fstat(STDERR_FILENO, &here) || stat("/dev/null", &null))
+		return OUTAGE_NOBODY;
+	return S_ISCHR(here.st_mode) && here.st_rdev == null.st_rdev ? OUTAGE_NOBODY
+								     : OUTAGE_MAILBOX;
+}
+
+/* Says that a cluster's manager does not answer, and that it answers again, once each. */
+static void tell_outage(const struct paths *paths, bool failed, struct pass_result *result,
+			struct err *err)
+{
+	double lasted_s;
+
+	if (failed)
+		outage_begins(paths, engine_for_new_runs()->outage, reader(), err);
+	else if (!result->busy && outage_ends(paths, clock_wall_s(), &lasted_s))
+		strings_addf(&result->actions, "the cluster's manager answers again, after %.0f s",
+			     lasted_s);
+}
+
 int pass_run(const struct paths *paths, const struct config *config, enum pass_mode mode,
 	     struct pass_result *result, struct err *err)
 {
@@ -250,8 +278,12 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 		return -1;
 	if (!there)
 		return 0;
-	if (mode == PASS_ACT)
-		return take_turns(paths, config, result, err);
+	if (mode == PASS_ACT) {
+		int rc = take_turns(paths, config, result, err);
+
+		tell_outage(paths, rc != 0, result, err);
+		return rc;
+	}
 	return pass(paths, config, mode, result, err);
 }
 

@@ -8,6 +8,12 @@
 #include "pollux/mem.h"
 #include "pollux/shares.h"
 
+/* On a cluster its manager shares the devices among people. */
+static bool is_shared(const struct snapshot *s)
+{
+	return s->people.is_shared && !(s->devices.count > 0 && s->devices.items[0].node[0]);
+}
+
 /* --- what is whose --- */
 
 static bool is_mine(const struct snapshot *s, int d)
@@ -171,10 +177,11 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 
 void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in)
 {
-	struct possession n = possession_of(s, d);
+	struct possession n;
 
-	if (!s->people.is_shared || s->devices.count == 0)
+	if (!is_shared(s) || s->devices.count == 0)
 		return;
+	n = possession_of(s, d);
 	in->n_devices = d->n_usable + d->n_elsewhere;
 	s->policy->decide(in, d->choices);
 	d->me = myself(s, n.held, n.kept + shares_wanted(in, d->choices));
@@ -202,7 +209,7 @@ void tell_others(const struct engine_context *at, const struct snapshot *s,
 	struct person me;
 	struct err ignored;
 
-	if (!s->people.is_shared)
+	if (!is_shared(s))
 		return;
 	if (s->jobs.count == 0 || s->devices.count == 0) {
 		people_leave(at->paths);
@@ -230,7 +237,7 @@ void explain_sharing(const struct snapshot *s, struct decision *d)
 	struct text why = TEXT_INIT;
 	int n;
 
-	if (s->people.count == 0)
+	if (!is_shared(s) || s->people.count == 0)
 		return;
 	n = given(s, d);
 	people_describe(&s->people, n, d->n_usable + d->n_elsewhere, &why);

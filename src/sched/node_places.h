@@ -30,7 +30,7 @@ struct node_places {
 	int *own;			/* by node: what the job that is being placed holds there */
 	struct node_sizes sizes;
 	int *sorted;			/* for sizes */
-	int *devices, *first;		/* devices by node: of node k, devices[first[k]..first[k + 1]) */
+	int *devices, *first;		/* those of node k: devices[first[k]..first[k + 1]) */
 	int *queue, n_queue;		/* jobs to be placed */
 };
 

@@ -92,6 +92,7 @@ int paths_init(struct paths *p, struct err *err)
 	p->schedule_again = xasprintf("%s/schedule.again", p->dir);
 	p->regular_pass = xasprintf("%s/regular-pass", p->dir);
 	p->failed_pass = xasprintf("%s/failed-pass", p->dir);
+	p->outage = xasprintf("%s/outage", p->dir);
 	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
 	return 0;
 }
@@ -130,6 +131,7 @@ void paths_release(struct paths *p)
 	free(p->schedule_again);
 	free(p->regular_pass);
 	free(p->failed_pass);
+	free(p->outage);
 	free(p->supervisor_log);
 	*p = (struct paths){ 0 };
 }

@@ -7,7 +7,9 @@
 #include "pollux/clock.h"
 #include "pollux/disk.h"
 #include "pollux/engine.h"
+#include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/regular_pass.h"
 #include "pollux/status.h"
@@ -244,6 +246,16 @@ static void find_full_disk(const char *dir, struct text *why)
 	free(logs);
 }
 
+static void find_outage(const struct session *s, struct status *status)
+{
+	char why[300];
+	double since_s;
+
+	if (outage_read(&s->paths, why, sizeof(why), &since_s))
+		text_addf(&status->outage, "since %s: %s",
+			  format_time(since_s, status->now_wall_s).s, why);
+}
+
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err)
 {
@@ -255,10 +267,11 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
 		.ever_scheduled = access(s->paths.schedule_lock, F_OK) == 0,
 		.passes_come = regular_passes_come(&s->paths, clock_wall_s()),
-		.hung_pass = TEXT_INIT, .disk_full = TEXT_INIT,
+		.hung_pass = TEXT_INIT, .disk_full = TEXT_INIT, .outage = TEXT_INIT,
 	};
 	pass_describe_hung(&s->paths, &status->hung_pass);
 	find_full_disk(s->paths.dir, &status->disk_full);
+	find_outage(s, status);
 	/* passes and 'pollux doctor' report errors of people_read */
 	people_read(&s->paths, &status->people, &ignored);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
@@ -295,5 +308,6 @@ void status_release(struct status *status)
 	people_release(&status->people);
 	text_release(&status->hung_pass);
 	text_release(&status->disk_full);
+	text_release(&status->outage);
 	*status = (struct status){ 0 };
 }

@@ -279,6 +279,8 @@ void status_print_json(const struct status *status, const struct status_details 
 	json_integer(&j, "held", status->n_held);
 	json_integer(&j, "ended", status->n_ended);
 	json_string(&j, "hung_pass", status->hung_pass.length ? status->hung_pass.data : NULL);
+	if (status->outage.length)
+		json_string(&j, "outage", status->outage.data);
 	json_string(&j, "disk_full", status->disk_full.length ? status->disk_full.data : NULL);
 	json_array(&j, "people");
 	for (int i = 0; i < status->people.count; i++)

@@ -299,6 +299,8 @@ static void print_hint(const struct status *status, FILE *out)
 	static const char remedy[] = "type 'pollux schedule', or 'pollux cron --install'";
 	const struct job *late = overdue(status);
 
+	if (status->outage.length)
+		fprintf(out, "\nNo run starts or stops %s.\n", status->outage.data);
 	if (status->disk_full.length)
 		fprintf(out, "\nNo run starts: %s.\n", status->disk_full.data);
 	if (status->hung_pass.length)

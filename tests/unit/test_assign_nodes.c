@@ -1,4 +1,4 @@
-/* Devices on several nodes: by hand, what the header promises of any counts, and a large cluster. */
+/* Devices on several nodes: by hand, what the header promises of any counts, a large cluster. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

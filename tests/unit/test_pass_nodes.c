@@ -152,8 +152,8 @@ static void test_makes_room(void)
 	is_told(&s, d, 2, "n2 on 1", "the other stays");
 	p = plan_make(&s, d);
 	text = describe(p);
-	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") != NULL,
-	   "which the plan tells");
+	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") !=
+	   NULL, "which the plan tells");
 	free(text);
 	plan_free(p);
 	decision_free(d);

@@ -15,11 +15,9 @@
 #include "pollux/child.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
-#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
-#include "pollux/run_nodes.h"
 #include "pollux/share.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
@@ -29,6 +27,7 @@
 #include "epochs_option.h"
 #include "run_group.h"
 #include "supervisor.h"
+#include "supervisor_values.h"
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
  * processes together. */
@@ -253,32 +252,16 @@ static char *prepare_files(struct supervisor *s, struct err *err)
 	return claim_files(s, err) ? NULL : checkpoint_directory(s, err);
 }
 
-/* Returns the arguments of the run's plan, for the caller to free; NULL: it has none. */
-static char *plan_args(const struct supervisor *s)
+/* The header has the command of the first node. */
+static void write_node_header(struct supervisor *s, const struct strings *argv,
+			      const struct template_values *values)
 {
-	struct execution_plans plans;
-	const struct execution_plan *plan;
-	struct err ignored;
-	char *args;
+	struct strings first = { 0 };
 
-	if (execution_plans_parse(s->job.declared.plans, &plans, &ignored))
-		return NULL;
-	plan = execution_plans_find(&plans, s->run.configuration.plan);
-	args = plan ? xstrdup(plan->args) : NULL;
-	execution_plans_release(&plans);
-	return args;
-}
-
-/* Sets the nodes of a run on a cluster. */
-static void name_nodes(const struct supervisor *s, struct strings *names,
-		       struct template_values *values)
-{
-	if (!run_is_elsewhere(&s->run))
-		return;
-	run_node_names(&s->run, names);
-	values->nodes = (struct template_nodes){ (int)names->count, names->items[0] };
-	if (supervisor_remote)
-		values->nodes.master = supervisor_remote->master();
+	if (values->nodes.n > 0)
+		template_expand_node(argv, 0, &first);
+	write_log_header(s, values->nodes.n > 0 ? &first : argv);
+	strings_release(&first);
 }
 
 static int launch(struct supervisor *s, struct err *err)
@@ -303,8 +286,8 @@ static int launch(struct supervisor *s, struct err *err)
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
-	values.plan_args = plan = plan_args(s);
-	name_nodes(s, &nodes, &values);
+	values.plan_args = plan = supervisor_plan_args(s);
+	supervisor_name_nodes(s, &nodes, &values);
 	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
@@ -313,7 +296,7 @@ static int launch(struct supervisor *s, struct err *err)
 		places.config_file = config_file;
 		environment_for_run(&s->job, &s->run, &values, &places, &env);
 		add_torch_helper(s, &env);
-		write_log_header(s, &argv);
+		write_node_header(s, &argv, &values);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
 		if (supervisor_remote)

@@ -1,5 +1,6 @@
 /* slurm.c - the engine of Slurm: each run is a job of Slurm with a supervisor in it. */
 #include "slurm.h"
+#include "slurm_command.h"
 
 #define KILL_WAIT_S 60.0
 
@@ -39,6 +40,7 @@ static const char *device_holder(const struct engine_context *at, const struct d
 const struct engine engine_slurm = {
 	.name = "slurm",
 	.kill_wait_s = KILL_WAIT_S,
+	.outage = SLURM_SILENT,
 	.list = slurm_list,
 	.collect = slurm_collect,
 	.poll = slurm_poll,
@@ -52,5 +54,7 @@ const struct engine engine_slurm = {
 	.owns_process = owns_process,
 	.containment = containment,
 	.device_holder = device_holder,
+	.describe = slurm_describe,
+	.examine = slurm_examine,
 	.other_user = slurm_other_user,
 };

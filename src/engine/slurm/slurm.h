@@ -96,6 +96,10 @@ int slurm_poll(const struct engine_context *at, const struct run *const *runs, i
 int slurm_end(const struct engine_context *at, struct run *run, struct err *err);
 void slurm_clean(const struct engine_context *at, const struct run_list *active);
 
+/* --- slurm_describe.c, slurm_examine.c --- */
+void slurm_describe(const struct engine_context *at, const struct run *run, struct text *out);
+void slurm_examine(const struct engine_context *at, struct strings *troubles, struct text *well);
+
 /* --- slurm_collect.c --- */
 int slurm_collect(const struct engine_context *at, struct strings *lines, struct err *err);
 /* Takes what the run wrote last. True: the run has ended in the store. */

@@ -114,7 +114,7 @@ static int complain(const char *name, int status, struct text *said, struct err 
 	const char *line = last_line(said);
 
 	if (controller)
-		return err_set(err, EX_TEMPFAIL, "Slurm's controller does not answer %s: %.200s",
+		return err_set(err, EX_TEMPFAIL, SLURM_SILENT " %s: %.200s",
 			       name, line);
 	if (*line)
 		return err_set(err, EX_UNAVAILABLE, "%s of Slurm failed: %.300s", name, line);
@@ -148,7 +148,7 @@ static int finish(const char *name, pid_t pid, double until_s, double limit_s, s
 			;
 	}
 	if (!in_time)
-		return err_set(err, EX_TEMPFAIL, "Slurm's controller does not answer: %s took more "
+		return err_set(err, EX_TEMPFAIL, SLURM_SILENT ": %s took more "
 			       "than %g s", name, limit_s);
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : complain(name, status, said,
 									    err);

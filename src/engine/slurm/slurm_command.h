@@ -5,6 +5,7 @@
 #include "pollux/err.h"
 #include "pollux/text.h"
 
+#define SLURM_SILENT "Slurm's controller does not answer"
 #define SLURM_LIMIT_S 5.0		/* for a question; without a controller squeue takes 9 s */
 #define SLURM_SUBMIT_LIMIT_S 15.0
 

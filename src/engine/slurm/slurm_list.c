@@ -34,10 +34,8 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		return -1;
 	}
 	for (int i = 0; i < nodes->n; i++)
-		for (int k = 0; k < nodes->items[i].gpus && list->count < DEVICE_MAX; k++)
+		for (int k = 0; k < nodes->items[i].gpus; k++)
 			add_gpu(&nodes->items[i], k, list);
-	if (list->count > 0)
-		devices_set_link(list, 0, 0, DEVICE_LINK_FAST);
 	return 0;
 }
 
