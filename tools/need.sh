@@ -38,6 +38,11 @@ data() { # FASHION_MNIST says where else it is
 		lack Fashion-MNIST dataset-fashion-mnist
 }
 
+slurm_plugins() { # Debian has them in a package of their own
+	find /usr/lib* -path '*slurm*' -name 'select_cons_tres.so' 2>/dev/null | grep -q . ||
+		lack slurm-plugins slurm-wlm-basic-plugins
+}
+
 probe() { # probe GROUP
 	case $1 in
 	build) program cc gcc; headers; program pkg-config
@@ -56,6 +61,8 @@ probe() { # probe GROUP
 		program objdump binutils; program debootstrap; program unshare util-linux ;;
 	fuzz) program clang; fuzzer ;;
 	coverage) program gcovr ;;
+	slurm) program slurmctld; program slurmd; program sbatch slurm-client; program munged munge
+		slurm_plugins ;;
 	bench) program tsp task-spooler; program nq; program hyperfine ;;
 	*) say "no group '$1'"; exit 2 ;;
 	esac

@@ -6,7 +6,8 @@
 #	...
 #	slurm_down				# in cleanup()
 #
-# Everything is below $SLURM; each daemon's pid is in $SLURM/pid. A GPU is /dev/null by another name.
+# Everything is below $SLURM; each daemon's pid is in $SLURM/pid. A GPU is /dev/null by another
+# name.
 # shellcheck shell=sh
 SLURM=$TMP/slurm
 SLURM_CONF=$SLURM/slurm.conf
@@ -27,8 +28,8 @@ free_ports() {
 		TRY: for (1 .. 200) {
 			my $first = 20000 + int(rand(30000));
 			for my $port ($first .. $first + $n - 1) {
-				next TRY unless IO::Socket::INET->new(LocalPort => $port, Listen => 1,
-					LocalAddr => "127.0.0.1");
+				next TRY unless IO::Socket::INET->new(Listen => 1,
+					LocalPort => $port, LocalAddr => "127.0.0.1");
 			}
 			print $first;
 			exit;
@@ -72,7 +73,8 @@ slurm_conf() { # slurm_conf NODES GPUS PORT
 		JobRequeue=0
 		AccountingStorageType=accounting_storage/none
 		JobCompType=jobcomp/none
-		NodeName=n[1-$1] NodeHostname=$(hostname -s) NodeAddr=127.0.1.[1-$1] Port=[$(($3 + 1))-$(($3 + $1))] CPUs=16 RealMemory=8000 Gres=gpu:tiny:$2 State=UNKNOWN
+		NodeName=n[1-$1] NodeHostname=$(hostname -s) NodeAddr=127.0.1.[1-$1] \\
+		Port=[$(($3 + 1))-$(($3 + $1))] CPUs=16 RealMemory=8000 Gres=gpu:tiny:$2
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
 }
@@ -93,13 +95,13 @@ slurm_gres() { # slurm_gres NODES GPUS
 
 slurm_ctld() { slurmctld </dev/null >/dev/null 2>&1; }
 slurm_d() { slurmd -N "$1" </dev/null >/dev/null 2>&1; }
-slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $slurm_nodes" ]; }
+slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $(cat "$SLURM/nodes")" ]; }
 slurm_answers() { timeout 2 sinfo -h >/dev/null 2>&1; }
 
 slurm_up() { # slurm_up NODES GPUS
-	slurm_nodes=$1
 	for d in pid state spool log munge dev; do mkdir -p "$SLURM/$d"; done
 	chmod 755 "$TMP" "$SLURM" "$SLURM/munge"
+	echo "$1" >"$SLURM/nodes"
 	slurm_conf "$1" "$2" "$(free_ports $(($1 + 1)))" >"$SLURM_CONF"
 	slurm_gres "$1" "$2" >"$SLURM/gres.conf"
 	(umask 077 && head -c 128 /dev/urandom >"$SLURM/munge/key")

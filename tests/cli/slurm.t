@@ -5,7 +5,7 @@
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
 WITNESS=$TMP/witness
-TRAINER=$ROOT/tests/cli/slurm-trainer
+TRAINER=$ROOT/tests/cli/slurm-trainer.sh
 POLLUX_SLICE=1s
 export WITNESS POLLUX_SLICE
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
@@ -16,7 +16,10 @@ holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 holds_after_pass() { "$POLLUX" schedule >pass.out 2>&1; holds "$1"; }
 until_store() { wait_for 20 holds_after_pass "$1"; } # until_store SQL
 on_nodes() { echo "(SELECT count(DISTINCT node) FROM run_devices WHERE run_id = runs.id) = $1"; }
-saved() { awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' "$WITNESS/ledger"; }
+saved() { # saved JOB
+	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \
+		"$WITNESS/ledger"
+}
 train() { "$POLLUX" submit -q --preempt "$@"; }
 
 ok 'a Slurm of four nodes comes up' slurm_up 4 4
@@ -64,8 +67,7 @@ ok 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id = 
 id=$(train -n wide -r 8 -- "$TRAINER" '{checkpoint}')
 ok 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND $(on_nodes 2) AND replicas = 8 AND last_samples > 80"
-resize() { # resize REPLICAS NODES NUMBER
-	"$POLLUX" edit -r "$1" "$id" >/dev/null
+went_on() { # went_on REPLICAS NODES NUMBER
 	ok "... goes on with $1 devices, on $2 nodes" until_store "SELECT 1 FROM runs
 		WHERE job_id = $id AND number = $3 AND state = 'running' AND $(on_nodes "$2")
 		AND replicas = $1 AND last_samples > first_samples + 80"
@@ -73,8 +75,14 @@ resize() { # resize REPLICAS NODES NUMBER
 		FROM runs a JOIN runs b ON b.job_id = a.job_id AND b.number = a.number + 1
 		WHERE a.job_id = $id AND b.number = $3")"
 }
-resize 16 4 2
-resize 4 1 3
+"$POLLUX" edit -r 16 "$id" >/dev/null
+went_on 16 4 2
+# a run that others leave alone keeps more devices than it asks for
+"$POLLUX" hold -f "$id" >/dev/null 2>&1
+ok 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+"$POLLUX" edit -r 4 "$id" >/dev/null
+"$POLLUX" release "$id" >/dev/null
+went_on 4 1 3
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
 ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 is 'with what it saved' "$(saved "$id")" \
@@ -106,11 +114,13 @@ like '... at the address of the first' '^met node 1$' "$("$POLLUX" log "$id")"
 # --- a time limit; a second job of one run -----------------------------------------
 
 id=$(train -n limited -t "$((2 * TIME_SCALE / 2))" -- "$TRAINER" '{checkpoint}')
-ok 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'"
+ok 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id
+	AND state = 'running'"
 like 'Slurm has a limit for it, too' '^[0-9]+:00$' "$(squeue -h -o %l)"
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id")
 job=$(squeue -h -o %i)
-sbatch --parsable -o "$TMP/second" --wrap "exec '$POLLUX' supervise '$POLLUX_DIR/run/$run_id'" >second.id
+sbatch --parsable -o "$TMP/second" \
+	--wrap "exec '$POLLUX' supervise '$POLLUX_DIR/run/$run_id'" >second.id
 second_is_over() { ! squeue -h -o %i | grep -qx "$(cat second.id)"; }
 ok 'a second job of the run leaves at once' wait_for 10 second_is_over
 like '... and says why' 'another job of Slurm has this run' "$(cat "$TMP/second")"
@@ -119,14 +129,18 @@ ok 'the limit ends the run' until_store "SELECT 1 FROM jobs WHERE id = $id AND s
 is 'with what it saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 
+run "$POLLUX" run true
+like 'run has no terminal there' 'runs are jobs of Slurm' "$err"
+
 # --- what is wrong -------------------------------------------------------------
 
 id=$(train -n refused --slurm-args '--partition=nowhere' -- "$TRAINER" '{checkpoint}')
 run "$POLLUX" schedule
-like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*invalid partition' "$err"
+like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*[Ii]nvalid partition' "$err"
 is '... and the run waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" >/dev/null
-ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id
+	AND state = 'cancelled'"
 
 is 'no two programs of a job ran at a time' '' "$(cat "$WITNESS/OVERLAP" 2>/dev/null)"
 is 'Slurm has no job any more' '' "$(squeue -h -o %i)"

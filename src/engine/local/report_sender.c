@@ -37,6 +37,10 @@ static bool is_of_run(const struct supervisor *s, pid_t pid)
 	if (session > 0)
 		m.marks.session = session;
 	is = proc_bore(pid, &m.marks);
+	if (!is && supervisor_remote && supervisor_remote->ancestor() > 0) {
+		m.marks = (struct proc_marks){ .ancestor = supervisor_remote->ancestor() };
+		is = proc_bore(pid, &m.marks);
+	}
 	run_marks_release(&m);
 	return is;
 }

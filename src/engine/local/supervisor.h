@@ -164,6 +164,8 @@ struct supervisor_remote {
 		     struct strings *env);
 	/* The address of the first node, for the programs of the others. */
 	const char *(*master)(void);
+	/* The process on this machine that the programs here descend from; 0: not known yet. */
+	pid_t (*ancestor)(void);
 	/* Sends a signal to the programs, or to all of their processes. False: the processes here
 	 * are to be signalled. */
 	bool (*signal)(struct supervisor *s, int signal_number, bool all);

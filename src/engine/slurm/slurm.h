@@ -10,7 +10,7 @@
  *	lease	touched by the supervisor; where it is not, each node ends its program
  *	stop	why the run is to stop; by the pass, or a command
  *	order	the last signal that the supervisor has for the programs: "NUMBER SIGNAL leader|all"
- *	node.K	made when node K begins
+ *	node.K	made when node K begins: the process of its wrapper
  *	end.K	the exit status of the program of node K, when no process of it is left
  *	journal	what the supervisor wrote into its own store
  *	output	what Slurm and the supervisor say
@@ -110,7 +110,7 @@ int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run
 /* Asks Slurm to signal the job, or to end it (signal NULL). Returns soon. */
 void slurm_cancel(int64_t job, const char *signal);
 
-/* The margin beyond the lease after which no program of a run can live. */
-#define SLURM_MARGIN_S 5.0
+/* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
+double slurm_margin_s(double lease_s);
 
 #endif

@@ -1,5 +1,5 @@
-/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor over
- * a store of its own, whose journal the passes read. */
+/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor
+ * over a store of its own, whose journal the passes read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,13 +32,14 @@ static struct {
 	char *base;			/* owned; the directory that the nodes see */
 	char *launch;			/* owned; the content of the file */
 	char *address;			/* owned; of this node, for the others */
+	pid_t wrapper;			/* of this node; 0: not known yet */
 	int nodes;
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
 	double failed_boot_s;		/* when a node's program was found to have failed; NaN */
 	int orders;			/* given so far */
 	int kills;			/* orders to kill */
-	double wanted_version;		/* taken from the file */
+	int wanted_version;		/* taken from the file */
 } node = { .failed_boot_s = NAN };
 
 static void touch_lease(struct supervisor *s)
@@ -74,17 +75,17 @@ static void take_wanted(struct supervisor *s)
 	struct configuration c = s->run.configuration;
 	struct text t = TEXT_INIT;
 	struct err err;
-	double version;
+	int version;
 
 	if (s->state != ST_RUNNING || !slurm_read(node.dir, "wanted", 0, &t)) {
 		text_release(&t);
 		return;
 	}
-	version = slurm_number(t.data, "version", 0);
+	version = (int)fmin(slurm_number(t.data, "version", 0), 1e6);
 	c.local_batch_size = (int64_t)slurm_number(t.data, "local_batch_size", 0);
 	c.accumulation_steps = (int)slurm_number(t.data, "accumulation_steps", 1);
 	store_journal_pause(true);
-	for (; node.wanted_version < version && node.wanted_version < 1e6; node.wanted_version++)
+	for (; node.wanted_version < version; node.wanted_version++)
 		if (store_run_set_wanted(&s->store, s->run.id, &c,
 					 slurm_number(t.data, "learning_rate_scale", 1), &err) < 0)
 			break;
@@ -196,8 +197,19 @@ static const char *master(void)
 	return node.address;
 }
 
+/* The wrapper of the first node, which is no child of this process where srun started it. */
+static pid_t ancestor(void)
+{
+	struct text t = TEXT_INIT;
+
+	if (node.wrapper == 0 && slurm_read(node.dir, "node.0", 0, &t))
+		node.wrapper = (pid_t)strtol(t.data, NULL, 10);
+	text_release(&t);
+	return node.wrapper;
+}
+
 static const struct supervisor_remote remote = {
-	.look = look, .conclude = conclude, .wrap = wrap, .master = master,
+	.look = look, .conclude = conclude, .wrap = wrap, .master = master, .ancestor = ancestor,
 	.signal = signal_programs,
 };
 

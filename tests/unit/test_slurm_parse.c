@@ -1,0 +1,160 @@
+/* test_slurm_parse.c - what Slurm's commands print, and what follows for a run. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/engine/slurm/slurm.h"
+#include "tap.h"
+
+static void test_nodes(void)
+{
+	struct slurm_node n;
+
+	ok(slurm_parse_node("NodeName=n1 Arch=x86_64 CPUAlloc=0 CPUTot=64 Gres=gpu:a100:8(S:0-1) "
+			    "GresUsed=gpu:a100:3(IDX:0-2) NodeAddr=10.0.0.1 RealMemory=512000 "
+			    "State=MIXED Partitions=gpu", &n), "a node with GPUs");
+	ok(!strcmp(n.name, "n1") && !strcmp(n.address, "10.0.0.1") && !strcmp(n.type, "a100"),
+	   "name, address, type");
+	ok(n.gpus == 8 && n.used == 3 && n.cores == 64 && n.up, "numbers");
+	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 GresUsed=gpu:0 State=IDLE+DRAIN", &n) &&
+	   !n.up && n.used == 0 && !n.type[0], "a drained node");
+	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=DOWN*", &n) && !n.up && n.used == -1,
+	   "a node that is down");
+	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE*", &n) && !n.up,
+	   "a node that does not answer");
+	ok(!slurm_parse_node("NodeName=login Gres=(null) State=IDLE", &n), "a node without GPUs");
+	ok(!slurm_parse_node("NodeName=a/b Gres=gpu:4 State=IDLE", &n), "a name with a slash");
+	ok(!slurm_parse_node("", &n), "nothing");
+}
+
+static void test_gpus(void)
+{
+	static const struct {
+		const char *text, *type;
+		int n;
+	} cases[] = {
+		{ "gpu:4", "", 4 }, { "gpu", "", 1 }, { "gpu:a100", "a100", 1 },
+		{ "gpu:a100:8,shard:16", "a100", 8 }, { "gres:gpu:tiny:2", "tiny", 2 },
+		{ "gres/gpu:3", "", 3 }, { "shard:3", "", 0 }, { "gpus:3", "", 0 },
+		{ "gpu:a:2(S:0,1),gpu:b:2", "a", 4 }, { "(null)", "", 0 }, { "", "", 0 },
+		{ "gpu:99999999999999999999", "", 0 }, { "N/A", "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char type[16];
+		int n = slurm_parse_gpus(cases[i].text, strlen(cases[i].text), type, sizeof(type));
+
+		ok(n == cases[i].n && !strcmp(type, cases[i].type), cases[i].text);
+	}
+}
+
+#define STORE "0123456789abcdef0123456789abcdef"
+
+static void test_jobs(void)
+{
+	struct slurm_job j;
+
+	ok(slurm_parse_job("7|RUNNING|n[1-2]|2|gres:gpu:tiny:4|2026-11-24T05:00:00|None|"
+			   "pollux-01234567-3|" STORE ":3:9", &j), "a job");
+	ok(j.id == 7 && j.job_id == 3 && j.run_id == 9 && !strcmp(j.store, STORE) &&
+	   !strcmp(j.nodes, "n[1-2]") && j.gpus == 4 && j.n_nodes == 2, "its fields");
+	ok(slurm_parse_job("8|PENDING||1|gres:gpu:1|N/A|Resources|x|", &j) && !j.store[0] &&
+	   !j.start[0] && !strcmp(j.reason, "Resources"), "somebody's job that waits");
+	ok(slurm_parse_job("8|PENDING||1|N/A|N/A|None|a|b|" STORE ":1:1", &j) && !j.store[0],
+	   "a name with the separator is no comment");
+	ok(slurm_parse_job("8|RUNNING||1|N/A|N/A|None|a|" STORE ":-1:1", &j) && !j.store[0],
+	   "numbers below 0");
+	ok(!slurm_parse_job("|||||", &j), "no number");
+	ok(!slurm_parse_job("error", &j), "another text");
+}
+
+static void check_list(const char *list, const char *want)
+{
+	char name[DEVICE_NODE_SIZE], all[400] = "";
+	size_t state = 0;
+
+	while (strlen(all) < 300 && slurm_next_node(list, &state, name, sizeof(name)))
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s ", name);
+	is_str(all, want, list);
+}
+
+static void test_lists(void)
+{
+	check_list("n1", "n1 ");
+	check_list("n1,login", "n1 login ");
+	check_list("n[1-3,7],x", "n1 n2 n3 n7 x ");
+	check_list("a[008-010]", "a008 a009 a010 ");
+	check_list("", "");
+	check_list("n[1-", "");
+	check_list("n[3-1]", "");
+	check_list("n[1]x", "");
+	ok(slurm_parse_submitted("123\n") == 123 && slurm_parse_submitted("5;c\n") == 5 &&
+	   slurm_parse_submitted("sbatch: x") == 0, "what sbatch prints");
+}
+
+static void test_judge(void)
+{
+	static const struct {
+		const char *name;
+		struct slurm_facts f;
+		enum engine_answer want;
+	} cases[] = {
+		{ "nothing was asked for", { .nodes = 1 }, ENGINE_UNATTENDED },
+		{ "it waits", { .launched = true, .nodes = 1, .slurm = SLURM_KNOWN },
+		  ENGINE_ALIVE },
+		{ "Slurm lost it", { .launched = true, .nodes = 1, .slurm = SLURM_GONE },
+		  ENGINE_UNATTENDED },
+		{ "no controller", { .launched = true, .nodes = 1 }, ENGINE_UNKNOWN },
+		{ "called off", { .launched = true, .claimed = true, .by_pass = true },
+		  ENGINE_GONE },
+		{ "it runs", { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 1,
+			       .lease_s = 10, .slurm = SLURM_KNOWN }, ENGINE_ALIVE },
+		{ "it runs, says its lease", { .launched = true, .claimed = true, .nodes = 2,
+					       .lease_age_s = 1, .lease_s = 10,
+					       .slurm = SLURM_GONE }, ENGINE_ALIVE },
+		{ "cut off", { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 16,
+			       .lease_s = 10, .slurm = SLURM_KNOWN }, ENGINE_GONE },
+		{ "within the margin", { .launched = true, .claimed = true, .nodes = 2,
+					 .lease_age_s = 14, .lease_s = 10 }, ENGINE_ALIVE },
+		{ "all programs ended", { .launched = true, .claimed = true, .nodes = 2, .ends = 2,
+					  .lease_age_s = 1, .lease_s = 10, .slurm = SLURM_GONE },
+		  ENGINE_GONE },
+		{ "its supervisor concludes", { .launched = true, .claimed = true, .nodes = 2,
+						.ends = 2, .lease_age_s = 1, .lease_s = 10,
+						.slurm = SLURM_KNOWN }, ENGINE_ALIVE },
+		{ "one program is left", { .launched = true, .claimed = true, .nodes = 2, .ends = 1,
+					   .lease_age_s = 1, .lease_s = 10, .slurm = SLURM_GONE },
+		  ENGINE_ALIVE },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ok(slurm_judge(&cases[i].f) == cases[i].want, cases[i].name);
+}
+
+static void test_handle(void)
+{
+	struct slurm_handle h;
+	char *text;
+
+	slurm_handle_parse("slurm job=12 dir=/a job=7/run/3", &h);
+	text = slurm_handle_text(&h);
+	ok(h.job == 12 && !strcmp(h.dir, "/a job=7/run/3") &&
+	   !strcmp(text, "slurm job=12 dir=/a job=7/run/3"), "a handle");
+	slurm_handle_release(&h);
+	free(text);
+	slurm_handle_parse("", &h);
+	ok(h.job == 0 && !h.dir[0], "no handle");
+	slurm_handle_release(&h);
+}
+
+int main(void)
+{
+	test_nodes();
+	test_gpus();
+	test_jobs();
+	test_lists();
+	test_judge();
+	test_handle();
+	return done();
+}
