@@ -54,7 +54,7 @@ is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) F
 
 # --- the command on each node ----------------------------------------------------
 
-told() { [ "$("$POLLUX" log "$eight" | grep -c '^NODE_RANK=')" = 2 ]; }
+told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
 ok 'both nodes have begun' wait_for 10 told
 log=$("$POLLUX" log "$eight")
 is 'templates of the first and of the second node' \
