@@ -97,6 +97,17 @@ ok 'slurmd is back after 2 s' wait_for 10 slurm_pid slurmd.n1
 ok 'the run goes on' until_store "SELECT 1 FROM runs WHERE id = $run_id AND state = 'running'
 	AND last_samples > $(store "SELECT last_samples + 80 FROM runs WHERE id = $run_id")"
 is '... and was not started again' 1 "$(starts "$id")"
+
+# --- a node is taken out of use under a run -------------------------------------------------
+
+node=$(store "SELECT node FROM run_devices WHERE run_id = $run_id")
+scontrol update "nodename=$node" state=drain reason=test
+other=$(train -n other)
+ok 'a new run goes to another node' until_store "SELECT 1 FROM runs JOIN run_devices d
+	ON d.run_id = runs.id WHERE job_id = $other AND state = 'running' AND node <> '$node'"
+is '... and the one that is there stays' 1 "$(starts "$id")"
+"$POLLUX" cancel -f "$other" >/dev/null 2>&1
+scontrol update "nodename=$node" state=resume
 stops 'it stops as usual'
 
 # --- the supervisor is killed ------------------------------------------------------------------
