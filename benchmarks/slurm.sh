@@ -1,14 +1,15 @@
 #!/bin/sh
-# slurm.sh - what a run as a job of Slurm costs, beside bare sbatch; and a pass over many runs' files.
+# slurm.sh - what a run as a job of Slurm costs, beside bare sbatch and srun.
 #
 #	benchmarks/slurm.sh [NODES...]		default 1 2 4; each three times; prints medians
 #
 # It brings a Slurm up on this machine (tests/cli/slurm.sh), as root. The nodes are daemons of one
 # machine: the figures say what the software costs, not what a network does.
 set -eu
-ROOT=$(cd "$(dirname "$0")/.." && pwd)
-. "$ROOT/tests/cli/tap.sh"
-. "$ROOT/tests/cli/slurm.sh"
+root=$(cd "$(dirname "$0")/.." && pwd)
+: "${POLLUX:=$root/build/pollux}"
+. "$root/tests/cli/tap.sh"	# whose ROOT is right for tests alone
+. "$root/tests/cli/slurm.sh"
 slurm_or_skip
 cleanup() { slurm_down; }
 WITNESS=$TMP/witness
@@ -30,7 +31,9 @@ ended() {
 }
 idle() { [ -z "$(squeue -h -o %i)" ]; }
 
-printf '%-6s  %-28s  %-28s  %s\n' NODES 'LAUNCH: sbatch + srun, s' 'LAUNCH: submit + pass, s' 'STOP, s'
+row='%-6s  %-26s  %-26s  %s\n'
+# shellcheck disable=SC2059  # the format
+printf "$row" NODES 'LAUNCH: sbatch + srun, s' 'LAUNCH: submit + pass, s' 'STOP, s'
 for n; do
 	rm -f bare ours stops
 	for _ in 1 2 3; do
@@ -44,7 +47,8 @@ for n; do
 		rm -f "$WITNESS/started"
 		t=$(now)
 		id=$("$POLLUX" submit -q --preempt -r $((4 * n)) -- sh -c \
-			"trap 'exit 75' TERM; echo x >>$WITNESS/started; while :; do sleep 0.02; done")
+			"trap 'exit 75' TERM; echo x >>$WITNESS/started
+			while :; do sleep 0.02; done")
 		"$POLLUX" schedule >/dev/null
 		wait_for 20 started
 		since "$t" >>ours
@@ -54,5 +58,6 @@ for n; do
 		since "$t" >>stops
 		wait_for 20 idle
 	done
-	printf '%-6s  %-28s  %-28s  %s\n' "$n" "$(median <bare)" "$(median <ours)" "$(median <stops)"
+	# shellcheck disable=SC2059
+	printf "$row" "$n" "$(median <bare)" "$(median <ours)" "$(median <stops)"
 done
