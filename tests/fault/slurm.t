@@ -29,11 +29,13 @@ stops() { # stops WHAT: what was saved is what the store has
 		"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 }
 # What a wrapper, which keeps the program, is told by its command line.
-wrappers() { pgrep -f "^[^ ]*pollux supervise $POLLUX_DIR/run/$1 /"; }
-supervisor() { pgrep -f "^[^ ]*pollux supervise $POLLUX_DIR/run/$1\$"; }
+run_dir() { echo "$TMP"/shared/pollux-*/run/"$1"; }
+wrappers() { pgrep -f "^[^ ]*pollux supervise $(run_dir "$1") /"; }
+supervisor() { pgrep -f "^[^ ]*pollux supervise $(run_dir "$1")\$"; }
 ok 'a Slurm of two nodes comes up' slurm_up 2 4
-mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
-printf 'engine = slurm\nslurm_lease = %ds\n' $((TIME_SCALE / 3 + 3)) >"$POLLUX_DIR/config"
+mkdir -p "$POLLUX_DIR" "$TMP/shared" && chmod 700 "$POLLUX_DIR"
+echo "slurm_dir = $TMP/shared" >"$POLLUX_DIR/config"
+printf 'engine = slurm\nslurm_lease = %ds\n' $((TIME_SCALE / 3 + 3)) >>"$POLLUX_DIR/config"
 
 # --- the controller is killed just after sbatch -------------------------------------
 
@@ -60,6 +62,7 @@ slurm_ctld
 ok 'the controller is back' wait_for 5 slurm_answers
 ok 'the run goes on' works
 is '... and was started once' 1 "$(starts "$id")"
+like 'its log is where the nodes see it' '^exec .*slurm-trainer' "$("$POLLUX" log "$id")"
 
 # --- the controller is away while a run stops -----------------------------------------
 
@@ -97,6 +100,17 @@ ok 'slurmd is back after 2 s' wait_for 10 slurm_pid slurmd.n1
 ok 'the run goes on' until_store "SELECT 1 FROM runs WHERE id = $run_id AND state = 'running'
 	AND last_samples > $(store "SELECT last_samples + 80 FROM runs WHERE id = $run_id")"
 is '... and was not started again' 1 "$(starts "$id")"
+
+# --- a node is taken out of use under a run -------------------------------------------------
+
+node=$(store "SELECT node FROM run_devices WHERE run_id = $run_id")
+scontrol update "nodename=$node" state=drain reason=test
+other=$(train -n other)
+ok 'a new run goes to another node' until_store "SELECT 1 FROM runs JOIN run_devices d
+	ON d.run_id = runs.id WHERE job_id = $other AND state = 'running' AND node <> '$node'"
+is '... and the one that is there stays' 1 "$(starts "$id")"
+"$POLLUX" cancel -f "$other" >/dev/null 2>&1
+scontrol update "nodename=$node" state=resume
 stops 'it stops as usual'
 
 # --- the supervisor is killed ------------------------------------------------------------------
@@ -126,7 +140,7 @@ stopped=$(supervisor "$run_id")
 kill -STOP "$stopped"
 fenced() {
 	[ -z "$(wrappers "$run_id")" ] &&
-		[ "$(cat "$POLLUX_DIR/run/$run_id"/end.* 2>/dev/null | grep -c fenced)" = 2 ]
+		[ "$(cat "$(run_dir "$run_id")"/end.* 2>/dev/null | grep -c fenced)" = 2 ]
 }
 ok 'both nodes end their programs' wait_for 10 fenced
 ok 'the run is lost' until_store "SELECT 1 FROM runs WHERE id = $run_id AND outcome = 'lost'"

@@ -69,7 +69,7 @@ void slurm_forget(void);
 /* The job of a run by its name and its comment; NULL: there is none. */
 const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
 				     const struct run *run);
-/* GPUs of the node that jobs of the store have. */
+/* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
 
 /* --- slurm_list.c --- */
