@@ -1,4 +1,4 @@
-/* slurm_node.h - what runs in a job of Slurm: 'pollux supervise DIRECTORY [PROGRAM ARGV0 ARG ...]'. */
+/* slurm_node.h - what runs in a job of Slurm: pollux supervise DIRECTORY [PROGRAM ARGV0 ARG ...] */
 #ifndef POLLUX_SLURM_NODE_H
 #define POLLUX_SLURM_NODE_H
 

@@ -220,11 +220,11 @@ void node_command(const struct strings *argv, char *const *variables, int node,
 		strings_add(env, *variables);
 	template_expand_node(argv, node, out);
 	set_integer(env, "POLLUX_NODE", node);
-	if (atoi(variable_of(env, "POLLUX_NODES")) < 2)
+	if (strtol(variable_of(env, "POLLUX_NODES"), NULL, 10) < 2)
 		return;
 	set_integer(env, "NODE_RANK", node);
 	set_integer(env, "GROUP_RANK", node);
 	set_integer(env, "PET_NODE_RANK", node);
-	if (atoi(variable_of(env, "POLLUX_GPUS_PER_NODE")) == 1)
+	if (strtol(variable_of(env, "POLLUX_GPUS_PER_NODE"), NULL, 10) == 1)
 		set_integer(env, "RANK", node);
 }

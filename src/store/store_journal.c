@@ -158,7 +158,7 @@ static int end_run(struct store *s, int64_t run_id, const struct journal_item *i
 	int rc = store_run_get(s, run_id, &run, err);
 
 	if (rc == 0) {
-		run.stop_reason = stop_reason_parse(reason);
+		run.stop_reason = (enum stop_reason)stop_reason_parse(reason);
 		if (isfinite(item->stop_boot_s))
 			run.stop_boot_s = item->stop_boot_s;
 		rc = run_end_in_transaction(s, &run, err);
@@ -203,7 +203,8 @@ int store_command_place(struct store *s, int64_t job_id, const char *checkpoint_
 			struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE commands SET checkpoint_dir = CAST(? AS BLOB)"
-		       " WHERE job_id = ? AND checkpoint_dir IS NULL", "ti", checkpoint_dir, job_id);
+		       " WHERE job_id = ? AND checkpoint_dir IS NULL", "ti",
+		       checkpoint_dir, job_id);
 }
 
 /* --- the journal --- */
@@ -215,8 +216,8 @@ int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct 
 
 /* The handle is the engine's, not the one by which the supervisor's machine finds the run. A run
  * that was ended here stays as it is. */
-static int take_record(struct store *s, int64_t run_id, const char *items, size_t n, size_t size,
-		       struct err *err)
+static int take_record(struct store *s, int64_t run_id, const char *items, size_t n,
+		       size_t size, struct err *err)
 {
 	int64_t active;
 	struct run run;

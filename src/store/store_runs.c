@@ -6,11 +6,12 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/run_nodes.h"
 #include "pollux/store_runs.h"
 #include "rows.h"
 #include "run_devices.h"
 
-/* Sets the kind of the run's devices, also in the wanted configuration, which has the same
+/* Sets kind and nodes of the run's devices, also in the wanted configuration, which has the same
  * devices. */
 static void set_kind(struct run *run)
 {
@@ -18,6 +19,7 @@ static void set_kind(struct run *run)
 
 	if (c->replicas > 0)
 		snprintf(c->kind, sizeof(c->kind), "%s", run->devices[0].kind);
+	c->nodes = run_n_nodes(run);
 	run->wanted.nodes = c->nodes;
 	memcpy(run->wanted.kind, c->kind, sizeof(c->kind));
 }

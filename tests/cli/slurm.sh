@@ -6,7 +6,8 @@
 #	...
 #	slurm_down				# in cleanup()
 #
-# Everything is below $SLURM; each daemon's pid is in $SLURM/pid. A GPU is /dev/null by another name.
+# Everything is below $SLURM; each daemon's pid is in $SLURM/pid. A GPU is /dev/null by another
+# name.
 # shellcheck shell=sh
 SLURM=$TMP/slurm
 SLURM_CONF=$SLURM/slurm.conf
@@ -27,8 +28,8 @@ free_ports() {
 		TRY: for (1 .. 200) {
 			my $first = 20000 + int(rand(30000));
 			for my $port ($first .. $first + $n - 1) {
-				next TRY unless IO::Socket::INET->new(LocalPort => $port, Listen => 1,
-					LocalAddr => "127.0.0.1");
+				next TRY unless IO::Socket::INET->new(Listen => 1,
+					LocalPort => $port, LocalAddr => "127.0.0.1");
 			}
 			print $first;
 			exit;
@@ -72,7 +73,8 @@ slurm_conf() { # slurm_conf NODES GPUS PORT
 		JobRequeue=0
 		AccountingStorageType=accounting_storage/none
 		JobCompType=jobcomp/none
-		NodeName=n[1-$1] NodeHostname=$(hostname -s) NodeAddr=127.0.1.[1-$1] Port=[$(($3 + 1))-$(($3 + $1))] CPUs=16 RealMemory=8000 Gres=gpu:tiny:$2 State=UNKNOWN
+		NodeName=n[1-$1] NodeHostname=$(hostname -s) NodeAddr=127.0.1.[1-$1] \\
+		Port=[$(($3 + 1))-$(($3 + $1))] CPUs=16 RealMemory=8000 Gres=gpu:tiny:$2
 		PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	END
 }

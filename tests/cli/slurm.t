@@ -5,7 +5,7 @@
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
 WITNESS=$TMP/witness
-TRAINER=$ROOT/tests/cli/slurm-trainer
+TRAINER=$ROOT/tests/cli/slurm-trainer.sh
 POLLUX_SLICE=1s
 export WITNESS POLLUX_SLICE
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
@@ -16,7 +16,10 @@ holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 holds_after_pass() { "$POLLUX" schedule >pass.out 2>&1; holds "$1"; }
 until_store() { wait_for 20 holds_after_pass "$1"; } # until_store SQL
 on_nodes() { echo "(SELECT count(DISTINCT node) FROM run_devices WHERE run_id = runs.id) = $1"; }
-saved() { awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' "$WITNESS/ledger"; }
+saved() { # saved JOB
+	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \
+		"$WITNESS/ledger"
+}
 train() { "$POLLUX" submit -q --preempt "$@"; }
 
 ok 'a Slurm of four nodes comes up' slurm_up 4 4
@@ -111,11 +114,13 @@ like '... at the address of the first' '^met node 1$' "$("$POLLUX" log "$id")"
 # --- a time limit; a second job of one run -----------------------------------------
 
 id=$(train -n limited -t "$((2 * TIME_SCALE / 2))" -- "$TRAINER" '{checkpoint}')
-ok 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'"
+ok 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id
+	AND state = 'running'"
 like 'Slurm has a limit for it, too' '^[0-9]+:00$' "$(squeue -h -o %l)"
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id")
 job=$(squeue -h -o %i)
-sbatch --parsable -o "$TMP/second" --wrap "exec '$POLLUX' supervise '$POLLUX_DIR/run/$run_id'" >second.id
+sbatch --parsable -o "$TMP/second" \
+	--wrap "exec '$POLLUX' supervise '$POLLUX_DIR/run/$run_id'" >second.id
 second_is_over() { ! squeue -h -o %i | grep -qx "$(cat second.id)"; }
 ok 'a second job of the run leaves at once' wait_for 10 second_is_over
 like '... and says why' 'another job of Slurm has this run' "$(cat "$TMP/second")"
@@ -124,6 +129,9 @@ ok 'the limit ends the run' until_store "SELECT 1 FROM jobs WHERE id = $id AND s
 is 'with what it saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 
+run "$POLLUX" run true
+like 'run has no terminal there' 'runs are jobs of Slurm' "$err"
+
 # --- what is wrong -------------------------------------------------------------
 
 id=$(train -n refused --slurm-args '--partition=nowhere' -- "$TRAINER" '{checkpoint}')
@@ -131,7 +139,8 @@ run "$POLLUX" schedule
 like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*[Ii]nvalid partition' "$err"
 is '... and the run waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" >/dev/null
-ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id
+	AND state = 'cancelled'"
 
 is 'no two programs of a job ran at a time' '' "$(cat "$WITNESS/OVERLAP" 2>/dev/null)"
 is 'Slurm has no job any more' '' "$(squeue -h -o %i)"

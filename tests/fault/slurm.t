@@ -1,12 +1,12 @@
 #!/bin/sh
-# slurm.t - Slurm's daemons, passes and supervisors are killed; a node is cut off. No job may run twice
-# at a time, be lost, or be relaunched needlessly. SLURM_FAULTS=all: those that take minutes, too.
+# slurm.t - Slurm's daemons, passes and supervisors are killed; a node is cut off. No job may run
+# twice at a time, be lost, or be relaunched needlessly.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
 WITNESS=$TMP/witness
-TRAINER=$ROOT/tests/cli/slurm-trainer
+TRAINER=$ROOT/tests/cli/slurm-trainer.sh
 export WITNESS
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
@@ -14,7 +14,10 @@ cleanup() { slurm_down; }
 holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 holds_after_pass() { "$POLLUX" schedule >pass.out 2>pass.err; holds "$1"; }
 until_store() { wait_for 25 holds_after_pass "$1"; }
-saved() { awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' "$WITNESS/ledger"; }
+saved() { # saved JOB
+	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \
+		"$WITNESS/ledger"
+}
 starts() { awk -v job="$1" '$1 == "start" && $2 == job && $4 == 0' "$WITNESS/ledger" | wc -l; }
 train() { "$POLLUX" submit -q --preempt "$@" -- "$TRAINER" '{checkpoint}'; }
 works() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
@@ -26,11 +29,13 @@ stops() { # stops WHAT: what was saved is what the store has
 		"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 }
 # What a wrapper, which keeps the program, is told by its command line.
-wrappers() { pgrep -f "^[^ ]*pollux supervise $POLLUX_DIR/run/$1 /"; }
-supervisor() { pgrep -f "^[^ ]*pollux supervise $POLLUX_DIR/run/$1\$"; }
+run_dir() { echo "$TMP"/shared/pollux-*/run/"$1"; }
+wrappers() { pgrep -f "^[^ ]*pollux supervise $(run_dir "$1") /"; }
+supervisor() { pgrep -f "^[^ ]*pollux supervise $(run_dir "$1")\$"; }
 ok 'a Slurm of two nodes comes up' slurm_up 2 4
-mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
-printf 'engine = slurm\nslurm_lease = 4s\n' >"$POLLUX_DIR/config"
+mkdir -p "$POLLUX_DIR" "$TMP/shared" && chmod 700 "$POLLUX_DIR"
+echo "slurm_dir = $TMP/shared" >"$POLLUX_DIR/config"
+printf 'engine = slurm\nslurm_lease = %ds\n' $((TIME_SCALE / 3 + 3)) >>"$POLLUX_DIR/config"
 
 # --- the controller is killed just after sbatch -------------------------------------
 
@@ -39,15 +44,15 @@ cat >bin/sbatch <<END
 #!/bin/sh
 $(command -v sbatch) "\$@"
 rc=\$?
-[ ! -e "$TMP/then" ] || . "$TMP/then"
+[ ! -e "$TMP/after-sbatch" ] || . "$TMP/after-sbatch"
 exit \$rc
 END
 chmod +x bin/sbatch
 usual=$PATH PATH=$TMP/bin:$PATH
 id=$(train -n controller)
-echo "kill -9 $(slurm_pid slurmctld)" >then
+echo "kill -9 $(slurm_pid slurmctld)" >after-sbatch
 "$POLLUX" schedule >pass.out 2>&1
-rm then
+rm after-sbatch
 run timeout $((6 * TIME_SCALE)) "$POLLUX" schedule
 is 'a pass without a controller fails' 75 "$rc"
 is '... and says so once' 1 "$(printf '%s\n' "$err" | grep -c "Slurm's controller does not answer")"
@@ -57,6 +62,7 @@ slurm_ctld
 ok 'the controller is back' wait_for 5 slurm_answers
 ok 'the run goes on' works
 is '... and was started once' 1 "$(starts "$id")"
+like 'its log is where the nodes see it' '^exec .*slurm-trainer' "$("$POLLUX" log "$id")"
 
 # --- the controller is away while a run stops -----------------------------------------
 
@@ -64,8 +70,8 @@ slurm_kill KILL slurmctld
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
 is_saved() { [ -n "$(saved "$id")" ]; }
 ok 'a run is stopped without a controller' wait_for 10 is_saved
-held_after_pass() { "$POLLUX" schedule >pass.out 2>&1; holds "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"; }
-ok '... and its end is taken in' wait_for 25 held_after_pass
+ok '... and its end is taken in' until_store "SELECT 1 FROM jobs WHERE id = $id
+	AND state = 'held'"
 is '... with what it saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 slurm_ctld
@@ -74,9 +80,9 @@ ok 'the controller is back' wait_for 5 slurm_answers
 # --- a pass is killed between sbatch and its next write ---------------------------------
 
 id=$(train -n killed)
-echo 'kill -9 $PPID' >then
+echo 'kill -9 $PPID' >after-sbatch
 "$POLLUX" schedule >pass.out 2>&1
-rm then
+rm after-sbatch
 is 'a pass was killed after sbatch' '' "$(store "SELECT handle FROM runs WHERE job_id = $id
 	AND handle LIKE '% job=%'")"
 ok 'the next pass finds the job' works
@@ -94,6 +100,17 @@ ok 'slurmd is back after 2 s' wait_for 10 slurm_pid slurmd.n1
 ok 'the run goes on' until_store "SELECT 1 FROM runs WHERE id = $run_id AND state = 'running'
 	AND last_samples > $(store "SELECT last_samples + 80 FROM runs WHERE id = $run_id")"
 is '... and was not started again' 1 "$(starts "$id")"
+
+# --- a node is taken out of use under a run -------------------------------------------------
+
+node=$(store "SELECT node FROM run_devices WHERE run_id = $run_id")
+scontrol update "nodename=$node" state=drain reason=test
+other=$(train -n other)
+ok 'a new run goes to another node' until_store "SELECT 1 FROM runs JOIN run_devices d
+	ON d.run_id = runs.id WHERE job_id = $other AND state = 'running' AND node <> '$node'"
+is '... and the one that is there stays' 1 "$(starts "$id")"
+"$POLLUX" cancel -f "$other" >/dev/null 2>&1
+scontrol update "nodename=$node" state=resume
 stops 'it stops as usual'
 
 # --- the supervisor is killed ------------------------------------------------------------------
@@ -102,8 +119,8 @@ stops 'it stops as usual'
 ok 'it runs again' works
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
 kill -9 "$(supervisor "$run_id")"
-ok 'a run whose supervisor was killed ends as lost' until_store "SELECT 1 FROM runs WHERE id = $run_id
-	AND outcome = 'lost'"
+ok 'a run whose supervisor was killed ends as lost' until_store "SELECT 1 FROM runs
+	WHERE id = $run_id AND outcome = 'lost'"
 ok '... and its job runs again, once' works
 is '... from its checkpoint' "$(saved "$id")" "$(awk -v job="$id" \
 	'$1 == "start" && $2 == job { n = $5 } END { print n }' "$WITNESS/ledger")"
@@ -111,8 +128,8 @@ stops 'it stops as usual'
 
 # --- a node is cut off ----------------------------------------------------------------------------
 
-# The supervisor is stopped, so its lease is not renewed: for the wrappers that is a node without the
-# shared file system, and for the passes one that shows no life.
+# The supervisor is stopped, so its lease is not renewed: for the wrappers that is a node without
+# the shared file system, and for the passes one that shows no life.
 # a controller that was killed gave a number twice, which drains a node when its slurmd is back
 scontrol update nodename=ALL state=resume 2>/dev/null
 ok 'both nodes are idle' wait_for 10 slurm_idle
@@ -121,7 +138,10 @@ ok 'a run on two nodes' works
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
 stopped=$(supervisor "$run_id")
 kill -STOP "$stopped"
-fenced() { [ -z "$(wrappers "$run_id")" ] && [ "$(cat "$POLLUX_DIR/run/$run_id"/end.* 2>/dev/null | grep -c fenced)" = 2 ]; }
+fenced() {
+	[ -z "$(wrappers "$run_id")" ] &&
+		[ "$(cat "$(run_dir "$run_id")"/end.* 2>/dev/null | grep -c fenced)" = 2 ]
+}
 ok 'both nodes end their programs' wait_for 10 fenced
 ok 'the run is lost' until_store "SELECT 1 FROM runs WHERE id = $run_id AND outcome = 'lost'"
 kill -CONT "$stopped" 2>/dev/null

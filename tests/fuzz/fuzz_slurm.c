@@ -1,5 +1,5 @@
-/* fuzz_slurm.c - what Slurm prints, and a run's journal, is understood or left out; nothing outside of
- * it is read, and names stay names. */
+/* fuzz_slurm.c - what Slurm prints, and a run's journal, is understood or left out; nothing
+ * outside of it is read, and names stay names. */
 #include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>

@@ -57,12 +57,16 @@ static int parse(const char *text, int *holder, int *node)
 
 static void show(char *text, const char *like, const int *owner)
 {
+	static const char names[] = "0123456789";
 	int d = 0;
 
 	for (; *like; like++, text++) {
 		if (*like != ' ') {
-			*text = owner[d] >= 0 ? (char)('0' + owner[d])
-					      : (char)(*like == 'x' ? 'x' : '.');
+			*text = '.';
+			if (owner[d] >= 0)
+				*text = names[owner[d]];
+			else if (*like == 'x')
+				*text = 'x';
 			d++;
 		} else {
 			*text = ' ';
@@ -337,7 +341,7 @@ static void test_large(void)
 	ok(assign_on_nodes(&in, owner), "10,000 nodes of 8, and 100 jobs of 8 to 4,096");
 	for (int d = 0; d < LARGE * 8; d++) {
 		given += owner[d] >= 0;
-		broken_nodes += owner[d] != owner[d / 8 * 8];
+		broken_nodes += owner[d] != owner[d - d % 8];
 	}
 	is_int(given, LARGE * 8, "  every job has its devices");
 	is_int(broken_nodes, 0, "  on whole nodes");

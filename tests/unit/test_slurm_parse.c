@@ -101,7 +101,8 @@ static void test_judge(void)
 		enum engine_answer want;
 	} cases[] = {
 		{ "nothing was asked for", { .nodes = 1 }, ENGINE_UNATTENDED },
-		{ "it waits", { .launched = true, .nodes = 1, .slurm = SLURM_KNOWN }, ENGINE_ALIVE },
+		{ "it waits", { .launched = true, .nodes = 1, .slurm = SLURM_KNOWN },
+		  ENGINE_ALIVE },
 		{ "Slurm lost it", { .launched = true, .nodes = 1, .slurm = SLURM_GONE },
 		  ENGINE_UNATTENDED },
 		{ "no controller", { .launched = true, .nodes = 1 }, ENGINE_UNKNOWN },

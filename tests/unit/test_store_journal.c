@@ -59,7 +59,8 @@ static void open_own(void)
 	   store_open(&own, &own_paths, STORE_OBSERVE, &err) == 0, "another store");
 	ok(store_rows_put(&own, rows.data, rows.length, &err) == 0, "takes the rows");
 	ok(store_rows_put(&own, rows.data, rows.length - 1, &err) == -1, "but not a part of them");
-	is_int(ask(&own, "SELECT count(*) FROM jobs JOIN runs ON job_id = jobs.id"), 1, "and has them");
+	is_int(ask(&own, "SELECT count(*) FROM jobs JOIN runs ON job_id = jobs.id"), 1,
+	       "and has them");
 	paths_release(&own_paths);
 	text_release(&rows);
 	snprintf(journal, sizeof(journal), "%s/journal", own_root);
@@ -88,8 +89,8 @@ static void test_claim(void)
 {
 	bool claimed;
 
-	ok(store_run_claim(&own, run.id, "local supervisor=1", 7.25, &claimed, &err) == 0 && claimed,
-	   "the other store's run is claimed");
+	ok(store_run_claim(&own, run.id, "local supervisor=1", 7.25, &claimed, &err) == 0 &&
+	   claimed, "the other store's run is claimed");
 	is_int(take(30), 0, "a record that is not whole is left");
 	is_int(ask(&store, "SELECT state = 'assigned' FROM runs"), 1, "... and nothing is written");
 	ok(take(65536) > 0, "a whole one is taken");

@@ -13,6 +13,7 @@
 
 /* between looks into the store, which also write what was learned */
 #define LOOK_S 2.0
+#define REMOTE_LOOK_S 1.0	/* the same where orders come in files, and no message wakes */
 #define PROFILE_LOOK_S 0.25	/* the same for a profile, whose process waits for steady steps */
 #define WAITING_LOOK_S 0.1	/* between attempts to take the devices */
 #define SWEEP_LOOK_S 0.02	/* between searches for leftover processes, growing to LOOK_S */
@@ -232,7 +233,8 @@ void supervisor_look(struct supervisor *s, double now)
 		if (s->state == ST_SUSPENDED && !waits)
 			supervisor_keep_stopped(s);
 	} else {
-		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S : LOOK_S);
+		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S
+					     : supervisor_remote ? REMOTE_LOOK_S : LOOK_S);
 		look_running(s);
 	}
 }

@@ -69,7 +69,7 @@ void slurm_forget(void);
 /* The job of a run by its name and its comment; NULL: there is none. */
 const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
 				     const struct run *run);
-/* GPUs of the node that jobs of the store have. */
+/* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
 
 /* --- slurm_list.c --- */
@@ -110,7 +110,7 @@ int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run
 /* Asks Slurm to signal the job, or to end it (signal NULL). Returns soon. */
 void slurm_cancel(int64_t job, const char *signal);
 
-/* The margin beyond the lease after which no program of a run can live. */
-#define SLURM_MARGIN_S 5.0
+/* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
+double slurm_margin_s(double lease_s);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_quiet(const char *dir)
 	text_release(&launch);
 	if (isnan(touched))
 		touched = slurm_file_time_s(dir, "launch");
-	return is && slurm_touch(dir, "probe") - touched > lease_s + SLURM_MARGIN_S;
+	return is && slurm_touch(dir, "probe") - touched > lease_s + slurm_margin_s(lease_s);
 }
 
 static bool is_among(const struct run_list *runs, int64_t id)

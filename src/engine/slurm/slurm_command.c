@@ -146,10 +146,9 @@ static int finish(const char *name, pid_t pid, double until_s, double limit_s, s
 		kill(pid, SIGKILL);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
+		return err_set(err, EX_TEMPFAIL, SLURM_SILENT ": %s took more than %g s", name,
+			       limit_s);
 	}
-	if (!in_time)
-		return err_set(err, EX_TEMPFAIL, SLURM_SILENT ": %s took more "
-			       "than %g s", name, limit_s);
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : complain(name, status, said,
 									    err);
 }

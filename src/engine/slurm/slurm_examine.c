@@ -133,10 +133,11 @@ static void check_files(struct look *l)
 static char *directory(const struct engine_context *at, const struct config *config)
 {
 	struct err ignored;
-	char *store_id = NULL, *base;
+	char *store_id = NULL;
 
 	if (at->store && store_identity(at->store, &store_id, &ignored) == 0) {
-		base = slurm_base(at->paths, config->slurm_dir, store_id);
+		char *base = slurm_base(at->paths, config->slurm_dir, store_id);
+
 		free(store_id);
 		if (access(base, F_OK) == 0)
 			return base;

@@ -3,12 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/clock.h"
 #include "pollux/device_lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
 #include "slurm.h"
 
-static void add_gpu(const struct slurm_node *node, int k, struct device_list *list)
+#define KEPT_S 0.2
+
+/* A node that Slurm has taken out of use, or that does not answer for a moment, keeps the jobs that
+ * it has: their runs are not stopped for that. New runs do not go there: slurm_other_user(). */
+static bool has_own_jobs(const struct slurm_node *node)
+{
+	const struct slurm_queue *q = slurm_queue();
+
+	return q->known && slurm_own_gpus(q, NULL, node->name) > 0;
+}
+
+static void add_gpu(const struct slurm_node *node, int k, bool usable, struct device_list *list)
 {
 	struct device *d = devices_append(list);
 
@@ -17,8 +29,8 @@ static void add_gpu(const struct slurm_node *node, int k, struct device_list *li
 	snprintf(d->name, sizeof(d->name), "%.11s:%u", node->name, (unsigned)k % 1000);
 	snprintf(d->kind, sizeof(d->kind), "%s", node->type[0] ? node->type : "gpu");
 	d->cores = node->gpus > 0 && node->cores > node->gpus ? node->cores / node->gpus : 1;
-	d->usable = node->up;
-	if (!node->up)
+	d->usable = usable;
+	if (!usable)
 		snprintf(d->reason, sizeof(d->reason), "Slurm says that the node is %s",
 			 node->state);
 }
@@ -33,22 +45,50 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		*err = nodes->err;
 		return -1;
 	}
-	for (int i = 0; i < nodes->n; i++)
+	for (int i = 0; i < nodes->n; i++) {
+		bool usable = nodes->items[i].up || has_own_jobs(&nodes->items[i]);
+
 		for (int k = 0; k < nodes->items[i].gpus; k++)
-			add_gpu(&nodes->items[i], k, list);
+			add_gpu(&nodes->items[i], k, usable, list);
+	}
 	return 0;
 }
 
 /* --- who has a GPU --- */
 
+/* Devices are mostly asked for in the order of their nodes: the search begins at the last one. */
 static const struct slurm_node *find_node(const char *name)
 {
 	const struct slurm_nodes *nodes = slurm_nodes();
+	static int last;
 
-	for (int i = 0; i < nodes->n; i++)
-		if (!strcmp(nodes->items[i].name, name))
-			return &nodes->items[i];
+	for (int i = 0; i < nodes->n; i++) {
+		int at = (last + i) % nodes->n;
+
+		if (!strcmp(nodes->items[at].name, name)) {
+			last = at;
+			return &nodes->items[at];
+		}
+	}
 	return NULL;
+}
+
+/* The active runs, kept for a moment: a cluster has thousands of devices to be asked for. */
+static const struct run_list *active_runs(struct store *store)
+{
+	static struct run_list runs;
+	static const struct store *of;
+	static double until_s;
+	struct err ignored;
+
+	if (of == store && clock_boot_s() < until_s)
+		return &runs;
+	run_list_release(&runs);
+	if (store && store_runs_active(store, &runs, &ignored))
+		runs = (struct run_list){ 0 };
+	of = store;
+	until_s = clock_boot_s() + KEPT_S;
+	return &runs;
 }
 
 /* GPUs of the node that jobs of Slurm have which are not this store's: of other people, or of
@@ -69,15 +109,12 @@ static int count_others(const struct engine_context *at, const struct slurm_node
 /* Marks the GPUs of the node that active runs hold. */
 static int mark_held(const struct engine_context *at, const struct slurm_node *node, bool *held)
 {
-	struct run_list runs = { 0 };
-	struct err ignored;
+	const struct run_list *runs = active_runs(at->store);
 	int n = 0;
 
-	if (at->store && store_runs_active(at->store, &runs, &ignored))
-		return 0;
-	for (int r = 0; r < runs.count; r++)
-		for (int i = 0; i < run_held(&runs.items[r]); i++) {
-			const struct device *d = &runs.items[r].devices[i];
+	for (int r = 0; r < runs->count; r++)
+		for (int i = 0; i < run_held(&runs->items[r]); i++) {
+			const struct device *d = &runs->items[r].devices[i];
 			const char *colon = strrchr(d->id, ':');
 			long k = colon ? strtol(colon + 1, NULL, 10) : -1;
 
@@ -86,7 +123,6 @@ static int mark_held(const struct engine_context *at, const struct slurm_node *n
 			n += !held[k];
 			held[k] = true;
 		}
-	run_list_release(&runs);
 	return n;
 }
 
@@ -100,6 +136,8 @@ const char *slurm_other_user(const struct engine_context *at, const struct devic
 	int others = node ? count_others(at, node) : 0, n_free, rank = 0;
 	bool *held;
 
+	if (node && !node->up)
+		return "Slurm, which takes no job for the node now,";
 	if (others <= 0 || k < 0 || k >= node->gpus)
 		return NULL;
 	held = xcalloc((size_t)node->gpus, sizeof(*held));

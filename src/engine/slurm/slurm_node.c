@@ -1,5 +1,5 @@
-/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor over
- * a store of its own, whose journal the passes read. */
+/* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor
+ * over a store of its own, whose journal the passes read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ static struct {
 	double failed_boot_s;		/* when a node's program was found to have failed; NaN */
 	int orders;			/* given so far */
 	int kills;			/* orders to kill */
-	double wanted_version;		/* taken from the file */
+	int wanted_version;		/* taken from the file */
 } node = { .failed_boot_s = NAN };
 
 static void touch_lease(struct supervisor *s)
@@ -75,17 +75,17 @@ static void take_wanted(struct supervisor *s)
 	struct configuration c = s->run.configuration;
 	struct text t = TEXT_INIT;
 	struct err err;
-	double version;
+	int version;
 
 	if (s->state != ST_RUNNING || !slurm_read(node.dir, "wanted", 0, &t)) {
 		text_release(&t);
 		return;
 	}
-	version = slurm_number(t.data, "version", 0);
+	version = (int)fmin(slurm_number(t.data, "version", 0), 1e6);
 	c.local_batch_size = (int64_t)slurm_number(t.data, "local_batch_size", 0);
 	c.accumulation_steps = (int)slurm_number(t.data, "accumulation_steps", 1);
 	store_journal_pause(true);
-	for (; node.wanted_version < version && node.wanted_version < 1e6; node.wanted_version++)
+	for (; node.wanted_version < version; node.wanted_version++)
 		if (store_run_set_wanted(&s->store, s->run.id, &c,
 					 slurm_number(t.data, "learning_rate_scale", 1), &err) < 0)
 			break;

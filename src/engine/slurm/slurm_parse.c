@@ -82,7 +82,7 @@ int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size)
 	if (type)
 		*type = '\0';
 	for (size_t i = 0; i <= n; i++) {
-		char c = i < n ? gres[i] : ',';
+		char c = (char)(i < n ? gres[i] : ',');
 
 		depth += c == '(' ? 1 : c == ')' && depth > 0 ? -1 : 0;
 		if (c != ',' || (depth > 0 && i < n))

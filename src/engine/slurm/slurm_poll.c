@@ -10,11 +10,16 @@
 
 /* --- the decision --- */
 
+double slurm_margin_s(double lease_s)
+{
+	return fmax(5, lease_s / 4);
+}
+
 /* Where a job has the claim, only the lease and the files end.K tell that no program of the run can
  * live: Slurm forgets a job whose node is cut off while the program there goes on. */
 static enum engine_answer judge_claimed(const struct slurm_facts *f)
 {
-	bool stale = f->lease_age_s > f->lease_s + SLURM_MARGIN_S;
+	bool stale = f->lease_age_s > f->lease_s + slurm_margin_s(f->lease_s);
 
 	if (f->ends >= f->nodes && (stale || f->slurm == SLURM_GONE))
 		return ENGINE_GONE;

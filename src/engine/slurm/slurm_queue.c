@@ -149,7 +149,8 @@ int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char
 	int own = 0;
 
 	for (int i = 0; i < q->n; i++)
-		if (!strcmp(q->jobs[i].store, store_id) && is_live(&q->jobs[i]) &&
+		if ((store_id ? !strcmp(q->jobs[i].store, store_id)
+			      : q->jobs[i].store[0] != '\0') && is_live(&q->jobs[i]) &&
 		    strcmp(q->jobs[i].state, "PENDING") != 0 && is_on(&q->jobs[i], node))
 			own += q->jobs[i].gpus;
 	return own;

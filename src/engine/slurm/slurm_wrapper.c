@@ -1,6 +1,7 @@
 /* slurm_wrapper.c - the parent of a run's program on one node: tells it what the supervisor orders,
  * ends it when the supervisor shows no life, and tells when nothing of it is left. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -52,15 +53,18 @@ struct wrapper {
 static void read_order(void)
 {
 	struct text t = TEXT_INIT;
-	char whom[8] = "";
-	int number, signal_number;
+	long number = 0, signal_number = 0;
+	char *rest = NULL;
 
-	if (slurm_read(watch.dir, "order", 0, &t) &&
-	    sscanf(t.data, "%9d %9d %7s", &number, &signal_number, whom) == 3 &&
-	    number != watch.number && signal_number > 0 && signal_number < NSIG) {
-		watch.signal_number = signal_number;
-		watch.to_all = !strcmp(whom, "all");
-		watch.number = number;
+	if (slurm_read(watch.dir, "order", 0, &t)) {
+		number = strtol(t.data, &rest, 10);
+		signal_number = strtol(rest, &rest, 10);
+	}
+	if (rest && number > 0 && number < INT_MAX && number != watch.number &&
+	    signal_number > 0 && signal_number < NSIG) {
+		watch.signal_number = (int)signal_number;
+		watch.to_all = !strcmp(rest, " all\n");
+		watch.number = (int)number;
 	}
 	text_release(&t);
 }
@@ -292,11 +296,12 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 {
 	const char *number = getenv("SLURM_NODEID");
-	struct wrapper w = { .dir = dir, .number = number ? atoi(number) : 0, .status = 256 };
+	struct wrapper w = { .dir = dir, .status = 256 };
 	struct text launch = TEXT_INIT;
 
 	if (!slurm_read(dir, "launch", 0, &launch))
 		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", dir);
+	w.number = number ? (int)strtol(number, NULL, 10) : 0;
 	w.lease_s = slurm_number(launch.data, "lease_s", 60);
 	text_release(&launch);
 	if (!may_begin(&w))

@@ -1,7 +1,7 @@
 #!/bin/sh
-# slurm-trainer - a training program that proves how it was run, on each of its nodes.
+# slurm-trainer.sh - a training program that proves how it was run, on each of its nodes.
 #
-#	slurm-trainer CHECKPOINTS [STEPS]
+#	slurm-trainer.sh CHECKPOINTS [STEPS]
 #
 # It makes steps of 8 samples, goes on from its checkpoint, and saves when it is asked to stop. Each
 # node holds a lock of its own in $WITNESS; one that is held already is written to OVERLAP. The
@@ -18,7 +18,7 @@ tell start
 save() {
 	if [ "$node" = 0 ]; then
 		echo "$i" >"$dir/step.new" && mv "$dir/step.new" "$dir/step"
-		"$POLLUX" report STEP=$i SAMPLES=$((8 * i)) "CHECKPOINT=$dir/step"
+		"$POLLUX" report STEP="$i" SAMPLES=$((8 * i)) "CHECKPOINT=$dir/step"
 	fi
 	tell save
 	exit 75
@@ -26,7 +26,7 @@ save() {
 trap save TERM
 while [ "$i" -lt "$steps" ]; do
 	i=$((i + 1))
-	[ "$node" != 0 ] || "$POLLUX" report STEP=$i SAMPLES=$((8 * i)) STEP_NS=50000000
+	[ "$node" != 0 ] || "$POLLUX" report STEP="$i" SAMPLES=$((8 * i)) STEP_NS=50000000
 	sleep 0.05 9>&-
 done
-tell done
+tell "done"
