@@ -172,9 +172,38 @@ static void look(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 }
 
+static int count_ends(void)
+{
+	int n = 0;
+
+	for (int k = 0; k < node.nodes; k++)
+		n += read_end(k) != NOT_ENDED;
+	return n;
+}
+
+/* The end of srun does not tell that no program is left on the other nodes. The lease is not
+ * touched meanwhile, so that a node that does not answer ends its program by itself. */
+static void wait_for_nodes(struct supervisor *s)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	double until_s = clock_boot_s() + node.lease_s + 1;
+
+	for (int round = 0; count_ends() < node.nodes && clock_boot_s() < until_s; round++) {
+		if (round % 5 == 4)
+			order(s, SIGKILL, "all");
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* A program that a node ended because it was cut off has not failed. */
 static void conclude(struct supervisor *s)
 {
+	struct err ignored;
+
+	if (!slurm_has(node.dir, "over"))
+		slurm_make(node.dir, "over", "", &ignored);
+	if (node.nodes > 1 && isfinite(slurm_file_time_s(node.dir, "node.0")))
+		wait_for_nodes(s);
 	if (s->run.stop_reason == STOP_NONE && worst_end() == ENDED_FENCED)
 		s->run.stop_reason = STOP_ORPHAN;
 }
