@@ -33,6 +33,11 @@ done_at() { # done_at NAME SAMPLES
 	settle 20 "$1: the job ends"
 	is "$1: with exactly its samples" '' "$(inexact "$2" "id = $job")"
 }
+# A job that lost its run would run again, before the next one.
+cancel() {
+	"$POLLUX" cancel --force "$job" >/dev/null
+	settle 20 'the job is cancelled'
+}
 at_end() { grep -q "^$1 $job " "$WITNESS/ledger"; }
 
 # --- a program in C ---
@@ -72,8 +77,41 @@ saved=$(awk -v job="$job" '$1 == "stop" && $2 == job { print $4 }' "$WITNESS/led
 ends 'a checkpoint that nobody heard of'
 is 'is where the job goes on, and nothing is lost' "$saved $saved 0" \
 	"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
-"$POLLUX" cancel "$job" >/dev/null
-settle 20 'the job is cancelled'
+cancel
+
+# --- a program in Python with the helper ---
+
+helper=$ROOT/share/pollux/torch
+cat >train.py <<'END'
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+from pollux_torch.core import Reporter
+reporter = Reporter(os.environ["POLLUX_REPORT_SOCKET"])
+reporter.send({"STEP": 1, "SAMPLES": 7})
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.01)
+reporter.send({"STEP": 2, "SAMPLES": 14, "CHECKPOINT": "x"})
+reporter.send({"STEP": 3, "SAMPLES": 21})
+reporter.send_last({"STEP": 4, "SAMPLES": 28})
+open(sys.argv[2] + ".said", "w").close()
+time.sleep(60)
+END
+if python3 -c '' 2>/dev/null; then
+	for how in KILL STOP; do
+		start -- python3 train.py "$helper" "$TMP/python-$how"
+		kill -"$how" "$supervisor"
+		[ "$how" = STOP ] || ok 'it is killed' wait_for 10 is_gone "$supervisor"
+		touch "python-$how"
+		ok 'a program in Python reports to nobody' wait_for 20 test -e "python-$how.said"
+		kill -9 "$supervisor" "$leader" 2>/dev/null
+		ends "a program in Python, and SIG$how"
+		is 'has lost what it did after its checkpoint' '14 28 14' \
+			"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+		cancel
+	done
+else
+	echo '# skipped: the helper, without python3'
+fi
 
 # --- a script ---
 
@@ -93,6 +131,7 @@ kill -9 "$leader"
 ends 'a script that was killed'
 is 'has lost what it did after its checkpoint' '21 35 14' \
 	"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+cancel
 
 # --- a reboot, and what is no report ---
 
@@ -106,6 +145,7 @@ query "UPDATE runs SET boot_id = 'another' WHERE id = $run"
 ends 'a run before a reboot'
 is 'what is older, no number, or not whole is passed over' '21 35 14' \
 	"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+cancel
 
 start -- sh -c "$script" - "$TMP/linked"
 kill_supervisor
