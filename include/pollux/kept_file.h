@@ -14,8 +14,8 @@
 #define KEPT_FILE_MAX_BYTES (1 << 20)	/* a file of this size is begun anew */
 #define KEPT_REPORT_MAX_BYTES 8192
 
-/* Appends one report, made at time_ns of the wall clock. False: it could not be kept; nothing is kept
- * beside a path that is no socket, or in a directory that is not there. */
+/* Appends one report, made at time_ns of the wall clock. False: it could not be kept. Nothing is
+ * kept beside a path that is no socket, or in a directory that is not there. */
 bool kept_file_append(const char *socket_path, int64_t time_ns, const char *text, size_t length);
 
 /* True if the receiver at the path lives, and is the one that *before describes. When a receiver

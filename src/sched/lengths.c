@@ -26,6 +26,7 @@ static void set_rates(struct lengths *l, const double *ended, const double *seen
 		double chance = (ended[k] + LENGTHS_PRIOR / 2.0) / (seen[k] + LENGTHS_PRIOR);
 
 		l->rate[k] = -log1p(-chance) / (l->from[k + 1] - l->from[k]);
+		l->stay[k] = exp(-l->rate[k] * (l->from[k + 1] - l->from[k]));
 	}
 }
 
@@ -66,7 +67,7 @@ double lengths_effective_device_s(const struct lengths *l, const struct curve *c
 		/* All jobs of a bin get the same value, to the last digit. */
 		if (at <= service)
 			best = 1 / l->rate[k];
-		stay = exp(-l->rate[k] * (l->from[k + 1] - at));
+		stay = at > l->from[k] ? exp(-l->rate[k] * (l->from[k + 1] - at)) : l->stay[k];
 		spent += left * (1 - stay) / l->rate[k];
 		left *= stay;
 		if (at > service)

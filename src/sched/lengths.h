@@ -33,6 +33,7 @@
 struct lengths {
 	double from[LENGTHS_BINS + 1];	/* device-seconds of service at which each bin begins */
 	double rate[LENGTHS_BINS];	/* ends for each device-second of service in the bin */
+	double stay[LENGTHS_BINS];	/* chance that a job which enters the bin outlasts it */
 };
 
 struct lengths lengths_of(const struct curves *curves);

@@ -7,6 +7,7 @@
 export POLLUX_SLOTS=1 POLLUX_SLICE=1000 POLLUX_POLICY=fifo
 
 of_run() { query "SELECT $1 FROM runs WHERE id = $run"; }
+positions() { of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)"; }
 is_gone() { ! grep -qs '^State:.*[^ZX] (' "/proc/$1/status"; }
 start() { # start ARGUMENT...: sets $job, $run, $supervisor and $leader
 	job=$(submit --retries 0 --stop-signal USR2 "$@")
@@ -76,7 +77,7 @@ ok 'it saves itself and ends' wait_for 20 at_end stop
 saved=$(awk -v job="$job" '$1 == "stop" && $2 == job { print $4 }' "$WITNESS/ledger")
 ends 'a checkpoint that nobody heard of'
 is 'is where the job goes on, and nothing is lost' "$saved $saved 0" \
-	"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+	"$(positions)"
 cancel
 
 # --- a program in Python with the helper ---
@@ -106,7 +107,7 @@ if python3 -c '' 2>/dev/null; then
 		kill -9 "$supervisor" "$leader" 2>/dev/null
 		ends "a program in Python, and SIG$how"
 		is 'has lost what it did after its checkpoint' '14 28 14' \
-			"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+			"$(positions)"
 		cancel
 	done
 else
@@ -130,7 +131,7 @@ is 'for nobody else' 600 "$(stat -c %a "$kept")"
 kill -9 "$leader"
 ends 'a script that was killed'
 is 'has lost what it did after its checkpoint' '21 35 14' \
-	"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+	"$(positions)"
 cancel
 
 # --- a reboot, and what is no report ---
@@ -144,7 +145,7 @@ printf 'KEPT_NS=x\nSAMPLES=1\n\nSAMPLES=-4\n\n\nCHECKPOINT=z\nSAMPLES=9\n\nSAMPL
 query "UPDATE runs SET boot_id = 'another' WHERE id = $run"
 ends 'a run before a reboot'
 is 'what is older, no number, or not whole is passed over' '21 35 14' \
-	"$(of_run "printf('%d %d %d', checkpoint_samples, last_samples, lost_samples)")"
+	"$(positions)"
 cancel
 
 start -- sh -c "$script" - "$TMP/linked"
