@@ -1,6 +1,6 @@
 /* decide.c - how long a decision takes.
  *
- *	decide
+ *	decide [smoke]
  *
  * J jobs on G devices, one in ten running, each with a goodput for every number of devices: the
  * median processor time of one decide(), reasons included, and beside it the time of the additions
@@ -8,7 +8,8 @@
  * in the same run. Then 160 jobs on 24, 16 and 24 devices of three kinds, on nodes of 4, 8 and 8:
  * medians and 95th percentiles of the time and of the gap to the bound over 200 draws. Then jobs
  * that wait for GPUs by tier, at four sizes: the time of it. Ends with 1 where 1,000 jobs on 16
- * devices take longer than the target of 10 ms, or the kinds longer than 5 and 20 ms.
+ * devices take longer than the target of 10 ms, or the kinds longer than 5 and 20 ms; with smoke no
+ * time is judged, because the machine may be busy.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -290,11 +291,11 @@ static void decide_on_tiers(const char *name, int n_jobs, int n_machines)
 	       n_jobs, n_machines * TIER_GPUS, ms[DRAWS / 2], ms[DRAWS * 95 / 100]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const int n_jobs[] = { 125, 250, 500, 1000 }, n_devices[] = { 4, 8, 16, 32 };
 	double worst_ms = 0;
-	bool fast;
+	bool fast, judges = argc < 2 || strcmp(argv[1], "smoke") != 0;
 
 	printf("%5s %8s %11s %6s %11s %6s %9s\n", "JOBS", "DEVICES", "GOODPUT ms", "x", "POLLUX ms",
 	       "x", "BARE ms");
@@ -317,5 +318,5 @@ int main(void)
 		decide_on_tiers("dally", n_jobs[n], 16 << n);
 		decide_on_tiers("goodput", n_jobs[n], 16 << n);
 	}
-	return worst_ms > TARGET_MS || !fast;
+	return judges && (worst_ms > TARGET_MS || !fast);
 }
