@@ -209,6 +209,7 @@ lint-man: | need
 
 lint-layers:
 	tools/check-layers.sh
+	tools/check-aside.sh
 	tools/check-lines.sh
 
 lint-symbols: $(OBJ)

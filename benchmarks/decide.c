@@ -1,6 +1,6 @@
 /* decide.c - how long a decision takes.
  *
- *	decide
+ *	decide [smoke]
  *
  * J jobs on G devices, one in ten running, each with a goodput for every number of devices: the
  * median processor time of one decide(), reasons included, and beside it the time of the additions
@@ -10,7 +10,7 @@
  * that wait for GPUs by tier, at four sizes: the time of it; and the time in which one job is told
  * whether it waits for devices of one machine that are joined better, at four sizes. Ends with 1
  * where 1,000 jobs on 16 devices take longer than the target of 10 ms, or the kinds longer than 5
- * and 20 ms.
+ * and 20 ms; with smoke no time is judged, because the machine may be busy.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -327,11 +327,11 @@ static void ask_to_wait(int n_devices)
 	       us[DRAWS / 2], us[DRAWS * 95 / 100]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const int n_jobs[] = { 125, 250, 500, 1000 }, n_devices[] = { 4, 8, 16, 32 };
 	double worst_ms = 0;
-	bool fast;
+	bool fast, judges = argc < 2 || strcmp(argv[1], "smoke") != 0;
 
 	printf("%5s %8s %11s %6s %11s %6s %9s\n", "JOBS", "DEVICES", "GOODPUT ms", "x", "POLLUX ms",
 	       "x", "BARE ms");
@@ -356,5 +356,5 @@ int main(void)
 	}
 	for (int n = 0; n < 4; n++)
 		ask_to_wait(16 << n);
-	return worst_ms > TARGET_MS || !fast;
+	return judges && (worst_ms > TARGET_MS || !fast);
 }

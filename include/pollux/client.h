@@ -29,8 +29,9 @@
  * environment has POLLUX_REPORT_SOCKET (not empty). Otherwise every function
  * here does nothing, and its result says so. No function prints, exits,
  * raises SIGPIPE or changes errno, and only pollux_client_checkpoint() may
- * wait. A report that cannot be delivered (no receiver, receiver behind) is
- * dropped: every number in it is a total, or the next report has it again.
+ * wait. A step or a checkpoint that cannot be delivered (no receiver, receiver
+ * behind) is kept in a file for the receiver that comes next, steps at most every
+ * 50 ms. Any other report is then dropped.
  *
  * Threads: the reports, the configuration and should_stop may be called from
  * any thread; config_changed from one thread at a time; open and close while no
@@ -93,7 +94,9 @@ struct pollux_step {
  * memory. */
 struct pollux_client *pollux_client_open(void);
 
-/* Restores the stop signal's handler, closes the socket and frees the client. */
+/* Keeps the last step and the last checkpoint in a file if their receiver has not
+ * read them; restores the stop signal's handler, closes the socket and frees the
+ * client. */
 void pollux_client_close(struct pollux_client *client);
 
 /* Fills in *config. Returns true if the program runs under pollux. Outside

@@ -21,7 +21,14 @@ int report_socket_open(const char *path, struct err *err);
 ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender);
 
 /* Sends one datagram, and waits at most wait_s for a slow receiver, and as long again until the
- * receiver has read the datagram. -1 with *err (EX_UNAVAILABLE): nobody took the datagram. */
-int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, struct err *err);
+ * receiver has read the datagram. *read (NULL: not wanted): whether the receiver has, as far as can
+ * be known. -1 with *err (EX_UNAVAILABLE): nobody took the datagram. */
+int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, bool *read,
+		       struct err *err);
+
+/* Keeps a report that nobody took for the supervisor that comes next: appends it to the file
+ * PATH.kept, in the form that pollux-report(1) documents. Nothing is kept if path is no socket, or
+ * in a directory that is not there. */
+int report_socket_keep(const char *path, const char *bytes, size_t n, struct err *err);
 
 #endif

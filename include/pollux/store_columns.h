@@ -24,6 +24,7 @@ enum {
 	COLUMN_SUSPENSION = 2048,	/* of a run's suspension */
 	COLUMN_FREEZE = 4096,	/* where the GPU memory of a run is */
 	COLUMN_DECLARED = 8192,	/* of what was asked of a job */
+	COLUMN_ASIDE = 1 << 14,	/* of a job: no decision of a pass depends on the column */
 	COLUMN_CHANGE = 1024,	/* written when a pass wants another configuration for a run */
 };
 

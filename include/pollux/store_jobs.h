@@ -33,7 +33,8 @@ enum job_filter {
 	JOBS_ALL,
 	JOBS_ACTIVE,		/* not ended */
 	JOBS_RECENT,		/* not ended, or ended since since_wall_s */
-	JOBS_SCHEDULABLE,	/* queued or running, and no profile */
+	/* queued or running, and no profile; without what is COLUMN_ASIDE (store_columns.h) */
+	JOBS_SCHEDULABLE,
 };
 
 int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s,

@@ -71,6 +71,7 @@ static void report(const struct report_options *o, const struct text *message, i
 {
 	const char *path = getenv("POLLUX_REPORT_SOCKET");
 	struct err err;
+	bool is_read;
 
 	if (!path || !*path) {
 		if (o->verbose)
@@ -78,7 +79,11 @@ static void report(const struct report_options *o, const struct text *message, i
 			      stderr);
 		return;
 	}
-	if (report_socket_send(path, message->data, message->length, wait_s, &err) && o->verbose)
+	if (report_socket_send(path, message->data, message->length, wait_s, &is_read, &err) &&
+	    o->verbose)
+		fprintf(stderr, "pollux: %s\n", err.text);
+	if (!is_read && report_socket_keep(path, message->data, message->length, &err) &&
+	    o->verbose)
 		fprintf(stderr, "pollux: %s\n", err.text);
 }
 

@@ -2,7 +2,8 @@
  *
  * A report is one datagram of KEY=VALUE lines, built on the stack and sent by
  * one system call to the path in POLLUX_REPORT_SOCKET. The socket is not
- * connected, so a new supervisor at the same path gets the reports. */
+ * connected, so a new supervisor at the same path gets the reports. The last reports that no
+ * supervisor took go to a file (client_kept.c). */
 #include "client_private.h"
 
 #include <signal.h>
@@ -15,7 +16,6 @@
 
 enum {
 	STATUS_MAX = 1000,               /* bytes of a status text */
-	MESSAGE_MAX = PATH_MAX + 64,     /* bytes of a datagram */
 	CHECKPOINT_WAIT_MS = 1000,
 	/* the program has to stop: a checkpoint that is not reported is lost */
 	LAST_CHECKPOINT_WAIT_MS = 10000,
@@ -24,7 +24,7 @@ enum {
 
 struct message {
 	size_t length;
-	char text[MESSAGE_MAX];
+	char text[CLIENT_MESSAGE_MAX];
 };
 
 /* Global, because a signal handler receives no pointer to the client. */
@@ -80,6 +80,7 @@ static void open_socket(struct pollux_client *c, const char *path)
 	memcpy(c->address.sun_path, path, length + 1);
 	c->address_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
 	c->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	c->kept = client_kept_open(path);
 }
 
 static void begin(struct pollux_client *c, const char *socket_path)
@@ -125,6 +126,7 @@ void pollux_client_close(struct pollux_client *c)
 		return;
 	if (c->stop_signal)
 		sigaction(c->stop_signal, &c->previous, NULL);
+	client_kept_close(c);
 	if (c->fd >= 0)
 		close(c->fd);
 	freelocale(c->c_locale);
@@ -214,6 +216,8 @@ bool pollux_client_step(const struct pollux_client *c, const struct pollux_step 
 		add_integer(&m, "CONFIG", atomic_load(&c->config_version));
 
 	bool sent = m.length > 0 && send_message(c, &m);
+	if (m.length > 0)
+		client_kept_add(c, CLIENT_KEPT_STEP, m.text, m.length, sent);
 	errno = saved_errno;
 	return sent;
 }
@@ -254,6 +258,7 @@ bool pollux_client_checkpoint(const struct pollux_client *c, const char *path,
 	add(&m, "CHECKPOINT=%s\n", path);
 	add_integer(&m, "SAMPLES", samples);
 	bool sent = send_patiently(c, &m);
+	client_kept_add(c, CLIENT_KEPT_CHECKPOINT, m.text, m.length, sent);
 	errno = saved_errno;
 	return sent;
 }

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+enum { CLIENT_MESSAGE_MAX = PATH_MAX + 64 };    /* bytes of a datagram */
+
 struct pollux_client {
 	bool under_pollux;
 	int fd;                          /* -1: no socket, no reports */
@@ -22,6 +24,7 @@ struct pollux_client {
 	socklen_t address_length;
 	int stop_signal;                 /* 0: no handler installed */
 	struct sigaction previous;
+	struct client_kept *kept;        /* client_kept.c; NULL: nothing is kept */
 	locale_t c_locale;               /* numbers with a point, whatever the program set */
 	char *checkpoint_dir;
 	/* Configurations after the one in the environment: client_config.c. */
@@ -31,6 +34,15 @@ struct pollux_client {
 	int64_t config_due_ns;           /* time of the next look at the file */
 	struct stat config_seen;         /* the file that was read last */
 };
+
+/* client_kept.c: reports for the supervisor that comes next. The order is that of the file. */
+enum client_kept_kind { CLIENT_KEPT_CHECKPOINT, CLIENT_KEPT_STEP, CLIENT_KEPT_KINDS };
+struct client_kept *client_kept_open(const char *socket_path);
+/* Remembers the last report of its kind. sent false: nobody took the report. */
+void client_kept_add(const struct pollux_client *c, enum client_kept_kind kind, const char *text,
+		     size_t length, bool sent);
+/* Writes what nobody has read, and frees c->kept. */
+void client_kept_close(const struct pollux_client *c);
 
 /* A plain decimal number in 1 .. max, else 0. */
 static inline int64_t client_integer(const char *text, int64_t max)

@@ -249,29 +249,33 @@ static void add_gib(char *reason, const char *before, double bytes)
 	reason_add(reason, gib < 99.95 ? "%s%.3g" : "%s%.0f", before, gib);
 }
 
-bool memory_explains(const struct curves *curves, const int *at, const int *wanted, int index,
-		     char *reason)
+struct memory_use memory_use_of(const struct curves *curves, const int *at)
+{
+	struct memory_use use = { .at = at, .units = units_in_use(curves, at) };
+
+	for (int k = 0; k < curves->n_kinds; k++)
+		use.left[k] = curves->kinds[k].n;
+	for (int i = 0; i < curves->in->n_jobs; i++) {
+		use.left[curve_kind_at(curves, at[i])] -= curve_devices_at(curves, at[i]);
+		if (at[i] && curves->items[i].job->memory_bytes > 0)
+			use.bytes += curves->items[i].job->memory_bytes;
+	}
+	return use;
+}
+
+bool memory_explains(const struct curves *curves, const struct memory_use *use, const int *wanted,
+		     int index, char *reason)
 {
 	const struct curve *c = &curves->items[index];
-	int left[SCHED_KINDS] = { 0 };
-	double in_use = 0;
+	int units = use->at[index] ? 0 : memory_units_of(curves, index);
 
-	if (at[index] || !memory_units_of(curves, index) ||
-	    units_in_use(curves, at) + memory_units_of(curves, index) <= MEMORY_UNITS)
-		return false;
-	for (int k = 0; k < curves->n_kinds; k++)
-		left[k] = curves->kinds[k].n;
-	for (int i = 0; i < curves->in->n_jobs; i++) {
-		left[curve_kind_at(curves, at[i])] -= curve_devices_at(curves, at[i]);
-		if (at[i] && curves->items[i].job->memory_bytes > 0)
-			in_use += curves->items[i].job->memory_bytes;
-	}
-	if (!wanted[index] && !curve_least_within(curves, c, left))
+	if (!units || use->units + units <= MEMORY_UNITS ||
+	    (!wanted[index] && !curve_least_within(curves, c, use->left)))
 		return false;
 	reason[0] = '\0';
 	add_gib(reason, "waits for host memory: needs ", c->job->memory_bytes);
 	add_gib(reason, " of ", curves->in->memory_bytes);
-	add_gib(reason, " GiB, ", in_use);
-	reason_add(reason, " are in use");
+	add_gib(reason, " GiB, ", use->bytes);
+	reason_add_text(reason, " are in use");
 	return true;
 }

@@ -30,10 +30,18 @@ bool memory_suffices(const struct curves *curves, const int *at);
  * which are those of values, n_devices + 1 for each job; both are changed. */
 void memory_allocate(const struct curves *curves, const struct claims *claims,
 		     struct allocation_job *jobs, double *values, int *at);
+/* What an allocation leaves of the devices, and takes of the memory. */
+struct memory_use {
+	const int *at;
+	int units;
+	double bytes;
+	int left[SCHED_KINDS];	/* devices of each kind */
+};
+struct memory_use memory_use_of(const struct curves *curves, const int *at);
 /* True if the job waits because memory is in use, although devices are left, or the job would have
  * some if there were more memory. wanted: the allocation without limit. Then the reason says
  * so. */
-bool memory_explains(const struct curves *curves, const int *at, const int *wanted, int index,
-		     char *reason);
+bool memory_explains(const struct curves *curves, const struct memory_use *use, const int *wanted,
+		     int index, char *reason);
 
 #endif

@@ -23,7 +23,10 @@ static double counted_service(const struct curve *c)
 
 static void set_rate(struct lengths *l, int bin, double chance)
 {
-	l->rate[bin] = -log1p(-chance) / (l->from[bin + 1] - l->from[bin]);
+	double width = l->from[bin + 1] - l->from[bin];
+
+	l->rate[bin] = -log1p(-chance) / width;
+	l->stay[bin] = exp(-l->rate[bin] * width);
 }
 
 struct lengths lengths_of(const struct curves *curves)
@@ -92,7 +95,7 @@ double lengths_effective_device_s(const struct lengths *l, const struct curve *c
 		/* All jobs of a bin get the same value, to the last digit. */
 		if (at <= service)
 			best = 1 / l->rate[k];
-		stay = exp(-l->rate[k] * (l->from[k + 1] - at));
+		stay = at > l->from[k] ? exp(-l->rate[k] * (l->from[k + 1] - at)) : l->stay[k];
 		spent += left * (1 - stay) / l->rate[k];
 		left *= stay;
 		if (at > service)

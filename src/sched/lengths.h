@@ -35,6 +35,7 @@ struct lengths {
 	double rate[LENGTHS_BINS];	/* ends for each device-second of service in the bin */
 	/* jobs that ended in the bin; jobs that ended in the bin or reached its end */
 	double ended[LENGTHS_BINS], seen[LENGTHS_BINS];
+	double stay[LENGTHS_BINS];	/* chance that a job which enters the bin outlasts it */
 };
 
 struct lengths lengths_of(const struct curves *curves);

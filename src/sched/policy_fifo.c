@@ -93,7 +93,7 @@ static void explain_running(struct queue *q)
 		if (!choice->replicas)
 			continue;
 		reason_add_share(choice->reason, &q->in->jobs[i], choice->replicas);
-		reason_add(choice->reason, " to its end: first in, first out");
+		reason_add_text(choice->reason, " to its end: first in, first out");
 	}
 }
 

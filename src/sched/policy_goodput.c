@@ -73,6 +73,7 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 {
 	int n_jobs = d->curves->in->n_jobs, n_waits;
 	struct wait *waits = xcalloc((size_t)n_jobs, sizeof(*waits));
+	struct memory_use use = memory_use_of(d->curves, d->at);
 
 	for (int i = 0; i < n_jobs; i++) {
 		struct sched_choice *choice = choice_of(d, choices, i);
@@ -93,7 +94,7 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 		struct sched_choice *choice = choice_of(d, choices, waits[i].index);
 
 		choice->next_start_s = waits[i].start_s;
-		if (memory_explains(d->curves, d->at, d->wanted, waits[i].index,
+		if (memory_explains(d->curves, &use, d->wanted, waits[i].index,
 				    choice->reason))
 			choice->next_start_s = (double)NAN;
 		else

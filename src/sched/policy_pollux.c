@@ -109,19 +109,19 @@ static void explain(const struct fairness *f, const struct curve *c, struct sche
 {
 	if (choice->replicas && !c->job->preemptible) {
 		reason_add_devices(choice->reason, choice->replicas);
-		reason_add(choice->reason, " to its end: not preemptible");
+		reason_add_text(choice->reason, " to its end: not preemptible");
 	} else if (choice->replicas) {
 		reason_add_devices(choice->reason, choice->replicas);
 		reason_add_gain(f->curves, c, choice->replicas, choice->reason);
 		reason_add(choice->reason, "; fair share %d", f->share);
 	} else if (c->least && claims_first_rank(c) > 0) {
-		reason_add(choice->reason, "put first; needs ");
+		reason_add_text(choice->reason, "put first; needs ");
 		reason_add_devices(choice->reason, c->least);
-		reason_add(choice->reason, "; waits for jobs that are not preemptible");
+		reason_add_text(choice->reason, "; waits for jobs that are not preemptible");
 	} else if (c->least) {
-		reason_add(choice->reason, "needs ");
+		reason_add_text(choice->reason, "needs ");
 		reason_add_devices(choice->reason, c->least);
-		reason_add(choice->reason, "; adds more to the mean speedup elsewhere");
+		reason_add_text(choice->reason, "; adds more to the mean speedup elsewhere");
 	} else {
 		reason_add_unfit(f->curves, c, choice->reason);
 	}

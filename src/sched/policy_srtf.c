@@ -111,18 +111,18 @@ static void explain(const struct queue *q, const struct entry *e, int line,
 	}
 	if (line) {
 		reason_add_ordinal(choice->reason, line);
-		reason_add(choice->reason, " in line; ");
+		reason_add_text(choice->reason, " in line; ");
 		reason_add_need(c, e->left_s * c->least, choice->reason);
-		reason_add(choice->reason, "; shorter jobs first");
+		reason_add_text(choice->reason, "; shorter jobs first");
 		return;
 	}
 	reason_add_devices(choice->reason, choice->replicas);
 	if (is_fixed(q, e->index))
-		reason_add(choice->reason, " to its end: not preemptible");
+		reason_add_text(choice->reason, " to its end: not preemptible");
 	else if (isnan(c->remaining_device_s))
-		reason_add(choice->reason, "; what remains is not known: by service had");
+		reason_add_text(choice->reason, "; what remains is not known: by service had");
 	else
-		reason_add(choice->reason, "; shortest remaining time first");
+		reason_add_text(choice->reason, "; shortest remaining time first");
 }
 
 static void decide_by_remaining(const struct sched_input *in, struct sched_choice *choices)

@@ -66,11 +66,11 @@ static void explain(const struct sched_input *in, const struct entry *e, int lin
 	}
 	if (line) {
 		reason_add_ordinal(reason, line);
-		reason_add(reason, " in line; needs ");
+		reason_add_text(reason, " in line; needs ");
 	}
 	reason_add_devices(reason, e->demand);
 	if (e->queue == QUEUE_FIXED)
-		reason_add(reason, " to its end: not preemptible");
+		reason_add_text(reason, " to its end: not preemptible");
 	else if (e->queue == QUEUE_FIRST)
 		reason_add(reason, "; in the first queue, up to %g device-hours",
 			   TIRESIAS_QUEUE_DEVICE_S / 3600);

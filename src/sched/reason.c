@@ -16,9 +16,40 @@ void reason_add(char *reason, const char *format, ...)
 	va_end(ap);
 }
 
+void reason_add_text(char *reason, const char *text)
+{
+	size_t length = strlen(reason), room = SCHED_REASON_SIZE - 1 - length;
+	size_t n = strnlen(text, room);
+
+	memcpy(reason + length, text, n);
+	reason[length + n] = '\0';
+}
+
+/* Writes the digits of n, at least so many, before end; returns the first one. */
+static char *digits_before(char *end, uint64_t n, int least)
+{
+	char *first = end;
+
+	for (; n || least > 0; n /= 10, least--)
+		*--first = (char)('0' + n % 10);
+	return first;
+}
+
+void reason_add_number(char *reason, int64_t n)
+{
+	char digits[24], *first;
+
+	digits[sizeof(digits) - 1] = '\0';
+	first = digits_before(digits + sizeof(digits) - 1, n < 0 ? -(uint64_t)n : (uint64_t)n, 1);
+	if (n < 0)
+		*--first = '-';
+	reason_add_text(reason, first);
+}
+
 void reason_add_devices(char *reason, int n)
 {
-	reason_add(reason, n == 1 ? "%d device" : "%d devices", n);
+	reason_add_number(reason, n);
+	reason_add_text(reason, n == 1 ? " device" : " devices");
 }
 
 void reason_add_share(char *reason, const struct sched_job *job, int replicas)
@@ -33,7 +64,8 @@ void reason_add_ordinal(char *reason, int n)
 	static const char *const suffix[] = { "th", "st", "nd", "rd" };
 	int last = n % 10;
 
-	reason_add(reason, "%d%s", n, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
+	reason_add_number(reason, n);
+	reason_add_text(reason, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
 }
 
 static double two_digits(double x)
@@ -43,18 +75,32 @@ static double two_digits(double x)
 	return round(x / unit) * unit;
 }
 
+/* "2h05m": a number of units, and two digits of the next smaller one. */
+static void add_units(char *reason, int64_t large, const char *unit, int64_t small,
+		      const char *smaller_unit)
+{
+	char digits[8] = "";
+
+	reason_add_number(reason, large);
+	reason_add_text(reason, unit);
+	reason_add_text(reason, digits_before(digits + 7, (uint64_t)small, 2));
+	reason_add_text(reason, smaller_unit);
+}
+
 void reason_add_duration(char *reason, double seconds)
 {
-	double s = two_digits(fmin(fmax(seconds, 0), 1e12));
+	int64_t s = (int64_t)two_digits(fmin(fmax(seconds, 0), 1e12));
 
-	if (s < 60)
-		reason_add(reason, "%.0fs", s);
-	else if (s < 3600)
-		reason_add(reason, "%.0fm%02.0fs", floor(s / 60), fmod(s, 60));
-	else if (s < 86400)
-		reason_add(reason, "%.0fh%02.0fm", floor(s / 3600), floor(fmod(s, 3600) / 60));
-	else
-		reason_add(reason, "%.0fd%02.0fh", floor(s / 86400), floor(fmod(s, 86400) / 3600));
+	if (s < 60) {
+		reason_add_number(reason, s);
+		reason_add_text(reason, "s");
+	} else if (s < 3600) {
+		add_units(reason, s / 60, "m", s % 60, "s");
+	} else if (s < 86400) {
+		add_units(reason, s / 3600, "h", s % 3600 / 60, "m");
+	} else {
+		add_units(reason, s / 86400, "d", s % 86400 / 3600, "h");
+	}
 }
 
 void reason_add_jobs(char *reason, const struct job_names *jobs)
@@ -71,10 +117,10 @@ void reason_add_jobs(char *reason, const struct job_names *jobs)
 
 void reason_add_impossible(char *reason, int min_replicas, int n_devices)
 {
-	reason_add(reason, "needs ");
+	reason_add_text(reason, "needs ");
 	reason_add_devices(reason, min_replicas);
 	if (n_devices > 0)
 		reason_add(reason, "; %d can be used here", n_devices);
 	else
-		reason_add(reason, "; none can be used here");
+		reason_add_text(reason, "; none can be used here");
 }

@@ -3,10 +3,16 @@
 #ifndef SCHED_REASON_H
 #define SCHED_REASON_H
 
+#include <stdint.h>
+
 #include "job_names.h"
 #include "pollux/policy.h"
 
 void reason_add(char *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A text and a number as they are. A pass words thousands of reasons: these two take a tenth of
+ * what printf takes. */
+void reason_add_text(char *reason, const char *text);
+void reason_add_number(char *reason, int64_t n);
 void reason_add_devices(char *reason, int n);			/* "1 device" */
 /* "2 devices (1 to 4 asked)"; without the brackets where the job has its maximum. */
 void reason_add_share(char *reason, const struct sched_job *job, int replicas);

@@ -12,13 +12,13 @@ void reason_add_unfit(const struct curves *curves, const struct curve *c, char *
 		reason_add_impossible(reason, min, curves->in->n_devices);
 		return;
 	}
-	reason_add(reason, "asks for ");
+	reason_add_text(reason, "asks for ");
 	if (min < max)
 		reason_add(reason, "%d to ", min);
 	reason_add_devices(reason, max);
 	for (int r = min; r <= max && r <= curves->n_devices; r++)
 		if (curve_placeable(curves->in, r)) {
-			reason_add(reason, "; it is known to work on none of these");
+			reason_add_text(reason, "; it is known to work on none of these");
 			return;
 		}
 	reason_add(reason, "; on nodes of %d: powers of two that divide it, or whole nodes",
@@ -34,9 +34,9 @@ void reason_add_devices_at(const struct curves *curves, int at, char *reason)
 
 void reason_add_need(const struct curve *c, double length_device_s, char *reason)
 {
-	reason_add(reason, "needs ");
+	reason_add_text(reason, "needs ");
 	reason_add_devices(reason, c->least);
-	reason_add(reason, isnan(c->remaining_device_s) ? " for an assumed " : " for ");
+	reason_add_text(reason, isnan(c->remaining_device_s) ? " for an assumed " : " for ");
 	reason_add_duration(reason, length_device_s / c->least);
 }
 
@@ -46,7 +46,7 @@ void reason_add_gain(const struct curves *curves, const struct curve *c, int at,
 	double now = c->of[at], percent;
 
 	if (isnan(c->unit)) {
-		reason_add(reason, "; goodput not known yet");
+		reason_add_text(reason, "; goodput not known yet");
 		return;
 	}
 	if (at != c->least_at && c->least == 1)
@@ -59,13 +59,13 @@ void reason_add_gain(const struct curves *curves, const struct curve *c, int at,
 		return;
 	percent = round(100 * (c->of[more] / now - 1));
 	if (more == at + 1)
-		reason_add(reason, "; one more would add ");
+		reason_add_text(reason, "; one more would add ");
 	else
 		reason_add(reason, "; %d more would add ", more - at);
 	if (percent >= 1)
 		reason_add(reason, "%.0f %%", percent);
 	else
-		reason_add(reason, "nothing");
+		reason_add_text(reason, "nothing");
 }
 
 void reason_add_choice(const struct curves *curves, const struct curve *c, int at,
@@ -74,14 +74,14 @@ void reason_add_choice(const struct curves *curves, const struct curve *c, int a
 	if (!at && !c->least) {
 		reason_add_unfit(curves, c, reason);
 	} else if (!at) {
-		reason_add(reason, "needs ");
+		reason_add_text(reason, "needs ");
 		reason_add_devices(reason, c->least);
-		reason_add(reason, "%s", waits);
+		reason_add_text(reason, waits);
 	} else {
 		reason_add_devices_at(curves, at, reason);
 		if (c->job->preemptible)
 			reason_add_gain(curves, c, at, reason);
 		else
-			reason_add(reason, " to its end: not preemptible");
+			reason_add_text(reason, " to its end: not preemptible");
 	}
 }

@@ -8,7 +8,7 @@ void reason_goodput_runs(const struct goodput_decision *d, int index, char *reas
 
 	reason_add_devices_at(d->curves, d->at[index], reason);
 	if (!c->job->preemptible) {
-		reason_add(reason, " to its end: not preemptible");
+		reason_add_text(reason, " to its end: not preemptible");
 		return;
 	}
 	reason_add_gain(d->curves, c, d->at[index], reason);
@@ -19,7 +19,7 @@ void reason_goodput_runs(const struct goodput_decision *d, int index, char *reas
 
 static void add_keepers(const struct goodput_decision *d, const struct wait *w, char *reason)
 {
-	reason_add(reason, "needs ");
+	reason_add_text(reason, "needs ");
 	reason_add_devices(reason, d->curves->items[w->index].least);
 	reason_add(reason, " of %d; ", d->curves->n_devices);
 	reason_add_jobs(reason, &w->jobs);
@@ -27,27 +27,27 @@ static void add_keepers(const struct goodput_decision *d, const struct wait *w, 
 		   w->guaranteed ? " or guaranteed" : "", w->jobs.n > 1 ? "" : "s", w->devices);
 	if (!w->meanwhile.n)
 		return;
-	reason_add(reason, "; ");
+	reason_add_text(reason, "; ");
 	reason_add_jobs(reason, &w->meanwhile);
-	reason_add(reason, w->meanwhile.n > 1 ? " run meanwhile" : " runs meanwhile");
+	reason_add_text(reason, w->meanwhile.n > 1 ? " run meanwhile" : " runs meanwhile");
 }
 
 static void add_overdue(const struct goodput_decision *d, const struct wait *w, char *reason)
 {
-	reason_add(reason, "needs ");
+	reason_add_text(reason, "needs ");
 	reason_add_devices(reason, d->curves->items[w->index].least);
 	if (d->curves->items[w->index].job->guaranteed) {
-		reason_add(reason, "; guaranteed");
+		reason_add_text(reason, "; guaranteed");
 	} else if (claims_first_rank(&d->curves->items[w->index]) > 0) {
-		reason_add(reason, "; put first");
+		reason_add_text(reason, "; put first");
 	} else {
-		reason_add(reason, "; waited over ");
+		reason_add_text(reason, "; waited over ");
 		reason_add_duration(reason, d->claims->limits_s[w->index]);
 	}
 	if (w->kind == WAIT_OVERDUE)
-		reason_add(reason, ", as those before it");
+		reason_add_text(reason, ", as those before it");
 	else if (w->kind == WAIT_GATHERS)
-		reason_add(reason, ": gathers devices as slices end");
+		reason_add_text(reason, ": gathers devices as slices end");
 	else
 		reason_add(reason, ": lets job %lld end first", (long long)w->id);
 }
@@ -57,14 +57,14 @@ static void add_need(const struct goodput_decision *d, const struct wait *w, cha
 	const struct curve *c = &d->curves->items[w->index];
 
 	reason_add_need(c, worth_length_device_s(d->curves, c), reason);
-	reason_add(reason, "; ");
+	reason_add_text(reason, "; ");
 }
 
 void reason_goodput_waits(const struct goodput_decision *d, const struct wait *w, char *reason)
 {
 	if (w->place) {
 		reason_add_ordinal(reason, w->place);
-		reason_add(reason, " in line; ");
+		reason_add_text(reason, " in line; ");
 	}
 	if (w->kind >= WAIT_SLICES)
 		add_need(d, w, reason);
@@ -84,24 +84,24 @@ void reason_goodput_waits(const struct goodput_decision *d, const struct wait *w
 		add_overdue(d, w, reason);
 		break;
 	case WAIT_SLICES:
-		reason_add(reason, "waits for ");
+		reason_add_text(reason, "waits for ");
 		reason_add_jobs(reason, &w->jobs);
-		reason_add(reason, w->jobs.n > 1 ? " to end their slices" : " to end its slice");
+		reason_add_text(reason, w->jobs.n > 1 ? " to end their slices" : " to end its slice");
 		break;
 	case WAIT_END:
 		reason_add(reason, "starts when job %lld ends, or sooner", (long long)w->id);
 		break;
 	case WAIT_WEIGHT:
-		reason_add(reason, "jobs of more weight first");
+		reason_add_text(reason, "jobs of more weight first");
 		break;
 	case WAIT_SHORTER:
-		reason_add(reason, "shorter jobs first");
+		reason_add_text(reason, "shorter jobs first");
 		break;
 	case WAIT_SLICE:
 		reason_add(reason, "job %lld has its slice", (long long)w->id);
 		break;
 	case WAIT_OTHERS:
-		reason_add(reason, "others come first");
+		reason_add_text(reason, "others come first");
 		break;
 	}
 }

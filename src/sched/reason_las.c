@@ -7,7 +7,7 @@ static void add_running(const struct las *las, const struct las_job *e, const st
 {
 	reason_add_share(reason, e->job, e->replicas);
 	if (fact->why == LAS_TO_ITS_END)
-		reason_add(reason, " to its end: not preemptible");
+		reason_add_text(reason, " to its end: not preemptible");
 	else if (fact->why == LAS_FOR_A_SLICE)
 		reason_add(reason, " for a slice of %g s", las->in->slice_s);
 	else if (fact->why == LAS_UNTIL_SERVED)
@@ -17,23 +17,23 @@ static void add_running(const struct las *las, const struct las_job *e, const st
 		reason_add(reason, " until job %lld, put first, can have %d", (long long)fact->id,
 			   fact->devices);
 	else if (fact->why == LAS_LEAST_SERVED)
-		reason_add(reason, "; no waiting job has had less service");
+		reason_add_text(reason, "; no waiting job has had less service");
 	else
-		reason_add(reason, "; no other job waits");
+		reason_add_text(reason, "; no other job waits");
 }
 
 static void add_first(const struct las_job *e, const struct las_fact *fact, char *reason)
 {
 	bool several = fact->jobs.n > 1;
 
-	reason_add(reason, e->first ? "1st in line, put first; needs " : "1st in line; needs ");
+	reason_add_text(reason, e->first ? "1st in line, put first; needs " : "1st in line; needs ");
 	reason_add_devices(reason, e->min);
 	if (!fact->jobs.n)
 		return;
-	reason_add(reason, "; waits for ");
+	reason_add_text(reason, "; waits for ");
 	reason_add_jobs(reason, &fact->jobs);
 	if (fact->slices)
-		reason_add(reason, several ? " to end their slices" : " to end its slice");
+		reason_add_text(reason, several ? " to end their slices" : " to end its slice");
 	if (fact->service)
 		reason_add(reason,
 			   fact->slices ? " or to have had as much" : " to have had as much");
@@ -54,7 +54,7 @@ static void add_later(const struct las_job *e, const struct las_fact *fact, char
 static void add_stuck(const struct las *las, const struct las_job *e, const struct las_fact *fact,
 		      char *reason)
 {
-	reason_add(reason, "needs ");
+	reason_add_text(reason, "needs ");
 	reason_add_devices(reason, e->min);
 	reason_add(reason, " of %d; ", las->in->n_devices);
 	if (fact->why == LAS_STUCK) {

@@ -222,15 +222,15 @@ int rows_get(struct store *s, struct row_columns columns, void *row, struct err 
 	return rc;
 }
 
-/* Lists the columns of a table, so that many rows are read without a walk for each row. */
-static struct column_walk *columns_of(const struct store_table *table, int *n)
+/* Lists the columns, so that many rows are read without a walk for each row. */
+static struct column_walk *list_of(struct row_columns columns, int *n)
 {
-	struct column_walk *columns = NULL;
+	struct column_walk *list = NULL;
 
 	*n = 0;
-	for (struct column_walk w = { .table = table }; column_next(&w); columns[(*n)++] = w)
-		columns = xgrow(columns, *n, sizeof(*columns));
-	return columns;
+	for (struct column_walk w = walk(columns); column_next(&w); list[(*n)++] = w)
+		list = xgrow(list, *n, sizeof(*list));
+	return list;
 }
 
 static void *first_row(const struct store_table *table, const void *initial)
@@ -244,11 +244,12 @@ static void *first_row(const struct store_table *table, const void *initial)
 	return row;
 }
 
-struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table,
+struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, struct row_columns columns,
 			       const void *initial, struct err *err)
 {
+	const struct store_table *table = columns.table;
 	int n;
-	struct column_walk *columns = columns_of(table, &n);
+	struct column_walk *list = list_of(columns, &n);
 	void *first = first_row(table, initial);
 	struct read_rows all = { .items = NULL };
 
@@ -259,11 +260,11 @@ struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, const struct st
 		row = (char *)all.items + (size_t)all.count++ * table->size;
 		memcpy(row, first, table->size);
 		for (int i = 0; i < n; i++)
-			read_field(q, i, &columns[i], row);
+			read_field(q, i, &list[i], row);
 	}
 	sql_done(q);
 	free(first);
-	free(columns);
+	free(list);
 	return all;
 }
 

@@ -26,14 +26,14 @@ void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...);
 
-/* All rows of a query of all columns; the query is ended. Each row begins as a copy of initial
+/* All rows of a query of these columns; the query is ended. Each row begins as a copy of initial
  * (NULL: zeros, and row_init). The caller frees the items, also if rc is -1. */
 struct read_rows {
 	void *items;
 	int count;
 	int rc;			/* 0, or -1 with *err */
 };
-struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, const struct store_table *table,
+struct read_rows rows_read_all(struct store *s, sqlite3_stmt *q, struct row_columns columns,
 			       const void *initial, struct err *err);
 
 /* Adds a row with all columns, except those that SQLite sets. */

@@ -37,7 +37,7 @@ int store_device_measurements_get(struct store *s, const char *device_kind,
 		       "WHERE device_kind = ? ORDER BY what, variant, devices, n, m, bytes", "t",
 		       device_kind))
 		return -1;
-	all = rows_read_all(s, q, &device_measurements_table, NULL, err);
+	all = rows_read_all(s, q, ALL_OF(device_measurements_table), NULL, err);
 	rows = all.items;
 	list->items = xcalloc((size_t)all.count, sizeof(*list->items));
 	for (int i = 0; all.rc == 0 && i < all.count; i++)

@@ -39,7 +39,7 @@ int store_gradients_of_workload(struct store *s, const char *workload, struct gr
 		free(base);
 		return -1;
 	}
-	all = rows_read_all(s, q, &gradients_table, NULL, err);
+	all = rows_read_all(s, q, ALL_OF(gradients_table), NULL, err);
 	free(base);		/* bound to the query until here */
 	*list = (struct gradient_list){ all.items, all.count };
 	if (all.rc)

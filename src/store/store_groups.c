@@ -140,7 +140,7 @@ int store_group_jobs(struct store *s, int64_t id, struct job_list *list, struct 
 		       "i", id))
 		return -1;
 	job_init(&initial);
-	all = rows_read_all(s, q, &jobs_table, &initial, err);
+	all = rows_read_all(s, q, ALL_OF(jobs_table), &initial, err);
 	*list = (struct job_list){ all.items, all.count };
 	if (all.rc)
 		job_list_release(list);

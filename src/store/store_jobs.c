@@ -43,16 +43,19 @@ int store_jobs_list(struct store *s, enum job_filter filter, double since_wall_s
 				 " OR end_time_s >= ? ORDER BY id"),
 		[JOBS_SCHEDULABLE] = "WHERE state IN ('queued', 'running') AND profile = 0",
 	};
+	struct row_columns columns = {
+		.table = &jobs_table, .without = filter == JOBS_SCHEDULABLE ? COLUMN_ASIDE : 0,
+	};
 	struct read_rows all;
 	struct job initial;
 	sqlite3_stmt *q;
 
 	*list = (struct job_list){ 0 };
-	if (rows_query(s, &q, err, ALL_OF(jobs_table), which[filter],
+	if (rows_query(s, &q, err, columns, which[filter],
 		       filter == JOBS_RECENT ? "d" : "", since_wall_s))
 		return -1;
 	job_init(&initial);
-	all = rows_read_all(s, q, &jobs_table, &initial, err);
+	all = rows_read_all(s, q, columns, &initial, err);
 	*list = (struct job_list){ all.items, all.count };
 	if (list->count && (filter == JOBS_ACTIVE || filter == JOBS_SCHEDULABLE))
 		qsort(list->items, (size_t)list->count, sizeof(*list->items), by_id);

@@ -81,7 +81,7 @@ int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err
 static int read_observations(struct store *s, sqlite3_stmt *q, struct observation_list *list,
 			     struct err *err)
 {
-	struct read_rows all = rows_read_all(s, q, &observations_table, NULL, err);
+	struct read_rows all = rows_read_all(s, q, ALL_OF(observations_table), NULL, err);
 
 	*list = (struct observation_list){ all.items, all.count };
 	if (all.rc)

@@ -10,7 +10,8 @@
 static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_table *table,
 		       struct memory_trial **trials, int *n, struct err *err)
 {
-	struct read_rows all = rows_read_all(s, q, table, NULL, err);
+	struct read_rows all = rows_read_all(s, q, (struct row_columns){ .table = table }, NULL,
+					     err);
 
 	*trials = all.items;
 	*n = all.count;

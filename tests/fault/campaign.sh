@@ -11,8 +11,14 @@ running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' ||
 one_of() { # one_of INDEX SQL: a row of the answer, or nothing
 	query "$2" | awk -v i="$1" '{ row[NR] = $0 } END { if (NR) print row[i % NR + 1] }'
 }
+# A number read from the store may be another test's process by now.
+is_of_test() { # is_of_test PID
+	tr '\0' '\n' 2>/dev/null <"/proc/$1/environ" |
+		grep -qsE "^(POLLUX_DIR=$POLLUX_DIR|POLLUX_REPORT_SOCKET=$POLLUX_DIR/run/.*)$"
+}
 kill_process() { # kill_process SIGNAL PID [KIND]
-	[ -z "$2" ] || ! kill "$1" "$2" 2>/dev/null || [ -z "${3-}" ] || count_kill "$3"
+	[ -n "$2" ] && is_of_test "$2" || return 0
+	! kill "$1" "$2" 2>/dev/null || [ -z "${3-}" ] || count_kill "$3"
 }
 break_run() { # break_run "SUPERVISOR LEADER JOB:RUN" WHICH...: what is killed
 	[ -n "$1" ] || return 0

@@ -25,10 +25,10 @@ for (my $i = 1; !$stop; $i++) {
 	select undef, undef, undef, 0.02;
 	print "step $i/100000\n" if $how eq 'prints';
 	my $n = $i * $samples;
-	my $saved = $how eq 'saves' && $i % 60 == 0 ? "CHECKPOINT=x\n" : '';
+	my $saved = $how eq 'saves' && $i % 20 == 0 ? "CHECKPOINT=x\n" : '';
 	send $socket, "STEP=$i\nSAMPLES=$n\n$saved", 0, $to if $how ne 'prints';
 	seek $last, 0, 0;
-	printf $last "%d %d\n", $n, $how eq 'saves' ? int($i / 60) * 60 * $samples : 0;
+	printf $last "%d %d\n", $n, $how eq 'saves' ? int($i / 20) * 20 * $samples : 0;
 }
 exit 1;
 END
@@ -37,7 +37,7 @@ begin() { # begin HOW: sets $job and $run
 	last=last.$job.1
 	pass
 	ok "a job that $1 is at work" wait_for 20 query_is 1 \
-		"SELECT last_samples > 700 FROM runs WHERE job_id = $job"
+		"SELECT last_samples > 210 FROM runs WHERE job_id = $job"
 	run=$(query "SELECT id FROM runs WHERE job_id = $job")
 }
 supervisor() { query "SELECT $supervisor_pid FROM runs WHERE id = $run"; }

@@ -26,6 +26,7 @@ static const char *const variables[] = {
 
 static char directory[] = "/tmp/test_client.XXXXXX";
 static char socket_path[sizeof(directory) + 8], config_path[sizeof(directory) + 8];
+static char kept_path[sizeof(socket_path) + 8];
 static char received[2 * PATH_MAX];
 
 static void clear_environment(void)
@@ -668,6 +669,7 @@ int main(void)
 	}
 	snprintf(socket_path, sizeof(socket_path), "%s/socket", directory);
 	snprintf(config_path, sizeof(config_path), "%s/config", directory);
+	snprintf(kept_path, sizeof(kept_path), "%s.kept", socket_path);
 	test_outside();
 	test_null();
 	test_config();
@@ -693,6 +695,7 @@ int main(void)
 	test_config_unread();
 	test_config_cost();
 	unlink(socket_path);
+	unlink(kept_path);
 	rmdir(directory);
 	return done();
 }

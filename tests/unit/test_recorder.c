@@ -826,6 +826,36 @@ static void test_senders(void)
 	end();
 }
 
+/* A report that was kept tells only what is not known. */
+static void test_kept(void)
+{
+	begin();
+	report("STEP=1\nSAMPLES=10\n");
+	now += 1;
+	report("STEP=2\nSAMPLES=20\n");
+	report("STEP=2\nSAMPLES=20\nCHECKPOINT=x\n");
+	r.sender = SENDER_KEPT;
+	now += 1;
+	report("STEP=1\nSAMPLES=10\nLOSS=9\n");
+	report("CHECKPOINT=w\nSAMPLES=10\n");
+	report("RESUMED=w\nSAMPLES=10\n");
+	ok(run.reports == 3 && run.refused_reports == 0 && isnan(r.loss),
+	   "an earlier report is passed over");
+	near(run.last_samples, 20, 0, "the position stays");
+	near(run.checkpoint_samples, 20, 0, "the checkpoint too");
+	report("STEP=3\nSAMPLES=30\nSTEP_NS=5\nLOSS=2\n");
+	near(run.last_samples, 30, 0, "a later one tells how far the run came");
+	near(r.steps, 3, 0, "its steps");
+	near(r.loss, 2, 0, "and its loss");
+	is_int(r.stats.n_seen, 1, "but no time");
+	report("CHECKPOINT=y\nSAMPLES=25\n");
+	near(run.checkpoint_samples, 25, 0, "a checkpoint before that is news");
+	near(run.last_samples, 30, 0, "and does not set the run back");
+	report("SAMPLES=1000000\n");
+	near(run.last_samples, 30, 0, "a jump is refused");
+	end();
+}
+
 static void test_positions(void)
 {
 	begin();
@@ -900,6 +930,7 @@ int main(void)
 	test_logged_unit();
 	test_suspension();
 	test_senders();
+	test_kept();
 	test_positions();
 	test_run_clock();
 	command = xasprintf("rm -rf '%s'", root);

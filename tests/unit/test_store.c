@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/store_columns.h"
 #include "pollux/store_environments.h"
 #include "pollux/store_events.h"
 #include "pollux/store_measurements.h"
@@ -459,6 +460,61 @@ static void test_lists(void)
 		ok(same && n == list.count, cases[i].what);
 		job_list_release(&list);
 	}
+}
+
+/* Sets the numbers of the job in the store to 1, and the texts to "1". */
+static void set_all_columns(void)
+{
+	struct column_walk w = { .table = &jobs_table, .without = COLUMN_GIVEN };
+	struct text sql = TEXT_INIT;
+	const char *separator = "UPDATE jobs SET ";
+
+	while (column_next(&w))
+		if (w.column->field.type != FIELD_NAME &&
+		    strcmp(w.column->field.name, "profile") != 0 &&
+		    strcmp(w.column->field.name, "group_id") != 0 &&
+		    w.column->field.type != FIELD_STRINGS) {
+			text_addf(&sql, "%s%s = 1", separator, w.column->field.name);
+			separator = ", ";
+		}
+	if (sqlite3_exec(store.db, sql.data, NULL, NULL, NULL) != SQLITE_OK)
+		printf("# %s\n", sqlite3_errmsg(store.db));
+	text_release(&sql);
+}
+
+/* A pass is given a job without the columns that are aside, and every other one. */
+static void test_aside(void)
+{
+	static const size_t sizes[] = {
+		[FIELD_INT] = sizeof(int), [FIELD_INT64] = 8, [FIELD_BOOL] = sizeof(bool),
+		[FIELD_DOUBLE] = 8, [FIELD_NAME] = sizeof(int), [FIELD_SIGNAL] = sizeof(int),
+	};
+	struct column_walk w = { .table = &jobs_table, .without = COLUMN_ASIDE };
+	struct job_list whole, passed;
+	int n = 0, n_other = 0;
+
+	new_store();
+	add_job(0);
+	set_all_columns();
+	store_jobs_list(&store, JOBS_ACTIVE, 0, &whole, &err);
+	store_jobs_list(&store, JOBS_SCHEDULABLE, 0, &passed, &err);
+	is_int(whole.count + passed.count, 2, "one job, in both lists");
+	for (; column_next(&w); n++) {
+		const void *a = (const char *)whole.items + w.offset;
+		const void *b = (const char *)passed.items + w.offset;
+		enum field_type type = w.column->field.type;
+
+		if (type == FIELD_TEXT)
+			n_other += strcmp(*(char *const *)a, *(char *const *)b) != 0;
+		else if (type < sizeof(sizes) / sizeof(sizes[0]) && sizes[type])
+			n_other += memcmp(a, b, sizes[type]) != 0;
+	}
+	ok(n > 40, "a pass is given most columns");
+	is_int(n_other, 0, "as they are in the store");
+	is_int(whole.items[0].progress.preemptions, 1, "the others were set, too");
+	is_int(passed.items[0].progress.preemptions, 0, "and are not read");
+	job_list_release(&whole);
+	job_list_release(&passed);
 }
 
 static void test_requeue(void)
@@ -1905,6 +1961,7 @@ int main(void)
 	test_job();
 	test_dependencies();
 	test_lists();
+	test_aside();
 	test_requeue();
 	test_claims();
 	test_nodes();

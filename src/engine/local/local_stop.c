@@ -23,7 +23,8 @@ int local_stop_unrecorded(const struct engine_context *at, const struct run *run
 	(void)at;
 	local_handle_parse(run->handle, &handle);
 	if (handle.socket_path[0])
-		rc = report_socket_send(handle.socket_path, message, strlen(message), WAIT_S, err);
+		rc = report_socket_send(handle.socket_path, message, strlen(message), WAIT_S, NULL,
+					err);
 	else
 		rc = err_set(err, EX_UNAVAILABLE, "its supervisor has not started it yet");
 	local_handle_release(&handle);

@@ -94,10 +94,12 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 
 /* True if the program reports a checkpoint after it went on: the position is then that of the
  * checkpoint, not of the program. */
-static bool is_of_the_past(const struct recorder *r, const struct report_message *m)
+static bool is_of_the_past(const struct recorder *r, const struct run *run,
+			   const struct report_message *m)
 {
-	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && r->positions.n > 0 &&
-	       (double)m->samples < r->positions.last;
+	double last = r->positions.n > 0 ? r->positions.last : run->last_samples;
+
+	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
 }
 
 /* Returns the number of steps that a report stands for. */
@@ -112,7 +114,8 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 		     double now)
 {
 	double sync_s = m->sync_ns >= 0 ? (double)m->sync_ns * 1e-9 : (double)NAN;
-	bool counts = measures(run, m) && !(m->step_ns > 0 && r->spans_pause);
+	bool counts = measures(run, m) && r->sender != SENDER_KEPT &&
+		      !(m->step_ns > 0 && r->spans_pause);
 
 	if (counts && m->step_ns > 0)
 		step_stats_add_mean(&r->stats, (double)m->step_ns * 1e-9, sync_s,
@@ -122,7 +125,7 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
 	if (m->step >= 0 || m->step_ns > 0)
 		r->spans_pause = false;
-	if (m->step >= 0 && !is_of_the_past(r, m)) {
+	if (m->step >= 0 && !is_of_the_past(r, run, m)) {
 		r->last_step = m->step;
 		r->last_step_boot_s = now;
 		r->steps = (double)m->step;
@@ -135,7 +138,7 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 	recorder_add_start(r, run, m);
 	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
 		run->first_step_s = now - run->launch_boot_s;
-	if (m->samples >= 0 && !is_of_the_past(r, m)) {
+	if (m->samples >= 0 && !is_of_the_past(r, run, m)) {
 		run->last_samples = (double)m->samples;
 		r->position_s = now;
 		if (isnan(run->first_samples))
@@ -250,7 +253,7 @@ static bool check_position(struct recorder *r, struct run *run, struct report_me
 {
 	double last = r->positions.last;
 
-	if (m->samples < 0 || is_of_the_past(r, m))
+	if (m->samples < 0 || is_of_the_past(r, run, m))
 		return true;
 	if (m->resumed[0])
 		position_restart(&r->positions);
@@ -268,6 +271,23 @@ static bool check_position(struct recorder *r, struct run *run, struct report_me
 	return true;
 }
 
+/* True if a kept report tells more than is known. The same report may have come by the socket, or a
+ * later one. */
+static bool is_news(const struct recorder *r, const struct run *run,
+		    const struct report_message *m)
+{
+	double samples = (double)m->samples;
+
+	if (m->resumed[0])
+		return r->positions.n == 0 && isnan(run->last_samples);
+	if (m->checkpoint[0])
+		return m->samples < 0 ? isnan(run->checkpoint_samples)
+				      : !(samples <= run->checkpoint_samples);
+	if (m->samples >= 0)
+		return !(samples <= run->last_samples);
+	return m->step < 0 || !((double)m->step <= r->steps);
+}
+
 /* False: the report is refused. */
 static bool is_believed(struct recorder *r, struct run *run, double now)
 {
@@ -275,7 +295,9 @@ static bool is_believed(struct recorder *r, struct run *run, double now)
 		refuse(r, run, "sent by a process that is not the job's");
 		return false;
 	}
-	if (r->sender == SENDER_GONE)
+	if (r->sender == SENDER_KEPT && !is_news(r, run, &r->message))
+		return false;
+	if (r->sender != SENDER_OURS)
 		report_message_drop_measurements(&r->message);
 	return check_position(r, run, &r->message, now);
 }

@@ -13,6 +13,8 @@ enum report_sender {
 	SENDER_OURS,
 	/* It had ended and was reaped before it could be looked at. */
 	SENDER_GONE,
+	/* Nobody took the report when it was sent: it was read in a file (kept_reports.h). */
+	SENDER_KEPT,
 	SENDER_FOREIGN,
 };
 

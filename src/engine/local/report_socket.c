@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
+#include "pollux/kept_file.h"
 #include "pollux/report_socket.h"
 
 bool report_socket_fits(const char *path)
@@ -81,17 +83,18 @@ ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
 }
 
 /* Waits until the receiver has read all that was sent. The receiver looks at the sender's process,
- * which therefore has to live until then. */
-static void wait_until_read(int fd, int wait_s)
+ * which therefore has to live until then. False: the receiver has not read it in time. */
+static bool wait_until_read(int fd, int wait_s)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	int unread = 0;
 
 	for (int ms = 0; ms < wait_s * 1000; ms++) {
 		if (ioctl(fd, SIOCOUTQ, &unread) || unread == 0)
-			return;
+			return true;
 		nanosleep(&pause, NULL);
 	}
+	return false;
 }
 
 static int send_within(int fd, const struct sockaddr_un *address, const void *bytes, size_t n,
@@ -106,20 +109,33 @@ static int send_within(int fd, const struct sockaddr_un *address, const void *by
 		? -1 : 0;
 }
 
-int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, struct err *err)
+int report_socket_send(const char *path, const void *bytes, size_t n, int wait_s, bool *read,
+		       struct err *err)
 {
 	struct sockaddr_un address;
+	struct stat receiver = { .st_ino = 0 };
+	bool is_read = false;
 	int fd = -1, rc = -1;
 
-	if (make_address(path, &address) == 0)
+	if (make_address(path, &address) == 0 && stat(path, &receiver) == 0)
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0)
 		rc = send_within(fd, &address, bytes, n, wait_s);
 	if (rc == 0)
-		wait_until_read(fd, wait_s);
+		is_read = wait_until_read(fd, wait_s) &&
+			  kept_file_receiver_is(path, fd, &receiver);
+	if (read)
+		*read = is_read;
 	if (rc)
 		err_set(err, EX_UNAVAILABLE, "cannot report to '%s': %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return rc;
+}
+
+int report_socket_keep(const char *path, const char *bytes, size_t n, struct err *err)
+{
+	if (kept_file_append(path, (int64_t)(clock_wall_s() * 1e9), bytes, n))
+		return 0;
+	return err_set(err, EX_CANTCREAT, "cannot keep the report in '%s.kept'", path);
 }

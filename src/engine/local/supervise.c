@@ -90,7 +90,8 @@ void supervisor_wake(const struct run *run)
 
 	local_handle_parse(run->handle, &handle);
 	if (handle.socket_path[0])
-		report_socket_send(handle.socket_path, message, sizeof(message) - 1, 0, &ignored);
+		report_socket_send(handle.socket_path, message, sizeof(message) - 1, 0, NULL,
+				   &ignored);
 	local_handle_release(&handle);
 }
 

@@ -124,6 +124,7 @@ struct supervisor {
 	/* version of the configuration in the run's file; 0: no file */
 	int offered_version;
 	struct oom_watch oom;
+	int64_t kept_read;		/* of the file of kept reports: kept_reports.h */
 	int64_t log_offset;		/* where this run begins in the job's log */
 	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
 	int position_fd;		/* kept_position.h; -1: not kept */

@@ -84,6 +84,7 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 		supervisor_log(s, "%s", err.text);
 	if (k)
 		kept_position_restore(k, &s->recorder);
+	supervisor_read_kept_reports(s, clock_boot_s());
 	supervisor_watch_rest_of_log(s, k);
 	s->log_watch.next_look_boot_s = INFINITY;
 	supervisor_stay_suspended(s);
@@ -122,6 +123,7 @@ static void go_on_watching(struct supervisor *s, const struct kept_position *k)
 	/* the run has to be stopped all the same */
 	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err))
 		supervisor_log(s, "%s", err.text);
+	supervisor_read_kept_reports(s, clock_boot_s());
 	if (k)
 		supervisor_watch_rest_of_log(s, k);
 }

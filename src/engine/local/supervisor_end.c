@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "account.h"
+#include "kept_reports.h"
 #include "last_words.h"
 #include "log_errors.h"
 #include "run_group.h"
@@ -247,8 +248,10 @@ static void remove_files(const struct supervisor *s)
 	bool has_own_dir = !strncmp(s->handle.socket_path, "/tmp/pollux-", 12);
 	bool has_lock = supervisor_has_lock_file(s);
 
-	if (s->handle.socket_path[0] && (has_lock || has_own_dir))
+	if (s->handle.socket_path[0] && (has_lock || has_own_dir)) {
+		kept_reports_remove(s->handle.socket_path);
 		unlink(s->handle.socket_path);
+	}
 	if (has_own_dir)
 		rmdir(dirname(s->handle.socket_path));
 	if (has_lock) {
@@ -345,6 +348,7 @@ bool supervisor_conclude(struct supervisor *s)
 	}
 	/* The last reports, often of a checkpoint, may have come while the socket was not read. */
 	supervisor_read_last_reports(s, now);
+	supervisor_read_kept_reports(s, now);
 	supervisor_read_log(s, now, true);
 	supervisor_read_energy_at_once(s);
 	if (supervisor_remote)
@@ -380,38 +384,4 @@ bool supervisor_conclude(struct supervisor *s)
 	if (s->job.profile)
 		return conclude_profile(s);
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
-}
-
-/* Takes over the position that the supervisor had learned after its last write to the store. */
-static int take_kept_position(const struct paths *paths, struct store *store, struct run *run,
-			      struct err *err)
-{
-	struct kept_position k;
-	struct run_update update = {
-		.run = run, .loss = NAN, .epoch = NAN, .printed_total_steps = NAN,
-		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
-		.resumes = -1, .saves_when_asked = -1,
-	};
-
-	if (run->state == RUN_ASSIGNED || !kept_position_read(paths, run, &k, NULL))
-		return 0;
-	kept_position_apply(&k, run);
-	update.steps = k.steps;
-	return store_run_update(store, &update, err);
-}
-
-int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err)
-{
-	/* The next run shows where it begins. */
-	struct fallback unknown = { NAN, NAN };
-	struct job job;
-
-	if (take_kept_position(paths, store, run, err) ||
-	    store_job_get(store, run->job_id, &job, err))
-		return -1;
-	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
-	/* When the run ended is not known; the work up to the last record is. */
-	account_for_loss(&job, run, &unknown, run->launch_boot_s + run->duration_s);
-	job_release(&job);
-	return store_run_end(store, run, err);
 }

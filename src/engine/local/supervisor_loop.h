@@ -19,6 +19,8 @@ void supervisor_look_for_orders(struct supervisor *s);
 bool supervisor_read_reports(struct supervisor *s, double now_boot_s);
 /* The same without that limit: a process of the run has ended. */
 bool supervisor_read_last_reports(struct supervisor *s, double now_boot_s);
+/* Takes in the reports that nobody took when they were sent, each once. */
+void supervisor_read_kept_reports(struct supervisor *s, double now_boot_s);
 /* Reads the steps that a program printed, if it reports none. last: the program has ended. */
 void supervisor_read_log(struct supervisor *s, double now_boot_s, bool last);
 

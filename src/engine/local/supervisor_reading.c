@@ -1,6 +1,10 @@
 /* supervisor_reading.c - reads what the program of a run tells: its reports and its log. */
+#include <math.h>
+
+#include "pollux/clock.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
+#include "kept_reports.h"
 #include "local.h"
 #include "supervisor_loop.h"
 
@@ -51,6 +55,36 @@ bool supervisor_read_reports(struct supervisor *s, double now)
 bool supervisor_read_last_reports(struct supervisor *s, double now)
 {
 	return s->socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_END);
+}
+
+struct kept_taker {
+	struct supervisor *s;
+	double now, wall_to_boot_s;
+};
+
+static void take_kept(const char *bytes, size_t n, double time_wall_s, void *arg)
+{
+	const struct kept_taker *taker = arg;
+	struct supervisor *s = taker->s;
+	double at_s = fmin(time_wall_s + taker->wall_to_boot_s, taker->now);
+	double last_s = isfinite(s->recorder.position_s) ? s->recorder.position_s
+							 : s->run.launch_boot_s;
+
+	s->recorder.sender = SENDER_KEPT;
+	recorder_add(&s->recorder, &s->store, &s->run, bytes, n,
+		     fmax(run_clock_s(&s->run, at_s), last_s));
+}
+
+void supervisor_read_kept_reports(struct supervisor *s, double now)
+{
+	struct kept_taker taker = { s, now, clock_boot_s() - clock_wall_s() };
+	int64_t heard = s->run.reports;
+
+	if (!s->handle.socket_path[0])
+		return;
+	kept_reports_read(s->handle.socket_path, &s->kept_read, take_kept, &taker);
+	if (s->run.reports != heard)
+		supervisor_keep_position(s, now);
 }
 
 static void take_step(const struct step_event *e, void *arg)

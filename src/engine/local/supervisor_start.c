@@ -25,6 +25,7 @@
 #include "pollux/supervise.h"
 #include "earlier_files.h"
 #include "epochs_option.h"
+#include "kept_reports.h"
 #include "run_group.h"
 #include "supervisor.h"
 #include "supervisor_values.h"
@@ -97,6 +98,7 @@ int supervisor_open_socket(struct supervisor *s, struct err *err)
 				       "cannot make a directory in '/tmp': %s", strerror(errno));
 		free(s->handle.socket_path);
 		s->handle.socket_path = path;
+		kept_reports_remove(path);	/* another store's run may have left some */
 	}
 	s->socket_fd = report_socket_open(s->handle.socket_path, err);
 	return s->socket_fd < 0 ? -1 : 0;

@@ -6,6 +6,8 @@ import os
 import socket
 import time
 
+from .kept import KeptFile
+
 
 START_NS = 5_000_000  # what it costs at Python's start, before its own time is taken
 
@@ -17,7 +19,8 @@ class InjectedFault(Exception):
 class Reporter:
     """Sends datagrams of KEY=VALUE lines to the supervisor. Waits only at the end.
 
-    A report with a key in KEPT is sent again with the next report if it could not be delivered.
+    A report with a key in KEPT is sent again with the next report if it could not be delivered. A
+    position that nobody took is kept in a file.
     """
 
     KEPT = {"CHECKPOINT", "RESUMED", "FRAMEWORK", "HELPER", "TOTAL_STEPS", "TOTAL_SAMPLES",
@@ -31,16 +34,20 @@ class Reporter:
         self.socket = None
         self.is_full = False
         self.kept = []
+        self.file = KeptFile(path) if path else None
 
     def send_last(self, values):
         """Before the program's end. Waits a moment if the supervisor has not read what came, and
         ten seconds to tell of a checkpoint."""
         for n in range(self.CHECKPOINT_TRIES):
-            if self.send(values) or not self.is_full:
+            is_sent = self.send(values)
+            if is_sent or not self.is_full:
                 break
             if n >= self.LAST_TRIES and not any(b"CHECKPOINT=" in m for m in self.kept):
                 break
             time.sleep(self.TRY_EVERY_S)
+        if self.file is not None:
+            self.file.end(self.socket, is_sent)
 
     def send(self, values):
         lines = [self.line(k, v) for k, v in values.items() if v is not None]
@@ -50,6 +57,8 @@ class Reporter:
                 break
             del self.kept[0]
         is_sent = not message or self.deliver(message)
+        if self.file is not None and (b"STEP=" in message or b"SAMPLES=" in message):
+            self.file.add(message, is_sent)
         if not is_sent and not self.KEPT.isdisjoint(values):
             self.kept = self.kept[-self.MAX_KEPT:] + [message]
         return is_sent and not self.kept
