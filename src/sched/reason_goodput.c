@@ -86,7 +86,8 @@ void reason_goodput_waits(const struct goodput_decision *d, const struct wait *w
 	case WAIT_SLICES:
 		reason_add_text(reason, "waits for ");
 		reason_add_jobs(reason, &w->jobs);
-		reason_add_text(reason, w->jobs.n > 1 ? " to end their slices" : " to end its slice");
+		reason_add_text(reason, w->jobs.n > 1 ? " to end their slices"
+						      : " to end its slice");
 		break;
 	case WAIT_END:
 		reason_add(reason, "starts when job %lld ends, or sooner", (long long)w->id);

@@ -26,7 +26,8 @@ static void add_first(const struct las_job *e, const struct las_fact *fact, char
 {
 	bool several = fact->jobs.n > 1;
 
-	reason_add_text(reason, e->first ? "1st in line, put first; needs " : "1st in line; needs ");
+	reason_add_text(reason, e->first ? "1st in line, put first; needs "
+					 : "1st in line; needs ");
 	reason_add_devices(reason, e->min);
 	if (!fact->jobs.n)
 		return;

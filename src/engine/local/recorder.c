@@ -1,6 +1,5 @@
 /* recorder.c - turn reports into a few rows of the store. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,16 +91,6 @@ static void see_reported(struct recorder *r, struct run *run, const struct repor
 	snprintf(run->step_source, sizeof(run->step_source), "reports");
 }
 
-/* True if the program reports a checkpoint after it went on: the position is then that of the
- * checkpoint, not of the program. */
-static bool is_of_the_past(const struct recorder *r, const struct run *run,
-			   const struct report_message *m)
-{
-	double last = r->positions.n > 0 ? r->positions.last : run->last_samples;
-
-	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
-}
-
 /* Returns the number of steps that a report stands for. */
 static int64_t steps_since(const struct recorder *r, const struct report_message *m)
 {
@@ -125,7 +114,7 @@ static void add_step(struct recorder *r, const struct run *run, const struct rep
 			       (now - r->last_step_boot_s) / (double)(m->step - r->last_step), NAN);
 	if (m->step >= 0 || m->step_ns > 0)
 		r->spans_pause = false;
-	if (m->step >= 0 && !is_of_the_past(r, run, m)) {
+	if (m->step >= 0 && !recorder_is_of_the_past(r, run, m)) {
 		r->last_step = m->step;
 		r->last_step_boot_s = now;
 		r->steps = (double)m->step;
@@ -138,7 +127,7 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 	recorder_add_start(r, run, m);
 	if ((m->step >= 0 || m->samples >= 0) && isnan(run->first_step_s))
 		run->first_step_s = now - run->launch_boot_s;
-	if (m->samples >= 0 && !is_of_the_past(r, run, m)) {
+	if (m->samples >= 0 && !recorder_is_of_the_past(r, run, m)) {
 		run->last_samples = (double)m->samples;
 		r->position_s = now;
 		if (isnan(run->first_samples))
@@ -229,79 +218,6 @@ static void add_config(struct recorder *r, struct store *store, struct run *run)
 		change_configuration(r, store, run);
 }
 
-/* --- what is refused --- */
-
-static void refuse(struct recorder *r, struct run *run, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void refuse(struct recorder *r, struct run *run, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(run->refusal, sizeof(run->refusal), format, ap);
-	va_end(ap);
-	run->refused_reports++;
-	r->changed = true;
-}
-
-/* A program that continues from a checkpoint may stand anywhere. A fallen position is left out of
- * the report: the program may have restarted itself, and its step times are as good as before.
- * False: nothing of the report can be believed. */
-static bool check_position(struct recorder *r, struct run *run, struct report_message *m,
-			   double now)
-{
-	double last = r->positions.last;
-
-	if (m->samples < 0 || is_of_the_past(r, run, m))
-		return true;
-	if (m->resumed[0])
-		position_restart(&r->positions);
-	switch (position_judge(&r->positions, (double)m->samples, now)) {
-	case POSITION_FINE:
-		break;
-	case POSITION_FELL:
-		refuse(r, run, "SAMPLES fell from %.0f to %lld", last, (long long)m->samples);
-		m->samples = m->step = -1;
-		break;
-	case POSITION_JUMPED:
-		refuse(r, run, "SAMPLES jumped from %.0f to %lld", last, (long long)m->samples);
-		return false;
-	}
-	return true;
-}
-
-/* True if a kept report tells more than is known. The same report may have come by the socket, or a
- * later one. */
-static bool is_news(const struct recorder *r, const struct run *run,
-		    const struct report_message *m)
-{
-	double samples = (double)m->samples;
-
-	if (m->resumed[0])
-		return r->positions.n == 0 && isnan(run->last_samples);
-	if (m->checkpoint[0])
-		return m->samples < 0 ? isnan(run->checkpoint_samples)
-				      : !(samples <= run->checkpoint_samples);
-	if (m->samples >= 0)
-		return !(samples <= run->last_samples);
-	return m->step < 0 || !((double)m->step <= r->steps);
-}
-
-/* False: the report is refused. */
-static bool is_believed(struct recorder *r, struct run *run, double now)
-{
-	if (r->sender == SENDER_FOREIGN) {
-		refuse(r, run, "sent by a process that is not the job's");
-		return false;
-	}
-	if (r->sender == SENDER_KEPT && !is_news(r, run, &r->message))
-		return false;
-	if (r->sender != SENDER_OURS)
-		report_message_drop_measurements(&r->message);
-	return check_position(r, run, &r->message, now);
-}
-
 bool recorder_add(struct recorder *r, struct store *store, struct run *run, const char *bytes,
 		  size_t n, double now_boot_s)
 {
@@ -316,7 +232,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	malformed = report_message_parse(bytes, n, m);
 	if (m->wake)
 		return true;
-	if (!is_believed(r, run, now_boot_s))
+	if (!recorder_believes(r, run, now_boot_s))
 		return false;
 	add_config(r, store, run);
 	run->reports++;

@@ -111,6 +111,14 @@ void recorder_skip_pause(struct recorder *r);
 void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
+/* recorder_belief.c: true if the message of the recorder is believed; what is not believed of it is
+ * taken out. False: the report is refused, or was kept and is no news. */
+bool recorder_believes(struct recorder *r, struct run *run, double now_boot_s);
+/* True if the program reports a checkpoint after it went on: the position is then that of the
+ * checkpoint, not of the program. */
+bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
+			     const struct report_message *m);
+
 /* recorder_gradient.c: adds the gradient statistics of a report at the present configuration to the
  * open window; opens the next window; opens it if the open one holds enough. */
 void recorder_add_gradient(struct recorder *r, const struct run *run,

@@ -1,0 +1,84 @@
+/* recorder_belief.c - what is refused of a report, and what a kept report tells. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "recorder.h"
+
+bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
+			   const struct report_message *m)
+{
+	double last = r->positions.n > 0 ? r->positions.last : run->last_samples;
+
+	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
+}
+
+static void refuse(struct recorder *r, struct run *run, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse(struct recorder *r, struct run *run, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(run->refusal, sizeof(run->refusal), format, ap);
+	va_end(ap);
+	run->refused_reports++;
+	r->changed = true;
+}
+
+/* A program that continues from a checkpoint may stand anywhere. A fallen position is left out of
+ * the report: the program may have restarted itself, and its step times are as good as before.
+ * False: nothing of the report can be believed. */
+static bool check_position(struct recorder *r, struct run *run, struct report_message *m,
+			   double now)
+{
+	double last = r->positions.last;
+
+	if (m->samples < 0 || recorder_is_of_the_past(r, run, m))
+		return true;
+	if (m->resumed[0])
+		position_restart(&r->positions);
+	switch (position_judge(&r->positions, (double)m->samples, now)) {
+	case POSITION_FINE:
+		break;
+	case POSITION_FELL:
+		refuse(r, run, "SAMPLES fell from %.0f to %lld", last, (long long)m->samples);
+		m->samples = m->step = -1;
+		break;
+	case POSITION_JUMPED:
+		refuse(r, run, "SAMPLES jumped from %.0f to %lld", last, (long long)m->samples);
+		return false;
+	}
+	return true;
+}
+
+/* True if a kept report tells more than is known. The same report may have come by the socket, or a
+ * later one. */
+static bool is_news(const struct recorder *r, const struct run *run,
+		    const struct report_message *m)
+{
+	double samples = (double)m->samples;
+
+	if (m->resumed[0])
+		return r->positions.n == 0 && isnan(run->last_samples);
+	if (m->checkpoint[0])
+		return m->samples < 0 ? isnan(run->checkpoint_samples)
+				      : !(samples <= run->checkpoint_samples);
+	if (m->samples >= 0)
+		return !(samples <= run->last_samples);
+	return m->step < 0 || !((double)m->step <= r->steps);
+}
+
+bool recorder_believes(struct recorder *r, struct run *run, double now)
+{
+	if (r->sender == SENDER_FOREIGN) {
+		refuse(r, run, "sent by a process that is not the job's");
+		return false;
+	}
+	if (r->sender == SENDER_KEPT && !is_news(r, run, &r->message))
+		return false;
+	if (r->sender != SENDER_OURS)
+		report_message_drop_measurements(&r->message);
+	return check_position(r, run, &r->message, now);
+}
