@@ -93,8 +93,8 @@ struct sched_job {
 	double memory_bytes;
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
-	/* For ends.h; no policy looks at these. The batch size may grow as the noise scale does; the
-	 * whole work has been told, so that the length is known once the job has been measured. */
+	/* For ends.h; no policy looks at these. The batch size may grow as the noise scale does.
+	 * The whole work has been told: the length is known once the job has been measured. */
 	bool adapts, tells_its_work;
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;

@@ -64,7 +64,10 @@ static void add_plan(struct printed *p)
 static void print_line(const struct asked *o, char *const *argv, const char *learning_rate,
 		       const struct execution_plan *plan)
 {
-	struct printed p = { .learning_rate = learning_rate, .plan = plan ? plan->args : NULL };
+	struct printed p = {
+		.line = TEXT_INIT, .learning_rate = learning_rate,
+		.plan = plan ? plan->args : NULL,
+	};
 	bool has_plan = false;
 
 	for (size_t i = 0; i < o->env.count; i++) {
