@@ -5,7 +5,7 @@
 #
 #	launch	from the command to the first line of the program on the last node
 #	stop	from the command to the stop signal in the program on the last node
-#	resize	from the command to the first line of the next run, on half as many nodes
+#	resize	from the command to the first line of the next run, which has twice as many nodes
 #
 # Then a pass over 1,000 runs that wait in Slurm's queue, and the devices of 10,000 nodes of 8 GPUs
 # of which no slurmd exists. Must be started by root: Slurm is.
@@ -33,7 +33,7 @@ trap 'exit 1' HUP INT TERM
 slurm_or_skip
 
 now() { date +%s.%N; }
-median() { sort -n | awk '{ v[NR] = $1 } END { printf "%.2f", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+median() { sort -n | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'; }
 marked() { [ "$(find "$MARKS" -name "$1.*" -size +0 | wc -l)" -ge "$2" ]; }
 # since START WHAT NODES: seconds to the last of these marks
 since() { wait_for 30 marked "$2" "$3" >&2 && cat "$MARKS/$2".* | sort -n | tail -n 1 |
@@ -86,18 +86,22 @@ for nodes in 1 4 16; do
 		id=$("$POLLUX" submit -q --preempt -r $((4 * nodes)) -- "$TMP/program")
 		pass
 		since "$from" start "$nodes" >>"$TMP/launch"
-		if [ "$nodes" -gt 1 ]; then
-			rm -f "$MARKS"/start.*
-			from=$(now)
-			"$POLLUX" edit -r $((2 * nodes)) "$id" >/dev/null 2>&1
-			half() { pass; marked start $((nodes / 2)); }
-			wait_for 30 half
-			since "$from" start $((nodes / 2)) >>"$TMP/resize"
-		fi
-		rm -f "$MARKS"/stop.*
 		from=$(now)
 		"$POLLUX" hold -f "$id" >/dev/null 2>&1
-		since "$from" stop $((nodes > 1 ? nodes / 2 : 1)) >>"$TMP/stop"
+		since "$from" stop "$nodes" >>"$TMP/stop"
+		"$POLLUX" cancel -f "$id" >/dev/null 2>&1
+		wait_for 30 gone
+		[ "$nodes" -gt 1 ] || continue
+		again
+		id=$("$POLLUX" submit -q --preempt -r $((2 * nodes)) -- "$TMP/program")
+		pass
+		wait_for 30 marked start $((nodes / 2))
+		rm -f "$MARKS"/start.*
+		from=$(now)
+		"$POLLUX" edit -r $((4 * nodes)) "$id" >/dev/null 2>&1
+		all() { pass; marked start "$nodes"; }
+		wait_for 30 all
+		since "$from" start "$nodes" >>"$TMP/resize"
 		"$POLLUX" cancel -f "$id" >/dev/null 2>&1
 		wait_for 30 gone
 	done
@@ -134,7 +138,8 @@ bare_controller() { # bare_controller LINES...: a controller alone, with these n
 	wait_for 10 slurm_answers
 	rm -rf "$POLLUX_DIR"
 	mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
-	printf 'engine = slurm\nsubmit_pass = no\npolicy = fifo\nslurm_args = --hold\n' >"$POLLUX_DIR/config"
+	printf 'engine = slurm\nsubmit_pass = no\npolicy = fifo\nslurm_args = --hold\n' \
+		>"$POLLUX_DIR/config"
 }
 cloud() { echo "NodeName=c[1-$1] CPUs=64 RealMemory=64000 Gres=gpu:tiny:$2 State=CLOUD"; }
 bare_controller "$(cloud 125 8)"
@@ -143,8 +148,10 @@ bare_controller "$(cloud 125 8)"
 handed() { pass; [ "$(squeue -h -o %i | wc -l)" -ge 1000 ]; }
 from=$(now)
 wait_for 120 handed
-awk -v from="$from" -v to="$(now)" 'BEGIN { printf "1,000 runs handed to Slurm, by passes: %.0f s\n", to - from }'
-echo "a pass over 1,000 runs that wait in Slurm: $(wall pass) s; squeue alone: $(wall squeue -h -r --me) s"
+awk -v from="$from" -v to="$(now)" 'BEGIN {
+	printf "1,000 runs handed to Slurm, by passes: %.0f s\n", to - from }'
+echo "a pass over 1,000 runs that wait in Slurm: $(wall pass) s;" \
+	"squeue alone: $(wall squeue -h -r --me) s"
 slurm_down
 
 # --- 10,000 nodes --------------------------------------------------------------------

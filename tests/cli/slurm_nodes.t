@@ -6,21 +6,26 @@
 slurm_or_skip
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 cleanup() { slurm_down; }
-holds_after_pass() { "$POLLUX" schedule >pass.out 2>&1; [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
+holds_after_pass() {
+	"$POLLUX" schedule >pass.out 2>&1
+	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]
+}
 until_store() { wait_for 20 holds_after_pass "$1"; } # until_store SQL
 submit() { "$POLLUX" submit -q "$@"; }
 reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
 
 ok 'a Slurm of three nodes comes up' slurm_up 3 4
 mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
-printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\n' $((5 * TIME_SCALE)) >"$POLLUX_DIR/config"
+printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\n' $((5 * TIME_SCALE)) \
+	>"$POLLUX_DIR/config"
 
 # --- doctor ------------------------------------------------------------------
 
 run "$POLLUX" doctor --json
 like 'doctor: Slurm answers, and a node sees our files' \
-	'^slurm-wlm [0-9.]+; 3 nodes with 12 GPUs; a node sees the files of ' "$(echo "$out" | json '
-	print map { $_->{state} } grep { $_->{name} eq "engine" } @{$d->{sections}}')"
+	'^slurm-wlm [0-9.]+; 3 nodes with 12 GPUs; a node sees the files of ' \
+	"$(echo "$out" | json 'print map { $_->{name} eq "engine" ? $_->{state} : () }
+		@{$d->{sections}}')"
 is '... and leaves none there' '' "$(find "$POLLUX_DIR" -name 'doctor.*')"
 
 # --- numbers of devices --------------------------------------------------------
@@ -37,10 +42,11 @@ while [ "$POLLUX_NODE" = 0 ]; do
 done
 exec sleep 1000
 END
-eight=$(submit -r 5:8 --batch 64 -- sh eight.sh '{nodes},{node},{gpus_per_node},{master}:{port},{{x}')
+eight=$(submit -r 5:8 --batch 64 -- sh eight.sh \
+	'{nodes},{node},{gpus_per_node},{master}:{port},{{x}')
 "$POLLUX" schedule
-is 'five devices fall evenly on no nodes of four' "asks for 5 devices, which fall evenly on no nodes \
-of 4: 'pollux edit $five -r 4' or '-r 8' would do" "$(reason "$five")"
+like 'five devices fall evenly on no nodes of four' "^asks for 5 devices, which fall evenly on \
+no nodes of 4: 'pollux edit $five -r 4' or '-r 8' would do\$" "$(reason "$five")"
 ok 'five to eight: eight' until_store "SELECT 1 FROM runs WHERE job_id = $eight
 	AND state = 'running' AND replicas = 8"
 is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) FROM run_devices
@@ -48,14 +54,17 @@ is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) F
 
 # --- the command on each node ----------------------------------------------------
 
-told() { [ "$("$POLLUX" log "$eight" | grep -c '^NODE_RANK=')" = 2 ]; }
+told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
 ok 'both nodes have begun' wait_for 10 told
 log=$("$POLLUX" log "$eight")
 is 'templates of the first and of the second node' \
 	"2,0,4,127.0.1.1:PORT,{x} 2,1,4,127.0.1.1:PORT,{x}" \
 	"$(echo "$log" | grep '^2,' | sort | sed 's/:[0-9]*,/:PORT,/' | xargs)"
-is 'variables of both' 'GROUP_RANK=0 GROUP_RANK=1 MASTER_ADDR=127.0.1.1 NNODES=2 NODE_RANK=0 NODE_RANK=1 PET_NNODES=2 PET_NODE_RANK=0 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4' \
-	"$(echo "$log" | grep -E '^(GROUP_RANK|MASTER_ADDR|NNODES|NODE_RANK|PET_N)' | sort -u | xargs)"
+variables() { echo "$log" | grep -E "^($1)" | sort -u | xargs; }
+is 'variables of both' 'MASTER_ADDR=127.0.1.1 NNODES=2 NODE_RANK=0 NODE_RANK=1' \
+	"$(variables 'MASTER_ADDR|NNODES|NODE_RANK')"
+is '... and for torchrun' 'PET_NNODES=2 PET_NODE_RANK=0 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4' \
+	"$(variables 'PET_N')"
 is 'ranks are left to a launcher' '' "$(echo "$log" | grep -E '^(RANK|WORLD_SIZE)=')"
 is 'each has the devices of its node' 2 "$(echo "$log" | grep -c '^CUDA_VISIBLE_DEVICES=0,1,2,3$')"
 
@@ -103,8 +112,8 @@ is '... in one job of Slurm' 1 "$(squeue -h -t RUNNING -o %i | wc -l)"
 
 "$POLLUX" cancel -f "$eight" >/dev/null 2>&1
 ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $eight AND state = 'cancelled'"
-queued=$(submit -r 4 --slurm-args "--begin=now+4" -- sh -c '"$POLLUX" report STEP=1 SAMPLES=8; sleep 1;
-	"$POLLUX" report STEP=2 SAMPLES=16; exit 0')
+queued=$(submit -r 4 --slurm-args "--begin=now+4" -- sh -c '"$POLLUX" report STEP=1 SAMPLES=8
+	sleep 1; "$POLLUX" report STEP=2 SAMPLES=16; exit 0')
 ok 'a run that waited in the queue of Slurm' until_store "SELECT 1 FROM jobs WHERE id = $queued
 	AND state = 'done'"
 is 'the wait is no part of its start' 1 "$(store "SELECT launch_time_s - assigned_time_s > 3

@@ -57,11 +57,16 @@ static int parse(const char *text, int *holder, int *node)
 
 static void show(char *text, const char *like, const int *owner)
 {
+	static const char names[] = "0123456789";
 	int d = 0;
 
 	for (; *like; like++, text++) {
 		if (*like != ' ') {
-			*text = owner[d] >= 0 ? "0123456789"[owner[d]] : *like == 'x' ? 'x' : '.';
+			*text = '.';
+			if (owner[d] >= 0)
+				*text = names[owner[d]];
+			else if (*like == 'x')
+				*text = 'x';
 			d++;
 		} else {
 			*text = ' ';
