@@ -111,6 +111,19 @@ id=$(train -n meet -r 8 -- python3 "$TMP/meet.py" '{node}')
 ok 'programs of two nodes meet' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'"
 like '... at the address of the first' '^met node 1$' "$("$POLLUX" log "$id")"
 
+# --- Slurm itself tells a run to stop ------------------------------------------------
+
+id=$(train -n told -r 8 -- "$TRAINER" '{checkpoint}')
+ok 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
+	AND last_samples > 80"
+scancel --signal=TERM --batch "$(squeue -h -o %i)"
+ok 'a run that Slurm signals saves and ends' until_store "SELECT 1 FROM runs WHERE job_id = $id
+	AND number = 1 AND outcome = 'stopped' AND stop_reason = 'shutdown'"
+ok '... and goes on from there' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+	AND last_samples > first_samples AND first_samples >= $(saved "$id")"
+"$POLLUX" cancel -f "$id" >/dev/null 2>&1
+ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+
 # --- a time limit; a second job of one run -----------------------------------------
 
 id=$(train -n limited -t "$((2 * TIME_SCALE / 2))" -- "$TRAINER" '{checkpoint}')

@@ -37,6 +37,9 @@ static void make_group(struct supervisor *s)
 	char *group = NULL, *store_id = NULL;
 
 	s->handle.guardian_pid = s->guardian_pid;
+	/* where the processes belong to a manager of machines, they stay in its group */
+	if (supervisor_remote)
+		return;
 	if (!s->guardian_pid && store_identity(&s->store, &store_id, &err) == 0)
 		group = run_group_make(s->paths, s->run.id, store_id, &err);
 	free(store_id);

@@ -12,6 +12,7 @@
  *	order	the last signal that the supervisor has for the programs: "NUMBER SIGNAL leader|all"
  *	node.K	made when node K begins: the process of its wrapper
  *	end.K	the exit status of the program of node K, when no process of it is left
+ *	over	made when the run ends: no wrapper begins a program after that
  *	journal	what the supervisor wrote into its own store
  *	output	what Slurm and the supervisor say
  *

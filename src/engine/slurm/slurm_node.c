@@ -95,26 +95,28 @@ static void take_wanted(struct supervisor *s)
 
 /* --- the programs --- */
 
-static void order(struct supervisor *s, int signal_number, const char *whom)
+static bool order(struct supervisor *s, int signal_number, const char *whom)
 {
 	char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
 	struct err err;
+	bool written = slurm_write(node.dir, "order", text, strlen(text), &err) == 0;
 
-	if (slurm_write(node.dir, "order", text, strlen(text), &err))
+	if (!written)
 		supervisor_log(s, "%s", err.text);
 	free(text);
+	return written;
 }
 
-/* After some orders to kill without effect, the processes of this node are killed from here. */
+/* After some orders to kill without effect, the processes of this node are killed from here. Where
+ * no order can be written, those of this node are signalled: a wrapper passes the signal on. */
 #define KILLS_ORDERED 5
 
 static bool signal_programs(struct supervisor *s, int signal_number, bool all)
 {
 	if (s->leader_gone)
 		return false;
-	order(s, signal_number, all ? "all" : "leader");
 	node.kills += all && signal_number == SIGKILL;
-	return node.kills <= KILLS_ORDERED;
+	return order(s, signal_number, all ? "all" : "leader") && node.kills <= KILLS_ORDERED;
 }
 
 enum how_ended { NOT_ENDED, ENDED_WELL, ENDED_BADLY, ENDED_FENCED };
@@ -172,9 +174,38 @@ static void look(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 }
 
+static int count_ends(void)
+{
+	int n = 0;
+
+	for (int k = 0; k < node.nodes; k++)
+		n += read_end(k) != NOT_ENDED;
+	return n;
+}
+
+/* The end of srun does not tell that no program is left on the other nodes. The lease is not
+ * touched meanwhile, so that a node that does not answer ends its program by itself. */
+static void wait_for_nodes(struct supervisor *s)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	double until_s = clock_boot_s() + node.lease_s + 1;
+
+	for (int round = 0; count_ends() < node.nodes && clock_boot_s() < until_s; round++) {
+		if (round % 5 == 4)
+			order(s, SIGKILL, "all");
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* A program that a node ended because it was cut off has not failed. */
 static void conclude(struct supervisor *s)
 {
+	struct err ignored;
+
+	if (!slurm_has(node.dir, "over"))
+		slurm_make(node.dir, "over", "", &ignored);
+	if (node.nodes > 1 && isfinite(slurm_file_time_s(node.dir, "node.0")))
+		wait_for_nodes(s);
 	if (s->run.stop_reason == STOP_NONE && worst_end() == ENDED_FENCED)
 		s->run.stop_reason = STOP_ORPHAN;
 }

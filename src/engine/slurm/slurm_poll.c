@@ -1,4 +1,5 @@
 /* slurm_poll.c - whether a run lives, and the end of a run that does not. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,18 +116,27 @@ int slurm_poll(const struct engine_context *at, const struct run *const *runs, i
 
 /* --- the end --- */
 
+/* Makes the file that keeps a late job of Slurm from beginning the program. */
+static int declare_over(const char *dir, struct err *err)
+{
+	if (!dir[0] || slurm_has(dir, "over") || slurm_make(dir, "over", "", err) == 0 ||
+	    errno == ENOENT || errno == EEXIST)
+		return 0;
+	return -1;
+}
+
 /* Slurm may still have the job, of which no program is left. */
 int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 {
 	struct slurm_handle h;
-	struct err ignored;
+	int rc;
 
 	slurm_handle_parse(run->handle, &h);
-	if (h.dir[0] && !slurm_has(h.dir, "over"))
-		slurm_make(h.dir, "over", "", &ignored);
-	slurm_cancel(h.job, NULL);
+	rc = declare_over(h.dir, err);
+	if (rc == 0)
+		slurm_cancel(h.job, NULL);
 	slurm_handle_release(&h);
-	if (slurm_has_ended(at, run))
-		return 0;
+	if (rc || slurm_has_ended(at, run))
+		return rc;
 	return run_end_lost(at->paths, at->store, run, err);
 }
