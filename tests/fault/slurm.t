@@ -10,7 +10,10 @@ TRAINER=$ROOT/tests/cli/slurm-trainer.sh
 export WITNESS
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
-cleanup() { slurm_down; }
+cleanup() {
+	slurm_down
+	umount "$TMP/shared" 2>/dev/null
+}
 holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 holds_after_pass() { "$POLLUX" schedule >pass.out 2>pass.err; holds "$1"; }
 until_store() { wait_for 25 holds_after_pass "$1"; }
@@ -34,6 +37,7 @@ wrappers() { pgrep -f "^[^ ]*pollux supervise $(run_dir "$1") /"; }
 supervisor() { pgrep -f "^[^ ]*pollux supervise $(run_dir "$1")\$"; }
 ok 'a Slurm of two nodes comes up' slurm_up 2 4
 mkdir -p "$POLLUX_DIR" "$TMP/shared" && chmod 700 "$POLLUX_DIR"
+can_fill=$(mount -t tmpfs -o size=8m none "$TMP/shared" 2>/dev/null && echo yes)
 echo "slurm_dir = $TMP/shared" >"$POLLUX_DIR/config"
 printf 'engine = slurm\nslurm_lease = %ds\n' $((TIME_SCALE / 3 + 3)) >>"$POLLUX_DIR/config"
 
@@ -149,6 +153,24 @@ ok 'its job runs again, once' works
 is '... started twice in all' 2 "$(starts "$id")"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
 ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+
+# --- the shared directory is full ---------------------------------------------------------------
+
+if [ "$can_fill" ]; then
+	mkdir saves
+	id=$("$POLLUX" submit -q --preempt --checkpoint-dir "$TMP/saves" -- "$TRAINER" "$TMP/saves")
+	ok 'a run that saves elsewhere' works
+	head -c 9M /dev/zero >"$TMP/shared/full" 2>/dev/null
+	"$POLLUX" hold -f "$id" >/dev/null 2>hold.err
+	ok 'it saves when it is held although the directory is full' wait_for 20 is_saved
+	"$POLLUX" schedule >pass.out 2>&1
+	is '... its end is not known yet' running "$(store "SELECT state FROM jobs WHERE id = $id")"
+	rm "$TMP/shared/full"
+	ok '... and is told when there is room' until_store "SELECT 1 FROM jobs WHERE id = $id
+		AND state = 'held'"
+	is '... with what it saved' "$(saved "$id")" \
+		"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
+fi
 is 'no two programs of a job ran at a time' '' "$(cat "$WITNESS/OVERLAP" 2>/dev/null)"
 is 'each run that ended is counted once' '' "$(store "SELECT job_id FROM events WHERE kind = 'ended'
 	GROUP BY run_id HAVING count(*) > 1")"

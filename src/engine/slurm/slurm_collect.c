@@ -62,17 +62,18 @@ static bool keep_from_starting(const char *dir)
 	return slurm_make(dir, "claim", "pass\n", &ignored) == 0;
 }
 
-static void tell_to_stop(const char *dir, enum stop_reason reason)
+static int tell_to_stop(const char *dir, enum stop_reason reason, struct err *err)
 {
 	char *text = xasprintf("%s\n", stop_reason_name(reason));
 	struct text there = TEXT_INIT;
-	struct err err;
+	int rc = 0;
 
 	slurm_read(dir, "stop", 0, &there);
-	if (strcmp(there.data, text) != 0 && slurm_write(dir, "stop", text, strlen(text), &err))
-		fprintf(stderr, "%s\n", err.text);
+	if (strcmp(there.data, text) != 0)
+		rc = slurm_write(dir, "stop", text, strlen(text), err);
 	text_release(&there);
 	free(text);
+	return rc;
 }
 
 /* The configuration that a pass wants for a run that goes on: the columns of its row. */
@@ -92,10 +93,17 @@ static void tell_wanted(const char *dir, const struct run *run)
 	text_release(&t);
 }
 
-static void tell(const struct run *run, const char *dir)
+/* Where the file cannot be written, Slurm signals the supervisor; the store knows the reason. */
+static void tell(const struct run *run, const struct slurm_handle *h)
 {
-	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir))
-		tell_to_stop(dir, run->stop_reason);
+	const char *dir = h->dir;
+	struct err err;
+
+	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir) &&
+	    tell_to_stop(dir, run->stop_reason, &err)) {
+		fprintf(stderr, "%s: Slurm is asked to signal the run\n", err.text);
+		slurm_cancel(h->job, "TERM");
+	}
 	if (run->wanted_version > 0 && run->wanted_version != run->config_version)
 		tell_wanted(dir, run);
 }
@@ -109,7 +117,7 @@ void slurm_wake(const struct engine_context *at, const struct run *run)
 	slurm_handle_parse(run->handle, &h);
 	if (store_run_get(at->store, run->id, &now, &err) == 0) {
 		if (now.state != RUN_ENDED && h.dir[0])
-			tell(&now, h.dir);
+			tell(&now, &h);
 	}
 	run_release(&now);
 	slurm_handle_release(&h);
@@ -126,7 +134,7 @@ int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run
 	if (!h.dir[0])
 		rc = err_set(err, EX_TEMPFAIL, "the run has no directory yet");
 	else
-		tell_to_stop(h.dir, reason);
+		rc = tell_to_stop(h.dir, reason, err);
 	slurm_handle_release(&h);
 	return rc;
 }
@@ -167,7 +175,7 @@ static int collect_run(const struct engine_context *at, const struct run *run, s
 	slurm_handle_parse(run->handle, &h);
 	if (h.dir[0]) {
 		rc = take_journal(at, run, h.dir, err);
-		tell(run, h.dir);
+		tell(run, &h);
 	}
 	if (h.dir[0] && run->stop_reason != STOP_NONE) {
 		cancel_waiting(&h);

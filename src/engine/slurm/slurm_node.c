@@ -95,26 +95,28 @@ static void take_wanted(struct supervisor *s)
 
 /* --- the programs --- */
 
-static void order(struct supervisor *s, int signal_number, const char *whom)
+static bool order(struct supervisor *s, int signal_number, const char *whom)
 {
 	char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
 	struct err err;
+	bool written = slurm_write(node.dir, "order", text, strlen(text), &err) == 0;
 
-	if (slurm_write(node.dir, "order", text, strlen(text), &err))
+	if (!written)
 		supervisor_log(s, "%s", err.text);
 	free(text);
+	return written;
 }
 
-/* After some orders to kill without effect, the processes of this node are killed from here. */
+/* After some orders to kill without effect, the processes of this node are killed from here. Where
+ * no order can be written, those of this node are signalled: a wrapper passes the signal on. */
 #define KILLS_ORDERED 5
 
 static bool signal_programs(struct supervisor *s, int signal_number, bool all)
 {
 	if (s->leader_gone)
 		return false;
-	order(s, signal_number, all ? "all" : "leader");
 	node.kills += all && signal_number == SIGKILL;
-	return node.kills <= KILLS_ORDERED;
+	return order(s, signal_number, all ? "all" : "leader") && node.kills <= KILLS_ORDERED;
 }
 
 enum how_ended { NOT_ENDED, ENDED_WELL, ENDED_BADLY, ENDED_FENCED };
