@@ -375,6 +375,20 @@ static int claim(bool *ours, struct err *err)
 	return rc && errno == EEXIST ? 0 : rc;
 }
 
+/* Waits until no program of the job's run before this one can live, or until a pass takes this run
+ * back. */
+static void wait_for_run_before(void)
+{
+	const struct timespec pause = { .tv_nsec = 300000000 };
+	char *before = slurm_value(node.launch, "before");
+
+	while (before && !slurm_has(node.dir, "stop") && !slurm_programs_gone(before)) {
+		slurm_touch(node.dir, "lease");
+		nanosleep(&pause, NULL);
+	}
+	free(before);
+}
+
 int slurm_supervise(const char *dir, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -398,6 +412,7 @@ int slurm_supervise(const char *dir, struct err *err)
 		return 0;
 	}
 	slurm_touch(dir, "lease");
+	wait_for_run_before();
 	snprintf(own, sizeof(own), "%s/pollux-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
 	if (!mkdtemp(own))
 		return err_set(err, EX_CANTCREAT, "cannot make a directory in '%s': %s",
