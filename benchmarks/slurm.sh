@@ -76,7 +76,8 @@ for nodes in 1 4 16; do
 		wait_for 10 empty
 		again
 		from=$(now)
-		srun -Q -N "$nodes" --ntasks-per-node=1 --gres=gpu:4 "$TMP/program" >/dev/null 2>&1 &
+		srun -Q -N "$nodes" --ntasks-per-node=1 --gres=gpu:4 "$TMP/program" \
+			>/dev/null 2>&1 &
 		since "$from" start "$nodes" >>"$TMP/srun"
 		scancel "$(squeue -h -o %i)"
 		wait_for 10 empty
@@ -112,7 +113,7 @@ for nodes in 1 4 16; do
 		"$(median <"$TMP/scancel")" "$resize"
 done
 : "$round"
-slurm_down
+slurm_down || :
 
 # --- a pass over 1,000 runs ----------------------------------------------------------
 
@@ -126,7 +127,7 @@ wall() { # wall COMMAND...: the median of three
 bare_controller() { # bare_controller LINES...: a controller alone, with these nodes
 	rm -rf "$SLURM"
 	mkdir -p "$SLURM/pid" "$SLURM/state" "$SLURM/spool" "$SLURM/log" "$SLURM/munge"
-	slurm_conf 1 1 "$(free_ports 2)" | grep -v '^NodeName\|^MaxJobCount' >"$SLURM_CONF"
+	slurm_conf 1 1 "$(free_ports 2)" | sed '/^NodeName/,+1d' >"$SLURM_CONF"
 	printf '%s\n' "$@" MaxJobCount=20000 MaxNodeCount=10001 SuspendProgram=/bin/true \
 		ResumeProgram=/bin/true SuspendTime=-1 >>"$SLURM_CONF"
 	echo "Name=gpu Type=tiny Count=1" >"$SLURM/gres.conf"
@@ -152,7 +153,7 @@ awk -v from="$from" -v to="$(now)" 'BEGIN {
 	printf "1,000 runs handed to Slurm, by passes: %.0f s\n", to - from }'
 echo "a pass over 1,000 runs that wait in Slurm: $(wall pass) s;" \
 	"squeue alone: $(wall squeue -h -r --me) s"
-slurm_down
+slurm_down || :
 
 # --- 10,000 nodes --------------------------------------------------------------------
 
