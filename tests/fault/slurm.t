@@ -132,7 +132,8 @@ ok 'its job goes to another node' until_store "SELECT 1 FROM runs JOIN run_devic
 	ON d.run_id = runs.id WHERE job_id = $id AND number = 2 AND state = 'running'
 	AND node <> '$node' AND last_samples > first_samples + 80"
 is '... when the program there had saved and ended' 1 "$(store "SELECT
-	b.first_samples >= a.last_samples FROM runs a JOIN runs b ON b.job_id = a.job_id WHERE a.id = $run_id AND b.number = 2")"
+	b.first_samples >= a.last_samples FROM runs a JOIN runs b ON b.job_id = a.job_id
+	WHERE a.id = $run_id AND b.number = 2")"
 slurm_d "$node"
 scontrol update "nodename=$node" state=resume
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1

@@ -126,7 +126,8 @@ static int write_launch(const struct launch *l, struct err *err)
 	text_addf(&t, "wall_s=%.9f\nboot_s=%.9f\nboot_id=%s\n", clock_wall_s(), clock_boot_s(),
 		  clock_boot_id());
 	add_addresses(l, &t);
-	rc = add_run_before(l, &t, err) ? -1 : slurm_write(l->handle.dir, "launch", t.data, t.length, err);
+	rc = add_run_before(l, &t, err) ||
+	     slurm_write(l->handle.dir, "launch", t.data, t.length, err) ? -1 : 0;
 	text_release(&t);
 	return rc;
 }

@@ -75,7 +75,8 @@ bool slurm_programs_gone(const char *dir)
 	f.nodes = (int)slurm_number(launch.data, "nodes", 1);
 	if (!gone && slurm_read(dir, "claim", 0, &claim) && !text_starts_with(claim.data, "pass"))
 		read_lease(dir, launch.data, &f);
-	gone = gone || text_starts_with(claim.data, "pass") || count_ends(dir, f.nodes) >= f.nodes ||
+	gone = gone || text_starts_with(claim.data, "pass") ||
+	       count_ends(dir, f.nodes) >= f.nodes ||
 	       f.lease_age_s > f.lease_s + slurm_margin_s(f.lease_s);
 	text_release(&launch);
 	text_release(&claim);
