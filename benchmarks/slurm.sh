@@ -129,7 +129,7 @@ bare_controller() { # bare_controller LINES...: a controller alone, with these n
 	mkdir -p "$SLURM/pid" "$SLURM/state" "$SLURM/spool" "$SLURM/log" "$SLURM/munge"
 	slurm_conf 1 1 "$(free_ports 2)" | sed '/^NodeName/,+1d' >"$SLURM_CONF"
 	printf '%s\n' "$@" MaxJobCount=20000 MaxNodeCount=10001 SuspendProgram=/bin/true \
-		ResumeProgram=/bin/true SuspendTime=-1 >>"$SLURM_CONF"
+		ResumeProgram=/bin/true SuspendTime=-1 PrivateData=cloud >>"$SLURM_CONF"
 	echo "Name=gpu Type=tiny Count=1" >"$SLURM/gres.conf"
 	(umask 077 && head -c 128 /dev/urandom >"$SLURM/munge/key")
 	munged --force --key-file="$SLURM/munge/key" --socket="$SLURM/munge/socket" \

@@ -92,7 +92,10 @@ ok 'why a run waits for Slurm' wait_for 10 waits
 
 # --- a controller that does not answer -------------------------------------------
 
-slurm_kill KILL slurmctld
+# It saves its state: a controller that is killed gives the numbers of its last jobs again.
+slurm_kill TERM slurmctld
+silent() { [ -z "$(slurm_pid slurmctld)" ]; }
+ok 'the controller is stopped' wait_for 10 silent
 "$POLLUX" schedule </dev/null >/dev/null 2>first.err
 like 'a pass says that the controller is down' "^pollux: Slurm's controller does not answer" \
 	"$(cat first.err)"
