@@ -46,8 +46,8 @@ static int bound_time(const struct paths *paths, struct declaration *d, struct e
 	if (config_load(&config, paths->config, err))
 		return -1;
 	if (config.slurm)
-		return err_set(err, EX_CONFIG, "runs are jobs of Slurm (engine = slurm), which have "
-			       "no terminal: use submit, or srun --pty");
+		return err_set(err, EX_CONFIG, "runs are jobs of Slurm (engine = slurm), which "
+			       "have no terminal: use submit, or srun --pty");
 	if (d->time_limit_s > config.interactive_limit_s)
 		output_messagef("its time is %s, the interactive_limit, not %s",
 				format_duration(config.interactive_limit_s).s,

@@ -1,5 +1,5 @@
-/* slurm_own_store.h - the store of a supervisor in a job of Slurm: it has the rows of one run, lies on
- * the node, and goes with the job; private to src/engine/slurm. */
+/* slurm_own_store.h - the store of a supervisor in a job of Slurm: it has the rows of one run, lies
+ * on the node, and goes with the job; private to src/engine/slurm. */
 #ifndef POLLUX_SLURM_OWN_STORE_H
 #define POLLUX_SLURM_OWN_STORE_H
 
