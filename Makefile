@@ -91,7 +91,8 @@ FAULT   := $(patsubst tests/%.c,$(BUILD)/%,\
 	$(filter-out tests/fault/preload_%,$(wildcard tests/fault/*.c)))
 # The longest first: at the end one of them alone would be waited for.
 LONGEST := $(patsubst %,tests/%.t,cli/gpu fault/suspend fault/escapees cli/profile \
-	fault/kept_position fault/supervisor fault/pass fault/concurrent cli/schedule cli/suspend \
+	fault/kept_position fault/slurm cli/slurm fault/supervisor fault/pass fault/concurrent \
+	cli/schedule cli/suspend \
 	cli/goodput cli/train-cuda cli/profile_warnings fault/unsuspendable fault/stopped-opener)
 LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_policy_goodput_run \
 	$(BUILD)/unit/test_simulate $(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit

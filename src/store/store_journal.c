@@ -172,14 +172,13 @@ static int run_items(struct store *s, int64_t run_id, const char *items, size_t 
 {
 	const char *p = items, *end = items + n;
 	struct journal_item item;
-	int rc, found;
+	int found;
 
-	while ((found = journal_item(&p, end, &item)) == 1) {
-		rc = item.sql ? run_item(s, &item, end, err)
-		   : run_id   ? end_run(s, run_id, &item, err) : malformed(err);
-		if (rc)
+	while ((found = journal_item(&p, end, &item)) == 1)
+		if (item.sql ? run_item(s, &item, end, err)
+		    : run_id ? end_run(s, run_id, &item, err) : malformed(err))
 			return -1;
-	}
+
 	return found < 0 ? malformed(err) : 0;
 }
 

@@ -11,7 +11,8 @@
 # shellcheck shell=sh
 SLURM=$TMP/slurm
 SLURM_CONF=$SLURM/slurm.conf
-export SLURM_CONF
+TMPDIR=$TMP	# of the jobs: what a killed supervisor leaves goes with the test
+export SLURM_CONF TMPDIR
 PATH=$PATH:/usr/sbin:/sbin
 
 slurm_or_skip() {

@@ -25,6 +25,7 @@ starts() { awk -v job="$1" '$1 == "start" && $2 == job && $4 == 0' "$WITNESS/led
 train() { "$POLLUX" submit -q --preempt "$@" -- "$TRAINER" '{checkpoint}'; }
 works() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND last_samples > coalesce(first_samples, 0) + 80"; }
+slurm_has_none() { [ -z "$(squeue -h -t R -o %i)" ]; }
 stops() { # stops WHAT: what was saved is what the store has
 	"$POLLUX" hold -f "$id" >/dev/null 2>&1
 	ok "$1" until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
@@ -116,6 +117,28 @@ is '... and the one that is there stays' 1 "$(starts "$id")"
 "$POLLUX" cancel -f "$other" >/dev/null 2>&1
 scontrol update "nodename=$node" state=resume
 stops 'it stops as usual'
+
+# --- slurmd is gone for so long that Slurm gives the job up -----------------------------------
+
+id=$(train -n forgotten)
+ok 'a run' works
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
+node=$(store "SELECT node FROM run_devices WHERE run_id = $run_id")
+slurm_kill KILL "slurmd.$node"
+sleep 1
+scontrol update "nodename=$node" state=down reason=test
+ok 'Slurm gives its job up' wait_for 10 slurm_has_none
+ok 'its job goes to another node' until_store "SELECT 1 FROM runs JOIN run_devices d
+	ON d.run_id = runs.id WHERE job_id = $id AND number = 2 AND state = 'running'
+	AND node <> '$node' AND last_samples > first_samples + 80"
+is '... when the program there had saved and ended' 1 "$(store "SELECT
+	b.first_samples >= a.last_samples FROM runs a JOIN runs b ON b.job_id = a.job_id
+	WHERE a.id = $run_id AND b.number = 2")"
+slurm_d "$node"
+scontrol update "nodename=$node" state=resume
+"$POLLUX" cancel -f "$id" >/dev/null 2>&1
+ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+id=$(store "SELECT min(id) FROM jobs WHERE name = 'killed'")
 
 # --- the supervisor is killed ------------------------------------------------------------------
 

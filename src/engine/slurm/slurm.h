@@ -91,6 +91,9 @@ struct slurm_facts {
 	double lease_age_s, lease_s;	/* NaN: there is no lease */
 	enum slurm_knows { SLURM_UNKNOWN, SLURM_KNOWN, SLURM_GONE } slurm;
 };
+/* True if no program of the run in the directory can live, or begin: by its files alone. A run that
+ * no job has begun is kept from it. */
+bool slurm_programs_gone(const char *dir);
 enum engine_answer slurm_judge(const struct slurm_facts *f);
 int slurm_poll(const struct engine_context *at, const struct run *const *runs, int n,
 	       enum engine_answer *answers, struct err *err);

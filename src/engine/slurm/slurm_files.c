@@ -34,14 +34,19 @@ static int open_in(const char *dir, const char *name, int flags)
 bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t)
 {
 	int fd = open_in(dir, name, O_RDONLY | O_NONBLOCK);
-	char bytes[65536];
-	ssize_t n = -1;
+	ssize_t n = 1;
 
 	if (fd < 0)
 		return false;
-	if (lseek(fd, from, SEEK_SET) == from)
-		while (t->length < MOST_BYTES && (n = read(fd, bytes, sizeof(bytes))) > 0)
+	if (lseek(fd, from, SEEK_SET) != from)
+		n = -1;
+	while (n > 0 && t->length < MOST_BYTES) {
+		char bytes[65536];
+
+		n = read(fd, bytes, sizeof(bytes));
+		if (n > 0)
 			text_add_bytes(t, bytes, (size_t)n);
+	}
 	close(fd);
 	return n >= 0;
 }

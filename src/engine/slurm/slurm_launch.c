@@ -91,6 +91,27 @@ static void add_addresses(const struct launch *l, struct text *t)
 				  nodes->items[i].address);
 }
 
+/* The run that the job still has must be over before this one begins. Slurm keeps the order of the
+ * two jobs, unless Slurm has lost the first one. */
+static int add_run_before(const struct launch *l, struct text *t, struct err *err)
+{
+	struct run_list runs;
+
+	if (store_runs_active(l->at->store, &runs, err))
+		return -1;
+	for (int i = 0; i < runs.count; i++) {
+		const struct run *r = &runs.items[i];
+		struct slurm_handle h;
+
+		slurm_handle_parse(r->handle, &h);
+		if (r->job_id == l->run->job_id && r->id != l->run->id && h.dir[0])
+			text_addf(t, "before=%s\n", h.dir);
+		slurm_handle_release(&h);
+	}
+	run_list_release(&runs);
+	return 0;
+}
+
 static int write_launch(const struct launch *l, struct err *err)
 {
 	struct text t = TEXT_INIT;
@@ -105,7 +126,8 @@ static int write_launch(const struct launch *l, struct err *err)
 	text_addf(&t, "wall_s=%.9f\nboot_s=%.9f\nboot_id=%s\n", clock_wall_s(), clock_boot_s(),
 		  clock_boot_id());
 	add_addresses(l, &t);
-	rc = slurm_write(l->handle.dir, "launch", t.data, t.length, err);
+	rc = add_run_before(l, &t, err) ||
+	     slurm_write(l->handle.dir, "launch", t.data, t.length, err) ? -1 : 0;
 	text_release(&t);
 	return rc;
 }

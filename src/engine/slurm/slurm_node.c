@@ -1,7 +1,6 @@
 /* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor
  * over a store of its own, whose journal the passes read. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -22,6 +21,7 @@
 #include "../local/supervisor_loop.h"
 #include "pollux/slurm_node.h"
 #include "slurm.h"
+#include "slurm_own_store.h"
 #include "slurm_srun.h"
 
 /* Where one node's program has failed, those of the others get this long to end by themselves. */
@@ -244,88 +244,7 @@ static const struct supervisor_remote remote = {
 	.signal = signal_programs,
 };
 
-/* --- the store of its own --- */
-
-static int link_to(const char *base, const char *dir, const char *part, struct err *err)
-{
-	char *there = xasprintf("%s/%s", base, part), *here = xasprintf("%s/%s", dir, part);
-	int rc = symlink(there, here);
-
-	if (rc)
-		err_set(err, EX_CANTCREAT, "cannot make '%s': %s", here, strerror(errno));
-	free(there);
-	free(here);
-	return rc;
-}
-
-/* Other people's pollux sees these devices by Slurm. */
-static int write_config(const char *dir, struct err *err)
-{
-	double limit = slurm_number(node.launch, "log_limit", 0);
-	struct text t = TEXT_INIT;
-	int rc;
-
-	text_add(&t, "shared_dir = no\nengine = local\n");
-	if (limit > 0)
-		text_addf(&t, "log_limit = %.0fM\n", ceil(limit / 0x1p20));
-	else
-		text_add(&t, "log_limit = no\n");
-	rc = slurm_write(dir, "config", t.data, t.length, err);
-	text_release(&t);
-	return rc;
-}
-
-static int fill_store(const struct paths *paths, struct err *err)
-{
-	int64_t job_id = (int64_t)slurm_number(node.launch, "job", 0);
-	char *checkpoints = xasprintf("%s/checkpoints/%lld", node.base, (long long)job_id);
-	struct text rows = TEXT_INIT;
-	struct store store;
-	int rc;
-
-	if (!slurm_read(node.dir, "rows", 0, &rows))
-		rc = err_set(err, EX_NOINPUT, "cannot read '%s/rows'", node.dir);
-	else
-		rc = store_open(&store, paths, STORE_WRITE, err);
-	if (rc == 0) {
-		rc = store_rows_put(&store, rows.data, rows.length, err) ||
-		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
-		store_close(&store);
-	}
-	text_release(&rows);
-	free(checkpoints);
-	return rc;
-}
-
-static int open_journal(struct err *err)
-{
-	char *path = xasprintf("%s/journal", node.dir);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	if (fd < 0)
-		err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));
-	free(path);
-	if (fd >= 0)
-		store_journal_to(fd);
-	return fd < 0 ? -1 : 0;
-}
-
-static int prepare(const char *dir, struct paths *paths, struct err *err)
-{
-	int rc = node.base ? 0 : err_set(err, EX_DATAERR, "'%s/launch' is not complete", node.dir);
-
-	setenv("POLLUX_DIR", dir, 1);
-	for (size_t i = 0; i < 2; i++) {
-		static const char *const parts[] = { "logs", "checkpoints" };
-
-		if (rc == 0)
-			rc = link_to(node.base, dir, parts[i], err);
-	}
-	if (rc == 0)
-		rc = write_config(dir, err) || paths_init(paths, err) ||
-		     fill_store(paths, err) || open_journal(err) ? -1 : 0;
-	return rc;
-}
+/* --- begin and end --- */
 
 /* What is told last must arrive: how the run ended. */
 static void finish_journal(void)
@@ -351,7 +270,8 @@ static int run_supervisor(const char *dir, struct err *err)
 			slurm_number(node.launch, "wall_s", 0));
 	node.touched_boot_s = clock_boot_s();
 	free(boot_id);
-	rc = prepare(dir, &paths, err);
+	rc = slurm_own_store(&(struct slurm_own_store){ node.dir, node.launch, node.base, dir },
+			     &paths, err);
 	supervisor_remote = &remote;
 	if (rc == 0)
 		rc = supervise(&paths, (int64_t)slurm_number(node.launch, "run", 0), err);
@@ -373,6 +293,20 @@ static int claim(bool *ours, struct err *err)
 	*ours = rc == 0;
 	free(text);
 	return rc && errno == EEXIST ? 0 : rc;
+}
+
+/* Waits until no program of the job's run before this one can live, or until a pass takes this run
+ * back. */
+static void wait_for_run_before(void)
+{
+	const struct timespec pause = { .tv_nsec = 300000000 };
+	char *before = slurm_value(node.launch, "before");
+
+	while (before && !slurm_has(node.dir, "stop") && !slurm_programs_gone(before)) {
+		slurm_touch(node.dir, "lease");
+		nanosleep(&pause, NULL);
+	}
+	free(before);
 }
 
 int slurm_supervise(const char *dir, struct err *err)
@@ -398,6 +332,7 @@ int slurm_supervise(const char *dir, struct err *err)
 		return 0;
 	}
 	slurm_touch(dir, "lease");
+	wait_for_run_before();
 	snprintf(own, sizeof(own), "%s/pollux-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
 	if (!mkdtemp(own))
 		return err_set(err, EX_CANTCREAT, "cannot make a directory in '%s': %s",

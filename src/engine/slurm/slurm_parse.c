@@ -268,12 +268,12 @@ static bool next_of_range(const char *entry, const char *open, size_t k, char *n
 
 bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
 {
-	size_t at = *state >> STATE_SHIFT, k = *state & (MOST_NAMES - 1), length = 0;
-	const char *entry;
+	size_t at = *state >> STATE_SHIFT, k = *state & (MOST_NAMES - 1);
 
 	while (at < strlen(list)) {
-		entry = list + at;
-		length = strcspn(entry, "[,");
+		const char *entry = list + at;
+		size_t length = strcspn(entry, "[,");
+
 		if (entry[length] != '[') {
 			if (k > 0 || length == 0) {
 				at += length + (entry[length] == ',');

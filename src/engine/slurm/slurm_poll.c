@@ -64,6 +64,25 @@ static void read_lease(const char *dir, const char *launch, struct slurm_facts *
 	f->lease_age_s = slurm_touch(dir, "probe") - touched;
 }
 
+bool slurm_programs_gone(const char *dir)
+{
+	struct slurm_facts f = { .lease_age_s = NAN, .lease_s = NAN };
+	struct text launch = TEXT_INIT, claim = TEXT_INIT;
+	struct err ignored;
+	bool gone = !slurm_read(dir, "launch", 0, &launch) ||
+		    slurm_make(dir, "claim", "pass\n", &ignored) == 0;
+
+	f.nodes = (int)slurm_number(launch.data, "nodes", 1);
+	if (!gone && slurm_read(dir, "claim", 0, &claim) && !text_starts_with(claim.data, "pass"))
+		read_lease(dir, launch.data, &f);
+	gone = gone || text_starts_with(claim.data, "pass") ||
+	       count_ends(dir, f.nodes) >= f.nodes ||
+	       f.lease_age_s > f.lease_s + slurm_margin_s(f.lease_s);
+	text_release(&launch);
+	text_release(&claim);
+	return gone;
+}
+
 static enum slurm_knows look_into_queue(const char *store_id, const struct run *run)
 {
 	const struct slurm_queue *q = slurm_queue();

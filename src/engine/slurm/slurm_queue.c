@@ -65,7 +65,7 @@ const struct slurm_queue *slurm_queue(void)
 		return &queue;
 	free(queue.jobs);
 	queue = (struct slurm_queue){ .known = false };
-	queue.known = ask("squeue -h -r --me --states=all -o " SLURM_QUEUE_FORMAT, &answer,
+	queue.known = ask("squeue -h -r --me -o " SLURM_QUEUE_FORMAT, &answer,
 			  &queue.err) == 0;
 	rest = answer.data;
 	while (queue.known && (line = next_line(&rest))) {
