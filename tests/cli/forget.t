@@ -20,7 +20,7 @@ known() {
 		update_time_s)
 		SELECT id, 'x', 1, 1, 16, 1, 100, 10, 0, 0, 0.1, 1 FROM runs;
 	INSERT INTO models SELECT 'w', 'x', 1, 1, 1, 1, 1, 1, 1, 'ddddddd', 'ftol', 0, 0, 0, 1, 100,
-		1, 16, '', 1, 0, 0, 0, 0;
+		1, 16, '', 1, 1, 0, 0, 0, 0;
 	UPDATE runs SET out_of_memory = 1, forgotten = 0"
 }
 left() { # gradients, observations and models; runs that still say something of memory, of times

@@ -232,7 +232,8 @@ is 'and nothing of the pass' '' \
 	"$(tr '\0' '\n' <out/env.1 |
 		grep -E '^(RANK|SLURM|CUDA_VISIBLE_DEVICES|CRON|POLLUX_SLOTS|POLLUX_SLICE)')"
 is 'Python prints at once' 1 "$(variable PYTHONUNBUFFERED 1)"
-is 'threads for the slot' "$(query "SELECT cores FROM run_devices JOIN runs ON runs.id = run_id
+is 'threads for the slot' "$(query "SELECT run_devices.cores FROM run_devices
+	JOIN runs ON runs.id = run_id
 	WHERE job_id = $probe")" "$(variable OMP_NUM_THREADS 1)"
 is 'bound to the slot' "$(query "SELECT binding FROM run_devices JOIN runs ON runs.id = run_id
 	WHERE job_id = $probe")" "$(sed -n 's/^Cpus_allowed_list:[ \t]*//p' out/status.1)"
