@@ -55,9 +55,9 @@ is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 wait_for 5 no_supervisor
 run env COLUMNS=80 "$POLLUX" doctor
 is 'all is well' '0 ' "$rc $err"
-is 'a line for each section' 12 "$(printf '%s\n' "$out" | grep -c '^  [a-z]* *all is well')"
+is 'a line for each section' 13 "$(printf '%s\n' "$out" | grep -c '^  [a-z]* *all is well')"
 is '80 columns at most' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v '/')"
-is 'as JSON' '0 0 12' "$("$POLLUX" doctor --json |
+is 'as JSON' '0 0 13' "$("$POLLUX" doctor --json |
 	json 'print "$d->{exit_status} ", 0 + @{$d->{findings}}, " ", 0 + @{$d->{sections}}')"
 status 'a sound store is not repaired' 0 "$POLLUX" doctor --repair
 status 'and stays' 2 ls "$POLLUX_DIR"/pollux.db.damaged-*
