@@ -138,7 +138,7 @@ same 'pollux(1) has every variable that they do not' \
 	} | grep -oE '"[^"]+"' | tr -d '"')" \
 	"$(section pollux.1 'Not passed on to jobs' | listed Ev)"
 same 'pollux(1) has every setting' \
-	"$(sed -nE 's/^\t\{ "([a-z_]+)", "(POLLUX_[A-Z_]+)".*/\1 \2/p' "$src/util/config.c")" \
+	"$(sed -nE 's/^\t\{ "([a-z_]+)", "(POLLUX_[A-Z_]+)".*/\1 \2/p' "$src/util/settings.c")" \
 	"$(section pollux.1 CONFIGURATION | sed -nE 's/^\.It Cm ([a-z_]+)$/\1/p' |
 		while read -r name; do
 			echo "$name POLLUX_$(echo "$name" | tr '[:lower:]' '[:upper:]')"
