@@ -140,7 +140,7 @@ supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_
 total_samples total_steps waiting_for_tier_until weight workload worst_tier"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
-run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version \
+run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version cores \
 cpu_time_s device_kind device_memory_bytes \
 devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \
