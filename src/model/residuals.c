@@ -24,10 +24,12 @@ struct point {
 
 /* --- measured points --- */
 
+/* Where no tier was told of what was measured, all are alike. */
 static enum configuration_tier own_tier(struct throughput_place place,
 					enum configuration_tier base)
 {
-	return place.replicas < 2 || place.tier == base ? TIER_UNKNOWN : place.tier;
+	return place.replicas < 2 || place.tier == base || base == TIER_UNKNOWN ? TIER_UNKNOWN
+										: place.tier;
 }
 
 static bool make_point(const struct fit_observation *seen, const struct throughput_params *params,
