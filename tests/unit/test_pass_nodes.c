@@ -200,6 +200,25 @@ static void test_lowered(void)
 	snapshot_release(&s);
 }
 
+/* The processors of the nodes are not known here: a plan that wants cores is bound to none. */
+static void test_cores(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct decision *d;
+	struct plan *p;
+
+	add_nodes(&s, 2, 4);
+	ask(&s, 1, 2, 2)->declared.plans = xstrdup("dp:cores=4=--dp");
+	d = pass_decide(&s);
+	p = plan_make(&s, d);
+	for (int i = 0; i < p->count; i++)
+		if (p->items[i].kind == ACTION_START)
+			is_str(p->items[i].new_run->cores, "", "no processors of other machines");
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
 /* --- goodput --- */
 
 static struct knowledge on_nodes(int replicas, int nodes, double sync_node_s)
@@ -357,6 +376,7 @@ int main(void)
 	test_no_room();
 	test_makes_room();
 	test_lowered();
+	test_cores();
 	test_goodput();
 	test_goodput_least();
 	test_on_more_nodes(false);
