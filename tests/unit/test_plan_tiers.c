@@ -266,6 +266,24 @@ static void test_grows(void)
 	snapshot_free(&s);
 }
 
+/* A job that accepts pairs alone waits; under a policy that tells no latest start, too, nothing is
+ * kept for it while the other half of the pair is taken for long. */
+static void test_demands(const char *policy)
+{
+	struct snapshot s = halves(3600);
+	struct decision *d;
+	struct job *job;
+
+	s.policy = policy_find(policy);
+	job = add_job(&s, 2, 2, 1e6);
+	job->declared.worst_tier = TIER_FAST;
+	d = pass_decide(&s);
+	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits, "a demanding job waits");
+	ok(!d->tiers->kept[1] && !d->tiers->kept[3], "for whom no device is idle for an hour");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
 /* A job with a plan runs across pairs, and could have no pair: its goodput is what it has there,
  * which no relaunch changes. */
 static void test_plan(void)
@@ -302,6 +320,8 @@ int main(void)
 	test_waits();
 	test_does_not_wait();
 	test_grows();
+	test_demands("goodput");
+	test_demands("pollux");
 	test_plan();
 	return done();
 }
