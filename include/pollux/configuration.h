@@ -93,10 +93,20 @@ uint64_t configuration_hash(const struct configuration *c);
  * there are several nodes, and " in plan gc". */
 void configuration_print(const struct configuration *c, struct text *out);
 
+/* Workers that have several devices may be on more nodes than there are workers; for the
+ * synchronisation among them these count as nodes of one worker each. */
+static inline int configuration_nodes_of_workers(int nodes, int workers, int width)
+{
+	return width > 1 && nodes > workers && workers > 0 ? workers : nodes;
+}
+
 static inline struct throughput_place configuration_place(const struct configuration *c)
 {
+	int workers = configuration_workers(c);
+
 	return (struct throughput_place){
-		.nodes = c->nodes, .replicas = configuration_workers(c), .tier = c->tier,
+		.nodes = configuration_nodes_of_workers(c->nodes, workers, c->width),
+		.replicas = workers, .tier = c->tier,
 	};
 }
 

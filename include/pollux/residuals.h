@@ -38,9 +38,9 @@ struct residuals {
 	double *logs;		/* owned; ln of the factor, a row for each place */
 };
 
-/* Tabulates the residuals at places, which ascend by tier, then by replicas, and have one entry for
- * each number of replicas of a tier. The best tier that was seen is TIER_UNKNOWN there. A tier that
- * is not tabulated has RESIDUALS_TIERS of the residuals of the best one.
+/* Tabulates the residuals at places, which ascend by tier, then by replicas, then by nodes.
+ * The best tier that was seen is TIER_UNKNOWN there. A tier that is not tabulated has
+ * RESIDUALS_TIERS of the residuals of the best one; where no tier was seen, all are alike.
  * params are the result of fit_throughput() on seen. */
 struct residuals residuals_of(const struct fit_observation *seen, int n,
 			      const struct throughput_params *params,

@@ -313,7 +313,7 @@ static bool best_of_workers(const struct job_model *m, const struct goodput_mode
 bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 		       struct goodput_choice *choice)
 {
-	int devices = place.replicas;
+	int devices = place.replicas, nodes = place.nodes;
 	struct goodput_model g = job_model_on(m, devices);
 	bool is_least = devices - width_of(m) < m->min_replicas;
 
@@ -322,11 +322,13 @@ bool job_model_best_at(const struct job_model *m, struct throughput_place place,
 	    (place.nodes > 1 && place.nodes > m->max_nodes && !is_least))
 		return false;
 	place.replicas = devices / width_of(m);
+	place.nodes = configuration_nodes_of_workers(nodes, place.replicas, m->width);
 	if (!best_of_workers(m, &g, place, is_least, choice)) {
 		*choice = (struct goodput_choice){ .goodput = 0 };
 		return false;
 	}
 	configuration_widen(&choice->configuration, m->width);
+	choice->configuration.nodes = nodes;
 	return true;
 }
 

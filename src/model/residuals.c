@@ -24,10 +24,12 @@ struct point {
 
 /* --- measured points --- */
 
+/* Where no tier was told of what was measured, all are alike. */
 static enum configuration_tier own_tier(struct throughput_place place,
 					enum configuration_tier base)
 {
-	return place.replicas < 2 || place.tier == base ? TIER_UNKNOWN : place.tier;
+	return place.replicas < 2 || place.tier == base || base == TIER_UNKNOWN ? TIER_UNKNOWN
+										: place.tier;
 }
 
 static bool make_point(const struct fit_observation *seen, const struct throughput_params *params,
@@ -214,6 +216,14 @@ void residuals_release(struct residuals *r)
 	*r = (struct residuals){ 0 };
 }
 
+/* By tier, then by replicas, then by nodes. */
+static bool is_before(const struct throughput_place *a, const struct throughput_place *b)
+{
+	if (a->tier != b->tier)
+		return a->tier < b->tier;
+	return a->replicas != b->replicas ? a->replicas < b->replicas : a->nodes < b->nodes;
+}
+
 static const double *row_of(const struct residuals *r, struct throughput_place place)
 {
 	int low = 0, high = r ? r->n_places : 0;
@@ -221,15 +231,12 @@ static const double *row_of(const struct residuals *r, struct throughput_place p
 	while (low < high) {
 		int middle = (low + high) / 2;
 
-		if (r->places[middle].tier < place.tier ||
-		    (r->places[middle].tier == place.tier &&
-		     r->places[middle].replicas < place.replicas))
+		if (is_before(&r->places[middle], &place))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!r || low == r->n_places || r->places[low].replicas != place.replicas ||
-	    r->places[low].nodes != place.nodes || r->places[low].tier != place.tier)
+	if (!r || low == r->n_places || is_before(&place, &r->places[low]))
 		return NULL;
 	return &r->logs[(size_t)low * (size_t)r->n_sizes];
 }

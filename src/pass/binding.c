@@ -191,8 +191,11 @@ static bool any_wants(const struct decision *d)
 	return false;
 }
 
+/* On a cluster its manager binds runs: the processors of its nodes are not known here. */
 void bind_runs(const struct snapshot *s, struct decision *d)
 {
+	if (s->devices.count > 0 && s->devices.items[0].node[0])
+		return;
 	list_runs(s, d);
 	if (any_wants(d))
 		share(s, d);

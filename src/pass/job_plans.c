@@ -195,6 +195,7 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 
 	v->known = w;
 	knowledge_of_job(w ? &w->k : &nothing, c->job, &v->model);
+	raise_least(d, (int)(c - d->candidates), &v->model);
 	if (v->model.known && v->allowed)
 		set_table(d, v, plan_at(c->plans, i));
 }

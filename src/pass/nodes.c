@@ -200,6 +200,22 @@ static int least_on_nodes(const struct decision *d, int j, const struct node_siz
 	return found;
 }
 
+void raise_least(const struct decision *d, int j, struct job_model *m)
+{
+	const struct node_sizes *unfit;
+	int width = m->width > 1 ? m->width : 1, least;
+
+	if (d->n_nodes < 2 || !m->known)
+		return;
+	least = least_on_nodes(d, j, &unfit);
+	if (least <= m->min_replicas)
+		return;
+	m->min_replicas = least;
+	least = (least + width - 1) / width * width;
+	if (m->max_replicas < least)
+		m->max_replicas = least;
+}
+
 /* A job that has devices keeps its range: it may go on as it is. */
 void fit_to_nodes(const struct snapshot *s, struct decision *d)
 {
@@ -225,17 +241,19 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 		d->n = n;
 }
 
-/* The goodput of the numbers that the job may have, and of the number that it has. Returns the
- * largest of these numbers. */
+/* The goodput of the numbers that the job may have, and of the number that it has. The goodput of
+ * n_known numbers is told: a job may ask for more devices than there are. Returns the largest of
+ * the allowed numbers. */
 static int keep_allowed(const struct candidate *c, const struct sched_job *job,
-			const struct node_sizes *nodes, const double *goodput, double *kept)
+			const struct node_sizes *nodes, const double *goodput, int n_known,
+			double *kept)
 {
 	enum node_rule rule = node_sizes_rule(nodes, c->job->declared.min_replicas,
 					      job->max_replicas);
 	int most = 0;
 
 	for (int r = 1; r <= job->max_replicas; r++) {
-		bool allowed = isfinite(goodput[r]) &&
+		bool allowed = r <= n_known && isfinite(goodput[r]) &&
 			       (r == job->replicas || node_sizes_allow(nodes, rule, r));
 
 		kept[r] = allowed ? goodput[r] : (double)NAN;
@@ -253,7 +271,8 @@ static int keep_on(const struct decision *d, int j, int k, const double **goodpu
 	if (!*goodput || !nodes)
 		return 0;
 	c->on_nodes[k] = xcalloc((size_t)d->sched_jobs[j].max_replicas + 1, sizeof(double));
-	most = keep_allowed(c, &d->sched_jobs[j], nodes, *goodput, c->on_nodes[k]);
+	most = keep_allowed(c, &d->sched_jobs[j], nodes, *goodput,
+			    d->n_usable + d->n_elsewhere, c->on_nodes[k]);
 	*goodput = c->on_nodes[k];
 	return most;
 }

@@ -17,6 +17,9 @@ void forget_nodes(struct decision *d);
 /* Takes candidates out that no number of devices suits, and raises the least number of the others
  * to the first that does. */
 void fit_to_nodes(const struct snapshot *s, struct decision *d);
+/* The job may have the least number of devices that the nodes allow, as the least that it declares,
+ * however few it was measured on. */
+void raise_least(const struct decision *d, int j, struct job_model *m);
 /* The nodes of this kind (NULL: where there is one kind); NULL: one node, or no such device. */
 const struct node_sizes *nodes_of_kind(const struct decision *d, const char *kind);
 /* The table of a model on the nodes of this kind. */

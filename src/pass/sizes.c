@@ -46,6 +46,11 @@ static struct throughput_place place_of(const struct devices_wanted *on)
 	return place;
 }
 
+static bool is_elsewhere(const struct configuration *c, const struct devices_wanted *on)
+{
+	return c->nodes != on->nodes || (on->tier != TIER_UNKNOWN && c->tier != on->tier);
+}
+
 /* The best choice by the model of the kind of device that the job gets. The table is of the
  * kind that the job was weighed with, which for a job that waits may be another one. */
 static struct goodput_choice best_on(const struct snapshot *s, const struct decision *d,
@@ -56,7 +61,7 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	int replicas = on->replicas;
 	struct workload *w = workloads_find(&s->workloads, workload_of(c, plan), kind);
 	const struct kind_view *view = view_of_kind(d, c, kind);
-	struct goodput_choice best = { .goodput = 0 };
+	struct goodput_choice best = { .goodput = 0 }, there;
 
 	*model = plan >= 0 ? c->plans->views[plan].model : view ? view->model : c->model;
 	if (plan >= 0) {
@@ -71,10 +76,10 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	} else if (c->table && c->model.known && replicas <= d->n_usable) {
 		best = c->table->best[replicas];
 	}
-	/* The tables are for the best tier that so many devices can have. */
-	if (best.goodput > 0 && plan < 0 && best.configuration.tier != on->tier &&
-	    on->tier != TIER_UNKNOWN)
-		job_model_best_at(model, place_of(on), &best);
+	/* The tables are for the fewest nodes and the best tier that so many devices can have. */
+	if (best.goodput > 0 && is_elsewhere(&best.configuration, on) &&
+	    job_model_best_at(model, place_of(on), &there))
+		best = there;
 	return best;
 }
 

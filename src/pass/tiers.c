@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_plans.h"
 #include "kinds.h"
 #include "pollux/mem.h"
 #include "tiers.h"
@@ -109,15 +110,45 @@ static const struct job_model *model_on(const struct decision *d, int j, int kin
 	return by_kind ? &c->on_kind[kind].model : &c->model;
 }
 
-double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
+static double value_at(const struct job_model *m, struct throughput_place place)
 {
-	const struct job_model *m = model_on(d, j, kind);
-	struct throughput_place place = throughput_place_on(1, r);
 	struct goodput_choice choice;
 
-	place.tier = tier;
 	return m && m->known && job_model_best_at(m, place, &choice) ? choice.goodput
 								     : (double)NAN;
+}
+
+double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
+{
+	struct throughput_place place = throughput_place_on(1, r);
+
+	place.tier = tier;
+	return value_at(model_on(d, j, kind), place);
+}
+
+/* The best of the plans that are compared. */
+static double value_of_plans(const struct job_plans *p, struct throughput_place place)
+{
+	double best = (double)NAN;
+
+	for (int i = 0; i < p->declared.count; i++)
+		if (p->views[i].table && p->views[i].table->goodput[place.replicas] > 0)
+			best = fmax(best, value_at(&p->views[i].model, place));
+	return best;
+}
+
+/* What a candidate makes of the devices that its run has. */
+static double value_held(const struct decision *d, int j, const struct run *run)
+{
+	const struct candidate *c = &d->candidates[j];
+	struct throughput_place place = throughput_place_on(run->configuration.nodes,
+							    run->configuration.replicas);
+
+	place.tier = run->configuration.tier;
+	if (c->plans)
+		return place.replicas < d->tiers->n_best ? value_of_plans(c->plans, place)
+							 : (double)NAN;
+	return value_at(model_on(d, j, d->sched_jobs[j].kind), place);
 }
 
 static const double **values_of(struct sched_job *job, const struct decision *d, int kind)
@@ -177,13 +208,18 @@ static int most_joined(const struct snapshot *s, const struct decision *d,
 	return most;
 }
 
+/* True if an engine names the machines of the devices. Tiers are those of one machine. */
+static bool is_of_cluster(const struct snapshot *s)
+{
+	return s->devices.count > 0 && *s->devices.items[0].node;
+}
+
 bool waits_for_tier(const struct snapshot *s, const struct job *job, struct decision *d)
 {
 	enum configuration_tier worst = job->declared.worst_tier;
 	int least = job->declared.min_replicas;
 
-	/* Tiers are those of one machine. */
-	if (s->devices.count && *s->devices.items[0].node)
+	if (is_of_cluster(s))
 		return false;
 	if (worst == TIER_UNKNOWN || least < 2 || most_joined(s, d, worst) >= least)
 		return false;
@@ -198,7 +234,7 @@ static void obey_tier(const struct snapshot *s, struct decision *d, int j)
 	struct sched_job *job = &d->sched_jobs[j];
 	int most;
 
-	if (worst == TIER_UNKNOWN)
+	if (worst == TIER_UNKNOWN || is_of_cluster(s))
 		return;
 	most = most_joined(s, d, worst);
 	if (most < job->max_replicas)
@@ -209,15 +245,16 @@ void tiers_weigh(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; d->tiers->pinned && j < d->n; j++)
 		obey_tier(s, d, j);
-	for (int j = 0; d->tiers->several && j < d->n; j++) {
+	for (int j = 0; (d->tiers->several || d->n_nodes > 1) && j < d->n; j++) {
 		const struct run *run = d->candidates[j].run;
-		int r = run ? run->configuration.replicas : 0, kind = d->sched_jobs[j].kind;
+		int r = run ? run->configuration.replicas : 0;
 		double value;
 
-		if (r < 2 || run->configuration.tier == TIER_UNKNOWN)
+		if (r < 2 || (run->configuration.tier == TIER_UNKNOWN &&
+			      run->configuration.nodes < 2))
 			continue;
-		value = tiers_value(d, j, kind, r, run->configuration.tier);
+		value = value_held(d, j, run);
 		if (value > 0)
-			tiers_set_value(d, j, kind, r, value);
+			tiers_set_value(d, j, d->sched_jobs[j].kind, r, value);
 	}
 }

@@ -41,7 +41,8 @@ void tiers_find(const struct snapshot *s, struct decision *d);
 void tiers_free(struct pass_tiers *t, const struct decision *d);
 /* Tells the model the best tiers of devices of the kind. */
 void tiers_tell_model(const struct decision *d, int kind, struct job_model *m);
-/* Once all candidates are weighed: a run on worse devices is worth what it makes of them. Jobs with
+/* Once all candidates are weighed: a run on worse devices, or on more nodes than the fewest, is
+ * worth what it makes of them. Jobs with
  * --tier get no more devices than can be joined so well. */
 void tiers_weigh(const struct snapshot *s, struct decision *d);
 /* The tier of the devices that the candidate is given; TIER_UNKNOWN: of one device. */

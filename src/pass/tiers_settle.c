@@ -105,6 +105,12 @@ static double since_s(const struct snapshot *s, const struct job *job)
 	return s->now_boot_s - fmax(s->now_wall_s - job->tier_wait_since_s, 0);
 }
 
+/* Other policies than goodput do not tell when a job must start. */
+static double overdue_s(const struct snapshot *s, const struct decision *d, int j)
+{
+	return s->policy == &policy_goodput ? d->choices[j].overdue_s : (double)NAN;
+}
+
 static struct tier_offer offer_to(const struct snapshot *s, const struct decision *d, int j,
 				  const double *free_s)
 {
@@ -118,7 +124,7 @@ static struct tier_offer offer_to(const struct snapshot *s, const struct decisio
 		.work = work_of(s, d, j), .since_s = since_s(s, job),
 	};
 
-	o.latest_s = fmin(d->choices[j].overdue_s, o.since_s + s->config->locality_wait_s);
+	o.latest_s = fmin(overdue_s(s, d, j), o.since_s + s->config->locality_wait_s);
 	for (int t = 0; t < TIER_LINKS; t++) {
 		o.goodput[t] = s->policy == &policy_goodput
 			? tiers_value(d, j, d->choices[j].kind, r,
@@ -145,7 +151,7 @@ static void hold(const struct snapshot *s, struct decision *d, int j, const doub
 		 const struct tier_answer *a)
 {
 	bool keeps = a->start_s - s->now_boot_s <= s->config->slice_s ||
-		     d->choices[j].overdue_s <= s->now_boot_s;
+		     overdue_s(s, d, j) <= s->now_boot_s;
 
 	for (int i = 0; i < s->devices.count; i++) {
 		if (!a->wanted[i])

@@ -259,6 +259,7 @@ static void weigh(const struct snapshot *s, struct decision *d, int j, struct kn
 			       run ? run->devices[0].kind : NULL);
 	c->workload = w;
 	knowledge_of_job(w ? &w->k : nothing, c->job, &c->model);
+	raise_least(d, j, &c->model);
 	tiers_tell_model(d, d->n_kinds > 0 && w ? kind_index(d, w->kind) : 0, &c->model);
 }
 

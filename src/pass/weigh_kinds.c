@@ -141,6 +141,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		v->model = model_moved(s, d, c, kind);
 	else
 		expect_sync(s, w, &v->model);
+	raise_least(d, j, &v->model);
 	tiers_tell_model(d, kind, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;

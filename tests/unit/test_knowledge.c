@@ -292,8 +292,61 @@ static void test_replicas_that_fail(void)
 	   "where it is the least that it asks for, that is all there is");
 }
 
+static struct fit_observation seen(int replicas, int width, int nodes, double step_time_s)
+{
+	struct configuration c = configuration_make(replicas, 64, 1);
+
+	c.width = width;
+	c.nodes = nodes;
+	return (struct fit_observation){
+		.configuration = c, .weight = 1, .step_time_s = step_time_s, .sync_time_s = UNKNOWN,
+	};
+}
+
+/* What was measured on one node counts there, also if as many replicas ran on several. */
+static void test_places(void)
+{
+	struct fit_observation both[] = { seen(2, 0, 1, 0.0328), seen(2, 0, 2, 0.0656) };
+	struct knowledge k = known();
+	double one, two;
+
+	k.model.max_replicas = 2;
+	k.seen = both;
+	k.n_seen = 2;
+	knowledge_set_residuals(&k, &k.model.fit.params);
+	one = residuals_factor(&k.residuals, throughput_place_on(1, 2), 64);
+	two = residuals_factor(&k.residuals, throughput_place_on(2, 2), 64);
+	near(one, 2, 0.05, "two replicas on a node take twice as long as by the parameters");
+	near(two, 4, 0.15, "on two nodes four times");
+	residuals_release(&k.residuals);
+}
+
+/* A replica of four devices on two nodes has no other replica to synchronise with. */
+static void test_wide_on_nodes(void)
+{
+	struct fit_observation wide = seen(4, 4, 2, 0.0164);
+	struct fit_options options = FIT_OPTIONS_DEFAULT;
+	struct fit_result fit = fit_throughput(&wide, 1, &options);
+	struct throughput_place place = throughput_place_on(2, 4);
+	struct knowledge k = known();
+	struct job job = job_of(64, 0);
+	struct goodput_choice choice;
+	struct job_model m;
+
+	is_int(fit.n_observations, 1, "a wide replica on several nodes is measured");
+	k.width = 4;
+	m = model_of(k, &job);
+	ok(job_model_best_at(&m, place, &choice), "and may run there");
+	is_int(choice.configuration.replicas, 4, "on four devices");
+	is_int(choice.configuration.nodes, 2, "of two nodes");
+	near(choice.throughput, 64 / 0.0164, 1, "as fast as one replica");
+}
+
 int main(void)
 {
+	test_places();
+	test_wide_on_nodes();
+
 	test_own_batch_untried();
 	test_replicas_that_fail();
 	test_own_batch_too_large();

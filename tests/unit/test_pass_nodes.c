@@ -111,6 +111,22 @@ static void test_too_few(void)
 	snapshot_release(&s);
 }
 
+/* The same where the model of the workload is known: its table ends with the devices there are. */
+static void test_too_few_known(void)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct decision *d;
+
+	add_nodes(&s, 2, 4);
+	ask(&s, 1, 1600, 1600);
+	add_workload(&s, "A100", measured(), true);
+	d = pass_decide(&s);
+	is_told(&s, d, 1, "needs 1600 devices; 8 can be used here",
+		"more than there are, of a workload that was measured");
+	decision_free(d);
+	snapshot_release(&s);
+}
+
 /* Jobs that keep their devices hold one of each node; a job of four finds no node. */
 static void test_no_room(void)
 {
@@ -184,6 +200,25 @@ static void test_lowered(void)
 	snapshot_release(&s);
 }
 
+/* The processors of the nodes are not known here: a plan that wants cores is bound to none. */
+static void test_cores(void)
+{
+	struct snapshot s = snapshot_new(&policy_fifo);
+	struct decision *d;
+	struct plan *p;
+
+	add_nodes(&s, 2, 4);
+	ask(&s, 1, 2, 2)->declared.plans = xstrdup("dp:cores=4=--dp");
+	d = pass_decide(&s);
+	p = plan_make(&s, d);
+	for (int i = 0; i < p->count; i++)
+		if (p->items[i].kind == ACTION_START)
+			is_str(p->items[i].new_run->cores, "", "no processors of other machines");
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
 /* --- goodput --- */
 
 static struct knowledge on_nodes(int replicas, int nodes, double sync_node_s)
@@ -229,6 +264,89 @@ static void test_goodput(void)
 		       "measured on one device: four times as many");
 }
 
+/* The least number that the nodes allow is tried, however little was measured. */
+static void test_goodput_least(void)
+{
+	static const struct {
+		int least, most;
+		const char *want;
+	} cases[] = {
+		{ 5, 8, "n1 n1 n1 n1 n2 n2 n2 n2 on 2" },
+		{ 10, 12, "n1 n1 n1 n1 n2 n2 n2 n2 n3 n3 n3 n3 on 3" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct snapshot s = snapshot_new(&policy_goodput);
+		struct decision *d;
+		char name[80];
+
+		add_nodes(&s, 4, 4);
+		ask(&s, 1, cases[i].least, cases[i].most);
+		add_workload(&s, "A100", on_nodes(1, 1, 1e-8), true);
+		d = pass_decide(&s);
+		snprintf(name, sizeof(name), "measured on one device: %d to %d", cases[i].least,
+			 cases[i].most);
+		is_told(&s, d, 1, cases[i].want, name);
+		decision_free(d);
+		snapshot_release(&s);
+	}
+}
+
+static struct run *add_run_on(struct snapshot *s, struct job *job, int first, int n, int nodes)
+{
+	struct run *run = add_run(s, job, first, 10000);
+
+	run->configuration = configuration_make(n, 64 / n, 1);
+	run->configuration.nodes = nodes;
+	run->devices = xreallocarray(run->devices, (size_t)n, sizeof(*run->devices));
+	for (int i = 0; i < n; i++)
+		run->devices[i] = s->devices.items[first + i];
+	return run;
+}
+
+/* A job runs on two nodes of four, as the node of eight is taken. Its goodput is that of two nodes:
+ * neither a relaunch nor another configuration would gain what one node would. */
+static void test_on_more_nodes(bool takes_configs)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct job *large;
+	struct decision *d;
+	struct run *run;
+	struct plan *p;
+	char *text;
+
+	add_nodes(&s, 3, 4);
+	for (int i = 0; i < 4; i++)
+		add_device(&s, "gpu:n0", "A100");
+	for (int i = 0; i < 16; i++) {
+		struct device *at = &s.devices.items[i];
+
+		snprintf(at->id, sizeof(at->id), "gpu:%d", i);
+		snprintf(at->node, sizeof(at->node), "n%d", i < 8 ? 1 : i / 4);
+	}
+	for (int i = 0; i < 2; i++)
+		ask(&s, i + 1, 8, 8);
+	large = &s.jobs.items[0];
+	large->declared.preemption = PREEMPT_NEVER;
+	add_run_on(&s, large, 0, 8, 1);
+	run = add_run_on(&s, &s.jobs.items[1], 8, 8, 2);
+	run->takes_configs = takes_configs;
+	s.windows[1] = 1000;
+	add_workload(&s, "A100", on_nodes(8, 2, 0.1), true);
+	d = pass_decide(&s);
+	p = plan_make(&s, d);
+	text = describe(p);
+	ok(!strstr(text, "[job 2") && !strstr(text, "stop job 2") && !strstr(text, "change"),
+	   takes_configs ? "on more nodes than the fewest, a program that takes configurations: "
+			   "nothing changes"
+			 : "on more nodes than the fewest: nothing changes");
+	printf("# %s\n", text);
+	free(text);
+	plan_free(p);
+	decision_free(d);
+	snapshot_release(&s);
+}
+
 /* --- many nodes --- */
 
 static void test_many(void)
@@ -254,10 +372,15 @@ int main(void)
 {
 	test_numbers();
 	test_too_few();
+	test_too_few_known();
 	test_no_room();
 	test_makes_room();
 	test_lowered();
+	test_cores();
 	test_goodput();
+	test_goodput_least();
+	test_on_more_nodes(false);
+	test_on_more_nodes(true);
 	test_many();
 	return done();
 }

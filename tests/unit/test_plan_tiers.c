@@ -4,6 +4,7 @@
 
 #include "pass/decision.h"
 #include "pass/tiers.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "tap.h"
 
@@ -265,11 +266,62 @@ static void test_grows(void)
 	snapshot_free(&s);
 }
 
+/* A job that accepts pairs alone waits; under a policy that tells no latest start, too, nothing is
+ * kept for it while the other half of the pair is taken for long. */
+static void test_demands(const char *policy)
+{
+	struct snapshot s = halves(3600);
+	struct decision *d;
+	struct job *job;
+
+	s.policy = policy_find(policy);
+	job = add_job(&s, 2, 2, 1e6);
+	job->declared.worst_tier = TIER_FAST;
+	d = pass_decide(&s);
+	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits, "a demanding job waits");
+	ok(!d->tiers->kept[1] && !d->tiers->kept[3], "for whom no device is idle for an hour");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* A job with a plan runs across pairs, and could have no pair: its goodput is what it has there,
+ * which no relaunch changes. */
+static void test_plan(void)
+{
+	struct snapshot s = halves(7200);
+	struct execution_plans plans;
+	struct decision *d;
+	struct err err;
+	struct job *job;
+	struct run *run;
+
+	is_int(execution_plans_parse("dp=--dp", &plans, &err), 0, "a plan");
+	free(s.workloads.items[0].name);
+	s.workloads.items[0].name = execution_plan_workload("w", "dp", plans.items[0].hash);
+	job = add_job(&s, 2, 2, 1e7);
+	job->declared.plans = xstrdup("dp=--dp");
+	job->declared.suspend = SUSPEND_NEVER;
+	add_run(&s, job, 1, 2, TIER_FAR);
+	run = &s.runs.items[s.runs.count - 1];
+	run->devices[1] = s.devices.items[3];
+	snprintf(run->configuration.plan, sizeof(run->configuration.plan), "dp");
+	d = pass_decide(&s);
+	is_int(d->choices[2].replicas, 2, "a job with a plan goes on across pairs");
+	ok(!d->choices[2].reconfigure, "without a relaunch that would change nothing");
+	ok(d->sizes[2].goodput <= d->sizes[2].goodput_now, "nor would another configuration");
+	decision_free(d);
+	snapshot_free(&s);
+	execution_plans_release(&plans);
+}
+
 int main(void)
 {
 	test_one_tier();
 	test_waits();
 	test_does_not_wait();
 	test_grows();
+	test_demands("goodput");
+	test_demands("pollux");
+	test_plan();
 	return done();
 }

@@ -67,6 +67,19 @@ static void test_points(void)
 	residuals_release(&r);
 }
 
+/* Tiers that are told now say nothing against what was measured before tiers were told. */
+static void test_no_tier_seen(void)
+{
+	struct fit_observation o = seen(16, 1, 1.2, 1);
+	struct residuals r = of(&o, 1);
+	struct throughput_place far = two;
+
+	far.tier = TIER_FAR;
+	near(residuals_factor(&r, far, 16), residuals_factor(&r, two, 16), 0,
+	     "where no tier was seen, each is as the unknown one");
+	residuals_release(&r);
+}
+
 static void test_same_sizes(void)
 {
 	struct fit_observation once = seen(16, 1, exp(0.2), 4);
@@ -141,6 +154,7 @@ int main(void)
 {
 	test_none();
 	test_points();
+	test_no_tier_seen();
 	test_same_sizes();
 	test_bad();
 	test_many();
