@@ -853,6 +853,16 @@ static void test_kept(void)
 	near(run.last_samples, 30, 0, "and does not set the run back");
 	report("SAMPLES=1000000\n");
 	near(run.last_samples, 30, 0, "a jump is refused");
+	r.kept_s = now;
+	report("STATUS=kept\nLOSS=3\n");
+	is_str(r.status, "kept", "what was kept after all that was heard is news");
+	r.sender = SENDER_OURS;
+	report("STATUS=heard\nLOSS=1\n");
+	r.sender = SENDER_KEPT;
+	r.kept_s = now - 0.5;
+	report("STATUS=kept\nLOSS=3\n");
+	is_str(r.status, "heard", "a text that was kept before another was heard is not");
+	near(r.loss, 1, 0, "nor is a loss");
 	end();
 }
 

@@ -54,7 +54,7 @@ static bool check_position(struct recorder *r, struct run *run, struct report_me
 }
 
 /* True if a kept report tells more than is known. The same report may have come by the socket, or a
- * later one. */
+ * later one, whose texts and numbers an older report must not replace. */
 static bool is_news(const struct recorder *r, const struct run *run,
 		    const struct report_message *m)
 {
@@ -67,7 +67,7 @@ static bool is_news(const struct recorder *r, const struct run *run,
 				      : !(samples <= run->checkpoint_samples);
 	if (m->samples >= 0)
 		return !(samples <= run->last_samples);
-	return m->step < 0 || !((double)m->step <= r->steps);
+	return m->step >= 0 ? !((double)m->step <= r->steps) : !(r->kept_s <= r->heard_s);
 }
 
 bool recorder_believes(struct recorder *r, struct run *run, double now)
