@@ -30,17 +30,24 @@ int submission_check_guarantee(const struct command *by, const struct declaratio
 static int check_guaranteed_plan(const struct declaration *d, struct err *err)
 {
 	struct execution_plans plans;
+	const struct execution_plan *plan;
 	struct guarantee g;
-	bool found;
+	int rc = 0;
 
-	if (!d->guarantee || guarantee_parse(d->guarantee, &g, err) || !g.plan[0])
+	if (!d->guarantee || guarantee_parse(d->guarantee, &g, err) || (!g.plan[0] && !d->plans))
 		return 0;
 	if (execution_plans_parse(d->plans, &plans, err))
 		return -1;
-	found = execution_plans_find(&plans, g.plan);
+	plan = g.plan[0] ? execution_plans_find(&plans, g.plan) : &plans.items[0];
+	if (!plan)
+		rc = err_set(err, EX_USAGE, "option '--guarantee': no --plan has the name '%s'",
+			     g.plan);
+	else if (g.replicas % plan->width != 0)
+		rc = err_set(err, EX_USAGE, "option '--guarantee': %d devices are no multiple of "
+			     "%d, the devices of a replica of plan '%s'", g.replicas, plan->width,
+			     plan->name);
 	execution_plans_release(&plans);
-	return found ? 0 : err_set(err, EX_USAGE, "option '--guarantee': no --plan has the name "
-				   "'%s'", g.plan);
+	return rc;
 }
 
 /* A guarantee that can never be kept is refused; one for which others leave no room waits. A bad
