@@ -191,7 +191,8 @@ static void test_forms(void)
 	said[KEPT_REPORT_MAX_BYTES - 1] = '\n';
 	fd = bind_receiver();
 	ok(kept_file_append(socket_path, 1, said, KEPT_REPORT_MAX_BYTES) &&
-	   strlen(kept()) == KEPT_REPORT_MAX_BYTES + 1, "the time adds nothing to the longest report");
+	   strlen(kept()) == KEPT_REPORT_MAX_BYTES + 1,
+	   "the time adds nothing to the longest report");
 	close(fd);
 	write_file("A=1\n\n");
 	is_str(kept(), "A=1\n;", "a file that was begun anew is read from its beginning");
