@@ -869,6 +869,11 @@ static void test_kept(void)
 static void test_positions(void)
 {
 	begin();
+	run.last_samples = 6400;
+	report("CHECKPOINT=x\nSAMPLES=100\n");
+	near(run.last_samples, 100, 0, "the first reported position counts for more than a log's");
+	end();
+	begin();
 	for (int i = 0; i < 4; i++) {
 		char *text = xasprintf("SAMPLES=%d\nSTEP=%d\n", 100 * i, i);
 

@@ -5,10 +5,13 @@
 
 #include "recorder.h"
 
+/* Where no position was reported, the position of the run is that of its log, which may be of a line
+ * that is no step: a report counts for more. A kept report does not if the supervisor is another. */
 bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
 			   const struct report_message *m)
 {
-	double last = r->positions.n > 0 ? r->positions.last : run->last_samples;
+	double last = r->positions.n > 0 ? r->positions.last
+		    : r->sender == SENDER_KEPT ? run->last_samples : (double)NAN;
 
 	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
 }
