@@ -5,8 +5,9 @@
 
 #include "recorder.h"
 
-/* Where no position was reported, the position of the run is that of its log, which may be of a line
- * that is no step: a report counts for more. A kept report does not if the supervisor is another. */
+/* Where no position was reported, the position of the run is that of its log, which may be of a
+ * line that is no step: a report counts for more. A kept report does not if the supervisor is
+ * another. */
 bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
 			   const struct report_message *m)
 {
