@@ -62,7 +62,7 @@ int store_job_peak_memory(struct store *s, int64_t id, int64_t *bytes, struct er
  * running, with the replicas it has; else nothing happens. */
 int store_run_set_wanted(struct store *s, int64_t id, const struct configuration *c,
 			 double learning_rate_scale, struct err *err);
-/* Bring run's wanted, wanted_version and wanted_learning_rate_scale up to date. */
+/* Bring run's wanted, wanted_version, wanted_learning_rate_scale and cores up to date. */
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err);
 /* Ends the run, frees its devices, moves its totals to the job, and gives the job its next state. A
  * run that was claimed and whose command was not started counts as a launch of the job, but not as

@@ -72,13 +72,13 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 
 	run->job_id = p->job->id;
 	run->configuration = *c;
-	run->configuration.tier = p->tiers[c->replicas];
 	if (p->plan) {
 		memcpy(run->configuration.plan, p->plan->name, sizeof(p->plan->name));
 		memcpy(run->plan_hash, p->plan->hash, sizeof(p->plan->hash));
 		configuration_widen(&run->configuration, p->plan->width);
 	}
 	c = &run->configuration;
+	run->configuration.tier = p->tiers[c->replicas];	/* of all devices, now widened */
 	run->learning_rate_scale = learning_rate_scale(p->job, c);
 	run->assigned_time_s = clock_wall_s();
 	run->assigned_boot_s = clock_boot_s();

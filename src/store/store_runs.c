@@ -265,8 +265,16 @@ int store_run_set_wanted(struct store *s, int64_t id, const struct configuration
 
 int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 {
-	return rows_get(s, SOME_OF(runs_table, COLUMN_WANTED), run, err, "WHERE id = ?", "i",
-			run->id) < 0 ? -1 : 0;
+	char had[sizeof(run->cores)];
+	int rc;
+
+	memcpy(had, run->cores, sizeof(had));
+	run->cores[0] = '\0';	/* an unknown value is not read */
+	rc = rows_get(s, SOME_OF(runs_table, COLUMN_WANTED), run, err, "WHERE id = ?", "i",
+		      run->id);
+	if (rc != 1)
+		memcpy(run->cores, had, sizeof(had));
+	return rc < 0 ? -1 : 0;
 }
 
 int store_run_set_diagnosis(struct store *s, int64_t id, const char *text, struct err *err)

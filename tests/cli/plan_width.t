@@ -104,6 +104,12 @@ like 'explain has the batch of a replica' 'best on 2 +tp, batch 64 = 1 \* 64 \* 
 like 'on one device there is no such replica' \
 	'best on 1 +dp, batch 64 = 1 \* 64 \* 1 \(tp has 2 devices for a replica\)' \
 	"$("$POLLUX" explain "$both")"
+tiers() { store "SELECT group_concat(DISTINCT coalesce(tier, 'none')) FROM runs JOIN jobs
+	ON jobs.id = job_id WHERE $1"; }
+"$POLLUX" profile -r 2 -b 64 --workload t --points 1 --budget 9 --plan tp:width=2=--tp -- \
+	sh -c 'exit 1' >/dev/null 2>&1
+is 'a profile knows how the devices of a replica are joined' "$(tiers "jobs.id = $wide")" \
+	"$(tiers 'profile = 1')"
 POLLUX_SLOTS=3
 three=$(pair 3:4)
 ends "$three"

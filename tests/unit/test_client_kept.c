@@ -50,14 +50,9 @@ static bool step(struct pollux_client *c, int64_t samples)
 static void take(const char *bytes, size_t n, double time_s, void *arg)
 {
 	size_t length = strlen(said);
-	const char *text = memchr(bytes, '\n', n);
 
 	(void)arg;
-	if (n > 8 && !memcmp(bytes, "KEPT_NS=", 8))
-		text++;
-	else
-		text = bytes;
-	snprintf(said + length, sizeof(said) - length, "%.*s;", (int)(bytes + n - text), text);
+	snprintf(said + length, sizeof(said) - length, "%.*s;", (int)n, bytes);
 	if (n_times < 8)
 		times[n_times++] = time_s;
 }
@@ -183,11 +178,22 @@ static void test_places(void)
 
 static void test_forms(void)
 {
+	int fd;
+
 	offset = 0;
 	write_file("KEPT_NS=1500000000000000000\nSAMPLES=1\n\nSAMPLES=2\n\n\n\nSAMPLES=3");
 	is_str(kept(), "SAMPLES=1\n;SAMPLES=2\n;\n;", "a message without its end waits");
 	near(times[0], 1.5e9, 0, "the time of a message");
 	ok(fabs(times[1] - (double)time(NULL)) < 60, "or that of the file");
+	offset = 0;
+	unlink(kept_path);
+	memset(said, 'x', KEPT_REPORT_MAX_BYTES - 1);
+	said[KEPT_REPORT_MAX_BYTES - 1] = '\n';
+	fd = bind_receiver();
+	ok(kept_file_append(socket_path, 1, said, KEPT_REPORT_MAX_BYTES) &&
+	   strlen(kept()) == KEPT_REPORT_MAX_BYTES + 1,
+	   "the time adds nothing to the longest report");
+	close(fd);
 	write_file("A=1\n\n");
 	is_str(kept(), "A=1\n;", "a file that was begun anew is read from its beginning");
 	kept_reports_remove(socket_path);

@@ -853,11 +853,26 @@ static void test_kept(void)
 	near(run.last_samples, 30, 0, "and does not set the run back");
 	report("SAMPLES=1000000\n");
 	near(run.last_samples, 30, 0, "a jump is refused");
+	r.kept_s = now;
+	report("STATUS=kept\nLOSS=3\n");
+	is_str(r.status, "kept", "what was kept after all that was heard is news");
+	r.sender = SENDER_OURS;
+	report("STATUS=heard\nLOSS=1\n");
+	r.sender = SENDER_KEPT;
+	r.kept_s = now - 0.5;
+	report("STATUS=kept\nLOSS=3\n");
+	is_str(r.status, "heard", "a text that was kept before another was heard is not");
+	near(r.loss, 1, 0, "nor is a loss");
 	end();
 }
 
 static void test_positions(void)
 {
+	begin();
+	run.last_samples = 6400;
+	report("CHECKPOINT=x\nSAMPLES=100\n");
+	near(run.last_samples, 100, 0, "the first reported position counts for more than a log's");
+	end();
 	begin();
 	for (int i = 0; i < 4; i++) {
 		char *text = xasprintf("SAMPLES=%d\nSTEP=%d\n", 100 * i, i);

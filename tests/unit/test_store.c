@@ -1464,6 +1464,12 @@ static void test_wanted(void)
 	   "as it was given; one for other replicas was refused");
 	ok(configuration_batch_size(&run.configuration) == 0 && run.config_version == 0,
 	   "it is not in use yet");
+	store_run_set_cores(&store, id, "0-1", &err);
+	store_run_read_wanted(&store, &run, &err);
+	is_str(run.cores, "0-1", "the processors come with it");
+	store_run_set_cores(&store, id, "", &err);
+	store_run_read_wanted(&store, &run, &err);
+	is_str(run.cores, "", "also that there are none any more");
 	run.takes_configs = true;
 	run.config_version = 1;
 	run.configuration.local_batch_size = 64;

@@ -39,19 +39,23 @@ static ssize_t read_rest(int fd, int64_t size, int64_t *offset, char *bytes)
 	return pread(fd, bytes, (size_t)(size - *offset), *offset);
 }
 
-/* The time in the first line of a message, which need not be there. */
-static double time_of(const char *bytes, size_t n, double otherwise_s)
+/* Takes the time off the front of a message, where the time need not stand. The rest is as the
+ * program made it, and may be as long as a report may be. */
+static double take_time(const char **bytes, size_t *n, double otherwise_s)
 {
 	char digits[NS_DIGITS + 1] = "";
-	size_t key = strlen(TIME_KEY), length = 0;
+	size_t key = strlen(TIME_KEY), length = 0, line;
 
-	if (n <= key || memcmp(bytes, TIME_KEY, key) != 0)
+	if (*n <= key || memcmp(*bytes, TIME_KEY, key) != 0)
 		return otherwise_s;
-	while (length < NS_DIGITS && key + length < n && bytes[key + length] >= '0' &&
-	       bytes[key + length] <= '9') {
-		digits[length] = bytes[key + length];
+	while (length < NS_DIGITS && key + length < *n && (*bytes)[key + length] >= '0' &&
+	       (*bytes)[key + length] <= '9') {
+		digits[length] = (*bytes)[key + length];
 		length++;
 	}
+	line = (size_t)((const char *)memchr(*bytes, '\n', *n) + 1 - *bytes);
+	*bytes += line;
+	*n -= line;
 	return length ? strtod(digits, NULL) * 1e-9 : otherwise_s;
 }
 
@@ -71,8 +75,10 @@ void kept_reports_read(const char *socket_path, int64_t *offset, kept_report_tak
 	at = bytes;
 	while (n > 0 && (end = memmem(at, (size_t)(bytes + n - at), "\n\n", 2))) {
 		size_t length = (size_t)(end + 1 - at);
+		const char *message = at;
+		double time_s = take_time(&message, &length, (double)st.st_mtim.tv_sec);
 
-		take(at, length, time_of(at, length, (double)st.st_mtim.tv_sec), arg);
+		take(message, length, time_s, arg);
 		at = end + 2;
 	}
 	*offset += at - bytes;

@@ -18,7 +18,7 @@
 
 #define KEPT_REPORTS_MAX (2 << 20)
 
-/* One message, and when it was made by the wall clock. */
+/* One message without its line KEPT_NS, and when it was made by the wall clock. */
 typedef void kept_report_taker(const char *bytes, size_t n, double time_wall_s, void *arg);
 
 /* Calls take for each whole message after *offset, in the order of the file, and sets *offset to

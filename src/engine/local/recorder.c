@@ -17,7 +17,7 @@ void recorder_init(struct recorder *r)
 		.gradient_start_boot_s = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
 		.start = { NAN, NAN, NAN, NAN, false }, .first_position = NAN, .began = NAN,
-		.position_s = NAN,
+		.position_s = NAN, .kept_s = NAN, .heard_s = NAN,
 		.oom.bytes = -1, .resumes = -1,
 	};
 	step_stats_init(&r->stats);
@@ -234,6 +234,8 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 		return true;
 	if (!recorder_believes(r, run, now_boot_s))
 		return false;
+	if (r->sender != SENDER_KEPT)
+		r->heard_s = now_boot_s;
 	add_config(r, store, run);
 	run->reports++;
 	run->malformed_reports += malformed;

@@ -28,6 +28,8 @@
 
 struct recorder {
 	enum report_sender sender;	/* of the next message; the caller sets it */
+	double kept_s;			/* when the next message was kept: the same; NaN: unknown */
+	double heard_s;			/* when a message came by the socket; NaN: none has */
 	struct position_watch positions;
 	struct report_message message;	/* the last one; a member because of its size */
 	bool changed;			/* since the last write */
@@ -94,7 +96,8 @@ void recorder_release(struct recorder *r);
 /* Takes in one datagram of n bytes. n above the buffer means that the datagram was cut off: it is
  * malformed. A report of a foreign process, and a position that cannot be true (plausible.h), are
  * refused and counted; a sender that is gone tells positions and texts, but measures nothing. A
- * kept report does neither if the run is known to have come as far.
+ * kept report does neither if the run is known to have come as far, or, for a report without a
+ * position, if something was heard since.
  * Updates the run's positions and checkpoint. If the program has changed to the wanted
  * configuration, writes what was learned at the last one to the store and updates the run's.
  * Returns true if the message asks to look into the store. now_boot_s, and every time in here, is

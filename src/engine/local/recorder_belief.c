@@ -5,10 +5,14 @@
 
 #include "recorder.h"
 
+/* Where no position was reported, the position of the run is that of its log, which may be of a
+ * line that is no step: a report counts for more. A kept report does not if the supervisor is
+ * another. */
 bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
 			   const struct report_message *m)
 {
-	double last = r->positions.n > 0 ? r->positions.last : run->last_samples;
+	double last = r->positions.n > 0 ? r->positions.last
+		    : r->sender == SENDER_KEPT ? run->last_samples : (double)NAN;
 
 	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
 }
@@ -54,7 +58,7 @@ static bool check_position(struct recorder *r, struct run *run, struct report_me
 }
 
 /* True if a kept report tells more than is known. The same report may have come by the socket, or a
- * later one. */
+ * later one, whose texts and numbers an older report must not replace. */
 static bool is_news(const struct recorder *r, const struct run *run,
 		    const struct report_message *m)
 {
@@ -67,7 +71,7 @@ static bool is_news(const struct recorder *r, const struct run *run,
 				      : !(samples <= run->checkpoint_samples);
 	if (m->samples >= 0)
 		return !(samples <= run->last_samples);
-	return m->step < 0 || !((double)m->step <= r->steps);
+	return m->step >= 0 ? !((double)m->step <= r->steps) : !(r->kept_s <= r->heard_s);
 }
 
 bool recorder_believes(struct recorder *r, struct run *run, double now)

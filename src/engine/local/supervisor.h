@@ -272,11 +272,12 @@ void supervisor_count_energy(struct supervisor *s, const struct device_energy *l
 void supervisor_forget_energy(struct supervisor *s);
 
 /* supervisor_config.c */
-/* If a pass wants another configuration for the running program, writes it where the program
- * looks. */
+/* Reads what a pass wants of the run: its processors, and a configuration, which is written where
+ * the running program looks. */
 void supervisor_offer_config(struct supervisor *s);
-/* supervisor_cores.c: binds the processes to the processors that a pass has given the run. */
-void supervisor_look_for_cores(struct supervisor *s);
+/* supervisor_cores.c: binds the processes to the processors that a pass has given the run, if they
+ * are others than it had. */
+void supervisor_look_for_cores(struct supervisor *s, const char *had);
 /* The run's devices, with the binding and the cores that the run has. The caller frees them. */
 struct device *supervisor_devices_with_cores(const struct run *run);
 /* Removes that file, also when it is incomplete or was left by another store's run with the same

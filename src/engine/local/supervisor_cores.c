@@ -59,15 +59,10 @@ static void bind_processes(struct supervisor *s, const struct device *devices, i
 	pid_list_release(&list);
 }
 
-void supervisor_look_for_cores(struct supervisor *s)
+void supervisor_look_for_cores(struct supervisor *s, const char *had)
 {
-	char had[sizeof(s->run.cores)];
 	struct device *devices;
-	struct err err;
 
-	memcpy(had, s->run.cores, sizeof(had));
-	if (store_run_read_cores(&s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
 	if (strcmp(had, s->run.cores) == 0)
 		return;
 	devices = supervisor_devices_with_cores(&s->run);

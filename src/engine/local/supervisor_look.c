@@ -2,6 +2,7 @@
  * devices, processes that are left. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/clock.h"
 #include "pollux/config.h"
@@ -74,13 +75,21 @@ static void watch_return(struct supervisor *s)
 		s->deadline_boot_s = clock_boot_s() + LOCK_PATIENCE_S;
 }
 
+/* One query reads the configuration and the processors that a pass wants for the run. */
+static void look_for_wishes(struct supervisor *s)
+{
+	char had[sizeof(s->run.cores)];
+
+	memcpy(had, s->run.cores, sizeof(had));
+	supervisor_offer_config(s);
+	supervisor_look_for_cores(s, had);
+}
+
 void supervisor_look_for_orders(struct supervisor *s)
 {
 	supervisor_look_for_stop(s);
 	if (s->state == ST_RUNNING)
-		supervisor_offer_config(s);
-	if (s->state == ST_RUNNING)
-		supervisor_look_for_cores(s);
+		look_for_wishes(s);
 	if (s->state == ST_RUNNING || s->state == ST_THAWING)
 		look_for_suspension(s);
 	else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s))

@@ -71,8 +71,9 @@ static void take_kept(const char *bytes, size_t n, double time_wall_s, void *arg
 							 : s->run.launch_boot_s;
 
 	s->recorder.sender = SENDER_KEPT;
+	s->recorder.kept_s = run_clock_s(&s->run, at_s);
 	recorder_add(&s->recorder, &s->store, &s->run, bytes, n,
-		     fmax(run_clock_s(&s->run, at_s), last_s));
+		     fmax(s->recorder.kept_s, last_s));
 }
 
 void supervisor_read_kept_reports(struct supervisor *s, double now)

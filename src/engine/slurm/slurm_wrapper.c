@@ -31,7 +31,9 @@
 /* A thread reads the files, since a file system that is gone holds its readers for ever. */
 static struct {
 	const char *dir;
-	_Atomic int64_t seen_ns;	/* boot clock: when the lease was last seen to change */
+	/* boot clock: the lease was touched then, or later; passes count from its touch */
+	_Atomic int64_t seen_ns;
+	double lease_time_s;		/* of the file, when the wrapper began */
 	_Atomic int number, signal_number, to_all;	/* the last order */
 } watch;
 
@@ -72,16 +74,18 @@ static void read_order(void)
 static _Noreturn void *watch_files(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = (long)(LOOK_S * 1e9) };
-	double last = NAN, looked = -INFINITY;
+	double last = watch.lease_time_s, looked = -INFINITY;
 
 	(void)arg;
 	for (;;) {
 		if (clock_boot_s() - looked >= LEASE_LOOK_S) {
+			/* the reading may take long: the time before it is the safe one */
+			int64_t before_ns = clock_boot_ns();
 			double now = slurm_file_time_s(watch.dir, "lease");
 
 			looked = clock_boot_s();
 			if (isfinite(now) && now != last) {
-				watch.seen_ns = clock_boot_ns();
+				watch.seen_ns = before_ns;
 				last = now;
 			}
 		}
@@ -221,20 +225,25 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* A job of Slurm may come to its node late: when its run has been ended, nothing begins. */
+/* A job of Slurm may come to its node late: when its run has been ended, nothing begins. What has
+ * passed of the lease by then is taken off the program's time. */
 static bool may_begin(const struct wrapper *w)
 {
+	int64_t now_ns = clock_boot_ns();
 	char name[24], text[24];
 	struct err err;
-	double begun;
+	double age_s;
 
 	snprintf(name, sizeof(name), "node.%d", w->number);
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	if (slurm_write(w->dir, name, text, strlen(text), &err))
 		fprintf(stderr, "%s\n", err.text);
-	begun = slurm_file_time_s(w->dir, name);
-	return !slurm_has(w->dir, "over") &&
-	       begun - slurm_file_time_s(w->dir, "lease") < w->lease_s;
+	watch.lease_time_s = slurm_file_time_s(w->dir, "lease");
+	age_s = slurm_file_time_s(w->dir, name) - watch.lease_time_s;
+	if (slurm_has(w->dir, "over") || !(age_s < w->lease_s))
+		return false;
+	watch.seen_ns = now_ns - (int64_t)(fmax(age_s, 0) * 1e9);
+	return true;
 }
 
 static void tell_end(const struct wrapper *w)
@@ -275,7 +284,6 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 	pthread_t thread;
 
 	watch.dir = w->dir;
-	watch.seen_ns = clock_boot_ns();
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return err_set(err, EX_OSERR, "cannot become a subreaper: %s", strerror(errno));
 	w->signal_fd = block_signals();
