@@ -8,14 +8,11 @@ POLLUX_SLOTS=4
 export POLLUX_SLOTS
 cleanup() { end_jobs >/dev/null; }
 submit() { "$POLLUX" submit -q "$@"; }
-ends() { # ends JOB: passes are made until it is done
-	for _ in 1 2 3 4; do
-		"$POLLUX" schedule
-		wait_for 20 no_supervisor
-		[ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ] && return
-	done
-	return 1
+is_done_after_pass() { # a pass that finds another one at work leaves at once
+	"$POLLUX" schedule
+	no_supervisor && [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]
 }
+ends() { wait_for 20 is_done_after_pass "$1"; } # ends JOB: passes are made until it is done
 measured() { # measured JOB DEVICES LOCAL_BATCH SECONDS: of a step
 	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
 		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,

@@ -6,14 +6,11 @@
 unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY CUDA_VISIBLE_DEVICES
 cleanup() { end_jobs >/dev/null; }
 submit() { "$POLLUX" submit -q "$@"; }
-ends() { # ends JOB: passes are made until it is done
-	for _ in 1 2 3 4; do
-		"$POLLUX" schedule
-		wait_for 20 no_supervisor
-		[ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ] && return
-	done
-	return 1
+is_done_after_pass() { # a pass that finds another one at work leaves at once
+	"$POLLUX" schedule
+	no_supervisor && [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]
 }
+ends() { wait_for 20 is_done_after_pass "$1"; } # ends JOB: passes are made until it is done
 sizes_of() { # sizes_of JOB: plan, devices, devices of a replica, local batch and passes of its runs
 	store "SELECT group_concat(plan || ' ' || replicas || '/' || coalesce(width, 1) || ' ' ||
 		coalesce(local_batch_size, '-') || ' ' || accumulation_steps, ', ')

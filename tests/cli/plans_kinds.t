@@ -19,14 +19,11 @@ uuid() { echo "$1$1$1$1$1$1$1$1-0000-0000-0000-000000000001"; }
 small='NVIDIA Small, 12 GiB' large='NVIDIA Large, 24 GiB'
 
 submit() { "$POLLUX" submit -q "$@"; }
-ends() { # ends JOB: passes are made until it is done
-	for _ in 1 2 3 4 5; do
-		"$POLLUX" schedule
-		wait_for 20 no_supervisor
-		[ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ] && return
-	done
-	return 1
+is_done_after_pass() { # a pass that finds another one at work leaves at once
+	"$POLLUX" schedule
+	no_supervisor && [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]
 }
+ends() { wait_for 20 is_done_after_pass "$1"; } # ends JOB: passes are made until it is done
 ends_beside() { # as ends, while other jobs run
 	for _ in 1 2 3 4 5; do
 		"$POLLUX" schedule
