@@ -127,7 +127,8 @@ run simulate -p fifo --json
 is 'a pass comes with each submission' '123.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
 POLLUX_SUBMIT_PASS=no
 run simulate -p fifo --json
-is 'without, passes are on the minute, and where a job ends' '163.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
+is 'without, passes are on the minute, and where a job ends' '163.8' \
+	"$(figures | sed -n 2p | cut -d' ' -f4)"
 store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time_s - 20"
 # Job four ran for 123 s: 5 s to its first step, 102 s for 1200 steps of 0.085 s, and 16 s for
 # something else.
