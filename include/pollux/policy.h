@@ -93,6 +93,9 @@ struct sched_job {
 	double memory_bytes;
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
+	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
+	 * known, no longer than that is assumed. */
+	double time_left_s;
 	/* For ends.h; no policy looks at these. The batch size may grow as the noise scale does.
 	 * The whole work has been told: the length is known once the job has been measured. */
 	bool adapts, tells_its_work;

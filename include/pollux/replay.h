@@ -6,11 +6,12 @@
  *	if (replay(&options, jobs, n, results, err)) ...
  *	replay_figures(results, n, &figures);
  *
- * A pass takes place when a job ends and, while any job waits or runs, at whole multiples of the
- * interval, as under cron on the wall clock. A job that is given another number of devices first
- * stands still for its restart, on the new devices; none of its work is lost. Between passes it
- * progresses at its rates, at the sizes that the policy uses: the best by the model, or the
- * owner's. Policies are told the truth: models do not change during a replay.
+ * A pass takes place when a job ends; when a job comes, where that is asked for; and, while any
+ * job waits or runs, at whole multiples of the interval, as under cron on the wall clock. A job
+ * that is given another number of devices first stands still for its restart, on the new devices;
+ * none of its work is lost. Between passes it progresses at its rates, at the sizes that the
+ * policy uses: the best by the model, or the owner's. Policies are told the truth: models do not
+ * change during a replay.
  *
  * simulate.h is the published simulation, of clusters, from measurements in files. */
 #ifndef POLLUX_REPLAY_H
@@ -59,6 +60,7 @@ struct replay_options {
 	const struct policy *policy;
 	int n_devices;			/* at least every job's min_replicas */
 	double interval_s, slice_s;
+	bool submission_passes;		/* a pass takes place also when a job comes */
 };
 
 /* jobs: ordered by submit_s, then id. results: n entries in the same order; name and fairness stay

@@ -102,6 +102,8 @@ void status_groups_release(struct status *status);
 /* The group whose row stands for the job; NULL: the job has a row of its own. */
 const struct status_group *status_group_of(const struct status *status,
 					   const struct status_job *item);
+/* The name of a group with '*' for each {WORD}: "a-{index}" is "a-*", which matches its jobs. */
+void status_add_group_name(struct text *t, const char *name);
 /* "12 done, 3 running, 5 queued; best acc 0.91 at lr=3e-4" */
 void status_add_group(struct text *t, const struct status_group *group);
 

@@ -101,7 +101,8 @@ static int show(const struct results_options *o, const struct selecting *what, s
 		return rc;
 	if (o->metric)
 		rc = results_choose(&r, o->metric, err);
-	if (rc == 0)
+	/* Where nothing can be drawn, the error says why: a table would say the same. */
+	if (rc == 0 && (r.n_columns > 0 || !o->plot || o->csv || o->json))
 		print(o, &r, &out);
 	if (rc == 0 && o->plot)
 		rc = results_draw(&r, o->plot, err);

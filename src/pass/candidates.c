@@ -185,12 +185,17 @@ static void keep_replicas(const struct candidate *c, struct sched_job *out)
 		out->min_replicas = out->max_replicas = run->configuration.replicas;
 }
 
-static double service_of(const struct snapshot *s, const struct run *run)
+/* How long the run has run. */
+static double ran_s(const struct snapshot *s, const struct run *run)
 {
 	if (!run || !isfinite(run->launch_boot_s))
 		return 0;
-	return run->configuration.replicas *
-	       (run_clock_s(run, s->now_boot_s) - run->launch_boot_s);
+	return run_clock_s(run, s->now_boot_s) - run->launch_boot_s;
+}
+
+static double service_of(const struct snapshot *s, const struct run *run)
+{
+	return run ? run->configuration.replicas * ran_s(s, run) : 0;
 }
 
 /* When the run's slice began: when the run was launched, or continued. Where the helper knows that
@@ -226,6 +231,8 @@ static struct sched_job describe(const struct snapshot *s, const struct decision
 			       (run && run->state == RUN_ASSIGNED),
 		.attained_service_device_s = job->progress.attained_service_device_s +
 					     service_of(s, run ? run : c->suspended),
+		.time_left_s = job->declared.time_limit_s - job->progress.run_time_s -
+			       ran_s(s, run ? run : c->suspended),
 	};
 
 	out.first = run ? 0 : job->declared.first_rank;

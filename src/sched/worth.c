@@ -26,10 +26,16 @@ static bool is_to_be_measured(const struct curve *c)
 
 double worth_length_device_s(const struct curves *curves, const struct curve *c)
 {
+	double assumed_device_s;
+
 	if (!isnan(c->remaining_device_s))
 		return c->remaining_device_s;
-	return fmax(c->job->attained_service_device_s, 0) +
-	       (is_to_be_measured(c) ? 1 : HINT_SLICES) * curves->slice_s;
+	assumed_device_s = fmax(c->job->attained_service_device_s, 0) +
+			   (is_to_be_measured(c) ? 1 : HINT_SLICES) * curves->slice_s;
+	if (c->job->time_left_s > 0)
+		assumed_device_s = fmin(assumed_device_s, c->job->time_left_s *
+					(c->held ? c->held_devices : c->least));
+	return assumed_device_s;
 }
 
 /* Lengths are compared by their square roots, rounded to bins of 1 %: thousands of jobs fall into

@@ -208,16 +208,16 @@ static double admit(struct replay_run *r)
 	return next_s;
 }
 
-/* The time of the next pass by the clock, not before a job is present; INFINITY: no job will ever
- * be. */
+/* The time of the next pass by the clock, or as a job comes at next_s; not before a job is present;
+ * INFINITY: no job will ever be. */
 static double next_pass_s(const struct replay_run *r, double next_s)
 {
-	double interval_s = r->options->interval_s;
+	double interval_s = r->options->interval_s, pass_s = ceil(next_s / interval_s) * interval_s;
 
 	for (int i = r->first; i < r->end; i++)
 		if (r->states[i].here && !is_done(&r->states[i]))
-			return (floor(r->now_s / interval_s) + 1) * interval_s;
-	return ceil(next_s / interval_s) * interval_s;
+			pass_s = (floor(r->now_s / interval_s) + 1) * interval_s;
+	return r->options->submission_passes ? fmin(pass_s, next_s) : pass_s;
 }
 
 /* Goes to the next event. Returns true if a job has ended. */

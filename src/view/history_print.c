@@ -140,6 +140,7 @@ void history_print_json(const struct history_report *r, FILE *out)
 	json_string(&j, "device_kind", h->device_kind);
 	json_number(&j, "interval_s", r->interval_s);
 	json_number(&j, "slice_s", h->simulated_slice_s);
+	json_bool(&j, "submit_pass", h->config.submit_pass);
 	json_jobs(&j, h);
 	json_object(&j, "was");
 	json_figures(&j, &h->figures);

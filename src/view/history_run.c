@@ -41,7 +41,7 @@ int history_simulate(const struct history *h, const struct policy *const *wanted
 {
 	struct replay_options options = {
 		.policy = h->policy, .n_devices = h->n_devices, .interval_s = interval_s,
-		.slice_s = h->config.slice_s,
+		.slice_s = h->config.slice_s, .submission_passes = h->config.submit_pass,
 	};
 
 	*report = (struct history_report){

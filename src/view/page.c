@@ -284,10 +284,13 @@ static void add_group_chart(struct text *out, const struct page_group *g, const 
 static void add_group(struct text *out, const struct page_group *g)
 {
 	const struct results *r = &g->results;
+	struct text name = TEXT_INIT;
 
+	status_add_group_name(&name, g->group.name);
 	text_addf(out, "<section id=\"group-%lld\"><h3>group %lld: ", (long long)g->group.id,
 		  (long long)g->group.id);
-	page_add_text(out, g->group.name);
+	page_add_text(out, name.data);
+	text_release(&name);
 	text_add(out, "</h3>\n<div class=\"charts\">\n");
 	for (int c = 0; c < r->n_columns; c++)
 		add_group_chart(out, g, r->columns[c].name);

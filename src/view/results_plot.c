@@ -119,7 +119,8 @@ int results_draw(const struct results *r, const char *path, struct err *err)
 	int n = 0, rc;
 
 	if (r->n_columns == 0)
-		return err_set(err, EX_FAILED, "nothing to draw: no job has a metric yet");
+		return err_set(err, EX_FAILED, "nothing to draw: no job has a metric yet; "
+			       "see 'man pollux-results'");
 	for (int p = 0; p < (int)r->parameters.count && n < FRAMES_MAX; p++) {
 		struct frame f = read_frame(r, p);
 

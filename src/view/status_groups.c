@@ -153,6 +153,17 @@ const struct status_group *status_group_of(const struct status *status,
 
 /* --- words --- */
 
+void status_add_group_name(struct text *t, const char *name)
+{
+	for (size_t n; *name; name += n) {
+		size_t word = strspn(name + 1, "abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+		n = *name == '{' && word > 0 && name[1 + word] == '}' ? word + 2 : 1;
+		text_add_bytes(t, n > 1 ? "*" : name, 1);
+	}
+}
+
 void status_add_group(struct text *t, const struct status_group *group)
 {
 	static const enum job_state order[] = {

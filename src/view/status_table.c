@@ -207,7 +207,8 @@ static void add_group_row(struct table *t, const struct status_group *group)
 	struct text cell = TEXT_INIT;
 
 	table_text(t, "-");
-	text_addf(&cell, "group:%lld %s", (long long)group->id, group->name);
+	text_addf(&cell, "group:%lld ", (long long)group->id);
+	status_add_group_name(&cell, group->name);
 	table_text(t, cell.data);
 	text_clear(&cell);
 	table_text(t, group->counts[JOB_RUNNING] ? "running"

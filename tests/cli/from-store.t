@@ -119,10 +119,16 @@ is 'which is counted' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}{left_out}
 # A pass a second instead of one a minute changes nothing for who comes at whole minutes.
 run simulate -p fifo --interval 1 --json
 like 'the interval is as wanted' '^fifo 2 5 123.8 ' "$(figures)"
-# Submitted 20 s later, they wait 40 s for the next pass.
+# Submitted 20 s later, they start at once, as submissions make passes; else they wait 40 s for the
+# next pass.
 store "UPDATE jobs SET submit_time_s = submit_time_s + 20, end_time_s = end_time_s + 20"
+POLLUX_SUBMIT_PASS=yes
 run simulate -p fifo --json
-is 'passes are on the minute, and where a job ends' '163.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
+is 'a pass comes with each submission' '123.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
+POLLUX_SUBMIT_PASS=no
+run simulate -p fifo --json
+is 'without, passes are on the minute, and where a job ends' '163.8' \
+	"$(figures | sed -n 2p | cut -d' ' -f4)"
 store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time_s - 20"
 # Job four ran for 123 s: 5 s to its first step, 102 s for 1200 steps of 0.085 s, and 16 s for
 # something else.

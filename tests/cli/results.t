@@ -30,6 +30,9 @@ status 'before a job ran' 0 "$POLLUX" results
 like 'there are no metrics' '^No job has a metric yet\.' "$out"
 like 'and what makes some' "'pollux submit --metric'" "$(echo "$out" | tr '\n' ' ')"
 is 'in 80 columns' '' "$(echo "$out" | grep -E '.{81}')"
+run "$POLLUX" results --plot none.svg
+is 'a picture of none: one error, and no table' "1::pollux: nothing to draw: no job has a metric \
+yet; see 'man pollux-results'" "$rc:$out:$err"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1 2 3 4 >waited 2>&1
 wait_for 20 no_supervisor

@@ -273,7 +273,7 @@ ok 'its metric is written' wait_for 30 eval \
 	'[ "$(store "SELECT count(*) FROM job_metrics WHERE job_id = 4")" = 2 ]'
 is 'three at rest are too few for a row of their own' 7 "$(rows | wc -l)"
 submit -q --hold --array 0-3 --name 'held {index}' -- true >/dev/null
-is 'four are enough: the others keep their rows' '- group:3 held {index} held - - - - - - 4 held' \
+is 'four are enough: the others keep their rows' '- group:3 held * held - - - - - - 4 held' \
 	"$(rows | grep group)"
 is 'seven jobs and a row' 8 "$(rows | wc -l)"
 is 'the runs that are named have rows' 4 "$(rows group:3 | grep -c ' held [0-3] held')"

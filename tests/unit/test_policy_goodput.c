@@ -920,6 +920,29 @@ static void test_limit_is_constant(void)
 	CHECK("beside ten newcomers", 1, jobs, behind);
 }
 
+/* A time limit bounds what is assumed; a limit that is longer changes nothing. */
+static void test_time_left(void)
+{
+	struct sched_job jobs[] = { holds(job(1, NULL, 1, 1), 1, 100), job(2, linear, 2, 2) };
+	const struct wanted bounded[] = {
+		{ 1, -2, NULL },
+		{ 0, -2, "1st in line; needs 2 devices for an assumed 50m00s; job 1 has "
+			 "its slice" },
+	};
+	const struct wanted usual[] = {
+		{ 1, -2, NULL },
+		{ 0, -2, "1st in line; needs 2 devices for an assumed 1h00m; job 1 has "
+			 "its slice" },
+	};
+
+	jobs[1].time_left_s = 3000;
+	CHECK("a time limit", 2, jobs, bounded);
+	jobs[1].time_left_s = 4000;
+	CHECK("a later time limit", 2, jobs, usual);
+	jobs[1].time_left_s = (double)NAN;
+	CHECK("no time limit", 2, jobs, usual);
+}
+
 /* It has 6000 samples to go at 10 a second, on the one device; the limit is 43200 s, and a slice
  * for each that has waited as long. */
 static void test_end(void)
@@ -1158,6 +1181,7 @@ int main(void)
 	test_overdue();
 	test_limit_is_constant();
 	test_end();
+	test_time_left();
 	test_about_to_end();
 	test_behind_stuck();
 	test_reconfigure();
