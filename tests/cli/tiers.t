@@ -1,7 +1,7 @@
 #!/bin/sh
 # tiers.t - devices that are joined better are worth a wait, for a while: four GPUs in two pairs,
 # of the stand-in for NVML (tests/gpu/standin.h). The jobs are real, the GPUs are not.
-# shellcheck disable=SC2317  # functions run by wait_for and the trap
+# shellcheck disable=SC2016,SC2317  # Perl; functions run by wait_for and the trap
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] ||
 	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'

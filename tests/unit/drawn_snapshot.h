@@ -1,5 +1,6 @@
-/* drawn_snapshot.h - what a pass reads, made by hand or drawn: up to MOST_JOBS jobs of a workload with
- * a model, on DEVICES devices, which may be joined. The file that includes this one defines both. */
+/* drawn_snapshot.h - what a pass reads, made by hand or drawn: up to MOST_JOBS jobs of a workload
+ * with a model, on DEVICES devices, which may be joined. The file that includes this header defines
+ * both. */
 #ifndef POLLUX_TEST_DRAWN_SNAPSHOT_H
 #define POLLUX_TEST_DRAWN_SNAPSHOT_H
 
