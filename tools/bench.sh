@@ -10,7 +10,7 @@ failed=
 
 if [ "${2-}" = smoke ]; then
 	programs=$BENCH_BUILD
-	for command in assign 'decide smoke' 'fit 1' 'goodput 4' predict 'steps 1' \
+	for command in assign 'decide smoke' 'one_tier 1' 'fit 1' 'goodput 4' predict 'steps 1' \
 		'reports 1 1000'; do
 		# shellcheck disable=SC2086  # words
 		"$programs"/$command >"$build/smoke" 2>&1 || {

@@ -46,6 +46,8 @@ struct explanation {
 	bool fitted_now;		/* the model was fitted here, since no pass has fitted it:
 					   policies that do not model goodput fit nothing */
 	struct job_model model;
+	/* Owned; by number of devices, n_devices + 1 of them: the best tier of the kind. */
+	enum configuration_tier *best_tier;
 	struct pool_entry *seen;	/* owned; the measurements behind the model, one for each
 					   configuration */
 	int n_seen;
@@ -114,6 +116,14 @@ int explanation_read_kinds(struct session *s, struct explanation *e, int slots, 
 void explanation_print_kinds(const struct explanation *e, const struct output *out);
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
 void explanation_release_kinds(struct explanation *e);
+
+/* explain_tiers.c: reads e->best_tier from the devices, and tells the model. */
+void explanation_read_tiers(struct explanation *e, const struct device_list *list);
+void explanation_tell_tiers(struct explanation *e);
+/* The tier of the run's devices if it has r of them, else the best that r devices can have. */
+enum configuration_tier explanation_tier(const struct explanation *e, int r);
+/* The best sizes for e->replicas devices of that tier. */
+struct goodput_choice explanation_best_here(const struct explanation *e);
 
 /* explain_plot.c: draw goodput against devices and batch sizes, by gnuplot. EX_FAILED: there is
  * nothing to draw. Further errors are those of picture_draw. */

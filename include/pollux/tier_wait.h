@@ -18,6 +18,8 @@
 
 #include <stdbool.h>
 
+#include "pollux/configuration.h"
+
 #define TIER_LINKS 4			/* as many as enum device_link has */
 #define TIER_NONE (-1)			/* no set */
 #define TIER_WAITS_KEPT_S (7 * 86400.0)
@@ -36,6 +38,11 @@ int tiers_of_set(const struct tier_links *l, const bool *in);
  * links are not transitive the set may be smaller than the largest: it is found from each device by
  * adding those that are near all before. */
 int tier_largest_set(const struct tier_links *l, const bool *in, int within);
+/* Sets best[r], for r from 2 to below n_best, to the best tier that r of the devices `in` can have.
+ * TIER_FAR: more than there are. Leaves best alone where there are no pairs. Returns true if pairs
+ * are joined in several ways; if all are joined alike, best[r] is that tier for each r. */
+bool tier_best_by_number(const struct tier_links *l, const bool *in,
+			 enum configuration_tier *best, int n_best);
 
 /* Finds n devices of which no pair is farther than `within`, all free as early as possible; of
  * several such sets the one with the least sum of times. free_s[d]: when device d is free;

@@ -230,7 +230,7 @@ static void add_label(struct text *t, int row)
 	if (!strcmp(option->name, "no-first"))
 		label = "first-in-line";
 	for (; *label; label++)
-		text_add_bytes(t, *label == '-' ? " " : label, 1);
+		text_add_bytes(t, strchr("-_", *label) ? " " : label, 1);
 }
 
 void amend_add_change(struct text *t, int row, const struct declaration *was,

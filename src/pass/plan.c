@@ -90,6 +90,7 @@ static void tell_those_passed_over(const struct decision *d, struct plan *p)
 		}
 		p->n_waiting++;
 		p->next_s = fmin(p->next_s, passed->next_start_s);
+		end_tier_wait(passed->job, p);
 		give_reason(p, passed->job, passed->reason, passed->next_start_s);
 	}
 }

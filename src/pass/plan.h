@@ -71,6 +71,9 @@ struct plan {
 /* plan_tiers.c: what is to be written of the candidate's wait for a better tier. */
 void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p);
 
+/* The job cannot start for another reason: it does not wait for a tier. */
+void end_tier_wait(const struct job *job, struct plan *p);
+
 /* No I/O. The snapshot has to outlive the plan. */
 struct plan *plan_make(const struct snapshot *s, const struct decision *d);
 struct plan *plan_new(void);

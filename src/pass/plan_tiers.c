@@ -41,6 +41,12 @@ static void set_wait(const struct job *job, double since_s, double until_s, stru
 	a->until_s = until_s;
 }
 
+void end_tier_wait(const struct job *job, struct plan *p)
+{
+	if (!isnan(job->tier_wait_since_s))
+		set_wait(job, (double)NAN, (double)NAN, p);
+}
+
 void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
 	const struct tier_hold *hold = d->tiers ? &d->tiers->holds[j] : NULL;
@@ -55,9 +61,9 @@ void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, s
 		if (!waited || isnan(until_s) != isnan(job->tier_wait_until_s) ||
 		    fabs(until_s - job->tier_wait_until_s) > SAME_TIME_S)
 			set_wait(job, since_s, until_s, p);
-	} else if (waited) {
-		if (d->tiers && d->choices[j].replicas > 1)
+	} else {
+		if (waited && d->tiers && d->choices[j].replicas > 1)
 			keep_waited(s, d, j, p);
-		set_wait(job, (double)NAN, (double)NAN, p);
+		end_tier_wait(job, p);
 	}
 }

@@ -23,28 +23,6 @@ static void mark_kind(const struct snapshot *s, const struct decision *d, int ki
 			(d->n_kinds == 0 || d->kind_of[i] == kind);
 }
 
-static void find_best(struct pass_tiers *t, int kind, const bool *in)
-{
-	enum configuration_tier *best = &t->best[(size_t)kind * (size_t)t->n_best];
-	int r = 2;
-
-	for (int link = 0; link < TIER_LINKS && r < t->n_best; link++)
-		for (int n = tier_largest_set(&t->links, in, link); r <= n && r < t->n_best; r++)
-			best[r] = (enum configuration_tier)(TIER_FAST + link);
-	for (; r < t->n_best; r++)
-		best[r] = TIER_FAR;
-}
-
-/* Where all pairs are alike, one look at them suffices. */
-static void find_only(struct pass_tiers *t, int kind, const bool *in)
-{
-	int link = tier_of_set(&t->links, in);
-
-	for (int r = 2; r < t->n_best && link != TIER_NONE; r++)
-		t->best[(size_t)kind * (size_t)t->n_best + (size_t)r] =
-			(enum configuration_tier)(TIER_FAST + link);
-}
-
 void tiers_find(const struct snapshot *s, struct decision *d)
 {
 	struct pass_tiers *t = xcalloc(1, sizeof(*t));
@@ -59,12 +37,9 @@ void tiers_find(const struct snapshot *s, struct decision *d)
 	t->best = xcalloc(kinds * (size_t)t->n_best, sizeof(*t->best));
 	for (int k = 0; t->links.links && k < n_kinds(d); k++) {
 		mark_kind(s, d, k, in);
-		if (tiers_of_set(&t->links, in) > 1) {
-			t->several = true;
-			find_best(t, k, in);
-		} else {
-			find_only(t, k, in);
-		}
+		t->several |= tier_best_by_number(&t->links, in,
+						  &t->best[(size_t)k * (size_t)t->n_best],
+						  t->n_best);
 	}
 	free(in);
 	for (int j = 0; j < d->n; j++)

@@ -72,6 +72,21 @@ int tier_largest_set(const struct tier_links *l, const bool *in, int within)
 	return largest;
 }
 
+/* Where all pairs are alike, one look at them suffices. */
+bool tier_best_by_number(const struct tier_links *l, const bool *in,
+			 enum configuration_tier *best, int n_best)
+{
+	bool several = tiers_of_set(l, in) > 1;
+	int only = several ? TIER_NONE : tier_of_set(l, in), r = 2;
+
+	for (int link = 0; several && link < TIER_LINKS && r < n_best; link++)
+		for (int n = tier_largest_set(l, in, link); r <= n && r < n_best; r++)
+			best[r] = (enum configuration_tier)(TIER_FAST + link);
+	for (; (several || only != TIER_NONE) && r < n_best; r++)
+		best[r] = several ? TIER_FAR : (enum configuration_tier)(TIER_FAST + only);
+	return several;
+}
+
 /* --- the earliest set --- */
 
 struct by_time {

@@ -99,7 +99,7 @@ const struct declared_field declared_fields[] = {
 	{ { "tier", 0, OPTION_CHOICE, "TIER", OFFSET(worst_tier), 0, 0,
 	    "run only on devices that are joined so well, or better: fast (NVLink), switch, numa"
 	    " or any (default)", .choices = worst_tiers },
-	  COLUMN_OF_NAMES("worst_tier", worst_tier, worst_tier_names, 36), SUBMIT },
+	  COLUMN_OF_NAMES("worst_tier", worst_tier, worst_tier_names, 36), SUBMIT | FOR_EDIT },
 	{ { "plan", 0, OPTION_LIST, "NAME[:KEY=VALUE,...]=ARGS", OFFSET(plans), 0, 0,
 	    "a way to execute the command, with its arguments for {plan}: the best that fits is"
 	    " used, pollux-plans(7)" },

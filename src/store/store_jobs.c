@@ -194,7 +194,7 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 	if (job_has_ended(state) && store_devices_release(s, id, err))
 		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET state = ?1, reason = ?2, next_start_time_s"
-		       " = NULL,"
+		       " = NULL, tier_wait_since_s = NULL, waiting_for_tier_until = NULL,"
 		       " end_time_s = ?3, last_end_time_s = CASE"
 		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"
 		       " WHERE id = ?5", "ttddi", job_state_name(state), reason,

@@ -141,6 +141,7 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 		return -1;
 	borrow_times(e);
 	knowledge_of_job(&e->knowledge, e->job, &e->model);
+	explanation_tell_tiers(e);
 	if (read_command(s, e, err))
 		return -1;
 	if (e->job->declared.learning_rate_rule)
@@ -270,6 +271,7 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 	if (c.replicas == 0)
 		c = configuration_spread(batch_size, workers, local_max, m0, max);
 	configuration_widen(&c, e->model.width);
+	c.tier = explanation_tier(e, replicas);
 	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > max ||
 	    (c.accumulation_steps > 1 && !g.accumulates))
 		return false;
@@ -314,7 +316,7 @@ static void weigh_batches(struct explanation *e)
 	e->n_batches += choice_of_batch(e, e->replicas, max > m0 ? max : m0,
 					&e->batches[e->n_batches]);
 	if (e->replicas <= e->n_devices && e->best[e->replicas].goodput > 0)
-		e->batches[e->n_batches++] = e->best[e->replicas];
+		e->batches[e->n_batches++] = explanation_best_here(e);
 	if (e->now.goodput > 0)
 		e->batches[e->n_batches++] = e->now;
 	unique_batches(e);
@@ -379,6 +381,7 @@ void explanation_release(struct explanation *e)
 	free(e->split);
 	free(e->seen);
 	free(e->best);
+	free(e->best_tier);
 	free(e->batches);
 	*e = (struct explanation){ .rule = LR_ADASCALE };
 }

@@ -145,6 +145,8 @@ static void print_present(const struct explanation *e, const struct output *out)
 		add_percent(&t, 1 - e->now.goodput / best);
 		text_addf(&t, " below the best for %d device%s, batch %lld", r, plural(r),
 			  (long long)configuration_batch_size(&e->best[r].configuration));
+		if (e->best[r].configuration.tier < e->now.configuration.tier)
+			text_add(&t, " on devices that are joined better");
 	}
 	output_textline(out, "now", &t);
 	text_release(&t);

@@ -45,6 +45,10 @@ edit 2 --epochs 2 --dataset-size 100
 is 'samples in place of steps' 'job 2: samples none -> 200; steps 500 -> none' "$out"
 edit 3 --no-preempt
 is 'turns' 'job 3: preemption saved -> never' "$out"
+edit 3 --tier switch
+is 'how well its devices are joined' 'job 3: worst tier any -> switch' "$out"
+edit 3 --tier any
+is 'which is no matter after all' 'job 3: worst tier switch -> any' "$out"
 edit 3 --after 2,notok:4
 is 'what it waits for' 'job 3: after 2,notok:4' "$out"
 edit 3 --after any:4
@@ -87,9 +91,10 @@ is 'for all' '1|1|1|1' "$(store 'SELECT retries FROM jobs' | paste -sd '|')"
 "$POLLUX" hold 2-4
 "$POLLUX" schedule
 ok 'it runs' wait_for 20 test -e started
-edit 1 --weight 2 --name uno --grace 90 --replicas 1:2
+edit 1 --weight 2 --name uno --grace 90 --replicas 1:2 --tier fast
 is 'when each takes effect' 'job 1: name one -> uno, at once; replicas 1 -> 1:2, at the next '\
-'pass; weight 1 -> 2, at the next pass; grace 1m00s -> 1m30s, at once' "$out"
+'pass; worst tier any -> fast, at the next pass; '\
+'weight 1 -> 2, at the next pass; grace 1m00s -> 1m30s, at once' "$out"
 for option in '--begin +1h' '--after 2' '--batch-range 32:128' '--stop-signal INT'; do
 	# shellcheck disable=SC2086  # an option and its value
 	status "not while it runs: $option" 1 "$POLLUX" edit 2 1 $option

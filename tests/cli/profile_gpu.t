@@ -90,6 +90,43 @@ like 'in TFLOP/s' '^products of matrices, M x W by W x W, TFLOP/s$' "$out"
 like 'a row' '^bf16 +4096 +[0-9.]+ +0% +79[0-9] +0% +7[0-9]%$' "$out"
 is 'within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 
+# --- GPUs that are joined in two ways: exchanges on each, and what is then expected ---
+cp answers two
+c=cccccccc000000000000000000000003
+{ gpu $a; echo 'nvlink 2'; gpu $c; gpu $b; echo 'nvlink 0'; } >answers
+with_pair() { with_cuda env CUDA_STANDIN_UUIDS="$a$b$c" CUDA_STANDIN_NEAR=2 "$@"; }
+status 'a pair and a GPU beside it' 0 with_pair "$POLLUX" profile --devices --quick --json
+printf '%s' "$out" >tiers.json
+# The workload told no parameters: the exchange that counts is of about 40 MB.
+exchange='my %time; my $best = 9;
+	for (@{$d->{kinds}[0]{measurements}}) {
+		my $off = $_->{bytes} ? abs(log($_->{bytes} / 4e7)) : 9;
+		next if ($_->{variant} // "") !~ /^peer/ || $off > $best;
+		$best = $off;
+		$time{$_->{variant}} = $_->{time_s};
+	}'
+is 'copies of one pair of each tier, and of the pair that is joined best' \
+	'peer 1.0, peer fast 1.0, peer machine 3.9' "$(json "$exchange"'
+	print join ", ", map { sprintf "%s %.1f", $_, $time{$_} / $time{peer} } sort keys %time
+	' <tiers.json)"
+job=$("$POLLUX" submit -q --hold --workload w -b 64 -- true)
+store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
+		(902, 2, 32, 'fast', 0.06))
+	INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
+		learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)
+	SELECT id, $job, id, 'ended', replicas, 1, 1, 'x', 1, 1 FROM known;
+	WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
+		(902, 2, 32, 'fast', 0.06))
+	INSERT INTO observations SELECT id, (SELECT DISTINCT device_kind FROM device_measurements),
+		1, replicas, local, 1, 5000, 30, 0, 0, step_s, 1e-9, step_s, NULL, 60, tier
+	FROM known"
+expected=$(json "$exchange"'
+	printf "prior %.4f", $time{"peer machine"} / $time{"peer fast"}' <tiers.json)
+status 'a workload that was seen on the pair' 0 "$POLLUX" explain "$job" --json
+is 'is expected to synchronise so much slower elsewhere' "$expected" "$(printf '%s' "$out" | json '
+	my $t = $d->{model}{tiers}{machine}; printf "%s %.4f", $t->{basis}, $t->{factor}')"
+mv two answers
+
 # --- what fails ---
 status 'a GPU with little memory' 0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices \
 	--quick --json

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tiers.t - devices that are joined better are worth a wait, for a while: four GPUs in two pairs,
 # of the stand-in for NVML (tests/gpu/standin.h). The jobs are real, the GPUs are not.
-# shellcheck disable=SC2317  # functions run by wait_for and the trap
+# shellcheck disable=SC2016,SC2317  # Perl; functions run by wait_for and the trap
 . "$(dirname "$0")/tap.sh"
 [ -n "${GPU_STANDIN-}" ] ||
 	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
@@ -124,6 +124,18 @@ is 'three are never joined so' 'no 3 devices here are joined as --tier fast dema
 leave "$one" "$two" "$a" "$c"
 break_pairs 240 7200
 one=$(pair)
+waits_until() { store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one"; }
+pass
+like 'a job waits' '^1[0-9]{9}' "$(waits_until)"
+"$POLLUX" hold "$one" >/dev/null
+is 'and no more once it is held' '' "$(waits_until)"
+"$POLLUX" release "$one" >/dev/null
+pass
+like 'then again' '^1[0-9]{9}' "$(waits_until)"
+"$POLLUX" edit "$one" --begin +1h >/dev/null
+pass
+is 'but not while it is not to begin' '' "$(waits_until)"
+POLLUX_LOCALITY_WAIT=0 "$POLLUX" edit "$one" --begin now >/dev/null
 POLLUX_LOCALITY_WAIT=0 pass
 ok 'without a wait it starts across' wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
 status 'a tier that there is not' 64 "$POLLUX" submit --tier near -- true
@@ -134,4 +146,20 @@ leave "$one" "$a" "$c"
 run "$POLLUX" explain "$one"
 like 'the factor of a worse tier, from what was measured' \
 	'^kappa_machine +[0-9.]+ .* data' "$out"
+# Two devices can be a pair, three and four must cross: a step waits for that synchronisation.
+run "$POLLUX" explain "$one" --json
+is 'each number of devices has the best tier that it can have' '2 fast, 3 machine, 4 machine' \
+	"$(printf '%s' "$out" | json '
+	my $m = $d->{model};
+	my %p = map { $_ => $m->{parameters}{$_}{value} } keys %{$m->{parameters}};
+	print join ", ", map { my $r = $_;
+		my $grad = $p{alpha_grad} + $p{beta_grad} * $r->{local_batch_size};
+		my $sync = $p{alpha_sync_local} + $p{beta_sync_local} * ($r->{replicas} - 2);
+		my %off = map {
+			my $s = $sync * $m->{tiers}{$_}{factor};
+			my $step = ($grad ** $p{gamma} + $s ** $p{gamma}) ** (1 / $p{gamma});
+			$_ => abs($r->{step_time_s} / $step - 1)
+		} keys %{$m->{tiers}};
+		my ($near) = sort { $off{$a} <=> $off{$b} } keys %off;
+		"$r->{replicas} $near" } @{$d->{devices}}[1 .. 3]')"
 finish

@@ -796,6 +796,29 @@ static void test_suspension(void)
 	end();
 }
 
+/* A suspended run has come back to devices that are joined otherwise. */
+static void test_tier(void)
+{
+	struct observation_list list;
+
+	begin();
+	run.configuration.tier = TIER_FAST;
+	steps(100, 8, "");
+	steps(100, 8, "");
+	steps(100, 8, "");
+	run.configuration.tier = TIER_FAR;
+	steps(150, 8, "");
+	steps(150, 8, "");
+	steps(150, 8, "");
+	list = observations();
+	is_int(list.count, 1, "a run has step times of the last tier alone");
+	is_int((int)list.items[0].configuration.tier, TIER_FAR, "which they tell");
+	near(list.items[0].observation.step_time_s, .15, 1e-9,
+	     "those on the tier before are not among them");
+	observation_list_release(&list);
+	end();
+}
+
 /* What a report says is believed only of a process of the run. */
 static void test_senders(void)
 {
@@ -944,6 +967,7 @@ int main(void)
 	test_logged_again();
 	test_logged_unit();
 	test_suspension();
+	test_tier();
 	test_senders();
 	test_kept();
 	test_positions();

@@ -36,6 +36,20 @@ static void test_sets(void)
 	is_int(tier_largest_set(&three, all, 0), 2, "a chain of three is no group");
 }
 
+static void test_best_by_number(void)
+{
+	static const bool all[N] = { true, true, true, true }, across[N] = { true, false, true };
+	enum configuration_tier best[6] = { TIER_UNKNOWN };
+
+	ok(tier_best_by_number(&links, all, best, 6), "pairs are joined in two ways");
+	ok(best[2] == TIER_FAST && best[3] == TIER_FAR && best[4] == TIER_FAR,
+	   "two can be near, three and four cross pairs");
+	is_int((int)best[5], TIER_FAR, "more than there are would be far");
+	ok(best[0] == TIER_UNKNOWN && best[1] == TIER_UNKNOWN, "one device has no tier");
+	ok(!tier_best_by_number(&links, across, best, 3), "two devices are joined in one way");
+	is_int((int)best[2], TIER_FAR, "which is that of the two");
+}
+
 static void test_earliest(void)
 {
 	double free_s[N] = { 10, 5, HUGE_VAL, 0 };
@@ -169,6 +183,7 @@ static void test_past(void)
 int main(void)
 {
 	test_sets();
+	test_best_by_number();
 	test_earliest();
 	test_waits();
 	test_bounds();
