@@ -228,7 +228,8 @@ static int look_at_run(struct store *s, int64_t run_id, int64_t place, enum what
 {
 	int64_t active, now;
 
-	if (sql_ask(s, &active, err, "SELECT state <> 'ended' FROM runs WHERE id = ?", "i", run_id) ||
+	if (sql_ask(s, &active, err, "SELECT state <> 'ended' FROM runs WHERE id = ?", "i",
+		    run_id) ||
 	    store_journal_place(s, run_id, &now, err))
 		return -1;
 	*what = !active ? PASS_OVER : now == place ? TAKE_RECORD : LEAVE_RECORD;
@@ -264,7 +265,7 @@ static int take_at_its_place(struct store *s, int64_t run_id, const struct recor
 	return store_commit(s, err);
 }
 
-int store_journal_take(struct store *s, int64_t run_id, int64_t place, const char *bytes, size_t n,
+int store_journal_take(struct store *s, int64_t run_id, const struct journal_part *part,
 		       size_t *taken, struct err *err)
 {
 	enum what_to_do what = TAKE_RECORD;
@@ -272,9 +273,9 @@ int store_journal_take(struct store *s, int64_t run_id, int64_t place, const cha
 	struct record r;
 
 	*taken = 0;
-	while ((found = journal_record(bytes + *taken, n - *taken, &r.items, &r.n, &r.size)) ==
-	       JOURNAL_WHOLE) {
-		r.place = place + (int64_t)*taken;
+	while ((found = journal_record(part->bytes + *taken, part->n - *taken, &r.items, &r.n,
+				       &r.size)) == JOURNAL_WHOLE) {
+		r.place = part->place + (int64_t)*taken;
 		if (take_at_its_place(s, run_id, &r, &what, err))
 			return -1;
 		if (what == LEAVE_RECORD)

@@ -62,6 +62,16 @@ must 'a program that ends is done' until_store "SELECT 1 FROM jobs WHERE id = $i
 must 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id = $bad
 	AND state = 'failed' AND exit_code = 3"
 
+# --- directories of runs that nobody has -----------------------------------------
+
+# as passes leave them that are killed before a run's file `launch` is there, or late in a removal
+mkdir -p "$POLLUX_DIR/run/800" "$POLLUX_DIR/run/900"
+touch "$POLLUX_DIR/run/800/rows"
+touch -d '-2 days' "$POLLUX_DIR/run/800"
+"$POLLUX" schedule >first.out
+is 'an old one is removed, a new one is not' 900 "$(cd "$POLLUX_DIR/run" && ls -d [89]00)"
+rm -r "$POLLUX_DIR/run/900"
+
 # --- several nodes; resize -----------------------------------------------------
 
 id=$(train -n wide -r 8 -- "$TRAINER" '{checkpoint}')

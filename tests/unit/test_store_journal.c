@@ -78,7 +78,8 @@ static int take_at(int64_t place, size_t most)
 	store_journal_pause(true);
 	n = pread(fd, bytes, most < sizeof(bytes) ? most : sizeof(bytes), place);
 	close(fd);
-	rc = store_journal_take(&store, run.id, place, bytes, n > 0 ? (size_t)n : 0, &taken, &err);
+	rc = store_journal_take(&store, run.id, &(struct journal_part){ place, bytes,
+				n > 0 ? (size_t)n : 0 }, &taken, &err);
 	store_journal_pause(false);
 	return rc ? -1 : (int)taken;
 }

@@ -42,13 +42,15 @@ static int take_journal(const struct engine_context *at, const struct run *run, 
 			struct err *err)
 {
 	struct text bytes = TEXT_INIT;
-	int64_t place;
+	struct journal_part part;
 	size_t taken;
-	int rc = store_journal_place(at->store, run->id, &place, err);
+	int rc = store_journal_place(at->store, run->id, &part.place, err);
 
-	if (rc == 0 && slurm_read(dir, "journal", place, &bytes))
-		rc = store_journal_take(at->store, run->id, place, bytes.data, bytes.length,
-					&taken, err);
+	if (rc == 0 && slurm_read(dir, "journal", part.place, &bytes)) {
+		part.bytes = bytes.data;
+		part.n = bytes.length;
+		rc = store_journal_take(at->store, run->id, &part, &taken, err);
+	}
 	text_release(&bytes);
 	return rc;
 }
@@ -201,7 +203,7 @@ bool slurm_has_ended(const struct engine_context *at, const struct run *run)
 	       state == RUN_ENDED;
 }
 
-/* Each run that Slurm may have: such runs, and where new ones are Slurm's, those without a handle. */
+/* The active runs; none where Slurm can have none of them, so that other engines pay nothing. */
 static int read_runs(const struct engine_context *at, struct run_list *runs, struct err *err)
 {
 	bool some = engine_for_new_runs() == &engine_slurm;
