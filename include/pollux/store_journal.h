@@ -9,7 +9,7 @@
  *	store_rows_put(&own, rows.data, rows.length, err);	// the supervisor
  *	store_journal_to(fd);
  *	...
- *	store_journal_take(&store, run_id, bytes, n, &taken, err);	// a later pass
+ *	store_journal_take(&store, run_id, &part, &taken, err);	// a later pass
  *
  * A record is a line with the number of its bytes and their hash, then statements of SQL with the
  * values that were bound, exactly. A record that is not whole is left for later. */
@@ -39,10 +39,18 @@ int store_journal_flush(bool durable, struct err *err);
 /* While paused, commits leave no record. */
 void store_journal_pause(bool paused);
 
-/* Takes the whole records at the beginning of the bytes, which are those of the run's journal after
- * the place that the store has. *taken: the bytes that were taken. EX_DATAERR: the journal is
- * damaged at the place reached. A record that the store cannot take now is left: *taken is less. */
-int store_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
+/* Bytes of a run's journal, and their place there. */
+struct journal_part {
+	int64_t place;
+	const char *bytes;
+	size_t n;
+};
+
+/* Takes the whole records at the beginning of the part. *taken: the bytes that were taken. A record is taken only while the store's place is the
+ * record's own: another process may have taken the record since the place was asked for.
+ * EX_DATAERR: the journal is damaged at the place reached. A record that the store cannot take now
+ * is left: *taken is less. */
+int store_journal_take(struct store *s, int64_t run_id, const struct journal_part *part,
 		       size_t *taken, struct err *err);
 /* The place in the run's journal up to which the store has taken the records. */
 int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct err *err);

@@ -17,6 +17,8 @@ int store_run_add(struct store *s, struct run *run, struct err *err);
 int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err);
 /* Active runs, oldest first: those that have not ended. */
 int store_runs_active(struct store *s, struct run_list *list, struct err *err);
+/* *any: some active run has a handle of the engine. */
+int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err);
 /* All runs of a job by their numbers. */
 int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err);
 void run_list_release(struct run_list *list);

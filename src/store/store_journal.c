@@ -213,48 +213,74 @@ int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct 
 	return sql_ask(s, place, err, "SELECT journal_bytes FROM runs WHERE id = ?", "i", run_id);
 }
 
-/* The handle is the engine's, not the one by which the supervisor's machine finds the run. A run
- * that was ended here stays as it is. */
-static int take_record(struct store *s, int64_t run_id, const char *items, size_t n,
-		       size_t size, struct err *err)
+struct record {
+	const char *items;
+	size_t n;			/* bytes of the items */
+	size_t size;			/* bytes of the record in the journal */
+	int64_t place;			/* in the journal */
+};
+
+enum what_to_do { TAKE_RECORD, PASS_OVER, LEAVE_RECORD };
+
+/* In the transaction that is to take the record. A run that was ended here stays as it is. */
+static int look_at_run(struct store *s, int64_t run_id, int64_t place, enum what_to_do *what,
+		       struct err *err)
 {
-	int64_t active;
+	int64_t active, now;
+
+	if (sql_ask(s, &active, err, "SELECT state <> 'ended' FROM runs WHERE id = ?", "i",
+		    run_id) ||
+	    store_journal_place(s, run_id, &now, err))
+		return -1;
+	*what = !active ? PASS_OVER : now == place ? TAKE_RECORD : LEAVE_RECORD;
+	return 0;
+}
+
+/* The handle is the engine's, not the one by which the supervisor's machine finds the run. */
+static int take_record(struct store *s, int64_t run_id, const struct record *r, struct err *err)
+{
 	struct run run;
 	int rc;
 
-	if (sql_ask(s, &active, err, "SELECT state <> 'ended' FROM runs WHERE id = ?", "i", run_id))
-		return -1;
-	if (!active)
-		return 0;
 	if (store_run_get(s, run_id, &run, err))
 		return -1;
-	rc = run_items(s, run_id, items, n, err) ||
+	rc = run_items(s, run_id, r->items, r->n, err) ||
 	     store_run_set_handle(s, run_id, run.handle, err) ||
 	     sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = coalesce(journal_bytes, 0) + ?"
-		     " WHERE id = ?", "ii", (int64_t)size, run_id) ? -1 : 0;
+		     " WHERE id = ?", "ii", (int64_t)r->size, run_id) ? -1 : 0;
 	run_release(&run);
 	return rc;
 }
 
-int store_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
+static int take_at_its_place(struct store *s, int64_t run_id, const struct record *r,
+			     enum what_to_do *what, struct err *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	if (look_at_run(s, run_id, r->place, what, err) ||
+	    (*what == TAKE_RECORD && take_record(s, run_id, r, err))) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_journal_take(struct store *s, int64_t run_id, const struct journal_part *part,
 		       size_t *taken, struct err *err)
 {
+	enum what_to_do what = TAKE_RECORD;
 	enum journal_found found;
-	const char *items;
-	size_t n_items, size;
+	struct record r;
 
 	*taken = 0;
-	while ((found = journal_record(bytes + *taken, n - *taken, &items, &n_items, &size)) ==
-	       JOURNAL_WHOLE) {
-		if (store_begin(s, err))
+	while ((found = journal_record(part->bytes + *taken, part->n - *taken, &r.items, &r.n,
+				       &r.size)) == JOURNAL_WHOLE) {
+		r.place = part->place + (int64_t)*taken;
+		if (take_at_its_place(s, run_id, &r, &what, err))
 			return -1;
-		if (take_record(s, run_id, items, n_items, size, err)) {
-			store_rollback(s);
-			return -1;
-		}
-		if (store_commit(s, err))
-			return -1;
-		*taken += size;
+		if (what == LEAVE_RECORD)
+			return 0;
+		*taken += r.size;
 	}
 	return found == JOURNAL_DAMAGED ? malformed(err) : 0;
 }

@@ -81,6 +81,16 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 	return read_list(s, q, list, err);
 }
 
+int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err)
+{
+	int64_t found = 0;
+	int rc = sql_ask(s, &found, err, "SELECT EXISTS (SELECT 1 FROM runs WHERE state <> 'ended'"
+			 " AND CAST(handle AS TEXT) || ' ' LIKE ? || ' %')", "t", engine);
+
+	*any = found != 0;
+	return rc;
+}
+
 int store_runs_of_job(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
 {
 	sqlite3_stmt *q;

@@ -2,12 +2,13 @@
 #
 #	. "$ROOT/tests/cli/slurm.sh"		# after tap.sh
 #	slurm_or_skip				# skip_all where there can be none
-#	slurm_up 4 4				# 4 nodes with 4 GPUs each, of the type "tiny"
+#	must 'it comes up' slurm_up 4 4		# 4 nodes with 4 GPUs each, of the type "tiny"
+#	must 'it runs' within 20 COMMAND...	# waits; a wait that fails ends the test
 #	...
 #	slurm_down				# in cleanup()
 #
 # Everything is below $SLURM; each daemon's pid is in $SLURM/pid. A GPU is /dev/null by another
-# name.
+# name. A guard ends all of it when the test was killed and could not.
 # shellcheck shell=sh
 SLURM=$TMP/slurm
 SLURM_CONF=$SLURM/slurm.conf
@@ -21,21 +22,85 @@ slurm_or_skip() {
 		command -v $slurm_program >/dev/null ||
 			skip_all "there is no $slurm_program: tools/need.sh slurm"
 	done
+	slurm_guard &
 }
 
-# free_ports N: the first of so many ports in a row that nobody uses
+# --- waits ---------------------------------------------------------------------
+
+# A wait that fails is dear, and what comes after it would fail, too. So it ends the test, and no
+# wait is longer than MOST_S however slow the machine is said to be.
+MOST_S=120
+within() { # within SECONDS COMMAND...: wait_for, at most MOST_S
+	slurm_s=$1
+	shift
+	[ $((slurm_s * TIME_SCALE)) -le $MOST_S ] || slurm_s=$(((MOST_S - 1) / TIME_SCALE + 1))
+	wait_for "$slurm_s" "$@"
+}
+
+must() { # must NAME COMMAND...: ok; the test ends if the command fails
+	tap_failed_before=$tap_failed tap_failed=0
+	ok "$@"
+	if [ $tap_failed != 0 ]; then
+		{
+			timeout 5 squeue -o '%i %j %T %N %r' 2>&1
+			timeout 5 sinfo -N -o '%N %T %E' 2>&1
+			tail -n 5 "$SLURM"/log/* pass.out pass.err 2>/dev/null
+		} | sed 's/^/# /'
+		finish
+	fi
+	tap_failed=$tap_failed_before
+}
+
+# --- daemons -------------------------------------------------------------------
+
+# The processes that this Slurm, or its jobs, began: all have SLURM_CONF in their environment, as
+# this test's own processes have. Those of the names given alone.
+slurm_processes() { # slurm_processes NAMES
+	pgrep -x "$1" | while read -r slurm_p; do
+		grep -qz "^SLURM_CONF=$SLURM_CONF$" "/proc/$slurm_p/environ" 2>/dev/null &&
+			echo "$slurm_p"
+	done
+}
+
+# Waits, in a session of its own, until this test has ended. A test that was killed has ended
+# nothing: the guard kills what it began, and removes its directory.
+slurm_guard() {
+	exec perl -MPOSIX -MFile::Path -e 'my ($parent, $conf, $dir) = @ARGV;
+		POSIX::setsid();
+		chdir "/";
+		sleep 1 while getppid() == $parent;
+		for my $round (1 .. 20) {
+			last unless -d $dir;
+			my @left;
+			for (grep { $_ ne "/proc/$$" } glob "/proc/[0-9]*") {
+				open(my $file, "<", "$_/environ") or next;
+				local $/;
+				my $environment = <$file> // "";
+				push @left, m,(\d+),
+					if $environment =~ /(^|\0)SLURM_CONF=\Q$conf\E\0/;
+			}
+			kill "KILL", @left;
+			last unless @left;
+			select undef, undef, undef, 0.2;
+		}
+		exec "umount $dir/shared 2>/dev/null; exec rm -rf $dir" if -d $dir' \
+		$$ "$SLURM_CONF" "$TMP" >/dev/null 2>&1 </dev/null
+}
+
+# free_ports N: the first of so many ports in a row, of 16, that nobody uses. Tests that run at a
+# time begin with different ones; none is among those that the kernel gives to clients.
 free_ports() {
-	perl -MIO::Socket::INET -e 'my $n = shift;
-		TRY: for (1 .. 200) {
-			my $first = 20000 + int(rand(30000));
+	perl -MIO::Socket::INET -e 'my ($n, $pid) = @ARGV;
+		TRY: for my $try (0 .. 749) {
+			my $first = 20000 + 16 * (($pid + 7 * $try) % 750);
 			for my $port ($first .. $first + $n - 1) {
 				next TRY unless IO::Socket::INET->new(Listen => 1,
-					LocalPort => $port, LocalAddr => "127.0.0.1");
+					LocalPort => $port, LocalAddr => "0.0.0.0");
 			}
 			print $first;
 			exit;
 		}
-		exit 1' "$1"
+		exit 1' "$1" $$
 }
 
 slurm_conf() { # slurm_conf NODES GPUS PORT
@@ -95,6 +160,7 @@ slurm_gres() { # slurm_gres NODES GPUS
 }
 
 slurm_ctld() { slurmctld </dev/null >/dev/null 2>&1; }
+slurm_resume() { timeout 10 scontrol update nodename=ALL state=resume >/dev/null 2>&1; }
 slurm_d() { slurmd -N "$1" </dev/null >/dev/null 2>&1; }
 slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $(cat "$SLURM/nodes")" ]; }
 slurm_answers() { timeout 2 sinfo -h >/dev/null 2>&1; }
@@ -114,7 +180,7 @@ slurm_up() { # slurm_up NODES GPUS
 		mkdir -p "$SLURM/spool/n$k"
 		slurm_d "n$k"
 	done
-	wait_for 5 slurm_idle && return
+	within 5 slurm_idle && return
 	tail -n 5 "$SLURM"/log/* | sed 's/^/# /'
 	return 1
 }
@@ -131,21 +197,22 @@ slurm_kill() { # slurm_kill SIGNAL NAME
 	[ -z "$slurm_p" ] || kill "-$1" "$slurm_p"
 }
 
-slurm_stepds() { # the processes of this Slurm's steps
-	pgrep -x slurmstepd | while read -r slurm_p; do
-		grep -qz "^SLURM_CONF=$SLURM_CONF$" "/proc/$slurm_p/environ" 2>/dev/null &&
-			echo "$slurm_p"
-	done
-}
-
+# What a test leaves that ends well is a fault: tap_exit looks for that. Of one that has failed, or
+# is to end, nothing is waited for.
 slurm_down() {
+	slurm_names='slurmstepd|slurmctld|slurmscriptd|slurmd|munged'
+	[ "${tap_rc-0}" = 0 ] || slurm_names="$slurm_names|pollux|slurm-trainer.s"
 	[ -e "$SLURM_CONF" ] || return 0
 	timeout 5 squeue -h -o %A 2>/dev/null |
 		xargs -r timeout 5 scancel --signal=KILL --full 2>/dev/null
-	for p in $(slurm_stepds); do kill -9 "$p" 2>/dev/null; done
-	for name in slurmctld $(cd "$SLURM/pid" && ls -d slurmd.* 2>/dev/null) munged; do
-		slurm_kill KILL "$name"
+	slurm_round=0
+	while [ $((slurm_round += 1)) -le 10 ]; do
+		# a daemon that is just being started has no pid file
+		slurm_left=$(slurm_processes "$slurm_names")
+		[ -n "$slurm_left" ] || break
+		# shellcheck disable=SC2086 # pids
+		kill -9 $slurm_left 2>/dev/null
+		sleep 0.1
 	done
-	for p in $(slurm_stepds); do kill -9 "$p" 2>/dev/null; done
 	return 0
 }

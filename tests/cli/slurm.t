@@ -14,7 +14,7 @@ cleanup() { slurm_down; }
 holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 # A pass takes in what runs have written; cron would run one each minute.
 holds_after_pass() { "$POLLUX" schedule >pass.out 2>&1; holds "$1"; }
-until_store() { wait_for 20 holds_after_pass "$1"; } # until_store SQL
+until_store() { within 20 holds_after_pass "$1"; } # until_store SQL
 on_nodes() { echo "(SELECT count(DISTINCT node) FROM run_devices WHERE run_id = runs.id) = $1"; }
 saved() { # saved JOB
 	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \
@@ -22,7 +22,7 @@ saved() { # saved JOB
 }
 train() { "$POLLUX" submit -q --preempt "$@"; }
 
-ok 'a Slurm of four nodes comes up' slurm_up 4 4
+must 'a Slurm of four nodes comes up' slurm_up 4 4
 mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
 printf 'engine = slurm\nslurm_lease = %ds\n' $((2 * TIME_SCALE)) >"$POLLUX_DIR/config"
 
@@ -37,7 +37,7 @@ is 'GPUs of nodes are devices' '16 tiny n1 slurm:n1:0' "$(echo "$out" | json '
 
 id=$(train -n one -- "$TRAINER" '{checkpoint}')
 "$POLLUX" schedule >first.out
-ok 'a run begins on a node' until_store "SELECT 1 FROM runs WHERE job_id = $id
+must 'a run begins on a node' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND state = 'running' AND last_samples > 80"
 is 'its job of Slurm is known by name and comment' \
 	"pollux-$(store "SELECT substr(value, 1, 8) FROM settings WHERE name = 'store_id'")-$id|1" \
@@ -45,30 +45,40 @@ is 'its job of Slurm is known by name and comment' \
 "$POLLUX" schedule >again.out
 is 'a second pass starts nothing' 1 "$(squeue -h -o %i | wc -l)"
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
-ok 'a run that is held ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+must 'a run that is held ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 is 'what it saved is exactly what the store has' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 is 'and nothing was lost' 0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
 "$POLLUX" release "$id" >/dev/null
-ok 'it goes on where it was' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+must 'it goes on where it was' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
 	AND first_samples >= $(saved "$id") AND last_samples > first_samples + 80"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
-ok 'a cancelled one ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+must 'a cancelled one ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
 
 id=$(train -n short -- "$TRAINER" '{checkpoint}' 10)
 bad=$("$POLLUX" submit -q -- sh -c 'exit 3')
-ok 'a program that ends is done' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'
+must 'a program that ends is done' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'
 	AND samples = 80"
-ok 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id = $bad
+must 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id = $bad
 	AND state = 'failed' AND exit_code = 3"
+
+# --- directories of runs that nobody has -----------------------------------------
+
+# as passes leave them that are killed before a run's file `launch` is there, or late in a removal
+mkdir -p "$POLLUX_DIR/run/800" "$POLLUX_DIR/run/900"
+touch "$POLLUX_DIR/run/800/rows"
+touch -d '-2 days' "$POLLUX_DIR/run/800"
+"$POLLUX" schedule >first.out
+is 'an old one is removed, a new one is not' 900 "$(cd "$POLLUX_DIR/run" && ls -d [89]00)"
+rm -r "$POLLUX_DIR/run/900"
 
 # --- several nodes; resize -----------------------------------------------------
 
 id=$(train -n wide -r 8 -- "$TRAINER" '{checkpoint}')
-ok 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
+must 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND $(on_nodes 2) AND replicas = 8 AND last_samples > 80"
 went_on() { # went_on REPLICAS NODES NUMBER
-	ok "... goes on with $1 devices, on $2 nodes" until_store "SELECT 1 FROM runs
+	must "... goes on with $1 devices, on $2 nodes" until_store "SELECT 1 FROM runs
 		WHERE job_id = $id AND number = $3 AND state = 'running' AND $(on_nodes "$2")
 		AND replicas = $1 AND last_samples > first_samples + 80"
 	is '... from where it had saved' 1 "$(store "SELECT a.last_samples <= b.first_samples
@@ -79,12 +89,12 @@ went_on() { # went_on REPLICAS NODES NUMBER
 went_on 16 4 2
 # a run that others leave alone keeps more devices than it asks for
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
-ok 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+must 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 "$POLLUX" edit -r 4 "$id" >/dev/null
 "$POLLUX" release "$id" >/dev/null
 went_on 4 1 3
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
-ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 is 'with what it saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 is 'each node of each run began once' '1 0 1 1 2 0 2 1 2 2 2 3 3 0' "$(awk -v id="$id" \
@@ -108,26 +118,26 @@ else:
             time.sleep(0.1)
 END
 id=$(train -n meet -r 8 -- python3 "$TMP/meet.py" '{node}')
-ok 'programs of two nodes meet' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'"
+must 'programs of two nodes meet' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'"
 like '... at the address of the first' '^met node 1$' "$("$POLLUX" log "$id")"
 
 # --- Slurm itself tells a run to stop ------------------------------------------------
 
 id=$(train -n told -r 8 -- "$TRAINER" '{checkpoint}')
-ok 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
+must 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND last_samples > 80"
 scancel --signal=TERM --batch "$(squeue -h -o %i)"
-ok 'a run that Slurm signals saves and ends' until_store "SELECT 1 FROM runs WHERE job_id = $id
+must 'a run that Slurm signals saves and ends' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND number = 1 AND outcome = 'stopped' AND stop_reason = 'shutdown'"
-ok '... and goes on from there' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+must '... and goes on from there' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
 	AND last_samples > first_samples AND first_samples >= $(saved "$id")"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
-ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
 
 # --- a time limit; a second job of one run -----------------------------------------
 
 id=$(train -n limited -t "$((2 * TIME_SCALE / 2))" -- "$TRAINER" '{checkpoint}')
-ok 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id
+must 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND state = 'running'"
 like 'Slurm has a limit for it, too' '^[0-9]+:00$' "$(squeue -h -o %l)"
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id")
@@ -135,10 +145,10 @@ job=$(squeue -h -o %i)
 sbatch --parsable -o "$TMP/second" \
 	--wrap "exec '$POLLUX' supervise '$POLLUX_DIR/run/$run_id'" >second.id
 second_is_over() { ! squeue -h -o %i | grep -qx "$(cat second.id)"; }
-ok 'a second job of the run leaves at once' wait_for 10 second_is_over
+must 'a second job of the run leaves at once' within 10 second_is_over
 like '... and says why' 'another job of Slurm has this run' "$(cat "$TMP/second")"
 is '... and the first goes on' "$job" "$(squeue -h -t RUNNING -o %i)"
-ok 'the limit ends the run' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'timeout'"
+must 'the limit ends the run' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'timeout'"
 is 'with what it saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 
@@ -152,7 +162,7 @@ run "$POLLUX" schedule
 like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*[Ii]nvalid partition' "$err"
 is '... and the run waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" >/dev/null
-ok '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id
+must '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id
 	AND state = 'cancelled'"
 
 is 'no two programs of a job ran at a time' '' "$(cat "$WITNESS/OVERLAP" 2>/dev/null)"

@@ -10,11 +10,11 @@ holds_after_pass() {
 	"$POLLUX" schedule >pass.out 2>&1
 	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]
 }
-until_store() { wait_for 20 holds_after_pass "$1"; } # until_store SQL
+until_store() { within 20 holds_after_pass "$1"; } # until_store SQL
 submit() { "$POLLUX" submit -q "$@"; }
 reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
 
-ok 'a Slurm of three nodes comes up' slurm_up 3 4
+must 'a Slurm of three nodes comes up' slurm_up 3 4
 mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
 printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\n' $((5 * TIME_SCALE)) \
 	>"$POLLUX_DIR/config"
@@ -47,7 +47,7 @@ eight=$(submit -r 5:8 --batch 64 -- sh eight.sh \
 "$POLLUX" schedule
 like 'five devices fall evenly on no nodes of four' "^asks for 5 devices, which fall evenly on \
 no nodes of 4: 'pollux edit $five -r 4' or '-r 8' would do\$" "$(reason "$five")"
-ok 'five to eight: eight' until_store "SELECT 1 FROM runs WHERE job_id = $eight
+must 'five to eight: eight' until_store "SELECT 1 FROM runs WHERE job_id = $eight
 	AND state = 'running' AND replicas = 8"
 is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) FROM run_devices
 	GROUP BY node ORDER BY node" | tr '|\n' '  ' | sed 's/ $//')"
@@ -55,7 +55,7 @@ is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) F
 # --- the command on each node ----------------------------------------------------
 
 told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
-ok 'both nodes have begun' wait_for 10 told
+must 'both nodes have begun' within 10 told
 log=$("$POLLUX" log "$eight")
 is 'templates of the first and of the second node' \
 	"2,0,4,127.0.1.1:PORT,{x} 2,1,4,127.0.1.1:PORT,{x}" \
@@ -68,7 +68,7 @@ is '... and for torchrun' 'PET_NNODES=2 PET_NODE_RANK=0 PET_NODE_RANK=1 PET_NPRO
 is 'ranks are left to a launcher' '' "$(echo "$log" | grep -E '^(RANK|WORLD_SIZE)=')"
 is 'each has the devices of its node' 2 "$(echo "$log" | grep -c '^CUDA_VISIBLE_DEVICES=0,1,2,3$')"
 
-ok 'steps are measured on two nodes' until_store "SELECT 1 FROM observations WHERE nodes = 2
+must 'steps are measured on two nodes' until_store "SELECT 1 FROM observations WHERE nodes = 2
 	AND device_kind = 'tiny' AND replicas = 8 AND n_windows > 0"
 
 # --- what people see -----------------------------------------------------------
@@ -87,7 +87,7 @@ is 'the same as JSON' 'n1/4/0/4 n2/4/0/4 n3/4/4/0' "$("$POLLUX" devices --json |
 four=$(submit -r 4 --slurm-args --hold -- true)
 "$POLLUX" schedule
 waits() { "$POLLUX" status "$four" | grep -q 'manager.*of Slurm: PENDING, JobHeldUser'; }
-ok 'why a run waits for Slurm' wait_for 10 waits
+must 'why a run waits for Slurm' within 10 waits
 "$POLLUX" cancel -f "$four" >/dev/null 2>&1
 
 # --- a controller that does not answer -------------------------------------------
@@ -95,7 +95,7 @@ ok 'why a run waits for Slurm' wait_for 10 waits
 # It saves its state: a controller that is killed gives the numbers of its last jobs again.
 slurm_kill TERM slurmctld
 silent() { [ -z "$(slurm_pid slurmctld)" ]; }
-ok 'the controller is stopped' wait_for 10 silent
+must 'the controller is stopped' within 10 silent
 "$POLLUX" schedule </dev/null >/dev/null 2>first.err
 like 'a pass says that the controller is down' "^pollux: Slurm's controller does not answer" \
 	"$(cat first.err)"
@@ -104,20 +104,20 @@ is '... the next does not' '75 ' "$rc $err"
 like '... but status does' "^No run starts or stops since .*: Slurm's controller does not answer" \
 	"$("$POLLUX" status)"
 slurm_ctld
-ok 'it is back' wait_for 10 slurm_answers
+must 'it is back' within 10 slurm_answers
 answers() { "$POLLUX" schedule -v </dev/null 2>/dev/null | grep 'answers again, after'; }
-ok '... which is said' wait_for 20 answers
-ok '... and the run went on' until_store "SELECT 1 FROM runs WHERE job_id = $eight
+must '... which is said' within 20 answers
+must '... and the run went on' until_store "SELECT 1 FROM runs WHERE job_id = $eight
 	AND number = 1 AND state = 'running'"
 is '... in one job of Slurm' 1 "$(squeue -h -t RUNNING -o %i | wc -l)"
 
 # --- the cost of a restart ---------------------------------------------------------
 
 "$POLLUX" cancel -f "$eight" >/dev/null 2>&1
-ok 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $eight AND state = 'cancelled'"
+must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $eight AND state = 'cancelled'"
 queued=$(submit -r 4 --slurm-args "--begin=now+4" -- sh -c '"$POLLUX" report STEP=1 SAMPLES=8
 	sleep 1; "$POLLUX" report STEP=2 SAMPLES=16; exit 0')
-ok 'a run that waited in the queue of Slurm' until_store "SELECT 1 FROM jobs WHERE id = $queued
+must 'a run that waited in the queue of Slurm' until_store "SELECT 1 FROM jobs WHERE id = $queued
 	AND state = 'done'"
 is 'the wait is no part of its start' 1 "$(store "SELECT launch_time_s - assigned_time_s > 3
 	AND first_step_s < launch_time_s - assigned_time_s FROM runs WHERE job_id = $queued")"

@@ -67,22 +67,30 @@ static void open_own(void)
 	store_journal_to(open(journal, O_WRONLY | O_CREAT | O_APPEND, 0600));
 }
 
-/* Takes at most `most` bytes of what is left of the journal. Returns the bytes taken; -1. */
-static int take(size_t most)
+/* Takes at most `most` bytes of the journal at a place. Returns the bytes taken; -1. */
+static int take_at(int64_t place, size_t most)
 {
 	char bytes[65536];
 	int fd = open(journal, O_RDONLY), rc;
-	int64_t place = 0;
 	size_t taken = 0;
 	ssize_t n;
 
 	store_journal_pause(true);
-	store_journal_place(&store, run.id, &place, &err);
 	n = pread(fd, bytes, most < sizeof(bytes) ? most : sizeof(bytes), place);
 	close(fd);
-	rc = store_journal_take(&store, run.id, bytes, n > 0 ? (size_t)n : 0, &taken, &err);
+	rc = store_journal_take(&store, run.id, &(struct journal_part){ place, bytes,
+				n > 0 ? (size_t)n : 0 }, &taken, &err);
 	store_journal_pause(false);
 	return rc ? -1 : (int)taken;
+}
+
+/* ... of what is left. */
+static int take(size_t most)
+{
+	int64_t place = 0;
+
+	store_journal_place(&store, run.id, &place, &err);
+	return take_at(place, most);
 }
 
 static void test_claim(void)
@@ -100,6 +108,7 @@ static void test_claim(void)
 	       "... but for the handle");
 	is_int(ask(&store, "SELECT runs FROM jobs"), 1, "... which counts a start");
 	is_int(take(65536), 0, "and only once");
+	is_int(take_at(0, 65536), 0, "nor again by a pass that had asked for the place before");
 	is_int(ask(&store, "SELECT runs FROM jobs"), 1, "... so that the start counts once");
 }
 

@@ -11,18 +11,28 @@
 #include "pollux/remove_tree.h"
 #include "slurm.h"
 
-/* Programs of a node that is cut off may still live until their lease is over. */
+/* For the lease of a run whose file launch cannot be read: a pass was killed before that was
+ * written, or while the directory was being removed. */
+#define UNKNOWN_LEASE_S 86400.0
+
+/* Programs of a node that is cut off may still live until their lease is over. The time of the
+ * directory is read before the probe is made there, which changes that time. */
 static bool is_quiet(const char *dir)
 {
 	struct text launch = TEXT_INIT;
-	double lease_s, touched = slurm_file_time_s(dir, "lease");
-	bool is = slurm_read(dir, "launch", 0, &launch);
+	double touched = slurm_file_time_s(dir, "lease"), made = slurm_file_time_s(dir, ".");
+	double lease_s = NAN;
 
-	lease_s = slurm_number(launch.data, "lease_s", INFINITY);
+	if (slurm_read(dir, "launch", 0, &launch))
+		lease_s = slurm_number(launch.data, "lease_s", NAN);
 	text_release(&launch);
 	if (isnan(touched))
 		touched = slurm_file_time_s(dir, "launch");
-	return is && slurm_touch(dir, "probe") - touched > lease_s + slurm_margin_s(lease_s);
+	if (isnan(lease_s)) {
+		lease_s = UNKNOWN_LEASE_S;
+		touched = fmax(touched, made);
+	}
+	return slurm_touch(dir, "probe") - touched > lease_s + slurm_margin_s(lease_s);
 }
 
 static bool is_among(const struct run_list *runs, int64_t id)

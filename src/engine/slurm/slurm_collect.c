@@ -42,12 +42,15 @@ static int take_journal(const struct engine_context *at, const struct run *run, 
 			struct err *err)
 {
 	struct text bytes = TEXT_INIT;
-	int64_t place;
+	struct journal_part part;
 	size_t taken;
-	int rc = store_journal_place(at->store, run->id, &place, err);
+	int rc = store_journal_place(at->store, run->id, &part.place, err);
 
-	if (rc == 0 && slurm_read(dir, "journal", place, &bytes))
-		rc = store_journal_take(at->store, run->id, bytes.data, bytes.length, &taken, err);
+	if (rc == 0 && slurm_read(dir, "journal", part.place, &bytes)) {
+		part.bytes = bytes.data;
+		part.n = bytes.length;
+		rc = store_journal_take(at->store, run->id, &part, &taken, err);
+	}
 	text_release(&bytes);
 	return rc;
 }
@@ -200,6 +203,25 @@ bool slurm_has_ended(const struct engine_context *at, const struct run *run)
 	       state == RUN_ENDED;
 }
 
+/* The active runs; none where Slurm can have none of them, so that other engines pay nothing. */
+static int read_runs(const struct engine_context *at, struct run_list *runs, struct err *err)
+{
+	bool some = engine_for_new_runs() == &engine_slurm;
+
+	*runs = (struct run_list){ 0 };
+	if (!some && store_runs_any_of(at->store, engine_slurm.name, &some, err))
+		return -1;
+	return some ? store_runs_active(at->store, runs, err) : 0;
+}
+
+static bool has_any(const struct run_list *runs)
+{
+	for (int i = 0; i < runs->count; i++)
+		if (engine_of(&runs->items[i]) == &engine_slurm)
+			return true;
+	return false;
+}
+
 /* The queue is asked first: what a job wrote that Slurm has not any more is then in the journal.
  * Runs are looked at again as long as some journal could be taken further: the end of one run may
  * be what another waits for. One run whose journal is damaged keeps no other back. */
@@ -209,8 +231,10 @@ int slurm_collect(const struct engine_context *at, struct strings *lines, struct
 
 	slurm_forget();
 	slurm_begin_launches();
-	if (store_runs_active(at->store, &runs, err))
+	if (read_runs(at, &runs, err))
 		return -1;
+	if (has_any(&runs))
+		slurm_queue();
 	for (int round = 0; round < 2; round++)
 		for (int i = 0; i < runs.count; i++) {
 			const struct run *run = &runs.items[i];
@@ -218,8 +242,6 @@ int slurm_collect(const struct engine_context *at, struct strings *lines, struct
 
 			if (engine_of(run) != &engine_slurm)
 				continue;
-			if (round == 0 && i == 0)
-				slurm_queue();
 			if (collect_run(at, run, &why) && round == 1)
 				strings_addf(lines, "job %lld: %s", (long long)run->job_id,
 					     why.text);

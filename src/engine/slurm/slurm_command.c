@@ -136,6 +136,33 @@ static bool ends_in_time(pid_t pid, double until_s, int *status)
 	return found != 0;
 }
 
+/* A process that waits for a dead disk or network does not die of SIGKILL either. The pass goes on
+ * without its end, and takes that at a later command. */
+#define KILLED_WAIT_S 1.0
+static pid_t undead[16];
+static size_t n_undead;
+
+static void take_undead(void)
+{
+	size_t left = 0;
+	int status;
+
+	for (size_t i = 0; i < n_undead; i++)
+		if (waitpid(undead[i], &status, WNOHANG) == 0)
+			undead[left++] = undead[i];
+	n_undead = left;
+}
+
+static void kill_now(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
+	    n_undead < sizeof(undead) / sizeof(undead[0]))
+		undead[n_undead++] = pid;
+}
+
 static int finish(const char *name, pid_t pid, double until_s, double limit_s, struct text *said,
 		  struct err *err)
 {
@@ -143,9 +170,7 @@ static int finish(const char *name, pid_t pid, double until_s, double limit_s, s
 	bool in_time = ends_in_time(pid, until_s, &status);
 
 	if (!in_time) {
-		kill(pid, SIGKILL);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
+		kill_now(pid);
 		return err_set(err, EX_TEMPFAIL, SLURM_SILENT ": %s took more than %g s", name,
 			       limit_s);
 	}
@@ -160,6 +185,7 @@ int slurm_command(const struct strings *argv, double limit_s, struct text *out, 
 	int answer[2], complaint[2], rc;
 	pid_t pid;
 
+	take_undead();
 	if (pipe2(answer, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	if (pipe2(complaint, O_CLOEXEC)) {

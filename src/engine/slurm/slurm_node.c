@@ -246,14 +246,25 @@ static const struct supervisor_remote remote = {
 
 /* --- begin and end --- */
 
-/* What is told last must arrive: how the run ended. */
+/* What is told last must arrive: how the run ended. Where the journal cannot be written, the nodes
+ * are kept so long, less if the run was to stop. What then is missing a pass ends as lost. */
+#define FINISH_S 600.0
+#define FINISH_STOPPED_S 60.0
+
 static void finish_journal(void)
 {
 	const struct timespec pause = { .tv_sec = 1 };
+	double begin_s = clock_boot_s(), tried_s = 0;
 	struct err err;
 
 	while (store_journal_flush(true, &err)) {
-		fprintf(stderr, "%s\n", err.text);
+		if (tried_s == 0)
+			fprintf(stderr, "%s\n", err.text);
+		tried_s = clock_boot_s() - begin_s;
+		if (tried_s > (slurm_has(node.dir, "stop") ? FINISH_STOPPED_S : FINISH_S)) {
+			fprintf(stderr, "how the run ended is not told: %s\n", err.text);
+			return;
+		}
 		slurm_touch(node.dir, "lease");
 		nanosleep(&pause, NULL);
 	}

@@ -227,7 +227,7 @@ static int block_signals(void)
 
 /* A job of Slurm may come to its node late: when its run has been ended, nothing begins. What has
  * passed of the lease by then is taken off the program's time. */
-static bool may_begin(const struct wrapper *w)
+static bool may_begin(struct wrapper *w)
 {
 	int64_t now_ns = clock_boot_ns();
 	char name[24], text[24];
@@ -240,7 +240,10 @@ static bool may_begin(const struct wrapper *w)
 		fprintf(stderr, "%s\n", err.text);
 	watch.lease_time_s = slurm_file_time_s(w->dir, "lease");
 	age_s = slurm_file_time_s(w->dir, name) - watch.lease_time_s;
-	if (slurm_has(w->dir, "over") || !(age_s < w->lease_s))
+	if (slurm_has(w->dir, "over"))
+		return false;
+	w->fenced = !(age_s < w->lease_s);
+	if (w->fenced)
 		return false;
 	watch.seen_ns = now_ns - (int64_t)(fmax(age_s, 0) * 1e9);
 	return true;
@@ -295,27 +298,40 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 	if (w->leader < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	if (pthread_create(&thread, NULL, watch_files, NULL)) {
-		signal_all(SIGKILL);
+		while (reap(w)) {
+			kill_again(w, clock_boot_s());
+			poll(NULL, 0, (int)(LOOK_S * 1e3));
+		}
 		return err_set(err, EX_OSERR, "cannot start a thread");
 	}
 	return 0;
+}
+
+static int read_launch_and_begin(struct wrapper *w, char *const *argv, struct err *err)
+{
+	struct text launch = TEXT_INIT;
+
+	if (!slurm_read(w->dir, "launch", 0, &launch))
+		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", w->dir);
+	w->lease_s = slurm_number(launch.data, "lease_s", 60);
+	text_release(&launch);
+	if (!may_begin(w))
+		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
+	return begin(w, argv, err);
 }
 
 int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 {
 	const char *number = getenv("SLURM_NODEID");
 	struct wrapper w = { .dir = dir, .status = 256 };
-	struct text launch = TEXT_INIT;
 
-	if (!slurm_read(dir, "launch", 0, &launch))
-		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", dir);
 	w.number = number ? (int)strtol(number, NULL, 10) : 0;
-	w.lease_s = slurm_number(launch.data, "lease_s", 60);
-	text_release(&launch);
-	if (!may_begin(&w))
-		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
-	if (begin(&w, argv, err))
+	if (read_launch_and_begin(&w, argv, err)) {
+		/* nothing of the program is left here, and nothing will begin */
+		w.status = W_EXITCODE(err->exit_status, 0);
+		tell_end(&w);
 		return -1;
+	}
 	look_after(&w);
 	tell_end(&w);
 	return end_alike(&w);
