@@ -6,6 +6,9 @@
 #include "pollux/replay.h"
 
 #define STUCK_S (28 * 86400.0)		/* this long without a running job is an error */
+/* The least age of a job in a pass: live, some time goes by between the submission and its pass.
+ * Under the policy pollux a job of no age at all gets no devices. */
+#define LEAST_AGE_S 0.1
 
 struct state {
 	const struct replay_job *job;
@@ -66,7 +69,8 @@ static struct sched_job tell(const struct replay_run *r, const struct state *s)
 		.id = job->id, .min_replicas = job->min_replicas, .max_replicas = most,
 		.weight = job->weight, .preemptible = job->preemptible, .replicas = s->replicas,
 		.attained_service_device_s = s->attained_device_s, .launched_s = s->launched_s,
-		.demoted_s = s->demoted_s, .submitted_s = job->submit_s,
+		.demoted_s = s->demoted_s,
+		.submitted_s = fmin(job->submit_s, r->now_s - LEAST_AGE_S),
 		.waiting_since_s = s->waiting_since_s,
 		.restarts = s->restarts > 0 ? s->restarts : 0, .restart_s = job->restart_s,
 		.goodput = job->phases[s->phase].best,

@@ -123,8 +123,10 @@ like 'the interval is as wanted' '^fifo 2 5 123.8 ' "$(figures)"
 # next pass.
 store "UPDATE jobs SET submit_time_s = submit_time_s + 20, end_time_s = end_time_s + 20"
 POLLUX_SUBMIT_PASS=yes
-run simulate -p fifo --json
+run simulate -p fifo -p pollux --json
 is 'a pass comes with each submission' '123.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
+ok 'under pollux, too: a job of no age gets devices in that pass' \
+	[ "$(figures | sed -n 4p | cut -d' ' -f4 | cut -d. -f1)" -lt 150 ]
 POLLUX_SUBMIT_PASS=no
 run simulate -p fifo --json
 is 'without, passes are on the minute, and where a job ends' '163.8' \
