@@ -46,10 +46,10 @@ struct journal_part {
 	size_t n;
 };
 
-/* Takes the whole records at the beginning of the part. *taken: the bytes that were taken. A record is taken only while the store's place is the
- * record's own: another process may have taken the record since the place was asked for.
- * EX_DATAERR: the journal is damaged at the place reached. A record that the store cannot take now
- * is left: *taken is less. */
+/* Takes the whole records at the beginning of the part. *taken: the bytes that were taken. A record
+ * is taken only while the store's place is the record's own: another process may have taken the
+ * record since the place was asked for. EX_DATAERR: the journal is damaged at the place reached. A
+ * record that the store cannot take now is left: *taken is less. */
 int store_journal_take(struct store *s, int64_t run_id, const struct journal_part *part,
 		       size_t *taken, struct err *err);
 /* The place in the run's journal up to which the store has taken the records. */
