@@ -4,7 +4,7 @@
 #	KIT/run.sh		starts tests/gpu-kit/run.sh
 #	KIT/build/		the programs and test libraries that were built in BUILD
 #	KIT/build/lib/		their shared libraries; not glibc's, the driver's or CUDA's
-#	KIT/data/fashion-mnist	all test images and the first quarter of the training images
+#	KIT/data/fashion-mnist	all test images and the first sixth of the training images
 #	KIT/...			the sources and tests, as git has them here
 #
 # The programs find their libraries by a run path of $ORIGIN/lib, which also holds for the needs of
@@ -15,7 +15,7 @@ kit=$1 build=$(cd "$2" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 : "${FASHION_MNIST:=/usr/share/datasets/fashion-mnist}"
 limit_mib=60
-train_images=15000
+train_images=10000
 
 rm -rf "$kit"
 mkdir -p "$kit/build/lib" "$kit/data/fashion-mnist"

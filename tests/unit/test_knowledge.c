@@ -14,7 +14,8 @@ static struct knowledge known(void)
 		.modelled = true, .restart_s = 3, .typical_samples = UNKNOWN,
 		.model = {
 			.max_replicas = 1, .max_local_batch_size = 64,
-			.fit.params = { 0.01, 0.0001, 1e-8, 1e-8, 1e-8, 1e-8, 1 },
+			.fit.params = { 0.01, 0.0001, 1e-8, 1e-8, 1e-8, 1e-8, 1,
+					{ 0 } },
 		},
 	};
 }

@@ -78,6 +78,7 @@ static void let_go(struct profile *p)
 		close(p->lock);
 	job_release(p->job);
 	free(p->devices);
+	free(p->tiers);
 }
 
 static void test_reserve(void)
