@@ -45,9 +45,9 @@ static void one_case(const struct published_line *line, struct published *all,
 		     struct case_errors *errors)
 {
 	const char *pair = line->word;
-	struct throughput_params p;
+	struct throughput_params p = { .ln_tier = { 0 } };
 
-	memcpy(&p, line->number, sizeof(p));
+	memcpy(&p, line->number, N_THROUGHPUT_PARAMS * sizeof(double));
 	if (errors->n == 0)
 		published_read(published_applications[line->application], all);
 

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -52,7 +53,10 @@ static void take(const char *bytes, size_t n, double time_s, void *arg)
 	size_t length = strlen(said);
 
 	(void)arg;
-	snprintf(said + length, sizeof(said) - length, "%.*s;", (int)n, bytes);
+	if (n > sizeof(said) - length - 2)
+		n = sizeof(said) - length - 2;
+	memcpy(said + length, bytes, n);
+	memcpy(said + length + n, ";", 2);
 	if (n_times < 8)
 		times[n_times++] = time_s;
 }
@@ -171,7 +175,7 @@ static void test_places(void)
 	   "nor a report that is too long");
 	for (int i = 0; i < 3 * KEPT_FILE_MAX_BYTES / KEPT_REPORT_MAX_BYTES; i++)
 		kept_file_append(socket_path, 1, said, KEPT_REPORT_MAX_BYTES);
-	ok(stat(kept_path, &st) == 0 && st.st_size < 2 * KEPT_FILE_MAX_BYTES,
+	ok(stat(kept_path, &st) == 0 && st.st_size < 2 * (off_t)KEPT_FILE_MAX_BYTES,
 	   "the file does not grow for ever");
 	unlink(kept_path);
 }

@@ -61,7 +61,7 @@ static struct goodput_model random_model(double initial_most, double growth)
 	struct goodput_model model = {
 		.params = { parameter(1e-4, 1), parameter(1e-7, 1e-1), parameter(1e-4, 1),
 			    parameter(1e-5, 1e-1), parameter(1e-4, 1), parameter(1e-5, 1e-1),
-			    1 + 9 * uniform() * uniform() },
+			    1 + 9 * uniform() * uniform(), { 0 } },
 		.noise_scale = noise(), .initial_batch_size = whole(1, initial_most),
 		.accumulates = uniform() < 0.8, .noise_is_measured = uniform() < 0.3,
 	};

@@ -248,7 +248,7 @@ static void test_odd_moments(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double most = 0;
-		char name[80];
+		char name[400];
 
 		for (int stop = 0; stop < 3; stop++)
 			most = fmax(most, worst_of_runs(cases[i].n, cases[i].n_devices,

@@ -71,12 +71,14 @@ static void test_jobs(void)
 
 static void check_list(const char *list, const char *want)
 {
-	char name[DEVICE_NODE_SIZE], all[400] = "";
+	struct text all = TEXT_INIT;
+	char name[DEVICE_NODE_SIZE];
 	size_t state = 0;
 
-	while (strlen(all) < 300 && slurm_next_node(list, &state, name, sizeof(name)))
-		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s ", name);
-	is_str(all, want, list);
+	while (all.length < 300 && slurm_next_node(list, &state, name, sizeof(name)))
+		text_addf(&all, "%s ", name);
+	is_str(all.data, want, list);
+	text_release(&all);
 }
 
 static void test_lists(void)

@@ -17,9 +17,17 @@ static bool is_name(const char *s, size_t n)
 	return n > 0;
 }
 
+/* Copies at most n bytes of a text, and no more than there is room for. */
+static void copy_bytes(char *to, size_t size, const char *from, size_t n)
+{
+	n = strnlen(from, n < size ? n : size - 1);
+	memcpy(to, from, n);
+	to[n] = '\0';
+}
+
 static void copy(char *to, size_t size, const char *from, size_t n)
 {
-	snprintf(to, size, "%.*s", (int)(n < size ? n : size), from);
+	copy_bytes(to, size, from, n);
 	for (char *c = to; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
@@ -255,6 +263,7 @@ static bool next_of_range(const char *entry, const char *open, size_t k, char *n
 {
 	const char *close = strchr(open, ']');
 	int64_t value;
+	size_t used;
 	int width;
 
 	if (!close || (close[1] && close[1] != ','))
@@ -262,7 +271,9 @@ static bool next_of_range(const char *entry, const char *open, size_t k, char *n
 	*length = (size_t)(close + 1 - entry);
 	if (!name_in_brackets(open + 1, close, k, &width, &value))
 		return false;
-	snprintf(name, size, "%.*s%0*lld", (int)(open - entry), entry, width, (long long)value);
+	copy_bytes(name, size, entry, (size_t)(open - entry));
+	used = strlen(name);
+	snprintf(name + used, size - used, "%0*lld", width < 20 ? width : 20, (long long)value);
 	return is_name(entry, (size_t)(open - entry)) || open == entry;
 }
 
@@ -282,7 +293,7 @@ bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
 				k = 0;
 				continue;
 			}
-			snprintf(name, size, "%.*s", (int)length, entry);
+			copy_bytes(name, size, entry, length);
 			*state = at << STATE_SHIFT | 1;
 			return is_name(entry, length);
 		}
