@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
@@ -91,7 +92,7 @@ static void tell_wanted(const char *dir, const struct run *run)
 		  run->wanted_learning_rate_scale);
 	slurm_read(dir, "wanted", 0, &there);
 	if (strcmp(there.data, t.data) != 0 && slurm_write(dir, "wanted", t.data, t.length, &err))
-		fprintf(stderr, "%s\n", err.text);
+		dprintf(STDERR_FILENO, "%s\n", err.text);
 	text_release(&there);
 	text_release(&t);
 }
@@ -104,7 +105,7 @@ static void tell(const struct run *run, const struct slurm_handle *h)
 
 	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir) &&
 	    tell_to_stop(dir, run->stop_reason, &err)) {
-		fprintf(stderr, "%s: Slurm is asked to signal the run\n", err.text);
+		dprintf(STDERR_FILENO, "%s: Slurm is asked to signal the run\n", err.text);
 		slurm_cancel(h->job, "TERM");
 	}
 	if (run->wanted_version > 0 && run->wanted_version != run->config_version)

@@ -161,7 +161,7 @@ static int make_directories(const struct launch *l, struct err *err)
 static void link_part(const struct launch *l, const char *there, const char *here)
 {
 	if (strcmp(l->base, l->at->paths->dir) != 0 && symlink(there, here) && errno != EEXIST)
-		fprintf(stderr, "cannot make '%s': %s\n", here, strerror(errno));
+		dprintf(STDERR_FILENO, "cannot make '%s': %s\n", here, strerror(errno));
 }
 
 static void link_files(const struct launch *l)

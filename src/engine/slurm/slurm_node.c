@@ -259,10 +259,10 @@ static void finish_journal(void)
 
 	while (store_journal_flush(true, &err)) {
 		if (tried_s == 0)
-			fprintf(stderr, "%s\n", err.text);
+			dprintf(STDERR_FILENO, "%s\n", err.text);
 		tried_s = clock_boot_s() - begin_s;
 		if (tried_s > (slurm_has(node.dir, "stop") ? FINISH_STOPPED_S : FINISH_S)) {
-			fprintf(stderr, "how the run ended is not told: %s\n", err.text);
+			dprintf(STDERR_FILENO, "how the run ended is not told: %s\n", err.text);
 			return;
 		}
 		slurm_touch(node.dir, "lease");
@@ -339,7 +339,7 @@ int slurm_supervise(const char *dir, struct err *err)
 	if (claim(&ours, err))
 		return -1;
 	if (!ours) {
-		fprintf(stderr, "another job of Slurm has this run\n");
+		dprintf(STDERR_FILENO, "another job of Slurm has this run\n");
 		return 0;
 	}
 	slurm_touch(dir, "lease");

@@ -134,7 +134,7 @@ static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
 		strings_add(&all, *a);
 	node_command(&all, environ, w->number, &own, &env);
 	execve(argv[0], own.items, env.items);
-	fprintf(stderr, "cannot execute '%s': %s\n", argv[0], strerror(errno));
+	dprintf(STDERR_FILENO, "cannot execute '%s': %s\n", argv[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -237,7 +237,7 @@ static bool may_begin(struct wrapper *w)
 	snprintf(name, sizeof(name), "node.%d", w->number);
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	if (slurm_write(w->dir, name, text, strlen(text), &err))
-		fprintf(stderr, "%s\n", err.text);
+		dprintf(STDERR_FILENO, "%s\n", err.text);
 	watch.lease_time_s = slurm_file_time_s(w->dir, "lease");
 	age_s = slurm_file_time_s(w->dir, name) - watch.lease_time_s;
 	if (slurm_has(w->dir, "over"))
@@ -262,7 +262,7 @@ static void tell_end(const struct wrapper *w)
 	else
 		snprintf(text, sizeof(text), "exit %d\n", WEXITSTATUS(w->status));
 	if (slurm_write(w->dir, name, text, strlen(text), &err))
-		fprintf(stderr, "%s\n", err.text);
+		dprintf(STDERR_FILENO, "%s\n", err.text);
 }
 
 /* Ends as the program did, so that the supervisor sees how that was. */
