@@ -133,7 +133,8 @@ int64_t memory_model_most(const struct memory_model *m, int workers)
 {
 	double none, x[N], most;
 
-	if (!m->known || !(m->limit_bytes > 0) || !(m->sample_bytes > 0))
+	/* Where nobody works, nothing needs memory. */
+	if (!m->known || !(m->limit_bytes > 0) || !(m->sample_bytes > 0) || workers < 1)
 		return INT64_MAX;
 	factors(m->shared, workers, 1, x);
 	none = memory_model_bytes(m, workers, 0);

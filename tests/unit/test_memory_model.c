@@ -27,6 +27,7 @@ static void test_device(void)
 	m.limit_bytes = 24.01 * GIB;
 	is_int(memory_model_most(&m, 1), 80, "the most on one device");
 	is_int(memory_model_most(&m, 4), 152, "and on four");
+	ok(memory_model_most(&m, 0) == INT64_MAX, "where nobody works, nothing is refused");
 	m.limit_bytes = 13 * GIB;
 	is_int(memory_model_most(&m, 1), 0, "or none at all");
 }
