@@ -169,10 +169,10 @@ run() { # run COMMAND...: sets $rc, $out and $err
 }
 
 # Repeats a command until it succeeds. When the time is over it fails, and shows the last try step
-# by step.
+# by step. The tries become rarer, or on a busy machine they would keep it busy.
 wait_for() { # wait_for SECONDS COMMAND...
 	limit=$(($(date +%s) + $1 * TIME_SCALE))
-	seconds=$1
+	seconds=$1 tries=0
 	shift
 	until "$@" >/dev/null 2>&1; do
 		if [ "$(date +%s)" -gt "$limit" ]; then
@@ -180,7 +180,12 @@ wait_for() { # wait_for SECONDS COMMAND...
 			(set -x; "$@") 2>&1 | tail -n 20 >&2
 			return 1
 		fi
-		sleep 0.05
+		tries=$((tries + 1))
+		case $tries in
+		[1-4]) sleep 0.05 ;;
+		[5-9]) sleep 0.1 ;;
+		*) sleep 0.2 ;;
+		esac
 	done
 }
 

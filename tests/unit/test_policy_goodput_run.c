@@ -327,7 +327,7 @@ static void test_at_random(void)
 	    slices_broken = 0;
 	double worst = 0;
 
-	for (uint64_t seed = 1; seed <= 700; seed++) {
+	for (uint64_t seed = 1; seed <= RANDOM_CASES(700); seed++) {
 		struct run s;
 
 		run_init(&s, seed);
@@ -355,10 +355,10 @@ static void test_at_random(void)
 	       launches, waits, gathered, worst, fixed_mixes);
 	printf("# told that they start as a slice ends: %d did, %d did not\n", slices_kept,
 	       slices_broken);
-	ok(slices_kept > 100 && slices_broken < slices_kept / 5,
+	ok(slices_kept > RANDOM_CASES(100) && slices_broken < slices_kept / 5,
 	   "who is told that it starts as a slice ends does, but for what is learnt until then");
-	ok(launches > 10000 && waits > 10000 && gathered > 100 &&
-	   worst > 0.5, "the mixes did something");
+	ok(launches > RANDOM_CASES(10000) && waits > RANDOM_CASES(10000) &&
+	   gathered > RANDOM_CASES(100) && worst > 0.5, "the mixes did something");
 }
 
 /* --- steady mixes, worked by hand --- */
