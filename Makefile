@@ -101,11 +101,14 @@ EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
-# What fuzzers reach lies below these layers.
-FUZZED  := $(filter-out $(addprefix $(BUILD)/,$(addsuffix /%,cli view doctor measure pass \
-	profile)),$(OBJ))
+# What fuzzers reach; the linker takes what it needs of it.
+FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% model/% store/% sim/% engine/template.o \
+	engine/report_message.o engine/local/recorder% engine/slurm/slurm_parse.o sched/halving.o \
+	device/freeze.o),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
+lately  = $(if $(LATELY),$(shell tools/lately.sh $(1)),$(1))
+ANALYZED := $(if $(ANALYZE),$(call lately,$(SRC)))
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
 SHELL_FILES = tests/fault/month $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
 	$(shell grep -lsE '^\#! */.*sh$$' examples/* benchmarks/*)
@@ -172,6 +175,7 @@ slowest: ## the ten slowest tests of the last check and of the last sanitize, wi
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	@$(TEST_ENV) examples/demo.sh
 
+# LATELY=1, as in CI: the analysers look at what changed lately, and at a quarter of the rest.
 lint: ## warnings as errors, static analysis, manuals, layers, purity
 	@$(MAKE) -Otarget lint-gcc lint-tidy lint-cppcheck lint-shell lint-man lint-layers
 
@@ -184,11 +188,14 @@ lint-gcc:
 lint-quick: | need
 	+@$(GCC_MAKE) quick
 
+lint-kit: | need
+	+@$(GCC_MAKE) gpu-kit-check
+
 LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc \
 	-I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
 
 # clang's own warnings are among what clang-tidy reports (.clang-tidy).
-lint-tidy: $(EVERY_C:%=$(BUILD)/tidy/%.ok)
+lint-tidy: $(patsubst %,$(BUILD)/tidy/%.ok,$(call lately,$(EVERY_C)))
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy $(BUILD)/unit/names.h | need
 	@mkdir -p $(@D)
 	@clang-tidy --quiet $< -- $(LINT_CFLAGS) 2>$@.err || { cat $@.err >&2; exit 1; }
@@ -203,7 +210,7 @@ lint-cppcheck: | need
 		$(wildcard src examples benchmarks)
 
 lint-shell: | need
-	shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
+	shellcheck -x -P SCRIPTDIR $(call lately,$(SHELL_FILES))
 
 lint-man: | need
 	$(if $(MAN),mandoc -Tlint -W warning $(MAN))
@@ -222,7 +229,7 @@ REPORTS = $(abspath $(BUILD))/san/reports
 SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:handle_sigill=1:log_path=$(REPORTS)/asan
-SAN_CFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
+SAN_CFLAGS = -Og -g1 -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
 # The suite starts more than 10,000 sanitized commands, so that their start counts: nothing to
 # relocate, and the runtimes within. Undefined behaviour is an illegal instruction, which the address
 # sanitizer reports with its line: the words of the checks would be 5 MB in each process, and half of
@@ -341,7 +348,8 @@ $(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
 # The client library may end up in a shared object, such as a language's module.
 $(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) $(if $(filter client/%,$*),-fPIC) \
+	$(call say,CC)$(COMPILE) $(if $(filter $<,$(ANALYZED)),$(ANALYZE)) $(PKG_CFLAGS) \
+		$(if $(filter client/%,$*),-fPIC) \
 		-MMD -MP -c -o $@ $<
 
 # A test that replaces a function says so in its source, on a line by itself:
@@ -417,8 +425,12 @@ $(FUZZ:=.o): $(BUILD)/fuzz/%.o: tests/fuzz/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Isrc $(PKG_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ): %: %.o $(FUZZED) $(BUILD)/files.stamp
-	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(FUZZED) $(LDLIBS)
+$(FUZZ): %: %.o $(BUILD)/libfuzzed.a $(BUILD)/files.stamp
+	$(call say,LD)$(LINK) -fsanitize=fuzzer -o $@ $< $(BUILD)/libfuzzed.a $(LDLIBS)
+
+$(BUILD)/libfuzzed.a: $(FUZZED) $(BUILD)/files.stamp
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $(FUZZED)
 
 include tests/gpu-kit/kit.mk
 include tools/package/package.mk
@@ -427,7 +439,7 @@ include tools/package/package.mk
 
 FORCE:
 .PHONY: all examples programs check check-frameworks quick month soak slowest demo \
-	lint lint-gcc lint-quick lint-tidy lint-cppcheck lint-shell \
+	lint lint-gcc lint-quick lint-kit lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:
