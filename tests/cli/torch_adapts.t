@@ -58,8 +58,9 @@ lost=$(asked 'CAST(lost_samples AS INTEGER)')
 # The helper reports every tenth of a second: what came after the last report is not known.
 knows() { [ "$lost" -gt 0 ] && [ "$lost" -le "$twice" ] && [ $((twice - lost)) -le 1500 ]; }
 ok "of the $twice samples done twice pollux knows $lost" knows
-is 'its second run began at the checkpoint' 20000.0 \
-	"$(store "SELECT first_samples FROM runs WHERE job_id = $id AND number = 2")"
+# On a busy machine the kill may come after the second one.
+is 'its second run began at a checkpoint' 1 "$(store "SELECT first_samples >= 20000
+	AND first_samples % 20000 = 0 FROM runs WHERE job_id = $id AND number = 2")"
 
 # --- a batch that does not fit ---
 rm samples.log
