@@ -39,8 +39,8 @@ struct pass_tiers {
 /* Finds out which tiers there are, once the kinds of the usable devices are known. */
 void tiers_find(const struct snapshot *s, struct decision *d);
 void tiers_free(struct pass_tiers *t, const struct decision *d);
-/* Tells the model the best tiers of devices of the kind. */
-void tiers_tell_model(const struct decision *d, int kind, struct job_model *m);
+/* Tells the model, which is of measurements on devices of the kind, their best tiers. */
+void tiers_tell_model(const struct decision *d, const char *kind, struct job_model *m);
 /* Once all candidates are weighed: a run on worse devices, or on more nodes than the fewest, is
  * worth what it makes of them. Jobs with
  * --tier get no more devices than can be joined so well. */
@@ -49,6 +49,9 @@ void tiers_weigh(const struct snapshot *s, struct decision *d);
 enum configuration_tier tiers_given(const struct snapshot *s, const struct decision *d, int j);
 /* What the candidate makes of r devices of a kind and tier; NaN: not known. */
 double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier);
+/* What the candidate makes of as many devices as its run has, in the plan of its run, if these are of
+ * the kind that it is to have and of the tier; NaN: not known. */
+double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier);
 /* Gives the candidate another goodput for r devices of the kind. False: it has none, or this. */
 bool tiers_set_value(struct decision *d, int j, int kind, int r, double value);
 /* True if no devices here are joined as well as --tier demands; the job is then passed over. */

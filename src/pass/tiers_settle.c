@@ -258,7 +258,8 @@ static bool may_move(const struct snapshot *s, const struct decision *d, int j)
 	const struct sched_job *job = &d->sched_jobs[j];
 
 	return stays(s, d, j) && d->choices[j].replicas > 1 && c->run->state == RUN_RUNNING &&
-	       c->relaunchable && !c->suspends && job->preemptible && !c->plans &&
+	       c->relaunchable && !c->suspends && job->preemptible &&
+	       !(c->plans && d->choices[j].reconfigure) &&
 	       s->now_boot_s - job->launched_s >= fmax(SETTLE_RELAUNCHES * job->restart_s,
 						       SETTLE_SLICES * s->config->slice_s);
 }
@@ -266,17 +267,16 @@ static bool may_move(const struct snapshot *s, const struct decision *d, int j)
 static void move_one(const struct snapshot *s, struct decision *d, int j)
 {
 	const struct sched_job *job = &d->sched_jobs[j];
-	int r = d->choices[j].replicas, kind = d->choices[j].kind;
+	int r = d->choices[j].replicas;
 	enum configuration_tier now = tiers_given(s, d, j);
 	bool *set = xcalloc((size_t)s->devices.count, sizeof(*set));
-	double *free_s = free_times(s, d, j), here = tiers_value(d, j, kind, r, now);
+	double *free_s = free_times(s, d, j), here = tiers_value_in_run(d, j, now);
 
 	for (int i = 0; i < s->devices.count; i++)
 		if (!(free_s[i] <= s->now_boot_s))
 			free_s[i] = HUGE_VAL;
 	for (int t = 0; t < (int)now - TIER_FAST; t++) {
-		double there = tiers_value(d, j, kind, r,
-					   (enum configuration_tier)(TIER_FAST + t));
+		double there = tiers_value_in_run(d, j, (enum configuration_tier)(TIER_FAST + t));
 
 		if (tier_earliest_set(&d->tiers->links, free_s, r, t, set) > s->now_boot_s ||
 		    !tier_move_pays(here, there, job->remaining_samples, s->config->slice_s,

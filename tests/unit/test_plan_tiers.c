@@ -147,34 +147,127 @@ static void test_demands(const char *policy)
 	snapshot_free(&s);
 }
 
-/* A job with a plan runs across pairs, and could have no pair: its goodput is what it has there,
- * which no relaunch changes. */
-static void test_plan(void)
+/* --- jobs with plans --- */
+
+/* What is known of the workload is known under plan dp as well. With both, plan zero takes twice as long for
+ * a pass and has next to no synchronisation. */
+static void with_plans(struct snapshot *s, struct job *job, bool both)
 {
-	struct snapshot s = halves(7200);
+	const char *declared = both ? "dp=--dp\nzero=--zero" : "dp=--dp";
 	struct execution_plans plans;
-	struct decision *d;
+	struct workload *w;
 	struct err err;
-	struct job *job;
+
+	is_int(execution_plans_parse(declared, &plans, &err), 0, "plans are declared");
+	w = s->workloads.items = xreallocarray(s->workloads.items, 3, sizeof(*w));
+	for (int i = 0; i < plans.count; i++) {
+		w[1 + i] = w[0];
+		w[1 + i].name = execution_plan_workload("w", plans.items[i].name,
+							plans.items[i].hash);
+	}
+	if (both) {
+		struct throughput_params *zero = &w[2].k.model.fit.params;
+
+		zero->alpha_grad *= 2;
+		zero->beta_grad *= 2;
+		zero->alpha_sync_local = 1e-3;
+	}
+	s->workloads.count += plans.count;
+	job->declared.plans = xstrdup(declared);
+	job->declared.suspend = SUSPEND_NEVER;
+	execution_plans_release(&plans);
+}
+
+/* The job runs in plan dp on two devices that are no pair. */
+static void run_across(struct snapshot *s, struct job *job, int a, int b)
+{
 	struct run *run;
 
-	is_int(execution_plans_parse("dp=--dp", &plans, &err), 0, "a plan");
-	free(s.workloads.items[0].name);
-	s.workloads.items[0].name = execution_plan_workload("w", "dp", plans.items[0].hash);
-	job = add_job(&s, 2, 2, 1e7);
-	job->declared.plans = xstrdup("dp=--dp");
-	job->declared.suspend = SUSPEND_NEVER;
-	add_run(&s, job, 1, 2, TIER_FAR);
-	run = &s.runs.items[s.runs.count - 1];
-	run->devices[1] = s.devices.items[3];
+	add_run(s, job, a, 2, TIER_FAR);
+	run = &s->runs.items[s->runs.count - 1];
+	run->devices[1] = s->devices.items[b];
 	snprintf(run->configuration.plan, sizeof(run->configuration.plan), "dp");
+}
+
+/* A job with a plan runs across pairs, and could have no pair: its goodput is what it has there,
+ * which no relaunch changes. */
+static void test_plan_stays(void)
+{
+	struct snapshot s = halves(7200);
+	struct decision *d;
+	struct job *job;
+
+	job = add_job(&s, 2, 2, 1e7);
+	with_plans(&s, job, false);
+	run_across(&s, job, 1, 3);
 	d = pass_decide(&s);
 	is_int(d->choices[2].replicas, 2, "a job with a plan goes on across pairs");
 	ok(!d->choices[2].reconfigure, "without a relaunch that would change nothing");
 	ok(d->sizes[2].goodput <= d->sizes[2].goodput_now, "nor would another configuration");
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "on the devices that it has");
 	decision_free(d);
 	snapshot_free(&s);
-	execution_plans_release(&plans);
+}
+
+static void test_plan_waits(void)
+{
+	struct snapshot s = halves(60);
+	struct decision *d;
+
+	with_plans(&s, add_job(&s, 2, 2, 1e6), false);
+	d = pass_decide(&s);
+	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits,
+	   "a job with a plan waits for the pair");
+	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0, "as it is told");
+	decision_free(d);
+	snapshot_free(&s);
+	s = halves(3600);
+	with_plans(&s, add_job(&s, 2, 2, 1e6), false);
+	d = pass_decide(&s);
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "not for an hour");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+static void test_plan_moves(void)
+{
+	struct snapshot s = snapshot_new(-2);
+	struct decision *d;
+	struct job *job;
+
+	add_workload(&s, TIER_FAST);
+	job = add_job(&s, 2, 2, 1e7);
+	with_plans(&s, job, false);
+	run_across(&s, job, 1, 2);
+	d = pass_decide(&s);
+	ok(d->choices[0].replicas == 2 && d->owner[0] == d->owner[1] && d->owner[2] == d->owner[3],
+	   "a job with a plan moves to a pair that is free");
+	is_int(strncmp(d->choices[0].reason, "plan dp; moves to ", 18), 0, "as it is told");
+	is_int((int)d->sizes[0].configuration.tier, TIER_FAST, "where its run will know its tier");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* Across pairs, another plan is best than on a pair. */
+static void test_plan_by_tier(void)
+{
+	struct snapshot s = halves(7200);
+	struct decision *d;
+
+	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
+	d = pass_decide(&s);
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job starts across pairs");
+	is_str(d->sizes[2].configuration.plan, "zero", "in the plan that is best there");
+	ok(strstr(d->choices[2].reason, "plan zero (dp would be ") != NULL, "as it is told");
+	decision_free(d);
+	snapshot_free(&s);
+	s = snapshot_new(-2);
+	add_workload(&s, TIER_FAST);
+	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
+	d = pass_decide(&s);
+	is_str(d->sizes[0].configuration.plan, "dp", "on a pair in another one");
+	decision_free(d);
+	snapshot_free(&s);
 }
 
 int main(void)
@@ -185,6 +278,9 @@ int main(void)
 	test_grows();
 	test_demands("goodput");
 	test_demands("pollux");
-	test_plan();
+	test_plan_stays();
+	test_plan_waits();
+	test_plan_moves();
+	test_plan_by_tier();
 	return done();
 }
