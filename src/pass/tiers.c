@@ -73,6 +73,11 @@ static int kind_index(const struct decision *d, const char *name)
 	return 0;
 }
 
+bool tiers_are_better(const struct decision *d, int j)
+{
+	return d->tiers && d->tiers->holds[j].moves;
+}
+
 void tiers_tell_model(const struct decision *d, const char *name, struct job_model *m)
 {
 	int kind = kind_index(d, name);
@@ -134,8 +139,10 @@ double tiers_value(const struct decision *d, int j, int kind, int r, enum config
 double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier)
 {
 	const struct candidate *c = &d->candidates[j];
-	struct throughput_place place = throughput_place_on(1, c->run->configuration.replicas);
-	int plan = c->plans ? job_plan_index(c->plans, c->run->configuration.plan) : -1;
+	const struct configuration *run = c->run ? &c->run->configuration
+						 : &c->suspended->configuration;
+	struct throughput_place place = throughput_place_on(1, run->replicas);
+	int plan = c->plans ? job_plan_index(c->plans, run->plan) : -1;
 
 	place.tier = tier;
 	if (c->plans && plan >= 0 && c->plans->trial < 0 && place.replicas < d->tiers->n_best)

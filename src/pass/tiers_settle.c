@@ -1,5 +1,5 @@
-/* tiers_settle.c - who waits for devices that are joined better, and who moves to such devices,
- * once the policy has decided and devices were assigned. */
+/* tiers_settle.c - who waits for devices that are joined better, once the policy has decided and
+ * devices were assigned. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,6 @@
 #define MOST_ROUNDS 32
 /* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
 #define LENGTH_SLICES 12
-/* A job is left alone for so long after its launch, as in sched/curve.h. */
-#define SETTLE_RELAUNCHES 2
-#define SETTLE_SLICES 0.1
 
 /* --- what is known of a candidate --- */
 
@@ -62,8 +59,7 @@ static bool is_running_on(const struct snapshot *s, const struct run *run, int d
 	return false;
 }
 
-/* True if the job goes on where it is. */
-static bool stays(const struct snapshot *s, const struct decision *d, int j)
+bool tiers_stays(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct run *run = d->candidates[j].run;
 
@@ -75,8 +71,7 @@ static bool stays(const struct snapshot *s, const struct decision *d, int j)
 	return true;
 }
 
-/* When each device is free for the candidate. */
-static double *free_times(const struct snapshot *s, const struct decision *d, int j)
+double *tiers_free_times(const struct snapshot *s, const struct decision *d, int j)
 {
 	double *free_s = xcalloc((size_t)s->devices.count, sizeof(*free_s));
 
@@ -88,7 +83,7 @@ static double *free_times(const struct snapshot *s, const struct decision *d, in
 		else if (k == ASSIGN_FREE || k == j)
 			free_s[i] = s->now_boot_s;
 		else
-			free_s[i] = k < d->n && stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
+			free_s[i] = k < d->n && tiers_stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
 		if (d->n_kinds > 0 && d->kind_of[i] != d->choices[j].kind)
 			free_s[i] = HUGE_VAL;
 	}
@@ -163,8 +158,7 @@ static void hold(const struct snapshot *s, struct decision *d, int j, const doub
 					       .overdue_s = d->choices[j].overdue_s };
 }
 
-/* The job is given devices that are free now, and joined better than those assigned. */
-static void give(const struct snapshot *s, struct decision *d, int j, const bool *set)
+void tiers_give(const struct snapshot *s, struct decision *d, int j, const bool *set)
 {
 	for (int i = 0; i < s->devices.count; i++)
 		if (set[i])
@@ -176,17 +170,19 @@ static void give(const struct snapshot *s, struct decision *d, int j, const bool
 /* True if the job waits: then the others are to be decided on again. */
 static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
 {
-	double *free_s = free_times(s, d, j);
+	double *free_s = tiers_free_times(s, d, j);
 	struct tier_offer o = offer_to(s, d, j, free_s);
 	struct tier_answer a = { .wanted = xcalloc((size_t)s->devices.count, sizeof(bool)) };
 
 	tier_ask(&o, &a);
 	if (a.waits && a.start_s <= s->now_boot_s) {
-		give(s, d, j, a.wanted);
+		tiers_give(s, d, j, a.wanted);
 		a.waits = false;
 	} else if (a.waits) {
-		d->tiers->holds[j] = (struct tier_hold){ true, a.tier, o.since_s, a.until_s,
-							 a.start_s };
+		d->tiers->holds[j] = (struct tier_hold){
+			.waits = true, .tier = a.tier, .since_s = o.since_s,
+			.until_s = a.until_s, .start_s = a.start_s,
+		};
 		hold(s, d, j, free_s, &a);
 		tiers_explain_wait(s, d, j, &o, &a);
 	}
@@ -201,7 +197,7 @@ static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
 static bool is_given_several(const struct snapshot *s, const struct decision *d, int j)
 {
 	return d->choices[j].replicas > 1 && d->places[j].device < 0 && !comes_back(d, j) &&
-	       !d->tiers->holds[j].waits && !stays(s, d, j);
+	       !d->tiers->holds[j].waits && !tiers_stays(s, d, j);
 }
 
 static enum configuration_tier best_for(const struct decision *d, int j)
@@ -242,55 +238,6 @@ static bool look_again(const struct snapshot *s, struct decision *d)
 	return again;
 }
 
-/* --- moving --- */
-
-static bool any_is_overdue(const struct snapshot *s, const struct decision *d)
-{
-	for (int j = 0; j < d->n_asked; j++)
-		if (d->choices[j].replicas == 0 && d->choices[j].overdue_s <= s->now_boot_s)
-			return true;
-	return false;
-}
-
-static bool may_move(const struct snapshot *s, const struct decision *d, int j)
-{
-	const struct candidate *c = &d->candidates[j];
-	const struct sched_job *job = &d->sched_jobs[j];
-
-	return stays(s, d, j) && d->choices[j].replicas > 1 && c->run->state == RUN_RUNNING &&
-	       c->relaunchable && !c->suspends && job->preemptible &&
-	       !(c->plans && d->choices[j].reconfigure) &&
-	       s->now_boot_s - job->launched_s >= fmax(SETTLE_RELAUNCHES * job->restart_s,
-						       SETTLE_SLICES * s->config->slice_s);
-}
-
-static void move_one(const struct snapshot *s, struct decision *d, int j)
-{
-	const struct sched_job *job = &d->sched_jobs[j];
-	int r = d->choices[j].replicas;
-	enum configuration_tier now = tiers_given(s, d, j);
-	bool *set = xcalloc((size_t)s->devices.count, sizeof(*set));
-	double *free_s = free_times(s, d, j), here = tiers_value_in_run(d, j, now);
-
-	for (int i = 0; i < s->devices.count; i++)
-		if (!(free_s[i] <= s->now_boot_s))
-			free_s[i] = HUGE_VAL;
-	for (int t = 0; t < (int)now - TIER_FAST; t++) {
-		double there = tiers_value_in_run(d, j, (enum configuration_tier)(TIER_FAST + t));
-
-		if (tier_earliest_set(&d->tiers->links, free_s, r, t, set) > s->now_boot_s ||
-		    !tier_move_pays(here, there, job->remaining_samples, s->config->slice_s,
-				    job->restart_s, job->restart_s + job->unsaved_s))
-			continue;
-		give(s, d, j, set);
-		d->choices[j].reconfigure = false;
-		tiers_explain_move(s, d, j, set, t, there / here);
-		break;
-	}
-	free(free_s);
-	free(set);
-}
-
 void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
 		  void (*again)(const struct snapshot *s, struct decision *d,
 				struct sched_input *in))
@@ -302,9 +249,6 @@ void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_inp
 		return;
 	for (int round = 0; round < MOST_ROUNDS && look_again(s, d); round++)
 		again(s, d, in);
-	if (s->policy != &policy_goodput || any_is_overdue(s, d))
-		return;
-	for (int j = 0; j < d->n_asked; j++)
-		if (may_move(s, d, j))
-			move_one(s, d, j);
+	if (s->policy == &policy_goodput)
+		tiers_move(s, d);
 }

@@ -3,6 +3,7 @@
 #define DEVICES 4
 #define MOST_JOBS 12
 #include "drawn_snapshot.h"
+#include "pass/plan.h"
 #include "pass/tiers.h"
 #include "pollux/execution_plan.h"
 #include "tap.h"
@@ -270,6 +271,84 @@ static void test_plan_by_tier(void)
 	snapshot_free(&s);
 }
 
+/* --- runs that would be suspended, or are --- */
+
+static const struct config suspending = {
+	.slice_s = 600, .locality_wait_s = (double)INFINITY, .suspend_memory = .5,
+};
+
+/* A job has a run across two pairs that are free, on GPUs or on slots of the CPU. A turn suspends
+ * the run. loses: a stop loses all that it did. */
+static struct snapshot suspendable(const char *ids, bool loses)
+{
+	struct snapshot s = snapshot_new(-2);
+	struct job *job;
+
+	for (int i = 0; i < DEVICES; i++)
+		snprintf(s.devices.items[i].id, sizeof(s.devices.items[i].id), "%s:%d", ids, i);
+	s.config = &suspending;
+	s.memory = (struct snapshot_memory){ .total_bytes = 1 << 30, .available_bytes = 1 << 30 };
+	s.loses = xcalloc(MOST_JOBS, sizeof(*s.loses));
+	s.loses[0] = loses;
+	add_workload(&s, TIER_FAST);
+	job = add_job(&s, 2, 2, 1e7);
+	job->declared.suspend = SUSPEND_ALWAYS;
+	add_run(&s, job, 1, 2, TIER_FAR);
+	return s;
+}
+
+static struct snapshot suspended(const char *ids, bool loses)
+{
+	struct snapshot s = suspendable(ids, loses);
+
+	s.runs.items[0].suspension = SUSPENSION_DONE;
+	s.runs.items[0].suspended_boot_s = NOW_BOOT_S - 500;
+	return s;
+}
+
+/* The actions on the run, a letter each, and the devices that the decision gives the job. */
+static const char *actions_of(const struct snapshot *s)
+{
+	static char text[32];
+	struct decision *d = pass_decide(s);
+	struct plan *p = plan_make(s, d);
+	int n = 0;
+
+	for (int i = 0; i < p->count; i++) {
+		enum action_kind kind = p->items[i].kind;
+
+		if (kind == ACTION_STOP || kind == ACTION_START || kind == ACTION_SUSPEND ||
+		    kind == ACTION_RESUME)
+			text[n++] = kind == ACTION_STOP ? 's' : kind == ACTION_START ? 'r'
+				  : kind == ACTION_SUSPEND ? 'p' : 'c';
+	}
+	for (int i = 0; i < DEVICES; i++)
+		text[n++] = d->owner[i] == 0 ? (char)('0' + i) : '-';
+	text[n] = '\0';
+	plan_free(p);
+	decision_free(d);
+	return text;
+}
+
+static void acts(struct snapshot s, const char *want, const char *name)
+{
+	const char *got = actions_of(&s);
+
+	ok(!strcmp(got, want), name);
+	if (strcmp(got, want) != 0)
+		printf("# want %s, got %s\n", want, got);
+	snapshot_free(&s);
+}
+
+static void test_suspends(void)
+{
+	acts(suspendable("cpu", false), "sr01--", "a run that saves is relaunched on a pair");
+	acts(suspendable("cpu", true), "-12-", "one that would lose its work stays");
+	acts(suspended("gpu", false), "sr01--", "a suspended run is relaunched on a pair");
+	acts(suspended("gpu", true), "c-12-", "or goes on where its memory is");
+	acts(suspended("cpu", true), "c01--", "slots: a suspended run goes on on a pair in place");
+}
+
 int main(void)
 {
 	test_one_tier();
@@ -282,5 +361,6 @@ int main(void)
 	test_plan_waits();
 	test_plan_moves();
 	test_plan_by_tier();
+	test_suspends();
 	return done();
 }
