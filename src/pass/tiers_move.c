@@ -41,8 +41,7 @@ static bool has_settled(const struct snapshot *s, const struct decision *d, int 
 						       SETTLE_SLICES * s->config->slice_s);
 }
 
-/* True if the run goes on in place on whatever devices it is given. */
-static bool goes_on_anywhere(const struct snapshot *s, const struct decision *d, int j)
+bool tiers_go_on_anywhere(const struct snapshot *s, const struct decision *d, int j)
 {
 	return comes_back(d, j) && !is_resident(s, d->candidates[j].suspended);
 }
@@ -53,7 +52,7 @@ static bool may_move(const struct snapshot *s, const struct decision *d, int j)
 	if (d->choices[j].replicas < 2)
 		return false;
 	if (comes_back(d, j))
-		return goes_on_anywhere(s, d, j) || may_be_relaunched(d, j);
+		return tiers_go_on_anywhere(s, d, j) || may_be_relaunched(d, j);
 	return tiers_stays(s, d, j) && d->candidates[j].run->state == RUN_RUNNING &&
 	       may_be_relaunched(d, j) && has_settled(s, d, j);
 }
@@ -64,7 +63,7 @@ static bool pays(const struct snapshot *s, const struct decision *d, int j, doub
 	const struct sched_job *job = &d->sched_jobs[j];
 	double cost_s = relaunch_s(job);
 
-	if (goes_on_anywhere(s, d, j))
+	if (tiers_go_on_anywhere(s, d, j))
 		return there > here;
 	return tier_move_pays(here, there, job->remaining_samples, s->config->slice_s, cost_s,
 			      cost_s + job->unsaved_s);
@@ -88,7 +87,7 @@ static double *free_now(const struct snapshot *s, const struct decision *d, int 
 static void move_to(const struct snapshot *s, struct decision *d, int j, const bool *set,
 		    int tier, double gain)
 {
-	d->tiers->holds[j].moves = !goes_on_anywhere(s, d, j);
+	d->tiers->holds[j].moves = !tiers_go_on_anywhere(s, d, j);
 	tiers_give(s, d, j, set);
 	d->choices[j].reconfigure = false;
 	tiers_explain_move(s, d, j, set, tier, gain);

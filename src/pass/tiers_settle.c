@@ -7,7 +7,8 @@
 #include "pollux/mem.h"
 #include "tiers.h"
 
-/* Rounds of deciding again; then what was assigned stands. */
+/* Rounds of deciding again for what is better; then what was assigned stands, but for jobs that do not
+ * accept it. */
 #define MOST_ROUNDS 32
 /* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
 #define LENGTH_SLICES 12
@@ -207,29 +208,40 @@ static enum configuration_tier best_for(const struct decision *d, int j)
 	return t->best[d->choices[j].kind * t->n_best + d->choices[j].replicas];
 }
 
+/* True if the job does not accept devices of the tier. */
+static bool is_refused(const struct decision *d, int j, enum configuration_tier given)
+{
+	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
+
+	return worst != TIER_UNKNOWN && given > worst;
+}
+
 /* True if the job is to be decided on again, by what it makes of the devices that it got. */
 static bool is_weighed_again(struct decision *d, int j, enum configuration_tier given)
 {
 	int r = d->choices[j].replicas, kind = d->choices[j].kind;
-	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
 	double value = tiers_value(d, j, kind, r, given);
 
-	if (worst != TIER_UNKNOWN && given > worst)
+	if (is_refused(d, j, given))
 		return tiers_set_value(d, j, kind, r, (double)NAN);
 	return value > 0 && tiers_set_value(d, j, kind, r, value);
 }
 
-static bool look_again(const struct snapshot *s, struct decision *d)
+/* forced: looks only at jobs that do not accept the devices that they got. Each round with an answer
+ * makes one of these wait, or takes a number of devices from those that the job may have. So rounds
+ * end. */
+static bool look_again(const struct snapshot *s, struct decision *d, bool forced)
 {
 	bool again = false;
 
 	for (int j = 0; j < d->n_asked; j++) {
-		enum configuration_tier given;
+		enum configuration_tier given = d->choices[j].replicas > 1 ? tiers_given(s, d, j)
+									   : TIER_UNKNOWN;
+		bool refused = is_refused(d, j, given);
 
-		if (!is_given_several(s, d, j))
+		if (!is_given_several(s, d, j) && !(refused && tiers_go_on_anywhere(s, d, j)))
 			continue;
-		given = tiers_given(s, d, j);
-		if (given <= best_for(d, j))
+		if (given <= best_for(d, j) || (forced && !refused))
 			continue;
 		if (!d->candidates[j].run && asks_to_wait(s, d, j))
 			return true;
@@ -247,7 +259,7 @@ void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_inp
 	if (!t->several || (s->policy != &policy_goodput && !t->pinned &&
 			    !s->policy->models_goodput))
 		return;
-	for (int round = 0; round < MOST_ROUNDS && look_again(s, d); round++)
+	for (int round = 0; look_again(s, d, round >= MOST_ROUNDS); round++)
 		again(s, d, in);
 	if (s->policy == &policy_goodput)
 		tiers_move(s, d);

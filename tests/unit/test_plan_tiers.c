@@ -1,7 +1,8 @@
 /* test_plan_tiers.c - a pass on devices that are joined alike decides as if nothing were known of
  * tiers; on two pairs a job waits, and is decided on without the devices that are kept. */
 #define DEVICES 4
-#define MOST_JOBS 12
+#define MOST_JOBS 48
+#define DRAWN_JOBS 12
 #include "drawn_snapshot.h"
 #include "pass/plan.h"
 #include "pass/tiers.h"
@@ -144,6 +145,23 @@ static void test_demands(const char *policy)
 	d = pass_decide(&s);
 	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits, "a demanding job waits");
 	ok(!d->tiers->kept[1] && !d->tiers->kept[3], "for whom no device is idle for an hour");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* So many jobs accept pairs alone that deciding again for each of them takes many rounds. */
+static void test_many_demand(void)
+{
+	struct snapshot s = halves(3600);
+	struct decision *d;
+	int n_given = 0;
+
+	for (int i = 0; i < 40; i++)
+		add_job(&s, 2, 2, 1e6)->declared.worst_tier = TIER_FAST;
+	d = pass_decide(&s);
+	for (int i = 0; i < DEVICES; i++)
+		n_given += d->owner[i] >= 2;
+	is_int(n_given, 0, "of forty demanding jobs none is given devices across pairs");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -342,11 +360,27 @@ static void acts(struct snapshot s, const char *want, const char *name)
 
 static void test_suspends(void)
 {
+	struct snapshot s;
+	struct job *job;
+
 	acts(suspendable("cpu", false), "sr01--", "a run that saves is relaunched on a pair");
 	acts(suspendable("cpu", true), "-12-", "one that would lose its work stays");
 	acts(suspended("gpu", false), "sr01--", "a suspended run is relaunched on a pair");
 	acts(suspended("gpu", true), "c-12-", "or goes on where its memory is");
 	acts(suspended("cpu", true), "c01--", "slots: a suspended run goes on on a pair in place");
+	s = suspended("cpu", true);
+	s.jobs.items[0].declared.worst_tier = TIER_FAST;
+	s.workloads.count = 0;
+	acts(s, "c01--", "also one of which nothing is known, if the job accepts no other devices");
+	s = suspended("cpu", true);
+	s.jobs.items[0].declared.worst_tier = TIER_FAST;
+	for (int i = 0; i < 2; i++) {
+		job = add_job(&s, 1, 1, 1e8);
+		job->declared.preemption = PREEMPT_NEVER;
+		job->declared.suspend = SUSPEND_NEVER;
+		add_run(&s, job, i ? 3 : 0, 1, TIER_UNKNOWN);
+	}
+	acts(s, "----", "which waits where there is no pair");
 }
 
 int main(void)
@@ -357,6 +391,7 @@ int main(void)
 	test_grows();
 	test_demands("goodput");
 	test_demands("pollux");
+	test_many_demand();
 	test_plan_stays();
 	test_plan_waits();
 	test_plan_moves();
