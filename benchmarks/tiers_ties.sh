@@ -1,5 +1,6 @@
 #!/bin/sh
-# tiers_ties.sh WORKLOAD TIERS... - how far figures of benchmarks/tiers.sh go when ties fall otherwise.
+# tiers_ties.sh WORKLOAD TIERS... - how far the figures of benchmarks/tiers.sh go when ties fall
+# otherwise.
 #
 # Each job of WORKLOAD is submitted up to 60 s later, in 20 draws. Prints the least and the greatest
 # mean, p99, makespan and mean communication, in hours, of the cells that the specification has
@@ -25,18 +26,20 @@ ranges() { # ranges TIERS RACKS NODES POLICY [OPTION]...
 	shift 4
 	: >"$dir/all.json"
 	for draw in $(seq "$DRAWS"); do
-		"$POLLUX" simulate --racks "$racks" -n "$nodes" --tiers "$tiers" -w "$dir/$draw.csv" \
-			-p "$policy" --json "$@" >>"$dir/all.json"
+		"$POLLUX" simulate --racks "$racks" -n "$nodes" --tiers "$tiers" \
+			-w "$dir/$draw.csv" -p "$policy" --json "$@" >>"$dir/all.json"
 	done
 	perl -MJSON::PP -0777 -e '
 		for my $d (JSON::PP->new->incr_parse(scalar <STDIN>)) {
-			my @v = map { $_ / 3600 } @$d{qw(avg_jct_s p99_jct_s makespan_s communication_s)};
+			my @v = map { $_ / 3600 } @$d{qw(avg_jct_s p99_jct_s makespan_s
+				communication_s)};
 			for (0 .. 3) {
 				$low[$_] = $v[$_] if !defined $low[$_] || $v[$_] < $low[$_];
 				$high[$_] = $v[$_] if !defined $high[$_] || $v[$_] > $high[$_];
 			}
 		}
-		printf "%.1f-%.1f %.0f-%.0f %.0f-%.0f %.3f-%.3f", map { ($low[$_], $high[$_]) } 0 .. 3' <"$dir/all.json"
+		printf "%.1f-%.1f %.0f-%.0f %.0f-%.0f %.3f-%.3f",
+			map { ($low[$_], $high[$_]) } 0 .. 3' <"$dir/all.json"
 }
 
 tables=$*

@@ -118,8 +118,8 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
 void explanation_release_kinds(struct explanation *e);
 
-/* explain_tiers.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells the
- * model. */
+/* explain_tiers.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
+ * the model. */
 void explanation_read_tiers(struct explanation *e, const struct device_list *list);
 void explanation_tell_tiers(struct explanation *e);
 /* The tier of the run's devices if it has r of them, else the best that r devices can have. */

@@ -78,13 +78,11 @@ bool tiers_are_better(const struct decision *d, int j)
 	return d->tiers && d->tiers->holds[j].moves;
 }
 
-void tiers_tell_model(const struct decision *d, const char *name, struct job_model *m)
+void tiers_tell_model(const struct decision *d, const char *kind, struct job_model *m)
 {
-	int kind = kind_index(d, name);
-
 	if (!d->tiers)
 		return;
-	m->best_tier = &d->tiers->best[(size_t)kind * (size_t)d->tiers->n_best];
+	m->best_tier = &d->tiers->best[(size_t)kind_index(d, kind) * (size_t)d->tiers->n_best];
 	m->n_best_tier = d->tiers->n_best;
 }
 

@@ -11,7 +11,8 @@
 #include "decision.h"
 #include "pollux/tier_wait.h"
 
-/* A job that waits for devices of a better tier, or moves to such devices; times are on the boot clock. */
+/* A job that waits for devices of a better tier, or moves to such devices; times are on the boot
+ * clock. */
 struct tier_hold {
 	bool waits;
 	/* Its run, which would be suspended or is, is relaunched on better devices instead. */
@@ -53,8 +54,8 @@ void tiers_weigh(const struct snapshot *s, struct decision *d);
 enum configuration_tier tiers_given(const struct snapshot *s, const struct decision *d, int j);
 /* What the candidate makes of r devices of a kind and tier; NaN: not known. */
 double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier);
-/* What the candidate makes of as many devices as its run has, in the plan of its run, if these are of
- * the kind that it is to have and of the tier; NaN: not known. */
+/* What the candidate makes of as many devices as its run has, in the plan of its run, if these are
+ * of the kind that it is to have and of the tier; NaN: not known. */
 double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier);
 /* Gives the candidate another goodput for r devices of the kind. False: it has none, or this. */
 bool tiers_set_value(struct decision *d, int j, int kind, int r, double value);

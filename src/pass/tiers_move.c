@@ -69,9 +69,9 @@ static bool pays(const struct snapshot *s, const struct decision *d, int j, doub
 			      cost_s + job->unsaved_s);
 }
 
-/* Devices that are not free now are out of the question. So are, for a suspended run, those on which
- * other suspended runs keep memory: check_device_memory() could take them from the job again, which
- * would then have none. */
+/* Devices that are not free now are out of the question. So are, for a suspended run, those on
+ * which other suspended runs keep memory: check_device_memory() could take them from the job again,
+ * which would then have none. */
 static double *free_now(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct candidate *c = &d->candidates[j];

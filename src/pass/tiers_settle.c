@@ -7,8 +7,8 @@
 #include "pollux/mem.h"
 #include "tiers.h"
 
-/* Rounds of deciding again for what is better; then what was assigned stands, but for jobs that do not
- * accept it. */
+/* Rounds of deciding again for what is better; then what was assigned stands, but for jobs that do
+ * not accept it. */
 #define MOST_ROUNDS 32
 /* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
 #define LENGTH_SLICES 12
@@ -227,9 +227,9 @@ static bool is_weighed_again(struct decision *d, int j, enum configuration_tier 
 	return value > 0 && tiers_set_value(d, j, kind, r, value);
 }
 
-/* forced: looks only at jobs that do not accept the devices that they got. Each round with an answer
- * makes one of these wait, or takes a number of devices from those that the job may have. So rounds
- * end. */
+/* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the
+ * devices that they got. Each round then makes one of these wait for good, or takes a number of
+ * devices from those that the job may have. So the rounds end. */
 static bool look_again(const struct snapshot *s, struct decision *d, bool forced)
 {
 	bool again = false;

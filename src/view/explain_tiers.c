@@ -7,8 +7,8 @@
 #include "pollux/mem.h"
 #include "pollux/tier_wait.h"
 
-/* The best tiers of numbers of usable devices of a kind. Tiers are those of one machine: none is told
- * of devices on machines that an engine names. The caller frees the result. */
+/* The best tiers of numbers of usable devices of a kind. Tiers are those of one machine: none is
+ * told of devices on machines that an engine names. The caller frees the result. */
 static enum configuration_tier *best_tiers(const struct device_list *list, const char *kind,
 					   int n_devices)
 {

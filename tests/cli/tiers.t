@@ -123,7 +123,7 @@ is_suspended() { POLLUX_SLICE=2s pass && [ "$(store "SELECT suspension FROM runs
 ok 'and is suspended for another' wait_for 30 is_suspended
 leave "$a" "$two"
 ok 'when a pair is free it runs there' wait_for 30 moved
-is 'after a relaunch' '1|preempt 2|' "$(store "SELECT number, stop_reason FROM runs
+is 'after a relaunch' '1|preempt 2|none' "$(store "SELECT number, stop_reason FROM runs
 	WHERE job_id = $one ORDER BY id" | paste -sd ' ')"
 leave "$one" "$c"
 

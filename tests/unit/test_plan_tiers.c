@@ -168,8 +168,8 @@ static void test_many_demand(void)
 
 /* --- jobs with plans --- */
 
-/* What is known of the workload is known under plan dp as well. With both, plan zero takes twice as long for
- * a pass and has next to no synchronisation. */
+/* What is known of the workload is known under plan dp as well. With both, plan zero takes twice as
+ * long for a pass and has next to no synchronisation. */
 static void with_plans(struct snapshot *s, struct job *job, bool both)
 {
 	const char *declared = both ? "dp=--dp\nzero=--zero" : "dp=--dp";

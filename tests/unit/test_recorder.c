@@ -814,7 +814,7 @@ static const struct observation_row *of_tier(const struct observation_list *list
 	return &none;
 }
 
-/* A suspended run has come back to devices that are joined otherwise, and then to the first ones. */
+/* A suspended run has come back to devices that are joined otherwise, then to the first ones. */
 static void test_tier(void)
 {
 	const struct observation_row *near_by;

@@ -31,8 +31,8 @@ struct kept_place {
 /* One message without its line KEPT_NS, and when it was made by the wall clock. */
 typedef void kept_report_taker(const char *bytes, size_t n, double time_wall_s, void *arg);
 
-/* Calls take for each whole message behind the place, in the order of the file, and sets the place to
- * where the next call begins. */
+/* Calls take for each whole message behind the place, in the order of the file, and sets the place
+ * to where the next call begins. */
 void kept_reports_read(const char *socket_path, struct kept_place *place, kept_report_taker *take,
 		       void *arg);
 void kept_reports_remove(const char *socket_path);
