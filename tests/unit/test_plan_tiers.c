@@ -324,37 +324,34 @@ static struct snapshot suspended(const char *ids, bool loses)
 	return s;
 }
 
-/* The actions on the run, a letter each, and the devices that the decision gives the job. */
-static const char *actions_of(const struct snapshot *s)
+static const char *letter_of(enum action_kind kind)
 {
-	static char text[32];
+	return kind == ACTION_STOP ? "s" : kind == ACTION_START ? "r"
+	     : kind == ACTION_SUSPEND ? "p" : kind == ACTION_RESUME ? "c" : "";
+}
+
+/* The actions on the run, a letter each, and the devices that the decision gives the job. */
+static char *actions_of(const struct snapshot *s)
+{
 	struct decision *d = pass_decide(s);
 	struct plan *p = plan_make(s, d);
-	int n = 0;
+	struct text t = TEXT_INIT;
 
-	for (int i = 0; i < p->count; i++) {
-		enum action_kind kind = p->items[i].kind;
-
-		if (kind == ACTION_STOP || kind == ACTION_START || kind == ACTION_SUSPEND ||
-		    kind == ACTION_RESUME)
-			text[n++] = kind == ACTION_STOP ? 's' : kind == ACTION_START ? 'r'
-				  : kind == ACTION_SUSPEND ? 'p' : 'c';
-	}
+	for (int i = 0; i < p->count; i++)
+		text_add(&t, letter_of(p->items[i].kind));
 	for (int i = 0; i < DEVICES; i++)
-		text[n++] = d->owner[i] == 0 ? (char)('0' + i) : '-';
-	text[n] = '\0';
+		text_addf(&t, "%.1s", d->owner[i] == 0 ? &"0123"[i] : "-");
 	plan_free(p);
 	decision_free(d);
-	return text;
+	return text_detach(&t);
 }
 
 static void acts(struct snapshot s, const char *want, const char *name)
 {
-	const char *got = actions_of(&s);
+	char *got = actions_of(&s);
 
-	ok(!strcmp(got, want), name);
-	if (strcmp(got, want) != 0)
-		printf("# want %s, got %s\n", want, got);
+	is_str(got, want, name);
+	free(got);
 	snapshot_free(&s);
 }
 
