@@ -47,19 +47,18 @@ struct device *supervisor_devices_with_cores(const struct run *run)
 }
 
 /* The processors of this process, which runs on devices without a binding begin with. */
-static void own_processors(char *list, size_t size)
+static void own_processors(char list[RUN_CORES_SIZE])
 {
 	const char key[] = "Cpus_allowed_list:";
 	FILE *status = fopen("/proc/self/status", "re");
-	char line[RUN_CORES_SIZE + sizeof(key)];
+	char line[RUN_CORES_SIZE];
 
-	snprintf(list, size, EVERY_PROCESSOR);
+	snprintf(list, RUN_CORES_SIZE, EVERY_PROCESSOR);
 	while (status && fgets(line, sizeof(line), status))
-		if (!strncmp(line, key, sizeof(key) - 1)) {
-			const char *from = line + sizeof(key) - 1;
-
-			from += strspn(from, " \t");
-			snprintf(list, size, "%.*s", (int)strcspn(from, "\n"), from);
+		if (text_starts_with(line, key)) {
+			line[strcspn(line, "\n")] = '\0';
+			snprintf(list, RUN_CORES_SIZE, "%s",
+				 line + strlen(key) + strspn(line + strlen(key), " \t"));
 		}
 	if (status)
 		fclose(status);
@@ -88,7 +87,7 @@ void supervisor_look_for_cores(struct supervisor *s, const char *had)
 	devices = supervisor_devices_with_cores(&s->run);
 	for (int i = 0; i < s->run.configuration.replicas; i++)
 		if (!devices[i].binding[0])
-			own_processors(devices[i].binding, sizeof(devices[i].binding));
+			own_processors(devices[i].binding);
 	for (int round = 0; round < ROUNDS; round++)
 		bind_processes(s, devices, s->run.configuration.replicas);
 	supervisor_log(s, "bound to processors %s", s->run.cores[0] ? s->run.cores
