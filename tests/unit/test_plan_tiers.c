@@ -386,7 +386,7 @@ static void test_suspends(void)
 	acts(suspended("cpu", true), "c01--", "slots: a suspended run goes on on a pair in place");
 	s = suspended("cpu", true);
 	s.jobs.items[0].declared.worst_tier = TIER_FAST;
-	s.workloads.count = 0;
+	s.workloads.items[0].measured = false;
 	acts(s, "c01--", "also one of which nothing is known, if the job accepts no other devices");
 	s = suspended("cpu", true);
 	s.jobs.items[0].declared.worst_tier = TIER_FAST;
