@@ -31,8 +31,9 @@ struct explanation {
 	struct explained_kind {
 		char name[128];
 		int n_devices;
-		/* On the least number of devices; 0: not known. */
-		double goodput;
+		/* Of the least number of devices, which the job has or could have. */
+		enum configuration_tier tier;
+		double goodput;		/* on these; 0: not known */
 		bool expected;	/* by the speed of the devices, not measured */
 		struct size_times sizes;	/* owned */
 		/* of step times, to the slowest measured kind, as a pass reckons; if expected */
@@ -117,7 +118,8 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
 void explanation_release_kinds(struct explanation *e);
 
-/* explain_tiers.c: reads e->best_tier from the devices, and tells the model. */
+/* explain_tiers.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
+ * the model. */
 void explanation_read_tiers(struct explanation *e, const struct device_list *list);
 void explanation_tell_tiers(struct explanation *e);
 /* The tier of the run's devices if it has r of them, else the best that r devices can have. */

@@ -46,7 +46,8 @@ struct fit_expectation kind_ratio(const struct size_times *to, const struct size
 
 /* Fills the synchronisation times that the fit on kind `to` tied, because nothing was measured
  * there, with those of kind `from`, multiplied by the ratio, and then takes its gamma, which only
- * observations of several replicas show. Times that `from` does not know by observations stay. */
+ * observations of several replicas show, and its factors of tiers (tier_borrow()). Times that
+ * `from` does not know by observations stay. */
 void kind_ratio_fill_sync(struct throughput_params *params, const struct fit_result *to,
 			  const struct fit_result *from, double ratio);
 

@@ -43,8 +43,9 @@ struct fit_expectation plan_ratio(const struct plan_times *to, const struct plan
 bool plan_is_hardly_measured(const struct fit_observation *seen, int n);
 
 /* Parameters for plan `to`, where its own observations leave times open: those of plan `from`,
- * multiplied by the ratio. *pass and *sync tell whether the times of a pass and of the
- * synchronisation were borrowed. A time that was not observed under plan `from` is not borrowed. */
+ * multiplied by the ratio. *pass and *sync tell whether the times of a pass and those of the
+ * synchronisation, or factors of tiers on these, were borrowed. A time that was not observed under
+ * plan `from` is not borrowed. */
 struct throughput_params plan_borrow(const struct plan_times *to, const struct plan_times *from,
 				     double ratio, bool *pass, bool *sync);
 

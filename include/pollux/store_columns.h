@@ -35,7 +35,7 @@ enum {
 	COLUMN_TRIED = 1 << 18,		/* of sizes that were tried */
 	COLUMN_GRADIENT = 1 << 19,	/* of a window of gradients */
 	COLUMN_RUN_WANTED = 1 << 20,	/* wanted for a run */
-	COLUMN_TIER = 1 << 22,		/* the tier, which is no part of a key */
+	COLUMN_TIER = 1 << 22,		/* the tier of an observation */
 	COLUMN_INHERITED = 1 << 21,	/* taken from the run where these two have none */
 };
 

@@ -71,7 +71,8 @@ int store_observations_of_job(struct store *s, int64_t job_id, struct observatio
 int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
 				   struct observation_list *list, struct err *err);
 void observation_list_release(struct observation_list *list);
-/* The observation of the run in its present configuration; n_windows is 0 if there is none. */
+/* The observation of the run in its present configuration, on devices of its present tier;
+ * n_windows is 0 if there is none. */
 int store_observation_get(struct store *s, const struct run *run, struct observation *o,
 			  struct err *err);
 

@@ -40,4 +40,15 @@ void tier_variant(enum configuration_tier tier, bool copies, char variant[MEASUR
 struct fit_result fit_by_tier(const struct fit_observation *seen, int n,
 			      const struct fit_options *options, const double *time_s);
 
+/* What one fit takes from another of the same workload, on another kind of device or under another
+ * plan. `to` has times of synchronisation at its base, or none on several devices at all.
+ *
+ * Sets the factors that `to` does not know by observations to those that `from` knows by
+ * observations, both counted from the base of `to`. If `to` knows no tier, all its factors become
+ * those of `from`: with synchronisation times of `from`. Returns true if some factor was set. */
+bool tier_borrow(struct throughput_params *params, const struct fit_result *to,
+		 const struct fit_result *from);
+/* The factor from synchronisation times of `from` to those at the base of `to`. */
+double tier_borrowed_sync(const struct fit_result *to, const struct fit_result *from);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/tier_fit.h"
 
 /* --- times by size --- */
 
@@ -106,10 +107,19 @@ void kind_ratio_fill_sync(struct throughput_params *params, const struct fit_res
 	const double measured[] = { from->params.alpha_sync_local, from->params.beta_sync_local,
 				    from->params.alpha_sync_node, from->params.beta_sync_node };
 
+	double by_tier = tier_borrowed_sync(to, from);
+	bool any_local = false;
+
 	for (int i = 0; i < 4; i++) {
+		bool local = i < 2;
+
 		if (to->basis[sync[i]] != FIT_TIED || !is_observed(from->basis[sync[i]]))
 			continue;
-		*values[i] = fmax(measured[i] * ratio, THROUGHPUT_TIME_MIN_S);
+		*values[i] = fmax(measured[i] * ratio * (local ? by_tier : 1),
+				  THROUGHPUT_TIME_MIN_S);
 		params->gamma = from->params.gamma;
+		any_local |= local;
 	}
+	if (any_local)
+		tier_borrow(params, to, from);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/kind_ratio.h"
+#include "pollux/tier_fit.h"
 
 #define LEAST_OBSERVATIONS 3
 
@@ -31,6 +32,13 @@ double plan_usual_time(const char *name, bool *known)
 
 /* --- the ratio --- */
 
+/* True if the devices of the two are joined alike, as far as is known. */
+static bool is_joined_alike(struct throughput_place a, struct throughput_place b)
+{
+	return a.replicas < 2 || a.tier == b.tier || a.tier == TIER_UNKNOWN ||
+	       b.tier == TIER_UNKNOWN;
+}
+
 static const struct fit_observation *find_same(const struct plan_times *p,
 					       const struct configuration *c)
 {
@@ -41,6 +49,7 @@ static const struct fit_observation *find_same(const struct plan_times *p,
 		struct throughput_place there = configuration_place(other);
 
 		if (place.replicas == there.replicas && place.nodes == there.nodes &&
+		    is_joined_alike(place, there) &&
 		    c->local_batch_size == other->local_batch_size &&
 		    c->accumulation_steps == other->accumulation_steps)
 			return &p->seen[i];
@@ -107,5 +116,6 @@ struct throughput_params plan_borrow(const struct plan_times *to, const struct p
 	kind_ratio_fill_sync(&params, to->fit, from->fit, ratio);
 	*sync = params.alpha_sync_local > own.alpha_sync_local ||
 		params.beta_sync_local > own.beta_sync_local;
+	*sync |= tier_borrow(&params, to->fit, from->fit);
 	return params;
 }

@@ -208,3 +208,45 @@ struct fit_result fit_by_tier(const struct fit_observation *seen, int n,
 	free(kept);
 	return fit;
 }
+
+/* --- factors of another fit --- */
+
+/* The best tier that the fit knows by observations; TIER_UNKNOWN: none. */
+static enum configuration_tier base_of(const struct fit_result *fit)
+{
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
+		if (fit->tier_basis[t] == FIT_FROM_DATA)
+			return (enum configuration_tier)t;
+	return TIER_UNKNOWN;
+}
+
+bool tier_borrow(struct throughput_params *params, const struct fit_result *to,
+		 const struct fit_result *from)
+{
+	enum configuration_tier base = base_of(to);
+	bool any = false;
+
+	if (base_of(from) == TIER_UNKNOWN || from->tier_basis[base] == FIT_FROM_PRIOR ||
+	    (base == TIER_UNKNOWN && to->basis[ALPHA_SYNC_LOCAL] != FIT_TIED))
+		return false;
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++) {
+		double ln = from->params.ln_tier[t] - from->params.ln_tier[base];
+
+		if (to->tier_basis[t] == FIT_FROM_DATA ||
+		    (base != TIER_UNKNOWN && from->tier_basis[t] != FIT_FROM_DATA))
+			continue;
+		if (base != TIER_UNKNOWN)
+			ln = t > (int)base ? fmax(ln, 0) : fmin(ln, 0);
+		params->ln_tier[t] = ln;
+		any = true;
+	}
+	return any;
+}
+
+double tier_borrowed_sync(const struct fit_result *to, const struct fit_result *from)
+{
+	enum configuration_tier base = base_of(to);
+
+	return base != TIER_UNKNOWN && base_of(from) != TIER_UNKNOWN
+		? exp(from->params.ln_tier[base]) : 1;
+}

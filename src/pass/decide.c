@@ -79,7 +79,8 @@ bool comes_back(const struct decision *d, int j)
 {
 	const struct run *run = d->candidates[j].suspended;
 
-	return run && d->choices[j].replicas == run->configuration.replicas;
+	return run && d->choices[j].replicas == run->configuration.replicas &&
+	       !tiers_are_better(d, j);
 }
 
 static void mark_held(const struct snapshot *s, const struct decision *d, const struct run *run,
@@ -166,14 +167,16 @@ static void assign(const struct snapshot *s, struct decision *d)
 	free(count);
 }
 
-/* A run that is to have another number of devices is relaunched instead, if that is possible. */
+/* A run that is to have another number of devices, or better joined ones, is relaunched instead, if
+ * that is possible. */
 bool is_to_be_suspended(const struct decision *d, int j)
 {
 	const struct candidate *c = &d->candidates[j];
 	int replicas = d->choices[j].replicas;
 
 	return c->run && c->suspends && c->run->state == RUN_RUNNING &&
-	       (replicas == 0 || replicas == c->run->configuration.replicas || !c->relaunchable);
+	       (replicas == 0 || !c->relaunchable ||
+		(replicas == c->run->configuration.replicas && !tiers_are_better(d, j)));
 }
 
 static struct sizes sizes_of(const struct run *run)

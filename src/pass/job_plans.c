@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
+#include "tiers.h"
 
 /* --- memory --- */
 
@@ -196,6 +197,7 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 	v->known = w;
 	knowledge_of_job(w ? &w->k : &nothing, c->job, &v->model);
 	raise_least(d, (int)(c - d->candidates), &v->model);
+	tiers_tell_model(d, w ? w->kind : NULL, &v->model);
 	if (v->model.known && v->allowed)
 		set_table(d, v, plan_at(c->plans, i));
 }
@@ -276,16 +278,55 @@ void try_plan(struct candidate *c, int plan)
 	c->model = c->plans->views[plan].model;
 }
 
+/* True if the row of the table is for such devices: those of the best tier, on the fewest nodes. */
+static bool is_in_table(const struct goodput_table *t, struct throughput_place place)
+{
+	const struct configuration *row = &t->best[place.replicas].configuration;
+
+	return place.nodes <= row->nodes &&
+	       (place.tier == TIER_UNKNOWN || place.tier == row->tier);
+}
+
+double plan_goodput_at(const struct job_plans *p, int plan, struct throughput_place place)
+{
+	const struct plan_view *v = &p->views[plan];
+	int r = place.replicas;
+	struct goodput_choice there;
+
+	if (!v->table || !(v->table->goodput[r] > 0))
+		return (double)NAN;
+	if (is_in_table(v->table, place))
+		return v->table->goodput[r];
+	return job_model_best_at(&v->model, place, &there) &&
+	       job_model_fits(&v->model, &there.configuration) ? there.goodput : (double)NAN;
+}
+
+int best_plan_at(const struct candidate *c, struct throughput_place place)
+{
+	const struct job_plans *p = c->plans;
+	double most = 0;
+	int best = -1;
+
+	if (is_in_table(c->table, place))
+		return job_plan_index(p, c->table->best[place.replicas].configuration.plan);
+	for (int i = 0; i < p->declared.count; i++)
+		if (plan_goodput_at(p, i, place) > most) {
+			best = i;
+			most = plan_goodput_at(p, i, place);
+		}
+	return best;
+}
+
 double plan_goodput_now(const struct decision *d, const struct candidate *c)
 {
-	const struct run *run = c->run;
-	int own = job_plan_index(c->plans, run->configuration.plan);
-	int r = run->configuration.replicas;
+	const struct configuration *now = &c->run->configuration;
+	struct throughput_place place = throughput_place_on(now->nodes, now->replicas);
+	int own = job_plan_index(c->plans, now->plan);
 
+	place.tier = now->tier;
 	/* where devices went away, a run may hold more than the tables have rows for */
-	if (own < 0 || r > d->n_usable + d->n_elsewhere ||
-	    c->plans->trial >= 0 || !c->plans->views[own].table ||
-	    !strcmp(c->table->best[r].configuration.plan, run->configuration.plan))
+	if (own < 0 || place.replicas > d->n_usable + d->n_elsewhere || c->plans->trial >= 0 ||
+	    !c->plans->views[own].table || best_plan_at(c, place) == own)
 		return (double)NAN;
-	return c->plans->views[own].table->goodput[r];
+	return plan_goodput_at(c->plans, own, place);
 }

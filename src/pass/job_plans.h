@@ -55,10 +55,17 @@ int plan_index(const struct candidate *c, const char *name);
 void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput);
 /* Makes the candidate run in this plan, which was not measured. */
 void try_plan(struct candidate *c, int plan);
+/* The best goodput of a plan that is compared at a place, where a single node stands for the fewest
+ * nodes that have so many devices, and an unknown tier for the best one. NaN: not known, or it does
+ * not fit. */
+double plan_goodput_at(const struct job_plans *p, int plan, struct throughput_place place);
+/* The plan of most goodput there, as the candidate's table has it; -1: none. */
+int best_plan_at(const struct candidate *c, struct throughput_place place);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
-/* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
-int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
+/* The plan in which the candidate is to run on so many devices of the tier; -1: it has no plans. */
+int choose_plan(const struct decision *d, const struct candidate *c, int replicas,
+		enum configuration_tier tier);
 /* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there
  * is none, of the first plan. */
 int plan_to_try(const struct job_plans *p, unsigned kinds);

@@ -96,35 +96,46 @@ static bool may_fit_there(const struct decision *d, const struct candidate *c, i
 	       !job_model_lacks_memory(&m, replicas, NULL);
 }
 
-/* The plan of most goodput on so many devices that may fit on the kind; -1: none. */
-static int best_that_fits(const struct decision *d, const struct candidate *c, int replicas)
+/* The plan of most goodput that may fit on the kind; -1: none. */
+static int best_that_fits(const struct decision *d, const struct candidate *c,
+			  struct throughput_place place)
 {
 	const struct job_plans *p = c->plans;
+	double most = 0;
 	int best = -1;
 
 	for (int i = 0; i < p->declared.count; i++) {
-		const struct goodput_table *t = p->views[i].table;
+		double goodput = plan_goodput_at(p, i, place);
 
-		if (!t || !(t->goodput[replicas] > 0) || !may_fit_there(d, c, i, replicas))
+		if (!(goodput > most) || !may_fit_there(d, c, i, place.replicas))
 			continue;
-		if (best < 0 || t->goodput[replicas] > p->views[best].table->goodput[replicas])
-			best = i;
+		best = i;
+		most = goodput;
 	}
 	return best;
 }
 
 /* The best plan by the table; where there are several kinds, one that may fit on the kind. */
-static int best_plan(const struct decision *d, const struct candidate *c, int replicas)
+static int best_plan(const struct decision *d, const struct candidate *c,
+		     struct throughput_place place)
 {
-	int best = replicas <= d->n_usable
-		? job_plan_index(c->plans, c->table->best[replicas].configuration.plan) : -1;
+	int best = place.replicas <= d->n_usable ? best_plan_at(c, place) : -1;
 
-	if (best >= 0 && d->n_kinds > 0 && !may_fit_there(d, c, best, replicas))
-		best = best_that_fits(d, c, replicas);
+	if (best >= 0 && d->n_kinds > 0 && !may_fit_there(d, c, best, place.replicas))
+		best = best_that_fits(d, c, place);
 	return best;
 }
 
-int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
+static struct throughput_place place_of(int replicas, enum configuration_tier tier)
+{
+	struct throughput_place place = throughput_place_on(1, replicas);
+
+	place.tier = tier;
+	return place;
+}
+
+int choose_plan(const struct decision *d, const struct candidate *c, int replicas,
+		enum configuration_tier tier)
 {
 	const struct job_plans *p = c->plans;
 	const struct run *run = c->run ? c->run : c->suspended;
@@ -138,7 +149,7 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 		return own;
 	if (p->trial >= 0 && !(p->views[p->trial].ran_out_on & kind_bit(d, c)))
 		return plan_for(p, p->trial, replicas);
-	own = p->trial < 0 ? best_plan(d, c, replicas) : -1;
+	own = p->trial < 0 ? best_plan(d, c, place_of(replicas, tier)) : -1;
 	return own >= 0 ? own : plan_for(p, plan_to_try(p, kind_bit(d, c)), replicas);
 }
 
@@ -168,12 +179,12 @@ static bool add_memory(const struct decision *d, const struct candidate *c, int 
 }
 
 static void add_comparison(const struct decision *d, const struct candidate *c, int chosen,
-			   int other, int replicas, struct text *why)
+			   int other, struct throughput_place place, struct text *why)
 {
 	const struct job_plans *p = c->plans;
-	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
-	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
-	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
+	const struct plan_view *b = &p->views[other];
+	double x = plan_goodput_at(p, chosen, place), y = plan_goodput_at(p, other, place);
+	int replicas = place.replicas;
 
 	text_addf(why, "%s%s ", why->length ? "; " : "", plan_at(p, other)->name);
 	if (!b->allowed)
@@ -192,12 +203,14 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 static void explain_plan(const struct decision *d, const struct candidate *c,
 			 struct sched_choice *choice)
 {
-	int replicas = choice->replicas, chosen = choose_plan(d, c, replicas);
+	enum configuration_tier tier = d->sizes[c - d->candidates].configuration.tier;
+	int replicas = choice->replicas, chosen = choose_plan(d, c, replicas, tier);
 	struct text why = TEXT_INIT, all = TEXT_INIT;
 
 	for (int i = 0; i < c->plans->declared.count; i++)
 		if (i != chosen)
-			add_comparison(d, c, chosen, i, replicas <= d->n_usable ? replicas : 0,
+			add_comparison(d, c, chosen, i,
+				       place_of(replicas <= d->n_usable ? replicas : 0, tier),
 				       &why);
 	text_addf(&all, "plan %s", plan_at(c->plans, chosen)->name);
 	if (why.length)

@@ -140,7 +140,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 	double noise_scale = declared->noise_scale > 0 ? declared->noise_scale : (double)NAN;
 	struct goodput_choice best;
 	struct job_model model;
-	int plan = choose_plan(d, c, replicas), width = plan_width(c, plan, replicas);
+	int plan = choose_plan(d, c, replicas, on->tier), width = plan_width(c, plan, replicas);
 	bool changed;
 
 	sizes.configuration.width = width > 1 ? width : 0;

@@ -64,11 +64,25 @@ void tiers_free(struct pass_tiers *t, const struct decision *d)
 	free(t);
 }
 
-void tiers_tell_model(const struct decision *d, int kind, struct job_model *m)
+/* The kind by its name; 0: it is not among those that can be used, or all are of one kind. */
+static int kind_index(const struct decision *d, const char *name)
+{
+	for (int k = 0; name && k < d->n_kinds; k++)
+		if (!strcmp(d->kinds[k].name, name))
+			return k;
+	return 0;
+}
+
+bool tiers_are_better(const struct decision *d, int j)
+{
+	return d->tiers && d->tiers->holds[j].moves;
+}
+
+void tiers_tell_model(const struct decision *d, const char *kind, struct job_model *m)
 {
 	if (!d->tiers)
 		return;
-	m->best_tier = &d->tiers->best[(size_t)kind * (size_t)d->tiers->n_best];
+	m->best_tier = &d->tiers->best[(size_t)kind_index(d, kind) * (size_t)d->tiers->n_best];
 	m->n_best_tier = d->tiers->n_best;
 }
 
@@ -80,7 +94,7 @@ static const struct job_model *model_on(const struct decision *d, int j, int kin
 	bool by_kind = c->on_kind && d->n_kinds > 0;
 	const struct goodput_table *table = by_kind ? c->on_kind[kind].table : c->table;
 
-	if (!table || table->assumed || c->plans)
+	if (!table || table->assumed)
 		return NULL;
 	return by_kind ? &c->on_kind[kind].model : &c->model;
 }
@@ -93,37 +107,55 @@ static double value_at(const struct job_model *m, struct throughput_place place)
 								     : (double)NAN;
 }
 
-double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
-{
-	struct throughput_place place = throughput_place_on(1, r);
-
-	place.tier = tier;
-	return value_at(model_on(d, j, kind), place);
-}
-
 /* The best of the plans that are compared. */
 static double value_of_plans(const struct job_plans *p, struct throughput_place place)
 {
 	double best = (double)NAN;
 
-	for (int i = 0; i < p->declared.count; i++)
-		if (p->views[i].table && p->views[i].table->goodput[place.replicas] > 0)
-			best = fmax(best, value_at(&p->views[i].model, place));
+	for (int i = 0; p->trial < 0 && i < p->declared.count; i++)
+		best = fmax(best, plan_goodput_at(p, i, place));
 	return best;
+}
+
+static double value_of(const struct decision *d, int j, int kind, struct throughput_place place)
+{
+	const struct candidate *c = &d->candidates[j];
+
+	if (place.replicas >= d->tiers->n_best)
+		return (double)NAN;
+	return c->plans ? value_of_plans(c->plans, place) : value_at(model_on(d, j, kind), place);
+}
+
+double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
+{
+	struct throughput_place place = throughput_place_on(1, r);
+
+	place.tier = tier;
+	return value_of(d, j, kind, place);
+}
+
+double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier)
+{
+	const struct candidate *c = &d->candidates[j];
+	const struct configuration *run = c->run ? &c->run->configuration
+						 : &c->suspended->configuration;
+	struct throughput_place place = throughput_place_on(1, run->replicas);
+	int plan = c->plans ? job_plan_index(c->plans, run->plan) : -1;
+
+	place.tier = tier;
+	if (c->plans && plan >= 0 && c->plans->trial < 0 && place.replicas < d->tiers->n_best)
+		return plan_goodput_at(c->plans, plan, place);
+	return c->plans ? (double)NAN : value_of(d, j, d->choices[j].kind, place);
 }
 
 /* What a candidate makes of the devices that its run has. */
 static double value_held(const struct decision *d, int j, const struct run *run)
 {
-	const struct candidate *c = &d->candidates[j];
 	struct throughput_place place = throughput_place_on(run->configuration.nodes,
 							    run->configuration.replicas);
 
 	place.tier = run->configuration.tier;
-	if (c->plans)
-		return place.replicas < d->tiers->n_best ? value_of_plans(c->plans, place)
-							 : (double)NAN;
-	return value_at(model_on(d, j, d->sched_jobs[j].kind), place);
+	return value_of(d, j, d->sched_jobs[j].kind, place);
 }
 
 static const double **values_of(struct sched_job *job, const struct decision *d, int kind)

@@ -11,9 +11,12 @@
 #include "decision.h"
 #include "pollux/tier_wait.h"
 
-/* A job that waits for devices of a better tier; times are on the boot clock. */
+/* A job that waits for devices of a better tier, or moves to such devices; times are on the boot
+ * clock. */
 struct tier_hold {
 	bool waits;
+	/* Its run, which would be suspended or is, is relaunched on better devices instead. */
+	bool moves;
 	int tier;
 	double since_s;
 	double until_s;			/* infinite: it accepts no others */
@@ -39,8 +42,10 @@ struct pass_tiers {
 /* Finds out which tiers there are, once the kinds of the usable devices are known. */
 void tiers_find(const struct snapshot *s, struct decision *d);
 void tiers_free(struct pass_tiers *t, const struct decision *d);
-/* Tells the model the best tiers of devices of the kind. */
-void tiers_tell_model(const struct decision *d, int kind, struct job_model *m);
+/* True if the job's run is relaunched on better joined devices, in place of a suspension. */
+bool tiers_are_better(const struct decision *d, int j);
+/* Tells the model, which is of measurements on devices of the kind, their best tiers. */
+void tiers_tell_model(const struct decision *d, const char *kind, struct job_model *m);
 /* Once all candidates are weighed: a run on worse devices, or on more nodes than the fewest, is
  * worth what it makes of them. Jobs with
  * --tier get no more devices than can be joined so well. */
@@ -49,6 +54,9 @@ void tiers_weigh(const struct snapshot *s, struct decision *d);
 enum configuration_tier tiers_given(const struct snapshot *s, const struct decision *d, int j);
 /* What the candidate makes of r devices of a kind and tier; NaN: not known. */
 double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier);
+/* What the candidate makes of as many devices as its run has, in the plan of its run, if these are
+ * of the kind that it is to have and of the tier; NaN: not known. */
+double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier);
 /* Gives the candidate another goodput for r devices of the kind. False: it has none, or this. */
 bool tiers_set_value(struct decision *d, int j, int kind, int r, double value);
 /* True if no devices here are joined as well as --tier demands; the job is then passed over. */
@@ -59,6 +67,18 @@ bool waits_for_tier(const struct snapshot *s, const struct job *job, struct deci
 void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
 		  void (*again)(const struct snapshot *s, struct decision *d,
 				struct sched_input *in));
+
+/* True if the job's run goes on on the devices that it has. */
+bool tiers_stays(const struct snapshot *s, const struct decision *d, int j);
+/* When each device is free for the candidate. The caller frees the result. */
+double *tiers_free_times(const struct snapshot *s, const struct decision *d, int j);
+/* Gives the candidate the devices of the set, which are free, in place of those assigned. */
+void tiers_give(const struct snapshot *s, struct decision *d, int j, const bool *set);
+
+/* tiers_move.c: runs that go on on better joined devices than they have. */
+void tiers_move(const struct snapshot *s, struct decision *d);
+/* True if a suspended run of the job goes on in place on whatever devices the job is given. */
+bool tiers_go_on_anywhere(const struct snapshot *s, const struct decision *d, int j);
 
 /* tiers_words.c */
 void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,

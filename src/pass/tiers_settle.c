@@ -1,5 +1,5 @@
-/* tiers_settle.c - who waits for devices that are joined better, and who moves to such devices,
- * once the policy has decided and devices were assigned. */
+/* tiers_settle.c - who waits for devices that are joined better, once the policy has decided and
+ * devices were assigned. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,11 @@
 #include "pollux/mem.h"
 #include "tiers.h"
 
-/* Rounds of deciding again; then what was assigned stands. */
+/* Rounds of deciding again for what is better; then what was assigned stands, but for jobs that do
+ * not accept it. */
 #define MOST_ROUNDS 32
 /* A job whose length is not known is taken to go on for so many slices, as in sched/worth.h. */
 #define LENGTH_SLICES 12
-/* A job is left alone for so long after its launch, as in sched/curve.h. */
-#define SETTLE_RELAUNCHES 2
-#define SETTLE_SLICES 0.1
 
 /* --- what is known of a candidate --- */
 
@@ -62,8 +60,7 @@ static bool is_running_on(const struct snapshot *s, const struct run *run, int d
 	return false;
 }
 
-/* True if the job goes on where it is. */
-static bool stays(const struct snapshot *s, const struct decision *d, int j)
+bool tiers_stays(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct run *run = d->candidates[j].run;
 
@@ -75,8 +72,7 @@ static bool stays(const struct snapshot *s, const struct decision *d, int j)
 	return true;
 }
 
-/* When each device is free for the candidate. */
-static double *free_times(const struct snapshot *s, const struct decision *d, int j)
+double *tiers_free_times(const struct snapshot *s, const struct decision *d, int j)
 {
 	double *free_s = xcalloc((size_t)s->devices.count, sizeof(*free_s));
 
@@ -88,7 +84,7 @@ static double *free_times(const struct snapshot *s, const struct decision *d, in
 		else if (k == ASSIGN_FREE || k == j)
 			free_s[i] = s->now_boot_s;
 		else
-			free_s[i] = k < d->n && stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
+			free_s[i] = k < d->n && tiers_stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
 		if (d->n_kinds > 0 && d->kind_of[i] != d->choices[j].kind)
 			free_s[i] = HUGE_VAL;
 	}
@@ -163,8 +159,7 @@ static void hold(const struct snapshot *s, struct decision *d, int j, const doub
 					       .overdue_s = d->choices[j].overdue_s };
 }
 
-/* The job is given devices that are free now, and joined better than those assigned. */
-static void give(const struct snapshot *s, struct decision *d, int j, const bool *set)
+void tiers_give(const struct snapshot *s, struct decision *d, int j, const bool *set)
 {
 	for (int i = 0; i < s->devices.count; i++)
 		if (set[i])
@@ -176,17 +171,19 @@ static void give(const struct snapshot *s, struct decision *d, int j, const bool
 /* True if the job waits: then the others are to be decided on again. */
 static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
 {
-	double *free_s = free_times(s, d, j);
+	double *free_s = tiers_free_times(s, d, j);
 	struct tier_offer o = offer_to(s, d, j, free_s);
 	struct tier_answer a = { .wanted = xcalloc((size_t)s->devices.count, sizeof(bool)) };
 
 	tier_ask(&o, &a);
 	if (a.waits && a.start_s <= s->now_boot_s) {
-		give(s, d, j, a.wanted);
+		tiers_give(s, d, j, a.wanted);
 		a.waits = false;
 	} else if (a.waits) {
-		d->tiers->holds[j] = (struct tier_hold){ true, a.tier, o.since_s, a.until_s,
-							 a.start_s };
+		d->tiers->holds[j] = (struct tier_hold){
+			.waits = true, .tier = a.tier, .since_s = o.since_s,
+			.until_s = a.until_s, .start_s = a.start_s,
+		};
 		hold(s, d, j, free_s, &a);
 		tiers_explain_wait(s, d, j, &o, &a);
 	}
@@ -201,7 +198,7 @@ static bool asks_to_wait(const struct snapshot *s, struct decision *d, int j)
 static bool is_given_several(const struct snapshot *s, const struct decision *d, int j)
 {
 	return d->choices[j].replicas > 1 && d->places[j].device < 0 && !comes_back(d, j) &&
-	       !d->tiers->holds[j].waits && !stays(s, d, j);
+	       !d->tiers->holds[j].waits && !tiers_stays(s, d, j);
 }
 
 static enum configuration_tier best_for(const struct decision *d, int j)
@@ -211,84 +208,46 @@ static enum configuration_tier best_for(const struct decision *d, int j)
 	return t->best[d->choices[j].kind * t->n_best + d->choices[j].replicas];
 }
 
+/* True if the job does not accept devices of the tier. */
+static bool is_refused(const struct decision *d, int j, enum configuration_tier given)
+{
+	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
+
+	return worst != TIER_UNKNOWN && given > worst;
+}
+
 /* True if the job is to be decided on again, by what it makes of the devices that it got. */
 static bool is_weighed_again(struct decision *d, int j, enum configuration_tier given)
 {
 	int r = d->choices[j].replicas, kind = d->choices[j].kind;
-	enum configuration_tier worst = d->candidates[j].job->declared.worst_tier;
 	double value = tiers_value(d, j, kind, r, given);
 
-	if (worst != TIER_UNKNOWN && given > worst)
+	if (is_refused(d, j, given))
 		return tiers_set_value(d, j, kind, r, (double)NAN);
 	return value > 0 && tiers_set_value(d, j, kind, r, value);
 }
 
-static bool look_again(const struct snapshot *s, struct decision *d)
+/* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the
+ * devices that they got. Each round then makes one of these wait for good, or takes a number of
+ * devices from those that the job may have. So the rounds end. */
+static bool look_again(const struct snapshot *s, struct decision *d, bool forced)
 {
 	bool again = false;
 
 	for (int j = 0; j < d->n_asked; j++) {
-		enum configuration_tier given;
+		enum configuration_tier given = d->choices[j].replicas > 1 ? tiers_given(s, d, j)
+									   : TIER_UNKNOWN;
+		bool refused = is_refused(d, j, given);
 
-		if (!is_given_several(s, d, j))
+		if (!is_given_several(s, d, j) && !(refused && tiers_go_on_anywhere(s, d, j)))
 			continue;
-		given = tiers_given(s, d, j);
-		if (given <= best_for(d, j))
+		if (given <= best_for(d, j) || (forced && !refused))
 			continue;
 		if (!d->candidates[j].run && asks_to_wait(s, d, j))
 			return true;
 		again |= is_weighed_again(d, j, tiers_given(s, d, j));
 	}
 	return again;
-}
-
-/* --- moving --- */
-
-static bool any_is_overdue(const struct snapshot *s, const struct decision *d)
-{
-	for (int j = 0; j < d->n_asked; j++)
-		if (d->choices[j].replicas == 0 && d->choices[j].overdue_s <= s->now_boot_s)
-			return true;
-	return false;
-}
-
-static bool may_move(const struct snapshot *s, const struct decision *d, int j)
-{
-	const struct candidate *c = &d->candidates[j];
-	const struct sched_job *job = &d->sched_jobs[j];
-
-	return stays(s, d, j) && d->choices[j].replicas > 1 && c->run->state == RUN_RUNNING &&
-	       c->relaunchable && !c->suspends && job->preemptible && !c->plans &&
-	       s->now_boot_s - job->launched_s >= fmax(SETTLE_RELAUNCHES * job->restart_s,
-						       SETTLE_SLICES * s->config->slice_s);
-}
-
-static void move_one(const struct snapshot *s, struct decision *d, int j)
-{
-	const struct sched_job *job = &d->sched_jobs[j];
-	int r = d->choices[j].replicas, kind = d->choices[j].kind;
-	enum configuration_tier now = tiers_given(s, d, j);
-	bool *set = xcalloc((size_t)s->devices.count, sizeof(*set));
-	double *free_s = free_times(s, d, j), here = tiers_value(d, j, kind, r, now);
-
-	for (int i = 0; i < s->devices.count; i++)
-		if (!(free_s[i] <= s->now_boot_s))
-			free_s[i] = HUGE_VAL;
-	for (int t = 0; t < (int)now - TIER_FAST; t++) {
-		double there = tiers_value(d, j, kind, r,
-					   (enum configuration_tier)(TIER_FAST + t));
-
-		if (tier_earliest_set(&d->tiers->links, free_s, r, t, set) > s->now_boot_s ||
-		    !tier_move_pays(here, there, job->remaining_samples, s->config->slice_s,
-				    job->restart_s, job->restart_s + job->unsaved_s))
-			continue;
-		give(s, d, j, set);
-		d->choices[j].reconfigure = false;
-		tiers_explain_move(s, d, j, set, t, there / here);
-		break;
-	}
-	free(free_s);
-	free(set);
 }
 
 void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
@@ -300,11 +259,8 @@ void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_inp
 	if (!t->several || (s->policy != &policy_goodput && !t->pinned &&
 			    !s->policy->models_goodput))
 		return;
-	for (int round = 0; round < MOST_ROUNDS && look_again(s, d); round++)
+	for (int round = 0; look_again(s, d, round >= MOST_ROUNDS); round++)
 		again(s, d, in);
-	if (s->policy != &policy_goodput || any_is_overdue(s, d))
-		return;
-	for (int j = 0; j < d->n_asked; j++)
-		if (may_move(s, d, j))
-			move_one(s, d, j);
+	if (s->policy == &policy_goodput)
+		tiers_move(s, d);
 }

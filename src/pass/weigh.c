@@ -236,15 +236,6 @@ static void tell_others_of_workload(struct decision *d, const char *workload)
 	}
 }
 
-/* The kind by its name; 0: it is not among those that can be used. */
-static int kind_index(const struct decision *d, const char *name)
-{
-	for (int k = 0; k < d->n_kinds; k++)
-		if (!strcmp(d->kinds[k].name, name))
-			return k;
-	return 0;
-}
-
 static void weigh(const struct snapshot *s, struct decision *d, int j, struct knowledge *nothing)
 {
 	struct candidate *c = &d->candidates[j];
@@ -260,7 +251,7 @@ static void weigh(const struct snapshot *s, struct decision *d, int j, struct kn
 	c->workload = w;
 	knowledge_of_job(w ? &w->k : nothing, c->job, &c->model);
 	raise_least(d, j, &c->model);
-	tiers_tell_model(d, d->n_kinds > 0 && w ? kind_index(d, w->kind) : 0, &c->model);
+	tiers_tell_model(d, w ? w->kind : NULL, &c->model);
 }
 
 void weigh_candidates(const struct snapshot *s, struct decision *d)

@@ -142,7 +142,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 	else
 		expect_sync(s, w, &v->model);
 	raise_least(d, j, &v->model);
-	tiers_tell_model(d, kind, &v->model);
+	tiers_tell_model(d, d->kinds[kind].name, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
 	v->table = same ? same->table : table_on_nodes(d, &v->model, d->kinds[kind].name, n);

@@ -35,15 +35,16 @@ static const struct store_columns observation_row_columns = COLUMNS(of_observati
 	observation_run_columns = COLUMNS(observation_of_run),
 	observation_columns = COLUMNS(of_observation);
 
-/* The whole configuration of a run is part of the key; its kind of device and its number of nodes
- * never change. */
+/* The whole configuration of a run is part of the key, with the tier of its devices: a suspended
+ * run may go on on others. The kind of device and the number of nodes of a run never change. */
 #define ROW struct observation_row
 const struct store_table observations_table = {
 	"observations", sizeof(ROW), {
 		{ .columns = &observation_row_columns },
 		{ PART(configuration_columns, configuration), .only = OBSERVED,
 		  .flags = KEY | NOT_NULL },
-		{ PART(configuration_columns, configuration), .only = OF_TIER },
+		{ PART(configuration_columns, configuration), .only = OF_TIER,
+		  .flags = KEY | NOT_NULL },
 		{ PART(observation_columns, observation) },
 		{ .columns = &observation_run_columns, OF_ITS_RUN },
 	},

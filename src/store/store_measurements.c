@@ -129,7 +129,8 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 	    read_observations(s, q, &list, err))
 		return -1;
 	for (int i = 0; i < list.count; i++)
-		if (configuration_equal(&list.items[i].configuration, &run->configuration))
+		if (list.items[i].configuration.tier == run->configuration.tier &&
+		    configuration_equal(&list.items[i].configuration, &run->configuration))
 			*o = list.items[i].observation;
 	observation_list_release(&list);
 	return 0;

@@ -326,7 +326,7 @@ static void weigh_batches(struct explanation *e)
 
 static int read_plans(struct session *s, struct explanation *e, struct err *err)
 {
-	struct plan_devices on = { e->device_kind, e->n_devices, e->device_bytes };
+	struct plan_devices on = { e->device_kind, e->n_devices, e->device_bytes, e->best_tier };
 
 	return plan_list_read(&s->store, e->job, &on, &e->plans, err);
 }

@@ -24,6 +24,7 @@ static int read_goodput(struct session *s, const struct explanation *e, struct e
 			struct err *err)
 {
 	char *workload = job_knowledge_name(e->job, e->item->run);
+	struct throughput_place place = throughput_place_on(1, e->job->declared.min_replicas);
 	struct goodput_choice best;
 	struct knowledge known;
 	struct job_model m;
@@ -33,7 +34,8 @@ static int read_goodput(struct session *s, const struct explanation *e, struct e
 	if (rc)
 		return -1;
 	knowledge_of_job(&known, e->job, &m);
-	if (m.known && job_model_best(&m, m.min_replicas, &best))
+	place.tier = k->tier;
+	if (m.known && job_model_best_at(&m, place, &best))
 		k->goodput = best.goodput;
 	k->sizes = known.sizes;		/* ours to release */
 	known.sizes = (struct size_times){ 0 };
@@ -153,6 +155,7 @@ void explanation_print_json_kinds(struct json *j, const struct explanation *e)
 		json_object(j, NULL);
 		json_string(j, "device_kind", e->kinds[k].name);
 		json_integer(j, "usable_devices", e->kinds[k].n_devices);
+		json_string(j, "tier", configuration_tier_name(e->kinds[k].tier));
 		json_number(j, "goodput", e->kinds[k].goodput > 0 ? e->kinds[k].goodput
 								  : (double)NAN);
 		json_bool(j, "expected", e->kinds[k].expected);

@@ -7,20 +7,47 @@
 #include "pollux/mem.h"
 #include "pollux/tier_wait.h"
 
-/* Tiers are those of one machine: none is told of devices on machines that an engine names. */
-void explanation_read_tiers(struct explanation *e, const struct device_list *list)
+/* The best tiers of numbers of usable devices of a kind. Tiers are those of one machine: none is
+ * told of devices on machines that an engine names. The caller frees the result. */
+static enum configuration_tier *best_tiers(const struct device_list *list, const char *kind,
+					   int n_devices)
 {
 	struct tier_links links = { list->count, list->links };
+	enum configuration_tier *best = xcalloc((size_t)n_devices + 1, sizeof(*best));
 	bool *in;
 
-	e->best_tier = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best_tier));
 	if (!list->links || list->linked < list->count || *list->items[0].node)
-		return;
+		return best;
 	in = xcalloc((size_t)list->count, sizeof(*in));
 	for (int i = 0; i < list->count; i++)
-		in[i] = list->items[i].usable && !strcmp(list->items[i].kind, e->device_kind);
-	tier_best_by_number(&links, in, e->best_tier, e->n_devices + 1);
+		in[i] = list->items[i].usable && !strcmp(list->items[i].kind, kind);
+	tier_best_by_number(&links, in, best, n_devices + 1);
 	free(in);
+	return best;
+}
+
+/* The tier of the job's devices if it runs on so many of the kind, else the best one. */
+static enum configuration_tier tier_on_kind(const struct explanation *e,
+					    const struct device_list *list, const char *kind)
+{
+	const struct run *run = e->item->run;
+	int least = e->job->declared.min_replicas;
+	enum configuration_tier *best, tier;
+
+	if (run && run->devices && run->configuration.replicas == least &&
+	    run->configuration.tier != TIER_UNKNOWN && !strcmp(run->devices[0].kind, kind))
+		return run->configuration.tier;
+	best = best_tiers(list, kind, least);
+	tier = best[least];
+	free(best);
+	return tier;
+}
+
+void explanation_read_tiers(struct explanation *e, const struct device_list *list)
+{
+	e->best_tier = best_tiers(list, e->device_kind, e->n_devices);
+	for (int k = 0; k < e->n_kinds; k++)
+		e->kinds[k].tier = tier_on_kind(e, list, e->kinds[k].name);
 }
 
 void explanation_tell_tiers(struct explanation *e)

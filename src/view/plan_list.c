@@ -38,7 +38,8 @@ static int read_plan(struct store *store, const struct job *job, const char *kin
 	return rc;
 }
 
-static void weigh_plans(const struct job *job, int64_t device_bytes, struct plan_list *list)
+static void weigh_plans(const struct job *job, const struct plan_devices *on,
+			struct plan_list *list)
 {
 	int64_t host_bytes = proc_memory_bytes("MemTotal:");
 	struct plan_tie_item items[EXECUTION_PLANS_MAX];
@@ -50,8 +51,10 @@ static void weigh_plans(const struct job *job, int64_t device_bytes, struct plan
 	for (int i = 0; i < list->declared.count; i++) {
 		struct plan_known *k = &list->items[i];
 
-		knowledge_limit_memory(&k->knowledge, device_bytes, host_bytes);
+		knowledge_limit_memory(&k->knowledge, on->bytes, host_bytes);
 		knowledge_of_job(&k->knowledge, job, &k->model);
+		k->model.best_tier = on->best_tier;
+		k->model.n_best_tier = on->n + 1;
 		if (k->model.known)
 			set_table(k, &list->declared.items[i], list->n_devices);
 	}
@@ -85,7 +88,7 @@ int plan_list_read(struct store *store, const struct job *job, const struct plan
 			plan_list_release(list);
 			return -1;
 		}
-	weigh_plans(job, on->bytes, list);
+	weigh_plans(job, on, list);
 	find_best(list);
 	return 0;
 }

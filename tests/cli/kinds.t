@@ -194,6 +194,27 @@ is 'where nothing is known of it, two devices are tried' "$large|2" "$(kinds_of 
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 
+# What explain says of a kind is of the devices that the job would get there.
+measured 931 joined 0.02 0.02
+add_run 933 "$past" "$small" "GPU-$(uuid a)"
+add_run 934 "$past" "$small" "GPU-$(uuid a)"
+add_half 933 "$small" 2 0.02
+add_half 934 "$small" 2 0.06
+store "UPDATE observations SET tier = CASE run_id WHEN 933 THEN 'fast' ELSE 'machine' END
+	WHERE run_id > 932"
+joined=$("$POLLUX" submit -q --begin +1h --workload joined -b 64 -r 2 -- true)
+"$POLLUX" schedule
+on_small() { # the tier and the seconds of a step of 64 samples on two small devices
+	"$POLLUX" explain --json "$joined" | json 'my ($k) = grep { $_->{device_kind} eq
+		"'"$small"'" } @{$d->{kinds}};
+		printf "%s %.2f", $k->{tier} // "-", 64 / $k->{goodput}'
+}
+is 'across, where none are joined' 'machine 0.06' "$(on_small)"
+{ gpu a Small 12288; echo nvlink 1; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } \
+	>answers
+is 'or where two are joined' 'fast 0.02' "$(on_small)"
+"$POLLUX" cancel "$joined" >/dev/null
+
 # --- slots of two sizes ---
 unset POLLUX_NVML NVML_STANDIN
 POLLUX_SLOTS=1x1,1x2

@@ -72,4 +72,34 @@ ok 'and has the core for itself' wait_for 20 is_bound "$other" "$(binding "$othe
 wait_for 20 ended "$other"
 "$POLLUX" schedule
 ok 'when it has gone the core comes back' wait_for 20 is_bound "$wide" "$both"
+
+# A GPU may be near all processors. A run there begins with those of its supervisor.
+[ -n "${GPU_STANDIN-}" ] || finish
+end_jobs >/dev/null
+unset POLLUX_SLOTS
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT
+mkdir root
+for g in a b; do
+	printf 'gpu GPU-%s NVIDIA Small\nmemory 12288 12288\nrates 0\ntemperature 35\n' "$g"
+done >answers
+one=${two%,*}
+taskset -p -c "$one" $$ >/dev/null
+usual=$(submit --no-preempt -- sh -c "$told")
+"$POLLUX" schedule
+wait_for 20 runs "$usual"
+ok 'a job on a GPU has the processors of its supervisor' wait_for 20 is_bound "$usual" "$one"
+other=$(submit --plan off:cores=1= --no-preempt -- sh -c "$told")
+"$POLLUX" schedule
+wait_for 20 runs "$other"
+is 'it is kept off the core of another job' 1 \
+	"$(store "SELECT cores <> '' FROM runs WHERE job_id = $usual")"
+n_told() { grep -c 'bound to processors of its devices' "$POLLUX_DIR/supervisor.log"; }
+before=$(n_told)
+is_told() { [ "$(n_told)" -gt "$before" ]; }
+"$POLLUX" cancel "$other"
+wait_for 20 ended "$other"
+"$POLLUX" schedule
+ok 'until the other has gone' wait_for 20 is_told
+is 'and then has no more than before' "$one" "$(allowed "$usual")"
 finish

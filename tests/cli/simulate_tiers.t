@@ -133,16 +133,13 @@ same() { # same POLICY TIMERS [OPTION]...
 		sed '$d' >theirs
 	[ "$(wc -l <ours)" = 20 ] && cmp ours theirs
 }
-if command -v python3 >/dev/null; then
-	ok 'tiresias-net, job by job' same tiresias-net auto
-	ok 'gandiva-net, job by job' same gandiva-net auto
-	for timers in auto 0,0 1,2 6,12 inf; do
-		for policy in dally srtf-net las-net; do
-			ok "$policy, timers $timers, job by job" same $policy $timers \
-				--timers $timers
-		done
+ok 'tiresias-net, job by job' same tiresias-net auto
+ok 'gandiva-net, job by job' same gandiva-net auto
+for timers in auto 0,0 1,2 6,12 inf; do
+	for policy in dally srtf-net las-net; do
+		ok "$policy, timers $timers, job by job" same $policy $timers --timers $timers
 	done
-fi
+done
 for timers in auto 0,0 1,2 inf; do
 	twenty --timers $timers --jobs-csv "$timers.csv" >out
 done

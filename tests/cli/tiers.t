@@ -110,6 +110,41 @@ like 'and says why' 'moves to gpu:0\+gpu:1 \(NVLink\): 5[0-9] % faster there' \
 	"$("$POLLUX" status "$one" | tr -s "\n " "  ")"
 leave "$one" "$c"
 
+# --- a job that was suspended on a bad tier goes on on a pair, by a relaunch ---
+break_pairs 3600 7200
+one=$(pair --preempt --suspend always --gpu-memory 1G)
+pass
+wait_for 20 is_running "$one"
+is 'a job runs across the pairs' 'gpu:GPU-1 gpu:GPU-3' "$(devices "$one")"
+two=$(submit -r 2 --preempt --suspend always --gpu-memory 1G --samples 1e6 -- sleep 1000)
+"$POLLUX" first "$two"
+is_suspended() { POLLUX_SLICE=2s pass && [ "$(store "SELECT suspension FROM runs
+	WHERE job_id = $one ORDER BY id DESC LIMIT 1")" = suspended ]; }
+ok 'and is suspended for another' wait_for 30 is_suspended
+leave "$a" "$two"
+ok 'when a pair is free it runs there' wait_for 30 moved
+is 'after a relaunch' '1|preempt 2|none' "$(store "SELECT number, stop_reason FROM runs
+	WHERE job_id = $one ORDER BY id" | paste -sd ' ')"
+leave "$one" "$c"
+
+# --- jobs with plans: what is known of w is known under the plan as well ---
+known=$(submit -r 1 --plan dp= -- true)
+pass
+"$POLLUX" wait --timeout 200 "$known" >/dev/null
+store "INSERT INTO observations SELECT r.id, device_kind, nodes, o.replicas, o.local_batch_size,
+	o.accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, o.step_time_s,
+	step_time_sd_s, step_time_min_s, sync_time_s, update_time_s, o.tier
+	FROM observations o JOIN runs r ON r.job_id = $known WHERE o.run_id BETWEEN 901 AND 903"
+break_pairs 240 7200
+one=$(pair --plan dp=)
+pass
+like 'a job with a plan waits, too' '^waits up to 1[0-9] min for gpu:0\+gpu:1 .NVLink.: ' \
+	"$(reason "$one")"
+leave "$a"
+pass
+ok 'and starts on the pair' wait_for 20 has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'
+leave "$one" "$c"
+
 # --- what a person asks for ---
 break_pairs 3600 7200
 one=$(pair --tier fast)

@@ -1,6 +1,6 @@
 /* drawn_snapshot.h - what a pass reads, made by hand or drawn: up to MOST_JOBS jobs of a workload
  * with a model, on DEVICES devices, which may be joined. The file that includes this header defines
- * both. */
+ * both, and may define DRAWN_JOBS, the most jobs of a drawn one. */
 #ifndef POLLUX_TEST_DRAWN_SNAPSHOT_H
 #define POLLUX_TEST_DRAWN_SNAPSHOT_H
 
@@ -11,6 +11,9 @@
 #include "pass/decision.h"
 #include "pollux/mem.h"
 
+#ifndef DRAWN_JOBS
+#define DRAWN_JOBS MOST_JOBS
+#endif
 #define NOW_BOOT_S 10000.0
 #define NOW_WALL_S 50000.0
 
@@ -131,7 +134,7 @@ static struct snapshot drawn(uint64_t seed, int link)
 
 	state = seed;
 	add_workload(&s, tier);
-	n = 1 + draw(MOST_JOBS - 1);
+	n = 1 + draw(DRAWN_JOBS - 1);
 	for (int i = 0; i < n; i++) {
 		int least = 1 + draw(3), most = least + draw(DEVICES + 1 - least);
 		struct job *job = add_job(&s, least, most,

@@ -19,7 +19,7 @@ static char socket_path[sizeof(directory) + 8], kept_path[sizeof(directory) + 16
 static char said[1 << 16];
 static double times[8];
 static int n_times;
-static int64_t offset;
+static struct kept_place place;
 
 static int bind_receiver(void)
 {
@@ -36,7 +36,7 @@ static int bind_receiver(void)
 static struct pollux_client *begin(void)
 {
 	unlink(kept_path);
-	offset = 0;
+	place = (struct kept_place){ 0 };
 	return pollux_client_open();
 }
 
@@ -66,7 +66,7 @@ static const char *kept(void)
 {
 	said[0] = '\0';
 	n_times = 0;
-	kept_reports_read(socket_path, &offset, take, NULL);
+	kept_reports_read(socket_path, &place, take, NULL);
 	return said;
 }
 
@@ -184,12 +184,12 @@ static void test_forms(void)
 {
 	int fd;
 
-	offset = 0;
+	place = (struct kept_place){ 0 };
 	write_file("KEPT_NS=1500000000000000000\nSAMPLES=1\n\nSAMPLES=2\n\n\n\nSAMPLES=3");
 	is_str(kept(), "SAMPLES=1\n;SAMPLES=2\n;\n;", "a message without its end waits");
 	near(times[0], 1.5e9, 0, "the time of a message");
 	ok(fabs(times[1] - (double)time(NULL)) < 60, "or that of the file");
-	offset = 0;
+	place = (struct kept_place){ 0 };
 	unlink(kept_path);
 	memset(said, 'x', KEPT_REPORT_MAX_BYTES - 1);
 	said[KEPT_REPORT_MAX_BYTES - 1] = '\n';
@@ -200,6 +200,10 @@ static void test_forms(void)
 	close(fd);
 	write_file("A=1\n\n");
 	is_str(kept(), "A=1\n;", "a file that was begun anew is read from its beginning");
+	write_file("B=2\n\nC=3\n\n");
+	is_str(kept(), "B=2\n;C=3\n;", "also one that has become longer by then");
+	write_file("B=2\n\nC=3\n\nD=4\n\n");
+	is_str(kept(), "D=4\n;", "but not one that goes on");
 	kept_reports_remove(socket_path);
 	ok(access(kept_path, F_OK) < 0, "it is removed");
 	is_str(kept(), "", "no file is no report");

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pollux/tier_fit.h"
 #include "tap.h"
 
 static struct fit_observation seen_at(int replicas, int64_t m, double step_time_s)
@@ -93,11 +94,83 @@ static void test_borrow(void)
 	ok(!pass && !sync, "what was not measured there is not borrowed");
 }
 
+/* --- tiers --- */
+
+static struct fit_observation seen_on(enum configuration_tier tier, int replicas,
+				      double step_time_s)
+{
+	struct fit_observation o = seen_at(replicas, 40, step_time_s);
+
+	o.configuration.tier = tier;
+	return o;
+}
+
+/* The reference on pairs near by, with three devices there, and across, three times as long. */
+static struct fit_result fit_on_tiers(struct fit_observation seen[6])
+{
+	memcpy(seen, reference_seen, sizeof(reference_seen));
+	seen[2].configuration.tier = TIER_FAST;
+	seen[3] = seen_on(TIER_FAST, 3, .080);
+	seen[4] = seen_on(TIER_FAR, 2, .110);
+	seen[5] = seen_on(TIER_FAR, 3, .140);
+	return fit_by_tier(seen, 6, &FIT_OPTIONS_DEFAULT, NULL);
+}
+
+static void test_ratio_by_tier(void)
+{
+	struct fit_observation dp_seen[6], far = seen_on(TIER_FAR, 2, .220);
+	struct fit_result dp_fit = fit_on_tiers(dp_seen), fit = { .n_observations = 1 };
+	struct plan_times dp = times("dp", dp_seen, 6, &dp_fit), gc = times("gc", &far, 1, &fit);
+	double w0 = 1 / (0.35 * 0.35), w1 = 1 / (0.1 * 0.1);
+
+	near(plan_ratio(&gc, &dp).value, exp((w0 * log(1.33) + w1 * log(2)) / (w0 + w1)), 1e-9,
+	     "a size counts beside the same one of its tier");
+	far.configuration.tier = TIER_UNKNOWN;
+	near(plan_ratio(&gc, &dp).value,
+	     exp((w0 * log(1.33) + w1 * log(.220 / .070)) / (w0 + w1)), 1e-9,
+	     "an unknown tier may be any");
+}
+
+static void test_borrow_tiers(void)
+{
+	struct fit_observation dp_seen[6], one = seen_at(1, 40, 0.100);
+	struct fit_observation pair[] = { one, seen_on(TIER_FAST, 2, .150) };
+	struct fit_observation across[] = { one, seen_on(TIER_FAR, 2, .150) };
+	struct fit_result dp_fit = fit_on_tiers(dp_seen);
+	struct fit_result alone = fit_by_tier(&one, 1, &FIT_OPTIONS_DEFAULT, NULL);
+	struct fit_result on_pair = fit_by_tier(pair, 2, &FIT_OPTIONS_DEFAULT, NULL);
+	struct fit_result on_far = fit_by_tier(across, 2, &FIT_OPTIONS_DEFAULT, NULL);
+	struct plan_times dp = times("dp", dp_seen, 6, &dp_fit), gc = times("gc", &one, 1, &alone);
+	double far = dp_fit.params.ln_tier[TIER_FAR];
+	struct throughput_params p;
+	bool pass, sync;
+
+	ok(far > .5, "synchronisation takes longer across");
+	p = plan_borrow(&gc, &dp, 2, &pass, &sync);
+	near(p.ln_tier[TIER_FAR], far, 0, "a plan on one device borrows the factors of tiers");
+	near(p.ln_tier[TIER_NUMA], dp_fit.params.ln_tier[TIER_NUMA], 0, "also expected ones");
+	gc = times("gc", pair, 2, &on_pair);
+	p = plan_borrow(&gc, &dp, 2, &pass, &sync);
+	ok(sync, "a plan on a pair borrows of the synchronisation");
+	near(p.ln_tier[TIER_FAR], far, 0, "the measured factor in place of an expected one");
+	near(p.ln_tier[TIER_NUMA], on_pair.params.ln_tier[TIER_NUMA], 0, "but no expected one");
+	gc = times("gc", across, 2, &on_far);
+	p = plan_borrow(&gc, &dp, 2, &pass, &sync);
+	near(p.ln_tier[TIER_FAST], -far, 1e-12, "counted from the tier that was measured");
+	near(p.beta_sync_local, 2 * exp(far) * dp_fit.params.beta_sync_local, 1e-9,
+	     "with growth for that tier");
+	near(p.ln_tier[TIER_FAR], 0, 0, "which has the factor 1");
+	p = plan_borrow(&dp, &gc, 2, &pass, &sync);
+	near(p.ln_tier[TIER_FAR], far, 0, "what was measured stays");
+}
+
 int main(void)
 {
 	reference_fit = fit_throughput(reference_seen, 3, &FIT_OPTIONS_DEFAULT);
 	test_names();
 	test_ratio();
 	test_borrow();
+	test_ratio_by_tier();
+	test_borrow_tiers();
 	return done();
 }

@@ -1,8 +1,10 @@
 /* test_plan_tiers.c - a pass on devices that are joined alike decides as if nothing were known of
  * tiers; on two pairs a job waits, and is decided on without the devices that are kept. */
 #define DEVICES 4
-#define MOST_JOBS 12
+#define MOST_JOBS 48
+#define DRAWN_JOBS 12
 #include "drawn_snapshot.h"
+#include "pass/plan.h"
 #include "pass/tiers.h"
 #include "pollux/execution_plan.h"
 #include "tap.h"
@@ -31,13 +33,61 @@ static bool same_decision(const struct decision *a, const struct decision *b)
 	return same;
 }
 
+/* What is known of the workload is known under plan dp as well. With both, plan zero takes twice as
+ * long for a pass and has next to no synchronisation. */
+static void with_plans(struct snapshot *s, struct job *job, bool both)
+{
+	const char *declared = both ? "dp=--dp\nzero=--zero" : "dp=--dp";
+	struct execution_plans plans;
+	struct workload *w;
+	struct err err;
+
+	if (execution_plans_parse(declared, &plans, &err)) {
+		ok(false, err.text);
+		return;
+	}
+	w = s->workloads.items = xreallocarray(s->workloads.items, 3, sizeof(*w));
+	for (int i = 0; i < plans.count; i++) {
+		w[1 + i] = w[0];
+		w[1 + i].name = execution_plan_workload("w", plans.items[i].name,
+							plans.items[i].hash);
+	}
+	if (both) {
+		struct throughput_params *zero = &w[2].k.model.fit.params;
+
+		zero->alpha_grad *= 2;
+		zero->beta_grad *= 2;
+		zero->alpha_sync_local = 1e-3;
+	}
+	s->workloads.count += plans.count;
+	job->declared.plans = xstrdup(declared);
+	job->declared.suspend = SUSPEND_NEVER;
+	execution_plans_release(&plans);
+}
+
+/* As drawn(); the first job of every second one has plans. */
+static struct snapshot drawn_with_plans(uint64_t seed, int link)
+{
+	struct snapshot s = drawn(seed, link);
+
+	if (seed % 2)
+		return s;
+	with_plans(&s, &s.jobs.items[0], true);
+	for (int i = 0; i < s.runs.count; i++)
+		if (s.runs.items[i].job_id == s.jobs.items[0].id)
+			snprintf(s.runs.items[i].configuration.plan,
+				 sizeof(s.runs.items[i].configuration.plan), "dp");
+	return s;
+}
+
 static void test_one_tier(void)
 {
 	int n_same = 0, n_several = 0;
 
 	for (uint64_t seed = 1; seed <= 200; seed++)
 		for (int link = DEVICE_LINK_FAST; link <= DEVICE_LINK_MACHINE; link++) {
-			struct snapshot without = drawn(seed, -1), with = drawn(seed, link);
+			struct snapshot without = drawn_with_plans(seed, -1);
+			struct snapshot with = drawn_with_plans(seed, link);
 			struct decision *a = pass_decide(&without), *b = pass_decide(&with);
 
 			n_same += same_decision(a, b);
@@ -147,34 +197,206 @@ static void test_demands(const char *policy)
 	snapshot_free(&s);
 }
 
-/* A job with a plan runs across pairs, and could have no pair: its goodput is what it has there,
- * which no relaunch changes. */
-static void test_plan(void)
+/* So many jobs accept pairs alone that deciding again for each of them takes many rounds. */
+static void test_many_demand(void)
 {
-	struct snapshot s = halves(7200);
-	struct execution_plans plans;
+	struct snapshot s = halves(3600);
 	struct decision *d;
-	struct err err;
-	struct job *job;
+	int n_given = 0;
+
+	for (int i = 0; i < 40; i++)
+		add_job(&s, 2, 2, 1e6)->declared.worst_tier = TIER_FAST;
+	d = pass_decide(&s);
+	for (int i = 0; i < DEVICES; i++)
+		n_given += d->owner[i] >= 2;
+	is_int(n_given, 0, "of forty demanding jobs none is given devices across pairs");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* --- jobs with plans --- */
+
+/* The job runs in plan dp on two devices that are no pair. */
+static void run_across(struct snapshot *s, struct job *job, int a, int b)
+{
 	struct run *run;
 
-	is_int(execution_plans_parse("dp=--dp", &plans, &err), 0, "a plan");
-	free(s.workloads.items[0].name);
-	s.workloads.items[0].name = execution_plan_workload("w", "dp", plans.items[0].hash);
-	job = add_job(&s, 2, 2, 1e7);
-	job->declared.plans = xstrdup("dp=--dp");
-	job->declared.suspend = SUSPEND_NEVER;
-	add_run(&s, job, 1, 2, TIER_FAR);
-	run = &s.runs.items[s.runs.count - 1];
-	run->devices[1] = s.devices.items[3];
+	add_run(s, job, a, 2, TIER_FAR);
+	run = &s->runs.items[s->runs.count - 1];
+	run->devices[1] = s->devices.items[b];
 	snprintf(run->configuration.plan, sizeof(run->configuration.plan), "dp");
+}
+
+/* A job with a plan runs across pairs, and could have no pair: its goodput is what it has there,
+ * which no relaunch changes. */
+static void test_plan_stays(void)
+{
+	struct snapshot s = halves(7200);
+	struct decision *d;
+	struct job *job;
+
+	job = add_job(&s, 2, 2, 1e7);
+	with_plans(&s, job, false);
+	run_across(&s, job, 1, 3);
 	d = pass_decide(&s);
 	is_int(d->choices[2].replicas, 2, "a job with a plan goes on across pairs");
 	ok(!d->choices[2].reconfigure, "without a relaunch that would change nothing");
 	ok(d->sizes[2].goodput <= d->sizes[2].goodput_now, "nor would another configuration");
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "on the devices that it has");
 	decision_free(d);
 	snapshot_free(&s);
-	execution_plans_release(&plans);
+}
+
+static void test_plan_waits(void)
+{
+	struct snapshot s = halves(60);
+	struct decision *d;
+
+	with_plans(&s, add_job(&s, 2, 2, 1e6), false);
+	d = pass_decide(&s);
+	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits,
+	   "a job with a plan waits for the pair");
+	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0, "as it is told");
+	decision_free(d);
+	snapshot_free(&s);
+	s = halves(3600);
+	with_plans(&s, add_job(&s, 2, 2, 1e6), false);
+	d = pass_decide(&s);
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "not for an hour");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+static void test_plan_moves(void)
+{
+	struct snapshot s = snapshot_new(-2);
+	struct decision *d;
+	struct job *job;
+
+	add_workload(&s, TIER_FAST);
+	job = add_job(&s, 2, 2, 1e7);
+	with_plans(&s, job, false);
+	run_across(&s, job, 1, 2);
+	d = pass_decide(&s);
+	ok(d->choices[0].replicas == 2 && d->owner[0] == d->owner[1] && d->owner[2] == d->owner[3],
+	   "a job with a plan moves to a pair that is free");
+	is_int(strncmp(d->choices[0].reason, "plan dp; moves to ", 18), 0, "as it is told");
+	is_int((int)d->sizes[0].configuration.tier, TIER_FAST, "where its run will know its tier");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* Across pairs, another plan is best than on a pair. */
+static void test_plan_by_tier(void)
+{
+	struct snapshot s = halves(7200);
+	struct decision *d;
+
+	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
+	d = pass_decide(&s);
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job starts across pairs");
+	is_str(d->sizes[2].configuration.plan, "zero", "in the plan that is best there");
+	ok(strstr(d->choices[2].reason, "plan zero (dp would be ") != NULL, "as it is told");
+	decision_free(d);
+	snapshot_free(&s);
+	s = snapshot_new(-2);
+	add_workload(&s, TIER_FAST);
+	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
+	d = pass_decide(&s);
+	is_str(d->sizes[0].configuration.plan, "dp", "on a pair in another one");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* --- runs that would be suspended, or are --- */
+
+static const struct config suspending = {
+	.slice_s = 600, .locality_wait_s = (double)INFINITY, .suspend_memory = .5,
+};
+
+/* A job has a run across two pairs that are free, on GPUs or on slots of the CPU. A turn suspends
+ * the run. loses: a stop loses all that it did. */
+static struct snapshot suspendable(const char *ids, bool loses)
+{
+	struct snapshot s = snapshot_new(-2);
+	struct job *job;
+
+	for (int i = 0; i < DEVICES; i++)
+		snprintf(s.devices.items[i].id, sizeof(s.devices.items[i].id), "%s:%d", ids, i);
+	s.config = &suspending;
+	s.memory = (struct snapshot_memory){ .total_bytes = 1 << 30, .available_bytes = 1 << 30 };
+	s.loses = xcalloc(MOST_JOBS, sizeof(*s.loses));
+	s.loses[0] = loses;
+	add_workload(&s, TIER_FAST);
+	job = add_job(&s, 2, 2, 1e7);
+	job->declared.suspend = SUSPEND_ALWAYS;
+	add_run(&s, job, 1, 2, TIER_FAR);
+	return s;
+}
+
+static struct snapshot suspended(const char *ids, bool loses)
+{
+	struct snapshot s = suspendable(ids, loses);
+
+	s.runs.items[0].suspension = SUSPENSION_DONE;
+	s.runs.items[0].suspended_boot_s = NOW_BOOT_S - 500;
+	return s;
+}
+
+static const char *letter_of(enum action_kind kind)
+{
+	return kind == ACTION_STOP ? "s" : kind == ACTION_START ? "r"
+	     : kind == ACTION_SUSPEND ? "p" : kind == ACTION_RESUME ? "c" : "";
+}
+
+/* The actions on the run, a letter each, and the devices that the decision gives the job. */
+static char *actions_of(const struct snapshot *s)
+{
+	struct decision *d = pass_decide(s);
+	struct plan *p = plan_make(s, d);
+	struct text t = TEXT_INIT;
+
+	for (int i = 0; i < p->count; i++)
+		text_add(&t, letter_of(p->items[i].kind));
+	for (int i = 0; i < DEVICES; i++)
+		text_addf(&t, "%.1s", d->owner[i] == 0 ? &"0123"[i] : "-");
+	plan_free(p);
+	decision_free(d);
+	return text_detach(&t);
+}
+
+static void acts(struct snapshot s, const char *want, const char *name)
+{
+	char *got = actions_of(&s);
+
+	is_str(got, want, name);
+	free(got);
+	snapshot_free(&s);
+}
+
+static void test_suspends(void)
+{
+	struct snapshot s;
+	struct job *job;
+
+	acts(suspendable("cpu", false), "sr01--", "a run that saves is relaunched on a pair");
+	acts(suspendable("cpu", true), "-12-", "one that would lose its work stays");
+	acts(suspended("gpu", false), "sr01--", "a suspended run is relaunched on a pair");
+	acts(suspended("gpu", true), "c-12-", "or goes on where its memory is");
+	acts(suspended("cpu", true), "c01--", "slots: a suspended run goes on on a pair in place");
+	s = suspended("cpu", true);
+	s.jobs.items[0].declared.worst_tier = TIER_FAST;
+	s.workloads.items[0].measured = false;
+	acts(s, "c01--", "also one of which nothing is known, if the job accepts no other devices");
+	s = suspended("cpu", true);
+	s.jobs.items[0].declared.worst_tier = TIER_FAST;
+	for (int i = 0; i < 2; i++) {
+		job = add_job(&s, 1, 1, 1e8);
+		job->declared.preemption = PREEMPT_NEVER;
+		job->declared.suspend = SUSPEND_NEVER;
+		add_run(&s, job, i ? 3 : 0, 1, TIER_UNKNOWN);
+	}
+	acts(s, "----", "which waits where there is no pair");
 }
 
 int main(void)
@@ -185,6 +407,11 @@ int main(void)
 	test_grows();
 	test_demands("goodput");
 	test_demands("pollux");
-	test_plan();
+	test_many_demand();
+	test_plan_stays();
+	test_plan_waits();
+	test_plan_moves();
+	test_plan_by_tier();
+	test_suspends();
 	return done();
 }

@@ -796,25 +796,50 @@ static void test_suspension(void)
 	end();
 }
 
-/* A suspended run has come back to devices that are joined otherwise. */
+static void steps_on(enum configuration_tier tier, double ms)
+{
+	run.configuration.tier = tier;
+	for (int i = 0; i < 3; i++)
+		steps(ms, 8, "");
+}
+
+static const struct observation_row *of_tier(const struct observation_list *list,
+					     enum configuration_tier tier)
+{
+	static const struct observation_row none;
+
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i].configuration.tier == tier)
+			return &list->items[i];
+	return &none;
+}
+
+/* A suspended run has come back to devices that are joined otherwise, then to the first ones. */
 static void test_tier(void)
 {
+	const struct observation_row *near_by;
 	struct observation_list list;
+	int64_t n_steps;
 
 	begin();
-	run.configuration.tier = TIER_FAST;
-	steps(100, 8, "");
-	steps(100, 8, "");
-	steps(100, 8, "");
-	run.configuration.tier = TIER_FAR;
-	steps(150, 8, "");
-	steps(150, 8, "");
-	steps(150, 8, "");
+	steps_on(TIER_FAST, 100);
 	list = observations();
-	is_int(list.count, 1, "a run has step times of the last tier alone");
-	is_int((int)list.items[0].configuration.tier, TIER_FAR, "which they tell");
-	near(list.items[0].observation.step_time_s, .15, 1e-9,
+	n_steps = of_tier(&list, TIER_FAST)->observation.n_steps;
+	observation_list_release(&list);
+	steps_on(TIER_FAR, 150);
+	list = observations();
+	is_int(list.count, 2, "a run has step times for each tier");
+	near(of_tier(&list, TIER_FAR)->observation.step_time_s, .15, 1e-9,
 	     "those on the tier before are not among them");
+	near_by = of_tier(&list, TIER_FAST);
+	ok(n_steps > 0 && near_by->observation.n_steps == n_steps, "but are kept");
+	observation_list_release(&list);
+	steps_on(TIER_FAST, 100);
+	list = observations();
+	near_by = of_tier(&list, TIER_FAST);
+	is_int(list.count, 2, "on the first tier again");
+	ok(near_by->observation.n_steps > n_steps, "the step times are added to the first ones");
+	near(near_by->observation.step_time_s, .1, 1e-9, "which they agree with");
 	observation_list_release(&list);
 	end();
 }

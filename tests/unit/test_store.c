@@ -1690,6 +1690,48 @@ static void test_every_version(void)
 	free(want);
 }
 
+/* The statement of a supervisor of version 36, and of one that knew no tiers. */
+#define PUT_OF_36(tier, steps) \
+	"INSERT INTO observations (run_id, device_kind, nodes, replicas, local_batch_size," \
+	" accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s," \
+	" update_time_s, tier) VALUES (2, 'k', 1, 2, 32, 1, " #steps ", 1, 0, 0, 1, 1, " tier ")" \
+	" ON CONFLICT DO UPDATE SET n_steps = excluded.n_steps, tier = excluded.tier WHERE true"
+#define PUT_OF_35 \
+	"INSERT INTO observations (run_id, device_kind, nodes, replicas, local_batch_size," \
+	" accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s," \
+	" update_time_s) VALUES (2, 'k', 1, 2, 32, 1, 9, 1, 0, 0, 1, 1)" \
+	" ON CONFLICT DO UPDATE SET n_steps = excluded.n_steps WHERE true"
+#define OBSERVED \
+	"SELECT group_concat(o) FROM (SELECT run_id || ' ' || tier || ' ' || n_steps AS o" \
+	" FROM observations ORDER BY run_id, tier)"
+
+/* Since version 37 a run has an observation for each tier. */
+static void test_observations_by_tier(void)
+{
+	struct observation_list list;
+	sqlite3 *db;
+
+	make_store_of_version(36);
+	sqlite3_open(paths.store, &db);
+	sqlite3_exec(db, "INSERT INTO observations VALUES"
+		     " (1, 'k', 1, 2, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9, 'fast'),"
+		     " (2, 'k', 1, 2, 32, 1, 6, 2, 0, 0, 1, 0, 1, 0, 9, NULL);", NULL, NULL, NULL);
+	sqlite3_close(db);
+	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of version 36");
+	is_query(OBSERVED, "1 fast 5,2  6", "its observations are kept");
+	store_observations_of_workload(&store, "w", "k", &list, &err);
+	ok(list.count == 2 && list.items[0].configuration.tier == TIER_UNKNOWN &&
+	   list.items[1].configuration.tier == TIER_FAST, "with their tiers");
+	observation_list_release(&list);
+	query(PUT_OF_36("NULL", 7));
+	is_query(OBSERVED, "1 fast 5,2  7", "an old supervisor that knows no tier goes on");
+	query(PUT_OF_36("'machine'", 8));
+	query(PUT_OF_36("'machine'", 4));
+	is_query(OBSERVED, "1 fast 5,2  7,2 machine 4", "and so does another that tells its tier");
+	query(PUT_OF_35);
+	is_query(OBSERVED, "1 fast 5,2  9,2 machine 4", "and one from before there were tiers");
+}
+
 /* --- environments --- */
 
 static int64_t add_job_with(const char *variable)
@@ -1993,6 +2035,7 @@ int main(void)
 	test_wanted();
 	test_migration();
 	test_every_version();
+	test_observations_by_tier();
 	test_environments();
 	test_left_behind();
 	test_reason();

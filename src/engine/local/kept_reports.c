@@ -1,5 +1,6 @@
 /* kept_reports.c - see kept_reports.h. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,14 +30,35 @@ static int open_file(const char *socket_path, struct stat *st)
 	return fd;
 }
 
-/* Reads the file from *offset on. A file that has become shorter was begun anew. */
-static ssize_t read_rest(int fd, int64_t size, int64_t *offset, char *bytes)
+/* True if the file does not go on from where it was read, but was begun anew. */
+static bool is_new(int fd, int64_t size, const struct kept_place *place)
 {
-	if (*offset > size)
-		*offset = 0;
-	if (size - *offset > KEPT_REPORTS_MAX)
-		*offset = size - KEPT_REPORTS_MAX;
-	return pread(fd, bytes, (size_t)(size - *offset), *offset);
+	char last[KEPT_LAST_BYTES];
+	size_t n = (size_t)place->n_last;
+
+	return place->offset > size ||
+	       (n > 0 && (pread(fd, last, n, place->offset - (int64_t)n) != (ssize_t)n ||
+			  memcmp(last, place->last, n) != 0));
+}
+
+/* Reads the file from the place on. */
+static ssize_t read_rest(int fd, int64_t size, struct kept_place *place, char *bytes)
+{
+	if (is_new(fd, size, place))
+		*place = (struct kept_place){ 0 };
+	if (size - place->offset > KEPT_REPORTS_MAX)
+		*place = (struct kept_place){ .offset = size - KEPT_REPORTS_MAX };
+	return pread(fd, bytes, (size_t)(size - place->offset), place->offset);
+}
+
+/* Goes on by n bytes, which are no fewer than one message. */
+static void go_on(struct kept_place *place, const char *bytes, size_t n)
+{
+	size_t last = n < KEPT_LAST_BYTES ? n : KEPT_LAST_BYTES;
+
+	place->offset += (int64_t)n;
+	memcpy(place->last, bytes + n - last, last);
+	place->n_last = (int)last;
 }
 
 /* Takes the time off the front of a message, where the time need not stand. The rest is as the
@@ -59,7 +81,7 @@ static double take_time(const char **bytes, size_t *n, double otherwise_s)
 	return length ? strtod(digits, NULL) * 1e-9 : otherwise_s;
 }
 
-void kept_reports_read(const char *socket_path, int64_t *offset, kept_report_taker *take,
+void kept_reports_read(const char *socket_path, struct kept_place *place, kept_report_taker *take,
 		       void *arg)
 {
 	struct stat st;
@@ -70,7 +92,7 @@ void kept_reports_read(const char *socket_path, int64_t *offset, kept_report_tak
 	if (fd < 0)
 		return;
 	bytes = xmalloc(KEPT_REPORTS_MAX);
-	n = read_rest(fd, st.st_size, offset, bytes);
+	n = read_rest(fd, st.st_size, place, bytes);
 	close(fd);
 	at = bytes;
 	while (n > 0 && (end = memmem(at, (size_t)(bytes + n - at), "\n\n", 2))) {
@@ -81,7 +103,8 @@ void kept_reports_read(const char *socket_path, int64_t *offset, kept_report_tak
 		take(message, length, time_s, arg);
 		at = end + 2;
 	}
-	*offset += at - bytes;
+	if (at > bytes)
+		go_on(place, bytes, (size_t)(at - bytes));
 	free(bytes);
 }
 

@@ -4,7 +4,7 @@
  * The file is SOCKET.kept. Programs append to it (pollux-report(1) has the form), and supervisors
  * only read it, until it goes with the other files of the run:
  *
- *	int64_t read = 0;
+ *	struct kept_place read = { 0 };
  *	kept_reports_read(socket_path, &read, take, arg);	// what came since the last call
  *	kept_reports_remove(socket_path);
  *
@@ -17,13 +17,23 @@
 #include <stdint.h>
 
 #define KEPT_REPORTS_MAX (2 << 20)
+#define KEPT_LAST_BYTES 128
+
+/* How far the file was read. A program that finds the file large begins the file anew
+ * (kept_file.h), and the new one may be as long before it is read: the last bytes that were read
+ * tell the two files apart. */
+struct kept_place {
+	int64_t offset;
+	char last[KEPT_LAST_BYTES];	/* the bytes before the offset */
+	int n_last;
+};
 
 /* One message without its line KEPT_NS, and when it was made by the wall clock. */
 typedef void kept_report_taker(const char *bytes, size_t n, double time_wall_s, void *arg);
 
-/* Calls take for each whole message after *offset, in the order of the file, and sets *offset to
- * where the next call begins. */
-void kept_reports_read(const char *socket_path, int64_t *offset, kept_report_taker *take,
+/* Calls take for each whole message behind the place, in the order of the file, and sets the place
+ * to where the next call begins. */
+void kept_reports_read(const char *socket_path, struct kept_place *place, kept_report_taker *take,
 		       void *arg);
 void kept_reports_remove(const char *socket_path);
 

@@ -156,8 +156,9 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
  * everything is kept for the next write. */
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err);
 
-/* recorder_tier.c: drops the step times so far if the run has come back to devices of another
- * tier. */
-void recorder_see_tier(struct recorder *r, const struct run *run);
+/* recorder_tier.c: if the run has come back to devices of another tier, goes on from the step times
+ * that it had on that tier. */
+int recorder_see_tier(struct recorder *r, struct store *store, const struct run *run,
+		      struct err *err);
 
 #endif

@@ -3,15 +3,16 @@
 
 /* Step times on devices that are joined otherwise are others: a suspended run may have come back
  * to such devices. */
-void recorder_see_tier(struct recorder *r, const struct run *run)
+int recorder_see_tier(struct recorder *r, struct store *store, const struct run *run,
+		      struct err *err)
 {
 	bool changed = r->tier_is_known && r->tier != run->configuration.tier;
 
 	r->tier = run->configuration.tier;
 	r->tier_is_known = true;
 	if (!changed)
-		return;
+		return 0;
 	step_stats_init(&r->stats);
 	r->last_step = -1;
-	observation_init(&r->earlier);
+	return store_observation_get(store, run, &r->earlier, err);
 }

@@ -32,7 +32,7 @@ static void take_kept_reports(struct recorder *r, struct store *store, struct ru
 {
 	struct kept_taker taker = { r, store, run };
 	struct local_handle handle;
-	int64_t read = 0;
+	struct kept_place read = { 0 };
 
 	local_handle_parse(run->handle, &handle);
 	if (handle.socket_path[0])

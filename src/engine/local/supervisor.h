@@ -12,6 +12,7 @@
 #include "account.h"
 #include "local_handle.h"
 #include "kept_position.h"
+#include "kept_reports.h"
 #include "log_watch.h"
 #include "oom_killer.h"
 #include "recorder.h"
@@ -124,7 +125,7 @@ struct supervisor {
 	/* version of the configuration in the run's file; 0: no file */
 	int offered_version;
 	struct oom_watch oom;
-	int64_t kept_read;		/* of the file of kept reports: kept_reports.h */
+	struct kept_place kept_read;	/* of the file of kept reports */
 	int64_t log_offset;		/* where this run begins in the job's log */
 	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
 	int position_fd;		/* kept_position.h; -1: not kept */

@@ -8,9 +8,10 @@
 #include "pollux/store_runs.h"
 #include "supervisor.h"
 
+/* Where the kernel does not tell. */
+#define EVERY_PROCESSOR "0-1023"
 /* A thread that begins while the others are bound has the processors of the thread that made it. */
 #define ROUNDS 2
-#define EVERY_PROCESSOR "0-1023"
 
 static int count_processors(const char *list)
 {
@@ -45,6 +46,24 @@ struct device *supervisor_devices_with_cores(const struct run *run)
 	return devices;
 }
 
+/* The processors of this process, which runs on devices without a binding begin with. */
+static void own_processors(char list[RUN_CORES_SIZE])
+{
+	const char key[] = "Cpus_allowed_list:";
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[RUN_CORES_SIZE];
+
+	snprintf(list, RUN_CORES_SIZE, EVERY_PROCESSOR);
+	while (status && fgets(line, sizeof(line), status))
+		if (text_starts_with(line, key)) {
+			line[strcspn(line, "\n")] = '\0';
+			snprintf(list, RUN_CORES_SIZE, "%s",
+				 line + strlen(key) + strspn(line + strlen(key), " \t"));
+		}
+	if (status)
+		fclose(status);
+}
+
 /* A process that cannot be bound goes on where it was. */
 static void bind_processes(struct supervisor *s, const struct device *devices, int n)
 {
@@ -68,7 +87,7 @@ void supervisor_look_for_cores(struct supervisor *s, const char *had)
 	devices = supervisor_devices_with_cores(&s->run);
 	for (int i = 0; i < s->run.configuration.replicas; i++)
 		if (!devices[i].binding[0])
-			snprintf(devices[i].binding, sizeof(devices[i].binding), EVERY_PROCESSOR);
+			own_processors(devices[i].binding);
 	for (int round = 0; round < ROUNDS; round++)
 		bind_processes(s, devices, s->run.configuration.replicas);
 	supervisor_log(s, "bound to processors %s", s->run.cores[0] ? s->run.cores

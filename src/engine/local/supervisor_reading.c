@@ -4,7 +4,6 @@
 #include "pollux/clock.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
-#include "kept_reports.h"
 #include "local.h"
 #include "supervisor_loop.h"
 

@@ -95,6 +95,9 @@ static void take_wanted(struct supervisor *s)
 
 /* --- the programs --- */
 
+/* The file has the last order alone. Orders of a stop follow each other, each stronger than the one
+ * before: the stop signal, SIGTERM, SIGKILL. A wrapper that misses one looked too late for it: the
+ * time that the program had for it was over. */
 static bool order(struct supervisor *s, int signal_number, const char *whom)
 {
 	char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
