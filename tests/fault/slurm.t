@@ -200,6 +200,38 @@ is '... started twice in all' 2 "$(starts "$id")"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
 must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
 
+# --- one node of two is cut off -------------------------------------------------------------------
+
+# Another file system hides the directory from the second node; the first one sees all as before.
+slurm_resume
+must 'both nodes are idle' within 10 slurm_idle
+slurm_own_mounts n2
+slurm_kill TERM slurmd.n2
+slurm_is_gone() { [ -z "$(slurm_pid "$1")" ]; }
+must 'the second node is restarted' within 10 slurm_is_gone slurmd.n2
+slurm_d n2
+must '... with mounts of its own' within 10 slurm_idle
+id=$(train -n alone -r 8)
+must 'a run on two nodes' works
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
+slurm_in n2 mount -t tmpfs none "$TMP/shared"
+one_is_left() { [ "$(wrappers "$run_id" | wc -l)" = 1 ]; }
+must 'that node ends its program' within 10 one_is_left
+must '... and the supervisor the run' until_store "SELECT 1 FROM runs WHERE id = $run_id
+	AND outcome = 'stopped' AND stop_reason = 'orphan'"
+is '... with what it saved' "$(saved "$id")" \
+	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
+second_stopped() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+	AND stop_reason = 'orphan'"; }
+must 'a run that cannot begin on that node is ended, too' second_stopped
+slurm_in n2 umount "$TMP/shared"
+must 'with the directory the job runs again, once at a time' until_store "SELECT 1 FROM runs
+	WHERE job_id = $id AND number = 3 AND state = 'running'
+	AND last_samples > first_samples + 80"
+is '... and both nodes begin' '1 0 1 1 2 0 3 0 3 1' "$(awk -v id="$id" \
+	'$1 == "start" && $2 == id { print $3, $4 }' "$WITNESS/ledger" | sort | xargs)"
+stops 'it stops as usual'
+
 # --- the shared directory is full ---------------------------------------------------------------
 
 if [ "$can_fill" ]; then

@@ -25,6 +25,7 @@
 
 #define LOOK_S 0.25		/* between looks at the order */
 #define LEASE_LOOK_S 1.0
+#define SHOWN_PER_LEASE 6	/* touches of the file node.K */
 #define SWEEP_WAIT_S 5.0	/* for processes that the program leaves, then SIGTERM, SIGKILL */
 #define KILL_AGAIN_S 1.0
 
@@ -34,6 +35,8 @@ static struct {
 	/* boot clock: the lease was touched then, or later; passes count from its touch */
 	_Atomic int64_t seen_ns;
 	double lease_time_s;		/* of the file, when the wrapper began */
+	char name[24];			/* the file that shows that this node lives */
+	double show_s;			/* between two touches of that file */
 	_Atomic int number, signal_number, to_all;	/* the last order */
 } watch;
 
@@ -74,7 +77,7 @@ static void read_order(void)
 static _Noreturn void *watch_files(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = (long)(LOOK_S * 1e9) };
-	double last = watch.lease_time_s, looked = -INFINITY;
+	double last = watch.lease_time_s, looked = -INFINITY, shown = -INFINITY;
 
 	(void)arg;
 	for (;;) {
@@ -88,6 +91,10 @@ static _Noreturn void *watch_files(void *arg)
 				watch.seen_ns = before_ns;
 				last = now;
 			}
+		}
+		if (clock_boot_s() - shown >= watch.show_s) {
+			shown = clock_boot_s();
+			slurm_touch(watch.dir, watch.name);
 		}
 		read_order();
 		nanosleep(&pause, NULL);
@@ -230,16 +237,17 @@ static int block_signals(void)
 static bool may_begin(struct wrapper *w)
 {
 	int64_t now_ns = clock_boot_ns();
-	char name[24], text[24];
+	char text[24];
 	struct err err;
 	double age_s;
 
-	snprintf(name, sizeof(name), "node.%d", w->number);
+	snprintf(watch.name, sizeof(watch.name), "node.%d", w->number);
+	watch.show_s = w->lease_s / SHOWN_PER_LEASE;
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	if (slurm_write(w->dir, name, text, strlen(text), &err))
+	if (slurm_write(w->dir, watch.name, text, strlen(text), &err))
 		dprintf(STDERR_FILENO, "%s\n", err.text);
 	watch.lease_time_s = slurm_file_time_s(w->dir, "lease");
-	age_s = slurm_file_time_s(w->dir, name) - watch.lease_time_s;
+	age_s = slurm_file_time_s(w->dir, watch.name) - watch.lease_time_s;
 	if (slurm_has(w->dir, "over"))
 		return false;
 	w->fenced = !(age_s < w->lease_s);
