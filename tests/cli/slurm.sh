@@ -178,6 +178,16 @@ slurm_in() { # slurm_in NODE COMMAND...: with the mounts of the node
 }
 slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $(cat "$SLURM/nodes")" ]; }
 slurm_answers() { timeout 2 sinfo -h >/dev/null 2>&1; }
+# The processes of a node with mounts of its own, of these names.
+slurm_on() { # slurm_on NODE PATTERN
+	perl -e 'my ($holder, $pattern) = @ARGV;
+		my $mounts = readlink "/proc/$holder/ns/mnt" or exit;
+		for (grep { $_ ne "/proc/$holder" } glob "/proc/[0-9]*") {
+			next if (readlink "$_/ns/mnt" // "") ne $mounts;
+			open(my $file, "<", "$_/comm") or next;
+			print substr($_, 6), "\n" if (<$file> // "") =~ /^(?:$pattern)$/;
+		}' "$(cat "$SLURM/mounts.$1")" "$2"
+}
 
 slurm_up() { # slurm_up NODES GPUS
 	for d in pid state spool log munge dev; do mkdir -p "$SLURM/$d"; done

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -371,6 +372,8 @@ int slurm_supervise(const char *dir, struct err *err)
 	int rc;
 
 	node.dir = dir;
+	/* without the process of Slurm that started the job, Slurm gives the devices to others */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!slurm_read(dir, "launch", 0, &launch))
 		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", dir);
 	node.launch = text_detach(&launch);

@@ -125,8 +125,9 @@ static void signal_leader(const struct wrapper *w, int signal_number)
 	}
 }
 
-/* argv: the program, then a command that is rendered for this node. */
-static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
+/* argv: the program, then a command that is rendered for this node. A wrapper that is killed fences
+ * nothing any more: the program dies with the wrapper. */
+static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char *const *argv)
 {
 	struct strings all = { 0 }, own = { 0 }, env = { 0 };
 	struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -137,6 +138,9 @@ static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
 	for (char *const *a = argv + 1; *a; a++)
 		strings_add(&all, *a);
 	node_command(&all, environ, w->number, &own, &env);
@@ -292,6 +296,7 @@ static int end_alike(const struct wrapper *w)
 
 static int begin(struct wrapper *w, char *const *argv, struct err *err)
 {
+	pid_t self = getpid();
 	pthread_t thread;
 
 	watch.dir = w->dir;
@@ -302,7 +307,7 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
 	w->leader = fork();
 	if (w->leader == 0)
-		become_program(w, argv);
+		become_program(w, self, argv);
 	if (w->leader < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	if (pthread_create(&thread, NULL, watch_files, NULL)) {
