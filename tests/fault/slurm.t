@@ -177,7 +177,7 @@ earlier() {
 }
 if earlier true 2>/dev/null; then
 	slurm_resume
-	id=$(earlier "$POLLUX" submit -q --preempt -n rebooted -- "$TRAINER" '{checkpoint}')
+	id=$(earlier "$POLLUX" submit -q --preempt -n rebooted -r 8 -- "$TRAINER" '{checkpoint}')
 	works_earlier() {
 		earlier "$POLLUX" schedule >pass.out 2>&1
 		holds "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
@@ -188,12 +188,19 @@ if earlier true 2>/dev/null; then
 	must 'it goes on' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 1
 		AND state = 'running' AND last_samples > $at + 80"
 	is '... and was started once' 1 "$(starts "$id")"
+	POLLUX_POLICY=las POLLUX_SLICE=1
+	export POLLUX_POLICY POLLUX_SLICE
+	other=$(train -n other -r 8)
+	must '... and makes room for another when its slice is over' until_store "SELECT 1 FROM runs
+		WHERE job_id = $other AND state = 'running' AND last_samples > 80"
+	unset POLLUX_POLICY POLLUX_SLICE
+	"$POLLUX" cancel -f "$other" >/dev/null 2>&1
 	stops 'it stops as usual'
 	is '... after a time that can be' 1 "$(store "SELECT run_time_s BETWEEN 1 AND 1000
 		AND attained_service_device_s BETWEEN 1 AND 1000 FROM jobs WHERE id = $id")"
 	"$POLLUX" release "$id" >/dev/null
 	must '... and runs again, from there' until_store "SELECT 1 FROM runs WHERE job_id = $id
-		AND number = 2 AND state = 'running' AND first_samples >= $(saved "$id")
+		AND state = 'running' AND first_samples >= $(saved "$id")
 		AND last_samples > first_samples + 80"
 	stops 'it stops as usual'
 	is '... after a time that can be' 1 "$(store "SELECT run_time_s BETWEEN 1 AND 1000
