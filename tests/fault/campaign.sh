@@ -5,7 +5,8 @@
 count_kill() { echo "$1" >>kills; } # of a process that got its signal
 killed_so_far() { wc -l <kills; }
 kills_by_kind() {
-	sort kills | uniq -c | sort -rn | awk '{ n = $1; $1 = ""; print "| &nbsp;" $0 " | " n " |" }'
+	sort kills | uniq -c | sort -rn |
+		awk '{ n = $1; $1 = ""; print "| &nbsp;" $0 " | " n " |" }'
 }
 problem() { printf '%s\n' "$1" | sed '/^$/d' >>problems; }
 count_in() { grep -c "$1" "$2"; }

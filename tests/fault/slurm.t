@@ -1,8 +1,8 @@
 #!/bin/sh
 # slurm.t - Slurm's daemons, passes and supervisors are killed; a node is cut off. No job may run
 # twice at a time, be lost, or be relaunched needlessly. With ALL_CASES, as `make soak` has it, also
-# the faults that take long: a node that is given up, cut off, or stands still, a reboot, a directory
-# that is full, or read-only.
+# the faults that take long: a node that is given up, cut off, or stands still, a reboot, a
+# directory that is full, or read-only.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/cli/slurm.sh"

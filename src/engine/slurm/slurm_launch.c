@@ -314,8 +314,9 @@ static int keep_handle(const struct launch *l, struct err *err)
 	return rc;
 }
 
-/* A pass may have died between sbatch and its next write: the job is found by its comment. The store
- * knows the directory before Slurm knows the job: a run without a directory is ended as never begun. */
+/* A pass may have died between sbatch and its next write: the job is found by its comment. The
+ * store knows the directory before Slurm knows the job: a run without a directory is ended as never
+ * begun. */
 static int find_or_submit(struct launch *l, struct err *err)
 {
 	bool tried = slurm_has(l->handle.dir, "launch");

@@ -155,8 +155,8 @@ static enum how_ended worst_end(void)
 }
 
 /* Returns a node that has not told its end, and has not touched its file for the lease's length, or
- * never since the program was started; -1: there is none. Such a node is cut off from the directory,
- * or stands still. */
+ * never since the program was started; -1: there is none. Such a node is cut off from the
+ * directory, or stands still. */
 static int silent_node(void)
 {
 	for (int k = 0; k < node.nodes; k++) {
@@ -171,7 +171,8 @@ static int silent_node(void)
 	return -1;
 }
 
-/* The program of a silent node ends by its wrapper; those of the other nodes wait for it for ever. */
+/* The wrapper of a silent node ends its program; the programs of the other nodes would wait for
+ * that program for ever. */
 static void watch_silence(struct supervisor *s, double now)
 {
 	int k;
