@@ -110,7 +110,8 @@ MAN     := $(wildcard man/*.[0-9])
 lately  = $(if $(LATELY),$(shell tools/lately.sh $(1)),$(1))
 ANALYZED := $(if $(ANALYZE),$(call lately,$(SRC)))
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
-SHELL_FILES = tests/fault/month $(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
+SHELL_FILES = tests/fault/month tests/fault/slurm_month \
+	$(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
 	$(shell grep -lsE '^\#! */.*sh$$' examples/* benchmarks/*)
 
 # What the tests, the demo and the benchmarks are told about this build.
@@ -165,6 +166,9 @@ quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a tast
 SOAK_FUZZ_SECONDS ?= 240
 month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
+
+slurm-month: all $(FAULT) ## 25 minutes: 200 accidents, 60 jobs on a Slurm (SLURM_FAULTS=20: some)
+	$(TEST_ENV) tests/fault/slurm_month
 
 soak: ## an hour: kills at every call, all random cases, a month of kills, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
@@ -442,7 +446,7 @@ include tools/package/package.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check check-frameworks quick month soak slowest demo \
+.PHONY: all examples programs check check-frameworks quick month slurm-month soak slowest demo \
 	lint lint-gcc lint-quick lint-kit lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE

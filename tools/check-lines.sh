@@ -3,7 +3,7 @@
 # Lines with characters of pictures (block elements, box drawing) are expected output, and may be.
 # shellcheck disable=SC2016 # a program for Perl
 cd "$(dirname "$0")/.." || exit 1
-git ls-files | grep -E '\.(c|h|t|sh|py|pl)$|(^|/)Makefile$|^\.ci/run$|^tests/fault/month$' |
+git ls-files | grep -E '\.(c|h|t|sh|py|pl)$|(^|/)Makefile$|^\.ci/run$|/(slurm_)?month$' |
 	grep -v "^tests/reference/logs/programs/" |
 	xargs perl -CSD -ne '
 		BEGIN { $long = 0 }

@@ -26,6 +26,7 @@ stage() { # stage NAME COMMAND...: the output goes to build/soak/NAME
 waiting() {
 	stage check env FAULT_STRIDE=1 ALL_CASES=1 make check
 	stage month make month
+	stage slurm-month make slurm-month
 	stage package make check-package
 }
 

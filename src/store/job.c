@@ -234,6 +234,18 @@ bool run_is_of_this_boot(const struct run *run)
 	return run->boot_id && !strcmp(run->boot_id, clock_boot_id());
 }
 
+void run_take_boot(struct run *run, double now_time_s, double now_boot_s)
+{
+	/* from the clock of the other boot to that of this one */
+	double shift_s = run->assigned_time_s - run->assigned_boot_s - (now_time_s - now_boot_s);
+
+	if (run_is_of_this_boot(run) || !isfinite(shift_s))
+		return;
+	run->assigned_boot_s += shift_s;
+	run->launch_boot_s += shift_s;
+	run->checkpoint_boot_s += shift_s;
+}
+
 void run_release(struct run *run)
 {
 	free(run->boot_id);

@@ -78,7 +78,11 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 		       "WHERE id IN"
 		       " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", ""))
 		return -1;
-	return read_list(s, q, list, err);
+	if (read_list(s, q, list, err))
+		return -1;
+	for (int i = 0; i < list->count; i++)
+		run_take_boot(&list->items[i], clock_wall_s(), clock_boot_s());
+	return 0;
 }
 
 int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err)

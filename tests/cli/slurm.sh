@@ -161,9 +161,33 @@ slurm_gres() { # slurm_gres NODES GPUS
 
 slurm_ctld() { slurmctld </dev/null >/dev/null 2>&1; }
 slurm_resume() { timeout 10 scontrol update nodename=ALL state=resume >/dev/null 2>&1; }
-slurm_d() { slurmd -N "$1" </dev/null >/dev/null 2>&1; }
+slurm_d() { slurm_in "$1" slurmd -N "$1" </dev/null >/dev/null 2>&1; }
+# A node, whose daemon is then started anew, can have mounts of its own: what is mounted by slurm_in
+# is seen by that node's processes alone.
+slurm_own_mounts() { # slurm_own_mounts NODE
+	unshare --mount sleep 100000 </dev/null >/dev/null 2>&1 &
+	echo $! >"$SLURM/mounts.$1"
+	wait_for 5 grep -qsx sleep "/proc/$!/comm"
+}
+slurm_in() { # slurm_in NODE COMMAND...: with the mounts of the node
+	slurm_node=$1
+	shift
+	[ ! -e "$SLURM/mounts.$slurm_node" ] ||
+		set -- nsenter --mount="/proc/$(cat "$SLURM/mounts.$slurm_node")/ns/mnt" "$@"
+	"$@"
+}
 slurm_idle() { [ "$(timeout 2 sinfo -h -o '%t %D' 2>/dev/null)" = "idle $(cat "$SLURM/nodes")" ]; }
 slurm_answers() { timeout 2 sinfo -h >/dev/null 2>&1; }
+# The processes of a node with mounts of its own, of these names.
+slurm_on() { # slurm_on NODE PATTERN
+	perl -e 'my ($holder, $pattern) = @ARGV;
+		my $mounts = readlink "/proc/$holder/ns/mnt" or exit;
+		for (grep { $_ ne "/proc/$holder" } glob "/proc/[0-9]*") {
+			next if (readlink "$_/ns/mnt" // "") ne $mounts;
+			open(my $file, "<", "$_/comm") or next;
+			print substr($_, 6), "\n" if (<$file> // "") =~ /^(?:$pattern)$/;
+		}' "$(cat "$SLURM/mounts.$1")" "$2"
+}
 
 slurm_up() { # slurm_up NODES GPUS
 	for d in pid state spool log munge dev; do mkdir -p "$SLURM/$d"; done
@@ -200,9 +224,10 @@ slurm_kill() { # slurm_kill SIGNAL NAME
 # What a test leaves that ends well is a fault: tap_exit looks for that. Of one that has failed, or
 # is to end, nothing is waited for.
 slurm_down() {
-	slurm_names='slurmstepd|slurmctld|slurmscriptd|slurmd|munged'
+	slurm_names='slurmstepd|slurmctld|slurmscriptd|slurmd|munged|srun'
 	[ "${tap_rc-0}" = 0 ] || slurm_names="$slurm_names|pollux|slurm-trainer.s"
 	[ -e "$SLURM_CONF" ] || return 0
+	cat "$SLURM"/mounts.* 2>/dev/null | xargs -r kill -9 2>/dev/null
 	timeout 5 squeue -h -o %A 2>/dev/null |
 		xargs -r timeout 5 scancel --signal=KILL --full 2>/dev/null
 	slurm_round=0

@@ -1,8 +1,15 @@
-# campaign.sh - what campaigns of random kills share (chaos.t, month): who is killed, and what has
-# to be undone now and then so that all jobs end. Sourced after fault.sh. A campaign may define
-# count_kill KIND, which is called for each process that got its signal.
+# campaign.sh - what campaigns of random kills share (chaos.t, month, slurm_month): who is killed,
+# what has to be undone now and then so that all jobs end, and what the counters of the witnesses
+# say in the end. Sourced after fault.sh.
 # shellcheck shell=sh
-count_kill() { :; }
+count_kill() { echo "$1" >>kills; } # of a process that got its signal
+killed_so_far() { wc -l <kills; }
+kills_by_kind() {
+	sort kills | uniq -c | sort -rn |
+		awk '{ n = $1; $1 = ""; print "| &nbsp;" $0 " | " n " |" }'
+}
+problem() { printf '%s\n' "$1" | sed '/^$/d' >>problems; }
+count_in() { grep -c "$1" "$2"; }
 # Rows of "SUPERVISOR LEADER JOB:RUN"
 # shellcheck disable=SC2034,SC2154  # for the campaigns; from tap.sh
 running="SELECT $supervisor_pid || ' ' || $leader_pid || ' ' || job_id || ':' || number
@@ -53,4 +60,46 @@ relent() {
 	held=$(query "SELECT id FROM jobs WHERE state = 'held'")
 	# shellcheck disable=SC2086  # several
 	[ -z "$held" ] || "$POLLUX" release $held >/dev/null 2>&1
+}
+
+# --- what the witnesses say -----------------------------------------------------------------------
+
+# Prints "JOB PROCESSED REDONE POSITION" of each counter.
+counters() {
+	perl -e 'for (glob "$ARGV[0]/counter-*") { open my $f, "<", $_ or next; read $f, my $b, 24;
+		print join(" ", /(\d+)$/, unpack "q3", $b), "\n" }' "$WITNESS"
+}
+# Compares the counters with the store; prints "counted|redone job N: what was expected". The file
+# `redone` gets sums: what was done again, what the store says of that, and how much more that is.
+compare_counters() { # compare_counters SAMPLES INTERVAL: of a job; from one checkpoint to the next
+	query "SELECT id, state, printf('%d %d', samples, lost_samples) FROM jobs" |
+		tr '|' ' ' >states
+	counters | awk -v total="$1" -v slack="$2" -v broken="${broken_runs-} " '
+		FILENAME == "states" { state[$1] = $2; at[$1] = $3; lost[$1] = $4; next }
+		!($1 in state) { next }	# pruned
+		{ n = gsub(" " $1 ":", " " $1 ":", broken) }
+		$2 - $3 != $4 || (state[$1] == "done" && $4 != total) {
+			print "counted job " $1 ": " $2 " samples processed, " $3 \
+				" of them again, to end at " $4 ", not " total }
+		state[$1] == "done" && at[$1] != total {
+			print "counted job " $1 ": the store is to say " total ", not " at[$1] }
+		# What a killed program had saved and not told is not known to be saved. A job
+		# that was cancelled after its last run failed does not do again what it lost.
+		state[$1] != "cancelled" && lost[$1] > $3 + n * slack {
+			print "redone job " $1 ": REDONE is to be " $3 " at most, not " lost[$1] }
+		{ told += lost[$1]; truth += $3; more += lost[$1] > $3 ? lost[$1] - $3 : 0 }
+		END { print truth + 0, told + 0, more + 0 >"redone" }' states -
+}
+history() { # history JOB: what the store and the witnesses know of the runs
+	query "SELECT 'run ' || number, 'from ' || ifnull(first_samples, '-'),
+		'to ' || ifnull(last_samples, '-'), 'saved ' || ifnull(checkpoint_samples, '-'),
+		'lost ' || lost_samples, outcome, stop_reason, ifnull(diagnosis, '') FROM runs
+		WHERE job_id = $1 ORDER BY id" | sed "s/^/# job $1: /; s/|/, /g"
+	grep " $1 " "$WITNESS/ledger" | sed "s/^/# ledger: /"
+}
+tell_more() { # tell_more SETTING: of the jobs that are named in what was found
+	# shellcheck disable=SC2154  # of tap.sh
+	[ "$tap_failed" = 0 ] || echo "# all of that with $1=$FAULT_SEED; the jobs:"
+	sed -n 's/.*job \([0-9][0-9]*\).*/\1/p' compared faults problems | sort -nu | head -n 5 |
+		while read -r job; do history "$job"; done
 }

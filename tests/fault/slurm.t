@@ -1,7 +1,8 @@
 #!/bin/sh
 # slurm.t - Slurm's daemons, passes and supervisors are killed; a node is cut off. No job may run
 # twice at a time, be lost, or be relaunched needlessly. With ALL_CASES, as `make soak` has it, also
-# the faults that take long: a node that is given up, or cut off, a full directory.
+# the faults that take long: a node that is given up, cut off, or stands still, a reboot, a
+# directory that is full, or read-only.
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/cli/slurm.sh"
@@ -12,6 +13,7 @@ export WITNESS
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
 cleanup() {
+	chattr -R -f -i "$TMP/fixed" 2>/dev/null
 	slurm_down
 	umount "$TMP/shared" 2>/dev/null
 }
@@ -50,6 +52,7 @@ finish_all() {
 		WHERE kind = 'ended' GROUP BY run_id HAVING count(*) > 1")"
 	finish
 }
+SLURMD_TIMEOUT=120
 must 'a Slurm of two nodes comes up' slurm_up 2 4
 mkdir -p "$POLLUX_DIR" "$TMP/shared" && chmod 700 "$POLLUX_DIR"
 can_fill=$(mount -t tmpfs -o size=8m none "$TMP/shared" 2>/dev/null && echo yes)
@@ -138,9 +141,74 @@ stops 'it stops as usual'
 
 [ "${ALL_CASES-}" ] || finish_all
 
-# --- a node is taken out of use under a run -------------------------------------------------
+# --- the controller is killed 8 s after sbatch, slurmd is away for a minute --------------------
 
 lease 120
+slurm_resume
+id=$(train -n late)
+"$POLLUX" schedule >pass.out 2>&1
+sleep 8
+slurm_kill KILL slurmctld
+"$POLLUX" schedule >pass.out 2>&1
+slurm_ctld
+must 'the controller is back' within 5 slurm_answers
+must 'a run goes on whose controller was killed 8 s after sbatch' works
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
+node=$(store "SELECT node FROM run_devices WHERE run_id = $run_id")
+slurm_kill KILL "slurmd.$node"
+for _ in 1 2 3 4; do
+	sleep 15
+	"$POLLUX" schedule >pass.out 2>&1
+done
+slurm_d "$node"
+must 'it goes on after a minute without slurmd' until_store "SELECT 1 FROM runs
+	WHERE id = $run_id AND state = 'running'
+	AND last_samples > $(store "SELECT last_samples + 80 FROM runs WHERE id = $run_id")"
+is '... and was started once' 1 "$(starts "$id")"
+stops 'it stops as usual'
+
+# --- the machine of the passes is rebooted -----------------------------------------------------
+
+# Before the reboot its clock is a long way ahead, and its boot has another name.
+echo 00000000-0000-4000-8000-000000000000 >boot_id
+earlier() {
+	unshare --time --monotonic 1000000 --mount sh -c 'mount --bind "$0" \
+		/proc/sys/kernel/random/boot_id && exec "$@"' "$TMP/boot_id" "$@"
+}
+if earlier true 2>/dev/null; then
+	slurm_resume
+	id=$(earlier "$POLLUX" submit -q --preempt -n rebooted -r 8 -- "$TRAINER" '{checkpoint}')
+	works_earlier() {
+		earlier "$POLLUX" schedule >pass.out 2>&1
+		holds "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
+			AND last_samples > 80 AND launch_boot_s > 1000000"
+	}
+	must 'a run before the reboot' within 20 works_earlier
+	at=$(store "SELECT last_samples FROM runs WHERE job_id = $id")
+	must 'it goes on' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 1
+		AND state = 'running' AND last_samples > $at + 80"
+	is '... and was started once' 1 "$(starts "$id")"
+	POLLUX_POLICY=las POLLUX_SLICE=1
+	export POLLUX_POLICY POLLUX_SLICE
+	other=$(train -n other -r 8)
+	must '... and makes room for another when its slice is over' until_store "SELECT 1 FROM runs
+		WHERE job_id = $other AND state = 'running' AND last_samples > 80"
+	unset POLLUX_POLICY POLLUX_SLICE
+	"$POLLUX" cancel -f "$other" >/dev/null 2>&1
+	stops 'it stops as usual'
+	is '... after a time that can be' 1 "$(store "SELECT run_time_s BETWEEN 1 AND 1000
+		AND attained_service_device_s BETWEEN 1 AND 1000 FROM jobs WHERE id = $id")"
+	"$POLLUX" release "$id" >/dev/null
+	must '... and runs again, from there' until_store "SELECT 1 FROM runs WHERE job_id = $id
+		AND state = 'running' AND first_samples >= $(saved "$id")
+		AND last_samples > first_samples + 80"
+	stops 'it stops as usual'
+	is '... after a time that can be' 1 "$(store "SELECT run_time_s BETWEEN 1 AND 1000
+		AND attained_service_device_s BETWEEN 1 AND 1000 FROM jobs WHERE id = $id")"
+fi
+
+# --- a node is taken out of use under a run -------------------------------------------------
+
 slurm_resume
 id=$(train -n drained)
 must 'a run' works
@@ -199,6 +267,84 @@ must 'its job runs again, once' works
 is '... started twice in all' 2 "$(starts "$id")"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
 must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+
+# --- one node of two is cut off -------------------------------------------------------------------
+
+# Another file system hides the directory from the second node; the first one sees all as before.
+slurm_resume
+must 'both nodes are idle' within 10 slurm_idle
+slurm_own_mounts n2
+slurm_kill TERM slurmd.n2
+slurm_is_gone() { [ -z "$(slurm_pid "$1")" ]; }
+must 'the second node is restarted' within 10 slurm_is_gone slurmd.n2
+slurm_d n2
+must '... with mounts of its own' within 10 slurm_idle
+id=$(train -n alone -r 8)
+must 'a run on two nodes' works
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
+slurm_in n2 mount -t tmpfs none "$TMP/shared"
+one_is_left() { [ "$(wrappers "$run_id" | wc -l)" = 1 ]; }
+must 'that node ends its program' within 10 one_is_left
+must '... and the supervisor the run' until_store "SELECT 1 FROM runs WHERE id = $run_id
+	AND outcome = 'stopped' AND stop_reason = 'orphan'"
+is '... with what it saved' "$(saved "$id")" \
+	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
+second_stopped() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+	AND stop_reason = 'orphan'"; }
+must 'a run that cannot begin on that node is ended, too' second_stopped
+slurm_in n2 umount "$TMP/shared"
+must 'with the directory the job runs again, once at a time' until_store "SELECT 1 FROM runs
+	WHERE job_id = $id AND number = 3 AND state = 'running'
+	AND last_samples > first_samples + 80"
+is '... and both nodes begin' '1 0 1 1 2 0 3 0 3 1' "$(awk -v id="$id" \
+	'$1 == "start" && $2 == id { print $3, $4 }' "$WITNESS/ledger" | sort | xargs)"
+stops 'it stops as usual'
+
+# --- one node of two stands still -----------------------------------------------------------------
+
+# Its network and all of its processes stop, but for the machine's clock.
+slurm_resume
+must 'both nodes are idle' within 10 slurm_idle
+id=$(train -n still -r 8)
+must 'a run on two nodes' works
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
+still=$(slurm_on n2 '.*' | xargs)
+# shellcheck disable=SC2086  # numbers
+kill -STOP $still
+must 'the supervisor ends the run' until_store "SELECT 1 FROM runs WHERE id = $run_id
+	AND stop_reason = 'orphan'"
+# shellcheck disable=SC2086
+kill -CONT $still
+must 'when the node goes on, the job runs again, once' until_store "SELECT 1 FROM runs
+	WHERE job_id = $id AND number = 2 AND state = 'running'
+	AND last_samples > first_samples + 80"
+is '... and both nodes begin' '1 0 1 1 2 0 2 1' "$(awk -v id="$id" \
+	'$1 == "start" && $2 == id { print $3, $4 }' "$WITNESS/ledger" | sort | xargs)"
+stops 'it stops as usual'
+
+# --- the shared directory is read-only ----------------------------------------------------------
+
+mkdir fixed safe
+: >probe
+if chattr +i probe 2>/dev/null && chattr -i probe; then
+	printf 'slurm_dir = %s\nengine = slurm\nslurm_lease = %ds\n' "$TMP/fixed" $short_lease_s \
+		>"$POLLUX_DIR/config"
+	id=$("$POLLUX" submit -q --preempt --checkpoint-dir "$TMP/safe" -- "$TRAINER" "$TMP/safe")
+	must 'a run that saves elsewhere' works
+	chattr -R -f +i fixed
+	must 'it is ended when the directory is read-only' within 20 is_saved
+	"$POLLUX" schedule >pass.out 2>&1
+	is '... which nobody knows' running "$(store "SELECT state FROM runs WHERE job_id = $id")"
+	chattr -R -f -i fixed
+	must '... until it can be written' until_store "SELECT 1 FROM runs WHERE job_id = $id
+		AND number = 1 AND outcome = 'stopped' AND stop_reason = 'orphan'"
+	must 'the job runs again, from what it saved' until_store "SELECT 1 FROM runs
+		WHERE job_id = $id AND number = 2 AND state = 'running'
+		AND first_samples >= $(saved "$id") AND last_samples > first_samples + 80"
+	is '... started twice in all' 2 "$(starts "$id")"
+	stops 'it stops as usual'
+	lease $short_lease_s
+fi
 
 # --- the shared directory is full ---------------------------------------------------------------
 

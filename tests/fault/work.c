@@ -232,6 +232,7 @@ static void count_samples(long long n)
 /* --- training, in name --- */
 
 static const char *directory;	/* of checkpoints; NULL: none */
+static long long saved;		/* samples of the last checkpoint that was written */
 
 static long long resume(void)
 {
@@ -282,6 +283,7 @@ static int save(struct pollux_client *client, long long samples, long wait_ms)
 		perror(new_path);
 		return -1;
 	}
+	saved = samples;
 	note("ledger", "save %s %s %lld\n", job, run, samples);
 	pollux_client_checkpoint(client, path, samples);
 	return 0;
@@ -311,6 +313,7 @@ static int train(const struct training *t)
 	long long samples = resume(), half = samples + (t->total - samples) / 2;
 	int rc = 0;
 
+	saved = samples;
 	printf("%s samples %lld\n", samples ? "resumed" : "begun", samples);
 	note("ledger", "start %s %s %lld\n", job, run, samples);
 	count_start(samples);
@@ -329,8 +332,8 @@ static int train(const struct training *t)
 	}
 	rc = save(client, samples, t->save_ms);
 	/* with where a next run begins: there is one, too, if nobody saw that this one was done */
-	note("ledger", "%s %s %s %lld\n", samples >= t->total ? "done" : "stop", job, run,
-	     saves_nothing ? 0 : samples);
+	note("ledger", "%s %s %s %lld\n", samples >= t->total && rc == 0 ? "done" : "stop", job,
+	     run, saves_nothing ? 0 : rc ? saved : samples);
 	pollux_client_close(client);
 	if (samples < t->total)
 		return EXIT_STOPPED;

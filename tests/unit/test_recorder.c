@@ -947,6 +947,26 @@ static void test_positions(void)
 	end();
 }
 
+static void test_other_boot(void)
+{
+	struct run r1;
+
+	run_init(&r1);
+	r1.boot_id = xstrdup("another");
+	r1.assigned_time_s = 5000;
+	r1.assigned_boot_s = 900;
+	r1.launch_boot_s = 910;
+	run_take_boot(&r1, 5200, 50);
+	near(r1.assigned_boot_s, -150, 0, "a run of another boot: assigned 200 s ago");
+	near(r1.launch_boot_s, -140, 0, "launched 190 s ago");
+	ok(isnan(r1.checkpoint_boot_s), "and never saved");
+	free(r1.boot_id);
+	r1.boot_id = xstrdup(clock_boot_id());
+	run_take_boot(&r1, 9000, 70);
+	near(r1.launch_boot_s, -140, 0, "the times of this boot stay");
+	run_release(&r1);
+}
+
 static void test_run_clock(void)
 {
 	struct run r1;
@@ -997,6 +1017,7 @@ int main(void)
 	test_kept();
 	test_positions();
 	test_run_clock();
+	test_other_boot();
 	command = xasprintf("rm -rf '%s'", root);
 	if (system(command))
 		return 1;

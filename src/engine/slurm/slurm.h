@@ -10,7 +10,8 @@
  *	lease	touched by the supervisor; where it is not, each node ends its program
  *	stop	why the run is to stop; by the pass, or a command
  *	order	the last signal that the supervisor has for the programs: "NUMBER SIGNAL leader|all"
- *	node.K	made when node K begins: the process of its wrapper
+ *	node.K	made when node K begins: the process of its wrapper, which touches the file as long
+ *		as the node lives and sees the directory
  *	end.K	the exit status of the program of node K, when no process of it is left
  *	over	made when the run ends: no wrapper begins a program after that
  *	journal	what the supervisor wrote into its own store

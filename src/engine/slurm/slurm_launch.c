@@ -314,7 +314,9 @@ static int keep_handle(const struct launch *l, struct err *err)
 	return rc;
 }
 
-/* A pass may have died between sbatch and its next write: the job is found by its comment. */
+/* A pass may have died between sbatch and its next write: the job is found by its comment. The
+ * store knows the directory before Slurm knows the job: a run without a directory is ended as never
+ * begun. */
 static int find_or_submit(struct launch *l, struct err *err)
 {
 	bool tried = slurm_has(l->handle.dir, "launch");
@@ -329,7 +331,7 @@ static int find_or_submit(struct launch *l, struct err *err)
 		l->handle.job = job->id;
 		return keep_handle(l, err);
 	}
-	if (!tried && (write_files(l, err) || keep_handle(l, err)))
+	if ((!tried && write_files(l, err)) || keep_handle(l, err))
 		return -1;
 	return submit(l, err) ? -1 : keep_handle(l, err);
 }

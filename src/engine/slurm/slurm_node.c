@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,20 +37,26 @@ static struct {
 	int nodes;
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
+	double lease_time_s;		/* of the file, then */
 	double failed_boot_s;		/* when a node's program was found to have failed; NaN */
+	double begun_time_s;		/* of the lease, when the programs were started; NaN */
+	double silence_looked_boot_s;	/* when the files node.K were last looked at */
 	int orders;			/* given so far */
 	int kills;			/* orders to kill */
 	int wanted_version;		/* taken from the file */
-} node = { .failed_boot_s = NAN };
+} node = { .failed_boot_s = NAN, .begun_time_s = NAN };
 
 static void touch_lease(struct supervisor *s)
 {
-	double now = clock_boot_s();
+	double now = clock_boot_s(), time_s = slurm_touch(node.dir, "lease");
 
-	if (isfinite(slurm_touch(node.dir, "lease")))
+	if (isfinite(time_s)) {
 		node.touched_boot_s = now;
-	else if (now - node.touched_boot_s > node.lease_s && s->run.stop_reason == STOP_NONE)
+		node.lease_time_s = time_s;
+	} else if (now - node.touched_boot_s > node.lease_s &&
+		   s->run.stop_reason == STOP_NONE) {
 		supervisor_stop_for(s, STOP_ORPHAN);
+	}
 }
 
 /* A reason that the store has already changes nothing. */
@@ -150,6 +157,41 @@ static enum how_ended worst_end(void)
 	return worst;
 }
 
+/* Returns a node that has not told its end, and has not touched its file for the lease's length, or
+ * never since the program was started; -1: there is none. Such a node is cut off from the
+ * directory, or stands still. */
+static int silent_node(void)
+{
+	for (int k = 0; k < node.nodes; k++) {
+		char name[24];
+		double seen_s;
+
+		snprintf(name, sizeof(name), "node.%d", k);
+		seen_s = fmax(slurm_file_time_s(node.dir, name), node.begun_time_s);
+		if (node.lease_time_s - seen_s > node.lease_s && read_end(k) == NOT_ENDED)
+			return k;
+	}
+	return -1;
+}
+
+/* The wrapper of a silent node ends its program; the programs of the other nodes would wait for
+ * that program for ever. */
+static void watch_silence(struct supervisor *s, double now)
+{
+	int k;
+
+	if (now - node.silence_looked_boot_s < 1)
+		return;
+	node.silence_looked_boot_s = now;
+	if (isnan(node.begun_time_s))
+		node.begun_time_s = node.lease_time_s;
+	k = silent_node();
+	if (k < 0)
+		return;
+	supervisor_log(s, "node %d of the run shows no life: the run is ended", k);
+	supervisor_stop_for(s, STOP_ORPHAN);
+}
+
 /* Ends the programs of the other nodes when that of one node has failed: they may wait for it. */
 static void watch_nodes(struct supervisor *s)
 {
@@ -157,6 +199,8 @@ static void watch_nodes(struct supervisor *s)
 
 	if (node.nodes < 2 || s->state != ST_RUNNING)
 		return;
+	if (s->run.stop_reason == STOP_NONE)
+		watch_silence(s, now);
 	if (isnan(node.failed_boot_s) && worst_end() >= ENDED_BADLY)
 		node.failed_boot_s = now;
 	if (now - node.failed_boot_s > 2 * OTHERS_S)
@@ -332,6 +376,8 @@ int slurm_supervise(const char *dir, struct err *err)
 	int rc;
 
 	node.dir = dir;
+	/* without the process of Slurm that started the job, Slurm gives the devices to others */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (!slurm_read(dir, "launch", 0, &launch))
 		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", dir);
 	node.launch = text_detach(&launch);

@@ -25,6 +25,7 @@
 
 #define LOOK_S 0.25		/* between looks at the order */
 #define LEASE_LOOK_S 1.0
+#define SHOWN_PER_LEASE 6	/* touches of the file node.K */
 #define SWEEP_WAIT_S 5.0	/* for processes that the program leaves, then SIGTERM, SIGKILL */
 #define KILL_AGAIN_S 1.0
 
@@ -34,6 +35,8 @@ static struct {
 	/* boot clock: the lease was touched then, or later; passes count from its touch */
 	_Atomic int64_t seen_ns;
 	double lease_time_s;		/* of the file, when the wrapper began */
+	char name[24];			/* the file that shows that this node lives */
+	double show_s;			/* between two touches of that file */
 	_Atomic int number, signal_number, to_all;	/* the last order */
 } watch;
 
@@ -74,7 +77,7 @@ static void read_order(void)
 static _Noreturn void *watch_files(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = (long)(LOOK_S * 1e9) };
-	double last = watch.lease_time_s, looked = -INFINITY;
+	double last = watch.lease_time_s, looked = -INFINITY, shown = -INFINITY;
 
 	(void)arg;
 	for (;;) {
@@ -88,6 +91,10 @@ static _Noreturn void *watch_files(void *arg)
 				watch.seen_ns = before_ns;
 				last = now;
 			}
+		}
+		if (clock_boot_s() - shown >= watch.show_s) {
+			shown = clock_boot_s();
+			slurm_touch(watch.dir, watch.name);
 		}
 		read_order();
 		nanosleep(&pause, NULL);
@@ -118,8 +125,9 @@ static void signal_leader(const struct wrapper *w, int signal_number)
 	}
 }
 
-/* argv: the program, then a command that is rendered for this node. */
-static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
+/* argv: the program, then a command that is rendered for this node. A wrapper that is killed fences
+ * nothing any more: the program dies with the wrapper. */
+static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char *const *argv)
 {
 	struct strings all = { 0 }, own = { 0 }, env = { 0 };
 	struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -130,6 +138,9 @@ static _Noreturn void become_program(const struct wrapper *w, char *const *argv)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
 	for (char *const *a = argv + 1; *a; a++)
 		strings_add(&all, *a);
 	node_command(&all, environ, w->number, &own, &env);
@@ -230,16 +241,17 @@ static int block_signals(void)
 static bool may_begin(struct wrapper *w)
 {
 	int64_t now_ns = clock_boot_ns();
-	char name[24], text[24];
+	char text[24];
 	struct err err;
 	double age_s;
 
-	snprintf(name, sizeof(name), "node.%d", w->number);
+	snprintf(watch.name, sizeof(watch.name), "node.%d", w->number);
+	watch.show_s = w->lease_s / SHOWN_PER_LEASE;
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	if (slurm_write(w->dir, name, text, strlen(text), &err))
+	if (slurm_write(w->dir, watch.name, text, strlen(text), &err))
 		dprintf(STDERR_FILENO, "%s\n", err.text);
 	watch.lease_time_s = slurm_file_time_s(w->dir, "lease");
-	age_s = slurm_file_time_s(w->dir, name) - watch.lease_time_s;
+	age_s = slurm_file_time_s(w->dir, watch.name) - watch.lease_time_s;
 	if (slurm_has(w->dir, "over"))
 		return false;
 	w->fenced = !(age_s < w->lease_s);
@@ -284,6 +296,7 @@ static int end_alike(const struct wrapper *w)
 
 static int begin(struct wrapper *w, char *const *argv, struct err *err)
 {
+	pid_t self = getpid();
 	pthread_t thread;
 
 	watch.dir = w->dir;
@@ -294,7 +307,7 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
 	w->leader = fork();
 	if (w->leader == 0)
-		become_program(w, argv);
+		become_program(w, self, argv);
 	if (w->leader < 0)
 		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	if (pthread_create(&thread, NULL, watch_files, NULL)) {
