@@ -2,6 +2,10 @@
  * say, in time divided by SPEED.
  *
  *	profile_trainer PROFILES APPLICATION SPEED CHECKPOINTS
+ *	profile_trainer PROFILES APPLICATION
+ *
+ * The second form prints what the simulator allows the application: the initial and the largest
+ * batch size, the largest local one, and the batch size that may not be changed, or 0.
  *
  * The program sleeps, and advances by the time that has passed: a busy machine makes its reports
  * late, not its training slow. Step times, gradients and progress are those of the simulator, for
@@ -229,34 +233,50 @@ static int wait_for_end(const struct training *t)
 	return ended ? 0 : EX_SAVED;
 }
 
+static int print_limits(const struct application *a)
+{
+	printf("%lld %lld %lld %lld\n", (long long)a->initial_batch_size,
+	       (long long)a->max_batch_size, (long long)a->max_local_batch_size,
+	       (long long)a->fixed_batch_size);
+	return 0;
+}
+
+static int train_here(struct training *t)
+{
+	int nodes = number_of("POLLUX_NODES"), gpus = number_of("POLLUX_REPLICAS") / nodes, rc;
+
+	for (int i = 0; i < nodes; i++)
+		placement_add(&t->placement, i, gpus);
+	t->place = place_class_of(t->application, &t->placement);
+	rc = train(t);
+	if (rc == 0)
+		tell_others(t);
+	truth_release(&t->truth);
+	placement_release(&t->placement);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct training t = { 0 };
 	struct sim_profiles profiles;
 	const char *node = getenv("POLLUX_NODE");
 	struct err err;
-	int nodes = number_of("POLLUX_NODES"), gpus = number_of("POLLUX_REPLICAS") / nodes, rc;
+	int rc;
 
-	if (argc != 5)
-		fail("usage", "profile_trainer PROFILES APPLICATION SPEED CHECKPOINTS");
-	t.state = xasprintf("%s/state", argv[4]);
-	t.done = xasprintf("%s/done", argv[4]);
-	t.speed = strtod(argv[3], NULL);
-	if (node && strcmp(node, "0") != 0)
+	if (argc != 3 && argc != 5)
+		fail("usage", "profile_trainer PROFILES APPLICATION [SPEED CHECKPOINTS]");
+	t.speed = argc == 5 ? strtod(argv[3], NULL) : 1;
+	t.state = xasprintf("%s/state", argc == 5 ? argv[4] : ".");
+	t.done = xasprintf("%s/done", argc == 5 ? argv[4] : ".");
+	if (argc == 5 && node && strcmp(node, "0") != 0)
 		return wait_for_end(&t);
 	if (sim_profiles_read(&profiles, argv[1], &err))
 		fail(argv[1], err.text);
 	t.application = sim_profiles_find(&profiles, argv[2]);
 	if (!t.application || !(t.speed > 0))
 		fail(argv[2], "no such application, or no speed");
-	for (int i = 0; i < nodes; i++)
-		placement_add(&t.placement, i, gpus);
-	t.place = place_class_of(t.application, &t.placement);
-	rc = train(&t);
-	if (rc == 0)
-		tell_others(&t);
-	truth_release(&t.truth);
-	placement_release(&t.placement);
+	rc = argc == 3 ? print_limits(t.application) : train_here(&t);
 	sim_profiles_release(&profiles);
 	free(t.state);
 	free(t.done);

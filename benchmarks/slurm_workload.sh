@@ -6,9 +6,9 @@
 # are not divided: they take what they take here, which is measured. Printed in seconds of the
 # workload, for each policy (default fifo and goodput): the mean and the 99th percentile of the
 # completion times, when the last job ended, and relaunches. Then the simulator's for the same jobs:
-# with restarts and intervals as published, and with a restart as long as it was here and an interval
-# of a second, as passes come here. A run takes three to four minutes. Must be started by root:
-# Slurm is.
+# with restarts and intervals as published, and with a restart as long as it was here and an
+# interval of a second, as passes come here. A run takes three to four minutes. Must be started by
+# root: Slurm is.
 #
 #	JOBS=20 benchmarks/slurm_workload.sh goodput
 #	KEEP=/tmp/kept ...			# keep the stores there
@@ -51,26 +51,21 @@ now() { date +%s.%N; }
 store() { sqlite3 -separator ' ' -cmd '.timeout 20000' "$POLLUX_DIR/pollux.db" "$1"; }
 head -n $((jobs + 1)) "$data/workloads/workload-6.csv" >"$TMP/workload.csv"
 
-# limits APPLICATION: initial batch, largest batch, largest local batch
-limits() {
-	for file in "$data/profiles/$1"/validation-*.csv; do
-		basename "$file" .csv | cut -d - -f 2
-	done | sort -n | sed -n '1p;$p' | xargs
-	tail -n +2 "$data/profiles/$1/placements.csv" | cut -d , -f 2 | sort -n | tail -n 1
-}
 for application in bert cifar10 deepspeech2 imagenet ncf yolov3; do
-	echo "$application $(limits $application | xargs)"
+	echo "$application $("$trainer" "$data/profiles" $application)"
 done >"$TMP/limits"
 
 # submit POLICY APPLICATION REPLICAS BATCH
 submit() {
 	application=$2
-	# shellcheck disable=SC2046  # three numbers
+	# shellcheck disable=SC2046  # four numbers: the trainer says which
 	set -- "$1" "$3" "$4" $(sed -n "s/^$application //p" "$TMP/limits")
-	if [ "$1" = goodput ]; then
-		set -- -r 1:64 -b "$4" --batch-range "$4:$5" --max-local-batch "$6"
-	else
+	if [ "$1" != goodput ]; then
 		set -- -r "$2" -b "$3" --max-local-batch "$6"
+	elif [ "$7" != 0 ]; then
+		set -- -r 1 -b "$7"
+	else
+		set -- -r 1:64 -b "$4" --batch-range "$4:$5" --max-local-batch "$6"
 	fi
 	"$POLLUX" submit -q --preempt --accumulate --workload "$application" "$@" -- \
 		"$trainer" "$data/profiles" "$application" "$speed" '{checkpoint}' </dev/null

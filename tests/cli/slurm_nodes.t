@@ -28,9 +28,26 @@ like 'doctor: Slurm answers, and a node sees our files' \
 		@{$d->{sections}}')"
 is '... and leaves none there' '' "$(find "$POLLUX_DIR" -name 'doctor.*')"
 
-# --- numbers of devices --------------------------------------------------------
+# --- the machine of the passes -------------------------------------------------
 
 five=$(submit -r 5 -- true)
+"$POLLUX" schedule
+is 'a pass says on which machine it is' "$(uname -n)" "$(cat "$POLLUX_DIR/pass.host")"
+echo elsewhere >"$POLLUX_DIR/pass.host"
+run "$POLLUX" schedule
+like 'another machine has passes: none here' \
+	"^75 .*passes of this store run on the machine 'elsewhere', the last one [0-9]+ s ago: run \
+none on this one, '$(uname -n)'\$" "$rc $err"
+run "$POLLUX" submit -q --hold -- true
+like '... and submit warns' "warning: the store belongs to the machine 'elsewhere'" "$err"
+"$POLLUX" cancel "$out" >/dev/null 2>&1
+touch -d '-20 minutes' "$POLLUX_DIR/schedule.lock"
+like 'a machine without passes for long is replaced' \
+	"passes run on the machine '$(uname -n)' now, not on 'elsewhere' any more" \
+	"$("$POLLUX" schedule -v)"
+
+# --- numbers of devices --------------------------------------------------------
+
 cat >eight.sh <<'END'
 env | sort
 echo "$@"
