@@ -26,7 +26,7 @@
 #include "pollux/sim_profiles.h"
 #include "sim/ground_truth.h"
 
-#define TICK_S 0.2
+#define TICK_S 0.05
 #define EX_SAVED 75
 
 struct training {

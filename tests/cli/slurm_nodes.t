@@ -48,8 +48,9 @@ like 'a machine without passes for long is replaced' \
 
 # --- numbers of devices --------------------------------------------------------
 
+# what both nodes write at once must be few bytes: one write each
 cat >eight.sh <<'END'
-env | sort
+env | grep -E '^(CUDA_V|MASTER|N?NODE|PET_|RANK|WORLD)' | sort
 echo "$@"
 i=0
 while [ "$POLLUX_NODE" = 0 ]; do
@@ -138,4 +139,22 @@ must 'a run that waited in the queue of Slurm' until_store "SELECT 1 FROM jobs W
 	AND state = 'done'"
 is 'the wait is no part of its start' 1 "$(store "SELECT launch_time_s - assigned_time_s > 3
 	AND first_step_s < launch_time_s - assigned_time_s FROM runs WHERE job_id = $queued")"
+
+# --- a profile -----------------------------------------------------------------
+
+run "$POLLUX" profile --points 1 --budget $((3 * TIME_SCALE)) -b 8 -r 1:12 --json -- \
+	"$REPORTER" --every 0.05 20000000 8
+is 'a profile measures a size by jobs of Slurm' '0 1 8 0.02' "$rc $(echo "$out" | json '
+	my $p = $d->{points}[0];
+	printf "%d %d %g", scalar(@{$d->{points}}), $p->{batch_size}, $p->{step_time_s}')"
+"$POLLUX" profile --budget $((60 * TIME_SCALE)) -b 8 -- "$REPORTER" --every 0.05 20000000 8 \
+	>/dev/null 2>&1 &
+profile=$!
+measures() { [ -n "$(squeue -h -t RUNNING -o %i)" ]; }
+must 'another profile has a job of Slurm' within 20 measures
+kill -9 $profile
+wait $profile 2>/dev/null
+must 'which a pass ends when the profile was killed' until_store "SELECT 1 FROM jobs
+	WHERE profile = 1 AND state = 'cancelled'"
+is '... together with its run' 0 "$(store "SELECT count(*) FROM runs WHERE state <> 'ended'")"
 finish
