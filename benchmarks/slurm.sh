@@ -8,7 +8,8 @@
 #	resize	from the command to the first line of the next run, which has twice as many nodes
 #
 # Then a pass over 1,000 runs that wait in Slurm's queue, and the devices of 10,000 nodes of 8 GPUs
-# of which no slurmd exists: nodes of state CLOUD that are powered down. With ROUNDS 0 only these. Must be started by root: Slurm is.
+# of which no slurmd exists: nodes of state CLOUD that are powered down. With ROUNDS 0 only these.
+# Must be started by root: Slurm is.
 # shellcheck disable=SC2317  # functions run by wait_for
 set -eu
 ROOT=$(cd "$(dirname "$0")/.." && pwd)

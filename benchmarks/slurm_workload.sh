@@ -92,7 +92,8 @@ report() { # report POLICY
 		WHERE first_step_s IS NOT NULL")
 	stop_s=$(store "SELECT coalesce(avg(stop_duration_s), 0) FROM runs
 		WHERE outcome = 'stopped'")
-	awk -v name="$1, here" -v last="$last" -v relaunches="$relaunches" '{ v[NR] = $1; sum += $1 }
+	awk -v name="$1, here" -v last="$last" -v relaunches="$relaunches" '
+		{ v[NR] = $1; sum += $1 }
 		END { at = 1 + 0.99 * (NR - 1); i = int(at)
 			p99 = i < NR ? v[i] + (at - i) * (v[i + 1] - v[i]) : v[NR]
 			printf "%-30s %8.0f %8.0f %9.0f %11d\n", name, sum / NR, p99, last,

@@ -76,8 +76,8 @@ static bool sees_profile(const struct run *run, enum engine_answer answer)
 	return answer != ENGINE_UNATTENDED && !engine_of(run)->collect;
 }
 
-/* Calls off the runs of a dead profile whose supervisors do not end them; the end of a cancelled run
- * ends its job. Returns the number of runs that are left. */
+/* Calls off the runs of a dead profile whose supervisors do not end them; the end of a cancelled
+ * run ends its job. Returns the number of runs that are left. */
 static int call_off_runs(const struct remains *r, int64_t job_id, struct plan *p)
 {
 	int n = 0;

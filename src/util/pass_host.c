@@ -65,9 +65,9 @@ int pass_host_take(const struct paths *paths, int lock, struct text *moved, stru
 		return 0;
 	if (known && quiet_s < PASS_HOST_QUIET_S) {
 		futimens(lock, times);
-		return err_set(err, EX_TEMPFAIL, "passes of this store run on the machine '%s', the "
-			       "last one %.0f s ago: run none on this one, '%s'", there, quiet_s,
-			       here);
+		return err_set(err, EX_TEMPFAIL, "passes of this store run on the machine '%s', "
+			       "the last one %.0f s ago: run none on this one, '%s'", there,
+			       quiet_s, here);
 	}
 	if (known)
 		text_addf(moved, "passes run on the machine '%s' now, not on '%s' any more", here,

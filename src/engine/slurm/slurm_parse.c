@@ -128,10 +128,10 @@ static bool has_word(const char *state, const char *beginning)
 	return false;
 }
 
-/* A node takes jobs in the states "IDLE", "MIXED", "ALLOCATED" and "COMPLETING", unless a flag after
- * a '+' speaks against that. Slurm powers a node up that it has powered down (POWERED_DOWN), as soon
- * as a job is to run there; until the node is up, it does not respond. The '*' marks another node
- * that does not respond. */
+/* A node takes jobs in the states "IDLE", "MIXED", "ALLOCATED" and "COMPLETING", unless a flag
+ * after a '+' speaks against that. Slurm powers a node up that is powered down (POWERED_DOWN) as
+ * soon as a job is to run there; until the node is up, it does not respond. The '*' marks another
+ * node that does not respond. */
 static bool is_up(const char *state)
 {
 	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING" };
