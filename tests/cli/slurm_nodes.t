@@ -70,6 +70,9 @@ must 'five to eight: eight' until_store "SELECT 1 FROM runs WHERE job_id = $eigh
 is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) FROM run_devices
 	GROUP BY node ORDER BY node" | tr '|\n' '  ' | sed 's/ $//')"
 
+is '... and for what people ask later, the nodes are kept' '4*3' \
+	"$(store "SELECT value FROM settings WHERE name = 'nodes'")"
+
 # --- the command on each node ----------------------------------------------------
 
 told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
@@ -88,6 +91,13 @@ is 'each has the devices of its node' 2 "$(echo "$log" | grep -c '^CUDA_VISIBLE_
 
 must 'steps are measured on two nodes' until_store "SELECT 1 FROM observations WHERE nodes = 2
 	AND device_kind = 'tiny' AND replicas = 8 AND n_windows > 0"
+
+# Under goodput: the number is in its range, and even.
+run "$POLLUX" explain "$eight"
+like 'explain: the number that it has, with its nodes' '^ +8 .* now, 2 nodes$' "$out"
+like '... and numbers that are even on no nodes' '^ +7 .* uneven$' "$out"
+is 'the same as JSON' '2' "$("$POLLUX" explain --json "$eight" | json '
+	my ($c) = grep { $_->{replicas} == 8 } @{$d->{devices}}; print $c->{nodes}')"
 
 # --- what people see -----------------------------------------------------------
 
