@@ -8,7 +8,8 @@
 #	resize	from the command to the first line of the next run, which has twice as many nodes
 #
 # Then a pass over 1,000 runs that wait in Slurm's queue, and the devices of 10,000 nodes of 8 GPUs
-# of which no slurmd exists. Must be started by root: Slurm is.
+# of which no slurmd exists: nodes of state CLOUD that are powered down. With ROUNDS 0 only these.
+# Must be started by root: Slurm is.
 # shellcheck disable=SC2317  # functions run by wait_for
 set -eu
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -58,11 +59,12 @@ again() { rm -rf "$MARKS"; mkdir -p "$MARKS"; }
 
 # --- beside sbatch and srun --------------------------------------------------------
 
-slurm_up 16 4
+[ "$rounds" = 0 ] || slurm_up 16 4
 mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
 printf 'engine = slurm\nsubmit_pass = no\nslice = 1s\n' >"$POLLUX_DIR/config"
-echo "nodes  launch  (sbatch, srun)  (srun)  stop  (scancel)  resize"
+[ "$rounds" = 0 ] || echo "nodes  launch  (sbatch, srun)  (srun)  stop  (scancel)  resize"
 for nodes in 1 4 16; do
+	[ "$rounds" != 0 ] || continue
 	for what in launch sbatch srun stop scancel resize; do : >"$TMP/$what"; done
 	for round in $(seq "$rounds"); do
 		again
@@ -112,8 +114,8 @@ for nodes in 1 4 16; do
 		"$(median <"$TMP/sbatch")" "$(median <"$TMP/srun")" "$(median <"$TMP/stop")" \
 		"$(median <"$TMP/scancel")" "$resize"
 done
-: "$round"
-slurm_down || :
+: "${round-}"
+[ "$rounds" = 0 ] || slurm_down || :
 
 # --- a pass over 1,000 runs ----------------------------------------------------------
 

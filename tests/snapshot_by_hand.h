@@ -13,7 +13,9 @@
 #define NOW_BOOT_S 1000.0
 #define NOW_WALL_S 50000.0
 
-static const struct config config = { .slots = 0, .slice_s = 600 };
+static const struct config config = {
+	.slots = 0, .slice_s = 600, .guaranteed_devices = -1,
+};
 
 /* --- a snapshot --- */
 

@@ -7,6 +7,7 @@
 #include "pollux/config.h"
 #include "pollux/json.h"
 #include "pollux/knowledge.h"
+#include "pollux/node_sizes.h"
 #include "pollux/plan_list.h"
 #include "pollux/policy.h"
 #include "pollux/status.h"
@@ -24,6 +25,9 @@ struct explanation {
 	char *split;		/* owned; how its sweep's workload was split; NULL: it was not */
 	char device_kind[128];		/* of the devices that can be used; "": none can */
 	int n_devices;			/* devices that can be used */
+	/* The usable devices of the kind by node, descending; node_devices is owned. */
+	struct node_sizes nodes;
+	int *node_devices;
 	int64_t device_bytes;		/* the memory of one; 0: they share the machine's */
 
 	/* Kinds of the usable devices; none where there is only one. */
@@ -74,9 +78,19 @@ void explanation_release(struct explanation *e);
 /* Add what is missing for a model, and what to do about it. Returns false if nothing is missing. */
 bool explanation_missing(const struct explanation *e, struct text *what);
 
-/* Why the job may not be given r devices: "not tried", "not asked for" or "does not fit". NULL: it
- * may be given r devices. */
+/* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several nodes)
+ * or "does not fit". NULL: it may be given r devices. */
 const char *explanation_obstacle(const struct explanation *e, int r);
+
+/* explain_nodes.c, all harmless where there is one node: reads the nodes from the list of devices;
+ * the nodes of r devices, 0: none; true if r devices are not even, or on more nodes than are tried;
+ * finds the best sizes on r devices; the next number above r that is even. */
+void explanation_read_nodes(struct explanation *e, const struct device_list *list);
+int explanation_nodes(const struct explanation *e, int r);
+bool explanation_is_uneven(const struct explanation *e, int r);
+bool explanation_is_too_wide(const struct explanation *e, int r);
+void explanation_weigh(struct explanation *e, int r);
+int explanation_next(const struct explanation *e, int r);
 
 /* True if steps were measured on r devices; else all that is known of r devices is predicted. */
 bool explanation_is_measured(const struct explanation *e, int r);

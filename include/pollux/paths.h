@@ -35,6 +35,7 @@ struct paths {
 	char *schedule_again;
 	char *regular_pass;	/* its time is that of the last one, see regular_pass.h */
 	char *failed_pass;	/* exists if the last pass failed, see failed_pass.h */
+	char *pass_host;	/* names the machine of the passes: pass_host.h */
 	char *outage;		/* exists while a cluster's manager does not answer: outage.h */
 	char *supervisor_log;
 };

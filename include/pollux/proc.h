@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "pollux/err.h"
+
 /* Clock ticks from boot to the start of the process; 0: there is no such process. Pid and start
  * ticks together name one process of this boot. A zombie counts as a process. */
 int64_t proc_start_ticks(pid_t pid);
@@ -73,6 +75,9 @@ char proc_state(pid_t pid);
 /* True if a pid that the kernel tells a driver is the same pid here. False in a container with
  * pids of its own. */
 bool proc_sees_all(void);
+
+/* The path of this program; where a new version has replaced it meanwhile, that of the new one. */
+int proc_program(char *path, size_t size, struct err *err);
 
 /* A line of /proc/meminfo, such as "MemTotal:"; 0: it cannot be read. */
 int64_t proc_memory_bytes(const char *line);

@@ -32,6 +32,9 @@ bool shared_lock_again(int fd, const struct paths *paths, const struct device *d
 /* Looks at the lock without taking it; free, too, where there is no shared directory. */
 enum lock_state shared_lock_look(const struct paths *paths, const struct device *device);
 
+/* True if devices with other names may have a part of the device's lock: for slots of the CPU. */
+bool shared_lock_is_in_parts(const struct device *device);
+
 /* True if the locks of both cannot be held by two descriptors at a time. */
 bool shared_locks_meet(const struct device *a, const struct device *b);
 

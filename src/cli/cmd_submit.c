@@ -14,6 +14,7 @@
 #include "pollux/environment.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/pass_host.h"
 #include "pollux/session.h"
 #include "pollux/store_models.h"
 #include "preset.h"
@@ -202,11 +203,16 @@ static int insert(struct store *s, struct job *job, const struct job_command *co
 
 int submit_open(struct session *s, struct err *err)
 {
+	struct text other = TEXT_INIT;
+
 	if (session_open(s, STORE_WRITE, err))
 		return -1;
 	if (paths_on_network(&s->paths))
 		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
 			"locks may fail; set POLLUX_DIR to a local directory\n", s->paths.dir);
+	if (pass_host_other(&s->paths, &other))
+		fprintf(stderr, "pollux: warning: %s\n", other.data);
+	text_release(&other);
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 
 /* --- which bytes of which file --- */
 
-static bool is_of_processors(const struct device *device)
+bool shared_lock_is_in_parts(const struct device *device)
 {
 	const struct device_backend *backend = device_backend_of(device->id);
 
@@ -29,7 +29,7 @@ struct file_name {
 
 static struct file_name name_of(const struct device *device)
 {
-	const char *id = is_of_processors(device) ? "cpu" : device->id;
+	const char *id = shared_lock_is_in_parts(device) ? "cpu" : device->id;
 	struct file_name name;
 
 	snprintf(name.s, sizeof(name.s), "%s%.63s%s", SHARED_LOCK_PREFIX, id, SHARED_LOCK_SUFFIX);
@@ -52,7 +52,7 @@ static struct walk walk_of(const struct device *device)
 	const struct device_backend *backend = device_backend_of(device->id);
 	struct walk w = { .parts = 1, .last = -1 };
 
-	if (!is_of_processors(device))
+	if (!shared_lock_is_in_parts(device))
 		return w;
 	w.spans = device->binding;
 	if (backend->part)

@@ -5,6 +5,7 @@
 #include "checks.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/pass_host.h"
 #include "pollux/store_check.h"
 
 #define REPAIR "pollux doctor --repair"
@@ -60,6 +61,7 @@ static void describe(struct patient *p)
 void check_store(struct patient *p)
 {
 	struct strings faults = { 0 };
+	struct text other = TEXT_INIT;
 	struct err err;
 
 	if (!p->store.db) {
@@ -77,4 +79,7 @@ void check_store(struct patient *p)
 	if (paths_on_network(&p->paths))
 		found(p, FINDING_LOOK, NULL, "'%s' is on a network file system, where locks may "
 		      "not work: set POLLUX_DIR to a local directory", p->paths.dir);
+	if (pass_host_other(&p->paths, &other))
+		found(p, FINDING_STOPS, NULL, "%s", other.data);
+	text_release(&other);
 }

@@ -89,11 +89,12 @@ const char *engine_outsider(const struct engine_context *at, const struct run_li
 			    const struct device *device)
 {
 	const struct engine *engine = engine_for_new_runs();
-	const char *holder = NULL;
+	bool has_run = is_held(runs, device, has_same_id);
+	const char *holder = has_run ? NULL : engine->device_holder(at, device);
 
-	if (!is_held(runs, device, has_same_id))
-		holder = engine->device_holder(at, device);
-	if (!holder && engine->other_user && !is_held(runs, device, shared_locks_meet))
+	if (!holder && shared_lock_is_in_parts(device))
+		has_run = is_held(runs, device, shared_locks_meet);
+	if (!holder && engine->other_user && !has_run)
 		holder = engine->other_user(at, device);
 	return holder;
 }

@@ -142,11 +142,28 @@ static void promise(const struct decision *d, int j)
 
 struct room {
 	int devices, promised;
+	int *needs;			/* by job: of those that are admitted */
 	bool full;
 };
 
+/* A run keeps what it was promised. */
+static bool has_room(const struct snapshot *s, const struct decision *d, int j, bool running,
+		     struct room *room)
+{
+	struct job_guarantee *g = d->candidates[j].guarantee;
+
+	if (!running && (room->full || room->promised + g->needs > room->devices))
+		return false;
+	room->needs[j] = g->needs;
+	g->lacks_nodes = !running && !guarantees_have_room(s, d, room->needs);
+	if (g->lacks_nodes)
+		room->needs[j] = 0;
+	return !g->lacks_nodes;
+}
+
 /* Jobs are in the order of their numbers. */
-static void admit(const struct decision *d, bool running, struct room *room)
+static void admit(const struct snapshot *s, const struct decision *d, bool running,
+		  struct room *room)
 {
 	for (int j = 0; j < d->n_asked; j++) {
 		struct job_guarantee *g = d->candidates[j].guarantee;
@@ -155,8 +172,7 @@ static void admit(const struct decision *d, bool running, struct room *room)
 			continue;
 		if (!running && g->needs > room->devices)
 			continue;	/* it waits for a larger machine, the others do not */
-		g->admitted = running ||
-			      (!room->full && room->promised + g->needs <= room->devices);
+		g->admitted = has_room(s, d, j, running, room);
 		room->full |= !g->admitted;
 		room->promised += g->admitted ? g->needs : 0;
 		d->sched_jobs[j].guaranteed = g->admitted;
@@ -176,6 +192,7 @@ void promise_guarantees(const struct snapshot *s, struct decision *d)
 {
 	struct room room = { .devices = room_for_guarantees(s, d) };
 
+	room.needs = xcalloc((size_t)d->n + 1, sizeof(*room.needs));
 	for (int j = 0; j < d->n; j++) {
 		struct candidate *c = &d->candidates[j];
 		struct err ignored;
@@ -191,11 +208,12 @@ void promise_guarantees(const struct snapshot *s, struct decision *d)
 			promise(d, j);
 		}
 	}
-	if (!is_kept_by(s))
-		return;
-	admit(d, true, &room);
-	admit(d, false, &room);
-	for (int j = 0; j < d->n_asked; j++)
+	if (is_kept_by(s)) {
+		admit(s, d, true, &room);
+		admit(s, d, false, &room);
+	}
+	free(room.needs);
+	for (int j = 0; is_kept_by(s) && j < d->n_asked; j++)
 		if (d->candidates[j].guarantee && !d->candidates[j].guarantee->admitted)
 			d->sched_jobs[j].barred_kinds = ~0U;
 }
@@ -255,6 +273,8 @@ static void explain_refused(const struct decision *d, int j, int room, struct te
 			promised += d->candidates[i].guarantee->needs;
 	if (g->needs > room)
 		text_addf(t, ", but %d can be guaranteed here", room);
+	else if (g->lacks_nodes)
+		text_add(t, "; the nodes have no room for them beside those that are promised");
 	else if (promised + g->needs > room)
 		text_addf(t, "; %d of %d that can be guaranteed are promised", promised, room);
 	else

@@ -6,8 +6,8 @@
  * known to run out of memory.
  *
  * Jobs are admitted in the order of their submission, those that run first, while what they need
- * sums up to no more than guaranteed_devices, and the devices that there are. The first that is not
- * admitted waits, and all that were submitted later. */
+ * sums up to no more than guaranteed_devices, and the devices that there are, and has room on the
+ * nodes. The first that is not admitted waits, and all that were submitted later. */
 #ifndef POLLUX_PASS_GUARANTEES_H
 #define POLLUX_PASS_GUARANTEES_H
 
@@ -19,6 +19,7 @@ struct job_guarantee {
 	double floor;			/* promised goodput, on the slowest kind; NaN: not known */
 	int needs;			/* devices; 0: what is promised cannot be had here */
 	bool admitted;
+	bool lacks_nodes;		/* not admitted, as the nodes have no room for it */
 	double *goodput[SCHED_KINDS];	/* owned: of the candidate, NaN where below the floor */
 };
 
@@ -28,6 +29,11 @@ void promise_guarantees(const struct snapshot *s, struct decision *d);
 /* Tells a job whose guarantee the decision breaks, which is an error of the program. Called when
  * the policy has decided. */
 void check_guarantees(struct decision *d, const struct sched_input *in);
+/* guarantee_nodes.c: true if the nodes have room for so many devices of each job together, were all
+ * of them free. */
+bool guarantees_have_room(const struct snapshot *s, const struct decision *d, const int *needs);
+/* The job that is to have fewer devices where a guaranteed one finds no room; -1: there is none. */
+int gives_way_to_guarantees(const struct decision *d);
 void explain_guarantees(const struct snapshot *s, struct decision *d);
 void job_guarantee_free(struct job_guarantee *g);	/* NULL is harmless */
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "guarantees.h"
 #include "nodes.h"
 #include "pollux/assign_nodes.h"
 #include "pollux/mem.h"
@@ -123,6 +124,28 @@ static bool moves(const struct assigning *a, int j)
 	return false;
 }
 
+/* A job that was moved and found no other room is not moved. A guaranteed job keeps its number as
+ * long as another one can give way. */
+static void make_room(struct assigning *a)
+{
+	struct decision *d = a->d;
+	int other = gives_way_to_guarantees(d);
+	bool gives_way = false;
+
+	for (int j = 0; j < d->n; j++) {
+		if (d->choices[j].replicas == 0 || a->placed[j])
+			continue;
+		if (a->movable[j] && d->choices[j].replicas == d->sched_jobs[j].replicas)
+			a->movable[j] = false;
+		else if (!d->sched_jobs[j].guaranteed || other < 0)
+			lower(d, j);
+		else if (a->placed[other])
+			gives_way = true;
+	}
+	if (gives_way)
+		lower(d, other);
+}
+
 void assign_to_nodes(const struct snapshot *s, struct decision *d, const int *holder)
 {
 	size_t n_devices = (size_t)s->devices.count, n = (size_t)d->n + 1;
@@ -136,15 +159,7 @@ void assign_to_nodes(const struct snapshot *s, struct decision *d, const int *ho
 	for (int j = 0; j < d->n; j++)
 		a.movable[j] = is_movable(d, j);
 	while (!assign_all(&a))
-		for (int j = 0; j < d->n; j++) {
-			if (d->choices[j].replicas == 0 || a.placed[j])
-				continue;
-			/* A job that was moved and found no other room is not moved. */
-			if (a.movable[j] && d->choices[j].replicas == d->sched_jobs[j].replicas)
-				a.movable[j] = false;
-			else
-				lower(d, j);
-		}
+		make_room(&a);
 	for (int j = 0; j < d->n; j++)
 		if (moves(&a, j))
 			put_reason_first(d->choices[j].reason, "makes room on its node");

@@ -22,6 +22,7 @@
 #include "pollux/lock_holder.h"
 #include "pollux/outage.h"
 #include "pollux/pass.h"
+#include "pollux/pass_host.h"
 #include "pollux/store_split.h"
 
 struct pass {
@@ -164,11 +165,29 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
  * stays on disk for the next process. */
 #define MOST_TURNS 100
 
+/* The time of the lock's file is that of the last pass. */
+static int say_when(const struct paths *paths, const struct config *config, int lock,
+		    struct pass_result *result, struct err *err)
+{
+	struct text moved = TEXT_INIT;
+	int rc = 0;
+
+	if (config->slurm)
+		rc = pass_host_take(paths, lock, &moved, err);
+	else
+		futimens(lock, NULL);
+	if (moved.length)
+		strings_add(&result->actions, moved.data);
+	text_release(&moved);
+	return rc;
+}
+
 /* The request for another pass is a file, made before the lock is tried. The process that has
  * the lock removes the file before it reads, and looks for a new one after it has let go of the
  * lock. So every change that came before a request is seen by a pass that follows at once,
  * unless no file can be made. */
-static int take_turn(const struct paths *paths, struct err *err)
+static int take_turn(const struct paths *paths, const struct config *config,
+		     struct pass_result *result, struct err *err)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
 	int mark = open(paths->schedule_again, flags, 0600), lock;
@@ -184,7 +203,10 @@ static int take_turn(const struct paths *paths, struct err *err)
 		lock_drop(lock);
 		return -1;
 	}
-	futimens(lock, NULL);	/* says when the last pass was */
+	if (say_when(paths, config, lock, result, err)) {
+		lock_drop(lock);
+		return -1;
+	}
 	lock_holder_sign(lock);
 	return lock;
 }
@@ -225,7 +247,7 @@ static int bounded_pass(const struct paths *paths, const struct config *config,
 static int take_turns(const struct paths *paths, const struct config *config,
 		      struct pass_result *result, struct err *err)
 {
-	int lock = take_turn(paths, err), rc = 0, turns = 0;
+	int lock = take_turn(paths, config, result, err), rc = 0, turns = 0;
 
 	result->busy = lock == LOCK_HELD;
 	if (result->busy && pass_refuse_hung(paths, err))
@@ -235,7 +257,7 @@ static int take_turns(const struct paths *paths, const struct config *config,
 		end_turn(lock);
 		lock = LOCK_HELD;
 		if (rc == 0 && ++turns < MOST_TURNS && access(paths->schedule_again, F_OK) == 0)
-			lock = take_turn(paths, err);
+			lock = take_turn(paths, config, result, err);
 	}
 	return rc || lock != LOCK_HELD ? -1 : 0;
 }

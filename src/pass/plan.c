@@ -13,7 +13,10 @@
 
 struct plan *plan_new(void)
 {
-	return xcalloc(1, sizeof(struct plan));
+	struct plan *p = xcalloc(1, sizeof(*p));
+
+	p->nodes = (struct text)TEXT_INIT;
+	return p;
 }
 
 struct action *plan_add(struct plan *p, enum action_kind kind, int64_t job_id,
@@ -41,6 +44,7 @@ void plan_free(struct plan *p)
 		free(p->items[i].why);
 	}
 	free(p->items);
+	text_release(&p->nodes);
 	free(p);
 }
 
@@ -325,6 +329,8 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	p->config = s->config;
 	p->policy = s->policy->name;
 	p->n_devices = d->n_usable;
+	if (d->n_shapes == 1 && d->n_kinds == 0)
+		node_sizes_print(&d->shapes[0].sizes, &p->nodes);
 	p->now_boot_s = s->now_boot_s;
 	p->now_wall_s = s->now_wall_s;
 	keep_what_was_learnt(s, p);

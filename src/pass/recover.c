@@ -70,9 +70,14 @@ static void release_remains(struct remains *r)
 
 /* --- plan --- */
 
-/* Calls off the runs of a dead profile that nobody looks after; the end of a cancelled run ends its
- * job. A living supervisor sees by itself that the profile is gone. Returns the number of runs that
- * are left. */
+/* True if the run's supervisor sees by itself that the profile is gone: it is on this machine. */
+static bool sees_profile(const struct run *run, enum engine_answer answer)
+{
+	return answer != ENGINE_UNATTENDED && !engine_of(run)->collect;
+}
+
+/* Calls off the runs of a dead profile whose supervisors do not end them; the end of a cancelled
+ * run ends its job. Returns the number of runs that are left. */
 static int call_off_runs(const struct remains *r, int64_t job_id, struct plan *p)
 {
 	int n = 0;
@@ -82,7 +87,7 @@ static int call_off_runs(const struct remains *r, int64_t job_id, struct plan *p
 
 		if (run->job_id != job_id || r->answers[i] == ENGINE_GONE)
 			continue;
-		plan_add(p, r->answers[i] == ENGINE_UNATTENDED ? ACTION_CALL_OFF : ACTION_WAKE,
+		plan_add(p, sees_profile(run, r->answers[i]) ? ACTION_WAKE : ACTION_CALL_OFF,
 			 job_id, run, NULL);
 		n++;
 	}

@@ -58,19 +58,40 @@ static bool is_allowed(const struct profile *p, const struct device *device)
 	return device->usable && declaration_wants_kind(&p->job->declared, device->kind);
 }
 
+static bool is_free(const struct profile *p, const struct holders *h, const struct device *device)
+{
+	return is_allowed(p, device) && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
+	       !outsider_on(p, h, device);
+}
+
+static bool is_beside(const struct device *a, const struct device *b)
+{
+	return !strcmp(a->kind, b->kind) && !strcmp(a->node, b->node);
+}
+
 /* Chooses free devices of one kind, that of the first free device: measurements on one kind tell
- * nothing about another kind. */
+ * nothing about another kind. They are on one node: of several, the one with most that are free. */
 static void choose(struct profile *p, const struct device_list *list, const struct holders *h)
 {
-	p->devices = xcalloc((size_t)list->count + 1, sizeof(*p->devices));
-	for (int d = 0; d < list->count; d++) {
-		const struct device *device = &list->items[d];
+	struct device *some = xcalloc((size_t)list->count + 1, sizeof(*some));
+	int first = 0, most = 0, n = 0;
 
-		if (is_allowed(p, device) && profile_job_on(&h->runs, &h->reserved, device) == 0 &&
-		    !outsider_on(p, h, device) && p->n_devices < most_wanted(p->job) &&
-		    (p->n_devices == 0 || !strcmp(p->devices[0].kind, device->kind)))
-			p->devices[p->n_devices++] = *device;
+	for (int d = 0; d < list->count; d++)
+		if (is_free(p, h, &list->items[d]) &&
+		    (n == 0 || !strcmp(some[0].kind, list->items[d].kind)))
+			some[n++] = list->items[d];
+	for (int i = 0, count; i < n; i++) {
+		for (count = 0; i + count < n && is_beside(&some[i], &some[i + count]);)
+			count++;
+		if (count > most) {
+			most = count;
+			first = i;
+		}
 	}
+	p->n_devices = most < most_wanted(p->job) ? most : most_wanted(p->job);
+	p->devices = xcalloc((size_t)p->n_devices + 1, sizeof(*p->devices));
+	memcpy(p->devices, some + first, (size_t)p->n_devices * sizeof(*p->devices));
+	free(some);
 }
 
 /* A point is measured on the first devices, as many as it needs. */
@@ -118,7 +139,7 @@ static void note_missing(struct profile *p, const struct device_list *list, cons
 	int most = 0;
 
 	for (int d = 0; d < list->count; d++)
-		most += !strcmp(list->items[d].kind, p->devices[0].kind);
+		most += is_beside(&list->items[d], &p->devices[0]);
 	if (p->n_devices >= most || p->n_devices >= most_wanted(p->job))
 		return;
 	describe_holders(p, list, h, &t);

@@ -16,6 +16,7 @@
 #include "profile_state.h"
 
 #define LOOK_S 0.1
+#define COLLECT_S 2.0		/* the same where reports come by files of another machine */
 #define LEAST_WINDOWS 2		/* windows needed for a step time */
 /* the time after which a supervisor without a lock counts as dead */
 #define SUPERVISOR_PATIENCE_S 3.0
@@ -130,10 +131,26 @@ static int assign(struct profile *p, struct trial *t, struct err *err)
 
 /* --- watching --- */
 
+/* Takes in what the run has written elsewhere. */
+static int collect(const struct profile *p, const struct trial *t, struct err *err)
+{
+	struct engine_context at = { .paths = p->paths, .store = p->store };
+	const struct engine *engine = engine_of(&t->run);
+	struct strings lines = { 0 };
+	int rc = engine->collect ? engine->collect(&at, &lines, err) : 0;
+
+	for (size_t i = 0; i < lines.count; i++)
+		fprintf(stderr, "pollux: %s\n", lines.items[i]);
+	strings_release(&lines);
+	return rc;
+}
+
 static int refresh(struct profile *p, struct trial *t, struct err *err)
 {
 	int64_t id = t->run.id;
 
+	if (collect(p, t, err))
+		return -1;
 	run_release(&t->run);
 	if (store_run_get(p->store, id, &t->run, err))
 		return -1;
@@ -190,8 +207,9 @@ static void tell(const struct profile *p, const struct trial *t, double asked_bo
 
 static void nap(double seconds)
 {
-	struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
+	struct timespec pause = { .tv_sec = (time_t)seconds };
 
+	pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
 	nanosleep(&pause, NULL);
 }
 
@@ -243,7 +261,7 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 	double stopping_boot_s = (double)NAN;
 
 	while (t->run.state != RUN_ENDED && !p->abandoned) {
-		nap(LOOK_S);
+		nap(engine_of(&t->run)->collect ? COLLECT_S : LOOK_S);
 		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
 		tell(p, t, stopping_boot_s);
@@ -279,6 +297,7 @@ static enum experiment_outcome outcome_of(const struct trial *t)
 int profile_try(struct profile *p, struct trial *t, struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
+	bool is_here;
 
 	run_init(&t->run);
 	observation_init(&t->observation);
@@ -286,10 +305,13 @@ int profile_try(struct profile *p, struct trial *t, struct err *err)
 		return -1;
 	if (p->cancelled)
 		return 0;
-	t->before = machine_time_now();
+	is_here = !engine_of(&t->run)->collect;
+	if (is_here)
+		t->before = machine_time_now();
 	if (engine_attend(&at, &t->run, err) || watch(p, t, err))
 		return -1;
-	t->after = machine_time_now();
+	if (is_here)
+		t->after = machine_time_now();
 	t->outcome = outcome_of(t);
 	p->cancelled |= t->run.stop_reason == STOP_CANCEL;
 	return 0;

@@ -12,6 +12,7 @@
 #include "pollux/crontab.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
+#include "pollux/proc.h"
 
 #define SCHEDULE "* * * * * "
 #define MARK " # pollux"
@@ -88,25 +89,12 @@ static const char *const *variables(struct err *err)
 	return store_named;
 }
 
-static int find_program(char *path, size_t size, struct err *err)
-{
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
-
-	if (n < 0)
-		return err_set(err, EX_OSERR, "cannot read '/proc/self/exe': %s", strerror(errno));
-	path[n] = '\0';
-	if (access(path, X_OK))
-		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?",
-			       path);
-	return 0;
-}
-
 int crontab_entry_init_own(struct crontab_entry *e, struct err *err)
 {
 	const char *const *names = variables(err);
 	char program[PATH_MAX];
 
-	if (!names || find_program(program, sizeof(program), err))
+	if (!names || proc_program(program, sizeof(program), err))
 		return -1;
 	return crontab_entry_init(e, program, names, err);
 }

@@ -93,6 +93,7 @@ int paths_init(struct paths *p, struct err *err)
 	p->regular_pass = xasprintf("%s/regular-pass", p->dir);
 	p->failed_pass = xasprintf("%s/failed-pass", p->dir);
 	p->outage = xasprintf("%s/outage", p->dir);
+	p->pass_host = xasprintf("%s/pass.host", p->dir);
 	p->supervisor_log = xasprintf("%s/supervisor.log", p->dir);
 	return 0;
 }
@@ -132,6 +133,7 @@ void paths_release(struct paths *p)
 	free(p->regular_pass);
 	free(p->failed_pass);
 	free(p->outage);
+	free(p->pass_host);
 	free(p->supervisor_log);
 	*p = (struct paths){ 0 };
 }

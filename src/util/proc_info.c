@@ -1,4 +1,5 @@
 /* proc_info.c - who a process is, for people. */
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,4 +124,22 @@ bool proc_sees_all(void)
 		return true;
 	name[n] = '\0';
 	return strcmp(name, FIRST_PID_NAMESPACE) == 0;
+}
+
+/* The kernel adds the word to the path of a file that was removed or replaced. */
+int proc_program(char *path, size_t size, struct err *err)
+{
+	static const char removed[] = " (deleted)";
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+	size_t length = n > 0 ? (size_t)n : 0, end = sizeof(removed) - 1;
+
+	if (n < 0)
+		return err_set(err, EX_OSERR, "cannot read '/proc/self/exe': %s", strerror(errno));
+	path[length] = '\0';
+	if (access(path, X_OK) && length > end && !strcmp(path + length - end, removed))
+		path[length - end] = '\0';
+	if (access(path, X_OK))
+		return err_set(err, EX_OSFILE, "'%s' is not there any more: was pollux replaced?",
+			       path);
+	return 0;
 }

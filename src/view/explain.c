@@ -208,7 +208,9 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 		return "not asked for";
 	if (!job_model_divides(&e->model, r))
 		return "no multiple";	/* of the devices of a replica */
-	if (r > e->model.max_replicas)
+	if (explanation_is_uneven(e, r))
+		return "uneven";
+	if (r > e->model.max_replicas || explanation_is_too_wide(e, r))
 		return "not tried";
 	return e->best[r].goodput > 0 && job_model_fits(&e->model, &e->best[r].configuration)
 		? NULL : "does not fit";
@@ -350,7 +352,7 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));
 	if (e->model.known) {
 		for (int r = 1; r <= e->n_devices; r++) {
-			job_model_best(&e->model, r, &e->best[r]);
+			explanation_weigh(e, r);
 			if (!e->least && !explanation_obstacle(e, r))
 				e->least = r;
 		}
@@ -382,6 +384,7 @@ void explanation_release(struct explanation *e)
 	free(e->seen);
 	free(e->best);
 	free(e->best_tier);
+	free(e->node_devices);
 	free(e->batches);
 	*e = (struct explanation){ .rule = LR_ADASCALE };
 }

@@ -67,6 +67,8 @@ static void print_device_count(struct json *j, const struct explanation *e, int 
 	json_number(j, "speedup", obstacle ? (double)NAN
 					   : best->goodput / e->best[e->least].goodput);
 	json_string(j, "obstacle", obstacle);
+	if (node_sizes_matter(&e->nodes))
+		json_integer(j, "nodes", explanation_nodes(e, r));
 	json_end(j);
 }
 

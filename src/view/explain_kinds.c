@@ -100,6 +100,7 @@ int explanation_read_kinds(struct session *s, struct explanation *e, int slots, 
 			k->n_devices++;
 	}
 	explanation_read_tiers(e, &list);
+	explanation_read_nodes(e, &list);
 	devices_release(&list);
 	if (e->n_kinds < 2)
 		e->n_kinds = 0;

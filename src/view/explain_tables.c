@@ -57,7 +57,10 @@ static void add_devices(struct table *t, const struct explanation *e, int r)
 		table_dashes(t, 1);
 	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
 		obstacle = "not measured";
-	table_text(t, now ? "now" : obstacle ? obstacle : "");
+	if (explanation_nodes(e, r) > 1 && (now || !obstacle))
+		table_cell(t, now ? "now, %d nodes" : "%d nodes", explanation_nodes(e, r));
+	else
+		table_text(t, now ? "now" : obstacle ? obstacle : "");
 	if (now)
 		table_style(t, STYLE_GREEN);
 	else if (obstacle)

@@ -89,15 +89,19 @@ static void print_decision(const struct explanation *e, const struct output *out
 
 /* --- devices --- */
 
-static void add_next(const struct explanation *e, int r, struct text *t)
+static void add_next(const struct explanation *e, int r, int n, struct text *t)
 {
 	static const char *const suffix[] = { "th", "st", "nd", "rd" };
-	double now = e->best[r].goodput, next = e->best[r + 1].goodput;
+	double now = e->best[r].goodput, next = e->best[n].goodput;
 	bool loses = next < now;
-	int n = r + 1, last = n % 10;
+	int last = n % 10;
 
-	text_addf(t, "the %d%s would %s ", n, suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last],
-		  loses ? "take" : "add");
+	if (n == r + 1)
+		text_addf(t, "the %d%s would ", n,
+			  suffix[last > 3 || n / 10 % 10 == 1 ? 0 : last]);
+	else
+		text_addf(t, "%d would ", n);
+	text_add(t, loses ? "take " : "add ");
 	add_percent(t, fabs(next / now - 1));
 	text_addf(t, "%s: goodput %s to %s", loses ? " away" : "", format_count(now).s,
 		  format_count(next).s);
@@ -107,20 +111,27 @@ static void add_next(const struct explanation *e, int r, struct text *t)
 static void print_next(const struct explanation *e, const struct output *out)
 {
 	int r = e->replicas;
-	const char *obstacle = r + 1 <= e->n_devices ? explanation_obstacle(e, r + 1) : NULL;
+	int next = explanation_next(e, r);
+	const char *obstacle = next <= e->n_devices ? explanation_obstacle(e, next) : NULL;
 	struct text t = TEXT_INIT;
 
 	if (r < 1)
 		text_add(&t, "it can be given none of these numbers, see the last column");
 	else if (r + 1 > e->n_devices)
 		text_addf(&t, "none: there are no more than %d", e->n_devices);
+	else if (next > e->n_devices)
+		text_addf(&t, "none: no more of the %d are even on the nodes", e->n_devices);
 	else if (!obstacle && e->best[r].goodput > 0)
-		add_next(e, r, &t);
+		add_next(e, r, next, &t);
+	else if (obstacle && !strcmp(obstacle, "not tried") && explanation_is_too_wide(e, next))
+		text_addf(&t, "not tried: %d are on %d nodes, at most %d times as many as were "
+			  "measured are tried", next, explanation_nodes(e, next),
+			  SCHED_NODE_GROWTH);
 	else if (obstacle && !strcmp(obstacle, "not tried"))
 		text_addf(&t, "not tried: at most %d times the %d that were measured",
 			  SCHED_REPLICA_GROWTH, e->knowledge.model.max_replicas);
 	else if (obstacle && !strcmp(obstacle, "does not fit"))
-		text_addf(&t, "none: no batch within its range spreads over %d devices", r + 1);
+		text_addf(&t, "none: no batch within its range spreads over %d devices", next);
 	else if (obstacle)
 		text_addf(&t, "none: it asked for at most %d", e->job->declared.max_replicas);
 	output_textline(out, "next device", &t);

@@ -24,6 +24,8 @@ struct players {
 	struct knowledge nothing;
 	const char *kind;		/* kind of the devices in use; NULL: nothing runs */
 	int n_devices;
+	struct node_sizes nodes;	/* of the last pass; n < 2: the devices are on one */
+	int *node_devices;		/* owned; of these */
 	struct sched_job *told;	/* one for each job that runs or may run, as in the arrays below */
 	struct goodput_table **tables;
 	const struct status_job **items;
@@ -73,6 +75,21 @@ static int read_devices(struct session *s, struct players *p, struct err *err)
 	return 0;
 }
 
+/* Nodes of another pass than the one that decided last tell nothing. */
+static int read_nodes(struct session *s, struct players *p, struct err *err)
+{
+	char *text = NULL;
+
+	if (store_setting_get(&s->store, NODES_SETTING, &text, err))
+		return -1;
+	if (text)
+		p->node_devices = node_sizes_parse(text, &p->nodes);
+	if (!p->node_devices || node_sizes_total(&p->nodes) != p->n_devices)
+		p->nodes.n = 0;
+	free(text);
+	return 0;
+}
+
 static int read_workload(struct session *s, struct players *p, const char *name, struct err *err)
 {
 	struct workload *w;
@@ -112,7 +129,8 @@ static int read_all(struct session *s, struct players *p, struct err *err)
 	};
 
 	if (status_read(s, &query, &p->all, err) ||
-	    store_dependencies_list(&s->store, &p->dependencies, err) || read_devices(s, p, err))
+	    store_dependencies_list(&s->store, &p->dependencies, err) || read_devices(s, p, err) ||
+	    read_nodes(s, p, err))
 		return -1;
 	p->n_ended = store_ended_services(&s->store, p->ended_device_s, ENDED, err);
 	return p->n_ended < 0 || read_workloads(s, p, err) ? -1 : 0;
@@ -127,6 +145,7 @@ static void players_release(struct players *p)
 	free(p->items);
 	free(p->ends);
 	free(p->wanted);
+	free(p->node_devices);
 	dependency_list_release(&p->dependencies);
 	workload_list_release(&p->workloads);
 	status_release(&p->all);
@@ -154,6 +173,31 @@ static double remaining_samples(const struct status_job *item, const struct job_
 	return (double)NAN;
 }
 
+static struct goodput_table *make_table(const struct players *p, const struct job_model *m)
+{
+	if (!m->known)
+		return goodput_table_assumed(p->n_devices);
+	return node_sizes_matter(&p->nodes) ? goodput_table_on(m, p->n_devices, &p->nodes)
+					    : goodput_table_of(m, p->n_devices);
+}
+
+/* On several nodes a job may have some numbers of devices only, and the one that it has. */
+static void keep_to_nodes(const struct players *p, struct sched_job *job, double *goodput)
+{
+	enum node_rule rule;
+	int least;
+
+	if (!node_sizes_matter(&p->nodes))
+		return;
+	rule = node_sizes_rule(&p->nodes, job->min_replicas, job->max_replicas);
+	least = node_sizes_least(&p->nodes, job->min_replicas, job->max_replicas);
+	for (int r = 1; r <= p->n_devices; r++)
+		if (r != job->replicas && !node_sizes_allow(&p->nodes, rule, r))
+			goodput[r] = (double)NAN;
+	if (least > 0 && job->replicas == 0)
+		job->min_replicas = least;
+}
+
 static struct sched_job tell(struct players *p, const struct status_job *item,
 			     struct goodput_table **table)
 {
@@ -162,13 +206,13 @@ static struct sched_job tell(struct players *p, const struct status_job *item,
 	char *name = job_knowledge_name(job, item->run);
 	struct workload *w = p->kind ? workloads_find(&p->workloads, name, p->kind) : NULL;
 	int most = declared->max_replicas ? declared->max_replicas : p->n_devices;
+	struct sched_job told;
 	struct job_model m;
 
 	free(name);
 	knowledge_of_job(w ? &w->k : &p->nothing, job, &m);
-	*table = m.known ? goodput_table_of(&m, p->n_devices)
-			 : goodput_table_assumed(p->n_devices);
-	return (struct sched_job){
+	*table = make_table(p, &m);
+	told = (struct sched_job){
 		.id = job->id, .min_replicas = declared->min_replicas,
 		.max_replicas = most < p->n_devices ? most : p->n_devices,
 		.weight = declared->weight,
@@ -182,6 +226,8 @@ static struct sched_job tell(struct players *p, const struct status_job *item,
 		.adapts = declared->max_batch_size > declared->batch_size,
 		.tells_its_work = job_total_samples(job) > 0 || job_total_steps(job) > 0,
 	};
+	keep_to_nodes(p, &told, (*table)->goodput);
+	return told;
 }
 
 static bool is_shown(const struct status *status, int64_t id)

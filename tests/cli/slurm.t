@@ -62,6 +62,9 @@ must 'a program that ends is done' until_store "SELECT 1 FROM jobs WHERE id = $i
 must 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id = $bad
 	AND state = 'failed' AND exit_code = 3"
 
+accounted() { scontrol -o show job | grep "Comment=[0-9a-f]*:$bad:" | grep -q 'ExitCode=3:0'; }
+must '... in the accounts of Slurm, too' within 10 accounted
+
 # --- directories of runs that nobody has -----------------------------------------
 
 # as passes leave them that are killed before a run's file `launch` is there, or late in a removal

@@ -28,11 +28,29 @@ like 'doctor: Slurm answers, and a node sees our files' \
 		@{$d->{sections}}')"
 is '... and leaves none there' '' "$(find "$POLLUX_DIR" -name 'doctor.*')"
 
-# --- numbers of devices --------------------------------------------------------
+# --- the machine of the passes -------------------------------------------------
 
 five=$(submit -r 5 -- true)
+"$POLLUX" schedule
+is 'a pass says on which machine it is' "$(uname -n)" "$(cat "$POLLUX_DIR/pass.host")"
+echo elsewhere >"$POLLUX_DIR/pass.host"
+run "$POLLUX" schedule
+like 'another machine has passes: none here' \
+	"^75 .*passes of this store run on the machine 'elsewhere', the last one [0-9]+ s ago: run \
+none on this one, '$(uname -n)'\$" "$rc $err"
+run "$POLLUX" submit -q --hold -- true
+like '... and submit warns' "warning: the store belongs to the machine 'elsewhere'" "$err"
+"$POLLUX" cancel "$out" >/dev/null 2>&1
+touch -d '-20 minutes' "$POLLUX_DIR/schedule.lock"
+like 'a machine without passes for long is replaced' \
+	"passes run on the machine '$(uname -n)' now, not on 'elsewhere' any more" \
+	"$("$POLLUX" schedule -v)"
+
+# --- numbers of devices --------------------------------------------------------
+
+# what both nodes write at once must be few bytes: one write each
 cat >eight.sh <<'END'
-env | sort
+env | grep -E '^(CUDA_V|MASTER|N?NODE|PET_|RANK|WORLD)' | sort
 echo "$@"
 i=0
 while [ "$POLLUX_NODE" = 0 ]; do
@@ -52,6 +70,9 @@ must 'five to eight: eight' until_store "SELECT 1 FROM runs WHERE job_id = $eigh
 is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) FROM run_devices
 	GROUP BY node ORDER BY node" | tr '|\n' '  ' | sed 's/ $//')"
 
+is '... and for what people ask later, the nodes are kept' '4*3' \
+	"$(store "SELECT value FROM settings WHERE name = 'nodes'")"
+
 # --- the command on each node ----------------------------------------------------
 
 told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
@@ -70,6 +91,13 @@ is 'each has the devices of its node' 2 "$(echo "$log" | grep -c '^CUDA_VISIBLE_
 
 must 'steps are measured on two nodes' until_store "SELECT 1 FROM observations WHERE nodes = 2
 	AND device_kind = 'tiny' AND replicas = 8 AND n_windows > 0"
+
+# Under goodput: the number is in its range, and even.
+run "$POLLUX" explain "$eight"
+like 'explain: the number that it has, with its nodes' '^ +8 .* now, 2 nodes$' "$out"
+like '... and numbers that are even on no nodes' '^ +7 .* uneven$' "$out"
+is 'the same as JSON' '2' "$("$POLLUX" explain --json "$eight" | json '
+	my ($c) = grep { $_->{replicas} == 8 } @{$d->{devices}}; print $c->{nodes}')"
 
 # --- what people see -----------------------------------------------------------
 
@@ -121,4 +149,22 @@ must 'a run that waited in the queue of Slurm' until_store "SELECT 1 FROM jobs W
 	AND state = 'done'"
 is 'the wait is no part of its start' 1 "$(store "SELECT launch_time_s - assigned_time_s > 3
 	AND first_step_s < launch_time_s - assigned_time_s FROM runs WHERE job_id = $queued")"
+
+# --- a profile -----------------------------------------------------------------
+
+run "$POLLUX" profile --points 1 --budget $((3 * TIME_SCALE)) -b 8 -r 1:12 --json -- \
+	"$REPORTER" --every 0.05 20000000 8
+is 'a profile measures a size by jobs of Slurm' '0 1 8 0.02' "$rc $(echo "$out" | json '
+	my $p = $d->{points}[0];
+	printf "%d %d %g", scalar(@{$d->{points}}), $p->{batch_size}, $p->{step_time_s}')"
+"$POLLUX" profile --budget $((60 * TIME_SCALE)) -b 8 -- "$REPORTER" --every 0.05 20000000 8 \
+	>/dev/null 2>&1 &
+profile=$!
+measures() { [ -n "$(squeue -h -t RUNNING -o %i)" ]; }
+must 'another profile has a job of Slurm' within 20 measures
+kill -9 $profile
+wait $profile 2>/dev/null
+must 'which a pass ends when the profile was killed' until_store "SELECT 1 FROM jobs
+	WHERE profile = 1 AND state = 'cancelled'"
+is '... together with its run' 0 "$(store "SELECT count(*) FROM runs WHERE state <> 'ended'")"
 finish

@@ -81,10 +81,30 @@ static void test_ranges(void)
 	is_int(node_sizes_total(&nodes), 12, "the sum");
 }
 
+static void test_text(void)
+{
+	static const int devices[] = { 8, 4, 4, 4, 2 };
+	static const char *const wrong[] = { "", "x", "0", "4*", "4*0", "2 4", "4*9999999", "-1",
+					     "4;2" };
+	struct node_sizes nodes = { devices, 5 }, back;
+	struct text t = TEXT_INIT;
+	int *read;
+
+	node_sizes_print(&nodes, &t);
+	is_str(t.data, "8 4*3 2", "sizes as text");
+	read = node_sizes_parse(t.data, &back);
+	ok(read && back.n == 5 && !memcmp(read, devices, sizeof(devices)), "and back");
+	free(read);
+	text_release(&t);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ok(!node_sizes_parse(wrong[i], &back) && back.n == 0, wrong[i]);
+}
+
 int main(void)
 {
 	test_by_hand();
 	test_like_the_simulator();
 	test_ranges();
+	test_text();
 	return done();
 }

@@ -127,6 +127,47 @@ static void test_too_few_known(void)
 	snapshot_release(&s);
 }
 
+static struct job *promise(struct snapshot *s, int64_t id, int devices)
+{
+	struct job *job = ask(s, id, devices, devices);
+	char guarantee[12];
+
+	snprintf(guarantee, sizeof(guarantee), "%d", devices);
+	job->declared.guarantee = xstrdup(guarantee);
+	return job;
+}
+
+/* Eight devices are enough for 3, 3 and 2, but not on two nodes of four. */
+static void test_guarantees(void)
+{
+	struct snapshot s = snapshot_new(&policy_goodput);
+	struct decision *d;
+
+	add_nodes(&s, 2, 4);
+	promise(&s, 1, 3);
+	promise(&s, 2, 3);
+	promise(&s, 3, 2);
+	d = pass_decide(&s);
+	is_told(&s, d, 1, "n1 n1 n1 on 1", "a guarantee of 3 devices");
+	is_told(&s, d, 2, "n2 n2 n2 on 1", "another on the other node");
+	is_told(&s, d, 3, "its guarantee needs 2 devices; the nodes have no room for them beside "
+		"those that are promised", "no third is admitted that has no node");
+	decision_free(d);
+	snapshot_release(&s);
+	s = snapshot_new(&policy_goodput);
+	add_nodes(&s, 2, 4);
+	ask(&s, 1, 3, 3);
+	ask(&s, 2, 3, 3);
+	promise(&s, 3, 2);
+	d = pass_decide(&s);
+	is_told(&s, d, 3, "n2 n2 on 1", "a guarantee comes before wider jobs without one");
+	is_told(&s, d, 1, "n1 n1 n1 on 1", "... of which the first one has room");
+	is_told(&s, d, 2, "waits for room: 3 devices on one node; the devices that other jobs "
+		"leave are elsewhere", "... and the last one waits");
+	decision_free(d);
+	snapshot_release(&s);
+}
+
 /* Jobs that keep their devices hold one of each node; a job of four finds no node. */
 static void test_no_room(void)
 {
@@ -373,6 +414,7 @@ int main(void)
 	test_numbers();
 	test_too_few();
 	test_too_few_known();
+	test_guarantees();
 	test_no_room();
 	test_makes_room();
 	test_lowered();

@@ -28,6 +28,35 @@ static void test_nodes(void)
 	ok(!slurm_parse_node("", &n), "nothing");
 }
 
+/* As 'scontrol -d -o show node' of Slurm 22.05.8 printed them for CLOUD nodes. */
+static void test_states(void)
+{
+	static const struct {
+		const char *state;
+		bool up;
+	} cases[] = {
+		{ "IDLE", true }, { "IDLE+PLANNED", true }, { "ALLOCATED+COMPLETING", true },
+		{ "IDLE+CLOUD+POWERED_DOWN", true },
+		{ "IDLE+CLOUD+NOT_RESPONDING+POWERING_UP", true },
+		{ "MIXED+CLOUD+NOT_RESPONDING+POWERING_UP", true },
+		{ "IDLE+CLOUD+DRAIN+POWERED_DOWN", false },
+		{ "DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING", false },
+		{ "IDLE+CLOUD+POWER_DOWN+NOT_RESPONDING+POWERING_UP", false },
+		{ "IDLE+CLOUD+POWER_UP+POWERING_DOWN", false },
+		{ "IDLE+NOT_RESPONDING", false }, { "IDLE+REBOOT_ISSUED", false },
+		{ "", false }, { "FUTURE", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char line[200];
+		struct slurm_node n;
+
+		snprintf(line, sizeof(line), "NodeName=c1 Gres=gpu:8 State=%s CPUTot=1",
+			 cases[i].state);
+		ok(slurm_parse_node(line, &n) && n.up == cases[i].up, cases[i].state);
+	}
+}
+
 static void test_gpus(void)
 {
 	static const struct {
@@ -153,6 +182,7 @@ static void test_handle(void)
 int main(void)
 {
 	test_nodes();
+	test_states();
 	test_gpus();
 	test_jobs();
 	test_lists();

@@ -296,7 +296,7 @@ static void end_job(struct supervisor *s)
  * lives, it decides what comes next. Returns true if a pass is needed now. */
 static bool conclude_profile(struct supervisor *s)
 {
-	bool gone = store_is_there(&s->store) &&
+	bool gone = !supervisor_remote && store_is_there(&s->store) &&
 		    !job_lock_is_held(s->paths, JOB_LOCK_PROFILE, s->job.id);
 
 	if (gone) {

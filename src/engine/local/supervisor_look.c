@@ -131,10 +131,11 @@ static void try_to_start(struct supervisor *s)
 		supervisor_handle(s, EV_OUTRUN);
 }
 
-/* Stops the run when the profile's process is gone: nobody is left to end the point. */
+/* Stops the run when the profile's process is gone: nobody is left to end the point. Where that
+ * process is on another machine, a pass does this. */
 static void look_for_profile(struct supervisor *s)
 {
-	if (s->run.stop_reason != STOP_NONE ||
+	if (supervisor_remote || s->run.stop_reason != STOP_NONE ||
 	    job_lock_is_held(s->paths, JOB_LOCK_PROFILE, s->job.id))
 		return;
 	s->profile_gone = true;

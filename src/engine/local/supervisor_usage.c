@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "pollux/run_nodes.h"
 #include "pollux/clock.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
@@ -64,13 +65,19 @@ bool supervisor_sample_first(struct supervisor *s)
 	return s->stop_waits;
 }
 
+/* True if the processes here are not the programs: those of several nodes are begun by srun. */
+static bool sees_srun(const struct supervisor *s)
+{
+	return supervisor_remote && run_n_nodes(&s->run) > 1;
+}
+
 /* Asks the driver only for a profile, whose purpose is to measure: a question costs
  * milliseconds. */
 void supervisor_sample_memory(struct supervisor *s)
 {
 	double now_s = clock_boot_s();
 
-	if (now_s >= s->next_memory_boot_s) {
+	if (now_s >= s->next_memory_boot_s && !sees_srun(s)) {
 		int64_t bytes = supervisor_used_bytes(s);
 
 		if (bytes > s->run.peak_memory_bytes)
@@ -90,6 +97,8 @@ void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 	double cpu_s = (double)(user->tv_sec + system->tv_sec) +
 		       1e-6 * (double)(user->tv_usec + system->tv_usec);
 
+	if (sees_srun(s))
+		return;
 	s->run.cpu_time_s = isfinite(s->run.cpu_time_s) ? s->run.cpu_time_s + cpu_s : cpu_s;
 	if (usage->ru_maxrss * 1024 > s->run.peak_memory_bytes)
 		s->run.peak_memory_bytes = usage->ru_maxrss * 1024;

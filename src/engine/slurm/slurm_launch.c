@@ -11,6 +11,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/mem.h"
+#include "pollux/proc.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "slurm.h"
@@ -240,12 +241,10 @@ static void add_output(const struct launch *l, struct strings *argv)
 static int add_script(const struct launch *l, struct strings *argv, struct err *err)
 {
 	char program[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	struct text script = TEXT_INIT;
 
-	if (n < 0)
-		return err_set(err, EX_OSERR, "cannot find this program: %s", strerror(errno));
-	program[n] = '\0';
+	if (proc_program(program, sizeof(program), err))
+		return -1;
 	text_add(&script, "exec ");
 	text_add_shell_quoted(&script, program);
 	text_add(&script, " supervise ");

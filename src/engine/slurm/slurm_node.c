@@ -317,6 +317,25 @@ static void finish_journal(void)
 	}
 }
 
+/* The exit status of this job of Slurm, for its accounting: that of a program that failed; else
+ * 0. */
+static int status_for_slurm(const struct paths *paths)
+{
+	int64_t id = (int64_t)slurm_number(node.launch, "run", 0);
+	struct store store;
+	struct run run;
+	struct err ignored;
+	int status = 0;
+
+	if (store_open(&store, paths, STORE_READ, &ignored))
+		return 0;
+	if (store_run_get(&store, id, &run, &ignored) == 0 && run.outcome == OUTCOME_FAILED)
+		status = run.term_signal > 0 ? 128 + run.term_signal : run.exit_code;
+	run_release(&run);
+	store_close(&store);
+	return status > 0 ? status : 0;
+}
+
 static int run_supervisor(const char *dir, struct err *err)
 {
 	struct paths paths = { 0 };
@@ -334,8 +353,9 @@ static int run_supervisor(const char *dir, struct err *err)
 	if (rc == 0)
 		rc = supervise(&paths, (int64_t)slurm_number(node.launch, "run", 0), err);
 	finish_journal();
+	rc = rc < 0 ? -1 : status_for_slurm(&paths);
 	paths_release(&paths);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* True if this job of Slurm is the one to carry out the run. */

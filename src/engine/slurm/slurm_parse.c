@@ -119,22 +119,34 @@ static const char *value_of(const char *line, const char *key, size_t *n)
 	return "";
 }
 
-/* "IDLE", "MIXED", "ALLOCATED", "COMPLETING" take jobs, unless a flag stands after a '+', or the
- * '*' of a node that does not answer. */
+/* True if a word of "IDLE+CLOUD+POWERED_DOWN" begins so. */
+static bool has_word(const char *state, const char *beginning)
+{
+	for (const char *p = state; p; p = strchr(p, '+') ? strchr(p, '+') + 1 : NULL)
+		if (text_starts_with(p, beginning))
+			return true;
+	return false;
+}
+
+/* A node takes jobs in the states "IDLE", "MIXED", "ALLOCATED" and "COMPLETING", unless a flag
+ * after a '+' speaks against that. Slurm powers a node up that is powered down (POWERED_DOWN) as
+ * soon as a job is to run there; until the node is up, it does not respond. The '*' marks another
+ * node that does not respond. */
 static bool is_up(const char *state)
 {
 	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING" };
-	static const char *const bad[] = { "DRAIN", "DOWN", "FAIL", "MAINT", "NOT_RESPONDING",
-					   "POWERING_DOWN", "REBOOT", "RESERVED", "PLANNED",
-					   "INVALID", "UNKNOWN" };
+	static const char *const bad[] = { "DRAIN", "DOWN", "FAIL", "MAINT", "POWERING_DOWN",
+					   "POWER_DOWN", "POWER_DRAIN", "REBOOT", "RESERVED",
+					   "INVAL", "UNKNOWN" };
 	bool up = false;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		up |= text_starts_with(state, good[i]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (strstr(state, bad[i]) && strcmp(bad[i], "PLANNED") != 0)
-			up = false;
-	return up && !strchr(state, '*');
+		up &= !has_word(state, bad[i]);
+	if (has_word(state, "POWERED_DOWN") || has_word(state, "POWERING_UP"))
+		return up;
+	return up && !has_word(state, "NOT_RESPONDING") && !strchr(state, '*');
 }
 
 bool slurm_parse_node(const char *line, struct slurm_node *node)

@@ -20,7 +20,7 @@ struct slurm_node {
 	int cores;
 	int64_t memory_bytes;		/* of the machine */
 	bool up;			/* jobs can start there */
-	char state[48];			/* Slurm's word for it: "IDLE+DRAIN" */
+	char state[96];			/* Slurm's word for it: "IDLE+DRAIN" */
 };
 
 /* Reads a line of 'scontrol -d -o show nodes'. False: no node, or none with GPUs. */
