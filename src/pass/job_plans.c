@@ -159,7 +159,11 @@ void job_plans_free(struct job_plans *p)
 	if (!p)
 		return;
 	for (int i = 0; i < p->declared.count; i++) {
-		goodput_table_free(p->views[i].table);
+		for (int k = 0; p->views[i].on_kind && k < p->n_kinds; k++)
+			goodput_table_free(p->views[i].on_kind[k].table);
+		if (!p->views[i].on_kind)
+			goodput_table_free(p->views[i].table);
+		free(p->views[i].on_kind);
 		free(p->views[i].workload);
 	}
 	free(p->views);
@@ -169,22 +173,23 @@ void job_plans_free(struct job_plans *p)
 
 /* --- what they are worth --- */
 
-static void set_table(const struct decision *d, struct plan_view *v,
-		      const struct execution_plan *plan)
+struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
+				 const struct execution_plan *plan, const char *kind)
 {
 	int n = d->n_usable + d->n_elsewhere;
+	struct goodput_table *t = table_on_nodes(d, m, kind, n);
 
-	v->table = table_on_nodes(d, &v->model, v->known ? v->known->kind : NULL, n);
 	for (int r = 1; r <= n; r++) {
-		struct configuration *c = &v->table->best[r].configuration;
+		struct configuration *c = &t->best[r].configuration;
 
-		if (!job_model_fits(&v->model, c))
-			v->table->goodput[r] = (double)NAN;
+		if (!job_model_fits(m, c))
+			t->goodput[r] = (double)NAN;
 		memcpy(c->plan, plan->name, sizeof(c->plan));
 	}
+	return t;
 }
 
-static void weigh_plan(const struct snapshot *s, const struct decision *d, struct candidate *c,
+static void make_model(const struct snapshot *s, const struct decision *d, struct candidate *c,
 		       int i)
 {
 	const struct run *run = c->run ? c->run : c->suspended;
@@ -196,42 +201,77 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 	v->known = w;
 	knowledge_of_job(w ? &w->k : &nothing, c->job, &v->model);
 	raise_least(d, (int)(c - d->candidates), &v->model);
+}
+
+static void weigh_plan(const struct decision *d, const struct candidate *c, int i)
+{
+	struct plan_view *v = &c->plans->views[i];
+
 	if (v->model.known && v->allowed)
-		set_table(d, v, plan_at(c->plans, i));
+		v->table = plan_table(d, &v->model, plan_at(c->plans, i),
+				      v->known ? v->known->kind : NULL);
 }
 
 /* True if the plan is not known to be too large, or was predicted to be so on the fewest devices:
  * its table tells where it fits. */
-static bool may_fit(const struct candidate *c, const struct plan_view *v)
+static bool may_fit(const struct candidate *c, const struct plan_view *v, int kind)
 {
-	return !v->ran_out ||
-	       job_model_lacks_memory(&v->model, c->job->declared.min_replicas, NULL);
+	bool ran_out = kind < 0 ? v->ran_out : v->ran_out_on >> kind & 1;
+
+	return !ran_out || job_model_lacks_memory(kind < 0 ? &v->model : &v->on_kind[kind].model,
+						  c->job->declared.min_replicas, NULL);
 }
 
-/* Puts the best plan for each number of devices into one table. Returns false if none is known to
- * fit on any number. */
-static bool compare(const struct decision *d, struct candidate *c, int *first)
+/* The index of the best plan on the fewest devices; -1: no plan is known to fit on any number that
+ * the job may have. */
+static int first_plan(const struct decision *d, const struct candidate *c,
+		      const struct goodput_table *t)
+{
+	const struct sched_job *job = &d->sched_jobs[c - d->candidates];
+	int n = d->n_usable + d->n_elsewhere;
+
+	for (int r = job->min_replicas; r <= n && r <= job->max_replicas; r++)
+		if (t->goodput[r] > 0)
+			return job_plan_index(c->plans, t->best[r].configuration.plan);
+	return -1;
+}
+
+struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind)
 {
 	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
-	int n = d->n_usable + d->n_elsewhere, n_tables = 0;
+	struct goodput_table *best;
+	int n_tables = 0;
 
-	for (int i = 0; i < c->plans->declared.count; i++)
-		if (c->plans->views[i].table && may_fit(c, &c->plans->views[i]))
-			tables[n_tables++] = c->plans->views[i].table;
-	*first = -1;
+	for (int i = 0; i < c->plans->declared.count; i++) {
+		const struct plan_view *v = &c->plans->views[i];
+		const struct goodput_table *t = kind < 0 ? v->table : v->on_kind[kind].table;
+
+		if (t && may_fit(c, v, kind))
+			tables[n_tables++] = t;
+	}
 	if (n_tables == 0)
-		return false;
-	c->table = goodput_table_best_of(tables, n_tables, n);
-	c->owns_table = true;
-	for (int r = c->job->declared.min_replicas; r <= n && *first < 0; r++)
-		if (c->table->goodput[r] > 0)
-			*first = job_plan_index(c->plans, c->table->best[r].configuration.plan);
-	if (*first >= 0)
-		return true;
-	goodput_table_free(c->table);
-	c->table = NULL;
-	c->owns_table = false;
-	return false;
+		return NULL;
+	best = goodput_table_best_of(tables, n_tables, d->n_usable + d->n_elsewhere);
+	if (first_plan(d, c, best) >= 0)
+		return best;
+	goodput_table_free(best);
+	return NULL;
+}
+
+static void compare(const struct snapshot *s, struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+
+	if (d->n_kinds > 0) {
+		int kind = weigh_plans_on_kinds(s, d, j);
+
+		c->table = kind >= 0 ? c->on_kind[kind].table : NULL;
+		return;
+	}
+	for (int i = 0; i < c->plans->declared.count; i++)
+		weigh_plan(d, c, i);
+	c->table = compare_plans(d, c, -1);
+	c->owns_table = c->table != NULL;
 }
 
 void weigh_plans(const struct snapshot *s, struct decision *d, int j)
@@ -241,10 +281,11 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 	int first, own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
 
 	for (int i = 0; i < p->declared.count; i++)
-		weigh_plan(s, d, c, i);
-	if (compare(d, c, &first)) {
+		make_model(s, d, c, i);
+	compare(s, d, j);
+	if (c->table) {
 		p->trial = -1;
-		first = own >= 0 && p->views[own].table ? own : first;
+		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, c->table);
 	} else {
 		first = p->trial;
 		plan_set_bounds(d, j, true);
@@ -258,14 +299,16 @@ int plan_index(const struct candidate *c, const char *name)
 	return *name ? job_plan_index(c->plans, name) : 0;
 }
 
-void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput)
+void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput)
 {
-	const struct goodput_table *t = c->plans->views[plan].table;
+	const struct plan_view *v = &c->plans->views[plan];
+	const struct goodput_table *t = kind < 0 ? v->table : v->on_kind[kind].table;
+	struct goodput_table *best = kind < 0 ? c->table : c->on_kind[kind].table;
 
 	for (int r = 1; r <= d->n_usable + d->n_elsewhere; r++)
-		if (t->goodput[r] >= goodput && !(c->table->goodput[r] >= goodput)) {
-			c->table->goodput[r] = t->goodput[r];
-			c->table->best[r] = t->best[r];
+		if (t->goodput[r] >= goodput && !(best->goodput[r] >= goodput)) {
+			best->goodput[r] = t->goodput[r];
+			best->best[r] = t->best[r];
 		}
 }
 

@@ -6,7 +6,7 @@
 #ifndef POLLUX_PASS_JOB_PLANS_H
 #define POLLUX_PASS_JOB_PLANS_H
 
-#include "decision.h"
+#include "kinds.h"
 #include "pollux/execution_plan.h"
 
 /* What a candidate makes of one plan. */
@@ -18,14 +18,17 @@ struct plan_view {
 	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
 	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
+	/* On the job's kind of device (plans_on_kinds.c), or on the only one. The table has NaN
+	 * where the plan does not fit; NULL: nothing is known, or the plan is not allowed. */
 	struct job_model model;
-	/* owned; NaN where it does not fit; NULL: nothing is known, or it is not allowed */
-	struct goodput_table *table;
+	struct goodput_table *table;	/* owned, unless on_kind has it */
+	struct kind_view *on_kind;	/* owned, by kind; NULL: all devices are of one kind */
 };
 
 struct job_plans {
 	struct execution_plans declared;
 	struct plan_view *views;	/* owned; by plan */
+	int n_kinds;			/* of each view's on_kind */
 	int trial;			/* the plan to be tried; -1: measured ones are compared */
 };
 
@@ -48,11 +51,27 @@ void job_plans_free(struct job_plans *p);	/* NULL is harmless */
 /* Makes the table of the best plan for each number of devices, for policies that model goodput. The
  * candidate's model becomes that of its run's plan, or of the plan on the fewest devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
+/* The goodput of a plan by number of devices; NaN where it does not fit. NULL: as in plan_view. */
+struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
+				 const struct execution_plan *plan, const char *kind);
+/* The best plan for each number of devices, the caller's; kind -1: all devices are of one. NULL:
+ * none is known to fit on any number. */
+struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind);
+/* plans_on_kinds.c: compares the plans on each kind of device. Sets what the views have on the
+ * job's kind: that of its run, or else the kind where most plans were measured. Returns the kind;
+ * -1: no plan is known to fit on any. */
+int weigh_plans_on_kinds(const struct snapshot *s, struct decision *d, int j);
+/* What a plan is worth by number of devices on the kind that the candidate is to have; NULL: not
+ * known. */
+const struct goodput_table *plan_table_there(const struct decision *d, const struct candidate *c,
+					     int plan);
+const struct job_model *plan_model_there(const struct decision *d, const struct candidate *c,
+					 int plan);
 /* The index of a plan; "": of the first. -1: there is none of the name. */
 int plan_index(const struct candidate *c, const char *name);
-/* Puts this plan into the candidate's table wherever the plan has at least this much goodput and
- * the table has less. */
-void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput);
+/* Puts this plan into the candidate's table of a kind (-1: there is one) wherever the plan has at
+ * least this much goodput and the table has less. */
+void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput);
 /* Makes the candidate run in this plan, which was not measured. */
 void try_plan(struct candidate *c, int plan);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */

@@ -76,52 +76,15 @@ void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_de
 
 /* --- the choice --- */
 
-/* The plan's model, with the memory of the kind that the candidate is to have. */
-static struct job_model model_there(const struct decision *d, const struct candidate *c, int plan)
-{
-	struct job_model m = c->plans->views[plan].model;
-
-	if (d->n_kinds > 0 && !m.needs.shared)
-		m.needs.limit_bytes = MEMORY_MODEL_DEVICE_PART *
-			(double)d->kinds[d->choices[c - d->candidates].kind].memory_bytes;
-	return m;
-}
-
-static bool may_fit_there(const struct decision *d, const struct candidate *c, int plan,
-			  int replicas)
-{
-	struct job_model m = model_there(d, c, plan);
-
-	return !(c->plans->views[plan].ran_out_on & kind_bit(d, c)) &&
-	       !job_model_lacks_memory(&m, replicas, NULL);
-}
-
-/* The plan of most goodput on so many devices that may fit on the kind; -1: none. */
-static int best_that_fits(const struct decision *d, const struct candidate *c, int replicas)
-{
-	const struct job_plans *p = c->plans;
-	int best = -1;
-
-	for (int i = 0; i < p->declared.count; i++) {
-		const struct goodput_table *t = p->views[i].table;
-
-		if (!t || !(t->goodput[replicas] > 0) || !may_fit_there(d, c, i, replicas))
-			continue;
-		if (best < 0 || t->goodput[replicas] > p->views[best].table->goodput[replicas])
-			best = i;
-	}
-	return best;
-}
-
-/* The best plan by the table; where there are several kinds, one that may fit on the kind. */
+/* The best plan on the kind that the candidate is to have; -1: none is known to fit. */
 static int best_plan(const struct decision *d, const struct candidate *c, int replicas)
 {
-	int best = replicas <= d->n_usable
-		? job_plan_index(c->plans, c->table->best[replicas].configuration.plan) : -1;
+	const struct goodput_table *t = c->on_kind
+		? c->on_kind[d->choices[c - d->candidates].kind].table : c->table;
 
-	if (best >= 0 && d->n_kinds > 0 && !may_fit_there(d, c, best, replicas))
-		best = best_that_fits(d, c, replicas);
-	return best;
+	if (!t || replicas > d->n_usable)
+		return -1;
+	return job_plan_index(c->plans, t->best[replicas].configuration.plan);
 }
 
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas)
@@ -149,11 +112,11 @@ static bool add_memory(const struct decision *d, const struct candidate *c, int 
 		       struct text *why)
 {
 	const struct plan_view *v = &c->plans->views[plan];
-	struct job_model there = model_there(d, c, plan);
+	const struct job_model *there = plan_model_there(d, c, plan);
 	bool ran_out = v->ran_out || (v->ran_out_on & kind_bit(d, c));
 	struct text needs = TEXT_INIT;
 
-	if ((ran_out || v->table) && job_model_lacks_memory(&there, replicas, &needs))
+	if ((ran_out || v->table) && job_model_lacks_memory(there, replicas, &needs))
 		text_add(why, needs.data);
 	else if (ran_out && v->too_large)
 		text_addf(why, "ran out of memory with %lld samples on %s",
@@ -171,12 +134,13 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 			   int other, int replicas, struct text *why)
 {
 	const struct job_plans *p = c->plans;
-	const struct plan_view *a = &p->views[chosen], *b = &p->views[other];
-	double x = a->table ? a->table->goodput[replicas] : (double)NAN;
-	double y = b->table ? b->table->goodput[replicas] : (double)NAN;
+	const struct goodput_table *a = plan_table_there(d, c, chosen);
+	const struct goodput_table *b = plan_table_there(d, c, other);
+	double x = a ? a->goodput[replicas] : (double)NAN;
+	double y = b ? b->goodput[replicas] : (double)NAN;
 
 	text_addf(why, "%s%s ", why->length ? "; " : "", plan_at(p, other)->name);
-	if (!b->allowed)
+	if (!p->views[other].allowed)
 		text_add(why, "cannot read its checkpoints");
 	else if (add_memory(d, c, other, replicas, why))
 		return;
@@ -186,7 +150,7 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 		text_addf(why, "would be %.0f %% %s", 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");
 	else
-		text_add(why, b->table ? "does not fit" : "was not measured");
+		text_add(why, b ? "does not fit" : "was not measured");
 }
 
 static void explain_plan(const struct decision *d, const struct candidate *c,
