@@ -50,6 +50,8 @@ struct knowledge {
 	struct memory_bounds memory;	/* owned */
 	struct memory_peak *peaks;	/* owned; of sizes that fitted, under a plan */
 	int n_peaks;
+	struct memory_peak *host_peaks;	/* owned; what such runs took of the host's memory */
+	int n_host_peaks;
 	struct memory_model needs;	/* from these peaks */
 	struct failed_sizes failed;	/* owned */
 };

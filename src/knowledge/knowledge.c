@@ -262,7 +262,16 @@ static void add_peak(struct knowledge *k, const struct plan_size *size)
 {
 	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
 
-	if (size->out_of_memory || bytes <= 0 || size->local_batch_size <= 0)
+	if (size->out_of_memory || size->local_batch_size <= 0)
+		return;
+	if (size->host_bytes > 0) {
+		k->host_peaks = xgrow(k->host_peaks, k->n_host_peaks, sizeof(*k->host_peaks));
+		k->host_peaks[k->n_host_peaks++] = (struct memory_peak){
+			size->replicas / k->width, size->local_batch_size,
+			(double)size->host_bytes,
+		};
+	}
+	if (bytes <= 0)
 		return;
 	k->peaks = xgrow(k->peaks, k->n_peaks, sizeof(*k->peaks));
 	k->peaks[k->n_peaks++] = (struct memory_peak){
@@ -336,6 +345,7 @@ void knowledge_release(struct knowledge *k)
 	size_times_release(&k->sizes);
 	free(k->seen);
 	free(k->peaks);
+	free(k->host_peaks);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };

@@ -25,9 +25,20 @@ struct plan_view {
 	struct kind_view *on_kind;	/* owned, by kind; NULL: all devices are of one kind */
 };
 
+/* What the plans take of the host's memory by kind (0: there is one) and number of devices, as
+ * policy.h tells it: memory_of, and the leaner ways with their plans. */
+struct plan_ways {
+	double *bytes[SCHED_KINDS];	/* owned, like the next */
+	struct {
+		double *goodput[SCHED_KINDS], *bytes[SCHED_KINDS];
+		int *plan[SCHED_KINDS];
+	} lean[SCHED_LEAN_WAYS];
+};
+
 struct job_plans {
 	struct execution_plans declared;
 	struct plan_view *views;	/* owned; by plan */
+	struct plan_ways ways;
 	int n_kinds;			/* of each view's on_kind */
 	int trial;			/* the plan to be tried; -1: measured ones are compared */
 };
@@ -76,6 +87,10 @@ void prefer_plan(const struct decision *d, struct candidate *c, int kind, int pl
 void try_plan(struct candidate *c, int plan);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
+/* plan_memory.c: tells the policy of the host's memory that each plan takes, once it is decided
+ * which numbers of devices the candidates may have. */
+void weigh_plan_memory(const struct snapshot *s, struct decision *d);
+void plan_ways_free(struct plan_ways *ways);
 /* The plan in which the candidate is to run on so many devices; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas);
 /* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there

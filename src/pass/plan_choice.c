@@ -76,14 +76,17 @@ void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_de
 
 /* --- the choice --- */
 
-/* The best plan on the kind that the candidate is to have; -1: none is known to fit. */
+/* The best plan on the kind that the candidate is to have, or the leaner one that is to leave
+ * memory of the host; -1: none is known to fit. */
 static int best_plan(const struct decision *d, const struct candidate *c, int replicas)
 {
-	const struct goodput_table *t = c->on_kind
-		? c->on_kind[d->choices[c - d->candidates].kind].table : c->table;
+	const struct sched_choice *choice = &d->choices[c - d->candidates];
+	const struct goodput_table *t = c->on_kind ? c->on_kind[choice->kind].table : c->table;
 
 	if (!t || replicas > d->n_usable)
 		return -1;
+	if (choice->way > 0)
+		return c->plans->ways.lean[choice->way - 1].plan[choice->kind][replicas];
 	return job_plan_index(c->plans, t->best[replicas].configuration.plan);
 }
 
@@ -146,11 +149,14 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 		return;
 	else if (!divides(p, other, replicas))
 		text_addf(why, "has %d devices for a replica", plan_at(p, other)->width);
-	else if (x > 0 && y > 0)
+	else if (x > 0 && y > 0) {
 		text_addf(why, "would be %.0f %% %s", 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");
-	else
+		if (y > x && d->choices[c - d->candidates].way > 0)
+			text_add(why, ", but the host's memory is short");
+	} else {
 		text_add(why, b ? "does not fit" : "was not measured");
+	}
 }
 
 static void explain_plan(const struct decision *d, const struct candidate *c,

@@ -1,4 +1,5 @@
-/* plans_on_kinds.c - what a candidate makes of its plans on each kind of device: see job_plans.h. */
+/* plans_on_kinds.c - what a candidate makes of its plans on each kind of device: see
+ * job_plans.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
-/* test_plans_on_kinds.c - the plans of a job on two kinds of device, held to values worked out by
- * hand.
+/* test_job_plans.c - the plans of a job in a decision, held to values worked out by hand: on two
+ * kinds of device, and in the host's memory.
  *
- * Kind a has 24 GiB, kind b 12 GiB. An update has 64 samples. Plan dp was measured on a alone: 10 ms
- * and 1 ms a sample, 74 ms in all. Plan gc was measured on both: 84 ms on a, 168 ms on b. So b is
- * slower by 2, which counts for dp with the deviation 0.2, beside a ratio of 1 with deviation 1. */
+ * Kind a has 24 GiB, kind b 12 GiB. An update has 64 samples. Plan dp was measured on a alone:
+ * 10 ms and 1 ms a sample, 74 ms in all. Plan gc was measured on both: 84 ms on a, 168 ms on b. So
+ * b is slower by 2, which counts for dp with the deviation 0.2, beside a ratio of 1 with deviation
+ * 1. */
 #define DEVICES 4
 #define MOST_JOBS 4
 #include "drawn_snapshot.h"
@@ -139,11 +140,82 @@ static void test_run(void)
 	struct job *job = add_planned(&s, "dp=\ngc=-g");
 
 	add_run(&s, job, 2, 1, TIER_UNKNOWN);
-	snprintf(s.runs.items[0].configuration.plan, sizeof(s.runs.items[0].configuration.plan),
-		 "gc");
+	strcpy(s.runs.items[0].configuration.plan, "gc");
 	d = pass_decide(&s);
 	near(d->sched_jobs[0].goodput[1], DP_A / RATIO, 1e-6, "the run's kind is the job's kind");
 	near(d->sched_jobs[0].goodput_now, GC_B, 1e-6, "the run's plan is measured there");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* --- the host's memory --- */
+
+/* One kind. dp takes 30 GiB of the host on one device and 40 on two, gc 10 on one. */
+static struct snapshot one_kind(void)
+{
+	static const struct memory_peak dp[] = { { 1, 64, 30 * GIB }, { 2, 32, 40 * GIB } };
+	static const struct memory_peak gc[] = { { 1, 64, 10 * GIB } };
+	struct snapshot s = snapshot_new(-1);
+
+	add_plan(&s, "dp=", "k", .010, .001);
+	add_plan(&s, "gc=-g", "k", .020, .001);
+	for (int w = 0; w < 2; w++) {
+		struct knowledge *k = &s.workloads.items[w].k;
+
+		k->n_host_peaks = w ? 1 : 2;
+		k->host_peaks = xcalloc(2, sizeof(dp[0]));
+		memcpy(k->host_peaks, w ? gc : dp, (size_t)k->n_host_peaks * sizeof(dp[0]));
+	}
+	s.memory.total_bytes = (int64_t)(100 * GIB);
+	s.host_needs = xcalloc(MOST_JOBS, sizeof(*s.host_needs));
+	return s;
+}
+
+static void test_host_memory(void)
+{
+	struct snapshot s = one_kind();
+	int n_dp = 0, n_gc = 0, n_short = 0;
+	struct decision *d;
+
+	for (int i = 0; i < 4; i++)
+		add_planned(&s, "dp=\ngc=-g");
+	s.jobs.items[0].declared.max_replicas = 4;
+	d = pass_decide(&s);
+	near(d->sched_jobs[0].memory_of[0][1], 30 * GIB, 1, "the best plan's on one device");
+	near(d->sched_jobs[0].memory_of[0][2], 40 * GIB, 1, "and on two");
+	near(d->sched_jobs[0].memory_of[0][4], 60 * GIB, 1, "four take as much again each");
+	near(d->sched_jobs[0].lean[0].memory_bytes[0][1], 10 * GIB, 1, "the other plan is leaner");
+	near(d->sched_jobs[0].lean[0].goodput[0][1], 64 / 0.084, 1e-6, "and slower");
+	for (int j = 0; j < 4; j++) {
+		n_dp += !strcmp(d->sizes[j].configuration.plan, "dp");
+		n_gc += !strcmp(d->sizes[j].configuration.plan, "gc");
+		n_short += strstr(d->choices[j].reason, "dp would be 14 % faster, but the host's "
+				  "memory is short") != NULL;
+	}
+	/* 30 + 30 + 10 + 10 of 90 GiB */
+	is_int(n_dp, 2, "two of four jobs run in dp");
+	is_int(n_gc, 2, "and the others beside them in gc");
+	is_int(n_short, 2, "which their reasons say");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
+/* A run in dp has what it took, not what gc would take. */
+static void test_host_memory_of_run(void)
+{
+	struct snapshot s = one_kind();
+	struct job *job = add_planned(&s, "dp=\ngc=-g");
+	struct decision *d;
+
+	add_run(&s, job, 0, 1, TIER_UNKNOWN);
+	strcpy(s.runs.items[0].configuration.plan, "gc");
+	d = pass_decide(&s);
+	near(d->sched_jobs[0].memory_bytes, 10 * GIB, 1, "a run has the memory of its plan");
+	near(d->sched_jobs[0].memory_of[0][1], 30 * GIB, 1, "in the best plan it takes more");
+	decision_free(d);
+	s.runs.items[0].peak_memory_bytes = (int64_t)(12 * GIB);
+	d = pass_decide(&s);
+	near(d->sched_jobs[0].memory_bytes, 12 * GIB, 1, "or its own peak, if that is more");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -154,5 +226,7 @@ int main(void)
 	test_memory();
 	test_untried();
 	test_run();
+	test_host_memory();
+	test_host_memory_of_run();
 	return done();
 }
