@@ -11,6 +11,7 @@
 #ifndef POLLUX_KNOWLEDGE_H
 #define POLLUX_KNOWLEDGE_H
 
+#include "pollux/core_speed.h"
 #include "pollux/err.h"
 #include "pollux/job_model.h"
 #include "pollux/kind_ratio.h"
@@ -35,6 +36,7 @@ struct knowledge {
 	struct size_times sizes;	/* owned; of one device */
 	struct fit_observation *seen;	/* owned; one for each configuration */
 	int n_seen;
+	struct core_speed cores;	/* what cores bring, under a plan */
 	struct plan_tie tie;
 	struct noise_window *windows;	/* owned; from all jobs of the workload */
 	int n_windows;
@@ -73,7 +75,8 @@ void knowledge_release(struct knowledge *k);
 /* Computes the residuals anew, to other parameters than those of the fit. */
 void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params);
 
-/* Reads the observations for a fit: one entry for each configuration. The caller frees *entries. */
+/* Reads the observations for a fit: one entry for each configuration. Step times that were measured
+ * with other numbers of cores become those with core_speed.base. The caller frees *entries. */
 int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
 			   struct pool_entry **entries, int *n, struct err *err);
 

@@ -53,19 +53,52 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 
 /* --- step times --- */
 
-int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
-			   struct pool_entry **entries, int *n, struct err *err)
+/* Finds what cores bring, and makes all step times those of its base. */
+static struct core_speed to_same_cores(struct observation_list *rows)
+{
+	struct core_time *times = xcalloc((size_t)rows->count + 1, sizeof(*times));
+	struct core_speed speed;
+
+	for (int i = 0; i < rows->count; i++)
+		times[i] = (struct core_time){
+			rows->items[i].configuration, rows->items[i].observation.cores,
+			rows->items[i].observation.step_time_s,
+			(double)rows->items[i].observation.n_steps,
+		};
+	speed = core_speed_fit(times, rows->count);
+	for (int i = 0; i < rows->count; i++) {
+		struct observation *o = &rows->items[i].observation;
+		double factor = core_speed_factor(&speed, o->cores);
+
+		o->step_time_s /= factor;
+		o->step_time_sd_s /= factor;
+		o->step_time_min_s /= factor;
+	}
+	free(times);
+	return speed;
+}
+
+/* Step times for a fit: one entry for each configuration. */
+struct measured_times {
+	struct pool_entry *entries;	/* the reader's to free */
+	int n;
+	struct core_speed cores;
+};
+
+static int read_measured(struct store *s, const char *workload, const char *device_kind,
+			 struct measured_times *out, struct err *err)
 {
 	struct observation_list rows;
 	struct pool_entry *seen;
 	int n_seen = 0;
 
-	*n = 0;
-	*entries = NULL;
+	*out = (struct measured_times){ .n = 0 };
 	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
 		return -1;
+	if (strstr(workload, PLAN_SEPARATOR))
+		out->cores = to_same_cores(&rows);
 	seen = xcalloc((size_t)rows.count, sizeof(*seen));
-	*entries = xcalloc((size_t)rows.count, sizeof(**entries));
+	out->entries = xcalloc((size_t)rows.count, sizeof(*out->entries));
 	/* Step times of a job without a batch size tell nothing about samples. */
 	for (int i = 0; i < rows.count; i++)
 		if (rows.items[i].configuration.local_batch_size > 0)
@@ -73,10 +106,21 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 				.configuration = rows.items[i].configuration,
 				.observation = rows.items[i].observation,
 			};
-	*n = pool_observations(seen, n_seen, *entries);
+	out->n = pool_observations(seen, n_seen, out->entries);
 	free(seen);
 	observation_list_release(&rows);
 	return 0;
+}
+
+int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
+			   struct pool_entry **entries, int *n, struct err *err)
+{
+	struct measured_times m;
+	int rc = read_measured(s, workload, device_kind, &m, err);
+
+	*entries = m.entries;
+	*n = m.n;
+	return rc;
 }
 
 static int bounded(int replicas)
@@ -179,14 +223,14 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 			  struct knowledge *k, struct err *err)
 {
 	struct fit_observation *fit;
-	struct pool_entry *entries;
-	int n;
+	struct measured_times m;
 
-	if (knowledge_observations(s, workload, device_kind, &entries, &n, err))
+	if (read_measured(s, workload, device_kind, &m, err))
 		return -1;
-	fit = xcalloc((size_t)n, sizeof(*fit));
-	set_measured(k, fit, pool_fit_observations(entries, n, fit));
-	free(entries);
+	k->cores = m.cores;
+	fit = xcalloc((size_t)m.n, sizeof(*fit));
+	set_measured(k, fit, pool_fit_observations(m.entries, m.n, fit));
+	free(m.entries);
 	return 0;
 }
 
@@ -212,16 +256,16 @@ static int read_prior(struct store *s, const char *workload, const char *device_
 int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
-	struct pool_entry *entries;
 	struct prior prior;
-	int n;
+	struct measured_times m;
 
 	if (read_prior(s, workload, device_kind, &prior, err) ||
-	    knowledge_observations(s, workload, device_kind, &entries, &n, err))
+	    read_measured(s, workload, device_kind, &m, err))
 		return -1;
+	k->cores = m.cores;
 	k->model = (struct model_row){ .fit_time_s = clock_wall_s() };
-	fit_entries(entries, n, &prior, k);
-	free(entries);
+	fit_entries(m.entries, m.n, &prior, k);
+	free(m.entries);
 	memcpy(k->model.observations_key, observations_key, strnlen(observations_key,
 	       sizeof(k->model.observations_key) - 1));
 	k->modelled = k->model.fit.n_observations > 0;

@@ -33,7 +33,8 @@ static double need_of(const struct place *p, int plan, int r)
 {
 	const struct candidate *c = p->c;
 	const struct plan_view *v = &c->plans->views[plan];
-	int workers = r / plan_at(c->plans, plan)->width, last = plan_index(c, c->job->progress.plan);
+	int last = plan_index(c, c->job->progress.plan);
+	int workers = r / plan_at(c->plans, plan)->width;
 	double bytes = 0;
 
 	if (p->kind >= 0)
@@ -75,8 +76,8 @@ struct option {
 	double goodput, bytes;
 };
 
-/* The leaner plans on r devices, of a job without a guarantee, in the order of their goodput, each with less memory than the one
- * before. */
+/* The leaner plans on r devices, of a job without a guarantee, in the order of their goodput, each
+ * with less memory than the one before. */
 static int find_lean(const struct place *p, int r, const struct option *best, struct option *lean)
 {
 	const struct option *above = best;

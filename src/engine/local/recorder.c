@@ -316,6 +316,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		run->duration_s = now - run->launch_boot_s;
 	step_stats_close_window(&r->stats);
 	recorder_see_tier(r, run);
+	recorder_see_cores(r, run);
 	if (see_others(r, store, run, err) ||
 	    write_step_times(r, store, run, &observation, &p, err))
 		return -1;

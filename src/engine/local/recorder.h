@@ -79,6 +79,8 @@ struct recorder {
 	char beside[RECORDER_BESIDE_SIZE];
 	enum configuration_tier tier;	/* of the devices that the step times are of */
 	bool tier_is_known;
+	int cores;			/* for each device, likewise; 0: not known */
+	bool cores_are_known;
 	bool spans_pause;		/* the next step began before the run was suspended */
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
@@ -159,5 +161,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 /* recorder_tier.c: drops the step times so far if the run has come back to devices of another
  * tier. */
 void recorder_see_tier(struct recorder *r, const struct run *run);
+/* recorder_cores.c: the same if the run has another number of cores. */
+void recorder_see_cores(struct recorder *r, struct run *run);
 
 #endif
