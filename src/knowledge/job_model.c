@@ -136,7 +136,7 @@ static struct goodput_model goodput_model_of(const struct knowledge *k, const st
 	const struct declaration *declared = &job->declared;
 
 	return (struct goodput_model){
-		.params = k->tie.pass || k->tie.sync ? k->tie.params : k->model.fit.params,
+		.params = *knowledge_params(k),
 		.residuals = k->residuals.n_places ? &k->residuals : NULL,
 		.noise_scale = (double)NAN,
 		.initial_batch_size = declared->batch_size,

@@ -166,8 +166,10 @@ static int place_all(const struct knowledge *k, int most, struct throughput_plac
 
 /* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
  * number, whatever the store holds. */
-void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params)
+void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params,
+			     const struct residuals_source *others, int n_others)
 {
+	struct residuals_source own = { k->seen, k->n_seen, params };
 	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places;
 	enum configuration_tier base = tier_base(k->seen, k->n_seen);
 	struct throughput_place *places =
@@ -181,8 +183,13 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 			places[n_places++].tier = (enum configuration_tier)t;
 		}
 	residuals_release(&k->residuals);
-	k->residuals = residuals_of(k->seen, k->n_seen, params, places, n_places);
+	k->residuals = residuals_of_plan(&own, others, n_others, places, n_places);
 	free(places);
+}
+
+const struct throughput_params *knowledge_params(const struct knowledge *k)
+{
+	return k->tie.pass || k->tie.sync ? &k->tie.params : &k->model.fit.params;
 }
 
 /* Takes over the observations. */
@@ -193,7 +200,7 @@ static void set_measured(struct knowledge *k, struct fit_observation *seen, int 
 	k->n_seen = n;
 	size_times_release(&k->sizes);
 	k->sizes = size_times_of(seen, n);
-	knowledge_set_residuals(k, &k->model.fit.params);
+	knowledge_set_residuals(k, &k->model.fit.params, NULL, 0);
 }
 
 static void fit_entries(const struct pool_entry *entries, int n, const struct prior *prior,
