@@ -26,7 +26,7 @@ struct core_time {
 struct core_speed {
 	bool known;			/* a configuration was measured with two numbers */
 	double part;			/* 0 to 1 */
-	int base;			/* the number with which most steps were measured; 0: none */
+	int base;			/* with which most steps were measured; 0: none */
 };
 
 struct core_speed core_speed_fit(const struct core_time *times, int n);

@@ -72,8 +72,8 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 /* Sets what a size may take of a device's memory, or of the machine's if the devices share that. */
 void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t host_bytes);
 void knowledge_release(struct knowledge *k);
-/* Computes the residuals anew, to other parameters than those of the fit, and with what was measured
- * under n_others other plans. */
+/* Computes the residuals anew, to other parameters than those of the fit, and with what was
+ * measured under n_others other plans. */
 void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params,
 			     const struct residuals_source *others, int n_others);
 /* The parameters by which the workload is modelled: the fit, or with times of another plan. */

@@ -41,6 +41,7 @@ static const struct fit_observation *find_same(const struct plan_times *p,
 		struct throughput_place there = configuration_place(other);
 
 		if (place.replicas == there.replicas && place.nodes == there.nodes &&
+		    (place.replicas < 2 || place.tier == there.tier) &&
 		    c->local_batch_size == other->local_batch_size &&
 		    c->accumulation_steps == other->accumulation_steps)
 			return &p->seen[i];
