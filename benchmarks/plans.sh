@@ -7,7 +7,7 @@
 # example trainer, seven layers of 512, an update of 16384 samples, with PLANS_JOBS seeds (12), all
 # submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and 48 MiB.
 #
-# The sets take turns in PLANS_ROUNDS rounds (3), each with an empty store and in another order, so
+# The sets take turns in PLANS_ROUNDS rounds (2), each with an empty store and in another order: so
 # that a machine that is busy for a while slows all sets alike. Printed are, for each set of a round,
 # the mean, the least and the most time from submission to end, runs, runs out of memory, and the
 # load of the machine before; then the mean of the choice over the best and the worst single plan
@@ -17,7 +17,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 pollux=${POLLUX:-$root/build/pollux}
 train=${TRAIN:-$root/build/examples/train}
-jobs=${PLANS_JOBS:-12} rounds=${PLANS_ROUNDS:-3}
+jobs=${PLANS_JOBS:-12} rounds=${PLANS_ROUNDS:-2}
 unset POLLUX_DIR POLLUX_POLICY POLLUX_SLICE XDG_CONFIG_HOME
 export POLLUX_SLOTS=2 POLLUX_NVML=none POLLUX_SHARED_DIR=no OPENBLAS_NUM_THREADS=1
 export NO_COLOR=1 LC_ALL=C

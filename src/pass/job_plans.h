@@ -101,6 +101,11 @@ int plan_to_try(const struct job_plans *p, unsigned kinds);
 void plan_set_bounds(struct decision *d, int j, bool elastic);
 /* The devices of one replica in the plan, 1 for plan -1 and where devices are no multiple. */
 int plan_width(const struct candidate *c, int plan, int devices);
+/* False if so many devices are no whole number of replicas of the plan to be tried. */
+bool plan_suits(const struct candidate *c, int devices);
+/* The least number of devices: that of the plan to be tried, if its replicas have several, else
+ * the declared one. */
+int plan_least(const struct candidate *c, const struct sched_job *job, int declared);
 /* Leaves out the numbers of devices that the width of the plan to be tried does not divide. */
 void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices);
 /* True if some plan that the candidate may have is not known to be too large on the kind. */

@@ -67,6 +67,18 @@ void plan_set_bounds(struct decision *d, int j, bool elastic)
 		job->max_replicas = job->min_replicas;
 }
 
+bool plan_suits(const struct candidate *c, int devices)
+{
+	return !c->plans || c->plans->trial < 0 || divides(c->plans, c->plans->trial, devices);
+}
+
+int plan_least(const struct candidate *c, const struct sched_job *job, int declared)
+{
+	int trial = c->plans ? c->plans->trial : -1;
+
+	return trial >= 0 && plan_at(c->plans, trial)->width > 1 ? job->min_replicas : declared;
+}
+
 void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices)
 {
 	for (int r = 1; c->plans && c->plans->trial >= 0 && r <= n_devices; r++)
