@@ -8,10 +8,11 @@
 # submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and 48 MiB.
 #
 # The sets take turns in PLANS_ROUNDS rounds (2), each with an empty store and in another order: so
-# that a machine that is busy for a while slows all sets alike. Printed are, for each set of a round,
-# the mean, the least and the most time from submission to end, runs, runs out of memory, and the
-# load of the machine before; then the mean of the choice over the best and the worst single plan
-# within each round, and the medians of these over the rounds. The goal: at most 1.05 and 0.80.
+# that a machine that is busy for a while slows all sets alike. Printed are, for each set of a
+# round, the mean, the least and the most time from submission to end, runs, runs out of memory,
+# and the load of the machine before; then the mean of the choice over the best and the worst
+# single plan within each round, and the medians of these over the rounds. The goal: at most 1.05
+# and 0.80.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -150,7 +150,7 @@ static bool is_most(const struct memory_peak *peaks, int n, int i)
 	for (int k = 0; k < n; k++)
 		if (peaks[k].workers == peaks[i].workers &&
 		    (peaks[k].bytes > peaks[i].bytes ||
-		     (peaks[k].bytes >= peaks[i].bytes && k < i)))
+		     (k < i && peaks[k].bytes >= peaks[i].bytes)))
 			return false;
 	return true;
 }
