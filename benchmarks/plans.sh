@@ -3,18 +3,22 @@
 # parallelism exceeds, with one plan or the choice of several.
 #
 # SET is 'choice' (dp, gc and ga are declared; pollux finds out which fit), 'gc' (recompute
-# activations) or 'ga' (samples of 16, accumulated); default: all, one after the other. The
-# trainings are those of the example trainer, seven layers of 512, an update of 16384 samples, with
-# twelve seeds, all submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and
-# 48 MiB. Printed are the mean, the least and the most time from submission to end, runs, and runs
-# out of memory. The load of the machine is printed before each set: on a busy machine compare
-# sets only if the load was alike.
+# activations) or 'ga' (samples of 16, accumulated); default: all. The trainings are those of the
+# example trainer, seven layers of 512, an update of 16384 samples, with PLANS_JOBS seeds (12), all
+# submitted at once. The cap is that of addresses (ulimit -v): what gc takes, and 48 MiB.
+#
+# The sets take turns in PLANS_ROUNDS rounds (2), each with an empty store and in another order: so
+# that a machine that is busy for a while slows all sets alike. Printed are, for each set of a
+# round, the mean, the least and the most time from submission to end, runs, runs out of memory,
+# and the load of the machine before; then the mean of the choice over the best and the worst
+# single plan within each round, and the medians of these over the rounds. The goal: at most 1.05
+# and 0.80.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 pollux=${POLLUX:-$root/build/pollux}
 train=${TRAIN:-$root/build/examples/train}
-jobs=${PLANS_JOBS:-12}
+jobs=${PLANS_JOBS:-12} rounds=${PLANS_ROUNDS:-2}
 unset POLLUX_DIR POLLUX_POLICY POLLUX_SLICE XDG_CONFIG_HOME
 export POLLUX_SLOTS=2 POLLUX_NVML=none POLLUX_SHARED_DIR=no OPENBLAS_NUM_THREADS=1
 export NO_COLOR=1 LC_ALL=C
@@ -48,7 +52,7 @@ peak() { # peak OPTION...: KiB of addresses that a training takes
 	wait "$!"
 }
 
-run_set() { # run_set SET
+run_set() { # run_set SET ROUND
 	local plans=() ids=()
 	case $1 in
 	choice) plans=(--plan dp= --plan gc=--recompute --plan "$ga") ;;
@@ -56,7 +60,7 @@ run_set() { # run_set SET
 	ga) plans=(--plan "$ga") ;;
 	*) echo "plans.sh: unknown set '$1'" >&2; exit 64 ;;
 	esac
-	export POLLUX_DIR="$work/$1"
+	export POLLUX_DIR="$work/$1.$2"
 	read -r load _ </proc/loadavg
 	for seed in $(seq "$jobs"); do
 		ids+=("$(POLLUX_SUBMIT_PASS=no "$pollux" submit -q -b $batch --workload train \
@@ -67,13 +71,30 @@ run_set() { # run_set SET
 	"$pollux" schedule >/dev/null
 	"$pollux" wait --timeout 600 "${ids[@]}" >/dev/null ||
 		echo "plans.sh: $1: not all are done" >&2
-	sqlite3 "$POLLUX_DIR/pollux.db" "SELECT printf('%-6s load %s  mean %.1f s, '
+	sqlite3 "$POLLUX_DIR/pollux.db" "SELECT printf('$2 %-6s load %s  mean %.1f s, '
 		|| '%.1f to %.1f; %d done, %d runs, %d out of memory, ended in %s', '$1', '$load',
 		avg(end_time_s - submit_time_s), min(end_time_s - submit_time_s),
 		max(end_time_s - submit_time_s), sum(state = 'done'),
 		(SELECT count(*) FROM runs), (SELECT sum(out_of_memory) FROM runs),
 		(SELECT group_concat(DISTINCT plan) FROM runs WHERE outcome = 'completed'))
 		FROM jobs"
+	echo "$2 $1 $(sqlite3 "$POLLUX_DIR/pollux.db" \
+		'SELECT avg(end_time_s - submit_time_s) FROM jobs')" >>"$work/means"
+}
+compare() { # the choice over single plans, from lines "ROUND SET MEAN"
+	perl -e 'my (%mean, @best, @worst);
+		while (<>) { my ($round, $set, $mean) = split; $mean{$round}{$set} = $mean }
+		sub median { my @s = sort { $a <=> $b } @_; ($s[$#s / 2] + $s[@s / 2]) / 2 }
+		for my $round (sort keys %mean) {
+			my %of = %{$mean{$round}};
+			my $choice = delete $of{choice} // next;
+			my @single = sort { $a <=> $b } values %of or next;
+			push @best, $choice / $single[0];
+			push @worst, $choice / $single[-1];
+			printf "%s choice over best %.3f, over worst %.3f\n", $round, $best[-1],
+				$worst[-1] }
+		printf "median: choice over best %.3f, over worst %.3f\n", median(@best),
+			median(@worst) if @best' "$work/means"
 }
 
 plain=$(peak) less=$(peak --recompute)
@@ -82,4 +103,10 @@ echo "plain data parallelism takes $((plain / 1024)) MiB of addresses, gc $((les
 	"the cap is $((cap / 1024))"
 [ "$plain" -gt "$cap" ] || { echo 'plans.sh: plain training fits' >&2; exit 1; }
 [ $# -gt 0 ] || set -- choice gc ga
-for set in "$@"; do run_set "$set"; done
+for round in $(seq "$rounds"); do
+	for set in "$@"; do run_set "$set" "$round"; done
+	first=$1
+	shift
+	set -- "$@" "$first"
+done
+compare

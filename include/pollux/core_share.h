@@ -6,10 +6,12 @@
  *
  * Each processor is at home at one of the devices that are near it. A run that wants processors
  * takes those at home at its own devices first. What the run lacks then comes from devices that no
- * run has, and from devices whose runs want less; runs take in turn, one processor each. Processors
- * that a run has now are preferred to those near its devices, these to the nearest by number. A run
- * that wants no number of processors is bound to those near its devices, without those given to
- * others.
+ * run has, and from devices whose runs want less; runs take in turn, one processor each. If it is
+ * known for a run how its step time falls with the number of processors, each processor goes to the
+ * run whose goodput grows most by it, relative to that goodput; a run of which that is not known
+ * counts as one whose step is all computed by processors. Processors that a run has now are
+ * preferred to those near its devices, these to the nearest by number. A run that wants no number
+ * of processors is bound to those near its devices, without those given to others.
  *
  * Without a run that wants processors nothing is bound. Pure functions. */
 #ifndef POLLUX_CORE_SHARE_H
@@ -45,6 +47,12 @@ struct cores_device {
 struct cores_run {
 	int wanted;			/* processors; 0: those near its devices */
 	struct core_set now;		/* that it is bound to; empty: none, or not known */
+	/* Processors near devices that it shares with another run, which cores_device.run does not
+	 * name. */
+	struct core_set near;
+	/* The part of its step that falls with the number of processors, when it has base of them
+	 * (core_speed.h); base 0: not known. */
+	double part, base;
 	struct core_set given;		/* out: what it is to be bound to, if bound */
 	bool bound;			/* out; false: it is bound as its devices are */
 };

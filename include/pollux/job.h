@@ -149,6 +149,7 @@ struct job_command {
 };
 
 #define RUN_CORES_SIZE 1024
+#define RUN_CORES_DIFFER (-1)
 
 struct run {
 	int64_t id, job_id;
@@ -232,6 +233,9 @@ struct run {
 	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
 	/* the processors that it is bound to, "0-3,8"; "": those of its devices */
 	char cores[RUN_CORES_SIZE];
+	/* The processors for each device with which its steps were timed; 0: not known;
+	 * RUN_CORES_DIFFER: several numbers. */
+	int measured_cores;
 	int forgotten;			/* 1: its step times; 2: what it told of memory */
 	/* owned, replicas of them: id, binding, kind, cores are filled; of a suspended run, those
 	 * that it had */

@@ -59,6 +59,8 @@ struct job_model {
 	struct failed_sizes failed;
 	const struct memory_peak *peaks;	/* of sizes that fitted */
 	int n_peaks;
+	/* The peaks are of another kind of device: they fit only if they are below the limit. */
+	bool peaks_elsewhere;
 	struct memory_model needs;
 };
 

@@ -9,6 +9,10 @@
  * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling",
  * SOSP 2023); a large batch uses another device better, so its deviation is KIND_RATIO_FAR_SPREAD.
  *
+ * The ratio under one execution plan is also told by the other plans of the workload that were
+ * measured on both kinds: each gives the mean of its differences once, with the deviation
+ * KIND_RATIO_PLAN_SPREAD, since plans use devices differently.
+ *
  * Pure functions. */
 #ifndef POLLUX_KIND_RATIO_H
 #define POLLUX_KIND_RATIO_H
@@ -21,6 +25,7 @@
 #define KIND_RATIO_UNKNOWN_SPREAD 1.0	/* of a prior ratio of 1, where no products were measured */
 #define KIND_RATIO_SIZE_SPREAD 0.1
 #define KIND_RATIO_FAR_SPREAD 0.35
+#define KIND_RATIO_PLAN_SPREAD 0.2
 
 /* The step times of a workload on one device of a kind, in one pass. Each local batch size occurs
  * once. */
@@ -43,6 +48,15 @@ void size_times_release(struct size_times *t);
  * not positive: unknown. The spread is the standard deviation of the logarithm. */
 struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
 				  double prior);
+
+/* The step times of a workload under one plan on both kinds. */
+struct kind_times {
+	const struct size_times *to, *from;
+};
+/* As kind_ratio(), with n_others other plans. */
+struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
+					  const struct kind_times *others, int n_others,
+					  double prior);
 
 /* Fills the synchronisation times that the fit on kind `to` tied, because nothing was measured
  * there, with those of kind `from`, multiplied by the ratio, and then takes its gamma, which only

@@ -11,6 +11,7 @@
 #ifndef POLLUX_KNOWLEDGE_H
 #define POLLUX_KNOWLEDGE_H
 
+#include "pollux/core_speed.h"
 #include "pollux/err.h"
 #include "pollux/job_model.h"
 #include "pollux/kind_ratio.h"
@@ -35,6 +36,7 @@ struct knowledge {
 	struct size_times sizes;	/* owned; of one device */
 	struct fit_observation *seen;	/* owned; one for each configuration */
 	int n_seen;
+	struct core_speed cores;	/* what cores bring, under a plan */
 	struct plan_tie tie;
 	struct noise_window *windows;	/* owned; from all jobs of the workload */
 	int n_windows;
@@ -50,6 +52,8 @@ struct knowledge {
 	struct memory_bounds memory;	/* owned */
 	struct memory_peak *peaks;	/* owned; of sizes that fitted, under a plan */
 	int n_peaks;
+	struct memory_peak *host_peaks;	/* owned; what such runs took of the host's memory */
+	int n_host_peaks;
 	struct memory_model needs;	/* from these peaks */
 	struct failed_sizes failed;	/* owned */
 };
@@ -68,10 +72,15 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 /* Sets what a size may take of a device's memory, or of the machine's if the devices share that. */
 void knowledge_limit_memory(struct knowledge *k, int64_t device_bytes, int64_t host_bytes);
 void knowledge_release(struct knowledge *k);
-/* Computes the residuals anew, to other parameters than those of the fit. */
-void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params);
+/* Computes the residuals anew, to other parameters than those of the fit, and with what was
+ * measured under n_others other plans. */
+void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params,
+			     const struct residuals_source *others, int n_others);
+/* The parameters by which the workload is modelled: the fit, or with times of another plan. */
+const struct throughput_params *knowledge_params(const struct knowledge *k);
 
-/* Reads the observations for a fit: one entry for each configuration. The caller frees *entries. */
+/* Reads the observations for a fit: one entry for each configuration. Step times that were measured
+ * with other numbers of cores become those with core_speed.base. The caller frees *entries. */
 int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
 			   struct pool_entry **entries, int *n, struct err *err);
 

@@ -45,4 +45,10 @@ double memory_model_bytes(const struct memory_model *m, int workers, double loca
 /* The largest local batch size that is predicted to fit; 0: none. INT64_MAX: nothing limits it. */
 int64_t memory_model_most(const struct memory_model *m, int workers);
 
+/* The host's memory for so many replicas, by the peaks of whole runs: the most that was measured
+ * with that number. Else H + h * replicas, neither negative, of least squares of relative errors
+ * over the most for each number. Peaks of one number tell that more replicas take proportionally
+ * more, and fewer not less. 0: there are no peaks. */
+double memory_host_need(const struct memory_peak *peaks, int n, int workers);
+
 #endif

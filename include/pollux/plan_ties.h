@@ -13,8 +13,8 @@ struct plan_tie_item {
 	struct knowledge *k;
 };
 
-/* Sets k->tie of each item but the one with most observations. Where times are borrowed, the
- * residuals are computed again. Knowledge that has no model is left alone. */
+/* Sets k->tie of each item but the one with most observations. Then all residuals are computed
+ * again, with those of the other plans. Knowledge that has no model is left alone. */
 void plan_ties_make(const struct plan_tie_item *items, int n);
 
 #endif

@@ -37,6 +37,7 @@
 
 /* Kinds of device: a job's devices are of one kind. */
 #define SCHED_KINDS 8
+#define SCHED_LEAN_WAYS 3	/* ways to run with less host memory than the best one */
 
 struct sched_job {
 	int64_t id;			/* ties are broken by the smaller id: the earlier job */
@@ -91,6 +92,15 @@ struct sched_job {
 	double goodput_now;
 	/* Host memory that the job has while it runs; NaN or 0: not known. For goodput. */
 	double memory_bytes;
+	/* The same by kind (0: there is one) and number of devices, beside the goodput. NULL:
+	 * memory_bytes, whatever the number. On the devices that it holds it always has
+	 * memory_bytes. */
+	const double *memory_of[SCHED_KINDS];
+	/* Other ways to run on r devices, with less goodput and less memory, the leanest last. NaN,
+	 * NULL: there is none. Only jobs that are launched may have them. */
+	struct sched_lean {
+		const double *goodput[SCHED_KINDS], *memory_bytes[SCHED_KINDS];
+	} lean[SCHED_LEAN_WAYS];
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
 	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
@@ -146,6 +156,9 @@ struct sched_choice {
 	/* The job keeps its devices, and a relaunch at the best configuration for them gains more
 	 * over the horizon than the restart costs. */
 	bool reconfigure;
+	/* Host memory is short: it runs by sched_job.lean[way - 1]; 0: by the way of most
+	 * goodput. */
+	int way;
 	/* A waiting job starts at the latest at the first pass after this time, if no other job
 	 * arrives, nothing else is learnt, and the job that the reason names ends, or ends its
 	 * slice, as expected.

@@ -12,6 +12,7 @@
  *
  *	k = exp(-|ln(R / R')| - |ln(m / m')|)	times RESIDUALS_ACROSS between one node and several,
  *						times RESIDUALS_TIERS between two tiers
+ *						times RESIDUALS_PLANS between two plans
  *
  * and whose noise has the variance RESIDUALS_NOISE / weight, both in units of the variance of y. A
  * residual measured once thus counts for 97 % at its own size, and for half of that at twice the
@@ -26,6 +27,7 @@
 
 #define RESIDUALS_ACROSS 0.3
 #define RESIDUALS_TIERS 0.3
+#define RESIDUALS_PLANS 0.5
 #define RESIDUALS_NOISE 0.03
 /* The most configurations used. If there are more, only the first are used, so the caller puts the
  * newest first. */
@@ -45,6 +47,18 @@ struct residuals {
 struct residuals residuals_of(const struct fit_observation *seen, int n,
 			      const struct throughput_params *params,
 			      const struct throughput_place *places, int n_places);
+/* What was measured of a workload under one plan, and the parameters that were fitted to it. */
+struct residuals_source {
+	const struct fit_observation *seen;
+	int n;
+	const struct throughput_params *params;
+};
+/* The same for a plan, by what was measured under the workload's other plans as well: one process
+ * over the errors of all models. Each plan has its own best tier. */
+struct residuals residuals_of_plan(const struct residuals_source *own,
+				   const struct residuals_source *others, int n_others,
+				   const struct throughput_place *places, int n_places);
+struct residuals residuals_copy(const struct residuals *r);
 void residuals_release(struct residuals *r);
 
 /* The factor on the step time; 1 for a place that was not tabulated. r may be NULL. */

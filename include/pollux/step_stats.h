@@ -58,6 +58,7 @@ struct observation {
 	/* Steps of more than STEP_OUTLIER_RATIO medians, estimated if a window has more steps than
 	 * it keeps; and all steps of windows that stalled. */
 	int64_t n_outliers;
+	int cores;			/* of its run: job.h, measured_cores */
 	int64_t n_invalid;		/* times that step_stats_add() ignored */
 };
 

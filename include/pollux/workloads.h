@@ -36,6 +36,12 @@ int workloads_refresh(struct store *s, const char *kind, const struct strings *n
 		      struct workload_list *list, struct err *err);
 /* Once the list is complete: the plans of each workload learn from each other (plan_ties.h). */
 void workloads_tie_plans(struct workload_list *list);
+/* The step times of other plans of w's workload that were measured on w's kind and on this one, in
+ * times, which has room for EXECUTION_PLANS_MAX. Returns their number; 0: w is under no plan. */
+int workloads_other_plans(const struct workload_list *list, const struct workload *w,
+			  const char *kind, struct kind_times *times);
+/* True if the workload was measured on the kind under some plan; name: under any. */
+bool workloads_any_plan(const struct workload_list *list, const char *name, const char *kind);
 void workload_list_release(struct workload_list *list);
 
 /* The workload on this kind of device; NULL: nothing is known. */

@@ -136,7 +136,7 @@ static struct goodput_model goodput_model_of(const struct knowledge *k, const st
 	const struct declaration *declared = &job->declared;
 
 	return (struct goodput_model){
-		.params = k->tie.pass || k->tie.sync ? k->tie.params : k->model.fit.params,
+		.params = *knowledge_params(k),
 		.residuals = k->residuals.n_places ? &k->residuals : NULL,
 		.noise_scale = (double)NAN,
 		.initial_batch_size = declared->batch_size,
@@ -203,14 +203,25 @@ int job_model_workers(const struct job_model *m, int devices)
 	return workers > 1 ? workers : 1;
 }
 
+/* True if a size that fitted on another kind of device takes more than this one has. */
+static bool exceeds(const struct job_model *m, const struct memory_peak *peak)
+{
+	return m->peaks_elsewhere && m->needs.limit_bytes > 0 && peak->bytes > m->needs.limit_bytes;
+}
+
 /* The largest local batch that fitted or is predicted to fit; INT64_MAX: nothing is predicted. */
 static int64_t predicted_most(const struct job_model *m, int workers)
 {
 	int64_t most = memory_model_most(&m->needs, workers);
 
 	for (int i = 0; i < m->n_peaks; i++)
-		if (m->peaks[i].workers == workers && m->peaks[i].local_batch_size > most)
+		if (m->peaks[i].workers == workers && !exceeds(m, &m->peaks[i]) &&
+		    m->peaks[i].local_batch_size > most)
 			most = m->peaks[i].local_batch_size;
+	for (int i = 0; i < m->n_peaks; i++)
+		if (m->peaks[i].workers == workers && exceeds(m, &m->peaks[i]) &&
+		    m->peaks[i].local_batch_size <= most)
+			most = m->peaks[i].local_batch_size - 1;
 	return most;
 }
 
@@ -252,6 +263,20 @@ bool job_model_fits(const struct job_model *m, const struct configuration *c)
 
 #define GIB (1024.0 * 1024 * 1024)
 
+/* What this local batch takes, at least. */
+static double bytes_of(const struct job_model *m, int workers, int64_t local_batch_size)
+{
+	double least = 0;
+
+	if (m->needs.known)
+		return memory_model_bytes(&m->needs, workers, (double)local_batch_size);
+	for (int i = 0; i < m->n_peaks; i++)
+		if (m->peaks[i].workers == workers &&
+		    m->peaks[i].local_batch_size <= local_batch_size && m->peaks[i].bytes > least)
+			least = m->peaks[i].bytes;
+	return least;
+}
+
 bool job_model_lacks_memory(const struct job_model *m, int devices, struct text *t)
 {
 	int workers = job_model_workers(m, devices);
@@ -266,7 +291,7 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 		return false;
 	if (t)
 		text_addf(t, "needs %.3g of %.3g GiB",
-			  memory_model_bytes(&m->needs, workers, (double)local) / GIB,
+			  bytes_of(m, workers, local) / GIB,
 			  m->needs.limit_bytes / part / GIB);
 	return true;
 }

@@ -53,19 +53,52 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 
 /* --- step times --- */
 
-int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
-			   struct pool_entry **entries, int *n, struct err *err)
+/* Finds what cores bring, and makes all step times those of its base. */
+static struct core_speed to_same_cores(struct observation_list *rows)
+{
+	struct core_time *times = xcalloc((size_t)rows->count + 1, sizeof(*times));
+	struct core_speed speed;
+
+	for (int i = 0; i < rows->count; i++)
+		times[i] = (struct core_time){
+			rows->items[i].configuration, rows->items[i].observation.cores,
+			rows->items[i].observation.step_time_s,
+			(double)rows->items[i].observation.n_steps,
+		};
+	speed = core_speed_fit(times, rows->count);
+	for (int i = 0; i < rows->count; i++) {
+		struct observation *o = &rows->items[i].observation;
+		double factor = core_speed_factor(&speed, o->cores);
+
+		o->step_time_s /= factor;
+		o->step_time_sd_s /= factor;
+		o->step_time_min_s /= factor;
+	}
+	free(times);
+	return speed;
+}
+
+/* Step times for a fit: one entry for each configuration. */
+struct measured_times {
+	struct pool_entry *entries;	/* the reader's to free */
+	int n;
+	struct core_speed cores;
+};
+
+static int read_measured(struct store *s, const char *workload, const char *device_kind,
+			 struct measured_times *out, struct err *err)
 {
 	struct observation_list rows;
 	struct pool_entry *seen;
 	int n_seen = 0;
 
-	*n = 0;
-	*entries = NULL;
+	*out = (struct measured_times){ .n = 0 };
 	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
 		return -1;
+	if (strstr(workload, PLAN_SEPARATOR))
+		out->cores = to_same_cores(&rows);
 	seen = xcalloc((size_t)rows.count, sizeof(*seen));
-	*entries = xcalloc((size_t)rows.count, sizeof(**entries));
+	out->entries = xcalloc((size_t)rows.count, sizeof(*out->entries));
 	/* Step times of a job without a batch size tell nothing about samples. */
 	for (int i = 0; i < rows.count; i++)
 		if (rows.items[i].configuration.local_batch_size > 0)
@@ -73,10 +106,21 @@ int knowledge_observations(struct store *s, const char *workload, const char *de
 				.configuration = rows.items[i].configuration,
 				.observation = rows.items[i].observation,
 			};
-	*n = pool_observations(seen, n_seen, *entries);
+	out->n = pool_observations(seen, n_seen, out->entries);
 	free(seen);
 	observation_list_release(&rows);
 	return 0;
+}
+
+int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
+			   struct pool_entry **entries, int *n, struct err *err)
+{
+	struct measured_times m;
+	int rc = read_measured(s, workload, device_kind, &m, err);
+
+	*entries = m.entries;
+	*n = m.n;
+	return rc;
 }
 
 static int bounded(int replicas)
@@ -122,8 +166,10 @@ static int place_all(const struct knowledge *k, int most, struct throughput_plac
 
 /* Sets residuals for all numbers of replicas that a job may be given, but at most for a bounded
  * number, whatever the store holds. */
-void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params)
+void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params,
+			     const struct residuals_source *others, int n_others)
 {
+	struct residuals_source own = { k->seen, k->n_seen, params };
 	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places;
 	enum configuration_tier base = tier_base(k->seen, k->n_seen);
 	struct throughput_place *places =
@@ -137,8 +183,13 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 			places[n_places++].tier = (enum configuration_tier)t;
 		}
 	residuals_release(&k->residuals);
-	k->residuals = residuals_of(k->seen, k->n_seen, params, places, n_places);
+	k->residuals = residuals_of_plan(&own, others, n_others, places, n_places);
 	free(places);
+}
+
+const struct throughput_params *knowledge_params(const struct knowledge *k)
+{
+	return k->tie.pass || k->tie.sync ? &k->tie.params : &k->model.fit.params;
 }
 
 /* Takes over the observations. */
@@ -149,7 +200,7 @@ static void set_measured(struct knowledge *k, struct fit_observation *seen, int 
 	k->n_seen = n;
 	size_times_release(&k->sizes);
 	k->sizes = size_times_of(seen, n);
-	knowledge_set_residuals(k, &k->model.fit.params);
+	knowledge_set_residuals(k, &k->model.fit.params, NULL, 0);
 }
 
 static void fit_entries(const struct pool_entry *entries, int n, const struct prior *prior,
@@ -179,14 +230,14 @@ static int read_residuals(struct store *s, const char *workload, const char *dev
 			  struct knowledge *k, struct err *err)
 {
 	struct fit_observation *fit;
-	struct pool_entry *entries;
-	int n;
+	struct measured_times m;
 
-	if (knowledge_observations(s, workload, device_kind, &entries, &n, err))
+	if (read_measured(s, workload, device_kind, &m, err))
 		return -1;
-	fit = xcalloc((size_t)n, sizeof(*fit));
-	set_measured(k, fit, pool_fit_observations(entries, n, fit));
-	free(entries);
+	k->cores = m.cores;
+	fit = xcalloc((size_t)m.n, sizeof(*fit));
+	set_measured(k, fit, pool_fit_observations(m.entries, m.n, fit));
+	free(m.entries);
 	return 0;
 }
 
@@ -212,16 +263,16 @@ static int read_prior(struct store *s, const char *workload, const char *device_
 int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
-	struct pool_entry *entries;
 	struct prior prior;
-	int n;
+	struct measured_times m;
 
 	if (read_prior(s, workload, device_kind, &prior, err) ||
-	    knowledge_observations(s, workload, device_kind, &entries, &n, err))
+	    read_measured(s, workload, device_kind, &m, err))
 		return -1;
+	k->cores = m.cores;
 	k->model = (struct model_row){ .fit_time_s = clock_wall_s() };
-	fit_entries(entries, n, &prior, k);
-	free(entries);
+	fit_entries(m.entries, m.n, &prior, k);
+	free(m.entries);
 	memcpy(k->model.observations_key, observations_key, strnlen(observations_key,
 	       sizeof(k->model.observations_key) - 1));
 	k->modelled = k->model.fit.n_observations > 0;
@@ -262,7 +313,16 @@ static void add_peak(struct knowledge *k, const struct plan_size *size)
 {
 	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
 
-	if (size->out_of_memory || bytes <= 0 || size->local_batch_size <= 0)
+	if (size->out_of_memory || size->local_batch_size <= 0)
+		return;
+	if (size->host_bytes > 0) {
+		k->host_peaks = xgrow(k->host_peaks, k->n_host_peaks, sizeof(*k->host_peaks));
+		k->host_peaks[k->n_host_peaks++] = (struct memory_peak){
+			size->replicas / k->width, size->local_batch_size,
+			(double)size->host_bytes,
+		};
+	}
+	if (bytes <= 0)
 		return;
 	k->peaks = xgrow(k->peaks, k->n_peaks, sizeof(*k->peaks));
 	k->peaks[k->n_peaks++] = (struct memory_peak){
@@ -336,6 +396,7 @@ void knowledge_release(struct knowledge *k)
 	size_times_release(&k->sizes);
 	free(k->seen);
 	free(k->peaks);
+	free(k->host_peaks);
 	memory_bounds_release(&k->memory);
 	failed_sizes_release(&k->failed);
 	*k = (struct knowledge){ 0 };

@@ -202,6 +202,39 @@ void workloads_tie_plans(struct workload_list *list)
 	free(items);
 }
 
+int workloads_other_plans(const struct workload_list *list, const struct workload *w,
+			  const char *kind, struct kind_times *times)
+{
+	int n = 0;
+
+	for (int i = 0; base_length(w->name) > 0 && i < list->count && n < EXECUTION_PLANS_MAX;
+	     i++) {
+		const struct workload *other = &list->items[i];
+		const struct workload *there;
+
+		if (other == w || !are_siblings(w, other))
+			continue;
+		there = workloads_find(list, other->name, kind);
+		if (there && there->measured)
+			times[n++] = (struct kind_times){ &there->k.sizes, &other->k.sizes };
+	}
+	return n;
+}
+
+bool workloads_any_plan(const struct workload_list *list, const char *name, const char *kind)
+{
+	size_t length = base_length(name);
+
+	for (int i = 0; length > 0 && i < list->count; i++) {
+		const struct workload *w = &list->items[i];
+
+		if (w->measured && length == base_length(w->name) && !strcmp(w->kind, kind) &&
+		    strncmp(w->name, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 void workload_list_release(struct workload_list *list)
 {
 	for (int i = 0; i < list->count; i++) {

@@ -76,17 +76,37 @@ static double sample_time(const struct size_times *t)
 	return largest->step_time_s / (double)largest->local_batch_size;
 }
 
-struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
-				  double prior)
+/* Counts the mean of another plan's differences, if there is a common size. */
+static void count_other_plan(struct log_mean *mean, const struct kind_times *other)
+{
+	struct log_mean own = { 0 };
+
+	if (count_common(&own, other->to, other->from) > 0)
+		count_log(mean, own.sum / own.weight, KIND_RATIO_PLAN_SPREAD);
+}
+
+struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
+					  const struct kind_times *others, int n_others,
+					  double prior)
 {
 	bool has_prior = prior > 0 && isfinite(prior);
 	struct log_mean mean = { 0 };
 
 	count_log(&mean, has_prior ? log(prior) : 0,
 		  has_prior ? KIND_RATIO_PRIOR_SPREAD : KIND_RATIO_UNKNOWN_SPREAD);
-	if (count_common(&mean, to, from) == 0 && to->count > 0 && from->count > 0)
-		count_log(&mean, log(sample_time(to) / sample_time(from)), KIND_RATIO_FAR_SPREAD);
+	if (count_common(&mean, own->to, own->from) == 0 && own->to->count > 0 &&
+	    own->from->count > 0)
+		count_log(&mean, log(sample_time(own->to) / sample_time(own->from)),
+			  KIND_RATIO_FAR_SPREAD);
+	for (int i = 0; i < n_others; i++)
+		count_other_plan(&mean, &others[i]);
 	return (struct fit_expectation){ exp(mean.sum / mean.weight), 1 / sqrt(mean.weight) };
+}
+
+struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
+				  double prior)
+{
+	return kind_ratio_of_plan(&(struct kind_times){ to, from }, NULL, 0, prior);
 }
 
 /* --- synchronisation --- */

@@ -141,3 +141,59 @@ int64_t memory_model_most(const struct memory_model *m, int workers)
 	most = floor((m->limit_bytes - none) / (x[2] * m->sample_bytes));
 	return most < 1 ? 0 : most < 1e18 ? (int64_t)most : INT64_MAX;
 }
+
+/* --- the host's memory --- */
+
+/* True if the peak is the most of its number of replicas, the first of several. */
+static bool is_most(const struct memory_peak *peaks, int n, int i)
+{
+	for (int k = 0; k < n; k++)
+		if (peaks[k].workers == peaks[i].workers &&
+		    (peaks[k].bytes > peaks[i].bytes ||
+		     (k < i && peaks[k].bytes >= peaks[i].bytes)))
+			return false;
+	return true;
+}
+
+/* Sums over the most for each number, divided by their squares. */
+struct host_sums {
+	int n;
+	double one, workers, square;	/* of 1, R, R^2 over y^2 */
+	double y, workers_y;		/* of y, R y over y^2 */
+};
+
+static double host_line(const struct host_sums *s, double workers)
+{
+	double determinant = s->one * s->square - s->workers * s->workers;
+	double fixed = (s->square * s->y - s->workers * s->workers_y) / determinant;
+	double each = (s->one * s->workers_y - s->workers * s->y) / determinant;
+
+	if (!(fixed > 0))
+		return workers * s->workers_y / s->square;
+	if (!(each > 0))
+		return s->y / s->one;
+	return fixed + each * workers;
+}
+
+double memory_host_need(const struct memory_peak *peaks, int n, int workers)
+{
+	struct host_sums sums = { 0 };
+	double most = 0;
+
+	for (int i = 0; i < n; i++) {
+		double r = peaks[i].workers, weight = 1 / (peaks[i].bytes * peaks[i].bytes);
+
+		if (!(peaks[i].bytes > 0) || r < 1 || !is_most(peaks, n, i))
+			continue;
+		if (peaks[i].workers == workers)
+			return peaks[i].bytes;
+		sums.n++;
+		sums.one += weight;
+		sums.workers += weight * r;
+		sums.square += weight * r * r;
+		sums.y += weight * peaks[i].bytes;
+		sums.workers_y += weight * peaks[i].bytes * r;
+		most = peaks[i].bytes * fmax(1, workers / r);
+	}
+	return sums.n > 1 ? host_line(&sums, workers) : most;
+}

@@ -17,6 +17,7 @@ struct point {
 	double ln_replicas, ln_m;
 	bool across;		/* several nodes */
 	enum configuration_tier tier;	/* worse than the base of the model; else TIER_UNKNOWN */
+	int plan;		/* 0: the one that is tabulated */
 	double residual, weight;	/* mean, and sum of weights */
 	/* alpha of the algorithm: the contribution where the covariance is 1 */
 	double dual;
@@ -54,7 +55,7 @@ static bool make_point(const struct fit_observation *seen, const struct throughp
 
 static bool is_at(const struct point *a, const struct point *b)
 {
-	return a->across == b->across && a->tier == b->tier &&
+	return a->across == b->across && a->tier == b->tier && a->plan == b->plan &&
 	       !(a->ln_replicas < b->ln_replicas || a->ln_replicas > b->ln_replicas) &&
 	       !(a->ln_m < b->ln_m || a->ln_m > b->ln_m);
 }
@@ -76,16 +77,19 @@ static int add_point(struct point *points, int n, const struct point *p)
 	return n;
 }
 
-static int make_points(const struct fit_observation *seen, int n,
-		       const struct throughput_params *params, enum configuration_tier base,
-		       struct point *points)
+/* Appends the points of a plan to n_points others. */
+static int make_points(const struct residuals_source *of, int plan, struct point *points,
+		       int n_points)
 {
+	enum configuration_tier base = tier_base(of->seen, of->n);
 	struct point p;
-	int n_points = 0;
 
-	for (int i = 0; i < n; i++)
-		if (make_point(&seen[i], params, base, &p))
-			n_points = add_point(points, n_points, &p);
+	for (int i = 0; i < of->n; i++) {
+		if (!make_point(&of->seen[i], of->params, base, &p))
+			continue;
+		p.plan = plan;
+		n_points = add_point(points, n_points, &p);
+	}
 	return n_points;
 }
 
@@ -107,7 +111,8 @@ static double by_size(const struct point *p, double ln_m)
 
 static double covariance(const struct point *a, const struct point *b)
 {
-	return by_place(a, b->ln_replicas, b->across, b->tier) * by_size(a, b->ln_m);
+	return by_place(a, b->ln_replicas, b->across, b->tier) * by_size(a, b->ln_m) *
+	       (a->plan == b->plan ? 1 : RESIDUALS_PLANS);
 }
 
 /* The lower triangle, in rows, of L L' = K + noise variance, which is positive definite because the
@@ -173,7 +178,8 @@ static void tabulate(struct residuals *r, const struct point *points, int n)
 			size[i] = points[p].dual * by_size(&points[p], ln_size((int)i));
 		for (int k = 0; k < r->n_places; k++) {
 			double place = by_place(&points[p], log(r->places[k].replicas),
-						r->places[k].nodes > 1, r->places[k].tier);
+						r->places[k].nodes > 1, r->places[k].tier) *
+				       (points[p].plan == 0 ? 1 : RESIDUALS_PLANS);
 
 			for (size_t i = 0; i < n_sizes; i++)
 				r->logs[(size_t)k * n_sizes + i] += place * size[i];
@@ -182,22 +188,33 @@ static void tabulate(struct residuals *r, const struct point *points, int n)
 	free(size);
 }
 
-struct residuals residuals_of(const struct fit_observation *seen, int n,
-			      const struct throughput_params *params,
-			      const struct throughput_place *places, int n_places)
+static int count_seen(const struct residuals_source *own, const struct residuals_source *others,
+		      int n_others)
 {
-	struct point *points = xcalloc((size_t)(n < RESIDUALS_MAX ? n : RESIDUALS_MAX),
-				       sizeof(*points));
-	enum configuration_tier base = tier_base(seen, n);
-	int n_points = make_points(seen, n, params, base, points);
-	double *l = xcalloc((size_t)n_points * (size_t)n_points, sizeof(*l));
+	int n = own->n;
+
+	for (int i = 0; i < n_others; i++)
+		n += others[i].n;
+	return n < RESIDUALS_MAX ? n : RESIDUALS_MAX;
+}
+
+struct residuals residuals_of_plan(const struct residuals_source *own,
+				   const struct residuals_source *others, int n_others,
+				   const struct throughput_place *places, int n_places)
+{
+	struct point *points = xcalloc((size_t)count_seen(own, others, n_others), sizeof(*points));
+	int n_points = make_points(own, 0, points, 0);
 	struct residuals r = {
 		.places = xcalloc((size_t)n_places, sizeof(*r.places)),
 		.n_places = n_places,
-		.base = base,
+		.base = tier_base(own->seen, own->n),
 		.n_sizes = sizes_for(points, n_points),
 	};
+	double *l;
 
+	for (int i = 0; i < n_others; i++)
+		n_points = make_points(&others[i], i + 1, points, n_points);
+	l = xcalloc((size_t)n_points * (size_t)n_points, sizeof(*l));
 	for (int k = 0; k < n_places; k++)
 		r.places[k] = places[k];
 	r.logs = xcalloc((size_t)n_places * (size_t)r.n_sizes, sizeof(*r.logs));
@@ -207,6 +224,29 @@ struct residuals residuals_of(const struct fit_observation *seen, int n,
 	free(l);
 	free(points);
 	return r;
+}
+
+struct residuals residuals_of(const struct fit_observation *seen, int n,
+			      const struct throughput_params *params,
+			      const struct throughput_place *places, int n_places)
+{
+	struct residuals_source own = { seen, n, params };
+
+	return residuals_of_plan(&own, NULL, 0, places, n_places);
+}
+
+struct residuals residuals_copy(const struct residuals *r)
+{
+	size_t n_places = (size_t)r->n_places, n_logs = n_places * (size_t)r->n_sizes;
+	struct residuals copy = *r;
+
+	copy.places = xcalloc(n_places, sizeof(*copy.places));
+	copy.logs = xcalloc(n_logs, sizeof(*copy.logs));
+	for (size_t i = 0; i < n_places; i++)
+		copy.places[i] = r->places[i];
+	for (size_t i = 0; i < n_logs; i++)
+		copy.logs[i] = r->logs[i];
+	return copy;
 }
 
 void residuals_release(struct residuals *r)

@@ -33,6 +33,13 @@ static struct core_set read_set(const char *list)
 	return set;
 }
 
+static void add_set(struct core_set *set, const struct core_set *other)
+{
+	for (int p = 0; p < CORES_MAX; p++)
+		if (core_set_has(other, p))
+			core_set_add(set, p);
+}
+
 static int count_set(const struct core_set *set)
 {
 	int n = 0;
@@ -91,8 +98,25 @@ static int processors_of_core(const struct device *device)
 	return backend && backend->owns_binding && n > 1 ? n : 1;
 }
 
-static void add(struct decision *d, int candidate, const struct run *run, const struct job *job,
-		const struct configuration *c, const struct device *first)
+/* What cores bring the job in this plan on the kind of device. */
+static void set_gain(const struct snapshot *s, const struct job *job, const struct configuration *c,
+		     const struct device *first, struct cores_run *share)
+{
+	char *name = execution_plan_workload_of(job->declared.workload, job->declared.plans,
+						c->plan);
+	const struct workload *w = workloads_find(&s->workloads, name, first->kind);
+
+	if (w && w->k.cores.known) {
+		share->part = w->k.cores.part;
+		share->base = w->k.cores.base * c->replicas;
+	}
+	free(name);
+}
+
+/* Returns what the run wants. */
+static struct cores_run *add(struct decision *d, int candidate, const struct run *run,
+			     const struct job *job, const struct configuration *c,
+			     const struct device *first)
 {
 	int cores = cores_of_plan(job, c->plan);
 	struct binding *b;
@@ -103,6 +127,7 @@ static void add(struct decision *d, int candidate, const struct run *run, const 
 	b->share.wanted = cores * c->replicas * processors_of_core(first);
 	if (run && run->cores[0])
 		b->share.now = read_set(run->cores);
+	return &b->share;
 }
 
 static const struct job *job_of(const struct snapshot *s, const struct run *run)
@@ -131,19 +156,24 @@ static void list_runs(const struct snapshot *s, struct decision *d)
 		const struct job *job = job_of(s, run);
 
 		if (job && stays(d, run))
-			add(d, -1, run, job, &run->configuration, &run->devices[0]);
+			set_gain(s, job, &run->configuration, &run->devices[0],
+				 add(d, -1, run, job, &run->configuration, &run->devices[0]));
 	}
 	for (int round = 0; round < 2; round++)
 		for (int j = 0; j < d->n; j++) {
 			const struct candidate *c = &d->candidates[j];
+			const struct configuration *sizes = &d->sizes[j].configuration;
+			const struct device *first;
 			int i = 0;
 
 			if (d->choices[j].replicas == 0 || (c->run == NULL) != (round == 1))
 				continue;
 			while (i < s->devices.count - 1 && !decision_gives(d, j, i))
 				i++;
-			add(d, j, comes_back(d, j) ? c->suspended : c->run, c->job,
-			    &d->sizes[j].configuration, &s->devices.items[i]);
+			first = &s->devices.items[i];
+			set_gain(s, c->job, sizes, first,
+				 add(d, j, comes_back(d, j) ? c->suspended : c->run, c->job, sizes,
+				     first));
 		}
 }
 
@@ -165,15 +195,20 @@ static void share(const struct snapshot *s, struct decision *d)
 	struct cores_device *devices = xcalloc((size_t)s->devices.count, sizeof(*devices));
 	struct cores_run *runs = xcalloc((size_t)d->n_bindings, sizeof(*runs));
 
+	for (int b = 0; b < d->n_bindings; b++)
+		runs[b] = d->bindings[b].share;
 	for (int i = 0; i < s->devices.count; i++) {
 		devices[i].near = read_set(s->devices.items[i].binding);
 		devices[i].run = s->devices.items[i].usable ? CORES_IDLE : CORES_KEPT;
-		for (int b = 0; b < d->n_bindings; b++)
-			if (has_device(d, &d->bindings[b], s, i))
+		for (int b = 0; b < d->n_bindings; b++) {
+			if (!has_device(d, &d->bindings[b], s, i))
+				continue;
+			if (devices[i].run >= 0)
+				add_set(&runs[b].near, &devices[i].near);
+			else
 				devices[i].run = b;
+		}
 	}
-	for (int b = 0; b < d->n_bindings; b++)
-		runs[b] = d->bindings[b].share;
 	cores_share(devices, s->devices.count, runs, d->n_bindings);
 	for (int b = 0; b < d->n_bindings; b++)
 		if (runs[b].bound)

@@ -272,6 +272,7 @@ struct decision *pass_decide(const struct snapshot *s)
 	promise_guarantees(s, d);
 	keep_to_nodes(s, d);
 	tiers_weigh(s, d);
+	weigh_plan_memory(s, d);
 	input = (struct sched_input){
 		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .n_devices = d->n_usable,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,

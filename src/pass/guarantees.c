@@ -39,24 +39,30 @@ static double promised_by(const double *goodput, int replicas, int n)
 	return 0;
 }
 
-/* The promise on a kind. A plan that ran out of memory promises nothing. */
-static double promise_of(const struct decision *d, struct candidate *c, const double *goodput)
+/* The promise on a kind (-1: there is one). A plan that ran out of memory there promises
+ * nothing. */
+static double promise_of(const struct decision *d, struct candidate *c, int kind,
+			 const double *goodput)
 {
 	const struct job_guarantee *g = c->guarantee;
 	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
 	const struct plan_view *v = plan >= 0 ? &c->plans->views[plan] : NULL;
+	const struct goodput_table *of_plan, *best;
 	double promised;
 
 	if (!v)
 		return goodput ? promised_by(goodput, g->declared.replicas, most_devices(d))
 			       : (double)NAN;
-	if (v->ran_out || !v->allowed)
+	if (v->ran_out || (kind >= 0 && v->ran_out_on >> kind & 1) || !v->allowed)
 		return 0;
-	if (!v->table || !c->table)
+	kind = c->on_kind ? kind : -1;
+	of_plan = kind < 0 ? v->table : v->on_kind[kind].table;
+	best = kind < 0 ? c->table : c->on_kind[kind].table;
+	if (!of_plan || !best)
 		return (double)NAN;
-	promised = promised_by(v->table->goodput, g->declared.replicas, most_devices(d));
+	promised = promised_by(of_plan->goodput, g->declared.replicas, most_devices(d));
 	if (promised > 0)
-		prefer_plan(d, c, plan, promised);
+		prefer_plan(d, c, kind, plan, promised);
 	return promised;
 }
 
@@ -98,7 +104,7 @@ static void promise_on(const struct decision *d, int j, int k, const double **go
 {
 	struct candidate *c = &d->candidates[j];
 	struct job_guarantee *g = c->guarantee;
-	double promised = promise_of(d, c, *goodput);
+	double promised = promise_of(d, c, d->n_kinds > 0 ? k : -1, *goodput);
 	size_t n = (size_t)most_devices(d) + 1;
 	int least;
 
@@ -122,9 +128,9 @@ static void promise(const struct decision *d, int j)
 	c->guarantee->floor = (double)NAN;
 	for (int k = 0; k < d->n_kinds; k++)
 		if (job->kind_goodput[k])
-			unknown &= isnan(promise_of(d, c, job->kind_goodput[k]));
+			unknown &= isnan(promise_of(d, c, k, job->kind_goodput[k]));
 	if (d->n_kinds == 0)
-		unknown = isnan(promise_of(d, c, job->goodput));
+		unknown = isnan(promise_of(d, c, -1, job->goodput));
 	if (unknown) {
 		give_what_was_promised(c, job);
 		return;

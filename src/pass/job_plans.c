@@ -160,32 +160,38 @@ void job_plans_free(struct job_plans *p)
 	if (!p)
 		return;
 	for (int i = 0; i < p->declared.count; i++) {
-		goodput_table_free(p->views[i].table);
+		for (int k = 0; p->views[i].on_kind && k < p->n_kinds; k++)
+			goodput_table_free(p->views[i].on_kind[k].table);
+		if (!p->views[i].on_kind)
+			goodput_table_free(p->views[i].table);
+		free(p->views[i].on_kind);
 		free(p->views[i].workload);
 	}
 	free(p->views);
+	plan_ways_free(&p->ways);
 	execution_plans_release(&p->declared);
 	free(p);
 }
 
 /* --- what they are worth --- */
 
-static void set_table(const struct decision *d, struct plan_view *v,
-		      const struct execution_plan *plan)
+struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
+				 const struct execution_plan *plan, const char *kind)
 {
 	int n = d->n_usable + d->n_elsewhere;
+	struct goodput_table *t = table_on_nodes(d, m, kind, n);
 
-	v->table = table_on_nodes(d, &v->model, v->known ? v->known->kind : NULL, n);
 	for (int r = 1; r <= n; r++) {
-		struct configuration *c = &v->table->best[r].configuration;
+		struct configuration *c = &t->best[r].configuration;
 
-		if (!job_model_fits(&v->model, c))
-			v->table->goodput[r] = (double)NAN;
+		if (!job_model_fits(m, c))
+			t->goodput[r] = (double)NAN;
 		memcpy(c->plan, plan->name, sizeof(c->plan));
 	}
+	return t;
 }
 
-static void weigh_plan(const struct snapshot *s, const struct decision *d, struct candidate *c,
+static void make_model(const struct snapshot *s, const struct decision *d, struct candidate *c,
 		       int i)
 {
 	const struct run *run = c->run ? c->run : c->suspended;
@@ -198,42 +204,77 @@ static void weigh_plan(const struct snapshot *s, const struct decision *d, struc
 	knowledge_of_job(w ? &w->k : &nothing, c->job, &v->model);
 	raise_least(d, (int)(c - d->candidates), &v->model);
 	tiers_tell_model(d, w ? w->kind : NULL, &v->model);
+}
+
+static void weigh_plan(const struct decision *d, const struct candidate *c, int i)
+{
+	struct plan_view *v = &c->plans->views[i];
+
 	if (v->model.known && v->allowed)
-		set_table(d, v, plan_at(c->plans, i));
+		v->table = plan_table(d, &v->model, plan_at(c->plans, i),
+				      v->known ? v->known->kind : NULL);
 }
 
 /* True if the plan is not known to be too large, or was predicted to be so on the fewest devices:
  * its table tells where it fits. */
-static bool may_fit(const struct candidate *c, const struct plan_view *v)
+static bool may_fit(const struct candidate *c, const struct plan_view *v, int kind)
 {
-	return !v->ran_out ||
-	       job_model_lacks_memory(&v->model, c->job->declared.min_replicas, NULL);
+	bool ran_out = kind < 0 ? v->ran_out : v->ran_out_on >> kind & 1;
+
+	return !ran_out || job_model_lacks_memory(kind < 0 ? &v->model : &v->on_kind[kind].model,
+						  c->job->declared.min_replicas, NULL);
 }
 
-/* Puts the best plan for each number of devices into one table. Returns false if none is known to
- * fit on any number. */
-static bool compare(const struct decision *d, struct candidate *c, int *first)
+/* The index of the best plan on the fewest devices; -1: no plan is known to fit on any number that
+ * the job may have. */
+static int first_plan(const struct decision *d, const struct candidate *c,
+		      const struct goodput_table *t)
+{
+	const struct sched_job *job = &d->sched_jobs[c - d->candidates];
+	int n = d->n_usable + d->n_elsewhere;
+
+	for (int r = job->min_replicas; r <= n && r <= job->max_replicas; r++)
+		if (t->goodput[r] > 0)
+			return job_plan_index(c->plans, t->best[r].configuration.plan);
+	return -1;
+}
+
+struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind)
 {
 	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
-	int n = d->n_usable + d->n_elsewhere, n_tables = 0;
+	struct goodput_table *best;
+	int n_tables = 0;
 
-	for (int i = 0; i < c->plans->declared.count; i++)
-		if (c->plans->views[i].table && may_fit(c, &c->plans->views[i]))
-			tables[n_tables++] = c->plans->views[i].table;
-	*first = -1;
+	for (int i = 0; i < c->plans->declared.count; i++) {
+		const struct plan_view *v = &c->plans->views[i];
+		const struct goodput_table *t = kind < 0 ? v->table : v->on_kind[kind].table;
+
+		if (t && may_fit(c, v, kind))
+			tables[n_tables++] = t;
+	}
 	if (n_tables == 0)
-		return false;
-	c->table = goodput_table_best_of(tables, n_tables, n);
-	c->owns_table = true;
-	for (int r = c->job->declared.min_replicas; r <= n && *first < 0; r++)
-		if (c->table->goodput[r] > 0)
-			*first = job_plan_index(c->plans, c->table->best[r].configuration.plan);
-	if (*first >= 0)
-		return true;
-	goodput_table_free(c->table);
-	c->table = NULL;
-	c->owns_table = false;
-	return false;
+		return NULL;
+	best = goodput_table_best_of(tables, n_tables, d->n_usable + d->n_elsewhere);
+	if (first_plan(d, c, best) >= 0)
+		return best;
+	goodput_table_free(best);
+	return NULL;
+}
+
+static void compare(const struct snapshot *s, struct decision *d, int j)
+{
+	struct candidate *c = &d->candidates[j];
+
+	if (d->n_kinds > 0) {
+		int kind = weigh_plans_on_kinds(s, d, j);
+
+		c->table = kind >= 0 ? c->on_kind[kind].table : NULL;
+		return;
+	}
+	for (int i = 0; i < c->plans->declared.count; i++)
+		weigh_plan(d, c, i);
+	c->table = compare_plans(d, c, -1);
+	c->owns_table = c->table != NULL;
 }
 
 void weigh_plans(const struct snapshot *s, struct decision *d, int j)
@@ -243,10 +284,11 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 	int first, own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
 
 	for (int i = 0; i < p->declared.count; i++)
-		weigh_plan(s, d, c, i);
-	if (compare(d, c, &first)) {
+		make_model(s, d, c, i);
+	compare(s, d, j);
+	if (c->table) {
 		p->trial = -1;
-		first = own >= 0 && p->views[own].table ? own : first;
+		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, c->table);
 	} else {
 		first = p->trial;
 		plan_set_bounds(d, j, true);
@@ -260,14 +302,16 @@ int plan_index(const struct candidate *c, const char *name)
 	return *name ? job_plan_index(c->plans, name) : 0;
 }
 
-void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput)
+void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput)
 {
-	const struct goodput_table *t = c->plans->views[plan].table;
+	const struct plan_view *v = &c->plans->views[plan];
+	const struct goodput_table *t = kind < 0 ? v->table : v->on_kind[kind].table;
+	struct goodput_table *best = kind < 0 ? c->table : c->on_kind[kind].table;
 
 	for (int r = 1; r <= d->n_usable + d->n_elsewhere; r++)
-		if (t->goodput[r] >= goodput && !(c->table->goodput[r] >= goodput)) {
-			c->table->goodput[r] = t->goodput[r];
-			c->table->best[r] = t->best[r];
+		if (t->goodput[r] >= goodput && !(best->goodput[r] >= goodput)) {
+			best->goodput[r] = t->goodput[r];
+			best->best[r] = t->best[r];
 		}
 }
 
@@ -287,32 +331,38 @@ static bool is_in_table(const struct goodput_table *t, struct throughput_place p
 	       (place.tier == TIER_UNKNOWN || place.tier == row->tier);
 }
 
-double plan_goodput_at(const struct job_plans *p, int plan, struct throughput_place place)
+double plan_goodput_at(const struct job_plans *p, int plan, int kind, struct throughput_place place)
 {
 	const struct plan_view *v = &p->views[plan];
+	bool by_kind = kind >= 0 && v->on_kind;
+	const struct goodput_table *t = by_kind ? v->on_kind[kind].table : v->table;
+	const struct job_model *m = by_kind ? &v->on_kind[kind].model : &v->model;
 	int r = place.replicas;
 	struct goodput_choice there;
 
-	if (!v->table || !(v->table->goodput[r] > 0))
+	if (!t || !(t->goodput[r] > 0))
 		return (double)NAN;
-	if (is_in_table(v->table, place))
-		return v->table->goodput[r];
-	return job_model_best_at(&v->model, place, &there) &&
-	       job_model_fits(&v->model, &there.configuration) ? there.goodput : (double)NAN;
+	if (is_in_table(t, place))
+		return t->goodput[r];
+	return job_model_best_at(m, place, &there) && job_model_fits(m, &there.configuration)
+		? there.goodput : (double)NAN;
 }
 
-int best_plan_at(const struct candidate *c, struct throughput_place place)
+int best_plan_at(const struct candidate *c, int kind, struct throughput_place place)
 {
+	const struct goodput_table *t = kind >= 0 && c->on_kind ? c->on_kind[kind].table : c->table;
 	const struct job_plans *p = c->plans;
 	double most = 0;
 	int best = -1;
 
-	if (is_in_table(c->table, place))
-		return job_plan_index(p, c->table->best[place.replicas].configuration.plan);
+	if (!t)
+		return -1;
+	if (is_in_table(t, place))
+		return job_plan_index(p, t->best[place.replicas].configuration.plan);
 	for (int i = 0; i < p->declared.count; i++)
-		if (plan_goodput_at(p, i, place) > most) {
+		if (plan_goodput_at(p, i, kind, place) > most) {
 			best = i;
-			most = plan_goodput_at(p, i, place);
+			most = plan_goodput_at(p, i, kind, place);
 		}
 	return best;
 }
@@ -326,7 +376,7 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	place.tier = now->tier;
 	/* where devices went away, a run may hold more than the tables have rows for */
 	if (own < 0 || place.replicas > d->n_usable + d->n_elsewhere || c->plans->trial >= 0 ||
-	    !c->plans->views[own].table || best_plan_at(c, place) == own)
+	    !c->plans->views[own].table || best_plan_at(c, -1, place) == own)
 		return (double)NAN;
-	return plan_goodput_at(c->plans, own, place);
+	return plan_goodput_at(c->plans, own, -1, place);
 }

@@ -6,7 +6,7 @@
 #ifndef POLLUX_PASS_JOB_PLANS_H
 #define POLLUX_PASS_JOB_PLANS_H
 
-#include "decision.h"
+#include "kinds.h"
 #include "pollux/execution_plan.h"
 
 /* What a candidate makes of one plan. */
@@ -18,14 +18,28 @@ struct plan_view {
 	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
 	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
+	/* On the job's kind of device (plans_on_kinds.c), or on the only one. The table has NaN
+	 * where the plan does not fit; NULL: nothing is known, or the plan is not allowed. */
 	struct job_model model;
-	/* owned; NaN where it does not fit; NULL: nothing is known, or it is not allowed */
-	struct goodput_table *table;
+	struct goodput_table *table;	/* owned, unless on_kind has it */
+	struct kind_view *on_kind;	/* owned, by kind; NULL: all devices are of one kind */
+};
+
+/* What the plans take of the host's memory by kind (0: there is one) and number of devices, as
+ * policy.h tells it: memory_of, and the leaner ways with their plans. */
+struct plan_ways {
+	double *bytes[SCHED_KINDS];	/* owned, like the next */
+	struct {
+		double *goodput[SCHED_KINDS], *bytes[SCHED_KINDS];
+		int *plan[SCHED_KINDS];
+	} lean[SCHED_LEAN_WAYS];
 };
 
 struct job_plans {
 	struct execution_plans declared;
 	struct plan_view *views;	/* owned; by plan */
+	struct plan_ways ways;
+	int n_kinds;			/* of each view's on_kind */
 	int trial;			/* the plan to be tried; -1: measured ones are compared */
 };
 
@@ -48,24 +62,45 @@ void job_plans_free(struct job_plans *p);	/* NULL is harmless */
 /* Makes the table of the best plan for each number of devices, for policies that model goodput. The
  * candidate's model becomes that of its run's plan, or of the plan on the fewest devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
+/* The goodput of a plan by number of devices; NaN where it does not fit. NULL: as in plan_view. */
+struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
+				 const struct execution_plan *plan, const char *kind);
+/* The best plan for each number of devices, the caller's; kind -1: all devices are of one. NULL:
+ * none is known to fit on any number. */
+struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind);
+/* plans_on_kinds.c: compares the plans on each kind of device. Sets what the views have on the
+ * job's kind: that of its run, or else the kind where most plans were measured. Returns the kind;
+ * -1: no plan is known to fit on any. */
+int weigh_plans_on_kinds(const struct snapshot *s, struct decision *d, int j);
+/* What a plan is worth by number of devices on the kind that the candidate is to have; NULL: not
+ * known. */
+const struct goodput_table *plan_table_there(const struct decision *d, const struct candidate *c,
+					     int plan);
+const struct job_model *plan_model_there(const struct decision *d, const struct candidate *c,
+					 int plan);
 /* The index of a plan; "": of the first. -1: there is none of the name. */
 int plan_index(const struct candidate *c, const char *name);
-/* Puts this plan into the candidate's table wherever the plan has at least this much goodput and
- * the table has less. */
-void prefer_plan(const struct decision *d, struct candidate *c, int plan, double goodput);
+/* Puts this plan into the candidate's table of a kind (-1: there is one) wherever the plan has at
+ * least this much goodput and the table has less. */
+void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput);
 /* Makes the candidate run in this plan, which was not measured. */
 void try_plan(struct candidate *c, int plan);
-/* The best goodput of a plan that is compared at a place, where a single node stands for the fewest
- * nodes that have so many devices, and an unknown tier for the best one. NaN: not known, or it does
- * not fit. */
-double plan_goodput_at(const struct job_plans *p, int plan, struct throughput_place place);
-/* The plan of most goodput there, as the candidate's table has it; -1: none. */
-int best_plan_at(const struct candidate *c, struct throughput_place place);
+/* The best goodput of a plan that is compared at a place on devices of a kind (-1: the job's), where
+ * a single node stands for the fewest nodes that have so many devices, and an unknown tier for the
+ * best one. NaN: not known, or it does not fit. */
+double plan_goodput_at(const struct job_plans *p, int plan, int kind,
+		       struct throughput_place place);
+/* The plan of most goodput there, as the candidate's table of the kind has it; -1: none. */
+int best_plan_at(const struct candidate *c, int kind, struct throughput_place place);
 /* The best goodput of the run's plan on its devices; NaN: unknown, or no plan is better. */
 double plan_goodput_now(const struct decision *d, const struct candidate *c);
 /* The plan in which the candidate is to run on so many devices of the tier; -1: it has no plans. */
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas,
 		enum configuration_tier tier);
+/* plan_memory.c: tells the policy of the host's memory that each plan takes, once it is decided
+ * which numbers of devices the candidates may have. */
+void weigh_plan_memory(const struct snapshot *s, struct decision *d);
+void plan_ways_free(struct plan_ways *ways);
 /* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there
  * is none, of the first plan. */
 int plan_to_try(const struct job_plans *p, unsigned kinds);
@@ -74,6 +109,11 @@ int plan_to_try(const struct job_plans *p, unsigned kinds);
 void plan_set_bounds(struct decision *d, int j, bool elastic);
 /* The devices of one replica in the plan, 1 for plan -1 and where devices are no multiple. */
 int plan_width(const struct candidate *c, int plan, int devices);
+/* False if so many devices are no whole number of replicas of the plan to be tried. */
+bool plan_suits(const struct candidate *c, int devices);
+/* The least number of devices: that of the plan to be tried, if its replicas have several, else
+ * the declared one. */
+int plan_least(const struct candidate *c, const struct sched_job *job, int declared);
 /* Leaves out the numbers of devices that the width of the plan to be tried does not divide. */
 void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices);
 /* True if some plan that the candidate may have is not known to be too large on the kind. */

@@ -8,7 +8,7 @@
 #include "kinds.h"
 #include "pollux/mem.h"
 
-static int kind_named(const struct decision *d, const char *name)
+int kind_named(const struct decision *d, const char *name)
 {
 	for (int k = 0; k < d->n_kinds; k++)
 		if (!strcmp(d->kinds[k].name, name))

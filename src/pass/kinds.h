@@ -20,6 +20,20 @@ void find_kinds(const struct snapshot *s, struct decision *d);
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
 /* Sets, for each candidate, its kind and the kinds that it must not have. */
 void bar_kinds(const struct snapshot *s, struct decision *d);
+/* What a model on a kind of device can be made from. */
+struct kind_origin {
+	const char *name;		/* of the workload, under its plan if it has one */
+	const struct workload *from;	/* on the kind where it was measured */
+	const struct job_model *model;	/* that was made from it */
+};
+/* Makes candidate j's model on a kind: by what was measured there, or else moved from the kind of
+ * the origin. Returns true if it was measured there. */
+bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
+		   const struct kind_origin *origin, int kind, struct job_model *m);
+/* Leaves only the least number of devices that has a goodput: a job tries a new kind on it. */
+void keep_least(struct goodput_table *t, int least, int n_devices);
+/* The index of a kind; -1: no usable device is of this kind. */
+int kind_named(const struct decision *d, const char *name);
 /* Finds what each weighed candidate makes of each kind, for policies that model goodput. */
 void weigh_on_kinds(const struct snapshot *s, struct decision *d);
 /* Tells the policy of the kinds; n_devices may be less than there are. */

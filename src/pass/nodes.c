@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kinds.h"
+#include "job_plans.h"
 #include "nodes.h"
 #include "pollux/mem.h"
 
@@ -331,7 +331,7 @@ int lower_on_nodes(const struct decision *d, int j, int below)
 {
 	const struct candidate *c = &d->candidates[j];
 	const struct sched_job *job = &d->sched_jobs[j];
-	int kind = d->choices[j].kind, least = c->job->declared.min_replicas;
+	int kind = d->choices[j].kind, least = plan_least(c, job, c->job->declared.min_replicas);
 	const struct node_sizes *nodes = nodes_of_kind(d, d->n_kinds ? d->kinds[kind].name : NULL);
 	const double *goodput = d->n_kinds ? job->kind_goodput[kind] : job->goodput;
 	enum node_rule rule = NODE_RULE_NONE;
@@ -340,7 +340,7 @@ int lower_on_nodes(const struct decision *d, int j, int below)
 	if (nodes)
 		rule = node_sizes_rule(nodes, least, job->max_replicas);
 	for (; r >= least; r--)
-		if (r == job->replicas || (node_sizes_allow(nodes, rule, r) &&
+		if (r == job->replicas || (node_sizes_allow(nodes, rule, r) && plan_suits(c, r) &&
 					   (!goodput || goodput[r] > 0)))
 			return r;
 	return 0;

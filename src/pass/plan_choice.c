@@ -67,6 +67,18 @@ void plan_set_bounds(struct decision *d, int j, bool elastic)
 		job->max_replicas = job->min_replicas;
 }
 
+bool plan_suits(const struct candidate *c, int devices)
+{
+	return !c->plans || c->plans->trial < 0 || divides(c->plans, c->plans->trial, devices);
+}
+
+int plan_least(const struct candidate *c, const struct sched_job *job, int declared)
+{
+	int trial = c->plans ? c->plans->trial : -1;
+
+	return trial >= 0 && plan_at(c->plans, trial)->width > 1 ? job->min_replicas : declared;
+}
+
 void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_devices)
 {
 	for (int r = 1; c->plans && c->plans->trial >= 0 && r <= n_devices; r++)
@@ -76,54 +88,24 @@ void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_de
 
 /* --- the choice --- */
 
-/* The plan's model, with the memory of the kind that the candidate is to have. */
-static struct job_model model_there(const struct decision *d, const struct candidate *c, int plan)
+/* The kind that the candidate is to have; -1: all devices are of one kind. */
+static int kind_of_choice(const struct decision *d, const struct candidate *c)
 {
-	struct job_model m = c->plans->views[plan].model;
-
-	if (d->n_kinds > 0 && !m.needs.shared)
-		m.needs.limit_bytes = MEMORY_MODEL_DEVICE_PART *
-			(double)d->kinds[d->choices[c - d->candidates].kind].memory_bytes;
-	return m;
+	return d->n_kinds > 0 ? d->choices[c - d->candidates].kind : -1;
 }
 
-static bool may_fit_there(const struct decision *d, const struct candidate *c, int plan,
-			  int replicas)
-{
-	struct job_model m = model_there(d, c, plan);
-
-	return !(c->plans->views[plan].ran_out_on & kind_bit(d, c)) &&
-	       !job_model_lacks_memory(&m, replicas, NULL);
-}
-
-/* The plan of most goodput that may fit on the kind; -1: none. */
-static int best_that_fits(const struct decision *d, const struct candidate *c,
-			  struct throughput_place place)
-{
-	const struct job_plans *p = c->plans;
-	double most = 0;
-	int best = -1;
-
-	for (int i = 0; i < p->declared.count; i++) {
-		double goodput = plan_goodput_at(p, i, place);
-
-		if (!(goodput > most) || !may_fit_there(d, c, i, place.replicas))
-			continue;
-		best = i;
-		most = goodput;
-	}
-	return best;
-}
-
-/* The best plan by the table; where there are several kinds, one that may fit on the kind. */
+/* The best plan on the kind that the candidate is to have, or the leaner one that is to leave
+ * memory of the host; -1: none is known to fit. */
 static int best_plan(const struct decision *d, const struct candidate *c,
 		     struct throughput_place place)
 {
-	int best = place.replicas <= d->n_usable ? best_plan_at(c, place) : -1;
+	const struct sched_choice *choice = &d->choices[c - d->candidates];
 
-	if (best >= 0 && d->n_kinds > 0 && !may_fit_there(d, c, best, place.replicas))
-		best = best_that_fits(d, c, place);
-	return best;
+	if (place.replicas > d->n_usable)
+		return -1;
+	if (choice->way > 0 && (c->on_kind ? c->on_kind[choice->kind].table : c->table))
+		return c->plans->ways.lean[choice->way - 1].plan[choice->kind][place.replicas];
+	return best_plan_at(c, kind_of_choice(d, c), place);
 }
 
 static struct throughput_place place_of(int replicas, enum configuration_tier tier)
@@ -160,11 +142,11 @@ static bool add_memory(const struct decision *d, const struct candidate *c, int 
 		       struct text *why)
 {
 	const struct plan_view *v = &c->plans->views[plan];
-	struct job_model there = model_there(d, c, plan);
+	const struct job_model *there = plan_model_there(d, c, plan);
 	bool ran_out = v->ran_out || (v->ran_out_on & kind_bit(d, c));
 	struct text needs = TEXT_INIT;
 
-	if ((ran_out || v->table) && job_model_lacks_memory(&there, replicas, &needs))
+	if ((ran_out || v->table) && job_model_lacks_memory(there, replicas, &needs))
 		text_add(why, needs.data);
 	else if (ran_out && v->too_large)
 		text_addf(why, "ran out of memory with %lld samples on %s",
@@ -182,22 +164,26 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 			   int other, struct throughput_place place, struct text *why)
 {
 	const struct job_plans *p = c->plans;
-	const struct plan_view *b = &p->views[other];
-	double x = plan_goodput_at(p, chosen, place), y = plan_goodput_at(p, other, place);
-	int replicas = place.replicas;
+	const struct goodput_table *b = plan_table_there(d, c, other);
+	int replicas = place.replicas, kind = kind_of_choice(d, c);
+	double x = plan_goodput_at(p, chosen, kind, place);
+	double y = plan_goodput_at(p, other, kind, place);
 
 	text_addf(why, "%s%s ", why->length ? "; " : "", plan_at(p, other)->name);
-	if (!b->allowed)
+	if (!p->views[other].allowed)
 		text_add(why, "cannot read its checkpoints");
 	else if (add_memory(d, c, other, replicas, why))
 		return;
 	else if (!divides(p, other, replicas))
 		text_addf(why, "has %d devices for a replica", plan_at(p, other)->width);
-	else if (x > 0 && y > 0)
+	else if (x > 0 && y > 0) {
 		text_addf(why, "would be %.0f %% %s", 100 * fabs(1 - y / x),
 			  y < x ? "slower" : "faster");
-	else
-		text_add(why, b->table ? "does not fit" : "was not measured");
+		if (y > x && d->choices[c - d->candidates].way > 0)
+			text_add(why, ", but the host's memory is short");
+	} else {
+		text_add(why, b ? "does not fit" : "was not measured");
+	}
 }
 
 static void explain_plan(const struct decision *d, const struct candidate *c,

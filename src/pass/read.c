@@ -138,7 +138,8 @@ static int host_need(struct store *store, const struct snapshot *s, int i, struc
 	rc = store_share_memory(store, name, &of_workload, err);
 	free(name);
 	if (rc ||
-	    (job->progress.launches > 0 && store_job_peak_memory(store, job->id, &own, err)))
+	    (job->progress.launches > 0 && !job->declared.plans &&
+	     store_job_peak_memory(store, job->id, &own, err)))
 		return -1;
 	s->host_needs[i] = own > of_workload ? own : of_workload;
 	return 0;

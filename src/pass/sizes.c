@@ -63,10 +63,14 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 	const struct kind_view *view = view_of_kind(d, c, kind);
 	struct goodput_choice best = { .goodput = 0 }, there;
 
-	*model = plan >= 0 ? c->plans->views[plan].model : view ? view->model : c->model;
+	const struct goodput_table *of_plan = NULL;
+
+	*model = view ? view->model : c->model;
 	if (plan >= 0) {
-		if (c->plans->views[plan].table && replicas <= d->n_usable)
-			best = c->plans->views[plan].table->best[replicas];
+		of_plan = plan_table_there(d, c, plan);
+		*model = *plan_model_there(d, c, plan);
+		if (of_plan && replicas <= d->n_usable)
+			best = of_plan->best[replicas];
 	} else if (view && view->table && !view->table->assumed && model->known) {
 		best = view->table->best[replicas];
 	} else if (w && w->measured && w != c->workload) {

@@ -108,12 +108,12 @@ static double value_at(const struct job_model *m, struct throughput_place place)
 }
 
 /* The best of the plans that are compared. */
-static double value_of_plans(const struct job_plans *p, struct throughput_place place)
+static double value_of_plans(const struct job_plans *p, int kind, struct throughput_place place)
 {
 	double best = (double)NAN;
 
 	for (int i = 0; p->trial < 0 && i < p->declared.count; i++)
-		best = fmax(best, plan_goodput_at(p, i, place));
+		best = fmax(best, plan_goodput_at(p, i, kind, place));
 	return best;
 }
 
@@ -123,7 +123,8 @@ static double value_of(const struct decision *d, int j, int kind, struct through
 
 	if (place.replicas >= d->tiers->n_best)
 		return (double)NAN;
-	return c->plans ? value_of_plans(c->plans, place) : value_at(model_on(d, j, kind), place);
+	return c->plans ? value_of_plans(c->plans, d->n_kinds > 0 ? kind : -1, place)
+			: value_at(model_on(d, j, kind), place);
 }
 
 double tiers_value(const struct decision *d, int j, int kind, int r, enum configuration_tier tier)
@@ -144,7 +145,8 @@ double tiers_value_in_run(const struct decision *d, int j, enum configuration_ti
 
 	place.tier = tier;
 	if (c->plans && plan >= 0 && c->plans->trial < 0 && place.replicas < d->tiers->n_best)
-		return plan_goodput_at(c->plans, plan, place);
+		return plan_goodput_at(c->plans, plan, d->n_kinds > 0 ? d->choices[j].kind : -1,
+				       place);
 	return c->plans ? (double)NAN : value_of(d, j, d->choices[j].kind, place);
 }
 

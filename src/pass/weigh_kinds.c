@@ -5,6 +5,7 @@
 
 #include "kinds.h"
 #include "nodes.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "tiers.h"
 
@@ -21,15 +22,19 @@ static const struct device_measurement_list *speeds_of(const struct snapshot *s,
 }
 
 /* The step time of a workload on kind `to` over its step time on the other kind, by what was
- * measured of it on both, and by 'pollux profile --devices'. on_to may be NULL. */
+ * measured of it and of its other plans on both, and by 'pollux profile --devices'. on_to may be
+ * NULL. */
 static double step_time_ratio(const struct snapshot *s, const struct workload *from, const char *to,
 			      const struct workload *on_to)
 {
 	static const struct size_times none;
+	struct kind_times own = { on_to ? &on_to->k.sizes : &none, &from->k.sizes };
+	struct kind_times others[EXECUTION_PLANS_MAX];
+	int n = workloads_other_plans(&s->workloads, from, to, others);
 
-	return kind_ratio(on_to ? &on_to->k.sizes : &none, &from->k.sizes,
-			  device_measurement_quotient(speeds_of(s, to), speeds_of(s, from->kind)))
-		.value;
+	return kind_ratio_of_plan(&own, others, n,
+				  device_measurement_quotient(speeds_of(s, to),
+							      speeds_of(s, from->kind))).value;
 }
 
 static void scale_times(struct throughput_params *p, double factor)
@@ -42,37 +47,48 @@ static void scale_times(struct throughput_params *p, double factor)
 }
 
 /* On less memory, local batches are smaller by as much than those that fitted. */
-static void scale_memory(const struct job_model *from, double part, struct job_model *m)
+static void scale_memory(double part, struct job_model *m)
 {
-	double fitted = (double)from->goodput.max_local_batch_size / KNOWLEDGE_GROWTH;
+	double fitted = (double)m->goodput.max_local_batch_size / KNOWLEDGE_GROWTH;
 
-	if (!(part < 1) || from->goodput.max_local_batch_size <= 0)
+	if (!(part < 1) || m->goodput.max_local_batch_size <= 0)
 		return;
 	m->goodput.max_local_batch_size = fitted * part >= 1 ? (int64_t)(fitted * part) : 1;
 }
 
-/* The candidate's model, moved from the kind that it was made on; what is known of sizes on the
- * kind itself stays. */
-static struct job_model model_moved(const struct snapshot *s, const struct decision *d,
-				    const struct candidate *c, int kind)
+/* What sizes take of memory on one kind they take on another one, which may have less. */
+static void move_memory(const struct decision *d, const struct kind_origin *origin, int kind,
+			struct job_model *m)
 {
-	const struct device_kind *to = &d->kinds[kind];
-	const struct workload *w = workloads_find(&s->workloads, c->job->declared.workload,
-						  to->name);
-	struct job_model m = c->model;
+	int from = kind_named(d, origin->from->kind);
+	double to_bytes = (double)d->kinds[kind].memory_bytes;
+
+	m->peaks_elsewhere = true;
+	if (!m->needs.shared)
+		m->needs.limit_bytes = MEMORY_MODEL_DEVICE_PART * to_bytes;
+	if (!m->needs.known && from >= 0 && d->kinds[from].memory_bytes > 0)
+		scale_memory(to_bytes / (double)d->kinds[from].memory_bytes, m);
+}
+
+/* The model of the origin, moved to a kind; what is known of sizes on the kind itself stays. */
+static struct job_model model_moved(const struct snapshot *s, const struct decision *d,
+				    const struct kind_origin *origin, int kind)
+{
+	const char *to = d->kinds[kind].name;
+	const struct workload *w = workloads_find(&s->workloads, origin->name, to);
+	struct job_model m = *origin->model;
 
 	m.goodput.residuals = NULL;
-	m.memory = (struct memory_bounds){ .shared = c->model.memory.shared };
+	m.memory = (struct memory_bounds){ .shared = origin->model->memory.shared };
 	m.failed = (struct failed_sizes){ 0 };
 	if (w) {
 		m.memory = w->k.memory;
 		m.failed = w->k.failed;
 	}
-	scale_times(&m.goodput.params, step_time_ratio(s, c->workload, to->name, w));
-	for (int k = 0; k < d->n_kinds; k++)
-		if (!strcmp(d->kinds[k].name, c->workload->kind) && d->kinds[k].memory_bytes > 0)
-			scale_memory(&c->model, (double)to->memory_bytes /
-							(double)d->kinds[k].memory_bytes, &m);
+	if (!origin->from)
+		return m;
+	scale_times(&m.goodput.params, step_time_ratio(s, origin->from, to, w));
+	move_memory(d, origin, kind, &m);
 	return m;
 }
 
@@ -94,8 +110,24 @@ static void expect_sync(const struct snapshot *s, const struct workload *w, stru
 
 /* --- tables --- */
 
-/* A kind on which the job never ran is tried on the least number of devices. */
-static void keep_least(struct goodput_table *t, int least, int n_devices)
+bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
+		   const struct kind_origin *origin, int kind, struct job_model *m)
+{
+	struct workload *w = workloads_find(&s->workloads, origin->name, d->kinds[kind].name);
+	bool measured = w && w->measured;
+
+	if (measured)
+		knowledge_of_job(&w->k, d->candidates[j].job, m);
+	if (!measured || !m->known)
+		*m = model_moved(s, d, origin, kind);
+	else
+		expect_sync(s, w, m);
+	raise_least(d, j, m);
+	tiers_tell_model(d, d->kinds[kind].name, m);
+	return measured;
+}
+
+void keep_least(struct goodput_table *t, int least, int n_devices)
 {
 	bool found = false;
 
@@ -123,26 +155,18 @@ static const struct kind_view *same_view(const struct decision *d, int j, int ki
 static void set_view(const struct snapshot *s, struct decision *d, int j, int kind)
 {
 	struct candidate *c = &d->candidates[j];
+	struct kind_origin origin = { c->job->declared.workload, c->workload, &c->model };
 	struct kind_view *v = &c->on_kind[kind];
 	int n = d->n_usable + d->n_elsewhere;
-	struct workload *w = workloads_find(&s->workloads, c->job->declared.workload,
-					    d->kinds[kind].name);
-	bool measured = w && w->measured;
 	const struct kind_view *same;
+	bool measured;
 
 	v->model = c->model;
 	if (c->table->assumed || d->sched_jobs[j].barred_kinds & 1U << kind) {
 		v->table = c->table->assumed ? c->table : NULL;
 		return;
 	}
-	if (measured)
-		knowledge_of_job(&w->k, c->job, &v->model);
-	if (!measured || !v->model.known)
-		v->model = model_moved(s, d, c, kind);
-	else
-		expect_sync(s, w, &v->model);
-	raise_least(d, j, &v->model);
-	tiers_tell_model(d, d->kinds[kind].name, &v->model);
+	measured = model_on_kind(s, d, j, &origin, kind, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
 	v->table = same ? same->table : table_on_nodes(d, &v->model, d->kinds[kind].name, n);
@@ -150,14 +174,18 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		keep_least(v->table, v->model.min_replicas, n);
 }
 
-/* Plans are compared on the kind on which they were measured, which stands for all. */
-static void expect_the_same(struct decision *d, int j)
+/* A candidate whose plans are compared on no kind makes the same of all kinds. */
+static void tell_plans(struct decision *d, int j)
 {
+	const struct candidate *c = &d->candidates[j];
 	struct sched_job *job = &d->sched_jobs[j];
 
-	for (int k = 0; k < d->n_kinds; k++)
-		if (!(job->barred_kinds & 1U << k))
-			job->kind_goodput[k] = d->candidates[j].table->goodput;
+	for (int k = 0; k < d->n_kinds; k++) {
+		const struct goodput_table *t = c->on_kind ? c->on_kind[k].table : c->table;
+
+		if (t && !(job->barred_kinds & 1U << k))
+			job->kind_goodput[k] = t->goodput;
+	}
 }
 
 void weigh_on_kinds(const struct snapshot *s, struct decision *d)
@@ -168,7 +196,7 @@ void weigh_on_kinds(const struct snapshot *s, struct decision *d)
 		if (!c->table)
 			continue;
 		if (c->plans) {
-			expect_the_same(d, j);
+			tell_plans(d, j);
 			continue;
 		}
 		c->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*c->on_kind));

@@ -1,6 +1,7 @@
 /* core_share.c - see pollux/core_share.h. */
 #include "pollux/core_share.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,8 @@ static void find_homes(struct sharing *s)
 
 static bool is_near(const struct sharing *s, int run, int p)
 {
+	if (core_set_has(&s->runs[run].near, p))
+		return true;
 	for (int d = 0; d < s->n_devices; d++)
 		if (s->devices[d].run == run && core_set_has(&s->devices[d].near, p))
 			return true;
@@ -122,6 +125,46 @@ static bool take_one(struct sharing *s, int run)
 	return best != NOBODY;
 }
 
+/* --- by gain --- */
+
+/* How much the run's goodput grows by one more processor: the logarithm of the quotient of the step
+ * times. */
+static double gain_of(const struct sharing *s, int run)
+{
+	const struct cores_run *r = &s->runs[run];
+	double part = r->base > 0 ? r->part : 1, n = count_taken(s, run);
+	double base = r->base > 0 ? r->base : 1;
+
+	if (!(n > 0))
+		return HUGE_VAL;
+	return log((1 - part + part * base / n) / (1 - part + part * base / (n + 1)));
+}
+
+static bool any_is_known(const struct sharing *s)
+{
+	for (int r = 0; r < s->n_runs; r++)
+		if (wants(s, r) && s->runs[r].base > 0)
+			return true;
+	return false;
+}
+
+/* Of equal gains the first run's. A run that finds no processor is full. */
+static void take_by_gain(struct sharing *s)
+{
+	bool *full = xcalloc((size_t)s->n_runs, sizeof(*full));
+
+	for (int best = 0; best != NOBODY;) {
+		best = NOBODY;
+		for (int r = 0; r < s->n_runs; r++)
+			if (wants(s, r) && !full[r] && count_taken(s, r) < s->runs[r].wanted &&
+			    (best == NOBODY || gain_of(s, r) > gain_of(s, best)))
+				best = r;
+		if (best != NOBODY && !take_one(s, best))
+			full[best] = true;
+	}
+	free(full);
+}
+
 static void take_in_turn(struct sharing *s)
 {
 	bool any = true;
@@ -176,7 +219,10 @@ void cores_share(const struct cores_device *devices, int n_devices, struct cores
 	for (int r = 0; r < n_runs; r++)
 		if (wants(&s, r))
 			take_own(&s, r);
-	take_in_turn(&s);
+	if (any_is_known(&s))
+		take_by_gain(&s);
+	else
+		take_in_turn(&s);
 	for (int r = 0; r < n_runs; r++)
 		bind(&s, r);
 	free(s.first_home);

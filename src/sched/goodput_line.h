@@ -17,6 +17,7 @@ struct goodput_decision {
 	int *at;		/* devices of each job, in the order of the curves: an index of
 				   curve.h; owned */
 	int *wanted;		/* the same, were there memory without limit; owned */
+	int *way;		/* as in sched_choice; owned */
 	bool *reconfigure;	/* relaunched on the devices that it holds; owned */
 };
 

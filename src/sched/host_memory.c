@@ -10,27 +10,75 @@
 #include "pollux/mem.h"
 #include "reason_curve.h"
 
-int memory_units_of(const struct curves *curves, int index)
+/* --- what a job needs --- */
+
+/* 0 or NaN: not known. */
+static double need_on(const struct curves *curves, const struct sched_job *job, int way, int at)
 {
-	double total = curves->in->memory_bytes, need = curves->items[index].job->memory_bytes;
+	int kind = curve_kind_at(curves, at);
+	const double *by_number = way ? job->lean[way - 1].memory_bytes[kind]
+				      : job->memory_of[kind];
+
+	if (by_number)
+		return by_number[curve_devices_at(curves, at)];
+	return way ? (double)NAN : job->memory_bytes;
+}
+
+static double need_of(const struct curves *curves, int index, int way, int at)
+{
+	const struct curve *c = &curves->items[index];
+
+	return at == c->held ? c->job->memory_bytes : need_on(curves, c->job, way, at);
+}
+
+static double least_need(const struct curves *curves, int index)
+{
+	const struct curve *c = &curves->items[index];
+	double least = (double)NAN;
+
+	for (int at = 1; at <= curves->n_devices; at++)
+		for (int way = 0; !isnan(c->of[at]) && way < MEMORY_WAYS; way++) {
+			double need = need_of(curves, index, way, at);
+
+			/* What is not known counts as nothing. */
+			if (way == 0 && !(need > 0))
+				return 0;
+			least = fmin(least, need);
+		}
+	return isnan(least) ? c->job->memory_bytes : least;
+}
+
+static int units_for(const struct curves *curves, double need)
+{
+	double total = curves->in->memory_bytes;
 
 	if (!(total > 0) || !(need > 0))
 		return 0;
 	return need < total ? (int)ceil(need / total * MEMORY_UNITS) : MEMORY_UNITS;
 }
 
-static int units_in_use(const struct curves *curves, const int *at)
+int memory_units_of(const struct curves *curves, int index, int way, int at)
+{
+	return units_for(curves, need_of(curves, index, way, at));
+}
+
+int memory_least_units(const struct curves *curves, int index)
+{
+	return units_for(curves, least_need(curves, index));
+}
+
+static int units_in_use(const struct curves *curves, const int *at, const int *way)
 {
 	int units = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		units += at[i] ? memory_units_of(curves, i) : 0;
+		units += at[i] ? memory_units_of(curves, i, way ? way[i] : 0, at[i]) : 0;
 	return units;
 }
 
 bool memory_suffices(const struct curves *curves, const int *at)
 {
-	return !(curves->in->memory_bytes > 0) || units_in_use(curves, at) <= MEMORY_UNITS;
+	return !(curves->in->memory_bytes > 0) || units_in_use(curves, at, NULL) <= MEMORY_UNITS;
 }
 
 /* --- who has memory before others --- */
@@ -39,18 +87,26 @@ struct search {
 	const struct curves *curves;
 	const struct claims *claims;
 	struct allocation_job *jobs;
-	double *values;		/* [job * width + index of curve.h] */
+	double *values;		/* [(way * jobs + job) * width + index of curve.h] */
 	int width, capacity;	/* units */
-	int *units;		/* of each job; owned */
 };
+
+static double *values_of(const struct search *s, int index, int way)
+{
+	size_t row = (size_t)way * (size_t)s->curves->in->n_jobs + (size_t)index;
+
+	return &s->values[row * (size_t)s->width];
+}
 
 static void keep_waiting(struct search *s, int index)
 {
-	double *value = &s->values[(size_t)index * (size_t)s->width];
+	for (int way = 0; way < MEMORY_WAYS; way++) {
+		double *value = values_of(s, index, way);
 
-	value[0] = 0;
-	for (int at = 1; at < s->width; at++)
-		value[at] = -HUGE_VAL;
+		value[0] = way ? -HUGE_VAL : 0;
+		for (int at = 1; at < s->width; at++)
+			value[at] = -HUGE_VAL;
+	}
 }
 
 static bool is_forced(const struct search *s, int index)
@@ -85,20 +141,24 @@ static void settle_forced(struct search *s)
 	int kept = 0;
 
 	for (int i = 0; i < n; i++)
-		kept += s->curves->items[i].held && is_forced(s, i) ? s->units[i] : 0;
+		if (s->curves->items[i].held && is_forced(s, i))
+			kept += memory_units_of(s->curves, i, 0, s->curves->items[i].held);
 	s->capacity = kept > MEMORY_UNITS ? kept : MEMORY_UNITS;
 	left = s->capacity - kept;
 	while ((next = next_forced(s, seen)) >= 0) {
+		int units = memory_least_units(s->curves, next);
+
 		seen[next] = true;
-		if (s->units[next] > 0 && (blocked || s->units[next] > left)) {
+		if (units > 0 && (blocked || units > left)) {
 			blocked = true;
 			keep_waiting(s, next);
 		} else {
-			left -= s->units[next];
+			left -= units;
 		}
 	}
 	for (int i = 0; blocked && i < n; i++)
-		if (!s->curves->items[i].held && !is_forced(s, i) && s->units[i] > 0)
+		if (!s->curves->items[i].held && !is_forced(s, i) &&
+		    memory_least_units(s->curves, i) > 0)
 			keep_waiting(s, i);
 	free(seen);
 }
@@ -109,39 +169,44 @@ struct table {
 	int rows, columns;		/* devices + 1, units + 1 */
 	int exponent;
 	struct total *now, *next;	/* [devices * columns + units] */
-	int *taken;			/* [job][devices * columns + units] */
+	/* Devices and way, [job][devices * columns + units]. */
+	int *taken;
 };
 
-static void add_job(const struct search *s, const struct table *t, int j)
+/* Offers job j in a way to each cell: r devices for which it needs so many units. */
+static void offer(const struct search *s, const struct table *t, int j, int r, int way)
 {
-	const double *value = &s->values[(size_t)j * (size_t)s->width];
+	double value = values_of(s, j, way)[r];
+	int need = r ? memory_units_of(s->curves, j, way, r) : 0;
 	int *taken = &t->taken[(size_t)j * (size_t)t->rows * (size_t)t->columns];
 
-	for (int cell = 0; cell < t->rows * t->columns; cell++) {
-		int g = cell / t->columns, h = cell % t->columns;
+	for (int cell = r * t->columns; isfinite(value) && cell < t->rows * t->columns; cell++) {
+		struct total sum;
 
-		t->now[cell] = (struct total){ INT64_MIN, 0 };
-		for (int r = g; r >= 0; r--) {
-			int need = r ? s->units[j] : 0;
-			struct total sum;
-
-			if (!isfinite(value[r]) || need > h)
-				continue;
-			sum = t->next[cell - r * t->columns - need];
-			if (sum.value == INT64_MIN)
-				continue;
-			sum.value += llrint(ldexp(value[r], -t->exponent));
-			sum.rank += (r == s->jobs[j].held ? t->rows : 0) - r;
-			if (t->now[cell].value == INT64_MIN ||
-			    total_is_more(&sum, &t->now[cell])) {
-				t->now[cell] = sum;
-				taken[cell] = r;
-			}
+		if (need > cell % t->columns)
+			continue;
+		sum = t->next[cell - r * t->columns - need];
+		if (sum.value == INT64_MIN)
+			continue;
+		sum.value += llrint(ldexp(value, -t->exponent));
+		sum.rank += (r == s->jobs[j].held ? t->rows : 0) - r;
+		if (t->now[cell].value == INT64_MIN || total_is_more(&sum, &t->now[cell])) {
+			t->now[cell] = sum;
+			taken[cell] = r * MEMORY_WAYS + way;
 		}
 	}
 }
 
-static bool search_all(const struct search *s, int *at)
+static void add_job(const struct search *s, const struct table *t, int j)
+{
+	for (int cell = 0; cell < t->rows * t->columns; cell++)
+		t->now[cell] = (struct total){ INT64_MIN, 0 };
+	for (int r = t->rows - 1; r >= 0; r--)
+		for (int way = 0; way < MEMORY_WAYS; way++)
+			offer(s, t, j, r, way);
+}
+
+static bool search_all(const struct search *s, int *at, int *way)
 {
 	int n_jobs = s->curves->in->n_jobs;
 	struct table t = { .rows = s->width, .columns = s->capacity + 1 };
@@ -162,8 +227,12 @@ static bool search_all(const struct search *s, int *at)
 	}
 	allowed = t.next[cell].value != INT64_MIN;
 	for (int j = 0; allowed && j < n_jobs; j++) {
-		at[j] = t.taken[(size_t)j * cells + (size_t)cell];
-		cell -= at[j] * t.columns + (at[j] ? s->units[j] : 0);
+		int taken = t.taken[(size_t)j * cells + (size_t)cell];
+
+		at[j] = taken / MEMORY_WAYS;
+		way[j] = taken % MEMORY_WAYS;
+		cell -= at[j] * t.columns +
+			(at[j] ? memory_units_of(s->curves, j, way[j], at[j]) : 0);
 	}
 	free(t.now);
 	free(t.next);
@@ -173,33 +242,50 @@ static bool search_all(const struct search *s, int *at)
 
 /* --- by a price --- */
 
-static bool fits_at(struct search *s, double price, int *at)
+/* The way of a job at an index that is worth most at this price of a unit. *value: what it is worth
+ * then. */
+static int best_way(const struct search *s, int j, double price, int at, double *value)
 {
-	int n_jobs = s->curves->in->n_jobs, used = 0;
-	size_t n = (size_t)n_jobs * (size_t)s->width;
-	double *own = xcalloc(n, sizeof(*own));
+	int best = 0;
+
+	*value = -HUGE_VAL;
+	for (int way = 0; way < MEMORY_WAYS; way++) {
+		double own = values_of(s, j, way)[at] -
+			     (at ? price * memory_units_of(s->curves, j, way, at) : 0);
+
+		if (own > *value) {
+			*value = own;
+			best = way;
+		}
+	}
+	return best;
+}
+
+static bool fits_at(const struct search *s, double price, int *at, int *way)
+{
+	int n_jobs = s->curves->in->n_jobs;
+	double *own = xcalloc((size_t)n_jobs * (size_t)s->width, sizeof(*own)), ignored;
 	struct allocation_job *jobs = xcalloc((size_t)n_jobs, sizeof(*jobs));
 
-	memcpy(own, s->values, n * sizeof(*own));
 	for (int j = 0; j < n_jobs; j++) {
 		double *value = &own[(size_t)j * (size_t)s->width];
 
-		for (int r = 1; r < s->width; r++)
-			value[r] -= price * s->units[j];
+		for (int r = 0; r < s->width; r++)
+			best_way(s, j, price, r, &value[r]);
 		jobs[j] = (struct allocation_job){ .held = s->jobs[j].held, .value = value };
 	}
 	allocation_of_curves(s->curves, jobs, at);
 	for (int j = 0; j < n_jobs; j++)
-		used += at[j] ? s->units[j] : 0;
+		way[j] = best_way(s, j, price, at[j], &ignored);
 	free(own);
 	free(jobs);
-	return used <= s->capacity;
+	return units_in_use(s->curves, at, way) <= s->capacity;
 }
 
-static void search_by_price(struct search *s, int *at)
+static void search_by_price(const struct search *s, int *at, int *way)
 {
 	size_t n = (size_t)s->curves->in->n_jobs;
-	int *found = xcalloc(n, sizeof(*found));
+	int *found = xcalloc(n, sizeof(*found)), *ways = xcalloc(n, sizeof(*ways));
 	double low = 0, high = 0;
 
 	for (size_t i = 0; i < n * (size_t)s->width; i++)
@@ -207,39 +293,39 @@ static void search_by_price(struct search *s, int *at)
 			high = fmax(high, fabs(s->values[i]));
 	/* More than all jobs are worth: none has memory by choice. */
 	high = high * (double)n + 1;
-	fits_at(s, high, at);
+	fits_at(s, high, at, way);
 	for (int step = 0; step < MEMORY_BISECTIONS; step++) {
 		double price = step ? (low + high) / 2 : high / (double)(1 << 10);
 
-		if (fits_at(s, price, found)) {
+		if (fits_at(s, price, found, ways)) {
 			high = price;
 			memcpy(at, found, n * sizeof(*at));
+			memcpy(way, ways, n * sizeof(*way));
 		} else {
 			low = price;
 		}
 	}
 	free(found);
+	free(ways);
 }
 
 /* --- all --- */
 
 void memory_allocate(const struct curves *curves, const struct claims *claims,
-		     struct allocation_job *jobs, double *values, int *at)
+		     struct allocation_job *jobs, double *values, int *at, int *way)
 {
 	int n = curves->in->n_jobs;
 	struct search s = {
 		.curves = curves, .claims = claims, .jobs = jobs,
-		.width = curves->n_devices + 1, .units = xcalloc((size_t)n, sizeof(*s.units)),
+		.width = curves->n_devices + 1,
 	};
 
 	s.values = values;
-	for (int i = 0; i < n; i++)
-		s.units[i] = memory_units_of(curves, i);
+	memset(way, 0, (size_t)n * sizeof(*way));
 	settle_forced(&s);
 	if (curves->n_kinds > 1 || curves->n_devices > MEMORY_MOST_DEVICES ||
-	    n > MEMORY_MOST_JOBS || !search_all(&s, at))
-		search_by_price(&s, at);
-	free(s.units);
+	    n > MEMORY_MOST_JOBS || !search_all(&s, at, way))
+		search_by_price(&s, at, way);
 }
 
 static void add_gib(char *reason, const char *before, double bytes)
@@ -249,31 +335,46 @@ static void add_gib(char *reason, const char *before, double bytes)
 	reason_add(reason, gib < 99.95 ? "%s%.3g" : "%s%.0f", before, gib);
 }
 
-struct memory_use memory_use_of(const struct curves *curves, const int *at)
+struct memory_use memory_use_of(const struct curves *curves, const int *at, const int *way)
 {
-	struct memory_use use = { .at = at, .units = units_in_use(curves, at) };
+	struct memory_use use = { .at = at, .units = units_in_use(curves, at, way) };
 
 	for (int k = 0; k < curves->n_kinds; k++)
 		use.left[k] = curves->kinds[k].n;
 	for (int i = 0; i < curves->in->n_jobs; i++) {
+		double need = need_of(curves, i, way[i], at[i]);
+
 		use.left[curve_kind_at(curves, at[i])] -= curve_devices_at(curves, at[i]);
-		if (at[i] && curves->items[i].job->memory_bytes > 0)
-			use.bytes += curves->items[i].job->memory_bytes;
+		if (at[i] && need > 0)
+			use.bytes += need;
 	}
 	return use;
+}
+
+bool memory_lets_change(const struct curves *curves, struct memory_use *use, int index)
+{
+	const struct curve *c = &curves->items[index];
+	double need = need_on(curves, c->job, 0, c->held);
+	int units = use->units - memory_units_of(curves, index, 0, c->held) +
+		    units_for(curves, need);
+
+	if (units > use->units && units > MEMORY_UNITS)
+		return false;
+	use->units = units;
+	return true;
 }
 
 bool memory_explains(const struct curves *curves, const struct memory_use *use, const int *wanted,
 		     int index, char *reason)
 {
 	const struct curve *c = &curves->items[index];
-	int units = use->at[index] ? 0 : memory_units_of(curves, index);
+	int units = use->at[index] ? 0 : memory_least_units(curves, index);
 
 	if (!units || use->units + units <= MEMORY_UNITS ||
 	    (!wanted[index] && !curve_least_within(curves, c, use->left)))
 		return false;
 	reason[0] = '\0';
-	add_gib(reason, "waits for host memory: needs ", c->job->memory_bytes);
+	add_gib(reason, "waits for host memory: needs ", least_need(curves, index));
 	add_gib(reason, " of ", curves->in->memory_bytes);
 	add_gib(reason, " GiB, ", use->bytes);
 	reason_add_text(reason, " are in use");

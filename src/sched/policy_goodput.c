@@ -42,6 +42,54 @@ static void set_values(const struct goodput_decision *d, int index, double *valu
 	}
 }
 
+/* The values of a leaner way, with the curve of its goodput. The job has way 0 on the devices that
+ * it holds, and without any. */
+static void set_lean_values(const struct goodput_decision *d, int index, int way, double *value)
+{
+	const struct curves *curves = d->curves;
+	struct curve *c = &curves->items[index];
+	const struct sched_lean *lean = &c->job->lean[way - 1];
+	double *best = c->of;
+
+	c->of = xcalloc((size_t)curves->n_devices + 1, sizeof(*c->of));
+	for (int at = 0; at <= curves->n_devices; at++) {
+		const double *goodput = lean->goodput[curve_kind_at(curves, at)];
+		bool has = at && at != c->held && goodput && !isnan(best[at]) &&
+			   goodput[curve_devices_at(curves, at)] > 0;
+
+		c->of[at] = has ? goodput[curve_devices_at(curves, at)] / c->unit : (double)NAN;
+	}
+	if (c->held && c->held <= curves->n_devices)
+		c->of[c->held] = best[c->held];
+	set_values(d, index, value);
+	value[0] = -HUGE_VAL;
+	if (c->held && c->held <= curves->n_devices)
+		value[c->held] = -HUGE_VAL;
+	free(c->of);
+	c->of = best;
+}
+
+/* Allocates again, so that the host's memory suffices. */
+static void allocate_memory(const struct goodput_decision *d, const double *best)
+{
+	const struct curves *curves = d->curves;
+	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
+	double *values = xcalloc(MEMORY_WAYS * n_jobs * width, sizeof(*values));
+	struct allocation_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
+
+	memcpy(values, best, n_jobs * width * sizeof(*values));
+	for (size_t i = 0; i < n_jobs; i++) {
+		jobs[i] = (struct allocation_job){ .held = curves->items[i].held,
+						   .value = &values[i * width] };
+		for (int way = 1; way < MEMORY_WAYS; way++)
+			set_lean_values(d, (int)i, way,
+					&values[((size_t)way * n_jobs + i) * width]);
+	}
+	memory_allocate(curves, d->claims, jobs, values, d->at, d->way);
+	free(jobs);
+	free(values);
+}
+
 static void allocate(const struct goodput_decision *d)
 {
 	const struct curves *curves = d->curves;
@@ -58,7 +106,7 @@ static void allocate(const struct goodput_decision *d)
 	allocation_of_curves(curves, jobs, d->at);
 	memcpy(d->wanted, d->at, (size_t)n_jobs * sizeof(*d->wanted));
 	if (!memory_suffices(curves, d->at))
-		memory_allocate(curves, d->claims, jobs, values, d->at);
+		allocate_memory(d, values);
 	free(jobs);
 	free(values);
 }
@@ -73,7 +121,7 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 {
 	int n_jobs = d->curves->in->n_jobs, n_waits;
 	struct wait *waits = xcalloc((size_t)n_jobs, sizeof(*waits));
-	struct memory_use use = memory_use_of(d->curves, d->at);
+	struct memory_use use = memory_use_of(d->curves, d->at, d->way);
 
 	for (int i = 0; i < n_jobs; i++) {
 		struct sched_choice *choice = choice_of(d, choices, i);
@@ -81,7 +129,7 @@ static void tell(const struct goodput_decision *d, struct sched_choice *choices)
 		*choice = (struct sched_choice){
 			.replicas = curve_devices_at(d->curves, d->at[i]),
 			.kind = curve_kind_at(d->curves, d->at[i]),
-			.reconfigure = d->reconfigure[i],
+			.reconfigure = d->reconfigure[i], .way = d->way[i],
 			.next_start_s = (double)NAN,
 			.overdue_s = d->curves->items[i].held ? (double)NAN
 				: claims_overdue_s(d->curves, d->claims, &d->curves->items[i]),
@@ -112,18 +160,23 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 		.curves = &curves, .claims = &claims, .worths = &worths,
 		.at = xcalloc((size_t)in->n_jobs, sizeof(*d.at)),
 		.wanted = xcalloc((size_t)in->n_jobs, sizeof(*d.wanted)),
+		.way = xcalloc((size_t)in->n_jobs, sizeof(*d.way)),
 		.reconfigure = xcalloc((size_t)in->n_jobs, sizeof(*d.reconfigure)),
 	};
+	struct memory_use use;
 
 	allocate(&d);
+	use = memory_use_of(&curves, d.at, d.way);
 	for (int i = 0; i < in->n_jobs; i++)
 		d.reconfigure[i] = d.at[i] && d.at[i] == d.curves->items[i].held &&
 				   d.claims->gathering < 0 &&
-				   worth_reconfiguring(d.curves, &d.curves->items[i]);
+				   worth_reconfiguring(d.curves, &d.curves->items[i]) &&
+				   memory_lets_change(&curves, &use, i);
 	tell(&d, choices);
 	free(d.reconfigure);
 	free(d.at);
 	free(d.wanted);
+	free(d.way);
 	worths_release(&worths);
 	claims_release(&claims);
 	curves_release(&curves);

@@ -15,6 +15,7 @@ static const struct store_column observation_of_run[] = {
 	C("job_id", INT64, job_id, KNOWN, 1, 0),
 	CHARS("plan", configuration.plan, 34, 0),
 	C("width", INT, configuration.width, ZERO, 36, 0),
+	C("measured_cores", INT, observation.cores, ZERO, 37, 0),
 };
 #undef ROW
 

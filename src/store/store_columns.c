@@ -152,6 +152,7 @@ static const struct store_column of_run[] = {
 	C("other_plan", BOOL, other_plan, KNOWN, 34, 0),
 	CHARS("plan_hash", plan_hash, 34, 0),
 	CHARS("cores", cores, 36, SHOWN | WANTED),
+	C("measured_cores", INT, measured_cores, ZERO, 37, REPORT),
 	C("forgotten", INT, forgotten, KNOWN, 20, 0),
 	NAMES("suspension", suspension, ZERO, suspension_names, 14, SHOWN | SUSPENSION),
 	C("suspended_boot_s", DOUBLE, suspended_boot_s, UNKNOWN, 14, SUSPENSION),

@@ -118,7 +118,8 @@ static int read_model(struct session *s, struct explanation *e, const char *work
 	return 0;
 }
 
-/* As a pass does, takes times that were hardly measured under the job's plan from another plan. */
+/* As a pass does, takes times that were hardly measured under the job's plan from another plan, and
+ * heeds the errors of the other plans' models. */
 static void borrow_times(struct explanation *e)
 {
 	const char *plan = e->item->run ? e->item->run->configuration.plan : e->job->progress.plan;
@@ -127,8 +128,8 @@ static void borrow_times(struct explanation *e)
 	if (!known)
 		return;
 	e->knowledge.tie = known->knowledge.tie;
-	if (e->knowledge.tie.pass || e->knowledge.tie.sync)
-		knowledge_set_residuals(&e->knowledge, &e->knowledge.tie.params);
+	residuals_release(&e->knowledge.residuals);
+	e->knowledge.residuals = residuals_copy(&known->knowledge.residuals);
 }
 
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)

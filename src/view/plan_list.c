@@ -142,7 +142,8 @@ static void add_other(const struct plan_list *list, int i, int replicas, struct 
 	const struct plan_known *k = &list->items[i];
 	double best = list->best->goodput[replicas];
 	double own = k->table ? k->table->goodput[replicas] : (double)NAN;
-	int64_t too_large = memory_too_large(&k->knowledge.memory, replicas);
+	int workers = job_model_workers(&k->model, replicas);
+	int64_t too_large = memory_too_large(&k->knowledge.memory, workers);
 	struct text needs = TEXT_INIT;
 
 	text_addf(t, "%s%s ", t->length ? "; " : "", list->declared.items[i].name);
@@ -154,7 +155,7 @@ static void add_other(const struct plan_list *list, int i, int replicas, struct 
 		text_add(t, needs.data);
 	else if (too_large > 0)
 		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
-	else if (failed_sizes_least(&k->knowledge.failed, replicas) > 0)
+	else if (failed_sizes_least(&k->knowledge.failed, workers) > 0)
 		text_add(t, "failed");
 	else
 		text_add(t, k->table ? "was not measured near that" : "was not measured");

@@ -38,6 +38,29 @@ POLLUX_POLICY=fifo "$POLLUX" schedule
 is 'another policy does not heed it' 'running ' "$(states "$three")"
 end_jobs
 
+# By plan: dp took 0.6 of the machine's memory, gc 0.2.
+for plan in dp:6:.010 gc:2:.020; do
+	rest=${plan#*:}
+	job=$(submit -b 64 --workload w --plan "${plan%%:*}=" -- true)
+	"$POLLUX" schedule
+	wait_for 20 no_supervisor
+	store "UPDATE runs SET peak_memory_bytes = $total / 10 * ${rest%:*} WHERE job_id = $job;
+		INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
+		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
+		step_time_s, step_time_sd_s, step_time_min_s)
+		SELECT id, 1, (SELECT kind FROM run_devices WHERE run_id = runs.id), 1, 1, 64, 1,
+		1000, 100, 0, 0, ${rest#*:}, .0001, ${rest#*:} FROM runs WHERE job_id = $job"
+done
+either() { submit -b 64 --workload w --plan dp= --plan gc= -- sleep 1000; }
+six=$(either) seven=$(either)
+"$POLLUX" schedule
+is 'where memory is short a job starts in a leaner plan' 'dp gc' "$(store "SELECT
+	group_concat(plan, ' ') FROM (SELECT plan FROM runs WHERE job_id IN ($six, $seven)
+	ORDER BY plan)")"
+like 'its reason says so' "plan gc .dp would be [0-9]+ % faster, but the host's memory is short" \
+	"$(store "SELECT group_concat(text) FROM events WHERE kind = 'assigned'")"
+end_jobs
+
 # Nothing was measured.
 four=$(submit --workload new -- sleep 1000) five=$(submit --workload new -- sleep 1000)
 "$POLLUX" schedule

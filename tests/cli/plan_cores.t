@@ -36,7 +36,11 @@ child_is_bound() { # the child of the command
 }
 log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
 ended() { [ -n "$(store "SELECT 1 FROM runs WHERE job_id = $1 AND state = 'ended'")" ]; }
-told='echo "$OMP_NUM_THREADS"; sleep 1000 & wait'
+told='echo "$OMP_NUM_THREADS"
+while :; do i=$((i + 1)); echo "step $i loss 1"; sleep 0.1; done & wait'
+steps_with() { # steps_with JOB CORES: the number of cores with which its steps are timed
+	[ "$(store "SELECT measured_cores FROM runs WHERE job_id = $1")" = "$2" ]
+}
 runs() {
 	[ "$(store "SELECT state FROM runs WHERE job_id = $1 ORDER BY id DESC LIMIT 1")" = running ]
 }
@@ -57,6 +61,7 @@ ok 'a job gets the cores of the idle slot' wait_for 20 is_bound "$wide" "$both"
 ok 'as many threads as cores' wait_for 20 log_has "$wide" '^2$'
 is 'the store has them' "$both" "$(store "SELECT cores FROM runs WHERE job_id = $wide")"
 is 'and JSON' "$both" "$("$POLLUX" status --json "$wide" | json 'print $d->{jobs}[0]{run}{cores}')"
+ok 'its steps are timed with two cores' wait_for 20 steps_with "$wide" 2
 "$POLLUX" schedule
 is 'another pass changes nothing' "$both" "$(allowed "$wide")"
 
@@ -67,6 +72,7 @@ ok 'a job that comes to the other slot takes its core back' \
 	wait_for 20 is_bound "$wide" "$(binding "$wide")"
 ok 'processes that were there are bound as well' \
 	wait_for 20 child_is_bound "$wide" "$(binding "$wide")"
+ok 'from now on its steps are timed with one' wait_for 20 steps_with "$wide" 1
 ok 'and has the core for itself' wait_for 20 is_bound "$other" "$(binding "$other")"
 "$POLLUX" cancel "$other"
 wait_for 20 ended "$other"

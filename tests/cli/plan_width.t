@@ -104,7 +104,8 @@ like 'on one device there is no such replica' \
 tiers() { store "SELECT group_concat(DISTINCT coalesce(tier, 'none')) FROM runs JOIN jobs
 	ON jobs.id = job_id WHERE $1"; }
 "$POLLUX" profile -r 2 -b 64 --workload t --points 1 --budget 9 --plan tp:width=2=--tp -- \
-	sh -c 'exit 1' >/dev/null 2>&1
+	sh -c 'while :; do i=$((i + 1)); echo "step $i loss 1"; sleep 0.02; done' >profiled 2>&1
+like 'a profile has the batch of a replica' '2 tp +64 +64 +1 ' "$(cat profiled)"
 is 'a profile knows how the devices of a replica are joined' "$(tiers "jobs.id = $wide")" \
 	"$(tiers 'profile = 1')"
 POLLUX_SLOTS=3

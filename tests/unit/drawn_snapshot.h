@@ -125,7 +125,7 @@ static void snapshot_free(struct snapshot *s)
 }
 
 /* Jobs drawn by a seed, of which the first may run. */
-static struct snapshot drawn(uint64_t seed, int link)
+static inline struct snapshot drawn(uint64_t seed, int link)
 {
 	enum configuration_tier tier = link < 0 ? TIER_UNKNOWN
 						: (enum configuration_tier)(TIER_FAST + link);

@@ -90,10 +90,52 @@ static void test_shared_slots(void)
 	is_str(list_of(&runs[1]), "-", "and stays with both");
 }
 
+/* Processors 2 to 7 are free. Run 0 has 0, run 1 has 1; both want six. */
+static void test_gain(void)
+{
+	struct cores_device devices[3] = {
+		{ span(0, 0), 0 }, { span(1, 1), 1 }, { span(2, 7), CORES_IDLE },
+	};
+	struct cores_run runs[2] = {
+		{ .wanted = 6, .part = 0.1, .base = 1 }, { .wanted = 6, .part = 0.9, .base = 1 },
+	};
+
+	cores_share(devices, 3, runs, 2);
+	/* Of 1 s, 0.9 s fall with cores: 5 to 6 gain 0.11; 0.1 s: 1 to 2 gain 0.05. */
+	is_str(list_of(&runs[1]), "1,2,3,4,5,6", "the run that gains most takes all that it wants");
+	is_str(list_of(&runs[0]), "0,7", "the other one what is left");
+	runs[0].part = 0.9;
+	cores_share(devices, 3, runs, 2);
+	is_str(list_of(&runs[0]), "0,2,4,6", "runs that gain as much");
+	is_str(list_of(&runs[1]), "1,3,5,7", "have as many");
+	runs[0].part = 0;
+	runs[0].base = 0;
+	runs[1].part = 0.2;
+	cores_share(devices, 3, runs, 2);
+	/* Of the known run 1 to 2 gain 0.11, 2 to 3 0.04; of the other 5 to 6 gain 0.18. */
+	is_str(list_of(&runs[0]), "0,2,3,4,5,6", "a run of which nothing is known is taken");
+	is_str(list_of(&runs[1]), "1,7", "for one whose whole step is computed by them");
+}
+
+/* Two runs share device 1; of the processors near both devices, two are given to run 0. */
+static void test_guests(void)
+{
+	struct cores_device devices[2] = { { span(0, 3), 0 }, { span(0, 3), 1 } };
+	struct cores_run runs[3] = { { .wanted = 2 }, { .wanted = 0 }, { .wanted = 0 } };
+
+	runs[2].near = span(0, 3);
+	cores_share(devices, 2, runs, 3);
+	is_str(list_of(&runs[0]), "0,2", "a run takes those at home at its device");
+	is_str(list_of(&runs[1]), "1,3", "the run of another one is kept off them");
+	is_str(list_of(&runs[2]), "1,3", "and so is its guest");
+}
+
 int main(void)
 {
 	test_slots();
 	test_gpus();
 	test_shared_slots();
+	test_gain();
+	test_guests();
 	return done();
 }

@@ -91,15 +91,89 @@ static void test_by_hand(void)
 	   "and until then no other takes any");
 }
 
+/* --- by the number of devices, and leaner ways --- */
+
+/* Two jobs of two devices at most. On one each takes 14 of 31 GiB, on two 20. */
+static void test_numbers(void)
+{
+	const double bytes[] = { 0, 14 * GIB, 20 * GIB, 0, 0 };
+	struct sched_job two[] = { waits(1, 20), waits(2, 20) };
+
+	two[0].max_replicas = two[1].max_replicas = 2;
+	decide(two, 2, 31);
+	is_int((choices[0].replicas > 0) + (choices[1].replicas > 0), 1,
+	       "one number for all: one of the two jobs waits");
+	two[0].memory_of[0] = two[1].memory_of[0] = bytes;
+	decide(two, 2, 31);
+	ok(choices[0].replicas == 1 && choices[1].replicas == 1,
+	   "by numbers of devices: both run where one device takes less");
+}
+
+/* Beside a job that has 14 of 31 GiB, another one runs in a way that takes 15 instead of 20. */
+static void test_lean(void)
+{
+	static const double slower[] = { 0, 90, 180, 0, 0 };
+	const double fat[] = { 0, 20 * GIB, 20 * GIB, 0, 0 };
+	const double lean[] = { 0, 15 * GIB, 15 * GIB, 0, 0 };
+	struct sched_job two[] = { holds(waits(1, 14), 2, SLICE_S / 2), waits(2, 20) };
+
+	two[1].max_replicas = 2;
+	two[1].memory_of[0] = fat;
+	two[1].lean[0].goodput[0] = slower;
+	two[1].lean[0].memory_bytes[0] = lean;
+	decide(two, 2, 31);
+	ok(choices[1].replicas == 2 && choices[1].way == 1, "a job starts in a leaner way");
+	decide(two, 2, 62);
+	ok(choices[1].replicas == 2 && choices[1].way == 0, "but not where memory suffices");
+	two[1].lean[0].memory_bytes[0] = fat;
+	decide(two, 2, 31);
+	is_int(choices[1].replicas, 0, "nor if that way takes too much as well");
+	/* on its devices, in the leaner way: a relaunch gains half as much again */
+	two[1] = holds(waits(2, 15), 2, 10 * SLICE_S);
+	two[1].memory_of[0] = fat;
+	two[1].goodput_now = 130;
+	decide(two, 2, 31);
+	ok(!choices[1].reconfigure, "a run does not change to the fatter way beside the other job");
+	decide(two, 2, 62);
+	ok(choices[1].reconfigure, "with more memory it does");
+}
+
 /* --- the searches --- */
 
 struct problem {
 	uint64_t random;
 	struct sched_job jobs[JOBS];
-	double goodput[JOBS][DEVICES + 1], values[JOBS * (DEVICES + 1)];
+	double goodput[JOBS][DEVICES + 1], values[MEMORY_WAYS * JOBS * (DEVICES + 1)];
+	double memory[MEMORY_WAYS][JOBS][DEVICES + 1];
 	struct curves curves;
 	struct sched_input in;
 };
+
+static double *value_of(double *values, int job, int way, int r)
+{
+	return &values[(way * JOBS + job) * (DEVICES + 1) + r];
+}
+
+/* Half of the jobs need memory by their number of devices, and have a leaner way. */
+static void draw_ways(struct problem *p, int j)
+{
+	bool by_number = case_below(&p->random, 2);
+
+	for (int way = 0; way < MEMORY_WAYS; way++)
+		for (int r = 0; r <= DEVICES; r++) {
+			double *value = value_of(p->values, j, way, r);
+
+			p->memory[way][j][r] = (1 + case_below(&p->random, 31)) * GIB / (1 + way);
+			if (way)
+				*value = -HUGE_VAL;
+			if (way == 1 && by_number && r)
+				*value = 0.9 * *value_of(p->values, j, 0, r);
+		}
+	if (!by_number)
+		return;
+	p->jobs[j].memory_of[0] = p->memory[0][j];
+	p->jobs[j].lean[0].memory_bytes[0] = p->memory[1][j];
+}
 
 static void draw(struct problem *p)
 {
@@ -114,6 +188,7 @@ static void draw(struct problem *p)
 			p->values[(size_t)j * (DEVICES + 1) + (size_t)r] =
 				case_below(&p->random, 6) ? 100 * case_uniform(&p->random)
 							  : -HUGE_VAL;
+		draw_ways(p, j);
 	}
 	p->in = (struct sched_input){
 		.jobs = p->jobs, .n_jobs = JOBS, .n_devices = DEVICES, .now_s = NOW_S,
@@ -121,38 +196,40 @@ static void draw(struct problem *p)
 	};
 }
 
-static double best_from(const struct problem *p, int j, int devices, int units)
+static double best_from(struct problem *p, int j, int devices, int units)
 {
 	double best = -HUGE_VAL;
 
 	if (j == JOBS)
 		return 0;
-	for (int r = 0; r <= devices; r++) {
-		int need = r ? memory_units_of(&p->curves, j) : 0;
-		double value = p->values[j * (DEVICES + 1) + r];
+	for (int r = 0; r <= devices; r++)
+		for (int way = 0; way < MEMORY_WAYS; way++) {
+			int need = r ? memory_units_of(&p->curves, j, way, r) : 0;
+			double value = *value_of(p->values, j, way, r);
 
-		if (isfinite(value) && need <= units)
-			best = fmax(best, value + best_from(p, j + 1, devices - r, units - need));
-	}
+			if (isfinite(value) && need <= units)
+				best = fmax(best, value + best_from(p, j + 1, devices - r,
+								    units - need));
+		}
 	return best;
 }
 
-static double allocate(const struct problem *p, int n_kinds, bool *fits)
+static double allocate(struct problem *p, int n_kinds, bool *fits)
 {
-	double values[JOBS * (DEVICES + 1)], sum = 0;
+	double values[MEMORY_WAYS * JOBS * (DEVICES + 1)], sum = 0;
 	struct allocation_job jobs[JOBS];
 	struct curves curves = p->curves;
 	struct claims claims = claims_of_fixed(&curves);
-	int at[JOBS], used = 0;
+	int at[JOBS], way[JOBS], used = 0;
 
 	memcpy(values, p->values, sizeof(values));
 	for (int j = 0; j < JOBS; j++)
 		jobs[j] = (struct allocation_job){ .value = &values[(size_t)j * (DEVICES + 1)] };
 	curves.n_kinds = n_kinds;
-	memory_allocate(&curves, &claims, jobs, values, at);
+	memory_allocate(&curves, &claims, jobs, values, at, way);
 	for (int j = 0; j < JOBS; j++) {
-		used += at[j] ? memory_units_of(&curves, j) : 0;
-		sum += p->values[j * (DEVICES + 1) + at[j]];
+		used += at[j] ? memory_units_of(&curves, j, way[j], at[j]) : 0;
+		sum += *value_of(p->values, j, way[j], at[j]);
 	}
 	*fits = used <= MEMORY_UNITS;
 	claims_release(&claims);
@@ -188,6 +265,8 @@ static void test_searches(void)
 int main(void)
 {
 	test_by_hand();
+	test_numbers();
+	test_lean();
 	test_searches();
 	return done();
 }

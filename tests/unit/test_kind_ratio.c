@@ -42,6 +42,23 @@ static void test_far(void)
 	near(r.value, 1, 1e-12, "1: nothing is known");
 }
 
+/* ln 3 with deviation 0.35 and the mean of ln 2 and ln 8 with 0.2; then ln 5 with 0.1 as well. */
+static void test_other_plans(void)
+{
+	struct size_time a[] = { { 8, 0.02 }, { 16, 0.16 } }, b[] = { { 8, 0.01 }, { 16, 0.02 } };
+	struct size_time c[] = { { 4, 0.05 } }, d[] = { { 4, 0.01 } };
+	struct size_times to = { a, 2 }, from = { b, 2 }, none = { 0 };
+	struct size_times own_to = { c, 1 }, own_from = { d, 1 };
+	struct kind_times other[] = { { &to, &from }, { &own_to, &none } };
+	struct kind_times untried = { &none, &own_from }, tried = { &own_to, &own_from };
+	struct fit_expectation r = kind_ratio_of_plan(&untried, other, 2, 3);
+
+	near(r.value, 3.7265404594888474, 1e-9, "a plan's ratio by another plan and the products");
+	near(r.spread, 0.17364862842489184, 1e-9, "its spread");
+	r = kind_ratio_of_plan(&tried, other, 2, 3);
+	near(r.value, 4.64703824930829, 1e-9, "a common size of its own counts more");
+}
+
 static void test_times(void)
 {
 	struct fit_observation seen[] = {
@@ -86,6 +103,7 @@ int main(void)
 {
 	test_common();
 	test_far();
+	test_other_plans();
 	test_times();
 	test_sync();
 	return done();

@@ -314,7 +314,7 @@ static void test_places(void)
 	k.model.max_replicas = 2;
 	k.seen = both;
 	k.n_seen = 2;
-	knowledge_set_residuals(&k, &k.model.fit.params);
+	knowledge_set_residuals(&k, &k.model.fit.params, NULL, 0);
 	one = residuals_factor(&k.residuals, throughput_place_on(1, 2), 64);
 	two = residuals_factor(&k.residuals, throughput_place_on(2, 2), 64);
 	near(one, 2, 0.05, "two replicas on a node take twice as long as by the parameters");

@@ -60,10 +60,28 @@ static void test_bounds(void)
 	ok(!memory_model_fit(one, 0, false).known, "nor does none");
 }
 
+static void test_host(void)
+{
+	struct memory_peak line[] = { { 1, 16, 3 }, { 2, 16, 5 }, { 2, 32, 4 }, { 4, 16, 9 } };
+	struct memory_peak falls[] = { { 1, 16, 8 }, { 2, 16, 4 } };
+	struct memory_peak steep[] = { { 1, 16, 1 }, { 2, 16, 3 } };
+
+	near(memory_host_need(line, 4, 2), 5, 0, "the most that was measured with so many");
+	near(memory_host_need(line, 4, 8), 17, 1e-9, "another number by the line through them");
+	near(memory_host_need(&line[1], 2, 4), 10, 1e-9, "one number: more in proportion");
+	near(memory_host_need(&line[1], 2, 1), 5, 1e-9, "fewer no less");
+	/* of 8 and 4 with relative errors: (1/8 + 1/4) / (1/64 + 1/16) */
+	near(memory_host_need(falls, 2, 4), 4.8, 1e-9, "a replica takes no less than nothing");
+	/* of 1 and 3: (1 + 2/3) / (1 + 4/9) each */
+	near(memory_host_need(steep, 2, 4), 4 * 15.0 / 13, 1e-9, "nor the program itself");
+	near(memory_host_need(line, 0, 4), 0, 0, "nothing was measured");
+}
+
 int main(void)
 {
 	test_device();
 	test_shared();
 	test_bounds();
+	test_host();
 	return done();
 }

@@ -409,6 +409,25 @@ static void test_many(void)
 	snapshot_release(&s);
 }
 
+/* A plan whose replicas have three devices, on nodes of four. */
+static void test_wide_plan(void)
+{
+	for (size_t p = 0; p < sizeof(every_policy) / sizeof(every_policy[0]); p++) {
+		struct snapshot s = snapshot_new(every_policy[p]);
+		struct job *job;
+		struct decision *d;
+
+		add_nodes(&s, 2, 4);
+		job = ask(&s, 1, 1, 4);
+		job->declared.plans = xstrdup("tp:width=3=");
+		d = pass_decide(&s);
+		is_told(&s, d, 1, "n1 n1 n1 on 1", every_policy[p]->name);
+		is_int(d->sizes[0].configuration.width, 3, "with replicas of three devices");
+		decision_free(d);
+		snapshot_release(&s);
+	}
+}
+
 int main(void)
 {
 	test_numbers();
@@ -419,6 +438,7 @@ int main(void)
 	test_makes_room();
 	test_lowered();
 	test_cores();
+	test_wide_plan();
 	test_goodput();
 	test_goodput_least();
 	test_on_more_nodes(false);

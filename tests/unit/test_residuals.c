@@ -150,6 +150,30 @@ static void test_best(void)
 	residuals_release(&r);
 }
 
+/* One point under each of two plans, at one size: covariance 0.5. With y = ln 1.2 and ln 0.9 and
+ * D = 1.03^2 - 0.25: dual = (1.03 y0 - 0.5 y1) / D, (1.03 y1 - 0.5 y0) / D. */
+static void test_plans(void)
+{
+	struct fit_observation a[] = { seen(16, 1, 1.2, 1) }, b[] = { seen(16, 1, 0.9, 1) };
+	struct residuals_source own = { a, 1, &params }, other = { b, 1, &params };
+	struct residuals_source nothing = { NULL, 0, &params };
+	double y0 = log(1.2), y1 = log(0.9), det = 1.03 * 1.03 - 0.25;
+	double dual0 = (1.03 * y0 - 0.5 * y1) / det, dual1 = (1.03 * y1 - 0.5 * y0) / det;
+	struct residuals r = residuals_of_plan(&own, &other, 1, places, 3), copy;
+
+	near(residuals_factor(&r, one, 16), exp(dual0 + 0.5 * dual1), 1e-12,
+	     "measured under both plans: near what was measured under its own");
+	near(residuals_factor(&r, two, 16), exp((dual0 + 0.5 * dual1) / 2), 1e-12, "elsewhere");
+	copy = residuals_copy(&r);
+	residuals_release(&r);
+	near(residuals_factor(&copy, one, 16), exp(dual0 + 0.5 * dual1), 1e-12, "a copy tells it");
+	residuals_release(&copy);
+	r = residuals_of_plan(&nothing, &other, 1, places, 3);
+	near(residuals_factor(&r, one, 16), exp(0.5 * y1 / 1.03), 1e-12,
+	     "measured under the other plan alone: half as sure");
+	residuals_release(&r);
+}
+
 int main(void)
 {
 	test_none();
@@ -159,5 +183,6 @@ int main(void)
 	test_bad();
 	test_many();
 	test_best();
+	test_plans();
 	return done();
 }

@@ -315,8 +315,10 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (isfinite(run->launch_boot_s))
 		run->duration_s = now - run->launch_boot_s;
 	step_stats_close_window(&r->stats);
-	if (recorder_see_tier(r, store, run, err) ||
-	    see_others(r, store, run, err) ||
+	if (recorder_see_tier(r, store, run, err))
+		return -1;
+	recorder_see_cores(r, run);
+	if (see_others(r, store, run, err) ||
 	    write_step_times(r, store, run, &observation, &p, err))
 		return -1;
 	if (!r->positions_only && r->gradient.n > 0)

@@ -1,0 +1,61 @@
+/* test_core_speed.c - the part of a step that falls with cores, by step times with different
+ * numbers of them: values worked out by hand, and times without an answer. */
+#include "pollux/core_speed.h"
+
+#include <math.h>
+
+#include "tap.h"
+
+static struct core_time timed(int replicas, int64_t m, int cores, double step_time_s, double steps)
+{
+	return (struct core_time){
+		configuration_make(replicas, m, 1), cores, step_time_s, steps,
+	};
+}
+
+/* 1 s, of which 0.6 s is the work of 4 cores. */
+static double time_with(int cores)
+{
+	return 0.4 + 0.6 * 4 / cores;
+}
+
+static void test_part(void)
+{
+	struct core_time times[] = {
+		timed(1, 64, 4, time_with(4), 1000), timed(1, 64, 8, time_with(8), 100),
+		timed(1, 64, 2, time_with(2), 100), timed(1, 128, 4, 9, 100),
+		timed(2, 64, 16, 7, 500),
+	};
+	struct core_speed s = core_speed_fit(times, 5);
+
+	ok(s.known, "one configuration was measured with three numbers of cores");
+	is_int(s.base, 4, "the base is the number with most steps");
+	near(s.part, 0.6, 1e-9, "the part that falls with cores");
+	near(core_speed_factor(&s, 4), 1, 1e-12, "at the base the factor is 1");
+	near(core_speed_factor(&s, 8), 0.7, 1e-9, "with twice the cores");
+	near(core_speed_factor(&s, 2), 1.6, 1e-9, "with half of them");
+}
+
+static void test_unknown(void)
+{
+	struct core_time apart[] = { timed(1, 64, 4, 1, 10), timed(1, 32, 8, 0.1, 10) };
+	struct core_time slower[] = { timed(1, 64, 4, 1, 10), timed(1, 64, 8, 1.3, 10) };
+	struct core_time untold[] = { timed(1, 64, 0, 1, 10), timed(1, 64, 8, (double)NAN, 10) };
+	struct core_speed s = core_speed_fit(apart, 2);
+
+	ok(!s.known, "different configurations do not tell");
+	near(core_speed_factor(&s, 8), 1, 0, "the factor is 1 then");
+	s = core_speed_fit(slower, 2);
+	near(s.part, 0, 0, "more cores are never slower");
+	ok(s.known && core_speed_factor(&s, 1) <= 1, "and bring nothing there");
+	s = core_speed_fit(untold, 2);
+	ok(!s.known && s.base == 0, "times without cores or without a time are ignored");
+	ok(!core_speed_fit(NULL, 0).known, "nothing was measured");
+}
+
+int main(void)
+{
+	test_part();
+	test_unknown();
+	return done();
+}
