@@ -51,12 +51,9 @@ static void test_ratio(void)
 	struct fit_result fit = { .n_observations = 1 };
 	struct plan_times none = times("gc", NULL, 0, &fit), at = times("gc", &one, 1, &fit);
 	struct plan_times mine = times("mine", NULL, 0, &fit), by_model = times("x", &far, 1, &fit);
-	struct fit_observation numa = seen_at(2, 40, 0.100);
-	struct plan_times elsewhere = times("gc", &numa, 1, &fit);
 	struct fit_expectation r = plan_ratio(&none, &dp);
 	double w0 = 1 / (0.35 * 0.35), w1 = 1 / (0.1 * 0.1);
 
-	numa.configuration.tier = TIER_NUMA;
 	near(r.value, 1.33, 1e-9, "without measurements the ratio is what the names tell");
 	near(r.spread, 0.35, 1e-9, "with its spread");
 	near(plan_ratio(&mine, &dp).spread, 0.7, 1e-9, "which is wide for unknown names");
@@ -64,8 +61,6 @@ static void test_ratio(void)
 	near(r.value, exp((w0 * log(1.33) + w1 * log(2)) / (w0 + w1)), 1e-9,
 		"a common size counts by its spread");
 	near(r.spread, 1 / sqrt(w0 + w1), 1e-9, "and narrows the range");
-	near(plan_ratio(&elsewhere, &dp).spread, 1 / sqrt(w0 + 25), 1e-9,
-		"the same size on devices of another tier is not common");
 	r = plan_ratio(&by_model, &dp);
 	near(r.value, exp(25 * log(0.060 / 0.030) / (1 / 0.49 + 25)), 2e-3,
 		"another size is compared with the model's time");
