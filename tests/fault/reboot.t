@@ -103,6 +103,29 @@ ok 'no more counts as lost than the half that was done' query_is 1 \
 sound 'all is well'
 ok 'bystanders were not killed' kill -0 "$bystander"
 
+# --- a boot whose clock is another one --------------------------------------------------------
+
+rm -rf "$POLLUX_DIR"
+: >"$WITNESS/ledger"
+echo 00000000-0000-4000-8000-000000000000 >boot_id
+earlier() {
+	unshare --time --monotonic 1000000 --mount sh -c 'mount --bind "$0" \
+		/proc/sys/kernel/random/boot_id && exec "$@"' "$TMP/boot_id" "$@"
+}
+if earlier true 2>/dev/null; then
+	job=$(earlier "$POLLUX" submit --preempt --suspend never -- "$work" -n 20000 -s 5 -p 40)
+	earlier "$POLLUX" schedule
+	ok 'a job has told where it is' wait_for 10 query_is 1 "SELECT 1 FROM runs
+		WHERE job_id = $job AND last_samples > 40"
+	kill_all
+	broken_runs="$job:1"
+	pass
+	is 'the time that its run took is by the clock of that boot' 1 "$(query "SELECT
+		run_time_s BETWEEN 0.01 AND 1000 AND lost_s < 1000 FROM jobs WHERE id = $job")"
+	"$POLLUX" cancel -f "$job" >/dev/null 2>&1
+	kill_all
+fi
+
 # --- many times ---------------------------------------------------------------------------------
 
 rm -rf "$POLLUX_DIR"

@@ -977,6 +977,7 @@ static void test_progress(void)
 	p.status_text = NULL;
 	is_int(store_run_update(&store, &p, &err), 0, "and again");
 	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
+	is_query("PRAGMA quick_check", "ok", "a store with step times counts as sound");
 	is_query("SELECT count(*) || ' ' || n FROM gradient_statistics", "1 20",
 		 "the gradients' too");
 	store_job_get(&store, 1, &job, &err);

@@ -67,13 +67,30 @@ static int take_kept(const struct paths *paths, struct store *store, struct run 
 	return changed ? store_run_update(store, &update, err) : 0;
 }
 
+/* The run's files have times by the clock of its boot, as the store has. Those of the active runs
+ * are moved to the clock of now: run_take_boot(). */
+static int take_times_as_stored(struct store *store, struct run *run, struct err *err)
+{
+	struct run stored;
+	int rc = store_run_get(store, run->id, &stored, err);
+
+	if (rc == 0) {
+		run->assigned_boot_s = stored.assigned_boot_s;
+		run->launch_boot_s = stored.launch_boot_s;
+		run->checkpoint_boot_s = stored.checkpoint_boot_s;
+	}
+	run_release(&stored);
+	return rc;
+}
+
 int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err)
 {
 	/* The next run shows where it begins. */
 	struct fallback unknown = { NAN, NAN };
 	struct job job;
 
-	if ((run->state != RUN_ASSIGNED && take_kept(paths, store, run, err)) ||
+	if (take_times_as_stored(store, run, err) ||
+	    (run->state != RUN_ASSIGNED && take_kept(paths, store, run, err)) ||
 	    store_job_get(store, run->job_id, &job, err))
 		return -1;
 	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
