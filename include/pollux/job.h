@@ -288,8 +288,8 @@ double run_clock_s(const struct run *run, double boot_s);
 /* True if the run was assigned in this boot: its times by the boot clock mean something now. */
 bool run_is_of_this_boot(const struct run *run);
 /* Moves the times of a run that was assigned in another boot to the boot clock of now, by the wall
- * clock: when the run was assigned, launched and last saved. A run on other machines outlives a
- * reboot. */
+ * clock: when the run was assigned, launched, last saved, and told to change or to stop. A run on
+ * other machines outlives a reboot. */
 void run_take_boot(struct run *run, double now_time_s, double now_boot_s);
 
 /* The value of a parameter of the job, borrowed; NULL: the job has no such parameter. */

@@ -165,17 +165,20 @@ static int pass(const struct paths *paths, const struct config *config, enum pas
  * stays on disk for the next process. */
 #define MOST_TURNS 100
 
-/* The time of the lock's file is that of the last pass. */
+/* The time of the lock's file is that of the last pass. Where runs are on no cluster any more, the
+ * store is no longer that of one machine. */
 static int say_when(const struct paths *paths, const struct config *config, int lock,
 		    struct pass_result *result, struct err *err)
 {
 	struct text moved = TEXT_INIT;
 	int rc = 0;
 
-	if (config->slurm)
+	if (config->slurm) {
 		rc = pass_host_take(paths, lock, &moved, err);
-	else
+	} else {
+		unlink(paths->pass_host);
 		futimens(lock, NULL);
+	}
 	if (moved.length)
 		strings_add(&result->actions, moved.data);
 	text_release(&moved);

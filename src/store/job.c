@@ -244,6 +244,8 @@ void run_take_boot(struct run *run, double now_time_s, double now_boot_s)
 	run->assigned_boot_s += shift_s;
 	run->launch_boot_s += shift_s;
 	run->checkpoint_boot_s += shift_s;
+	run->wanted_boot_s += shift_s;
+	run->stop_boot_s += shift_s;
 }
 
 void run_release(struct run *run)

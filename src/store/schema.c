@@ -437,8 +437,8 @@ static const char *const steps[] = {
 
 	/* 37: a run that goes on on devices of another tier has step times for each. A supervisor
 	 * of a former version writes no tier or NULL where the tier is not known; both become
-	 * ''. quick_check of SQLite 3.40 takes a table WITHOUT ROWID for damaged whose last column is
-	 * one of the key: so last_column, which nobody reads. */
+	 * ''. A table WITHOUT ROWID whose last column is one of the key counts as damaged for
+	 * quick_check of SQLite 3.40: hence last_column, which nobody reads. */
 	"CREATE TABLE observations_by_tier ("
 	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
 	" device_kind TEXT NOT NULL, nodes INTEGER NOT NULL, replicas INTEGER NOT NULL,"

@@ -50,6 +50,7 @@ is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 # --- nothing is wrong ---
 "$POLLUX" cron --install >/dev/null
 "$POLLUX" submit -- true >/dev/null
+echo elsewhere >"$POLLUX_DIR/pass.host" # of a time with engine = slurm
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 600 1
 wait_for 5 no_supervisor

@@ -956,9 +956,11 @@ static void test_other_boot(void)
 	r1.assigned_time_s = 5000;
 	r1.assigned_boot_s = 900;
 	r1.launch_boot_s = 910;
+	r1.wanted_boot_s = 930;
 	run_take_boot(&r1, 5200, 50);
 	near(r1.assigned_boot_s, -150, 0, "a run of another boot: assigned 200 s ago");
 	near(r1.launch_boot_s, -140, 0, "launched 190 s ago");
+	near(r1.wanted_boot_s, -120, 0, "told to change 170 s ago");
 	ok(isnan(r1.checkpoint_boot_s), "and never saved");
 	free(r1.boot_id);
 	r1.boot_id = xstrdup(clock_boot_id());
