@@ -3,7 +3,7 @@
 # doing it: everything is killed at once, and what the store knows belongs to another
 # boot, whose clock had run longer. Jobs go back to the queue and on from their
 # checkpoints; processes that bear an old number by chance are left alone.
-# shellcheck disable=SC2317 # functions called by name
+# shellcheck disable=SC2016,SC2317 # words for other shells; functions called by name
 . "$(dirname "$0")/../cli/tap.sh"
 . "$ROOT/tests/fault/fault.sh"
 
