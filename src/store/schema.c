@@ -437,8 +437,7 @@ static const char *const steps[] = {
 
 	/* 37: a run that goes on on devices of another tier has step times for each. A supervisor
 	 * of a former version writes no tier or NULL where the tier is not known; both become
-	 * ''. A table WITHOUT ROWID whose last column is one of the key counts as damaged for
-	 * quick_check of SQLite 3.40: hence last_column, which nobody reads. */
+	 * ''. */
 	"CREATE TABLE observations_by_tier ("
 	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
 	" device_kind TEXT NOT NULL, nodes INTEGER NOT NULL, replicas INTEGER NOT NULL,"
@@ -448,7 +447,6 @@ static const char *const steps[] = {
 	" step_time_s REAL NOT NULL, step_time_sd_s REAL, step_time_min_s REAL,"
 	" sync_time_s REAL, update_time_s REAL NOT NULL,"
 	" tier TEXT NOT NULL ON CONFLICT REPLACE DEFAULT '',"
-	" last_column INTEGER AS (0) STORED,"
 	" PRIMARY KEY (run_id, replicas, local_batch_size, accumulation_steps, tier)"
 	") STRICT, WITHOUT ROWID;"
 	"INSERT INTO observations_by_tier SELECT run_id, device_kind, nodes, replicas,"

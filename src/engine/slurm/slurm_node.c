@@ -157,18 +157,21 @@ static enum how_ended worst_end(void)
 	return worst;
 }
 
-/* Returns a node that has not told its end, and has not touched its file for the lease's length, or
- * never since the program was started; -1: there is none. Such a node is cut off from the
- * directory, or stands still. */
+/* Returns a node that has not told its end, and has not touched its file for the lease's length and
+ * a margin, or never since the program was started; -1: there is none. Such a node is cut off from
+ * the directory, or stands still. The margin covers the time between two touches: where this process
+ * and the nodes all stood still for less than the lease, the nodes have not yet touched their files. */
 static int silent_node(void)
 {
+	double most_s = node.lease_s + slurm_margin_s(node.lease_s);
+
 	for (int k = 0; k < node.nodes; k++) {
 		char name[24];
 		double seen_s;
 
 		snprintf(name, sizeof(name), "node.%d", k);
 		seen_s = fmax(slurm_file_time_s(node.dir, name), node.begun_time_s);
-		if (node.lease_time_s - seen_s > node.lease_s && read_end(k) == NOT_ENDED)
+		if (node.lease_time_s - seen_s > most_s && read_end(k) == NOT_ENDED)
 			return k;
 	}
 	return -1;
