@@ -159,7 +159,7 @@ static enum how_ended worst_end(void)
 
 /* Returns a node that has not told its end, and has not touched its file for the lease's length and
  * a margin, or never since the program was started; -1: there is none. Such a node is cut off from
- * the directory, or stands still. The margin is for the time between two touches: after this process
+ * the directory, or stands still. The margin is the time between two touches: after this process
  * and all nodes stood still for less than the lease, the nodes are yet to touch their files. */
 static int silent_node(void)
 {
