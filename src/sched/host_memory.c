@@ -43,7 +43,8 @@ static double least_need(const struct curves *curves, int index)
 			/* What is not known counts as nothing. */
 			if (way == 0 && !(need > 0))
 				return 0;
-			least = fmin(least, need);
+			if (need > 0)	/* else there is no such way */
+				least = fmin(least, need);
 		}
 	return isnan(least) ? c->job->memory_bytes : least;
 }

@@ -138,6 +138,31 @@ static void test_lean(void)
 	ok(choices[1].reconfigure, "with more memory it does");
 }
 
+/* As a pass tells it: 0 where there is no leaner way. An overdue job needs 20 of 31 GiB, or 18;
+ * another one has 14 within its slice, a third one wants 14. */
+static void test_overdue_lean(void)
+{
+	static const double slower[] = { 0, 90, 180, 0, 0 }, none[] = { 0, 0, 0, 0, 0 };
+	const double fat[] = { 0, 20 * GIB, 20 * GIB, 0, 0 };
+	const double lean[] = { 0, 18 * GIB, 18 * GIB, 0, 0 };
+	struct sched_job old[] = {
+		waits(1, 20), holds(waits(2, 14), 1, SLICE_S / 2), waits(3, 14),
+	};
+
+	old[0].submitted_s = old[0].waiting_since_s = NOW_S - 1e6;
+	old[0].max_replicas = 2;
+	old[0].memory_of[0] = fat;
+	for (int way = 0; way < SCHED_LEAN_WAYS; way++) {
+		old[0].lean[way].goodput[0] = way ? none : slower;
+		old[0].lean[way].memory_bytes[0] = way ? none : lean;
+	}
+	decide(old, 3, 31);
+	ok(!choices[0].replicas && choices[1].replicas && !choices[2].replicas,
+	   "an overdue job waits for the least that it can run with, and no other takes any");
+	is_str(choices[0].reason,
+	       "waits for host memory: needs 18 of 31 GiB, 14 are in use", "and why");
+}
+
 /* --- the searches --- */
 
 struct problem {
@@ -267,6 +292,7 @@ int main(void)
 	test_by_hand();
 	test_numbers();
 	test_lean();
+	test_overdue_lean();
 	test_searches();
 	return done();
 }
