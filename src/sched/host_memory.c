@@ -308,6 +308,7 @@ static void search_by_price(const struct search *s, int *at, int *way)
 	}
 	free(found);
 	free(ways);
+	memory_use_rest(s->curves, s->values, s->capacity, at, way);
 }
 
 /* --- all --- */

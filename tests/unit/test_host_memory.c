@@ -239,7 +239,29 @@ static double best_from(struct problem *p, int j, int devices, int units)
 	return best;
 }
 
-static double allocate(struct problem *p, int n_kinds, bool *fits)
+/* True if one job could have more worth of what the others leave. */
+static bool can_gain(struct problem *p, const int *at, const int *way)
+{
+	int devices = DEVICES, units = MEMORY_UNITS;
+	bool can = false;
+
+	for (int j = 0; j < JOBS; j++) {
+		devices -= at[j];
+		units -= at[j] ? memory_units_of(&p->curves, j, way[j], at[j]) : 0;
+	}
+	for (int j = 0; j < JOBS; j++) {
+		double now = *value_of(p->values, j, way[j], at[j]);
+		int own = at[j] ? memory_units_of(&p->curves, j, way[j], at[j]) : 0;
+
+		for (int r = 1; r <= devices + at[j]; r++)
+			for (int w = 0; w < MEMORY_WAYS; w++)
+				can |= *value_of(p->values, j, w, r) > now &&
+				       memory_units_of(&p->curves, j, w, r) <= units + own;
+	}
+	return can;
+}
+
+static double allocate(struct problem *p, int n_kinds, bool *fits, bool *gains)
 {
 	double values[MEMORY_WAYS * JOBS * (DEVICES + 1)], sum = 0;
 	struct allocation_job jobs[JOBS];
@@ -257,6 +279,7 @@ static double allocate(struct problem *p, int n_kinds, bool *fits)
 		sum += *value_of(p->values, j, way[j], at[j]);
 	}
 	*fits = used <= MEMORY_UNITS;
+	*gains = can_gain(p, at, way);
 	claims_release(&claims);
 	return sum;
 }
@@ -264,19 +287,20 @@ static double allocate(struct problem *p, int n_kinds, bool *fits)
 static void test_searches(void)
 {
 	struct problem p = { .random = 3 };
-	int wrong = 0, beyond = 0;
+	int wrong = 0, beyond = 0, wasted = 0;
 	double exact_sum = 0, priced_sum = 0;
 
 	for (int n = 0; n < CASES; n++) {
 		double exact, priced;
-		bool fits, fits_priced;
+		bool fits, fits_priced, gains;
 
 		draw(&p);
 		p.curves = curves_of(&p.in);
-		exact = allocate(&p, 1, &fits);
+		exact = allocate(&p, 1, &fits, &gains);
 		wrong += fabs(exact - best_from(&p, 0, DEVICES, MEMORY_UNITS)) > 1e-6;
 		p.curves.kinds[1] = (struct curve_kind){ DEVICES, 0, "none" };
-		priced = allocate(&p, 2, &fits_priced);
+		priced = allocate(&p, 2, &fits_priced, &gains);
+		wasted += gains;
 		beyond += !fits || !fits_priced || priced > exact + 1e-6;
 		exact_sum += exact;
 		priced_sum += priced;
@@ -284,6 +308,7 @@ static void test_searches(void)
 	}
 	is_int(wrong, 0, "3,000 problems: no allocation that fits is worth more");
 	is_int(beyond, 0, "with prices, each allocation fits, too");
+	is_int(wasted, 0, "and leaves nothing that a job could gain by");
 	ok(priced_sum > 0.9 * exact_sum, "and is worth at least 0.9 of the best in the mean");
 }
 
