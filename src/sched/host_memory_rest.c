@@ -63,10 +63,11 @@ static bool change(struct rest *r, int index)
 void memory_use_rest(const struct curves *curves, const double *values, int capacity, int *at,
 		     int *way)
 {
-	struct rest r = { .curves = curves, .values = values, .at = at, .way = way };
+	struct rest r = { .curves = curves, .values = values, .units = capacity };
 	bool again = true;
 
-	r.units = capacity;
+	r.at = at;
+	r.way = way;
 	for (int k = 0; k < curves->n_kinds; k++)
 		r.devices[k] = curves->kinds[k].n;
 	for (int i = 0; i < curves->in->n_jobs; i++)
