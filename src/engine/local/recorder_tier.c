@@ -9,6 +9,7 @@ int recorder_see_tier(struct recorder *r, struct store *store, const struct run 
 	bool changed = r->tier_is_known && r->tier != run->configuration.tier;
 	struct observation earlier;
 
+	observation_init(&earlier);
 	if (changed && store_observation_get(store, run, &earlier, err))
 		return -1;
 	r->tier = run->configuration.tier;
