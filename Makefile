@@ -104,7 +104,7 @@ CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach; the linker takes what it needs of it.
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% model/% store/% sim/% engine/template.o \
 	engine/report_message.o engine/local/recorder% engine/slurm/slurm_parse.o sched/halving.o \
-	device/freeze.o),$(OBJ))
+	device/freeze.o device/span.o),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
 lately  = $(if $(LATELY),$(shell tools/lately.sh $(1)),$(1))
@@ -239,9 +239,9 @@ SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:handle_sigill=1:log_path=$(REPORTS)/asan
 SAN_CFLAGS = -Og -g1 -fno-omit-frame-pointer -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all
 # The suite starts more than 10,000 sanitized commands, so that their start counts: nothing to
-# relocate, and the runtimes within. Undefined behaviour is an illegal instruction, which the address
-# sanitizer reports with its line: the words of the checks would be 5 MB in each process, and half of
-# its start. `make sanitize SAN_TRAP=` has the words.
+# relocate, and the runtimes within. Undefined behaviour is an illegal instruction, which the
+# address sanitizer reports with its line: the words of the checks would be 5 MB in each process,
+# and half of its start. `make sanitize SAN_TRAP=` has the words.
 SAN_TRAP = -fsanitize-undefined-trap-on-error
 SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fno-pie -U_FORTIFY_SOURCE' \
 	HARDEN_LD=-no-pie CFLAGS='$(SAN_CFLAGS) $(SAN_TRAP)' \

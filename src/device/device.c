@@ -203,20 +203,6 @@ static bool owns_binding(const struct device *device)
 	return backend && backend->owns_binding;
 }
 
-bool device_next_span(const char **p, long *first, long *last)
-{
-	char *end;
-
-	*p += strspn(*p, ",");
-	*first = *last = strtol(*p, &end, 10);
-	if (end == *p)
-		return false;
-	if (*end == '-')
-		*last = strtol(end + 1, &end, 10);
-	*p = end;
-	return true;
-}
-
 bool device_is_same(const struct device *a, const struct device *b)
 {
 	return !strcmp(a->node, b->node) && !strcmp(a->id, b->id) &&

@@ -85,9 +85,9 @@ int plan_index(const struct candidate *c, const char *name);
 void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput);
 /* Makes the candidate run in this plan, which was not measured. */
 void try_plan(struct candidate *c, int plan);
-/* The best goodput of a plan that is compared at a place on devices of a kind (-1: the job's).
- * A single node stands for the fewest nodes that have so many devices, and an unknown tier for the
- * best one. NaN: not known, or it does not fit. */
+/* The best goodput of a plan that is compared at a place on devices of a kind (-1: the job's). A
+ * single node stands for the fewest nodes that have so many devices, an unknown tier for the best
+ * one. NaN: not known, or it does not fit. */
 double plan_goodput_at(const struct job_plans *p, int plan, int kind,
 		       struct throughput_place place);
 /* The plan of most goodput there, as the candidate's table of the kind has it; -1: none. */

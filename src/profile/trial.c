@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/engine.h"
@@ -140,7 +141,7 @@ static int collect(const struct profile *p, const struct trial *t, struct err *e
 	int rc = engine->collect ? engine->collect(&at, &lines, err) : 0;
 
 	for (size_t i = 0; i < lines.count; i++)
-		fprintf(stderr, "pollux: %s\n", lines.items[i]);
+		dprintf(STDERR_FILENO, "pollux: %s\n", lines.items[i]);
 	strings_release(&lines);
 	return rc;
 }

@@ -442,17 +442,18 @@ static const char *const steps[] = {
 	" run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
 	" device_kind TEXT NOT NULL, nodes INTEGER NOT NULL, replicas INTEGER NOT NULL,"
 	" local_batch_size INTEGER NOT NULL, accumulation_steps INTEGER NOT NULL,"
+	/* not last: to SQLite 3.40's integrity check a key that ends the table is a fault */
+	" tier TEXT NOT NULL ON CONFLICT REPLACE DEFAULT '',"
 	" n_steps INTEGER NOT NULL, n_windows INTEGER NOT NULL,"
 	" n_dropped INTEGER NOT NULL, n_outliers INTEGER NOT NULL,"
 	" step_time_s REAL NOT NULL, step_time_sd_s REAL, step_time_min_s REAL,"
 	" sync_time_s REAL, update_time_s REAL NOT NULL,"
-	" tier TEXT NOT NULL ON CONFLICT REPLACE DEFAULT '',"
 	" PRIMARY KEY (run_id, replicas, local_batch_size, accumulation_steps, tier)"
 	") STRICT, WITHOUT ROWID;"
 	"INSERT INTO observations_by_tier SELECT run_id, device_kind, nodes, replicas,"
-	" local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,"
-	" step_time_s, step_time_sd_s, step_time_min_s, sync_time_s, update_time_s,"
-	" tier FROM observations;"
+	" local_batch_size, accumulation_steps, tier, n_steps, n_windows, n_dropped, n_outliers,"
+	" step_time_s, step_time_sd_s, step_time_min_s, sync_time_s, update_time_s"
+	" FROM observations;"
 	"DROP TABLE observations;"
 	"ALTER TABLE observations_by_tier RENAME TO observations;",
 };

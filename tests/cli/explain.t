@@ -77,10 +77,10 @@ INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_siz
  ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 3, 1.5),
  ($id, 2, 'ended', 2, 1, 256, 128, 1, 'x', 70, 70, 70, 70, 130, 60, 'stopped', 4, 1),
  ($id, 3, 'ended', 4, 1, 512, 128, 1, 'x', 140, 140, 140, 140, 200, 60, 'failed', 4, NULL);
-INSERT INTO observations SELECT id, 'CPU, 1 core', 1, replicas, 128, 1, 5000, 30, 100, 1,
+INSERT INTO observations SELECT id, 'CPU, 1 core', 1, replicas, 128, 1, NULL, 5000, 30, 100, 1,
 	0.032 + 0.004 * (replicas > 1) + 0.002 * (replicas > 2) * (replicas - 2) + 0.004,
 	0.0002, 0.035,
-	NULL, 60, NULL FROM runs WHERE job_id = $id;
+	NULL, 60 FROM runs WHERE job_id = $id;
 INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
 	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
 	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s)

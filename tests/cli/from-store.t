@@ -135,8 +135,8 @@ store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time
 # Job four ran for 123 s: 5 s to its first step, 102 s for 1200 steps of 0.085 s, and 16 s for
 # something else.
 store "UPDATE jobs SET steps = 1200, run_time_s = 123 WHERE id = $four; INSERT INTO observations
-	SELECT id, 'CPU, 1 core', 1, replicas, 50, 1, 5000, 30, 100, 1, 0.085, 0.0002, 0.08, NULL,
-	60, NULL FROM runs WHERE job_id = $four"
+	SELECT id, 'CPU, 1 core', 1, replicas, 50, 1, NULL, 5000, 30, 100, 1, 0.085, 0.0002,
+	0.08, NULL, 60 FROM runs WHERE job_id = $four"
 run simulate -p fifo --json
 is 'time that was no step stays' 130.2 "$(figures | sed -n 2p | cut -d' ' -f4)"
 store "DELETE FROM observations"

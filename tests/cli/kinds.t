@@ -110,8 +110,8 @@ wait_for 20 no_supervisor
 "$POLLUX" schedule
 greedy=$("$POLLUX" submit -q -b 64 --workload leaks --replicas 1 -- sh greedy.sh)
 wait_for 30 ran_out
-store "INSERT INTO observations SELECT id, '$small', 1, 1, 64, 1, 500, 3, 0, 0, 0.02, 1e-9, 0.02,
-	NULL, 60, NULL FROM runs WHERE job_id = $greedy"
+store "INSERT INTO observations SELECT id, '$small', 1, 1, 64, 1, NULL, 500, 3, 0, 0, 0.02,
+	1e-9, 0.02, NULL, 60 FROM runs WHERE job_id = $greedy"
 wait_for 20 says_too_little
 is 'it does not run out of memory there again' queued \
 	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
@@ -131,8 +131,8 @@ add_run() { # add_run NUMBER JOB KIND DEVICE
 			VALUES ($1, 0, 'gpu:$4', '$3', '', 1, 0)"
 }
 add_time() { # add_time RUN KIND SECONDS
-	store "INSERT INTO observations SELECT $1, '$2', 1, 1, 64, 1, 5000, 30, 0, 0, $3, 1e-9, $3,
-		NULL, 60, NULL"
+	store "INSERT INTO observations SELECT $1, '$2', 1, 1, 64, 1, NULL, 5000, 30, 0, 0, $3,
+		1e-9, $3, NULL, 60"
 }
 measured() { # measured RUN WORKLOAD SMALL LARGE: seconds of a step on each kind
 	past=$("$POLLUX" submit -q --hold --workload "$2" -b 64 --replicas 1 -- true)
@@ -177,8 +177,8 @@ wait_for 20 no_supervisor
 measured 921 talks 0.02 0.01
 add_run 923 "$past" "$small" "GPU-$(uuid a)"
 add_half() { # add_half RUN KIND REPLICAS SECONDS: with half the local batch
-	store "INSERT INTO observations SELECT $1, '$2', 1, $3, 32, 1, 5000, 30, 0, 0, $4, 1e-9, $4,
-		NULL, 60, NULL"
+	store "INSERT INTO observations SELECT $1, '$2', 1, $3, 32, 1, NULL, 5000, 30, 0, 0, $4,
+		1e-9, $4, NULL, 60"
 }
 add_half 922 "$large" 1 0.0051
 add_half 923 "$small" 2 0.08

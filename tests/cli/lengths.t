@@ -12,8 +12,8 @@ runs() { [ "$(store "SELECT state FROM runs WHERE job_id = $1")" = running ]; }
 would() { "$POLLUX" schedule --dry-run | sed 's/:.*//; s/ (.*//; s/ on cpu//' | paste -sd' '; }
 # What a run of a job would have measured: steps, and the seconds of each, at a batch size.
 measured() { # measured JOB BATCH STEPS SECONDS
-	store "INSERT INTO observations SELECT id, 'CPU, 1 core', 1, 1, $2, 1, $3, 30, 0, 0, $4,
-		0.0002, $4, NULL, 60, NULL FROM runs WHERE job_id = $1;
+	store "INSERT INTO observations SELECT id, 'CPU, 1 core', 1, 1, $2, 1, NULL, $3, 30,
+		0, 0, $4, 0.0002, $4, NULL, 60 FROM runs WHERE job_id = $1;
 		UPDATE jobs SET steps = $3 WHERE id = $1"
 }
 

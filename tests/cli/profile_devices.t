@@ -170,8 +170,8 @@ store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, ba
 	stop_duration_s) VALUES ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59,
 	'stopped', 3, 1.5);
 	UPDATE jobs SET runs = 1;
-	INSERT INTO observations SELECT id, '$kind', 1, 1, 128, 1, 5000, 30, 100, 1, 0.004, 0.00002,
-	0.0039, NULL, 60, NULL FROM runs WHERE job_id = $id AND number = 1"
+	INSERT INTO observations SELECT id, '$kind', 1, 1, 128, 1, NULL, 5000, 30, 100, 1,
+	0.004, 0.00002, 0.0039, NULL, 60 FROM runs WHERE job_id = $id AND number = 1"
 run "$POLLUX" explain "$id" --json
 printf '%s' "$out" >explained.json
 is 'a pass seen at one size is divided by what is expected' prior \

@@ -118,7 +118,7 @@ store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NU
 	WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
 		(902, 2, 32, 'fast', 0.06))
 	INSERT INTO observations SELECT id, (SELECT DISTINCT device_kind FROM device_measurements),
-		1, replicas, local, 1, 5000, 30, 0, 0, step_s, 1e-9, step_s, NULL, 60, tier
+		1, replicas, local, 1, tier, 5000, 30, 0, 0, step_s, 1e-9, step_s, NULL, 60
 	FROM known"
 expected=$(json "$exchange"'
 	printf "prior %.4f", $time{"peer machine"} / $time{"peer fast"}' <tiers.json)

@@ -298,10 +298,10 @@ like 'where there is room, all columns' \
 	"$(COLUMNS=80 "$POLLUX" status "$past")"
 
 sqlite3 "$POLLUX_DIR/pollux.db" "
-	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, 100, 9, 0, 0, 0.0345, 0, 0.03, NULL,
-	5, NULL FROM runs WHERE job_id = $past AND number = 2;
-	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, 100, 9, 0, 0, 0.0123, 0, 0.01,
-	NULL, 6, NULL FROM runs WHERE job_id = $past AND number = 2"
+	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, NULL, 100, 9, 0, 0, 0.0345, 0,
+	0.03, NULL, 5 FROM runs WHERE job_id = $past AND number = 2;
+	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, NULL, 100, 9, 0, 0, 0.0123,
+	0, 0.01, NULL, 6 FROM runs WHERE job_id = $past AND number = 2"
 out=$(COLUMNS=80 "$POLLUX" status "$past")
 is 'a run that changed its sizes has those before on a line of their own' \
 	'128 12.3 128=1*64*2 34.5' \

@@ -63,8 +63,8 @@ store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NU
 	SELECT id, $past, id, 'ended', replicas, 1, 1, 'x', 1, 1 FROM known;
 	WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
 		(902, 2, 32, 'fast', 0.06), (903, 2, 32, 'machine', 0.09))
-	INSERT INTO observations SELECT id, 'NVIDIA RTX A6000, 48 GiB', 1, replicas, local, 1, 5000,
-		30, 0, 0, step_s, 1e-9, step_s, NULL, 60, tier FROM known"
+	INSERT INTO observations SELECT id, 'NVIDIA RTX A6000, 48 GiB', 1, replicas, local, 1,
+		tier, 5000, 30, 0, 0, step_s, 1e-9, step_s, NULL, 60 FROM known"
 "$POLLUX" cancel "$past" >/dev/null
 
 # --- while a wait is cheaper, no job runs across pairs ---
@@ -132,8 +132,8 @@ known=$(submit -r 1 --plan dp= -- true)
 pass
 "$POLLUX" wait --timeout 200 "$known" >/dev/null
 store "INSERT INTO observations SELECT r.id, device_kind, nodes, o.replicas, o.local_batch_size,
-	o.accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, o.step_time_s,
-	step_time_sd_s, step_time_min_s, sync_time_s, update_time_s, o.tier
+	o.accumulation_steps, o.tier, n_steps, n_windows, n_dropped, n_outliers, o.step_time_s,
+	step_time_sd_s, step_time_min_s, sync_time_s, update_time_s
 	FROM observations o JOIN runs r ON r.job_id = $known WHERE o.run_id BETWEEN 901 AND 903"
 break_pairs 240 7200
 one=$(pair --plan dp=)

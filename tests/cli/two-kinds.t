@@ -36,8 +36,8 @@ add_run() { # add_run NUMBER DEVICE KIND SIZE OUTCOME OUT_OF_MEMORY
 			VALUES ($1, 0, 'gpu:$2', '$3', '', 1, 0)"
 }
 add_time() { # add_time RUN KIND SIZE SECONDS
-	store "INSERT INTO observations SELECT $1, '$2', 1, 1, $3, 1, 5000, 30, 0, 0, $4, 1e-9, $4,
-		NULL, 60, NULL"
+	store "INSERT INTO observations SELECT $1, '$2', 1, 1, $3, 1, NULL, 5000, 30, 0, 0, $4,
+		1e-9, $4, NULL, 60"
 }
 past=$("$POLLUX" submit -q --hold --workload w -b 64 --replicas 1 -- true)
 add_run 91 $A "$first" 64 completed 0

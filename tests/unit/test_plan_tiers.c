@@ -383,7 +383,7 @@ static char *actions_of(const struct snapshot *s)
 	for (int i = 0; i < p->count; i++)
 		text_add(&t, letter_of(p->items[i].kind));
 	for (int i = 0; i < DEVICES; i++)
-		text_addf(&t, "%.1s", d->owner[i] == 0 ? &"0123"[i] : "-");
+		text_addf(&t, "%c", d->owner[i] == 0 ? '0' + i : '-');
 	plan_free(p);
 	decision_free(d);
 	return text_detach(&t);

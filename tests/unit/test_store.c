@@ -1107,7 +1107,7 @@ static void test_workload(void)
 	      " SELECT 1, i, 1, 1, 1 FROM n");
 	query("WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
 	      " INSERT INTO observations SELECT run_id, device_kind, nodes, replicas, i,"
-	      " accumulation_steps, 1, 1, 0, 0, 1, NULL, NULL, NULL, i, NULL FROM observations, n"
+	      " accumulation_steps, NULL, 1, 1, 0, 0, 1, NULL, NULL, NULL, i FROM observations, n"
 	      " WHERE run_id = 1 AND local_batch_size = 32");
 	store_gradients_of_workload(&store, "a", &gradients, &err);
 	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].window.window == 1002 &&
@@ -1195,8 +1195,8 @@ static void fill_history(void)
 	      " learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
 	      " first_step_s, stop_duration_s)"
 	      " SELECT 1, i, 'ended', 1, 1, 1, 'b', 1, 1, 2, 3, 4 FROM n");
-	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, 100, 9, 0, 0, 1, 0, 1, 0,"
-	      " 9, NULL FROM runs");
+	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, NULL, 100, 9, 0, 0, 1,"
+	      " 0, 1, 0, 9 FROM runs");
 	query("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4)"
 	      " INSERT INTO gradient_statistics (run_id, window, n, sum_grad_sqr, sum_grad_var)"
 	      " SELECT id, i, 1, 1, 1 FROM runs, n");
@@ -1265,8 +1265,8 @@ static void fill_workload(void)
 	query("UPDATE runs SET local_batch_size = 96, out_of_memory = 1 WHERE id = 2");
 	query("INSERT INTO run_devices (run_id, position, device, kind, binding, cores)"
 	      " SELECT id, 0, 'cpu:0', 'fast', '0', 1 FROM runs");
-	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, 100, 9, 0, 0, 1, 0, 1, 0, 9"
-	      " , NULL FROM runs WHERE id = 1 OR id > 4990");
+	query("INSERT INTO observations SELECT id, 'fast', 1, 1, 32, 1, NULL, 100, 9, 0, 0, 1,"
+	      " 0, 1, 0, 9 FROM runs WHERE id = 1 OR id > 4990");
 	query("INSERT INTO gradient_statistics (run_id, window, n, sum_grad_sqr, sum_grad_var)"
 	      " SELECT run_id, 0, 1, 1, 1 FROM observations");
 }
@@ -1397,8 +1397,8 @@ static void test_step_times(void)
 	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, "
 	      "learning_rate_scale, boot_id,"
 	      " assigned_time_s, assigned_boot_s) VALUES (1, 2, 'ended', 1, 1, 1, 'b', 1, 1)");
-	query("INSERT INTO observations SELECT max(id), 'fast', 1, 1, 0, 1, 60, 9, 0, 0, 0.45, 0, "
-	      "0.45, 0, 9, NULL FROM runs");
+	query("INSERT INTO observations SELECT max(id), 'fast', 1, 1, 0, 1, NULL, 60, 9, 0, 0, "
+	      "0.45, 0, 0.45, 0, 9 FROM runs");
 	store_step_times(&store, "a", "fast", &list, &err);
 	ok(list.count == 2 && list.items[0].job_id == 1 && list.items[1].job_id == 3,
 	   "the newest run first");

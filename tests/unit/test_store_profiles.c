@@ -28,9 +28,9 @@ static void add_ended_run(int64_t job, int local_batch, bool out_of_memory)
 		" 'failed', %d);"
 		"INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)"
 		" SELECT max(id), 0, 'cpu:0', 'kind', '0', 1, 0 FROM runs;"
-		"INSERT INTO observations SELECT id, 'kind', 1, 1, %d, 1, 100, 10, 0, 0, 0.1, "
-		"0.01, 0.1,"
-		" NULL, 1, NULL FROM runs WHERE id = (SELECT max(id) FROM runs) AND NOT %d",
+		"INSERT INTO observations SELECT id, 'kind', 1, 1, %d, 1, NULL, 100, 10, 0, 0, "
+		"0.1, 0.01, 0.1,"
+		" NULL, 1 FROM runs WHERE id = (SELECT max(id) FROM runs) AND NOT %d",
 		(long long)job, local_batch, out_of_memory, local_batch, out_of_memory);
 
 	run_sql(sql);
