@@ -100,6 +100,9 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 /* plan_memory.c: tells the policy of the host's memory that each plan takes, once it is decided
  * which numbers of devices the candidates may have. */
 void weigh_plan_memory(const struct snapshot *s, struct decision *d);
+/* Lowers what leaner plans make of so many devices to what they make of them at the place. Returns
+ * true if one makes less. */
+bool plan_ways_lower(const struct candidate *c, int kind, struct throughput_place place);
 void plan_ways_free(struct plan_ways *ways);
 /* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there
  * is none, of the first plan. */

@@ -116,6 +116,16 @@ static struct throughput_place place_of(int replicas, enum configuration_tier ti
 	return place;
 }
 
+/* True if the run would go on on as many devices of its kind. */
+static bool keeps_devices(const struct decision *d, const struct candidate *c,
+			  const struct run *run, int replicas)
+{
+	int kind = kind_of_choice(d, c);
+
+	return run->configuration.replicas == replicas &&
+	       (kind < 0 || !strcmp(d->kinds[kind].name, run->devices[0].kind));
+}
+
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas,
 		enum configuration_tier tier)
 {
@@ -126,7 +136,7 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 	if (!p)
 		return -1;
 	/* another plan costs a relaunch: the policy weighs that */
-	if (own >= 0 && p->views[own].allowed && run->configuration.replicas == replicas &&
+	if (own >= 0 && p->views[own].allowed && keeps_devices(d, c, run, replicas) &&
 	    !d->choices[c - d->candidates].reconfigure)
 		return own;
 	if (p->trial >= 0 && !(p->views[p->trial].ran_out_on & kind_bit(d, c)))

@@ -180,6 +180,25 @@ void weigh_plan_memory(const struct snapshot *s, struct decision *d)
 	}
 }
 
+bool plan_ways_lower(const struct candidate *c, int kind, struct throughput_place place)
+{
+	int k = kind < 0 ? 0 : kind, r = place.replicas;
+	bool lower = false;
+
+	for (int way = 0; c->plans && way < SCHED_LEAN_WAYS; way++) {
+		double *goodput = c->plans->ways.lean[way].goodput[k], there;
+
+		if (!goodput || !(goodput[r] > 0))
+			continue;
+		there = plan_goodput_at(c->plans, c->plans->ways.lean[way].plan[k][r], kind, place);
+		if (there < goodput[r]) {
+			goodput[r] = there;
+			lower = true;
+		}
+	}
+	return lower;
+}
+
 void plan_ways_free(struct plan_ways *w)
 {
 	for (int k = 0; k < SCHED_KINDS; k++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_plans.h"
 #include "pollux/mem.h"
 #include "tiers.h"
 
@@ -221,10 +222,14 @@ static bool is_weighed_again(struct decision *d, int j, enum configuration_tier 
 {
 	int r = d->choices[j].replicas, kind = d->choices[j].kind;
 	double value = tiers_value(d, j, kind, r, given);
+	struct throughput_place place = throughput_place_on(1, r);
+	bool lower;
 
 	if (is_refused(d, j, given))
 		return tiers_set_value(d, j, kind, r, (double)NAN);
-	return value > 0 && tiers_set_value(d, j, kind, r, value);
+	place.tier = given;
+	lower = value > 0 && tiers_set_value(d, j, kind, r, value);
+	return plan_ways_lower(&d->candidates[j], d->n_kinds > 0 ? kind : -1, place) || lower;
 }
 
 /* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the

@@ -43,7 +43,8 @@ static double least_need(const struct curves *curves, int index)
 			/* What is not known counts as nothing. */
 			if (way == 0 && !(need > 0))
 				return 0;
-			least = fmin(least, need);
+			if (need > 0)	/* else there is no such way */
+				least = fmin(least, need);
 		}
 	return isnan(least) ? c->job->memory_bytes : least;
 }
@@ -307,6 +308,7 @@ static void search_by_price(const struct search *s, int *at, int *way)
 	}
 	free(found);
 	free(ways);
+	memory_use_rest(s->curves, s->values, s->capacity, at, way);
 }
 
 /* --- all --- */

@@ -38,6 +38,10 @@ bool memory_suffices(const struct curves *curves, const int *at);
  * 1 for each job. Both are changed. */
 void memory_allocate(const struct curves *curves, const struct claims *claims,
 		     struct allocation_job *jobs, double *values, int *at, int *way);
+/* host_memory_rest.c: changes the allocation job by job, those that hold devices first, as long as
+ * that adds worth, within so many units of memory. */
+void memory_use_rest(const struct curves *curves, const double *values, int capacity, int *at,
+		     int *way);
 /* What an allocation leaves of the devices, and takes of the memory. */
 struct memory_use {
 	const int *at;

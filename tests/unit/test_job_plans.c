@@ -144,6 +144,8 @@ static void test_run(void)
 	d = pass_decide(&s);
 	near(d->sched_jobs[0].goodput[1], DP_A / RATIO, 1e-6, "the run's kind is the job's kind");
 	near(d->sched_jobs[0].goodput_now, GC_B, 1e-6, "the run's plan is measured there");
+	is_int(d->choices[0].kind, 0, "it moves to the faster kind");
+	is_str(d->sizes[0].configuration.plan, "dp", "in the plan that is best there");
 	decision_free(d);
 	snapshot_free(&s);
 }

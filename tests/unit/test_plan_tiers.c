@@ -308,6 +308,30 @@ static void test_plan_by_tier(void)
 	snapshot_free(&s);
 }
 
+/* On a pair dp is best, and zero takes less of the host's memory. */
+static void test_lean_plan_by_tier(void)
+{
+	struct snapshot s = halves(7200);
+	struct decision *d;
+
+	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
+	for (int i = 0; i < 2; i++) {
+		struct knowledge *k = &s.workloads.items[1 + i].k;
+
+		k->host_peaks = xcalloc(1, sizeof(*k->host_peaks));
+		k->host_peaks[0] = (struct memory_peak){ 2, 32, i ? 1e9 : 2e9 };
+		k->n_host_peaks = 1;
+	}
+	s.memory.total_bytes = (int64_t)1e11;
+	s.host_needs = xcalloc(MOST_JOBS, sizeof(*s.host_needs));
+	d = pass_decide(&s);
+	ok(d->sched_jobs[2].lean[0].goodput[0][2] > 0 &&
+	   d->sched_jobs[2].lean[0].goodput[0][2] <= d->sched_jobs[2].goodput[2],
+	   "across pairs a leaner plan is worth no more than the best one there");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
 /* --- runs that would be suspended, or are --- */
 
 static const struct config suspending = {
@@ -412,6 +436,7 @@ int main(void)
 	test_plan_waits();
 	test_plan_moves();
 	test_plan_by_tier();
+	test_lean_plan_by_tier();
 	test_suspends();
 	return done();
 }

@@ -844,6 +844,46 @@ static void test_tier(void)
 	end();
 }
 
+/* Another supervisor goes on with the run, which has come back to devices of another tier. */
+static void test_tier_of_other_supervisor(void)
+{
+	struct observation_list list;
+
+	begin();
+	steps_on(TIER_FAST, 100);
+	recorder_release(&r);
+	recorder_init(&r);
+	recorder_go_on(&r, &store, &run, &err);
+	steps_on(TIER_FAR, 150);
+	list = observations();
+	near(of_tier(&list, TIER_FAR)->observation.step_time_s, .15, 1e-9,
+	     "step times on another tier are alone under another supervisor, too");
+	observation_list_release(&list);
+	end();
+}
+
+/* A run with 4 processors for its device on one tier has 2 on another. */
+static void test_cores_by_tier(void)
+{
+	begin();
+	strcpy(run.cores, "0-3");
+	run.configuration.tier = TIER_FAST;
+	report("STEP_NS=1\n");
+	recorder_write(&r, &store, &run, &err);
+	is_int(run.measured_cores, 0, "nothing was measured with the cores");
+	steps_on(TIER_FAST, 100);
+	is_int(run.measured_cores, 4, "then it was");
+	strcpy(run.cores, "0-1");
+	steps(150, 1, "");
+	is_int(run.measured_cores, 4, "with fewer cores nothing is measured yet");
+	steps_on(TIER_FAST, 150);
+	is_int(run.measured_cores, 2, "then the former step times are no more");
+	strcpy(run.cores, "0-3");
+	steps_on(TIER_FAR, 100);
+	is_int(run.measured_cores, RUN_CORES_DIFFER, "on another tier they stay beside the new");
+	end();
+}
+
 /* What a report says is believed only of a process of the run. */
 static void test_senders(void)
 {
@@ -1015,6 +1055,8 @@ int main(void)
 	test_logged_unit();
 	test_suspension();
 	test_tier();
+	test_tier_of_other_supervisor();
+	test_cores_by_tier();
 	test_senders();
 	test_kept();
 	test_positions();

@@ -44,6 +44,12 @@ int recorder_go_on(struct recorder *r, struct store *store, const struct run *ru
 	if (store_observation_get(store, run, &r->earlier, err) ||
 	    store_gradient_windows(store, run->id, &windows, err))
 		return -1;
+	r->tier = run->configuration.tier;
+	r->tier_is_known = true;
+	if (run->measured_cores > 0) {
+		r->cores = run->measured_cores;
+		r->cores_are_known = true;
+	}
 	r->gradient.window = (int)windows;
 	return 0;
 }
@@ -291,6 +297,7 @@ static int write_step_times(struct recorder *r, struct store *store, struct run 
 		return strcmp(r->beside, "*") != 0
 			? store_share_put(store, run, r->beside, o, err) : 0;
 	observation_merge(o, &r->earlier);
+	recorder_tell_cores(r, run);
 	p->observation = o;
 	return 0;
 }

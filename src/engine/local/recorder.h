@@ -78,7 +78,7 @@ struct recorder {
 	 * are several others. */
 	char beside[RECORDER_BESIDE_SIZE];
 	enum configuration_tier tier;	/* of the devices that the step times are of */
-	bool tier_is_known;
+	bool tier_is_known, tiers_differ;
 	int cores;			/* for each device, likewise; 0: not known */
 	bool cores_are_known;
 	bool spans_pause;		/* the next step began before the run was suspended */
@@ -162,7 +162,9 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
  * that it had on that tier. */
 int recorder_see_tier(struct recorder *r, struct store *store, const struct run *run,
 		      struct err *err);
-/* recorder_cores.c: drops the step times so far if the run has another number of cores. */
-void recorder_see_cores(struct recorder *r, struct run *run);
+/* recorder_cores.c: drops the step times so far if the run has another number of cores; sets the
+ * number that the run is stored with, once step times are written. */
+void recorder_see_cores(struct recorder *r, const struct run *run);
+void recorder_tell_cores(const struct recorder *r, struct run *run);
 
 #endif

@@ -34,20 +34,30 @@ static int cores_of(const struct run *run)
 	return n < replicas ? 1 : n / replicas;
 }
 
-/* Step times with more or fewer cores are others: a pass may have bound the run anew. Where the run
- * had other sizes before, step times of both numbers stay, and the number is not known. */
-void recorder_see_cores(struct recorder *r, struct run *run)
+/* Step times with more or fewer cores are others: a pass may have bound the run anew. */
+void recorder_see_cores(struct recorder *r, const struct run *run)
 {
 	int cores = cores_of(run);
 	bool changed = r->cores_are_known && r->cores != cores;
 
 	r->cores = cores;
 	r->cores_are_known = true;
-	if (!r->positions_only && run->measured_cores >= 0)
-		run->measured_cores = changed && run->config_version > 0 ? RUN_CORES_DIFFER : cores;
 	if (!changed)
 		return;
 	step_stats_init(&r->stats);
 	r->last_step = -1;
 	observation_init(&r->earlier);
+}
+
+/* Until step times with another number of cores take their place, those of the number before are
+ * stored. Where the run had other sizes or another tier, step times of both numbers stay, and the
+ * number is not known. */
+void recorder_tell_cores(const struct recorder *r, struct run *run)
+{
+	bool stay = run->config_version > 0 || r->tiers_differ;
+
+	if (run->measured_cores > 0 && run->measured_cores != r->cores && stay)
+		run->measured_cores = RUN_CORES_DIFFER;
+	else if (run->measured_cores >= 0)
+		run->measured_cores = r->cores;
 }

@@ -7,12 +7,18 @@ int recorder_see_tier(struct recorder *r, struct store *store, const struct run 
 		      struct err *err)
 {
 	bool changed = r->tier_is_known && r->tier != run->configuration.tier;
+	struct observation earlier;
 
+	observation_init(&earlier);
+	if (changed && store_observation_get(store, run, &earlier, err))
+		return -1;
 	r->tier = run->configuration.tier;
 	r->tier_is_known = true;
 	if (!changed)
 		return 0;
+	r->tiers_differ = true;
 	step_stats_init(&r->stats);
 	r->last_step = -1;
-	return store_observation_get(store, run, &r->earlier, err);
+	r->earlier = earlier;
+	return 0;
 }
