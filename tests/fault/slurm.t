@@ -137,7 +137,10 @@ for node in n1 n2; do
 	left="$left $!"
 done
 "$POLLUX" release "$id" >/dev/null
-tells() { "$POLLUX" schedule >pass.out 2>&1; grep -aq 'still has a GPU' "$POLLUX_DIR/logs/$id.log"; }
+tells() {
+	"$POLLUX" schedule >pass.out 2>&1
+	grep -aq 'still has a GPU' "$POLLUX_DIR/logs/$id.log"
+}
 must 'a run waits for what is left on its GPU' within 20 tells
 is '... before its program begins' 1 "$(starts "$id")"
 # shellcheck disable=SC2086  # numbers

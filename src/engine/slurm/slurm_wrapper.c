@@ -130,8 +130,8 @@ static void signal_leader(const struct wrapper *w, int signal_number)
 	}
 }
 
-/* Waits for the end of earlier programs on the GPUs, which end at their lease, by their grace, or by
- * Slurm. */
+/* Waits for the end of earlier programs on the GPUs, which end at their lease, by their grace, or
+ * by Slurm. */
 static bool gpus_become_free(const struct wrapper *w, pid_t wrapper)
 {
 	double until_s = clock_boot_s() + w->lease_s + slurm_margin_s(w->lease_s) + w->grace_s +
