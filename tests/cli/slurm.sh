@@ -105,7 +105,7 @@ free_ports() {
 
 slurm_conf() { # slurm_conf NODES GPUS PORT
 	cat <<-END
-		ClusterName=test
+		ClusterName=test$$
 		SlurmctldHost=$(hostname -s)(127.0.0.1)
 		SlurmctldPort=$3
 		SlurmUser=root

@@ -13,6 +13,8 @@ export WITNESS
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
 cleanup() {
+	# shellcheck disable=SC2086  # numbers
+	kill ${left-} 2>/dev/null
 	chattr -R -f -i "$TMP/fixed" 2>/dev/null
 	slurm_down
 	umount "$TMP/shared" 2>/dev/null
@@ -125,11 +127,30 @@ is '... and was not started again' 1 "$(starts "$id")"
 slurm_resume
 stops 'it stops as usual'
 
+# --- Slurm gives out a GPU whose program lives ------------------------------------------------
+
+# What an earlier run left on the GPUs, by its environment, one process for each node.
+left=
+for node in n1 n2; do
+	env POLLUX_RUN=1 POLLUX_NODES=1 SLURM_JOB_ID=99999 SLURM_CLUSTER_NAME=test$$ \
+		SLURMD_NODENAME=$node SLURM_JOB_GPUS=0,1,2,3 sleep 1000 >/dev/null 2>&1 &
+	left="$left $!"
+done
+"$POLLUX" release "$id" >/dev/null
+tells() {
+	"$POLLUX" schedule >pass.out 2>&1
+	grep -aq 'still has a GPU' "$POLLUX_DIR/logs/$id.log"
+}
+must 'a run waits for what is left on its GPU' within 20 tells
+is '... before its program begins' 1 "$(starts "$id")"
+# shellcheck disable=SC2086  # numbers
+kill $left
+left=
+must '... and begins after that' works
+
 # --- the supervisor is killed ------------------------------------------------------------------
 
-lease $short_lease_s
-"$POLLUX" release "$id" >/dev/null
-must 'it runs again' works
+# With this lease it is the wrapper that ends the program, when the supervisor is gone.
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
 kill -9 "$(supervisor "$run_id")"
 must 'a run whose supervisor was killed ends as lost' until_store "SELECT 1 FROM runs

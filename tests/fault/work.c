@@ -109,7 +109,8 @@ static int take_devices(void)
 		name = strstr(target, "/run/device-");
 		if (!name)
 			continue;
-		if (!saves_nothing)
+		/* Slurm picks the GPUs of a node; pollux's number of one names none of them */
+		if (!saves_nothing && strncmp(name, "/run/device-slurm:", 18) != 0)
 			take(name + strlen("/run/"));
 		n++;
 	}

@@ -1,6 +1,7 @@
 /* slurm_wrapper.c - the parent of a run's program on one node: tells it what the supervisor orders,
  * ends it when the supervisor shows no life, and tells when nothing of it is left. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -22,12 +23,14 @@
 #include "pollux/proc.h"
 #include "pollux/slurm_node.h"
 #include "slurm.h"
+#include "slurm_earlier.h"
 
 #define LOOK_S 0.25		/* between looks at the order */
 #define LEASE_LOOK_S 1.0
 #define SHOWN_PER_LEASE 6	/* touches of the file node.K */
 #define SWEEP_WAIT_S 5.0	/* for processes that the program leaves, then SIGTERM, SIGKILL */
 #define KILL_AGAIN_S 1.0
+#define SLURM_ENDS_S 10.0	/* more, for Slurm to end what it holds for ended */
 
 /* A thread reads the files, since a file system that is gone holds its readers for ever. */
 static struct {
@@ -43,8 +46,10 @@ static struct {
 struct wrapper {
 	const char *dir;
 	int number;			/* of this node in the run, from 0 */
-	double lease_s;
+	double lease_s, grace_s;
+	pid_t parent;			/* of the wrapper: the supervisor, or a process of Slurm */
 	pid_t leader;
+	int gave_up[2];			/* a pipe: has a byte if the GPUs did not become free */
 	int signal_fd;
 	int orders;			/* taken */
 	int status;			/* of the leader, as wait(2) */
@@ -125,6 +130,26 @@ static void signal_leader(const struct wrapper *w, int signal_number)
 	}
 }
 
+/* Waits for the end of earlier programs on the GPUs, which end at their lease, by their grace, or
+ * by Slurm. */
+static bool gpus_become_free(const struct wrapper *w, pid_t wrapper)
+{
+	double until_s = clock_boot_s() + w->lease_s + slurm_margin_s(w->lease_s) + w->grace_s +
+			 SLURM_ENDS_S;
+	pid_t told = 0, pid;
+
+	while ((pid = slurm_earlier_on_gpus(wrapper)) > 0) {
+		if (pid != told)
+			dprintf(STDERR_FILENO, "process %d of an earlier run still has a GPU that"
+				" Slurm gave: its end is waited for\n", (int)pid);
+		told = pid;
+		if (clock_boot_s() > until_s)
+			return false;
+		poll(NULL, 0, (int)(LOOK_S * 1e3));
+	}
+	return true;
+}
+
 /* argv: the program, then a command that is rendered for this node. A wrapper that is killed fences
  * nothing any more: the program dies with the wrapper. */
 static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char *const *argv)
@@ -141,6 +166,10 @@ static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
+	if (!gpus_become_free(w, parent)) {
+		dprintf(w->gave_up[1], "x");
+		_exit(EX_TEMPFAIL);
+	}
 	for (char *const *a = argv + 1; *a; a++)
 		strings_add(&all, *a);
 	node_command(&all, environ, w->number, &own, &env);
@@ -197,7 +226,8 @@ static void keep_time(struct wrapper *w)
 {
 	double now = clock_boot_s();
 
-	if (now - (double)watch.seen_ns * 1e-9 > w->lease_s)
+	/* When the supervisor has ended, Slurm gives the GPUs to others. */
+	if (now - (double)watch.seen_ns * 1e-9 > w->lease_s || getppid() != w->parent)
 		w->fenced = true;
 	if (w->fenced || (w->leader_gone && now - w->gone_boot_s > 2 * SWEEP_WAIT_S))
 		kill_again(w, now);
@@ -261,13 +291,20 @@ static bool may_begin(struct wrapper *w)
 	return true;
 }
 
+static bool has_given_up(const struct wrapper *w)
+{
+	char byte;
+
+	return w->gave_up[0] > 0 && read(w->gave_up[0], &byte, 1) == 1;
+}
+
 static void tell_end(const struct wrapper *w)
 {
 	struct err err;
 	char name[24], text[40];
 
 	snprintf(name, sizeof(name), "end.%d", w->number);
-	if (w->fenced)
+	if (w->fenced || has_given_up(w))
 		snprintf(text, sizeof(text), "fenced\n");
 	else if (WIFSIGNALED(w->status))
 		snprintf(text, sizeof(text), "signal %d\n", WTERMSIG(w->status));
@@ -305,6 +342,8 @@ static int begin(struct wrapper *w, char *const *argv, struct err *err)
 	w->signal_fd = block_signals();
 	if (w->signal_fd < 0)
 		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
+	if (pipe2(w->gave_up, O_CLOEXEC | O_NONBLOCK))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	w->leader = fork();
 	if (w->leader == 0)
 		become_program(w, self, argv);
@@ -327,6 +366,7 @@ static int read_launch_and_begin(struct wrapper *w, char *const *argv, struct er
 	if (!slurm_read(w->dir, "launch", 0, &launch))
 		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", w->dir);
 	w->lease_s = slurm_number(launch.data, "lease_s", 60);
+	w->grace_s = slurm_number(launch.data, "grace_s", 0);
 	text_release(&launch);
 	if (!may_begin(w))
 		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
@@ -336,7 +376,7 @@ static int read_launch_and_begin(struct wrapper *w, char *const *argv, struct er
 int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 {
 	const char *number = getenv("SLURM_NODEID");
-	struct wrapper w = { .dir = dir, .status = 256 };
+	struct wrapper w = { .dir = dir, .parent = getppid(), .status = 256 };
 
 	w.number = number ? (int)strtol(number, NULL, 10) : 0;
 	if (read_launch_and_begin(&w, argv, err)) {
