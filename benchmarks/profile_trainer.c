@@ -66,13 +66,23 @@ static int number_of(const char *variable)
 
 static void restore(struct training *t)
 {
+	double *number[] = { &t->progress, &t->steps, &t->samples };
 	FILE *in = fopen(t->state, "r");
+	char line[200], *p = line, *end;
 
 	if (!in)
 		return;
-	if (fscanf(in, "%lf %lf %lf %d", &t->progress, &t->steps, &t->samples, &t->epoch) != 4)
+	if (!fgets(line, sizeof(line), in))
 		fail(t->state, "not a checkpoint");
 	fclose(in);
+	for (int i = 0; i < 3; i++, p = end) {
+		*number[i] = strtod(p, &end);
+		if (end == p)
+			fail(t->state, "not a checkpoint");
+	}
+	t->epoch = (int)strtol(p, &end, 10);
+	if (end == p)
+		fail(t->state, "not a checkpoint");
 }
 
 static void save(const struct training *t)

@@ -38,6 +38,15 @@ static bool is_shown(const struct explanation *e, int r)
 	       (r >= e->replicas - 1 && r <= e->replicas + 1);
 }
 
+/* What the last column says. */
+static void cell_remark(struct table *t, int nodes, bool now, const char *obstacle)
+{
+	if (nodes > 1 && (now || !obstacle))
+		table_cell(t, now ? "now, %d nodes" : "%d nodes", nodes);
+	else
+		table_text(t, now ? "now" : obstacle ? obstacle : "");
+}
+
 static void add_devices(struct table *t, const struct explanation *e, int r)
 {
 	const struct goodput_choice *best = &e->best[r];
@@ -57,10 +66,7 @@ static void add_devices(struct table *t, const struct explanation *e, int r)
 		table_dashes(t, 1);
 	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
 		obstacle = "not measured";
-	if (explanation_nodes(e, r) > 1 && (now || !obstacle))
-		table_cell(t, now ? "now, %d nodes" : "%d nodes", explanation_nodes(e, r));
-	else
-		table_text(t, now ? "now" : obstacle ? obstacle : "");
+	cell_remark(t, explanation_nodes(e, r), now, obstacle);
 	if (now)
 		table_style(t, STYLE_GREEN);
 	else if (obstacle)
