@@ -18,6 +18,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 pollux=${POLLUX:-$root/build/pollux}
 train=${TRAIN:-$root/build/examples/train}
+sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
 jobs=${PLANS_JOBS:-12} rounds=${PLANS_ROUNDS:-2}
 unset POLLUX_DIR POLLUX_POLICY POLLUX_SLICE XDG_CONFIG_HOME
 export POLLUX_SLOTS=2 POLLUX_NVML=none POLLUX_SHARED_DIR=no OPENBLAS_NUM_THREADS=1
@@ -32,7 +33,7 @@ args=(--subset 20000 --hidden "$layers" --samples "$batch" --eval-every 10000000
 cleanup() {
 	for store in "$work"/*/pollux.db; do
 		[ -e "$store" ] || continue
-		mapfile -t ids < <(sqlite3 -cmd '.timeout 60000' "$store" "SELECT id FROM jobs WHERE end_time_s IS NULL")
+		mapfile -t ids < <(sqlite3 "$store" "SELECT id FROM jobs WHERE end_time_s IS NULL")
 		[ ${#ids[@]} = 0 ] ||
 			POLLUX_DIR=$(dirname "$store") "$pollux" cancel "${ids[@]}" || :
 	done >/dev/null 2>&1
@@ -71,14 +72,14 @@ run_set() { # run_set SET ROUND
 	"$pollux" schedule >/dev/null
 	"$pollux" wait --timeout 600 "${ids[@]}" >/dev/null ||
 		echo "plans.sh: $1: not all are done" >&2
-	sqlite3 -cmd '.timeout 60000' "$POLLUX_DIR/pollux.db" "SELECT printf('$2 %-6s load %s  mean %.1f s, '
+	sqlite3 "$POLLUX_DIR/pollux.db" "SELECT printf('$2 %-6s load %s  mean %.1f s, '
 		|| '%.1f to %.1f; %d done, %d runs, %d out of memory, ended in %s', '$1', '$load',
 		avg(end_time_s - submit_time_s), min(end_time_s - submit_time_s),
 		max(end_time_s - submit_time_s), sum(state = 'done'),
 		(SELECT count(*) FROM runs), (SELECT sum(out_of_memory) FROM runs),
 		(SELECT group_concat(DISTINCT plan) FROM runs WHERE outcome = 'completed'))
 		FROM jobs"
-	echo "$2 $1 $(sqlite3 -cmd '.timeout 60000' "$POLLUX_DIR/pollux.db" \
+	echo "$2 $1 $(sqlite3 "$POLLUX_DIR/pollux.db" \
 		'SELECT avg(end_time_s - submit_time_s) FROM jobs')" >>"$work/means"
 }
 compare() { # the choice over single plans, from lines "ROUND SET MEAN"
