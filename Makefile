@@ -115,9 +115,9 @@ SHELL_FILES = tests/fault/month tests/fault/slurm_month \
 	$(shell grep -lsE '^\#! */.*sh$$' examples/* benchmarks/*)
 
 # What the tests, the demo and the benchmarks are told about this build.
-TEST_ENV = POLLUX=$(abspath $(BUILD))/pollux TRAIN=$(abspath $(BUILD))/examples/train \
-	FAULT=$(abspath $(BUILD))/fault GPU_STANDIN=$(abspath $(BUILD))/gpu \
-	CUDA_HOST=$(abspath $(CUDA_HOST))
+test_env = POLLUX=$(abspath $(1))/pollux TRAIN=$(abspath $(1))/examples/train \
+	FAULT=$(abspath $(1))/fault GPU_STANDIN=$(abspath $(1))/gpu CUDA_HOST=$(abspath $(1))/cuda/host.so
+TEST_ENV = $(call test_env,$(BUILD))
 
 # A test that hangs must not hang the rest. What each test said is kept in LOGS. Which checks
 # failed, with what they wanted and got, is printed at the end. Most tests wait more than they
@@ -149,11 +149,11 @@ examples: $(EXAMPLE) ## the example programs (OpenBLAS, zlib)
 TESTING := $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN)
 programs: all examples $(TESTING) $(BENCH) $(FUZZ:=.o)
 
-check: all examples $(TESTING) ## unit, command-line and fault tests
+testing: all examples $(TESTING)
+check: testing ## unit, command-line and fault tests
 	$(call run_tests,$(LONG_UNIT) $(filter-out $(LEAVE_OUT),$(SCRIPTS)) \
 		$(filter-out $(LONG_UNIT),$(UNIT)))
 
-# CI runs all tests under the sanitizers; of the program as users build it, these.
 QUICK   := tests/cli/main.t tests/cli/settings.t tests/cli/policies.t
 # These compute for minutes under the sanitizers, what unit tests have them look at as well: the
 # simulator, and the trainer's kernels. They run there in `make soak` alone.
@@ -185,16 +185,15 @@ demo: all examples ## train four jobs on two CPU slots, about two minutes
 
 # LATELY=1, as in CI: the analysers look at what changed lately, and at some of the rest.
 lint: ## warnings as errors, static analysis, manuals, layers, purity
-	@$(MAKE) -Otarget lint-gcc lint-tidy lint-cppcheck lint-shell lint-man lint-layers
+	@$(MAKE) -Otarget lint-gcc analyse
+
+analyse: lint-tidy lint-cppcheck lint-shell lint-man lint-layers
 
 # A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only. So its
-# programs are those that users build, and CI runs the quick tests on them: `make lint-quick`.
+# programs are those that users build, and CI runs tests on them: `make turns`.
 GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer
 lint-gcc:
 	+@$(GCC_MAKE) programs lint-symbols
-
-lint-quick: | need
-	+@$(GCC_MAKE) quick
 
 lint-kit: | need
 	+@$(GCC_MAKE) gpu-kit-check
@@ -233,7 +232,7 @@ lint-symbols: $(OBJ)
 
 # Fewer RANDOM_CASES of unit tests: the same code runs, less often. Reports go to files, as
 # supervisors have no standard error. Each report is a failure.
-REPORTS = $(abspath $(BUILD))/san/reports
+REPORTS ?= $(abspath $(BUILD))/san/reports
 SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:handle_sigill=1:log_path=$(REPORTS)/asan
@@ -252,6 +251,26 @@ sanitize: ## the tests under ASan and UBSan
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) check $(if $(ALL_CASES),,LEAVE_OUT='$(COMPUTE)') || { $(no_report); exit 1; }
 	@$(no_report)
+
+# What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
+# third under the sanitizers, the others with the program as users build it. Which ones, the commit
+# says (tools/run-test.sh), so that in time all have their turn. Unit tests run both ways.
+turns: ## unit tests plainly and sanitized, a third of the scripts sanitized, the others plainly
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
+	+@$(SAN_MAKE) testing
+	+@$(GCC_MAKE) programs lint-symbols
+	+@$(GCC_MAKE) REPORTS=$(REPORTS) SAN_BUILD=$(BUILD)/san in-turn || { $(no_report); exit 1; }
+	@$(no_report)
+
+SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
+in-turn: TEST_ENV += SANITIZED="$(SAN_ENV) $(call test_env,$(SAN_BUILD))" \
+	SANITIZED_BUILD=$(SAN_BUILD) PLAIN='$(COMPUTE)'
+in-turn:
+	$(call run_tests,$(COMPUTE) $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%) \
+		$(filter-out $(COMPUTE),$(SCRIPTS)) \
+		$(filter-out $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%),$(SAN_TESTS)) \
+		$(LONG_UNIT) $(filter-out $(LONG_UNIT),$(UNIT)))
+	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is
 # valgrind here. The messages of valgrind go to files, because it keeps the descriptor to which it
@@ -307,9 +326,11 @@ NEED_examples = example
 NEED_programs = example
 NEED_check    = example data check
 NEED_demo     = example data
+NEED_analyse  = example lint
 NEED_lint     = example lint
 NEED_quick    = $(NEED_check) bench
 NEED_sanitize = $(NEED_check)
+NEED_turns    = $(NEED_quick)
 NEED_memcheck = $(NEED_check) memcheck
 NEED_fuzz     = fuzz
 NEED_coverage = $(NEED_check) coverage
@@ -320,7 +341,7 @@ need:
 		$(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
 
 # Goals that only call make again must have everything first, in one go.
-lint sanitize fuzz coverage check quick demo memcheck bench bench-jct: | need
+lint sanitize turns fuzz coverage check quick demo memcheck bench bench-jct: | need
 
 # --- rules -------------------------------------------------------------------
 
@@ -446,8 +467,8 @@ include tools/package/package.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs check check-frameworks quick month slurm-month soak slowest demo \
-	lint lint-gcc lint-quick lint-kit lint-tidy lint-cppcheck lint-shell \
+.PHONY: all examples programs testing check turns in-turn check-frameworks quick month slurm-month soak slowest demo \
+	lint analyse lint-gcc lint-kit lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:

@@ -11,22 +11,30 @@ case $test in
 /*) program=$test ;;
 *) program=./$test ;;
 esac
-# A sanitized command takes a third of its time to look for leaks. Of the scripts, every third has
-# its commands look; which ones, the commit says, so that in time all have their turn.
-looks_for_leaks() {
-	[ -z "${ALL_CASES-}" ] || return 0
+# Every third script has its turn; which ones, the commit says, so that in time all have.
+its_turn() {
 	commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
 	name=$(printf %s "$test" | cksum | cut -d ' ' -f 1)
 	[ $(((0x${commit:-0} + name) % 3)) = 0 ]
 }
+set -- "$program"
+# In `make turns` SANITIZED is the environment of sanitized programs: for what is built below
+# SANITIZED_BUILD, and for the scripts in their turn, but for those that PLAIN names. Else all tests
+# are sanitized or none is. A sanitized command takes a third of its time to look for leaks: of the
+# scripts, those in their turn look.
+# shellcheck disable=SC2086 # words
 case $test in
+"${SANITIZED_BUILD:-/none}"/*) set -- env $SANITIZED "$@" ;;
 *.t)
-	if [ -n "${ASAN_OPTIONS-}" ] && ! looks_for_leaks; then
+	if [ -n "${SANITIZED-}" ]; then
+		case " $PLAIN " in *" $test "*) false ;; *) its_turn ;; esac &&
+			set -- env $SANITIZED "$@"
+	elif [ -n "${ASAN_OPTIONS-}" ] && [ -z "${ALL_CASES-}" ] && ! its_turn; then
 		export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 	fi
 	;;
 esac
-timeout "$seconds" "$program" >"$log.out" 2>"$log.err"
+timeout "$seconds" "$@" >"$log.out" 2>"$log.err"
 rc=$?
 [ $rc != 124 ] || echo "# ended by the time limit of $seconds s" >>"$log.out"
 cat "$log.out"
