@@ -1,28 +1,12 @@
-/* claims.c - protected, overdue and gathering jobs, see claims.h. */
+/* claims.c - overdue jobs, and all claims together, see claims.h. */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "backfill.h"
-#include "claims.h"
+#include "claims_rest.h"
 #include "pollux/mem.h"
 #include "wait_limits.h"
-
-struct overdue {
-	int index;		/* of the curve */
-	int first;		/* claims_first_rank */
-	double since_s;
-};
-
-/* The devices left to claim, while claims are made one after the other. */
-struct rest {
-	const struct curves *curves;
-	struct claims *claims;
-	int left[SCHED_KINDS];	/* devices not claimed */
-	double slices_end_s;	/* of the last slice of all jobs that run or are to start */
-	struct overdue *overdue;	/* longest waiting first */
-	int n_overdue;
-};
 
 bool claim_allows(const struct claim *claim, int at)
 {
@@ -55,6 +39,12 @@ int claims_first_rank(const struct curve *c)
 	return c->job->guaranteed ? INT_MAX : c->job->first;
 }
 
+void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left)
+{
+	for (int k = 0; k < curves->n_kinds; k++)
+		left[k] = curves->kinds[k].n - claims->fixed[k];
+}
+
 double claims_overdue_s(const struct curves *curves, const struct claims *claims,
 			const struct curve *c)
 {
@@ -63,92 +53,7 @@ double claims_overdue_s(const struct curves *curves, const struct claims *claims
 	return claims_waiting_since_s(curves, c) + limit_s;
 }
 
-/* --- protected --- */
-
-static void protect(struct rest *rest, int index, enum claim_kind kind)
-{
-	const struct curve *c = &rest->curves->items[index];
-	struct claim *claim = &rest->claims->items[index];
-
-	int *left = &rest->left[c->held_kind], first = rest->curves->kinds[c->held_kind].first;
-
-	*claim = (struct claim){ .kind = kind, .at = c->held };
-	if (c->held_devices > *left) {	/* devices went away: the job keeps fewer, or none */
-		claim->kind = CLAIM_EXACT;
-		claim->at = first + *left;
-		while (claim->at > first && isnan(c->of[claim->at]))
-			claim->at--;
-		if (claim->at == first)
-			claim->at = 0;
-	}
-	*left -= curve_devices_at(rest->curves, claim->at);
-}
-
-static void set_left(struct rest *rest)
-{
-	for (int k = 0; k < rest->curves->n_kinds; k++)
-		rest->left[k] = rest->curves->kinds[k].n;
-}
-
-void claims_not_fixed(const struct curves *curves, const struct claims *claims, int *left)
-{
-	for (int k = 0; k < curves->n_kinds; k++)
-		left[k] = curves->kinds[k].n - claims->fixed[k];
-}
-
-static void protect_fixed(struct rest *rest)
-{
-	for (int i = 0; i < rest->curves->in->n_jobs; i++)
-		if (rest->curves->items[i].held && !rest->curves->items[i].job->preemptible)
-			protect(rest, i, CLAIM_EXACT);
-	for (int k = 0; k < rest->curves->n_kinds; k++)
-		rest->claims->fixed[k] = rest->curves->kinds[k].n - rest->left[k];
-}
-
-/* The index of the devices that a running job with a guarantee claims; 0: too few are left. */
-static int guaranteed_least(const struct rest *rest, const struct curve *c)
-{
-	int kind = c->held_kind, least = c->least_on[kind];
-
-	if (least && least <= rest->left[kind])
-		return rest->curves->kinds[kind].first + least;
-	return curve_least_within(rest->curves, c, rest->left);
-}
-
-static void protect_guaranteed_job(struct rest *rest, int index)
-{
-	const struct curve *c = &rest->curves->items[index];
-	struct claim *claim = &rest->claims->items[index];
-	bool below = !curve_keeps_guarantee(rest->curves, c);
-	int at = guaranteed_least(rest, c);
-
-	if (!at || (!below && c->in_slice && !c->settled)) {
-		protect(rest, index, CLAIM_EXACT);
-		return;
-	}
-	*claim = (struct claim){
-		.kind = CLAIM_SOME, .at = at, .held = below ? 0 : c->held,
-		.below = below ? c->held : 0,
-	};
-	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
-}
-
-static void protect_guaranteed(struct rest *rest)
-{
-	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
-		const struct curve *c = &rest->curves->items[i];
-		int at, kind;
-
-		if (!c->held || !c->job->guaranteed || !c->job->preemptible)
-			continue;
-		protect_guaranteed_job(rest, i);
-		at = rest->claims->items[i].at;
-		kind = curve_kind_at(rest->curves, at);
-		rest->claims->fixed[kind] += curve_guaranteed_devices(rest->curves, c, at);
-	}
-}
-
-static void count_slice(struct rest *rest, const struct curve *c)
+static void count_slice(struct claims_rest *rest, const struct curve *c)
 {
 	/* otherwise a clock was set back */
 	bool is_past = c->job->launched_s <= rest->curves->in->now_s;
@@ -156,31 +61,6 @@ static void count_slice(struct rest *rest, const struct curve *c)
 	if (c->job->preemptible && (!c->held || is_past))
 		rest->slices_end_s =
 			fmax(rest->slices_end_s, curve_slice_end_s(rest->curves, c, !c->held));
-}
-
-/* --- about to end --- */
-
-static bool is_ending(const struct curve *c)
-{
-	return c->job->preemptible && c->ends_in_s < c->restart_s;
-}
-
-/* The time until which an overdue job lets this job run. */
-static double end_awaited_s(const struct rest *rest, const struct curve *c, double overdue_s)
-{
-	return fmax(overdue_s, rest->slices_end_s) + CLAIMS_END_RESTARTS * c->restart_s;
-}
-
-static void protect_ending(struct rest *rest, double overdue_s)
-{
-	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
-		const struct curve *c = &rest->curves->items[i];
-
-		if (rest->claims->items[i].kind == CLAIM_FREE && is_ending(c) &&
-		    c->held_devices <= rest->left[c->held_kind] &&
-		    rest->curves->in->now_s < end_awaited_s(rest, c, overdue_s))
-			protect(rest, i, CLAIM_EXACT);
-	}
 }
 
 /* --- overdue --- */
@@ -210,7 +90,7 @@ static int longer_waiting(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void find_overdue(struct rest *rest)
+static void find_overdue(struct claims_rest *rest)
 {
 	const struct curves *curves = rest->curves;
 
@@ -230,13 +110,13 @@ static void find_overdue(struct rest *rest)
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
 
-static void take(struct rest *rest, int at)
+static void take(struct claims_rest *rest, int at)
 {
 	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
 }
 
 /* Returns the index if as many devices of its kind are left; otherwise 0. */
-static int kept_within(const struct rest *rest, int at)
+static int kept_within(const struct claims_rest *rest, int at)
 {
 	int left = rest->left[curve_kind_at(rest->curves, at)];
 
@@ -245,7 +125,7 @@ static int kept_within(const struct rest *rest, int at)
 
 /* Claims devices for an overdue job. False: the job gathers devices, and no job behind it may
  * start. */
-static bool force(struct rest *rest, const struct overdue *overdue)
+static bool force(struct claims_rest *rest, const struct overdue *overdue)
 {
 	int index = overdue->index;
 	const struct curve *c = &rest->curves->items[index];
@@ -266,7 +146,7 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	if (claims->stuck >= 0 && !c->job->preemptible &&
 	    !backfill_allows(rest->curves, &claims->stuck_job, c, claim))
 		return true;
-	protect_ending(rest, overdue_s);
+	claims_protect_ending(rest, overdue_s);
 	at = claim->kind == CLAIM_KEEP ? kept_within(rest, claim->at)
 				       : curve_least_within(rest->curves, c, rest->left);
 	if (!at) {
@@ -284,108 +164,30 @@ static bool force(struct rest *rest, const struct overdue *overdue)
 	return true;
 }
 
-/* --- gathering --- */
+/* --- behind the stuck job --- */
 
-static void restrict_to_gathering(const struct curve *c, struct claim *claim)
-{
-	if (claim->kind == CLAIM_SOME)
-		claim->kind = claim->held ? CLAIM_EITHER : CLAIM_EXACT;
-	else if (claim->kind == CLAIM_FREE)
-		*claim = (struct claim){
-			.kind = CLAIM_KEEP, .at = c->held, .overdue = claim->overdue,
-		};
-}
-
-static void restrict_to_stuck(const struct rest *rest, const struct curve *c, struct claim *claim)
-{
-	int left[SCHED_KINDS];
-	bool fits;
-
-	claims_not_fixed(rest->curves, rest->claims, left);
-	fits = curve_least_within(rest->curves, c, left);
-	if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible &&
-	    !(fits && backfill_allows(rest->curves, &rest->claims->stuck_job, c, claim)))
-		claim->kind = CLAIM_EXACT;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The time until which a job that keeps exactly what it has is protected from the gathering job. */
-static double protected_s(const struct rest *rest, const struct curve *c, bool starts_now)
-{
-	const struct curve *gathering = &rest->curves->items[rest->claims->gathering];
-	double overdue_s = claims_overdue_s(rest->curves, rest->claims, gathering);
-	double slice_end_s = curve_slice_end_s(rest->curves, c, starts_now);
-
-	if (!c->job->preemptible)
-		return HUGE_VAL;
-	if (!is_ending(c) &&
-	    !(starts_now && c->remaining_device_s / c->of[c->least_at] < c->restart_s))
-		return slice_end_s;
-	return fmax(slice_end_s, end_awaited_s(rest, c, overdue_s));
-}
-
-/* The number of devices that the gathering job lacks. */
-static int missing_devices(const struct rest *rest)
-{
-	int kind = rest->claims->gathered_kind;
-
-	return rest->curves->items[rest->claims->gathering].least_on[kind] - rest->left[kind];
-}
-
-/* The time at which protected jobs have left enough devices for the gathering job; NaN: unknown. */
-static double gathered_s(const struct rest *rest)
+static void restrict_to_stuck(const struct claims_rest *rest)
 {
 	const struct curves *curves = rest->curves;
-	double *ends_s = xcalloc((size_t)curves->n_devices + 1, sizeof(*ends_s));
-	int missing = missing_devices(rest), n = 0;
-	double end_s;
+	int left[SCHED_KINDS];
 
+	claims_not_fixed(curves, rest->claims, left);
 	for (int i = 0; i < curves->in->n_jobs; i++) {
 		const struct curve *c = &curves->items[i];
-		const struct claim *claim = &rest->claims->items[i];
-		bool runs_on = c->held && c->held == claim->at;
+		struct claim *claim = &rest->claims->items[i];
+		bool fits = curve_least_within(curves, c, left);
 
-		if (claim->kind != CLAIM_EXACT || (c->held && !c->job->preemptible) ||
-		    curve_kind_at(curves, claim->at) != rest->claims->gathered_kind)
-			continue;
-		for (int k = 0; k < curve_devices_at(curves, claim->at); k++)
-			ends_s[n++] = protected_s(rest, c, !runs_on);
+		if (claim->kind == CLAIM_FREE && !c->held && !c->job->preemptible &&
+		    !(fits && backfill_allows(curves, &rest->claims->stuck_job, c, claim)))
+			claim->kind = CLAIM_EXACT;
 	}
-	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare);
-	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;
-	free(ends_s);
-	return isfinite(end_s) ? end_s : (double)NAN;
-}
-
-/* If the jobs that are about to end have the devices that are lacking: the first of these jobs.
- * Otherwise -1. */
-static int awaited(const struct rest *rest)
-{
-	int missing = missing_devices(rest), first = -1;
-
-	for (int i = rest->curves->in->n_jobs - 1; i >= 0; i--) {
-		const struct curve *c = &rest->curves->items[i];
-
-		if (!c->in_slice && is_ending(c) && rest->claims->items[i].kind == CLAIM_EXACT &&
-		    c->held_kind == rest->claims->gathered_kind) {
-			missing -= c->held_devices;
-			first = i;
-		}
-	}
-	return missing <= 0 ? first : -1;
 }
 
 /* --- without slices --- */
 
 void claims_add_first(const struct curves *curves, struct claims *claims)
 {
-	struct rest rest = {
+	struct claims_rest rest = {
 		.curves = curves, .claims = claims,
 		.overdue = xcalloc((size_t)curves->in->n_jobs, sizeof(*rest.overdue)),
 	};
@@ -423,10 +225,9 @@ struct claims claims_of_fixed(const struct curves *curves)
 		.items = xcalloc((size_t)curves->in->n_jobs, sizeof(*claims.items)),
 		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
-	struct rest rest = { .curves = curves, .claims = &claims };
+	struct claims_rest rest = { .curves = curves, .claims = &claims };
 
-	set_left(&rest);
-	protect_fixed(&rest);
+	claims_protect_fixed(&rest);
 	return claims;
 }
 
@@ -438,33 +239,26 @@ struct claims claims_of(const struct curves *curves)
 		.limits_s = wait_limits_of(curves), .turn_s = turn_s(curves),
 		.gathering = -1, .gathered_s = (double)NAN, .awaited = -1, .stuck = -1,
 	};
-	struct rest rest = {
+	struct claims_rest rest = {
 		.curves = curves, .claims = &claims,
 		.slices_end_s = -HUGE_VAL, .overdue = xcalloc(n_jobs, sizeof(*rest.overdue)),
 	};
 
-	set_left(&rest);
-	protect_fixed(&rest);
-	protect_guaranteed(&rest);
-	for (int i = 0; i < curves->in->n_jobs; i++)
-		if (curves->items[i].in_slice && !curve_stays(&curves->items[i]))
-			protect(&rest, i, curves->items[i].settled ? CLAIM_SOME : CLAIM_EXACT);
+	claims_protect_fixed(&rest);
+	claims_protect_guaranteed(&rest);
+	claims_protect_slices(&rest);
 	find_overdue(&rest);
 	for (size_t i = 0; i < n_jobs; i++)
 		if (curves->items[i].held)
 			count_slice(&rest, &curves->items[i]);
 	for (int i = 0; i < rest.n_overdue && force(&rest, &rest.overdue[i]); i++)
 		;
-	if (claims.gathering < 0)
-		protect_ending(&rest, HUGE_VAL);
-	for (size_t i = 0; i < n_jobs; i++)
-		if (claims.gathering >= 0)
-			restrict_to_gathering(&curves->items[i], &claims.items[i]);
-		else if (claims.stuck >= 0)
-			restrict_to_stuck(&rest, &curves->items[i], &claims.items[i]);
 	if (claims.gathering >= 0) {
-		claims.gathered_s = gathered_s(&rest);
-		claims.awaited = awaited(&rest);
+		claims_gather(&rest);
+	} else {
+		claims_protect_ending(&rest, HUGE_VAL);
+		if (claims.stuck >= 0)
+			restrict_to_stuck(&rest);
 	}
 	free(rest.overdue);
 	return claims;

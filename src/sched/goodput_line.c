@@ -3,45 +3,8 @@
 #include <stdlib.h>
 
 #include "backfill.h"
-#include "goodput_line.h"
+#include "goodput_line_first.h"
 #include "pollux/mem.h"
-
-/* A waiting job in line. */
-struct waiting {
-	struct wait *wait;	/* to be filled in */
-	int index;		/* of the curve */
-	bool overdue;
-	int first;		/* put first: sched_job.first */
-	double since_s;
-	int before;		/* jobs that have waited longer, or as long and come first */
-	double density;		/* worth per device, on the least number */
-};
-
-/* Running jobs that are not preemptible, or have a guarantee. */
-struct keepers {
-	struct job_names jobs;
-	int devices;		/* that they keep */
-	bool guaranteed;	/* some of them */
-};
-
-struct line {
-	const struct goodput_decision *d;
-	struct waiting *items;
-	int n;
-	/* of each kind: devices that nobody has; those that no job which is not preemptible has */
-	int left[SCHED_KINDS], not_fixed[SCHED_KINDS];
-	bool any_fixed;		/* jobs which are not preemptible have devices */
-	bool has_fixed;		/* such jobs exist, with devices or without */
-	struct keepers behind;	/* those started behind the stuck job */
-	struct keepers others;
-	/* when the next job behind the first becomes overdue, or INFINITY */
-	double overdue_s;
-};
-
-static const struct curve *curve_at(const struct line *line, int index)
-{
-	return &line->d->curves->items[index];
-}
 
 /* --- the order --- */
 
@@ -129,69 +92,18 @@ static bool is_stuck(const struct line *line, struct wait *w)
 {
 	const struct claims *claims = line->d->claims;
 
-	if (!curve_least_within(line->d->curves, curve_at(line, w->index), line->not_fixed)) {
+	if (!curve_least_within(line->d->curves, line_curve_at(line, w->index), line->not_fixed)) {
 		set_keepers(line, w);
 		return true;
 	}
 	if (claims->stuck < 0 || claims->items[w->index].kind != CLAIM_EXACT)
 		return false;
 	w->kind = WAIT_STUCK;
-	w->id = curve_at(line, claims->stuck)->job->id;
+	w->id = line_curve_at(line, claims->stuck)->job->id;
 	return true;
 }
 
-/* --- the first in line: whose end leaves enough devices --- */
-
-static double end_s(const struct line *line, int index)
-{
-	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, index);
-	bool runs_on = d->at[index] == c->held;
-	double now_s = d->curves->in->now_s, launched_s = runs_on ? c->job->launched_s : now_s;
-	double rate = runs_on ? c->now : c->of[d->at[index]];
-
-	return fmax(now_s, launched_s + c->restart_s) + c->remaining_device_s / rate;
-}
-
-/* Rounds an expected end up to the precision of the expectation, so that a model that moves a
- * little changes nothing. */
-static double rounded_up(double now_s, double s)
-{
-	double left_s = s - now_s, grain_s = left_s > 600 ? 60 : left_s > 60 ? 10 : 1;
-
-	return ceil(s / grain_s) * grain_s;
-}
-
-/* True if the end of a running job leaves a waiting one enough devices of its kind. */
-static bool is_enough(const struct line *line, int running, int waiting)
-{
-	const struct curves *curves = line->d->curves;
-	int at = line->d->at[running], kind = curve_kind_at(curves, at);
-	int least = curve_at(line, waiting)->least_on[kind];
-
-	return least && curve_devices_at(curves, at) + line->left[kind] >= least;
-}
-
-/* The running job whose expected end is the first to leave enough devices, if that end is before
- * w->start_s; w->start_s becomes that end. -1: there is none. */
-static int ends_first(const struct line *line, struct wait *w)
-{
-	const struct goodput_decision *d = line->d;
-	int first = -1;
-
-	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		double at_s;
-
-		if (!d->at[i] || !is_enough(line, i, w->index))
-			continue;
-		at_s = rounded_up(d->curves->in->now_s, end_s(line, i));
-		if (at_s < w->start_s || (isnan(w->start_s) && isfinite(at_s))) {
-			w->start_s = at_s;
-			first = i;
-		}
-	}
-	return first;
-}
+/* --- who comes before --- */
 
 /* The bound of policy.h on the wait, without the time between passes; NaN: no bound holds. */
 static double bound_s(const struct line *line, const struct waiting *item)
@@ -204,125 +116,15 @@ static double bound_s(const struct line *line, const struct waiting *item)
 	       (item->before + 1) * claims->turn_s;
 }
 
-/* --- the first in line: whose slices leave enough devices --- */
-
-/* A job within its slice that would make room for the first in line at the end of the slice. */
-struct yield {
-	double at_s;
-	int64_t id;
-	int freed;
-	double lost;
-};
-
-static int by_time(const void *a, const void *b)
-{
-	const struct yield *x = a, *y = b;
-
-	if (x->at_s < y->at_s || x->at_s > y->at_s)
-		return x->at_s < y->at_s ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static bool starts_now(const struct line *line, int index)
-{
-	const struct goodput_decision *d = line->d;
-
-	return d->at[index] != curve_at(line, index)->held || d->reconfigure[index];
-}
-
-static double slice_end_s(const struct line *line, int index)
-{
-	return curve_slice_end_s(line->d->curves, curve_at(line, index), starts_now(line, index));
-}
-
-static struct yield yield_of(const struct line *line, int index, int lacking)
-{
-	const struct curve *c = curve_at(line, index);
-	const struct curves *curves = line->d->curves;
-	int at = line->d->at[index], has = curve_devices_at(curves, at), first = at - has;
-	int to = has > lacking ? has - lacking : 0;
-
-	while (to > 0 && isnan(c->of[first + to]))
-		to--;
-	return (struct yield){
-		.at_s = slice_end_s(line, index), .id = c->job->id, .freed = has - to,
-		.lost = worth_lost(line->d->worths, c, at, to ? first + to : 0,
-				   starts_now(line, index)),
-	};
-}
-
-/* True if the job is in its slice, what remains of it is known, and at the end of the slice no less
- * will remain of it than of the job that waits. */
-static bool yields(const struct line *line, const struct waiting *item, int index,
-		   const struct yield *y)
-{
-	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, index), *waits = curve_at(line, item->index);
-	double now_s = d->curves->in->now_s;
-	double rate = d->at[index] == c->held ? c->now : c->of[d->at[index]];
-	double left_device_s = c->remaining_device_s - (y->at_s - now_s) * rate;
-
-	return c->job->preemptible && y->at_s > now_s &&
-	       !isnan(c->remaining_device_s) && y->lost < item->density * y->freed &&
-	       !(left_device_s < worth_length_device_s(d->curves, waits));
-}
-
-static int find_yields(const struct line *line, const struct waiting *item, int kind, int lacking,
-		       struct yield *found)
-{
-	const struct goodput_decision *d = line->d;
-	int n = 0;
-
-	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		if (!d->at[i] || curve_kind_at(d->curves, d->at[i]) != kind)
-			continue;
-		found[n] = yield_of(line, i, lacking);
-		n += yields(line, item, i, &found[n]);
-	}
-	qsort(found, (size_t)n, sizeof(*found), by_time);
-	return n;
-}
-
-/* Finds the jobs whose slices end soonest, as many as leave enough devices, among the jobs that
- * lose less than the first in line gains. False: too few jobs do, or their slices end after
- * w->start_s or after another job is overdue. */
-static bool slices_do(const struct line *line, const struct waiting *item, struct wait *w)
-{
-	size_t n_jobs = (size_t)line->d->curves->in->n_jobs;
-	struct yield *found = xcalloc(n_jobs, sizeof(*found));
-	int64_t *ids = xcalloc(n_jobs, sizeof(*ids));
-	int kind = curve_nearest_kind(line->d->curves, curve_at(line, w->index), line->left);
-	int lacking = curve_at(line, w->index)->least_on[kind] - line->left[kind];
-	int n = find_yields(line, item, kind, lacking, found), k = 0;
-	bool enough;
-
-	for (; k < n && lacking > 0; k++) {
-		lacking -= found[k].freed;
-		ids[k] = found[k].id;
-	}
-	enough = k && lacking <= 0 && !(found[k - 1].at_s >= w->start_s) &&
-		 found[k - 1].at_s < line->overdue_s;
-	if (enough) {
-		w->kind = WAIT_SLICES;
-		w->start_s = found[k - 1].at_s;
-		w->jobs = job_names_of(ids, k);
-	}
-	free(ids);
-	free(found);
-	return enough;
-}
-
-/* --- who comes before --- */
-
 /* The worth per device of the devices that the job has, or would start with. */
 static double density(const struct line *line, int index)
 {
 	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, index);
+	const struct curve *c = line_curve_at(line, index);
 
 	if (!d->at[index])
 		return worth_launched(d->worths, c, c->least_at) / c->least;
-	return worth_lost(d->worths, c, d->at[index], 0, starts_now(line, index)) /
+	return worth_lost(d->worths, c, d->at[index], 0, line_starts_now(line, index)) /
 	       curve_devices_at(d->curves, d->at[index]);
 }
 
@@ -332,7 +134,7 @@ static int next_to_yield(const struct line *line)
 	int index = -1;
 
 	for (int i = 0; i < line->d->curves->in->n_jobs; i++)
-		if (line->d->at[i] && curve_at(line, i)->job->preemptible &&
+		if (line->d->at[i] && line_curve_at(line, i)->job->preemptible &&
 		    (index < 0 || density(line, i) < density(line, index)))
 			index = i;
 	return index;
@@ -343,8 +145,8 @@ static void set_before(const struct line *line, const struct waiting *item, int 
 		       struct wait *w)
 {
 	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, w->index);
-	const struct curve *first = before < 0 ? NULL : curve_at(line, before);
+	const struct curve *c = line_curve_at(line, w->index);
+	const struct curve *first = before < 0 ? NULL : line_curve_at(line, before);
 
 	w->kind = WAIT_OTHERS;
 	if (!first)
@@ -355,7 +157,7 @@ static void set_before(const struct line *line, const struct waiting *item, int 
 	} else if (!isnan(c->remaining_device_s) &&
 		   d->worths->first_rank[before] > d->worths->first_rank[w->index]) {
 		w->kind = WAIT_SHORTER;
-	} else if (d->at[before] && slice_end_s(line, before) > d->curves->in->now_s) {
+	} else if (d->at[before] && line_slice_end_s(line, before) > d->curves->in->now_s) {
 		w->kind = WAIT_SLICE;
 		w->id = first->job->id;
 	}
@@ -369,15 +171,15 @@ static void set_turn(const struct line *line, const struct waiting *item, int pr
 	int first;
 
 	w->start_s = bound_s(line, item);
-	first = w->place == 1 ? ends_first(line, w) : -1;
-	if (w->place == 1 && slices_do(line, item, w))
+	first = w->place == 1 ? line_ends_first(line, w) : -1;
+	if (w->place == 1 && line_slices_do(line, item, w))
 		return;
 	if (first < 0) {
 		set_before(line, item, previous < 0 ? next_to_yield(line) : previous, w);
 		return;
 	}
 	w->kind = WAIT_END;
-	w->id = curve_at(line, first)->job->id;
+	w->id = line_curve_at(line, first)->job->id;
 }
 
 static void set_overdue(const struct line *line, struct wait *w)
@@ -391,7 +193,7 @@ static void set_overdue(const struct line *line, struct wait *w)
 		return;
 	w->kind = claims->awaited < 0 ? WAIT_GATHERS : WAIT_GATHERS_END;
 	if (claims->awaited >= 0)
-		w->id = curve_at(line, claims->awaited)->job->id;
+		w->id = line_curve_at(line, claims->awaited)->job->id;
 }
 
 static void set_place(const struct line *line, int place)
@@ -417,7 +219,7 @@ static void count_devices(struct line *line)
 	for (int k = 0; k < d->curves->n_kinds; k++)
 		line->left[k] = line->not_fixed[k] = d->curves->kinds[k].n;
 	for (int i = 0; i < d->curves->in->n_jobs; i++) {
-		const struct curve *c = curve_at(line, i);
+		const struct curve *c = line_curve_at(line, i);
 		bool fixed = curve_stays(c);
 		int kind = curve_kind_at(d->curves, d->at[i]);
 		int has = curve_devices_at(d->curves, d->at[i]);
@@ -437,7 +239,7 @@ static void count_devices(struct line *line)
 static struct waiting waiting_of(const struct line *line, struct wait *w)
 {
 	const struct goodput_decision *d = line->d;
-	const struct curve *c = curve_at(line, w->index);
+	const struct curve *c = line_curve_at(line, w->index);
 
 	return (struct waiting){
 		.wait = w, .index = w->index, .overdue = d->claims->items[w->index].overdue,
@@ -466,7 +268,7 @@ int goodput_waits(const struct goodput_decision *d, struct wait *waits)
 		*w = (struct wait){
 			.kind = WAIT_IMPOSSIBLE, .index = i, .start_s = (double)NAN,
 		};
-		if (curve_at(&line, i)->least && !is_stuck(&line, w))
+		if (line_curve_at(&line, i)->least && !is_stuck(&line, w))
 			line.items[line.n++] = waiting_of(&line, w);
 	}
 	sort_line(&line);

@@ -6,54 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "counter_names.h"
 #include "other_work.h"
 
 #define GAP_MAX 24		/* bytes between a name and its number: a table's column */
 #define PAIR_GAP_MAX 8		/* bytes between the epoch and a pair without a name */
 #define DIGITS_MAX 15
-
-enum rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
-
-struct name {
-	const char *text;
-	bool of_epoch;		/* the counter of epochs itself */
-	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
-	enum rank rank;
-};
-
-static const struct name names[] = {
-	{ "epoch", true, false, NO_STEP },
-	{ "epochs", true, true, NO_STEP },
-	{ "ep", true, false, NO_STEP },
-	{ "global_step", false, false, BY_GLOBAL },
-	{ "globalstep", false, false, BY_GLOBAL },
-	{ "global_steps", false, false, BY_GLOBAL },
-	{ "global_iter", false, false, BY_GLOBAL },
-	{ "num_updates", false, false, BY_GLOBAL },
-	{ "total_steps", false, true, BY_GLOBAL },
-	{ "total_timesteps", false, true, BY_GLOBAL },
-	{ "update", false, false, BY_UPDATE },
-	{ "updates", false, true, BY_UPDATE },
-	{ "step", false, false, BY_STEP },
-	{ "steps", false, false, BY_STEP },
-	{ "train_step", false, false, BY_STEP },
-	{ "training_step", false, false, BY_STEP },
-	{ "opt_step", false, false, BY_STEP },
-	{ "optimizer_step", false, false, BY_STEP },
-	{ "timestep", false, false, BY_STEP },
-	{ "timesteps", false, true, BY_STEP },
-	{ "iteration", false, false, BY_ITERATION },
-	{ "iterations", false, false, BY_ITERATION },
-	{ "training_iteration", false, false, BY_ITERATION },
-	{ "iter", false, false, BY_ITERATION },
-	{ "iters", false, false, BY_ITERATION },
-	{ "iter_num", false, false, BY_ITERATION },
-	{ "itr", false, false, BY_ITERATION },
-	{ "batch", false, false, BY_BATCH },
-	{ "batches", false, true, BY_BATCH },
-	{ "batch_idx", false, false, BY_BATCH },
-	{ "minibatch", false, false, BY_BATCH },
-};
 
 /* A line, and the place in it up to which it was read. */
 struct reader {
@@ -63,7 +21,7 @@ struct reader {
 	size_t previous_length;
 	uint64_t letters;		/* hash of the letters so far */
 	size_t epoch_end;		/* behind the epoch's numbers; 0: no epoch yet */
-	enum rank rank;			/* of the step that was found */
+	enum counter_rank rank;			/* of the step that was found */
 	bool other_work;		/* a word of other work was read */
 	struct counters *out;
 };
@@ -180,14 +138,6 @@ static size_t find_number(const struct reader *r, size_t at)
 	return end > at && is_digit_at(r, end) ? end : 0;
 }
 
-static const struct name *find_name(const char *word, size_t n)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i].text) == n && !strncasecmp(names[i].text, word, n))
-			return &names[i];
-	return NULL;
-}
-
 static bool previous_is(const struct reader *r, const char *word)
 {
 	return r->previous_length == strlen(word) &&
@@ -195,7 +145,7 @@ static bool previous_is(const struct reader *r, const char *word)
 }
 
 /* True for "s/step", "steps per epoch" and "every step": not what counts. */
-static bool is_measure(const struct reader *r, size_t begin, const struct name *name)
+static bool is_measure(const struct reader *r, size_t begin, const struct counter_name *name)
 {
 	char before = (char)(begin > 0 ? r->line[begin - 1] : ' ');
 
@@ -225,7 +175,7 @@ static void take_epoch(struct reader *r, const struct counter *c, size_t end)
 	r->epoch_end = end;
 }
 
-static void take_step(struct reader *r, const struct counter *c, enum rank rank)
+static void take_step(struct reader *r, const struct counter *c, enum counter_rank rank)
 {
 	r->out->is_other |= r->other_work;
 	if (rank <= r->rank || r->other_work)
@@ -238,16 +188,17 @@ static void take_step(struct reader *r, const struct counter *c, enum rank rank)
 }
 
 /* True for "batch 128 = 2 x 64": a batch size. */
-static bool is_batch_size(const struct reader *r, enum rank rank, size_t behind)
+static bool is_batch_size(const struct reader *r, enum counter_rank rank, size_t behind)
 {
 	return rank == BY_BATCH && char_at(r, skip_blanks(r, behind)) == '=';
 }
 
 /* Takes the counter of a name. Returns the place behind its number; 0: there is none. */
-static size_t take_named(struct reader *r, const struct name *name, size_t begin, size_t end)
+static size_t take_named(struct reader *r, const struct counter_name *name, size_t begin,
+			 size_t end)
 {
 	size_t number = find_number(r, end), behind;
-	enum rank rank = previous_is(r, "global") && name->rank ? BY_GLOBAL : name->rank;
+	enum counter_rank rank = previous_is(r, "global") && name->rank ? BY_GLOBAL : name->rank;
 	struct counter c;
 
 	if (!number || is_measure(r, begin, name))
@@ -284,7 +235,7 @@ static bool is_other_work(const struct reader *r, size_t begin, size_t end)
 
 	if (!stands_alone(r, begin, end))
 		return false;
-	if (bar && !find_name(bar + 1, end - begin - n - 1))
+	if (bar && !counter_name_find(bar + 1, end - begin - n - 1))
 		return false;
 	return other_work_of_line(word, n) != OTHER_NONE;
 }
@@ -300,7 +251,7 @@ static void hash_word(struct reader *r, size_t begin, size_t end)
 /* "1epoch:" and "50batch:", as ESPnet prints them. */
 static void take_joined(struct reader *r, size_t begin, size_t end)
 {
-	const struct name *name = find_name(r->line + begin, end - begin);
+	const struct counter_name *name = counter_name_find(r->line + begin, end - begin);
 	size_t number = begin;
 	struct counter c = { .total = (double)NAN };
 
@@ -321,7 +272,7 @@ static void take_joined(struct reader *r, size_t begin, size_t end)
 static bool read_word(struct reader *r)
 {
 	size_t begin = r->at, end = begin, behind = 0;
-	const struct name *name;
+	const struct counter_name *name;
 
 	while (is_letter(char_at(r, end)))
 		end++;
@@ -333,7 +284,7 @@ static bool read_word(struct reader *r)
 		return true;	/* "1e-05", "20ms" */
 	}
 	hash_word(r, begin, end);
-	name = find_name(r->line + begin, end - begin);
+	name = counter_name_find(r->line + begin, end - begin);
 	if (name)
 		behind = take_named(r, name, begin, end);
 	r->previous = r->line + begin;

@@ -10,10 +10,6 @@
  *
  * Times ending in _time_s are wall clock (for people); _boot_s are readings of the boot clock and
  * mean something only beside the boot_id of the same row. NULL is "unknown". */
-#include <stdbool.h>
-
-#include "pollux/store_columns.h"
-#include "pollux/text.h"
 #include "schema.h"
 
 /* Step i takes version i to i + 1; NULL: it adds columns alone. */
@@ -460,57 +456,18 @@ static const char *const steps[] = {
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))
 
-/* Up to this version the steps above make every column; from then on the tables of columns do. */
-#define COLUMNS_IN_STEPS 10
-
 int schema_version(void)
 {
-	int version = N_STEPS;
+	int columns = schema_columns_version();
 
-	for (int t = 0; store_tables[t]; t++)
-		for (struct column_walk w = { .table = store_tables[t] }; column_next(&w);)
-			version = w.column->since > version ? w.column->since : version;
-	return version;
-}
-
-static const char *sql_type(const struct store_column *c)
-{
-	switch (c->field.type) {
-	case FIELD_DOUBLE: return "REAL";
-	case FIELD_TEXT: return c->flags & COLUMN_BLOB ? "BLOB" : "TEXT";
-	case FIELD_CHARS:
-	case FIELD_NAME: return "TEXT";
-	case FIELD_STRINGS: return "BLOB";
-	case FIELD_INT:
-	case FIELD_INT64:
-	case FIELD_BOOL:
-	case FIELD_SIGNAL:
-	case FIELD_BATCH_SIZE:
-	case FIELD_NONE: break;
-	}
-	return "INTEGER";
-}
-
-static void add_column(struct text *sql, const struct column_walk *w)
-{
-	const struct table_part *part = &w->table->parts[w->part];
-	const char *type = sql_type(w->column);
-	bool known = w->column->field.unknown == FIELD_KNOWN && (*type == 'I' || *type == 'R');
-
-	text_addf(sql, "ALTER TABLE %s ADD COLUMN %s%s %s%s;", w->table->name,
-		  part->prefix ? part->prefix : "", w->column->field.name, type,
-		  known ? " NOT NULL DEFAULT 0" : "");
+	return columns > N_STEPS ? columns : N_STEPS;
 }
 
 char *schema_step(int version)
 {
 	struct text sql = TEXT_INIT;
 
-	for (int t = 0; version > COLUMNS_IN_STEPS && store_tables[t]; t++)
-		for (struct column_walk w = { .table = store_tables[t], .without = COLUMN_GIVEN };
-		     column_next(&w);)
-			if (w.column->since == version)
-				add_column(&sql, &w);
+	schema_add_columns(version, &sql);
 	if (version <= N_STEPS && steps[version - 1])
 		text_add(&sql, steps[version - 1]);
 	return text_detach(&sql);

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "pollux/proc.h"
-#include "supervisor.h"
+#include "supervisor_remote.h"
 
 #define LOOK_AGAIN_S 1.0	/* a job may report a thousand times a second */
 

@@ -24,8 +24,8 @@
 #include "guardian.h"
 #include "local.h"
 #include "run_group.h"
-#include "supervisor.h"
 #include "supervisor_loop.h"
+#include "supervisor_remote.h"
 
 const struct supervisor_remote *supervisor_remote;
 

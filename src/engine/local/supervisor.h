@@ -154,26 +154,6 @@ struct supervisor {
 	struct log_watch log_watch;	/* used while the program reports no steps */
 };
 
-/* Of a supervisor whose programs run under a wrapper, perhaps on several machines, and whose orders
- * come in files: src/engine/slurm. NULL: none of that. */
-struct supervisor_remote {
-	/* At each look: takes orders, and shows that the supervisor lives. */
-	void (*look)(struct supervisor *s);
-	/* No process of the run is left: looks how the programs ended. */
-	void (*conclude)(struct supervisor *s);
-	/* Makes the command that runs the program under its wrapper, and adds variables. */
-	void (*wrap)(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
-		     struct strings *env);
-	/* The address of the first node, for the programs of the others. */
-	const char *(*master)(void);
-	/* The process on this machine that the programs here descend from; 0: not known yet. */
-	pid_t (*ancestor)(void);
-	/* Sends a signal to the programs, or to all of their processes. False: the processes here
-	 * are to be signalled. */
-	bool (*signal)(struct supervisor *s, int signal_number, bool all);
-};
-extern const struct supervisor_remote *supervisor_remote;
-
 /* supervise.c */
 /* Start "pollux supervise RUN" as a daemon: own session, no terminal, stderr to supervisor.log. */
 int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err);
@@ -276,14 +256,14 @@ void supervisor_forget_energy(struct supervisor *s);
 /* Reads what a pass wants of the run: its processors, and a configuration, which is written where
  * the running program looks. */
 void supervisor_offer_config(struct supervisor *s);
+/* Removes that file, also when it is incomplete or was left by another store's run with the same
+ * id. */
+void supervisor_remove_config(const struct supervisor *s);
 /* supervisor_cores.c: binds the processes to the processors that a pass has given the run, if they
  * are others than it had. */
 void supervisor_look_for_cores(struct supervisor *s, const char *had);
 /* The run's devices, with the binding and the cores that the run has. The caller frees them. */
 struct device *supervisor_devices_with_cores(const struct run *run);
-/* Removes that file, also when it is incomplete or was left by another store's run with the same
- * id. */
-void supervisor_remove_config(const struct supervisor *s);
 
 /* supervisor_processes.c */
 void supervisor_signal_leader(struct supervisor *s, int signal_number);
@@ -332,7 +312,6 @@ void supervisor_keep_stopped(struct supervisor *s);
 void supervisor_stay_suspended(struct supervisor *s);
 /* Continues the processes of a run that is to be stopped, or whose leader has ended. */
 void supervisor_drop_suspension(struct supervisor *s);
-
 void supervisor_continue_all(struct supervisor *s);
 
 /* supervisor_freeze.c */

@@ -29,8 +29,8 @@
 #include "pollux/store_runs.h"
 #include "pollux/store_share.h"
 #include "pollux/supervise.h"
-#include "supervisor.h"
 #include "supervisor_loop.h"
+#include "supervisor_remote.h"
 
 static void set_wait_status(struct run *run, int status)
 {

@@ -11,6 +11,7 @@
 #include "pollux/store_suspension.h"
 #include "log_limit.h"
 #include "supervisor_loop.h"
+#include "supervisor_remote.h"
 
 /* between looks into the store, which also write what was learned */
 #define LOOK_S 2.0

@@ -11,7 +11,7 @@
 #include "pollux/proc.h"
 #include "local.h"
 #include "run_group.h"
-#include "supervisor.h"
+#include "supervisor_remote.h"
 
 /* Names a process that may not be signalled, such as a program that became root: only root or the
  * program itself can end it. */

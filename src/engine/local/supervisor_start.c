@@ -27,7 +27,7 @@
 #include "epochs_option.h"
 #include "kept_reports.h"
 #include "run_group.h"
-#include "supervisor.h"
+#include "supervisor_remote.h"
 #include "supervisor_values.h"
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's

@@ -7,8 +7,8 @@
 #include "pollux/run_nodes.h"
 #include "pollux/clock.h"
 #include "pollux/proc.h"
-#include "supervisor.h"
 #include "supervisor_loop.h"
+#include "supervisor_remote.h"
 
 /* Returns the memory of the listed processes on one device. In a container with pids of its own
  * nobody can tell whose processes they are; on an assigned device they are taken for the run's. */

@@ -2,6 +2,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/run_nodes.h"
+#include "supervisor_remote.h"
 #include "supervisor_values.h"
 
 char *supervisor_plan_args(const struct supervisor *s)

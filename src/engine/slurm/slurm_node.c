@@ -18,10 +18,11 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "pollux/supervise.h"
-#include "../local/supervisor.h"
 #include "../local/supervisor_loop.h"
+#include "../local/supervisor_remote.h"
 #include "pollux/slurm_node.h"
 #include "slurm.h"
+#include "slurm_ends.h"
 #include "slurm_own_store.h"
 #include "slurm_srun.h"
 
@@ -129,54 +130,6 @@ static bool signal_programs(struct supervisor *s, int signal_number, bool all)
 	return order(s, signal_number, all ? "all" : "leader") && node.kills <= KILLS_ORDERED;
 }
 
-enum how_ended { NOT_ENDED, ENDED_WELL, ENDED_BADLY, ENDED_FENCED };
-
-static enum how_ended read_end(int k)
-{
-	struct text t = TEXT_INIT;
-	enum how_ended how = NOT_ENDED;
-	char name[24];
-
-	snprintf(name, sizeof(name), "end.%d", k);
-	if (slurm_read(node.dir, name, 0, &t) && strchr(t.data, '\n'))
-		how = text_starts_with(t.data, "exit 0\n") ? ENDED_WELL
-		    : text_starts_with(t.data, "fenced") ? ENDED_FENCED : ENDED_BADLY;
-	text_release(&t);
-	return how;
-}
-
-static enum how_ended worst_end(void)
-{
-	enum how_ended worst = NOT_ENDED;
-
-	for (int k = 0; k < node.nodes; k++) {
-		enum how_ended how = read_end(k);
-
-		worst = how > worst ? how : worst;
-	}
-	return worst;
-}
-
-/* Returns a node that has not told its end, and has not touched its file for the lease's length and
- * a margin, or never since the program was started; -1: there is none. Such a node is cut off from
- * the directory, or stands still. The margin is the time between two touches: after this process
- * and all nodes stood still for less than the lease, the nodes are yet to touch their files. */
-static int silent_node(void)
-{
-	double most_s = node.lease_s + slurm_margin_s(node.lease_s);
-
-	for (int k = 0; k < node.nodes; k++) {
-		char name[24];
-		double seen_s;
-
-		snprintf(name, sizeof(name), "node.%d", k);
-		seen_s = fmax(slurm_file_time_s(node.dir, name), node.begun_time_s);
-		if (node.lease_time_s - seen_s > most_s && read_end(k) == NOT_ENDED)
-			return k;
-	}
-	return -1;
-}
-
 /* The wrapper of a silent node ends its program; the programs of the other nodes would wait for
  * that program for ever. */
 static void watch_silence(struct supervisor *s, double now)
@@ -188,7 +141,8 @@ static void watch_silence(struct supervisor *s, double now)
 	node.silence_looked_boot_s = now;
 	if (isnan(node.begun_time_s))
 		node.begun_time_s = node.lease_time_s;
-	k = silent_node();
+	k = slurm_silent_node(node.dir, node.nodes, node.lease_s, node.lease_time_s,
+			      node.begun_time_s);
 	if (k < 0)
 		return;
 	supervisor_log(s, "node %d of the run shows no life: the run is ended", k);
@@ -204,7 +158,7 @@ static void watch_nodes(struct supervisor *s)
 		return;
 	if (s->run.stop_reason == STOP_NONE)
 		watch_silence(s, now);
-	if (isnan(node.failed_boot_s) && worst_end() >= ENDED_BADLY)
+	if (isnan(node.failed_boot_s) && slurm_worst_end(node.dir, node.nodes) >= SLURM_ENDED_BADLY)
 		node.failed_boot_s = now;
 	if (now - node.failed_boot_s > 2 * OTHERS_S)
 		order(s, SIGKILL, "all");
@@ -224,15 +178,6 @@ static void look(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 }
 
-static int count_ends(void)
-{
-	int n = 0;
-
-	for (int k = 0; k < node.nodes; k++)
-		n += read_end(k) != NOT_ENDED;
-	return n;
-}
-
 /* The end of srun does not tell that no program is left on the other nodes. The lease is not
  * touched meanwhile, so that a node that does not answer ends its program by itself. */
 static void wait_for_nodes(struct supervisor *s)
@@ -240,7 +185,8 @@ static void wait_for_nodes(struct supervisor *s)
 	const struct timespec pause = { .tv_nsec = 200000000 };
 	double until_s = clock_boot_s() + node.lease_s + 1;
 
-	for (int round = 0; count_ends() < node.nodes && clock_boot_s() < until_s; round++) {
+	for (int round = 0; slurm_count_ends(node.dir, node.nodes) < node.nodes &&
+			    clock_boot_s() < until_s; round++) {
 		if (round % 5 == 4)
 			order(s, SIGKILL, "all");
 		nanosleep(&pause, NULL);
@@ -256,7 +202,8 @@ static void conclude(struct supervisor *s)
 		slurm_make(node.dir, "over", "", &ignored);
 	if (node.nodes > 1 && isfinite(slurm_file_time_s(node.dir, "node.0")))
 		wait_for_nodes(s);
-	if (s->run.stop_reason == STOP_NONE && worst_end() == ENDED_FENCED)
+	if (s->run.stop_reason == STOP_NONE &&
+	    slurm_worst_end(node.dir, node.nodes) == SLURM_ENDED_FENCED)
 		s->run.stop_reason = STOP_ORPHAN;
 }
 

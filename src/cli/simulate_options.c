@@ -1,0 +1,163 @@
+/* simulate_options.c - see simulate_options.h. */
+#include <stddef.h>
+#include <string.h>
+
+#include "simulate_options.h"
+
+static const char *const lengths[] = { "unknown", "known", NULL };
+
+const struct option_spec simulate_option_specs[] = {
+#define O(field) .offset = offsetof(struct simulate_options, field)
+	{ "profiles", 0, OPTION_TEXT, "DIR", O(profiles), 0, 0,
+	  "what was measured: a directory for each application" },
+	{ "workload", 'w', OPTION_LIST, "FILE", O(workloads_read), 0, 0,
+	  "the jobs, or a directory of such files; may be given several times" },
+	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
+	  "one of" POLICY_NAMES "; default: goodput; may be given several times; with --racks"
+	  TIER_POLICY_NAMES ", default: dally" },
+	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
+	  "this machine's own jobs instead; --policy may also be 'all'" },
+	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,
+	  "with --from-store: on so many; default: as many as there are" },
+	{ "plans", 0, OPTION_FLAG, NULL, O(plans), 0, 0,
+	  "the files are those of Rubick: policies goodput, rubick choose plan and GPUs" },
+	{ "racks", 0, OPTION_INT, "N", O(racks), 1, 10000,
+	  "the nodes stand in so many racks; how GPUs are joined matters" },
+	{ "tiers", 0, OPTION_TEXT, "FILE", O(tiers.tiers), 0, 0,
+	  "with --racks: what applications make of a machine, a rack, the network" },
+	{ "links", 0, OPTION_TEXT, "FILE", O(tiers.links), 0, 0,
+	  "with --racks and --models: the links of each tier, instead of --tiers" },
+	{ "models", 0, OPTION_TEXT, "FILE", O(tiers.models), 0, 0,
+	  "with --racks and --links: what applications exchange" },
+	{ "timers", 0, OPTION_TEXT, "WHEN", O(tiers.timers), 0, 0,
+	  "with --racks: auto, inf, or the leases until a rack and until any will do, as 6,12; "
+	  "default: auto" },
+	{ "contention", 0, OPTION_FLAG, NULL, O(tiers.contention), 0, 0,
+	  "with --racks: the jobs that cross an uplink share it" },
+	{ "nodes", 'n', OPTION_INT, "N", O(nodes), 1, 10000,
+	  "default: 16; with --plans or --racks 8" },
+	{ "gpus-per-node", 'g', OPTION_INT, "N", O(gpus_per_node), 1, 1000,
+	  "default: 4; with --plans or --racks 8" },
+	{ "kinds", 0, OPTION_TEXT, "LIST", O(kinds), 0, 0,
+	  "nodes of several kinds of GPU, as t4:6x4,a100:2x8: 6 nodes of 4, 2 of 8" },
+	{ "kinds-blind", 0, OPTION_FLAG, NULL, O(kinds_blind), 0, 0,
+	  "with --kinds: the policy cannot tell the kinds apart" },
+	{ "restart-table", 0, OPTION_TEXT, "FILE", O(restart_table), 0, 0,
+	  "the time lost at each start, by application" },
+	{ "slowdown-table", 0, OPTION_TEXT, "FILE", O(slowdown_table), 0, 0,
+	  "by how much the applications are slower than their profiles" },
+	{ "interval", 'i', OPTION_DURATION, "TIME", O(interval_s), 1, 86400,
+	  "from one decision to the next; default: 60 s" },
+	{ "events", 0, OPTION_FLAG, NULL, O(events), 0, 0,
+	  "decide also when a job ends, comes or has been measured" },
+	{ "restart-delay", 0, OPTION_DURATION, "TIME", O(restart_s), 0, 86400,
+	  "lost at each start of a job; default: 30 s; with --plans 260 s" },
+	{ "slice", 0, OPTION_DURATION, "TIME", O(slice_s), 1, 1e7,
+	  "of the policies that have slices; default: 10 minutes; with --racks the lease, 1 hour" },
+	{ "interference", 0, OPTION_NUMBER, "F", O(interference), 0, 0.99,
+	  "part of its goodput that a job loses; default: 0" },
+	{ "knowledge", 'k', OPTION_CHOICE, "WHAT", O(knowledge), 0, 0,
+	  "models of each job (none), its application (shared), all (full); default: full for "
+	  "optimus and srtf, else none", .choices = sim_knowledge_names },
+	{ "lengths", 'l', OPTION_CHOICE, "WHAT", O(lengths), 0, 0,
+	  "whether the policy knows what work remains: unknown or known; default: known for "
+	  "optimus and srtf, else unknown", .choices = lengths },
+	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print JSON" },
+	{ "jobs-csv", 0, OPTION_TEXT, "FILE", O(outputs.jobs_csv), 0, 0,
+	  "also write when each job ran" },
+	{ "timeline-csv", 0, OPTION_TEXT, "FILE", O(outputs.timeline_csv), 0, 0,
+	  "also write each decision" },
+	{ "ends-csv", 0, OPTION_TEXT, "FILE", O(outputs.ends_csv), 0, 0,
+	  "also write when each job was told to end" },
+	{ "plot", 0, OPTION_PICTURE, "FILE", O(outputs.plot), 0, 0,
+	  "also draw completion times and use, all policies in one: FILE.svg or .png" },
+	{ "generate", 0, OPTION_TEXT, "DIR", O(generate), 0, 0,
+	  "make up profiles and workloads there instead; DIR must not exist" },
+	{ "jobs", 0, OPTION_INT, "N", O(jobs), 1, 1000000,
+	  "with --generate: of each workload; default: 160" },
+	{ "workloads", 0, OPTION_INT, "N", O(workloads), 1, 10000,
+	  "with --generate: how many; default: 1" },
+	{ "span", 0, OPTION_DURATION, "TIME", O(span_s), 1, 1e9,
+	  "with --generate: that the submissions take, about; default: 8 hours" },
+	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
+	  "with --generate: of all that is drawn; default: 0" },
+	{ .name = NULL },
+#undef O
+};
+
+/* --- which options go together --- */
+
+static const char *const generate_options[] = {
+	"generate", "jobs", "workloads", "span", "seed", "gpus-per-node", NULL
+};
+static const char *const store_options[] = {
+	"from-store", "devices", "policy", "interval", "slice", "json", "plot", NULL
+};
+static const char *const plan_options[] = {
+	"plans", "profiles", "workload", "policy", "nodes", "gpus-per-node", "interval",
+	"restart-delay", "slice", "lengths", "json", NULL
+};
+static const char *const rack_options[] = {
+	"racks", "workload", "policy", "nodes", "gpus-per-node", "tiers", "links", "models",
+	"timers", "contention", "slice", "lengths", "json", "jobs-csv", "timeline-csv", "plot", NULL
+};
+static const char *const run_options[] = {
+	"profiles", "workload", "policy", "nodes", "gpus-per-node", "kinds", "kinds-blind",
+	"restart-table", "slowdown-table", "interval", "restart-delay",
+	"events", "slice", "interference", "knowledge", "lengths", "json", "jobs-csv",
+	"timeline-csv", "ends-csv", "plot", NULL
+};
+
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
+/* Refuse options that would have no effect. */
+static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
+{
+	const char *const *own = o->from_store ? store_options
+				 : o->generate ? generate_options
+				 : o->plans ? plan_options
+				 : o->racks ? rack_options
+					    : run_options;
+	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
+
+	if (!other)
+		return 0;
+	if (own == run_options)
+		return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
+				   strcmp(other, "devices") == 0 ? "from-store"
+				   : is_among(other, rack_options) ? "racks" : "generate");
+	return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
+			   own[0]);
+}
+
+/* The published clusters, and times of a restart. */
+static void set_defaults(struct simulate_options *o)
+{
+	if (!o->nodes)
+		o->nodes = o->plans || o->racks ? 8 : SIM_OPTIONS_DEFAULT.nodes;
+	if (!o->gpus_per_node)
+		o->gpus_per_node = o->plans || o->racks ? 8 : SIM_OPTIONS_DEFAULT.gpus_per_node;
+	if (o->restart_s < 0)
+		o->restart_s = o->plans ? 260 : SIM_OPTIONS_DEFAULT.restart_s;
+}
+
+int simulate_options_parse(int argc, char **argv, struct simulate_options *o, struct err *err)
+{
+	int first, rc;
+
+	*o = (struct simulate_options){
+		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = -1,
+		.jobs = 160, .workloads = 1, .span_s = 8 * 3600,
+	};
+	rc = options_parse(&cmd_simulate, argc, argv, o, &first, err);
+	set_defaults(o);
+	if (rc == 0 && first < argc)
+		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
+				 argv[first]);
+	return rc ? rc : check_given(o, argc, argv, err);
+}

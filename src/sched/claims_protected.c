@@ -1,0 +1,112 @@
+/* claims_protected.c - the claims of running jobs that keep devices, see claims.h. */
+#include <math.h>
+
+#include "claims_rest.h"
+
+static void protect(struct claims_rest *rest, int index, enum claim_kind kind)
+{
+	const struct curve *c = &rest->curves->items[index];
+	struct claim *claim = &rest->claims->items[index];
+
+	int *left = &rest->left[c->held_kind], first = rest->curves->kinds[c->held_kind].first;
+
+	*claim = (struct claim){ .kind = kind, .at = c->held };
+	if (c->held_devices > *left) {	/* devices went away: the job keeps fewer, or none */
+		claim->kind = CLAIM_EXACT;
+		claim->at = first + *left;
+		while (claim->at > first && isnan(c->of[claim->at]))
+			claim->at--;
+		if (claim->at == first)
+			claim->at = 0;
+	}
+	*left -= curve_devices_at(rest->curves, claim->at);
+}
+
+void claims_protect_fixed(struct claims_rest *rest)
+{
+	for (int k = 0; k < rest->curves->n_kinds; k++)
+		rest->left[k] = rest->curves->kinds[k].n;
+	for (int i = 0; i < rest->curves->in->n_jobs; i++)
+		if (rest->curves->items[i].held && !rest->curves->items[i].job->preemptible)
+			protect(rest, i, CLAIM_EXACT);
+	for (int k = 0; k < rest->curves->n_kinds; k++)
+		rest->claims->fixed[k] = rest->curves->kinds[k].n - rest->left[k];
+}
+
+/* The index of the devices that a running job with a guarantee claims; 0: too few are left. */
+static int guaranteed_least(const struct claims_rest *rest, const struct curve *c)
+{
+	int kind = c->held_kind, least = c->least_on[kind];
+
+	if (least && least <= rest->left[kind])
+		return rest->curves->kinds[kind].first + least;
+	return curve_least_within(rest->curves, c, rest->left);
+}
+
+static void protect_guaranteed_job(struct claims_rest *rest, int index)
+{
+	const struct curve *c = &rest->curves->items[index];
+	struct claim *claim = &rest->claims->items[index];
+	bool below = !curve_keeps_guarantee(rest->curves, c);
+	int at = guaranteed_least(rest, c);
+
+	if (!at || (!below && c->in_slice && !c->settled)) {
+		protect(rest, index, CLAIM_EXACT);
+		return;
+	}
+	*claim = (struct claim){
+		.kind = CLAIM_SOME, .at = at, .held = below ? 0 : c->held,
+		.below = below ? c->held : 0,
+	};
+	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
+}
+
+void claims_protect_guaranteed(struct claims_rest *rest)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+		int at, kind;
+
+		if (!c->held || !c->job->guaranteed || !c->job->preemptible)
+			continue;
+		protect_guaranteed_job(rest, i);
+		at = rest->claims->items[i].at;
+		kind = curve_kind_at(rest->curves, at);
+		rest->claims->fixed[kind] += curve_guaranteed_devices(rest->curves, c, at);
+	}
+}
+
+void claims_protect_slices(struct claims_rest *rest)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+
+		if (c->in_slice && !curve_stays(c))
+			protect(rest, i, c->settled ? CLAIM_SOME : CLAIM_EXACT);
+	}
+}
+
+/* --- about to end --- */
+
+bool claims_is_ending(const struct curve *c)
+{
+	return c->job->preemptible && c->ends_in_s < c->restart_s;
+}
+
+double claims_end_awaited_s(const struct claims_rest *rest, const struct curve *c,
+			    double overdue_s)
+{
+	return fmax(overdue_s, rest->slices_end_s) + CLAIMS_END_RESTARTS * c->restart_s;
+}
+
+void claims_protect_ending(struct claims_rest *rest, double overdue_s)
+{
+	for (int i = 0; i < rest->curves->in->n_jobs; i++) {
+		const struct curve *c = &rest->curves->items[i];
+
+		if (rest->claims->items[i].kind == CLAIM_FREE && claims_is_ending(c) &&
+		    c->held_devices <= rest->left[c->held_kind] &&
+		    rest->curves->in->now_s < claims_end_awaited_s(rest, c, overdue_s))
+			protect(rest, i, CLAIM_EXACT);
+	}
+}
