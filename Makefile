@@ -95,7 +95,8 @@ LONGEST := $(patsubst %,tests/%.t,cli/gpu fault/suspend fault/escapees cli/profi
 	cli/schedule cli/suspend \
 	cli/goodput cli/train-cuda cli/profile_warnings fault/unsuspendable fault/stopped-opener)
 LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_policy_goodput_run \
-	$(BUILD)/unit/test_simulate $(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit
+	$(BUILD)/unit/test_store $(BUILD)/unit/test_recorder $(BUILD)/unit/test_simulate \
+	$(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit
 SCRIPTS := $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cli/*.t tests/fault/*.t))
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
@@ -116,7 +117,8 @@ SHELL_FILES = tests/fault/month tests/fault/slurm_month \
 
 # What the tests, the demo and the benchmarks are told about this build.
 test_env = POLLUX=$(abspath $(1))/pollux TRAIN=$(abspath $(1))/examples/train \
-	FAULT=$(abspath $(1))/fault GPU_STANDIN=$(abspath $(1))/gpu CUDA_HOST=$(abspath $(1))/cuda/host.so
+	FAULT=$(abspath $(1))/fault GPU_STANDIN=$(abspath $(1))/gpu \
+	CUDA_HOST=$(abspath $(1))/cuda/host.so
 TEST_ENV = $(call test_env,$(BUILD))
 
 # A test that hangs must not hang the rest. What each test said is kept in LOGS. Which checks
@@ -254,12 +256,14 @@ sanitize: ## the tests under ASan and UBSan
 
 # What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
 # third under the sanitizers, the others with the program as users build it. Which ones, the commit
-# says (tools/run-test.sh), so that in time all have their turn. Unit tests run both ways.
+# says (tools/run-test.sh), so that in time all have their turn. Unit tests run both ways. Plain
+# scripts wait for most of their time, hence more jobs.
 turns: ## unit tests plainly and sanitized, a third of the scripts sanitized, the others plainly
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) testing
 	+@$(GCC_MAKE) programs lint-symbols
-	+@$(GCC_MAKE) REPORTS=$(REPORTS) SAN_BUILD=$(BUILD)/san in-turn || { $(no_report); exit 1; }
+	+@$(GCC_MAKE) PROVE_JOBS=$$(($(JOBS) * 5)) REPORTS=$(REPORTS) SAN_BUILD=$(BUILD)/san \
+		in-turn || { $(no_report); exit 1; }
 	@$(no_report)
 
 SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
@@ -467,7 +471,8 @@ include tools/package/package.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs testing check turns in-turn check-frameworks quick month slurm-month soak slowest demo \
+.PHONY: all examples programs testing check turns in-turn check-frameworks quick month \
+	slurm-month soak slowest demo \
 	lint analyse lint-gcc lint-kit lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
