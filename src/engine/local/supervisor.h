@@ -219,6 +219,8 @@ int supervisor_lock_count(const struct supervisor *s);
  * free when the last process has ended, even if the supervisor died. Sets s->outrun. */
 int supervisor_lock_devices(struct supervisor *s, bool *locked, struct err *err);
 void supervisor_unlock_devices(struct supervisor *s);
+/* The same for a run that has ended, wherever it is now. */
+void supervisor_leave_locks(struct supervisor *s);
 /* The descriptors that the command has inherited stay open: their locks can be taken again, for the
  * command too, if the run comes back to these devices. */
 void supervisor_release_locks(struct supervisor *s);

@@ -376,6 +376,8 @@ bool supervisor_conclude(struct supervisor *s)
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);
+	/* A pass that reads of the end must not find the devices locked. */
+	supervisor_leave_locks(s);
 	if (!write_end(s))
 		return false;
 	remove_files(s);
