@@ -75,6 +75,20 @@ late "$POLLUX" schedule
 is 'a report of a process that ends at once is heard' 5 "$(value "printf('%d', last_samples)")"
 is 'with all that it measured' 7 "$(store "SELECT printf('%d', last) FROM job_metrics
 	WHERE job_id = $job")"
+
+# Somebody writes into the store for longer than a supervisor waits: the last report is kept.
+job=$("$POLLUX" submit -q -- sh -c 'touch begun
+	while [ ! -e go-on ]; do sleep 0.05; done; "$POLLUX" report SAMPLES=5 STEP=3')
+"$POLLUX" schedule
+wait_for 20 [ -e begun ]
+hold_store
+touch go-on
+ok 'the end of a run waits for the store' \
+	wait_for 20 grep -qs 'cannot record the end yet' "$POLLUX_DIR/supervisor.log"
+let_store_go ROLLBACK
+"$POLLUX" wait --timeout 200 "$job"
+is 'and its last report with it' 3 "$(store "SELECT printf('%d', steps) FROM jobs
+	WHERE id = $job")"
 unlike 'without refusals status does not speak of them' '^  refused' "$("$POLLUX" status "$job")"
 
 # --- gradient statistics ---

@@ -405,6 +405,11 @@ void supervisor_count_unheard_checkpoint(struct supervisor *s);
 /* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
 struct fallback supervisor_fallback(const struct supervisor *s);
 
+/* supervisor_record.c: both wait while the store cannot be written. False: that does not help. */
+bool supervisor_record_reports(struct supervisor *s);
+/* The last reports, if they were not written yet, and the end. */
+bool supervisor_record_end(struct supervisor *s);
+
 /* supervisor_end.c */
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a
  * reason of ours, or the end could not be recorded, so that a pass would only repeat the failure;
