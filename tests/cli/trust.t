@@ -76,7 +76,8 @@ is 'a report of a process that ends at once is heard' 5 "$(value "printf('%d', l
 is 'with all that it measured' 7 "$(store "SELECT printf('%d', last) FROM job_metrics
 	WHERE job_id = $job")"
 
-# Somebody writes into the store for longer than a supervisor waits: the last report is kept.
+# Somebody writes into the store for longer than a supervisor waits: the last report is kept. The
+# devices are free before the end can be read of, for the pass that reads of it.
 job=$("$POLLUX" submit -q -- sh -c 'touch begun
 	while [ ! -e go-on ]; do sleep 0.05; done; "$POLLUX" report SAMPLES=5 STEP=3')
 "$POLLUX" schedule
@@ -85,6 +86,8 @@ hold_store
 touch go-on
 ok 'the end of a run waits for the store' \
 	wait_for 20 grep -qs 'cannot record the end yet' "$POLLUX_DIR/supervisor.log"
+is 'the locks of its devices do not' '' \
+	"$(find /proc/[0-9]*/fd -lname "$POLLUX_DIR/run/device-*" 2>/dev/null)"
 let_store_go ROLLBACK
 "$POLLUX" wait --timeout 200 "$job"
 is 'and its last report with it' 3 "$(store "SELECT printf('%d', steps) FROM jobs
