@@ -20,6 +20,10 @@ int report_socket_open(const char *path, struct err *err);
  * cannot name it here. */
 ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender);
 
+/* Tells who sent the next datagram, and leaves the datagram unread: as long as it is unread, its
+ * sender waits in report_socket_send and can be looked at. False: there is no datagram. */
+bool report_socket_next_sender(int fd, pid_t *sender);
+
 /* Sends one datagram, and waits at most wait_s for a slow receiver, and as long again until the
  * receiver has read the datagram. *read (NULL: not wanted): whether the receiver has, as far as can
  * be known. -1 with *err (EX_UNAVAILABLE): nobody took the datagram. */

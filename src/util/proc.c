@@ -332,9 +332,14 @@ bool proc_bore(pid_t pid, const struct proc_marks *marks)
 	for (int depth = 0; marks->ancestor && depth < 1000; depth++) {
 		if (ancestor == marks->ancestor)
 			return true;
-		if (ancestor <= 1 || !read_process(ancestor, &p))
+		if (ancestor <= 1)
 			return false;
-		ancestor = p.parent;
+		if (read_process(ancestor, &p))
+			ancestor = p.parent;
+		else if (ancestor != pid)
+			ancestor = pid;	/* a parent has just ended: others have another now */
+		else
+			return false;
 	}
 	return false;
 }

@@ -99,7 +99,11 @@ have_log() { [ -s "$(path 4)" ]; }
 wait_for 20 have_log
 "$POLLUX" log -f -n 0 4 >followed &
 follower=$!
-sleep 0.5
+at_end() { # it has gone to the end of the log
+	fd=$(find "/proc/$follower/fd" -lname '*/4.log' -printf '%f\n') && [ -n "$fd" ] &&
+		grep -Eq '^pos:.*[1-9]' "/proc/$follower/fdinfo/$fd"
+}
+ok 'a log is followed from its end on' wait_for 20 at_end
 echo anew >"$(path 4)"
 ok 'a log begun anew is printed from its beginning' wait_for 20 grep -q '^anew$' followed
 touch go

@@ -11,10 +11,12 @@ last() { store 'SELECT max(id) FROM jobs'; }
 is_gone() { [ "$(ps -o stat= -p "$1" | tr -d ' ' | grep -v '^Z')" = '' ]; }
 # Keeps the slot until the file is there.
 keep='while [ ! -e "$0" ]; do sleep 0.05; done'
+# A file that a command in the background writes is removed before: the shell empties it only once
+# the command has a process, and until then a test would read what an earlier command wrote.
 # A terminal: what is written to descriptor 4 is typed, what it shows is in the file "screen".
 # A shell that waited for COMMAND would die of a Ctrl-C that COMMAND survives.
 terminal() { # terminal COMMAND
-	rm -f keys
+	rm -f keys screen
 	mkfifo keys
 	# this shell's background ignores the keys, which would be inherited
 	perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec @ARGV' \
@@ -83,7 +85,7 @@ is 'and is cut; the default is an hour' '300.0|3600.0' "$(store \
 
 # --- it comes first, and others are told ---
 for policy in goodput pollux las fifo; do
-	rm -f go before
+	rm -f go before said why
 	wait_for 20 no_supervisor
 	POLLUX_POLICY=$policy
 	export POLLUX_POLICY
@@ -100,7 +102,7 @@ for policy in goodput pollux las fifo; do
 	is "$policy: it came before a job that waited longer" first "$(cat said)"
 	ok "$policy: which comes then" wait_for 20 [ -e before ]
 done
-rm -f go before
+rm -f go before said
 wait_for 20 no_supervisor
 store "UPDATE runs SET duration_s = 1e5 WHERE job_id IN
 	(SELECT max(id) FROM jobs WHERE interactive = 1)"
@@ -149,7 +151,7 @@ unset POLLUX_SLICE
 wait_for 20 no_supervisor
 
 # --- cancelled by others ---
-rm -f pid
+rm -f pid why
 "$POLLUX" run -- sh -c 'echo $$ >pid; exec sleep 1000' 2>why &
 run=$!
 wait_for 20 [ -s pid ]
@@ -183,6 +185,7 @@ ok 'and ends the command' is_gone "$command"
 
 "$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
 wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
+rm -f why
 "$POLLUX" run -- touch wrong 2>why &
 run=$!
 wait_for 20 grep -q waits why

@@ -45,6 +45,7 @@ for version in 11.2 12 13 14; do
 done
 
 background() { # background COMMAND...: in $trainer, to the file log
+	rm -f log	# else the log of the run before would be looked at until this one begins
 	"$@" >log &
 	trainer=$!
 }

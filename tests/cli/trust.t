@@ -18,6 +18,15 @@ while (<STDIN>) {
 }
 select undef, undef, undef, 1;
 END
+# The supervisors find no time to look at a sender right after they have read what it sent.
+late() {
+	if [ -r "${FAULT-}/preload_recvmsg.so" ]; then
+		ASAN_OPTIONS=${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0 \
+			LD_PRELOAD=$FAULT/preload_recvmsg.so "$@"
+	else
+		"$@"
+	fi
+}
 value() { store "SELECT $1 FROM runs WHERE job_id = $job"; }
 value_is() { [ "$(value "$2")" = "$1" ]; }
 
@@ -33,7 +42,7 @@ job=$("$POLLUX" submit -q -- sh -c 'perl send.pl "$POLLUX_REPORT_SOCKET" <said
 	echo 'SAMPLES=700|STEP=9|'
 } >said
 echo 'SAMPLES=800|LOSS=0.25|' >said-later
-"$POLLUX" schedule
+late "$POLLUX" schedule
 socket=$POLLUX_DIR/run/1.sock
 ok 'a daemon of the job is believed' wait_for 20 value_is 800 "printf('%d', last_samples)"
 ok "so is 'pollux report', which waits until it was read" wait_for 20 \
@@ -60,10 +69,29 @@ touch go
 "$POLLUX" wait --timeout 200 1
 
 # Where nothing is refused, nothing is said.
-job=$("$POLLUX" submit -q -- sh -c '"$POLLUX" report SAMPLES=5 STEP=1')
-"$POLLUX" schedule
+job=$("$POLLUX" submit -q -- sh -c '"$POLLUX" report SAMPLES=5 STEP=1 METRIC.score=7')
+late "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$job"
 is 'a report of a process that ends at once is heard' 5 "$(value "printf('%d', last_samples)")"
+is 'with all that it measured' 7 "$(store "SELECT printf('%d', last) FROM job_metrics
+	WHERE job_id = $job")"
+
+# Somebody writes into the store for longer than a supervisor waits: the last report is kept. The
+# devices are free before the end can be read of, for the pass that reads of it.
+job=$("$POLLUX" submit -q -- sh -c 'touch begun
+	while [ ! -e go-on ]; do sleep 0.05; done; "$POLLUX" report SAMPLES=5 STEP=3')
+"$POLLUX" schedule
+wait_for 20 [ -e begun ]
+hold_store
+touch go-on
+ok 'the end of a run waits for the store' \
+	wait_for 20 grep -qs 'cannot record the end yet' "$POLLUX_DIR/supervisor.log"
+is 'the locks of its devices do not' '' \
+	"$(find /proc/[0-9]*/fd -lname "$POLLUX_DIR/run/device-*" 2>/dev/null)"
+let_store_go ROLLBACK
+"$POLLUX" wait --timeout 200 "$job"
+is 'and its last report with it' 3 "$(store "SELECT printf('%d', steps) FROM jobs
+	WHERE id = $job")"
 unlike 'without refusals status does not speak of them' '^  refused' "$("$POLLUX" status "$job")"
 
 # --- gradient statistics ---

@@ -66,9 +66,12 @@ free_device
 ok 'one starts the run' wait_for 10 logged "$job" '^up'
 ok 'the other leaves' wait_for 10 one_is_left
 "$POLLUX" hold --force "$job"
+states() { query "SELECT r.state, j.state FROM runs r JOIN jobs j ON j.id = job_id
+	WHERE r.id = $run" | tr '|' ' '; }
+is_stopping() { [ "$(states)" = 'stopping running' ]; }
+ok 'a wish to stop comes to the first' wait_for 10 is_stopping
 sleep 1
-is 'a wish to stop is left to the first' 'stopping running' "$(query "SELECT r.state, j.state
-	FROM runs r JOIN jobs j ON j.id = job_id WHERE r.id = $run" | tr '|' ' ')"
+is 'and is left to it' 'stopping running' "$(states)"
 ends_once
 
 # --- the other one is told to end when the first has claimed the run ---

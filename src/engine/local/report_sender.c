@@ -57,8 +57,9 @@ enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, doubl
 	start_ticks = proc_start_ticks(pid);
 	if (start_ticks == 0)
 		return k ? SENDER_OURS : SENDER_GONE;
+	/* A program that does not wait for its report to be read may end while it is looked at. */
 	if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
-		return SENDER_FOREIGN;
+		return proc_start_ticks(pid) == start_ticks ? SENDER_FOREIGN : SENDER_GONE;
 	add(&s->senders, pid, start_ticks, now);
 	return SENDER_OURS;
 }

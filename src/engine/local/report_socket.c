@@ -58,7 +58,7 @@ int report_socket_open(const char *path, struct err *err)
 	return -1;
 }
 
-ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
+static ssize_t receive(int fd, void *bytes, size_t size, int flags, pid_t *sender)
 {
 	union {
 		struct cmsghdr header;
@@ -70,7 +70,7 @@ ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
 		.msg_iov = &part, .msg_iovlen = 1,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC | flags);
 	const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
 	struct ucred who;
 
@@ -82,8 +82,21 @@ ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
 	return n;
 }
 
-/* Waits until the receiver has read all that was sent. The receiver looks at the sender's process,
- * which therefore has to live until then. False: the receiver has not read it in time. */
+ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
+{
+	return receive(fd, bytes, size, 0, sender);
+}
+
+bool report_socket_next_sender(int fd, pid_t *sender)
+{
+	char first;
+
+	return receive(fd, &first, sizeof(first), MSG_PEEK, sender) >= 0;
+}
+
+/* Waits until the receiver has read all that was sent. The receiver looks at the sender's process
+ * before it reads, and the process has to live until then. False: the receiver has not read it in
+ * time. */
 static bool wait_until_read(int fd, int wait_s)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };

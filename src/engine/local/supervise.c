@@ -137,18 +137,14 @@ static void supervisor_release(struct supervisor *s)
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);
 	supervisor_forget_energy(s);
-	for (int i = 0; s->moved_locks && i < supervisor_lock_count(s); i++)
-		if (s->moved_locks[i] >= 0)
-			close(s->moved_locks[i]);
+	if (s->device_locks)
+		supervisor_leave_locks(s);
 	free(s->moved_locks);
 	free(s->launch_devices);
 	free(s->bound_devices);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	for (int i = 0; s->device_locks && i < supervisor_lock_count(s); i++)
-		if (s->device_locks[i] >= 0)
-			close(s->device_locks[i]);
 	free(s->device_locks);
 	recorder_release(&s->recorder);
 	free(s->before);

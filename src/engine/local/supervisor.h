@@ -199,6 +199,8 @@ int supervisor_lock_count(const struct supervisor *s);
  * free when the last process has ended, even if the supervisor died. Sets s->outrun. */
 int supervisor_lock_devices(struct supervisor *s, bool *locked, struct err *err);
 void supervisor_unlock_devices(struct supervisor *s);
+/* The same for a run that has ended, wherever it is now. */
+void supervisor_leave_locks(struct supervisor *s);
 /* The descriptors that the command has inherited stay open: their locks can be taken again, for the
  * command too, if the run comes back to these devices. */
 void supervisor_release_locks(struct supervisor *s);
@@ -381,6 +383,11 @@ void supervisor_see_savings(struct supervisor *s);
 void supervisor_count_unheard_checkpoint(struct supervisor *s);
 /* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
 struct fallback supervisor_fallback(const struct supervisor *s);
+
+/* supervisor_record.c: both wait while the store cannot be written. False: that does not help. */
+bool supervisor_record_reports(struct supervisor *s);
+/* The last reports, if they were not written yet, and the end. */
+bool supervisor_record_end(struct supervisor *s);
 
 /* supervisor_end.c */
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "account.h"
@@ -47,8 +46,9 @@ static bool is_at_its_end(struct supervisor *s)
 	struct job job;
 	struct err err;
 
-	if (recorder_write(&s->recorder, &s->store, &s->run, &err) ||
-	    store_job_get(&s->store, s->job.id, &job, &err)) {
+	if (!supervisor_record_reports(s))
+		return false;
+	if (store_job_get(&s->store, s->job.id, &job, &err)) {
 		supervisor_log(s, "%s", err.text);
 		return false;
 	}
@@ -216,30 +216,6 @@ static void write_log_trailer(const struct supervisor *s)
 		dprintf(s->log_fd, "[exited with status %d]\n", run->exit_code);
 }
 
-/* Records the end of the run. The end must not get lost: waits while the disk is full or the store
- * is locked. The processes of the run have ended by now; its devices stay reserved until the end is
- * recorded. A wish to stop that could not be recorded either (local_stop_unrecorded) comes by the
- * socket, and decides what becomes of the job. */
-static bool write_end(struct supervisor *s)
-{
-	struct timespec pause = { .tv_nsec = 200000000 };
-	struct err err;
-	bool told = false;
-
-	while (store_run_end(&s->store, &s->run, &err)) {
-		if (!told)
-			supervisor_log(s, "cannot record the end yet: %s", err.text);
-		told = true;
-		supervisor_beat(s);
-		supervisor_read_last_reports(s, clock_boot_s());
-		if (err.exit_status == EX_SOFTWARE || err.exit_status == EX_DATAERR)
-			return false;	/* waiting helps neither case; the next pass may */
-		nanosleep(&pause, NULL);
-		pause = (struct timespec){ .tv_sec = pause.tv_sec < 8 ? 2 * pause.tv_sec + 1 : 8 };
-	}
-	return true;
-}
-
 /* Removes the configuration file, the lock, the socket, and the socket's directory if it is one of
  * ours under /tmp. */
 static void remove_files(const struct supervisor *s)
@@ -351,6 +327,8 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_read_kept_reports(s, now);
 	supervisor_read_log(s, now, true);
 	supervisor_read_energy_at_once(s);
+	/* A pass that reads of the end must not find the devices locked. */
+	supervisor_leave_locks(s);
 	if (supervisor_remote)
 		supervisor_remote->conclude(s);
 	set_outcome(s);
@@ -376,7 +354,7 @@ bool supervisor_conclude(struct supervisor *s)
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);
-	if (!write_end(s))
+	if (!supervisor_record_end(s))
 		return false;
 	remove_files(s);
 	if (s->run.stop_reason == STOP_SHUTDOWN)

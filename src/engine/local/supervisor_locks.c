@@ -25,6 +25,16 @@ void supervisor_unlock_devices(struct supervisor *s)
 	}
 }
 
+void supervisor_leave_locks(struct supervisor *s)
+{
+	supervisor_unlock_devices(s);
+	for (int i = 0; s->moved_locks && i < supervisor_lock_count(s); i++) {
+		if (s->moved_locks[i] >= 0)
+			close(s->moved_locks[i]);
+		s->moved_locks[i] = -1;
+	}
+}
+
 /* True if another run of this store still has the processors of the device, after a change of the
  * number of slots. That run leaves them soon. */
 static bool is_held_by_own(struct supervisor *s, const struct device *device)

@@ -24,9 +24,9 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 	pid_t pid;
 	int i;
 
-	for (i = 0; i < most; i++) {
+	for (i = 0; i < most && report_socket_next_sender(s->socket_fd, &pid); i++) {
+		enum report_sender sender = supervisor_know_sender(s, pid, now);
 		ssize_t n = report_socket_receive(s->socket_fd, bytes, sizeof(bytes), &pid);
-
 		enum stop_reason asked = n > 0 && (size_t)n <= sizeof(bytes)
 			? local_stop_asked(bytes, (size_t)n) : STOP_NONE;
 
@@ -36,7 +36,7 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 			supervisor_stop_for(s, asked);
 			continue;
 		}
-		s->recorder.sender = supervisor_know_sender(s, pid, now);
+		s->recorder.sender = sender;
 		wake |= recorder_add(&s->recorder, &s->store, &s->run, bytes, (size_t)n,
 				     run_clock_s(&s->run, now));
 	}
