@@ -301,9 +301,15 @@ gpu $A | answers
 "$POLLUX" cancel "$id"
 wait "$slow"
 
-hand_over() { # $first is being stopped, which takes it two seconds, for $second to have its GPU
-	first=$("$POLLUX" submit --preempt \
-		-- sh -c 'trap "sleep 2; exit 1" TERM; while :; do sleep 0.1; done')
+# $first is being stopped, for $second to have its GPU, until there is a file `over`.
+hand_over() {
+	rm -f over
+	first=$("$POLLUX" submit --preempt -- sh -c 'over() {
+			while [ ! -e over ]; do sleep 0.1; done
+			exit 1
+		}
+		trap over TERM
+		while :; do sleep 0.1; done')
 	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
 	ok 'a job runs' wait_for 20 is_state "$first" running
 	sleep 1
@@ -316,6 +322,7 @@ gpu $A | answers
 hand_over
 ok 'another is to have its GPU' is_state "$second" starting
 gpu $A "process $pid 9000" | answers
+touch over
 ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
 is 'which is neither a run nor a start' '0 1 1' "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT runs || ' ' || (launches > 0) || ' ' || (start_time_s IS NULL) FROM jobs
@@ -329,6 +336,7 @@ like 'which is in its history' "^gpu:$A: pid $pid " \
 gpu $A | answers
 hand_over
 { echo 'slow 9'; gpu $A; } | answers
+touch over
 is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT $leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
 ok 'another has its GPU, and its driver does not answer' wait_for 30 is_checked "$second"

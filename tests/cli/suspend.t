@@ -132,8 +132,8 @@ done
 ok 'or killed' wait_for 20 job_is "$job" failed
 is 'no device stays in use' 0 "$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
 
-start --time-limit 6
-sleep 7
+start --time-limit 12
+sleep 13
 ok 'the time limit does not count the time stopped' job_is "$job" running
 given "$job"
 ok 'it goes on' wait_for 20 holds "job_id = $job AND suspension = 'none'"

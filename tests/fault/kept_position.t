@@ -44,11 +44,15 @@ supervisor() { query "SELECT $supervisor_pid FROM runs WHERE id = $run"; }
 leader() { query "SELECT $leader_pid FROM runs WHERE id = $run"; }
 stored() { query "SELECT printf('%d', last_samples) FROM runs WHERE id = $run"; }
 is_gone() { ! grep -qs '^State:.*[^ZX] (' "/proc/$1/status"; }
+# A supervisor that sleeps has read what was sent. On a busy machine it may have to wait before it
+# can.
+sleeps() { grep -qs '^State:.S' "/proc/$1/status"; }
 # The program rests after a step, so that the supervisor has heard of it, and the store has not.
 rest_ahead() {
 	for _ in 1 2 3 4 5; do
 		kill -STOP "$(leader)"
 		sleep 0.4
+		wait_for 10 sleeps "$(supervisor)"
 		[ "$(stored)" = "$(cut -d ' ' -f 1 "$last")" ] || return 0
 		kill -CONT "$(leader)"
 		sleep 0.3
