@@ -108,8 +108,9 @@ FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% model/% store/% sim/% e
 	device/freeze.o device/span.o),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
-lately  = $(if $(LATELY),$(shell tools/lately.sh $(1)),$(1))
-ANALYZED := $(if $(ANALYZE),$(call lately,$(SRC)))
+# lately N,FILES: with LATELY=1 those that changed lately, and an Nth of the others
+lately  = $(if $(LATELY),$(shell tools/lately.sh $(1) $(2)),$(2))
+ANALYZED := $(if $(ANALYZE),$(call lately,10,$(SRC)))
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
 SHELL_FILES = tests/fault/month tests/fault/slurm_month \
 	$(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
@@ -204,22 +205,23 @@ LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Is
 	-I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
 
 # clang's own warnings are among what clang-tidy reports (.clang-tidy).
-lint-tidy: $(patsubst %,$(BUILD)/tidy/%.ok,$(call lately,$(EVERY_C)))
+lint-tidy: $(patsubst %,$(BUILD)/tidy/%.ok,$(call lately,10,$(EVERY_C)))
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy $(BUILD)/unit/names.h | need
 	@mkdir -p $(@D)
 	@clang-tidy --quiet $< -- $(LINT_CFLAGS) 2>$@.err || { cat $@.err >&2; exit 1; }
 	@touch $@
 
+CHECKED_C = $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c)
 lint-cppcheck: | need
 	@mkdir -p $(BUILD)/cppcheck
-	cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 \
+	@cppcheck --quiet -j$(JOBS) --cppcheck-build-dir=$(BUILD)/cppcheck --std=c11 \
 		--enable=warning,style,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --error-exitcode=1 \
 		-D_GNU_SOURCE -DPOLLUX_VERSION='"$(VERSION)"' -Iinclude \
-		$(wildcard src examples benchmarks)
+		$(call lately,10,$(CHECKED_C))
 
 lint-shell: | need
-	shellcheck -x -P SCRIPTDIR $(call lately,$(SHELL_FILES))
+	shellcheck -x -P SCRIPTDIR $(call lately,10,$(SHELL_FILES))
 
 lint-man: | need
 	$(if $(MAN),mandoc -Tlint -W warning $(MAN))
@@ -256,24 +258,25 @@ sanitize: ## the tests under ASan and UBSan
 
 # What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
 # third under the sanitizers, the others with the program as users build it. Which ones, the commit
-# says (tools/run-test.sh), so that in time all have their turn. Unit tests run both ways. Plain
-# scripts wait for most of their time, hence more jobs.
-turns: ## unit tests plainly and sanitized, a third of the scripts sanitized, the others plainly
+# says (tools/run-test.sh), so that in time all have their turn; TURN=1 and TURN=2 take the others.
+# Unit tests run sanitized, a third of them plainly, too. Most tests wait, hence many jobs.
+turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainly, by turns
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) testing
 	+@$(GCC_MAKE) programs lint-symbols
-	+@$(GCC_MAKE) PROVE_JOBS=$$(($(JOBS) * 5)) REPORTS=$(REPORTS) SAN_BUILD=$(BUILD)/san \
+	+@$(GCC_MAKE) PROVE_JOBS=$${PROVE_JOBS:-$$(($(JOBS) * 5))} REPORTS=$(REPORTS) SAN_BUILD=$(BUILD)/san \
 		in-turn || { $(no_report); exit 1; }
 	@$(no_report)
 
 SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
+UNIT_TURN = $(patsubst tests/%.c,$(BUILD)/%,$(call lately,3,$(UNIT_C)))
 in-turn: TEST_ENV += SANITIZED="$(SAN_ENV) $(call test_env,$(SAN_BUILD))" \
 	SANITIZED_BUILD=$(SAN_BUILD) PLAIN='$(COMPUTE)'
 in-turn:
 	$(call run_tests,$(COMPUTE) $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%) \
 		$(filter-out $(COMPUTE),$(SCRIPTS)) \
 		$(filter-out $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%),$(SAN_TESTS)) \
-		$(LONG_UNIT) $(filter-out $(LONG_UNIT),$(UNIT)))
+		$(UNIT_TURN))
 	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is

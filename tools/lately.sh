@@ -1,13 +1,15 @@
 #!/bin/sh
-# lately.sh FILE... - which files to look at closely, for `make lint LATELY=1`: those that the last
-# 20 commits changed, and every sixth of the others. Which ones, the commit says, so that in
-# time all have their turn. Without git, or without that many commits, all of them.
+# lately.sh N FILE... - which files to look at closely with LATELY=1: those that the last 20 commits
+# changed, and every Nth of the others. Which ones, the commit says, so that in time all have their
+# turn. Without git, or without that many commits, all of them.
 set -eu
+share=$1
+shift
 changed=$(git diff --name-only HEAD~20 2>/dev/null) || {
 	printf '%s\n' "$@"
 	exit
 }
 commit=$(git rev-parse HEAD | cut -c 1-7)
-printf '%s\n' "$@" | awk -v changed="$changed" -v turn=$((0x$commit % 6)) '
+printf '%s\n' "$@" | awk -v changed="$changed" -v share="$share" -v turn=$((0x$commit % share)) '
 	BEGIN { n = split(changed, name, "\n"); for (i = 1; i <= n; i++) lately[name[i]] = 1 }
-	lately[$0] || NR % 6 == turn'
+	lately[$0] || NR % share == turn'

@@ -104,7 +104,7 @@ fi
 
 # --- stop and resume ---------------------------------------------------------
 
-long='--samples 240000 --batch 64'
+long='--samples 80000 --batch 64'
 # shellcheck disable=SC2086
 small $long --checkpoint straight >straight.log
 # On a busy machine the run may end before it is told to stop: then another is.
@@ -121,16 +121,16 @@ ok 'a run gets under way' logged 'step 50'
 is 'SIGTERM: exit 75' 75 "$rc"
 like 'having said where it stopped' '^stopped samples [0-9]+ ' "$(tail -n 1 log)"
 at=$(field 'stopped samples' "$(cat log)")
-ok 'before the end' [ "$at" -lt 240000 ]
+ok 'before the end' [ "$at" -lt 80000 ]
 # shellcheck disable=SC2086
 run small $long --checkpoint stopped
 like 'the next run resumes there' "^resumed samples $at step $((at / 64)) from stopped/" "$out"
-like 'and ends at exactly its samples' '^done samples 240000 ' "$out"
+like 'and ends at exactly its samples' '^done samples 80000 ' "$out"
 ok 'with the bytes of a run that was never stopped' \
 	cmp straight/checkpoint.bin stopped/checkpoint.bin
 # shellcheck disable=SC2086
 run small $long --checkpoint stopped
-like 'a finished job is finished at once' '^done samples 240000 ' "$out"
+like 'a finished job is finished at once' '^done samples 80000 ' "$out"
 unlike 'without a step' '^step' "$out"
 background --samples 10000000
 wait_for 20 logged 'step 5'
@@ -294,7 +294,7 @@ small --samples 3000 --lr-decay-samples 0 --checkpoint noise >log
 measured=$(small --checkpoint noise --measure-noise 6000 | sed -n 's/^measured .* scale //p')
 for way in '--batch 100' '--batch 100 --accum 2' '--batch 96 --replicas 2 --accum 2'; do
 	# shellcheck disable=SC2086
-	frozen=$(small --checkpoint noise --freeze --samples 240000 $way |
+	frozen=$(small --checkpoint noise --freeze --samples 80000 $way |
 		sed -n 's/^frozen .* scale //p')
 	echo "# $way: estimated $frozen, measured $measured"
 	ok "the noise scale estimated from $way is the one measured" \
