@@ -264,8 +264,8 @@ turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainl
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) testing
 	+@$(GCC_MAKE) programs lint-symbols
-	+@$(GCC_MAKE) PROVE_JOBS=$${PROVE_JOBS:-$$(($(JOBS) * 5))} REPORTS=$(REPORTS) SAN_BUILD=$(BUILD)/san \
-		in-turn || { $(no_report); exit 1; }
+	+@$(GCC_MAKE) PROVE_JOBS=$${PROVE_JOBS:-$$(($(JOBS) * 5))} REPORTS=$(REPORTS) \
+		SAN_BUILD=$(BUILD)/san in-turn || { $(no_report); exit 1; }
 	@$(no_report)
 
 SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
