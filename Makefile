@@ -131,17 +131,12 @@ LOGS    = $(BUILD)/test-logs
 STATE   = $(BUILD)/prove.state
 PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) \
 	--exec 'tools/run-test.sh $(TEST_SECONDS) $(LOGS)'
+# With AGAIN=N, up to N tests that failed are run a second time.
+AGAIN   ?= 0
 # run_tests TESTS
 run_tests = @rm -rf $(LOGS) $(STATE) && mkdir -p $(LOGS); \
-	$(TEST_ENV) $(PROVE) --state=save $(1) || { cat $(LOGS)/FAILED; $(run_again); }
-# With AGAIN=N, up to N tests that failed are run a second time, one after the other. Those are
-# named, and deserve a look, though they pass then: what they wait for is too short for a busy
-# machine.
-AGAIN   ?= 0
-run_again = failed=$$($(PROVE) --state=failed --dry); \
-	[ "$$(echo "$$failed" | wc -l)" -le $(AGAIN) ] && \
-	printf '== once more, alone: %s\n' $$failed && rm $(LOGS)/FAILED && \
-	{ $(TEST_ENV) $(PROVE) -j1 --state=failed || { cat $(LOGS)/FAILED; exit 1; }; }
+	$(TEST_ENV) $(PROVE) --state=save $(1) || { cat $(LOGS)/FAILED; \
+	$(TEST_ENV) tools/run-again.sh $(AGAIN) $(LOGS) $(words $(1)) $(PROVE); }
 
 # --- targets -----------------------------------------------------------------
 
@@ -161,8 +156,7 @@ QUICK   := tests/cli/main.t tests/cli/settings.t tests/cli/policies.t
 # These compute for minutes under the sanitizers, what unit tests have them look at as well: the
 # simulator, and the trainer's kernels. They run there in `make soak` alone.
 COMPUTE := tests/cli/simulate.t tests/cli/train-cuda.t
-quick: all examples $(TESTING) $(BENCH) ## unit tests, figures on record, a taste of the benchmarks
-	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
+quick: testing bench-smoke ## unit tests, figures on record, a taste of the benchmarks
 	$(call run_tests,$(LONG_UNIT) $(COMPUTE) $(QUICK) $(filter-out $(LONG_UNIT),$(UNIT)))
 
 # The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
@@ -201,6 +195,11 @@ lint-gcc:
 lint-kit: | need
 	+@$(GCC_MAKE) gpu-kit-check
 
+lint-bench: | need
+	+@$(GCC_MAKE) bench-smoke
+bench-smoke: all examples $(BENCH)
+	@$(TEST_ENV) tools/bench.sh $(BUILD) smoke
+
 LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Isrc \
 	-I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
 
@@ -236,7 +235,7 @@ lint-symbols: $(OBJ)
 
 # Fewer RANDOM_CASES of unit tests: the same code runs, less often. Reports go to files, as
 # supervisors have no standard error. Each report is a failure.
-REPORTS ?= $(abspath $(BUILD))/san/reports
+REPORTS = $(abspath $(BUILD))/san/reports
 SAN_ENV = TIME_SCALE=$${TIME_SCALE:-20} \
 	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(REPORTS)/ubsan \
 	ASAN_OPTIONS=detect_stack_use_after_return=1:handle_sigill=1:log_path=$(REPORTS)/asan
@@ -249,7 +248,7 @@ SAN_TRAP = -fsanitize-undefined-trap-on-error
 SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fno-pie -U_FORTIFY_SOURCE' \
 	HARDEN_LD=-no-pie CFLAGS='$(SAN_CFLAGS) $(SAN_TRAP)' \
 	RUNTIME='$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)'
-no_report = ! grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30
+no_report = grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30; [ $$? = 1 ]
 
 sanitize: ## the tests under ASan and UBSan
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
@@ -269,7 +268,7 @@ turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainl
 	@$(no_report)
 
 SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
-UNIT_TURN = $(patsubst tests/%.c,$(BUILD)/%,$(call lately,3,$(UNIT_C)))
+UNIT_TURN = $(patsubst tests/%.c,$(BUILD)/%,$(call lately,3,$(UNIT_C) tests/cuda/test_kernels.c))
 in-turn: TEST_ENV += SANITIZED="$(SAN_ENV) $(call test_env,$(SAN_BUILD))" \
 	SANITIZED_BUILD=$(SAN_BUILD) PLAIN='$(COMPUTE)'
 in-turn:
@@ -277,7 +276,6 @@ in-turn:
 		$(filter-out $(COMPUTE),$(SCRIPTS)) \
 		$(filter-out $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%),$(SAN_TESTS)) \
 		$(UNIT_TURN))
-	$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is
 # valgrind here. The messages of valgrind go to files, because it keeps the descriptor to which it
@@ -476,7 +474,7 @@ include tools/package/package.mk
 FORCE:
 .PHONY: all examples programs testing check turns in-turn check-frameworks quick month \
 	slurm-month soak slowest demo \
-	lint analyse lint-gcc lint-kit lint-tidy lint-cppcheck lint-shell \
+	lint analyse lint-gcc lint-kit lint-bench bench-smoke lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:

@@ -36,6 +36,7 @@ case $test in
 esac
 timeout "$seconds" "$@" >"$log.out" 2>"$log.err"
 rc=$?
+echo $rc >"$log.rc"
 [ $rc != 124 ] || echo "# ended by the time limit of $seconds s" >>"$log.out"
 cat "$log.out"
 cat "$log.err" >&2

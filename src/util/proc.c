@@ -322,6 +322,7 @@ bool proc_bore(pid_t pid, const struct proc_marks *marks)
 {
 	struct process p;
 	pid_t ancestor = pid;
+	int again = 3;
 
 	if (!read_process(pid, &p))
 		return false;
@@ -336,7 +337,7 @@ bool proc_bore(pid_t pid, const struct proc_marks *marks)
 			return false;
 		if (read_process(ancestor, &p))
 			ancestor = p.parent;
-		else if (ancestor != pid)
+		else if (again-- > 0)
 			ancestor = pid;	/* a parent has just ended: others have another now */
 		else
 			return false;

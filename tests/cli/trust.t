@@ -77,9 +77,21 @@ is 'with all that it measured' 7 "$(store "SELECT printf('%d', last) FROM job_me
 	WHERE job_id = $job")"
 
 # Somebody writes into the store for longer than a supervisor waits: the last report is kept. The
-# devices are free before the end can be read of, for the pass that reads of it.
-job=$("$POLLUX" submit -q -- sh -c 'touch begun
-	while [ ! -e go-on ]; do sleep 0.05; done; "$POLLUX" report SAMPLES=5 STEP=3')
+# devices are free before the end can be read of, for the pass that reads of it. A run that reports
+# less than an earlier one saved changes nothing of that.
+job=$("$POLLUX" submit -q --retries 0 -- sh -c 'if [ ! -e saved ]; then
+		"$POLLUX" report SAMPLES=1000 CHECKPOINT=x && touch saved
+		exec sleep 1000
+	fi
+	touch begun
+	while [ ! -e go-on ]; do sleep 0.05; done
+	"$POLLUX" report SAMPLES=500 STEP=1 && "$POLLUX" report SAMPLES=600 STEP=3
+	exit 1')
+"$POLLUX" schedule
+wait_for 20 [ -e saved ]
+"$POLLUX" hold --force "$job"
+wait_for 20 no_supervisor
+"$POLLUX" release "$job"
 "$POLLUX" schedule
 wait_for 20 [ -e begun ]
 hold_store
@@ -87,11 +99,11 @@ touch go-on
 ok 'the end of a run waits for the store' \
 	wait_for 20 grep -qs 'cannot record the end yet' "$POLLUX_DIR/supervisor.log"
 is 'the locks of its devices do not' '' \
-	"$(find /proc/[0-9]*/fd -lname "$POLLUX_DIR/run/device-*" 2>/dev/null)"
+	"$(find /proc/[0-9]*/fd -lname "$(cd "$POLLUX_DIR" && pwd -P)/run/device-*" 2>/dev/null)"
 let_store_go ROLLBACK
 "$POLLUX" wait --timeout 200 "$job"
-is 'and its last report with it' 3 "$(store "SELECT printf('%d', steps) FROM jobs
-	WHERE id = $job")"
+is 'and its last report with it; what was saved before stays saved' '3 1000' \
+	"$(store "SELECT printf('%d %d', steps, checkpoint_samples) FROM jobs WHERE id = $job")"
 unlike 'without refusals status does not speak of them' '^  refused' "$("$POLLUX" status "$job")"
 
 # --- gradient statistics ---

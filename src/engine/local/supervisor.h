@@ -222,6 +222,8 @@ void supervisor_watch_log(struct supervisor *s);
 /* supervisor_position.c */
 /* Keeps where the run stands for whoever concludes it if this supervisor is killed. */
 void supervisor_keep_position(struct supervisor *s, double now_boot_s);
+/* What is kept stays as it is. */
+void supervisor_leave_position(struct supervisor *s);
 /* Takes over where the run stands from the supervisor that died. True: *k is what that one kept,
  * and the run has it. */
 bool supervisor_take_position(struct supervisor *s, struct kept_position *k);
@@ -386,7 +388,6 @@ struct fallback supervisor_fallback(const struct supervisor *s);
 
 /* supervisor_record.c: both wait while the store cannot be written. False: that does not help. */
 bool supervisor_record_reports(struct supervisor *s);
-/* The last reports, if they were not written yet, and the end. */
 bool supervisor_record_end(struct supervisor *s);
 
 /* supervisor_end.c */

@@ -344,8 +344,10 @@ bool supervisor_conclude(struct supervisor *s)
 		supervisor_diagnose_resume(s);
 	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
 		quote_last_words(s);
-	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
+	/* Before what the run lost is counted: if this supervisor is killed, the next one counts it
+	 * anew, from these reports and the position that is kept. */
+	supervisor_record_reports(s);
+	supervisor_leave_position(s);
 	if (s->job.profile)
 		remove_scratch(s);
 	else

@@ -13,6 +13,13 @@
 #define HEAR_MOST_S 5.0
 #define HEAR_UNKNOWN_S 1.0	/* if the mean time is not known */
 
+void supervisor_leave_position(struct supervisor *s)
+{
+	if (s->position_fd >= 0)
+		close(s->position_fd);
+	s->position_fd = -1;
+}
+
 void supervisor_keep_position(struct supervisor *s, double now)
 {
 	const struct log_watch *w = &s->log_watch;
@@ -26,8 +33,7 @@ void supervisor_keep_position(struct supervisor *s, double now)
 	if (kept_position_write(s->position_fd, &k, &s->run))
 		return;
 	kept_position_remove(s->paths, s->run.id);
-	close(s->position_fd);
-	s->position_fd = -1;
+	supervisor_leave_position(s);
 }
 
 bool supervisor_take_position(struct supervisor *s, struct kept_position *k)

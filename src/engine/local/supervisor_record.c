@@ -38,17 +38,16 @@ static bool insist(struct supervisor *s, int (*record)(struct supervisor *s, str
 
 static int record_reports(struct supervisor *s, struct err *err)
 {
-	return recorder_write(&s->recorder, &s->store, &s->run, err);
-}
-
-/* The last reports come first, if they could not be written yet: nobody writes them later. */
-static int record_end(struct supervisor *s, struct err *err)
-{
 	double duration_s = s->run.duration_s;
-	int rc = record_reports(s, err);
+	int rc = recorder_write(&s->recorder, &s->store, &s->run, err);
 
 	s->run.duration_s = duration_s;
-	return rc && !is_hopeless(err) ? -1 : store_run_end(&s->store, &s->run, err);
+	return rc;
+}
+
+static int record_end(struct supervisor *s, struct err *err)
+{
+	return store_run_end(&s->store, &s->run, err);
 }
 
 bool supervisor_record_reports(struct supervisor *s)
