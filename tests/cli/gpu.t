@@ -304,11 +304,8 @@ wait "$slow"
 # $first is being stopped, for $second to have its GPU, until there is a file `over`.
 hand_over() {
 	rm -f over
-	first=$("$POLLUX" submit --preempt -- sh -c 'over() {
-			while [ ! -e over ]; do sleep 0.1; done
-			exit 1
-		}
-		trap over TERM
+	first=$("$POLLUX" submit --preempt -- sh -c '
+		trap "while [ ! -e over ]; do sleep 0.1; done; exit 1" TERM
 		while :; do sleep 0.1; done')
 	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
 	ok 'a job runs' wait_for 20 is_state "$first" running
