@@ -35,7 +35,7 @@ if [ -d "$FASHION_MNIST" ]; then
 	for seed in 1 2; do
 		submit --retries 1000 --grace 5 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" \
 			--subset 6000 \
-			--hidden 64 --seed $seed --samples $samples --checkpoint '{checkpoint}' \
+			--hidden 16 --update-delay 1 --seed $seed --samples $samples --checkpoint '{checkpoint}' \
 			--checkpoint-every 0.2 --log-every 0 >number
 	done
 fi

@@ -68,7 +68,8 @@ sound 'all is well'
 if [ -d "$FASHION_MNIST" ]; then
 	samples=100000
 	job=$(submit --retries 1 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" --subset 6000 \
-		--hidden 256 --log-every 0 --samples $samples --checkpoint-every 0.3 \
+		--hidden 16 --log-every 0 --samples $samples --checkpoint-every 0.3 \
+		--update-delay 1 \
 		--checkpoint '{checkpoint}')
 	pass
 	ok 'a trainer saves itself' wait_for 60 logged "$job" '^checkpoint samples'

@@ -33,11 +33,12 @@ other_supervisors() {
 
 # --- while it runs: the real trainer --------------------------------------------------
 
-samples=150000
+samples=50000
 if [ -d "$FASHION_MNIST" ]; then
 	# Its own stop signal; the log has a line for each step.
 	job=$(submit --stop-signal INT -b 50 --samples $samples -- "$work" "$TRAIN" \
-		--data "$FASHION_MNIST" --subset 6000 --hidden 128 --log-every 0 --samples $samples)
+		--data "$FASHION_MNIST" --subset 6000 --hidden 16 --log-every 0 --samples $samples \
+		--update-delay 2)
 	pass
 	ok 'the trainer is under way' wait_for 60 logged "$job" '^step 100 '
 	run=$(run_of "$job")
