@@ -167,6 +167,10 @@ month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=6
 slurm-month: all $(FAULT) ## 25 minutes: 200 accidents, 60 jobs on a Slurm (SLURM_FAULTS=20: some)
 	$(TEST_ENV) tests/fault/slurm_month
 
+# After a change of the steps or of a column. tests/unit/test_schema.c says when this is due.
+schema-now: $(BUILD)/unit/test_schema ## writes src/store/schema_now.c
+	SCHEMA_NOW=src/store/schema_now.c $(BUILD)/unit/test_schema
+
 soak: ## an hour: kills at every call, all random cases, a month of kills, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
 
@@ -473,7 +477,7 @@ include tools/package/package.mk
 
 FORCE:
 .PHONY: all examples programs testing check turns in-turn check-frameworks quick month \
-	slurm-month soak slowest demo \
+	slurm-month schema-now soak slowest demo \
 	lint analyse lint-gcc lint-kit lint-bench bench-smoke lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE

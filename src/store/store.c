@@ -53,6 +53,8 @@ static int take_steps(struct store *s, int64_t version, struct err *err)
 {
 	int rc = 0;
 
+	if (version == 0)
+		return run_script(s, schema_now, err);
 	while (rc == 0 && version < schema_version()) {
 		char *sql = schema_step((int)++version);
 
