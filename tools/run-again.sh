@@ -1,6 +1,6 @@
 #!/bin/sh
-# run-again.sh MOST LOGS TESTS PROVE... - after a run of so many TESTS that failed: if at most MOST of
-# them failed, these are run a second time, one after the other. They are named, and deserve a
+# run-again.sh MOST LOGS TESTS PROVE... - after a run of so many TESTS that failed: if at most MOST
+# of them failed, these are run a second time, one after the other. They are named, and deserve a
 # look, though they pass then: what they wait for is too short for a busy machine.
 #
 # Where prove(1) itself was killed, or a test could not be run, nothing is run again: prove's record

@@ -11,8 +11,8 @@ int schema_version(void);		/* the version that this program writes */
 /* SQL from the version before to this one; the caller frees */
 char *schema_step(int version);
 
-/* schema_now.c, which `make schema-now` writes: SQL that makes of an empty file what all steps make,
- * in a twentieth of their time. */
+/* schema_now.c, which `make schema-now` writes: SQL that makes of an empty file what all steps
+ * make, in a twentieth of their time. */
 extern const char schema_now[];
 
 /* --- schema_columns.c --- */

@@ -34,8 +34,8 @@ if [ -d "$FASHION_MNIST" ]; then
 	trainers=2
 	for seed in 1 2; do
 		submit --retries 1000 --grace 5 -b 50 -- "$work" "$TRAIN" --data "$FASHION_MNIST" \
-			--subset 6000 \
-			--hidden 16 --update-delay 1 --seed $seed --samples $samples --checkpoint '{checkpoint}' \
+			--subset 6000 --hidden 16 --update-delay 1 --seed $seed \
+			--samples $samples --checkpoint '{checkpoint}' \
 			--checkpoint-every 0.2 --log-every 0 >number
 	done
 fi

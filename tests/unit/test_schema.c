@@ -107,8 +107,9 @@ static void test_same(sqlite3 *steps)
 		"SELECT type || ' ' || name || ' ' || tbl_name || ' ' || sql FROM sqlite_schema"
 		" WHERE " OBJECTS " ORDER BY rowid",
 		"SELECT t.name || '.' || i.cid || ' ' || i.name || ' ' || i.type || ' ' ||"
-		" i.\"notnull\" || ' ' || ifnull(i.dflt_value, '-') || ' ' || i.pk FROM sqlite_schema t"
-		" JOIN pragma_table_info(t.name) i WHERE t.type = 'table' ORDER BY 1",
+		" i.\"notnull\" || ' ' || ifnull(i.dflt_value, '-') || ' ' || i.pk"
+		" FROM sqlite_schema t JOIN pragma_table_info(t.name) i"
+		" WHERE t.type = 'table' ORDER BY 1",
 	};
 	sqlite3 *new = empty();
 
