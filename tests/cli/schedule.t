@@ -542,7 +542,7 @@ is 'not before the grace and the SIGTERM to all of it have passed' 1 \
 
 four=
 for weight in 1 1 1 1; do
-	submit -w "$weight" ./count 15 '{checkpoint}'
+	submit -w "$weight" ./count 40 '{checkpoint}'
 	four="$four $id"
 done
 list=$(echo "${four# }" | tr ' ' ,)
@@ -558,7 +558,7 @@ finished()
 comes 'four jobs on two slots all make progress' 20 progress
 ok 'while none has finished' finished 0
 comes 'and finish' 40 finished
-is 'with all that they had to do, and nothing lost' '15 0 15 0 15 0 15 0' \
+is 'with all that they had to do, and nothing lost' '40 0 40 0 40 0 40 0' \
 	"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id IN ($list)" |
 		xargs)"
 is 'each was preempted' 4 \
