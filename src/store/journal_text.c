@@ -57,9 +57,14 @@ void journal_add_statement(struct text *t, const char *sql, const struct text *v
 	text_add(t, "\n");
 }
 
-void journal_add_end(struct text *t, const char *reason, double stop_boot_s)
+/* "e" has no place where the job stands: the end of former versions, and of most runs. */
+void journal_add_end(struct text *t, const char *reason, double stop_boot_s,
+		     double stands_at_samples)
 {
-	text_addf(t, "e%a,", stop_boot_s);
+	if (isfinite(stands_at_samples))
+		text_addf(t, "E%a,%a,", stands_at_samples, stop_boot_s);
+	else
+		text_addf(t, "e%a,", stop_boot_s);
 	add_counted(t, reason, strlen(reason));
 	text_add(t, "\n");
 }
@@ -174,12 +179,15 @@ static bool read_statement(const char **p, const char *end, struct journal_item 
 
 int journal_item(const char **p, const char *end, struct journal_item *item)
 {
-	*item = (struct journal_item){ .stop_boot_s = NAN };
+	*item = (struct journal_item){ .stop_boot_s = NAN, .stands_at_samples = NAN };
 	if (*p >= end)
 		return 0;
 	if (read_byte(p, end, 's'))
 		return read_statement(p, end, item) ? 1 : -1;
-	if (!read_byte(p, end, 'e') || !read_double(p, end, ',', &item->stop_boot_s) ||
+	if (read_byte(p, end, 'E')
+	    ? !read_double(p, end, ',', &item->stands_at_samples) : !read_byte(p, end, 'e'))
+		return -1;
+	if (!read_double(p, end, ',', &item->stop_boot_s) ||
 	    !read_counted(p, end, &item->reason, &item->reason_length) ||
 	    !read_byte(p, end, '\n'))
 		return -1;

@@ -82,7 +82,8 @@ void journal_ran(struct store *s, sqlite3_stmt *q)
 
 void journal_ended(const struct run *run)
 {
-	journal_add_end(&journal.items, stop_reason_name(run->stop_reason), run->stop_boot_s);
+	journal_add_end(&journal.items, stop_reason_name(run->stop_reason), run->stop_boot_s,
+			run->stands_at_samples);
 }
 
 void journal_committed(struct store *s)

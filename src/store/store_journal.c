@@ -161,6 +161,7 @@ static int end_run(struct store *s, int64_t run_id, const struct journal_item *i
 		run.stop_reason = (enum stop_reason)stop_reason_parse(reason);
 		if (isfinite(item->stop_boot_s))
 			run.stop_boot_s = item->stop_boot_s;
+		run.stands_at_samples = item->stands_at_samples;
 		rc = run_end_in_transaction(s, &run, err);
 	}
 	run_release(&run);
