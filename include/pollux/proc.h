@@ -57,6 +57,11 @@ bool proc_bears(pid_t pid, const struct proc_marks *marks);
  * environment. */
 bool proc_bore(pid_t pid, const struct proc_marks *marks);
 
+struct text;
+/* Adds the environment that the process was started with, each string with its NUL. False: the
+ * process is gone, or belongs to somebody else. */
+bool proc_environment(pid_t pid, struct text *t);
+
 struct proc_info {
 	bool lives;		/* and is no zombie; the other members are known only then */
 	int64_t start_ticks;

@@ -9,6 +9,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/text.h"
 
 struct process {
 	pid_t pid, parent, session;
@@ -147,12 +148,9 @@ static int read_table(struct process_table *table)
 	return dir ? 0 : -1;
 }
 
-/* Reads the environment in pieces that overlap by the length of the variable. */
-static bool environment_has(pid_t pid, const char *variable)
+bool proc_environment(pid_t pid, struct text *t)
 {
 	char path[64], buffer[16384];
-	size_t length = strlen(variable) + 1, kept = 0;	/* with the terminator */
-	bool found = false;
 	ssize_t n;
 	int fd;
 
@@ -160,14 +158,20 @@ static bool environment_has(pid_t pid, const char *variable)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	while (!found && (n = read(fd, buffer + kept, sizeof(buffer) - kept)) > 0) {
-		size_t have = kept + (size_t)n;
-
-		found = memmem(buffer, have, variable, length) != NULL;
-		kept = have < length ? have : length;
-		memmove(buffer, buffer + have - kept, kept);
-	}
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		text_add_bytes(t, buffer, (size_t)n);
 	close(fd);
+	return n == 0;
+}
+
+static bool environment_has(pid_t pid, const char *variable)
+{
+	struct text t = TEXT_INIT;
+	bool found;
+
+	proc_environment(pid, &t);	/* of a process that ends meanwhile, as far as it is read */
+	found = memmem(t.data, t.length, variable, strlen(variable) + 1) != NULL;
+	text_release(&t);
 	return found;
 }
 

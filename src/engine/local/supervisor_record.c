@@ -13,9 +13,10 @@ static bool is_hopeless(const struct err *err)
 }
 
 /* Records what must not get lost, the last reports and the end of the run: waits while the disk is
- * full or the store is locked. The processes of the run have ended by now; its devices stay
- * reserved until the end is recorded. A wish to stop that could not be recorded either
- * (local_stop_unrecorded) comes by the socket, and decides what becomes of the job. */
+ * full or the store is locked. The processes of the run have ended by now. The locks of its devices
+ * are free; the store keeps the devices for the run until the end is recorded. A wish to stop that
+ * could not be recorded either (local_stop_unrecorded) comes by the socket, and decides what
+ * becomes of the job. */
 static bool insist(struct supervisor *s, int (*record)(struct supervisor *s, struct err *err))
 {
 	struct timespec pause = { .tv_nsec = 200000000 };

@@ -1,10 +1,7 @@
 /* slurm_earlier.c - see slurm_earlier.h. */
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pollux/mem.h"
 #include "pollux/proc.h"
@@ -16,22 +13,6 @@ struct place {
 	struct text text;
 	const char *job, *cluster, *node, *gpus;
 };
-
-static bool read_environment(pid_t pid, struct text *t)
-{
-	char path[40], bytes[16384];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
-		text_add_bytes(t, bytes, (size_t)n);
-	close(fd);
-	return n == 0 && t->length > 0;
-}
 
 static const char *value_in(const struct text *t, const char *name)
 {
@@ -47,7 +28,7 @@ static const char *value_in(const struct text *t, const char *name)
  * of Slurm; SLURM_JOB_GPUS there has the GPUs of the first node. */
 static bool read_place(pid_t pid, struct place *p)
 {
-	if (!read_environment(pid, &p->text) || !*value_in(&p->text, "POLLUX_RUN"))
+	if (!proc_environment(pid, &p->text) || !*value_in(&p->text, "POLLUX_RUN"))
 		return false;
 	p->job = value_in(&p->text, "SLURM_JOB_ID");
 	p->cluster = value_in(&p->text, "SLURM_CLUSTER_NAME");
