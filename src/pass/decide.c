@@ -30,6 +30,7 @@ static struct decision *decision_new(const struct snapshot *s)
 		d->places[j].device = -1;
 	d->passed_over = xcalloc(n, sizeof(*d->passed_over));
 	d->usable = xcalloc(n_devices, sizeof(*d->usable));
+	d->left = xcalloc(n_devices, sizeof(*d->left));
 	d->owner = xcalloc(n_devices, sizeof(*d->owner));
 	for (int i = 0; i < s->devices.count; i++) {
 		d->usable[i] = s->devices.items[i].usable;
@@ -63,6 +64,7 @@ void decision_free(struct decision *d)
 	free(d->places);
 	free(d->passed_over);
 	free(d->usable);
+	free(d->left);
 	free(d->owner);
 	free(d->by_name);
 	free(d);
@@ -141,7 +143,8 @@ static void assign(const struct snapshot *s, struct decision *d)
 	int *count = xcalloc((size_t)d->n + 1, sizeof(int));
 
 	for (int i = 0; i < s->devices.count; i++)
-		holder[i] = d->usable[i] && !d->tiers->kept[i] ? ASSIGN_FREE : ASSIGN_UNUSABLE;
+		holder[i] = d->usable[i] && !d->left[i] && !d->tiers->kept[i] ? ASSIGN_FREE
+									      : ASSIGN_UNUSABLE;
 	for (int i = 0; i < s->runs.count; i++)
 		if (s->runs.items[i].stop_reason != STOP_NONE ||
 		    s->runs.items[i].suspension == SUSPENSION_ASKED)

@@ -82,6 +82,7 @@ struct decision {
 	int n_passed_over;
 	/* by device: it can be given out, and no run keeps it on which nothing is decided */
 	bool *usable;
+	bool *left;		/* free, and not taken: they are for other users */
 	int n_usable;
 	int n_kinds;			/* 0: all usable devices are of one kind */
 	struct device_kind kinds[SCHED_KINDS];

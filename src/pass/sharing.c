@@ -190,6 +190,32 @@ static int allowed(const struct snapshot *s, struct decision *d, const struct sc
 	return left < d->n_usable ? left : d->n_usable;
 }
 
+/* True if only this device will do for a run of this store that is suspended. */
+static bool is_awaited(const struct snapshot *s, int d)
+{
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		for (int i = 0; i < run->configuration.replicas; i++)
+			if (run->suspension > SUSPENSION_ASKED && is_resident(s, run) &&
+			    device_is_same(&run->devices[i], &s->devices.items[d]))
+				return true;
+	}
+	return false;
+}
+
+/* Of the free devices leaves those beyond the n that this store may use. A job that replaces
+ * another one would take a free device before the other job's device is free: where two jobs take
+ * turns in each pass, nobody else would ever find a free device. */
+static void leave_free_devices(const struct snapshot *s, struct decision *d, int n)
+{
+	for (int i = 0; i < s->devices.count; i++)
+		n -= d->usable[i] && (is_mine(s, i) || is_awaited(s, i));
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->usable[i] && !is_mine(s, i) && !is_awaited(s, i))
+			d->left[i] = n-- <= 0;
+}
+
 void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in)
 {
 	struct possession n;
@@ -201,10 +227,14 @@ void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_
 	s->policy->decide(in, d->choices);
 	d->me = myself(s, n.held, n.kept + shares_wanted(in, d->choices));
 	in->n_devices = d->n_usable;
-	if (s->people.count > 0)
-		in->n_devices = allowed(s, d, in, &n);
-	else
+	if (s->people.count == 0) {
 		d->me.without_since_boot_s = s->now_boot_s;
+		return;
+	}
+	in->n_devices = allowed(s, d, in, &n);
+	/* the policy chooses among several kinds of devices */
+	if (d->n_kinds == 0)
+		leave_free_devices(s, d, in->n_devices);
 }
 
 /* --- telling --- */

@@ -141,6 +141,12 @@ ok 'after their slices one is given back, and taken' wait_for 20 have 1 1
 like 'the job that gave it back was told for whom' '1 of 2 devices; another store of yours ' \
 	"$(of ann "SELECT text FROM events WHERE kind = 'suspend'")"
 POLLUX_SLICE=1000
+# The turn between ann's two jobs that the short slice began is over.
+is_settled() {
+	have 1 1 && [ "$(of ann "SELECT count(*) FROM runs
+		WHERE suspension IN ('asked', 'resuming')")" = 0 ]
+}
+ok 'and so it stays' wait_for 20 is_settled
 is_told() {
 	pass_of bob && pass_of ann && of ann 'SELECT reason FROM jobs' |
 		grep -q '^1 of 2 devices; another store of yours has 1; '

@@ -14,8 +14,10 @@ cleanup() {
 	"$POLLUX" wait --timeout 200 1 2>/dev/null
 }
 
-# Steps of 50 ms, and gradients so noisy that any larger batch is worth more.
+# Steps of 50 ms, and gradients so noisy that any larger batch is worth more. The program heeds its
+# stop signal, so that a relaunch loses nothing that a pass would have to weigh.
 cat >stubborn <<'END'
+trap 'exit 0' TERM
 n=0
 while :; do
 	n=$((n + 1))

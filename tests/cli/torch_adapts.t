@@ -65,12 +65,15 @@ is 'its second run began at a checkpoint' 1 "$(store "SELECT first_samples >= 20
 # --- a batch that does not fit ---
 rm samples.log
 id=$(submit --batch-range 32:4096 --retries 9 --workload fits -- \
-	python3 "$ROOT/tests/torch/train.py" --batch '{batch}' --out '{checkpoint}' --fits 100)
+	python3 "$ROOT/tests/torch/train.py" --batch '{batch}' --out '{checkpoint}' --fits 100 \
+	--epochs 1000)
 "$POLLUX" schedule
-ok 'one whose batch must not exceed 100 ends' wait_for 120 passes_until state 'done'
+failed="SELECT min(number) FROM runs WHERE job_id = $id AND batch_size > 100"
+ok 'one whose batch must not exceed 100 grows, fails, and trains on' \
+	wait_for 120 passes_until "(SELECT count(*) FROM runs WHERE job_id = $id
+		AND number > ($failed) AND batch_size BETWEEN 33 AND 100
+		AND last_samples > first_samples)" 1
 too_large="SELECT count(*) FROM runs WHERE job_id = $id AND batch_size > 100"
 is 'the failures told the size' "$(store "$too_large")" \
 	"$(store "$too_large AND out_of_memory AND diagnosis = 'out of memory: 2.0 GiB asked for'")"
-ok 'it grew' [ "$(store "SELECT max(batch_size) FROM runs WHERE job_id = $id
-	AND outcome = 'completed'")" -gt 32 ]
 finish
