@@ -275,6 +275,10 @@ double job_total_steps(const struct job *job);
  * saved nothing when it was asked to stop is not stopped again. */
 bool job_may_be_preempted(const struct job *job, const struct run *run);
 
+/* False if nobody saw how the job's last run ended, as when its node was cut off: the run may have
+ * saved more than is known. */
+bool job_end_was_seen(const struct job *job);
+
 void job_init(struct job *job);			/* every "unknown" set */
 void job_release(struct job *job);
 void job_command_release(struct job_command *c);

@@ -13,6 +13,7 @@ static const struct {
 	double end_s;
 	double want_samples, want_s, want_checkpoint;
 	struct fallback unreported;
+	bool unseen;				/* the end of the run before */
 } cases[] = {
 	{ "a completed run loses nothing", OUTCOME_COMPLETED,
 	  500, 510, 800, 700, 1050, 1100, 0, 0, 700,
@@ -46,6 +47,18 @@ static const struct {
 	{ "nothing was reported in this run: it stands where it stood", OUTCOME_FAILED,
 	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 500,
 	  { UNKNOWN, UNKNOWN } },
+	{ "it began later than is known, after a run whose end nobody saw", OUTCOME_FAILED,
+	  420, 675, 705, UNKNOWN, UNKNOWN, 1100, 30, 100, 675,
+	  { UNKNOWN, UNKNOWN }, .unseen = true },
+	{ "it began later than is known, after a run whose end was seen", OUTCOME_FAILED,
+	  420, 675, 705, UNKNOWN, UNKNOWN, 1100, 285, 100, 420,
+	  { UNKNOWN, UNKNOWN } },
+	{ "it began earlier than is known, after a run whose end nobody saw", OUTCOME_FAILED,
+	  420, 10, 40, UNKNOWN, UNKNOWN, 1100, 30, 100, 10,
+	  { UNKNOWN, UNKNOWN }, .unseen = true },
+	{ "it told nothing after a run whose end nobody saw", OUTCOME_FAILED,
+	  420, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 420,
+	  { UNKNOWN, UNKNOWN }, .unseen = true },
 	{ "a checkpoint ahead of the last report", OUTCOME_STOPPED,
 	  UNKNOWN, 10, 600, 700, 1050, 1100, 0, 0, 700,
 	  { UNKNOWN, UNKNOWN } },
@@ -71,6 +84,7 @@ int main(void)
 		job_init(&job);
 		run_init(&run);
 		job.progress.checkpoint_samples = cases[i].job_checkpoint;
+		job.progress.exit_code = cases[i].unseen ? -1 : 1;
 		run.outcome = cases[i].outcome;
 		run.launch_boot_s = LAUNCH_S;
 		run.first_samples = cases[i].first;

@@ -738,6 +738,7 @@ static void test_logged_again(void)
 
 	begin();
 	job.progress.checkpoint_samples = 1000;
+	job.progress.exit_code = 0;
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_of(&job, STEP_UPDATES, 8, NAN);
 	ok(run.last_samples == 1000 && run.lost_samples == 0,

@@ -4,10 +4,14 @@
 #include "account.h"
 
 /* The job falls back to the position where the run began: that of the first report or of the job's
- * checkpoint, whichever is less. */
+ * checkpoint, whichever is less. If nobody saw the end of the run before, that run may have saved
+ * more than the job's checkpoint: then the first report tells. */
 static void fall_back_to_begin(const struct job *job, struct run *run)
 {
-	run->checkpoint_samples = fmin(job->progress.checkpoint_samples, run->first_samples);
+	double known = job->progress.checkpoint_samples;
+
+	run->checkpoint_samples = job_end_was_seen(job) || isnan(run->first_samples)
+		? fmin(known, run->first_samples) : run->first_samples;
 }
 
 static void lose(struct run *run, double to_samples, double since_s, double end_boot_s)

@@ -44,7 +44,9 @@ struct recorder {
 	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
 	struct recorder_start {
 		double samples, lost_samples, lost_s, run_time_s;
-		bool has_reported;	/* a checkpoint */
+		/* It told its checkpoints, and the end of its last run was seen: the job stands
+		 * nowhere later. */
+		bool has_reported;
 	} start;
 	/* the program told a checkpoint; the loss of the run is computed */
 	bool resumed, position_is_known;
