@@ -24,6 +24,7 @@
 #include "guardian.h"
 #include "local.h"
 #include "run_group.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
 

@@ -16,6 +16,7 @@
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 
 /* Time between two rounds of SIGKILL. */

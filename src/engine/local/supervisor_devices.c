@@ -10,6 +10,7 @@
 #include "pollux/device_owners.h"
 #include "pollux/proc.h"
 #include "supervisor.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 
 /* Some drivers list a dead process until they are reloaded. The next pass sees the memory it

@@ -12,6 +12,7 @@
 #include "pollux/driver_child.h"
 #include "pollux/mem.h"
 #include "supervisor.h"
+#include "supervisor_driver.h"
 
 #define DONE 'd'		/* comes after the last process: the answer is whole */
 

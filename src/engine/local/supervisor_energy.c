@@ -11,6 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/store_share.h"
 #include "supervisor.h"
+#include "supervisor_driver.h"
 
 /* Processors' counters begin again after some minutes under load. */
 #define READ_S 60.0

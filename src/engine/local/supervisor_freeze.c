@@ -15,6 +15,7 @@
 #include "pollux/store_freeze_tests.h"
 #include "pollux/store_suspension.h"
 #include "supervisor.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 
 #define FIND_S 5.0		/* for the driver to list the processes */

@@ -10,6 +10,7 @@
 #include "pollux/store_runs.h"
 #include "pollux/store_suspension.h"
 #include "log_limit.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
 

@@ -14,6 +14,7 @@
 #include "pollux/proc.h"
 #include "pollux/store_runs.h"
 #include "exit_status.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 
 #define POLL_REST_MS 100	/* between looks at the descriptors while poll() fails */

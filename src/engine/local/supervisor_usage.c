@@ -7,6 +7,7 @@
 #include "pollux/run_nodes.h"
 #include "pollux/clock.h"
 #include "pollux/proc.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
 
