@@ -260,9 +260,9 @@ sanitize: ## the tests under ASan and UBSan
 	@$(no_report)
 
 # What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
-# third under the sanitizers, the others with the program as users build it. Which ones, the commit
-# says (tools/run-test.sh), so that in time all have their turn; TURN=1 and TURN=2 take the others.
-# Unit tests run sanitized, a third of them plainly, too. Most tests wait, hence many jobs.
+# fourth under the sanitizers, the others with the program as users build it. Which ones, the commit
+# says (tools/run-test.sh), so that in time all have their turn; TURN=1, 2 and 3 take the others.
+# Unit tests run sanitized, a sixth of them plainly, too. Most tests wait, hence many jobs.
 turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainly, by turns
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) testing
@@ -272,7 +272,7 @@ turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainl
 	@$(no_report)
 
 SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
-UNIT_TURN = $(patsubst tests/%.c,$(BUILD)/%,$(call lately,3,$(UNIT_C) tests/cuda/test_kernels.c))
+UNIT_TURN = $(patsubst tests/%.c,$(BUILD)/%,$(call lately,6,$(UNIT_C) tests/cuda/test_kernels.c))
 in-turn: TEST_ENV += SANITIZED="$(SAN_ENV) $(call test_env,$(SAN_BUILD))" \
 	SANITIZED_BUILD=$(SAN_BUILD) PLAIN='$(COMPUTE)'
 in-turn:

@@ -11,11 +11,11 @@ case $test in
 /*) program=$test ;;
 *) program=./$test ;;
 esac
-# Every third script has its turn; which ones, the commit says, so that in time all have.
+# Every fourth script has its turn; which ones, the commit says, so that in time all have.
 its_turn() {
 	commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
 	name=$(printf %s "$test" | cksum | cut -d ' ' -f 1)
-	[ $(((0x${commit:-0} + name + ${TURN:-0}) % 3)) = 0 ]
+	[ $(((0x${commit:-0} + name + ${TURN:-0}) % 4)) = 0 ]
 }
 set -- "$program"
 # In `make turns` SANITIZED is the environment of sanitized programs: for what is built below
