@@ -43,6 +43,21 @@ int slurm_count_ends(const char *dir, int nodes)
 	return n;
 }
 
+double slurm_ended_time_s(const char *dir, int nodes)
+{
+	double last_s = (double)NAN;
+
+	if (slurm_count_ends(dir, nodes) < nodes)
+		return (double)NAN;
+	for (int k = 0; k < nodes; k++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "end.%d", k);
+		last_s = fmax(last_s, slurm_file_time_s(dir, name));
+	}
+	return last_s;
+}
+
 int slurm_silent_node(const char *dir, int nodes, double lease_s, double lease_time_s,
 		      double begun_time_s)
 {

@@ -9,6 +9,8 @@ enum slurm_ended { SLURM_NOT_ENDED, SLURM_ENDED_WELL, SLURM_ENDED_BADLY, SLURM_E
 enum slurm_ended slurm_worst_end(const char *dir, int nodes);
 /* The nodes that have told how their program ended. */
 int slurm_count_ends(const char *dir, int nodes);
+/* When the last program ended, by the clock of the file system; NaN: nodes have not told yet. */
+double slurm_ended_time_s(const char *dir, int nodes);
 /* Returns a node that has not told its end, and, at lease_time_s, the time of the lease, has not
  * touched its file for lease_s and a margin, or never since the programs were started at
  * begun_time_s; -1: there is none. Such a node is cut off from the directory, or stands still. The

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "../local/supervisor.h"
 #include "slurm.h"
+#include "slurm_ends.h"
 
 /* --- the decision --- */
 
@@ -40,19 +42,6 @@ enum engine_answer slurm_judge(const struct slurm_facts *f)
 
 /* --- the facts --- */
 
-static int count_ends(const char *dir, int nodes)
-{
-	int n = 0;
-
-	for (int k = 0; k < nodes; k++) {
-		char name[24];
-
-		snprintf(name, sizeof(name), "end.%d", k);
-		n += slurm_has(dir, name);
-	}
-	return n;
-}
-
 static void read_lease(const char *dir, const char *launch, struct slurm_facts *f)
 {
 	double touched = slurm_file_time_s(dir, "lease");
@@ -76,7 +65,7 @@ bool slurm_programs_gone(const char *dir)
 	if (!gone && slurm_read(dir, "claim", 0, &claim) && !text_starts_with(claim.data, "pass"))
 		read_lease(dir, launch.data, &f);
 	gone = gone || text_starts_with(claim.data, "pass") ||
-	       count_ends(dir, f.nodes) >= f.nodes ||
+	       slurm_count_ends(dir, f.nodes) >= f.nodes ||
 	       f.lease_age_s > f.lease_s + slurm_margin_s(f.lease_s);
 	text_release(&launch);
 	text_release(&claim);
@@ -105,7 +94,7 @@ static struct slurm_facts facts_of(const char *store_id, const struct run *run)
 	f.nodes = (int)slurm_number(launch.data, "nodes", 1);
 	if (f.claimed && !f.by_pass) {
 		read_lease(h.dir, launch.data, &f);
-		f.ends = count_ends(h.dir, f.nodes);
+		f.ends = slurm_count_ends(h.dir, f.nodes);
 	}
 	f.slurm = f.by_pass || !f.launched ? SLURM_UNKNOWN : look_into_queue(store_id, run);
 	slurm_handle_release(&h);
@@ -144,6 +133,22 @@ static int declare_over(const char *dir, struct err *err)
 	return -1;
 }
 
+/* The programs ended before this pass: Slurm may have given their devices to the next run since. */
+static void set_end_time(const char *dir, struct run *run)
+{
+	struct text launch = TEXT_INIT;
+	double ended_s, ago_s;
+
+	slurm_read(dir, "launch", 0, &launch);
+	ended_s = slurm_ended_time_s(dir, (int)slurm_number(launch.data, "nodes", 1));
+	ago_s = slurm_touch(dir, "probe") - ended_s;
+	text_release(&launch);
+	if (!(ago_s > 0 && clock_boot_s() - ago_s > run->launch_boot_s))
+		return;
+	run->end_boot_s = clock_boot_s() - ago_s;
+	run->end_time_s = clock_wall_s() - ago_s;
+}
+
 /* Slurm may still have the job, of which no program is left. */
 int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 {
@@ -152,8 +157,10 @@ int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 
 	slurm_handle_parse(run->handle, &h);
 	rc = declare_over(h.dir, err);
-	if (rc == 0)
+	if (rc == 0) {
 		slurm_cancel(h.job, NULL);
+		set_end_time(h.dir, run);
+	}
 	slurm_handle_release(&h);
 	if (rc || slurm_has_ended(at, run))
 		return rc;
