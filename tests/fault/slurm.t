@@ -153,8 +153,14 @@ must '... and begins after that' works
 # With this lease it is the wrapper that ends the program, when the supervisor is gone.
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")
 kill -9 "$(supervisor "$run_id")"
+told() { [ -s "$(run_dir "$run_id")/end.0" ]; }
+must 'the wrapper tells of the end of its program' within 20 told
+ended=$(stat -c %.3Y "$(run_dir "$run_id")/end.0")
+sleep 2
 must 'a run whose supervisor was killed ends as lost' until_store "SELECT 1 FROM runs
 	WHERE id = $run_id AND outcome = 'lost'"
+is '... when its program ended, not when a pass learns of that' 1 \
+	"$(store "SELECT abs(end_time_s - $ended) < 1 FROM runs WHERE id = $run_id")"
 must '... and its job runs again, once' works
 is '... from its checkpoint' "$(saved "$id")" "$(awk -v job="$id" \
 	'$1 == "start" && $2 == job { n = $5 } END { print n }' "$WITNESS/ledger")"
