@@ -81,8 +81,8 @@ while :; do
 done
 END
 chmod +x wavers
-# A fifth of the budget for each. One may be steady by chance; the second point, which only has to fit, begins in the first half
-# of the budget.
+# A fifth of the budget for each. One may be steady by chance. The second point, which only has to
+# fit, begins in the first half of the budget.
 status 'step times that waver' 0 "$POLLUX" profile --budget 40 --points 5 -b 16 \
 	--batch-range 16:32 --json -- ./wavers '{batch}'
 like 'the points that should be steady are counted, and the others named' \
