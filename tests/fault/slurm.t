@@ -34,6 +34,11 @@ saved() { # saved JOB
 		"$WITNESS/ledger"
 }
 starts() { awk -v job="$1" '$1 == "start" && $2 == job && $4 == 0' "$WITNESS/ledger" | wc -l; }
+started_once() { # started_once JOB NAME: else its runs are shown
+	[ "$(starts "$1")" = 1 ] || store "SELECT '# run ' || number, outcome, stop_reason,
+		exit_code, term_signal, diagnosis FROM runs WHERE job_id = $1"
+	is "$2" 1 "$(starts "$1")"
+}
 train() { "$POLLUX" submit -q --preempt "$@" -- "$TRAINER" '{checkpoint}'; }
 works() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND last_samples > coalesce(first_samples, 0) + 80"; }
@@ -84,7 +89,7 @@ is 'status needs no controller' 0 "$rc"
 slurm_ctld
 must 'the controller is back' within 5 slurm_answers
 must 'the run goes on' works
-is '... and was started once' 1 "$(starts "$id")"
+started_once "$id" '... and was started once'
 like 'its log is where the nodes see it' '^exec .*slurm-trainer' "$("$POLLUX" log "$id")"
 
 # --- the controller is away while a run stops -----------------------------------------
@@ -109,7 +114,7 @@ rm after-sbatch
 is 'a pass was killed after sbatch' '' "$(store "SELECT handle FROM runs WHERE job_id = $id
 	AND handle LIKE '% job=%'")"
 must 'the next pass finds the job' works
-is '... and started no other' 1 "$(starts "$id")"
+started_once "$id" '... and started no other'
 PATH=$usual
 
 # --- slurmd is killed, and is back ---------------------------------------------------------
@@ -122,7 +127,7 @@ slurm_d n1
 must 'slurmd is back after 2 s' within 10 slurm_pid slurmd.n1
 must 'the run goes on' until_store "SELECT 1 FROM runs WHERE id = $run_id AND state = 'running'
 	AND last_samples > $(store "SELECT last_samples + 80 FROM runs WHERE id = $run_id")"
-is '... and was not started again' 1 "$(starts "$id")"
+started_once "$id" '... and was not started again'
 # A controller that was killed gave a number twice, which drains a node when its slurmd is back.
 slurm_resume
 stops 'it stops as usual'
@@ -142,7 +147,7 @@ tells() {
 	grep -aq 'still has a GPU' "$POLLUX_DIR/logs/$id.log"
 }
 must 'a run waits for what is left on its GPU' within 20 tells
-is '... before its program begins' 1 "$(starts "$id")"
+started_once "$id" '... before its program begins'
 # shellcheck disable=SC2086  # numbers
 kill $left
 left=
@@ -191,7 +196,7 @@ slurm_d "$node"
 must 'it goes on after a minute without slurmd' until_store "SELECT 1 FROM runs
 	WHERE id = $run_id AND state = 'running'
 	AND last_samples > $(store "SELECT last_samples + 80 FROM runs WHERE id = $run_id")"
-is '... and was started once' 1 "$(starts "$id")"
+started_once "$id" '... and was started once'
 stops 'it stops as usual'
 
 # --- the machine of the passes is rebooted -----------------------------------------------------
@@ -214,7 +219,7 @@ if earlier true 2>/dev/null; then
 	at=$(store "SELECT last_samples FROM runs WHERE job_id = $id")
 	must 'it goes on' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 1
 		AND state = 'running' AND last_samples > $at + 80"
-	is '... and was started once' 1 "$(starts "$id")"
+	started_once "$id" '... and was started once'
 	POLLUX_POLICY=las POLLUX_SLICE=1
 	export POLLUX_POLICY POLLUX_SLICE
 	other=$(train -n other -r 8)
@@ -245,7 +250,7 @@ scontrol update "nodename=$node" state=drain reason=test
 other=$(train -n other)
 must 'a new run goes to another node' until_store "SELECT 1 FROM runs JOIN run_devices d
 	ON d.run_id = runs.id WHERE job_id = $other AND state = 'running' AND node <> '$node'"
-is '... and the one that is there stays' 1 "$(starts "$id")"
+started_once "$id" '... and the one that is there stays'
 "$POLLUX" cancel -f "$other" >/dev/null 2>&1
 scontrol update "nodename=$node" state=resume
 stops 'it stops as usual'
