@@ -68,6 +68,14 @@ enum run_outcome {
 };
 #define N_RUN_OUTCOMES (OUTCOME_NOT_STARTED + 1)
 
+/* Whether a job stands where the store says. */
+enum position_doubt {
+	POSITION_KNOWN,
+	POSITION_AT_LEAST,	/* nobody saw the end of a run, as when its node was cut off: the
+				   run may have saved more than was heard of */
+	POSITION_OLD,		/* a run of the job was still active when its row was read */
+};
+
 /* In all structs here an unknown value is NaN for a double, 0 for a size or a count for which 0
  * makes no sense, and -1 where a comment says so. */
 
@@ -76,6 +84,7 @@ struct progress {
 	/* where the job stands: last report, or last checkpoint after a stop */
 	double samples, steps;
 	double checkpoint_samples;	/* at the last reported checkpoint */
+	enum position_doubt position_doubt;
 	double lost_samples, lost_s;	/* done again after relaunches */
 	double attained_service_device_s;	/* of ended runs */
 	double run_time_s;		/* of ended runs */
@@ -274,10 +283,6 @@ double job_total_steps(const struct job *job);
  * program saves, but a program may save and never load: it has to have resumed once. A job that
  * saved nothing when it was asked to stop is not stopped again. */
 bool job_may_be_preempted(const struct job *job, const struct run *run);
-
-/* False if nobody saw how the job's last run ended, as when its node was cut off: the run may have
- * saved more than is known. */
-bool job_end_was_seen(const struct job *job);
 
 void job_init(struct job *job);			/* every "unknown" set */
 void job_release(struct job *job);

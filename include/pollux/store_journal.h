@@ -27,6 +27,9 @@ int store_run_rows(struct store *s, int64_t run_id, struct text *record, struct 
 /* Puts the rows of such a record into a store that has none of them. */
 int store_rows_put(struct store *s, const char *record, size_t n, struct err *err);
 
+/* A run before the one of such rows was active when they were read. */
+int store_job_position_is_old(struct store *s, int64_t job_id, struct err *err);
+
 /* Where the checkpoints of a job are that named no directory. */
 int store_command_place(struct store *s, int64_t job_id, const char *checkpoint_dir,
 			struct err *err);

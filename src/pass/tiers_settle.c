@@ -80,7 +80,7 @@ double *tiers_free_times(const struct snapshot *s, const struct decision *d, int
 	for (int i = 0; i < s->devices.count; i++) {
 		int k = d->owner[i];
 
-		if (!d->usable[i] || d->tiers->promised[i] || d->tiers->kept[i])
+		if (!d->usable[i] || d->left[i] || d->tiers->promised[i] || d->tiers->kept[i])
 			free_s[i] = HUGE_VAL;
 		else if (k == ASSIGN_FREE || k == j)
 			free_s[i] = s->now_boot_s;

@@ -163,11 +163,6 @@ bool job_may_be_preempted(const struct job *job, const struct run *run)
 }
 
 /* Copies a job that is made only once, because lists have thousands of jobs. */
-bool job_end_was_seen(const struct job *job)
-{
-	return job->progress.exit_code >= 0 || job->progress.term_signal >= 0;
-}
-
 void job_init(struct job *job)
 {
 	static struct job unknown;

@@ -73,6 +73,7 @@ static const struct store_column of_progress[] = {
 	C("term_signal", INT, term_signal, NEGATIVE, 1, SHOWN | ASIDE),
 	C("last_end_time_s", DOUBLE, last_end_time_s, UNKNOWN, 2, 0),
 	CHARS("plan", plan, 34, SHOWN),
+	C("position_doubt", INT, position_doubt, KNOWN, 38, 0),
 };
 #undef ROW
 

@@ -199,6 +199,12 @@ int store_rows_put(struct store *s, const char *record, size_t n, struct err *er
 	return store_commit(s, err);
 }
 
+int store_job_position_is_old(struct store *s, int64_t job_id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET position_doubt = ? WHERE id = ?", "ii",
+		       (int64_t)POSITION_OLD, job_id);
+}
+
 int store_command_place(struct store *s, int64_t job_id, const char *checkpoint_dir,
 			struct err *err)
 {

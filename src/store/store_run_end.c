@@ -62,6 +62,20 @@ static bool did_something(const struct run *r)
 	return !r->out_of_memory || isfinite(r->first_step_s);
 }
 
+/* A run that told nothing changes nothing of what is known. */
+static int doubt_position(struct store *s, const struct run *r, struct err *err)
+{
+	bool seen = r->outcome == OUTCOME_COMPLETED || r->exit_code >= 0 || r->term_signal >= 0;
+
+	if (seen && isnan(r->first_samples))
+		return 0;
+	/* after such a doubt a run that was cut short may have shown a later checkpoint */
+	return sql_run(s, NULL, err, "UPDATE jobs SET position_doubt = ?2, checkpoint_samples ="
+		       " iif(?3 > checkpoint_samples, ?3, checkpoint_samples) WHERE id = ?1", "iid",
+		       r->job_id, (int64_t)(seen ? POSITION_KNOWN : POSITION_AT_LEAST),
+		       r->checkpoint_samples);
+}
+
 static int add_totals(struct store *s, const struct run *r, struct err *err)
 {
 	bool stopped = r->outcome == OUTCOME_STOPPED &&
@@ -75,6 +89,8 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 
 	if (r->outcome == OUTCOME_NOT_STARTED)
 		return uncount(s, r, err);
+	if (doubt_position(s, r, err))
+		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET run_time_s = run_time_s + ?,"
 		       " attained_service_device_s = attained_service_device_s + ?,"
 		       " preemptions = preemptions + ?, failures = failures + ?,"

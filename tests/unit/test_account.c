@@ -13,58 +13,58 @@ static const struct {
 	double end_s;
 	double want_samples, want_s, want_checkpoint;
 	struct fallback unreported;
-	bool unseen;				/* the end of the run before */
+	enum position_doubt doubt;
 } cases[] = {
 	{ "a completed run loses nothing", OUTCOME_COMPLETED,
 	  500, 510, 800, 700, 1050, 1100, 0, 0, 700,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "nor one that never started", OUTCOME_NOT_STARTED,
 	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "stopped at its checkpoint", OUTCOME_STOPPED,
 	  UNKNOWN, 10, 800, 800, 1090, 1100, 0, 0, 800,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "killed after its checkpoint: what came since, and the time since", OUTCOME_FAILED,
 	  UNKNOWN, 10, 800, 700, 1050, 1100, 100, 50, 700,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "lost with its supervisor", OUTCOME_LOST,
 	  200, 210, 300, 250, 1020, 1030, 50, 10, 250,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "no checkpoint in this run, one before: all of the run", OUTCOME_FAILED,
 	  500, 510, 800, UNKNOWN, UNKNOWN, 1100, 300, 100, 500,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "it began again from the start, not from the checkpoint", OUTCOME_FAILED,
 	  500, 10, 400, UNKNOWN, UNKNOWN, 1100, 390, 100, 10,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "it is not known where the job goes on: nothing is claimed", OUTCOME_STOPPED,
-	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN, { UNKNOWN, UNKNOWN }, false },
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 0, 0, UNKNOWN, { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "a job that never saved: all of the run", OUTCOME_FAILED,
-	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 800, 100, UNKNOWN, { 0, LAUNCH_S }, false },
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 800, 100, UNKNOWN, { 0, LAUNCH_S }, POSITION_KNOWN },
 	{ "a job that saved without a report: what came after", OUTCOME_STOPPED,
-	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 300, 40, UNKNOWN, { 500, 1060 }, false },
+	  UNKNOWN, 10, 800, UNKNOWN, UNKNOWN, 1100, 300, 40, UNKNOWN, { 500, 1060 }, POSITION_KNOWN },
 	{ "what was not reported does not matter where something was", OUTCOME_FAILED,
-	  500, 510, 800, 700, 1050, 1100, 100, 50, 700, { 0, LAUNCH_S }, false },
+	  500, 510, 800, 700, 1050, 1100, 100, 50, 700, { 0, LAUNCH_S }, POSITION_KNOWN },
 	{ "nothing was reported in this run: it stands where it stood", OUTCOME_FAILED,
 	  500, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 500,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "it began later than is known, after a run whose end nobody saw", OUTCOME_FAILED,
 	  420, 675, 705, UNKNOWN, UNKNOWN, 1100, 30, 100, 675,
-	  { UNKNOWN, UNKNOWN }, true },
+	  { UNKNOWN, UNKNOWN }, POSITION_AT_LEAST },
 	{ "it began later than is known, after a run whose end was seen", OUTCOME_FAILED,
 	  420, 675, 705, UNKNOWN, UNKNOWN, 1100, 285, 100, 420,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "it began earlier than is known, after a run whose end nobody saw", OUTCOME_FAILED,
 	  420, 10, 40, UNKNOWN, UNKNOWN, 1100, 30, 100, 10,
-	  { UNKNOWN, UNKNOWN }, true },
+	  { UNKNOWN, UNKNOWN }, POSITION_AT_LEAST },
 	{ "it told nothing after a run whose end nobody saw", OUTCOME_FAILED,
 	  420, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 1100, 0, 0, 420,
-	  { UNKNOWN, UNKNOWN }, true },
+	  { UNKNOWN, UNKNOWN }, POSITION_AT_LEAST },
 	{ "a checkpoint ahead of the last report", OUTCOME_STOPPED,
 	  UNKNOWN, 10, 600, 700, 1050, 1100, 0, 0, 700,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 	{ "an end before the checkpoint, by a rounding: not negative", OUTCOME_LOST,
 	  UNKNOWN, 10, 800, 700, 1050, 1049, 100, 0, 700,
-	  { UNKNOWN, UNKNOWN }, false },
+	  { UNKNOWN, UNKNOWN }, POSITION_KNOWN },
 };
 
 static void same(double got, double want, const char *what)
@@ -84,7 +84,7 @@ int main(void)
 		job_init(&job);
 		run_init(&run);
 		job.progress.checkpoint_samples = cases[i].job_checkpoint;
-		job.progress.exit_code = cases[i].unseen ? -1 : 1;
+		job.progress.position_doubt = cases[i].doubt;
 		run.outcome = cases[i].outcome;
 		run.launch_boot_s = LAUNCH_S;
 		run.first_samples = cases[i].first;

@@ -521,6 +521,34 @@ static void positions(double samples, double first, double second, bool has_repo
 	report(text);
 }
 
+static void in_doubt(enum position_doubt doubt)
+{
+	struct job job;
+
+	begin();
+	job_init(&job);
+	job.progress.samples = job.progress.checkpoint_samples = 500;
+	job.progress.lost_samples = 900;
+	job.progress.position_doubt = doubt;
+	recorder_begin(&r, &job);
+	report("SAMPLES=1000\n");
+	report("SAMPLES=1100\n");
+	job_release(&job);
+}
+
+static void test_doubt(void)
+{
+	in_doubt(POSITION_KNOWN);
+	near(run.lost_samples, 0, 0, "a job whose position is known is believed");
+	end();
+	in_doubt(POSITION_AT_LEAST);
+	near(run.lost_samples, -400, 0, "more was saved than was heard of: less was lost");
+	end();
+	in_doubt(POSITION_OLD);
+	near(run.lost_samples, 0, 0, "from an old position nothing follows");
+	end();
+}
+
 static void test_begin(void)
 {
 	positions(1000, 100, 200, true);
@@ -738,7 +766,6 @@ static void test_logged_again(void)
 
 	begin();
 	job.progress.checkpoint_samples = 1000;
-	job.progress.exit_code = 0;
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_of(&job, STEP_UPDATES, 8, NAN);
 	ok(run.last_samples == 1000 && run.lost_samples == 0,
@@ -1049,6 +1076,7 @@ int main(void)
 	test_metrics();
 	test_resumed();
 	test_begin();
+	test_doubt();
 	test_memory();
 	test_logged();
 	test_logged_range();

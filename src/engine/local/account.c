@@ -4,13 +4,14 @@
 #include "account.h"
 
 /* The job falls back to the position where the run began: that of the first report or of the job's
- * checkpoint, whichever is less. If nobody saw the end of the run before, that run may have saved
- * more than the job's checkpoint: then the first report tells. */
+ * checkpoint, whichever is less. Where it is in doubt whether the job stands at its checkpoint, the
+ * first report tells. */
 static void fall_back_to_begin(const struct job *job, struct run *run)
 {
 	double known = job->progress.checkpoint_samples;
 
-	run->checkpoint_samples = job_end_was_seen(job) || isnan(run->first_samples)
+	run->checkpoint_samples = job->progress.position_doubt == POSITION_KNOWN ||
+				  isnan(run->first_samples)
 		? fmin(known, run->first_samples) : run->first_samples;
 }
 

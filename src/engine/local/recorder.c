@@ -30,8 +30,9 @@ void recorder_begin(struct recorder *r, const struct job *job)
 
 	if (!job->profile)
 		r->start = (struct recorder_start){
-			p->samples, p->lost_samples, p->lost_s, p->run_time_s,
-			isfinite(p->checkpoint_samples) && job_end_was_seen(job),
+			p->position_doubt == POSITION_OLD ? (double)NAN : p->samples,
+			p->lost_samples, p->lost_s, p->run_time_s,
+			isfinite(p->checkpoint_samples) && p->position_doubt == POSITION_KNOWN,
 		};
 }
 

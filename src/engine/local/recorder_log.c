@@ -54,7 +54,8 @@ static double samples_at_first(struct run *run, const struct job *job, double st
 
 	if (!isnan(job->progress.checkpoint_samples) && kept >= ANEW_SHARE)
 		kept = 1;
-	run->lost_samples = (1 - kept) * job->progress.samples;
+	if (job->progress.position_doubt != POSITION_OLD)
+		run->lost_samples = (1 - kept) * job->progress.samples;
 	return kept * job->progress.samples;
 }
 

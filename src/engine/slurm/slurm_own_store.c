@@ -45,6 +45,7 @@ static int fill_store(const struct slurm_own_store *o, const struct paths *paths
 {
 	int64_t job_id = (int64_t)slurm_number(o->launch, "job", 0);
 	char *checkpoints = xasprintf("%s/checkpoints/%lld", o->base, (long long)job_id);
+	char *before = slurm_value(o->launch, "before");
 	struct text rows = TEXT_INIT;
 	struct store store;
 	int rc;
@@ -55,10 +56,12 @@ static int fill_store(const struct slurm_own_store *o, const struct paths *paths
 		rc = store_open(&store, paths, STORE_WRITE, err);
 	if (rc == 0) {
 		rc = store_rows_put(&store, rows.data, rows.length, err) ||
+		     (before && store_job_position_is_old(&store, job_id, err)) ||
 		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
 		store_close(&store);
 	}
 	text_release(&rows);
+	free(before);
 	free(checkpoints);
 	return rc;
 }
