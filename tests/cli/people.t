@@ -139,11 +139,13 @@ is 'within their slices jobs keep them' '2 0' "$(in_use ann) $(in_use bob)"
 POLLUX_SLICE=0.01
 gives_back() { pass_of ann && [ "$(in_use ann)" = 1 ]; }
 ok 'after their slices one is given back' wait_for 20 gives_back
-is 'and is not taken again, though her jobs take turns' 1 "$(for _ in 1 2 3 4 5 6 7 8; do
+# Between two turns she has none for a moment.
+had=$(for _ in 1 2 3 4 5 6 7 8; do
 	pass_of ann
 	of ann 'SELECT device FROM run_devices WHERE in_use'
 	sleep 0.1
-done | sort -u | wc -l)"
+done | sort -u | wc -l)
+ok "and is not taken again, though her jobs take turns ($had)" [ "$had" -le 1 ]
 ok 'the other one takes it' wait_for 20 have 1 1
 like 'the job that gave it back was told for whom' '1 of 2 devices; another store of yours ' \
 	"$(of ann "SELECT text FROM events WHERE kind = 'suspend'")"
