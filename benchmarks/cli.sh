@@ -66,7 +66,7 @@ have() { # have PROGRAM PACKAGE
 # --- pollux ---
 
 sql() { # sql STORE STATEMENTS
-	sqlite3 "$1/pollux.db" "$2" >/dev/null
+	sqlite3 -cmd ".timeout 120000" "$1/pollux.db" "$2" >/dev/null
 }
 
 copy() { # copy STORE NEW STATEMENTS

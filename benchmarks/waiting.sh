@@ -27,7 +27,7 @@ stop() { # what runs
 	[ -z "$running" ] || "$POLLUX" cancel $running >"$dir/out" 2>&1
 	[ -z "$running" ] || "$POLLUX" wait $running >"$dir/out" 2>&1 || :
 }
-store() { sqlite3 "$POLLUX_DIR/pollux.db" "$1"; }
+store() { sqlite3 -cmd '.timeout 120000' "$POLLUX_DIR/pollux.db" "$1"; }
 columns() { store "SELECT group_concat(name) FROM pragma_table_info('$1') WHERE name <> '$2'"; }
 cpu() { # cpu COMMAND...: its processor seconds, its children's too
 	perl -e 'system(@ARGV) == 0 or exit 1; my @t = times; printf "%.3f\n", $t[2] + $t[3]' \
