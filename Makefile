@@ -102,8 +102,15 @@ EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
-# What fuzzers reach; the linker takes what it needs of it.
-FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% model/% store/% sim/% engine/template.o \
+# What fuzzers reach. The linker names what is missing.
+FUZZED_STORE = declaration job journal_text journal_write measured_columns rows schema \
+	schema_columns schema_now sql store store_columns store_curves store_events store_gradients \
+	store_halving store_holder store_identity store_measurements store_metrics store_share \
+	store_wait
+FUZZED_MODEL = configuration device_measurement execution_plan plausible step_stats throughput
+FUZZED_SIM = application csv grid kind_tables placement sim_profiles sim_workload validations
+FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% $(FUZZED_STORE:%=store/%.o) model/fit% \
+	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \
 	engine/report_message.o engine/local/recorder% engine/slurm/slurm_parse.o sched/halving.o \
 	device/freeze.o device/span.o),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -191,8 +198,9 @@ lint: ## warnings as errors, static analysis, manuals, layers, purity
 analyse: lint-tidy lint-cppcheck lint-shell lint-man lint-layers
 
 # A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only. So its
-# programs are those that users build, and CI runs tests on them: `make turns`.
-GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' ANALYZE=-fanalyzer
+# programs are those that users build, but for most of -g, and CI runs tests on them: `make turns`.
+GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' CFLAGS='-O2 -g1' \
+	ANALYZE=-fanalyzer
 lint-gcc:
 	+@$(GCC_MAKE) programs lint-symbols
 
@@ -262,24 +270,27 @@ sanitize: ## the tests under ASan and UBSan
 # What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
 # fourth under the sanitizers, the others with the program as users build it. Which ones, the commit
 # says (tools/run-test.sh), so that in time all have their turn; TURN=1, 2 and 3 take the others.
-# Unit tests run sanitized, a sixth of them plainly, too. Most tests wait, hence many jobs.
+# Unit tests run sanitized; a sixth of them are built plainly, and run, too. Most tests wait, hence
+# many jobs.
 turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainly, by turns
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 	+@$(SAN_MAKE) testing
-	+@$(GCC_MAKE) programs lint-symbols
-	+@$(GCC_MAKE) PROVE_JOBS=$${PROVE_JOBS:-$$(($(JOBS) * 5))} REPORTS=$(REPORTS) \
+	+@$(GCC_TURN) programs lint-symbols
+	+@$(GCC_TURN) PROVE_JOBS=$${PROVE_JOBS:-$$(($(JOBS) * 5))} REPORTS=$(REPORTS) \
 		SAN_BUILD=$(BUILD)/san in-turn || { $(no_report); exit 1; }
 	@$(no_report)
 
-SAN_TESTS = $(UNIT:$(BUILD)/%=$(SAN_BUILD)/%)
-UNIT_TURN = $(patsubst tests/%.c,$(BUILD)/%,$(call lately,6,$(UNIT_C) tests/cuda/test_kernels.c))
+# test_simulate compares the simulator with published figures, for which it takes too long sanitized.
+UNIT_TURN = $(sort tests/unit/test_simulate.c $(call lately,6,$(UNIT_C)))
+GCC_TURN = $(GCC_MAKE) UNIT_C='$(UNIT_TURN)' \
+	SAN_TESTS='$(patsubst tests/%.c,$(BUILD)/san/%,$(UNIT_C))'
 in-turn: TEST_ENV += SANITIZED="$(SAN_ENV) $(call test_env,$(SAN_BUILD))" \
 	SANITIZED_BUILD=$(SAN_BUILD) PLAIN='$(COMPUTE)'
 in-turn:
 	$(call run_tests,$(COMPUTE) $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%) \
 		$(filter-out $(COMPUTE),$(SCRIPTS)) \
 		$(filter-out $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%),$(SAN_TESTS)) \
-		$(UNIT_TURN))
+		$(UNIT))
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is
 # valgrind here. The messages of valgrind go to files, because it keeps the descriptor to which it

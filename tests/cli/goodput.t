@@ -24,7 +24,7 @@ submit() { # submit NAME BATCH SAMPLES OPTION...: a trainer of workload "net"; i
 	name=$1 batch=$2 samples=$3
 	shift 3
 	id=$("$POLLUX" submit -q --name "$name" --workload net -b "$batch" --samples "$samples" \
-		"$@" -- "$TRAIN" --data "$data" --hidden 256,128 --update-delay 5 \
+		"$@" -- "$TRAIN" --data "$data" --hidden 64,32 --update-delay 5 \
 		--initial-batch "$batch" --lr 0.005 \
 		--samples "$samples" --checkpoint '{checkpoint}')
 }

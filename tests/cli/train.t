@@ -96,7 +96,7 @@ if [ -z "${ASAN_OPTIONS:-}" ]; then	# whose memory is the program's alone
 	wide='--hidden 512,512,512,512,512'
 	# shellcheck disable=SC2086
 	ok 'recomputation takes less memory' [ "$(peak $wide --recompute)" -lt "$(peak $wide)" ]
-	large='--hidden 3000,3000 --batch 64 --samples 512'
+	large='--hidden 1500,1500 --batch 64 --samples 64'
 	# shellcheck disable=SC2086
 	ok 'so do shards of the optimizer' \
 		[ "$(peak $large)" -lt "$(peak $large --replicate-optimizer)" ]

@@ -444,6 +444,17 @@ static double simulated(const struct expected *e, const struct sim_profiles *p)
 	return avg;
 }
 
+/* Of the published results, pollux's take 14 s of a sanitized program. */
+static bool is_left_out(const struct expected *e)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	return strcmp(e->policy, "pollux") == 0 && !getenv("ALL_CASES");
+#else
+	(void)e;
+	return false;
+#endif
+}
+
 /* tiresias: to the last digit. optimus: 0.05 %, for interpolation on a grid that has no one
  * triangulation. pollux searches at random there and exactly here: the mean of all within 5 %, or
  * better. */
@@ -462,8 +473,8 @@ static void compare(FILE *f, const struct sim_profiles *p)
 		    3)
 			continue;
 		e.avg_jct_s = strtod(line + at, NULL);
-		if (!(e.avg_jct_s > 0))
-			continue;	/* the heading */
+		if (!(e.avg_jct_s > 0) || is_left_out(&e))
+			continue;	/* the heading, or what takes too long */
 		avg_jct_s = simulated(&e, p);
 		snprintf(what, sizeof(what), "%s, load %s, %s", e.policy, e.load, e.workload);
 		if (strcmp(e.policy, "pollux") != 0) {
@@ -475,7 +486,10 @@ static void compare(FILE *f, const struct sim_profiles *p)
 		n++;
 		printf("# %s: %.1f, published %.1f\n", what, avg_jct_s, e.avg_jct_s);
 	}
-	ok(n > 0 && ratio / n <= 1.05, "pollux: at most 5 % above the published");
+	if (n == 0)
+		ok(true, "pollux: at most 5 % above the published # SKIP sanitized; ALL_CASES=1");
+	else
+		ok(ratio / n <= 1.05, "pollux: at most 5 % above the published");
 }
 
 static void published(void)
