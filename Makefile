@@ -104,8 +104,8 @@ TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
 FUZZED_STORE = declaration job journal_text journal_write measured_columns rows schema \
-	schema_columns schema_now sql store store_columns store_curves store_events store_gradients \
-	store_halving store_holder store_identity store_measurements store_metrics store_share \
+	schema_columns schema_now sql store store_columns store_curves store_events \
+	store_gradients store_halving store_holder store_identity store_measurements store_metrics store_share \
 	store_wait
 FUZZED_MODEL = configuration device_measurement execution_plan plausible step_stats throughput
 FUZZED_SIM = application csv grid kind_tables placement sim_profiles sim_workload validations
@@ -280,7 +280,7 @@ turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainl
 		SAN_BUILD=$(BUILD)/san in-turn || { $(no_report); exit 1; }
 	@$(no_report)
 
-# test_simulate compares the simulator with published figures, for which it takes too long sanitized.
+# Comparing the simulator with published figures takes test_simulate too long when sanitized.
 UNIT_TURN = $(sort tests/unit/test_simulate.c $(call lately,6,$(UNIT_C)))
 GCC_TURN = $(GCC_MAKE) UNIT_C='$(UNIT_TURN)' \
 	SAN_TESTS='$(patsubst tests/%.c,$(BUILD)/san/%,$(UNIT_C))'

@@ -183,7 +183,7 @@ wait_for() { # wait_for SECONDS COMMAND...
 		1? | 2?) sleep 0.2 ;;
 		*) sleep 0.5 ;;
 		esac
-		[ "$tries" -gt 9 ] && [ "$(date +%s)" -gt "$limit" ] || continue
+		if [ "$tries" -le 9 ] || [ "$(date +%s)" -le "$limit" ]; then continue; fi
 		"$@" >/dev/null 2>&1 && return
 		echo "not within $seconds s * $TIME_SCALE: $*" >&2
 		(set -x; "$@") 2>&1 | tail -n 20 >&2
