@@ -105,8 +105,8 @@ CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
 FUZZED_STORE = declaration job journal_text journal_write measured_columns rows schema \
 	schema_columns schema_now sql store store_columns store_curves store_events \
-	store_gradients store_halving store_holder store_identity store_measurements store_metrics store_share \
-	store_wait
+	store_gradients store_halving store_holder store_identity store_measurements \
+	store_metrics store_share store_wait
 FUZZED_MODEL = configuration device_measurement execution_plan plausible step_stats throughput
 FUZZED_SIM = application csv grid kind_tables placement sim_profiles sim_workload validations
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% $(FUZZED_STORE:%=store/%.o) model/fit% \
