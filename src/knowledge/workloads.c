@@ -66,7 +66,11 @@ static int load_measured(struct store *s, const char *kind, const struct workloa
 		w = add(list, stamp->workload, kind, &k);
 	}
 	w->measured = true;
-	w->fitted = fit && strcmp(k.model.observations_key, stamp->observations_key) != 0;
+	w->fitted = strcmp(k.model.observations_key, stamp->observations_key) != 0;
+	if (!fit) {
+		list->needs_fit |= w->fitted;
+		w->fitted = false;
+	}
 	if (!w->fitted)
 		return 0;
 	return knowledge_learn(s, w->name, kind, stamp->observations_key, &w->k, err);

@@ -5,8 +5,9 @@
  * may write (submit a job, cancel one, end a run) after the snapshot was read. No such change
  * is lost: the pass takes the write lock, and only then asks the store whether another
  * connection has committed since (snapshot_is_current). If so, it reads jobs and runs again,
- * under the lock, and decides anew on that; the fits are kept. Whatever comes later waits for
- * the commit, and finds the runs that it has to stop. */
+ * under the lock, and decides anew on that; the fits are kept. If a job came whose workload has
+ * to be fitted first, the pass lets go of the lock and begins again, once. Whatever comes later
+ * waits for the commit, and finds the runs that it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 struct pass {
 	const struct config *config;
 	bool apply;			/* else the pass only tells what it would do */
+	bool must_fit, again;		/* it must begin again, to fit a model; it has */
 	struct store store;
 	struct engine_context at;
 	struct snapshot snapshot;
@@ -51,10 +53,19 @@ static void decide_and_plan(struct pass *p)
 	p->plan = plan_make(&p->snapshot, p->decision);
 }
 
-/* Takes the write lock, under which snapshot and plan are up to date. */
+/* A job came whose workload has to be fitted: that takes too long under the lock. */
+static bool must_fit_first(struct pass *p)
+{
+	p->must_fit = p->snapshot.workloads.needs_fit && !p->again;
+	return p->must_fit;
+}
+
+/* Takes the write lock, under which snapshot and plan are up to date. Without a plan, and without
+ * the lock, the pass has to begin again. */
 static int begin(struct pass *p, struct err *err)
 {
 	bool current;
+	int rc = -1;
 
 	if (store_begin(&p->store, err))
 		return -1;
@@ -62,13 +73,14 @@ static int begin(struct pass *p, struct err *err)
 		if (current)
 			return 0;
 		forget_plan(p);
-		if (pass_read_again(&p->at, &p->snapshot, err) == 0) {
+		rc = pass_read_again(&p->at, &p->snapshot, err);
+		if (rc == 0 && !must_fit_first(p)) {
 			decide_and_plan(p);
 			return 0;
 		}
 	}
 	store_rollback(&p->store);
-	return -1;
+	return rc;
 }
 
 /* Applies the plan. If nothing can be written, runs that nobody looks after still get a
@@ -78,7 +90,7 @@ static int apply(struct pass *p, bool may_write, struct err *err)
 	struct err ignored;
 
 	if (may_write && begin(p, err) == 0)
-		return plan_apply(p->plan, &p->at, err);
+		return p->plan ? plan_apply(p->plan, &p->at, err) : 0;
 	if (p->plan)
 		plan_look_after_runs(p->plan, &p->at, &ignored);
 	return -1;
@@ -95,7 +107,7 @@ static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct er
 			rc = apply(p, may_write, first);
 		if (p->apply && rc == 0 && p->decision)
 			tell_others(&p->at, &p->snapshot, p->decision);
-		if (rc == 0) {
+		if (rc == 0 && p->plan) {
 			plan_print(p->plan, &p->result->actions);
 			p->result->n_waiting = p->plan->n_waiting;
 			p->result->n_running = p->plan->n_running;
@@ -115,8 +127,10 @@ static int read_decide_plan_apply(struct pass *p, bool may_write, struct err *er
 {
 	int rc = read_decide_plan_apply_once(p, may_write, err);
 
-	return rc == 0 && p->snapshot.jobs_came ? read_decide_plan_apply_once(p, may_write, err)
-						: rc;
+	if (rc || !(p->snapshot.jobs_came || p->must_fit))
+		return rc;
+	p->again = true;
+	return read_decide_plan_apply_once(p, may_write, err);
 }
 
 static int run_with_store(struct pass *p, struct err *err)

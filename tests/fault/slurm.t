@@ -34,9 +34,9 @@ saved() { # saved JOB
 		"$WITNESS/ledger"
 }
 starts() { awk -v job="$1" '$1 == "start" && $2 == job && $4 == 0' "$WITNESS/ledger" | wc -l; }
-started_once() { # started_once JOB NAME: else its runs are shown
-	[ "$(starts "$1")" = 1 ] || store "SELECT '# run ' || number, outcome, stop_reason,
-		exit_code, term_signal, diagnosis FROM runs WHERE job_id = $1"
+started_once() { # started_once JOB NAME: else what became of it is shown
+	[ "$(starts "$1")" = 1 ] || store "SELECT '# ' || kind || ': ' || text FROM events
+		WHERE job_id = $1 ORDER BY id"
 	is "$2" 1 "$(starts "$1")"
 }
 train() { "$POLLUX" submit -q --preempt "$@" -- "$TRAINER" '{checkpoint}'; }
