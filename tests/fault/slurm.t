@@ -90,6 +90,8 @@ slurm_ctld
 must 'the controller is back' within 5 slurm_answers
 must 'the run goes on' works
 started_once "$id" '... and was started once'
+# The nodes did not answer the new controller at first, and the job was pending.
+is '... by one run' 1 "$(store "SELECT count(*) FROM runs WHERE job_id = $id")"
 like 'its log is where the nodes see it' '^exec .*slurm-trainer' "$("$POLLUX" log "$id")"
 
 # --- the controller is away while a run stops -----------------------------------------

@@ -33,18 +33,19 @@ static void test_states(void)
 {
 	static const struct {
 		const char *state;
-		bool up;
+		enum { OUT, UP, SILENT } is;
 	} cases[] = {
-		{ "IDLE", true }, { "IDLE+PLANNED", true }, { "ALLOCATED+COMPLETING", true },
-		{ "IDLE+CLOUD+POWERED_DOWN", true },
-		{ "IDLE+CLOUD+NOT_RESPONDING+POWERING_UP", true },
-		{ "MIXED+CLOUD+NOT_RESPONDING+POWERING_UP", true },
-		{ "IDLE+CLOUD+DRAIN+POWERED_DOWN", false },
-		{ "DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING", false },
-		{ "IDLE+CLOUD+POWER_DOWN+NOT_RESPONDING+POWERING_UP", false },
-		{ "IDLE+CLOUD+POWER_UP+POWERING_DOWN", false },
-		{ "IDLE+NOT_RESPONDING", false }, { "IDLE+REBOOT_ISSUED", false },
-		{ "", false }, { "FUTURE", false },
+		{ "IDLE", UP }, { "IDLE+PLANNED", UP }, { "ALLOCATED+COMPLETING", UP },
+		{ "IDLE+CLOUD+POWERED_DOWN", UP },
+		{ "IDLE+CLOUD+NOT_RESPONDING+POWERING_UP", UP },
+		{ "MIXED+CLOUD+NOT_RESPONDING+POWERING_UP", UP },
+		{ "IDLE+CLOUD+DRAIN+POWERED_DOWN", OUT },
+		{ "DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING", OUT },
+		{ "IDLE+CLOUD+POWER_DOWN+NOT_RESPONDING+POWERING_UP", OUT },
+		{ "IDLE+CLOUD+POWER_UP+POWERING_DOWN", OUT },
+		{ "IDLE+NOT_RESPONDING", SILENT }, { "MIXED*", SILENT }, { "IDLE+DRAIN*", OUT },
+		{ "UNKNOWN", SILENT }, { "UNKNOWN+DRAIN", OUT },
+		{ "IDLE+REBOOT_ISSUED", OUT }, { "", OUT }, { "FUTURE", OUT },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -53,7 +54,8 @@ static void test_states(void)
 
 		snprintf(line, sizeof(line), "NodeName=c1 Gres=gpu:8 State=%s CPUTot=1",
 			 cases[i].state);
-		ok(slurm_parse_node(line, &n) && n.up == cases[i].up, cases[i].state);
+		ok(slurm_parse_node(line, &n) && n.up == (cases[i].is == UP) &&
+		   n.silent == (cases[i].is == SILENT), cases[i].state);
 	}
 }
 

@@ -11,13 +11,14 @@
 
 #define KEPT_S 0.2
 
-/* A node that Slurm has taken out of use, or that does not answer for a moment, keeps the jobs that
- * it has: their runs are not stopped for that. New runs do not go there: slurm_other_user(). */
-static bool has_own_jobs(const struct slurm_node *node)
+/* A node that Slurm has taken out of use keeps the jobs that it has, as far as is known, and a node
+ * that does not answer for a moment those that are on their way, too: their runs are not stopped
+ * for that. New runs do not go there: slurm_other_user(). */
+static bool keeps_runs(const struct slurm_node *node)
 {
 	const struct slurm_queue *q = slurm_queue();
 
-	return q->known && slurm_own_gpus(q, NULL, node->name) > 0;
+	return node->silent || !q->known || slurm_own_gpus(q, NULL, node->name) > 0;
 }
 
 static void add_gpu(const struct slurm_node *node, int k, bool usable, struct device_list *list)
@@ -46,7 +47,7 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		return -1;
 	}
 	for (int i = 0; i < nodes->n; i++) {
-		bool usable = nodes->items[i].up || has_own_jobs(&nodes->items[i]);
+		bool usable = nodes->items[i].up || keeps_runs(&nodes->items[i]);
 
 		for (int k = 0; k < nodes->items[i].gpus; k++)
 			add_gpu(&nodes->items[i], k, usable, list);

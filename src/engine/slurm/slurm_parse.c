@@ -129,24 +129,31 @@ static bool has_word(const char *state, const char *beginning)
 }
 
 /* A node takes jobs in the states "IDLE", "MIXED", "ALLOCATED" and "COMPLETING", unless a flag
- * after a '+' speaks against that. Slurm powers a node up that is powered down (POWERED_DOWN) as
- * soon as a job is to run there; until the node is up, it does not respond. The '*' marks another
- * node that does not respond. */
-static bool is_up(const char *state)
+ * after a '+' speaks against that. For some seconds after its start a controller knows of no node
+ * in which state it is ("UNKNOWN"). */
+static bool is_in_use(const char *state)
 {
-	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING" };
+	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING", "UNKNOWN" };
 	static const char *const bad[] = { "DRAIN", "DOWN", "FAIL", "MAINT", "POWERING_DOWN",
 					   "POWER_DOWN", "POWER_DRAIN", "REBOOT", "RESERVED",
-					   "INVAL", "UNKNOWN" };
-	bool up = false;
+					   "INVAL" };
+	bool in_use = false;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		up |= text_starts_with(state, good[i]);
+		in_use |= text_starts_with(state, good[i]);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		up &= !has_word(state, bad[i]);
-	if (has_word(state, "POWERED_DOWN") || has_word(state, "POWERING_UP"))
-		return up;
-	return up && !has_word(state, "NOT_RESPONDING") && !strchr(state, '*');
+		in_use &= !has_word(state, bad[i]);
+	return in_use;
+}
+
+/* Slurm powers a node up that is powered down (POWERED_DOWN) as soon as a job is to run there;
+ * until the node is up, it does not respond. The '*' marks another node that does not respond. */
+static bool answers(const char *state)
+{
+	if (has_word(state, "UNKNOWN"))
+		return false;
+	return has_word(state, "POWERED_DOWN") || has_word(state, "POWERING_UP") ||
+	       (!has_word(state, "NOT_RESPONDING") && !strchr(state, '*'));
 }
 
 bool slurm_parse_node(const char *line, struct slurm_node *node)
@@ -174,7 +181,8 @@ bool slurm_parse_node(const char *line, struct slurm_node *node)
 	node->memory_bytes = number_at(value) % ((int64_t)1 << 40) * (1 << 20);
 	value = value_of(line, "State", &n);
 	copy(node->state, sizeof(node->state), value, n);
-	node->up = is_up(node->state);
+	node->up = is_in_use(node->state) && answers(node->state);
+	node->silent = is_in_use(node->state) && !answers(node->state);
 	return node->gpus > 0;
 }
 

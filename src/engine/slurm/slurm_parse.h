@@ -20,6 +20,7 @@ struct slurm_node {
 	int cores;
 	int64_t memory_bytes;		/* of the machine */
 	bool up;			/* jobs can start there */
+	bool silent;			/* it is in use, but Slurm has not heard of it lately */
 	char state[96];			/* Slurm's word for it: "IDLE+DRAIN" */
 };
 
