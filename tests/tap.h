@@ -82,9 +82,9 @@ static inline int tap_done(void)
 /* The last statement of main: return done(); */
 #define done() tap_done()
 /* The number of random cases to try, out of n: all of them if ALL_CASES is set (`make soak` does),
- * otherwise a quarter, and a 12th under the sanitizers, which take several times as long. */
+ * otherwise a quarter, and an eighth under the sanitizers, which take several times as long. */
 #if defined(__SANITIZE_ADDRESS__)
-#define RANDOM_SHARE 12
+#define RANDOM_SHARE 8
 #else
 #define RANDOM_SHARE 4
 #endif
