@@ -1,6 +1,9 @@
 /* test_store_ends.c - the end of a job is told once, again after the job was queued again, and to
- * nobody where no command is to be told. */
+ * nobody where no command is to be told. What the end of a run tells of where its job stands. */
+#include <math.h>
+
 #include "pollux/store_ends.h"
+#include "pollux/store_runs.h"
 #include "store_fixture.h"
 
 static void add_job(const char *on_end, bool profile)
@@ -50,9 +53,70 @@ static void test_ends(void)
 	is_int(taken(true), 0, "each once");
 }
 
+/* How a run ends: not seen, or with an exit status; where it began, its last checkpoint (NaN: it
+ * did not tell). Then how sure it is where the job stands, and the checkpoint that is known. */
+static const struct run_ending {
+	const char *what;
+	enum run_outcome outcome;
+	int exit_code;
+	double first_samples, checkpoint_samples;
+	enum position_doubt doubt;
+	double known_samples;
+} endings[] = {
+	{ "a run that saved and was stopped", OUTCOME_STOPPED, 75, 0, 100, POSITION_KNOWN, 100 },
+	{ "a run whose end nobody saw", OUTCOME_LOST, -1, 100, 160, POSITION_AT_LEAST, 160 },
+	{ "a silent one after it", OUTCOME_FAILED, 1, NAN, NAN, POSITION_AT_LEAST, 160 },
+	{ "another one", OUTCOME_STOPPED, 75, NAN, NAN, POSITION_AT_LEAST, 160 },
+	{ "one that fails before its next checkpoint", OUTCOME_FAILED, 1, 240, NAN, POSITION_KNOWN,
+	  160 },
+	{ "one that was not seen to end, without a checkpoint", OUTCOME_LOST, -1, 240, NAN,
+	  POSITION_AT_LEAST, 160 },
+	{ "one that tells of an earlier checkpoint", OUTCOME_LOST, -1, NAN, 120, POSITION_AT_LEAST,
+	  160 },
+};
+
+static void end_run(int64_t job_id, const struct run_ending *e)
+{
+	struct device device = { .id = "cpu:0" };
+	struct run run;
+
+	run_init(&run);
+	run.job_id = job_id;
+	run.configuration = (struct configuration){ .replicas = 1, .nodes = 1,
+						    .accumulation_steps = 1 };
+	run.learning_rate_scale = 1;
+	run.assigned_time_s = run.assigned_boot_s = 1;
+	run.devices = &device;
+	ok(store_run_add(&store, &run, &err) == 0, e->what);
+	run.outcome = e->outcome;
+	run.exit_code = e->exit_code;
+	run.first_samples = e->first_samples;
+	run.checkpoint_samples = e->checkpoint_samples;
+	ok(store_run_end(&store, &run, &err) == 0, "ends");
+}
+
+static void test_positions(void)
+{
+	struct job job;
+	int64_t id;
+
+	job_init(&job);
+	id = add_to_fixture(&job, "w");
+	run_sql("UPDATE jobs SET checkpoint_samples = 100");	/* as a report of the first run */
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		end_run(id, &endings[i]);
+		if (!ok(store_job_get(&store, id, &job, &err) == 0, "the job is read"))
+			return;
+		is_int(job.progress.position_doubt, endings[i].doubt, endings[i].what);
+		near(job.progress.checkpoint_samples, endings[i].known_samples, 0, "checkpoint");
+		job_release(&job);
+	}
+}
+
 int main(void)
 {
 	open_fixture();
 	test_ends();
+	test_positions();
 	return close_fixture();
 }
