@@ -290,7 +290,7 @@ in-turn:
 	$(call run_tests,$(COMPUTE) $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%) \
 		$(filter-out $(COMPUTE),$(SCRIPTS)) \
 		$(filter-out $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%),$(SAN_TESTS)) \
-		$(UNIT))
+		$(UNIT) $(TRAIN_TEST))
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is
 # valgrind here. The messages of valgrind go to files, because it keeps the descriptor to which it

@@ -63,6 +63,7 @@ struct device {
 	 * the device alone */
 	int seat;
 	bool usable;
+	bool keeps_runs;	/* not usable for a moment: runs that have it stay */
 	/* why the device is not usable, and what to do; "" while usable */
 	char reason[160];
 	/* Unless the list was made in_full, only free_bytes and utilization are known. */

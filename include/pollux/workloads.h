@@ -23,7 +23,7 @@ struct workload {
 struct workload_list {
 	struct workload *items;	/* owned */
 	int count;
-	bool needs_fit;			/* workloads_refresh found a model older than its times */
+	bool needs_fit;			/* workloads_refresh added one not fitted to its times */
 };
 
 /* Appends the knowledge on one kind of device. models: loads every workload with observations, and
@@ -32,8 +32,8 @@ struct workload_list {
 int workloads_learn(struct store *s, const char *kind, const struct strings *names, bool models,
 		    struct workload_list *list, struct err *err);
 /* Updates a list without a fit. Reads the sizes that do not work again, and adds further workloads
- * with their stored models. Sets list->needs_fit if such a model does not rest on all that was
- * measured. */
+ * with their stored models. Sets list->needs_fit if one of these has no model, or one that does not
+ * rest on all that was measured. */
 int workloads_refresh(struct store *s, const char *kind, const struct strings *names, bool models,
 		      struct workload_list *list, struct err *err);
 /* Once the list is complete: the plans of each workload learn from each other (plan_ties.h). */

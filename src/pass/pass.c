@@ -5,8 +5,9 @@
  * may write (submit a job, cancel one, end a run) after the snapshot was read. No such change
  * is lost: the pass takes the write lock, and only then asks the store whether another
  * connection has committed since (snapshot_is_current). If so, it reads jobs and runs again,
- * under the lock, and decides anew on that; the fits are kept. If a job came whose workload has
- * to be fitted first, the pass lets go of the lock and begins again, once. Whatever comes later
+ * under the lock, and decides anew on that; the fits are kept. If the model of a workload that was
+ * not read before is older than its measurements, as where the first job of a plan came, the pass
+ * lets go of the lock and begins again, once. Whatever comes later
  * waits for the commit, and finds the runs that it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,8 @@ static void decide_and_plan(struct pass *p)
 	p->plan = plan_make(&p->snapshot, p->decision);
 }
 
-/* A job came whose workload has to be fitted: that takes too long under the lock. */
+/* A workload came with a job, or was measured for the first time: a fit takes too long under the
+ * lock. */
 static bool must_fit_first(struct pass *p)
 {
 	p->must_fit = p->snapshot.workloads.needs_fit && !p->again;

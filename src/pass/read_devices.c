@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "snapshot.h"
+#include "pollux/clock.h"
 #include "pollux/device_lock.h"
 #include "pollux/device_owners.h"
 #include "pollux/mem.h"
@@ -100,8 +101,33 @@ static int withdraw_for_profiles(struct store *store, struct snapshot *s, struct
 	return rc;
 }
 
+/* A run that waits for the device does so for at most a minute. */
+#define AWAITED_S 60.0
+
+static bool keeps_device(const struct run *run, const struct device *device)
+{
+	if (run->state == RUN_ASSIGNED && clock_boot_s() - run->assigned_boot_s > AWAITED_S)
+		return false;
+	for (int i = 0; i < run_held(run); i++)
+		if (device_is_same(&run->devices[i], device))
+			return true;
+	return false;
+}
+
+static void leave_to_runs(struct snapshot *s, struct device *device)
+{
+	for (int r = 0; !device->usable && r < s->runs.count; r++)
+		if (keeps_device(&s->runs.items[r], device)) {
+			device->usable = true;
+			device->reason[0] = '\0';
+		}
+}
+
 int pass_judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
+	for (int d = 0; d < s->devices.count; d++)
+		if (s->devices.items[d].keeps_runs)
+			leave_to_runs(s, &s->devices.items[d]);
 	if (withdraw_for_profiles(at->store, s, err) ||
 	    device_owners_match(at->store, &s->devices, &s->runs, &s->users, err) ||
 	    device_owners_gone(at->store, &s->devices, &s->gone, err))

@@ -169,25 +169,24 @@ run() { # run COMMAND...: sets $rc, $out and $err
 }
 
 # Repeats a command until it succeeds. When the time is over it fails, and shows the last try step
-# by step. The tries become rarer, or on a busy machine they would keep it busy.
-# It looks ever less often: ten tests at a time that look keep a machine of two cores busy.
+# by step. The tries become rarer: ten tests at a time that look keep a machine of two cores busy.
 wait_for() { # wait_for SECONDS COMMAND...
 	limit=$(($(date +%s) + $1 * TIME_SCALE))
 	seconds=$1 tries=0
 	shift
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
+		if [ "$tries" -gt 3 ] && [ "$(date +%s)" -gt "$limit" ]; then
+			echo "not within $seconds s * $TIME_SCALE: $*" >&2
+			(set -x; "$@") 2>&1 | tail -n 20 >&2
+			return 1
+		fi
 		case $tries in
 		[1-4]) sleep 0.05 ;;
 		[5-9]) sleep 0.1 ;;
 		1? | 2?) sleep 0.2 ;;
 		*) sleep 0.5 ;;
 		esac
-		if [ "$tries" -le 9 ] || [ "$(date +%s)" -le "$limit" ]; then continue; fi
-		"$@" >/dev/null 2>&1 && return
-		echo "not within $seconds s * $TIME_SCALE: $*" >&2
-		(set -x; "$@") 2>&1 | tail -n 20 >&2
-		return 1
 	done
 }
 

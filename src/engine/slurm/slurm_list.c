@@ -11,14 +11,20 @@
 
 #define KEPT_S 0.2
 
-/* A node that Slurm has taken out of use keeps the jobs that it has, as far as is known, and a node
- * that does not answer for a moment those that are on their way, too: their runs are not stopped
- * for that. New runs do not go there: slurm_other_user(). */
-static bool keeps_runs(const struct slurm_node *node)
+/* A node that Slurm has taken out of use keeps the jobs that it has: their runs are not stopped for
+ * that. New runs do not go to its free GPUs: slurm_other_user(). */
+static bool has_own_jobs(const struct slurm_node *node)
 {
 	const struct slurm_queue *q = slurm_queue();
 
-	return node->silent || !q->known || slurm_own_gpus(q, NULL, node->name) > 0;
+	return q->known && slurm_own_gpus(q, NULL, node->name) > 0;
+}
+
+/* A node that does not answer may be back in a moment, and a queue that is not known may have jobs
+ * on any node. */
+static bool may_keep_runs(const struct slurm_node *node)
+{
+	return node->silent || !slurm_queue()->known;
 }
 
 static void add_gpu(const struct slurm_node *node, int k, bool usable, struct device_list *list)
@@ -31,6 +37,7 @@ static void add_gpu(const struct slurm_node *node, int k, bool usable, struct de
 	snprintf(d->kind, sizeof(d->kind), "%s", node->type[0] ? node->type : "gpu");
 	d->cores = node->gpus > 0 && node->cores > node->gpus ? node->cores / node->gpus : 1;
 	d->usable = usable;
+	d->keeps_runs = !usable && may_keep_runs(node);
 	if (!usable)
 		snprintf(d->reason, sizeof(d->reason), "Slurm says that the node is %s",
 			 node->state);
@@ -47,7 +54,7 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		return -1;
 	}
 	for (int i = 0; i < nodes->n; i++) {
-		bool usable = nodes->items[i].up || keeps_runs(&nodes->items[i]);
+		bool usable = nodes->items[i].up || has_own_jobs(&nodes->items[i]);
 
 		for (int k = 0; k < nodes->items[i].gpus; k++)
 			add_gpu(&nodes->items[i], k, usable, list);

@@ -128,9 +128,9 @@ static bool has_word(const char *state, const char *beginning)
 	return false;
 }
 
-/* A node takes jobs in the states "IDLE", "MIXED", "ALLOCATED" and "COMPLETING", unless a flag
- * after a '+' speaks against that. For some seconds after its start a controller knows of no node
- * in which state it is ("UNKNOWN"). */
+/* A node that answers takes jobs in the states "IDLE", "MIXED", "ALLOCATED" and "COMPLETING",
+ * unless a flag after a '+' speaks against that. For some seconds after its start a controller
+ * does not know the states of its nodes ("UNKNOWN"). */
 static bool is_in_use(const char *state)
 {
 	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING", "UNKNOWN" };
