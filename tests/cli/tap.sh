@@ -169,7 +169,7 @@ run() { # run COMMAND...: sets $rc, $out and $err
 }
 
 # Repeats a command until it succeeds. When the time is over it fails, and shows the last try step
-# by step. The tries become rarer: ten tests at a time that look keep a machine of two cores busy.
+# by step. The tries become rarer, or on a busy machine they would keep it busy.
 wait_for() { # wait_for SECONDS COMMAND...
 	limit=$(($(date +%s) + $1 * TIME_SCALE))
 	seconds=$1 tries=0
@@ -184,8 +184,7 @@ wait_for() { # wait_for SECONDS COMMAND...
 		case $tries in
 		[1-4]) sleep 0.05 ;;
 		[5-9]) sleep 0.1 ;;
-		1? | 2?) sleep 0.2 ;;
-		*) sleep 0.5 ;;
+		*) sleep 0.2 ;;
 		esac
 	done
 }
