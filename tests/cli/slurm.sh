@@ -43,6 +43,8 @@ must() { # must NAME COMMAND...: ok; the test ends if the command fails
 	if [ $tap_failed != 0 ]; then
 		{
 			timeout 5 squeue -o '%i %j %T %N %r' 2>&1
+			store "SELECT job_id, run_id, kind, text FROM events ORDER BY id DESC
+				LIMIT 12" 2>&1
 			timeout 5 sinfo -N -o '%N %T %E' 2>&1
 			tail -n 5 "$SLURM"/log/* pass.out pass.err 2>/dev/null
 		} | sed 's/^/# /'

@@ -181,6 +181,9 @@ lease 120
 slurm_resume
 id=$(train -n late)
 "$POLLUX" schedule >pass.out 2>&1
+# Slurm saves its state within 8 s. One that has the job as waiting would kill it.
+is_under_way() { [ -n "$(squeue -h -t R -o %i)" ]; }
+must 'a job is under way' within 10 is_under_way
 sleep 8
 slurm_kill KILL slurmctld
 "$POLLUX" schedule >pass.out 2>&1
