@@ -269,7 +269,8 @@ sanitize: ## the tests under ASan and UBSan
 
 # What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
 # fourth under the sanitizers, the others with the program as users build it. Which ones, the commit
-# says (tools/run-test.sh), so that in time all have their turn; TURN=1, 2 and 3 take the others.
+# says (tools/run-test.sh), so that in time all have their turn; TURN=1, 2 and 3 take the others. Of
+# those that are sanitized every other one looks for leaks (TURN=4 to 7: the others).
 # Unit tests run sanitized; a sixth of them are built plainly, and run, too. Most tests wait, hence
 # many jobs.
 turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainly, by turns

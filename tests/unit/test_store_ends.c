@@ -93,6 +93,8 @@ static void end_run(int64_t job_id, const struct run_ending *e)
 	run.first_samples = e->first_samples;
 	run.checkpoint_samples = e->checkpoint_samples;
 	ok(store_run_end(&store, &run, &err) == 0, "ends");
+	run.devices = NULL;
+	run_release(&run);
 }
 
 static void test_positions(void)
