@@ -28,8 +28,8 @@ case $test in
 *.t)
 	if [ -n "${SANITIZED-}" ]; then
 		if case " $PLAIN " in *" $test "*) false ;; *) its_turn 4 ;; esac; then
-			its_turn 8 ||
-				set -- sh -c 'ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$@"' sh "$@"
+			no_leaks='ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$@"'
+			its_turn 8 || set -- sh -c "$no_leaks" sh "$@"
 			set -- env $SANITIZED "$@"
 		fi
 	elif [ -n "${ASAN_OPTIONS-}" ] && [ -z "${ALL_CASES-}" ] && ! its_turn 8; then
