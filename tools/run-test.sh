@@ -21,7 +21,7 @@ set -- "$program"
 # In `make turns` SANITIZED is the environment of sanitized programs: for what is built below
 # SANITIZED_BUILD, and for the scripts in their turn, but for those that PLAIN names. Else all tests
 # are sanitized or none is. A sanitized command takes a third of its time to look for leaks: of the
-# scripts, one in eight looks.
+# scripts, one in four looks, and in `make turns` one in eight.
 # shellcheck disable=SC2016,SC2086 # expanded later; words
 case $test in
 "${SANITIZED_BUILD:-/none}"/*) set -- env $SANITIZED "$@" ;;
@@ -32,7 +32,7 @@ case $test in
 			its_turn 8 || set -- sh -c "$no_leaks" sh "$@"
 			set -- env $SANITIZED "$@"
 		fi
-	elif [ -n "${ASAN_OPTIONS-}" ] && [ -z "${ALL_CASES-}" ] && ! its_turn 8; then
+	elif [ -n "${ASAN_OPTIONS-}" ] && [ -z "${ALL_CASES-}" ] && ! its_turn 4; then
 		export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 	fi
 	;;

@@ -5,10 +5,10 @@
  * may write (submit a job, cancel one, end a run) after the snapshot was read. No such change
  * is lost: the pass takes the write lock, and only then asks the store whether another
  * connection has committed since (snapshot_is_current). If so, it reads jobs and runs again,
- * under the lock, and decides anew on that; the fits are kept. If the model of a workload that was
- * not read before is older than its measurements, as where the first job of a plan came, the pass
- * lets go of the lock and begins again, once. Whatever comes later
- * waits for the commit, and finds the runs that it has to stop. */
+ * under the lock, and decides anew on that; the fits are kept. If a workload came that has to be
+ * fitted first, as with the first job of a plan, the pass lets go of the lock and begins again, once;
+ * then it fits all models again. Whatever comes later waits for the commit, and finds the runs that
+ * it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,7 +30,8 @@
 struct pass {
 	const struct config *config;
 	bool apply;			/* else the pass only tells what it would do */
-	bool must_fit, again;		/* it must begin again, to fit a model; it has */
+	bool must_fit;			/* the pass must begin again, to fit a model */
+	bool again;			/* the pass has begun again */
 	struct store store;
 	struct engine_context at;
 	struct snapshot snapshot;

@@ -101,9 +101,10 @@ static int withdraw_for_profiles(struct store *store, struct snapshot *s, struct
 	return rc;
 }
 
-/* A run that waits for the device does so for at most a minute. */
+/* A run that was assigned so long ago, and has not begun, does not wait for a silent device. */
 #define AWAITED_S 60.0
 
+/* True if the device is the run's to keep while the device is not usable for a moment. */
 static bool keeps_device(const struct run *run, const struct device *device)
 {
 	if (run->state == RUN_ASSIGNED && clock_boot_s() - run->assigned_boot_s > AWAITED_S)
