@@ -6,9 +6,9 @@
  * is lost: the pass takes the write lock, and only then asks the store whether another
  * connection has committed since (snapshot_is_current). If so, it reads jobs and runs again,
  * under the lock, and decides anew on that; the fits are kept. If a workload came that has to be
- * fitted first, as with the first job of a plan, the pass lets go of the lock and begins again, once;
- * then it fits all models again. Whatever comes later waits for the commit, and finds the runs that
- * it has to stop. */
+ * fitted first, as with the first job of a plan, the pass lets go of the lock and begins again,
+ * once; then it fits all models again. Whatever comes later waits for the commit, and finds the
+ * runs that it has to stop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
