@@ -359,6 +359,35 @@ is '... and both nodes begin' '1 0 1 1 2 0 2 1' "$(awk -v id="$id" \
 	'$1 == "start" && $2 == id { print $3, $4 }' "$WITNESS/ledger" | sort | xargs)"
 stops 'it stops as usual'
 
+# --- a node is silent under a run that waits in Slurm's queue ------------------------------------
+
+# Slurm holds the job, so that the run has not begun when its node falls silent.
+slurm_resume
+must 'both nodes are idle' within 10 slurm_idle
+printf '#!/bin/sh\nexec %s --hold "$@"\n' "$(command -v sbatch)" >bin/sbatch
+id=$(train -n awaited)
+PATH=$TMP/bin:$PATH "$POLLUX" schedule >pass.out 2>&1
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'assigned'")
+node=$(store "SELECT node FROM run_devices WHERE run_id = $run_id")
+is 'a run waits in the queue' 1 "$(squeue -h -t PD -o %i | grep -c .)"
+timeout 10 scontrol shutdown slurmctld
+slurm_is_down() { [ -z "$(slurm_pid slurmctld)" ]; }
+must 'the controller ends' within 5 slurm_is_down
+slurm_kill KILL "slurmd.$node"
+slurm_ctld
+other_idles() { [ "$(timeout 2 sinfo -h -N -t idle -o %N | grep -vc "^$node\$")" = 1 ]; }
+must 'the controller is back' within 10 other_idles
+"$POLLUX" schedule >pass.out 2>&1
+is '... and the run waits for its node' assigned \
+	"$(store "SELECT state FROM runs WHERE id = $run_id")"
+sleep 61
+must 'after a minute the job goes elsewhere' until_store "SELECT 1 FROM runs JOIN run_devices d
+	ON d.run_id = runs.id WHERE job_id = $id AND number = 2 AND state = 'running'
+	AND node <> '$node' AND last_samples > 80"
+started_once "$id" '... and was started once'
+slurm_d "$node"
+stops 'it stops as usual'
+
 # --- the shared directory is read-only ----------------------------------------------------------
 
 mkdir fixed safe
