@@ -8,6 +8,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
+#include "pollux/slurm_args.h"
 #include "pollux/template.h"
 #include "amend.h"
 #include "python.h"
@@ -78,11 +79,21 @@ static int check_batch(const struct command *by, const struct declaration *d, st
 	return 0;
 }
 
+static int check_slurm_args(const struct command *by, const struct declaration *d, struct err *err)
+{
+	const char *own = slurm_args_own(d->slurm_args ? d->slurm_args : "");
+
+	if (own)
+		return usage_error(by, err, "option '--slurm-args' has --%s, which pollux itself"
+				   " gives sbatch", own);
+	return 0;
+}
+
 int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err)
 {
 	return submission_check_name(by, o, err) || check_batch(by, d, err) ||
-	       submission_check_guarantee(by, d, err) ? -1 : 0;
+	       check_slurm_args(by, d, err) || submission_check_guarantee(by, d, err) ? -1 : 0;
 }
 
 static int set_total_work(const struct command *by, const struct asked *o,

@@ -11,6 +11,7 @@
 #include "pollux/people.h"
 #include "pollux/policy_names.h"
 #include "pollux/settings.h"
+#include "pollux/slurm_args.h"
 
 /* "2x1,1x2": 2 slots of 1 core, 1 of 2. */
 static int set_slot_sizes(struct config *c, const char *value)
@@ -234,7 +235,8 @@ static int set_engine(struct config *c, const char *value)
 
 static int set_slurm_args(struct config *c, const char *value)
 {
-	return set_text(c->slurm_args, sizeof(c->slurm_args), value);
+	return slurm_args_own(value) ? -1
+		: set_text(c->slurm_args, sizeof(c->slurm_args), value);
 }
 
 static int set_slurm_dir(struct config *c, const char *value)
@@ -294,7 +296,7 @@ const struct setting settings[] = {
 	{ "guaranteed_devices", "POLLUX_GUARANTEED_DEVICES", set_guaranteed_devices,
 	  "a whole number from 0 to 1024, or all" },
 	{ "engine", "POLLUX_ENGINE", set_engine, "local or slurm" },
-	{ "slurm_args", "POLLUX_SLURM_ARGS", set_slurm_args, "options of at most 999 bytes" },
+	{ "slurm_args", "POLLUX_SLURM_ARGS", set_slurm_args, "options of at most 999 bytes, none of those that pollux gives: pollux-slurm(7)" },
 	{ "slurm_dir", "POLLUX_SLURM_DIR", set_slurm_dir, "the full name of a directory" },
 	{ "slurm_lease", "POLLUX_SLURM_LEASE", set_slurm_lease,
 	  "a time from 2s to 1h (such as 60s)" },

@@ -201,12 +201,17 @@ is 'well, each in one run' 'done done 2' "$(query "SELECT group_concat(state, ' 
 
 if LD_PRELOAD=$FAULT/preload_status.so "$POLLUX" --version >version 2>&1; then
 	blind() { LD_PRELOAD=$FAULT/preload_status.so "$@"; }
-	# A pass of theirs would adopt the run, and see.
+	# A pass of theirs would adopt the run, and see; so would one of the test's own that comes
+	# before the blind supervisor has the run.
 	others_are_gone() { wait_for 20 no_supervisor; }
+	blind_pass() {
+		blind pass
+		ok 'a blind supervisor has the run' wait_for 20 has_another
+	}
 	others_are_gone
 	suspended perl count 200 3
 	kill_supervisor
-	blind pass
+	blind_pass
 	ok 'a job comes back under a supervisor that is not told' wait_for 20 comes_back
 	settle 60 'it ends'
 	is 'with all its steps it counts as done' 'done completed' "$(query "SELECT j.state, outcome
@@ -216,7 +221,7 @@ if LD_PRELOAD=$FAULT/preload_status.so "$POLLUX" --version >version 2>&1; then
 	others_are_gone
 	suspended sh -c 'echo step 5/; sleep 4'
 	kill_supervisor
-	blind pass
+	blind_pass
 	ok 'another one comes back' wait_for 20 comes_back
 	settle 60 'it ends'
 	is 'without a word of its end it runs again' 'lost completed' "$(query "SELECT

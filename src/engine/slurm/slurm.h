@@ -64,15 +64,28 @@ struct slurm_nodes {
 	struct slurm_node *items;
 	int n;
 };
+/* Asks a question, words with blanks between, of a controller that was not silent just now. */
+int slurm_ask(const char *words, struct text *answer, struct err *err);
 const struct slurm_queue *slurm_queue(void);
 const struct slurm_nodes *slurm_nodes(void);
 /* What was kept is asked for again. */
 void slurm_forget(void);
+/* The name that Slurm knows the runs of a job by. */
+#define SLURM_NAME_SIZE 80
+void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size);
 /* The job of a run by its name and its comment; NULL: there is none. */
 const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
 				     const struct run *run);
 /* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
+
+/* --- slurm_place.c: where the options for sbatch let jobs run, as the configuration has them --- */
+/* Reads the options, and asks Slurm what they mean; kept for a while. */
+int slurm_place_read(struct err *err);
+/* True if the node is of the partition, and of the reservation if there is one. */
+bool slurm_place_has(const struct slurm_node *node);
+/* True if jobs can start on the node now. */
+bool slurm_place_takes(const struct slurm_node *node);
 
 /* --- slurm_list.c --- */
 int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err);
@@ -112,8 +125,9 @@ bool slurm_has_ended(const struct engine_context *at, const struct run *run);
 void slurm_wake(const struct engine_context *at, const struct run *run);
 int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run,
 			  enum stop_reason reason, struct err *err);
-/* Asks Slurm to signal the job, or to end it (signal NULL). Returns soon. */
-void slurm_cancel(int64_t job, const char *signal);
+/* Asks Slurm to signal the run's job of that number, or to end it (signal NULL). Returns soon. */
+void slurm_cancel(const struct engine_context *at, const struct run *run, int64_t job,
+		  const char *signal);
 
 /* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
 double slurm_margin_s(double lease_s);

@@ -15,20 +15,26 @@
 
 #define CANCEL_LIMIT_S 3.0
 
-void slurm_cancel(int64_t job, const char *signal)
+/* A controller that is killed may give a number again: scancel compares the name, too. */
+void slurm_cancel(const struct engine_context *at, const struct run *run, int64_t job,
+		  const char *signal)
 {
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
+	char name[SLURM_NAME_SIZE], *store_id = NULL;
 	struct err ignored;
 
-	if (job <= 0 || !slurm_queue()->known)
+	if (job <= 0 || !slurm_queue()->known || store_identity(at->store, &store_id, &ignored))
 		return;
+	slurm_job_name(store_id, run->job_id, name, sizeof(name));
+	free(store_id);
 	strings_add(&argv, "scancel");
 	strings_add(&argv, "-Q");
 	if (signal) {
 		strings_addf(&argv, "--signal=%s", signal);
 		strings_add(&argv, "--batch");
 	}
+	strings_addf(&argv, "--name=%s", name);
 	strings_addf(&argv, "%lld", (long long)job);
 	slurm_command(&argv, CANCEL_LIMIT_S, &answer, &ignored);
 	strings_release(&argv);
@@ -98,7 +104,8 @@ static void tell_wanted(const char *dir, const struct run *run)
 }
 
 /* Where the file cannot be written, Slurm signals the supervisor; the store knows the reason. */
-static void tell(const struct run *run, const struct slurm_handle *h)
+static void tell(const struct engine_context *at, const struct run *run,
+		 const struct slurm_handle *h)
 {
 	const char *dir = h->dir;
 	struct err err;
@@ -106,7 +113,7 @@ static void tell(const struct run *run, const struct slurm_handle *h)
 	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir) &&
 	    tell_to_stop(dir, run->stop_reason, &err)) {
 		dprintf(STDERR_FILENO, "%s: Slurm is asked to signal the run\n", err.text);
-		slurm_cancel(h->job, "TERM");
+		slurm_cancel(at, run, h->job, "TERM");
 	}
 	if (run->wanted_version > 0 && run->wanted_version != run->config_version)
 		tell_wanted(dir, run);
@@ -121,7 +128,7 @@ void slurm_wake(const struct engine_context *at, const struct run *run)
 	slurm_handle_parse(run->handle, &h);
 	if (store_run_get(at->store, run->id, &now, &err) == 0) {
 		if (now.state != RUN_ENDED && h.dir[0])
-			tell(&now, &h);
+			tell(at, &now, &h);
 	}
 	run_release(&now);
 	slurm_handle_release(&h);
@@ -159,15 +166,16 @@ static void insist(const struct engine_context *at, const struct run *run,
 		grace_s = job.declared.grace_s;
 	job_release(&job);
 	if (slurm_touch(h->dir, "probe") - asked > grace_s + SECOND_MEANS_S)
-		slurm_cancel(h->job, "TERM");
+		slurm_cancel(at, run, h->job, "TERM");
 }
 
-static void cancel_waiting(const struct slurm_handle *h)
+static void cancel_waiting(const struct engine_context *at, const struct run *run,
+			   const struct slurm_handle *h)
 {
 	struct text claim = TEXT_INIT;
 
 	if (slurm_read(h->dir, "claim", 0, &claim) && text_starts_with(claim.data, "pass"))
-		slurm_cancel(h->job, NULL);
+		slurm_cancel(at, run, h->job, NULL);
 	text_release(&claim);
 }
 
@@ -179,10 +187,10 @@ static int collect_run(const struct engine_context *at, const struct run *run, s
 	slurm_handle_parse(run->handle, &h);
 	if (h.dir[0]) {
 		rc = take_journal(at, run, h.dir, err);
-		tell(run, &h);
+		tell(at, run, &h);
 	}
 	if (h.dir[0] && run->stop_reason != STOP_NONE) {
-		cancel_waiting(&h);
+		cancel_waiting(at, run, &h);
 		insist(at, run, &h);
 	}
 	slurm_handle_release(&h);

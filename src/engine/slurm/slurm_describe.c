@@ -1,14 +1,21 @@
 /* slurm_describe.c - what Slurm says of a run. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "slurm.h"
 
-static const struct slurm_job *find(const struct slurm_queue *q, int64_t number)
+static const struct slurm_job *find(const struct engine_context *at, const struct run *run,
+				    const struct slurm_queue *q)
 {
-	for (int i = 0; i < q->n; i++)
-		if (q->jobs[i].id == number)
-			return &q->jobs[i];
-	return NULL;
+	const struct slurm_job *job;
+	struct err ignored;
+	char *store_id = NULL;
+
+	if (!q || !q->known || store_identity(at->store, &store_id, &ignored))
+		return NULL;
+	job = slurm_job_of(q, store_id, run);
+	free(store_id);
+	return job;
 }
 
 static bool says_nothing(const char *text)
@@ -22,12 +29,11 @@ void slurm_describe(const struct engine_context *at, const struct run *run, stru
 	const struct slurm_job *job;
 	struct slurm_handle h;
 
-	(void)at;
 	slurm_handle_parse(run->handle ? run->handle : "", &h);
 	q = h.job ? slurm_queue() : NULL;
 	if (h.job)
 		text_addf(out, "job %lld of Slurm", (long long)h.job);
-	job = q && q->known ? find(q, h.job) : NULL;
+	job = find(at, run, q);
 	if (job)
 		text_addf(out, ": %s", job->state);
 	if (job && !says_nothing(job->reason))

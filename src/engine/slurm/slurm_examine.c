@@ -48,21 +48,27 @@ static bool has_command(struct look *l, const char *name)
 static bool controller_answers(struct look *l)
 {
 	const struct slurm_nodes *nodes;
+	struct err err;
+	bool known;
 	int n = 0, gpus = 0;
 
 	slurm_forget();
 	nodes = slurm_nodes();
-	for (int i = 0; nodes->known && i < nodes->n; i++) {
-		n += nodes->items[i].up;
-		gpus += nodes->items[i].up ? nodes->items[i].gpus : 0;
+	err = nodes->err;
+	known = nodes->known && slurm_place_read(&err) == 0;
+	for (int i = 0; known && i < nodes->n; i++) {
+		bool takes = slurm_place_takes(&nodes->items[i]);
+
+		n += takes;
+		gpus += takes ? nodes->items[i].gpus : 0;
 	}
-	if (!nodes->known)
-		strings_add(l->troubles, nodes->err.text);
+	if (!known)
+		strings_add(l->troubles, err.text);
 	else if (n == 0)
 		strings_add(l->troubles, "Slurm has no node with GPUs on which jobs can start");
 	else
 		text_addf(l->well, "; %d node%s with %d GPUs", n, n == 1 ? "" : "s", gpus);
-	return nodes->known && n > 0;
+	return known && n > 0;
 }
 
 /* --- the files --- */

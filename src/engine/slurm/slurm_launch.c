@@ -258,21 +258,24 @@ static int submit(struct launch *l, struct err *err)
 {
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
+	char name[SLURM_NAME_SIZE];
 	int rc;
 
-	add_words("sbatch --parsable --no-requeue --export=ALL --open-mode=append"
-		  " --dependency=singleton", &argv);
-	strings_addf(&argv, "--job-name=pollux-%.8s-%lld", l->store_id, (long long)l->run->job_id);
+	add_words("sbatch --export=ALL --open-mode=append", &argv);
+	add_time_limit(l, &argv);
+	add_words(l->config.slurm_args, &argv);
+	if (l->job.declared.slurm_args)
+		add_words(l->job.declared.slurm_args, &argv);
+	/* the last of two options counts: those by which a run is found, and placed, are pollux's */
+	add_words("--parsable --no-requeue --dependency=singleton", &argv);
+	slurm_job_name(l->store_id, l->run->job_id, name, sizeof(name));
+	strings_addf(&argv, "--job-name=%s", name);
 	strings_addf(&argv, "--comment=%s:%lld:%lld", l->store_id, (long long)l->run->job_id,
 		     (long long)l->run->id);
 	strings_addf(&argv, "--signal=B:TERM@%.0f", ceil(l->job.declared.grace_s) + 10);
 	strings_addf(&argv, "--chdir=%s", l->handle.dir);
 	add_output(l, &argv);
-	add_time_limit(l, &argv);
 	add_devices(l, &argv);
-	add_words(l->config.slurm_args, &argv);
-	if (l->job.declared.slurm_args)
-		add_words(l->job.declared.slurm_args, &argv);
 	rc = add_script(l, &argv, err) ||
 	     slurm_command(&argv, SLURM_SUBMIT_LIMIT_S, &answer, err) ? -1 : 0;
 	l->handle.job = slurm_parse_submitted(answer.data);

@@ -53,8 +53,14 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		*err = nodes->err;
 		return -1;
 	}
+	if (slurm_place_read(err))
+		return -1;
 	for (int i = 0; i < nodes->n; i++) {
-		bool usable = nodes->items[i].up || has_own_jobs(&nodes->items[i]);
+		bool has_runs = has_own_jobs(&nodes->items[i]);
+		bool usable = slurm_place_takes(&nodes->items[i]) || has_runs;
+
+		if (!slurm_place_has(&nodes->items[i]) && !has_runs)
+			continue;
 
 		for (int k = 0; k < nodes->items[i].gpus; k++)
 			add_gpu(&nodes->items[i], k, usable, list);
@@ -144,7 +150,7 @@ const char *slurm_other_user(const struct engine_context *at, const struct devic
 	int others = node ? count_others(at, node) : 0, n_free, rank = 0;
 	bool *held;
 
-	if (node && !node->up)
+	if (node && !slurm_place_takes(node))
 		return "Slurm, which takes no job for the node now,";
 	if (others <= 0 || k < 0 || k >= node->gpus)
 		return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "pollux/text.h"
 #include "slurm_parse.h"
 
@@ -135,8 +136,7 @@ static bool is_in_use(const char *state)
 {
 	static const char *const good[] = { "IDLE", "MIXED", "ALLOCATED", "COMPLETING", "UNKNOWN" };
 	static const char *const bad[] = { "DRAIN", "DOWN", "FAIL", "MAINT", "POWERING_DOWN",
-					   "POWER_DOWN", "POWER_DRAIN", "REBOOT", "RESERVED",
-					   "INVAL" };
+					   "POWER_DOWN", "POWER_DRAIN", "REBOOT", "INVAL" };
 	bool in_use = false;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -181,6 +181,9 @@ bool slurm_parse_node(const char *line, struct slurm_node *node)
 	node->memory_bytes = number_at(value) % ((int64_t)1 << 40) * (1 << 20);
 	value = value_of(line, "State", &n);
 	copy(node->state, sizeof(node->state), value, n);
+	value = value_of(line, "Partitions", &n);
+	copy(node->partitions, sizeof(node->partitions), value, n);
+	node->reserved = has_word(node->state, "RESERVED");
 	node->up = is_in_use(node->state) && answers(node->state);
 	node->silent = is_in_use(node->state) && !answers(node->state);
 	return node->gpus > 0;
@@ -328,6 +331,14 @@ bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
 		k = 0;
 	}
 	return false;
+}
+
+char *slurm_parse_reserved(const char *line)
+{
+	size_t n;
+	const char *value = value_of(line, "Nodes", &n);
+
+	return xasprintf("%.*s", text_starts_with(value, "(null)") ? 0 : (int)n, value);
 }
 
 int64_t slurm_parse_submitted(const char *text)

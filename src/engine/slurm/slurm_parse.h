@@ -21,6 +21,8 @@ struct slurm_node {
 	int64_t memory_bytes;		/* of the machine */
 	bool up;			/* jobs can start there */
 	bool silent;			/* it is in use, but Slurm has not heard of it lately */
+	bool reserved;			/* in a reservation, whose jobs alone can start there */
+	char partitions[1024];		/* "main,gpu" */
 	char state[96];			/* Slurm's word for it: "IDLE+DRAIN" */
 };
 
@@ -32,7 +34,7 @@ bool slurm_parse_node(const char *line, struct slurm_node *node);
 struct slurm_job {
 	int64_t id;
 	char state[32];			/* "PENDING", "RUNNING", "COMPLETING" ... */
-	char nodes[512];		/* "n[1-2]"; "": none yet */
+	char nodes[4096];		/* "n[1-2]"; "": none yet, or more than fit */
 	char start[32];			/* when Slurm expects to start it; "": not known */
 	char reason[80];		/* why it waits, or "None" */
 	int n_nodes, gpus;		/* GPUs on each node */
@@ -51,6 +53,10 @@ int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size);
 /* Takes the next name from a list of nodes: "n[1-3,7],login". False: the list has ended, or is
  * malformed. *state is 0 at the beginning. */
 bool slurm_next_node(const char *list, size_t *state, char *name, size_t size);
+
+/* The nodes in a line of 'scontrol -o show reservation', "n[1-2]", for the caller to free; "": there
+ * are none. */
+char *slurm_parse_reserved(const char *line);
 
 /* The number in what 'sbatch --parsable' prints: "123" or "123;cluster"; 0: there is none. */
 int64_t slurm_parse_submitted(const char *text);

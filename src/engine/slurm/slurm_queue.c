@@ -18,8 +18,7 @@ static struct slurm_nodes nodes;
 static double queue_until_s = -1, nodes_until_s = -1, silent_until_s = -1;
 static struct err silence;
 
-/* Asks a question of several words. */
-static int ask(const char *words, struct text *answer, struct err *err)
+int slurm_ask(const char *words, struct text *answer, struct err *err)
 {
 	struct strings argv = { 0 };
 	char *copy = xstrdup(words), *rest = copy;
@@ -65,8 +64,8 @@ const struct slurm_queue *slurm_queue(void)
 		return &queue;
 	free(queue.jobs);
 	queue = (struct slurm_queue){ .known = false };
-	queue.known = ask("squeue -h -r --me -o " SLURM_QUEUE_FORMAT, &answer,
-			  &queue.err) == 0;
+	queue.known = slurm_ask("squeue -h -r --me -o " SLURM_QUEUE_FORMAT, &answer,
+				&queue.err) == 0;
 	rest = answer.data;
 	while (queue.known && (line = next_line(&rest))) {
 		queue.jobs = xgrow(queue.jobs, queue.n, sizeof(*queue.jobs));
@@ -87,7 +86,7 @@ const struct slurm_nodes *slurm_nodes(void)
 		return &nodes;
 	free(nodes.items);
 	nodes = (struct slurm_nodes){ .known = false };
-	nodes.known = ask("scontrol -d -o show nodes", &answer, &nodes.err) == 0;
+	nodes.known = slurm_ask("scontrol -d -o show nodes", &answer, &nodes.err) == 0;
 	rest = answer.data;
 	while (nodes.known && (line = next_line(&rest))) {
 		nodes.items = xgrow(nodes.items, nodes.n, sizeof(*nodes.items));
@@ -119,12 +118,17 @@ static bool is_live(const struct slurm_job *job)
 	return false;
 }
 
+void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size)
+{
+	snprintf(name, size, "pollux-%.8s-%lld", store_id, (long long)job_id);
+}
+
 const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
 				     const struct run *run)
 {
-	char name[80];
+	char name[SLURM_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "pollux-%.8s-%lld", store_id, (long long)run->job_id);
+	slurm_job_name(store_id, run->job_id, name, sizeof(name));
 	for (int i = 0; i < q->n; i++)
 		if (q->jobs[i].run_id == run->id && q->jobs[i].job_id == run->job_id &&
 		    !strcmp(q->jobs[i].store, store_id) && !strcmp(q->jobs[i].name, name) &&

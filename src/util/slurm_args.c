@@ -1,0 +1,77 @@
+/* slurm_args.c - see slurm_args.h. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/mem.h"
+#include "pollux/slurm_args.h"
+#include "pollux/text.h"
+
+static const struct {
+	const char *name;
+	char letter;
+} own[] = {
+	{ "array", 'a' }, { "chdir", 'D' }, { "comment", '\0' }, { "dependency", 'd' },
+	{ "gpus", 'G' }, { "gpus-per-node", '\0' }, { "gres", '\0' }, { "job-name", 'J' },
+	{ "nodelist", 'w' }, { "nodes", 'N' }, { "ntasks", 'n' }, { "ntasks-per-node", '\0' },
+	{ "output", 'o' }, { "parsable", '\0' }, { "requeue", '\0' }, { "signal", '\0' },
+	{ "test-only", '\0' }, { "wait", 'W' }, { "wrap", '\0' },
+};
+
+/* True if the word is the option. *value is what follows in the word; NULL: nothing does. */
+static bool is_option(const char *word, const char *name, char letter, const char **value)
+{
+	size_t n = strlen(name);
+
+	*value = NULL;
+	if (letter && word[0] == '-' && word[1] == letter) {
+		if (word[2])
+			*value = word + 2;
+		return true;
+	}
+	if (!text_starts_with(word, "--") || strncmp(word + 2, name, n) != 0)
+		return false;
+	if (word[2 + n] == '=')
+		*value = word + 2 + n + 1;
+	return word[2 + n] == '=' || !word[2 + n];
+}
+
+char *slurm_args_value(const char *args, const char *name, char letter)
+{
+	char *copy = xstrdup(args), *rest = copy, *found = NULL;
+	bool is_next = false;
+
+	for (const char *word; (word = strsep(&rest, " \t"));) {
+		const char *value = word;
+
+		if (!*word)
+			continue;
+		if (is_next || (is_option(word, name, letter, &value) && value))
+			xreplace(&found, value);
+		is_next = !is_next && is_option(word, name, letter, &value) && !value;
+	}
+	free(copy);
+	return found;
+}
+
+static const char *own_name(const char *word)
+{
+	const char *value;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (is_option(word, own[i].name, own[i].letter, &value))
+			return own[i].name;
+	return NULL;
+}
+
+const char *slurm_args_own(const char *args)
+{
+	char *copy = xstrdup(args), *rest = copy;
+	const char *name = NULL;
+
+	for (const char *word; !name && (word = strsep(&rest, " \t"));)
+		name = own_name(word);
+	free(copy);
+	return name;
+}
