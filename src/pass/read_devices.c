@@ -101,13 +101,10 @@ static int withdraw_for_profiles(struct store *store, struct snapshot *s, struct
 	return rc;
 }
 
-/* A run that was assigned so long ago, and has not begun, does not wait for a silent device. */
-#define AWAITED_S 60.0
-
 /* True if the device is the run's to keep while the device is not usable for a moment. */
 static bool keeps_device(const struct run *run, const struct device *device)
 {
-	if (run->state == RUN_ASSIGNED && clock_boot_s() - run->assigned_boot_s > AWAITED_S)
+	if (run->state == RUN_ASSIGNED && clock_boot_s() - run->assigned_boot_s > PASS_AWAITED_S)
 		return false;
 	for (int i = 0; i < run_held(run); i++)
 		if (device_is_same(&run->devices[i], device))
@@ -137,5 +134,6 @@ int pass_judge_devices(const struct engine_context *at, struct snapshot *s, stru
 	s->elsewhere = xcalloc((size_t)s->devices.count, sizeof(*s->elsewhere));
 	for (int d = 0; d < s->devices.count; d++)
 		check_lock(at, s, d);
+	pass_leave_crowded(at, s);
 	return 0;
 }

@@ -132,6 +132,12 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
 int pass_look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err);
 /* Once the runs are read: marks the devices that cannot be given out, with the reason. */
 int pass_judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err);
+/* A run that was assigned so long ago, and has not begun, does not wait for a silent device, nor
+ * for one that others have while there is room elsewhere. */
+#define PASS_AWAITED_S 60.0
+/* Takes the devices from such a run that others have crowded out, if there is room: the run is
+ * called off, and its job goes there. */
+void pass_leave_crowded(const struct engine_context *at, struct snapshot *s);
 /* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);

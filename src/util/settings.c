@@ -296,7 +296,8 @@ const struct setting settings[] = {
 	{ "guaranteed_devices", "POLLUX_GUARANTEED_DEVICES", set_guaranteed_devices,
 	  "a whole number from 0 to 1024, or all" },
 	{ "engine", "POLLUX_ENGINE", set_engine, "local or slurm" },
-	{ "slurm_args", "POLLUX_SLURM_ARGS", set_slurm_args, "options of at most 999 bytes, none of those that pollux gives: pollux-slurm(7)" },
+	{ "slurm_args", "POLLUX_SLURM_ARGS", set_slurm_args, "options of at most 999 bytes, none"
+	  " of those that pollux itself gives: pollux-slurm(7)" },
 	{ "slurm_dir", "POLLUX_SLURM_DIR", set_slurm_dir, "the full name of a directory" },
 	{ "slurm_lease", "POLLUX_SLURM_LEASE", set_slurm_lease,
 	  "a time from 2s to 1h (such as 60s)" },

@@ -49,11 +49,11 @@ static void count(struct node *node, const struct devices_view *v, int index)
 		node->own++;
 		node->jobs += job != node->job;
 		node->job = node->job ? node->job : job;
-	} else if (v->lock_holders[index]) {
-		node->others++;
 	} else if (!d->usable) {
 		node->down++;
 		node->reason = d->reason;
+	} else if (v->lock_holders[index]) {
+		node->others++;
 	}
 }
 

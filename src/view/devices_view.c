@@ -45,17 +45,22 @@ const char *devices_link_name(const struct devices_view *v, int a, int b)
 	return "machine";
 }
 
-/* Finds the holders of the locks of devices that no run has. The lock of a run's device is held by
- * the run's supervisor, as it should be. */
+/* Finds who has devices that no run has. The lock of a run's device is held by the run's
+ * supervisor, as it should be. Without a store, other users may have devices, too. */
 static void find_lock_holders(struct session *s, struct devices_view *v)
 {
-	struct engine_context at = { .paths = s ? &s->paths : NULL, .store = s ? &s->store : NULL };
+	struct paths paths = { 0 };
+	struct engine_context at = { .paths = s ? &s->paths : &paths,
+				     .store = s ? &s->store : NULL };
+	struct err ignored;
+	bool known = s || paths_init(&paths, &ignored) == 0;
 
 	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
-	for (int d = 0; s && d < v->list.count; d++)
+	for (int d = 0; known && d < v->list.count; d++)
 		if (!devices_holder(v, v->list.items[d].id))
 			v->lock_holders[d] = engine_outsider(&at, &v->runs,
 								 &v->list.items[d]);
+	paths_release(&paths);
 }
 
 int devices_view_read(const struct device_settings *settings, struct session *s,

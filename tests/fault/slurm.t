@@ -42,6 +42,10 @@ started_once() { # started_once JOB NAME: else what became of it is shown
 train() { "$POLLUX" submit -q --preempt "$@" -- "$TRAINER" '{checkpoint}'; }
 works() { until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND last_samples > coalesce(first_samples, 0) + 80"; }
+held_sbatch() { # bin/sbatch submits jobs that Slurm holds
+	printf '#!/bin/sh\nexec %s --hold "$@"\n' "$(command -v sbatch)" >bin/sbatch
+	chmod +x bin/sbatch
+}
 slurm_has_none() { [ -z "$(squeue -h -t R -o %i)" ]; }
 stops() { # stops WHAT: what was saved is what the store has
 	"$POLLUX" hold -f "$id" >/dev/null 2>&1
@@ -114,7 +118,7 @@ echo 'kill -9 $PPID' >after-sbatch
 "$POLLUX" schedule >pass.out 2>&1
 rm after-sbatch
 is 'a pass was killed after sbatch' '' "$(store "SELECT handle FROM runs WHERE job_id = $id
-	AND handle LIKE '% job=%'")"
+	AND CAST(handle AS TEXT) LIKE '% job=%'")"
 must 'the next pass finds the job' works
 started_once "$id" '... and started no other'
 PATH=$usual
@@ -359,12 +363,41 @@ is '... and both nodes begin' '1 0 1 1 2 0 2 1' "$(awk -v id="$id" \
 	'$1 == "start" && $2 == id { print $3, $4 }' "$WITNESS/ledger" | sort | xargs)"
 stops 'it stops as usual'
 
+# --- others take the GPUs that a run waits for ---------------------------------------------------
+
+# Slurm holds the job until somebody else has the GPUs of its node.
+slurm_resume
+must 'both nodes are idle' within 10 slurm_idle
+held_sbatch
+id=$(train -n crowded -r 2)
+PATH=$TMP/bin:$PATH "$POLLUX" schedule >pass.out 2>&1
+run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'assigned'")
+node=$(store "SELECT DISTINCT node FROM run_devices WHERE run_id = $run_id")
+waiting=$(squeue -h -t PD -o %i)
+theirs=$(sbatch --parsable --output=/dev/null --nodelist="$node" --gres=gpu:tiny:3 \
+	--wrap 'sleep 1000')
+they_run() { squeue -h -t R -o %i | grep -qx "$theirs"; }
+must 'others have three of four GPUs' within 10 they_run
+scontrol release "$waiting"
+"$POLLUX" schedule >pass.out 2>&1
+is '... and a run for two waits there' assigned \
+	"$(store "SELECT state FROM runs WHERE id = $run_id")"
+sleep 61
+must 'after a minute its job goes elsewhere' until_store "SELECT 1 FROM runs JOIN run_devices d
+	ON d.run_id = runs.id WHERE job_id = $id AND number = 2 AND state = 'running'
+	AND node <> '$node' AND last_samples > 80"
+started_once "$id" '... and was started once'
+they_run
+is "... and others' job runs on" 0 $?
+scancel "$theirs"
+stops 'it stops as usual'
+
 # --- a node is silent under a run that waits in Slurm's queue ------------------------------------
 
 # Slurm holds the job, so that the run has not begun when its node falls silent.
 slurm_resume
 must 'both nodes are idle' within 10 slurm_idle
-printf '#!/bin/sh\nexec %s --hold "$@"\n' "$(command -v sbatch)" >bin/sbatch
+held_sbatch
 id=$(train -n awaited)
 PATH=$TMP/bin:$PATH "$POLLUX" schedule >pass.out 2>&1
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'assigned'")

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/slurm_args.h"
 #include "../../src/engine/slurm/slurm_parse.h"
 #include "../../src/store/journal.h"
 
@@ -48,6 +49,9 @@ static void check_slurm(const char *line)
 	while (n++ < 1000 && slurm_next_node(line, &state, name, sizeof(name)))
 		assert(strlen(name) < sizeof(name));
 	assert(slurm_parse_submitted(line) >= 0);
+	free(slurm_parse_reserved(line));
+	free(slurm_args_value(line, "partition", 'p'));
+	slurm_args_own(line);
 }
 
 static void check_items(const char *p, const char *end)

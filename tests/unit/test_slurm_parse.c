@@ -16,6 +16,11 @@ static void test_nodes(void)
 			    "State=MIXED Partitions=gpu", &n), "a node with GPUs");
 	ok(!strcmp(n.name, "n1") && !strcmp(n.address, "10.0.0.1") && !strcmp(n.type, "a100"),
 	   "name, address, type");
+	ok(!strcmp(n.partitions, "gpu") && !n.reserved, "partition");
+	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE+RESERVED Partitions=main,gpu", &n) &&
+	   n.up && n.reserved && !strcmp(n.partitions, "main,gpu"), "a reserved node");
+	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE+MAINT+RESERVED", &n) && !n.up,
+	   "a node in a reservation for maintenance");
 	ok(n.gpus == 8 && n.used == 3 && n.cores == 64 && n.up, "numbers");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 GresUsed=gpu:0 State=IDLE+DRAIN", &n) &&
 	   !n.up && n.used == 0 && !n.type[0], "a drained node");
@@ -56,6 +61,26 @@ static void test_states(void)
 			 cases[i].state);
 		ok(slurm_parse_node(line, &n) && n.up == (cases[i].is == UP) &&
 		   n.silent == (cases[i].is == SILENT), cases[i].state);
+	}
+}
+
+/* As 'scontrol -o show reservation' of Slurm 22.05.8 printed it. */
+static void test_reserved(void)
+{
+	static const struct {
+		const char *line, *nodes;
+	} cases[] = {
+		{ "ReservationName=mine StartTime=2026-11-28T03:39:16 Nodes=n[2-3] NodeCnt=2",
+		  "n[2-3]" },
+		{ "ReservationName=mine Nodes=(null) NodeCnt=0", "" }, { "", "" },
+		{ "ReservationName=Nodes=n1", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *nodes = slurm_parse_reserved(cases[i].line);
+
+		ok(!strcmp(nodes, cases[i].nodes), cases[i].line);
+		free(nodes);
 	}
 }
 
@@ -185,6 +210,7 @@ int main(void)
 {
 	test_nodes();
 	test_states();
+	test_reserved();
 	test_gpus();
 	test_jobs();
 	test_lists();

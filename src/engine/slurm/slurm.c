@@ -57,4 +57,5 @@ const struct engine engine_slurm = {
 	.describe = slurm_describe,
 	.examine = slurm_examine,
 	.other_user = slurm_other_user,
+	.crowded_out = slurm_crowded_out,
 };

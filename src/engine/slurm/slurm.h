@@ -79,7 +79,7 @@ const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *st
 /* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
 
-/* --- slurm_place.c: where the options for sbatch let jobs run, as the configuration has them --- */
+/* --- slurm_place.c: where the options for sbatch in the configuration let jobs run --- */
 /* Reads the options, and asks Slurm what they mean; kept for a while. */
 int slurm_place_read(struct err *err);
 /* True if the node is of the partition, and of the reservation if there is one. */
@@ -90,6 +90,7 @@ bool slurm_place_takes(const struct slurm_node *node);
 /* --- slurm_list.c --- */
 int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 const char *slurm_other_user(const struct engine_context *at, const struct device *device);
+bool slurm_crowded_out(const struct engine_context *at, const struct run *run);
 
 /* --- slurm_launch.c --- */
 int slurm_start(const struct engine_context *at, const struct run *run, struct err *err);

@@ -266,7 +266,7 @@ static int submit(struct launch *l, struct err *err)
 	add_words(l->config.slurm_args, &argv);
 	if (l->job.declared.slurm_args)
 		add_words(l->job.declared.slurm_args, &argv);
-	/* the last of two options counts: those by which a run is found, and placed, are pollux's */
+	/* the last of two options counts: by these a run is found, and placed */
 	add_words("--parsable --no-requeue --dependency=singleton", &argv);
 	slurm_job_name(l->store_id, l->run->job_id, name, sizeof(name));
 	strings_addf(&argv, "--job-name=%s", name);

@@ -163,3 +163,35 @@ const char *slurm_other_user(const struct engine_context *at, const struct devic
 	free(held);
 	return user;
 }
+
+static bool has_no_room(const struct engine_context *at, const struct slurm_node *node)
+{
+	bool *held = xcalloc((size_t)node->gpus + 1, sizeof(*held));
+	int n = mark_held(at, node, held);
+
+	free(held);
+	return n + count_others(at, node) > node->gpus;
+}
+
+/* Slurm may have given a GPU to somebody else after a pass had seen that it was free. */
+bool slurm_crowded_out(const struct engine_context *at, const struct run *run)
+{
+	const struct slurm_queue *q = slurm_queue();
+	const struct slurm_job *job;
+	struct err ignored;
+	char *store_id = NULL;
+
+	if (!q->known || store_identity(at->store, &store_id, &ignored))
+		return false;
+	job = slurm_job_of(q, store_id, run);
+	free(store_id);
+	if (!job || strcmp(job->state, "PENDING") != 0)
+		return false;
+	for (int i = 0; i < run_held(run); i++) {
+		const struct slurm_node *node = find_node(run->devices[i].node);
+
+		if (node && has_no_room(at, node))
+			return true;
+	}
+	return false;
+}

@@ -54,8 +54,8 @@ int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size);
  * malformed. *state is 0 at the beginning. */
 bool slurm_next_node(const char *list, size_t *state, char *name, size_t size);
 
-/* The nodes in a line of 'scontrol -o show reservation', "n[1-2]", for the caller to free; "": there
- * are none. */
+/* The nodes in a line of 'scontrol -o show reservation', "n[1-2]", for the caller to free; "":
+ * there are none. */
 char *slurm_parse_reserved(const char *line);
 
 /* The number in what 'sbatch --parsable' prints: "123" or "123;cluster"; 0: there is none. */

@@ -1,5 +1,5 @@
-/* slurm_place.c - which nodes the options for sbatch let jobs run on: those of a partition, and of a
- * reservation. */
+/* slurm_place.c - which nodes the options for sbatch let jobs run on: those of a partition, and of
+ * a reservation. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +52,8 @@ static int find_reserved(const char *name, struct err *err)
 
 	if (rc == 0)
 		place.reserved = slurm_parse_reserved(answer.data);
+	else if (err->exit_status != EX_TEMPFAIL)
+		err_set(err, EX_CONFIG, "slurm_args: Slurm knows no reservation '%s'", name);
 	text_release(&answer);
 	free(question);
 	return rc;

@@ -1,0 +1,124 @@
+#!/bin/sh
+# slurm_others.t - a real Slurm that is not pollux's alone: partitions, a reservation, jobs that
+# were not submitted by pollux, and options for sbatch.
+# shellcheck disable=SC2317  # functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+. "$ROOT/tests/cli/slurm.sh"
+slurm_or_skip
+unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID SBATCH_PARTITION SBATCH_RESERVATION
+cleanup() { slurm_down; }
+holds_after_pass() {
+	"$POLLUX" schedule >pass.out 2>&1
+	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]
+}
+until_store() { within 20 holds_after_pass "$1"; }
+submit() { "$POLLUX" submit -q "$@"; }
+config() { # config SLURM_ARGS
+	printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\nslurm_args = %s\n' \
+		$((5 * TIME_SCALE)) "$1" >"$POLLUX_DIR/config"
+}
+# Of each node: its devices, those that are idle, and those that others have; "down" where it is.
+nodes() {
+	"$POLLUX" devices --json | json 'print join " ", map {
+		"$_->{node} $_->{devices} $_->{idle} $_->{others}" . ($_->{down} ? " down" : "")
+		} @{$d->{nodes}}'
+}
+foreign() { sbatch --parsable --output=/dev/null "$@" --wrap 'sleep 1000'; }
+runs() { squeue -h -t RUNNING -o %i | grep -qx "$1"; }
+node_of() { store "SELECT DISTINCT node FROM run_devices JOIN runs ON runs.id = run_id
+	WHERE job_id = $1"; }
+
+must 'a Slurm of three nodes comes up' slurm_up 3 4
+mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
+scontrol create PartitionName=small Nodes=n3 State=UP
+
+# --- partitions ----------------------------------------------------------------
+
+config ''
+is 'without a partition: the nodes of the default one' 'n1 4 4 0 n2 4 4 0 n3 4 4 0' "$(nodes)"
+config '--partition=small --time=60'
+is 'with a partition: its nodes' 'n3 4 4 0' "$(nodes)"
+like '... which doctor counts' '; 1 node with 4 GPUs; ' "$("$POLLUX" doctor --json | json '
+	print map { $_->{name} eq "engine" ? $_->{state} : () } @{$d->{sections}}')"
+config '-p nowhere'
+is 'with an unknown one: none' '' "$(nodes)"
+config ''
+is '... or by the variable of sbatch' 'n3 4 4 0' "$(SBATCH_PARTITION=small nodes)"
+
+# --- jobs of others ------------------------------------------------------------
+
+other=$(foreign --nodelist=n1 --gres=gpu:tiny:3)
+must "a job that is not pollux's" within 10 runs "$other"
+has_three() { [ "$(nodes)" = 'n1 4 1 3 n2 4 4 0 n3 4 4 0' ]; }
+must 'it has three GPUs' within 10 has_three
+job=$(submit -r 4 -- sh -c 'sleep 1000')
+must 'a job of four devices runs beside it' until_store "SELECT 1 FROM runs
+	WHERE job_id = $job AND state = 'running'"
+is '... elsewhere' n2 "$(node_of "$job")"
+scontrol update nodename=n3 state=drain reason=test
+is 'a node that is drained has none idle' 'n1 4 1 3 n2 4 0 0 n3 4 0 0 down' "$(nodes)"
+waiting=$(submit -r 4 -- true)
+"$POLLUX" schedule >pass.out 2>&1
+is 'another job of four waits' queued "$(store "SELECT state FROM jobs WHERE id = $waiting")"
+"$POLLUX" cancel "$waiting" >/dev/null
+"$POLLUX" cancel -f "$job" >/dev/null 2>&1
+must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+scontrol update nodename=n3 state=resume
+runs "$other"
+is "... and not the one that is not pollux's" 0 $?
+scancel "$other"
+
+# --- a reservation -----------------------------------------------------------------
+
+scontrol create reservation ReservationName=mine Users=root StartTime=now Duration=60 Nodes=n2 \
+	>/dev/null
+is_reserved() { scontrol -o show node n2 | grep -q 'State=[A-Z+]*RESERVED'; }
+must 'a node is reserved' within 20 is_reserved
+like '... and others have no use of it' '^n2 4 0 0 down ' "$(nodes | grep -o 'n2 .*')"
+config '--reservation=mine'
+is 'with the reservation: its node' 'n2 4 4 0' "$(nodes)"
+job=$(submit -r 2 -- sh -c 'sleep 1000')
+must 'a job runs there' until_store "SELECT 1 FROM runs WHERE job_id = $job
+	AND state = 'running'"
+is '... on the reserved node' n2 "$(node_of "$job")"
+"$POLLUX" cancel -f "$job" >/dev/null 2>&1
+must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+config '--reservation=unknown'
+run "$POLLUX" devices
+like 'a reservation that is not there is said' 'slurm_args: Slurm knows no reservation .unknown.$' "$err"
+
+# --- options for sbatch --------------------------------------------------------------
+
+config ''
+run "$POLLUX" submit -q --slurm-args '--qos=x --comment=PROJECT' -- true
+like "options that are pollux's own are refused" \
+	"^64 .*option '--slurm-args' has --comment, which pollux itself gives sbatch" "$rc $err"
+config '-J name'
+run "$POLLUX" schedule
+like '... in the configuration, too' "slurm_args.*none of those that pollux itself gives" "$err"
+config ''
+
+# --- a number that Slurm gives twice ---------------------------------------------------
+
+# The controller is killed, and its state is that of a moment before: it has lost pollux's job.
+down() { [ -z "$(slurm_pid slurmctld)" ]; }
+scontrol shutdown slurmctld
+must 'the controller is stopped' within 10 down
+cp -a "$SLURM/state" "$SLURM/state.before"
+slurm_ctld
+must 'it is back' within 10 slurm_answers
+job=$(submit --slurm-args --hold -- true)
+must 'a run waits in the queue' until_store "SELECT 1 FROM runs WHERE job_id = $job
+	AND state = 'assigned' AND CAST(handle AS TEXT) LIKE '% job=%'"
+number=$(squeue -h -o %i)
+slurm_kill KILL slurmctld
+must 'the controller is killed' within 10 down
+rm -rf "$SLURM/state" && mv "$SLURM/state.before" "$SLURM/state"
+slurm_ctld
+must 'it is back, without the job' within 10 slurm_answers
+is "a job that is not pollux's gets the same number" "$number" "$(foreign --hold)"
+"$POLLUX" cancel -f "$job" >/dev/null 2>&1
+must "pollux's job is cancelled" until_store "SELECT 1 FROM jobs WHERE id = $job
+	AND state = 'cancelled'"
+is '... and the other one is still there' "$number" "$(squeue -h -o %i)"
+finish
