@@ -48,7 +48,7 @@ static bool is_first_of_node(const struct device_list *devices, int d)
 /* True if as many nodes as the run has could give it as many free devices each. */
 static bool has_room(const struct snapshot *s, const struct run *run)
 {
-	int most = 0, with_room = 0, nodes = 0;
+	int most = 1, with_room = 0, nodes = 0;
 
 	for (int i = 0; i < run_held(run); i++) {
 		int n = count_on(run, run->devices[i].node);

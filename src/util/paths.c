@@ -247,9 +247,11 @@ int paths_have_store(const struct paths *p, bool *have, struct err *err)
 
 bool paths_on_network(const struct paths *p)
 {
-	/* Magic numbers of statfs(2): NFS, SMB/CIFS (two), AFS, Ceph, Lustre, FUSE (sshfs), 9P. */
+	/* Magic numbers of statfs(2): NFS, SMB/CIFS (two), AFS, Ceph, Lustre, FUSE (sshfs), 9P,
+	 * GPFS, BeeGFS. */
 	static const unsigned long remote[] = { 0x6969, 0xff534d42, 0xfe534d42, 0x5346414f,
-						0x00c36400, 0x0bd00bd0, 0x65735546, 0x01021997 };
+						0x00c36400, 0x0bd00bd0, 0x65735546, 0x01021997,
+						0x47504653, 0x19830326 };
 	struct statfs fs;
 
 	if (statfs(p->dir, &fs))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # slurm_others.t - a real Slurm that is not pollux's alone: partitions, a reservation, jobs that
 # were not submitted by pollux, and options for sbatch.
-# shellcheck disable=SC2317  # functions run by wait_for
+# shellcheck disable=SC2016,SC2317  # texts for other programs; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
@@ -45,6 +45,24 @@ is 'with an unknown one: none' '' "$(nodes)"
 config ''
 is '... or by the variable of sbatch' 'n3 4 4 0' "$(SBATCH_PARTITION=small nodes)"
 
+# --- a node that does not see the directory ---------------------------------------
+
+if slurm_own_mounts n3; then
+	slurm_kill TERM slurmd.n3
+	gone() { [ -z "$(slurm_pid slurmd.n3)" ]; }
+	must 'slurmd of a node ends' within 10 gone
+	slurm_in n3 mount -t tmpfs none "$POLLUX_DIR"
+	slurm_d n3
+	must 'it is back, with other files' within 10 slurm_idle
+	config '--partition=small'
+	like 'doctor says so' "^a job that looks at '$POLLUX_DIR' from a node failed or found no \
+node within 10 s: .*No such file.*: slurm_dir must be a directory that all nodes see\$" \
+		"$("$POLLUX" doctor --json | json 'print map {
+		$_->{section} eq "engine" ? $_->{text} : () } @{$d->{findings}}')"
+	slurm_in n3 umount "$POLLUX_DIR"
+	config ''
+fi
+
 # --- jobs of others ------------------------------------------------------------
 
 other=$(foreign --nodelist=n1 --gres=gpu:tiny:3)
@@ -85,7 +103,8 @@ is '... on the reserved node' n2 "$(node_of "$job")"
 must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
 config '--reservation=unknown'
 run "$POLLUX" devices
-like 'a reservation that is not there is said' 'slurm_args: Slurm knows no reservation .unknown.$' "$err"
+like 'a reservation that is not there is said' \
+	'slurm_args: Slurm knows no reservation .unknown.$' "$err"
 
 # --- options for sbatch --------------------------------------------------------------
 

@@ -28,7 +28,7 @@ start --grace 1s -- perl count 1000
 leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
 # Before all others, where that is allowed: on a busy machine the helper could come too late.
 first=$(chrt -f 1 true 2>/dev/null && echo 'chrt -f 1')
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2016,SC2086 # a text for perl; words
 $first perl -e 'while (kill "CONT", $ARGV[0]) { select undef, undef, undef, 0.002 }' "$leader" &
 helper=$!
 query "UPDATE runs SET suspension = 'asked' WHERE id = $run"

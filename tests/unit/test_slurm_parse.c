@@ -17,11 +17,11 @@ static void test_nodes(void)
 	ok(!strcmp(n.name, "n1") && !strcmp(n.address, "10.0.0.1") && !strcmp(n.type, "a100"),
 	   "name, address, type");
 	ok(!strcmp(n.partitions, "gpu") && !n.reserved, "partition");
+	ok(n.gpus == 8 && n.used == 3 && n.cores == 64 && n.up, "numbers");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE+RESERVED Partitions=main,gpu", &n) &&
 	   n.up && n.reserved && !strcmp(n.partitions, "main,gpu"), "a reserved node");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE+MAINT+RESERVED", &n) && !n.up,
 	   "a node in a reservation for maintenance");
-	ok(n.gpus == 8 && n.used == 3 && n.cores == 64 && n.up, "numbers");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 GresUsed=gpu:0 State=IDLE+DRAIN", &n) &&
 	   !n.up && n.used == 0 && !n.type[0], "a drained node");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=DOWN*", &n) && !n.up && n.used == -1,
