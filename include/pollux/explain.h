@@ -35,7 +35,7 @@ struct explanation {
 	struct explained_kind {
 		char name[128];
 		int n_devices;
-		/* Of the least number of devices, which the job has or could have. */
+		/* for the fewest devices of this kind that the job has or could have */
 		enum configuration_tier tier;
 		double goodput;		/* on these; 0: not known */
 		bool expected;	/* by the speed of the devices, not measured */

@@ -236,8 +236,8 @@ struct run {
 	 * unknown */
 	double energy_j;
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
-	bool larger_kind;		/* then it goes on on a kind of device with more */
-	bool other_plan;		/* then it goes on under another plan */
+	bool larger_kind;		/* the job's next run is on a kind of device with more */
+	bool other_plan;		/* the job's next run is under another plan */
 	/* of the arguments of configuration.plan */
 	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
 	/* the processors that it is bound to, "0-3,8"; "": those of its devices */

@@ -3,8 +3,8 @@
 #ifndef POLLUX_LIMITS_H
 #define POLLUX_LIMITS_H
 
-/* Those of this process: "umask=0022 nice=0 nofile=1024 stack=unlimited ..."; limits are the soft
- * ones. The caller frees the text. */
+/* Captures what this process has: "umask=0022 nice=0 nofile=1024 stack=unlimited ..."; limits are
+ * the soft ones. The caller frees the text. */
 char *limits_capture(void);
 
 /* Gives this process those of the text; NULL: changes nothing. A soft limit is at most the hard

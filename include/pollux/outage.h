@@ -10,14 +10,16 @@
 #include "pollux/err.h"
 #include "pollux/paths.h"
 
-/* Who gets what a pass prints: nobody that of a pass in the background, a mailbox that of cron. */
+/* Who reads what a pass prints: nobody where the pass runs in the background, a mailbox where cron
+ * started the pass, else a person. */
 enum outage_reader { OUTAGE_NOBODY, OUTAGE_MAILBOX, OUTAGE_PERSON };
 
-/* Of a pass that failed: empties the message if it tells of an outage, and a mailbox has it
- * already. The exit status stays. */
+/* To be called when a pass has failed. Empties the message if the message tells of an outage and
+ * the mailbox has it already. The exit status stays. */
 void outage_begins(const struct paths *paths, const char *engine_says, enum outage_reader reader,
 		   struct err *err);
-/* Of a pass that succeeded. True if an outage is over: how long it lasted, by the wall clock. */
+/* To be called when a pass has succeeded. True if an outage is over; *lasted_s is how long the
+ * outage lasted, by the wall clock. */
 bool outage_ends(const struct paths *paths, double now_wall_s, double *lasted_s);
 /* True while there is an outage: what was said, and since when. */
 bool outage_read(const struct paths *paths, char *why, size_t size, double *since_s);

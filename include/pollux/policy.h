@@ -111,10 +111,10 @@ struct sched_job {
 	bool adapts, tells_its_work;
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;
-	/* It is never slower than promised: goodput[r] is NaN where r devices are too few. goodput
-	 * and rubick start it before all others, as soon as slices end, and never take so many of
-	 * its devices away that it is slower. Under goodput it may be moved to any other number.
-	 * Under rubick it keeps min_replicas. */
+	/* The job has a guarantee of its speed: goodput[r] is NaN where r devices are too few for
+	 * that. The policies goodput and rubick start such a job before all others, as soon as
+	 * slices end, and never leave it too few devices. goodput may give it any number that is
+	 * enough; rubick gives it min_replicas. */
 	bool guaranteed;
 };
 

@@ -3,8 +3,9 @@
 #define POLLUX_POLICY_NAMES_H
 
 /* Every policy, in the order of listings: X(name, LIVE) for policies whose inputs a running
- * machine has, X(name, SIMULATED) for those of simulations alone. No other list of policies
- * exists. */
+ * machine has, X(name, SIMULATED) for those of simulations alone. Policies of execution plans
+ * alone (rubick, with --plans) and of tiers alone (sched/tier_policy.c, with --tiers) are not
+ * here. */
 #define POLICIES(X) \
 	X(goodput, LIVE) X(pollux, LIVE) X(sia, SIMULATED) X(optimus, SIMULATED) \
 	X(tiresias, SIMULATED) X(srtf, SIMULATED) X(las, LIVE) X(fifo, LIVE)

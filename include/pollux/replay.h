@@ -41,7 +41,8 @@ struct replay_phase {
 struct replay_job {
 	int64_t id;			/* among jobs submitted at once, the smaller is first */
 	double submit_s;
-	/* It starts no sooner: the end of jobs that it came after and that are not replayed. */
+	/* The job starts no sooner than this: the latest end of the jobs that it was to come after
+	 * and that are not replayed. */
 	double release_s;
 	int min_replicas, max_replicas;	/* 1 <= min <= max */
 	double weight;

@@ -87,7 +87,7 @@ double shares_without_since_s(const struct share *p, double exact, int had, doub
  * want it. Until then the jobs of p had better stay: another job that is begun now would keep the
  * device for a slice of its own. */
 bool shares_leave_soon(const struct share *p, double exact);
-/* That holds for so many slices of a job. */
+/* Jobs stay for that reason while they have run for fewer slices than this. */
 #define SHARES_TURN_SLICES 4
 
 /* The number of devices that people[own] may use now, of those that it holds and n_free free ones.

@@ -40,7 +40,7 @@ int store_last_event(struct store *s, int64_t *id, struct err *err);
 int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
 		    const char *text, struct err *err);
 int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err);
-/* Those of all jobs, after event `after` up to event `last`. */
+/* Reads the events of all jobs after event `after`, up to event `last`. */
 int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
 			 struct err *err);
 void event_list_release(struct event_list *list);

@@ -204,9 +204,9 @@ static bool is_awaited(const struct snapshot *s, int d)
 	return false;
 }
 
-/* Of the free devices leaves those beyond the n that this store may use. A job that replaces
- * another one would take a free device before the other job's device is free: where two jobs take
- * turns in each pass, nobody else would ever find a free device. */
+/* Leaves to other users those free devices that are beyond the n which this store may use. A job
+ * that replaces another one would take a free device before the other job's device is free: where
+ * two jobs take turns in each pass, nobody else would ever find a free device. */
 static void leave_free_devices(const struct snapshot *s, struct decision *d, int n)
 {
 	for (int i = 0; i < s->devices.count; i++)

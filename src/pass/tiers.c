@@ -15,7 +15,7 @@ static int n_kinds(const struct decision *d)
 
 /* --- which tiers there are --- */
 
-/* Those that jobs may have now or, when other people leave them, later. */
+/* Marks the devices of the kind that jobs may have now, or when other people leave them. */
 static void mark_kind(const struct snapshot *s, const struct decision *d, int kind, bool *in)
 {
 	for (int i = 0; i < s->devices.count; i++)

@@ -63,7 +63,7 @@ static struct goodput_table *find_table(const struct decision *d, int j)
 	return NULL;
 }
 
-/* With those that other users have now. */
+/* The devices that jobs may have, together with those that other users have now. */
 static int most_devices(const struct decision *d)
 {
 	return d->n_usable + d->n_elsewhere;

@@ -56,7 +56,8 @@ static void scale_memory(double part, struct job_model *m)
 	m->goodput.max_local_batch_size = fitted * part >= 1 ? (int64_t)(fitted * part) : 1;
 }
 
-/* What sizes take of memory on one kind they take on another one, which may have less. */
+/* Takes it that a size needs as much memory on this kind of device, which may have less, as it
+ * needs on the kind where it was measured. */
 static void move_memory(const struct decision *d, const struct kind_origin *origin, int kind,
 			struct job_model *m)
 {

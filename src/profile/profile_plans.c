@@ -7,7 +7,7 @@
 /* Other plans than the first get their share of what the first leaves. */
 #define FIRST_SHARE 0.5
 
-/* What counts for one plan begins anew. */
+/* Resets what is counted for each plan by itself. */
 static void begin_plan(struct profile *p, int i, int n)
 {
 	double left_s = p->start_boot_s + p->settings->budget_s - clock_boot_s();

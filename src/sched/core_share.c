@@ -148,7 +148,8 @@ static bool any_is_known(const struct sharing *s)
 	return false;
 }
 
-/* Of equal gains the first run's. A run that finds no processor is full. */
+/* Gives processors to the run that gains most; of runs that gain as much, to the first. A run that
+ * finds no processor is full. */
 static void take_by_gain(struct sharing *s)
 {
 	bool *full = xcalloc((size_t)s->n_runs, sizeof(*full));

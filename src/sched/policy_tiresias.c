@@ -79,8 +79,8 @@ static void explain(const struct sched_input *in, const struct entry *e, int lin
 			   TIRESIAS_QUEUE_DEVICE_S / 3600);
 }
 
-/* What a job that is not preemptible keeps where devices went away and fewer are left: fewer, or
- * none. */
+/* The devices that a job which is not preemptible keeps when devices went away: those that are
+ * left, but never fewer than its least number. */
 static int shrunk(const struct entry *e, int left)
 {
 	int least = e->job->min_replicas > 1 ? e->job->min_replicas : 1;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of several counters of steps in a line, that of the highest rank is taken. BY_PAIR: it has no
- * name. */
+/* Where a line has several counters of steps, the counter of the highest rank is taken. BY_PAIR: a
+ * counter without a name. */
 enum counter_rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
 
 struct counter_name {

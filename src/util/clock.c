@@ -11,7 +11,7 @@ static double to_seconds(const struct timespec *t)
 	return (double)t->tv_sec + (double)t->tv_nsec * 1e-9;
 }
 
-/* Of another machine: clock_take_boot(). */
+/* The clock and the boot of another machine, if clock_take_boot() was given them. */
 static int64_t ahead_ns;
 static char boot[BOOT_ID_SIZE];
 

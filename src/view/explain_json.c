@@ -104,7 +104,7 @@ static void print_parameters(struct json *j, const struct fit_result *fit)
 	json_end(j);
 }
 
-/* Of the tiers of which something is known. */
+/* Prints the tiers about which something is known. */
 static void print_tiers(struct json *j, const struct fit_result *fit)
 {
 	json_object(j, "tiers");

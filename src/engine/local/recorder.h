@@ -44,7 +44,7 @@ struct recorder {
 	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
 	struct recorder_start {
 		double samples, lost_samples, lost_s, run_time_s;
-		/* It told its checkpoints, and stands at the last one: nowhere later. */
+		/* The job reported its checkpoints: this run begins at the last one, not later. */
 		bool has_reported;
 	} start;
 	/* the program told a checkpoint; the loss of the run is computed */

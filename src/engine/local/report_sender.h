@@ -11,7 +11,7 @@
 
 enum report_sender {
 	SENDER_OURS,
-	/* It had ended and was reaped before, or while, it was looked at. */
+	/* The sender had ended, and had been reaped, before it could be identified. */
 	SENDER_GONE,
 	/* Nobody took the report when it was sent: it was read in a file (kept_reports.h). */
 	SENDER_KEPT,

@@ -222,7 +222,7 @@ void supervisor_watch_log(struct supervisor *s);
 /* supervisor_position.c */
 /* Keeps where the run stands for whoever concludes it if this supervisor is killed. */
 void supervisor_keep_position(struct supervisor *s, double now_boot_s);
-/* What is kept stays as it is. */
+/* Stops keeping the position: what was kept stays in its file. */
 void supervisor_leave_position(struct supervisor *s);
 /* Takes over where the run stands from the supervisor that died. True: *k is what that one kept,
  * and the run has it. */
@@ -253,7 +253,7 @@ void supervisor_watch_energy(struct supervisor *s);
 void supervisor_read_energy_at_once(struct supervisor *s);
 /* Adds what was taken since the last reading of these counters. n 0: there is no answer. */
 void supervisor_count_energy(struct supervisor *s, const struct device_energy *list, int n);
-/* What is taken until the next reading is not the run's. */
+/* The energy that is taken until the next reading is not counted for the run. */
 void supervisor_forget_energy(struct supervisor *s);
 
 /* supervisor_config.c */

@@ -5,8 +5,8 @@
 
 #include "supervisor.h"
 
-/* Of a supervisor whose programs run under a wrapper, perhaps on several machines, and whose orders
- * come in files: src/engine/slurm. NULL: none of that. */
+/* What a supervisor does in another way whose programs run under a wrapper, perhaps on several
+ * machines, and whose orders come in files: src/engine/slurm. */
 struct supervisor_remote {
 	/* At each look: takes orders, and shows that the supervisor lives. */
 	void (*look)(struct supervisor *s);
@@ -23,6 +23,7 @@ struct supervisor_remote {
 	 * are to be signalled. */
 	bool (*signal)(struct supervisor *s, int signal_number, bool all);
 };
+/* NULL in a supervisor of programs on this machine. */
 extern const struct supervisor_remote *supervisor_remote;
 
 #endif

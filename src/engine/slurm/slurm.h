@@ -68,7 +68,7 @@ struct slurm_nodes {
 int slurm_ask(const char *words, struct text *answer, struct err *err);
 const struct slurm_queue *slurm_queue(void);
 const struct slurm_nodes *slurm_nodes(void);
-/* What was kept is asked for again. */
+/* Drops what was kept: the next call asks Slurm again. */
 void slurm_forget(void);
 /* The name that Slurm knows the runs of a job by. */
 #define SLURM_NAME_SIZE 80

@@ -247,8 +247,9 @@ static const struct supervisor_remote remote = {
 
 /* --- begin and end --- */
 
-/* What is told last must arrive: how the run ended. Where the journal cannot be written, the nodes
- * are kept so long, less if the run was to stop. What then is missing a pass ends as lost. */
+/* The last record of the journal tells how the run ended, and must arrive. While the journal cannot
+ * be written, the supervisor keeps the nodes and tries again, for this long; for less if the run
+ * was to stop. A pass ends a run without that record as lost. */
 #define FINISH_S 600.0
 #define FINISH_STOPPED_S 60.0
 
