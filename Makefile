@@ -92,7 +92,7 @@ FAULT   := $(patsubst tests/%.c,$(BUILD)/%,\
 # The longest first: at the end one of them alone would be waited for.
 LONGEST := $(patsubst %,tests/%.t,cli/gpu fault/suspend fault/escapees cli/profile \
 	fault/kept_position fault/slurm cli/slurm fault/supervisor fault/pass fault/concurrent \
-	cli/schedule cli/suspend \
+	cli/schedule cli/suspend fault/adopt \
 	cli/goodput cli/train-cuda cli/profile_warnings fault/unsuspendable fault/stopped-opener)
 LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_policy_goodput_run \
 	$(BUILD)/unit/test_store $(BUILD)/unit/test_recorder $(BUILD)/unit/test_simulate \
@@ -171,7 +171,7 @@ SOAK_FUZZ_SECONDS ?= 240
 month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
 
-slurm-month: all $(FAULT) ## 25 minutes: 200 accidents, 60 jobs on a Slurm (SLURM_FAULTS=20: some)
+slurm-month: all $(FAULT) ## 15 minutes: 200 accidents, 60 jobs on a Slurm (SLURM_FAULTS=20: some)
 	$(TEST_ENV) tests/fault/slurm_month
 
 # After a change of the steps or of a column. tests/unit/test_schema.c says when this is due.

@@ -5,9 +5,11 @@
 #
 #	launch	from the command to the first line of the program on the last node
 #	stop	from the command to the stop signal in the program on the last node
-#	resize	from the command to the first line of the next run, which has twice as many nodes
+#	resize	from the command to the first line of the next run, which has twice as many nodes,
+#		or GPUs of the one node
 #
-# Then a pass over 1,000 runs that wait in Slurm's queue, and the devices of 10,000 nodes of 8 GPUs
+# Then a pass over 1,000 runs that wait in Slurm's queue, one over 1,000 that are at work, by their
+# files, and the devices of 10,000 nodes of 8 GPUs
 # of which no slurmd exists: nodes of state CLOUD that are powered down. With ROUNDS 0 only these.
 # Must be started by root: Slurm is.
 # shellcheck disable=SC2317  # functions run by wait_for
@@ -94,11 +96,10 @@ for nodes in 1 4 16; do
 		since "$from" stop "$nodes" >>"$TMP/stop"
 		"$POLLUX" cancel -f "$id" >/dev/null 2>&1
 		wait_for 30 gone
-		[ "$nodes" -gt 1 ] || continue
 		again
 		id=$("$POLLUX" submit -q --preempt -r $((2 * nodes)) -- "$TMP/program")
 		pass
-		wait_for 30 marked start $((nodes / 2))
+		wait_for 30 marked start $(((nodes + 1) / 2))
 		rm -f "$MARKS"/start.*
 		from=$(now)
 		"$POLLUX" edit -r $((4 * nodes)) "$id" >/dev/null 2>&1
@@ -108,11 +109,9 @@ for nodes in 1 4 16; do
 		"$POLLUX" cancel -f "$id" >/dev/null 2>&1
 		wait_for 30 gone
 	done
-	resize=-
-	[ ! -s "$TMP/resize" ] || resize=$(median <"$TMP/resize")
 	printf '%5d  %6s  %14s  %6s  %4s  %9s  %6s\n' "$nodes" "$(median <"$TMP/launch")" \
 		"$(median <"$TMP/sbatch")" "$(median <"$TMP/srun")" "$(median <"$TMP/stop")" \
-		"$(median <"$TMP/scancel")" "$resize"
+		"$(median <"$TMP/scancel")" "$(median <"$TMP/resize")"
 done
 : "${round-}"
 [ "$rounds" = 0 ] || slurm_down || :
@@ -141,8 +140,8 @@ bare_controller() { # bare_controller LINES...: a controller alone, with these n
 	wait_for 10 slurm_answers
 	rm -rf "$POLLUX_DIR"
 	mkdir -p "$POLLUX_DIR" && chmod 700 "$POLLUX_DIR"
-	printf 'engine = slurm\nsubmit_pass = no\npolicy = fifo\nslurm_args = --hold\n' \
-		>"$POLLUX_DIR/config"
+	printf '%s\n' 'engine = slurm' 'submit_pass = no' 'policy = fifo' 'slurm_args = --hold' \
+		'slurm_lease = 1h' >"$POLLUX_DIR/config"
 }
 cloud() { echo "NodeName=c[1-$1] CPUs=64 RealMemory=64000 Gres=gpu:tiny:$2 State=CLOUD"; }
 bare_controller "$(cloud 125 8)"
@@ -155,6 +154,13 @@ awk -v from="$from" -v to="$(now)" 'BEGIN {
 	printf "1,000 runs handed to Slurm, by passes: %.0f s\n", to - from }'
 echo "a pass over 1,000 runs that wait in Slurm: $(wall pass) s;" \
 	"squeue alone: $(wall squeue -h -r --me) s"
+# To a pass a run is at work that has a claim and a lease.
+for dir in "$POLLUX_DIR"/run/*/; do
+	printf 'job=1\nhost=c1\npid=1\n' >"$dir/claim"
+	touch "$dir/lease" "$dir/node.0"
+done
+echo "a pass over 1,000 runs that are at work, by their files: $(wall pass) s;" \
+	"$(store "SELECT count(*) FROM runs WHERE state = 'assigned'") of them were left alone"
 slurm_down || :
 
 # --- 10,000 nodes --------------------------------------------------------------------

@@ -116,8 +116,10 @@ struct engine {
 	const char *(*device_holder)(const struct engine_context *at, const struct device *device);
 	/* (optional) Which other user has a device that no run here has, in words; NULL: none. */
 	const char *(*other_user)(const struct engine_context *at, const struct device *device);
-	/* (optional) True if an assigned run waits because others have what it was to get. */
-	bool (*crowded_out)(const struct engine_context *at, const struct run *run);
+	/* (optional) True if an assigned run waits because others have what it was to get on the
+	 * node. */
+	bool (*crowded_out)(const struct engine_context *at, const struct run *run,
+			    const char *node);
 };
 
 extern const struct engine engine_local, engine_slurm;

@@ -79,9 +79,9 @@ static int check_batch(const struct command *by, const struct declaration *d, st
 	return 0;
 }
 
-static int check_slurm_args(const struct command *by, const struct declaration *d, struct err *err)
+static int check_slurm_args(const struct command *by, const struct asked *o, struct err *err)
 {
-	const char *own = slurm_args_own(d->slurm_args ? d->slurm_args : "");
+	const char *given = o->declared.slurm_args, *own = slurm_args_own(given ? given : "");
 
 	if (own)
 		return usage_error(by, err, "option '--slurm-args' has --%s, which pollux itself"
@@ -93,7 +93,7 @@ int submission_check_declared(const struct command *by, const struct asked *o,
 			      const struct declaration *d, struct err *err)
 {
 	return submission_check_name(by, o, err) || check_batch(by, d, err) ||
-	       check_slurm_args(by, d, err) || submission_check_guarantee(by, d, err) ? -1 : 0;
+	       check_slurm_args(by, o, err) || submission_check_guarantee(by, d, err) ? -1 : 0;
 }
 
 static int set_total_work(const struct command *by, const struct asked *o,

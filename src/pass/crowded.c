@@ -1,10 +1,12 @@
 /* crowded.c - runs that wait for devices which others have taken since, where machines are shared
  * with people who do not use pollux. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pollux/clock.h"
 #include "pollux/device_lock.h"
+#include "pollux/mem.h"
 #include "snapshot.h"
 
 static bool is_held(const struct snapshot *s, const struct device *device)
@@ -40,57 +42,89 @@ static int count_on(const struct run *run, const char *node)
 }
 
 /* The devices of a node follow each other in the list. */
-static bool is_first_of_node(const struct device_list *devices, int d)
+static bool is_first_of_node(const struct device *devices, int d)
 {
-	return d == 0 || strcmp(devices->items[d - 1].node, devices->items[d].node) != 0;
+	return d == 0 || strcmp(devices[d - 1].node, devices[d].node) != 0;
 }
 
-/* True if as many nodes as the run has could give it as many free devices each. */
-static bool has_room(const struct snapshot *s, const struct run *run)
+struct crowd {
+	const struct run *run;
+	bool *out;			/* by device of the run: others crowd it out */
+	int nodes, most;		/* with such devices; the most of the run on one node */
+};
+
+static void find_crowd(const struct engine_context *at, struct crowd *c)
 {
-	int most = 1, with_room = 0, nodes = 0;
+	const struct run *run = c->run;
 
 	for (int i = 0; i < run_held(run); i++) {
 		int n = count_on(run, run->devices[i].node);
+		bool first = is_first_of_node(run->devices, i);
 
-		most = n > most ? n : most;
+		c->out[i] = first ? engine_of(run)->crowded_out(at, run, run->devices[i].node)
+				  : c->out[i - 1];
+		c->nodes += first && c->out[i];
+		c->most = n > c->most ? n : c->most;
 	}
-	nodes = (run_held(run) + most - 1) / most;
-	for (int d = 0; d < s->devices.count && with_room < nodes; d++)
-		if (is_first_of_node(&s->devices, d))
-			with_room += count_free(s, s->devices.items[d].node,
-						run->devices[0].kind) >= most;
-	return with_room >= nodes;
 }
 
-static bool is_crowded_out(const struct engine_context *at, const struct run *run)
+/* True if as many nodes as are crowded have that many free devices each, or one node has enough for
+ * the whole run. */
+static bool has_room(const struct snapshot *s, const struct crowd *c)
 {
-	const struct engine *engine = engine_of(run);
+	int with_room = 0;
 
-	return run->state == RUN_ASSIGNED && run_held(run) > 0 && engine->crowded_out &&
-	       clock_boot_s() - run->assigned_boot_s > PASS_AWAITED_S &&
-	       engine->crowded_out(at, run);
+	for (int d = 0; d < s->devices.count; d++) {
+		const struct device *device = &s->devices.items[d];
+		int n;
+
+		if (!is_first_of_node(s->devices.items, d))
+			continue;
+		n = count_free(s, device->node, c->run->devices[0].kind);
+		if (n >= run_held(c->run))
+			return true;
+		with_room += n >= c->most && count_on(c->run, device->node) == 0;
+	}
+	return with_room >= c->nodes;
 }
 
-static void take_devices(struct snapshot *s, const struct run *run)
+static bool has_waited(const struct run *run)
+{
+	return run->state == RUN_ASSIGNED && run->stop_reason == STOP_NONE && run_held(run) > 0 &&
+	       engine_of(run)->crowded_out &&
+	       clock_boot_s() - run->assigned_boot_s > PASS_AWAITED_S;
+}
+
+static void take_devices(struct snapshot *s, const struct crowd *c)
 {
 	for (int d = 0; d < s->devices.count; d++)
-		for (int i = 0; i < run_held(run); i++)
-			if (device_is_same(&run->devices[i], &s->devices.items[d])) {
-				s->devices.items[d].usable = false;
-				s->elsewhere[d] = true;
-				snprintf(s->devices.items[d].reason,
-					 sizeof(s->devices.items[d].reason),
-					 DEVICE_LOCK_OTHER " has it");
-			}
+		for (int i = 0; i < run_held(c->run); i++) {
+			struct device *device = &s->devices.items[d];
+
+			if (!c->out[i] || !device_is_same(&c->run->devices[i], device))
+				continue;
+			device->usable = false;
+			s->elsewhere[d] = true;
+			snprintf(device->reason, sizeof(device->reason),
+				 DEVICE_LOCK_OTHER " has it");
+		}
 }
 
 /* One run in a pass: the room that one finds is not there for the next. */
 void pass_leave_crowded(const struct engine_context *at, struct snapshot *s)
 {
-	for (int r = 0; r < s->runs.count; r++)
-		if (is_crowded_out(at, &s->runs.items[r]) && has_room(s, &s->runs.items[r])) {
-			take_devices(s, &s->runs.items[r]);
-			return;
-		}
+	bool done = false;
+
+	for (int r = 0; !done && r < s->runs.count; r++) {
+		struct crowd c = { .run = &s->runs.items[r] };
+
+		if (!has_waited(c.run))
+			continue;
+		c.out = xcalloc((size_t)run_held(c.run), sizeof(*c.out));
+		find_crowd(at, &c);
+		done = c.nodes > 0 && has_room(s, &c);
+		if (done)
+			take_devices(s, &c);
+		free(c.out);
+	}
 }

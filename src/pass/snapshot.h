@@ -135,8 +135,8 @@ int pass_judge_devices(const struct engine_context *at, struct snapshot *s, stru
 /* A run that was assigned so long ago, and has not begun, does not wait for a silent device, nor
  * for one that others have while there is room elsewhere. */
 #define PASS_AWAITED_S 60.0
-/* Takes the devices from such a run that others have crowded out, if there is room: the run is
- * called off, and its job goes there. */
+/* Takes the devices from such a run that others have crowded out, if there is room elsewhere: the
+ * run is called off, and its job is placed anew. */
 void pass_leave_crowded(const struct engine_context *at, struct snapshot *s);
 /* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);

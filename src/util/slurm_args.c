@@ -12,17 +12,21 @@ static const struct {
 	const char *name;
 	char letter;
 } own[] = {
-	{ "array", 'a' }, { "chdir", 'D' }, { "comment", '\0' }, { "dependency", 'd' },
-	{ "gpus", 'G' }, { "gpus-per-node", '\0' }, { "gres", '\0' }, { "job-name", 'J' },
-	{ "nodelist", 'w' }, { "nodes", 'N' }, { "ntasks", 'n' }, { "ntasks-per-node", '\0' },
-	{ "output", 'o' }, { "parsable", '\0' }, { "requeue", '\0' }, { "signal", '\0' },
-	{ "test-only", '\0' }, { "wait", 'W' }, { "wrap", '\0' },
+	{ "array", 'a' }, { "chdir", 'D' }, { "clusters", 'M' }, { "comment", '\0' },
+	{ "dependency", 'd' }, { "gpus", 'G' }, { "gpus-per-node", '\0' }, { "gres", '\0' },
+	{ "job-name", 'J' }, { "nodefile", 'F' }, { "nodelist", 'w' }, { "nodes", 'N' },
+	{ "ntasks", 'n' }, { "ntasks-per-node", '\0' }, { "output", 'o' }, { "parsable", '\0' },
+	{ "requeue", '\0' }, { "signal", '\0' }, { "test-only", '\0' }, { "wait", 'W' },
+	{ "wrap", '\0' },
 };
+
+/* sbatch takes the beginning of a name for the name if no other option begins so. */
+#define LEAST_BEGINNING 3
 
 /* True if the word is the option. *value is what follows in the word; NULL: nothing does. */
 static bool is_option(const char *word, const char *name, char letter, const char **value)
 {
-	size_t n = strlen(name);
+	size_t n = strcspn(word, "=");
 
 	*value = NULL;
 	if (letter && word[0] == '-' && word[1] == letter) {
@@ -30,11 +34,12 @@ static bool is_option(const char *word, const char *name, char letter, const cha
 			*value = word + 2;
 		return true;
 	}
-	if (!text_starts_with(word, "--") || strncmp(word + 2, name, n) != 0)
+	if (!text_starts_with(word, "--") || n < 2 + LEAST_BEGINNING ||
+	    strncmp(word + 2, name, n - 2) != 0)
 		return false;
-	if (word[2 + n] == '=')
-		*value = word + 2 + n + 1;
-	return word[2 + n] == '=' || !word[2 + n];
+	if (word[n] == '=')
+		*value = word + n + 1;
+	return true;
 }
 
 char *slurm_args_value(const char *args, const char *name, char letter)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/device_lock.h"
 #include "pollux/devices_view.h"
 #include "pollux/mem.h"
 #include "pollux/table.h"
@@ -52,8 +53,11 @@ static void count(struct node *node, const struct devices_view *v, int index)
 	} else if (!d->usable) {
 		node->down++;
 		node->reason = d->reason;
-	} else if (v->lock_holders[index]) {
+	} else if (v->lock_holders[index] && !strcmp(v->lock_holders[index], DEVICE_LOCK_OTHER)) {
 		node->others++;
+	} else if (v->lock_holders[index]) {
+		node->down++;
+		node->reason = "Slurm takes no job for the node now";
 	}
 }
 

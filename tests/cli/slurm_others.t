@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$ROOT/tests/cli/slurm.sh"
 slurm_or_skip
-unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID SBATCH_PARTITION SBATCH_RESERVATION
+unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 cleanup() { slurm_down; }
 holds_after_pass() {
 	"$POLLUX" schedule >pass.out 2>&1
@@ -19,7 +19,7 @@ config() { # config SLURM_ARGS
 }
 # Of each node: its devices, those that are idle, and those that others have; "down" where it is.
 nodes() {
-	"$POLLUX" devices --json | json 'print join " ", map {
+	"$POLLUX" devices --json | json 'print join " ", "nodes:", map {
 		"$_->{node} $_->{devices} $_->{idle} $_->{others}" . ($_->{down} ? " down" : "")
 		} @{$d->{nodes}}'
 }
@@ -35,15 +35,32 @@ scontrol create PartitionName=small Nodes=n3 State=UP
 # --- partitions ----------------------------------------------------------------
 
 config ''
-is 'without a partition: the nodes of the default one' 'n1 4 4 0 n2 4 4 0 n3 4 4 0' "$(nodes)"
+is 'without a partition: the nodes of the default one' \
+	'nodes: n1 4 4 0 n2 4 4 0 n3 4 4 0' "$(nodes)"
 config '--partition=small --time=60'
-is 'with a partition: its nodes' 'n3 4 4 0' "$(nodes)"
+is 'with a partition: its nodes' 'nodes: n3 4 4 0' "$(nodes)"
 like '... which doctor counts' '; 1 node with 4 GPUs; ' "$("$POLLUX" doctor --json | json '
 	print map { $_->{name} eq "engine" ? $_->{state} : () } @{$d->{sections}}')"
 config '-p nowhere'
-is 'with an unknown one: none' '' "$(nodes)"
+is 'with an unknown one: none' 'nodes:' "$(nodes)"
+config '--partition=small'
+job=$(submit -r 2 -- sh -c 'sleep 1000')
+must 'a job runs in the partition' until_store "SELECT 1 FROM runs WHERE job_id = $job
+	AND state = 'running'"
+is '... on its node' n3 "$(node_of "$job")"
+config '-p main'
+"$POLLUX" schedule >pass.out 2>&1
+is '... and goes on when the configuration has another' running \
+	"$(store "SELECT state FROM runs WHERE job_id = $job")"
+scontrol update nodename=n3 state=drain reason=test
+is_draining() { [ "$(nodes)" = 'nodes: n1 4 4 0 n2 4 4 0 n3 4 0 0 down' ]; }
+must '... or the node is drained, which has nothing for others' within 10 is_draining
+"$POLLUX" schedule >pass.out 2>&1
+is '... as before' running "$(store "SELECT state FROM runs WHERE job_id = $job")"
+"$POLLUX" cancel -f "$job" >/dev/null 2>&1
+must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+scontrol update nodename=n3 state=resume
 config ''
-is '... or by the variable of sbatch' 'n3 4 4 0' "$(SBATCH_PARTITION=small nodes)"
 
 # --- a node that does not see the directory ---------------------------------------
 
@@ -55,8 +72,8 @@ if slurm_own_mounts n3; then
 	slurm_d n3
 	must 'it is back, with other files' within 10 slurm_idle
 	config '--partition=small'
-	like 'doctor says so' "^a job that looks at '$POLLUX_DIR' from a node failed or found no \
-node within 10 s: .*No such file.*: slurm_dir must be a directory that all nodes see\$" \
+	like 'doctor says so' "^a node sees other files in '$POLLUX_DIR' than this machine: set \
+slurm_dir to a directory that all see\$" \
 		"$("$POLLUX" doctor --json | json 'print map {
 		$_->{section} eq "engine" ? $_->{text} : () } @{$d->{findings}}')"
 	slurm_in n3 umount "$POLLUX_DIR"
@@ -67,14 +84,14 @@ fi
 
 other=$(foreign --nodelist=n1 --gres=gpu:tiny:3)
 must "a job that is not pollux's" within 10 runs "$other"
-has_three() { [ "$(nodes)" = 'n1 4 1 3 n2 4 4 0 n3 4 4 0' ]; }
+has_three() { [ "$(nodes)" = 'nodes: n1 4 1 3 n2 4 4 0 n3 4 4 0' ]; }
 must 'it has three GPUs' within 10 has_three
 job=$(submit -r 4 -- sh -c 'sleep 1000')
 must 'a job of four devices runs beside it' until_store "SELECT 1 FROM runs
 	WHERE job_id = $job AND state = 'running'"
 is '... elsewhere' n2 "$(node_of "$job")"
 scontrol update nodename=n3 state=drain reason=test
-is 'a node that is drained has none idle' 'n1 4 1 3 n2 4 0 0 n3 4 0 0 down' "$(nodes)"
+is 'a node that is drained has none idle' 'nodes: n1 4 1 3 n2 4 0 0 n3 4 0 0 down' "$(nodes)"
 waiting=$(submit -r 4 -- true)
 "$POLLUX" schedule >pass.out 2>&1
 is 'another job of four waits' queued "$(store "SELECT state FROM jobs WHERE id = $waiting")"
@@ -94,17 +111,29 @@ is_reserved() { scontrol -o show node n2 | grep -q 'State=[A-Z+]*RESERVED'; }
 must 'a node is reserved' within 20 is_reserved
 like '... and others have no use of it' '^n2 4 0 0 down ' "$(nodes | grep -o 'n2 .*')"
 config '--reservation=mine'
-is 'with the reservation: its node' 'n2 4 4 0' "$(nodes)"
+is 'with the reservation: its node' 'nodes: n2 4 4 0' "$(nodes)"
 job=$(submit -r 2 -- sh -c 'sleep 1000')
 must 'a job runs there' until_store "SELECT 1 FROM runs WHERE job_id = $job
 	AND state = 'running'"
 is '... on the reserved node' n2 "$(node_of "$job")"
 "$POLLUX" cancel -f "$job" >/dev/null 2>&1
 must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
-config '--reservation=unknown'
+scontrol create reservation ReservationName=ours Users=root StartTime=now Duration=60 Nodes=n3 \
+	>/dev/null
+config '--reservation=ours,mine'
+is 'with two: their nodes' 'nodes: n2 4 4 0 n3 4 4 0' "$(nodes)"
+job=$(submit -r 2 -- sh -c 'sleep 1000')
+must 'a job runs there' until_store "SELECT 1 FROM runs WHERE job_id = $job
+	AND state = 'running'"
+config '--reservation=other,mine'
 run "$POLLUX" devices
-like 'a reservation that is not there is said' \
-	'slurm_args: Slurm knows no reservation .unknown.$' "$err"
+like 'a reservation that Slurm does not know is said' \
+	'^n1 .. n3 .* 4  slurm_args has a reservation that Slurm does not know +tiny$' "$out"
+run "$POLLUX" schedule
+is '... no pass fails for that' '0 ' "$rc $err"
+is '... and what runs goes on' running "$(store "SELECT state FROM runs WHERE job_id = $job")"
+"$POLLUX" cancel -f "$job" >/dev/null 2>&1
+must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
 
 # --- options for sbatch --------------------------------------------------------------
 

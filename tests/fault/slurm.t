@@ -81,7 +81,7 @@ exit \$rc
 END
 chmod +x bin/sbatch
 usual=$PATH PATH=$TMP/bin:$PATH
-id=$(train -n controller)
+id=$(SAVE_S=2 train -n controller)
 echo "kill -9 $(slurm_pid slurmctld)" >after-sbatch
 "$POLLUX" schedule >pass.out 2>&1
 rm after-sbatch
@@ -102,6 +102,7 @@ like 'its log is where the nodes see it' '^exec .*slurm-trainer' "$("$POLLUX" lo
 
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
 slurm_kill KILL slurmctld
+is 'the controller is killed before the program has saved' '' "$(saved "$id")"
 is_saved() { [ -n "$(saved "$id")" ]; }
 must 'a run is stopped without a controller' within 10 is_saved
 must '... and its end is taken in' until_store "SELECT 1 FROM jobs WHERE id = $id
@@ -372,6 +373,7 @@ slurm_resume
 must 'both nodes are idle' within 10 slurm_idle
 held_sbatch
 id=$(train -n crowded -r 2)
+assigned_s=$(date +%s)
 PATH=$TMP/bin:$PATH "$POLLUX" schedule >pass.out 2>&1
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'assigned'")
 node=$(store "SELECT DISTINCT node FROM run_devices WHERE run_id = $run_id")
@@ -381,9 +383,11 @@ theirs=$(sbatch --parsable --output=/dev/null --nodelist="$node" --gres=gpu:tiny
 they_run() { squeue -h -t R -o %i | grep -qx "$theirs"; }
 must 'others have three of four GPUs' within 10 they_run
 scontrol release "$waiting"
-"$POLLUX" schedule >pass.out 2>&1
-is '... and a run for two waits there' assigned \
-	"$(store "SELECT state FROM runs WHERE id = $run_id")"
+if [ $(($(date +%s) - assigned_s)) -lt 50 ]; then
+	"$POLLUX" schedule >pass.out 2>&1
+	is '... and a run for two waits there' assigned \
+		"$(store "SELECT state FROM runs WHERE id = $run_id")"
+fi
 sleep 61
 must 'after a minute its job goes elsewhere' until_store "SELECT 1 FROM runs JOIN run_devices d
 	ON d.run_id = runs.id WHERE job_id = $id AND number = 2 AND state = 'running'

@@ -49,7 +49,8 @@ static void check_slurm(const char *line)
 	while (n++ < 1000 && slurm_next_node(line, &state, name, sizeof(name)))
 		assert(strlen(name) < sizeof(name));
 	assert(slurm_parse_submitted(line) >= 0);
-	free(slurm_parse_reserved(line));
+	free(slurm_parse_reserved(line, name, sizeof(name)));
+	check_text(name);
 	free(slurm_args_value(line, "partition", 'p'));
 	slurm_args_own(line);
 }

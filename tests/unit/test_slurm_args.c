@@ -17,7 +17,8 @@ static void test_value(void)
 		{ "--partition=a,b", "a,b" }, { "--partition=a --partition=b", "b" },
 		{ "-p a -p b --partition=c", "c" }, { "--partition=", "" },
 		{ "--partitions=gpu", NULL }, { "partition=gpu", NULL }, { "-p", NULL },
-		{ "--qos=--partition=gpu", NULL },
+		{ "--qos=--partition=gpu", NULL }, { "--part=gpu", "gpu" },
+		{ "--part gpu", "gpu" }, { "--pa=gpu", NULL }, { "--partition-x=gpu", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -49,6 +50,8 @@ static void test_own(void)
 		{ "--array=1-3", "array" }, { "--requeue", "requeue" }, { "-N2", "nodes" },
 		{ "--nodes=2", "nodes" }, { "-w n1", "nodelist" }, { "-d singleton", "dependency" },
 		{ "--gres=gpu:2", "gres" }, { "--wrap=true", "wrap" }, { "--commentary", NULL },
+		{ "--comm=x", "comment" }, { "-F file", "nodefile" }, { "-M other", "clusters" },
+		{ "--", NULL }, { "-", NULL }, { "--mem=1G --nice --exclusive", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -68,18 +68,19 @@ static void test_states(void)
 static void test_reserved(void)
 {
 	static const struct {
-		const char *line, *nodes;
+		const char *line, *nodes, *name;
 	} cases[] = {
 		{ "ReservationName=mine StartTime=2026-11-28T03:39:16 Nodes=n[2-3] NodeCnt=2",
-		  "n[2-3]" },
-		{ "ReservationName=mine Nodes=(null) NodeCnt=0", "" }, { "", "" },
-		{ "ReservationName=Nodes=n1", "" },
+		  "n[2-3]", "mine" },
+		{ "ReservationName=mine Nodes=(null) NodeCnt=0", "", "mine" }, { "", "", "" },
+		{ "ReservationName=Nodes=n1", "", "" },
+		{ "No reservations in the system", "", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *nodes = slurm_parse_reserved(cases[i].line);
+		char name[16], *nodes = slurm_parse_reserved(cases[i].line, name, sizeof(name));
 
-		ok(!strcmp(nodes, cases[i].nodes), cases[i].line);
+		ok(!strcmp(nodes, cases[i].nodes) && !strcmp(name, cases[i].name), cases[i].line);
 		free(nodes);
 	}
 }

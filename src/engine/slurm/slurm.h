@@ -68,8 +68,9 @@ struct slurm_nodes {
 int slurm_ask(const char *words, struct text *answer, struct err *err);
 const struct slurm_queue *slurm_queue(void);
 const struct slurm_nodes *slurm_nodes(void);
-/* Drops what was kept: the next call asks Slurm again. */
+/* Drops what was kept, all or the queue alone: the next call asks Slurm again. */
 void slurm_forget(void);
+void slurm_forget_queue(void);
 /* The name that Slurm knows the runs of a job by. */
 #define SLURM_NAME_SIZE 80
 void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size);
@@ -84,13 +85,15 @@ int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char
 int slurm_place_read(struct err *err);
 /* True if the node is of the partition, and of the reservation if there is one. */
 bool slurm_place_has(const struct slurm_node *node);
+/* Why no job can start on any node; NULL: that is not so. A constant. */
+const char *slurm_place_reason(void);
 /* True if jobs can start on the node now. */
 bool slurm_place_takes(const struct slurm_node *node);
 
 /* --- slurm_list.c --- */
 int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 const char *slurm_other_user(const struct engine_context *at, const struct device *device);
-bool slurm_crowded_out(const struct engine_context *at, const struct run *run);
+bool slurm_crowded_out(const struct engine_context *at, const struct run *run, const char *node);
 
 /* --- slurm_launch.c --- */
 int slurm_start(const struct engine_context *at, const struct run *run, struct err *err);
@@ -126,9 +129,9 @@ bool slurm_has_ended(const struct engine_context *at, const struct run *run);
 void slurm_wake(const struct engine_context *at, const struct run *run);
 int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run,
 			  enum stop_reason reason, struct err *err);
-/* Asks Slurm to signal the run's job of that number, or to end it (signal NULL). Returns soon. */
-void slurm_cancel(const struct engine_context *at, const struct run *run, int64_t job,
-		  const char *signal);
+/* Asks Slurm to signal the run's job, or to end it (signal NULL), if Slurm has the job. Returns
+ * soon. */
+void slurm_cancel(const struct engine_context *at, const struct run *run, const char *signal);
 
 /* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
 double slurm_margin_s(double lease_s);

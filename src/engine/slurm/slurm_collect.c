@@ -15,19 +15,24 @@
 
 #define CANCEL_LIMIT_S 3.0
 
-/* A controller that is killed may give a number again: scancel compares the name, too. */
-void slurm_cancel(const struct engine_context *at, const struct run *run, int64_t job,
-		  const char *signal)
+/* A controller that is killed may give a number again: the job is looked for by its name and
+ * comment, and scancel compares the name once more. */
+void slurm_cancel(const struct engine_context *at, const struct run *run, const char *signal)
 {
+	const struct slurm_queue *q = slurm_queue();
+	const struct slurm_job *job;
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
 	char name[SLURM_NAME_SIZE], *store_id = NULL;
 	struct err ignored;
 
-	if (job <= 0 || !slurm_queue()->known || store_identity(at->store, &store_id, &ignored))
+	if (!q->known || store_identity(at->store, &store_id, &ignored))
 		return;
+	job = slurm_job_of(q, store_id, run);
 	slurm_job_name(store_id, run->job_id, name, sizeof(name));
 	free(store_id);
+	if (!job)
+		return;
 	strings_add(&argv, "scancel");
 	strings_add(&argv, "-Q");
 	if (signal) {
@@ -35,7 +40,7 @@ void slurm_cancel(const struct engine_context *at, const struct run *run, int64_
 		strings_add(&argv, "--batch");
 	}
 	strings_addf(&argv, "--name=%s", name);
-	strings_addf(&argv, "%lld", (long long)job);
+	strings_addf(&argv, "%lld", (long long)job->id);
 	slurm_command(&argv, CANCEL_LIMIT_S, &answer, &ignored);
 	strings_release(&argv);
 	text_release(&answer);
@@ -113,7 +118,7 @@ static void tell(const struct engine_context *at, const struct run *run,
 	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir) &&
 	    tell_to_stop(dir, run->stop_reason, &err)) {
 		dprintf(STDERR_FILENO, "%s: Slurm is asked to signal the run\n", err.text);
-		slurm_cancel(at, run, h->job, "TERM");
+		slurm_cancel(at, run, "TERM");
 	}
 	if (run->wanted_version > 0 && run->wanted_version != run->config_version)
 		tell_wanted(dir, run);
@@ -166,7 +171,7 @@ static void insist(const struct engine_context *at, const struct run *run,
 		grace_s = job.declared.grace_s;
 	job_release(&job);
 	if (slurm_touch(h->dir, "probe") - asked > grace_s + SECOND_MEANS_S)
-		slurm_cancel(at, run, h->job, "TERM");
+		slurm_cancel(at, run, "TERM");
 }
 
 static void cancel_waiting(const struct engine_context *at, const struct run *run,
@@ -175,7 +180,7 @@ static void cancel_waiting(const struct engine_context *at, const struct run *ru
 	struct text claim = TEXT_INIT;
 
 	if (slurm_read(h->dir, "claim", 0, &claim) && text_starts_with(claim.data, "pass"))
-		slurm_cancel(at, run, h->job, NULL);
+		slurm_cancel(at, run, NULL);
 	text_release(&claim);
 }
 

@@ -106,7 +106,7 @@ static void check_files(struct look *l)
 {
 	char *mark = xasprintf("doctor.%d.%.0f", (int)getpid(), clock_wall_s() * 1e6);
 	char *back = xasprintf("%s.back", mark);
-	char *script = xasprintf("cat %s && echo seen > %s", mark, back);
+	char *script = xasprintf("cat %s && echo seen > %s; exit 0", mark, back);
 	struct text answer = TEXT_INIT, seen = TEXT_INIT;
 	struct err err;
 
@@ -114,8 +114,7 @@ static void check_files(struct look *l)
 		strings_add(l->troubles, err.text);
 	else if (run_on_node(l, script, &answer, &err))
 		strings_addf(l->troubles, "a job that looks at '%s' from a node failed or found no "
-			     "node within %d s: %s: slurm_dir must be a directory that all nodes"
-			     " see", l->dir, START_S, err.text);
+			     "node within %d s: %s", l->dir, START_S, err.text);
 	else if (!text_starts_with(answer.data, mark))
 		strings_addf(l->troubles, "a node sees other files in '%s' than this machine: set "
 			     "slurm_dir to a directory that all see", l->dir);

@@ -38,7 +38,9 @@ static void add_gpu(const struct slurm_node *node, int k, bool usable, struct de
 	d->cores = node->gpus > 0 && node->cores > node->gpus ? node->cores / node->gpus : 1;
 	d->usable = usable;
 	d->keeps_runs = !usable && may_keep_runs(node);
-	if (!usable)
+	if (!usable && slurm_place_reason())
+		snprintf(d->reason, sizeof(d->reason), "%s", slurm_place_reason());
+	else if (!usable)
 		snprintf(d->reason, sizeof(d->reason), "Slurm says that the node is %s",
 			 node->state);
 }
@@ -59,7 +61,7 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		bool has_runs = has_own_jobs(&nodes->items[i]);
 		bool usable = slurm_place_takes(&nodes->items[i]) || has_runs;
 
-		if (!slurm_place_has(&nodes->items[i]) && !has_runs)
+		if (!slurm_place_has(&nodes->items[i]) && !has_runs && slurm_queue()->known)
 			continue;
 
 		for (int k = 0; k < nodes->items[i].gpus; k++)
@@ -173,8 +175,7 @@ static bool has_no_room(const struct engine_context *at, const struct slurm_node
 	return n + count_others(at, node) > node->gpus;
 }
 
-/* Slurm may have given a GPU to somebody else after a pass had seen that it was free. */
-bool slurm_crowded_out(const struct engine_context *at, const struct run *run)
+static bool is_pending(const struct engine_context *at, const struct run *run)
 {
 	const struct slurm_queue *q = slurm_queue();
 	const struct slurm_job *job;
@@ -185,13 +186,17 @@ bool slurm_crowded_out(const struct engine_context *at, const struct run *run)
 		return false;
 	job = slurm_job_of(q, store_id, run);
 	free(store_id);
-	if (!job || strcmp(job->state, "PENDING") != 0)
-		return false;
-	for (int i = 0; i < run_held(run); i++) {
-		const struct slurm_node *node = find_node(run->devices[i].node);
+	return job && !strcmp(job->state, "PENDING");
+}
 
-		if (node && has_no_room(at, node))
-			return true;
-	}
-	return false;
+/* Slurm may have given a GPU to somebody else after a pass had seen that it was free. The queue
+ * must be the later of the two answers: a run that has just started has GPUs of the node itself. */
+bool slurm_crowded_out(const struct engine_context *at, const struct run *run, const char *name)
+{
+	const struct slurm_node *node = find_node(name);
+
+	if (!node || !is_pending(at, run) || !has_no_room(at, node))
+		return false;
+	slurm_forget_queue();
+	return is_pending(at, run) && has_no_room(at, node);
 }

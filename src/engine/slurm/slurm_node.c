@@ -26,9 +26,14 @@
 #include "slurm_own_store.h"
 #include "slurm_srun.h"
 
-/* A lease that could not be touched for this part of its length ends the run. In the rest of the
- * lease the program saves: at its end the wrappers kill. */
-#define STOP_AT_LEASE 0.5
+/* A lease that could not be touched for so long ends the run. In the rest of the lease the program
+ * saves, for its grace at most: at the end the wrappers kill. */
+static double untouched_s(const struct supervisor *s, double lease_s)
+{
+	if (s->job.declared.preemption == PREEMPT_NEVER)
+		return lease_s;
+	return fmax(lease_s / 2, lease_s - s->job.declared.grace_s - slurm_margin_s(lease_s));
+}
 
 /* Where one node's program has failed, those of the others get this long to end by themselves. */
 #define OTHERS_S 15.0
@@ -58,7 +63,7 @@ static void touch_lease(struct supervisor *s)
 	if (isfinite(time_s)) {
 		node.touched_boot_s = now;
 		node.lease_time_s = time_s;
-	} else if (now - node.touched_boot_s > STOP_AT_LEASE * node.lease_s &&
+	} else if (now - node.touched_boot_s > untouched_s(s, node.lease_s) &&
 		   s->run.stop_reason == STOP_NONE) {
 		supervisor_stop_for(s, STOP_ORPHAN);
 	}

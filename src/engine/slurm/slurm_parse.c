@@ -333,11 +333,13 @@ bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
 	return false;
 }
 
-char *slurm_parse_reserved(const char *line)
+char *slurm_parse_reserved(const char *line, char *name, size_t size)
 {
 	size_t n;
-	const char *value = value_of(line, "Nodes", &n);
+	const char *value = value_of(line, "ReservationName", &n);
 
+	copy(name, size, value, is_name(value, n) ? n : 0);
+	value = value_of(line, "Nodes", &n);
 	return xasprintf("%.*s", text_starts_with(value, "(null)") ? 0 : (int)n, value);
 }
 

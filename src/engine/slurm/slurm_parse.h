@@ -55,8 +55,8 @@ int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size);
 bool slurm_next_node(const char *list, size_t *state, char *name, size_t size);
 
 /* The nodes in a line of 'scontrol -o show reservation', "n[1-2]", for the caller to free; "":
- * there are none. */
-char *slurm_parse_reserved(const char *line);
+ * there are none. name: of the reservation; "": the line is none. */
+char *slurm_parse_reserved(const char *line, char *name, size_t size);
 
 /* The number in what 'sbatch --parsable' prints: "123" or "123;cluster"; 0: there is none. */
 int64_t slurm_parse_submitted(const char *text);

@@ -14,17 +14,22 @@
 
 static struct {
 	char *partitions;	/* owned; "main,gpu"; NULL: any */
-	char *reserved;		/* owned; the nodes of the reservation; NULL: there is none */
+	char *reservations;	/* owned; "mine,ours"; NULL: there is none */
+	char *reserved;		/* owned; the nodes of the reservations, "n[1-2],n7" */
+	bool found;		/* Slurm knows all of the reservations */
 	double until_s;
 } place = { .until_s = -1 };
 
-/* The option, or the variable that sbatch reads where there is no such option. */
-static char *asked_for(const char *args, const char *name, char letter, const char *variable)
+/* True if two lists of names, with commas between, have a name in common. */
+static bool lists_meet(const char *a, const char *b)
 {
-	char *value = slurm_args_value(args, name, letter);
-	const char *usual = getenv(variable);
-
-	return value || !usual || !*usual ? value : xstrdup(usual);
+	for (size_t n; *a; a += n + (a[n] == ',')) {
+		n = strcspn(a, ",");
+		for (const char *p = b; n > 0 && *p; p += strcspn(p, ","), p += *p == ',')
+			if (strcspn(p, ",") == n && !strncmp(p, a, n))
+				return true;
+	}
+	return false;
 }
 
 /* sinfo marks the default partition with a '*'. */
@@ -44,26 +49,48 @@ static int find_default(struct err *err)
 	return rc;
 }
 
-static int find_reserved(const char *name, struct err *err)
+static int count_names(const char *list)
 {
-	char *question = xasprintf("scontrol -o show reservation %s", name);
-	struct text answer = TEXT_INIT;
-	int rc = slurm_ask(question, &answer, err);
+	int n = 1;
 
-	if (rc == 0)
-		place.reserved = slurm_parse_reserved(answer.data);
-	else if (err->exit_status != EX_TEMPFAIL)
-		err_set(err, EX_CONFIG, "slurm_args: Slurm knows no reservation '%s'", name);
+	for (; *list; list++)
+		n += *list == ',';
+	return n;
+}
+
+static int find_reserved(struct err *err)
+{
+	struct text answer = TEXT_INIT, nodes = TEXT_INIT;
+	int rc = slurm_ask("scontrol -o show reservation", &answer, err);
+	char *rest = answer.data;
+	int n_found = 0;
+
+	for (char *line; rc == 0 && (line = strsep(&rest, "\n"));) {
+		char name[SLURM_NAME_SIZE], *of = slurm_parse_reserved(line, name, sizeof(name));
+
+		if (name[0] && lists_meet(name, place.reservations)) {
+			n_found++;
+			text_addf(&nodes, "%s%s", nodes.length ? "," : "", of);
+		}
+		free(of);
+	}
 	text_release(&answer);
-	free(question);
+	place.reserved = text_detach(&nodes);
+	place.found = n_found >= count_names(place.reservations);
 	return rc;
+}
+
+/* Reservations end. The nodes are listed nevertheless, with the reason why no job can start. */
+const char *slurm_place_reason(void)
+{
+	return place.reservations && !place.found
+		? "slurm_args has a reservation that Slurm does not know" : NULL;
 }
 
 int slurm_place_read(struct err *err)
 {
 	struct config config = { .slurm_args = "" };
 	struct paths paths;
-	char *reservation;
 	int rc = 0;
 
 	if (clock_boot_s() < place.until_s)
@@ -73,30 +100,18 @@ int slurm_place_read(struct err *err)
 	config_load_leniently(&config, paths.config);
 	paths_release(&paths);
 	free(place.partitions);
+	free(place.reservations);
 	free(place.reserved);
 	place.reserved = NULL;
-	place.partitions = asked_for(config.slurm_args, "partition", 'p', "SBATCH_PARTITION");
-	reservation = asked_for(config.slurm_args, "reservation", '\0', "SBATCH_RESERVATION");
+	place.partitions = slurm_args_value(config.slurm_args, "partition", 'p');
+	place.reservations = slurm_args_value(config.slurm_args, "reservation", '\0');
 	if (!place.partitions)
 		rc = find_default(err);
-	if (rc == 0 && reservation)
-		rc = find_reserved(reservation, err);
-	free(reservation);
+	if (rc == 0 && place.reservations)
+		rc = find_reserved(err);
 	if (rc == 0)
 		place.until_s = clock_boot_s() + KEPT_S;
 	return rc;
-}
-
-/* True if two lists of names, with commas between, have a name in common. */
-static bool lists_meet(const char *a, const char *b)
-{
-	for (size_t n; *a; a += n + (a[n] == ',')) {
-		n = strcspn(a, ",");
-		for (const char *p = b; n > 0 && *p; p += strcspn(p, ","), p += *p == ',')
-			if (strcspn(p, ",") == n && !strncmp(p, a, n))
-				return true;
-	}
-	return false;
 }
 
 static bool is_reserved(const struct slurm_node *node)
@@ -113,10 +128,11 @@ static bool is_reserved(const struct slurm_node *node)
 bool slurm_place_has(const struct slurm_node *node)
 {
 	return (!place.partitions || lists_meet(place.partitions, node->partitions)) &&
-	       (!place.reserved || is_reserved(node));
+	       (!place.reservations || !place.found || is_reserved(node));
 }
 
 bool slurm_place_takes(const struct slurm_node *node)
 {
-	return node->up && slurm_place_has(node) && (!node->reserved || place.reserved);
+	return node->up && slurm_place_has(node) && !slurm_place_reason() &&
+	       (!node->reserved || place.reservations);
 }

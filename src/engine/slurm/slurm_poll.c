@@ -161,7 +161,7 @@ int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 	slurm_handle_parse(run->handle, &h);
 	rc = declare_over(h.dir, err);
 	if (rc == 0) {
-		slurm_cancel(at, run, h.job, NULL);
+		slurm_cancel(at, run, NULL);
 		set_end_time(h.dir, run);
 	}
 	slurm_handle_release(&h);

@@ -98,6 +98,11 @@ const struct slurm_nodes *slurm_nodes(void)
 	return &nodes;
 }
 
+void slurm_forget_queue(void)
+{
+	queue_until_s = -1;
+}
+
 void slurm_forget(void)
 {
 	queue_until_s = nodes_until_s = -1;
