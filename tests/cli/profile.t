@@ -262,8 +262,8 @@ ok 'but what was measured' has_points "$id" 2
 
 start 'both-killed' 600
 ok 'a profile gets under way' wait_for 30 is_at_a_point
-kill -9 "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")"
-kill -9 "$profile"
+supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
+kill_now "$supervisor" "$profile"
 ended
 status 'when both are killed the next pass' 0 "$POLLUX" schedule -v
 ok 'ends it' wait_for 40 has_state "$id" cancelled

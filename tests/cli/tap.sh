@@ -168,6 +168,14 @@ run() { # run COMMAND...: sets $rc, $out and $err
 	out=$(cat "$TMP/.out") err=$(cat "$TMP/.err")
 }
 
+# Kills the processes, and waits until they are gone: then a pass finds their locks free.
+kill_now() { # kill_now PID...
+	kill -9 "$@" 2>/dev/null
+	for tap_pid; do
+		wait_for 20 eval "! grep -qs '^State:.*[^ZX] (' /proc/$tap_pid/status"
+	done
+}
+
 # Repeats a command until it succeeds. When the time is over it fails, and shows the last try step
 # by step. The tries become rarer, or on a busy machine they would keep it busy.
 wait_for() { # wait_for SECONDS COMMAND...

@@ -104,7 +104,7 @@ if python3 -c '' 2>/dev/null; then
 		[ "$how" = STOP ] || ok 'it is killed' wait_for 10 is_gone "$supervisor"
 		touch "python-$how"
 		ok 'a program in Python reports to nobody' wait_for 20 test -e "python-$how.said"
-		kill -9 "$supervisor" "$leader" 2>/dev/null
+		kill_now "$supervisor" "$leader"
 		ends "a program in Python, and SIG$how"
 		is 'has lost what it did after its checkpoint' '14 28 14' \
 			"$(positions)"

@@ -63,7 +63,7 @@ touch paused
 "$POLLUX" requeue --force "$job"
 ok 'it is asked to stop' wait_for 10 query_is 1 \
 	"SELECT state = 'stopping' FROM runs WHERE job_id = $job"
-kill -9 "$supervisor"
+kill_now "$supervisor"
 rm paused
 at_end() { grep -q "^stop $job 1 " "$WITNESS/ledger"; }
 ok 'it saves when nobody hears it' wait_for 10 at_end

@@ -33,7 +33,7 @@ ok 'the log says so once' \
 job=$(submit -- "$work" -n 20000 -s 5)
 without_poll "$POLLUX" schedule
 ok 'another job runs' wait_for 10 logged "$job" 'step 5 '
-kill -9 "$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $job")"
+kill_now "$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $job")"
 without_poll "$POLLUX" schedule
 ok 'a supervisor that adopts it sees its end' wait_for 20 query_is ended \
 	"SELECT state FROM runs WHERE job_id = $job AND number = 1"

@@ -172,9 +172,9 @@ one=$(submit -- "$work" -n 100000 -s 5 -l bare)
 two=$(submit -- "$work" -n 5)
 pass
 ok 'bare: a job runs' wait_for 10 logged "$one" 'step 5 '
-kill -9 "$(query "SELECT $guardian_pid FROM runs WHERE id = $(run_of "$one")")"
-kill -9 "$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
-kill -9 "$(leader_of "$one")"
+kill_now "$(query "SELECT $guardian_pid FROM runs WHERE id = $(run_of "$one")")" \
+	"$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")" \
+	"$(leader_of "$one")"
 broken_runs="$broken_runs $one:1"
 "$POLLUX" cancel "$one"
 pass

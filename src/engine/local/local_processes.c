@@ -60,8 +60,9 @@ static enum proc_heed most_heed(const struct local_handle *h, int signal)
 	return most;
 }
 
-/* Looks at the processes if a signal is only blocked, as it is while a process forks. */
-#define LOOKS 3
+/* Looks again if a signal is only blocked, as it is while a process forks: after 2 ms, then after
+ * twice as long each time, since a busy machine may keep that process waiting. */
+#define LOOKS 5
 #define LOOK_AGAIN_US 2000
 
 bool local_dies_of(const struct run *run, int signal)
@@ -74,7 +75,7 @@ bool local_dies_of(const struct run *run, int signal)
 		heed = PROC_HANDLES;
 	for (int i = 0; heed == PROC_BLOCKS && i < LOOKS; i++) {
 		if (i > 0)
-			usleep(LOOK_AGAIN_US);
+			usleep(LOOK_AGAIN_US << (i - 1));
 		heed = most_heed(&handle, signal);
 	}
 	local_handle_release(&handle);
