@@ -48,13 +48,14 @@ char *slurm_args_value(const char *args, const char *name, char letter)
 	bool is_next = false;
 
 	for (const char *word; (word = strsep(&rest, " \t"));) {
-		const char *value = word;
+		const char *value = NULL;
+		bool is_value = is_next;
 
 		if (!*word)
 			continue;
-		if (is_next || (is_option(word, name, letter, &value) && value))
-			xreplace(&found, value);
-		is_next = !is_next && is_option(word, name, letter, &value) && !value;
+		is_next = !is_value && is_option(word, name, letter, &value) && !value;
+		if (is_value || value)
+			xreplace(&found, is_value ? word : value);
 	}
 	free(copy);
 	return found;

@@ -68,15 +68,17 @@ static enum proc_heed most_heed(const struct local_handle *h, int signal)
 bool local_dies_of(const struct run *run, int signal)
 {
 	enum proc_heed heed = PROC_BLOCKS;
+	useconds_t wait_us = LOOK_AGAIN_US;
 	struct local_handle handle;
 
 	local_handle_parse(run->handle, &handle);
 	if (!local_is_supervisor(run, handle.supervisor_pid))
 		heed = PROC_HANDLES;
 	for (int i = 0; heed == PROC_BLOCKS && i < LOOKS; i++) {
-		if (i > 0)
-			usleep(LOOK_AGAIN_US << (i - 1));
 		heed = most_heed(&handle, signal);
+		if (heed == PROC_BLOCKS && i < LOOKS - 1)
+			usleep(wait_us);
+		wait_us *= 2;
 	}
 	local_handle_release(&handle);
 	return heed == PROC_HEEDS_NOT;
