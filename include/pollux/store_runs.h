@@ -89,8 +89,8 @@ int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct 
 /* What runs of a workload, under one plan, tried on a kind of device: one for each size. Unknown
  * bytes are 0, an unknown time is NaN. */
 struct plan_size {
-	int replicas, accumulation_steps;
-	int64_t local_batch_size, device_bytes, host_bytes;
+	struct configuration configuration;	/* its replicas and its sizes of batch */
+	int64_t device_bytes, host_bytes;
 	double step_time_s;
 	bool out_of_memory;
 };

@@ -252,14 +252,15 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 
 static void add_peak(struct knowledge *k, const struct plan_size *size)
 {
+	const struct configuration *c = &size->configuration;
 	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
 
-	if (size->out_of_memory || size->local_batch_size <= 0)
+	if (size->out_of_memory || c->local_batch_size <= 0)
 		return;
 	if (size->host_bytes > 0) {
 		k->host_peaks = xgrow(k->host_peaks, k->n_host_peaks, sizeof(*k->host_peaks));
 		k->host_peaks[k->n_host_peaks++] = (struct memory_peak){
-			size->replicas / k->width, size->local_batch_size,
+			c->replicas / k->width, c->local_batch_size,
 			(double)size->host_bytes,
 		};
 	}
@@ -267,7 +268,7 @@ static void add_peak(struct knowledge *k, const struct plan_size *size)
 		return;
 	k->peaks = xgrow(k->peaks, k->n_peaks, sizeof(*k->peaks));
 	k->peaks[k->n_peaks++] = (struct memory_peak){
-		size->replicas / k->width, size->local_batch_size, (double)bytes,
+		c->replicas / k->width, c->local_batch_size, (double)bytes,
 	};
 }
 

@@ -8,8 +8,9 @@
 static struct plan_size read_size(sqlite3_stmt *q)
 {
 	return (struct plan_size){
-		.replicas = (int)sql_int(q, 0, 1), .local_batch_size = sql_int(q, 1, 0),
-		.accumulation_steps = (int)sql_int(q, 2, 1), .step_time_s = sql_double(q, 3),
+		.configuration = configuration_make((int)sql_int(q, 0, 1), sql_int(q, 1, 0),
+						    (int)sql_int(q, 2, 1)),
+		.step_time_s = sql_double(q, 3),
 		.device_bytes = sql_int(q, 4, 0), .host_bytes = sql_int(q, 5, 0),
 		.out_of_memory = sql_int(q, 6, 0) != 0,
 	};

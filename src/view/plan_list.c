@@ -126,9 +126,9 @@ static void cell_gib(struct table *t, int64_t bytes)
 static void add_size(struct table *t, const char *plan, const struct plan_size *size)
 {
 	table_text(t, plan);
-	table_cell(t, "%d", size->replicas);
-	table_positive(t, size->local_batch_size);
-	table_positive(t, size->accumulation_steps);
+	table_cell(t, "%d", size->configuration.replicas);
+	table_positive(t, size->configuration.local_batch_size);
+	table_positive(t, size->configuration.accumulation_steps);
 	table_number(t, size->step_time_s * 1e3);
 	cell_gib(t, size->device_bytes);
 	cell_gib(t, size->host_bytes);
@@ -237,9 +237,9 @@ void plan_list_print(const struct plan_list *list, const struct output *out)
 static void print_json_size(struct json *j, const struct plan_size *size)
 {
 	json_object(j, NULL);
-	json_integer(j, "replicas", size->replicas);
-	json_positive(j, "local_batch_size", size->local_batch_size);
-	json_positive(j, "accumulation_steps", size->accumulation_steps);
+	json_integer(j, "replicas", size->configuration.replicas);
+	json_positive(j, "local_batch_size", size->configuration.local_batch_size);
+	json_positive(j, "accumulation_steps", size->configuration.accumulation_steps);
 	json_number(j, "step_time_s", size->step_time_s);
 	json_positive(j, "device_memory_bytes", size->device_bytes);
 	json_positive(j, "memory_bytes", size->host_bytes);
