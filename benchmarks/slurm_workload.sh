@@ -19,7 +19,7 @@ POLLUX=${POLLUX:-$ROOT/build/pollux}
 trainer=${TRAINER:-$ROOT/build/benchmarks/profile_trainer}
 data=${POLLUX_DATA:-$ROOT/../shared/data/pollux-osdi21}
 jobs=${JOBS-80} speed=200
-limit_s=360
+limit_s=$((jobs * 6))
 if [ ! -f "$data/EXPECTED.csv" ]; then
 	echo "# SKIP slurm_workload.sh: the published workloads are not in $data" \
 		"(POLLUX_DATA says where they are)"
