@@ -18,20 +18,6 @@ static bool is_held(const struct snapshot *s, const struct device *device)
 	return false;
 }
 
-/* The free devices of that kind on a node. */
-static int count_free(const struct snapshot *s, const char *node, const char *kind)
-{
-	int n = 0;
-
-	for (int d = 0; d < s->devices.count; d++) {
-		const struct device *device = &s->devices.items[d];
-
-		n += device->usable && !strcmp(device->node, node) &&
-		     !strcmp(device->kind, kind) && !is_held(s, device);
-	}
-	return n;
-}
-
 static int count_on(const struct run *run, const char *node)
 {
 	int n = 0;
@@ -69,20 +55,21 @@ static void find_crowd(const struct engine_context *at, struct crowd *c)
 }
 
 /* True if as many nodes as are crowded have that many free devices each, or one node has enough for
- * the whole run. */
-static bool has_room(const struct snapshot *s, const struct crowd *c)
+ * the whole run. is_free: by device. */
+static bool has_room(const struct snapshot *s, const struct crowd *c, const bool *is_free)
 {
-	int with_room = 0;
+	int with_room = 0, n = 0;
 
 	for (int d = 0; d < s->devices.count; d++) {
 		const struct device *device = &s->devices.items[d];
-		int n;
 
-		if (!is_first_of_node(s->devices.items, d))
-			continue;
-		n = count_free(s, device->node, c->run->devices[0].kind);
+		if (is_first_of_node(s->devices.items, d))
+			n = 0;
+		n += is_free[d] && !strcmp(device->kind, c->run->devices[0].kind);
 		if (n >= run_held(c->run))
 			return true;
+		if (d + 1 < s->devices.count && !is_first_of_node(s->devices.items, d + 1))
+			continue;
 		with_room += n >= c->most && count_on(c->run, device->node) == 0;
 	}
 	return with_room >= c->nodes;
@@ -110,21 +97,47 @@ static void take_devices(struct snapshot *s, const struct crowd *c)
 		}
 }
 
+/* True if the run was crowded out, and has lost those devices. */
+static bool leave(const struct engine_context *at, struct snapshot *s, const struct run *run,
+		  const bool *is_free)
+{
+	struct crowd c = { .run = run, .out = xcalloc((size_t)run_held(run), sizeof(*c.out)) };
+	bool leaves;
+
+	find_crowd(at, &c);
+	leaves = c.nodes > 0 && has_room(s, &c, is_free);
+	if (leaves)
+		take_devices(s, &c);
+	free(c.out);
+	return leaves;
+}
+
+/* By device, for the caller to free; NULL: none is free. */
+static bool *find_free(const struct snapshot *s)
+{
+	bool *is_free = xcalloc((size_t)s->devices.count + 1, sizeof(*is_free)), any = false;
+
+	for (int d = 0; d < s->devices.count; d++) {
+		is_free[d] = s->devices.items[d].usable && !is_held(s, &s->devices.items[d]);
+		any |= is_free[d];
+	}
+	if (any)
+		return is_free;
+	free(is_free);
+	return NULL;
+}
+
 /* One run in a pass: the room that one finds is not there for the next. */
 void pass_leave_crowded(const struct engine_context *at, struct snapshot *s)
 {
-	bool done = false;
+	bool *is_free = NULL, done = false;
 
 	for (int r = 0; !done && r < s->runs.count; r++) {
-		struct crowd c = { .run = &s->runs.items[r] };
-
-		if (!has_waited(c.run))
+		if (!has_waited(&s->runs.items[r]))
 			continue;
-		c.out = xcalloc((size_t)run_held(c.run), sizeof(*c.out));
-		find_crowd(at, &c);
-		done = c.nodes > 0 && has_room(s, &c);
-		if (done)
-			take_devices(s, &c);
-		free(c.out);
+		if (!is_free && !(is_free = find_free(s)))
+			return;
+		done = leave(at, s, &s->runs.items[r], is_free);
 	}
+	free(is_free);
 }

@@ -68,9 +68,10 @@ struct slurm_nodes {
 int slurm_ask(const char *words, struct text *answer, struct err *err);
 const struct slurm_queue *slurm_queue(void);
 const struct slurm_nodes *slurm_nodes(void);
-/* Drops what was kept, all or the queue alone: the next call asks Slurm again. */
+/* Drops what was kept: the next call asks Slurm again. */
 void slurm_forget(void);
-void slurm_forget_queue(void);
+/* Drops the queue if it was asked for before the nodes were. */
+void slurm_renew_queue(void);
 /* The name that Slurm knows the runs of a job by. */
 #define SLURM_NAME_SIZE 80
 void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size);

@@ -197,6 +197,6 @@ bool slurm_crowded_out(const struct engine_context *at, const struct run *run, c
 
 	if (!node || !is_pending(at, run) || !has_no_room(at, node))
 		return false;
-	slurm_forget_queue();
+	slurm_renew_queue();
 	return is_pending(at, run) && has_no_room(at, node);
 }

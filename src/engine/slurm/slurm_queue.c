@@ -98,9 +98,10 @@ const struct slurm_nodes *slurm_nodes(void)
 	return &nodes;
 }
 
-void slurm_forget_queue(void)
+void slurm_renew_queue(void)
 {
-	queue_until_s = -1;
+	if (queue_until_s <= nodes_until_s)
+		queue_until_s = -1;
 }
 
 void slurm_forget(void)
