@@ -47,8 +47,8 @@ static struct run make_run(const char *devices)
 
 	run.configuration.replicas = n;
 	run.devices = xcalloc((size_t)n, sizeof(*run.devices));
-	for (int i = 0; i < n; i++)
-		add_device(&run.devices[i], devices[3 * i], devices[3 * i + 1] - '0');
+	for (int i = 0; i < n; i++, devices += 3)
+		add_device(&run.devices[i], devices[0], devices[1] - '0');
 	return run;
 }
 
