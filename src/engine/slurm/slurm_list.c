@@ -17,6 +17,11 @@ static bool has_own_jobs(const struct slurm_node *node)
 {
 	const struct slurm_queue *q = slurm_queue();
 
+	if (q->known && node->used != 0 && slurm_own_gpus(q, NULL, node->name) == 0) {
+		/* a job that waited in the queue may have begun there since */
+		slurm_renew_queue();
+		q = slurm_queue();
+	}
 	return q->known && slurm_own_gpus(q, NULL, node->name) > 0;
 }
 
@@ -58,10 +63,10 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 	if (slurm_place_read(err))
 		return -1;
 	for (int i = 0; i < nodes->n; i++) {
-		bool has_runs = has_own_jobs(&nodes->items[i]);
-		bool usable = slurm_place_takes(&nodes->items[i]) || has_runs;
+		bool takes = slurm_place_takes(&nodes->items[i]);
+		bool usable = takes || has_own_jobs(&nodes->items[i]);
 
-		if (!slurm_place_has(&nodes->items[i]) && !has_runs && slurm_queue()->known)
+		if (!slurm_place_has(&nodes->items[i]) && !usable && slurm_queue()->known)
 			continue;
 
 		for (int k = 0; k < nodes->items[i].gpus; k++)
