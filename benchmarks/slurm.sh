@@ -5,8 +5,7 @@
 #
 #	launch	from the command to the first line of the program on the last node
 #	stop	from the command to the stop signal in the program on the last node
-#	resize	from the command to the first line of the next run, which has twice as many nodes,
-#		or GPUs of the one node
+#	resize	from the command to the first line of the next run, which has twice as many nodes
 #
 # Then a pass over 1,000 runs that wait in Slurm's queue, one over 1,000 that are at work, by their
 # files, and the devices of 10,000 nodes of 8 GPUs
@@ -96,10 +95,11 @@ for nodes in 1 4 16; do
 		since "$from" stop "$nodes" >>"$TMP/stop"
 		"$POLLUX" cancel -f "$id" >/dev/null 2>&1
 		wait_for 30 gone
+		[ "$nodes" -gt 1 ] || continue
 		again
 		id=$("$POLLUX" submit -q --preempt -r $((2 * nodes)) -- "$TMP/program")
 		pass
-		wait_for 30 marked start $(((nodes + 1) / 2))
+		wait_for 30 marked start $((nodes / 2))
 		rm -f "$MARKS"/start.*
 		from=$(now)
 		"$POLLUX" edit -r $((4 * nodes)) "$id" >/dev/null 2>&1
@@ -109,9 +109,11 @@ for nodes in 1 4 16; do
 		"$POLLUX" cancel -f "$id" >/dev/null 2>&1
 		wait_for 30 gone
 	done
+	resize=-
+	[ ! -s "$TMP/resize" ] || resize=$(median <"$TMP/resize")
 	printf '%5d  %6s  %14s  %6s  %4s  %9s  %6s\n' "$nodes" "$(median <"$TMP/launch")" \
 		"$(median <"$TMP/sbatch")" "$(median <"$TMP/srun")" "$(median <"$TMP/stop")" \
-		"$(median <"$TMP/scancel")" "$(median <"$TMP/resize")"
+		"$(median <"$TMP/scancel")" "$resize"
 done
 : "${round-}"
 [ "$rounds" = 0 ] || slurm_down || :
