@@ -75,7 +75,7 @@ left() {
 }
 passes() { for uid in $PEOPLE; do as_user "$uid" "$POLLUX" schedule >>passes 2>&1; done; }
 
-# Passes as cron would run them, and every so often a supervisor or a job is killed.
+# Passes as cron would run them; after each a supervisor and a job are killed.
 rounds=0 kills=0 half=''
 until_done() {
 	while [ "$(left)" != 0 ] && [ $rounds -lt 2000 ]; do
@@ -84,10 +84,10 @@ until_done() {
 		[ -n "$half" ] || [ "$(left)" -gt $((3 * JOBS / 2)) ] ||
 			half=$(sort witness/ledger | uniq -c | awk '{ print $1 }' | xargs)
 		[ $kills -lt $KILLS ] || continue
-		what='pollux supervise'
-		[ $((rounds % 2)) = 0 ] || what=witness.pl
-		victim=$(ours "$what" | head -n 1)
-		[ -z "$victim" ] || kill -9 "$victim" 2>/dev/null && kills=$((kills + 1))
+		for what in 'pollux supervise' witness.pl; do
+			victim=$(ours "$what" | head -n 1)
+			[ -z "$victim" ] || kill -9 "$victim" 2>/dev/null && kills=$((kills + 1))
+		done
 	done
 }
 until_done
