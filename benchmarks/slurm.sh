@@ -81,10 +81,11 @@ for nodes in 1 4 16; do
 		from=$(now)
 		srun -Q -N "$nodes" --ntasks-per-node=1 --gres=gpu:4 "$TMP/program" \
 			>/dev/null 2>&1 &
+		srun=$!
 		since "$from" start "$nodes" >>"$TMP/srun"
 		scancel "$(squeue -h -o %i)"
 		wait_for 10 empty
-		wait
+		wait "$srun" || :
 		again
 		from=$(now)
 		id=$("$POLLUX" submit -q --preempt -r $((4 * nodes)) -- "$TMP/program")
