@@ -103,6 +103,7 @@ int slurm_place_read(struct err *err)
 	free(place.reservations);
 	free(place.reserved);
 	place.reserved = NULL;
+	place.found = false;
 	place.partitions = slurm_args_value(config.slurm_args, "partition", 'p');
 	place.reservations = slurm_args_value(config.slurm_args, "reservation", '\0');
 	if (!place.partitions)
