@@ -78,6 +78,8 @@ void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t siz
 /* The job of a run by its name and its comment; NULL: there is none. */
 const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
 				     const struct run *run);
+/* The same for a run of this store; NULL also if the queue is not known. */
+const struct slurm_job *slurm_queued_job(const struct engine_context *at, const struct run *run);
 /* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
 

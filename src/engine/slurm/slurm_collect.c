@@ -19,18 +19,11 @@
  * comment, and scancel compares the name once more. */
 void slurm_cancel(const struct engine_context *at, const struct run *run, const char *signal)
 {
-	const struct slurm_queue *q = slurm_queue();
-	const struct slurm_job *job;
+	const struct slurm_job *job = slurm_queued_job(at, run);
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
-	char name[SLURM_NAME_SIZE], *store_id = NULL;
 	struct err ignored;
 
-	if (!q->known || store_identity(at->store, &store_id, &ignored))
-		return;
-	job = slurm_job_of(q, store_id, run);
-	slurm_job_name(store_id, run->job_id, name, sizeof(name));
-	free(store_id);
 	if (!job)
 		return;
 	strings_add(&argv, "scancel");
@@ -39,7 +32,7 @@ void slurm_cancel(const struct engine_context *at, const struct run *run, const 
 		strings_addf(&argv, "--signal=%s", signal);
 		strings_add(&argv, "--batch");
 	}
-	strings_addf(&argv, "--name=%s", name);
+	strings_addf(&argv, "--name=%s", job->name);
 	strings_addf(&argv, "%lld", (long long)job->id);
 	slurm_command(&argv, CANCEL_LIMIT_S, &answer, &ignored);
 	strings_release(&argv);

@@ -1,22 +1,7 @@
 /* slurm_describe.c - what Slurm says of a run. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "slurm.h"
-
-static const struct slurm_job *find(const struct engine_context *at, const struct run *run,
-				    const struct slurm_queue *q)
-{
-	const struct slurm_job *job;
-	struct err ignored;
-	char *store_id = NULL;
-
-	if (!q || !q->known || store_identity(at->store, &store_id, &ignored))
-		return NULL;
-	job = slurm_job_of(q, store_id, run);
-	free(store_id);
-	return job;
-}
 
 static bool says_nothing(const char *text)
 {
@@ -33,7 +18,7 @@ void slurm_describe(const struct engine_context *at, const struct run *run, stru
 	q = h.job ? slurm_queue() : NULL;
 	if (h.job)
 		text_addf(out, "job %lld of Slurm", (long long)h.job);
-	job = find(at, run, q);
+	job = q ? slurm_queued_job(at, run) : NULL;
 	if (job)
 		text_addf(out, ": %s", job->state);
 	if (job && !says_nothing(job->reason))

@@ -182,15 +182,8 @@ static bool has_no_room(const struct engine_context *at, const struct slurm_node
 
 static bool is_pending(const struct engine_context *at, const struct run *run)
 {
-	const struct slurm_queue *q = slurm_queue();
-	const struct slurm_job *job;
-	struct err ignored;
-	char *store_id = NULL;
+	const struct slurm_job *job = slurm_queued_job(at, run);
 
-	if (!q->known || store_identity(at->store, &store_id, &ignored))
-		return false;
-	job = slurm_job_of(q, store_id, run);
-	free(store_id);
 	return job && !strcmp(job->state, "PENDING");
 }
 

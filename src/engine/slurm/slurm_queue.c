@@ -143,6 +143,20 @@ const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *st
 	return NULL;
 }
 
+const struct slurm_job *slurm_queued_job(const struct engine_context *at, const struct run *run)
+{
+	const struct slurm_queue *q = slurm_queue();
+	const struct slurm_job *job;
+	struct err ignored;
+	char *store_id = NULL;
+
+	if (!q->known || store_identity(at->store, &store_id, &ignored))
+		return NULL;
+	job = slurm_job_of(q, store_id, run);
+	free(store_id);
+	return job;
+}
+
 static bool is_on(const struct slurm_job *job, const char *node)
 {
 	char name[DEVICE_NODE_SIZE];
