@@ -24,13 +24,14 @@ sim: sched model util
 profile: pass knowledge engine store sched measure device model util
 doctor: report pass engine store device util
 view: doctor report sim profile pass knowledge engine store measure sched model device util
-cli: view doctor report sim profile pass knowledge engine store sched steps device model util'
+request: report engine store steps model util
+cli: request view doctor report sim profile pass engine store sched steps device model util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store
 hwloc: device
 nlopt.h: model
-getopt.h: cli
+getopt.h: request
 libqhull: sim
 pcre2.h: steps
 cuda: device

@@ -4,6 +4,7 @@
 
 #include "pollux/device.h"
 #include "pollux/device_users.h"
+#include "pollux/engine.h"
 #include "pollux/json.h"
 #include "pollux/output.h"
 #include "pollux/session.h"
@@ -22,7 +23,7 @@ struct devices_view {
 	struct device_user_list users;
 	/* How the processes of a run are kept together, and where, or why not in a control group:
 	 * see engine.h. */
-	const char *containment;
+	enum engine_containment containment;
 	struct text containment_detail;
 };
 

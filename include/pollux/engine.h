@@ -35,6 +35,11 @@ enum engine_answer {
 	ENGINE_GONE,		/* no process of the run can exist: the run is to be ended */
 };
 
+/* What keeps the processes of a run together. */
+enum engine_containment { CONTAINED_BY_GROUP, CONTAINED_BY_GUARDIAN, CONTAINED_BY_SLURM };
+/* "control group", "guardian", "job of Slurm" */
+const char *engine_containment_name(enum engine_containment containment);
+
 struct engine_context {
 	const struct paths *paths;
 	struct store *store;
@@ -106,9 +111,9 @@ struct engine {
 	int64_t (*command_pid)(const struct run *run);
 	/* True if a process of this machine belongs to the run. */
 	bool (*owns_process)(const struct run *run, int64_t pid);
-	/* How the processes of a run that this process starts are kept together: "control group" or
-	 * "guardian". Adds the directory of the groups, or why none can be made. */
-	const char *(*containment)(struct text *detail);
+	/* How the processes of a run that this process starts are kept together. Adds the directory
+	 * of the control groups, or why none can be made. */
+	enum engine_containment (*containment)(struct text *detail);
 	/* True if this stop signal just ends every process of the run, so that none saves anything.
 	 * False also if the engine cannot tell. NULL: the engine never can tell. */
 	bool (*dies_of)(const struct run *run, int signal);

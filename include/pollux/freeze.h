@@ -144,6 +144,8 @@ struct device_freezer {
 	 * 'n'. */
 	int (*work)(int64_t bytes, int rounds, struct err *err);
 	int64_t (*host_bytes)(void);	/* free memory of the host; -1 unknown */
+	/* True if a driver of this version can bring memory back to another device of the kind. */
+	bool (*moves)(const char *version);
 	int64_t (*free_bytes)(const char *device_id);	/* free memory of the device; -1 unknown */
 };
 

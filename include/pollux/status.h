@@ -156,9 +156,6 @@ void status_print_summary(const struct status *status, const struct output *out)
 void status_add_devices(struct text *t, const struct run *run);
 /* "1.2 GiB kept", where it is suspended. */
 void status_add_kept(struct text *t, const struct run *run);
-/* Why the job has what it has, as the last decision says it; nothing if no pass has looked at
- * it. */
-void status_add_reason(struct text *t, const struct status_job *item);
 
 /* status_table.c: the column REASON. */
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item);

@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/selection.h"
 #include "pollux/text.h"
-#include "selection.h"
-#include "submission.h"
+#include "submit.h"
 
 /* Reads the rule that a word begins with. Returns the rule's length; 0: there is none. */
 static size_t read_rule(const char *word, enum after_rule *rule)
@@ -132,7 +133,7 @@ static int add_dependency(const struct command *by, char *word, enum after_rule 
 	return 0;
 }
 
-int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
+int submit_after(const struct command *by, const struct asked *o, struct dependency_list *list,
 		     struct err *err)
 {
 	for (size_t i = 0; i < o->after.count; i++) {

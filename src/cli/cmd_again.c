@@ -3,17 +3,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "again_command.h"
-#include "again_group.h"
-#include "amend.h"
-#include "job_environment.h"
+#include "commands.h"
+#include "pollux/again_command.h"
+#include "pollux/again_group.h"
+#include "pollux/amend.h"
 #include "pollux/environment.h"
+#include "pollux/job_environment.h"
 #include "pollux/mem.h"
+#include "pollux/script_options.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
-#include "script_options.h"
-#include "selection.h"
-#include "submission.h"
+#include "pollux/submission.h"
+#include "selection_agree.h"
 #include "submit.h"
 
 struct asked_again {
@@ -185,13 +186,13 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 
 	if (read_job(a, what, err) || make_command(a, err) ||
 	    submission_job_again(&cmd_again, o, &was, &a->command, &a->is, err) ||
-	    submission_after(&cmd_again, o, &a->after, err))
+	    submit_after(&cmd_again, o, &a->after, err))
 		return -1;
 	again_group_join(&a->group, o, &a->was, &a->is);
 	add_differences(a);
 	if (a->o->dry_run)
 		print_command(a);
-	else if (submission_add(o, &a->is, &a->command, &a->after, err))
+	else if (submit_add(o, &a->is, &a->command, &a->after, err))
 		return -1;
 	if (!o->quiet)
 		say_differences(a);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/session.h"
 #include "pollux/store_backup.h"
 

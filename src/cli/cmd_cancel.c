@@ -1,4 +1,5 @@
 /* cmd_cancel.c - pollux cancel: end jobs for good. */
+#include "commands.h"
 #include "job_change.h"
 #include "on_end.h"
 #include "pollux/store_events.h"

@@ -1,7 +1,7 @@
 /* cmd_cron.c - pollux cron: a pass each minute, by the user's crontab. */
 #include <stdio.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/crontab.h"
 
 struct cron_options {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/config.h"
 #include "pollux/devices_view.h"
 #include "pollux/engine.h"

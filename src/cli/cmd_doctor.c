@@ -1,7 +1,7 @@
 /* cmd_doctor.c - pollux doctor: what is wrong with the store and around it, and what mends it. */
 #include <stdio.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/doctor_view.h"
 #include "pollux/session.h"
 #include "pollux/store_check.h"

@@ -3,16 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "amend.h"
+#include "commands.h"
 #include "job_change.h"
+#include "pollux/amend.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
-#include "submission.h"
+#include "pollux/submission.h"
+#include "pollux/sweep_axes.h"
+#include "selection_agree.h"
+#include "submit.h"
 #include "submit_pass.h"
-#include "sweep_axes.h"
 
 struct asked_edit {
 	struct asked asked;
@@ -363,7 +366,7 @@ static int main_edit(int argc, char **argv, struct err *err)
 	what.n_operands = argc - first;
 	e.sets_after = o.asked.after.count > 0 || unsets(&o, "after");
 	if (rc == 0 && check(&o, &what, err) == 0 && find_groups(&e, &what, err) == 0 &&
-	    submission_after(&cmd_edit, &o.asked, &e.after, err) == 0 &&
+	    submit_after(&cmd_edit, &o.asked, &e.after, err) == 0 &&
 	    session_open(&e.s, STORE_WRITE, err) == 0) {
 		rc = edit(&e, &what, err);
 		session_close(&e.s);

@@ -2,9 +2,9 @@
  * bring. */
 #include <stdlib.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/explain.h"
-#include "selection.h"
+#include "selection_agree.h"
 
 struct explain_options {
 	bool json;

@@ -1,4 +1,5 @@
 /* cmd_first.c - pollux first: the next in line, under every policy. */
+#include "commands.h"
 #include "job_change.h"
 #include "pollux/clock.h"
 #include "pollux/format.h"

@@ -1,7 +1,7 @@
 /* cmd_forget.c - pollux forget: take back what is known of a workload, where it is wrong. */
 #include <stdio.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/session.h"
 #include "pollux/store_forget.h"
 #include "pollux/store_jobs.h"

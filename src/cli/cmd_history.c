@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/past.h"
 #include "pollux/picture.h"

@@ -1,4 +1,5 @@
 /* cmd_hold.c - pollux hold: keep jobs from running; running ones are stopped first. */
+#include "commands.h"
 #include "job_change.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
-#include "selection.h"
+#include "selection_agree.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536

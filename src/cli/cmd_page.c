@@ -5,7 +5,7 @@
 #include <sysexits.h>
 #include <time.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/page.h"

@@ -1,8 +1,8 @@
 /* cmd_presets.c - pollux presets: what 'submit --preset' knows of frameworks. */
 #include <stdio.h>
 
-#include "command.h"
-#include "preset.h"
+#include "commands.h"
+#include "pollux/preset.h"
 
 static void print_words(const char *name, const struct strings *words)
 {

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/config.h"
 #include "pollux/picture.h"
 #include "pollux/profile.h"

@@ -1,5 +1,6 @@
 /* cmd_release.c - pollux release: let held jobs go, and jobs that are paused at a rung; a hold that
  * is still at work is taken back. */
+#include "commands.h"
 #include "job_change.h"
 #include "pollux/store_events.h"
 #include "pollux/store_halving.h"

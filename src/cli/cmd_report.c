@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
 #include "pollux/text.h"

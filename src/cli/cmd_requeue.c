@@ -4,9 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "job_change.h"
-#include "job_environment.h"
 #include "pollux/environment.h"
+#include "pollux/job_environment.h"
 #include "pollux/store_environments.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/results.h"
+#include "pollux/selection.h"
 #include "pollux/store_halving.h"
-#include "selection.h"
 
 struct results_options {
 	const char *metric, *plot;

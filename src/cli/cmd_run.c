@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
+#include "front.h"
 #include "job_change.h"
 #include "later_pass.h"
-#include "submit.h"
-#include "front.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/format.h"
 #include "pollux/job_lock.h"
 #include "pollux/lock.h"
+#include "submit.h"
 
 struct run_asked {
 	struct asked job;

@@ -9,13 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "later_pass.h"
 #include "next_pass.h"
 #include "on_end.h"
-#include "pollux/failed_pass.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
+#include "pollux/failed_pass.h"
 #include "pollux/old_environments.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"

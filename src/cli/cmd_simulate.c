@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/mem.h"
 #include "pollux/picture.h"
 #include "pollux/sim_generate.h"

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/selection.h"
 #include "pollux/status_columns.h"
-#include "selection.h"
 #include "settings_check.h"
 
 #define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/format.h"
 #include "pollux/json.h"
 #include "pollux/mem.h"

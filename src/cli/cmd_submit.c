@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/device.h"
@@ -15,10 +15,10 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass_host.h"
+#include "pollux/preset.h"
+#include "pollux/script_options.h"
 #include "pollux/session.h"
 #include "pollux/store_models.h"
-#include "preset.h"
-#include "script_options.h"
 #include "settings_check.h"
 #include "submit.h"
 #include "submit_pass.h"
@@ -227,7 +227,7 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_line_ends(command);
 }
 
-int submission_add(const struct asked *o, struct job *job, const struct job_command *command,
+int submit_add(const struct asked *o, struct job *job, const struct job_command *command,
 		   const struct dependency_list *after, struct err *err)
 {
 	struct session s;
@@ -257,11 +257,11 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	job_init(&job);
 	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
-	     submission_after(&cmd_submit, o, &after, err) ? -1 : 0;
+	     submit_after(&cmd_submit, o, &after, err) ? -1 : 0;
 	if (rc == 0 && dry_run)
 		submit_print_command(o, argv, NULL, job.declared.plans);
 	else if (rc == 0)
-		rc = submission_add(o, &job, &command, &after, err);
+		rc = submit_add(o, &job, &command, &after, err);
 	dependency_list_release(&after);
 	job_command_release(&command);
 	job_release(&job);

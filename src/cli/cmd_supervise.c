@@ -1,6 +1,6 @@
 /* cmd_supervise.c - pollux supervise RUN: started by passes, one for each run; not for people.
  * 'pollux run' starts the one of its run, with the process group of the terminal. */
-#include "command.h"
+#include "commands.h"
 #include "later_pass.h"
 #include "pollux/slurm_node.h"
 #include "pollux/supervise.h"

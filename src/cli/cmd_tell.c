@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "pollux/clock.h"
+#include "commands.h"
 #include "on_end.h"
+#include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"

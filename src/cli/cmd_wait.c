@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
+#include "pollux/selection.h"
 #include "pollux/session.h"
 #include "pollux/store_halving.h"
 #include "pollux/store_jobs.h"
-#include "selection.h"
 
 #define LOOK_NS 100000000L	/* between looks for changes */
 

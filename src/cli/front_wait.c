@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "submit_pass.h"
 #include "front.h"
 #include "pollux/clock.h"
 #include "pollux/format.h"
@@ -13,6 +12,7 @@
 #include "pollux/output.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
+#include "submit_pass.h"
 
 #define LOOK_S 0.1
 #define PASS_EACH_S 60.0	/* seconds between passes, as cron's */

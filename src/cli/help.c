@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
+#include "pollux/preset.h"
 #include "pollux/text.h"
-#include "preset.h"
 
 #define WIDTH 80
 #define WIDEST_OPTION 28	/* wider ones have their help on the next line */

@@ -10,6 +10,7 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
+#include "selection_agree.h"
 #include "submit_pass.h"
 
 #define FORCE { "force", 'f', OPTION_FLAG, NULL, \

@@ -2,10 +2,10 @@
 #ifndef POLLUX_CLI_JOB_CHANGE_H
 #define POLLUX_CLI_JOB_CHANGE_H
 
-#include "command.h"
+#include "pollux/command.h"
+#include "pollux/selection.h"
 #include "pollux/session.h"
 #include "pollux/store_runs.h"
-#include "selection.h"
 
 /* The options of the commands that stop jobs, and of those that stop none. */
 extern const struct option_spec stop_options[], change_options[], requeue_options[];

@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/suggest.h"
-#include "selection.h"
+#include "selection_agree.h"
 
 #ifndef POLLUX_VERSION
 #define POLLUX_VERSION "0.1.0"

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "commands.h"
 #include "pollux/err.h"
-#include "submission.h"
+#include "pollux/submission.h"
 
 struct profile_options {
 	bool json;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/format.h"

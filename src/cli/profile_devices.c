@@ -1,7 +1,7 @@
 /* profile_devices.c - pollux profile --devices: measure each kind of device, and show it. */
 #include <unistd.h>
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/config.h"
 #include "pollux/devices_profile.h"
 #include "pollux/session.h"

@@ -5,7 +5,7 @@
 
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
-#include "selection.h"
+#include "selection_agree.h"
 
 #define MOST_SHOWN 20
 #define MOST_OFFERED 200
@@ -82,5 +82,38 @@ int selection_print_candidates(enum job_use use, struct err *err)
 		return err->exit_status == EX_NOINPUT ? 0 : -1;
 	rc = print_candidates(&s.store, use, err);
 	session_close(&s);
+	return rc;
+}
+
+static int say_which(struct store *s, int64_t id, const char *which, struct err *err)
+{
+	struct job job;
+
+	if (store_job_get(s, id, &job, err))
+		return -1;
+	fprintf(stderr, "pollux: job %lld (", (long long)id);
+	output_clean(stderr, job.declared.name);
+	fprintf(stderr, ")%s\n", which);
+	job_release(&job);
+	return 0;
+}
+
+int selection_read_one(const struct selecting *what, struct store *s, enum which_job which,
+		       int64_t *id, struct err *err)
+{
+	struct id_list ids;
+	int64_t ran = 0;
+	int rc;
+
+	if (selection_read(what, s, &ids, err))
+		return -1;
+	rc = which != JOB_NEWEST && (ids.count > 1 || what->n_operands == 0)
+		? store_job_ran_last(s, &ids, which == JOB_RAN_OR_STARTS, &ran, err) : 0;
+	*id = ran ? ran : ids.items[ids.count - 1];
+	if (rc == 0 && (ids.count > 1 || what->n_operands == 0))
+		rc = say_which(s, *id, !ran ? ", the newest"
+				       : which == JOB_RAN_OR_STARTS ? ", the last to start"
+								    : ", which ran last", err);
+	id_list_release(&ids);
 	return rc;
 }

@@ -2,7 +2,7 @@
 #ifndef POLLUX_CLI_SIMULATE_H
 #define POLLUX_CLI_SIMULATE_H
 
-#include "command.h"
+#include "commands.h"
 #include "pollux/sim_generate.h"
 #include "pollux/sim_tiers.h"
 #include "pollux/simulate.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/picture.h"

@@ -13,12 +13,10 @@
 #include "pollux/store_groups.h"
 #include "pollux/store_halving.h"
 #include "pollux/store_models.h"
-#include "pollux/utf8.h"
+#include "pollux/sweep.h"
 #include "submit.h"
 #include "submit_pass.h"
-#include "sweep.h"
 
-#define NAME_BYTES 80	/* size of a name that is made of parameters */
 
 /* The command and the job of the first run, made as for a single job. Those of the other runs are
  * made from them. */
@@ -49,29 +47,6 @@ static void print_commands(const struct group_submission *g)
 
 /* --- the jobs --- */
 
-static void add_printable(struct text *t, const char *s)
-{
-	for (size_t n; *s; s += n ? n : 1) {
-		n = utf8_length(s);
-		if (n && !utf8_is_control(s, n))
-			text_add_bytes(t, s, n);
-	}
-}
-
-/* A value may be any text: a long name is cut, and control characters are left out. */
-char *submit_run_name(const char *of_group, const struct strings *parameters)
-{
-	struct text name = TEXT_INIT;
-
-	text_add(&name, of_group);
-	for (size_t i = 0; i < parameters->count; i++) {
-		text_add(&name, " ");
-		add_printable(&name, parameters->items[i]);
-	}
-	name.data[utf8_clip(name.data, name.length < NAME_BYTES ? name.length : NAME_BYTES)] = '\0';
-	return text_detach(&name);
-}
-
 static int make_run(const struct group_submission *g, struct sweep_run *run, struct job *job,
 		    struct job_command *command, struct err *err)
 {
@@ -83,7 +58,7 @@ static int make_run(const struct group_submission *g, struct sweep_run *run, str
 	declaration_copy(d, &g->job.declared);
 	if (!run->asked.declared.name) {
 		free(d->name);
-		d->name = submit_run_name(g->job.declared.name, &run->parameters);
+		d->name = sweep_run_name(g->job.declared.name, &run->parameters);
 	}
 	xreplace(&d->name, run->asked.declared.name);
 	xreplace(&d->workload, run->asked.declared.workload);
@@ -181,7 +156,7 @@ static int add_group(struct group_submission *g, char **argv, struct err *err)
 		.name = xstrdup(name ? name : g->job.declared.name),
 		.submit_time_s = clock_wall_s(), .max_running = (int)g->o->sweep.max_running,
 	};
-	int rc = submission_after(g->sweep.by, &g->o->job, &after, err);
+	int rc = submit_after(g->sweep.by, &g->o->job, &after, err);
 
 	for (char **argument = argv; *argument; argument++)
 		strings_add(&group.argv, *argument);

@@ -138,11 +138,12 @@ void check_drivers(struct patient *p)
 void check_groups(struct patient *p)
 {
 	struct text detail = TEXT_INIT;
-	const char *containment = engine_for_new_runs()->containment(&detail);
+	enum engine_containment containment = engine_for_new_runs()->containment(&detail);
 
-	if (!strcmp(containment, "control group"))
+	if (containment == CONTAINED_BY_GROUP)
 		note(p, "each run gets one in %s", detail.data);
 	else
-		note(p, "none, each run gets a %s: %s", containment, detail.data);
+		note(p, "none, each run gets a %s: %s", engine_containment_name(containment),
+		     detail.data);
 	text_release(&detail);
 }

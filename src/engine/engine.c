@@ -10,6 +10,16 @@
 static const struct engine *const engines[] = { &engine_local, &engine_slurm };
 static const size_t n_engines = sizeof(engines) / sizeof(engines[0]);
 
+const char *engine_containment_name(enum engine_containment containment)
+{
+	static const char *const names[] = {
+		[CONTAINED_BY_GROUP] = "control group", [CONTAINED_BY_GUARDIAN] = "guardian",
+		[CONTAINED_BY_SLURM] = "job of Slurm",
+	};
+
+	return names[containment];
+}
+
 const struct engine *engine_of(const struct run *run)
 {
 	const char *handle = run->handle ? run->handle : "";

@@ -7,8 +7,6 @@
 #include "pollux/mem.h"
 #include "pollux/store_freeze_tests.h"
 
-#define DRIVER_MOVES 580	/* drivers from this one on bring memory back to another GPU */
-
 static const struct device_driver *driver_of(const struct snapshot *s, const struct device *device)
 {
 	const struct device_backend *backend = device_backend_of(device->id);
@@ -30,7 +28,8 @@ static bool may_come_back_anywhere(const struct snapshot *s)
 		if (strcmp(s->devices.items[d].kind, first->kind) != 0)
 			return false;
 	return s->devices.count == 1 ||
-	       (driver && strtol(driver->version, NULL, 10) >= DRIVER_MOVES);
+	       (driver && driver->backend->freezer &&
+		driver->backend->freezer->moves(driver->version));
 }
 
 int read_freezable(struct store *store, struct snapshot *s, struct err *err)

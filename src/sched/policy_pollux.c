@@ -109,7 +109,7 @@ static void explain(const struct fairness *f, const struct curve *c, struct sche
 {
 	if (choice->replicas && !c->job->preemptible) {
 		reason_add_devices(choice->reason, choice->replicas);
-		reason_add_text(choice->reason, " to its end: not preemptible");
+		reason_set_kept(choice->reason, c->job, choice->replicas);
 	} else if (choice->replicas) {
 		reason_add_devices(choice->reason, choice->replicas);
 		reason_add_gain(f->curves, c, choice->replicas, choice->reason);

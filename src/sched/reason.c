@@ -59,6 +59,22 @@ void reason_add_share(char *reason, const struct sched_job *job, int replicas)
 		reason_add(reason, " (%d to %d asked)", job->min_replicas, job->max_replicas);
 }
 
+void reason_set_kept(char *reason, const struct sched_job *job, int replicas)
+{
+	if (!job->kept_by) {
+		reason_add_text(reason, " to its end: not preemptible");
+		return;
+	}
+	*reason = '\0';
+	reason_add_text(reason, "keeps its ");
+	if (replicas > 1)
+		reason_add_devices(reason, replicas);
+	else
+		reason_add_text(reason, "device");
+	reason_add_text(reason, ": ");
+	reason_add_text(reason, job->kept_by);
+}
+
 void reason_add_ordinal(char *reason, int n)
 {
 	static const char *const suffix[] = { "th", "st", "nd", "rd" };

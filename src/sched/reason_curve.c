@@ -82,6 +82,6 @@ void reason_add_choice(const struct curves *curves, const struct curve *c, int a
 		if (c->job->preemptible)
 			reason_add_gain(curves, c, at, reason);
 		else
-			reason_add_text(reason, " to its end: not preemptible");
+			reason_set_kept(reason, c->job, curve_devices_at(curves, at));
 	}
 }

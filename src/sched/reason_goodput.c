@@ -8,7 +8,7 @@ void reason_goodput_runs(const struct goodput_decision *d, int index, char *reas
 
 	reason_add_devices_at(d->curves, d->at[index], reason);
 	if (!c->job->preemptible) {
-		reason_add_text(reason, " to its end: not preemptible");
+		reason_set_kept(reason, c->job, curve_devices_at(d->curves, d->at[index]));
 		return;
 	}
 	reason_add_gain(d->curves, c, d->at[index], reason);

@@ -7,7 +7,7 @@ static void add_running(const struct las *las, const struct las_job *e, const st
 {
 	reason_add_share(reason, e->job, e->replicas);
 	if (fact->why == LAS_TO_ITS_END)
-		reason_add_text(reason, " to its end: not preemptible");
+		reason_set_kept(reason, e->job, e->replicas);
 	else if (fact->why == LAS_FOR_A_SLICE)
 		reason_add(reason, " for a slice of %g s", las->in->slice_s);
 	else if (fact->why == LAS_UNTIL_SERVED)

@@ -114,7 +114,7 @@ void devices_print_json(const struct devices_view *v)
 		devices_print_json_nodes(&j, v);
 	print_links(&j, v);
 	print_drivers(&j, v);
-	json_string(&j, "containment", v->containment);
+	json_string(&j, "containment", engine_containment_name(v->containment));
 	json_string(&j, "containment_detail", v->containment_detail.data);
 	json_end(&j);
 }

@@ -278,9 +278,9 @@ static void print_containment(const struct devices_view *v, const struct output 
 {
 	struct text t = TEXT_INIT;
 
-	if (!strcmp(v->containment, "job of Slurm"))
+	if (v->containment == CONTAINED_BY_SLURM)
 		return;
-	if (!strcmp(v->containment, "control group"))
+	if (v->containment == CONTAINED_BY_GROUP)
 		text_addf(&t, "Each run gets a control group of its own in %s.",
 			  v->containment_detail.data);
 	else

@@ -49,7 +49,7 @@ static void print_state(const struct status *status, const struct status_job *it
 	if (item->state == SHOWN_STOPPING)
 		status_add_stopping(&t, status, item);
 	else if (!begins)
-		status_add_reason(&t, item);
+		text_add(&t, job->reason);
 	output_textline(out, "reason", &t);
 	if (begins)
 		;

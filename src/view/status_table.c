@@ -88,7 +88,7 @@ static void reason_running(const struct status_job *item, struct text *out)
 	const struct job *job = item->job;
 
 	if (*job->reason) {
-		status_add_reason(out, item);
+		text_add(out, job->reason);
 	} else if (item->run) {
 		text_add(out, "on ");
 		status_add_devices(out, item->run);

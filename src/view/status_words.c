@@ -42,50 +42,19 @@ void status_add_name(struct text *t, const struct status *status, const struct j
 		text_addf(t, " %s", job->parameters.items[i]);
 }
 
-/* True if a running job cannot be stopped because it has saved nothing yet, or was not seen to
- * resume. A policy knows only that the job cannot be stopped, not why. */
-static bool is_not_seen_to_resume(const struct status_job *item)
-{
-	const struct job *job = item->job;
-
-	return item->run && strstr(job->reason, "not preemptible") &&
-	       !job_may_be_preempted(job, item->run) &&
-	       (job->declared.preemption == PREEMPT_SAVED || job->progress.saved_nothing);
-}
-
-void status_add_reason(struct text *t, const struct status_job *item)
-{
-	int n = item->run ? item->run->configuration.replicas : 0;
-	bool saved = isfinite(item->job->progress.checkpoint_samples) ||
-		     (item->run && isfinite(item->run->checkpoint_boot_s));
-
-	if (!is_not_seen_to_resume(item)) {
-		text_add(t, item->job->reason);
-		return;
-	}
-	if (n == 1)
-		text_add(t, "keeps its device: ");
-	else
-		text_addf(t, "keeps its %d devices: ", n);
-	if (item->job->progress.saved_nothing)
-		text_add(t, "it saved nothing when it was asked to stop");
-	else
-		text_add(t, saved ? "it was never seen to resume (--preempt says that it does)"
-				  : "it has saved nothing");
-}
-
 bool status_add_begin(struct text *t, const struct status *status, const struct job *job)
 {
 	double left_s = job->declared.begin_s - status->now_wall_s;
+	/* The last pass said so. A pass gives no other job its --begin as the time of its start. */
+	bool waits_to_begin = fabs(job->next_start_s - job->declared.begin_s) < 1;
 
-	if (job->state == JOB_QUEUED && !(left_s > 0) &&
-	    text_starts_with(job->reason, "begins at ")) {
-		text_add(t, "may begin: waits for the next pass");
-		return true;
-	}
-	if (job->state != JOB_QUEUED || !(left_s > 0) ||
-	    (*job->reason && !text_starts_with(job->reason, "begins at ")))
+	if (job->state != JOB_QUEUED || (*job->reason && !waits_to_begin))
 		return false;
+	if (!(left_s > 0)) {
+		if (waits_to_begin)
+			text_add(t, "may begin: waits for the next pass");
+		return waits_to_begin;
+	}
 	text_addf(t, "begins at %s (in %s)",
 		  format_time(job->declared.begin_s, status->now_wall_s).s,
 		  format_duration(left_s).s);

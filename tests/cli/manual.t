@@ -127,7 +127,7 @@ same 'pollux-report(1) has every key' \
 	"$(section pollux-report.1 Keys | sed '/^\.It/!d' | listed Cm)"
 same 'pollux(1) has every variable that jobs get' \
 	"$(cat "$src/engine/environment.c" "$src"/device/*.c "$src"/device/*/*.c \
-		"$src"/cli/submission*.c |
+		"$src"/request/submission*.c |
 		tr -d '\n' | grep -oE 'set_[a-z]+\(&?(c->)?env,[[:space:]]*"[A-Z_]+"' |
 		sed 's/.*"\(.*\)"/\1/')" \
 	"$(section pollux.1 'Given to jobs' | sed '/^\.It/!d' | listed Ev)"

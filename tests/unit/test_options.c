@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "tap.h"
 
 struct values {

@@ -203,8 +203,14 @@ static int64_t free_bytes(const char *device_id)
 	return code == NVML_SUCCESS ? (int64_t)memory.free_bytes : -1;
 }
 
+/* NVIDIA's driver 580 brought checkpoints that are restored on other GPUs. */
+static bool moves(const char *version)
+{
+	return strtol(version, NULL, 10) >= 580;
+}
+
 const struct device_freezer freezer_nvidia = {
 	.open = open_driver, .find = find, .lock = lock, .save = save, .restore = restore,
 	.unlock = unlock, .work = nvidia_work, .host_bytes = gpu_available_memory,
-	.free_bytes = free_bytes,
+	.moves = moves, .free_bytes = free_bytes,
 };

@@ -13,7 +13,7 @@
  * process's by now. */
 bool local_is_supervisor(const struct run *run, int64_t pid);
 bool local_owns_process(const struct run *run, int64_t pid);
-const char *local_containment(struct text *detail);
+enum engine_containment local_containment(struct text *detail);
 bool local_dies_of(const struct run *run, int signal);
 int64_t local_command_pid(const struct run *run);
 

@@ -131,14 +131,13 @@ int64_t local_command_pid(const struct run *run)
 	return pid;
 }
 
-const char *local_containment(struct text *detail)
+enum engine_containment local_containment(struct text *detail)
 {
 	struct err err;
 	char *base = run_group_base(&err);
-
-	const char *name = base ? "control group" : "guardian";
+	bool has_groups = base;
 
 	text_add(detail, base ? base : err.text);
 	free(base);
-	return name;
+	return has_groups ? CONTAINED_BY_GROUP : CONTAINED_BY_GUARDIAN;
 }

@@ -19,30 +19,34 @@ enum form {
 	LAST_MESSAGE,		/* near the end, as a message that ends a line */
 };
 
+#define GPU_MEMORY { "GPU out of memory", true }
+#define MEMORY { "out of memory", true }
+
 static const struct {
-	const char *words, *meaning;
+	const char *words;
+	struct log_error error;
 	enum form form;
 } known[] = {
-	{ "torch.OutOfMemoryError", "GPU out of memory", SURE },
-	{ "torch.cuda.OutOfMemoryError", "GPU out of memory", SURE },
-	{ "CUDA out of memory", "GPU out of memory", SURE },
-	{ "CUDA error: out of memory", "GPU out of memory", SURE },
-	{ "CUDA_ERROR_OUT_OF_MEMORY", "GPU out of memory", SURE },
-	{ "cudaErrorMemoryAllocation", "GPU out of memory", SURE },
-	{ "MPS backend out of memory", "GPU out of memory", SURE },
-	{ "HIP out of memory", "GPU out of memory", SURE },
-	{ "RESOURCE_EXHAUSTED: Out of memory", "out of memory", LAST },
-	{ "OOM when allocating tensor", "out of memory", LAST },
-	{ "DefaultCPUAllocator: can't allocate memory", "out of memory", LAST },
-	{ "DefaultCPUAllocator: not enough memory", "out of memory", LAST },
-	{ "throwing an instance of 'std::bad_alloc'", "out of memory", LAST },
-	{ "uncaught exception of type std::bad_alloc", "out of memory", LAST },
-	{ "MemoryError", "out of memory", LAST_NAME },
-	{ "std::bad_alloc", "out of memory", LAST_MESSAGE },
-	{ "Cannot allocate memory", "out of memory", LAST_MESSAGE },
-	{ "out of memory", "out of memory", LAST_MESSAGE },
-	{ "Out of memory", "out of memory", LAST_MESSAGE },
-	{ "No space left on device", "disk full", LAST },
+	{ "torch.OutOfMemoryError", GPU_MEMORY, SURE },
+	{ "torch.cuda.OutOfMemoryError", GPU_MEMORY, SURE },
+	{ "CUDA out of memory", GPU_MEMORY, SURE },
+	{ "CUDA error: out of memory", GPU_MEMORY, SURE },
+	{ "CUDA_ERROR_OUT_OF_MEMORY", GPU_MEMORY, SURE },
+	{ "cudaErrorMemoryAllocation", GPU_MEMORY, SURE },
+	{ "MPS backend out of memory", GPU_MEMORY, SURE },
+	{ "HIP out of memory", GPU_MEMORY, SURE },
+	{ "RESOURCE_EXHAUSTED: Out of memory", MEMORY, LAST },
+	{ "OOM when allocating tensor", MEMORY, LAST },
+	{ "DefaultCPUAllocator: can't allocate memory", MEMORY, LAST },
+	{ "DefaultCPUAllocator: not enough memory", MEMORY, LAST },
+	{ "throwing an instance of 'std::bad_alloc'", MEMORY, LAST },
+	{ "uncaught exception of type std::bad_alloc", MEMORY, LAST },
+	{ "MemoryError", MEMORY, LAST_NAME },
+	{ "std::bad_alloc", MEMORY, LAST_MESSAGE },
+	{ "Cannot allocate memory", MEMORY, LAST_MESSAGE },
+	{ "out of memory", MEMORY, LAST_MESSAGE },
+	{ "Out of memory", MEMORY, LAST_MESSAGE },
+	{ "No space left on device", { "disk full", false }, LAST },
 };
 
 /* A match in the log: the words from at to end, the line and the log around them. */
@@ -133,15 +137,15 @@ static bool has_words(const char *bytes, size_t n, int i)
 	return false;
 }
 
-const char *diagnose_log(const char *path, int64_t offset)
+struct log_error diagnose_log(const char *path, int64_t offset)
 {
 	char *buffer = xmalloc(TAIL_BYTES);
 	size_t n = log_tail(path, offset, buffer, TAIL_BYTES);
-	const char *meaning = NULL;
+	struct log_error found = { .meaning = NULL };
 
-	for (int i = 0; n > 0 && !meaning && i < (int)(sizeof(known) / sizeof(known[0])); i++)
+	for (int i = 0; n > 0 && !found.meaning && i < (int)(sizeof(known) / sizeof(known[0])); i++)
 		if (has_words(buffer, n, i))
-			meaning = known[i].meaning;
+			found = known[i].error;
 	free(buffer);
-	return meaning;
+	return found;
 }

@@ -129,16 +129,18 @@ static void diagnose_allocation(struct supervisor *s)
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
-	const char *meaning = diagnose_log(path, s->log_offset);
+	struct log_error error = diagnose_log(path, s->log_offset);
 
 	free(path);
-	if (s->recorder.oom.bytes >= 0 && !(s->run.diagnosis && *s->run.diagnosis))
-		diagnose_allocation(s);
+	if (s->run.diagnosis && *s->run.diagnosis)
+		return;
 	if (s->run.term_signal == SIGKILL && was_killed_for_memory(s))
-		meaning = "out of memory (the kernel killed it)";
-	if (meaning && !(s->run.diagnosis && *s->run.diagnosis))
-		supervisor_set_diagnosis(s, meaning);
-	s->run.out_of_memory = s->run.diagnosis && strstr(s->run.diagnosis, "out of memory");
+		error = (struct log_error){ "out of memory (the kernel killed it)", true };
+	s->run.out_of_memory = s->recorder.oom.bytes >= 0 || error.out_of_memory;
+	if (s->recorder.oom.bytes >= 0)
+		diagnose_allocation(s);
+	else if (error.meaning)
+		supervisor_set_diagnosis(s, error.meaning);
 }
 
 /* A run that ran out of memory beside others leaves: it may fit by itself. The next run of its job

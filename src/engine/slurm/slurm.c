@@ -24,10 +24,10 @@ static bool owns_process(const struct run *run, int64_t pid)
 	return false;
 }
 
-static const char *containment(struct text *detail)
+static enum engine_containment containment(struct text *detail)
 {
 	text_add(detail, "");
-	return "job of Slurm";
+	return CONTAINED_BY_SLURM;
 }
 
 static const char *device_holder(const struct engine_context *at, const struct device *device)

@@ -2,10 +2,10 @@
  *
  * A sweep is a grid: each --param is an axis, the rows of --params are one, --array is the last
  * one, and the last one varies fastest. */
-#ifndef POLLUX_CLI_SWEEP_AXES_H
-#define POLLUX_CLI_SWEEP_AXES_H
+#ifndef POLLUX_SWEEP_AXES_H
+#define POLLUX_SWEEP_AXES_H
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/text.h"
 
 #define SWEEP_RUNS_MAX 100000

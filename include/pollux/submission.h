@@ -1,9 +1,9 @@
 /* submission.h - from the options of 'pollux submit', or 'pollux profile', to a job. by is the
  * command that errors name. */
-#ifndef POLLUX_CLI_SUBMISSION_H
-#define POLLUX_CLI_SUBMISSION_H
+#ifndef POLLUX_SUBMISSION_H
+#define POLLUX_SUBMISSION_H
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/store_jobs.h"
 
 /* Each returns 0, or -1 with one line (EX_USAGE; EX_NOINPUT for a program or directory that is not
@@ -25,14 +25,6 @@ struct other_job {
 int submission_job_again(const struct command *by, const struct asked *o,
 			 const struct other_job *was, const struct job_command *c, struct job *job,
 			 struct err *err);
-
-/* cmd_submit.c: adds the job, warns of what may be wrong with it, and prints its number. */
-int submission_add(const struct asked *o, struct job *job, const struct job_command *command,
-		   const struct dependency_list *after, struct err *err);
-
-/* after.c */
-int submission_after(const struct command *by, const struct asked *o, struct dependency_list *list,
-		     struct err *err);
 
 /* Parts of submission_job, for jobs that are there. */
 int submission_check_name(const struct command *by, const struct asked *o, struct err *err);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep_axes.h"
+#include "pollux/sweep_axes.h"
 
 #define FILE_MAX_BYTES (64u << 20)
 

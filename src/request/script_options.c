@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
-#include "script_options.h"
-#include "submit.h"
+#include "pollux/script_options.h"
+#include "pollux/sweep.h"
 
 #define MOST_LINES 1000		/* comment lines at the head of a script that are read */
 #define MOST_BYTES 4096		/* bytes of a line: a file with a longer line is no script */

@@ -1,6 +1,6 @@
-/* job_environment.h - the variables of jobs whose values are gone; private to src/cli. */
-#ifndef POLLUX_CLI_JOB_ENVIRONMENT_H
-#define POLLUX_CLI_JOB_ENVIRONMENT_H
+/* job_environment.h - the variables of jobs whose values are gone. */
+#ifndef POLLUX_JOB_ENVIRONMENT_H
+#define POLLUX_JOB_ENVIRONMENT_H
 
 #include "pollux/text.h"
 

@@ -1,5 +1,5 @@
 /* sweep.c - the runs of a sweep, each with its own command line. */
-#include "sweep.h"
+#include "pollux/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,10 @@
 
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/utf8.h"
 #include "sweep_text.h"
+
+#define NAME_BYTES 80	/* size of a name that is made of parameters */
 
 #define LR_MIN 1e-12			/* as option '--lr' has them */
 #define LR_MAX 1e12
@@ -217,4 +220,27 @@ void sweep_varied(const struct sweep *s, struct strings *out)
 		for (size_t i = 0; i < s->axes.items[a].names.count; i++)
 			strings_addf(out, "%s=%s", s->axes.items[a].names.items[i],
 				     s->axes.items[a].how);
+}
+
+static void add_printable(struct text *t, const char *s)
+{
+	for (size_t n; *s; s += n ? n : 1) {
+		n = utf8_length(s);
+		if (n && !utf8_is_control(s, n))
+			text_add_bytes(t, s, n);
+	}
+}
+
+/* A value may be any text: a long name is cut, and control characters are left out. */
+char *sweep_run_name(const char *of_group, const struct strings *parameters)
+{
+	struct text name = TEXT_INIT;
+
+	text_add(&name, of_group);
+	for (size_t i = 0; i < parameters->count; i++) {
+		text_add(&name, " ");
+		add_printable(&name, parameters->items[i]);
+	}
+	name.data[utf8_clip(name.data, name.length < NAME_BYTES ? name.length : NAME_BYTES)] = '\0';
+	return text_detach(&name);
 }

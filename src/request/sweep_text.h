@@ -1,6 +1,6 @@
 /* sweep_text.h - {NAME} of the parameters of a run, in a text. A parameter is "NAME=VALUE". */
-#ifndef POLLUX_CLI_SWEEP_TEXT_H
-#define POLLUX_CLI_SWEEP_TEXT_H
+#ifndef POLLUX_REQUEST_SWEEP_TEXT_H
+#define POLLUX_REQUEST_SWEEP_TEXT_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
-/* command.h - a subcommand is one constant in a file of its own; main.c lists them. */
-#ifndef POLLUX_CLI_COMMAND_H
-#define POLLUX_CLI_COMMAND_H
+/* command.h - a subcommand is one constant in a file of its own, src/cli/cmd_NAME.c; the constant
+ * has the table by which the options are parsed. */
+#ifndef POLLUX_COMMAND_H
+#define POLLUX_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,13 +65,6 @@ bool options_ask_help(const struct command *command, int argc, char **argv);
 const char *options_given_but(const struct command *command, int argc, char **argv,
 			      const char *const *names);
 
-/* Usage, summary, options and examples, made from the table; 80 columns, but the usage line and the
- * examples are never broken. */
-void command_help(const struct command *command, FILE *out);
-/* The choices of an option, one a line; nothing for an option that takes something else.
- * False: the command has no such option. */
-bool command_choices(const struct command *command, const char *option, FILE *out);
-
 /* An error for wrong operands: "TEXT; see 'pollux NAME --help'" with EX_USAGE. Returns -1.
  * command NULL: "see 'pollux --help'". */
 int usage_error(const struct command *command, struct err *err, const char *format, ...)
@@ -78,16 +72,5 @@ int usage_error(const struct command *command, struct err *err, const char *form
 
 /* A positive job number; "-1" or "x" is a usage error. */
 int parse_job_id(const struct command *command, const char *text, long long *id, struct err *err);
-
-/* All commands, in the order of 'pollux help': cmd_NAME stands in cmd_NAME.c. */
-#define COMMANDS(X) \
-	X(submit) X(run) X(schedule) X(status) X(explain) X(log) X(wait) X(cancel) X(hold) \
-	X(release) X(edit) X(first) X(again) X(requeue) X(results) X(history) X(page) \
-	X(devices) X(profile) X(report) X(steps) X(presets) X(forget) X(prune) X(cron) \
-	X(backup) X(doctor) X(simulate) X(supervise) X(tell)
-
-#define DECLARE_COMMAND(name) extern const struct command cmd_##name;
-COMMANDS(DECLARE_COMMAND)
-#undef DECLARE_COMMAND
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "again_command.h"
+#include "pollux/again_command.h"
 #include "pollux/mem.h"
 
 /* --- arguments --- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "option_value.h"
+#include "pollux/command.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/suggest.h"

@@ -1,4 +1,4 @@
-/* script_options.h - options in the first lines of a submitted script; private to src/cli.
+/* script_options.h - options in the first lines of a submitted script.
  *
  *	#!/bin/bash
  *	#POLLUX --time-limit 2h --name "night run"
@@ -6,10 +6,10 @@
  *
  * The lines stand before the first line that is neither a comment nor empty. Words are split at
  * blanks and quoted as in a shell; nothing is expanded. */
-#ifndef POLLUX_CLI_SCRIPT_OPTIONS_H
-#define POLLUX_CLI_SCRIPT_OPTIONS_H
+#ifndef POLLUX_SCRIPT_OPTIONS_H
+#define POLLUX_SCRIPT_OPTIONS_H
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/text.h"
 
 /* command: pollux submit, or another whose struct of options begins with a struct submit_asked.

@@ -1,4 +1,4 @@
-/* options.c - options from a command's table, by getopt_long(3) with messages of our own.
+/* command.c - options from a command's table, by getopt_long(3) with messages of our own.
  * option_value.c parses the values; usage.c says what a wrong value should have been. */
 #include <ctype.h>
 #include <getopt.h>

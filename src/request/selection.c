@@ -7,9 +7,9 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/selection.h"
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
-#include "selection.h"
 
 const char *const state_choices[] = {
 	"queued", "held", "running", "done", "failed", "cancelled", "timeout", "paused",
@@ -340,37 +340,4 @@ int selection_read(const struct selecting *what, struct store *s, struct id_list
 		}
 	}
 	return 0;
-}
-
-static int say_which(struct store *s, int64_t id, const char *which, struct err *err)
-{
-	struct job job;
-
-	if (store_job_get(s, id, &job, err))
-		return -1;
-	fprintf(stderr, "pollux: job %lld (", (long long)id);
-	output_clean(stderr, job.declared.name);
-	fprintf(stderr, ")%s\n", which);
-	job_release(&job);
-	return 0;
-}
-
-int selection_read_one(const struct selecting *what, struct store *s, enum which_job which,
-		       int64_t *id, struct err *err)
-{
-	struct id_list ids;
-	int64_t ran = 0;
-	int rc;
-
-	if (selection_read(what, s, &ids, err))
-		return -1;
-	rc = which != JOB_NEWEST && (ids.count > 1 || what->n_operands == 0)
-		? store_job_ran_last(s, &ids, which == JOB_RAN_OR_STARTS, &ran, err) : 0;
-	*id = ran ? ran : ids.items[ids.count - 1];
-	if (rc == 0 && (ids.count > 1 || what->n_operands == 0))
-		rc = say_which(s, *id, !ran ? ", the newest"
-				       : which == JOB_RAN_OR_STARTS ? ", the last to start"
-								    : ", which ran last", err);
-	id_list_release(&ids);
-	return rc;
 }

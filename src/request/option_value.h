@@ -1,9 +1,9 @@
 /* option_value.h - the values of options, and the messages about wrong values; private to the
  * parser of options. */
-#ifndef POLLUX_CLI_OPTION_VALUE_H
-#define POLLUX_CLI_OPTION_VALUE_H
+#ifndef POLLUX_REQUEST_OPTION_VALUE_H
+#define POLLUX_REQUEST_OPTION_VALUE_H
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/text.h"
 
 /* Parses the value by the option's type into the member of the command's struct. Returns -1 if the

@@ -1,7 +1,7 @@
 /* job_environment.c - which variables are missing. */
 #include <string.h>
 
-#include "job_environment.h"
+#include "pollux/job_environment.h"
 
 #define MOST_NAMES_BYTES 400
 

@@ -8,10 +8,16 @@
  *	sweep_run_release(&run);
  *	sweep_release(&s);
  */
-#ifndef POLLUX_CLI_SWEEP_H
-#define POLLUX_CLI_SWEEP_H
+#ifndef POLLUX_SWEEP_H
+#define POLLUX_SWEEP_H
 
-#include "sweep_axes.h"
+#include "pollux/sweep_axes.h"
+
+/* The options of a submission, of one job or of many. */
+struct submit_asked {
+	struct asked job;
+	struct sweep_asked sweep;
+};
 
 struct sweep {
 	const struct command *by;	/* whom errors name */
@@ -41,5 +47,8 @@ const char *sweep_run_learning_rate(const struct sweep_run *run);
 int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err);
 /* What varies, for people and programs: "NAME=HOW". */
 void sweep_varied(const struct sweep *s, struct strings *out);
+/* The name of a run of a sweep where the user has given none: "train lr=0.1 seed=2". The caller
+ * frees it. */
+char *sweep_run_name(const char *of_group, const struct strings *parameters);
 
 #endif

@@ -13,8 +13,8 @@
  *	first-argument		an option of the launcher, added behind its name; may be repeated
  *	an option of submit	taken as if it were given before all others: "grace = 2m"; for an
  *				option without a value "yes" */
-#ifndef POLLUX_CLI_PRESET_H
-#define POLLUX_CLI_PRESET_H
+#ifndef POLLUX_PRESET_H
+#define POLLUX_PRESET_H
 
 #include "pollux/err.h"
 #include "pollux/text.h"

@@ -5,7 +5,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/guarantee.h"
 #include "pollux/paths.h"
-#include "submission.h"
+#include "pollux/submission.h"
 
 int submission_check_guarantee(const struct command *by, const struct declaration *d,
 			       struct err *err)

@@ -1,11 +1,10 @@
 /* again_group.h - a job like a run of a sweep: another run of the sweep, with the parameters of
  * that run or others. The arguments are made anew from the command of the sweep. A job with other
- * arguments than its parameters make is no run of the sweep: it has no group and no parameters.
- * Private to src/cli. */
-#ifndef POLLUX_CLI_AGAIN_GROUP_H
-#define POLLUX_CLI_AGAIN_GROUP_H
+ * arguments than its parameters make is no run of the sweep: it has no group and no parameters. */
+#ifndef POLLUX_AGAIN_GROUP_H
+#define POLLUX_AGAIN_GROUP_H
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/declaration.h"
 #include "pollux/store_groups.h"
 

@@ -11,7 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
 #include "pollux/steps.h"
-#include "submission.h"
+#include "pollux/submission.h"
 
 static char *absolute(const char *directory, const char *path)
 {

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "amend.h"
+#include "pollux/amend.h"
 #include "pollux/clock.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/signal_name.h"
+#include "pollux/submission.h"
 #include "pollux/text.h"
-#include "submission.h"
 
 static const struct field *column_of(int row)
 {

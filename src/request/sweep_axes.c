@@ -1,5 +1,5 @@
 /* sweep_axes.c - lists, ranges and grids of parameters. */
-#include "sweep_axes.h"
+#include "pollux/sweep_axes.h"
 
 #include <math.h>
 #include <stdio.h>

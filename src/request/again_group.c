@@ -1,14 +1,13 @@
 /* again_group.c - the parameters of a job like a run of a sweep. */
-#include "again_group.h"
+#include "pollux/again_group.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "again_command.h"
+#include "pollux/again_command.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
-#include "submit.h"
-#include "sweep.h"
+#include "pollux/sweep.h"
 #include "sweep_text.h"
 
 int again_group_read(struct again_group *g, struct store *s, const struct job *was,
@@ -159,12 +158,12 @@ int again_group_set(struct again_group *g, const struct command *by, const struc
 static void rename_run(const struct again_group *g, struct job *is)
 {
 	char *given = put(g, g->of.name, SWEEP_PLAIN, &g->was);
-	char *made = submit_run_name(g->of.name, &g->was), *name = NULL;
+	char *made = sweep_run_name(g->of.name, &g->was), *name = NULL;
 
 	if (!strcmp(is->declared.name, given))
 		name = put(g, g->of.name, SWEEP_PLAIN, &g->parameters);
 	else if (!strcmp(is->declared.name, made))
-		name = submit_run_name(g->of.name, &g->parameters);
+		name = sweep_run_name(g->of.name, &g->parameters);
 	if (name)
 		xreplace(&is->declared.name, name);
 	free(name);

@@ -1,11 +1,11 @@
 /* selection.h - which jobs a command line means: the operands and options by which every command
- * that takes jobs names them; private to src/cli. pollux(1) has the forms, under JOBS. */
-#ifndef POLLUX_CLI_SELECTION_H
-#define POLLUX_CLI_SELECTION_H
+ * that takes jobs names them. pollux(1) has the forms, under JOBS. */
+#ifndef POLLUX_SELECTION_H
+#define POLLUX_SELECTION_H
 
 #include <math.h>
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/session.h"
 
 /* What the options say: each narrows what the operands mean; without an operand, all jobs. */
@@ -59,22 +59,5 @@ int selection_check(const struct selecting *what, struct err *err);
  * releases the list. */
 int selection_read(const struct selecting *what, struct store *s, struct id_list *ids,
 		   struct err *err);
-
-/* For a command that takes one job, chooses one of the jobs meant: the newest; or the job that ran
- * last, if any ran; or that job, where a job that is just starting counts, too. A line on standard
- * error names the job, unless it was named alone. */
-enum which_job { JOB_NEWEST, JOB_RAN_LAST, JOB_RAN_OR_STARTS };
-int selection_read_one(const struct selecting *what, struct store *s, enum which_job which,
-		       int64_t *id, struct err *err);
-
-/* Asks before several jobs are changed, if not all operands were numbers and ranges. Lists the
- * jobs; then asks the person on a terminal, and elsewhere fails with EX_FAILED, which names
- * --yes. */
-int selection_agree(const struct selecting *what, struct store *s, const struct id_list *ids,
-		    struct err *err);
-
-/* For completion in shells: the jobs that a command of this use can act on, the newest first, a
- * line for each with number and name. No store yet is no jobs. */
-int selection_print_candidates(enum job_use use, struct err *err);
 
 #endif

@@ -1,9 +1,8 @@
-/* amend.h - changes the declaration of a job by options, and tells what differs; private to
- * src/cli. */
-#ifndef POLLUX_CLI_AMEND_H
-#define POLLUX_CLI_AMEND_H
+/* amend.h - changes the declaration of a job by options, and tells what differs. */
+#ifndef POLLUX_AMEND_H
+#define POLLUX_AMEND_H
 
-#include "command.h"
+#include "pollux/command.h"
 
 /* Changes in *d what the options say, and nothing else. EX_USAGE for the errors that submit
  * refuses. */

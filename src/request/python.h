@@ -1,6 +1,6 @@
-/* python.h - tell a Python program, and whether its Python has PyTorch; private to src/cli. */
-#ifndef POLLUX_CLI_PYTHON_H
-#define POLLUX_CLI_PYTHON_H
+/* python.h - tell a Python program, and whether its Python has PyTorch; private to src/request. */
+#ifndef POLLUX_REQUEST_PYTHON_H
+#define POLLUX_REQUEST_PYTHON_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* preset.c - see preset.h. */
-#include "preset.h"
+#include "pollux/preset.h"
 
 #include <dirent.h>
 #include <errno.h>

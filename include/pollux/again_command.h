@@ -1,8 +1,8 @@
-/* again_command.h - the command of a job that is like another one; private to src/cli. */
-#ifndef POLLUX_CLI_AGAIN_COMMAND_H
-#define POLLUX_CLI_AGAIN_COMMAND_H
+/* again_command.h - the command of a job that is like another one. */
+#ifndef POLLUX_AGAIN_COMMAND_H
+#define POLLUX_AGAIN_COMMAND_H
 
-#include "command.h"
+#include "pollux/command.h"
 #include "pollux/job.h"
 
 /* Replaces text in the arguments behind the program: each change is "OLD=NEW". Where there are

@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/amend.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
+#include "pollux/script_options.h"
 #include "pollux/slurm_args.h"
+#include "pollux/submission.h"
 #include "pollux/template.h"
-#include "amend.h"
 #include "python.h"
-#include "script_options.h"
-#include "submission.h"
 
 static const char *base_name(const char *path)
 {
