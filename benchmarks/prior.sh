@@ -8,6 +8,7 @@
 # PRIOR_DIR keeps the store, and PRIOR_HIDDEN is the trainer's --hidden. Nothing
 # is judged by the exit status.
 set -eu
+sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
 
 seconds=${1:-10}
 root=$(cd "$(dirname "$0")/.." && pwd)

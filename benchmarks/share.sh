@@ -13,6 +13,7 @@
 #
 #	benchmarks/share.sh [STEPS]
 set -eu
+sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 pollux=${POLLUX:-$root/build/pollux}
@@ -59,7 +60,7 @@ run() { # run NAME STEPS SLEEP_S OPTION...
 		on_one_core submit -q --workload "$name" --suspend always "$@" -- \
 			$second perl "$work/program" "$steps" "$sleep_s" >/dev/null
 	done
-	until [ "$(sqlite3 -cmd '.timeout 60000' "$POLLUX_DIR/pollux.db" \
+	until [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT count(*) FROM jobs WHERE state = 'done'")" = 2 ]; do
 		on_one_core schedule
 		sleep 1

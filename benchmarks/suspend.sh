@@ -11,6 +11,7 @@
 #	PYTHON=/opt/venv/bin/python benchmarks/suspend.sh
 #	SUSPEND_DIR=/tmp/suspend benchmarks/suspend.sh fifo las    # keep stores and logs there
 set -eu
+sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 pollux=${POLLUX:-$root/build/pollux}
