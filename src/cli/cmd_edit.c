@@ -1,4 +1,5 @@
 /* cmd_edit.c - pollux edit: changes what was asked of jobs, all of them or none. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,11 @@ static int record(struct edit *e, const struct job *job, const struct text *chan
 	if (!changes->length)
 		return 0;
 	if (store_job_set_declared(&e->s.store, job, err))
+		return -1;
+	/* What the last pass said of the beginning holds no more. */
+	if (job->state == JOB_QUEUED &&
+	    (asked_gives(&e->o->asked, "begin") || unsets(e->o, "begin")) &&
+	    store_job_set_reason(&e->s.store, job->id, "", (double)NAN, err))
 		return -1;
 	return store_event_add(&e->s.store, job->id, 0, "edit", changes->data, err);
 }

@@ -65,6 +65,11 @@ void reason_set_kept(char *reason, const struct sched_job *job, int replicas)
 		reason_add_text(reason, " to its end: not preemptible");
 		return;
 	}
+	if (!job->replicas) {
+		reason_add_text(reason, ", not preemptible: ");
+		reason_add_text(reason, job->kept_by);
+		return;
+	}
 	*reason = '\0';
 	reason_add_text(reason, "keeps its ");
 	if (replicas > 1)

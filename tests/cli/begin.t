@@ -46,11 +46,16 @@ like 'status says when, and in how long' '^begins at [0-9-]* ?[0-9:]+ \(in 1h(29
 	"$(field "$first" reason)"
 like 'so does the table' " begins at .* \\(in 1h" "$("$POLLUX" status)"
 like 'JSON has the reading of the clock' '"begin_s": [0-9.]+' "$("$POLLUX" status --json "$first")"
-store "UPDATE jobs SET begin_s = begin_s - 5401 WHERE id = $first"	# as if the clock went on
+store "UPDATE jobs SET begin_s = begin_s - 5401, next_start_time_s = begin_s - 5401
+	WHERE id = $first"	# as if the clock went on
+like 'when the clock is there it waits for a pass' '^may begin: waits for the next pass$' \
+	"$(field "$first" reason)"
 "$POLLUX" schedule
 ok 'when the clock is there the job starts' "$POLLUX" wait --timeout 200 "$first"
 id=$("$POLLUX" submit -q --begin +9h -- true)
 "$POLLUX" schedule
+"$POLLUX" edit "$id" --begin +2h >/dev/null
+like 'edit: later, as status knows at once' '^begins at .* \(in (1h59m|2h)' "$(field "$id" reason)"
 is 'edit: at once' "job $id: begin" "$("$POLLUX" edit "$id" --begin now | cut -d ' ' -f 1-3)"
 "$POLLUX" schedule
 ok 'it starts' "$POLLUX" wait --timeout 200 "$id"
