@@ -248,7 +248,7 @@ not_there() {
 			[ -e "$ROOT/$path" ] || [ -e "$src/$path" ] || echo "$path"
 		done
 }
-for page in ARCHITECTURE CONTRIBUTING README CHANGELOG; do
+for page in ARCHITECTURE CONTRIBUTING README CHANGELOG src/README; do
 	is "$page.md names only files that are there" '' "$(not_there "$ROOT/$page.md")"
 done
 
