@@ -37,6 +37,13 @@ within() { # within SECONDS COMMAND...: wait_for, at most MOST_S
 	wait_for "$slurm_s" "$@"
 }
 
+# until_store SQL: passes, until the query has a row.
+holds_after_pass() {
+	"$POLLUX" schedule >pass.out 2>pass.err
+	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]
+}
+until_store() { within 25 holds_after_pass "$1"; }
+
 must() { # must NAME COMMAND...: ok; the test ends if the command fails
 	tap_failed_before=$tap_failed tap_failed=0
 	ok "$@"

@@ -11,10 +11,7 @@ export WITNESS POLLUX_SLICE
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
 cleanup() { slurm_down; }
-holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
 # A pass takes in what runs have written; cron would run one each minute.
-holds_after_pass() { "$POLLUX" schedule >pass.out 2>&1; holds "$1"; }
-until_store() { within 20 holds_after_pass "$1"; } # until_store SQL
 on_nodes() { echo "(SELECT count(DISTINCT node) FROM run_devices WHERE run_id = runs.id) = $1"; }
 saved() { # saved JOB
 	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \

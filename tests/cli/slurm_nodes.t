@@ -6,11 +6,6 @@
 slurm_or_skip
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 cleanup() { slurm_down; }
-holds_after_pass() {
-	"$POLLUX" schedule >pass.out 2>&1
-	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]
-}
-until_store() { within 20 holds_after_pass "$1"; } # until_store SQL
 submit() { "$POLLUX" submit -q "$@"; }
 reason() { store "SELECT reason FROM jobs WHERE id = $1"; }
 

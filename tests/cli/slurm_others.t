@@ -7,11 +7,6 @@
 slurm_or_skip
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 cleanup() { slurm_down; }
-holds_after_pass() {
-	"$POLLUX" schedule >pass.out 2>&1
-	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]
-}
-until_store() { within 20 holds_after_pass "$1"; }
 submit() { "$POLLUX" submit -q "$@"; }
 config() { # config SLURM_ARGS
 	printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\nslurm_args = %s\n' \

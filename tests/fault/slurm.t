@@ -27,8 +27,6 @@ lease() { # lease SECONDS
 short_lease_s=$((TIME_SCALE * 2 / 3))
 [ $short_lease_s -ge 5 ] || short_lease_s=5
 holds() { [ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]; }
-holds_after_pass() { "$POLLUX" schedule >pass.out 2>pass.err; holds "$1"; }
-until_store() { within 25 holds_after_pass "$1"; }
 saved() { # saved JOB
 	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \
 		"$WITNESS/ledger"
