@@ -40,7 +40,8 @@ static void hint_at_rules(const char *operand, struct err *err)
 	free(first);
 }
 
-static void add(struct dependency_list *list, int64_t id, bool group, enum after_rule rule)
+static void append_dependency(struct dependency_list *list, int64_t id, bool group,
+			      enum after_rule rule)
 {
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = (struct dependency){
@@ -105,7 +106,7 @@ static int add_jobs(char *operand, enum after_rule rule, struct dependency_list 
 	}
 	say_jobs(operand, &ids);
 	for (int i = 0; i < ids.count; i++)
-		add(list, ids.items[i], false, rule);
+		append_dependency(list, ids.items[i], false, rule);
 	id_list_release(&ids);
 	return 0;
 }
@@ -129,7 +130,7 @@ static int add_dependency(const struct command *by, char *word, enum after_rule 
 	if (number_parse_int(number + (group ? strlen("group:") : 0), &id) || id < 1)
 		return usage_error(by, err, "option '--after' wants job numbers such as "
 				   "'3,ok:4,group:2', not '%.60s'", word);
-	add(list, id, group, *rule);
+	append_dependency(list, id, group, *rule);
 	return 0;
 }
 

@@ -210,8 +210,8 @@ static int operands_behind_dashes(int argc, char **argv)
 	return -1;
 }
 
-static int parse(int argc, char **argv, struct asked_again *o, struct again *a,
-		 struct selecting *what, struct err *err)
+static int parse_arguments(int argc, char **argv, struct asked_again *o, struct again *a,
+			   struct selecting *what, struct err *err)
 {
 	int behind = operands_behind_dashes(argc, argv), first;
 
@@ -242,7 +242,7 @@ static int main_again(int argc, char **argv, struct err *err)
 	asked_init(&o.asked);
 	job_init(&a.was);
 	job_init(&a.is);
-	rc = parse(argc, argv, &o, &a, &what, err);
+	rc = parse_arguments(argc, argv, &o, &a, &what, err);
 	if (rc == 0)
 		rc = submit_again(&a, &what, err);
 	text_release(&a.differs);

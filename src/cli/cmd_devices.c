@@ -72,7 +72,7 @@ static int configured_slots(int *slots, struct err *err)
 	return rc;
 }
 
-static int show(const struct devices_options *o, struct err *err)
+static int show_devices(const struct devices_options *o, struct err *err)
 {
 	struct device_settings settings = { .slots = (int)o->slots, .in_full = true };
 	struct devices_view v = { .containment_detail = TEXT_INIT };
@@ -151,14 +151,14 @@ static int unignore(int64_t pid, struct err *err)
 
 /* --- the self-test --- */
 
-static void say(const struct device *device)
+static void say_testing(const struct device *device)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "pollux: testing %s ...\n", device->id);
 }
 
 /* A GPU that is in use, or too full, was not tested. */
-static int judge(const struct self_test *t, struct err *err)
+static int judge_tests(const struct self_test *t, struct err *err)
 {
 	int failed = 0, left_out = 0;
 
@@ -180,7 +180,7 @@ static int judge(const struct self_test *t, struct err *err)
 
 static int test_in(struct session *session, const struct devices_options *o, struct err *err)
 {
-	struct self_test_settings settings = { .session = session, .progress = say };
+	struct self_test_settings settings = { .session = session, .progress = say_testing };
 	struct self_test t;
 	int rc;
 
@@ -193,7 +193,7 @@ static int test_in(struct session *session, const struct devices_options *o, str
 	else if (rc == 0)
 		self_test_print(&t, stdout);
 	if (rc == 0)
-		rc = judge(&t, err);
+		rc = judge_tests(&t, err);
 	self_test_release(&t);
 	return rc;
 }
@@ -229,7 +229,7 @@ static int main_devices(int argc, char **argv, struct err *err)
 		return self_test(&o, err);
 	if (o.ignore)
 		return ignore(o.ignore, err);
-	return o.unignore ? unignore(o.unignore, err) : show(&o, err);
+	return o.unignore ? unignore(o.unignore, err) : show_devices(&o, err);
 }
 
 const struct command cmd_devices = {

@@ -20,7 +20,7 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-static int look(const struct doctor_options *o, struct err *err)
+static int show_findings(const struct doctor_options *o, struct err *err)
 {
 	struct output out = output_stdout("auto");
 	struct doctor d;
@@ -51,7 +51,7 @@ static bool is_sound(struct err *err)
 	return sound;
 }
 
-static int mend(const struct paths *paths, struct err *err)
+static int mend_store(const struct paths *paths, struct err *err)
 {
 	struct store_repair r = { 0 };
 	int status = -1;
@@ -76,7 +76,7 @@ static int repair(struct err *err)
 	} else if (err->exit_status != EX_NOINPUT && err->exit_status != EX_CANTCREAT &&
 		   err->exit_status != EX_NOPERM && err->exit_status != EX_TEMPFAIL) {
 		/* Errors of merely opening the store are left out: such a store may be sound. */
-		status = mend(&paths, err);
+		status = mend_store(&paths, err);
 	}
 	paths_release(&paths);
 	return status;
@@ -95,7 +95,7 @@ static int main_doctor(int argc, char **argv, struct err *err)
 	if (o.json && o.repair)
 		return usage_error(&cmd_doctor, err,
 				   "options '--json' and '--repair' exclude each other");
-	return o.repair ? repair(err) : look(&o, err);
+	return o.repair ? repair(err) : show_findings(&o, err);
 }
 
 const struct command cmd_doctor = {

@@ -84,7 +84,7 @@ static const struct running_rule *rule_of(int row)
 	return rule;
 }
 
-static int refuse(const struct job *job, const char *what, const char *why, struct err *err)
+static int refuse_change(const struct job *job, const char *what, const char *why, struct err *err)
 {
 	return err_set(err, EX_FAILED, "job %lld: --%s cannot be changed: %s", (long long)job->id,
 		       what, why);
@@ -153,7 +153,7 @@ static int add_changes(const struct job *job, const struct declaration *is, stru
 		const struct running_rule *rule = rule_of(row);
 
 		if (running && rule->refused)
-			return refuse(job, rule->option, rule->refused, err);
+			return refuse_change(job, rule->option, rule->refused, err);
 		text_add(t, t->length ? "; " : "");
 		amend_add_change(t, row, &job->declared, is);
 		if (running)
@@ -183,7 +183,7 @@ static int change_dependencies(struct edit *e, const struct job *job, struct tex
 	if (!e->sets_after)
 		return 0;
 	if (job->state == JOB_RUNNING)
-		return refuse(job, "after", runs_already, err);
+		return refuse_change(job, "after", runs_already, err);
 	add_dependencies(t, &e->after);
 	return store_job_set_dependencies(&e->s.store, job->id, &e->after, err);
 }
@@ -212,7 +212,7 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 	int rc;
 
 	if (asked_gives(&e->o->asked, "batch-range") && !was.batch_size)
-		return refuse(job, "batch-range", "it was submitted without --batch", err);
+		return refuse_change(job, "batch-range", "it was submitted without --batch", err);
 	declaration_copy(&is, &was);
 	unset(e->o, &is);
 	rc = amend(&cmd_edit, &e->o->asked, &is, err) || add_changes(job, &is, &changes, err) ||
@@ -343,7 +343,7 @@ static int find_groups(struct edit *e, const struct selecting *what, struct err 
 	return 0;
 }
 
-static int check(const struct asked_edit *o, const struct selecting *what, struct err *err)
+static int check_options(const struct asked_edit *o, const struct selecting *what, struct err *err)
 {
 	if (!o->asked.given && !o->unset && !o->max_running)
 		return usage_error(&cmd_edit, err, "what is to be changed? give an option");
@@ -371,7 +371,7 @@ static int main_edit(int argc, char **argv, struct err *err)
 	what.operands = argv + first;
 	what.n_operands = argc - first;
 	e.sets_after = o.asked.after.count > 0 || unsets(&o, "after");
-	if (rc == 0 && check(&o, &what, err) == 0 && find_groups(&e, &what, err) == 0 &&
+	if (rc == 0 && check_options(&o, &what, err) == 0 && find_groups(&e, &what, err) == 0 &&
 	    submit_after(&cmd_edit, &o.asked, &e.after, err) == 0 &&
 	    session_open(&e.s, STORE_WRITE, err) == 0) {
 		rc = edit(&e, &what, err);

@@ -23,7 +23,8 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-static int explain(const struct selecting *what, const struct explain_options *o, struct err *err)
+static int explain_job(const struct selecting *what, const struct explain_options *o,
+		       struct err *err)
 {
 	struct output out = output_stdout(o->color);
 	struct explanation e;
@@ -64,7 +65,7 @@ static int main_explain(int argc, char **argv, struct err *err)
 				   what.n_operands);
 	if (!selection_is_given(&what))
 		return usage_error(&cmd_explain, err, "which job? give its number");
-	return selection_check(&what, err) ? -1 : explain(&what, &o, err);
+	return selection_check(&what, err) ? -1 : explain_job(&what, &o, err);
 }
 
 const struct command cmd_explain = {

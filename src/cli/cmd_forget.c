@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
 #undef O
 };
 
-static void say(const struct forget *f, const struct forgotten *n, bool dry_run)
+static void print_forgotten(const struct forget *f, const struct forgotten *n, bool dry_run)
 {
 	const char *separator = " ";
 
@@ -65,7 +65,7 @@ static int forget_in_transaction(struct store *store, const struct forget *f, bo
 		store_rollback(store);
 	else if (store_commit(store, err))
 		return -1;
-	say(f, &n, dry_run);
+	print_forgotten(f, &n, dry_run);
 	return 0;
 }
 

@@ -40,7 +40,7 @@ static enum past_key key_of(const char *name)
 	return (enum past_key)key;
 }
 
-static int show(const struct history_options *o, struct err *err)
+static int show_history(const struct history_options *o, struct err *err)
 {
 	struct output out = output_stdout(o->color ? o->color : "auto");
 	double now_s = clock_wall_s();
@@ -78,7 +78,7 @@ static int main_history(int argc, char **argv, struct err *err)
 	if (rc == 0 && o.csv && o.json)
 		rc = usage_error(&cmd_history, err, "--csv or --json, not both");
 	if (rc == 0)
-		rc = show(&o, err);
+		rc = show_history(&o, err);
 	options_release(&cmd_history, &o);
 	return rc;
 }

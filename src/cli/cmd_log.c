@@ -165,7 +165,8 @@ static int job_state_of(struct session *s, int64_t id, enum job_state *state, st
 
 /* Looks whether the job has ended. To be called before the next print: then everything that an
  * ended job has printed is there to be read. */
-static int look(struct session *s, int64_t id, int64_t *version, bool *ended, struct err *err)
+static int look_for_end(struct session *s, int64_t id, int64_t *version, bool *ended,
+			struct err *err)
 {
 	int64_t now;
 	enum job_state state;
@@ -181,14 +182,14 @@ static int look(struct session *s, int64_t id, int64_t *version, bool *ended, st
 	return 0;
 }
 
-static int follow(struct session *s, int64_t id, struct log *log, struct err *err)
+static int follow_log(struct session *s, int64_t id, struct log *log, struct err *err)
 {
 	struct timespec pause = { .tv_nsec = LOOK_NS };
 	int64_t version = -1;
 	bool ended = false;
 
 	for (;;) {
-		if (look(s, id, &version, &ended, err) || log_open(log, err) ||
+		if (look_for_end(s, id, &version, &ended, err) || log_open(log, err) ||
 		    print_rest(log, err))
 			return -1;
 		if (ended)
@@ -197,8 +198,8 @@ static int follow(struct session *s, int64_t id, struct log *log, struct err *er
 	}
 }
 
-static int begin(const struct log_options *o, struct log *log, int64_t id, enum job_state state,
-		 struct err *err)
+static int begin_log(const struct log_options *o, struct log *log, int64_t id, enum job_state state,
+		     struct err *err)
 {
 	if (log_open(log, err))
 		return -1;
@@ -226,9 +227,9 @@ static int print_log(struct session *s, const struct log_options *o, int64_t id,
 	if (rc == 0 && o->path)
 		puts(path);
 	else if (rc == 0)
-		rc = begin(o, &log, id, state, err);
+		rc = begin_log(o, &log, id, state, err);
 	if (rc == 0 && !o->path)
-		rc = o->follow ? follow(s, id, &log, err) : print_rest(&log, err);
+		rc = o->follow ? follow_log(s, id, &log, err) : print_rest(&log, err);
 	if (log.fd >= 0)
 		close(log.fd);
 	free(path);

@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signo)
+static void note_interruption(int signo)
 {
 	(void)signo;
 	interrupted = 1;
@@ -40,7 +40,7 @@ static bool is_standard(const struct page_options *o)
 	return !o->output || !strcmp(o->output, "-");
 }
 
-static int put(const struct page_options *o, const struct text *document, struct err *err)
+static int write_page(const struct page_options *o, const struct text *document, struct err *err)
 {
 	if (!is_standard(o))
 		return file_replace(o->output, document->data, document->length, err);
@@ -63,7 +63,7 @@ static int write_once(const struct page_options *o, struct err *err)
 		return rc;
 	page_print(&p, isfinite(o->watch_s) ? o->watch_s : 0, &document);
 	page_release(&p);
-	rc = put(o, &document, err);
+	rc = write_page(o, &document, err);
 	text_release(&document);
 	return rc;
 }
@@ -72,7 +72,7 @@ static int write_once(const struct page_options *o, struct err *err)
  * said once, and again after a success. */
 static int write_again(const struct page_options *o, struct err *err)
 {
-	struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction action = { .sa_handler = note_interruption };
 	struct timespec pause = {
 		.tv_sec = (time_t)o->watch_s, .tv_nsec = (long)(fmod(o->watch_s, 1) * 1e9),
 	};

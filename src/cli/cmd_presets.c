@@ -16,7 +16,7 @@ static void print_text(const char *name, const char *text)
 		printf("  %-16s%s\n", name, text);
 }
 
-static int show(const char *name, struct err *err)
+static int show_preset(const char *name, struct err *err)
 {
 	struct preset p;
 
@@ -61,7 +61,7 @@ static int main_presets(int argc, char **argv, struct err *err)
 	if (rc == 0 && first == argc)
 		return list(err);
 	for (int i = first; rc == 0 && i < argc; i++)
-		rc = show(argv[i], err);
+		rc = show_preset(argv[i], err);
 	return rc;
 }
 

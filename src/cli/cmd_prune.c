@@ -71,7 +71,7 @@ static int make_order(const struct prune_options *o, struct prune_order *order, 
 	return 0;
 }
 
-static int run(const struct prune_order *order, struct err *err)
+static int prune_jobs(const struct prune_order *order, struct err *err)
 {
 	struct output out = output_stdout("auto");
 	double now_s = clock_wall_s();
@@ -102,7 +102,7 @@ static int main_prune(int argc, char **argv, struct err *err)
 	if (rc == 0)
 		rc = make_order(&o, &order, err);
 	if (rc == 0)
-		rc = run(&order, err);
+		rc = prune_jobs(&order, err);
 	options_release(&cmd_prune, &o);
 	return rc;
 }

@@ -26,8 +26,8 @@ static int pass_rungs(struct session *s, const struct job *job, struct err *err)
 				   err) ? -1 : 0;
 }
 
-static int release(struct session *s, const struct job *job, const struct asked_change *o,
-		   struct run_list *runs, struct err *err)
+static int release_job(struct session *s, const struct job *job, const struct asked_change *o,
+		       struct run_list *runs, struct err *err)
 {
 	enum stop_reason pending;
 
@@ -49,7 +49,7 @@ static int release(struct session *s, const struct job *job, const struct asked_
 static int main_release(int argc, char **argv, struct err *err)
 {
 	static const struct job_change change = {
-		.act = release, .done = "released", .then_pass = true,
+		.act = release_job, .done = "released", .then_pass = true,
 		.stopping = "released: queued again when it has stopped",
 	};
 

@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
-static int refuse(const char *line, struct err *err)
+static int refuse_line(const char *line, struct err *err)
 {
 	struct text keys = TEXT_INIT;
 	const char *key;
@@ -48,7 +48,7 @@ static int build_message(char **lines, int n, struct text *message, struct err *
 {
 	for (int i = 0; i < n; i++) {
 		if (!report_line_is_valid(lines[i]))
-			return refuse(lines[i], err);
+			return refuse_line(lines[i], err);
 		text_add(message, lines[i]);
 		text_add(message, "\n");
 	}

@@ -91,7 +91,8 @@ static int read(const struct selecting *what, struct results *r, struct err *err
 	return rc;
 }
 
-static int show(const struct results_options *o, const struct selecting *what, struct err *err)
+static int show_results(const struct results_options *o, const struct selecting *what,
+			struct err *err)
 {
 	struct output out = output_stdout(o->color ? o->color : "auto");
 	struct results r;
@@ -123,7 +124,7 @@ static int main_results(int argc, char **argv, struct err *err)
 	if (rc == 0)
 		rc = selection_check(&what, err);
 	if (rc == 0)
-		rc = show(&o, &what, err);
+		rc = show_results(&o, &what, err);
 	options_release(&cmd_results, &o);
 	return rc;
 }

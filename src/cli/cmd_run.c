@@ -70,8 +70,8 @@ static int make_job(struct run_asked *o, const struct job_command *command, stru
 	return 0;
 }
 
-static int insert(struct front *t, struct job *job, const struct job_command *command,
-		  struct err *err)
+static int insert_interactive_job(struct front *t, struct job *job,
+				  const struct job_command *command, struct err *err)
 {
 	struct dependency_list none = { 0 };
 
@@ -102,7 +102,7 @@ static int add_job(struct front *t, struct run_asked *o, char **argv, struct err
 	     make_job(o, &command, &job, err) || submit_open(&t->s, err) ? -1 : 0;
 	if (rc == 0) {
 		rc = bound_time(&t->s.paths, &job.declared, err) ||
-		     insert(t, &job, &command, err) ? -1 : 0;
+		     insert_interactive_job(t, &job, &command, err) ? -1 : 0;
 		if (rc)
 			session_close(&t->s);
 		else

@@ -54,7 +54,7 @@ static const struct option_spec options[] = {
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal_number)
+static void note_interruption(int signal_number)
 {
 	(void)signal_number;
 	interrupted = 1;
@@ -197,11 +197,11 @@ static void reload(struct config *config, const struct paths *paths, char *told,
 	snprintf(told, size, "%s", rc ? err.text : "");
 }
 
-static int watch(const struct schedule_options *o, const struct paths *paths,
-		 struct config *config, struct err *err)
+static int watch_store(const struct schedule_options *o, const struct paths *paths,
+		       struct config *config, struct err *err)
 {
 	char wrong[sizeof(err->text)] = "";
-	struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction action = { .sa_handler = note_interruption };
 	struct store store = { 0 };
 	struct others others = { 0 };
 	bool told = false;
@@ -272,7 +272,7 @@ static int schedule(const struct schedule_options *o, struct err *err)
 		warn_of_slots(config.slots);
 	if (rc == 0)
 		rc = isnan(o->watch_s) ? one_pass(o, &paths, &config, NULL, err)
-				       : watch(o, &paths, &config, err);
+				       : watch_store(o, &paths, &config, err);
 	if (rc && o->is_later)
 		failed_pass_note(&paths, err->text);
 	else if (rc == 0 && !o->dry_run)

@@ -67,8 +67,8 @@ static int check_racks(const char *policy, const struct simulate_options *o,
 	return simulate_tiers_check(sim, &o->tiers, policy, &unused, err);
 }
 
-static int check(const char *policy, const struct simulate_options *o, struct sim_options *sim,
-		 struct err *err)
+static int check_simulation(const char *policy, const struct simulate_options *o,
+			    struct sim_options *sim, struct err *err)
 {
 	*sim = SIM_OPTIONS_DEFAULT;
 	sim->nodes = (int)o->nodes;
@@ -99,7 +99,7 @@ static int check(const char *policy, const struct simulate_options *o, struct si
 	return 0;
 }
 
-static int draw(const struct simulations *s, int n, const char *path, struct err *err)
+static int draw_simulations(const struct simulations *s, int n, const char *path, struct err *err)
 {
 	struct text script = TEXT_INIT;
 	int rc;
@@ -110,7 +110,8 @@ static int draw(const struct simulations *s, int n, const char *path, struct err
 	return rc;
 }
 
-static int show(const struct simulations *s, const struct simulate_options *o, struct err *err)
+static int show_simulations(const struct simulations *s, const struct simulate_options *o,
+			    struct err *err)
 {
 	struct output out = output_stdout("auto");
 
@@ -167,7 +168,7 @@ static int simulate_racks(struct simulations *s, const char *policy,
 {
 	struct strings workloads;
 	struct sim_tiers tiers;
-	int rc = check(policy, o, &s->options, err);
+	int rc = check_simulation(policy, o, &s->options, err);
 
 	if (rc || simulate_tiers_check(&s->options, &o->tiers, policy, &tiers, err))
 		return -1;
@@ -178,7 +179,7 @@ static int simulate_racks(struct simulations *s, const char *policy,
 	if (rc == 0)
 		rc = simulate_tiers_run(s, &o->tiers, &tiers, &workloads, err);
 	if (rc == 0)
-		rc = show(s, o, err);
+		rc = show_simulations(s, o, err);
 	strings_release(&workloads);
 	sim_tiers_release(&tiers);
 	return rc;
@@ -192,10 +193,10 @@ static int simulate_one(struct simulations *s, const char *policy, const struct 
 		return simulate_racks(s, policy, o, err);
 	s->restart_table = o->restart_table;
 	s->slowdown_table = o->slowdown_table;
-	if (check(policy, o, &s->options, err) ||
+	if (check_simulation(policy, o, &s->options, err) ||
 	    (kinds && simulate_kinds(kinds, &s->options, err)) || read_and_run(s, o, err))
 		return -1;
-	return o->plans ? 0 : show(s, o, err);
+	return o->plans ? 0 : show_simulations(s, o, err);
 }
 
 static const char *policy_at(const struct simulate_options *o, int i)
@@ -211,7 +212,7 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 
 	/* before the first one takes minutes */
 	for (int i = 0; rc == 0 && i < n; i++)
-		rc = check(policy_at(o, i), o, &s[i].options, err);
+		rc = check_simulation(policy_at(o, i), o, &s[i].options, err);
 	for (int i = 0; rc == 0 && i < n; i++) {
 		kinds[i] = o->kinds ? xstrdup(o->kinds) : NULL;
 		if (i)
@@ -219,7 +220,7 @@ static int simulate_and_show(const struct simulate_options *o, struct err *err)
 		rc = simulate_one(&s[i], policy_at(o, i), o, kinds[i], err);
 	}
 	if (rc == 0 && o->outputs.plot)
-		rc = draw(s, n, o->outputs.plot, err);
+		rc = draw_simulations(s, n, o->outputs.plot, err);
 	for (int i = 0; i < n; i++) {
 		simulations_release(&s[i]);
 		free(kinds[i]);

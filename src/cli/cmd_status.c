@@ -51,7 +51,7 @@ static const struct option_spec options[] = {
 
 static volatile sig_atomic_t interrupted;
 
-static void interrupt(int signal_number)
+static void note_interruption(int signal_number)
 {
 	(void)signal_number;
 	interrupted = 1;
@@ -133,8 +133,8 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 	return rc;
 }
 
-static int look(struct session *s, const struct request *r, const struct output *out,
-		struct err *err)
+static int show_jobs(struct session *s, const struct request *r, const struct output *out,
+		     struct err *err)
 {
 	double since_s = isnan(r->o->which.since_s) ? RECENT_S : r->o->which.since_s;
 	struct status_query query = {
@@ -187,8 +187,8 @@ static void redraw(const char *picture, bool first)
 	fputs("\033[J", stdout);
 }
 
-static int draw(struct session *s, const struct request *r, const struct output *to,
-		bool first, struct err *err)
+static int draw_status(struct session *s, const struct request *r, const struct output *to,
+		       bool first, struct err *err)
 {
 	struct output out = *to;
 	char *picture = NULL;
@@ -198,13 +198,13 @@ static int draw(struct session *s, const struct request *r, const struct output 
 	if (!isatty(STDOUT_FILENO)) {
 		if (!first && !r->o->json)
 			fputc('\n', stdout);
-		rc = look(s, r, &out, err);
+		rc = show_jobs(s, r, &out, err);
 		return rc ? rc : output_flush(err);
 	}
 	out.file = open_memstream(&picture, &size);
 	if (!out.file)
 		return err_set(err, EX_OSERR, "out of memory");
-	rc = look(s, r, &out, err);
+	rc = show_jobs(s, r, &out, err);
 	fclose(out.file);
 	if (rc == 0)
 		redraw(picture, first);
@@ -236,9 +236,10 @@ static void sleep_until_change(struct session *s, double seconds)
 	}
 }
 
-static int watch(struct session *s, const struct request *r, struct output *out, struct err *err)
+static int watch_status(struct session *s, const struct request *r, struct output *out,
+			struct err *err)
 {
-	struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction action = { .sa_handler = note_interruption };
 	int rc = 0;
 
 	sigaction(SIGINT, &action, NULL);
@@ -247,7 +248,7 @@ static int watch(struct session *s, const struct request *r, struct output *out,
 		if (!s->store.db)	/* the store may have come; no error if it has not */
 			store_open(&s->store, &s->paths, STORE_READ, &(struct err){ 0 });
 		out->width = terminal_width(stdout);
-		rc = draw(s, r, out, first, err);
+		rc = draw_status(s, r, out, first, err);
 		if (rc == 0)
 			sleep_until_change(s, r->o->watch_s);
 	}
@@ -268,7 +269,7 @@ static int open_session(struct session *s, struct err *err)
 	return -1;
 }
 
-static int show(const struct request *r, struct err *err)
+static int show_status(const struct request *r, struct err *err)
 {
 	struct output out = output_stdout(r->o->color);
 	struct session s;
@@ -277,7 +278,7 @@ static int show(const struct request *r, struct err *err)
 	if (open_session(&s, err))
 		return -1;
 	warn_of_settings(&s.paths);
-	rc = isnan(r->o->watch_s) ? look(&s, r, &out, err) : watch(&s, r, &out, err);
+	rc = isnan(r->o->watch_s) ? show_jobs(&s, r, &out, err) : watch_status(&s, r, &out, err);
 	session_close(&s);
 	return rc;
 }
@@ -290,7 +291,7 @@ static bool knows_column(const char *name)
 	return false;
 }
 
-static int check(const struct request *r, struct err *err)
+static int check_status_request(const struct request *r, struct err *err)
 {
 	const struct status_options *o = r->o;
 
@@ -320,7 +321,7 @@ static int main_status(int argc, char **argv, struct err *err)
 		return -1;
 	r.what.operands = argv + first;
 	r.what.n_operands = argc - first;
-	return check(&r, err) ? -1 : show(&r, err);
+	return check_status_request(&r, err) ? -1 : show_status(&r, err);
 }
 
 const struct command cmd_status = {

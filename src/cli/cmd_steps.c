@@ -52,7 +52,7 @@ static void forget(struct findings *f)
 	step_stats_init(&f->stats);
 }
 
-static void take(const struct step_event *e, void *arg)
+static void take_step_event(const struct step_event *e, void *arg)
 {
 	struct findings *f = arg;
 
@@ -80,11 +80,11 @@ static int read_all(int fd, const char *name, struct steps *steps, struct findin
 
 	while ((n = read(fd, block, BLOCK)) > 0 || (n < 0 && errno == EINTR))
 		if (n > 0)
-			steps_feed(steps, block, (size_t)n, (double)NAN, take, f);
+			steps_feed(steps, block, (size_t)n, (double)NAN, take_step_event, f);
 	if (n < 0)
 		err_set(err, EX_IOERR, "cannot read '%s': %s", name, strerror(errno));
 	else
-		steps_end(steps, take, f);
+		steps_end(steps, take_step_event, f);
 	free(block);
 	return n < 0 ? -1 : 0;
 }
@@ -100,8 +100,8 @@ static int read_file(const char *path, struct steps *steps, struct findings *f, 
 	return rc;
 }
 
-static int find(const struct steps_options *o, const char *path, struct findings *f,
-		struct err *err)
+static int find_steps(const struct steps_options *o, const char *path, struct findings *f,
+		      struct err *err)
 {
 	struct steps *steps = steps_new(o->step_regex, err);
 	int rc;
@@ -247,10 +247,10 @@ static int nothing(const struct steps_options *o, const struct findings *f, stru
 		       "report' in the program", n);
 }
 
-static int show(const struct steps_options *o, const char *path, struct err *err)
+static int show_steps(const struct steps_options *o, const char *path, struct err *err)
 {
 	struct findings *f = xcalloc(1, sizeof(*f));
-	int rc = find(o, path, f, err);
+	int rc = find_steps(o, path, f, err);
 
 	if (rc == 0 && o->json)
 		print_json(f);
@@ -281,7 +281,7 @@ static int main_steps(int argc, char **argv, struct err *err)
 		return usage_error(&cmd_steps, err,
 				   o.list ? "--list takes no file" : "steps takes one file");
 	if (!o.list)
-		return show(&o, argv[first], err);
+		return show_steps(&o, argv[first], err);
 	print_patterns();
 	return 0;
 }

@@ -187,8 +187,9 @@ static void tell_of_leftovers(const struct session *s)
 			s->paths.dir, (long long)s->store.left_by_another);
 }
 
-static int insert(struct store *s, struct job *job, const struct job_command *command,
-		  const struct dependency_list *after, double parameters, struct err *err)
+static int insert_submitted_job(struct store *s, struct job *job, const struct job_command *command,
+				const struct dependency_list *after, double parameters,
+				struct err *err)
 {
 	if (store_begin(s, err))
 		return -1;
@@ -236,7 +237,7 @@ int submit_add(const struct asked *o, struct job *job, const struct job_command 
 	if (submit_open(&s, err))
 		return -1;
 	job->submit_time_s = clock_wall_s();
-	rc = insert(&s.store, job, command, after, o->parameters, err);
+	rc = insert_submitted_job(&s.store, job, command, after, o->parameters, err);
 	if (rc == 0)
 		submit_tell(&s, job, command);
 	session_close(&s);
@@ -268,7 +269,7 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	return rc;
 }
 
-static int submit(const struct submit_asked *o, char **argv, struct err *err)
+static int submit_as_asked(const struct submit_asked *o, char **argv, struct err *err)
 {
 	if (sweep_is_asked(&o->sweep))
 		return submit_group(o, argv, err);
@@ -311,7 +312,7 @@ static int parse_and_submit(int argc, char **argv, bool with_preset, struct err 
 	if (rc == 0 && o.job.preset && with_preset)
 		rc = submit_by_preset(o.job.preset, argc, argv, first, err);
 	else if (rc == 0)
-		rc = submit(&o, argv + first, err);
+		rc = submit_as_asked(&o, argv + first, err);
 	options_release(&cmd_submit, &o);
 	return rc;
 }

@@ -67,7 +67,7 @@ static double limit_s(void)
 	return text && number_parse(text, &s) == 0 && s > 0 ? s : LIMIT_S;
 }
 
-static pid_t start(const char *line, const char *directory)
+static pid_t start_line(const char *line, const char *directory)
 {
 	pid_t child = fork();
 
@@ -97,9 +97,9 @@ static bool wait_bounded(pid_t child, int *status)
 	return true;
 }
 
-static void run(const char *what, const char *line, const char *directory, struct text *said)
+static void run_line(const char *what, const char *line, const char *directory, struct text *said)
 {
-	pid_t child = start(line, directory);
+	pid_t child = start_line(line, directory);
 	int status = 0;
 
 	text_addf(said, "%s%s: ", said->length ? "; " : "", what);
@@ -122,8 +122,8 @@ static bool went_wrong(const struct job *job)
 	return job->state == JOB_FAILED || job->state == JOB_TIMEOUT;
 }
 
-static int tell(struct session *s, const struct config *config, const struct job *job,
-		struct err *err)
+static int tell_job_end(struct session *s, const struct config *config, const struct job *job,
+			struct err *err)
 {
 	struct job_command command = { 0 };
 	struct text said = TEXT_INIT;
@@ -132,11 +132,11 @@ static int tell(struct session *s, const struct config *config, const struct job
 	if (rc == 0) {
 		set_environment(s, job, &command);
 		if (job->declared.on_end)
-			run("--on-end", job->declared.on_end, command.directory, &said);
+			run_line("--on-end", job->declared.on_end, command.directory, &said);
 		if (*config->on_end)
-			run("on_end", config->on_end, command.directory, &said);
+			run_line("on_end", config->on_end, command.directory, &said);
 		if (*config->on_failure && went_wrong(job))
-			run("on_failure", config->on_failure, command.directory, &said);
+			run_line("on_failure", config->on_failure, command.directory, &said);
 	}
 	if (rc == 0 && said.length)
 		rc = store_event_add(&s->store, job->id, 0, "told", said.data, err);
@@ -163,7 +163,7 @@ static int tell_next(struct session *s, bool *more, struct err *err)
 	job_init(&job);
 	/* It may have been queued again meanwhile. */
 	if (id && store_job_get(&s->store, id, &job, &ignored) == 0 && job_has_ended(job.state))
-		tell(s, &config, &job, &ignored);
+		tell_job_end(s, &config, &job, &ignored);
 	job_release(&job);
 	return 0;
 }

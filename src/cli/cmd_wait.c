@@ -90,7 +90,7 @@ static int look_at_rung(struct session *s, const struct job *job, int64_t *group
 }
 
 /* Looks at the jobs that had not ended; *left: the number of those that still have not. */
-static int look(struct session *s, struct waited *waited, int n, int *left, struct err *err)
+static int look_at_jobs(struct session *s, struct waited *waited, int n, int *left, struct err *err)
 {
 	int64_t group = 0;
 	bool over = false;
@@ -149,7 +149,7 @@ static int wait_for_all(struct session *s, const struct wait_options *o, struct 
 
 		if (store_data_version(&s->store, &now, err))
 			return -1;
-		if (now != version && look(s, waited, n, &left, err))
+		if (now != version && look_at_jobs(s, waited, n, &left, err))
 			return -1;
 		version = now;
 		if (left == 0)

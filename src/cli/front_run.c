@@ -74,7 +74,7 @@ static void tell_begin(struct front *t, struct watch *w, double now_s, double wa
 				format_time(wall_s + w->limit_boot_s - now_s, wall_s).s);
 }
 
-static void begin(struct front *t, struct watch *w)
+static void begin_command(struct front *t, struct watch *w)
 {
 	double now_s = clock_boot_s(), wall_s = clock_wall_s();
 	ssize_t n = read(w->f.fd, &w->limit_boot_s, sizeof(w->limit_boot_s));
@@ -96,7 +96,7 @@ static void give_notice(const struct front *t, struct watch *w)
 			(long long)t->job_id, ceil(w->limit_boot_s - clock_boot_s()));
 }
 
-static void watch(struct front *t, struct watch *w)
+static void watch_supervisor(struct front *t, struct watch *w)
 {
 	struct pollfd fds[2] = { { .fd = w->pidfd, .events = POLLIN }, { .events = POLLIN } };
 
@@ -106,7 +106,7 @@ static void watch(struct front *t, struct watch *w)
 		fds[1].fd = w->f.fd;
 		front_nap(fds, 2, fmin(w->notice_boot_s - clock_boot_s(), 1));
 		if (fds[1].revents)
-			begin(t, w);
+			begin_command(t, w);
 		give_notice(t, w);
 		signal_number = front_signal(!w->began);
 		if (!signal_number)
@@ -131,7 +131,7 @@ static int status_of(const struct front *t, const struct run *run)
 }
 
 /* Finds out, once the supervisor is gone, what became of the run. */
-static int conclude(struct front *t, int64_t run_id, struct err *err)
+static int conclude_run(struct front *t, int64_t run_id, struct err *err)
 {
 	struct run run;
 	int status = -1;
@@ -160,8 +160,8 @@ int front_run(struct front *t, int64_t run_id, int *signal_number, struct err *e
 	if (foreground_start(&t->s.paths, run_id, &w.f, err))
 		return -1;
 	w.pidfd = (int)syscall(SYS_pidfd_open, w.f.supervisor, 0);
-	watch(t, &w);
-	status = conclude(t, run_id, err);
+	watch_supervisor(t, &w);
+	status = conclude_run(t, run_id, err);
 	terminal_restore(&terminal, status < 0 || status >= STATUS_NOT_RUN_TO_END);
 	if (w.f.fd >= 0)
 		close(w.f.fd);

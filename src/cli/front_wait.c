@@ -68,7 +68,7 @@ struct look {
 	double next_start_s;
 };
 
-static int look(struct front *t, struct look *l, struct err *err)
+static int look_at_job(struct front *t, struct look *l, struct err *err)
 {
 	struct job job;
 
@@ -110,7 +110,7 @@ int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err 
 		return -1;
 	for (;;) {
 		if (store_data_version(&t->s.store, &now, err) ||
-		    (now != version && look(t, &l, err)))
+		    (now != version && look_at_job(t, &l, err)))
 			return -1;
 		version = now;
 		*run_id = l.run_id;

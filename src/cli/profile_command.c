@@ -23,7 +23,7 @@
 static volatile sig_atomic_t interruptions, last_signal;
 static bool stop_was_said;
 
-static void interrupt(int signal_number)
+static void count_signal(int signal_number)
 {
 	interruptions = interruptions + 1;
 	last_signal = signal_number;
@@ -37,7 +37,7 @@ static int count_interruptions(void)
 /* Catch the signals that interrupt a profile. SIGHUP stays ignored under nohup(1). */
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = interrupt }, hangup;
+	struct sigaction action = { .sa_handler = count_signal }, hangup;
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
@@ -105,7 +105,8 @@ static void show_progress(const struct profile_progress *p, void *arg)
 
 /* --- showing --- */
 
-static int show(struct session *s, int64_t job_id, const struct profile_options *o, struct err *err)
+static int show_report(struct session *s, int64_t job_id, const struct profile_options *o,
+		       struct err *err)
 {
 	struct output out = output_stdout(o->color);
 	struct profile_report report;
@@ -180,8 +181,8 @@ static void run_pass(struct session *s)
 }
 
 /* settings->slots 0: as configured. */
-static int measure(struct session *s, struct job *job, const struct job_command *command,
-		   struct profile_settings *settings, struct profile_end *end, struct err *err)
+static int profile_job(struct session *s, struct job *job, const struct job_command *command,
+		       struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
 	struct config config;
 	int rc;
@@ -201,10 +202,10 @@ static int measure(struct session *s, struct job *job, const struct job_command 
 }
 
 /* The status of a program that the signal ended, with the result so far. */
-static int finish(struct session *s, const struct job *job, const struct profile_end *end,
-		  const struct profile_options *o, struct err *err)
+static int finish_profiling(struct session *s, const struct job *job, const struct profile_end *end,
+			    const struct profile_options *o, struct err *err)
 {
-	int rc = show(s, job->id, o, err);
+	int rc = show_report(s, job->id, o, err);
 
 	run_pass(s);
 	if (end->abandoned)
@@ -239,9 +240,9 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
 				"'%s', removed after each point, instead of --checkpoint-dir",
 				s.paths.dir);
-	rc = measure(&s, job, command, settings, &end, err);
+	rc = profile_job(&s, job, command, settings, &end, err);
 	if (rc == 0)
-		rc = finish(&s, job, &end, o, err);
+		rc = finish_profiling(&s, job, &end, o, err);
 	else if (job->id)
 		run_pass(&s);
 	session_close(&s);
@@ -311,7 +312,7 @@ int profile_show(const struct profile_options *o, int64_t job_id, struct err *er
 
 	if (session_open(&s, STORE_READ, err))
 		return -1;
-	rc = show(&s, job_id, o, err);
+	rc = show_report(&s, job_id, o, err);
 	session_close(&s);
 	return rc;
 }

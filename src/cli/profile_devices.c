@@ -8,14 +8,14 @@
 #include "pollux/table.h"
 #include "profile.h"
 
-static void say(const struct device *device, bool exchanges)
+static void say_measuring(const struct device *device, bool exchanges)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "pollux: measuring %s%s ...\n", exchanges ? "exchanges from " : "",
 			device->id);
 }
 
-static void show(const struct profile_options *o, const struct devices_profile *profile)
+static void show_profile(const struct profile_options *o, const struct devices_profile *profile)
 {
 	struct output out = output_stdout(o->color);
 
@@ -29,7 +29,8 @@ static int measure_and_show(const struct profile_options *o, struct session *ses
 			    struct err *err)
 {
 	struct profile_kinds_settings settings = {
-		.session = session, .quick = o->quick, .device = o->device, .progress = say,
+		.session = session, .quick = o->quick, .device = o->device,
+		.progress = say_measuring,
 	};
 	struct devices_profile profile;
 	struct config config;
@@ -40,7 +41,7 @@ static int measure_and_show(const struct profile_options *o, struct session *ses
 	settings.slots = o->slots > 0 ? (int)o->slots : config.slots;
 	rc = profile_kinds(&settings, &profile, err);
 	if (rc == 0)
-		show(o, &profile);
+		show_profile(o, &profile);
 	devices_profile_release(&profile);
 	return rc;
 }

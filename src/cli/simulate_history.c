@@ -9,7 +9,7 @@
 #include "pollux/table.h"
 #include "simulate.h"
 
-static int add(const struct policy **list, int n, const struct policy *policy)
+static int add_policy(const struct policy **list, int n, const struct policy *policy)
 {
 	for (int i = 0; i < n; i++)
 		if (list[i] == policy)
@@ -36,29 +36,29 @@ static int check_policies(const struct text_list *names, struct err *err)
 }
 
 /* Each once, in room for n_policies. Returns how many. */
-static int choose(const struct text_list *names, const struct policy *now,
-		  const struct policy **list)
+static int choose_policies(const struct text_list *names, const struct policy *now,
+			   const struct policy **list)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < names->count; i++) {
 		for (int p = 0; p < n_policies && strcmp(names->items[i], "all") == 0; p++)
-			n = add(list, n, policies[p]);
-		n = add(list, n, policy_find(names->items[i]));
+			n = add_policy(list, n, policies[p]);
+		n = add_policy(list, n, policy_find(names->items[i]));
 	}
 	if (n)
 		return n;
-	n = add(list, n, now);
-	n = add(list, n, &policy_fifo);
-	n = add(list, n, &policy_las);
-	return add(list, n, &policy_pollux);
+	n = add_policy(list, n, now);
+	n = add_policy(list, n, &policy_fifo);
+	n = add_policy(list, n, &policy_las);
+	return add_policy(list, n, &policy_pollux);
 }
 
 static int simulate_and_show(const struct history_request *q, const struct history *h,
 			     struct err *err)
 {
 	const struct policy **list = xcalloc((size_t)n_policies, sizeof(const struct policy *));
-	int n = choose(q->policies, h->policy, list);
+	int n = choose_policies(q->policies, h->policy, list);
 	struct output out = output_stdout("auto");
 	struct history_report report;
 	int rc = history_simulate(h, list, n, q->interval_s, &report, err);

@@ -5,7 +5,7 @@
 #include "pollux/number.h"
 #include "simulate.h"
 
-static int complain(const char *item, struct err *err)
+static int refuse_item(const char *item, struct err *err)
 {
 	return usage_error(&cmd_simulate, err,
 			   "option '--kinds': '%.60s' is not KIND:NODESxGPUS, such as a100:2x8",
@@ -24,12 +24,12 @@ static int read_kind(char *item, struct sim_kind *kind, struct err *err)
 	int64_t nodes, gpus;
 
 	if (!x || colon == item || strchr(item, '/'))
-		return complain(item, err);
+		return refuse_item(item, err);
 	*colon = *x = '\0';
 	if (read_count(colon + 1, &nodes) || read_count(x + 1, &gpus)) {
 		*colon = ':';
 		*x = 'x';
-		return complain(item, err);
+		return refuse_item(item, err);
 	}
 	*kind = (struct sim_kind){ item, (int)nodes, (int)gpus };
 	return 0;

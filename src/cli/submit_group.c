@@ -123,8 +123,8 @@ static void print_added(const struct group_added *added, bool quiet)
 		printf("jobs %lld to %lld (%lld runs)\n", first, last, n);
 }
 
-static int add(struct group_submission *g, const struct job_group *group,
-	       const struct dependency_list *after, struct err *err)
+static int insert_sweep(struct group_submission *g, const struct job_group *group,
+			const struct dependency_list *after, struct err *err)
 {
 	struct group_jobs jobs = { g->sweep.axes.runs, make, g };
 	struct group_added added;
@@ -167,7 +167,7 @@ static int add_group(struct group_submission *g, char **argv, struct err *err)
 	if (g->halving.length)
 		group.halving = xstrdup(g->halving.data);
 	if (rc == 0)
-		rc = add(g, &group, &after, err);
+		rc = insert_sweep(g, &group, &after, err);
 	dependency_list_release(&after);
 	job_group_release(&group);
 	return rc;

@@ -83,7 +83,7 @@ static void open_socket(struct pollux_client *c, const char *path)
 	c->kept = client_kept_open(path);
 }
 
-static void begin(struct pollux_client *c, const char *socket_path)
+static void begin_client(struct pollux_client *c, const char *socket_path)
 {
 	const char *directory = environment("POLLUX_CHECKPOINT_DIR");
 	const char *config_file = environment("POLLUX_CONFIG_FILE");
@@ -113,7 +113,7 @@ struct pollux_client *pollux_client_open(void)
 		c = NULL;
 	}
 	if (c && socket_path)
-		begin(c, socket_path);
+		begin_client(c, socket_path);
 	errno = saved_errno;
 	return c;
 }
@@ -157,7 +157,7 @@ bool pollux_client_config(const struct pollux_client *c, struct pollux_config *c
 
 /* Appends a line. A line that does not fit is left out as a whole. */
 __attribute__((format(printf, 2, 3)))
-static void add(struct message *m, const char *format, ...)
+static void add_to_message(struct message *m, const char *format, ...)
 {
 	size_t room = sizeof(m->text) - m->length;
 	va_list ap;
@@ -172,13 +172,13 @@ static void add(struct message *m, const char *format, ...)
 static void add_integer(struct message *m, const char *key, int64_t value)
 {
 	if (value >= 0)
-		add(m, "%s=%lld\n", key, (long long)value);
+		add_to_message(m, "%s=%lld\n", key, (long long)value);
 }
 
 static void add_number(struct message *m, const char *key, double value)
 {
 	if (isfinite(value))
-		add(m, "%s=%.9g\n", key, value);
+		add_to_message(m, "%s=%.9g\n", key, value);
 }
 
 static bool send_message(const struct pollux_client *c, const struct message *m)
@@ -255,7 +255,7 @@ bool pollux_client_checkpoint(const struct pollux_client *c, const char *path,
 	if (!can_report(c) || !*path || strlen(path) >= PATH_MAX || strchr(path, '\n'))
 		return false;
 	m.length = 0;
-	add(&m, "CHECKPOINT=%s\n", path);
+	add_to_message(&m, "CHECKPOINT=%s\n", path);
 	add_integer(&m, "SAMPLES", samples);
 	bool sent = send_patiently(c, &m);
 	client_kept_add(c, CLIENT_KEPT_CHECKPOINT, m.text, m.length, sent);
@@ -300,7 +300,7 @@ bool pollux_client_status(const struct pollux_client *c, const char *text)
 	if (!can_report(c))
 		return false;
 	m.length = 0;
-	add(&m, "%s%.*s\n", key, status_length(text), text);
+	add_to_message(&m, "%s%.*s\n", key, status_length(text), text);
 	for (char *p = m.text + strlen(key); p < m.text + m.length - 1; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7F)
 			*p = ' ';

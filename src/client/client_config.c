@@ -86,7 +86,7 @@ static void set_field(struct offer *offer, const char *key, const char *value, l
 
 /* Reads an offer, which has to contain all fields that it may change. The other fields are those of
  * the launch. Ignores unknown keys and lines without '='. */
-static struct offer parse(char *text, const struct pollux_config *launched, locale_t c_locale)
+static struct offer parse_offer(char *text, const struct pollux_config *launched, locale_t c_locale)
 {
 	struct offer offer = { .config = *launched };
 	char *rest;
@@ -116,7 +116,7 @@ static bool adds_up(const struct pollux_config *c)
 	       (!c->replicas || passes / c->accumulation_steps == c->replicas);
 }
 
-static bool change(struct pollux_client *c, struct pollux_config *config)
+static bool change_config(struct pollux_client *c, struct pollux_config *config)
 {
 	struct pollux_config launched;
 	struct stat st;
@@ -125,7 +125,7 @@ static bool change(struct pollux_client *c, struct pollux_config *config)
 	if (!is_due(c) || !is_new_file(c, &st) || !read_text(c, &st, text))
 		return false;
 	pollux_client_config(c, &launched);
-	struct offer offer = parse(text, &launched, c->c_locale);
+	struct offer offer = parse_offer(text, &launched, c->c_locale);
 	if (!adds_up(&offer.config) || offer.version <= atomic_load(&c->config_version))
 		return false;
 	*config = offer.config;
@@ -141,7 +141,7 @@ bool pollux_client_config_changed(struct pollux_client *c, struct pollux_config 
 		return false;
 	if (atomic_load(&c->config_version) < 0)
 		atomic_store(&c->config_version, 0);
-	bool changed = change(c, config);
+	bool changed = change_config(c, config);
 	errno = saved_errno;
 	return changed;
 }

@@ -48,7 +48,7 @@ struct client_kept *client_kept_open(const char *socket_path)
 
 /* Gives up after a while: a child that was forked while another thread had the lock finds it taken
  * for ever. */
-static bool lock(struct client_kept *kept)
+static bool lock_kept(struct client_kept *kept)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (!atomic_flag_test_and_set(&kept->busy))
@@ -87,7 +87,7 @@ void client_kept_add(const struct pollux_client *c, enum client_kept_kind kind, 
 {
 	struct client_kept *kept = c->kept;
 
-	if (!kept || length > CLIENT_MESSAGE_MAX || !lock(kept))
+	if (!kept || length > CLIENT_MESSAGE_MAX || !lock_kept(kept))
 		return;
 	struct kept_report *r = &kept->reports[kind];
 	r->due = true;

@@ -36,7 +36,7 @@ static void parts_of(struct device_list *list, struct part parts[N_PARTS])
 }
 
 /* Runs in the child. */
-static void answer(int fd, void *arg)
+static void send_list(int fd, void *arg)
 {
 	const struct listing *l = arg;
 	struct device_list list = *l->before;
@@ -62,7 +62,7 @@ static size_t room_of(int count)
 }
 
 /* Replaces the list by the one that was sent. False: the answer is not whole. */
-static bool take(const char *bytes, size_t size, struct device_list *list)
+static bool take_list(const char *bytes, size_t size, struct device_list *list)
 {
 	struct device_list sent;
 	struct part parts[N_PARTS];
@@ -94,9 +94,9 @@ int device_list_in_child(const struct device_backend *backend,
 	struct listing l = { backend, settings, list };
 	struct err why = { 0 };
 	size_t size;
-	char *bytes = driver_child_ask(answer, &l, &size, &why);
+	char *bytes = driver_child_ask(send_list, &l, &size, &why);
 
-	if (bytes && !take(bytes, size, list))
+	if (bytes && !take_list(bytes, size, list))
 		err_set(&why, EX_UNAVAILABLE, "the process that asked the driver has died in it");
 	if (why.exit_status)
 		backend->list_unanswered(why.text, list);

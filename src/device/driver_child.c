@@ -138,7 +138,7 @@ static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
 	return err_set(err, EX_UNAVAILABLE, "the process that asked the driver has died in it");
 }
 
-static pid_t start(driver_child_answer *answer, void *arg, int *fd, struct err *err)
+static pid_t start_child(driver_child_answer *answer, void *arg, int *fd, struct err *err)
 {
 	int ends[2];
 	pid_t pid;
@@ -183,7 +183,7 @@ void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, str
 
 	if (is_known_to_hang(err))
 		return NULL;
-	pid = start(answer, arg, &fd, err);
+	pid = start_child(answer, arg, &fd, err);
 	if (pid < 0)
 		return NULL;
 	rc = read_all(fd, driver_limit_s(), &r, err);

@@ -127,7 +127,7 @@ int freeze_check_device(int64_t bytes, int64_t free_bytes, const char *device, s
 
 /* --- the steps --- */
 
-static int enter(struct freezing *f, enum freeze_state state, struct err *err)
+static int enter_freeze_state(struct freezing *f, enum freeze_state state, struct err *err)
 {
 	if (f->state == state)
 		return 0;
@@ -164,7 +164,7 @@ static void rest(double seconds)
 }
 
 /* Asks the driver until the process is in one of the states, not between two. */
-static int find(struct freezing *f, pid_t pid, enum freeze_found *found, struct err *err)
+static int find_state(struct freezing *f, pid_t pid, enum freeze_found *found, struct err *err)
 {
 	for (int i = 0; i < WAITS; i++) {
 		if (f->freezer->find(f->driver, pid, found, err))
@@ -185,7 +185,7 @@ static int step_all(struct freezing *f, enum freeze_wish wish, enum freeze_step 
 		enum freeze_found found;
 		enum freeze_step next;
 
-		if (find(f, f->pids[i], &found, err))
+		if (find_state(f, f->pids[i], &found, err))
 			return -1;
 		next = freeze_next(wish, found);
 		if (next == STEP_GIVE_UP)
@@ -205,7 +205,7 @@ static bool any_is(struct freezing *f, enum freeze_found what)
 		enum freeze_found found = FOUND_FAILED;
 		struct err ignored;
 
-		if (find(f, f->pids[i], &found, &ignored))
+		if (find_state(f, f->pids[i], &found, &ignored))
 			found = FOUND_FAILED;
 		if (found == what)
 			return true;
@@ -213,11 +213,11 @@ static bool any_is(struct freezing *f, enum freeze_found what)
 	return false;
 }
 
-static int lose(struct freezing *f)
+static int lose_processes(struct freezing *f)
 {
 	struct err ignored;
 
-	if (enter(f, FREEZE_LOST, &ignored))
+	if (enter_freeze_state(f, FREEZE_LOST, &ignored))
 		/* if the state cannot be recorded, the next look finds the same */
 		f->state = FREEZE_LOST;
 	return -1;
@@ -226,16 +226,16 @@ static int lose(struct freezing *f)
 static int thaw(struct freezing *f, struct err *err)
 {
 	if (any_is(f, FOUND_SAVED)) {
-		if (enter(f, FREEZE_RESTORING, err))
+		if (enter_freeze_state(f, FREEZE_RESTORING, err))
 			return -1;
 		if (step_all(f, THAW_WISHED, STEP_RESTORE, err))
-			return lose(f);
+			return lose_processes(f);
 	}
-	if (enter(f, FREEZE_UNLOCKING, err))
+	if (enter_freeze_state(f, FREEZE_UNLOCKING, err))
 		return -1;
 	if (step_all(f, THAW_WISHED, STEP_UNLOCK, err))
-		return lose(f);
-	return enter(f, FREEZE_NONE, err);
+		return lose_processes(f);
+	return enter_freeze_state(f, FREEZE_NONE, err);
 }
 
 /* Undoes a freeze. Keeps the error of the freeze, which tells more than one of the undoing. */
@@ -244,7 +244,7 @@ static int undo(struct freezing *f, struct err *err)
 	struct err why = *err, undoing = { 0 };
 
 	if (any_is(f, FOUND_FAILED))
-		return lose(f);
+		return lose_processes(f);
 	if (thaw(f, &undoing) && f->state == FREEZE_LOST)
 		return err_set(err, EX_OSERR, "%.400s; and then: %.400s", why.text, undoing.text);
 	return -1;
@@ -252,15 +252,15 @@ static int undo(struct freezing *f, struct err *err)
 
 static int freeze(struct freezing *f, struct err *err)
 {
-	if (enter(f, FREEZE_LOCKING, err))
+	if (enter_freeze_state(f, FREEZE_LOCKING, err))
 		return -1;
 	if (step_all(f, FREEZE_WISHED, STEP_LOCK, err))
 		return undo(f, err);
-	if (enter(f, FREEZE_SAVING, err))
+	if (enter_freeze_state(f, FREEZE_SAVING, err))
 		return -1;
 	if (step_all(f, FREEZE_WISHED, STEP_SAVE, err))
 		return undo(f, err);
-	return enter(f, FREEZE_FROZEN, err);
+	return enter_freeze_state(f, FREEZE_FROZEN, err);
 }
 
 int freeze_run(struct freezing *f, enum freeze_wish wish, struct err *err)
@@ -273,7 +273,7 @@ int freeze_run(struct freezing *f, enum freeze_wish wish, struct err *err)
 
 /* The worst of what the processes need, in the order of the enum; a run with one process half way
  * and one saved is thawed. */
-static int judge(struct freezing *f, enum freeze_mended *worst, struct err *err)
+static int judge_processes(struct freezing *f, enum freeze_mended *worst, struct err *err)
 {
 	bool kept = false, others = false;
 
@@ -282,7 +282,7 @@ static int judge(struct freezing *f, enum freeze_mended *worst, struct err *err)
 		enum freeze_mended mended;
 		enum freeze_found found;
 
-		if (find(f, f->pids[i], &found, err))
+		if (find_state(f, f->pids[i], &found, err))
 			return -1;
 		mended = freeze_mending(f->state, found);
 		kept |= mended == MENDED_KEPT;
@@ -297,16 +297,16 @@ static int judge(struct freezing *f, enum freeze_mended *worst, struct err *err)
 
 int freeze_mend(struct freezing *f, enum freeze_mended *mended, struct err *err)
 {
-	if (judge(f, mended, err))
+	if (judge_processes(f, mended, err))
 		return -1;
 	switch (*mended) {
-	case MENDED_KEPT: return enter(f, FREEZE_FROZEN, err);
+	case MENDED_KEPT: return enter_freeze_state(f, FREEZE_FROZEN, err);
 	case MENDED_THAWED: return thaw(f, err);
 	case MENDED_LOST:
-		lose(f);
+		lose_processes(f);
 		return 0;
 	case MENDED_NOTHING:
-	case MENDED_BY_OTHERS: return enter(f, FREEZE_NONE, err);
+	case MENDED_BY_OTHERS: return enter_freeze_state(f, FREEZE_NONE, err);
 	case MENDED_NOT_OURS:
 	case MENDED_WAIT: break;
 	}

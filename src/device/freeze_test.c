@@ -243,7 +243,7 @@ static int thaw_it(struct test *t, struct err *err)
 }
 
 /* At the end of its orders the program checks all that it computed. */
-static int finish(struct test *t, struct err *err)
+static int finish_worker(struct test *t, struct err *err)
 {
 	if (order_step(&t->worker, err) || hear(&t->worker, STEP_S, 'k', err))
 		return -1;
@@ -252,13 +252,13 @@ static int finish(struct test *t, struct err *err)
 	return hear(&t->worker, STEP_S, 'y', err);
 }
 
-static int run(struct test *t, int64_t bytes, struct err *err)
+static int run_test(struct test *t, int64_t bytes, struct err *err)
 {
 	if (choose_bytes(t, bytes, err))
 		return -1;
 	if (worker_start(t, err) == 0 && order_step(&t->worker, err) == 0 &&
 	    hear(&t->worker, START_S, 'k', err) == 0 && start_freezer(t, err) == 0 &&
-	    freeze_it(t, err) == 0 && thaw_it(t, err) == 0 && finish(t, err) == 0)
+	    freeze_it(t, err) == 0 && thaw_it(t, err) == 0 && finish_worker(t, err) == 0)
 		return 0;
 	/* a later try may help a job, but not this idle program */
 	if (err->exit_status == EX_TEMPFAIL)
@@ -280,7 +280,7 @@ int freeze_test(const struct device *d, int64_t bytes, struct freeze_test *t, st
 		return err_set(err, EX_UNAVAILABLE, "'%s' has no memory of its own that could be "
 			       "moved to the host's", d->id);
 	sigaction(SIGPIPE, &ignore, &before);
-	rc = run(&test, bytes, err);
+	rc = run_test(&test, bytes, err);
 	freezer_stop(&test.freezer);
 	worker_end(&test.worker);
 	sigaction(SIGPIPE, &before, NULL);

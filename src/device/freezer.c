@@ -15,7 +15,7 @@
 
 /* Both ends are the same program. A packet is a whole struct; "go on" is one byte. */
 
-static ssize_t receive(int fd, void *into, size_t size)
+static ssize_t receive_bytes(int fd, void *into, size_t size)
 {
 	ssize_t n;
 
@@ -43,7 +43,7 @@ static int ask_to_record(enum freeze_state state, void *arg, struct err *err)
 	int fd = *(int *)arg;
 	char go;
 
-	if (send_all(fd, &news, sizeof(news)) && receive(fd, &go, 1) == 1)
+	if (send_all(fd, &news, sizeof(news)) && receive_bytes(fd, &go, 1) == 1)
 		return 0;
 	return err_set(err, EX_IOERR, "the supervisor is gone");
 }
@@ -96,7 +96,7 @@ static _Noreturn void serve(int fd, const struct device_freezer *functions)
 	struct err why = { 0 };
 	bool opened = false;
 
-	while (receive(fd, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
+	while (receive_bytes(fd, &order, sizeof(order)) == (ssize_t)sizeof(order)) {
 		struct freezer_news news = { .state = order.state };
 
 		if (!opened)
@@ -161,7 +161,7 @@ int freezer_order(struct freezer *f, const struct freezer_order *order, struct e
 
 enum freezer_says freezer_read(struct freezer *f, struct freezer_news *news)
 {
-	if (receive(f->fd, news, sizeof(*news)) == (ssize_t)sizeof(*news))
+	if (receive_bytes(f->fd, news, sizeof(*news)) == (ssize_t)sizeof(*news))
 		return news->says;
 	*news = (struct freezer_news){ .says = FREEZER_DIED };
 	err_set(&news->err, EX_OSERR, "the process that freezes has ended in a call");
@@ -197,8 +197,8 @@ static int wait_until(int fd, double until_boot_s, struct err *err)
 	}
 }
 
-static int follow(struct freezer *f, const struct freeze_record *record, double until_boot_s,
-		  struct freezer_news *news, struct err *err)
+static int follow_order(struct freezer *f, const struct freeze_record *record, double until_boot_s,
+			struct freezer_news *news, struct err *err)
 {
 	for (;;) {
 		if (wait_until(f->fd, until_boot_s, err))
@@ -225,7 +225,7 @@ int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
 {
 	*news = (struct freezer_news){ .state = order->state };
 	if (freezer_order(f, order, err) == 0 &&
-	    follow(f, record, clock_boot_s() + limit_s, news, err) == 0)
+	    follow_order(f, record, clock_boot_s() + limit_s, news, err) == 0)
 		return 0;
 	if (news->says != FREEZER_FAILED)
 		freezer_stop(f);

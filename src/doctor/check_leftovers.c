@@ -39,7 +39,7 @@ static void pile_add(struct pile *pile, const struct paths *paths, const char *p
 	free(path);
 }
 
-static void tell(struct patient *p, struct pile *pile, const char *what)
+static void tell_pile(struct patient *p, struct pile *pile, const char *what)
 {
 	if (pile->n > pile->n_named)
 		text_add(&pile->mend, " && pollux doctor");
@@ -158,9 +158,9 @@ void check_leftovers(struct patient *p)
 
 	look_into(p, "logs", &piles);
 	look_into(p, "checkpoints", &piles);
-	tell(p, &piles.others, "is of another store, or of a job that this one lost");
-	tell(p, &piles.pruned, "was to be removed by 'pollux prune'");
-	tell(p, &piles.jobless, "is of a job that is not in the store");
+	tell_pile(p, &piles.others, "is of another store, or of a job that this one lost");
+	tell_pile(p, &piles.pruned, "was to be removed by 'pollux prune'");
+	tell_pile(p, &piles.jobless, "is of a job that is not in the store");
 	check_runs(p);
 	check_repair(p);
 }

@@ -44,7 +44,7 @@ static void check_closed(struct patient *p)
 		      damaged ? xstrdup(REPAIR) : NULL, "%s", p->store_err.text);
 }
 
-static void describe(struct patient *p)
+static void describe_store(struct patient *p)
 {
 	struct stat st = { 0 };
 	struct err err;
@@ -74,7 +74,7 @@ void check_store(struct patient *p)
 		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "'%s' is damaged: %s%s", p->paths.store,
 		      faults.items[0], faults.count > 1 ? ", and more" : "");
 	else
-		describe(p);
+		describe_store(p);
 	strings_release(&faults);
 	if (paths_on_network(&p->paths))
 		found(p, FINDING_LOOK, NULL, "'%s' is on a network file system, where locks may "

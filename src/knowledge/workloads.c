@@ -35,8 +35,8 @@ struct workload *workloads_measured(const struct workload_list *list, const char
 	return found;
 }
 
-static struct workload *add(struct workload_list *list, const char *name, const char *kind,
-			    const struct knowledge *k)
+static struct workload *append_workload(struct workload_list *list, const char *name,
+					const char *kind, const struct knowledge *k)
 {
 	struct workload *w;
 
@@ -63,7 +63,7 @@ static int load_measured(struct store *s, const char *kind, const struct workloa
 		knowledge_release(&w->k);
 		w->k = k;
 	} else {
-		w = add(list, stamp->workload, kind, &k);
+		w = append_workload(list, stamp->workload, kind, &k);
 	}
 	w->measured = true;
 	w->fitted = strcmp(k.model.observations_key, stamp->observations_key) != 0;
@@ -113,7 +113,7 @@ static int load_unmeasured(struct store *s, const char *kind, const char *name,
 	if (knowledge_load_sizes(s, name, kind, &k, err))
 		return -1;
 	if (k.memory.n_ran_out > 0 || k.failed.n_failed > 0)
-		add(list, name, kind, &k);
+		append_workload(list, name, kind, &k);
 	else
 		knowledge_release(&k);
 	return 0;

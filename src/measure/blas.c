@@ -20,7 +20,7 @@ static struct { FUNCTIONS(FIELD) } open_blas;
 #define SYMBOL(function) { #function, &open_blas.function },
 static const struct { const char *name; void *slot; } symbols[] = { FUNCTIONS(SYMBOL) };
 
-static int load(struct err *err)
+static int load_openblas(struct err *err)
 {
 	void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
 
@@ -60,7 +60,7 @@ static int falls_back(void)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(load(&ignored) == 0 &&
+		_exit(load_openblas(&ignored) == 0 &&
 		      strcasecmp(open_blas.openblas_get_corename(), "Prescott") == 0);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -89,7 +89,7 @@ int blas_open(struct blas *blas, int threads, struct err *err)
 	/* cppcheck-suppress knownConditionTrueFalse ; not so on x86-64 */
 	if (better && !getenv("OPENBLAS_CORETYPE") && falls_back())
 		setenv("OPENBLAS_CORETYPE", better, 1);
-	if (load(err))
+	if (load_openblas(err))
 		return -1;
 	*blas = (struct blas){ product_fp32, product_fp64, open_blas.openblas_get_corename() };
 	return 0;

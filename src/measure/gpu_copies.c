@@ -70,8 +70,8 @@ static size_t bytes_most(const struct sink *sink)
 	return sink->quick ? BYTES_MOST_QUICK : BYTES_MOST;
 }
 
-static void sweep(struct sink *sink, struct gpu_copy *c, enum measured what, const char *variant,
-		  int devices, repeat_run *run)
+static void sweep_bytes(struct sink *sink, struct gpu_copy *c, enum measured what,
+			const char *variant, int devices, repeat_run *run)
 {
 	for (c->bytes = (size_t)64 << 10; c->bytes <= bytes_most(sink); c->bytes <<= 4) {
 		struct device_measurement m = {
@@ -97,8 +97,8 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 	if (pageable) {
 		memset(pageable, 1, most);
 		to.from = back.to = pageable;
-		sweep(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
-		sweep(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
+		sweep_bytes(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
+		sweep_bytes(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
 	} else {
 		sink_note(sink, "no copies of pageable memory: the host has no %zu bytes to spare",
 			  most);
@@ -106,8 +106,8 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, most), "allocate pinned memory")) {
 		memset(pinned, 1, most);
 		to.from = back.to = pinned;
-		sweep(sink, &to, MEASURED_COPY, "pinned to device", 1, run_copy);
-		sweep(sink, &back, MEASURED_COPY, "pinned to host", 1, run_copy);
+		sweep_bytes(sink, &to, MEASURED_COPY, "pinned to device", 1, run_copy);
+		sweep_bytes(sink, &back, MEASURED_COPY, "pinned to host", 1, run_copy);
 		g->cuda.cudaFreeHost(pinned);
 	} else {
 		sink_note(sink, "no copies of pinned memory: %s", g->err->text);
@@ -126,7 +126,7 @@ void gpu_copies(struct sink *sink, struct gpu_work *g)
 		struct gpu_copy within = { .g = g, .to = b, .from = a,
 					   .kind = cudaMemcpyDeviceToDevice };
 
-		sweep(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
+		sweep_bytes(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
 		host_copies(sink, g, a);
 	} else {
 		sink_note(sink, "no copies: %s", g->err->text);
@@ -155,7 +155,7 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 	    gpu_ok(from, from->cuda.cudaSetDevice(from->ordinal), "choose the GPU")) {
 		c.from = source;
 		c.to = target;
-		sweep(sink, &c, MEASURED_COPY, "peer", 2, run_peer_copy);
+		sweep_bytes(sink, &c, MEASURED_COPY, "peer", 2, run_peer_copy);
 	} else {
 		sink_note(sink, "no copies from one GPU to another: %s", from->err->text);
 	}

@@ -77,7 +77,8 @@ static void *make_chunk(const struct gpu_type *type)
 	return values;
 }
 
-static bool fill(struct gpu_work *g, void *to, size_t bytes, const void *chunk, size_t chunk_bytes)
+static bool fill_matrix(struct gpu_work *g, void *to, size_t bytes, const void *chunk,
+			size_t chunk_bytes)
 {
 	for (size_t at = 0; at < bytes; at += chunk_bytes) {
 		size_t part = bytes - at < chunk_bytes ? bytes - at : chunk_bytes;
@@ -186,7 +187,7 @@ static const int widths[] = { 1024, 4096, 8192 };
 #define N_WIDTHS (sizeof(widths) / sizeof(widths[0]))
 #define ROWS_MAX 8192
 
-static bool allocate(struct gpu_work *g, struct gpu_product *p, size_t width)
+static bool allocate_matrices(struct gpu_work *g, struct gpu_product *p, size_t width)
 {
 	size_t size = p->type->size, chunk_bytes = CHUNK * size;
 	void *chunk = make_chunk(p->type);
@@ -196,14 +197,14 @@ static bool allocate(struct gpu_work *g, struct gpu_product *p, size_t width)
 		  gpu_ok(g, c->cudaMalloc(&p->a, samples_bytes), "allocate a matrix") &&
 		  gpu_ok(g, c->cudaMalloc(&p->b, weights_bytes), "allocate a matrix") &&
 		  gpu_ok(g, c->cudaMalloc(&p->c, samples_bytes), "allocate a matrix") &&
-		  fill(g, p->a, samples_bytes, chunk, chunk_bytes) &&
-		  fill(g, p->b, weights_bytes, chunk, chunk_bytes);
+		  fill_matrix(g, p->a, samples_bytes, chunk, chunk_bytes) &&
+		  fill_matrix(g, p->b, weights_bytes, chunk, chunk_bytes);
 
 	free(chunk);
 	return ok;
 }
 
-static void release(struct gpu_work *g, struct gpu_product *p)
+static void release_matrices(struct gpu_work *g, struct gpu_product *p)
 {
 	g->cuda.cudaFree(p->a);
 	g->cuda.cudaFree(p->b);
@@ -213,16 +214,16 @@ static void release(struct gpu_work *g, struct gpu_product *p)
 
 static bool sweep_width(struct sink *sink, struct gpu_product *p, int width)
 {
-	bool ok = allocate(p->g, p, (size_t)width);
+	bool ok = allocate_matrices(p->g, p, (size_t)width);
 
 	p->n = p->k = width;
 	for (p->m = 1; ok && p->m <= ROWS_MAX; p->m *= sink->quick ? 8 : 2)
 		ok = time_product(sink, p) == 0;
-	release(p->g, p);
+	release_matrices(p->g, p);
 	return ok;
 }
 
-static void sweep(struct sink *sink, struct gpu_work *g, const struct gpu_type *type)
+static void sweep_widths(struct sink *sink, struct gpu_work *g, const struct gpu_type *type)
 {
 	struct gpu_product p = { .g = g, .type = type };
 
@@ -247,7 +248,7 @@ void gpu_products(struct sink *sink, struct gpu_work *g)
 			continue;
 		if (types[t].compute == CUBLAS_COMPUTE_64F && !(rates && rates->fp64))
 			continue;
-		sweep(sink, g, &types[t]);
+		sweep_widths(sink, g, &types[t]);
 	}
 }
 
@@ -261,10 +262,10 @@ double gpu_reference_s(struct gpu_work *g)
 	};
 	double time_s = HUGE_VAL;
 
-	if (allocate(g, &p, REFERENCE))
+	if (allocate_matrices(g, &p, REFERENCE))
 		for (int i = 0; i < REFERENCE_SPANS; i++)
 			time_s = glance(&p, CUBLAS_OP_N);
-	release(g, &p);
+	release_matrices(g, &p);
 	return time_s;
 }
 

@@ -60,7 +60,7 @@ static void *operand(size_t n, size_t size)
 	return x;
 }
 
-static bool fill(struct product *p, int64_t rows, int64_t width)
+static bool fill_operands(struct product *p, int64_t rows, int64_t width)
 {
 	p->a = operand((size_t)(rows * width), p->size);
 	p->b = operand((size_t)(width * width), p->size);
@@ -78,7 +78,7 @@ static void empty(struct product *p)
 
 /* Times all sizes of one type. Leaves out the sizes of a width that would take too long, as
  * estimated from the size before. */
-static void sweep(struct sink *sink, struct product *p)
+static void sweep_sizes(struct sink *sink, struct product *p)
 {
 	double most_s = sink->quick ? PRODUCT_MOST_QUICK_S : PRODUCT_MOST_S;
 	struct size_walk walk = { 0 };
@@ -88,7 +88,7 @@ static void sweep(struct sink *sink, struct product *p)
 	while (sizes_next(&walk, sink->quick)) {
 		if (walk.width != filled) {
 			empty(p);
-			if (!fill(p, SIZES_ROWS_MAX, walk.width))
+			if (!fill_operands(p, SIZES_ROWS_MAX, walk.width))
 				break;
 			filled = walk.width;
 		}
@@ -107,9 +107,9 @@ static void products(struct sink *sink, const struct blas *blas)
 	struct product fp64 = { .run = blas->product_fp64, .variant = "fp64",
 				.size = sizeof(double) };
 
-	sweep(sink, &fp32);
+	sweep_sizes(sink, &fp32);
 	if (!sink->quick)
-		sweep(sink, &fp64);
+		sweep_sizes(sink, &fp64);
 }
 
 /* --- copies in memory --- */
@@ -199,7 +199,7 @@ static double product_rate(const struct blas *blas)
 			     .m = 256, .width = 256 };
 	double best_s = HUGE_VAL;
 
-	if (fill(&p, p.m, p.width))
+	if (fill_operands(&p, p.m, p.width))
 		for (int i = 0; i < 50; i++)
 			best_s = fmin(best_s, run_product(&p, 4));
 	empty(&p);
@@ -275,13 +275,13 @@ struct vectors {
 
 /* Changes a vector before the sum, as a new gradient would be: it lies in the cache of its own
  * core. */
-static void change(float *x, size_t n)
+static void change_vector(float *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = 0.5f * x[i] + 0.25f;
 }
 
-static void add(float *restrict sum, const float *restrict x, size_t n)
+static void add_vector(float *restrict sum, const float *restrict x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		sum[i] += x[i];
@@ -295,13 +295,13 @@ static double sum_all(struct team *team, int rank, int64_t count)
 	int64_t time_ns = 0;
 
 	for (int64_t i = 0; i < count; i++) {
-		change(v->of[rank], v->n);
+		change_vector(v->of[rank], v->n);
 		team_meet(team);
 		int64_t begun_ns = clock_boot_ns();
 
 		memcpy(v->sum + at, v->of[0] + at, slice * sizeof(float));
 		for (int q = 1; q < team->n; q++)
-			add(v->sum + at, v->of[q] + at, slice);
+			add_vector(v->sum + at, v->of[q] + at, slice);
 		team_meet(team);
 		time_ns += clock_boot_ns() - begun_ns;
 	}

@@ -112,7 +112,7 @@ static const struct measure_backend *backend_of(const struct device *d)
 	return NULL;
 }
 
-static int work(struct sink *sink, const struct device *devices, int n, struct err *err)
+static int run_backend(struct sink *sink, const struct device *devices, int n, struct err *err)
 {
 	const struct measure_backend *backend = sink->backend;
 
@@ -131,7 +131,7 @@ _Noreturn static void child(struct sink *sink, const struct device *devices, int
 	signal(SIGPIPE, SIG_IGN);
 	if (getppid() != parent)
 		_exit(EX_IOERR);	/* the parent ended before prctl() */
-	if (work(sink, devices, n, &err)) {
+	if (run_backend(sink, devices, n, &err)) {
 		end.kind = MESSAGE_ERROR;
 		end.exit_status = err.exit_status;
 		snprintf(end.text, sizeof(end.text), "%.*s", (int)sizeof(end.text) - 1, err.text);
@@ -142,7 +142,7 @@ _Noreturn static void child(struct sink *sink, const struct device *devices, int
 
 /* --- results --- */
 
-static void take(struct measure_result *r, const struct message *message, struct err *err)
+static void take_message(struct measure_result *r, const struct message *message, struct err *err)
 {
 	struct device_measurement_list *list = &r->list;
 
@@ -183,7 +183,7 @@ static bool has_spoken(int fd)
 	return n != 0;
 }
 
-static bool receive(int fd, struct message *message)
+static bool receive_message(int fd, struct message *message)
 {
 	ssize_t n;
 
@@ -218,16 +218,17 @@ static int hangs(pid_t pid, const char *id, struct err *err)
 		       "%d s, and was killed", id, SILENCE_S);
 }
 
-static int collect(pid_t pid, int fd, const char *id, struct measure_result *r, struct err *err)
+static int collect_messages(pid_t pid, int fd, const char *id, struct measure_result *r,
+			    struct err *err)
 {
 	struct message message = { .kind = MESSAGE_NOTE };
 
 	for (;;) {
 		if (!has_spoken(fd))
 			return hangs(pid, id, err);
-		if (!receive(fd, &message))
+		if (!receive_message(fd, &message))
 			break;
-		take(r, &message, err);
+		take_message(r, &message, err);
 		if (message.kind == MESSAGE_END || message.kind == MESSAGE_ERROR)
 			break;
 	}
@@ -238,8 +239,8 @@ static int collect(pid_t pid, int fd, const char *id, struct measure_result *r, 
 	return message.kind == MESSAGE_END ? 0 : -1;
 }
 
-static int measure(const struct device *devices, int n, const struct measure_options *o,
-		   struct measure_result *r, struct err *err)
+static int measure_devices(const struct device *devices, int n, const struct measure_options *o,
+			   struct measure_result *r, struct err *err)
 {
 	struct sink sink = {
 		.backend = backend_of(&devices[0]), .quick = o->quick,
@@ -262,7 +263,7 @@ static int measure(const struct device *devices, int n, const struct measure_opt
 	}
 	close(ends[1]);
 	rc = pid < 0 ? err_set(err, EX_OSERR, "cannot start a process: %s", strerror(errno))
-		     : collect(pid, ends[0], devices[0].id, r, err);
+		     : collect_messages(pid, ends[0], devices[0].id, r, err);
 	close(ends[0]);
 	if (rc)
 		measure_result_release(r);
@@ -272,13 +273,13 @@ static int measure(const struct device *devices, int n, const struct measure_opt
 int measure_device(const struct device *d, const struct measure_options *o,
 		   struct measure_result *r, struct err *err)
 {
-	return measure(d, 1, o, r, err);
+	return measure_devices(d, 1, o, r, err);
 }
 
 int measure_exchange(const struct device *devices, int n, const struct measure_options *o,
 		     struct measure_result *r, struct err *err)
 {
-	return measure(devices, n, o, r, err);
+	return measure_devices(devices, n, o, r, err);
 }
 
 void measure_result_release(struct measure_result *r)

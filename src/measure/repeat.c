@@ -19,7 +19,7 @@ const struct repeat_limits REPEAT_QUICK = {
 #define AGREE 1.1		/* ratio of two times that agree */
 #define COUNT_MAX (1 << 24)
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -31,7 +31,7 @@ static double median(const double *times_s, int n)
 	double sorted[REPEAT_MOST];
 
 	memcpy(sorted, times_s, (size_t)n * sizeof(*sorted));
-	qsort(sorted, (size_t)n, sizeof(*sorted), compare);
+	qsort(sorted, (size_t)n, sizeof(*sorted), compare_doubles);
 	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 

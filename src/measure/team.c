@@ -27,7 +27,7 @@ static void bind(struct team_member *m)
 		backend->bind(m->device, 1, &m->err);
 }
 
-static void *work(void *argument)
+static void *run_tasks(void *argument)
 {
 	struct team_member *m = argument;
 
@@ -65,7 +65,7 @@ int team_start(struct team *team, int n, const struct device *devices, struct er
 		*m = (struct team_member){
 			.team = team, .rank = r, .device = devices ? &devices[r] : NULL,
 		};
-		if (r > 0 && pthread_create(&m->thread, NULL, work, m))
+		if (r > 0 && pthread_create(&m->thread, NULL, run_tasks, m))
 			return err_set(err, EX_OSERR, "cannot start thread %d of %d", r + 1, n);
 	}
 	bind(&team->members[0]);

@@ -6,7 +6,7 @@
 #define PARTS 100		/* part is found to 1 % */
 #define MOST_STEPS 1e4		/* more steps of one configuration are no surer */
 
-static bool counts(const struct core_time *t)
+static bool time_counts(const struct core_time *t)
 {
 	return t->cores > 0 && t->step_time_s > 0 && isfinite(t->step_time_s) && t->weight > 0;
 }
@@ -20,9 +20,10 @@ static int find_base(const struct core_time *times, int n)
 		double sum = 0;
 
 		for (int k = 0; k < n; k++)
-			if (counts(&times[k]) && times[k].cores == times[i].cores)
+			if (time_counts(&times[k]) && times[k].cores == times[i].cores)
 				sum += times[k].weight;
-		if (counts(&times[i]) && (sum > most || (sum >= most && times[i].cores < base))) {
+		if (time_counts(&times[i]) &&
+		    (sum > most || (sum >= most && times[i].cores < base))) {
 			most = sum;
 			base = times[i].cores;
 		}
@@ -39,7 +40,8 @@ double core_speed_factor(const struct core_speed *speed, double cores)
 
 static bool are_alike(const struct core_time *a, const struct core_time *b)
 {
-	return counts(a) && counts(b) && configuration_equal(&a->configuration, &b->configuration);
+	return time_counts(a) && time_counts(b) &&
+	       configuration_equal(&a->configuration, &b->configuration);
 }
 
 static double weight_of(const struct core_time *t)
@@ -71,7 +73,7 @@ static bool is_first(const struct core_time *times, int i)
 	for (int k = 0; k < i; k++)
 		if (are_alike(&times[k], &times[i]))
 			return false;
-	return counts(&times[i]);
+	return time_counts(&times[i]);
 }
 
 struct core_speed core_speed_fit(const struct core_time *times, int n)

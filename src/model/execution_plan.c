@@ -55,7 +55,7 @@ static int parse_group(struct execution_plan *p, const char *text, struct err *e
 }
 
 /* Returns the value if text begins with "KEY=", else NULL. */
-static const char *value_of(const char *text, const char *key)
+static const char *value_after_key(const char *text, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -68,11 +68,11 @@ static int parse_attribute(struct execution_plan *p, const char **text, struct e
 	const char *value, *start = *text;
 	int rc;
 
-	if ((value = value_of(start, "group")))
+	if ((value = value_after_key(start, "group")))
 		rc = parse_group(p, value, err);
-	else if ((value = value_of(start, "width")))
+	else if ((value = value_after_key(start, "width")))
 		rc = parse_number(p, "width", value, EXECUTION_PLAN_WIDTH_MAX, &p->width, err);
-	else if ((value = value_of(start, "cores")))
+	else if ((value = value_after_key(start, "cores")))
 		rc = parse_number(p, "cores", value, EXECUTION_PLAN_CORES_MAX, &p->cores, err);
 	else
 		return err_set(err, EX_USAGE, "plan '%s': an attribute is width=N, cores=N or "

@@ -29,8 +29,8 @@ const char *experiment_why_name(enum experiment_why why)
 
 /* --- what was tried --- */
 
-static const struct experiment_point *find(const struct experiment *e,
-					   const struct configuration *c)
+static const struct experiment_point *find_point(const struct experiment *e,
+						 const struct configuration *c)
 {
 	for (int i = 0; i < e->n_points; i++)
 		if (configuration_equal(&e->points[i].configuration, c))
@@ -47,7 +47,7 @@ struct bounds {
 };
 
 /* The local batch that takes as much memory on the fewest devices as c takes. */
-static int64_t load(const struct experiment *e, const struct configuration *c)
+static int64_t batch_on_fewest(const struct experiment *e, const struct configuration *c)
 {
 	if (!e->limits.shares_memory || c->replicas == 0)
 		return c->local_batch_size;
@@ -59,7 +59,7 @@ static struct bounds find_bounds(const struct experiment *e)
 	struct bounds b = { 0 };
 
 	for (int i = 0; i < e->n_points; i++) {
-		int64_t m = load(e, &e->points[i].configuration);
+		int64_t m = batch_on_fewest(e, &e->points[i].configuration);
 
 		if (e->points[i].outcome == EXPERIMENT_NO_MEMORY &&
 		    (b.no_memory == 0 || m < b.no_memory))
@@ -105,8 +105,8 @@ static int64_t next_local(const struct experiment *e, const struct bounds *b)
 	return m < limit && m <= top ? m : 0;
 }
 
-static bool grow(const struct experiment *e, const struct throughput_params *p,
-		 struct experiment_choice *choice)
+static bool grow_batch(const struct experiment *e, const struct throughput_params *p,
+		       struct experiment_choice *choice)
 {
 	struct bounds b = find_bounds(e);
 	int64_t m = next_local(e, &b);
@@ -114,7 +114,7 @@ static bool grow(const struct experiment *e, const struct throughput_params *p,
 
 	/* m may be illegal in any number of passes: then takes the next smaller legal one. */
 	for (int i = 0; m > b.worked; i++) {
-		if (sizes_with_local(&e->limits, e->limits.min_replicas, m, c) && !find(e, c))
+		if (sizes_with_local(&e->limits, e->limits.min_replicas, m, c) && !find_point(e, c))
 			break;
 		m = i < DECREMENTS ? m - 1 : 0;
 	}
@@ -132,10 +132,10 @@ static bool grow(const struct experiment *e, const struct throughput_params *p,
  * it was measured before: it would fail again. */
 static double news(const struct experiment *e, const struct configuration *c)
 {
-	const struct experiment_point *p = find(e, c);
+	const struct experiment_point *p = find_point(e, c);
 	int64_t no_memory = find_bounds(e).no_memory;
 
-	if (e->limits.shares_memory && no_memory > 0 && load(e, c) >= no_memory)
+	if (e->limits.shares_memory && no_memory > 0 && batch_on_fewest(e, c) >= no_memory)
 		return 0;
 	if (!p)
 		return 1;
@@ -197,8 +197,8 @@ static double gain_of(const struct question *q, const struct configuration *c, d
 }
 
 /* Chooses the best of the configurations whose local batches grow by ratio. */
-static bool choose(const struct question *q, int64_t local_max, double ratio,
-		   struct experiment_choice *choice)
+static bool choose_configuration(const struct question *q, int64_t local_max, double ratio,
+				 struct experiment_choice *choice)
 {
 	struct experiment_grid candidates = experiment_grid_make(&q->e->limits, local_max, ratio);
 	double best = 0;
@@ -234,7 +234,7 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 	choice->why = EXPERIMENT_INFORM;
 	choice->deviation = sqrt(information_mean_variance(&info, p, &q.grid));
 	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]) && !found; i++)
-		found = choose(&q, local_max, ratios[i], choice);
+		found = choose_configuration(&q, local_max, ratios[i], choice);
 	free(q.grid.items);
 	return found;
 }
@@ -253,7 +253,7 @@ static bool is_known_to_fit(const struct experiment *e, const struct configurati
 {
 	int64_t no_memory = find_bounds(e).no_memory;
 
-	return c->local_batch_size == 0 || no_memory == 0 || load(e, c) < no_memory;
+	return c->local_batch_size == 0 || no_memory == 0 || batch_on_fewest(e, c) < no_memory;
 }
 
 bool experiment_next(const struct experiment *e, struct experiment_choice *choice)
@@ -264,9 +264,9 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 	*choice = (struct experiment_choice){ .configuration = first, .deviation = (double)NAN };
 	if (!(e->left_s > e->launch_s))
 		return false;
-	if (!find(e, &first))
+	if (!find_point(e, &first))
 		return take_own(e, first, choice);
-	if (e->limits.batch_size > 0 && grow(e, &p, choice))
+	if (e->limits.batch_size > 0 && grow_batch(e, &p, choice))
 		return true;
 	choice->probe = false;
 	if (e->limits.batch_size > 0 && inform(e, &p, choice)) {

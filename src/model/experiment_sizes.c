@@ -75,7 +75,7 @@ struct grid_maker {
 	double ratio;
 };
 
-static void add(struct grid_maker *g, struct configuration c)
+static void add_configuration(struct grid_maker *g, struct configuration c)
 {
 	int n = g->grid.count;
 
@@ -91,7 +91,7 @@ static void add_rounded(struct grid_maker *g, int r, int s)
 
 	if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
 	    (s == 1 || l->accumulates))
-		add(g, c);
+		add_configuration(g, c);
 }
 
 /* Adds the configurations of s passes on r devices. */
@@ -109,10 +109,10 @@ static void add_locals(struct grid_maker *g, int r, int s)
 
 		if (!(m < NEARLY * (double)high))
 			break;
-		add(g, configuration_make(r, (int64_t)m, s));
+		add_configuration(g, configuration_make(r, (int64_t)m, s));
 	}
 	if (low <= high)
-		add(g, configuration_make(r, high, s));
+		add_configuration(g, configuration_make(r, high, s));
 }
 
 struct experiment_grid experiment_grid_make(const struct experiment_limits *l, int64_t local_max,

@@ -68,7 +68,7 @@ static struct throughput_params params_within(const struct fit_box *box, const d
 
 /* The objective for NLopt: the variables are logarithms of the parameters. Parameters are cut off
  * at their bounds, whatever NLopt tries. */
-static double evaluate(unsigned n, const double *x, double *gradient, void *data)
+static double evaluate_params(unsigned n, const double *x, double *gradient, void *data)
 {
 	struct search *s = data;
 	struct fit_point point;
@@ -86,8 +86,8 @@ static double evaluate(unsigned n, const double *x, double *gradient, void *data
 	return point.value.total;
 }
 
-/* The result of nlopt_optimize() does not matter, as evaluate() keeps the best point seen. Near a
- * minimum the line search often fails, by rounding. */
+/* The result of nlopt_optimize() does not matter, as evaluate_params() keeps the best point seen.
+ * Near a minimum the line search often fails, by rounding. */
 static void descend(struct search *s)
 {
 	nlopt_opt opt = nlopt_create(NLOPT_LD_LBFGS, N_THROUGHPUT_PARAMS);
@@ -99,7 +99,7 @@ static void descend(struct search *s)
 		low[i] = log(s->box.low[i]);
 		high[i] = log(s->box.high[i]);
 	}
-	nlopt_set_min_objective(opt, evaluate, s);
+	nlopt_set_min_objective(opt, evaluate_params, s);
 	nlopt_set_lower_bounds(opt, low);
 	nlopt_set_upper_bounds(opt, high);
 	nlopt_set_ftol_rel(opt, ROUGH);
@@ -108,7 +108,7 @@ static void descend(struct search *s)
 	nlopt_destroy(opt);
 }
 
-static void search(struct search *s, struct throughput_params start)
+static void search_params(struct search *s, struct throughput_params start)
 {
 	double p[N_THROUGHPUT_PARAMS];
 	bool converged;
@@ -203,9 +203,9 @@ static void search_all(struct search *s)
 	fit_box_make(&s->box, f->rows, f->n, &f->prior);
 	fit_start_expected(&start, &s->box, &f->prior);
 	if (expects_any(&f->prior))
-		search(s, fit_start_prior(f->rows, f->n, &f->prior));
-	search(s, start);
-	search(s, fit_start_published());
+		search_params(s, fit_start_prior(f->rows, f->n, &f->prior));
+	search_params(s, start);
+	search_params(s, fit_start_published());
 }
 
 struct fit_result fit_throughput(const struct fit_observation *seen, int n,

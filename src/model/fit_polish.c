@@ -69,7 +69,7 @@ static bool decompose(const struct equations *e, double lambda, double l[N][N])
 	return true;
 }
 
-static bool solve(const struct equations *e, double lambda, double *step)
+static bool solve_equations(const struct equations *e, double lambda, double *step)
 {
 	double l[N][N], y[N];
 
@@ -122,7 +122,7 @@ static bool descend(const struct fit_objective *f, const struct fit_box *box,
 	while (e.n > 0 && *lambda < LAMBDA_MOST) {
 		struct fit_point next = *point;
 
-		if (solve(&e, *lambda, step)) {
+		if (solve_equations(&e, *lambda, step)) {
 			next.params = stepped(box, p, &e, step);
 			fit_objective_value(f, &next.params, &next.value, NULL);
 			++*evaluations;

@@ -73,7 +73,7 @@ static bool is_grad(const struct fit_row *row)
 
 typedef bool of_rows(const struct fit_row *row);
 
-static int count(const struct fit_row *rows, int n, of_rows *of)
+static int count_rows(const struct fit_row *rows, int n, of_rows *of)
 {
 	int sum = 0;
 
@@ -84,13 +84,13 @@ static int count(const struct fit_row *rows, int n, of_rows *of)
 
 static double mean_grad(const struct fit_row *rows, int n)
 {
-	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;
+	of_rows *of = count_rows(rows, n, is_grad) ? is_grad : is_any;
 	double sum = 0;
 
 	for (int i = 0; i < n; i++)
 		if (of(&rows[i]))
 			sum += grad_time(&rows[i]);
-	return sum / count(rows, n, of);
+	return sum / count_rows(rows, n, of);
 }
 
 static bool one_batch_size(const struct fit_row *rows, int n)
@@ -134,13 +134,13 @@ static void tie_unless(struct fit_box *box, enum throughput_param i, double valu
 static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n,
 		     const struct fit_prior *prior)
 {
-	if (!count(rows, n, is_local))
+	if (!count_rows(rows, n, is_local))
 		tie_unless(box, ALPHA_SYNC_LOCAL, 0, &prior->sync_time);
-	if (!count(rows, n, is_node))
+	if (!count_rows(rows, n, is_node))
 		tie(box, ALPHA_SYNC_NODE, 0);
-	if (!count(rows, n, is_local) || !count(rows, n, more_than_two))
+	if (!count_rows(rows, n, is_local) || !count_rows(rows, n, more_than_two))
 		tie_unless(box, BETA_SYNC_LOCAL, 0, &prior->sync_growth);
-	if (!count(rows, n, is_node) || !count(rows, n, more_than_two))
+	if (!count_rows(rows, n, is_node) || !count_rows(rows, n, more_than_two))
 		tie(box, BETA_SYNC_NODE, 0);
 }
 
@@ -216,7 +216,7 @@ static void start_sync(const struct fit_row *rows, int n, of_rows *of, double *a
 struct throughput_params fit_start_data(const struct fit_row *rows, int n)
 {
 	struct throughput_params p = fit_start_published();
-	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;
+	of_rows *of = count_rows(rows, n, is_grad) ? is_grad : is_any;
 	struct line line = { 0 };
 
 	for (int i = 0; i < n; i++)
@@ -250,14 +250,14 @@ struct throughput_params fit_start_prior(const struct fit_row *rows, int n,
 					 const struct fit_prior *prior)
 {
 	struct throughput_params p = fit_start_data(rows, n);
-	of_rows *of = count(rows, n, is_grad) ? is_grad : is_any;
+	of_rows *of = count_rows(rows, n, is_grad) ? is_grad : is_any;
 	double sum = 0;
 
 	for (int i = 0; fit_expects(&prior->grad_ratio) && i < n; i++)
 		if (of(&rows[i]))
 			sum += log(grad_time(&rows[i]) / (rows[i].m + prior->grad_ratio.value));
 	if (fit_expects(&prior->grad_ratio)) {
-		p.beta_grad = exp(sum / count(rows, n, of));
+		p.beta_grad = exp(sum / count_rows(rows, n, of));
 		p.alpha_grad = p.beta_grad * prior->grad_ratio.value;
 	}
 	if (fit_expects(&prior->sync_time))

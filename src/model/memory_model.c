@@ -59,7 +59,7 @@ static bool eliminate(struct normal_equations *e, unsigned set, int i, double di
 }
 
 /* Solves for the variables of the set. False: there is no unique solution of values above 0. */
-static bool solve(const struct normal_equations *equations, unsigned set, double *x)
+static bool solve_set(const struct normal_equations *equations, unsigned set, double *x)
 {
 	struct normal_equations e = *equations;
 
@@ -108,7 +108,7 @@ struct memory_model memory_model_fit(const struct memory_peak *peaks, int n, boo
 	if (n < MEMORY_MODEL_PEAKS || !varies(peaks, n, false))
 		return m;
 	for (unsigned set = 1; set < 1U << N; set++) {
-		if ((!divides && (set & 2)) || !solve(&e, set, x) || !(error_of(&e, x) < least))
+		if ((!divides && (set & 2)) || !solve_set(&e, set, x) || !(error_of(&e, x) < least))
 			continue;
 		least = error_of(&e, x);
 		m.fixed_bytes = x[0];

@@ -33,7 +33,7 @@ struct noise_trust {
 
 /* --- the median --- */
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b)
 /* Sorts the values. */
 static double lower_median(double *values, int n)
 {
-	qsort(values, (size_t)n, sizeof(*values), compare);
+	qsort(values, (size_t)n, sizeof(*values), compare_doubles);
 	return values[(n - 1) / 2];
 }
 
@@ -155,7 +155,7 @@ static void judge_alone(const struct noise_trust *t, struct witness *w)
 }
 
 /* Gathers the levels of the jobs that are known and believed, but for one. Returns how many. */
-static int gather(const struct noise_trust *t, int64_t but, double *levels)
+static int gather_levels(const struct noise_trust *t, int64_t but, double *levels)
 {
 	int n = 0;
 
@@ -171,7 +171,7 @@ static int gather(const struct noise_trust *t, int64_t but, double *levels)
 static bool believes_itself(const struct noise_trust *t, double *levels)
 {
 	const struct witness *own = NULL;
-	int n = gather(t, t->own_job, levels);
+	int n = gather_levels(t, t->own_job, levels);
 
 	for (int i = 0; i < t->n_witnesses; i++)
 		if (t->witnesses[i].job_id == t->own_job)
@@ -189,7 +189,7 @@ void noise_trust_at(struct noise_trust *t, double position, double horizon)
 	for (int i = 0; i < t->n_witnesses; i++)
 		judge_alone(t, &t->witnesses[i]);
 	t->own_is_believed = believes_itself(t, levels);
-	n = gather(t, 0, levels);
+	n = gather_levels(t, 0, levels);
 	known = n >= NOISE_VOTERS ? lower_median(levels, n) : (double)NAN;
 	for (int i = 0; i < t->n_witnesses && !isnan(known); i++) {
 		struct witness *w = &t->witnesses[i];

@@ -22,7 +22,7 @@ struct time {
 	double ms, slope[N];
 };
 
-static void add(struct time *to, const struct time *t, double factor)
+static void add_scaled_time(struct time *to, const struct time *t, double factor)
 {
 	to->ms += factor * t->ms;
 	for (int i = 0; i < N; i++)
@@ -81,8 +81,8 @@ static struct point_times times_at(const double *k, struct plan_speed_links link
 	add_optimizer(&t.swap, k, p);
 	add_param(&t.swap, k, K_SWAP, 1);
 	t.iteration.ms = p->forwards * p->forward_ms;
-	add(&t.iteration, &t.sync, 1);
-	add(&t.iteration, &t.swap, 1);
+	add_scaled_time(&t.iteration, &t.sync, 1);
+	add_scaled_time(&t.iteration, &t.swap, 1);
 	add_param(&t.iteration, k, K_CONST, 1);
 	return t;
 }
@@ -150,7 +150,7 @@ struct fit {
 };
 
 /* The objective for NLopt. The best point seen is kept: rounding may end NLopt with an error. */
-static double evaluate(unsigned n, const double *x, double *slope, void *data)
+static double evaluate_speed(unsigned n, const double *x, double *slope, void *data)
 {
 	struct fit *fit = data;
 	struct plan_speed_params params;
@@ -166,13 +166,13 @@ static double evaluate(unsigned n, const double *x, double *slope, void *data)
 	return error;
 }
 
-static void search(struct fit *fit)
+static void search_speed(struct fit *fit)
 {
 	nlopt_opt opt = nlopt_create(NLOPT_LD_LBFGS, N);
 	double x[N], error;
 
 	memcpy(x, &fit->best, sizeof(x));
-	nlopt_set_min_objective(opt, evaluate, fit);
+	nlopt_set_min_objective(opt, evaluate_speed, fit);
 	nlopt_set_lower_bounds(opt, low);
 	nlopt_set_upper_bounds(opt, high);
 	nlopt_set_ftol_rel(opt, ENOUGH);
@@ -191,7 +191,7 @@ double plan_speed_fit(const struct plan_speed_row *rows, int n, struct plan_spee
 	for (int round = 0; round < ROUNDS; round++) {
 		double before = fit.error;
 
-		search(&fit);
+		search_speed(&fit);
 		if (!(fit.error < before * (1 - ENOUGH)))
 			break;
 	}

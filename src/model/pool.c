@@ -28,7 +28,8 @@ static bool is_same(const struct configuration *a, const struct configuration *b
 }
 
 /* Merges the observations of the configuration of seen[first], back to where they disagree. */
-static void gather(const struct pool_entry *seen, int n, int first, struct pool_entry *out)
+static void gather_observations(const struct pool_entry *seen, int n, int first,
+				struct pool_entry *out)
 {
 	*out = seen[first];
 	for (int i = first + 1; i < n; i++) {
@@ -104,7 +105,7 @@ int pool_observations(const struct pool_entry *seen, int n, struct pool_entry *p
 
 	for (int i = 0; i < n; i++)
 		if (seen[i].observation.n_windows > 0 && !is_gathered(pooled, n_pooled, &seen[i]))
-			gather(seen, n, i, &pooled[n_pooled++]);
+			gather_observations(seen, n, i, &pooled[n_pooled++]);
 	return drop_doubtful(pooled, n_pooled);
 }
 

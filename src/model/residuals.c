@@ -133,7 +133,7 @@ static void factorize(const struct point *points, int n, double *l)
 }
 
 /* Solves L L' dual = residual. */
-static void solve(struct point *points, int n, const double *l)
+static void solve_duals(struct point *points, int n, const double *l)
 {
 	for (int i = 0; i < n; i++) {
 		double sum = points[i].residual;
@@ -219,7 +219,7 @@ struct residuals residuals_of_plan(const struct residuals_source *own,
 		r.places[k] = places[k];
 	r.logs = xcalloc((size_t)n_places * (size_t)r.n_sizes, sizeof(*r.logs));
 	factorize(points, n_points, l);
-	solve(points, n_points, l);
+	solve_duals(points, n_points, l);
 	tabulate(&r, points, n_points);
 	free(l);
 	free(points);

@@ -7,7 +7,7 @@
 
 #include "pollux/mem.h"
 
-static const char *value_of(const struct split_entry *e, const char *name)
+static const char *value_of_parameter(const struct split_entry *e, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -20,10 +20,10 @@ static const char *value_of(const struct split_entry *e, const char *name)
 
 static bool has_same(const struct split_entry *a, const struct split_entry *b, const char *name)
 {
-	return !strcmp(value_of(a, name), value_of(b, name));
+	return !strcmp(value_of_parameter(a, name), value_of_parameter(b, name));
 }
 
-static bool counts(const struct split_entry *e)
+static bool entry_counts(const struct split_entry *e)
 {
 	return e->measured.observation.n_windows >= SPLIT_WINDOWS &&
 	       isfinite(e->measured.observation.step_time_sd_s);
@@ -31,7 +31,7 @@ static bool counts(const struct split_entry *e)
 
 static bool is_comparable(const struct split_entry *a, const struct split_entry *b)
 {
-	return counts(a) && counts(b) &&
+	return entry_counts(a) && entry_counts(b) &&
 	       configuration_equal(&a->measured.configuration, &b->measured.configuration);
 }
 
@@ -105,8 +105,8 @@ static double mean_at(const struct split_entry *entries, int n, const struct spl
 	return sum / count;
 }
 
-static void describe(const struct split_entry *entries, int n, const struct split_entry *at,
-		     struct split *split)
+static void describe_split(const struct split_entry *entries, int n, const struct split_entry *at,
+			   struct split *split)
 {
 	const char *separator = ": ";
 
@@ -116,7 +116,7 @@ static void describe(const struct split_entry *entries, int n, const struct spli
 			continue;
 		text_addf(&split->text, "%s%.3g ms at %s", separator,
 			  mean_at(entries, n, &entries[i], split->parameter) * 1e3,
-			  value_of(&entries[i], split->parameter));
+			  value_of_parameter(&entries[i], split->parameter));
 		separator = ", ";
 	}
 }
@@ -140,7 +140,7 @@ bool split_find(const struct split_entry *entries, int n, struct split *split)
 		free(name);
 	}
 	if (n_explain == 1)
-		describe(entries, n, first_at, split);
+		describe_split(entries, n, first_at, split);
 	else
 		split_release(split);
 	return n_explain == 1;

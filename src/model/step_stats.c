@@ -21,7 +21,7 @@ void step_stats_init(struct step_stats *s)
 
 /* splitmix64: G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
  * generators", 2014. */
-static uint64_t draw(struct step_stats *s)
+static uint64_t draw_random(struct step_stats *s)
 {
 	uint64_t z = s->random += 0x9e3779b97f4a7c15;
 
@@ -34,12 +34,12 @@ static uint64_t draw(struct step_stats *s)
  * reservoir", ACM TOMS 11 (1985), 37-57. The n-th step is kept with probability SAMPLES / n, in
  * place of a random one. To take every k-th step instead would catch all or none of what a program
  * does every 2^k steps. */
-static void keep(struct step_stats *s, struct step_sample sample)
+static void keep_sample(struct step_stats *s, struct step_sample sample)
 {
 	uint64_t slot = (uint64_t)s->n_seen++;
 
 	if (slot >= STEP_WINDOW_SAMPLES)
-		slot = draw(s) % (slot + 1);
+		slot = draw_random(s) % (slot + 1);
 	if (slot < STEP_WINDOW_SAMPLES)
 		s->samples[slot] = sample;
 }
@@ -56,7 +56,7 @@ void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_t
 		sync_time_s = (double)NAN;
 	}
 	s->seen_s += step_time_s * (double)n_steps;
-	keep(s, (struct step_sample){ .step_s = step_time_s, .sync_s = sync_time_s });
+	keep_sample(s, (struct step_sample){ .step_s = step_time_s, .sync_s = sync_time_s });
 }
 
 void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s)
@@ -117,7 +117,7 @@ static struct step_window summary(const struct step_stats *s)
 	return w;
 }
 
-static void enter(struct step_stats *s, const struct step_window *w)
+static void enter_window(struct step_stats *s, const struct step_window *w)
 {
 	s->sum.n_steps += w->n_steps;
 	s->sum.n_outliers += w->n_outliers;
@@ -135,8 +135,8 @@ static bool agree(const struct step_window *a, const struct step_window *b)
 static void warm_up(struct step_stats *s, const struct step_window *w)
 {
 	if (s->n_warm_up > 0 && agree(&s->last, w)) {
-		enter(s, &s->last);
-		enter(s, w);
+		enter_window(s, &s->last);
+		enter_window(s, w);
 		s->steady = true;
 		return;
 	}
@@ -160,11 +160,11 @@ static void enter_unless_stalled(struct step_stats *s, const struct step_window 
 		return;
 	}
 	if (stalled)
-		enter(s, &s->last);
+		enter_window(s, &s->last);
 	else if (s->holds)
 		s->sum.n_outliers += s->last.n_steps;
 	s->holds = false;
-	enter(s, w);
+	enter_window(s, w);
 }
 
 void step_stats_close_window(struct step_stats *s)

@@ -114,9 +114,9 @@ static void set_gain(const struct snapshot *s, const struct job *job, const stru
 }
 
 /* Returns what the run wants. */
-static struct cores_run *add(struct decision *d, int candidate, const struct run *run,
-			     const struct job *job, const struct configuration *c,
-			     const struct device *first)
+static struct cores_run *add_binding(struct decision *d, int candidate, const struct run *run,
+				     const struct job *job, const struct configuration *c,
+				     const struct device *first)
 {
 	int cores = cores_of_plan(job, c->plan);
 	struct binding *b;
@@ -157,7 +157,8 @@ static void list_runs(const struct snapshot *s, struct decision *d)
 
 		if (job && stays(d, run))
 			set_gain(s, job, &run->configuration, &run->devices[0],
-				 add(d, -1, run, job, &run->configuration, &run->devices[0]));
+				 add_binding(d, -1, run, job, &run->configuration,
+					     &run->devices[0]));
 	}
 	for (int round = 0; round < 2; round++)
 		for (int j = 0; j < d->n; j++) {
@@ -172,8 +173,8 @@ static void list_runs(const struct snapshot *s, struct decision *d)
 				i++;
 			first = &s->devices.items[i];
 			set_gain(s, c->job, sizes, first,
-				 add(d, j, comes_back(d, j) ? c->suspended : c->run, c->job, sizes,
-				     first));
+				 add_binding(d, j, comes_back(d, j) ? c->suspended : c->run, c->job,
+					     sizes, first));
 		}
 }
 
@@ -190,7 +191,7 @@ static bool has_device(const struct decision *d, const struct binding *b, const 
 	return false;
 }
 
-static void share(const struct snapshot *s, struct decision *d)
+static void share_cores(const struct snapshot *s, struct decision *d)
 {
 	struct cores_device *devices = xcalloc((size_t)s->devices.count, sizeof(*devices));
 	struct cores_run *runs = xcalloc((size_t)d->n_bindings, sizeof(*runs));
@@ -233,7 +234,7 @@ void bind_runs(const struct snapshot *s, struct decision *d)
 		return;
 	list_runs(s, d);
 	if (any_wants(d))
-		share(s, d);
+		share_cores(s, d);
 }
 
 void forget_bindings(struct decision *d)

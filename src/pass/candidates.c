@@ -231,8 +231,8 @@ static const char *kept_by(const struct job *job, const struct run *run)
 		     : "it has saved nothing";
 }
 
-static struct sched_job describe(const struct snapshot *s, const struct decision *d,
-				 const struct candidate *c)
+static struct sched_job describe_job(const struct snapshot *s, const struct decision *d,
+				     const struct candidate *c)
 {
 	const struct job *job = c->job;
 	const struct run *run = c->run;
@@ -312,7 +312,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 		else
 			c.run = run;
 		d->candidates[d->n] = c;
-		d->sched_jobs[d->n++] = describe(s, d, &c);
+		d->sched_jobs[d->n++] = describe_job(s, d, &c);
 	}
 	halve_sweeps(s, d);
 	limit_groups(s, d);

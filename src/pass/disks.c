@@ -32,7 +32,7 @@ static bool stat_nearest(char *path, struct stat *st)
 	return true;
 }
 
-static void add(struct looks *all, dev_t device, const char *path)
+static void add_disk(struct looks *all, dev_t device, const char *path)
 {
 	struct text why = TEXT_INIT;
 	bool is_full = disk_nearly_full(path, &why);
@@ -43,7 +43,7 @@ static void add(struct looks *all, dev_t device, const char *path)
 }
 
 /* Returns why no run may save there; NULL: there is room, or nothing is known. */
-static const char *look(struct looks *all, const char *dir)
+static const char *look_at_disk(struct looks *all, const char *dir)
 {
 	char *path = xstrdup(dir);
 	const char *found = NULL;
@@ -55,21 +55,21 @@ static const char *look(struct looks *all, const char *dir)
 		while (i < all->count && all->items[i].device != st.st_dev)
 			i++;
 		if (i == all->count)
-			add(all, st.st_dev, *path ? path : "/");
+			add_disk(all, st.st_dev, *path ? path : "/");
 		found = all->items[i].why;
 	}
 	free(path);
 	return found;
 }
 
-static void release(struct looks *all)
+static void release_looks(struct looks *all)
 {
 	for (int i = 0; i < all->count; i++)
 		free(all->items[i].why);
 	free(all->items);
 }
 
-static char *keep(const char *why)
+static char *keep_reason(const char *why)
 {
 	return why ? xstrdup(why) : NULL;
 }
@@ -77,7 +77,7 @@ static char *keep(const char *why)
 static const char *look_in_store(struct looks *all, const char *dir, const char *part)
 {
 	char *path = xasprintf("%s/%s", dir, part);
-	const char *why = look(all, path);
+	const char *why = look_at_disk(all, path);
 
 	free(path);
 	return why;
@@ -91,16 +91,16 @@ int read_disks(const struct engine_context *at, struct snapshot *s, struct err *
 
 	if (store_checkpoint_dirs(at->store, &dirs, err))
 		return -1;
-	why = look(&all, at->paths->dir);
-	s->disk_full = keep(why ? why : look_in_store(&all, at->paths->dir, "logs"));
-	s->checkpoints_full = keep(look_in_store(&all, at->paths->dir, "checkpoints"));
+	why = look_at_disk(&all, at->paths->dir);
+	s->disk_full = keep_reason(why ? why : look_in_store(&all, at->paths->dir, "logs"));
+	s->checkpoints_full = keep_reason(look_in_store(&all, at->paths->dir, "checkpoints"));
 	s->job_disks = xcalloc((size_t)dirs.count + 1, sizeof(*s->job_disks));
 	for (int i = 0; i < dirs.count; i++)
 		s->job_disks[s->n_job_disks++] = (struct job_disk){
-			dirs.items[i].job_id, keep(look(&all, dirs.items[i].path)),
+			dirs.items[i].job_id, keep_reason(look_at_disk(&all, dirs.items[i].path)),
 		};
 	job_directory_list_release(&dirs);
-	release(&all);
+	release_looks(&all);
 	return 0;
 }
 
@@ -116,7 +116,7 @@ void forget_disks(struct snapshot *s)
 	s->disk_full = s->checkpoints_full = NULL;
 }
 
-static int compare(const void *key, const void *item)
+static int compare_job_disk(const void *key, const void *item)
 {
 	const int64_t *id = key;
 	const struct job_disk *disk = item;
@@ -127,7 +127,8 @@ static int compare(const void *key, const void *item)
 const char *snapshot_full_disk(const struct snapshot *s, const struct job *job)
 {
 	const struct job_disk *own = s->n_job_disks == 0 ? NULL :
-		bsearch(&job->id, s->job_disks, (size_t)s->n_job_disks, sizeof(*own), compare);
+		bsearch(&job->id, s->job_disks, (size_t)s->n_job_disks, sizeof(*own),
+			compare_job_disk);
 
 	return own ? own->full : s->checkpoints_full;
 }

@@ -8,7 +8,7 @@
 
 #define FEW 64		/* devices that are looked at one by one */
 
-static int compare(const struct device *a, const struct device *b)
+static int compare_devices(const struct device *a, const struct device *b)
 {
 	int order = strcmp(a->node, b->node);
 
@@ -17,7 +17,7 @@ static int compare(const struct device *a, const struct device *b)
 
 static int by_name(const void *a, const void *b)
 {
-	return compare(*(const struct device *const *)a, *(const struct device *const *)b);
+	return compare_devices(*(const struct device *const *)a, *(const struct device *const *)b);
 }
 
 void index_devices(const struct snapshot *s, struct decision *d)
@@ -32,7 +32,8 @@ void index_devices(const struct snapshot *s, struct decision *d)
 	qsort(d->by_name, n, sizeof(const struct device *), by_name);
 }
 
-static int find(const struct snapshot *s, const struct decision *d, const struct device *wanted)
+static int find_index(const struct snapshot *s, const struct decision *d,
+		      const struct device *wanted)
 {
 	int low = 0, high = s->devices.count;
 
@@ -45,7 +46,7 @@ static int find(const struct snapshot *s, const struct decision *d, const struct
 	while (low < high) {
 		int middle = (low + high) / 2;
 
-		if (compare(d->by_name[middle], wanted) < 0)
+		if (compare_devices(d->by_name[middle], wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -57,7 +58,7 @@ static int find(const struct snapshot *s, const struct decision *d, const struct
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted)
 {
-	int i = find(s, d, wanted);
+	int i = find_index(s, d, wanted);
 
 	return i >= 0 && d->usable[i] ? i : -1;
 }

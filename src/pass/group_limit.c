@@ -129,7 +129,7 @@ void limit_groups(const struct snapshot *s, struct decision *d)
 	free(beyond);
 }
 
-static char *describe(const struct snapshot *s, const struct decision *d, int64_t group)
+static char *describe_limit(const struct snapshot *s, const struct decision *d, int64_t group)
 {
 	int running = count_others(s, d, group), most = 0;
 
@@ -154,7 +154,7 @@ void explain_group_limits(const struct snapshot *s, struct decision *d)
 		if (!p->beyond_limit)
 			continue;
 		free(p->reason);
-		p->reason = same ? xstrdup(last->reason) : describe(s, d, p->job->group_id);
+		p->reason = same ? xstrdup(last->reason) : describe_limit(s, d, p->job->group_id);
 		last = p;
 	}
 }

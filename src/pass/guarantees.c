@@ -168,8 +168,8 @@ static bool has_room(const struct snapshot *s, const struct decision *d, int j, 
 }
 
 /* Jobs are in the order of their numbers. */
-static void admit(const struct snapshot *s, const struct decision *d, bool running,
-		  struct room *room)
+static void admit_guarantees(const struct snapshot *s, const struct decision *d, bool running,
+			     struct room *room)
 {
 	for (int j = 0; j < d->n_asked; j++) {
 		struct job_guarantee *g = d->candidates[j].guarantee;
@@ -215,8 +215,8 @@ void promise_guarantees(const struct snapshot *s, struct decision *d)
 		}
 	}
 	if (is_kept_by(s)) {
-		admit(s, d, true, &room);
-		admit(s, d, false, &room);
+		admit_guarantees(s, d, true, &room);
+		admit_guarantees(s, d, false, &room);
 	}
 	free(room.needs);
 	for (int j = 0; is_kept_by(s) && j < d->n_asked; j++)

@@ -261,7 +261,7 @@ struct goodput_table *compare_plans(const struct decision *d, const struct candi
 	return NULL;
 }
 
-static void compare(const struct snapshot *s, struct decision *d, int j)
+static void choose_table(const struct snapshot *s, struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
 
@@ -285,7 +285,7 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 
 	for (int i = 0; i < p->declared.count; i++)
 		make_model(s, d, c, i);
-	compare(s, d, j);
+	choose_table(s, d, j);
 	if (c->table) {
 		p->trial = -1;
 		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, c->table);

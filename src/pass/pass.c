@@ -65,7 +65,7 @@ static bool must_fit_first(struct pass *p)
 
 /* Takes the write lock, under which snapshot and plan are up to date. Without a plan, and without
  * the lock, the pass has to begin again. */
-static int begin(struct pass *p, struct err *err)
+static int begin_transaction(struct pass *p, struct err *err)
 {
 	bool current;
 	int rc = -1;
@@ -88,11 +88,11 @@ static int begin(struct pass *p, struct err *err)
 
 /* Applies the plan. If nothing can be written, runs that nobody looks after still get a
  * supervisor. */
-static int apply(struct pass *p, bool may_write, struct err *err)
+static int apply_plan(struct pass *p, bool may_write, struct err *err)
 {
 	struct err ignored;
 
-	if (may_write && begin(p, err) == 0)
+	if (may_write && begin_transaction(p, err) == 0)
 		return p->plan ? plan_apply(p->plan, &p->at, err) : 0;
 	if (p->plan)
 		plan_look_after_runs(p->plan, &p->at, &ignored);
@@ -107,7 +107,7 @@ static int read_decide_plan_apply_once(struct pass *p, bool may_write, struct er
 	if (rc == 0) {
 		decide_and_plan(p);
 		if (p->apply)
-			rc = apply(p, may_write, first);
+			rc = apply_plan(p, may_write, first);
 		if (p->apply && rc == 0 && p->decision)
 			tell_others(&p->at, &p->snapshot, p->decision);
 		if (rc == 0 && p->plan) {

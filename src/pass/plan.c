@@ -132,7 +132,7 @@ static int first_device(const struct snapshot *s, const struct decision *d, int 
 }
 
 /* A run that shares a GPU cannot be suspended: its memory would stay there. */
-static void share(const struct snapshot *s, const struct share_place *place, struct run *run)
+static void share_device(const struct snapshot *s, const struct share_place *place, struct run *run)
 {
 	if (place->seat == 0)
 		return;
@@ -172,11 +172,11 @@ static struct run *make_run(const struct snapshot *s, const struct decision *d, 
 	for (int i = 0; i < s->devices.count && n < run->configuration.replicas; i++)
 		if (decision_gives(d, j, i))
 			run->devices[n++] = s->devices.items[i];
-	share(s, &d->places[j], run);
+	share_device(s, &d->places[j], run);
 	return run;
 }
 
-static void start(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+static void start_job(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
 	const struct run *suspended = comes_back(d, j) ? d->candidates[j].suspended : NULL;
 	struct action *a = plan_add(p, suspended ? ACTION_RESUME : ACTION_START,
@@ -200,12 +200,12 @@ static void relaunch(const struct snapshot *s, const struct decision *d, int j,
 		plan_add(p, ACTION_STOP, d->candidates[j].job->id, stopped, choice->reason)
 			->replicas = choice->replicas;
 	if (choice->replicas > 0 && !(run && run->state == RUN_ASSIGNED))
-		start(s, d, j, p);
+		start_job(s, d, j, p);
 }
 
 /* A run that still waits for its devices is only called off. Its successor comes with the next
  * pass, since a job has at most one assigned run. */
-static void move(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
+static void move_job(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
 	const struct run *run = d->candidates[j].run, *suspended = d->candidates[j].suspended;
 	const struct sched_choice *choice = &d->choices[j];
@@ -264,7 +264,7 @@ static bool could_do_better(const struct snapshot *s, const struct decision *d, 
 	       is_sure(c, sizes);
 }
 
-static void change(const struct decision *d, int j, struct plan *p)
+static void change_run(const struct decision *d, int j, struct plan *p)
 {
 	const struct run *run = d->candidates[j].run;
 	struct action *a = plan_add(p, ACTION_CHANGE, run->job_id, run, NULL);
@@ -285,7 +285,7 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 	if (takes_configurations(s, run) &&
 	    !strcmp(run->configuration.plan, d->sizes[j].configuration.plan)) {
 		if (could_do_better(s, d, j))
-			change(d, j, p);
+			change_run(d, j, p);
 	} else if (d->choices[j].reconfigure && d->candidates[j].relaunchable &&
 		   isfinite(run->first_step_s)) {
 		relaunch(s, d, j, run, p);
@@ -304,7 +304,7 @@ static void follow_choice(const struct snapshot *s, const struct decision *d, in
 	if (keeps_its_devices(s, d, j))
 		reconfigure(s, d, j, p);
 	else
-		move(s, d, j, p);
+		move_job(s, d, j, p);
 	give_reason(p, d->candidates[j].job, choice->reason,
 		    s->now_wall_s + choice->next_start_s - s->now_boot_s);
 }

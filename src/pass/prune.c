@@ -41,7 +41,7 @@ static double bytes_of(char *path)
 	return tree_bytes;
 }
 
-static bool look(const struct paths *paths, const struct prune_order *o, struct pruned *p)
+static bool measure_job(const struct paths *paths, const struct prune_order *o, struct pruned *p)
 {
 	if (o->logs)
 		p->log_bytes = bytes_of(paths_log(paths, p->job.id));
@@ -165,7 +165,7 @@ int prune(struct store *s, const struct paths *paths, const struct prune_order *
 
 		*p = (struct pruned){ .job = list.items[i] };
 		list.items[i].name = NULL;
-		if (look(paths, order, p))
+		if (measure_job(paths, order, p))
 			result->count++;
 		else
 			free(p->job.name);

@@ -157,7 +157,7 @@ static int apply_recovery(struct plan *p, const struct engine_context *at, struc
 }
 
 /* The active runs are read again: a profile may have added one meanwhile. */
-static void clean(const struct engine_context *at)
+static void clean_engines(const struct engine_context *at)
 {
 	struct run_list active;
 	struct err ignored;
@@ -181,7 +181,7 @@ int recover(const struct engine_context *at, bool apply, struct strings *lines, 
 	if (rc == 0 && apply) {
 		rc = apply_recovery(p, at, &r, err);
 		if (rc == 0)
-			clean(at);
+			clean_engines(at);
 	}
 	plan_free(p);
 	release_remains(&r);

@@ -75,8 +75,8 @@ static double room_on(const struct snapshot *s, const struct decision *d, const 
 	return fmax((double)(memory_bytes - device_memory_kept(s, g->device, last)), 1);
 }
 
-static struct share_answer judge(const struct snapshot *s, const struct decision *d,
-				 const struct group *g)
+static struct share_answer judge_group(const struct snapshot *s, const struct decision *d,
+				       const struct group *g)
 {
 	struct share_group group = { .n = g->n, .room_bytes = room_on(s, d, g) };
 
@@ -94,8 +94,8 @@ static struct share_answer judge(const struct snapshot *s, const struct decision
 
 /* --- reasons --- */
 
-static void describe(const struct snapshot *s, const struct decision *d, int j,
-		     const struct share_place *p, char *reason)
+static void describe_share(const struct snapshot *s, const struct decision *d, int j,
+			   const struct share_place *p, char *reason)
 {
 	const char *device = s->devices.items[p->device].name;
 	long long host = (long long)d->candidates[p->host].job->id;
@@ -174,7 +174,7 @@ static void find_guests_on(const struct snapshot *s, struct decision *d, int dev
 
 		kept.members[kept.n++] = j;
 		*p = (struct share_place){ .device = device, .host = host };
-		p->answer = judge(s, d, &kept);
+		p->answer = judge_group(s, d, &kept);
 		p->leaves = p->answer.verdict > SHARE_TRY && can_leave(&d->candidates[j]);
 		if (p->leaves) {
 			kept.n--;
@@ -221,7 +221,7 @@ static void decide_on_guests(const struct snapshot *s, struct decision *d)
 			.replicas = kept, .next_start_s = (double)NAN,
 		};
 		if (kept)
-			describe(s, d, j, p, d->choices[j].reason);
+			describe_share(s, d, j, p, d->choices[j].reason);
 		else
 			snprintf(d->choices[j].reason, SCHED_REASON_SIZE, "leaves %s with job %lld",
 				 s->devices.items[p->device].name,
@@ -274,8 +274,8 @@ static bool may_try(const struct snapshot *s, const struct decision *d, const st
 
 /* Judges candidate j as the last job to come beside those of g. False: the candidate does not go
  * there. */
-static bool offer(const struct snapshot *s, const struct decision *d, struct group *g, int j,
-		  struct share_place *p)
+static bool offer_place(const struct snapshot *s, const struct decision *d, struct group *g, int j,
+			struct share_place *p)
 {
 	*p = (struct share_place){ .device = g->device, .host = g->members[0] };
 	if (g->n == 0 || g->n >= s->config->max_share || g->n >= SHARE_MOST ||
@@ -284,7 +284,7 @@ static bool offer(const struct snapshot *s, const struct decision *d, struct gro
 	    (d->n_kinds > 0 && d->sched_jobs[j].barred_kinds & 1U << d->kind_of[g->device]))
 		return false;
 	g->members[g->n++] = j;
-	p->answer = judge(s, d, g);
+	p->answer = judge_group(s, d, g);
 	if (p->answer.verdict == SHARE_TRY && !may_try(s, d, g, j))
 		p->answer.verdict = SHARE_NO_ROOM;
 	g->n--;
@@ -319,21 +319,21 @@ static struct waiting find_waiting(const struct snapshot *s, const struct decisi
 	w.gain = xcalloc((size_t)w.n * (size_t)n_devices + 1, sizeof(double));
 	for (int k = 0; k < w.n; k++)
 		for (int i = 0; i < n_devices; i++)
-			if (offer(s, d, &groups[i], w.jobs[k], &p))
+			if (offer_place(s, d, &groups[i], w.jobs[k], &p))
 				w.gain[k * n_devices + i] = p.answer.gain;
 	return w;
 }
 
-static void place(const struct snapshot *s, struct decision *d, int j, struct group *g)
+static void place_guest(const struct snapshot *s, struct decision *d, int j, struct group *g)
 {
 	struct share_place p;
 
-	if (!offer(s, d, g, j, &p))
+	if (!offer_place(s, d, g, j, &p))
 		return;
 	d->places[j] = p;
 	d->choices[j].replicas = 1;
 	d->choices[j].next_start_s = (double)NAN;
-	describe(s, d, j, &p, d->choices[j].reason);
+	describe_share(s, d, j, &p, d->choices[j].reason);
 }
 
 /* Gives each device at most one more guest. Returns the number of guests that were placed. */
@@ -351,7 +351,7 @@ static int place_round(const struct snapshot *s, struct decision *d)
 	share_match(w.gain, w.n, n_devices, device_of);
 	for (int k = 0; k < w.n; k++)
 		if (device_of[k] >= 0) {
-			place(s, d, w.jobs[k], &groups[device_of[k]]);
+			place_guest(s, d, w.jobs[k], &groups[device_of[k]]);
 			placed++;
 		}
 	free(device_of);
@@ -368,7 +368,7 @@ void share_place_guests(const struct snapshot *s, struct decision *d)
 	decide_on_guests(s, d);
 	for (int j = 0; j < d->n_asked; j++)
 		if (d->places[j].leaves && d->choices[j].replicas == 0)
-			describe(s, d, j, &d->places[j], d->choices[j].reason);
+			describe_share(s, d, j, &d->places[j], d->choices[j].reason);
 	while (place_round(s, d) > 0)
 		;
 }

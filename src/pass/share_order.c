@@ -11,7 +11,8 @@ bool share_is_guest(const struct share_place *p)
 }
 
 /* Moves the candidates that are guests, or those that are not, behind those moved before. */
-static int move(const struct decision *d, bool guests, struct decision *to, int n, int *now_at)
+static int move_candidates(const struct decision *d, bool guests, struct decision *to, int n,
+			   int *now_at)
 {
 	for (int j = 0; j < d->n; j++) {
 		if (share_is_guest(&d->places[j]) != guests)
@@ -34,8 +35,8 @@ void share_put_guests_last(struct decision *d)
 	};
 	int *now_at = xcalloc(n, sizeof(*now_at));
 
-	d->n_asked = move(d, false, &to, 0, now_at);
-	move(d, true, &to, d->n_asked, now_at);
+	d->n_asked = move_candidates(d, false, &to, 0, now_at);
+	move_candidates(d, true, &to, d->n_asked, now_at);
 	for (int j = 0; j < d->n; j++)
 		if (to.places[j].device >= 0)
 			to.places[j].host = now_at[to.places[j].host];

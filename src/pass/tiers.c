@@ -117,7 +117,8 @@ static double value_of_plans(const struct job_plans *p, int kind, struct through
 	return best;
 }
 
-static double value_of(const struct decision *d, int j, int kind, struct throughput_place place)
+static double value_of_place(const struct decision *d, int j, int kind,
+			     struct throughput_place place)
 {
 	const struct candidate *c = &d->candidates[j];
 
@@ -132,7 +133,7 @@ double tiers_value(const struct decision *d, int j, int kind, int r, enum config
 	struct throughput_place place = throughput_place_on(1, r);
 
 	place.tier = tier;
-	return value_of(d, j, kind, place);
+	return value_of_place(d, j, kind, place);
 }
 
 double tiers_value_in_run(const struct decision *d, int j, enum configuration_tier tier)
@@ -147,7 +148,7 @@ double tiers_value_in_run(const struct decision *d, int j, enum configuration_ti
 	if (c->plans && plan >= 0 && c->plans->trial < 0 && place.replicas < d->tiers->n_best)
 		return plan_goodput_at(c->plans, plan, d->n_kinds > 0 ? d->choices[j].kind : -1,
 				       place);
-	return c->plans ? (double)NAN : value_of(d, j, d->choices[j].kind, place);
+	return c->plans ? (double)NAN : value_of_place(d, j, d->choices[j].kind, place);
 }
 
 /* What a candidate makes of the devices that its run has. */
@@ -157,7 +158,7 @@ static double value_held(const struct decision *d, int j, const struct run *run)
 							    run->configuration.replicas);
 
 	place.tier = run->configuration.tier;
-	return value_of(d, j, d->sched_jobs[j].kind, place);
+	return value_of_place(d, j, d->sched_jobs[j].kind, place);
 }
 
 static const double **values_of(struct sched_job *job, const struct decision *d, int kind)

@@ -46,7 +46,7 @@ static void add_time(double seconds, struct text *t)
 		text_addf(t, "%.1f h", seconds / 3600);
 }
 
-static void put(const struct text *t, char *reason)
+static void put_reason(const struct text *t, char *reason)
 {
 	snprintf(reason, SCHED_REASON_SIZE, "%s", t->data ? t->data : "");
 }
@@ -77,7 +77,7 @@ void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,
 			  100 * (1 - o->goodput[o->tier_now] / o->goodput[a->tier]));
 		choice->next_start_s = a->until_s;
 	}
-	put(&t, choice->reason);
+	put_reason(&t, choice->reason);
 	text_release(&t);
 }
 
@@ -89,6 +89,6 @@ void tiers_explain_move(const struct snapshot *s, struct decision *d, int j, con
 	text_add(&t, "moves to ");
 	add_devices(s, set, &t);
 	text_addf(&t, " (%s): %.0f %% faster there", tier_words(s, tier), 100 * (gain - 1));
-	put(&t, d->choices[j].reason);
+	put_reason(&t, d->choices[j].reason);
 	text_release(&t);
 }

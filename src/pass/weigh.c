@@ -192,8 +192,8 @@ static double goodput_of_plan(const struct snapshot *s, const struct decision *d
 	return c->plans && takes_configurations(s, c->run) ? plan_goodput_now(d, c) : (double)NAN;
 }
 
-static void describe(const struct snapshot *s, const struct decision *d, const struct candidate *c,
-		     struct sched_job *out)
+static void describe_candidate(const struct snapshot *s, const struct decision *d,
+			       const struct candidate *c, struct sched_job *out)
 {
 	const struct job *job = c->job;
 
@@ -261,7 +261,7 @@ void weigh_candidates(const struct snapshot *s, struct decision *d)
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++) {
 		weigh(s, d, j, &nothing);
 		set_table(s, d, j);
-		describe(s, d, &d->candidates[j], &d->sched_jobs[j]);
+		describe_candidate(s, d, &d->candidates[j], &d->sched_jobs[j]);
 	}
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++)
 		if (is_measured_first(s, d, j))

@@ -31,7 +31,7 @@ static int one(struct profile *p, bool *more, struct trial *last, struct err *er
 	return profile_is_hopeless(p, last) ? profile_failed(p, last, err) : 0;
 }
 
-static int loop(struct profile *p, struct err *err)
+static int run_trials(struct profile *p, struct err *err)
 {
 	struct trial last = { .outcome = EXPERIMENT_MEASURED };
 	bool more = true;
@@ -136,7 +136,7 @@ static int set_state(struct profile *p, int failed, const struct err *why, struc
 }
 
 /* Ends the job, unless it was cancelled meanwhile. */
-static int conclude(struct profile *p, int failed, const struct err *why, struct err *err)
+static int conclude_job(struct profile *p, int failed, const struct err *why, struct err *err)
 {
 	if (keep_models(p, err) || profile_warn(p, err) || store_begin(p->store, err))
 		return -1;
@@ -160,7 +160,7 @@ static void let_go(struct profile *p)
 	free(scratch);
 }
 
-static int finish(struct profile *p, int rc, struct err *err)
+static int finish_profile(struct profile *p, int rc, struct err *err)
 {
 	struct err ignored = { 0 };
 
@@ -168,7 +168,7 @@ static int finish(struct profile *p, int rc, struct err *err)
 		close(p->lock);		/* the supervisor removes the lock and ends the job */
 		return rc;
 	}
-	if (!p->cancelled && conclude(p, rc, err, rc ? &ignored : err))
+	if (!p->cancelled && conclude_job(p, rc, err, rc ? &ignored : err))
 		rc = -1;
 	let_go(p);
 	return rc;
@@ -190,7 +190,7 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 	p.workload = xstrdup(job->declared.workload);
 	rc = profile_reserve(&p, command, err);
 	if (rc == 0)
-		rc = finish(&p, profile_measure_plans(&p, loop, err), err);
+		rc = finish_profile(&p, profile_measure_plans(&p, run_trials, err), err);
 	*end = (struct profile_end){
 		.n_points = p.n_points, .n_measured = p.n_measured, .interrupted = p.interrupted,
 		.cancelled = p.cancelled, .abandoned = p.abandoned,

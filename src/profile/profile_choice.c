@@ -125,7 +125,7 @@ static double share_s(const struct profile *p, double launch, double left)
 	return left / fmax(fmin(points, affordable), 1);
 }
 
-static bool choose(const struct profile *p, const struct known *k, struct trial *t)
+static bool choose_trial(const struct profile *p, const struct known *k, struct trial *t)
 {
 	double left = profile_left_s(p), launch = launch_s(p, k);
 	struct experiment e = {
@@ -156,7 +156,7 @@ int profile_choose(struct profile *p, struct trial *t, bool *chosen, struct err 
 	struct known k;
 	int rc = read_known(p, &k, err);
 
-	*chosen = rc == 0 && choose(p, &k, t);
+	*chosen = rc == 0 && choose_trial(p, &k, t);
 	release_known(&k);
 	return rc;
 }

@@ -32,7 +32,7 @@ static void merge(struct measure_result *into, struct measure_result *from)
 
 /* Take the devices of one kind, from the first on, that share nothing with one another. The notes
  * name the devices that cannot be had. */
-static int gather(struct profiling *p, int first, struct device *group, struct strings *notes)
+static int gather_group(struct profiling *p, int first, struct device *group, struct strings *notes)
 {
 	int n = 0;
 
@@ -146,7 +146,7 @@ static void measure_exchanges(struct profiling *p, int first, struct measure_res
 {
 	struct measure_options options = { .quick = p->settings->quick };
 	struct device *group = xcalloc((size_t)p->profile->devices.count, sizeof(*group));
-	int n = gather(p, first, group, &result->notes);
+	int n = gather_group(p, first, group, &result->notes);
 
 	measure_tiers(p, group, n, result);
 
@@ -166,7 +166,7 @@ static void measure_exchanges(struct profiling *p, int first, struct measure_res
 	free(group);
 }
 
-static int keep(struct profiling *p, const struct profiled_kind *kind, struct err *err)
+static int keep_measurements(struct profiling *p, const struct profiled_kind *kind, struct err *err)
 {
 	if (store_begin(p->claims.store, err))
 		return -1;
@@ -192,7 +192,7 @@ static int measure_kind(struct profiling *p, int d, struct err *err)
 	if (!p->settings->device)
 		measure_exchanges(p, d, &kind->result);
 	device_claims_drop(&p->claims);
-	return keep(p, kind, err);
+	return keep_measurements(p, kind, err);
 }
 
 static int measure_named(struct profiling *p, struct err *err)
@@ -265,7 +265,7 @@ static int measure_all(struct profiling *p, struct err *err)
 
 /* --- all of it --- */
 
-static int look(struct profiling *p, struct err *err)
+static int open_claims(struct profiling *p, struct err *err)
 {
 	struct device_settings settings = { .slots = p->settings->slots };
 
@@ -286,7 +286,7 @@ int profile_kinds(const struct profile_kinds_settings *settings, struct devices_
 	int rc;
 
 	*profile = (struct devices_profile){ .time_s = clock_wall_s(), .quick = settings->quick };
-	rc = look(&p, err);
+	rc = open_claims(&p, err);
 	if (rc == 0)
 		rc = settings->device ? measure_named(&p, err) : measure_all(&p, err);
 	device_claims_release(&p.claims);

@@ -71,7 +71,8 @@ static bool is_beside(const struct device *a, const struct device *b)
 
 /* Chooses free devices of one kind, that of the first free device: measurements on one kind tell
  * nothing about another kind. They are on one node: of several, the one with most that are free. */
-static void choose(struct profile *p, const struct device_list *list, const struct holders *h)
+static void choose_devices(struct profile *p, const struct device_list *list,
+			   const struct holders *h)
 {
 	struct device *some = xcalloc((size_t)list->count + 1, sizeof(*some));
 	int first = 0, most = 0, n = 0;
@@ -161,8 +162,8 @@ static int refuse_for_good(const struct declaration *d, const struct device_list
 	return -1;
 }
 
-static int refuse(const struct profile *p, const struct device_list *list, const struct holders *h,
-		  int usable, struct err *err)
+static int refuse_profile(const struct profile *p, const struct device_list *list,
+			  const struct holders *h, int usable, struct err *err)
 {
 	struct text t = TEXT_INIT;
 
@@ -188,7 +189,7 @@ static int take_lock(struct profile *p, struct err *err)
 }
 
 /* Adds the job. Takes the lock before the commit, so that no pass sees the job without a lock. */
-static int add(struct profile *p, const struct job_command *command, struct err *err)
+static int insert_profile_job(struct profile *p, const struct job_command *command, struct err *err)
 {
 	struct dependency_list none = { 0 };
 
@@ -209,8 +210,9 @@ static int add(struct profile *p, const struct job_command *command, struct err 
 
 /* The users were looked up before the transaction: a directory of users may be slow, and nobody
  * else can write now. */
-static int reserve(struct profile *p, const struct job_command *command,
-		   struct device_user_list *users, struct device_list *list, struct err *err)
+static int reserve_devices(struct profile *p, const struct job_command *command,
+			   struct device_user_list *users, struct device_list *list,
+			   struct err *err)
 {
 	int usable = count_allowed(p, list);
 	struct holders h;
@@ -220,13 +222,13 @@ static int reserve(struct profile *p, const struct job_command *command,
 		rc = device_owners_match(p->store, list, &h.runs, users, err);
 	if (rc == 0) {
 		device_owners_refuse(users, &h.runs, list);
-		choose(p, list, &h);
+		choose_devices(p, list, &h);
 		if (p->n_devices < p->job->declared.min_replicas || p->n_devices == 0) {
-			rc = refuse(p, list, &h, usable, err);
+			rc = refuse_profile(p, list, &h, usable, err);
 		} else {
 			note_missing(p, list, &h);
 			tell_tiers(p, list);
-			rc = add(p, command, err);
+			rc = insert_profile_job(p, command, err);
 		}
 	}
 	run_list_release(&h.runs);
@@ -257,7 +259,7 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);
 	if (rc == 0)
-		rc = reserve(p, command, &users, &list, err);
+		rc = reserve_devices(p, command, &users, &list, err);
 	if (rc == 0)
 		rc = store_commit(p->store, err);
 	if (rc)

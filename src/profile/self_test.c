@@ -26,8 +26,8 @@ static void name_driver(struct self_test *t)
 }
 
 /* A device that is in use, or has no room now, keeps its earlier result. */
-static int keep(struct store *store, const struct self_test *t, const struct self_tested *tested,
-		struct err *err)
+static int keep_result(struct store *store, const struct self_test *t,
+		       const struct self_tested *tested, struct err *err)
 {
 	if (!tested->passed && tested->why.exit_status == EX_TEMPFAIL)
 		return 0;
@@ -49,7 +49,7 @@ static int test_one(struct device_claims *claims, int d, const struct self_test_
 		tested->why.exit_status = EX_TEMPFAIL;
 	}
 	device_claims_drop(claims);
-	return keep(claims->store, t, tested, err);
+	return keep_result(claims->store, t, tested, err);
 }
 
 static int none_there(const struct self_test *t, struct err *err)

@@ -51,7 +51,7 @@ static double learning_rate_scale(const struct job *job, const struct configurat
 				 (double)d->batch_size, (double)batch_size);
 }
 
-static void describe(const struct experiment_choice *choice, struct text *t)
+static void describe_choice(const struct experiment_choice *choice, struct text *t)
 {
 	const struct configuration *c = &choice->configuration;
 
@@ -87,7 +87,7 @@ static int add_run(struct profile *p, struct trial *t, struct err *err)
 	run->devices = xcalloc((size_t)c->replicas, sizeof(*run->devices));
 	memcpy(run->devices, p->devices, (size_t)c->replicas * sizeof(*run->devices));
 	text_add(&reason, "a profile: tries ");
-	describe(&t->choice, &reason);
+	describe_choice(&t->choice, &reason);
 	if (p->plan)
 		text_addf(&reason, " in plan %s", p->plan->name);
 	rc = store_run_add(p->store, run, err) ||
@@ -133,7 +133,7 @@ static int assign(struct profile *p, struct trial *t, struct err *err)
 /* --- watching --- */
 
 /* Takes in what the run has written elsewhere. */
-static int collect(const struct profile *p, const struct trial *t, struct err *err)
+static int collect_lines(const struct profile *p, const struct trial *t, struct err *err)
 {
 	struct engine_context at = { .paths = p->paths, .store = p->store };
 	const struct engine *engine = engine_of(&t->run);
@@ -150,7 +150,7 @@ static int refresh(struct profile *p, struct trial *t, struct err *err)
 {
 	int64_t id = t->run.id;
 
-	if (collect(p, t, err))
+	if (collect_lines(p, t, err))
 		return -1;
 	run_release(&t->run);
 	if (store_run_get(p->store, id, &t->run, err))
@@ -192,7 +192,7 @@ static bool is_time_over(const struct profile *p, const struct trial *t)
 }
 
 /* asked_boot_s: the time of the request to stop; NaN: none. */
-static void tell(const struct profile *p, const struct trial *t, double asked_boot_s)
+static void tell_progress(const struct profile *p, const struct trial *t, double asked_boot_s)
 {
 	struct profile_progress progress = {
 		.stops_in_s = asked_boot_s + p->job->declared.grace_s +
@@ -256,7 +256,7 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 
 /* Watches the run to its end. After a second interruption the supervisor ends the run and the job
  * alone. */
-static int watch(struct profile *p, struct trial *t, struct err *err)
+static int watch_run(struct profile *p, struct trial *t, struct err *err)
 {
 	double asked_boot_s = clock_boot_s();
 	double stopping_boot_s = (double)NAN;
@@ -265,7 +265,7 @@ static int watch(struct profile *p, struct trial *t, struct err *err)
 		nap(engine_of(&t->run)->collect ? COLLECT_S : LOOK_S);
 		if (refresh(p, t, err) || see_to_supervisor(p, t, &asked_boot_s, err))
 			return -1;
-		tell(p, t, stopping_boot_s);
+		tell_progress(p, t, stopping_boot_s);
 		if (isnan(stopping_boot_s) &&
 		    (is_enough(t) || is_time_over(p, t) || interruptions(p) > 0)) {
 			stopping_boot_s = clock_boot_s();
@@ -309,7 +309,7 @@ int profile_try(struct profile *p, struct trial *t, struct err *err)
 	is_here = !engine_of(&t->run)->collect;
 	if (is_here)
 		t->before = machine_time_now();
-	if (engine_attend(&at, &t->run, err) || watch(p, t, err))
+	if (engine_attend(&at, &t->run, err) || watch_run(p, t, err))
 		return -1;
 	if (is_here)
 		t->after = machine_time_now();

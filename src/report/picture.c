@@ -61,7 +61,7 @@ static int spawn(struct plotter *p, int script_read_fd)
 	return rc;
 }
 
-static int start(struct plotter *p, struct err *err)
+static int start_gnuplot(struct plotter *p, struct err *err)
 {
 	int fds[2], rc;
 
@@ -81,7 +81,7 @@ static int start(struct plotter *p, struct err *err)
 
 /* Fails with gnuplot's message. The lines before the message, with the script's text and a mark,
  * are skipped. */
-static int complain(const struct plotter *p, int status, struct err *err)
+static int set_gnuplot_error(const struct plotter *p, int status, struct err *err)
 {
 	char text[2048];
 	ssize_t n = pread(p->errors_fd, text, sizeof(text) - 1, 0);
@@ -113,7 +113,7 @@ static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
 	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status != 0 || fstat(p->picture_fd, &picture) || picture.st_size == 0)
-		return complain(p, status, err);
+		return set_gnuplot_error(p, status, err);
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static int save(int picture_fd, const char *path, struct err *err)
 }
 
 /* path NULL: what it draws is thrown away. */
-static int draw(const char *script, const char *path, struct err *err)
+static int draw_script(const char *script, const char *path, struct err *err)
 {
 	struct plotter p = {
 		.picture_fd = memfd_create("picture", MFD_CLOEXEC),
@@ -145,7 +145,7 @@ static int draw(const char *script, const char *path, struct err *err)
 	if (p.picture_fd < 0 || p.errors_fd < 0)
 		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
 	else
-		rc = start(&p, err) || feed_and_wait(&p, script, err) ? -1 : 0;
+		rc = start_gnuplot(&p, err) || feed_and_wait(&p, script, err) ? -1 : 0;
 	if (rc == 0 && path)
 		rc = save(p.picture_fd, path, err);
 	if (p.picture_fd >= 0)
@@ -161,7 +161,7 @@ int picture_check(const char *path, struct err *err)
 	const char *format = picture_format(path);
 	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
 				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
-	int rc = file_check(path, err) || draw(script, NULL, err) ? -1 : 0;
+	int rc = file_check(path, err) || draw_script(script, NULL, err) ? -1 : 0;
 
 	free(script);
 	return rc;
@@ -169,7 +169,7 @@ int picture_check(const char *path, struct err *err)
 
 int picture_draw(const char *script, const char *path, struct err *err)
 {
-	return draw(script, path, err);
+	return draw_script(script, path, err);
 }
 
 void picture_add_style(struct text *t, const char *format)

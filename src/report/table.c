@@ -36,7 +36,7 @@ static bool is_plain(const char *s, size_t n)
 
 /* Clean s in place: a character that could move the cursor and a byte that is part of no character
  * become '?'. Returns the end of s. */
-static char *clean(char *s)
+static char *clean_text(char *s)
 {
 	char *to = s;
 	size_t n;
@@ -63,7 +63,7 @@ static void end_cell(struct table *t, size_t start)
 
 	span.width = (int)span.bytes;
 	if (!is_plain(s, span.bytes)) {
-		span.bytes = (size_t)(clean(s) - s);
+		span.bytes = (size_t)(clean_text(s) - s);
 		span.width = utf8_width(s, span.bytes);
 	}
 	t->text.length = start + span.bytes;

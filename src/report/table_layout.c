@@ -11,7 +11,7 @@ bool table_says_nothing(const struct table *t, const struct table_slice *cell)
 	return cell->bytes == 0 || (cell->bytes == 1 && t->text.data[cell->start] == '-');
 }
 
-static void measure(const struct table *t, struct table_layout *layout)
+static void measure_columns(const struct table *t, struct table_layout *layout)
 {
 	for (int c = 0; c < t->n_columns; c++) {
 		const char *heading = t->columns[c].heading;
@@ -109,7 +109,7 @@ static bool settle(const struct table *t, struct table_layout *layout, int *left
 
 /* Divide what other columns leave among those with a room. No column gets more than it wants; what
  * it does not want goes to the rest. */
-static void share(const struct table *t, int width, struct table_layout *layout)
+static void share_width(const struct table *t, int width, struct table_layout *layout)
 {
 	int rooms = 0, left = width + TABLE_GAP;
 
@@ -149,11 +149,11 @@ static void clip(const struct table *t, int width, struct table_layout *layout)
 
 void table_lay_out(const struct table *t, int width, struct table_layout *layout)
 {
-	measure(t, layout);
+	measure_columns(t, layout);
 	if (width <= 0)
 		return;
 	width = width < WIDEST ? width : WIDEST;
 	choose_columns(t, width, layout);
-	share(t, width, layout);
+	share_width(t, width, layout);
 	clip(t, width, layout);
 }

@@ -87,8 +87,8 @@ static void values_of(const struct again_group *g, const struct strings *paramet
 	strings_addf(values, "index=%d", g->index);
 }
 
-static char *put(const struct again_group *g, const char *text, enum sweep_text kind,
-		 const struct strings *parameters)
+static char *put_group_values(const struct again_group *g, const char *text, enum sweep_text kind,
+			      const struct strings *parameters)
 {
 	struct strings values = { 0 };
 	struct text out = TEXT_INIT;
@@ -114,7 +114,8 @@ static int make_arguments(const struct again_group *g, const struct command *by,
 	int rc = 0;
 
 	for (size_t i = 0; i < g->of.argv.count; i++) {
-		char *argument = put(g, g->of.argv.items[i], SWEEP_TEMPLATE, &g->parameters);
+		char *argument = put_group_values(g, g->of.argv.items[i], SWEEP_TEMPLATE,
+						  &g->parameters);
 
 		strings_add(&new, argument);
 		free(argument);
@@ -157,11 +158,11 @@ int again_group_set(struct again_group *g, const struct command *by, const struc
 /* A name that was made of the parameters is made anew. */
 static void rename_run(const struct again_group *g, struct job *is)
 {
-	char *given = put(g, g->of.name, SWEEP_PLAIN, &g->was);
+	char *given = put_group_values(g, g->of.name, SWEEP_PLAIN, &g->was);
 	char *made = sweep_run_name(g->of.name, &g->was), *name = NULL;
 
 	if (!strcmp(is->declared.name, given))
-		name = put(g, g->of.name, SWEEP_PLAIN, &g->parameters);
+		name = put_group_values(g, g->of.name, SWEEP_PLAIN, &g->parameters);
 	else if (!strcmp(is->declared.name, made))
 		name = sweep_run_name(g->of.name, &g->parameters);
 	if (name)

@@ -53,7 +53,7 @@ static size_t size_of(enum field_type type)
 	return 0;
 }
 
-static void take(int row, const struct declaration *from, struct declaration *to)
+static void take_field(int row, const struct declaration *from, struct declaration *to)
 {
 	void *target = (char *)to + column_of(row)->offset;
 	const char *text;
@@ -107,9 +107,9 @@ int amend(const struct command *by, const struct asked *o, struct declaration *d
 	for (int row = 0; row < n_declared_fields; row++) {
 		if (!(o->given >> row & 1) || !sets_its_column(row))
 			continue;
-		take(row, &o->declared, d);
+		take_field(row, &o->declared, d);
 		if (has_second_column(row))
-			take(row + 1, &o->declared, d);
+			take_field(row + 1, &o->declared, d);
 	}
 	if (take_length(by, o, d, err) || take_turns(by, o, d, err))
 		return -1;

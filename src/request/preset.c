@@ -207,7 +207,7 @@ void preset_names(struct strings *names)
 
 /* Returns the value of an option in the words, "--out_dir=x" or "--output_dir" "x". NULL: the words
  * do not have the option; "": the option has no value. option may end in '=' or ' ' and a value. */
-static const char *value_of(char *const *words, int n, const char *option)
+static const char *value_of_option(char *const *words, int n, const char *option)
 {
 	size_t length = strcspn(option, "= ");
 
@@ -238,7 +238,7 @@ static void add_missing(struct strings *out, const struct strings *arguments, ch
 			int n)
 {
 	for (size_t i = 0; i < arguments->count; i++)
-		if (!value_of(words, n, arguments->items[i]))
+		if (!value_of_option(words, n, arguments->items[i]))
 			add_words(out, arguments->items[i]);
 }
 
@@ -258,7 +258,7 @@ static void add_command(const struct preset *p, char *const *words, int n, struc
 		if (i == 0 && p->launcher && is_launcher(words[0], p->launcher))
 			add_missing(out, &p->first_arguments, words, n);
 	}
-	if (p->directory && !value_of(words, n, p->directory)) {
+	if (p->directory && !value_of_option(words, n, p->directory)) {
 		bool joined = p->directory[strlen(p->directory) - 1] == '=';
 
 		strings_addf(out, "%s%s", p->directory, joined ? "{checkpoint}" : "");
@@ -271,13 +271,13 @@ static void add_command(const struct preset *p, char *const *words, int n, struc
 void preset_apply(const struct preset *p, char *const *words, int n, int first,
 		  struct strings *out)
 {
-	const char *directory = p->directory ? value_of(words + first, n - first, p->directory)
-					     : NULL;
+	const char *directory = p->directory
+		? value_of_option(words + first, n - first, p->directory) : NULL;
 
 	strings_add(out, words[0]);
 	for (size_t i = 0; i < p->options.count; i++)
 		if (strcmp(p->options.items[i], "--preempt") != 0 ||
-		    !value_of(words, first, "--no-preempt"))
+		    !value_of_option(words, first, "--no-preempt"))
 			strings_add(out, p->options.items[i]);
 	if (directory && *directory && !strchr(directory, '{'))
 		strings_addf(out, "--checkpoint-dir=%s", directory);

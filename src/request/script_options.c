@@ -120,7 +120,7 @@ static int take_word(const char **p, struct strings *words)
 	return quote ? -1 : 0;
 }
 
-static int split(const char *line, struct strings *words)
+static int split_line(const char *line, struct strings *words)
 {
 	for (;;) {
 		line += strspn(line, " \t\r\n");
@@ -154,7 +154,7 @@ static int check_line(const struct command *command, const char *line, struct st
 	int first = 0, rc;
 
 	strings_add(&alone, command->name);
-	rc = split(line, &alone);
+	rc = split_line(line, &alone);
 	if (rc)
 		err_set(err, EX_USAGE, "a quote is not closed");
 	for (size_t i = 1; rc == 0 && i < alone.count; i++)

@@ -181,7 +181,7 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 	return 0;
 }
 
-static char *copy(const char *text)
+static char *duplicate_text(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
 }
@@ -190,12 +190,12 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
 		    const struct job_command *base, struct job_command *c, struct err *err)
 {
 	c->directory = xstrdup(base->directory);
-	c->checkpoint_glob = copy(base->checkpoint_glob);
-	c->resume_args = copy(o->resume_args);
-	c->step_regex = copy(base->step_regex);
-	c->git_commit = copy(base->git_commit);
+	c->checkpoint_glob = duplicate_text(base->checkpoint_glob);
+	c->resume_args = duplicate_text(o->resume_args);
+	c->step_regex = duplicate_text(base->step_regex);
+	c->git_commit = duplicate_text(base->git_commit);
 	c->git_dirty = base->git_dirty;
-	c->limits = copy(base->limits);
+	c->limits = duplicate_text(base->limits);
 	for (size_t i = 0; i < base->env.count; i++)
 		strings_add(&c->env, base->env.items[i]);
 	for (size_t i = 0; i < base->metric_regexes.count; i++)

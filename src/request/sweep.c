@@ -17,7 +17,7 @@
 
 /* --- a run --- */
 
-static char *put(const char *text, enum sweep_text kind, const struct strings *values)
+static char *put_values(const char *text, enum sweep_text kind, const struct strings *values)
 {
 	struct text out = TEXT_INIT;
 
@@ -34,13 +34,14 @@ static void put_texts(const struct asked *o, const struct strings *values, struc
 	declaration_copy(d, &o->declared);
 	free(d->name);
 	free(d->workload);
-	d->name = put(o->declared.name, SWEEP_PLAIN, values);
-	d->workload = put(o->declared.workload, SWEEP_PLAIN, values);
+	d->name = put_values(o->declared.name, SWEEP_PLAIN, values);
+	d->workload = put_values(o->declared.workload, SWEEP_PLAIN, values);
 	run->asked.checkpoint_dir = run->checkpoint_dir =
-		put(o->checkpoint_dir, SWEEP_PLAIN, values);
-	run->asked.resume_args = run->resume_args = put(o->resume_args, SWEEP_TEMPLATE, values);
+		put_values(o->checkpoint_dir, SWEEP_PLAIN, values);
+	run->asked.resume_args = run->resume_args = put_values(o->resume_args, SWEEP_TEMPLATE,
+							       values);
 	for (size_t i = 0; i < o->env.count; i++) {
-		char *text = put(o->env.items[i], SWEEP_PLAIN, values);
+		char *text = put_values(o->env.items[i], SWEEP_PLAIN, values);
 
 		strings_add(&run->env, text);
 		free(text);
@@ -66,7 +67,7 @@ void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run)
 	axes_values(&s->axes, i, &values);
 	strings_addf(&values, "index=%d", i);	/* the second one, where --array gives it */
 	for (char *const *argument = s->argv; *argument; argument++) {
-		char *text = put(*argument, SWEEP_TEMPLATE, &values);
+		char *text = put_values(*argument, SWEEP_TEMPLATE, &values);
 
 		strings_add(&run->argv, text);
 		free(text);

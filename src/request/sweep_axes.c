@@ -44,7 +44,7 @@ static void add_value(struct axis *axis, const char *value)
 /* --- A:B[:STEP] and log:A:B:N --- */
 
 /* Splits a text at its colons into at most 4 parts. Returns their number; 5: there are more. */
-static int split(char *text, char *parts[4])
+static int split_colons(char *text, char *parts[4])
 {
 	char *part;
 	int n = 0;
@@ -142,7 +142,7 @@ static int add_if_range(const struct command *by, struct axis *axis, const char 
 			struct err *err)
 {
 	char *copy = xstrdup(text), *parts[4];
-	int n = split(copy, parts), rc = 0;
+	int n = split_colons(copy, parts), rc = 0;
 
 	if (n == 4 && !strcmp(parts[0], "log"))
 		rc = add_logarithmic(by, axis, parts, err) ? -1 : 1;
@@ -154,7 +154,7 @@ static int add_if_range(const struct command *by, struct axis *axis, const char 
 
 /* --- lists --- */
 
-static int compare(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -168,7 +168,7 @@ static int check_values(const struct command *by, const struct axis *axis, const
 	int rc = 0;
 
 	memcpy(sorted, axis->values.items, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare);
+	qsort(sorted, n, sizeof(*sorted), compare_texts);
 	for (size_t i = 1; i < n && rc == 0; i++)
 		if (!strcmp(sorted[i - 1], sorted[i]))
 			rc = usage_error(by, err, "option '%s': '%.60s' comes twice in '%.60s'",

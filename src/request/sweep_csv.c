@@ -15,7 +15,7 @@ struct reader {
 	struct err *err;
 };
 
-static int complain(const struct reader *r, const char *what)
+static int set_row_error(const struct reader *r, const char *what)
 {
 	return err_set(r->err, EX_DATAERR, "%s:%d: %s", r->path, r->row_line, what);
 }
@@ -40,20 +40,21 @@ static int read_quoted(struct reader *r, struct text *field)
 		if (*r->p == '"' && (r->p + 1 == r->end || r->p[1] != '"')) {
 			r->p++;
 			return at_line_end(r) || *r->p == ',' ? 0
-				: complain(r, "text behind a quoted field");
+				: set_row_error(r, "text behind a quoted field");
 		}
 		r->p += *r->p == '"';
 		r->line += *r->p == '\n';
 		text_add_bytes(field, r->p, 1);
 	}
-	return complain(r, "a quoted field does not end");
+	return set_row_error(r, "a quoted field does not end");
 }
 
 static int read_plain(struct reader *r, struct text *field)
 {
 	for (; !at_line_end(r) && *r->p != ','; r->p++) {
 		if (*r->p == '"')
-			return complain(r, "a quote within a field that does not begin with it");
+			return set_row_error(r,
+					     "a quote within a field that does not begin with it");
 		text_add_bytes(field, r->p, 1);
 	}
 	return 0;
@@ -99,7 +100,7 @@ static int read_header(struct reader *r, struct axis *axis)
 			return err_set(r->err, EX_DATAERR, "%s:%d: '%.60s' in the header is no "
 				       "name of a parameter (letters, digits and '_')", r->path,
 				       r->row_line, axis->names.items[i]);
-	return rc ? 0 : complain(r, "no header");
+	return rc ? 0 : set_row_error(r, "no header");
 }
 
 static int read_rows(struct reader *r, struct axis *axis)
@@ -118,10 +119,10 @@ static int read_rows(struct reader *r, struct axis *axis)
 				       "%zu", r->path, r->row_line, has, plural((long long)has),
 				       axis->names.count);
 		if (++axis->n > SWEEP_RUNS_MAX)
-			return complain(r, "more than 100,000 rows");
+			return set_row_error(r, "more than 100,000 rows");
 	}
 	if (rc == 0 && axis->n == 0)
-		return complain(r, "no rows after the header");
+		return set_row_error(r, "no rows after the header");
 	return rc;
 }
 
@@ -142,7 +143,8 @@ static int read_content(FILE *file, const char *path, struct text *content, stru
 	return 0;
 }
 
-static int parse(const char *path, const struct text *content, struct axis *axis, struct err *err)
+static int parse_content(const char *path, const struct text *content, struct axis *axis,
+			 struct err *err)
 {
 	static const char mark[] = "\xef\xbb\xbf";	/* some programs begin UTF-8 with it */
 	size_t skip = text_starts_with(content->data, mark) ? strlen(mark) : 0;
@@ -164,7 +166,7 @@ int axis_from_file(struct axis *axis, const char *path, struct err *err)
 	if (!file)
 		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
 	rc = read_content(file, is_input ? "standard input" : path, &content, err);
-	rc = rc ? rc : parse(is_input ? "standard input" : path, &content, axis, err);
+	rc = rc ? rc : parse_content(is_input ? "standard input" : path, &content, axis, err);
 	if (!is_input)
 		fclose(file);
 	text_release(&content);

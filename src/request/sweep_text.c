@@ -16,7 +16,7 @@ static size_t word_length(const char *text)
 	return n > 0 && text[1 + n] == '}' ? n : 0;
 }
 
-static const char *value_of(const struct strings *parameters, const char *name, size_t length)
+static const char *value_of_name(const struct strings *parameters, const char *name, size_t length)
 {
 	for (size_t i = 0; i < parameters->count; i++)
 		if (!strncmp(parameters->items[i], name, length) &&
@@ -30,7 +30,7 @@ static const char *value_at(const char *text, const struct strings *parameters)
 {
 	size_t n = word_length(text);
 
-	return n ? value_of(parameters, text + 1, n) : NULL;
+	return n ? value_of_name(parameters, text + 1, n) : NULL;
 }
 
 /* Returns the next piece of the text. "{{" is a brace, not the beginning of a word. */

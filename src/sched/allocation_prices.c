@@ -39,7 +39,7 @@ double kinds_best_reduced(const struct kinds_search *s, const double *price,
 }
 
 /* Each job takes its best choice; returns the bound. */
-static double choose(struct prices *p)
+static double choose_at_prices(struct prices *p)
 {
 	double bound = 0;
 
@@ -59,7 +59,7 @@ static double choose(struct prices *p)
 
 /* --- an allocation from the choices --- */
 
-static void change(struct prices *p, int j, int choice)
+static void change_choice(struct prices *p, int j, int choice)
 {
 	const struct kinds_choice *from = &p->s->choices[p->chosen[j]];
 	const struct kinds_choice *to = &p->s->choices[choice];
@@ -139,7 +139,7 @@ static bool is_lacking(const struct prices *p)
 
 /* Changes choices until they are an allocation that no single change betters. False: no change
  * makes them an allocation. */
-static bool mend(struct prices *p)
+static bool mend_choices(struct prices *p)
 {
 	for (;;) {
 		bool lacking = is_lacking(p);
@@ -152,7 +152,7 @@ static bool mend(struct prices *p)
 				look_for_more(p, j, &best);
 		if (best.job < 0)
 			return !lacking;
-		change(p, best.job, best.choice);
+		change_choice(p, best.job, best.choice);
 	}
 }
 
@@ -169,7 +169,7 @@ static void keep_better(struct prices *p, struct kinds_prices *best, int *at)
 {
 	double worth;
 
-	if (!mend(p))
+	if (!mend_choices(p))
 		return;
 	worth = worth_of(p);
 	if (!(worth > best->worth))
@@ -211,7 +211,7 @@ struct kinds_prices kinds_prices_of(const struct kinds_search *s, int *at)
 	double length = STEP;
 
 	for (int step = 0, stalled = 0; step < STEPS && is_allowed(s); step++) {
-		double bound = choose(&p), distance;
+		double bound = choose_at_prices(&p), distance;
 		int left[SCHED_KINDS];
 
 		memcpy(left, p.left, sizeof(left));
@@ -232,7 +232,7 @@ struct kinds_prices kinds_prices_of(const struct kinds_search *s, int *at)
 	}
 	if (is_allowed(s)) {
 		memcpy(p.price, best.price, sizeof(p.price));
-		choose(&p);
+		choose_at_prices(&p);
 		keep_better(&p, &best, at);
 	}
 	free(p.chosen);

@@ -27,7 +27,7 @@ static void assign_in_order(struct assign_pool *p)
 			p->owner[p->device[next++]] = t->job;
 }
 
-static void choose(struct assign_pool *p)
+static void choose_owners(struct assign_pool *p)
 {
 	if (!p->links)
 		assign_in_order(p);
@@ -50,7 +50,7 @@ static void shrink(const struct assign_pool *p, const int *holder, int job, int 
 	own.leaves_groups = false;
 	own.takers = &taker;
 	own.n_takers = 1;
-	choose(&own);
+	choose_owners(&own);
 }
 
 static void append_devices(struct assign_pool *p, const int *holder, bool given_up)
@@ -100,7 +100,7 @@ static void hand_out(struct assign_pool *p, const int *holder, int total)
 		append_devices(p, holder, true);
 	assert(total <= p->n);		/* otherwise more devices were decided than exist */
 	settle_who_waits(p);
-	choose(p);
+	choose_owners(p);
 }
 
 static bool needs_choice(int n_jobs, const int *held, const int *count)

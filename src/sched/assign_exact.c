@@ -208,7 +208,7 @@ static void look_at_turn(struct solver *s, const struct taker *t, int n_left)
 	}
 }
 
-static void take(const struct solver *s, uint32_t set)
+static void take_set(const struct solver *s, uint32_t set)
 {
 	for (; set; set &= set - 1)
 		s->pool->owner[s->pool->device[device_of(s, set)]] = s->taker->job;
@@ -234,7 +234,7 @@ void assign_exactly(struct assign_pool *p)
 	for (int t = 0; t < p->n_takers; t++) {
 		look_at_taker(&s, &p->takers[t]);
 		best_set(&s, left, &set);
-		take(&s, set);
+		take_set(&s, set);
 		left &= ~set;
 	}
 	free(s.best);

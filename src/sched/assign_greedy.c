@@ -44,7 +44,7 @@ static void set_out(struct picker *k, struct place *b, bool out)
 			a->within[link] += sign;
 }
 
-static void offer(struct picker *k, bool free_ones)
+static void offer_places(struct picker *k, bool free_ones)
 {
 	for (struct place *a = k->places; a < end_of(k); a++)
 		if (a->free == free_ones)
@@ -182,10 +182,10 @@ void assign_greedily(struct assign_pool *p)
 		k.places[i] = (struct place){
 			.device = p->device[i], .free = i < p->n_free, .out = true,
 		};
-	offer(&k, true);
+	offer_places(&k, true);
 	for (int t = 0; t < p->n_takers; t++) {
 		if (turns[t].taker->waits && !waits)
-			offer(&k, false);
+			offer_places(&k, false);
 		waits = turns[t].taker->waits;
 		pick_for(&k, turns[t].taker, n_wanted);
 		n_wanted -= turns[t].taker->need;

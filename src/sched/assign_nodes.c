@@ -51,7 +51,7 @@ static void find_last_rank(const struct node_places *p, int n, int devices, enum
 }
 
 /* Puts the job on n nodes, each with so many devices. False: too few nodes have room. */
-static bool place(struct node_places *p, int job, int n, enum room room)
+static bool place_on_nodes(struct node_places *p, int job, int n, enum room room)
 {
 	struct node_parts *placed = &p->jobs[job].placed;
 	int devices = p->in->count[job] / n, last, n_last;
@@ -152,11 +152,11 @@ static bool place_with_own(struct node_places *p, int job)
 	int devices = p->in->count[job];
 
 	for (int n = 0; (n = node_sizes_place_above(&p->sizes, devices, n)) > 0;)
-		if (place(p, job, n, ROOM_NOW) || place(p, job, n, ROOM_LATER))
+		if (place_on_nodes(p, job, n, ROOM_NOW) || place_on_nodes(p, job, n, ROOM_LATER))
 			return true;
 	for (int n = 0; (n = node_sizes_place_above(&p->sizes, devices, n)) > 0;)
 		if (make_room(p, job, n, devices / n))
-			return place(p, job, n, ROOM_LATER);
+			return place_on_nodes(p, job, n, ROOM_LATER);
 	return false;
 }
 

@@ -110,7 +110,7 @@ static void find_overdue(struct claims_rest *rest)
 	qsort(rest->overdue, (size_t)rest->n_overdue, sizeof(*rest->overdue), longer_waiting);
 }
 
-static void take(struct claims_rest *rest, int at)
+static void take_claim(struct claims_rest *rest, int at)
 {
 	rest->left[curve_kind_at(rest->curves, at)] -= curve_devices_at(rest->curves, at);
 }
@@ -156,7 +156,7 @@ static bool force(struct claims_rest *rest, const struct overdue *overdue)
 	}
 	claim->kind = claim->kind == CLAIM_KEEP ? CLAIM_EXACT : CLAIM_SOME;
 	claim->at = at;
-	take(rest, at);
+	take_claim(rest, at);
 	count_slice(rest, c);
 	if (curve_stays(c))
 		claims->fixed[curve_kind_at(rest->curves, at)] +=
@@ -208,7 +208,7 @@ void claims_add_first(const struct curves *curves, struct claims *claims)
 			continue;
 		claim->kind = CLAIM_SOME;
 		claim->at = at;
-		take(&rest, at);
+		take_claim(&rest, at);
 	}
 	for (int i = 0; stuck && i < curves->in->n_jobs; i++)
 		if (claims->items[i].kind == CLAIM_FREE && !curves->items[i].held &&

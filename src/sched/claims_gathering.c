@@ -16,7 +16,7 @@ static void keep_or_leave(const struct curve *c, struct claim *claim)
 		};
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -65,7 +65,7 @@ static double gathered_s(const struct claims_rest *rest)
 		for (int k = 0; k < curve_devices_at(curves, claim->at); k++)
 			ends_s[n++] = protected_s(rest, c, !runs_on);
 	}
-	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare);
+	qsort(ends_s, (size_t)n, sizeof(*ends_s), compare_doubles);
 	end_s = missing > 0 && missing <= n ? ends_s[missing - 1] : HUGE_VAL;
 	free(ends_s);
 	return isfinite(end_s) ? end_s : (double)NAN;

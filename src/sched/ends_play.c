@@ -147,7 +147,7 @@ static double time_to_event(const struct draw *d)
 	return fmax(seconds, 0);
 }
 
-static void advance(struct draw *d, struct player *p, double seconds)
+static void advance_player(struct draw *d, struct player *p, double seconds)
 {
 	double rate = rate_of(p, p->held), delay_s = fmin(p->delay_s, seconds);
 
@@ -165,7 +165,7 @@ static void advance(struct draw *d, struct player *p, double seconds)
 	d->n_wide -= p->least > 1;
 }
 
-static void step(struct draw *d)
+static void step_draw(struct draw *d)
 {
 	double seconds;
 
@@ -173,7 +173,7 @@ static void step(struct draw *d)
 	seconds = time_to_event(d);
 	for (int k = 0; k < d->n_moved; k++)
 		if (d->moved[k]->held)
-			advance(d, d->moved[k], seconds);
+			advance_player(d, d->moved[k], seconds);
 	d->now_s = isfinite(seconds) ? d->now_s + seconds : d->now_s;
 	if (d->now_s >= d->next_s * (1 - 1e-12))
 		add_newcomer(d);
@@ -215,7 +215,7 @@ void draw_play(struct draw *d, const struct ends_stream *stream, const bool *wan
 	if (random_uniform(&d->random) >= stream->stopped && stream->gap_s > 0)
 		d->next_s = random_exponential(&d->random, d->gap_s);
 	for (int k = 0; k < n_steps && is_wanted(d, wanted); k++)
-		step(d);
+		step_draw(d);
 }
 
 /* --- a draw --- */

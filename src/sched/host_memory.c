@@ -175,7 +175,7 @@ struct table {
 };
 
 /* Offers job j in a way to each cell: r devices for which it needs so many units. */
-static void offer(const struct search *s, const struct table *t, int j, int r, int way)
+static void offer_job(const struct search *s, const struct table *t, int j, int r, int way)
 {
 	double value = values_of(s, j, way)[r];
 	int need = r ? memory_units_of(s->curves, j, way, r) : 0;
@@ -204,7 +204,7 @@ static void add_job(const struct search *s, const struct table *t, int j)
 		t->now[cell] = (struct total){ INT64_MIN, 0 };
 	for (int r = t->rows - 1; r >= 0; r--)
 		for (int way = 0; way < MEMORY_WAYS; way++)
-			offer(s, t, j, r, way);
+			offer_job(s, t, j, r, way);
 }
 
 static bool search_all(const struct search *s, int *at, int *way)

@@ -13,7 +13,7 @@ struct rest {
 	int units, devices[SCHED_KINDS];	/* left */
 };
 
-static double value_of(const struct rest *r, int index, int way, int at)
+static double value_of_cell(const struct rest *r, int index, int way, int at)
 {
 	int row = way * r->curves->in->n_jobs + index;
 
@@ -21,7 +21,7 @@ static double value_of(const struct rest *r, int index, int way, int at)
 }
 
 /* Takes what the job has from what is left, or gives that back (times -1). */
-static void count(struct rest *r, int index, int times)
+static void count_allotment(struct rest *r, int index, int times)
 {
 	int at = r->at[index];
 
@@ -38,15 +38,15 @@ static bool is_left(const struct rest *r, int index, int way, int at)
 }
 
 /* Gives the job what is worth most to it. Returns false if it has that. */
-static bool change(struct rest *r, int index)
+static bool change_allotment(struct rest *r, int index)
 {
-	double most = value_of(r, index, r->way[index], r->at[index]);
+	double most = value_of_cell(r, index, r->way[index], r->at[index]);
 	bool changed = false;
 
-	count(r, index, -1);
+	count_allotment(r, index, -1);
 	for (int at = 1; at <= r->curves->n_devices; at++)
 		for (int way = 0; way < MEMORY_WAYS; way++) {
-			double value = value_of(r, index, way, at);
+			double value = value_of_cell(r, index, way, at);
 
 			if (!(value > most) || !is_left(r, index, way, at))
 				continue;
@@ -55,7 +55,7 @@ static bool change(struct rest *r, int index)
 			r->way[index] = way;
 			changed = true;
 		}
-	count(r, index, 1);
+	count_allotment(r, index, 1);
 	return changed;
 }
 
@@ -71,12 +71,12 @@ void memory_use_rest(const struct curves *curves, const double *values, int capa
 	for (int k = 0; k < curves->n_kinds; k++)
 		r.devices[k] = curves->kinds[k].n;
 	for (int i = 0; i < curves->in->n_jobs; i++)
-		count(&r, i, 1);
+		count_allotment(&r, i, 1);
 	while (again) {
 		again = false;
 		for (int held = 1; held >= 0; held--)
 			for (int i = 0; i < curves->in->n_jobs; i++)
 				if ((curves->items[i].held > 0) == held)
-					again |= change(&r, i);
+					again |= change_allotment(&r, i);
 	}
 }

@@ -29,7 +29,7 @@ static int most_on(const struct filling *f, const struct sched_job *job, int kin
 	return may_have(job, kind) && n >= job->min_replicas ? n : 0;
 }
 
-static void fill(struct filling *f, int j)
+static void fill_choice(struct filling *f, int j)
 {
 	const struct sched_job *job = &f->in->jobs[j];
 	struct sched_choice *choice = &f->choices[j];
@@ -81,7 +81,7 @@ static void fill_all(struct filling *f)
 		for (int j = 0; j < f->in->n_jobs; j++)
 			if (f->choices[j].replicas == n && f->in->jobs[j].replicas != n &&
 			    f->choices[j].kind < 0)
-				fill(f, j);
+				fill_choice(f, j);
 }
 
 static void decide_blindly(const struct policy *policy, const struct sched_input *in,

@@ -36,7 +36,7 @@ static struct sched_choice *choice_of(const struct queue *q, const struct sched_
 	return &q->choices[job - q->in->jobs];
 }
 
-static void give(struct queue *q, const struct sched_job *job, int replicas)
+static void give_replicas(struct queue *q, const struct sched_job *job, int replicas)
 {
 	choice_of(q, job)->replicas += replicas;
 	q->left -= replicas;
@@ -61,7 +61,7 @@ static void start_or_wait(struct queue *q, const struct sched_job *job)
 	if (job->replicas > 0 && wanted > q->left)	/* devices went away: fewer, or none */
 		wanted = clamp(q->left, least(job), job->max_replicas);
 	if (wanted <= q->left && (job->replicas > 0 || !q->waiting)) {
-		give(q, job, wanted);
+		give_replicas(q, job, wanted);
 		return;
 	}
 	if (least(job) > q->in->n_devices) {
@@ -81,7 +81,7 @@ static void share_out(struct queue *q)
 		int room = job->max_replicas - choice_of(q, job)->replicas;
 
 		if (job->replicas <= 0 && choice_of(q, job)->replicas > 0 && room > 0)
-			give(q, job, room < q->left ? room : q->left);
+			give_replicas(q, job, room < q->left ? room : q->left);
 	}
 }
 

@@ -90,7 +90,7 @@ static void allocate_memory(const struct goodput_decision *d, const double *best
 	free(values);
 }
 
-static void allocate(const struct goodput_decision *d)
+static void allocate_devices(const struct goodput_decision *d)
 {
 	const struct curves *curves = d->curves;
 	int n_jobs = curves->in->n_jobs, width = curves->n_devices + 1;
@@ -117,7 +117,7 @@ static struct sched_choice *choice_of(const struct goodput_decision *d,
 	return &choices[d->curves->items[index].job - d->curves->in->jobs];
 }
 
-static void tell(const struct goodput_decision *d, struct sched_choice *choices)
+static void tell_choices(const struct goodput_decision *d, struct sched_choice *choices)
 {
 	int n_jobs = d->curves->in->n_jobs, n_waits;
 	struct wait *waits = xcalloc((size_t)n_jobs, sizeof(*waits));
@@ -165,14 +165,14 @@ static void decide_by_goodput(const struct sched_input *in, struct sched_choice 
 	};
 	struct memory_use use;
 
-	allocate(&d);
+	allocate_devices(&d);
 	use = memory_use_of(&curves, d.at, d.way);
 	for (int i = 0; i < in->n_jobs; i++)
 		d.reconfigure[i] = d.at[i] && d.at[i] == d.curves->items[i].held &&
 				   d.claims->gathering < 0 &&
 				   worth_reconfiguring(d.curves, &d.curves->items[i]) &&
 				   memory_lets_change(&curves, &use, i);
-	tell(&d, choices);
+	tell_choices(&d, choices);
 	free(d.reconfigure);
 	free(d.at);
 	free(d.wanted);

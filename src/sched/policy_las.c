@@ -102,7 +102,7 @@ bool las_is_possible(const struct las *las, const struct las_job *e)
 	return e->min <= las->in->n_devices;
 }
 
-static void give(struct las *las, struct las_job *e, int replicas)
+static void give_replicas(struct las *las, struct las_job *e, int replicas)
 {
 	if (!e->replicas)
 		las->holders[las->n_holders++] = (int)(e - las->jobs);
@@ -117,7 +117,7 @@ static void give_back_held(struct las *las)
 		struct las_job *e = &las->jobs[las->holders[i]];
 
 		if (e->held > e->replicas && e->held - e->replicas <= las->left)
-			give(las, e, e->held - e->replicas);
+			give_replicas(las, e, e->held - e->replicas);
 	}
 }
 
@@ -145,7 +145,7 @@ static void give_minimum(struct las *las, struct las_timeline *t, struct las_job
 	bool may = e->held || (!las->gathering && (e->job->preemptible || !las->blocked));
 
 	if (fits && may) {
-		give(las, e, replicas);
+		give_replicas(las, e, replicas);
 		return;
 	}
 	las->n_waiting++;
@@ -187,10 +187,10 @@ static void share_out(struct las *las)
 	struct las_job *e;
 
 	while (las->left > 0 && (e = neediest(las)))
-		give(las, e, 1);
+		give_replicas(las, e, 1);
 }
 
-static void tell(struct las *las, struct las_timeline *t, struct sched_choice *choices)
+static void tell_choices(struct las *las, struct las_timeline *t, struct sched_choice *choices)
 {
 	int n_jobs = las->in->n_jobs;
 	struct las_fact *facts = xcalloc((size_t)n_jobs, sizeof(*facts));
@@ -228,7 +228,7 @@ static void decide_by_service(const struct sched_input *in, struct sched_choice 
 			give_minimum(&las, &timeline, &las.jobs[i]);
 	if (!las.gathering)
 		share_out(&las);
-	tell(&las, &timeline, choices);
+	tell_choices(&las, &timeline, choices);
 	free(timeline.units);
 	free(las.holders);
 	free(las.jobs);

@@ -81,7 +81,7 @@ static double fitness_term(const struct fairness *f, const struct curve *c, int 
 	return -c->weight / (speedup + SPEEDUP_FLOOR);
 }
 
-static void allocate(const struct fairness *f, const struct claims *claims, int *count)
+static void allocate_devices(const struct fairness *f, const struct claims *claims, int *count)
 {
 	const struct curves *curves = f->curves;
 	int n_jobs = curves->in->n_jobs;
@@ -105,7 +105,8 @@ static void allocate(const struct fairness *f, const struct claims *claims, int 
 	free(values);
 }
 
-static void explain(const struct fairness *f, const struct curve *c, struct sched_choice *choice)
+static void explain_choice(const struct fairness *f, const struct curve *c,
+			   struct sched_choice *choice)
 {
 	if (choice->replicas && !c->job->preemptible) {
 		reason_add_devices(choice->reason, choice->replicas);
@@ -135,14 +136,14 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 	int *count = xcalloc((size_t)in->n_jobs, sizeof(*count));
 
 	claims_add_first(&curves, &claims);
-	allocate(&f, &claims, count);
+	allocate_devices(&f, &claims, count);
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];
 
 		*choice =
 			(struct sched_choice){ .replicas = count[i], .next_start_s = (double)NAN };
-		explain(&f, c, choice);
+		explain_choice(&f, c, choice);
 	}
 	free(count);
 	claims_release(&claims);

@@ -110,7 +110,7 @@ static int find_victim(const struct state *s, int taker, double below, bool keep
 }
 
 /* A step of the job, at the cost of others if need be. */
-static bool grow(struct state *s, int index)
+static bool grow_job(struct state *s, int index)
 {
 	const struct sched_job *job = &s->in->jobs[index];
 	size_t bytes = (size_t)s->in->n_jobs * sizeof(*s->trial);
@@ -172,7 +172,7 @@ static void take_turns(struct state *s)
 		int i = turns[t].index;
 		const struct sched_job *job = &in->jobs[i];
 
-		while (touchable(in, job) && grow(s, i))
+		while (touchable(in, job) && grow_job(s, i))
 			;
 	}
 	free(turns);

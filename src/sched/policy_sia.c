@@ -39,7 +39,7 @@ static double restart_factor(const struct curves *curves, const struct curve *c)
 }
 
 /* The worth of r devices to a job, as the difference from its term without devices. */
-static double value_of(const struct curves *curves, const struct curve *c, int r)
+static double worth_of_devices(const struct curves *curves, const struct curve *c, int r)
 {
 	double speedup = c->of[r];
 
@@ -50,7 +50,7 @@ static double value_of(const struct curves *curves, const struct curve *c, int r
 	return c->weight * (LAMBDA - fmin(speedup > 0 ? pow(speedup, POWER) : TERM_MAX, TERM_MAX));
 }
 
-static void allocate(const struct curves *curves, const struct claims *claims, int *at)
+static void allocate_devices(const struct curves *curves, const struct claims *claims, int *at)
 {
 	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
 	double *values = xcalloc(n_jobs * width, sizeof(*values));
@@ -63,8 +63,8 @@ static void allocate(const struct curves *curves, const struct claims *claims, i
 		for (int r = 0; r <= curves->n_devices; r++) {
 			bool may = !isnan(c->of[r]) && claim_allows(&claims->items[i], r);
 
-			value[r] =
-				may ? fmax(-1e300, fmin(value_of(curves, c, r), 1e300)) : -HUGE_VAL;
+			value[r] = may ? fmax(-1e300, fmin(worth_of_devices(curves, c, r), 1e300))
+				       : -HUGE_VAL;
 		}
 		jobs[i] = (struct allocation_job){ .held = c->held, .value = value };
 	}
@@ -79,7 +79,7 @@ static void decide_by_sum(const struct sched_input *in, struct sched_choice *cho
 	struct claims claims = claims_of_fixed(&curves);
 	int *at = xcalloc((size_t)in->n_jobs, sizeof(*at));
 
-	allocate(&curves, &claims, at);
+	allocate_devices(&curves, &claims, at);
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct curve *c = &curves.items[i];
 		struct sched_choice *choice = &choices[c->job - in->jobs];

@@ -60,7 +60,7 @@ static bool is_fixed(const struct queue *q, int index)
 	return q->claims->items[index].kind == CLAIM_EXACT;
 }
 
-static void give(struct queue *q, int index, int replicas)
+static void give_replicas(struct queue *q, int index, int replicas)
 {
 	q->left -= replicas - q->count[index];
 	q->count[index] = replicas;
@@ -70,12 +70,12 @@ static void give_least(struct queue *q, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (is_fixed(q, i))
-			give(q, i, q->claims->items[i].at);
+			give_replicas(q, i, q->claims->items[i].at);
 	for (int i = 0; i < n; i++) {
 		int index = q->entries[i].index, least = q->curves->items[index].least;
 
 		if (!is_fixed(q, index) && least && least <= q->left)
-			give(q, index, least);
+			give_replicas(q, index, least);
 	}
 }
 
@@ -86,7 +86,7 @@ static void give_back(struct queue *q, int n)
 
 		if (!is_fixed(q, index) && q->count[index] && held > q->count[index] &&
 		    held - q->count[index] <= q->left)
-			give(q, index, held);
+			give_replicas(q, index, held);
 	}
 }
 
@@ -97,11 +97,11 @@ static void give_more(struct queue *q, int index)
 
 	while ((next = curve_next(q->curves, c, q->count[index])) &&
 	       next - q->count[index] <= q->left && c->of[next] > c->of[q->count[index]])
-		give(q, index, next);
+		give_replicas(q, index, next);
 }
 
-static void explain(const struct queue *q, const struct entry *e, int line,
-		    struct sched_choice *choice)
+static void explain_choice(const struct queue *q, const struct entry *e, int line,
+			   struct sched_choice *choice)
 {
 	const struct curve *c = &q->curves->items[e->index];
 
@@ -150,7 +150,7 @@ static void decide_by_remaining(const struct sched_input *in, struct sched_choic
 			give_more(&q, e->index);
 		*choice = (struct sched_choice){ .replicas = q.count[e->index],
 						 .next_start_s = (double)NAN };
-		explain(&q, e, choice->replicas || !c->least ? 0 : ++line, choice);
+		explain_choice(&q, e, choice->replicas || !c->least ? 0 : ++line, choice);
 	}
 	free(q.entries);
 	free(q.count);

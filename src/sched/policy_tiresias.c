@@ -58,7 +58,8 @@ static int by_queue(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-static void explain(const struct sched_input *in, const struct entry *e, int line, char *reason)
+static void explain_choice(const struct sched_input *in, const struct entry *e, int line,
+			   char *reason)
 {
 	if (e->queue != QUEUE_FIXED && e->demand > in->n_devices) {
 		reason_add_impossible(reason, e->demand, in->n_devices);
@@ -110,7 +111,8 @@ static void decide_by_queue(const struct sched_input *in, struct sched_choice *c
 		*choice = (struct sched_choice){ .replicas = fits ? e->demand : 0,
 						 .next_start_s = (double)NAN };
 		left -= choice->replicas;
-		explain(in, e, fits || e->demand > in->n_devices ? 0 : ++line, choice->reason);
+		explain_choice(in, e, fits || e->demand > in->n_devices ? 0 : ++line,
+			       choice->reason);
 	}
 	free(entries);
 }

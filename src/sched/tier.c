@@ -33,7 +33,7 @@ static int emptiest(const struct tier_cluster *c, int first, int n, const int *h
 }
 
 /* Adds to held `gpus` free GPUs of the machines [first, first + n), which have enough. */
-static void take(const struct tier_cluster *c, int first, int n, int gpus, int *held)
+static void take_free_gpus(const struct tier_cluster *c, int first, int n, int gpus, int *held)
 {
 	while (gpus > 0) {
 		int m = emptiest(c, first, n, held);
@@ -60,7 +60,7 @@ bool tier_find(const struct tier_cluster *c, enum tier within, int n, int *held)
 	}
 	if (best < 0)
 		return false;
-	take(c, best, width, n, held);
+	take_free_gpus(c, best, width, n, held);
 	return true;
 }
 
@@ -100,7 +100,7 @@ void tier_history_release(struct tier_history *h)
 	*h = (struct tier_history){ 0 };
 }
 
-static bool counts(const struct tier_wait *w, int gpus, double now_s, double lease_s)
+static bool wait_counts(const struct tier_wait *w, int gpus, double now_s, double lease_s)
 {
 	return w->gpus == gpus && now_s - w->time_s < TIER_HOURS * lease_s;
 }
@@ -112,7 +112,7 @@ static double statistic(const struct tier_history *h, int gpus, double now_s, do
 	int n = 0;
 
 	for (int i = 0; i < h->n; i++)
-		if (counts(&h->waits[i], gpus, now_s, lease_s)) {
+		if (wait_counts(&h->waits[i], gpus, now_s, lease_s)) {
 			sum += h->waits[i].leases;
 			n++;
 		}
@@ -120,7 +120,7 @@ static double statistic(const struct tier_history *h, int gpus, double now_s, do
 		return 1;
 	mean = sum / n;
 	for (int i = 0; i < h->n; i++)
-		if (counts(&h->waits[i], gpus, now_s, lease_s)) {
+		if (wait_counts(&h->waits[i], gpus, now_s, lease_s)) {
 			double off = h->waits[i].leases - mean;
 
 			squares += off * off;

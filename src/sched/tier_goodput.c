@@ -166,7 +166,7 @@ static enum tier best_tier(const struct tier_state *s, const struct tier_job *j)
 }
 
 /* Keeps the machines that are free first from all jobs that are asked later. */
-static void reserve(struct tier_state *s, int first, int width, int gpus)
+static void reserve_machines(struct tier_state *s, int first, int width, int gpus)
 {
 	while (gpus > 0) {
 		int best = -1;
@@ -196,7 +196,7 @@ static void reserve_for(struct tier_state *s, const struct tier_job *j)
 	int at = 0;
 
 	if (isfinite(ready_within_s(s, width, j->gpus, &at)))
-		reserve(s, at, width, j->gpus);
+		reserve_machines(s, at, width, j->gpus);
 }
 
 /* The cluster without the machines that are reserved. */

@@ -126,8 +126,8 @@ struct from_one {
 	int n;
 };
 
-static struct from_one gather(const struct tier_links *l, const struct order *order,
-			      const struct by_time *first, int n, int within, bool *set)
+static struct from_one gather_devices(const struct tier_links *l, const struct order *order,
+				      const struct by_time *first, int n, int within, bool *set)
 {
 	struct from_one f = { first->free_s, first->free_s, 1 };
 
@@ -155,7 +155,7 @@ double tier_earliest_set(const struct tier_links *l, const double *free_s, int n
 
 	memset(set, 0, (size_t)l->n * sizeof(*set));
 	for (int i = 0; i < order.count && order.items[i].free_s <= best.latest_s; i++) {
-		struct from_one f = gather(l, &order, &order.items[i], n, within, here);
+		struct from_one f = gather_devices(l, &order, &order.items[i], n, within, here);
 
 		if (f.n < n || f.latest_s > best.latest_s ||
 		    (f.latest_s >= best.latest_s && f.sum_s >= best.sum_s))

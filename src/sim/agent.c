@@ -22,8 +22,8 @@ void agent_release(struct agent *a)
 	*a = (struct agent){ 0 };
 }
 
-static void add(struct agent *a, struct throughput_place place, int64_t local_batch_size,
-		struct times times)
+static void add_seen(struct agent *a, struct throughput_place place, int64_t local_batch_size,
+		     struct times times)
 {
 	a->seen = xgrow(a->seen, a->n, sizeof(*a->seen));
 	a->seen[a->n++] = (struct fit_observation){
@@ -43,7 +43,7 @@ void agent_observe(struct agent *a, struct throughput_place place, int64_t local
 		    a->seen[i].configuration.replicas == place.replicas &&
 		    a->seen[i].configuration.local_batch_size == local_batch_size)
 			return;
-	add(a, place, local_batch_size, times);
+	add_seen(a, place, local_batch_size, times);
 }
 
 static void set_params(struct agent *a, struct throughput_params params)
@@ -64,8 +64,8 @@ void agent_learn_all(struct agent *a)
 	for (int i = 0; i < g->n_points; i++) {
 		const double *at = g->points[i].at;
 
-		add(a, throughput_place_on((int)at[0], (int)at[1]), (int64_t)at[2],
-		    g->points[i].times);
+		add_seen(a, throughput_place_on((int)at[0], (int)at[1]), (int64_t)at[2],
+			 g->points[i].times);
 	}
 	set_params(a, fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params);
 }
@@ -106,7 +106,7 @@ static void hash(const struct agent *a, uint64_t key[2])
 	key[0] |= 1;
 }
 
-static struct fit_memo_entry *find(const struct fit_memo *memo, const uint64_t key[2])
+static struct fit_memo_entry *find_memo_entry(const struct fit_memo *memo, const uint64_t key[2])
 {
 	size_t i = (size_t)key[1] & (memo->capacity - 1);
 
@@ -116,7 +116,7 @@ static struct fit_memo_entry *find(const struct fit_memo *memo, const uint64_t k
 	return &memo->entries[i];
 }
 
-static void grow(struct fit_memo *memo)
+static void grow_memo(struct fit_memo *memo)
 {
 	struct fit_memo old = *memo;
 
@@ -124,7 +124,7 @@ static void grow(struct fit_memo *memo)
 	memo->entries = xcalloc(memo->capacity, sizeof(*memo->entries));
 	for (size_t i = 0; i < old.capacity; i++)
 		if (old.entries[i].key[0])
-			*find(memo, old.entries[i].key) = old.entries[i];
+			*find_memo_entry(memo, old.entries[i].key) = old.entries[i];
 	free(old.entries);
 }
 
@@ -142,9 +142,9 @@ bool agent_fit(struct agent *a, struct fit_memo *memo)
 	if (!a->stale)
 		return a->version > 0;
 	if (2 * (memo->count + 1) > memo->capacity)
-		grow(memo);
+		grow_memo(memo);
 	hash(a, key);
-	e = find(memo, key);
+	e = find_memo_entry(memo, key);
 	if (!e->key[0]) {
 		*e = (struct fit_memo_entry){ .key = { key[0], key[1] } };
 		e->params = fit_throughput(a->seen, a->n, &FIT_OPTIONS_DEFAULT).params;

@@ -30,9 +30,9 @@ static int cannot_read(const char *path, struct err *err)
 	return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path, strerror(errno));
 }
 
-static int complain(const char *path, int line, struct err *err, const char *format, ...)
+static int set_line_error(const char *path, int line, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-static int complain(const char *path, int line, struct err *err, const char *format, ...)
+static int set_line_error(const char *path, int line, struct err *err, const char *format, ...)
 {
 	char text[512];
 	va_list ap;
@@ -76,10 +76,10 @@ static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
 		room += (size_t)st.st_size;
 	if (read_all(c, fd, room, length))
 		return cannot_read(c->path, err);
-	return *length > BYTES_MAX ? complain(c->path, 1, err, "larger than 1 GiB") : 0;
+	return *length > BYTES_MAX ? set_line_error(c->path, 1, err, "larger than 1 GiB") : 0;
 }
 
-static int load(struct csv *c, size_t *length, struct err *err)
+static int load_file(struct csv *c, size_t *length, struct err *err)
 {
 	int fd = open(c->path, O_RDONLY | O_CLOEXEC), rc;
 
@@ -115,13 +115,13 @@ static int next_line(struct cursor *at, struct err *err)
 	if (end > line && end[-1] == '\r')
 		end[-1] = '\0';
 	if (!*line)
-		return complain(at->path, at->line, err, "a blank line");
+		return set_line_error(at->path, at->line, err, "a blank line");
 	if (strchr(line, '"'))
-		return complain(at->path, at->line, err, "quotes are not understood");
+		return set_line_error(at->path, at->line, err, "quotes are not understood");
 	while ((cell = strsep(&line, ","))) {
 		if (at->n == COLUMNS_MAX)
-			return complain(at->path, at->line, err, "more than %d columns",
-					COLUMNS_MAX);
+			return set_line_error(at->path, at->line, err, "more than %d columns",
+					      COLUMNS_MAX);
 		at->cells[at->n++] = cell;
 	}
 	return 0;
@@ -136,13 +136,13 @@ static int find_columns(const struct csv *c, const struct cursor *at, int *where
 			if (strcmp(at->cells[i], c->columns[k]) != 0)
 				continue;
 			if (where[k] >= 0)
-				return complain(at->path, 1, err, "two columns '%s'",
-						c->columns[k]);
+				return set_line_error(at->path, 1, err, "two columns '%s'",
+						      c->columns[k]);
 			where[k] = i;
 		}
 		if (where[k] < 0)
-			return complain(at->path, 1, err, "no column '%s' in the heading",
-					c->columns[k]);
+			return set_line_error(at->path, 1, err, "no column '%s' in the heading",
+					      c->columns[k]);
 	}
 	return 0;
 }
@@ -157,27 +157,29 @@ static int read_rows(struct csv *c, struct cursor *at, const int *where, struct 
 		if (next_line(at, err))
 			return -1;
 		if (at->n != width)
-			return complain(at->path, at->line, err, "%d cell%s below a heading of %d",
-					at->n, at->n == 1 ? "" : "s", width);
+			return set_line_error(at->path, at->line, err,
+					      "%d cell%s below a heading of %d",
+					      at->n, at->n == 1 ? "" : "s", width);
 		for (int k = 0; k < c->n_columns; k++)
 			c->cells[c->n_rows * c->n_columns + k] = at->cells[where[k]];
 		c->n_rows++;
 	}
 	if (c->n_rows == 0)
-		return complain(at->path, 1, err, "no rows below the heading");
+		return set_line_error(at->path, 1, err, "no rows below the heading");
 	return 0;
 }
 
-static int parse(struct csv *c, size_t length, struct err *err)
+static int parse_table(struct csv *c, size_t length, struct err *err)
 {
 	struct cursor at = { .path = c->path, .next = c->data };
 	int where[COLUMNS_MAX] = { 0 };
 
 	if (length == 0)
-		return complain(c->path, 1, err, "an empty file; it should begin with a heading");
+		return set_line_error(c->path, 1, err,
+				      "an empty file; it should begin with a heading");
 	if (strlen(c->data) != length)
-		return complain(c->path, 1 + count_newlines(c->data), err,
-				"a zero byte: this is not text");
+		return set_line_error(c->path, 1 + count_newlines(c->data), err,
+				      "a zero byte: this is not text");
 	if (strncmp(c->data, "\xef\xbb\xbf", 3) == 0)
 		at.next += 3;
 	if (next_line(&at, err) || find_columns(c, &at, where, err))
@@ -191,7 +193,7 @@ int csv_read(struct csv *c, const char *path, const char *const *columns, int n_
 	size_t length = 0;
 
 	*c = (struct csv){ .path = xstrdup(path), .columns = columns, .n_columns = n_columns };
-	if (load(c, &length, err) == 0 && parse(c, length, err) == 0)
+	if (load_file(c, &length, err) == 0 && parse_table(c, length, err) == 0)
 		return 0;
 	csv_release(c);
 	return -1;
@@ -225,7 +227,7 @@ int csv_complain(const struct csv *c, int row, struct err *err, const char *form
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	return complain(c->path, csv_line(row), err, "%s", text);
+	return set_line_error(c->path, csv_line(row), err, "%s", text);
 }
 
 static int complain_of(const struct csv *c, int row, int column, const char *wanted,

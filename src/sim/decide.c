@@ -114,7 +114,7 @@ static void place_on(const struct decision *d, int kind)
 	free(count);
 }
 
-static void place(const struct decision *d)
+static void place_all_jobs(const struct decision *d)
 {
 	for (int k = 0; k < d->s->n_kinds; k++)
 		place_on(d, k);
@@ -141,7 +141,7 @@ static void find_interference(struct simulation *s)
 	free(distributed);
 }
 
-static void apply(const struct decision *d, struct sim_round *round)
+static void apply_placements(const struct decision *d, struct sim_round *round)
 {
 	struct simulation *s = d->s;
 
@@ -160,7 +160,7 @@ static void apply(const struct decision *d, struct sim_round *round)
 	find_interference(s);
 }
 
-static int tell(const struct decision *d, struct err *err)
+static int tell_jobs(const struct decision *d, struct err *err)
 {
 	struct simulation *s = d->s;
 
@@ -208,7 +208,7 @@ static void ask_policy(const struct decision *d, double *decide_s, double *gap)
 	if (d->s->manner.published_nodes && d->s->n_kinds == 1)
 		place_as_published(d);
 	else
-		place(d);
+		place_all_jobs(d);
 	*decide_s = clock_boot_s() - start_s;
 }
 
@@ -222,12 +222,12 @@ int decide_round(struct simulation *s, struct sim_round *round, double *decide_s
 		.placements = xcalloc(n, sizeof(*d.placements)),
 		.order = xcalloc(n, sizeof(*d.order)),
 	};
-	int rc = tell(&d, err);
+	int rc = tell_jobs(&d, err);
 
 	if (rc == 0) {
 		ask_policy(&d, decide_s, gap);
 		*round = (struct sim_round){ .time_s = s->now_s };
-		apply(&d, round);
+		apply_placements(&d, round);
 		round->waiting = s->n_active - round->running;
 	}
 	for (size_t i = 0; i < n; i++)

@@ -65,7 +65,7 @@ static void add_facet(qhT *qh, const facetT *facet, struct grid *g)
 }
 
 /* The list of facets ends with a sentinel, which has no successor. */
-static void collect(qhT *qh, struct grid *g)
+static void collect_facets(qhT *qh, struct grid *g)
 {
 	size_t n = 0;
 
@@ -118,7 +118,7 @@ static int triangulate(struct grid *g, struct err *err)
 	qh_zero(&qh, NULL);
 	rc = run_qhull(&qh, at, g, err);
 	if (rc == 0)
-		collect(&qh, g);
+		collect_facets(&qh, g);
 	qh_freeqhull(&qh, !qh_ALL);
 	qh_memfreeshort(&qh, &left, &n_left);
 	free(at);

@@ -97,7 +97,8 @@ static bool is_same(const struct truth_entry *e, const struct place_class *c, in
 }
 
 /* Returns the entry of this key, or the empty entry where a new one belongs. */
-static struct truth_entry *find(const struct truth *t, const struct place_class *c, int64_t m)
+static struct truth_entry *find_truth_entry(const struct truth *t, const struct place_class *c,
+					    int64_t m)
 {
 	size_t i = hash_of(c, m) & (t->capacity - 1);
 
@@ -106,7 +107,7 @@ static struct truth_entry *find(const struct truth *t, const struct place_class 
 	return &t->entries[i];
 }
 
-static void grow(struct truth *t)
+static void grow_truth(struct truth *t)
 {
 	struct truth old = *t;
 
@@ -116,7 +117,7 @@ static void grow(struct truth *t)
 		const struct truth_entry *e = &old.entries[i];
 
 		if (e->place.application)
-			*find(t, &e->place, e->local_batch_size) = *e;
+			*find_truth_entry(t, &e->place, e->local_batch_size) = *e;
 	}
 	free(old.entries);
 }
@@ -127,8 +128,8 @@ int truth_times(struct truth *t, const struct place_class *c, int64_t local_batc
 	struct truth_entry *e;
 
 	if (2 * (t->count + 1) > t->capacity)
-		grow(t);
-	e = find(t, c, local_batch_size);
+		grow_truth(t);
+	e = find_truth_entry(t, c, local_batch_size);
 	if (!e->place.application) {
 		if (look_up(c, local_batch_size, &e->times, err))
 			return -1;

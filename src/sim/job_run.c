@@ -62,7 +62,7 @@ static double progress_rate(const struct simulation *s, const struct sim_job *jo
 
 /* Advances the job to the end of the epoch or of the interval. Returns the seconds that this takes,
  * rounded up to whole ones at the end of an epoch. */
-static double advance(struct simulation *s, struct sim_job *job, double at_s, double seconds)
+static double advance_job(struct simulation *s, struct sim_job *job, double at_s, double seconds)
 {
 	const struct application *a = job->spec->application;
 	double next = a->progress[job->epoch + 1];
@@ -125,7 +125,7 @@ int job_run(struct simulation *s, struct sim_job *job, double start_s, double in
 
 		if (set_times(s, job, err))
 			return -1;
-		taken_s = advance(s, job, start_s + interval_s - seconds, seconds);
+		taken_s = advance_job(s, job, start_s + interval_s - seconds, seconds);
 		serve(s, job, taken_s);
 		seconds -= taken_s;
 		if (isnan(job->finish_s))

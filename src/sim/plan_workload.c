@@ -14,7 +14,8 @@ static const char *const columns[N_COLUMNS] = {
 	"is_sla",
 };
 
-static const struct plan_application *find(const struct sim_plans *p, const char *name)
+static const struct plan_application *find_plan_application(const struct sim_plans *p,
+							    const char *name)
 {
 	for (int i = 0; i < p->count; i++)
 		if (strcmp(p->items[i].name, name) == 0)
@@ -76,7 +77,7 @@ static int read_job(const struct csv *c, int row, const struct sim_plans *p, str
 	if (row > 0 && spec->submit_s < spec[-1].submit_s)
 		return csv_complain(c, row, err, "submission_time is before that of the row above");
 	*job = (struct plan_job){
-		.application = find(p, csv_cell(c, row, APPLICATION)),
+		.application = find_plan_application(p, csv_cell(c, row, APPLICATION)),
 		.iterations = (double)steps + 1,
 		.cores = fmin((double)cpus / (double)gpus, PLAN_CORES_PER_GPU),
 		.guaranteed = sla, .reference_s = HUGE_VAL,

@@ -59,7 +59,7 @@ static double rate_of(const struct replay_run *r, const struct state *s)
 	return phase->own[s->replicas];
 }
 
-static struct sched_job tell(const struct replay_run *r, const struct state *s)
+static struct sched_job tell_state(const struct replay_run *r, const struct state *s)
 {
 	const struct replay_job *job = s->job;
 	int most = job->max_replicas < r->options->n_devices ? job->max_replicas
@@ -79,7 +79,7 @@ static struct sched_job tell(const struct replay_run *r, const struct state *s)
 	};
 }
 
-static void give(const struct replay_run *r, struct state *s, int replicas)
+static void give_replicas(const struct replay_run *r, struct state *s, int replicas)
 {
 	if (replicas == s->replicas)
 		return;
@@ -111,13 +111,13 @@ static void give_devices(struct replay_run *r)
 		if (isnan(s->demoted_s) && s->attained_device_s >= TIRESIAS_QUEUE_DEVICE_S)
 			s->demoted_s = r->now_s;
 		r->told_state[in.n_jobs] = s;
-		r->told[in.n_jobs++] = tell(r, s);
+		r->told[in.n_jobs++] = tell_state(r, s);
 	}
 	if (!in.n_jobs)
 		return;
 	r->options->policy->decide(&in, r->choices);
 	for (int i = 0; i < in.n_jobs; i++)
-		give(r, r->told_state[i], r->choices[i].replicas);
+		give_replicas(r, r->told_state[i], r->choices[i].replicas);
 }
 
 /* --- time --- */
@@ -147,7 +147,7 @@ static double phase_left_s(const struct replay_run *r, const struct state *s)
 }
 
 /* Advances a job. Returns true if the job has ended. */
-static bool advance(struct replay_run *r, struct state *s, double seconds)
+static bool advance_state(struct replay_run *r, struct state *s, double seconds)
 {
 	double left_s = phase_left_s(r, s), delay_s = fmin(s->delay_s, seconds);
 	double pause_s = fmin(s->pause_s, seconds - delay_s);
@@ -188,7 +188,7 @@ static double release_of(const struct replay_run *r, const struct replay_job *jo
 
 /* Admits the jobs that have been submitted by now. Returns a time before which no other job
  * arrives. */
-static double admit(struct replay_run *r)
+static double admit_jobs(struct replay_run *r)
 {
 	double next_s;
 
@@ -225,7 +225,7 @@ static double next_pass_s(const struct replay_run *r, double next_s)
 }
 
 /* Goes to the next event. Returns true if a job has ended. */
-static bool step(struct replay_run *r, double pass_s)
+static bool go_to_event(struct replay_run *r, double pass_s)
 {
 	double seconds = pass_s - r->now_s;
 	bool ended = false, running = false;
@@ -238,7 +238,7 @@ static bool step(struct replay_run *r, double pass_s)
 
 		running |= s->replicas > 0;
 		if (s->replicas)
-			ended |= advance(r, s, seconds);
+			ended |= advance_state(r, s, seconds);
 	}
 	r->now_s = seconds < pass_s - r->now_s ? r->now_s + seconds : pass_s;
 	if (running)
@@ -246,12 +246,12 @@ static bool step(struct replay_run *r, double pass_s)
 	return ended;
 }
 
-static int loop(struct replay_run *r, struct err *err)
+static int replay_jobs(struct replay_run *r, struct err *err)
 {
 	bool pass = false;
 
 	while (r->n_done < r->n) {
-		double next_s = admit(r), pass_s;
+		double next_s = admit_jobs(r), pass_s;
 
 		if (pass)
 			give_devices(r);
@@ -263,7 +263,7 @@ static int loop(struct replay_run *r, struct err *err)
 				       r->options->policy->name, r->options->n_devices);
 		if (check_rates(r, err))
 			return -1;
-		pass = step(r, pass_s) || r->now_s >= pass_s;
+		pass = go_to_event(r, pass_s) || r->now_s >= pass_s;
 	}
 	return 0;
 }
@@ -298,7 +298,7 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 	int rc;
 
 	run_init(&r, options, jobs, n);
-	rc = loop(&r, err);
+	rc = replay_jobs(&r, err);
 	for (int i = 0; rc == 0 && i < n; i++) {
 		const struct state *s = &r.states[i];
 

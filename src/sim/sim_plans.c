@@ -69,7 +69,7 @@ static bool leaves_alone(const struct cluster *c)
 	return c->options->policy != &policy_rubick;
 }
 
-static void tell(const struct cluster *c, int index, bool alone, struct sched_job *told)
+static void tell_run(const struct cluster *c, int index, bool alone, struct sched_job *told)
 {
 	const struct run *r = &c->runs[index];
 	const struct sim_workload_job *spec = &c->workload->jobs[index];
@@ -101,7 +101,7 @@ static void decide(struct cluster *c)
 	};
 
 	for (int i = 0; i < c->n_active; i++)
-		tell(c, c->active[i], alone, &told[i]);
+		tell_run(c, c->active[i], alone, &told[i]);
 	policy_decide(c->options->policy, &in, false, choices);
 	for (int i = 0; i < c->n_active; i++) {
 		c->count[i] = choices[i].replicas;
@@ -114,7 +114,7 @@ static void decide(struct cluster *c)
 }
 
 /* Starts, stops or moves the job. Returns true if the job restarts. */
-static bool launch(struct cluster *c, int i)
+static bool launch_job(struct cluster *c, int i)
 {
 	struct run *r = &c->runs[c->active[i]];
 	const int *placed = nodes_of(c, c->placed, i);
@@ -141,7 +141,7 @@ static bool launch(struct cluster *c, int i)
 	return c->count[i] && r->restarts > 0;
 }
 
-static int check(const struct cluster *c, struct err *err)
+static int check_plans(const struct cluster *c, struct err *err)
 {
 	struct plan_state *states = xcalloc((size_t)c->n_active, sizeof(*states));
 	int rc;
@@ -166,7 +166,7 @@ static int check(const struct cluster *c, struct err *err)
 }
 
 /* Runs the job for a round. Returns true if the job has ended. */
-static bool advance(struct cluster *c, struct run *r, double round_s)
+static bool advance_run(struct cluster *c, struct run *r, double round_s)
 {
 	double still_s = fmin(r->delay_s, round_s), work_s = round_s - still_s;
 
@@ -194,7 +194,7 @@ static void run_round(struct cluster *c)
 		int index = c->active[i];
 		struct run *r = &c->runs[index];
 
-		if (advance(c, r, c->options->interval_s))
+		if (advance_run(c, r, c->options->interval_s))
 			c->ended_device_s[n_done++] = r->device_s;
 		else
 			c->active[n++] = index;
@@ -203,7 +203,7 @@ static void run_round(struct cluster *c)
 	c->n_done = n_done;
 }
 
-static void submit(struct cluster *c)
+static void submit_jobs(struct cluster *c)
 {
 	while (c->n_submitted < c->workload->n_jobs &&
 	       c->workload->jobs[c->n_submitted].submit_s <= c->now_s) {
@@ -214,7 +214,7 @@ static void submit(struct cluster *c)
 	}
 }
 
-static int step(struct cluster *c, struct sim_result *result, struct err *err)
+static int step_cluster(struct cluster *c, struct sim_result *result, struct err *err)
 {
 	struct sim_round *round;
 	double start_s = clock_boot_s();
@@ -228,25 +228,25 @@ static int step(struct cluster *c, struct sim_result *result, struct err *err)
 	decide(c);
 	c->decide_s[result->n_rounds++] = clock_boot_s() - start_s;
 	for (int i = 0; i < c->n_active; i++) {
-		round->restarts += launch(c, i);
+		round->restarts += launch_job(c, i);
 		round->running += c->count[i] > 0;
 		round->waiting += c->count[i] == 0;
 		round->gpus += c->count[i];
 	}
-	if (check(c, err))
+	if (check_plans(c, err))
 		return -1;
 	run_round(c);
 	return 0;
 }
 
-static int loop(struct cluster *c, struct sim_result *result, struct err *err)
+static int run_cluster(struct cluster *c, struct sim_result *result, struct err *err)
 {
 	while (c->n_done < c->workload->n_jobs) {
 		c->now_s += c->options->interval_s;
-		submit(c);
+		submit_jobs(c);
 		if (c->n_active == 0)
 			c->progress_s = c->now_s;
-		else if (step(c, result, err))
+		else if (step_cluster(c, result, err))
 			return -1;
 		if (c->now_s - c->progress_s > STUCK_S)
 			return err_set(err, EX_UNAVAILABLE, "no job progresses any more");
@@ -309,7 +309,7 @@ int sim_plans_run(const struct sim_options *options, const struct sim_plans *pla
 	for (size_t i = 0; i < n; i++)
 		init_run(&c, &c.runs[i], &jobs[i]);
 	*result = (struct sim_result){ .workload = workload };
-	rc = loop(&c, result, err);
+	rc = run_cluster(&c, result, err);
 	if (rc == 0)
 		set_jobs(&c, result);
 	result->figures.wall_s = clock_boot_s() - start_s;

@@ -31,7 +31,7 @@ static void end_leases(struct tier_simulation *s)
 			tier_lease_end(s, &s->runs[i]);
 }
 
-static void submit(struct tier_simulation *s)
+static void submit_jobs(struct tier_simulation *s)
 {
 	while (s->n_submitted < s->workload->n_jobs &&
 	       s->workload->jobs[s->n_submitted].submit_s <= tier_now_s(s))
@@ -39,7 +39,7 @@ static void submit(struct tier_simulation *s)
 }
 
 /* Inserts the job into the order in which jobs are asked. */
-static void insert(struct tier_simulation *s, struct tier_run *r)
+static void insert_waiting(struct tier_simulation *s, struct tier_run *r)
 {
 	int at = s->n_waiting++;
 
@@ -52,7 +52,7 @@ static void insert(struct tier_simulation *s, struct tier_run *r)
 }
 
 /* Tells the policy about leases, ended jobs and all jobs that wait. */
-static void prepare(struct tier_simulation *s)
+static void prepare_policy(struct tier_simulation *s)
 {
 	int n = 0;
 
@@ -82,10 +82,10 @@ static void ask_jobs(struct tier_simulation *s)
 
 	s->alarm_s = HUGE_VAL;
 	s->n_waiting = 0;
-	prepare(s);
+	prepare_policy(s);
 	for (int i = 0; i < s->n_submitted; i++)
 		if (s->runs[i].state == WAITS)
-			insert(s, &s->runs[i]);
+			insert_waiting(s, &s->runs[i]);
 	for (int k = 0; k < s->n_waiting * passes; k++) {
 		struct tier_run *r = s->waiting[k % s->n_waiting];
 		double alarm_s = HUGE_VAL;
@@ -101,7 +101,7 @@ static void ask_jobs(struct tier_simulation *s)
 	free(held);
 }
 
-static int check(const struct tier_simulation *s, struct err *err)
+static int check_leases(const struct tier_simulation *s, struct err *err)
 {
 	struct tier_holding *jobs = xcalloc((size_t)s->n_submitted + 1, sizeof(*jobs));
 	int rc;
@@ -125,7 +125,7 @@ static int check(const struct tier_simulation *s, struct err *err)
 	return rc;
 }
 
-static void count(const struct tier_simulation *s, struct sim_round *round)
+static void count_tier_runs(const struct tier_simulation *s, struct sim_round *round)
 {
 	for (int i = 0; i < s->n_submitted; i++) {
 		const struct tier_run *r = &s->runs[i];
@@ -147,14 +147,14 @@ static int event(struct tier_simulation *s, struct sim_result *result, struct er
 	result->rounds[n - 1] = (struct sim_round){ .time_s = tier_now_s(s) };
 	mark_before(s);
 	end_leases(s);
-	submit(s);
+	submit_jobs(s);
 	start_s = clock_boot_s();
 	ask_jobs(s);
 	s->decide_s[n - 1] = clock_boot_s() - start_s;
 	tier_lease_share_uplinks(s);
-	count(s, &result->rounds[n - 1]);
+	count_tier_runs(s, &result->rounds[n - 1]);
 	result->n_rounds++;
-	return check(s, err);
+	return check_leases(s, err);
 }
 
 static double next_event_s(const struct tier_simulation *s)

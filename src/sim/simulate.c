@@ -121,7 +121,7 @@ static int check_node(const struct simulation *s, const struct sim_workload_job 
 		       a->directory, a->kind, covered);
 }
 
-static int check(const struct simulation *s, struct err *err)
+static int check_sim_workload(const struct simulation *s, struct err *err)
 {
 	int most = 0;
 
@@ -224,7 +224,7 @@ static void skip_idle(struct simulation *s)
 }
 
 /* Admits the jobs that have been submitted by now. Returns true if there were any. */
-static bool admit(struct simulation *s)
+static bool admit_jobs(struct simulation *s)
 {
 	int before = s->n_submitted;
 
@@ -265,7 +265,7 @@ static int event_step_s(struct simulation *s, double rest_s, double *step_s, str
 
 /* Goes to the next round, or to an event before it. *decides: true unless nothing happened there
  * that calls for a decision. */
-static int step(struct simulation *s, bool *decides, struct err *err)
+static int step_simulation(struct simulation *s, bool *decides, struct err *err)
 {
 	double next_s = (double)(s->round + 1) * s->options->interval_s;
 	double step_s = s->options->interval_s;
@@ -280,7 +280,7 @@ static int step(struct simulation *s, bool *decides, struct err *err)
 		s->now_s = next_s;
 		s->round++;
 	}
-	*decides |= admit(s);
+	*decides |= admit_jobs(s);
 	*decides |= s->n_done > done || n_measured(s) > measured;
 	return 0;
 }
@@ -304,15 +304,15 @@ static int next_decision(struct simulation *s, struct log *log, struct err *err)
 	return s->options->ends ? tell_ends(s, err) : 0;
 }
 
-static int loop(struct simulation *s, struct log *log, const struct sim_progress *progress,
-		struct err *err)
+static int run_rounds(struct simulation *s, struct log *log, const struct sim_progress *progress,
+		      struct err *err)
 {
 	while (s->n_done < s->workload->n_jobs) {
 		int done = s->n_done;
 		bool decides;
 
 		skip_idle(s);
-		if (step(s, &decides, err))
+		if (step_simulation(s, &decides, err))
 			return -1;
 		if (s->n_active && s->now_s - s->progress_s > STUCK_S)
 			return err_set(err, EX_UNAVAILABLE,
@@ -363,7 +363,8 @@ int simulate(const struct sim_options *options, const struct sim_profiles *profi
 
 	*result = (struct sim_result){ .workload = workload };
 	simulation_init(&s, options, profiles, workload);
-	rc = check(&s, err) || loop(&s, &log, progress, err) || set_jobs(&s, result, err) ? -1 : 0;
+	rc = check_sim_workload(&s, err) || run_rounds(&s, &log, progress, err) ||
+	     set_jobs(&s, result, err) ? -1 : 0;
 	result->figures.decide_median_s = quantile(log.decide_s, result->n_rounds, 0.5);
 	result->figures.decide_p95_s = quantile(log.decide_s, result->n_rounds, 0.95);
 	result->figures.gap_median = quantile(log.gap, result->n_rounds, 0.5);

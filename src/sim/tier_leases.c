@@ -54,7 +54,7 @@ double tier_part_alone(const struct tier_simulation *s, const struct tier_run *r
 
 /* --- leases --- */
 
-static void work(struct tier_run *r, double seconds)
+static void count_work(struct tier_run *r, double seconds)
 {
 	r->told.left_s -= seconds * r->part;
 	r->communication_s += seconds * (1 - r->part);
@@ -90,7 +90,7 @@ void tier_lease_end(struct tier_simulation *s, struct tier_run *r)
 	for (int m = 0; m < s->n_machines; m++)
 		s->state.cluster.free[m] += r->held[m];
 	memset(r->held, 0, (size_t)s->n_machines * sizeof(*r->held));
-	work(r, r->ends_s - r->from_s);
+	count_work(r, r->ends_s - r->from_s);
 	r->told.on_s += r->ends_s - r->begun_s;
 	r->told.since_s = tier_now_s(s);
 	r->ended = true;
@@ -111,7 +111,7 @@ void tier_lease_share_uplinks(struct tier_simulation *s)
 		if (r->state != RUNS || (part = part_now(s, r)) == r->part)
 			continue;
 		if (tier_now_s(s) > r->from_s) {
-			work(r, tier_now_s(s) - r->from_s);
+			count_work(r, tier_now_s(s) - r->from_s);
 			r->from_s = tier_now_s(s);
 		}
 		set_end(r, part);

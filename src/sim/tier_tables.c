@@ -25,8 +25,8 @@ int tier_csv_read(struct csv *c, const char *path, const char *const *columns,
 	return -1;
 }
 
-static struct tier_application *add(struct sim_tiers *t, const struct csv *c, int row,
-				    struct err *err)
+static struct tier_application *add_application(struct sim_tiers *t, const struct csv *c, int row,
+						struct err *err)
 {
 	const char *name = csv_cell(c, row, 0);
 
@@ -51,7 +51,7 @@ int sim_tiers_read(struct sim_tiers *t, const char *path, struct err *err)
 	if (rc)
 		return rc;
 	for (int row = 0; row < c.n_rows && rc == 0; row++) {
-		struct tier_application *a = add(t, &c, row, err);
+		struct tier_application *a = add_application(t, &c, row, err);
 
 		rc = a ? 0 : -1;
 		for (int k = 0; k < TIERS && rc == 0; k++) {
@@ -110,7 +110,7 @@ static int read_links(struct sim_tiers *t, const char *path, struct err *err)
 
 static int read_model(struct sim_tiers *t, const struct csv *c, int row, struct err *err)
 {
-	struct tier_application *a = add(t, c, row, err);
+	struct tier_application *a = add_application(t, c, row, err);
 
 	if (!a ||
 	    csv_number(c, row, 1, (struct csv_range){ 1e-9, 1e6 }, &a->compute_s, err) ||

@@ -89,7 +89,7 @@ static bool is_taken(const struct bars *b, const struct bar *bar)
 }
 
 /* Finds the bar with this id. A new bar takes the place of the one that has lived least. */
-static struct bar *find(struct bars *b, uint64_t id)
+static struct bar *find_bar(struct bars *b, uint64_t id)
 {
 	struct bar *least = &b->items[0];
 
@@ -107,7 +107,7 @@ static struct bar *find(struct bars *b, uint64_t id)
 	return least;
 }
 
-static void count(struct bar *bar, const struct sighting *s)
+static void count_sighting(struct bar *bar, const struct sighting *s)
 {
 	double lived =
 		s->elapsed_s >= bar->elapsed_s ? s->elapsed_s - bar->elapsed_s : s->elapsed_s;
@@ -221,12 +221,12 @@ void bars_see_other(struct bars *b)
 bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *repeated)
 {
 	uint64_t id = id_of(s);
-	struct bar *bar = find(b, id);
-	const struct bar *taken = b->taken ? find(b, b->taken) : NULL;
+	struct bar *bar = find_bar(b, id);
+	const struct bar *taken = b->taken ? find_bar(b, b->taken) : NULL;
 
 	*changed = false;
 	b->last = id;
-	count(bar, s);
+	count_sighting(bar, s);
 	*repeated = bar->repeated;
 	if (id == b->taken) {
 		bars_see_other(b);

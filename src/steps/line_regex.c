@@ -75,13 +75,13 @@ int line_regex_groups(const struct line_regex *regex)
 	return regex->n_groups;
 }
 
-static void *allocate(size_t bytes, void *unused)
+static void *allocate_bytes(size_t bytes, void *unused)
 {
 	(void)unused;
 	return xmalloc(bytes);
 }
 
-static void release(void *memory, void *unused)
+static void release_bytes(void *memory, void *unused)
 {
 	(void)unused;
 	free(memory);
@@ -90,7 +90,8 @@ static void release(void *memory, void *unused)
 struct line_matcher *line_matcher_new(void)
 {
 	struct line_matcher *matcher = xcalloc(1, sizeof(*matcher));
-	pcre2_general_context *memory = pcre2_general_context_create(allocate, release, NULL);
+	pcre2_general_context *memory = pcre2_general_context_create(allocate_bytes, release_bytes,
+								     NULL);
 
 	matcher->data = pcre2_match_data_create(LINE_REGEX_GROUPS, memory);
 	matcher->limits = pcre2_match_context_create(memory);

@@ -16,8 +16,8 @@ void log_lines_init(struct log_lines *l)
 	l->n_lines = l->n_clipped = 0;
 }
 
-static void give(struct log_lines *l, const char *line, size_t n, bool clipped, log_line_sink *sink,
-		 void *arg)
+static void give_line(struct log_lines *l, const char *line, size_t n, bool clipped,
+		      log_line_sink *sink, void *arg)
 {
 	l->n_clipped += clipped;
 	if (n == 0)
@@ -28,13 +28,13 @@ static void give(struct log_lines *l, const char *line, size_t n, bool clipped, 
 
 static void end_line(struct log_lines *l, log_line_sink *sink, void *arg)
 {
-	give(l, l->line, l->length, l->clipped, sink, arg);
+	give_line(l, l->line, l->length, l->clipped, sink, arg);
 	l->length = 0;
 	l->clipped = false;
 	l->escape = ESCAPE_NONE;	/* an escape that never ends hides only its line */
 }
 
-static void keep(struct log_lines *l, const char *bytes, size_t n, double arrival_s)
+static void keep_bytes(struct log_lines *l, const char *bytes, size_t n, double arrival_s)
 {
 	size_t room = sizeof(l->line) - l->length;
 
@@ -94,8 +94,8 @@ static size_t plain_bytes(const struct log_lines *l, const char *p, size_t n)
 }
 
 /* Takes bytes of one sort. Returns their number. */
-static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_s,
-		   log_line_sink *sink, void *arg)
+static size_t take_bytes(struct log_lines *l, const char *p, size_t n, double arrival_s,
+			 log_line_sink *sink, void *arg)
 {
 	size_t plain;
 
@@ -105,7 +105,7 @@ static size_t take(struct log_lines *l, const char *p, size_t n, double arrival_
 	}
 	plain = plain_bytes(l, p, n);
 	if (plain > 0) {
-		keep(l, p, plain, arrival_s);
+		keep_bytes(l, p, plain, arrival_s);
 		return plain;
 	}
 	if (*p == '\n' || *p == '\r')
@@ -127,7 +127,7 @@ static const char *take_plain(struct log_lines *l, const char *p, const char *en
 		size_t n = (size_t)(newline - p);
 		bool clipped = n > STEPS_LINE_MAX;
 
-		give(l, p, clipped ? STEPS_LINE_MAX : n, clipped, sink, arg);
+		give_line(l, p, clipped ? STEPS_LINE_MAX : n, clipped, sink, arg);
 		p = newline + 1;
 	}
 	return p;
@@ -148,7 +148,7 @@ void log_lines_feed(struct log_lines *l, const char *bytes, size_t n, double arr
 		if (plain && l->length == 0 && !l->clipped && l->escape == ESCAPE_NONE)
 			p = take_plain(l, p, end, arrival_s, sink, arg);
 		if (p < end)
-			p += take(l, p, (size_t)(end - p), arrival_s, sink, arg);
+			p += take_bytes(l, p, (size_t)(end - p), arrival_s, sink, arg);
 	}
 }
 

@@ -37,7 +37,7 @@ bool metric_is_name(const char *name, size_t length)
 	return true;
 }
 
-static int add(struct metric_lines *m, const char *entry, struct err *err)
+static int add_expression(struct metric_lines *m, const char *entry, struct err *err)
 {
 	const char *equals = strchr(entry, '=');
 	struct metric_line *line = &m->items[m->n];
@@ -66,7 +66,7 @@ struct metric_lines *metric_lines_new(const struct strings *list, struct err *er
 	m->cpu_left_s = STEPS_REGEX_CPU_BURST_S;
 	m->refilled_s = (double)NAN;
 	for (size_t i = 0; i < list->count; i++)
-		if (add(m, list->items[i], err)) {
+		if (add_expression(m, list->items[i], err)) {
 			metric_lines_free(m);
 			return NULL;
 		}
@@ -94,7 +94,7 @@ bool metric_lines_look_again(struct metric_lines *m)
 	return m->passed_over;
 }
 
-static void give(struct metric_lines *m, const char *name, struct span group)
+static void give_value(struct metric_lines *m, const char *name, struct span group)
 {
 	char digits[64], *end;
 	double value;
@@ -131,7 +131,7 @@ static void take_line(const char *line, size_t n, double arrival_s, void *arg)
 	begin_s = m->cpu_s ? m->cpu_s() : 0;
 	for (int i = 0; i < m->n; i++)
 		if (line_regex_match(m->items[i].regex, m->matcher, line, n, groups))
-			give(m, m->items[i].name, groups[1]);
+			give_value(m, m->items[i].name, groups[1]);
 	if (m->cpu_s)
 		m->cpu_left_s -= fmax(m->cpu_s() - begin_s, 0);
 }

@@ -63,7 +63,7 @@ static const struct word words[] = {
 	{ "processing", true, false, OTHER_ASIDE },
 };
 
-static enum other_work find(const char *text, size_t n, bool in_line)
+static enum other_work find_word(const char *text, size_t n, bool in_line)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const struct word *w = &words[i];
@@ -78,10 +78,10 @@ static enum other_work find(const char *text, size_t n, bool in_line)
 
 enum other_work other_work_of_bar(const char *text, size_t n)
 {
-	return find(text, n, false);
+	return find_word(text, n, false);
 }
 
 enum other_work other_work_of_line(const char *text, size_t n)
 {
-	return find(text, n, true);
+	return find_word(text, n, true);
 }

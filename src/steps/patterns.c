@@ -227,7 +227,7 @@ uint64_t patterns_candidates(struct patterns *p, const char *line, size_t n)
 
 /* --- all of them --- */
 
-static void add(struct patterns *p, const struct pattern *item)
+static void add_pattern(struct patterns *p, const struct pattern *item)
 {
 	uint64_t bit = (uint64_t)1 << p->n;
 	bool any = false;
@@ -248,7 +248,7 @@ static int compile(struct patterns *p, const struct pattern *item, struct err *e
 		p->regex[p->n] = line_regex_new(item->regex, item->any_case, err);
 	if (item->regex && !p->regex[p->n])
 		return -1;
-	add(p, item);
+	add_pattern(p, item);
 	p->n++;
 	return 0;
 }

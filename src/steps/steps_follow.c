@@ -53,7 +53,7 @@ static bool is_tried(const struct steps *s, int i)
 	return may_count(s, i) || !has_counter(p) || p->scan;
 }
 
-static void lock(struct steps *s, int i)
+static void lock_pattern(struct steps *s, int i)
 {
 	s->locked = i;
 	s->active = 0;
@@ -89,7 +89,7 @@ static int hits_needed(const struct steps *s, int i)
 
 /* --- what was seen --- */
 
-static void follow(struct steps *s, const struct sighting *seen, bool begins)
+static void follow_sighting(struct steps *s, const struct sighting *seen, bool begins)
 {
 	const struct bar *outer = seen->kind == KIND_BAR ? bars_outer(&s->bars) : NULL;
 	struct step_event event;
@@ -129,14 +129,14 @@ static void see_counter(struct steps *s, int i, const struct sighting *seen, dou
 	if (i != s->locked) {
 		if (r->hits < hits_needed(s, i))
 			return;
-		lock(s, i);
+		lock_pattern(s, i);
 		begins = true;
 	}
 	if (seen->kind == KIND_UNKNOWN)
 		bars_see_other(&s->bars);
 	if (begins)
 		begin_track(s, i, seen, epochs);
-	follow(s, seen, begins);
+	follow_sighting(s, seen, begins);
 }
 
 static void see_bar(struct steps *s, int i, const struct sighting *seen)

@@ -300,7 +300,7 @@ static void follow_epoch_alone(struct track *t, const struct sighting *s)
 	t->total = t->epochs;
 }
 
-static bool move(struct track *t, const struct sighting *s)
+static bool move_track(struct track *t, const struct sighting *s)
 {
 	if (s->kind == KIND_EPOCHS) {
 		follow_epoch_alone(t, s);
@@ -380,7 +380,7 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 			return false;
 		check_leap(t, s);
 	}
-	if (!move(t, s))
+	if (!move_track(t, s))
 		return false;
 	unit = unit_of(t, s);
 	*e = (struct step_event){

@@ -266,7 +266,7 @@ void declaration_release(struct declaration *d)
 	declaration_init(d);
 }
 
-static char *copy(const char *text)
+static char *duplicate_text(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
 }
@@ -274,16 +274,16 @@ static char *copy(const char *text)
 void declaration_copy(struct declaration *d, const struct declaration *from)
 {
 	*d = *from;
-	d->name = copy(from->name);
-	d->workload = copy(from->workload);
-	d->learning_rate_rule = copy(from->learning_rate_rule);
-	d->torch = copy(from->torch);
-	d->on_end = copy(from->on_end);
-	d->kind = copy(from->kind);
-	d->not_kind = copy(from->not_kind);
-	d->plans = copy(from->plans);
-	d->guarantee = copy(from->guarantee);
-	d->slurm_args = copy(from->slurm_args);
+	d->name = duplicate_text(from->name);
+	d->workload = duplicate_text(from->workload);
+	d->learning_rate_rule = duplicate_text(from->learning_rate_rule);
+	d->torch = duplicate_text(from->torch);
+	d->on_end = duplicate_text(from->on_end);
+	d->kind = duplicate_text(from->kind);
+	d->not_kind = duplicate_text(from->not_kind);
+	d->plans = duplicate_text(from->plans);
+	d->guarantee = duplicate_text(from->guarantee);
+	d->slurm_args = duplicate_text(from->slurm_args);
 }
 
 bool declaration_has_torch_helper(const struct declaration *d)

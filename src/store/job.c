@@ -43,7 +43,7 @@ const struct field_names stop_names = { stop_reasons, N_STOP_REASONS, STOP_NONE 
 const struct field_names run_outcome_names = { outcomes, N_RUN_OUTCOMES, OUTCOME_NONE };
 const struct field_names suspension_names = { suspensions, N_SUSPENSIONS, SUSPENSION_CANNOT };
 
-static int parse(const char *const *names, int n, const char *name)
+static int find_in_names(const char *const *names, int n, const char *name)
 {
 	for (int i = 0; name && i < n; i++)
 		if (!strcmp(names[i], name))
@@ -85,17 +85,17 @@ const char *run_outcome_name(enum run_outcome outcome)
 
 int job_state_parse(const char *name)
 {
-	return parse(job_states, N_JOB_STATES, name);
+	return find_in_names(job_states, N_JOB_STATES, name);
 }
 
 int stop_reason_parse(const char *name)
 {
-	return parse(stop_reasons, N_STOP_REASONS, name);
+	return find_in_names(stop_reasons, N_STOP_REASONS, name);
 }
 
 int run_outcome_parse(const char *name)
 {
-	return parse(outcomes, N_RUN_OUTCOMES, name);
+	return find_in_names(outcomes, N_RUN_OUTCOMES, name);
 }
 
 bool job_has_ended(enum job_state state)

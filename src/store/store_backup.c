@@ -79,7 +79,7 @@ static int check_copy(sqlite3 *to, const char *path, struct err *err)
 	return rc;
 }
 
-static int fill(struct store *s, const char *temporary, const char *path, struct err *err)
+static int fill_backup(struct store *s, const char *temporary, const char *path, struct err *err)
 {
 	sqlite3 *to = NULL;
 	int rc;
@@ -183,7 +183,7 @@ int store_backup(struct store *s, const struct paths *paths, const char *path, s
 	temporary = xasprintf("%s" UNFINISHED "XXXXXX", path);
 	fd = make_beside(temporary, path, err);
 	if (fd >= 0) {
-		rc = fill(s, temporary, path, err);
+		rc = fill_backup(s, temporary, path, err);
 		if (rc == 0 && rename(temporary, path))
 			rc = err_set(err, EX_CANTCREAT, "cannot replace '%s': %s", path,
 				     strerror(errno));

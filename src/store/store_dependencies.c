@@ -22,7 +22,8 @@ static int exists(struct store *s, const struct dependency *d, bool *there, stru
 	return rc;
 }
 
-static int add(struct store *s, int64_t id, const struct dependency *d, struct err *err)
+static int insert_dependency(struct store *s, int64_t id, const struct dependency *d,
+			     struct err *err)
 {
 	long long n = d->after_group_id ? d->after_group_id : d->after_id;
 	bool there;
@@ -44,7 +45,7 @@ int dependencies_add(struct store *s, int64_t id, const struct dependency_list *
 		     struct err *err)
 {
 	for (int i = 0; i < after->count; i++)
-		if (add(s, id, &after->items[i], err))
+		if (insert_dependency(s, id, &after->items[i], err))
 			return -1;
 	return 0;
 }

@@ -24,7 +24,7 @@ int store_ends_left(struct store *s, bool all, bool *left, struct err *err)
 	return 0;
 }
 
-static int take(struct store *s, bool all, int64_t *id, struct err *err)
+static int take_end(struct store *s, bool all, int64_t *id, struct err *err)
 {
 	if (sql_ask(s, id, err, "SELECT min(id) FROM jobs WHERE" UNTOLD " AND" WANTED, "i",
 		    (int64_t)all))
@@ -37,7 +37,7 @@ int store_ends_take(struct store *s, bool all, int64_t *id, struct err *err)
 	*id = 0;
 	if (store_begin(s, err))
 		return -1;
-	if (take(s, all, id, err)) {
+	if (take_end(s, all, id, err)) {
 		store_rollback(s);
 		return -1;
 	}

@@ -26,7 +26,8 @@ static int64_t hash_of(const struct text *content)
 	return (int64_t)hash;
 }
 
-static int put(struct store *s, const struct text *content, int64_t *id, struct err *err)
+static int put_environment(struct store *s, const struct text *content, int64_t *id,
+			   struct err *err)
 {
 	int64_t hash = hash_of(content);
 
@@ -49,7 +50,7 @@ int environment_put(struct store *s, const struct strings *env, int64_t *id, str
 	int rc;
 
 	strings_pack(env, &content);
-	rc = put(s, &content, id, err);
+	rc = put_environment(s, &content, id, err);
 	text_release(&content);
 	return rc;
 }
@@ -140,7 +141,7 @@ static int move_left_behind(struct store *s, struct contents *c, struct err *err
 		return -1;
 	rc = 0;
 	for (int i = 0; rc == 0 && i < c->n; i++)
-		rc = put(s, &c->items[i].content, &id, err) ||
+		rc = put_environment(s, &c->items[i].content, &id, err) ||
 		     sql_run(s, NULL, err, "UPDATE commands SET env = x'', environment_id = ?"
 			     " WHERE job_id = ?", "ii", id, c->items[i].id);
 	return rc ? -1 : 0;

@@ -8,8 +8,8 @@
 	"(SELECT id FROM runs WHERE (?1 = 0 AND workload = ?2) OR job_id = ?1 OR (?1 = 0 AND " \
 	SQL_OF_PLANS("workload", "?2") "))"
 
-static int change(struct store *s, const struct forget *f, const char *sql, int64_t *n,
-		  struct err *err)
+static int change_rows(struct store *s, const struct forget *f, const char *sql, int64_t *n,
+		       struct err *err)
 {
 	int changed = 0;
 	int rc = sql_run(s, &changed, err, sql, "it", f->job_id, f->workload);
@@ -25,13 +25,14 @@ static int forget_times(struct store *s, const struct forget *f, struct forgotte
 {
 	int64_t ignored = 0;
 
-	return change(s, f, "UPDATE runs SET forgotten = forgotten | 1 WHERE state = 'ended'"
-		      " AND id IN " OF_RUNS, &ignored, err) ||
-	       change(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS, &n->observations,
-		      err) ||
-	       change(s, f, "DELETE FROM steps_beside WHERE run_id IN " OF_RUNS, &ignored, err) ||
-	       change(s, f, "DELETE FROM models WHERE (workload = ?2 OR "
-		      SQL_OF_PLANS("workload", "?2") ") AND ?1 = ?1", &n->models, err)
+	return change_rows(s, f, "UPDATE runs SET forgotten = forgotten | 1 WHERE state = 'ended'"
+			   " AND id IN " OF_RUNS, &ignored, err) ||
+	       change_rows(s, f, "DELETE FROM observations WHERE run_id IN " OF_RUNS,
+			   &n->observations, err) ||
+	       change_rows(s, f, "DELETE FROM steps_beside WHERE run_id IN " OF_RUNS, &ignored,
+			   err) ||
+	       change_rows(s, f, "DELETE FROM models WHERE (workload = ?2 OR "
+			   SQL_OF_PLANS("workload", "?2") ") AND ?1 = ?1", &n->models, err)
 		? -1 : 0;
 }
 
@@ -40,20 +41,21 @@ static int forget_memory(struct store *s, const struct forget *f, struct forgott
 {
 	int64_t ignored = 0;
 
-	return change(s, f, "DELETE FROM apart WHERE ?2 IN (workload, beside) AND ?1 = ?1",
-		      &ignored, err) ||
-	       change(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
-		      " AND state = 'ended' AND (forgotten & 2) = 0 AND id IN " OF_RUNS,
-		      &n->out_of_memory, err) ||
-	       change(s, f, "UPDATE runs SET forgotten = forgotten | 2 WHERE state = 'ended'"
-		      " AND id IN " OF_RUNS, &ignored, err) ? -1 : 0;
+	return change_rows(s, f, "DELETE FROM apart WHERE ?2 IN (workload, beside) AND ?1 = ?1",
+			   &ignored, err) ||
+	       change_rows(s, f, "UPDATE runs SET forgotten = forgotten WHERE out_of_memory = 1"
+			   " AND state = 'ended' AND (forgotten & 2) = 0 AND id IN " OF_RUNS,
+			   &n->out_of_memory, err) ||
+	       change_rows(s, f, "UPDATE runs SET forgotten = forgotten | 2 WHERE state = 'ended'"
+			   " AND id IN " OF_RUNS, &ignored, err) ? -1 : 0;
 }
 
 int store_forget(struct store *s, const struct forget *f, struct forgotten *n, struct err *err)
 {
 	*n = (struct forgotten){ 0 };
-	if (f->gradients && change(s, f, "DELETE FROM gradient_statistics WHERE run_id IN " OF_RUNS,
-				   &n->windows, err))
+	if (f->gradients &&
+	    change_rows(s, f, "DELETE FROM gradient_statistics WHERE run_id IN " OF_RUNS,
+			&n->windows, err))
 		return -1;
 	if (f->times && forget_times(s, f, n, err))
 		return -1;

@@ -23,7 +23,7 @@ enum { NUMBER, CLASS, ADVISORY, ACCESS, PID, INODE, BEGIN, N_WORDS };
 
 /* Parses "5: POSIX ADVISORY WRITE 2796 fe:00:1179 128 128"; the lines of waiting processes have
  * "->". */
-static bool parse(char *line, struct lock_line *l)
+static bool parse_lock_line(char *line, struct lock_line *l)
 {
 	char *word[N_WORDS], *rest = line, *colon;
 
@@ -70,7 +70,7 @@ static bool is_of(const struct lock_line *l, const struct locked_file *f)
 	return false;
 }
 
-static int find(const char *path)
+static int find_holder(const char *path)
 {
 	struct locked_file database = locked_file(path, ""), shm = locked_file(path, "-shm");
 	FILE *locks = database.inode ? fopen("/proc/locks", "re") : NULL;
@@ -79,7 +79,7 @@ static int find(const char *path)
 	int found = 0;
 
 	while (locks && fgets(line, sizeof(line), locks))
-		if (parse(line, &l) &&
+		if (parse_lock_line(line, &l) &&
 		    (is_of(&l, &database) ||
 		     (is_of(&l, &shm) && l.begin >= SHM_FIRST && l.begin <= SHM_LAST)) &&
 		    (found == 0 || proc_is_stopped(l.pid)))
@@ -108,7 +108,7 @@ static void add_name(int pid, struct text *t)
 
 void store_holder_add(const char *path, struct text *t)
 {
-	int pid = find(path);
+	int pid = find_holder(path);
 
 	if (!pid)
 		return;

@@ -14,7 +14,7 @@ struct entries {
 	int count;
 };
 
-static void release(struct entries *list)
+static void release_entries(struct entries *list)
 {
 	for (int i = 0; i < list->count; i++)
 		strings_release(&list->items[i].parameters);
@@ -90,7 +90,7 @@ static int split_group(struct store *s, int64_t group_id, struct err *err)
 		rc = write_split(s, group_id, &jobs, &split, err);
 		split_release(&split);
 	}
-	release(&entries);
+	release_entries(&entries);
 	job_list_release(&jobs);
 	return rc;
 }

@@ -45,8 +45,8 @@ int store_run_read_suspension(struct store *s, struct run *run, struct err *err)
 
 /* Writes the run's columns of suspension, and in_use for its devices, if the run in the store is in
  * the state `from`. *moved: the run was in that state. */
-static int move(struct store *s, const struct run *run, const char *from, bool in_use, bool *moved,
-		struct err *err)
+static int move_suspension(struct store *s, const struct run *run, const char *from, bool in_use,
+			   bool *moved, struct err *err)
 {
 	char *condition = xasprintf("state = 'running' AND suspension = '%s'", from);
 	int changed = rows_update(s, SOME_OF(runs_table, COLUMN_SUSPENSION), run,
@@ -74,7 +74,7 @@ int store_run_set_suspended(struct store *s, const struct run *run, const char *
 	*done = false;
 	if (store_begin(s, err))
 		return -1;
-	if (move(s, run, "asked", false, done, err) ||
+	if (move_suspension(s, run, "asked", false, done, err) ||
 	    (*done && store_event_add(s, run->job_id, run->id, "suspended", text, err))) {
 		store_rollback(s);
 		*done = false;
@@ -121,7 +121,7 @@ int store_run_resume(struct store *s, const struct run *run, bool *resumed, stru
 	if (store_begin(s, err))
 		return -1;
 	if (store_run_may_resume(s, run, &may, err) ||
-	    (may && (move(s, run, "resuming", true, resumed, err) ||
+	    (may && (move_suspension(s, run, "resuming", true, resumed, err) ||
 		     (*resumed &&
 		      store_event_add(s, run->job_id, run->id, "resumed", "", err))))) {
 		store_rollback(s);

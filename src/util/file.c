@@ -61,7 +61,7 @@ static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temp
 
 /* The target of the symbolic link at path, as a name from the present directory. NULL if path is
  * not a link. The caller frees. */
-static char *follow(const char *path)
+static char *follow_link(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char target[PATH_MAX];
@@ -80,7 +80,7 @@ static char *end_of_links(const char *path)
 {
 	char *end = xstrdup(path), *next;
 
-	for (int i = 0; i < LINKS_MAX && (next = follow(end)); i++) {
+	for (int i = 0; i < LINKS_MAX && (next = follow_link(end)); i++) {
 		free(end);
 		end = next;
 	}
@@ -153,7 +153,7 @@ static int open_beside(const char *path, char **temporary)
 	return mkostemp(*temporary, O_CLOEXEC);
 }
 
-static int replace(const char *path, const void *bytes, size_t n)
+static int replace_target(const char *path, const void *bytes, size_t n)
 {
 	char *end = end_of_links(path), *temporary;
 	int fd = open_beside(end, &temporary);
@@ -167,14 +167,14 @@ static int replace(const char *path, const void *bytes, size_t n)
 
 int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
 {
-	if ((is_replaceable(path) ? replace : write_as_it_is)(path, bytes, n))
+	if ((is_replaceable(path) ? replace_target : write_as_it_is)(path, bytes, n))
 		return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
 	return 0;
 }
 
 /* --- before --- */
 
-/* Creates and removes a file where replace() would create its temporary file. */
+/* Creates and removes a file where replace_target() would create its temporary file. */
 static int try_beside(const char *path)
 {
 	char *end = end_of_links(path), *temporary;
@@ -212,7 +212,7 @@ int file_check(const char *path, struct err *err)
 
 /* Fills *directory with the directory that path stands in, and returns the last part of path. NULL
  * if there is no such directory. */
-static const char *split(const char *path, struct stat *directory)
+static const char *split_path(const char *path, struct stat *directory)
 {
 	const char *slash = strrchr(path, '/');
 	char *name = slash ? xasprintf("%.*s", (int)(slash - path) + 1, path) : xstrdup(".");
@@ -226,7 +226,7 @@ static bool same_to_be(const char *a, const char *b)
 {
 	char *x = end_of_links(a), *y = end_of_links(b);
 	struct stat in_x, in_y;
-	const char *name_x = split(x, &in_x), *name_y = split(y, &in_y);
+	const char *name_x = split_path(x, &in_x), *name_y = split_path(y, &in_y);
 	bool same = name_x && name_y && is_same(&in_x, &in_y) && strcmp(name_x, name_y) == 0;
 
 	free(x);

@@ -52,7 +52,7 @@ static void apply_limit(const struct limit *limit, const char *value)
 	setrlimit(limit->resource, &now);
 }
 
-static void apply(const char *name, const char *value)
+static void apply_setting(const char *name, const char *value)
 {
 	if (!strcmp(name, "umask"))
 		umask((mode_t)strtoul(value, NULL, 8) & 0777);
@@ -90,7 +90,7 @@ void limits_apply(const char *text)
 		if (!equals)
 			continue;
 		*equals = '\0';
-		apply(word, equals + 1);
+		apply_setting(word, equals + 1);
 	}
 	free(copy);
 }

@@ -18,7 +18,7 @@
  * that the file needs room on the disk only once. */
 #define LINE_SIZE 112
 
-static void put(int fd, const char *text, off_t at)
+static void put_line(int fd, const char *text, off_t at)
 {
 	char line[LINE_SIZE + 1];
 	ssize_t n;
@@ -34,12 +34,12 @@ void lock_holder_sign(int fd)
 
 	snprintf(text, sizeof(text), "%lld %lld %.12g %s", (long long)getpid(),
 		 (long long)proc_start_ticks(getpid()), clock_boot_s(), clock_boot_id());
-	put(fd, text, 0);
+	put_line(fd, text, 0);
 }
 
 void lock_holder_clear(int fd)
 {
-	put(fd, "", 0);
+	put_line(fd, "", 0);
 }
 
 static bool read_line(const char *path, off_t at, char line[LINE_SIZE])
@@ -198,6 +198,6 @@ void lock_note_write(const char *path, const struct lock_holder *h, const struct
 		return;
 	snprintf(text, sizeof(text), "%.12g %.12g %.12g", h->since_boot_s, note->first_boot_s,
 		 note->continued_boot_s);
-	put(fd, text, LINE_SIZE);
+	put_line(fd, text, LINE_SIZE);
 	close(fd);
 }

@@ -17,7 +17,7 @@ static _Noreturn void out_of_memory(void)
 	_exit(EX_OSERR);
 }
 
-static void *check(void *p)
+static void *check_pointer(void *p)
 {
 	if (!p)
 		out_of_memory();
@@ -26,17 +26,17 @@ static void *check(void *p)
 
 void *xmalloc(size_t bytes)
 {
-	return check(malloc(bytes ? bytes : 1));
+	return check_pointer(malloc(bytes ? bytes : 1));
 }
 
 void *xcalloc(size_t n, size_t bytes)
 {
-	return check(calloc(n ? n : 1, bytes ? bytes : 1));
+	return check_pointer(calloc(n ? n : 1, bytes ? bytes : 1));
 }
 
 void *xreallocarray(void *old, size_t n, size_t bytes)
 {
-	return check(reallocarray(old, n ? n : 1, bytes ? bytes : 1));
+	return check_pointer(reallocarray(old, n ? n : 1, bytes ? bytes : 1));
 }
 
 void *xgrow(void *items, int count, size_t bytes)
@@ -48,7 +48,7 @@ void *xgrow(void *items, int count, size_t bytes)
 
 char *xstrdup(const char *s)
 {
-	return check(strdup(s));
+	return check_pointer(strdup(s));
 }
 
 void xreplace(char **text, const char *by)
@@ -69,5 +69,5 @@ char *xasprintf(const char *format, ...)
 	va_start(ap, format);
 	n = vasprintf(&s, format, ap);
 	va_end(ap);
-	return check(n < 0 ? NULL : s);
+	return check_pointer(n < 0 ? NULL : s);
 }

@@ -7,7 +7,7 @@
 
 #include "pollux/number.h"
 
-static int fail(int reason)
+static int set_errno(int reason)
 {
 	errno = reason;
 	return -1;
@@ -21,13 +21,13 @@ int number_parse_int(const char *text, int64_t *value)
 
 	_Static_assert(sizeof(n) == sizeof(*value), "strtoll reads an int64_t");
 	if (!isdigit((unsigned char)*digits))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	errno = 0;
 	n = strtoll(text, &end, 10);
 	if (*end)
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	if (errno)
-		return fail(ERANGE);
+		return set_errno(ERANGE);
 	*value = n;
 	return 0;
 }
@@ -40,13 +40,13 @@ static int leading_number(const char *text, double *value, const char **end)
 	double x;
 
 	if (!length || *text == '+')
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	errno = 0;
 	x = strtod(text, &stop);
 	if (stop == text || stop > text + length)
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	if (errno || !isfinite(x))
-		return fail(ERANGE);
+		return set_errno(ERANGE);
 	*value = x;
 	*end = stop;
 	return 0;
@@ -60,7 +60,7 @@ int number_parse(const char *text, double *value)
 	if (leading_number(text, &x, &end))
 		return -1;
 	if (*end)
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	*value = x;
 	return 0;
 }
@@ -83,7 +83,7 @@ static int clock_field(const char **text, const char *ends, double *value, char 
 
 	*end = (*text)[n];
 	if (n == 0 || n > 9 || (*end && !strchr(ends, *end)))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	*value = strtod(*text, NULL);
 	*text += n + (*end != '\0');
 	return 0;
@@ -98,7 +98,7 @@ static int parse_clock(const char *text, double *seconds)
 	char end;
 
 	if (clock_field(&p, "-:", &x, &end) || !end)
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	if (end == '-') {
 		sum = x * 86400;
 		unit_s = 3600 * 60;
@@ -110,7 +110,7 @@ static int parse_clock(const char *text, double *seconds)
 	do {
 		unit_s /= 60;
 		if (unit_s < 1 || clock_field(&p, ":", &x, &end) || x >= most)
-			return fail(EINVAL);
+			return set_errno(EINVAL);
 		sum += x * unit_s;
 		most = 60;
 	} while (end);
@@ -125,7 +125,7 @@ int number_parse_duration(const char *text, double *seconds)
 
 	if (number_parse(text, &sum) == 0) {
 		if (signbit(sum))
-			return fail(EINVAL);
+			return set_errno(EINVAL);
 		*seconds = sum;
 		return 0;
 	}
@@ -139,12 +139,12 @@ int number_parse_duration(const char *text, double *seconds)
 			return -1;
 		unit = seconds_of(*p);
 		if (unit <= 0 || unit >= last || signbit(x))
-			return fail(EINVAL);
+			return set_errno(EINVAL);
 		sum += x * unit;
 		last = unit;
 	} while (*++p);
 	if (!isfinite(sum))
-		return fail(ERANGE);
+		return set_errno(ERANGE);
 	*seconds = sum;
 	return 0;
 }
@@ -159,7 +159,7 @@ int number_parse_size(const char *text, double *bytes)
 		return -1;
 	unit = *end ? strchr(units, *end) : NULL;
 	if (!unit || end[1])
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	*bytes = ldexp(x, 10 * (int)(unit - units + 1));
 	return 0;
 }

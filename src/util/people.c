@@ -61,7 +61,7 @@ static bool take_count(char **rest, const char *key, int *value)
 }
 
 /* True if the line was written in this boot, and not long ago. */
-static bool parse(char *line, struct person *p)
+static bool parse_person(char *line, struct person *p)
 {
 	const char *boot = clock_boot_id(), *word;
 	double now = clock_boot_s();
@@ -133,7 +133,7 @@ static bool read_person(int dir, const char *name, struct person *p)
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
 	*p = (struct person){ 0 };
-	if (!parse(line, p))
+	if (!parse_person(line, p))
 		return false;
 	snprintf(p->name, sizeof(p->name), "%.63s", name);
 	name_user(st.st_uid, p);
@@ -239,7 +239,7 @@ static int write_line(int dir, const char *name, const char *line)
 	return rc;
 }
 
-static int replace(int dir, const char *name, const char *line)
+static int replace_line(int dir, const char *name, const char *line)
 {
 	char fresh[72];
 
@@ -256,7 +256,7 @@ int people_tell(const struct paths *paths, const struct person *me, struct err *
 		 "pollux-1 held=%d wanted=%d devices=%d weight=%.6g since=%.3f gained=%.3f "
 		 "at=%.3f %s\n", me->held, me->wanted, me->devices, me->weight,
 		 me->without_since_boot_s, me->gained_boot_s, me->at_boot_s, clock_boot_id());
-	if (dir >= 0 && (own_name(paths, name, sizeof(name)) || replace(dir, name, line)))
+	if (dir >= 0 && (own_name(paths, name, sizeof(name)) || replace_line(dir, name, line)))
 		rc = err_set(err, EX_CANTCREAT, "cannot write '%s/%s': %s", path, name,
 			     strerror(errno));
 	if (dir >= 0)

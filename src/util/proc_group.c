@@ -8,7 +8,7 @@
 
 #define DEPTH_MAX 32	/* depth of groups within groups */
 
-static void add(struct pid_list *list, pid_t pid)
+static void add_pid(struct pid_list *list, pid_t pid)
 {
 	/* a power of 2: the room is used up, and is doubled */
 	if ((list->count & (list->count - 1)) == 0)
@@ -28,7 +28,7 @@ static void add_processes(const char *directory, struct pid_list *list)
 		long pid = strtol(line, NULL, 10);
 
 		if (pid > 0)
-			add(list, (pid_t)pid);
+			add_pid(list, (pid_t)pid);
 	}
 	if (file)
 		fclose(file);

@@ -29,7 +29,7 @@ void text_clear(struct text *t)
 		t->data[0] = '\0';
 }
 
-static void reserve(struct text *t, size_t more)
+static void reserve_room(struct text *t, size_t more)
 {
 	size_t need = t->length + more + 1;
 
@@ -42,7 +42,7 @@ static void reserve(struct text *t, size_t more)
 
 void text_add_bytes(struct text *t, const void *bytes, size_t n)
 {
-	reserve(t, n);
+	reserve_room(t, n);
 	if (n)
 		memcpy(t->data + t->length, bytes, n);
 	t->length += n;
@@ -56,7 +56,7 @@ void text_add(struct text *t, const char *s)
 
 void text_add_byte(struct text *t, char c, size_t times)
 {
-	reserve(t, times);
+	reserve_room(t, times);
 	memset(t->data + t->length, c, times);
 	t->length += times;
 	t->data[t->length] = '\0';
@@ -68,12 +68,12 @@ void text_vaddf(struct text *t, const char *format, va_list ap)
 	size_t room;
 	int n;
 
-	reserve(t, 0);
+	reserve_room(t, 0);
 	room = t->capacity - t->length;
 	va_copy(again, ap);
 	n = vsnprintf(t->data + t->length, room, format, ap);
 	if (n > 0 && (size_t)n >= room) {
-		reserve(t, (size_t)n);
+		reserve_room(t, (size_t)n);
 		vsnprintf(t->data + t->length, (size_t)n + 1, format, again);
 	}
 	if (n > 0)

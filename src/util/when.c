@@ -12,7 +12,7 @@
 
 #define LONGEST_S 1e9
 
-static int fail(int error)
+static int set_errno(int error)
 {
 	errno = error;
 	return -1;
@@ -35,12 +35,12 @@ static int read_clock(const char *p, struct tm *tm)
 {
 	p = read_digits(p, 2, &tm->tm_hour);
 	if (!p || *p != ':' || !(p = read_digits(p + 1, 2, &tm->tm_min)))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	tm->tm_sec = 0;
 	if (*p == ':' && !(p = read_digits(p + 1, 2, &tm->tm_sec)))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	if (*p || tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 59)
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	return 0;
 }
 
@@ -70,14 +70,14 @@ static int read_date(const char *p, double now_s, double *wall_s)
 	p = read_digits(p, 4, &tm.tm_year);
 	if (!p || *p != '-' || !(p = read_digits(p + 1, 2, &tm.tm_mon)) || *p != '-' ||
 	    !(p = read_digits(p + 1, 2, &tm.tm_mday)))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
 	if (!is_day(&tm) || (*p && *p != ' ' && *p != 'T') || (*p && read_clock(p + 1, &tm)))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	s = wall_of(&tm);
 	if (s <= now_s)
-		return fail(ERANGE);
+		return set_errno(ERANGE);
 	*wall_s = s;
 	return 0;
 }
@@ -88,7 +88,7 @@ static int read_time_of_day(const char *text, double now_s, double *wall_s)
 	struct tm tm;
 
 	if (!localtime_r(&now, &tm) || read_clock(text, &tm))
-		return fail(EINVAL);
+		return set_errno(EINVAL);
 	if (wall_of(&tm) <= now_s)
 		tm.tm_mday++;
 	*wall_s = wall_of(&tm);
@@ -108,7 +108,7 @@ int when_parse(const char *text, double now_s, double *wall_s)
 		if (number_parse_duration(text + 1, &s))
 			return -1;
 		if (s > LONGEST_S)
-			return fail(ERANGE);
+			return set_errno(ERANGE);
 		*wall_s = now_s + s;
 		return 0;
 	}

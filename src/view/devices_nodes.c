@@ -40,7 +40,7 @@ static struct node *node_of(struct nodes *nodes, const struct device *d)
 	return last;
 }
 
-static void count(struct node *node, const struct devices_view *v, int index)
+static void count_device(struct node *node, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
 	int64_t job = devices_holder(v, d->id);
@@ -66,7 +66,7 @@ static struct nodes find_nodes(const struct devices_view *v)
 	struct nodes nodes = { 0 };
 
 	for (int i = 0; i < v->list.count; i++)
-		count(node_of(&nodes, &v->list.items[i]), v, i);
+		count_device(node_of(&nodes, &v->list.items[i]), v, i);
 	return nodes;
 }
 

@@ -9,7 +9,7 @@
 #include "pollux/format.h"
 #include "pollux/store_device_measurements.h"
 
-static struct explained_kind *find(struct explanation *e, const char *name)
+static struct explained_kind *find_kind(struct explanation *e, const char *name)
 {
 	for (int k = 0; k < e->n_kinds; k++)
 		if (!strcmp(e->kinds[k].name, name))
@@ -93,7 +93,7 @@ int explanation_read_kinds(struct session *s, struct explanation *e, int slots, 
 	for (int i = 0; i < list.count &&
 	     (strncmp(list.items[0].id, "cpu:", 4) != 0 || slots >= DEVICE_SLOTS_OF_TWO_SIZES);
 	     i++) {
-		struct explained_kind *k = list.items[i].usable ? find(e, list.items[i].kind)
+		struct explained_kind *k = list.items[i].usable ? find_kind(e, list.items[i].kind)
 								: NULL;
 
 		if (k)

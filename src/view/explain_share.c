@@ -11,7 +11,7 @@ static bool has_any(const struct explanation *e)
 }
 
 /* Memory is left out: what it allows depends on the jobs. */
-static struct share_answer judge(const struct share_pair *p)
+static struct share_answer judge_pair(const struct share_pair *p)
 {
 	struct share_group g = { .n = 2 };
 
@@ -68,7 +68,7 @@ void explanation_print_share(const struct explanation *e, const struct output *o
 		add_factor(&t, "its", &p->own);
 		text_add(&t, "; ");
 		add_factor(&t, "the other's", &p->other);
-		add_verdict(&t, judge(p));
+		add_verdict(&t, judge_pair(p));
 		output_textline(out, "pair", &t);
 	}
 	text_release(&t);
@@ -98,7 +98,7 @@ void explanation_print_json_share(struct json *j, const struct explanation *e)
 	json_array(j, "beside_others");
 	for (int i = 0; i < e->pairs.count; i++) {
 		const struct share_pair *p = &e->pairs.items[i];
-		struct share_answer answer = judge(p);
+		struct share_answer answer = judge_pair(p);
 
 		json_object(j, NULL);
 		json_string(j, "beside", p->beside);

@@ -58,7 +58,7 @@ static struct scale scale_of(const struct chart_line *lines, int n)
 	return s;
 }
 
-static double place(const struct range *r, double value, double from, double to)
+static double place_value(const struct range *r, double value, double from, double to)
 {
 	return from + (to - from) * (value - r->low) / (r->high - r->low);
 }
@@ -73,17 +73,17 @@ static void add_line(struct text *out, const struct scale *s, const struct chart
 	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\"><polyline class=\"line\" points=\"",
 		  page_hue(line->job_id));
 	for (int k = 0; k < c->n; k++) {
-		double x = place(&s->x, x_value(s, c, k), LEFT, WIDTH - RIGHT);
+		double x = place_value(&s->x, x_value(s, c, k), LEFT, WIDTH - RIGHT);
 
 		if (k && !strcmp(c->name, CURVE_BATCH_SIZE))	/* in steps */
 			text_addf(out, " %.1f,%.1f", x,
-				  place(&s->y, c->points[k - 1].value, HEIGHT - BOTTOM, TOP));
+				  place_value(&s->y, c->points[k - 1].value, HEIGHT - BOTTOM, TOP));
 		text_addf(out, "%s%.1f,%.1f", k ? " " : "", x,
-			  place(&s->y, c->points[k].value, HEIGHT - BOTTOM, TOP));
+			  place_value(&s->y, c->points[k].value, HEIGHT - BOTTOM, TOP));
 	}
 	text_addf(out, "\"/><circle class=\"end\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>",
-		  place(&s->x, x_value(s, c, c->n - 1), LEFT, WIDTH - RIGHT),
-		  place(&s->y, c->points[c->n - 1].value, HEIGHT - BOTTOM, TOP));
+		  place_value(&s->x, x_value(s, c, c->n - 1), LEFT, WIDTH - RIGHT),
+		  place_value(&s->y, c->points[c->n - 1].value, HEIGHT - BOTTOM, TOP));
 	if (is_named)
 		text_addf(out, "<title>job %lld: %.4g</title>", (long long)line->job_id,
 			  c->points[c->n - 1].value);

@@ -80,7 +80,7 @@ static void tell_team(void *data, int done)
 }
 
 /* Takes the next workload; -1: all are taken, or one has failed. */
-static int take(struct team *team)
+static int take_workload(struct team *team)
 {
 	int i = -1;
 
@@ -91,7 +91,7 @@ static int take(struct team *team)
 	return i;
 }
 
-static void fail(struct team *team, int i, const struct err *err)
+static void record_failure(struct team *team, int i, const struct err *err)
 {
 	pthread_mutex_lock(&team->mutex);
 	if (i < team->failed) {
@@ -108,15 +108,15 @@ static void work_all(struct worker *w)
 	struct err err;
 	int i;
 
-	while ((i = take(w->team)) >= 0) {
+	while ((i = take_workload(w->team)) >= 0) {
 		w->done = 0;
 		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i],
 			     &err))
-			fail(w->team, i, &err);
+			record_failure(w->team, i, &err);
 	}
 }
 
-static void *work(void *data)
+static void *run_worker(void *data)
 {
 	struct worker *w = data;
 
@@ -165,7 +165,7 @@ void simulate_catch(void (*handler)(int signal_number), int flags)
 }
 
 /* Draws the bar until all workers have ended. */
-static void watch(struct team *team)
+static void watch_workers(struct team *team)
 {
 	bool bar = has_bar();
 
@@ -206,7 +206,7 @@ static void simulate_all(struct team *team)
 	team->working = n;
 	for (int i = 0; i < n; i++) {
 		workers[i].team = team;
-		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
+		if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]))
 			break;
 		started++;
 	}
@@ -214,7 +214,7 @@ static void simulate_all(struct team *team)
 	team->working -= n - started;
 	pthread_mutex_unlock(&team->mutex);
 	if (started)
-		watch(team);
+		watch_workers(team);
 	else
 		work_all(&workers[0]);
 	for (int i = 0; i < started; i++)

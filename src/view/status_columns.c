@@ -132,7 +132,7 @@ struct sorted {
 	int place, sign;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_sorted(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
 	bool lacks = isnan(x->number) || !x->text.length,
@@ -149,7 +149,8 @@ static int compare(const void *a, const void *b)
 
 /* Evaluates a column for a job. A column has either numbers or texts; the other member of *x is the
  * same for all jobs. */
-static void evaluate(const struct status_column *column, const struct seen *s, struct sorted *x)
+static void evaluate_column(const struct status_column *column, const struct seen *s,
+			    struct sorted *x)
 {
 	text_init(&x->text);
 	if (column->number) {
@@ -175,9 +176,9 @@ bool status_sort(struct status *status, const char *key)
 		all[i] = (struct sorted){
 			.item = status->items[i], .place = i, .sign = *key == '-' ? -1 : 1,
 		};
-		evaluate(column, &s, &all[i]);
+		evaluate_column(column, &s, &all[i]);
 	}
-	qsort(all, (size_t)n, sizeof(*all), compare);
+	qsort(all, (size_t)n, sizeof(*all), compare_sorted);
 	for (int i = 0; i < n; i++) {
 		status->items[i] = all[i].item;
 		text_release(&all[i].text);

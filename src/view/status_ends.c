@@ -198,8 +198,8 @@ static void keep_to_nodes(const struct players *p, struct sched_job *job, double
 		job->min_replicas = least;
 }
 
-static struct sched_job tell(struct players *p, const struct status_job *item,
-			     struct goodput_table **table)
+static struct sched_job tell_player(struct players *p, const struct status_job *item,
+				    struct goodput_table **table)
 {
 	const struct job *job = item->job;
 	const struct declaration *declared = &job->declared;
@@ -253,7 +253,7 @@ static void tell_all(struct players *p, const struct status *status)
 		if (!plays(p, item))
 			continue;
 		p->items[p->n] = item;
-		p->told[p->n] = tell(p, item, &p->tables[p->n]);
+		p->told[p->n] = tell_player(p, item, &p->tables[p->n]);
 		p->wanted[p->n++] = is_shown(status, item->job->id);
 	}
 }

@@ -48,7 +48,7 @@ static void unhush(void)
 /* Keeps cores, packages (so that the cores of one are numbered together), last-level caches, and
  * the NUMA nodes, which hwloc never leaves out. Without the x86 component, which would move this
  * process over all cores. */
-static int load(hwloc_topology_t topology)
+static int load_topology(hwloc_topology_t topology)
 {
 	hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -79,7 +79,7 @@ static int topology_open(hwloc_topology_t *topology, struct err *err)
 	hush();
 	rc = hwloc_topology_init(topology);
 	if (rc == 0) {
-		rc = load(*topology);
+		rc = load_topology(*topology);
 		if (rc)
 			hwloc_topology_destroy(*topology);
 	}
@@ -103,7 +103,7 @@ static const char *processor_name(hwloc_topology_t topology)
 
 /* Writes "1 core", "4 cores" or "1 core shared by 2 slots". Measurements are shared by slots with
  * the same text. */
-static void describe(struct device *d, const char *processor, int sharing)
+static void describe_kind(struct device *d, const char *processor, int sharing)
 {
 	int n = snprintf(d->kind, sizeof(d->kind), "%.80s, %d core%s", processor, d->cores,
 			 d->cores == 1 ? "" : "s");
@@ -112,8 +112,8 @@ static void describe(struct device *d, const char *processor, int sharing)
 		snprintf(d->kind + n, sizeof(d->kind) - (size_t)n, SHARED_BY "%d slots", sharing);
 }
 
-/* Reads what describe() wrote: the store keeps that of each device. Slots that share a core have
- * numbers that follow each other, so the numbers' remainders differ. */
+/* Reads what describe_kind() wrote: the store keeps that of each device. Slots that share a core
+ * have numbers that follow each other, so the numbers' remainders differ. */
 static void cpu_part(const struct device *d, int *part, int *parts)
 {
 	const char *sharing = strstr(d->kind, SHARED_BY);
@@ -214,7 +214,7 @@ static void append_slots(hwloc_topology_t topology, int slots, struct device_lis
 		snprintf(d->id, sizeof(d->id), "cpu:%d", i);
 		snprintf(d->name, sizeof(d->name), "cpu:%d", i);
 		d->cores = (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, sets[i], depth);
-		describe(d, processor_name(topology), count_equal(sets, n, sets[i]));
+		describe_kind(d, processor_name(topology), count_equal(sets, n, sets[i]));
 		set_binding(d, sets[i]);
 	}
 	link_slots(topology, sets, n, list);

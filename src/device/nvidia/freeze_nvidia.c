@@ -81,7 +81,7 @@ static int refused(const struct cuda_driver *d, pid_t pid, const char *what, int
 		       code);
 }
 
-static int check(const void *driver, pid_t pid, const char *what, int code, struct err *err)
+static int check_code(const void *driver, pid_t pid, const char *what, int code, struct err *err)
 {
 	return code == CU_OK ? 0 : refused(driver, pid, what, code, err);
 }
@@ -118,7 +118,7 @@ static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
 
 	if (args.timeout_ms == 0)
 		args.timeout_ms = 1;	/* 0 would be for ever */
-	return check(d, pid, "lock", d->lock((int)pid, &args), err);
+	return check_code(d, pid, "lock", d->lock((int)pid, &args), err);
 }
 
 static int save(void *driver, pid_t pid, struct err *err)
@@ -126,7 +126,7 @@ static int save(void *driver, pid_t pid, struct err *err)
 	struct cuda_driver *d = driver;
 	uint64_t args[8] = { 0 };
 
-	return check(d, pid, "save the GPU memory of", d->checkpoint((int)pid, args), err);
+	return check_code(d, pid, "save the GPU memory of", d->checkpoint((int)pid, args), err);
 }
 
 static int digit(char c)
@@ -172,7 +172,8 @@ static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int
 		rc = parse_uuid(moves[i].from, &pairs[i].from, err) ||
 		     parse_uuid(moves[i].to, &pairs[i].to, err) ? -1 : 0;
 	if (rc == 0)
-		rc = check(d, pid, "restore the GPU memory of", d->restore((int)pid, &args), err);
+		rc = check_code(d, pid, "restore the GPU memory of", d->restore((int)pid, &args),
+				err);
 	free(pairs);
 	return rc;
 }
@@ -182,7 +183,7 @@ static int unlock(void *driver, pid_t pid, struct err *err)
 	struct cuda_driver *d = driver;
 	uint64_t args[8] = { 0 };
 
-	return check(d, pid, "unlock", d->unlock((int)pid, args), err);
+	return check_code(d, pid, "unlock", d->unlock((int)pid, args), err);
 }
 
 static int64_t free_bytes(const char *device_id)

@@ -36,10 +36,11 @@ bool gpu_is_there(void)
 
 #define LOST "the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back"
 
-static void refuse(struct device *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void refuse_device(struct device *d, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Marks the device as unusable. The first reason stays. */
-static void refuse(struct device *d, const char *format, ...)
+static void refuse_device(struct device *d, const char *format, ...)
 {
 	va_list ap;
 
@@ -73,20 +74,20 @@ static void set_reason(struct device *d, const struct gpu *g,
 {
 	d->usable = true;
 	if (g->code == NVML_GPU_IS_LOST)
-		refuse(d, LOST);
+		refuse_device(d, LOST);
 	else if (g->code != NVML_SUCCESS)
-		refuse(d, "%s", nvml_code_text(g->code));
+		refuse_device(d, "%s", nvml_code_text(g->code));
 	else if (strcmp(d->id + strlen(GPU_PREFIX), g->uuid) != 0)
-		refuse(d, "its UUID is not known");
+		refuse_device(d, "its UUID is not known");
 	if (g->mig)
-		refuse(d, "MIG is on, and only whole GPUs are given out; off again: "
-		       "nvidia-smi -i %u -mig 0", g->index);
+		refuse_device(d, "MIG is on, and only whole GPUs are given out; off again: "
+			      "nvidia-smi -i %u -mig 0", g->index);
 	if (g->prohibited)
-		refuse(d, "its compute mode is 'prohibited'; to allow programs: "
-		       "nvidia-smi -i %u -c 0", g->index);
+		refuse_device(d, "its compute mode is 'prohibited'; to allow programs: "
+			      "nvidia-smi -i %u -c 0", g->index);
 	if (settings->slots != DEVICE_SLOTS_AUTO)
-		refuse(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
-		       "configuration)");
+		refuse_device(d, "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the "
+			      "configuration)");
 }
 
 /* If the driver does not list the processes on a GPU although it can, then use of the GPU, or more
@@ -128,7 +129,7 @@ static void append_gpu(const struct nvml *n, const struct gpu *g,
 		code = gpu_read_processes(n, g, list->count - 1, &list->processes,
 					  &list->n_processes);
 	if (code == NVML_GPU_IS_LOST)	/* lost between two questions */
-		refuse(d, LOST);
+		refuse_device(d, LOST);
 	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED &&
 		 code != NVML_FUNCTION_NOT_FOUND)
 		append_untold(d, list);
@@ -155,7 +156,7 @@ static void append_silent(int index, const char *at, const char *reason, struct 
 	snprintf(d->id, sizeof(d->id), GPU_PREFIX "%s", *at ? at : d->name + strlen(GPU_PREFIX));
 	snprintf(d->kind, sizeof(d->kind), "NVIDIA GPU%s%s", *at ? " at " : "", at);
 	d->cores = 1;
-	refuse(d, "%.159s", reason);
+	refuse_device(d, "%.159s", reason);
 }
 
 /* Appends the GPUs on the bus that the driver does not list. Jobs here are meant for GPUs: a driver

@@ -17,7 +17,7 @@
 #define CLASS_DISPLAY 0x03
 
 /* Tests look at other trees. */
-static char *place(const char *path)
+static char *make_path(const char *path)
 {
 	const char *root = getenv("POLLUX_GPU_ROOT");
 
@@ -26,7 +26,7 @@ static char *place(const char *path)
 
 static bool exists(const char *path)
 {
-	char *full = place(path);
+	char *full = make_path(path);
 	bool there = access(full, F_OK) == 0;
 
 	free(full);
@@ -36,7 +36,7 @@ static bool exists(const char *path)
 /* Returns the first line of a file; "": none. */
 static void read_line(char *line, size_t size, const char *path)
 {
-	char *full = place(path);
+	char *full = make_path(path);
 	FILE *file = fopen(full, "re");
 
 	if (!file || !fgets(line, (int)size, file))
@@ -61,7 +61,7 @@ static unsigned long read_number(const char *bus_id, const char *name)
 static bool is_taken(const char *bus_id)
 {
 	char *path = xasprintf("/sys/bus/pci/devices/%s/driver", bus_id);
-	char *link = place(path), target[256];
+	char *link = make_path(path), target[256];
 	ssize_t n = readlink(link, target, sizeof(target) - 1);
 
 	free(link);
@@ -85,7 +85,7 @@ static int by_name(const void *a, const void *b)
 
 int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 {
-	char *path = place("/sys/bus/pci/devices");
+	char *path = make_path("/sys/bus/pci/devices");
 	DIR *dir = opendir(path);
 	const struct dirent *entry;
 	int n = 0;
@@ -110,7 +110,7 @@ int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
  * containers, the answer is "perhaps". */
 static bool may_be_on_bus(void)
 {
-	char *path = place("/proc/bus/pci/devices");
+	char *path = make_path("/proc/bus/pci/devices");
 	FILE *file = fopen(path, "re");
 	bool found = !file;
 	char line[512];
@@ -179,7 +179,7 @@ int gpu_count_processors(const char *list)
 
 int64_t gpu_available_memory(void)
 {
-	char *path = place("/proc/meminfo");
+	char *path = make_path("/proc/meminfo");
 	FILE *file = fopen(path, "re");
 	char line[128];
 	long long kib = -1;

@@ -58,7 +58,7 @@ struct work {
 	uint32_t *chunk;		/* owned; CHUNK_WORDS words */
 };
 
-static int check(const struct work *w, int code, const char *what, struct err *err)
+static int check_code(const struct work *w, int code, const char *what, struct err *err)
 {
 	if (code == CU_OK)
 		return 0;
@@ -67,7 +67,7 @@ static int check(const struct work *w, int code, const char *what, struct err *e
 		       "cannot %s: %s", what, cuda_driver_text(&w->driver, code));
 }
 
-static int prepare(struct work *w, struct err *err)
+static int prepare_gpu(struct work *w, struct err *err)
 {
 	struct cuda_driver *d = &w->driver;
 	cu_context context;
@@ -75,14 +75,15 @@ static int prepare(struct work *w, struct err *err)
 	int device;
 
 	if (cuda_driver_open(d, err) ||
-	    check(w, d->init(0), "start CUDA's driver", err) ||
-	    check(w, d->device(&device, 0), "find the GPU", err) ||
-	    check(w, d->retain(&context, device), "use the GPU", err) ||
-	    check(w, d->set_current(context), "use the GPU", err) ||
-	    check(w, d->load(&module, kernel_text), "compile a kernel", err) ||
-	    check(w, d->function(&w->mix, module, "pollux_mix"), "find the kernel", err))
+	    check_code(w, d->init(0), "start CUDA's driver", err) ||
+	    check_code(w, d->device(&device, 0), "find the GPU", err) ||
+	    check_code(w, d->retain(&context, device), "use the GPU", err) ||
+	    check_code(w, d->set_current(context), "use the GPU", err) ||
+	    check_code(w, d->load(&module, kernel_text), "compile a kernel", err) ||
+	    check_code(w, d->function(&w->mix, module, "pollux_mix"), "find the kernel", err))
 		return -1;
-	return check(w, d->allocate(&w->words, (size_t)w->n_words * 4), "allocate GPU memory", err);
+	return check_code(w, d->allocate(&w->words, (size_t)w->n_words * 4), "allocate GPU memory",
+			  err);
 }
 
 static size_t chunk_at(const struct work *w, size_t first)
@@ -90,15 +91,15 @@ static size_t chunk_at(const struct work *w, size_t first)
 	return w->n_words - first < CHUNK_WORDS ? w->n_words - first : CHUNK_WORDS;
 }
 
-static int fill(struct work *w, struct err *err)
+static int fill_words(struct work *w, struct err *err)
 {
 	for (size_t first = 0; first < w->n_words; first += CHUNK_WORDS) {
 		size_t n = chunk_at(w, first);
 
 		for (size_t i = 0; i < n; i++)
 			w->chunk[i] = (uint32_t)(first + i);
-		if (check(w, w->driver.to_device(w->words + 4 * first, w->chunk, 4 * n),
-			  "copy to the GPU", err))
+		if (check_code(w, w->driver.to_device(w->words + 4 * first, w->chunk, 4 * n),
+			       "copy to the GPU", err))
 			return -1;
 	}
 	return 0;
@@ -109,14 +110,14 @@ static int compute(struct work *w, struct err *err)
 	void *arguments[] = { &w->words, &w->n_words, &w->rounds };
 	unsigned blocks = (w->n_words + THREADS - 1) / THREADS;
 
-	if (check(w, w->driver.launch(w->mix, blocks, 1, 1, THREADS, 1, 1, 0, NULL, arguments,
-				      NULL), "start the kernel", err))
+	if (check_code(w, w->driver.launch(w->mix, blocks, 1, 1, THREADS, 1, 1, 0, NULL, arguments,
+					   NULL), "start the kernel", err))
 		return -1;
-	return check(w, w->driver.synchronize(), "compute on the GPU", err);
+	return check_code(w, w->driver.synchronize(), "compute on the GPU", err);
 }
 
 /* Many rounds are one multiplication and one addition, modulo 2^32. */
-static int compare(struct work *w, uint32_t rounds, bool *right, struct err *err)
+static int compare_words(struct work *w, uint32_t rounds, bool *right, struct err *err)
 {
 	uint32_t factor = 1, addend = 0;
 
@@ -128,8 +129,8 @@ static int compare(struct work *w, uint32_t rounds, bool *right, struct err *err
 	for (size_t first = 0; first < w->n_words; first += CHUNK_WORDS) {
 		size_t n = chunk_at(w, first);
 
-		if (check(w, w->driver.to_host(w->chunk, w->words + 4 * first, 4 * n),
-			  "copy from the GPU", err))
+		if (check_code(w, w->driver.to_host(w->chunk, w->words + 4 * first, 4 * n),
+			       "copy from the GPU", err))
 			return -1;
 		for (size_t i = 0; i < n; i++)
 			*right &= w->chunk[i] == (uint32_t)(first + i) * factor + addend;
@@ -149,7 +150,7 @@ static bool next_order(void)
 	return n == 1;
 }
 
-static int answer(char c, struct err *err)
+static int send_answer(char c, struct err *err)
 {
 	ssize_t n;
 
@@ -159,17 +160,18 @@ static int answer(char c, struct err *err)
 	return n == 1 ? 0 : err_set(err, EX_IOERR, "nobody takes the result");
 }
 
-static int work(struct work *w, struct err *err)
+static int follow_orders(struct work *w, struct err *err)
 {
 	uint32_t rounds = 0;
 	bool right;
 
-	if (prepare(w, err) || fill(w, err))
+	if (prepare_gpu(w, err) || fill_words(w, err))
 		return -1;
 	for (; next_order(); rounds += w->rounds)
-		if (compute(w, err) || answer('k', err))
+		if (compute(w, err) || send_answer('k', err))
 			return -1;
-	return compare(w, rounds, &right, err) || answer(right ? 'y' : 'n', err) ? -1 : 0;
+	return compare_words(w, rounds, &right, err) ||
+	       send_answer(right ? 'y' : 'n', err) ? -1 : 0;
 }
 
 int nvidia_work(int64_t bytes, int rounds, struct err *err)
@@ -178,7 +180,7 @@ int nvidia_work(int64_t bytes, int rounds, struct err *err)
 	int rc;
 
 	w.chunk = xcalloc(CHUNK_WORDS, sizeof(*w.chunk));
-	rc = work(&w, err);
+	rc = follow_orders(&w, err);
 	free(w.chunk);
 	return rc;
 }

@@ -15,7 +15,7 @@ static void fall_back_to_begin(const struct job *job, struct run *run)
 		? fmin(known, run->first_samples) : run->first_samples;
 }
 
-static void lose(struct run *run, double to_samples, double since_s, double end_boot_s)
+static void lose_samples(struct run *run, double to_samples, double since_s, double end_boot_s)
 {
 	if (!(run->last_samples > to_samples))
 		return;
@@ -29,12 +29,12 @@ void account_for_loss(const struct job *job, struct run *run, const struct fallb
 	if (run->outcome == OUTCOME_COMPLETED || run->outcome == OUTCOME_NOT_STARTED)
 		return;
 	if (isfinite(run->checkpoint_samples)) {
-		lose(run, run->checkpoint_samples, run->checkpoint_boot_s, end_boot_s);
+		lose_samples(run, run->checkpoint_samples, run->checkpoint_boot_s, end_boot_s);
 	} else if (isfinite(job->progress.checkpoint_samples)) {
 		fall_back_to_begin(job, run);
-		lose(run, run->checkpoint_samples, run->launch_boot_s, end_boot_s);
+		lose_samples(run, run->checkpoint_samples, run->launch_boot_s, end_boot_s);
 	} else if (isfinite(unreported->samples)) {
 		run->stands_at_samples = unreported->samples;
-		lose(run, unreported->samples, unreported->boot_s, end_boot_s);
+		lose_samples(run, unreported->samples, unreported->boot_s, end_boot_s);
 	}
 }

@@ -38,8 +38,8 @@ static void read_claim(const char *path, struct claim *c)
 }
 
 /* Renames path, if there is such a file, and says so. whose: the former owner, in words. */
-static int move(const char *path, const struct claim *owner, const char *whose, struct text *said,
-		struct err *err)
+static int move_file(const char *path, const struct claim *owner, const char *whose,
+		     struct text *said, struct err *err)
 {
 	char *base = xasprintf("%s.of-%.*s", path, SHORT_ID,
 			       *owner->store ? owner->store : "unknown");
@@ -78,8 +78,8 @@ int earlier_files_move(const struct paths *paths, const struct job *job, const c
 	if (*owner.store ? !same_store || (*owner.time && !same_time) : job->progress.runs <= 1) {
 		const char *whose = same_store ? "a lost job of the same number" : "another store";
 
-		rc = move(log, &owner, whose, said, err) ||
-		     move(checkpoints, &owner, whose, said, err) ? -1 : 0;
+		rc = move_file(log, &owner, whose, said, err) ||
+		     move_file(checkpoints, &owner, whose, said, err) ? -1 : 0;
 	}
 	if (rc == 0 && !same_time)
 		rc = file_replace(path, mine, strlen(mine), err);

@@ -54,7 +54,7 @@ static bool is_device_lock(const struct lock_dirs *dirs, int fds, const char *li
 	       (dirs->shared && is_file(fds, link, dirs->shared, name));
 }
 
-static bool release(pid_t pid, int fd)
+static bool release_lock(pid_t pid, int fd)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int copy = pidfd >= 0 ? (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0) : -1;
@@ -79,7 +79,8 @@ static bool release_all_of(const struct lock_dirs *dirs, pid_t pid)
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    is_device_lock(dirs, dirfd(dir), entry->d_name) &&
 		    lock_holds_through(pid, entry->d_name))
-			released = release(pid, (int)strtol(entry->d_name, NULL, 10)) && released;
+			released = release_lock(pid, (int)strtol(entry->d_name, NULL, 10)) &&
+				   released;
 	if (dir)
 		closedir(dir);
 	return released;

@@ -23,8 +23,8 @@
 #define SEEN_S 45.0
 #define END_WAIT_MS 2000	/* the wait until a killed supervisor's lock is free */
 
-static void say(const struct engine_context *at, const struct run *run, const char *what,
-		const struct lock_holder *h, struct strings *lines)
+static void say_mended(const struct engine_context *at, const struct run *run, const char *what,
+		       const struct lock_holder *h, struct strings *lines)
 {
 	struct err ignored;
 	char *text = xasprintf("%s the supervisor of job %lld, process %lld%s, which has not "
@@ -49,15 +49,15 @@ static bool is_gone(const char *lock)
 
 /* Kills the supervisor; the supervisor that the next pass starts takes the run over. A supervisor
  * that sleeps in the kernel for ever, in a disk or a driver, cannot be killed. */
-static void replace(const struct engine_context *at, const struct run *run, const char *lock,
-		    const struct lock_holder *h, struct strings *lines)
+static void replace_supervisor(const struct engine_context *at, const struct run *run,
+			       const char *lock, const struct lock_holder *h, struct strings *lines)
 {
 	kill((pid_t)h->pid, SIGKILL);
-	say(at, run, is_gone(lock) ? "replace" : "cannot end", h, lines);
+	say_mended(at, run, is_gone(lock) ? "replace" : "cannot end", h, lines);
 }
 
-static void mend(const struct engine_context *at, const struct run *run, const char *lock,
-		 struct strings *lines)
+static void mend_supervisor(const struct engine_context *at, const struct run *run,
+			    const char *lock, struct strings *lines)
 {
 	double now = clock_boot_s();
 	struct lock_holder h;
@@ -75,9 +75,9 @@ static void mend(const struct engine_context *at, const struct run *run, const c
 		kill((pid_t)h.pid, SIGCONT);
 		note.first_boot_s = note.continued_boot_s = now;
 		lock_note_write(lock, &h, &note);
-		say(at, run, "continue", &h, lines);
+		say_mended(at, run, "continue", &h, lines);
 	} else {
-		replace(at, run, lock, &h, lines);
+		replace_supervisor(at, run, lock, &h, lines);
 	}
 }
 
@@ -87,7 +87,7 @@ void local_mend(const struct engine_context *at, const struct run *const *runs, 
 	for (int i = 0; i < n; i++) {
 		char *lock = paths_run(at->paths, runs[i]->id, "lock");
 
-		mend(at, runs[i], lock, lines);
+		mend_supervisor(at, runs[i], lock, lines);
 		free(lock);
 	}
 }

@@ -44,7 +44,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
 }
 
-static void keep(struct candidates *all, struct candidate *c)
+static void keep_candidate(struct candidates *all, struct candidate *c)
 {
 	struct candidate *place = !all->newest.path || is_later(&c->written, &all->newest.written)
 					  ? &all->newest : &all->former;
@@ -69,7 +69,7 @@ static bool is_checkpoint(const struct candidates *all, const struct candidate *
 	return checkpoint_name(name) && (!is_directory || strpbrk(name, "0123456789"));
 }
 
-static void search(struct candidates *all, const char *directory, int depth)
+static void search_checkpoints(struct candidates *all, const char *directory, int depth)
 {
 	DIR *dir = opendir(directory);
 	const struct dirent *e;
@@ -91,11 +91,11 @@ static void search(struct candidates *all, const char *directory, int depth)
 		if (is_checkpoint(all, &c, e->d_name, is_directory)) {
 			if (is_directory)
 				look_inside(&c);
-			keep(all, &c);
+			keep_candidate(all, &c);
 			continue;
 		}
 		if (is_directory && depth > 0)
-			search(all, c.path, depth - 1);
+			search_checkpoints(all, c.path, depth - 1);
 		free(c.path);
 	}
 	if (dir)
@@ -107,7 +107,7 @@ char *newest_checkpoint(const char *directory, const char *glob)
 	struct candidates all = { .glob = glob, .root_length = strlen(directory) + 1 };
 	bool whole;
 
-	search(&all, directory, NEWEST_DEPTH);
+	search_checkpoints(&all, directory, NEWEST_DEPTH);
 	whole = !all.newest.incomplete &&
 		(!all.former.path || all.newest.entries < 0 || all.former.entries < 0 ||
 		 all.newest.entries >= all.former.entries);

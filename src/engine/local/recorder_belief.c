@@ -17,10 +17,10 @@ bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
 	return m->checkpoint[0] && !m->resumed[0] && m->samples >= 0 && (double)m->samples < last;
 }
 
-static void refuse(struct recorder *r, struct run *run, const char *format, ...)
+static void refuse_report(struct recorder *r, struct run *run, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void refuse(struct recorder *r, struct run *run, const char *format, ...)
+static void refuse_report(struct recorder *r, struct run *run, const char *format, ...)
 {
 	va_list ap;
 
@@ -47,11 +47,13 @@ static bool check_position(struct recorder *r, struct run *run, struct report_me
 	case POSITION_FINE:
 		break;
 	case POSITION_FELL:
-		refuse(r, run, "SAMPLES fell from %.0f to %lld", last, (long long)m->samples);
+		refuse_report(r, run, "SAMPLES fell from %.0f to %lld", last,
+			      (long long)m->samples);
 		m->samples = m->step = -1;
 		break;
 	case POSITION_JUMPED:
-		refuse(r, run, "SAMPLES jumped from %.0f to %lld", last, (long long)m->samples);
+		refuse_report(r, run, "SAMPLES jumped from %.0f to %lld", last,
+			      (long long)m->samples);
 		return false;
 	}
 	return true;
@@ -77,7 +79,7 @@ static bool is_news(const struct recorder *r, const struct run *run,
 bool recorder_believes(struct recorder *r, struct run *run, double now)
 {
 	if (r->sender == SENDER_FOREIGN) {
-		refuse(r, run, "sent by a process that is not the job's");
+		refuse_report(r, run, "sent by a process that is not the job's");
 		return false;
 	}
 	if (r->sender == SENDER_KEPT && !is_news(r, run, &r->message))

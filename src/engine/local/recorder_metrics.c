@@ -7,7 +7,7 @@
 #include "pollux/store_curves.h"
 #include "recorder.h"
 
-static struct recorder_metric *find(struct recorder *r, const char *name)
+static struct recorder_metric *find_metric(struct recorder *r, const char *name)
 {
 	for (int i = 0; i < r->n_metrics; i++)
 		if (!strcmp(r->metrics[i].values.name, name))
@@ -17,7 +17,7 @@ static struct recorder_metric *find(struct recorder *r, const char *name)
 
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value)
 {
-	struct recorder_metric *metric = find(r, name);
+	struct recorder_metric *metric = find_metric(r, name);
 	struct job_metric *m = metric ? &metric->values : NULL;
 
 	recorder_see_rung(r, run, name, value);

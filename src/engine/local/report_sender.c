@@ -6,7 +6,7 @@
 
 #define LOOK_AGAIN_S 1.0	/* a job may report a thousand times a second */
 
-static struct known_sender *find(struct known_senders *known, pid_t pid)
+static struct known_sender *find_sender(struct known_senders *known, pid_t pid)
 {
 	for (int i = 0; i < KNOWN_SENDERS; i++)
 		if (known->items[i].pid == pid)
@@ -14,9 +14,9 @@ static struct known_sender *find(struct known_senders *known, pid_t pid)
 	return NULL;
 }
 
-static void add(struct known_senders *known, pid_t pid, int64_t start_ticks, double now)
+static void remember_sender(struct known_senders *known, pid_t pid, int64_t start_ticks, double now)
 {
-	struct known_sender *k = find(known, pid);
+	struct known_sender *k = find_sender(known, pid);
 
 	if (!k) {
 		k = &known->items[known->next];
@@ -47,7 +47,7 @@ static bool is_of_run(const struct supervisor *s, pid_t pid)
 
 enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, double now)
 {
-	struct known_sender *k = pid > 0 ? find(&s->senders, pid) : NULL;
+	struct known_sender *k = pid > 0 ? find_sender(&s->senders, pid) : NULL;
 	int64_t start_ticks;
 
 	if (pid <= 0)
@@ -60,6 +60,6 @@ enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, doubl
 	/* A program that does not wait for its report to be read may end while it is looked at. */
 	if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
 		return proc_start_ticks(pid) == start_ticks ? SENDER_FOREIGN : SENDER_GONE;
-	add(&s->senders, pid, start_ticks, now);
+	remember_sender(&s->senders, pid, start_ticks, now);
 	return SENDER_OURS;
 }

@@ -58,7 +58,7 @@ int report_socket_open(const char *path, struct err *err)
 	return -1;
 }
 
-static ssize_t receive(int fd, void *bytes, size_t size, int flags, pid_t *sender)
+static ssize_t receive_report(int fd, void *bytes, size_t size, int flags, pid_t *sender)
 {
 	union {
 		struct cmsghdr header;
@@ -84,14 +84,14 @@ static ssize_t receive(int fd, void *bytes, size_t size, int flags, pid_t *sende
 
 ssize_t report_socket_receive(int fd, void *bytes, size_t size, pid_t *sender)
 {
-	return receive(fd, bytes, size, 0, sender);
+	return receive_report(fd, bytes, size, 0, sender);
 }
 
 bool report_socket_next_sender(int fd, pid_t *sender)
 {
 	char first;
 
-	return receive(fd, &first, sizeof(first), MSG_PEEK, sender) >= 0;
+	return receive_report(fd, &first, sizeof(first), MSG_PEEK, sender) >= 0;
 }
 
 /* Waits until the receiver has read all that was sent. The receiver looks at the sender's process

@@ -47,7 +47,7 @@ static enum within within_of(const struct search *s, const char *path, const cha
 	return log_directory_name(name) ? WITHIN_LOGS : outer;
 }
 
-static void add(struct search *s, const struct stat *st, enum within within)
+static void count_file(struct search *s, const struct stat *st, enum within within)
 {
 	double time_s = (double)st->st_mtim.tv_sec + (double)st->st_mtim.tv_nsec * 1e-9;
 
@@ -58,9 +58,11 @@ static void add(struct search *s, const struct stat *st, enum within within)
 	s->found.newest_time_s = fmax(s->found.newest_time_s, time_s);
 }
 
-static void search(struct search *s, const char *directory, enum within within, int depth);
+static void search_directory(struct search *s, const char *directory, enum within within,
+			     int depth);
 
-static void look(struct search *s, const char *path, const char *name, enum within outer, int depth)
+static void look_at_file(struct search *s, const char *path, const char *name, enum within outer,
+			 int depth)
 {
 	enum within within = within_of(s, path, name, outer);
 	struct stat st;
@@ -68,14 +70,14 @@ static void look(struct search *s, const char *path, const char *name, enum with
 	if (lstat(path, &st))
 		return;
 	if (S_ISDIR(st.st_mode) && depth > 0)
-		search(s, path, within, depth - 1);
+		search_directory(s, path, within, depth - 1);
 	else if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode)))
 		return;		/* a link to nothing, or to a directory that counts elsewhere */
 	else if (!S_ISDIR(st.st_mode) && (s->query->glob || !log_file_name(name)))
-		add(s, &st, within);
+		count_file(s, &st, within);
 }
 
-static void search(struct search *s, const char *directory, enum within within, int depth)
+static void search_directory(struct search *s, const char *directory, enum within within, int depth)
 {
 	DIR *dir = opendir(directory);
 	const struct dirent *e;
@@ -87,7 +89,7 @@ static void search(struct search *s, const char *directory, enum within within, 
 		if (checkpoint_name_is_temporary(e->d_name))
 			continue;
 		path = xasprintf("%s/%s", directory, e->d_name);
-		look(s, path, e->d_name, within, depth);
+		look_at_file(s, path, e->d_name, within, depth);
 		free(path);
 	}
 	if (dir)
@@ -100,6 +102,6 @@ struct saved_files saved_files_in(const char *directory, const struct saved_quer
 		.query = query, .root_length = strlen(directory) + 1, .found.newest_time_s = NAN,
 	};
 
-	search(&s, directory, WITHIN_ALL, SAVED_DEPTH);
+	search_directory(&s, directory, WITHIN_ALL, SAVED_DEPTH);
 	return s.found;
 }

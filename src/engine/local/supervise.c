@@ -165,7 +165,7 @@ void supervisor_update_handle(struct supervisor *s)
 
 /* Until the command runs, the supervisor can miss nothing while it waits for the store, and a disk
  * may need seconds for what others write. */
-static int load(struct supervisor *s, int64_t run_id, struct err *err)
+static int load_run(struct supervisor *s, int64_t run_id, struct err *err)
 {
 	if (store_open(&s->store, s->paths, STORE_OBSERVE, err))
 		return -1;
@@ -250,7 +250,7 @@ static int take_over(struct supervisor *s, struct err *err)
 
 static int look_after(struct supervisor *s, int64_t run_id, struct err *err)
 {
-	if (load(s, run_id, err))
+	if (load_run(s, run_id, err))
 		return -1;
 	s->signal_fd = block_signals(err);
 	if (s->signal_fd < 0)

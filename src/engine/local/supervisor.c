@@ -48,7 +48,7 @@ void supervisor_log(struct supervisor *s, const char *format, ...)
 		(long long)s->run.id, text);
 }
 
-static void enter(struct supervisor *s, enum supervisor_state state, double seconds)
+static void enter_state(struct supervisor *s, enum supervisor_state state, double seconds)
 {
 	s->state = state;
 	s->deadline_boot_s = clock_boot_s() + seconds;
@@ -65,10 +65,10 @@ static void launch_failed(struct supervisor *s, const struct err *err)
 	s->run.outcome = its_fault ? OUTCOME_FAILED : OUTCOME_NOT_STARTED;
 	s->run.exit_code = its_fault ? err->exit_status : -1;
 	supervisor_set_diagnosis(s, err->text);
-	enter(s, ST_FINISHED, 0);
+	enter_state(s, ST_FINISHED, 0);
 }
 
-static void launch(struct supervisor *s)
+static void launch_run(struct supervisor *s)
 {
 	struct err err = { 0 };
 
@@ -78,24 +78,24 @@ static void launch(struct supervisor *s)
 		return;
 	}
 	store_wait_patiently(&s->store, false);
-	enter(s, ST_RUNNING, INFINITY);
+	enter_state(s, ST_RUNNING, INFINITY);
 	if (isfinite(s->job.declared.time_limit_s))
 		s->limit_boot_s = clock_boot_s() + s->job.declared.time_limit_s -
 				  s->job.progress.run_time_s;
 }
 
-static void start(struct supervisor *s)
+static void start_run(struct supervisor *s)
 {
 	if (supervisor_ask_who_is_there(s))
-		enter(s, ST_CHECKING, INFINITY);
+		enter_state(s, ST_CHECKING, INFINITY);
 	else
-		launch(s);
+		launch_run(s);
 }
 
 static void call_off(struct supervisor *s)
 {
 	s->run.outcome = OUTCOME_NOT_STARTED;
-	enter(s, ST_FINISHED, 0);
+	enter_state(s, ST_FINISHED, 0);
 }
 
 static double grace_left_s(const struct supervisor *s)
@@ -119,7 +119,7 @@ static void ask_leader(struct supervisor *s)
 	}
 	if (store_run_set_stopping(&s->store, s->run.id, &err))
 		supervisor_log(s, "%s", err.text);
-	enter(s, ST_SIGNALLED, grace_left_s(s));
+	enter_state(s, ST_SIGNALLED, grace_left_s(s));
 }
 
 static void terminate(struct supervisor *s)
@@ -127,52 +127,52 @@ static void terminate(struct supervisor *s)
 	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group",
 		       s->job.declared.grace_s);
 	supervisor_signal_all(s, SIGTERM);
-	enter(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
+	enter_state(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
 
 static void kill_all(struct supervisor *s)
 {
 	supervisor_signal_all(s, SIGKILL);
-	enter(s, ST_KILLED, KILL_WAIT_S);
+	enter_state(s, ST_KILLED, KILL_WAIT_S);
 }
 
-static void sweep(struct supervisor *s)
+static void sweep_processes(struct supervisor *s)
 {
 	s->leader_gone = true;
 	s->sweep_pause_s = 0;
-	enter(s, ST_SWEEPING, SWEEP_WAIT_S);
+	enter_state(s, ST_SWEEPING, SWEEP_WAIT_S);
 }
 
 static void stop_processes(struct supervisor *s)
 {
 	supervisor_begin_suspension(s);
-	enter(s, ST_SUSPENDING, fmax(s->job.declared.grace_s, SUSPEND_LEAST_S));
+	enter_state(s, ST_SUSPENDING, fmax(s->job.declared.grace_s, SUSPEND_LEAST_S));
 }
 
 static void suspend(struct supervisor *s)
 {
-	enter(s, ST_FREEZING, INFINITY);
+	enter_state(s, ST_FREEZING, INFINITY);
 	if (!supervisor_freeze(s))
 		stop_processes(s);
 }
 
 static void go_on(struct supervisor *s)
 {
-	enter(s, ST_RUNNING, INFINITY);
+	enter_state(s, ST_RUNNING, INFINITY);
 }
 
 static void leave_devices(struct supervisor *s)
 {
 	if (!supervisor_leave_devices(s))
 		return;
-	enter(s, ST_SUSPENDED, INFINITY);
+	enter_state(s, ST_SUSPENDED, INFINITY);
 	supervisor_read_energy(s);
 }
 
 static void resume(struct supervisor *s)
 {
 	supervisor_end_suspension(s);
-	enter(s, ST_RUNNING, INFINITY);
+	enter_state(s, ST_RUNNING, INFINITY);
 	supervisor_forget_energy(s);
 	supervisor_read_energy(s);
 }
@@ -185,7 +185,7 @@ static void come_back(struct supervisor *s)
 		return;
 	}
 	supervisor_continue_all(s);
-	enter(s, ST_THAWING, INFINITY);
+	enter_state(s, ST_THAWING, INFINITY);
 	supervisor_thaw(s);
 }
 
@@ -207,7 +207,7 @@ static void stay_running(struct supervisor *s)
 
 static void thaw_again(struct supervisor *s)
 {
-	enter(s, ST_THAWING, INFINITY);
+	enter_state(s, ST_THAWING, INFINITY);
 	supervisor_thaw(s);
 }
 
@@ -261,30 +261,30 @@ static void stop_in_move(struct supervisor *s)
 static void continue_and_sweep(struct supervisor *s)
 {
 	supervisor_drop_suspension(s);
-	sweep(s);
+	sweep_processes(s);
 }
 
 /* The leader may be a shell that died of the signal before its program heard of it. The program is
  * told now and has the rest of the grace to save. */
 static void sweep_stopped(struct supervisor *s)
 {
-	sweep(s);
+	sweep_processes(s);
 	if (supervisor_count_processes(s) == 0)
 		return;
 	supervisor_signal_all(s, s->job.declared.stop_signal);
-	enter(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
+	enter_state(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
 }
 
 static void sweep_terminate(struct supervisor *s)
 {
 	supervisor_signal_all(s, SIGTERM);
-	enter(s, ST_SWEEP_TERMINATED, SUPERVISE_TERM_WAIT_S);
+	enter_state(s, ST_SWEEP_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
 
 static void sweep_kill(struct supervisor *s)
 {
 	supervisor_signal_all(s, SIGKILL);
-	enter(s, ST_SWEEP_TERMINATED, KILL_WAIT_S);
+	enter_state(s, ST_SWEEP_TERMINATED, KILL_WAIT_S);
 }
 
 /* The store says that the devices are free, but their locks cannot be taken: the diagnosis is why,
@@ -307,33 +307,33 @@ static void make_way(struct supervisor *s)
 static void leave(struct supervisor *s)
 {
 	s->ended_elsewhere = true;
-	enter(s, ST_FINISHED, 0);
+	enter_state(s, ST_FINISHED, 0);
 }
 
 static void step_aside(struct supervisor *s)
 {
 	s->superseded = true;
-	enter(s, ST_FINISHED, 0);
+	enter_state(s, ST_FINISHED, 0);
 }
 
-static void finish(struct supervisor *s)
+static void finish_run(struct supervisor *s)
 {
-	enter(s, ST_FINISHED, 0);
+	enter_state(s, ST_FINISHED, 0);
 }
 
 typedef void action(struct supervisor *s);
 
 static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	[ST_WAITING] = {
-		[EV_DEVICES_FREE] = start, [EV_STOP] = call_off,
+		[EV_DEVICES_FREE] = start_run, [EV_STOP] = call_off,
 		[EV_TIMEOUT] = give_up_devices, [EV_ENDED] = leave,
 		[EV_SUPERSEDED] = step_aside, [EV_OUTRUN] = make_way,
 	},
 	[ST_CHECKING] = {
-		[EV_DRIVER] = launch, [EV_STOP] = call_off, [EV_ENDED] = leave,
+		[EV_DRIVER] = launch_run, [EV_STOP] = call_off, [EV_ENDED] = leave,
 	},
 	[ST_RUNNING] = {
-		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep, [EV_SUSPEND] = suspend,
+		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep_processes, [EV_SUSPEND] = suspend,
 	},
 	[ST_FREEZING] = {
 		[EV_FROZEN] = stop_processes, [EV_THAWED] = go_on, [EV_TIMEOUT] = suspend,
@@ -356,16 +356,16 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_LEADER_EXIT] = sweep_stopped, [EV_TIMEOUT] = terminate,
 	},
 	[ST_TERMINATED] = {
-		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = kill_all,
+		[EV_LEADER_EXIT] = sweep_processes, [EV_TIMEOUT] = kill_all,
 	},
 	[ST_KILLED] = {
-		[EV_LEADER_EXIT] = sweep, [EV_TIMEOUT] = kill_all,
+		[EV_LEADER_EXIT] = sweep_processes, [EV_TIMEOUT] = kill_all,
 	},
 	[ST_SWEEPING] = {
-		[EV_CLEAR] = finish, [EV_TIMEOUT] = sweep_terminate,
+		[EV_CLEAR] = finish_run, [EV_TIMEOUT] = sweep_terminate,
 	},
 	[ST_SWEEP_TERMINATED] = {
-		[EV_CLEAR] = finish, [EV_TIMEOUT] = sweep_kill,
+		[EV_CLEAR] = finish_run, [EV_TIMEOUT] = sweep_kill,
 	},
 	[ST_FINISHED] = { 0 },
 };

@@ -18,7 +18,7 @@
 
 /* Runs in the child. It first gives up what it inherited, because it may outlive the run: it must
  * not hold the run's locks. */
-static _Noreturn void answer(const struct run *run, int fd)
+static _Noreturn void answer_question(const struct run *run, int fd)
 {
 	const struct device_backend *backend = device_backend_of(run->devices[0].id);
 	int n = 0, replicas = run->configuration.replicas;
@@ -59,7 +59,7 @@ void supervisor_driver_ended(struct supervisor *s)
 
 /* Gives the processes of the answer to driver.then, or none if the answer is not whole; the
  * counters of energy before them are used here. */
-static void tell(struct supervisor *s)
+static void tell_processes(struct supervisor *s)
 {
 	struct driver_question *d = &s->driver;
 	int replicas = s->run.configuration.replicas;
@@ -91,7 +91,7 @@ void supervisor_read_driver(struct supervisor *s)
 	if (k < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (k <= 0) {
-		tell(s);
+		tell_processes(s);
 		return;
 	}
 	d->length += (size_t)k;
@@ -111,7 +111,7 @@ void supervisor_give_up_driver(struct supervisor *s)
 	if (s->driver.fd < 0)
 		return;
 	s->driver.length = 0;
-	tell(s);
+	tell_processes(s);
 }
 
 void supervisor_leave_driver(struct supervisor *s)
@@ -122,7 +122,7 @@ void supervisor_leave_driver(struct supervisor *s)
 		stop_waiting(&s->driver);
 }
 
-static bool start(struct supervisor *s)
+static bool start_question(struct supervisor *s)
 {
 	struct driver_question *d = &s->driver;
 	int ends[2];
@@ -131,7 +131,7 @@ static bool start(struct supervisor *s)
 		return false;
 	d->pid = fork();
 	if (d->pid == 0)
-		answer(&s->run, ends[1]);
+		answer_question(&s->run, ends[1]);
 	close(ends[1]);
 	if (d->pid < 0) {
 		d->pid = 0;
@@ -153,7 +153,7 @@ enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, dr
 		return DRIVER_NONE;
 	if (d->pid || d->fd >= 0)
 		return DRIVER_BUSY;
-	if (!start(s))
+	if (!start_question(s))
 		return DRIVER_NONE;
 	d->room = 64 * sizeof(struct device_process);
 	d->bytes = xmalloc(d->room);

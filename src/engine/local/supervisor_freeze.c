@@ -77,7 +77,7 @@ void supervisor_tell_of_freeze(struct supervisor *s, const char *text)
 
 /* The processes can neither go on nor be saved. The job goes back to the queue. by_driver: no other
  * run is frozen on the device before a self-test has passed there again. */
-static void lose(struct supervisor *s, const char *why, bool by_driver)
+static void lose_run(struct supervisor *s, const char *why, bool by_driver)
 {
 	struct err err;
 	char text[700];
@@ -142,7 +142,7 @@ static void failed(struct supervisor *s, const struct freezer_news *news)
 {
 	s->freeze.until_boot_s = INFINITY;
 	if (news->state == FREEZE_LOST || news->says == FREEZER_DIED) {
-		lose(s, news->err.text, true);
+		lose_run(s, news->err.text, true);
 	} else if (news->state == FREEZE_FROZEN) {	/* no room: the pages wait where they are */
 		supervisor_log(s, "%s", news->err.text);
 		s->deadline_boot_s = clock_boot_s() + AGAIN_S;
@@ -178,7 +178,7 @@ void supervisor_read_freezer(struct supervisor *s)
 		if (record_patiently(s, news.state))
 			freezer_allow(&s->freeze.freezer);
 		else
-			lose(s, "the store cannot be written", false);
+			lose_run(s, "the store cannot be written", false);
 		break;
 	case FREEZER_DONE:
 		done(s, &news);
@@ -192,7 +192,7 @@ void supervisor_read_freezer(struct supervisor *s)
 
 void supervisor_give_up_freezer(struct supervisor *s)
 {
-	lose(s, "the driver does not answer", true);
+	lose_run(s, "the driver does not answer", true);
 }
 
 void supervisor_leave_freezer(struct supervisor *s)
@@ -204,7 +204,8 @@ void supervisor_leave_freezer(struct supervisor *s)
 
 /* Chooses the run's processes among the listed ones. -1: there are too many, or nobody can tell
  * whose they are. */
-static int choose(struct supervisor *s, const struct device_process *list, int n, struct err *err)
+static int choose_processes(struct supervisor *s, const struct device_process *list, int n,
+			    struct err *err)
 {
 	struct freezer_order *o = &s->freeze.order;
 	struct pid_list ours;
@@ -249,7 +250,7 @@ static void freeze(struct supervisor *s, struct device_process *list, int n)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
 	struct err err = { 0 };
-	int rc = choose(s, list, n, &err);
+	int rc = choose_processes(s, list, n, &err);
 
 	free(list);
 	if (rc == 0 && s->freeze.order.n == 0) {
@@ -315,7 +316,7 @@ bool supervisor_thaw(struct supervisor *s)
 		return false;
 	set_move(s);
 	if (send_order(s, FREEZER_THAW, &err))
-		lose(s, err.text, false);
+		lose_run(s, err.text, false);
 	return true;
 }
 

@@ -65,7 +65,7 @@ static struct savings savings_of(const struct supervisor *s)
 }
 
 /* "saved nothing when asked to; lost 773 steps" */
-static void tell(struct supervisor *s)
+static void tell_loss(struct supervisor *s)
 {
 	const struct run *run = &s->run;
 	double batch = (double)configuration_batch_size(&run->configuration);
@@ -106,7 +106,7 @@ void supervisor_see_savings(struct supervisor *s)
 	s->run.saves_when_asked = saved.when_asked;
 	s->run.saved_nothing = !saved.when_asked && !saved.in_run;
 	if (s->run.saved_nothing)
-		tell(s);
+		tell_loss(s);
 }
 
 /* The position at a time, by the first and the last report of the run. Times are by

@@ -269,7 +269,7 @@ static void write_node_header(struct supervisor *s, const struct strings *argv,
 	strings_release(&first);
 }
 
-static int launch(struct supervisor *s, struct err *err)
+static int launch_command(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = prepare_files(s, err);
 	struct template_values values = {
@@ -382,7 +382,7 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 	s->position_fd = kept_position_create(s->paths, &s->run);
 	if (s->foreground)
 		foreground_tell_limit(s);
-	if (launch(s, err))
+	if (launch_command(s, err))
 		return -1;
 	supervisor_watch_log(s);
 	supervisor_keep_position(s, clock_boot_s());

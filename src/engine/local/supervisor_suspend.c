@@ -102,7 +102,7 @@ static void go_on_at(struct run *run, double now)
 	run->suspended_boot_s = NAN;
 }
 
-static void tell(struct supervisor *s, const char *kind, const char *text)
+static void tell_event(struct supervisor *s, const char *kind, const char *text)
 {
 	struct err err;
 
@@ -179,7 +179,7 @@ void supervisor_keep_stopped(struct supervisor *s)
 	s->told_of_continued = true;
 	snprintf(text, sizeof(text), "somebody continued %s while the job is suspended: it is "
 		 "stopped again", who);
-	tell(s, "suspend", text);
+	tell_event(s, "suspend", text);
 }
 
 bool supervisor_refuse_suspension(struct supervisor *s)
@@ -199,7 +199,7 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 	snprintf(text, sizeof(text), "it cannot be suspended and keeps its devices: %s did not stop"
 		 " within %.3g s", who, now - s->run.suspended_boot_s);
 	s->run = run;
-	tell(s, "suspend", text);
+	tell_event(s, "suspend", text);
 	return true;
 }
 
@@ -302,7 +302,7 @@ void supervisor_decline_devices(struct supervisor *s)
 	s->run.suspension = SUSPENSION_DONE;
 	snprintf(text, sizeof(text), "it cannot come back to %s, whose lock %s; it stays suspended",
 		 s->run.devices[0].id, s->lock_failed ? "cannot be taken" : "a process holds");
-	tell(s, "resume", text);
+	tell_event(s, "resume", text);
 }
 
 static void start_clocks(struct supervisor *s)

@@ -102,8 +102,8 @@ static void tell_wanted(const char *dir, const struct run *run)
 }
 
 /* Where the file cannot be written, Slurm signals the supervisor; the store knows the reason. */
-static void tell(const struct engine_context *at, const struct run *run,
-		 const struct slurm_handle *h)
+static void tell_supervisor(const struct engine_context *at, const struct run *run,
+			    const struct slurm_handle *h)
 {
 	const char *dir = h->dir;
 	struct err err;
@@ -126,7 +126,7 @@ void slurm_wake(const struct engine_context *at, const struct run *run)
 	slurm_handle_parse(run->handle, &h);
 	if (store_run_get(at->store, run->id, &now, &err) == 0) {
 		if (now.state != RUN_ENDED && h.dir[0])
-			tell(at, &now, &h);
+			tell_supervisor(at, &now, &h);
 	}
 	run_release(&now);
 	slurm_handle_release(&h);
@@ -185,7 +185,7 @@ static int collect_run(const struct engine_context *at, const struct run *run, s
 	slurm_handle_parse(run->handle, &h);
 	if (h.dir[0]) {
 		rc = take_journal(at, run, h.dir, err);
-		tell(at, run, &h);
+		tell_supervisor(at, run, &h);
 	}
 	if (h.dir[0] && run->stop_reason != STOP_NONE) {
 		cancel_waiting(at, run, &h);

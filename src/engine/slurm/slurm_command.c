@@ -56,7 +56,7 @@ static _Noreturn void become(const struct strings *argv, int out, int complaint)
 }
 
 /* Reads what is there. False: the end. */
-static bool take(int fd, struct text *t, size_t most)
+static bool take_output(int fd, struct text *t, size_t most)
 {
 	char bytes[16384];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
@@ -81,9 +81,10 @@ static void read_both(int out, int complaint, double until_s, struct text *t, st
 			return;
 		if (poll(fds, 2, (int)ceil(left_s * 1e3)) < 0 && errno != EINTR)
 			return;
-		if (fds[0].fd >= 0 && fds[0].revents && !take(out, t, MOST_BYTES))
+		if (fds[0].fd >= 0 && fds[0].revents && !take_output(out, t, MOST_BYTES))
 			fds[0].fd = -1;
-		if (fds[1].fd >= 0 && fds[1].revents && !take(complaint, said, MOST_COMPLAINT))
+		if (fds[1].fd >= 0 && fds[1].revents &&
+		    !take_output(complaint, said, MOST_COMPLAINT))
 			fds[1].fd = -1;
 	}
 }
@@ -108,7 +109,7 @@ static bool is_about_controller(const char *said)
 	       strstr(said, "Connection refused") || strstr(said, "timed out");
 }
 
-static int complain(const char *name, int status, struct text *said, struct err *err)
+static int set_failure(const char *name, int status, struct text *said, struct err *err)
 {
 	bool controller = is_about_controller(said->data);
 	const char *line = last_line(said);
@@ -163,8 +164,8 @@ static void kill_now(pid_t pid)
 		undead[n_undead++] = pid;
 }
 
-static int finish(const char *name, pid_t pid, double until_s, double limit_s, struct text *said,
-		  struct err *err)
+static int finish_command(const char *name, pid_t pid, double until_s, double limit_s,
+			  struct text *said, struct err *err)
 {
 	int status = 0;
 	bool in_time = ends_in_time(pid, until_s, &status);
@@ -174,8 +175,8 @@ static int finish(const char *name, pid_t pid, double until_s, double limit_s, s
 		return err_set(err, EX_TEMPFAIL, SLURM_SILENT ": %s took more than %g s", name,
 			       limit_s);
 	}
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : complain(name, status, said,
-									    err);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : set_failure(name, status, said,
+									       err);
 }
 
 int slurm_command(const struct strings *argv, double limit_s, struct text *out, struct err *err)
@@ -202,7 +203,7 @@ int slurm_command(const struct strings *argv, double limit_s, struct text *out, 
 		rc = err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
 	} else {
 		read_both(answer[0], complaint[0], until_s, out, &said);
-		rc = finish(argv->items[0], pid, until_s, limit_s, &said, err);
+		rc = finish_command(argv->items[0], pid, until_s, limit_s, &said, err);
 	}
 	close(answer[0]);
 	close(complaint[0]);

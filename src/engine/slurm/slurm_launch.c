@@ -254,7 +254,7 @@ static int add_script(const struct launch *l, struct strings *argv, struct err *
 	return 0;
 }
 
-static int submit(struct launch *l, struct err *err)
+static int submit_run(struct launch *l, struct err *err)
 {
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
@@ -289,7 +289,7 @@ static int submit(struct launch *l, struct err *err)
 
 /* --- the start --- */
 
-static int prepare(struct launch *l, struct err *err)
+static int prepare_launch(struct launch *l, struct err *err)
 {
 	const struct engine_context *at = l->at;
 
@@ -335,7 +335,7 @@ static int find_or_submit(struct launch *l, struct err *err)
 	}
 	if ((!tried && write_files(l, err)) || keep_handle(l, err))
 		return -1;
-	return submit(l, err) ? -1 : keep_handle(l, err);
+	return submit_run(l, err) ? -1 : keep_handle(l, err);
 }
 
 /* Ends a run for which no job of Slurm was asked for yet; keeps the job from starting if there may
@@ -366,7 +366,7 @@ int slurm_start(const struct engine_context *at, const struct run *run, struct e
 	if (!has_time())
 		return 0;
 	job_init(&l.job);
-	rc = prepare(&l, err);
+	rc = prepare_launch(&l, err);
 	if (rc == 0 && !slurm_has(l.handle.dir, "claim"))
 		rc = find_or_submit(&l, err);
 	slurm_handle_release(&l.handle);

@@ -26,7 +26,7 @@ static void copy_bytes(char *to, size_t size, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-static void copy(char *to, size_t size, const char *from, size_t n)
+static void copy_printable(char *to, size_t size, const char *from, size_t n)
 {
 	copy_bytes(to, size, from, n);
 	for (char *c = to; *c; c++)
@@ -78,7 +78,7 @@ static int gpus_of_entry(const char *p, size_t n, char *type, size_t size)
 		count = small_number_at(p + 4);
 	}
 	if (type && !*type && type_length && is_name(p + 4, type_length))
-		copy(type, size, p + 4, type_length);
+		copy_printable(type, size, p + 4, type_length);
 	return count;
 }
 
@@ -105,7 +105,7 @@ int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size)
 /* --- nodes --- */
 
 /* Finds "KEY=VALUE" after a blank or at the start of the line. */
-static const char *value_of(const char *line, const char *key, size_t *n)
+static const char *value_of_key(const char *line, const char *key, size_t *n)
 {
 	size_t length = strlen(key);
 
@@ -162,27 +162,27 @@ bool slurm_parse_node(const char *line, struct slurm_node *node)
 	size_t n;
 
 	*node = (struct slurm_node){ .used = -1 };
-	value = value_of(line, "NodeName", &n);
+	value = value_of_key(line, "NodeName", &n);
 	/* the name is a part of the names of devices */
 	if (n >= DEVICE_NODE_SIZE - 16 || !is_name(value, n))
 		return false;
-	copy(node->name, sizeof(node->name), value, n);
-	value = value_of(line, "NodeAddr", &n);
-	copy(node->address, sizeof(node->address), n ? value : node->name,
-	     n ? n : strlen(node->name));
-	value = value_of(line, "Gres", &n);
+	copy_printable(node->name, sizeof(node->name), value, n);
+	value = value_of_key(line, "NodeAddr", &n);
+	copy_printable(node->address, sizeof(node->address), n ? value : node->name,
+		       n ? n : strlen(node->name));
+	value = value_of_key(line, "Gres", &n);
 	node->gpus = slurm_parse_gpus(value, n, node->type, sizeof(node->type));
-	value = value_of(line, "GresUsed", &n);
+	value = value_of_key(line, "GresUsed", &n);
 	if (n)
 		node->used = slurm_parse_gpus(value, n, NULL, 0);
-	value = value_of(line, "CPUTot", &n);
+	value = value_of_key(line, "CPUTot", &n);
 	node->cores = small_number_at(value);
-	value = value_of(line, "RealMemory", &n);
+	value = value_of_key(line, "RealMemory", &n);
 	node->memory_bytes = number_at(value) % ((int64_t)1 << 40) * (1 << 20);
-	value = value_of(line, "State", &n);
-	copy(node->state, sizeof(node->state), value, n);
-	value = value_of(line, "Partitions", &n);
-	copy(node->partitions, sizeof(node->partitions), value, n);
+	value = value_of_key(line, "State", &n);
+	copy_printable(node->state, sizeof(node->state), value, n);
+	value = value_of_key(line, "Partitions", &n);
+	copy_printable(node->partitions, sizeof(node->partitions), value, n);
 	node->reserved = has_word(node->state, "RESERVED");
 	node->up = is_in_use(node->state) && answers(node->state);
 	node->silent = is_in_use(node->state) && !answers(node->state);
@@ -211,7 +211,7 @@ static void read_comment(const char *p, size_t n, struct slurm_job *job)
 	job->job_id = number_at(p + store + 1);
 	job->run_id = number_at(colon + 1);
 	if (job->job_id > 0 && job->run_id > 0)
-		copy(job->store, sizeof(job->store), p, store);
+		copy_printable(job->store, sizeof(job->store), p, store);
 }
 
 bool slurm_parse_job(const char *line, struct slurm_job *job)
@@ -225,19 +225,20 @@ bool slurm_parse_job(const char *line, struct slurm_job *job)
 	field = next_field(&line, false, &n);
 	job->id = number_at(field);
 	field = next_field(&line, false, &n);
-	copy(job->state, sizeof(job->state), field, n);
+	copy_printable(job->state, sizeof(job->state), field, n);
 	field = next_field(&line, false, &n);
-	copy(job->nodes, sizeof(job->nodes), field, n < sizeof(job->nodes) ? n : 0);
+	copy_printable(job->nodes, sizeof(job->nodes), field, n < sizeof(job->nodes) ? n : 0);
 	field = next_field(&line, false, &n);
 	job->n_nodes = small_number_at(field);
 	field = next_field(&line, false, &n);
 	job->gpus = slurm_parse_gpus(field, n, NULL, 0);
 	field = next_field(&line, false, &n);
-	copy(job->start, sizeof(job->start), field, text_starts_with(field, "N/A") ? 0 : n);
+	copy_printable(job->start, sizeof(job->start), field,
+		       text_starts_with(field, "N/A") ? 0 : n);
 	field = next_field(&line, false, &n);
-	copy(job->reason, sizeof(job->reason), field, n);
+	copy_printable(job->reason, sizeof(job->reason), field, n);
 	field = next_field(&line, false, &n);
-	copy(job->name, sizeof(job->name), field, n);
+	copy_printable(job->name, sizeof(job->name), field, n);
 	field = next_field(&line, true, &n);
 	read_comment(field, n, job);
 	return job->id > 0 && job->state[0];
@@ -336,10 +337,10 @@ bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
 char *slurm_parse_reserved(const char *line, char *name, size_t size)
 {
 	size_t n;
-	const char *value = value_of(line, "ReservationName", &n);
+	const char *value = value_of_key(line, "ReservationName", &n);
 
-	copy(name, size, value, is_name(value, n) ? n : 0);
-	value = value_of(line, "Nodes", &n);
+	copy_printable(name, size, value, is_name(value, n) ? n : 0);
+	value = value_of_key(line, "Nodes", &n);
 	return xasprintf("%.*s", text_starts_with(value, "(null)") ? 0 : (int)n, value);
 }
 

@@ -331,7 +331,7 @@ static int end_alike(const struct wrapper *w)
 	return 128 + WTERMSIG(w->status);
 }
 
-static int begin(struct wrapper *w, char *const *argv, struct err *err)
+static int begin_wrapper(struct wrapper *w, char *const *argv, struct err *err)
 {
 	pid_t self = getpid();
 	pthread_t thread;
@@ -370,7 +370,7 @@ static int read_launch_and_begin(struct wrapper *w, char *const *argv, struct er
 	text_release(&launch);
 	if (!may_begin(w))
 		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
-	return begin(w, argv, err);
+	return begin_wrapper(w, argv, err);
 }
 
 int slurm_wrap(const char *dir, char *const *argv, struct err *err)
