@@ -137,15 +137,15 @@ static bool has_words(const char *bytes, size_t n, int i)
 	return false;
 }
 
-struct log_error diagnose_log(const char *path, int64_t offset)
+const struct log_error *diagnose_log(const char *path, int64_t offset)
 {
 	char *buffer = xmalloc(TAIL_BYTES);
 	size_t n = log_tail(path, offset, buffer, TAIL_BYTES);
-	struct log_error found = { .meaning = NULL };
+	const struct log_error *found = NULL;
 
-	for (int i = 0; n > 0 && !found.meaning && i < (int)(sizeof(known) / sizeof(known[0])); i++)
+	for (int i = 0; n > 0 && !found && i < (int)(sizeof(known) / sizeof(known[0])); i++)
 		if (has_words(buffer, n, i))
-			found = known[i].error;
+			found = &known[i].error;
 	free(buffer);
 	return found;
 }

@@ -7,19 +7,19 @@
 #include <stdint.h>
 
 struct log_error {
-	const char *meaning;		/* "GPU out of memory"; static; NULL: no known error */
+	const char *meaning;		/* "GPU out of memory" */
 	bool out_of_memory;
 };
 
-/* Looks for an out-of-memory error or another known error in the last 64 KiB that the run wrote.
- * The run's part of the log begins at offset, or at 0 if the log is shorter than offset. Meant for
- * runs that failed.
+/* Returns an out-of-memory error or another known error (static) that stands in the last 64 KiB
+ * that the run wrote; NULL: none was found. The run's part of the log begins at offset, or at 0 if
+ * the log is shorter than offset. Meant for runs that failed.
  *
  * Words that only such an error prints count anywhere. Words that programs also print about errors
  * they expect or handle count in the last 8 KiB only, and only as the report of a line: an
  * exception's name that begins the line ("MemoryError: ...", "numpy...._ArrayMemoryError: ...") or
  * a message that ends the line after a colon or bracket ("fork: Cannot allocate memory", "[Errno
  * 12] Cannot allocate memory: 'x'"), with no warning before. */
-struct log_error diagnose_log(const char *path, int64_t offset);
+const struct log_error *diagnose_log(const char *path, int64_t offset);
 
 #endif

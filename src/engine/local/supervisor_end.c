@@ -129,18 +129,19 @@ static void diagnose_allocation(struct supervisor *s)
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
-	struct log_error error = diagnose_log(path, s->log_offset);
+	static const struct log_error killed = { "out of memory (the kernel killed it)", true };
+	const struct log_error *error = diagnose_log(path, s->log_offset);
 
 	free(path);
 	if (s->run.diagnosis && *s->run.diagnosis)
 		return;
 	if (s->run.term_signal == SIGKILL && was_killed_for_memory(s))
-		error = (struct log_error){ "out of memory (the kernel killed it)", true };
-	s->run.out_of_memory = s->recorder.oom.bytes >= 0 || error.out_of_memory;
+		error = &killed;
+	s->run.out_of_memory = s->recorder.oom.bytes >= 0 || (error && error->out_of_memory);
 	if (s->recorder.oom.bytes >= 0)
 		diagnose_allocation(s);
-	else if (error.meaning)
-		supervisor_set_diagnosis(s, error.meaning);
+	else if (error)
+		supervisor_set_diagnosis(s, error->meaning);
 }
 
 /* A run that ran out of memory beside others leaves: it may fit by itself. The next run of its job
