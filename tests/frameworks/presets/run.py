@@ -18,6 +18,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 POLLUX = os.path.abspath(os.environ.get("POLLUX", os.path.join(HERE, "../../../build/pollux")))
 SCALE = int(os.environ.get("TIME_SCALE", 10))
 
+# On a busy machine torch 2.15 aborts at times at the end of one of two ranks, also without the
+# helper (../check.py). By then all updates are done.
+GLOO_ABORTS = "terminate called without an active exception"
+
 # preset: package, options of submit, the command ({python} and {file} are replaced), updates in
 # all, updates after which it is stopped, the most that are done twice
 PRESETS = {
@@ -87,7 +91,10 @@ class Trial:
         done = len(self.updates())
         self.pollux("schedule")
         ends = self.pollux("wait", "--timeout", str(40 * SCALE), job)
-        check(ends.returncode == 0, "goes on to its end", self.log(job))
+        aborts = self.updates()[-1:] == [self.total] and GLOO_ABORTS in self.log(job)
+        check(ends.returncode == 0 or aborts, "goes on to its end", self.log(job))
+        if ends.returncode != 0 and aborts:
+            print("# torch aborted at its end")
         self.count(check, job, done)
 
     def count(self, check, job, done):
@@ -128,7 +135,7 @@ def main():
             failed += not good
             print("%sok %d - %s: %s" % ("" if good else "not ", n, preset, what), flush=True)
             if not good:
-                print("\n".join("# " + line for line in detail.splitlines()[-25:]), flush=True)
+                print("\n".join("# " + line for line in detail.splitlines()[-60:]), flush=True)
         if not has(options.python, PRESETS[preset][0]):
             n += 1
             print("ok %d - %s # SKIP %s is not installed" % (n, preset, PRESETS[preset][0]))
