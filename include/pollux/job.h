@@ -279,6 +279,8 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 double job_total_samples(const struct job *job);
 /* Steps to its end: as declared, else as its program reports, else as its log says; NaN. */
 double job_total_steps(const struct job *job);
+/* True if the job has a checkpoint, of an earlier run or of this one (NULL: none). */
+bool job_has_saved(const struct job *job, const struct run *run);
 /* True if devices may be taken from the run (NULL: none) now. The helper for PyTorch sees what a
  * program saves, but a program may save and never load: it has to have resumed once. A job that
  * saved nothing when it was asked to stop is not stopped again. */

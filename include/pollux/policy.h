@@ -47,9 +47,9 @@ struct sched_job {
 	double weight;
 	double attained_service_device_s;	/* devices x seconds, over all its runs */
 	bool preemptible;		/* false: it keeps its devices to its end */
-	/* Why it is not preemptible now, for reasons: "it has saved nothing", a static text; NULL:
-	 * it never is. */
-	const char *kept_by;
+	/* Why the job is not preemptible now, for the reason: "it has saved nothing", static. NULL:
+	 * the job is preemptible, or it never will be. */
+	const char *why_kept;
 	int replicas;			/* devices it holds now; 0: it waits */
 	int kind;			/* of these; meaningful where replicas > 0 */
 	unsigned barred_kinds;		/* bit k: it must not have devices of kind k */

@@ -12,12 +12,12 @@
 #include "pollux/command.h"
 #include "pollux/text.h"
 
-/* command: pollux submit, or another whose struct of options begins with a struct submit_asked.
- * argv[0] is the name of the command, whose operands are a program's command line. The script is
- * the program, if it is given by a path, or the first argument of an interpreter or a launcher that
- * is a file. Returns 1: *words is argv with the options of the script before all others, so that
- * those of argv win; 0: there are none; -1: one is wrong, and *err names the file and the line. The
- * caller releases *words. */
+/* command: pollux submit, or another whose struct of options begins with a struct submit_asked
+ * (sweep.h). argv[0] is the name of the command, whose operands are a program's command line. The
+ * script is the program, if it is given by a path, or the first argument of an interpreter or a
+ * launcher that is a file. Returns 1: *words is argv with the options of the script before all
+ * others, so that those of argv win; 0: there are none; -1: one is wrong, and *err names the file
+ * and the line. The caller releases *words. */
 int script_options_add(const struct command *command, int argc, char **argv, struct strings *words,
 		       struct err *err);
 

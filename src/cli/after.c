@@ -135,7 +135,7 @@ static int add_dependency(const struct command *by, char *word, enum after_rule 
 }
 
 int submit_after(const struct command *by, const struct asked *o, struct dependency_list *list,
-		     struct err *err)
+		 struct err *err)
 {
 	for (size_t i = 0; i < o->after.count; i++) {
 		char *words = xstrdup(o->after.items[i]), *rest = words, *word;

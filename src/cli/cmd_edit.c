@@ -188,8 +188,19 @@ static int change_dependencies(struct edit *e, const struct job *job, struct tex
 	return store_job_set_dependencies(&e->s.store, job->id, &e->after, err);
 }
 
-static int record(struct edit *e, const struct job *job, const struct text *changes,
-		  struct err *err)
+/* Takes back what the last pass said of the time at which the job begins, if it waits for that. */
+static int forget_begin(struct edit *e, const struct job *job, struct err *err)
+{
+	bool waits_for_other_jobs = *job->reason && isnan(job->next_start_s);
+
+	if (job->state != JOB_QUEUED || waits_for_other_jobs)
+		return 0;
+	return store_job_set_reason(&e->s.store, job->id, isnan(job->declared.begin_s)
+				    ? "may begin: waits for the next pass" : "", (double)NAN, err);
+}
+
+static int record(struct edit *e, const struct job *job, bool begin_changes,
+		  const struct text *changes, struct err *err)
 {
 	strings_addf(&e->said, "job %lld: %s", (long long)job->id,
 		     changes->length ? changes->data : "nothing changes");
@@ -197,12 +208,15 @@ static int record(struct edit *e, const struct job *job, const struct text *chan
 		return 0;
 	if (store_job_set_declared(&e->s.store, job, err))
 		return -1;
-	/* What the last pass said of the beginning holds no more. */
-	if (job->state == JOB_QUEUED &&
-	    (asked_gives(&e->o->asked, "begin") || unsets(e->o, "begin")) &&
-	    store_job_set_reason(&e->s.store, job->id, "", (double)NAN, err))
+	if (begin_changes && forget_begin(e, job, err))
 		return -1;
 	return store_event_add(&e->s.store, job->id, 0, "edit", changes->data, err);
+}
+
+/* True if the times differ; NaN: there is none. */
+static bool was_otherwise(double was_s, double is_s)
+{
+	return isnan(was_s) != isnan(is_s) || fabs(was_s - is_s) > 0;
 }
 
 static int amend_job(struct edit *e, struct job *job, struct err *err)
@@ -219,7 +233,7 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 	     change_dependencies(e, job, &changes, err) ? -1 : 0;
 	job->declared = is;
 	if (rc == 0)
-		rc = record(e, job, &changes, err);
+		rc = record(e, job, was_otherwise(was.begin_s, is.begin_s), &changes, err);
 	declaration_release(&was);
 	text_release(&changes);
 	return rc;

@@ -229,7 +229,7 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 }
 
 int submit_add(const struct asked *o, struct job *job, const struct job_command *command,
-		   const struct dependency_list *after, struct err *err)
+	       const struct dependency_list *after, struct err *err)
 {
 	struct session s;
 	int rc;

@@ -1,5 +1,5 @@
 /* selection_agree.c - the jobs of a selection, shown to a person: who is asked before several jobs
- * are changed, and what shells complete. */
+ * are changed, what shells complete, and which one of several is meant. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -22,10 +22,10 @@ void submit_print_command(const struct asked *o, char *const *argv, const char *
 
 /* cmd_submit.c: adds the job, warns of what may be wrong with it, and prints its number. */
 int submit_add(const struct asked *o, struct job *job, const struct job_command *command,
-		   const struct dependency_list *after, struct err *err);
+	       const struct dependency_list *after, struct err *err);
 
 /* after.c */
 int submit_after(const struct command *by, const struct asked *o, struct dependency_list *list,
-		     struct err *err);
+		 struct err *err);
 
 #endif

@@ -17,7 +17,6 @@
 #include "submit.h"
 #include "submit_pass.h"
 
-
 /* The command and the job of the first run, made as for a single job. Those of the other runs are
  * made from them. */
 struct group_submission {

@@ -215,20 +215,19 @@ static double slice_began_s(const struct snapshot *s, const struct run *run)
 		    run->launch_boot_s + s->config->slice_s);
 }
 
-/* Why a job may not be stopped once it runs, if that may change; NULL: its submitter says so. */
-static const char *kept_by(const struct job *job, const struct run *run)
+/* Why a job may not be stopped once it runs, if that may change. NULL: it may be stopped, or its
+ * submitter said that it never may. */
+static const char *why_kept(const struct job *job, const struct run *run)
 {
-	bool saved = isfinite(job->progress.checkpoint_samples) ||
-		     (run && isfinite(run->checkpoint_boot_s));
-
 	if (job_may_be_preempted(job, run))
 		return NULL;
 	if (job->progress.saved_nothing)
 		return "it saved nothing when it was asked to stop";
 	if (job->declared.preemption != PREEMPT_SAVED)
 		return NULL;
-	return saved ? "it was never seen to resume (--preempt says that it does)"
-		     : "it has saved nothing";
+	return job_has_saved(job, run)
+		? "it was never seen to resume (--preempt says that it does)"
+		: "it has saved nothing";
 }
 
 static struct sched_job describe_job(const struct snapshot *s, const struct decision *d,
@@ -252,7 +251,7 @@ static struct sched_job describe_job(const struct snapshot *s, const struct deci
 	};
 
 	out.first = run ? 0 : job->declared.first_rank;
-	out.kept_by = kept_by(job, run);
+	out.why_kept = why_kept(job, run);
 	keep_replicas(c, &out);
 	/* A job that lost a device has to leave the others anyway: the job counts as waiting. */
 	if (!run || !has_its_devices(s, d, run))

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pollux/git.h"
+#include "git.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
 

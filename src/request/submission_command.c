@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "pollux/environment.h"
-#include "pollux/git.h"
+#include "git.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"

@@ -10,8 +10,6 @@
 #include "pollux/utf8.h"
 #include "sweep_text.h"
 
-#define NAME_BYTES 80	/* size of a name that is made of parameters */
-
 #define LR_MIN 1e-12			/* as option '--lr' has them */
 #define LR_MAX 1e12
 
@@ -222,6 +220,8 @@ void sweep_varied(const struct sweep *s, struct strings *out)
 			strings_addf(out, "%s=%s", s->axes.items[a].names.items[i],
 				     s->axes.items[a].how);
 }
+
+#define NAME_BYTES 80	/* size of a name that is made of parameters */
 
 static void add_printable(struct text *t, const char *s)
 {

@@ -109,8 +109,9 @@ static void explain_choice(const struct fairness *f, const struct curve *c,
 			   struct sched_choice *choice)
 {
 	if (choice->replicas && !c->job->preemptible) {
+		reason_begin_kept(choice->reason, c->job);
 		reason_add_devices(choice->reason, choice->replicas);
-		reason_set_kept(choice->reason, c->job, choice->replicas);
+		reason_end_kept(choice->reason, c->job);
 	} else if (choice->replicas) {
 		reason_add_devices(choice->reason, choice->replicas);
 		reason_add_gain(f->curves, c, choice->replicas, choice->reason);

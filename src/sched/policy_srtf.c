@@ -118,7 +118,7 @@ static void explain_choice(const struct queue *q, const struct entry *e, int lin
 	}
 	reason_add_devices(choice->reason, choice->replicas);
 	if (is_fixed(q, e->index))
-		reason_add_text(choice->reason, " to its end: not preemptible");
+		reason_end_kept(choice->reason, c->job);
 	else if (isnan(c->remaining_device_s))
 		reason_add_text(choice->reason, "; what remains is not known: by service had");
 	else

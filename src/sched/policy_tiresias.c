@@ -71,7 +71,7 @@ static void explain_choice(const struct sched_input *in, const struct entry *e, 
 	}
 	reason_add_devices(reason, e->demand);
 	if (e->queue == QUEUE_FIXED)
-		reason_add_text(reason, " to its end: not preemptible");
+		reason_end_kept(reason, e->job);
 	else if (e->queue == QUEUE_FIRST)
 		reason_add(reason, "; in the first queue, up to %g device-hours",
 			   TIRESIAS_QUEUE_DEVICE_S / 3600);

@@ -59,25 +59,20 @@ void reason_add_share(char *reason, const struct sched_job *job, int replicas)
 		reason_add(reason, " (%d to %d asked)", job->min_replicas, job->max_replicas);
 }
 
-void reason_set_kept(char *reason, const struct sched_job *job, int replicas)
+void reason_begin_kept(char *reason, const struct sched_job *job)
 {
-	if (!job->kept_by) {
-		reason_add_text(reason, " to its end: not preemptible");
+	if (!job->preemptible && job->why_kept && job->replicas)
+		reason_add_text(reason, "keeps ");
+}
+
+void reason_end_kept(char *reason, const struct sched_job *job)
+{
+	if (job->preemptible)
 		return;
-	}
-	if (!job->replicas) {
-		reason_add_text(reason, ", not preemptible: ");
-		reason_add_text(reason, job->kept_by);
-		return;
-	}
-	*reason = '\0';
-	reason_add_text(reason, "keeps its ");
-	if (replicas > 1)
-		reason_add_devices(reason, replicas);
-	else
-		reason_add_text(reason, "device");
-	reason_add_text(reason, ": ");
-	reason_add_text(reason, job->kept_by);
+	reason_add_text(reason, !job->why_kept ? " to its end: not preemptible"
+			       : job->replicas ? ": " : ", not preemptible: ");
+	if (job->why_kept)
+		reason_add_text(reason, job->why_kept);
 }
 
 void reason_add_ordinal(char *reason, int n)

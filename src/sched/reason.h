@@ -16,11 +16,10 @@ void reason_add_number(char *reason, int64_t n);
 void reason_add_devices(char *reason, int n);			/* "1 device" */
 /* "2 devices (1 to 4 asked)"; without the brackets where the job has its maximum. */
 void reason_add_share(char *reason, const struct sched_job *job, int replicas);
-/* Why a job that is not preemptible has its devices: "2 devices" in the reason becomes "2 devices
- * to its end: not preemptible". If that may change (kept_by), it becomes "2 devices, not
- * preemptible: it has saved nothing" for a job that starts, and then "keeps its 2 devices: it has
- * saved nothing". */
-void reason_set_kept(char *reason, const struct sched_job *job, int replicas);
+/* Words before and after the devices of a job that is not preemptible: "keeps " 2 devices ": it has
+ * saved nothing", or 2 devices " to its end: not preemptible". Nothing for any other job. */
+void reason_begin_kept(char *reason, const struct sched_job *job);
+void reason_end_kept(char *reason, const struct sched_job *job);
 /* "26s", "4m20s", "2h05m": two digits, so that a model that moves a little leaves a reason as it
  * is. */
 void reason_add_duration(char *reason, double seconds);

@@ -78,10 +78,10 @@ void reason_add_choice(const struct curves *curves, const struct curve *c, int a
 		reason_add_devices(reason, c->least);
 		reason_add_text(reason, waits);
 	} else {
+		reason_begin_kept(reason, c->job);
 		reason_add_devices_at(curves, at, reason);
+		reason_end_kept(reason, c->job);
 		if (c->job->preemptible)
 			reason_add_gain(curves, c, at, reason);
-		else
-			reason_set_kept(reason, c->job, curve_devices_at(curves, at));
 	}
 }

@@ -6,11 +6,11 @@ void reason_goodput_runs(const struct goodput_decision *d, int index, char *reas
 {
 	const struct curve *c = &d->curves->items[index];
 
+	reason_begin_kept(reason, c->job);
 	reason_add_devices_at(d->curves, d->at[index], reason);
-	if (!c->job->preemptible) {
-		reason_set_kept(reason, c->job, curve_devices_at(d->curves, d->at[index]));
+	reason_end_kept(reason, c->job);
+	if (!c->job->preemptible)
 		return;
-	}
 	reason_add_gain(d->curves, c, d->at[index], reason);
 	if (d->reconfigure[index])
 		reason_add(reason, "; relaunched, as its best configuration adds %.0f %%",

@@ -5,9 +5,11 @@
 static void add_running(const struct las *las, const struct las_job *e, const struct las_fact *fact,
 			char *reason)
 {
+	if (fact->why == LAS_TO_ITS_END)
+		reason_begin_kept(reason, e->job);
 	reason_add_share(reason, e->job, e->replicas);
 	if (fact->why == LAS_TO_ITS_END)
-		reason_set_kept(reason, e->job, e->replicas);
+		reason_end_kept(reason, e->job);
 	else if (fact->why == LAS_FOR_A_SLICE)
 		reason_add(reason, " for a slice of %g s", las->in->slice_s);
 	else if (fact->why == LAS_UNTIL_SERVED)

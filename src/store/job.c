@@ -147,10 +147,15 @@ double job_total_steps(const struct job *job)
 						      : job->progress.printed_total_steps;
 }
 
+bool job_has_saved(const struct job *job, const struct run *run)
+{
+	return isfinite(job->progress.checkpoint_samples) ||
+	       (run && isfinite(run->checkpoint_boot_s));
+}
+
 bool job_may_be_preempted(const struct job *job, const struct run *run)
 {
-	bool saved = isfinite(job->progress.checkpoint_samples) ||
-		     (run && isfinite(run->checkpoint_boot_s));
+	bool saved = job_has_saved(job, run);
 	bool resumes = job->progress.resumes;
 
 	if (job->progress.saved_nothing)

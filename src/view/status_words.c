@@ -45,8 +45,9 @@ void status_add_name(struct text *t, const struct status *status, const struct j
 bool status_add_begin(struct text *t, const struct status *status, const struct job *job)
 {
 	double left_s = job->declared.begin_s - status->now_wall_s;
-	/* The last pass said so. A pass gives no other job its --begin as the time of its start. */
-	bool waits_to_begin = fabs(job->next_start_s - job->declared.begin_s) < 1;
+	/* The last pass said that the job waits for its --begin: such a pass stores that very time
+	 * as the next start. */
+	bool waits_to_begin = fabs(job->next_start_s - job->declared.begin_s) < 1e-6;
 
 	if (job->state != JOB_QUEUED || (*job->reason && !waits_to_begin))
 		return false;

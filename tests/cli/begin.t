@@ -57,6 +57,7 @@ id=$("$POLLUX" submit -q --begin +9h -- true)
 "$POLLUX" edit "$id" --begin +2h >/dev/null
 like 'edit: later, as status knows at once' '^begins at .* \(in (1h59m|2h)' "$(field "$id" reason)"
 is 'edit: at once' "job $id: begin" "$("$POLLUX" edit "$id" --begin now | cut -d ' ' -f 1-3)"
+is '... which waits for a pass' 'may begin: waits for the next pass' "$(field "$id" reason)"
 "$POLLUX" schedule
 ok 'it starts' "$POLLUX" wait --timeout 200 "$id"
 
@@ -100,4 +101,12 @@ for after in "nok:$first" "any:any:$first" notok any:x; do
 	like 'which is told' "no job matches '${after#any:}'" "$err"
 done
 status 'a job that is not there' 66 "$POLLUX" submit --after any:999 -- true
+
+# --- edit of a job that waits for both ---
+first=$("$POLLUX" submit -q --begin +9h -- true)
+id=$("$POLLUX" submit -q --after "$first" -- true)
+"$POLLUX" schedule
+"$POLLUX" edit "$id" --begin +2h >/dev/null
+like 'a job that waits for another one still says so' "^after job $first" "$(field "$id" reason)"
+"$POLLUX" cancel "$first" "$id" >/dev/null 2>&1
 finish

@@ -248,8 +248,18 @@ not_there() {
 			[ -e "$ROOT/$path" ] || [ -e "$src/$path" ] || echo "$path"
 		done
 }
+# not_in PAGE: of the pairs `FILE` (`NAME`) in PAGE those whose file does not have the name.
+not_in() {
+	# shellcheck disable=SC2016	# backticks of a document
+	grep -oE '`[a-z_0-9/.]+\.[ch]` \(`[A-Za-z_0-9]+`' "$1" | tr -d '`(' |
+		while read -r path name; do
+			cat "$src/$path" "$ROOT/$path" 2>/dev/null | grep -vE '^( \*|/\*)' |
+				grep -qE "\b$name\b" || echo "$path: $name"
+		done
+}
 for page in ARCHITECTURE CONTRIBUTING README CHANGELOG src/README; do
 	is "$page.md names only files that are there" '' "$(not_there "$ROOT/$page.md")"
+	is "... and names that are in these" '' "$(not_in "$ROOT/$page.md")"
 done
 
 if command -v mandoc >/dev/null; then

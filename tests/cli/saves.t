@@ -52,7 +52,7 @@ waiting=$("$POLLUX" submit -q -- true)
 "$POLLUX" schedule --policy las
 is 'it is not stopped again' none \
 	"$(store "SELECT stop_reason FROM runs WHERE job_id = $id AND state = 'running'")"
-like 'status says why' "^ *$id .*keeps its device: it saved nothing when it was asked to stop" \
+like 'status says why' "^ *$id .*keeps 1 device: it saved nothing when it was asked to stop" \
 	"$("$POLLUX" status)"
 like 'status ID does so' '^  checkpoint .*nothing was saved when it was asked to stop' \
 	"$("$POLLUX" status "$id")"

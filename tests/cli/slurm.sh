@@ -37,7 +37,8 @@ within() { # within SECONDS COMMAND...: wait_for, at most MOST_S
 	wait_for "$slurm_s" "$@"
 }
 
-# until_store SQL: passes, until the query has a row.
+# until_store SQL: passes, until the query has a row. A pass takes in what runs have written; cron
+# would run one each minute.
 holds_after_pass() {
 	"$POLLUX" schedule >pass.out 2>pass.err
 	[ "$(store "SELECT count(*) FROM ($1)")" -gt 0 ]

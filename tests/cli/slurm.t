@@ -11,7 +11,6 @@ export WITNESS POLLUX_SLICE
 unset POLLUX_SLOTS POLLUX_POLICY SLURM_JOB_ID
 mkdir -p "$WITNESS"
 cleanup() { slurm_down; }
-# A pass takes in what runs have written; cron would run one each minute.
 on_nodes() { echo "(SELECT count(DISTINCT node) FROM run_devices WHERE run_id = runs.id) = $1"; }
 saved() { # saved JOB
 	awk -v job="$1" '$1 == "save" && $2 == job && $4 == 0 { n = $5 } END { print n }' \

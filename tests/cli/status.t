@@ -85,7 +85,7 @@ ok 'the second is done' "$POLLUX" wait --timeout 200 2
 run "$POLLUX" status
 like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
 like 'a row: devices, time, share done, batch, why it runs so' \
-	"$cut +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps its device: it has saved \
+	"$cut +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps 1 device: it has saved \
 nothing\$" "$out"
 like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
 unlike 'a pass has run' 'No pass' "$out"
@@ -93,7 +93,7 @@ like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
 run env COLUMNS=80 "$POLLUX" status
 like '80 columns show what a job has and how far it is, its name clipped' \
 	'^ 1  a name .*\.\..* +running +1 +([0-9]+m)?[0-9]+s +25% +50( +-)*$' "$out"
-like 'and below that why, whole' '^    keeps its device: it has saved nothing$' "$out"
+like 'and below that why, whole' '^    keeps 1 device: it has saved nothing$' "$out"
 
 run env COLUMNS=80 "$POLLUX" status 1
 like 'one job: its name' "^job 1: $long\$" "$out"
@@ -108,7 +108,7 @@ like 'its events' ' submitted ' "$out"
 unlike 'its environment is not shown' 'POLLUX_SLOTS' "$out"
 like 'its times to the second' '^  started +[0-9]{2}:[0-9]{2}:[0-9]{2}$' "$out"
 like 'it keeps its devices as long as it has saved nothing' \
-	'^  reason +keeps its device: it has saved nothing$' "$out"
+	'^  reason +keeps 1 device: it has saved nothing$' "$out"
 run "$POLLUX" status 1 3
 is 'two jobs, in the order asked' 'job 1: job 3: ' \
 	"$(printf '%s\n' "$out" | sed -n 's/^\(job [0-9]*: \).*/\1/p' | tr -d '\n')"

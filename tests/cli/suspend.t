@@ -214,7 +214,7 @@ end_two() {
 	wait_for 20 no_supervisor	# their last passes have the settings of before
 }
 two_jobs --suspend never
-like 'not with --suspend never' 'keeps its device: it has saved nothing' \
+like 'not with --suspend never' 'keeps 1 device: it has saved nothing' \
 	"$(env COLUMNS=200 "$POLLUX" status)"
 end_two
 two_jobs --no-preempt

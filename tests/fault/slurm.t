@@ -303,8 +303,9 @@ fenced() {
 		[ "$(cat "$(run_dir "$run_id")"/end.* 2>/dev/null | grep -c fenced)" = 2 ]
 }
 must 'both nodes end their programs' within 10 fenced
-# The pass cancels its job. Slurm continues what it cancels: the supervisor may still write its end.
-must 'the run is lost' until_store "SELECT 1 FROM runs WHERE id = $run_id
+# The pass cancels the job of Slurm. Slurm continues the processes of a job that it cancels, so the
+# stopped supervisor may still write the end of the run.
+must 'the run is lost' until_store "SELECT 1 FROM runs WHERE id = $run_id AND state = 'ended'
 	AND (outcome = 'lost' OR stop_reason = 'orphan')"
 kill -CONT "$stopped" 2>/dev/null
 must 'its job runs again, once' works

@@ -1,5 +1,6 @@
 /* test_freeze.c - the steps of freezes with a driver that is a table here: every order of calls,
  * every call that fails, every state in which a supervisor may die. */
+#include "device/nvidia/freeze_nvidia.h"
 #include "pollux/freeze.h"
 #include "tap.h"
 
@@ -312,8 +313,16 @@ static void test_room(void)
 	ok(freeze_check_device(4 * gib, -1, "gpu:0", &err) == -1, "nor into what is not known");
 }
 
+static void test_drivers(void)
+{
+	ok(!freezer_nvidia.moves("575.57.08"), "an older driver restores on the same GPU alone");
+	ok(freezer_nvidia.moves("580.95.05"), "a newer one on others too");
+	ok(!freezer_nvidia.moves(""), "an unknown one is taken for old");
+}
+
 int main(void)
 {
+	test_drivers();
 	test_there_and_back();
 	test_failing_calls();
 	test_failing_thaw();

@@ -706,7 +706,7 @@ static void test_slices(void)
 		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
 	};
 	struct sched_job unsaved[] = { fixed(holds(job(1, linear, 1, 1), 1, 10)) };
-	const struct wanted why[] = { { 1, -1, "keeps its device: it has saved nothing" } };
+	const struct wanted why[] = { { 1, -1, "keeps 1 device: it has saved nothing" } };
 	struct sched_job unknown[] = { had(holds(job(1, linear, 2, 2), 2, 600), 1200),
 				       had(job(2, linear, 2, 2), 1199) };
 	const struct wanted newer[] = {
@@ -727,7 +727,7 @@ static void test_slices(void)
 	jobs[0].launched_s = NOW_S - 600;
 	CHECK("after the slice", 1, jobs, swapped);
 	CHECK("not preemptible", 1, fixed_job, to_end);
-	unsaved[0].kept_by = "it has saved nothing";
+	unsaved[0].why_kept = "it has saved nothing";
 	CHECK("what keeps it is told", 1, unsaved, why);
 	CHECK("of unknown length, one that has not had a slice", 2, unknown, newer);
 	unknown[1].attained_service_device_s = 1200;

@@ -233,12 +233,12 @@ static void test_not_preemptible(void)
 		{ 0, -1, "needs 1 device of 1; job 1, not preemptible, keeps 1" },
 	};
 
-	/* So are those that may change: the pass says what keeps them. */
+	/* The pass has told why they cannot be stopped now. */
 	struct sched_job unsaved[] = {
 		holds(fixed(waits(1, 2, 2, 0)), 2, 0), fixed(waits(2, 1, 1, 0)),
 	};
 	const struct wanted why[] = {
-		{ 2, -1, "keeps its 2 devices: it has saved nothing" },
+		{ 2, -1, "keeps 2 devices: it has saved nothing" },
 		{ 1, -1, "1 device, not preemptible: it has saved nothing" },
 	};
 
@@ -255,7 +255,7 @@ static void test_not_preemptible(void)
 	CHECK("others run beside it", 2, jobs, wanted);
 	CHECK("it takes its minimum while another waits", 4, greedy, modest);
 	CHECK("it starts as any other", 1, first, starts);
-	unsaved[0].kept_by = unsaved[1].kept_by = "it has saved nothing";
+	unsaved[0].why_kept = unsaved[1].why_kept = "it has saved nothing";
 	CHECK("what keeps it is told", 3, unsaved, why);
 }
 

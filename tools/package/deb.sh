@@ -33,9 +33,8 @@ mv "$tree/usr/lib/libpollux.a" "$tree/usr/lib/$(dpkg-architecture -qDEB_HOST_MUL
 find "$tree/usr/share/man" -type f -exec gzip -9n {} +
 
 doc=$tree/usr/share/doc/pollux
-mkdir -p "$doc/examples" "$doc/src"
-cp README.md ARCHITECTURE.md "$doc/"
-cp src/README.md "$doc/src/"
+mkdir -p "$doc/examples"
+cp README.md "$doc/"
 cp examples/preemptible.py "$doc/examples/"
 gzip -9n <CHANGELOG.md >"$doc/NEWS.md.gz"
 gzip -9n >"$doc/changelog.gz" <<EOF

@@ -1,6 +1,7 @@
-/* git.h - which commit a directory is at, so that a job's code can be told later. */
-#ifndef POLLUX_GIT_H
-#define POLLUX_GIT_H
+/* git.h - which commit a directory is at, so that a job's code can be told later; private
+ * to src/request. */
+#ifndef POLLUX_REQUEST_GIT_H
+#define POLLUX_REQUEST_GIT_H
 
 #include <stdbool.h>
 
