@@ -188,7 +188,8 @@ static int change_dependencies(struct edit *e, const struct job *job, struct tex
 	return store_job_set_dependencies(&e->s.store, job->id, &e->after, err);
 }
 
-/* Takes back what the last pass said of the time at which the job begins, if it waits for that. */
+/* Takes the reason back that the last pass gave, which may name the old time. A job that waits for
+ * other jobs keeps its reason. */
 static int forget_begin(struct edit *e, const struct job *job, struct err *err)
 {
 	bool waits_for_other_jobs = *job->reason && isnan(job->next_start_s);
@@ -214,7 +215,7 @@ static int record(struct edit *e, const struct job *job, bool begin_changes,
 }
 
 /* True if the times differ; NaN: there is none. */
-static bool was_otherwise(double was_s, double is_s)
+static bool times_differ(double was_s, double is_s)
 {
 	return isnan(was_s) != isnan(is_s) || fabs(was_s - is_s) > 0;
 }
@@ -233,7 +234,7 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 	     change_dependencies(e, job, &changes, err) ? -1 : 0;
 	job->declared = is;
 	if (rc == 0)
-		rc = record(e, job, was_otherwise(was.begin_s, is.begin_s), &changes, err);
+		rc = record(e, job, times_differ(was.begin_s, is.begin_s), &changes, err);
 	declaration_release(&was);
 	text_release(&changes);
 	return rc;

@@ -172,6 +172,10 @@ static void test_odd(void)
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas,
 	   "or on 2: it has both");
+	is_str(choices[0].reason, "2 devices to its end: not preemptible", "a reason to keep them");
+	jobs[0].why_kept = "it has saved nothing";
+	policy_pollux.decide(&in, choices);
+	is_str(choices[0].reason, "keeps 2 devices: it has saved nothing", "one that may change");
 	in.n_devices = 0;
 	policy_pollux.decide(&in, choices);
 	is_str(choices[1].reason, "needs 1 device; none can be used here", "no devices");

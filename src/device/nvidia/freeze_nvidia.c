@@ -204,7 +204,7 @@ static int64_t free_bytes(const char *device_id)
 	return code == NVML_SUCCESS ? (int64_t)memory.free_bytes : -1;
 }
 
-/* NVIDIA's driver 580 brought checkpoints that are restored on other GPUs. */
+/* From NVIDIA's driver 580 on, memory that was saved from one GPU can be restored on another. */
 static bool moves(const char *version)
 {
 	return strtol(version, NULL, 10) >= 580;
