@@ -128,6 +128,9 @@ struct job {
 	double tier_wait_since_s, tier_wait_until_s;
 	/* failures of runs up to this number no longer delay the job */
 	int forgiven_runs;
+	/* The job that it came after and for whose end it could never start, so that a pass
+	 * cancelled it; 0: it was not cancelled for that. */
+	int64_t cancelled_for;
 	/* The group that the job was submitted in (store_groups.h); without a group 0, -1 and
 	 * none. */
 	int64_t group_id;

@@ -3,7 +3,7 @@
 #define POLLUX_STORE_DEPENDENCIES_H
 
 #include "pollux/job.h"
-#include "pollux/store.h"
+#include "pollux/store_select.h"
 
 /* The event in another job that a job waits for. */
 enum after_rule {
@@ -36,6 +36,13 @@ int store_dependencies_list(struct store *s, struct dependency_list *list, struc
 /* The dependencies of all jobs, including those that ended. */
 int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
 void dependency_list_release(struct dependency_list *list);
+
+/* The jobs that passes cancelled because of the way in which this job ended, and those that they
+ * cancelled because of these, in ascending order. The caller releases the list, also after an
+ * error. */
+int store_dependents_cancelled(struct store *s, int64_t id, struct id_list *ids, struct err *err);
+/* EX_FAILED if one of these jobs, which were queued again, waits for itself through others. */
+int store_dependencies_check(struct store *s, const struct id_list *ids, struct err *err);
 
 /* Replaces, inside a transaction, the list of jobs that this job waits for. EX_FAILED if the job
  * would wait for itself, directly or through others. */

@@ -72,6 +72,8 @@ int store_job_set_declared(struct store *s, const struct job *job, struct err *e
 int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err);
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
+/* Keeps for which other job a pass cancelled the job: cancelled_for of struct job. */
+int store_job_set_cancelled_for(struct store *s, int64_t id, int64_t other, struct err *err);
 /* Queues the job again with no failures counted. Its progress and its checkpoints stay. */
 int store_job_requeue(struct store *s, int64_t id, struct err *err);
 /* For a person who asks for another try: runs that have ended so far no longer count as setbacks,

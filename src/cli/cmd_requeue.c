@@ -8,6 +8,7 @@
 #include "job_change.h"
 #include "pollux/environment.h"
 #include "pollux/job_environment.h"
+#include "pollux/store_dependencies.h"
 #include "pollux/store_environments.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
@@ -89,8 +90,9 @@ static int see_to_environment(struct session *s, const struct job *job,
 	return rc;
 }
 
-static int requeue(struct session *s, const struct job *job, const struct asked_change *o,
-		   struct run_list *runs, struct err *err)
+/* --- one job, and those that were cancelled for it --- */
+
+static int refuse(const struct job *job, struct err *err)
 {
 	if (job->profile)
 		return err_set(err, EX_FAILED,
@@ -104,7 +106,14 @@ static int requeue(struct session *s, const struct job *job, const struct asked_
 	if (job->state == JOB_QUEUED || job->state == JOB_HELD)
 		return err_set(err, EX_FAILED, "job %lld is %s: nothing to requeue",
 			       (long long)job->id, job_state_name(job->state));
-	if (refuse_if_stopping(s, job->id, err) || see_to_environment(s, job, o, err))
+	return 0;
+}
+
+static int requeue_one(struct session *s, const struct job *job, const struct asked_change *o,
+		       struct run_list *runs, struct err *err)
+{
+	if (refuse(job, err) || refuse_if_stopping(s, job->id, err) ||
+	    see_to_environment(s, job, o, err))
 		return -1;
 	if (store_event_add(&s->store, job->id, 0, "requeue", "asked to requeue", err) ||
 	    store_job_forgive(&s->store, job->id, err))
@@ -112,6 +121,38 @@ static int requeue(struct session *s, const struct job *job, const struct asked_
 	if (job->state == JOB_RUNNING)
 		return stop_runs_of_job(s, job->id, STOP_REQUEUE, runs, err);
 	return store_job_requeue(&s->store, job->id, err);
+}
+
+static int requeue_dependents(struct session *s, const struct asked_change *o, struct err *err)
+{
+	struct run_list none = { 0 };		/* the jobs have ended */
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < o->also->count; i++) {
+		struct job job;
+
+		rc = store_job_get(&s->store, o->also->items[i], &job, err);
+		if (rc)
+			break;
+		rc = requeue_one(s, &job, o, &none, err);
+		job_release(&job);
+	}
+	return rc;
+}
+
+/* With --dependents a job that was queued again before stays as it is. */
+static int requeue(struct session *s, const struct job *job, const struct asked_change *o,
+		   struct run_list *runs, struct err *err)
+{
+	struct id_list one = { (int64_t[]){ job->id }, 1 };
+	bool waits = job->state == JOB_QUEUED || job->state == JOB_HELD;
+
+	if (o->dependents && store_dependents_cancelled(&s->store, job->id, o->also, err))
+		return -1;
+	if (!(waits && o->also->count) && requeue_one(s, job, o, runs, err))
+		return -1;
+	return requeue_dependents(s, o, err) || store_dependencies_check(&s->store, &one, err) ||
+	       store_dependencies_check(&s->store, o->also, err) ? -1 : 0;
 }
 
 static int main_requeue(int argc, char **argv, struct err *err)
@@ -128,9 +169,10 @@ static int main_requeue(int argc, char **argv, struct err *err)
 
 const struct command cmd_requeue = {
 	.name = "requeue",
-	.synopsis = "[--force] [--take-env] [--dry-run] [--yes] [SELECTION] [JOB...]",
+	.synopsis = "[--force] [--take-env] [--dependents] [--dry-run] [--yes] [SELECTION] [JOB...]",
 	.summary = "run ended jobs again, or relaunch running ones",
 	.example = "pollux requeue 3\n"
+		   "pollux requeue --dependents 3\n"
 		   "pollux requeue --state failed --since 1d",
 	.options = requeue_options, .takes_jobs = true, .job_use = USE_REQUEUE,
 	.run = main_requeue,

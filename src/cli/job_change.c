@@ -36,6 +36,9 @@ const struct option_spec requeue_options[] = {
 	FORCE,
 	{ "take-env", 0, OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, take_env),
 	  0, 0, "give the jobs the present environment in place of theirs" },
+	{ "dependents", 0, OPTION_FLAG, NULL,
+	  .offset = offsetof(struct asked_change, dependents), 0, 0,
+	  "also the jobs that were cancelled as these did not end as they had to" },
 	DRY_RUN,
 	YES,
 	WHICH,
@@ -145,15 +148,19 @@ static int act_in_transaction(struct session *s, int64_t job_id, const struct jo
 	return rc;
 }
 
-static void say_done(int64_t job_id, const struct job_change *change, const struct run_list *runs)
+static void say_done(int64_t job_id, const struct job_change *change, const struct run_list *runs,
+		     const struct id_list *also)
 {
-	if (isatty(STDOUT_FILENO))
-		printf("Job %lld %s.\n", (long long)job_id,
-		       runs->count ? change->stopping : change->done);
+	if (!isatty(STDOUT_FILENO))
+		return;
+	printf("Job %lld %s.\n", (long long)job_id,
+	       runs->count ? change->stopping : change->done);
+	for (int i = 0; i < also->count; i++)
+		printf("Job %lld %s.\n", (long long)also->items[i], change->done);
 }
 
 static void say_would(int64_t job_id, const struct job_change *change, const struct run_list *runs,
-		      const struct job_loss *loss)
+		      const struct job_loss *loss, const struct id_list *also)
 {
 	struct text t = TEXT_INIT;
 
@@ -164,6 +171,8 @@ static void say_would(int64_t job_id, const struct job_change *change, const str
 		add_loss(&t, loss);
 	}
 	puts(t.data);
+	for (int i = 0; i < also->count; i++)
+		printf("job %lld would be %s\n", (long long)also->items[i], change->done);
 	text_release(&t);
 }
 
@@ -261,10 +270,11 @@ static int change_job(struct session *s, int64_t job_id, const struct job_change
 	for (int i = 0; rc == 0 && !o->dry_run && i < runs.count; i++)
 		engine_wake(&at, &runs.items[i]);
 	if (rc == 0 && o->dry_run)
-		say_would(job_id, change, &runs, &loss);
+		say_would(job_id, change, &runs, &loss, o->also);
 	else if (rc == 0)
-		say_done(job_id, change, &runs);
+		say_done(job_id, change, &runs, o->also);
 	run_list_release(&runs);
+	id_list_release(o->also);
 	return rc;
 }
 
@@ -294,7 +304,8 @@ int refuse_paused(const struct job *job, struct err *err)
 int change_jobs(const struct command *command, const struct job_change *change, int argc,
 		char **argv, struct err *err)
 {
-	struct asked_change o = { .which = SELECTION_INIT };
+	struct id_list also = { 0 };
+	struct asked_change o = { .which = SELECTION_INIT, .also = &also };
 	struct selecting what = { .command = command, .options = &o.which };
 	struct id_list ids;
 	struct session s;

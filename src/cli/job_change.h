@@ -12,7 +12,9 @@ extern const struct option_spec stop_options[], change_options[], requeue_option
 
 struct asked_change {
 	bool force, dry_run, yes;
-	bool take_env;		/* of requeue alone */
+	bool take_env, dependents;	/* of requeue alone */
+	/* Receives the jobs that were changed along with the one in question: --dependents. */
+	struct id_list *also;
 	struct selection_options which;
 };
 

@@ -80,7 +80,9 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 	case ACTION_KEEP_MEMORY:
 		return store_run_set_device_memory(store, a->run->id, a->bytes, err);
 	case ACTION_CANCEL:
-		return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err);
+		return store_job_set_state(store, a->job_id, JOB_CANCELLED, a->why, err) ||
+		       store_job_set_cancelled_for(store, a->job_id, a->cancelled_for, err)
+			? -1 : 0;
 	case ACTION_REASON:
 		return store_job_set_reason(store, a->job_id, a->why, a->next_start_s, err);
 	case ACTION_TIER_WAIT:

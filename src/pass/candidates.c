@@ -29,6 +29,11 @@ static bool is_leaving(const struct snapshot *s, int64_t job_id)
 	return false;
 }
 
+bool may_start(const struct snapshot *s, const struct job *job)
+{
+	return !snapshot_run_of(s, job) && !is_leaving(s, job->id);
+}
+
 /* --- retries --- */
 
 static char *describe_setback(const struct job *job, const struct setback *setback, double wait_s)
@@ -291,6 +296,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 	bool *suspendable = suspendable_runs(s);
 	bool *stays = withdraw_for_those_who_stay(s, suspendable, d);
 
+	find_dependencies(s, d);
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct job *job = &s->jobs.items[i];
 		const struct run *run = snapshot_run_of(s, job);

@@ -57,6 +57,7 @@ void decision_free(struct decision *d)
 	}
 	for (int i = 0; i < d->n_passed_over; i++)
 		free(d->passed_over[i].reason);
+	dependency_list_release(&d->after);
 	free(d->candidates);
 	free(d->sched_jobs);
 	free(d->choices);

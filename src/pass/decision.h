@@ -66,6 +66,8 @@ struct passed_over {
 	const struct job *job;
 	bool never;			/* it can never run, and is cancelled; false: it waits */
 	char *reason;			/* owned */
+	/* never: the job for whose end it can never start; 0: it is cancelled for another reason */
+	int64_t cancelled_for;
 	double next_start_s;		/* wall clock; NaN: cannot be told */
 	bool beyond_limit;		/* as many of its group run as may */
 };
@@ -78,6 +80,7 @@ struct decision {
 	int n;				/* candidates */
 	int n_asked;			/* the first so many, which the policy is asked about */
 	struct share_place *places;	/* by candidate */
+	struct dependency_list after;	/* owned: the dependencies as they are after this pass */
 	struct passed_over *passed_over;
 	int n_passed_over;
 	/* by device: it can be given out, and no run keeps it on which nothing is decided */
@@ -107,6 +110,8 @@ struct decision *pass_decide(const struct snapshot *s);
 void decision_free(struct decision *d);
 
 /* candidates.c: which jobs the policy is asked about. */
+/* True if the job has no run, and none of its runs is being stopped for good. */
+bool may_start(const struct snapshot *s, const struct job *job);
 void select_candidates(const struct snapshot *s, struct decision *d);
 /* group_limit.c: takes waiting jobs out of the candidates that are beyond the limits of their
  * groups. */
@@ -141,7 +146,10 @@ bool run_loses(const struct snapshot *s, const struct run *run);
 bool is_suspended(const struct run *run);
 /* waits.c: when the dependencies of the job were met, wall clock: the end of the last job that it
  * had to wait for, or of the first where one of several suffices. NaN: it has no dependencies. */
-double dependencies_end(const struct snapshot *s, int64_t job_id);
+double dependencies_end(const struct decision *d, int64_t job_id);
+/* Copies the dependencies into the decision. Those on jobs that this pass cancels, as they can
+ * never start, say so: what becomes of a chain is decided in one pass. */
+void find_dependencies(const struct snapshot *s, struct decision *d);
 /* True if the job waits for another one, or never can run. */
 bool waits_for_another(const struct snapshot *s, const struct job *job, struct decision *d);
 /* True if the job is not to start before a time that has not come. */

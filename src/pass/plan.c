@@ -89,7 +89,8 @@ static void tell_those_passed_over(const struct decision *d, struct plan *p)
 		const struct passed_over *passed = &d->passed_over[i];
 
 		if (passed->never) {
-			plan_add(p, ACTION_CANCEL, passed->job->id, NULL, passed->reason);
+			plan_add(p, ACTION_CANCEL, passed->job->id, NULL, passed->reason)
+				->cancelled_for = passed->cancelled_for;
 			continue;
 		}
 		p->n_waiting++;

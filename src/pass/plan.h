@@ -47,6 +47,7 @@ struct action {
 	struct run *new_run;
 	const struct workload *workload;	/* in the snapshot; of ACTION_KEEP_MODEL */
 	int64_t pid;			/* of ACTION_FORGET_IGNORED */
+	int64_t cancelled_for;		/* of ACTION_CANCEL: as in struct passed_over */
 	int64_t bytes;			/* of ACTION_KEEP_MEMORY */
 	int replicas;			/* devices that the job is to have; 0: it waits */
 	bool freezes;			/* of ACTION_SUSPEND: its GPU memory goes to the host's */

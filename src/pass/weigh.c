@@ -134,7 +134,8 @@ static double boot_time(const struct snapshot *s, double wall_s)
 }
 
 /* The time on the boot clock since which the job could have had devices and had none. */
-static double waiting_since(const struct snapshot *s, const struct candidate *c)
+static double waiting_since(const struct snapshot *s, const struct decision *d,
+			    const struct candidate *c)
 {
 	const struct job *job = c->job;
 	double since = fmax(job->submit_time_s, job->progress.last_end_time_s);
@@ -143,7 +144,7 @@ static double waiting_since(const struct snapshot *s, const struct candidate *c)
 		return c->suspended->suspended_boot_s;
 	if (has_active_run(s, job->id))
 		return s->now_boot_s;
-	since = fmax(since, dependencies_end(s, job->id));
+	since = fmax(since, dependencies_end(d, job->id));
 	return boot_time(s, fmax(since, job->declared.begin_s));
 }
 
@@ -198,7 +199,7 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 	const struct job *job = c->job;
 
 	out->submitted_s = boot_time(s, job->submit_time_s);
-	out->waiting_since_s = waiting_since(s, c);
+	out->waiting_since_s = waiting_since(s, d, c);
 	out->restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0;
 	set_restart(s, c, out);
 	/* A run that changes while it runs will be at its best: its present goodput is no matter

@@ -4,7 +4,10 @@
 
 #include "pollux/store_dependencies.h"
 
-/* Inside a transaction. A dependency on a job that does not exist is EX_NOINPUT. */
+/* EX_NOINPUT: a job or group is not there. Asked before the new job is, which else could come after
+ * itself, or after its own group. */
+int dependencies_exist(struct store *s, const struct dependency_list *after, struct err *err);
+/* Inside a transaction. */
 int dependencies_add(struct store *s, int64_t id, const struct dependency_list *after,
 		     struct err *err);
 

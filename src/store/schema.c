@@ -452,6 +452,12 @@ static const char *const steps[] = {
 	" FROM observations;"
 	"DROP TABLE observations;"
 	"ALTER TABLE observations_by_tier RENAME TO observations;",
+
+	/* 38 */
+	NULL,
+
+	/* 39: who waits for a job */
+	"CREATE INDEX dependencies_by_after ON dependencies (after_id);",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -29,8 +29,8 @@ const char schema_now[] =
 	"INTEGER NOT NULL DEFAULT 0, kind TEXT, not_kind TEXT, rung INTEGER NOT NULL DEFAULT "
 	"0, passed_rungs INTEGER NOT NULL DEFAULT 0, share INTEGER NOT NULL DEFAULT 0, plans "
 	"TEXT, plan TEXT, guarantee TEXT, tier_wait_since_s REAL, waiting_for_tier_until "
-	"REAL, worst_tier TEXT, slurm_args TEXT, position_doubt INTEGER NOT NULL DEFAULT 0) "
-	"STRICT;"
+	"REAL, worst_tier TEXT, slurm_args TEXT, position_doubt INTEGER NOT NULL DEFAULT 0, "
+	"cancelled_for INTEGER) STRICT;"
 	"CREATE INDEX jobs_by_state ON jobs (state);"
 	"CREATE TABLE commands ( job_id INTEGER PRIMARY KEY REFERENCES jobs (id) ON DELETE "
 	"CASCADE, program BLOB NOT NULL, argv BLOB NOT NULL, env BLOB NOT NULL, directory "
@@ -204,4 +204,5 @@ const char schema_now[] =
 	"NULL, step_time_s REAL NOT NULL, step_time_sd_s REAL, step_time_min_s REAL, "
 	"sync_time_s REAL, update_time_s REAL NOT NULL, PRIMARY KEY (run_id, replicas, "
 	"local_batch_size, accumulation_steps, tier)) STRICT, WITHOUT ROWID;"
+	"CREATE INDEX dependencies_by_after ON dependencies (after_id);"
 	"";

@@ -38,6 +38,7 @@ static const struct store_column of_job[] = {
 	C("tier_wait_since_s", DOUBLE, tier_wait_since_s, UNKNOWN, 36, 0),
 	C("waiting_for_tier_until", DOUBLE, tier_wait_until_s, UNKNOWN, 36, SHOWN),
 	C("forgiven_runs", INT, forgiven_runs, KNOWN, 11, ASIDE),
+	C("cancelled_for", INT64, cancelled_for, ZERO, 39, SHOWN | ASIDE),
 	C("group_id", INT64, group_id, ZERO, 24, SHOWN),
 	C("group_index", INT, group_index, NEGATIVE, 24, SHOWN | ASIDE),
 	C("parameters", STRINGS, parameters, ZERO, 24, ASIDE),

@@ -22,31 +22,38 @@ static int exists(struct store *s, const struct dependency *d, bool *there, stru
 	return rc;
 }
 
-static int insert_dependency(struct store *s, int64_t id, const struct dependency *d,
-			     struct err *err)
+int dependencies_exist(struct store *s, const struct dependency_list *after, struct err *err)
 {
-	long long n = d->after_group_id ? d->after_group_id : d->after_id;
-	bool there;
+	for (int i = 0; i < after->count; i++) {
+		const struct dependency *d = &after->items[i];
+		long long n = d->after_group_id ? d->after_group_id : d->after_id;
+		bool there;
 
-	if (exists(s, d, &there, err))
-		return -1;
-	if (!there)
-		return err_set(err, EX_NOINPUT, "option '--after': no such %s: %lld",
-			       d->after_group_id ? "group" : "job", n);
-	return sql_run(s, NULL, err, d->after_group_id
-		? "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed, rule)"
-		  " SELECT ?1, id, ?3, ?4 FROM jobs WHERE group_id = ?2 AND id != ?1"
-		: "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed, rule)"
-		  " VALUES (?1, ?2, ?3, ?4)",
-		"iiit", id, (int64_t)n, (int64_t)(d->rule == AFTER_OK), after_rule_names[d->rule]);
+		if (exists(s, d, &there, err))
+			return -1;
+		if (!there)
+			return err_set(err, EX_NOINPUT, "option '--after': no such %s: %lld",
+				       d->after_group_id ? "group" : "job", n);
+	}
+	return 0;
 }
 
 int dependencies_add(struct store *s, int64_t id, const struct dependency_list *after,
 		     struct err *err)
 {
-	for (int i = 0; i < after->count; i++)
-		if (insert_dependency(s, id, &after->items[i], err))
+	for (int i = 0; i < after->count; i++) {
+		const struct dependency *d = &after->items[i];
+		const char *sql = d->after_group_id
+			? "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed,"
+			  " rule) SELECT ?1, id, ?3, ?4 FROM jobs WHERE group_id = ?2 AND id != ?1"
+			: "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed,"
+			  " rule) VALUES (?1, ?2, ?3, ?4)";
+
+		if (sql_run(s, NULL, err, sql, "iiit", id,
+			    d->after_group_id ? d->after_group_id : d->after_id,
+			    (int64_t)(d->rule == AFTER_OK), after_rule_names[d->rule]))
 			return -1;
+	}
 	return 0;
 }
 
@@ -69,7 +76,8 @@ int store_job_set_dependencies(struct store *s, int64_t id, const struct depende
 {
 	int64_t other;
 
-	if (sql_run(s, NULL, err, "DELETE FROM dependencies WHERE job_id = ?", "i", id) ||
+	if (dependencies_exist(s, after, err) ||
+	    sql_run(s, NULL, err, "DELETE FROM dependencies WHERE job_id = ?", "i", id) ||
 	    dependencies_add(s, id, after, err) || find_circle(s, id, &other, err))
 		return -1;
 	if (other == id)
@@ -77,6 +85,49 @@ int store_job_set_dependencies(struct store *s, int64_t id, const struct depende
 	if (other)
 		return err_set(err, EX_FAILED, "job %lld cannot come after job %lld, which "
 			       "waits for it", (long long)id, (long long)other);
+	return 0;
+}
+
+int store_dependents_cancelled(struct store *s, int64_t id, struct id_list *ids, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*ids = (struct id_list){ 0 };
+	if (sql_query(s, &q, err, "WITH RECURSIVE back (id) AS (VALUES (?1) UNION"
+		      " SELECT j.id FROM back b CROSS JOIN jobs a ON a.id = b.id"
+		      "  CROSS JOIN dependencies d ON d.after_id = a.id"
+		      "  CROSS JOIN jobs j ON j.id = d.job_id"
+		      "  WHERE j.state = 'cancelled' AND j.cancelled_for IS NOT NULL"
+		      "  AND ((d.rule = 'ok' AND a.state <> 'done') OR (d.rule = 'notok'"
+		      "   AND a.state NOT IN ('failed', 'cancelled', 'timeout'))))"
+		      " SELECT id FROM back WHERE id <> ?1 ORDER BY id", "i", id))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1)
+		id_list_add(ids, sql_int(q, 0, 0));
+	sql_done(q);
+	return rc;
+}
+
+/* Jobs of a circle cannot all come after smaller numbers. */
+int store_dependencies_check(struct store *s, const struct id_list *ids, struct err *err)
+{
+	int64_t backward, other;
+
+	if (sql_ask(s, &backward, err, "SELECT EXISTS (SELECT 1 FROM dependencies d"
+		    " JOIN jobs j ON j.id = d.job_id WHERE d.after_id > d.job_id"
+		    " AND j.state IN ('queued', 'held'))", ""))
+		return -1;
+	for (int i = 0; backward && i < ids->count; i++) {
+		long long id = ids->items[i];
+
+		if (find_circle(s, id, &other, err))
+			return -1;
+		if (other)
+			return err_set(err, EX_FAILED, "job %lld would come after job %lld, which "
+				       "waits for it; 'pollux again %lld' submits another like it",
+				       id, (long long)other, id);
+	}
 	return 0;
 }
 

@@ -99,7 +99,7 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 	struct job_command row = *command;
 
 	row.env = (struct strings){ 0 };
-	if (rows_insert(s, &jobs_table, job, err))
+	if (dependencies_exist(s, after, err) || rows_insert(s, &jobs_table, job, err))
 		return -1;
 	row.job_id = job->id = sqlite3_last_insert_rowid(s->db);
 	if (environment_put(s, &command->env, &row.environment_id, err) ||
@@ -201,6 +201,12 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 		       job_has_ended(state) ? now : (double)NAN, now, id);
 }
 
+int store_job_set_cancelled_for(struct store *s, int64_t id, int64_t other, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE jobs SET cancelled_for = ? WHERE id = ?", "ni", other,
+		       id);
+}
+
 int store_job_set_declared(struct store *s, const struct job *job, struct err *err)
 {
 	return rows_update(s, SOME_OF(jobs_table, COLUMN_DECLARED), job, job->id, "1", err) < 0
@@ -234,7 +240,7 @@ int store_job_requeue(struct store *s, int64_t id, struct err *err)
 		       " samples = CASE state WHEN 'done' THEN checkpoint_samples ELSE samples END,"
 		       " steps = CASE WHEN state = 'done' AND checkpoint_samples IS NULL THEN NULL"
 		       "  ELSE steps END,"
-		       "  failures = 0, end_time_s = NULL, exit_code = NULL, term_signal = NULL,"
+		       "  failures = 0, cancelled_for = NULL, end_time_s = NULL, exit_code = NULL, term_signal = NULL,"
 		       " run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE run_time_s END,"
 		       " last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);
 }

@@ -127,7 +127,7 @@ is 'keys of the document' \
 	"devices_in_use disk_full ended held hung_pass jobs paused people running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
-job_keys="accumulates attained_service_device_s batch_size begin_s checkpoint_samples command \
+job_keys="accumulates attained_service_device_s batch_size begin_s cancelled_for checkpoint_samples command \
 devices directory done_ratio end_from_s end_time_s end_to_s epoch eta_s exit_code \
 expected_from_jobs expected_s failures first_rank gpu_memory_bytes grace_s group_id \
 group_index guarantee id interactive kind learning_rate learning_rate_rule log_limit_bytes loss \
