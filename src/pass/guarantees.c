@@ -83,13 +83,14 @@ static void give_what_was_promised(struct candidate *c, struct sched_job *job)
 		try_plan(c, plan);
 }
 
-/* The job's goodput without the numbers of devices that are too few; a number that it must keep
- * stays. Returns the least that is left; 0: none. */
-static int leave_out_too_few(const struct sched_job *job, double floor, double *goodput)
+/* The job's goodput on up to n devices without the numbers that are too few; a number that it must
+ * keep stays. Returns the least that is left; 0: none. */
+static int leave_out_too_few(const struct sched_job *job, double floor, int n, double *goodput)
 {
 	int least = 0;
 
-	for (int r = job->max_replicas; r >= 1; r--) {
+	/* a suspended run keeps its number where devices went away */
+	for (int r = job->max_replicas < n ? job->max_replicas : n; r >= 1; r--) {
 		if (job->min_replicas < job->max_replicas &&
 		    !(goodput[r] >= floor * (1 - ROUNDING)))
 			goodput[r] = (double)NAN;
@@ -113,7 +114,7 @@ static void promise_on(const struct decision *d, int j, int k, const double **go
 	g->goodput[k] = xcalloc(n, sizeof(double));
 	memcpy(g->goodput[k], *goodput, n * sizeof(double));
 	*goodput = g->goodput[k];
-	least = leave_out_too_few(&d->sched_jobs[j], promised, g->goodput[k]);
+	least = leave_out_too_few(&d->sched_jobs[j], promised, most_devices(d), g->goodput[k]);
 	g->floor = fmin(g->floor, promised);
 	if (least && (!g->needs || least < g->needs))
 		g->needs = least;
@@ -140,7 +141,8 @@ static void promise(const struct decision *d, int j)
 			promise_on(d, j, k, &job->kind_goodput[k]);
 	if (d->n_kinds == 0)
 		promise_on(d, j, 0, &job->goodput);
-	if (isnan(c->guarantee->floor))	/* nothing is promised */
+	/* nothing is promised, or there are too few devices to keep it */
+	if (c->guarantee->needs == 0)
 		c->guarantee->needs = job->min_replicas;
 }
 

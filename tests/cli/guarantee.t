@@ -46,6 +46,27 @@ for wrong in some -1 1025 2.5; do
 done
 is 'nothing was submitted' '' "$("$POLLUX" status --json | json 'print @{$d->{jobs}}')"
 
+# --- where devices went away ---
+suspended=$(POLLUX_SLOTS=4 submit -r 1:4 --guarantee 1 -- sleep 1000)
+POLLUX_SLOTS=4 "$POLLUX" schedule
+devices_of() { store "SELECT count(*) FROM run_devices d JOIN runs r ON r.id = d.run_id
+	WHERE r.job_id = $1 AND r.state <> 'ended' AND in_use"; }
+has() { [ "$(devices_of "$1")" = "$2" ] && [ "$(field "$1" state)" = running ]; }
+ok 'a job has four' wait_for 20 has "$suspended" 4
+gives() { "$POLLUX" schedule && [ "$(devices_of "$suspended")" = 0 ]; }
+ok 'of which two are left: it is suspended' wait_for 20 gives
+others=$(submit --guarantee 1 -- sleep 1000)
+"$POLLUX" schedule
+is 'it needs as many as it had' 'its guarantee needs 4 devices, but 2 can be guaranteed here' \
+	"$(field "$suspended" reason)"
+is 'and no other one waits for it' 1 "$(devices_of "$others")"
+"$POLLUX" cancel "$others"
+"$POLLUX" wait "$others" >/dev/null 2>&1
+back() { POLLUX_SLOTS=4 "$POLLUX" schedule && has "$suspended" 4; }
+ok 'it comes back to four' wait_for 20 back
+end_jobs >/dev/null
+wait_for 20 no_supervisor
+
 # --- what a job keeps ---
 for _ in 1 2 3; do submit --preempt -- sleep 1000 >/dev/null; done
 sure=$(submit --preempt --guarantee 1 -- sleep 1000)
@@ -68,7 +89,8 @@ for _ in 1 2 3 4 5 6; do
 	"$POLLUX" schedule
 done
 is 'it has one run, while others take turns' 1 "$(field "$sure" runs)"
-is 'which they do' 3 "$(store "SELECT count(DISTINCT job_id) FROM runs WHERE job_id <> $sure")"
+is 'which they do' 3 "$(store "SELECT count(DISTINCT job_id) FROM runs WHERE job_id > $others
+	AND job_id <> $sure")"
 
 # --- who is admitted ---
 wide=$(submit -r 1:2 --preempt --guarantee 2 -- sleep 1000)
