@@ -1,4 +1,9 @@
-/* kinds.c - decisions of policies that know no kinds of device, on devices of several kinds. */
+/* kinds.c - decisions of policies that know no kinds of device, on devices of several kinds.
+ *
+ * The policy first decides as if all devices were of one kind, and the jobs are then put on kinds.
+ * That can go wrong where a job may not have each kind: a job for which there is no room keeps
+ * others from devices that it may not have. Such a kind is decided anew, alone, among the jobs that
+ * are on it and those that wait and may have it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +16,20 @@ struct filling {
 	const struct sched_input *in;
 	struct sched_choice *choices;
 	int left[SCHED_KINDS];
+	bool *unplaced;			/* by job: it was given devices that no kind has left */
 };
 
 static bool may_have(const struct sched_job *job, int kind)
 {
 	return !(job->barred_kinds & 1U << kind);
+}
+
+static bool is_barred_from_all(const struct sched_input *in, const struct sched_job *job)
+{
+	for (int k = 0; k < in->n_kinds; k++)
+		if (may_have(job, k))
+			return false;
+	return true;
 }
 
 /* The largest number of devices of a kind, at most `count`, that the job can get; 0: none. */
@@ -55,6 +69,7 @@ static void fill_choice(struct filling *f, int j)
 		f->left[best] -= most;
 		return;
 	}
+	f->unplaced[j] = true;
 	choice->reconfigure = false;
 	choice->reason[0] = '\0';
 	reason_add(choice->reason, "needs ");
@@ -84,6 +99,105 @@ static void fill_all(struct filling *f)
 				fill_choice(f, j);
 }
 
+/* --- a kind by itself --- */
+
+/* True if the job waits, and the kind has as many devices as it needs, held or free. */
+static bool waits_for(const struct filling *f, int j, int kind)
+{
+	const struct sched_job *job = &f->in->jobs[j];
+
+	return f->choices[j].replicas == 0 && may_have(job, kind) &&
+	       job->min_replicas <= f->in->kinds[kind].n_devices;
+}
+
+/* True if a job waits for the kind that was to run, or that would find enough devices there. */
+static bool is_decided_wrong(const struct filling *f, int kind)
+{
+	for (int j = 0; j < f->in->n_jobs; j++)
+		if (waits_for(f, j, kind) &&
+		    (f->unplaced[j] || most_on(f, &f->in->jobs[j], kind, f->left[kind]) > 0))
+			return true;
+	return false;
+}
+
+static struct sched_job job_on(const struct filling *f, int j, int kind)
+{
+	struct sched_job job = f->in->jobs[j];
+
+	job.barred_kinds = 0;
+	if (job.kind_goodput[kind])
+		job.goodput = job.kind_goodput[kind];
+	if (job.kind != kind)
+		job.replicas = 0;
+	job.kind = 0;
+	return job;
+}
+
+/* A job that goes on waiting keeps the reason that it has. */
+static void take_choice(struct filling *f, int j, int kind, const struct sched_choice *made)
+{
+	struct sched_choice *choice = &f->choices[j];
+	const struct sched_job *job = &f->in->jobs[j];
+	int n = made->replicas;
+
+	if (choice->replicas == 0 && n == 0)
+		return;
+	if (job->kind != kind || n != job->replicas)
+		n = most_on(f, job, kind, n);
+	*choice = *made;
+	choice->replicas = n;
+	choice->kind = n ? kind : 0;
+	f->unplaced[j] = false;
+	f->left[kind] -= n;
+}
+
+static void decide_kind(struct filling *f, const struct policy *policy, int kind)
+{
+	size_t n = (size_t)f->in->n_jobs;
+	struct sched_choice *choices = xcalloc(n, sizeof(*choices));
+	struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
+	int *of = xcalloc(n, sizeof(*of));
+	struct sched_input one = *f->in;
+
+	one.jobs = jobs;
+	one.n_jobs = one.n_kinds = 0;
+	one.n_devices = f->left[kind] = f->in->kinds[kind].n_devices;
+	one.devices_per_node = f->in->kinds[kind].devices_per_node;
+	for (int j = 0; j < f->in->n_jobs; j++)
+		if (waits_for(f, j, kind) ||
+		    (f->choices[j].replicas > 0 && f->choices[j].kind == kind)) {
+			of[one.n_jobs] = j;
+			jobs[one.n_jobs++] = job_on(f, j, kind);
+		}
+	policy->decide(&one, choices);
+	for (int i = 0; i < one.n_jobs; i++)
+		take_choice(f, of[i], kind, &choices[i]);
+	free(of);
+	free(jobs);
+	free(choices);
+}
+
+/* Decides each kind anew at most once, those first of which most devices are free. */
+static void decide_wrong_kinds(struct filling *f, const struct policy *policy)
+{
+	bool anew[SCHED_KINDS] = { false };
+	int kind;
+
+	do {
+		kind = -1;
+		for (int k = 0; k < f->in->n_kinds; k++)
+			if (!anew[k] && (kind < 0 || f->left[k] > f->left[kind]) &&
+			    is_decided_wrong(f, k))
+				kind = k;
+		if (kind >= 0) {
+			decide_kind(f, policy, kind);
+			anew[kind] = true;
+		}
+	} while (kind >= 0);
+}
+
+/* --- all --- */
+
 static void decide_blindly(const struct policy *policy, const struct sched_input *in,
 			   struct sched_choice *choices)
 {
@@ -92,6 +206,7 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 	struct sched_input one = *in;
 	int largest = 0;
 
+	f.unplaced = xcalloc((size_t)in->n_jobs, sizeof(*f.unplaced));
 	one.devices_per_node = in->kinds[0].devices_per_node;
 	for (int k = 0; k < in->n_kinds; k++) {
 		f.left[k] = in->kinds[k].n_devices;
@@ -101,9 +216,11 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 			one.devices_per_node = in->kinds[k].devices_per_node;
 	}
 	memcpy(jobs, in->jobs, (size_t)in->n_jobs * sizeof(*jobs));
-	for (int j = 0; j < in->n_jobs; j++)
+	for (int j = 0; j < in->n_jobs; j++) {
+		jobs[j].barred_kinds = is_barred_from_all(in, &jobs[j]) ? ~0U : 0;
 		if (jobs[j].max_replicas > largest && jobs[j].min_replicas <= largest)
 			jobs[j].max_replicas = largest;
+	}
 	one.n_kinds = 0;
 	one.jobs = jobs;
 	policy->decide(&one, choices);
@@ -113,6 +230,8 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 	for (int j = 0; j < in->n_jobs; j++)
 		if (choices[j].kind < 0)
 			choices[j].kind = 0;
+	decide_wrong_kinds(&f, policy);
+	free(f.unplaced);
 	free(jobs);
 }
 

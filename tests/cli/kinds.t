@@ -63,6 +63,29 @@ is 'JSON has the patterns' '*Large* - - *Large*|*Huge*' "$("$POLLUX" status --js
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 
+# --- under policies that know no kinds ---
+for POLLUX_POLICY in fifo las pollux; do
+	export POLLUX_POLICY
+	busy=$("$POLLUX" submit -q --kind '*Large*' --replicas 2 -- sleep 1000)
+	"$POLLUX" schedule
+	is "$POLLUX_POLICY: a job that may not have the first kind" "$large|2" "$(kinds_of "$busy")"
+	behind=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
+	any=$("$POLLUX" submit -q --replicas 1 -- sleep 1000)
+	wide=$("$POLLUX" submit -q --replicas 3 -- sleep 1000)
+	last=$("$POLLUX" submit -q --not-kind '*Large*' --replicas 1 -- sleep 1000)
+	"$POLLUX" schedule
+	is 'a job waits for the busy kind' '' "$(kinds_of "$behind")"
+	is 'a job behind it has the free kind' "$small|1" "$(kinds_of "$any")"
+	is 'a job that fits on no kind waits' '' "$(kinds_of "$wide")"
+	is 'a job behind that does not' "$small|1" "$(kinds_of "$last")"
+	"$POLLUX" schedule
+	is 'all stay where they are' "$large|2 $small|1 $small|1" \
+		"$(for id in "$busy" "$any" "$last"; do kinds_of "$id"; done | xargs)"
+	end_jobs >/dev/null
+	wait_for 20 no_supervisor
+done
+unset POLLUX_POLICY
+
 # --- out of memory ---
 cat >greedy.sh <<'END'
 case $CUDA_VISIBLE_DEVICES in

@@ -211,6 +211,34 @@ static void draw_input(struct any *a)
 	}
 }
 
+/* True if another job is before the job in line for the kind. */
+static bool is_behind(const struct any *a, int job, int kind)
+{
+	const struct sched_job *behind = &a->jobs[job];
+
+	for (int i = 0; i < JOBS; i++) {
+		const struct sched_job *j = &a->jobs[i];
+		bool before = j->first != behind->first ? j->first > behind->first
+							: j->id < behind->id;
+
+		if (before && !a->choices[i].replicas && !(j->barred_kinds & 1U << kind) &&
+		    j->min_replicas <= a->in.kinds[kind].n_devices)
+			return true;
+	}
+	return false;
+}
+
+/* True if no job waits for devices that are free, but behind others that may have them. */
+static bool leaves_none_idle(const struct any *a, const int *left)
+{
+	for (int i = 0; i < JOBS; i++)
+		for (int k = 0; k < a->in.n_kinds && !a->choices[i].replicas; k++)
+			if (!(a->jobs[i].barred_kinds & 1U << k) &&
+			    a->jobs[i].min_replicas <= left[k] && !is_behind(a, i, k))
+				return false;
+	return true;
+}
+
 static bool holds(const struct policy *policy, struct any *a, bool blind)
 {
 	int left[SCHED_KINDS];
@@ -238,7 +266,7 @@ static bool holds(const struct policy *policy, struct any *a, bool blind)
 				a->choices[i].kind == a->jobs[i].kind;
 	for (int k = 0; k < a->in.n_kinds; k++)
 		right = right && left[k] >= 0;
-	return right;
+	return right && (policy != &policy_fifo || leaves_none_idle(a, left));
 }
 
 static void test_policies(void)
@@ -252,8 +280,8 @@ static void test_policies(void)
 			draw_input(&a);
 			wrong += !holds(policies[p], &a, n % 2);
 		}
-		snprintf(what, sizeof(what), "%s: 3,000 inputs, no kind is given out twice",
-			 policies[p]->name);
+		snprintf(what, sizeof(what), "%s: 3,000 inputs, none is given out twice%s",
+			 policies[p]->name, policies[p] == &policy_fifo ? ", none left idle" : "");
 		is_int(wrong, 0, what);
 	}
 }
@@ -287,6 +315,102 @@ static void test_gain(const struct policy *policy)
 	ok(choices[1].kind == 0 && choices[0].kind == 1, "unless it must not have that kind");
 }
 
+/* --- jobs that may not have each kind --- */
+
+enum { FAST, SLOW };
+
+static struct sched_job job_with(int64_t id, int least, unsigned barred, int replicas, int kind)
+{
+	return (struct sched_job){
+		.id = id, .min_replicas = least, .max_replicas = least, .weight = 1,
+		.barred_kinds = barred, .replicas = replicas, .kind = kind, .launched_s = 100,
+		.attained_service_device_s = replicas ? 900 : 0, .submitted_s = (double)id,
+		.goodput_now = (double)NAN, .restart_s = 10, .remaining_samples = (double)NAN,
+	};
+}
+
+/* Decides on so many fast and slow devices; is says where each job is: "f", "ss", "-". */
+static void placed(const struct policy *policy, struct sched_job *jobs, int n_jobs, int n_fast,
+		   int n_slow, const char *is, const char *what)
+{
+	struct sched_choice choices[8];
+	struct sched_input in = {
+		.jobs = jobs, .n_jobs = n_jobs, .n_devices = n_fast + n_slow, .now_s = 1000,
+		.slice_s = 600, .n_kinds = 2,
+		.kinds = { { n_fast, 0, "fast" }, { n_slow, 0, "slow" } },
+	};
+	char got[64] = "", name[128];
+
+	policy_decide(policy, &in, false, choices);
+	for (int j = 0; j < n_jobs; j++) {
+		size_t n = strlen(got);
+
+		snprintf(&got[n], sizeof(got) - n, "%s%s%s", j ? " " : "",
+			 choices[j].replicas == 0 ? "-" : choices[j].kind == FAST ? "f" : "s",
+			 choices[j].replicas == 2 ? "2" : "");
+		if (!choices[j].reason[0])
+			strcpy(got, "no reason");
+	}
+	snprintf(name, sizeof(name), "%s: %s", policy->name, what);
+	is_str(got, is, name);
+}
+
+static void test_bars(const struct policy *policy)
+{
+	struct sched_job jobs[5];
+
+	jobs[0] = job_with(1, 1, 1U << FAST, 0, 0);
+	placed(policy, jobs, 1, 1, 1, "s", "a job that may not have the first kind has the other");
+	jobs[0] = job_with(1, 1, 1U << FAST | 1U << SLOW, 0, 0);
+	placed(policy, jobs, 1, 1, 1, "-", "one that may have none waits");
+	jobs[0] = job_with(1, 1, 0, 1, FAST);
+	jobs[1] = job_with(2, 1, 1U << SLOW, 0, 0);
+	jobs[2] = job_with(3, 1, 0, 0, 0);
+	placed(policy, jobs, 3, 1, 1, "f - s", "a job behind one of a busy kind has the other");
+	jobs[0] = job_with(1, 2, 0, 2, FAST);
+	jobs[1] = job_with(2, 2, 0, 0, 0);
+	jobs[2] = job_with(3, 1, 0, 0, 0);
+	placed(policy, jobs, 3, 2, 1, "f2 - s", "so has one behind a job that is too wide");
+	jobs[0] = job_with(1, 3, 0, 0, 0);
+	jobs[1] = job_with(2, 1, 0, 0, 0);
+	jobs[2] = job_with(3, 2, 0, 0, 0);
+	placed(policy, jobs, 3, 2, 2, "- f s2", "nobody waits behind a job that fits on no kind");
+	jobs[0] = job_with(1, 1, 0, 1, FAST);
+	jobs[1] = job_with(2, 1, 1U << SLOW, 0, 0);
+	jobs[2] = job_with(3, 1, 1U << SLOW, 0, 0);
+	jobs[3] = job_with(4, 1, 1U << FAST, 0, 0);
+	jobs[4] = job_with(5, 1, 1U << FAST, 0, 0);
+	placed(policy, jobs, 5, 1, 2, "f - - s s", "each kind has its own line");
+}
+
+/* The waiting job has had least, and may have the kind alone that is not the most served one's. */
+static void test_turns_on_a_kind(void)
+{
+	struct sched_job jobs[3] = {
+		job_with(1, 1, 0, 1, FAST), job_with(2, 1, 0, 1, SLOW),
+		job_with(3, 1, 1U << SLOW, 0, 0),
+	};
+
+	jobs[0].preemptible = jobs[1].preemptible = jobs[2].preemptible = true;
+	jobs[1].attained_service_device_s = 5000;
+	placed(&policy_las, jobs, 3, 1, 1, "- s f", "a job has its turn where it may be");
+	jobs[2].barred_kinds = 0;
+	placed(&policy_las, jobs, 3, 1, 1, "f - s", "and else on that of the job with most");
+}
+
+/* A job that is put first, or came first, is not overtaken on a kind that it may have. */
+static void test_line_on_a_kind(void)
+{
+	struct sched_job jobs[3] = {
+		job_with(1, 1, 0, 1, FAST), job_with(2, 2, 1U << SLOW, 0, 0),
+		job_with(3, 1, 0, 0, 0),
+	};
+
+	placed(&policy_fifo, jobs, 3, 2, 1, "f - s", "a free device is kept for the first");
+	jobs[2].barred_kinds = 1U << SLOW;
+	placed(&policy_fifo, jobs, 3, 2, 1, "f - -", "also where the next may have no other");
+}
+
 int main(void)
 {
 	test_search();
@@ -294,5 +418,9 @@ int main(void)
 	test_policies();
 	test_gain(&policy_goodput);
 	test_gain(&policy_sia);
+	for (int p = 0; p < n_policies; p++)
+		test_bars(policies[p]);
+	test_turns_on_a_kind();
+	test_line_on_a_kind();
 	return done();
 }
