@@ -10,22 +10,23 @@ cd "$(dirname "$0")/.."
 # A layer, a colon, the layers it may include.
 layers='util:
 client:
+code: util
 model: util
 sched: model util
 device: util
 measure: model device util
 steps: util
-store: sched model device util
-engine: store steps device model client util
-knowledge: store sched model device util
-pass: knowledge engine store sched device model util
+store: code sched model device util
+engine: code store steps device model client util
+knowledge: code store sched model device util
+pass: knowledge engine code store sched device model util
 report: sched model util
 sim: sched model util
-profile: pass knowledge engine store sched measure device model util
-doctor: report pass engine store device util
-view: doctor report sim profile pass knowledge engine store measure sched model device util
-request: report engine store steps model util
-cli: request view doctor report sim profile pass engine store sched steps device model util'
+profile: pass knowledge engine code store sched measure device model util
+doctor: report pass engine code store device util
+view: doctor report sim profile pass knowledge engine code store measure sched model device util
+request: report engine code store steps model util
+cli: request view doctor report sim profile pass engine code store sched steps device model util'
 
 # A header of another library (the beginning of its name), a colon, its layer.
 foreign='sqlite3.h: store

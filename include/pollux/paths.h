@@ -10,6 +10,8 @@
  *		logs/ID.store      the name of the store whose job has the log and checkpoints/ID
  *		checkpoints/ID/    given to job ID when it declared no directory of its own; the one
  *		                   of a profile is removed after each of its runs
+ *		code/objects/      what git needs to tell which files of a job's code changed
+ *		snapshots/NAME/    the code of jobs submitted with --snapshot: code_snapshot.h
  *		run/RUN.lock       held by the supervisor of a run as long as it lives
  *		run/RUN.sock       receives the run's reports
  *		run/RUN.config     the configuration that the run is to change to, if there is one

@@ -13,12 +13,15 @@
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/store_prune.h"
+#include "pollux/text.h"
 
 struct prune_order {
 	double older_than_s;		/* since the job's end; 0: any */
 	bool states[N_JOB_STATES];	/* of ended jobs */
 	int64_t keep_last;		/* so many of the newest are left alone */
-	bool logs, checkpoints, records;
+	bool logs, records;
+	/* also the snapshots of code that no other job needs */
+	bool checkpoints;
 	bool dry_run;			/* changes nothing */
 };
 
@@ -27,6 +30,7 @@ struct pruned {
 	struct prunable job;
 	double log_bytes, checkpoint_bytes;	/* on disk; 0 if they are not asked for */
 	bool record;				/* is removed */
+	bool snapshot;				/* of its code: the job leaves it */
 };
 
 struct prune_result {
@@ -35,6 +39,9 @@ struct prune_result {
 	double bytes;			/* of all logs and checkpoints */
 	bool was_time;			/* of prune_daily */
 	int records, records_kept;	/* kept: a model rests on them */
+	int snapshots;			/* of code, that were removed; dry: jobs that have one */
+	/* a file that a run made in its snapshot, for each snapshot that stays therefore */
+	struct strings kept_files;
 };
 
 /* Removes (or in a dry run looks for) all that the order names. Removes what earlier prunes left

@@ -29,4 +29,9 @@ bool is_runner(const char *program, const char *runner);
  * NULL: the first word is none of these, or no word looks like a file. */
 const char *script_of_runner(char *const *argv);
 
+/* The file of that script, or of a program that is given by a path, without links; NULL: the words
+ * name no file, but code or a module, say. Also behind other programs, as in "conda run python
+ * train.py". The caller frees. */
+char *script_path(const char *directory, char *const *argv);
+
 #endif

@@ -13,6 +13,7 @@ struct prunable {
 	char *name;			/* owned */
 	double end_time_s;		/* wall clock */
 	bool model_rests;		/* a model, or a known length, rests on its record */
+	bool has_snapshot;		/* of its code */
 };
 struct prunable_list {
 	struct prunable *items;	/* owned */

@@ -16,6 +16,7 @@
 #include "pollux/submission.h"
 #include "selection_agree.h"
 #include "submit.h"
+#include "submit_snapshot.h"
 
 struct asked_again {
 	struct asked asked;
@@ -190,6 +191,8 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 		return -1;
 	again_group_join(&a->group, o, &a->was, &a->is);
 	add_differences(a);
+	if (a->o->dry_run && submit_snapshot_tell(&a->is, &a->command, err))
+		return -1;
 	if (a->o->dry_run)
 		print_command(a);
 	else if (submit_add(o, &a->is, &a->command, &a->after, err))

@@ -22,6 +22,7 @@
 #include "settings_check.h"
 #include "submit.h"
 #include "submit_pass.h"
+#include "submit_snapshot.h"
 
 #define O(member) offsetof(struct submit_asked, member)
 
@@ -228,16 +229,20 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_line_ends(command);
 }
 
-int submit_add(const struct asked *o, struct job *job, const struct job_command *command,
+int submit_add(const struct asked *o, struct job *job, struct job_command *command,
 	       const struct dependency_list *after, struct err *err)
 {
+	struct snapshot snapshot;
 	struct session s;
 	int rc;
 
 	if (submit_open(&s, err))
 		return -1;
 	job->submit_time_s = clock_wall_s();
-	rc = insert_submitted_job(&s.store, job, command, after, o->parameters, err);
+	rc = submit_snapshot(&s.paths, job, command, &snapshot, err);
+	if (rc == 0)
+		rc = insert_submitted_job(&s.store, job, command, after, o->parameters, err);
+	submit_snapshot_end(&snapshot, rc);
 	if (rc == 0)
 		submit_tell(&s, job, command);
 	session_close(&s);
@@ -259,6 +264,8 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
 	     submit_after(&cmd_submit, o, &after, err) ? -1 : 0;
+	if (rc == 0 && dry_run)
+		rc = submit_snapshot_tell(&job, &command, err);
 	if (rc == 0 && dry_run)
 		submit_print_command(o, argv, NULL, job.declared.plans);
 	else if (rc == 0)

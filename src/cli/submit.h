@@ -21,7 +21,7 @@ void submit_print_command(const struct asked *o, char *const *argv, const char *
 			  const char *plans);
 
 /* cmd_submit.c: adds the job, warns of what may be wrong with it, and prints its number. */
-int submit_add(const struct asked *o, struct job *job, const struct job_command *command,
+int submit_add(const struct asked *o, struct job *job, struct job_command *command,
 	       const struct dependency_list *after, struct err *err);
 
 /* after.c */

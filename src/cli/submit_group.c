@@ -16,6 +16,7 @@
 #include "pollux/sweep.h"
 #include "submit.h"
 #include "submit_pass.h"
+#include "submit_snapshot.h"
 
 /* The command and the job of the first run, made as for a single job. Those of the other runs are
  * made from them. */
@@ -127,13 +128,17 @@ static int insert_sweep(struct group_submission *g, const struct job_group *grou
 {
 	struct group_jobs jobs = { g->sweep.axes.runs, make, g };
 	struct group_added added;
+	struct snapshot snapshot;
 	struct session s;
 	int rc;
 
 	if (submit_open(&s, err))
 		return -1;
 	g->store = &s.store;
-	rc = store_group_add(&s.store, group, &jobs, after, &added, err);
+	rc = submit_snapshot(&s.paths, &g->job, &g->command, &snapshot, err);
+	if (rc == 0)
+		rc = store_group_add(&s.store, group, &jobs, after, &added, err);
+	submit_snapshot_end(&snapshot, rc);
 	if (rc == 0) {
 		g->job.id = added.first_job_id;
 		submit_tell(&s, &g->job, &g->command);
@@ -239,6 +244,8 @@ int submit_group(const struct submit_asked *o, char **argv, struct err *err)
 	job_init(&g.job);
 	rc = rc ? rc : make_first(&g, argv, err);
 	rc = rc ? rc : read_halving(&g, err);
+	if (rc == 0 && o->sweep.dry_run)
+		rc = submit_snapshot_tell(&g.job, &g.command, err);
 	if (rc == 0 && o->sweep.dry_run)
 		print_commands(&g);
 	else if (rc == 0)

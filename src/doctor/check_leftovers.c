@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "checks.h"
+#include "pollux/code_snapshot.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_check.h"
+#include "pollux/store_code.h"
 #include "pollux/store_repair.h"
 
 #define NAMED_MAX 50	/* files named in one command */
@@ -143,6 +145,44 @@ static void check_runs(struct patient *p)
 		      "%d file%s of ended runs in '%s/run'", n, plural(n), p->paths.dir);
 }
 
+/* --- snapshots/ --- */
+
+struct strays {
+	struct patient *patient;
+	int n;
+	char *first;		/* owned */
+};
+
+static void count_stray(const char *dir, void *arg)
+{
+	struct strays *strays = arg;
+	bool needed = true;
+	struct err ignored;
+
+	if (store_snapshot_is_needed(&strays->patient->store, dir, &needed, &ignored) || needed)
+		return;
+	if (strays->n++ == 0)
+		strays->first = xstrdup(dir);
+}
+
+/* A prune of no job's log removes them, with what git keeps of them. */
+static void check_snapshots(struct patient *p)
+{
+	struct strays strays = { p, 0, NULL };
+
+	if (p->store.db)
+		snapshots_each(&p->paths, count_stray, &strays);
+	if (strays.n == 1)
+		found(p, FINDING_LOOK, xstrdup("pollux prune --logs --older-than 36500d"),
+		      "no job needs the snapshot of code '%s'; files that runs made there stay",
+		      strays.first);
+	else if (strays.n > 1)
+		found(p, FINDING_LOOK, xstrdup("pollux prune --logs --older-than 36500d"),
+		      "no job needs '%s' and %d more snapshots of code; files that runs made "
+		      "there stay", strays.first, strays.n - 1);
+	free(strays.first);
+}
+
 static void check_repair(struct patient *p)
 {
 	if (store_repair_left_files(&p->paths))
@@ -162,5 +202,6 @@ void check_leftovers(struct patient *p)
 	tell_pile(p, &piles.pruned, "was to be removed by 'pollux prune'");
 	tell_pile(p, &piles.jobless, "is of a job that is not in the store");
 	check_runs(p);
+	check_snapshots(p);
 	check_repair(p);
 }

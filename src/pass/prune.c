@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/code_snapshot.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/remove_tree.h"
+#include "pollux/store_code.h"
 
 #define OPEN_DIRECTORIES 16
 #define JOBS_AT_ONCE 100	/* jobs removed in one transaction, for which other writers wait */
@@ -48,7 +50,8 @@ static bool measure_job(const struct paths *paths, const struct prune_order *o, 
 	if (o->checkpoints)
 		p->checkpoint_bytes = bytes_of(paths_checkpoints(paths, p->job.id));
 	p->record = o->records && !p->job.model_rests;
-	return p->log_bytes > 0 || p->checkpoint_bytes > 0 || p->record;
+	p->snapshot = o->checkpoints && p->job.has_snapshot;
+	return p->log_bytes > 0 || p->checkpoint_bytes > 0 || p->record || p->snapshot;
 }
 
 /* --- removing --- */
@@ -79,6 +82,8 @@ static int remove_one(struct store *s, const struct paths *paths, const struct p
 		if (o->checkpoints && rename(from, to) && errno != ENOENT)
 			rc = err_set(err, EX_IOERR, "cannot rename '%s': %s", from,
 				     strerror(errno));
+		if (rc == 0 && o->checkpoints)
+			rc = store_job_leave_snapshot(s, p->job.id, err);
 		if (rc == 0 && o->logs)
 			remove_file(paths_log(paths, p->job.id));
 		if (rc == 0 && p->record) {
@@ -142,8 +147,47 @@ static int remove_some(struct store *s, const struct paths *paths, const struct 
 	return rc;
 }
 
+/* --- snapshots of code --- */
+
+struct snapshots {
+	struct store *store;
+	struct prune_result *result;
+};
+
+/* Of a store that cannot be read, all snapshots stay. */
+static void remove_unneeded(const char *dir, void *arg)
+{
+	const struct snapshots *all = arg;
+	struct prune_result *r = all->result;
+	struct err ignored;
+	bool needed = true;
+	char *own = NULL;
+	int rc;
+
+	if (store_snapshot_is_needed(all->store, dir, &needed, &ignored) || needed)
+		return;
+	rc = snapshot_remove(dir, &own);
+	r->snapshots += rc == 0;
+	if (own) {
+		strings_add(&r->kept_files, own);
+		free(own);
+	}
+}
+
+static void remove_snapshots(struct store *s, const struct paths *paths, double now_s,
+			     struct prune_result *r)
+{
+	struct snapshots all = { s, r };
+
+	snapshots_each(paths, remove_unneeded, &all);
+	code_forget_old(paths->dir, now_s);
+}
+
+/* --- all --- */
+
 static void add_up(const struct prune_order *o, const struct pruned *p, struct prune_result *r)
 {
+	r->snapshots += o->dry_run && p->snapshot;
 	r->bytes += p->log_bytes + p->checkpoint_bytes;
 	r->records += p->record;
 	r->records_kept += o->records && p->job.model_rests;
@@ -180,6 +224,8 @@ int prune(struct store *s, const struct paths *paths, const struct prune_order *
 		rc = remove_some(s, paths, order, result->items + i,
 				 n < JOBS_AT_ONCE ? n : JOBS_AT_ONCE, err);
 	}
+	if (!order->dry_run && rc == 0)
+		remove_snapshots(s, paths, now_s, result);
 	return rc;
 }
 
@@ -188,6 +234,7 @@ void prune_result_release(struct prune_result *r)
 	for (int i = 0; i < r->count; i++)
 		free(r->items[i].job.name);
 	free(r->items);
+	strings_release(&r->kept_files);
 	*r = (struct prune_result){ 0 };
 }
 

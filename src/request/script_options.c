@@ -93,6 +93,35 @@ static FILE *find_script(const char *directory, char *const *argv, const char **
 	return file;
 }
 
+/* Goes on to an interpreter or launcher that another program is to run, as conda and xvfb-run do. */
+static char *const *skip_to_runner(char *const *argv)
+{
+	if (strchr(argv[0], '/'))
+		return argv;
+	for (char *const *word = argv; *word && !is_code(*word); word++)
+		if (is_any_runner(*word))
+			return word;
+	return argv;
+}
+
+char *script_path(const char *directory, char *const *argv)
+{
+	char *path, *real;
+	const char *name;
+	FILE *file;
+
+	if (!argv || !argv[0])
+		return NULL;
+	file = find_script(directory, skip_to_runner(argv), &name);
+	if (!file)
+		return NULL;
+	fclose(file);
+	path = below(directory, name);
+	real = realpath(path, NULL);
+	free(path);
+	return real;
+}
+
 /* --- words --- */
 
 /* True if a backslash before this character quotes it. */

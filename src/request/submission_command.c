@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/code_state.h"
 #include "pollux/environment.h"
-#include "git.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
+#include "pollux/paths.h"
+#include "pollux/script_options.h"
 #include "pollux/steps.h"
 #include "pollux/submission.h"
 
@@ -166,6 +168,53 @@ static int take_options(const struct command *by, const struct asked *o, struct 
 	return (o->step_regex && set_step_regex(o, c, err)) || set_metrics(o, c, err) ? -1 : 0;
 }
 
+/* Returns the directory of the script (of the file that a link leads to), if that is in a
+ * repository, else the command's own directory. The caller frees. */
+static char *directory_of_code(const struct job_command *c)
+{
+	char *script = script_path(c->directory, c->argv.items);
+	char *slash = script ? strrchr(script, '/') : NULL;
+
+	if (slash) {
+		slash[slash == script] = '\0';
+		if (git_is_near(script))
+			return script;
+	}
+	free(script);
+	return xstrdup(c->directory);
+}
+
+/* Notes the state of the code. What git does not tell is not known; a run asks again. */
+static void set_code(struct job_command *c)
+{
+	struct code_asking asking = { .limit_s = CODE_LIMIT_S };
+	char *directory = directory_of_code(c), *top = NULL;
+	struct code_state state;
+	struct paths paths;
+	struct err ignored;
+	bool has_paths = paths_init(&paths, &ignored) == 0;
+
+	free(c->git_commit);
+	free(c->git_tree);
+	free(c->repository);
+	c->git_commit = c->git_tree = c->repository = NULL;
+	c->git_dirty = false;
+	if (has_paths)
+		asking.dir = paths.dir;
+	if (git_is_near(directory)) {
+		if (code_state_read(directory, &asking, &state, &top, &ignored) == 0) {
+			c->git_commit = xasprintf("%.*s", (int)strcspn(state.commit, "+"),
+						  state.commit);
+			c->git_dirty = strchr(state.commit, '+') != NULL;
+			c->git_tree = xstrdup(state.tree);
+		}
+		c->repository = top ? top : xstrdup(directory);
+	}
+	if (has_paths)
+		paths_release(&paths);
+	free(directory);
+}
+
 int submission_command(const struct command *by, const struct asked *o, char **argv,
 		       struct job_command *c, struct err *err)
 {
@@ -177,7 +226,7 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 	if (take_options(by, o, c, err))
 		return -1;
 	c->limits = limits_capture();
-	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
+	set_code(c);
 	return 0;
 }
 
@@ -195,6 +244,9 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
 	c->step_regex = duplicate_text(base->step_regex);
 	c->git_commit = duplicate_text(base->git_commit);
 	c->git_dirty = base->git_dirty;
+	c->git_tree = duplicate_text(base->git_tree);
+	c->repository = duplicate_text(base->repository);
+	c->snapshot_dir = duplicate_text(base->snapshot_dir);
 	c->limits = duplicate_text(base->limits);
 	for (size_t i = 0; i < base->env.count; i++)
 		strings_add(&c->env, base->env.items[i]);
@@ -224,7 +276,9 @@ int submission_command_again(const struct command *by, const struct asked *o,
 			       access(c->program, F_OK) ? strerror(errno) : "not a program");
 	if (take_options(by, o, c, err))
 		return -1;
-	free(c->git_commit);
-	c->git_commit = git_commit_of(c->directory, &c->git_dirty);
+	free(c->snapshot_dir);
+	c->snapshot_dir = NULL;
+	c->first_code = (struct code_state){ "", "" };
+	set_code(c);
 	return 0;
 }

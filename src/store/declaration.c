@@ -187,6 +187,9 @@ const struct declared_field declared_fields[] = {
 	{ { "no-share", 0, OPTION_FLAG, NULL, OFFSET(no_share), 0, 0,
 	    "it has its device alone, whatever is configured" },
 	  NO_COLUMN, SUBMIT },
+	{ { "snapshot", 0, OPTION_FLAG, NULL, OFFSET(declared.snapshot), 0, 0,
+	    "all its runs use the code as it is now: a copy, made by git, of its repository" },
+	  COLUMN("snapshot", BOOL, snapshot, KNOWN, 40, COLUMN_ASIDE), SUBMIT },
 	{ { "log-limit", 0, OPTION_SIZE, "SIZE", OFFSET(declared.log_limit_bytes),
 	    CONFIG_MIN_LOG_LIMIT, CONFIG_MAX_LOG_LIMIT,
 	    "a log that takes more of the disk loses its middle: 512M, 10G; default as"

@@ -198,6 +198,9 @@ void job_command_release(struct job_command *c)
 	free(c->step_regex);
 	strings_release(&c->metric_regexes);
 	free(c->git_commit);
+	free(c->git_tree);
+	free(c->repository);
+	free(c->snapshot_dir);
 	free(c->limits);
 	strings_release(&c->argv);
 	strings_release(&c->env);

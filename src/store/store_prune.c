@@ -44,8 +44,9 @@ int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double
 	int rc;
 
 	*list = (struct prunable_list){ 0 };
-	text_add(&sql, "SELECT id, state, name, end_time_s, " MODEL_RESTS
-		 " FROM jobs WHERE " UNNEEDED " AND end_time_s <= ?");
+	text_add(&sql, "SELECT id, state, name, end_time_s, " MODEL_RESTS ","
+		 " EXISTS (SELECT 1 FROM commands c WHERE c.job_id = jobs.id"
+		 "  AND c.snapshot_dir IS NOT NULL) FROM jobs WHERE " UNNEEDED " AND end_time_s <= ?");
 	add_states(&sql, states);
 	text_add(&sql, " ORDER BY end_time_s DESC, id DESC LIMIT -1 OFFSET ?");
 	rc = sql_query(s, &q, err, sql.data, "di", before_time_s, keep_last);
@@ -60,6 +61,7 @@ int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double
 			.id = sql_int(q, 0, 0), .state = (enum job_state)job_state_parse(state),
 			.name = sql_text(q, 2), .end_time_s = sql_double(q, 3),
 			.model_rests = sql_int(q, 4, 0) != 0,
+			.has_snapshot = sql_int(q, 5, 0) != 0,
 		};
 		free(state);
 	}

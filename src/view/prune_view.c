@@ -51,7 +51,15 @@ void prune_print_total(const struct prune_result *r, bool dry_run, FILE *out)
 		text_addf(&t, "; %d record%s %s: models rest on %s", r->records_kept,
 			  plural(r->records_kept), r->records_kept == 1 ? "stays" : "stay",
 			  r->records_kept == 1 ? "it" : "them");
+	if (r->snapshots > 0)
+		text_addf(&t, "; %d snapshot%s of code %s", r->snapshots, plural(r->snapshots),
+			  dry_run ? "would be needed by a job less" : "removed");
 	output_wrapped(out, terminal_width(out), 0, t.data);
-	fputc('\n', out);
 	text_release(&t);
+	for (size_t i = 0; i < r->kept_files.count; i++) {
+		fputs("kept, for a run made it in a snapshot of code, which stays until you have "
+		      "moved what is yours: ", out);
+		output_clean(out, r->kept_files.items[i]);
+		fputc('\n', out);
+	}
 }

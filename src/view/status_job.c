@@ -87,6 +87,24 @@ static void print_times(const struct status *status, const struct job *job,
 	text_release(&t);
 }
 
+/* Adds the state of the code in the last run whose state is known, if it differs from that of the
+ * first run, or of the submission. */
+static void add_code(struct text *t, const struct status_details *d)
+{
+	const struct job_command *c = &d->command;
+	const struct code_state *last = &c->first_code;
+
+	for (int i = 0; i < d->runs.count; i++)
+		if (d->runs.items[i].code.tree[0])
+			last = &d->runs.items[i].code;
+	if (code_differs(&c->first_code, last))
+		text_addf(t, "changed since the first run: %s -> %s", c->first_code.commit,
+			  last->commit);
+	else if (c->git_tree && c->first_code.tree[0] && strcmp(c->git_tree, last->tree) != 0)
+		text_addf(t, "changed between submission and first run: %s%s -> %s",
+			  c->git_commit, c->git_dirty ? "+" : "", last->commit);
+}
+
 static void print_command(const struct status_details *d, const struct output *out)
 {
 	const struct job_command *c = &d->command;
@@ -102,6 +120,11 @@ static void print_command(const struct status_details *d, const struct output *o
 	if (c->git_commit)
 		text_addf(&t, "%s%s", c->git_commit, c->git_dirty ? ", with changes" : "");
 	output_textline(out, "commit", &t);
+	add_code(&t, d);
+	if (t.length)
+		output_textline(out, "code", &t);
+	if (c->snapshot_dir)
+		output_line(out, "snapshot", c->snapshot_dir);
 	output_line(out, "log", d->log_path);
 	output_line(out, "checkpoints", d->checkpoint_dir);
 	output_line(out, "pattern", c->checkpoint_glob);

@@ -127,21 +127,23 @@ is 'keys of the document' \
 	"devices_in_use disk_full ended held hung_pass jobs paused people running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
-job_keys="accumulates attained_service_device_s batch_size begin_s cancelled_for checkpoint_samples command \
-devices directory done_ratio end_from_s end_time_s end_to_s epoch eta_s exit_code \
-expected_from_jobs expected_s failures first_rank gpu_memory_bytes grace_s group_id \
+job_keys="accumulates attained_service_device_s batch_size begin_s cancelled_for \
+checkpoint_samples command devices directory done_ratio end_from_s end_time_s \
+end_to_s epoch eta_s exit_code expected_from_jobs expected_s failures first_rank \
+gpu_memory_bytes grace_s group_id \
 group_index guarantee id interactive kind learning_rate learning_rate_rule log_limit_bytes loss \
 lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
 min_replicas name next_start_time_s noise_scale not_kind on_end parameters plan plans preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
-saves_when_asked share slurm_args start_time_s state status_text steps stop_signal submit_time_s \
-supervisor_silent_s suspend term_signal throughput_eps time_limit_s torch total_epochs \
-total_samples total_steps waiting_for_tier_until weight workload worst_tier"
+saves_when_asked share slurm_args snapshot start_time_s state status_text steps stop_signal \
+submit_time_s supervisor_silent_s suspend term_signal throughput_eps \
+time_limit_s torch total_epochs total_samples total_steps waiting_for_tier_until weight \
+workload worst_tier"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
-run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples config_version cores \
-cpu_time_s device_kind device_memory_bytes \
+run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples code_commit code_tree \
+config_version cores cpu_time_s device_kind device_memory_bytes \
 devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \
 last_samples launch_time_s leader_pid learning_rate_scale local_batch_size lost_s lost_samples \
@@ -152,7 +154,8 @@ takes_configs term_signal tier"
 is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
 is 'with ids also details' \
 	"after argv checkpoint_dir checkpoint_glob directory environment_names_only \
-events git_commit git_dirty log_path metrics observations program resume_args runs step_regex" \
+events first_commit first_tree git_commit git_dirty git_tree log_path metrics observations \
+program repository resume_args runs snapshot_dir step_regex" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
 is 'a run in the details has the same keys' "$run_keys" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{runs}[0]; $keys" <some.json)"

@@ -28,6 +28,7 @@
 #include "pollux/store_runs.h"
 #include "pollux/store_share.h"
 #include "pollux/supervise.h"
+#include "supervisor_code.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
 
@@ -356,6 +357,7 @@ bool supervisor_conclude(struct supervisor *s)
 	else
 		account(s, run_now);
 	remove_empty_checkpoints(s);
+	supervisor_tell_own_files(s);
 	write_log_trailer(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);

@@ -27,6 +27,7 @@
 #include "epochs_option.h"
 #include "kept_reports.h"
 #include "run_group.h"
+#include "supervisor_code.h"
 #include "supervisor_remote.h"
 #include "supervisor_values.h"
 
@@ -134,7 +135,8 @@ int supervisor_open_log(struct supervisor *s, struct err *err)
 }
 
 /* The first line of each run in the log is its command, ready for a shell. No program reads it. */
-static void write_log_header(const struct supervisor *s, const struct strings *argv)
+static void write_log_header(const struct supervisor *s, const struct strings *argv,
+			     const char *code)
 {
 	struct text line = TEXT_INIT;
 	ssize_t n;
@@ -146,7 +148,7 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 		text_addf(&line, " %s", s->run.devices[i].id);
 	if (s->foreground)
 		text_add(&line, ", in the foreground: its output was its terminal's");
-	text_add(&line, "\nexec");
+	text_addf(&line, "%s%s\nexec", *code ? "; " : "", code);
 	for (size_t i = 0; i < argv->count; i++) {
 		text_add(&line, " ");
 		text_add_shell_quoted(&line, argv->items[i]);
@@ -259,13 +261,13 @@ static char *prepare_files(struct supervisor *s, struct err *err)
 
 /* The header has the command of the first node. */
 static void write_node_header(struct supervisor *s, const struct strings *argv,
-			      const struct template_values *values)
+			      const struct template_values *values, const char *code)
 {
 	struct strings first = { 0 };
 
 	if (values->nodes.n > 0)
 		template_expand_node(argv, 0, &first);
-	write_log_header(s, values->nodes.n > 0 ? &first : argv);
+	write_log_header(s, values->nodes.n > 0 ? &first : argv, code);
 	strings_release(&first);
 }
 
@@ -283,6 +285,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 	};
 	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
 	struct run_places places = { .store_dir = s->paths->dir };
+	struct text code = TEXT_INIT;
 	struct run bound;
 	char *config_file, *newest, *plan;
 	int rc = -1;
@@ -299,7 +302,8 @@ static int launch_command(struct supervisor *s, struct err *err)
 	newest = supervisor_choose_resume(s, checkpoints, &values);
 	values.plan_args = plan = supervisor_plan_args(s);
 	supervisor_name_nodes(s, &nodes, &values);
-	if (supervisor_open_log(s, err) == 0 && supervisor_open_socket(s, err) == 0) {
+	if (supervisor_take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
+	    supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
 			strings_add(&env, s->command.env.items[i]);
@@ -307,7 +311,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 		places.config_file = config_file;
 		environment_for_run(&s->job, &bound, &values, &places, &env);
 		add_torch_helper(s, &env);
-		write_node_header(s, &argv, &values);
+		write_node_header(s, &argv, &values, code.data);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
 		if (supervisor_remote)
@@ -315,6 +319,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 		rc = start_command(s, bound.devices, supervisor_remote ? &wrapped : &argv, &env,
 				   err);
 	}
+	text_release(&code);
 	strings_release(&argv);
 	strings_release(&wrapped);
 	strings_release(&env);

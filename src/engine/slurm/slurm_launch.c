@@ -145,7 +145,7 @@ static int write_rows(const struct launch *l, struct err *err)
 
 static int make_directories(const struct launch *l, struct err *err)
 {
-	static const char *const parts[] = { "logs", "checkpoints" };
+	static const char *const parts[] = { "logs", "checkpoints", "code" };
 	int rc = paths_make_directory(l->handle.dir, err);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {

@@ -84,8 +84,8 @@ int slurm_own_store(const struct slurm_own_store *o, struct paths *paths, struct
 	int rc = o->base ? 0 : err_set(err, EX_DATAERR, "'%s/launch' is not complete", o->run_dir);
 
 	setenv("POLLUX_DIR", o->own, 1);
-	for (size_t i = 0; i < 2; i++) {
-		static const char *const parts[] = { "logs", "checkpoints" };
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const parts[] = { "logs", "checkpoints", "code" };
 
 		if (rc == 0)
 			rc = link_to(o->base, o->own, parts[i], err);

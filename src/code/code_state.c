@@ -1,0 +1,349 @@
+/* code_state.c - see code_state.h. */
+#include "pollux/code_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
+#include "pollux/remove_tree.h"
+
+#define SHORT_DIGITS 6
+#define NAMED_FILES 3
+#define DAY_S 86400.0
+
+/* --- the repository --- */
+
+static char *absolute(const char *directory, const char *path)
+{
+	return path[0] == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
+}
+
+static bool take_id(char **lines, char *id)
+{
+	const char *line = strsep(lines, "\n");
+	size_t n = line ? strspn(line, "0123456789abcdef") : 0;
+
+	if (n < 40 || n >= CODE_ID_SIZE - 1 || line[n])
+		return false;
+	memcpy(id, line, n + 1);
+	return true;
+}
+
+/* The names do not have line feeds, or the ids would not follow. */
+static bool parse_repository(const char *directory, char *lines, struct code_repository *r)
+{
+	const char *top = strsep(&lines, "\n"), *index = strsep(&lines, "\n");
+	const char *objects = strsep(&lines, "\n");
+
+	if (!top || !index || !objects || top[0] != '/')
+		return false;
+	r->top = xstrdup(top);
+	r->index = absolute(directory, index);
+	r->objects = absolute(directory, objects);
+	return take_id(&lines, r->head.commit) && take_id(&lines, r->head.tree);
+}
+
+/* git's words about a commit that is not there yet name HEAD, which tells a person little. */
+static int explain(const struct git *git, struct err *err)
+{
+	struct err ignored;
+
+	if (err->exit_status != EX_FAILED)
+		return -1;
+	if (!git_is_near(git->directory))
+		return err_set(err, EX_NOINPUT, "'%s' is in no git repository", git->directory);
+	if (git_run(git, NULL, &ignored, "rev-parse", "--show-toplevel") == 0 &&
+	    git_run(git, NULL, &ignored, "rev-parse", "-q", "--verify", "HEAD") != 0)
+		return err_set(err, EX_NOINPUT, "the git repository of '%s' has no commit yet",
+			       git->directory);
+	return -1;
+}
+
+int code_repository_find(const struct git *git, struct code_repository *r, struct err *err)
+{
+	struct text out = TEXT_INIT;
+	int rc;
+
+	*r = (struct code_repository){ .top = NULL };
+	rc = git_run(git, &out, err, "rev-parse", "--show-toplevel", "--git-path", "index",
+		     "--git-path", "objects", "HEAD", "HEAD^{tree}");
+	if (rc)
+		explain(git, err);
+	else if (!parse_repository(git->directory, out.data, r))
+		rc = err_set(err, EX_FAILED, "git says nothing of use about '%s'",
+			     git->directory);
+	text_release(&out);
+	if (rc)
+		code_repository_release(r);
+	return rc;
+}
+
+void code_repository_release(struct code_repository *r)
+{
+	free(r->top);
+	free(r->index);
+	free(r->objects);
+	*r = (struct code_repository){ .top = NULL };
+}
+
+/* --- a copy of the index --- */
+
+static int copy_bytes(int from, int to)
+{
+	char bytes[65536];
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		if (file_write_all(to, bytes, (size_t)n))
+			return -1;
+	return n < 0 ? -1 : 0;
+}
+
+/* git looks into a file whose time is not before that of the index. */
+static int copy_file(int from, const char *path)
+{
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct stat st;
+	int rc = -1;
+
+	if (to >= 0 && copy_bytes(from, to) == 0 && fstat(from, &st) == 0)
+		rc = futimens(to, (const struct timespec[]){ st.st_mtim, st.st_mtim });
+	if (to >= 0)
+		close(to);
+	return rc;
+}
+
+int code_copy_index(const struct code_repository *r, const char *path, struct err *err)
+{
+	int from = open(r->index, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int rc = from < 0 ? (errno == ENOENT ? 0 : -1) : copy_file(from, path);
+
+	if (rc)
+		err_set(err, EX_IOERR, "cannot copy '%s' to '%s': %s", r->index, path,
+			strerror(errno));
+	if (from >= 0)
+		close(from);
+	return rc;
+}
+
+/* --- the state --- */
+
+/* A directory for one question, and where new objects go. */
+struct place {
+	char *dir, *index, *objects;
+	struct strings variables;
+};
+
+/* git reads a list of directories; one in quotes may have a colon. */
+static void add_alternates(struct place *p, const char *objects)
+{
+	struct text t = TEXT_INIT;
+
+	text_add(&t, "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"");
+	for (; *objects; objects++) {
+		if (*objects == '"' || *objects == '\\')
+			text_add(&t, "\\");
+		text_add_bytes(&t, objects, 1);
+	}
+	text_add(&t, "\"");
+	strings_add(&p->variables, t.data);
+	text_release(&t);
+}
+
+/* True if the store's directory is there and the user's own. Objects are kept only there. */
+static bool is_own(const char *dir)
+{
+	struct stat st;
+
+	return dir && stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+static int make_place(const struct code_asking *asking, struct place *p, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *kept = is_own(asking->dir) ? xasprintf("%s/code", asking->dir) : NULL;
+
+	*p = (struct place){ .dir = NULL };
+	if (kept && mkdir(kept, 0700) && errno != EEXIST) {
+		free(kept);
+		kept = NULL;
+	}
+	p->dir = xasprintf("%s/pollux-code.XXXXXX", kept ? kept : tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(p->dir)) {
+		err_set(err, EX_CANTCREAT, "cannot make '%s': %s", p->dir, strerror(errno));
+		free(kept);
+		free(p->dir);
+		p->dir = NULL;
+		return -1;
+	}
+	p->index = xasprintf("%s/index", p->dir);
+	p->objects = kept ? xasprintf("%s/objects", kept) : xasprintf("%s/objects", p->dir);
+	free(kept);
+	if (mkdir(p->objects, 0700) == 0 || errno == EEXIST)
+		return 0;
+	return err_set(err, EX_CANTCREAT, "cannot make '%s': %s", p->objects, strerror(errno));
+}
+
+static void leave_place(struct place *p)
+{
+	if (p->dir)
+		remove_tree(p->dir);
+	free(p->dir);
+	free(p->index);
+	free(p->objects);
+	strings_release(&p->variables);
+}
+
+static void set_variables(struct place *p, const struct code_repository *r)
+{
+	strings_addf(&p->variables, "GIT_INDEX_FILE=%s", p->index);
+	strings_addf(&p->variables, "GIT_OBJECT_DIRECTORY=%s", p->objects);
+	add_alternates(p, r->objects);
+}
+
+static int read_tree(struct git *git, const struct code_repository *r, struct place *p,
+		     struct code_state *state, struct err *err)
+{
+	struct text out = TEXT_INIT;
+	char *lines;
+	int rc;
+
+	set_variables(p, r);
+	git->directory = r->top;
+	git->more = &p->variables;
+	rc = code_copy_index(r, p->index, err) || git_run(git, NULL, err, "add", "-u") ||
+	     git_run(git, &out, err, "write-tree", "--missing-ok") ? -1 : 0;
+	lines = out.data;
+	if (rc == 0 && !take_id(&lines, state->tree))
+		rc = err_set(err, EX_FAILED, "git says nothing of use about '%s'", r->top);
+	text_release(&out);
+	if (rc)
+		return -1;
+	snprintf(state->commit, sizeof(state->commit), "%.64s%s", r->head.commit,
+		 strcmp(state->tree, r->head.tree) != 0 ? "+" : "");
+	return 0;
+}
+
+int code_state_read(const char *directory, const struct code_asking *asking,
+		    struct code_state *state, char **top, struct err *err)
+{
+	struct git git = {
+		.directory = directory, .variables = asking->variables,
+		.until_boot_s = clock_boot_s() + asking->limit_s,
+	};
+	struct code_repository r;
+	struct place place;
+	int rc;
+
+	*state = (struct code_state){ "", "" };
+	if (code_repository_find(&git, &r, err))
+		return -1;
+	rc = make_place(asking, &place, err) || read_tree(&git, &r, &place, state, err) ? -1 : 0;
+	leave_place(&place);
+	if (rc)
+		*state = (struct code_state){ "", "" };
+	else if (top)
+		*top = xstrdup(r.top);
+	code_repository_release(&r);
+	return rc;
+}
+
+/* --- what differs --- */
+
+bool code_differs(const struct code_state *from, const struct code_state *to)
+{
+	return from->tree[0] && to->tree[0] && strcmp(from->tree, to->tree) != 0;
+}
+
+static void add_short(struct text *t, const struct code_state *state)
+{
+	text_addf(t, "%.*s%s", SHORT_DIGITS, state->commit,
+		  strchr(state->commit, '+') ? "+" : "");
+}
+
+static void add_files(struct text *t, char *lines)
+{
+	struct text names = TEXT_INIT;
+	const char *name;
+	long long n = 0;
+
+	while ((name = strsep(&lines, "\n")) && *name)
+		if (n++ < NAMED_FILES)
+			text_addf(&names, "%s %s", n > 1 ? "," : ":", name);
+	text_addf(t, ", %lld file%s%s%s", n, plural(n), names.data, n > NAMED_FILES ? ", ..." : "");
+	text_release(&names);
+}
+
+/* git's variables are those of the place, which lives no longer than the call. */
+static int diff(const struct git *near, const struct code_asking *asking,
+		const struct code_state *from, const struct code_state *to, struct text *out)
+{
+	struct git git = *near;
+	struct code_repository r;
+	struct place place;
+	struct err ignored;
+	int rc;
+
+	if (code_repository_find(&git, &r, &ignored))
+		return -1;
+	rc = make_place(asking, &place, &ignored);
+	if (rc == 0) {
+		set_variables(&place, &r);
+		git.directory = r.top;
+		git.more = &place.variables;
+		rc = git_run(&git, out, &ignored, "diff-tree", "-r", "--no-renames",
+			     "--name-only", from->tree, to->tree);
+	}
+	leave_place(&place);
+	code_repository_release(&r);
+	return rc;
+}
+
+void code_add_difference(const char *directory, const struct code_asking *asking,
+			 const struct code_state *from, const struct code_state *to,
+			 struct text *t)
+{
+	struct git git = {
+		.directory = directory, .variables = asking->variables,
+		.until_boot_s = clock_boot_s() + asking->limit_s,
+	};
+	struct text out = TEXT_INIT;
+
+	add_short(t, from);
+	text_add(t, " -> ");
+	add_short(t, to);
+	if (diff(&git, asking, from, to, &out))
+		text_add(t, ", files not known");
+	else
+		add_files(t, out.data);
+	text_release(&out);
+}
+
+/* --- old objects --- */
+
+static double forget_before_s;		/* of the present walk; there are no threads */
+
+static int forget_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)where;
+	if (type == FTW_F && (double)st->st_mtim.tv_sec < forget_before_s)
+		unlink(path);
+	return 0;
+}
+
+void code_forget_old(const char *dir, double now_s)
+{
+	char *kept = xasprintf("%s/code", dir);
+
+	forget_before_s = now_s - CODE_KEPT_DAYS * DAY_S;
+	nftw(kept, forget_entry, 16, FTW_PHYS | FTW_MOUNT);
+	free(kept);
+}
