@@ -21,6 +21,7 @@
 #define MARK ".pollux"
 #define WORDS_AT_ONCE 200
 #define UNMARKED_S 600.0	/* a directory without a mark may be just being made for so long */
+#define FIRST_ANSWER_S 10.0	/* where the repository is: a git that is slower hangs */
 #define OPEN_DIRECTORIES 16
 
 /* --- making --- */
@@ -115,6 +116,7 @@ static void set_variables(struct making *m)
 		strings_addf(&m->variables, "GIT_%s_NAME=pollux", who[i]);
 		strings_addf(&m->variables, "GIT_%s_EMAIL=pollux@localhost", who[i]);
 	}
+	m->git.until_boot_s = clock_boot_s() + SNAPSHOT_LIMIT_S;
 	m->git.directory = m->repository.top;
 	m->git.more = &m->variables;
 }
@@ -153,7 +155,7 @@ int snapshot_make(const struct paths *paths, const char *directory, struct snaps
 {
 	struct making m = {
 		.git = { .directory = directory,
-			 .until_boot_s = clock_boot_s() + SNAPSHOT_LIMIT_S },
+			 .until_boot_s = clock_boot_s() + FIRST_ANSWER_S },
 	};
 	int rc;
 
