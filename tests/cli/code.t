@@ -119,6 +119,21 @@ like 'also by status' '^  code  *changed between submission and first run: ' \
 	"$("$POLLUX" status "$id")"
 cd ..
 
+# --- an edit that only the content tells ---
+repository racy
+cd racy || exit 1
+git config core.trustctime false
+touch -d @2000 part.sh
+git add -A
+touch -d @1000 .git/index
+echo 'echo "part 6"' >part.sh
+touch -d @2000 part.sh
+id=$(submit --hold -- ./train.sh)
+is 'an edit in the second in which git looked is seen' 1 \
+	"$(store "SELECT git_dirty FROM commands WHERE job_id = $id")"
+"$POLLUX" cancel "$id" >/dev/null
+cd ..
+
 # --- which repository ---
 repository q
 mkdir elsewhere sub
@@ -284,14 +299,15 @@ ok 'a job like it has a snapshot of its own' eval '[ "$(store "SELECT count(*) F
 "$POLLUX" cancel "$again" >/dev/null
 
 # --- arguments ---
+mkdir conf && echo 'x: 1' >conf/c.yaml && commit .
 id=$(submit --snapshot -- sh "$PWD/train.sh" "$PWD/part.sh" "--c=$PWD/part.sh" "--d=$PWD/data/d" \
-	"--out=$PWD/out/x" "$PWD/results" part.sh)
+	"--out=$PWD/out/x" "$PWD/results" "$PWD/conf" part.sh)
 snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id = $id")
 "$POLLUX" schedule
 finished
-is 'files of the code are meant in the snapshot; data, results and new files are not' \
+is 'files of the code are meant in the snapshot; data, new files and directories are not' \
 	"exec sh $snapshot/train.sh $snapshot/part.sh --c=$snapshot/part.sh --d=$PWD/data/d \
---out=$PWD/out/x $PWD/results part.sh" "$("$POLLUX" log "$id" | grep ^exec)"
+--out=$PWD/out/x $PWD/results $PWD/conf part.sh" "$("$POLLUX" log "$id" | grep ^exec)"
 
 # --- files that a run made in the snapshot ---
 echo 'mkdir -p fresh && echo model >fresh/model' >>part.sh
