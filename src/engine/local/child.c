@@ -14,6 +14,7 @@
 #include "pollux/child.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
+#include "pollux/program_file.h"
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
@@ -111,6 +112,19 @@ static int exec_status(const char *program, int error)
 	}
 }
 
+static void tell_failure(const struct child *c, int error, struct err *err)
+{
+	int status = exec_status(c->program, error);
+	struct text t = TEXT_INIT;
+
+	/* An interpreter that is not there is no program that is not there. */
+	if (error == ENOENT && access(c->program, F_OK) == 0)
+		status = EXIT_NOT_EXECUTABLE;
+	program_file_cannot(c->program, NULL, error, &t);
+	err_set(err, status, "%s", t.data);
+	text_release(&t);
+}
+
 /* Runs in the child. Returns only on failure, with *err. */
 static void become(const struct child *c, int go_fd, struct err *err)
 {
@@ -135,8 +149,7 @@ static void become(const struct child *c, int go_fd, struct err *err)
 	}
 	limits_apply(c->limits);
 	execve(c->program, c->argv->items, c->env->items);
-	err_set(err, exec_status(c->program, errno), "cannot execute '%s': %s", c->program,
-		strerror(errno));
+	tell_failure(c, errno, err);
 }
 
 static _Noreturn void run_child(const struct child *c, const int *go, const int *result)

@@ -21,6 +21,7 @@
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/program_file.h"
 #include "pollux/slurm_node.h"
 #include "slurm.h"
 #include "slurm_earlier.h"
@@ -155,6 +156,8 @@ static bool gpus_become_free(const struct wrapper *w, pid_t wrapper)
 static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char *const *argv)
 {
 	struct strings all = { 0 }, own = { 0 }, env = { 0 };
+	struct text why = TEXT_INIT;
+	int error;
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
@@ -174,8 +177,10 @@ static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char
 		strings_add(&all, *a);
 	node_command(&all, environ, w->number, &own, &env);
 	execve(argv[0], own.items, env.items);
-	dprintf(STDERR_FILENO, "cannot execute '%s': %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	error = errno;
+	program_file_cannot(argv[0], NULL, error, &why);
+	dprintf(STDERR_FILENO, "%s\n", why.data);
+	_exit(error == ENOENT ? 127 : 126);
 }
 
 /* Takes what has ended. False: no process of the program is left. */

@@ -1,0 +1,210 @@
+/* program_file.c - see program_file.h. */
+#include "pollux/program_file.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "pollux/mem.h"
+
+#define KERNEL_BYTES 255	/* of the "#!" line that the kernel reads */
+#define HEAD_BYTES 4096
+
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
+/* The beginning of a regular file, ended by NUL. False: it cannot be read, or is no such file. */
+static bool read_head(const char *path, char *head, size_t *length)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+		? read(fd, head, HEAD_BYTES) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	*length = n > 0 ? (size_t)n : 0;
+	head[*length] = '\0';
+	return n >= 0;
+}
+
+static void add_mend(struct text *why, const char *before, const char *path, const char *after)
+{
+	text_add(why, before);
+	text_add_shell_quoted(why, path);
+	text_add(why, after);
+}
+
+/* --- no program --- */
+
+static bool lacks_bit(const char *path, struct text *why)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || access(path, X_OK) == 0)
+		return false;
+	if (!(st.st_mode & 0111))
+		add_mend(why, "it has no execute bit, which chmod +x ", path, " sets");
+	else if (statvfs(path, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
+		text_add(why, "its file system is mounted noexec; its interpreter can run it, as "
+			 "in: bash SCRIPT");
+	else
+		return false;
+	return true;
+}
+
+/* A file without "#!" that has no NUL is text: shells run it as a script, the kernel does not. */
+static bool lacks_interpreter(const char *path, const char *head, size_t length, struct text *why)
+{
+	const char *text = head + strspn(head, " \t\r\n");
+
+	if (strlen(head) < length || text_starts_with(head, "#!"))
+		return false;
+	if (text_starts_with(head, byte_order_mark))
+		add_mend(why, "it begins with a byte order mark, before which there must be no "
+			 "other byte than '#!'; sed -i '1s/^\\xEF\\xBB\\xBF//' ", path,
+			 " takes it away");
+	else if (text_starts_with(text, "#!"))
+		text_add(why, "its '#!' line is not the first thing in it: blanks or empty lines "
+			 "before it must go");
+	else
+		add_mend(why, length ? "it has no '#!' line to name its interpreter; begin it with "
+			 "#!/bin/sh, or run: sh " : "it is empty; begin it with #!/bin/sh, or "
+			 "run: sh ", path, "");
+	return true;
+}
+
+/* --- its interpreter --- */
+
+static bool is_shell(const char *interpreter)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
+	const char *slash = strrchr(interpreter, '/');
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (!strcmp(slash ? slash + 1 : interpreter, shells[i]))
+			return true;
+	return false;
+}
+
+static bool is_in_path(const char *name, const char *search_path)
+{
+	char *list = xstrdup(search_path), *save = NULL;
+	bool found = strchr(name, '/') && access(name, X_OK) == 0;
+
+	for (char *part = strtok_r(list, ":", &save); part && !found;
+	     part = strtok_r(NULL, ":", &save)) {
+		char *candidate = xasprintf("%s/%s", part, name);
+
+		found = access(candidate, X_OK) == 0;
+		free(candidate);
+	}
+	free(list);
+	return found;
+}
+
+/* env finds the first word that is neither an option nor a variable. */
+static bool env_lacks(char *arguments, const char *search_path, struct text *why)
+{
+	char *save = NULL, *word = strtok_r(arguments, " \t", &save);
+
+	while (word && (*word == '-' || strchr(word, '=')))
+		word = strtok_r(NULL, " \t", &save);
+	if (!word || !search_path || is_in_path(word, search_path))
+		return false;
+	text_addf(why, "its '#!' line has env look for '%s', which is nowhere in PATH", word);
+	return true;
+}
+
+/* line: the interpreter and its arguments, without "#!" */
+static bool lacks_file(char *line, const char *search_path, struct text *why)
+{
+	char *arguments = line + strcspn(line, " \t");
+	const char *slash;
+
+	if (*arguments)
+		*arguments++ = '\0';
+	slash = strrchr(line, '/');
+	if (!strcmp(slash ? slash + 1 : line, "env"))
+		return env_lacks(arguments, search_path, why);
+	if (*line && access(line, X_OK) == 0)
+		return false;
+	if (*line)
+		text_addf(why, "its '#!' line names the interpreter '%s', which is not there",
+			  line);
+	else
+		text_add(why, "its '#!' line names no interpreter");
+	return true;
+}
+
+/* Some interpreters take a CR behind their arguments; a shell, env and the kernel do not. */
+static bool minds_cr(char *line)
+{
+	char *cr = strchr(line, '\r'), *blank = strpbrk(line, " \t");
+	char *program;
+	bool minds;
+
+	if (!cr)
+		return false;
+	program = xasprintf("%.*s", (int)strcspn(line, " \t\r"), line);
+	minds = !blank || blank > cr || is_shell(program) || strstr(program, "/env");
+	free(program);
+	return minds;
+}
+
+static bool has_bad_line(const char *path, const char *head, const char *search_path,
+			 struct text *why)
+{
+	const char *start = head + 2 + strspn(head + 2, " \t");
+	size_t length = strcspn(start, "\n");
+	char *line = xasprintf("%.*s", (int)length, start);
+	bool is_bad = true;
+
+	if (minds_cr(line))
+		add_mend(why, "its lines end in CR LF, as on Windows, so that its interpreter is "
+			 "not found; sed -i 's/\\r$//' ", path, " mends that");
+	else if (strcspn(head, "\n") > KERNEL_BYTES && strcspn(head + 2, " \t\n") > KERNEL_BYTES - 2)
+		text_addf(why, "its '#!' line has more than the %d bytes that the kernel reads",
+			  KERNEL_BYTES);
+	else
+		is_bad = lacks_file(line, search_path, why);
+	free(line);
+	return is_bad;
+}
+
+bool program_file_fault(const char *path, const char *search_path, struct text *why)
+{
+	char head[HEAD_BYTES + 1];
+	size_t length;
+
+	if (lacks_bit(path, why))
+		return true;
+	if (!read_head(path, head, &length))
+		return false;
+	if (text_starts_with(head, "#!"))
+		return has_bad_line(path, head, search_path, why);
+	return lacks_interpreter(path, head, length, why);
+}
+
+bool program_file_is_dos(const char *path)
+{
+	char head[HEAD_BYTES + 1];
+	size_t length, end;
+
+	if (!read_head(path, head, &length))
+		return false;
+	end = strcspn(head, "\n");
+	return end > 0 && head[end] == '\n' && head[end - 1] == '\r';
+}
+
+void program_file_cannot(const char *path, const char *search_path, int error, struct text *out)
+{
+	struct text why = TEXT_INIT;
+	bool known = program_file_fault(path, search_path, &why);
+
+	text_addf(out, "cannot execute '%s': %s", path, known ? why.data : strerror(error));
+	text_release(&why);
+}
