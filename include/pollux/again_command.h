@@ -11,8 +11,6 @@ int again_set(const struct command *by, const struct text_list *changes, struct 
 	      struct err *err);
 /* The length of OLD in such a change; 0: there is none. */
 size_t again_old_length(const char *change, const struct strings *argv);
-/* Replaces all arguments behind the program. */
-void again_replace_arguments(char *const *arguments, int n, struct strings *argv);
 /* Adds what differs: "; arguments --lr 0.1 -> --lr 0.3; directory /a -> /b". */
 void again_add_differences(struct text *t, const struct job_command *was,
 			   const struct job_command *is);

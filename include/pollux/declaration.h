@@ -92,7 +92,7 @@ struct asked {
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env, metrics, plans;
-	bool hold, preempt, no_preempt, no_torch, quiet, no_first, no_share;
+	bool hold, preempt, no_preempt, no_torch, quiet, no_first, no_share, force;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
 };
 

@@ -19,6 +19,11 @@ struct run_places {
 	const char *store_dir;		/* the store for jobs that the program submits */
 };
 
+/* The value of a variable, borrowed; "": it is not set. */
+const char *environment_value(const struct strings *env, const char *name);
+/* Expands the variables of --env that have templates; env has the command's variables. */
+void environment_expand(const struct job_command *command, const struct template_values *values,
+			struct strings *env);
 /* Appends the variables of a launch: POLLUX_*, MASTER_PORT, PYTHONUNBUFFERED, the torchrun
  * variables, and those of the devices' backend. */
 void environment_for_run(const struct job *job, const struct run *run,

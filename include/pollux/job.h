@@ -165,6 +165,10 @@ struct job_command {
 	char *limits;			/* of the submission (limits.h); NULL: not kept */
 	int64_t environment_id;		/* of env in the store; 0: in the job's own row */
 	bool env_names_only;		/* the values were forgotten: env has names, no '=' */
+	struct strings env_templates;	/* names of variables whose values have templates */
+	/* With {job}, for the name and checkpoint_dir, where the store puts the number in when the
+	 * job gets it; NULL: these have no {job}. */
+	char *name_template, *checkpoint_template;
 };
 
 #define RUN_CORES_SIZE 1024

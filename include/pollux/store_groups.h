@@ -47,10 +47,6 @@ struct group_added {
 int store_group_insert(struct store *s, const struct job_group *group,
 		       const struct group_jobs *jobs, const struct dependency_list *after,
 		       struct group_added *added, struct err *err);
-/* store_group_insert as one transaction: all jobs are there, or none. */
-int store_group_add(struct store *s, const struct job_group *group, const struct group_jobs *jobs,
-		    const struct dependency_list *after, struct group_added *added,
-		    struct err *err);
 /* EX_NOINPUT if there is no such group. */
 int store_group_get(struct store *s, int64_t id, struct job_group *group, struct err *err);
 /* Inside the caller's transaction. 0: as many as there are devices. */

@@ -50,19 +50,6 @@ int store_interactive_rest(struct store *s, double *boot_s, struct err *err);
 int store_has_work(struct store *s, bool *has, struct err *err);
 /* True if there are jobs that JOBS_SCHEDULABLE lists. */
 int store_has_schedulable(struct store *s, bool *has, struct err *err);
-struct job_directory {
-	int64_t job_id;
-	char *path;			/* owned */
-};
-
-struct job_directory_list {
-	struct job_directory *items;	/* by job_id */
-	int count;
-};
-
-/* The directories that queued jobs declare for their checkpoints. */
-int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err);
-void job_directory_list_release(struct job_directory_list *list);
 
 /* Inside a transaction: writes what is declared of the job. */
 int store_job_set_declared(struct store *s, const struct job *job, struct err *err);

@@ -20,4 +20,8 @@ struct suggestion suggestion_for(const char *typed);
  * were typed and the name begins with them. Among equally near names the first offer stays. */
 void suggestion_offer(struct suggestion *s, const char *name);
 
+/* Insertions, deletions, substitutions and exchanges of neighbours from a to b; -1: one of them is
+ * longer than any name. */
+int edit_distance(const char *a, const char *b);
+
 #endif

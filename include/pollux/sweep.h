@@ -34,7 +34,7 @@ struct sweep_run {
 	char *checkpoint_dir, *resume_args;	/* own what is in asked */
 };
 
-/* Reads the axes and checks that every parameter is used, and every name in braces known. */
+/* Reads the axes and checks that every parameter is used. */
 int sweep_init(struct sweep *s, const struct command *by, const struct asked *asked,
 	       const struct sweep_asked *o, char **argv, struct err *err);
 void sweep_release(struct sweep *s);

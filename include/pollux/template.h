@@ -1,17 +1,18 @@
-/* template.h - the {names} in a job's command, replaced at each launch.
+/* template.h - the {names} in a job's command, replaced at each launch by the rule of braces.h.
  *
  *	{batch} {local_batch} {accum} {gpus} {replicas} {lr} {lr_scale} {samples} {checkpoint}
  *	{newest} {resume} {plan} {port} {job} {run} {nodes} {node} {master} {gpus_per_node}
- *	"{{" is a literal "{"; a "}" needs no escape
+ *
+ * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
+ * arguments, {plan} plans. Where the job has none, the template stays as it is.
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
  * a whole argument becomes one argument for each word, or none. {plan} stands for the arguments of
  * the run's plan, in the same way.
  *
- * Where a run has nodes of a cluster, its command is rendered once, without {node}, and the result
- * is again a command with templates: {node}, and "{{". Each node renders that for itself, by
- * node_command() of environment.h. */
+ * Where a run has nodes of a cluster, its texts are rendered once for all nodes. In the result "{{"
+ * is a brace, and {node} is left to each node (template_expand_node). */
 #ifndef POLLUX_TEMPLATE_H
 #define POLLUX_TEMPLATE_H
 
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 #include "pollux/configuration.h"
-#include "pollux/err.h"
+#include "pollux/job.h"
 #include "pollux/text.h"
 
 /* The nodes of a run. All 0 and NULL: it runs on this machine alone. */
@@ -28,9 +29,14 @@ struct template_nodes {
 	const char *master;		/* the name of the first */
 };
 
-/* The values of the names. A name whose value is unknown (0, NaN, NULL) must not be used: see
- * template_check. */
+/* What the job has, for the templates that need it. */
+struct template_facts {
+	bool has_batch_size, has_learning_rate, has_resume_args, has_plans;
+};
+
+/* The values of the names. Those that the facts exclude are not looked at. */
 struct template_values {
+	struct template_facts facts;
 	int64_t job_id;
 	int run_number;
 	struct configuration configuration;
@@ -45,30 +51,32 @@ struct template_values {
 	struct template_nodes nodes;
 };
 
-/* Checks that argv and resume_args (may be NULL) use only known names that the job can answer:
- * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
- * arguments. -1: *err says which argument is wrong and why (EX_USAGE). */
-struct template_facts {
-	bool has_batch_size, has_learning_rate, has_resume_args, has_plans;
-};
-int template_check(const struct strings *argv, const char *resume_args,
-		   const struct template_facts *facts, struct err *err);
-/* The same of the arguments of a plan. */
-int template_check_plan(const char *args, const struct template_facts *facts, struct err *err);
+struct template_facts template_facts_of(const struct declaration *d, const struct job_command *c);
+/* The facts within the resume arguments (name "resume"), or within the arguments of a plan
+ * ("plan"), where the two do not stand for themselves again. */
+struct template_facts template_facts_within(const struct template_facts *facts, const char *name);
 
 /* True for the words above: "batch". */
-bool template_knows(const char *name);
+bool template_knows(const char *word, size_t length);
+/* The option without which such a word stays as it is, "--batch"; NULL: the job has it. */
+const char *template_lacks(const char *word, size_t length, const struct template_facts *facts);
+/* The words, from i = 0; NULL behind the last one. */
+const char *template_name(int i);
+/* True if an argument has the template. */
 bool template_mentions(const struct strings *argv, const char *name);
-
 /* As template_mentions(), for one text such as the resume arguments. */
 bool template_text_mentions(const char *text, const char *name);
+/* True if the text may be another one when it has been expanded. */
+bool template_changes(const char *text);
 
 /* Builds the argv to launch. If argv has no {plan}, the words of plan_args come last; if
  * resume_args are due and argv has no {resume}, their words come after those. */
 void template_expand(const struct strings *argv, const struct template_values *values,
 		     struct strings *out);
+/* Expands one text. The caller frees the result. */
+char *template_expand_text(const char *text, const struct template_values *values);
 
-/* Renders {node} and "{{" in what template_expand() has rendered for a cluster. */
-void template_expand_node(const struct strings *argv, int node, struct strings *out);
+/* Renders for one node what was rendered for all nodes. The caller frees the result. */
+char *template_expand_node(const char *text, int node);
 
 #endif

@@ -1,5 +1,6 @@
 /* cmd_again.c - pollux again: another job like one that is there. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,10 +8,10 @@
 #include "pollux/again_command.h"
 #include "pollux/again_group.h"
 #include "pollux/amend.h"
+#include "pollux/braces.h"
 #include "pollux/environment.h"
 #include "pollux/job_environment.h"
 #include "pollux/mem.h"
-#include "pollux/script_options.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
 #include "pollux/submission.h"
@@ -36,9 +37,8 @@ static const struct option_spec options[] = {
 
 struct again {
 	const struct asked_again *o;
-	char **arguments;		/* behind "--" */
-	int n_arguments;
-	bool has_arguments;
+	char **new_command;		/* behind "--" */
+	bool has_command;
 	struct job was, is;
 	struct job_command was_command, command;
 	struct again_group group;
@@ -86,27 +86,12 @@ static void renew_environment(struct again *a)
 	if (add_lacking_variables(&lost, &c->env, &here))
 		text_addf(&a->differs, ", which lacks %s", lost.data);
 	strings_release(&c->env);
+	strings_release(&c->env_templates);
 	c->env = here;
 	text_release(&lost);
 }
 
 /* --- the new one --- */
-
-/* "again 7 -- --lr 0.3" of "python train.py --lr 0.1" runs no train.py. */
-static void warn_of_lost_script(const struct again *a)
-{
-	const char *script = script_of_runner(a->command.argv.items);
-
-	if (!script || a->arguments[0][0] != '-')
-		return;
-	for (int i = 0; i < a->n_arguments; i++)
-		if (!strcmp(a->arguments[i], script))
-			return;
-	fputs("pollux: warning: the new arguments take the place of all the old ones, also of '",
-	      stderr);
-	output_clean(stderr, script);
-	fputs("'; --set changes one\n", stderr);
-}
 
 static int make_command(struct again *a, struct err *err)
 {
@@ -115,18 +100,23 @@ static int make_command(struct again *a, struct err *err)
 
 	if (again_group_set(&a->group, &cmd_again, &o->asked, &o->set, &c->argv, err))
 		return -1;
-	if (a->has_arguments && a->n_arguments > 0)
-		warn_of_lost_script(a);
-	if (a->has_arguments)
-		again_replace_arguments(a->arguments, a->n_arguments, &c->argv);
+	if (a->has_command) {
+		strings_release(&c->argv);
+		for (char **argument = a->new_command; *argument; argument++)
+			strings_add(&c->argv, *argument);
+	}
 	if (again_set(&cmd_again, &a->group.other_changes, &c->argv, err))
 		return -1;
-	a->group.stays = a->group.stays && !a->has_arguments;
+	a->group.stays = a->group.stays && !a->has_command;
 	renew_environment(a);
 	if (!a->group.stays)
 		environment_for_group(&a->was, &c->env);
 	c->environment_id = 0;
 	c->env_names_only = false;
+	if (a->has_command) {
+		free(c->program);
+		c->program = NULL;	/* it is looked for anew */
+	}
 	if (submission_command_again(&cmd_again, &o->asked, c, err))
 		return -1;
 	if (o->asked.directory)
@@ -165,6 +155,7 @@ static void say_differences(const struct again *a)
 	output_clean(stderr, t.data);
 	fputc('\n', stderr);
 	if (a->command.checkpoint_dir && a->was_command.checkpoint_dir &&
+	    !a->command.checkpoint_template &&
 	    !strcmp(a->command.checkpoint_dir, a->was_command.checkpoint_dir))
 		fprintf(stderr, "pollux: warning: both have the same checkpoint directory; "
 			"--checkpoint-dir sets another\n");
@@ -180,6 +171,20 @@ static void print_command(const struct again *a)
 	submit_print_command(&o, a->command.argv.items, NULL, a->is.declared.plans);
 }
 
+/* A name with {job} gets the new number, unless the job was renamed since. */
+static void take_name_template(struct again *a)
+{
+	const char *template = a->was_command.name_template;
+	bool stands = template && braces_name_is(template, a->was.id, a->was.declared.name);
+	bool renamed = strcmp(a->is.declared.name, a->was.declared.name) != 0;
+
+	if (a->o->asked.declared.name || !template || (stands && !renamed))
+		return;
+	free(a->command.name_template);
+	a->command.name_template = stands && braces_have_job(a->is.declared.name)
+		? xstrdup(a->is.declared.name) : NULL;
+}
+
 static int submit_again(struct again *a, const struct selecting *what, struct err *err)
 {
 	const struct asked *o = &a->o->asked;
@@ -190,7 +195,9 @@ static int submit_again(struct again *a, const struct selecting *what, struct er
 	    submit_after(&cmd_again, o, &a->after, err))
 		return -1;
 	again_group_join(&a->group, o, &a->was, &a->is);
+	take_name_template(a);
 	add_differences(a);
+	submit_tell_braces(o, &a->is, &a->command, NULL, a->o->dry_run);
 	if (a->o->dry_run && submit_snapshot_tell(&a->is, &a->command, err))
 		return -1;
 	if (a->o->dry_run)
@@ -213,6 +220,18 @@ static int operands_behind_dashes(int argc, char **argv)
 	return -1;
 }
 
+static int check_new_command(const struct again *a, struct err *err)
+{
+	const char *first = *a->new_command;
+
+	if (!first)
+		return usage_error(&cmd_again, err, "no command behind '--'");
+	if (*first == '-')
+		return usage_error(&cmd_again, err, "behind '--' stands the whole command, as for "
+				   "submit, not '%.60s'; --set changes arguments", first);
+	return 0;
+}
+
 static int parse_arguments(int argc, char **argv, struct asked_again *o, struct again *a,
 			   struct selecting *what, struct err *err)
 {
@@ -220,18 +239,20 @@ static int parse_arguments(int argc, char **argv, struct asked_again *o, struct 
 
 	if (options_parse(&cmd_again, argc, argv, o, &first, err))
 		return -1;
-	a->has_arguments = behind >= 0;
-	a->n_arguments = behind >= 0 ? behind : 0;
-	a->arguments = argv + argc - a->n_arguments;
+	a->has_command = behind >= 0;
+	behind = behind >= 0 ? behind : 0;
+	a->new_command = argv + argc - behind;
 	what->operands = argv + first;
-	what->n_operands = argc - first - a->n_arguments;
+	what->n_operands = argc - first - behind;
 	if (what->n_operands < 1)
 		return usage_error(&cmd_again, err, "which job? give its number");
 	if (what->n_operands > 1)
-		return usage_error(&cmd_again, err, "one job, not %d; new arguments stand behind "
+		return usage_error(&cmd_again, err, "one job, not %d; a new command stands behind "
 				   "'--'", what->n_operands);
-	if (a->has_arguments && o->set.count)
-		return usage_error(&cmd_again, err, "give --set or new arguments, not both");
+	if (a->has_command && o->set.count)
+		return usage_error(&cmd_again, err, "give --set or a new command, not both");
+	if (a->has_command && check_new_command(a, err))
+		return -1;
 	return selection_check(what, err);
 }
 
@@ -260,10 +281,10 @@ static int main_again(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_again = {
-	.name = "again", .synopsis = "[OPTION]... [--set OLD=NEW]... JOB [-- ARGUMENT...]",
+	.name = "again", .synopsis = "[OPTION]... [--set OLD=NEW]... JOB [-- COMMAND [ARGUMENT]...]",
 	.summary = "submit another job like one that is there",
 	.example = "pollux again 7\n"
 		   "pollux again 7 --set lr=0.1=lr=0.3 --time-limit 2h\n"
-		   "pollux again 7 -- train.py --lr 0.3",
+		   "pollux again 7 -- python train.py --lr 0.3",
 	.options = options, .takes_jobs = true, .run = main_again,
 };

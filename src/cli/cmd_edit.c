@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "job_change.h"
 #include "pollux/amend.h"
+#include "pollux/braces.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
@@ -230,7 +231,12 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 		return refuse_change(job, "batch-range", "it was submitted without --batch", err);
 	declaration_copy(&is, &was);
 	unset(e->o, &is);
-	rc = amend(&cmd_edit, &e->o->asked, &is, err) || add_changes(job, &is, &changes, err) ||
+	rc = amend(&cmd_edit, &e->o->asked, &is, err);
+	if (rc == 0 && e->o->asked.declared.name) {
+		free(is.name);
+		is.name = braces_put_job(e->o->asked.declared.name, job->id);
+	}
+	rc = rc || add_changes(job, &is, &changes, err) ||
 	     change_dependencies(e, job, &changes, err) ? -1 : 0;
 	job->declared = is;
 	if (rc == 0)

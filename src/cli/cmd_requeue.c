@@ -8,6 +8,7 @@
 #include "job_change.h"
 #include "pollux/environment.h"
 #include "pollux/job_environment.h"
+#include "pollux/shared_checkpoints.h"
 #include "pollux/store_dependencies.h"
 #include "pollux/store_environments.h"
 #include "pollux/store_events.h"
@@ -120,7 +121,9 @@ static int requeue_one(struct session *s, const struct job *job, const struct as
 		return -1;
 	if (job->state == JOB_RUNNING)
 		return stop_runs_of_job(s, job->id, STOP_REQUEUE, runs, err);
-	return store_job_requeue(&s->store, job->id, err);
+	if (store_job_requeue(&s->store, job->id, err))
+		return -1;
+	return o->force ? 0 : shared_checkpoints_check(&s->store, job->id, job->id, err);
 }
 
 static int requeue_dependents(struct session *s, const struct asked_change *o, struct err *err)

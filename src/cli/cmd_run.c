@@ -107,6 +107,8 @@ static int add_job(struct front *t, struct run_asked *o, char **argv, struct err
 			session_close(&t->s);
 		else
 			submit_tell(&t->s, &job, &command);
+		if (rc == 0)
+			submit_tell_braces(&o->job, &job, &command, NULL, false);
 	}
 	t->job_id = job.id;
 	job_command_release(&command);

@@ -16,8 +16,10 @@
 #include "pollux/mem.h"
 #include "pollux/pass_host.h"
 #include "pollux/preset.h"
+#include "pollux/program_file.h"
 #include "pollux/script_options.h"
 #include "pollux/session.h"
+#include "pollux/shared_checkpoints.h"
 #include "pollux/store_models.h"
 #include "settings_check.h"
 #include "submit.h"
@@ -144,6 +146,16 @@ static void warn_of_learning_rate(const struct job *job, const struct job_comman
 		      "in its program; --lr-rule none says that the rate stays\n", stderr);
 }
 
+static bool is_shell(const char *program)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (is_runner(program, shells[i]))
+			return true;
+	return false;
+}
+
 /* Not an error: the script may be made, or its disk mounted, before the job starts. */
 static void warn_of_script(const struct job_command *command)
 {
@@ -160,24 +172,11 @@ static void warn_of_script(const struct job_command *command)
 	if (access(path, F_OK))
 		output_messagef("warning: there is no '%s': the job fails unless it is there when "
 				"it starts", path);
+	else if (is_shell(command->argv.items[0]) && program_file_is_dos(path))
+		output_messagef("warning: the lines of '%s' end in CR LF, as on Windows, and the "
+				"shell takes each CR for a part of the last word; sed -i "
+				"'s/\\r$//' mends that", path);
 	free(path);
-}
-
-/* The kernel takes the whole first line for the name of the interpreter. */
-static void warn_of_line_ends(const struct job_command *command)
-{
-	char line[256];
-	FILE *in = fopen(command->program, "re");
-	size_t n;
-
-	if (!in)
-		return;
-	if (fgets(line, sizeof(line), in) && text_starts_with(line, "#!") &&
-	    (n = strlen(line)) > 3 && !strcmp(line + n - 2, "\r\n"))
-		output_messagef("warning: the lines of '%s' end in CR LF, as on Windows, so the "
-				"kernel finds no interpreter: sed -i 's/\\r$//' mends that",
-				command->program);
-	fclose(in);
 }
 
 static void tell_of_leftovers(const struct session *s)
@@ -188,15 +187,17 @@ static void tell_of_leftovers(const struct session *s)
 			s->paths.dir, (long long)s->store.left_by_another);
 }
 
-static int insert_submitted_job(struct store *s, struct job *job, const struct job_command *command,
-				const struct dependency_list *after, double parameters,
-				struct err *err)
+static int insert_submitted_job(struct store *s, const struct asked *o, struct job *job,
+				const struct job_command *command,
+				const struct dependency_list *after, struct err *err)
 {
 	if (store_begin(s, err))
 		return -1;
 	if (store_job_insert(s, job, command, after, err) ||
-	    (parameters > 0 &&
-	     store_workload_set_parameters(s, job->declared.workload, parameters, err))) {
+	    (!o->force && command->checkpoint_dir &&
+	     shared_checkpoints_check(s, job->id, job->id, err)) ||
+	    (o->parameters > 0 &&
+	     store_workload_set_parameters(s, job->declared.workload, o->parameters, err))) {
 		store_rollback(s);
 		return -1;
 	}
@@ -226,7 +227,6 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_passes(job);
 	warn_of_learning_rate(job, command);
 	warn_of_script(command);
-	warn_of_line_ends(command);
 }
 
 int submit_add(const struct asked *o, struct job *job, struct job_command *command,
@@ -241,7 +241,7 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 	job->submit_time_s = clock_wall_s();
 	rc = submit_snapshot(&s.paths, job, command, &snapshot, err);
 	if (rc == 0)
-		rc = insert_submitted_job(&s.store, job, command, after, o->parameters, err);
+		rc = insert_submitted_job(&s.store, o, job, command, after, err);
 	submit_snapshot_end(&snapshot, rc);
 	if (rc == 0)
 		submit_tell(&s, job, command);
@@ -264,6 +264,8 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
 	     submit_after(&cmd_submit, o, &after, err) ? -1 : 0;
+	if (rc == 0)
+		submit_tell_braces(o, &job, &command, NULL, dry_run);
 	if (rc == 0 && dry_run)
 		rc = submit_snapshot_tell(&job, &command, err);
 	if (rc == 0 && dry_run)

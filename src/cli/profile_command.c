@@ -16,6 +16,7 @@
 #include "pollux/session.h"
 #include "pollux/steady.h"
 #include "pollux/template.h"
+#include "submit.h"
 #include "profile.h"
 
 /* --- interruption --- */
@@ -140,11 +141,10 @@ static void note_limits(const struct job *job)
 
 /* Says what happens if the program ignores POLLUX_CHECKPOINT_DIR, since pollux cannot see whether
  * it does. */
-static void note_command(char **argv)
+static void note_command(const struct job_command *command)
 {
-	for (int i = 0; argv[i]; i++)
-		if (strstr(argv[i], "{checkpoint}"))
-			return;
+	if (template_mentions(&command->argv, "checkpoint"))
+		return;
 	output_message("note: its command has no {checkpoint}: unless it heeds "
 		       "POLLUX_CHECKPOINT_DIR, it writes checkpoints where it always does");
 }
@@ -288,8 +288,10 @@ int profile_on_kind(const struct profile_options *o, char **argv, char *kind, bo
 	if (rc == 0) {
 		/* A total is the work of one run, not of all points together. */
 		job.declared.total_samples = (double)NAN;
-		if (notes)
-			note_command(argv);
+		if (notes) {
+			submit_tell_braces(&asked, &job, &command, NULL, false);
+			note_command(&command);
+		}
 		rc = profile(o, &settings, &job, &command, notes, err);
 	}
 	*job_id = job.id;

@@ -10,6 +10,7 @@
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
 #include "pollux/results.h"
+#include "pollux/shared_checkpoints.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_halving.h"
 #include "pollux/store_models.h"
@@ -102,6 +103,9 @@ static int make_first(struct group_submission *g, char **argv, struct err *err)
 					 &run.asked.declared);
 		rc = submission_job(g->sweep.by, &run.asked, &g->command, &g->job, err);
 	}
+	if (rc == 0)
+		submit_tell_braces(&run.asked, &g->job, &g->command, &run.parameters,
+				   g->o->sweep.dry_run);
 	sweep_run_release(&run);
 	return rc;
 }
@@ -123,6 +127,21 @@ static void print_added(const struct group_added *added, bool quiet)
 		printf("jobs %lld to %lld (%lld runs)\n", first, last, n);
 }
 
+static int add_checked(struct group_submission *g, const struct job_group *group,
+		       const struct group_jobs *jobs, const struct dependency_list *after,
+		       struct group_added *added, struct err *err)
+{
+	if (store_begin(g->store, err))
+		return -1;
+	if (store_group_insert(g->store, group, jobs, after, added, err) ||
+	    (!g->o->job.force && g->o->job.checkpoint_dir &&
+	     shared_checkpoints_check(g->store, added->first_job_id, added->last_job_id, err))) {
+		store_rollback(g->store);
+		return -1;
+	}
+	return store_commit(g->store, err);
+}
+
 static int insert_sweep(struct group_submission *g, const struct job_group *group,
 			const struct dependency_list *after, struct err *err)
 {
@@ -137,7 +156,7 @@ static int insert_sweep(struct group_submission *g, const struct job_group *grou
 	g->store = &s.store;
 	rc = submit_snapshot(&s.paths, &g->job, &g->command, &snapshot, err);
 	if (rc == 0)
-		rc = store_group_add(&s.store, group, &jobs, after, &added, err);
+		rc = add_checked(g, group, &jobs, after, &added, err);
 	submit_snapshot_end(&snapshot, rc);
 	if (rc == 0) {
 		g->job.id = added.first_job_id;

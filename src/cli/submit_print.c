@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pollux/braces.h"
 #include "pollux/execution_plan.h"
 #include "pollux/template.h"
 #include "submit.h"
@@ -13,32 +14,32 @@ struct printed {
 	const char *plan;		/* words that {plan} stands for; NULL: the braces stay */
 };
 
-static void add_word(struct printed *p, const char *word)
+static void add_text(struct printed *p, const char *text)
 {
-	text_add(&p->line, p->line.length ? " " : "");
-	text_add_shell_quoted(&p->line, word);
+	struct braces b = braces_in(text);
+	struct text word = TEXT_INIT;
+	struct piece piece;
+
+	while (braces_next(&b, &piece)) {
+		bool known = piece.word && template_knows(piece.word, piece.word_length);
+
+		if (known && piece.doubled)
+			text_add_bytes(&word, piece.text + 1, piece.length - 2);
+		else if (piece_is(&piece, "lr") && p->learning_rate)
+			text_add(&word, p->learning_rate);
+		else if (piece_is(&piece, "plan") && p->plan)
+			text_add(&word, p->plan);
+		else
+			text_add_bytes(&word, piece.text, piece.length);
+	}
+	text_add_shell_quoted(&p->line, word.data);
+	text_release(&word);
 }
 
 static void add_argument(struct printed *p, const char *argument)
 {
-	struct text word = TEXT_INIT;
-
-	for (const char *c = argument; *c; c++) {
-		if (text_starts_with(c, "{lr}") && p->learning_rate) {
-			text_add(&word, p->learning_rate);
-			c += strlen("{lr}") - 1;
-			continue;
-		}
-		if (text_starts_with(c, "{plan}") && p->plan) {
-			text_add(&word, p->plan);
-			c += strlen("{plan}") - 1;
-			continue;
-		}
-		c += text_starts_with(c, "{{");
-		text_add_byte(&word, *c, 1);
-	}
-	add_word(p, word.data);
-	text_release(&word);
+	text_add(&p->line, p->line.length ? " " : "");
+	add_text(p, argument);
 }
 
 /* Adds the words of the plan as arguments of their own. */
@@ -75,7 +76,7 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 
 		text_add(&p.line, p.line.length ? " " : "");
 		text_add_bytes(&p.line, o->env.items[i], name);
-		text_add_shell_quoted(&p.line, o->env.items[i] + name);
+		add_text(&p, o->env.items[i] + name);
 	}
 	if (plan)
 		text_addf(&p.line, "%sPOLLUX_PLAN=%s", p.line.length ? " " : "", plan->name);

@@ -1,4 +1,5 @@
 /* environment.c - the environment of a job. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,9 +131,10 @@ static bool command_mentions(const struct job_command *command, const char *word
 
 /* True if {lr} or {lr_scale} scale the learning rate already: the helper then must not scale it
  * again. */
-static bool command_scales(const struct job_command *command)
+static bool command_scales(const struct job *job, const struct job_command *command)
 {
-	return command_mentions(command, "lr", "lr_scale");
+	return command_mentions(command, "lr_scale",
+				isnan(job->declared.learning_rate) ? "lr_scale" : "lr");
 }
 
 bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command)
@@ -141,11 +143,11 @@ bool environment_leaves_learning_rate(const struct job *job, const struct job_co
 	bool grows = d->max_batch_size > 0 && d->max_batch_size != d->min_batch_size &&
 		     command_mentions(command, "batch", "local_batch");
 
-	return grows && !command_scales(command) && !declaration_has_torch_helper(d) &&
+	return grows && !command_scales(job, command) && !declaration_has_torch_helper(d) &&
 	       !(d->learning_rate_rule && !strcmp(d->learning_rate_rule, "none"));
 }
 
-static const char *variable_of(const struct strings *env, const char *name)
+const char *environment_value(const struct strings *env, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -158,10 +160,10 @@ static const char *variable_of(const struct strings *env, const char *name)
 void environment_for_torch(const struct job *job, const struct job_command *command,
 			   const char *helper, struct strings *env)
 {
-	const char *parts = job->declared.torch, *others = variable_of(env, "PYTHONPATH");
+	const char *parts = job->declared.torch, *others = environment_value(env, "PYTHONPATH");
 	char *path = xasprintf("%s%s%s", helper, *others ? ":" : "", others);
 	char *all = xasprintf("%s%s", strcmp(parts, "auto") ? parts : "on",
-			      command_scales(command) ? ",keep-lr" : "");
+			      command_scales(job, command) ? ",keep-lr" : "");
 
 	strings_set_variable(env, "PYTHONPATH", path);
 	strings_set_variable(env, "POLLUX_TORCH", all);
@@ -193,6 +195,41 @@ void environment_for_group(const struct job *job, struct strings *env)
 	}
 }
 
+/* Told to the nodes of a run on a cluster, which go on with the values of these variables. */
+static const char of_nodes[] = "POLLUX_VARIABLES_OF_NODES";
+
+void environment_expand(const struct job_command *command, const struct template_values *values,
+			struct strings *env)
+{
+	struct text names = TEXT_INIT;
+
+	for (size_t i = 0; i < command->env_templates.count; i++) {
+		const char *name = command->env_templates.items[i];
+		char *value = template_expand_text(environment_value(env, name), values);
+
+		strings_set_variable(env, name, value);
+		text_addf(&names, "%s=", name);
+		free(value);
+	}
+	if (names.length && values->nodes.n > 0)
+		strings_set_variable(env, of_nodes, names.data);
+	text_release(&names);
+}
+
+/* No name of a variable has a '='. */
+static void expand_on_node(int node, struct strings *env)
+{
+	char *names = xstrdup(environment_value(env, of_nodes)), *save = NULL;
+
+	for (char *name = strtok_r(names, "=", &save); name; name = strtok_r(NULL, "=", &save)) {
+		char *value = template_expand_node(environment_value(env, name), node);
+
+		strings_set_variable(env, name, value);
+		free(value);
+	}
+	free(names);
+}
+
 void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env)
@@ -218,13 +255,19 @@ void node_command(const struct strings *argv, char *const *variables, int node,
 {
 	for (; *variables; variables++)
 		strings_add(env, *variables);
-	template_expand_node(argv, node, out);
+	expand_on_node(node, env);
+	for (size_t i = 0; i < argv->count; i++) {
+		char *argument = template_expand_node(argv->items[i], node);
+
+		strings_add(out, argument);
+		free(argument);
+	}
 	set_integer(env, "POLLUX_NODE", node);
-	if (strtol(variable_of(env, "POLLUX_NODES"), NULL, 10) < 2)
+	if (strtol(environment_value(env, "POLLUX_NODES"), NULL, 10) < 2)
 		return;
 	set_integer(env, "NODE_RANK", node);
 	set_integer(env, "GROUP_RANK", node);
 	set_integer(env, "PET_NODE_RANK", node);
-	if (strtol(variable_of(env, "POLLUX_GPUS_PER_NODE"), NULL, 10) == 1)
+	if (strtol(environment_value(env, "POLLUX_GPUS_PER_NODE"), NULL, 10) == 1)
 		set_integer(env, "RANK", node);
 }

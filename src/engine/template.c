@@ -1,9 +1,11 @@
 /* template.c - {names} in a command. */
+#include "pollux/template.h"
+
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "pollux/template.h"
+#include "pollux/braces.h"
 
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_REPLICAS, NAME_LR, NAME_LR_SCALE,
@@ -30,116 +32,62 @@ static int find_name(const char *text, size_t length)
 	return -1;
 }
 
-/* Returns the next piece of *p, either literal text up to a template or one template, and moves *p
- * behind the piece. */
-struct piece {
-	const char *text;	/* of the literal, or of the name between the braces */
-	size_t length;
-	bool is_template;
-	bool is_open;		/* a "{" without its "}" */
-	bool has_dollar;	/* "${HOME}": a shell's variable is meant */
-};
-
-static struct piece next_piece(const char **p)
+struct template_facts template_facts_of(const struct declaration *d, const struct job_command *c)
 {
-	struct piece piece = { .text = *p };
-	const char *end;
-
-	if (text_starts_with(*p, "{{")) {
-		piece.length = 1;
-		*p += 2;
-	} else if (**p == '{') {
-		end = strchr(*p, '}');
-		piece.text++;
-		piece.is_template = true;
-		piece.is_open = !end;
-		piece.length = end ? (size_t)(end - piece.text) : strlen(piece.text);
-		*p = end ? end + 1 : piece.text + piece.length;
-	} else {
-		piece.length = strcspn(*p, "{");
-		*p += piece.length;
-	}
-	return piece;
+	return (struct template_facts){
+		.has_batch_size = d->batch_size > 0,
+		.has_learning_rate = !isnan(d->learning_rate),
+		.has_resume_args = c->resume_args != NULL,
+		.has_plans = d->plans != NULL,
+	};
 }
 
-static int check_piece(const char *where, const struct piece *piece,
-		       const struct template_facts *facts, struct err *err)
-{
-	int length = piece->length > 60 ? 60 : (int)piece->length;
-	int name = find_name(piece->text, piece->length);
-
-	if (piece->is_open)
-		return err_set(err, EX_USAGE,
-			       "'{' without '}' in %s; a literal brace is '{{'", where);
-	if (name < 0)
-		return err_set(err, EX_USAGE, "unknown template '{%.*s}' in %s; a literal brace is "
-			       "'{{'%s%.*s%s", length, piece->text, where,
-			       piece->has_dollar ? ", a shell's variable '${{" : "",
-			       piece->has_dollar ? length : 0, piece->text,
-			       piece->has_dollar ? "}'" : "");
-	if (!facts->has_batch_size &&
-	    (name == NAME_BATCH || name == NAME_LOCAL_BATCH || name == NAME_ACCUM))
-		return err_set(err, EX_USAGE, "'{%s}' in %s needs --batch", names[name], where);
-	if (!facts->has_learning_rate && name == NAME_LR)
-		return err_set(err, EX_USAGE, "'{lr}' in %s needs --lr", where);
-	if (!facts->has_resume_args && name == NAME_RESUME)
-		return err_set(err, EX_USAGE, "'{resume}' in %s needs --resume-args", where);
-	if (!facts->has_plans && name == NAME_PLAN)
-		return err_set(err, EX_USAGE, "'{plan}' in %s needs --plan", where);
-	return 0;
-}
-
-static int check_text(const char *text, const char *where, const struct template_facts *facts,
-		      struct err *err)
-{
-	for (const char *start = text; *text;) {
-		struct piece piece = next_piece(&text);
-
-		piece.has_dollar = piece.is_template && piece.text - start >= 2 &&
-				   piece.text[-2] == '$';
-		if (piece.is_template && check_piece(where, &piece, facts, err))
-			return -1;
-	}
-	return 0;
-}
-
-int template_check(const struct strings *argv, const char *resume_args,
-		   const struct template_facts *facts, struct err *err)
-{
-	struct template_facts inner = *facts;
-	char where[48];
-
-	inner.has_resume_args = false;	/* {resume} inside the resume arguments would not end */
-	for (size_t i = 0; i < argv->count; i++) {
-		snprintf(where, sizeof(where), "argument %zu of the command", i);
-		if (check_text(argv->items[i], where, facts, err))
-			return -1;
-	}
-	return resume_args ? check_text(resume_args, "--resume-args", &inner, err) : 0;
-}
-
-int template_check_plan(const char *args, const struct template_facts *facts, struct err *err)
+struct template_facts template_facts_within(const struct template_facts *facts, const char *name)
 {
 	struct template_facts inner = *facts;
 
-	inner.has_plans = inner.has_resume_args = false;
-	return check_text(args, "--plan", &inner, err);
+	inner.has_resume_args = false;
+	inner.has_plans = facts->has_plans && strcmp(name, "plan") != 0;
+	return inner;
 }
 
-bool template_knows(const char *name)
+/* Returns the option that gives a template its value; NULL: the template has one. */
+static const char *lacking_option(int name, const struct template_facts *facts)
 {
-	return find_name(name, strlen(name)) >= 0;
+	switch (name) {
+	case NAME_BATCH:
+	case NAME_LOCAL_BATCH:
+	case NAME_ACCUM:	return facts->has_batch_size ? NULL : "--batch";
+	case NAME_LR:		return facts->has_learning_rate ? NULL : "--lr";
+	case NAME_RESUME:	return facts->has_resume_args ? NULL : "--resume-args";
+	case NAME_PLAN:		return facts->has_plans ? NULL : "--plan";
+	default:		return NULL;
+	}
+}
+
+bool template_knows(const char *word, size_t length)
+{
+	return find_name(word, length) >= 0;
+}
+
+const char *template_lacks(const char *word, size_t length, const struct template_facts *facts)
+{
+	return lacking_option(find_name(word, length), facts);
+}
+
+const char *template_name(int i)
+{
+	return i < N_NAMES ? names[i] : NULL;
 }
 
 bool template_text_mentions(const char *text, const char *name)
 {
-	while (*text) {
-		struct piece piece = next_piece(&text);
+	struct braces b = braces_in(text);
+	struct piece piece;
 
-		if (piece.is_template && piece.length == strlen(name) &&
-		    !memcmp(piece.text, name, piece.length))
+	while (braces_next(&b, &piece))
+		if (!piece.doubled && piece_is(&piece, name))
 			return true;
-	}
 	return false;
 }
 
@@ -151,7 +99,26 @@ bool template_mentions(const struct strings *argv, const char *name)
 	return false;
 }
 
-static void expand_text(const char *text, const struct template_values *values, struct text *out);
+bool template_changes(const char *text)
+{
+	struct braces b = braces_in(text);
+	struct piece piece;
+
+	while (braces_next(&b, &piece))
+		if (piece.word && template_knows(piece.word, piece.word_length))
+			return true;
+	return false;
+}
+
+/* A text being expanded. */
+struct expansion {
+	const struct template_values *values;
+	struct template_facts facts;
+	bool for_nodes;			/* each node goes on with the result: template_expand_node() */
+	struct text *out;
+};
+
+static void expand_text(const char *text, const struct expansion *e);
 
 static void expand_learning_rate(const struct template_values *v, struct text *out)
 {
@@ -161,41 +128,48 @@ static void expand_learning_rate(const struct template_values *v, struct text *o
 		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale);
 }
 
-/* Adds text of the result. On a cluster the result is a template again. */
-static void add_literal(const struct template_values *v, const char *text, size_t length,
-			struct text *out)
+/* Adds text of the result. For nodes a '{' is written twice, and {node} stays. */
+static void add_literal(const struct expansion *e, const char *text, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '{' && v->nodes.n > 0)
-			text_add(out, "{");
-		text_add_bytes(out, text + i, 1);
-	}
+	for (size_t i = 0; i < length; i++)
+		text_add_byte(e->out, text[i], text[i] == '{' && e->for_nodes ? 2 : 1);
 }
 
-static void add_value(const struct template_values *v, const char *text, struct text *out)
+static void add_value(const struct expansion *e, const char *text)
 {
-	add_literal(v, text, strlen(text), out);
+	add_literal(e, text, strlen(text));
 }
 
-static void expand_node_name(int name, const struct template_values *v, struct text *out)
+/* Expands the resume arguments, or the arguments of the plan, within a text. */
+static void expand_within(const struct expansion *e, const char *args, const char *name)
 {
+	struct expansion inner = *e;
+
+	inner.facts = template_facts_within(&e->facts, name);
+	if (args)
+		expand_text(args, &inner);
+}
+
+static void expand_node_name(int name, const struct expansion *e)
+{
+	const struct template_values *v = e->values;
 	int n = v->nodes.n > 0 ? v->nodes.n : 1;
 
 	switch (name) {
-	case NAME_NODES:	text_addf(out, "%d", n); break;
-	case NAME_NODE:		text_add(out, v->nodes.n > 0 ? "{node}" : "0"); break;
-	case NAME_MASTER:
-		add_value(v, v->nodes.master ? v->nodes.master : "127.0.0.1", out);
-		break;
-	case NAME_GPUS_PER_NODE: text_addf(out, "%d", v->configuration.replicas / n); break;
-	default:		break;	/* an unknown name, which is refused earlier */
+	case NAME_NODES:	text_addf(e->out, "%d", n); break;
+	case NAME_NODE:		text_add(e->out, e->for_nodes ? "{node}" : "0"); break;
+	case NAME_MASTER:	add_value(e, v->nodes.master ? v->nodes.master : "127.0.0.1"); break;
+	case NAME_GPUS_PER_NODE: text_addf(e->out, "%d", v->configuration.replicas / n); break;
+	default:		break;	/* expand_name has the others */
 	}
 }
 
-static void expand_name(int name, const struct template_values *v, struct text *out)
+static void expand_name(int name, const struct expansion *e)
 {
+	const struct template_values *v = e->values;
 	const struct configuration *c = &v->configuration;
 	long long batch_size = configuration_batch_size(c);
+	struct text *out = e->out;
 
 	switch (name) {
 	case NAME_BATCH:	text_addf(out, "%lld", batch_size); break;
@@ -206,50 +180,67 @@ static void expand_name(int name, const struct template_values *v, struct text *
 	case NAME_LR:		expand_learning_rate(v, out); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
-	case NAME_CHECKPOINT:	add_value(v, v->checkpoint_dir, out); break;
-	case NAME_NEWEST:	add_value(v, v->newest ? v->newest : "", out); break;
+	case NAME_CHECKPOINT:	add_value(e, v->checkpoint_dir); break;
+	case NAME_NEWEST:	add_value(e, v->newest ? v->newest : ""); break;
 	case NAME_PORT:		text_addf(out, "%d", v->port); break;
 	case NAME_JOB:		text_addf(out, "%lld", (long long)v->job_id); break;
 	case NAME_RUN:		text_addf(out, "%d", v->run_number); break;
-	case NAME_RESUME:
-		if (v->resume_args)
-			expand_text(v->resume_args, v, out);
-		break;
-	case NAME_PLAN:
-		if (v->plan_args)
-			expand_text(v->plan_args, v, out);
-		break;
-	default:		expand_node_name(name, v, out); break;
+	case NAME_RESUME:	expand_within(e, v->resume_args, "resume"); break;
+	case NAME_PLAN:		expand_within(e, v->plan_args, "plan"); break;
+	default:		expand_node_name(name, e); break;
 	}
 }
 
-static void expand_text(const char *text, const struct template_values *values, struct text *out)
+static void expand_text(const char *text, const struct expansion *e)
 {
-	while (*text) {
-		struct piece piece = next_piece(&text);
+	struct braces b = braces_in(text);
+	struct piece piece;
 
-		if (piece.is_template)
-			expand_name(find_name(piece.text, piece.length), values, out);
+	while (braces_next(&b, &piece)) {
+		int name = piece.word ? find_name(piece.word, piece.word_length) : -1;
+
+		if (name >= 0 && piece.doubled)
+			add_literal(e, piece.text + 1, piece.length - 2);
+		else if (name >= 0 && !lacking_option(name, &e->facts))
+			expand_name(name, e);
 		else
-			add_literal(values, piece.text, piece.length, out);
+			add_literal(e, piece.text, piece.length);
 	}
+}
+
+static char *expand(const char *text, const struct template_values *values,
+		    const struct template_facts *facts)
+{
+	struct text out = TEXT_INIT;
+	struct expansion e = { values, *facts, values->nodes.n > 0, &out };
+
+	expand_text(text, &e);
+	return text_detach(&out);
+}
+
+char *template_expand_text(const char *text, const struct template_values *values)
+{
+	return expand(text, values, &values->facts);
 }
 
 /* Splits at blanks before each word is expanded, so that a directory with a blank in its name stays
  * one argument. */
-static void add_words(const char *text, const struct template_values *values, struct strings *out)
+static void add_words(const char *text, const char *name, const struct template_values *values,
+		      struct strings *out)
 {
+	struct template_facts facts = template_facts_within(&values->facts, name);
 	const char *p = text ? text : "";
 
 	for (p += strspn(p, " \t"); *p; p += strspn(p, " \t")) {
 		size_t length = strcspn(p, " \t");
-		struct text word = TEXT_INIT, expanded = TEXT_INIT;
+		struct text word = TEXT_INIT;
+		char *expanded;
 
 		text_add_bytes(&word, p, length);
-		expand_text(word.data, values, &expanded);
-		strings_add(out, expanded.data);
+		expanded = expand(word.data, values, &facts);
+		strings_add(out, expanded);
+		free(expanded);
 		text_release(&word);
-		text_release(&expanded);
 		p += length;
 	}
 }
@@ -257,46 +248,42 @@ static void add_words(const char *text, const struct template_values *values, st
 void template_expand(const struct strings *argv, const struct template_values *values,
 		     struct strings *out)
 {
-	for (size_t i = 0; i < argv->count; i++) {
-		struct text expanded = TEXT_INIT;
+	const struct template_facts *facts = &values->facts;
 
-		if (!strcmp(argv->items[i], "{resume}")) {
-			add_words(values->resume_args, values, out);
+	for (size_t i = 0; i < argv->count; i++) {
+		const char *argument = argv->items[i];
+		char *expanded;
+
+		if (facts->has_resume_args && !strcmp(argument, "{resume}")) {
+			add_words(values->resume_args, "resume", values, out);
 			continue;
 		}
-		if (!strcmp(argv->items[i], "{plan}")) {
-			add_words(values->plan_args, values, out);
+		if (facts->has_plans && !strcmp(argument, "{plan}")) {
+			add_words(values->plan_args, "plan", values, out);
 			continue;
 		}
-		expand_text(argv->items[i], values, &expanded);
-		strings_add(out, expanded.data);
-		text_release(&expanded);
+		expanded = template_expand_text(argument, values);
+		strings_add(out, expanded);
+		free(expanded);
 	}
 	if (!template_mentions(argv, "plan"))
-		add_words(values->plan_args, values, out);
+		add_words(values->plan_args, "plan", values, out);
 	if (!template_mentions(argv, "resume"))
-		add_words(values->resume_args, values, out);
+		add_words(values->resume_args, "resume", values, out);
 }
 
-static void expand_node(const char *text, int node, struct text *out)
+char *template_expand_node(const char *text, int node)
 {
+	struct text out = TEXT_INIT;
+
 	while (*text) {
-		struct piece piece = next_piece(&text);
+		bool is_node = text_starts_with(text, "{node}");
 
-		if (piece.is_template)
-			text_addf(out, "%d", node);	/* no other name is left */
+		if (is_node)
+			text_addf(&out, "%d", node);
 		else
-			text_add_bytes(out, piece.text, piece.length);
+			text_add_byte(&out, *text, 1);
+		text += is_node ? strlen("{node}") : text_starts_with(text, "{{") ? 2 : 1;
 	}
-}
-
-void template_expand_node(const struct strings *argv, int node, struct strings *out)
-{
-	for (size_t i = 0; i < argv->count; i++) {
-		struct text expanded = TEXT_INIT;
-
-		expand_node(argv->items[i], node, &expanded);
-		strings_add(out, expanded.data);
-		text_release(&expanded);
-	}
+	return text_detach(&out);
 }

@@ -7,6 +7,7 @@
 #include "snapshot.h"
 #include "pollux/disk.h"
 #include "pollux/mem.h"
+#include "pollux/store_checkpoints.h"
 
 /* The disks that were looked at: several jobs may use one. */
 struct looked {

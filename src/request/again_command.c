@@ -73,26 +73,15 @@ int again_set(const struct command *by, const struct text_list *changes, struct 
 	return 0;
 }
 
-void again_replace_arguments(char *const *arguments, int n, struct strings *argv)
-{
-	struct strings new = { 0 };
-
-	strings_add(&new, argv->items[0]);
-	for (int i = 0; i < n; i++)
-		strings_add(&new, arguments[i]);
-	strings_release(argv);
-	*argv = new;
-}
-
 /* --- what differs --- */
 
-static void add_arguments(struct text *t, const struct strings *argv)
+static void add_arguments(struct text *t, const struct strings *argv, size_t from)
 {
-	for (size_t i = 1; i < argv->count; i++) {
-		text_add(t, i > 1 ? " " : "");
+	for (size_t i = from; i < argv->count; i++) {
+		text_add(t, i > from ? " " : "");
 		text_add_shell_quoted(t, argv->items[i]);
 	}
-	text_add(t, argv->count <= 1 ? "none" : "");
+	text_add(t, argv->count <= from ? "none" : "");
 }
 
 static bool is_equal(const struct strings *a, const struct strings *b)
@@ -110,11 +99,13 @@ static void add_argument_changes(struct text *t, const struct strings *was,
 {
 	if (is_equal(was, is))
 		return;
-	if (was->count != is->count) {
-		text_add(t, "; arguments ");
-		add_arguments(t, was);
+	if (was->count != is->count || strcmp(was->items[0], is->items[0]) != 0) {
+		size_t from = !strcmp(was->items[0], is->items[0]);
+
+		text_add(t, from ? "; arguments " : "; command ");
+		add_arguments(t, was, from);
 		text_add(t, " -> ");
-		add_arguments(t, is);
+		add_arguments(t, is, from);
 		return;
 	}
 	for (size_t i = 1; i < is->count; i++) {

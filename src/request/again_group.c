@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/again_command.h"
+#include "pollux/braces.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/sweep.h"
@@ -155,14 +156,14 @@ int again_group_set(struct again_group *g, const struct command *by, const struc
 
 /* --- the new job --- */
 
-/* A name that was made of the parameters is made anew. */
-static void rename_run(const struct again_group *g, struct job *is)
+/* A name that was made of the parameters is made anew, but for {job}. */
+static void rename_run(const struct again_group *g, const struct job *was, struct job *is)
 {
-	char *given = put_group_values(g, g->of.name, SWEEP_PLAIN, &g->was);
+	char *given = put_group_values(g, g->of.name, SWEEP_WITH_JOB, &g->was);
 	char *made = sweep_run_name(g->of.name, &g->was), *name = NULL;
 
-	if (!strcmp(is->declared.name, given))
-		name = put_group_values(g, g->of.name, SWEEP_PLAIN, &g->parameters);
+	if (braces_name_is(given, was->id, is->declared.name))
+		name = put_group_values(g, g->of.name, SWEEP_WITH_JOB, &g->parameters);
 	else if (!strcmp(is->declared.name, made))
 		name = sweep_run_name(g->of.name, &g->parameters);
 	if (name)
@@ -180,7 +181,7 @@ void again_group_join(const struct again_group *g, const struct asked *o, const 
 	if (lr >= 0)
 		number_parse(g->parameters.items[lr] + strlen("lr="), &is->declared.learning_rate);
 	if (!o->declared.name && differs(g))
-		rename_run(g, is);
+		rename_run(g, was, is);
 	if (!g->stays)
 		return;
 	is->group_id = was->group_id;

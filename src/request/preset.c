@@ -13,6 +13,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/share.h"
+#include "pollux/template.h"
 
 #define SUFFIX ".conf"
 
@@ -268,6 +269,17 @@ static void add_command(const struct preset *p, char *const *words, int n, struc
 	add_missing(out, &p->arguments, words, n);
 }
 
+/* --checkpoint-dir knows {job} alone. Where the command has another template, the directory is not
+ * known before a launch. */
+static bool has_template_but_job(const char *directory)
+{
+	for (int i = 0; template_name(i); i++)
+		if (strcmp(template_name(i), "job") != 0 &&
+		    template_text_mentions(directory, template_name(i)))
+			return true;
+	return false;
+}
+
 void preset_apply(const struct preset *p, char *const *words, int n, int first,
 		  struct strings *out)
 {
@@ -279,7 +291,7 @@ void preset_apply(const struct preset *p, char *const *words, int n, int first,
 		if (strcmp(p->options.items[i], "--preempt") != 0 ||
 		    !value_of_option(words, first, "--no-preempt"))
 			strings_add(out, p->options.items[i]);
-	if (directory && *directory && !strchr(directory, '{'))
+	if (directory && *directory && !has_template_but_job(directory))
 		strings_addf(out, "--checkpoint-dir=%s", directory);
 	for (int i = 1; i < first; i++)
 		strings_add(out, words[i]);

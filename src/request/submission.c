@@ -124,8 +124,7 @@ static bool mentions(const struct job_command *c, const char *name)
 /* A sign that a relaunch goes on where the last run was stopped. */
 static bool can_resume(const struct job_command *c)
 {
-	return c->checkpoint_dir || c->resume_args || template_mentions(&c->argv, "checkpoint") ||
-	       template_mentions(&c->argv, "resume");
+	return c->checkpoint_dir || c->resume_args || template_mentions(&c->argv, "checkpoint");
 }
 
 /* A plan whose replicas have several devices needs a multiple of them within --replicas. */
@@ -141,25 +140,15 @@ static int check_width(const struct declaration *d, const struct execution_plan 
 		       d->min_replicas, d->max_replicas, plan->width);
 }
 
-static int check_templates(const struct declaration *d, const struct job_command *c,
-			   struct err *err)
+static int check_plans(const struct declaration *d, struct err *err)
 {
-	struct template_facts facts = {
-		.has_batch_size = d->batch_size > 0,
-		.has_learning_rate = !isnan(d->learning_rate),
-		.has_resume_args = c->resume_args != NULL,
-		.has_plans = d->plans != NULL,
-	};
 	struct execution_plans plans;
-	int rc;
+	int rc = 0;
 
-	if (template_check(&c->argv, c->resume_args, &facts, err) ||
-	    execution_plans_parse(d->plans, &plans, err))
+	if (execution_plans_parse(d->plans, &plans, err))
 		return -1;
-	rc = 0;
 	for (int i = 0; rc == 0 && i < plans.count; i++)
-		rc = template_check_plan(plans.items[i].args, &facts, err) ||
-		     check_width(d, &plans.items[i], err) ? -1 : 0;
+		rc = check_width(d, &plans.items[i], err);
 	execution_plans_release(&plans);
 	return rc || submission_check_promise(d, err) ? -1 : 0;
 }
@@ -296,7 +285,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	    submission_check_declared(by, o, d, err) ||
 	    set_total_work(by, o, d, err))
 		return -1;
-	return check_templates(d, c, err);
+	return check_plans(d, err);
 }
 
 /* Derives from the new command what no option set and the old command had determined. */
@@ -304,6 +293,8 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 			       const struct job_command *c, struct declaration *d)
 {
 	char *workload = submission_default_workload(was);
+	bool other_program = strcmp(was->program, c->program) != 0 &&
+			     (!d->torch || !strcmp(d->torch, "auto"));
 
 	if (!o->declared.name && !strcmp(d->name, submission_default_name(was)))
 		xreplace(&d->name, submission_default_name(c));
@@ -315,7 +306,11 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 	d->accumulates = d->accumulates || mentions(c, "accum");
 	if (d->preemption == PREEMPT_SAVED && can_resume(c))
 		d->preemption = PREEMPT_ALWAYS;
-	if (o->no_torch || o->declared.torch)
+	if (other_program && !o->declared.torch) {
+		free(d->torch);
+		d->torch = NULL;
+	}
+	if (o->no_torch || o->declared.torch || other_program)
 		set_torch(o, c, d);
 	d->first_rank = 0;
 	if (!(d->begin_s > clock_wall_s()))
@@ -341,5 +336,5 @@ int submission_job_again(const struct command *by, const struct asked *o,
 	if (check_share(by, &job->declared, err))
 		return -1;
 	set_defaults_again(o, was->command, c, &job->declared);
-	return check_templates(&job->declared, c, err);
+	return check_plans(&job->declared, err);
 }

@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/braces.h"
 #include "pollux/code_state.h"
 #include "pollux/environment.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
 #include "pollux/paths.h"
+#include "pollux/program_file.h"
 #include "pollux/script_options.h"
 #include "pollux/steps.h"
 #include "pollux/submission.h"
@@ -83,6 +85,27 @@ static bool is_for_shell(const char *name)
 	return strpbrk(name, " |;&<>$`") && !strpbrk(name, "'\n");
 }
 
+/* A script that the kernel would not run is refused now, while somebody looks. */
+static int check_program(const struct job_command *c, struct err *err)
+{
+	struct text why = TEXT_INIT;
+	struct stat st;
+	int rc = 0;
+
+	if (stat(c->program, &st))
+		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
+			       strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EX_NOINPUT, "cannot execute '%s': not a program", c->program);
+	if (program_file_fault(c->program, getenv("PATH"), &why))
+		rc = err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program, why.data);
+	else if (access(c->program, X_OK))
+		rc = err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
+			     strerror(errno));
+	text_release(&why);
+	return rc;
+}
+
 static int find_program(const char *name, struct job_command *c, struct err *err)
 {
 	c->program = strchr(name, '/') ? absolute(c->directory, name)
@@ -92,10 +115,22 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 			       is_for_shell(name) ? "; a shell's command line is given as: sh -c '"
 						  : "",
 			       is_for_shell(name) ? name : "", is_for_shell(name) ? "'" : "");
-	if (!is_program(c->program))
-		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
-			       access(c->program, F_OK) ? strerror(errno) : "not a program");
-	return 0;
+	return check_program(c, err);
+}
+
+/* Keeps the names of the variables whose values are expanded at launch. Those that the shell had are
+ * never expanded. */
+static void note_template(const char *name, const char *value, struct strings *names)
+{
+	struct strings others = { 0 };
+
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->items[i], name) != 0)
+			strings_add(&others, names->items[i]);
+	if (template_changes(value))
+		strings_add(&others, name);
+	strings_release(names);
+	*names = others;
 }
 
 static int set_variables(const struct command *by, const struct asked *o, struct job_command *c,
@@ -110,10 +145,24 @@ static int set_variables(const struct command *by, const struct asked *o, struct
 					   "'%.60s'", o->env.items[i]);
 		name = strndup(o->env.items[i], (size_t)(equals - o->env.items[i]));
 		strings_set_variable(&c->env, name, equals + 1);
+		note_template(name, equals + 1, &c->env_templates);
 		free(name);
 	}
 	strings_set_variable(&c->env, "PWD", c->directory);
 	return 0;
+}
+
+/* NULL: the path has no {job}. */
+static char *checkpoint_template(const char *directory, const char *path)
+{
+	struct text escaped = TEXT_INIT;
+	char *template = NULL;
+
+	braces_escape(directory, braces_knows_job, &escaped);
+	if (braces_have_job(path))
+		template = absolute(escaped.data, path);
+	text_release(&escaped);
+	return template;
 }
 
 /* The directory need not exist: the program may make it. */
@@ -123,6 +172,8 @@ static int set_checkpoint_dir(const struct asked *o, struct job_command *c, stru
 
 	free(c->checkpoint_dir);
 	c->checkpoint_dir = absolute(c->directory, o->checkpoint_dir);
+	free(c->checkpoint_template);
+	c->checkpoint_template = checkpoint_template(c->directory, o->checkpoint_dir);
 	if (stat(c->checkpoint_dir, &st) == 0 && !S_ISDIR(st.st_mode))
 		return err_set(err, EX_NOINPUT, "checkpoint directory '%s' is not a directory",
 			       c->checkpoint_dir);
@@ -155,12 +206,23 @@ static int set_metrics(const struct asked *o, struct job_command *c, struct err 
 	return 0;
 }
 
+static void set_name_template(const struct asked *o, struct job_command *c)
+{
+	const char *name = o->declared.name;
+
+	if (!name)
+		return;
+	free(c->name_template);
+	c->name_template = braces_have_job(name) ? xstrdup(name) : NULL;
+}
+
 /* Puts what the options say into a command that is there already. */
 static int take_options(const struct command *by, const struct asked *o, struct job_command *c,
 			struct err *err)
 {
 	if (set_variables(by, o, c, err) || (o->checkpoint_dir && set_checkpoint_dir(o, c, err)))
 		return -1;
+	set_name_template(o, c);
 	if (o->checkpoint_glob)
 		xreplace(&c->checkpoint_glob, o->checkpoint_glob);
 	if (o->resume_args)
@@ -260,6 +322,7 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
 		return -1;
 	if (submission_check_name(by, o, err) || set_variables(by, o, c, err))
 		return -1;
+	set_name_template(o, c);
 	return o->checkpoint_dir ? set_checkpoint_dir(o, c, err) : 0;
 }
 
@@ -271,9 +334,8 @@ int submission_command_again(const struct command *by, const struct asked *o,
 		if (find_directory(o, c, err))
 			return -1;
 	}
-	if (!is_program(c->program))
-		return err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
-			       access(c->program, F_OK) ? strerror(errno) : "not a program");
+	if (c->program ? check_program(c, err) : find_program(c->argv.items[0], c, err))
+		return -1;
 	if (take_options(by, o, c, err))
 		return -1;
 	free(c->snapshot_dir);

@@ -32,14 +32,14 @@ static void put_texts(const struct asked *o, const struct strings *values, struc
 	declaration_copy(d, &o->declared);
 	free(d->name);
 	free(d->workload);
-	d->name = put_values(o->declared.name, SWEEP_PLAIN, values);
+	d->name = put_values(o->declared.name, SWEEP_WITH_JOB, values);
 	d->workload = put_values(o->declared.workload, SWEEP_PLAIN, values);
 	run->asked.checkpoint_dir = run->checkpoint_dir =
-		put_values(o->checkpoint_dir, SWEEP_PLAIN, values);
+		put_values(o->checkpoint_dir, SWEEP_WITH_JOB, values);
 	run->asked.resume_args = run->resume_args = put_values(o->resume_args, SWEEP_TEMPLATE,
 							       values);
 	for (size_t i = 0; i < o->env.count; i++) {
-		char *text = put_values(o->env.items[i], SWEEP_PLAIN, values);
+		char *text = put_values(o->env.items[i], SWEEP_TEMPLATE, values);
 
 		strings_add(&run->env, text);
 		free(text);
@@ -90,64 +90,31 @@ void sweep_run_release(struct sweep_run *run)
 
 /* --- what is wrong with a sweep --- */
 
-/* A text in which parameters are put; "" where the option was not given. */
-struct place {
-	const char *name, *text;
-	bool is_template;		/* template_check finds unknown words in these */
-};
-
-static void add_place(struct place **places, int *n, const char *name, const char *text,
-		      bool is_template)
-{
-	*places = xgrow(*places, *n, sizeof(**places));
-	(*places)[(*n)++] = (struct place){ name, text ? text : "", is_template };
-}
-
-static int list_places(const struct sweep *s, struct place **places)
+static bool is_used(const struct sweep *s, const char *name)
 {
 	const struct asked *o = s->asked;
-	int n = 0;
+	const char *const texts[] = {
+		o->resume_args, o->declared.name, o->declared.workload, o->checkpoint_dir,
+	};
 
-	*places = NULL;
 	for (char *const *argument = s->argv; *argument; argument++)
-		add_place(places, &n, "the command", *argument, true);
-	add_place(places, &n, "--resume-args", o->resume_args, true);
-	add_place(places, &n, "--name", o->declared.name, false);
-	add_place(places, &n, "--workload", o->declared.workload, false);
-	add_place(places, &n, "--checkpoint-dir", o->checkpoint_dir, false);
+		if (sweep_uses(*argument, name))
+			return true;
 	for (size_t i = 0; i < o->env.count; i++)
-		add_place(places, &n, "--env", o->env.items[i], false);
-	return n;
+		if (sweep_uses(o->env.items[i], name))
+			return true;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i] && sweep_uses(texts[i], name))
+			return true;
+	return false;
 }
 
-static int check_used(const struct sweep *s, const char *name, const struct place *places, int n,
-		      struct err *err)
+static int check_used(const struct sweep *s, const char *name, struct err *err)
 {
-	for (int i = 0; i < n; i++)
-		if (sweep_uses(places[i].text, name))
-			return 0;
+	if (is_used(s, name))
+		return 0;
 	return usage_error(s->by, err, "parameter '%s' is used nowhere: put {%s} into the command, "
 			   "or --env %s={%s}", name, name, name, name);
-}
-
-static int check_places(const struct sweep *s, const struct place *places, int n, struct err *err)
-{
-	struct strings values = { 0 };
-	int rc = 0;
-
-	axes_values(&s->axes, 0, &values);
-	strings_add(&values, "index=0");
-	for (int i = 0; i < n && rc == 0; i++) {
-		char *unknown = places[i].is_template ? NULL
-			: sweep_unknown(places[i].text, &values);
-
-		if (unknown)
-			rc = usage_error(s->by, err, "unknown name '{%.60s}' in %s; a literal "
-					 "brace is '{{'", unknown, places[i].name);
-		free(unknown);
-	}
-	strings_release(&values);
-	return rc;
 }
 
 int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err)
@@ -174,8 +141,7 @@ static int check_learning_rates(const struct sweep *s, const struct axis *axis, 
 	return 0;
 }
 
-static int check_parameters(const struct sweep *s, const struct place *places, int n,
-			    struct err *err)
+static int check_parameters(const struct sweep *s, struct err *err)
 {
 	for (int a = 0; a < s->axes.count; a++)
 		for (size_t i = 0; i < s->axes.items[a].names.count; i++) {
@@ -183,7 +149,7 @@ static int check_parameters(const struct sweep *s, const struct place *places, i
 
 			/* An index need not be used in a text, since a program may read
 			 * POLLUX_INDEX. */
-			if (strcmp(name, "index") != 0 && check_used(s, name, places, n, err))
+			if (strcmp(name, "index") != 0 && check_used(s, name, err))
 				return -1;
 			if (!strcmp(name, "lr") &&
 			    check_learning_rates(s, &s->axes.items[a], i, err))
@@ -195,17 +161,11 @@ static int check_parameters(const struct sweep *s, const struct place *places, i
 int sweep_init(struct sweep *s, const struct command *by, const struct asked *asked,
 	       const struct sweep_asked *o, char **argv, struct err *err)
 {
-	struct place *places = NULL;
-	int rc, n;
+	int rc;
 
 	*s = (struct sweep){ .by = by, .asked = asked, .argv = argv };
 	rc = axes_parse(by, o, &s->axes, err);
-	if (rc)
-		return rc;
-	n = list_places(s, &places);
-	rc = check_parameters(s, places, n, err) || check_places(s, places, n, err) ? -1 : 0;
-	free(places);
-	return rc;
+	return rc ? rc : check_parameters(s, err);
 }
 
 void sweep_release(struct sweep *s)

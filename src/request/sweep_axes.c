@@ -279,7 +279,7 @@ static int parse_array(const struct command *by, struct axes *axes, const char *
  * the run. */
 static int check_name(const struct command *by, const char *name, bool is_array, struct err *err)
 {
-	if (template_knows(name) && strcmp(name, "lr") != 0)
+	if (template_knows(name, strlen(name)) && strcmp(name, "lr") != 0)
 		return usage_error(by, err, "'%s' cannot be a parameter: pollux itself puts {%s} "
 				   "in", name, name);
 	if (!strcmp(name, INDEX) && !is_array)

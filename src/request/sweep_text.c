@@ -4,102 +4,79 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/braces.h"
 #include "pollux/mem.h"
+#include "pollux/template.h"
 
-#define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
-
-/* The length of WORD where the text begins with "{WORD}", else 0. */
-static size_t word_length(const char *text)
+static const char *value_of(const struct strings *parameters, const struct piece *piece)
 {
-	size_t n = *text == '{' ? strspn(text + 1, NAME_BYTES) : 0;
-
-	return n > 0 && text[1 + n] == '}' ? n : 0;
-}
-
-static const char *value_of_name(const struct strings *parameters, const char *name, size_t length)
-{
-	for (size_t i = 0; i < parameters->count; i++)
-		if (!strncmp(parameters->items[i], name, length) &&
-		    parameters->items[i][length] == '=')
-			return parameters->items[i] + length + 1;
+	for (size_t i = 0; piece->word && i < parameters->count; i++)
+		if (!strncmp(parameters->items[i], piece->word, piece->word_length) &&
+		    parameters->items[i][piece->word_length] == '=')
+			return parameters->items[i] + piece->word_length + 1;
 	return NULL;
 }
 
-/* Returns the value of the parameter that the text begins with; NULL: the text begins otherwise. */
-static const char *value_at(const char *text, const struct strings *parameters)
+static bool knows_nothing(const char *word, size_t length)
 {
-	size_t n = word_length(text);
-
-	return n ? value_of_name(parameters, text + 1, n) : NULL;
-}
-
-/* Returns the next piece of the text. "{{" is a brace, not the beginning of a word. */
-static const char *next_piece(const char *p)
-{
-	size_t n = word_length(p);
-
-	return p + (text_starts_with(p, "{{") ? 2 : n ? n + 2 : 1);
-}
-
-static bool has_parameter(const char *text, const struct strings *parameters)
-{
-	for (const char *p = text; *p; p = next_piece(p))
-		if (value_at(p, parameters))
-			return true;
+	(void)word;
+	(void)length;
 	return false;
 }
 
-static void add_escaped(struct text *out, const char *value)
+/* True if the piece is put in later. */
+static bool is_for_later(const struct piece *piece,
+			 bool (*knows)(const char *word, size_t length))
 {
-	for (; *value; value++)
-		text_add_byte(out, *value, *value == '{' ? 2 : 1);
+	return piece->word && knows(piece->word, piece->word_length);
+}
+
+/* Adds the collected text, of which nothing is put in later. */
+static void flush(struct text *literal, bool (*knows)(const char *word, size_t length),
+		  struct text *out)
+{
+	braces_escape(literal->data, knows, out);
+	text_release(literal);
+	text_init(literal);
 }
 
 void sweep_put(const char *text, enum sweep_text kind, const struct strings *parameters,
 	       struct text *out)
 {
-	bool plain = kind == SWEEP_PLAIN;
+	bool (*knows)(const char *, size_t) = kind == SWEEP_TEMPLATE ? template_knows
+		: kind == SWEEP_WITH_JOB ? braces_knows_job : knows_nothing;
+	struct braces b = braces_in(text);
+	struct text literal = TEXT_INIT;
+	struct piece piece;
 
-	if (plain && !has_parameter(text, parameters)) {
-		text_add(out, text);
-		return;
-	}
-	for (const char *p = text, *next; *p; p = next) {
-		const char *value = value_at(p, parameters);
+	while (braces_next(&b, &piece)) {
+		const char *value = value_of(parameters, &piece);
 
-		next = next_piece(p);
-		if (value && plain)
-			text_add(out, value);
-		else if (value && strncmp(p, "{lr}", 4) != 0)
-			add_escaped(out, value);
-		else if (plain && text_starts_with(p, "{{"))
-			text_add(out, "{");
-		else
-			text_add_bytes(out, p, (size_t)(next - p));
+		if (is_for_later(&piece, knows)) {
+			flush(&literal, knows, out);
+			text_add_bytes(out, piece.text, piece.length);
+		} else if (value && piece.doubled) {
+			text_add_bytes(&literal, piece.text + 1, piece.length - 2);
+		} else if (value) {
+			text_add(&literal, value);
+		} else {
+			text_add_bytes(&literal, piece.text, piece.length);
+		}
 	}
+	flush(&literal, knows, out);
+	text_release(&literal);
 }
 
 bool sweep_uses(const char *text, const char *name)
 {
-	struct strings one = { 0 };
 	char *variable = xasprintf("POLLUX_PARAM_%s", name);
 	const char *found = strstr(text, variable);
-	bool uses;
+	bool uses = found && !braces_word_goes_on(found + strlen(variable));
+	struct braces b = braces_in(text);
+	struct piece piece;
 
-	strings_addf(&one, "%s=", name);
-	uses = has_parameter(text, &one) ||
-	       (found && !strspn(found + strlen(variable), NAME_BYTES));
-	strings_release(&one);
+	while (!uses && braces_next(&b, &piece))
+		uses = !piece.doubled && piece_is(&piece, name);
 	free(variable);
 	return uses;
-}
-
-char *sweep_unknown(const char *text, const struct strings *parameters)
-{
-	if (!has_parameter(text, parameters))
-		return NULL;
-	for (const char *p = text; *p; p = next_piece(p))
-		if (!text_starts_with(p, "{{") && word_length(p) && !value_at(p, parameters))
-			return xasprintf("%.*s", (int)word_length(p), p + 1);
-	return NULL;
 }

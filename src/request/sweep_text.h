@@ -1,4 +1,5 @@
-/* sweep_text.h - {NAME} of the parameters of a run, in a text. A parameter is "NAME=VALUE". */
+/* sweep_text.h - {NAME} of the parameters of a run, in a text, by the rule of braces.h. A parameter
+ * is "NAME=VALUE". */
 #ifndef POLLUX_REQUEST_SWEEP_TEXT_H
 #define POLLUX_REQUEST_SWEEP_TEXT_H
 
@@ -6,22 +7,17 @@
 
 #include "pollux/text.h"
 
+/* What a text may have beside parameters. A word of this kind in a value stands for itself. */
 enum sweep_text {
-	/* Templates are put in later, at each launch: a '{' of a value is written as "{{", and {lr}
-	 * stays. */
-	SWEEP_TEMPLATE,
-	/* All is put in now. In a text with a parameter "{{" stands for '{'; a text without one
-	 * stays as it is. */
-	SWEEP_PLAIN,
+	SWEEP_TEMPLATE,		/* templates, {lr} among them, which are put in at each launch */
+	SWEEP_WITH_JOB,		/* {job}, which is put in when the job has its number */
+	SWEEP_PLAIN,		/* nothing */
 };
 
-/* Appends the text with the values put in. Braces around anything else stay. */
+/* Appends the text with the values put in. */
 void sweep_put(const char *text, enum sweep_text kind, const struct strings *parameters,
 	       struct text *out);
 /* True if the text has {NAME}, or POLLUX_PARAM_NAME as in a shell's script. */
 bool sweep_uses(const char *text, const char *name);
-/* The first {WORD} of a plain text with a parameter that is no parameter: the caller frees WORD.
- * NULL: none. */
-char *sweep_unknown(const char *text, const struct strings *parameters);
 
 #endif

@@ -154,6 +154,9 @@ const struct declared_field declared_fields[] = {
 	{ { "checkpoint-dir", 0, OPTION_TEXT, "DIR", OFFSET(checkpoint_dir), 0, 0,
 	    "where its checkpoints are; default a directory of its own ({checkpoint})" },
 	  NO_COLUMN, SUBMIT },
+	{ { "force", 'f', OPTION_FLAG, NULL, OFFSET(force), 0, 0,
+	    "also where another job that has not ended saves in the same directory" },
+	  NO_COLUMN, SUBMIT },
 	{ { "checkpoint-glob", 0, OPTION_TEXT, "GLOB", OFFSET(checkpoint_glob), 0, 0,
 	    "the files or directories in it that are checkpoints; default all but those of loggers"
 	    " and what a run writes before its first step" },

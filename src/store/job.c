@@ -204,6 +204,9 @@ void job_command_release(struct job_command *c)
 	free(c->limits);
 	strings_release(&c->argv);
 	strings_release(&c->env);
+	strings_release(&c->env_templates);
+	free(c->name_template);
+	free(c->checkpoint_template);
 	*c = (struct job_command){ 0 };
 }
 

@@ -99,6 +99,9 @@ static const struct store_column of_command[] = {
 	C("snapshot_dir", TEXT, snapshot_dir, ZERO, 40, BLOB | SHOWN),
 	C("limits", TEXT, limits, ZERO, 16, 0),
 	C("environment_id", INT64, environment_id, ZERO, 21, 0),
+	C("env_templates", STRINGS, env_templates, ZERO, 41, 0),
+	C("name_template", TEXT, name_template, ZERO, 41, 0),
+	C("checkpoint_template", TEXT, checkpoint_template, ZERO, 41, BLOB),
 };
 #undef ROW
 

@@ -89,8 +89,8 @@ int store_environment_replace(struct store *s, int64_t job_id, const struct stri
 	int64_t id;
 
 	return environment_put(s, env, &id, err) ||
-	       sql_run(s, NULL, err, "UPDATE commands SET env = x'', environment_id = ?"
-		       " WHERE job_id = ?", "ii", id, job_id) ? -1 : 0;
+	       sql_run(s, NULL, err, "UPDATE commands SET env = x'', environment_id = ?,"
+		       " env_templates = NULL WHERE job_id = ?", "ii", id, job_id) ? -1 : 0;
 }
 
 /* --- forgetting --- */

@@ -58,18 +58,6 @@ int store_group_insert(struct store *s, const struct job_group *group,
 	return rc;
 }
 
-int store_group_add(struct store *s, const struct job_group *group, const struct group_jobs *jobs,
-		    const struct dependency_list *after, struct group_added *added, struct err *err)
-{
-	if (store_begin(s, err))
-		return -1;
-	if (store_group_insert(s, group, jobs, after, added, err)) {
-		store_rollback(s);
-		return -1;
-	}
-	return store_commit(s, err);
-}
-
 #define GROUPS "SELECT id, name, submit_time_s, max_running, argv, varied, halving, split" \
 	" FROM job_groups "
 

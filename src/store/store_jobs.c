@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pollux/braces.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
@@ -93,17 +94,45 @@ void job_list_release(struct job_list *list)
 	*list = (struct job_list){ 0 };
 }
 
+/* Puts the number of the job into its name, where that has {job}. */
+static int put_id_into_name(struct store *s, struct job *job, const struct job_command *command,
+			    struct err *err)
+{
+	if (!command->name_template)
+		return 0;
+	free(job->declared.name);
+	job->declared.name = braces_put_job(command->name_template, job->id);
+	return sql_run(s, NULL, err, "UPDATE jobs SET name = ? WHERE id = ?", "ti",
+		       job->declared.name, job->id);
+}
+
+/* The row shares the texts of the command, but for the environment, which has a table of its own. */
+static int insert_command(struct store *s, const struct job *job,
+			  const struct job_command *command, struct err *err)
+{
+	struct job_command row = *command;
+	char *directory = command->checkpoint_template
+		? braces_put_job(command->checkpoint_template, job->id) : NULL;
+	int rc;
+
+	row.job_id = job->id;
+	row.env = (struct strings){ 0 };
+	if (directory)
+		row.checkpoint_dir = directory;
+	rc = environment_put(s, &command->env, &row.environment_id, err) ||
+	     rows_insert(s, &commands_table, &row, err) ? -1 : 0;
+	free(directory);
+	return rc;
+}
+
 int store_job_insert(struct store *s, struct job *job, const struct job_command *command,
 		     const struct dependency_list *after, struct err *err)
 {
-	struct job_command row = *command;
-
-	row.env = (struct strings){ 0 };
 	if (dependencies_exist(s, after, err) || rows_insert(s, &jobs_table, job, err))
 		return -1;
-	row.job_id = job->id = sqlite3_last_insert_rowid(s->db);
-	if (environment_put(s, &command->env, &row.environment_id, err) ||
-	    rows_insert(s, &commands_table, &row, err) || dependencies_add(s, job->id, after, err))
+	job->id = sqlite3_last_insert_rowid(s->db);
+	if (put_id_into_name(s, job, command, err) || insert_command(s, job, command, err) ||
+	    dependencies_add(s, job->id, after, err))
 		return -1;
 	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
 }
@@ -153,37 +182,6 @@ void job_line_release(struct job_line *line)
 	strings_release(&line->argv);
 	free(line->directory);
 	*line = (struct job_line){ 0 };
-}
-
-int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err)
-{
-	sqlite3_stmt *q;
-	int rc;
-
-	*list = (struct job_directory_list){ 0 };
-	if (sql_query(s, &q, err, "SELECT j.id, CAST(c.checkpoint_dir AS TEXT) FROM jobs j"
-		      " CROSS JOIN commands c ON c.job_id = j.id"
-		      " WHERE j.state = 'queued' AND c.checkpoint_dir IS NOT NULL"
-		      " ORDER BY j.id", ""))
-		return -1;
-	while ((rc = sql_row(s, q, err)) == 1) {
-		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		list->items[list->count++] = (struct job_directory){
-			sql_int(q, 0, 0), xstrdup((const char *)sqlite3_column_text(q, 1)),
-		};
-	}
-	sql_done(q);
-	if (rc)
-		job_directory_list_release(list);
-	return rc;
-}
-
-void job_directory_list_release(struct job_directory_list *list)
-{
-	for (int i = 0; i < list->count; i++)
-		free(list->items[i].path);
-	free(list->items);
-	*list = (struct job_directory_list){ 0 };
 }
 
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,

@@ -36,6 +36,11 @@ static int distance(const char *a, const char *b)
 	return rows[n % 3][m];
 }
 
+int edit_distance(const char *a, const char *b)
+{
+	return strlen(a) > LONGEST || strlen(b) > LONGEST ? -1 : distance(a, b);
+}
+
 struct suggestion suggestion_for(const char *typed)
 {
 	return (struct suggestion){ .typed = typed, .distance = INT_MAX };

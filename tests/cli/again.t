@@ -45,13 +45,14 @@ is 'a dry run prints the command' "B='two words' ./show --lr=0.3 'two words' '' 
 is 'and what would differ' "pollux: would be as job 1, but: argument 1 --lr=0.1 -> --lr=0.3; with \
 B=two words" "$err"
 is 'nothing is submitted' 4 "$(store 'SELECT count(*) FROM jobs')"
-again 1 -w 4 -e B=new --chdir elsewhere --name other -- only 'one  more'
-is 'other arguments, options, directory' './show|only|one  more' "$(argv 5)"
-like 'all of it is said' "^pollux: job 5 is as job 1, but: arguments --lr=0.1 'two words' '' .* -> \
-only 'one  more'; directory .* -> .*/elsewhere; with B=new; name show -> other; weight 2 -> 4$" \
+again 1 -w 4 -e B=new --chdir elsewhere --name other -- ../show only 'one  more'
+is 'another command, options, directory' '../show|only|one  more' "$(argv 5)"
+like 'all of it is said' "^pollux: job 5 is as job 1, but: command ./show --lr=0.1 'two words' '' .* -> \
+../show only 'one  more'; directory .* -> .*/elsewhere; with B=new; name show -> other; weight 2 -> 4$" \
 	"$err"
-again 1 --
+again 1 -- ./show
 is 'no arguments' './show' "$(argv 6)"
+like 'which is said' "arguments --lr=0.1 .* -> none$" "$err"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 2 4 5
 is 'the environment is the same' "$(printed 1)" "$(printed 2)"
@@ -68,14 +69,17 @@ END
 "$POLLUX" submit -q -n runs --checkpoint-dir out --begin +1s -- sh blocks >/dev/null
 wait_for 20 sh -c 'sleep 1; "$POLLUX" schedule; test -e started'
 again runs --hold --after any:1
+like 'of one that runs: not into its directory' "^pollux: job 7, which is running, has the same \
+checkpoint directory, '.*/out': the two would resume from each other; .* or give --force$" "$err"
+again runs --hold --after any:1 --force
 is 'of one that runs, by its name' "8|held||$(of 7 checkpoint_samples)" \
 	"$out|$(of 8 'state, begin_s, checkpoint_samples' | sed 's/||/||/')"
 like 'a directory of checkpoints that both have' 'both have the same checkpoint directory' "$err"
-again 8 --checkpoint-dir other
+again 8 --checkpoint-dir 'other-{job}'
 is 'of a held one: queued, without its dependencies' 'queued|0' \
 	"$(of 9 state)|$(store 'SELECT count(*) FROM dependencies WHERE job_id = 9')"
 unlike 'with another directory' 'same checkpoint' "$err"
-like 'which is said' 'checkpoint dir .*/out -> .*/other' "$err"
+like 'which is said' 'checkpoint dir .*/out -> .*/other-\{job\}' "$err"
 
 # --- values that are no longer stored ---
 store "UPDATE environments SET names_only = 1, env = CAST('GONE_1' || char(0) || 'PATH' || char(0)
@@ -95,31 +99,44 @@ for set in nothing =x ''; do
 	status "--set '$set'" 64 "$POLLUX" again 1 --set="$set"
 done
 status '--set is not for the program' 64 "$POLLUX" again 1 --set show=hide
-status '--set and arguments' 64 "$POLLUX" again 1 --set lr=x -- --lr
+status '--set and a command' 64 "$POLLUX" again 1 --set lr=x -- --lr
 status 'two jobs' 64 "$POLLUX" again 1 2
 status 'no job' 64 "$POLLUX" again
-status 'no job before the arguments' 64 "$POLLUX" again -- 1
+status 'no job before the command' 64 "$POLLUX" again -- 1
 status 'not a job' 66 "$POLLUX" again 99
 status 'no such name' 66 "$POLLUX" again nobody
 status 'no such value' 64 "$POLLUX" again 1 --weight 0
 status 'a preset' 64 "$POLLUX" again 1 --preset x
-status 'a template that needs more' 64 "$POLLUX" again 1 -- '{batch}'
+status 'no command' 64 "$POLLUX" again 1 --
+is 'is said' "pollux: no command behind '--'; see 'pollux again --help'" "$err"
+status 'arguments alone' 64 "$POLLUX" again 1 -- --lr 0.3
+is 'are said to be no command' "pollux: behind '--' stands the whole command, as for submit, not \
+'--lr'; --set changes arguments; see 'pollux again --help'" "$err"
+status 'no such command' 66 "$POLLUX" again 1 -- no-such-command --lr 0.3
 status 'a directory that is not there' 66 "$POLLUX" again 1 --chdir nowhere
 rm show
 status 'a program that is not there any more' 66 "$POLLUX" again 1
 status 'a job to wait for that is not there' 66 "$POLLUX" again runs --after 99
 is 'none of them made a job' "$before" "$(store 'SELECT count(*) FROM jobs')"
 
-# --- a script that the new arguments lose ---
-id=$("$POLLUX" submit -q --hold -- sh train.sh --lr 0.1 2>/dev/null)
-run "$POLLUX" again "$id" --dry-run -- --lr 0.3
-like 'is named' "^pollux: warning: the new arguments take the place of all the old ones, also of \
-'train.sh'; --set changes one$" "$err"
-run "$POLLUX" again "$id" --dry-run -- train.sh --lr 0.3
-unlike 'a script that stays is not' 'take the place' "$err"
+# --- another command, and names with the number ---
+"$POLLUX" cancel --yes --state active
+id=$("$POLLUX" submit -q --hold -n 'n{job}' -e 'N=e{job}' -- sh -c 'echo "$N $0"' old 2>/dev/null)
+again "$id" --hold -- env
+id=$out
+is 'it has its own program' "$(command -v env)" "$(store "SELECT CAST(program AS TEXT) FROM
+	commands WHERE job_id = $id")"
+is 'its number is in its name' "n$id" "$(of "$id" name)"
+again "$id" -- sh -c 'echo "$N $0"' new
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 200 "$out"
+is 'and in its variable' "e$out new" "$(printed "$out")"
+"$POLLUX" edit "$id" --name 'of {job}' >/dev/null
+is 'edit puts it in, too' "of $id" "$(of "$id" name)"
+again "$id" --hold
+is 'a name that was given since stays' "of $id" "$(of "$out" name)"
 
 # --- a job of a sweep ---
-"$POLLUX" cancel --yes --state active
 id=$("$POLLUX" submit -q --array 7 --param x=5 -- \
 	sh -c 'echo "$POLLUX_PARAM_x, $POLLUX_INDEX of $POLLUX_GROUP"; : {x}')
 again=$("$POLLUX" again -q "$id")

@@ -51,7 +51,6 @@ took() { store "UPDATE runs SET peak_device_memory_bytes = $2 * 1073741824 WHERE
 # --- out of memory on a kind ---
 # dp fits on no kind here; that is known of a kind only where it was tried.
 hungry='[ "$POLLUX_PLAN" = gc ] || { echo "CUDA out of memory." >&2; exit 1; }'
-hungry=$(echo "$hungry" | sed 's/{/{{/')
 many=$(submit -b 64 --kind "$small" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
 ok 'a job on the small kind ends' ends "$many"
 is 'in the plan that fits there' 'dp 1 Small, 12; gc 1 Small, 12' "$(runs_of "$many")"

@@ -198,7 +198,7 @@ submit -b 96 --max-local-batch 20 --lr 0.5 -r 1 --stop-signal USR1 \
 	--resume-args '--from {checkpoint}/{run} {batch}' \
 	-e MINE=1 "$TMP/probe" '{batch}' '{local_batch}' '{accum}' '{gpus}' '{port}' '{job}' \
 	'{run}' '{checkpoint}' \
-	'{samples}' '{lr}' '{lr_scale}' '{{x}' '{resume}' 'a b' '' '*'
+	'{samples}' '{lr}' '{lr_scale}' '{x}' '{resume}' 'a b' '' '*'
 cd ..
 probe=$id
 dir=$POLLUX_DIR/checkpoints/$probe
@@ -287,8 +287,7 @@ printf 'no newline'
 END
 cp fails vanishing
 cp fails forbidden
-script badformat </dev/null
-printf '\177not a program\n' >badformat
+script badformat <fails
 mkdir moving
 begin() { # begin NAME ARGUMENT...: submit, and remember the number as NAME
 	variable_name=$1
@@ -317,6 +316,7 @@ huge=$(
 begin timed -t 1 ./stay
 rm vanishing
 chmod -x forbidden
+printf '\177not\0a program\n' >badformat
 rmdir moving
 # shellcheck disable=SC2086,SC2154  # none, where there is no huge one; set by begin
 "$POLLUX" release $oom $fine $fails $crash $rt $vanished $forbidden $badformat $moved $dirs \
@@ -340,7 +340,8 @@ said 'a signal without a name' "$rt" failed 'failed: killed by SIGRTMIN+1' '[kil
 missing="cannot execute '$TMP/./vanishing': No such file or directory"
 said 'a program that is gone' "$vanished" failed "failed: exit status 127: $missing" \
 	"[not started: $missing]"
-missing="cannot execute '$TMP/./forbidden': Permission denied"
+missing="cannot execute '$TMP/./forbidden': it has no execute bit, which chmod +x \
+$TMP/./forbidden sets"
 said 'one that may not be executed' "$forbidden" failed "failed: exit status 126: $missing" \
 	"[not started: $missing]"
 missing="cannot execute '$TMP/./badformat': Exec format error"

@@ -56,7 +56,7 @@ done
 exec sleep 1000
 END
 eight=$(submit -r 5:8 --batch 64 -- sh eight.sh \
-	'{nodes},{node},{gpus_per_node},{master}:{port},{{x}')
+	'{nodes},{node},{gpus_per_node},{master}:{port},{{node}}')
 "$POLLUX" schedule
 like 'five devices fall evenly on no nodes of four' "^asks for 5 devices, which fall evenly on \
 no nodes of 4: 'pollux edit $five -r 4' or '-r 8' would do\$" "$(reason "$five")"
@@ -74,7 +74,7 @@ told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
 must 'both nodes have begun' within 10 told
 log=$("$POLLUX" log "$eight")
 is 'templates of the first and of the second node' \
-	"2,0,4,127.0.1.1:PORT,{x} 2,1,4,127.0.1.1:PORT,{x}" \
+	"2,0,4,127.0.1.1:PORT,{node} 2,1,4,127.0.1.1:PORT,{node}" \
 	"$(echo "$log" | grep '^2,' | sort | sed 's/:[0-9]*,/:PORT,/' | xargs)"
 variables() { echo "$log" | grep -E "^($1)" | sort -u | xargs; }
 is 'variables of both' 'MASTER_ADDR=127.0.1.1 NNODES=2 NODE_RANK=0 NODE_RANK=1' \

@@ -132,25 +132,13 @@ for wrong in A =A =; do
 done
 refused 64 "give one of --preempt and --no-preempt$see" --preempt --no-preempt true
 
-brace="; a literal brace is '{{'"
-refused 64 "unknown template '{bacth}' in argument 1 of the command$brace" true '{bacth}'
-refused 64 "unknown template '{}' in argument 1 of the command$brace" -b 1 true '{}'
-refused 64 "unknown template '{\"a\": 1}' in argument 1 of the command$brace" true '{"a": 1}'
-refused 64 "'{' without '}' in argument 1 of the command$brace" true 'x{batch'
-refused 64 "'{batch}' in argument 1 of the command needs --batch" true '--b={batch}'
-refused 64 "'{local_batch}' in argument 2 of the command needs --batch" true x '{local_batch}'
-refused 64 "'{accum}' in argument 1 of the command needs --batch" true '{accum}'
-refused 64 "'{lr}' in argument 1 of the command needs --lr" true '{lr}'
-refused 64 "'{resume}' in argument 1 of the command needs --resume-args" true '{resume}'
-refused 64 "unknown template '{from}' in --resume-args$brace" --resume-args '--r={from}' true
-refused 64 "'{batch}' in --resume-args needs --batch" --resume-args '--r={batch}' true
-
 echo '#!/bin/sh' >script
 refused 66 "command not found: 'no-such-command'" no-such-command
 refused 66 "command not found: ''" ''
 refused 66 "cannot execute '$TMP/./no-such-command': No such file or directory" ./no-such-command
 refused 66 "cannot execute '/nowhere/x': No such file or directory" /nowhere/x
-refused 66 "cannot execute '$TMP/./script': not a program" ./script
+refused 66 "cannot execute '$TMP/./script': it has no execute bit, which chmod +x $TMP/./script \
+sets" ./script
 refused 66 "cannot execute '$TMP': not a program" "$TMP"
 refused 66 "cannot enter directory '/nowhere': No such file or directory" --chdir /nowhere true
 refused 66 "cannot enter directory '$TMP/nowhere': No such file or directory" --chdir nowhere true
@@ -353,7 +341,7 @@ submitted -b 256 true '--passes={accum}'
 stored 'a command with {accum} does' accumulates 1
 submitted -b 256 --resume-args '--passes {accum}' true
 stored 'as do resume arguments with it' accumulates 1
-submitted -b 256 true '{{accum}'
+submitted -b 256 true '{{accum}}'
 stored 'a literal brace is no {accum}' accumulates 0
 
 submitted --steps 5000 true
@@ -375,7 +363,7 @@ is 'a wrong setting does not keep it from the queue' "0:$id" "$rc:$out"
 like 'and is told' "^pollux: warning: bad variable 'POLLUX_SLOTS' in the environment: " "$err"
 submitted true '{gpus}'
 stored '{gpus}: from 1 to all' "min_replicas || ' ' || max_replicas" '1 0'
-submitted true '{{gpus}'
+submitted true '{{gpus}}'
 stored 'but not as a literal' "min_replicas || ' ' || max_replicas" '1 1'
 submitted -r 2 true '{gpus}'
 stored '-r is stronger' "min_replicas || ' ' || max_replicas" '2 2'

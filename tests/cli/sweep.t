@@ -57,10 +57,15 @@ lines 'in variables, which come first' "A=1 true 1|A=2 true 2|" \
 	dry --param x=1,2 --env 'A={x}' -- true '{x}'
 lines 'in JSON' "C='{\"lr\": 1, \"d\": {\"e\": 2}}' true|" \
 	dry --param x=1 --env 'C={"lr": {x}, "d": {"e": 2}}' -- true
-lines 'a doubled brace is one' "C='{x} 1' true '{x} 1 {'|" \
-	dry --param x=1 --env 'C={{x} {x}' -- true '{{x} {x} {{'
-lines 'what pollux puts in at launch stays' 'true 1 {checkpoint}|' \
+lines 'doubled braces make one pair' "C='{x} 1 {y} {{' true '{x} 1 {{ {y} {{y}} {}'|" \
+	dry --param x=1 --env 'C={{x}} {x} {y} {{' -- true '{{x}} {x} {{ {y} {{y}} {}'
+lines "a shell's variable stays" "true '\${x} 1'|" dry --param x=1 -- true '${x} {x}'
+lines 'what pollux puts in at launch stays, and is said' \
+	'pollux: replaced at launch: {checkpoint}|true 1 {checkpoint}|' \
 	dry --param x=1 -- true '{x}' '{checkpoint}'
+lines 'a word that is near to a parameter is said' "pollux: warning: '{widht}' in argument 2 of \
+the command stays as it is; did you mean {width}?|true 1 {widht}|" \
+	dry --param width=1 -- true '{width}' '{widht}'
 lines 'a single command' "A=1 true 'it'\''s' 0.1|" dry --env A=1 --lr 0.1 -- true "it's" '{lr}'
 ok 'no store was made' [ ! -e "$POLLUX_DIR" ]
 
@@ -90,7 +95,7 @@ refused 64 "the parameters make more than 100,000 runs$see" \
 	--param x=1:1000 --param y=1:101 -- true '{x}{y}'
 refused 64 "parameter 'x' is given twice$see" --param x=1 --param x=2 -- true '{x}'
 refused 64 "parameter 'x' is used nowhere: put {x} into the command, or --env x={x}$see" \
-	--param x=1 -- true '{{x}'
+	--param x=1 -- true '{{x}}'
 refused 64 "'batch' cannot be a parameter: pollux itself puts {batch} in$see" \
 	--param batch=1,2 -- true '{batch}'
 refused 64 "'index' cannot be a parameter: --array gives its values$see" \
@@ -98,12 +103,6 @@ refused 64 "'index' cannot be a parameter: --array gives its values$see" \
 refused 64 "parameter 'lr': 'fast' is not a number from 1e-12 to 1e+12$see" \
 	--param lr=1,fast -- true '{lr}'
 refused 64 "give one of --lr and parameter 'lr'$see" --lr 1 --param lr=1 -- true '{lr}'
-refused 64 "unknown template '{y}' in argument 2 of the command; a literal brace is '{{'" \
-	--param x=1 -- true '{x}' '{y}'
-refused 64 "unknown name '{y}' in --env; a literal brace is '{{'$see" \
-	--param x=1 --env 'A={x}{y}' -- true
-refused 64 "unknown name '{job}' in --name; a literal brace is '{{'$see" \
-	--param x=1 --name '{x}-{job}' -- true
 array="option '--array' wants numbers such as 0-19, 0-19:2 or 1,3,7, not"
 for wrong in x -1 3-1 1-2: 1:2 1-5:0 1,,2 ''; do
 	[ -z "$wrong" ] || refused 64 "$array '$wrong'$see" --array "$wrong" -- true
@@ -175,8 +174,8 @@ is 'runs that differ by arguments share an environment' 1 \
 # --- runs --------------------------------------------------------------------------------------
 
 rm -rf "$POLLUX_DIR"
-printf 'v\n"two words, 1"\n"it'"'"'s ""so"" `pwd` $HOME"\n"two\nlines"\n--help\n"{batch} {{ }"\n' \
-	>v.csv
+printf 'v\n"two words, 1"\n"it'"'"'s ""so"" `pwd` $HOME"\n"two\nlines"\n--help\n' >v.csv
+echo '"{batch} {{ } {{job}} {{{run}}}"' >>v.csv
 submit -q --params v.csv --env 'A={index}' -- sh show.sh '{v}' '-{v}' '{job}' >ids
 ok 'a pass' "$POLLUX" schedule
 # shellcheck disable=SC2046 # numbers
@@ -189,8 +188,8 @@ lines><-two
 lines><3> 1 2 2 <two
 lines>' "$(cat shown.3)"
 is 'dashes' '<--help><---help><4> 1 3 3 <--help>' "$(cat shown.4)"
-is 'braces of a value are no template' '<{batch} {{ }><-{batch} {{ }><5> 1 4 4 <{batch} {{ }>' \
-	"$(cat shown.5)"
+braces='{batch} {{ } {{job}} {{{run}}}'
+is 'braces of a value are no template' "<$braces><-$braces><5> 1 4 4 <$braces>" "$(cat shown.5)"
 
 # --- how many at a time ---------------------------------------------------------------------------
 

@@ -58,8 +58,8 @@ is 'another text makes it a job of its own' 'pollux: job 13 is as job 3, but: no
 'argument 3 --width=1 -> --width=4' "$err"
 is 'with no group and no parameters that are not so' "|" \
 	"$(of 13 group_id)|$(parameters 13 | tr -d -)"
-again 3 -- other
-is 'other arguments, too' '|sh|other' "$(of 14 group_id)|$(argv 14)"
+again 3 -- sh other
+is 'another command, too' '|sh|other' "$(of 14 group_id)|$(argv 14)"
 status 'a learning rate that is none' 64 "$POLLUX" again 1 --set lr=fast
 is 'is named' "pollux: parameter 'lr': 'fast' is not a number from 1e-12 to 1e+12; \
 see 'pollux again --help'" "$err"

@@ -67,7 +67,12 @@ static int add(int n, int fails_at, struct group_added *added)
 	strings_add(&group.varied, "value=@file\nof values");
 	strings_add(&group.varied, "value_2=0:5");
 	err = (struct err){ 0 };
-	rc = store_group_add(&store, &group, &jobs, &none, added, &err);
+	rc = store_begin(&store, &err) ||
+	     store_group_insert(&store, &group, &jobs, &none, added, &err) ? -1 : 0;
+	if (rc)
+		store_rollback(&store);
+	else
+		rc = store_commit(&store, &err);
 	job_group_release(&group);
 	return rc;
 }

@@ -1,4 +1,6 @@
-/* test_template.c - {names} in a command: refused at submission, or expanded at launch. */
+/* test_template.c - {names} in a command, expanded at launch; all other braces stay. */
+#include "pollux/braces.h"
+#include "pollux/submission_braces.h"
 #include "pollux/template.h"
 #include "tap.h"
 
@@ -6,14 +8,13 @@
 
 /* Values that tell each name from every other. */
 static const struct template_values first_launch = {
+	.facts = {
+		.has_batch_size = true, .has_learning_rate = true, .has_resume_args = true,
+	},
 	.job_id = 17, .run_number = 1,
 	.configuration = { .replicas = 3, .accumulation_steps = 4, .local_batch_size = 128 },
 	.learning_rate = 0.1, .learning_rate_scale = 2.5,
 	.samples = (double)NAN, .checkpoint_dir = "/ckpt dir", .port = 29501,
-};
-
-static const struct template_facts all_facts = {
-	.has_batch_size = true, .has_learning_rate = true, .has_resume_args = true,
 };
 
 /* Arguments separated by '|'. */
@@ -65,13 +66,13 @@ static const struct {
 	{ "--out={checkpoint}/{job}-{run}.pt", "--out=/ckpt dir/17-1.pt" },
 	{ "{gpus}{gpus}", "33" },
 	{ "train|--batch|{batch}", "train|--batch|1536" },
-	{ "{{batch}", "{batch}" },
-	{ "{{{{", "{{" },
-	{ "{{{batch}", "{1536" },
-	{ "a}b", "a}b" },
-	/* refused by the check; expands to nothing */
-	{ "{\"lr\": 1}", "" },
-	{ "{{\"lr\": {lr}}", "{\"lr\": 0.25}" },
+	/* a second pair of braces makes the first one stand for itself */
+	{ "{{batch}}", "{batch}" },
+	{ "{{{batch}}}", "{{batch}}" },
+	{ "{{batch}", "{1536" },
+	{ "{batch}}", "1536}" },
+	{ "{\"a\": {\"lr\": {lr}}}", "{\"a\": {\"lr\": 0.25}}" },
+	{ "{{}{job}", "{{}17" },
 	{ "", "" },
 	{ "a||b", "a||b" },
 	{ "two\nlines {gpus}", "two\nlines 3" },
@@ -79,6 +80,56 @@ static const struct {
 	{ "x|{resume}|y", "x|y" },
 	{ "x|-{resume}-|y", "x|--|y" },
 };
+
+/* What is no template comes out as it went in. */
+static const char *const unchanged[] = {
+	"{", "}", "{}", "{{}}", "{{", "}}", "{{{{", "}{", "{ }", "a}b", "{x}", "{{x}}", "{{{x}}}",
+	"{{ job }}", "{ job }", "{job", "job}",
+	"{job }", "{job:>3}", "{job!r}", "{job.id}", "{Job}",
+	"{job,run}", "{1..3}", "{\"lr\": 0.1}",
+	"{'job': 1}", "{lr: 0.1}", "model={a:1}", "{print $1}",
+	"${HOME}", "${job}", "${job:-1}", "$${run}", "${#job}", "%{http_code}", "{\njob\n}",
+	"{{% if x %}}", "\\frac{1}{2}", "^a{2,3}$", "HEAD@{1}", "{batchsize}", "{checkpoints}",
+	"{resume_args}", "{plan}", "{0}", "{_}", "\xff{\xff}",
+};
+
+static void test_unchanged(void)
+{
+	for (size_t i = 0; i < COUNT(unchanged); i++) {
+		struct template_values nodes = first_launch;
+		struct strings argv = { 0 }, got = { 0 };
+		char *again;
+
+		expands(unchanged[i], &first_launch, unchanged[i]);
+		nodes.nodes = (struct template_nodes){ 2, "n7" };
+		strings_add(&argv, unchanged[i]);
+		template_expand(&argv, &nodes, &got);
+		again = template_expand_node(got.items[0], 1);
+		is_str(again, unchanged[i], "neither on a node of a cluster");
+		free(again);
+		strings_release(&argv);
+		strings_release(&got);
+	}
+}
+
+/* Templates of options that the job does not have. */
+static void test_lacking(void)
+{
+	struct template_values none = first_launch;
+	struct template_facts facts = { 0 };
+
+	none.facts = facts;
+	none.resume_args = none.plan_args = NULL;
+	expands("{batch}|{local_batch}|{accum}|{lr}|x{lr}|{resume}|{plan}|-{resume}", &none,
+		"{batch}|{local_batch}|{accum}|{lr}|x{lr}|{resume}|{plan}|-{resume}");
+	expands("{gpus}|{lr_scale}|{samples}|{job}|{run}", &none, "3|2.5|0|17|1");
+	expands("{{batch}}", &none, "{batch}");
+	is_str(template_lacks("batch", 5, &facts), "--batch", "{batch} needs --batch");
+	is_str(template_lacks("lr", 2, &facts), "--lr", "{lr} needs --lr");
+	is_str(template_lacks("resume", 6, &facts), "--resume-args", "{resume} needs resume args");
+	is_str(template_lacks("plan", 4, &facts), "--plan", "{plan} needs plans");
+	ok(!template_lacks("job", 3, &facts), "{job} needs nothing");
+}
 
 static void test_names(void)
 {
@@ -108,92 +159,95 @@ static void test_resume(void)
 	expands("x|{resume}|y", &v, "x|--resume|--from|/ckpt dir/last.pt|-n2|y");
 	expands("x|y", &v, "x|y|--resume|--from|/ckpt dir/last.pt|-n2");
 	expands("x|--with={resume}|y", &v, "x|--with=--resume --from  /ckpt dir/last.pt\t-n2|y");
-	expands("x|{{resume}|y", &v, "x|{resume}|y|--resume|--from|/ckpt dir/last.pt|-n2");
+	expands("x|{{resume}}|y", &v, "x|{resume}|y|--resume|--from|/ckpt dir/last.pt|-n2");
 	v.resume_args = " \t ";
 	expands("x|{resume}|y", &v, "x|y");
 	expands("x", &v, "x");
-	v.resume_args = "{{literal}";
-	expands("x", &v, "x|{literal}");
+	v.resume_args = "{literal} {{run}} {resume} {plan}";
+	expands("x", &v, "x|{literal}|{run}|{resume}|{plan}");
+	v.facts.has_plans = true;
+	v.plan_args = "-{plan} {resume} {job}";
+	expands("x|y={plan}", &v, "x|y=-{plan} {resume} 17|{literal}|{run}|{resume}|-{plan} "
+		"{resume} 17");
 }
 
-static const struct refusal {
-	const char *argv, *resume_args;
-	bool batch, lr, resume;
-	const char *message;
-} refusals[] = {
-	{ "a|{batch}", NULL, 0, 1, 1, "'{batch}' in argument 1 of the command needs --batch" },
-	{ "a|b|{local_batch}", NULL, 0, 1, 1,
-	  "'{local_batch}' in argument 2 of the command needs --batch" },
-	{ "{accum}", NULL, 0, 1, 1, "'{accum}' in argument 0 of the command needs --batch" },
-	{ "a|{lr}", NULL, 1, 0, 1, "'{lr}' in argument 1 of the command needs --lr" },
-	{ "a|x{resume}", NULL, 1, 1, 0,
-	  "'{resume}' in argument 1 of the command needs --resume-args" },
-	{ "a|{bacth}", NULL, 1, 1, 1,
-	  "unknown template '{bacth}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a|{}", NULL, 1, 1, 1,
-	  "unknown template '{}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a|{ batch}", NULL, 1, 1, 1,
-	  "unknown template '{ batch}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a|{Batch}", NULL, 1, 1, 1,
-	  "unknown template '{Batch}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a|{batch", NULL, 1, 1, 1,
-	  "'{' without '}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a|{", NULL, 1, 1, 1,
-	  "'{' without '}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a|{{{", NULL, 1, 1, 1,
-	  "'{' without '}' in argument 1 of the command; a literal brace is '{{'" },
-	{ "a", "{resume}", 1, 1, 1, "'{resume}' in --resume-args needs --resume-args" },
-	{ "a", "--x {batch}", 0, 1, 1, "'{batch}' in --resume-args needs --batch" },
-	{ "a", "--x {y}", 1, 1, 1,
-	  "unknown template '{y}' in --resume-args; a literal brace is '{{'" },
-};
-
-static void test_refused(void)
+/* What a text means is the same after it was escaped: the text itself. */
+static void test_escape(void)
 {
-	for (size_t i = 0; i < COUNT(refusals); i++) {
-		const struct refusal *r = &refusals[i];
-		struct template_facts facts = { r->batch, r->lr, r->resume, false };
-		struct strings argv = { 0 };
-		struct err err = { 0 };
+	static const char *const values[] = {
+	"{batch}", "{{batch}}", "{{{batch}}}", "{x}",
+	"${job}", "a{job}b{run}", "{", "{{", "",
+	};
 
-		split(r->argv, &argv);
-		is_int(template_check(&argv, r->resume_args, &facts, &err), -1, r->argv);
-		is_int(err.exit_status, EX_USAGE, "is a usage error");
-		is_str(err.text, r->message, "that says where and why");
-		strings_release(&argv);
+	for (size_t i = 0; i < COUNT(values); i++) {
+		struct text escaped = TEXT_INIT;
+
+		braces_escape(values[i], template_knows, &escaped);
+		expands(escaped.data, &first_launch, values[i]);
+		text_release(&escaped);
 	}
 }
 
-static void test_accepted(void)
-{
-	struct template_facts none = { 0 };
-	struct strings argv = { 0 };
-	struct err err = { 0 };
+static const struct {
+	const char *word, *near;	/* NULL: none */
+} words[] = {
+	{ "checkpoints", "checkpoint" }, { "batchsize", "batch" }, { "batch_size", "batch" },
+	{ "bacth", "batch" }, { "batc", "batch" }, { "batchs", "batch" }, { "bathc", "batch" },
+	{ "chekpoint", "checkpoint" }, { "checkpiont", "checkpoint" }, { "chckpnt", NULL },
+	{ "checkpont_", "checkpoint" }, { "checkpoint_dir", "checkpoint" }, { "gpu", "gpus" },
+	{ "gups", "gpus" }, { "GPUS", "gpus" }, { "num_gpus", "gpus" }, { "ngpus", "gpus" },
+	{ "replica", "replicas" }, { "repliacs", "replicas" }, { "localbatch", "local_batch" },
+	{ "local_batch_size", "local_batch" }, { "lrscale", "lr_scale" }, { "LR", "lr" },
+	{ "resumes", "resume" }, { "resme", "resume" }, { "sample", "samples" },
+	{ "newst", "newest" }, { "plans", "plan" }, { "ports", "port" }, { "jobs", "job" },
+	{ "job_id", "job" }, { "jobid", "job" }, { "run_id", "run" }, { "run_number", "run" },
+	{ "Job", "job" }, { "acum", "accum" }, { "gpus_pernode", "gpus_per_node" },
+	{ "node_rank", "node" }, { "nnodes", "nodes" }, { "mastre", "master" },
+	/* words of other people's */
+	{ "x", NULL }, { "i", NULL }, { "lo", NULL }, { "r", NULL }, { "l", NULL }, { "lrs", NULL },
+	{ "jo", NULL }, { "sub", NULL }, { "rub", NULL }, { "fun", NULL }, { "jog", NULL },
+	{ "jab", NULL }, { "rum", NULL }, { "or", NULL }, { "code", NULL }, { "mode", NULL },
+	{ "note", NULL }, { "part", NULL }, { "path", NULL }, { "patch", NULL }, { "match", NULL },
+	{ "result", NULL }, { "acc", NULL }, { "loss", NULL }, { "epoch", NULL }, { "step", NULL },
+	{ "names", NULL }, { "run_dir", NULL },
+	{ "name", NULL }, { "play", NULL }, { "post", NULL },
+	{ "HOME", NULL }, { "index", NULL }, { "batch", NULL },
+};
 
-	split("{batch}{local_batch}|{accum}|{gpus}|{lr}|{lr_scale}|{samples}|{checkpoint}|{resume}|"
-	      "{port}|{job}|{run}|{{|}|{{x}", &argv);
-	is_int(template_check(&argv, "{batch} {lr} {{ }", &all_facts, &err), 0,
-	       "every name there is");
-	strings_release(&argv);
-	split("{gpus}|{lr_scale}|{samples}|{checkpoint}|{port}|{job}|{run}", &argv);
-	is_int(template_check(&argv, NULL, &none, &err), 0, "those that need no declaration");
-	strings_release(&argv);
+static const char *near_of(const char *word)
+{
+	for (int i = 0; template_name(i); i++)
+		if (braces_word_is_near(word, template_name(i)))
+			return template_name(i);
+	return NULL;
 }
 
-static void test_long_name(void)
+static void test_near(void)
 {
-	char name[3000];
-	struct strings argv = { 0 };
-	struct err err = { 0 };
+	char *long_word = calloc(1, 3001);
 
-	memset(name, 'x', sizeof(name));
-	name[0] = '{';
-	name[sizeof(name) - 2] = '}';
-	name[sizeof(name) - 1] = '\0';
-	strings_add(&argv, name);
-	is_int(template_check(&argv, NULL, &all_facts, &err), -1, "a name of 3000 letters");
-	ok(strlen(err.text) < 200, "is clipped in the message");
-	strings_release(&argv);
+	for (size_t i = 0; i < COUNT(words); i++) {
+		const char *near = near_of(words[i].word);
+
+		is_str(near ? near : "-", words[i].near ? words[i].near : "-", words[i].word);
+	}
+	memset(long_word, 'x', 3000);
+	ok(!near_of(long_word), "a word of 3000 letters");
+	free(long_word);
+}
+
+/* --- in names --- */
+
+static void test_job(void)
+{
+	char *name = braces_put_job("x-{job}-{{job}}-${job}-{run}-{{run}}", 7);
+
+	is_str(name, "x-7-{job}-${job}-{run}-{{run}}", "a name has {job} alone");
+	free(name);
+	ok(braces_have_job("{{job}}") && braces_have_job("{job}"), "both have to be put in");
+	ok(!braces_have_job("job {jobs} ${job}"), "not what is another word");
+	ok(braces_name_is("x-{job}", 7, "x-7") && !braces_name_is("x-{job}", 7, "x-8"),
+	   "a name of this number");
 }
 
 static void test_mentions(void)
@@ -204,7 +258,7 @@ static void test_mentions(void)
 	ok(template_mentions(&argv, "gpus"), "a name within an argument is mentioned");
 	ok(!template_mentions(&argv, "gpu"), "not the beginning of one");
 	strings_release(&argv);
-	split("{{gpus}|gpus}|gpus", &argv);
+	split("{{gpus}}|gpus}|gpus|${gpus}", &argv);
 	ok(!template_mentions(&argv, "gpus"), "a literal brace makes no name");
 	strings_release(&argv);
 }
@@ -214,9 +268,9 @@ static void test_nodes(void)
 {
 	static const char command[] =
 		"torchrun|--nnodes={nodes}|--node_rank={node}|--nproc={gpus_per_node}"
-		"|{master}:{port}|${{HOME}|{checkpoint}|{{node}";
+		"|{master}:{port}|${HOME}|{checkpoint}|{{node}}|{{|{x}";
 	struct template_values values = first_launch;
-	struct strings argv = { 0 }, all = { 0 }, one = { 0 };
+	struct strings argv = { 0 }, all = { 0 };
 	struct text joined = TEXT_INIT;
 
 	values.configuration.replicas = 8;
@@ -225,25 +279,29 @@ static void test_nodes(void)
 	values.checkpoint_dir = "/a{node}b";	/* a name, not a template */
 	split(command, &argv);
 	template_expand(&argv, &values, &all);
-	template_expand_node(&all, 1, &one);
-	for (size_t i = 0; i < one.count; i++)
-		text_addf(&joined, "%s%s", i ? "|" : "", one.items[i]);
+	for (size_t i = 0; i < all.count; i++) {
+		char *one = template_expand_node(all.items[i], 1);
+
+		text_addf(&joined, "%s%s", i ? "|" : "", one);
+		free(one);
+	}
 	is_str(joined.data, "torchrun|--nnodes=2|--node_rank=1|--nproc=4|n7:29501|${HOME}|"
-	       "/a{node}b|{node}", "the command of the second of two nodes");
+	       "/a{node}b|{node}|{{|{x}", "the command of the second of two nodes");
 	text_release(&joined);
 	strings_release(&argv);
 	strings_release(&all);
-	strings_release(&one);
 }
 
 int main(void)
 {
 	test_nodes();
 	test_names();
+	test_unchanged();
+	test_lacking();
 	test_resume();
-	test_refused();
-	test_accepted();
-	test_long_name();
+	test_escape();
+	test_near();
+	test_job();
 	test_mentions();
 	return done();
 }

@@ -17,9 +17,11 @@
 #include "log_errors.h"
 #include "run_group.h"
 #include "pollux/clock.h"
+#include "pollux/environment.h"
 #include "pollux/job_lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
+#include "pollux/program_file.h"
 #include "pollux/remove_tree.h"
 #include "pollux/signal_name.h"
 #include "pollux/store_events.h"
@@ -127,6 +129,20 @@ static void diagnose_allocation(struct supervisor *s)
 	text_release(&t);
 }
 
+/* As env(1) ends where it finds no interpreter: the script was changed since its submission. */
+static void diagnose_program(struct supervisor *s)
+{
+	const struct job_command *c = &s->command;
+	struct text why = TEXT_INIT, all = TEXT_INIT;
+
+	if (program_file_fault(c->program, environment_value(&c->env, "PATH"), &why)) {
+		text_addf(&all, "cannot execute '%s': %s", c->program, why.data);
+		supervisor_set_diagnosis(s, all.data);
+	}
+	text_release(&why);
+	text_release(&all);
+}
+
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -143,6 +159,8 @@ static void diagnose(struct supervisor *s)
 		diagnose_allocation(s);
 	else if (error)
 		supervisor_set_diagnosis(s, error->meaning);
+	else if (s->run.exit_code == 127)
+		diagnose_program(s);
 }
 
 /* A run that ran out of memory beside others leaves: it may fit by itself. The next run of its job

@@ -265,8 +265,12 @@ static void write_node_header(struct supervisor *s, const struct strings *argv,
 {
 	struct strings first = { 0 };
 
-	if (values->nodes.n > 0)
-		template_expand_node(argv, 0, &first);
+	for (size_t i = 0; values->nodes.n > 0 && i < argv->count; i++) {
+		char *argument = template_expand_node(argv->items[i], 0);
+
+		strings_add(&first, argument);
+		free(argument);
+	}
 	write_log_header(s, values->nodes.n > 0 ? &first : argv, code);
 	strings_release(&first);
 }
@@ -275,6 +279,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = prepare_files(s, err);
 	struct template_values values = {
+		.facts = template_facts_of(&s->job.declared, &s->command),
 		.job_id = s->job.id, .run_number = s->run.number,
 		.configuration = s->run.configuration,
 		.learning_rate = s->job.declared.learning_rate,
@@ -307,6 +312,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 		template_expand(&s->command.argv, &values, &argv);
 		for (size_t i = 0; i < s->command.env.count; i++)
 			strings_add(&env, s->command.env.items[i]);
+		environment_expand(&s->command, &values, &env);
 		places.report_socket = s->handle.socket_path;
 		places.config_file = config_file;
 		environment_for_run(&s->job, &bound, &values, &places, &env);

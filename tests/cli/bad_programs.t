@@ -1,0 +1,89 @@
+#!/bin/sh
+# bad_programs.t - scripts that the kernel does not run: said at submission, with what mends it, and
+# in the same words by the job where the script was changed later.
+# shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; $err is of run; cleanup
+. "$(dirname "$0")/tap.sh"
+export POLLUX_SLOTS=1
+cleanup() { end_jobs; }
+make_script() { # make_script NAME CONTENT
+	printf '%b' "$2" >"$1"
+	chmod +x "$1"
+}
+reason() { store "SELECT diagnosis FROM runs WHERE job_id = $1"; }
+
+long=$(printf '%0300d' 0)
+# name, content, what is said behind "cannot execute 'PATH': "
+scripts() {
+	cat <<END
+dos|#!/bin/sh\\r\\necho ran\\r\\n|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
+env_dos|#!/usr/bin/env sh\\r\\necho ran\\r\\n|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
+shell_dos|#!/bin/sh -e\\r\\necho ran\\r\\n|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
+mac|#!/bin/sh\\recho ran\\r|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
+bare|echo ran\\n|it has no '#!' line to name its interpreter; begin it with #!/bin/sh, or run: sh @
+comment|# a comment\\necho ran\\n|it has no '#!' line to name its interpreter; begin it with #!/bin/sh, or run: sh @
+empty||it is empty; begin it with #!/bin/sh, or run: sh @
+late|\\n#!/bin/sh\\necho ran\\n|its '#!' line is not the first thing in it: blanks or empty lines before it must go
+mark|\\0357\\0273\\0277#!/bin/sh\\necho ran\\n|it begins with a byte order mark, before which there must be no other byte than '#!'; sed -i '1s/^\\\\xEF\\\\xBB\\\\xBF//' @ takes it away
+lost|#!/usr/bin/pythn3\\nprint()\\n|its '#!' line names the interpreter '/usr/bin/pythn3', which is not there
+lost_args|#! /opt/no/python -u\\nprint()\\n|its '#!' line names the interpreter '/opt/no/python', which is not there
+env_lost|#!/usr/bin/env pythn3\\nprint()\\n|its '#!' line has env look for 'pythn3', which is nowhere in PATH
+env_split|#!/usr/bin/env -S pythn3 -u\\nprint()\\n|its '#!' line has env look for 'pythn3', which is nowhere in PATH
+nothing|#!\\necho ran\\n|its '#!' line names no interpreter
+long|#!/$long/sh\\necho ran\\n|its '#!' line has more than the 255 bytes that the kernel reads
+END
+}
+scripts >table
+while IFS='|' read -r name content said; do
+	make_script "$name" "$content"
+	run "$POLLUX" submit --hold -- "./$name"
+	is "$name is refused" "66:pollux: cannot execute '$TMP/./$name': $(echo "$said" |
+		sed "s:@:$TMP/./$name:")" "$rc:$err"
+done <table
+
+# --- what runs as it is is not refused ---
+while IFS='|' read -r name content; do
+	make_script "$name" "$content"
+	run "$POLLUX" submit --hold -- "./$name"
+	is "$name is taken" '0:' "$rc:$err"
+done <<'END'
+usual|#!/bin/sh\necho ran\n
+spaced|#! \t/bin/sh -e\necho ran\n
+of_env|#!/usr/bin/env -S A=1 sh -e\necho ran\n
+no_newline|#!/bin/sh
+perl_dos|#!/usr/bin/perl -w\r\nprint "ran\\n";\r\n
+binary|\0177\0105\0114\0106\0002\0000\0001
+END
+printf 'echo ran\n' >plain
+chmod 644 plain
+run "$POLLUX" submit --hold -- sh plain
+is 'an interpreter needs neither bit nor line' '0:' "$rc:$err"
+run "$POLLUX" submit --hold -- ./plain
+is 'without it the bit is missed' "66:pollux: cannot execute '$TMP/./plain': it has no execute bit, \
+which chmod +x $TMP/./plain sets" "$rc:$err"
+printf '#!/bin/sh\r\n:\r\n' >windows.sh
+run "$POLLUX" submit --hold -- bash windows.sh
+is 'a shell is given lines of Windows' "0:pollux: warning: the lines of '$TMP/windows.sh' end in CR \
+LF, as on Windows, and the shell takes each CR for a part of the last word; sed -i 's/\\r\$//' mends \
+that" "$rc:$err"
+printf 'print("ran")\r\n' >windows.py
+run "$POLLUX" submit --hold -- python3 windows.py
+is 'Python minds none' '0:' "$rc:$err"
+printf '#!/bin/sh\r\n#POLLUX --name of-windows\r\n' >options.sh
+run "$POLLUX" submit --hold -- sh options.sh
+is 'options in such a script count' 'of-windows' "$(store "SELECT name FROM jobs WHERE id = $out")"
+
+# --- changed after the submission ---
+for name in dos bare env_dos lost; do
+	make_script "later_$name" '#!/bin/sh\necho ran\n'
+	"$POLLUX" submit -q -- "./later_$name" >"id_$name"
+	cp "$name" "later_$name"
+done
+for name in dos bare env_dos lost; do
+	"$POLLUX" schedule
+	"$POLLUX" wait --timeout 100 "$(cat "id_$name")"
+	is "changed into $name: the job says the same" "cannot execute '$TMP/./later_$name': $(
+		said=$(grep "^$name|" table | cut -d'|' -f3)
+		echo "$said" | sed "s:@:$TMP/./later_$name:")" \
+		"$(reason "$(cat "id_$name")")"
+done
+finish

@@ -1,0 +1,135 @@
+#!/bin/sh
+# shared_checkpoints.t - jobs that would resume from each other's checkpoints are refused, unless
+# --force says that this is meant.
+# shellcheck disable=SC2016,SC2154,SC2317  # texts for other shells; $err is of run; cleanup
+. "$(dirname "$0")/tap.sh"
+export POLLUX_SLOTS=1
+cleanup() { end_jobs; }
+submit() { run "$POLLUX" submit --hold "$@"; }
+count() { store 'SELECT count(*) FROM jobs'; }
+
+# --- a sweep ---
+sweep() { # sweep NAME STATUS OPTION...
+	name=$1 wanted=$2
+	shift 2
+	POLLUX_DIR=$TMP/sweeps run "$POLLUX" submit --hold "$@" -- true '{lr}' '{seed}'
+	is "$name" "$wanted" "$rc"
+	POLLUX_DIR=$TMP/sweeps "$POLLUX" cancel --yes --state active >/dev/null 2>&1
+}
+grid() { sweep "$1" "$2" --param lr=1,2 --param seed=0,1 --checkpoint-dir "$3"; }
+grid 'a sweep into one directory is refused' 64 out
+is 'and says why' "pollux: runs 0 and 1 have the same checkpoint directory, '$TMP/out': they would \
+resume from each other; put {job} or what differs into it, or give --force" "$err"
+is 'nothing of it is stored' 0 "$(sqlite3 "$TMP/sweeps/pollux.db" 'SELECT count(*) FROM jobs')"
+grid 'one parameter of two does not tell all runs from each other' 64 'out-{lr}'
+grid 'neither does the other' 64 'out-{seed}'
+like 'which is said of the runs that share' "^pollux: runs 0 and 2 have the same .*/out-0'" "$err"
+grid 'both do' 0 'out-{lr}-{seed}'
+grid 'the number of the job does' 0 'out/{job}'
+grid 'the number of the run does' 0 'out/{index}'
+grid 'a template that stays as it is does not' 64 'out/{run}'
+grid 'nor what only looks different' 64 './a/../out'
+sweep 'a directory in another one' 64 --param seed=a,a/b --param lr=1 --checkpoint-dir 'out/{seed}'
+like 'is said to be so' "of runs 1 and 0, '.*/out/a/b' and '.*/out/a', one lies in the other" "$err"
+sweep 'names that begin alike are none' 0 --param seed=a,ab,a.b --param lr=1 \
+	--checkpoint-dir 'out/{seed}'
+sweep '--force submits all the same' 0 --force --array 0-1 --param lr=1 --param seed=2 \
+	--checkpoint-dir out
+sweep 'without a directory each has its own' 0 --param lr=1,2 --param seed=0
+printf 'from transformers import x\n' >train.py
+sweep 'an array into one directory' 64 --array 0-1 --param lr=1 --param seed=2 --checkpoint-dir out
+POLLUX_DIR=$TMP/sweeps run "$POLLUX" submit --hold --preset hf --param lr=1,2 -- python3 train.py \
+	--output_dir out --lr_rate '{lr}'
+like "a preset's directory" \
+	"^64:pollux: .*runs 0 and 1 have the same checkpoint directory" "$rc:$err"
+POLLUX_DIR=$TMP/sweeps run "$POLLUX" submit --hold --preset hf --param w=1,2 -- python3 train.py \
+	--output_dir 'out-{w}'
+is 'which knows parameters' "0 $TMP/out-1 $TMP/out-2" "$rc $(sqlite3 "$TMP/sweeps/pollux.db" \
+	'SELECT group_concat(CAST(checkpoint_dir AS TEXT), " ") FROM (SELECT checkpoint_dir FROM
+	commands ORDER BY job_id DESC LIMIT 2)' | tr ' ' '\n' | sort | xargs)"
+
+# --- a second submission ---
+submit --checkpoint-dir out -- true
+first=$out
+again() { # again NAME DIRECTORY OPTION...: refused
+	name=$1 directory=$2
+	shift 2
+	before=$(count)
+	submit --checkpoint-dir "$directory" "$@" -- true
+	like "$name is refused, and names the job" \
+		"^1:pollux: job $first, which is held, has the " "$rc:$err"
+	is 'and not stored' "$before" "$(count)"
+}
+taken() { # taken NAME DIRECTORY OPTION...
+	name=$1 directory=$2
+	shift 2
+	submit --checkpoint-dir "$directory" "$@" -- true
+	is "$name is taken" '0:' "$rc:$err"
+	"$POLLUX" cancel --yes "$out" >/dev/null
+}
+again 'the same directory' out
+like 'with what mends it' "the same checkpoint directory, '$TMP/out': the two would resume from \
+each other; give another one, wait by --after $first, or give --force\$" "$err"
+mkdir -p out deep
+ln -s out link
+ln -s ../out deep/link
+again 'a slash behind it' out///
+again 'a way round' "./deep/../out/."
+again 'its full path' "$TMP/out"
+again 'a link' link
+again 'a link elsewhere' deep/link
+again 'one below it' out/new
+again 'one around it' .
+again 'one from another directory' ../out --chdir deep
+again 'one of a sweep' out --param x=1 -e 'A={x}'
+again 'the same glob' out --checkpoint-glob '*.pt' # the first one has none
+taken 'another' other
+taken 'a name that begins alike' out2
+taken 'one of its own' 'out2/{job}'
+taken 'one after that job' out --after "$first"
+taken 'one after it has succeeded' out --after "ok:$first"
+submit --hold --after "$first" -- true
+taken 'one after a job after it' out --after "$out"
+again 'one after any of them' out --after "any:$first,$out"
+taken 'one with --force' out --force
+submit -- true
+taken 'a job without a directory beside it' other
+run "$POLLUX" submit --dry-run --checkpoint-dir out -- true
+is 'a dry run' 0 "$rc"
+
+# --- globs tell files in one directory from each other ---
+submit --checkpoint-dir globs --checkpoint-glob 'a*.pt' -- true
+run "$POLLUX" submit --hold --checkpoint-dir globs --checkpoint-glob 'b*.pt' -- true
+is 'other names in one directory' '0:' "$rc:$err"
+run "$POLLUX" submit --hold --checkpoint-dir globs --checkpoint-glob 'a*.pt' -- true
+is 'the same names' 1 "$rc"
+
+# --- other ways to it ---
+"$POLLUX" cancel --yes --state active >/dev/null
+submit --checkpoint-dir out -- true
+is 'a job that has ended keeps no directory' 0 "$rc"
+second=$out
+run "$POLLUX" requeue "$first"
+like 'an ended job is not queued again beside it' "job $second, which is held, has the same" "$err"
+is 'and stays as it was' cancelled "$(store "SELECT state FROM jobs WHERE id = $first")"
+run "$POLLUX" again --hold "$second"
+like 'nor is another like it' "^1:pollux: job $second, which is held" "$rc:$err"
+run "$POLLUX" again --hold --force "$second"
+like 'but with --force, said once' '^0:pollux: job .*both have the same checkpoint directory' \
+	"$rc:$(echo "$err" | tr '\n' ' ')"
+run "$POLLUX" again --hold --checkpoint-dir 'out2/{job}' "$second"
+is 'or elsewhere' 0 "$rc"
+"$POLLUX" cancel --yes --state active >/dev/null
+submit --checkpoint-dir out -- true
+run "$POLLUX" requeue --force "$first"
+is 'requeue --force' queued "$(store "SELECT state FROM jobs WHERE id = $first")"
+
+# --- two at once ---
+"$POLLUX" cancel --yes --state active >/dev/null
+for _ in 1 2 3 4; do
+	"$POLLUX" submit --hold --checkpoint-dir race -- true >/dev/null 2>&1 &
+done
+wait
+is 'of four submissions at once one is taken' 1 "$(store "SELECT count(*) FROM jobs
+	WHERE state = 'held'")"
+finish
