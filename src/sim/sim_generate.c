@@ -121,7 +121,9 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 	struct stat st;
 	int rc;
 
-	if (lstat(directory, &st) == 0) {
+	if (file_check_links(directory, err)) {
+		rc = -1;
+	} else if (lstat(directory, &st) == 0) {
 		errno = EEXIST;
 		rc = cannot_create(directory, err);
 	} else if (!mkdtemp(temporary)) {

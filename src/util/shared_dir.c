@@ -12,9 +12,9 @@
 
 #define PUBLIC (S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO)
 
-static int open_directory(const char *path, struct stat *st)
+static int open_directory(const char *path, int flags, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 
 	if (fd >= 0 && fstat(fd, st) == 0)
 		return fd;
@@ -23,14 +23,15 @@ static int open_directory(const char *path, struct stat *st)
 	return -1;
 }
 
+/* Anybody may make a link or a directory with this name, since everybody may write to /run/lock. */
 static int open_default(void)
 {
 	struct stat st;
-	int fd = open_directory(SHARED_DIR_DEFAULT, &st);
+	int fd = open_directory(SHARED_DIR_DEFAULT, O_NOFOLLOW, &st);
 
 	if (fd < 0)
 		return SHARED_DIR_NONE;
-	if (st.st_uid == 0 && (st.st_mode & PUBLIC) == PUBLIC)
+	if ((st.st_uid == 0 || st.st_uid == geteuid()) && (st.st_mode & PUBLIC) == PUBLIC)
 		return fd;
 	close(fd);
 	return SHARED_DIR_NONE;
@@ -41,7 +42,7 @@ static int open_default(void)
 static int open_named(const char *path, struct err *err)
 {
 	struct stat st;
-	int fd = open_directory(path, &st);
+	int fd = open_directory(path, 0, &st);
 
 	if (fd < 0)
 		return err_set(err, EX_CONFIG, "cannot use the shared directory '%s': %s", path,
