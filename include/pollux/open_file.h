@@ -18,9 +18,15 @@ int file_open_at(int directory, const char *name, int flags, mode_t mode);
 /* The same for reading, as a stream. NULL with errno. */
 FILE *file_open_stream(const char *path);
 
+/* Makes a new file and opens it for writing, as a stream. NULL with errno. */
+FILE *file_make_stream(const char *path);
+
 /* Opens what a person names to be read. Waits for the writer of a FIFO, as cat(1) does, since
  * that is what a shell's <(COMMAND) is. */
 int file_open_input(const char *path);
+FILE *file_open_input_stream(const char *path);
+/* Opens what a person names to be written, and what is no regular file: see file_replace(). */
+int file_open_output(const char *path);
 /* The same, but never waits: a FIFO without a writer is empty. For files of settings, which every
  * command reads. */
 int file_open_settings(const char *path);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/open_file.h"
 #include "pollux/suggest.h"
 #include "selection_agree.h"
 
@@ -26,7 +27,7 @@ static void open_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
-		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
+		    file_open_null(fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
 			_exit(EX_OSFILE);
 }
 

@@ -15,6 +15,7 @@
 #include "pollux/driver_child.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 #define DONE 'd'		/* the last byte of a whole answer */
@@ -45,7 +46,7 @@ void driver_child_write(int fd, const void *bytes, size_t n)
  * inherited: locks, the store, the pipe that a person reads. */
 static _Noreturn void child(int fd, driver_child_answer *answer, void *arg)
 {
-	int null = open("/dev/null", O_RDWR);
+	int null = file_open_null(O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, CHILD_NAME);

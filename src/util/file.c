@@ -14,6 +14,7 @@
 
 #include "place.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 mode_t file_usual_mode(mode_t mode)
 {
@@ -94,8 +95,8 @@ static int open_beside(const struct place *place, char temporary[NAME_MAX + 1])
 			random = (uint64_t)getpid() << 32 | (uint64_t)i;
 		snprintf(temporary, NAME_MAX + 1, "%.*s.%08x", n < NAME_MAX - 9 ? n : NAME_MAX - 9,
 			 place->name, (unsigned)random);
-		fd = openat(place->directory, temporary,
-			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = file_open_at(place->directory, temporary,
+				  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	}
 	return fd;
 }
@@ -135,7 +136,7 @@ static int open_as_it_is(const char *path)
 
 	fflush(NULL);		/* what was printed earlier comes first */
 	return stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-			   : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+			   : file_open_output(path);
 }
 
 static int write_as_it_is(const char *path, const void *bytes, size_t n)

@@ -34,19 +34,38 @@ int file_open(const char *path, int flags, mode_t mode)
 	return file_open_at(AT_FDCWD, path, flags, mode);
 }
 
-FILE *file_open_stream(const char *path)
+static FILE *stream_of(int fd, const char *mode)
 {
-	int fd = file_open(path, O_RDONLY, 0);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *file = fd < 0 ? NULL : fdopen(fd, mode);
 
 	if (fd >= 0 && !file)
 		close(fd);
 	return file;
 }
 
+FILE *file_open_stream(const char *path)
+{
+	return stream_of(file_open(path, O_RDONLY, 0), "r");
+}
+
+FILE *file_open_input_stream(const char *path)
+{
+	return stream_of(file_open_input(path), "r");
+}
+
+FILE *file_make_stream(const char *path)
+{
+	return stream_of(file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0666), "w");
+}
+
 int file_open_input(const char *path)
 {
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+int file_open_output(const char *path)
+{
+	return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 int file_open_settings(const char *path)

@@ -100,8 +100,8 @@ static int step(struct walk *w, char name[NAME_MAX + 1])
 
 int place_find(const char *path, struct place *place)
 {
-	struct walk w = { .directory = open(*path == '/' ? "/" : ".",
-					    O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	const char *start = *path == '/' ? "/" : ".";
+	struct walk w = { .directory = open(start, O_PATH | O_DIRECTORY | O_CLOEXEC) };
 	int rc = w.directory < 0 ? -1 : 0, saved;
 	size_t n = strlen(path);
 

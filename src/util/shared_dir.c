@@ -8,6 +8,7 @@
 
 #include "pollux/config.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/shared_dir.h"
 
 #define PUBLIC (S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO)
@@ -73,16 +74,16 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
  * the files of others in a directory with the sticky bit. */
 static int open_or_create(int dir, const char *name, bool create)
 {
-	int flags = (create ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	int fd = openat(dir, name, flags);
+	int flags = (create ? O_RDWR : O_RDONLY) | O_NOFOLLOW;
+	int fd = file_open_at(dir, name, flags, 0);
 	mode_t old;
 
 	if (fd >= 0 || !create || errno != ENOENT)
 		return fd;
 	old = umask(0);
-	fd = openat(dir, name, flags | O_CREAT | O_EXCL, 0666);
+	fd = file_open_at(dir, name, flags | O_CREAT | O_EXCL, 0666);
 	umask(old);
-	return fd < 0 && errno == EEXIST ? openat(dir, name, flags) : fd;
+	return fd < 0 && errno == EEXIST ? file_open_at(dir, name, flags, 0) : fd;
 }
 
 int shared_dir_open_file(int dir, const char *name, bool create, const char **why)
@@ -90,15 +91,12 @@ int shared_dir_open_file(int dir, const char *name, bool create, const char **wh
 	int fd = open_or_create(dir, name, create);
 	struct stat st;
 
-	*why = fd >= 0 ? "it is no regular file" : errno == ELOOP ? "it is a symbolic link"
-							           : strerror(errno);
+	*why = file_open_why(errno);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		if (st.st_nlink <= 1)
-			return fd;
-		*why = "it has another name, too";
-	}
+	if (fstat(fd, &st) == 0 && st.st_nlink <= 1)
+		return fd;
+	*why = "it has another name, too";
 	close(fd);
 	errno = EINVAL;
 	return -1;
