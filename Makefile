@@ -174,7 +174,7 @@ month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=6
 slurm-month: all $(FAULT) ## 15 minutes: 200 accidents, 60 jobs on a Slurm (SLURM_FAULTS=20: some)
 	$(TEST_ENV) tests/fault/slurm_month
 
-injection: all $(PRELOAD) ## 10 minutes: 2,000 calls that fail, 1,000 absurd stores (INJECTIONS=, EXTREMES=)
+injection: all $(PRELOAD) ## 10 minutes: 2,000 calls that fail, 1,000 absurd stores
 	+@$(SAN_MAKE) programs
 	$(TEST_ENV) POLLUX_SANITIZED=$(abspath $(BUILD))/san/pollux tests/fault/injection
 

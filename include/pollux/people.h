@@ -1,11 +1,11 @@
-/* people.h - what the pollux of other people on this machine have and want: a file for each user
- * in the shared directory.
+/* people.h - what the pollux of other people on this machine have and want: a file for each user in
+ * the shared directory.
  *
- * The file has one line of names and numbers, and nothing of jobs. Whose file it is decides of whom it
- * tells: its name may be anybody's. The name is user-UID-STORE, where STORE tells several stores of
- * one account apart; if another user has made a file with that name, letters that are drawn follow.
- * The line is believed if it was written in the last PEOPLE_STALE_S seconds, as the passes of anybody
- * whose jobs wait or run do. */
+ * The file has one line of names and numbers, and nothing of jobs. Whose file it is decides of whom
+ * it tells: its name may be anybody's. The name is user-UID-STORE, where STORE tells several stores
+ * of one account apart; if another user has made a file with that name, letters that are drawn
+ * follow. The line is believed if it was written in the last PEOPLE_STALE_S seconds, as the passes
+ * of anybody whose jobs wait or run do. */
 #ifndef POLLUX_PEOPLE_H
 #define POLLUX_PEOPLE_H
 

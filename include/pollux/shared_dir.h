@@ -8,8 +8,8 @@
  *	device-cpu.lock       the locks of all processors
  *	user-UID-STORE...     what a person's pollux has and wants: people.h
  *
- * Nothing in it is believed: anybody can put any file there, under any name. A file is opened without following
- * links and without waiting, and used if it is a regular file with one name. */
+ * Nothing in it is believed: anybody can put any file there, under any name. A file is opened
+ * without following links and without waiting, and used if it is a regular file with one name. */
 #ifndef POLLUX_SHARED_DIR_H
 #define POLLUX_SHARED_DIR_H
 

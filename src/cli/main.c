@@ -31,8 +31,8 @@ static void open_standard_streams(void)
 			_exit(EX_OSFILE);
 }
 
-/* A file that grows beyond 'ulimit -f' is then an error of write(2). A signal that is handled, unlike
- * one that is ignored, has its usual effect again in the programs that are started. */
+/* A file that grows beyond 'ulimit -f' is then an error of write(2). A signal that is handled,
+ * unlike one that is ignored, has its usual effect again in the programs that are started. */
 static void survive(int signal_number)
 {
 	(void)signal_number;

@@ -53,12 +53,12 @@ static void check_lock(struct patient *p, const char *path, const struct device 
 	lock = shared_lock_path(path, device);
 	command = command_on("ls -la", lock);
 	if (lstat(lock, &st))
-		found(p, FINDING_STOPS, command, "the lock of %s in '%s' cannot be read", device->name,
-		      path);
+		found(p, FINDING_STOPS, command, "the lock of %s in '%s' cannot be read",
+		      device->name, path);
 	else
-		found(p, FINDING_STOPS, command, "%s made '%s' so that nobody else can lock it: %s is "
-		      "not used until this user, or root, removes the file", name_of(st.st_uid), lock,
-		      device->name);
+		found(p, FINDING_STOPS, command, "%s made '%s' so that nobody else can lock it: %s "
+		      "is not used until this user, or root, removes the file",
+		      name_of(st.st_uid), lock, device->name);
 	free(lock);
 }
 
@@ -88,8 +88,8 @@ static void check_stray(struct patient *p, const char *path, const struct people
 		      "look at them all, most of them of %s: what others want may not be seen; "
 		      "their locks hold", path, name);
 	else if (people->n_stray > 0)
-		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has %d file%s that do%s not "
-		      "belong there, %sof %s", path, people->n_stray, plural(people->n_stray),
+		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has %d file%s that do%s "
+		      "not belong there, %sof %s", path, people->n_stray, plural(people->n_stray),
 		      people->n_stray == 1 ? "es" : "", people->n_stray == 1 ? "" : "most of them ",
 		      name);
 }

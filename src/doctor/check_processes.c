@@ -16,7 +16,8 @@
 #include "pollux/proc_files.h"
 #include "pollux/store_jobs.h"
 
-/* A finding whose mend kills is made of two looks, this long apart, the second one at fresh data. */
+/* A finding whose mend kills is made of two looks, this long apart, the second one at fresh
+ * data. */
 #define SECOND_LOOK_MS 1000
 
 #define PASS "pollux schedule"

@@ -53,8 +53,8 @@ void pass_describe_hung(const struct lock_holder *holder, struct text *t)
 	char *age = isnan(holder->since_boot_s) ? NULL
 		: duration_in_words(clock_boot_s() - holder->since_boot_s);
 
-	text_addf(t, "the pass of process %lld has been at work%s%s and lets no other one begin: it ",
-		  pid, age ? " for " : "", age ? age : "");
+	text_addf(t, "the pass of process %lld has been at work%s%s and lets no other one begin: "
+		  "it ", pid, age ? " for " : "", age ? age : "");
 	if (holder->is_stopped)
 		text_addf(t, "is stopped; 'kill -CONT %lld' continues it, 'kill -KILL %lld' ends "
 			  "it without harm", pid, pid);

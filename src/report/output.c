@@ -184,8 +184,8 @@ int output_flush(struct err *err)
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	/* The C library remembers an earlier failure only as a flag, without errno: asks again. What
-	 * was printed is cut off anyway. */
+	/* The C library remembers an earlier failure only as a flag, without errno: asks again.
+	 * What was printed is cut off anyway. */
 	if (errno == 0 && write(STDOUT_FILENO, "\n", 1) == 1)
 		errno = 0;
 	if (errno == EPIPE) {

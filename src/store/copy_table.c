@@ -14,7 +14,8 @@ enum reading { READ_ALL, READ_STOPPED };
 
 struct copy {
 	struct store *old, *new;
-	/* "id, weight", "?, 1" and, where the old table has no weight, "id"; owned, as is the key */
+	/* "id, weight", "?, 1" and, where the old table has no weight, "id"; owned, as is the
+	 * key */
 	char *name, *columns, *values, *selected;
 	char *key;			/* an integer by which rows are sought; NULL: none */
 	sqlite3_stmt *insert;

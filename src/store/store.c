@@ -143,8 +143,9 @@ static int prepare_connection(struct store *s, const struct paths *paths, enum s
 	if (check_identity(s, paths->store, &version, err))
 		return -1;
 	if (version < schema_version() && s->is_anothers)
-		return err_set(err, EX_NOPERM, "the store '%s' is of an older pollux, and of another "
-			       "user: that user brings it up to date by any command", paths->store);
+		return err_set(err, EX_NOPERM, "the store '%s' is of an older pollux, and of "
+			       "another user: that user brings it up to date by any command",
+			       paths->store);
 	if (version < schema_version() && migrate(s, paths, err))
 		return -1;
 	if (run_script(s, mode == STORE_OBSERVE

@@ -10,8 +10,8 @@
 
 #define FAULTS_MAX 20
 
-/* Adds a fault for each row (what a whole store has, how the store lacks it) of the fresh store that
- * the store's own answer to the question does not confirm. */
+/* Adds a fault for each row (what a whole store has, how the store lacks it) of the fresh store
+ * that the store's own answer to the question does not confirm. */
 static int compare(struct store *s, struct store *fresh, const char *list, const char *question,
 		   struct strings *faults, struct err *err)
 {
@@ -43,7 +43,7 @@ static int check_schema(struct store *s, struct strings *faults, struct err *err
 	int rc = sql_ask(s, &version, err, "PRAGMA user_version", "");
 
 	if (rc || version != schema_version())
-		return rc;	/* an older store, which is brought up to date when it is written to */
+		return rc;	/* an older store is brought up to date when it is opened */
 	if (sqlite3_open(":memory:", &fresh.db) != SQLITE_OK ||
 	    sqlite3_exec(fresh.db, schema_now, NULL, NULL, NULL) != SQLITE_OK)
 		rc = err_set(err, EX_OSERR, "cannot make a store to compare with: %s",

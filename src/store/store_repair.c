@@ -180,8 +180,8 @@ static int link_with(const char *from, const char *to, const char *suffix, struc
 	return rc;
 }
 
-/* The new store may be read by whom the old one might. Its owner is the caller, as paths_check_owner
- * has seen. */
+/* The new store may be read by whom the old one might. Its owner is the caller, as
+ * paths_check_owner has seen. */
 static int keep_owner(const char *from, const char *to, struct err *err)
 {
 	struct stat st;

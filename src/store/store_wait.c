@@ -43,7 +43,8 @@ static void join(struct store *s)
 	s->first_until_s = NAN;
 	/* Without a queue, on a disk that cannot be written, all processes try. root, who looks at
 	 * another user's store, makes no file there. */
-	if (file && !s->is_anothers && snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
+	if (file && !s->is_anothers &&
+	    snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
 		turn_join(&s->turn, path);
 }
 

@@ -21,7 +21,8 @@ void outage_begins(const struct paths *paths, const char *engine_says, enum outa
 
 	if (!engine_says || !text_starts_with(err->text, engine_says))
 		return;
-	fd = file_open(paths->outage, O_WRONLY | O_CREAT | O_EXCL, reader == OUTAGE_MAILBOX ? TOLD : UNTOLD);
+	fd = file_open(paths->outage, O_WRONLY | O_CREAT | O_EXCL,
+		       reader == OUTAGE_MAILBOX ? TOLD : UNTOLD);
 	if (fd >= 0) {
 		file_write_all(fd, err->text, strlen(err->text));
 		close(fd);

@@ -104,8 +104,8 @@ static void name_user(uid_t uid, struct person *p)
 		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)uid);
 }
 
-/* Reads a file, of which nothing but its owner and its line counts: anybody may use any name. False:
- * it is no file of a person. p->devices is 0 if the line is not believed, or old. */
+/* Reads a file, of which nothing but its owner and its line counts: anybody may use any name.
+ * False: it is no file of a person. p->devices is 0 if the line is not believed, or old. */
 static bool read_person(int dir, const char *name, struct person *p)
 {
 	int fd = file_open_at(dir, name, O_RDONLY | O_NOFOLLOW, 0);
@@ -275,8 +275,8 @@ static int write_line(int dir, const char *own, const char *line, char fresh[PER
 	return rc;
 }
 
-/* Others may have made a file or a directory with the name of the store's file. Then the file gets a
- * name that is drawn. */
+/* Others may have made a file or a directory with the name of the store's file. Then the file gets
+ * a name that is drawn. */
 static int replace_line(int dir, const char *own, const char *line)
 {
 	char fresh[PERSON_NAME_SIZE + 1], name[PERSON_NAME_SIZE];

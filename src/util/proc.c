@@ -55,7 +55,8 @@ static const char *stat_fields(pid_t pid, char *buffer, size_t size)
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* Returns a number of /proc/PID/stat by its place in proc(5), from 3; 0: there is no such process. */
+/* Returns a number of /proc/PID/stat by its place in proc(5), from 3; 0: there is no such
+ * process. */
 static int64_t stat_number(pid_t pid, int place)
 {
 	char buffer[1024];

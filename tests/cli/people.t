@@ -198,7 +198,8 @@ finds() { # finds TEXT: a finding of doctor's
 status 'a FIFO instead of a lock' 0 timeout $((20 * TIME_SCALE)) \
 	env POLLUX_DIR="$BOB" POLLUX_SLOTS=1 "$POLLUX" schedule
 like 'is no lock that can be read' 'cannot be read' "$(why bob "$stuck")"
-ok 'doctor finds it' finds "^$(id -un) made '.*/shared/device-cpu.lock' so that nobody else can lock it"
+ok 'doctor finds it' \
+	finds "^$(id -un) made '.*/shared/device-cpu.lock' so that nobody else can lock it"
 rm shared/device-cpu.lock
 ln -s /etc/passwd shared/device-cpu.lock
 pass_of bob

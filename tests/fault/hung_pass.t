@@ -92,8 +92,8 @@ like 'explain has it' "^ *passes  *the pass of process $pass_pid" \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" explain "$job")"
 end_pass
 
-# A pass that has just taken the lock has not signed the file, however old its process is; nor has one
-# that is stopped right then.
+# A pass that has just taken the lock has not signed the file, however old its process is; nor has
+# one that is stopped right then.
 begin_pass
 printf '%111s\n' '' >"$POLLUX_DIR/schedule.lock"
 unlike 'a pass that has not signed is young' 'No pass can run' "$(later 7200 "$POLLUX" status)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# strangers.t - what other users, and root, can and cannot do to a user's pollux: root leaves no file
-# in another's store; a name that is taken, a link or a FIFO silences nobody and is not written
+# strangers.t - what other users, and root, can and cannot do to a user's pollux: root leaves no
+# file in another's store; a name that is taken, a link or a FIFO silences nobody and is not written
 # through. Each user has a uid of their own: only for root.
 # shellcheck disable=SC2015,SC2317 # ok in chains; functions called by name
 . "$(dirname "$0")/../cli/tap.sh"
@@ -97,7 +97,8 @@ for thing in 'touch' 'mkdir' 'mkfifo' 'ln -s /etc/passwd' 'ln -s nowhere'; do
 	as_user 70012 $thing "shared/.$own"
 	ok "somebody's '$thing' under that name does not silence the user" tells
 	like 'doctor counts it, and says whose it is' \
-		'has [12] files? that do(es)? not belong there, .*of ' "$(as_user 70011 "$POLLUX" doctor)"
+		'has [12] files? that do(es)? not belong there, .*of ' \
+		"$(as_user 70011 "$POLLUX" doctor)"
 	as_user 70011 "$POLLUX" schedule
 	is 'one file is left, however many passes come' 1 \
 		"$(find shared -user 70011 -name '*user-*' | wc -l)"
@@ -105,7 +106,10 @@ done
 as_user 70013 "$POLLUX" submit -q --hold true >/dev/null
 like 'the others hear of the user' 'user 70011 has 2' "$(as_user 70013 "$POLLUX" status)"
 as_user 70011 "$POLLUX" cancel 2
-is_told() { as_user 70011 "$POLLUX" schedule; ! find shared -user 70011 -name 'user-*' | grep -q .; }
+is_told() {
+	as_user 70011 "$POLLUX" schedule
+	! find shared -user 70011 -name 'user-*' | grep -q .
+}
 ok 'who wants nothing more leaves no file' wait_for 20 is_told
 find shared -mindepth 1 -delete
 (umask 077 && as_user 70012 touch shared/device-cpu.lock)
@@ -122,7 +126,8 @@ if unshare -m true 2>/dev/null; then
 		setpriv --reuid=70012 --regid=70012 --clear-groups ln -s /tmp pollux &&
 		"$0" doctor | grep -A 1 people' "$POLLUX"
 	like 'a link in its place is not followed, and told' \
-		"'/run/lock/pollux' is not used, as it is a symbolic link, made by user 70012" "$out"
+		"'/run/lock/pollux' is not used, as it is a symbolic link, made by user 70012" \
+		"$out"
 else
 	skip 1 'no mount namespaces'
 fi
