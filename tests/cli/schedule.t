@@ -243,11 +243,11 @@ is 'in the directory of its submission' "$TMP/sub" "$(sed -n 1p out/rest.1)"
 is 'the head of a process group, with no terminal' yes \
 	"$(sed -n 3p out/rest.1 | awk '{ print $1 == $2 && $3 == "?" ? "yes" : "no" }')"
 like 'standard input is /dev/null' ' 0 -> /dev/null$' "$fds"
-like 'standard output is the log' " 1 -> $POLLUX_DIR/logs/$probe.log\$" "$fds"
-like 'standard error too' " 2 -> $POLLUX_DIR/logs/$probe.log\$" "$fds"
+like 'standard output leads to the log' " 1 -> $POLLUX_DIR/run/[0-9]+.out\$" "$fds"
+like 'standard error too' " 2 -> $POLLUX_DIR/run/[0-9]+.out\$" "$fds"
 is 'beyond these only the lock of its device is open' "run/device-$device.lock" \
 	"$(printf '%s\n' "$fds" | sed -n 's/.* -> //p' |
-		grep -v -e '^/dev/null' -e '\.log$' -e '^/proc/' | sed "s,$POLLUX_DIR/,,")"
+		grep -v -e '^/dev/null' -e '\.out$' -e '^/proc/' | sed "s,$POLLUX_DIR/,,")"
 
 # Where there is no checkpoint, {resume} stays away; where there is one, it comes, at its place.
 "$POLLUX" requeue "$probe"

@@ -56,4 +56,29 @@ is 'no run starts while the disk of the logs is full' \
 like 'status says so' "^No run starts: the disk of '.*/logs' is nearly full: " "$("$POLLUX" status)"
 rm disk/filler
 settle 30 'with room, it does'
+
+# --- the disk of the logs becomes full while a job prints ---
+
+cat >program <<'END'
+$| = 1;
+for ($i = 1; !-e "stop"; $i++) {
+	print "line $i of a program\n" or exit 8;
+	select(undef, undef, undef, 0.01) if $i % 20 == 0;
+}
+print "the end\n" or exit 9;
+END
+job=$(submit -- perl program)
+pass
+ok 'a job prints' wait_for 10 logged "$job" '^line 100 of'
+dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null || :
+log=$POLLUX_DIR/logs/$job.log
+is_full() { [ "$(wc -c <"$log")" = "${size-}" ] || { size=$(wc -c <"$log"); sleep 0.5; false; }; }
+ok 'until there is no room' wait_for 20 is_full
+rm disk/filler
+ok 'with room, a line says what was dropped' wait_for 20 logged "$job" \
+	'^\[pollux: [0-9]+ bytes of the output were dropped here: No space left on device\]$'
+touch stop
+settle 30 'the job ends'
+is 'well: it has not noticed' "done" "$(query "SELECT state FROM jobs WHERE id = $job")"
+is 'its last words are there' 'the end' "$(tail -n 2 "$log" | head -n 1)"
 finish

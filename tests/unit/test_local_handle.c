@@ -16,6 +16,7 @@ static void is_read_back(const struct local_handle *h, const char *want, const c
 	is_int(got.leader_pid, h->leader_pid, "its leader");
 	is_int(got.leader_start_ticks, h->leader_start_ticks, "the time of the leader's start");
 	is_int(got.guardian_pid, h->guardian_pid, "its guardian");
+	is_int(got.keeper_pid, h->keeper_pid, "the writer of its log");
 	is_str(got.group, h->group ? h->group : "", "its control group");
 	is_str(got.socket_path, h->socket_path, "its socket");
 	local_handle_release(&got);
@@ -33,8 +34,8 @@ static void test_texts(void)
 	is_read_back(&(struct local_handle){ 12, 34, 5678, .socket_path = plain },
 		     "local supervisor=12 leader=34 start=5678 socket=/run/7.sock",
 		     "a run whose command was started");
-	is_read_back(&(struct local_handle){ 12, 34, 5678, 9, group, plain },
-		     "local supervisor=12 leader=34 start=5678 guardian=9 "
+	is_read_back(&(struct local_handle){ 12, 34, 5678, 9, 10, group, plain },
+		     "local supervisor=12 leader=34 start=5678 guardian=9 keeper=10 "
 		     "group=/sys/fs/cgroup/a b/pollux-1 socket=/run/7.sock",
 		     "a run with a guardian, and a control group");
 	is_read_back(&(struct local_handle){ .leader_pid = 4, .socket_path = odd },

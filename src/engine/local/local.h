@@ -7,11 +7,13 @@
 
 #include "pollux/engine.h"
 #include "pollux/job.h"
+#include "pollux/proc.h"
 
 /* local_processes.c */
 /* True if the process is a supervisor of the run, or its guardian: the number could be another
  * process's by now. */
 bool local_is_supervisor(const struct run *run, int64_t pid);
+void local_leave_out(struct pid_list *list, pid_t pid);		/* takes it off the list */
 bool local_owns_process(const struct run *run, int64_t pid);
 enum engine_containment local_containment(struct text *detail);
 bool local_dies_of(const struct run *run, int signal);

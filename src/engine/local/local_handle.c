@@ -31,6 +31,7 @@ void local_handle_parse(const char *text, struct local_handle *h)
 	h->socket_path = cut_path(numbers, " socket=");
 	h->group = cut_path(numbers, " group=");
 	h->guardian_pid = number_after(numbers, " guardian=");
+	h->keeper_pid = number_after(numbers, " keeper=");
 	h->supervisor_pid = number_after(numbers, " supervisor=");
 	h->leader_pid = number_after(numbers, " leader=");
 	h->leader_start_ticks = number_after(numbers, " start=");
@@ -52,6 +53,7 @@ char *local_handle_text(const struct local_handle *h)
 	add_number(&t, "leader", h->leader_pid);
 	add_number(&t, "start", h->leader_start_ticks);
 	add_number(&t, "guardian", h->guardian_pid);
+	add_number(&t, "keeper", h->keeper_pid);
 	if (h->group && h->group[0])
 		text_addf(&t, " group=%s", h->group);
 	if (h->socket_path && h->socket_path[0])

@@ -1,6 +1,7 @@
 /* local_handle.h - the contents of a local run's handle; private to src/engine/local.
  *
- * The text is "local supervisor=12 leader=34 start=5678 guardian=11 group=/path socket=/path".
+ * The text is "local supervisor=12 leader=34 start=5678 guardian=11 keeper=13 group=/path
+ * socket=/path", in one line.
  * Values that are not known are left out. The socket's path comes last and ends with the text. */
 #ifndef POLLUX_LOCAL_HANDLE_H
 #define POLLUX_LOCAL_HANDLE_H
@@ -12,6 +13,7 @@ struct local_handle {
 	int64_t leader_pid;		/* the command's first process; 0: none yet */
 	int64_t leader_start_ticks;	/* with the pid, names one process; 0: unknown */
 	int64_t guardian_pid;		/* above the supervisor that started the run; 0: none */
+	int64_t keeper_pid;		/* log_keeper.h; 0: none, or unknown */
 	char *group;			/* owned; directory of its control group; "": none */
 	char *socket_path;		/* owned; where the run's reports go; "": none yet */
 };

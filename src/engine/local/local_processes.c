@@ -30,6 +30,16 @@ bool local_is_supervisor(const struct run *run, int64_t pid)
 	return n > length && !memcmp(got, want, (size_t)length + 1);
 }
 
+void local_leave_out(struct pid_list *list, pid_t pid)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i] != pid)
+			list->items[n++] = list->items[i];
+	list->count = n;
+}
+
 /* Lists the processes of the run's control group; without a group, looks at all processes of the
  * machine. */
 static int list_processes(const struct local_handle *h, struct pid_list *list)
@@ -37,9 +47,11 @@ static int list_processes(const struct local_handle *h, struct pid_list *list)
 	struct proc_marks marks = { .ancestor = (pid_t)h->supervisor_pid };
 
 	*list = (struct pid_list){ 0 };
-	if (!h->group[0])
-		return proc_find(&marks, list);
-	proc_group_list(h->group, list);
+	if (h->group[0])
+		proc_group_list(h->group, list);
+	else if (proc_find(&marks, list))
+		return -1;
+	local_leave_out(list, (pid_t)h->keeper_pid);
 	return 0;
 }
 

@@ -129,6 +129,7 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 	recorder_init(&s->recorder);
 	oom_watch_init(&s->oom);
 	log_watch_init(&s->log_watch);
+	s->keeper.fd = -1;
 }
 
 static void supervisor_release(struct supervisor *s)
@@ -151,6 +152,7 @@ static void supervisor_release(struct supervisor *s)
 	recorder_release(&s->recorder);
 	free(s->before);
 	log_watch_close(&s->log_watch);
+	log_keeper_close(&s->keeper);
 	job_release(&s->job);
 	job_command_release(&s->command);
 	run_release(&s->run);

@@ -13,6 +13,7 @@
 #include "local_handle.h"
 #include "kept_position.h"
 #include "kept_reports.h"
+#include "log_keeper.h"
 #include "log_watch.h"
 #include "oom_killer.h"
 #include "recorder.h"
@@ -130,6 +131,7 @@ struct supervisor {
 	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
 	int position_fd;		/* kept_position.h; -1: not kept */
 	int run_lock, signal_fd, socket_fd, leader_fd, log_fd;
+	struct log_keeper keeper;	/* writes what the run prints into log_fd */
 	int leader_stat_fd;		/* of an adopted leader: exit_status.h */
 	/* Inherited by the command: for each replica the lock of its device in this store's
 	 * directory, then for each replica that in the shared directory; less than 0: none. */
@@ -216,6 +218,8 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
 int supervisor_launch(struct supervisor *s, struct err *err);
 int supervisor_open_socket(struct supervisor *s, struct err *err);
 int supervisor_open_log(struct supervisor *s, struct err *err);
+/* Starts another process that writes the log, if there is none any more. */
+void supervisor_tend_log(struct supervisor *s);
 /* Reads the steps in the log from log_offset on. */
 void supervisor_watch_log(struct supervisor *s);
 

@@ -243,6 +243,7 @@ static void write_log_trailer(const struct supervisor *s)
 static void remove_files(const struct supervisor *s)
 {
 	char *lock = paths_run(s->paths, s->run.id, "lock");
+	char *output = paths_run(s->paths, s->run.id, "out");
 	bool has_own_dir = !strncmp(s->handle.socket_path, "/tmp/pollux-", 12);
 	bool has_lock = supervisor_has_lock_file(s);
 
@@ -254,12 +255,14 @@ static void remove_files(const struct supervisor *s)
 		rmdir(dirname(s->handle.socket_path));
 	if (has_lock) {
 		supervisor_remove_config(s);
+		unlink(output);
 		kept_position_remove(s->paths, s->run.id);
 		if (s->job.interactive)
 			job_lock_remove(s->paths, JOB_LOCK_INTERACTIVE, s->job.id);
 		unlink(lock);
 	}
 	free(lock);
+	free(output);
 }
 
 /* No process of the run is left. The group goes before the end is recorded: if this supervisor dies
@@ -347,6 +350,7 @@ bool supervisor_conclude(struct supervisor *s)
 	/* The last reports, often of a checkpoint, may have come while the socket was not read. */
 	supervisor_read_last_reports(s, now);
 	supervisor_read_kept_reports(s, now);
+	log_keeper_finish(&s->keeper, s->log_fd);
 	supervisor_read_log(s, now, true);
 	supervisor_read_energy_at_once(s);
 	/* A pass that reads of the end must not find the devices locked. */

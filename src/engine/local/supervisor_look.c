@@ -203,6 +203,7 @@ static void look_running(struct supervisor *s)
 {
 	struct err err;
 
+	supervisor_tend_log(s);
 	limit_log(s);
 	supervisor_sample_memory(s);
 	supervisor_watch_energy(s);

@@ -47,6 +47,8 @@ static void reap(struct supervisor *s)
 			supervisor_driver_ended(s);
 		else if (pid == s->freeze.freezer.pid)
 			s->freeze.freezer.pid = 0;
+		else if (pid == s->keeper.pid)
+			log_keeper_ended(&s->keeper, status);
 		else
 			supervisor_take_usage(s, &usage);
 		if (pid != (pid_t)s->handle.leader_pid || s->leader_gone)
@@ -54,6 +56,7 @@ static void reap(struct supervisor *s)
 		s->wait_status = status;
 		supervisor_handle(s, EV_LEADER_EXIT);
 	}
+	supervisor_tend_log(s);
 }
 
 /* A run that another supervisor has claimed is not this one's to stop. */

@@ -50,17 +50,6 @@ void supervisor_signal_leader(struct supervisor *s, int signal_number)
 	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
 }
 
-/* A child that asks a driver is no process of the run and may hang as long as the driver. */
-static void leave_out(struct pid_list *list, pid_t pid)
-{
-	int n = 0;
-
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i] != pid)
-			list->items[n++] = list->items[i];
-	list->count = n;
-}
-
 /* Returns the process from which all others of the run descend. For an adopted run this is the
  * guardian of the first supervisor; without a guardian, the leader. */
 static pid_t ancestor_of(const struct supervisor *s)
@@ -100,8 +89,13 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 	struct run_marks m = supervisor_marks(s);
 	int rc = proc_find(&m.marks, list);
 
-	leave_out(list, s->driver.pid);
-	leave_out(list, s->freeze.freezer.pid);
+	/* A child that asks a driver may hang as long as the driver, and one that writes the log
+	 * lives as long as a process of the run. */
+	local_leave_out(list, s->driver.pid);
+	local_leave_out(list, s->freeze.freezer.pid);
+	local_leave_out(list, s->keeper.pid);
+	if (log_keeper_is((pid_t)s->handle.keeper_pid, s->run.id))
+		local_leave_out(list, (pid_t)s->handle.keeper_pid);
 	run_marks_release(&m);
 	return rc;
 }

@@ -123,6 +123,22 @@ static int free_port(void)
 	return port;
 }
 
+void supervisor_tend_log(struct supervisor *s)
+{
+	pid_t before = s->keeper.pid;
+	struct err err;
+
+	if (log_keeper_tend(&s->keeper, s->log_fd, s->run.id, &err))
+		supervisor_log(s, "%s", err.text);
+	if (s->keeper.pid == before || s->keeper.pid == 0)
+		return;
+	s->handle.keeper_pid = s->keeper.pid;
+	supervisor_update_handle(s);
+	if (s->leader_fd >= 0 &&
+	    store_run_set_handle(&s->store, s->run.id, s->run.handle, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
 int supervisor_open_log(struct supervisor *s, struct err *err)
 {
 	char *path = paths_log(s->paths, s->job.id);
@@ -131,7 +147,33 @@ int supervisor_open_log(struct supervisor *s, struct err *err)
 	if (s->log_fd < 0)
 		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", path, strerror(errno));
 	free(path);
+	if (s->adopted && s->log_fd >= 0) {
+		path = paths_run(s->paths, s->run.id, "out");
+		log_keeper_open(&s->keeper, path);
+		free(path);
+		supervisor_tend_log(s);
+	}
 	return s->log_fd < 0 ? -1 : 0;
+}
+
+/* Returns a new descriptor for the standard output of the program: the FIFO from which another
+ * process writes into the log, or the log itself where there can be no FIFO. */
+static int open_output(struct supervisor *s)
+{
+	char *path = paths_run(s->paths, s->run.id, "out");
+	struct err err;
+	int fd = log_keeper_make(&s->keeper, path, &err);
+
+	free(path);
+	supervisor_tend_log(s);
+	if (fd >= 0 && s->keeper.pid > 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	else
+		supervisor_log(s, "%s", err.text);
+	log_keeper_close(&s->keeper);
+	return fcntl(s->log_fd, F_DUPFD_CLOEXEC, 0);
 }
 
 /* The first line of each run in the log is its command, ready for a shell. No program reads it. */
@@ -182,13 +224,17 @@ static int start_command(struct supervisor *s, const struct device *devices,
 		.program = supervisor_remote ? argv->items[0] : s->command.program,
 		.argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
-		.log_fd = s->log_fd, .group = s->foreground, .stdio = foreground_stdio,
+		.log_fd = s->foreground ? -1 : open_output(s),
+		.group = s->foreground, .stdio = foreground_stdio,
 		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
 		.devices = devices, .n_devices = s->run.configuration.replicas,
 		.record = record_leader, .record_arg = s,
 	};
+	int rc = child_start(&child, err) < 0 ? -1 : 0;
 
-	return child_start(&child, err) < 0 ? -1 : 0;
+	if (child.log_fd >= 0)
+		close(child.log_fd);
+	return rc;
 }
 
 /* Returns the directory of the job's checkpoints: the declared one, or one of ours, made at the
