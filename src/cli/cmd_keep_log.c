@@ -1,4 +1,4 @@
-/* cmd_keep_log.c - pollux keep-log RUN: started by supervisors, one for each run; not for people. */
+/* cmd_keep_log.c - pollux keep-log RUN: started by supervisors, for each run; not for people. */
 #include "commands.h"
 #include "pollux/log_keeping.h"
 

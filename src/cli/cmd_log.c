@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/rows.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
 #include "selection_agree.h"
@@ -18,7 +19,7 @@
 #define BLOCK 65536
 
 struct log_options {
-	bool follow, path;
+	bool follow, path, plain;
 	int64_t lines;		/* -1: all */
 	struct selection_options which;
 };
@@ -29,6 +30,8 @@ static const struct option_spec options[] = {
 	  "go on as it grows, over relaunches, until the job has ended" },
 	{ "lines", 'n', OPTION_INT, "N", O(lines), 0, 1e9,
 	  "begin with the last N lines; default all" },
+	{ "plain", 0, OPTION_FLAG, NULL, O(plain), 0, 0,
+	  "text alone: no progress bars, colours and control characters" },
 	{ "path", 0, OPTION_FLAG, NULL, O(path), 0, 0, "print the name of the file instead" },
 	SELECTION_OPTIONS(offsetof(struct log_options, which)),
 	{ .name = NULL },
@@ -40,6 +43,9 @@ struct log {
 	const char *path;
 	int fd;			/* -1: not there yet */
 	off_t offset;
+	struct rows *rows;	/* NULL: bytes are printed as they are */
+	int64_t row, first_row;	/* rows so far; those up to first_row are not printed */
+	bool in_row, counts_only;
 };
 
 static int cannot_read(const struct log *log, struct err *err)
@@ -125,8 +131,29 @@ static void skip_hole(struct log *log)
 		log->offset = data;
 }
 
-/* Print from the offset to the end there is now. A file that shrank was begun anew. */
-static int print_rest(struct log *log, struct err *err)
+static void take_row(const char *text, size_t n, bool ends, void *arg)
+{
+	struct log *log = arg;
+
+	log->row += !log->in_row;
+	log->in_row = !ends;
+	if (log->counts_only || log->row <= log->first_row)
+		return;
+	fwrite(text, 1, n, stdout);
+	if (ends)
+		putchar('\n');
+}
+
+static void print_bytes(struct log *log, const char *bytes, size_t n)
+{
+	if (log->rows)
+		rows_feed(log->rows, bytes, n);
+	else
+		fwrite(bytes, 1, n, stdout);
+}
+
+/* Reads from the offset to the end there is now. A file that shrank was begun anew. */
+static int read_rest(struct log *log, struct err *err)
 {
 	char block[BLOCK];
 	struct stat st = { 0 };
@@ -142,14 +169,91 @@ static int print_rest(struct log *log, struct err *err)
 		size_t left = hole ? without_nuls(block, (size_t)n) : (size_t)n;
 
 		log->offset += n;
-		if (fwrite(block, 1, left, stdout) != left)
+		print_bytes(log, block, left);
+		if (ferror(stdout))
 			break;
 		if (hole)
 			skip_hole(log);
 	}
-	if (n < 0)
-		return cannot_read(log, err);
+	return n < 0 ? cannot_read(log, err) : 0;
+}
+
+/* Prints what came since. */
+static int print_rest(struct log *log, struct err *err)
+{
+	if (read_rest(log, err))
+		return -1;
+	if (log->rows)
+		rows_flush(log->rows);
 	return output_flush(err);
+}
+
+static void begin_rows(struct log *log, bool plain, bool counts_only)
+{
+	log->rows = rows_new(plain, take_row, log);
+	log->row = 0;
+	log->in_row = false;
+	log->counts_only = counts_only;
+}
+
+static void end_rows(struct log *log)
+{
+	if (log->rows)
+		rows_end(log->rows);
+	rows_free(log->rows);
+	log->rows = NULL;
+}
+
+/* Counts the rows from the offset on. *cut: what is before the offset matters. */
+static int count_rows(struct log *log, bool plain, bool *cut, struct err *err)
+{
+	off_t begin = log->offset;
+	int rc;
+
+	begin_rows(log, plain, true);
+	rc = read_rest(log, err);
+	*cut = rows_are_cut(log->rows);
+	end_rows(log);
+	log->offset = begin;
+	return rc;
+}
+
+/* Finds where to begin so that there are `want` rows. A newline need not end a row, because the
+ * program may have moved the cursor back up. */
+static int seek_rows(struct log *log, int64_t want, bool plain, struct err *err)
+{
+	bool cut = true;
+
+	log->row = 0;
+	/* with some lines before, which may have been written over last */
+	for (int64_t lines = want ? want + ROWS_HELD : 0; cut || log->row < want; lines *= 2) {
+		if (seek_lines(log, lines, err))
+			return -1;
+		if (want == 0)
+			return 0;
+		if (count_rows(log, plain, &cut, err))
+			return -1;
+		if (log->offset == 0)
+			break;
+	}
+	log->first_row = log->row > want ? log->row - want : 0;
+	return 0;
+}
+
+/* Prints what there is. The last lines are printed as rows, and so are all lines of a plain log.
+ * What comes later is printed as it comes. */
+static int print_first(struct log *log, const struct log_options *o, struct err *err)
+{
+	log->first_row = 0;
+	if (log->fd >= 0 && o->lines >= 0 && seek_rows(log, o->lines, o->plain, err))
+		return -1;
+	if (o->plain || o->lines >= 0)
+		begin_rows(log, o->plain, false);
+	if (read_rest(log, err))
+		return -1;
+	if (!o->plain || !o->follow)
+		end_rows(log);
+	return print_rest(log, err);
 }
 
 static int job_state_of(struct session *s, int64_t id, enum job_state *state, struct err *err)
@@ -193,9 +297,11 @@ static int follow_log(struct session *s, int64_t id, struct log *log, struct err
 		    print_rest(log, err))
 			return -1;
 		if (ended)
-			return 0;
+			break;
 		nanosleep(&pause, NULL);
 	}
+	end_rows(log);
+	return output_flush(err);
 }
 
 static int begin_log(const struct log_options *o, struct log *log, int64_t id, enum job_state state,
@@ -204,7 +310,7 @@ static int begin_log(const struct log_options *o, struct log *log, int64_t id, e
 	if (log_open(log, err))
 		return -1;
 	if (log->fd >= 0)
-		return o->lines >= 0 ? seek_lines(log, o->lines, err) : 0;
+		return 0;
 	if (!o->follow || job_has_ended(state))
 		return err_set(err, EX_NOINPUT, "job %lld has no log%s: it is %s", (long long)id,
 			       job_has_ended(state) ? "" : " yet", job_state_name(state));
@@ -229,7 +335,10 @@ static int print_log(struct session *s, const struct log_options *o, int64_t id,
 	else if (rc == 0)
 		rc = begin_log(o, &log, id, state, err);
 	if (rc == 0 && !o->path)
-		rc = o->follow ? follow_log(s, id, &log, err) : print_rest(&log, err);
+		rc = print_first(&log, o, err);
+	if (rc == 0 && o->follow && !o->path)
+		rc = follow_log(s, id, &log, err);
+	rows_free(log.rows);
 	if (log.fd >= 0)
 		close(log.fd);
 	free(path);
@@ -261,7 +370,7 @@ static int main_log(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_log = {
-	.name = "log", .synopsis = "[--follow] [--lines N | --path] [SELECTION] [JOB]",
+	.name = "log", .synopsis = "[--follow] [--lines N] [--plain | --path] [SELECTION] [JOB]",
 	.summary = "print what a job has printed",
 	.example = "pollux log              # of the job that ran last\n"
 		   "pollux log 17\n"

@@ -110,6 +110,40 @@ touch go
 "$POLLUX" wait --timeout 200 4
 status 'and followed to its end' 0 wait $follower
 
+# Progress bars: lines that are written over.
+{
+	echo 'epoch 1 begins'
+	perl -e 'printf "\r%3d%%|#####     | %d/20000 [00:01<00:01, loss=%.9f]",
+		$_ / 200, $_, 1 / $_ for 1 .. 20000'
+} >"$(path 3)"
+is 'the last line of a bar is its last state' 60 "$("$POLLUX" log -n 1 3 | wc -c)"
+like 'as a terminal shows it' '^100%.#####     . 20000/20000 ' "$("$POLLUX" log -n 1 3)"
+is 'it is one line' 'epoch 1 begins' "$("$POLLUX" log -n 2 3 | head -n 1)"
+ok 'without -n all bytes are printed' sh -c '"$POLLUX" log 3 | cmp - "$1"' sh "$(path 3)"
+is '--plain leaves it out' 'epoch 1 begins' "$("$POLLUX" log --plain 3)"
+is 'also of the last lines' 'epoch 1 begins' "$("$POLLUX" log --plain -n 1 3)"
+printf '\n\033[1mloss 0.5\033[0m\r\nsaved\n' >>"$(path 3)"
+is 'a bar that ended is left out, too, and colours' 'epoch 1 begins loss 0.5 saved' \
+	"$("$POLLUX" log --plain 3 | xargs)"
+is 'lines are those that are left' 'loss 0.5 saved' "$("$POLLUX" log --plain -n 2 3 | xargs)"
+is 'without --plain a line is one of those shown' 2 "$("$POLLUX" log -n 3 3 | sed 1d | wc -l)"
+perl -e 'print "\router\n"; print "\rinner $_\033[A\n" for 1 .. 500; print "\n"' >"$(path 3)"
+is 'a bar below a bar is one line' 'inner 500' "$("$POLLUX" log -n 1 3)"
+is 'however far one must look back' 'outer inner 500' "$("$POLLUX" log -n 2 3 | xargs)"
+is 'and there are no more' 2 "$("$POLLUX" log -n 100 3 | wc -l)"
+status '--plain with --path' 0 "$POLLUX" log --plain --path 3
+
+go=$TMP/go-bar
+job=$("$POLLUX" submit -q -- sh -c 'echo one; printf "\r 1%%|#  |\r 2%%|## |"
+	while [ ! -e "$0" ]; do sleep 0.05; done; printf "\r100%%|###|\ntwo\nthree"' "$go")
+"$POLLUX" schedule
+"$POLLUX" log -f --plain "$job" >followed &
+follower=$!
+ok 'following a plain log prints lines when they end' wait_for 20 grep -qx one followed
+touch "$go"
+status 'to the end' 0 wait $follower
+is 'without bars' 'one two three [exited with status 0]' "$(tail -n 4 followed | xargs)"
+
 to_full_device() { "$POLLUX" log 3 >/dev/full; }
 status 'a full device is an input/output error' 74 to_full_device
 chmod 0 "$(path 3)"

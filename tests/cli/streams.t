@@ -37,15 +37,23 @@ if command -v python3 >/dev/null; then
 python3 -c 'open("/dev/stdout", "w").write("named\n")'
 python3 -c 'open("/dev/stderr", "w").write("named\n")'
 python3 -c 'import os; open("/proc/self/fd/1", "wb", 0).write(b"named\n"); os.lseek(1, 0, 0)'; true
-python3 -c 'import logging; logging.basicConfig(filename="/dev/stderr", filemode="w", format="%(message)s"); logging.error("named")'
+python3 logs.py
+END
+	cat >logs.py <<'END'
+import logging
+logging.basicConfig(filename="/dev/stderr", filemode="w", format="%(message)s")
+logging.error("named")
 END
 fi
 n_ways=$(grep -c . ways)
 id=0
 while read -r way; do
 	id=$((id + 1))
-	printf 'echo "begin $POLLUX_RUN"; echo "error $POLLUX_RUN" >&2\n%s\necho "end $POLLUX_RUN"\n%s\n' \
-		"$way" '[ "$POLLUX_RUN" = 2 ]' >"script.$id"
+	{
+		echo 'echo "begin $POLLUX_RUN"; echo "error $POLLUX_RUN" >&2'
+		printf '%s\n' "$way"
+		echo 'echo "end $POLLUX_RUN"; [ "$POLLUX_RUN" = 2 ]'
+	} >"script.$id"
 	"$POLLUX" submit -q -- sh "script.$id" >/dev/null
 done <ways
 run_all() {

@@ -45,8 +45,8 @@ void log_keeper_open(struct log_keeper *k, const char *path)
 		log_keeper_close(k);
 }
 
-/* Opens the log again, not for appending: the kernel does not move bytes from a FIFO to such a file.
- * Returns a copy of the descriptor where that cannot be done. */
+/* Opens the log again, not for appending, because the kernel does not move bytes from a FIFO to
+ * such a file. Returns a copy of the descriptor where that cannot be done. */
 static int open_again(int log_fd)
 {
 	char name[32];

@@ -1,6 +1,6 @@
-/* log_keeper.h - a process that writes into the log what a run prints; private to src/engine/local.
+/* log_keeper.h - a process that writes what a run prints into the log; private to engine/local.
  *
- * A program can open its standard output by name ('>/dev/stderr', open("/dev/stdout", "w")). If that
+ * A program can open its standard output by name ('>/dev/stderr', open("/dev/stdout", "w")). If it
  * were the log, the file would be truncated, and what all runs had printed would be gone. So it is
  * a FIFO, run/RUN.out, which can be opened again but not truncated. A process of its own,
  * 'pollux keep-log RUN', writes from there into the log.
@@ -22,7 +22,7 @@
 
 struct log_keeper {
 	int fd;			/* the reading end; -1: the run has no FIFO */
-	pid_t pid;		/* of the keeper; 0: another supervisor started it, if there is one */
+	pid_t pid;		/* of the keeper; 0: another supervisor's, if there is one */
 	bool done;		/* it has written all */
 };
 

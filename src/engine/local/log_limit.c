@@ -13,14 +13,18 @@
 #define LINE_MOST 65536		/* bytes; a longer line is cut */
 #define MARKER_SIZE 80
 
-/* Returns the offset after the first line that ends at or after `from`. */
+/* Returns the offset after the first line that ends at or after `from`, by a newline or a carriage
+ * return. */
 static off_t next_line(int fd, off_t from)
 {
 	char block[LINE_MOST];
-	ssize_t n = pread(fd, block, sizeof(block), from);
-	const char *end = n > 0 ? memchr(block, '\n', (size_t)n) : NULL;
+	ssize_t n = pread(fd, block, sizeof(block), from), i = 0;
 
-	return end ? from + (end - block) + 1 : from + LINE_MOST;
+	while (i < n && block[i] != '\n' && block[i] != '\r')
+		i++;
+	if (i + 1 < n && block[i] == '\r' && block[i + 1] == '\n')
+		i++;
+	return i < n ? from + i + 1 : from + LINE_MOST;
 }
 
 /* The head never changes, so the next call finds the same place for the marker. */
