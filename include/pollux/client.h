@@ -43,6 +43,7 @@
 #ifndef POLLUX_CLIENT_H
 #define POLLUX_CLIENT_H
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,8 +69,12 @@ struct pollux_config {
 	const char *checkpoint_dir; /* POLLUX_CHECKPOINT_DIR; owned by the client */
 };
 
-/* One optimizer update. A negative integer or a double that is not finite
- * means "not known"; the report leaves the field out. */
+/* One optimizer update. A negative integer means "not known", and so does a
+ * double that is not finite; the report leaves the field out. The loss is
+ * another matter: a loss that is NaN or infinite is reported as such, and
+ * POLLUX_LOSS_UNKNOWN means "not known". */
+#define POLLUX_LOSS_UNKNOWN (-DBL_MAX)
+
 struct pollux_step {
 	int64_t step;            /* STEP: updates since the job's first launch */
 	int64_t samples;         /* SAMPLES: samples consumed since the first launch */
@@ -77,13 +82,13 @@ struct pollux_step {
 	int64_t sync_ns;         /* SYNC_NS: part of the duration spent synchronising, ns */
 	double grad_sqr;         /* GRAD_SQR: unbiased estimate of |G|^2 */
 	double grad_var;         /* GRAD_VAR: unbiased estimate of tr(Sigma), per sample */
-	double loss;             /* LOSS */
+	double loss;             /* LOSS; POLLUX_LOSS_UNKNOWN: not known */
 	double epoch;            /* EPOCH: passes over the data set, with a fraction */
 };
 
 /* A report in which nothing is known. (NAN is a float: the casts keep -Wdouble-promotion quiet.) */
 #define POLLUX_STEP_INIT \
-	{ -1, -1, -1, -1, (double)NAN, (double)NAN, (double)NAN, (double)NAN }
+	{ -1, -1, -1, -1, (double)NAN, (double)NAN, POLLUX_LOSS_UNKNOWN, (double)NAN }
 
 /* Creates the client. Under pollux the function opens a socket (close-on-exec)
  * and installs a handler for the stop signal: POLLUX_STOP_SIGNAL, a signal

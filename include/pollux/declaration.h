@@ -64,6 +64,8 @@ struct declaration {
 	double log_limit_bytes;		/* largest size of its log; NaN: as configured */
 	double time_limit_s;
 	int retries;
+	/* values of its loss in a row that are not finite, after which it is stopped; 0: none */
+	int stop_nan;
 	int stop_signal;
 	double grace_s;
 	double begin_s;			/* wall clock: does not start before; NaN: at once */

@@ -7,8 +7,13 @@
  * device is free, on what is known by then.
  *
  * At the end, the paper's rule may leave a small sweep without any run that is complete: the third
- * of two runs is none. So the best paused run at the highest rung goes on if no run is complete and
- * none can go on otherwise.
+ * of two runs is none. So where none can go on otherwise, the best paused run at the highest rung
+ * goes on unless a complete run was at least as good there. A run that ran to its end beside the
+ * rungs, because it never reported the metric, beats nobody.
+ *
+ * A value that is not finite is worse than every number (value.h), and a run with such a value at
+ * its rung never goes on. If all runs diverge at a rung, the sweep is over. The first value at or
+ * beyond a rung counts, whatever the run reports later.
  *
  *	struct halving h;
  *	if (halving_parse("val_loss,eta=3,rungs=1000/3000", NAN, &h, err)) ...
@@ -52,7 +57,8 @@ struct halving_run {
 	int64_t id;
 	enum halving_state state;
 	int rung;			/* the last one that it reached, from 1; 0: none */
-	double values[HALVING_RUNGS_MAX];	/* at rungs 1 to rung; NaN is the worst value */
+	double values[HALVING_RUNGS_MAX];	/* at rungs 1 to rung; value.h */
+	bool diverged;			/* the last value of its metric is not finite */
 	/* Results, of a paused run: */
 	int rank, of;			/* its place, from 1, among runs that reached its rung */
 	bool goes_on;

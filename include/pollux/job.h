@@ -55,8 +55,9 @@ enum stop_reason {
 	STOP_SHUTDOWN,		/* the supervisor was told to end (the machine goes down): queued */
 	STOP_MEASURED,		/* a profile has seen enough of it; the job goes on */
 	STOP_RUNG,		/* it reached a rung of its sweep: queued, and paused */
+	STOP_DIVERGED,		/* its loss was not finite too often (--stop-nan): failed */
 };
-#define N_STOP_REASONS (STOP_RUNG + 1)
+#define N_STOP_REASONS (STOP_DIVERGED + 1)
 
 enum run_outcome {
 	OUTCOME_NONE,		/* not ended */
@@ -102,7 +103,10 @@ struct progress {
 	/* The job was asked to stop, and lost the work of a whole run. No pass stops the job again
 	 * until a person queues it again. */
 	bool saved_nothing;
-	double loss, epoch;
+	/* the last one, which need not be finite (value.h): read it by progress_loss() */
+	double loss;
+	bool loss_is_nan;
+	double epoch;
 	char *status_text;
 	int exit_code, term_signal;	/* of the last run that ended; -1 unknown */
 	/* under which it last did something: only plans of its group go on with the checkpoints;
@@ -284,6 +288,8 @@ bool job_has_ended(enum job_state state);
 char *job_knowledge_name(const struct job *job, const struct run *run);
 /* True if the job waits at a rung of its sweep, to be among the best there or to be released. */
 bool job_is_paused(const struct job *job);
+/* True if the job has told a loss. *loss: the last one, which need not be finite. */
+bool progress_loss(const struct progress *p, double *loss);
 /* Returns the next state of a running job whose run ended with this outcome. retries_left counts
  * only for OUTCOME_FAILED. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason,

@@ -38,6 +38,9 @@ void json_integer_if(struct json *j, const char *key, int64_t value, bool known)
 void json_positive(struct json *j, const char *key, int64_t value);	/* null unless above 0 */
 /* The shortest form that reads back as the same number, at most %.17g. */
 void json_number(struct json *j, const char *key, double value);
+/* A value that a program measured (value.h): a number, or the text "nan", "inf" or "-inf". jq sorts
+ * texts behind all numbers. */
+void json_value(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 /* A member of a struct, by its description; null where its value is unknown. */
 void json_field(struct json *j, const struct field *field, const void *member);

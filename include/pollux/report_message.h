@@ -30,11 +30,16 @@ struct report_line {
 	char text[REPORT_STATUS_SIZE];		/* control characters are '?' */
 };
 
+struct report_value {
+	bool given;
+	double value;				/* value.h: it need not be finite */
+};
+
 #define REPORT_METRICS_MAX 64	/* of a job; more names are passed over */
 
 struct report_metric {
 	char name[64];		/* metric_is_name() of metric_lines.h */
-	double value;
+	double value;				/* value.h: it need not be finite */
 };
 
 /* Unknown: -1 for the integers, NaN for the numbers, "" for the texts. */
@@ -43,7 +48,8 @@ struct report_message {
 	int64_t config, parameters;
 	int64_t total_steps, total_samples, grad_samples;
 	int64_t peak_bytes, out_of_memory, limit_bytes, resumes;
-	double grad_sqr, grad_var, loss, epoch, total_epochs;
+	double grad_sqr, grad_var, epoch, total_epochs;
+	struct report_value loss;
 	char checkpoint[PATH_MAX], resumed[PATH_MAX];
 	/* control characters are '?' */
 	char status[REPORT_STATUS_SIZE], framework[REPORT_STATUS_SIZE];
@@ -60,6 +66,9 @@ int report_message_parse(const char *bytes, size_t length, struct report_message
 
 /* The key number i of those that a program may report, from 0; NULL beyond the last. */
 const char *report_key_at(size_t i);
+
+/* True for a key of those, and for "METRIC." with a name behind it. */
+bool report_key_is_known(const char *key);
 
 /* Makes all but position, loss, epoch, checkpoint and status unknown: for a report whose sender
  * could not be looked at. */

@@ -33,8 +33,8 @@ struct results {
 int results_read(struct store *s, const int64_t *ids, int n, struct results *r, struct err *err);
 void results_release(struct results *r);
 
-/* Keeps one column, "NAME", "NAME:min" or "NAME:max", and sorts the jobs by their best values,
- * those without the metric last. EX_USAGE for a name that no job has. */
+/* Keeps one column, "NAME", "NAME:min" or "NAME:max", and sorts the jobs by class, and in a class
+ * by their best values. EX_USAGE for a name that no job has. */
 int results_choose(struct results *r, const char *column, struct err *err);
 
 /* True for names such as loss, err, ppl: low values are good. */
@@ -44,6 +44,12 @@ bool metric_low_is_best(const char *name);
 const struct job_metric *result_of(const struct results *r, int job, int column);
 /* The text of its value; NULL: the job has no parameter of this name. */
 const char *result_parameter(const struct results *r, int job, int parameter);
+/* The order of jobs: a job whose last value is not finite comes behind all whose last value is a
+ * number, however good its values were before. */
+enum result_class { RESULT_GOOD, RESULT_DIVERGED, RESULT_NONE };
+/* m NULL: the job has no such metric. */
+enum result_class result_class(const struct job_metric *m);
+/* NaN: no value was finite. */
 double result_best(const struct result_column *column, const struct job_metric *m);
 
 /* results_print.c */

@@ -184,6 +184,7 @@ void status_print_declared(const struct job *job, const struct status_details *d
 /* Adds a count in full, so that it can be compared with the counts in logs and checkpoints; a
  * duration. Both add nothing where the value is unknown. */
 void status_add_number(struct text *t, const char *name, double value);
+void status_add_loss(struct text *t, const struct progress *p);
 void status_add_duration(struct text *t, const char *name, double seconds);
 const char *status_separator(const struct text *t);	/* ", " behind other text, else "" */
 

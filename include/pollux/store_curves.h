@@ -2,7 +2,8 @@
  *
  * A job has at most STORE_CURVE_POINTS points of a name, whatever its length: a point is kept only
  * where a sixtieth of the time since the first one has passed since the last, and a full curve
- * loses every second point, but not its first and last. */
+ * loses every second point, but not its first and last. A value that is not finite is a
+ * point, too. */
 #ifndef POLLUX_STORE_CURVES_H
 #define POLLUX_STORE_CURVES_H
 
@@ -17,7 +18,7 @@
 struct curve_point {
 	double time_s;		/* wall clock */
 	double samples;		/* position; NaN: unknown */
-	double value;
+	double value;		/* value.h: it need not be finite */
 };
 
 struct curve {
@@ -31,7 +32,7 @@ struct curve_list {
 	int count;
 };
 
-/* Adds nothing if value is not finite, or if name is neither one of the names above nor a metric of
+/* Adds nothing if name is neither one of the names above nor a metric of
  * the job (store_metrics.h). */
 int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
 		    double value, struct err *err);

@@ -29,7 +29,9 @@ struct gradient_window {
  * statistics replace those in the store. */
 struct run_update {
 	const struct run *run;
-	double steps, loss, epoch;	/* NaN: not reported */
+	double steps, epoch;		/* NaN: not reported */
+	bool has_loss;
+	double loss;			/* if there is one; it need not be finite */
 	/* 0: the log tells none (any more); NaN: it was not asked */
 	double printed_total_steps;
 	double total_samples, total_steps, total_epochs;	/* NaN: not reported */

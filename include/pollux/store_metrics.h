@@ -7,7 +7,9 @@
 
 struct job_metric {
 	char name[64];
-	double last, samples;		/* samples: the position; NaN: unknown */
+	double last;			/* value.h: it need not be finite */
+	double samples;			/* the position; NaN: unknown */
+	/* of the finite values; NaN: there was none */
 	double lowest, lowest_samples, highest, highest_samples;
 	double time_s;			/* wall clock: of the report's write */
 };

@@ -28,7 +28,7 @@ struct asked_edit {
 };
 
 static const char *const unsettable[] = {
-	"samples", "steps", "gpu-memory", "after", "begin", "time-limit", "log-limit",
+	"samples", "steps", "gpu-memory", "after", "begin", "time-limit", "log-limit", "stop-nan",
 	"max-running", NULL,
 };
 
@@ -109,7 +109,7 @@ static int check_state(struct edit *e, const struct job *job, struct err *err)
 			       job_state_name(job->state), (long long)job->id);
 	if (pending_stop(&e->s, job->id, &pending, err))
 		return -1;
-	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT)
+	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT || pending == STOP_DIVERGED)
 		return err_set(err, EX_FAILED, "job %lld is being stopped for good: %s",
 			       (long long)job->id, stop_reason_words(pending));
 	return 0;
@@ -140,6 +140,8 @@ static void unset(const struct asked_edit *o, struct declaration *d)
 		d->begin_s = unknown.begin_s;
 	if (unsets(o, "time-limit"))
 		d->time_limit_s = unknown.time_limit_s;
+	if (unsets(o, "stop-nan"))
+		d->stop_nan = unknown.stop_nan;
 	if (unsets(o, "log-limit"))
 		d->log_limit_bytes = unknown.log_limit_bytes;
 }

@@ -24,7 +24,7 @@ static int hold(struct session *s, const struct job *job, const struct asked_cha
 		return 0;
 	if (pending_stop(s, job->id, &pending, err))
 		return -1;
-	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT)
+	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT || pending == STOP_DIVERGED)
 		return err_set(err, EX_FAILED, "job %lld is being stopped for good, which wins: %s",
 			       (long long)job->id, stop_reason_words(pending));
 	if (stop_runs_of_job(s, job->id, STOP_HOLD, runs, err) ||

@@ -1,8 +1,10 @@
 /* cmd_report.c - pollux report: the shell's way to say where a job stands (in C: client.h). */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -28,34 +30,120 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
-static int refuse_line(const char *line, struct err *err)
+/* --- fields that cannot be sent --- */
+
+/* A training must not end because of what it reports. So a field that cannot be sent is left out,
+ * the others are sent, and the exit status is 0. */
+struct left_out {
+	struct text why;		/* of the first such field */
+	int n;
+};
+
+static void add_keys(struct text *t)
 {
-	struct text keys = TEXT_INIT;
 	const char *key;
 
 	for (size_t i = 0; (key = report_key_at(i)); i++)
-		text_addf(&keys, " %s", key);
-	text_add(&keys, " METRIC.name");
-	err_set(err, EX_USAGE, "cannot report '%.60s'%s: KEY=VALUE wanted, with a key of%s and a "
-		"value it can have; see pollux-report(1)", line, strlen(line) > 60 ? ".." : "",
-		keys.data);
-	text_release(&keys);
-	return -1;
+		text_addf(t, " %s", key);
+	text_add(t, " METRIC.name");
 }
 
+/* Returns the key with the case that it should have, or of which this one is a misspelling; NULL:
+ * none is near. */
+static const char *near_key(const char *name)
+{
+	const char *keys[64], *key;
+	size_t n = 0;
+
+	while (n < sizeof(keys) / sizeof(keys[0]) && (key = report_key_at(n)))
+		keys[n++] = key;
+	for (size_t i = 0; i < n; i++)
+		if (!strcasecmp(keys[i], name))
+			return keys[i];
+	return NULL;
+}
+
+static void leave_out(struct left_out *l, const char *line, const char *why)
+{
+	struct text name = TEXT_INIT;
+	const char *near;
+
+	if (l->n++ > 0)
+		return;
+	text_addf(&l->why, "'%.60s'%s is left out: ", line, strlen(line) > 60 ? ".." : "");
+	text_add_bytes(&name, line, strcspn(line, "="));
+	if (why) {
+		text_add(&l->why, why);
+	} else if (!strchr(line, '=')) {
+		text_add(&l->why, "it is not KEY=VALUE");
+	} else if (report_key_is_known(name.data ? name.data : "")) {
+		text_addf(&l->why, "%s cannot have this value", name.data);
+	} else {
+		near = near_key(name.data ? name.data : "");
+		text_add(&l->why, near ? "did you mean " : "there is no such key: the keys are");
+		if (near)
+			text_addf(&l->why, "%s?", near);
+		else
+			add_keys(&l->why);
+	}
+	text_release(&name);
+}
+
+/* True if this process is the first of the run to warn: a loop that reports a wrong field a million
+ * times must not fill the run's log. The file goes with the run. */
+static bool warns_first(void)
+{
+	const char *path = getenv("POLLUX_REPORT_SOCKET");
+	struct text name = TEXT_INIT;
+	int fd;
+
+	if (!path || !*path)
+		return true;
+	text_addf(&name, "%s.warned", path);
+	fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	text_release(&name);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EEXIST;
+}
+
+static void warn(const struct left_out *l)
+{
+	struct text t = TEXT_INIT;
+
+	if (l->n == 0 || !warns_first())
+		return;
+	text_addf(&t, "pollux: report: %s", l->why.data);
+	if (l->n > 1)
+		text_addf(&t, " (and %d more)", l->n - 1);
+	text_add(&t, "; see pollux-report(1). This is said once for each run.");
+	for (size_t i = 0; i < t.length; i++)
+		t.data[i] = t.data[i] == '\n' ? ' ' : t.data[i];
+	output_message(t.data + strlen("pollux: "));
+	text_release(&t);
+}
+
+/* --- the report --- */
+
 /* One datagram of all lines: the receiver counts them as one report. */
-static int build_message(char **lines, int n, struct text *message, struct err *err)
+static void build_message(char **lines, int n, struct text *message, struct left_out *l)
 {
 	for (int i = 0; i < n; i++) {
 		if (!report_line_is_valid(lines[i]))
-			return refuse_line(lines[i], err);
-		text_add(message, lines[i]);
-		text_add(message, "\n");
+			leave_out(l, lines[i], NULL);
+		else if (message->length + strlen(lines[i]) + 1 > REPORT_MESSAGE_SIZE)
+			leave_out(l, lines[i], "with it the report would be too long");
+		else
+			text_addf(message, "%s\n", lines[i]);
 	}
-	if (message->length > REPORT_MESSAGE_SIZE)
-		return err_set(err, EX_USAGE, "a report of %zu bytes is too long: at most %d",
-			       message->length, REPORT_MESSAGE_SIZE);
-	return 0;
+}
+
+static bool has_field(char **words, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strchr(words[i], '='))
+			return true;
+	return false;
 }
 
 static bool tells_checkpoint(char **lines, int n)
@@ -91,18 +179,21 @@ static int main_report(int argc, char **argv, struct err *err)
 {
 	struct report_options o = { .verbose = false };
 	struct text message = TEXT_INIT;
-	int first, rc;
+	struct left_out l = { .n = 0 };
+	int first;
 
 	if (options_parse(&cmd_report, argc, argv, &o, &first, err))
 		return -1;
-	if (first >= argc)
+	if (!has_field(argv + first, argc - first))
 		return usage_error(&cmd_report, err, "report what? give KEY=VALUE");
-	rc = build_message(argv + first, argc - first, &message, err);
-	if (rc == 0)
+	build_message(argv + first, argc - first, &message, &l);
+	warn(&l);
+	if (message.length > 0)
 		report(&o, &message, tells_checkpoint(argv + first, argc - first)
 			? SEND_CHECKPOINT_TIMEOUT_S : SEND_TIMEOUT_S);
 	text_release(&message);
-	return rc;
+	text_release(&l.why);
+	return 0;
 }
 
 const struct command cmd_report = {

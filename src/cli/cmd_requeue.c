@@ -26,7 +26,7 @@ static int refuse_if_stopping(struct session *s, int64_t job_id, struct err *err
 		return err_set(err, EX_FAILED,
 			       "job %lld is being held, which wins; 'pollux release %lld' has it "
 			       "queued again", (long long)job_id, (long long)job_id);
-	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT)
+	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT || pending == STOP_DIVERGED)
 		return err_set(err, EX_FAILED,
 			       "job %lld is being stopped for good, which wins: %s; requeue it "
 			       "when it has stopped", (long long)job_id,

@@ -22,6 +22,7 @@
 #include "pollux/store_ends.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
+#include "pollux/value.h"
 
 #define LIMIT_S 60.0	/* for one command */
 #define LOOK_NS 50000000
@@ -41,6 +42,7 @@ static void set_environment(const struct session *s, const struct job *job,
 {
 	char *log = paths_log(&s->paths, job->id);
 	const struct progress *p = &job->progress;
+	double loss;
 	int code = p->term_signal > 0 ? 128 + p->term_signal : p->exit_code;
 
 	set_number("POLLUX_JOB", (double)job->id);
@@ -52,7 +54,7 @@ static void set_environment(const struct session *s, const struct job *job,
 	setenv("POLLUX_DIRECTORY", command->directory, 1);
 	/* to the millisecond */
 	set_number("POLLUX_RUN_TIME", round(p->run_time_s * 1e3) / 1e3);
-	set_number("POLLUX_LOSS", p->loss);
+	setenv("POLLUX_LOSS", progress_loss(p, &loss) ? value_format(loss, 15).s : "", 1);
 	free(log);
 }
 

@@ -181,6 +181,15 @@ static void add_number(struct message *m, const char *key, double value)
 		add_to_message(m, "%s=%.9g\n", key, value);
 }
 
+/* A loss need not be finite: that it is not is news. */
+static void add_loss(struct message *m, double loss)
+{
+	if (isfinite(loss) && loss > POLLUX_LOSS_UNKNOWN)
+		add_to_message(m, "LOSS=%.9g\n", loss);
+	else if (!isfinite(loss))
+		add_to_message(m, "LOSS=%s\n", isnan(loss) ? "nan" : loss > 0 ? "inf" : "-inf");
+}
+
 static bool send_message(const struct pollux_client *c, const struct message *m)
 {
 	return sendto(c->fd, m->text, m->length, MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -209,7 +218,7 @@ bool pollux_client_step(const struct pollux_client *c, const struct pollux_step 
 	locale_t theirs = uselocale(c->c_locale);
 	add_number(&m, "GRAD_SQR", step->grad_sqr);
 	add_number(&m, "GRAD_VAR", step->grad_var);
-	add_number(&m, "LOSS", step->loss);
+	add_loss(&m, step->loss);
 	add_number(&m, "EPOCH", step->epoch);
 	uselocale(theirs);
 	if (m.length > 0)

@@ -7,10 +7,12 @@
 
 #include "pollux/metric_lines.h"
 #include "pollux/report_message.h"
+#include "pollux/value.h"
 
 /* One table for all keys: where the value goes and what it may be. */
 enum value_type {
-	VALUE_COUNT, VALUE_NUMBER, VALUE_POSITIVE, VALUE_PATH, VALUE_TEXT, VALUE_LINE, VALUE_FLAG
+	VALUE_COUNT, VALUE_ESTIMATE, VALUE_MEASURED, VALUE_POSITIVE, VALUE_PATH, VALUE_TEXT,
+	VALUE_LINE, VALUE_FLAG
 };
 
 struct key {
@@ -25,9 +27,9 @@ static const struct key keys[] = {
 	KEY("SAMPLES", VALUE_COUNT, samples),
 	KEY("STEP_NS", VALUE_COUNT, step_ns),
 	KEY("SYNC_NS", VALUE_COUNT, sync_ns),
-	KEY("GRAD_SQR", VALUE_NUMBER, grad_sqr),	/* unbiased estimates may be negative */
-	KEY("GRAD_VAR", VALUE_NUMBER, grad_var),
-	KEY("LOSS", VALUE_NUMBER, loss),
+	KEY("GRAD_SQR", VALUE_ESTIMATE, grad_sqr),
+	KEY("GRAD_VAR", VALUE_ESTIMATE, grad_var),
+	KEY("LOSS", VALUE_MEASURED, loss),
 	KEY("EPOCH", VALUE_POSITIVE, epoch),
 	KEY("CHECKPOINT", VALUE_PATH, checkpoint),
 	KEY("STATUS", VALUE_TEXT, status),
@@ -64,6 +66,22 @@ static const struct key *find_key(const char *line, size_t length)
 	return NULL;
 }
 
+#define METRIC "METRIC."
+
+static bool is_metric(const char *line, size_t length)
+{
+	return length >= strlen(METRIC) && !memcmp(line, METRIC, strlen(METRIC));
+}
+
+bool report_key_is_known(const char *key)
+{
+	const struct key *k = find_key(key, strlen(key));
+
+	return (k && k->type != VALUE_FLAG) ||
+	       (is_metric(key, strlen(key)) && metric_is_name(key + strlen(METRIC),
+							      strlen(key) - strlen(METRIC)));
+}
+
 static bool parse_count(const char *value, int64_t *out)
 {
 	size_t digits = strspn(value, "0123456789");
@@ -85,6 +103,19 @@ static bool parse_number(const char *value, double *out)
 	return true;
 }
 
+/* Reads an unbiased estimate, which may be negative. The estimate of an update that overflowed is
+ * not finite: it is left unknown, and is no mistake of the program's. */
+static bool parse_estimate(const char *value, double *out)
+{
+	double estimate;
+
+	if (!value_parse(value, &estimate))
+		return false;
+	if (isfinite(estimate))
+		*out = estimate;
+	return true;
+}
+
 static void copy_text(const char *value, char *out)
 {
 	size_t i;
@@ -102,8 +133,12 @@ static bool set_value(const struct key *key, const char *value, struct report_me
 	switch (key->type) {
 	case VALUE_COUNT:
 		return parse_count(value, (int64_t *)(void *)field);
-	case VALUE_NUMBER:
-		return parse_number(value, (double *)(void *)field);
+	case VALUE_ESTIMATE:
+		return parse_estimate(value, (double *)(void *)field);
+	case VALUE_MEASURED:
+		((struct report_value *)(void *)field)->given =
+			value_parse(value, &((struct report_value *)(void *)field)->value);
+		return ((struct report_value *)(void *)field)->given;
 	case VALUE_POSITIVE:
 		if (!parse_number(value, &number) || number < 0)
 			return false;
@@ -126,13 +161,6 @@ static bool set_value(const struct key *key, const char *value, struct report_me
 	return false;
 }
 
-#define METRIC "METRIC."
-
-static bool is_metric(const char *line, size_t length)
-{
-	return length >= strlen(METRIC) && !memcmp(line, METRIC, strlen(METRIC));
-}
-
 /* The last value of a name counts. Names beyond the most that are kept are passed over. */
 static bool add_metric(const char *name, size_t length, const char *value,
 		       struct report_message *m)
@@ -140,7 +168,7 @@ static bool add_metric(const char *name, size_t length, const char *value,
 	struct report_metric metric = { .value = NAN };
 	int i;
 
-	if (!metric_is_name(name, length) || !parse_number(value, &metric.value))
+	if (!metric_is_name(name, length) || !value_parse(value, &metric.value))
 		return false;
 	memcpy(metric.name, name, length);
 	for (i = 0; i < m->n_metrics && strcmp(m->metrics[i].name, metric.name) != 0; i++)
@@ -186,7 +214,8 @@ static void set_unknown(struct report_message *m)
 	m->total_steps = m->total_samples = m->grad_samples = -1;
 	m->peak_bytes = m->out_of_memory = m->limit_bytes = m->resumes = -1;
 	m->n_metrics = 0;
-	m->grad_sqr = m->grad_var = m->loss = m->epoch = m->total_epochs = NAN;
+	m->grad_sqr = m->grad_var = m->epoch = m->total_epochs = NAN;
+	m->loss = (struct report_value){ .given = false };
 	m->checkpoint[0] = m->resumed[0] = m->status[0] = m->framework[0] = '\0';
 	m->helper = (struct report_line){ .given = false };
 	m->wake = false;

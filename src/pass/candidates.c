@@ -23,7 +23,8 @@ static bool is_leaving(const struct snapshot *s, int64_t job_id)
 		if (run->job_id != job_id || run->stop_reason == STOP_NONE)
 			continue;
 		if (run->state == RUN_ASSIGNED || run->stop_reason == STOP_CANCEL ||
-		    run->stop_reason == STOP_HOLD || run->stop_reason == STOP_TIME_LIMIT)
+		    run->stop_reason == STOP_HOLD || run->stop_reason == STOP_TIME_LIMIT ||
+		    run->stop_reason == STOP_DIVERGED)
 			return true;
 	}
 	return false;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pollux/csv_field.h"
+#include "pollux/value.h"
 
 void csv_add(struct text *t, const char *s)
 {
@@ -20,4 +21,9 @@ void csv_add_number(struct text *t, double x)
 {
 	if (isfinite(x))
 		text_addf(t, "%.15g", x);
+}
+
+void csv_add_value(struct text *t, double x)
+{
+	text_add(t, value_format(x, 15).s);
 }

@@ -8,6 +8,7 @@
 #include "pollux/json.h"
 #include "pollux/signal_name.h"
 #include "pollux/utf8.h"
+#include "pollux/value.h"
 
 void json_init(struct json *j, FILE *out)
 {
@@ -173,6 +174,16 @@ void json_number(struct json *j, const char *key, double value)
 			break;
 	}
 	fputs(digits, j->out);
+}
+
+void json_value(struct json *j, const char *key, double value)
+{
+	const char *word = value_word(value);
+
+	if (word)
+		json_string(j, key, word);
+	else
+		json_number(j, key, value);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

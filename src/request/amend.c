@@ -181,7 +181,12 @@ static void add_member(struct text *t, int row, const struct declaration *d)
 	case FIELD_DOUBLE:
 		add_double(t, declared_fields[row].option.type, *(const double *)value);
 		break;
-	case FIELD_INT: text_addf(t, "%d", *(const int *)value); break;
+	case FIELD_INT:
+		if (f->unknown == FIELD_UNKNOWN_ZERO && *(const int *)value == 0)
+			text_add(t, "none");
+		else
+			text_addf(t, "%d", *(const int *)value);
+		break;
 	case FIELD_INT64: text_addf(t, "%lld", (long long)*(const int64_t *)value); break;
 	case FIELD_BOOL: text_add(t, *(const bool *)value ? "yes" : "no"); break;
 	case FIELD_NAME: text_add(t, f->names->names[*(const int *)value]); break;

@@ -7,6 +7,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/value.h"
 
 #define DEFAULT_ETA 3.0
 #define DEFAULT_RUNGS 3
@@ -141,21 +142,19 @@ void halving_format(const struct halving *h, struct text *out)
 
 /* --- the decision --- */
 
-/* A run at a rung; the lowest key is the best. */
+/* A run at a rung. */
 struct entry {
 	struct halving_run *run;
-	double key;			/* NaN comes last */
+	double value;
+	bool low_is_best;
 };
 
-static int by_key(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
+	int order = value_compare(x->value, y->value, x->low_is_best);
 
-	if (isnan(x->key) != isnan(y->key))
-		return isnan(x->key) - isnan(y->key);
-	if (x->key < y->key || x->key > y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->run->id > y->run->id) - (x->run->id < y->run->id);
+	return order ? order : (x->run->id > y->run->id) - (x->run->id < y->run->id);
 }
 
 static int sort_rung(const struct halving *h, int rung, struct halving_run *runs, int n,
@@ -166,15 +165,15 @@ static int sort_rung(const struct halving *h, int rung, struct halving_run *runs
 	for (int i = 0; i < n; i++)
 		if (runs[i].rung >= rung)
 			entries[count++] = (struct entry){
-				&runs[i], h->low_is_best ? runs[i].values[rung - 1]
-							 : -runs[i].values[rung - 1],
+				&runs[i], runs[i].values[rung - 1], h->low_is_best,
 			};
 	if (count > 0)
-		qsort(entries, (size_t)count, sizeof(*entries), by_key);
+		qsort(entries, (size_t)count, sizeof(*entries), by_value);
 	return count;
 }
 
-/* Ranks the runs that are paused at the rung. Returns the best of them; NULL: there is none. */
+/* Ranks the runs that are paused at the rung. Returns the best of them that has not diverged; NULL:
+ * there is none. */
 static struct halving_run *rank_rung(const struct halving *h, const struct entry *entries,
 				     int count, int rung, int *turns)
 {
@@ -186,9 +185,11 @@ static struct halving_run *rank_rung(const struct halving *h, const struct entry
 
 		if (run->state != HALVING_PAUSED || run->rung != rung)
 			continue;
-		best = best ? best : run;
 		run->rank = i + 1;
 		run->of = count;
+		if (!isfinite(entries[i].value))
+			continue;
+		best = best ? best : run;
 		run->goes_on = run->rank <= most;
 		run->turn = run->goes_on ? ++*turns : 0;
 	}
@@ -199,6 +200,21 @@ static bool any_is(const struct halving_run *runs, int n, enum halving_state sta
 {
 	for (int i = 0; i < n; i++)
 		if (runs[i].state == state)
+			return true;
+	return false;
+}
+
+/* True if a complete run was at least as good as the paused one at the rung of the paused one. A
+ * run that ran to its end without a value there, or that diverged later, beats nobody. */
+static bool is_beaten(const struct halving *h, const struct halving_run *paused,
+		      const struct halving_run *runs, int n)
+{
+	int at = paused->rung - 1;
+
+	for (int i = 0; i < n; i++)
+		if (runs[i].state == HALVING_DONE && runs[i].rung > at && !runs[i].diverged &&
+		    isfinite(runs[i].values[runs[i].rung - 1]) &&
+		    value_compare(runs[i].values[at], paused->values[at], h->low_is_best) <= 0)
 			return true;
 	return false;
 }
@@ -222,7 +238,7 @@ bool halving_decide(const struct halving *h, struct halving_run *runs, int n)
 	free(entries);
 	if (turns > 0 || any_is(runs, n, HALVING_GOING))
 		return false;
-	if (!best || any_is(runs, n, HALVING_DONE))
+	if (!best || is_beaten(h, best, runs, n))
 		return true;
 	best->goes_on = true;
 	best->turn = 1;
@@ -240,7 +256,10 @@ static const char *ordinal_ending(int n)
 
 void halving_describe(const struct halving *h, const struct halving_run *run, struct text *out)
 {
-	text_addf(out, "paused at rung %d of %d (%.0f samples): %s %.4g is %d%s of %d", run->rung,
-		  h->n_rungs, h->rungs[run->rung - 1], h->metric, run->values[run->rung - 1],
-		  run->rank, ordinal_ending(run->rank), run->of);
+	double value = run->values[run->rung - 1];
+
+	text_addf(out, "paused at rung %d of %d (%.0f samples): %s %s is %d%s of %d%s", run->rung,
+		  h->n_rungs, h->rungs[run->rung - 1], h->metric, value_format(value, 4).s,
+		  run->rank, ordinal_ending(run->rank), run->of,
+		  isfinite(value) ? "" : ": it has diverged, and goes no further");
 }

@@ -8,6 +8,7 @@
 #include "log_lines.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
+#include "pollux/value.h"
 
 struct metric_line {
 	char name[METRIC_NAME_SIZE];
@@ -96,15 +97,14 @@ bool metric_lines_look_again(struct metric_lines *m)
 
 static void give_value(struct metric_lines *m, const char *name, struct span group)
 {
-	char digits[64], *end;
+	char digits[128];
 	double value;
 
 	if (!group.text || group.n == 0 || group.n >= sizeof(digits))
 		return;
 	memcpy(digits, group.text, group.n);
 	digits[group.n] = '\0';
-	value = strtod(digits, &end);
-	if (*end == '\0' && isfinite(value))
+	if (value_parse(digits, &value))
 		m->sink(name, value, m->arg);
 }
 

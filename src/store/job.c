@@ -24,6 +24,7 @@ static const char *const stop_reasons[N_STOP_REASONS] = {
 	[STOP_HOLD] = "hold", [STOP_CANCEL] = "cancel", [STOP_TIME_LIMIT] = "time-limit",
 	[STOP_ORPHAN] = "orphan", [STOP_SHUTDOWN] = "shutdown",
 	[STOP_MEASURED] = "measured", [STOP_RUNG] = "rung",
+	[STOP_DIVERGED] = "diverged",
 };
 
 static const char *const outcomes[N_RUN_OUTCOMES] = {
@@ -73,6 +74,7 @@ const char *stop_reason_words(enum stop_reason reason)
 		[STOP_HOLD] = "held", [STOP_CANCEL] = "cancelled", [STOP_TIME_LIMIT] = "time limit",
 		[STOP_ORPHAN] = "lost its supervisor", [STOP_SHUTDOWN] = "shut down",
 		[STOP_MEASURED] = "measured", [STOP_RUNG] = "paused at a rung",
+		[STOP_DIVERGED] = "diverged",
 	};
 
 	return words[reason];
@@ -108,6 +110,12 @@ bool job_is_paused(const struct job *job)
 	return job->state == JOB_QUEUED && job->rung > job->passed_rungs;
 }
 
+bool progress_loss(const struct progress *p, double *loss)
+{
+	*loss = p->loss;
+	return p->loss_is_nan || !isnan(p->loss);
+}
+
 /* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0):
  * such a run is OUTCOME_STOPPED. If the job had finished all the same, its relaunch ends at
  * once. */
@@ -118,7 +126,7 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 		[STOP_HOLD] = JOB_HELD, [STOP_CANCEL] = JOB_CANCELLED,
 		[STOP_TIME_LIMIT] = JOB_TIMEOUT, [STOP_ORPHAN] = JOB_QUEUED,
 		[STOP_SHUTDOWN] = JOB_QUEUED, [STOP_MEASURED] = JOB_QUEUED,
-		[STOP_RUNG] = JOB_QUEUED,
+		[STOP_RUNG] = JOB_QUEUED, [STOP_DIVERGED] = JOB_FAILED,
 	};
 
 	if (outcome == OUTCOME_COMPLETED)

@@ -458,6 +458,25 @@ static const char *const steps[] = {
 
 	/* 39: who waits for a job */
 	"CREATE INDEX dependencies_by_after ON dependencies (after_id);",
+
+	/* 40, 41 */
+	NULL, NULL,
+
+	/* 42: values that are not finite. NULL is NaN: a row says that there is a value. lowest and
+	 * highest are of finite values only. */
+	"CREATE TABLE job_metrics_now ("
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, name TEXT NOT NULL,"
+	" last REAL, samples REAL, time_s REAL NOT NULL, lowest REAL, lowest_samples REAL,"
+	" highest REAL, highest_samples REAL, PRIMARY KEY (job_id, name)"
+	") STRICT, WITHOUT ROWID;"
+	"INSERT INTO job_metrics_now SELECT * FROM job_metrics;"
+	"DROP TABLE job_metrics; ALTER TABLE job_metrics_now RENAME TO job_metrics;"
+	"CREATE TABLE curve_points_now ("
+	" job_id INTEGER NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, name TEXT NOT NULL,"
+	" time_s REAL NOT NULL, samples REAL, value REAL, PRIMARY KEY (job_id, name, time_s)"
+	") STRICT, WITHOUT ROWID;"
+	"INSERT INTO curve_points_now SELECT * FROM curve_points;"
+	"DROP TABLE curve_points; ALTER TABLE curve_points_now RENAME TO curve_points;",
 };
 
 #define N_STEPS (int)(sizeof(steps) / sizeof(steps[0]))

@@ -1,5 +1,4 @@
 /* store_curves.c - points of curves, few enough to be kept for ever. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +28,6 @@ int store_curve_add(struct store *s, int64_t job_id, const char *name, double sa
 {
 	int added;
 
-	if (!isfinite(value))
-		return 0;
 	if (sql_run(s, &added, err, "INSERT INTO curve_points"
 		    " (job_id, name, time_s, samples, value)"
 		    " SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 " OF_CURVE

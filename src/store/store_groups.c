@@ -175,8 +175,15 @@ static int count_states(struct store *s, int64_t id, struct group_summary *summa
 	return rc < 0 ? -1 : 0;
 }
 
+#define IN_GROUP "(SELECT id FROM jobs WHERE group_id = ?1)"
+#define IS_FINITE "abs(last) < 9e999"
+#define COUNTED " WHERE job_id IN " IN_GROUP " AND (" IS_FINITE " OR NOT EXISTS" \
+	"  (SELECT 1 FROM job_metrics WHERE job_id IN " IN_GROUP " AND name = m.name AND " \
+	IS_FINITE ")) GROUP BY name ORDER BY name"
+
 /* Where a query has one min() or max(), SQLite takes the other columns from the row of that
- * value. */
+ * value. A job whose last value is not finite has diverged: its values count only where those of
+ * no other job do. */
 static int read_extremes(struct store *s, int64_t id, bool lowest, struct group_summary *summary,
 			 struct err *err)
 {
@@ -184,11 +191,8 @@ static int read_extremes(struct store *s, int64_t id, bool lowest, struct group_
 	int rc, i = 0;
 
 	if (sql_query(s, &q, err, lowest
-		      ? "SELECT name, job_id, min(lowest) FROM job_metrics WHERE job_id IN"
-			" (SELECT id FROM jobs WHERE group_id = ?) GROUP BY name ORDER BY name"
-		      : "SELECT name, job_id, max(highest) FROM job_metrics WHERE job_id IN"
-			" (SELECT id FROM jobs WHERE group_id = ?) GROUP BY name ORDER BY name",
-		      "i", id))
+		      ? "SELECT name, job_id, min(lowest) FROM job_metrics m" COUNTED
+		      : "SELECT name, job_id, max(highest) FROM job_metrics m" COUNTED, "i", id))
 		return -1;
 	for (; (rc = sql_row(s, q, err)) == 1; i++) {
 		struct group_metric *m;

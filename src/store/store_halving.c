@@ -111,6 +111,7 @@ static void read_row(sqlite3_stmt *q, struct halving_sweep *sweep)
 			.id = id, .rung = rung,
 			.state = state_of(state < 0 ? JOB_FAILED : (enum job_state)state, rung,
 					  passed, sql_int(q, 4, 0)),
+			.diverged = sql_int(q, 7, 0),
 		};
 		for (int i = 0; i < HALVING_RUNGS_MAX; i++)
 			run->values[i] = (double)NAN;
@@ -132,9 +133,12 @@ int store_halving_read(struct store *s, int64_t group_id, struct halving_sweep *
 		return 0;
 	if (sql_query(s, &q, err, "SELECT j.id, j.state, j.rung, j.passed_rungs,"
 		      " EXISTS (SELECT 1 FROM runs WHERE job_id = j.id AND state <> 'ended'"
-		      "  AND coalesce(stop_reason, 'none') = 'none'), r.rung, r.value"
+		      "  AND coalesce(stop_reason, 'none') = 'none'), r.rung, r.value,"
+		      " EXISTS (SELECT 1 FROM job_metrics WHERE job_id = j.id AND name = ?"
+		      "  AND coalesce(abs(last), 9e999) = 9e999)"
 		      " FROM jobs j LEFT JOIN rung_results r ON r.job_id = j.id"
-		      " WHERE j.group_id = ? ORDER BY j.id, r.rung", "i", group_id))
+		      " WHERE j.group_id = ? ORDER BY j.id, r.rung", "ti", sweep->halving.metric,
+		      group_id))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1)
 		read_row(q, sweep);

@@ -9,7 +9,8 @@
 static int write_job(struct store *s, const struct run_update *p, struct err *err)
 {
 	return sql_run(s, NULL, err, "UPDATE jobs SET samples = coalesce(?, samples),"
-		       " steps = coalesce(?, steps), loss = coalesce(?, loss),"
+		       " steps = coalesce(?, steps),"
+		       " loss = iif(?3, ?4, loss), loss_is_nan = iif(?3, ?4 IS NULL, loss_is_nan),"
 		       " epoch = coalesce(?, epoch), status_text = coalesce(?, status_text),"
 		       " checkpoint_samples = coalesce(?, checkpoint_samples),"
 		       " printed_total_steps = nullif(coalesce(?, printed_total_steps), 0),"
@@ -19,7 +20,8 @@ static int write_job(struct store *s, const struct run_update *p, struct err *er
 		       " resumes = iif(? < 0, resumes, ?),"
 		       " saves_when_asked = coalesce(saves_when_asked, nullif(?, -1))"
 		       " WHERE id = ?",
-		       "ddddtdddddiiii", p->run->last_samples, p->steps, p->loss, p->epoch,
+		       "ddiddtdddddiiii", p->run->last_samples, p->steps, (int64_t)p->has_loss,
+		       p->loss, p->epoch,
 		       p->status_text, p->run->checkpoint_samples, p->printed_total_steps,
 		       p->total_samples, p->total_steps, p->total_epochs, (int64_t)p->resumes,
 		       (int64_t)p->resumes, (int64_t)p->saves_when_asked, p->run->job_id);

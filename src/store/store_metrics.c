@@ -7,8 +7,8 @@
 #include "pollux/store_metrics.h"
 #include "sql.h"
 
-/* A supervisor that was started before schema 25 may still be at work after an upgrade. It stores
- * only last values. */
+/* NULL is NaN: the last value in a row of its own; and lowest and highest where no value was
+ * finite. */
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"
@@ -17,12 +17,14 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 		       "  WHERE job_id = ? AND name <> ?) < ?"
 		       " ON CONFLICT DO UPDATE SET last = excluded.last,"
 		       " samples = excluded.samples, time_s = excluded.time_s,"
-		       " lowest_samples = CASE WHEN coalesce(lowest, last) <= excluded.lowest"
-		       "  THEN lowest_samples ELSE excluded.lowest_samples END,"
-		       " lowest = min(coalesce(lowest, last), excluded.lowest),"
-		       " highest_samples = CASE WHEN coalesce(highest, last) >= excluded.highest"
-		       "  THEN highest_samples ELSE excluded.highest_samples END,"
-		       " highest = max(coalesce(highest, last), excluded.highest)",
+		       " lowest_samples = iif(excluded.lowest IS NULL OR lowest <= excluded.lowest,"
+		       "  lowest_samples, excluded.lowest_samples),"
+		       " lowest = iif(excluded.lowest IS NULL OR lowest <= excluded.lowest,"
+		       "  lowest, excluded.lowest),"
+		       " highest_samples = iif(excluded.highest IS NULL OR"
+		       "  highest >= excluded.highest, highest_samples, excluded.highest_samples),"
+		       " highest = iif(excluded.highest IS NULL OR highest >= excluded.highest,"
+		       "  highest, excluded.highest)",
 		       "itddddddditi", job_id, m->name, m->last, m->samples, clock_wall_s(),
 		       m->lowest, m->lowest_samples, m->highest, m->highest_samples, job_id,
 		       m->name, (int64_t)STORE_METRICS_MAX);
@@ -36,8 +38,7 @@ int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list
 
 	*list = (struct job_metric_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT name, last, samples, time_s,"
-		      " coalesce(lowest, last), lowest_samples, coalesce(highest, last),"
-		      " highest_samples FROM job_metrics"
+		      " lowest, lowest_samples, highest, highest_samples FROM job_metrics"
 		      " WHERE job_id = ? ORDER BY name LIMIT ?", "ii", job_id,
 		      (int64_t)STORE_METRICS_MAX))
 		return -1;

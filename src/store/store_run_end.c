@@ -76,6 +76,13 @@ static int doubt_position(struct store *s, const struct run *r, struct err *err)
 		       r->checkpoint_samples);
 }
 
+static bool is_failure(const struct run *r)
+{
+	if (r->outcome == OUTCOME_STOPPED)
+		return r->stop_reason == STOP_DIVERGED;
+	return r->outcome == OUTCOME_FAILED && !moves_to_more_memory(r);
+}
+
 static int add_totals(struct store *s, const struct run *r, struct err *err)
 {
 	bool stopped = r->outcome == OUTCOME_STOPPED &&
@@ -101,7 +108,7 @@ static int add_totals(struct store *s, const struct run *r, struct err *err)
 		       " plan = coalesce(nullif(?, ''), plan),"
 		       " last_end_time_s = ? WHERE id = ?", "ddiidddmmmitdi", r->duration_s,
 		       r->duration_s * r->configuration.replicas, (int64_t)stopped,
-		       (int64_t)(r->outcome == OUTCOME_FAILED && !moves_to_more_memory(r)),
+		       (int64_t)is_failure(r),
 		       r->lost_samples, r->lost_s,
 		       samples, (int64_t)r->exit_code, (int64_t)r->term_signal,
 		       (int64_t)r->saves_when_asked, (int64_t)r->saved_nothing,

@@ -223,6 +223,7 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 {
 	static const char weight_of[] =
 		"CASE coalesce(%s, 'none') WHEN 'cancel' THEN 5 WHEN 'time-limit' THEN 4"
+		" WHEN 'diverged' THEN 4"
 		" WHEN 'hold' THEN 3 WHEN 'requeue' THEN 2 WHEN 'rung' THEN 2 WHEN 'none' THEN 0"
 		" ELSE 1 END";
 	struct text sql = TEXT_INIT;

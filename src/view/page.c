@@ -6,6 +6,7 @@
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/utf8.h"
+#include "pollux/value.h"
 #include "page_parts.h"
 
 #define ENDED_SHOWN 30
@@ -251,7 +252,8 @@ static void add_result_row(struct text *out, const struct results *r, int i)
 		const struct job_metric *m = result_of(r, i, c);
 
 		if (m)
-			text_addf(&t, "%.4g (%.4g)", result_best(&r->columns[c], m), m->last);
+			text_addf(&t, "%s (%s)", value_format(result_best(&r->columns[c], m), 4).s,
+				  value_format(m->last, 4).s);
 		add_built(out, "n", &t);
 	}
 	text_add(out, "</tr>\n");

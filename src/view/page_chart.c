@@ -4,6 +4,7 @@
 
 #include "pollux/format.h"
 #include "page_parts.h"
+#include "pollux/value.h"
 
 #define WIDTH 320.0
 #define HEIGHT 150.0
@@ -19,6 +20,7 @@ struct range {
 struct scale {
 	struct range x, y;
 	bool is_flat;		/* all values are the same: the line is in the middle */
+	bool is_empty;		/* no value is finite: there is only a mark for each */
 	bool by_time;		/* x is the time since the first point: a position is unknown */
 };
 
@@ -37,7 +39,7 @@ static double x_value(const struct scale *s, const struct curve *c, int point)
 static struct scale scale_of(const struct chart_line *lines, int n)
 {
 	const struct range none = { (double)INFINITY, -(double)INFINITY };
-	struct scale s = { none, none, false, false };
+	struct scale s = { .x = none, .y = none };
 
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < lines[i].curve->n; k++)
@@ -45,10 +47,14 @@ static struct scale scale_of(const struct chart_line *lines, int n)
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < lines[i].curve->n; k++) {
 			widen(&s.x, x_value(&s, lines[i].curve, k));
-			widen(&s.y, lines[i].curve->points[k].value);
+			if (isfinite(lines[i].curve->points[k].value))
+				widen(&s.y, lines[i].curve->points[k].value);
 		}
 	if (s.x.high <= s.x.low)
 		s.x.high = s.x.low + 1;
+	s.is_empty = !isfinite(s.y.low);
+	if (s.is_empty)
+		s.y = (struct range){ 0, 1 };
 	s.is_flat = s.y.high <= s.y.low;
 	if (s.is_flat) {
 		double half = fabs(s.y.low) * 0.1 + 1e-300;
@@ -60,33 +66,72 @@ static struct scale scale_of(const struct chart_line *lines, int n)
 
 static double place_value(const struct range *r, double value, double from, double to)
 {
-	return from + (to - from) * (value - r->low) / (r->high - r->low);
+	/* halves: the difference of two numbers may be none */
+	return from + (to - from) * (value / 2 - r->low / 2) / (r->high / 2 - r->low / 2);
+}
+
+static double x_of(const struct scale *s, const struct curve *c, int point)
+{
+	return place_value(&s->x, x_value(s, c, point), LEFT, WIDTH - RIGHT);
+}
+
+static double y_of(const struct scale *s, const struct curve *c, int point)
+{
+	return place_value(&s->y, c->points[point].value, HEIGHT - BOTTOM, TOP);
+}
+
+/* Adds the line, with a gap where values are not finite. Returns its last point; -1: there is
+ * none. */
+static int add_points(struct text *out, const struct scale *s, const struct curve *c)
+{
+	bool in_steps = !strcmp(c->name, CURVE_BATCH_SIZE), draws = false;
+	int last = -1;
+
+	for (int k = 0; k < c->n; k++) {
+		if (!isfinite(c->points[k].value)) {
+			text_add(out, draws ? "\"/>" : "");
+			draws = false;
+			continue;
+		}
+		if (!draws)
+			text_add(out, "<polyline class=\"line\" points=\"");
+		else if (in_steps)
+			text_addf(out, " %.1f,%.1f", x_of(s, c, k), y_of(s, c, k - 1));
+		text_addf(out, "%s%.1f,%.1f", draws ? " " : "", x_of(s, c, k), y_of(s, c, k));
+		draws = true;
+		last = k;
+	}
+	text_add(out, draws ? "\"/>" : "");
+	return last;
+}
+
+/* Adds a cross at the top of the picture for each value that is not finite. */
+static void add_crosses(struct text *out, const struct scale *s, const struct curve *c)
+{
+	for (int k = 0; k < c->n; k++)
+		if (!isfinite(c->points[k].value))
+			text_addf(out, "<path class=\"line\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\">"
+				  "<title>%s</title></path>", x_of(s, c, k) - 3, TOP - 3,
+				  value_word(c->points[k].value));
 }
 
 static void add_line(struct text *out, const struct scale *s, const struct chart_line *line,
 		     bool is_named)
 {
 	const struct curve *c = line->curve;
+	int last;
 
 	if (c->n == 0)
 		return;
-	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\"><polyline class=\"line\" points=\"",
-		  page_hue(line->job_id));
-	for (int k = 0; k < c->n; k++) {
-		double x = place_value(&s->x, x_value(s, c, k), LEFT, WIDTH - RIGHT);
-
-		if (k && !strcmp(c->name, CURVE_BATCH_SIZE))	/* in steps */
-			text_addf(out, " %.1f,%.1f", x,
-				  place_value(&s->y, c->points[k - 1].value, HEIGHT - BOTTOM, TOP));
-		text_addf(out, "%s%.1f,%.1f", k ? " " : "", x,
-			  place_value(&s->y, c->points[k].value, HEIGHT - BOTTOM, TOP));
-	}
-	text_addf(out, "\"/><circle class=\"end\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>",
-		  place_value(&s->x, x_value(s, c, c->n - 1), LEFT, WIDTH - RIGHT),
-		  place_value(&s->y, c->points[c->n - 1].value, HEIGHT - BOTTOM, TOP));
+	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\">", page_hue(line->job_id));
+	last = add_points(out, s, c);
+	add_crosses(out, s, c);
+	if (last >= 0)
+		text_addf(out, "<circle class=\"end\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>",
+			  x_of(s, c, last), y_of(s, c, last));
 	if (is_named)
-		text_addf(out, "<title>job %lld: %.4g</title>", (long long)line->job_id,
-			  c->points[c->n - 1].value);
+		text_addf(out, "<title>job %lld: %s</title>", (long long)line->job_id,
+			  value_format(c->points[c->n - 1].value, 4).s);
 	text_add(out, "</g>\n");
 }
 
@@ -100,7 +145,10 @@ static void add_axes(struct text *out, const struct scale *s)
 {
 	text_addf(out, "<path class=\"tick\" d=\"M%.0f %.0fH%.0fM%.0f %.0fH%.0f\"/>", LEFT, TOP,
 		  WIDTH - RIGHT, LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT);
-	if (s->is_flat) {
+	if (s->is_empty) {
+		text_addf(out, "<text class=\"value\" x=\"%.0f\" y=\"%.0f\">nan</text>\n", LEFT - 6,
+			  TOP + 4);
+	} else if (s->is_flat) {
 		add_value(out, (TOP + HEIGHT - BOTTOM) / 2, (s->y.low + s->y.high) / 2);
 	} else {
 		add_value(out, TOP, s->y.high);

@@ -6,6 +6,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/results.h"
+#include "pollux/value.h"
 
 /* --- columns --- */
 
@@ -77,6 +78,13 @@ const struct job_metric *result_of(const struct results *r, int job, int column)
 		if (!strcmp(list->items[i].name, r->columns[column].name))
 			return &list->items[i];
 	return NULL;
+}
+
+enum result_class result_class(const struct job_metric *m)
+{
+	if (!m)
+		return RESULT_NONE;
+	return isfinite(m->last) ? RESULT_GOOD : RESULT_DIVERGED;
 }
 
 double result_best(const struct result_column *column, const struct job_metric *m)
@@ -168,28 +176,31 @@ void results_release(struct results *r)
 struct ranked {
 	struct job job;
 	struct job_metric_list metrics;
-	double key;			/* the least comes first, NaN last */
+	enum result_class class;
+	double best;
+	bool low_is_best;
 	int place;
 };
 
-static int by_key(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	int order = isnan(x->key) - isnan(y->key);
+	int order = (int)x->class - (int)y->class;
 
 	if (order == 0)
-		order = (x->key > y->key) - (x->key < y->key);
+		order = value_compare(x->best, y->best, x->low_is_best);
 	return order ? order : x->place - y->place;
 }
 
-/* The key by which jobs are sorted: the value in the first column. */
-static double key_of(const struct results *r, int job)
+/* Ranks a job by its best value in the first column. */
+static struct ranked rank_of(const struct results *r, int job)
 {
 	const struct job_metric *m = result_of(r, job, 0);
 
-	if (!m)
-		return (double)NAN;
-	return r->columns[0].low_is_best ? m->lowest : -m->highest;
+	return (struct ranked){
+		r->jobs.items[job], r->metrics[job], result_class(m),
+		m ? result_best(&r->columns[0], m) : (double)NAN, r->columns[0].low_is_best, job,
+	};
 }
 
 static void sort(struct results *r)
@@ -198,10 +209,8 @@ static void sort(struct results *r)
 	struct ranked *all = xcalloc(n + 1, sizeof(*all));
 
 	for (size_t i = 0; i < n; i++)
-		all[i] = (struct ranked){
-			r->jobs.items[i], r->metrics[i], key_of(r, (int)i), (int)i,
-		};
-	qsort(all, n, sizeof(*all), by_key);
+		all[i] = rank_of(r, (int)i);
+	qsort(all, n, sizeof(*all), by_value);
 	for (size_t i = 0; i < n; i++) {
 		r->jobs.items[i] = all[i].job;
 		r->metrics[i] = all[i].metrics;

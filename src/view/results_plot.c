@@ -14,12 +14,20 @@
 /* An axis is logarithmic if the largest value is so many times the smallest. */
 #define LOG_RATIO 20
 
-/* The values of a parameter among the jobs that have the metric. */
+/* The values of a parameter among the jobs that have a finite value of the metric. */
 struct frame {
 	const char **values;		/* owned; borrowed texts, each once, in the order of jobs */
 	int n;
 	bool is_number, is_logarithmic;
 };
+
+/* NULL: the job has no point, as no value of its metric was finite. */
+static const struct job_metric *metric_of(const struct results *r, int job)
+{
+	const struct job_metric *m = result_of(r, job, 0);
+
+	return m && isfinite(result_best(&r->columns[0], m)) ? m : NULL;
+}
 
 static int find_value(const struct frame *f, const char *value)
 {
@@ -56,7 +64,7 @@ static struct frame read_frame(const struct results *r, int parameter)
 	for (int i = 0; i < r->jobs.count; i++) {
 		const char *value = result_parameter(r, i, parameter);
 
-		if (value && result_of(r, i, 0) && find_value(&f, value) == f.n)
+		if (value && metric_of(r, i) && find_value(&f, value) == f.n)
 			f.values[f.n++] = value;
 	}
 	find_scale(&f);
@@ -65,23 +73,28 @@ static struct frame read_frame(const struct results *r, int parameter)
 
 /* --- the picture --- */
 
-static void add_data(const struct results *r, const struct frame *f, int parameter,
-		     struct text *t)
+/* Adds the points of the jobs of a class. Returns how many these are. */
+static int add_data(const struct results *r, const struct frame *f, int parameter,
+		    enum result_class class, struct text *t)
 {
-	text_addf(t, "$runs%d << END\n", parameter);
+	int n = 0;
+
+	text_addf(t, "$%s%d << END\n", class == RESULT_GOOD ? "runs" : "diverged", parameter);
 	for (int i = 0; i < r->jobs.count; i++) {
-		const struct job_metric *m = result_of(r, i, 0);
+		const struct job_metric *m = metric_of(r, i);
 		const char *value = result_parameter(r, i, parameter);
 		double x;
 
-		if (!m || !value)
+		if (!m || !value || result_class(m) != class)
 			continue;
+		n++;
 		x = find_value(f, value);
 		if (f->is_number)
 			number_parse(value, &x);
 		text_addf(t, "%.9g %.9g\n", x, result_best(&r->columns[0], m));
 	}
 	text_add(t, "END\n");
+	return n;
 }
 
 /* Adds the marks of an axis whose values are not numbers, side by side in their order. */
@@ -101,16 +114,33 @@ static void add_tics(const struct frame *f, struct text *t)
 	text_add(t, ")\n");
 }
 
+/* Adds a picture for one parameter: a point for each job, a cross for one that has diverged, at its
+ * best value before. gnuplot takes no data without a point. */
 static void add_frame(const struct results *r, const struct frame *f, int parameter,
-		      struct text *t)
+		      const int n_points[RESULT_NONE], struct text *t)
 {
+	static const struct {
+		const char *data, *style;
+	} looks[RESULT_NONE] = {
+		[RESULT_GOOD] = { "runs", "pt 7 ps 0.8 lc rgb '#0b6e99'" },
+		[RESULT_DIVERGED] = { "diverged", "pt 2 ps 0.8 lc rgb '#b3261e'" },
+	};
+	const char *separator = "plot ";
+
 	add_tics(f, t);
 	text_add(t, "set xlabel '");
 	picture_add_quoted(t, r->parameters.items[parameter], TITLE_MAX);
 	text_addf(t, "'\nset ylabel '%s ", r->columns[0].low_is_best ? "lowest" : "highest");
 	picture_add_quoted(t, r->columns[0].name, TITLE_MAX);
-	text_addf(t, "'\nplot $runs%d using 1:2 with points pt 7 ps 0.8 lc rgb '#0b6e99' notitle\n",
-		  parameter);
+	text_add(t, "'\n");
+	for (int class = 0; class < RESULT_NONE; class++) {
+		if (n_points[class] == 0)
+			continue;
+		text_addf(t, "%s$%s%d using 1:2 with points %s notitle", separator,
+			  looks[class].data, parameter, looks[class].style);
+		separator = ", ";
+	}
+	text_add(t, "\n");
 }
 
 int results_draw(const struct results *r, const char *path, struct err *err)
@@ -125,8 +155,12 @@ int results_draw(const struct results *r, const char *path, struct err *err)
 		struct frame f = read_frame(r, p);
 
 		if (f.n > 1) {
-			add_data(r, &f, p, &data);
-			add_frame(r, &f, p, &frames);
+			int n_points[RESULT_NONE];
+
+			for (int class = 0; class < RESULT_NONE; class++)
+				n_points[class] = add_data(r, &f, p, (enum result_class)class,
+							   &data);
+			add_frame(r, &f, p, n_points, &frames);
 			n++;
 		}
 		free(f.values);
@@ -139,7 +173,7 @@ int results_draw(const struct results *r, const char *path, struct err *err)
 	text_add(&script, "unset multiplot\n");
 	rc = n ? picture_draw(script.data, path, err)
 		: err_set(err, EX_FAILED, "nothing to draw: no parameter differs between jobs that "
-			  "have metric '%s'", r->columns[0].name);
+			  "have a finite value of metric '%s'", r->columns[0].name);
 	text_release(&data);
 	text_release(&frames);
 	text_release(&script);

@@ -9,6 +9,7 @@
 #include "pollux/results.h"
 #include "pollux/status.h"
 #include "pollux/table.h"
+#include "pollux/value.h"
 
 /* --- table: for each metric the last value and the best --- */
 
@@ -108,13 +109,15 @@ static void add_job(struct table *t, const struct results *r, const struct layou
 	table_duration(t, job->progress.run_time_s);
 	for (int c = 0; c < r->n_columns; c++) {
 		const struct job_metric *m = result_of(r, i, c);
+		double best;
 
 		if (!m) {
 			table_dashes(t, 2);
 			continue;
 		}
-		table_cell(t, "%.5g", m->last);
-		table_cell(t, "%.5g", result_best(&r->columns[c], m));
+		table_text(t, value_format(m->last, 5).s);
+		best = result_best(&r->columns[c], m);
+		table_text(t, isfinite(best) ? value_format(best, 5).s : "-");
 	}
 }
 
@@ -143,7 +146,8 @@ void results_print_table(const struct results *r, const struct output *out)
 static void csv_add_metric(struct text *t, const struct job_metric *m)
 {
 	text_add(t, ",");
-	csv_add_number(t, m ? m->last : (double)NAN);
+	if (m)
+		csv_add_value(t, m->last);
 	text_add(t, ",");
 	csv_add_number(t, m ? m->lowest : (double)NAN);
 	text_add(t, ",");

@@ -8,9 +8,10 @@
 #include "pollux/mem.h"
 #include "pollux/status_columns.h"
 #include "pollux/table.h"
+#include "pollux/value.h"
 
 /* How a value is shown in a table; CSV has the number. */
-enum kind { INTEGER, COUNT, NUMBER, DURATION, TIME, SHARE, TEXT };
+enum kind { INTEGER, COUNT, NUMBER, LOSS, DURATION, TIME, SHARE, TEXT };
 
 struct seen {
 	const struct status *status;
@@ -43,7 +44,7 @@ struct seen {
 	N(samples, "SAMPLES", COUNT, s->job->progress.samples) \
 	N(steps, "STEPS", COUNT, s->job->progress.steps) \
 	N(epoch, "EPOCH", NUMBER, s->job->progress.epoch) \
-	N(loss, "LOSS", NUMBER, s->job->progress.loss) \
+	N(loss, "LOSS", LOSS, loss_key(s->job)) \
 	N(runs, "RUNS", INTEGER, s->job->progress.runs) \
 	N(preempted, "PREEMPTED", INTEGER, s->job->progress.preemptions) \
 	N(exit, "EXIT", INTEGER, known(s->job->progress.exit_code)) \
@@ -60,6 +61,24 @@ struct seen {
 static double known(int n)
 {
 	return n < 0 ? (double)NAN : n;
+}
+
+/* The key by which losses are sorted: infinity for all that are not finite; NaN: there is none. */
+static double loss_key(const struct job *job)
+{
+	double loss;
+
+	if (!progress_loss(&job->progress, &loss))
+		return (double)NAN;
+	return isfinite(loss) ? loss : (double)INFINITY;
+}
+
+static void add_loss(struct text *t, const struct job *job)
+{
+	double loss;
+
+	if (progress_loss(&job->progress, &loss))
+		text_add(t, isfinite(loss) ? format_number(loss).s : value_format(loss, 5).s);
 }
 
 static void add_devices(struct text *t, const struct status_job *item)
@@ -132,16 +151,21 @@ struct sorted {
 	int place, sign;
 };
 
+/* The order of jobs whichever way they are sorted: those with a value, those whose value is not
+ * finite, those without one. */
+static int class_of(const struct sorted *x)
+{
+	return isnan(x->number) || !x->text.length ? 2 : isinf(x->number) ? 1 : 0;
+}
+
 static int compare_sorted(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	bool lacks = isnan(x->number) || !x->text.length,
-	     other_lacks = isnan(y->number) || !y->text.length;
-	int order = lacks - other_lacks;
+	int class = class_of(x), order = class - class_of(y);
 
-	if (order == 0 && !lacks)
+	if (order == 0 && class == 0)
 		order = x->sign * ((x->number > y->number) - (x->number < y->number));
-	if (order == 0 && !lacks)
+	if (order == 0 && class == 0)
 		order = strcmp(x->text.data, y->text.data) > 0 ? x->sign
 			: strcmp(x->text.data, y->text.data) < 0 ? -x->sign : 0;
 	return order ? order : x->place - y->place;
@@ -196,6 +220,8 @@ static void add_cell(struct table *t, const struct status_column *column, const 
 
 	if (!column->number)
 		column->text(s, &text);
+	else if (column->kind == LOSS)
+		add_loss(&text, s->job);
 	else if (isnan(x) || (column->kind == SHARE && x > 1))
 		text_add(&text, isnan(x) ? "-" : "over");
 	else if (column->kind == SHARE)

@@ -6,6 +6,7 @@
 #include "pollux/output.h"
 #include "pollux/signal_name.h"
 #include "pollux/status.h"
+#include "pollux/value.h"
 
 const char *status_separator(const struct text *t)
 {
@@ -19,6 +20,14 @@ void status_add_number(struct text *t, const char *name, double value)
 	if (isfinite(value))
 		text_addf(t, is_large ? "%s%s %.0f" : "%s%s %.6g", status_separator(t), name,
 			  value);
+}
+
+void status_add_loss(struct text *t, const struct progress *p)
+{
+	double loss;
+
+	if (progress_loss(p, &loss))
+		text_addf(t, "%sloss %s", status_separator(t), value_format(loss, 6).s);
 }
 
 void status_add_duration(struct text *t, const char *name, double seconds)
@@ -91,6 +100,11 @@ static void print_scheduling(const struct job *job, double now_wall_s, struct te
 		  preemption_words[declared->preemption], declared->retries);
 	status_add_duration(t, "time limit", declared->time_limit_s);
 	output_textline(out, "scheduling", t);
+	if (declared->stop_nan > 0)
+		text_addf(t, "after %d values of its loss in a row that are not finite",
+			  declared->stop_nan);
+	if (t->length)
+		output_textline(out, "stop nan", t);
 	if (isfinite(declared->begin_s) && !job_has_ended(job->state))
 		output_line(out, "begin", format_time(declared->begin_s, now_wall_s).s);
 	if (declared->first_rank > 0 && !job_has_ended(job->state))

@@ -10,6 +10,7 @@
 #include "pollux/status.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_halving.h"
+#include "pollux/value.h"
 
 /* A job that has a run has a row of its own: a person wants to see what runs. */
 static bool is_at_rest(const struct status_job *item)
@@ -57,7 +58,7 @@ static int add_best(struct store *s, const struct group_metric *m, struct text *
 		job_release(&job);
 		return -1;
 	}
-	text_addf(t, "best %s %.5g at", m->name, low ? m->lowest : m->highest);
+	text_addf(t, "best %s %s at", m->name, value_format(low ? m->lowest : m->highest, 5).s);
 	for (size_t i = 0; i < job.parameters.count; i++)
 		text_addf(t, " %s", job.parameters.items[i]);
 	job_release(&job);

@@ -190,7 +190,7 @@ static void print_progress(const struct status *status, const struct status_job 
 	status_add_number(&t, "epoch", p->epoch);
 	if (isfinite(p->epoch) && isfinite(p->total_epochs))
 		text_addf(&t, " of %.15g", p->total_epochs);
-	status_add_number(&t, "loss", p->loss);
+	status_add_loss(&t, p);
 	if (item->done_ratio > 1)
 		text_addf(&t, "%sover its declared end", status_separator(&t));
 	else if (isfinite(item->done_ratio))

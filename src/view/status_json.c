@@ -137,7 +137,7 @@ void status_print_json_metrics(struct json *j, const struct job_metric_list *lis
 
 		json_object(j, NULL);
 		json_string(j, "name", m->name);
-		json_number(j, "last", m->last);
+		json_value(j, "last", m->last);
 		json_number(j, "samples", m->samples);
 		json_number(j, "lowest", m->lowest);
 		json_number(j, "lowest_samples", m->lowest_samples);
@@ -224,11 +224,22 @@ static void print_plans(struct json *j, const char *declared)
 	execution_plans_release(&plans);
 }
 
+static void print_loss(struct json *j, const struct progress *p)
+{
+	double loss;
+
+	if (progress_loss(p, &loss))
+		json_value(j, "loss", loss);
+	else
+		json_string(j, "loss", NULL);
+}
+
 static void print_job(struct json *j, const struct status_job *item)
 {
 	const struct job *job = item->job;
 
 	print_columns(j, &jobs_table, job);
+	print_loss(j, &job->progress);
 	print_plans(j, job->declared.plans);
 	status_print_json_parameters(j, &job->parameters);
 	json_string(j, "state", shown_state_name(item->state));

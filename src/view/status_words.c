@@ -5,6 +5,7 @@
 #include "pollux/format.h"
 #include "pollux/run_nodes.h"
 #include "pollux/status.h"
+#include "pollux/value.h"
 
 const char *shown_state_name(enum shown_state state)
 {
@@ -84,8 +85,8 @@ void status_add_metrics(struct text *t, const struct job_metric_list *metrics)
 {
 	for (int i = 0; i < metrics->count; i++)
 		if (strcmp(metrics->items[i].name, "loss") != 0) /* shown with the position */
-			text_addf(t, "%s%s %.6g", t->length ? ", " : "", metrics->items[i].name,
-				  metrics->items[i].last);
+			text_addf(t, "%s%s %s", t->length ? ", " : "", metrics->items[i].name,
+				  value_format(metrics->items[i].last, 6).s);
 }
 
 void status_add_kept(struct text *t, const struct run *run)

@@ -62,33 +62,74 @@ CHECKPOINT=/a b/c
 STATUS=ein Text mit = und Ü
 ]' "$(cat received)"
 
-# --- what is not ---
-for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=nan LOSS=inf EPOCH=-1 \
-	CHECKPOINT= CONFIG= CONFIG=-1 'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999' \
-	TOTAL_STEPS= TOTAL_SAMPLES=-1 TOTAL_EPOCHS=nan RESUMED= GRAD_SAMPLES=1.5 \
-	PEAK_BYTES=9999999999999999999 LIMIT_BYTES=x OUT_OF_MEMORY=1e3 PARAMETERS=; do
-	status "'$wrong' is a usage error" 64 "$POLLUX" report STEP=1 "$wrong"
-	like 'with the keys' '^pollux: cannot report .* STEP SAMPLES .* CHECKPOINT STATUS CONFIG ' \
-		"$err"
-	is 'all of those in the manual' \
-		"$(sed -n '/^.Ss Keys/,/^.El/s/^.It Cm //p' "$ROOT/man/pollux-report.1" |
-			sed 's/ , / /g' | tr ' ' '\n' | sort)" \
-		"$(printf '%s\n' "$err" | sed 's/.* key of //; s/ and a value.*//' |
-			tr ' ' '\n' | sort)"
-	is 'on one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+# --- values that are not finite are values ---
+n_sent=1
+for value in nan NaN -nan NAN inf Infinity -inf 1e999 -1e999 'tensor(nan)' nan.; do
+	status "LOSS=$value" 0 "$POLLUX" report STEP=1 LOSS="$value" METRIC.x="$value"
+	is 'is sent without a word' ':' "$out:$err"
+	n_sent=$((n_sent + 1))
+	wait_for 10 grep -qxF "METRIC.x=$value" received
+	ok 'as it is' grep -qxF "LOSS=$value" received
 done
-status 'a newline would be two lines' 64 "$POLLUX" report 'STATUS=a
+
+# --- what is left out ---
+# sent WANTED: the last message
+sent() {
+	n_sent=$((n_sent + 1))
+	wait_for 10 eval '[ "$(grep -c "^\[" received)" -ge $n_sent ]'
+	is 'the rest is sent' "$1" "$(sed -n '/^\[/h; /^\[/!H; ${ x; s/\n/ /g; p; }' received |
+		sed 's/^.*\[//; s/ *\]$//')"
+}
+for wrong in STEP STEP= STEP=-1 STEP=x STEP=1.5 '=1' '' 'step=1' FOO=1 LOSS=abc LOSS= EPOCH=-1 \
+	CHECKPOINT= CONFIG= CONFIG=-1 'STEP=1 ' ' STEP=1' 'STEP=99999999999999999999' BATCH=0 \
+	TOTAL_STEPS= TOTAL_SAMPLES=-1 TOTAL_EPOCHS=nan RESUMED= GRAD_SAMPLES=1.5 \
+	PEAK_BYTES=9999999999999999999 LIMIT_BYTES=x OUT_OF_MEMORY=1e3 PARAMETERS= METRIC.=1 \
+	METRIC.x=abc 'METRIC.a b=1' LOSS=0.5x; do
+	rm -f sock.warned
+	status "'$wrong' is left out" 0 "$POLLUX" report SAMPLES=7 "$wrong" STATUS=on
+	like 'and told' "^pollux: report: '$wrong' is left out: .*once for each run" "$err"
+	is 'on one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+	sent 'SAMPLES=7 STATUS=on'
+done
+rm -f sock.warned
+status 'two bad fields' 0 "$POLLUX" report LOSS=x STEP=y SAMPLES=8
+like 'are told in one line' \
+	"^pollux: report: 'LOSS=x' is left out: LOSS cannot have this value \(and 1 more\)" "$err"
+sent 'SAMPLES=8'
+status 'another one' 0 "$POLLUX" report LOSS=x SAMPLES=9
+is 'is not told again' '' "$err"
+sent 'SAMPLES=9'
+rm -f sock.warned
+status 'bad fields alone' 0 "$POLLUX" report LOSS=x STEP=y
+like 'are told, too' 'LOSS=x' "$err"
+rm -f sock.warned
+status 'a key in another case' 0 "$POLLUX" report loss=1
+like 'is named' 'did you mean LOSS?' "$err"
+rm -f sock.warned
+status 'an unknown key' 0 "$POLLUX" report FOO=1
+is 'all keys of the manual are told' \
+	"$(sed -n '/^.Ss Keys/,/^.El/s/^.It Cm //p' "$ROOT/man/pollux-report.1" |
+		sed 's/ , / /g' | tr ' ' '\n' | sort)" \
+	"$(printf '%s\n' "$err" | sed 's/.* keys are //; s/;.*//' | tr ' ' '\n' | sort)"
+rm -f sock.warned
+status 'a newline would be two lines' 0 "$POLLUX" report 'STATUS=a
 STEP=2'
 is 'said on one' 1 "$(printf '%s\n' "$err" | wc -l)"
-status 'nothing is a usage error' 64 "$POLLUX" report
-status 'an option among them' 64 "$POLLUX" report STEP=1 --frobnicate
 big=$(printf '%0900d' 0)
-status 'more than a datagram takes' 64 "$POLLUX" report STATUS="$big" STATUS="$big" STATUS="$big" \
-	STATUS="$big" \
-	STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big"
-like 'is too long' 'too long: at most' "$err"
+rm -f sock.warned
+status 'more than a datagram takes' 0 "$POLLUX" report SAMPLES=10 STATUS="$big" STATUS="$big" \
+	STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" STATUS="$big" \
+	STATUS="$big" STATUS="$big" STEP=11
+like 'is left out' 'with it the report would be too long' "$err"
+n_sent=$((n_sent + 1))
+wait_for 10 grep -qx STEP=11 received
+status 'a script with set -e goes on' 0 env -u POLLUX_REPORT_SOCKET \
+	sh -ec '"$POLLUX" report LOSS=nan; "$POLLUX" report LOSS=x 2>/dev/null; true'
+status 'nothing is a usage error' 64 "$POLLUX" report
+status 'so are words without a key' 64 "$POLLUX" report 'done' 0.5
+status 'an option among them' 64 "$POLLUX" report STEP=1 --frobnicate
 sleep 0.2
-is 'none of these was sent in part' 1 "$(grep -c '^\[' received)"
+is 'nothing else was sent' "$n_sent" "$(grep -c '^\[' received)"
 kill $receiver
 wait $receiver 2>/dev/null
 receiver=

@@ -87,10 +87,6 @@ status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 20
 wait_for 20 no_supervisor
 is 'its last lines are looked at all the same' '1.0|1.0|1.0' "$(metric 7 x)"
 
-# A supervisor of an earlier version, which an upgrade leaves at work, stores last values alone.
-store "UPDATE job_metrics SET lowest = NULL, highest = NULL WHERE job_id = 1 AND name = 'acc'"
-is 'the last value is the best that is known' '1 0.3 0.3' \
-	"$("$POLLUX" results 1 --metric acc | awk 'NR == 2 { print $1, $(NF - 1), $NF }')"
 "$POLLUX" requeue 1
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1
@@ -145,8 +141,8 @@ is 'a frame for each parameter that differs' 'highest f1 lr rule' \
 	"$(words 'highest f1\|lr\|rule\|w')"
 is 'values that are no numbers stand at the axis' 'a b' "$(words 'a b')"
 status 'jobs without parameters' 1 "$POLLUX" results 1 2 --metric acc --plot b.svg
-is 'are not drawn' "pollux: nothing to draw: no parameter differs between jobs that have metric \
-'acc'" "$err"
+is 'are not drawn' "pollux: nothing to draw: no parameter differs between jobs that have a \
+finite value of metric 'acc'" "$err"
 ok 'there is no file' [ ! -e b.svg ]
 status 'a name without a form' 64 "$POLLUX" results --plot b.txt
 

@@ -136,7 +136,7 @@ lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_s
 min_replicas name next_start_time_s noise_scale not_kind on_end parameters plan plans preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
-saves_when_asked share slurm_args snapshot start_time_s state status_text steps stop_signal \
+saves_when_asked share slurm_args snapshot start_time_s state status_text steps stop_nan stop_signal \
 submit_time_s supervisor_silent_s suspend term_signal throughput_eps \
 time_limit_s torch total_epochs total_samples total_steps waiting_for_tier_until weight \
 workload worst_tier"

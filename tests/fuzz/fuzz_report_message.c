@@ -31,7 +31,7 @@ static void check_message(const char *bytes, size_t size)
 
 	assert(malformed >= 0 && malformed <= count_lines(bytes, size));
 	assert(m.step >= -1 && m.samples >= -1 && m.step_ns >= -1 && m.sync_ns >= -1);
-	assert(!isinf(m.grad_sqr) && !isinf(m.grad_var) && !isinf(m.loss) && !isinf(m.epoch));
+	assert(!isinf(m.grad_sqr) && !isinf(m.grad_var) && !isinf(m.epoch));
 	assert(isnan(m.epoch) || m.epoch >= 0);
 	check_text(m.checkpoint, sizeof(m.checkpoint));
 	check_text(m.status, sizeof(m.status));

@@ -89,19 +89,37 @@ static const struct {
 	{ "the end of two: the better one goes on", { "p2", "p1" }, "0 1" },
 	{ "the end: the best at the highest rung goes on", { "p5", "p2/3", "p3/2", "o", "p6" },
 	  "0 0 1 0 0" },
-	{ "not if one is done", { "p2", "d" }, "0 0 over" },
+	{ "not if one is done that was better", { "p2", "d1/1" }, "0 0 over" },
+	{ "or as good", { "p2", "d2" }, "0 0 over" },
+	{ "but if it was worse", { "p2", "d3/3" }, "1 0" },
+	{ "or was never compared, as it reported nothing", { "p2", "d" }, "1 0" },
+	{ "or diverged later", { "p2", "d1/nan" }, "1 0" },
+	{ "or after its last rung", { "p2", "D1/1" }, "1 0" },
+	{ "the best of those beaten by nobody", { "p4", "p3", "d" }, "0 1 0" },
 	{ "not if one goes on", { "p2", "g1" }, "0 0" },
 	{ "the best that is left, where better ones failed", { "o1", "p2", "p3" }, "0 1 0" },
+	{ "a run that diverged never goes on", { "pnan", "p2", "p3", "p4", "p5", "p6" },
+	  "0 1 2 0 0 0" },
+	{ "also where its place would do", { "p1", "pnan", "pnan", "pnan", "pnan", "pnan" },
+	  "1 0 0 0 0 0" },
+	{ "infinity is no number either", { "pinf", "p-inf", "p7" }, "0 0 1" },
+	{ "all diverged: the sweep is over", { "pnan", "pinf", "p-inf" }, "0 0 0 over" },
+	{ "one of two diverged: the other one goes on", { "pnan", "p9" }, "0 1" },
+	{ "the better one at a higher rung diverged", { "p1/nan", "p9" }, "0 1" },
+	{ "all diverged, while one goes", { "pnan", "pnan", "pnan", "g" }, "0 0 0 0" },
 	{ "all are out", { "o1", "o" }, "0 0 over" },
 };
 
 static void read_run(const char *text, struct halving_run *run)
 {
-	static const char letters[] = "gpdo";
+	static const char letters[] = "gpdoD";
 	char copy[80], *rest = copy, *word;
 
 	snprintf(copy, sizeof(copy), "%s", text + 1);
 	run->state = (enum halving_state)(strchr(letters, *text) - letters);
+	run->diverged = *text == 'D';	/* done */
+	if (run->diverged)
+		run->state = HALVING_DONE;
 	while (*copy && (word = strsep(&rest, "/")))
 		run->values[run->rung++] = strtod(word, NULL);
 }
@@ -115,6 +133,8 @@ static void decide(const struct halving *h, const char *const *texts, struct tex
 	for (; texts[n]; n++) {
 		runs[n].id = n + 1;
 		read_run(texts[n], &runs[n]);
+		for (int k = 0; k < runs[n].rung && !h->low_is_best; k++)
+			runs[n].values[k] = -runs[n].values[k];
 	}
 	over = halving_decide(h, runs, n);
 	for (int i = 0; i < n; i++)
@@ -125,15 +145,16 @@ static void decide(const struct halving *h, const char *const *texts, struct tex
 
 static void test_by_hand(void)
 {
-	struct halving h;
+	struct halving low, high;
 	struct err err;
 
-	halving_parse("loss:min,rungs=10/30", NAN, &h, &err);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	halving_parse("loss:min,rungs=10/30", NAN, &low, &err);
+	halving_parse("acc:max,rungs=10/30", NAN, &high, &err);
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
 		struct text text = TEXT_INIT;
 
-		decide(&h, cases[i].runs, &text);
-		is_str(text.data, cases[i].want, cases[i].name);
+		decide(i % 2 ? &high : &low, cases[i / 2].runs, &text);
+		is_str(text.data, cases[i / 2].want, cases[i / 2].name);
 		text_release(&text);
 	}
 }
@@ -161,6 +182,20 @@ static void test_words(void)
 		text_release(&text);
 		text_release(&want);
 	}
+}
+
+static void test_diverged_words(void)
+{
+	struct halving_run run = { .rung = 1, .values = { -NAN }, .rank = 4, .of = 4 };
+	struct text text = TEXT_INIT;
+	struct halving h;
+	struct err err;
+
+	halving_parse("val_loss:min,rungs=200/600", NAN, &h, &err);
+	halving_describe(&h, &run, &text);
+	is_str(text.data, "paused at rung 1 of 2 (200 samples): val_loss nan is 4th of 4: it has "
+	       "diverged, and goes no further", "a run that diverged, in words");
+	text_release(&text);
 }
 
 /* --- a whole sweep --- */
@@ -233,6 +268,7 @@ int main(void)
 	test_option();
 	test_by_hand();
 	test_words();
+	test_diverged_words();
 	test_whole_sweep();
 	return done();
 }

@@ -31,7 +31,8 @@ static void test_found(void)
 {
 	static const char log[] = "loss: 0.5 acc: 90%\n\033[1mloss: 4e-1\033[0m\nloss: nan\n"
 				  "loss: 123456789012345678901234567890123456789012345678901"
-				  "2345678901234567\nLoss: 3\rloss: -.25 loss: 7\nacc: 91%";
+				  "2345678901234567890123456789012345678901234567890123456789"
+				  "01234567890123456789\nLoss: 3\rloss: -.25 loss: 7\nacc: 91%";
 	struct strings list;
 
 	strings_init(&list);
@@ -40,10 +41,29 @@ static void test_found(void)
 	for (size_t piece = 1; piece <= sizeof(log); piece += 7) {
 		char *got = found(&list, log, piece);
 
-		is_str(got, "loss=0.5 acc/top-1=90 loss=0.4 loss=-0.25 acc/top-1=91 ",
-		       "numbers that are numbers, the first of a line");
+		is_str(got, "loss=0.5 acc/top-1=90 loss=0.4 loss=nan loss=-0.25 acc/top-1=91 ",
+		       "values, the first of a line");
 		free(got);
 	}
+	strings_release(&list);
+}
+
+static void test_not_finite(void)
+{
+	static const char log[] = "loss nan\nloss NaN,\nloss -nan\nloss tensor(nan,\nloss inf.\n"
+				  "loss Infinity\nloss -inf\nloss 1e999\nloss banana\nloss info\n"
+				  "loss tensor(0.5)\nloss np.float32(0.25),\nloss -\nloss None\n";
+	struct strings list;
+	char *got;
+
+	strings_init(&list);
+	strings_add(&list, "l=loss (\\S+)");
+	got = found(&list, log, sizeof(log));
+	for (char *p = got; (p = strstr(p, "=-nan"));)
+		memmove(p + 1, p + 2, strlen(p + 2) + 1);
+	is_str(got, "l=nan l=nan l=nan l=nan l=inf l=inf l=-inf l=inf l=0.5 l=0.25 ",
+	       "what takes the place of a number is a value, and a word is none");
+	free(got);
 	strings_release(&list);
 }
 
@@ -101,6 +121,7 @@ static void test_limit(void)
 int main(void)
 {
 	test_found();
+	test_not_finite();
 	refused("loss", "NAME=REGEX");
 	refused("=(x)", "NAME=REGEX");
 	refused("a b=(x)", "NAME=REGEX");

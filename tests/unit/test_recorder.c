@@ -921,7 +921,7 @@ static void test_senders(void)
 	begin();
 	r.sender = SENDER_FOREIGN;
 	report("SAMPLES=100\nLOSS=1\n");
-	ok(isnan(run.last_samples) && isnan(r.loss), "a foreign process says nothing");
+	ok(isnan(run.last_samples) && !r.loss.given, "a foreign process says nothing");
 	is_int(run.refused_reports, 1, "it is counted");
 	is_str(run.refusal, "sent by a process that is not the job's", "and said why");
 	ok(recorder_add(&r, &store, &run, "WAKE=1\n", 7, now), "it may wake the supervisor");
@@ -955,14 +955,14 @@ static void test_kept(void)
 	report("STEP=1\nSAMPLES=10\nLOSS=9\n");
 	report("CHECKPOINT=w\nSAMPLES=10\n");
 	report("RESUMED=w\nSAMPLES=10\n");
-	ok(run.reports == 3 && run.refused_reports == 0 && isnan(r.loss),
+	ok(run.reports == 3 && run.refused_reports == 0 && !r.loss.given,
 	   "an earlier report is passed over");
 	near(run.last_samples, 20, 0, "the position stays");
 	near(run.checkpoint_samples, 20, 0, "the checkpoint too");
 	report("STEP=3\nSAMPLES=30\nSTEP_NS=5\nLOSS=2\n");
 	near(run.last_samples, 30, 0, "a later one tells how far the run came");
 	near(r.steps, 3, 0, "its steps");
-	near(r.loss, 2, 0, "and its loss");
+	near(r.loss.value, 2, 0, "and its loss");
 	is_int(r.stats.n_seen, 1, "but no time");
 	report("CHECKPOINT=y\nSAMPLES=25\n");
 	near(run.checkpoint_samples, 25, 0, "a checkpoint before that is news");
@@ -978,7 +978,7 @@ static void test_kept(void)
 	r.kept_s = now - 0.5;
 	report("STATUS=kept\nLOSS=3\n");
 	is_str(r.status, "heard", "a text that was kept before another was heard is not");
-	near(r.loss, 1, 0, "nor is a loss");
+	near(r.loss.value, 1, 0, "nor is a loss");
 	end();
 }
 
@@ -999,11 +999,11 @@ static void test_positions(void)
 	}
 	report("SAMPLES=1000000000000\nSTEP=1000\nLOSS=2\n");
 	near(run.last_samples, 300, 0, "a position that cannot be is refused");
-	ok(isnan(r.loss), "with all that its report says");
+	near(r.loss.value, 2, 0, "the rest of its report counts");
 	is_str(run.refusal, "SAMPLES jumped from 300 to 1000000000000", "and told");
 	report("SAMPLES=100\nSTEP=1\nLOSS=3\n");
 	near(run.last_samples, 300, 0, "a position does not fall");
-	near(r.loss, 3, 0, "the rest of its report counts");
+	near(r.loss.value, 3, 0, "the rest of its report counts");
 	is_int(run.refused_reports, 2, "both are counted");
 	report("SAMPLES=200\nCHECKPOINT=/x\n");
 	near(run.last_samples, 300, 0, "a checkpoint may be of an earlier position");

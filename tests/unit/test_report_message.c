@@ -1,4 +1,5 @@
 /* test_report_message.c - what jobs report: every key, and everything that is not a report. */
+#include "pollux/mem.h"
 #include "pollux/report_message.h"
 #include "pollux/text.h"
 #include "tap.h"
@@ -14,7 +15,7 @@ static bool is_blank(void)
 {
 	return m.step == -1 && m.samples == -1 && m.step_ns == -1 && m.sync_ns == -1 &&
 	       m.config == -1 && m.parameters == -1 &&
-	       isnan(m.grad_sqr) && isnan(m.grad_var) && isnan(m.loss) && isnan(m.epoch) &&
+	       isnan(m.grad_sqr) && isnan(m.grad_var) && !m.loss.given && isnan(m.epoch) &&
 	       !m.checkpoint[0] && !m.status[0] && !m.wake && m.total_steps == -1 &&
 	       m.total_samples == -1 && isnan(m.total_epochs) && !m.resumed[0] &&
 	       m.grad_samples == -1 && m.peak_bytes == -1 && m.out_of_memory == -1 &&
@@ -34,7 +35,7 @@ static void test_keys(void)
 	is_int(m.sync_ns, 200, "SYNC_NS");
 	near(m.grad_sqr, -1e-3, 0, "GRAD_SQR, which may be negative");
 	near(m.grad_var, 2.5, 0, "GRAD_VAR");
-	near(m.loss, 0.31, 0, "LOSS");
+	near(m.loss.value, 0.31, 0, "LOSS");
 	near(m.epoch, 1.5, 0, "EPOCH");
 	is_str(m.checkpoint, "/a b/c=d.pt", "CHECKPOINT, with a blank and an equals sign");
 	is_str(m.status, "accuracy = 0.88", "STATUS");
@@ -92,15 +93,45 @@ static void test_metrics(void)
 	text_release(&many);
 }
 
+/* A value that is not finite is kept; an estimate that is not is left unknown. */
+static void test_not_finite(void)
+{
+	static const struct {
+		const char *text;
+		double want;
+	} values[] = {
+		{ "nan", NAN }, { "NaN", NAN }, { "-nan", NAN }, { "NAN", NAN },
+		{ "tensor(nan)", NAN },
+		{ "inf", INFINITY }, { "Infinity", INFINITY }, { "1e999", INFINITY },
+		{ "-inf", -INFINITY }, { "-1e999", -INFINITY },
+		{ "tensor(0.5, device='cuda:0')", 0.5 },
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		char *text = xasprintf("LOSS=%s\nMETRIC.a=%s\nSTEP=7\n", values[i].text,
+				       values[i].text);
+
+		is_int(parse(text), 0, text);
+		ok(m.loss.given && (m.loss.value == values[i].want ||
+				    (isnan(m.loss.value) && isnan(values[i].want))), "is the loss");
+		ok(m.n_metrics == 1 && !memcmp(&m.metrics[0].value, &m.loss.value, sizeof(double)),
+		   "and a metric");
+		is_int(m.step, 7, "and hinders nothing else");
+		free(text);
+	}
+	is_int(parse("GRAD_SQR=nan\nGRAD_VAR=inf\nSTEP=1\n"), 0, "estimates that overflowed");
+	ok(isnan(m.grad_sqr) && isnan(m.grad_var) && m.step == 1, "are not known");
+}
+
 static const char *const bad[] = {
 	"STEP=", "STEP=-1", "STEP=+1", "STEP= 1", "STEP=1 ", "STEP=1.5", "STEP=1e3", "STEP=0x10",
 	"STEP=1000000000000000000", "STEP=99999999999999999999999", "STEP=nan", "SAMPLES=x",
-	"LOSS=", "LOSS=nan", "LOSS=inf", "LOSS=-inf", "LOSS=1e999", "LOSS=1,5", "LOSS= 1",
-	"LOSS=1 ", "LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaN", "CONFIG=", "CONFIG=-1",
+	"LOSS=", "LOSS=nano", "LOSS=info", "LOSS=1,5", "LOSS= 1",
+	"LOSS=1 ", "LOSS=0.3x", "EPOCH=-1", "EPOCH=-0.5", "GRAD_SQR=NaNs", "CONFIG=", "CONFIG=-1",
 	"TOTAL_STEPS=-1", "TOTAL_SAMPLES=1.5", "TOTAL_EPOCHS=-1", "RESUMED=", "GRAD_SAMPLES=x",
 	"OUT_OF_MEMORY=1GiB", "PEAK_BYTES=", "LIMIT_BYTES=-1", "PARAMETERS=124M",
 	"CHECKPOINT=", "WAKE=0", "WAKE=11",
-	"METRIC.=1", "METRIC.a=", "METRIC.a=nan", "METRIC.a b=1", "METRIC.\xc3\xa9=1", "RESUMES=-1",
+	"METRIC.=1", "METRIC.a=", "METRIC.a b=1", "METRIC.\xc3\xa9=1", "RESUMES=-1",
 	"METRIC.0123456789012345678901234567890123456789012345678901234567890123=1", "METRIC.a=0x",
 	"WAKE=", "STEP", "=1", "=", "no report at all", "step", "\x1b[31mred",
 };
@@ -170,6 +201,7 @@ int main(void)
 	test_keys();
 	test_helper_keys();
 	test_metrics();
+	test_not_finite();
 	test_bad();
 	test_bytes();
 	test_lines();

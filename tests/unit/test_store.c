@@ -627,13 +627,14 @@ static void test_nodes(void)
 	run_release(&run);
 }
 
-/* Cancel over time limit over hold over requeue over all others; equal ones stay. */
+/* Cancel over time limit and divergence over hold over requeue over all others; equal ones stay. */
 static void test_stop_reasons(void)
 {
 	static const int weight[N_STOP_REASONS] = {
 		[STOP_NONE] = 0, [STOP_PREEMPT] = 1, [STOP_ORPHAN] = 1, [STOP_SHUTDOWN] = 1,
 		[STOP_MEASURED] = 1,
 		[STOP_RUNG] = 2, [STOP_REQUEUE] = 2, [STOP_HOLD] = 3, [STOP_TIME_LIMIT] = 4,
+		[STOP_DIVERGED] = 4,
 		[STOP_CANCEL] = 5,
 	};
 	enum stop_reason reason;
@@ -967,13 +968,15 @@ static void test_progress(void)
 	run.reports = 10;
 	run.malformed_reports = 1;
 	snprintf(run.step_source, sizeof(run.step_source), "log:nanogpt");
-	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = UNKNOWN,
+	p = (struct run_update){ .run = &run, .steps = 10, .has_loss = true, .loss = 0.5,
+				 .epoch = UNKNOWN,
 				 .printed_total_steps = 500, .status_text = "ok",
 				 .observation = &o, .gradient = &g };
 	is_int(store_run_update(&store, &p, &err), 0, "progress is written");
 	o.n_windows = 3;
 	g.n = 20;
-	p.loss = p.printed_total_steps = UNKNOWN;
+	p.has_loss = false;
+	p.printed_total_steps = UNKNOWN;
 	p.status_text = NULL;
 	is_int(store_run_update(&store, &p, &err), 0, "and again");
 	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
@@ -1031,7 +1034,7 @@ static void observe(int64_t run_id, int64_t local_batch_size, double step_time_s
 				     .sum_grad_var = 9, .m2_grad_sqr = UNKNOWN,
 				     .m2_grad_var = 1.5 };
 	struct run_update p = {
-		.steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN, .gradient = &g
+		.steps = UNKNOWN, .epoch = UNKNOWN, .gradient = &g
 	};
 	struct observation o;
 	struct run run;
@@ -1125,7 +1128,7 @@ static void test_workload(void)
 static void restart(double first_step_s, double stop_duration_s)
 {
 	int64_t id = add_claimed_run(1, 0, 1);
-	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
+	struct run_update p = { .steps = UNKNOWN, .epoch = UNKNOWN };
 	struct run run;
 
 	store_run_get(&store, id, &run, &err);
@@ -1442,7 +1445,7 @@ static void test_last_end(void)
 static void test_wanted(void)
 {
 	struct configuration c = configuration_make(1, 64, 4), two = configuration_make(2, 64, 2);
-	struct run_update p = { .steps = UNKNOWN, .loss = UNKNOWN, .epoch = UNKNOWN };
+	struct run_update p = { .steps = UNKNOWN, .epoch = UNKNOWN };
 	struct run run;
 	int64_t id;
 
@@ -1961,7 +1964,8 @@ static int write_progress(void)
 	store_run_get(&store, 1, &run, &err);
 	run.last_samples = 640;
 	calls_until_failure = calls;
-	p = (struct run_update){ .run = &run, .steps = 10, .loss = 0.5, .epoch = 1,
+	p = (struct run_update){ .run = &run, .steps = 10, .has_loss = true, .loss = 0.5,
+				 .epoch = 1,
 				 .status_text = "ok", .observation = &o, .gradient = &g };
 	rc = store_run_update(&store, &p, &err);
 	run_release(&run);

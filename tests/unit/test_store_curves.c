@@ -1,7 +1,10 @@
 /* test_store_curves.c - a job has curves of what pollux measures, and of as many metrics as it may
  * have, whatever its runs report. */
+#include <math.h>
+
 #include "pollux/store_curves.h"
 #include "pollux/store_metrics.h"
+#include "pollux/value.h"
 #include "store_fixture.h"
 
 static void add_job(void)
@@ -51,10 +54,58 @@ static void test_names(void)
 	is_int(count_curves(), STORE_METRICS_MAX + 2, "there is room for what pollux measures");
 }
 
+static struct job_metric metric(double last, double lowest, double highest)
+{
+	return (struct job_metric){
+		.name = "loss", .last = last, .samples = 1, .lowest = lowest, .highest = highest,
+		.lowest_samples = 1, .highest_samples = 1,
+	};
+}
+
+/* What is kept of "loss" once these were written, one after the other. */
+static void is_kept(const char *want, const char *name, const struct job_metric *written, int n)
+{
+	struct job_metric_list list = { 0 };
+	char *got = NULL;
+
+	run_sql("DELETE FROM job_metrics");
+	for (int i = 0; i < n; i++)
+		store_metric_set(&store, 1, &written[i], &err);
+	store_metrics_of_job(&store, 1, &list, &err);
+	if (list.count == 1)
+		got = xasprintf("%s %s %s", value_format(list.items[0].last, 4).s,
+				value_format(list.items[0].lowest, 4).s,
+				value_format(list.items[0].highest, 4).s);
+	is_str(got ? got : "", want, name);
+	free(got);
+	job_metric_list_release(&list);
+}
+
+static void test_not_finite(void)
+{
+	const struct job_metric bad = metric((double)NAN, (double)NAN, (double)NAN),
+		endless = metric((double)INFINITY, (double)NAN, (double)NAN),
+		two = metric(2, 2, 2), three = metric(3, 3, 3);
+	struct curve_list list;
+
+	is_kept("nan nan nan", "a value that was never finite", &bad, 1);
+	is_kept("nan 2 2", "a value that was", (const struct job_metric[]){ two, bad }, 2);
+	is_kept("2 2 2", "one that became finite", (const struct job_metric[]){ bad, two }, 2);
+	is_kept("inf 2 3", "infinity", (const struct job_metric[]){ three, two, endless }, 3);
+	is_kept("3 2 3", "which goes", (const struct job_metric[]){ two, endless, three }, 3);
+	run_sql("DELETE FROM curve_points");
+	store_curve_add(&store, 1, "loss", 1, (double)NAN, &err);
+	store_curves_of_job(&store, 1, &list, &err);
+	ok(list.count == 1 && list.items[0].n == 1 && isnan(list.items[0].points[0].value),
+	   "a curve has a point for it");
+	curve_list_release(&list);
+}
+
 int main(void)
 {
 	open_fixture();
 	add_job();
 	test_names();
+	test_not_finite();
 	return close_fixture();
 }

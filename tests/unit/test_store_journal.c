@@ -115,7 +115,7 @@ static void test_claim(void)
 static void test_exact(void)
 {
 	struct run_update p = {
-		.run = &run, .steps = 0.1, .loss = INFINITY, .epoch = NAN,
+		.run = &run, .steps = 0.1, .has_loss = true, .loss = INFINITY, .epoch = NAN,
 		.printed_total_steps = NAN, .total_samples = NAN, .total_steps = NAN,
 		.total_epochs = NAN, .resumes = -1, .saves_when_asked = -1,
 		.status_text = "it's; 'x'\n?1",

@@ -111,8 +111,10 @@ void kept_reports_read(const char *socket_path, struct kept_place *place, kept_r
 
 void kept_reports_remove(const char *socket_path)
 {
-	char *path = path_of(socket_path);
+	char *path = path_of(socket_path), *warned = xasprintf("%s.warned", socket_path);
 
 	unlink(path);
+	unlink(warned);
 	free(path);
+	free(warned);
 }

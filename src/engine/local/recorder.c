@@ -12,7 +12,7 @@
 void recorder_init(struct recorder *r)
 {
 	*r = (struct recorder){
-		.steps = NAN, .loss = NAN, .epoch = NAN, .last_step = -1,
+		.steps = NAN, .epoch = NAN, .last_step = -1,
 		.printed_total_steps = NAN, .first_logged_position = NAN, .base_samples = NAN,
 		.gradient_start_boot_s = NAN,
 		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
@@ -182,7 +182,7 @@ static void add_texts(struct recorder *r, struct run *run, const struct report_m
 		snprintf(run->framework, sizeof(run->framework), "%.95s", m->framework);
 	if (m->helper.given)
 		memcpy(run->helper, m->helper.text, sizeof(run->helper));
-	if (!isnan(m->loss))
+	if (m->loss.given)
 		r->loss = m->loss;
 	if (!isnan(m->epoch))
 		r->epoch = m->epoch;
@@ -308,7 +308,8 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	double now = run_clock_s(run, clock_boot_s());
 	struct observation observation;
 	struct run_update p = {
-		.run = run, .steps = r->steps, .loss = r->loss, .epoch = r->epoch,
+		.run = run, .steps = r->steps, .has_loss = r->loss.given, .loss = r->loss.value,
+		.epoch = r->epoch,
 		.printed_total_steps = r->printed_total_steps,
 		.total_samples = r->total_samples, .total_steps = r->total_steps,
 		.total_epochs = r->total_epochs,

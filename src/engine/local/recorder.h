@@ -22,6 +22,7 @@
 #include "pollux/store_halving.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_metrics.h"
+#include "pollux/text.h"
 #include "report_sender.h"
 
 #define RECORDER_BESIDE_SIZE 256
@@ -38,7 +39,8 @@ struct recorder {
 	struct step_stats stats;
 	/* at the same configuration, before the run had another one */
 	struct observation earlier;
-	double steps, loss, epoch;	/* NaN: not reported */
+	struct report_value loss;	/* the last one */
+	double steps, epoch;		/* NaN: not reported */
 	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
 	bool total_samples_are_reported;	/* false: computed from epochs */
 	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
@@ -53,6 +55,7 @@ struct recorder {
 	struct recorder_metric {
 		struct job_metric values;	/* lowest and highest: since the last write */
 		bool changed;			/* since then */
+		int not_finite;			/* values in a row, up to the last one */
 	} metrics[REPORT_METRICS_MAX];
 	int n_metrics;
 	struct recorder_rungs {
@@ -60,6 +63,13 @@ struct recorder {
 		double samples[HALVING_RUNGS_MAX], values[HALVING_RUNGS_MAX];
 		int n_new;		/* reached since the last write */
 	} rungs;
+	struct recorder_diverged {
+		int limit;		/* of --stop-nan; 0: none */
+		const struct strings *expressions;	/* of --metric; borrowed */
+		char name[64];		/* of the metric that reached the limit; "": none has */
+		int count;
+		double steps, samples;	/* there; NaN: not known */
+	} diverged;
 	double first_position;		/* in samples; NaN: none yet */
 	double began;			/* where the program began, by its positions; NaN */
 	double position_s;		/* when the last position was reported or printed; NaN */
@@ -139,6 +149,15 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err);
+
+/* recorder_diverged.c: counts values that are not finite. The limit may change while the run goes
+ * on; *expressions has to live as long as the recorder. */
+void recorder_watch_values(struct recorder *r, int limit, const struct strings *expressions);
+void recorder_count_value(struct recorder *r, const struct run *run, struct recorder_metric *m,
+			  double value);
+bool recorder_has_diverged(const struct recorder *r);
+/* "loss was not finite in 3 reports in a row, the last at step 1200" */
+void recorder_describe_diverged(const struct recorder *r, struct text *t);
 
 /* recorder_rungs.c: reads the rungs of the job's sweep, if it is in one. The metric of the sweep is
  * then kept where the run reaches a rung, and written with the other metrics. */

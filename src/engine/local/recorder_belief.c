@@ -31,32 +31,26 @@ static void refuse_report(struct recorder *r, struct run *run, const char *forma
 	r->changed = true;
 }
 
-/* A program that continues from a checkpoint may stand anywhere. A fallen position is left out of
- * the report: the program may have restarted itself, and its step times are as good as before.
- * False: nothing of the report can be believed. */
-static bool check_position(struct recorder *r, struct run *run, struct report_message *m,
+/* A program that continues from a checkpoint may stand anywhere. A position that cannot be true is
+ * left out, and the rest of its report counts: a program that restarted itself has step times as
+ * good as before, and a checkpoint is there whatever its position. */
+static void check_position(struct recorder *r, struct run *run, struct report_message *m,
 			   double now)
 {
 	double last = r->positions.last;
+	enum position_verdict judgement;
 
 	if (m->samples < 0 || recorder_is_of_the_past(r, run, m))
-		return true;
+		return;
 	if (m->resumed[0])
 		position_restart(&r->positions);
-	switch (position_judge(&r->positions, (double)m->samples, now)) {
-	case POSITION_FINE:
-		break;
-	case POSITION_FELL:
-		refuse_report(r, run, "SAMPLES fell from %.0f to %lld", last,
-			      (long long)m->samples);
-		m->samples = m->step = -1;
-		break;
-	case POSITION_JUMPED:
-		refuse_report(r, run, "SAMPLES jumped from %.0f to %lld", last,
-			      (long long)m->samples);
-		return false;
-	}
-	return true;
+	judgement = position_judge(&r->positions, (double)m->samples, now);
+	if (judgement == POSITION_FINE)
+		return;
+	refuse_report(r, run, "SAMPLES %s from %.0f to %lld",
+		      judgement == POSITION_FELL ? "fell" : "jumped", last,
+		      (long long)m->samples);
+	m->samples = m->step = -1;
 }
 
 /* True if a kept report tells more than is known. The same report may have come by the socket, or a
@@ -86,5 +80,6 @@ bool recorder_believes(struct recorder *r, struct run *run, double now)
 		return false;
 	if (r->sender != SENDER_OURS)
 		report_message_drop_measurements(&r->message);
-	return check_position(r, run, &r->message, now);
+	check_position(r, run, &r->message, now);
+	return true;
 }

@@ -23,11 +23,13 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	recorder_see_rung(r, run, name, value);
 	if (!m)
 		return;
-	if (!metric->changed || value < m->lowest) {
+	if (!metric->changed)
+		m->lowest = m->highest = m->lowest_samples = m->highest_samples = NAN;
+	if (isfinite(value) && !(value >= m->lowest)) {
 		m->lowest = value;
 		m->lowest_samples = run->last_samples;
 	}
-	if (!metric->changed || value > m->highest) {
+	if (isfinite(value) && !(value <= m->highest)) {
 		m->highest = value;
 		m->highest_samples = run->last_samples;
 	}
@@ -36,14 +38,15 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	m->samples = run->last_samples;
 	metric->changed = true;
 	r->changed = true;
+	recorder_count_value(r, run, metric, value);
 }
 
 /* The loss is a metric like others, unless the program reports one of that name itself. */
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m)
 {
-	if (isfinite(m->loss))
-		recorder_add_metric(r, run, "loss", m->loss);
+	if (m->loss.given)
+		recorder_add_metric(r, run, "loss", m->loss.value);
 	for (int i = 0; i < m->n_metrics; i++)
 		recorder_add_metric(r, run, m->metrics[i].name, m->metrics[i].value);
 }

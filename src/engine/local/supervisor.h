@@ -379,6 +379,7 @@ bool supervisor_conclude(struct supervisor *s);
 int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err);
 /* Sets why the run failed. */
 void supervisor_set_diagnosis(struct supervisor *s, const char *text);
+void supervisor_diagnose_diverged(struct supervisor *s);
 
 /* Writes time, run and text to supervisor.log. A line that repeats the last one is left out. */
 void supervisor_log(struct supervisor *s, const char *format, ...)

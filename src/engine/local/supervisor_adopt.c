@@ -86,6 +86,7 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 		kept_position_restore(k, &s->recorder);
 	supervisor_read_kept_reports(s, clock_boot_s());
 	supervisor_watch_rest_of_log(s, k);
+	recorder_watch_values(&s->recorder, s->job.declared.stop_nan, &s->command.metric_regexes);
 	s->log_watch.next_look_boot_s = INFINITY;
 	supervisor_stay_suspended(s);
 	supervisor_stay_frozen(s);

@@ -51,5 +51,7 @@ void supervisor_read_declared(struct supervisor *s)
 		s->log_limit_bytes = 0;		/* found out again at the next look */
 	s->job.declared.log_limit_bytes = job.declared.log_limit_bytes;
 	s->job.declared.grace_s = job.declared.grace_s;
+	s->job.declared.stop_nan = job.declared.stop_nan;
+	recorder_watch_values(&s->recorder, job.declared.stop_nan, &s->command.metric_regexes);
 	job_release(&job);
 }

@@ -74,6 +74,26 @@ static void judge_unknown_end(struct supervisor *s)
 					    "killed");
 }
 
+void supervisor_diagnose_diverged(struct supervisor *s)
+{
+	struct text t = TEXT_INIT;
+
+	recorder_describe_diverged(&s->recorder, &t);
+	supervisor_set_diagnosis(s, t.data);
+	text_release(&t);
+}
+
+/* A run whose program ended before it could be stopped has diverged all the same. */
+static bool ends_diverged(struct supervisor *s)
+{
+	if (!recorder_has_diverged(&s->recorder) ||
+	    (s->run.stop_reason != STOP_NONE && s->run.stop_reason != STOP_DIVERGED))
+		return false;
+	s->run.stop_reason = STOP_DIVERGED;
+	supervisor_diagnose_diverged(s);
+	return true;
+}
+
 /* An outcome that was set before (a failed launch, a run called off) stays. */
 static void set_outcome(struct supervisor *s)
 {
@@ -83,6 +103,10 @@ static void set_outcome(struct supervisor *s)
 		set_wait_status(run, s->wait_status);
 	if (run->outcome != OUTCOME_NONE)
 		return;
+	if (ends_diverged(s)) {
+		run->outcome = OUTCOME_STOPPED;
+		return;
+	}
 	if (s->adopted && s->wait_status < 0 && run->stop_reason == STOP_NONE) {
 		judge_unknown_end(s);
 		return;

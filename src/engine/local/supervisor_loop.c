@@ -32,6 +32,15 @@ void supervisor_stop_for(struct supervisor *s, enum stop_reason reason)
 	supervisor_handle(s, EV_STOP);
 }
 
+/* Stops a run whose training has diverged. Nothing that it could still save is worth its time. */
+static void check_values(struct supervisor *s)
+{
+	if (s->state != ST_RUNNING || !recorder_has_diverged(&s->recorder))
+		return;
+	supervisor_diagnose_diverged(s);
+	supervisor_stop_for(s, STOP_DIVERGED);
+}
+
 /* Reaps every child that ended, adopted grandchildren too. */
 static void reap(struct supervisor *s)
 {
@@ -100,6 +109,7 @@ static void check_clock(struct supervisor *s, double now)
 		s->limit_boot_s = INFINITY;
 		supervisor_stop_for(s, STOP_TIME_LIMIT);
 	}
+	check_values(s);
 	if (now >= s->deadline_boot_s)
 		supervisor_handle(s, EV_TIMEOUT);
 	if (now >= s->driver.until_boot_s)

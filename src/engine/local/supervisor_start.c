@@ -434,6 +434,8 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 	if (reload_job(s, err))
 		return -1;
 	recorder_begin(&s->recorder, &s->job);
+	recorder_watch_values(&s->recorder, s->job.profile ? 0 : s->job.declared.stop_nan,
+			      &s->command.metric_regexes);
 	if (recorder_read_rungs(&s->recorder, &s->store, s->job.id, err))
 		return -1;
 	s->position_fd = kept_position_create(s->paths, &s->run);

@@ -65,7 +65,7 @@ class Reporter:
 
     def line(self, key, value):
         if isinstance(value, float):
-            if not math.isfinite(value):
+            if not math.isfinite(value) and key != "LOSS":
                 return ""
             value = "%.9g" % value
         text = "".join(c if c.isprintable() or "\udc80" <= c <= "\udcff" else " "
