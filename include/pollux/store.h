@@ -52,6 +52,10 @@ int store_begin(struct store *s, struct err *err);	/* takes the write lock at on
 int store_begin_read(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);			/* harmless outside a transaction */
+/* Inside a transaction: begins a part of it that can be taken back; keeps the part, or takes it
+ * back. */
+int store_begin_part(struct store *s, struct err *err);
+int store_end_part(struct store *s, bool keep, struct err *err);
 /* Where another process writes, a store opened to OBSERVE waits half a second, and from here on as
  * long as one opened to WRITE, or half a second again. */
 void store_wait_patiently(struct store *s, bool patiently);

@@ -53,10 +53,10 @@ int store_has_schedulable(struct store *s, bool *has, struct err *err);
 
 /* Inside a transaction: writes what is declared of the job. */
 int store_job_set_declared(struct store *s, const struct job *job, struct err *err);
-/* Puts the job before all other waiting jobs, inside a transaction. A caller that puts several jobs
- * first passes the same rank for each, with *rank 0 for the first job: each job then comes right
- * behind the one before. The mark is removed when a run of the job starts. */
-int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err);
+/* Puts the job before all other waiting jobs, inside a transaction. A caller that puts n jobs first
+ * passes the same rank for each, with *rank 0 for the first job: each job then comes right behind
+ * the one before. The mark is removed when a run of the job starts. */
+int store_job_put_first(struct store *s, int64_t id, int n, int *rank, struct err *err);
 int store_job_set_state(struct store *s, int64_t id, enum job_state state, const char *reason,
 			struct err *err);
 /* Keeps for which other job a pass cancelled the job: cancelled_for of struct job. */

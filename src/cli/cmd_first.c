@@ -10,7 +10,7 @@
 static int put_first(struct session *s, const struct job *job, const struct asked_change *o,
 		     struct run_list *runs, struct err *err)
 {
-	static int rank;
+	static int rank;	/* of the next job */
 
 	(void)runs;
 	if (job->profile)
@@ -29,7 +29,7 @@ static int put_first(struct session *s, const struct job *job, const struct aske
 		return refuse_paused(job, err);
 	if (store_event_add(&s->store, job->id, 0, "first", "put first in line", err))
 		return -1;
-	if (store_job_put_first(&s->store, job->id, &rank, err))
+	if (store_job_put_first(&s->store, job->id, o->n_jobs, &rank, err))
 		return -1;
 	if (job->declared.begin_s > clock_wall_s() && !o->dry_run)
 		output_messagef("job %lld waits for its --begin, %s, all the same; 'pollux edit "

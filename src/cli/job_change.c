@@ -1,6 +1,7 @@
 /* job_change.c - act on jobs, and on the runs that they have. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "job_change.h"
@@ -76,7 +77,8 @@ int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, struct err *err)
 {
 	static const int weights[N_STOP_REASONS] = {
-		[STOP_CANCEL] = 4, [STOP_TIME_LIMIT] = 3, [STOP_HOLD] = 2, [STOP_REQUEUE] = 1,
+		[STOP_CANCEL] = 4, [STOP_TIME_LIMIT] = 3, [STOP_DIVERGED] = 3,
+		[STOP_HOLD] = 2, [STOP_REQUEUE] = 1,
 	};
 	struct run_list all;
 
@@ -129,19 +131,36 @@ static int accept_loss(const struct job *job, const struct job_change *change,
 
 /* --- one job --- */
 
-static int act_in_transaction(struct session *s, int64_t job_id, const struct job_change *change,
-			      const struct asked_change *o, struct run_list *runs, struct err *err)
+/* Changes the job in a part of the transaction, which is taken back after a failure, and with
+ * --dry-run. */
+static int act_in_part(struct session *s, int64_t job_id, const struct job_change *change,
+		       const struct asked_change *o, struct run_list *runs, struct err *err)
 {
+	struct err ignored;
 	struct job job;
 	int rc;
 
-	if (store_begin(&s->store, err))
+	if (store_begin_part(&s->store, err))
 		return -1;
 	rc = store_job_get(&s->store, job_id, &job, err);
 	if (rc == 0) {
 		rc = change->act(s, &job, o, runs, err);
 		job_release(&job);
 	}
+	if (rc == 0)
+		return store_end_part(&s->store, !o->dry_run, err);
+	store_end_part(&s->store, false, &ignored);
+	return rc;
+}
+
+static int act_in_transaction(struct session *s, int64_t job_id, const struct job_change *change,
+			      const struct asked_change *o, struct run_list *runs, struct err *err)
+{
+	int rc;
+
+	if (store_begin(&s->store, err))
+		return -1;
+	rc = act_in_part(s, job_id, change, o, runs, err);
 	if (rc == 0 && !o->dry_run)
 		return store_commit(&s->store, err);
 	store_rollback(&s->store);
@@ -252,44 +271,133 @@ static void say_left_alone(struct session *s, int64_t job_id, const char *why, s
 	run_list_release(&runs);
 }
 
-static int change_job(struct session *s, int64_t job_id, const struct job_change *change,
-		      const struct asked_change *o, struct err *err)
+/* --- many jobs --- */
+
+/* What became of a job. */
+struct changed {
+	int64_t job_id;
+	struct run_list runs;
+	struct id_list also;
+	struct job_loss loss;
+	int rc;
+	struct err err;
+};
+
+static void take_also(struct changed *c, const struct asked_change *o)
+{
+	c->also = *o->also;
+	*o->also = (struct id_list){ 0 };
+}
+
+/* Changes a job whose loss was accepted, in a transaction of its own. */
+static void change_alone(struct session *s, const struct job_change *change,
+			 const struct asked_change *o, struct changed *c)
+{
+	c->rc = act_in_transaction(s, c->job_id, change, o, &c->runs, &c->err);
+	take_also(c, o);
+	if (c->rc && change->unrecorded != STOP_NONE && !o->dry_run)
+		stop_unrecorded(s, c->job_id, change->unrecorded, &c->err);
+	else if (c->rc && change->unrecordable)
+		say_left_alone(s, c->job_id, change->unrecordable, &c->err);
+}
+
+/* Changes the jobs in one transaction: with one for each job, a group of 5,000 would wait for the
+ * disk 5,000 times. A job that cannot be changed is left out. Returns -1, with nothing changed, if
+ * the store cannot be written. */
+static int change_together(struct session *s, const struct job_change *change,
+			   const struct asked_change *o, struct changed *list, int n)
+{
+	struct err err;
+	int rc = store_begin(&s->store, &err);
+
+	for (int i = 0; rc == 0 && i < n; i++) {
+		struct changed *c = &list[i];
+
+		if (c->rc)
+			continue;
+		c->rc = act_in_part(s, c->job_id, change, o, &c->runs, &c->err);
+		take_also(c, o);
+		rc = c->rc && cannot_write(&c->err) ? -1 : 0;
+	}
+	if (rc == 0 && !o->dry_run)
+		return store_commit(&s->store, &err);
+	store_rollback(&s->store);
+	return rc;
+}
+
+/* Jobs that are changed in one transaction, so that others who write wait a second at most. */
+#define TOGETHER 2000
+
+static void forget_changes(struct changed *list, int n, const bool *refused)
+{
+	for (int i = 0; i < n; i++) {
+		run_list_release(&list[i].runs);
+		id_list_release(&list[i].also);
+		list[i].runs = (struct run_list){ 0 };
+		list[i].rc = refused[i] ? list[i].rc : 0;
+	}
+}
+
+/* Where the store cannot be written, each job is tried alone: for some of them there is something
+ * that can be done all the same. */
+static void change_some(struct session *s, const struct job_change *change,
+			const struct asked_change *o, struct changed *list, int n)
+{
+	bool *refused = xcalloc((size_t)n, sizeof(*refused));
+
+	for (int i = 0; i < n; i++) {
+		list[i].rc = look_at_loss(s, list[i].job_id, change, o, &list[i].loss,
+					  &list[i].err);
+		refused[i] = list[i].rc != 0;
+	}
+	if (n == 1 || change_together(s, change, o, list, n)) {
+		forget_changes(list, n, refused);
+		for (int i = 0; i < n; i++)
+			if (!refused[i])
+				change_alone(s, change, o, &list[i]);
+	}
+	free(refused);
+}
+
+static void finish_change(struct session *s, const struct job_change *change,
+			  const struct asked_change *o, struct changed *c)
 {
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
-	struct run_list runs = { 0 };
-	struct job_loss loss;
-	int rc = look_at_loss(s, job_id, change, o, &loss, err);
 
-	if (rc == 0) {
-		rc = act_in_transaction(s, job_id, change, o, &runs, err);
-		if (rc && change->unrecorded != STOP_NONE && !o->dry_run)
-			stop_unrecorded(s, job_id, change->unrecorded, err);
-		else if (rc && change->unrecordable)
-			say_left_alone(s, job_id, change->unrecordable, err);
-	}
-	for (int i = 0; rc == 0 && !o->dry_run && i < runs.count; i++)
-		engine_wake(&at, &runs.items[i]);
-	if (rc == 0 && o->dry_run)
-		say_would(job_id, change, &runs, &loss, o->also);
-	else if (rc == 0)
-		say_done(job_id, change, &runs, o->also);
-	run_list_release(&runs);
-	id_list_release(o->also);
-	return rc;
+	for (int i = 0; c->rc == 0 && !o->dry_run && i < c->runs.count; i++)
+		engine_wake(&at, &c->runs.items[i]);
+	if (c->rc == 0 && o->dry_run)
+		say_would(c->job_id, change, &c->runs, &c->loss, &c->also);
+	else if (c->rc == 0)
+		say_done(c->job_id, change, &c->runs, &c->also);
+	run_list_release(&c->runs);
+	id_list_release(&c->also);
 }
 
 static int change_all(struct session *s, const struct id_list *ids, const struct job_change *change,
 		      const struct asked_change *o, struct err *err)
 {
+	struct changed *list = xcalloc(TOGETHER, sizeof(*list));
 	int rc = 0, status = 0;
 
-	for (int i = 0; i < ids->count; i++) {
-		if (rc)		/* main.c says the last failure */
-			output_message(err->text);
-		rc = change_job(s, ids->items[i], change, o, err);
-		if (rc && status == 0)
-			status = err->exit_status;
+	for (int first = 0; first < ids->count; first += TOGETHER) {
+		int n = ids->count - first < TOGETHER ? ids->count - first : TOGETHER;
+
+		for (int i = 0; i < n; i++)
+			list[i] = (struct changed){ .job_id = ids->items[first + i] };
+		change_some(s, change, o, list, n);
+		for (int i = 0; i < n; i++) {
+			if (rc)		/* main.c says the last failure */
+				output_message(err->text);
+			finish_change(s, change, o, &list[i]);
+			rc = list[i].rc;
+			if (rc)
+				*err = list[i].err;
+			if (rc && status == 0)
+				status = err->exit_status;
+		}
 	}
+	free(list);
 	if (rc)
 		err->exit_status = status;
 	return rc ? rc : status;
@@ -322,8 +430,10 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 	rc = selection_read(&what, &s.store, &ids, err);
 	if (rc == 0 && !o.yes && !o.dry_run)
 		rc = selection_agree(&what, &s.store, &ids, err);
-	if (rc == 0)
+	if (rc == 0) {
+		o.n_jobs = ids.count;
 		rc = change_all(&s, &ids, change, &o, err);
+	}
 	id_list_release(&ids);
 	session_close(&s);
 	if (!o.dry_run && change->then_pass)

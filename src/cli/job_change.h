@@ -15,6 +15,7 @@ struct asked_change {
 	bool take_env, dependents;	/* of requeue alone */
 	/* Receives the jobs that were changed along with the one in question: --dependents. */
 	struct id_list *also;
+	int n_jobs;		/* that are meant */
 	struct selection_options which;
 };
 
@@ -30,7 +31,7 @@ enum loss_rule {
 #define LOSS_ASKED_S 600
 
 struct job_change {
-	/* Changes one job, in a transaction of its own. *runs receives the runs that were asked to
+	/* Changes one job, in a part of a transaction. *runs receives the runs that were asked to
 	 * stop; stop_runs_of_job fills it in. */
 	int (*act)(struct session *s, const struct job *job, const struct asked_change *o,
 		   struct run_list *runs, struct err *err);
@@ -48,11 +49,10 @@ struct job_change {
 };
 
 /* Run a command that changes each job meant in argv (selection.h): act, wake the supervisors of the
- * runs that were asked to stop, and say so on a terminal. With --dry-run each transaction is
- * rolled back, and
- * a line says what would be done. A failure is said for each job. Returns the exit status of the
- * first failure, or -1 with *err as main.c wants it. Operands or options must say which jobs
- * (EX_USAGE). */
+ * runs that were asked to stop, and say so on a terminal. With --dry-run the transaction is
+ * rolled back, and a line says what would be done. A failure is said for each job. Returns the exit
+ * status of the first failure, or -1 with *err as main.c wants it. Operands or options must say
+ * which jobs (EX_USAGE). */
 int change_jobs(const struct command *command, const struct job_change *change, int argc,
 		char **argv, struct err *err);
 

@@ -261,6 +261,16 @@ void store_rollback(struct store *s)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+int store_begin_part(struct store *s, struct err *err)
+{
+	return run_script(s, "SAVEPOINT part", err);
+}
+
+int store_end_part(struct store *s, bool keep, struct err *err)
+{
+	return run_script(s, keep ? "RELEASE part" : "ROLLBACK TO part; RELEASE part", err);
+}
+
 int store_make_durable(struct store *s, struct err *err)
 {
 	return run_script(s, "PRAGMA synchronous = FULL", err);

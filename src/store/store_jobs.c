@@ -211,23 +211,19 @@ int store_job_set_declared(struct store *s, const struct job *job, struct err *e
 		? -1 : 0;
 }
 
-/* The first job gets the largest rank. Each further job gets the same rank, and the jobs that were
- * put first before it move up by one. */
-int store_job_put_first(struct store *s, int64_t id, int *rank, struct err *err)
+/* The first of n jobs gets a rank that leaves room for the others below, and above all others. */
+int store_job_put_first(struct store *s, int64_t id, int n, int *rank, struct err *err)
 {
-	int64_t largest = *rank - 1;
+	int64_t largest = 0;
 
 	if (!*rank && sql_ask(s, &largest, err, "SELECT max(first_rank) FROM jobs"
 			      " WHERE state IN ('queued', 'held', 'running')", ""))
 		return -1;
-	*rank = (int)largest + 1;
-	return sql_run(s, NULL, err, "UPDATE jobs SET first_rank = first_rank + 1"
-		       " WHERE state IN ('queued', 'held', 'running') AND first_rank >= ?", "i",
-		       (int64_t)*rank) ||
-	       sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason = CASE"
+	*rank = *rank ? *rank - 1 : (int)largest + n;
+	return sql_run(s, NULL, err, "UPDATE jobs SET first_rank = ?, reason = CASE"
 		       " WHEN state = 'queued' AND begin_s IS NULL THEN 'first in line'"
 		       " ELSE reason END"
-		       " WHERE id = ?", "ii", (int64_t)*rank, id) ? -1 : 0;
+		       " WHERE id = ?", "ii", (int64_t)*rank, id);
 }
 
 /* A job that was done begins at its last checkpoint, or at 0: the position that the job had reached
