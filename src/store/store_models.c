@@ -31,6 +31,24 @@ static void read_basis(const char *letters, struct fit_result *fit)
 		fit->tier_basis[t] = read_letter(&letters);
 }
 
+int store_model_kind(struct store *s, const char *workload, const char *preferred, char **kind,
+		     struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*kind = NULL;
+	if (sql_query(s, &q, err, "SELECT device_kind FROM models WHERE workload = ?1"
+		      " ORDER BY device_kind IS ?2 DESC, n_steps DESC, device_kind LIMIT 1", "tt",
+		      workload, preferred))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*kind = sql_text(q, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
 int store_model_get(struct store *s, const char *workload, const char *device_kind,
 		    struct model_row *model, bool *found, struct err *err)
 {

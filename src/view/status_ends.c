@@ -22,7 +22,7 @@ struct players {
 	struct dependency_list dependencies;
 	struct workload_list workloads;
 	struct knowledge nothing;
-	const char *kind;		/* kind of the devices in use; NULL: nothing runs */
+	const char *kind;		/* of the devices of the first run; NULL: nothing runs */
 	int n_devices;
 	struct node_sizes nodes;	/* of the last pass; n < 2: the devices are on one */
 	int *node_devices;		/* owned; of these */
@@ -90,33 +90,58 @@ static int read_nodes(struct session *s, struct players *p, struct err *err)
 	return 0;
 }
 
-static int read_workload(struct session *s, struct players *p, const char *name, struct err *err)
+/* The kind that the job runs on, or else the one that it is most likely to have. */
+static const char *kind_of(const struct players *p, const struct status_job *item)
+{
+	return item->run && item->run->devices ? item->run->devices[0].kind : p->kind;
+}
+
+static int add_workload(struct session *s, struct players *p, const char *name, const char *kind,
+			struct err *err)
 {
 	struct workload *w;
 
-	if (workloads_find(&p->workloads, name, p->kind))
+	if (workloads_find(&p->workloads, name, kind))
 		return 0;
 	p->workloads.items = xgrow(p->workloads.items, p->workloads.count, sizeof(*w));
 	w = &p->workloads.items[p->workloads.count];
 	*w = (struct workload){ .measured = true };
-	snprintf(w->kind, sizeof(w->kind), "%s", p->kind);
-	if (knowledge_load(&s->store, name, p->kind, &w->k, err))
+	snprintf(w->kind, sizeof(w->kind), "%s", kind);
+	if (knowledge_load(&s->store, name, kind, &w->k, err))
 		return -1;
 	w->name = xstrdup(name);
 	p->workloads.count++;
 	return 0;
 }
 
+/* A workload without a model on the job's kind is known by another kind: what remains of a job and
+ * its rate are then both by that one. */
+static int read_workload(struct session *s, struct players *p, const struct status_job *item,
+			 const char *name, struct err *err)
+{
+	const char *wanted = kind_of(p, item);
+	char *kind;
+	int rc;
+
+	if (store_model_kind(&s->store, name, wanted, &kind, err))
+		return -1;
+	if (!kind && wanted)
+		kind = xstrdup(wanted);
+	rc = kind ? add_workload(s, p, name, kind, err) : 0;
+	free(kind);
+	return rc;
+}
+
 static int read_workloads(struct session *s, struct players *p, struct err *err)
 {
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && p->kind && i < p->all.jobs.count; i++) {
+	for (int i = 0; rc == 0 && i < p->all.jobs.count; i++) {
 		const struct status_job *item = &p->all.items[i];
 		char *name = plays(p, item) ? job_knowledge_name(item->job, item->run) : NULL;
 
 		if (name)
-			rc = read_workload(s, p, name, err);
+			rc = read_workload(s, p, item, name, err);
 		free(name);
 	}
 	return rc;
@@ -204,7 +229,7 @@ static struct sched_job tell_player(struct players *p, const struct status_job *
 	const struct job *job = item->job;
 	const struct declaration *declared = &job->declared;
 	char *name = job_knowledge_name(job, item->run);
-	struct workload *w = p->kind ? workloads_find(&p->workloads, name, p->kind) : NULL;
+	struct workload *w = workloads_measured(&p->workloads, name, kind_of(p, item));
 	int most = declared->max_replicas ? declared->max_replicas : p->n_devices;
 	struct sched_job told;
 	struct job_model m;

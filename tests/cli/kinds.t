@@ -174,6 +174,22 @@ much=$("$POLLUX" submit -q --hold --workload much -b 64 --replicas 1 -- sleep 10
 is 'who gains ten times has the faster kind' "$large|1" "$(kinds_of "$much")"
 is 'who gains less has the other' "$small|1" "$(kinds_of "$little")"
 like 'the reason names the kind' "1 device of $large" "$(reason "$much")"
+# Workloads that were measured on one of the kinds each.
+for each in "931 slowly $small" "932 quickly $large"; do
+	workload=${each#* } workload=${workload%% *}
+	past=$("$POLLUX" submit -q --hold --workload "$workload" -b 64 --replicas 1 -- true)
+	add_run "${each%% *}" "$past" "${each#* * }" "GPU-$(uuid a)"
+	add_time "${each%% *}" "${each#* * }" 0.02
+	"$POLLUX" submit -q --workload "$workload" -b 64 --samples 6400 --replicas 1 -- true >/dev/null
+done
+"$POLLUX" schedule
+for each in slowly quickly; do
+	id=$(store "SELECT id FROM jobs WHERE workload = '$each' AND state = 'queued'")
+	run "$POLLUX" status "$id"
+	like "when a job of workload $each ends is told" '^  ends +[0-9]' "$out"
+	unlike 'by its length, whatever kind the other jobs are on' 'a guess, by how long' "$out"
+	"$POLLUX" cancel "$id"
+done
 run "$POLLUX" explain "$much"
 like 'explain compares the kinds' "$large, 1 usable: [0-9.]+k/s, 10.0x of $small" "$out"
 is 'in JSON too' "$large 10.0" "$("$POLLUX" explain --json "$much" | json '
@@ -218,13 +234,13 @@ end_jobs >/dev/null
 wait_for 20 no_supervisor
 
 # What explain says of a kind is of the devices that the job would get there.
-measured 931 joined 0.02 0.02
-add_run 933 "$past" "$small" "GPU-$(uuid a)"
-add_run 934 "$past" "$small" "GPU-$(uuid a)"
-add_half 933 "$small" 2 0.02
-add_half 934 "$small" 2 0.06
-store "UPDATE observations SET tier = CASE run_id WHEN 933 THEN 'fast' ELSE 'machine' END
-	WHERE run_id > 932"
+measured 941 joined 0.02 0.02
+add_run 943 "$past" "$small" "GPU-$(uuid a)"
+add_run 944 "$past" "$small" "GPU-$(uuid a)"
+add_half 943 "$small" 2 0.02
+add_half 944 "$small" 2 0.06
+store "UPDATE observations SET tier = CASE run_id WHEN 943 THEN 'fast' ELSE 'machine' END
+	WHERE run_id > 942"
 joined=$("$POLLUX" submit -q --begin +1h --workload joined -b 64 -r 2 -- true)
 "$POLLUX" schedule
 on_small() { # the tier and the seconds of a step of 64 samples on two small devices
