@@ -131,8 +131,11 @@ extern const struct engine engine_local, engine_slurm;
 
 /* The engine that has the run; of a run without a handle, the engine that is to start the run. */
 const struct engine *engine_of(const struct run *run);
-/* The engine that new runs go to: its devices are the ones given out. */
+/* The engine that new runs go to: its devices are the ones given out. It is that of the
+ * configuration file when it is first asked for, or of the configuration that was chosen last. */
 const struct engine *engine_for_new_runs(void);
+struct config;
+void engine_choose(const struct config *config);
 
 /* Ask for all runs, each engine once. answers has an element for each run. */
 int engine_poll(const struct engine_context *at, const struct run_list *runs,

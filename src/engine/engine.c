@@ -31,9 +31,15 @@ const struct engine *engine_of(const struct run *run)
 	return engine_for_new_runs();
 }
 
+static const struct engine *chosen;
+
+void engine_choose(const struct config *config)
+{
+	chosen = config->slurm ? &engine_slurm : &engine_local;
+}
+
 const struct engine *engine_for_new_runs(void)
 {
-	static const struct engine *chosen;
 	struct config config;
 	struct paths paths;
 	struct err ignored;
@@ -43,7 +49,7 @@ const struct engine *engine_for_new_runs(void)
 	chosen = &engine_local;
 	if (paths_init(&paths, &ignored) == 0) {
 		config_load_leniently(&config, paths.config);
-		chosen = config.slurm ? &engine_slurm : &engine_local;
+		engine_choose(&config);
 		paths_release(&paths);
 	}
 	return chosen;

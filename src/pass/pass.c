@@ -22,7 +22,6 @@
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
-#include "pollux/open_file.h"
 #include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/pass_host.h"
@@ -211,7 +210,7 @@ static int take_turn(const struct paths *paths, const struct config *config,
 		     struct pass_result *result, struct err *err)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-	int mark = file_open(paths->schedule_again, flags, 0600), lock;
+	int mark = open(paths->schedule_again, flags, 0600), lock;
 
 	if (mark >= 0)
 		close(mark);
@@ -317,6 +316,7 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	*result = (struct pass_result){ .next_s = (double)NAN };
 	if (!policy_find_live(config->policy, err))
 		return -1;
+	engine_choose(config);	/* --watch reads the configuration before each pass */
 	if (paths_have_store(paths, &there, err))
 		return -1;
 	if (!there)

@@ -1,5 +1,6 @@
 #!/bin/sh
 # settings.t - what is no configuration, no store or no /proc is said in one line, without a hang.
+# shellcheck disable=SC2317 # functions called by name
 . "$(dirname "$0")/tap.sh"
 unset POLLUX_SLOTS
 one_line() { # one_line NAME: what was printed on standard error is one line
@@ -17,6 +18,20 @@ mkdir "$config"
 status 'a directory as configuration' 78 "$POLLUX" schedule
 is 'is named' "pollux: cannot read '$config': it is a directory" "$err"
 rmdir "$config"
+# --- the engine, which passes of --watch read each time ---
+cleanup() { [ -z "${watcher-}" ] || kill -9 "$watcher" 2>/dev/null; }
+"$POLLUX" submit -q --begin +1h true >/dev/null
+echo 'engine = local' >"$config"
+env PATH="$TMP" "$POLLUX" schedule --watch 0.2 2>watched &
+watcher=$!
+passes() { [ "$(store 'SELECT count(*) FROM settings WHERE name = "POLLUX_POLICY"')" = 1 ]; }
+ok 'a pass of --watch on this machine' wait_for 10 passes
+echo 'engine = slurm' >"$config"
+ok 'asks Slurm once the file says so' wait_for 10 grep -q scontrol watched
+end "$watcher" INT 2>/dev/null
+watcher=
+rm "$config"
+
 told() { # told PATTERN: submit and status tell, and go on
 	status 'submit goes on' 0 "$POLLUX" submit -q --hold true
 	like 'and says so' "^pollux: warning: $1; no job is started until that is mended\$" "$err"
