@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/text.h"
 #include "run_group.h"
 
 #define GROUP_PREFIX "pollux-"
+#define STORE_DIGITS 16
 #define DEPTH_MAX 32	/* of groups that a job makes in its group */
 
 /* --- where --- */
@@ -23,7 +23,7 @@
  * there as the root. */
 static bool find_mount(char *point, char *root)
 {
-	FILE *file = file_open_stream("/proc/self/mountinfo");
+	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char line[3 * PATH_MAX];
 	bool found = false;
 
@@ -38,7 +38,7 @@ static bool find_mount(char *point, char *root)
 /* Reads the control group of this process from /proc. */
 static bool find_own(char *own)
 {
-	FILE *file = file_open_stream("/proc/self/cgroup");
+	FILE *file = fopen("/proc/self/cgroup", "re");
 	char line[PATH_MAX + 8] = "";
 	bool found = false;
 
@@ -53,12 +53,23 @@ static bool find_own(char *own)
 	return true;
 }
 
-/* Leaves the group of a run: if a process of a run does a pass, the groups of new runs lie beside
- * its group, not inside. */
-static void leave_groups_of_runs(char *path)
+/* True if the path begins with the name of a run's group: other units may be called pollux, too. */
+static bool begins_with_group(const char *path)
 {
-	char *at = strstr(path, "/" GROUP_PREFIX);
+	size_t n = strlen(GROUP_PREFIX);
 
+	return !strncmp(path, GROUP_PREFIX, n) &&
+	       strspn(path + n, "0123456789abcdef") == STORE_DIGITS &&
+	       path[n + STORE_DIGITS] == '-' &&
+	       strspn(path + n + STORE_DIGITS + 1, "0123456789") > 0;
+}
+
+void run_group_leave(char *path)
+{
+	char *at = path;
+
+	while ((at = strchr(at, '/')) && !begins_with_group(at + 1))
+		at++;
 	if (at)
 		*at = '\0';
 }
@@ -72,7 +83,7 @@ static char *own_directory(struct err *err)
 		err_set(err, EX_UNAVAILABLE, "control groups of version 2 are not mounted");
 		return NULL;
 	}
-	leave_groups_of_runs(own);
+	run_group_leave(own);
 	shown = strcmp(root, "/") != 0 ? strlen(root) : 0;
 	if (strncmp(own, root, shown) != 0 || !strncmp(own, "/..", 3)) {
 		err_set(err, EX_UNAVAILABLE, "this process's control group is not mounted");
@@ -127,7 +138,7 @@ static char *group_prefix(const struct paths *paths)
 static int write_file(const char *group, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", group, name);
-	int fd = file_open(path, O_WRONLY, 0);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
 	int saved = errno;
 
@@ -142,7 +153,7 @@ static int write_file(const char *group, const char *name, const char *text)
 static bool takes_processes(const char *group)
 {
 	char *path = xasprintf("%s/cgroup.type", group);
-	FILE *file = file_open_stream(path);
+	FILE *file = fopen(path, "re");
 	char type[32] = "";
 	bool takes = file && fgets(type, sizeof(type), file) && !strcmp(type, "domain\n");
 

@@ -21,6 +21,9 @@
  * group can be made by this process, and why. */
 char *run_group_base(struct err *err);
 
+/* Leaves the group of a run, of a path in the file system of control groups: if a process of a run
+ * does a pass, the groups of new runs lie beside its group, not inside. */
+void run_group_leave(char *path);
 /* Makes the group of a run, and returns its directory; the caller frees. */
 char *run_group_make(const struct paths *paths, int64_t run_id, const char *store_id,
 		     struct err *err);
