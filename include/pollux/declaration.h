@@ -96,6 +96,7 @@ struct asked {
 	struct text_list after, env, metrics, plans;
 	bool hold, preempt, no_preempt, no_torch, quiet, no_first, no_share, force;
 	uint64_t given;		/* bit i: the option of declared_fields[i] was given */
+#define DECLARED_FIELDS_MAX 64
 };
 
 void asked_init(struct asked *o);	/* the default of each option */

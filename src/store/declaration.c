@@ -236,6 +236,8 @@ const struct declared_field declared_fields[] = {
 };
 
 const int n_declared_fields = sizeof(declared_fields) / sizeof(declared_fields[0]);
+_Static_assert(sizeof(declared_fields) / sizeof(declared_fields[0]) <= DECLARED_FIELDS_MAX,
+	       "asked.given has a bit for each field");
 const struct store_columns declared_columns = {
 	&declared_fields[0].column, sizeof(declared_fields) / sizeof(declared_fields[0]),
 	sizeof(declared_fields[0]),

@@ -6,18 +6,17 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "pollux/mem.h"
 #include "pollux/store_journal.h"
 #include "journal.h"
 #include "sql.h"
-
-#define MOST_VALUES 200
 
 static struct {
 	int fd;				/* -1: no journal is written */
 	bool paused;
 	sqlite3_stmt *q;		/* the values are bound to this statement */
-	struct text values[MOST_VALUES];
-	int n_values;
+	struct text *values;		/* n_room of them */
+	int n_values, n_room;
 	struct text items;		/* of the open transaction */
 	struct text unwritten;		/* records that are not in the file yet */
 	size_t written;			/* bytes of the first of them that are */
@@ -25,8 +24,6 @@ static struct {
 
 void store_journal_to(int fd)
 {
-	for (int i = 0; journal.fd < 0 && i < MOST_VALUES; i++)
-		text_init(&journal.values[i]);
 	journal.fd = fd;
 }
 
@@ -49,18 +46,30 @@ static bool writes_rows(sqlite3_stmt *q)
 		text_starts_with(sql, "DELETE"));
 }
 
+static struct text *value_at(int i)
+{
+	while (journal.n_room < i) {
+		journal.values = xgrow(journal.values, journal.n_room, sizeof(*journal.values));
+		text_init(&journal.values[journal.n_room++]);
+	}
+	return &journal.values[i - 1];
+}
+
 void journal_bound(sqlite3_stmt *q, int i, const struct journal_value *v)
 {
-	if (!journal_is_on() || i < 1 || i > MOST_VALUES || !writes_rows(q))
+	struct text *value;
+
+	if (!journal_is_on() || i < 1 || !writes_rows(q))
 		return;
 	if (journal.q != q)
-		for (int k = 0; k < MOST_VALUES; k++)
+		for (int k = 0; k < journal.n_room; k++)
 			text_clear(&journal.values[k]);
 	if (journal.q != q || i == 1)
 		journal.n_values = 0;
 	journal.q = q;
-	text_clear(&journal.values[i - 1]);
-	journal_add_value(&journal.values[i - 1], v);
+	value = value_at(i);
+	text_clear(value);
+	journal_add_value(value, v);
 	journal.n_values = i > journal.n_values ? i : journal.n_values;
 }
 

@@ -7,6 +7,7 @@
 #include "pollux/store_journal.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
+#include "store/sql.h"
 #include "store_fixture.h"
 
 static char own_root[] = "/tmp/test_journal.XXXXXX";
@@ -133,6 +134,26 @@ static void test_exact(void)
 	is_int(take(65536), 0, "what was rolled back leaves no record");
 }
 
+/* More values than any statement has. */
+static void test_many_values(void)
+{
+	struct text sql = TEXT_INIT;
+	sqlite3_stmt *q = NULL;
+
+	text_add(&sql, "INSERT INTO settings (name, value) VALUES ('many', ''");
+	for (int i = 0; i < 300; i++)
+		text_add(&sql, " || ?");
+	text_add(&sql, ")");
+	ok(sql_query(&own, &q, &err, sql.data, "") == 0, "a statement of 300 values");
+	for (int i = 1; i <= 300; i++)
+		sql_bind_integer(q, i, i % 10);
+	ok(sql_row(&own, q, &err) == 0 && take(65536) > 0, "comes over");
+	sql_done(q);
+	is_int(ask(&store, "SELECT length(value) = 300 AND value LIKE '%890' FROM settings"
+			   " WHERE name = 'many'"), 1, "with all of them");
+	text_release(&sql);
+}
+
 static void test_end(void)
 {
 	run.outcome = OUTCOME_STOPPED;
@@ -173,6 +194,7 @@ int main(void)
 	open_own();
 	test_claim();
 	test_exact();
+	test_many_values();
 	test_end();
 	test_damage();
 	store_close(&own);
