@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 #define DEPTH_MAX 32	/* depth of groups within groups */
@@ -22,7 +21,7 @@ static void add_pid(struct pid_list *list, pid_t pid)
 static void add_processes(const char *directory, struct pid_list *list)
 {
 	char *path = xasprintf("%s/cgroup.procs", directory);
-	FILE *file = file_open_stream(path);
+	FILE *file = fopen(path, "re");
 	char line[32];
 
 	while (file && fgets(line, sizeof(line), file)) {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 /* Number of the first namespace of processes: it is the machine's own. */
@@ -36,7 +35,7 @@ static void read_command(pid_t pid, struct proc_info *info)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = file_open_stream(path);
+	file = fopen(path, "re");
 	if (!file || !fgets(info->command, sizeof(info->command), file))
 		info->command[0] = '\0';
 	info->command[strcspn(info->command, "\n")] = '\0';
@@ -90,7 +89,7 @@ enum proc_heed proc_heed(pid_t pid, int signal)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = file_open_stream(path);
+	file = fopen(path, "re");
 	while (file && heed != PROC_HANDLES && fgets(line, sizeof(line), file)) {
 		enum proc_heed found = heed_in(line, signal);
 
@@ -103,7 +102,7 @@ enum proc_heed proc_heed(pid_t pid, int signal)
 
 int64_t proc_memory_bytes(const char *line)
 {
-	FILE *file = file_open_stream("/proc/meminfo");
+	FILE *file = fopen("/proc/meminfo", "re");
 	size_t length = strlen(line);
 	long long kib = 0;
 	char text[128];

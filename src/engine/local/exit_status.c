@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "pollux/open_file.h"
 
 /* linux/pidfd.h of 6.15; older headers lack both. */
 struct pidfd_exit {
@@ -27,7 +26,7 @@ int exit_status_open(pid_t pid)
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	return file_open(path, O_RDONLY, 0);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* The last field of a zombie's /proc/PID/stat. */

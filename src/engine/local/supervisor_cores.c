@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/store_runs.h"
 #include "supervisor.h"
 
@@ -51,7 +50,7 @@ struct device *supervisor_devices_with_cores(const struct run *run)
 static void own_processors(char list[RUN_CORES_SIZE])
 {
 	const char key[] = "Cpus_allowed_list:";
-	FILE *status = file_open_stream("/proc/self/status");
+	FILE *status = fopen("/proc/self/status", "re");
 	char line[RUN_CORES_SIZE];
 
 	snprintf(list, RUN_CORES_SIZE, EVERY_PROCESSOR);

@@ -95,6 +95,8 @@ bool slurm_place_takes(const struct slurm_node *node);
 
 /* --- slurm_list.c --- */
 int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err);
+/* The active runs, kept for a moment: a cluster has thousands of devices to be asked for. */
+const struct run_list *slurm_active_runs(struct store *store);
 const char *slurm_other_user(const struct engine_context *at, const struct device *device);
 bool slurm_crowded_out(const struct engine_context *at, const struct run *run, const char *node);
 

@@ -94,20 +94,20 @@ static const struct slurm_node *find_node(const char *name)
 	return NULL;
 }
 
-/* The active runs, kept for a moment: a cluster has thousands of devices to be asked for. */
-static const struct run_list *active_runs(struct store *store)
+/* A later pass of this process opens the store anew, often at the same address. */
+const struct run_list *slurm_active_runs(struct store *store)
 {
 	static struct run_list runs;
-	static const struct store *of;
+	static unsigned of;
 	static double until_s;
 	struct err ignored;
 
-	if (of == store && clock_boot_s() < until_s)
+	if (store && of == store->opened && clock_boot_s() < until_s)
 		return &runs;
 	run_list_release(&runs);
 	if (store && store_runs_active(store, &runs, &ignored))
 		runs = (struct run_list){ 0 };
-	of = store;
+	of = store ? store->opened : 0;
 	until_s = clock_boot_s() + KEPT_S;
 	return &runs;
 }
@@ -130,7 +130,7 @@ static int count_others(const struct engine_context *at, const struct slurm_node
 /* Marks the GPUs of the node that active runs hold. */
 static int mark_held(const struct engine_context *at, const struct slurm_node *node, bool *held)
 {
-	const struct run_list *runs = active_runs(at->store);
+	const struct run_list *runs = slurm_active_runs(at->store);
 	int n = 0;
 
 	for (int r = 0; r < runs->count; r++)
