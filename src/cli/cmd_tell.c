@@ -119,9 +119,11 @@ static void run_line(const char *what, const char *line, const char *directory, 
 
 /* --- all commands of a job --- */
 
+/* True for a failure that somebody has to be told of. A shell of 'pollux run' ends with the status
+ * of its last command, and whoever typed it saw how it ended. */
 static bool went_wrong(const struct job *job)
 {
-	return job->state == JOB_FAILED || job->state == JOB_TIMEOUT;
+	return !job->interactive && (job->state == JOB_FAILED || job->state == JOB_TIMEOUT);
 }
 
 static int tell_job_end(struct session *s, const struct config *config, const struct job *job,

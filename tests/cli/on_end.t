@@ -102,4 +102,14 @@ END
 else
 	echo '# skipped: a webhook, without curl'
 fi
+# --- a command at a terminal, whose end its user saw ---
+cat >store/config <<END
+on_end = echo "end \$POLLUX_JOB \$POLLUX_STATE \$POLLUX_EXIT" >>$TMP/told
+on_failure = echo "failure \$POLLUX_JOB" >>$TMP/told
+END
+(unset POLLUX_SUBMIT_PASS; "$POLLUX" run -q -- sh -c 'exit 3')
+id=$(store 'SELECT max(id) FROM jobs')
+ok 'a run that fails is told' wait_for 20 told_times 1 "^end $id failed 3\$"
+ok 'as an end' wait_for 20 has_event "$id" '^on_end: done$'
+is 'and as no failure' 0 "$(told "^failure $id ")"
 finish
