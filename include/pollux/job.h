@@ -61,7 +61,7 @@ enum stop_reason {
 
 enum run_outcome {
 	OUTCOME_NONE,		/* not ended */
-	OUTCOME_COMPLETED,	/* exit status 0, unasked */
+	OUTCOME_COMPLETED,	/* exit status 0, unasked or with all work done */
 	OUTCOME_FAILED,		/* another status, or a signal that was not ours */
 	OUTCOME_STOPPED,	/* by us */
 	/* supervisor and processes gone (reboot, kill -9): status unknown */

@@ -71,6 +71,7 @@ static void count_hit(struct record *r, const struct sighting *seen)
 
 	if (r->n++ == 0)
 		r->first_arrival_s = seen->arrival_s;
+	r->step_0 |= seen->step <= 0;
 	if (up || (moved && seen->kind != KIND_UNKNOWN))
 		r->hits++;
 	else if (moved)
@@ -89,6 +90,13 @@ static int hits_needed(const struct steps *s, int i)
 
 /* --- what was seen --- */
 
+/* True if a line has the number of a unit, which may be that of a first unit 0. Other lines have
+ * the number of units that are done, of which 0 are done at first. */
+static bool numbers_units(enum pattern_kind kind)
+{
+	return kind == KIND_UPDATES || kind == KIND_BATCHES || kind == KIND_UNKNOWN;
+}
+
 static void follow_sighting(struct steps *s, const struct sighting *seen, bool begins)
 {
 	const struct bar *outer = seen->kind == KIND_BAR ? bars_outer(&s->bars) : NULL;
@@ -100,6 +108,7 @@ static void follow_sighting(struct steps *s, const struct sighting *seen, bool b
 	if (!track_add(&s->track, seen, &event))
 		return;
 	event.begins = begins || !s->has_begun;
+	event.counts_from_0 = s->records[s->locked].step_0 && numbers_units(seen->kind);
 	s->has_begun = true;
 	s->sink(&event, s->arg);
 }

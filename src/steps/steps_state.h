@@ -15,6 +15,7 @@ struct record {
 	int64_t n;			/* all hits */
 	double step, first_arrival_s;
 	bool from_0;			/* an epoch 0 was seen */
+	bool step_0;			/* a step 0 was seen */
 };
 
 /* The last line that told an epoch and no step. */

@@ -388,6 +388,8 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.position = t->base + t->step, .n = (double)NAN, .unit_s = (double)NAN,
 		.total = total_of(t, s, unit),
 		.is_by_epochs = t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0,
+		.total_may_be_of_epoch = s->kind == KIND_BAR && !t->repeats &&
+					 !t->bars_are_of_updates,
 	};
 	track_set_times(t, s, e);
 	t->broken = false;

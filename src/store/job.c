@@ -117,8 +117,8 @@ bool progress_loss(const struct progress *p, double *loss)
 }
 
 /* Exit status 0 after our own stop does not make a job done (some programs save and leave with 0):
- * such a run is OUTCOME_STOPPED. If the job had finished all the same, its relaunch ends at
- * once. */
+ * such a run is OUTCOME_STOPPED. Where the program told that its work was done, the run is
+ * OUTCOME_COMPLETED, and its job is done, whatever the stop was for. */
 enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason, bool retries_left)
 {
 	static const enum job_state after_stop[N_STOP_REASONS] = {

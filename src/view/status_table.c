@@ -104,8 +104,11 @@ void status_add_end(struct text *t, const struct job *job)
 {
 	const char *reason = job->reason, *state = job_state_name(job->state);
 
-	if (job->state == JOB_DONE && !job->profile)
+	/* a run that ended as runs do has no reason to tell */
+	if (job->state == JOB_DONE && !job->profile && !strchr(reason, ':'))
 		reason = job->progress.status_text;
+	else if (job->state == JOB_DONE && !job->profile)
+		reason = strchr(reason, ':') + 2;
 	else if (text_starts_with(reason, state))
 		reason += strlen(state) + strspn(reason + strlen(state), ": ");
 	text_add(t, reason);

@@ -49,12 +49,13 @@ class Program:
     """A program, the packages it needs, and what the helper is to report of it."""
 
     def __init__(self, name, arguments=(), package="torch", total=True, samples=True, torchrun=0,
-                 same_output=True, file=None, updates=True, refused=None):
+                 same_output=True, file=None, updates=True, refused=None, ends=False):
         self.name, self.arguments, self.package = name, list(arguments), package
         self.file = file or name + ".py"
         self.total, self.samples, self.updates = total, samples, updates
         self.torchrun, self.same_output = torchrun, same_output
         self.refused = refused  # what HELPER says where the helper does not count
+        self.ends = ends  # its framework tells that the training is over
 
     def command(self, python, directory):
         program = [os.path.join(PROGRAMS, self.file)]
@@ -98,13 +99,13 @@ PROGRAMS_OF_TORCH = [
     case("saved_module", total=False),
 ]
 FRAMEWORKS = [
-    Program("hf_trainer", ["{dir}"], "transformers", same_output=False),
+    Program("hf_trainer", ["{dir}"], "transformers", same_output=False, ends=True),
     Program("accelerate_loop", package="accelerate"),
     Program("lightning_fit, Rich", ["{dir}", "rich"], "lightning", file="lightning_fit.py",
-            same_output=False),
+            same_output=False, ends=True),
     Program("lightning_fit, tqdm", ["{dir}", "tqdm"], "lightning", file="lightning_fit.py",
-            same_output=False),
-    Program("keras_torch", package="keras", same_output=False),
+            same_output=False, ends=True),
+    Program("keras_torch", package="keras", same_output=False, ends=True),
     Program("jax_loop", package="optax", refused="no steps: updates of JAX are compiled"),
 ]
 
@@ -196,6 +197,9 @@ class Suite:
         if program.samples:
             check(number(run, "SAMPLES") == samples, "%s: %s samples" % (program.name, samples),
                   "reported %s" % run.last("SAMPLES"))
+        if program.ends:
+            check(run.last("ENDED") == "1", program.name + ": its end is told, as a whole one",
+                  run.reports[-3:])
         if program.total and program.updates:
             total = number(run, "TOTAL_STEPS")
             check(total is not None and abs(total - updates) <= 1,
@@ -312,7 +316,8 @@ RESUMED = [
 
 # Hooks of other frameworks, which the program of the fault tests does not come to; and those that
 # run only after a learning rate was scaled or a batch size changed. saves.py has those on weights.
-NOT_REACHED = re.compile(r"keras|xgboost|lightgbm|plain|resume\.|.*\.(transformers|lightning)$"
+NOT_REACHED = re.compile(r"keras|xgboost|lightgbm|plain|resume\."
+                         r"|.*\.(transformers|lightning)(_end)?$"
                          r"|learning_rate.(post|state)|batch\.pass|gradient_noise.spoil"
                          r"|checkpoints\.(distributed|written|loading|weights|begin)")
 

@@ -1058,6 +1058,92 @@ static void test_run_clock(void)
 	run_release(&r1);
 }
 
+/* --- at the end --- */
+
+/* True if a run of a job with these totals is at its end after a report. */
+static bool ends(double samples, double steps, const char *text)
+{
+	struct job job;
+	bool is;
+
+	job_init(&job);
+	job.declared.total_samples = samples;
+	job.declared.total_steps = steps;
+	report(text);
+	is = recorder_is_at_its_end(&r, &run, &job);
+	job.profile = true;
+	if (recorder_is_at_its_end(&r, &run, &job))
+		printf("# a profile has no end\n");
+	job_release(&job);
+	return is;
+}
+
+static void test_reported_end(void)
+{
+	begin();
+	ok(!ends(NAN, NAN, "STEP=9\n"), "a run without totals has no end");
+	ok(!ends(NAN, 20, "STEP=19\n"), "a step is left");
+	ok(ends(NAN, 20, "STEP=20\n"), "the declared steps are done");
+	ok(!ends(NAN, 40, "TOTAL_STEPS=20\n"), "what is declared counts, and not what is reported");
+	ok(ends(NAN, NAN, "STATUS=x\n"), "unless nothing is declared");
+	end();
+	begin();
+	ok(!ends(1000, NAN, "SAMPLES=872\n"), "a whole batch is left");
+	ok(ends(1000, NAN, "SAMPLES=896\n"), "less than a batch is left");
+	end();
+	begin();
+	ok(!ends(NAN, NAN, "SAMPLES=1280\nEPOCH=3\nTOTAL_EPOCHS=3\n"),
+	   "an epoch that is reported may just begin");
+	end();
+	begin();
+	ok(ends(NAN, 20, "STEP=5\nENDED=1\n"), "the program says so, short of the total");
+	ok(ends(NAN, 20, "STEP=5\nLOSS=1\n"), "the same step again changes nothing");
+	ok(!ends(NAN, 20, "STEP=6\n"), "a later step does");
+	ok(ends(NAN, 20, "ENDED=2\n"), "it ended by itself");
+	ok(!ends(NAN, 20, "ENDED=0\n"), "which is taken back");
+	r.told_to_stop = true;
+	ok(!ends(NAN, 20, "ENDED=2\n"), "told to stop, it may have ended for that");
+	ok(ends(NAN, 20, "ENDED=1\n"), "but not if it did all");
+	end();
+}
+
+/* True if a run is at its end by a line of its log. */
+static bool ends_in_log(struct step_event e)
+{
+	struct job job;
+	bool is;
+
+	begin();
+	job_init(&job);
+	recorder_begin_log(&r, &run, "x", NAN);
+	recorder_add_logged(&r, &run, &job, &e);
+	is = recorder_is_at_its_end(&r, &run, &job);
+	job_release(&job);
+	end();
+	return is;
+}
+#define LINE(...) ((struct step_event){ .n = NAN, .unit_s = NAN, __VA_ARGS__ })
+
+static void test_printed_end(void)
+{
+	ok(ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = 20)),
+	   "the total of the log is reached");
+	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 19, .total = 20)),
+	   "a step of the log is left");
+	ok(ends_in_log(LINE(.unit = STEP_UPDATES, .position = 19, .total = 20,
+			    .counts_from_0 = true)),
+	   "none is left where the first was 0");
+	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = 20,
+			     .total_may_be_of_epoch = true)),
+	   "the total may be that of an epoch");
+	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = NAN)), "no total");
+	ok(ends_in_log(LINE(.unit = STEP_EPOCHS, .position = 20, .total = 20)),
+	   "all epochs are done");
+	ok(!ends_in_log(LINE(.unit = STEP_EPOCHS, .position = 19, .total = 20)), "one is left");
+	ok(ends_in_log(LINE(.unit = STEP_SAMPLES, .position = 1000, .total = 1000)),
+	   "all samples");
+}
+
 int main(void)
 {
 	char *command;
@@ -1078,6 +1164,8 @@ int main(void)
 	test_begin();
 	test_doubt();
 	test_memory();
+	test_reported_end();
+	test_printed_end();
 	test_logged();
 	test_logged_range();
 	test_logged_again();

@@ -73,6 +73,9 @@ static void test_helper_keys(void)
 	is_str(m.helper.text, "no gradient noise: torch.compile", "is kept");
 	is_int(parse("RESUMES=2\n"), 0, "RESUMES");
 	is_int(m.resumes, 2, "is kept");
+	is_int(m.ended, -1, "nothing is said of the end");
+	is_int(parse("ENDED=1\n"), 0, "ENDED");
+	is_int(m.ended, 1, "is kept");
 }
 
 static void test_metrics(void)

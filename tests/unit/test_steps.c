@@ -1045,6 +1045,30 @@ static void test_bars(void)
 
 /* --- much of it --- */
 
+/* Whether the last of these lines may have the total of an epoch, and numbers its steps from 0. */
+static void is_end(const char *text, bool of_epoch, bool from_0, const char *what)
+{
+	begin(NULL);
+	steps_set_bar_life(s, 0);
+	feed(text);
+	ok(seen.n > 0 && seen.last.total_may_be_of_epoch == of_epoch &&
+	   seen.last.counts_from_0 == from_0, what);
+}
+
+static void test_end(void)
+{
+	is_end("step 0/4\nstep 1/4\nstep 2/4\nstep 3/4\n", false, true, "a counter from 0");
+	is_end("step 1/4\nstep 2/4\nstep 3/4\nstep 4/4\n", false, false, "a counter from 1");
+	is_end("  0%|  | 0/4 [00:00<?, ?it/s]\n100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", true,
+	       false, "a bar");
+	is_end("{'loss': 1, 'epoch': 1.0}\n100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", false, false,
+	       "a bar of Hugging Face's Trainer");
+	is_end("Epoch 1/3: 100%|##| 4/4 [00:40<00:00,  9.00s/it]\n"
+	       "Epoch 2/3:  25%|##| 1/4 [00:10<00:00,  9.00s/it]\n"
+	       "Epoch 2/3: 100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", false, false,
+	       "a bar whose epochs are known");
+}
+
 static void test_throttle(void)
 {
 	begin(NULL);
@@ -1128,6 +1152,7 @@ int main(void)
 	test_unknown();
 	test_arrivals();
 	test_bars();
+	test_end();
 	test_throttle();
 	test_cpu_budget();
 	test_pieces();

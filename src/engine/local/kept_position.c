@@ -16,7 +16,7 @@
 
 enum {
 	STEPS_ARE_REPORTED = 1, SAMPLES_ARE_REPORTED = 2, POSITION_IS_KNOWN = 4, RESUMED = 8,
-	START_HAS_REPORTED = 16,
+	START_HAS_REPORTED = 16, HAS_ENDED = 32, TOTAL_MAY_BE_OF_EPOCH = 64, COUNTS_FROM_0 = 128,
 };
 
 /* The contents of the file. Either the whole record is believed or nothing. */
@@ -68,7 +68,10 @@ static int64_t flags_of(const struct recorder *r)
 	return (r->steps_are_reported ? STEPS_ARE_REPORTED : 0) |
 	       (r->samples_are_reported ? SAMPLES_ARE_REPORTED : 0) |
 	       (r->position_is_known ? POSITION_IS_KNOWN : 0) | (r->resumed ? RESUMED : 0) |
-	       (r->start.has_reported ? START_HAS_REPORTED : 0);
+	       (r->start.has_reported ? START_HAS_REPORTED : 0) |
+	       (r->has_ended ? HAS_ENDED : 0) |
+	       (r->total_may_be_of_epoch ? TOTAL_MAY_BE_OF_EPOCH : 0) |
+	       (r->counts_from_0 ? COUNTS_FROM_0 : 0);
 }
 
 void kept_position_fill(struct kept_position *k, const struct recorder *r, const struct run *run,
@@ -234,6 +237,9 @@ void kept_position_restore(const struct kept_position *k, struct recorder *r)
 	r->samples_are_reported = k->flags & SAMPLES_ARE_REPORTED;
 	r->position_is_known = k->flags & POSITION_IS_KNOWN;
 	r->resumed = k->flags & RESUMED;
+	r->has_ended = k->flags & HAS_ENDED;
+	r->total_may_be_of_epoch = k->flags & TOTAL_MAY_BE_OF_EPOCH;
+	r->counts_from_0 = k->flags & COUNTS_FROM_0;
 	r->start = (struct recorder_start){
 		k->start_samples, k->start_lost_samples, k->start_lost_s, k->start_run_time_s,
 		k->flags & START_HAS_REPORTED,

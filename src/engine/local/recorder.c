@@ -248,6 +248,7 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	run->malformed_reports += malformed;
 	r->changed = true;
 	see_reported(r, run, m);
+	recorder_add_ended(r, m);
 	add_step(r, run, m, now_boot_s);
 	if (measures(run, m))
 		recorder_add_gradient(r, run, m, now_boot_s);

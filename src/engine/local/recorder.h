@@ -93,6 +93,10 @@ struct recorder {
 	int cores;			/* for each device, likewise; 0: not known */
 	bool cores_are_known;
 	bool spans_pause;		/* the next step began before the run was suspended */
+	bool told_to_stop;		/* the program; the caller sets it */
+	bool has_ended;			/* the program says that its work is done */
+	/* of the log: step_event has both */
+	bool total_may_be_of_epoch, counts_from_0;
 	struct gradient_window gradient;
 	double gradient_start_boot_s;	/* NaN: no window open */
 };
@@ -173,6 +177,13 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 			double first_boot_s);
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e);
+
+/* recorder_end.c: takes in what a report says of the end of the training. */
+void recorder_add_ended(struct recorder *r, const struct report_message *m);
+/* True if the program says that its work is done, or if the run stands at the total that was
+ * declared, else reported, else printed. Less than one step may be left. */
+bool recorder_is_at_its_end(const struct recorder *r, const struct run *run,
+			    const struct job *job);
 
 /* Writes what changed since the last write; the running time alone only every 30 s. After a failure
  * everything is kept for the next write. */

@@ -131,6 +131,8 @@ void recorder_add_logged(struct recorder *r, struct run *run, const struct job *
 	if (!isnan(units)) {
 		r->steps = floor(e->position / units);
 		r->printed_total_steps = e->total > 0 ? e->total / units : 0;
+		r->total_may_be_of_epoch = e->total_may_be_of_epoch;
+		r->counts_from_0 = e->counts_from_0;
 		see_first(r, run, job, e, r->steps);
 	}
 	if (!r->samples_are_reported)

@@ -115,7 +115,7 @@ static void ask_leader(struct supervisor *s)
 	if (!s->signalled) {
 		s->run.stop_boot_s = clock_boot_s();
 		supervisor_signal_leader(s, s->job.declared.stop_signal);
-		s->signalled = true;
+		s->signalled = s->recorder.told_to_stop = true;
 	}
 	if (store_run_set_stopping(&s->store, s->run.id, &err))
 		supervisor_log(s, "%s", err.text);

@@ -369,6 +369,11 @@ struct fallback supervisor_fallback(const struct supervisor *s);
 bool supervisor_record_reports(struct supervisor *s);
 bool supervisor_record_end(struct supervisor *s);
 
+/* supervisor_outcome.c */
+/* Sets run.outcome, if nothing has set it yet, after the last reports and the log were read; and
+ * run.diagnosis, where people want to know why. */
+void supervisor_set_outcome(struct supervisor *s);
+
 /* supervisor_end.c */
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a
  * reason of ours, or the end could not be recorded, so that a pass would only repeat the failure;

@@ -157,6 +157,7 @@ static int stop_orphan(struct supervisor *s, const struct kept_position *k, stru
 	go_on_watching(s, k);
 	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
 	s->signalled = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
+	s->recorder.told_to_stop = s->signalled;
 	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
 		return -1;
 	tell_of_loss(s);

@@ -1,4 +1,4 @@
-/* supervisor_end.c - find out how a run ended, and record it, however long that takes. */
+/* supervisor_end.c - find out why a run failed, and record its end, however long that takes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -33,90 +33,6 @@
 #include "supervisor_code.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
-
-static void set_wait_status(struct run *run, int status)
-{
-	if (WIFEXITED(status))
-		run->exit_code = WEXITSTATUS(status);
-	else if (WIFSIGNALED(status))
-		run->term_signal = WTERMSIG(status);
-}
-
-/* True if the job stands at its end by what its program reported or printed. */
-static bool is_at_its_end(struct supervisor *s)
-{
-	bool is = false;
-	struct job job;
-	struct err err;
-
-	if (!supervisor_record_reports(s))
-		return false;
-	if (store_job_get(&s->store, s->job.id, &job, &err)) {
-		supervisor_log(s, "%s", err.text);
-		return false;
-	}
-	/* Both comparisons are false where one side is not known. */
-	is = job.progress.samples >= job_total_samples(&job) ||
-	     job.progress.steps >= job_total_steps(&job);
-	job_release(&job);
-	return is;
-}
-
-/* Judges an end of unknown status: nobody may know how a leader ended that another supervisor
- * started. A job that has done all its steps counts as done; any other job runs again. */
-static void judge_unknown_end(struct supervisor *s)
-{
-	bool whole = is_at_its_end(s);
-
-	s->run.outcome = whole ? OUTCOME_COMPLETED : OUTCOME_LOST;
-	supervisor_set_diagnosis(s, whole ? "all its steps are done; its exit status is not known"
-					  : "its exit status is not known, as its supervisor was "
-					    "killed");
-}
-
-void supervisor_diagnose_diverged(struct supervisor *s)
-{
-	struct text t = TEXT_INIT;
-
-	recorder_describe_diverged(&s->recorder, &t);
-	supervisor_set_diagnosis(s, t.data);
-	text_release(&t);
-}
-
-/* A run whose program ended before it could be stopped has diverged all the same. */
-static bool ends_diverged(struct supervisor *s)
-{
-	if (!recorder_has_diverged(&s->recorder) ||
-	    (s->run.stop_reason != STOP_NONE && s->run.stop_reason != STOP_DIVERGED))
-		return false;
-	s->run.stop_reason = STOP_DIVERGED;
-	supervisor_diagnose_diverged(s);
-	return true;
-}
-
-/* An outcome that was set before (a failed launch, a run called off) stays. */
-static void set_outcome(struct supervisor *s)
-{
-	struct run *run = &s->run;
-
-	if (s->wait_status >= 0)
-		set_wait_status(run, s->wait_status);
-	if (run->outcome != OUTCOME_NONE)
-		return;
-	if (ends_diverged(s)) {
-		run->outcome = OUTCOME_STOPPED;
-		return;
-	}
-	if (s->adopted && s->wait_status < 0 && run->stop_reason == STOP_NONE) {
-		judge_unknown_end(s);
-		return;
-	}
-	/* A run that had finished before it was told to stop has finished. */
-	if (run->stop_reason != STOP_NONE && (s->signalled || run->exit_code != 0))
-		run->outcome = OUTCOME_STOPPED;
-	else
-		run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
-}
 
 void supervisor_set_diagnosis(struct supervisor *s, const char *text)
 {
@@ -381,7 +297,7 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_leave_locks(s);
 	if (supervisor_remote)
 		supervisor_remote->conclude(s);
-	set_outcome(s);
+	supervisor_set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = run_now - s->run.launch_boot_s;
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))

@@ -132,8 +132,7 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 	if (fds[FD_SIGNAL].revents)
 		read_signals(s);
 	if (fds[FD_LEADER].revents && !s->leader_gone) {
-		if (s->run.stop_reason == STOP_NONE)
-			s->wait_status = exit_status_read(s->leader_stat_fd, s->leader_fd);
+		s->wait_status = exit_status_read(s->leader_stat_fd, s->leader_fd);
 		supervisor_handle(s, EV_LEADER_EXIT);
 	}
 	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now)) {

@@ -24,7 +24,7 @@ class Reporter:
     """
 
     KEPT = {"CHECKPOINT", "RESUMED", "FRAMEWORK", "HELPER", "TOTAL_STEPS", "TOTAL_SAMPLES",
-            "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY", "RESUMES"}
+            "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY", "RESUMES", "ENDED"}
     MAX_KEPT = 32
     MAX_TEXT = 1000  # characters of one value
     LAST_TRIES, CHECKPOINT_TRIES, TRY_EVERY_S = 20, 1000, 0.01
@@ -187,6 +187,16 @@ class Helper:
         if not self.rank.refused:
             text = "; ".join("no %s: %s" % item for item in self.refusals.items())
             self.reporter.send({"HELPER": text})
+
+    def ended(self, is_whole, report=None):
+        """Tells that a training has ended. is_whole: it came to its last update, so that nothing
+        is left to do, even if the program was told to stop meanwhile. report sends the position
+        as well: an update that is told later would be one of another training."""
+        values = {"ENDED": 1 if is_whole else 2}
+        if report is not None:
+            report(send=lambda position: self.reporter.send(dict(position, **values)))
+        elif self.rank.reports():
+            self.reporter.send(values)
 
     def is_off(self, part):
         return part in self.refusals

@@ -161,7 +161,13 @@ def watch_transformers(module):
         # max_steps given: the loop counts updates whatever the batch is.
         helper.totals.counts_iterations = args.max_steps > 0
 
+    def end(state):
+        steps = helper.steps
+        is_whole = 0 < state.max_steps <= state.global_step
+        helper.ended(is_whole, steps.report if steps is not None and steps.own else None)
+
     begin = helper.guard("totals.transformers", begin)
+    end = helper.guard("totals.transformers_end", end)
 
     def on_train_begin(handler, args, state, control, **kwargs):
         if helper.totals is not None:
@@ -169,6 +175,15 @@ def watch_transformers(module):
         return real(handler, args, state, control, **kwargs)
 
     handler.on_train_begin = on_train_begin
+    real_end = handler.on_train_end
+
+    def on_train_end(handler, args, state, control, **kwargs):
+        result = real_end(handler, args, state, control, **kwargs)
+        if helper.totals is not None:
+            end(state)
+        return result
+
+    handler.on_train_end = on_train_end
 
 
 def watch_trainer(module):
@@ -214,12 +229,21 @@ def watch_lightning(module):
         helper.totals.from_framework = totals
         helper.totals.counts_iterations = (fit_loop.max_steps or -1) > 0
 
+    def end(fit_loop):
+        steps = helper.steps
+        helper.ended(lightning_is_whole(fit_loop),
+                     steps.report if steps is not None and steps.own else None)
+
     begin = helper.guard("totals.lightning", begin)
+    end = helper.guard("totals.lightning_end", end)
 
     def run(fit_loop, *args, **kwargs):
         if helper.totals is not None:
             begin(fit_loop)
-        return real(fit_loop, *args, **kwargs)
+        result = real(fit_loop, *args, **kwargs)
+        if helper.totals is not None:
+            end(fit_loop)
+        return result
 
     loop.run = run
 
@@ -238,6 +262,13 @@ def lightning_totals(loop):
             steps = min(steps, all_epochs) if steps else all_epochs
     values["TOTAL_STEPS"] = steps
     return {k: v for k, v in values.items() if v is not None}
+
+
+def lightning_is_whole(loop):
+    """True if the loop came to its last epoch or update, and was not left before."""
+    epochs, steps = loop.max_epochs or -1, loop.max_steps or -1
+    return (0 <= epochs <= loop.epoch_progress.current.processed or
+            0 <= steps <= loop.epoch_loop.global_step)
 
 
 def watch_lightning_files(module):

@@ -65,7 +65,8 @@ class Keras:
         for name, hook in (("on_train_begin", self.train_begins),
                            ("on_test_begin", self.test_begins),
                            ("on_epoch_begin", self.epoch_begins),
-                           ("on_train_batch_end", self.batch_ends)):
+                           ("on_train_batch_end", self.batch_ends),
+                           ("on_train_end", self.train_ends)):
             self.after(kind, name, guard("keras." + name[3:], hook))
 
     @staticmethod
@@ -125,6 +126,13 @@ class Keras:
         if fit.batches:
             self.steps.epoch = self.epoch + (batch + 1) / fit.batches
         self.steps.tick(batch + 1 - first, fit.samples_of(first, batch))
+
+    def train_ends(self, callbacks, *rest):
+        fit = getattr(callbacks, "_pollux_fit", None)
+        if fit is None:
+            return
+        is_whole = 0 < fit.epochs <= self.epoch + 1 and 0 < fit.batches <= self.last_batch + 1
+        self.helper.ended(is_whole, self.steps.report if self.steps.own else None)
 
     # --- checkpoints of Keras's own callback
 

@@ -41,8 +41,8 @@ class PlainSteps:
             self.totals.update(totals)
             self.helper.reporter.send(totals)
 
-    def report(self, **more):
+    def report(self, send=None, **more):
         if self.helper.rank.reports():
-            self.helper.reporter.send(dict({
+            (send or self.helper.reporter.send)(dict({
                 "STEP": self.count, "SAMPLES": self.consumed or None, "EPOCH": self.epoch,
                 "STEP_NS": self.clock.take()}, **more))

@@ -1,0 +1,192 @@
+/* supervisor_outcome.c - decides what became of a run: completed, failed, stopped or lost.
+ *
+ * A program that exits with status 0 when it was told to stop may have saved and left, or may have
+ * done all its work. Its own account tells: what it reported or printed of its end
+ * (recorder_is_at_its_end). Where there is no such sign the job is launched again, and a run that
+ * then finds nothing left to do has completed, with status 0 or with words of nothing_left.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "last_words.h"
+#include "nothing_left.h"
+#include "supervisor.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/store_jobs.h"
+
+/* A run that made no step is at its start for so long, imports and the reading of data included. */
+#define START_S 120.0
+
+/* --- at its end --- */
+
+static void set_wait_status(struct run *run, int status)
+{
+	if (WIFEXITED(status))
+		run->exit_code = WEXITSTATUS(status);
+	else if (WIFSIGNALED(status))
+		run->term_signal = WTERMSIG(status);
+}
+
+/* True if the job stands at its end by what the store has. A supervisor that took over the run did
+ * not read all that was reported and printed. */
+static bool stands_at_its_end(const struct job *job, const struct recorder *r)
+{
+	bool declared = job->declared.total_samples > 0 || job->declared.total_steps > 0;
+
+	/* Both comparisons are false where one side is not known. */
+	return (declared || !r->total_may_be_of_epoch) &&
+	       (job->progress.samples >= job_total_samples(job) ||
+		job->progress.steps >= job_total_steps(job));
+}
+
+/* True if the run has done all its work, by what its program reported or printed. */
+static bool is_at_its_end(struct supervisor *s)
+{
+	bool is = false;
+	struct job job;
+	struct err err;
+
+	if (!supervisor_record_reports(s))
+		return false;
+	if (store_job_get(&s->store, s->job.id, &job, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return false;
+	}
+	is = recorder_is_at_its_end(&s->recorder, &s->run, &job) ||
+	     (s->adopted && stands_at_its_end(&job, &s->recorder));
+	job_release(&job);
+	return is;
+}
+
+/* --- an end of unknown status --- */
+
+/* Nobody may know how a leader ended that another supervisor started. */
+static bool is_unknown(const struct supervisor *s)
+{
+	return s->adopted && s->wait_status < 0;
+}
+
+/* Judges such an end. A job that has done all its steps counts as done; any other job runs
+ * again. */
+static void judge_unknown_end(struct supervisor *s)
+{
+	if (!s->signalled && is_at_its_end(s)) {
+		s->run.outcome = OUTCOME_COMPLETED;
+		supervisor_set_diagnosis(s, "all its steps are done; its exit status is not known");
+	} else if (s->run.stop_reason == STOP_NONE) {
+		s->run.outcome = OUTCOME_LOST;
+		supervisor_set_diagnosis(s, "its exit status is not known, as its supervisor was "
+					    "killed");
+	} else {
+		s->run.outcome = OUTCOME_STOPPED;
+	}
+}
+
+/* --- a known end --- */
+
+static void judge_stop(struct supervisor *s)
+{
+	struct run *run = &s->run;
+	char *text;
+
+	/* A run that had finished before it was told to stop has finished. */
+	if (run->exit_code == 0 && !s->signalled) {
+		run->outcome = OUTCOME_COMPLETED;
+	} else if (run->exit_code == 0 && is_at_its_end(s)) {
+		run->outcome = OUTCOME_COMPLETED;
+		text = xasprintf("all its work was done, although it was told to stop (%s)",
+				 stop_reason_words(run->stop_reason));
+		supervisor_set_diagnosis(s, text);
+		free(text);
+	} else {
+		run->outcome = OUTCOME_STOPPED;
+	}
+}
+
+/* True if this is the relaunch of a job whose last run exited with status 0 when it was told to
+ * stop, and no step was made. */
+static bool is_idle_relaunch(const struct supervisor *s)
+{
+	const struct progress *before = &s->job.progress;
+	bool steps_are_seen = isfinite(before->steps) || isfinite(before->samples);
+	double now = run_clock_s(&s->run, clock_boot_s());
+
+	return before->exit_code == 0 && before->runs > 1 && !s->job.profile &&
+	       isnan(s->run.first_step_s) && isnan(s->recorder.steps) &&
+	       (steps_are_seen || now - s->run.launch_boot_s < START_S);
+}
+
+/* The program was launched to go on, and says that its work is done. */
+static void see_nothing_left(struct supervisor *s)
+{
+	static const char found[] = "nothing was left to do after its last run, which had been told"
+				    " to stop";
+	struct run *run = &s->run;
+	char *log, *words;
+
+	if (!is_idle_relaunch(s) || run->term_signal > 0)
+		return;
+	if (run->outcome == OUTCOME_COMPLETED) {
+		supervisor_set_diagnosis(s, found);
+		return;
+	}
+	log = paths_log(s->paths, s->job.id);
+	words = run_clock_s(run, clock_boot_s()) - run->launch_boot_s < START_S
+		? nothing_left_words(log, s->log_offset) : NULL;
+	if (words) {
+		char *text = xasprintf("%s: %s", found, words);
+
+		run->outcome = OUTCOME_COMPLETED;
+		supervisor_set_diagnosis(s, text);
+		free(text);
+	}
+	free(words);
+	free(log);
+}
+
+/* --- a run that diverged --- */
+
+void supervisor_diagnose_diverged(struct supervisor *s)
+{
+	struct text t = TEXT_INIT;
+
+	recorder_describe_diverged(&s->recorder, &t);
+	supervisor_set_diagnosis(s, t.data);
+	text_release(&t);
+}
+
+/* A run whose program ended before it could be stopped has diverged all the same. */
+static bool ends_diverged(struct supervisor *s)
+{
+	if (!recorder_has_diverged(&s->recorder) ||
+	    (s->run.stop_reason != STOP_NONE && s->run.stop_reason != STOP_DIVERGED))
+		return false;
+	s->run.stop_reason = STOP_DIVERGED;
+	supervisor_diagnose_diverged(s);
+	return true;
+}
+
+void supervisor_set_outcome(struct supervisor *s)
+{
+	struct run *run = &s->run;
+
+	if (s->wait_status >= 0)
+		set_wait_status(run, s->wait_status);
+	if (run->outcome != OUTCOME_NONE)
+		return;
+	if (ends_diverged(s)) {
+		run->outcome = OUTCOME_STOPPED;
+		return;
+	}
+	if (is_unknown(s)) {
+		judge_unknown_end(s);
+		return;
+	}
+	if (run->stop_reason != STOP_NONE) {
+		judge_stop(s);
+		return;
+	}
+	run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
+	see_nothing_left(s);
+}

@@ -1,0 +1,61 @@
+/* test_nothing_left.c - sentences of programs whose training is over. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/local/last_words.h"
+#include "engine/local/nothing_left.h"
+#include "tap.h"
+
+static void says(const char *text, int64_t offset, const char *want, const char *what)
+{
+	char path[] = "/tmp/pollux-left.XXXXXX";
+	int fd = mkstemp(path);
+	char *got;
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		abort();
+	close(fd);
+	got = nothing_left_words(path, offset);
+	unlink(path);
+	is_str(got ? got : "(none)", want, what);
+	free(got);
+}
+
+int main(void)
+{
+	char flood[20000], line[400], want[LAST_WORDS_SIZE];
+
+	says("Traceback:\n  assert\nAssertionError: last.pt training to 300 epochs is finished, "
+	     "nothing to resume.\nStart a new training\n", 0,
+	     "AssertionError: last.pt training to 300 epochs is finished, nothing to resume.",
+	     "Ultralytics");
+	says("ValueError: The max_duration (2ep) is less than or equal to the elapsed training "
+	     "duration (2ep). No training would occur.\n", 0,
+	     "ValueError: The max_duration (2ep) is less than or equal to the elapsed training "
+	     "duration (2ep). No training would occur.", "Composer");
+	says("AssertionError: max_train_steps should be greater than initial step: 10 vs 10\r\n", 0,
+	     "AssertionError: max_train_steps should be greater than initial step: 10 vs 10",
+	     "kohya");
+	says("X: You restored a checkpoint with current_epoch=3, but you have set "
+	     "Trainer(max_epochs=2).", 0,
+	     "X: You restored a checkpoint with current_epoch=3, but you have set "
+	     "Trainer(max_epochs=2).", "Lightning");
+	says("  TRAINING ALREADY FINISHED (20)\n", 0, "TRAINING ALREADY FINISHED (20)",
+	     "in any case");
+	says("", 0, "(none)", "an empty log");
+	says("KeyError: 'optimizer'\ntraining finished\n", 0, "(none)", "another error");
+	says("nothing to resume\nKeyError\n", 18, "(none)", "words of the run before");
+	memset(flood, 'x', sizeof(flood) - 1);
+	memcpy(flood, "nothing to resume\n", 18);
+	flood[sizeof(flood) - 1] = '\0';
+	says(flood, 0, "(none)", "words that are far from the end");
+	memset(line, 'y', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	memcpy(line + 300, "nothing to resume", 17);
+	memcpy(want, line, sizeof(want) - 1);
+	want[sizeof(want) - 1] = '\0';
+	says(line, 0, want, "a long line is clipped");
+	is_str(nothing_left_words("/no/such/log", 0) ? "words" : "(none)", "(none)", "no log");
+	return done();
+}
