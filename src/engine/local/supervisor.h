@@ -373,6 +373,9 @@ bool supervisor_record_end(struct supervisor *s);
 /* Sets run.outcome, if nothing has set it yet, after the last reports and the log were read; and
  * run.diagnosis, where people want to know why. */
 void supervisor_set_outcome(struct supervisor *s);
+/* After a failure: says so if the run failed right after a suspension, or if a clock of its own
+ * that does not know of suspensions ended it. */
+void supervisor_diagnose_pause(struct supervisor *s);
 
 /* supervisor_end.c */
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a

@@ -310,6 +310,8 @@ bool supervisor_conclude(struct supervisor *s)
 		supervisor_diagnose_resume(s);
 	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
 		quote_last_words(s);
+	if (s->run.outcome == OUTCOME_FAILED)
+		supervisor_diagnose_pause(s);
 	/* Before what the run lost is counted: if this supervisor is killed, the next one counts it
 	 * anew, from these reports and the position that is kept. */
 	supervisor_record_reports(s);

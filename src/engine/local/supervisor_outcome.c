@@ -5,7 +5,9 @@
  * (recorder_is_at_its_end). Where there is no such sign the job is launched again, and a run that
  * then finds nothing left to do has completed, with status 0 or with words of nothing_left.h. */
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "last_words.h"
@@ -17,6 +19,12 @@
 
 /* A run that made no step is at its start for so long, imports and the reading of data included. */
 #define START_S 120.0
+/* A failure so soon after a suspension may be due to the suspension. */
+#define AFTER_PAUSE_S 30.0
+
+#define PAUSE_LEAST_S 1.0	/* a shorter one does no harm */
+
+#define TIMEOUT_STATUS 124	/* of timeout(1), when the time was over */
 
 /* --- at its end --- */
 
@@ -189,4 +197,44 @@ void supervisor_set_outcome(struct supervisor *s)
 	}
 	run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
 	see_nothing_left(s);
+}
+
+/* --- a failure after a pause --- */
+
+static bool is_timeout(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+
+	return !strcmp(slash ? slash + 1 : word, "timeout");
+}
+
+/* True if the command is one of timeout(1), or the run ended as one of timeout(1) or alarm(2). */
+static bool ran_out_of_time(const struct supervisor *s)
+{
+	const struct strings *argv = &s->command.argv;
+
+	return s->run.exit_code == TIMEOUT_STATUS || s->run.exit_code == 128 + SIGALRM ||
+	       s->run.term_signal == SIGALRM || (argv->count > 0 && is_timeout(argv->items[0]));
+}
+
+void supervisor_diagnose_pause(struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	double since_s = clock_boot_s() - run->resumed_boot_s;	/* NaN: it never went on */
+	bool known = run->diagnosis && *run->diagnosis, by_clock = ran_out_of_time(s);
+	struct text t = TEXT_INIT;
+
+	if (!(run->suspended_s >= PAUSE_LEAST_S) || run->out_of_memory ||
+	    !(since_s < AFTER_PAUSE_S || by_clock))
+		return;
+	text_addf(&t, "%s%sit was suspended for %.0f s", known ? run->diagnosis : "",
+		  known ? "; " : "", run->suspended_s);
+	if (since_s < 1)
+		text_add(&t, " until just before its end");
+	else if (isfinite(since_s))
+		text_addf(&t, " until %.0f s before its end", since_s);
+	text_add(&t, by_clock ? ", which timeout(1) and alarm(2) count; pollux's --time-limit does "
+				"not" : ", which clocks of its own count, and other machines");
+	supervisor_set_diagnosis(s, t.data);
+	text_release(&t);
 }
