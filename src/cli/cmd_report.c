@@ -118,7 +118,8 @@ static void warn(const struct left_out *l)
 		text_addf(&t, " (and %d more)", l->n - 1);
 	text_add(&t, "; see pollux-report(1). This is said once for each run.");
 	for (size_t i = 0; i < t.length; i++)
-		t.data[i] = t.data[i] == '\n' ? ' ' : t.data[i];
+		if (t.data[i] == '\n')
+			t.data[i] = ' ';
 	output_message(t.data + strlen("pollux: "));
 	text_release(&t);
 }
