@@ -174,6 +174,10 @@ month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=6
 slurm-month: all $(FAULT) ## 15 minutes: 200 accidents, 60 jobs on a Slurm (SLURM_FAULTS=20: some)
 	$(TEST_ENV) tests/fault/slurm_month
 
+injection: all $(PRELOAD) ## 10 minutes: 2,000 calls that fail, 1,000 absurd stores
+	+@$(SAN_MAKE) programs
+	$(TEST_ENV) POLLUX_SANITIZED=$(abspath $(BUILD))/san/pollux tests/fault/injection
+
 # After a change of the steps or of a column. tests/unit/test_schema.c says when this is due.
 schema-now: $(BUILD)/unit/test_schema ## writes src/store/schema_now.c
 	SCHEMA_NOW=src/store/schema_now.c $(BUILD)/unit/test_schema
@@ -488,7 +492,7 @@ include tools/package/package.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs testing check turns in-turn check-frameworks quick month \
+.PHONY: all examples programs testing check turns in-turn check-frameworks quick month injection \
 	slurm-month schema-now soak slowest demo \
 	lint analyse lint-gcc lint-kit lint-bench bench-smoke lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \

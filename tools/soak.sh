@@ -32,6 +32,7 @@ waiting() {
 
 computing() {
 	stage sanitize env ALL_CASES=1 nice -n 5 make sanitize
+	stage injection nice -n 5 make injection
 	stage fuzz nice -n 5 make fuzz FUZZ_SECONDS="$1"
 	stage frameworks nice -n 5 make check-frameworks
 }

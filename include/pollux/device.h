@@ -178,9 +178,10 @@ struct device_backend {
 	 * all. */
 	int (*list)(const struct device_settings *settings, struct device_list *list,
 		    struct err *err);
-	/* (optional, with list_unanswered) True if list() is going to ask a driver, which may hang.
-	 * list() then runs in a child that is given up after a while, and list_unanswered() appends
-	 * what is known without the driver, and why no more is known. */
+	/* (optional) True if list() is going to ask a driver, which may hang, or a library, which
+	 * may die where memory runs out. list() then runs in a child that is given up after a
+	 * while, and list_unanswered() appends what is known without the driver, and why no more is
+	 * known. A backend of a library has no list_unanswered: devices cannot be listed then. */
 	bool (*asks_driver)(const struct device_settings *settings);
 	void (*list_unanswered)(const char *why, struct device_list *list);
 	/* Runs in the child between fork and exec: confines the calling process to these devices.

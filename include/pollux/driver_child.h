@@ -15,6 +15,9 @@ typedef void driver_child_answer(int fd, void *arg);
  * EX_UNAVAILABLE if the child died. */
 void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err);
 
+/* The same for a library that has no driver and never hangs, but dies where memory runs out. */
+void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err);
+
 /* For the child: writes all n bytes, or as many as the caller takes. */
 void driver_child_write(int fd, const void *bytes, size_t n);
 

@@ -12,7 +12,7 @@
 
 struct lock_holder {
 	int64_t pid;
-	double since_boot_s;
+	double since_boot_s;	/* NaN: not known, the holder has not signed */
 	bool is_stopped;	/* by a signal, or by a debugger */
 };
 
@@ -27,7 +27,7 @@ void lock_holder_clear(int fd);
 bool lock_holder_find(const char *path, struct lock_holder *h);
 
 /* Looks for the holder among the processes that run this program, where the holder has not signed:
- * it was stopped right after it took the lock. since_boot_s is then the start of the process. */
+ * it took the lock just now, or was stopped before it could sign. */
 bool lock_holder_search(const char *path, struct lock_holder *h);
 
 /* True if the lock on a file was taken through this descriptor of a process: the kernel lists it

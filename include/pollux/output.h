@@ -32,6 +32,8 @@ bool terminal_color(FILE *out, const char *mode);
  * megabytes long. */
 #define OUTPUT_CLEAN_BYTES 4000
 void output_clean(FILE *out, const char *s);
+/* Prints a line in which texts of others stand, such as paths and names, cleaned likewise. */
+void output_sayf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Print the rest of a line of which indent characters are printed already, cleaned and clipped as
  * by output_clean. Unless the width is 0, the text is broken at blanks; further lines begin below
  * its first character. */

@@ -37,11 +37,12 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	     struct pass_result *result, struct err *err);
 void pass_result_release(struct pass_result *result);
 
-/* pass_hung.c: finds the process of a pass that has been at work for more than a minute. */
+/* pass_hung.c: finds the process of a pass that lets no other one begin: at work for a minute, and
+ * twice found doing nothing, a third of a second apart. False: there is none, or nobody knows who
+ * is at work. */
 bool pass_find_hung(const struct paths *paths, struct lock_holder *holder);
-/* Adds the pass that has been at work for more than a minute, and what to do about it.
- * False: there is none, or nobody knows who is at work. */
-bool pass_describe_hung(const struct paths *paths, struct text *t);
+/* Adds who is in the way, for how long, and what ends that. */
+void pass_describe_hung(const struct lock_holder *holder, struct text *t);
 /* The same as an error, EX_TEMPFAIL. */
 int pass_refuse_hung(const struct paths *paths, struct err *err);
 

@@ -57,6 +57,12 @@ void paths_to_environment(const struct paths *p);
  * directory that belongs to another user, or that others may write to, is refused (EX_NOPERM). */
 int paths_create(const struct paths *p, struct err *err);
 
+/* Refuses (EX_NOPERM) a directory that belongs to another user, also where the caller is root and
+ * could write there, or that others may write to. Every command asks before it writes its first
+ * file. A directory that is not there, or cannot be looked at, passes:
+ * whoever opens a file there says why that fails. */
+int paths_check_owner(const struct paths *p, struct err *err);
+
 char *paths_log(const struct paths *p, int64_t job_id);		/* the caller frees */
 char *paths_checkpoints(const struct paths *p, int64_t job_id);
 char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */

@@ -1,10 +1,11 @@
-/* people.h - what the pollux of other people on this machine have and want: a file for each user
- * in the shared directory.
+/* people.h - what the pollux of other people on this machine have and want: a file for each user in
+ * the shared directory.
  *
- * The file is named user-UID-STORE, where STORE tells several stores of one account apart. It has
- * one line of names and numbers, and nothing of jobs. The file is believed only if it belongs to
- * that user, and was written in the last PEOPLE_STALE_S seconds, as the passes of anybody whose
- * jobs wait or run do. */
+ * The file has one line of names and numbers, and nothing of jobs. Whose file it is decides of whom
+ * it tells: its name may be anybody's. The name is user-UID-STORE, where STORE tells several stores
+ * of one account apart; if another user has made a file with that name, letters that are drawn
+ * follow. The line is believed if it was written in the last PEOPLE_STALE_S seconds, as the passes
+ * of anybody whose jobs wait or run do. */
 #ifndef POLLUX_PEOPLE_H
 #define POLLUX_PEOPLE_H
 
@@ -19,8 +20,11 @@
 #define PERSON_MIN_WEIGHT 0.1
 #define PERSON_MAX_WEIGHT 10.0
 
+#define PERSON_NAME_SIZE 64
+
 struct person {
-	char name[64];			/* of the file */
+	char name[PERSON_NAME_SIZE];	/* of the file */
+	uid_t uid;			/* whose file it is */
 	char user[40];			/* for people: "hbob", "another store of yours" */
 	int held, wanted;		/* devices; wanted: those that are held included */
 	int devices;			/* of the machine, as this person's slots count them */
@@ -32,7 +36,7 @@ struct person {
 
 struct people {
 	bool is_shared;			/* there is a shared directory */
-	char own[64];			/* the name of the file of this store */
+	char own[PERSON_NAME_SIZE];	/* the name of this store's file, or how it begins */
 	struct person me;		/* devices 0: no pass of this store has told lately */
 	struct person *items;		/* owned; the others, by their names */
 	int count;

@@ -12,6 +12,9 @@
  * ticks together name one process of this boot. A zombie counts as a process. */
 int64_t proc_start_ticks(pid_t pid);
 
+/* Clock ticks for which the process has computed; 0: there is no such process. */
+int64_t proc_cpu_ticks(pid_t pid);
+
 struct pid_list {
 	pid_t *items;	/* owned */
 	int count;

@@ -1,14 +1,15 @@
 /* shared_dir.h - the directory in which the pollux of several people agree about devices.
  *
- * The setting shared_dir names it; without the setting it is SHARED_DIR_DEFAULT, if that directory
- * belongs to root and everybody may write there (mode 1777). It holds, and nothing else:
+ * The setting shared_dir names it; without the setting it is SHARED_DIR_DEFAULT, if that is a
+ * directory and no link, belongs to root or to the user, and everybody may write there (mode 1777).
+ * It holds, and nothing else:
  *
  *	device-ID.lock        the lock of a GPU: shared_lock.h
  *	device-cpu.lock       the locks of all processors
- *	user-UID-STORE        what a person's pollux has and wants: people.h
+ *	user-UID-STORE...     what a person's pollux has and wants: people.h
  *
- * Nothing in it is believed: anybody can put any file there. A file is opened without following
- * links and without waiting, and used if it is a regular file with one name. */
+ * Nothing in it is believed: anybody can put any file there, under any name. A file is opened
+ * without following links and without waiting, and used if it is a regular file with one name. */
 #ifndef POLLUX_SHARED_DIR_H
 #define POLLUX_SHARED_DIR_H
 

@@ -29,6 +29,9 @@ int shared_lock_take(const struct paths *paths, const struct device *device, str
  * it. */
 bool shared_lock_again(int fd, const struct paths *paths, const struct device *device);
 
+/* Returns the name of the lock's file. The caller frees. */
+char *shared_lock_path(const char *directory, const struct device *device);
+
 /* Looks at the lock without taking it; free, too, where there is no shared directory. */
 enum lock_state shared_lock_look(const struct paths *paths, const struct device *device);
 

@@ -29,6 +29,7 @@ struct store {
 	struct turn turn;
 	double queue_until_s, first_until_s, try_s;	/* boot clock */
 	bool is_observer;
+	bool is_anothers;	/* another user's, which is only read */
 	unsigned opened;		/* another number for each store that this process opens */
 	/* greatest number of a job whose files were there when store_open made the store; else 0 */
 	int64_t left_by_another;

@@ -5,7 +5,8 @@
 #include "pollux/store.h"
 #include "pollux/text.h"
 
-/* Adds a line for each fault that SQLite's quick_check finds, ten at most. */
+/* Adds a line for each fault that SQLite's quick_check finds, and for each table, index, trigger
+ * and column that a store of this version has and this one lacks; 20 lines at most. */
 int store_check(struct store *s, struct strings *faults, struct err *err);
 /* True if the file is of another program, or of a newer pollux: nothing is to be repaired there. */
 bool store_is_foreign(const struct paths *paths);

@@ -18,7 +18,8 @@ static int backup(const char *path, struct err *err)
 	rc = store_backup(&s.store, &s.paths, path, err);
 	session_close(&s);
 	if (rc == 0 && isatty(STDOUT_FILENO))
-		printf("The store as it is now is in %s; logs and checkpoints are not.\n", path);
+		output_sayf(stdout, "The store as it is now is in %s; logs and checkpoints are "
+			    "not.", path);
 	return rc;
 }
 

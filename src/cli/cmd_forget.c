@@ -47,7 +47,7 @@ static void print_forgotten(const struct forget *f, const struct forgotten *n, b
 	if (f->job_id)
 		printf(" of job %lld\n", (long long)f->job_id);
 	else
-		printf(" of workload '%s'\n", f->workload);
+		output_sayf(stdout, " of workload '%s'", f->workload);
 }
 
 static int forget_in_transaction(struct store *store, const struct forget *f, bool dry_run,

@@ -132,7 +132,7 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 
 	if (rc == 0 && (o->dry_run || o->verbose))
 		for (size_t i = 0; i < result.actions.count; i++)
-			puts(result.actions.items[i]);
+			output_sayf(stdout, "%s", result.actions.items[i]);
 	if (rc == 0 && o->verbose && result.busy && isnan(o->watch_s))
 		puts("another pass is at work");
 	/* A store that is locked just now is cleaned up another time. */
@@ -266,6 +266,10 @@ static int schedule(const struct schedule_options *o, struct err *err)
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;
+	if (!o->dry_run && paths_check_owner(&paths, err)) {
+		paths_release(&paths);
+		return -1;
+	}
 	rc = config_load(&config, paths.config, err);
 	/* cron mails what its passes print, each minute. */
 	if (rc == 0 && (o->slots || isatty(STDERR_FILENO)))

@@ -114,8 +114,8 @@ static int print(struct session *s, const struct request *r, const struct id_lis
 	int rc = 0;
 
 	if (!s->store.db && !selects(r) && !r->o->csv && !r->o->json && !r->o->columns)
-		fprintf(out->file, "No store yet at '%s': 'pollux submit' makes one.\n",
-			s->paths.store);
+		output_sayf(out->file, "No store yet at '%s': 'pollux submit' makes one.",
+			    s->paths.store);
 	else if (r->o->csv)
 		status_print_csv(status, r->o->columns ? r->o->columns : CSV_COLUMNS, out->file);
 	else if (selects(r) && status->jobs.count == 0 && !r->o->json)

@@ -11,6 +11,7 @@
 #include "pollux/format.h"
 #include "pollux/json.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
 
@@ -91,7 +92,7 @@ static int read_all(int fd, const char *name, struct steps *steps, struct findin
 
 static int read_file(const char *path, struct steps *steps, struct findings *f, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc;
+	int fd = file_open_input(path), rc;
 
 	if (fd < 0)
 		return err_set(err, EX_NOINPUT, "cannot open '%s': %s", path, strerror(errno));

@@ -182,9 +182,9 @@ static void warn_of_script(const struct job_command *command)
 static void tell_of_leftovers(const struct session *s)
 {
 	if (s->store.left_by_another > 0)
-		fprintf(stderr, "pollux: the store is new, but '%s' has logs or checkpoints of "
-			"jobs up to %lld of another store: numbers go on from there\n",
-			s->paths.dir, (long long)s->store.left_by_another);
+		output_messagef("the store is new, but '%s' has logs or checkpoints of jobs up to "
+				"%lld of another store: numbers go on from there", s->paths.dir,
+				(long long)s->store.left_by_another);
 }
 
 static int insert_submitted_job(struct store *s, const struct asked *o, struct job *job,
@@ -211,10 +211,10 @@ int submit_open(struct session *s, struct err *err)
 	if (session_open(s, STORE_WRITE, err))
 		return -1;
 	if (paths_on_network(&s->paths))
-		fprintf(stderr, "pollux: warning: '%s' is on a network file system, where SQLite's "
-			"locks may fail; set POLLUX_DIR to a local directory\n", s->paths.dir);
+		output_messagef("warning: '%s' is on a network file system, where SQLite's locks "
+				"may fail; set POLLUX_DIR to a local directory", s->paths.dir);
 	if (pass_host_other(&s->paths, &other))
-		fprintf(stderr, "pollux: warning: %s\n", other.data);
+		output_messagef("warning: %s", other.data);
 	text_release(&other);
 	return 0;
 }

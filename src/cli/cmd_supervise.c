@@ -35,7 +35,10 @@ static int main_supervise(int argc, char **argv, struct err *err)
 		return usage_error(&cmd_supervise, err, "supervise takes the number of a run");
 	if (parse_job_id(&cmd_supervise, argv[1], &id, err) || paths_init(&paths, err))
 		return -1;
-	rc = argc == 3 ? in_foreground(&paths, id, argv[2], err) : supervise(&paths, id, err);
+	rc = paths_check_owner(&paths, err);
+	if (rc == 0)
+		rc = argc == 3 ? in_foreground(&paths, id, argv[2], err)
+			       : supervise(&paths, id, err);
 	/* A pass now gives out the devices that have just become free. */
 	if (rc > 0)
 		rc = later_pass_become(&paths, err);

@@ -9,6 +9,7 @@
 #include "later_pass.h"
 #include "pollux/err.h"
 #include "pollux/failed_pass.h"
+#include "pollux/open_file.h"
 #include "pollux/store.h"
 
 static int take_settings(const struct paths *paths, struct err *err)
@@ -51,7 +52,7 @@ int later_pass_become(const struct paths *paths, struct err *err)
 /* Closes inherited descriptors, such as those of the terminal or the end of a pipe. */
 static void leave_all(void)
 {
-	int null = open("/dev/null", O_RDWR);
+	int null = file_open_null(O_RDWR);
 
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		dup2(null, fd);

@@ -1,12 +1,14 @@
 /* main.c - find the command, run it, say once what went wrong. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/open_file.h"
 #include "pollux/suggest.h"
 #include "selection_agree.h"
 
@@ -25,8 +27,15 @@ static void open_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
-		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
+		    file_open_null(fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
 			_exit(EX_OSFILE);
+}
+
+/* A file that grows beyond 'ulimit -f' is then an error of write(2). A signal that is handled,
+ * unlike one that is ignored, has its usual effect again in the programs that are started. */
+static void survive(int signal_number)
+{
+	(void)signal_number;
 }
 
 static void print_commands(FILE *out)
@@ -172,6 +181,7 @@ int main(int argc, char **argv)
 
 	tzset();	/* required by POSIX before localtime_r */
 	open_standard_streams();
+	sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = survive }, NULL);
 	status = dispatch(argc - 1, argv + 1, &err);
 	/* Flushed first: if output and errors go to one place, errors come last. */
 	unwritten = output_flush(&written);

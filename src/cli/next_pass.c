@@ -12,6 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define LOOK_S 5.0		/* the process that waits looks so often for an earlier time */
 #define TEXT_BYTES 24
@@ -26,7 +27,7 @@ static void write_time(const char *file, double time_s)
 {
 	char text[TEXT_BYTES + 1];
 	long long time_ms = isfinite(time_s) ? llround(time_s * 1e3) : 0;
-	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return;
@@ -41,7 +42,7 @@ static void write_time(const char *file, double time_s)
 static double read_time(const char *file)
 {
 	char text[TEXT_BYTES + 1] = "";
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = file_open(file, O_RDONLY | O_NOFOLLOW, 0);
 	ssize_t n;
 
 	if (fd < 0)

@@ -24,10 +24,9 @@ int simulate_generate(const char *directory, struct sim_generation *g, struct er
 		}
 		return -1;
 	}
-	printf("%s/profiles: %d applications, on nodes of up to %d GPUs\n"
-	       "%s/workloads: %d workload%s of %d job%s\n",
-	       directory, sim_generate_applications(), sim_generate_gpus(g), directory,
-	       g->n_workloads, plural(g->n_workloads), g->n_jobs,
-	       plural(g->n_jobs));
+	output_sayf(stdout, "%s/profiles: %d applications, on nodes of up to %d GPUs", directory,
+		    sim_generate_applications(), sim_generate_gpus(g));
+	output_sayf(stdout, "%s/workloads: %d workload%s of %d job%s", directory, g->n_workloads,
+		    plural(g->n_workloads), g->n_jobs, plural(g->n_jobs));
 	return 0;
 }

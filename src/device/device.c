@@ -46,7 +46,7 @@ static int list_of(const struct device_backend *backend, const struct device_set
 		   struct device_list *list, struct err *err)
 {
 	if (backend->asks_driver && backend->asks_driver(settings))
-		return device_list_in_child(backend, settings, list);
+		return device_list_in_child(backend, settings, list, err);
 	return backend->list(settings, list, err);
 }
 

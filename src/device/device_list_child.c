@@ -89,17 +89,23 @@ static bool take_list(const char *bytes, size_t size, struct device_list *list)
 }
 
 int device_list_in_child(const struct device_backend *backend,
-			 const struct device_settings *settings, struct device_list *list)
+			 const struct device_settings *settings, struct device_list *list,
+			 struct err *err)
 {
 	struct listing l = { backend, settings, list };
 	struct err why = { 0 };
 	size_t size;
-	char *bytes = driver_child_ask(send_list, &l, &size, &why);
+	char *bytes = (backend->list_unanswered ? driver_child_ask : library_child_ask)(
+		send_list, &l, &size, &why);
 
 	if (bytes && !take_list(bytes, size, list))
-		err_set(&why, EX_UNAVAILABLE, "the process that asked the driver has died in it");
-	if (why.exit_status)
-		backend->list_unanswered(why.text, list);
+		err_set(&why, EX_UNAVAILABLE, "the process that asked has died");
 	free(bytes);
+	if (!why.exit_status)
+		return 0;
+	if (!backend->list_unanswered)
+		return err_set(err, EX_OSERR, "cannot list devices of the backend '%s': %s",
+			       backend->name, why.text);
+	backend->list_unanswered(why.text, list);
 	return 0;
 }

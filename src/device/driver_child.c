@@ -15,6 +15,7 @@
 #include "pollux/driver_child.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 #define DONE 'd'		/* the last byte of a whole answer */
@@ -45,7 +46,7 @@ void driver_child_write(int fd, const void *bytes, size_t n)
  * inherited: locks, the store, the pipe that a person reads. */
 static _Noreturn void child(int fd, driver_child_answer *answer, void *arg)
 {
-	int null = open("/dev/null", O_RDWR);
+	int null = file_open_null(O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, CHILD_NAME);
@@ -135,7 +136,7 @@ static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
 	}
 	if (r->length > 0 && r->bytes[r->length - 1] == DONE)
 		return 0;
-	return err_set(err, EX_UNAVAILABLE, "the process that asked the driver has died in it");
+	return err_set(err, EX_UNAVAILABLE, "the process that asked has died");
 }
 
 static pid_t start_child(driver_child_answer *answer, void *arg, int *fd, struct err *err)
@@ -175,20 +176,15 @@ static bool is_known_to_hang(struct err *err)
 	return true;
 }
 
-void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err)
+void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err)
 {
 	struct reading r = { 0 };
 	int fd, rc;
-	pid_t pid;
+	pid_t pid = start_child(answer, arg, &fd, err);
 
-	if (is_known_to_hang(err))
-		return NULL;
-	pid = start_child(answer, arg, &fd, err);
 	if (pid < 0)
 		return NULL;
 	rc = read_all(fd, driver_limit_s(), &r, err);
-	if (rc && err->exit_status == EX_TEMPFAIL)
-		silent_until_boot_s = clock_boot_s() + driver_limit_s();
 	close(fd);
 	end_child(pid);
 	*size = r.length - 1;
@@ -196,4 +192,16 @@ void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, str
 		return r.bytes;
 	free(r.bytes);
 	return NULL;
+}
+
+void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err)
+{
+	void *bytes;
+
+	if (is_known_to_hang(err))
+		return NULL;
+	bytes = library_child_ask(answer, arg, size, err);
+	if (!bytes && err->exit_status == EX_TEMPFAIL)
+		silent_until_boot_s = clock_boot_s() + driver_limit_s();
+	return bytes;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/mem.h"
 #include "pollux/shared_dir.h"
 
 #define PROCESSOR_BYTES (1 << 20)	/* bytes of the file for each processor */
@@ -37,6 +38,11 @@ static struct file_name name_of(const struct device *device)
 		if (*c == '/')
 			*c = '_';
 	return name;
+}
+
+char *shared_lock_path(const char *directory, const struct device *device)
+{
+	return xasprintf("%s/%s", directory, name_of(device).s);
 }
 
 /* A walk over the bytes of a device's lock. */

@@ -1,5 +1,6 @@
 /* check_people.c - the directory in which the pollux of several people agree about devices. */
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,28 +16,50 @@
 
 #define MAKE "sudo install -d -m 1777 -o root"
 
+/* The name stays until the next call. */
+static const char *name_of(uid_t uid)
+{
+	static char number[24];
+	const struct passwd *user = getpwuid(uid);
+
+	snprintf(number, sizeof(number), "user %u", (unsigned)uid);
+	return user ? user->pw_name : number;
+}
+
 /* Without a shared directory everybody is alone. This is usual, and no finding, unless somebody has
  * begun to set one up. */
 static void check_absent(struct patient *p, const char *path)
 {
 	struct stat st;
 
-	if (path && lstat(path, &st) == 0)
+	if (path && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		found(p, FINDING_LOOK, command_on("ls -l", path), "'%s' is not used, as it is a "
+		      "symbolic link, made by %s", path, name_of(st.st_uid));
+	else if (path && lstat(path, &st) == 0)
 		found(p, FINDING_LOOK, command_on(MAKE, path), "'%s' is not used: it is to belong "
 		      "to root, with mode 1777", path);
 	else
 		note(p, "devices are shared with nobody");
 }
 
+/* The lock of a device is one file for all users, so its name is known to everybody, too. */
 static void check_lock(struct patient *p, const char *path, const struct device *device)
 {
-	char *command;
+	char *lock, *command;
+	struct stat st;
 
 	if (shared_lock_look(&p->paths, device) != LOCK_CANNOT_BE_TOLD)
 		return;
-	command = xasprintf("ls -la %s", path);
-	found(p, FINDING_STOPS, command, "the lock of %s in '%s' cannot be read", device->name,
-	      path);
+	lock = shared_lock_path(path, device);
+	command = command_on("ls -la", lock);
+	if (lstat(lock, &st))
+		found(p, FINDING_STOPS, command, "the lock of %s in '%s' cannot be read",
+		      device->name, path);
+	else
+		found(p, FINDING_STOPS, command, "%s made '%s' so that nobody else can lock it: %s "
+		      "is not used until this user, or root, removes the file",
+		      name_of(st.st_uid), lock, device->name);
+	free(lock);
 }
 
 static void check_shared_locks(struct patient *p, const char *path)
@@ -52,23 +75,23 @@ static void check_shared_locks(struct patient *p, const char *path)
 	devices_release(&list);
 }
 
-#define FEW_STRAY 16		/* the most stray files that are no finding */
 #define LEAST_BYTES 65536.0	/* of free space: room for the files of all users */
 #define LEAST_FILES 16		/* the least number of files that can still be made */
 
 /* Anybody can put files there. They cost time in each pass, and may hide what others want. */
 static void check_stray(struct patient *p, const char *path, const struct people *people)
 {
-	const struct passwd *user = getpwuid(people->stray_uid);
-	const char *name = user ? user->pw_name : "a user without a name";
+	const char *name = name_of(people->stray_uid);
 
 	if (people->too_many)
 		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has too many files to "
 		      "look at them all, most of them of %s: what others want may not be seen; "
 		      "their locks hold", path, name);
-	else if (people->n_stray > FEW_STRAY)
-		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has %d files that do not "
-		      "belong there, most of them of %s", path, people->n_stray, name);
+	else if (people->n_stray > 0)
+		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has %d file%s that do%s "
+		      "not belong there, %sof %s", path, people->n_stray, plural(people->n_stray),
+		      people->n_stray == 1 ? "es" : "", people->n_stray == 1 ? "" : "most of them ",
+		      name);
 }
 
 static void check_room(struct patient *p, const char *path)

@@ -1,5 +1,6 @@
 /* check_processes.c - passes, supervisors and locks: who hangs, and what nobody looks after. */
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,10 @@
 #include "pollux/proc_files.h"
 #include "pollux/store_jobs.h"
 
+/* A finding whose mend kills is made of two looks, this long apart, the second one at fresh
+ * data. */
+#define SECOND_LOOK_MS 1000
+
 #define PASS "pollux schedule"
 #define LATE_S 300.0	/* the longest time without a pass while jobs wait or run */
 #define ASKED_S 120.0	/* a pass that was asked for comes within a second */
@@ -26,12 +31,14 @@ static bool find_hung(struct patient *p)
 {
 	struct lock_holder holder;
 	struct text words = TEXT_INIT;
-	bool hangs = pass_find_hung(&p->paths, &holder) && pass_describe_hung(&p->paths, &words);
+	bool hangs = pass_find_hung(&p->paths, &holder);
 
-	if (hangs)
+	if (hangs) {
+		pass_describe_hung(&holder, &words);
 		found(p, FINDING_STOPS,
 		      xasprintf("kill -%s %lld", holder.is_stopped ? "CONT" : "KILL",
 				(long long)holder.pid), "%s", words.data);
+	}
 	text_release(&words);
 	return hangs;
 }
@@ -85,15 +92,29 @@ void check_passes(struct patient *p)
 
 /* --- supervisors --- */
 
-static void check_alive(struct patient *p, const struct engine_context *at, const struct run *run)
+/* Returns for how long the supervisor has been silent, if that is too long; NaN: it is not. */
+static double silence_s(const struct engine_context *at, const struct run *run, int64_t *pid)
 {
 	const struct engine *engine = engine_of(run);
-	int64_t pid = 0;
-	double silent_s = engine && engine->silent_s ? engine->silent_s(at, run, &pid)
+	double silent_s = engine && engine->silent_s ? engine->silent_s(at, run, pid)
 						     : (double)NAN;
-	bool stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
 
-	if (isnan(silent_s) || silent_s < SILENT_S)
+	return silent_s >= SILENT_S ? silent_s : (double)NAN;
+}
+
+static void check_alive(struct patient *p, const struct engine_context *at, const struct run *run)
+{
+	int64_t pid = 0, first;
+	double silent_s = silence_s(at, run, &pid);
+	bool stopped;
+
+	if (isnan(silent_s))
+		return;
+	first = pid;
+	poll(NULL, 0, SECOND_LOOK_MS);
+	silent_s = silence_s(at, run, &pid);
+	stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
+	if (isnan(silent_s) || pid != first)
 		return;
 	found(p, FINDING_LOOK,
 	      xasprintf(stopped ? "kill -CONT %lld" : "kill -KILL %lld && " PASS, (long long)pid),
@@ -139,30 +160,63 @@ static bool is_given_out(const struct patient *p, const char *id)
 	return false;
 }
 
-static char *kill_users_of(char *path)
+static bool has(const struct pid_list *list, pid_t pid)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->items[i] == pid)
+			return true;
+	return false;
+}
+
+/* The processes that had the file open at both looks. */
+static char *kill_users_of(const char *path, const struct pid_list *before)
 {
 	struct text command = TEXT_INIT;
 	struct pid_list users;
 
 	proc_users_of_file(path, &users);
 	for (int i = 0; i < users.count; i++)
-		text_addf(&command, "%s%d", i ? " " : "kill -KILL ", (int)users.items[i]);
+		if (has(before, users.items[i]))
+			text_addf(&command, "%s%d", command.length ? " " : "kill -KILL ",
+				  (int)users.items[i]);
 	pid_list_release(&users);
-	free(path);
 	return command.length ? text_detach(&command) : NULL;
+}
+
+/* Returns who holds the lock of a device that no run has; NULL: nobody does, or a run has it by
+ * what the store says now. */
+static const char *stranger_with(struct patient *p, const struct engine_context *at,
+				 const struct device *device)
+{
+	const char *holder = engine_for_new_runs()->device_holder(at, device);
+	struct err ignored;
+
+	if (!holder || !strcmp(holder, DEVICE_LOCK_MEASURE))
+		return NULL;
+	run_list_release(&p->runs);
+	if (store_runs_active(&p->store, &p->runs, &ignored) || is_given_out(p, device->id))
+		return NULL;
+	return holder;
 }
 
 static void check_device(struct patient *p, const struct engine_context *at,
 			 const struct device *device)
 {
-	const char *holder = engine_for_new_runs()->device_holder(at, device);
+	char *path = paths_device_lock(&p->paths, device->id), *mend = NULL;
+	struct pid_list users = { 0 };
+	const char *holder = stranger_with(p, at, device);
 
-	if (!holder || !strcmp(holder, DEVICE_LOCK_MEASURE))
-		return;
-	found(p, FINDING_LOOK,
-	      strcmp(holder, DEVICE_LOCK_ENDED) != 0
-	      ? NULL : kill_users_of(paths_device_lock(&p->paths, device->id)),
-	      "%s has no run, but %s holds it", device->id, holder);
+	if (holder) {
+		proc_users_of_file(path, &users);
+		poll(NULL, 0, SECOND_LOOK_MS);
+		holder = stranger_with(p, at, device);
+	}
+	if (holder && !strcmp(holder, DEVICE_LOCK_ENDED))
+		mend = kill_users_of(path, &users);
+	pid_list_release(&users);
+	free(path);
+	if (holder)
+		found(p, FINDING_LOOK, mend, "%s has no run, but %s holds it", device->id, holder);
 }
 
 void check_locks(struct patient *p)

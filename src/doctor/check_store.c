@@ -1,5 +1,6 @@
 /* check_store.c - the configuration file and the store. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "checks.h"
@@ -48,14 +49,20 @@ static void describe_store(struct patient *p)
 {
 	struct stat st = { 0 };
 	struct err err;
+	char *log;
 	int64_t n;
 
 	if (store_count_jobs(&p->store, &n, &err)) {
 		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "%s", err.text);
 		return;
 	}
+	log = xasprintf("%s-wal", p->paths.store);
 	stat(p->paths.store, &st);
 	note(p, "%lld job%s, %s", (long long)n, plural(n), format_bytes((double)st.st_size).s);
+	if (stat(log, &st) == 0 && st.st_size > 0)
+		note(p, "the newest changes are in '%s', so copy the store by 'pollux backup'",
+		     strrchr(log, '/') + 1);
+	free(log);
 }
 
 void check_store(struct patient *p)

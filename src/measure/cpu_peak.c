@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 
 #define ADDS_PER_ROUND 16
 #define FOUR(x) x x x x
@@ -45,7 +46,7 @@ static double stated_clock_hz(int processor)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq",
 		 processor);
-	f = fopen(path, "re");
+	f = file_open_stream(path);
 	if (!f)
 		return 0;
 	khz = fgets(line, sizeof(line), f) ? strtod(line, NULL) : 0;

@@ -22,6 +22,7 @@
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
+#include "pollux/open_file.h"
 #include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/pass_host.h"
@@ -210,7 +211,7 @@ static int take_turn(const struct paths *paths, const struct config *config,
 		     struct pass_result *result, struct err *err)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-	int mark = open(paths->schedule_again, flags, 0600), lock;
+	int mark = file_open(paths->schedule_again, flags, 0600), lock;
 
 	if (mark >= 0)
 		close(mark);

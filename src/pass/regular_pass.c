@@ -3,13 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/open_file.h"
 #include "pollux/regular_pass.h"
 
 #define LATE_S 180.0
 
 void regular_pass_note(const struct paths *paths)
 {
-	int fd = open(paths->regular_pass, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open(paths->regular_pass, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return;

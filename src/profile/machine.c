@@ -7,6 +7,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/engine.h"
+#include "pollux/open_file.h"
 #include "profile_state.h"
 
 /* "cpu user nice system idle iowait irq softirq steal ...", in ticks. */
@@ -14,7 +15,7 @@ static void read_processors(struct machine_time *t)
 {
 	enum { USER, NICE, SYSTEM, IDLE, WAIT, IRQ, SOFTIRQ, STEAL, N };
 	double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK), s[N] = { 0 };
-	FILE *f = fopen("/proc/stat", "re");
+	FILE *f = file_open_stream("/proc/stat");
 	char line[512] = "", *p = line;
 
 	if (f && fgets(line, sizeof(line), f) && text_starts_with(line, "cpu "))
@@ -31,7 +32,7 @@ static void read_processors(struct machine_time *t)
 static double read_held_back(void)
 {
 	static const char name[] = "throttled_usec ";
-	FILE *f = fopen("/sys/fs/cgroup/cpu.stat", "re");
+	FILE *f = file_open_stream("/sys/fs/cgroup/cpu.stat");
 	double us = 0;
 	char line[128];
 
@@ -53,7 +54,7 @@ static int64_t read_hot(void)
 		 &files))
 		return 0;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		FILE *f = fopen(files.gl_pathv[i], "re");
+		FILE *f = file_open_stream(files.gl_pathv[i]);
 
 		if (f && fgets(line, sizeof(line), f))
 			n += strtoll(line, NULL, 10);

@@ -148,7 +148,7 @@ void output_message(const char *text)
 	if (isatty(STDERR_FILENO))
 		output_wrapped(stderr, terminal_width(stderr), (int)strlen(name), text);
 	else
-		fprintf(stderr, "%s\n", text);
+		output_sayf(stderr, "%s", text);
 }
 
 void output_messagef(const char *format, ...)
@@ -166,16 +166,32 @@ void output_messagef(const char *format, ...)
 	free(text);
 }
 
+void output_sayf(FILE *out, const char *format, ...)
+{
+	struct text t = TEXT_INIT;
+	va_list ap;
+
+	va_start(ap, format);
+	text_vaddf(&t, format, ap);
+	va_end(ap);
+	output_clean(out, t.data);
+	fputc('\n', out);
+	text_release(&t);
+}
+
 int output_flush(struct err *err)
 {
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
+	/* The C library remembers an earlier failure only as a flag, without errno: asks again.
+	 * What was printed is cut off anyway. */
+	if (errno == 0 && write(STDOUT_FILENO, "\n", 1) == 1)
+		errno = 0;
 	if (errno == EPIPE) {
 		*err = (struct err){ .exit_status = EX_IOERR };
 		return -1;
 	}
-	/* The C library remembers an earlier failure only as a flag, without errno. */
 	return err_set(err, EX_IOERR, "cannot write to standard output%s%s", errno ? ": " : "",
 		       errno ? strerror(errno) : "");
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/share.h"
 #include "pollux/template.h"
 
@@ -87,7 +88,7 @@ static int take_line(struct preset *p, char *line, const char *path, int number,
 /* Opens a regular file. Does not wait for a writer if the path is a FIFO. */
 static FILE *open_file(const char *path, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = file_open_settings(path);
 	struct stat st;
 	FILE *file = NULL;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/open_file.h"
 #include "pollux/sweep_axes.h"
 
 #define FILE_MAX_BYTES (64u << 20)
@@ -158,7 +159,7 @@ static int parse_content(const char *path, const struct text *content, struct ax
 int axis_from_file(struct axis *axis, const char *path, struct err *err)
 {
 	bool is_input = !strcmp(path, "-");
-	FILE *file = is_input ? stdin : fopen(path, "re");
+	FILE *file = is_input ? stdin : file_open_input_stream(path);
 	struct text content = TEXT_INIT;
 	int rc;
 

@@ -11,6 +11,7 @@
 #include "csv.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/open_file.h"
 
 #define BYTES_MAX (1 << 30)
 #define COLUMNS_MAX 64
@@ -81,7 +82,7 @@ static int load_open(struct csv *c, int fd, size_t *length, struct err *err)
 
 static int load_file(struct csv *c, size_t *length, struct err *err)
 {
-	int fd = open(c->path, O_RDONLY | O_CLOEXEC), rc;
+	int fd = file_open_input(c->path), rc;
 
 	if (fd < 0)
 		return cannot_read(c->path, err);

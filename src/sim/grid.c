@@ -1,4 +1,5 @@
 /* grid.c - Qhull's tetrahedra, and barycentric coordinates in them. */
+#include <fcntl.h>
 #include <libqhull_r/libqhull_r.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "grid.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define FLAT 1e-9		/* determinants below this */
 #define OUTSIDE (-1e-12)	/* coordinates below this */
@@ -95,7 +97,7 @@ static bool is_solid(const struct grid *g)
 static int run_qhull(qhT *qh, double *at, const struct grid *g, struct err *err)
 {
 	char options[] = "qhull d Qbb Qc Qz Q12 Qt";
-	FILE *nowhere = fopen("/dev/null", "w");
+	FILE *nowhere = fdopen(file_open_null(O_WRONLY | O_CLOEXEC), "w");
 	int status;
 
 	if (!nowhere)

@@ -9,6 +9,7 @@
 #include "generate.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/remove_tree.h"
 #include "pollux/random_numbers.h"
 
@@ -26,7 +27,7 @@ static int make_directory(const char *path, struct err *err)
 
 static int write_text(const char *path, const struct text *t, struct err *err)
 {
-	FILE *f = fopen(path, "wxe");
+	FILE *f = file_make_stream(path);
 	bool whole;
 
 	if (!f)
@@ -121,7 +122,9 @@ int sim_generate(const char *directory, const struct sim_generation *g, struct e
 	struct stat st;
 	int rc;
 
-	if (lstat(directory, &st) == 0) {
+	if (file_check_links(directory, err)) {
+		rc = -1;
+	} else if (lstat(directory, &st) == 0) {
 		errno = EEXIST;
 		rc = cannot_create(directory, err);
 	} else if (!mkdtemp(temporary)) {

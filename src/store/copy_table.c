@@ -14,7 +14,9 @@ enum reading { READ_ALL, READ_STOPPED };
 
 struct copy {
 	struct store *old, *new;
-	char *name, *columns, *values;	/* "id, state", "?, ?"; owned, as is the next */
+	/* "id, weight", "?, 1" and, where the old table has no weight, "id"; owned, as is the
+	 * key */
+	char *name, *columns, *values, *selected;
 	char *key;			/* an integer by which rows are sought; NULL: none */
 	sqlite3_stmt *insert;
 	int64_t last;			/* the greatest key that was read on the way up */
@@ -51,9 +53,33 @@ static char *find_key(struct store *s, const char *table, struct err *err)
 	return key;
 }
 
+/* What a job gets for a value that it must have, where the damage took the whole column: the value
+ * that submit gives where nothing was said. A job whose state is lost is held. */
+static const struct stand_in {
+	const char *column, *value;
+} stand_ins[] = {
+	{ "state", "'held'" }, { "name", "'?'" }, { "workload", "'?'" }, { "submit_time_s", "0" },
+	{ "min_replicas", "1" }, { "max_replicas", "1" }, { "weight", "1" },
+	{ "preemption", "'saved'" }, { "retries", "0" }, { "stop_signal", "15" },
+	{ "grace_s", "60" },
+};
+
+static const char *stand_in_for(const char *table, const char *column)
+{
+	for (size_t i = 0; i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++)
+		if (!strcmp(table, "jobs") && !strcmp(column, stand_ins[i].column))
+			return stand_ins[i].value;
+	return NULL;
+}
+
+static void add_item(struct text *t, const char *item)
+{
+	text_addf(t, "%s%s", t->length ? ", " : "", item);
+}
+
 static int name_columns(struct copy *c, struct err *err)
 {
-	struct text columns = TEXT_INIT, values = TEXT_INIT;
+	struct text columns = TEXT_INIT, values = TEXT_INIT, selected = TEXT_INIT;
 	sqlite3_stmt *q;
 	int rc;
 
@@ -61,16 +87,21 @@ static int name_columns(struct copy *c, struct err *err)
 		return -1;
 	while ((rc = sql_row(c->new, q, err)) == 1) {
 		char *column = sql_text(q, 0);
+		bool has = has_column(c->old, c->name, column);
+		const char *value = has ? "?" : stand_in_for(c->name, column);
 
-		if (has_column(c->old, c->name, column)) {
-			text_addf(&columns, "%s%s", columns.length ? ", " : "", column);
-			text_addf(&values, "%s?", values.length ? ", " : "");
+		if (value) {
+			add_item(&columns, column);
+			add_item(&values, value);
 		}
+		if (has)
+			add_item(&selected, column);
 		free(column);
 	}
 	sql_done(q);
 	c->columns = text_detach(&columns);
 	c->values = text_detach(&values);
+	c->selected = text_detach(&selected);
 	return rc;
 }
 
@@ -111,7 +142,7 @@ static int copy_span(struct copy *c, int64_t above, int64_t below, bool down, en
 	sqlite3_stmt *q = NULL;
 	int rc, failed = 0;
 
-	text_addf(&sql, "SELECT %s, %s FROM %s", key, c->columns, c->name);
+	text_addf(&sql, "SELECT %s, %s FROM %s", key, c->selected, c->name);
 	if (c->key)
 		text_addf(&sql, " WHERE %s > %lld AND %s < %lld ORDER BY %s%s", key,
 			  (long long)above, key, (long long)below, key, down ? " DESC" : "");
@@ -191,10 +222,10 @@ int copy_table(struct store *old, struct store *new, const char *name, struct re
 	*t = (struct repaired_table){ .name = xstrdup(name), .unread = -1 };
 	c.key = find_key(new, name, err);
 	rc = name_columns(&c, err);
-	if (rc == 0 && *c.columns)
+	if (rc == 0 && *c.selected)
 		rc = prepare_insert(&c, err) || copy_rows(&c, &all, err) ? -1 : 0;
 	t->copied = c.copied;
-	if (sql_ask(old, &n, &ignored, count, "") == 0 && n >= c.copied && *c.columns)
+	if (sql_ask(old, &n, &ignored, count, "") == 0 && n >= c.copied && *c.selected)
 		t->unread = n - c.copied;
 	if (t->unread == 0 && all == READ_STOPPED)
 		t->unread = -1;
@@ -204,5 +235,6 @@ int copy_table(struct store *old, struct store *new, const char *name, struct re
 	free(c.key);
 	free(c.columns);
 	free(c.values);
+	free(c.selected);
 	return rc;
 }

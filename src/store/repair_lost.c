@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "sql.h"
 
 #define CLAIM_SIZE 128
@@ -78,7 +79,7 @@ int repair_settle_jobs(struct store *new, const struct store_repair *r, struct e
 static bool read_claim(const struct paths *paths, const char *file, char claim[CLAIM_SIZE])
 {
 	char *path = xasprintf("%s/logs/%s", paths->dir, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	ssize_t n = fd >= 0 ? read(fd, claim, CLAIM_SIZE - 1) : 0;
 
 	if (fd >= 0)

@@ -1,4 +1,5 @@
 /* sql.c - prepare, bind, step; and SQLite's errors in our words. */
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -38,8 +39,13 @@ static void add_why(struct store *s, const char *file, struct text *t)
 {
 	int code = sqlite3_extended_errcode(s->db) & 0xff;
 	bool locked = code == SQLITE_BUSY || code == SQLITE_PROTOCOL;
+	int why = code == SQLITE_IOERR ? sqlite3_system_errno(s->db) : 0;
 
 	text_add(t, locked ? "database is locked" : sqlite3_errmsg(s->db));
+	if (why == EFBIG)
+		text_add(t, ": the file would grow beyond the limit that 'ulimit -f' shows");
+	else if (why)
+		text_addf(t, ": %s", strerror(why));
 	if (locked && file)
 		store_holder_add(file, t);
 }

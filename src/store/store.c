@@ -114,7 +114,8 @@ static int migrate(struct store *s, const struct paths *paths, struct err *err)
 
 static int open_file(struct store *s, const char *path, enum store_mode mode, struct err *err)
 {
-	int flags = SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
+	int flags = s->is_anothers ? SQLITE_OPEN_READONLY
+		: SQLITE_OPEN_READWRITE | (mode == STORE_READ ? 0 : SQLITE_OPEN_CREATE);
 
 	/* refused after the first connection, and in force by then */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
@@ -141,6 +142,10 @@ static int prepare_connection(struct store *s, const struct paths *paths, enum s
 	store_wait_set(s, STORE_WRITE);
 	if (check_identity(s, paths->store, &version, err))
 		return -1;
+	if (version < schema_version() && s->is_anothers)
+		return err_set(err, EX_NOPERM, "the store '%s' is of an older pollux, and of "
+			       "another user: that user brings it up to date by any command",
+			       paths->store);
 	if (version < schema_version() && migrate(s, paths, err))
 		return -1;
 	if (run_script(s, mode == STORE_OBSERVE
@@ -166,11 +171,15 @@ static int check_there(const struct paths *paths, struct err *err)
 
 int store_open(struct store *s, const struct paths *paths, enum store_mode mode, struct err *err)
 {
+	struct stat st;
 	static unsigned n_opened;
 	mode_t old;
 	int rc;
 
 	*s = (struct store){ .turn = TURN_NONE };
+	/* root may look at another user's store, and writes nothing there */
+	s->is_anothers = mode == STORE_READ && stat(paths->dir, &st) == 0 &&
+			 st.st_uid != geteuid();
 	s->opened = ++n_opened;
 	if (mode == STORE_READ ? check_there(paths, err) : paths_create(paths, err))
 		return -1;

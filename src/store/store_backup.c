@@ -37,6 +37,8 @@ static int check_path(const struct paths *paths, const char *path, struct err *e
 {
 	struct stat st;
 
+	if (file_check_links(path, err))
+		return -1;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return err_set(err, EX_CANTCREAT, "'%s' is %s", path,
 			       S_ISDIR(st.st_mode) ? "a directory" : "no regular file");

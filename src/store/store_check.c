@@ -4,10 +4,66 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/mem.h"
 #include "schema.h"
 #include "sql.h"
 
-int store_check(struct store *s, struct strings *faults, struct err *err)
+#define FAULTS_MAX 20
+
+/* Adds a fault for each row (what a whole store has, how the store lacks it) of the fresh store
+ * that the store's own answer to the question does not confirm. */
+static int compare(struct store *s, struct store *fresh, const char *list, const char *question,
+		   struct strings *faults, struct err *err)
+{
+	sqlite3_stmt *q;
+	int64_t has;
+	int rc = sql_query(fresh, &q, err, list, "");
+
+	while (rc == 0 && (rc = sql_row(fresh, q, err)) == 1) {
+		char *of = sql_text(q, 0), *name = sql_text(q, 1), *fault = NULL;
+
+		rc = sql_ask(s, &has, err, question, "tt", of, name);
+		if (rc == 0 && !has)
+			fault = xasprintf("%s has no '%s'", of, name);
+		if (fault && faults->count < FAULTS_MAX)
+			strings_add(faults, fault);
+		free(of);
+		free(name);
+		free(fault);
+	}
+	sql_done(q);
+	return rc;
+}
+
+/* A store that SQLite finds sound may lack what every command asks for. */
+static int check_schema(struct store *s, struct strings *faults, struct err *err)
+{
+	struct store fresh = { .turn = TURN_NONE };
+	int64_t version = 0;
+	int rc = sql_ask(s, &version, err, "PRAGMA user_version", "");
+
+	if (rc || version != schema_version())
+		return rc;	/* an older store is brought up to date when it is opened */
+	if (sqlite3_open(":memory:", &fresh.db) != SQLITE_OK ||
+	    sqlite3_exec(fresh.db, schema_now, NULL, NULL, NULL) != SQLITE_OK)
+		rc = err_set(err, EX_OSERR, "cannot make a store to compare with: %s",
+			     sqlite3_errmsg(fresh.db));
+	else
+		rc = compare(s, &fresh, "SELECT 'the store', name FROM sqlite_schema"
+			     " WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid",
+			     "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2",
+			     faults, err) ||
+		     compare(s, &fresh, "SELECT t.name, c.name FROM sqlite_schema AS t,"
+			     " pragma_table_xinfo(t.name) AS c WHERE t.type = 'table'"
+			     " AND t.name NOT LIKE 'sqlite_%' ORDER BY t.rowid, c.cid",
+			     "SELECT count(*) FROM pragma_table_xinfo(?1) WHERE name = ?2",
+			     faults, err) ? -1 : 0;
+	sql_forget(&fresh);
+	sqlite3_close(fresh.db);
+	return rc;
+}
+
+static int check_pages(struct store *s, struct strings *faults, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
@@ -23,6 +79,11 @@ int store_check(struct store *s, struct strings *faults, struct err *err)
 	}
 	sql_done(q);
 	return rc;
+}
+
+int store_check(struct store *s, struct strings *faults, struct err *err)
+{
+	return check_pages(s, faults, err) || check_schema(s, faults, err) ? -1 : 0;
 }
 
 bool store_is_foreign(const struct paths *paths)

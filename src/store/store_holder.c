@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pollux/open_file.h"
 #include "pollux/proc_files.h"
 #include "store_holder.h"
 
@@ -73,7 +74,7 @@ static bool is_of(const struct lock_line *l, const struct locked_file *f)
 static int find_holder(const char *path)
 {
 	struct locked_file database = locked_file(path, ""), shm = locked_file(path, "-shm");
-	FILE *locks = database.inode ? fopen("/proc/locks", "re") : NULL;
+	FILE *locks = database.inode ? file_open_stream("/proc/locks") : NULL;
 	struct lock_line l;
 	char line[256];
 	int found = 0;
@@ -97,7 +98,7 @@ static void add_name(int pid, struct text *t)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	f = fopen(path, "re");
+	f = file_open_stream(path);
 	if (f && fgets(name, sizeof(name), f))
 		name[strcspn(name, "\n")] = '\0';
 	if (f)

@@ -234,9 +234,9 @@ int store_job_requeue(struct store *s, int64_t id, struct err *err)
 		       " samples = CASE state WHEN 'done' THEN checkpoint_samples ELSE samples END,"
 		       " steps = CASE WHEN state = 'done' AND checkpoint_samples IS NULL THEN NULL"
 		       "  ELSE steps END,"
-		       "  failures = 0, cancelled_for = NULL, end_time_s = NULL, exit_code = NULL, term_signal = NULL,"
-		       " run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE run_time_s END,"
-		       " last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);
+		       "  failures = 0, cancelled_for = NULL, end_time_s = NULL, exit_code = NULL, "
+		       "term_signal = NULL, run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE "
+		       "run_time_s END, last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);
 }
 
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,

@@ -180,6 +180,19 @@ static int link_with(const char *from, const char *to, const char *suffix, struc
 	return rc;
 }
 
+/* The new store may be read by whom the old one might. Its owner is the caller, as
+ * paths_check_owner has seen. */
+static int keep_owner(const char *from, const char *to, struct err *err)
+{
+	struct stat st;
+
+	if (stat(from, &st) || (chown(to, (uid_t)-1, st.st_gid) && errno != EPERM) ||
+	    chmod(to, st.st_mode & 07777))
+		return err_set(err, EX_CANTCREAT, "cannot give '%s' the group and mode of '%s': %s",
+			       to, from, strerror(errno));
+	return 0;
+}
+
 /* Gives the old files second names first, so that there is a store at any moment at which this
  * process is killed. The old log must not lie beside the new store, into which SQLite would copy
  * it. Between the removal of the log and the rename the old file is the store; copy_log has put the
@@ -229,7 +242,8 @@ static int repair(const struct paths *paths, struct store_repair *r, struct err 
 	     open_old(paths, &old, err) || build(&old, paths, new, r, err) ? -1 : 0;
 	if (rc == 0) {
 		r->kept = name_of_kept(paths);
-		rc = exchange(paths, new, r->kept, err);
+		rc = keep_owner(paths->store, new, err) || exchange(paths, new, r->kept, err)
+			? -1 : 0;
 	}
 	close_file(&old);
 	remove_all(new);
@@ -243,6 +257,8 @@ int store_repair(const struct paths *paths, struct store_repair *r, struct err *
 	int lock, rc;
 
 	*r = (struct store_repair){ 0 };
+	if (paths_check_owner(paths, err))
+		return -1;
 	if (store_is_foreign(paths))
 		return err_set(err, EX_DATAERR, "'%s' is another program's or a newer pollux's: it "
 			       "is not touched", paths->store);

@@ -41,8 +41,10 @@ static void join(struct store *s)
 	turn_leave(&s->turn);
 	s->queue_until_s = clock_boot_s() + (s->is_observer ? OBSERVE_S : QUEUE_S);
 	s->first_until_s = NAN;
-	/* Without a queue, on a disk that cannot be written, all processes try. */
-	if (file && snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
+	/* Without a queue, on a disk that cannot be written, all processes try. root, who looks at
+	 * another user's store, makes no file there. */
+	if (file && !s->is_anothers &&
+	    snprintf(path, sizeof(path), "%s-queue", file) < (int)sizeof(path))
 		turn_join(&s->turn, path);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 
 static double to_seconds(const struct timespec *t)
 {
@@ -43,7 +44,7 @@ const char *clock_boot_id(void)
 
 	if (boot[0])
 		return boot;
-	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	fd = file_open("/proc/sys/kernel/random/boot_id", O_RDONLY, 0);
 	if (fd >= 0) {
 		n = read(fd, boot, sizeof(boot) - 1);
 		close(fd);

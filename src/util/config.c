@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/open_file.h"
 #include "pollux/settings.h"
 #include "pollux/suggest.h"
 #include "pollux/text.h"
@@ -126,7 +127,7 @@ static const char *what_is(const struct stat *st)
 /* Opens without waiting for a writer, as a FIFO has none. */
 static int open_file(FILE **file, const char *path, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = file_open_settings(path);
 	const char *what;
 	struct stat st;
 

@@ -6,11 +6,11 @@
 
 #include "pollux/failed_pass.h"
 #include "pollux/file.h"
+#include "pollux/open_file.h"
 
 void failed_pass_note(const struct paths *paths, const char *why)
 {
-	int fd = open(paths->failed_pass, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		      0600);
+	int fd = file_open(paths->failed_pass, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return;
@@ -25,7 +25,7 @@ void failed_pass_forget(const struct paths *paths)
 
 bool failed_pass_read(const struct paths *paths, char *why, size_t size, double *time_s)
 {
-	int fd = open(paths->failed_pass, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = file_open(paths->failed_pass, O_RDONLY | O_NOFOLLOW, 0);
 	struct stat st;
 	ssize_t n;
 

@@ -3,15 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "place.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 mode_t file_usual_mode(mode_t mode)
 {
@@ -38,55 +41,6 @@ int file_write_all(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-/* Writes the file, closes fd and renames the file. errno is that of the first step that fails. */
-static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temporary,
-			   const char *path)
-{
-	int rc = file_write_all(fd, bytes, n) || fchmod(fd, file_usual_mode(0666)) || fsync(fd)
-		? -1 : 0;
-
-	if (close(fd) || rc || rename(temporary, path)) {
-		int saved = errno;
-
-		unlink(temporary);
-		errno = saved;
-		return -1;
-	}
-	return 0;
-}
-
-/* --- where a path leads --- */
-
-#define LINKS_MAX 40
-
-/* The target of the symbolic link at path, as a name from the present directory. NULL if path is
- * not a link. The caller frees. */
-static char *follow_link(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char target[PATH_MAX];
-	ssize_t n = readlink(path, target, sizeof(target) - 1);
-
-	if (n < 0)
-		return NULL;
-	target[n] = '\0';
-	if (*target == '/' || !slash)
-		return xstrdup(target);
-	return xasprintf("%.*s%s", (int)(slash - path) + 1, path, target);
-}
-
-/* The last name of a chain of symbolic links. The caller frees. */
-static char *end_of_links(const char *path)
-{
-	char *end = xstrdup(path), *next;
-
-	for (int i = 0; i < LINKS_MAX && (next = follow_link(end)); i++) {
-		free(end);
-		end = next;
-	}
-	return end;
-}
-
 static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -104,18 +58,74 @@ static int stream_to(const struct stat *st)
 	return -1;
 }
 
-/* True if path is free, or names a regular file to which no standard stream of this process is
- * open. A file without links left has no name under which a new file could replace it. */
-static bool is_replaceable(const char *path)
+/* --- writing --- */
+
+#define TRIES 100		/* names for a temporary file */
+
+static int cannot_write(const char *path, const struct place *place, struct err *err)
+{
+	if (place->is_planted)
+		return err_set(err, EX_CANTCREAT, "cannot write '%s': there is a link or a FIFO of "
+			       "another user, in a directory where everybody may write", path);
+	return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
+}
+
+/* Finds the place of the file that is to be replaced as a whole. 0: it is written as it is, being
+ * a device or a FIFO, or because a standard stream is open on it. A file without links left has no
+ * name under which a new file could replace it. */
+static int find_replaceable(const char *path, struct place *place)
 {
 	struct stat st;
 
+	if (place_find(path, place))
+		return -1;
 	if (stat(path, &st))
-		return errno != ELOOP;
+		return errno == ENOENT ? 1 : -1;
 	return S_ISREG(st.st_mode) && st.st_nlink > 0 && stream_to(&st) < 0;
 }
 
-/* --- writing --- */
+/* Creates a file at the place, with a name that is not in use. */
+static int open_beside(const struct place *place, char temporary[NAME_MAX + 1])
+{
+	int n = (int)strlen(place->name), fd = -1;
+	uint64_t random;
+
+	for (int i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+			random = (uint64_t)getpid() << 32 | (uint64_t)i;
+		snprintf(temporary, NAME_MAX + 1, "%.*s.%08x", n < NAME_MAX - 9 ? n : NAME_MAX - 9,
+			 place->name, (unsigned)random);
+		fd = file_open_at(place->directory, temporary,
+				  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	}
+	return fd;
+}
+
+/* Writes the file, closes fd and renames the file. errno is that of the first step that fails. */
+static int fill_and_rename(int fd, const void *bytes, size_t n, const char *temporary,
+			   const struct place *place)
+{
+	int rc = file_write_all(fd, bytes, n) || fchmod(fd, file_usual_mode(0666)) || fsync(fd)
+		? -1 : 0;
+
+	if (close(fd) || rc ||
+	    renameat(place->directory, temporary, place->directory, place->name)) {
+		int saved = errno;
+
+		unlinkat(place->directory, temporary, 0);
+		errno = saved;
+		return -1;
+	}
+	return 0;
+}
+
+static int replace_target(const struct place *place, const void *bytes, size_t n)
+{
+	char temporary[NAME_MAX + 1];
+	int fd = open_beside(place, temporary);
+
+	return fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, place);
+}
 
 /* Opens path for writing. A file that a standard stream of this process is open on is not opened
  * again, because the new descriptor would overwrite it from its start: the stream is duplicated. */
@@ -126,7 +136,7 @@ static int open_as_it_is(const char *path)
 
 	fflush(NULL);		/* what was printed earlier comes first */
 	return stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-			   : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+			   : file_open_output(path);
 }
 
 static int write_as_it_is(const char *path, const void *bytes, size_t n)
@@ -146,48 +156,32 @@ static int write_as_it_is(const char *path, const void *bytes, size_t n)
 	return rc;
 }
 
-/* Creates a file beside path, with a name that is not in use. The caller frees the name. */
-static int open_beside(const char *path, char **temporary)
-{
-	*temporary = xasprintf("%s.XXXXXX", path);
-	return mkostemp(*temporary, O_CLOEXEC);
-}
-
-static int replace_target(const char *path, const void *bytes, size_t n)
-{
-	char *end = end_of_links(path), *temporary;
-	int fd = open_beside(end, &temporary);
-	int rc = fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, end), saved = errno;
-
-	free(temporary);
-	free(end);
-	errno = saved;
-	return rc;
-}
-
 int file_replace(const char *path, const void *bytes, size_t n, struct err *err)
 {
-	if ((is_replaceable(path) ? replace_target : write_as_it_is)(path, bytes, n))
-		return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
-	return 0;
+	struct place place = { .directory = -1 };
+	int rc = find_replaceable(path, &place), saved;
+
+	if (rc >= 0)
+		rc = rc ? replace_target(&place, bytes, n) : write_as_it_is(path, bytes, n);
+	saved = errno;
+	place_release(&place);
+	errno = saved;
+	return rc ? cannot_write(path, &place, err) : 0;
 }
 
 /* --- before --- */
 
 /* Creates and removes a file where replace_target() would create its temporary file. */
-static int try_beside(const char *path)
+static int try_beside(const struct place *place)
 {
-	char *end = end_of_links(path), *temporary;
-	int fd = open_beside(end, &temporary), rc = fd < 0 ? -1 : 0, saved = errno;
+	char temporary[NAME_MAX + 1];
+	int fd = open_beside(place, temporary);
 
-	if (fd >= 0) {
-		unlink(temporary);
-		close(fd);
-	}
-	free(temporary);
-	free(end);
-	errno = saved;
-	return rc;
+	if (fd < 0)
+		return -1;
+	unlinkat(place->directory, temporary, 0);
+	close(fd);
+	return 0;
 }
 
 /* Does not open the file: opening a FIFO waits for a reader, and closing it ends that reader's
@@ -205,32 +199,38 @@ static int try_as_it_is(const char *path)
 
 int file_check(const char *path, struct err *err)
 {
-	if ((is_replaceable(path) ? try_beside : try_as_it_is)(path))
-		return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path, strerror(errno));
-	return 0;
+	struct place place = { .directory = -1 };
+	int rc = find_replaceable(path, &place), saved;
+
+	if (rc >= 0)
+		rc = rc ? try_beside(&place) : try_as_it_is(path);
+	saved = errno;
+	place_release(&place);
+	errno = saved;
+	return rc ? cannot_write(path, &place, err) : 0;
 }
 
-/* Fills *directory with the directory that path stands in, and returns the last part of path. NULL
- * if there is no such directory. */
-static const char *split_path(const char *path, struct stat *directory)
+int file_check_links(const char *path, struct err *err)
 {
-	const char *slash = strrchr(path, '/');
-	char *name = slash ? xasprintf("%.*s", (int)(slash - path) + 1, path) : xstrdup(".");
-	int rc = stat(name, directory);
+	struct place place;
 
-	free(name);
-	return rc ? NULL : slash ? slash + 1 : path;
+	if (place_find(path, &place) == 0)
+		place_release(&place);
+	else if (place.is_planted)
+		return cannot_write(path, &place, err);
+	return 0;
 }
 
 static bool same_to_be(const char *a, const char *b)
 {
-	char *x = end_of_links(a), *y = end_of_links(b);
+	struct place x = { .directory = -1 }, y = { .directory = -1 };
 	struct stat in_x, in_y;
-	const char *name_x = split_path(x, &in_x), *name_y = split_path(y, &in_y);
-	bool same = name_x && name_y && is_same(&in_x, &in_y) && strcmp(name_x, name_y) == 0;
+	bool same = place_find(a, &x) == 0 && place_find(b, &y) == 0 &&
+		    fstat(x.directory, &in_x) == 0 && fstat(y.directory, &in_y) == 0 &&
+		    is_same(&in_x, &in_y) && strcmp(x.name, y.name) == 0;
 
-	free(x);
-	free(y);
+	place_release(&x);
+	place_release(&y);
 	return same;
 }
 

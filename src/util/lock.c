@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "pollux/lock.h"
+#include "pollux/open_file.h"
 
 /* The bytes of a place: 0 is the whole file. */
 static struct flock bytes_of(int place)
@@ -21,10 +22,11 @@ int lock_take(const char *path, struct err *err)
 int lock_take_place(const char *path, int place, struct err *err)
 {
 	struct flock bytes = bytes_of(place);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
-		return err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));
+		return err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path,
+			       file_open_why(errno));
 	if (fcntl(fd, F_OFD_SETLK, &bytes) == 0)
 		return fd;
 	if (errno == EAGAIN) {
@@ -59,7 +61,7 @@ void lock_drop(int fd)
 enum lock_state lock_look(const char *path)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);	/* on a read-only disk too */
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);	/* on a read-only disk too */
 	int rc;
 
 	if (fd < 0)

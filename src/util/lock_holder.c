@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 /* A line with pid, start of the process, time of the signature, and boot. Its length is fixed, so
@@ -44,7 +44,7 @@ void lock_holder_clear(int fd)
 
 static bool read_line(const char *path, off_t at, char line[LINE_SIZE])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	ssize_t n = fd < 0 ? -1 : pread(fd, line, LINE_SIZE - 1, at);
 
 	if (fd >= 0)
@@ -92,7 +92,7 @@ bool lock_holds_through(pid_t pid, const char *fd)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, fd);
-	file = fopen(path, "re");
+	file = file_open_stream(path);
 	while (file && !holds && fgets(line, sizeof(line), file))
 		holds = !strncmp(line, "lock:", 5);
 	if (file)
@@ -132,15 +132,6 @@ static bool has_lock(pid_t pid, const struct stat *file)
 	return has;
 }
 
-static double age_s(int64_t start_ticks)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec -
-	       (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
-}
-
 static bool is_holder(const char *pid_text, pid_t pid, int proc, const struct stat *file)
 {
 	int directory = openat(proc, pid_text, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -171,8 +162,8 @@ bool lock_holder_search(const char *path, struct lock_holder *h)
 		closedir(proc);
 	if (h->pid == 0)
 		return false;
-	h->is_stopped = proc_is_stopped((pid_t)h->pid);
-	h->since_boot_s = clock_boot_s() - age_s(proc_start_ticks((pid_t)h->pid));
+	h->is_stopped = proc_state((pid_t)h->pid) == 'T' || proc_state((pid_t)h->pid) == 't';
+	h->since_boot_s = (double)NAN;
 	return true;
 }
 
@@ -191,7 +182,7 @@ void lock_note_read(const char *path, const struct lock_holder *h, struct lock_n
 
 void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = file_open(path, O_WRONLY | O_NOFOLLOW, 0);
 	char text[LINE_SIZE];
 
 	if (fd < 0)

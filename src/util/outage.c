@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "pollux/file.h"
+#include "pollux/open_file.h"
 #include "pollux/outage.h"
 #include "pollux/text.h"
 
@@ -20,8 +21,8 @@ void outage_begins(const struct paths *paths, const char *engine_says, enum outa
 
 	if (!engine_says || !text_starts_with(err->text, engine_says))
 		return;
-	fd = open(paths->outage, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		  reader == OUTAGE_MAILBOX ? TOLD : UNTOLD);
+	fd = file_open(paths->outage, O_WRONLY | O_CREAT | O_EXCL,
+		       reader == OUTAGE_MAILBOX ? TOLD : UNTOLD);
 	if (fd >= 0) {
 		file_write_all(fd, err->text, strlen(err->text));
 		close(fd);
@@ -45,7 +46,7 @@ bool outage_ends(const struct paths *paths, double now_wall_s, double *lasted_s)
 
 bool outage_read(const struct paths *paths, char *why, size_t size, double *since_s)
 {
-	int fd = open(paths->outage, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = file_open(paths->outage, O_RDONLY | O_NOFOLLOW, 0);
 	struct stat st;
 	ssize_t n;
 

@@ -8,6 +8,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/file.h"
+#include "pollux/open_file.h"
 #include "pollux/pass_host.h"
 
 static void name_this(char name[HOST_NAME_MAX + 1])
@@ -19,7 +20,7 @@ static void name_this(char name[HOST_NAME_MAX + 1])
 /* False: the file is not there, or empty. */
 static bool read_name(const struct paths *paths, char name[HOST_NAME_MAX + 1])
 {
-	FILE *file = fopen(paths->pass_host, "re");
+	FILE *file = file_open_stream(paths->pass_host);
 	bool found = file && fgets(name, HOST_NAME_MAX + 1, file);
 
 	if (file)

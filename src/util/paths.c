@@ -166,13 +166,13 @@ int paths_make_directory(const char *path, struct err *err)
 	return rc;
 }
 
-static int check_owner(const char *dir, struct err *err)
+int paths_check_owner(const struct paths *p, struct err *err)
 {
+	const char *dir = p->dir;
 	struct stat st;
 
 	if (stat(dir, &st))
-		return err_set(err, EX_NOINPUT, "cannot read directory '%s': %s", dir,
-			       strerror(errno));
+		return 0;
 	if (st.st_uid != geteuid())
 		return err_set(err, EX_NOPERM,
 			       "'%s' belongs to another user; set POLLUX_DIR to one of your own",
@@ -187,7 +187,7 @@ int paths_create(const struct paths *p, struct err *err)
 {
 	static const char *const parts[] = { "logs", "checkpoints", "run" };
 
-	if (paths_make_directory(p->dir, err) || check_owner(p->dir, err))
+	if (paths_make_directory(p->dir, err) || paths_check_owner(p, err))
 		return -1;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		char *part = xasprintf("%s/%s", p->dir, parts[i]);

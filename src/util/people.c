@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,9 +16,11 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/open_file.h"
 #include "pollux/shared_dir.h"
 
 #define PREFIX "user-"
+#define LINE_START "pollux-1"
 #define LINE_SIZE 400
 #define MOST 256		/* the most stores of other people that are read */
 #define MOST_OF_ONE 8		/* the most of them that one user has */
@@ -25,17 +28,26 @@
 #define MOST_S 1e9		/* the largest reading of a boot clock */
 #define DESCRIBED 3		/* people that a description names */
 
-/* Writes the name of this store's file. The place of the store's directory on the disk
- * distinguishes the stores of one account. */
-static int own_name(const struct paths *paths, char *name, size_t size)
+/* Writes the name that the file of this store has, unless somebody else has taken that name: then
+ * more letters follow it. The place of the store's directory on the disk distinguishes the stores
+ * of one account. */
+static int own_name(const struct paths *paths, char name[PERSON_NAME_SIZE])
 {
 	struct stat st;
 
 	if (stat(paths->dir, &st))
 		return -1;
-	snprintf(name, size, PREFIX "%u-%llx-%llx", (unsigned)geteuid(),
+	snprintf(name, PERSON_NAME_SIZE, PREFIX "%u-%llx-%llx", (unsigned)geteuid(),
 		 (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
 	return 0;
+}
+
+/* True if this is the name of a file of the store that own_name() named. */
+static bool is_own_name(const char *name, const char *own)
+{
+	size_t n = strlen(own);
+
+	return n > 0 && text_starts_with(name, own) && (name[n] == '\0' || name[n] == '-');
 }
 
 /* --- reading --- */
@@ -68,7 +80,7 @@ static bool parse_person(char *line, struct person *p)
 	char *rest;
 
 	word = strtok_r(line, " \n", &rest);
-	if (!word || strcmp(word, "pollux-1") != 0 || !take_count(&rest, "held", &p->held) ||
+	if (!word || strcmp(word, LINE_START) != 0 || !take_count(&rest, "held", &p->held) ||
 	    !take_count(&rest, "wanted", &p->wanted) ||
 	    !take_count(&rest, "devices", &p->devices) || p->devices == 0 ||
 	    !take_number(&rest, "weight", PERSON_MIN_WEIGHT, PERSON_MAX_WEIGHT, &p->weight) ||
@@ -92,52 +104,30 @@ static void name_user(uid_t uid, struct person *p)
 		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)uid);
 }
 
-/* Returns the uid in the name of a file; -1: the file is no person's. */
-static int64_t uid_of(const char *name)
-{
-	char digits[12] = "";
-	const char *from = name + strlen(PREFIX);
-	size_t n;
-	int64_t uid;
-
-	if (!text_starts_with(name, PREFIX) || strlen(name) >= sizeof(((struct person *)0)->name))
-		return -1;
-	n = strspn(from, "0123456789");
-	if (n == 0 || n >= sizeof(digits) || from[n] != '-' ||
-	    from[n + 1 + strspn(from + n + 1, "0123456789abcdef-")])
-		return -1;
-	memcpy(digits, from, n);
-	return number_parse_int(digits, &uid) == 0 ? uid : -1;
-}
-
-/* True if the file belongs to the user whom its name says. Another user may use any name, so the
- * owner is asked before a file counts as one of that user's. */
-static bool is_of_its_user(int dir, const char *name, struct stat *st)
-{
-	return fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st->st_mode) &&
-	       uid_of(name) == (int64_t)st->st_uid;
-}
-
+/* Reads a file, of which nothing but its owner and its line counts: anybody may use any name.
+ * False: it is no file of a person. p->devices is 0 if the line is not believed, or old. */
 static bool read_person(int dir, const char *name, struct person *p)
 {
+	int fd = file_open_at(dir, name, O_RDONLY | O_NOFOLLOW, 0);
 	char line[LINE_SIZE + 1];
-	const char *why;
-	struct stat st;
-	ssize_t n = -1;
-	int fd = shared_dir_open_file(dir, name, false, &why);
+	struct person read_one = { 0 };
+	struct stat st = { .st_uid = 0 };
+	ssize_t n;
+	bool is;
 
+	*p = (struct person){ 0 };
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && uid_of(name) == (int64_t)st.st_uid)
-		n = read(fd, line, LINE_SIZE);
+	n = fstat(fd, &st) ? -1 : read(fd, line, LINE_SIZE);
 	close(fd);
 	line[n > 0 ? n : 0] = '\0';
-	*p = (struct person){ 0 };
-	if (!parse_person(line, p))
-		return false;
-	snprintf(p->name, sizeof(p->name), "%.63s", name);
+	is = text_starts_with(line, LINE_START);
+	if (is && parse_person(line, &read_one))
+		*p = read_one;
+	p->uid = st.st_uid;
+	snprintf(p->name, sizeof(p->name), "%.*s", PERSON_NAME_SIZE - 1, name);
 	name_user(st.st_uid, p);
-	return true;
+	return is;
 }
 
 static int by_name(const void *a, const void *b)
@@ -151,7 +141,7 @@ static int stores_of(const struct people *people, uid_t uid)
 	int n = 0;
 
 	for (int i = 0; i < people->count; i++)
-		n += uid_of(people->items[i].name) == (int64_t)uid;
+		n += people->items[i].uid == uid;
 	return n;
 }
 
@@ -167,22 +157,27 @@ static void count_stray(struct people *people, uid_t uid, int *votes)
 
 static void read_file(int dir, const char *name, struct people *people, int *votes)
 {
-	bool is_own = !strcmp(name, people->own);
 	struct stat st = { .st_uid = 0 };
 	struct person p;
+	bool is_own;
 
-	if (!strcmp(name, ".") || !strcmp(name, "..") || text_starts_with(name, "device-"))
+	if (!strcmp(name, ".") || !strcmp(name, "..") || text_starts_with(name, "device-") ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return;
-	if (!is_of_its_user(dir, name, &st) ||
-	    (!is_own && stores_of(people, st.st_uid) >= MOST_OF_ONE)) {
+	is_own = st.st_uid == geteuid() && is_own_name(name, people->own);
+	if (text_starts_with(name, "." PREFIX) && S_ISREG(st.st_mode))
+		return;		/* of a pass that is telling, or was killed */
+	if (!text_starts_with(name, PREFIX) || strlen(name) >= PERSON_NAME_SIZE ||
+	    (!is_own && stores_of(people, st.st_uid) >= MOST_OF_ONE) ||
+	    !read_person(dir, name, &p)) {
 		count_stray(people, st.st_uid, votes);
 		return;
 	}
-	if ((!is_own && people->count >= MOST) || !read_person(dir, name, &p))
+	if (p.devices == 0)
 		return;
 	if (is_own)
 		people->me = p;
-	else
+	else if (people->count < MOST)
 		people->items[people->count++] = p;
 }
 
@@ -213,7 +208,7 @@ int people_read(const struct paths *paths, struct people *people, struct err *er
 	*people = (struct people){ .is_shared = fd >= 0 };
 	if (fd < 0)
 		return fd == SHARED_DIR_NONE ? 0 : -1;
-	own_name(paths, people->own, sizeof(people->own));
+	own_name(paths, people->own);
 	read_all(fd, people);
 	return 0;
 }
@@ -226,12 +221,53 @@ void people_release(struct people *people)
 
 /* --- telling --- */
 
-static int write_line(int dir, const char *name, const char *line)
+/* Finds the file that this user has for the store. *name is "" if there is none. Removes the files
+ * that a pass left which was killed: their names begin with a dot. */
+static void find_own(int dir, const char *own, char name[PERSON_NAME_SIZE])
 {
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, fd, rc;
+	int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = again < 0 ? NULL : fdopendir(again);
+	const struct dirent *entry;
+	struct stat st;
 
-	unlinkat(dir, name, 0);		/* the file of a pass that was killed */
-	fd = openat(dir, name, flags, 0600);
+	*name = '\0';
+	while (list && (entry = readdir(list))) {
+		const char *found = entry->d_name;
+		bool is_fresh = *found == '.';
+
+		if (!is_own_name(found + is_fresh, own) || strlen(found) >= PERSON_NAME_SIZE ||
+		    fstatat(dir, found, &st, AT_SYMLINK_NOFOLLOW) || st.st_uid != geteuid())
+			continue;
+		if (is_fresh || *name)
+			unlinkat(dir, found, 0);
+		else
+			snprintf(name, PERSON_NAME_SIZE, "%s", found);
+	}
+	if (list)
+		closedir(list);
+	else if (again >= 0)
+		close(again);
+}
+
+/* Adds letters that nobody can know before. */
+static void draw_name(char name[PERSON_NAME_SIZE], const char *own)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		random = (uint64_t)clock_boot_ns();
+	snprintf(name, PERSON_NAME_SIZE, "%.50s-%08x", own, (unsigned)random);
+}
+
+/* Writes the line to a new file, whose name begins with a dot, and returns the name. */
+static int write_line(int dir, const char *own, const char *line, char fresh[PERSON_NAME_SIZE + 1])
+{
+	char drawn[PERSON_NAME_SIZE];
+	int fd, rc;
+
+	draw_name(drawn, own);
+	snprintf(fresh, PERSON_NAME_SIZE + 1, ".%s", drawn);
+	fd = file_open_at(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -1;
 	rc = file_write_all(fd, line, strlen(line)) || fchmod(fd, 0644) ? -1 : 0;
@@ -239,25 +275,35 @@ static int write_line(int dir, const char *name, const char *line)
 	return rc;
 }
 
-static int replace_line(int dir, const char *name, const char *line)
+/* Others may have made a file or a directory with the name of the store's file. Then the file gets
+ * a name that is drawn. */
+static int replace_line(int dir, const char *own, const char *line)
 {
-	char fresh[72];
+	char fresh[PERSON_NAME_SIZE + 1], name[PERSON_NAME_SIZE];
 
-	snprintf(fresh, sizeof(fresh), ".%s", name);
-	return write_line(dir, fresh, line) || renameat(dir, fresh, dir, name) ? -1 : 0;
+	find_own(dir, own, name);
+	if (write_line(dir, own, line, fresh))
+		return -1;
+	if (renameat(dir, fresh, dir, *name ? name : own) == 0)
+		return 0;
+	draw_name(name, own);
+	if (renameat(dir, fresh, dir, name) == 0)
+		return 0;
+	unlinkat(dir, fresh, 0);
+	return -1;
 }
 
 int people_tell(const struct paths *paths, const struct person *me, struct err *err)
 {
-	char line[8 * LINE_SIZE], name[64], *path;	/* doubles may be long */
+	char line[8 * LINE_SIZE], own[PERSON_NAME_SIZE], *path;	/* doubles may be long */
 	int dir = shared_dir_open(paths, &path, err), rc = dir == -1 ? -1 : 0;
 
 	snprintf(line, sizeof(line),
-		 "pollux-1 held=%d wanted=%d devices=%d weight=%.6g since=%.3f gained=%.3f "
+		 LINE_START " held=%d wanted=%d devices=%d weight=%.6g since=%.3f gained=%.3f "
 		 "at=%.3f %s\n", me->held, me->wanted, me->devices, me->weight,
 		 me->without_since_boot_s, me->gained_boot_s, me->at_boot_s, clock_boot_id());
-	if (dir >= 0 && (own_name(paths, name, sizeof(name)) || replace_line(dir, name, line)))
-		rc = err_set(err, EX_CANTCREAT, "cannot write '%s/%s': %s", path, name,
+	if (dir >= 0 && (own_name(paths, own) || replace_line(dir, own, line)))
+		rc = err_set(err, EX_CANTCREAT, "cannot write a file in '%s': %s", path,
 			     strerror(errno));
 	if (dir >= 0)
 		close(dir);
@@ -268,11 +314,13 @@ int people_tell(const struct paths *paths, const struct person *me, struct err *
 void people_leave(const struct paths *paths)
 {
 	struct err ignored;
-	char name[64];
+	char own[PERSON_NAME_SIZE], name[PERSON_NAME_SIZE];
 	int dir = shared_dir_open(paths, NULL, &ignored);
 
-	if (dir >= 0 && own_name(paths, name, sizeof(name)) == 0)
+	if (dir >= 0 && own_name(paths, own) == 0) {
+		find_own(dir, own, name);
 		unlinkat(dir, name, 0);
+	}
 	if (dir >= 0)
 		close(dir);
 }

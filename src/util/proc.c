@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/text.h"
 
@@ -33,7 +34,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *buffer, size_t size)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = file_open(path, O_RDONLY, 0);
 	if (fd < 0)
 		return -1;
 	n = read(fd, buffer, size - 1);
@@ -54,16 +55,28 @@ static const char *stat_fields(pid_t pid, char *buffer, size_t size)
 	return end && end[1] == ' ' ? end + 2 : NULL;
 }
 
-int64_t proc_start_ticks(pid_t pid)
+/* Returns a number of /proc/PID/stat by its place in proc(5), from 3; 0: there is no such
+ * process. */
+static int64_t stat_number(pid_t pid, int place)
 {
 	char buffer[1024];
 	const char *p = pid > 0 ? stat_fields(pid, buffer, sizeof(buffer)) : NULL;
 
-	for (int field = 3; p && field < 22; field++) {
+	for (int field = 3; p && field < place; field++) {
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
 	return p ? strtoll(p, NULL, 10) : 0;
+}
+
+int64_t proc_start_ticks(pid_t pid)
+{
+	return stat_number(pid, 22);
+}
+
+int64_t proc_cpu_ticks(pid_t pid)
+{
+	return stat_number(pid, 14) + stat_number(pid, 15);
 }
 
 static bool read_stat(pid_t pid, struct process *process)
@@ -155,7 +168,7 @@ bool proc_environment(pid_t pid, struct text *t)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = file_open(path, O_RDONLY, 0);
 	if (fd < 0)
 		return false;
 	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
@@ -261,7 +274,7 @@ static int64_t used_by(const struct process *p)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)p->pid);
-	f = fopen(path, "re");
+	f = file_open_stream(path);
 	while (f && kib < 0 && getline(&line, &size, f) > 0)
 		if (!strncmp(line, "Pss:", 4))
 			kib = strtoll(line + 4, NULL, 10);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 #define DEPTH_MAX 32	/* depth of groups within groups */
@@ -21,7 +22,7 @@ static void add_pid(struct pid_list *list, pid_t pid)
 static void add_processes(const char *directory, struct pid_list *list)
 {
 	char *path = xasprintf("%s/cgroup.procs", directory);
-	FILE *file = fopen(path, "re");
+	FILE *file = file_open_stream(path);
 	char line[32];
 
 	while (file && fgets(line, sizeof(line), file)) {

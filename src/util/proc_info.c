@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 /* Number of the first namespace of processes: it is the machine's own. */
@@ -35,7 +36,7 @@ static void read_command(pid_t pid, struct proc_info *info)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = fopen(path, "re");
+	file = file_open_stream(path);
 	if (!file || !fgets(info->command, sizeof(info->command), file))
 		info->command[0] = '\0';
 	info->command[strcspn(info->command, "\n")] = '\0';
@@ -89,7 +90,7 @@ enum proc_heed proc_heed(pid_t pid, int signal)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
+	file = file_open_stream(path);
 	while (file && heed != PROC_HANDLES && fgets(line, sizeof(line), file)) {
 		enum proc_heed found = heed_in(line, signal);
 
@@ -102,7 +103,7 @@ enum proc_heed proc_heed(pid_t pid, int signal)
 
 int64_t proc_memory_bytes(const char *line)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
+	FILE *file = file_open_stream("/proc/meminfo");
 	size_t length = strlen(line);
 	long long kib = 0;
 	char text[128];

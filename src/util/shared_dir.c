@@ -8,13 +8,14 @@
 
 #include "pollux/config.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/shared_dir.h"
 
 #define PUBLIC (S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO)
 
-static int open_directory(const char *path, struct stat *st)
+static int open_directory(const char *path, int flags, struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 
 	if (fd >= 0 && fstat(fd, st) == 0)
 		return fd;
@@ -23,14 +24,15 @@ static int open_directory(const char *path, struct stat *st)
 	return -1;
 }
 
+/* Anybody may make a link or a directory with this name, since everybody may write to /run/lock. */
 static int open_default(void)
 {
 	struct stat st;
-	int fd = open_directory(SHARED_DIR_DEFAULT, &st);
+	int fd = open_directory(SHARED_DIR_DEFAULT, O_NOFOLLOW, &st);
 
 	if (fd < 0)
 		return SHARED_DIR_NONE;
-	if (st.st_uid == 0 && (st.st_mode & PUBLIC) == PUBLIC)
+	if ((st.st_uid == 0 || st.st_uid == geteuid()) && (st.st_mode & PUBLIC) == PUBLIC)
 		return fd;
 	close(fd);
 	return SHARED_DIR_NONE;
@@ -41,7 +43,7 @@ static int open_default(void)
 static int open_named(const char *path, struct err *err)
 {
 	struct stat st;
-	int fd = open_directory(path, &st);
+	int fd = open_directory(path, 0, &st);
 
 	if (fd < 0)
 		return err_set(err, EX_CONFIG, "cannot use the shared directory '%s': %s", path,
@@ -72,16 +74,16 @@ int shared_dir_open(const struct paths *paths, char **path, struct err *err)
  * the files of others in a directory with the sticky bit. */
 static int open_or_create(int dir, const char *name, bool create)
 {
-	int flags = (create ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	int fd = openat(dir, name, flags);
+	int flags = (create ? O_RDWR : O_RDONLY) | O_NOFOLLOW;
+	int fd = file_open_at(dir, name, flags, 0);
 	mode_t old;
 
 	if (fd >= 0 || !create || errno != ENOENT)
 		return fd;
 	old = umask(0);
-	fd = openat(dir, name, flags | O_CREAT | O_EXCL, 0666);
+	fd = file_open_at(dir, name, flags | O_CREAT | O_EXCL, 0666);
 	umask(old);
-	return fd < 0 && errno == EEXIST ? openat(dir, name, flags) : fd;
+	return fd < 0 && errno == EEXIST ? file_open_at(dir, name, flags, 0) : fd;
 }
 
 int shared_dir_open_file(int dir, const char *name, bool create, const char **why)
@@ -89,15 +91,12 @@ int shared_dir_open_file(int dir, const char *name, bool create, const char **wh
 	int fd = open_or_create(dir, name, create);
 	struct stat st;
 
-	*why = fd >= 0 ? "it is no regular file" : errno == ELOOP ? "it is a symbolic link"
-							           : strerror(errno);
+	*why = file_open_why(errno);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		if (st.st_nlink <= 1)
-			return fd;
-		*why = "it has another name, too";
-	}
+	if (fstat(fd, &st) == 0 && st.st_nlink <= 1)
+		return fd;
+	*why = "it has another name, too";
 	close(fd);
 	errno = EINVAL;
 	return -1;

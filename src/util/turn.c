@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 
 /* tries to lock a byte: if two processes come in the same nanosecond, one of them has to try
  * again */
@@ -12,7 +13,7 @@
 
 bool turn_join(struct turn *t, const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 
 	*t = TURN_NONE;
 	for (int i = 0; fd >= 0 && i < TRIES; i++) {

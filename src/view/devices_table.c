@@ -161,9 +161,9 @@ static void print_processes(const struct devices_view *v, int index)
 		if (u->process.device != index || u->in_place ||
 		    u == device_user_worst(&v->users, index))
 			continue;
-		printf("%s: %s%s\n", v->list.items[index].name,
-		       device_user_describe(u, &v->list, text),
-		       u->ignored ? "; ignored" : u->blocks ? "" : "; too little to count");
+		output_sayf(stdout, "%s: %s%s", v->list.items[index].name,
+			    device_user_describe(u, &v->list, text),
+			    u->ignored ? "; ignored" : u->blocks ? "" : "; too little to count");
 	}
 }
 
@@ -203,12 +203,13 @@ static void print_remarks(const struct devices_view *v, int n)
 		if (!d->usable)
 			print_reason(v, n, i);
 		else if (u)	/* the user's process runs beside our own run */
-			printf("%s: %s, beside its job\n", d->name,
-			       device_user_describe(u, &v->list, text));
+			output_sayf(stdout, "%s: %s, beside its job", d->name,
+				    device_user_describe(u, &v->list, text));
 		print_processes(v, i);
 		/* a power cap is usual */
 		if (d->now.slowed_by && strcmp(d->now.slowed_by, "power cap") != 0)
-			printf("%s: its clock is slowed by %s\n", d->name, d->now.slowed_by);
+			output_sayf(stdout, "%s: its clock is slowed by %s", d->name,
+				    d->now.slowed_by);
 		if (d->now.forgets_state)
 			advice = words_of(d)->forgets_state;
 	}

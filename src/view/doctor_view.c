@@ -18,7 +18,7 @@ static void print_finding(const struct finding *f, const char *name, const struc
 	text_addf(&line, "%s%s", marks[f->severity], f->text);
 	output_textline(out, name, &line);
 	if (f->mend)
-		fprintf(out->file, "%*smend: %s\n", INDENT, "", f->mend);
+		output_sayf(out->file, "%*smend: %s", INDENT, "", f->mend);
 	text_release(&line);
 }
 
@@ -110,7 +110,8 @@ bool doctor_print_repair(const struct store_repair *r, FILE *out)
 		fputs("  the store's name was lost, and no file tells it: the store has a new one. "
 		      "Logs and\n  checkpoints of its jobs count as another store's: they are "
 		      "renamed, and not used\n", out);
-	fprintf(out, "The new store has %lld rows; %s. The damaged store is kept:\n%s\n", rows,
-		lost ? "the lines above say what was lost" : "nothing was lost", r->kept);
+	fprintf(out, "The new store has %lld rows; %s. The damaged store is kept:\n", rows,
+		lost ? "the lines above say what was lost" : "nothing was lost");
+	output_sayf(out, "%s", r->kept);
 	return lost;
 }

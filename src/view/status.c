@@ -264,6 +264,7 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 {
 	int rc = 0;
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+	struct lock_holder holder;
 	struct err ignored;
 
 	*status = (struct status){
@@ -272,7 +273,8 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 		.passes_come = regular_passes_come(&s->paths, clock_wall_s()),
 		.hung_pass = TEXT_INIT, .disk_full = TEXT_INIT, .outage = TEXT_INIT,
 	};
-	pass_describe_hung(&s->paths, &status->hung_pass);
+	if (pass_find_hung(&s->paths, &holder))
+		pass_describe_hung(&holder, &status->hung_pass);
 	find_full_disk(s->paths.dir, &status->disk_full);
 	find_outage(s, status);
 	/* passes and 'pollux doctor' report errors of people_read */

@@ -173,9 +173,8 @@ is 'the file tells no more than numbers' 2 "$(cat shared/user-* | sed -E \
 	'pollux-1 held=1 wanted=[12] devices=2 weight=1 [0-9a-f-]+')"
 is 'no file tells more' "device-cpu.lock user user" \
 	"$(find shared -mindepth 1 -printf '%f\n' | sed 's/^user-.*/user/' | sort | xargs)"
-# A lie: somebody else's file, and one of numbers that cannot be, are not believed.
+# A lie: a file of numbers that cannot be, and a FIFO, are not believed.
 sed 's/wanted=./wanted=999999999/' shared/user-* | head -n 1 >"shared/user-$(id -u)-1-1"
-sed 's/wanted=./wanted=2/' shared/user-* | head -n 1 >shared/user-77777-1-1
 mkfifo "shared/user-$(id -u)-1-2"
 as bob cancel "$his"
 wait_for 20 has_ended bob "$his"
@@ -199,7 +198,8 @@ finds() { # finds TEXT: a finding of doctor's
 status 'a FIFO instead of a lock' 0 timeout $((20 * TIME_SCALE)) \
 	env POLLUX_DIR="$BOB" POLLUX_SLOTS=1 "$POLLUX" schedule
 like 'is no lock that can be read' 'cannot be read' "$(why bob "$stuck")"
-ok 'doctor finds it' finds "^the lock of cpu:0 in '.*/shared' cannot be read\$"
+ok 'doctor finds it' \
+	finds "^$(id -un) made '.*/shared/device-cpu.lock' so that nobody else can lock it"
 rm shared/device-cpu.lock
 ln -s /etc/passwd shared/device-cpu.lock
 pass_of bob

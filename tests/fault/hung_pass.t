@@ -92,16 +92,35 @@ like 'explain has it' "^ *passes  *the pass of process $pass_pid" \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" explain "$job")"
 end_pass
 
-# A pass that is stopped right after it took the lock has not signed the file.
+# A pass that has just taken the lock has not signed the file, however old its process is; nor has
+# one that is stopped right then.
 begin_pass
-kill -STOP "$pass_pid"
 printf '%111s\n' '' >"$POLLUX_DIR/schedule.lock"
-sleep 11 # its age is that of the process
+unlike 'a pass that has not signed is young' 'No pass can run' "$(later 7200 "$POLLUX" status)"
+status 'and nobody is advised to kill it' 0 later 7200 "$POLLUX" schedule
+unlike 'by doctor neither' 'kill -' \
+	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" doctor)"
+kill -STOP "$pass_pid"
 like 'a stopped pass that has not signed is named, too' \
-	"^No pass can run: the pass of process $pass_pid .* is stopped;" \
+	"^No pass can run: the pass of process $pass_pid has been at work and .* is stopped;" \
 	"$("$POLLUX" status)"
 status 'by other passes, too' 75 "$POLLUX" schedule
 end_pass
+
+# doctor lists devices for seconds, and a run starts meanwhile: its supervisor is no stranger.
+export POLLUX_DRIVER_LIMIT=100
+answers 'slow 3'
+job=$(submit -- "$work" -n 20 -s 5)
+"$POLLUX" schedule &
+starting=$!
+ok 'a pass is about to start a run' wait_for 10 has_schedule_lock "$starting"
+sleep 1
+unlike 'doctor, which comes before the run, advises to kill nobody' 'kill -' "$("$POLLUX" doctor)"
+wait "$starting"
+"$POLLUX" cancel "$job"
+"$POLLUX" wait --timeout 100 "$job"
+answers 'slow 3600'
+export POLLUX_DRIVER_LIMIT=100000
 
 # The file still names the dead one, and another process has the lock.
 perl -e 'open my $f, "+<", shift or die; my $lock = pack("s s l! l! i", 1, 0, 0, 0, 0);

@@ -238,6 +238,13 @@ static int cpu_list(const struct device_settings *settings, struct device_list *
 	return 0;
 }
 
+/* hwloc 2.9 dies by SIGSEGV where memory runs out. */
+static bool cpu_asks_library(const struct device_settings *settings)
+{
+	(void)settings;
+	return true;
+}
+
 /* Each replica has one slot, and one thread to a core is best. If the slots differ, every replica
  * has as many threads as the smallest slot has cores. */
 static void cpu_environment(const struct device *devices, int n, struct strings *env)
@@ -257,6 +264,7 @@ const struct device_backend device_cpu = {
 	.owns_binding = true,
 	.part = cpu_part,
 	.list = cpu_list,
+	.asks_driver = cpu_asks_library,
 	.bind = affinity_bind,
 	.rebind = affinity_rebind,
 	.environment = cpu_environment,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define ZONES "/sys/class/powercap/intel-rapl:*"
 /* begins the name of a package's zone; other zones are parts of packages */
@@ -23,7 +24,7 @@ static const char *root(void)
 static void read_line(const char *directory, const char *name, char *line, int size)
 {
 	char *path = xasprintf("%s/%s", directory, name);
-	FILE *file = fopen(path, "re");
+	FILE *file = file_open_stream(path);
 
 	if (!file || !fgets(line, size, file))
 		line[0] = '\0';

@@ -11,6 +11,7 @@
 
 #include "gpu.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define VENDOR_NVIDIA 0x10de
 /* VGA and 3D controllers; not the audio and USB functions of a GPU */
@@ -37,7 +38,7 @@ static bool exists(const char *path)
 static void read_line(char *line, size_t size, const char *path)
 {
 	char *full = make_path(path);
-	FILE *file = fopen(full, "re");
+	FILE *file = file_open_stream(full);
 
 	if (!file || !fgets(line, (int)size, file))
 		line[0] = '\0';
@@ -111,7 +112,7 @@ int gpu_on_bus(char (**bus_ids)[GPU_BUS_ID_SIZE])
 static bool may_be_on_bus(void)
 {
 	char *path = make_path("/proc/bus/pci/devices");
-	FILE *file = fopen(path, "re");
+	FILE *file = file_open_stream(path);
 	bool found = !file;
 	char line[512];
 
@@ -180,7 +181,7 @@ int gpu_count_processors(const char *list)
 int64_t gpu_available_memory(void)
 {
 	char *path = make_path("/proc/meminfo");
-	FILE *file = fopen(path, "re");
+	FILE *file = file_open_stream(path);
 	char line[128];
 	long long kib = -1;
 

@@ -10,6 +10,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define CLAIM_SIZE 128
 #define SHORT_ID 8		/* characters of a store's name in the name of a file */
@@ -24,7 +25,7 @@ struct claim {
 
 static void read_claim(const char *path, struct claim *c)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	ssize_t n = fd >= 0 ? read(fd, c->bytes, CLAIM_SIZE - 1) : 0;
 	char *end;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "pollux/open_file.h"
 
 /* linux/pidfd.h of 6.15; older headers lack both. */
 struct pidfd_exit {
@@ -26,7 +27,7 @@ int exit_status_open(pid_t pid)
 	char path[48];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return file_open(path, O_RDONLY, 0);
 }
 
 /* The last field of a zombie's /proc/PID/stat. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 
@@ -22,8 +23,8 @@ const int foreground_stdio[3] = { 3, 4, 5 };
 /* Runs in the child: moves the three standard descriptors and the pipe to their numbers. */
 static int move_descriptors(const struct paths *paths, int told)
 {
-	int null = fcntl(open("/dev/null", O_RDWR), F_DUPFD, BEYOND_FD);
-	int log = open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	int null = fcntl(file_open_null(O_RDWR), F_DUPFD, BEYOND_FD);
+	int log = file_open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	int from[4];
 
 	log = log < 0 ? null : fcntl(log, F_DUPFD, BEYOND_FD);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "kept_position.h"
+#include "pollux/open_file.h"
 
 #define MAGIC "pollux position 1"
 #define MOST_SAMPLES 1e18
@@ -58,7 +59,7 @@ int kept_position_create(const struct paths *paths, const struct run *run)
 	int fd;
 
 	unlink(path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = file_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	free(path);
 	return fd;
 }
@@ -176,10 +177,10 @@ static bool is_of_run(const struct record *record, const struct run *run)
 
 /* Opens the file with care, because a job may have put a FIFO, a link or a huge file in its
  * place. */
-static int open_file(const struct paths *paths, int64_t run_id)
+static int open_kept(const struct paths *paths, int64_t run_id)
 {
 	char *path = paths_run(paths, run_id, "position");
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open(path, O_RDWR | O_NOFOLLOW, 0);
 	struct stat st;
 
 	free(path);
@@ -194,7 +195,7 @@ static int open_file(const struct paths *paths, int64_t run_id)
 bool kept_position_read(const struct paths *paths, const struct run *run, struct kept_position *k,
 			int *fd)
 {
-	int file = open_file(paths, run->id);
+	int file = open_kept(paths, run->id);
 	struct record record = { .run_id = 0 };
 	bool found = file >= 0 && pread(file, &record, sizeof(record), 0) == sizeof(record) &&
 		     is_of_run(&record, run) && values_are_sane(&record.position) &&

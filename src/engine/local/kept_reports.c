@@ -8,6 +8,7 @@
 
 #include "kept_reports.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define TIME_KEY "KEPT_NS="
 #define NS_DIGITS 19
@@ -20,7 +21,7 @@ static char *path_of(const char *socket_path)
 static int open_file(const char *socket_path, struct stat *st)
 {
 	char *path = path_of(socket_path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 
 	free(path);
 	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_uid != geteuid())) {

@@ -8,6 +8,7 @@
 #include "local.h"
 #include "local_handle.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "run_group.h"
 
@@ -22,7 +23,7 @@ bool local_is_supervisor(const struct run *run, int64_t pid)
 	if (pid <= 0)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%lld/cmdline", (long long)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = file_open(path, O_RDONLY, 0);
 	n = fd < 0 ? -1 : read(fd, got, sizeof(got));
 	if (fd >= 0)
 		close(fd);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "pollux/open_file.h"
 
 #define SHARE 16
 #define PATH_SIZE 4096
@@ -17,7 +18,7 @@ static int64_t read_number(const char *path, const char *word)
 	size_t n = strlen(word);
 	char line[256], *end;
 	int64_t value = -1;
-	FILE *f = fopen(path, "re");
+	FILE *f = file_open_stream(path);
 
 	while (f && value < 0 && fgets(line, sizeof(line), f)) {
 		if (strncmp(line, word, n) != 0)
@@ -52,7 +53,7 @@ static bool read_group(const char *proc, const struct version *v, char *group)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/self/cgroup", proc);
-	f = fopen(path, "re");
+	f = file_open_stream(path);
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		const char *rest = line + strspn(line, "0123456789");
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/text.h"
 #include "run_group.h"
 
@@ -23,7 +24,7 @@
  * there as the root. */
 static bool find_mount(char *point, char *root)
 {
-	FILE *file = fopen("/proc/self/mountinfo", "re");
+	FILE *file = file_open_stream("/proc/self/mountinfo");
 	char line[3 * PATH_MAX];
 	bool found = false;
 
@@ -38,7 +39,7 @@ static bool find_mount(char *point, char *root)
 /* Reads the control group of this process from /proc. */
 static bool find_own(char *own)
 {
-	FILE *file = fopen("/proc/self/cgroup", "re");
+	FILE *file = file_open_stream("/proc/self/cgroup");
 	char line[PATH_MAX + 8] = "";
 	bool found = false;
 
@@ -138,7 +139,7 @@ static char *group_prefix(const struct paths *paths)
 static int write_file(const char *group, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", group, name);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd = file_open(path, O_WRONLY, 0);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
 	int saved = errno;
 
@@ -153,7 +154,7 @@ static int write_file(const char *group, const char *name, const char *text)
 static bool takes_processes(const char *group)
 {
 	char *path = xasprintf("%s/cgroup.type", group);
-	FILE *file = fopen(path, "re");
+	FILE *file = file_open_stream(path);
 	char type[32] = "";
 	bool takes = file && fgets(type, sizeof(type), file) && !strcmp(type, "domain\n");
 

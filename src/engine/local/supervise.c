@@ -17,6 +17,7 @@
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
 #include "pollux/store_jobs.h"
@@ -44,8 +45,8 @@ void supervisor_set_environment(const struct paths *paths)
 /* Runs in the grandchild: cuts every tie to the terminal, cron job or session it came from. */
 static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_id)
 {
-	int null = open("/dev/null", O_RDWR);
-	int log = open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	int null = file_open_null(O_RDWR);
+	int log = file_open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	char id[24];
 
 	dup2(null, STDIN_FILENO);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pollux/open_file.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
 #include "supervisor.h"
@@ -28,7 +29,7 @@ static int write_file(const char *path, const struct text *t, struct err *err)
 	ssize_t n;
 
 	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	n = fd < 0 ? -1 : write(fd, t->data, t->length);
 	failed = fd >= 0 && close(fd);
 	if (n == (ssize_t)t->length && !failed)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/store_runs.h"
 #include "supervisor.h"
 
@@ -50,7 +51,7 @@ struct device *supervisor_devices_with_cores(const struct run *run)
 static void own_processors(char list[RUN_CORES_SIZE])
 {
 	const char key[] = "Cpus_allowed_list:";
-	FILE *status = fopen("/proc/self/status", "re");
+	FILE *status = file_open_stream("/proc/self/status");
 	char line[RUN_CORES_SIZE];
 
 	snprintf(list, RUN_CORES_SIZE, EVERY_PROCESSOR);

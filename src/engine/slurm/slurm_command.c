@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 #include "slurm_command.h"
 
 #define MOST_BYTES (64 << 20)
@@ -38,7 +39,7 @@ static void drop_variables(void)
 
 static _Noreturn void become(const struct strings *argv, int out, int complaint)
 {
-	int null = open("/dev/null", O_RDONLY);
+	int null = file_open_null(O_RDONLY);
 	sigset_t none;
 
 	sigemptyset(&none);

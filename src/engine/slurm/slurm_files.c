@@ -11,6 +11,7 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
+#include "pollux/open_file.h"
 #include "slurm.h"
 
 #define MOST_BYTES (64 << 20)
@@ -23,7 +24,7 @@ char *slurm_base(const struct paths *paths, const char *slurm_dir, const char *s
 static int open_in(const char *dir, const char *name, int flags)
 {
 	char *path = xasprintf("%s/%s", dir, name);
-	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open(path, flags | O_NOFOLLOW, 0600);
 	int error = errno;
 
 	free(path);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/store_journal.h"
 #include "slurm.h"
 #include "slurm_own_store.h"
@@ -69,7 +70,7 @@ static int fill_store(const struct slurm_own_store *o, const struct paths *paths
 static int open_journal(const struct slurm_own_store *o, struct err *err)
 {
 	char *path = xasprintf("%s/journal", o->run_dir);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = file_open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		err_set(err, EX_CANTCREAT, "cannot open '%s': %s", path, strerror(errno));

@@ -1,0 +1,85 @@
+/* open_file.c - see open_file.h. */
+#include "pollux/open_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOT_REGULAR ENXIO	/* that of a FIFO without a reader, which is opened for writing */
+
+int file_open_at(int directory, const char *name, int flags, mode_t mode)
+{
+	int fd = openat(directory, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode), why = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st))
+		why = errno;
+	else if (!S_ISREG(st.st_mode))
+		why = S_ISDIR(st.st_mode) ? EISDIR : NOT_REGULAR;
+	if (why) {
+		close(fd);
+		errno = why;
+		return -1;
+	}
+	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	return fd;
+}
+
+int file_open(const char *path, int flags, mode_t mode)
+{
+	return file_open_at(AT_FDCWD, path, flags, mode);
+}
+
+static FILE *stream_of(int fd, const char *mode)
+{
+	FILE *file = fd < 0 ? NULL : fdopen(fd, mode);
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+FILE *file_open_stream(const char *path)
+{
+	return stream_of(file_open(path, O_RDONLY, 0), "r");
+}
+
+FILE *file_open_input_stream(const char *path)
+{
+	return stream_of(file_open_input(path), "r");
+}
+
+FILE *file_make_stream(const char *path)
+{
+	return stream_of(file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0666), "w");
+}
+
+int file_open_input(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+int file_open_output(const char *path)
+{
+	return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+int file_open_settings(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+int file_open_null(int flags)
+{
+	return open("/dev/null", flags);
+}
+
+const char *file_open_why(int why)
+{
+	return why == NOT_REGULAR ? "it is no regular file"
+		: why == ELOOP ? "it is a symbolic link" : strerror(why);
+}

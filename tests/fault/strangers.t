@@ -1,0 +1,178 @@
+#!/bin/sh
+# strangers.t - what other users, and root, can and cannot do to a user's pollux: root leaves no
+# file in another's store; a name that is taken, a link or a FIFO silences nobody and is not written
+# through. Each user has a uid of their own: only for root.
+# shellcheck disable=SC2015,SC2317 # ok in chains; functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+unset POLLUX_SLICE POLLUX_POLICY
+[ "$(id -u)" = 0 ] || skip_all 'only root can be several people'
+chmod 755 "$TMP"
+as_user() { # as_user UID COMMAND...
+	uid=$1
+	shift
+	setpriv --reuid="$uid" --regid="$uid" --clear-groups env POLLUX_DIR="$TMP/home-$uid/store" \
+		HOME="$TMP/home-$uid" "$@"
+}
+as_user 70011 "$POLLUX" --version >/dev/null 2>&1 ||
+	skip_all 'other users may not execute the program, or there is no setpriv'
+for uid in 70011 70012 70013; do
+	install -d -m 755 -o "$uid" -g "$uid" "home-$uid"
+done
+THEIRS=$TMP/home-70011/store
+
+# --- root in another user's store ----------------------------------------------------------------
+
+as_user 70011 "$POLLUX" submit -q --hold true >/dev/null
+by_root() { # what root's command leaves in the store
+	POLLUX_DIR=$THEIRS timeout $((10 * TIME_SCALE)) "$POLLUX" "$@" >out 2>&1 </dev/null
+	find "$THEIRS" ! -user 70011 -printf '%f '
+}
+left=
+while read -r command; do
+	# shellcheck disable=SC2086 # words
+	left="$left$(by_root $command)"
+done <<LIST
+schedule
+schedule --dry-run
+supervise 1
+status
+status 1
+doctor
+doctor --repair
+cancel 1
+hold 1
+release 1
+requeue 1
+edit --name other 1
+first 1
+again 1
+submit true
+run true
+prune --all
+devices
+explain 1
+results
+history
+page
+cron
+log 1
+wait --timeout 1s 1
+backup $TMP/copy.db
+LIST
+is 'no command of root leaves a file of root' '' "$left"
+by_root schedule >/dev/null
+like 'a pass of root is refused' 'belongs to another user; set POLLUX_DIR' "$(cat out)"
+ok 'the user can go on' as_user 70011 "$POLLUX" cancel 1
+
+# --- a store that lacks columns ------------------------------------------------------------------
+
+"$POLLUX" submit -q --hold true >/dev/null
+"$POLLUX" submit -q --hold true >/dev/null
+chmod 640 "$POLLUX_DIR/pollux.db"
+store 'ALTER TABLE jobs DROP COLUMN weight; ALTER TABLE runs DROP COLUMN outcome; DROP TABLE events'
+like 'doctor finds them' "DAMAGED.* the store has no 'events', and more" "$("$POLLUX" doctor)"
+"$POLLUX" doctor --repair >out
+is 'repair keeps the jobs' 2 "$("$POLLUX" status --json | json 'print scalar @{$d->{jobs}}')"
+is 'and the mode' 640 "$(stat -c %a "$POLLUX_DIR/pollux.db")"
+unlike 'then all is well' DAMAGED "$("$POLLUX" doctor)"
+
+# --- names in the shared directory ---------------------------------------------------------------
+
+install -d -m 1777 shared
+POLLUX_SHARED_DIR=$TMP/shared POLLUX_SLOTS=2 POLLUX_POLICY=las POLLUX_SLICE=1000
+export POLLUX_SHARED_DIR POLLUX_SLOTS POLLUX_POLICY POLLUX_SLICE
+own=user-70011-$(printf '%x-%x' "$(stat -c %d "$THEIRS")" "$(stat -c %i "$THEIRS")")
+tells() { # the user's pass tells what it wants, under some name, to the others
+	as_user 70011 "$POLLUX" schedule
+	find shared -user 70011 -name "$own*" -type f -size +0 | grep -q .
+}
+as_user 70011 "$POLLUX" submit -q --replicas 2 -- sleep 1000 >/dev/null
+ok 'a file tells what the user wants' tells
+is 'with the name of its store' "$own" "$(find shared -user 70011 -name 'user-*' -printf %f)"
+for thing in 'touch' 'mkdir' 'mkfifo' 'ln -s /etc/passwd' 'ln -s nowhere'; do
+	find shared -mindepth 1 -delete
+	# shellcheck disable=SC2086 # words
+	as_user 70012 $thing "shared/$own"
+	# shellcheck disable=SC2086
+	as_user 70012 $thing "shared/.$own"
+	ok "somebody's '$thing' under that name does not silence the user" tells
+	like 'doctor counts it, and says whose it is' \
+		'has [12] files? that do(es)? not belong there, .*of ' \
+		"$(as_user 70011 "$POLLUX" doctor)"
+	as_user 70011 "$POLLUX" schedule
+	is 'one file is left, however many passes come' 1 \
+		"$(find shared -user 70011 -name '*user-*' | wc -l)"
+done
+as_user 70013 "$POLLUX" submit -q --hold true >/dev/null
+like 'the others hear of the user' 'user 70011 has 2' "$(as_user 70013 "$POLLUX" status)"
+as_user 70011 "$POLLUX" cancel 2
+is_told() {
+	as_user 70011 "$POLLUX" schedule
+	! find shared -user 70011 -name 'user-*' | grep -q .
+}
+ok 'who wants nothing more leaves no file' wait_for 20 is_told
+find shared -mindepth 1 -delete
+(umask 077 && as_user 70012 touch shared/device-cpu.lock)
+like 'doctor says who keeps the lock from others' \
+	"user 70012 made '.*device-cpu.lock' so that nobody else can lock it" \
+	"$(as_user 70011 "$POLLUX" doctor)"
+rm shared/device-cpu.lock
+unset POLLUX_SHARED_DIR
+
+# The default directory: only one that root, or the user, made there, and no link.
+if unshare -m true 2>/dev/null; then
+	run unshare -m --propagation private sh -c '
+		mount -t tmpfs -o mode=1777,size=1m none /run/lock && cd /run/lock &&
+		setpriv --reuid=70012 --regid=70012 --clear-groups ln -s /tmp pollux &&
+		"$0" doctor | grep -A 1 people' "$POLLUX"
+	like 'a link in its place is not followed, and told' \
+		"'/run/lock/pollux' is not used, as it is a symbolic link, made by user 70012" \
+		"$out"
+else
+	skip 1 'no mount namespaces'
+fi
+
+# --- outputs -------------------------------------------------------------------------------------
+
+install -d -m 1777 open
+echo precious >target
+chmod 666 target
+chmod 777 .
+as_user 70012 ln -s "$TMP/target" open/page.html
+as_user 70012 ln -s "$TMP" open/directory
+as_user 70012 mkfifo -m 666 open/fifo
+writes() { timeout $((10 * TIME_SCALE)) "$POLLUX" "$@" >out 2>&1; }
+for command in 'page -o' 'backup'; do
+	for name in open/page.html open/directory/target open/directory/new open/fifo; do
+		# shellcheck disable=SC2086 # words
+		writes $command "$name"
+		is "$command through ${name#open/} of another user is refused" 73 $?
+	done
+done
+like 'with the reason' 'another user' "$("$POLLUX" page -o open/page.html 2>&1)"
+is 'what the link leads to stays' precious "$(cat target)"
+ln -s "$TMP/mine.html" open/mine.html
+ok "one's own link is followed" "$POLLUX" page -o open/mine.html
+ok 'to its target' [ -s mine.html ]
+ok 'a link elsewhere is followed, too' "$POLLUX" page -o "$TMP/open/mine.html"
+chmod 755 .
+
+# --- limits, and texts of others -----------------------------------------------------------------
+
+run sh -c 'ulimit -f 10; exec "$0" submit -q --hold true' "$POLLUX"
+is 'a file beyond ulimit -f is an error with a sentence' 74 "$rc"
+like 'that names the limit' 'ulimit -f' "$err"
+seq 200 | while read -r _; do "$POLLUX" submit -q --hold true; done >/dev/null
+for command in 'page' 'status --all' 'status --json' 'history --json'; do
+	# shellcheck disable=SC2086 # words
+	"$POLLUX" $command >/dev/full 2>err
+	like "$command on a full disk says why" 'No space left on device' "$(cat err)"
+done
+escape=$(printf 'e\033]0;owned\007')
+for command in status 'status --all' doctor 'schedule --dry-run' devices results history; do
+	mkdir -p "$TMP/$escape"
+	# shellcheck disable=SC2086 # words
+	POLLUX_DIR="$TMP/$escape/none" "$POLLUX" $command >out 2>&1
+	unlike "$command prints no escape sequence of a path" "$(printf '\033')" "$(cat out)"
+done
+finish
