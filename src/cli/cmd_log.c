@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/open_file.h"
 #include "pollux/rows.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
@@ -50,7 +51,7 @@ struct log {
 
 static int cannot_read(const struct log *log, struct err *err)
 {
-	return err_set(err, EX_IOERR, "cannot read '%s': %s", log->path, strerror(errno));
+	return err_set(err, EX_IOERR, "cannot read '%s': %s", log->path, file_open_why(errno));
 }
 
 /* -1 where it could not be opened for another reason than not being there. */
@@ -58,7 +59,7 @@ static int log_open(struct log *log, struct err *err)
 {
 	if (log->fd >= 0)
 		return 0;
-	log->fd = open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	log->fd = file_open(log->path, O_RDONLY, 0);
 	if (log->fd < 0 && errno != ENOENT)
 		return cannot_read(log, err);
 	return 0;

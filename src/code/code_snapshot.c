@@ -15,6 +15,7 @@
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/remove_tree.h"
 #include "snapshot_links.h"
 
@@ -244,7 +245,7 @@ int snapshot_own_files(const char *dir, char **own)
 static char *repository_of(const char *outer)
 {
 	char *mark = xasprintf("%s/" MARK, outer), top[4096];
-	FILE *in = fopen(mark, "re");
+	FILE *in = file_open_stream(mark);
 	size_t n = in ? fread(top, 1, sizeof(top) - 1, in) : 0;
 
 	if (in)

@@ -13,6 +13,7 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/remove_tree.h"
 
 #define SHORT_DIGITS 6
@@ -110,7 +111,7 @@ static int copy_bytes(int from, int to)
 /* git looks into a file whose time is not before that of the index. */
 static int copy_file(int from, const char *path)
 {
-	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int to = file_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	struct stat st;
 	int rc = -1;
 
@@ -123,7 +124,7 @@ static int copy_file(int from, const char *path)
 
 int code_copy_index(const struct code_repository *r, const char *path, struct err *err)
 {
-	int from = open(r->index, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int from = file_open(r->index, O_RDONLY, 0);
 	int rc = from < 0 ? (errno == ENOENT ? 0 : -1) : copy_file(from, path);
 
 	if (rc)

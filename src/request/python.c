@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "python.h"
 
 #define LONGEST_FIRST_LINES 4096
@@ -65,7 +66,7 @@ static char *find_in_path(const struct job_command *c, const char *name)
 /* Reads the beginning of a file as a text. The caller frees; NULL: it cannot be read. */
 static char *read_beginning(const char *path, size_t most)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = file_open_stream(path);
 	char *text;
 	size_t n;
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/script_options.h"
 #include "pollux/sweep.h"
 
@@ -71,8 +72,7 @@ static char *below(const char *directory, const char *path)
 static FILE *open_script(const char *directory, const char *name)
 {
 	char *path = below(directory, name);
-	struct stat st;
-	FILE *file = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	FILE *file = file_open_stream(path);
 
 	free(path);
 	return file;

@@ -34,6 +34,21 @@ int file_open(const char *path, int flags, mode_t mode)
 	return file_open_at(AT_FDCWD, path, flags, mode);
 }
 
+int file_open_fifo(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISFIFO(st.st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, flags);
+	return fd;
+}
+
 static FILE *stream_of(int fd, const char *mode)
 {
 	FILE *file = fd < 0 ? NULL : fdopen(fd, mode);

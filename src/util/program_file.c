@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 
 #define KERNEL_BYTES 255	/* of the "#!" line that the kernel reads */
 #define HEAD_BYTES 4096
@@ -18,10 +19,8 @@ static const char byte_order_mark[] = "\xef\xbb\xbf";
 /* The beginning of a regular file, ended by NUL. False: it cannot be read, or is no such file. */
 static bool read_head(const char *path, char *head, size_t *length)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-		? read(fd, head, HEAD_BYTES) : -1;
+	int fd = file_open(path, O_RDONLY, 0);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, HEAD_BYTES);
 
 	if (fd >= 0)
 		close(fd);

@@ -14,6 +14,7 @@
 #include "pollux/child.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/program_file.h"
 
 #define EXIT_NOT_FOUND 127
@@ -37,7 +38,7 @@ static void reset_signals(void)
 
 static int set_standard_descriptors(const struct child *c)
 {
-	int null = open("/dev/null", O_RDONLY);
+	int null = file_open_null(O_RDONLY);
 	const int logged[] = { null, c->log_fd, c->log_fd };
 
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)

@@ -15,6 +15,7 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/log_keeping.h"
+#include "pollux/open_file.h"
 
 #define FINISH_S 5.0		/* for a keeper to write what is left */
 #define QUIET_S 0.2		/* without output, where a process has the FIFO open */
@@ -26,7 +27,7 @@ int log_keeper_make(struct log_keeper *k, const char *path, struct err *err)
 
 	unlink(path);
 	if (mkfifo(path, 0600) == 0)
-		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		fd = file_open_fifo(path, O_RDWR);
 	if (fd < 0)
 		return err_set(err, EX_CANTCREAT, "cannot make the FIFO '%s': %s", path,
 			       strerror(errno));
@@ -37,12 +38,8 @@ int log_keeper_make(struct log_keeper *k, const char *path, struct err *err)
 
 void log_keeper_open(struct log_keeper *k, const char *path)
 {
-	struct stat st;
-
 	log_keeper_close(k);
-	k->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	if (k->fd >= 0 && (fstat(k->fd, &st) || !S_ISFIFO(st.st_mode)))
-		log_keeper_close(k);
+	k->fd = file_open_fifo(path, O_RDONLY | O_NONBLOCK);
 }
 
 /* Opens the log again, not for appending, because the kernel does not move bytes from a FIFO to
@@ -53,7 +50,7 @@ static int open_again(int log_fd)
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", log_fd);
-	fd = open(name, O_RDWR);
+	fd = file_open(name, O_RDWR, 0);
 	return fcntl(fd >= 0 ? fd : log_fd, F_DUPFD, STDERR_FILENO + 1);
 }
 
@@ -159,7 +156,7 @@ bool log_keeper_is(pid_t pid, long long run_id)
 	if (pid <= 0)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = file_open(path, O_RDONLY, 0);
 	n = fd < 0 ? -1 : read(fd, got, sizeof(got));
 	if (fd >= 0)
 		close(fd);

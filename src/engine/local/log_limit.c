@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "log_limit.h"
+#include "pollux/open_file.h"
 
 #define HEAD_PART 0.1
 #define TAIL_PART 0.6
@@ -50,9 +51,10 @@ int log_limit_keep(const char *path, double limit_bytes, struct err *err)
 
 	if (stat(path, &st) || (double)st.st_blocks * 512 <= limit_bytes)
 		return 0;
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	fd = file_open(path, O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return err_set(err, EX_IOERR, "cannot open log '%s': %s", path, strerror(errno));
+		return err_set(err, EX_IOERR, "cannot open log '%s': %s", path,
+			       file_open_why(errno));
 	begin = next_line(fd, (off_t)(limit_bytes * HEAD_PART));
 	end = next_line(fd, st.st_size - (off_t)(limit_bytes * TAIL_PART));
 	rc = end > begin + MARKER_SIZE ? drop(fd, begin, end) : 0;

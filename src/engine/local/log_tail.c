@@ -4,10 +4,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "pollux/open_file.h"
 
 size_t log_tail(const char *path, int64_t offset, char *buffer, size_t most)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_open(path, O_RDONLY, 0);
 	struct stat st;
 	ssize_t n = -1;
 

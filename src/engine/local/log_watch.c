@@ -9,6 +9,7 @@
 
 #include "log_watch.h"
 #include "pollux/clock.h"
+#include "pollux/open_file.h"
 
 #define BLOCK 65536
 
@@ -33,9 +34,9 @@ int log_watch_open(struct log_watch *w, const char *path, int64_t offset, const 
 	if (!w->steps)
 		return -1;
 	steps_set_cpu_clock(w->steps, thread_cpu_s);
-	w->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	w->fd = file_open(path, O_RDONLY, 0);
 	if (w->fd < 0) {
-		err_set(err, EX_IOERR, "cannot watch log '%s': %s", path, strerror(errno));
+		err_set(err, EX_IOERR, "cannot watch log '%s': %s", path, file_open_why(errno));
 		log_watch_close(w);
 		return -1;
 	}

@@ -20,6 +20,7 @@
 #include "pollux/environment.h"
 #include "pollux/job_lock.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/program_file.h"
 #include "pollux/remove_tree.h"
@@ -144,7 +145,7 @@ static void quote_last_words(struct supervisor *s)
 static void end_last_line(const struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_open(path, O_RDONLY, 0);
 	struct stat st;
 	char last;
 

@@ -16,6 +16,7 @@
 #include "pollux/clock.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
 #include "pollux/share.h"
@@ -143,9 +144,10 @@ int supervisor_open_log(struct supervisor *s, struct err *err)
 {
 	char *path = paths_log(s->paths, s->job.id);
 
-	s->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	s->log_fd = file_open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	if (s->log_fd < 0)
-		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", path, strerror(errno));
+		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", path,
+			file_open_why(errno));
 	free(path);
 	if (s->adopted && s->log_fd >= 0) {
 		path = paths_run(s->paths, s->run.id, "out");

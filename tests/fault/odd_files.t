@@ -1,0 +1,55 @@
+#!/bin/sh
+# odd_files.t - a FIFO, a directory, a device or a link in the place of a file of the store: every
+# command ends, passes go on, and what runs ends and leaves its device.
+# shellcheck disable=SC2016,SC2317 # jobs' own variables; functions called by name
+. "$(dirname "$0")/../cli/tap.sh"
+unset POLLUX_SLICE POLLUX_POLICY
+export POLLUX_SLOTS=1
+limit=$((20 * TIME_SCALE))
+cleanup() { end_jobs >/dev/null; }
+ends() { timeout -s KILL "$limit" "$POLLUX" "$@" >out 2>&1; [ $? != 137 ]; }
+put() { # put KIND PATH: this in the place of the file
+	rm -rf "$2"
+	case $1 in
+	FIFO) mkfifo "$2" ;;
+	directory) mkdir "$2" ;;
+	device) ln -s /dev/full "$2" ;;
+	*) ln -s "$2.nowhere" "$2" ;;
+	esac
+}
+
+"$POLLUX" submit -q true >/dev/null
+"$POLLUX" submit -q --hold true >/dev/null
+"$POLLUX" schedule
+ok 'a job has ended' "$POLLUX" wait --timeout "$limit" 1
+for name in logs/1.log logs/1.store schedule.lock schedule.again regular-pass failed-pass outage \
+	supervisor.log pollux.db-queue run/device-cpu:0.lock config pass.host; do
+	for kind in FIFO directory device link; do
+		put "$kind" "$POLLUX_DIR/$name"
+		hung=
+		for command in schedule 'status --all' 'status 1' 'log 1' doctor 'submit -q --hold true' \
+			'edit --name x 2' devices 'prune --dry-run --all'; do
+			# shellcheck disable=SC2086 # words
+			ends $command || hung="$hung $command;"
+		done
+		is "a $kind at $name hangs no command" '' "$hung"
+		rm -rf "${POLLUX_DIR:?}/$name"
+	done
+done
+
+# A program of the job puts it there while the job runs.
+for kind in 'mkfifo $l' 'mkdir $l' 'ln -s /dev/full $l'; do
+	job=$("$POLLUX" submit -q -- sh -c \
+		'l=$POLLUX_DIR/logs/$POLLUX_JOB_ID.log; rm $l; '"$kind"'; echo printed; exit 0')
+	"$POLLUX" schedule
+	ok "a log replaced by '$kind': the job ends" "$POLLUX" wait --timeout "$limit" "$job"
+	ok 'log does not hang' ends log "$job"
+	ok 'nor does requeue' ends requeue "$job"
+	ends schedule
+	ok 'the device is free again' ends schedule
+	"$POLLUX" cancel "$job" >/dev/null 2>&1
+	next=$("$POLLUX" submit -q true)
+	done_now() { ends schedule; "$POLLUX" wait --timeout 1s "$next" >/dev/null 2>&1; }
+	ok 'and another job gets it' wait_for 20 done_now
+done
+finish
