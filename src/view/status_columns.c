@@ -213,26 +213,33 @@ bool status_sort(struct status *status, const char *key)
 
 /* --- what is shown --- */
 
-static void add_cell(struct table *t, const struct status_column *column, const struct seen *s)
+static void add_number(struct text *t, const struct status_column *column, const struct seen *s)
 {
-	double x = column->number ? column->number(s) : 0;
-	struct text text = TEXT_INIT;
+	double x = column->number(s);
 
-	if (!column->number)
-		column->text(s, &text);
-	else if (column->kind == LOSS)
-		add_loss(&text, s->job);
+	if (column->kind == LOSS)
+		add_loss(t, s->job);
 	else if (isnan(x) || (column->kind == SHARE && x > 1))
-		text_add(&text, isnan(x) ? "-" : "over");
+		text_add(t, isnan(x) ? "-" : "over");
 	else if (column->kind == SHARE)
-		text_addf(&text, "%.0f%%", floor(x * 100));
+		text_addf(t, "%.0f%%", floor(x * 100));
 	else if (column->kind == INTEGER)
-		text_addf(&text, "%.0f", x);
+		text_addf(t, "%.0f", x);
 	else
-		text_add(&text, column->kind == COUNT ? format_count(x).s
+		text_add(t, column->kind == COUNT ? format_count(x).s
 			 : column->kind == DURATION ? format_duration(x).s
 			 : column->kind == TIME ? format_time(x, s->status->now_wall_s).s
 			 : format_number(x).s);
+}
+
+static void add_cell(struct table *t, const struct status_column *column, const struct seen *s)
+{
+	struct text text = TEXT_INIT;
+
+	if (column->number)
+		add_number(&text, column, s);
+	else
+		column->text(s, &text);
 	table_text(t, text.length ? text.data : "-");
 	text_release(&text);
 }
