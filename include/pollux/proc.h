@@ -49,7 +49,8 @@ bool proc_is_stopped(pid_t pid);
 enum proc_heed {
 	PROC_HEEDS_NOT,
 	PROC_BLOCKS,		/* a process also blocks its signals while it forks */
-	PROC_HANDLES,		/* or ignores the signal */
+	PROC_IGNORES,
+	PROC_HANDLES,
 };
 enum proc_heed proc_heed(pid_t pid, int signal);
 /* True if the process exists and is no zombie. */
@@ -64,6 +65,28 @@ struct text;
 /* Adds the environment that the process was started with, each string with its NUL. False: the
  * process is gone, or belongs to somebody else. */
 bool proc_environment(pid_t pid, struct text *t);
+
+struct proc_times {
+	pid_t parent;
+	int64_t start_ticks;
+	double cpu_s;		/* processor time of its threads, without that of its children */
+	bool leads_terminal;	/* leads the session of a terminal, which its end hangs up */
+};
+/* False: there is no such process. */
+bool proc_times(pid_t pid, struct proc_times *times);
+/* True if the first thread sleeps until a child of the process ends. */
+bool proc_waits_for_child(pid_t pid);
+
+/* The pipes and terminals by which a process gives its output to another one, each by a number that
+ * is the same at both of its ends; 0: none. */
+#define PROC_PRINTS 2
+#define PROC_READS 8
+struct proc_streams {
+	int64_t prints[PROC_PRINTS];	/* standard output, standard error */
+	/* pipes that the process reads, and terminals that it emulates, the first ones first */
+	int64_t reads[PROC_READS];
+};
+void proc_streams(pid_t pid, struct proc_streams *streams);
 
 struct proc_info {
 	bool lives;		/* and is no zombie; the other members are known only then */

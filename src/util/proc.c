@@ -79,6 +79,41 @@ int64_t proc_cpu_ticks(pid_t pid)
 	return stat_number(pid, 14) + stat_number(pid, 15);
 }
 
+bool proc_times(pid_t pid, struct proc_times *times)
+{
+	char buffer[1024];
+	const char *fields = pid > 0 ? stat_fields(pid, buffer, sizeof(buffer)) : NULL;
+	long long ticks = 0, start = 0, session = 0, terminal = 0;
+	char *end;
+
+	if (!fields || fields[0] == '\0')
+		return false;
+	times->parent = (pid_t)strtol(fields + 1, &end, 10);
+	for (int field = 5; field <= 22; field++) {
+		long long value = strtoll(end, &end, 10);
+
+		if (field == 6)
+			session = value;
+		if (field == 7)
+			terminal = value;
+		if (field == 14 || field == 15)
+			ticks += value;
+		if (field == 22)
+			start = value;
+	}
+	times->start_ticks = start;
+	times->leads_terminal = session == pid && terminal != 0;
+	times->cpu_s = (double)ticks / (double)sysconf(_SC_CLK_TCK);
+	return true;
+}
+
+bool proc_waits_for_child(pid_t pid)
+{
+	char place[64];
+
+	return read_file(pid, "wchan", place, sizeof(place)) > 0 && !strcmp(place, "do_wait");
+}
+
 static bool read_stat(pid_t pid, struct process *process)
 {
 	char buffer[1024];

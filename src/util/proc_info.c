@@ -68,7 +68,7 @@ static const struct {
 	const char *name;
 	enum proc_heed heed;
 } masks[] = {
-	{ "SigBlk:", PROC_BLOCKS }, { "SigIgn:", PROC_HANDLES }, { "SigCgt:", PROC_HANDLES },
+	{ "SigBlk:", PROC_BLOCKS }, { "SigIgn:", PROC_IGNORES }, { "SigCgt:", PROC_HANDLES },
 };
 
 static enum proc_heed heed_in(const char *line, int signal)

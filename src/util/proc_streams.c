@@ -1,0 +1,97 @@
+/* proc_streams.c - the pipes and terminals between processes, see proc.h. */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/proc.h"
+
+/* Looks at no more descriptors of a process: a data loader may have thousands. */
+#define DESCRIPTORS_MAX 4096
+
+/* Reads where a descriptor in the directory leads. */
+static bool read_link(int dir, const char *name, char *target, size_t size)
+{
+	ssize_t n = readlinkat(dir, name, target, size - 1);
+
+	target[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Pipes have positive numbers and terminals have negative ones. */
+static int64_t terminal(long long index)
+{
+	return -1 - index;
+}
+
+static int64_t end_for_output(const char *target)
+{
+	if (!strncmp(target, "pipe:[", 6))
+		return strtoll(target + 6, NULL, 10);
+	if (!strncmp(target, "/dev/pts/", 9) && isdigit((unsigned char)target[9]))
+		return terminal(strtoll(target + 9, NULL, 10));
+	return 0;
+}
+
+/* Which terminal the descriptor of an emulator belongs to. */
+static int64_t emulated(pid_t pid, const char *name)
+{
+	char path[64], line[128];
+	int64_t number = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.10s", (int)pid, name);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "tty-index:", 10))
+			number = terminal(strtoll(line + 10, NULL, 10));
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* The link to a descriptor has the permissions with which it was opened. */
+static int64_t end_for_input(pid_t pid, int dir, const char *name)
+{
+	char target[64];
+	struct stat st;
+
+	if (!read_link(dir, name, target, sizeof(target)))
+		return 0;
+	if (!strcmp(target, "/dev/ptmx") || !strcmp(target, "/dev/pts/ptmx"))
+		return emulated(pid, name);
+	if (strncmp(target, "pipe:[", 6) != 0 ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !(st.st_mode & S_IRUSR))
+		return 0;
+	return strtoll(target + 6, NULL, 10);
+}
+
+void proc_streams(pid_t pid, struct proc_streams *streams)
+{
+	const struct dirent *entry;
+	char path[32], target[64];
+	int n = 0, seen = 0;
+	DIR *dir;
+
+	*streams = (struct proc_streams){ 0 };
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	if (read_link(dirfd(dir), "1", target, sizeof(target)))
+		streams->prints[0] = end_for_output(target);
+	if (read_link(dirfd(dir), "2", target, sizeof(target)))
+		streams->prints[1] = end_for_output(target);
+	while (n < PROC_READS && seen++ < DESCRIPTORS_MAX && (entry = readdir(dir))) {
+		int64_t end = isdigit((unsigned char)entry->d_name[0])
+			? end_for_input(pid, dirfd(dir), entry->d_name) : 0;
+
+		if (end != 0)
+			streams->reads[n++] = end;
+	}
+	closedir(dir);
+}
