@@ -51,6 +51,18 @@ must 'it goes on where it was' until_store "SELECT 1 FROM runs WHERE job_id = $i
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
 must 'a cancelled one ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
 
+# A shell dies of the signal, and the wrapper of the node tells the program, which takes longer than
+# what is left without a stop may take to end.
+id=$(train -n shell -e SAVE_S=6 -- sh -c '"$0" "$1" | cat; true' "$TRAINER" '{checkpoint}')
+"$POLLUX" schedule >shell.out
+must 'a program of a shell begins' until_store "SELECT 1 FROM runs WHERE job_id = $id
+	AND state = 'running' AND last_samples > 80"
+"$POLLUX" hold -f "$id" >/dev/null 2>&1
+must 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+is 'it has saved, once' 1 "$(grep -c "^save $id " "$WITNESS/ledger")"
+is 'all that it had done' 0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
+"$POLLUX" cancel -f "$id" >/dev/null 2>&1
+
 id=$(train -n short -- "$TRAINER" '{checkpoint}' 10)
 bad=$("$POLLUX" submit -q -- sh -c 'exit 3')
 must 'a program that ends is done' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'

@@ -122,8 +122,9 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
 		.limit_boot_s = INFINITY, .limit_left_s = INFINITY, .wait_status = -1,
 		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
-		.leader_stat_fd = -1, .position_fd = -1,
+		.leader_stat_fd = -1, .position_fd = -1, .next_tell_boot_s = INFINITY,
 	};
+	stop_order_begin(&s->stop, 0, NAN, 0);
 	job_init(&s->job);
 	run_init(&s->run);
 	recorder_init(&s->recorder);
@@ -151,6 +152,7 @@ static void supervisor_release(struct supervisor *s)
 	free(s->device_locks);
 	recorder_release(&s->recorder);
 	free(s->before);
+	stop_order_release(&s->stop);
 	log_watch_close(&s->log_watch);
 	log_keeper_close(&s->keeper);
 	job_release(&s->job);

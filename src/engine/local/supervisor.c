@@ -103,29 +103,29 @@ static double grace_left_s(const struct supervisor *s)
 	return fmax(s->run.stop_boot_s + s->job.declared.grace_s - clock_boot_s(), 0);
 }
 
-/* Only the leader is told to stop: a signal to all would kill its data loaders before the
- * checkpoint is written. If an earlier supervisor told the leader already, it is not told again,
- * because some programs quit at the second signal. */
-static void ask_leader(struct supervisor *s)
+/* Not all processes are told at once: a signal to all would kill data loaders before the checkpoint
+ * is written. */
+static void ask_to_stop(struct supervisor *s)
 {
 	struct err err;
 
 	if (supervisor_sample_first(s))
 		return;
-	if (!s->signalled) {
-		s->run.stop_boot_s = clock_boot_s();
-		supervisor_signal_leader(s, s->job.declared.stop_signal);
-		s->signalled = s->recorder.told_to_stop = true;
-	}
+	supervisor_begin_stop(s);
 	if (store_run_set_stopping(&s->store, s->run.id, &err))
 		supervisor_log(s, "%s", err.text);
-	enter_state(s, ST_SIGNALLED, grace_left_s(s));
+	s->sweep_pause_s = 0;
+	if (s->leader_gone)
+		enter_state(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
+	else
+		enter_state(s, ST_SIGNALLED, grace_left_s(s));
 }
 
 static void terminate(struct supervisor *s)
 {
 	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group",
 		       s->job.declared.grace_s);
+	supervisor_end_stop(s);
 	supervisor_signal_all(s, SIGTERM);
 	enter_state(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
@@ -214,7 +214,7 @@ static void thaw_again(struct supervisor *s)
 static void continue_and_ask(struct supervisor *s)
 {
 	supervisor_drop_suspension(s);
-	ask_leader(s);
+	ask_to_stop(s);
 }
 
 /* A program whose GPU memory is in the host's cannot save. Where its devices are free it goes there
@@ -264,19 +264,18 @@ static void continue_and_sweep(struct supervisor *s)
 	sweep_processes(s);
 }
 
-/* The leader may be a shell that died of the signal before its program heard of it. The program is
- * told now and has the rest of the grace to save. */
+/* The leader may be a shell that died of the signal. What it left has the rest of the grace to
+ * save. */
 static void sweep_stopped(struct supervisor *s)
 {
 	sweep_processes(s);
-	if (supervisor_count_processes(s) == 0)
-		return;
-	supervisor_signal_all(s, s->job.declared.stop_signal);
-	enter_state(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
+	supervisor_see_end_of_process(s);
+	s->deadline_boot_s = clock_boot_s() + fmax(grace_left_s(s), SWEEP_WAIT_S);
 }
 
 static void sweep_terminate(struct supervisor *s)
 {
+	supervisor_end_stop(s);
 	supervisor_signal_all(s, SIGTERM);
 	enter_state(s, ST_SWEEP_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
@@ -333,7 +332,7 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_DRIVER] = launch_run, [EV_STOP] = call_off, [EV_ENDED] = leave,
 	},
 	[ST_RUNNING] = {
-		[EV_STOP] = ask_leader, [EV_LEADER_EXIT] = sweep_processes, [EV_SUSPEND] = suspend,
+		[EV_STOP] = ask_to_stop, [EV_LEADER_EXIT] = sweep_processes, [EV_SUSPEND] = suspend,
 	},
 	[ST_FREEZING] = {
 		[EV_FROZEN] = stop_processes, [EV_THAWED] = go_on, [EV_TIMEOUT] = suspend,

@@ -18,6 +18,7 @@
 #include "oom_killer.h"
 #include "recorder.h"
 #include "report_sender.h"
+#include "stop_order.h"
 
 enum supervisor_state {
 	ST_WAITING,		/* for its devices, and for the end of the job's last run */
@@ -28,7 +29,7 @@ enum supervisor_state {
 	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run until all are stopped */
 	ST_SUSPENDED,		/* all processes are stopped, and the devices belong to others */
 	ST_THAWING,		/* the run has devices again, and its GPU memory comes back */
-	ST_SIGNALLED,		/* the leader was told to stop; lasts until the grace is over */
+	ST_SIGNALLED,		/* it was told to stop; lasts until the grace is over */
 	ST_TERMINATED,		/* SIGTERM went to the group */
 	ST_KILLED,		/* SIGKILL went to every process of the run */
 	ST_SWEEPING,		/* the leader is gone; the processes it left get time to end */
@@ -105,7 +106,11 @@ struct supervisor {
 	bool leader_gone;
 	pid_t protected_pid;	/* a process of the run that may not be signalled; 0: none */
 	bool first_start_worked;	/* an earlier run of the job came to its first step */
-	bool signalled;			/* a supervisor of the run has told the leader to stop */
+	bool signalled;			/* a supervisor of the run has told it to stop */
+	struct stop_order stop;		/* who was told; see supervisor_stop.c */
+	double stop_position;		/* where the run stood at the last look; NaN: unknown */
+	double stop_pause_s, next_tell_boot_s;	/* between looks at whom to tell; the next one */
+	bool stop_was_heeded;		/* of an order that is over */
 	bool ended_elsewhere;		/* somebody else has written the end of the run */
 	/* the same, and nothing is to be removed: another supervisor has the run */
 	bool superseded;
@@ -276,7 +281,21 @@ struct device *supervisor_devices_with_cores(const struct run *run);
 /* supervisor_processes.c */
 void supervisor_signal_leader(struct supervisor *s, int signal_number);
 void supervisor_signal_all(struct supervisor *s, int signal_number);
+/* Signals one process, and continues it if it is stopped. */
+void supervisor_signal(struct supervisor *s, pid_t pid, int signal_number);
 int supervisor_count_processes(const struct supervisor *s);
+
+/* supervisor_stop.c */
+/* Begins to tell the run's processes to stop, in the order of stop_order.h. */
+void supervisor_begin_stop(struct supervisor *s);
+/* Looks at the processes, tells those whose turn it is, and says when to look again. */
+void supervisor_tell(struct supervisor *s);
+/* A process has ended: others may have their turn now. */
+void supervisor_see_end_of_process(struct supervisor *s);
+/* The grace is over: signals go to all processes from now on. */
+void supervisor_end_stop(struct supervisor *s);
+/* False if no process of the run could do anything about the stop signal. */
+bool supervisor_was_heeded(const struct supervisor *s);
 
 /* The marks that distinguish the run's processes from others. Every list of the processes is made
  * by these marks, so that the same set is stopped, suspended, frozen and counted. */

@@ -167,7 +167,9 @@ static int stop_orphan(struct supervisor *s, const struct kept_position *k, stru
 	s->state = ST_RUNNING;
 	if (was_at_work)
 		supervisor_hear_report(s);
-	supervisor_handle(s, s->leader_fd >= 0 ? EV_STOP : EV_LEADER_EXIT);
+	s->leader_gone = s->leader_fd < 0;
+	supervisor_handle(s, s->leader_gone && supervisor_count_processes(s) == 0 ? EV_LEADER_EXIT
+										  : EV_STOP);
 	return 0;
 }
 

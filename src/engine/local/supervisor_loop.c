@@ -60,6 +60,7 @@ static void reap(struct supervisor *s)
 			log_keeper_ended(&s->keeper, status);
 		else
 			supervisor_take_usage(s, &usage);
+		supervisor_see_end_of_process(s);
 		if (pid != (pid_t)s->handle.leader_pid || s->leader_gone)
 			continue;
 		s->wait_status = status;
@@ -95,6 +96,7 @@ static int timeout_ms(const struct supervisor *s, double now)
 
 	next = fmin(next, fmin(s->log_watch.next_look_boot_s, s->driver.until_boot_s));
 	next = fmin(next, fmin(s->freeze.until_boot_s, s->next_beat_boot_s));
+	next = fmin(next, s->next_tell_boot_s);
 	if (s->socket_rest_until_s > now)
 		next = fmin(next, s->socket_rest_until_s);
 	return next <= now ? 0 : (int)ceil(fmin(next - now, 60) * 1e3);
@@ -110,6 +112,8 @@ static void check_clock(struct supervisor *s, double now)
 		supervisor_stop_for(s, STOP_TIME_LIMIT);
 	}
 	check_values(s);
+	if (now >= s->next_tell_boot_s)
+		supervisor_tell(s);
 	if (now >= s->deadline_boot_s)
 		supervisor_handle(s, EV_TIMEOUT);
 	if (now >= s->driver.until_boot_s)

@@ -128,6 +128,12 @@ static void send(struct supervisor *s, pid_t pid, int signal_number)
 		tell_of_protected(s, pid);
 }
 
+void supervisor_signal(struct supervisor *s, pid_t pid, int signal_number)
+{
+	send(s, pid, signal_number);
+	kill(pid, SIGCONT);
+}
+
 void supervisor_signal_all(struct supervisor *s, int signal_number)
 {
 	struct pid_list list;

@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+#include "pollux/signal_name.h"
 #include "saved_files.h"
 #include "supervisor.h"
 
@@ -64,26 +65,41 @@ static struct savings savings_of(const struct supervisor *s)
 	};
 }
 
-/* "saved nothing when asked to; lost 773 steps" */
-static void tell_loss(struct supervisor *s)
+/* "773 steps" */
+static void add_loss(const struct supervisor *s, struct text *t)
 {
 	const struct run *run = &s->run;
 	double batch = (double)configuration_batch_size(&run->configuration);
 	double steps = run->lost_samples > 0 && batch > 0 ? run->lost_samples / batch : 0;
-	struct text t = TEXT_INIT;
 
-	text_add(&t, "saved nothing when asked to; lost ");
 	if (run->stands_at_samples == 0 && s->recorder.steps > 0)
 		steps = s->recorder.steps;
 	if (steps >= 1)
-		text_addf(&t, "%.0f step%s", steps, plural((int64_t)steps));
+		text_addf(t, "%.0f step%s", steps, plural((int64_t)steps));
 	else if (run->lost_samples > 0)
-		text_addf(&t, "%.0f samples", run->lost_samples);
+		text_addf(t, "%.0f samples", run->lost_samples);
 	else
-		text_addf(&t, "%.0f s of work", run->duration_s);
-	if (!(run->diagnosis && *run->diagnosis))
+		text_addf(t, "%.0f s of work", run->duration_s);
+}
+
+/* "saved nothing when asked to; lost 773 steps". is_known false: the program may have saved before,
+ * where nobody looks. */
+static void tell_loss(struct supervisor *s, bool is_known)
+{
+	char name[SIGNAL_NAME_SIZE];
+	struct text t = TEXT_INIT;
+
+	if (!supervisor_was_heeded(s))
+		text_addf(&t, "no process of it has a handler for %s, so it ",
+			  signal_name(name, s->job.declared.stop_signal));
+	text_add(&t, "saved nothing when asked to; ");
+	text_add(&t, is_known ? "lost " : "unless it saved before, it lost ");
+	add_loss(s, &t);
+	if (!(s->run.diagnosis && *s->run.diagnosis))
 		supervisor_set_diagnosis(s, t.data);
 	text_release(&t);
+	if (is_known && !(s->run.lost_samples > 0))
+		s->run.lost_s = s->run.duration_s;
 }
 
 /* True if somebody else killed the run before its grace was over: whether it would have saved is
@@ -100,13 +116,19 @@ void supervisor_see_savings(struct supervisor *s)
 	struct savings saved;
 
 	if (s->run.outcome != OUTCOME_STOPPED || !s->signalled || s->job.profile ||
-	    !savings_are_seen(s) || !has_worked(s) || was_cut_short(s))
+	    !has_worked(s) || was_cut_short(s))
 		return;
 	saved = savings_of(s);
+	if (!savings_are_seen(s)) {
+		if (!saved.in_run && !supervisor_was_heeded(s) &&
+		    s->run.stop_reason != STOP_CANCEL)
+			tell_loss(s, false);
+		return;
+	}
 	s->run.saves_when_asked = saved.when_asked;
 	s->run.saved_nothing = !saved.when_asked && !saved.in_run;
 	if (s->run.saved_nothing)
-		tell_loss(s);
+		tell_loss(s, true);
 }
 
 /* The position at a time, by the first and the last report of the run. Times are by

@@ -23,6 +23,7 @@
 #include "pollux/proc.h"
 #include "pollux/program_file.h"
 #include "pollux/slurm_node.h"
+#include "../local/stop_order.h"
 #include "slurm.h"
 #include "slurm_earlier.h"
 
@@ -53,6 +54,8 @@ struct wrapper {
 	int gave_up[2];			/* a pipe: has a byte if the GPUs did not become free */
 	int signal_fd;
 	int orders;			/* taken */
+	struct stop_order stop;		/* who got the stop signal, and when */
+	int stop_signal;
 	int status;			/* of the leader, as wait(2) */
 	bool leader_gone, fenced;
 	double gone_boot_s, killed_boot_s;
@@ -120,6 +123,26 @@ static void signal_all(int signal_number)
 		kill(list.items[i], signal_number);
 		kill(list.items[i], SIGCONT);
 	}
+	pid_list_release(&list);
+}
+
+static void send_to(void *arg, pid_t pid, int signal_number)
+{
+	(void)arg;
+	kill(pid, signal_number);
+	kill(pid, SIGCONT);
+}
+
+/* Tells those whose turn it is. What the run's steps say is not known here. */
+static void tell(struct wrapper *w)
+{
+	const struct proc_marks marks = { .ancestor = getpid() };
+	struct pid_list list;
+
+	if (isnan(w->stop.asked_boot_s) || proc_find(&marks, &list))
+		return;
+	stop_order_look(&w->stop, &list, w->stop_signal);
+	stop_order_tell(&w->stop, w->stop_signal, clock_boot_s(), send_to, NULL);
 	pid_list_release(&list);
 }
 
@@ -203,10 +226,23 @@ static void take_order(struct wrapper *w)
 	if (watch.number == w->orders)
 		return;
 	w->orders = watch.number;
-	if (watch.to_all)
+	if (watch.to_all) {
+		stop_order_release(&w->stop);
 		signal_all(watch.signal_number);
-	else
-		signal_leader(w, watch.signal_number);
+	} else if (isnan(w->stop.asked_boot_s)) {
+		w->stop_signal = watch.signal_number;
+		stop_order_begin(&w->stop, w->leader_gone ? 0 : w->leader, clock_boot_s(),
+				 w->grace_s);
+	}
+}
+
+/* How long what the leader leaves has to end: a run that was asked to stop may save, for the rest
+ * of its grace. */
+static double sweep_s(const struct wrapper *w)
+{
+	double until = w->stop.asked_boot_s + w->grace_s;
+
+	return isnan(until) ? SWEEP_WAIT_S : fmax(until - w->gone_boot_s, SWEEP_WAIT_S);
 }
 
 /* Signals from Slurm itself: scancel --signal. */
@@ -234,11 +270,13 @@ static void keep_time(struct wrapper *w)
 	/* When the supervisor has ended, Slurm gives the GPUs to others. */
 	if (now - (double)watch.seen_ns * 1e-9 > w->lease_s || getppid() != w->parent)
 		w->fenced = true;
-	if (w->fenced || (w->leader_gone && now - w->gone_boot_s > 2 * SWEEP_WAIT_S))
+	if (w->fenced || (w->leader_gone && now - w->gone_boot_s > sweep_s(w) + SWEEP_WAIT_S))
 		kill_again(w, now);
-	else if (w->leader_gone && !w->terminated && now - w->gone_boot_s > SWEEP_WAIT_S) {
+	else if (w->leader_gone && !w->terminated && now - w->gone_boot_s > sweep_s(w)) {
 		w->terminated = true;
 		signal_all(SIGTERM);
+	} else if (!w->terminated) {
+		tell(w);
 	}
 }
 
@@ -383,6 +421,7 @@ int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 	const char *number = getenv("SLURM_NODEID");
 	struct wrapper w = { .dir = dir, .parent = getppid(), .status = 256 };
 
+	stop_order_begin(&w.stop, 0, NAN, 0);
 	w.number = number ? (int)strtol(number, NULL, 10) : 0;
 	if (read_launch_and_begin(&w, argv, err)) {
 		/* nothing of the program is left here, and nothing will begin */
@@ -391,6 +430,7 @@ int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 		return -1;
 	}
 	look_after(&w);
+	stop_order_release(&w.stop);
 	tell_end(&w);
 	return end_alike(&w);
 }

@@ -1,0 +1,272 @@
+/* stop_order.c - see stop_order.h: the decision. */
+#include "stop_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pollux/mem.h"
+
+/* A program that was told makes no step after this part of the grace, and no less than so many
+ * seconds, but for the one that was under way. */
+#define STEPS_PART 0.25
+#define STEPS_LEAST_S 3.0
+/* The same for a run that shows no steps. */
+#define SILENT_PART 0.5
+/* A process that has used less than this part of another's processor time serves or starts the
+ * other, which is known where the other has used so much. */
+#define LIGHT_PART 0.1
+#define LIGHT_FROM_S 10.0
+/* the longest way that output takes from process to process */
+#define PIPES_MAX 4
+#define ANCESTORS_MAX 1000
+
+/* What is known of a process from those above and below. */
+struct place {
+	double weight_s;	/* the most processor time that the process or one below has used */
+	bool starts_heeding;	/* a process below lives and heeds */
+	bool is_below;		/* of a process that heeds and is told, or may be told */
+	bool waits;		/* for a process above that heeds and is not told yet */
+	double told_boot_s;	/* when the last of those above was told; NaN */
+};
+
+static bool heeds(const struct stop_process *p)
+{
+	return (p->heed == PROC_HANDLES || p->heed == PROC_BLOCKS) && !p->has_terminal;
+}
+
+static bool is_told(const struct stop_process *p)
+{
+	return isfinite(p->told_boot_s);
+}
+
+static bool descends(const struct stop_order *o, int below, int above)
+{
+	int i = o->items[below].parent;
+
+	for (int depth = 0; i >= 0 && depth < ANCESTORS_MAX; depth++) {
+		if (i == above)
+			return true;
+		i = o->items[i].parent;
+	}
+	return false;
+}
+
+static void look_above(const struct stop_order *o, struct place *places, int i)
+{
+	const struct stop_process *p = &o->items[i];
+	int above = p->parent;
+
+	for (int depth = 0; above >= 0 && depth < ANCESTORS_MAX; depth++) {
+		const struct stop_process *a = &o->items[above];
+
+		places[above].weight_s = fmax(places[above].weight_s, p->cpu_s);
+		places[above].starts_heeding |= !p->gone && heeds(p);
+		if (heeds(a) && is_told(a)) {
+			places[i].is_below = true;
+			places[i].told_boot_s = fmax(places[i].told_boot_s, a->told_boot_s);
+		} else if (heeds(a) && !a->gone) {
+			places[i].waits = true;
+		}
+		above = a->parent;
+	}
+}
+
+static struct place *find_places(const struct stop_order *o)
+{
+	struct place *places = xcalloc((size_t)o->count + 1, sizeof(*places));
+
+	for (int i = 0; i < o->count; i++) {
+		places[i].weight_s = o->items[i].cpu_s;
+		places[i].is_below = o->is_taken_over;
+		places[i].told_boot_s = o->is_taken_over ? o->asked_boot_s : (double)NAN;
+	}
+	for (int i = 0; i < o->count; i++)
+		look_above(o, places, i);
+	return places;
+}
+
+static bool is_light(double cpu_s, double other_cpu_s)
+{
+	return other_cpu_s >= LIGHT_FROM_S && cpu_s < LIGHT_PART * other_cpu_s;
+}
+
+static double most_cpu_s(const struct stop_order *o)
+{
+	double most_s = 0;
+
+	for (int i = 0; i < o->count; i++)
+		if (heeds(&o->items[i]))
+			most_s = fmax(most_s, o->items[i].cpu_s);
+	return most_s;
+}
+
+/* True if the process may save before it ends. A light one that was not told, such as a display
+ * server or a dashboard, serves those that save. */
+static bool may_save(const struct stop_order *o, const struct place *places, int i, double most_s)
+{
+	const struct stop_process *p = &o->items[i];
+
+	return !p->gone && heeds(p) &&
+	       (is_told(p) || p->pid == o->leader || !is_light(places[i].weight_s, most_s));
+}
+
+static bool reads_from(const struct stop_process *reader, const struct stop_process *writer)
+{
+	for (int i = 0; i < PROC_PRINTS; i++)
+		for (int j = 0; writer->streams.prints[i] && j < PROC_READS; j++)
+			if (reader->streams.reads[j] == writer->streams.prints[i])
+				return true;
+	return false;
+}
+
+/* True if what a process that heeds prints comes to this one, perhaps through others. not_below: a
+ * process below that index does not count; -1: all count. */
+static bool is_fed(const struct stop_order *o, int i, int not_below, int depth)
+{
+	const struct stop_process *p = &o->items[i];
+
+	for (int j = 0; j < o->count && p->streams.reads[0]; j++) {
+		const struct stop_process *w = &o->items[j];
+
+		if (j == i || w->gone || !reads_from(p, w) || reads_from(w, p))
+			continue;
+		if (heeds(w) && (not_below < 0 || !descends(o, j, not_below)))
+			return true;
+		if (!heeds(w) && depth < PIPES_MAX && is_fed(o, j, not_below, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+/* True if a living process above that was told may pass the signal on, or may need this one to
+ * save. One that sleeps until a child ends does neither: a shell runs its trap when the child has
+ * ended. */
+static bool is_needed_above(const struct stop_order *o, int i)
+{
+	int above = o->items[i].parent;
+
+	for (int depth = 0; above >= 0 && depth < ANCESTORS_MAX; depth++) {
+		const struct stop_process *a = &o->items[above];
+
+		if (!a->gone && heeds(a) && is_told(a) && !a->waits_for_child)
+			return true;
+		above = a->parent;
+	}
+	return false;
+}
+
+/* Decides about a process that heeds, below one that was told. */
+static bool was_not_passed_on(const struct stop_order *o, int i, const struct place *place,
+			      double now, double *next)
+{
+	double silent_until = place->told_boot_s + SILENT_PART * o->grace_s;
+	double steps_s = fmax(STEPS_PART * o->grace_s, STEPS_LEAST_S);
+
+	if (is_needed_above(o, i))
+		return false;
+	if (o->step_before_boot_s > place->told_boot_s + steps_s)
+		return true;
+	if (o->shows_steps || o->is_taken_over)
+		return false;
+	if (now < silent_until)
+		*next = fmin(*next, silent_until);
+	return now >= silent_until;
+}
+
+/* What holds for all processes of the run. */
+struct scene {
+	double now, most_cpu_s;
+	bool one_may_save, leader_is_gone;
+};
+
+static bool tell_heeding(const struct stop_order *o, int i, const struct place *place,
+			 const struct scene *scene, double *next)
+{
+	const struct stop_process *p = &o->items[i];
+
+	if (place->waits)
+		return false;
+	if (!scene->one_may_save && scene->leader_is_gone)
+		return true;
+	if (place->is_below)
+		return was_not_passed_on(o, i, place, scene->now, next);
+	if (p->pid == o->leader)
+		return true;
+	return !is_light(place->weight_s, scene->most_cpu_s) && !is_fed(o, i, i, 0);
+}
+
+static bool tell_heedless(const struct stop_order *o, int i, const struct place *place,
+			  const struct scene *scene)
+{
+	bool is_leader = o->items[i].pid == o->leader;
+
+	if (!scene->one_may_save && (is_leader || scene->leader_is_gone))
+		return true;
+	if (place->starts_heeding && o->items[i].leads_terminal)
+		return false;
+	return (is_leader || place->starts_heeding) && !place->is_below && !place->waits &&
+	       !is_fed(o, i, -1, 0);
+}
+
+static struct scene scene_of(const struct stop_order *o, const struct place *places, double now)
+{
+	struct scene scene = { .now = now, .most_cpu_s = most_cpu_s(o), .leader_is_gone = true };
+
+	for (int i = 0; i < o->count; i++) {
+		scene.one_may_save |= may_save(o, places, i, scene.most_cpu_s);
+		if (o->items[i].pid == o->leader && !o->items[i].gone)
+			scene.leader_is_gone = false;
+	}
+	return scene;
+}
+
+double stop_order_next(const struct stop_order *o, double now, bool *tell)
+{
+	struct place *places = find_places(o);
+	struct scene scene = scene_of(o, places, now);
+	double next = INFINITY;
+
+	for (int i = 0; i < o->count; i++) {
+		const struct stop_process *p = &o->items[i];
+
+		tell[i] = false;
+		if (p->gone || is_told(p))
+			continue;
+		tell[i] = heeds(p) ? tell_heeding(o, i, &places[i], &scene, &next)
+				   : tell_heedless(o, i, &places[i], &scene);
+	}
+	free(places);
+	return next;
+}
+
+bool stop_order_was_heeded(const struct stop_order *o)
+{
+	bool was = o->is_taken_over;
+
+	for (int i = 0; i < o->count; i++)
+		was |= heeds(&o->items[i]);
+	return was;
+}
+
+/* --- begin and end --- */
+
+void stop_order_begin(struct stop_order *o, pid_t leader, double asked_boot_s, double grace_s)
+{
+	*o = (struct stop_order){
+		.leader = leader, .asked_boot_s = asked_boot_s, .grace_s = grace_s,
+		.step_boot_s = NAN, .step_before_boot_s = NAN,
+	};
+}
+
+void stop_order_release(struct stop_order *o)
+{
+	free(o->items);
+	stop_order_begin(o, 0, NAN, 0);
+}
+
+void stop_order_see_step(struct stop_order *o, double now)
+{
+	o->shows_steps = true;
+	o->step_before_boot_s = o->step_boot_s;
+	o->step_boot_s = now;
+}

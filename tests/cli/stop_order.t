@@ -1,0 +1,190 @@
+#!/bin/sh
+# stop_order.t - who gets the stop signal, and when: whatever starts a program, the program saves
+# once, is told once, and has what it needs until it has saved.
+# shellcheck disable=SC2013,SC2016,SC2317  # words; other shells' texts; run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=64
+export POLLUX_SLOTS
+cleanup() { end_jobs; }
+
+# A program that saves when it is told to stop, and quits if it is told twice meanwhile, as some do.
+# Whatever happens to it stands in the file events. It needs the processes that it prints to, and
+# those of its words: "loaders" die of the signal, "workers" have its handlers, as after fork().
+cat >train <<'END'
+#!/usr/bin/perl
+use strict; use POSIX; use Time::HiRes qw(sleep time);
+my ($name, @words) = @ARGV;
+my %is = map { $_ => 1 } @words;
+my ($told, @children) = (0);
+my $signal = $is{usr1} ? "USR1" : "TERM";
+my $self = $$;
+sub note { open(my $file, ">>", "events") or die; syswrite($file, "$name @_\n") }
+sub hear { note($$ == $self ? "told" : "worker told"); $told++ }
+$SIG{PIPE} = sub { note("broken pipe"); _exit(3) };
+sub child { my $heeds = shift; my $pid = fork // die; push(@children, $pid) && return if $pid;
+	$SIG{$signal} = $heeds ? \&hear : "DEFAULT";
+	while (getppid() == $self) { sleep 0.05 }
+	_exit(0) }
+$SIG{$signal} = \&hear unless $is{waits};
+my $set = POSIX::SigSet->new(SIGTERM);
+sigprocmask(SIG_BLOCK, $set) if $is{waits};
+child(0) if $is{loaders}; child(1) if $is{workers};
+sub say_line { syswrite(STDOUT, "@_\n") }
+my $n = 0;
+while (1) {
+	if ($is{waits}) { my $pending = POSIX::SigSet->new; sigpending($pending);
+		if ($pending->ismember(SIGTERM)) {
+			$SIG{TERM} = \&hear; sigsuspend(POSIX::SigSet->new) } }
+	last if $told;
+	$n++; say_line("step $n") unless $is{silent};
+	open(my $file, ">", "at.new.$name"); print $file $n; close($file);
+	rename("at.new.$name", "at.$name");
+	sleep 0.05;
+}
+my $until = time + ($is{slow} ? 4 : 1);
+while (time < $until) {
+	sleep 0.05;
+	if ($told > 1) { note("quit"); _exit(4) }
+	for (@children) { if (waitpid($_, WNOHANG)) { note("lost a child"); _exit(5) } }
+	say_line("saving");
+}
+open(my $file, ">", "$ENV{POLLUX_CHECKPOINT_DIR}/$name"); print $file $n; close($file);
+note("saved");
+kill("KILL", @children);
+_exit(1);
+END
+
+cat >reads <<'END'
+#!/usr/bin/perl
+open(my $from, "-|", @ARGV) or die; print while <$from>; close($from); exit(1);
+END
+cat >starts <<'END'
+#!/usr/bin/perl
+exit(system(@ARGV) >> 8);
+END
+chmod +x train reads starts
+PATH=$TMP:$PATH
+
+# --- cases: all of a batch run at once, each in a directory of its own ---
+n_cases=0
+# starts_case STORY PROGRAMS OPTION... -- COMMAND...
+case_of() {
+	n_cases=$((n_cases + 1))
+	mkdir "case.$n_cases"
+	echo "$1" >"case.$n_cases/story"
+	echo "$2" >"case.$n_cases/programs"
+	shift 2
+	(cd "case.$n_cases" && "$POLLUX" submit -q --preempt --suspend never "$@" >id 2>>err)
+	id=$(cat "case.$n_cases/id")
+	batch="${batch-} $n_cases"
+}
+saves() { story=$1; shift; case_of "$story" a "$@"; }
+both_save() { story=$1; shift; case_of "$story" 'a b' "$@"; }
+steps_of() { n_steps=$(cat "case.$1/at.$2" 2>/dev/null); echo "${n_steps:-0}"; }
+all_work() {
+	for c in $batch; do
+		for program in $(cat "case.$c/programs"); do
+			[ "$(steps_of "$c" "$program")" -ge 5 ] || {
+				echo "$(cat "case.$c/story"): $program does not work"
+				return 1
+			}
+		done
+	done
+}
+ids() { for c in $batch; do cat "case.$c/id"; done; }
+# All runs but those that come after the stop.
+all_over() {
+	[ "$(store "SELECT count(*) FROM runs WHERE number = 1 AND state <> 'ended' AND job_id IN
+		($(ids | paste -sd,))")" = 0 ]
+}
+wanted() { for program in $(cat "case.$1/programs"); do echo "$program saved
+$program told"; done; }
+begin_batch() {
+	"$POLLUX" schedule
+	ok "$1: all programs work" wait_for 60 all_work
+}
+end_batch() {
+	ok "$1: all runs end" wait_for 90 all_over
+	for c in $batch; do
+		is "$(cat "case.$c/story"): told once, and saved" "$(wanted "$c")" \
+			"$(sort "case.$c/events" 2>/dev/null)"
+	done
+	batch=
+}
+# shellcheck disable=SC2046 # numbers
+run_batch() { begin_batch "$1" && "$POLLUX" hold --yes --force $(ids) && end_batch "$1"; }
+
+# --- a program by itself, and what becomes it ---
+saves 'a program' -- train a
+saves 'one with data loaders' -- train a loaders
+saves 'one whose workers have its handler' -- train a workers
+saves 'one that waits for its signals' -- train a waits
+saves 'another signal' --stop-signal USR1 -- train a usr1 loaders
+saves 'nohup nice env' -- nohup nice env X=y train a loaders
+
+# --- launchers that die of the signal ---
+saves 'a shell' -- sh -c 'train a loaders; echo over'
+saves 'a shell in a shell' -- sh -c 'sh -c "train a loaders; echo over"; echo over'
+saves 'a pipe to tee' -- sh -c 'train a loaders 2>&1 | tee -a train.log'
+saves 'a pipe to tee and cat' -- sh -c 'train a 2>&1 | tee train.log | cat'
+saves 'a launcher' -- starts train a loaders
+saves 'a launcher that reads what the program prints' -- reads train a loaders
+saves 'one that reads it through a shell and tee' -- reads sh -c 'train a | tee log'
+saves 'the second command of a list' -- sh -c 'true; train a workers; train z'
+both_save 'two programs' -- sh -c 'train a & train b loaders & wait'
+both_save 'a pipe of two' -- sh -c 'train a loaders | train b'
+saves 'another signal for the program of a shell' --stop-signal USR1 -- \
+	sh -c 'train a usr1 loaders; true'
+
+run_batch 'no handler in the launcher'
+
+# --- launchers that have a handler ---
+# timeout(1) signals its whole group, data loaders too, unless it is told not to.
+saves 'timeout' -- timeout 1h train a
+saves 'timeout of a shell' -- timeout 1h sh -c 'train a; true'
+saves 'timeout --foreground' -- timeout --foreground 1h train a loaders
+saves 'a script that passes the signal on, and ends' -- \
+	sh -c 'trap "kill -TERM \$p" TERM; train a loaders silent slow & p=$!; wait $p; exit 1'
+saves 'one that waits for the end' -- sh -c 'trap "kill -TERM \$p; wait \$p" TERM
+	train a workers slow & p=$!; wait $p; exit 1'
+saves 'one that signals its whole group' --grace 30 -- \
+	sh -c 'trap "trap : TERM; kill -TERM 0" TERM; train a slow & wait; wait; exit 1'
+saves 'one with a trap that runs too late' --grace 30 -- \
+	sh -c 'trap "exit 1" TERM; train a loaders; exit 2'
+saves 'the same of a program that shows no steps' --grace 16 -- \
+	sh -c 'trap "exit 1" TERM; train a silent; exit 2'
+saves 'one that does not pass the signal on' --grace 30 -- \
+	sh -c 'trap "exit 1" TERM; train a loaders & wait'
+printf 'all:\n\t@true && train a loaders\n' >Makefile
+saves 'make' --grace 30 -- make -s -f ../Makefile all
+if command -v setsid >/dev/null; then
+	saves 'setsid' -- setsid -w train a loaders
+	saves 'a shell and setsid' -- sh -c 'setsid -w train a loaders; true'
+fi
+if command -v script >/dev/null; then
+	saves 'script' -- script -qec 'train a loaders' typescript
+	saves 'script of a shell' -- sh -c 'script -qec "train a" typescript; true'
+fi
+if command -v xvfb-run >/dev/null; then
+	saves 'xvfb-run' -- xvfb-run -a train a loaders
+fi
+
+run_batch 'a handler in the launcher'
+
+# --- a process that is stopped, and supervisors that are killed while a program saves ---
+saves 'a stopped program' -- sh -c 'train a; true'
+stopped=$id
+saves 'a program whose supervisor is killed' -- train a slow loaders
+saves 'a program of a shell, whose supervisor is killed' -- sh -c 'train a slow loaders; true'
+begin_batch 'accidents'
+leader=$(store "SELECT $leader_pid FROM runs WHERE job_id = $stopped")
+kill -STOP "$(ps -o pid= --ppid "$leader")"
+# shellcheck disable=SC2046 # numbers
+"$POLLUX" hold --yes --force $(ids)
+for c in $((n_cases - 1)) "$n_cases"; do
+	ok 'a program is told' wait_for 20 grep -q 'a told' "case.$c/events"
+	kill_now "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $(cat "case.$c/id")")"
+done
+"$POLLUX" schedule
+end_batch 'accidents'
+finish

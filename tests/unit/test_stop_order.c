@@ -1,0 +1,255 @@
+/* test_stop_order.c - who gets the stop signal, and when. */
+#include <string.h>
+
+#include "engine/local/stop_order.h"
+#include "tap.h"
+
+#define ASKED_S 1000.0
+#define GRACE_S 60.0
+
+/* A run is written as processes, a letter each: the number of its parent, what it does about the
+ * signal ('h' handles, 'b' blocks, 'i' ignores, '.' dies). */
+static void begin(struct stop_order *o, struct stop_process *items, const char *const *run)
+{
+	stop_order_begin(o, 100, ASKED_S, GRACE_S);
+	o->items = items;
+	for (int i = 0; run[i]; i++) {
+		const char heed = run[i][1];
+
+		items[i] = (struct stop_process){
+			.pid = 100 + i, .start_ticks = 1, .told_boot_s = NAN,
+			.parent = run[i][0] == '-' ? -1 : run[i][0] - '0',
+			.heed = heed == 'h' ? PROC_HANDLES : heed == 'b' ? PROC_BLOCKS
+			      : heed == 'i' ? PROC_IGNORES : PROC_HEEDS_NOT,
+		};
+		o->count = i + 1;
+	}
+}
+
+/* Tells as the order says; returns the numbers of those that were told: "02". */
+static const char *told_at(struct stop_order *o, double now)
+{
+	static char text[16];
+	bool tell[16];
+	int n = 0;
+
+	stop_order_next(o, now, tell);
+	for (int i = 0; i < o->count; i++) {
+		if (!tell[i])
+			continue;
+		o->items[i].told_boot_s = now;
+		text[n++] = (char)('0' + i);
+	}
+	text[n] = '\0';
+	return text;
+}
+
+static void prints_to(struct stop_order *o, int writer, int reader, int64_t pipe)
+{
+	o->items[writer].streams.prints[0] = pipe;
+	for (int i = 0; i < PROC_READS; i++)
+		if (o->items[reader].streams.reads[i] == 0) {
+			o->items[reader].streams.reads[i] = pipe;
+			return;
+		}
+}
+
+#define RUN(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void test_one_program(void)
+{
+	struct stop_process items[16];
+	struct stop_order o;
+
+	begin(&o, items, RUN("-h", "0h", "0."));
+	is_str(told_at(&o, ASKED_S), "0", "a program with workers is told alone");
+	is_str(told_at(&o, ASKED_S + 59), "", "its workers are not, while it saves");
+	items[0].gone = true;
+	is_str(told_at(&o, ASKED_S + 59), "1",
+	       "one that would have its handler is told at half of the grace, if no step is seen");
+	items[1].gone = true;
+	is_str(told_at(&o, ASKED_S + 59), "2", "and the others when nothing is left that saves");
+
+	begin(&o, items, RUN("-.", "0."));
+	is_str(told_at(&o, ASKED_S), "0", "of a run without handlers the first process is told");
+	items[0].gone = true;
+	is_str(told_at(&o, ASKED_S), "1", "then the rest");
+
+	begin(&o, items, RUN("-i", "0."));
+	is_str(told_at(&o, ASKED_S), "0", "a first process that ignores the signal is told once");
+	is_str(told_at(&o, ASKED_S + 50), "", "the others are left alone while it lives");
+}
+
+static void test_launchers(void)
+{
+	struct stop_process items[16];
+	struct stop_order o;
+
+	begin(&o, items, RUN("-.", "0h", "1.", "0."));
+	is_str(told_at(&o, ASKED_S), "01", "the program of a shell is told with the shell");
+	items[0].gone = true;
+	is_str(told_at(&o, ASKED_S + 50), "", "its loader and a tee beside it are not");
+	items[1].gone = true;
+	is_str(told_at(&o, ASKED_S + 50), "23", "they are when it has saved");
+
+	begin(&o, items, RUN("-.", "0.", "1b"));
+	is_str(told_at(&o, ASKED_S), "012", "a program that waits for its signals counts");
+
+	begin(&o, items, RUN("-.", "0h"));
+	prints_to(&o, 1, 0, 77);
+	is_str(told_at(&o, ASKED_S), "1", "a launcher that reads what its program prints waits");
+	items[1].gone = true;
+	is_str(told_at(&o, ASKED_S + 5), "0", "until that is gone");
+
+	begin(&o, items, RUN("-.", "0h", "0."));
+	prints_to(&o, 1, 2, 77);
+	prints_to(&o, 2, 0, 78);
+	is_str(told_at(&o, ASKED_S), "1", "also where a tee is between the two");
+
+	begin(&o, items, RUN("-.", "0h", "0h"));
+	is_str(told_at(&o, ASKED_S), "012", "two programs side by side are told at once");
+	begin(&o, items, RUN("-.", "0h", "0h"));
+	prints_to(&o, 1, 2, 77);
+	is_str(told_at(&o, ASKED_S), "01", "but one that reads what the other prints is not");
+	items[1].gone = items[0].gone = true;
+	is_str(told_at(&o, ASKED_S + 1), "2", "before that is gone");
+
+	begin(&o, items, RUN("-.", "0h", "0h"));
+	prints_to(&o, 1, 2, 77);
+	prints_to(&o, 2, 1, 78);
+	is_str(told_at(&o, ASKED_S), "012", "two that read from each other do not wait");
+
+	begin(&o, items, RUN("-.", "0.", "1h"));
+	items[1].leads_terminal = true;
+	is_str(told_at(&o, ASKED_S), "02", "a shell with the terminal of the program waits");
+	items[0].gone = items[2].gone = true;
+	is_str(told_at(&o, ASKED_S + 5), "1", "until that is gone");
+
+	begin(&o, items, RUN("-h", "0h"));
+	prints_to(&o, 1, 0, -77);
+	items[0].has_terminal = true;
+	is_str(told_at(&o, ASKED_S), "1", "an emulator of the program's terminal waits");
+	items[1].gone = true;
+	items[0].has_terminal = false;
+	is_str(told_at(&o, ASKED_S + 5), "0", "until that is gone");
+
+	begin(&o, items, RUN("-h", "0h"));
+	prints_to(&o, 1, 0, 77);
+	is_str(told_at(&o, ASKED_S), "0", "a launcher with a handler is told alone");
+}
+
+static void test_servers(void)
+{
+	struct stop_process items[16];
+	struct stop_order o;
+
+	begin(&o, items, RUN("-.", "0h", "0h", "2h"));
+	items[1].cpu_s = 1;
+	items[2].cpu_s = 0.1;
+	items[3].cpu_s = 600;
+	is_str(told_at(&o, ASKED_S), "02", "a server that works little beside a program waits");
+	items[0].gone = items[2].gone = items[3].gone = true;
+	is_str(told_at(&o, ASKED_S), "1", "until the program is gone");
+
+	begin(&o, items, RUN("-h", "0h"));
+	items[0].cpu_s = 600;
+	items[1].cpu_s = 1;
+	o.shows_steps = true;
+	told_at(&o, ASKED_S);
+	items[0].gone = true;
+	is_str(told_at(&o, ASKED_S + 3), "1", "a server that a program left is told at once");
+}
+
+static void see_steps(struct stop_order *o, double first_s, double last_s)
+{
+	stop_order_see_step(o, first_s);
+	stop_order_see_step(o, last_s);
+}
+
+static void test_passing_on(void)
+{
+	struct stop_process items[16];
+	struct stop_order o;
+
+	/* a script that has passed the signal on, and has ended */
+	begin(&o, items, RUN("-h", "0h"));
+	o.shows_steps = true;
+	is_str(told_at(&o, ASKED_S), "0", "a script with a trap is told alone");
+	items[0].gone = true;
+	see_steps(&o, ASKED_S + 0.1, ASKED_S + 20);
+	is_str(told_at(&o, ASKED_S + 59), "",
+	       "its program, which ends the step that was under way, is never told again");
+	see_steps(&o, ASKED_S + 20, ASKED_S + 21);
+	is_str(told_at(&o, ASKED_S + 21), "1", "a program that goes on with its steps is told");
+
+	/* a shell whose trap runs when its program has ended */
+	begin(&o, items, RUN("-h", "0h"));
+	items[0].waits_for_child = true;
+	o.shows_steps = true;
+	told_at(&o, ASKED_S);
+	see_steps(&o, ASKED_S + 14, ASKED_S + 16);
+	is_str(told_at(&o, ASKED_S + 16), "", "a quarter of the grace has to pass");
+	see_steps(&o, ASKED_S + 16, ASKED_S + 17);
+	is_str(told_at(&o, ASKED_S + 17), "1", "a shell that waits holds nothing up after that");
+
+	begin(&o, items, RUN("-h", "0h"));
+	o.shows_steps = true;
+	told_at(&o, ASKED_S);
+	see_steps(&o, ASKED_S + 30, ASKED_S + 31);
+	is_str(told_at(&o, ASKED_S + 31), "", "a launcher at work looks after its programs");
+
+	/* without steps */
+	begin(&o, items, RUN("-h", "0h"));
+	items[0].waits_for_child = true;
+	told_at(&o, ASKED_S);
+	{
+		bool tell[16];
+
+		near(stop_order_next(&o, ASKED_S + 1, tell), ASKED_S + 30, 1e-9,
+		     "without steps the time to look again is half of the grace");
+	}
+	is_str(told_at(&o, ASKED_S + 29), "", "nobody is told before");
+	is_str(told_at(&o, ASKED_S + 30), "1", "the program is told then");
+
+	/* launcher in launcher */
+	begin(&o, items, RUN("-h", "0h", "1h"));
+	items[0].waits_for_child = items[1].waits_for_child = true;
+	told_at(&o, ASKED_S);
+	is_str(told_at(&o, ASKED_S + 30), "1", "the outermost comes first");
+	is_str(told_at(&o, ASKED_S + 31), "", "and has time to pass the signal on");
+	is_str(told_at(&o, ASKED_S + 60), "2", "before the next one is told");
+}
+
+static void test_taking_over(void)
+{
+	struct stop_process items[16];
+	struct stop_order o;
+
+	begin(&o, items, RUN("-h", "-."));
+	o.leader = 0;
+	o.is_taken_over = true;
+	is_str(told_at(&o, ASKED_S + 59), "", "one that may have been told is not told again");
+	see_steps(&o, ASKED_S + 58, ASKED_S + 59);
+	is_str(told_at(&o, ASKED_S + 59), "0", "unless it goes on with its steps");
+
+	begin(&o, items, RUN("-.", "0."));
+	o.is_taken_over = true;
+	is_str(told_at(&o, ASKED_S), "0", "one that cannot save is");
+
+	begin(&o, items, RUN("-.", "-h"));
+	o.leader = 0;
+	is_str(told_at(&o, ASKED_S), "1", "where nobody was told, what would save is");
+	ok(stop_order_was_heeded(&o), "somebody could do something about the signal");
+	begin(&o, items, RUN("-.", "0i"));
+	ok(!stop_order_was_heeded(&o), "nobody could");
+}
+
+int main(void)
+{
+	test_one_program();
+	test_launchers();
+	test_servers();
+	test_passing_on();
+	test_taking_over();
+	return done();
+}
