@@ -32,5 +32,6 @@ status=0
 for tests in check noise mended saves resume refusals; do
 	python3 "$here/$tests.py" --python "$venv/bin/python" "$@" || status=1
 done
+[ $# -gt 0 ] || python3 "$here/stops.py" --python "$venv/bin/python" || status=1
 [ $# -gt 0 ] || python3 "$here/presets/run.py" --python "$venv/bin/python" || status=1
 exit $status

@@ -36,6 +36,7 @@ def actions():
             "distributed_checkpoints", "watch_saver"),
         "torch.distributed.checkpoint.state_dict_loader": lazily(
             "distributed_checkpoints", "watch_loader"),
+        "torch.utils.data._utils.signal_handling": lazily("loaders", "install"),
         "tqdm.std": watch_tqdm,
         "transformers.trainer_callback": watch_transformers,
         "lightning.pytorch.loops.fetchers": lazily("resume_lightning", "watch_fetchers"),
