@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/open_file.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
 #include "pollux/text.h"
@@ -100,7 +101,7 @@ static bool warns_first(void)
 	if (!path || !*path)
 		return true;
 	text_addf(&name, "%s.warned", path);
-	fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = file_open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 	text_release(&name);
 	if (fd >= 0)
 		close(fd);
