@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,15 @@ static _Noreturn void child(int fd, driver_child_answer *answer, void *arg)
 
 /* --- a child that hangs --- */
 
+/* True if the directory below /proc is of a process of this user: anybody may give a process of
+ * their own the name of such a child. */
+static bool is_ours(int proc, const char *pid_text)
+{
+	struct stat st;
+
+	return fstatat(proc, pid_text, &st, 0) == 0 && st.st_uid == geteuid();
+}
+
 /* Returns a child that was asked longer ago than the limit and could not be killed; 0: none. To ask
  * again would only leave one more of them. */
 static int64_t find_hanging(void)
@@ -75,7 +85,8 @@ static int64_t find_hanging(void)
 		int64_t pid = isdigit((unsigned char)entry->d_name[0])
 			? strtoll(entry->d_name, NULL, 10) : 0;
 
-		if (pid && proc_has_name((pid_t)pid, CHILD_NAME)) {
+		if (pid && is_ours(dirfd(dir), entry->d_name) &&
+		    proc_has_name((pid_t)pid, CHILD_NAME)) {
 			struct proc_info info;
 
 			proc_look((pid_t)pid, &info);

@@ -56,6 +56,16 @@ like 'who still hangs in the driver is named' \
 	"^GPUs: the driver hangs: process $hanging still waits in it$" "$("$POLLUX" devices)"
 kill "$hanging"
 wait "$hanging" 2>/dev/null || :
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 "$TMP"
+	setpriv --reuid=65534 --clear-groups ./pollux-driver 1000 &
+	hanging=$!
+	sleep 2.5
+	unlike "another user's process of that name hangs nobody" 'the driver hangs' \
+		"$("$POLLUX" devices)"
+	kill "$hanging"
+	wait "$hanging" 2>/dev/null || :
+fi
 answers ''
 settle 30 'it answers again: the job runs, and ends'
 
