@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/open_file.h"
 #include "pollux/proc.h"
 
 /* Looks at no more descriptors of a process: a data loader may have thousands. */
@@ -45,7 +46,7 @@ static int64_t emulated(pid_t pid, const char *name)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.10s", (int)pid, name);
-	file = fopen(path, "re");
+	file = file_open_stream(path);
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "tty-index:", 10))
 			number = terminal(strtoll(line + 10, NULL, 10));
