@@ -39,7 +39,7 @@ struct declaration {
 	int64_t batch_size, min_batch_size, max_batch_size;
 	int64_t max_local_batch_size;
 	double learning_rate;
-	char *learning_rate_rule;	/* "adascale", "sqrt", "linear", "none" */
+	char *learning_rate_rule;	/* lr_rule_parse() of goodput.h has the words */
 	double noise_scale;
 	/* The helper for PyTorch: "on", followed by ",batch" and the like for its parts; "auto":
 	 * on, because the program was seen to be a Python with torch; "off"; NULL: the program is
@@ -55,6 +55,7 @@ struct declaration {
 	char *slurm_args;		/* options for sbatch; NULL: none */
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
+	bool passes_steps;		/* its command takes the number of updates: {steps} */
 	double weight;
 	enum preemption preemption;
 	enum suspend_rule suspend;

@@ -18,6 +18,7 @@
 #include "pollux/declaration.h"
 #include "pollux/device.h"
 #include "pollux/freeze.h"
+#include "pollux/growth.h"
 #include "pollux/text.h"
 
 enum job_state {
@@ -97,6 +98,8 @@ struct progress {
 	double printed_total_steps;	/* steps to its end, as its log says; NaN */
 	/* to its end, as its program reports; NaN */
 	double reported_total_samples, reported_total_steps, total_epochs;
+	enum training_end end;		/* what ends it, as its program reports */
+	char optimizer[96];		/* "adam AdamW", for optimizer_family_of(); "": unknown */
 	bool resumes;			/* its program once continued from a checkpoint */
 	/* whether it saved when it was last asked to stop; -1 unknown */
 	int saves_when_asked;
@@ -300,6 +303,9 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 double job_total_samples(const struct job *job);
 /* Steps to its end: as declared, else as its program reports, else as its log says; NaN. */
 double job_total_steps(const struct job *job);
+/* What growth.h asks of a job, and why its batch may not grow, if it may not. */
+struct growth_facts job_growth_facts(const struct job *job);
+enum growth_veto job_growth_veto(const struct job *job);
 /* True if the job has a checkpoint, of an earlier run or of this one (NULL: none). */
 bool job_has_saved(const struct job *job, const struct run *run);
 /* True if devices may be taken from the run (NULL: none) now. The helper for PyTorch sees what a

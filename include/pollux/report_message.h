@@ -4,7 +4,8 @@
  * model; CONFIG: the version of the configuration in use, 0 as launched, which says that the
  * program takes other configurations; WAKE: sent by pollux itself, look into the store.
  *
- * TOTAL_STEPS, TOTAL_SAMPLES, TOTAL_EPOCHS: to the end of the job. RESUMED: the program continues
+ * TOTAL_STEPS, TOTAL_SAMPLES, TOTAL_EPOCHS: to the end of the job. ENDS: what ends it, a word of
+ * growth.h. OPTIMIZER: its family and its class, as in growth.h. RESUMED: the program continues
  * from this checkpoint, at the STEP and SAMPLES of the same message. GRAD_SAMPLES: the number of
  * updates whose mean GRAD_SQR and GRAD_VAR are. OUT_OF_MEMORY: bytes that could not be had, 0:
  * unknown; PEAK_BYTES and LIMIT_BYTES: of the allocator of one device. FRAMEWORK and HELPER: the
@@ -55,6 +56,7 @@ struct report_message {
 	char checkpoint[PATH_MAX], resumed[PATH_MAX];
 	/* control characters are '?' */
 	char status[REPORT_STATUS_SIZE], framework[REPORT_STATUS_SIZE];
+	char ends[REPORT_STATUS_SIZE], optimizer[REPORT_STATUS_SIZE];
 	struct report_line helper;
 	bool wake;
 	struct report_metric metrics[REPORT_METRICS_MAX];

@@ -35,6 +35,8 @@ struct run_update {
 	/* 0: the log tells none (any more); NaN: it was not asked */
 	double printed_total_steps;
 	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	enum training_end end;		/* END_UNKNOWN: not reported */
+	const char *optimizer;		/* NULL: not reported */
 	/* whether its program continues from checkpoints; -1: unsaid */
 	int resumes;
 	int saves_when_asked;		/* 1: its program says that it does; -1: unsaid */

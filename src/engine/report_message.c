@@ -38,6 +38,8 @@ static const struct key keys[] = {
 	KEY("TOTAL_STEPS", VALUE_COUNT, total_steps),
 	KEY("TOTAL_SAMPLES", VALUE_COUNT, total_samples),
 	KEY("TOTAL_EPOCHS", VALUE_POSITIVE, total_epochs),
+	KEY("ENDS", VALUE_TEXT, ends),
+	KEY("OPTIMIZER", VALUE_TEXT, optimizer),
 	KEY("RESUMED", VALUE_PATH, resumed),
 	KEY("GRAD_SAMPLES", VALUE_COUNT, grad_samples),
 	KEY("PEAK_BYTES", VALUE_COUNT, peak_bytes),
@@ -218,6 +220,7 @@ static void set_unknown(struct report_message *m)
 	m->grad_sqr = m->grad_var = m->epoch = m->total_epochs = NAN;
 	m->loss = (struct report_value){ .given = false };
 	m->checkpoint[0] = m->resumed[0] = m->status[0] = m->framework[0] = '\0';
+	m->ends[0] = m->optimizer[0] = '\0';
 	m->helper = (struct report_line){ .given = false };
 	m->wake = false;
 }
@@ -248,7 +251,7 @@ void report_message_drop_measurements(struct report_message *m)
 	m->peak_bytes = m->out_of_memory = m->limit_bytes = m->resumes = -1;
 	m->n_metrics = 0;
 	m->grad_sqr = m->grad_var = m->total_epochs = NAN;
-	m->resumed[0] = m->framework[0] = '\0';
+	m->resumed[0] = m->framework[0] = m->ends[0] = m->optimizer[0] = '\0';
 	m->helper = (struct report_line){ .given = false };
 }
 

@@ -131,6 +131,15 @@ static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
 	return limit > 0 && limit < tried ? limit : tried;
 }
 
+/* The largest batch to try. */
+static int64_t max_batch(const struct job *job)
+{
+	const struct declaration *declared = &job->declared;
+
+	return declared->max_batch_size > declared->batch_size && job_growth_veto(job)
+		? declared->batch_size : declared->max_batch_size;
+}
+
 static struct goodput_model goodput_model_of(const struct knowledge *k, const struct job *job)
 {
 	const struct declaration *declared = &job->declared;
@@ -140,7 +149,7 @@ static struct goodput_model goodput_model_of(const struct knowledge *k, const st
 		.residuals = k->residuals.n_places ? &k->residuals : NULL,
 		.noise_scale = (double)NAN,
 		.initial_batch_size = declared->batch_size,
-		.max_batch_size = declared->max_batch_size,
+		.max_batch_size = max_batch(job),
 		.max_local_batch_size = max_local_batch(k, job),
 		.accumulates = declared->accumulates,
 		.noise_is_measured = k->noise_is_measured,

@@ -118,6 +118,7 @@ const struct declared_field declared_fields[] = {
 	{ { "steps", 0, OPTION_NUMBER, "N", OFFSET(declared.total_steps), 1, 1e18,
 	    "optimizer updates to its end" },
 	  COLUMN("total_steps", DOUBLE, total_steps, UNKNOWN_NAN, 1, 0), BOTH | FOR_EDIT },
+	{ NO_OPTION, COLUMN("passes_steps", BOOL, passes_steps, KNOWN, 43, 0), 0 },
 	{ { "epochs", 0, OPTION_NUMBER, "N", OFFSET(epochs), 1e-6, 1e12,
 	    "passes over the data to its end; needs --dataset-size", .needs = "dataset-size" },
 	  NO_COLUMN, SUBMIT | FOR_EDIT },

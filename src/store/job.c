@@ -140,6 +140,8 @@ double job_total_samples(const struct job *job)
 {
 	if (job->profile)
 		return NAN;
+	if (job->declared.passes_steps)
+		return job->declared.total_steps * (double)job->declared.batch_size;
 	if (job->declared.total_samples > 0 || job->declared.total_steps > 0)
 		return job->declared.total_samples;
 	return job->progress.reported_total_samples;
@@ -153,6 +155,30 @@ double job_total_steps(const struct job *job)
 		return job->declared.total_steps;
 	return job->progress.reported_total_steps > 0 ? job->progress.reported_total_steps
 						      : job->progress.printed_total_steps;
+}
+
+struct growth_facts job_growth_facts(const struct job *job)
+{
+	const struct declaration *d = &job->declared;
+	const struct progress *p = &job->progress;
+
+	return (struct growth_facts){
+		.reported = p->end, .passes_steps = d->passes_steps,
+		.declared_samples = d->total_samples, .declared_steps = d->total_steps,
+		.total_samples = p->reported_total_samples, .total_epochs = p->total_epochs,
+		.total_steps = p->reported_total_steps > 0 ? p->reported_total_steps
+							   : p->printed_total_steps,
+		.epoch = p->epoch, .optimizer = optimizer_family_of(p->optimizer),
+		.rule_is_given = d->learning_rate_rule &&
+				 strcmp(d->learning_rate_rule, "auto") != 0,
+	};
+}
+
+enum growth_veto job_growth_veto(const struct job *job)
+{
+	struct growth_facts facts = job_growth_facts(job);
+
+	return growth_veto(&facts);
 }
 
 bool job_has_saved(const struct job *job, const struct run *run)

@@ -17,14 +17,17 @@ static int write_job(struct store *s, const struct run_update *p, struct err *er
 		       " reported_total_samples = coalesce(?, reported_total_samples),"
 		       " reported_total_steps = coalesce(?, reported_total_steps),"
 		       " total_epochs = coalesce(?, total_epochs),"
+		       " ends_by = coalesce(?, ends_by), optimizer = coalesce(?, optimizer),"
 		       " resumes = iif(? < 0, resumes, ?),"
 		       " saves_when_asked = coalesce(saves_when_asked, nullif(?, -1))"
 		       " WHERE id = ?",
-		       "ddiddtdddddiiii", p->run->last_samples, p->steps, (int64_t)p->has_loss,
+		       "ddiddtdddddttiiii", p->run->last_samples, p->steps, (int64_t)p->has_loss,
 		       p->loss, p->epoch,
 		       p->status_text, p->run->checkpoint_samples, p->printed_total_steps,
-		       p->total_samples, p->total_steps, p->total_epochs, (int64_t)p->resumes,
-		       (int64_t)p->resumes, (int64_t)p->saves_when_asked, p->run->job_id);
+		       p->total_samples, p->total_steps, p->total_epochs,
+		       p->end ? training_end_names.names[p->end] : NULL, p->optimizer,
+		       (int64_t)p->resumes, (int64_t)p->resumes,
+		       (int64_t)p->saves_when_asked, p->run->job_id);
 }
 
 static int write_parameters(struct store *s, const struct run_update *p, struct err *err)

@@ -37,6 +37,7 @@ static struct job job_of(int64_t batch_size, int64_t max_batch_size)
 	job.declared.batch_size = batch_size;
 	job.declared.min_batch_size = max_batch_size ? 1 : 0;
 	job.declared.max_batch_size = max_batch_size;
+	job.progress.total_epochs = 10;
 	job.declared.min_replicas = 1;
 	return job;
 }
@@ -172,6 +173,10 @@ static void test_sizes(void)
 	       "twice what was measured, no more");
 	is_int(best_batch(k, &job, 4), 512, "on each of four times the replicas");
 	near(best(k, &job, 5).goodput, 0, 0, "but not on five");
+	job.progress.end = END_STEPS;
+	is_int(best_batch(k, &job, 1), 64, "its own batch, as it counts updates");
+	job.declared.passes_steps = true;
+	is_int(best_batch(k, &job, 1), 128, "unless it is passed their number");
 	job.declared.max_local_batch_size = 100;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 100,
 	       "its owner's limit: 96 would cost 3 %");

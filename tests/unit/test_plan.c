@@ -204,6 +204,7 @@ static void test_change_early(void)
 	is_int(first_action(&s), ACTION_CHANGE, "a change after two that agree");
 	s.runs.items[0].configuration = configuration_make(1, 64, 1);
 	s.jobs.items[0].declared.max_batch_size = 4096;
+	s.jobs.items[0].progress.total_epochs = 10;
 	s.workloads.items[0].k.model.max_local_batch_size = 1024;
 	add_noise(&s, 0.5);
 	ok(first_action(&s) != ACTION_CHANGE, "not for a small gain");
@@ -219,6 +220,7 @@ static void test_change_back(double deviation, bool changes, const char *name)
 	struct job *job = &s.jobs.items[0];
 
 	job->declared.max_batch_size = 4096;
+	job->progress.total_epochs = 10;
 	s.workloads.items[0].k.model.max_local_batch_size = 1024;
 	s.runs.items[0].configuration = configuration_make(1, 1024, 1);
 	s.windows[0] = POOL_WINDOWS;

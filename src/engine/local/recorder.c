@@ -155,6 +155,10 @@ static void add_totals(struct recorder *r, const struct run *run, const struct r
 		r->total_steps = (double)m->total_steps;
 	if (m->total_epochs > 0)
 		r->total_epochs = m->total_epochs;
+	if (training_end_parse(m->ends) != END_UNKNOWN)
+		r->end = training_end_parse(m->ends);
+	if (optimizer_family_of(m->optimizer) != OPTIMIZER_UNKNOWN)
+		snprintf(r->optimizer, sizeof(r->optimizer), "%.95s", m->optimizer);
 	if (m->total_samples > 0) {
 		r->total_samples = (double)m->total_samples;
 		r->total_samples_are_reported = true;
@@ -314,6 +318,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 		.printed_total_steps = r->printed_total_steps,
 		.total_samples = r->total_samples, .total_steps = r->total_steps,
 		.total_epochs = r->total_epochs,
+		.end = r->end, .optimizer = r->optimizer[0] ? r->optimizer : NULL,
 		.resumes = r->resumed ? 1 : r->resumes < 0 ? -1 : r->resumes > 0,
 		.saves_when_asked = r->resumes > 1 ? 1 : -1,
 		.status_text = r->status[0] ? r->status : NULL,

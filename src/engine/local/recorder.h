@@ -42,6 +42,8 @@ struct recorder {
 	struct report_value loss;	/* the last one */
 	double steps, epoch;		/* NaN: not reported */
 	double total_samples, total_steps, total_epochs;	/* NaN: not reported */
+	enum training_end end;		/* as reported */
+	char optimizer[96];		/* as reported; "": not */
 	bool total_samples_are_reported;	/* false: computed from epochs */
 	/* where the job stood when this run was launched, and what it had lost; NaN: unknown */
 	struct recorder_start {
