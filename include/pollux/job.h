@@ -224,6 +224,7 @@ struct run {
 	char *diagnosis;		/* "out of memory: ..."; "" none */
 	double first_samples, last_samples;	/* NaN: not reported */
 	double checkpoint_samples, checkpoint_boot_s;
+	char *checkpoint_path;	/* the last that its program told, as told; NULL: none */
 	/* no column: at its end, where the job goes on if no checkpoint was reported; NaN */
 	double stands_at_samples;
 	double step_time_s;		/* of the last window; NaN */
@@ -259,6 +260,8 @@ struct run {
 	bool out_of_memory;		/* it failed for want of memory, as diagnosed */
 	bool larger_kind;		/* the job's next run is on a kind of device with more */
 	bool other_plan;		/* the job's next run is under another plan */
+	/* it could not resume; the job's next run resumes from the checkpoint before */
+	bool former_checkpoint;
 	/* of the arguments of configuration.plan */
 	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
 	/* the processors that it is bound to, "0-3,8"; "": those of its devices */

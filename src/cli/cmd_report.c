@@ -127,6 +127,27 @@ static void warn(const struct left_out *l)
 
 /* --- the report --- */
 
+/* The directory that the program is in, for a checkpoint there: the supervisor does not know it.
+ * NULL: none is needed. The caller frees. */
+static char *directory_of(const char *line)
+{
+	const char *path = text_starts_with(line, "CHECKPOINT=") ? line + 11 : "/";
+
+	return *path && *path != '/' && access(path, F_OK) == 0 ? getcwd(NULL, 0) : NULL;
+}
+
+static void add_line(const char *line, struct text *message)
+{
+	char *directory = directory_of(line);
+
+	if (directory &&
+	    message->length + strlen(line) + strlen(directory) + 2 <= REPORT_MESSAGE_SIZE)
+		text_addf(message, "CHECKPOINT=%s/%s\n", directory, line + 11);
+	else
+		text_addf(message, "%s\n", line);
+	free(directory);
+}
+
 /* One datagram of all lines: the receiver counts them as one report. */
 static void build_message(char **lines, int n, struct text *message, struct left_out *l)
 {
@@ -136,7 +157,7 @@ static void build_message(char **lines, int n, struct text *message, struct left
 		else if (message->length + strlen(lines[i]) + 1 > REPORT_MESSAGE_SIZE)
 			leave_out(l, lines[i], "with it the report would be too long");
 		else
-			text_addf(message, "%s\n", lines[i]);
+			add_line(lines[i], message);
 	}
 }
 

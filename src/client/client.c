@@ -255,16 +255,33 @@ static bool send_patiently(const struct pollux_client *c, const struct message *
 	return true;
 }
 
+/* Writes the path to full, with the directory of the program, which nobody else knows. Returns
+ * full, or path if it is absolute, names no file, or is too long. */
+static const char *absolute_path(const char *path, char full[PATH_MAX])
+{
+	size_t n;
+
+	if (*path == '/' || access(path, F_OK) || !getcwd(full, PATH_MAX))
+		return path;
+	n = strlen(full);
+	if (n + 1 + strlen(path) >= PATH_MAX)
+		return path;
+	full[n] = '/';
+	strcpy(full + n + 1, path);
+	return full;
+}
+
 bool pollux_client_checkpoint(const struct pollux_client *c, const char *path,
 			      int64_t samples)
 {
+	char full[PATH_MAX];
 	struct message m;
 	int saved_errno = errno;
 
 	if (!can_report(c) || !*path || strlen(path) >= PATH_MAX || strchr(path, '\n'))
 		return false;
 	m.length = 0;
-	add_to_message(&m, "CHECKPOINT=%s\n", path);
+	add_to_message(&m, "CHECKPOINT=%s\n", absolute_path(path, full));
 	add_integer(&m, "SAMPLES", samples);
 	bool sent = send_patiently(c, &m);
 	client_kept_add(c, CLIENT_KEPT_CHECKPOINT, m.text, m.length, sent);

@@ -299,6 +299,7 @@ void run_release(struct run *run)
 	free(run->handle);
 	free(run->diagnosis);
 	free(run->resumed_from);
+	free(run->checkpoint_path);
 	free(run->devices);
 	run_init(run);
 }

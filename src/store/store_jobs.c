@@ -260,10 +260,11 @@ int store_job_forgive(struct store *s, int64_t id, struct err *err)
 #define LOST_ITS_SUPERVISOR \
 	"((outcome = 'lost' OR (outcome = 'stopped' AND stop_reason = 'orphan'))" \
 	" AND NOT coalesce(checkpoint_boot_s > launch_boot_s, 0))"
-/* Runs of this boot that ended and were not forgiven, the last one first. */
+/* Runs of this boot that ended and were not forgiven, the last one first. The job of one that could
+ * not resume goes on at once, from the checkpoint before. */
 #define LAST_RUNS \
 	" FROM runs WHERE job_id = ?1 AND boot_id = ?2 AND state = 'ended'" \
-	" AND end_boot_s IS NOT NULL" \
+	" AND end_boot_s IS NOT NULL AND NOT former_checkpoint" \
 	" AND number > (SELECT forgiven_runs FROM jobs WHERE id = ?1)" \
 	" ORDER BY number DESC"
 

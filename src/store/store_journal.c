@@ -72,7 +72,8 @@ static const struct {
 	{ "job_metrics", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
 	{ "curve_points", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
 	{ "rung_results", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
-	{ "runs", "id = ?1" },
+	{ "runs", "id = ?1 OR (job_id = (SELECT job_id FROM runs WHERE id = ?1)"
+		  " AND state = 'ended')" },
 	{ "run_devices", "run_id = ?1" },
 };
 

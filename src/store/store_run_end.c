@@ -56,6 +56,12 @@ static bool moves_to_more_memory(const struct run *r)
 	       (r->larger_kind || r->other_plan);
 }
 
+/* True if the job goes on without a try of its retries: elsewhere, or from another checkpoint. */
+static bool is_no_failure(const struct run *r)
+{
+	return moves_to_more_memory(r) || (r->outcome == OUTCOME_FAILED && r->former_checkpoint);
+}
+
 /* True if checkpoints of the run may be there, which bind the job to the plan's group. */
 static bool did_something(const struct run *r)
 {
@@ -80,7 +86,7 @@ static bool is_failure(const struct run *r)
 {
 	if (r->outcome == OUTCOME_STOPPED)
 		return r->stop_reason == STOP_DIVERGED;
-	return r->outcome == OUTCOME_FAILED && !moves_to_more_memory(r);
+	return r->outcome == OUTCOME_FAILED && !is_no_failure(r);
 }
 
 static int add_totals(struct store *s, const struct run *r, struct err *err)
@@ -188,7 +194,7 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 	if (store_job_get(s, r->job_id, &job, err))
 		return -1;
 	next = job_state_after(r->outcome, r->stop_reason,
-			       moves_to_more_memory(r) ||
+			       is_no_failure(r) ||
 				       job.progress.failures <= job.declared.retries);
 	if (!job.profile && bound_losses(s, r, &job, &next, &losses, err)) {
 		job_release(&job);

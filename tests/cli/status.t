@@ -142,7 +142,8 @@ time_limit_s torch total_epochs total_samples total_steps waiting_for_tier_until
 workload worst_tier"
 is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
 is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
-run_keys="accumulation_steps assigned_time_s batch_size checkpoint_samples code_commit code_tree \
+run_keys="accumulation_steps assigned_time_s batch_size checkpoint_path checkpoint_samples \
+code_commit code_tree \
 config_version cores cpu_time_s device_kind device_memory_bytes \
 devices diagnosis duration_s end_time_s energy_j exit_code first_samples first_step_s framework \
 frozen_bytes helper id kept_memory_bytes \

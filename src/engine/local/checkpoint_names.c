@@ -1,29 +1,227 @@
-/* checkpoint_names.c - see checkpoint_names.h. */
+/* checkpoint_names.c - see checkpoint_names.h. All tables of names are here. */
 #include "checkpoint_names.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
+#include "checkpoint_order.h"
 
-	return n > m && !strcasecmp(name + n - m, end);
+#define WORD_SIZE 16
+
+/* Words of unfinished names. */
+static const struct mark {
+	const char *word;
+	enum {
+		ANYWHERE,	/* as a word: "tmp" in "ckpt_tmp.pt", but not in "attempt" */
+		AT_ENDS,	/* the first or the last word before an extension, or a suffix */
+		AS_SUFFIX,	/* after a dot: ".part", ".part.4711" */
+	} where;
+} marks[] = {
+	{ "tmp", ANYWHERE }, { "incomplete", ANYWHERE }, { "unfinished", ANYWHERE },
+	{ "inprogress", ANYWHERE }, { "uncommitted", ANYWHERE }, { "crdownload", ANYWHERE },
+	{ "temporary", ANYWHERE }, { "partial", AT_ENDS }, { "temp", AT_ENDS },
+	{ "writing", AS_SUFFIX }, { "saving", AS_SUFFIX }, { "progress", AS_SUFFIX },
+	{ "part", AS_SUFFIX }, { "filepart", AS_SUFFIX }, { "new", AS_SUFFIX },
+	{ "download", AS_SUFFIX }, { "opdownload", AS_SUFFIX }, { "swp", AS_SUFFIX },
+	{ "swo", AS_SUFFIX }, { "swx", AS_SUFFIX }, { "gstmp", AS_SUFFIX },
+	{ "aria", AS_SUFFIX }, { "wip", AS_SUFFIX }, { "staging", AS_SUFFIX },
+};
+
+/* Endings of files, with a blank on both sides of each. */
+static const char strong_ends[] =
+	" pt pth ckpt keras tar h5 hdf5 msgpack npz safetensors ubj cbm ptl caffemodel distcp "
+	"pdparams pdopt nemo ";
+static const char model_ends[] = " bin pkl pickle model joblib weights params npy zip onnx gz ";
+static const char text_ends[] = " txt json html npy xml ";
+static const char none_ends[] =
+	" py pyc pyi pyx so o a c h cc cpp cxx hpp cu cuh rs go js ts sh bash ipynb jl lua r java "
+	"md rst tex pdf doc docx yaml yml toml ini cfg conf lock "
+	"png jpg jpeg gif svg bmp tif tiff webp ppm mp4 avi mov mkv wav flac mp3 ogg "
+	"csv tsv jsonl parquet arrow feather tfrecord tfrecords lmdb mdb rec idx "
+	"log out err prof trace nsys-rep qdrep ncu-rep ";
+
+static const char *extension(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name && !isdigit((unsigned char)dot[1]) ? dot + 1 : "";
 }
 
-bool checkpoint_name(const char *name)
+static bool ends_in(const char *name, const char *list)
 {
-	static const char *const ends[] = { ".pt", ".pth", ".ckpt", ".keras", ".tar", ".h5",
-					    ".msgpack", ".npz" };
+	const char *end = extension(name);
+	size_t n = strlen(end);
 
-	if (strcasestr(name, "checkpoint") || strcasestr(name, "ckpt"))
-		return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (ends_with(name, ends[i]))
+	for (const char *p = list; n && (p = strcasestr(p, end)); p++)
+		if (p[-1] == ' ' && p[n] == ' ')
 			return true;
 	return false;
+}
+
+/* The word at *p, in small letters; *p goes past it. A word is a run of letters in which no capital
+ * follows a small letter. 0: the name is over. */
+static size_t next_word(const char **p, char word[WORD_SIZE])
+{
+	const char *s = *p;
+	size_t n = 0;
+
+	while (*s && !isalpha((unsigned char)*s))
+		s++;
+	while (isalpha((unsigned char)*s) &&
+	       (n == 0 || !(isupper((unsigned char)*s) && islower((unsigned char)s[-1])))) {
+		if (n < WORD_SIZE - 1)
+			word[n] = (char)tolower((unsigned char)*s);
+		n++;
+		s++;
+	}
+	word[n < WORD_SIZE ? n : WORD_SIZE - 1] = '\0';
+	*p = s;
+	return n;
+}
+
+/* A suffix of the name begins here: ".part". */
+static bool is_suffix(const char *name, const char *begin, const char *end)
+{
+	return begin == name ? !*end : begin[-1] == '.' && (!*end || strchr("._-0123456789", *end));
+}
+
+/* "temp-0.7.pt" has a temperature, "temp_ckpt.pt" a mark. */
+static bool is_at_an_end(const char *name, const char *begin, const char *end)
+{
+	const char *after = end + strspn(end, "_-= ");
+
+	if (begin == name)
+		return !isdigit((unsigned char)*after);
+	return !*end || (*end == '.' && !strchr(end + 1, '.') && !isdigit((unsigned char)end[1]));
+}
+
+static bool is_mark(const struct mark *m, const char *name, const char *begin, const char *end)
+{
+	switch (m->where) {
+	case ANYWHERE: return true;
+	case AT_ENDS: return is_suffix(name, begin, end) || is_at_an_end(name, begin, end);
+	case AS_SUFFIX: return is_suffix(name, begin, end);
+	}
+	return false;
+}
+
+/* The names that mkstemp(3) and Python's tempfile make: "tmpab12cd_x", "ckpt.tmpAb12Cd". */
+static bool is_of_mkstemp(const char *name)
+{
+	for (const char *p = name; (p = strcasestr(p, "tmp")); p++) {
+		size_t n = strcspn(p + 3, ".-");
+
+		if (tolower((unsigned char)p[3]) == 'l' && !isalnum((unsigned char)p[4]))
+			continue;	/* a template */
+		if (p == name ? n == 8
+			      : p[-1] == '.' && n > 0 && tolower((unsigned char)p[3]) != 'l')
+			return true;
+	}
+	return false;
+}
+
+bool checkpoint_name_is_unfinished(const char *name)
+{
+	size_t length = strlen(name);
+	char word[WORD_SIZE], before[WORD_SIZE] = "";
+	const char *p = name;
+	size_t n;
+
+	if (length && (name[length - 1] == '~' || (name[0] == '#' && name[length - 1] == '#')))
+		return true;
+	while ((n = next_word(&p, word))) {
+		for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+			if (!strcmp(word, marks[i].word) && is_mark(&marks[i], name, p - n, p))
+				return true;
+		if (!strcmp(before, "in") && !strcmp(word, "progress"))
+			return true;
+		strcpy(before, word);
+	}
+	return is_of_mkstemp(name);
+}
+
+bool checkpoint_name_is_temporary(const char *name)
+{
+	static const struct mark locks[] = { { "lock", AS_SUFFIX }, { "lck", AS_SUFFIX } };
+	char word[WORD_SIZE];
+	const char *p = name;
+	size_t n;
+
+	while ((n = next_word(&p, word)))
+		for (size_t i = 0; i < 2; i++)
+			if (!strcmp(word, locks[i].word) && is_mark(&locks[i], name, p - n, p))
+				return true;
+	return name[0] == '.' || checkpoint_name_is_unfinished(name);
+}
+
+static bool has_word(const char *name, const char *list)
+{
+	char word[WORD_SIZE], blank[WORD_SIZE + 2] = " ";
+	const char *p = name;
+
+	while (next_word(&p, word)) {
+		strcpy(blank + 1, word);
+		strcat(blank, " ");
+		if (strstr(list, blank))
+			return true;
+	}
+	return false;
+}
+
+static bool says_checkpoint(const char *name)
+{
+	static const char *const texts[] = { "checkpoint", "ckpt", "chkpt", "chkpnt", "snapshot" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (strcasestr(name, texts[i]))
+			return true;
+	return false;
+}
+
+/* A dump of memory: "core", "core.4711". */
+static bool is_core(const char *name)
+{
+	return !strncmp(name, "core", 4) &&
+	       (!name[4] || (name[4] == '.' && isdigit((unsigned char)name[5])));
+}
+
+enum name_class checkpoint_name_class(const char *name)
+{
+	/* what frameworks write beside the weights, each into a file of its own */
+	static const char *const parts[] = { "optimizer", "scheduler", "rng_state",
+					     "random_states", "scaler" };
+	bool has_number = strpbrk(name, "0123456789");
+
+	if (ends_in(name, none_ends) || is_core(name) ||
+	    !strncmp(name, "events.out.tfevents", 19))
+		return NAME_NONE;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!strncmp(name, parts[i], strlen(parts[i])) && !says_checkpoint(name))
+			return NAME_MODEL;
+	if (ends_in(name, strong_ends) ||
+	    (says_checkpoint(name) && !ends_in(name, " txt html xml ")))
+		return NAME_CHECKPOINT;
+	if (has_number && has_word(name, " model weights state net params ") &&
+	    (!*extension(name) || ends_in(name, model_ends) || ends_in(name, text_ends)))
+		return NAME_CHECKPOINT;
+	if (checkpoint_order_counts(name) && !ends_in(name, text_ends))
+		return NAME_CHECKPOINT;
+	return ends_in(name, model_ends) ? NAME_MODEL : NAME_OTHER;
+}
+
+bool checkpoint_name_of_directory(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!strpbrk(name, "0123456789"))
+		return false;
+	if (has_word(name, " checkpoints ckpts snapshots "))
+		return false;	/* a directory of them */
+	return says_checkpoint(name) ||
+	       (checkpoint_order_counts(name) && isdigit((unsigned char)name[n - 1]));
 }
 
 bool checkpoint_glob_matches(const char *glob, const char *path)
@@ -33,15 +231,12 @@ bool checkpoint_glob_matches(const char *glob, const char *path)
 	return !fnmatch(glob, path, 0) || (slash && !fnmatch(glob, slash + 1, 0));
 }
 
-bool checkpoint_name_is_temporary(const char *name)
+static bool is_one_of(const char *name, const char *const *names, size_t n)
 {
-	return name[0] == '.' || ends_with(name, ".tmp") || ends_with(name, ".new") ||
-	       !strncasecmp(name, "tmp", 3);
-}
-
-bool log_file_name(const char *name)
-{
-	return !strncmp(name, "events.out.tfevents", 19) || ends_with(name, ".log");
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
 }
 
 bool log_directory_name(const char *name)
@@ -49,8 +244,13 @@ bool log_directory_name(const char *name)
 	static const char *const names[] = { "runs", "wandb", "lightning_logs", "mlruns", "logs",
 					     "tensorboard", "tb_logs" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
+	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+bool code_directory_name(const char *name)
+{
+	static const char *const names[] = { "__pycache__", "node_modules", "site-packages",
+					     "torch_compile_debug" };
+
+	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }

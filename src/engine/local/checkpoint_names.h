@@ -3,15 +3,32 @@
 #define POLLUX_RUN_CHECKPOINT_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* True for a name such as "checkpoint-500", "last.ckpt" or "model.pt". */
-bool checkpoint_name(const char *name);
-/* True for a name that programs give to files which they have not finished writing. */
+/* What a name says of a file, from the surest sign of a checkpoint to none. */
+enum name_class {
+	/* "last.ckpt", "checkpoint-500", "model.pt", "epoch_3.bin" */
+	NAME_CHECKPOINT,
+	/* "weights.bin", "optimizer.pt": a checkpoint if there is no better one */
+	NAME_MODEL,
+	NAME_OTHER,
+	/* sources, pictures, tables of data, logs, core dumps: no checkpoint */
+	NAME_NONE,
+};
+
+enum name_class checkpoint_name_class(const char *name);
+/* True for the name of a directory that is a checkpoint as a whole: "checkpoint-500", "epoch_3". */
+bool checkpoint_name_of_directory(const char *name);
+/* True for a name that programs give to what they have not finished writing, and for hidden
+ * ones. */
 bool checkpoint_name_is_temporary(const char *name);
+/* The same without locks and hidden ones, which programs leave beside what they have finished. */
+bool checkpoint_name_is_unfinished(const char *name);
 /* True if the path, or the name at its end, matches the pattern of the shell. */
 bool checkpoint_glob_matches(const char *glob, const char *path);
-/* True for the file, or the directory, of a logger. */
-bool log_file_name(const char *name);
+/* True for a directory of a logger. */
 bool log_directory_name(const char *name);
+/* True for a directory of programs or their caches. */
+bool code_directory_name(const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/mem.h"
 #include "pollux/store_share.h"
 #include "recorder.h"
 
@@ -145,6 +146,7 @@ static void add_position(struct recorder *r, struct run *run, const struct repor
 		run->checkpoint_samples = m->samples >= 0 ? (double)m->samples
 							  : run->last_samples;
 		run->checkpoint_boot_s = now;
+		xreplace(&run->checkpoint_path, m->checkpoint);
 	}
 }
 

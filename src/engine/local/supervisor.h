@@ -106,6 +106,11 @@ struct supervisor {
 	bool leader_gone;
 	pid_t protected_pid;	/* a process of the run that may not be signalled; 0: none */
 	bool first_start_worked;	/* an earlier run of the job came to its first step */
+	/* the run that could not resume, after which this one goes on from the checkpoint before;
+	 * 0: none */
+	int refused_by_run;
+	bool saved_is_known;
+	double saved_s;		/* if known: when something was last saved, wall clock; NaN */
 	bool signalled;			/* a supervisor of the run has told it to stop */
 	struct stop_order stop;		/* who was told; see supervisor_stop.c */
 	double stop_position;		/* where the run stood at the last look; NaN: unknown */
@@ -372,9 +377,11 @@ char *supervisor_choose_resume(struct supervisor *s, const char *directory,
  * the job could start. */
 void supervisor_diagnose_resume(struct supervisor *s);
 
-/* supervisor_saving.c */
-/* The directory of the job's checkpoints, which need not be there; the caller frees. */
+/* supervisor_checkpoints.c: the directory of the job's checkpoints, which need not be there; the
+ * caller frees. */
 char *supervisor_checkpoint_dir(const struct supervisor *s);
+
+/* supervisor_saving.c */
 /* After the run has ended because it was asked to stop, and what it has lost is known: sees whether
  * it has saved. */
 void supervisor_see_savings(struct supervisor *s);
@@ -382,7 +389,7 @@ void supervisor_see_savings(struct supervisor *s);
  * nobody, because no supervisor lived then, counts as the files tell. */
 void supervisor_count_unheard_checkpoint(struct supervisor *s);
 /* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
-struct fallback supervisor_fallback(const struct supervisor *s);
+struct fallback supervisor_fallback(struct supervisor *s);
 
 /* supervisor_record.c: both wait while the store cannot be written. False: that does not help. */
 bool supervisor_record_reports(struct supervisor *s);

@@ -2,52 +2,19 @@
  * whether it could. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "last_words.h"
-#include "newest_checkpoint.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+#include "pollux/store_events.h"
 #include "pollux/store_runs.h"
-#include "saved_files.h"
 #include "supervisor.h"
+#include "supervisor_checkpoints.h"
 
-/* A run that fails within this time, and made no step, could not resume. */
-#define RESUME_S 120.0
-/* The start of a run whose steps are not seen: this time of a run that lasted SILENT_RUN_S. */
-#define SILENT_START_S 60.0
-#define SILENT_RUN_S 600.0
-/* If the wall clock and the boot clock differ by more than this over a run, the wall clock was set,
- * and the times of files say nothing. */
-#define CLOCKS_DIFFER_S 5.0
-
-static bool clocks_agree(const struct run *run)
+static bool resumes_from_newest(const struct supervisor *s)
 {
-	return fabs((run->end_time_s - run->launch_time_s) -
-		    (run->end_boot_s - run->launch_boot_s)) < CLOCKS_DIFFER_S;
-}
-
-static double start_of(const struct run *run)
-{
-	if (isfinite(run->first_step_s))
-		return run->first_step_s;
-	return run->duration_s >= SILENT_RUN_S ? SILENT_START_S : (double)NAN;
-}
-
-/* The times in which earlier runs of the job started: what a program writes before its first step
- * is no checkpoint. The caller frees. */
-static struct time_span *starts_of(const struct run_list *runs, int *n)
-{
-	struct time_span *starts = xcalloc((size_t)runs->count + 1, sizeof(*starts));
-
-	*n = 0;
-	for (int i = 0; i < runs->count; i++) {
-		const struct run *run = &runs->items[i];
-		double launch_s = run->launch_time_s;
-
-		if (run->state == RUN_ENDED && isfinite(start_of(run)) && clocks_agree(run))
-			starts[(*n)++] = (struct time_span){ launch_s, launch_s + start_of(run) };
-	}
-	return starts;
+	return s->command.resume_args && template_text_mentions(s->command.resume_args, "newest");
 }
 
 /* A job that reported a checkpoint and uses no directory of pollux's saves elsewhere. */
@@ -61,70 +28,130 @@ static bool saves_elsewhere(const struct supervisor *s)
 				    template_text_mentions(c->resume_args, "newest")));
 }
 
-static bool has_checkpoint(const struct supervisor *s, const char *directory,
-			   const struct run_list *runs)
+static bool has_worked(struct supervisor *s)
 {
-	struct saved_query query = { .glob = s->command.checkpoint_glob };
-	struct time_span *starts = starts_of(runs, &query.n_starts);
-	bool found;
+	struct run_list runs = { 0 };
+	bool worked = false;
+	struct err err;
 
-	/* Where a report said that something was saved, a file is enough. */
-	if (isfinite(s->job.progress.checkpoint_samples))
-		query.n_starts = 0;
-	query.starts = starts;
-	found = saves_elsewhere(s) || saved_files_in(directory, &query).count > 0;
-	free(starts);
-	return found;
+	if (store_runs_of_job(&s->store, s->job.id, &runs, &err))
+		supervisor_log(s, "%s", err.text);
+	for (int i = 0; i < runs.count; i++)
+		worked |= isfinite(runs.items[i].first_step_s) ||
+			  runs.items[i].duration_s >= RESUME_S;
+	run_list_release(&runs);
+	return worked;
 }
 
-static bool has_worked(const struct run_list *runs)
+/* The path below the directory, if the file is there. */
+static const char *shown(const char *path, const char *directory)
 {
-	for (int i = 0; i < runs->count; i++)
-		if (isfinite(runs->items[i].first_step_s) ||
-		    runs->items[i].duration_s >= RESUME_S)
-			return true;
-	return false;
+	size_t n = strlen(directory);
+
+	return !strncmp(path, directory, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
+/* Tells which checkpoint the run resumes from if that is not the newest one. */
+static void tell_choice(struct supervisor *s, const char *directory,
+			const struct checkpoints *found)
+{
+	struct text t = TEXT_INIT;
+	struct err err;
+
+	if (found->newest)
+		text_addf(&t, "resumes from %s", shown(found->newest, directory));
+	else
+		text_add(&t, "nothing to resume from");
+	if (s->refused_by_run)
+		text_addf(&t, "; run %d could not resume from the one after it",
+			  s->refused_by_run);
+	if (found->left_out)
+		text_addf(&t, "; %s is left out: %s", shown(found->left_out, directory),
+			  found->why);
+	if ((s->refused_by_run || found->left_out) &&
+	    store_event_add(&s->store, s->job.id, s->run.id, "resume", t.data, &err))
+		supervisor_log(s, "%s", err.text);
+	text_release(&t);
+}
+
+/* The command itself may ask for a checkpoint that was there before the job. */
+static char *newest_of_any_age(struct supervisor *s)
+{
+	struct checkpoints found;
+	char *newest;
+
+	if (!template_mentions(&s->command.argv, "newest"))
+		return NULL;
+	supervisor_find_checkpoints(s, NULL, true, &found);
+	newest = found.newest;
+	found.newest = NULL;
+	checkpoints_release(&found);
+	return newest;
 }
 
 char *supervisor_choose_resume(struct supervisor *s, const char *directory,
 			       struct template_values *values)
 {
-	char *newest = newest_checkpoint(directory, s->command.checkpoint_glob);
-	const char *resume_args = s->command.resume_args;
-	struct run_list runs = { 0 };
-	struct err err;
+	struct checkpoints found;
+	char *newest;
+	bool saved;
 
-	values->newest = newest;
+	supervisor_find_checkpoints(s, NULL, false, &found);
+	saved = found.newest || isfinite(found.saved_s);
+	if (resumes_from_newest(s) ? found.newest != NULL : saved || saves_elsewhere(s))
+		values->resume_args = s->command.resume_args;
 	/* runs counts this run */
-	if (!resume_args || s->job.progress.runs <= 1 ||
-	    (!newest && template_text_mentions(resume_args, "newest")))
-		return newest;
-	if (store_runs_of_job(&s->store, s->job.id, &runs, &err))
-		supervisor_log(s, "%s", err.text);
-	if (has_checkpoint(s, directory, &runs)) {
-		values->resume_args = resume_args;
-		s->run.resumed_from = xstrdup(newest ? newest : directory);
-		s->first_start_worked = has_worked(&runs);
+	if (s->job.progress.runs <= 1)
+		values->resume_args = NULL;
+	else if (s->command.resume_args && (resumes_from_newest(s) || !values->resume_args))
+		tell_choice(s, directory, &found);
+	if (values->resume_args) {
+		s->run.resumed_from = xstrdup(resumes_from_newest(s) ? found.newest : directory);
+		s->first_start_worked = has_worked(s);
 	}
-	run_list_release(&runs);
+	newest = found.newest;
+	found.newest = NULL;
+	checkpoints_release(&found);
+	values->newest = newest = newest ? newest : newest_of_any_age(s);
 	return newest;
+}
+
+/* The checkpoint before the one that the run could not resume from; NULL: there is none, or it is
+ * the one before already, which is tried once. The caller frees. */
+static char *former_checkpoint(struct supervisor *s)
+{
+	struct checkpoints found;
+	char *former;
+
+	if (!resumes_from_newest(s) || s->refused_by_run)
+		return NULL;
+	supervisor_find_checkpoints(s, s->run.resumed_from, false, &found);
+	former = found.newest;
+	found.newest = NULL;
+	checkpoints_release(&found);
+	return former;
 }
 
 void supervisor_diagnose_resume(struct supervisor *s)
 {
-	const struct run *run = &s->run;
+	struct run *run = &s->run;
 	bool known = run->diagnosis && *run->diagnosis;
-	char *log, *words, *text;
+	char *log, *words, *text, *former;
 
 	if (s->wait_status < 0 || !run->resumed_from || !s->first_start_worked ||
 	    run->out_of_memory || isfinite(run->first_step_s) || run->duration_s > RESUME_S)
 		return;
 	log = paths_log(s->paths, s->job.id);
 	words = known ? xstrdup(run->diagnosis) : last_words(log, s->log_offset);
-	text = xasprintf("could not resume from %s%s%s; the job is not begun anew, which would "
-			 "overwrite what it saved", run->resumed_from, words ? ": " : "",
-			 words ? words : "");
+	former = former_checkpoint(s);
+	run->former_checkpoint = former;
+	text = xasprintf("could not resume from %s%s%s; %s%s", run->resumed_from,
+			 words ? ": " : "", words ? words : "",
+			 former ? "it is tried once from the one before: "
+				: "the job is not begun anew, which would overwrite what it saved",
+			 former ? former : "");
 	supervisor_set_diagnosis(s, text);
+	free(former);
 	free(text);
 	free(words);
 	free(log);

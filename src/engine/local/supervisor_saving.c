@@ -8,8 +8,8 @@
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/signal_name.h"
-#include "saved_files.h"
 #include "supervisor.h"
+#include "supervisor_checkpoints.h"
 
 /* A run that shows no steps is taken to be at work after this time. */
 #define WORK_S 60.0
@@ -21,12 +21,6 @@ struct savings {
 	bool in_run, when_asked;
 	double file_boot_s;	/* when the newest file was written, by the boot clock; NaN */
 };
-
-char *supervisor_checkpoint_dir(const struct supervisor *s)
-{
-	return s->command.checkpoint_dir ? xstrdup(s->command.checkpoint_dir)
-					 : paths_checkpoints(s->paths, s->job.id);
-}
 
 /* True if the job is known to save in its directory of checkpoints, or to tell when it saves. */
 static bool savings_are_seen(const struct supervisor *s)
@@ -47,15 +41,27 @@ static bool has_worked(const struct supervisor *s)
 	return isfinite(s->run.first_step_s) || (!shows_steps && s->run.duration_s >= WORK_S);
 }
 
-static struct savings savings_of(const struct supervisor *s)
+/* When something was last saved, by the wall clock; NaN: nothing was. The files are looked at once:
+ * no process of the run is left that could write. */
+static double saved_file_s(struct supervisor *s)
+{
+	struct checkpoints found;
+
+	if (!s->saved_is_known) {
+		supervisor_find_checkpoints(s, NULL, false, &found);
+		s->saved_s = found.saved_s;
+		s->saved_is_known = true;
+		checkpoints_release(&found);
+	}
+	return s->saved_s;
+}
+
+static struct savings savings_of(struct supervisor *s)
 {
 	const struct run *run = &s->run;
 	double begin = run->launch_boot_s + fmax(run->first_step_s, 0);
-	char *dir = supervisor_checkpoint_dir(s);
-	struct saved_query query = { .glob = s->command.checkpoint_glob };
-	double file_s = saved_files_in(dir, &query).newest_time_s + FILE_CLOCK_S;
+	double file_s = saved_file_s(s) + FILE_CLOCK_S;
 
-	free(dir);
 	file_s -= clock_wall_s() - clock_boot_s();
 	return (struct savings){
 		.in_run = file_s >= begin || run->checkpoint_boot_s > run->launch_boot_s,
@@ -156,7 +162,7 @@ static double began_at(const struct supervisor *s)
 	return isfinite(r->start.samples) ? r->start.samples : 0;
 }
 
-struct fallback supervisor_fallback(const struct supervisor *s)
+struct fallback supervisor_fallback(struct supervisor *s)
 {
 	const struct run *run = &s->run;
 	struct savings saved = savings_of(s);

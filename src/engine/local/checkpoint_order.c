@@ -1,0 +1,209 @@
+/* checkpoint_order.c - see checkpoint_order.h. */
+#include "checkpoint_order.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pollux/text.h"
+
+#define LABEL_SIZE 24
+#define TOKENS_MAX 32
+
+/* What a number tells. */
+enum meaning { COUNTS_EPOCHS, COUNTS_STEPS, ORDERS, IS_METRIC, TELLS_APART };
+
+/* By the word beside the number. */
+static const struct {
+	enum meaning meaning;
+	const char *words;
+} labels[] = {
+	{ COUNTS_EPOCHS, " epoch epochs ep e " },
+	{ COUNTS_STEPS, " step steps globalstep iter iters iteration iterations it ba batch "
+			"update updates samples tokens " },
+	{ IS_METRIC, " loss acc accuracy f ppl perplexity bleu rouge wer cer auc map miou iou psnr "
+		     "ssim mse mae rmse score metric reward lr bs seed dim lambda temp temperature "
+		     "fid dice " },
+	{ TELLS_APART, " rank shard of part seed fold mp tp pp dp gpu node worker proc process " },
+};
+
+struct number {
+	const char *begin, *end;	/* end: after its unit */
+	uint64_t value;
+	enum meaning meaning;
+};
+
+static bool is_listed(const char *word, const char *list)
+{
+	char blank[LABEL_SIZE + 2] = " ";
+
+	strcpy(blank + 1, word);
+	strcat(blank, " ");
+	return *word && strstr(list, blank);
+}
+
+static enum meaning meaning_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+		if (is_listed(word, labels[i].words))
+			return labels[i].meaning;
+	return ORDERS;
+}
+
+/* The letters before p, over the separators between. */
+static void label_before(const char *path, const char *p, char label[LABEL_SIZE])
+{
+	const char *end, *begin;
+	size_t n;
+
+	while (p > path && strchr("_-= ", p[-1]))
+		p--;
+	end = p;
+	while (p > path && isalpha((unsigned char)p[-1]))
+		p--;
+	begin = p;
+	n = (size_t)(end - begin);
+	if (n >= LABEL_SIZE || (p > path && isdigit((unsigned char)p[-1])))
+		n = 0;		/* too long, or the exponent in "1e-4" */
+	for (size_t i = 0; i < n; i++)
+		label[i] = (char)tolower((unsigned char)begin[i]);
+	label[n] = '\0';
+}
+
+/* The letters behind p: "100000_steps". */
+static void label_after(const char *p, char label[LABEL_SIZE])
+{
+	size_t n = 0;
+
+	p += strspn(p, "_-");
+	while (isalpha((unsigned char)p[n]) && n < LABEL_SIZE - 1) {
+		label[n] = (char)tolower((unsigned char)p[n]);
+		n++;
+	}
+	label[isalpha((unsigned char)p[n]) ? 0 : n] = '\0';
+}
+
+static const char *take_unit(const char *p, uint64_t *value)
+{
+	uint64_t unit = *p == 'k' || *p == 'K' ? 1000 : *p == 'M' ? 1000000 : 0;
+
+	if (!unit || isalnum((unsigned char)p[1]) || *value > UINT64_MAX / unit)
+		return p;
+	*value *= unit;
+	return p + 1;
+}
+
+/* True for the digits of ".h5". */
+static bool is_of_extension(const struct number *t, const char *label)
+{
+	return !*t->end && isalpha((unsigned char)t->begin[-1]) &&
+	       is_listed(label, " h hdf pt mp bz ");
+}
+
+static bool is_directory_number(const char *path, const struct number *t)
+{
+	return *t->end == '/' && (t->begin == path || t->begin[-1] == '/');
+}
+
+static void find_meaning(const char *path, struct number *t, const struct number *before)
+{
+	char label[LABEL_SIZE];
+	bool is_fraction = before && t->begin == before->end + 1 && t->begin[-1] == '.';
+
+	label_before(path, t->begin, label);
+	t->meaning = meaning_of(label);
+	if (is_fraction && !*label) {
+		t->meaning = before->meaning;
+		return;
+	}
+	if (is_directory_number(path, t))
+		t->meaning = COUNTS_EPOCHS;
+	if (*label && is_of_extension(t, label))
+		t->meaning = TELLS_APART;
+	if (t->meaning != ORDERS)
+		return;
+	label_after(t->end, label);
+	if (meaning_of(label) == COUNTS_EPOCHS || meaning_of(label) == COUNTS_STEPS)
+		t->meaning = meaning_of(label);
+	/* numbers of the directories above, as in "version_0/last.ckpt", tell runs apart */
+	if (strchr(t->end, '/'))
+		t->meaning = TELLS_APART;
+}
+
+static int find_numbers(const char *path, struct number *list)
+{
+	int n = 0;
+
+	for (const char *p = path; *p && n < TOKENS_MAX;) {
+		struct number *t = &list[n];
+		char *end;
+
+		if (!isdigit((unsigned char)*p)) {
+			p++;
+			continue;
+		}
+		t->begin = p;
+		t->value = strtoull(p, &end, 10);
+		t->end = take_unit(end, &t->value);
+		find_meaning(path, t, n ? t - 1 : NULL);
+		p = t->end;
+		n++;
+	}
+	return n;
+}
+
+static void add_numbers(struct checkpoint_order *o, const struct number *list, int n,
+			enum meaning meaning)
+{
+	for (int i = 0; i < n && o->n < ORDER_NUMBERS; i++)
+		if (list[i].meaning == meaning)
+			o->numbers[o->n++] = list[i].value;
+}
+
+void checkpoint_order_of(const char *path, struct checkpoint_order *o)
+{
+	struct number list[TOKENS_MAX];
+	int n = find_numbers(path, list);
+	struct text stem = TEXT_INIT;
+	const char *p = path;
+
+	o->n = 0;
+	add_numbers(o, list, n, COUNTS_EPOCHS);
+	add_numbers(o, list, n, COUNTS_STEPS);
+	if (o->n == 0)
+		add_numbers(o, list, n, ORDERS);
+	for (int i = 0; i < n; i++) {
+		if (list[i].meaning == TELLS_APART)
+			continue;
+		text_add_bytes(&stem, p, (size_t)(list[i].begin - p));
+		text_add(&stem, "#");
+		p = list[i].end;
+	}
+	text_add(&stem, p);
+	o->stem = text_detach(&stem);
+}
+
+void checkpoint_order_release(struct checkpoint_order *o)
+{
+	free(o->stem);
+	o->stem = NULL;
+}
+
+int checkpoint_order_compare(const struct checkpoint_order *a, const struct checkpoint_order *b)
+{
+	for (int i = 0; i < a->n && i < b->n; i++)
+		if (a->numbers[i] != b->numbers[i])
+			return a->numbers[i] > b->numbers[i] ? 1 : -1;
+	return (a->n > b->n) - (a->n < b->n);
+}
+
+bool checkpoint_order_counts(const char *name)
+{
+	struct number list[TOKENS_MAX];
+	int n = find_numbers(name, list);
+
+	for (int i = 0; i < n; i++)
+		if (list[i].meaning == COUNTS_EPOCHS || list[i].meaning == COUNTS_STEPS)
+			return true;
+	return false;
+}

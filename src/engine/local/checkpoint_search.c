@@ -1,0 +1,393 @@
+/* checkpoint_search.c - see checkpoint_search.h. */
+#include "checkpoint_search.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/open_file.h"
+
+#define OTHERS_MAX 500000
+#define CANDIDATES_MAX 200000
+#define NAMES_MAX 10000000
+/* A directory with more files than this is looked through only if files came into it. */
+#define LARGE 100
+#define LINKS_MAX 64
+#define POINTER_BYTES 4096
+
+/* What the names of the directories above an entry tell about it. */
+enum within { WITHIN_ALL, WITHIN_LOGS };
+
+struct place {
+	char *path;			/* owned */
+	enum within within;
+	int depth;
+};
+
+struct search {
+	const struct checkpoint_query *query;
+	struct candidates *found;
+	size_t root_length;		/* of the directory's path, with a slash */
+	struct place *places;		/* owned; a queue: from next on they wait */
+	int n_places, next;
+	int names, others;
+	double end_boot_s;		/* when other names are no longer looked at */
+	struct {
+		dev_t device;
+		ino_t inode;
+	} links[LINKS_MAX];		/* directories that links led to */
+	int n_links;
+};
+
+/* A directory that is being read. */
+struct reading {
+	const struct place *place;
+	bool old;			/* no file came into it since the time asked for */
+	int others;			/* of its other names, looked at */
+};
+
+static void enqueue(struct search *s, const char *path, enum within within, int depth)
+{
+	s->places = xgrow(s->places, s->n_places, sizeof(*s->places));
+	s->places[s->n_places++] = (struct place){ xstrdup(path), within, depth };
+}
+
+static bool is_of_a_start(const struct checkpoint_query *query, const struct contents *c)
+{
+	for (int i = 0; i < query->n_starts; i++)
+		if (c->changed_s >= query->starts[i].from_s &&
+		    c->changed_s <= query->starts[i].to_s)
+			return true;
+	return false;
+}
+
+static const char *below(const struct search *s, const char *path)
+{
+	return strlen(path) < s->root_length ? "" : path + s->root_length;
+}
+
+static bool is_refused(const struct search *s, const char *path)
+{
+	const struct strings *list = s->query->refused;
+
+	for (size_t i = 0; list && i < list->count; i++)
+		if (!strcmp(list->items[i], path))
+			return true;
+	return false;
+}
+
+/* A small file that names a checkpoint beside it, as frameworks write for themselves: the name of
+ * the last one, or TensorFlow's list. */
+static bool is_pointer(const char *path, const struct contents *c)
+{
+	char text[POINTER_BYTES + 1], *other, *last;
+	const char *slash = strrchr(path, '/');
+	bool found;
+	ssize_t n;
+	int fd;
+
+	if (c->is_directory || c->bytes > POINTER_BYTES || !slash)
+		return false;
+	fd = file_open(path, O_RDONLY, 0);
+	n = fd >= 0 ? read(fd, text, POINTER_BYTES) : 0;
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (!strncmp(text, "model_checkpoint_path:", 22))
+		return true;
+	text[strcspn(text, "\r\n")] = '\0';
+	last = strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
+	if (!*last || !strcmp(last, ".") || !strcmp(last, "..") || !strcmp(last, slash + 1))
+		return false;
+	other = xasprintf("%.*s/%s", (int)(slash - path), path, last);
+	found = access(other, F_OK) == 0;
+	free(other);
+	return found;
+}
+
+static bool has_changed(const struct search *s, const struct contents *c)
+{
+	if (isinf(s->query->since_s))
+		return true;
+	return c->bytes > 0 ? c->changed_bytes * 2 >= c->bytes : c->changed_s >= s->query->since_s;
+}
+
+/* A file that is no candidate, but was saved. */
+static void count_other(struct search *s, const char *path, const struct contents *c)
+{
+	bool glob = s->query->glob;
+
+	if (c->bytes > 0 && !glob && has_changed(s, c) && !is_of_a_start(s->query, c) &&
+	    !is_refused(s, path))
+		s->found->other_s = fmax(s->found->other_s, c->changed_s);
+}
+
+static void add_candidate(struct search *s, const char *path, enum name_class class, bool link)
+{
+	struct candidates *found = s->found;
+	struct candidate c = { .class = class, .link = link };
+
+	if (found->count >= CANDIDATES_MAX || is_refused(s, path) ||
+	    !contents_of(path, s->query->since_s, &c.contents) || !has_changed(s, &c.contents) ||
+	    (class == NAME_MODEL && is_of_a_start(s->query, &c.contents)))
+		return;
+	if (!s->query->glob && is_pointer(path, &c.contents)) {
+		count_other(s, path, &c.contents);
+		return;
+	}
+	c.path = xstrdup(path);
+	checkpoint_order_of(below(s, path), &c.order);
+	found->items = xgrow(found->items, found->count, sizeof(*found->items));
+	found->items[found->count++] = c;
+}
+
+static enum name_class class_of(const struct search *s, const char *path, const char *name,
+				enum within within)
+{
+	const char *glob = s->query->glob;
+	enum name_class class;
+
+	if (glob)
+		return checkpoint_glob_matches(glob, below(s, path)) ? NAME_CHECKPOINT : NAME_NONE;
+	class = checkpoint_name_class(name);
+	return within == WITHIN_LOGS && class != NAME_CHECKPOINT ? NAME_NONE : class;
+}
+
+/* Other files count as saved, and no more. */
+static void look_at_other(struct search *s, struct reading *r, const char *path)
+{
+	struct contents c;
+
+	if (s->others >= OTHERS_MAX || (r->old && r->others >= LARGE) ||
+	    ((s->others & 1023) == 1023 && clock_boot_s() > s->end_boot_s)) {
+		if (!r->old)
+			s->others = OTHERS_MAX;
+		return;
+	}
+	s->others++;
+	r->others++;
+	if (contents_of(path, s->query->since_s, &c))
+		count_other(s, path, &c);
+}
+
+/* A link to a directory elsewhere, as to a larger disk, is followed once. */
+static bool leads_elsewhere(struct search *s, const char *path, const struct stat *st)
+{
+	char *root = realpath(s->query->directory, NULL), *real = realpath(path, NULL);
+	size_t n = root ? strlen(root) : 0;
+	bool inside = !root || !real || (!strncmp(real, root, n) && strchr("/", real[n])) ||
+		      !strncmp(root, real, strlen(real));
+
+	free(root);
+	free(real);
+	for (int i = 0; i < s->n_links; i++)
+		inside |= s->links[i].device == st->st_dev && s->links[i].inode == st->st_ino;
+	if (inside || s->n_links == LINKS_MAX)
+		return false;
+	s->links[s->n_links].device = st->st_dev;
+	s->links[s->n_links++].inode = st->st_ino;
+	return true;
+}
+
+static enum within within_of(const struct search *s, const char *name, enum within outer)
+{
+	if (s->query->glob || checkpoint_name_class(name) == NAME_CHECKPOINT)
+		return WITHIN_ALL;
+	return log_directory_name(name) ? WITHIN_LOGS : outer;
+}
+
+static void look_at_directory(struct search *s, struct reading *r, const char *path,
+			      const char *name)
+{
+	const char *glob = s->query->glob;
+
+	if (glob ? checkpoint_glob_matches(glob, below(s, path))
+		 : checkpoint_name_of_directory(name))
+		add_candidate(s, path, NAME_CHECKPOINT, false);
+	else if (r->place->depth > 0 && !code_directory_name(name))
+		enqueue(s, path, within_of(s, name, r->place->within), r->place->depth - 1);
+}
+
+static void look_at_entry(struct search *s, struct reading *r, const char *path,
+			  const struct dirent *e)
+{
+	enum name_class class;
+	struct stat st;
+	unsigned char type = e->d_type;
+
+	if (type == DT_UNKNOWN && lstat(path, &st) == 0)
+		type = IFTODT(st.st_mode);
+	if (type == DT_LNK && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (!leads_elsewhere(s, path, &st))
+			return;
+		type = DT_DIR;
+	}
+	if (type == DT_DIR) {
+		look_at_directory(s, r, path, e->d_name);
+		return;
+	}
+	if (type != DT_REG && type != DT_LNK)
+		return;
+	class = class_of(s, path, e->d_name, r->place->within);
+	if (class == NAME_CHECKPOINT || class == NAME_MODEL)
+		add_candidate(s, path, class, type == DT_LNK);
+	else if (class == NAME_OTHER)
+		look_at_other(s, r, path);
+}
+
+/* True for a name that the glob does not mean although it matches: one with a mark of unfinished
+ * files that the glob has not. */
+static bool is_passed_over(const struct search *s, const char *name)
+{
+	const char *glob = s->query->glob;
+
+	if (!checkpoint_name_is_temporary(name))
+		return false;
+	if (!glob)
+		return true;
+	for (const char *p = glob; p; p = strchr(p, '/')) {
+		char *part = xasprintf("%.*s", (int)strcspn(p + (*p == '/'), "/"),
+				       p + (*p == '/'));
+		bool means = checkpoint_name_is_temporary(part);
+
+		free(part);
+		if (means)
+			return false;
+		p += *p == '/';
+	}
+	return true;
+}
+
+/* A directory that has files of checkpoints only is one, whatever its name. */
+static bool is_marked(const struct search *s, DIR *dir)
+{
+	const struct dirent *e;
+	bool marked = false;
+	int names = 0;
+
+	if (s->query->glob)
+		return false;
+	while (!marked && names++ < OTHERS_MAX && (e = readdir(dir)))
+		marked = is_mark_of_checkpoint(e->d_name);
+	rewinddir(dir);
+	return marked;
+}
+
+static void read_place(struct search *s, const struct place *place)
+{
+	struct reading r = { .place = place };
+	DIR *dir = opendir(place->path);
+	const struct dirent *e;
+	struct stat st;
+
+	if (!dir)
+		return;
+	if (is_marked(s, dir)) {
+		add_candidate(s, place->path, NAME_CHECKPOINT, false);
+		closedir(dir);
+		return;
+	}
+	r.old = fstat(dirfd(dir), &st) == 0 && !file_changed_since(&st, s->query->since_s);
+	while (s->names < NAMES_MAX && (e = readdir(dir))) {
+		char *path;
+
+		s->names++;
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    is_passed_over(s, e->d_name))
+			continue;
+		path = xasprintf("%s/%s", place->path, e->d_name);
+		look_at_entry(s, &r, path, e);
+		free(path);
+	}
+	closedir(dir);
+}
+
+/* True if a name on the path has a mark of what is not finished. */
+static bool has_temporary_name(const char *path)
+{
+	bool found = false;
+
+	for (const char *p = path; !found && *p; p += strspn(p, "/")) {
+		size_t n = strcspn(p, "/");
+		char *name = xasprintf("%.*s", (int)n, p);
+
+		found = checkpoint_name_is_temporary(name);
+		free(name);
+		p += n;
+	}
+	return found;
+}
+
+/* A file in a directory that is a candidate stands for the directory. */
+static bool mark_reported(struct candidates *found, const char *path)
+{
+	for (int i = 0; i < found->count; i++) {
+		struct candidate *c = &found->items[i];
+		size_t n = strlen(c->path);
+
+		if (strncmp(path, c->path, n) != 0 || !strchr("/", path[n]))
+			continue;
+		c->reported = true;
+		c->class = NAME_CHECKPOINT;
+		return true;
+	}
+	return false;
+}
+
+/* What a program told is a candidate wherever it lies, and whatever its name. */
+static void add_reported(struct search *s)
+{
+	const struct checkpoint_query *q = s->query;
+	struct checkpoint_query all = *q;
+	int before = s->found->count;
+	const char *slash = q->reported ? strrchr(q->reported, '/') : NULL;
+
+	if (!slash || q->glob || mark_reported(s->found, q->reported))
+		return;
+	if (strncmp(q->reported, q->directory, s->root_length - 1) != 0 ||
+	    q->reported[s->root_length - 1] != '/')
+		s->root_length = (size_t)(slash + 1 - q->reported);	/* it lies elsewhere */
+	if (has_temporary_name(below(s, q->reported)))
+		return;
+	all.since_s = -INFINITY;
+	s->query = &all;
+	add_candidate(s, q->reported, NAME_CHECKPOINT, false);
+	s->query = q;
+	if (s->found->count > before)
+		s->found->items[before].reported = true;
+}
+
+void candidates_find(const struct checkpoint_query *query, struct candidates *found)
+{
+	struct search s = {
+		.query = query, .found = found, .root_length = strlen(query->directory) + 1,
+		.end_boot_s = clock_boot_s() + SEARCH_S,
+	};
+
+	*found = (struct candidates){ .other_s = NAN };
+	enqueue(&s, query->directory, WITHIN_ALL, SEARCH_DEPTH);
+	while (s.next < s.n_places) {
+		struct place place = s.places[s.next++];
+
+		read_place(&s, &place);
+		free(place.path);
+	}
+	free(s.places);
+	add_reported(&s);
+}
+
+void candidates_release(struct candidates *found)
+{
+	for (int i = 0; i < found->count; i++) {
+		free(found->items[i].path);
+		checkpoint_order_release(&found->items[i].order);
+	}
+	free(found->items);
+	*found = (struct candidates){ .other_s = NAN };
+}

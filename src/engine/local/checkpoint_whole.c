@@ -1,0 +1,378 @@
+/* checkpoint_whole.c - see checkpoint_whole.h. The commit markers of frameworks are here. */
+#include "checkpoint_whole.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checkpoint_names.h"
+#include "checkpoint_order.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/open_file.h"
+
+#define DEPTH 8
+#define ENTRIES_MAX 100000
+#define TENTH 10
+/* The kernel dates files by a clock that is late by one of its ticks. */
+#define TICK_S 0.02
+
+/* What frameworks write last. */
+enum mark {
+	MARK_TRAINER, MARK_DCP, MARK_ORBAX, MARK_LATEST, MARK_TENSORFLOW, MARKERS,
+	/* signs that a marker has to come */
+	SIGN_TRAINER = MARKERS, SIGN_DCP, SIGN_ORBAX, SIGN_DEEPSPEED, SIGN_TENSORFLOW,
+	SIGN_ACCELERATE, SIGN_INCOMPLETE,
+};
+
+#define BIT(mark) (1U << (mark))
+/* Orbax marks the parts of a checkpoint, too. */
+#define ONLY_AT_TOP (BIT(MARK_ORBAX) | BIT(SIGN_ORBAX))
+
+/* A name may tell several things. */
+static const struct {
+	const char *pattern;
+	unsigned marks;
+	bool only_checkpoints;		/* have such a file */
+} entries[] = {
+	{ "trainer_state.json", BIT(MARK_TRAINER), false },
+	{ "training_args.bin", BIT(SIGN_TRAINER), false },
+	{ "optimizer.pt", BIT(SIGN_TRAINER), false },
+	{ "scheduler.pt", BIT(SIGN_TRAINER), false },
+	{ "rng_state*.pth", BIT(SIGN_TRAINER), false },
+	{ ".metadata", BIT(MARK_DCP), false },
+	{ "*.distcp", BIT(SIGN_DCP), true },
+	{ "commit_success.txt", BIT(MARK_ORBAX), false },
+	{ "_CHECKPOINT_METADATA", BIT(SIGN_ORBAX), true },
+	{ "*_model_states.pt", BIT(SIGN_DEEPSPEED), true },
+	{ "*_optim_states.pt", BIT(SIGN_DEEPSPEED), true },
+	{ "latest", BIT(MARK_LATEST), false },
+	{ "*.data-[0-9]*-of-[0-9]*", BIT(SIGN_TENSORFLOW), false },
+	{ "*.index", BIT(MARK_TENSORFLOW), false },
+	{ "random_states_*.pkl", BIT(SIGN_ACCELERATE), true },
+	{ "*incomplete*", BIT(SIGN_INCOMPLETE), false },
+};
+
+/* Where a sign is, the marker has to be. */
+static const struct {
+	enum mark sign, marker;
+	const char *name_of_directory;	/* only there; NULL: everywhere */
+	const char *missing;
+} rules[] = {
+	{ SIGN_TRAINER, MARK_TRAINER, "checkpoint-[0-9]*", "trainer_state.json is missing" },
+	{ SIGN_DCP, MARK_DCP, NULL, ".metadata is missing" },
+	{ SIGN_TENSORFLOW, MARK_TENSORFLOW, NULL, "its index is missing" },
+};
+
+/* What one checkpoint has and a later one of the same shape lacks. */
+static const struct {
+	enum mark mark;
+	const char *name;
+} kept_marks[] = {
+	{ MARK_TRAINER, "trainer_state.json" }, { MARK_DCP, ".metadata" },
+	{ MARK_ORBAX, "commit_success.txt" }, { SIGN_ORBAX, "_CHECKPOINT_METADATA" },
+	{ MARK_TENSORFLOW, "its index" },
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static double seconds(struct timespec t)
+{
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double file_changed_s(const struct stat *st)
+{
+	double bytes_s = seconds(st->st_mtim), inode_s = seconds(st->st_ctim);
+
+	/* a time in the future was set, or is of a clock that was set back */
+	return bytes_s > inode_s && bytes_s <= clock_wall_s() ? bytes_s : inode_s;
+}
+
+bool file_changed_since(const struct stat *st, double since_s)
+{
+	bool whole_seconds = st->st_ctim.tv_nsec == 0 && st->st_mtim.tv_nsec == 0;
+
+	return file_changed_s(st) >= since_s - (whole_seconds ? 1 : TICK_S);
+}
+
+static bool is_after(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+static unsigned marks_of(const char *name)
+{
+	unsigned marks = 0;
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (!fnmatch(entries[i].pattern, name, 0))
+			marks |= entries[i].marks;
+	return marks;
+}
+
+bool is_mark_of_checkpoint(const char *entry)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (entries[i].only_checkpoints && !fnmatch(entries[i].pattern, entry, 0))
+			return true;
+	return false;
+}
+
+static void add_file(struct contents *c, const struct stat *st, double since_s)
+{
+	double changed_s = file_changed_s(st);
+
+	c->bytes += st->st_size;
+	if (file_changed_since(st, since_s))
+		c->changed_bytes += st->st_size;
+	if (is_after(&st->st_mtim, &c->written))
+		c->written = st->st_mtim;
+	if (c->files++ == 0 || is_after(&c->begun, &st->st_mtim))
+		c->begun = st->st_mtim;
+	if (changed_s > c->changed_s)
+		c->changed_s = changed_s;
+}
+
+/* A walk over what is below a directory. */
+struct walk {
+	struct contents *c;
+	double since_s;
+	int left;			/* entries that may still be looked at */
+	const char *why;		/* a fault of a file; NULL */
+	char *at;			/* owned; the file with that fault */
+	bool looks_into_files;
+	int parts, parts_wanted;	/* "-00001-of-00003": seen, and the number of all */
+};
+
+static void see_part(struct walk *w, const char *name)
+{
+	const char *of = strstr(name, "-of-");
+	int wanted = of ? (int)strtol(of + 4, NULL, 10) : 0;
+
+	if (!of || fnmatch("*-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]*", name, 0))
+		return;
+	w->parts++;
+	if (wanted > w->parts_wanted)
+		w->parts_wanted = wanted;
+}
+
+static void see_file(struct walk *w, const char *path, const char *name, const struct stat *st)
+{
+	add_file(w->c, st, w->since_s);
+	see_part(w, name);
+	if (!w->looks_into_files || w->why)
+		return;
+	w->why = why_file_is_torn(path);
+	if (w->why)
+		w->at = xstrdup(name);
+}
+
+static void walk(struct walk *w, const char *directory, int depth)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *e;
+
+	while (dir && w->left > 0 && (e = readdir(dir))) {
+		char *path;
+		struct stat st;
+
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		w->left--;
+		w->c->entries += depth == DEPTH && e->d_name[0] != '.';
+		w->c->marks |= depth == DEPTH ? marks_of(e->d_name)
+					      : marks_of(e->d_name) & ~ONLY_AT_TOP;
+		w->c->has_unfinished |= checkpoint_name_is_unfinished(e->d_name);
+		path = xasprintf("%s/%s", directory, e->d_name);
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+			see_file(w, path, e->d_name, &st);
+		else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && depth > 0)
+			walk(w, path, depth - 1);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+bool contents_of(const char *path, double since_s, struct contents *c)
+{
+	struct walk w = { .c = c, .since_s = since_s, .left = ENTRIES_MAX };
+	struct stat st;
+
+	*c = (struct contents){ .entries = 0 };
+	if (stat(path, &st))
+		return false;
+	c->is_directory = S_ISDIR(st.st_mode);
+	if (c->is_directory)
+		walk(&w, path, DEPTH);
+	else if (S_ISREG(st.st_mode))
+		add_file(c, &st, since_s);
+	return c->is_directory || S_ISREG(st.st_mode);
+}
+
+/* --- whole or not --- */
+
+/* The first word of a small file; the caller frees. NULL: none. */
+static char *word_in(const char *directory, const char *name)
+{
+	char *path = xasprintf("%s/%s", directory, name), word[256] = "";
+	int fd = file_open(path, O_RDONLY, 0);
+	ssize_t n = fd >= 0 ? read(fd, word, sizeof(word) - 1) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	word[n > 0 ? n : 0] = '\0';
+	word[strcspn(word, " \t\r\n")] = '\0';
+	return *word ? xstrdup(word) : NULL;
+}
+
+/* True if the directory's number is larger than that of the one which the word names. */
+static bool is_beyond(const char *name, const char *word)
+{
+	struct checkpoint_order mine, told;
+	bool beyond;
+
+	checkpoint_order_of(name, &mine);
+	checkpoint_order_of(word, &told);
+	/* Megatron names the number alone */
+	beyond = strcmp(name, word) != 0 && (mine.n == 0 || told.n == 0 ||
+					     checkpoint_order_compare(&mine, &told) > 0);
+	checkpoint_order_release(&mine);
+	checkpoint_order_release(&told);
+	return beyond;
+}
+
+/* DeepSpeed and Megatron write the name of a checkpoint beside it when the checkpoint is whole. */
+static char *pointer_fault(const char *path, unsigned marks, bool *proves)
+{
+	char *parent = xasprintf("%.*s", (int)(base_name(path) - path), path), *word, *why = NULL;
+	bool deepspeed = marks & BIT(SIGN_DEEPSPEED) && !(marks & BIT(MARK_LATEST));
+	bool megatron = !fnmatch("iter_[0-9]*", base_name(path), 0);
+	const char *pointer = deepspeed ? "latest" : "latest_checkpointed_iteration.txt";
+
+	word = deepspeed || megatron ? word_in(parent, pointer) : NULL;
+	*proves = word && !is_beyond(base_name(path), word);
+	if (word && !*proves)
+		why = xasprintf("'%s' still names %s", pointer, word);
+	else if (!word && deepspeed)
+		why = xstrdup("'latest' does not name it");
+	free(word);
+	free(parent);
+	return why;
+}
+
+static const char *rule_fault(const char *path, unsigned marks, bool *proves)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!(marks & BIT(rules[i].sign)) ||
+		    (rules[i].name_of_directory &&
+		     fnmatch(rules[i].name_of_directory, base_name(path), 0)))
+			continue;
+		if (!(marks & BIT(rules[i].marker)))
+			return rules[i].missing;
+		*proves = true;
+	}
+	return NULL;
+}
+
+/* The entries of a directory but for files that came after the save of the next one had begun: an
+ * evaluation writes into an older checkpoint. */
+static int entries_before(const char *directory, const struct timespec *next)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *e;
+	int n = 0, left = ENTRIES_MAX;
+
+	while (dir && left-- > 0 && (e = readdir(dir))) {
+		struct stat st;
+
+		if (e->d_name[0] != '.' && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
+			n += !S_ISREG(st.st_mode) || !is_after(&st.st_mtim, next);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static char *former_fault(const struct contents *c, const char *former_path,
+			  const struct contents *former, bool proved)
+{
+	const char *name = base_name(former_path);
+
+	if (c->bytes < former->bytes / TENTH)
+		return xasprintf("it has less than a tenth of the bytes of %s", name);
+	for (size_t i = 0; i < sizeof(kept_marks) / sizeof(kept_marks[0]); i++)
+		if (former->marks & ~c->marks & BIT(kept_marks[i].mark))
+			return xasprintf("%s is missing, which %s has", kept_marks[i].name, name);
+	if (!proved && c->is_directory && c->entries < former->entries &&
+	    c->entries < entries_before(former_path, &c->begun))
+		return xasprintf("it has fewer entries than %s", name);
+	return NULL;
+}
+
+/* A directory without a marker is as whole as its files. */
+static char *inner_fault(const char *path)
+{
+	struct contents again = { .entries = 0 };
+	struct walk w = { .c = &again, .left = ENTRIES_MAX, .looks_into_files = true };
+	char *why = NULL;
+
+	walk(&w, path, DEPTH);
+	if (w.why)
+		why = xasprintf("%s: %s", w.at, w.why);
+	else if (w.parts < w.parts_wanted)
+		why = xasprintf("it has %d of %d parts", w.parts, w.parts_wanted);
+	else if (again.has_unfinished)
+		why = xstrdup("a file in it is named as unfinished");
+	free(w.at);
+	return why;
+}
+
+static char *directory_fault(const char *path, const struct contents *c, bool *proved)
+{
+	const char *missing;
+	char *why;
+
+	*proved = false;
+	if (c->marks & BIT(SIGN_INCOMPLETE))
+		return xstrdup("a file in it says that it is incomplete");
+	why = pointer_fault(path, c->marks, proved);
+	missing = why ? NULL : rule_fault(path, c->marks, proved);
+	if (missing)
+		return xstrdup(missing);
+	if (c->marks & (BIT(MARK_ORBAX) | BIT(MARK_TRAINER)))
+		*proved = true;
+	return why || *proved ? why : inner_fault(path);
+}
+
+char *why_not_whole(const char *path, const struct contents *c, const char *former_path,
+		    const struct contents *former)
+{
+	bool proved = false;
+	const char *torn;
+	char *why;
+
+	if (c->bytes == 0)
+		return xstrdup(c->is_directory ? "it has no bytes" : "it is empty");
+	if (c->is_directory) {
+		why = directory_fault(path, c, &proved);
+	} else {
+		torn = why_file_is_torn(path);
+		why = torn ? xstrdup(torn) : NULL;
+	}
+	return why || !former || former->is_directory != c->is_directory
+		? why : former_fault(c, former_path, former, proved);
+}

@@ -1,0 +1,176 @@
+/* checkpoints.c - see checkpoints.h. */
+#include "checkpoints.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint_search.h"
+#include "pollux/mem.h"
+
+/* Candidates of the same shape, the newest first; each shape follows the other. */
+struct shapes {
+	const struct candidate *items;	/* not owned */
+	int count;
+};
+
+static int compare_written(const struct candidate *a, const struct candidate *b)
+{
+	const struct timespec *x = &a->contents.written, *y = &b->contents.written;
+
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec > y->tv_sec ? 1 : -1;
+	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+/* Less than, equal to, or greater than 0 as a is older or newer than b. Where nothing else tells,
+ * names do, so that the answer does not depend on the order of a directory. */
+static int compare(const struct candidate *a, const struct candidate *b)
+{
+	bool same_shape = !strcmp(a->order.stem, b->order.stem);
+	int by = same_shape ? checkpoint_order_compare(&a->order, &b->order) : 0;
+
+	if (by == 0)
+		by = compare_written(a, b);
+	if (by == 0)
+		by = a->reported - b->reported;
+	if (by == 0)
+		by = b->link - a->link;
+	if (by == 0)
+		by = (a->order.n > 0) - (b->order.n > 0);
+	return by ? by : strcmp(a->path, b->path);
+}
+
+static int by_shape(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+	int by = strcmp(a->order.stem, b->order.stem);
+
+	return by ? by : -compare(a, b);
+}
+
+static struct shapes shapes_of(struct candidates *all)
+{
+	if (all->count > 1)
+		qsort(all->items, (size_t)all->count, sizeof(*all->items), by_shape);
+	return (struct shapes){ .items = all->items, .count = all->count };
+}
+
+static bool is_same_shape(const struct shapes *s, int i, int j)
+{
+	return j < s->count && !strcmp(s->items[i].order.stem, s->items[j].order.stem);
+}
+
+/* The one before it of the same shape that is whole by itself; NULL: none. */
+static const struct candidate *former_of(const struct shapes *s, int i)
+{
+	for (int j = i + 1; is_same_shape(s, i, j); j++) {
+		const struct candidate *c = &s->items[j];
+		char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
+		bool whole = !why;
+
+		free(why);
+		if (whole)
+			return c;
+	}
+	return NULL;
+}
+
+static char *fault_of(const struct shapes *s, int i)
+{
+	const struct candidate *c = &s->items[i];
+	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
+	const struct candidate *former = why ? NULL : former_of(s, i);
+
+	return former ? why_not_whole(c->path, &c->contents, former->path, &former->contents)
+		      : why;
+}
+
+/* What one look at all shapes finds. */
+struct choice {
+	const struct candidate *newest, *told, *left_out;
+	char *why;			/* owned; of left_out */
+	double saved_s;
+};
+
+static void leave_out(struct choice *found, const struct candidate *c, char *why)
+{
+	if (found->left_out && compare(c, found->left_out) < 0) {
+		free(why);
+		return;
+	}
+	free(found->why);
+	found->left_out = c;
+	found->why = why;
+}
+
+/* A sure name comes before a likely one. */
+static bool is_newer(const struct candidate *a, const struct candidate *b)
+{
+	if (!b || a->class != b->class)
+		return !b || a->class < b->class;
+	return compare(a, b) > 0;
+}
+
+static void see_newest_of_shape(struct choice *found, const struct candidate *c)
+{
+	found->saved_s = fmax(found->saved_s, c->contents.changed_s);
+	if (is_newer(c, found->newest))
+		found->newest = c;
+}
+
+/* Goes from the newest of each shape down to the first that is whole. */
+static void look_at_shapes(const struct shapes *s, struct choice *found)
+{
+	bool has_newest = false;
+
+	for (int i = 0; i < s->count; i++) {
+		const struct candidate *c = &s->items[i];
+		char *why;
+
+		has_newest = has_newest && is_same_shape(s, i - 1, i);
+		if (has_newest && !c->reported)
+			continue;
+		why = fault_of(s, i);
+		if (why) {
+			leave_out(found, c, why);
+			continue;
+		}
+		if (c->reported)
+			found->told = c;
+		if (!has_newest)
+			see_newest_of_shape(found, c);
+		has_newest = true;
+	}
+}
+
+void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *found)
+{
+	struct choice choice = { .saved_s = NAN };
+	struct candidates all;
+	struct shapes shapes;
+
+	candidates_find(query, &all);
+	shapes = shapes_of(&all);
+	look_at_shapes(&shapes, &choice);
+	if (choice.told && choice.newest && compare_written(choice.told, choice.newest) >= 0)
+		choice.newest = choice.told;
+	*found = (struct checkpoints){ .saved_s = fmax(choice.saved_s, all.other_s) };
+	if (choice.newest)
+		found->newest = xstrdup(choice.newest->path);
+	if (choice.left_out && (!choice.newest || is_newer(choice.left_out, choice.newest))) {
+		found->left_out = xstrdup(choice.left_out->path);
+		found->why = choice.why;
+		choice.why = NULL;
+	}
+	free(choice.why);
+	candidates_release(&all);
+}
+
+void checkpoints_release(struct checkpoints *found)
+{
+	free(found->newest);
+	free(found->left_out);
+	free(found->why);
+	*found = (struct checkpoints){ .saved_s = NAN };
+}

@@ -1,0 +1,94 @@
+#!/bin/sh
+# checkpoints.t - jobs resume from the newest checkpoint that is whole; after a start from one that
+# fails, from the one before.
+# shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
+. "$(dirname "$0")/tap.sh"
+POLLUX_SLOTS=1
+export POLLUX_SLOTS
+cleanup() { end_jobs; }
+# saves DIR FIRST REFUSED FROM: the first run evaluates FIRST in DIR and crashes after two steps. A
+# later one cannot start from a file whose name matches REFUSED.
+cat >saves <<'END2'
+echo "${4:-nothing}" >>"$OUT"
+mkdir -p "$1"
+cd "$1" || exit 9
+if [ "$POLLUX_RUN" = 1 ]; then
+	eval "$2"
+	"$POLLUX" report STEP=1 SAMPLES=8
+	eval "$MORE"
+	"$POLLUX" report STEP=2 SAMPLES=16
+	kill -9 $$
+fi
+case ${4##*/} in $3) echo "RuntimeError: cannot read ${4##*/}" >&2; exit 1 ;; esac
+"$POLLUX" report STEP=3 SAMPLES=24
+END2
+# True once the job has ended; a pause after a failure is over at once.
+ends() {
+	store "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome = 'failed'"
+	"$POLLUX" schedule
+	"$POLLUX" wait --timeout 1 "$id" 2>/dev/null
+	[ "$(store "SELECT state IN ('done', 'failed') FROM jobs WHERE id = $id")" = 1 ]
+}
+# job FIRST REFUSED OPTION...: waits for its end; its runs resumed from what $froms says
+job() {
+	first=$1 refused=$2
+	shift 2
+	rm -f froms
+	id=$(MORE=$more OUT=$TMP/froms "$POLLUX" submit -q --resume-args '{newest}' \
+		"$@" -- sh "$TMP/saves" '{checkpoint}' "$first" "$refused" '{resume}')
+	wait_for 30 ends
+	state=$(store "SELECT state FROM jobs WHERE id = $id")
+	froms=$(sed "s,.*/,," froms | xargs)
+}
+more=
+
+# --- the one before, once ---
+job 'echo 1 >ckpt-1.pt; echo 2 >ckpt-2.pt; echo 3 >ckpt-3.pt' 'ckpt-3.pt' --retries 1
+is 'after a start that fails, the checkpoint before is tried' 'nothing ckpt-3.pt ckpt-2.pt' "$froms"
+is 'and the job goes on' 'done' "$state"
+is 'the start that failed costs no retry' 1 "$(store "SELECT failures FROM jobs WHERE id = $id")"
+out=$("$POLLUX" status "$id" | tr -s '\n ' ' ')
+like 'status tells what was tried' \
+	"could not resume from [^ ]*/ckpt-3.pt: RuntimeError: cannot read ckpt-3.pt; \
+it is tried once from the one before: [^ ]*/ckpt-2.pt" "$out"
+like 'and what the next run resumes from' \
+	'resumes from ckpt-2.pt; run 2 could not resume from the one after it' "$out"
+job 'echo 1 >ckpt-1.pt; echo 2 >ckpt-2.pt; echo 3 >ckpt-3.pt' 'ckpt-*' --retries 1
+is 'it is tried once' 'nothing ckpt-3.pt ckpt-2.pt' "$froms"
+is 'then the job fails' failed "$state"
+like 'and says why' 'could not resume from [^ ]*/ckpt-2.pt: .*; the job is not begun anew' \
+	"$("$POLLUX" status "$id" | tr -s '\n ' ' ')"
+job 'echo 1 >ckpt-1.pt' 'ckpt-*' --retries 1
+is 'without one before, nothing else is tried' 'nothing ckpt-1.pt failed' "$froms $state"
+
+# --- which is newest ---
+job 'head -c 1000 /dev/zero >ckpt-1.pt; : >ckpt-2.pt' 'ckpt-2.pt' --retries 1
+is 'an empty file is left out' 'nothing ckpt-1.pt' "$froms"
+like 'which status tells' 'resumes from ckpt-1.pt; ckpt-2.pt is left out: it is empty' \
+	"$("$POLLUX" status "$id")"
+more='"$POLLUX" report CHECKPOINT=../odd/state STEP=1 SAMPLES=8'
+job 'mkdir ../odd; echo 1 >../odd/state; echo 2 >b.txt' 'b*' --retries 1 --checkpoint-dir mine
+is 'a reported checkpoint is found wherever it lies' 'nothing state' "$froms"
+like 'its path is shown' '"checkpoint_path": "/.*/odd/state"' "$("$POLLUX" status --json "$id")"
+more=
+
+# --- what was there before the job ---
+mkdir proj proj/data
+echo x >proj/README.md
+echo x >proj/old.ckpt
+echo x >proj/data/a.jpg
+touch -d '-1 day' proj/*
+job : '*ckpt' --retries 1 --checkpoint-dir proj
+is 'what was there before the job is nothing to resume from' 'nothing nothing' "$froms"
+is 'so that the job is begun anew' 'done' "$state"
+is 'nor is it for an option that names no checkpoint' 'nothing nothing' \
+	"$(job : '*ckpt' --retries 1 --checkpoint-dir proj --resume-args all; echo "$froms")"
+job 'echo 1 >new.ckpt; touch -d "-2 days" new.ckpt' old.ckpt --retries 1 --checkpoint-dir proj
+is 'what came during the job is, whatever its time' 'nothing new.ckpt' "$froms"
+
+# --- many files of data beside ---
+mkdir many
+(cd many && mkdir data && cd data && seq 30000 | xargs touch)
+job 'mkdir -p z/out; echo 1 >z/out/last.ckpt; touch data/new' '' --retries 1 --checkpoint-dir many
+is 'a checkpoint beside 30,000 files is found' 'nothing last.ckpt' "$froms"
+finish

@@ -1,0 +1,494 @@
+/* test_checkpoints.c - which file or directory is the newest checkpoint, and what is none. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/local/checkpoint_names.h"
+#include "engine/local/checkpoints.h"
+#include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "tap.h"
+
+static char top[] = "/tmp/pollux-checkpoints.XXXXXX";
+static char *root;		/* a directory below top for each group of checks */
+static int n_roots, now_s;
+
+static char *path_of(const char *name)
+{
+	return xasprintf("%s/%s", root, name);
+}
+
+static void fresh(void)
+{
+	free(root);
+	root = xasprintf("%s/%d", top, n_roots++);
+	mkdir(root, 0700);
+	now_s = 1000000000;
+}
+
+static void date(const char *path, int time_s)
+{
+	struct timespec times[2] = { { .tv_sec = time_s }, { .tv_sec = time_s } };
+
+	utimensat(AT_FDCWD, path, times, 0);
+}
+
+static void make_parents(const char *path)
+{
+	char *copy = xstrdup(path);
+
+	for (char *p = copy + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		mkdir(copy, 0700);
+	}
+	free(copy);
+}
+
+static void put_bytes(const char *name, const void *bytes, size_t n)
+{
+	char *path = path_of(name);
+	int fd;
+
+	make_parents(path);
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+		abort();
+	close(fd);
+	date(path, now_s++);
+	free(path);
+}
+
+/* A file of n bytes, newer than those before. */
+static void put(const char *name, size_t n)
+{
+	char *bytes = xcalloc(n + 1, 1);
+
+	memset(bytes, 'x', n);
+	put_bytes(name, bytes, n);
+	free(bytes);
+}
+
+static void put_text(const char *name, const char *text)
+{
+	put_bytes(name, text, strlen(text));
+}
+
+static void newest_by(struct checkpoint_query *q, const char *want, const char *name)
+{
+	struct checkpoints found;
+	size_t n = strlen(root);
+
+	q->directory = root;
+	checkpoints_find(q, &found);
+	is_str(!found.newest ? "none" : found.newest[n] ? found.newest + n + 1 : ".", want, name);
+	checkpoints_release(&found);
+}
+
+static void newest(const char *want, const char *name)
+{
+	struct checkpoint_query q = { .since_s = -INFINITY };
+
+	newest_by(&q, want, name);
+}
+
+static void test_temporary_names(void)
+{
+	static const char *const temporary[] = {
+		"ckpt-200.pt.tmp.4711", "ckpt-200.pt.tmp", "ckpt-200.pt.tmp_abc",
+		"ckpt-200.pt.part",
+		"ckpt-200.pt.part.1", "ckpt-200.pt.partial", "ckpt-200.pt~", "ckpt-200.pt.temp",
+		"ckpt-200.pt.temp.99", "ckpt-200.pt.lock", ".ckpt-200.pt", ".ckpt-200.pt.Xa81f",
+		"ckpt-200.pt.incomplete", "ckpt-200.pt.crdownload", "ckpt-200.pt.writing",
+		"ckpt-200.pt.inprogress", "ckpt-200.pt.in_progress", "ckpt-200_tmp.pt",
+		"ckpt_tmp-200.pt", "tmp-ckpt-200.pt", "tmpab12cd_x.pt", "ckpt-200.pt.swp",
+		"ckpt-200.pt.tmpX3fG", "temp_ckpt-200.pt", "ckpt-200-temp.pt", "ckpt-200.pt.new",
+		"ckpt-200Tmp.pt", "ckpt-200.unfinished.pt", "ckpt-200.pt.saving",
+		"200.orbax-checkpoint-tmp-17", "#ckpt-200.pt#", "ckpt-200.pt.filepart",
+		"ckpt-200.partial.pt", "partial-ckpt-200.pt", "ckpt-200.pt_.gstmp",
+		"ckpt-200.pt.TMP",
+		"_tmp_ckpt-200.pt", "tmp.ckpt-200.pt", "ckpt-200.pt.4711.tmp", "tmp",
+	};
+	static const char *const finished[] = {
+		"attempt1.pt", "template.ckpt", "particle.pt", "tmpl-200.pt", "tmpl_models.pt",
+		"contemporary-2.pt", "party-7.ckpt", "temperature0.7.pt", "temp-0.7-ckpt.pt",
+		"temp0.7.pt", "block-3.pt", "clock.pt", "renewal-9.pt", "news.ckpt", "new_model.pt",
+		"model-part-2.pt", "ckpt_part1.pt", "impartial.pt", "department-4.pt",
+		"ckpt-200.pt",
+		"rewriting.pt", "progressive-gan-200.pt", "lockstep-2.pt", "unlocked.pt",
+		"deadlock-ckpt.pt", "saving-nature.pt.zip.h5", "apartment.h5", "model-newest.pt",
+	};
+	size_t n = sizeof(temporary) / sizeof(temporary[0]);
+	char *text;
+
+	for (size_t i = 0; i < n; i++) {
+		text = xasprintf("unfinished: %s", temporary[i]);
+		fresh();
+		put("ckpt-100.pt", 100);
+		put(temporary[i], 100);
+		newest("ckpt-100.pt", text);
+		free(text);
+	}
+	for (size_t i = 0; i < sizeof(finished) / sizeof(finished[0]); i++) {
+		text = xasprintf("finished: %s", finished[i]);
+		fresh();
+		put("zz.ckpt", 100);
+		put(finished[i], 100);
+		newest(finished[i], text);
+		free(text);
+	}
+	fresh();
+	put("ckpt-100.pt", 100);
+	put("tmp-checkpoint-200/model.pt", 100);
+	newest("ckpt-100.pt", "a directory with such a name hides what is in it");
+	put("tmp/ckpt-300.pt", 100);
+	newest("ckpt-100.pt", "at any depth");
+}
+
+static void test_order(void)
+{
+	static const struct {
+		const char *newer, *older;	/* the older is written later */
+	} pairs[] = {
+		{ "ckpt-1000.pt", "ckpt-900.pt" },
+		{ "checkpoint-1000/model.safetensors", "checkpoint-900/model.safetensors" },
+		{ "epoch=9-step=90.ckpt", "epoch=8-step=80.ckpt" },
+		{ "epoch=10-step=5.ckpt", "epoch=9-step=90.ckpt" },
+		{ "epoch=3-step=1200.ckpt", "epoch=3-step=900.ckpt" },
+		{ "step=1200-epoch=3.ckpt", "step=9000-epoch=2.ckpt" },
+		{ "step_000100.pt", "step_000099.pt" },
+		{ "ckpt_ep10.pth", "ckpt_ep9.pth" },
+		{ "model.10.h5", "model.9.h5" },
+		{ "epoch=9-val_loss=0.31.ckpt", "epoch=8-val_loss=0.45.ckpt" },
+		{ "val_loss=0.31-epoch=9.ckpt", "val_loss=0.45-epoch=8.ckpt" },
+		{ "rl_model_100000_steps.zip", "rl_model_50000_steps.zip" },
+		{ "ckpt-10k.pt", "ckpt-900.pt" },
+		{ "ckpt_20260102_000001.pt", "ckpt_20260101_235959.pt" },
+		{ "iter_0000100/model.bin", "iter_0000099/model.bin" },
+		{ "100/model.pt", "20/model.pt" },
+		{ "ckpt.ep10", "ckpt.ep9" },
+		{ "ep1-ba100-rank0.pt", "ep1-ba90-rank0.pt" },
+		{ "model_resnet50_epoch_10.pth", "model_resnet50_epoch_9.pth" },
+		{ "weights-18446744073709551614.pt", "weights-1.pt" },
+		{ "state-7", "state-6" },
+		{ "model_10.json", "model_9.json" },
+		{ "snapshot_iter_1000.caffemodel", "snapshot_iter_999.caffemodel" },
+		{ "lr1e-4_step20.pt", "lr1e-4_step3.pt" },
+		{ "a/epoch_2/last.pt", "a/epoch_1/last.pt" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		char *text = xasprintf("%s is newer than %s", pairs[i].newer, pairs[i].older);
+		struct checkpoint_query q = { .since_s = -INFINITY };
+		struct checkpoints found;
+		char *want;
+
+		fresh();
+		put(pairs[i].newer, 100);
+		put(pairs[i].older, 100);
+		want = path_of(pairs[i].newer);
+		q.directory = root;
+		checkpoints_find(&q, &found);
+		ok(found.newest && !strncmp(want, found.newest, strlen(found.newest)), text);
+		checkpoints_release(&found);
+		free(want);
+		free(text);
+	}
+	fresh();
+	put("last.ckpt", 100);
+	put("best.pt", 100);
+	newest("best.pt", "by time where names differ otherwise");
+	put("last.ckpt", 100);
+	newest("last.ckpt", "whichever was written last");
+	fresh();
+	put("b.pt", 100);
+	now_s--;
+	put("a.pt", 100);
+	newest("b.pt", "equal times: by name");
+	fresh();
+	put("ckpt-loss=0.45.pt", 100);
+	put("ckpt-loss=0.31.pt", 100);
+	newest("ckpt-loss=0.31.pt", "a metric is no order");
+	fresh();
+	put("version_0/checkpoints/epoch=5.ckpt", 100);
+	put("version_1/checkpoints/epoch=0.ckpt", 100);
+	newest("version_1/checkpoints/epoch=0.ckpt", "other directories are other shapes");
+}
+
+static void test_torn_files(void)
+{
+	static const unsigned char zip[] = "PK\3\4 some bytes of an archive PK\5\6"
+					   "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+	static const unsigned char hdf5[] = "\x89HDF\r\n\x1a\n\3\10\10\0\0\0\0\0\0\0\0\0"
+					    "\377\377\377\377\377\377\377\377\60\0\0\0\0\0\0\0"
+					    "\0\0\0\0\0\0\0\0\0\0\0\0";
+	static const char tensors[] = "\x48\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\",\"shape\":[2],"
+				      "\"data_offsets\":[0,8]}}                  12345678";
+	static const char npy[] = "\x93NUMPY\1\0\x46\0{'descr': '<f8', 'fortran_order': False, "
+				  "'shape': (2,), }            \n1234567812345678";
+	static const char pickle[] = "\200\4K\1.";
+	static const struct {
+		const char *stem, *end, *what;
+		const void *bytes;
+		size_t n, torn;
+	} kinds[] = {
+		{ "ckpt-", ".pt", "an archive of torch.save", zip, sizeof(zip) - 1, 30 },
+		{ "epoch=", ".ckpt", "one of Lightning", zip, sizeof(zip) - 1, sizeof(zip) - 2 },
+		{ "m-", ".keras", "one of Keras", zip, sizeof(zip) - 1, 25 },
+		{ "m-", ".h5", "HDF5", hdf5, sizeof(hdf5) - 1, 40 },
+		{ "m-", ".safetensors", "safetensors", tensors, sizeof(tensors) - 1,
+		  sizeof(tensors) - 2 },
+		{ "m-", ".safetensors", "the header of safetensors", tensors, sizeof(tensors) - 1,
+		  20 },
+		{ "weights-", ".npy", "npy", npy, sizeof(npy) - 1, sizeof(npy) - 2 },
+		{ "model-", ".pkl", "a pickle", pickle, sizeof(pickle) - 1, sizeof(pickle) - 2 },
+		{ "model-", ".json", "JSON", "{\"step\": 12}\n", 13, 9 },
+	};
+	char *first, *second, *text;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		fresh();
+		first = xasprintf("%s1%s", kinds[i].stem, kinds[i].end);
+		second = xasprintf("%s2%s", kinds[i].stem, kinds[i].end);
+		put_bytes(first, kinds[i].bytes, kinds[i].n);
+		put_bytes(second, kinds[i].bytes, kinds[i].torn);
+		text = xasprintf("torn: %s", kinds[i].what);
+		newest(first, text);
+		free(text);
+		put_bytes(second, kinds[i].bytes, kinds[i].n);
+		text = xasprintf("whole: %s", kinds[i].what);
+		newest(second, text);
+		free(text);
+		free(first);
+		free(second);
+	}
+	fresh();
+	put("ckpt-1.pt", 1000);
+	put("ckpt-2.pt", 0);
+	newest("ckpt-1.pt", "an empty file is none");
+	put("ckpt-3.pt", 99);
+	newest("ckpt-1.pt", "nor is one of less than a tenth of the one before");
+	put("ckpt-3.pt", 100);
+	newest("ckpt-3.pt", "a tenth is enough");
+	put("other-3.pt", 5);
+	newest("other-3.pt", "of another shape, too");
+	fresh();
+	put("ckpt.pt", 0);
+	newest("none", "an empty file alone is none");
+}
+
+static void test_directories(void)
+{
+	fresh();
+	put("checkpoint-10/model", 10);
+	put("checkpoint-10/state", 10);
+	put("checkpoint-20/model", 10);
+	newest("checkpoint-10", "a directory with fewer files than the one before is not whole");
+	put("checkpoint-20/state", 10);
+	newest("checkpoint-20", "one with as many is");
+	put("checkpoint-20/checkpoint-is-incomplete.txt", 1);
+	newest("checkpoint-10", "one that says that it is incomplete is not");
+	put("checkpoint-30/model", 1);
+	put("checkpoint-30/state", 1);
+	put("checkpoint-10/eval_results.json", 10);
+	put("checkpoint-10/more", 10);
+	newest("checkpoint-10", "nor one of a tenth of the one before");
+	fresh();
+	put("checkpoint-10/model", 10);
+	put("checkpoint-20/model", 10);
+	put("checkpoint-10/eval_results.json", 10);
+	newest("checkpoint-20", "what an evaluation wrote into an older one does not count");
+	fresh();
+	put("checkpoint-7/model", 0);
+	newest("none", "nor one of empty files");
+	put("checkpoint-7/model-00001-of-00002.safetensors", 7);
+	newest("none", "nor one without all its parts");
+	put("checkpoint-7/model-00002-of-00002.safetensors", 7);
+	newest("checkpoint-7", "with all parts it is whole");
+	put("checkpoint-7/optimizer.bin.tmp", 7);
+	newest("none", "unless one is being written");
+
+	fresh();
+	put("checkpoint-5/model.safetensors", 10);
+	put("checkpoint-5/optimizer.pt", 10);
+	newest("none", "a Trainer's without trainer_state.json");
+	put_text("checkpoint-5/trainer_state.json", "{}");
+	newest("checkpoint-5", "and with it");
+	put("checkpoint-6/model.safetensors", 30);
+	put_text("checkpoint-6/trainer_state.json", "{}");
+	newest("checkpoint-6", "one with it is whole, even with fewer files");
+	put("checkpoint-6/more.json", 30);
+	put("checkpoint-7/model.safetensors", 30);
+	put("checkpoint-7/other", 30);
+	put("checkpoint-7/more", 30);
+	newest("checkpoint-6", "one without it is not, where the one before had it");
+
+	fresh();
+	put("mine/__0_0.distcp", 10);
+	newest("none", "a distributed one of torch without .metadata");
+	put("mine/.metadata", 10);
+	newest("mine", "and with it, under any name");
+
+	fresh();
+	put("global_step10/mp_rank_00_model_states.pt", 10);
+	newest("none", "DeepSpeed's before 'latest' is there");
+	put_text("latest", "global_step10");
+	newest("global_step10", "one that 'latest' names");
+	put("global_step20/mp_rank_00_model_states.pt", 10);
+	newest("global_step10", "not one after it");
+	put_text("latest", "global_step20\n");
+	newest("global_step20", "until 'latest' names it");
+
+	fresh();
+	put("90/_CHECKPOINT_METADATA", 10);
+	put("90/default/_METADATA", 10);
+	put("90/commit_success.txt", 10);
+	put("100/_CHECKPOINT_METADATA", 10);
+	put("100/default/_METADATA", 10);
+	put("100/more", 10);
+	newest("90", "Orbax' without its commit");
+	put("100/commit_success.txt", 10);
+	newest("100", "and with it");
+	put("110.orbax-checkpoint-tmp/_CHECKPOINT_METADATA", 10);
+	newest("100", "not one that is being written");
+
+	fresh();
+	put("random_states_0.pkl", 10);
+	put("model.safetensors", 10);
+	newest(".", "the directory itself, where accelerate saves into it");
+	fresh();
+	put("iter_0000010/model_optim_rng.pt", 10);
+	put_text("latest_checkpointed_iteration.txt", "10");
+	put("iter_0000020/model_optim_rng.pt", 10);
+	newest("iter_0000010", "Megatron's that its file does not name yet");
+	fresh();
+	put("model_0004999.pth", 10);
+	put_text("last_checkpoint", "model_0004999.pth");
+	newest("model_0004999.pth", "a file that names a checkpoint is none");
+}
+
+static double saved_s(struct checkpoint_query *q)
+{
+	struct checkpoints found;
+	double time_s;
+
+	q->directory = root;
+	checkpoints_find(q, &found);
+	time_s = found.saved_s;
+	checkpoints_release(&found);
+	return time_s;
+}
+
+static void test_candidates(void)
+{
+	struct checkpoint_query q = { .since_s = clock_wall_s() + 100 };
+	struct checkpoint_query own = { .since_s = -INFINITY };
+	char *told;
+
+	fresh();
+	put("old.ckpt", 10);
+	put("README", 10);
+	newest_by(&q, "none", "what did not change since the first launch is no candidate");
+	ok(isnan(saved_s(&q)), "nor was it saved");
+	q.since_s = clock_wall_s() - 100;
+	newest_by(&q, "old.ckpt", "what changed is, although its time was set back");
+	fresh();
+	put("train.py", 10);
+	put("metrics.csv", 10);
+	put("notes.md", 10);
+	put("core.4711", 10);
+	put("__pycache__/checkpoint_utils.cpython-311.pyc", 10);
+	put("checkpoint.py", 10);
+	put("runs/a/events.out.tfevents.1", 10);
+	put("wandb/state", 10);
+	put("out.log", 10);
+	put("been", 0);
+	newest_by(&own, "none", "sources, logs, tables, dumps are no checkpoints");
+	ok(isnan(saved_s(&own)), "and nothing was saved");
+	put("weights.bin", 10);
+	newest_by(&own, "weights.bin", "a model is, where nothing says checkpoint");
+	ok(isfinite(saved_s(&own)), "and it was saved");
+	put("runs/a/last.ckpt", 10);
+	put("weights.bin", 10);
+	newest_by(&own, "runs/a/last.ckpt", "a sure name comes first");
+
+	fresh();
+	put("ckpt-200.pt", 10);
+	put("ckpt-100.pt", 10);
+	own.reported = told = path_of("ckpt-100.pt");
+	newest_by(&own, "ckpt-100.pt", "a reported one that was written last is newest");
+	put("ckpt-200.pt", 10);
+	newest_by(&own, "ckpt-200.pt", "but not one that was written before");
+	free(told);
+	put("odd name", 10);
+	own.reported = told = path_of("odd name");
+	newest_by(&own, "odd name", "a reported one may have any name");
+	free(told);
+	own.reported = told = path_of("sub.tmp/x");
+	put("sub.tmp/x", 10);
+	newest_by(&own, "ckpt-200.pt", "but for one of an unfinished file");
+	free(told);
+	own.reported = NULL;
+
+	fresh();
+	put("notes.txt", 10);
+	put("ckpt-1.pt.part", 10);
+	own.glob = "*.txt";
+	newest_by(&own, "notes.txt", "a pattern finds other names");
+	own.glob = "*.part";
+	newest_by(&own, "ckpt-1.pt.part", "also such a one, if it says so");
+	own.glob = "ckpt*";
+	newest_by(&own, "none", "and not if it does not");
+	put("empty.txt", 0);
+	own.glob = "*.txt";
+	newest_by(&own, "notes.txt", "an empty file is none for a pattern either");
+	own.glob = "ru?";
+	put("run/x", 10);
+	newest_by(&own, "run", "it finds directories");
+	own.glob = NULL;
+}
+
+/* Data of 20,000 files, and a checkpoint beside and below. */
+static void test_many_files(void)
+{
+	struct checkpoint_query q = { .since_s = -INFINITY };
+	char name[64];
+	double begin_s;
+
+	fresh();
+	put("data/0/0.dat", 1);
+	for (int i = 0; i < 20000; i++) {
+		char *path;
+
+		snprintf(name, sizeof(name), "data/0/%d.dat", i);
+		path = path_of(name);
+		close(open(path, O_CREAT | O_WRONLY, 0600));
+		free(path);
+	}
+	put("zz/out/last.ckpt", 10);
+	begin_s = clock_boot_s();
+	newest_by(&q, "zz/out/last.ckpt", "a checkpoint beside many files is found");
+	ok(clock_boot_s() - begin_s < 20, "soon");
+}
+
+int main(void)
+{
+	char *remove;
+
+	if (!mkdtemp(top))
+		return 1;
+	test_temporary_names();
+	test_order();
+	test_torn_files();
+	test_directories();
+	test_candidates();
+	test_many_files();
+	remove = xasprintf("rm -r %s", top);
+	ok(system(remove) == 0, "removed");
+	free(remove);
+	free(root);
+	return done();
+}
