@@ -18,7 +18,8 @@ int file_open_at(int directory, const char *name, int flags, mode_t mode);
 /* file_open() for reading, as a stream. NULL with errno. */
 FILE *file_open_stream(const char *path);
 
-/* Opens a FIFO of pollux, and nothing else. Does not wait for the other side, whatever the flags. */
+/* Opens a FIFO of pollux, and nothing else. Does not wait for the other side, whatever the
+ * flags. */
 int file_open_fifo(const char *path, int flags);
 
 /* Makes a new file and opens it for writing, as a stream. NULL with errno. */

@@ -7,8 +7,9 @@
 #include "pollux/text.h"
 
 /* Adds the reason and what mends it: no execute bit, no "#!" line, lines that end in CR LF, an
- * interpreter that is not there. Returns false where nothing is wrong with the file, or nothing that
- * can be told from here. search_path: the PATH by which env(1) finds an interpreter; NULL: none. */
+ * interpreter that is not there. Returns false where nothing is wrong with the file, or nothing
+ * that can be told from here. search_path: the PATH by which env(1) finds an interpreter; NULL:
+ * none. */
 bool program_file_fault(const char *path, const char *search_path, struct text *why);
 /* True if the first line of the file ends in CR LF. */
 bool program_file_is_dos(const char *path);

@@ -281,7 +281,8 @@ static int main_again(int argc, char **argv, struct err *err)
 }
 
 const struct command cmd_again = {
-	.name = "again", .synopsis = "[OPTION]... [--set OLD=NEW]... JOB [-- COMMAND [ARGUMENT]...]",
+	.name = "again",
+	.synopsis = "[OPTION]... [--set OLD=NEW]... JOB [-- COMMAND [ARGUMENT]...]",
 	.summary = "submit another job like one that is there",
 	.example = "pollux again 7\n"
 		   "pollux again 7 --set lr=0.1=lr=0.3 --time-limit 2h\n"

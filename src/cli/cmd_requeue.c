@@ -172,7 +172,8 @@ static int main_requeue(int argc, char **argv, struct err *err)
 
 const struct command cmd_requeue = {
 	.name = "requeue",
-	.synopsis = "[--force] [--take-env] [--dependents] [--dry-run] [--yes] [SELECTION] [JOB...]",
+	.synopsis = "[--force] [--take-env] [--dependents] [--dry-run] [--yes] [SELECTION] "
+		    "[JOB...]",
 	.summary = "run ended jobs again, or relaunch running ones",
 	.example = "pollux requeue 3\n"
 		   "pollux requeue --dependents 3\n"

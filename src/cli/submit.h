@@ -20,8 +20,8 @@ int submit_group(const struct submit_asked *o, char **argv, struct err *err);
 void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate,
 			  const char *plans);
 
-/* submit_braces.c: warns of words in braces that may have been meant for pollux; with --dry-run says
- * which templates are replaced at launch. parameters: of a sweep, or NULL. */
+/* submit_braces.c: warns of words in braces that may have been meant for pollux; with --dry-run
+ * says which templates are replaced at launch. parameters: of a sweep, or NULL. */
 void submit_tell_braces(const struct asked *o, const struct job *job,
 			const struct job_command *command, const struct strings *parameters,
 			bool dry_run);

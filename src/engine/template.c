@@ -114,7 +114,7 @@ bool template_changes(const char *text)
 struct expansion {
 	const struct template_values *values;
 	struct template_facts facts;
-	bool for_nodes;			/* each node goes on with the result: template_expand_node() */
+	bool for_nodes;		/* each node goes on with the result: template_expand_node() */
 	struct text *out;
 };
 
@@ -158,7 +158,9 @@ static void expand_node_name(int name, const struct expansion *e)
 	switch (name) {
 	case NAME_NODES:	text_addf(e->out, "%d", n); break;
 	case NAME_NODE:		text_add(e->out, e->for_nodes ? "{node}" : "0"); break;
-	case NAME_MASTER:	add_value(e, v->nodes.master ? v->nodes.master : "127.0.0.1"); break;
+	case NAME_MASTER:
+		add_value(e, v->nodes.master ? v->nodes.master : "127.0.0.1");
+		break;
 	case NAME_GPUS_PER_NODE: text_addf(e->out, "%d", v->configuration.replicas / n); break;
 	default:		break;	/* expand_name has the others */
 	}

@@ -93,7 +93,8 @@ static FILE *find_script(const char *directory, char *const *argv, const char **
 	return file;
 }
 
-/* Goes on to an interpreter or launcher that another program is to run, as conda and xvfb-run do. */
+/* Goes on to an interpreter or launcher that another program is to run, as conda and xvfb-run
+ * do. */
 static char *const *skip_to_runner(char *const *argv)
 {
 	if (strchr(argv[0], '/'))

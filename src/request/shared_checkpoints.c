@@ -125,7 +125,8 @@ static int refuse(const struct check *c, const struct job_directory *new,
 		  const struct job_directory *other, struct err *err)
 {
 	bool same = !strcmp(new->path, other->path);
-	long long a = new->job_id - c->first_id, b = other->job_id - c->first_id, id = other->job_id;
+	long long a = new->job_id - c->first_id, b = other->job_id - c->first_id;
+	long long id = other->job_id;
 
 	if (is_new(c, other) && same)
 		return err_set(err, EX_USAGE, "runs %lld and %lld have the same checkpoint "
@@ -133,9 +134,9 @@ static int refuse(const struct check *c, const struct job_directory *new,
 			       "what differs into it, or give --force", a < b ? a : b,
 			       a < b ? b : a, new->path);
 	if (is_new(c, other))
-		return err_set(err, EX_USAGE, "of the checkpoint directories of runs %lld and %lld, "
-			       "'%s' and '%s', one lies in the other: one run would resume from "
-			       "the other; --force submits all the same", a, b, new->path,
+		return err_set(err, EX_USAGE, "of the checkpoint directories of runs %lld and "
+			       "%lld, '%s' and '%s', one lies in the other: one run would resume "
+			       "from the other; --force submits all the same", a, b, new->path,
 			       other->path);
 	if (same)
 		return err_set(err, EX_FAILED, "job %lld, which is %s, has the same checkpoint "

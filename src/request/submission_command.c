@@ -118,8 +118,8 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 	return check_program(c, err);
 }
 
-/* Keeps the names of the variables whose values are expanded at launch. Those that the shell had are
- * never expanded. */
+/* Keeps the names of the variables whose values are expanded at launch. Those that the shell had
+ * are never expanded. */
 static void note_template(const char *name, const char *value, struct strings *names)
 {
 	struct strings others = { 0 };

@@ -106,7 +106,8 @@ static int put_id_into_name(struct store *s, struct job *job, const struct job_c
 		       job->declared.name, job->id);
 }
 
-/* The row shares the texts of the command, but for the environment, which has a table of its own. */
+/* The row shares the texts of the command, but for the environment, which has a table of its
+ * own. */
 static int insert_command(struct store *s, const struct job *job,
 			  const struct job_command *command, struct err *err)
 {
@@ -236,7 +237,8 @@ int store_job_requeue(struct store *s, int64_t id, struct err *err)
 		       "  ELSE steps END,"
 		       "  failures = 0, cancelled_for = NULL, end_time_s = NULL, exit_code = NULL, "
 		       "term_signal = NULL, run_time_s = CASE state WHEN 'timeout' THEN 0 ELSE "
-		       "run_time_s END, last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(), id);
+		       "run_time_s END, last_end_time_s = ? WHERE id = ?", "di", clock_wall_s(),
+		       id);
 }
 
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,

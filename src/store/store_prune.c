@@ -46,7 +46,8 @@ int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double
 	*list = (struct prunable_list){ 0 };
 	text_add(&sql, "SELECT id, state, name, end_time_s, " MODEL_RESTS ","
 		 " EXISTS (SELECT 1 FROM commands c WHERE c.job_id = jobs.id"
-		 "  AND c.snapshot_dir IS NOT NULL) FROM jobs WHERE " UNNEEDED " AND end_time_s <= ?");
+		 "  AND c.snapshot_dir IS NOT NULL) FROM jobs WHERE " UNNEEDED
+		 " AND end_time_s <= ?");
 	add_states(&sql, states);
 	text_add(&sql, " ORDER BY end_time_s DESC, id DESC LIMIT -1 OFFSET ?");
 	rc = sql_query(s, &q, err, sql.data, "di", before_time_s, keep_last);

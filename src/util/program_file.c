@@ -165,7 +165,8 @@ static bool has_bad_line(const char *path, const char *head, const char *search_
 	if (minds_cr(line))
 		add_mend(why, "its lines end in CR LF, as on Windows, so that its interpreter is "
 			 "not found; sed -i 's/\\r$//' ", path, " mends that");
-	else if (strcspn(head, "\n") > KERNEL_BYTES && strcspn(head + 2, " \t\n") > KERNEL_BYTES - 2)
+	else if (strcspn(head, "\n") > KERNEL_BYTES &&
+		 strcspn(head + 2, " \t\n") > KERNEL_BYTES - 2)
 		text_addf(why, "its '#!' line has more than the %d bytes that the kernel reads",
 			  KERNEL_BYTES);
 	else

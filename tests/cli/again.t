@@ -47,8 +47,9 @@ B=two words" "$err"
 is 'nothing is submitted' 4 "$(store 'SELECT count(*) FROM jobs')"
 again 1 -w 4 -e B=new --chdir elsewhere --name other -- ../show only 'one  more'
 is 'another command, options, directory' '../show|only|one  more' "$(argv 5)"
-like 'all of it is said' "^pollux: job 5 is as job 1, but: command ./show --lr=0.1 'two words' '' .* -> \
-../show only 'one  more'; directory .* -> .*/elsewhere; with B=new; name show -> other; weight 2 -> 4$" \
+like 'all of it is said' "^pollux: job 5 is as job 1, but: command ./show --lr=0.1 'two words' \
+'' .* -> ../show only 'one  more'; directory .* -> .*/elsewhere; with B=new; name show -> other; \
+weight 2 -> 4$" \
 	"$err"
 again 1 -- ./show
 is 'no arguments' './show' "$(argv 6)"

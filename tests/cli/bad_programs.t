@@ -12,24 +12,33 @@ make_script() { # make_script NAME CONTENT
 reason() { store "SELECT diagnosis FROM runs WHERE job_id = $1"; }
 
 long=$(printf '%0300d' 0)
+CRLF="its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i \
+'s/\\\\r\$//' @ mends that"
+BARE="it has no '#!' line to name its interpreter; begin it with #!/bin/sh, or run: sh @"
+MARK="it begins with a byte order mark, before which there must be no other byte than '#!'; sed -i \
+'1s/^\\\\xEF\\\\xBB\\\\xBF//' @ takes it away"
+LATE="its '#!' line is not the first thing in it: blanks or empty lines before it must go"
+NOWHERE="its '#!' line has env look for 'pythn3', which is nowhere in PATH"
+NAMES="its '#!' line names the interpreter"
+LONG="its '#!' line has more than the 255 bytes that the kernel reads"
 # name, content, what is said behind "cannot execute 'PATH': "
 scripts() {
 	cat <<END
-dos|#!/bin/sh\\r\\necho ran\\r\\n|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
-env_dos|#!/usr/bin/env sh\\r\\necho ran\\r\\n|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
-shell_dos|#!/bin/sh -e\\r\\necho ran\\r\\n|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
-mac|#!/bin/sh\\recho ran\\r|its lines end in CR LF, as on Windows, so that its interpreter is not found; sed -i 's/\\\\r\$//' @ mends that
-bare|echo ran\\n|it has no '#!' line to name its interpreter; begin it with #!/bin/sh, or run: sh @
-comment|# a comment\\necho ran\\n|it has no '#!' line to name its interpreter; begin it with #!/bin/sh, or run: sh @
+dos|#!/bin/sh\\r\\necho ran\\r\\n|$CRLF
+env_dos|#!/usr/bin/env sh\\r\\necho ran\\r\\n|$CRLF
+shell_dos|#!/bin/sh -e\\r\\necho ran\\r\\n|$CRLF
+mac|#!/bin/sh\\recho ran\\r|$CRLF
+bare|echo ran\\n|$BARE
+comment|# a comment\\necho ran\\n|$BARE
 empty||it is empty; begin it with #!/bin/sh, or run: sh @
-late|\\n#!/bin/sh\\necho ran\\n|its '#!' line is not the first thing in it: blanks or empty lines before it must go
-mark|\\0357\\0273\\0277#!/bin/sh\\necho ran\\n|it begins with a byte order mark, before which there must be no other byte than '#!'; sed -i '1s/^\\\\xEF\\\\xBB\\\\xBF//' @ takes it away
-lost|#!/usr/bin/pythn3\\nprint()\\n|its '#!' line names the interpreter '/usr/bin/pythn3', which is not there
-lost_args|#! /opt/no/python -u\\nprint()\\n|its '#!' line names the interpreter '/opt/no/python', which is not there
-env_lost|#!/usr/bin/env pythn3\\nprint()\\n|its '#!' line has env look for 'pythn3', which is nowhere in PATH
-env_split|#!/usr/bin/env -S pythn3 -u\\nprint()\\n|its '#!' line has env look for 'pythn3', which is nowhere in PATH
+late|\\n#!/bin/sh\\necho ran\\n|$LATE
+mark|\\0357\\0273\\0277#!/bin/sh\\necho ran\\n|$MARK
+lost|#!/usr/bin/pythn3\\nprint()\\n|$NAMES '/usr/bin/pythn3', which is not there
+lost_args|#! /opt/no/python -u\\nprint()\\n|$NAMES '/opt/no/python', which is not there
+env_lost|#!/usr/bin/env pythn3\\nprint()\\n|$NOWHERE
+env_split|#!/usr/bin/env -S pythn3 -u\\nprint()\\n|$NOWHERE
 nothing|#!\\necho ran\\n|its '#!' line names no interpreter
-long|#!/$long/sh\\necho ran\\n|its '#!' line has more than the 255 bytes that the kernel reads
+long|#!/$long/sh\\necho ran\\n|$LONG
 END
 }
 scripts >table
@@ -58,13 +67,13 @@ chmod 644 plain
 run "$POLLUX" submit --hold -- sh plain
 is 'an interpreter needs neither bit nor line' '0:' "$rc:$err"
 run "$POLLUX" submit --hold -- ./plain
-is 'without it the bit is missed' "66:pollux: cannot execute '$TMP/./plain': it has no execute bit, \
-which chmod +x $TMP/./plain sets" "$rc:$err"
+is 'without it the bit is missed' "66:pollux: cannot execute '$TMP/./plain': it has no execute \
+bit, which chmod +x $TMP/./plain sets" "$rc:$err"
 printf '#!/bin/sh\r\n:\r\n' >windows.sh
 run "$POLLUX" submit --hold -- bash windows.sh
-is 'a shell is given lines of Windows' "0:pollux: warning: the lines of '$TMP/windows.sh' end in CR \
-LF, as on Windows, and the shell takes each CR for a part of the last word; sed -i 's/\\r\$//' mends \
-that" "$rc:$err"
+is 'a shell is given lines of Windows' "0:pollux: warning: the lines of '$TMP/windows.sh' end in \
+CR LF, as on Windows, and the shell takes each CR for a part of the last word; \
+sed -i 's/\\r\$//' mends that" "$rc:$err"
 printf 'print("ran")\r\n' >windows.py
 run "$POLLUX" submit --hold -- python3 windows.py
 is 'Python minds none' '0:' "$rc:$err"

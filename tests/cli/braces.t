@@ -74,8 +74,8 @@ python='batch = 3; print(f"{batch}", {"lr": 0.1}, "{}".format(1), f"{batch:>3}")
 id=$(submit -q -- python3 -c "$python" 2>err)
 ends "$id"
 is 'an f-string with the name of a template' "3 {'lr': 0.1} 1   3" "$(printed "$id")"
-is 'of which one line is said' "pollux: warning: '{batch}' in argument 2 of the command stays as it \
-is: it needs --batch" "$(cat err)"
+is 'of which one line is said' "pollux: warning: '{batch}' in argument 2 of the command stays as \
+it is: it needs --batch" "$(cat err)"
 run submit --hold -- sh -c 'for lr in 1 2; do echo "${lr}" {a,b} {}; done' '{"lr": 1}'
 is 'nothing is said of ordinary braces' '' "$err"
 
@@ -143,8 +143,10 @@ pollux: warning: '{gpus}' in --checkpoint-dir stays as it is: there pollux repla
 
 run submit --dry-run -b 64 -n 'n{job}' -e 'A={run}' --resume-args 'x {newest}' -- true '{batch}' \
 	'{{port}}' '{x}'
-is 'a dry run says what is replaced' 'pollux: replaced at launch: {batch} {run} {newest} {job}' "$err"
-is 'and shows what stays' "A='{run}' true '{batch}' '{port}' '{x}'" "$(echo "$out" | sed "s/{run}/'&'/
+is 'a dry run says what is replaced' 'pollux: replaced at launch: {batch} {run} {newest} {job}' \
+	"$err"
+is 'and shows what stays' "A='{run}' true '{batch}' '{port}' '{x}'" "$(echo "$out" | sed "
+	s/{run}/'&'/
 	s/{batch}/'&'/; s/{port}/'&'/; s/{x}/'&'/")"
 
 # --- variables, names, directories -----------------------------------------------------------
@@ -179,8 +181,8 @@ mkdir 'in {job}'
 id=$(cd 'in {job}' && submit -q --hold --checkpoint-dir '{job}' -- true)
 is "braces of the job's directory stay" "$TMP/in {job}/$id" "$(directory_of "$id")"
 printf 'v\n{job}\n"{{job}}"\n{run}\n' >v.csv
-ids=$(submit -q --hold --params v.csv -n '{v}-{job}-{{v}}' -e 'A={v}' --checkpoint-dir 'd{v}{job}' -- \
-	true)
+ids=$(submit -q --hold --params v.csv -n '{v}-{job}-{{v}}' -e 'A={v}' \
+	--checkpoint-dir 'd{v}{job}' -- true)
 for id in $ids; do
 	case $v in
 	'') v='{job}' ;;

@@ -73,8 +73,8 @@ like 'the log tells it, in the line of the run' \
 	"^# pollux job $id run 2 on .*; code changed since the first run: $one -> $two, 1 file" \
 	"$("$POLLUX" log "$id")"
 like 'status has both commits in full' \
-	"^  code  *changed since the first run: $(git rev-parse HEAD~1) -> $(git rev-parse HEAD)\$" \
-	"$(COLUMNS=300 "$POLLUX" status "$id")"
+	"^  code  *changed since the first run: $(git rev-parse HEAD~1) -> \
+$(git rev-parse HEAD)\$" "$(COLUMNS=300 "$POLLUX" status "$id")"
 is 'and so has its JSON' "$(git rev-parse HEAD~1) $(git rev-parse HEAD)" \
 	"$("$POLLUX" status --json "$id" | json 'my $e = $d->{jobs}[0]{details};
 		print "$e->{first_commit} $e->{runs}[1]{code_commit}"')"

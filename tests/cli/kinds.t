@@ -180,7 +180,8 @@ for each in "931 slowly $small" "932 quickly $large"; do
 	past=$("$POLLUX" submit -q --hold --workload "$workload" -b 64 --replicas 1 -- true)
 	add_run "${each%% *}" "$past" "${each#* * }" "GPU-$(uuid a)"
 	add_time "${each%% *}" "${each#* * }" 0.02
-	"$POLLUX" submit -q --workload "$workload" -b 64 --samples 6400 --replicas 1 -- true >/dev/null
+	"$POLLUX" submit -q --workload "$workload" -b 64 --samples 6400 --replicas 1 -- true \
+		>/dev/null
 done
 "$POLLUX" schedule
 for each in slowly quickly; do

@@ -27,8 +27,8 @@ for name in logs/1.log logs/1.store schedule.lock schedule.again regular-pass fa
 	for kind in FIFO directory device link; do
 		put "$kind" "$POLLUX_DIR/$name"
 		hung=
-		for command in schedule 'status --all' 'status 1' 'log 1' doctor 'submit -q --hold true' \
-			'edit --name x 2' devices 'prune --dry-run --all'; do
+		for command in schedule 'status --all' 'status 1' 'log 1' doctor devices \
+			'submit -q --hold true' 'edit --name x 2' 'prune --dry-run --all'; do
 			# shellcheck disable=SC2086 # words
 			ends $command || hung="$hung $command;"
 		done

@@ -50,7 +50,8 @@ static void test_optimizers(void)
 	struct growth_facts f = nothing();
 
 	f.reported = END_EPOCHS;
-	is_int(optimizer_family_of("adam AdamW, RMSprop"), OPTIMIZER_ADAM, "AdamW is of Adam's kin");
+	is_int(optimizer_family_of("adam AdamW, RMSprop"), OPTIMIZER_ADAM,
+	       "AdamW is of Adam's kin");
 	is_int(optimizer_family_of("sgd SGD"), OPTIMIZER_SGD, "SGD");
 	is_int(optimizer_family_of("adamant X"), OPTIMIZER_UNKNOWN, "no such family");
 	is_str(optimizer_names_of("other Lion, SGD"), "Lion, SGD", "the names of the optimizers");
