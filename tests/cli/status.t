@@ -84,9 +84,13 @@ ok 'and its report arrives' wait_for 20 reported
 ok 'the second is done' "$POLLUX" wait --timeout 200 2
 run "$POLLUX" status
 like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
-like 'a row: devices, time, share done, batch, why it runs so' \
-	"$cut +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* keeps 1 device: it has saved \
-nothing\$" "$out"
+# The pass at the end of the second one may still be at work on a busy machine.
+shows_row() {
+	run "$POLLUX" status
+	printf '%s\n' "$out" | grep -Eq "$cut +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* \
+keeps 1 device: it has saved nothing\$"
+}
+ok 'a row: devices, time, share done, batch, why it runs so' wait_for 20 shows_row
 like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
 unlike 'a pass has run' 'No pass' "$out"
 like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
