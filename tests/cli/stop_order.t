@@ -19,7 +19,9 @@ my ($told, @children) = (0);
 my $signal = $is{usr1} ? "USR1" : "TERM";
 my $self = $$;
 sub note { open(my $file, ">>", "events") or die; syswrite($file, "$name @_\n") }
-sub hear { note($$ == $self ? "told" : "worker told"); $told++ }
+my $heard = 0;
+sub hear { return if $is{patient} && time - $heard < 1;
+	$heard = time; note($$ == $self ? "told" : "worker told"); $told++ }
 $SIG{PIPE} = sub { note("broken pipe"); _exit(3) };
 sub child { my $heeds = shift; my $pid = fork // die; push(@children, $pid) && return if $pid;
 	$SIG{$signal} = $heeds ? \&hear : "DEFAULT";
@@ -139,9 +141,10 @@ saves 'another signal for the program of a shell' --stop-signal USR1 -- \
 run_batch 'no handler in the launcher'
 
 # --- launchers that have a handler ---
-# timeout(1) signals its whole group, data loaders too, unless it is told not to.
-saves 'timeout' -- timeout 1h train a
-saves 'timeout of a shell' -- timeout 1h sh -c 'train a; true'
+# timeout(1) signals its program, and then its whole group, data loaders too, unless it is told not
+# to: a program may get two signals at once from timeout itself.
+saves 'timeout' -- timeout 1h train a patient
+saves 'timeout of a shell' -- timeout 1h sh -c 'train a patient; true'
 saves 'timeout --foreground' -- timeout --foreground 1h train a loaders
 saves 'a script that passes the signal on, and ends' -- \
 	sh -c 'trap "kill -TERM \$p" TERM; train a loaders silent slow & p=$!; wait $p; exit 1'

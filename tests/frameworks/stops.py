@@ -15,13 +15,16 @@ import time
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 POLLUX = os.environ.get("POLLUX", os.path.join(ROOT, "build", "pollux"))
 # These signal the data loaders of the program themselves: the helper has them outlive that.
-SIGNALS_LOADERS = ("python -m torch.distributed.run", "torchrun", "deepspeed", "timeout")
+SIGNALS_LOADERS = ("python -m torch.distributed.run", "torchrun", "timeout")
+# This ends the loaders also with the helper, and the program gets an error from PyTorch.
+ENDS_LOADERS = ("deepspeed",)
 PROGRAM = """
 import os, signal, sys, time
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 told = []
+loaders = int(os.environ["LOADERS"])
 directory = os.environ["EVENTS"]
 rank, ranks = int(os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0"))), \\
     int(os.environ.get("WORLD_SIZE", "1"))
@@ -44,7 +47,8 @@ if __name__ == "__main__":
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data = TensorDataset(torch.randn(40000, 8), torch.randn(40000, 1))
     n = 0
-    for x, y in DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True):
+    for x, y in DataLoader(data, batch_size=4, num_workers=loaders,
+                           persistent_workers=loaders > 0):
         optimizer.zero_grad()
         torch.nn.functional.mse_loss(model(x), y).backward()
         optimizer.step()
@@ -150,7 +154,7 @@ def stop(name, ranks, command, directory):
         [POLLUX, "submit", "-q", "--preempt", "--suspend", "never",
          "--torch" if name in SIGNALS_LOADERS else "--no-torch",
          "-e", "EVENTS=" + directory, "-e", "DS_ACCELERATOR=cpu",
-         "--", *command],
+         "-e", "LOADERS=" + ("0" if name in ENDS_LOADERS else "2"), "--", *command],
         check=True, text=True, stdout=subprocess.PIPE, cwd=directory).stdout.strip()
     pollux("schedule")
     works = [f"{rank} works" for rank in range(ranks)]

@@ -1,6 +1,6 @@
 """Data loaders live until the program has saved, also where a launcher signals its whole group.
 
-torchrun, deepspeed and timeout(1) send SIGTERM to a program and to its loaders. A loader dies of
+torchrun and timeout(1) send SIGTERM to a program and to its loaders. A loader dies of
 the signal, and the training gets an error while it saves."""
 
 import os
