@@ -143,7 +143,7 @@ static int set_variables(const struct command *by, const struct asked *o, struct
 		if (!equals || equals == o->env.items[i])
 			return usage_error(by, err, "option '--env' wants NAME=VALUE, not "
 					   "'%.60s'", o->env.items[i]);
-		name = strndup(o->env.items[i], (size_t)(equals - o->env.items[i]));
+		name = xasprintf("%.*s", (int)(equals - o->env.items[i]), o->env.items[i]);
 		strings_set_variable(&c->env, name, equals + 1);
 		note_template(name, equals + 1, &c->env_templates);
 		free(name);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define DIGITS_MAX 17	/* a double has no more */
+
 /* Returns the argument of a text such as "tensor(0.5)" or "np.float64(nan)"; else the text. */
 static const char *argument_of(const char *text)
 {
@@ -59,7 +61,8 @@ struct value_text value_format(double value, int digits)
 	if (word)
 		snprintf(t.s, sizeof(t.s), "%s", word);
 	else
-		snprintf(t.s, sizeof(t.s), "%.*g", digits, value);
+		snprintf(t.s, sizeof(t.s), "%.*g", digits < DIGITS_MAX ? digits : DIGITS_MAX,
+			 value);
 	return t;
 }
 

@@ -345,9 +345,14 @@ static void placed(const struct policy *policy, struct sched_job *jobs, int n_jo
 	for (int j = 0; j < n_jobs; j++) {
 		size_t n = strlen(got);
 
-		snprintf(&got[n], sizeof(got) - n, "%s%s%s", j ? " " : "",
-			 choices[j].replicas == 0 ? "-" : choices[j].kind == FAST ? "f" : "s",
-			 choices[j].replicas == 2 ? "2" : "");
+		if (n + 4 > sizeof(got))
+			break;
+		if (j)
+			got[n++] = ' ';
+		got[n++] = choices[j].replicas == 0 ? '-' : choices[j].kind == FAST ? 'f' : 's';
+		if (choices[j].replicas == 2)
+			got[n++] = '2';
+		got[n] = '\0';
 		if (!choices[j].reason[0])
 			strcpy(got, "no reason");
 	}

@@ -2,6 +2,7 @@
 #include "checkpoint_order.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +36,9 @@ struct number {
 
 static bool is_listed(const char *word, const char *list)
 {
-	char blank[LABEL_SIZE + 2] = " ";
+	char blank[LABEL_SIZE + 2];
 
-	strcpy(blank + 1, word);
-	strcat(blank, " ");
+	snprintf(blank, sizeof(blank), " %.*s ", LABEL_SIZE - 1, word);
 	return *word && strstr(list, blank);
 }
 
