@@ -112,6 +112,20 @@ status 'what cannot be written is no reason to wait' 0 \
 	timeout 100 sh -c 'seq 100000 | "$POLLUX" keep-log 1 >/dev/full'
 status 'without the number of a run' 64 "$POLLUX" keep-log
 
+# The file of pollux can be out of reach when the process that writes the log is begun anew.
+cp "$POLLUX" moved
+job=$(./moved submit -q -- sh -c 'echo begun; until [ -e go ]; do sleep 0.05; done; echo late
+	until [ -e end ]; do sleep 0.05; done')
+./moved schedule
+ok 'a run of a pollux whose file goes' wait_for 60 grep -qx begun "$POLLUX_DIR/logs/$job.log"
+chmod a-x moved
+kill -9 "$(store "SELECT handle FROM runs WHERE job_id = $job" | sed 's/.* keeper=\([0-9]*\).*/\1/')"
+touch go
+ok 'writes its log all the same' wait_for 20 grep -qx late "$POLLUX_DIR/logs/$job.log"
+chmod a+x moved
+touch end
+"$POLLUX" wait --timeout 200 "$job"
+
 # Whoever is left with the streams does not keep the job from its end.
 job=$("$POLLUX" submit -q -- sh -c 'setsid sleep 1000 & echo begun')
 "$POLLUX" schedule

@@ -71,7 +71,8 @@ static _Noreturn void become_keeper(int fifo_fd, int log_fd, long long run_id)
 	close_range(STDERR_FILENO + 1, ~0U, 0);
 	snprintf(id, sizeof(id), "%lld", run_id);
 	execl("/proc/self/exe", "pollux", LOG_KEEPER_COMMAND, id, (char *)NULL);
-	_exit(EX_OSERR);
+	/* the program's file is out of reach: its disk, or the permission to execute it, is gone */
+	_exit(log_keeping());
 }
 
 /* The lock belongs to the open file, which a keeper shares with the supervisor that started it. It
