@@ -6,6 +6,7 @@ package torch is a stand-in of a few classes (tests/torch). Prints TAP.
 
 import os
 import py_compile
+import re
 import sys
 import tempfile
 
@@ -102,10 +103,38 @@ def parts():
           run.reports)
 
 
+def unfinished():
+    """What is not finished, by its name or its format, is that for the engine and the helper."""
+    with open(os.path.join(HERE, "../../src/engine/local/checkpoint_names.c")) as file:
+        words = re.findall(r'\{ "([a-z]+)", (?:ANYWHERE|AT_ENDS|AS_SUFFIX) \}', file.read())
+    names = ["a.pt." + w for w in words] + ["a.pt.%s.4711" % w for w in words] + \
+        ["a_tmp.pt", "aTmp.pt", "a.tmpAb12Cd", "tmpab12cd_x", "a.pt~", ".a.pt.swp", "#a.pt#"]
+    others = ["a.pt", "attempt.pt", "newest.pt", "template.pt", "a.tmpl", "department-3.pt"]
+    run = python("from pollux_torch.checkpoints import is_temporary\n"
+                 "print([n for n in %r if not is_temporary(n)], [n for n in %r if is_temporary(n)])"
+                 % (names, others))
+    check(len(words) > 20 and run.out == "[] []\n", "names of unfinished files", run.out + run.err)
+    run = python("""import os, tempfile, zipfile
+from pollux_torch.resume import is_whole
+path = os.path.join(tempfile.mkdtemp(), "lightning.ckpt")
+print(is_whole(path))
+with zipfile.ZipFile(path, "w") as file:
+    file.writestr("data", bytes(100000))
+print(is_whole(path))
+for size in 99999, 0:
+    os.truncate(path, size)
+    print(is_whole(path))
+""")
+    check(run.out.split() == ["False", "True", "False", "False"] and
+          run.err.count("was not written to its end") == 2, "a torn file is not resumed from",
+          run.out + run.err)
+
+
 if __name__ == "__main__":
     compiles()
     chaining()
     hooks()
     parts()
+    unfinished()
     print("1..%d" % n)
     sys.exit(1 if failed else 0)

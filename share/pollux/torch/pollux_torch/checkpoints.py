@@ -14,6 +14,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import weakref
 
 from .saved_values import has_optimizer, holds_optimizer_object, holds_weights
@@ -21,7 +22,13 @@ from .weights import Weights
 
 MAX_KEPT = 200  # positions; the oldest are dropped
 CONTENT_BYTES = 1 << 16  # at each end of a file: its index, with check sums of all tensors, is last
-TEMPORARY = ("tmp", "temp", "new", "part", "partial", "incomplete", "writing")
+# Words in names of files that get another name once they are written. They are those of the engine
+# (marks and locks in checkpoint_names.c), which looks more closely at where a word stands: here a
+# word that means something else only delays a report to the next update.
+TEMPORARY = frozenset(
+    "tmp incomplete unfinished inprogress uncommitted crdownload temporary partial temp writing "
+    "saving progress part filepart new download opdownload swp swo swx gstmp aria wip staging "
+    "lock lck".split())
 
 
 class Positions:
@@ -295,8 +302,10 @@ def is_part(path):
 
 
 def is_temporary(path):
-    words = os.path.basename(path).lower().replace("-", ".").replace("_", ".").split(".")
-    return any(word in TEMPORARY for word in words) or words[0] == ""
+    name = os.path.basename(path)
+    words = [word.lower() for word in re.findall("[A-Z]*[a-z]+|[A-Z]+", name)]
+    return name.startswith((".", "#")) or name.endswith("~") or any(
+        word in TEMPORARY or re.match("tmp(?!l)", word) for word in words)
 
 
 def find_inode(path, key):

@@ -11,6 +11,8 @@ framework continues between two updates, with the batches and random numbers tha
 import functools
 import inspect
 import os
+import sys
+import zipfile
 
 STOPPED = 75  # exit status of a program that was stopped: 0 would say that it is complete
 CONTINUES, SAVES_WHEN_STOPPED = 1, 2  # values of the report RESUMES
@@ -56,6 +58,16 @@ def tell(helper, value):
     """Says what the program does when it is stopped and launched again, so that it may be."""
     if helper.rank.reports():
         helper.reporter.send({"RESUMES": value})
+
+
+def is_whole(path):
+    """True if torch.save() wrote the file to its end. A machine that lost its power may leave a
+    file that is empty, or ends early."""
+    whole = zipfile.is_zipfile(path)
+    if not whole and os.path.exists(path):
+        print("pollux: '%s' was not written to its end: the training begins anew" % path,
+              file=sys.stderr)
+    return whole
 
 
 # --- Hugging Face Trainer

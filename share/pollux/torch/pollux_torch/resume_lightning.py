@@ -25,7 +25,7 @@ def watch(helper, trainer, callback, sigterm):
         call = signature.bind(self, *args, **kwargs)
         if not resume.training(helper).begins():
             return None
-        if call.arguments.get("ckpt_path") is None and os.path.exists(path):
+        if call.arguments.get("ckpt_path") is None and resume.is_whole(path):
             call.arguments["ckpt_path"] = path
             if "weights_only" in signature.parameters:
                 call.arguments["weights_only"] = False  # our own file
@@ -93,6 +93,8 @@ def saving_callback(helper, callback, sigterm, path):
             trainer.save_checkpoint(path + ".new")
         finally:
             self.is_saving = False
+        with open(path + ".new", "rb") as file:
+            os.fsync(file.fileno())  # or a loss of power leaves the name without the bytes
         os.replace(path + ".new", path)
         exception.code = resume.STOPPED
 
