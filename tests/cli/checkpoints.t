@@ -61,6 +61,19 @@ like 'and says why' 'could not resume from [^ ]*/ckpt-2.pt: .*; the job is not b
 job 'echo 1 >ckpt-1.pt' 'ckpt-*' --retries 1
 is 'without one before, nothing else is tried' 'nothing ckpt-1.pt failed' "$froms $state"
 
+mkdir dots
+ln -s dots link
+for told in ckpt-2.pt ../link/ckpt-2.pt; do
+	for as in dots/. link; do
+		more="\"\$POLLUX\" report CHECKPOINT=$told"
+		job 'rm -f ckpt*; echo 1 >ckpt-1.pt; echo 2 >ckpt-2.pt' 'ckpt-2.pt' --retries 1 \
+			--checkpoint-dir "$as"
+		is "a report of $told in $as names no second file" \
+			'nothing ckpt-2.pt ckpt-1.pt done' "$froms $state"
+	done
+done
+more=
+
 # --- which is newest ---
 job 'head -c 1000 /dev/zero >ckpt-1.pt; : >ckpt-2.pt' 'ckpt-2.pt' --retries 1
 is 'an empty file is left out' 'nothing ckpt-1.pt' "$froms"

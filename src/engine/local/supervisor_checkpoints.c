@@ -86,26 +86,43 @@ static double first_launch_s(const struct supervisor *s, const struct run_list *
 	return supervisor_remote ? first_s - MACHINES_DIFFER_S : first_s;
 }
 
+/* Returns the path as the search in the directory of checkpoints spells it, so that a file has one
+ * name, whatever links and dots a program or the option has on the way; the caller frees. */
+static char *as_searched(const char *path, const char *directory)
+{
+	const char *name = strrchr(path, '/');
+	char *parent = xasprintf("%.*s", (int)(name - path) + (name == path), path);
+	char *real = realpath(parent, NULL), *root = realpath(directory, NULL), *spelled;
+	size_t n = root ? strlen(root) : 0;
+
+	if (real && root && !strncmp(real, root, n) && strchr("/", real[n]))
+		spelled = xasprintf("%s%s%s", directory, real + n, name);
+	else
+		spelled = xasprintf("%s%s", real && strcmp(real, "/") != 0 ? real : "",
+				    real ? name : path);
+	free(parent);
+	free(real);
+	free(root);
+	return spelled;
+}
+
 /* The checkpoint that was told last, by this run or one before; the caller frees. */
-static char *last_reported(const struct supervisor *s, const struct run_list *runs)
+static char *last_reported(const struct supervisor *s, const struct run_list *runs,
+			   const char *directory)
 {
 	const char *path = s->run.checkpoint_path;
-	char *text, *clean;
+	char *text, *spelled;
 
 	for (int i = runs->count; !path && i-- > 0;)
 		path = runs->items[i].checkpoint_path;
 	if (!path || !*path)
 		return NULL;
-	while (!strncmp(path, "./", 2))
-		path += 2;
 	text = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->command.directory, path);
 	for (size_t n = strlen(text); n > 1 && text[n - 1] == '/'; n--)
 		text[n - 1] = '\0';
-	clean = strstr(text, "/../") || strstr(text, "/./") ? realpath(text, NULL) : NULL;
-	if (!clean)
-		return text;
+	spelled = as_searched(text, directory);
 	free(text);
-	return clean;
+	return spelled;
 }
 
 /* True if the run that tried the checkpoint before this one's could start: what is wrong is then
@@ -175,7 +192,7 @@ void supervisor_find_checkpoints(struct supervisor *s, const char *without, bool
 		strings_add(&refused, without);
 	starts = starts_of(s, &runs, &query.n_starts);
 	query.starts = starts;
-	query.reported = reported = last_reported(s, &runs);
+	query.reported = reported = last_reported(s, &runs, directory);
 	query.since_s = any_age ? -HUGE_VAL : first_launch_s(s, &runs);
 	checkpoints_find(&query, found);
 	free(starts);
