@@ -34,6 +34,9 @@ bool lock_holder_search(const char *path, struct lock_holder *h);
  * there. fd is a name in /proc/PID/fd. */
 bool lock_holds_through(pid_t pid, const char *fd);
 
+/* True if the process took the lock on this file, or was left the descriptor of who did. */
+bool lock_is_held_by(const char *path, pid_t pid);
+
 /* What others noticed of a holder. The file keeps it as long as the holder does not sign again. */
 struct lock_note {
 	double first_boot_s;	/* somebody saw the silence; NaN: nobody has */

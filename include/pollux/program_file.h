@@ -11,6 +11,8 @@
  * that can be told from here. search_path: the PATH by which env(1) finds an interpreter; NULL:
  * none. */
 bool program_file_fault(const char *path, const char *search_path, struct text *why);
+/* The edit that takes the CR from the end of each line. */
+#define PROGRAM_FILE_NO_CR "sed -i 's/\\r$//'"
 /* True if the first line of the file ends in CR LF. */
 bool program_file_is_dos(const char *path);
 

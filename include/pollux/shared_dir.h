@@ -25,6 +25,11 @@
  * known. */
 int shared_dir_open(const struct paths *paths, char **path, struct err *err);
 
+struct stat;
+struct text;
+/* Adds the command that gives a directory the sticky bit alone: who may use it stays as it is. */
+void shared_dir_add_sticky(struct text *mend, const char *path, const struct stat *st);
+
 /* Opens a file in the directory; create: with mode 0666 whatever the umask, if it is missing.
  * -1 with errno, and *why in words where the file is not one to be used. */
 int shared_dir_open_file(int dir, const char *name, bool create, const char **why);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/device.h"
@@ -161,6 +162,7 @@ static void warn_of_script(const struct job_command *command)
 {
 	const char *script = script_of_runner(command->argv.items);
 	const char *end = script ? strrchr(script, '.') : NULL;
+	struct text mend = TEXT_INIT;
 	char *path;
 
 	for (size_t i = 1; i < command->argv.count; i++)
@@ -169,13 +171,16 @@ static void warn_of_script(const struct job_command *command)
 	if (!end || (strcmp(end, ".py") != 0 && strcmp(end, ".sh") != 0 && strcmp(end, ".pl") != 0))
 		return;
 	path = *script == '/' ? xstrdup(script) : xasprintf("%s/%s", command->directory, script);
-	if (access(path, F_OK))
+	if (access(path, F_OK)) {
 		output_messagef("warning: there is no '%s': the job fails unless it is there when "
 				"it starts", path);
-	else if (is_shell(command->argv.items[0]) && program_file_is_dos(path))
+	} else if (is_shell(command->argv.items[0]) && program_file_is_dos(path)) {
+		advice_add_edit(&mend, PROGRAM_FILE_NO_CR, path);
 		output_messagef("warning: the lines of '%s' end in CR LF, as on Windows, and the "
-				"shell takes each CR for a part of the last word; sed -i "
-				"'s/\\r$//' mends that", path);
+				"shell takes each CR for a part of the last word; %s mends that",
+				path, mend.data);
+	}
+	text_release(&mend);
 	free(path);
 }
 

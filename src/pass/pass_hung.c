@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
@@ -55,11 +56,15 @@ void pass_describe_hung(const struct lock_holder *holder, struct text *t)
 
 	text_addf(t, "the pass of process %lld has been at work%s%s and lets no other one begin: "
 		  "it ", pid, age ? " for " : "", age ? age : "");
-	if (holder->is_stopped)
-		text_addf(t, "is stopped; 'kill -CONT %lld' continues it, 'kill -KILL %lld' ends "
-			  "it without harm", pid, pid);
-	else
-		text_addf(t, "may hang; 'kill -KILL %lld' ends it without harm", pid);
+	if (holder->is_stopped) {
+		text_add(t, "is stopped; ");
+		advice_add_continue(t, (pid_t)pid);
+		text_add(t, " continues it, '");
+	} else {
+		text_add(t, "may hang; '");
+	}
+	advice_add_kill(t, "KILL", (pid_t)pid);
+	text_add(t, "' ends it without harm");
 	free(age);
 }
 

@@ -1,9 +1,13 @@
 /* store_holder.c - finds the holder of SQLite's locks in /proc/locks. */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
+#include "pollux/advice.h"
 #include "pollux/open_file.h"
 #include "pollux/proc_files.h"
 #include "store_holder.h"
@@ -16,6 +20,7 @@
 
 struct lock_line {
 	int pid;
+	dev_t disk;
 	unsigned long long inode;
 	long long begin;
 };
@@ -26,7 +31,7 @@ enum { NUMBER, CLASS, ADVISORY, ACCESS, PID, INODE, BEGIN, N_WORDS };
  * "->". */
 static bool parse_lock_line(char *line, struct lock_line *l)
 {
-	char *word[N_WORDS], *rest = line, *colon;
+	char *word[N_WORDS], *rest = line, *colon, *minor;
 
 	for (int i = 0; i < N_WORDS; i++) {
 		word[i] = strtok_r(i ? NULL : line, " ", &rest);
@@ -37,15 +42,19 @@ static bool parse_lock_line(char *line, struct lock_line *l)
 	if (strcmp(word[CLASS], "POSIX") != 0 || strcmp(word[ACCESS], "WRITE") != 0 || !colon)
 		return false;
 	l->pid = (int)strtol(word[PID], NULL, 10);
+	l->disk = makedev((unsigned)strtoul(word[INODE], &minor, 16),
+			  (unsigned)strtoul(minor + (*minor == ':'), NULL, 16));
 	l->inode = strtoull(colon + 1, NULL, 10);
 	l->begin = strtoll(word[BEGIN], NULL, 10);
 	return l->pid > 0;
 }
 
 /* A file whose locks keep others from the store, and the processes that have it open: a file on
- * another disk may have the same inode number. */
+ * another disk may have the same inode number, and some file systems give locks another disk than
+ * files. The files that processes of other users have open cannot be seen. */
 struct locked_file {
 	unsigned long long inode;	/* 0: there is no such file */
+	dev_t disk;
 	struct pid_list users;
 };
 
@@ -59,16 +68,19 @@ static struct locked_file locked_file(const char *path, const char *suffix)
 	    stat(name, &st))
 		return f;
 	f.inode = st.st_ino;
+	f.disk = st.st_dev;
 	proc_users_of_file(name, &f.users);
 	return f;
 }
 
 static bool is_of(const struct lock_line *l, const struct locked_file *f)
 {
+	if (f->inode == 0 || l->inode != f->inode)
+		return false;
 	for (int i = 0; i < f->users.count; i++)
-		if (l->inode == f->inode && l->pid == (int)f->users.items[i])
+		if (l->pid == (int)f->users.items[i])
 			return true;
-	return false;
+	return l->disk == f->disk;
 }
 
 static int find_holder(const char *path)
@@ -94,17 +106,25 @@ static int find_holder(const char *path)
 
 static void add_name(int pid, struct text *t)
 {
-	char path[64], name[64] = "";
-	FILE *f;
+	struct proc_info info;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	f = file_open_stream(path);
-	if (f && fgets(name, sizeof(name), f))
-		name[strcspn(name, "\n")] = '\0';
-	if (f)
-		fclose(f);
-	if (*name)
-		text_addf(t, " (%s)", name);
+	proc_look(pid, &info);
+	if (*info.command)
+		text_addf(t, " (%s)", info.command);
+	if (kill(pid, 0) && errno == EPERM && *info.owner)
+		text_addf(t, " of %s", info.owner);
+}
+
+/* A signal is named only where the same process, still stopped, has the lock at a second look. */
+static void add_stopped(const char *path, int pid, struct text *t)
+{
+	if (!advice_stays_stopped(pid) || find_holder(path) != pid)
+		return;
+	text_add(t, ", which is stopped: ");
+	advice_add_continue(t, pid);
+	text_add(t, " lets it go on, '");
+	advice_add_kill(t, "9", pid);
+	text_add(t, "' ends it");
 }
 
 void store_holder_add(const char *path, struct text *t)
@@ -115,7 +135,5 @@ void store_holder_add(const char *path, struct text *t)
 		return;
 	text_addf(t, ", by process %d", pid);
 	add_name(pid, t);
-	if (proc_is_stopped(pid))
-		text_addf(t, ", which is stopped: 'kill -CONT %d' lets it go on, 'kill -9 %d' ends "
-			  "it", pid, pid);
+	add_stopped(path, pid, t);
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/crontab.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
@@ -243,8 +244,9 @@ static int spawn(const char *argument, const int *fds, int *status, struct err *
 	free(option);
 	if (rc == ENOENT)
 		return err_set(err, EX_UNAVAILABLE,
-			       "crontab(1) is not installed: type 'apt install cron', or see "
-			       "'pollux cron --help' for other ways");
+			       "crontab(1) is not installed: type '%sapt install cron' (Debian, "
+			       "Ubuntu), or see 'pollux cron --help' for other ways",
+			       advice_sudo());
 	if (rc)
 		return err_set(err, EX_UNAVAILABLE, "cannot run crontab(1): %s", strerror(rc));
 	while ((rc = waitpid(pid, status, 0)) < 0 && errno == EINTR)

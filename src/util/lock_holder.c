@@ -132,6 +132,13 @@ static bool has_lock(pid_t pid, const struct stat *file)
 	return has;
 }
 
+bool lock_is_held_by(const char *path, pid_t pid)
+{
+	struct stat file;
+
+	return stat(path, &file) == 0 && has_lock(pid, &file);
+}
+
 static bool is_holder(const char *pid_text, pid_t pid, int proc, const struct stat *file)
 {
 	int directory = openat(proc, pid_text, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
 
@@ -166,6 +167,16 @@ int paths_make_directory(const char *path, struct err *err)
 	return rc;
 }
 
+static int refuse_public(const char *dir, struct err *err)
+{
+	struct text mend = TEXT_INIT;
+
+	advice_add_private(&mend, dir);
+	err_set(err, EX_NOPERM, "others may write to '%s'; type: %s", dir, mend.data);
+	text_release(&mend);
+	return -1;
+}
+
 int paths_check_owner(const struct paths *p, struct err *err)
 {
 	const char *dir = p->dir;
@@ -177,10 +188,7 @@ int paths_check_owner(const struct paths *p, struct err *err)
 		return err_set(err, EX_NOPERM,
 			       "'%s' belongs to another user; set POLLUX_DIR to one of your own",
 			       dir);
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return err_set(err, EX_NOPERM,
-			       "others may write to '%s'; type: chmod 700 '%s'", dir, dir);
-	return 0;
+	return (st.st_mode & (S_IWGRP | S_IWOTH)) ? refuse_public(dir, err) : 0;
 }
 
 int paths_create(const struct paths *p, struct err *err)

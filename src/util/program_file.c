@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
 
@@ -36,6 +37,14 @@ static void add_mend(struct text *why, const char *before, const char *path, con
 	text_add(why, after);
 }
 
+static void add_edit(struct text *why, const char *before, const char *edit, const char *path,
+		     const char *after)
+{
+	text_add(why, before);
+	advice_add_edit(why, edit, path);
+	text_add(why, after);
+}
+
 /* --- no program --- */
 
 static bool lacks_bit(const char *path, struct text *why)
@@ -45,7 +54,10 @@ static bool lacks_bit(const char *path, struct text *why)
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || access(path, X_OK) == 0)
 		return false;
-	if (!(st.st_mode & 0111))
+	if (!(st.st_mode & 0111) && st.st_uid != geteuid())
+		add_mend(why, "it has no execute bit, which its owner or root sets by chmod +x ",
+			 path, "");
+	else if (!(st.st_mode & 0111))
 		add_mend(why, "it has no execute bit, which chmod +x ", path, " sets");
 	else if (statvfs(path, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
 		text_add(why, "its file system is mounted noexec; its interpreter can run it, as "
@@ -63,8 +75,8 @@ static bool lacks_interpreter(const char *path, const char *head, size_t length,
 	if (strlen(head) < length || text_starts_with(head, "#!"))
 		return false;
 	if (text_starts_with(head, byte_order_mark))
-		add_mend(why, "it begins with a byte order mark, before which there must be no "
-			 "other byte than '#!'; sed -i '1s/^\\xEF\\xBB\\xBF//' ", path,
+		add_edit(why, "it begins with a byte order mark, before which there must be no "
+			 "other byte than '#!'; ", "sed -i '1s/^\\xEF\\xBB\\xBF//'", path,
 			 " takes it away");
 	else if (text_starts_with(text, "#!"))
 		text_add(why, "its '#!' line is not the first thing in it: blanks or empty lines "
@@ -163,8 +175,8 @@ static bool has_bad_line(const char *path, const char *head, const char *search_
 	bool is_bad = true;
 
 	if (minds_cr(line))
-		add_mend(why, "its lines end in CR LF, as on Windows, so that its interpreter is "
-			 "not found; sed -i 's/\\r$//' ", path, " mends that");
+		add_edit(why, "its lines end in CR LF, as on Windows, so that its interpreter is "
+			 "not found; ", PROGRAM_FILE_NO_CR, path, " mends that");
 	else if (strcspn(head, "\n") > KERNEL_BYTES &&
 		 strcspn(head + 2, " \t\n") > KERNEL_BYTES - 2)
 		text_addf(why, "its '#!' line has more than the %d bytes that the kernel reads",

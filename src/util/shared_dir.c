@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/config.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
@@ -38,10 +39,17 @@ static int open_default(void)
 	return SHARED_DIR_NONE;
 }
 
+void shared_dir_add_sticky(struct text *mend, const char *path, const struct stat *st)
+{
+	text_addf(mend, "%schmod +t ", st->st_uid == geteuid() ? "" : advice_sudo());
+	text_add_shell_quoted(mend, path);
+}
+
 /* Refuses a directory without the sticky bit, in which everybody could remove the locks of
  * others. */
 static int open_named(const char *path, struct err *err)
 {
+	struct text mend = TEXT_INIT;
 	struct stat st;
 	int fd = open_directory(path, 0, &st);
 
@@ -51,8 +59,11 @@ static int open_named(const char *path, struct err *err)
 	if (!(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX))
 		return fd;
 	close(fd);
-	return err_set(err, EX_CONFIG, "cannot use the shared directory '%s': others may remove "
-		       "files there; type: chmod 1777 '%s'", path, path);
+	shared_dir_add_sticky(&mend, path, &st);
+	err_set(err, EX_CONFIG, "cannot use the shared directory '%s': others may remove "
+		"files there; type: %s", path, mend.data);
+	text_release(&mend);
+	return -1;
 }
 
 int shared_dir_open(const struct paths *paths, char **path, struct err *err)

@@ -73,7 +73,7 @@ printf '#!/bin/sh\r\n:\r\n' >windows.sh
 run "$POLLUX" submit --hold -- bash windows.sh
 is 'a shell is given lines of Windows' "0:pollux: warning: the lines of '$TMP/windows.sh' end in \
 CR LF, as on Windows, and the shell takes each CR for a part of the last word; \
-sed -i 's/\\r\$//' mends that" "$rc:$err"
+sed -i 's/\\r\$//' $TMP/windows.sh mends that" "$rc:$err"
 printf 'print("ran")\r\n' >windows.py
 run "$POLLUX" submit --hold -- python3 windows.py
 is 'Python minds none' '0:' "$rc:$err"

@@ -222,7 +222,7 @@ find shared -name 'user-*' -delete
 chmod 777 shared
 status 'a directory without the sticky bit' 78 as bob schedule
 ok 'and found' finds 'others may remove files there'
-like 'is refused' "^pollux: cannot use the shared directory '.*': .*; type: chmod 1777 " "$err"
+like 'is refused' "^pollux: cannot use the shared directory '.*': .*; type: chmod \\+t " "$err"
 chmod 1777 shared
 pass_of bob
 ok 'without all that the job runs' wait_for 20 state_is bob "$stuck" 'done'

@@ -562,7 +562,7 @@ rm "$POLLUX_DIR"
 for mode in 770 707 702; do
 	mkdir "$POLLUX_DIR"
 	chmod "$mode" "$POLLUX_DIR"
-	refused 77 "others may write to '$POLLUX_DIR'; type: chmod 700 '$POLLUX_DIR'" true
+	refused 77 "others may write to '$POLLUX_DIR'; type: chmod 700 $POLLUX_DIR" true
 	ok "nothing is made in a directory of mode $mode" rmdir "$POLLUX_DIR"
 done
 run env POLLUX_DIR=/proc/1 "$POLLUX" submit true
