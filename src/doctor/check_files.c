@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "pollux/advice.h"
 #include "pollux/disk.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
@@ -12,7 +13,8 @@
 /* --- space --- */
 
 #define LEAST_RATIO 0.01
-#define PRUNE "pollux prune --older-than 30d --all"
+/* It shows what could go. What does go is for a person to say. */
+#define PRUNE "pollux prune --older-than 30d --all --dry-run"
 
 static void check_disk(struct patient *p, const char *path)
 {
@@ -60,29 +62,52 @@ void check_space(struct patient *p)
 
 /* --- permissions --- */
 
-static void check_owner(struct patient *p, const char *path, const struct stat *st)
-{
-	char *command = xasprintf("sudo chown %lld", (long long)geteuid());
+#define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
-	if (st->st_uid != geteuid())
-		found(p, FINDING_STOPS, command_on(command, path), "'%s' belongs to user %lld",
-		      path, (long long)st->st_uid);
-	free(command);
+/* Whether a command may change the owner of the file: what other people could put there, by a link
+ * of either kind, may be a file of theirs, or of the system. */
+static bool is_ours_to_take(const struct patient *p, const char *path, const struct stat *st)
+{
+	struct stat named, dir;
+
+	return lstat(path, &named) == 0 && !S_ISLNK(named.st_mode) &&
+	       (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && st->st_nlink == 1)) &&
+	       stat(p->paths.dir, &dir) == 0 && !(dir.st_mode & OTHERS_WRITE);
 }
 
-static void check_mode(struct patient *p, const char *path, bool is_directory)
+static void check_owner(struct patient *p, const char *path, const struct stat *st)
 {
-	mode_t own = is_directory ? S_IRWXU : S_IRUSR | S_IWUSR;
-	const char *command = is_directory ? "chmod 700" : "chmod 600";
-	struct stat st;
+	char *take = xasprintf("%schown -h %lld", advice_sudo(), (long long)geteuid());
+	bool ours = is_ours_to_take(p, path, st);
+
+	found(p, FINDING_STOPS, command_on(ours ? take : "ls -ld", path),
+	      "'%s' belongs to user %lld", path, (long long)st->st_uid);
+	free(take);
+}
+
+/* What a link stands for may serve others, too; its mode is looked at by a person. */
+static void check_mode(struct patient *p, const char *path)
+{
+	const char *command;
+	struct stat st, named;
+	bool is_directory;
+	mode_t own;
 
 	if (stat(path, &st))
 		return;
-	check_owner(p, path, &st);
+	if (st.st_uid != geteuid()) {
+		check_owner(p, path, &st);
+		return;
+	}
+	is_directory = S_ISDIR(st.st_mode);
+	command = is_directory ? "chmod 700" : "chmod 600";
+	if (lstat(path, &named) || S_ISLNK(named.st_mode))
+		command = "ls -ldL";
+	own = is_directory ? S_IRWXU : S_IRUSR | S_IWUSR;
 	if ((st.st_mode & own) != own)
 		found(p, FINDING_STOPS, command_on(command, path),
 		      "you may not read and write '%s'", path);
-	else if (st.st_mode & (S_IWGRP | S_IWOTH))
+	else if (st.st_mode & OTHERS_WRITE)
 		found(p, is_directory ? FINDING_STOPS : FINDING_LOOK, command_on(command, path),
 		      "others may write to '%s'", path);
 	else if (st.st_mode & (S_IRWXG | S_IRWXO))
@@ -90,21 +115,49 @@ static void check_mode(struct patient *p, const char *path, bool is_directory)
 		      "others may look into '%s'", path);
 }
 
+/* The directory of the store. Where it is another person's, so are its files: no owner and no mode
+ * is to be changed. */
+static bool check_directory(struct patient *p)
+{
+	const char *dir = p->paths.dir;
+	struct text mend = TEXT_INIT;
+	struct stat st;
+
+	if (stat(dir, &st))
+		return false;
+	if (st.st_uid != geteuid()) {
+		found(p, FINDING_STOPS, command_on("ls -ld", dir), "'%s' belongs to user %lld: set "
+		      "POLLUX_DIR to a directory of your own, or be this user", dir,
+		      (long long)st.st_uid);
+		return false;
+	}
+	if (st.st_mode & OTHERS_WRITE) {
+		advice_add_private(&mend, dir);
+		found(p, FINDING_STOPS, text_detach(&mend), "others may write to '%s'", dir);
+	} else if ((st.st_mode & S_IRWXU) != S_IRWXU) {
+		found(p, FINDING_STOPS, command_on("chmod 700", dir),
+		      "you may not read and write '%s'", dir);
+	} else if (st.st_mode & (S_IRWXG | S_IRWXO) &&
+		   access(p->paths.store, F_OK) == 0) {
+		found(p, FINDING_LOOK, command_on("chmod 700", dir), "others may look into '%s'",
+		      dir);
+	}
+	return true;
+}
+
 void check_permissions(struct patient *p)
 {
-	static const struct {
-		const char *name;
-		bool is_directory;
-	} files[] = {
-		{ "", true }, { "/logs", true }, { "/checkpoints", true }, { "/run", true },
-		{ "/pollux.db", false }, { "/pollux.db-wal", false }, { "/pollux.db-shm", false },
-		{ "/schedule.lock", false }, { "/supervisor.log", false },
+	static const char *const names[] = {
+		"logs", "checkpoints", "run", "pollux.db", "pollux.db-wal", "pollux.db-shm",
+		"schedule.lock", "supervisor.log",
 	};
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		char *path = xasprintf("%s%s", p->paths.dir, files[i].name);
+	if (!check_directory(p))
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *path = xasprintf("%s/%s", p->paths.dir, names[i]);
 
-		check_mode(p, path, files[i].is_directory);
+		check_mode(p, path);
 		free(path);
 	}
 }

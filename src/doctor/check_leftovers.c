@@ -15,7 +15,13 @@
 
 #define NAMED_MAX 50	/* files named in one command */
 
-/* Files of one kind in the store's directory, and the command that removes them. */
+/* Removes nothing but what the last prunes did not get to. */
+#define PRUNE "pollux prune --logs --older-than 36500d"
+
+/* Files of one kind in the store's directory, and the command that shows them. Nothing tells for
+ * sure that nobody needs a file: a store that was restored from a backup lacks jobs that it had, a
+ * new one begins behind the numbers of the files that are there, and a damaged one loses records.
+ * So no command is named that removes them. */
 struct pile {
 	struct text mend;
 	int n, n_named;
@@ -31,7 +37,7 @@ static void pile_add(struct pile *pile, const struct paths *paths, const char *p
 		pile->first = xstrdup(path);
 		text_add(&pile->mend, "cd ");
 		text_add_shell_quoted(&pile->mend, paths->dir);
-		text_add(&pile->mend, " && rm -rf");
+		text_add(&pile->mend, " && ls -la");
 	}
 	if (pile->n_named < NAMED_MAX) {
 		pile->n_named++;
@@ -41,15 +47,18 @@ static void pile_add(struct pile *pile, const struct paths *paths, const char *p
 	free(path);
 }
 
-static void tell_pile(struct patient *p, struct pile *pile, const char *what)
+/* mend: NULL for the command that shows the files */
+static void tell_pile(struct patient *p, struct pile *pile, const char *mend, const char *what)
 {
-	if (pile->n > pile->n_named)
-		text_add(&pile->mend, " && pollux doctor");
+	char *command = mend ? xstrdup(mend) : xstrdup(pile->mend.data);
+
 	if (pile->n == 1)
-		found(p, FINDING_LOOK, text_detach(&pile->mend), "'%s' %s", pile->first, what);
+		found(p, FINDING_LOOK, command, "'%s' %s", pile->first, what);
 	else if (pile->n > 1)
-		found(p, FINDING_LOOK, text_detach(&pile->mend), "'%s' and %d more: each %s",
-		      pile->first, pile->n - 1, what);
+		found(p, FINDING_LOOK, command, "'%s' and %d more: each %s", pile->first,
+		      pile->n - 1, what);
+	else
+		free(command);
 	text_release(&pile->mend);
 	free(pile->first);
 }
@@ -57,45 +66,47 @@ static void tell_pile(struct patient *p, struct pile *pile, const char *what)
 /* --- logs and checkpoints --- */
 
 struct piles {
-	struct pile others, pruned, jobless;
+	struct pile others, pruned, unknown, jobless;
+	int64_t last_job;	/* the last one that the store knows or knew */
 };
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
-/* Returns the job of a file named "12", "12.log" or "12.store"; 0: another name. */
-static int64_t job_of(const char *name)
+/* Returns the job of a file whose name is a number and one of the ends; 0: another name, which is
+ * not one of pollux. */
+static int64_t job_of(const char *name, const char **end)
 {
 	size_t digits = strspn(name, "0123456789");
 
-	if (digits == 0 || digits > 18 ||
-	    (name[digits] && strcmp(name + digits, ".log") != 0 &&
-	     strcmp(name + digits, ".store") != 0))
-		return 0;
-	return strtoll(name, NULL, 10);
+	*end = name + digits;
+	return digits == 0 || digits > 18 ? 0 : strtoll(name, NULL, 10);
 }
 
-static bool is_jobless(struct patient *p, const char *name)
+static bool is_of_another(const char *end)
 {
-	int64_t id = job_of(name);
+	return !strncmp(end, ".of-", 4) || !strncmp(end, ".log.of-", 8);
+}
+
+static bool is_jobless(struct patient *p, int64_t id)
+{
 	bool has = true;
 	struct err ignored;
 
-	return id > 0 && p->store.db && store_has_job(&p->store, id, &has, &ignored) == 0 && !has;
+	return p->store.db && store_has_job(&p->store, id, &has, &ignored) == 0 && !has;
 }
 
 static void sort_out(struct patient *p, const char *part, const char *name, struct piles *piles)
 {
-	if (strstr(name, ".of-"))
+	const char *end;
+	int64_t id = job_of(name, &end);
+
+	if (id == 0)
+		return;
+	if (is_of_another(end))
 		pile_add(&piles->others, &p->paths, part, name);
-	else if (ends_with(name, ".pruned"))
+	else if (!strcmp(end, ".pruned"))
 		pile_add(&piles->pruned, &p->paths, part, name);
-	else if (is_jobless(p, name))
-		pile_add(&piles->jobless, &p->paths, part, name);
+	else if ((!*end || !strcmp(end, ".log") || !strcmp(end, ".store")) && is_jobless(p, id))
+		pile_add(id > piles->last_job ? &piles->unknown : &piles->jobless, &p->paths,
+			 part, name);
 }
 
 static void look_into(struct patient *p, const char *part, struct piles *piles)
@@ -109,6 +120,27 @@ static void look_into(struct patient *p, const char *part, struct piles *piles)
 	if (dir)
 		closedir(dir);
 	free(path);
+}
+
+static void check_jobs(struct patient *p)
+{
+	struct piles piles = {
+		.others.mend = TEXT_INIT, .pruned.mend = TEXT_INIT,
+		.unknown.mend = TEXT_INIT, .jobless.mend = TEXT_INIT,
+	};
+	struct err ignored;
+
+	if (p->store.db)
+		store_last_job(&p->store, &piles.last_job, &ignored);
+	look_into(p, "logs", &piles);
+	look_into(p, "checkpoints", &piles);
+	tell_pile(p, &piles.others, NULL, "is of another store, or of a job that this one lost: "
+		  "keep what you want, then remove it");
+	tell_pile(p, &piles.pruned, PRUNE, "was to be removed by 'pollux prune'");
+	tell_pile(p, &piles.unknown, NULL, "is of a job that this store does not know; a newer "
+		  "copy of the store may have it");
+	tell_pile(p, &piles.jobless, NULL, "is of a job that is not in the store, or not any "
+		  "more: keep what you want, then remove it");
 }
 
 /* --- run/ --- */
@@ -173,11 +205,11 @@ static void check_snapshots(struct patient *p)
 	if (p->store.db)
 		snapshots_each(&p->paths, count_stray, &strays);
 	if (strays.n == 1)
-		found(p, FINDING_LOOK, xstrdup("pollux prune --logs --older-than 36500d"),
+		found(p, FINDING_LOOK, xstrdup(PRUNE),
 		      "no job needs the snapshot of code '%s'; files that runs made there stay",
 		      strays.first);
 	else if (strays.n > 1)
-		found(p, FINDING_LOOK, xstrdup("pollux prune --logs --older-than 36500d"),
+		found(p, FINDING_LOOK, xstrdup(PRUNE),
 		      "no job needs '%s' and %d more snapshots of code; files that runs made "
 		      "there stay", strays.first, strays.n - 1);
 	free(strays.first);
@@ -192,15 +224,7 @@ static void check_repair(struct patient *p)
 
 void check_leftovers(struct patient *p)
 {
-	struct piles piles = {
-		.others.mend = TEXT_INIT, .pruned.mend = TEXT_INIT, .jobless.mend = TEXT_INIT,
-	};
-
-	look_into(p, "logs", &piles);
-	look_into(p, "checkpoints", &piles);
-	tell_pile(p, &piles.others, "is of another store, or of a job that this one lost");
-	tell_pile(p, &piles.pruned, "was to be removed by 'pollux prune'");
-	tell_pile(p, &piles.jobless, "is of a job that is not in the store");
+	check_jobs(p);
 	check_runs(p);
 	check_snapshots(p);
 	check_repair(p);

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "checks.h"
+#include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/crontab.h"
 #include "pollux/engine.h"
@@ -37,10 +39,25 @@ static bool passes_come(const struct patient *p)
 	return regular_passes_come(&p->paths, clock_wall_s());
 }
 
+/* False where /proc hides the processes of other users, such as cron. */
+static bool sees_all(void)
+{
+	return access("/proc/1", F_OK) == 0;
+}
+
+static char *start_cron(void)
+{
+	bool by_systemd = access("/run/systemd/system", F_OK) == 0;
+	const char *name = access("/usr/sbin/crond", X_OK) ? "cron" : "crond";
+
+	return by_systemd ? xasprintf("%ssystemctl start %s", advice_sudo(), name)
+			  : xasprintf("%sservice %s start", advice_sudo(), name);
+}
+
 static void check_daemon(struct patient *p, const struct crontab_entry *e)
 {
-	if (!passes_come(p) && !is_running("cron") && !is_running("crond"))
-		found(p, FINDING_LOOK, xstrdup("sudo service cron start"),
+	if (!passes_come(p) && !is_running("cron") && !is_running("crond") && sees_all())
+		found(p, FINDING_LOOK, start_cron(),
 		      "the crontab has the line, but cron(8) does not run");
 	else
 		note(p, "%s", e->line.data);

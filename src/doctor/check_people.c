@@ -1,4 +1,5 @@
 /* check_people.c - the directory in which the pollux of several people agree about devices. */
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +9,13 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "pollux/advice.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
 #include "pollux/shared_dir.h"
 #include "pollux/shared_lock.h"
 
-#define MAKE "sudo install -d -m 1777 -o root"
 
 /* The name stays until the next call. */
 static const char *name_of(uid_t uid)
@@ -24,6 +25,45 @@ static const char *name_of(uid_t uid)
 
 	snprintf(number, sizeof(number), "user %u", (unsigned)uid);
 	return user ? user->pw_name : number;
+}
+
+/* Makes it where there is nothing; changes nothing that is there, whoever made it meanwhile. */
+static char *make_directory(const char *path)
+{
+	struct text command = TEXT_INIT;
+
+	text_addf(&command, "%smkdir -p -m 1777 ", advice_sudo());
+	text_add_shell_quoted(&command, path);
+	return text_detach(&command);
+}
+
+/* Gives the directory to root first, so that its maker can no longer put a link in its place. */
+static char *take_over(const char *path)
+{
+	struct text quoted = TEXT_INIT;
+	const char *sudo = advice_sudo();
+	char *command;
+
+	text_add_shell_quoted(&quoted, path);
+	command = xasprintf("%schown -h root %s && test ! -L %s && %schmod 1777 %s", sudo,
+			    quoted.data, quoted.data, sudo, quoted.data);
+	text_release(&quoted);
+	return command;
+}
+
+/* The mend where the directory that the settings name cannot be used. Its mode and owner may be as
+ * others need them. */
+static char *mend_named(const char *path)
+{
+	struct text command = TEXT_INIT;
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno == ENOENT ? make_directory(path) : command_on("ls -ld", path);
+	if (!S_ISDIR(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX))
+		return command_on("ls -ld", path);
+	shared_dir_add_sticky(&command, path, &st);
+	return text_detach(&command);
 }
 
 /* Without a shared directory everybody is alone. This is usual, and no finding, unless somebody has
@@ -36,8 +76,9 @@ static void check_absent(struct patient *p, const char *path)
 		found(p, FINDING_LOOK, command_on("ls -l", path), "'%s' is not used, as it is a "
 		      "symbolic link, made by %s", path, name_of(st.st_uid));
 	else if (path && lstat(path, &st) == 0)
-		found(p, FINDING_LOOK, command_on(MAKE, path), "'%s' is not used: it is to belong "
-		      "to root, with mode 1777", path);
+		found(p, FINDING_LOOK, S_ISDIR(st.st_mode) ? take_over(path)
+						      : command_on("ls -l", path),
+		      "'%s' is not used: it is to be a directory of root, with mode 1777", path);
 	else
 		note(p, "devices are shared with nobody");
 }
@@ -117,8 +158,8 @@ static void check_shared(struct patient *p, const char *path)
 		people_release(&people);
 	}
 	if (access(path, W_OK))
-		found(p, FINDING_STOPS, command_on("sudo chmod 1777", path),
-		      "you may not write to '%s'", path);
+		found(p, FINDING_STOPS, command_on("ls -ld", path), "you may not write to '%s': "
+		      "where it is for sharing devices alone, its mode is to be 1777", path);
 	check_room(p, path);
 	check_shared_locks(p, path);
 }
@@ -130,7 +171,7 @@ void check_people(struct patient *p)
 	int dir = shared_dir_open(&p->paths, &path, &err);
 
 	if (dir == -1)
-		found(p, FINDING_STOPS, command_on(MAKE, path), "%s", err.text);
+		found(p, FINDING_STOPS, mend_named(path), "%s", err.text);
 	else if (dir == SHARED_DIR_NONE)
 		check_absent(p, path);
 	else

@@ -1,4 +1,5 @@
 /* check_processes.c - passes, supervisors and locks: who hangs, and what nobody looks after. */
+#include <dirent.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -6,11 +7,13 @@
 #include <sys/stat.h>
 
 #include "checks.h"
+#include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
 #include "pollux/failed_pass.h"
 #include "pollux/format.h"
+#include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/proc_files.h"
@@ -23,7 +26,24 @@
 #define PASS "pollux schedule"
 #define LATE_S 300.0	/* the longest time without a pass while jobs wait or run */
 #define ASKED_S 120.0	/* a pass that was asked for comes within a second */
-#define SILENT_S 60.0	/* a supervisor shows that it lives every 10 s */
+#define SILENT_S 60.0	/* a supervisor shows that it lives every 10 s ... */
+#define BEAT_MS 12000	/* ... so also within this time */
+
+/* The command for a process that hangs. A stopped one is continued; what a debugger has stopped,
+ * the debugger continues, which is shown. */
+static char *wake_or_kill(pid_t pid, bool is_stopped, const char *then)
+{
+	struct text command = TEXT_INIT;
+	pid_t debugger = is_stopped ? advice_debugger(pid) : 0;
+
+	if (debugger)
+		text_addf(&command, "ps -fp %d", (int)debugger);
+	else
+		advice_add_kill(&command, is_stopped ? "CONT" : "KILL", pid);
+	if (!is_stopped)
+		text_add(&command, then);
+	return text_detach(&command);
+}
 
 /* --- passes --- */
 
@@ -35,9 +55,8 @@ static bool find_hung(struct patient *p)
 
 	if (hangs) {
 		pass_describe_hung(&holder, &words);
-		found(p, FINDING_STOPS,
-		      xasprintf("kill -%s %lld", holder.is_stopped ? "CONT" : "KILL",
-				(long long)holder.pid), "%s", words.data);
+		found(p, FINDING_STOPS, wake_or_kill((pid_t)holder.pid, holder.is_stopped, ""),
+		      "%s", words.data);
 	}
 	text_release(&words);
 	return hangs;
@@ -102,36 +121,64 @@ static double silence_s(const struct engine_context *at, const struct run *run, 
 	return silent_s >= SILENT_S ? silent_s : (double)NAN;
 }
 
-static void check_alive(struct patient *p, const struct engine_context *at, const struct run *run)
+static bool is_stopped(int64_t pid)
 {
-	int64_t pid = 0, first;
-	double silent_s = silence_s(at, run, &pid);
-	bool stopped;
+	char state = proc_state((pid_t)pid);
 
-	if (isnan(silent_s))
+	return state == 'T' || state == 't';
+}
+
+static bool is_silent(const struct engine_context *at, const struct run *run, int64_t pid)
+{
+	int64_t now;
+
+	return pid && !isnan(silence_s(at, run, &now)) && now == pid;
+}
+
+/* A silence may be that of the whole machine, which was stopped. A supervisor that lives ends it
+ * within a beat; one that is stopped does not. */
+static void wait_for_signs(struct patient *p, const struct engine_context *at,
+			   const int64_t *suspects)
+{
+	bool waits = true;
+
+	for (int ms = 0; waits && ms < BEAT_MS; ms += SECOND_LOOK_MS) {
+		poll(NULL, 0, SECOND_LOOK_MS);
+		waits = false;
+		for (int i = 0; i < p->runs.count; i++)
+			waits |= is_silent(at, &p->runs.items[i], suspects[i]) &&
+				 !is_stopped(suspects[i]);
+	}
+}
+
+static void tell_silent(struct patient *p, const struct engine_context *at, const struct run *run,
+			int64_t suspect)
+{
+	int64_t pid;
+	double silent_s = silence_s(at, run, &pid);
+	bool stopped = is_stopped(suspect);
+
+	if (isnan(silent_s) || pid != suspect)
 		return;
-	first = pid;
-	poll(NULL, 0, SECOND_LOOK_MS);
-	silent_s = silence_s(at, run, &pid);
-	stopped = proc_state((pid_t)pid) == 'T' || proc_state((pid_t)pid) == 't';
-	if (isnan(silent_s) || pid != first)
-		return;
-	found(p, FINDING_LOOK,
-	      xasprintf(stopped ? "kill -CONT %lld" : "kill -KILL %lld && " PASS, (long long)pid),
+	found(p, FINDING_LOOK, wake_or_kill((pid_t)pid, stopped, " && " PASS),
 	      "the supervisor of job %lld, process %lld, %s %s", (long long)run->job_id,
 	      (long long)pid, stopped ? "is stopped, and has not answered for"
 				      : "has not answered for", format_duration(silent_s).s);
 }
 
-static void check_run(struct patient *p, const struct engine_context *at, const struct run *run)
+/* *suspect: the supervisor, if it has been silent for too long; else it stays as it is. */
+static void check_run(struct patient *p, const struct engine_context *at, const struct run *run,
+		      int64_t *suspect)
 {
+	int64_t pid;
+
 	enum engine_answer answer;
 	struct err err;
 
 	if (engine_poll_one(at, run, &answer, &err))
 		found(p, FINDING_LOOK, NULL, "%s", err.text);
 	else if (answer == ENGINE_ALIVE)
-		check_alive(p, at, run);
+		*suspect = isnan(silence_s(at, run, &pid)) ? 0 : pid;
 	else if (answer == ENGINE_UNKNOWN)
 		found(p, FINDING_LOOK, NULL, "nobody can tell whether job %lld has a supervisor",
 		      (long long)run->job_id);
@@ -143,9 +190,19 @@ static void check_run(struct patient *p, const struct engine_context *at, const 
 void check_supervisors(struct patient *p)
 {
 	struct engine_context at = { .paths = &p->paths, .store = &p->store };
+	int64_t *suspects = xcalloc((size_t)p->runs.count + 1, sizeof(*suspects));
+	bool any = false;
 
+	for (int i = 0; i < p->runs.count; i++) {
+		check_run(p, &at, &p->runs.items[i], &suspects[i]);
+		any |= suspects[i] != 0;
+	}
+	if (any)
+		wait_for_signs(p, &at, suspects);
 	for (int i = 0; i < p->runs.count; i++)
-		check_run(p, &at, &p->runs.items[i]);
+		if (suspects[i])
+			tell_silent(p, &at, &p->runs.items[i], suspects[i]);
+	free(suspects);
 	note(p, "%d run%s", p->runs.count, plural(p->runs.count));
 }
 
@@ -168,19 +225,56 @@ static bool has(const struct pid_list *list, pid_t pid)
 	return false;
 }
 
-/* The processes that had the file open at both looks. */
-static char *kill_users_of(const char *path, const struct pid_list *before)
+/* The processes that hold the lock. Others may have the file open to read it. */
+static void find_holders(const char *lock, struct pid_list *holders)
 {
-	struct text command = TEXT_INIT;
 	struct pid_list users;
 
-	proc_users_of_file(path, &users);
-	for (int i = 0; i < users.count; i++)
-		if (has(before, users.items[i]))
-			text_addf(&command, "%s%d", command.length ? " " : "kill -KILL ",
-				  (int)users.items[i]);
+	*holders = (struct pid_list){ 0 };
+	proc_users_of_file(lock, &users);
+	for (int i = 0; i < users.count; i++) {
+		if (!lock_is_held_by(lock, users.items[i]))
+			continue;
+		holders->items = xgrow(holders->items, holders->count, sizeof(*holders->items));
+		holders->items[holders->count++] = users.items[i];
+	}
 	pid_list_release(&users);
-	return command.length ? text_detach(&command) : NULL;
+}
+
+/* Adds the processes that held the lock at both looks. */
+static void add_both(struct text *command, const struct pid_list *before,
+		     const struct pid_list *now)
+{
+	for (int i = 0; i < now->count; i++)
+		if (has(before, now->items[i]))
+			text_addf(command, " %d", (int)now->items[i]);
+}
+
+/* Returns the run whose supervisor is one of the processes; 0: none is. Its run has just ended, or
+ * is one that this store, an older copy perhaps, does not know. */
+static int64_t supervised_run(const struct patient *p, const struct pid_list *holders)
+{
+	char *path = xasprintf("%s/run", p->paths.dir);
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	struct lock_holder h;
+	int64_t run = 0;
+
+	while (dir && run == 0 && (entry = readdir(dir))) {
+		char *end, *lock;
+		int64_t id = strtoll(entry->d_name, &end, 10);
+
+		if (id <= 0 || strcmp(end, ".lock") != 0)
+			continue;
+		lock = paths_run(&p->paths, id, "lock");
+		if (lock_holder_find(lock, &h) && has(holders, (pid_t)h.pid))
+			run = id;
+		free(lock);
+	}
+	if (dir)
+		closedir(dir);
+	free(path);
+	return run;
 }
 
 /* Returns who holds the lock of a device that no run has; NULL: nobody does, or a run has it by
@@ -199,24 +293,56 @@ static const char *stranger_with(struct patient *p, const struct engine_context 
 	return holder;
 }
 
+static bool run_is_active(const struct patient *p, int64_t id)
+{
+	for (int i = 0; i < p->runs.count; i++)
+		if (p->runs.items[i].id == id)
+			return true;
+	return false;
+}
+
+/* Names a command that kills if what holds the device is no supervisor. first: who held it at the
+ * first look */
+static void tell_stranger(struct patient *p, const char *device, const char *holder,
+			  const char *lock, const struct pid_list *first)
+{
+	struct text pids = TEXT_INIT;
+	struct pid_list now;
+	int64_t run;
+
+	find_holders(lock, &now);
+	add_both(&pids, first, &now);
+	run = supervised_run(p, &now);
+	if (run)
+		found(p, FINDING_LOOK, xasprintf("ps -f%s", pids.data),
+		      "%s has no run, but the supervisor of run %lld works and holds it%s", device,
+		      (long long)run, run_is_active(p, run) ? "" : ": a newer copy of the store "
+		      "may have this run");
+	else
+		found(p, FINDING_LOOK,
+		      pids.length && !strcmp(holder, DEVICE_LOCK_ENDED)
+			      ? xasprintf("kill -KILL%s", pids.data) : NULL,
+		      "%s has no run, but %s holds it", device, holder);
+	pid_list_release(&now);
+	text_release(&pids);
+}
+
 static void check_device(struct patient *p, const struct engine_context *at,
 			 const struct device *device)
 {
-	char *path = paths_device_lock(&p->paths, device->id), *mend = NULL;
-	struct pid_list users = { 0 };
+	char *path = paths_device_lock(&p->paths, device->id);
+	struct pid_list first = { 0 };
 	const char *holder = stranger_with(p, at, device);
 
 	if (holder) {
-		proc_users_of_file(path, &users);
+		find_holders(path, &first);
 		poll(NULL, 0, SECOND_LOOK_MS);
 		holder = stranger_with(p, at, device);
 	}
-	if (holder && !strcmp(holder, DEVICE_LOCK_ENDED))
-		mend = kill_users_of(path, &users);
-	pid_list_release(&users);
-	free(path);
 	if (holder)
-		found(p, FINDING_LOOK, mend, "%s has no run, but %s holds it", device->id, holder);
+		tell_stranger(p, device->id, holder, path, &first);
+	pid_list_release(&first);
+	free(path);
 }
 
 void check_locks(struct patient *p)

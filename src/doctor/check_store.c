@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "checks.h"
+#include "pollux/advice.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass_host.h"
@@ -14,11 +15,12 @@
 /* Makes a comment of the line, so that the default of its setting holds. */
 static char *without_line(const struct patient *p)
 {
-	char *quoted = command_on("", p->paths.config);
-	char *mend = xasprintf("sed -i '%ds/^/# /'%s", p->config.bad_line, quoted);
+	char *edit = xasprintf("sed -i '%ds/^/# /'", p->config.bad_line);
+	struct text mend = TEXT_INIT;
 
-	free(quoted);
-	return mend;
+	advice_add_edit(&mend, edit, p->paths.config);
+	free(edit);
+	return text_detach(&mend);
 }
 
 void check_settings(struct patient *p)
@@ -34,15 +36,21 @@ void check_settings(struct patient *p)
 	found(p, FINDING_STOPS, mend, "%s", p->config_err.text);
 }
 
+/* Only damage is repaired: a store may be sound that is locked, or on a disk that is full. */
+static void found_error(struct patient *p, const struct err *err, bool may_repair)
+{
+	bool damaged = may_repair && err->exit_status == EX_DATAERR;
+
+	found(p, damaged ? FINDING_DAMAGE : FINDING_STOPS, damaged ? xstrdup(REPAIR) : NULL,
+	      "%s", err->text);
+}
+
 static void check_closed(struct patient *p)
 {
-	bool damaged = p->store_err.exit_status == EX_DATAERR && !store_is_foreign(&p->paths);
-
 	if (p->store_err.exit_status == EX_NOINPUT)
 		note(p, "%s", p->store_err.text);
 	else
-		found(p, damaged ? FINDING_DAMAGE : FINDING_STOPS,
-		      damaged ? xstrdup(REPAIR) : NULL, "%s", p->store_err.text);
+		found_error(p, &p->store_err, !store_is_foreign(&p->paths));
 }
 
 static void describe_store(struct patient *p)
@@ -53,7 +61,7 @@ static void describe_store(struct patient *p)
 	int64_t n;
 
 	if (store_count_jobs(&p->store, &n, &err)) {
-		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "%s", err.text);
+		found_error(p, &err, true);
 		return;
 	}
 	log = xasprintf("%s-wal", p->paths.store);
@@ -76,7 +84,7 @@ void check_store(struct patient *p)
 		return;
 	}
 	if (store_check(&p->store, &faults, &err))
-		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "%s", err.text);
+		found_error(p, &err, true);
 	else if (faults.count)
 		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "'%s' is damaged: %s%s", p->paths.store,
 		      faults.items[0], faults.count > 1 ? ", and more" : "");

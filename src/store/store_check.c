@@ -113,6 +113,11 @@ int store_has_job(struct store *s, int64_t id, bool *has, struct err *err)
 	return 0;
 }
 
+int store_last_job(struct store *s, int64_t *id, struct err *err)
+{
+	return sql_ask(s, id, err, "SELECT seq FROM sqlite_sequence WHERE name = 'jobs'", "");
+}
+
 int store_count_jobs(struct store *s, int64_t *n, struct err *err)
 {
 	return sql_ask(s, n, err, "SELECT count(*) FROM jobs", "");

@@ -37,6 +37,12 @@ mended() { # mended NAME SECTION
 	run sh -c "$mend"
 	ok "$1: gone after: $mend" wait_for 15 well "$2"
 }
+looked() { # looked NAME: the command removes nothing
+	like "$1: is to be looked at" "^cd '?$POLLUX_DIR'? && ls -la " "$mend"
+	find "$POLLUX_DIR" | sort >before
+	status "$1: the command can be typed" 0 sh -c "$mend"
+	is "$1: and harms nothing" "$(cat before)" "$(find "$POLLUX_DIR" | sort)"
+}
 long_ago() {
 	touch -d "1 hour ago" "$POLLUX_DIR/schedule.lock" "$POLLUX_DIR/regular-pass"
 }
@@ -148,14 +154,16 @@ mended 'a lock that was left' locks
 # --- leftovers ---
 for name in checkpoints/1.of-0a1b2c3d logs/1.log.of-0a1b2c3d; do mkdir "$POLLUX_DIR/$name"; done
 found 'files of another store' 1 leftovers "'.*of-0a1b2c3d' and 1 more: each is of another store"
-mended 'files of another store' leftovers
+looked 'files of another store'
+rm -r "$POLLUX_DIR"/*/1.*of-0a1b2c3d
 mkdir -p "$POLLUX_DIR/checkpoints/7.pruned/x"
 found 'what prune left' 1 leftovers "'checkpoints/7.pruned' was to be removed by 'pollux prune'"
 mended 'what prune left' leftovers
 mkdir "$POLLUX_DIR/checkpoints/99"
 : >"$POLLUX_DIR/logs/99.log"
-found 'files of no job' 1 leftovers 'is of a job that is not in the store'
-mended 'files of no job' leftovers
+found 'files of no job' 1 leftovers 'each is of a job that this store does not know; a newer copy'
+looked 'files of no job'
+rm -r "$POLLUX_DIR/checkpoints/99" "$POLLUX_DIR/logs/99.log"
 : >"$POLLUX_DIR/run/9999.sock"
 found 'files of an ended run' 1 leftovers "^1 file of ended runs in '.*/run'\$"
 mended 'files of an ended run' leftovers
