@@ -79,10 +79,12 @@ bool proc_waits_for_child(pid_t pid);
 
 /* The pipes and terminals by which a process gives its output to another one, each by a number that
  * is the same at both of its ends; 0: none. */
-#define PROC_PRINTS 2
+#define PROC_STANDARD 2
+#define PROC_PRINTS 6
 #define PROC_READS 8
 struct proc_streams {
-	int64_t prints[PROC_PRINTS];	/* standard output, standard error */
+	/* standard output, standard error, and then other pipes, the first ones first */
+	int64_t prints[PROC_PRINTS];
 	/* pipes that the process reads, and terminals that it emulates, the first ones first */
 	int64_t reads[PROC_READS];
 };

@@ -56,26 +56,42 @@ static int64_t emulated(pid_t pid, const char *name)
 }
 
 /* The link to a descriptor has the permissions with which it was opened. */
-static int64_t end_for_input(pid_t pid, int dir, const char *name)
+static bool may(int dir, const char *name, mode_t permission)
 {
-	char target[64];
 	struct stat st;
 
-	if (!read_link(dir, name, target, sizeof(target)))
-		return 0;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mode & permission;
+}
+
+static int64_t end_for_input(pid_t pid, int dir, const char *name, const char *target)
+{
 	if (!strcmp(target, "/dev/ptmx") || !strcmp(target, "/dev/pts/ptmx"))
 		return emulated(pid, name);
-	if (strncmp(target, "pipe:[", 6) != 0 ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !(st.st_mode & S_IRUSR))
+	if (strncmp(target, "pipe:[", 6) != 0 || !may(dir, name, S_IRUSR))
 		return 0;
 	return strtoll(target + 6, NULL, 10);
 }
 
+/* A pipe beside standard output and standard error, as of tee >(gzip). */
+static int64_t end_beside(int dir, const char *name, const char *target)
+{
+	if (!strcmp(name, "1") || !strcmp(name, "2") || strncmp(target, "pipe:[", 6) != 0 ||
+	    !may(dir, name, S_IWUSR))
+		return 0;
+	return strtoll(target + 6, NULL, 10);
+}
+
+static void add_end(int64_t *ends, int *n, int max, int64_t end)
+{
+	if (end != 0 && *n < max)
+		ends[(*n)++] = end;
+}
+
 void proc_streams(pid_t pid, struct proc_streams *streams)
 {
+	int reads = 0, writes = PROC_STANDARD, seen = 0;
 	const struct dirent *entry;
 	char path[32], target[64];
-	int n = 0, seen = 0;
 	DIR *dir;
 
 	*streams = (struct proc_streams){ 0 };
@@ -87,12 +103,17 @@ void proc_streams(pid_t pid, struct proc_streams *streams)
 		streams->prints[0] = end_for_output(target);
 	if (read_link(dirfd(dir), "2", target, sizeof(target)))
 		streams->prints[1] = end_for_output(target);
-	while (n < PROC_READS && seen++ < DESCRIPTORS_MAX && (entry = readdir(dir))) {
-		int64_t end = isdigit((unsigned char)entry->d_name[0])
-			? end_for_input(pid, dirfd(dir), entry->d_name) : 0;
+	while ((reads < PROC_READS || writes < PROC_PRINTS) && seen++ < DESCRIPTORS_MAX &&
+	       (entry = readdir(dir))) {
+		const char *name = entry->d_name;
 
-		if (end != 0)
-			streams->reads[n++] = end;
+		if (!isdigit((unsigned char)*name) ||
+		    !read_link(dirfd(dir), name, target, sizeof(target)))
+			continue;
+		add_end(streams->reads, &reads, PROC_READS,
+			end_for_input(pid, dirfd(dir), name, target));
+		add_end(streams->prints, &writes, PROC_PRINTS,
+			end_beside(dirfd(dir), name, target));
 	}
 	closedir(dir);
 }

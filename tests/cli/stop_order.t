@@ -129,6 +129,7 @@ saves 'a shell' -- sh -c 'train a loaders; echo over'
 saves 'a shell in a shell' -- sh -c 'sh -c "train a loaders; echo over"; echo over'
 saves 'a pipe to tee' -- sh -c 'train a loaders 2>&1 | tee -a train.log'
 saves 'a pipe to tee and cat' -- sh -c 'train a 2>&1 | tee train.log | cat'
+saves 'a tee that writes into gzip' -- bash -c 'train a 2>&1 | tee >(gzip >log.gz)'
 saves 'a launcher' -- starts train a loaders
 saves 'a launcher that reads what the program prints' -- reads train a loaders
 saves 'one that reads it through a shell and tee' -- reads sh -c 'train a | tee log'

@@ -106,6 +106,19 @@ static void test_launchers(void)
 	prints_to(&o, 2, 0, 78);
 	is_str(told_at(&o, ASKED_S), "1", "also where a tee is between the two");
 
+	begin(&o, items, RUN("-.", "0h", "0.", "2h"));
+	prints_to(&o, 1, 2, 77);
+	items[2].streams.prints[PROC_STANDARD] = items[3].streams.reads[0] = 78;
+	is_str(told_at(&o, ASKED_S), "01", "a gzip with a handler waits that a tee writes to");
+	items[0].gone = items[1].gone = true;
+	items[1].gone_boot_s = ASKED_S + 1;
+	is_str(told_at(&o, ASKED_S + 2), "", "and until both have read what the program printed");
+	is_str(told_at(&o, ASKED_S + 4), "23", "they are told if they do not end then");
+
+	begin(&o, items, RUN("-.", "0h", "0h"));
+	items[1].streams.prints[PROC_STANDARD] = items[2].streams.reads[0] = 78;
+	is_str(told_at(&o, ASKED_S), "012", "pipes beside the output of a program order nothing");
+
 	begin(&o, items, RUN("-.", "0h", "0h"));
 	is_str(told_at(&o, ASKED_S), "012", "two programs side by side are told at once");
 	begin(&o, items, RUN("-.", "0h", "0h"));

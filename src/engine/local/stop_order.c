@@ -16,6 +16,8 @@
  * other, which is known where the other has used so much. */
 #define LIGHT_PART 0.1
 #define LIGHT_FROM_S 10.0
+/* In this time a process comes to the end of what one that is gone has printed. */
+#define DRAIN_S 2.0
 /* the longest way that output takes from process to process */
 #define PIPES_MAX 4
 #define ANCESTORS_MAX 1000
@@ -110,9 +112,12 @@ static bool may_save(const struct stop_order *o, const struct place *places, int
 	       (is_told(p) || p->pid == o->leader || !is_light(places[i].weight_s, most_s));
 }
 
+/* Of a process that heeds, other pipes than those of its output lead to its workers. */
 static bool reads_from(const struct stop_process *reader, const struct stop_process *writer)
 {
-	for (int i = 0; i < PROC_PRINTS; i++)
+	int n = heeds(writer) ? PROC_STANDARD : PROC_PRINTS;
+
+	for (int i = 0; i < n; i++)
 		for (int j = 0; writer->streams.prints[i] && j < PROC_READS; j++)
 			if (reader->streams.reads[j] == writer->streams.prints[i])
 				return true;
@@ -136,6 +141,28 @@ static bool is_fed(const struct stop_order *o, int i, int not_below, int depth)
 			return true;
 	}
 	return false;
+}
+
+/* True if the process may still have to read what one that is gone has printed, perhaps through
+ * others, as tee and gzip. */
+static bool is_draining(const struct stop_order *o, int i, double now, int depth, double *next)
+{
+	bool drains = false;
+
+	for (int j = 0; j < o->count && o->items[i].streams.reads[0]; j++) {
+		const struct stop_process *w = &o->items[j];
+		double until = w->gone_boot_s + fmin(DRAIN_S, o->grace_s / 2);
+
+		if (j == i || !reads_from(&o->items[i], w) || reads_from(w, &o->items[i]))
+			continue;
+		if (w->gone && now < until) {
+			*next = fmin(*next, until);
+			drains = true;
+		} else if (!w->gone && !heeds(w) && depth < PIPES_MAX) {
+			drains |= is_draining(o, j, now, depth + 1, next);
+		}
+	}
+	return drains;
 }
 
 /* True if a living process above that was told may pass the signal on, or may need this one to
@@ -234,6 +261,7 @@ double stop_order_next(const struct stop_order *o, double now, bool *tell)
 			continue;
 		tell[i] = heeds(p) ? tell_heeding(o, i, &places[i], &scene, &next)
 				   : tell_heedless(o, i, &places[i], &scene);
+		tell[i] = tell[i] && !is_draining(o, i, now, 0, &next);
 	}
 	free(places);
 	return next;

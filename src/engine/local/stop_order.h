@@ -12,7 +12,8 @@
  *   to decide: it may pass the signal on, or need its workers. The next process below is told if
  *   that one has ended or sleeps until a child ends, and did not pass the signal on: the run goes
  *   on to make steps. Where a run shows no steps, it is told at half of the grace.
- * - Every other process, once no process that heeds is left.
+ * - Every other process, once no process that heeds is left. One that reads what another one
+ *   printed that is gone ends by itself when it has read all; it is told if it does not.
  *
  * stop_order_next() decides, and looks at nothing but its arguments. The other functions read /proc
  * and send. Whoever asks for the stop ends what is left when the grace is over. */
@@ -41,6 +42,7 @@ struct stop_process {
 	bool has_terminal;
 	double told_boot_s;	/* when the process got the signal; NaN: not yet */
 	bool gone;
+	double gone_boot_s;	/* when that was seen */
 };
 
 struct stop_order {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "stop_order.h"
 
@@ -49,6 +50,7 @@ static void look_at_heed(struct stop_process *p, int signal_number)
 
 static void look_at(struct stop_process *p, int signal_number)
 {
+	struct proc_streams streams;
 	struct proc_times times;
 
 	if (proc_times(p->pid, &times)) {
@@ -56,7 +58,10 @@ static void look_at(struct stop_process *p, int signal_number)
 		p->leads_terminal = times.leads_terminal;
 	}
 	p->waits_for_child = proc_waits_for_child(p->pid);
-	proc_streams(p->pid, &p->streams);
+	proc_streams(p->pid, &streams);
+	/* one that ends has closed them already */
+	if (streams.prints[0] != 0 || streams.reads[0] != 0)
+		p->streams = streams;
 	if (p->heed != PROC_BLOCKS)
 		look_at_heed(p, signal_number);
 }
@@ -83,11 +88,15 @@ static void settle(struct stop_order *o, const bool *was_known, int signal_numbe
 /* Adds the processes that are new, and marks in gone those that are not among the living. */
 static void take_list(struct stop_order *o, const struct pid_list *living)
 {
+	double now = clock_boot_s();
 	int known = o->count;
 	struct proc_times times;
 
-	for (int i = 0; i < known; i++)
+	for (int i = 0; i < known; i++) {
+		if (!o->items[i].gone)
+			o->items[i].gone_boot_s = now;
 		o->items[i].gone = true;
+	}
 	for (int i = 0; i < living->count; i++) {
 		int at;
 
