@@ -1,99 +1,5 @@
 /* test_checkpoints.c - which file or directory is the newest checkpoint, and what is none. */
-#include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "engine/local/checkpoint_names.h"
-#include "engine/local/checkpoints.h"
-#include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "tap.h"
-
-static char top[] = "/tmp/pollux-checkpoints.XXXXXX";
-static char *root;		/* a directory below top for each group of checks */
-static int n_roots, now_s;
-
-static char *path_of(const char *name)
-{
-	return xasprintf("%s/%s", root, name);
-}
-
-static void fresh(void)
-{
-	free(root);
-	root = xasprintf("%s/%d", top, n_roots++);
-	mkdir(root, 0700);
-	now_s = 1000000000;
-}
-
-static void date(const char *path, int time_s)
-{
-	struct timespec times[2] = { { .tv_sec = time_s }, { .tv_sec = time_s } };
-
-	utimensat(AT_FDCWD, path, times, 0);
-}
-
-static void make_parents(const char *path)
-{
-	char *copy = xstrdup(path);
-
-	for (char *p = copy + strlen(root) + 1; (p = strchr(p, '/')); *p++ = '/') {
-		*p = '\0';
-		mkdir(copy, 0700);
-	}
-	free(copy);
-}
-
-static void put_bytes(const char *name, const void *bytes, size_t n)
-{
-	char *path = path_of(name);
-	int fd;
-
-	make_parents(path);
-	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
-		abort();
-	close(fd);
-	date(path, now_s++);
-	free(path);
-}
-
-/* A file of n bytes, newer than those before. */
-static void put(const char *name, size_t n)
-{
-	char *bytes = xcalloc(n + 1, 1);
-
-	memset(bytes, 'x', n);
-	put_bytes(name, bytes, n);
-	free(bytes);
-}
-
-static void put_text(const char *name, const char *text)
-{
-	put_bytes(name, text, strlen(text));
-}
-
-static void newest_by(struct checkpoint_query *q, const char *want, const char *name)
-{
-	struct checkpoints found;
-	size_t n = strlen(root);
-
-	q->directory = root;
-	checkpoints_find(q, &found);
-	is_str(!found.newest ? "none" : found.newest[n] ? found.newest + n + 1 : ".", want, name);
-	checkpoints_release(&found);
-}
-
-static void newest(const char *want, const char *name)
-{
-	struct checkpoint_query q = { .since_s = -INFINITY };
-
-	newest_by(&q, want, name);
-}
+#include "checkpoint_tree.h"
 
 static void test_temporary_names(void)
 {
@@ -111,6 +17,8 @@ static void test_temporary_names(void)
 		"ckpt-200.partial.pt", "partial-ckpt-200.pt", "ckpt-200.pt_.gstmp",
 		"ckpt-200.pt.TMP",
 		"_tmp_ckpt-200.pt", "tmp.ckpt-200.pt", "ckpt-200.pt.4711.tmp", "tmp",
+		"ckpt-200.pt.corrupt", "ckpt-200.bad.pt", "ckpt-200.pt.failed", "ckpt-200.pt.dirty",
+		"ckpt-200.pt.pending", "ckpt-200.pt.deleted", "ckpt-200.pt.broken",
 	};
 	static const char *const finished[] = {
 		"attempt1.pt", "template.ckpt", "particle.pt", "tmpl-200.pt", "tmpl_models.pt",
@@ -120,6 +28,7 @@ static void test_temporary_names(void)
 		"ckpt-200.pt",
 		"rewriting.pt", "progressive-gan-200.pt", "lockstep-2.pt", "unlocked.pt",
 		"deadlock-ckpt.pt", "saving-nature.pt.zip.h5", "apartment.h5", "model-newest.pt",
+		"trash-net-3.pt", "bad_words.ckpt", "dirty-mnist.pt", "failed-parts-2.pt",
 	};
 	size_t n = sizeof(temporary) / sizeof(temporary[0]);
 	char *text;
@@ -146,6 +55,8 @@ static void test_temporary_names(void)
 	newest("ckpt-100.pt", "a directory with such a name hides what is in it");
 	put("tmp/ckpt-300.pt", 100);
 	newest("ckpt-100.pt", "at any depth");
+	put("trash/ckpt-300.pt", 100);
+	newest("ckpt-100.pt", "or what was put aside");
 }
 
 static void test_order(void)
@@ -177,6 +88,7 @@ static void test_order(void)
 		{ "model_10.json", "model_9.json" },
 		{ "snapshot_iter_1000.caffemodel", "snapshot_iter_999.caffemodel" },
 		{ "lr1e-4_step20.pt", "lr1e-4_step3.pt" },
+		{ "ckpt-1e6.pt", "ckpt-9e5.pt" },
 		{ "a/epoch_2/last.pt", "a/epoch_1/last.pt" },
 	};
 

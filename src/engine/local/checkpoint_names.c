@@ -4,10 +4,13 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "checkpoint_order.h"
+#include "pollux/mem.h"
 
 #define WORD_SIZE 16
 
@@ -28,6 +31,11 @@ static const struct mark {
 	{ "download", AS_SUFFIX }, { "opdownload", AS_SUFFIX }, { "swp", AS_SUFFIX },
 	{ "swo", AS_SUFFIX }, { "swx", AS_SUFFIX }, { "gstmp", AS_SUFFIX },
 	{ "aria", AS_SUFFIX }, { "wip", AS_SUFFIX }, { "staging", AS_SUFFIX },
+	/* what a program or its user has put aside */
+	{ "pending", AS_SUFFIX }, { "dirty", AS_SUFFIX }, { "corrupt", AS_SUFFIX },
+	{ "corrupted", AS_SUFFIX }, { "broken", AS_SUFFIX }, { "bad", AS_SUFFIX },
+	{ "failed", AS_SUFFIX }, { "invalid", AS_SUFFIX }, { "deleted", AS_SUFFIX },
+	{ "delete", AS_SUFFIX }, { "deleting", AS_SUFFIX }, { "trash", AS_SUFFIX },
 };
 
 /* Endings of files, with a blank on both sides of each. */
@@ -36,6 +44,8 @@ static const char strong_ends[] =
 	"pdparams pdopt nemo ";
 static const char model_ends[] = " bin pkl pickle model joblib weights params npy zip onnx gz ";
 static const char text_ends[] = " txt json html npy xml ";
+static const char companion_ends[] = " sha sha1 sha256 sha512 md5 md5sum crc crc32 sum sig asc "
+	"meta metadata info size ok done complete completed success committed finished stamp ";
 static const char none_ends[] =
 	" py pyc pyi pyx so o a c h cc cpp cxx hpp cu cuh rs go js ts sh bash ipynb jl lua r java "
 	"md rst tex pdf doc docx yaml yml toml ini cfg conf lock "
@@ -210,6 +220,44 @@ enum name_class checkpoint_name_class(const char *name)
 	if (checkpoint_order_counts(name) && !ends_in(name, text_ends))
 		return NAME_CHECKPOINT;
 	return ends_in(name, model_ends) ? NAME_MODEL : NAME_OTHER;
+}
+
+bool checkpoint_name_has_weights(const char *name)
+{
+	return ends_in(name, strong_ends) ||
+	       (ends_in(name, model_ends) && !ends_in(name, text_ends));
+}
+
+static bool stands_beside(const char *directory, const char *stem, int n, const char *ends)
+{
+	for (const char *end = ends + 1; *end; end += strcspn(end, " ") + 1) {
+		char *path = xasprintf("%s/%.*s.%.*s", directory, n, stem,
+				       (int)strcspn(end, " "), end);
+		bool found = access(path, F_OK) == 0;
+
+		free(path);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+bool checkpoint_name_is_companion(const char *directory, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	bool is_text = ends_in(name, text_ends), found = false;
+	char *path;
+
+	if (!is_text && !ends_in(name, companion_ends))
+		return false;
+	path = xasprintf("%s/%.*s", directory, (int)(dot - name), name);
+	found = access(path, F_OK) == 0;
+	free(path);
+	for (int n = (int)(dot - name); n > 0 && !found; n--)
+		if (name[n] == '.' || (is_text && strchr("_-", name[n])))
+			found = stands_beside(directory, name, n, strong_ends) ||
+				stands_beside(directory, name, n, " bin npz pkl pickle ");
+	return found;
 }
 
 bool checkpoint_name_of_directory(const char *name)

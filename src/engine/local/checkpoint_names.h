@@ -17,6 +17,11 @@ enum name_class {
 };
 
 enum name_class checkpoint_name_class(const char *name);
+/* True for a file that holds numbers of a model, by its ending: "x.pt", "x.bin". */
+bool checkpoint_name_has_weights(const char *name);
+/* True for a file that tells about a checkpoint beside it in the directory: "ckpt-2.pt.sha256",
+ * "ckpt-2.json", "ckpt-2.done" where there is a "ckpt-2.pt". */
+bool checkpoint_name_is_companion(const char *directory, const char *name);
 /* True for the name of a directory that is a checkpoint as a whole: "checkpoint-500", "epoch_3". */
 bool checkpoint_name_of_directory(const char *name);
 /* True for a name that programs give to what they have not finished writing, and for hidden

@@ -12,7 +12,7 @@
 #define TOKENS_MAX 32
 
 /* What a number tells. */
-enum meaning { COUNTS_EPOCHS, COUNTS_STEPS, ORDERS, IS_METRIC, TELLS_APART };
+enum meaning { COUNTS_EPOCHS, COUNTS_STEPS, ORDERS, IS_METRIC, TELLS_APART, IS_RANK };
 
 /* By the word beside the number. */
 static const struct {
@@ -25,7 +25,8 @@ static const struct {
 	{ IS_METRIC, " loss acc accuracy f ppl perplexity bleu rouge wer cer auc map miou iou psnr "
 		     "ssim mse mae rmse score metric reward lr bs seed dim lambda temp temperature "
 		     "fid dice " },
-	{ TELLS_APART, " rank shard of part seed fold mp tp pp dp gpu node worker proc process " },
+	{ TELLS_APART, " of part seed fold " },
+	{ IS_RANK, " rank ranks shard mp tp pp dp gpu node worker proc process " },
 };
 
 struct number {
@@ -83,9 +84,17 @@ static void label_after(const char *p, char label[LABEL_SIZE])
 	label[isalpha((unsigned char)p[n]) ? 0 : n] = '\0';
 }
 
+/* "10k", "2M", "1e6" */
 static const char *take_unit(const char *p, uint64_t *value)
 {
 	uint64_t unit = *p == 'k' || *p == 'K' ? 1000 : *p == 'M' ? 1000000 : 0;
+
+	if ((*p == 'e' || *p == 'E') && isdigit((unsigned char)p[1]) &&
+	    !isalnum((unsigned char)p[2])) {
+		for (int n = p[1] - '0'; n > 0 && *value <= UINT64_MAX / 10; n--)
+			*value *= 10;
+		return p + 2;
+	}
 
 	if (!unit || isalnum((unsigned char)p[1]) || *value > UINT64_MAX / unit)
 		return p;
@@ -160,33 +169,52 @@ static void add_numbers(struct checkpoint_order *o, const struct number *list, i
 			o->numbers[o->n++] = list[i].value;
 }
 
-void checkpoint_order_of(const char *path, struct checkpoint_order *o)
+/* The path with "#" for each number but those of the meanings a and b. The caller frees. */
+static char *stem_without(const char *path, const struct number *list, int n, enum meaning a,
+			  enum meaning b)
 {
-	struct number list[TOKENS_MAX];
-	int n = find_numbers(path, list);
 	struct text stem = TEXT_INIT;
 	const char *p = path;
 
-	o->n = 0;
-	add_numbers(o, list, n, COUNTS_EPOCHS);
-	add_numbers(o, list, n, COUNTS_STEPS);
-	if (o->n == 0)
-		add_numbers(o, list, n, ORDERS);
 	for (int i = 0; i < n; i++) {
-		if (list[i].meaning == TELLS_APART)
+		if (list[i].meaning == a || list[i].meaning == b)
 			continue;
 		text_add_bytes(&stem, p, (size_t)(list[i].begin - p));
 		text_add(&stem, "#");
 		p = list[i].end;
 	}
 	text_add(&stem, p);
-	o->stem = text_detach(&stem);
+	return text_detach(&stem);
+}
+
+static bool has_ranks(const struct number *list, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i].meaning == IS_RANK)
+			return true;
+	return false;
+}
+
+void checkpoint_order_of(const char *path, struct checkpoint_order *o)
+{
+	struct number list[TOKENS_MAX];
+	int n = find_numbers(path, list);
+
+	o->n = 0;
+	add_numbers(o, list, n, COUNTS_EPOCHS);
+	add_numbers(o, list, n, COUNTS_STEPS);
+	if (o->n == 0)
+		add_numbers(o, list, n, ORDERS);
+	o->stem = stem_without(path, list, n, TELLS_APART, IS_RANK);
+	o->group = has_ranks(list, n) ? stem_without(path, list, n, TELLS_APART, TELLS_APART)
+				      : NULL;
 }
 
 void checkpoint_order_release(struct checkpoint_order *o)
 {
 	free(o->stem);
-	o->stem = NULL;
+	free(o->group);
+	o->stem = o->group = NULL;
 }
 
 int checkpoint_order_compare(const struct checkpoint_order *a, const struct checkpoint_order *b)
@@ -206,4 +234,12 @@ bool checkpoint_order_counts(const char *name)
 		if (list[i].meaning == COUNTS_EPOCHS || list[i].meaning == COUNTS_STEPS)
 			return true;
 	return false;
+}
+
+bool checkpoint_order_has_ranks(const char *name)
+{
+	struct number list[TOKENS_MAX];
+	int n = find_numbers(name, list);
+
+	return has_ranks(list, n);
 }

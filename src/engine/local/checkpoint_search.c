@@ -82,11 +82,43 @@ static bool is_refused(const struct search *s, const char *path)
 	return false;
 }
 
+/* True if the word is the path or name of another entry of the directory path[0..slash]. */
+static bool names_another(const char *path, const char *slash, const char *word)
+{
+	const char *last = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+	char *other;
+	bool found;
+
+	if (!*last || !strcmp(last, ".") || !strcmp(last, "..") || !strcmp(last, slash + 1))
+		return false;
+	other = xasprintf("%.*s/%s", (int)(slash - path), path, last);
+	found = access(other, F_OK) == 0;
+	free(other);
+	return found;
+}
+
+/* JSON and the like: a word of the text is the name of a checkpoint. */
+static bool has_name_of_checkpoint(const char *path, const char *slash, char *text)
+{
+	char *save = NULL;
+
+	for (char *word = strtok_r(text, " \t\r\n\"',:{}[]=", &save); word;
+	     word = strtok_r(NULL, " \t\r\n\"',:{}[]=", &save)) {
+		const char *last = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+
+		if ((checkpoint_name_class(last) == NAME_CHECKPOINT ||
+		     checkpoint_name_of_directory(last)) &&
+		    names_another(path, slash, word))
+			return true;
+	}
+	return false;
+}
+
 /* A small file that names a checkpoint beside it, as frameworks write for themselves: the name of
  * the last one, or TensorFlow's list. */
 static bool is_pointer(const char *path, const struct contents *c)
 {
-	char text[POINTER_BYTES + 1], *other, *last;
+	char text[POINTER_BYTES + 1], *rest;
 	const char *slash = strrchr(path, '/');
 	bool found;
 	ssize_t n;
@@ -101,14 +133,24 @@ static bool is_pointer(const char *path, const struct contents *c)
 	text[n > 0 ? n : 0] = '\0';
 	if (!strncmp(text, "model_checkpoint_path:", 22))
 		return true;
+	rest = xstrdup(text);
 	text[strcspn(text, "\r\n")] = '\0';
-	last = strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
-	if (!*last || !strcmp(last, ".") || !strcmp(last, "..") || !strcmp(last, slash + 1))
-		return false;
-	other = xasprintf("%.*s/%s", (int)(slash - path), path, last);
-	found = access(other, F_OK) == 0;
-	free(other);
+	found = names_another(path, slash, text) ||
+		(!checkpoint_name_has_weights(slash + 1) &&
+		 has_name_of_checkpoint(path, slash, rest));
+	free(rest);
 	return found;
+}
+
+/* path: of an entry */
+static bool is_companion(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = xasprintf("%.*s", slash ? (int)(slash - path) : 0, path);
+	bool is = slash && checkpoint_name_is_companion(directory, slash + 1);
+
+	free(directory);
+	return is;
 }
 
 static bool has_changed(const struct search *s, const struct contents *c)
@@ -141,6 +183,7 @@ static void add_candidate(struct search *s, const char *path, enum name_class cl
 		count_other(s, path, &c.contents);
 		return;
 	}
+	c.companion = !s->query->glob && !c.contents.is_directory && is_companion(path);
 	c.path = xstrdup(path);
 	checkpoint_order_of(below(s, path), &c.order);
 	found->items = xgrow(found->items, found->count, sizeof(*found->items));

@@ -12,6 +12,7 @@ struct candidate {
 	char *path;			/* owned */
 	enum name_class class;		/* NAME_CHECKPOINT or NAME_MODEL */
 	bool reported, link;
+	bool companion;			/* it tells about a checkpoint beside it */
 	struct contents contents;
 	struct checkpoint_order order;
 };

@@ -174,7 +174,8 @@ static void see_file(struct walk *w, const char *path, const char *name, const s
 	see_part(w, name);
 	if (!w->looks_into_files || w->why)
 		return;
-	w->why = why_file_is_torn(path);
+	w->why = st->st_size == 0 && checkpoint_name_has_weights(name) ? "it is empty"
+								       : why_file_is_torn(path);
 	if (w->why)
 		w->at = xstrdup(name);
 }
@@ -192,6 +193,7 @@ static void walk(struct walk *w, const char *directory, int depth)
 			continue;
 		w->left--;
 		w->c->entries += depth == DEPTH && e->d_name[0] != '.';
+		w->c->has_ranks |= depth == DEPTH && checkpoint_order_has_ranks(e->d_name);
 		w->c->marks |= depth == DEPTH ? marks_of(e->d_name)
 					      : marks_of(e->d_name) & ~ONLY_AT_TOP;
 		w->c->has_unfinished |= checkpoint_name_is_unfinished(e->d_name);

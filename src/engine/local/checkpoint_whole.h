@@ -15,6 +15,7 @@ struct contents {
 	int64_t changed_bytes;
 	int files;			/* all of them */
 	int entries;			/* of a directory, at its top; no hidden ones */
+	bool has_ranks;			/* some of them have the number of a rank */
 	struct timespec written;	/* the newest file */
 	struct timespec begun;		/* the oldest file */
 	double changed_s;		/* wall clock: when one last changed or was renamed */

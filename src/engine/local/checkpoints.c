@@ -12,6 +12,7 @@
 struct shapes {
 	const struct candidate *items;	/* not owned */
 	int count;
+	bool ranks_vary;
 };
 
 static int compare_written(const struct candidate *a, const struct candidate *b)
@@ -76,14 +77,46 @@ static const struct candidate *former_of(const struct shapes *s, int i)
 	return NULL;
 }
 
+/* The files that are one checkpoint with this one, each of a rank. */
+static int count_ranks(const struct shapes *s, const struct candidate *c)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->count; i++) {
+		const struct candidate *other = &s->items[i];
+
+		n += other->order.group && other->contents.bytes > 0 &&
+		     !strcmp(other->order.group, c->order.group) &&
+		     checkpoint_order_compare(&other->order, &c->order) == 0;
+	}
+	return n;
+}
+
+/* Where runs had different numbers of devices, nothing tells how many ranks there are to be. */
+static char *fault_beside(const struct shapes *s, const struct candidate *c,
+			  const struct candidate *former)
+{
+	struct contents before = former->contents;
+	int n, wanted;
+	char *why;
+
+	if (s->ranks_vary && before.has_ranks)
+		before.entries = 0;
+	why = why_not_whole(c->path, &c->contents, former->path, &before);
+	if (why || s->ranks_vary || !c->order.group)
+		return why;
+	n = count_ranks(s, c);
+	wanted = count_ranks(s, former);
+	return n < wanted ? xasprintf("it has %d of %d ranks", n, wanted) : NULL;
+}
+
 static char *fault_of(const struct shapes *s, int i)
 {
 	const struct candidate *c = &s->items[i];
 	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
 	const struct candidate *former = why ? NULL : former_of(s, i);
 
-	return former ? why_not_whole(c->path, &c->contents, former->path, &former->contents)
-		      : why;
+	return former ? fault_beside(s, c, former) : why;
 }
 
 /* What one look at all shapes finds. */
@@ -119,17 +152,30 @@ static void see_newest_of_shape(struct choice *found, const struct candidate *c)
 		found->newest = c;
 }
 
+/* Files that tell about checkpoints, as "ckpt-2.json" beside "ckpt-2.pt", are of a shape of theirs:
+ * the next one may be there before its checkpoint. i: the first of the shape. */
+static bool is_of_companions(const struct shapes *s, int i)
+{
+	for (int j = i; is_same_shape(s, i, j); j++)
+		if (s->items[j].companion)
+			return true;
+	return false;
+}
+
 /* Goes from the newest of each shape down to the first that is whole. */
 static void look_at_shapes(const struct shapes *s, struct choice *found)
 {
-	bool has_newest = false;
+	bool has_newest = false, companions = false;
 
 	for (int i = 0; i < s->count; i++) {
 		const struct candidate *c = &s->items[i];
 		char *why;
 
-		has_newest = has_newest && is_same_shape(s, i - 1, i);
-		if (has_newest && !c->reported)
+		if (i == 0 || !is_same_shape(s, i - 1, i)) {
+			has_newest = false;
+			companions = is_of_companions(s, i);
+		}
+		if ((has_newest || companions) && !c->reported)
 			continue;
 		why = fault_of(s, i);
 		if (why) {
@@ -152,6 +198,7 @@ void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *
 
 	candidates_find(query, &all);
 	shapes = shapes_of(&all);
+	shapes.ranks_vary = query->ranks_vary;
 	look_at_shapes(&shapes, &choice);
 	if (choice.told && choice.newest && compare_written(choice.told, choice.newest) >= 0)
 		choice.newest = choice.told;

@@ -33,6 +33,7 @@ struct checkpoint_query {
 	int n_starts;
 	const char *reported;		/* absolute path, the last that was told; NULL */
 	const struct strings *refused;	/* from these a run could not resume; NULL: none */
+	bool ranks_vary;		/* runs of the job had different numbers of devices */
 };
 
 struct checkpoints {

@@ -193,6 +193,9 @@ void supervisor_find_checkpoints(struct supervisor *s, const char *without, bool
 	starts = starts_of(s, &runs, &query.n_starts);
 	query.starts = starts;
 	query.reported = reported = last_reported(s, &runs, directory);
+	for (int i = 0; i < runs.count; i++)
+		query.ranks_vary |= runs.items[i].configuration.replicas !=
+				    s->run.configuration.replicas;
 	query.since_s = any_age ? -HUGE_VAL : first_launch_s(s, &runs);
 	checkpoints_find(&query, found);
 	free(starts);
