@@ -18,7 +18,7 @@ typed() { # typed SECTION: each command that doctor names there
 	findings "$1" mend | while IFS= read -r line; do sh -c "$line"; done >typed 2>&1
 }
 well() { [ -z "$(findings "$1" text)" ]; }
-lives() { kill -0 "$1" 2>/dev/null; }
+lives() { ! is_over "$1"; }
 mode() { stat -c %a "$1"; }
 owner() { stat -c %u "$1"; }
 
@@ -92,8 +92,10 @@ perl -e 'open my $f, "+<", shift or die; read $f, my $line, 112;
 	$line =~ s/^(\d+ \d+) (\S+)/sprintf "%s %.3f", $1, $2 - 70/e;
 	seek $f, 0, 0; printf $f "%-111.111s\n", $line =~ s/\s+$//r' "$POLLUX_DIR/run/$run.lock"
 is 'a supervisor that lives gets time to show it' '' "$(findings supervisors text)"
-"$POLLUX" cancel --force --yes "$(store 'SELECT max(id) FROM jobs')" >/dev/null 2>&1
-"$POLLUX" wait --timeout 600 "$(store 'SELECT max(id) FROM jobs')" >/dev/null 2>&1
+job=$(store 'SELECT max(id) FROM jobs')
+"$POLLUX" cancel --force --yes "$job" >/dev/null 2>&1
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 60 "$job" >/dev/null 2>&1
 wait_for 5 no_supervisor
 
 # --- who has a lock, and who reads its file ---
