@@ -23,7 +23,8 @@ void lock_holder_sign(int fd);
 void lock_holder_clear(int fd);
 
 /* Finds the holder. False: the lock is free, or its holder is not known, because the holder belongs
- * to another container or another boot, or has died and left the lock to a child. */
+ * to another container or another boot, is another user's and not visible here, or has died and
+ * left the lock to a child. */
 bool lock_holder_find(const char *path, struct lock_holder *h);
 
 /* Looks for the holder among the processes that run this program, where the holder has not signed:

@@ -38,12 +38,13 @@ struct proc_marks {
  * directory that cannot be read has none. */
 void proc_group_list(const char *directory, struct pid_list *list);
 
-/* List the living processes (no zombies) with one of the marks, without the caller. -1: /proc
+/* List the living processes (no zombies) with one of the marks, without the caller; hidden ones,
+ * too, that are in the group, or a child of one with a mark. -1: /proc
  * cannot be read; the list is then empty and says nothing. */
 int proc_find(const struct proc_marks *marks, struct pid_list *list);
 void pid_list_release(struct pid_list *list);
 /* True if the process cannot run before it is continued: it is stopped, or asleep in the kernel,
- * where a stop signal that was sent meets it before it runs on. */
+ * where a stop signal that was sent meets it before it runs on; or has ended. */
 bool proc_is_stopped(pid_t pid);
 /* What a process does about a signal that would end it otherwise. */
 enum proc_heed {
@@ -53,8 +54,16 @@ enum proc_heed {
 	PROC_HANDLES,
 };
 enum proc_heed proc_heed(pid_t pid, int signal);
-/* True if the process exists and is no zombie. */
+/* True if the process exists and is no zombie, and /proc shows it. */
 bool proc_lives(pid_t pid);
+/* True if there is such a process, of another user, of which /proc shows nothing: it is mounted
+ * with hidepid. Whether it is a zombie cannot be told. Nothing follows from what is missing in
+ * /proc. */
+bool proc_is_hidden(pid_t pid);
+/* True if /proc hides the processes of other users from this one. */
+bool proc_hides_others(void);
+/* Adds those children of a process, which is visible, that are hidden. */
+void proc_add_hidden_children(pid_t pid, struct pid_list *list);
 /* True if this one process lives and has one of the marks. */
 bool proc_bears(pid_t pid, const struct proc_marks *marks);
 /* As proc_bears(), for a process that may have ended, but was not reaped. A zombie has no
@@ -92,6 +101,7 @@ void proc_streams(pid_t pid, struct proc_streams *streams);
 
 struct proc_info {
 	bool lives;		/* and is no zombie; the other members are known only then */
+	bool hidden;		/* proc_is_hidden(): lives is false then */
 	int64_t start_ticks;
 	double age_s;
 	char owner[33];		/* name of the user, else the number */
@@ -99,6 +109,9 @@ struct proc_info {
 };
 
 void proc_look(pid_t pid, struct proc_info *info);
+/* "process 12 (sleep) of root", "process 12 of another user, which is not visible here" */
+#define PROC_TEXT_SIZE 112
+const char *proc_describe(pid_t pid, char text[PROC_TEXT_SIZE]);
 /* True if the kernel's short form of the command is this name. */
 bool proc_has_name(pid_t pid, const char *name);
 /* The letter of the state in /proc/PID/stat: 'R', 'S', 'D', 'T' ...; 0: there is no such

@@ -91,6 +91,8 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
 	else if (u->info.lives)
 		text_addf(&t, " (%.20s)", u->info.owner);
+	else if (u->info.hidden)
+		text_add(&t, " (another user's, not visible here)");
 	else if (p->pid > 0)
 		text_addf(&t, " (%s)", proc_sees_all() ? "ended" : "outside this container");
 	if (p->memory_bytes >= 0)

@@ -39,12 +39,6 @@ static bool passes_come(const struct patient *p)
 	return regular_passes_come(&p->paths, clock_wall_s());
 }
 
-/* False where /proc hides the processes of other users, such as cron. */
-static bool sees_all(void)
-{
-	return access("/proc/1", F_OK) == 0;
-}
-
 static char *start_cron(void)
 {
 	bool by_systemd = access("/run/systemd/system", F_OK) == 0;
@@ -56,7 +50,10 @@ static char *start_cron(void)
 
 static void check_daemon(struct patient *p, const struct crontab_entry *e)
 {
-	if (!passes_come(p) && !is_running("cron") && !is_running("crond") && sees_all())
+	if (!passes_come(p) && proc_hides_others())
+		note(p, "%s; whether cron(8) runs is not visible here: /proc hides the processes "
+		     "of others", e->line.data);
+	else if (!passes_come(p) && !is_running("cron") && !is_running("crond"))
 		found(p, FINDING_LOOK, start_cron(),
 		      "the crontab has the line, but cron(8) does not run");
 	else

@@ -111,7 +111,9 @@ static void add_name(int pid, struct text *t)
 	proc_look(pid, &info);
 	if (*info.command)
 		text_addf(t, " (%s)", info.command);
-	if (kill(pid, 0) && errno == EPERM && *info.owner)
+	if (info.hidden)
+		text_add(t, " of another user, which is not visible here");
+	else if (kill(pid, 0) && errno == EPERM && *info.owner)
 		text_addf(t, " of %s", info.owner);
 }
 

@@ -263,6 +263,31 @@ static bool bears_mark(struct process_table *table, const struct process *proces
 	return marks->variable && environment_has(process->thread, marks->variable);
 }
 
+/* Adds processes that the table cannot have: those of the group, and the children of what is
+ * marked, such as a program that became another user's. */
+static void add_hidden(const struct proc_marks *marks, const struct pid_list *group,
+		       struct process_table *marked)
+{
+	struct pid_list hidden = { 0 };
+
+	for (int i = 0; i < group->count; i++)
+		if (proc_is_hidden(group->items[i])) {
+			hidden.items = xgrow(hidden.items, hidden.count, sizeof(pid_t));
+			hidden.items[hidden.count++] = group->items[i];
+		}
+	if (marks->ancestor > 0)
+		proc_add_hidden_children(marks->ancestor, &hidden);
+	for (int i = 0; i < marked->count; i++)
+		proc_add_hidden_children(marked->items[i].pid, &hidden);
+	marked->items = xreallocarray(marked->items, (size_t)(marked->count + hidden.count),
+				      sizeof(*marked->items));
+	for (int i = 0; i < hidden.count; i++)
+		marked->items[marked->count++] = (struct process){
+			.pid = hidden.items[i], .thread = hidden.items[i], .state = 'R',
+		};
+	pid_list_release(&hidden);
+}
+
 /* Reads the table and keeps in it only the living processes with one of the marks. */
 static int read_marked(const struct proc_marks *marks, struct process_table *marked)
 {
@@ -284,6 +309,8 @@ static int read_marked(const struct proc_marks *marks, struct process_table *mar
 			marked->items[marked->count++] = *p;
 	}
 	free(table.items);
+	if (proc_hides_others())
+		add_hidden(marks, &group, marked);
 	pid_list_release(&group);
 	return rc;
 }
@@ -351,7 +378,7 @@ bool proc_is_stopped(pid_t pid)
 {
 	struct process p;
 
-	return !read_process(pid, &p) || strchr("TtDZX", p.state);
+	return read_process(pid, &p) ? strchr("TtDZX", p.state) != NULL : !proc_is_hidden(pid);
 }
 
 static bool is_in_group(const char *directory, pid_t pid)

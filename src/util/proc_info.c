@@ -56,6 +56,7 @@ void proc_look(pid_t pid, struct proc_info *info)
 {
 	*info = (struct proc_info){ .start_ticks = proc_start_ticks(pid) };
 	info->lives = info->start_ticks > 0 && proc_lives(pid);
+	info->hidden = !info->lives && proc_is_hidden(pid);
 	if (!info->lives)
 		return;
 	info->age_s = clock_boot_s() - (double)info->start_ticks / (double)sysconf(_SC_CLK_TCK);

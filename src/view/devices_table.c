@@ -100,6 +100,8 @@ static void add_holder(struct table *t, const struct devices_view *v, int index)
 		table_text(t, v->lock_holders[index]);
 	else if (user && user->info.lives)
 		table_cell(t, "pid %lld (%s)", (long long)user->process.pid, user->info.owner);
+	else if (user && user->info.hidden)
+		table_cell(t, "pid %lld (not visible)", (long long)user->process.pid);
 	else if (user && user->process.pid == 0)
 		table_text(t, "unknown");
 	else if (user)

@@ -17,7 +17,11 @@ void status_add_stopping(struct text *t, const struct status *status, const stru
 	const struct run *run = item->run;
 
 	text_add(t, words[run->stop_reason]);
-	if (status->now_boot_s >= run->stop_boot_s)
+	if (status->now_boot_s - run->stop_boot_s > item->job->declared.grace_s + 1)
+		text_addf(t, ", for %s, beyond its grace of %s",
+			  format_duration(status->now_boot_s - run->stop_boot_s).s,
+			  format_duration(item->job->declared.grace_s).s);
+	else if (status->now_boot_s >= run->stop_boot_s)
 		text_addf(t, ", %s of %s", format_duration(status->now_boot_s - run->stop_boot_s).s,
 			  format_duration(item->job->declared.grace_s).s);
 	else

@@ -37,7 +37,8 @@ static bool lingers(const struct supervisor *s, const struct device_process *lis
 
 	for (int i = 0; i < n; i++)
 		if (!was_there(s, &list[i]) &&
-		    (!sees_all || list[i].pid == 0 || !proc_lives((pid_t)list[i].pid)))
+		    (!sees_all || list[i].pid == 0 ||
+		     (!proc_lives((pid_t)list[i].pid) && !proc_is_hidden((pid_t)list[i].pid))))
 			return true;
 	return false;
 }

@@ -17,18 +17,21 @@
  * program itself can end it. */
 static void tell_of_protected(struct supervisor *s, pid_t pid)
 {
+	char *text, who[PROC_TEXT_SIZE];
 	struct proc_info info;
 	struct err err;
-	char *text;
 
 	if (s->protected_pid == pid)
 		return;
 	proc_look(pid, &info);
-	if (!info.lives)
+	if (!info.lives && !info.hidden)
 		return;
 	s->protected_pid = pid;
-	text = xasprintf("process %d (%s) belongs to %s and may not be signalled", (int)pid,
-			 info.command, info.owner);
+	text = info.lives
+		? xasprintf("process %d (%s) belongs to %s and may not be signalled", (int)pid,
+			    info.command, info.owner)
+		: xasprintf("%s, is still alive and may not be signalled",
+			    proc_describe(pid, who));
 	supervisor_log(s, "%s", text);
 	supervisor_set_diagnosis(s, text);
 	if (store_run_set_diagnosis(&s->store, s->run.id, text, &err))

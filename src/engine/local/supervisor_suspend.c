@@ -150,7 +150,7 @@ void supervisor_begin_suspension(struct supervisor *s)
 static bool name_the_unstopped(struct supervisor *s, char *text, size_t size)
 {
 	struct pid_list list;
-	struct proc_info info;
+	char who[PROC_TEXT_SIZE];
 	bool found = false;
 
 	snprintf(text, size, "its processes");
@@ -159,9 +159,7 @@ static bool name_the_unstopped(struct supervisor *s, char *text, size_t size)
 		found = !proc_is_stopped(list.items[i]);
 		if (!found)
 			continue;
-		proc_look(list.items[i], &info);
-		snprintf(text, size, "process %d (%s) of %s", (int)list.items[i],
-			 info.lives ? info.command : "?", info.lives ? info.owner : "?");
+		snprintf(text, size, "%s", proc_describe(list.items[i], who));
 	}
 	pid_list_release(&list);
 	return found;
@@ -169,7 +167,7 @@ static bool name_the_unstopped(struct supervisor *s, char *text, size_t size)
 
 void supervisor_keep_stopped(struct supervisor *s)
 {
-	char who[96], text[192];
+	char who[PROC_TEXT_SIZE], text[192];
 
 	if (!name_the_unstopped(s, who, sizeof(who)))
 		return;
@@ -185,7 +183,7 @@ void supervisor_keep_stopped(struct supervisor *s)
 bool supervisor_refuse_suspension(struct supervisor *s)
 {
 	double now = clock_boot_s();
-	char who[96], text[256];
+	char who[PROC_TEXT_SIZE], text[256];
 	struct run run = s->run;
 	struct err err;
 
