@@ -32,6 +32,13 @@ enum suspend_rule {
 };
 #define N_SUSPEND_RULES (SUSPEND_NEVER + 1)
 
+/* Tells where the command of a run on several nodes is started. */
+enum launch_rule {
+	LAUNCH_EACH,		/* once on each node */
+	LAUNCH_FIRST,		/* on the first node; the others are for its own srun or mpirun */
+};
+#define N_LAUNCH_RULES (LAUNCH_FIRST + 1)
+
 /* A declaration as the store keeps it. An unknown double is NaN, an unknown size 0. */
 struct declaration {
 	char *name, *workload;		/* owned, as all strings here */
@@ -53,6 +60,7 @@ struct declaration {
 	char *plans;			/* for execution_plans_parse; NULL: none */
 	char *guarantee;		/* for guarantee_parse; NULL: none */
 	char *slurm_args;		/* options for sbatch; NULL: none */
+	enum launch_rule launch;
 	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	bool passes_steps;		/* its command takes the number of updates: {steps} */
@@ -91,7 +99,7 @@ void declaration_add_kinds(const struct declaration *d, struct text *t);
 struct asked {
 	struct declaration declared;
 	const char *checkpoint_dir, *checkpoint_glob, *resume_args, *step_regex;
-	const char *directory, *suspend, *preset, *worst_tier;
+	const char *directory, *suspend, *preset, *worst_tier, *launch;
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env, metrics, plans;
@@ -123,7 +131,7 @@ struct declared_field {
 	unsigned uses;
 };
 
-extern const struct field_names suspend_names, worst_tier_names;
+extern const struct field_names suspend_names, worst_tier_names, launch_names;
 extern const struct declared_field declared_fields[];
 extern const int n_declared_fields;
 /* the columns of all rows, for struct declaration */

@@ -87,6 +87,9 @@ struct engine {
 	 * tell. */
 	void (*describe)(const struct engine_context *at, const struct run *run,
 			 struct text *out);
+	/* (optional) What keeps the program of the run from going on, by the last line that it
+	 * printed, as a clause: a constant; NULL: nothing is known. */
+	const char *(*stuck)(const struct engine_context *at, const struct run *run);
 	/* (optional) Ask for what keeps runs from starting, for 'pollux doctor'; this may take half
 	 * a minute. Adds a sentence for each trouble, and what is well. */
 	void (*examine)(const struct engine_context *at, struct strings *troubles,

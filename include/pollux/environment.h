@@ -31,9 +31,9 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 struct strings *env);
 
 /* The command and the environment of one node of a run on a cluster. argv and variables are those
- * of template_expand() and environment_for_run(), for all nodes. node: from 0. Adds to out and
- * env. */
-void node_command(const struct strings *argv, char *const *variables, int node,
+ * of template_expand() and environment_for_run(), for all nodes. node: from 0; n_started: nodes on
+ * which the command is started. Adds to out and env. */
+void node_command(const struct strings *argv, char *const *variables, int node, int n_started,
 		  struct strings *out, struct strings *env);
 
 /* Adds the variables of a job in a group: the group, the job's index in the group, and the job's

@@ -37,6 +37,7 @@ struct status_job {
 	 * recently, or there is no supervisor. */
 	double silent_s;
 	int64_t silent_pid;
+	const char *stuck;		/* as engine.h has it; NULL: nothing is known */
 	double eta_s;			/* running time still to come, by the declared work */
 	/* Wall clock: between these it ends in 4 of 5 cases. Told by status_tell_ends() alone. */
 	double end_from_s, end_to_s;
@@ -110,8 +111,9 @@ void status_add_group(struct text *t, const struct status_group *group);
 /* status_ends.c: tells the ends of the jobs that run or wait. */
 int status_tell_ends(struct session *s, struct status *status, struct err *err);
 
-/* "its supervisor, process 12, has not answered for 1m10s: ...; "; nothing where it has. */
-void status_add_silence(struct text *t, const struct status_job *item);
+/* "its supervisor, process 12, has not answered for 1m10s: ...; ", and what its program is known to
+ * wait for; nothing where there is neither. */
+void status_add_trouble(struct text *t, const struct status_job *item);
 
 /* Everything else about one job. */
 struct status_details {

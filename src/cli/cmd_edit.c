@@ -71,6 +71,7 @@ static const struct running_rule {
 	{ "begin", runs_already, false },
 	{ "batch-range", launched_with, false },
 	{ "stop-signal", launched_with, false },
+	{ "launch", launched_with, false },
 	{ "replicas", NULL, true }, { "weight", NULL, true }, { "preempt", NULL, true },
 	{ "suspend", NULL, true }, { "gpu-memory", NULL, true }, { "tier", NULL, true },
 	{ NULL, NULL, false },

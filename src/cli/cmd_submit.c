@@ -248,8 +248,10 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 	if (rc == 0)
 		rc = insert_submitted_job(&s.store, o, job, command, after, err);
 	submit_snapshot_end(&snapshot, rc);
-	if (rc == 0)
+	if (rc == 0) {
 		submit_tell(&s, job, command);
+		submit_tell_launch(o, job, command);
+	}
 	session_close(&s);
 	if (rc)
 		return rc;

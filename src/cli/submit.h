@@ -26,6 +26,11 @@ void submit_tell_braces(const struct asked *o, const struct job *job,
 			const struct job_command *command, const struct strings *parameters,
 			bool dry_run);
 
+/* submit_launch.c: says that a command is started on the first node alone, where no option said
+ * so. */
+void submit_tell_launch(const struct asked *o, const struct job *job,
+			const struct job_command *command);
+
 /* cmd_submit.c: adds the job, warns of what may be wrong with it, and prints its number. */
 int submit_add(const struct asked *o, struct job *job, struct job_command *command,
 	       const struct dependency_list *after, struct err *err);

@@ -161,6 +161,7 @@ static int insert_sweep(struct group_submission *g, const struct job_group *grou
 	if (rc == 0) {
 		g->job.id = added.first_job_id;
 		submit_tell(&s, &g->job, &g->command);
+		submit_tell_launch(&g->o->job, &g->job, &g->command);
 	}
 	g->store = NULL;
 	session_close(&s);

@@ -88,11 +88,23 @@ static void set_for_frameworks(const struct job *job, int port, struct strings *
 	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
 }
 
+/* The program that is started on the first node starts torchrun on each, by a step that gives the
+ * same variables to all: the nodes agree on their ranks among themselves. */
+static void set_for_steps(const struct template_values *values, struct strings *env)
+{
+	char *endpoint = xasprintf("%s:%d", values->nodes.master, values->port);
+
+	strings_set_variable(env, "PET_RDZV_BACKEND", "c10d");
+	strings_set_variable(env, "PET_RDZV_ENDPOINT", endpoint);
+	set_integer(env, "PET_RDZV_ID", values->port);
+	free(endpoint);
+}
+
 /* A run on several nodes. torchrun takes its options from PET_* where the command has none. RANK
  * and the like are of processes: pollux starts one on each node, and where a node has several
  * devices, a launcher such as torchrun starts others, whose ranks the launcher knows. */
-static void set_for_nodes(const struct run *run, const struct template_values *values,
-			  struct strings *env)
+static void set_for_nodes(const struct job *job, const struct run *run,
+			  const struct template_values *values, struct strings *env)
 {
 	int n = values->nodes.n, devices = run->configuration.replicas / (n > 0 ? n : 1);
 
@@ -102,13 +114,15 @@ static void set_for_nodes(const struct run *run, const struct template_values *v
 	set_integer(env, "POLLUX_GPUS_PER_NODE", devices);
 	if (n < 2)
 		return;
+	if (job->declared.launch == LAUNCH_FIRST)
+		set_for_steps(values, env);
 	strings_set_variable(env, "MASTER_ADDR", values->nodes.master);
 	set_integer(env, "NNODES", n);
 	strings_set_variable(env, "PET_MASTER_ADDR", values->nodes.master);
 	set_integer(env, "PET_MASTER_PORT", values->port);
 	set_integer(env, "PET_NNODES", n);
 	set_integer(env, "PET_NPROC_PER_NODE", devices);
-	if (devices > 1)
+	if (devices > 1 || job->declared.launch == LAUNCH_FIRST)
 		return;
 	set_integer(env, "WORLD_SIZE", n);
 	set_integer(env, "LOCAL_WORLD_SIZE", 1);
@@ -244,17 +258,20 @@ void environment_for_run(const struct job *job, const struct run *run,
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);
 	strings_set_variable(env, "POLLUX_DIR", places->store_dir);
 	set_for_frameworks(job, values->port, env);
-	set_for_nodes(run, values, env);
+	set_for_nodes(job, run, values, env);
 	/* On a cluster its manager tells programs their devices. */
 	if (values->nodes.n < 1)
 		devices_environment(run->devices, run->configuration.replicas, env);
 }
 
-void node_command(const struct strings *argv, char *const *variables, int node,
+void node_command(const struct strings *argv, char *const *variables, int node, int n_started,
 		  struct strings *out, struct strings *env)
 {
+	long n_nodes;
+
 	for (; *variables; variables++)
 		strings_add(env, *variables);
+	n_nodes = strtol(environment_value(env, "POLLUX_NODES"), NULL, 10);
 	expand_on_node(node, env);
 	for (size_t i = 0; i < argv->count; i++) {
 		char *argument = template_expand_node(argv->items[i], node);
@@ -262,8 +279,11 @@ void node_command(const struct strings *argv, char *const *variables, int node,
 		strings_add(out, argument);
 		free(argument);
 	}
+	/* variables of a program that is started once are those of its steps on all nodes */
+	if (n_started < 2 && n_nodes > 1)
+		return;
 	set_integer(env, "POLLUX_NODE", node);
-	if (strtol(environment_value(env, "POLLUX_NODES"), NULL, 10) < 2)
+	if (n_nodes < 2)
 		return;
 	set_integer(env, "NODE_RANK", node);
 	set_integer(env, "GROUP_RANK", node);

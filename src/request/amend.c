@@ -7,6 +7,7 @@
 #include "pollux/amend.h"
 #include "pollux/clock.h"
 #include "pollux/format.h"
+#include "pollux/launch_rule.h"
 #include "pollux/mem.h"
 #include "pollux/signal_name.h"
 #include "pollux/submission.h"
@@ -97,6 +98,8 @@ static int take_turns(const struct command *by, const struct asked *o, struct de
 		d->suspend = submission_suspend_rule(o);
 	if (o->worst_tier)
 		d->worst_tier = submission_worst_tier(o);
+	if (o->launch)
+		d->launch = launch_asked(o);
 	if (o->no_first)
 		d->first_rank = 0;
 	return 0;

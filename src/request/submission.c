@@ -7,6 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/execution_plan.h"
+#include "pollux/launch_rule.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
 #include "pollux/script_options.h"
@@ -281,6 +282,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 		: o->preempt || can_resume(c) ? PREEMPT_ALWAYS : PREEMPT_SAVED;
 	d->suspend = submission_suspend_rule(o);
 	d->worst_tier = submission_worst_tier(o);
+	d->launch = o->launch ? launch_asked(o) : launch_by_command(c);
 	if (set_plans(by, o, d, err) || set_share(by, o, d, err) ||
 	    submission_check_declared(by, o, d, err) ||
 	    set_total_work(by, o, d, err))
@@ -304,6 +306,8 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 	}
 	free(workload);
 	d->accumulates = d->accumulates || mentions(c, "accum");
+	if (!o->launch && d->launch == launch_by_command(was))
+		d->launch = launch_by_command(c);
 	if (d->preemption == PREEMPT_SAVED && can_resume(c))
 		d->preemption = PREEMPT_ALWAYS;
 	if (other_program && !o->declared.torch) {

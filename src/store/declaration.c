@@ -25,6 +25,11 @@ static const char *const worst_tiers[] = {
 };
 const struct field_names worst_tier_names = { worst_tiers, TIER_FAR, TIER_UNKNOWN };
 
+static const char *const launches[N_LAUNCH_RULES + 1] = {
+	[LAUNCH_EACH] = "each", [LAUNCH_FIRST] = "first",
+};
+const struct field_names launch_names = { launches, N_LAUNCH_RULES, LAUNCH_EACH };
+
 static const char *const torch_parts[] = { "batch", "resume", NULL };
 static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL };
 
@@ -112,6 +117,11 @@ const struct declared_field declared_fields[] = {
 	    "options for sbatch, after those of slurm_args: pollux-slurm(7)",
 	    .target = FIELD_TEXT },
 	  COLUMN("slurm_args", TEXT, slurm_args, UNKNOWN_ZERO, 36, 0), SUBMIT | FOR_EDIT },
+	{ { "launch", 0, OPTION_CHOICE, "WHERE", OFFSET(launch), 0, 0,
+	    "on several nodes of Slurm, start the command on each, or on the first alone; default"
+	    " each, or first where it calls srun or mpirun: pollux-slurm(7)",
+	    .choices = launches },
+	  COLUMN_OF_NAMES("launch", launch, launch_names, 45), SUBMIT | FOR_EDIT },
 	{ { "samples", 0, OPTION_NUMBER, "N", OFFSET(declared.total_samples), 1, 1e18,
 	    "samples to its end: for the time left, and for who goes first" },
 	  COLUMN("total_samples", DOUBLE, total_samples, UNKNOWN_NAN, 1, 0), SUBMIT | FOR_EDIT },

@@ -32,7 +32,7 @@ const char schema_now[] =
 	"REAL, worst_tier TEXT, slurm_args TEXT, position_doubt INTEGER NOT NULL DEFAULT 0, "
 	"cancelled_for INTEGER, snapshot INTEGER NOT NULL DEFAULT 0, stop_nan INTEGER, "
 	"loss_is_nan INTEGER NOT NULL DEFAULT 0, passes_steps INTEGER NOT NULL DEFAULT 0, "
-	"ends_by TEXT, optimizer TEXT) STRICT;"
+	"ends_by TEXT, optimizer TEXT, launch TEXT) STRICT;"
 	"CREATE INDEX jobs_by_state ON jobs (state);"
 	"CREATE TABLE commands ( job_id INTEGER PRIMARY KEY REFERENCES jobs (id) ON DELETE "
 	"CASCADE, program BLOB NOT NULL, argv BLOB NOT NULL, env BLOB NOT NULL, directory "

@@ -58,7 +58,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 	if (e->split)
 		output_line(out, "sweep", e->split);
 	fputs("\ndecision\n", out->file);
-	status_add_silence(&t, e->item);
+	status_add_trouble(&t, e->item);
 	text_add(&t, e->item->job->reason);
 	if (t.length == 0)
 		text_add(&t, "no pass has looked at it yet");

@@ -156,7 +156,7 @@ static int expect(struct store *s, struct status_job *item, struct err *err)
 /* A supervisor shows that it lives every 10 seconds; a longer silence than this is shown. */
 #define SILENCE_S 30.0
 
-static void find_silence(const struct engine_context *at, struct status_job *item)
+static void find_trouble(const struct engine_context *at, struct status_job *item)
 {
 	const struct engine *engine = item->run ? engine_of(item->run) : NULL;
 
@@ -164,6 +164,7 @@ static void find_silence(const struct engine_context *at, struct status_job *ite
 		? engine->silent_s(at, item->run, &item->silent_pid) : (double)NAN;
 	if (item->silent_s < SILENCE_S)
 		item->silent_s = (double)NAN;
+	item->stuck = engine && engine->stuck ? engine->stuck(at, item->run) : NULL;
 }
 
 /* --- counts --- */
@@ -290,7 +291,7 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	for (int i = 0; i < status->jobs.count && rc == 0; i++)
 		rc = expect(&s->store, &status->items[i], err);
 	for (int i = 0; i < status->jobs.count; i++)
-		find_silence(&at, &status->items[i]);
+		find_trouble(&at, &status->items[i]);
 	count_jobs(status);
 	if (rc == 0 && query->lines)
 		rc = read_lines(s, status, err);

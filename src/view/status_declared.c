@@ -190,6 +190,8 @@ void status_print_declared(const struct job *job, const struct status_details *d
 		output_textline(out, "plans", &t);
 	if (declared->slurm_args)
 		output_line(out, "slurm-args", declared->slurm_args);
+	if (declared->launch != LAUNCH_EACH)
+		output_line(out, "launch", launch_names.names[declared->launch]);
 	if (declared->guarantee)
 		output_line(out, "guarantee", declared->guarantee);
 	output_line(out, "step regex", d->command.step_regex);

@@ -44,12 +44,14 @@ static void print_state(const struct status *status, const struct status_job *it
 	output_textline(out, "state", &t);
 	if (d->manager.length)
 		output_line(out, "manager", d->manager.data);
-	status_add_silence(&t, item);
+	status_add_trouble(&t, item);
 	begins = item->state == SHOWN_QUEUED && status_add_begin(&t, status, job);
 	if (item->state == SHOWN_STOPPING)
 		status_add_stopping(&t, status, item);
 	else if (!begins)
 		text_add(&t, job->reason);
+	if (t.length > 2 && !strcmp(t.data + t.length - 2, "; "))	/* of a trouble alone */
+		t.data[t.length -= 2] = '\0';
 	output_textline(out, "reason", &t);
 	if (begins)
 		;

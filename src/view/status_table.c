@@ -129,7 +129,7 @@ static void reason_ended(const struct status *status, const struct status_job *i
 
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item)
 {
-	status_add_silence(t, item);
+	status_add_trouble(t, item);
 	switch (item->state) {
 	case SHOWN_QUEUED:
 		reason_queued(status, item, t);

@@ -113,10 +113,12 @@ void status_add_devices(struct text *t, const struct run *run)
 		text_addf(t, "%s%s", i ? "," : "", run->devices[i].id);
 }
 
-void status_add_silence(struct text *t, const struct status_job *item)
+void status_add_trouble(struct text *t, const struct status_job *item)
 {
 	if (isfinite(item->silent_s))
 		text_addf(t, "its supervisor, process %lld, has not answered for %s: passes "
 			  "continue or replace it; ", (long long)item->silent_pid,
 			  format_duration(item->silent_s).s);
+	if (item->stuck)
+		text_addf(t, "%s; ", item->stuck);
 }

@@ -135,14 +135,15 @@ job_keys="accumulates attained_service_device_s batch_size begin_s cancelled_for
 checkpoint_samples command devices directory done_ratio end_from_s end_time_s \
 end_to_s ends_by epoch eta_s exit_code expected_from_jobs expected_s failures first_rank \
 gpu_memory_bytes grace_s group_id \
-group_index guarantee id interactive kind learning_rate learning_rate_rule log_limit_bytes loss \
+group_index guarantee id interactive \
+kind launch learning_rate learning_rate_rule log_limit_bytes loss \
 lost_s lost_samples max_batch_size max_local_batch_size max_replicas min_batch_size \
 min_replicas name next_start_time_s noise_scale not_kind on_end optimizer parameters \
 passes_steps plan plans preemption \
 preemptions printed_total_steps profile reason reported_total_samples \
 reported_total_steps resumes retries run run_time_s rung runs samples saved_nothing \
 saves_when_asked share slurm_args snapshot start_time_s state status_text steps stop_nan \
-stop_signal \
+stop_signal stuck \
 submit_time_s supervisor_silent_s suspend term_signal throughput_eps \
 time_limit_s torch total_epochs total_samples total_steps waiting_for_tier_until weight \
 workload worst_tier"

@@ -165,7 +165,7 @@ static void on_second_node(int replicas)
 	environment_for_run(&job, &run, &values, &places, &all);
 	strings_add(&argv, "{node}");
 	strings_release(&env);
-	node_command(&argv, all.items, 1, &out, &env);
+	node_command(&argv, all.items, 1, 2, &out, &env);
 	is_str(out.items[0], "1", "the command of the second node");
 	strings_release(&argv);
 	strings_release(&all);

@@ -55,6 +55,7 @@ const struct engine engine_slurm = {
 	.containment = containment,
 	.device_holder = device_holder,
 	.describe = slurm_describe,
+	.stuck = slurm_stuck,
 	.examine = slurm_examine,
 	.other_user = slurm_other_user,
 	.crowded_out = slurm_crowded_out,

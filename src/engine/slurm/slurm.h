@@ -3,7 +3,8 @@
  * A run is a job of Slurm. Its supervisor runs in that job, on the first of its nodes. Passes and
  * supervisors meet in one directory for each run, which all machines see:
  *
- *	launch	what the supervisor must know; the pass writes the file before it asks Slurm
+ *	launch	what the supervisor must know; the pass writes the file before it asks Slurm. nodes=
+ *		counts those on which the program is started: with --launch first that is one
  *	rows	the rows of the store that the supervisor needs (store_journal.h)
  *	claim	made once (O_EXCL): by the job of Slurm that carries the run out, or by a pass that
  *		keeps every job from that
@@ -125,6 +126,7 @@ void slurm_clean(const struct engine_context *at, const struct run_list *active)
 
 /* --- slurm_describe.c, slurm_examine.c --- */
 void slurm_describe(const struct engine_context *at, const struct run *run, struct text *out);
+const char *slurm_stuck(const struct engine_context *at, const struct run *run);
 void slurm_examine(const struct engine_context *at, struct strings *troubles, struct text *well);
 
 /* --- slurm_collect.c --- */

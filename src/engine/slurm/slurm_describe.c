@@ -1,6 +1,8 @@
 /* slurm_describe.c - what Slurm says of a run. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "../local/log_tail.h"
 #include "slurm.h"
 
 static bool says_nothing(const char *text)
@@ -30,4 +32,30 @@ void slurm_describe(const struct engine_context *at, const struct run *run, stru
 	else if (q && !job)
 		text_add(out, ", which squeue no longer lists");
 	slurm_handle_release(&h);
+}
+
+/* The last line that is not empty is "srun: Job 12 step creation temporarily disabled, retrying
+ * (Requested nodes are busy)": srun says so once, after a minute, and waits. text is changed. */
+static bool ends_in_busy_srun(char *text)
+{
+	const char *line, *srun;
+	size_t n = strlen(text);
+
+	while (n > 0 && strchr(" \r\n", text[n - 1]))
+		text[--n] = '\0';
+	line = strrchr(text, '\n');
+	srun = strstr(line ? line + 1 : text, "srun: ");
+	return srun && strstr(srun, "step creation ") && strstr(srun, "disabled, retrying (");
+}
+
+const char *slurm_stuck(const struct engine_context *at, const struct run *run)
+{
+	char *path = paths_log(at->paths, run->job_id), tail[2048];
+	size_t n = run->state == RUN_RUNNING ? log_tail(path, 0, tail, sizeof(tail) - 1) : 0;
+
+	tail[n] = '\0';
+	free(path);
+	return strlen(tail) == n && ends_in_busy_srun(tail)
+		? "its srun starts nothing: Slurm says that the nodes are busy, as other steps "
+		  "of its job have them" : NULL;
 }

@@ -24,8 +24,8 @@ static const char *value_in(const struct text *t, const char *name)
 	return "";
 }
 
-/* False: the process belongs to no run. The program of a run on several nodes is a step of its job
- * of Slurm; SLURM_JOB_GPUS there has the GPUs of the first node. */
+/* False: the process belongs to no run. In a step of its job of Slurm SLURM_JOB_GPUS has the GPUs
+ * of the first node; a program that is no step has no others. */
 static bool read_place(pid_t pid, struct place *p)
 {
 	if (!proc_environment(pid, &p->text) || !*value_in(&p->text, "POLLUX_RUN"))
@@ -33,8 +33,9 @@ static bool read_place(pid_t pid, struct place *p)
 	p->job = value_in(&p->text, "SLURM_JOB_ID");
 	p->cluster = value_in(&p->text, "SLURM_CLUSTER_NAME");
 	p->node = value_in(&p->text, "SLURMD_NODENAME");
-	p->gpus = value_in(&p->text, strcmp(value_in(&p->text, "POLLUX_NODES"), "1")
-			   ? "SLURM_STEP_GPUS" : "SLURM_JOB_GPUS");
+	p->gpus = value_in(&p->text, "SLURM_STEP_GPUS");
+	if (!*p->gpus)
+		p->gpus = value_in(&p->text, "SLURM_JOB_GPUS");
 	return true;
 }
 

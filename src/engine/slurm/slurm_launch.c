@@ -113,6 +113,12 @@ static int add_run_before(const struct launch *l, struct text *t, struct err *er
 	return 0;
 }
 
+/* The nodes on which the command is started, each under a wrapper. */
+static size_t count_started(const struct launch *l)
+{
+	return l->job.declared.launch == LAUNCH_FIRST ? 1 : l->nodes.count;
+}
+
 static int write_launch(const struct launch *l, struct err *err)
 {
 	struct text t = TEXT_INIT;
@@ -120,7 +126,7 @@ static int write_launch(const struct launch *l, struct err *err)
 
 	text_addf(&t, "run=%lld\njob=%lld\nstore=%s\nbase=%s\nnodes=%zu\n",
 		  (long long)l->run->id, (long long)l->run->job_id, l->store_id, l->base,
-		  l->nodes.count);
+		  count_started(l));
 	text_addf(&t, "lease_s=%.3f\ngrace_s=%.3f\nlog_limit=%.0f\n", l->config.slurm_lease_s,
 		  l->job.declared.grace_s,
 		  isfinite(l->config.log_limit_bytes) ? l->config.log_limit_bytes : 0);

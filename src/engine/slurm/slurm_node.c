@@ -44,7 +44,7 @@ static struct {
 	char *launch;			/* owned; the content of the file */
 	char *address;			/* owned; of this node, for the others */
 	pid_t wrapper;			/* of this node; 0: not known yet */
-	int nodes;
+	int nodes;			/* on which the program is started */
 	double lease_s;
 	double touched_boot_s;		/* when the lease was last touched */
 	double lease_time_s;		/* of the file, then */
@@ -225,7 +225,7 @@ static void wrap(struct supervisor *s, const struct strings *argv, struct string
 	if (text_starts_with(s->command.checkpoint_dir, node.base) &&
 	    paths_make_directory(s->command.checkpoint_dir, &err))
 		supervisor_log(s, "%s", err.text);
-	slurm_add_environment(env);
+	slurm_add_environment(node.nodes, env);
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
 

@@ -19,7 +19,18 @@ char *slurm_own_address(const char *launch)
 	return address ? address : xstrdup(name ? name : "127.0.0.1");
 }
 
-void slurm_add_environment(struct strings *env)
+/* A program that srun starts is a step, which has all that the job has: an srun of the program's
+ * own would wait for the end of that step. With the variable no step waits for another one. Where
+ * no srun starts the program, its steps share out what the job has, as in any script of sbatch. */
+static void let_steps_overlap(struct strings *env)
+{
+	for (size_t i = 0; i < env->count; i++)
+		if (text_starts_with(env->items[i], "SLURM_OVERLAP="))
+			return;
+	strings_set_variable(env, "SLURM_OVERLAP", "1");
+}
+
+void slurm_add_environment(int nodes, struct strings *env)
 {
 	for (char **v = environ; *v; v++) {
 		char name[80];
@@ -30,6 +41,8 @@ void slurm_add_environment(struct strings *env)
 		snprintf(name, sizeof(name), "%.*s", (int)n, *v);
 		strings_set_variable(env, name, *v + n + 1);
 	}
+	if (nodes > 1)
+		let_steps_overlap(env);
 	device_slurm.environment(NULL, 0, env);
 }
 

@@ -26,6 +26,7 @@
 #include "../local/stop_order.h"
 #include "slurm.h"
 #include "slurm_earlier.h"
+#include "slurm_steps.h"
 
 #define LOOK_S 0.25		/* between looks at the order */
 #define LEASE_LOOK_S 1.0
@@ -48,6 +49,7 @@ static struct {
 struct wrapper {
 	const char *dir;
 	int number;			/* of this node in the run, from 0 */
+	int nodes;			/* on which the program is started */
 	double lease_s, grace_s;
 	pid_t parent;			/* of the wrapper: the supervisor, or a process of Slurm */
 	pid_t leader;
@@ -56,6 +58,7 @@ struct wrapper {
 	int orders;			/* taken */
 	struct stop_order stop;		/* who got the stop signal, and when */
 	int stop_signal;
+	bool steps_told;		/* those that the program started by srun */
 	int status;			/* of the leader, as wait(2) */
 	bool leader_gone, fenced;
 	double gone_boot_s, killed_boot_s;
@@ -128,8 +131,14 @@ static void signal_all(int signal_number)
 
 static void send_to(void *arg, pid_t pid, int signal_number)
 {
-	(void)arg;
-	kill(pid, signal_number);
+	struct wrapper *w = arg;
+
+	if (!slurm_stands_for_step(pid, signal_number)) {
+		kill(pid, signal_number);
+	} else if (!w->steps_told) {
+		w->steps_told = true;
+		slurm_signal_steps(signal_number);
+	}
 	kill(pid, SIGCONT);
 }
 
@@ -142,7 +151,7 @@ static void tell(struct wrapper *w)
 	if (isnan(w->stop.asked_boot_s) || proc_find(&marks, &list))
 		return;
 	stop_order_look(&w->stop, &list, w->stop_signal);
-	stop_order_tell(&w->stop, w->stop_signal, clock_boot_s(), send_to, NULL);
+	stop_order_tell(&w->stop, w->stop_signal, clock_boot_s(), send_to, w);
 	pid_list_release(&list);
 }
 
@@ -198,7 +207,7 @@ static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char
 	}
 	for (char *const *a = argv + 1; *a; a++)
 		strings_add(&all, *a);
-	node_command(&all, environ, w->number, &own, &env);
+	node_command(&all, environ, w->number, w->nodes, &own, &env);
 	execve(argv[0], own.items, env.items);
 	error = errno;
 	program_file_cannot(argv[0], NULL, error, &why);
@@ -410,6 +419,7 @@ static int read_launch_and_begin(struct wrapper *w, char *const *argv, struct er
 		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", w->dir);
 	w->lease_s = slurm_number(launch.data, "lease_s", 60);
 	w->grace_s = slurm_number(launch.data, "grace_s", 0);
+	w->nodes = (int)slurm_number(launch.data, "nodes", 1);
 	text_release(&launch);
 	if (!may_begin(w))
 		return err_set(err, EX_TEMPFAIL, "the run has been ended already");

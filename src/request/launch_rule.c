@@ -1,0 +1,358 @@
+/* launch_rule.c - see launch_rule.h. */
+#include "pollux/launch_rule.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pollux/config.h"
+#include "pollux/mem.h"
+#include "pollux/open_file.h"
+#include "pollux/paths.h"
+#include "pollux/script_options.h"
+#include "pollux/text.h"
+
+#define SCRIPT_BYTES 262144	/* of a script that are read */
+
+static const struct launcher {
+	const char *name;
+	const char *word;		/* that must follow; NULL: any */
+	const char *told;
+	bool with_machines;		/* counts only with several --num_machines */
+} launchers[] = {
+	{ "srun", NULL, "srun", false },
+	{ "mpirun", NULL, "mpirun", false },
+	{ "mpiexec", NULL, "mpiexec", false },
+	{ "orterun", NULL, "mpirun", false },
+	{ "accelerate", "launch", "accelerate launch", true },
+	{ "accelerate-launch", NULL, "accelerate launch", true },
+};
+
+/* Words before which a command may stand, beside NAME=VALUE, options and numbers. */
+static const char *const before_commands[] = {
+	"if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "eval",
+	"env", "nohup", "nice", "ionice", "command", "timeout", "setsid", "sudo", "stdbuf",
+	"numactl", "taskset",
+};
+
+static bool is_among(const char *word, size_t n, const char *const *words, size_t n_words)
+{
+	for (size_t i = 0; i < n_words; i++)
+		if (strlen(words[i]) == n && !memcmp(words[i], word, n))
+			return true;
+	return false;
+}
+
+/* --- the words of a command --- */
+
+static bool ends_word(char c)
+{
+	return !c || isspace((unsigned char)c) || strchr(";&|()\"'`<>", c);
+}
+
+/* Moves over blanks and continued lines. */
+static const char *skip_blanks(const char *p)
+{
+	for (;; p++) {
+		if (*p == '\\' && p[1] == '\n')
+			p++;
+		else if (*p != ' ' && *p != '\t')
+			return p;
+	}
+}
+
+static const char *next_word(const char *p)
+{
+	return skip_blanks(p + strcspn(p, " \t\n;&|"));
+}
+
+/* The value of an option of the command that goes on at p, after '=' or a blank and without a
+ * quote; NULL: the command does not have it. */
+static const char *option_value(const char *p, const char *name, const char *other_name)
+{
+	for (; *p && !strchr("\n;&|", *p); p = next_word(p)) {
+		size_t n = strlen(text_starts_with(p, name) ? name : other_name);
+
+		if (!text_starts_with(p, name) && !text_starts_with(p, other_name))
+			continue;
+		if (p[n] != '=' && !isspace((unsigned char)p[n]))
+			continue;
+		p = p[n] == '=' ? p + n + 1 : skip_blanks(p + n);
+		return p + strspn(p, "\"'");
+	}
+	return NULL;
+}
+
+/* True if the command is for several machines and is the same on each: a rank that is put in for
+ * each machine makes it one that is started on all. */
+static bool has_machines(const char *p)
+{
+	const char *machines = option_value(p, "--num_machines", "--num-machines");
+	const char *rank = option_value(p, "--machine_rank", "--machine-rank");
+
+	if (!machines || (*machines == '1' && !isdigit((unsigned char)machines[1])))
+		return false;
+	return !rank || !strchr("{$`", *rank);
+}
+
+/* The launcher whose name begins at p; a directory is not part of it. */
+static const struct launcher *launcher_at(const char *p)
+{
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		const struct launcher *l = &launchers[i];
+		const char *end = p + strlen(l->name);
+
+		if (!text_starts_with(p, l->name))
+			continue;
+		while (*end == '.' || (end > p + strlen(l->name) && isalnum((unsigned char)*end)))
+			end++;		/* mpirun.openmpi, mpiexec.hydra */
+		if (!ends_word(*end) && !(*end == '\\' && end[1] == '\n'))
+			continue;
+		if (l->word && !text_starts_with(skip_blanks(end), l->word))
+			continue;
+		if (l->with_machines && !has_machines(end))
+			continue;
+		return l;
+	}
+	return NULL;
+}
+
+/* --- shells --- */
+
+/* True if words alone that stand before a command are from begin to end. */
+static bool only_prefixes(const char *begin, const char *end)
+{
+	for (const char *p = begin; p < end;) {
+		size_t n = strcspn(p, " \t\n");
+		bool option = *p == '-' && !text_starts_with(p, "-v ") &&
+			      !text_starts_with(p, "-V ");
+
+		if (n > 0 && !option && !isdigit((unsigned char)*p) && !memchr(p, '=', n) &&
+		    !(*p == '\\' && n == 1) &&
+		    !is_among(p, n, before_commands,
+			      sizeof(before_commands) / sizeof(before_commands[0])))
+			return false;
+		p += n + strspn(p + n, " \t\n");
+	}
+	return true;
+}
+
+static bool prints(const char *command)
+{
+	return text_starts_with(command, "echo ") || text_starts_with(command, "printf ");
+}
+
+/* Moves back to where the command begins that has the character at p: behind an operator, or at the
+ * beginning of a line that does not continue another one. */
+static const char *command_begin(const char *text, const char *p)
+{
+	while (p > text && !strchr(";&|(`{", p[-1]) &&
+	       !(p[-1] == '\n' && !(p - 1 > text && p[-2] == '\\')))
+		p--;
+	return p + strspn(p, " \t");
+}
+
+/* The beginning of the word that p is in. */
+static const char *word_begin(const char *text, const char *p)
+{
+	while (p > text && !ends_word(p[-1]) && p[-1] != '=' && p[-1] != '{')
+		p--;
+	return p;
+}
+
+/* True if the word is one that a shell runs: the first of a command, or of a quoted command or
+ * value, which another command may run. */
+static bool is_run(const char *text, const char *word)
+{
+	const char *command = command_begin(text, word);
+
+	if (word > text && strchr("\"'", word[-1]))
+		return !prints(command);
+	if (word > text && word[-1] == '=')	/* LAUNCHER=srun, not --launcher=srun */
+		return *command != '-' && word_begin(text, word - 1) == command;
+	return only_prefixes(command, word);
+}
+
+/* The end of a comment that begins at p; p: none does. */
+static const char *skip_comment(const char *text, const char *p)
+{
+	if (*p == '#' && (p == text || isspace((unsigned char)p[-1])))
+		return p + strcspn(p, "\n");
+	return p;
+}
+
+const char *launcher_in_shell(const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		const struct launcher *l;
+
+		p = skip_comment(text, p);
+		if (!*p)
+			break;
+		if (p > text && !ends_word(p[-1]) && !strchr("/={", p[-1]))
+			continue;
+		l = launcher_at(p);
+		if (l && is_run(text, word_begin(text, p)))
+			return l->told;
+	}
+	return NULL;
+}
+
+/* --- other languages --- */
+
+static bool line_has(const char *text, const char *p, const char *what)
+{
+	const char *begin = p;
+	size_t n = strlen(what);
+
+	while (begin > text && begin[-1] != '\n')
+		begin--;
+	return memmem(begin, (size_t)(p - begin), what, n) != NULL;
+}
+
+/* True if the string at p, behind its quote, may be a command: "srun -n 2 ...", or the first
+ * element of a list or argument. */
+static bool is_command_string(const char *text, const char *p)
+{
+	const char *before = p - 1;
+
+	if (line_has(text, p, "which(") || line_has(text, p, "choices") ||
+	    line_has(text, p, "print(") || line_has(text, p, "help="))
+		return false;
+	if (p[strcspn(p, " \"'\n")] == ' ')
+		return true;
+	while (before > text && strchr(" \t\n", before[-1]))
+		before--;
+	return before > text && strchr("([", before[-1]);
+}
+
+const char *launcher_in_code(const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		const struct launcher *l;
+
+		p = skip_comment(text, p);
+		if (!*p)
+			break;
+		if (p == text || !strchr("\"'", p[-1]))
+			continue;
+		l = launcher_at(p);
+		if (l && is_command_string(text, p))
+			return l->told;
+	}
+	return NULL;
+}
+
+/* --- commands --- */
+
+static bool is_shell(const char *program)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		if (is_runner(program, shells[i]))
+			return true;
+	return false;
+}
+
+/* "-c", "-lc", "-ec" */
+static bool gives_code(const char *word)
+{
+	size_t n = strlen(word);
+
+	return n >= 2 && word[0] == '-' && word[1] != '-' && word[n - 1] == 'c';
+}
+
+/* The words as one line. A word that a shell would have to quote stands for itself alone. */
+static const char *launcher_in_words(const struct strings *argv)
+{
+	struct text line = TEXT_INIT;
+	const char *found = NULL;
+	bool shell = false;
+
+	for (size_t i = 0; i < argv->count; i++) {
+		const char *word = argv->items[i];
+
+		if (i > 0 && gives_code(argv->items[i - 1]))
+			found = shell ? launcher_in_shell(word) : launcher_in_code(word);
+		if (found)
+			break;
+		shell = shell || is_shell(word);
+		text_addf(&line, "%s%s", i ? " " : "",
+			  strpbrk(word, " \t\n;&|()'\"`#") ? "x" : word);
+	}
+	if (!found && line.length)
+		found = launcher_in_shell(line.data);
+	text_release(&line);
+	return found;
+}
+
+static bool is_shell_script(const char *path, const char *text, const struct strings *argv)
+{
+	const char *end = strrchr(path, '.'), *slash = strrchr(path, '/');
+	const char *line_end = strchr(text, '\n');
+
+	if (text_starts_with(text, "#!"))
+		return line_end && memmem(text, (size_t)(line_end - text), "sh", 2);
+	if (end && end > slash && (!strcmp(end, ".py") || !strcmp(end, ".pl") ||
+				   !strcmp(end, ".jl") || !strcmp(end, ".R")))
+		return false;
+	for (size_t i = 0; i < argv->count; i++)
+		if (is_shell(argv->items[i]))
+			return true;
+	return false;
+}
+
+/* A file with a NUL is a program in the language of the processor. */
+static const char *launcher_in_script(const char *path, const struct strings *argv)
+{
+	char *text = xmalloc(SCRIPT_BYTES + 1);
+	int fd = file_open(path, O_RDONLY, 0);
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, SCRIPT_BYTES, 0);
+	const char *found = NULL;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (n > 0 && strlen(text) == (size_t)n)
+		found = is_shell_script(path, text, argv) ? launcher_in_shell(text)
+							  : launcher_in_code(text);
+	free(text);
+	return found;
+}
+
+const char *launcher_of_command(const struct job_command *c)
+{
+	const char *found = c->argv.count ? launcher_in_words(&c->argv) : NULL;
+	char *path = found || !c->argv.count ? NULL : script_path(c->directory, c->argv.items);
+
+	if (path)
+		found = launcher_in_script(path, &c->argv);
+	free(path);
+	return found;
+}
+
+enum launch_rule launch_asked(const struct asked *o)
+{
+	for (int i = 0; o->launch && i < launch_names.n; i++)
+		if (!strcmp(o->launch, launch_names.names[i]))
+			return (enum launch_rule)i;
+	return LAUNCH_EACH;
+}
+
+/* Slurm alone has several nodes. A bad configuration file is for a pass to tell. */
+enum launch_rule launch_by_command(const struct job_command *c)
+{
+	struct config config;
+	struct paths paths;
+	struct err ignored;
+	bool slurm;
+
+	if (paths_init(&paths, &ignored))
+		return LAUNCH_EACH;
+	slurm = config_load(&config, paths.config, &ignored) == 0 && config.slurm;
+	paths_release(&paths);
+	return slurm && launcher_of_command(c) ? LAUNCH_FIRST : LAUNCH_EACH;
+}

@@ -1,0 +1,153 @@
+/* test_launch_rule.c - which commands and scripts start processes on the nodes by themselves. */
+#include "pollux/launch_rule.h"
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *told(const char *launcher)
+{
+	return launcher ? launcher : "none";
+}
+
+static void shell(const char *text, const char *want)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "sh: %.200s", text);
+	for (char *c = name; *c; c++)
+		*c = (char)(*c == '\n' || *c == '#' ? ' ' : *c);
+	is_str(told(launcher_in_shell(text)), want, name);
+}
+
+static void code(const char *text, const char *want)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "code: %.200s", text);
+	for (char *c = name; *c; c++)
+		*c = (char)(*c == '\n' || *c == '#' ? ' ' : *c);
+	is_str(told(launcher_in_code(text)), want, name);
+}
+
+static void test_shell(void)
+{
+	shell("srun -l hostname; sleep 15", "srun");
+	shell("srun", "srun");
+	shell("  /usr/bin/srun -n 2 a", "srun");
+	shell("cd x && srun a", "srun");
+	shell("A=1 B=2 srun a", "srun");
+	shell("timeout -k 5 2h srun a", "srun");
+	shell("if ! srun a; then exit 1; fi", "srun");
+	shell("x=$(srun hostname)", "srun");
+	shell("LAUNCHER=\"srun --label\"\n$LAUNCHER train", "srun");
+	shell("export A=1\nLAUNCHER=srun\n", "srun");
+	shell("bash -c 'srun a'", "srun");
+	shell("time \\\n  srun \\\n  -n 2 a", "srun");
+	shell("srun\\\n -n 2 a", "srun");
+	shell("#!/bin/sh\n#SBATCH -N 2\nmpirun -np 4 ./a", "mpirun");
+	shell("mpirun.openmpi -np 4 ./a", "mpirun");
+	shell("mpiexec.hydra ./a", "mpiexec");
+	shell("nohup mpiexec -n 4 ./a &", "mpiexec");
+	shell("# srun a\npython train.py # srun", "none");
+	shell("#SBATCH --comment=srun\npython train.py", "none");
+	shell("echo srun a", "none");
+	shell("echo \"srun is not here\"", "none");
+	shell("command -v srun || exit", "none");
+	shell("which srun", "none");
+	shell("module load srun", "none");
+	shell("python train.py --launcher srun", "none");
+	shell("python train.py --launcher=srun", "none");
+	shell("cat srun.log; ./my-srun; srun_all; srunner; xsrun", "none");
+	shell("python train.py", "none");
+	shell("torchrun --nnodes={nodes} train.py", "none");
+	shell("", "none");
+}
+
+static void test_accelerate(void)
+{
+	shell("accelerate launch train.py", "none");
+	shell("accelerate launch --num_machines 1 train.py", "none");
+	shell("accelerate launch --num_machines=1 train.py", "none");
+	shell("accelerate launch --num_machines 2 train.py", "accelerate launch");
+	shell("accelerate launch --num_machines=12 train.py", "accelerate launch");
+	shell("accelerate launch --num_machines {nodes} train.py", "accelerate launch");
+	shell("accelerate launch \\\n  --num-machines \"$NNODES\" \\\n  train.py",
+	      "accelerate launch");
+	shell("accelerate launch --machine_rank 0 --num_machines 2 a.py", "accelerate launch");
+	shell("accelerate launch --num_machines {nodes} --machine_rank {node} a.py", "none");
+	shell("accelerate launch --num_machines 2 --machine_rank=$NODE_RANK a.py", "none");
+	shell("accelerate launch train.py; other --num_machines 2", "none");
+	shell("accelerate config --num_machines 2", "none");
+	shell("srun accelerate launch --num_machines 2 --machine_rank $SLURM_NODEID a.py", "srun");
+}
+
+static void test_code(void)
+{
+	code("import subprocess\nsubprocess.run([\"srun\", \"-l\", \"hostname\"])\n", "srun");
+	code("os.system('srun -l hostname')", "srun");
+	code("cmd = [\n  'mpirun', '-np', '2']", "mpirun");
+	code("\"\"\"Usage:\n    srun python train.py\n\"\"\"", "none");
+	code("# os.system('srun -l hostname')", "none");
+	code("if shutil.which('srun'): pass", "none");
+	code("p.add_argument('-l', choices=['srun', 'none'])", "none");
+	code("p.add_argument('-l', help='srun is used')", "none");
+	code("if launcher == 'srun':", "none");
+	code("x = 'srunner a'", "none");
+}
+
+static void command(const char *const *words, const char *want, const char *name)
+{
+	struct job_command c = { .directory = strdup("/") };
+
+	for (; *words; words++)
+		strings_add(&c.argv, *words);
+	is_str(told(launcher_of_command(&c)), want, name);
+	job_command_release(&c);
+}
+
+#define COMMAND(want, name, ...) command((const char *const[]){ __VA_ARGS__, NULL }, want, name)
+
+static void write_script(const char *path, const char *text, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f || fwrite(text, 1, n, f) != n || fclose(f))
+		perror(path);
+}
+
+static void test_commands(void)
+{
+	char script[] = "/tmp/test_launch_rule.XXXXXX";
+	int fd = mkstemp(script);
+	static const char binary[] = "#!/bin/sh\nsrun a\n\0\0";
+
+	close(fd);
+	COMMAND("srun", "the program itself", "srun", "-l", "hostname");
+	COMMAND("srun", "a shell's text", "bash", "-ec", "a\nsrun b");
+	COMMAND("srun", "Python's text", "python3", "-c", "os.system('srun a')");
+	COMMAND("none", "a shell's text that is an argument", "python3", "t.py", "srun b");
+	COMMAND("none", "an option's value", "python3", "t.py", "--launcher", "srun");
+	write_script(script, "#!/bin/bash\n#SBATCH -n 1\nset -e\nsrun ./a\n", 38);
+	COMMAND("srun", "a script that is the program", script);
+	COMMAND("srun", "a script of a shell", "sh", script, "x");
+	write_script(script, "set -e\n. env\n  mpirun ./a\n", 26);
+	COMMAND("mpirun", "a script without a first line", "sh", script);
+	write_script(script, "#!/usr/bin/env python3\n'''\nsrun x\n'''\n", 38);
+	COMMAND("none", "a script of Python, whose text begins a line so", script);
+	write_script(script, binary, sizeof(binary));
+	COMMAND("none", "a file with a NUL", script);
+	unlink(script);
+	COMMAND("none", "a script that is gone", "sh", script);
+}
+
+int main(void)
+{
+	test_shell();
+	test_accelerate();
+	test_code();
+	test_commands();
+	return done();
+}
