@@ -47,6 +47,9 @@ id=$(values --stop-nan 2 --metric 'accuracy=acc (\S+)' -- \
 	sh -c 'for i in 1 2 3; do echo acc tensor\(nan\); done; while :; do sleep 0.1; done')
 ended_as 'failed diverged: accuracy was not finite in 2 reports in a row' "$id" \
 	'unless the person named it'
+id=$(values --stop-nan 3 -- sh -c 'for i in 1 2 3; do echo "train loss: nan"; done; exec sleep 100')
+ended_as 'failed diverged: log_loss was not finite in 3 reports in a row' "$id" \
+	'a loss in the log counts'
 id=$(values --stop-nan 2 -- sh values 'nan nan' LOSS)
 ended_as "failed diverged: loss was not finite in 2 reports in a row, the last at step 20" "$id" \
 	'a program that ended before has failed, too'

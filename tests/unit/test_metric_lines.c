@@ -1,8 +1,10 @@
 /* test_metric_lines.c - numbers in lines, in whatever pieces these come. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/local/recorder.h"
 #include "pollux/metric_lines.h"
 #include "tap.h"
 
@@ -118,8 +120,50 @@ static void test_limit(void)
 	strings_release(&list);
 }
 
+/* What --stop-nan reads without --metric. */
+static void test_losses(void)
+{
+	static const char *const lines[][2] = {
+		{ "step 7 loss: nan", "nan" },
+		{ "step 7 loss: 0.25, lr nan", "0.25" },
+		{ "{\"step\": 7, \"train_loss\": NaN}", "nan" },
+		{ "{'loss': tensor(nan, device='cuda:0')}", "nan" },
+		{ "epoch 1 | loss inf | lr 1", "inf" },
+		{ "it 7: loss=-inf", "-inf" },
+		{ "loss_cls 0.3 loss_box nan", "nan" },
+		{ "Loss: [nan]", "nan" },
+		{ "best_loss inf loss np.float64(nan)", "nan" },
+		{ "best_loss inf loss 0.5", "0.5" },
+		{ "train/loss: 1.5e-3 val/loss: 2", "0.0015" },
+		{ "loss is nan, stopping", "nan" },
+		{ "12/20 [===>] - ETA: 3s - loss: nan - acc: 0.1", "nan" },
+		{ "training loss 3", "3" },
+		{ "loss_scale inf", "" },
+		{ "lossless nan", "" },
+		{ "best loss: inf", "" },
+		{ "min_loss=inf", "" },
+		{ "grad nan", "" },
+		{ "loss info: none", "" },
+		{ "loss nanometers", "" },
+	};
+	struct strings list;
+
+	strings_init(&list);
+	strings_add(&list, recorder_losses_in_log);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char *got = found(&list, lines[i][0], 1000), want[64] = "";
+
+		if (*lines[i][1])
+			snprintf(want, sizeof(want), "log_loss=%s ", lines[i][1]);
+		is_str(got, want, lines[i][0]);
+		free(got);
+	}
+	strings_release(&list);
+}
+
 int main(void)
 {
+	test_losses();
 	test_found();
 	test_not_finite();
 	refused("loss", "NAME=REGEX");

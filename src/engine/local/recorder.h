@@ -158,6 +158,7 @@ int recorder_write_metrics(struct recorder *r, struct store *store, const struct
 
 /* recorder_diverged.c: counts values that are not finite. The limit may change while the run goes
  * on; *expressions has to live as long as the recorder. */
+extern const char recorder_losses_in_log[];	/* NAME=REGEX, as of --metric */
 void recorder_watch_values(struct recorder *r, int limit, const struct strings *expressions);
 void recorder_count_value(struct recorder *r, const struct run *run, struct recorder_metric *m,
 			  double value);

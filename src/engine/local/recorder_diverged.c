@@ -7,6 +7,14 @@
 
 #include "recorder.h"
 
+/* A number, or a word in its place, behind "loss", "train_loss", "loss_cls", "'loss': tensor(". */
+#define LOSS "(?<!\\w)(?<!best )(?!best|min|lowest)[\\w/.-]*?loss(?!_?scal|less)[\\w/.-]*[\"']?" \
+	     "[\\s:=|>]*(?:is\\s+)?[\\[(]*(?:[a-z_.0-9]+\\(\\[?)?"
+/* The first one that is not finite, else the first one. */
+const char recorder_losses_in_log[] =
+	"log_loss=(?i)(?|^.*?" LOSS "([-+]?(?:nan|inf(?:inity)?))\\b"
+	"|^.*?" LOSS "([-+]?\\d*\\.?\\d+(?:e[-+]?\\d+)?))";
+
 void recorder_watch_values(struct recorder *r, int limit, const struct strings *expressions)
 {
 	r->diverged.limit = limit;

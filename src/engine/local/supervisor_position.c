@@ -53,7 +53,8 @@ void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_positi
 	if (k)
 		s->log_offset = k->log_begin;
 	if (s->log_fd < 0 ||
-	    (s->recorder.steps_are_reported && s->command.metric_regexes.count == 0))
+	    (s->recorder.steps_are_reported && s->command.metric_regexes.count == 0 &&
+	     s->job.declared.stop_nan <= 0))
 		return;
 	supervisor_watch_log(s);
 	if (k)

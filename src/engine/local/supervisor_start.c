@@ -406,6 +406,20 @@ static double bar_life_s(struct supervisor *s)
 	return life_s;
 }
 
+/* A job that is to stop when its loss diverges, and names no metric, has its losses read. */
+static int watch_metrics(struct supervisor *s, struct err *err)
+{
+	struct strings losses = { 0 };
+	int rc;
+
+	if (s->command.metric_regexes.count > 0 || s->job.profile || s->job.declared.stop_nan <= 0)
+		return log_watch_add_metrics(&s->log_watch, &s->command.metric_regexes, err);
+	strings_add(&losses, recorder_losses_in_log);
+	rc = log_watch_add_metrics(&s->log_watch, &losses, err);
+	strings_release(&losses);
+	return rc;
+}
+
 /* Watches the log, which gives only times: a job whose log cannot be read runs all the same. */
 void supervisor_watch_log(struct supervisor *s)
 {
@@ -417,7 +431,7 @@ void supervisor_watch_log(struct supervisor *s)
 	free(path);
 	if (!open)
 		supervisor_log(s, "%s", err.text);
-	if (open && log_watch_add_metrics(&s->log_watch, &s->command.metric_regexes, &err))
+	if (open && watch_metrics(s, &err))
 		supervisor_log(s, "%s", err.text);
 	if (open) {
 		steps_expect_epochs(s->log_watch.steps, epochs_of_command(&s->command.argv));
