@@ -43,6 +43,13 @@ int main(void)
 	     "Trainer(max_epochs=2).", "Lightning");
 	says("  TRAINING ALREADY FINISHED (20)\n", 0, "TRAINING ALREADY FINISHED (20)",
 	     "in any case");
+	says("Error: The model has already been trained for 20 epochs.\n", 0,
+	     "Error: The model has already been trained for 20 epochs.", "words of a script");
+	says("ValueError: starting epoch (20) is greater than or equal to total epochs (20)\n", 0,
+	     "ValueError: starting epoch (20) is greater than or equal to total epochs (20)",
+	     "of another one");
+	says("No more epochs to train\n", 0, "No more epochs to train", "and of a third");
+	says("FileNotFoundError: nothing found in data/\n", 0, "(none)", "no data");
 	says("", 0, "(none)", "an empty log");
 	says("KeyError: 'optimizer'\ntraining finished\n", 0, "(none)", "another error");
 	says("nothing to resume\nKeyError\n", 18, "(none)", "words of the run before");

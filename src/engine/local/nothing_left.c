@@ -31,6 +31,16 @@ static const char *const sentences[] = {
 	"training has already finished",
 	"already finished training",
 	"already fully trained",
+	"already been trained for",
+	"already trained for",
+	"already at max_",
+	"already reached max",
+	"no more epochs to",
+	"no more steps to",
+	"no epochs left",
+	"no steps left",
+	"greater than or equal to total epochs",
+	"greater than or equal to max epochs",
 };
 
 /* Returns where a sentence begins; NULL: there is none. text is terminated. */
