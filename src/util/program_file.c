@@ -67,11 +67,40 @@ static bool lacks_bit(const char *path, struct text *why)
 	return true;
 }
 
+/* What runs a script, by the ending of its name. */
+static const char *interpreter_of(const char *path)
+{
+	static const char *const list[][2] = {
+		{ ".py", "python3" }, { ".pl", "perl" }, { ".R", "Rscript" }, { ".jl", "julia" },
+		{ ".lua", "lua" }, { ".rb", "ruby" }, { ".js", "node" }, { ".bash", "bash" },
+	};
+	const char *dot = strrchr(path, '.');
+
+	for (size_t i = 0; dot && i < sizeof(list) / sizeof(*list); i++)
+		if (!strcmp(dot, list[i][0]))
+			return list[i][1];
+	return "sh";
+}
+
+/* "begin it with #!/bin/sh, or run: sh PATH" */
+static void add_interpreter(struct text *why, const char *path)
+{
+	const char *name = interpreter_of(path);
+
+	text_addf(why, "begin it with #!%s%s, or run: %s ",
+		  strcmp(name, "sh") ? "/usr/bin/env " : "/bin/", name, name);
+	text_add_shell_quoted(why, path);
+}
+
 /* A file without "#!" that has no NUL is text: shells run it as a script, the kernel does not. */
 static bool lacks_interpreter(const char *path, const char *head, size_t length, struct text *why)
 {
 	const char *text = head + strspn(head, " \t\r\n");
 
+	if (text_starts_with(head, "\xff\xfe") || text_starts_with(head, "\xfe\xff")) {
+		text_add(why, "it is text in UTF-16, which no interpreter here reads");
+		return true;
+	}
 	if (strlen(head) < length || text_starts_with(head, "#!"))
 		return false;
 	if (text_starts_with(head, byte_order_mark))
@@ -81,10 +110,11 @@ static bool lacks_interpreter(const char *path, const char *head, size_t length,
 	else if (text_starts_with(text, "#!"))
 		text_add(why, "its '#!' line is not the first thing in it: blanks or empty lines "
 			 "before it must go");
-	else
-		add_mend(why, length ? "it has no '#!' line to name its interpreter; begin it with "
-			 "#!/bin/sh, or run: sh " : "it is empty; begin it with #!/bin/sh, or "
-			 "run: sh ", path, "");
+	else {
+		text_add(why, length ? "it has no '#!' line to name its interpreter; "
+				     : "it is empty; ");
+		add_interpreter(why, path);
+	}
 	return true;
 }
 
@@ -120,8 +150,15 @@ static bool is_in_path(const char *name, const char *search_path)
 /* env finds the first word that is neither an option nor a variable. */
 static bool env_lacks(char *arguments, const char *search_path, struct text *why)
 {
-	char *save = NULL, *word = strtok_r(arguments, " \t", &save);
+	char *blank = strpbrk(arguments, " \t"), *save = NULL, *word;
 
+	/* without -S the kernel gives env all of the line as one word */
+	if (*arguments != '-' && blank && blank[strspn(blank, " \t")]) {
+		text_addf(why, "its '#!' line has env look for a program named '%s'; begin it with "
+			  "#!/usr/bin/env -S %s", arguments, arguments);
+		return true;
+	}
+	word = strtok_r(arguments, " \t", &save);
 	while (word && (*word == '-' || strchr(word, '=')))
 		word = strtok_r(NULL, " \t", &save);
 	if (!word || !search_path || is_in_path(word, search_path))
@@ -138,6 +175,7 @@ static bool lacks_file(char *line, const char *search_path, struct text *why)
 
 	if (*arguments)
 		*arguments++ = '\0';
+	arguments += strspn(arguments, " \t");
 	slash = strrchr(line, '/');
 	if (!strcmp(slash ? slash + 1 : line, "env"))
 		return env_lacks(arguments, search_path, why);

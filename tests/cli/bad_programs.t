@@ -20,6 +20,7 @@ MARK="it begins with a byte order mark, before which there must be no other byte
 LATE="its '#!' line is not the first thing in it: blanks or empty lines before it must go"
 NOWHERE="its '#!' line has env look for 'pythn3', which is nowhere in PATH"
 NAMES="its '#!' line names the interpreter"
+ONE="its '#!' line has env look for a program named 'sh -e'; begin it with #!/usr/bin/env -S sh -e"
 LONG="its '#!' line has more than the 255 bytes that the kernel reads"
 # name, content, what is said behind "cannot execute 'PATH': "
 scripts() {
@@ -37,6 +38,9 @@ lost|#!/usr/bin/pythn3\\nprint()\\n|$NAMES '/usr/bin/pythn3', which is not there
 lost_args|#! /opt/no/python -u\\nprint()\\n|$NAMES '/opt/no/python', which is not there
 env_lost|#!/usr/bin/env pythn3\\nprint()\\n|$NOWHERE
 env_split|#!/usr/bin/env -S pythn3 -u\\nprint()\\n|$NOWHERE
+env_one|#!/usr/bin/env sh -e\\necho ran\\n|$ONE
+utf16|\\0377\\0376#\\0000!\\0000|it is text in UTF-16, which no interpreter here reads
+script.py|import os\\n|${BARE%%begin*}begin it with #!/usr/bin/env python3, or run: python3 @
 nothing|#!\\necho ran\\n|its '#!' line names no interpreter
 long|#!/$long/sh\\necho ran\\n|$LONG
 END
