@@ -41,6 +41,9 @@ struct knowledge {
 	struct noise_window *windows;	/* owned; from all jobs of the workload */
 	int n_windows;
 	bool noise_is_measured;		/* even by one replica in one pass */
+	/* The setting: samples in batches that the scheduler chooses are worth at least this much
+	 * of those in the submitted batch. knowledge_load() sets the default. */
+	double min_efficiency;
 	double restart_s;		/* from the stop signal to the next step; NaN: unknown */
 	/* All jobs of this batch size that never ran share one noise scale, which is computed once.
 	 * 0: not computed yet. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "pollux/fit.h"
+#include "pollux/loss_sums.h"
 #include "pollux/noise_scale.h"
 #include "pollux/step_stats.h"
 #include "pollux/text.h"
@@ -73,6 +74,7 @@ struct noise_window {
 	int64_t batch_size, n, entries;
 	double cross;
 	double mean_sqr, m2_sqr, mean_var, m2_var;
+	struct loss_sums losses;	/* for batch_growth.h */
 };
 
 struct noise_estimate {

@@ -5,6 +5,7 @@
 #include "pollux/configuration.h"
 #include "pollux/failed_sizes.h"
 #include "pollux/job.h"
+#include "pollux/loss_sums.h"
 #include "pollux/memory_bounds.h"
 #include "pollux/step_stats.h"
 #include "pollux/store.h"
@@ -22,6 +23,7 @@ struct gradient_window {
 	/* Sums over updates of squared deviations from the window's means, and of the products of
 	 * the two deviations; NaN: written by an older version. */
 	double m2_grad_sqr, m2_grad_var, cross_grad;
+	struct loss_sums losses;	/* of reports while it was open */
 };
 
 /* News of a run, written in one transaction: the progress of the run and its job, the step times of

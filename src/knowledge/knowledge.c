@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pollux/batch_growth.h"
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/knowledge.h"
@@ -19,7 +20,7 @@
 static struct noise_window window_of(const struct gradient_row *row)
 {
 	const struct gradient_window *g = &row->window;
-	double n = (double)g->n;
+	double n = g->n > 0 ? (double)g->n : (double)NAN;
 
 	return (struct noise_window){
 		.job_id = row->job_id, .n = g->n,
@@ -27,7 +28,7 @@ static struct noise_window window_of(const struct gradient_row *row)
 		.first_samples = g->first_samples, .last_samples = g->last_samples,
 		.mean_sqr = g->sum_grad_sqr / n, .m2_sqr = g->m2_grad_sqr,
 		.mean_var = g->sum_grad_var / n, .m2_var = g->m2_grad_var,
-		.entries = g->entries, .cross = g->cross_grad,
+		.entries = g->entries, .cross = g->cross_grad, .losses = g->losses,
 	};
 }
 
@@ -42,7 +43,8 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 		const struct configuration *c = &list.items[i].window.configuration;
 
 		k->windows[k->n_windows++] = window_of(&list.items[i]);
-		if (configuration_workers(c) == 1 && c->accumulation_steps == 1)
+		if (list.items[i].window.n > 0 && configuration_workers(c) == 1 &&
+		    c->accumulation_steps == 1)
 			k->noise_is_measured = true;
 	}
 	gradient_list_release(&list);
@@ -222,7 +224,10 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 
 struct knowledge knowledge_of_nothing(void)
 {
-	return (struct knowledge){ .restart_s = (double)NAN, .typical_samples = (double)NAN };
+	return (struct knowledge){
+		.restart_s = (double)NAN, .typical_samples = (double)NAN,
+		.min_efficiency = DEFAULT_MIN_EFFICIENCY,
+	};
 }
 
 /* The store counts devices, the bounds count replicas. */

@@ -67,6 +67,12 @@ static const struct store_column of_gradient_row[] = {
 	C("m2_grad_var", DOUBLE, window.m2_grad_var, UNKNOWN, 2, 0),
 	C("entries", INT64, window.entries, ZERO, 13, 0),
 	C("cross_grad", DOUBLE, window.cross_grad, UNKNOWN, 13, 0),
+	C("n_losses", INT64, window.losses.n, KNOWN, 45, 0),
+	C("mean_loss", DOUBLE, window.losses.mean, KNOWN, 45, 0),
+	C("mean_loss_x", DOUBLE, window.losses.mean_x, KNOWN, 45, 0),
+	C("m2_loss", DOUBLE, window.losses.m2, KNOWN, 45, 0),
+	C("m2_loss_x", DOUBLE, window.losses.m2_x, KNOWN, 45, 0),
+	C("cross_loss", DOUBLE, window.losses.cross, KNOWN, 45, 0),
 };
 static const struct store_column gradient_of_run[] = {
 	C("job_id", INT64, job_id, KNOWN, 1, 0),

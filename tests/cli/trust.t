@@ -59,7 +59,7 @@ echo 'SAMPLES=860|GRAD_VAR=1e139|GRAD_SQR=1|' | perl send.pl "$socket"
 unset POLLUX_REPORT_SOCKET
 ok 'both are refused' wait_for 20 value_is 4 refused_reports
 is 'and leave nothing' '800||0' "$(value "printf('%d', last_samples), (SELECT loss FROM jobs
-	WHERE id = $job AND loss > 1), (SELECT count(*) FROM gradient_statistics)")"
+	WHERE id = $job AND loss > 1), (SELECT sum(n) FROM gradient_statistics)")"
 like 'status says so' \
 	"^  refused +4 reports; the last one: sent by a process that is not the job's$" \
 	"$("$POLLUX" status 1)"

@@ -1237,7 +1237,7 @@ static void test_long_history(void)
 	ok(list.count == STORE_RUNS_MAX && list.items[0].run_id == 5000, "of the newest runs");
 	observation_list_release(&list);
 	store_gradients_of_workload(&store, "x", &gradients, &err);
-	ok(costs("gradients", 90000), "gradients");
+	ok(costs("gradients", 100000), "gradients");
 	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].run_id == 4601,
 	   "of the newest runs");
 	gradient_list_release(&gradients);

@@ -208,7 +208,7 @@ static void change_configuration(struct recorder *r, struct store *store, struct
 
 	r->changed = true;
 	recorder_write(r, store, run, &err);
-	if (r->gradient.n > 0)
+	if (recorder_has_window(r))
 		recorder_open_gradient_window(r);
 	run->config_version = run->wanted_version;
 	run->configuration = run->wanted;
@@ -256,8 +256,10 @@ bool recorder_add(struct recorder *r, struct store *store, struct run *run, cons
 	see_reported(r, run, m);
 	recorder_add_ended(r, m);
 	add_step(r, run, m, now_boot_s);
-	if (measures(run, m))
+	if (measures(run, m)) {
+		recorder_add_loss(r, run, m, now_boot_s);
 		recorder_add_gradient(r, run, m, now_boot_s);
+	}
 	add_texts(r, run, m);
 	add_position(r, run, m, now_boot_s);
 	recorder_add_metrics(r, run, m);
@@ -338,7 +340,7 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (see_others(r, store, run, err) ||
 	    write_step_times(r, store, run, &observation, &p, err))
 		return -1;
-	if (!r->positions_only && r->gradient.n > 0)
+	if (!r->positions_only && recorder_has_window(r))
 		p.gradient = &r->gradient;
 	if (store_run_update(store, &p, err) ||
 	    recorder_write_metrics(r, store, run, err))

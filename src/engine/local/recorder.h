@@ -6,9 +6,9 @@
  * rows every two seconds, and adds two rows a minute.
  *
  * A window of gradients is closed after 30 s. A write closes it earlier if it covers a tenth of the
- * position and 50 updates, because the gradient changes fast early in a training. A change of
- * configuration closes it, too. Reports that were made at another configuration than the recorded
- * one count as progress but measure nothing. */
+ * position and 50 updates, because the gradient changes fast early in a training, or has 30 losses
+ * and the position doubled. A change of configuration closes it, too. Reports that were made at
+ * another configuration than the recorded one count as progress but measure nothing. */
 #ifndef POLLUX_RUN_RECORDER_H
 #define POLLUX_RUN_RECORDER_H
 
@@ -145,8 +145,14 @@ bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
  * open window; opens the next window; opens it if the open one holds enough. */
 void recorder_add_gradient(struct recorder *r, const struct run *run,
 			   const struct report_message *m, double now_boot_s);
+/* Adds the loss of the report to the window. */
+void recorder_add_loss(struct recorder *r, const struct run *run, const struct report_message *m,
+		       double now_boot_s);
 void recorder_open_gradient_window(struct recorder *r);
 void recorder_turn_gradient_window(struct recorder *r, double now_boot_s);
+
+/* True if something is in the open window. */
+bool recorder_has_window(const struct recorder *r);
 
 /* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run
  * stood. A write adds points to curves, too (store_curves.h). */

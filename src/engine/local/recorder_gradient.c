@@ -7,6 +7,8 @@
 /* and this part of the position: also enough for a window */
 #define GRADIENT_WINDOW_UPDATES 50
 #define GRADIENT_WINDOW_SHARE 0.1
+/* So many losses, and the position doubled: also enough */
+#define LOSS_WINDOW_LOSSES 30
 #define GRADIENT_REPORT_MAX 1000000	/* updates in a report; more are a mistake */
 #define GRADIENT_MAX 1e140		/* the squares of larger values would overflow */
 
@@ -26,6 +28,29 @@ static struct newest sum_add(double *sum, int64_t n, int64_t k, double value)
 	return d;
 }
 
+/* A report with a loss or with gradients opens a window. */
+static void open_window(struct recorder *r, const struct run *run, const struct report_message *m,
+			double now)
+{
+	struct gradient_window *g = &r->gradient;
+
+	if (isnan(r->gradient_start_boot_s)) {
+		r->gradient_start_boot_s = now;
+		g->configuration = run->configuration;
+		g->first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
+	}
+	g->last_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
+}
+
+void recorder_add_loss(struct recorder *r, const struct run *run, const struct report_message *m,
+		       double now)
+{
+	if (!m->loss.given || !isfinite(m->loss.value) || m->samples <= 0)
+		return;
+	open_window(r, run, m, now);
+	loss_sums_add(&r->gradient.losses, (double)m->samples, m->loss.value);
+}
+
 void recorder_add_gradient(struct recorder *r, const struct run *run,
 			   const struct report_message *m, double now)
 {
@@ -35,12 +60,7 @@ void recorder_add_gradient(struct recorder *r, const struct run *run,
 
 	if (!(fabs(m->grad_sqr) <= GRADIENT_MAX) || !(fabs(m->grad_var) <= GRADIENT_MAX))
 		return;
-	if (isnan(r->gradient_start_boot_s)) {
-		r->gradient_start_boot_s = now;
-		g->configuration = run->configuration;
-		g->first_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
-	}
-	g->last_samples = m->samples >= 0 ? (double)m->samples : (double)NAN;
+	open_window(r, run, m, now);
 	k = m->grad_samples > 0 && m->grad_samples < GRADIENT_REPORT_MAX ? m->grad_samples : 1;
 	g->n += k;
 	g->entries++;
@@ -49,6 +69,11 @@ void recorder_add_gradient(struct recorder *r, const struct run *run,
 	g->m2_grad_sqr += fmax((double)k * sqr.before * sqr.after, 0);
 	g->m2_grad_var += fmax((double)k * var.before * var.after, 0);
 	g->cross_grad += (double)k * sqr.before * var.after;
+}
+
+bool recorder_has_window(const struct recorder *r)
+{
+	return r->gradient.n > 0 || r->gradient.losses.n > 0;
 }
 
 void recorder_open_gradient_window(struct recorder *r)
@@ -64,6 +89,7 @@ void recorder_turn_gradient_window(struct recorder *r, double now)
 
 	if (now - r->gradient_start_boot_s >= GRADIENT_WINDOW_S ||
 	    (g->n >= GRADIENT_WINDOW_UPDATES && covered > 0 &&
-	     covered >= GRADIENT_WINDOW_SHARE * g->last_samples))
+	     covered >= GRADIENT_WINDOW_SHARE * g->last_samples) ||
+	    (g->losses.n >= LOSS_WINDOW_LOSSES && g->last_samples >= 2 * g->first_samples))
 		recorder_open_gradient_window(r);
 }

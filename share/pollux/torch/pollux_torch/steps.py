@@ -420,7 +420,8 @@ class Steps:
         """Says which update is attended to next, and what is to be seen in it."""
         mean_ns, due_ns = self.clock.mean_ns, self.sent_ns + REPORT_EVERY_NS
         self.next_ns = due_ns - 2 * mean_ns
-        self.wants_loss = not mean_ns or now >= self.next_ns
+        # Statistics of gradients are reported at once: with the loss of their update.
+        self.wants_loss = not mean_ns or now >= self.next_ns or bool(self.noise.armed)
         looks = [n for n in LOOKS if n > self.own]
         is_look = looks[:1] == [self.own + 1]
         self.is_plain_pass = not (self.wants_loss or is_look or self.noise.armed or self.on_pass
