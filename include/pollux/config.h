@@ -20,6 +20,7 @@
  *	max_share = 2      # jobs on one device at most; default 4
  *	guaranteed_devices = 4	# that 'submit --guarantee' may sum up to; default all
  *	locality_wait = auto	# how long jobs wait for well joined devices; 0; 5m at most
+ *	min_efficiency = 0.8	# batches grow while a sample is worth so much of one in their own
  *	keep_environment = yes	# of ended jobs; default no: their values go after a day
  *	engine = slurm     # runs are jobs of Slurm; default local: they run on this machine
  *	slurm_args = --partition=gpu --account=me	# options for sbatch
@@ -39,6 +40,7 @@
 #define CONFIG_SLOTS_OF_TWO_SIZES (1 << 28)
 #define CONFIG_SLOTS_TEXT 32
 #define CONFIG_SLOTS_AUTO (-1)		/* as DEVICE_SLOTS_AUTO */
+#define CONFIG_DEFAULT_MIN_EFFICIENCY 0.8	/* as DEFAULT_MIN_EFFICIENCY */
 #define CONFIG_DEFAULT_SLICE_S 600.0
 #define CONFIG_DEFAULT_INTERACTIVE_LIMIT_S 3600.0
 #define CONFIG_DEFAULT_SUSPEND_MEMORY 0.5
@@ -74,6 +76,8 @@ struct config {
 	/* 0 or more: the longest wait for devices that are joined better; infinite: where that ends
 	 * a job sooner */
 	double locality_wait_s;
+	/* 0.01 to 1: what a sample is worth at least, in a larger batch than the submitted one */
+	double min_efficiency;
 	double shared_weight;	/* weight of this person among those who share devices */
 	/* shared_dir.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];

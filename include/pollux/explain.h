@@ -21,6 +21,7 @@ struct explanation {
 	bool loses;	/* a stop of its run would lose work, or it is suspended already */
 	struct decision_row decision;	/* the last one that changed something; policy NULL: none */
 	const struct policy *policy;	/* of the last pass, else as configured; NULL: unknown */
+	double min_efficiency;		/* as configured */
 	double slice_s;			/* of the last pass, else as configured */
 	char *split;		/* owned; how its sweep's workload was split; NULL: it was not */
 	char device_kind[128];		/* of the devices that can be used; "": none can */

@@ -47,6 +47,9 @@ struct goodput_model {
 	double noise_scale;		/* phi, samples; NaN: unknown */
 	int64_t initial_batch_size;	/* M0, at least 1 */
 	int64_t max_batch_size;		/* 0: M0 */
+	/* How far the batch may grow where phi is known (batch_growth.h); 0: no bound. The least
+	 * batch that spreads over the replicas is allowed, whatever the bound. */
+	int64_t growth_bound;
 	int64_t min_local_batch_size;	/* 0: 1 */
 	int64_t max_local_batch_size;	/* by memory or by the user; 0: no limit */
 	bool accumulates;		/* an update may take several passes */
@@ -72,7 +75,7 @@ struct goodput_choice goodput_choice_of(const struct goodput_model *model, struc
 /* Finds the configuration of greatest goodput at a place by the parameters, without residuals,
  * subject to
  *
- *	M0 <= M <= max_batch_size
+ *	M0 <= M <= max_batch_size, and M <= growth_bound
  *	min_local_batch_size <= local_batch_size <= max_local_batch_size
  *	accumulation_steps = 1 unless the job accumulates
  *	accumulation_steps >= 2 if replicas = 1 and M > M0, unless noise_is_measured

@@ -8,6 +8,7 @@
 #ifndef POLLUX_JOB_MODEL_H
 #define POLLUX_JOB_MODEL_H
 
+#include "pollux/batch_growth.h"
 #include "pollux/failed_sizes.h"
 #include "pollux/goodput.h"
 #include "pollux/job.h"
@@ -40,6 +41,10 @@ struct job_model {
 	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
 	enum noise_basis noise_basis;
 	struct noise_estimate noise;	/* goodput holds the expected noise scale */
+	/* How its batches did. goodput.growth_bound is the bound by efficiency alone, as a number
+	 * of devices is worth what the job will make of it; job_model_grown() adds the steps. */
+	struct growth growth;
+	double min_efficiency;
 	/* Samples to the end of the job, as declared, or else by the lengths of other jobs of the
 	 * workload. NaN: neither is known, or the job is beyond this length by more than
 	 * sched_remaining() (policy.h) allows. */
@@ -74,6 +79,11 @@ int job_model_workers(const struct job_model *m, int devices);
 /* The goodput model, limited to local batches that work with this number of devices.
  * max_local_batch_size is -1 if none works. */
 struct goodput_model job_model_on(const struct job_model *m, int devices);
+
+/* The model with the bound of the batch that the job may have now. present: the batch that it has;
+ * 0: the job is not running. */
+struct goodput_model job_model_grown(const struct job_model *m, const struct job *job,
+				     int64_t present);
 
 /* Finds the configuration of greatest goodput on a number of devices of one node, rounded as by
  * goodput_best_round(). If no configuration is within the limits of what was tried, the job may

@@ -29,6 +29,7 @@ struct plan_devices {
 	int64_t bytes;			/* the memory of one; 0: they share the machine's */
 	/* By number of devices, n + 1 of them: the best tier that so many can have. */
 	const enum configuration_tier *best_tier;
+	double min_efficiency;		/* as configured */
 };
 
 /* Reads what is known of a job's plans. The list is empty if the job declares no plan. */

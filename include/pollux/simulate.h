@@ -49,6 +49,7 @@ struct sim_options {
 	double interference;	/* part of goodput that distributed jobs lose on a shared node */
 	double restart_s;
 	double slice_s;		/* for policies with slices */
+	double min_efficiency;	/* under goodput, as in config.h; 0: no bound */
 	enum sim_knowledge knowledge;
 	bool lengths_known;	/* policies are told how much work remains */
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */

@@ -23,6 +23,7 @@ struct workload {
 struct workload_list {
 	struct workload *items;	/* owned */
 	int count;
+	double min_efficiency;		/* for knowledge.h; 0: the default */
 	bool needs_fit;			/* workloads_refresh added one not fitted to its times */
 };
 

@@ -129,6 +129,7 @@ static bool same_goodput_model(const struct goodput_model *x, const struct goodp
 	       same_number(x->noise_scale, y->noise_scale) &&
 	       x->initial_batch_size == y->initial_batch_size &&
 	       x->max_batch_size == y->max_batch_size &&
+	       x->growth_bound == y->growth_bound &&
 	       x->max_local_batch_size == y->max_local_batch_size &&
 	       x->accumulates == y->accumulates && x->noise_is_measured == y->noise_is_measured;
 }

@@ -164,6 +164,31 @@ static int max_replicas(const struct knowledge *k, const struct job *job)
 	return most > least ? most : (least + width - 1) / width * width;
 }
 
+/* What the larger batches of the job may cost, by its noise scale and its losses. */
+static void set_growth(const struct knowledge *k, const struct job *job, struct job_model *m)
+{
+	int64_t initial = job->declared.batch_size;
+
+	m->growth = growth_judge(k->windows, k->n_windows, job->id, initial, k->min_efficiency);
+	m->goodput.growth_bound = growth_efficient(m->noise.interval.low, initial,
+						   k->min_efficiency);
+}
+
+struct goodput_model job_model_grown(const struct job_model *m, const struct job *job,
+				     int64_t present)
+{
+	struct goodput_model g = m->goodput;
+	struct growth_bound bound = {
+		.initial_batch_size = g.initial_batch_size, .batch_size = present,
+		.noise_low = m->noise.interval.low, .min_efficiency = m->min_efficiency,
+		.samples = at_least_0(job->progress.samples),
+		.total_samples = job_total_samples(job),
+	};
+
+	g.growth_bound = growth_most(&m->growth, &bound);
+	return g;
+}
+
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
 	const struct declaration *declared = &job->declared;
@@ -173,6 +198,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		.goodput = goodput_model_of(k, job),
 		.min_replicas = declared->min_replicas, .width = k->width,
 		.min_batch_size = declared->min_batch_size,
+		.min_efficiency = k->min_efficiency,
 		.own_max_local_batch_size = declared->max_local_batch_size,
 		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
 			   .interval = { (double)NAN, (double)NAN } },
@@ -186,11 +212,13 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		if (k->model.max_nodes > 1)
 			m->max_nodes *= k->model.max_nodes;
 	}
-	if (declared->batch_size > 0)
+	if (declared->batch_size > 0) {
 		set_noise(k, job, m);
-	else
+		set_growth(k, job, m);
+	} else {
 		m->remaining_s = remaining_steps(k, job) *
 				 step_time_of(&k->step_times, job, &m->timed_replicas);
+	}
 }
 
 /* --- the best configuration --- */

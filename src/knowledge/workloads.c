@@ -43,6 +43,8 @@ static struct workload *append_workload(struct workload_list *list, const char *
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	w = &list->items[list->count++];
 	*w = (struct workload){ .name = xstrdup(name), .k = *k };
+	if (list->min_efficiency > 0)
+		w->k.min_efficiency = list->min_efficiency;
 	snprintf(w->kind, sizeof(w->kind), "%s", kind);
 	return w;
 }

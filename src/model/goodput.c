@@ -279,6 +279,10 @@ bool goodput_limits_of(const struct goodput_model *model, struct throughput_plac
 	l->share_min = ceil_div(batch_min, replicas);
 	l->share_max = batch_max / replicas;
 	l->local_min = most(model->min_local_batch_size, 1);
+	if (model->growth_bound > 0 && !isnan(model->noise_scale))
+		l->share_max = least(l->share_max,
+				     most(model->growth_bound / replicas,
+					  most(l->share_min, l->local_min)));
 	l->local_max = l->share_max;
 	if (model->max_local_batch_size > 0)
 		l->local_max = least(l->local_max, model->max_local_batch_size);

@@ -227,6 +227,9 @@ static void move_job(const struct snapshot *s, const struct decision *d, int j, 
  * windows that agree suffice. */
 #define WORTHWHILE 1.03
 #define WORTHWHILE_EARLY 1.10
+/* A larger batch makes samples worth less, and is worth that only for a larger gain, with the noise
+ * scale at the low end of its interval. */
+#define WORTHWHILE_LARGER 1.10
 #define EARLY_WINDOWS 2
 
 static double least_gain(int n_windows)
@@ -236,20 +239,23 @@ static double least_gain(int n_windows)
 	return n_windows < POOL_WINDOWS ? WORTHWHILE_EARLY : WORTHWHILE;
 }
 
-/* False if the batch size would fall, but would not fall at the upper end of the noise scale's
- * interval: estimates of the noise scale waver, and would move the batch size to and fro. */
+/* True if the gain remains at the end of the noise scale's interval that is against the change:
+ * estimates of the noise scale waver, and would move the batch size to and fro. */
 static bool is_sure(const struct candidate *c, const struct sizes *sizes)
 {
 	const struct run *run = c->run;
 	struct goodput_model g = c->model.goodput;
+	int64_t batch = configuration_batch_size(&sizes->configuration);
+	int64_t present = configuration_batch_size(&run->configuration);
+	double gain = 1;
 
-	if (isnan(sizes->noise.interval.low) ||
-	    configuration_batch_size(&sizes->configuration) >=
-		    configuration_batch_size(&run->configuration))
+	if (isnan(sizes->noise.interval.low) || batch == present)
 		return true;
-	g.noise_scale = sizes->noise.interval.high;
+	g.noise_scale = batch < present ? sizes->noise.interval.high : sizes->noise.interval.low;
+	if (batch > present)
+		gain = WORTHWHILE_LARGER;
 	return goodput_choice_of(&g, sizes->configuration).goodput >
-	       goodput_choice_of(&g, run->configuration).goodput;
+	       gain * goodput_choice_of(&g, run->configuration).goodput;
 }
 
 static bool could_do_better(const struct snapshot *s, const struct decision *d, int j)
@@ -280,15 +286,18 @@ static void change_run(const struct decision *d, int j, struct plan *p)
 static void reconfigure(const struct snapshot *s, const struct decision *d, int j, struct plan *p)
 {
 	const struct run *run = d->candidates[j].run;
+	bool shrinks;
 
 	if (!run || run->state != RUN_RUNNING || run->suspension > SUSPENSION_NONE)
 		return;
+	shrinks = s->policy->models_goodput && must_shrink(&d->candidates[j], &d->sizes[j]);
 	if (takes_configurations(s, run) &&
 	    !strcmp(run->configuration.plan, d->sizes[j].configuration.plan)) {
-		if (could_do_better(s, d, j))
+		if (could_do_better(s, d, j) ||
+		    (shrinks && run->wanted_version == run->config_version))
 			change_run(d, j, p);
-	} else if (d->choices[j].reconfigure && d->candidates[j].relaunchable &&
-		   isfinite(run->first_step_s)) {
+	} else if ((d->choices[j].reconfigure || shrinks) &&
+		   d->candidates[j].relaunchable && isfinite(run->first_step_s)) {
 		relaunch(s, d, j, run, p);
 	}
 }

@@ -301,7 +301,10 @@ int pass_read(const struct engine_context *at, const struct config *config, stru
 {
 	int rc;
 
-	*s = (struct snapshot){ .config = config, .policy = policy_find(config->policy) };
+	*s = (struct snapshot){
+		.config = config, .policy = policy_find(config->policy),
+		.workloads.min_efficiency = config->min_efficiency,
+	};
 	if (pass_look_at_machine(at, s, err) || store_begin_read(at->store, err))
 		return -1;
 	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_learn, err) ||

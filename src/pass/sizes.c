@@ -129,6 +129,43 @@ static struct configuration as_submitted(const struct declaration *declared, int
 	return spread;
 }
 
+/* The batch that the job has, on whatever devices; 0: it has none. */
+static int64_t present_batch(const struct candidate *c)
+{
+	const struct run *run = c->run ? c->run : c->suspended;
+
+	return run && run->configuration.local_batch_size > 0
+		? configuration_batch_size(&run->configuration) : 0;
+}
+
+/* Replaces a choice whose batch is larger than the steps of growth allow. */
+static void grow_by_steps(const struct candidate *c, const struct devices_wanted *on,
+			  const struct job_model *model, struct goodput_choice *best)
+{
+	struct job_model bounded = *model;
+	struct goodput_choice smaller;
+
+	if (!model->known || !(best->goodput > 0))
+		return;
+	bounded.goodput = job_model_grown(model, c->job, present_batch(c));
+	if (configuration_batch_size(&best->configuration) > bounded.goodput.growth_bound &&
+	    job_model_best_at(&bounded, place_of(on), &smaller) && smaller.goodput > 0)
+		*best = smaller;
+}
+
+bool must_shrink(const struct candidate *c, const struct sizes *sizes)
+{
+	const struct job_model *m = &c->model;
+	int64_t present = c->run ? configuration_batch_size(&c->run->configuration) : 0;
+	int64_t most = growth_efficient(m->noise.interval.high, m->goodput.initial_batch_size,
+					m->min_efficiency);
+
+	if (!m->known || configuration_batch_size(&sizes->configuration) >= present)
+		return false;
+	return (m->growth.verdict == GROWTH_FELL_BEHIND && present > m->growth.judged) ||
+	       (!isnan(m->noise.interval.low) && present > most);
+}
+
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			  const struct candidate *c, const struct devices_wanted *on)
 {
@@ -154,6 +191,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 	if (declared->batch_size == 0)
 		return sizes;
 	best = best_on(s, d, c, plan, on, &model);
+	grow_by_steps(c, on, &model, &best);
 	sizes.configuration = best.goodput > 0 ? best.configuration
 		: as_submitted(declared, replicas, width);
 	sizes.configuration.tier = on->tier;

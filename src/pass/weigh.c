@@ -251,6 +251,10 @@ static void weigh(const struct snapshot *s, struct decision *d, int j, struct kn
 			       run ? run->devices[0].kind : NULL);
 	c->workload = w;
 	knowledge_of_job(w ? &w->k : nothing, c->job, &c->model);
+	/* Each step of growth costs a relaunch, and has to be worth it by itself. */
+	if (run && c->model.known && isfinite(run->first_step_s) && !takes_configurations(s, run))
+		c->model.goodput = job_model_grown(&c->model, c->job,
+						   configuration_batch_size(&run->configuration));
 	raise_least(d, j, &c->model);
 	tiers_tell_model(d, w ? w->kind : NULL, &c->model);
 }

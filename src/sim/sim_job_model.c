@@ -1,6 +1,7 @@
 /* sim_job_model.c - the model of a job, by what is known of it, and the sizes that follow. */
 #include <math.h>
 
+#include "pollux/batch_growth.h"
 #include "simulation.h"
 
 /* The noise scale of the job's last update. Before its first update: that of the last update, in
@@ -67,6 +68,9 @@ bool sim_job_model(struct simulation *s, const struct sim_job *job, int kind,
 		.min_local_batch_size = a->min_local_batch_size,
 		.max_local_batch_size = a->max_local_batch_size, .accumulates = true,
 	};
+	if (s->manner.bounded_growth)
+		model->growth_bound = growth_efficient(model->noise_scale, a->initial_batch_size,
+						       s->options->min_efficiency);
 	if (from != kind)
 		scale_times(&model->params, job_speed_on(job, from) / job_speed_on(job, kind));
 	if (version)
@@ -87,7 +91,27 @@ bool model_key_equal(const struct model_key *a, const struct model_key *b)
 	return a->version == b->version && a->kind == b->kind && a->nodes == b->nodes &&
 	       a->replicas == b->replicas &&
 	       !(a->noise_scale < b->noise_scale || a->noise_scale > b->noise_scale) &&
-	       isnan(a->noise_scale) == isnan(b->noise_scale);
+	       isnan(a->noise_scale) == isnan(b->noise_scale) && a->growth_bound == b->growth_bound;
+}
+
+/* The noise scale is known here, and losses are what it promises: each batch that a job had was
+ * judged. */
+static int64_t steps_bound(const struct simulation *s, const struct sim_job *job,
+			   const struct goodput_model *model)
+{
+	int64_t had = configuration_batch_size(&job->configuration);
+	struct growth g = {
+		.verdict = GROWTH_AS_PROMISED, .batch_size = had,
+		.judged = had > model->initial_batch_size ? had : model->initial_batch_size,
+	};
+	struct growth_bound b = {
+		.initial_batch_size = model->initial_batch_size, .batch_size = had,
+		.noise_low = model->noise_scale, .min_efficiency = s->options->min_efficiency,
+		.samples = job->progress,
+		.total_samples = s->options->lengths_known ? job_end(job) : (double)NAN,
+	};
+
+	return growth_most(&g, &b);
 }
 
 struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
@@ -105,7 +129,10 @@ struct configuration job_best_sizes(struct simulation *s, struct sim_job *job)
 		return sizes_spread(a, place, a->fixed_batch_size, false);
 	if (!sim_job_model(s, job, job->kind, &model, &key.version))
 		return sizes_spread(a, place, first_batch(a, place.replicas), false);
+	if (s->manner.bounded_growth)
+		model.growth_bound = steps_bound(s, job, &model);
 	key.noise_scale = model.noise_scale;
+	key.growth_bound = model.growth_bound;
 	if (model_key_equal(&key, &job->sizes_key))
 		return job->configuration;
 	job->sizes_key = key;

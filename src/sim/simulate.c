@@ -31,7 +31,7 @@ static struct manner manner_of(const struct policy *policy)
 	return (struct manner){
 		.owners_replicas = owners, .owners_batch = owners || optimus,
 		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
-		.residuals = policy == &policy_goodput,
+		.residuals = policy == &policy_goodput, .bounded_growth = policy == &policy_goodput,
 		.growth = policy == &policy_goodput ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH,
 	};
 }

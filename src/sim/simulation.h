@@ -18,6 +18,7 @@ struct manner {
 	bool published_nodes;	/* placed by take.h, not by pack_nodes.h */
 	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
 	bool residuals;		/* models have residuals beside their parameters */
+	bool bounded_growth;	/* batches grow by batch_growth.h; as published: at once */
 	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */
 };
 
@@ -27,6 +28,7 @@ struct model_key {
 	int version;		/* of the agent's parameters */
 	double noise_scale;
 	int kind, nodes, replicas;
+	int64_t growth_bound;
 };
 
 /* The GPUs of one kind. */

@@ -269,6 +269,16 @@ static int set_locality_wait(struct config *c, const char *value)
 	return 0;
 }
 
+static int set_min_efficiency(struct config *c, const char *value)
+{
+	double part;
+
+	if (number_parse(value, &part) || !(part >= 0.01 && part <= 1))
+		return -1;
+	c->min_efficiency = part;
+	return 0;
+}
+
 const struct setting settings[] = {
 	{ "slots", "POLLUX_SLOTS", config_set_slots,
 	  "a whole number from 0 to 1024 (0: one per physical core), or two sizes such as "
@@ -303,6 +313,8 @@ const struct setting settings[] = {
 	  "a time from 2s to 1h (such as 60s)" },
 	{ "locality_wait", "POLLUX_LOCALITY_WAIT", set_locality_wait,
 	  "auto, 0 or a time (such as 5m)" },
+	{ "min_efficiency", "POLLUX_MIN_EFFICIENCY", set_min_efficiency,
+	  "a fraction from 0.01 to 1 (such as 0.8)" },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -315,4 +327,5 @@ const struct config settings_default = {
 	.interactive_limit_s = CONFIG_DEFAULT_INTERACTIVE_LIMIT_S,
 	.prune_after_s = (double)NAN, .shared_weight = 1,
 	.guaranteed_devices = CONFIG_GUARANTEED_ALL, .locality_wait_s = (double)INFINITY,
+	.min_efficiency = CONFIG_DEFAULT_MIN_EFFICIENCY,
 };

@@ -66,6 +66,7 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 		return -1;
 	e->policy = policy_find(config.policy);
 	e->slice_s = config.slice_s;
+	e->min_efficiency = config.min_efficiency;
 	return read_devices(e, config.slots, err) || read_profiled(s, e, err) ||
 		       explanation_read_kinds(s, e, config.slots, err)
 		       ? -1 : 0;
@@ -110,6 +111,7 @@ static int read_model(struct session *s, struct explanation *e, const char *work
 	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
 	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
 		return -1;
+	e->knowledge.min_efficiency = e->min_efficiency;
 	if (!e->knowledge.modelled && e->n_seen > 0) {
 		if (knowledge_learn(&s->store, workload, e->device_kind, "", &e->knowledge, err))
 			return -1;
@@ -329,7 +331,8 @@ static void weigh_batches(struct explanation *e)
 
 static int read_plans(struct session *s, struct explanation *e, struct err *err)
 {
-	struct plan_devices on = { e->device_kind, e->n_devices, e->device_bytes, e->best_tier };
+	struct plan_devices on = { e->device_kind, e->n_devices, e->device_bytes, e->best_tier,
+				   e->min_efficiency };
 
 	return plan_list_read(&s->store, e->job, &on, &e->plans, err);
 }

@@ -33,6 +33,7 @@ static int read_goodput(struct session *s, const struct explanation *e, struct e
 	free(workload);
 	if (rc)
 		return -1;
+	known.min_efficiency = e->min_efficiency;
 	knowledge_of_job(&known, e->job, &m);
 	place.tier = k->tier;
 	if (m.known && job_model_best_at(&m, place, &best))

@@ -283,6 +283,12 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);
 		output_textline(out, "efficiency", &t);
 	}
+	if (e->model.known && e->model.goodput.max_batch_size > m0) {
+		struct goodput_model now = job_model_grown(&e->model, e->job, run ? m : 0);
+
+		growth_print(&e->model.growth, m0, now.growth_bound, &t);
+		output_textline(out, "growth", &t);
+	}
 	text_addf(&t, "* %.3g at batch %lld, by %s", lr_factor, (long long)m,
 		  lr_rule_name(e->rule));
 	if (run && m != m0)

@@ -52,6 +52,7 @@ static void weigh_plans(const struct job *job, const struct plan_devices *on,
 		struct plan_known *k = &list->items[i];
 
 		knowledge_limit_memory(&k->knowledge, on->bytes, host_bytes);
+		k->knowledge.min_efficiency = on->min_efficiency;
 		knowledge_of_job(&k->knowledge, job, &k->model);
 		k->model.best_tier = on->best_tier;
 		k->model.n_best_tier = on->n + 1;

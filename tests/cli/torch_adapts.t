@@ -8,7 +8,7 @@ command -v python3 >/dev/null || skip_all 'no python3'
 POLLUX_SLOTS=1 POLLUX_SLICE=4 PYTHONPATH=$ROOT/tests/torch
 export POLLUX_SLOTS POLLUX_SLICE PYTHONPATH
 unset POLLUX_TORCH
-total=80000	# samples in four epochs
+total=160000	# samples in four epochs
 
 cleanup() { end_jobs; }
 submit() { "$POLLUX" submit -b 32 "$@"; }
@@ -18,13 +18,13 @@ logged() { awk "$1" samples.log; }
 
 # --- the batch grows, and nothing is done twice ---
 id=$(submit --batch-range 32:4096 --lr-rule linear -- python3 "$ROOT/tests/torch/train.py" \
-	--batch '{batch}' --out '{checkpoint}')
+	--batch '{batch}' --out '{checkpoint}' --size 40000)
 is 'the helper is on by itself' auto "$(asked torch)"
 "$POLLUX" schedule
 ok 'steps, totals and a noise scale come' wait_for 20 passes_until \
 	"samples > 0 AND reported_total_samples = $total AND (SELECT count(*) FROM
 	gradient_statistics WHERE run_id IN (SELECT id FROM runs WHERE job_id = $id)) > 0" 1
-ok 'it ends' wait_for 60 passes_until state 'done'
+ok 'it ends' wait_for 120 passes_until state 'done'
 batches=$(store "SELECT group_concat(batch_size) FROM runs WHERE job_id = $id ORDER BY number")
 like 'its batch has grown' '^32,.*[0-9]' "$batches"
 is 'it consumed what it was to' "$total" "$(asked 'CAST(samples AS INTEGER)')"
@@ -40,6 +40,7 @@ like 'the change rests on a noise scale with its interval' \
 
 # --- killed in the middle ---
 rm samples.log
+total=80000
 id=$(submit --retries 1 -- python3 "$ROOT/tests/torch/train.py" --batch '{batch}' \
 	--out '{checkpoint}')
 "$POLLUX" schedule
@@ -70,7 +71,7 @@ id=$(submit --batch-range 32:4096 --retries 9 --workload fits -- \
 "$POLLUX" schedule
 failed="SELECT min(number) FROM runs WHERE job_id = $id AND batch_size > 100"
 ok 'one whose batch must not exceed 100 grows, fails, and trains on' \
-	wait_for 120 passes_until "(SELECT count(*) FROM runs WHERE job_id = $id
+	wait_for 240 passes_until "(SELECT count(*) FROM runs WHERE job_id = $id
 		AND number > ($failed) AND batch_size BETWEEN 33 AND 100
 		AND last_samples > first_samples)" 1
 too_large="SELECT count(*) FROM runs WHERE job_id = $id AND batch_size > 100"

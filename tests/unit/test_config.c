@@ -98,15 +98,15 @@ static const struct refusal {
 	  "unknown setting 'colour' in '%s' line 1; there are slots, slice, policy, torch, "
 	  "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
-	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease and "
-	  "locality_wait" },
+	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
+	  "locality_wait and min_efficiency" },
 	{ "log_limit = 1\n", "bad setting 'log_limit' in '%s' line 1: '1' is not an amount from 1M "
 	  "to 1000T (such as 512M or 1G), or no" },
 	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice, policy, torch, "
 		   "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
-	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease and "
-	  "locality_wait" },
+	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
+	  "locality_wait and min_efficiency" },
 	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
 	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
 };
