@@ -137,9 +137,10 @@ int code_copy_index(const struct code_repository *r, const char *path, struct er
 
 /* --- the state --- */
 
-/* A directory for one question, and where new objects go. */
+/* A directory for one question, and where trees go, which are kept to be compared. The contents of
+ * files go with the directory: a job may write into large files that git tracks. */
 struct place {
-	char *dir, *index, *objects;
+	char *dir, *index, *blobs, *objects;
 	struct strings variables;
 };
 
@@ -186,9 +187,10 @@ static int make_place(const struct code_asking *asking, struct place *p, struct 
 		return -1;
 	}
 	p->index = xasprintf("%s/index", p->dir);
+	p->blobs = xasprintf("%s/blobs", p->dir);
 	p->objects = kept ? xasprintf("%s/objects", kept) : xasprintf("%s/objects", p->dir);
 	free(kept);
-	if (mkdir(p->objects, 0700) == 0 || errno == EEXIST)
+	if (mkdir(p->blobs, 0700) == 0 && (mkdir(p->objects, 0700) == 0 || errno == EEXIST))
 		return 0;
 	return err_set(err, EX_CANTCREAT, "cannot make '%s': %s", p->objects, strerror(errno));
 }
@@ -199,14 +201,21 @@ static void leave_place(struct place *p)
 		remove_tree(p->dir);
 	free(p->dir);
 	free(p->index);
+	free(p->blobs);
 	free(p->objects);
 	strings_release(&p->variables);
+}
+
+/* objects: where git puts new ones */
+static void set_objects(struct place *p, const char *objects)
+{
+	strings_set_variable(&p->variables, "GIT_OBJECT_DIRECTORY", objects);
 }
 
 static void set_variables(struct place *p, const struct code_repository *r)
 {
 	strings_addf(&p->variables, "GIT_INDEX_FILE=%s", p->index);
-	strings_addf(&p->variables, "GIT_OBJECT_DIRECTORY=%s", p->objects);
+	set_objects(p, p->objects);
 	add_alternates(p, r->objects);
 }
 
@@ -220,8 +229,11 @@ static int read_tree(struct git *git, const struct code_repository *r, struct pl
 	set_variables(p, r);
 	git->directory = r->top;
 	git->more = &p->variables;
-	rc = code_copy_index(r, p->index, err) || git_run(git, NULL, err, "add", "-u") ||
-	     git_run(git, &out, err, "write-tree", "--missing-ok") ? -1 : 0;
+	set_objects(p, p->blobs);
+	rc = code_copy_index(r, p->index, err) || git_run(git, NULL, err, "add", "-u") ? -1 : 0;
+	set_objects(p, p->objects);
+	if (rc == 0)
+		rc = git_run(git, &out, err, "write-tree", "--missing-ok");
 	lines = out.data;
 	if (rc == 0 && !take_id(&lines, state->tree))
 		rc = err_set(err, EX_FAILED, "git says nothing of use about '%s'", r->top);

@@ -101,6 +101,11 @@ is 'nor a file that git does not track' 3 "$(events | wc -l)"
 is 'git in the repository finds its files as they were' '?? untracked.txt' \
 	"$(git status --short)"
 is 'and no lock' '' "$(find .git -name '*.lock')"
+{ printf '# '; head -c 3000000 /dev/urandom | base64 -w 0; echo; } >>train.sh
+relaunch 8
+like 'a file may be large' ', 1 file: train.sh$' "$(last_event)"
+is 'no copy of it is kept to be compared' 0 \
+	"$(find "$POLLUX_DIR/code" -type f -size +100k | wc -l)"
 finished
 git checkout -qf main
 cd ..
