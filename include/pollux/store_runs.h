@@ -18,6 +18,8 @@ int store_run_get(struct store *s, int64_t id, struct run *run, struct err *err)
 /* Active runs, oldest first: those that have not ended. Times by the boot clock are by that of now:
  * run_take_boot(). */
 int store_runs_active(struct store *s, struct run_list *list, struct err *err);
+/* Those of one job. */
+int store_runs_active_of(struct store *s, int64_t job_id, struct run_list *list, struct err *err);
 /* *any: some active run has a handle of the engine. */
 int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err);
 /* All runs of a job by their numbers. */

@@ -56,21 +56,11 @@ const struct option_spec change_options[] = {
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err)
 {
-	struct run_list all;
-	int rc = 0;
+	int rc = store_runs_active_of(&s->store, job_id, runs, err);
 
-	if (store_runs_active(&s->store, &all, err))
-		return -1;
-	runs->items = xcalloc((size_t)all.count, sizeof(*runs->items));
-	for (int i = 0; rc == 0 && i < all.count; i++) {
-		if (all.items[i].job_id != job_id)
-			continue;
-		rc = store_run_request_stop(&s->store, all.items[i].id, reason, clock_boot_s(),
+	for (int i = 0; rc == 0 && i < runs->count; i++)
+		rc = store_run_request_stop(&s->store, runs->items[i].id, reason, clock_boot_s(),
 					    err);
-		runs->items[runs->count++] = all.items[i];
-		run_init(&all.items[i]);	/* its strings are owned by *runs now */
-	}
-	run_list_release(&all);
 	return rc;
 }
 
@@ -80,16 +70,15 @@ int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, st
 		[STOP_CANCEL] = 4, [STOP_TIME_LIMIT] = 3, [STOP_DIVERGED] = 3,
 		[STOP_HOLD] = 2, [STOP_REQUEUE] = 1,
 	};
-	struct run_list all;
+	struct run_list runs;
 
 	*reason = STOP_NONE;
-	if (store_runs_active(&s->store, &all, err))
+	if (store_runs_active_of(&s->store, job_id, &runs, err))
 		return -1;
-	for (int i = 0; i < all.count; i++)
-		if (all.items[i].job_id == job_id &&
-		    weights[all.items[i].stop_reason] > weights[*reason])
-			*reason = all.items[i].stop_reason;
-	run_list_release(&all);
+	for (int i = 0; i < runs.count; i++)
+		if (weights[runs.items[i].stop_reason] > weights[*reason])
+			*reason = runs.items[i].stop_reason;
+	run_list_release(&runs);
 	return 0;
 }
 
@@ -234,13 +223,13 @@ static void stop_unrecorded(struct session *s, int64_t job_id, enum stop_reason 
 	struct run_list runs;
 	int n = 0;
 
-	if (!cannot_write(err) || store_runs_active(&s->store, &runs, &ignored))
+	if (!cannot_write(err) || store_runs_active_of(&s->store, job_id, &runs, &ignored))
 		return;
 	for (int i = 0; i < runs.count; i++) {
 		const struct run *run = &runs.items[i];
 		const struct engine *engine = engine_of(run);
 
-		if (run->job_id != job_id || !engine->stop_unrecorded)
+		if (!engine->stop_unrecorded)
 			continue;
 		n++;
 		if (engine->stop_unrecorded(&at, run, reason, &failed))
@@ -260,13 +249,10 @@ static void say_left_alone(struct session *s, int64_t job_id, const char *why, s
 {
 	struct run_list runs;
 	struct err ignored;
-	bool has_run = false;
 
-	if (!cannot_write(err) || store_runs_active(&s->store, &runs, &ignored))
+	if (!cannot_write(err) || store_runs_active_of(&s->store, job_id, &runs, &ignored))
 		return;
-	for (int i = 0; i < runs.count; i++)
-		has_run = has_run || runs.items[i].job_id == job_id;
-	if (has_run)
+	if (runs.count > 0)
 		err_prefix(err, "job %lld %s", (long long)job_id, why);
 	run_list_release(&runs);
 }

@@ -51,13 +51,12 @@ int job_loss_of(struct session *s, const struct job *job, struct job_loss *loss,
 	*loss = (struct job_loss){ .work_s = NAN };
 	if (job->profile || job->state != JOB_RUNNING)
 		return 0;
-	if (store_runs_active(&s->store, &runs, err))
+	if (store_runs_active_of(&s->store, job->id, &runs, err))
 		return -1;
 	for (int i = 0; i < runs.count; i++) {
 		const struct run *run = &runs.items[i];
 
-		if (run->job_id == job->id && run->state == RUN_RUNNING &&
-		    run->stop_reason == STOP_NONE)
+		if (run->state == RUN_RUNNING && run->stop_reason == STOP_NONE)
 			*loss = loss_of_run(job, run);
 	}
 	run_list_release(&runs);

@@ -69,6 +69,15 @@ static int read_list(struct store *s, sqlite3_stmt *q, struct run_list *list, st
 	return rc;
 }
 
+static int read_active(struct store *s, sqlite3_stmt *q, struct run_list *list, struct err *err)
+{
+	if (read_list(s, q, list, err))
+		return -1;
+	for (int i = 0; i < list->count; i++)
+		run_take_boot(&list->items[i], clock_wall_s(), clock_boot_s());
+	return 0;
+}
+
 int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
@@ -78,11 +87,18 @@ int store_runs_active(struct store *s, struct run_list *list, struct err *err)
 		       "WHERE id IN"
 		       " (SELECT id FROM runs WHERE state <> 'ended') ORDER BY id", ""))
 		return -1;
-	if (read_list(s, q, list, err))
+	return read_active(s, q, list, err);
+}
+
+int store_runs_active_of(struct store *s, int64_t job_id, struct run_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	*list = (struct run_list){ 0 };
+	if (rows_query(s, &q, err, ALL_OF(runs_table),
+		       "WHERE job_id = ? AND state <> 'ended' ORDER BY id", "i", job_id))
 		return -1;
-	for (int i = 0; i < list->count; i++)
-		run_take_boot(&list->items[i], clock_wall_s(), clock_boot_s());
-	return 0;
+	return read_active(s, q, list, err);
 }
 
 int store_runs_any_of(struct store *s, const char *engine, bool *any, struct err *err)
