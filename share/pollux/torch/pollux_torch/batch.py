@@ -124,7 +124,7 @@ class Batch:
         if self.sampler is not None:
             self.resize(self.own_size)
         if self.helper.learning_rate is not None:
-            self.helper.learning_rate.scale = 1.0  # the scale for the program's own size
+            self.helper.learning_rate.change(1.0, None)  # the scale for the program's own size
 
     def resize(self, size):
         self.sampler.batch_size = size
@@ -134,6 +134,8 @@ class Batch:
     def after_update(self):
         if self.sampler is None:
             return
+        if "steps" in self.helper.options:
+            return  # pollux passes the number of updates at each launch: no change meanwhile
         if self.helper.totals.counts_iterations:
             self.helper.refuse("batch", "the program's loop counts iterations")
             return
@@ -192,8 +194,7 @@ class Live:
         if self.offer is not None and steps.samples.batch == self.offer["LOCAL_BATCH"]:
             rate = self.batch.helper.learning_rate
             if "keep-lr" not in self.batch.helper.options:
-                rate.scale = self.offer["LR_SCALE"]
-                rate.install()
+                rate.change(self.offer["LR_SCALE"], self.offer.get("LR_GAIN"))
             steps.config_version, self.offer = int(self.offer["VERSION"]), None
 
 
@@ -203,7 +204,7 @@ def parse(text):
     for line in text.splitlines():
         key, _, value = line.partition("=")
         try:
-            values[key] = float(value) if key == "LR_SCALE" else int(value)
+            values[key] = float(value) if key in ("LR_SCALE", "LR_GAIN") else int(value)
         except ValueError:
             continue
     if not text.endswith("\n") or not values.get("VERSION") or not values.get("LR_SCALE", 0) > 0:

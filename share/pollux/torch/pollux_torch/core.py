@@ -24,7 +24,7 @@ class Reporter:
     """
 
     KEPT = {"CHECKPOINT", "RESUMED", "FRAMEWORK", "HELPER", "TOTAL_STEPS", "TOTAL_SAMPLES",
-            "TOTAL_EPOCHS", "PARAMETERS", "OUT_OF_MEMORY", "RESUMES", "ENDED"}
+            "TOTAL_EPOCHS", "PARAMETERS", "ENDS", "OPTIMIZER", "OUT_OF_MEMORY", "RESUMES", "ENDED"}
     MAX_KEPT = 32
     MAX_TEXT = 1000  # characters of one value
     LAST_TRIES, CHECKPOINT_TRIES, TRY_EVERY_S = 20, 1000, 0.01
@@ -157,6 +157,7 @@ class Helper:
         self.refusals = {}  # part -> why it is off
         self.on_refusal = {}  # part -> function that takes away what it installed
         self.steps = self.totals = self.checkpoints = None  # parts, once torch is there
+        self.optimizers = None  # another part
         self.tqdm = None  # the class, once tqdm is there
         self.versions = []
         self.start_ns = START_NS  # what the helper cost before the first update

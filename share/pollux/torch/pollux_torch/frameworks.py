@@ -64,6 +64,7 @@ def install_parts(helper, torch):
     from .checkpoints import Checkpoints
     from .learning_rate import LearningRate
     from .memory import Memory
+    from .optimizers import Optimizers
     from .samples import Samples
     from .steps import Steps
     from .totals import Totals
@@ -71,6 +72,7 @@ def install_parts(helper, torch):
     samples = Samples(helper, torch)
     steps = Steps(helper, torch, samples, no_noise.make(helper, torch))
     helper.learning_rate = LearningRate(helper)
+    helper.optimizers = Optimizers(helper)
     helper.checkpoints = Checkpoints(helper, torch, steps)
     helper.totals = Totals(helper, torch, steps)
     helper.memory = Memory(helper, torch, steps)
@@ -160,7 +162,7 @@ def watch_transformers(module):
 
         helper.totals.from_framework = totals
         # max_steps given: the loop counts updates whatever the batch is.
-        helper.totals.counts_iterations = args.max_steps > 0
+        helper.totals.ends_by("steps" if args.max_steps > 0 else "epochs")
 
     def end(state):
         steps = helper.steps
@@ -228,7 +230,7 @@ def watch_lightning(module):
             return lightning_totals(fit_loop) if fit_loop is not None else None
 
         helper.totals.from_framework = totals
-        helper.totals.counts_iterations = (fit_loop.max_steps or -1) > 0
+        helper.totals.end_from_framework = lambda: lightning_end(reference())
 
     def end(fit_loop):
         steps = helper.steps
@@ -247,6 +249,22 @@ def watch_lightning(module):
         return result
 
     loop.run = run
+
+
+def lightning_end(loop):
+    """What ends the fit: the first of its limits, once the data are set up."""
+    if loop is None or not isinstance(loop.max_batches, int) or loop.max_batches <= 0:
+        has_steps = loop is not None and (loop.max_steps or -1) > 0
+        return "steps" if has_steps else None
+    limit = getattr(loop.trainer, "limit_train_batches", None)
+    if isinstance(limit, int) and 0 < limit <= loop.max_batches:
+        return "steps"  # so many updates an epoch, whatever the batch is
+    if (loop.max_steps or -1) > 0:
+        accumulation = max(1, loop.trainer.accumulate_grad_batches)
+        epochs = loop.max_epochs if loop.max_epochs and loop.max_epochs > 0 else None
+        if not epochs or loop.max_steps < epochs * -(-loop.max_batches // accumulation):
+            return "steps"
+    return "epochs"
 
 
 def lightning_totals(loop):

@@ -3,6 +3,7 @@
 import os
 
 from . import core
+from .optimizers import family_of
 from .plain import PlainSteps
 
 
@@ -25,6 +26,14 @@ class Fit:
         if getattr(adapter, "has_partial_batch", False) and last + 1 == adapter.num_batches:
             n -= size - adapter.partial_batch_size
         return n
+
+
+def optimizer_of(optimizer):
+    """(family, name) of an optimizer of Keras, whose classes are called as those of torch."""
+    if optimizer is None:
+        return None, None
+    names = [c.__name__ for c in type(optimizer).__mro__]
+    return family_of(names), names[0]
 
 
 class Keras:
@@ -96,6 +105,12 @@ class Keras:
         if done != steps.count and steps.own == 0:
             self.resumed(fit, done)
         first = getattr(fit.model, "_initial_epoch", None) or 0
+        if self.helper.rank.reports():
+            # steps_per_epoch: so many updates an epoch, whatever the batch is.
+            counts = getattr(self.iterator, "steps_per_epoch", None)
+            family, name = optimizer_of(optimizer)
+            self.helper.reporter.send({"ENDS": "steps" if counts else "epochs",
+                                       "OPTIMIZER": "%s %s" % (family, name) if name else None})
         if fit.batches and fit.epochs:
             steps.expect(TOTAL_STEPS=steps.count + (fit.epochs - first) * fit.batches,
                          TOTAL_EPOCHS=fit.epochs)

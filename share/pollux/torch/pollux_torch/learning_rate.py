@@ -1,5 +1,8 @@
 """Multiplies the learning rate of every update by POLLUX_LR_SCALE.
 
+Where POLLUX_LR_GAIN is set the rule is "auto": each optimizer follows AdaScale's gain by the rule
+of its family, see optimizers.py.
+
 The rate is scaled just before an optimizer uses it and taken back just after: schedulers, logs and
 checkpoints of the program see their own rate. Nothing is kept but in the rate itself, which carries
 the program's own: so a step that fails leaves no reference, and a rate that the program sets within
@@ -13,6 +16,7 @@ import os
 import weakref
 
 from . import hooked
+from .optimizers import kind_of
 
 
 class Scaled(float):
@@ -63,7 +67,8 @@ class Owner:
 
 class LearningRate:
     def __init__(self, helper):
-        self.scale = scale_at_launch(helper)
+        self.scale = scale_at_launch(helper, "POLLUX_LR_SCALE")
+        self.gain = scale_at_launch(helper, "POLLUX_LR_GAIN", None)
         self.owners = {}  # id of an optimizer in its step -> Owner
         self.is_installed = False
         self.helper = helper
@@ -110,12 +115,24 @@ class LearningRate:
             return
         # An optimizer that wraps another shares its groups: they are scaled once.
         groups = [g for g in optimizer.param_groups
-                  if "lr" in g and not (self.owners and own_rate(g) is not None)]
+                  if g.get("lr") is not None and not (self.owners and own_rate(g) is not None)]
         self.restore(groups)  # after a step that failed
-        if self.scale != 1.0:
+        scale = self.scale_of(optimizer) if self.scale != 1.0 else 1.0
+        if scale != 1.0:
             for group in groups:
-                group["lr"] = scaled(group["lr"], self.scale)
+                group["lr"] = scaled(group["lr"], scale)
             self.owners[id(optimizer)] = Owner(optimizer, groups)
+
+    def scale_of(self, optimizer):
+        if self.gain is None:
+            return self.scale
+        return {"sgd": self.gain, "adam": math.sqrt(self.gain)}.get(kind_of(optimizer)[0], 1.0)
+
+    def change(self, scale, gain):
+        """Another batch size begins; gain: None where one rule holds for all optimizers."""
+        self.scale, self.gain = scale, gain
+        if scale != 1.0:
+            self.install()
 
     def forget_failed(self, optimizer):
         """A step that raised an error had no hook at its end."""
@@ -147,12 +164,12 @@ class LearningRate:
         self.owners.clear()
 
 
-def scale_at_launch(helper):
+def scale_at_launch(helper, name, otherwise=1.0):
     """The scale at launch; 1 if the arguments of the program contain the scale already."""
     if "keep-lr" in helper.options:
-        return 1.0
+        return otherwise
     try:
-        scale = float(os.environ.get("POLLUX_LR_SCALE") or 1)
+        scale = float(os.environ.get(name) or "nan")
     except ValueError:
-        return 1.0
-    return scale if math.isfinite(scale) and scale > 0 else 1.0
+        return otherwise
+    return scale if math.isfinite(scale) and scale > 0 else otherwise

@@ -41,7 +41,7 @@ class Steps:
         "report_ns", "extras", "after_update", "look", "on_pass", "config_version",
         "is_plain_pass", "is_plain_step", "is_nested", "wants_loss", "attention", "next_ns",
         "stride", "ticked", "tick_at", "is_lazy", "unsettled", "settled", "is_alone",
-        "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook")
+        "handles", "pre_handle", "pre_hook", "register_pre_hook", "pass_hook", "see_optimizer")
 
     def __init__(self, helper, torch, samples, noise):
         self.helper = helper
@@ -88,6 +88,8 @@ class Steps:
         self.unsettled = 0  # passes since then
         self.settled = 0  # the update after which settle() was called last
         self.is_alone = True  # no other optimizer was seen
+        self.see_optimizer = helper.guard(
+            "optimizers.see", lambda *args: helper.optimizers.see(*args))
         self.handles = []
         self.pre_handle = None
         self.install(helper, torch)
@@ -368,6 +370,8 @@ class Steps:
         former = self.main()
         if self.main is not nobody and size <= self.parameters:
             key = id(optimizer)
+            if key not in self.others:
+                self.see_optimizer(optimizer, False)
             self.others[key] = self.others.get(key, 0) + 1
             if former is not None and self.others[key] < PHASE_STEPS:
                 return False
@@ -381,6 +385,7 @@ class Steps:
             self.own = self.own_consumed = self.own_taken = self.ticked = self.tick_at = 0
         self.main = weakref.ref(optimizer)
         self.others.clear()
+        self.see_optimizer(optimizer, True)
         if size != self.parameters:
             self.parameters = size
             if self.helper.rank.reports():

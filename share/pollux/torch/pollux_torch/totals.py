@@ -10,8 +10,54 @@ import time
 
 from . import loops
 
+FIRST_END = 3  # updates after which loops that count them were seen
 BARS_EVERY_S = 2
 BARS_ADVANCE = 20  # updates after which a progress bar is believed
+
+
+class Pace:
+    """How long an epoch is, and what is left of it; 0: not known."""
+
+    def __init__(self, steps):
+        stream = steps.samples.stream
+        self.passes = stream.length if stream is not None else 0
+        self.accumulation = max(1, steps.accumulation)
+        self.used = stream.used if stream is not None else 0
+
+
+def end_of(found, kinds, pace):
+    """What ends the training, by the loops around an update; None: not known.
+
+    A loop that counts updates ends it, unless it is longer than the loop over epochs around it, or
+    was computed from the length of the data.
+    """
+    counted = [x for x in found if isinstance(x, loops.Cap) or kinds.get(key_of(x)) in ("step",
+                                                                                    "pass")]
+    epochs = [x for x in found if kinds.get(key_of(x)) == "epoch"]
+    if any(counts_updates(x, kinds, epochs, pace) for x in counted):
+        return "steps"
+    if epochs or counted:
+        return "epochs"
+    others = [x.ends for x in found if isinstance(x, loops.Unbounded)]
+    return others[0] if others else None
+
+
+def key_of(loop):
+    return getattr(loop, "key", None)
+
+
+def counts_updates(loop, kinds, epochs, pace):
+    if loop.follows_data or (loop.is_named_epoch and pace.passes):
+        return False
+    if loop.is_with_data and pace.passes:
+        return loop.total < pace.passes
+    if not epochs or not pace.passes or loop.is_for:
+        return True
+    # A counter of updates in a loop over epochs: the first one to end.
+    left = epochs[0].left * pace.passes - pace.used
+    if kinds.get(loop.key) == "step":
+        left /= pace.accumulation
+    return loop.left < left - 1
 
 
 class Totals:
@@ -23,14 +69,26 @@ class Totals:
         self.finder = loops.Finder()
         self.looks = {}  # loop -> (its value, updates, passes, epochs) when it was first seen
         self.kinds = {}  # loop -> "step", "pass" or "epoch", once it is believed
+        self.counted = {}  # loop -> "step" or "pass", once it was seen to count them
         self.bars = None  # WeakSet of progress bars, once tqdm is there
         self.bars_seen = {}
         self.bars_due = 0.0
-        self.counts_iterations = False  # the loop ends after a number of updates, not of epochs
+        self.end = None  # what ends the training: a word of ENDS, see pollux-report(1)
+        self.end_from_framework = None  # function() -> such a word, or None
         self.look_guarded = helper.guard("totals.look", self.look)
         steps.samples.on_epoch = helper.guard("totals.epoch", self.epoch_begins)
         steps.look = self.before_pass
         steps.extras.append(helper.guard("totals.report", self.report))
+
+    @property
+    def counts_iterations(self):
+        """The training ends after a number of updates, whatever their batch is."""
+        return self.end == "steps"
+
+    def ends_by(self, end):
+        if end and end != self.end and self.helper.rank.reports():
+            self.end = end
+            self.helper.reporter.send({"ENDS": end})
 
     def before_pass(self):
         """Looks at the loops, in the first pass of the updates of LOOKS."""
@@ -48,7 +106,11 @@ class Totals:
         """Compares the loops around the running line with their state at the last look."""
         steps = self.steps
         now = (steps.own, steps.total_passes + steps.passes, steps.samples.epochs)
-        for loop in self.finder.loops():
+        found = self.finder.all()
+        loops_found = [x for x in found if isinstance(x, loops.Loop)]
+        for loop in loops_found:
+            if isinstance(loop, loops.Cap):
+                continue
             key, value = loop.key, loop.value
             if key not in self.looks:
                 self.looks[key] = (value, now)
@@ -58,6 +120,10 @@ class Totals:
                 self.believe(key, value, now)
             if key in self.kinds:
                 self.tell(self.kinds[key], loop)
+            if self.kinds.get(key) in ("step", "pass"):
+                self.counted[key] = self.kinds[key]
+        if steps.own >= FIRST_END:
+            self.ends_by(end_of(found, {**self.kinds, **self.counted}, Pace(steps)))
 
     def believe(self, key, value, now):
         before, then = self.looks[key]
@@ -82,12 +148,10 @@ class Totals:
             return
         left = loop.left if kind == "step" else loop.left // max(1, steps.accumulation)
         if "TOTAL_EPOCHS" not in self.sent:
-            self.counts_iterations = True
             self.send(TOTAL_STEPS=steps.count + left)
 
     def tell_epochs(self, loop):
         steps, stream = self.steps, self.steps.samples.stream
-        self.counts_iterations = False
         values = {"TOTAL_EPOCHS": loop.total}
         if stream is not None and stream.length and steps.samples.way == "pass":
             per_epoch = stream.length / max(1, steps.accumulation)
@@ -107,6 +171,13 @@ class Totals:
         if self.epoch_base is None or stream is None or not stream.length:
             return None
         return self.epoch_base + self.steps.samples.epochs - 1 + stream.used / stream.length
+
+    def epochs_read(self):
+        """Passes over the data in this process, where no loop over epochs was found."""
+        samples = self.steps.samples
+        if samples.epochs < 2 or self.steps.count != self.steps.own:
+            return None
+        return samples.epochs - 1
 
     # --- progress bars
 
@@ -138,7 +209,7 @@ class Totals:
             stream = steps.samples.stream
             is_of_epoch = stream is not None and total == stream.length
             if updates >= BARS_ADVANCE and abs(n - before[0] - updates) <= 1 and not is_of_epoch:
-                self.counts_iterations = True
+                self.ends_by("steps")
                 self.send(TOTAL_STEPS=int(steps.count + total - n))
 
     # --- reports
@@ -147,13 +218,15 @@ class Totals:
         """More keys for a report of an update."""
         if self.from_framework is not None:
             values = self.from_framework() or {}
+            if self.end_from_framework is not None:
+                self.ends_by(self.end_from_framework())
             self.send(**{k: v for k, v in values.items() if k.startswith("TOTAL")})
             return {k: v for k, v in values.items() if not k.startswith("TOTAL")}
         now = time.monotonic()
         if self.bars and now > self.bars_due and not self.sent:
             self.bars_due = now + BARS_EVERY_S
             self.look_at_bars()
-        return {"EPOCH": self.epoch_now()}
+        return {"EPOCH": self.epoch_now() or self.epochs_read()}
 
     def send(self, **values):
         """Sends new totals. A difference of one update is not new."""
