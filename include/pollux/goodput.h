@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "pollux/configuration.h"
+#include "pollux/growth.h"
 #include "pollux/residuals.h"
 #include "pollux/throughput.h"
 
@@ -26,8 +27,10 @@ double goodput_gain(double phi, double initial_batch_size, double batch_size);
 
 /* The rule by which a job scales its learning rate when M is not M0. */
 enum lr_rule {
-	LR_ADASCALE,			/* goodput_gain() */
-	LR_SQRT,			/* sqrt(M / M0): for Adam and similar optimizers */
+	LR_AUTO,			/* by the family of the optimizer: lr_rule_for() */
+	LR_ADASCALE,			/* goodput_gain(): for SGD */
+	LR_SQRT_GAIN,			/* its square root: for Adam and similar optimizers */
+	LR_SQRT,			/* sqrt(M / M0) */
 	LR_LINEAR,			/* M / M0 */
 	LR_NONE,
 };
@@ -37,7 +40,12 @@ enum lr_rule {
 double goodput_lr_factor(enum lr_rule rule, double phi, double initial_batch_size,
 			 double batch_size);
 
-/* Reads "adascale", "sqrt", "linear" or "none"; returns false for another word. */
+/* The rule that "auto" stands for; another rule is itself. Without a report of the optimizer it is
+ * adascale; for optimizers of which no rule is known it is none. */
+enum lr_rule lr_rule_for(enum lr_rule rule, enum optimizer_family optimizer);
+
+/* Reads "auto", "adascale", "sqrt-gain", "sqrt", "linear" or "none"; returns false for another
+ * word. */
 bool lr_rule_parse(enum lr_rule *rule, const char *word);
 const char *lr_rule_name(enum lr_rule rule);
 

@@ -18,6 +18,7 @@
 #include "pollux/declaration.h"
 #include "pollux/device.h"
 #include "pollux/freeze.h"
+#include "pollux/goodput.h"
 #include "pollux/growth.h"
 #include "pollux/text.h"
 
@@ -309,6 +310,11 @@ double job_total_steps(const struct job *job);
 /* What growth.h asks of a job, and why its batch may not grow, if it may not. */
 struct growth_facts job_growth_facts(const struct job *job);
 enum growth_veto job_growth_veto(const struct job *job);
+/* The rule for its learning rate, LR_AUTO resolved by its optimizer. */
+enum lr_rule job_lr_rule(const struct job *job);
+/* AdaScale's gain behind a scale of its learning rate, for optimizers that each have their own
+ * rule; NaN: one rule was chosen for all. */
+double job_lr_gain(const struct job *job, double scale);
 /* True if the job has a checkpoint, of an earlier run or of this one (NULL: none). */
 bool job_has_saved(const struct job *job, const struct run *run);
 /* True if devices may be taken from the run (NULL: none) now. The helper for PyTorch sees what a

@@ -41,7 +41,9 @@ struct past_row {
 	/* Runs with a known model: their device time, and the device time that the same progress
 	 * would have taken at the batch sizes that were submitted, on the same devices. */
 	double modelled_device_s, submitted_device_s;
-	int64_t last_job;	/* the last job counted in jobs: each job counts once in a row */
+	int adapted;		/* jobs that had another batch than their own */
+	/* the last job counted in jobs, and in adapted: each job counts once in a row */
+	int64_t last_job, last_adapted;
 };
 
 struct past {

@@ -9,6 +9,8 @@
  *				otherwise the option is added with {checkpoint}.
  *	argument		an option of the program, with its value, which is added to the
  *				command unless the command has the option; may be repeated
+ *	steps-argument		an option with {steps} for its value, which is added behind all
+ *				others if the submission has --steps and the command no {steps}
  *	launcher		the name of a launcher, the command's first word
  *	first-argument		an option of the launcher, added behind its name; may be repeated
  *	an option of submit	taken as if it were given before all others: "grace = 2m"; for an
@@ -21,7 +23,7 @@
 
 struct preset {
 	char *name, *summary, *tried, *directory, *launcher;
-	struct strings arguments, first_arguments;
+	struct strings arguments, first_arguments, steps_arguments;
 	struct strings options;		/* "--grace=2m" */
 };
 

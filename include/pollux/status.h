@@ -140,6 +140,13 @@ bool status_add_begin(struct text *t, const struct status *status, const struct 
 /* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
  * the present or the last one, NULL: none. */
 void status_add_helper(struct text *t, const struct job *job, const struct run *run);
+/* Says why the batch of a job does not grow; nothing where it may (growth.h). */
+void status_add_veto(struct text *t, const struct job *job);
+/* Says in one line what was changed of the training in this run (NULL: none) and what that rests
+ * on, or why nothing is changed; nothing for a job whose batch is its own. events: NULL: not
+ * read. */
+void status_add_adapted(struct text *t, const struct job *job, const struct run *run,
+			const struct event_list *events);
 
 /* "acc 0.91, val/loss 0.34" */
 void status_add_metrics(struct text *t, const struct job_metric_list *metrics);

@@ -1,10 +1,11 @@
 /* template.h - the {names} in a job's command, replaced at each launch by the rule of braces.h.
  *
  *	{batch} {local_batch} {accum} {gpus} {replicas} {lr} {lr_scale} {samples} {checkpoint}
- *	{newest} {resume} {plan} {port} {job} {run} {nodes} {node} {master} {gpus_per_node}
+ *	{newest} {resume} {plan} {port} {job} {run} {steps} {nodes} {node} {master}
+ *	{gpus_per_node}
  *
  * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
- * arguments, {plan} plans. Where the job has none, the template stays as it is.
+ * arguments, {plan} plans, {steps} a total of updates. Where the job has none, the template stays as it is.
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
@@ -31,7 +32,7 @@ struct template_nodes {
 
 /* What the job has, for the templates that need it. */
 struct template_facts {
-	bool has_batch_size, has_learning_rate, has_resume_args, has_plans;
+	bool has_batch_size, has_learning_rate, has_resume_args, has_plans, has_steps;
 };
 
 /* The values of the names. Those that the facts exclude are not looked at. */
@@ -43,6 +44,7 @@ struct template_values {
 	double learning_rate, learning_rate_scale;
 	const char *typed_learning_rate;	/* for a scale of 1; NULL: as a number is written */
 	double samples;			/* consumed so far; NaN: none */
+	double total_steps;		/* at which the program is to end: growth_steps() */
 	const char *checkpoint_dir;
 	const char *newest;		/* the newest checkpoint in it; NULL: none */
 	const char *resume_args;	/* NULL: not at this launch */

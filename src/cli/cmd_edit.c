@@ -69,10 +69,10 @@ static const struct running_rule {
 	bool next_pass;			/* a change takes effect at the next pass; else at once */
 } running_rules[] = {
 	{ "begin", runs_already, false },
-	{ "batch-range", launched_with, false },
 	{ "stop-signal", launched_with, false },
 	{ "launch", launched_with, false },
-	{ "replicas", NULL, true }, { "weight", NULL, true }, { "preempt", NULL, true },
+	{ "batch-range", NULL, true }, { "replicas", NULL, true },
+	{ "weight", NULL, true }, { "preempt", NULL, true },
 	{ "suspend", NULL, true }, { "gpu-memory", NULL, true }, { "tier", NULL, true },
 	{ NULL, NULL, false },
 };

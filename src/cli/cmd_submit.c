@@ -21,6 +21,7 @@
 #include "pollux/script_options.h"
 #include "pollux/session.h"
 #include "pollux/shared_checkpoints.h"
+#include "pollux/status.h"
 #include "pollux/store_models.h"
 #include "settings_check.h"
 #include "submit.h"
@@ -147,6 +148,23 @@ static void warn_of_learning_rate(const struct job *job, const struct job_comman
 		      "in its program; --lr-rule none says that the rate stays\n", stderr);
 }
 
+/* Warns if a range was given whose larger batches the job does not get, or not yet. The helper
+ * finds out by itself what ends a training. */
+static void warn_of_growth(const struct job *job)
+{
+	const struct declaration *d = &job->declared;
+	enum growth_veto veto = job_growth_veto(job);
+	struct text t = TEXT_INIT;
+
+	if (d->max_batch_size <= d->batch_size || veto == GROWTH_ALLOWED ||
+	    (veto == GROWTH_END_UNKNOWN && declaration_has_torch_helper(d)))
+		return;
+	status_add_veto(&t, job);
+	fprintf(stderr, "pollux: warning: its batch does not grow within --batch-range: %s\n",
+		t.data);
+	text_release(&t);
+}
+
 static bool is_shell(const char *program)
 {
 	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
@@ -231,6 +249,7 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 	warn_of_devices(&s->paths, job);
 	warn_of_passes(job);
 	warn_of_learning_rate(job, command);
+	warn_of_growth(job);
 	warn_of_script(command);
 }
 

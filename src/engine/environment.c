@@ -62,13 +62,16 @@ static void set_number(struct strings *env, const char *name, double value)
 	strings_set_variable(env, name, text);
 }
 
-static void set_configuration(const struct run *run, struct strings *env)
+static void set_configuration(const struct job *job, const struct run *run, struct strings *env)
 {
 	const struct configuration *c = &run->configuration;
+	double gain = job_lr_gain(job, run->learning_rate_scale);
 
 	set_integer(env, "POLLUX_DEVICES", c->replicas);
 	set_integer(env, "POLLUX_REPLICAS", configuration_workers(c));
 	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
+	if (isfinite(gain))
+		set_number(env, "POLLUX_LR_GAIN", gain);
 	if (c->plan[0])
 		strings_set_variable(env, "POLLUX_PLAN", c->plan);
 	if (!c->local_batch_size)
@@ -176,8 +179,9 @@ void environment_for_torch(const struct job *job, const struct job_command *comm
 {
 	const char *parts = job->declared.torch, *others = environment_value(env, "PYTHONPATH");
 	char *path = xasprintf("%s%s%s", helper, *others ? ":" : "", others);
-	char *all = xasprintf("%s%s", strcmp(parts, "auto") ? parts : "on",
-			      command_scales(job, command) ? ",keep-lr" : "");
+	char *all = xasprintf("%s%s%s", strcmp(parts, "auto") ? parts : "on",
+			      command_scales(job, command) ? ",keep-lr" : "",
+			      job->declared.passes_steps ? ",steps" : "");
 
 	strings_set_variable(env, "PYTHONPATH", path);
 	strings_set_variable(env, "POLLUX_TORCH", all);
@@ -251,7 +255,7 @@ void environment_for_run(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_JOB_ID", job->id);
 	set_integer(env, "POLLUX_RUN", run->number);
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
-	set_configuration(run, env);
+	set_configuration(job, run, env);
 	environment_for_group(job, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
 	strings_set_variable(env, "POLLUX_REPORT_SOCKET", places->report_socket);

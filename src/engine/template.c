@@ -10,7 +10,7 @@
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_REPLICAS, NAME_LR, NAME_LR_SCALE,
 	NAME_SAMPLES, NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PLAN, NAME_PORT, NAME_JOB,
-	NAME_RUN, NAME_NODES, NAME_NODE, NAME_MASTER, NAME_GPUS_PER_NODE, N_NAMES
+	NAME_RUN, NAME_STEPS, NAME_NODES, NAME_NODE, NAME_MASTER, NAME_GPUS_PER_NODE, N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
@@ -21,7 +21,7 @@ static const char *const names[N_NAMES] = {
 	[NAME_RESUME] = "resume", [NAME_PLAN] = "plan",
 	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
 	[NAME_NODES] = "nodes", [NAME_NODE] = "node", [NAME_MASTER] = "master",
-	[NAME_GPUS_PER_NODE] = "gpus_per_node",
+	[NAME_GPUS_PER_NODE] = "gpus_per_node", [NAME_STEPS] = "steps",
 };
 
 static int find_name(const char *text, size_t length)
@@ -39,6 +39,7 @@ struct template_facts template_facts_of(const struct declaration *d, const struc
 		.has_learning_rate = !isnan(d->learning_rate),
 		.has_resume_args = c->resume_args != NULL,
 		.has_plans = d->plans != NULL,
+		.has_steps = d->total_steps > 0,
 	};
 }
 
@@ -61,6 +62,7 @@ static const char *lacking_option(int name, const struct template_facts *facts)
 	case NAME_LR:		return facts->has_learning_rate ? NULL : "--lr";
 	case NAME_RESUME:	return facts->has_resume_args ? NULL : "--resume-args";
 	case NAME_PLAN:		return facts->has_plans ? NULL : "--plan";
+	case NAME_STEPS:	return facts->has_steps ? NULL : "--steps";
 	default:		return NULL;
 	}
 }
@@ -182,6 +184,7 @@ static void expand_name(int name, const struct expansion *e)
 	case NAME_LR:		expand_learning_rate(v, out); break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
+	case NAME_STEPS:	text_addf(out, "%.0f", v->total_steps); break;
 	case NAME_CHECKPOINT:	add_value(e, v->checkpoint_dir); break;
 	case NAME_NEWEST:	add_value(e, v->newest ? v->newest : ""); break;
 	case NAME_PORT:		text_addf(out, "%d", v->port); break;

@@ -291,7 +291,7 @@ static void reconfigure(const struct snapshot *s, const struct decision *d, int 
 	if (!run || run->state != RUN_RUNNING || run->suspension > SUSPENSION_NONE)
 		return;
 	shrinks = s->policy->models_goodput && must_shrink(&d->candidates[j], &d->sizes[j]);
-	if (takes_configurations(s, run) &&
+	if (takes_configurations(s, run) && !d->candidates[j].job->declared.passes_steps &&
 	    !strcmp(run->configuration.plan, d->sizes[j].configuration.plan)) {
 		if (could_do_better(s, d, j) ||
 		    (shrinks && run->wanted_version == run->config_version))

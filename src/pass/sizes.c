@@ -15,21 +15,13 @@ double goodput_now(const struct candidate *c)
 	return goodput_choice_of(&c->model.goodput, run->configuration).goodput;
 }
 
-static enum lr_rule rule_of(const struct declaration *declared)
+static double learning_rate_scale(const struct job *job, double noise_scale, int64_t batch_size)
 {
-	enum lr_rule rule;
+	int64_t own = job->declared.batch_size;
 
-	return declared->learning_rate_rule && lr_rule_parse(&rule, declared->learning_rate_rule)
-		? rule : LR_ADASCALE;
-}
-
-static double learning_rate_scale(const struct declaration *declared, double noise_scale,
-				  int64_t batch_size)
-{
-	if (batch_size == declared->batch_size)
+	if (batch_size == own)
 		return 1;
-	return goodput_lr_factor(rule_of(declared), noise_scale, (double)declared->batch_size,
-				 (double)batch_size);
+	return goodput_lr_factor(job_lr_rule(job), noise_scale, (double)own, (double)batch_size);
 }
 
 /* The workload under which measurements of the job in this plan are kept; plan -1: it has none. */
@@ -162,6 +154,8 @@ bool must_shrink(const struct candidate *c, const struct sizes *sizes)
 
 	if (!m->known || configuration_batch_size(&sizes->configuration) >= present)
 		return false;
+	if (present > m->goodput.max_batch_size && present > m->goodput.initial_batch_size)
+		return true;	/* it was edited, or was found to count updates */
 	return (m->growth.verdict == GROWTH_FELL_BEHIND && present > m->growth.judged) ||
 	       (!isnan(m->noise.interval.low) && present > most);
 }
@@ -204,7 +198,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 		noise_scale = model.goodput.noise_scale;
 	if (s->policy->models_goodput || changed)
 		sizes.learning_rate_scale =
-			learning_rate_scale(declared, noise_scale,
+			learning_rate_scale(c->job, noise_scale,
 					    configuration_batch_size(&sizes.configuration));
 	if (!model.known)
 		return sizes;

@@ -43,11 +43,10 @@ static double learning_rate_scale(const struct job *job, const struct configurat
 {
 	const struct declaration *d = &job->declared;
 	int64_t batch_size = configuration_batch_size(c);
-	enum lr_rule rule;
 
-	if (batch_size == d->batch_size || !lr_rule_parse(&rule, d->learning_rate_rule))
+	if (batch_size == d->batch_size)
 		return 1;
-	return goodput_lr_factor(rule, d->noise_scale > 0 ? d->noise_scale : (double)NAN,
+	return goodput_lr_factor(job_lr_rule(job), d->noise_scale > 0 ? d->noise_scale : (double)NAN,
 				 (double)d->batch_size, (double)batch_size);
 }
 

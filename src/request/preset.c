@@ -29,6 +29,7 @@ void preset_release(struct preset *p)
 	free(p->launcher);
 	strings_release(&p->arguments);
 	strings_release(&p->first_arguments);
+	strings_release(&p->steps_arguments);
 	strings_release(&p->options);
 	*p = (struct preset){ 0 };
 }
@@ -64,6 +65,8 @@ static void take_key(struct preset *p, const char *key, const char *value)
 		strings_add(&p->arguments, value);
 	else if (!strcmp(key, "first-argument"))
 		strings_add(&p->first_arguments, value);
+	else if (!strcmp(key, "steps-argument"))
+		strings_add(&p->steps_arguments, value);
 	else if (!strcmp(value, "yes"))
 		strings_addf(&p->options, "--%s", key);
 	else
@@ -281,6 +284,15 @@ static bool has_template_but_job(const char *directory)
 	return false;
 }
 
+static bool passes_steps(char *const *words, int n)
+{
+	bool found = false;
+
+	for (int i = 0; i < n; i++)
+		found |= template_text_mentions(words[i], "steps");
+	return found;
+}
+
 void preset_apply(const struct preset *p, char *const *words, int n, int first,
 		  struct strings *out)
 {
@@ -299,4 +311,7 @@ void preset_apply(const struct preset *p, char *const *words, int n, int first,
 	if (first < 2 || strcmp(words[first - 1], "--") != 0)
 		strings_add(out, "--");
 	add_command(p, words + first, n - first, out);
+	if (value_of_option(words, first, "--steps") && !passes_steps(words + first, n - first))
+		for (size_t i = 0; i < p->steps_arguments.count; i++)
+			add_words(out, p->steps_arguments.items[i]);
 }

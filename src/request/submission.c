@@ -198,11 +198,12 @@ static void set_defaults(const struct asked *o, const struct job_command *c, str
 	if (!d->workload)
 		d->workload = submission_default_workload(c);
 	if (!d->learning_rate_rule)
-		d->learning_rate_rule = xstrdup("adascale");
+		d->learning_rate_rule = xstrdup("auto");
 	if (!asked_gives(o, "replicas") && (template_mentions(&c->argv, "gpus") ||
 					    template_mentions(&c->argv, "replicas")))
 		d->max_replicas = 0;
 	d->accumulates = d->accumulates || mentions(c, "accum");
+	d->passes_steps = d->total_steps > 0 && mentions(c, "steps");
 }
 
 /* A job has the helper for PyTorch if that was asked for, or if its program is a Python with torch
@@ -308,6 +309,7 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 	d->accumulates = d->accumulates || mentions(c, "accum");
 	if (!o->launch && d->launch == launch_by_command(was))
 		d->launch = launch_by_command(c);
+	d->passes_steps = d->total_steps > 0 && mentions(c, "steps");
 	if (d->preemption == PREEMPT_SAVED && can_resume(c))
 		d->preemption = PREEMPT_ALWAYS;
 	if (other_program && !o->declared.torch) {

@@ -64,9 +64,10 @@ static bool is_mistyped(const char *word, const char *name)
 	       (n > 4 || strlen(word) != n || has_same_letters(word, name));
 }
 
+/* {step} is a word of names such as "step-{step}.pt", which programs fill in. */
 bool braces_word_is_near(const char *word, const char *name)
 {
-	return strcmp(word, name) != 0 &&
+	return strcmp(word, name) != 0 && strcmp(word, "step") != 0 &&
 	       (!strcasecmp(word, name) || ends_alike(word, name) || begins_alike(word, name) ||
 		is_mistyped(word, name));
 }

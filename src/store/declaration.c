@@ -31,7 +31,9 @@ static const char *const launches[N_LAUNCH_RULES + 1] = {
 const struct field_names launch_names = { launches, N_LAUNCH_RULES, LAUNCH_EACH };
 
 static const char *const torch_parts[] = { "batch", "resume", NULL };
-static const char *const rules[] = { "adascale", "sqrt", "linear", "none", NULL };
+static const char *const rules[] = {
+	"auto", "adascale", "sqrt-gain", "sqrt", "linear", "none", NULL
+};
 
 /* A column and the option that sets it share the member of struct declaration. COLUMN: name, type,
  * which value is unknown, version of the schema, flags beside COLUMN_SHOWN. */
@@ -79,7 +81,8 @@ const struct declared_field declared_fields[] = {
 	    "learning rate at --batch, for {lr}" },
 	  COLUMN("learning_rate", DOUBLE, learning_rate, UNKNOWN_NAN, 1, COLUMN_ASIDE), BOTH },
 	{ { "lr-rule", 0, OPTION_CHOICE, "RULE", OFFSET(declared.learning_rate_rule), 0, 0,
-	    "how the rate follows the batch: adascale (default), sqrt, linear or none",
+	    "how the rate follows the batch: auto (default: by the optimizer), adascale, sqrt-gain, sqrt,"
+	    " linear or none",
 	    .choices = rules, .needs = "batch" },
 	  COLUMN("learning_rate_rule", TEXT, learning_rate_rule, KNOWN, 1, 0), BOTH },
 	{ { "noise-scale", 0, OPTION_NUMBER, "SAMPLES", OFFSET(declared.noise_scale), 1e-6, 1e12,
@@ -128,13 +131,13 @@ const struct declared_field declared_fields[] = {
 	{ { "steps", 0, OPTION_NUMBER, "N", OFFSET(declared.total_steps), 1, 1e18,
 	    "optimizer updates to its end" },
 	  COLUMN("total_steps", DOUBLE, total_steps, UNKNOWN_NAN, 1, 0), BOTH | FOR_EDIT },
-	{ NO_OPTION, COLUMN("passes_steps", BOOL, passes_steps, KNOWN, 43, 0), 0 },
 	{ { "epochs", 0, OPTION_NUMBER, "N", OFFSET(epochs), 1e-6, 1e12,
 	    "passes over the data to its end; needs --dataset-size", .needs = "dataset-size" },
 	  NO_COLUMN, SUBMIT | FOR_EDIT },
 	{ { "dataset-size", 0, OPTION_INT, "SAMPLES", OFFSET(dataset_size), 1, 1e15,
 	    "samples in an epoch", .needs = "epochs" },
 	  NO_COLUMN, SUBMIT | FOR_EDIT },
+	{ NO_OPTION, COLUMN("passes_steps", BOOL, passes_steps, KNOWN, 43, 0), 0 },
 	{ { "weight", 'w', OPTION_NUMBER, "W", OFFSET(declared.weight), 1e-3, 1e3,
 	    "what a device is worth to it beside other jobs; default 1" },
 	  COLUMN("weight", DOUBLE, weight, KNOWN, 1, 0), SUBMIT | FOR_EDIT },

@@ -157,6 +157,14 @@ double job_total_steps(const struct job *job)
 						      : job->progress.printed_total_steps;
 }
 
+static enum lr_rule declared_rule(const struct job *job)
+{
+	const char *word = job->declared.learning_rate_rule;
+	enum lr_rule rule;
+
+	return word && lr_rule_parse(&rule, word) ? rule : LR_AUTO;
+}
+
 struct growth_facts job_growth_facts(const struct job *job)
 {
 	const struct declaration *d = &job->declared;
@@ -169,9 +177,20 @@ struct growth_facts job_growth_facts(const struct job *job)
 		.total_steps = p->reported_total_steps > 0 ? p->reported_total_steps
 							   : p->printed_total_steps,
 		.epoch = p->epoch, .optimizer = optimizer_family_of(p->optimizer),
-		.rule_is_given = d->learning_rate_rule &&
-				 strcmp(d->learning_rate_rule, "auto") != 0,
+		.rule_is_given = declared_rule(job) != LR_AUTO,
 	};
+}
+
+enum lr_rule job_lr_rule(const struct job *job)
+{
+	return lr_rule_for(declared_rule(job), optimizer_family_of(job->progress.optimizer));
+}
+
+double job_lr_gain(const struct job *job, double scale)
+{
+	if (declared_rule(job) != LR_AUTO)
+		return NAN;
+	return job_lr_rule(job) == LR_SQRT_GAIN ? scale * scale : scale;
 }
 
 enum growth_veto job_growth_veto(const struct job *job)

@@ -147,8 +147,7 @@ static int read_knowledge(struct session *s, struct explanation *e, struct err *
 	explanation_tell_tiers(e);
 	if (read_command(s, e, err))
 		return -1;
-	if (e->job->declared.learning_rate_rule)
-		lr_rule_parse(&e->rule, e->job->declared.learning_rate_rule);
+	e->rule = job_lr_rule(e->job);
 	return 0;
 }
 

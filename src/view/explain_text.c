@@ -278,6 +278,9 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		status_add_helper(&t, e->job, run);
 	if (t.length)
 		output_textline(out, "helper", &t);
+	status_add_adapted(&t, e->job, run, NULL);
+	if (t.length)
+		output_textline(out, "adapted", &t);
 	if (isfinite(phi)) {
 		add_percent(&t, goodput_efficiency(phi, (double)m0, (double)m));
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);

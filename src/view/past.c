@@ -58,6 +58,12 @@ static double end_of_day(double time_s)
 	return next > t ? (double)next : HUGE_VAL;
 }
 
+static void count_adapted(struct past_row *row, int64_t id)
+{
+	row->adapted += row->last_adapted != id;
+	row->last_adapted = id;
+}
+
 static void count_job(struct past *p, struct past_row *row, int64_t id)
 {
 	if (row->last_job != id)
@@ -87,6 +93,13 @@ static void add_part(struct past_row *row, const struct run *run, double part, d
 	}
 }
 
+static bool is_adapted(const struct job *job, const struct run *run)
+{
+	int64_t batch_size = configuration_batch_size(&run->configuration);
+
+	return batch_size > 0 && batch_size != job->declared.batch_size;
+}
+
 /* Divides the running time of a run among the days, in proportion to the wall-clock time of the run
  * on each day. */
 static void add_run(struct past *p, const struct job *job, const struct run *run, double gain)
@@ -103,6 +116,10 @@ static void add_run(struct past *p, const struct job *job, const struct run *run
 		double part = (to_s - from_s) / (end_s - begin_s);
 
 		count_job(p, row, job->id);
+		if (is_adapted(job, run)) {
+			count_adapted(row, job->id);
+			count_adapted(&p->total, job->id);
+		}
 		add_part(row, run, part, gain);
 		add_part(&p->total, run, part, gain);
 		from_s = to_s;

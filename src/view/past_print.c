@@ -35,6 +35,7 @@ static void add_row(struct table *t, const char *key, const struct past_row *r)
 	table_duration(t, mean(r->completion_s, r->ended[JOB_DONE]));
 	table_duration(t, r->lost_device_s > 0 ? r->lost_device_s : (double)NAN);
 	table_text(t, format_energy(past_energy_j(r)).s);
+	table_positive(t, r->adapted);
 	if (isfinite(gain))
 		table_cell(t, "%.2fx", gain);
 	else
@@ -55,6 +56,7 @@ void past_print_table(const struct past *p, const struct output *out)
 		{ .heading = "TOOK", .right = true },
 		{ .heading = "LOST", .right = true, .leave_out = 3 },
 		{ .heading = "ENERGY", .right = true, .leave_out = 4 },
+		{ .heading = "ADAPTED", .right = true, .leave_out = 5 },
 		{ .heading = "GAIN", .right = true, .leave_out = 2 },
 	};
 	struct table t;
@@ -88,7 +90,7 @@ static void add_line(struct text *t, const struct past_row *r)
 		text_add(t, ",");
 		csv_add_number(t, numbers[i]);
 	}
-	text_add(t, "\n");
+	text_addf(t, ",%d\n", r->adapted);
 }
 
 void past_print_csv(const struct past *p, FILE *out)
@@ -96,7 +98,7 @@ void past_print_csv(const struct past *p, FILE *out)
 	struct text t = TEXT_INIT;
 
 	text_addf(&t, "%s,jobs,done,failed,timeout,cancelled,device_s,mean_wait_s,"
-		  "mean_completion_s,lost_device_s,gain,energy_j\n", past_key_names[p->period.by]);
+		  "mean_completion_s,lost_device_s,gain,energy_j,adapted\n", past_key_names[p->period.by]);
 	for (int i = 0; i < p->n; i++)
 		add_line(&t, &p->rows[i]);
 	fwrite(t.data, 1, t.length, out);
@@ -120,6 +122,7 @@ static void print_row(struct json *j, const char *key, const struct past_row *r)
 	json_number(j, "lost_device_s", r->lost_device_s);
 	json_number(j, "gain", past_gain(r));
 	json_number(j, "energy_j", past_energy_j(r));
+	json_integer(j, "adapted", r->adapted);
 	json_end(j);
 }
 

@@ -214,6 +214,10 @@ static void print_progress(const struct status *status, const struct status_job 
 	output_textline(out, "step times", &t);
 	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
 	output_textline(out, "helper", &t);
+	status_add_adapted(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL,
+			   &d->events);
+	if (t.length)
+		output_textline(out, "adapted", &t);
 	add_refused(&t, d);
 	if (t.length)
 		output_textline(out, "refused", &t);

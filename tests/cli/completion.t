@@ -61,13 +61,13 @@ is 'a column after another' 'id,name' "$got"
 offer pollux submit --after ''
 is 'a job to wait for' '9 117' "$got"
 offer pollux submit --lr-rule s
-is 'a name that an option takes' 'sqrt' "$got"
+is 'a name that an option takes' 'sqrt-gain sqrt' "$got"
 offer pollux submit --preset l
 is 'a preset' lightning "$got"
 offer pollux profile --preset ''
 is 'all presets' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" "$got"
 offer pollux profile --lr-rule ''
-is 'all such names, of the table of what is declared' 'adascale sqrt linear none' "$got"
+is 'all such names, of the table of what is declared' 'auto adascale sqrt-gain sqrt linear none' "$got"
 offer pollux edit --suspend n
 is 'a value of what can be changed' 'never' "$got"
 offer pollux edit --unset time-limit,beg

@@ -95,7 +95,7 @@ edit 1 --weight 2 --name uno --grace 90 --replicas 1:2 --tier fast
 is 'when each takes effect' 'job 1: name one -> uno, at once; replicas 1 -> 1:2, at the next '\
 'pass; worst tier any -> fast, at the next pass; '\
 'weight 1 -> 2, at the next pass; grace 1m00s -> 1m30s, at once' "$out"
-for option in '--begin +1h' '--after 2' '--batch-range 32:128' '--stop-signal INT'; do
+for option in '--begin +1h' '--after 2' '--stop-signal INT'; do
 	# shellcheck disable=SC2086  # an option and its value
 	status "not while it runs: $option" 1 "$POLLUX" edit 2 1 $option
 done

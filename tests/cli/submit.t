@@ -279,7 +279,7 @@ stored 'batch' \
 	"batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' ||
 		max_local_batch_size" '256 128 4096 128'
 stored 'learning rate' learning_rate 0.1
-stored 'its rule, by default' learning_rate_rule adascale
+stored 'its rule, by default' learning_rate_rule auto
 stored 'no noise scale' "noise_scale IS NULL" 1
 stored 'replicas' "min_replicas || ' ' || max_replicas" '2 8'
 stored 'samples' "printf('%d', total_samples)" 1000000
@@ -302,8 +302,8 @@ submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
 stored '--lr-rule' learning_rate_rule sqrt
 stored '--noise-scale' "printf('%g', noise_scale)" 1000
 refused 64 \
-	"option '--lr-rule' wants adascale, sqrt, linear or none, not 'cubic'; see 'pollux submit \
---help'" --lr-rule cubic true
+	"option '--lr-rule' wants auto, adascale, sqrt-gain, sqrt, linear or none, not 'cubic'; see \
+'pollux submit --help'" --lr-rule cubic true
 refused 64 "option '--lr-rule' needs --batch; see 'pollux submit --help'" --lr-rule sqrt true
 status 'passes that the program is not known to make' 0 env POLLUX_DIR="$TMP/passes" "$POLLUX" \
 	submit -b 64 --max-local-batch 16 true
@@ -324,15 +324,15 @@ like 'also in explain' ' its command does not carry this out: it has \{batch\}, 
 for told in "{batch} {lr_scale}" "--lr {lr} {local_batch}" "{batch} --resume-args {lr_scale}"; do
 	# shellcheck disable=SC2086  # words
 	run env POLLUX_DIR="$TMP/passes" \
-		"$POLLUX" submit -b 64 --batch-range 64:128 --lr 0.1 true $told
+		"$POLLUX" submit -b 64 --batch-range 64:128 --samples 640 --lr 0.1 true $told
 	is "none with $told" '' "$err"
 done
-run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --lr-rule none true \
-	'{batch}'
+run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --samples 640 \
+	--lr-rule none true '{batch}'
 is 'none with --lr-rule none' '' "$err"
 run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --torch true '{batch}'
 is 'none with the helper for PyTorch, which carries the rate out' '' "$err"
-run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 true
+run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --samples 640 true
 is 'none where the program reads the environment' '' "$err"
 refused 64 "option '--noise-scale' needs --batch; see 'pollux submit --help'" --noise-scale 10 true
 submitted -b 256 --accumulate true

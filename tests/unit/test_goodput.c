@@ -196,6 +196,13 @@ static void test_learning_rates(void)
 	near(goodput_lr_factor(LR_ADASCALE, 1000, 128, 512), 2.984126984126984, 1e-15, "adascale");
 	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 512), 1, 0,
 	     "adascale, unknown noise");
+	near(goodput_lr_factor(LR_SQRT_GAIN, 1000, 128, 512), sqrt(2.984126984126984), 1e-15,
+	     "the root of the gain");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_ADAM), LR_SQRT_GAIN, "Adam follows the root");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_SGD), LR_ADASCALE, "SGD the gain");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_UNKNOWN), LR_ADASCALE, "as what was not reported");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_OTHER), LR_NONE, "others none");
+	is_int(lr_rule_for(LR_LINEAR, OPTIMIZER_ADAM), LR_LINEAR, "a person's rule holds for all");
 	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 64), 0.5, 0,
 	     "the same for a smaller batch");
 	near(goodput_lr_factor(LR_SQRT, 1000, 128, 512), 2, 1e-15, "sqrt");

@@ -70,6 +70,7 @@ void supervisor_offer_config(struct supervisor *s)
 	const struct run *run = &s->run;
 	struct text t = TEXT_INIT;
 	struct err err;
+	double gain;
 
 	if (store_run_read_wanted(&s->store, &s->run, &err)) {
 		supervisor_log(s, "%s", err.text);
@@ -81,10 +82,16 @@ void supervisor_offer_config(struct supervisor *s)
 		supervisor_log(s, "the configuration it is wanted to change to is none");
 		return;
 	}
+	if (s->recorder.optimizer[0])	/* reported by this run */
+		memcpy(s->job.progress.optimizer, s->recorder.optimizer,
+		       sizeof(s->job.progress.optimizer));
+	gain = job_lr_gain(&s->job, run->wanted_learning_rate_scale);
 	text_addf(&t, "VERSION=%d\nBATCH=%lld\nLOCAL_BATCH=%lld\nACCUM=%d\nLR_SCALE=%.9g\n",
 		  run->wanted_version, (long long)configuration_batch_size(&run->wanted),
 		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
 		  run->wanted_learning_rate_scale);
+	if (isfinite(gain))
+		text_addf(&t, "LR_GAIN=%.9g\n", gain);
 	if (replace_file(s, &t, &err))
 		supervisor_log(s, "%s", err.text);	/* the next look tries again */
 	else

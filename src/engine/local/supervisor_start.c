@@ -323,6 +323,18 @@ static void write_node_header(struct supervisor *s, const struct strings *argv,
 	strings_release(&first);
 }
 
+/* The number of updates for {steps}. The job's samples stay the same, whatever the batch. */
+static double total_steps(const struct job *job, const struct run *run)
+{
+	const struct declaration *d = &job->declared;
+	double batch_size = (double)configuration_batch_size(&run->configuration);
+
+	if (job->profile || d->batch_size == 0 || !(batch_size > 0))
+		return d->total_steps;
+	return growth_steps(d->total_steps, (double)d->batch_size, batch_size,
+			    job->progress.steps, job->progress.samples);
+}
+
 static int launch_command(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = prepare_files(s, err);
@@ -334,6 +346,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 		.learning_rate_scale = s->run.learning_rate_scale,
 		.typed_learning_rate = job_typed_learning_rate(&s->job),
 		.samples = s->job.profile ? (double)NAN : s->job.progress.samples,
+		.total_steps = total_steps(&s->job, &s->run),
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
 	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
