@@ -197,7 +197,8 @@ struct devices_wanted {
 };
 struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 			  const struct candidate *c, const struct devices_wanted *on);
-/* True if the batch of the run fell behind what a smaller one promised, or is worth too little at
+/* True if the batch of the run is larger than the job may have (edited, or it was found to count
+ * updates), fell behind what a smaller one promised, or is worth too little at
  * every noise scale of the interval, and these sizes are smaller. */
 bool must_shrink(const struct candidate *c, const struct sizes *sizes);
 /* Goodput in the configuration in which the job runs; NaN: it does not run, or it has no model. */
