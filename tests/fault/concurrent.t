@@ -52,7 +52,7 @@ sound 'all is well'
 # A pass that has decided already does not see what comes now: another pass follows it. Here the
 # first pass is held where it starts a supervisor.
 submit -- "$work" -n 100 -s 600 >number
-killat -f -n 1 -h decided "$POLLUX" schedule -v >first 2>&1 &
+killat -f -n "$SUPERVISOR_FORK" -h decided "$POLLUX" schedule -v >first 2>&1 &
 first=$!
 wait_for 10 [ -e decided ]
 late=$(submit -- "$work" -n 100 -s 600)
@@ -83,7 +83,7 @@ sound 'all is well'
 # --- ten supervisors for one run -----------------------------------------------------------
 
 job=$(submit -- "$work" -n 20 -s 5)
-killat -f -n 1 "$POLLUX" schedule
+killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 run=$(query "SELECT id FROM runs WHERE state = 'assigned'")
 at_once 10 "$POLLUX" supervise "$run"
 is 'ten supervisors for one run: nothing to say' '10 0:' "$results"

@@ -61,7 +61,7 @@ job=$(submit --checkpoint-dir "$TMP/checkpoints-1" -- "$work" -n 700 -s 5 -h "$T
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 next=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 20 -s 5)
-killat -f -n 1 "$POLLUX" schedule	# assigned, not started
+killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule	# assigned, not started
 fill
 refuses submit -- true
 status 'a job that nobody has started cannot be cancelled' 74 "$POLLUX" cancel "$next"

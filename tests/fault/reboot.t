@@ -44,7 +44,7 @@ ok 'and is in its second run' wait_for 10 logged "$trained" '^resumed '
 ok 'a third one runs' wait_for 10 logged "$cancelled" 'step 5 '
 "$POLLUX" cancel "$cancelled"
 waiting=$(submit -- "$work" -n 50)
-killat -f -n 1 "$POLLUX" schedule
+killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 held=$(submit --hold -- "$work" -n 50)
 ok 'the store knows how far it is' wait_for 10 query_is 1 \
 	"SELECT last_samples > $saved FROM runs WHERE job_id = $trained AND number = 2"

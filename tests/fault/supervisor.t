@@ -49,7 +49,7 @@ if [ -d "$FASHION_MNIST" ]; then
 	is 'as the same process' "$leader" "$(jobs_alive)"
 	pass
 	ok 'a pass stops the orphan' wait_for 30 run_is "$run" ended
-	is 'as such' 'stopped orphan - 0' "$(ending "$run")"
+	is 'as such' 'stopped orphan 75 0' "$(ending "$run")"
 	ok 'which has saved itself first' logged "$job" '^stopped samples [0-9]+'
 	stopped=$(sed -n 's/^stopped samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log")
 	is 'and the store knows how far it came' "$stopped $stopped" "$(query "SELECT
@@ -100,7 +100,7 @@ is 'the job is still to make room' 'stopping assigned' "$(query "SELECT group_co
 	FROM (SELECT state FROM runs ORDER BY id)")"
 rm paused
 settle 60 'both jobs end'
-is 'the first was preempted, once' 'stopped preempt - 0' "$(ending "$run_one")"
+is 'the first was preempted, once' 'stopped preempt 75 0' "$(ending "$run_one")"
 is 'the other had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $two")"
 exact 'the first: exactly its samples' "$one" 400
 exact 'the other too' "$two" 50
@@ -111,7 +111,7 @@ POLLUX_SLOTS=2
 
 # A pass decides and dies; the supervisor that it would have started is started here.
 assign() { # assign JOB: sets $run
-	killat -f -n 1 "$POLLUX" schedule
+	killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 	run=$(query "SELECT id FROM runs WHERE job_id = $1 AND state = 'assigned'")
 	[ -n "$run" ] || echo "# job $1 was not assigned"
 }

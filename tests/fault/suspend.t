@@ -65,7 +65,7 @@ prepare() {
 supervisor_round() { # supervisor_round CALL
 	query 'PRAGMA foreign_keys = ON; DELETE FROM jobs'
 	job=$(submit_count perl "$TMP/count" 7 5)
-	killat -f -n 1 "$POLLUX" schedule
+	killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 	run=$(query "SELECT id FROM runs WHERE state = 'assigned'")
 	query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
 	round_rc=0
