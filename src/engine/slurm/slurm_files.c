@@ -97,6 +97,8 @@ static double time_of(int fd)
 
 double slurm_file_time_s(const char *dir, const char *name)
 {
+	if (!strcmp(name, "."))
+		return time_of(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	return time_of(open_in(dir, name, O_RDONLY | O_NONBLOCK));
 }
 
