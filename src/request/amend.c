@@ -31,9 +31,11 @@ static bool sets_its_column(int row)
 		       offsetof(struct asked, declared) + column_of(row)->offset;
 }
 
+/* The two ends of a range are of one type. */
 static bool has_second_column(int row)
 {
-	return row + 1 < n_declared_fields && belongs_to_row_before(row + 1);
+	return row + 1 < n_declared_fields && belongs_to_row_before(row + 1) &&
+	       column_of(row)->type == column_of(row + 1)->type;
 }
 
 static const void *member(int row, const struct declaration *d)

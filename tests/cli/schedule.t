@@ -186,7 +186,7 @@ grep -E '^(Cpus_allowed_list|SigBlk|SigIgn):' /proc/self/status >"$OUT/status.$P
 [ "$POLLUX_RUN" != 1 ] || ls -l /proc/self/fd # to the log: a redirection would be among them
 { pwd; umask; ps -o pid=,pgid=,tty= -p $$; } >"$OUT/rest.$POLLUX_RUN"
 cat # standard input is empty
-[ "$POLLUX_RUN" != 3 ] || : >"$POLLUX_CHECKPOINT_DIR/saved"
+[ "$POLLUX_RUN" != 3 ] || echo saved >"$POLLUX_CHECKPOINT_DIR/saved"
 : >"$OUT/ready.$POLLUX_RUN"
 [ "$POLLUX_RUN" = 4 ] || { while :; do sleep 0.1; done; }
 END
