@@ -171,7 +171,8 @@ struct growth_facts job_growth_facts(const struct job *job)
 	const struct progress *p = &job->progress;
 
 	return (struct growth_facts){
-		.reported = p->end, .passes_steps = d->passes_steps,
+		/* a profile ends with its budget */
+		.reported = job->profile ? END_TIME : p->end, .passes_steps = d->passes_steps,
 		.declared_samples = d->total_samples, .declared_steps = d->total_steps,
 		.total_samples = p->reported_total_samples, .total_epochs = p->total_epochs,
 		.total_steps = p->reported_total_steps > 0 ? p->reported_total_steps
