@@ -34,10 +34,12 @@ refused 'two plans have two names' "two plans have the name 'gc'" --plan gc= --p
 refused 'attributes have names' 'an attribute is width=N, cores=N or group=NAME' \
 	--plan gc:color=red=--gc
 refused 'no plan on a shared device' 'give one of --plan and --share' --plan gc= --share
-refused 'templates in arguments are known ones' "unknown template '{color}' in --plan" \
-	--plan 'gc={color}'
+run "$POLLUX" submit --dry-run --plan 'gc={color} {batchsize}' -- true
+is 'other braces in arguments pass' 'POLLUX_PLAN=gc true {color} {batchsize}' "$out"
+like 'a near miss is told' "'{batchsize}' in --plan" "$err"
 run "$POLLUX" submit -- true '{plan}'
-like '{plan} needs plans' "'\\{plan\\}' in argument 1 of the command needs --plan" "$err"
+like '{plan} without plans is told' 'argument 1 of the command stays as it is: it needs --plan' \
+	"$err"
 # shellcheck disable=SC2046 # seventeen options
 run "$POLLUX" submit $(seq -f '--plan=p%.0f=' 17) -- true
 like 'plans are not many' 'more than 16 plans' "$err"

@@ -131,8 +131,8 @@ distinct() { # distinct FILE...: how many sizes were measured, in all
 			for grep { $_->{outcome} eq "measured" } @{$d->{points}} }
 			print scalar keys %n'
 }
-id=$("$POLLUX" submit --workload known -b 16 --batch-range 16:4096 --noise-scale 1e6 -- ./fake \
-	'{local_batch}' 300 '{checkpoint}')
+id=$("$POLLUX" submit --workload known -b 16 --batch-range 16:4096 --noise-scale 1e6 \
+	--samples 1e9 -- ./fake '{local_batch}' 300 '{checkpoint}')
 run "$POLLUX" explain "$id" --json
 is 'a job submitted later has a model of all that was measured' "$(distinct first.json) 1" \
 	"$(printf '%s' "$out" |
