@@ -1,8 +1,8 @@
 /* advice.h - the commands that sentences name for people to type.
  *
  * Such a command is complete, quoted for sh(1), and harms nothing else where the sentence is wrong,
- * or the world changes before it is typed: it signals one process that was looked at twice, it follows
- * no link that somebody else may have made, and it removes no file. */
+ * or the world changes before it is typed: it signals one process that was looked at twice, it
+ * follows no link that somebody else may have made, and it removes no file. */
 #ifndef POLLUX_ADVICE_H
 #define POLLUX_ADVICE_H
 

@@ -81,8 +81,8 @@ const struct declared_field declared_fields[] = {
 	    "learning rate at --batch, for {lr}" },
 	  COLUMN("learning_rate", DOUBLE, learning_rate, UNKNOWN_NAN, 1, COLUMN_ASIDE), BOTH },
 	{ { "lr-rule", 0, OPTION_CHOICE, "RULE", OFFSET(declared.learning_rate_rule), 0, 0,
-	    "how the rate follows the batch: auto (default: by the optimizer), adascale, sqrt-gain, sqrt,"
-	    " linear or none",
+	    "how the rate follows the batch: auto (default: by the optimizer), adascale, "
+	    "sqrt-gain, sqrt, linear or none",
 	    .choices = rules, .needs = "batch" },
 	  COLUMN("learning_rate_rule", TEXT, learning_rate_rule, KNOWN, 1, 0), BOTH },
 	{ { "noise-scale", 0, OPTION_NUMBER, "SAMPLES", OFFSET(declared.noise_scale), 1e-6, 1e12,

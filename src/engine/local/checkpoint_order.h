@@ -20,8 +20,9 @@ struct checkpoint_order {
 
 /* path: below the directory of checkpoints. If a number counts epochs or steps, as in
  * "epoch=9-loss=0.31.ckpt", only such numbers order, epochs before steps; else all do but those of
- * a metric. "10k" and "1e4" are 10,000. A directory above that is a number, as in "100/model.pt", counts as an
- * epoch. What numbers of ranks and parts tell apart is not ordered: they stay in the stem. */
+ * a metric. "10k" and "1e4" are 10,000. A directory above that is a number, as in "100/model.pt",
+ * counts as an epoch. What numbers of ranks and parts tell apart is not ordered: they stay in the
+ * stem. */
 void checkpoint_order_of(const char *path, struct checkpoint_order *o);
 void checkpoint_order_release(struct checkpoint_order *o);
 /* Of two with the same stem: less than, equal to, or greater than 0, as strcmp(). */
