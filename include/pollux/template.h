@@ -5,7 +5,8 @@
  *	{gpus_per_node}
  *
  * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
- * arguments, {plan} plans, {steps} a total of updates. Where the job has none, the template stays as it is.
+ * arguments, {plan} plans, {steps} a total of updates. Where the job has none, the template stays
+ * as it is.
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as

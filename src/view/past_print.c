@@ -98,7 +98,8 @@ void past_print_csv(const struct past *p, FILE *out)
 	struct text t = TEXT_INIT;
 
 	text_addf(&t, "%s,jobs,done,failed,timeout,cancelled,device_s,mean_wait_s,"
-		  "mean_completion_s,lost_device_s,gain,energy_j,adapted\n", past_key_names[p->period.by]);
+		  "mean_completion_s,lost_device_s,gain,energy_j,adapted\n",
+		  past_key_names[p->period.by]);
 	for (int i = 0; i < p->n; i++)
 		add_line(&t, &p->rows[i]);
 	fwrite(t.data, 1, t.length, out);

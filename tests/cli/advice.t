@@ -38,7 +38,7 @@ is 'three jobs have saved' 3 "$(models)"
 rm "$POLLUX_DIR"/pollux.db*
 cp copy "$POLLUX_DIR/pollux.db"
 like 'an older copy takes the place of the store: two jobs are lost' \
-	"'logs/.*' and 5 more: each is of a job that this store does not know; a newer copy of the" \
+	"'logs/.*' and 5 more: each is of a job that this store does not know; a newer copy of" \
 	"$(findings leftovers text)"
 typed leftovers
 is 'what is advised keeps their checkpoints' 3 "$(models)"
@@ -160,7 +160,8 @@ for place in all project; do
 	before=$(mode $place)
 	is "$place: a store in a place of many people" 77 "$rc"
 	is "$place: another one is named" "export POLLUX_DIR=$TMP/$place/pollux" "${err#*; type: }"
-	is "$place: which can be typed" 1 "$(sh -c "${err#*; type: }; pollux submit --hold -- true")"
+	is "$place: which can be typed" 1 \
+		"$(sh -c "${err#*; type: }; pollux submit --hold -- true")"
 	POLLUX_DIR=$TMP/$place typed permissions
 	is "$place: and keeps its mode" "$before" "$(mode $place)"
 done
@@ -225,7 +226,8 @@ if [ "$(id -u)" = 0 ]; then
 	chown 65534 nobody
 	chmod 755 "$TMP"
 	is 'one that is not for the user keeps its mode' "ls -ld $TMP/site" \
-		"$(cp "$POLLUX" program; export POLLUX_SHARED_DIR="$TMP/site" POLLUX_DIR="$TMP/nobody"
+		"$(cp "$POLLUX" program
+		export POLLUX_SHARED_DIR="$TMP/site" POLLUX_DIR="$TMP/nobody"
 		setpriv --reuid=65534 --regid=65534 --clear-groups ./program doctor --json |
 		json 'print $_->{mend} for grep { $_->{section} eq "people" } @{$d->{findings}}')"
 fi

@@ -67,7 +67,8 @@ is 'a preset' lightning "$got"
 offer pollux profile --preset ''
 is 'all presets' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" "$got"
 offer pollux profile --lr-rule ''
-is 'all such names, of the table of what is declared' 'auto adascale sqrt-gain sqrt linear none' "$got"
+is 'all such names, of the table of what is declared' \
+	'auto adascale sqrt-gain sqrt linear none' "$got"
 offer pollux edit --suspend n
 is 'a value of what can be changed' 'never' "$got"
 offer pollux edit --unset time-limit,beg

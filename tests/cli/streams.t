@@ -119,7 +119,8 @@ job=$(./moved submit -q -- sh -c 'echo begun; until [ -e go ]; do sleep 0.05; do
 ./moved schedule
 ok 'a run of a pollux whose file goes' wait_for 60 grep -qx begun "$POLLUX_DIR/logs/$job.log"
 chmod a-x moved
-kill -9 "$(store "SELECT handle FROM runs WHERE job_id = $job" | sed 's/.* keeper=\([0-9]*\).*/\1/')"
+kill -9 "$(store "SELECT handle FROM runs WHERE job_id = $job" |
+	sed 's/.* keeper=\([0-9]*\).*/\1/')"
 touch go
 ok 'writes its log all the same' wait_for 20 grep -qx late "$POLLUX_DIR/logs/$job.log"
 chmod a+x moved

@@ -302,8 +302,8 @@ submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
 stored '--lr-rule' learning_rate_rule sqrt
 stored '--noise-scale' "printf('%g', noise_scale)" 1000
 refused 64 \
-	"option '--lr-rule' wants auto, adascale, sqrt-gain, sqrt, linear or none, not 'cubic'; see \
-'pollux submit --help'" --lr-rule cubic true
+	"option '--lr-rule' wants auto, adascale, sqrt-gain, sqrt, linear or none, not 'cubic'; \
+see 'pollux submit --help'" --lr-rule cubic true
 refused 64 "option '--lr-rule' needs --batch; see 'pollux submit --help'" --lr-rule sqrt true
 status 'passes that the program is not known to make' 0 env POLLUX_DIR="$TMP/passes" "$POLLUX" \
 	submit -b 64 --max-local-batch 16 true

@@ -28,8 +28,8 @@ id=$(iters --workload counts -- --max_iters 2500 2>warnings)
 is 'the helper is to find out what ends it: no warning' '' "$(cat warnings)"
 "$POLLUX" schedule
 noise_is_known() {
-	"$POLLUX" schedule && [ "$(store "SELECT count(*) > 0 FROM gradient_statistics WHERE run_id IN
-		(SELECT id FROM runs WHERE job_id = $id)")" = 1 ]
+	"$POLLUX" schedule && [ "$(store "SELECT count(*) > 0 FROM gradient_statistics
+		WHERE run_id IN (SELECT id FROM runs WHERE job_id = $id)")" = 1 ]
 }
 ok 'its noise scale comes to be known' wait_for 60 noise_is_known
 is 'it was seen to count updates' steps "$(asked ends_by)"
@@ -58,7 +58,8 @@ ok 'in fewer updates' less
 # --- what a submission says ---
 id=$(iters --hold --steps 4000 --no-torch -- 2>warnings)
 like '--steps without {steps}: the batch does not grow, and that is told' \
-	'warning: its batch does not grow within --batch-range: counts 4,000 updates' "$(cat warnings)"
+	'warning: its batch does not grow within --batch-range: counts 4,000 updates' \
+	"$(cat warnings)"
 id=$(iters --hold --no-torch -- 2>warnings)
 like 'nothing tells what ends it: that is told' \
 	'warning: its batch does not grow .*: nothing tells yet what ends its training' \
