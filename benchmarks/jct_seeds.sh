@@ -1,6 +1,7 @@
 #!/bin/sh
 # jct_seeds.sh [POLICY...] - what adaptation costs the results: jct.sh with several seeds, and a
-# table of accuracies that were missed, of samples to the accuracy and of completion times beside fifo.
+# table of accuracies that were missed, of samples to the accuracy and of completion times beside
+# fifo.
 #
 # Default: fifo goodput tsp, with the seeds of JCT_SEEDS (default: 12, of which no one is 1). The
 # means of samples are over the jobs that reached their accuracy under fifo and under the policy. An

@@ -47,7 +47,8 @@ static double learning_rate_scale(const struct job *job, const struct configurat
 	if (batch_size == d->batch_size)
 		return 1;
 	return goodput_lr_factor(job_lr_rule(job),
-				 d->noise_scale > 0 ? d->noise_scale : (double)NAN, (double)d->batch_size, (double)batch_size);
+				 d->noise_scale > 0 ? d->noise_scale : (double)NAN,
+				 (double)d->batch_size, (double)batch_size);
 }
 
 static void describe_choice(const struct experiment_choice *choice, struct text *t)
