@@ -107,8 +107,8 @@ FUZZED_STORE = declaration job journal_text journal_write measured_columns rows 
 	schema_columns schema_now sql store store_columns store_curves store_events \
 	store_gradients store_halving store_holder store_identity store_measurements \
 	store_metrics store_share store_wait
-FUZZED_MODEL = configuration device_measurement execution_plan growth plausible step_stats \
-	throughput
+FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
+	plausible residuals step_stats throughput tier_fit
 FUZZED_SIM = application csv grid kind_tables placement sim_profiles sim_workload validations
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% $(FUZZED_STORE:%=store/%.o) model/fit% \
 	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \

@@ -10,6 +10,7 @@
 #include "pollux/environment.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"
+#include "pollux/output.h"
 #include "pollux/metric_lines.h"
 #include "pollux/paths.h"
 #include "pollux/program_file.h"
@@ -133,6 +134,20 @@ static void note_template(const char *name, const char *value, struct strings *n
 	*names = others;
 }
 
+/* Tells of a variable that each run gets with another value. */
+static void warn_of_replaced(const char *name)
+{
+	static const char *const replaced[][2] = {
+		{ "CUDA_VISIBLE_DEVICES", "the GPUs that the run has, by UUID" },
+		{ "MASTER_PORT", "a port of its own; {port} is its template" },
+	};
+
+	for (size_t i = 0; i < sizeof(replaced) / sizeof(replaced[0]); i++)
+		if (!strcmp(name, replaced[i][0]))
+			output_messagef("warning: the value of %s is replaced in each run, by %s",
+					name, replaced[i][1]);
+}
+
 static int set_variables(const struct command *by, const struct asked *o, struct job_command *c,
 			 struct err *err)
 {
@@ -146,6 +161,7 @@ static int set_variables(const struct command *by, const struct asked *o, struct
 		name = xasprintf("%.*s", (int)(equals - o->env.items[i]), o->env.items[i]);
 		strings_set_variable(&c->env, name, equals + 1);
 		note_template(name, equals + 1, &c->env_templates);
+		warn_of_replaced(name);
 		free(name);
 	}
 	strings_set_variable(&c->env, "PWD", c->directory);

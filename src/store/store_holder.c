@@ -32,6 +32,7 @@ enum { NUMBER, CLASS, ADVISORY, ACCESS, PID, INODE, BEGIN, N_WORDS };
 static bool parse_lock_line(char *line, struct lock_line *l)
 {
 	char *word[N_WORDS], *rest = line, *colon, *minor;
+	unsigned major;
 
 	for (int i = 0; i < N_WORDS; i++) {
 		word[i] = strtok_r(i ? NULL : line, " ", &rest);
@@ -42,8 +43,8 @@ static bool parse_lock_line(char *line, struct lock_line *l)
 	if (strcmp(word[CLASS], "POSIX") != 0 || strcmp(word[ACCESS], "WRITE") != 0 || !colon)
 		return false;
 	l->pid = (int)strtol(word[PID], NULL, 10);
-	l->disk = makedev((unsigned)strtoul(word[INODE], &minor, 16),
-			  (unsigned)strtoul(minor + (*minor == ':'), NULL, 16));
+	major = (unsigned)strtoul(word[INODE], &minor, 16);
+	l->disk = makedev(major, (unsigned)strtoul(minor + (*minor == ':'), NULL, 16));
 	l->inode = strtoull(colon + 1, NULL, 10);
 	l->begin = strtoll(word[BEGIN], NULL, 10);
 	return l->pid > 0;

@@ -241,7 +241,7 @@ static void find_own(int dir, const char *own, char name[PERSON_NAME_SIZE])
 		if (is_fresh || *name)
 			unlinkat(dir, found, 0);
 		else
-			snprintf(name, PERSON_NAME_SIZE, "%s", found);
+			snprintf(name, PERSON_NAME_SIZE, "%.*s", PERSON_NAME_SIZE - 1, found);
 	}
 	if (list)
 		closedir(list);

@@ -10,7 +10,8 @@ static void add_total(struct text *t, const struct job *job)
 {
 	char digits[32];
 	double total = job_total_steps(job);
-	int n = total > 0 && total < 1e15 ? snprintf(digits, sizeof(digits), "%.0f", total) : 0;
+	int n = total > 0 && total < 1e15
+		? snprintf(digits, sizeof(digits), "%lld", (long long)total) : 0;
 
 	for (int i = 0; i < n; i++)
 		text_addf(t, "%s%c", i > 0 && (n - i) % 3 == 0 ? "," : "", digits[i]);

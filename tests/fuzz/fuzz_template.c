@@ -114,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	facts = (struct template_facts){ data[0] & 1, data[0] & 2, data[0] & 4, data[0] & 8 };
+	facts = (struct template_facts){ data[0] & 1, data[0] & 2, data[0] & 4, data[0] & 8,
+					data[0] & 16 };
 	strings_unpack(&all, data + 1, size - 1);
 	for (size_t i = 1; i < all.count; i++)
 		strings_add(&argv, all.items[i]);

@@ -265,7 +265,7 @@ static void look_at_entry(struct search *s, struct reading *r, const char *path,
 	unsigned char type = e->d_type;
 
 	if (type == DT_UNKNOWN && lstat(path, &st) == 0)
-		type = IFTODT(st.st_mode);
+		type = (unsigned char)IFTODT(st.st_mode);
 	if (type == DT_LNK && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (!leads_elsewhere(s, path, &st))
 			return;
