@@ -184,8 +184,10 @@ int64_t growth_efficient(double noise_scale, int64_t initial_batch_size, double 
 
 	if (isnan(noise_scale))
 		return initial_batch_size;
+	if (!(min_efficiency > 0) || isinf(noise_scale))
+		return INT64_MAX;
 	most = (noise_scale + (double)initial_batch_size) / min_efficiency - noise_scale;
-	if (!(min_efficiency > 0) || isinf(noise_scale) || !(most < 1e15))
+	if (!(most < 1e15))
 		return INT64_MAX;
 	return most > (double)initial_batch_size ? (int64_t)most : initial_batch_size;
 }

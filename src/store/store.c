@@ -15,7 +15,7 @@
 #define WAL_WAIT_MS 10000
 #define WAL_PAUSE_MS 10
 
-#define LOG_KEPT_BYTES 262144
+#define LOG_KEPT_BYTES 524288	/* twice what the first command writes */
 
 /* Version 0 with tables in it is somebody else's database; so is a foreign application id. A store
  * that another process is just making has its id as soon as it has tables, so the tables are looked
