@@ -68,9 +68,9 @@ is 'as JSON' '4 null' "$("$POLLUX" history --by name --json | json '
 	my ($blind) = grep { $_->{key} eq "blind" } @{$d->{rows}};
 	print $d->{total}{energy_j}, " ", $blind->{energy_j} // "null"')"
 run env COLUMNS=120 "$POLLUX" history --by name
-like 'as a table' '^half .* 0\.56 mWh +-$' "$out"
-like 'with a dash' '^blind .* - +-$' "$out"
-like 'and a sum' '^all .* 1\.11 mWh +-$' "$out"
+like 'as a table' '^half .* 0\.56 mWh +- +-$' "$out"
+like 'with a dash' '^blind .* - +- +-$' "$out"
+like 'and a sum' '^all .* 1\.11 mWh +- +-$' "$out"
 is 'status has it of a run' 2 \
 	"$("$POLLUX" status --json 1 |
 	json 'print $d->{jobs}[0]{details}{runs}[0]{energy_j}')"
