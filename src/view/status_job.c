@@ -178,6 +178,19 @@ static void print_ends(const struct status *status, const struct status_job *ite
 	text_release(&t);
 }
 
+static void add_lost(struct text *t, const struct progress *p)
+{
+	if (isfinite(p->checkpoint_samples) || p->lost_samples > 0)
+		status_add_number(t, "samples", p->lost_samples);
+	if (t->length || p->lost_s > 0)
+		status_add_duration(t, "running", p->lost_s);
+	else if (p->saves_when_asked == 1)
+		text_add(t, "nothing when it was asked to stop");
+	else if (p->preemptions > 0)
+		text_add(t, "not known: it reports no checkpoints, and shows none in its "
+			    "directory of checkpoints");
+}
+
 static void print_progress(const struct status *status, const struct status_job *item,
 			   const struct status_details *d, const struct output *out)
 {
@@ -227,15 +240,7 @@ static void print_progress(const struct status *status, const struct status_job 
 		text_addf(&t, "%snothing was saved when it was asked to stop: no pass stops it "
 			  "again", status_separator(&t));
 	output_textline(out, "checkpoint", &t);
-	if (isfinite(p->checkpoint_samples) || p->lost_samples > 0)
-		status_add_number(&t, "samples", p->lost_samples);
-	if (t.length || p->lost_s > 0)
-		status_add_duration(&t, "running", p->lost_s);
-	else if (p->saves_when_asked == 1)
-		text_add(&t, "nothing when it was asked to stop");
-	else if (p->preemptions > 0)
-		text_add(&t, "not known: it reports no checkpoints, and shows none in its "
-			     "directory of checkpoints");
+	add_lost(&t, p);
 	output_textline(out, "lost", &t);
 	status_add_duration(&t, "running", item->run_time_s);
 	if (p->runs > 0)

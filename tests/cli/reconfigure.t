@@ -47,7 +47,8 @@ is 'told by a file' 'VERSION=1
 BATCH=256
 LOCAL_BATCH=64
 ACCUM=2
-LR_SCALE=1.41421356' "$(cat "$file")"
+LR_SCALE=1.41421356
+LR_GAIN=1.41421356' "$(cat "$file")"
 is 'that nobody else reads' 600 "$(stat -c %a "$file")"
 ok 'the run has the new one, once it was heard of' wait_for 10 is_so 'config_version = 1 FROM runs'
 is 'all of it' '1|256|64|2|1.41421356' \

@@ -59,7 +59,7 @@ status 'a command that is not there' 66 "$POLLUX" run -- no-such-program
 status 'a bad interactive_limit' 78 env POLLUX_INTERACTIVE_LIMIT=0 "$POLLUX" run -- true
 is 'none of these is a job' 5 "$(last)"
 printf 'not a program' >text && chmod +x text
-status 'a command that cannot be executed' 126 "$POLLUX" run -- ./text
+status 'a command that cannot be executed' 66 "$POLLUX" run -- ./text
 like 'is told' "cannot execute" "$err"
 
 # --- what is said comes before what the command says ---

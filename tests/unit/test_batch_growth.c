@@ -8,7 +8,7 @@
 #include "tap.h"
 
 #define JOB 7
-#define M0 32
+#define M0 INT64_C(32)
 #define MANY 400
 
 /* --- a training --- */

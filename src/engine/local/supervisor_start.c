@@ -335,6 +335,22 @@ static double total_steps(const struct job *job, const struct run *run)
 			    job->progress.steps, job->progress.samples);
 }
 
+static void set_environment(struct supervisor *s, const struct run *run,
+			    const struct template_values *values, const char *config_file,
+			    struct strings *env)
+{
+	struct run_places places = {
+		.store_dir = s->paths->dir, .report_socket = s->handle.socket_path,
+		.config_file = config_file,
+	};
+
+	for (size_t i = 0; i < s->command.env.count; i++)
+		strings_add(env, s->command.env.items[i]);
+	environment_expand(&s->command, values, env);
+	environment_for_run(&s->job, run, values, &places, env);
+	add_torch_helper(s, env);
+}
+
 static int launch_command(struct supervisor *s, struct err *err)
 {
 	char *checkpoints = prepare_files(s, err);
@@ -350,7 +366,6 @@ static int launch_command(struct supervisor *s, struct err *err)
 		.checkpoint_dir = checkpoints, .port = free_port(),
 	};
 	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
-	struct run_places places = { .store_dir = s->paths->dir };
 	struct text code = TEXT_INIT;
 	struct run bound;
 	char *config_file, *newest, *plan;
@@ -371,13 +386,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 	if (supervisor_take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
 	    supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
-		for (size_t i = 0; i < s->command.env.count; i++)
-			strings_add(&env, s->command.env.items[i]);
-		environment_expand(&s->command, &values, &env);
-		places.report_socket = s->handle.socket_path;
-		places.config_file = config_file;
-		environment_for_run(&s->job, &bound, &values, &places, &env);
-		add_torch_helper(s, &env);
+		set_environment(s, &bound, &values, config_file, &env);
 		write_node_header(s, &argv, &values, code.data);
 		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
 		oom_watch_start(&s->oom, clock_boot_s());
