@@ -314,10 +314,12 @@ int people_tell(const struct paths *paths, const struct person *me, struct err *
 void people_leave(const struct paths *paths)
 {
 	struct err ignored;
-	char own[PERSON_NAME_SIZE], name[PERSON_NAME_SIZE];
+	char own[PERSON_NAME_SIZE];
 	int dir = shared_dir_open(paths, NULL, &ignored);
 
 	if (dir >= 0 && own_name(paths, own) == 0) {
+		char name[PERSON_NAME_SIZE];
+
 		find_own(dir, own, name);
 		unlinkat(dir, name, 0);
 	}

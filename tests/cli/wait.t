@@ -60,9 +60,10 @@ status 'and then waited for to its end' 7 wait $waiter
 
 missing=$(submit -- sh -c 'exit 1')
 interpreter=$TMP/script
-printf '#!/nonexistent\n' >"$interpreter"
+printf '#!/bin/sh\n' >"$interpreter"
 chmod +x "$interpreter"
 broken=$(submit -- "$interpreter")
+printf '#!/nonexistent\n' >"$interpreter"	# while it waits: submit refuses such a script
 "$POLLUX" schedule
 status 'status 1' 1 "$POLLUX" wait -t $limit "$missing"
 status 'a program without its interpreter was not found' 127 "$POLLUX" wait -t $limit "$broken"

@@ -35,6 +35,6 @@ query "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps
 setsid "$POLLUX" supervise 9 2>>"$POLLUX_DIR/supervisor.log"
 is 'is not said to be held, but why it cannot be taken' \
 	"not-started|cannot open '$POLLUX_DIR/run/device-cpu:0.lock': \
-Too many levels of symbolic links" \
+it is a symbolic link" \
 	"$(query 'SELECT outcome, diagnosis FROM runs WHERE id = 9')"
 finish

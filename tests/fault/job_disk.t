@@ -22,7 +22,7 @@ less than 1 %\$"
 
 fill
 there=$(submit --checkpoint-dir "$TMP/disk" -- "$work" -n 20 -s 5)
-below=$(submit --checkpoint-dir "$TMP/disk/a/b" -- "$work" -n 20 -s 5)
+below=$(submit --force --checkpoint-dir "$TMP/disk/a/b" -- "$work" -n 20 -s 5)
 mkdir here
 here=$(submit --checkpoint-dir "$TMP/here" -- "$work" -n 20 -s 5)
 own=$(submit -- "$work" -n 20 -s 5)

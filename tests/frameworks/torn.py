@@ -1,8 +1,8 @@
 """Real checkpoints of frameworks, torn: the next run goes on from the one before.
 
-torn.py --python VENV/bin/python [NAME...]: for each form a job of pollux saves two checkpoints by the
-framework's own function, tears the newer one, and is killed. The job's next run must be given the
-older one; where the newer one is whole, that one. A framework that is not there is skipped, and
+torn.py --python VENV/bin/python [NAME...]: for each form a job of pollux saves two checkpoints by
+the framework's own function, tears the newer one, and is killed. The job's next run must be given
+the older one; where the newer one is whole, that one. A framework that is not there is skipped, and
 named."""
 
 import argparse
@@ -23,8 +23,8 @@ NAMES = {
     "numpy": ("numpy", "numpy.savez(path, w=numpy.random.rand(400, 100))", "state_%d.npz", CUT),
     "h5py": ("h5py, numpy", "f = h5py.File(path, 'w'); f['w'] = numpy.random.rand(400, 100); "
              "f.close()", "weights.%d.h5", CUT),
-    "keras": ("keras", "keras.Sequential([keras.Input((100,)), keras.layers.Dense(400)]).save(path)",
-              "epoch%d.keras", CUT),
+    "keras": ("keras", "keras.Sequential([keras.Input((100,)), keras.layers.Dense(400)])"
+              ".save(path)", "epoch%d.keras", CUT),
     "dcp": ("torch, torch.distributed.checkpoint as dcp",
             "dcp.save({'w': torch.randn(400, 100)}, checkpoint_id=path)", "step_%d",
             "import os; os.remove(path + '/.metadata')"),

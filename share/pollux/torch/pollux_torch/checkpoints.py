@@ -28,7 +28,8 @@ CONTENT_BYTES = 1 << 16  # at each end of a file: its index, with check sums of 
 TEMPORARY = frozenset(
     "tmp incomplete unfinished inprogress uncommitted crdownload temporary partial temp writing "
     "saving progress part filepart new download opdownload swp swo swx gstmp aria wip staging "
-    "lock lck".split())
+    "lock lck pending dirty corrupt corrupted broken bad failed invalid deleted delete deleting "
+    "trash".split())
 
 
 class Positions:
