@@ -142,7 +142,8 @@ static void test_create(void)
 	chmod("new", 0775);
 	is_int(create("new"), -1, "not one that the group may write to");
 	is_int(err.exit_status, EX_NOPERM, "no permission");
-	want = xasprintf("others may write to '%s/new'; type: chmod 700 '%s/new'", root, root);
+	want = xasprintf("others may write to '%s/new'; type: export POLLUX_DIR=%s/new/pollux",
+			 root, root);
 	is_str(err.text, want, "which says what to type");
 	free(want);
 	chmod("new", 0700);
