@@ -66,7 +66,7 @@ broken=$(submit -- "$interpreter")
 printf '#!/nonexistent\n' >"$interpreter"	# while it waits: submit refuses such a script
 "$POLLUX" schedule
 status 'status 1' 1 "$POLLUX" wait -t $limit "$missing"
-status 'a program without its interpreter was not found' 127 "$POLLUX" wait -t $limit "$broken"
+status 'a program without its interpreter cannot be executed' 126 "$POLLUX" wait -t $limit "$broken"
 
 status 'no job' 64 "$POLLUX" wait
 is 'is a question' "pollux: wait for which job? give its number; see 'pollux wait --help'" "$err"
