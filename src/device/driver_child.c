@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/open_file.h"
+#include "pollux/poll_rest.h"
 #include "pollux/proc.h"
 
 #define DONE 'd'		/* the last byte of a whole answer */
@@ -129,7 +129,7 @@ static int read_some(int fd, struct reading *r)
 		r->bytes = xreallocarray(r->bytes, r->room = r->room ? 2 * r->room : 4096, 1);
 	k = read(fd, r->bytes + r->length, r->room - r->length);
 	r->length += k > 0 ? (size_t)k : 0;
-	return k > 0 || (k < 0 && errno == EINTR);
+	return k > 0 || (k < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
 static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
@@ -137,12 +137,13 @@ static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
 	struct pollfd from = { .fd = fd, .events = POLLIN };
 	double until_s = clock_boot_s() + limit_s;
 
+	fcntl(fd, F_SETFL, O_NONBLOCK);
 	for (;;) {
 		double left_s = until_s - clock_boot_s();
 
 		if (left_s <= 0)
 			return set_silent(err);
-		if (poll(&from, 1, (int)(left_s * 1e3) + 1) > 0 && !read_some(fd, r))
+		if (poll_or_rest(&from, 1, (int)(left_s * 1e3) + 1) != 0 && !read_some(fd, r))
 			break;
 	}
 	if (r->length > 0 && r->bytes[r->length - 1] == DONE)

@@ -1,7 +1,6 @@
 /* freezer.c - the process that freezes and thaws, and the messages to and from it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "pollux/clock.h"
 #include "pollux/freezer.h"
 #include "pollux/mem.h"
+#include "pollux/poll_rest.h"
 
 /* Both ends are the same program. A packet is a whole struct; "go on" is one byte. */
 
@@ -192,7 +192,7 @@ static int wait_until(int fd, double until_boot_s, struct err *err)
 
 		if (left_s <= 0)
 			return err_set(err, EX_TEMPFAIL, "the driver does not answer");
-		if (poll(&from, 1, (int)(left_s * 1e3) + 1) > 0)
+		if (poll_or_rest(&from, 1, (int)(left_s * 1e3) + 1) > 0)
 			return 0;
 	}
 }

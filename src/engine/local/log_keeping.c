@@ -1,7 +1,6 @@
 /* log_keeping.c - the process that writes what a run prints into its log. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "pollux/err.h"
 #include "pollux/file.h"
 #include "pollux/log_keeping.h"
+#include "pollux/poll_rest.h"
 
 #define BLOCK 65536
 /* After a short write the keeper rests, so that a program that prints a thousand lines a second
@@ -89,7 +89,7 @@ int log_keeping(void)
 	prctl(PR_SET_NAME, "pollux-log");
 	while ((n = move()) != 0) {
 		if (n < 0 && errno == EAGAIN)
-			poll(&fifo, 1, -1);
+			poll_or_rest(&fifo, 1, -1);
 		else if (n < 0 && errno != EINTR)
 			return EX_IOERR;
 		if (n > 0 && n < BLOCK)

@@ -1,23 +1,21 @@
 /* supervisor_loop.c - wait for something to happen to a run, and say what it was. */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/poll_rest.h"
 #include "pollux/proc.h"
 #include "pollux/store_runs.h"
 #include "exit_status.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"
 
-#define POLL_REST_MS 100	/* between looks at the descriptors while poll() fails */
 
 /* A stop that the supervisor decides on is written to the store as well, for everybody who looks
  * and for a supervisor that takes over. */
@@ -149,19 +147,11 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		supervisor_read_freezer(s);
 }
 
-/* Rests, then looks at every descriptor. poll() fails, for example for want of memory, and may go
- * on failing. Reads do not block. A leader that is not a child of this supervisor has ended when it
- * is gone or a zombie: whoever inherited the leader may be slow to reap it. */
-static void do_without_poll(struct supervisor *s, struct pollfd *fds, int wait_ms)
+/* Every descriptor is to be looked at. A leader that is not a child of this supervisor has ended
+ * when it is gone or a zombie: whoever inherited the leader may be slow to reap it. */
+static void do_without_poll(struct supervisor *s, struct pollfd *fds)
 {
-	struct timespec rest = { .tv_nsec = POLL_REST_MS * 1000000L };
-
-	if (wait_ms < POLL_REST_MS)
-		rest.tv_nsec = (wait_ms > 0 ? wait_ms : 1) * 1000000L;
 	supervisor_log(s, "cannot poll: %s", strerror(errno));
-	nanosleep(&rest, NULL);
-	for (int i = 0; i < N_FDS; i++)
-		fds[i].revents = fds[i].fd >= 0 ? POLLIN : 0;
 	if (fds[FD_LEADER].fd >= 0 && proc_lives((pid_t)s->handle.leader_pid))
 		fds[FD_LEADER].revents = 0;
 }
@@ -181,10 +171,9 @@ void supervisor_loop(struct supervisor *s)
 			[FD_DRIVER] = { .fd = s->driver.fd, .events = POLLIN },
 			[FD_FREEZER] = { .fd = s->freeze.freezer.fd, .events = POLLIN },
 		};
-		int wait_ms = timeout_ms(s, now);
 
-		if (poll(fds, N_FDS, wait_ms) < 0 && errno != EINTR)
-			do_without_poll(s, fds, wait_ms);
+		if (poll_or_rest(fds, N_FDS, timeout_ms(s, now)) < 0)
+			do_without_poll(s, fds);
 		supervisor_beat(s);
 		now = clock_boot_s();
 		check_descriptors(s, fds, now);
