@@ -100,7 +100,7 @@ is '... and its steps got the signal on both nodes' 'saves on n1 saves on n2' \
 # --- an srun that waits ----------------------------------------------------------
 
 # The words are srun's own; srun says them after a minute.
-busy=$("$POLLUX" submit -q -r 4 -- sh -c 'echo begins; [ -e '"$TMP"'/go ] || echo \
+busy=$("$POLLUX" submit -q -r 4 --launch first -- sh -c 'echo begins; [ -e '"$TMP"'/go ] || echo \
 	"srun: Job 12 step creation temporarily disabled, retrying (Requested nodes are busy)" >&2
 	until [ -e '"$TMP"'/go ]; do sleep 0.2; done; echo goes on
 	until [ -e '"$TMP"'/end ]; do sleep 0.2; done')

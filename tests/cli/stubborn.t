@@ -27,7 +27,8 @@ while :; do
 done
 END
 export POLLUX
-"$POLLUX" submit -q --batch 16 --batch-range 16:4096 --preempt -- sh stubborn >/dev/null
+"$POLLUX" submit -q --batch 16 --batch-range 16:4096 --samples 1e9 --preempt -- \
+	sh stubborn >/dev/null
 ok 'another batch is wanted of it' wait_for 60 passes_until 'wanted_version = 1 FROM runs'
 is 'since now' 1 "$(query 'SELECT wanted_boot_s > launch_boot_s FROM runs')"
 "$POLLUX" schedule

@@ -70,6 +70,7 @@ is 'who was to be cancelled is' 'cancelled 1' "$(state_of "$cancelled")"
 is 'who is held stays so' 'held 0' "$(state_of "$held")"
 # The killed witnesses never said that they stopped.
 broken_runs="$trained:2 $cancelled:1"
+POLLUX_SLICE=1000	# a turn would be one more run
 "$POLLUX" release "$held"
 settle 30 'every other job ends'
 is 'well' 'done 3' "$(state_of "$trained")"
@@ -130,6 +131,7 @@ fi
 
 rm -rf "$POLLUX_DIR"
 : >"$WITNESS/ledger"
+POLLUX_SLICE=0.2
 broken_runs=
 for _ in 1 2 3 4; do submit -- "$work" -n 100 -s 5 >number; done
 reboots=$((FAULT_ROUNDS / 10))
