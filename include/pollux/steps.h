@@ -71,7 +71,7 @@ struct step_event {
 	double position;	/* units done, as printed, plus whole epochs */
 	double total;		/* units to the end of the training; NaN: not printed */
 	bool is_by_epochs;	/* the position has all units of the epochs before */
-	bool total_may_be_of_epoch;	/* of a progress bar that says no more than its total */
+	bool total_may_be_of_epoch;	/* the line does not tell whether it is the training's */
 	/* the position is the number of the last unit, and that of the first was 0 */
 	bool counts_from_0;
 	double n, unit_s;	/* n units took unit_s each; NaN where untimed */

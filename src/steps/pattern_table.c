@@ -105,7 +105,7 @@ const struct pattern pattern_table[] = {
 	  .form = "[epoch=EPOCH][batch=N/TOTAL]:",
 	  .regex = "[[](epoch=[0-9]+[]][[])?batch=" INT "(/" INT ")?[]]:",
 	  .needles = { "batch=" },
-	  .kind = KIND_UPDATES, .step = 2, .total = 4 },
+	  .kind = KIND_UPDATES, .step = 2, .total = 4, .epoch_in_line = true },
 	{ .name = "keras_v2",
 	  .form = "TOTAL/TOTAL - Ts - Tms/step - ...",
 	  .regex = "^" INT "/" INT " - " INT "s - [0-9]+(us|ms|s)/step",

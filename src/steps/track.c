@@ -368,6 +368,20 @@ static double total_of(const struct track *t, const struct sighting *s, enum ste
 	return t->repeats && length > 0 ? epochs_of(t) * length : (double)NAN;
 }
 
+/* True if the total of a line may be that of an epoch: a bar and "[4/20] loss" do not say what they
+ * count; "batch 4/20" counts within an epoch, and so may any counter until a second one begins. */
+static bool total_may_be_of_epoch(const struct track *t, const struct sighting *s)
+{
+	if (t->repeats || s->is_global)
+		return false;
+	if (s->kind == KIND_BAR)
+		return !t->bars_are_of_updates;
+	if (s->is_of_epoch || (s->kind == KIND_UNKNOWN && !s->pattern->scan))
+		return true;
+	return !isnan(s->epoch) && !(t->epoch > t->first_epoch) &&
+	       !(s->kind == KIND_UPDATES && s->from_header);
+}
+
 bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 {
 	enum step_unit unit;
@@ -388,8 +402,7 @@ bool track_add(struct track *t, const struct sighting *s, struct step_event *e)
 		.position = t->base + t->step, .n = (double)NAN, .unit_s = (double)NAN,
 		.total = total_of(t, s, unit),
 		.is_by_epochs = t->within == WITHIN_EPOCHS && epoch_length(t, s) > 0,
-		.total_may_be_of_epoch = s->kind == KIND_BAR && !t->repeats &&
-					 !t->bars_are_of_updates,
+		.total_may_be_of_epoch = total_may_be_of_epoch(t, s),
 	};
 	track_set_times(t, s, e);
 	t->broken = false;

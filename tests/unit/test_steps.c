@@ -1067,6 +1067,23 @@ static void test_end(void)
 	       "Epoch 2/3:  25%|##| 1/4 [00:10<00:00,  9.00s/it]\n"
 	       "Epoch 2/3: 100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", false, false,
 	       "a bar whose epochs are known");
+	is_end("batch 2/4\nbatch 3/4\nbatch 4/4\n", true, false, "batches");
+	is_end("Batch 2 of 4 loss 1\nBatch 3 of 4 loss 1\nBatch 4 of 4 loss 1\n", true, false,
+	       "batches in other words");
+	is_end("[2/4] loss: 1\n[3/4] loss: 1\n[4/4] loss: 1\n", true, false, "no name");
+	is_end("[epoch=1][batch=2/4]:\n[epoch=1][batch=3/4]:\n[epoch=1][batch=4/4]:\n", true, false,
+	       "Composer's batches of an epoch");
+	is_end("[batch=2/4]:\n[batch=3/4]:\n[batch=4/4]:\n", false, false,
+	       "Composer's batches of the training");
+	is_end("iter 2/4\niter 3/4\niter 4/4\n", false, false, "iterations");
+	is_end("global step 2/4, epoch: 1\nglobal step 3/4, epoch: 1\nglobal step 4/4, epoch: 1\n",
+	       false, false, "global steps beside an epoch");
+	is_end("Epoch 1\nstep 1/9\nstep 2/9\nstep 3/9\nstep 4/9\n", true, false,
+	       "steps below the first epoch");
+	is_end("Epoch 1\nstep 1/9\nstep 2/9\nstep 3/9\nstep 4/9\nEpoch 2\nstep 5/9\n", false,
+	       false, "steps that a second epoch goes on with");
+	is_end("batch 2/4\nbatch 3/4\nbatch 4/4\nbatch 1/4\nbatch 2/4\n", false, false,
+	       "batches that begin again");
 }
 
 static void test_throttle(void)
