@@ -6,11 +6,13 @@
 
 #include "pollux/text.h"
 
-/* Adds the reason and what mends it: no execute bit, no "#!" line, lines that end in CR LF, an
- * interpreter that is not there. Returns false where nothing is wrong with the file, or nothing
- * that can be told from here. search_path: the PATH by which env(1) finds an interpreter; NULL:
- * none. */
-bool program_file_fault(const char *path, const char *search_path, struct text *why);
+/* Adds "cannot execute 'PATH': ", the reason and what mends it: no execute bit, no "#!" line, lines
+ * that end in CR LF, an interpreter that is not there. This is told of the command's program, or of
+ * the one that it starts: "nice -n 5 ./run.sh". Returns false where nothing is wrong, or nothing
+ * that can be told from here. directory: where the command runs; search_path: the PATH by which
+ * env(1) finds an interpreter, or NULL. */
+bool program_file_fault(const char *program, char *const *argv, const char *directory,
+			const char *search_path, struct text *words);
 /* The edit that takes the CR from the end of each line. */
 #define PROGRAM_FILE_NO_CR "sed -i 's/\\r$//'"
 /* True if the first line of the file ends in CR LF. */

@@ -89,7 +89,7 @@ static bool is_for_shell(const char *name)
 /* A script that the kernel would not run is refused now, while somebody looks. */
 static int check_program(const struct job_command *c, struct err *err)
 {
-	struct text why = TEXT_INIT;
+	struct text words = TEXT_INIT;
 	struct stat st;
 	int rc = 0;
 
@@ -98,12 +98,13 @@ static int check_program(const struct job_command *c, struct err *err)
 			       strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, EX_NOINPUT, "cannot execute '%s': not a program", c->program);
-	if (program_file_fault(c->program, getenv("PATH"), &why))
-		rc = err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program, why.data);
+	if (program_file_fault(c->program, c->argv.items, c->directory,
+			       environment_value(&c->env, "PATH"), &words))
+		rc = err_set(err, EX_NOINPUT, "%s", words.data);
 	else if (access(c->program, X_OK))
 		rc = err_set(err, EX_NOINPUT, "cannot execute '%s': %s", c->program,
 			     strerror(errno));
-	text_release(&why);
+	text_release(&words);
 	return rc;
 }
 
@@ -116,7 +117,7 @@ static int find_program(const char *name, struct job_command *c, struct err *err
 			       is_for_shell(name) ? "; a shell's command line is given as: sh -c '"
 						  : "",
 			       is_for_shell(name) ? name : "", is_for_shell(name) ? "'" : "");
-	return check_program(c, err);
+	return 0;
 }
 
 /* Keeps the names of the variables whose values are expanded at launch. Those that the shell had
@@ -301,7 +302,7 @@ int submission_command(const struct command *by, const struct asked *o, char **a
 		return -1;
 	for (; *argv; argv++)
 		strings_add(&c->argv, *argv);
-	if (take_options(by, o, c, err))
+	if (take_options(by, o, c, err) || check_program(c, err))
 		return -1;
 	c->limits = limits_capture();
 	set_code(c);
@@ -339,7 +340,9 @@ int submission_vary(const struct command *by, const struct asked *o, char **argv
 	if (submission_check_name(by, o, err) || set_variables(by, o, c, err))
 		return -1;
 	set_name_template(o, c);
-	return o->checkpoint_dir ? set_checkpoint_dir(o, c, err) : 0;
+	if (o->checkpoint_dir && set_checkpoint_dir(o, c, err))
+		return -1;
+	return check_program(c, err);
 }
 
 int submission_command_again(const struct command *by, const struct asked *o,
@@ -350,9 +353,9 @@ int submission_command_again(const struct command *by, const struct asked *o,
 		if (find_directory(o, c, err))
 			return -1;
 	}
-	if (c->program ? check_program(c, err) : find_program(c->argv.items[0], c, err))
+	if (!c->program && find_program(c->argv.items[0], c, err))
 		return -1;
-	if (take_options(by, o, c, err))
+	if (take_options(by, o, c, err) || check_program(c, err))
 		return -1;
 	free(c->snapshot_dir);
 	c->snapshot_dir = NULL;

@@ -1,6 +1,7 @@
 /* program_file.c - see program_file.h. */
 #include "pollux/program_file.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,9 @@ static bool has_bad_line(const char *path, const char *head, const char *search_
 	return is_bad;
 }
 
-bool program_file_fault(const char *path, const char *search_path, struct text *why)
+/* Adds the reason and what mends it. False: nothing is wrong, or nothing that is seen here.
+ * by_shell: a shell runs a file that names no interpreter. */
+static bool has_fault(const char *path, const char *search_path, bool by_shell, struct text *why)
 {
 	char head[HEAD_BYTES + 1];
 	size_t length;
@@ -236,7 +239,7 @@ bool program_file_fault(const char *path, const char *search_path, struct text *
 		return false;
 	if (text_starts_with(head, "#!"))
 		return has_bad_line(path, head, search_path, why);
-	return lacks_interpreter(path, head, length, why);
+	return !by_shell && lacks_interpreter(path, head, length, why);
 }
 
 bool program_file_is_dos(const char *path)
@@ -250,10 +253,61 @@ bool program_file_is_dos(const char *path)
 	return end > 0 && head[end] == '\n' && head[end - 1] == '\r';
 }
 
+/* --- programs that start another one --- */
+
+/* These execute the rest of their command line. They give a file without "#!" to a shell. */
+static bool is_starter(const char *word)
+{
+	static const char *const starters[] = {
+		"env", "nice", "nohup", "timeout", "setsid", "stdbuf", "ionice", "taskset",
+		"chrt", "time",
+	};
+	const char *slash = strrchr(word, '/');
+
+	for (size_t i = 0; i < sizeof(starters) / sizeof(*starters); i++)
+		if (!strcmp(slash ? slash + 1 : word, starters[i]))
+			return true;
+	return false;
+}
+
+/* Returns the program that is started, if it is given by a path; NULL. Options, numbers (a time, a
+ * priority) and variables may stand before it; of those, PATH is noted. */
+static const char *started_by(char *const *argv, const char **search_path)
+{
+	bool starts = argv[0] && is_starter(argv[0]);
+
+	for (char *const *word = argv + 1; starts && *word; word++) {
+		if (text_starts_with(*word, "PATH="))
+			*search_path = *word + strlen("PATH=");
+		if (**word == '-' || isdigit((unsigned char)**word) || strchr(*word, '='))
+			continue;
+		if (strchr(*word, '/') && !is_starter(*word))
+			return *word;
+		starts = is_starter(*word);
+	}
+	return NULL;
+}
+
+bool program_file_fault(const char *program, char *const *argv, const char *directory,
+			const char *search_path, struct text *words)
+{
+	const char *started = started_by(argv, &search_path);
+	char *path = !started || *started == '/' ? xstrdup(started ? started : program)
+						 : xasprintf("%s/%s", directory, started);
+	struct text why = TEXT_INIT;
+	bool is_bad = has_fault(path, search_path, started != NULL, &why);
+
+	if (is_bad)
+		text_addf(words, "cannot execute '%s': %s", path, why.data);
+	text_release(&why);
+	free(path);
+	return is_bad;
+}
+
 void program_file_cannot(const char *path, const char *search_path, int error, struct text *out)
 {
 	struct text why = TEXT_INIT;
-	bool known = program_file_fault(path, search_path, &why);
+	bool known = has_fault(path, search_path, false, &why);
 
 	text_addf(out, "cannot execute '%s': %s", path, known ? why.data : strerror(error));
 	text_release(&why);

@@ -85,6 +85,37 @@ printf '#!/bin/sh\r\n#POLLUX --name of-windows\r\n' >options.sh
 run "$POLLUX" submit --hold -- sh options.sh
 is 'options in such a script count' 'of-windows' "$(store "SELECT name FROM jobs WHERE id = $out")"
 
+# --- behind a program that starts it ---
+printf '#!/bin/sh\n' >no_bit
+chmod 644 no_bit
+for by in nice 'nice -n 5' 'timeout 25' 'env A=b/c' 'nohup nice' 'setsid --fork' '/usr/bin/env'; do
+	# shellcheck disable=SC2086 # words
+	run "$POLLUX" submit --hold -- $by ./dos
+	like "behind $by, lines of Windows are refused" "^66:pollux: cannot execute '$TMP/./dos': \
+its lines end in CR LF" "$rc:$err"
+	# shellcheck disable=SC2086 # words
+	run "$POLLUX" submit --hold -- $by ./no_bit
+	like 'and a missing bit' \
+		"^66:pollux: cannot execute '$TMP/./no_bit': it has no execute bit" "$rc:$err"
+done
+while IFS='|' read -r name words; do
+	# shellcheck disable=SC2086 # words
+	run "$POLLUX" submit --hold -- $words
+	is "not refused: $name" '0:' "$rc:$err"
+done <<'END'
+a shell runs a file without a line|nice ./bare
+a file that may come|nice ./later
+an argument of another program|timeout 25 cat ./dos
+a file for an interpreter|env A=1 sh -e ./dos
+a value|env A=./dos true
+END
+mkdir own
+make_script own/pythn3 '#!/bin/sh\necho ran\n'
+run "$POLLUX" submit --hold -e "PATH=$TMP/own:$PATH" -- ./env_lost
+is 'an interpreter in the PATH of the job is found' '0:' "$rc:$err"
+run "$POLLUX" submit --hold -- env "PATH=$TMP/own:$PATH" ./env_lost
+is 'and one in the PATH that env sets' '0:' "$rc:$err"
+
 # --- changed after the submission ---
 for name in dos bare env_dos lost; do
 	make_script "later_$name" '#!/bin/sh\necho ran\n'
@@ -99,4 +130,11 @@ for name in dos bare env_dos lost; do
 		echo "$said" | sed "s:@:$TMP/./later_$name:")" \
 		"$(reason "$(cat "id_$name")")"
 done
+make_script behind '#!/bin/sh\necho ran\n'
+"$POLLUX" submit -q -- nice -n 5 ./behind >id_behind
+cp dos behind
+"$POLLUX" schedule
+"$POLLUX" wait --timeout 100 "$(cat id_behind)"
+like 'behind nice, the job says the same' \
+	"^cannot execute '$TMP/./behind': its lines end in CR LF" "$(reason "$(cat id_behind)")"
 finish

@@ -70,18 +70,17 @@ static void diagnose_allocation(struct supervisor *s)
 	text_release(&t);
 }
 
-/* As env(1) ends where it finds no interpreter: the script was changed since its submission. */
+/* As env(1) and nice(1) end where a script cannot be executed: it was changed since its submission.
+ */
 static void diagnose_program(struct supervisor *s)
 {
 	const struct job_command *c = &s->command;
-	struct text why = TEXT_INIT, all = TEXT_INIT;
+	struct text words = TEXT_INIT;
 
-	if (program_file_fault(c->program, environment_value(&c->env, "PATH"), &why)) {
-		text_addf(&all, "cannot execute '%s': %s", c->program, why.data);
-		supervisor_set_diagnosis(s, all.data);
-	}
-	text_release(&why);
-	text_release(&all);
+	if (program_file_fault(c->program, c->argv.items, c->directory,
+			       environment_value(&c->env, "PATH"), &words))
+		supervisor_set_diagnosis(s, words.data);
+	text_release(&words);
 }
 
 static void diagnose(struct supervisor *s)
@@ -100,7 +99,7 @@ static void diagnose(struct supervisor *s)
 		diagnose_allocation(s);
 	else if (error)
 		supervisor_set_diagnosis(s, error->meaning);
-	else if (s->run.exit_code == 127)
+	else if (s->run.exit_code == 126 || s->run.exit_code == 127)
 		diagnose_program(s);
 }
 
