@@ -219,8 +219,49 @@ static void set_variables(struct place *p, const struct code_repository *r)
 	add_alternates(p, r->objects);
 }
 
-static int read_tree(struct git *git, const struct code_repository *r, struct place *p,
-		     struct code_state *state, struct err *err)
+/* git knows of a submodule only which commit it is at. Where its files differ from that commit, the
+ * tree of the files stands in the place of the commit. What cannot be told of it is left out. */
+static void add_submodule(const struct git *git, const struct code_asking *asking, const char *path)
+{
+	char *directory = xasprintf("%s/%s", git->directory, path);
+	char *dot_git = xasprintf("%s/.git", directory);
+	struct code_asking rest = *asking;
+	struct code_state state;
+	struct err ignored;
+
+	rest.limit_s = git->until_boot_s - clock_boot_s();
+	if (access(dot_git, F_OK) == 0 &&
+	    code_state_read(directory, &rest, &state, NULL, &ignored) == 0 &&
+	    strchr(state.commit, '+')) {
+		char *entry = xasprintf("160000,%s,%s", state.tree, path);
+
+		git_run(git, NULL, &ignored, "update-index", "--cacheinfo", entry);
+		free(entry);
+	}
+	free(dot_git);
+	free(directory);
+}
+
+static int add_submodules(const struct git *git, const struct code_asking *asking, struct err *err)
+{
+	char *list = xasprintf("%s/.gitmodules", git->directory);
+	struct text out = TEXT_INIT;
+	int rc = access(list, F_OK) == 0 ? git_run(git, &out, err, "ls-files", "-z", "--stage") : 0;
+
+	free(list);
+	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
+		const char *path = strchr(p, '\t');
+
+		if (path && text_starts_with(p, "160000 "))
+			add_submodule(git, asking, path + 1);
+	}
+	text_release(&out);
+	return rc;
+}
+
+static int read_tree(struct git *git, const struct code_repository *r,
+		     const struct code_asking *asking, struct place *p, struct code_state *state,
+		     struct err *err)
 {
 	struct text out = TEXT_INIT;
 	char *lines;
@@ -230,7 +271,8 @@ static int read_tree(struct git *git, const struct code_repository *r, struct pl
 	git->directory = r->top;
 	git->more = &p->variables;
 	set_objects(p, p->blobs);
-	rc = code_copy_index(r, p->index, err) || git_run(git, NULL, err, "add", "-u") ? -1 : 0;
+	rc = code_copy_index(r, p->index, err) || git_run(git, NULL, err, "add", "-u") ||
+	     add_submodules(git, asking, err) ? -1 : 0;
 	set_objects(p, p->objects);
 	if (rc == 0)
 		rc = git_run(git, &out, err, "write-tree", "--missing-ok");
@@ -259,7 +301,8 @@ int code_state_read(const char *directory, const struct code_asking *asking,
 	*state = (struct code_state){ "", "" };
 	if (code_repository_find(&git, &r, err))
 		return -1;
-	rc = make_place(asking, &place, err) || read_tree(&git, &r, &place, state, err) ? -1 : 0;
+	rc = make_place(asking, &place, err) ||
+	     read_tree(&git, &r, asking, &place, state, err) ? -1 : 0;
 	leave_place(&place);
 	if (rc)
 		*state = (struct code_state){ "", "" };

@@ -366,6 +366,17 @@ like 'are linked, and told' "warning: the snapshot has links .*: submodule 'modu
 directory 'new/'" "$err"
 snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id = $id")
 ok 'and their files are there' test -e "$snapshot/module/train.sh" -a -e "$snapshot/new/code.py"
+held=$id
+start ./train.sh wait
+edit module/part.sh 'part 1' 'part 2'
+relaunch 2
+is 'a file of one that nobody committed is told' "code changed since the first run: $(short .) -> \
+$(short .)+, 1 file: module" "$(last_event)"
+git -C module checkout -q part.sh
+relaunch 3
+is 'one that is again as it was is not' 1 "$(events | wc -l)"
+finished
+id=$held
 cd ..
 mv s moved
 "$POLLUX" cancel "$id" >/dev/null
