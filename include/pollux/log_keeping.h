@@ -10,4 +10,10 @@
  * in the log says how many. Returns the status to exit with. */
 int log_keeping(void);
 
+/* The turn of a writer of a log, by flock(2): what one writes at the end is not written over by a
+ * keeper, which has looked for the end just before. The keeper of an earlier run may live, where a
+ * process of that run does. A writer that keeps the turn for a second is passed over. */
+void log_take_turn(int log_fd);
+void log_end_turn(int log_fd);
+
 #endif

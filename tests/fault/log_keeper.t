@@ -85,6 +85,26 @@ is 'its log has no line twice, and none is missing' '' "$(printed | awk '
 is 'of its two runs' 2 "$(grep -c '^# pollux job' "$POLLUX_DIR/logs/$job.log")"
 ok 'nothing is left in run/' [ -z "$(find "$POLLUX_DIR/run" -name '*.out')" ]
 
+# What another process appends to the log, such as the line of the next run, is not written over.
+cat >append <<'END'
+use Fcntl ':flock';
+open(my $log, ">>", $ARGV[0]) or die;
+for (1 .. 30000) {
+	flock($log, LOCK_EX);
+	syswrite $log, "<$_>";
+	flock($log, LOCK_UN);
+}
+END
+rm -f stop last
+job=$(submit -- sh -c 'while [ ! -e stop ]; do yes | head -c 2000000; done')
+pass
+ok 'a job prints fast' wait_for 10 logged "$job" '^y$'
+perl append "$POLLUX_DIR/logs/$job.log"
+touch stop
+ok 'and ends' wait_for 20 job_is "$job" "done"
+is 'what was appended meanwhile is there' 30000 "$(grep -ao '<[0-9]*>' "$POLLUX_DIR/logs/$job.log" |
+	sort -u | wc -l)"
+
 # A program that is killed at once: what it had printed is there.
 rm -f stop last
 job=$(submit -- sh -c 'seq -f "line %.0f" 1 5000; kill -9 $$')

@@ -114,9 +114,11 @@ static void write_rest(const struct log_keeper *k, int log_fd)
 	ssize_t n;
 
 	fcntl(k->fd, F_SETFL, O_NONBLOCK);
+	log_take_turn(log_fd);
 	while ((n = read(k->fd, bytes, sizeof(bytes))) > 0)
 		if (file_write_all(log_fd, bytes, (size_t)n))
 			break;
+	log_end_turn(log_fd);
 }
 
 void log_keeper_finish(struct log_keeper *k, int log_fd)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,25 @@
 /* After a short write the keeper rests, so that a program that prints a thousand lines a second
  * does not wake it as often. The file's times stay exact to a tick of the kernel. */
 #define REST_NS 2000000L
+
+#define TURN_LOOK_NS 1000000L
+#define TURN_LOOKS 1000		/* then a writer is taken for stopped, and not waited for */
+
+void log_take_turn(int log_fd)
+{
+	const struct timespec pause = { .tv_nsec = TURN_LOOK_NS };
+
+	for (int i = 0; i < TURN_LOOKS && flock(log_fd, LOCK_EX | LOCK_NB); i++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+void log_end_turn(int log_fd)
+{
+	flock(log_fd, LOCK_UN);
+}
 
 /* The end of the log moves where somebody else writes or truncates. */
 static void go_to_end(void)
@@ -61,7 +81,7 @@ static ssize_t copy_or_drop(int error, long long *dropped)
 
 /* Moves bytes from the FIFO to the log in one system call, so that none is lost on the way if this
  * process is killed. Returns as copy_or_drop(). */
-static ssize_t move(void)
+static ssize_t move_in_turn(void)
 {
 	static long long dropped;
 	static int error;
@@ -75,6 +95,19 @@ static ssize_t move(void)
 		return n;
 	error = errno;
 	return copy_or_drop(error, &dropped);
+}
+
+static ssize_t move(void)
+{
+	ssize_t n;
+	int error;
+
+	log_take_turn(STDOUT_FILENO);
+	n = move_in_turn();
+	error = errno;
+	log_end_turn(STDOUT_FILENO);
+	errno = error;
+	return n;
 }
 
 int log_keeping(void)

@@ -19,6 +19,7 @@
 #include "pollux/clock.h"
 #include "pollux/environment.h"
 #include "pollux/job_lock.h"
+#include "pollux/log_keeping.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
 #include "pollux/proc.h"
@@ -164,6 +165,7 @@ static void write_log_trailer(const struct supervisor *s)
 
 	if (s->log_fd < 0)
 		return;
+	log_take_turn(s->log_fd);
 	end_last_line(s);
 	if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED && s->adopted)
 		dprintf(s->log_fd, "[ended: %s]\n", run->diagnosis ? run->diagnosis : "");
@@ -176,6 +178,7 @@ static void write_log_trailer(const struct supervisor *s)
 		dprintf(s->log_fd, "[killed by %s]\n", signal_name(name, run->term_signal));
 	else
 		dprintf(s->log_fd, "[exited with status %d]\n", run->exit_code);
+	log_end_turn(s->log_fd);
 }
 
 /* Removes the configuration file, the lock, the socket, and the socket's directory if it is one of

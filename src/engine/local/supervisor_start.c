@@ -15,6 +15,7 @@
 #include "pollux/child.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
+#include "pollux/log_keeping.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
 #include "pollux/proc.h"
@@ -198,7 +199,9 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 		text_add_shell_quoted(&line, argv->items[i]);
 	}
 	text_add(&line, "\n");
+	log_take_turn(s->log_fd);
 	n = write(s->log_fd, line.data, line.length);
+	log_end_turn(s->log_fd);
 	(void)n;
 	text_release(&line);
 }
