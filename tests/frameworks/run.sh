@@ -29,7 +29,7 @@ if [ ! -x "$venv/bin/python" ] && [ -z "$POLLUX_FRAMEWORKS" ]; then
 	}
 fi
 status=0
-for tests in check noise mended saves resume torn refusals; do
+for tests in check noise mended saves resume torn diverged refusals; do
 	python3 "$here/$tests.py" --python "$venv/bin/python" "$@" || status=1
 done
 [ $# -gt 0 ] || python3 "$here/stops.py" --python "$venv/bin/python" || status=1
