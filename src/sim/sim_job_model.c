@@ -95,22 +95,24 @@ bool model_key_equal(const struct model_key *a, const struct model_key *b)
 }
 
 /* The noise scale is known here, and losses are what it promises: each batch that a job had was
- * judged. */
-static int64_t steps_bound(const struct simulation *s, const struct sim_job *job,
+ * judged, and stays so when the job has fewer GPUs for a while. */
+static int64_t steps_bound(const struct simulation *s, struct sim_job *job,
 			   const struct goodput_model *model)
 {
-	int64_t had = configuration_batch_size(&job->configuration);
-	struct growth g = {
-		.verdict = GROWTH_AS_PROMISED, .batch_size = had,
-		.judged = had > model->initial_batch_size ? had : model->initial_batch_size,
-	};
+	struct growth g = { .verdict = GROWTH_AS_PROMISED };
 	struct growth_bound b = {
-		.initial_batch_size = model->initial_batch_size, .batch_size = had,
+		.initial_batch_size = model->initial_batch_size,
+		.batch_size = configuration_batch_size(&job->configuration),
 		.noise_low = model->noise_scale, .min_efficiency = s->options->min_efficiency,
 		.samples = job->progress,
 		.total_samples = s->options->lengths_known ? job_end(job) : (double)NAN,
 	};
 
+	if (b.batch_size > job->largest_batch)
+		job->largest_batch = b.batch_size;
+	g.batch_size = b.batch_size;
+	g.judged = job->largest_batch > b.initial_batch_size ? job->largest_batch
+							     : b.initial_batch_size;
 	return growth_most(&g, &b);
 }
 

@@ -59,6 +59,7 @@ struct sim_job {
 	struct placement placement;
 	struct place_class place;
 	struct configuration configuration;
+	int64_t largest_batch;	/* that it had */
 	struct times times;	/* of an update of one pass, in this configuration */
 	double delay_s;		/* time left until its launch is over */
 	bool interfered;
