@@ -35,6 +35,12 @@ struct workload *workloads_measured(const struct workload_list *list, const char
 	return found;
 }
 
+static void set_min_efficiency(const struct workload_list *list, struct knowledge *k)
+{
+	if (list->min_efficiency > 0)
+		k->min_efficiency = list->min_efficiency;
+}
+
 static struct workload *append_workload(struct workload_list *list, const char *name,
 					const char *kind, const struct knowledge *k)
 {
@@ -43,8 +49,7 @@ static struct workload *append_workload(struct workload_list *list, const char *
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	w = &list->items[list->count++];
 	*w = (struct workload){ .name = xstrdup(name), .k = *k };
-	if (list->min_efficiency > 0)
-		w->k.min_efficiency = list->min_efficiency;
+	set_min_efficiency(list, &w->k);
 	snprintf(w->kind, sizeof(w->kind), "%s", kind);
 	return w;
 }
@@ -64,6 +69,7 @@ static int load_measured(struct store *s, const char *kind, const struct workloa
 	if (w) {
 		knowledge_release(&w->k);
 		w->k = k;
+		set_min_efficiency(list, &w->k);
 	} else {
 		w = append_workload(list, stamp->workload, kind, &k);
 	}

@@ -76,6 +76,7 @@ static int read_workloads(struct session *s, struct history *h, struct err *err)
 			free(w->name);
 			return -1;
 		}
+		w->knowledge.min_efficiency = h->config.min_efficiency;
 		h->n_workloads++;
 		if (learn(s, h, w->name, &w->knowledge, err))
 			return -1;

@@ -109,6 +109,7 @@ static int add_workload(struct session *s, struct players *p, const char *name, 
 	snprintf(w->kind, sizeof(w->kind), "%s", kind);
 	if (knowledge_load(&s->store, name, kind, &w->k, err))
 		return -1;
+	w->k.min_efficiency = p->workloads.min_efficiency;
 	w->name = xstrdup(name);
 	p->workloads.count++;
 	return 0;
@@ -319,7 +320,10 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 
 	if (!s->store.db || !status->jobs.count)
 		return 0;
-	rc = session_settings(s, &config, err) || read_all(s, &p, err) ? -1 : 0;
+	if (session_settings(s, &config, err))
+		return -1;
+	p.workloads.min_efficiency = config.min_efficiency;
+	rc = read_all(s, &p, err);
 	if (rc == 0 && p.n_devices) {
 		struct ends_stream stream;
 		struct sched_input in;
