@@ -13,26 +13,29 @@ SGD = {"sgd", "asgd", "sgdw", "sgdp", "lars", "nsgd", "fusedsgd"}
 ADAM = {"rmsprop", "rmsproptf", "adagrad", "adabelief", "lamb", "fusedlamb", "adabound", "yogi",
         "adan", "novograd"}
 # Parts of names whose rule is not known, though they may be subclasses of those above.
-OTHER = ("schedulefree", "dadapt", "prodigy", "muon", "lion", "mechanic", "cocob", "dog")
-WRAPPED = ("optimizer", "base_optimizer", "_optimizer", "optim")
+OTHER = ("schedulefree", "dadapt", "prodigy", "muon", "lion", "mechanic", "cocob", "dog", "sign",
+         "rprop")
 
 
 def kind_of(optimizer):
     """(family, name of the class) of an optimizer; of the one within, where it wraps another."""
-    inner = wrapped(optimizer)
+    names = [c.__name__ for c in type(optimizer).__mro__]
+    inner = None if is_other(names) else wrapped(optimizer)
     if inner is not None:
         return kind_of(inner)
-    names = [c.__name__ for c in type(optimizer).__mro__]
     return family_of(names, optimizer.param_groups), names[0]
 
 
 def wrapped(optimizer):
-    own = getattr(optimizer, "__dict__", {})
-    for name in WRAPPED:
-        inner = own.get(name)
-        if inner is not optimizer and hasattr(inner, "param_groups") and hasattr(inner, "step"):
-            return inner
-    return None
+    """The optimizer that this one has, if it has a single one."""
+    own = getattr(optimizer, "__dict__", {}).values()
+    inner = {id(v): v for v in own if v is not optimizer and hasattr(v, "step") and
+             isinstance(getattr(v, "param_groups", None), list)}
+    return next(iter(inner.values())) if len(inner) == 1 else None
+
+
+def is_other(names):
+    return any(word in n.lower().replace("_", "") for n in names for word in OTHER)
 
 
 def family_of(names, groups=()):
@@ -40,7 +43,7 @@ def family_of(names, groups=()):
     names = [re.sub(r"\d+bit$", "", n.lower()).replace("_", "") for n in names]
     if any("lbfgs" in n for n in names):
         return "search"
-    if any(word in names[0] for word in OTHER):
+    if is_other(names):
         return "other"
     for n in names:
         if n in SGD:
