@@ -78,6 +78,49 @@ PROGRAMS = [
      "  update(); time.sleep(0.005)\n  if time.monotonic() - t > 0.5: break"),
     ("metric", "while it is not good enough", "good = 0.01\nwhile good < 0.95:\n"
      "  for b in data: update(); good += 0.001"),
+    ("epochs", "a loop whose counter is an attribute", "class T: pass\nt = T()\n"
+     "for t.epoch in range(20):\n  for b in data: update()"),
+    ("epochs", "no number of updates was given", "most = -1\n"
+     "for i in range(most if most > 0 else 20 * len(data)): next(ever); update()"),
+    ("epochs", "a guard that is off", "most, step = -1, 0\nfor epoch in range(20):\n"
+     "  for b in data:\n    update(); step += 1\n    if most > 0 and step >= most: break"),
+    ("epochs", "patience after some epochs", "bad = 0\nfor epoch in range(20):\n"
+     "  for b in data: update()\n  bad += 0\n  if epoch > 3 and bad >= 5: break"),
+    ("epochs", "epochs of a number of samples", "total = 6400\n"
+     "for epoch in range(total // len(data.dataset)):\n  for b in data: update()"),
+    ("steps", "a number of updates or that of epochs", "most = 200\n"
+     "for i in range(most if most > 0 else 20 * len(data)): next(ever); update()"),
+    ("steps", "the same by or", "most = 200\ntotal = most or 20 * len(data)\n"
+     "for i in range(total): next(ever); update()"),
+    ("steps", "epochs as many as updates need", "import math\ntotal = 200\n"
+     "E = math.ceil(total / len(data))\nfor epoch in range(E):\n  for b in data: update()"),
+    ("steps", "the smaller of a number and the length", "for epoch in range(30):\n"
+     "  n = min(5, len(data))\n  for i, b in enumerate(data):\n    if i >= n: break\n"
+     "    update()"),
+    ("steps", "a guard beside the limit", "most, step = 200, 0\nfor epoch in range(1000):\n"
+     "  for b in data:\n    if most > 0 and step >= most: break\n    update(); step += 1\n"
+     "  if most > 0 and step >= most: break"),
+    ("steps", "a flag that is set", "step, done = 0, False\nwhile not done:\n"
+     "  next(ever); update(); step += 1\n  if step == 200: done = True"),
+    ("steps", "an exception", "step = 0\ntry:\n  while True:\n    for b in data:\n"
+     "      update(); step += 1\n      if step >= 200: raise StopIteration\n"
+     "except StopIteration: pass"),
+    ("steps", "else: break", "step = 0\nwhile True:\n  if step < 200:\n"
+     "    next(ever); update(); step += 1\n  else: break"),
+    ("steps", "a range in a variable", "r = range(200)\nfor i in r: next(ever); update()"),
+    ("steps", "a range in a function", "def shown(x): yield from x\n"
+     "for i in shown(range(200)): next(ever); update()"),
+    ("steps", "the length of a list", "seen = []\n"
+     "while len(seen) < 200: next(ever); update(); seen.append(1)"),
+    ("steps", "counting down", "left = 200\nwhile left > 0: next(ever); update(); left -= 1"),
+    ("steps", "while left", "left = 200\nwhile left: next(ever); update(); left -= 1"),
+    ("steps", "a range down", "for i in range(200, 0, -1): next(ever); update()"),
+    ("steps", "a counter of updates that is named epoch", "class S: pass\ns = S()\n"
+     "s.last_epoch = 0\nfor k in range(1000):\n  for b in data:\n    update()\n"
+     "    s.last_epoch += 1\n    if s.last_epoch >= 200: break\n"
+     "  if s.last_epoch >= 200: break"),
+    ("samples", "while seen < total", "seen = 0\n"
+     "while seen < 6400: b = next(ever); update(); seen += len(b)"),
     (None, "a function that tells", "def more():\n  global k; k += 1; return k < 200\nk = 0\n"
      "while more():\n  next(ever); update()"),
 ]
@@ -92,6 +135,10 @@ CLASSES = [
     ("other", "SGDScheduleFree", "SGD", "Optimizer"), ("other", "Mine", "Optimizer"),
     ("other", "Rprop", "Optimizer"), ("search", "LBFGS", "Optimizer"),
     ("search", "FullBatchLBFGS", "LBFGS", "Optimizer"),
+    ("other", "Mine", "AdamWScheduleFree", "Optimizer"), ("other", "SignSGD", "SGD", "Optimizer"),
+    ("other", "Mine", "Lion", "SGD", "Optimizer"), ("other", "Adadelta", "Optimizer"),
+    ("adam", "NAdam", "Optimizer"), ("adam", "Adagrad", "Optimizer"),
+    ("other", "SGDRprop", "Rprop", "SGD", "Optimizer"),
 ]
 TWO = """
 class AdamW(torch.optim.Optimizer):
@@ -116,11 +163,53 @@ def check(good, what, detail=""):
         print("\n".join("# " + line for line in str(detail).splitlines()))
 
 
-def run(code, **variables):
+def run(code, arguments=(), **variables):
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
         file.write(SETUP + code + "\n")
         file.flush()
-        return listen.run([sys.executable, file.name], "on", before=[STAND_IN], **variables)
+        return listen.run([sys.executable, file.name, *arguments], "on", before=[STAND_IN], **variables)
+
+
+OPTION = """
+import argparse, math
+p = argparse.ArgumentParser()
+p.add_argument("--epochs", type=int, default=20)
+p.add_argument("--max_train_steps", type=int)
+a = p.parse_args()
+per = len(data)
+if a.max_train_steps is None:
+    a.max_train_steps = a.epochs * per
+a.epochs = math.ceil(a.max_train_steps / per)
+done = 0
+for epoch in range(a.epochs):
+    for b in data:
+        update()
+        done += 1
+        if done >= a.max_train_steps:
+            break
+"""
+ENDLESS = """
+def endless():
+    while True: yield from data
+def more():
+    global k; k += 1; return k < 200
+k, ever = 0, endless()
+while more():
+    next(ever); update()
+"""
+
+
+def options():
+    """The form of many examples: the number of updates is an option, else that of the epochs."""
+    for end, arguments in (("epochs", []), ("epochs", ["--epochs", "15"]),
+                           ("steps", ["--max_train_steps", "200"]),
+                           ("steps", ["--max_train_steps=195", "--epochs=50"])):
+        one = run(OPTION, arguments)
+        check(one.status == 0 and one.last("ENDS") == end, "%s: %s" % (" ".join(arguments), end),
+              "%s\n%s" % (one.last("ENDS"), one.err))
+    one = run(ENDLESS)
+    check(one.status == 0 and one.last("EPOCH") is None,
+          "an endless iterator has no epochs that would end the training", one.reports[-3:])
 
 
 def ends():
@@ -154,6 +243,7 @@ def optimizers():
 
 
 ends()
+options()
 optimizers()
 print("1..%d" % n)
 sys.exit(1 if failed else 0)

@@ -116,9 +116,6 @@ static int64_t most_of(const struct training *t, int64_t batch, double low)
 
 static void efficiency(void)
 {
-	/* (338 + 32) / (338 + M) = 0.8 at M = 124.5; (625 + 32) / 0.8 - 625 = 196.25 */
-	is_int(growth_efficient(338, M0, 0.8), 124, "a noise scale of 338 justifies 124, not 448");
-	is_int(growth_efficient(625, M0, 0.8), 196, "one of 625 justifies 196");
 	is_int(growth_efficient(0, M0, 0.8), 40, "none justifies a quarter more");
 	is_int(growth_efficient(NAN, M0, 0.8), M0, "nothing known justifies no growth");
 	is_int(growth_efficient(INFINITY, M0, 0.8), INT64_MAX, "no signal at all, any batch");
@@ -151,6 +148,25 @@ static void steps(void)
 	is_int(growth_most(&g, &fresh), M0, "begins with its own batch");
 	is_int(growth_judge(one.windows, one.n, JOB + 1, M0, 0.8).verdict, GROWTH_UNSEEN,
 	       "the losses of other jobs count for nothing");
+}
+
+/* The misses of a stream of sixteen programs: which rule stops which change by itself. */
+static void misses(void)
+{
+	struct growth_bound b = bound_of(M0, 338);
+	struct growth g;
+
+	begin(&one, 0.5, 1, 0);
+	g = judged(&one);
+	b.min_efficiency = 0;
+	is_int(growth_most(&g, &b), 64, "by steps: 32 -> 64, not 96 (large-4) or 320 (small-5, -6)");
+	b.total_samples = 1.2e5;
+	is_int(growth_most(&g, &b), 32, "near the end: no change in the last fifth (large-4)");
+	ok(growth_efficient(1119, M0, 0.8) < 320 && growth_efficient(1121, M0, 0.8) >= 320,
+	   "by efficiency: 320 takes a noise scale of 1120 at least (small-5, -6)");
+	/* (338 + 32) / (338 + M) = 0.8 at M = 124.5; (625 + 32) / 0.8 - 625 = 196.25 */
+	is_int(growth_efficient(338, M0, 0.8), 124, "320 on 'at least 338' was wrong (large-4)");
+	is_int(growth_efficient(625, M0, 0.8), 196, "448 on 'at least 625' was wrong (large-4)");
 }
 
 static void taken_back(void)
@@ -251,6 +267,7 @@ int main(void)
 {
 	efficiency();
 	steps();
+	misses();
 	taken_back();
 	without_loss();
 	odd_losses();

@@ -9,12 +9,22 @@ import linecache
 import sys
 import sysconfig
 
+from .expressions import (FAILURES, Unknown, Variables, assigned_in, divisor_of_updates, evaluate,
+                          follows_data, integer, name_of)
+
 MAX_FRAMES = 40
-MAX_DEPTH = 3  # assignments that are followed from the bound of a loop
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "time_ns", "now")
 TURNED = {ast.Gt: ast.Lt, ast.GtE: ast.LtE, ast.Lt: ast.Gt, ast.LtE: ast.GtE}
 MAX_SOURCE = 2_000_000  # characters of a file that is parsed
-BARS = ("trange", "tqdm", "track", "progress_bar", "range", "enumerate", "list", "zip", "iter")
+# What yields as many items as its first argument; another function may yield them for ever.
+BARS = ("tqdm", "track", "progress_bar", "log_every", "skip_first_batches", "enumerate", "list",
+        "zip", "iter")
+RANGES = ("range", "trange")
+EXITS = ("exit", "quit", "_exit")
+# The operators of `n < total` in a while loop and of `if n >= total: break`, for counters that go
+# up and for those that go down.
+UP = {False: (ast.Lt, ast.NotEq, ast.LtE), True: (ast.GtE, ast.Eq, ast.Gt)}
+DOWN = {False: (ast.Gt, ast.NotEq, ast.GtE), True: (ast.LtE, ast.Eq, ast.Lt)}
 
 
 class Loop:
@@ -22,8 +32,9 @@ class Loop:
 
     def __init__(self, key, name, is_for, value, left, total):
         self.key, self.is_for, self.value = key, is_for, value
-        self.left, self.total = left, total
+        self.left, self.total = left, total  # total is None of a counter that goes down
         self.follows_data = False  # its bound was computed from the data and the batch size
+        self.per_epoch = None  # its bound is a number of updates divided by this one
         self.is_with_data = False  # ends with the data, too: zip(range(n), loader)
         self.is_named_epoch = "epoch" in name.lower() or name.lower() in ("ep", "e")
 
@@ -35,15 +46,15 @@ class Cap(Loop):
         super().__init__(key, "", True, 0, total, total)
 
 
+class Pass:
+    """`for batch in loader`: one pass over the data."""
+
+
 class Unbounded:
     """A loop that ends by a time or by a metric."""
 
     def __init__(self, ends):
         self.ends = ends
-
-
-class Unknown(Exception):
-    """Raised for an expression that this module does not evaluate."""
 
 
 class Finder:
@@ -80,13 +91,9 @@ class Finder:
         nodes = [n for n in nodes if first <= n.lineno <= line <= n.end_lineno]
         if not nodes:
             return []
-        variables = Variables(frame)
+        variables = Variables(frame, self.sources.get(code.co_filename, {}))
         try:
-            found = []
-            for node in reversed(nodes):
-                found += read(node, variables, code.co_filename,
-                              self.sources.get(code.co_filename, {}))
-            return found
+            return [x for node in reversed(nodes) for x in read(node, variables)]
         finally:
             variables.close()
 
@@ -105,92 +112,74 @@ class Finder:
         return self.trees[name]
 
 
-class Variables:
-    """The variables of a frame, read without keeping them alive."""
-
-    def __init__(self, frame):
-        self.local = frame.f_locals
-        self.globals = frame.f_globals
-        self.is_copy = self.local is not self.globals and isinstance(self.local, dict) \
-            and bool(frame.f_code.co_flags & 1) and sys.version_info < (3, 13)
-
-    def get(self, name):
-        if name in self.local:
-            return self.local[name]
-        if name in self.globals:
-            return self.globals[name]
-        raise Unknown(name)
-
-    def close(self):
-        """Before 3.13 f_locals is a copy that lives as long as the frame: it would keep tensors."""
-        if self.is_copy:
-            self.local.clear()
-
-
-def assigned_in(tree):
-    """The expressions that are assigned to each name or attribute, anywhere in a file."""
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                name = name_of(target)
-                if name:
-                    found.setdefault(name, []).append(node.value)
+def read(node, variables):
+    """The loops of a For or While node: several, where it has several ways to end."""
+    parts = (numbers_of, caps_of, pass_of) if isinstance(node, ast.For) else (test_of,)
+    found = []
+    for part in parts + (breaks_of,):
+        try:
+            found += part(node, variables)
+        except FAILURES:
+            pass
     return found
 
 
-def follows_data(node, assigned, depth=MAX_DEPTH):
-    """True for a bound that is computed from the length of the data, or by a batch size."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call) and name_of(part.func) == "len":
-            return True
-        if isinstance(part, ast.BinOp) and isinstance(part.op, (ast.FloorDiv, ast.Div)) and \
-                any(is_batch(name_of(n)) for n in ast.walk(part.right)):
-            return True
-        name = name_of(part) if isinstance(part, (ast.Name, ast.Attribute)) else ""
-        if name and depth and any(follows_data(value, assigned, depth - 1)
-                                  for value in assigned.get(name, ())):
-            return True
-    return False
+# --- for
 
-
-def is_batch(name):
-    return "batch" in name.lower() or name.lower() in ("bs", "bsz", "b")
-
-
-def read(node, variables, file, assigned):
-    """The loops of a For or While node; a While node with several conditions gives several."""
-    try:
-        if isinstance(node, ast.For):
-            return read_for(node, variables, file, assigned)
-        return read_while(node, variables, file, assigned)
-    except (Unknown, ArithmeticError, TypeError, ValueError):
-        return []
-
-
-def read_for(node, variables, file, assigned):
-    target, call = counter_of(node)
-    if target is None:
-        return caps_of(node, variables, file) + breaks_of(node, variables, file, assigned)
-    bounds = [integer(a, variables) for a in call.args]
-    numbers = range(*bounds)
+def numbers_of(node, variables):
+    """The loop of `for x in range(...)`, also within tqdm(...), zip(...) or another call."""
+    target, counted = counter_of(node, variables)
+    arguments = counted.args if isinstance(counted, ast.Call) else []
+    numbers = range(*(integer(a, variables) for a in arguments)) if arguments \
+        else range_in(evaluate(counted, variables))
     value = integer(target, variables)
-    if value not in numbers or numbers.step <= 0:
+    if value not in numbers:
         return []
     left = len(range(value, numbers.stop, numbers.step))
+    key = (variables.file, node.lineno, 0)
+    if numbers.step < 0:
+        return [Loop(key, name_of(target), True, -value, left, None)]
     # The start 1 means that the program counts from 1. Any other start is where it continues.
-    counts_from_one = len(bounds) > 1 and isinstance(call.args[0], ast.Constant) and bounds[0] == 1
+    counts_from_one = len(arguments) > 1 and isinstance(arguments[0], ast.Constant) \
+        and numbers.start == 1
     total = numbers.stop - 1 if counts_from_one else numbers.stop
-    loop = Loop((file, node.lineno, 0), target.id, True, value, left, total)
-    loop.follows_data = any(follows_data(a, assigned) for a in call.args)
+    loop = Loop(key, name_of(target), True, value, left, total)
+    trace(loop, arguments or [counted], variables)
     loop.is_with_data = any(isinstance(n, ast.Call) and name_of(n.func) == "zip" and
                             any(is_finite(a, variables) for a in n.args)
                             for n in ast.walk(node.iter))
-    return [loop] + breaks_of(node, variables, file, assigned)
+    return [loop]
 
 
-def caps_of(node, variables, file):
+def range_in(value):
+    """A range, also in a progress bar around it."""
+    value = getattr(value, "__dict__", {}).get("iterable", value)
+    return value if isinstance(value, range) else no_loop()
+
+
+def no_loop():
+    raise Unknown
+
+
+def counter_of(node, variables):
+    """(the counter, what it counts: a call of range, or what may hold a range)"""
+    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+    inner, index = node.iter, 0
+    while isinstance(inner, ast.Call) and name_of(inner.func) not in RANGES:
+        if not inner.args or name_of(inner.func) == "enumerate":
+            no_loop()
+        if name_of(inner.func) == "zip":
+            index = next((i for i, a in enumerate(inner.args) if isinstance(a, ast.Call)
+                          and name_of(a.func) in RANGES), 0)
+            inner = inner.args[index]
+        else:
+            inner = inner.args[0]
+    if index >= len(targets) or not isinstance(targets[index], (ast.Name, ast.Attribute)):
+        no_loop()
+    return targets[index], inner
+
+
+def caps_of(node, variables):
     """The bound of `for ... in islice(loader, n)`, also within tqdm(...) or enumerate(...)."""
     call = node.iter
     while isinstance(call, ast.Call) and call.args:
@@ -199,177 +188,156 @@ def caps_of(node, variables, file):
             end = bounds[0] if len(bounds) == 1 else bounds[1] if len(bounds) > 1 else None
             if end is None:
                 return []
-            cap = Cap((file, node.lineno, "islice"), integer(end, variables))
+            cap = Cap((variables.file, node.lineno, "islice"), integer(end, variables))
+            trace(cap, [end], variables)
             cap.is_with_data = is_finite(call.args[0], variables)
             return [cap]
         call = call.args[0]
     return []
 
 
+def pass_of(node, variables):
+    return [Pass()] if is_finite(node.iter, variables) else []
+
+
 def is_finite(node, variables):
-    """True for a loader, or another thing of the program that has a length."""
-    while isinstance(node, ast.Call) and node.args and name_of(node.func) in BARS[1:]:
+    """True for a loader, or another thing of the program that has a length, also in BARS."""
+    while isinstance(node, ast.Call) and node.args and name_of(node.func) in BARS:
         node = node.args[0]
-    if not isinstance(node, (ast.Name, ast.Attribute)):
+    if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
         return False
     try:
-        return hasattr(type(evaluate(node, variables)), "__len__")
-    except Unknown:
+        value = evaluate(node, variables)
+    except FAILURES:
         return False
+    value = getattr(value, "__dict__", {}).get("iterable", value)
+    return hasattr(type(value), "__len__") and not isinstance(value, range)
 
 
-def counter_of(node):
-    """(Name, call of range) of `for x in range(...)`, also within tqdm(...), zip(...); or Nones."""
-    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-    call = node.iter
-    index = 0
-    while isinstance(call, ast.Call) and name_of(call.func) not in ("range", "trange"):
-        if name_of(call.func) not in BARS or not call.args or name_of(call.func) == "enumerate":
-            return None, None
-        if name_of(call.func) == "zip":
-            index = next((i for i, a in enumerate(call.args) if isinstance(a, ast.Call)
-                          and name_of(a.func) == "range"), 0)
-        call = call.args[index if name_of(call.func) == "zip" else 0]
-    if not isinstance(call, ast.Call) or index >= len(targets):
-        return None, None
-    target = targets[index]
-    return (target, call) if isinstance(target, ast.Name) and call.args else (None, None)
+def trace(loop, bounds, variables):
+    """Finds out what the bound of a loop was computed from."""
+    loop.follows_data = any(follows_data(b, variables) for b in bounds)
+    for bound in bounds:
+        divisor = divisor_of_updates(bound, variables)
+        if divisor is not None:
+            try:
+                loop.per_epoch = integer(divisor, variables)
+            except FAILURES:
+                loop.per_epoch = 0  # not known
 
 
-def read_while(node, variables, file, assigned):
-    found = breaks_of(node, variables, file, assigned)
-    for test in conjuncts(node.test):
-        found += bound_of(test, variables, file, node.lineno, assigned, ends=False)
-    return found
+# --- while, and breaks in any loop
+
+def test_of(node, variables):
+    return bounds_of(node.test, variables, node.lineno, ends=False)
 
 
-def breaks_of(node, variables, file, assigned):
-    """Bounds from `if n >= total: break`, in a loop of any kind."""
-    found = []
+def breaks_of(node, variables):
+    """Bounds from `if n >= total: break`, and from `if n < total: ... else: break`."""
+    found, flags = [], flags_of(node)
     for inner in ast.walk(node):
-        if isinstance(inner, ast.If) and ends_loop(inner.body[-1]):
-            for test in disjuncts(inner.test):
-                found += bound_of(test, variables, file, inner.lineno, assigned, ends=True)
+        if not isinstance(inner, ast.If):
+            continue
+        if leaves(inner.body, flags):
+            found += bounds_of(inner.test, variables, inner.lineno, ends=True)
+        elif leaves(inner.orelse, flags):
+            found += bounds_of(inner.test, variables, inner.lineno, ends=False)
     return found
 
 
-def ends_loop(statement):
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return name_of(statement.value.func) in ("exit", "quit", "_exit")
-    return isinstance(statement, (ast.Break, ast.Return))
+def flags_of(node):
+    """The names that end the loop by being set: `while not done`, `if done: break`."""
+    tests = [n.test for n in ast.walk(node) if isinstance(n, ast.While) or
+             (isinstance(n, ast.If) and leaves(n.body, ()))]
+    return {name_of(leaf) for test in tests for leaf, _ in conditions_of(test, True)} - {""}
 
 
-def bound_of(test, variables, file, line, assigned, ends):
-    """What one condition says: a list with a Loop, with an Unbounded, or without any."""
-    if not isinstance(test, ast.Compare):
-        return []
+def leaves(body, flags):
+    """True if statements end a loop: the last one, or one that sets a flag."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        return name_of(last.value.func) in EXITS
+    return isinstance(last, (ast.Break, ast.Return, ast.Raise)) or any(
+        isinstance(s, ast.Assign) and isinstance(s.value, ast.Constant) and
+        isinstance(s.value.value, bool) and name_of(s.targets[0]) in flags for s in body)
+
+
+def conditions_of(test, ends):
+    """(condition, whether it ends the loop) of a test, through not, and, or."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return conditions_of(test.operand, not ends)
+    if not isinstance(test, ast.BoolOp):
+        return [(test, ends)]
+    # `if a and b: break` ends the loop by a if b only says whether there is a bound.
+    needs_all = isinstance(test.op, ast.And) == ends
+    return [pair for part in test.values
+            if not needs_all or all(o is part or is_guard(o, part) for o in test.values)
+            for pair in conditions_of(part, ends)]
+
+
+def is_guard(other, part):
+    """True for `max_steps > 0` beside `step >= max_steps`, and for a flag."""
+    return not any(isinstance(n, ast.Compare) for n in ast.walk(other)) or \
+        names_in(other) <= names_in(part)
+
+
+def names_in(node):
+    return {name_of(n) for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))}
+
+
+def bounds_of(test, variables, line, ends):
+    """What a condition says: a list of Loop and Unbounded."""
+    found = []
+    for condition, its_end in conditions_of(test, ends):
+        if isinstance(condition, (ast.Name, ast.Attribute)) and not its_end:
+            condition = ast.Compare(condition, [ast.NotEq()], [ast.Constant(0)])  # `while left:`
+        if isinstance(condition, ast.Compare) and len(condition.ops) == 1:
+            found += bound_of(condition, variables, line, its_end)
+    return found
+
+
+def bound_of(test, variables, line, ends):
     if any(isinstance(n, ast.Call) and name_of(n.func) in CLOCKS for n in ast.walk(test)):
         return [Unbounded("time")]
+    left, op, right = test.left, test.ops[0], test.comparators[0]
+    turned = TURNED.get(type(op), type(op))()  # `total > n`
     try:
-        loop = compare(test, variables, file, line, ends)
-    except (Unknown, ArithmeticError, TypeError, ValueError):
+        loops = [compare(left, op, right, variables, line, ends),
+                 compare(right, turned, left, variables, line, ends)]
+    except FAILURES:
         return [] if ends or not is_metric(test, variables) else [Unbounded("metric")]
-    if loop is None:
-        return []
-    loop.follows_data = follows_data(test.left, assigned, 0) or \
-        any(follows_data(c, assigned) for c in test.comparators)
-    return [loop]
+    return [loop for loop in loops if loop is not None]
 
 
 def is_metric(test, variables):
     """True for `while accuracy < 0.9`: a number with a fraction is compared with another."""
     try:
         values = [evaluate(n, variables) for n in (test.left, test.comparators[0])]
-    except (Unknown, ArithmeticError, TypeError, ValueError):
+    except FAILURES:
         return False
     return any(isinstance(v, float) and v != int(v) for v in values if v == v and abs(v) < 1e300)
 
 
-def disjuncts(test):
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        return [t for value in test.values for t in disjuncts(value)]
-    return [test]
-
-
-def conjuncts(test):
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return [t for value in test.values for t in conjuncts(value)]
-    return [test]
-
-
-def compare(test, variables, file, line, ends):
-    """The loop that goes on while `n < total`, or that ends when `n >= total`."""
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return None
-    left, op, right = test.left, test.ops[0], test.comparators[0]
-    kinds = (ast.GtE, ast.Eq, ast.Gt) if ends else (ast.Lt, ast.NotEq, ast.LtE)
-    if not isinstance(op, kinds) or isinstance(left, ast.Constant):
-        left, right, op = right, left, TURNED.get(type(op), type(op))()  # `total > n`
+def compare(left, op, right, variables, line, ends):
+    """The loop that goes on while `n < total` or `n > total`, or that ends when it is not so."""
     more = 0
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add) and \
             isinstance(left.right, ast.Constant):
         left, more = left.left, left.right.value  # `n + 1 >= total`
-    if not isinstance(op, kinds) or not isinstance(left, (ast.Name, ast.Attribute, ast.Subscript)):
-        return None
+    if isinstance(left, ast.NamedExpr):
+        left = left.target
     value, total = integer(left, variables), integer(right, variables) - more
-    if isinstance(op, (ast.Gt, ast.LtE)):
-        total += 1
-    if total <= max(value, 1):
+    if not isinstance(left, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         return None
-    name = name_of(left) or "item"
-    return Loop((file, line, name), name, False, value, total - value, total)
-
-
-def name_of(function):
-    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-
-
-def integer(node, variables):
-    value = evaluate(node, variables)
-    if isinstance(value, float) and value == int(value):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise Unknown
-    return value
-
-
-def evaluate(node, variables):
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
-        return variables.get(node.id)
-    if isinstance(node, ast.Attribute):
-        return attribute(evaluate(node.value, variables), node.attr)
-    if isinstance(node, ast.Subscript):
-        return item(evaluate(node.value, variables), evaluate(node.slice, variables))
-    if isinstance(node, ast.BinOp):
-        left, right = integer(node.left, variables), integer(node.right, variables)
-        for kind, operate in ((ast.Add, int.__add__), (ast.Sub, int.__sub__),
-                              (ast.Mult, int.__mul__), (ast.FloorDiv, int.__floordiv__)):
-            if isinstance(node.op, kind):
-                return operate(left, right)
-    if isinstance(node, ast.Call) and name_of(node.func) in ("int", "len") and len(node.args) == 1:
-        value = evaluate(node.args[0], variables)
-        return len(value) if name_of(node.func) == "len" else value
-    raise Unknown
-
-
-def attribute(value, name):
-    """A stored attribute; properties and other code of the program are not run."""
-    stored = getattr(value, "__dict__", {})
-    if name in stored:
-        return stored[name]
-    if name in vars(type(value)) and isinstance(vars(type(value))[name], (int, float)):
-        return vars(type(value))[name]
-    if type(value).__module__.startswith("omegaconf"):
-        return getattr(value, name)
-    raise Unknown
-
-
-def item(value, key):
-    if type(value) in (dict, list, tuple) or type(value).__module__.startswith("omegaconf"):
-        try:
-            return value[key]
-        except (LookupError, TypeError):
-            raise Unknown from None
-    raise Unknown
+    name = name_of(left.func if isinstance(left, ast.Call) else left) or "item"
+    key = (variables.file, line, name)
+    if isinstance(op, UP[ends]):
+        total += isinstance(op, (ast.Gt, ast.LtE))
+        if total > max(value, 1):
+            loop = Loop(key, name, False, value, total - value, total)
+            trace(loop, [right], variables)
+            return loop
+    if isinstance(op, DOWN[ends]) and total < value:
+        left_over = value - total + isinstance(op, (ast.Lt, ast.GtE))
+        return Loop(key, name, False, -value, left_over, None)
+    return None

@@ -18,6 +18,7 @@ from collections import deque
 from .module_input import ModuleInput, tensors_of
 
 BY_PASS, BY_UPDATE, BY_INPUT = "pass", "update", "input"
+MAX_NESTED = 4  # batch samplers around that of torch
 SAMPLERS = ("torch.utils.data.sampler", "torch.utils.data.distributed")  # their length is exact
 
 
@@ -31,6 +32,8 @@ class Stream:
         self.batch_size = getattr(loader, "batch_size", None) or 0
         self.samples = samples_of(loader)
         self.replicas = replicas_of(loader)
+        self.by_size = is_by_size(loader)
+        self.of_dataset = length_of(getattr(loader, "dataset", ()))
         # Batches of a map-style dataset are counted by their indices, others by their tensors.
         self.by_index = getattr(loader, "_dataset_kind", None) == 0 \
             and loader.batch_sampler is not None
@@ -328,6 +331,16 @@ def samples_of(loader):
     except Exception:
         return 0
     return n - n % loader.batch_size if loader.drop_last else n
+
+
+def is_by_size(loader):
+    """True if the batches are cut by a sampler of torch: their number follows from their size."""
+    batches = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+    for _ in range(MAX_NESTED):
+        if type(batches).__module__ in SAMPLERS:
+            return type(batches).__name__ == "BatchSampler"
+        batches = getattr(batches, "batch_sampler", None)
+    return False
 
 
 def last_batch(loader, samples):

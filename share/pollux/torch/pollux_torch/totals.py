@@ -23,21 +23,45 @@ class Pace:
         self.passes = stream.length if stream is not None else 0
         self.accumulation = max(1, steps.accumulation)
         self.used = stream.used if stream is not None else 0
+        self.follows_size = stream is None or stream.by_size or is_whole_pass(steps, stream)
+
+    @property
+    def updates(self):
+        """Of an epoch."""
+        return self.passes / self.accumulation
+
+    def is_epoch(self, divisor):
+        """True for the number of passes or updates of an epoch, or where that is not known."""
+        return divisor is not None and (
+            divisor == 0 or not self.passes or divisor == self.passes or
+            abs(divisor - self.updates) < 1)
+
+
+def is_whole_pass(steps, stream):
+    """True if the batches of a pass hold about as many samples as the data, whoever cut them."""
+    batch = (steps.samples.batch or stream.batch_size) * max(1, stream.replicas)
+    return 0 < stream.of_dataset and \
+        abs(stream.length * batch - stream.of_dataset) <= batch + 0.02 * stream.of_dataset
 
 
 def end_of(found, kinds, pace):
     """What ends the training, by the loops around an update; None: not known.
 
     A loop that counts updates ends it, unless it is longer than the loop over epochs around it, or
-    was computed from the length of the data.
+    was computed from the length of the data. Epochs of a number of batches, whatever their size is,
+    count updates as well.
     """
     counted = [x for x in found if isinstance(x, loops.Cap) or kinds.get(key_of(x)) in ("step",
                                                                                     "pass")]
     epochs = [x for x in found if kinds.get(key_of(x)) == "epoch"]
+    if any(pace.is_epoch(x.per_epoch) for x in epochs):
+        return "steps"  # as many epochs as these updates need
     if any(counts_updates(x, kinds, epochs, pace) for x in counted):
         return "steps"
     if epochs or counted:
-        return "epochs"
+        return "epochs" if pace.follows_size else "steps"
+    if any(kinds.get(key_of(x)) == "samples" for x in found):
+        return "samples"
     others = [x.ends for x in found if isinstance(x, loops.Unbounded)]
     return others[0] if others else None
 
@@ -47,7 +71,7 @@ def key_of(loop):
 
 
 def counts_updates(loop, kinds, epochs, pace):
-    if loop.follows_data or (loop.is_named_epoch and pace.passes):
+    if loop.follows_data or (loop.is_named_epoch and 0 < pace.updates <= 1):
         return False
     if loop.is_with_data and pace.passes:
         return loop.total < pace.passes
@@ -68,7 +92,7 @@ class Totals:
         self.sent = {}
         self.finder = loops.Finder()
         self.looks = {}  # loop -> (its value, updates, passes, epochs) when it was first seen
-        self.kinds = {}  # loop -> "step", "pass" or "epoch", once it is believed
+        self.kinds = {}  # loop -> "step", "pass", "epoch" or "samples", once it is believed
         self.counted = {}  # loop -> "step" or "pass", once it was seen to count them
         self.bars = None  # WeakSet of progress bars, once tqdm is there
         self.bars_seen = {}
@@ -105,8 +129,10 @@ class Totals:
     def look(self):
         """Compares the loops around the running line with their state at the last look."""
         steps = self.steps
-        now = (steps.own, steps.total_passes + steps.passes, steps.samples.epochs)
+        now = (steps.own, steps.total_passes + steps.passes, steps.samples.epochs,
+               steps.consumed // max(1, steps.replicas))
         found = self.finder.all()
+        self.reads_passes = any(isinstance(x, loops.Pass) for x in found)
         loops_found = [x for x in found if isinstance(x, loops.Loop)]
         for loop in loops_found:
             if isinstance(loop, loops.Cap):
@@ -128,7 +154,7 @@ class Totals:
     def believe(self, key, value, now):
         before, then = self.looks[key]
         advance = value - before
-        updates, passes, epochs = (n - t for n, t in zip(now, then))
+        updates, passes, epochs, samples = (n - t for n, t in zip(now, then))
         if updates == 0 or advance == 0:
             return
         if advance == updates:
@@ -137,6 +163,8 @@ class Totals:
             self.kinds[key] = "pass"
         elif advance == epochs and updates > epochs:
             self.kinds[key] = "epoch"
+        elif samples > updates and advance % samples == 0:
+            self.kinds[key] = "samples"  # or the tokens, or the pixels, of each
         else:
             self.kinds.pop(key, None)
             self.looks[key] = (value, now)
@@ -144,7 +172,10 @@ class Totals:
     def tell(self, kind, loop):
         steps = self.steps
         if kind == "epoch":
-            self.tell_epochs(loop)
+            if loop.total is not None:
+                self.tell_epochs(loop)
+            return
+        if kind == "samples":
             return
         left = loop.left if kind == "step" else loop.left // max(1, steps.accumulation)
         if "TOTAL_EPOCHS" not in self.sent:
@@ -172,10 +203,13 @@ class Totals:
             return None
         return self.epoch_base + self.steps.samples.epochs - 1 + stream.used / stream.length
 
+    reads_passes = False  # the program has a loop over the data around the update
+
     def epochs_read(self):
-        """Passes over the data in this process, where no loop over epochs was found."""
+        """Passes over the data in this process, where no loop over epochs was found. A program that
+        takes batches from an endless iterator has no epochs that could end it."""
         samples = self.steps.samples
-        if samples.epochs < 2 or self.steps.count != self.steps.own:
+        if samples.epochs < 2 or self.steps.count != self.steps.own or not self.reads_passes:
             return None
         return samples.epochs - 1
 
@@ -223,7 +257,7 @@ class Totals:
             self.send(**{k: v for k, v in values.items() if k.startswith("TOTAL")})
             return {k: v for k, v in values.items() if not k.startswith("TOTAL")}
         now = time.monotonic()
-        if self.bars and now > self.bars_due and not self.sent:
+        if self.bars and now > self.bars_due and not self.sent and self.end is None:
             self.bars_due = now + BARS_EVERY_S
             self.look_at_bars()
         return {"EPOCH": self.epoch_now() or self.epochs_read()}
