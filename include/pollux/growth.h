@@ -51,6 +51,7 @@ struct growth_facts {
 	double epoch;
 	enum optimizer_family optimizer;
 	bool rule_is_given;	/* a person chose the rule for the learning rate */
+	bool has_batch;		/* its batch was declared: all replicas share it */
 };
 
 /* Why the batch of a job does not grow, if it does not. */
@@ -63,6 +64,10 @@ enum growth_veto {
 
 enum training_end growth_end(const struct growth_facts *f);
 enum growth_veto growth_veto(const struct growth_facts *f);
+
+/* True if more replicas would not end the training sooner: it was seen to count updates, and each
+ * replica makes all of them, with a batch of its own. */
+bool growth_keeps_replicas(const struct growth_facts *f);
 
 /* The total of updates for a program that has done some, so that the samples of all its updates are
  * `total_steps` batches of its own size: what is left, in updates of the batch of now, rounded up.

@@ -310,6 +310,7 @@ double job_total_steps(const struct job *job);
 /* What growth.h asks of a job, and why its batch may not grow, if it may not. */
 struct growth_facts job_growth_facts(const struct job *job);
 enum growth_veto job_growth_veto(const struct job *job);
+bool job_keeps_replicas(const struct job *job);
 /* The rule for its learning rate, LR_AUTO resolved by its optimizer. */
 enum lr_rule job_lr_rule(const struct job *job);
 /* AdaScale's gain behind a scale of its learning rate, for optimizers that each have their own

@@ -72,6 +72,11 @@ enum growth_veto growth_veto(const struct growth_facts *f)
 	return growth_end(f) == END_STEPS ? GROWTH_COUNTS_STEPS : GROWTH_ALLOWED;
 }
 
+bool growth_keeps_replicas(const struct growth_facts *f)
+{
+	return !f->has_batch && !f->passes_steps && f->reported == END_STEPS;
+}
+
 double growth_steps(double total_steps, double own_batch_size, double batch_size,
 		    double steps_done, double samples_done)
 {

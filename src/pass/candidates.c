@@ -236,14 +236,24 @@ static const char *why_kept(const struct job *job, const struct run *run)
 		: "it has saved nothing";
 }
 
+/* The most devices that the job may have; no more than now where more would not end it sooner. */
+static int most_replicas(const struct decision *d, const struct candidate *c)
+{
+	const struct declaration *declared = &c->job->declared;
+
+	if (job_keeps_replicas(c->job))
+		return c->run ? c->run->configuration.replicas : declared->min_replicas;
+	return declared->max_replicas > 0 ? declared->max_replicas
+					  : d->n_usable + d->n_elsewhere;
+}
+
 static struct sched_job describe_job(const struct snapshot *s, const struct decision *d,
 				     const struct candidate *c)
 {
 	const struct job *job = c->job;
 	const struct run *run = c->run;
 	int least = job->declared.min_replicas;
-	int most = job->declared.max_replicas > 0 ? job->declared.max_replicas
-						  : d->n_usable + d->n_elsewhere;
+	int most = most_replicas(d, c);
 	struct sched_job out = {
 		.id = job->id, .min_replicas = least, .max_replicas = most > least ? most : least,
 		.weight = job->declared.weight,

@@ -179,6 +179,7 @@ struct growth_facts job_growth_facts(const struct job *job)
 							   : p->printed_total_steps,
 		.epoch = p->epoch, .optimizer = optimizer_family_of(p->optimizer),
 		.rule_is_given = declared_rule(job) != LR_AUTO,
+		.has_batch = d->batch_size > 0,
 	};
 }
 
@@ -192,6 +193,13 @@ double job_lr_gain(const struct job *job, double scale)
 	if (declared_rule(job) != LR_AUTO)
 		return NAN;
 	return job_lr_rule(job) == LR_SQRT_GAIN ? scale * scale : scale;
+}
+
+bool job_keeps_replicas(const struct job *job)
+{
+	struct growth_facts facts = job_growth_facts(job);
+
+	return growth_keeps_replicas(&facts);
 }
 
 enum growth_veto job_growth_veto(const struct job *job)

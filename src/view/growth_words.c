@@ -94,6 +94,13 @@ void status_add_adapted(struct text *t, const struct job *job, const struct run 
 {
 	int64_t now = run ? configuration_batch_size(&run->configuration) : 0;
 
+	if (job_keeps_replicas(job) && job->declared.max_replicas != job->declared.min_replicas &&
+	    !job_has_ended(job->state)) {
+		text_add(t, "no: counts ");
+		add_total(t, job);
+		text_add(t, "updates, which each replica makes: more devices would not end it "
+			    "sooner; --batch declares a batch that they share");
+	}
 	if (job->declared.batch_size == 0)
 		return;
 	if (now > 0 && now != job->declared.batch_size) {

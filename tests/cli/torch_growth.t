@@ -74,6 +74,23 @@ id=$(iters --hold --preset nanogpt --)
 unlike 'not without --steps' '\{steps\}' "$("$POLLUX" status --json "$id" | tr -d '\n')"
 end_jobs
 
+# --- replicas that make their own updates ---
+POLLUX_SLOTS=2
+for end in '' steps; do
+	id=$("$POLLUX" submit -q --hold --no-torch --replicas 1:2 -- sleep 60)
+	store "UPDATE jobs SET ends_by = '$end' WHERE id = $id"
+	"$POLLUX" release "$id" >/dev/null
+	"$POLLUX" schedule
+	echo "$end $(store "SELECT replicas FROM runs WHERE job_id = $id")" >>replicas
+	[ -z "$end" ] || "$POLLUX" status "$id" | tr -s ' \n' ' ' >adapted
+	end_jobs
+done
+is 'one that counts updates, without a batch, gets no more replicas than it needs' ' 2
+steps 1' "$(cat replicas)"
+like 'and that is told' 'adapted  *no: counts updates, which each replica makes: more devices' \
+	"$(cat adapted)"
+POLLUX_SLOTS=1
+
 # --- taken back ---
 rm -f samples.log
 id=$("$POLLUX" submit -q -b 32 --batch-range 32:1024 --lr-rule linear -- \

@@ -80,9 +80,26 @@ static void test_steps(void)
 	near(growth_steps(6000, 32, 16, NAN, NAN), 12000, 0, "half the batch: twice of it");
 }
 
+static void test_replicas(void)
+{
+	struct growth_facts f = nothing();
+
+	ok(!growth_keeps_replicas(&f), "nothing is known: more replicas may help");
+	f.declared_steps = 100;
+	ok(!growth_keeps_replicas(&f), "a number that a person gave may follow the replicas");
+	f.reported = END_STEPS;
+	ok(growth_keeps_replicas(&f), "each replica makes the updates that were seen to be counted");
+	f.has_batch = true;
+	ok(!growth_keeps_replicas(&f), "replicas that share a batch make each update faster");
+	f.has_batch = false;
+	f.passes_steps = true;
+	ok(!growth_keeps_replicas(&f), "its command is told how many");
+}
+
 int main(void)
 {
 	test_ends();
+	test_replicas();
 	test_optimizers();
 	test_steps();
 	return done();
