@@ -167,7 +167,8 @@ def run(code, arguments=(), **variables):
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
         file.write(SETUP + code + "\n")
         file.flush()
-        return listen.run([sys.executable, file.name, *arguments], "on", before=[STAND_IN], **variables)
+        command = [sys.executable, file.name, *arguments]
+        return listen.run(command, "on", before=[STAND_IN], **variables)
 
 
 OPTION = """

@@ -159,7 +159,7 @@ static void misses(void)
 	begin(&one, 0.5, 1, 0);
 	g = judged(&one);
 	b.min_efficiency = 0;
-	is_int(growth_most(&g, &b), 64, "by steps: 32 -> 64, not 96 (large-4) or 320 (small-5, -6)");
+	is_int(growth_most(&g, &b), 64, "by steps: 64, not 96 (large-4) or 320 (small-5, -6)");
 	b.total_samples = 1.2e5;
 	is_int(growth_most(&g, &b), 32, "near the end: no change in the last fifth (large-4)");
 	ok(growth_efficient(1119, M0, 0.8) < 320 && growth_efficient(1121, M0, 0.8) >= 320,

@@ -88,7 +88,7 @@ static void test_replicas(void)
 	f.declared_steps = 100;
 	ok(!growth_keeps_replicas(&f), "a number that a person gave may follow the replicas");
 	f.reported = END_STEPS;
-	ok(growth_keeps_replicas(&f), "each replica makes the updates that were seen to be counted");
+	ok(growth_keeps_replicas(&f), "each replica makes the updates that are counted");
 	f.has_batch = true;
 	ok(!growth_keeps_replicas(&f), "replicas that share a batch make each update faster");
 	f.has_batch = false;
