@@ -273,13 +273,32 @@ static void add_command(const struct preset *p, char *const *words, int n, struc
 	add_missing(out, &p->arguments, words, n);
 }
 
-/* --checkpoint-dir knows {job} alone. Where the command has another template, the directory is not
- * known before a launch. */
-static bool has_template_but_job(const char *directory)
+/* True if the options make the name a parameter of a sweep, which is put in before a template is.
+ * --params has names in a file. */
+static bool is_parameter(char *const *words, int first, const char *name)
+{
+	static const char option[] = "--param";
+	size_t length = strlen(name);
+
+	for (int i = 1; i < first; i++) {
+		const char *value = i + 1 < first && !strcmp(words[i], option) ? words[i + 1] : "";
+
+		if (text_starts_with(words[i], "--param="))
+			value = words[i] + sizeof(option);
+		if (!strncmp(value, name, length) && value[length] == '=')
+			return true;
+	}
+	return value_of_option(words, first, "--params");
+}
+
+/* --checkpoint-dir knows {job} and the parameters of a sweep. Where the command has another
+ * template, the directory is not known before a launch. */
+static bool has_other_template(const char *directory, char *const *words, int first)
 {
 	for (int i = 0; template_name(i); i++)
 		if (strcmp(template_name(i), "job") != 0 &&
-		    template_text_mentions(directory, template_name(i)))
+		    template_text_mentions(directory, template_name(i)) &&
+		    !is_parameter(words, first, template_name(i)))
 			return true;
 	return false;
 }
@@ -304,7 +323,7 @@ void preset_apply(const struct preset *p, char *const *words, int n, int first,
 		if (strcmp(p->options.items[i], "--preempt") != 0 ||
 		    !value_of_option(words, first, "--no-preempt"))
 			strings_add(out, p->options.items[i]);
-	if (directory && *directory && !has_template_but_job(directory))
+	if (directory && *directory && !has_other_template(directory, words, first))
 		strings_addf(out, "--checkpoint-dir=%s", directory);
 	for (int i = 1; i < first; i++)
 		strings_add(out, words[i]);

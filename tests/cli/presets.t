@@ -64,6 +64,19 @@ job=$("$POLLUX" submit -q --preset torchrun --no-torch -- ./torchrun train.py --
 is 'a launcher'"'"'s arguments come behind its name' \
 	'--standalone --nproc-per-node=1 train.py --lr 1 ' "$(tr '\n' ' ' <words)"
 
+# A parameter of a sweep may have the name of a template. --checkpoint-dir knows it as well.
+directories() { # directories OPTION...: of the runs of a sweep in the directory out-{lr}
+	ids=$("$POLLUX" submit -q --hold --preset hf "$@" -- sh words.sh --output_dir 'out-{lr}')
+	for id in $ids; do
+		store "SELECT CAST(checkpoint_dir AS TEXT) FROM commands WHERE job_id = $id"
+	done | sed "s:^$TMP/::" | tr '\n' ' '
+}
+printf 'lr\n3\n4\n' >runs.csv
+is 'a sweep over lr saves where its runs save' 'out-1 out-2 ' "$(directories --param lr=1,2)"
+is 'in one word, too' 'out-5 out-6 ' "$(directories --param=lr=5,6)"
+is 'and by a file' 'out-3 out-4 ' "$(directories --params runs.csv)"
+is 'a template that is no parameter is not known before a launch' ' ' "$(directories --lr 0.1)"
+
 mkdir -p share/pollux/presets
 printf '# mine\nsummary = mine\ngrace = soon\n' >share/pollux/presets/mine.conf
 printf 'nonsense\n' >share/pollux/presets/bad.conf
