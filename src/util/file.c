@@ -127,16 +127,23 @@ static int replace_target(const struct place *place, const void *bytes, size_t n
 	return fd < 0 ? -1 : fill_and_rename(fd, bytes, n, temporary, place);
 }
 
-/* Opens path for writing. A file that a standard stream of this process is open on is not opened
+/* Opens path for writing, which was no regular file a moment ago: then a link of another user may
+ * have come into its place. A file that a standard stream of this process is open on is not opened
  * again, because the new descriptor would overwrite it from its start: the stream is duplicated. */
 static int open_as_it_is(const char *path)
 {
 	struct stat st;
-	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1;
+	int stream = stat(path, &st) == 0 ? stream_to(&st) : -1, fd;
 
 	fflush(NULL);		/* what was printed earlier comes first */
-	return stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-			   : file_open_output(path);
+	if (stream >= 0)
+		return fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	fd = file_open_output(path);
+	if (fd < 0 || (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	errno = EEXIST;
+	return -1;
 }
 
 static int write_as_it_is(const char *path, const void *bytes, size_t n)

@@ -17,6 +17,7 @@ struct walk {
 	char *rest;		/* of the path, from the directory; owned */
 	int links;		/* that were followed */
 	bool is_planted;
+	bool is_strange;	/* the directory is one that another user may have planted */
 };
 
 static int fail(int why)
@@ -37,15 +38,15 @@ static int enter(struct walk *w, const char *name)
 	return 0;
 }
 
-/* True if another user can have put this file where the walk stands. */
+/* True if another user can have put this file where the walk stands: where everybody may write, or
+ * below a directory that somebody put there. */
 static bool is_of_others(const struct walk *w, const struct stat *st)
 {
 	struct stat directory;
 
 	if (st->st_uid == 0 || st->st_uid == geteuid())
 		return false;
-	return fstat(w->directory, &directory) || ((directory.st_mode & S_IWOTH) &&
-						   st->st_uid != directory.st_uid);
+	return w->is_strange || fstat(w->directory, &directory) || (directory.st_mode & S_IWOTH);
 }
 
 /* Takes the first name of the rest. False if the rest is empty. */
@@ -84,17 +85,19 @@ static int follow(struct walk *w, const char *name)
 static int step(struct walk *w, char name[NAME_MAX + 1])
 {
 	struct stat st;
-	bool is_last;
+	bool is_last, is_theirs;
 
 	if (!take_name(w, name, &is_last))
 		return fail(w->rest[strspn(w->rest, "/")] ? ENAMETOOLONG : EISDIR);
 	if (fstatat(w->directory, name, &st, AT_SYMLINK_NOFOLLOW))
 		return is_last && errno == ENOENT ? 1 : -1;
-	w->is_planted = !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && is_of_others(w, &st);
+	is_theirs = is_of_others(w, &st);
+	w->is_planted = is_theirs && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 	if (w->is_planted)
 		return fail(EPERM);
 	if (S_ISLNK(st.st_mode))
 		return follow(w, name);
+	w->is_strange |= is_theirs && S_ISDIR(st.st_mode);
 	return is_last ? 1 : enter(w, name);
 }
 

@@ -14,9 +14,8 @@ struct place {
 };
 
 /* Follows the symbolic links of a path, also the last one. -1 with errno, also if the path leads
- * through a link of another user in a directory where everybody may write, or to a FIFO or socket
- * that another user made there. The kernel refuses the same where fs.protected_symlinks and
- * fs.protected_fifos are set. Links of root and of the directory's owner are followed. */
+ * through a link of another user in a directory where everybody may write, or below a directory
+ * that another user made there, or to such a user's FIFO or socket. Links of root are followed. */
 int place_find(const char *path, struct place *place);
 void place_release(struct place *place);
 
