@@ -31,8 +31,7 @@ static int hold(struct session *s, const struct job *job, const struct asked_cha
 	    store_event_add(&s->store, job->id, 0, "hold", "asked to hold", err))
 		return -1;
 	return runs->count ? 0
-		: store_job_set_state(&s->store, job->id, JOB_HELD,
-				      "held; 'pollux release' lets it go", err);
+		: store_job_hold(&s->store, job->id, "held", err);
 }
 
 static int main_hold(int argc, char **argv, struct err *err)

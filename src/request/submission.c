@@ -268,7 +268,7 @@ int submission_job(const struct command *by, const struct asked *o, const struct
 	struct declaration *d = &job->declared;
 
 	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
-	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
+	job->reason = xstrdup(o->hold ? "held at submission" : "");
 	declaration_copy(d, &o->declared);
 	set_defaults(o, c, d);
 	if (o->preempt && o->no_preempt)
@@ -328,7 +328,7 @@ int submission_job_again(const struct command *by, const struct asked *o,
 			 struct err *err)
 {
 	job->state = o->hold ? JOB_HELD : JOB_QUEUED;
-	job->reason = xstrdup(o->hold ? "held at submission; 'pollux release' lets it go" : "");
+	job->reason = xstrdup(o->hold ? "held at submission" : "");
 	declaration_copy(&job->declared, &was->job->declared);
 	if (o->no_torch && o->declared.torch)
 		return usage_error(by, err, "give one of --torch and --no-torch");

@@ -133,7 +133,8 @@ int store_job_insert(struct store *s, struct job *job, const struct job_command 
 		return -1;
 	job->id = sqlite3_last_insert_rowid(s->db);
 	if (put_id_into_name(s, job, command, err) || insert_command(s, job, command, err) ||
-	    dependencies_add(s, job->id, after, err))
+	    dependencies_add(s, job->id, after, err) ||
+	    (job->state == JOB_HELD && store_job_hold(s, job->id, job->reason, err)))
 		return -1;
 	return store_event_add(s, job->id, 0, "submitted", job->declared.name, err);
 }
@@ -198,6 +199,15 @@ int store_job_set_state(struct store *s, int64_t id, enum job_state state, const
 		       "  WHEN state = 'held' AND ?1 = 'queued' THEN ?4 ELSE last_end_time_s END"
 		       " WHERE id = ?5", "ttddi", job_state_name(state), reason,
 		       job_has_ended(state) ? now : (double)NAN, now, id);
+}
+
+int store_job_hold(struct store *s, int64_t id, const char *how, struct err *err)
+{
+	char *reason = xasprintf("%s; 'pollux release %lld' lets it go", how, (long long)id);
+	int rc = store_job_set_state(s, id, JOB_HELD, reason, err);
+
+	free(reason);
+	return rc;
 }
 
 int store_job_set_cancelled_for(struct store *s, int64_t id, int64_t other, struct err *err)

@@ -213,9 +213,8 @@ static int end_job(struct store *s, const struct run *r, char *text, size_t size
 		return 0;
 	}
 	job_release(&job);
-	return store_job_set_state(s, r->job_id, next,
-				   next == JOB_HELD ? "held; 'pollux release' lets it go" : text,
-				   err);
+	return next == JOB_HELD ? store_job_hold(s, r->job_id, "held", err)
+				: store_job_set_state(s, r->job_id, next, text, err);
 }
 
 /* Calls off the job's assigned runs once the job has ended or is held. */

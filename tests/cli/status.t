@@ -64,7 +64,7 @@ done
 run env COLUMNS=80 "$POLLUX" status
 like 'columns of which nothing is known make room for the reasons' \
 	'^ID  NAME +STATE +BATCH  REASON$' "$out"
-like 'which are whole' "held at submission; 'pollux release' lets it go\$" "$out"
+like 'which are whole' "held at submission; 'pollux release [0-9]*' lets it go\$" "$out"
 for width in 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
 	like "$width columns show the state" '^ID  NAME .* STATE ' "$out"

@@ -347,7 +347,7 @@ static void test_job(void)
 	is_int(got.id, 2, "id");
 	is_int(got.state, JOB_HELD, "state");
 	is_str(got.declared.name, "n\xff\n'\"", "name, whatever bytes it has");
-	is_str(got.reason, "r", "reason");
+	is_str(got.reason, "r; 'pollux release 2' lets it go", "reason");
 	is_int(got.declared.min_replicas, 2, "replicas, from");
 	is_int(got.declared.max_replicas, 0, "to all");
 	is_int(got.declared.batch_size, 256, "batch");
