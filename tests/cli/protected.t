@@ -60,6 +60,15 @@ kill -9 "$pid"
 $drop "$POLLUX" wait --timeout 600 2 2>/dev/null
 like '... and ends with it' '^ *2 .*cancelled' "$($drop "$POLLUX" status --all)"
 
+# A program of the job that became root reports, and is believed as others are.
+$drop "$POLLUX" submit -q -- "$TMP/protected" --reuid=0 sh -c \
+	"until '$POLLUX' report METRIC.accuracy=0.5; do sleep 0.1; done; sleep $time" >/dev/null
+$drop "$POLLUX" schedule
+counts() { sqlite3 store/pollux.db 'SELECT last FROM job_metrics WHERE job_id = 3' | grep -q 0.5; }
+ok 'what a program reports that became root is taken' wait_for 20 counts
+wait_for 20 find_protected && kill -9 "$pid"
+$drop "$POLLUX" wait --timeout 600 3 2>/dev/null
+
 # --- the same where /proc hides the processes of others ---------------------------
 
 if [ -z "$HIDDEN" ] && unshare -m -p -f --mount-proc mount -o remount,hidepid=2 /proc 2>/dev/null

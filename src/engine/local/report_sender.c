@@ -45,9 +45,30 @@ static bool is_of_run(const struct supervisor *s, pid_t pid)
 	return is;
 }
 
+/* Judges a process of which /proc shows nothing. It has ended, or is a program of another user that
+ * /proc hides: the run's, if it is in the run's session or found among the run's processes. Of
+ * others nothing can be told: a hidden process may have started them. */
+static enum report_sender judge_unseen(const struct supervisor *s, pid_t pid)
+{
+	struct pid_list list;
+	bool is = false;
+
+	if (!proc_is_hidden(pid))
+		return SENDER_GONE;
+	if (!s->leader_gone && getsid(pid) == (pid_t)s->handle.leader_pid)
+		return SENDER_OURS;
+	if (supervisor_find_processes(s, &list))
+		return SENDER_GONE;
+	for (int i = 0; i < list.count; i++)
+		is |= list.items[i] == pid;
+	pid_list_release(&list);
+	return is ? SENDER_OURS : SENDER_GONE;
+}
+
 enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, double now)
 {
 	struct known_sender *k = pid > 0 ? find_sender(&s->senders, pid) : NULL;
+	enum report_sender unseen;
 	int64_t start_ticks;
 
 	if (pid <= 0)
@@ -55,8 +76,12 @@ enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, doubl
 	if (k && now - k->looked_s < LOOK_AGAIN_S)
 		return SENDER_OURS;
 	start_ticks = proc_start_ticks(pid);
-	if (start_ticks == 0)
-		return k ? SENDER_OURS : SENDER_GONE;
+	if (start_ticks == 0) {
+		unseen = k ? SENDER_OURS : judge_unseen(s, pid);
+		if (unseen == SENDER_OURS)
+			remember_sender(&s->senders, pid, start_ticks, now);
+		return unseen;
+	}
 	/* A program that does not wait for its report to be read may end while it is looked at. */
 	if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
 		return proc_start_ticks(pid) == start_ticks ? SENDER_FOREIGN : SENDER_GONE;
