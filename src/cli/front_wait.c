@@ -7,6 +7,7 @@
 
 #include "front.h"
 #include "pollux/clock.h"
+#include "pollux/failed_pass.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/output.h"
@@ -44,6 +45,21 @@ static void show_reason(struct front *t, const struct job *job)
 			  format_time(job->next_start_s, now_s).s);
 	text_addf(&line, ": %s", *job->reason ? job->reason : "no pass has looked at it yet");
 	front_show(t, line.data);
+	text_release(&line);
+}
+
+/* Says why no pass looks at the job, if the one that began then, by the wall clock, failed. */
+static void show_failure(struct front *t, double begun_s)
+{
+	struct text line = TEXT_INIT;
+	char why[400];
+	double time_s;
+
+	if (failed_pass_read(&t->s.paths, why, sizeof(why), &time_s) && time_s >= floor(begun_s)) {
+		text_addf(&line, "job %lld waits: the last pass failed: %s",
+			  (long long)t->job_id, why);
+		front_show(t, line.data);
+	}
 	text_release(&line);
 }
 
@@ -117,6 +133,7 @@ int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err 
 		*signal_number = front_signal(true);
 		if (*signal_number || l.run_id || l.has_ended)
 			return 0;
+		show_failure(t, last_s);
 		if (is_pass_due(&l, clock_wall_s(), last_s)) {
 			if (make_pass(t, true, err))
 				return -1;

@@ -145,19 +145,74 @@ static bool check_directory(struct patient *p)
 	return true;
 }
 
+/* --- what is in the place of files --- */
+
+static const struct part {
+	const char *name;
+	bool is_directory;
+	bool by_link;		/* a link may lead to it */
+	bool stops;		/* no job starts without it */
+	bool is_new;		/* pollux makes another one: what is in its place may go */
+} parts[] = {
+	{ "logs", .is_directory = true, .by_link = true, .stops = true },
+	{ "checkpoints", .is_directory = true, .by_link = true, .stops = true },
+	{ "run", .is_directory = true, .by_link = true, .stops = true },
+	{ "pollux.db", .by_link = true, .stops = true },
+	{ "pollux.db-wal", .stops = true },
+	{ "pollux.db-shm", .stops = true },
+	{ "pollux.db-journal", .stops = true },
+	{ "schedule.lock", .stops = true, .is_new = true },
+	{ "supervisor.log", .by_link = true, .is_new = true },
+	{ "schedule.again", .is_new = true },
+	{ "next-pass", .is_new = true },
+	{ "regular-pass", .is_new = true },
+	{ "failed-pass", .is_new = true },
+	{ "outage", .is_new = true },
+};
+
+static void found_odd(struct patient *p, const struct part *part, const char *path,
+		      const char *what)
+{
+	struct text mend = TEXT_INIT;
+
+	text_add(&mend, part->is_new ? "mv -nT " : "ls -ld ");
+	text_add_shell_quoted(&mend, path);
+	if (part->is_new) {
+		char *aside = xasprintf("%s.odd", path);
+
+		text_add(&mend, " ");
+		text_add_shell_quoted(&mend, aside);
+		free(aside);
+	}
+	found(p, part->stops ? FINDING_STOPS : FINDING_LOOK, text_detach(&mend), "'%s' is %s",
+	      path, what);
+}
+
+/* A program of a job, or a person, may have put something else there, which is not opened. */
+static void check_part(struct patient *p, const struct part *part, const char *path)
+{
+	struct stat named, st;
+
+	if (lstat(path, &named))
+		return;
+	if (S_ISLNK(named.st_mode) && !part->by_link)
+		found_odd(p, part, path, "a symbolic link, which is not followed");
+	else if (stat(path, &st))
+		found_odd(p, part, path, "a symbolic link that leads nowhere");
+	else if (part->is_directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
+		found_odd(p, part, path, part->is_directory ? "no directory" : "no regular file");
+	else
+		check_mode(p, path);
+}
+
 void check_permissions(struct patient *p)
 {
-	static const char *const names[] = {
-		"logs", "checkpoints", "run", "pollux.db", "pollux.db-wal", "pollux.db-shm",
-		"schedule.lock", "supervisor.log",
-	};
-
 	if (!check_directory(p))
 		return;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *path = xasprintf("%s/%s", p->paths.dir, names[i]);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *path = xasprintf("%s/%s", p->paths.dir, parts[i].name);
 
-		check_mode(p, path);
+		check_part(p, &parts[i], path);
 		free(path);
 	}
 }

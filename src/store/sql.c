@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pollux/mem.h"
 #include "journal.h"
@@ -24,6 +26,7 @@ static int exit_status_of(int code)
 		return EX_CANTCREAT;
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
+	case SQLITE_ERROR:	/* a table or column is missing, or is there already */
 		return EX_DATAERR;
 	case SQLITE_FULL:
 	case SQLITE_IOERR:
@@ -48,6 +51,36 @@ static void add_why(struct store *s, const char *file, struct text *t)
 		text_addf(t, ": %s", strerror(why));
 	if (locked && file)
 		store_holder_add(file, t);
+}
+
+/* The file, and those that SQLite keeps beside what a link leads to. */
+static int check_kind(const char *path, struct err *err)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+	char *target = realpath(path, NULL);
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char *file = xasprintf("%s%s", target ? target : path, suffixes[i]);
+		struct stat st;
+
+		if ((i ? lstat(file, &st) : stat(file, &st)) == 0 && !S_ISREG(st.st_mode))
+			rc = err_set(err, EX_CANTCREAT, "cannot open '%s': it is %s", file,
+				     S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
+		free(file);
+	}
+	free(target);
+	return rc;
+}
+
+int sql_open(const char *path, int flags, sqlite3 **db, struct err *err)
+{
+	if (check_kind(path, err))
+		return -1;
+	if (sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK)
+		return 0;
+	return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
+		       sqlite3_errmsg(*db));
 }
 
 int sql_error(struct store *s, struct err *err, const char *what)

@@ -15,6 +15,10 @@
 
 #include "pollux/store_measurements.h"
 
+/* Opens a file of SQLite; *db is to be closed, also after an error. Refuses a FIFO, a device and a
+ * directory in its place, or in that of its journals: SQLite would wait there for ever. */
+int sql_open(const char *path, int flags, sqlite3 **db, struct err *err);
+
 /* Fill *err from the connection's last error: "cannot WHAT: ...". Returns -1. */
 int sql_error(struct store *s, struct err *err, const char *what);
 

@@ -122,10 +122,8 @@ static int open_file(struct store *s, const char *path, enum store_mode mode, st
 	if (mode == STORE_READ && access(path, R_OK) && errno != ENOENT)
 		return err_set(err, EX_NOPERM, "cannot read the store '%s': %s", path,
 			       strerror(errno));
-	/* Not sql_error: a database that is not open has no file name. */
-	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
-		return err_set(err, EX_CANTCREAT, "cannot open the store '%s': %s", path,
-			       sqlite3_errmsg(s->db));
+	if (sql_open(path, flags, &s->db, err))
+		return -1;
 	sqlite3_extended_result_codes(s->db, 1);
 	return 0;
 }

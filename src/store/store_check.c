@@ -10,21 +10,21 @@
 
 #define FAULTS_MAX 20
 
-/* Adds a fault for each row (what a whole store has, how the store lacks it) of the fresh store
- * that the store's own answer to the question does not confirm. */
-static int compare(struct store *s, struct store *fresh, const char *list, const char *question,
-		   struct strings *faults, struct err *err)
+/* Adds a fault for each row (of what, name) of one store that the other's answer to the question
+ * does not confirm. */
+static int compare(struct store *of_one, struct store *other, const char *list,
+		   const char *question, const char *verb, struct strings *faults, struct err *err)
 {
 	sqlite3_stmt *q;
 	int64_t has;
-	int rc = sql_query(fresh, &q, err, list, "");
+	int rc = sql_query(of_one, &q, err, list, "");
 
-	while (rc == 0 && (rc = sql_row(fresh, q, err)) == 1) {
+	while (rc == 0 && (rc = sql_row(of_one, q, err)) == 1) {
 		char *of = sql_text(q, 0), *name = sql_text(q, 1), *fault = NULL;
 
-		rc = sql_ask(s, &has, err, question, "tt", of, name);
+		rc = sql_ask(other, &has, err, question, "tt", of, name);
 		if (rc == 0 && !has)
-			fault = xasprintf("%s has no '%s'", of, name);
+			fault = xasprintf("%s %s '%s'", of, verb, name);
 		if (fault && faults->count < FAULTS_MAX)
 			strings_add(faults, fault);
 		free(of);
@@ -35,7 +35,40 @@ static int compare(struct store *s, struct store *fresh, const char *list, const
 	return rc;
 }
 
-/* A store that SQLite finds sound may lack what every command asks for. */
+/* A column as a table declares it: another type or key makes commands fail as its absence does. */
+#define COLUMN "c.name || ' ' || c.type || iif(c.\"notnull\", ' NOT NULL', '')" \
+	" || iif(c.pk, ' PRIMARY KEY', '')"
+#define COLUMNS(what) "SELECT t.name, " what " FROM sqlite_schema AS t," \
+	" pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+
+static int find_missing(struct store *s, struct store *fresh, struct strings *faults,
+			struct err *err)
+{
+	return compare(fresh, s, "SELECT 'the store', name FROM sqlite_schema"
+		       " WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid",
+		       "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2",
+		       "has no", faults, err) ||
+	       compare(fresh, s, COLUMNS(COLUMN) " ORDER BY t.rowid, c.cid",
+		       "SELECT count(*) FROM pragma_table_xinfo(?1) AS c WHERE " COLUMN " = ?2",
+		       "has no", faults, err) ? -1 : 0;
+}
+
+/* Other tables, and columns that may be empty, are in nobody's way. */
+static int find_obstacles(struct store *s, struct store *fresh, struct strings *faults,
+			  struct err *err)
+{
+	return compare(s, fresh, "SELECT 'the store', name FROM sqlite_schema WHERE type ="
+		       " 'trigger' OR (type = 'index' AND sql LIKE 'CREATE UNIQUE%')",
+		       "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2",
+		       "is hindered by", faults, err) ||
+	       compare(s, fresh, COLUMNS("c.name") " AND c.\"notnull\" AND c.dflt_value IS NULL",
+		       "SELECT ?1 NOT IN (SELECT name FROM sqlite_schema)"
+		       " OR ?2 IN (SELECT name FROM pragma_table_xinfo(?1))",
+		       "is hindered by", faults, err) ? -1 : 0;
+}
+
+/* A store that SQLite finds sound may lack what every command asks for, or refuse what it
+ * writes. */
 static int check_schema(struct store *s, struct strings *faults, struct err *err)
 {
 	struct store fresh = { .turn = TURN_NONE };
@@ -49,15 +82,8 @@ static int check_schema(struct store *s, struct strings *faults, struct err *err
 		rc = err_set(err, EX_OSERR, "cannot make a store to compare with: %s",
 			     sqlite3_errmsg(fresh.db));
 	else
-		rc = compare(s, &fresh, "SELECT 'the store', name FROM sqlite_schema"
-			     " WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid",
-			     "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2",
-			     faults, err) ||
-		     compare(s, &fresh, "SELECT t.name, c.name FROM sqlite_schema AS t,"
-			     " pragma_table_xinfo(t.name) AS c WHERE t.type = 'table'"
-			     " AND t.name NOT LIKE 'sqlite_%' ORDER BY t.rowid, c.cid",
-			     "SELECT count(*) FROM pragma_table_xinfo(?1) WHERE name = ?2",
-			     faults, err) ? -1 : 0;
+		rc = find_missing(s, &fresh, faults, err) ||
+		     find_obstacles(s, &fresh, faults, err) ? -1 : 0;
 	sql_forget(&fresh);
 	sqlite3_close(fresh.db);
 	return rc;
@@ -91,8 +117,7 @@ bool store_is_foreign(const struct paths *paths)
 	struct store s = { .turn = TURN_NONE };
 	int64_t application = 0, version = 0, tables = 0;
 	struct err ignored;
-	int opened = sqlite3_open_v2(paths->store, &s.db, SQLITE_OPEN_READONLY, NULL);
-	bool known = opened == SQLITE_OK &&
+	bool known = sql_open(paths->store, SQLITE_OPEN_READONLY, &s.db, &ignored) == 0 &&
 		     sql_ask(&s, &application, &ignored, "PRAGMA application_id", "") == 0 &&
 		     sql_ask(&s, &version, &ignored, "PRAGMA user_version", "") == 0 &&
 		     sql_ask(&s, &tables, &ignored, "SELECT count(*) FROM sqlite_schema", "") == 0;

@@ -116,9 +116,8 @@ static int open_old(const struct paths *paths, struct store *old, struct err *er
 {
 	int rc;
 
-	if (sqlite3_open_v2(paths->store, &old->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-		return err_set(err, EX_NOINPUT, "cannot open the store '%s': %s", paths->store,
-			       sqlite3_errmsg(old->db));
+	if (sql_open(paths->store, SQLITE_OPEN_READWRITE, &old->db, err))
+		return -1;
 	sqlite3_db_config(old->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	/* So that a damaged list of tables can be read as well. */
 	sqlite3_exec(old->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);

@@ -289,7 +289,7 @@ stored 'retries' retries 3
 stored 'stop signal' stop_signal 10
 stored 'grace' "printf('%g', grace_s)" 90
 stored '--hold' state held
-stored 'which it says' reason "held at submission; 'pollux release' lets it go"
+stored 'which it says' reason "held at submission; 'pollux release $id' lets it go"
 is '--checkpoint-dir, made absolute' "$TMP/out" \
 	"$(query "SELECT CAST(checkpoint_dir AS TEXT) FROM commands WHERE job_id = $id")"
 is '--resume-args' '--from {checkpoint}' \
@@ -547,7 +547,7 @@ head -c 4096 "$good/pollux.db" >"$POLLUX_DIR/pollux.db"
 bad_store 'a store cut off' \
 	"cannot use the store '$POLLUX_DIR/pollux.db': database disk image is malformed"
 mkdir "$POLLUX_DIR/pollux.db"
-refused 73 "cannot open the store '$POLLUX_DIR/pollux.db': unable to open database file" true
+refused 73 "cannot open '$POLLUX_DIR/pollux.db': it is a directory" true
 rm -r "$POLLUX_DIR"
 
 # --- directories that will not do ------------------------------------------------------------

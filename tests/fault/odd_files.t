@@ -23,8 +23,10 @@ put() { # put KIND PATH: this in the place of the file
 "$POLLUX" schedule
 ok 'a job has ended' "$POLLUX" wait --timeout "$limit" 1
 for name in logs/1.log logs/1.store schedule.lock schedule.again regular-pass failed-pass outage \
-	supervisor.log pollux.db-queue run/device-cpu:0.lock config pass.host; do
+	supervisor.log pollux.db-queue run/device-cpu:0.lock config pass.host next-pass \
+	pollux.db pollux.db-wal pollux.db-shm pollux.db-journal; do
 	for kind in FIFO directory device link; do
+		[ ! -e "$POLLUX_DIR/$name" ] || mv "$POLLUX_DIR/$name" kept
 		put "$kind" "$POLLUX_DIR/$name"
 		hung=
 		for command in schedule 'status --all' 'status 1' 'log 1' doctor devices \
@@ -33,9 +35,26 @@ for name in logs/1.log logs/1.store schedule.lock schedule.again regular-pass fa
 			ends $command || hung="$hung $command;"
 		done
 		is "a $kind at $name hangs no command" '' "$hung"
-		rm -rf "${POLLUX_DIR:?}/$name"
+		case $kind:$name in
+		link:pollux.db) ;; # a store is made where it leads
+		*:schedule.lock | *:supervisor.log | *:next-pass | *:pollux.db | *:pollux.db-[wsj]*)
+			like 'and doctor names what is there' "/$name' is (a symbolic|no regular)" \
+				"$("$POLLUX" doctor 2>&1)" ;;
+		esac
+		rm -rf "${POLLUX_DIR:?}/$name" "$POLLUX_DIR/$name.nowhere"*
+		[ ! -e kept ] || mv kept "$POLLUX_DIR/$name"
 	done
 done
+
+mkfifo "$POLLUX_DIR/new" && mv "$POLLUX_DIR/new" "$POLLUX_DIR/schedule.lock"
+POLLUX_SUBMIT_PASS=yes "$POLLUX" run true 2>ran &
+waits=$!
+ok 'run says why no pass comes' wait_for 20 grep -q 'the last pass failed: .*schedule.lock' ran
+mend=$("$POLLUX" doctor | sed -n 's/^ *mend: mv /mv /p')
+ok 'what doctor says mends it' sh -c "$mend"
+ok 'then passes come' "$POLLUX" schedule
+wait "$waits"
+is 'and the command that waited ends well' 0 $?
 
 # A program of the job puts it there while the job runs.
 for kind in 'mkfifo $l' 'mkdir $l' 'ln -s /dev/full $l'; do

@@ -75,6 +75,20 @@ like 'doctor finds them' "DAMAGED.* the store has no 'events', and more" "$("$PO
 is 'repair keeps the jobs' 2 "$("$POLLUX" status --json | json 'print scalar @{$d->{jobs}}')"
 is 'and the mode' 640 "$(stat -c %a "$POLLUX_DIR/pollux.db")"
 unlike 'then all is well' DAMAGED "$("$POLLUX" doctor)"
+while read -r sql; do
+	store "$sql"
+	like "doctor finds: $sql" 'DAMAGED' "$("$POLLUX" doctor)"
+	"$POLLUX" doctor --repair >out
+	unlike 'repair mends it' 'DAMAGED' "$("$POLLUX" doctor)"
+	ok 'a job can be submitted' "$POLLUX" submit -q --hold true
+done <<LIST
+CREATE TRIGGER other BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'no'); END;
+CREATE UNIQUE INDEX other ON jobs (state, min_replicas) WHERE id > 1000;
+CREATE TABLE e AS SELECT * FROM events; DROP TABLE events; ALTER TABLE e RENAME TO events;
+PRAGMA user_version = 30;
+LIST
+store 'CREATE TABLE other (x NOT NULL); ALTER TABLE jobs ADD COLUMN other TEXT'
+unlike 'what is in nobody'\''s way is no damage' DAMAGED "$("$POLLUX" doctor)"
 
 # --- names in the shared directory ---------------------------------------------------------------
 
@@ -148,6 +162,12 @@ for command in 'page -o' 'backup'; do
 		writes $command "$name"
 		is "$command through ${name#open/} of another user is refused" 73 $?
 	done
+done
+for mode in 755 777; do
+	as_user 70012 mkdir -m $mode open/theirs-$mode
+	as_user 70012 ln -s "$TMP/target" open/theirs-$mode/page.html
+	writes page -o "$TMP/open/theirs-$mode/page.html"
+	is "so is one through a link in their directory of mode $mode" 73 $?
 done
 like 'with the reason' 'another user' "$("$POLLUX" page -o open/page.html 2>&1)"
 is 'what the link leads to stays' precious "$(cat target)"
