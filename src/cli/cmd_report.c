@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "pollux/open_file.h"
+#include "pollux/output.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
 #include "pollux/text.h"
@@ -192,10 +193,10 @@ static void report(const struct report_options *o, const struct text *message, i
 	}
 	if (report_socket_send(path, message->data, message->length, wait_s, &is_read, &err) &&
 	    o->verbose)
-		fprintf(stderr, "pollux: %s\n", err.text);
+		output_sayf(stderr, "pollux: %s", err.text);
 	if (!is_read && report_socket_keep(path, message->data, message->length, &err) &&
 	    o->verbose)
-		fprintf(stderr, "pollux: %s\n", err.text);
+		output_sayf(stderr, "pollux: %s", err.text);
 }
 
 static int main_report(int argc, char **argv, struct err *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "pollux/output.h"
 #include "pollux/results.h"
 #include "pollux/selection.h"
 #include "pollux/store_halving.h"
@@ -62,9 +63,9 @@ static int note_silent_halving(struct store *s, const struct results *r, struct 
 		if (store_halving_read(s, group_id, &sweep, err))
 			return -1;
 		if (sweep.halving.n_rungs > 0 && !has_column(r, sweep.halving.metric))
-			fprintf(stderr, "pollux: note: no run of group %lld has reported '%s', by "
-				"which --halving compares them: none of them pauses\n",
-				(long long)group_id, sweep.halving.metric);
+			output_sayf(stderr, "pollux: note: no run of group %lld has reported '%s', "
+				    "by which --halving compares them: none of them pauses",
+				    (long long)group_id, sweep.halving.metric);
 		halving_sweep_release(&sweep);
 	}
 	return 0;

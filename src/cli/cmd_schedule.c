@@ -17,6 +17,7 @@
 #include "pollux/config.h"
 #include "pollux/failed_pass.h"
 #include "pollux/old_environments.h"
+#include "pollux/output.h"
 #include "pollux/pass.h"
 #include "pollux/policy.h"
 #include "pollux/prune_view.h"
@@ -193,7 +194,7 @@ static void reload(struct config *config, const struct paths *paths, char *told,
 	if (rc == 0)
 		*config = fresh;
 	else if (strcmp(told, err.text) != 0)
-		fprintf(stderr, "pollux: %s; the settings stay as they were\n", err.text);
+		output_sayf(stderr, "pollux: %s; the settings stay as they were", err.text);
 	snprintf(told, size, "%s", rc ? err.text : "");
 }
 
@@ -218,7 +219,7 @@ static int watch_store(const struct schedule_options *o, const struct paths *pat
 		rc = one_pass(o, paths, config, &others, err);
 		if (rc && may_pass(err) && err->text[0]) {
 			if (!told)
-				fprintf(stderr, "pollux: %s\n", err->text);
+				output_sayf(stderr, "pollux: %s", err->text);
 			rc = 0;
 			told = true;
 		} else {

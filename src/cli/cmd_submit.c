@@ -15,6 +15,7 @@
 #include "pollux/environment.h"
 #include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/output.h"
 #include "pollux/pass_host.h"
 #include "pollux/preset.h"
 #include "pollux/program_file.h"
@@ -117,7 +118,7 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 	if (of_kind)
 		devices_add_kinds(&list, &t);
 	if (n < d->min_replicas)
-		fprintf(stderr, "%s\n", t.data);
+		output_sayf(stderr, "%s", t.data);
 	text_release(&t);
 	devices_release(&list);
 }
@@ -160,8 +161,8 @@ static void warn_of_growth(const struct job *job)
 	    (veto == GROWTH_END_UNKNOWN && declaration_has_torch_helper(d)))
 		return;
 	status_add_veto(&t, job);
-	fprintf(stderr, "pollux: warning: its batch does not grow within --batch-range: %s\n",
-		t.data);
+	output_sayf(stderr, "pollux: warning: its batch does not grow within --batch-range: %s",
+		    t.data);
 	text_release(&t);
 }
 

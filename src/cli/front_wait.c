@@ -25,10 +25,15 @@ void front_show(struct front *t, const char *line)
 
 	if (t->quiet || same || (!line && !t->shown))
 		return;
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K%.*s", terminal_width(stderr) - 1, line ? line : "");
-	else if (line)
+	if (isatty(STDERR_FILENO)) {
+		char *part = xasprintf("%.*s", terminal_width(stderr) - 1, line ? line : "");
+
+		fputs("\r\033[K", stderr);
+		output_clean(stderr, part);
+		free(part);
+	} else if (line) {
 		output_message(line);
+	}
 	fflush(stderr);
 	free(t->shown);
 	t->shown = line ? xstrdup(line) : NULL;

@@ -6,6 +6,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/text.h"
+#include "pollux/utf8.h"
 
 /* The content of every empty text, so that data is always a string. Never written to. */
 char text_empty[1];
@@ -174,6 +175,23 @@ void strings_unpack(struct strings *list, const void *bytes, size_t n)
 	}
 }
 
+/* The length of the character if it could change how a terminal shows a line; else 0. */
+static size_t control_length(const char *s)
+{
+	size_t n = utf8_length(s);
+
+	return n && *s != '\n' && *s != '\t' && utf8_is_control(s, n) ? n : 0;
+}
+
+/* Control characters are written as commands that print them, so that the line may be shown. */
+static void add_control(struct text *t, const char *s, size_t n)
+{
+	text_add(t, "'\"$(printf '");
+	for (size_t i = 0; i < n; i++)
+		text_addf(t, "\\%03o", (unsigned char)s[i]);
+	text_add(t, "')\"'");
+}
+
 void text_add_shell_quoted(struct text *t, const char *argument)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -184,8 +202,13 @@ void text_add_shell_quoted(struct text *t, const char *argument)
 		return;
 	}
 	text_add(t, "'");
-	for (; *argument; argument++) {
-		if (*argument == '\'')
+	for (size_t n; *argument; argument += n) {
+		size_t control = control_length(argument);
+
+		n = control ? control : 1;
+		if (control)
+			add_control(t, argument, control);
+		else if (*argument == '\'')
 			text_add(t, "'\\''");
 		else
 			text_add_bytes(t, argument, 1);

@@ -5,6 +5,7 @@
 
 #include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/output.h"
 #include "pollux/status.h"
 #include "pollux/table.h"
 
@@ -298,17 +299,23 @@ static const struct job *overdue(const struct status *status)
 	return NULL;
 }
 
+static void say(FILE *out, const char *what, const char *why)
+{
+	fputc('\n', out);
+	output_sayf(out, "%s %s.", what, why);
+}
+
 static void print_hint(const struct status *status, FILE *out)
 {
 	static const char remedy[] = "type 'pollux schedule', or 'pollux cron --install'";
 	const struct job *late = overdue(status);
 
 	if (status->outage.length)
-		fprintf(out, "\nNo run starts or stops %s.\n", status->outage.data);
+		say(out, "No run starts or stops", status->outage.data);
 	if (status->disk_full.length)
-		fprintf(out, "\nNo run starts: %s.\n", status->disk_full.data);
+		say(out, "No run starts:", status->disk_full.data);
 	if (status->hung_pass.length)
-		fprintf(out, "\nNo pass can run: %s.\n", status->hung_pass.data);
+		say(out, "No pass can run:", status->hung_pass.data);
 	else if (status->n_waiting && !status->ever_scheduled)
 		fprintf(out, "\nNo pass has run yet: %s.\n", remedy);
 	else if (late && *late->reason)

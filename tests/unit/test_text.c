@@ -158,7 +158,8 @@ static void test_quoting(void)
 /* The real shell reads back what was quoted. */
 static void test_quoting_by_shell(void)
 {
-	static const char nasty[] = "a 'b' \"c\" $d `e` \\f *g? ~h #i !j {k,l} ;m&n|o<p>q(r)\ts";
+	static const char nasty[] = "a 'b' \"c\" $d `e` \\f *g? ~h #i !j {k,l} ;m&n|o<p>q(r)\ts"
+		"\033]0;t\a1\302\2331m\1772";
 	struct text command = TEXT_INIT;
 	char back[sizeof(nasty) + 8] = "";
 	FILE *shell;
@@ -166,6 +167,7 @@ static void test_quoting_by_shell(void)
 
 	text_add(&command, "printf %s ");
 	text_add_shell_quoted(&command, nasty);
+	ok(!strpbrk(command.data, "\033\a\302\177"), "no control character is shown");
 	shell = popen(command.data, "r");
 	if (ok(shell != NULL, "a shell")) {
 		n = fread(back, 1, sizeof(back) - 1, shell);
