@@ -13,6 +13,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
+#include "pollux/output.h"
 #include "pollux/share.h"
 #include "pollux/template.h"
 
@@ -325,6 +326,10 @@ void preset_apply(const struct preset *p, char *const *words, int n, int first,
 			strings_add(out, p->options.items[i]);
 	if (directory && *directory && !has_other_template(directory, words, first))
 		strings_addf(out, "--checkpoint-dir=%s", directory);
+	else if (directory && *directory && !template_text_mentions(directory, "checkpoint"))
+		output_messagef("warning: the directory '%s' is not known before a launch: what is "
+				"saved there is no checkpoint of the job, and a run that is "
+				"stopped begins anew; {job} may stand in it", directory);
 	for (int i = 1; i < first; i++)
 		strings_add(out, words[i]);
 	if (first < 2 || strcmp(words[first - 1], "--") != 0)

@@ -75,7 +75,12 @@ printf 'lr\n3\n4\n' >runs.csv
 is 'a sweep over lr saves where its runs save' 'out-1 out-2 ' "$(directories --param lr=1,2)"
 is 'in one word, too' 'out-5 out-6 ' "$(directories --param=lr=5,6)"
 is 'and by a file' 'out-3 out-4 ' "$(directories --params runs.csv)"
-is 'a template that is no parameter is not known before a launch' ' ' "$(directories --lr 0.1)"
+is 'a template that is no parameter is not known before a launch' ' ' \
+	"$(directories --lr 0.1 2>err)"
+like 'which is told' "^pollux: warning: the directory 'out-\{lr\}' is not known before a launch" \
+	"$(cat err)"
+run "$POLLUX" submit -q --hold --preset hf -- sh words.sh --output_dir '{checkpoint}/{run}'
+is 'not of a place in the directory of the job' '0:' "$rc:$err"
 
 mkdir -p share/pollux/presets
 printf '# mine\nsummary = mine\ngrace = soon\n' >share/pollux/presets/mine.conf
