@@ -260,7 +260,7 @@ static bool is_starter(const char *word)
 {
 	static const char *const starters[] = {
 		"env", "nice", "nohup", "timeout", "setsid", "stdbuf", "ionice", "taskset",
-		"chrt", "time",
+		"chrt", "numactl", "prlimit", "time", "xvfb-run",
 	};
 	const char *slash = strrchr(word, '/');
 
@@ -270,8 +270,22 @@ static bool is_starter(const char *word)
 	return false;
 }
 
-/* Returns the program that is started, if it is given by a path; NULL. Options, numbers (a time, a
- * priority) and variables may stand before it; of those, PATH is noted. */
+/* True if a word without '/' names no program: an option, a time, a number of CPUs, a signal. */
+static bool is_no_program(const char *word)
+{
+	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+
+	return *word == '-' || isdigit((unsigned char)*word) || !strpbrk(word, lower);
+}
+
+/* True if the next word may be the value of this option: "time -o FILE", "time --output FILE". */
+static bool may_take_value(const char *word)
+{
+	return *word == '-' && !strchr(word, '=') && (word[1] == '-' || strlen(word) == 2);
+}
+
+/* Returns the program that is started, if it is given by a path; NULL. Variables may stand before
+ * it; of those, PATH is noted. */
 static const char *started_by(char *const *argv, const char **search_path)
 {
 	bool starts = argv[0] && is_starter(argv[0]);
@@ -279,10 +293,10 @@ static const char *started_by(char *const *argv, const char **search_path)
 	for (char *const *word = argv + 1; starts && *word; word++) {
 		if (text_starts_with(*word, "PATH="))
 			*search_path = *word + strlen("PATH=");
-		if (**word == '-' || isdigit((unsigned char)**word) || strchr(*word, '='))
+		if (strchr(*word, '=') || (!strchr(*word, '/') && is_no_program(*word)))
 			continue;
 		if (strchr(*word, '/') && !is_starter(*word))
-			return *word;
+			return may_take_value(word[-1]) ? NULL : *word;
 		starts = is_starter(*word);
 	}
 	return NULL;

@@ -88,7 +88,8 @@ is 'options in such a script count' 'of-windows' "$(store "SELECT name FROM jobs
 # --- behind a program that starts it ---
 printf '#!/bin/sh\n' >no_bit
 chmod 644 no_bit
-for by in nice 'nice -n 5' 'timeout 25' 'env A=b/c' 'nohup nice' 'setsid --fork' '/usr/bin/env'; do
+for by in nice 'nice -n 5' 'timeout 5m' 'env A=b/c' 'nohup nice' setsid '/usr/bin/env' \
+	'timeout -s INT 25' 'env -u HOME' 'taskset -c 0,1'; do
 	# shellcheck disable=SC2086 # words
 	run "$POLLUX" submit --hold -- $by ./dos
 	like "behind $by, lines of Windows are refused" "^66:pollux: cannot execute '$TMP/./dos': \
@@ -108,6 +109,8 @@ a file that may come|nice ./later
 an argument of another program|timeout 25 cat ./dos
 a file for an interpreter|env A=1 sh -e ./dos
 a value|env A=./dos true
+a file of an option|env -C ./plain true
+an option and another program|timeout -v 5 sh -e ./dos
 END
 mkdir own
 make_script own/pythn3 '#!/bin/sh\necho ran\n'
