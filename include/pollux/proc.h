@@ -83,18 +83,18 @@ struct proc_times {
 };
 /* False: there is no such process. */
 bool proc_times(pid_t pid, struct proc_times *times);
-/* True if the first thread sleeps until a child of the process ends. */
+/* True if the first thread sleeps until a child of the process ends, as a shell does. */
 bool proc_waits_for_child(pid_t pid);
 
-/* The pipes and terminals by which a process gives its output to another one, each by a number that
- * is the same at both of its ends; 0: none. */
+/* The pipes, socket pairs and terminals by which a process gives its output to another one, each by
+ * a number that is the same at both of its ends; 0: none. */
 #define PROC_STANDARD 2
 #define PROC_PRINTS 6
-#define PROC_READS 8
+#define PROC_READS 16
 struct proc_streams {
 	/* standard output, standard error, and then other pipes, the first ones first */
 	int64_t prints[PROC_PRINTS];
-	/* pipes that the process reads, and terminals that it emulates, the first ones first */
+	/* pipes and sockets that it reads, and terminals that it emulates, the first ones first */
 	int64_t reads[PROC_READS];
 };
 void proc_streams(pid_t pid, struct proc_streams *streams);

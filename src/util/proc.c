@@ -111,7 +111,9 @@ bool proc_waits_for_child(pid_t pid)
 {
 	char place[64];
 
-	return read_file(pid, "wchan", place, sizeof(place)) > 0 && !strcmp(place, "do_wait");
+	/* dash, zsh and mksh wait for the signal that tells of the end */
+	return read_file(pid, "wchan", place, sizeof(place)) > 0 &&
+	       (!strcmp(place, "do_wait") || strstr(place, "sigsuspend"));
 }
 
 static bool read_stat(pid_t pid, struct process *process)
@@ -279,7 +281,7 @@ static void add_hidden(const struct proc_marks *marks, const struct pid_list *gr
 		proc_add_hidden_children(marks->ancestor, &hidden);
 	for (int i = 0; i < marked->count; i++)
 		proc_add_hidden_children(marked->items[i].pid, &hidden);
-	marked->items = xreallocarray(marked->items, (size_t)(marked->count + hidden.count),
+	marked->items = xreallocarray(marked->items, (size_t)marked->count + (size_t)hidden.count,
 				      sizeof(*marked->items));
 	for (int i = 0; i < hidden.count; i++)
 		marked->items[marked->count++] = (struct process){

@@ -84,6 +84,21 @@ static enum proc_heed heed_in(const char *line, int signal)
 	return PROC_HEEDS_NOT;
 }
 
+/* The kernel shows a signal that sigwait(3) waits for as one that is not blocked. */
+static bool waits_for_signals(pid_t pid)
+{
+	char path[32], place[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
+	file = file_open_stream(path);
+	if (file && !fgets(place, sizeof(place), file))
+		place[0] = '\0';
+	if (file)
+		fclose(file);
+	return strstr(place, "sigtimedwait");
+}
+
 enum proc_heed proc_heed(pid_t pid, int signal)
 {
 	enum proc_heed heed = PROC_HEEDS_NOT;
@@ -99,7 +114,7 @@ enum proc_heed proc_heed(pid_t pid, int signal)
 	}
 	if (file)
 		fclose(file);
-	return heed;
+	return heed == PROC_HEEDS_NOT && waits_for_signals(pid) ? PROC_BLOCKS : heed;
 }
 
 int64_t proc_memory_bytes(const char *line)

@@ -1,4 +1,4 @@
-/* proc_streams.c - the pipes and terminals between processes, see proc.h. */
+/* proc_streams.c - the pipes, sockets and terminals between processes, see proc.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +23,9 @@ static bool read_link(int dir, const char *name, char *target, size_t size)
 	return n > 0;
 }
 
-/* Pipes have positive numbers and terminals have negative ones. */
+/* Pipes have positive numbers, sockets numbers above this one, and terminals negative ones. */
+#define SOCKETS (INT64_C(1) << 62)
+
 static int64_t terminal(long long index)
 {
 	return -1 - index;
@@ -33,6 +35,8 @@ static int64_t end_for_output(const char *target)
 {
 	if (!strncmp(target, "pipe:[", 6))
 		return strtoll(target + 6, NULL, 10);
+	if (!strncmp(target, "socket:[", 8))
+		return SOCKETS + strtoll(target + 8, NULL, 10);
 	if (!strncmp(target, "/dev/pts/", 9) && isdigit((unsigned char)target[9]))
 		return terminal(strtoll(target + 9, NULL, 10));
 	return 0;
@@ -87,6 +91,17 @@ static void add_end(int64_t *ends, int *n, int max, int64_t end)
 		ends[(*n)++] = end;
 }
 
+/* socketpair(2), as of node's spawn(), makes two sockets of which the numbers are neighbours. */
+static void add_other_socket(int64_t *ends, int *n, const char *target)
+{
+	int64_t number = strncmp(target, "socket:[", 8) != 0 ? 0 : strtoll(target + 8, NULL, 10);
+
+	if (number == 0)
+		return;
+	add_end(ends, n, PROC_READS, SOCKETS + number - 1);
+	add_end(ends, n, PROC_READS, SOCKETS + number + 1);
+}
+
 void proc_streams(pid_t pid, struct proc_streams *streams)
 {
 	int reads = 0, writes = PROC_STANDARD, seen = 0;
@@ -112,6 +127,7 @@ void proc_streams(pid_t pid, struct proc_streams *streams)
 			continue;
 		add_end(streams->reads, &reads, PROC_READS,
 			end_for_input(pid, dirfd(dir), name, target));
+		add_other_socket(streams->reads, &reads, target);
 		add_end(streams->prints, &writes, PROC_PRINTS,
 			end_beside(dirfd(dir), name, target));
 	}

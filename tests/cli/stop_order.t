@@ -64,7 +64,23 @@ cat >starts <<'END'
 #!/usr/bin/perl
 exit(system(@ARGV) >> 8);
 END
-chmod +x train reads starts
+# passes the signal on to its child alone
+cat >forwards <<'END'
+#!/usr/bin/perl
+my $child = open(my $from, "-|", @ARGV) or die;
+$SIG{TERM} = sub { kill("TERM", $child) };
+print while <$from>; exit(1);
+END
+# gives its child a socket to print to, as node does
+cat >sockets <<'END'
+#!/usr/bin/perl
+use Socket;
+socketpair(my $own, my $its, AF_UNIX, SOCK_STREAM, 0) or die;
+if (!fork) { close($own); open(STDOUT, ">&", $its); exec(@ARGV) or die; }
+close($its);
+print while <$own>; exit(1);
+END
+chmod +x train reads starts forwards sockets
 PATH=$TMP:$PATH
 
 # --- cases: all of a batch run at once, each in a directory of its own ---
@@ -133,6 +149,7 @@ saves 'a tee that writes into gzip' -- bash -c 'train a 2>&1 | tee >(gzip >log.g
 saves 'a launcher' -- starts train a loaders
 saves 'a launcher that reads what the program prints' -- reads train a loaders
 saves 'one that reads it through a shell and tee' -- reads sh -c 'train a | tee log'
+saves 'one that reads it from a socket' -- sockets train a loaders
 saves 'the second command of a list' -- sh -c 'true; train a workers; train z'
 both_save 'two programs' -- sh -c 'train a & train b loaders & wait'
 both_save 'a pipe of two' -- sh -c 'train a loaders | train b'
@@ -159,6 +176,18 @@ saves 'the same of a program that shows no steps' --grace 16 -- \
 	sh -c 'trap "exit 1" TERM; train a silent; exit 2'
 saves 'one that does not pass the signal on' --grace 30 -- \
 	sh -c 'trap "exit 1" TERM; train a loaders & wait'
+saves 'one that passes it on to a shell, which dies of it' --grace 30 -- \
+	forwards sh -c 'train a loaders; true'
+saves 'one that waits again' --grace 30 -- \
+	sh -c 'trap "x=1" TERM; train a loaders & wait; wait; exit 2'
+for shell in bash zsh mksh; do
+	command -v $shell >/dev/null || continue
+	saves "a trap of $shell that runs too late" --grace 30 -- \
+		$shell -c 'trap "exit 1" TERM; train a loaders; exit 2'
+done
+if command -v tini >/dev/null; then
+	saves 'tini, which waits for its signals' -- tini -s -- train a loaders slow
+fi
 printf 'all:\n\t@true && train a loaders\n' >Makefile
 saves 'make' --grace 30 -- make -s -f ../Makefile all
 if command -v setsid >/dev/null; then

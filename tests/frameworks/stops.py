@@ -15,9 +15,8 @@ import time
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 POLLUX = os.environ.get("POLLUX", os.path.join(ROOT, "build", "pollux"))
 # These signal the data loaders of the program themselves: the helper has them outlive that.
-SIGNALS_LOADERS = ("python -m torch.distributed.run", "torchrun", "timeout")
-# This ends the loaders also with the helper, and the program gets an error from PyTorch.
-ENDS_LOADERS = ("deepspeed",)
+SIGNALS_LOADERS = ("python -m torch.distributed.run", "torchrun", "timeout", "deepspeed",
+                   "parallel")
 PROGRAM = """
 import os, signal, sys, time
 import torch
@@ -102,7 +101,11 @@ def launchers(python):
         "mpirun": (1, ["--allow-run-as-root", "--oversubscribe", "-n", "1", python, "train.py"]),
         "unbuffer": (1, [python, "train.py"]),
         "script": (1, ["-qec", "'%s' train.py" % python, "typescript"]),
-        "conda": (1, ["run", "-n", "base", python, "train.py"]),
+        "conda": (1, ["run", "--no-capture-output", "-n", "base", python, "train.py"]),
+        "dumb-init": (1, ["-c", python, "train.py"]),
+        "tini": (1, ["-s", "--", python, "train.py"]),
+        "supervisord": (1, ["-n", "-c", "supervisord.conf"]),
+        "parallel": (1, ["--termseq", "TERM,40000,KILL,25", python, ":::", "train.py"]),
     }
     for name, (ranks, words) in named.items():
         if there(name):
@@ -150,11 +153,18 @@ def stop(name, ranks, command, directory):
         file.write(PROGRAM)
     with open(os.path.join(directory, "Make"), "w") as file:
         file.write("all:\n\ttrue && '%s' train.py\n" % os.environ["PYTHON"])
+    with open(os.path.join(directory, "supervisord.conf"), "w") as file:
+        file.write("[supervisord]\nlogfile=/dev/null\npidfile=supervisord.pid\n"
+                   "[program:train]\nautorestart=true\nstopwaitsecs=50\nredirect_stderr=true\n"
+                   "stdout_logfile=/dev/fd/1\nstdout_logfile_maxbytes=0\n"
+                   "command='%s' train.py\n" % os.environ["PYTHON"])
+    # a job gets no variable of Slurm's that is not asked for
+    slurm = ["-e", "SLURM_CONF=" + os.environ["SLURM_CONF"]] if "SLURM_CONF" in os.environ else []
     job = subprocess.run(
         [POLLUX, "submit", "-q", "--preempt", "--suspend", "never",
          "--torch" if name in SIGNALS_LOADERS else "--no-torch",
          "-e", "EVENTS=" + directory, "-e", "DS_ACCELERATOR=cpu",
-         "-e", "LOADERS=" + ("0" if name in ENDS_LOADERS else "2"), "--", *command],
+         "-e", "LOADERS=2", *slurm, "--", *command],
         check=True, text=True, stdout=subprocess.PIPE, cwd=directory).stdout.strip()
     pollux("schedule")
     works = [f"{rank} works" for rank in range(ranks)]

@@ -1,10 +1,11 @@
-/* test_proc.c - a process whose first thread has ended lives on in the others. */
+/* test_proc.c - what /proc tells of processes, also of one whose first thread has ended. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +107,140 @@ static void test_shared_memory(void)
 	free(memory);
 }
 
+static bool sleeps(pid_t pid)
+{
+	return proc_state(pid) == 'S';
+}
+
+static void wait_for_child(void)
+{
+	if (fork() == 0)
+		pause();
+	waitpid(-1, NULL, 0);
+}
+
+/* As dash and zsh wait. */
+static void wait_for_signal(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigsuspend(&none);
+}
+
+static void wait_for_time(void)
+{
+	sleep(1000);
+}
+
+/* As tini and programs with a thread for their signals. */
+static void wait_for_term(void)
+{
+	sigset_t term;
+	int number;
+
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, NULL);
+	sigwait(&term, &number);
+}
+
+static bool blocks_term(pid_t pid)
+{
+	return sleeps(pid) && proc_heed(pid, SIGTERM) == PROC_BLOCKS;
+}
+
+static pid_t start_to(void (*wait)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		wait();
+		_exit(0);
+	}
+	setpgid(pid, pid);
+	return pid;
+}
+
+static void test_waits(void)
+{
+	static const struct {
+		void (*wait)(void);
+		const char *name;
+		bool is_for_child;
+	} waits[] = {
+		{ wait_for_child, "a process in waitpid() waits for a child", true },
+		{ wait_for_signal, "so does one in sigsuspend()", true },
+		{ wait_for_time, "one in sleep() does not", false },
+	};
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		pid_t pid = start_to(waits[i].wait);
+
+		ok(comes_to(pid, waits[i].is_for_child ? proc_waits_for_child : sleeps) &&
+		   proc_waits_for_child(pid) == waits[i].is_for_child, waits[i].name);
+		kill(-pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void test_sigwait(void)
+{
+	pid_t pid = start_to(wait_for_term);
+
+	ok(comes_to(pid, blocks_term), "a signal that a process is waiting for counts as blocked");
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	pid = start_to(wait_for_time);
+	ok(comes_to(pid, sleeps) && proc_heed(pid, SIGTERM) == PROC_HEEDS_NOT,
+	   "one that it would die of does not");
+	kill(-pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static bool reads_what_is_printed(const struct proc_streams *reader,
+				  const struct proc_streams *writer)
+{
+	for (int i = 0; i < PROC_READS; i++)
+		if (writer->prints[0] != 0 && reader->reads[i] == writer->prints[0])
+			return true;
+	return false;
+}
+
+/* node gives its children sockets, not pipes. */
+static void test_sockets(void)
+{
+	struct proc_streams reader, writer;
+	int ends[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		pause();
+	}
+	close(ends[1]);
+	proc_streams(getpid(), &reader);
+	for (int i = 0; i < TRIES; i++) {
+		proc_streams(pid, &writer);
+		if (reads_what_is_printed(&reader, &writer))
+			break;
+		poll(NULL, 0, 10);
+	}
+	ok(reads_what_is_printed(&reader, &writer), "the reader of a socket pair is found");
+	ok(!reads_what_is_printed(&writer, &writer), "its writer is none");
+	close(ends[0]);
+	proc_streams(getpid(), &reader);
+	ok(!reads_what_is_printed(&reader, &writer), "nor is who has closed the other end");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	pid_t pid = start();
@@ -129,5 +264,8 @@ int main(void)
 	ok(n_found() == 0, "which is not found");
 	waitpid(pid, NULL, 0);
 	test_shared_memory();
+	test_waits();
+	test_sigwait();
+	test_sockets();
 	return done();
 }

@@ -138,6 +138,15 @@ static void test_launchers(void)
 	items[0].gone = items[2].gone = true;
 	is_str(told_at(&o, ASKED_S + 5), "1", "until that is gone");
 
+	begin(&o, items, RUN("-.", "0h", "-h"));
+	items[1].is_srun = true;
+	is_str(told_at(&o, ASKED_S), "02", "srun, which would kill its tasks, waits for them");
+	items[0].gone = items[2].gone = true;
+	is_str(told_at(&o, ASKED_S + 5), "1", "until they are gone");
+	begin(&o, items, RUN("-h"));
+	items[0].is_srun = true;
+	is_str(told_at(&o, ASKED_S), "0", "it does not wait for tasks elsewhere");
+
 	begin(&o, items, RUN("-h", "0h"));
 	prints_to(&o, 1, 0, -77);
 	items[0].has_terminal = true;
@@ -210,6 +219,25 @@ static void test_passing_on(void)
 	told_at(&o, ASKED_S);
 	see_steps(&o, ASKED_S + 30, ASKED_S + 31);
 	is_str(told_at(&o, ASKED_S + 31), "", "a launcher at work looks after its programs");
+	items[0].cpu_s = 2;
+	items[1].cpu_s = 600;
+	is_str(told_at(&o, ASKED_S + 31), "", "one that does little has half of the grace for it");
+	see_steps(&o, ASKED_S + 31, ASKED_S + 32);
+	is_str(told_at(&o, ASKED_S + 32), "1", "then a program that goes on is told");
+	begin(&o, items, RUN("-h", "0h"));
+	items[0].cpu_s = 2;
+	items[1].cpu_s = 600;
+	told_at(&o, ASKED_S);
+	is_str(told_at(&o, ASKED_S + 59), "", "one without steps is not: it may have the signal");
+
+	/* a launcher that signals its child alone, a shell */
+	begin(&o, items, RUN("-h", "0.", "1h", "2."));
+	o.shows_steps = true;
+	told_at(&o, ASKED_S);
+	items[1].gone = true;
+	is_str(told_at(&o, ASKED_S + 1), "", "the program below a shell that ended may know");
+	see_steps(&o, ASKED_S + 16, ASKED_S + 17);
+	is_str(told_at(&o, ASKED_S + 17), "2", "it is told if it goes on, its launcher or not");
 
 	/* without steps */
 	begin(&o, items, RUN("-h", "0h"));
@@ -229,8 +257,8 @@ static void test_passing_on(void)
 	items[0].waits_for_child = items[1].waits_for_child = true;
 	told_at(&o, ASKED_S);
 	is_str(told_at(&o, ASKED_S + 30), "1", "the outermost comes first");
-	is_str(told_at(&o, ASKED_S + 31), "", "and has time to pass the signal on");
-	is_str(told_at(&o, ASKED_S + 60), "2", "before the next one is told");
+	is_str(told_at(&o, ASKED_S + 44), "", "and has half of the rest to pass the signal on");
+	is_str(told_at(&o, ASKED_S + 45), "2", "before the next one is told");
 }
 
 static void test_taking_over(void)

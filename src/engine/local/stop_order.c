@@ -6,11 +6,11 @@
 
 #include "pollux/mem.h"
 
-/* A program that was told makes no step after this part of the grace, and no less than so many
- * seconds, but for the one that was under way. */
+/* A program that was told makes no step after this part of the rest of the grace, and no less than
+ * so many seconds, but for the one that was under way. */
 #define STEPS_PART 0.25
 #define STEPS_LEAST_S 3.0
-/* The same for a run that shows no steps. */
+/* The same for a run that shows no steps, and below a light process that is at work. */
 #define SILENT_PART 0.5
 /* A process that has used less than this part of another's processor time serves or starts the
  * other, which is known where the other has used so much. */
@@ -33,7 +33,8 @@ struct place {
 
 static bool heeds(const struct stop_process *p)
 {
-	return (p->heed == PROC_HANDLES || p->heed == PROC_BLOCKS) && !p->has_terminal;
+	return (p->heed == PROC_HANDLES || p->heed == PROC_BLOCKS) && !p->has_terminal &&
+	       !p->is_srun;
 }
 
 static bool is_told(const struct stop_process *p)
@@ -165,35 +166,53 @@ static bool is_draining(const struct stop_order *o, int i, double now, int depth
 	return drains;
 }
 
-/* True if a living process above that was told may pass the signal on, or may need this one to
- * save. One that sleeps until a child ends does neither: a shell runs its trap when the child has
- * ended. */
-static bool is_needed_above(const struct stop_order *o, int i)
+/* What living processes above that were told may do for this one. */
+enum above {
+	ABOVE_NOTHING,
+	/* One that did little itself may have passed the signal on. */
+	ABOVE_PASSES_ON,
+	/* One may pass the signal on, or may need this process to save. */
+	ABOVE_NEEDS,
+};
+
+/* One that sleeps until a child ends does nothing: a shell runs its trap when the child has
+ * ended. Nor does one reach a process below a shell that has died of the signal. */
+static enum above look_for_needs(const struct stop_order *o, int i)
 {
-	int above = o->items[i].parent;
+	int at = o->items[i].parent;
+	enum above most = ABOVE_NOTHING;
 
-	for (int depth = 0; above >= 0 && depth < ANCESTORS_MAX; depth++) {
-		const struct stop_process *a = &o->items[above];
+	for (int depth = 0; at >= 0 && depth < ANCESTORS_MAX; depth++) {
+		const struct stop_process *a = &o->items[at];
 
-		if (!a->gone && heeds(a) && is_told(a) && !a->waits_for_child)
-			return true;
-		above = a->parent;
+		at = a->parent;
+		if (a->gone)
+			break;
+		if (!heeds(a) || !is_told(a) || a->waits_for_child)
+			continue;
+		if (!is_light(a->cpu_s, o->items[i].cpu_s))
+			return ABOVE_NEEDS;
+		most = ABOVE_PASSES_ON;
 	}
-	return false;
+	return most;
 }
 
 /* Decides about a process that heeds, below one that was told. */
 static bool was_not_passed_on(const struct stop_order *o, int i, const struct place *place,
 			      double now, double *next)
 {
-	double silent_until = place->told_boot_s + SILENT_PART * o->grace_s;
-	double steps_s = fmax(STEPS_PART * o->grace_s, STEPS_LEAST_S);
+	double left_s = o->asked_boot_s + o->grace_s - place->told_boot_s;
+	double silent_until = place->told_boot_s + SILENT_PART * left_s;
+	double steps_s = fmax(STEPS_PART * left_s, STEPS_LEAST_S);
+	enum above above = look_for_needs(o, i);
 
-	if (is_needed_above(o, i))
+	if (above == ABOVE_NEEDS)
 		return false;
+	if (above == ABOVE_PASSES_ON)
+		steps_s = fmax(SILENT_PART * left_s, STEPS_LEAST_S);
 	if (o->step_before_boot_s > place->told_boot_s + steps_s)
 		return true;
-	if (o->shows_steps || o->is_taken_over)
+	if (o->shows_steps || o->is_taken_over || above == ABOVE_PASSES_ON)
 		return false;
 	if (now < silent_until)
 		*next = fmin(*next, silent_until);
@@ -229,7 +248,7 @@ static bool tell_heedless(const struct stop_order *o, int i, const struct place 
 
 	if (!scene->one_may_save && (is_leader || scene->leader_is_gone))
 		return true;
-	if (place->starts_heeding && o->items[i].leads_terminal)
+	if ((place->starts_heeding && o->items[i].leads_terminal) || o->items[i].is_srun)
 		return false;
 	return (is_leader || place->starts_heeding) && !place->is_below && !place->waits &&
 	       !is_fed(o, i, -1, 0);

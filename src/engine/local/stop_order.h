@@ -10,8 +10,9 @@
  *   of a terminal, and a shell that leads the session of one.
  * - Of the processes that heed, the outermost. What a process below such a one gets is that one's
  *   to decide: it may pass the signal on, or need its workers. The next process below is told if
- *   that one has ended or sleeps until a child ends, and did not pass the signal on: the run goes
- *   on to make steps. Where a run shows no steps, it is told at half of the grace.
+ *   that one has ended, sleeps until a child ends, is cut off by a shell that ended, or has done
+ *   little beside it, and did not pass the signal on: the run goes on to make steps. Where a run
+ *   shows no steps, it is told at half of what was left of the grace.
  * - Every other process, once no process that heeds is left. One that reads what another one
  *   printed that is gone ends by itself when it has read all; it is told if it does not.
  *
@@ -40,6 +41,9 @@ struct stop_process {
 	/* The terminal of a process with a handler is one that this process emulates: it counts as
 	 * not heeding, since its end hangs up. */
 	bool has_terminal;
+	/* srun(1) kills its tasks at SIGTERM, and those of this machine are told by themselves: it
+	 * counts as not heeding, too. */
+	bool is_srun;
 	double told_boot_s;	/* when the process got the signal; NaN: not yet */
 	bool gone;
 	double gone_boot_s;	/* when that was seen */
@@ -51,6 +55,7 @@ struct stop_order {
 	pid_t leader;			/* the first process of the run; 0: it was gone already */
 	double asked_boot_s;		/* NaN: no stop was asked for */
 	double grace_s;
+	bool knows_tasks;		/* what srun(1) started here is among the processes */
 	/* An earlier supervisor began the stop: whom it told is not known, but processes that heed
 	 * may have the signal already. */
 	bool is_taken_over;

@@ -48,7 +48,7 @@ static void look_at_heed(struct stop_process *p, int signal_number)
 		p->heed = heed;
 }
 
-static void look_at(struct stop_process *p, int signal_number)
+static void look_at(const struct stop_order *o, struct stop_process *p, int signal_number)
 {
 	struct proc_streams streams;
 	struct proc_times times;
@@ -57,6 +57,7 @@ static void look_at(struct stop_process *p, int signal_number)
 		p->cpu_s = times.cpu_s;
 		p->leads_terminal = times.leads_terminal;
 	}
+	p->is_srun = o->knows_tasks && proc_has_name(p->pid, "srun");
 	p->waits_for_child = proc_waits_for_child(p->pid);
 	proc_streams(p->pid, &streams);
 	/* one that ends has closed them already */
@@ -148,7 +149,7 @@ void stop_order_look(struct stop_order *o, const struct pid_list *living, int si
 	for (int i = 0; i < o->count; i++) {
 		was_known[i] = o->items[i].heed == PROC_BLOCKS || o->items[i].gone;
 		if (!o->items[i].gone)
-			look_at(&o->items[i], signal_number);
+			look_at(o, &o->items[i], signal_number);
 	}
 	settle(o, was_known, signal_number);
 	find_terminals(o);

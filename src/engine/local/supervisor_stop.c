@@ -40,6 +40,7 @@ void supervisor_begin_stop(struct supervisor *s)
 	stop_order_begin(&s->stop, leader, s->run.stop_boot_s, s->job.declared.grace_s);
 	s->stop.is_taken_over = s->signalled;
 	s->stop.shows_steps = isfinite(position(s));
+	s->stop.knows_tasks = !supervisor_remote;
 	s->stop_position = position(s);
 	if (!s->signalled && wrapper_tells(s))
 		supervisor_signal_leader(s, s->job.declared.stop_signal);
