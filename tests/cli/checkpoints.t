@@ -79,6 +79,13 @@ job 'head -c 1000 /dev/zero >ckpt-1.pt; : >ckpt-2.pt' 'ckpt-2.pt' --retries 1
 is 'an empty file is left out' 'nothing ckpt-1.pt' "$froms"
 like 'which status tells' 'resumes from ckpt-1.pt; ckpt-2.pt is left out: it is empty' \
 	"$("$POLLUX" status "$id")"
+job 'for i in 1 2; do echo $i >model_$i.pt; echo $i >optim_$i.pt; done; cp model_1.pt model_3.pt' \
+	'*_3.pt' --retries 1
+is 'a model without its optimizer is left out, where those before have one' \
+	'nothing model_2.pt' "$froms"
+like 'and status says why' \
+	'model_3.pt is left out: it has no file such as optim_2.pt beside it' \
+	"$("$POLLUX" status "$id")"
 more='"$POLLUX" report CHECKPOINT=../odd/state STEP=1 SAMPLES=8'
 job 'mkdir ../odd; echo 1 >../odd/state; echo 2 >b.txt' 'b*' --retries 1 --checkpoint-dir mine
 is 'a reported checkpoint is found wherever it lies' 'nothing state' "$froms"

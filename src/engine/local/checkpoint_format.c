@@ -205,27 +205,48 @@ static const char *json_fault(const struct file *f)
 	return ended ? NULL : "its JSON has no end";
 }
 
+/* False: it is no regular file, or somebody else's. The caller closes f->fd if that is not -1. */
+static bool read_head(const char *path, struct file *f)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+	ssize_t n;
+
+	*f = (struct file){ .name = slash ? slash + 1 : path };
+	f->fd = file_open(path, O_RDONLY, 0);
+	if (f->fd < 0 || fstat(f->fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	f->bytes = st.st_size;
+	n = pread(f->fd, f->head, HEAD_BYTES, 0);
+	f->head_bytes = n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
 const char *why_file_is_torn(const char *path)
 {
 	static const char *(*const faults[])(const struct file *) = {
 		zip_fault, safetensors_fault, hdf5_fault, pickle_fault, npy_fault, tar_fault,
 		json_fault,
 	};
-	const char *slash = strrchr(path, '/'), *why = NULL;
-	struct file f = { .name = slash ? slash + 1 : path };
-	struct stat st;
-	ssize_t n;
+	const char *why = NULL;
+	struct file f;
 
-	f.fd = file_open(path, O_RDONLY, 0);
-	if (f.fd < 0)
-		return NULL;	/* somebody else's: its name and size have to do */
-	if (fstat(f.fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		f.bytes = st.st_size;
-		n = pread(f.fd, f.head, HEAD_BYTES, 0);
-		f.head_bytes = n > 0 ? (size_t)n : 0;
-		for (size_t i = 0; !why && n > 0 && i < sizeof(faults) / sizeof(faults[0]); i++)
+	if (read_head(path, &f))
+		for (size_t i = 0; !why && i < sizeof(faults) / sizeof(faults[0]); i++)
 			why = faults[i](&f);
-	}
-	close(f.fd);
+	if (f.fd >= 0)
+		close(f.fd);
 	return why;
+}
+
+bool file_begins_with_zeros(const char *path)
+{
+	struct file f;
+	bool zeros = read_head(path, &f);
+
+	for (size_t i = 0; i < f.head_bytes; i++)
+		zeros &= f.head[i] == 0;
+	if (f.fd >= 0)
+		close(f.fd);
+	return zeros;
 }

@@ -41,8 +41,9 @@ static const struct mark {
 /* Endings of files, with a blank on both sides of each. */
 static const char strong_ends[] =
 	" pt pth ckpt keras tar h5 hdf5 msgpack npz safetensors ubj cbm ptl caffemodel distcp "
-	"pdparams pdopt nemo ";
-static const char model_ends[] = " bin pkl pickle model joblib weights params npy zip onnx gz ";
+	"pdparams nemo ";
+static const char model_ends[] = " bin pkl pickle model joblib weights params npy zip onnx gz gguf "
+	"mpk ot jld2 bson rds ";
 static const char text_ends[] = " txt json html npy xml ";
 static const char companion_ends[] = " sha sha1 sha256 sha512 md5 md5sum crc crc32 sum sig asc "
 	"meta metadata info size ok done complete completed success committed finished stamp ";
@@ -198,19 +199,25 @@ static bool is_core(const char *name)
 	       (!name[4] || (name[4] == '.' && isdigit((unsigned char)name[5])));
 }
 
+/* What programs write beside the weights, each into a file of its own. */
+static bool is_beside_weights(const char *name)
+{
+	return ends_in(name, " pdopt pdstates states ") ||
+	       has_word(name, " replay vecnormalize ema swa ") || !strncmp(name, "rng_state", 9) ||
+	       !strncmp(name, "random_states", 13) ||
+	       (has_word(name, " optim optimizer optimizers scheduler scaler ") &&
+		!has_word(name, " model weights net params "));
+}
+
 enum name_class checkpoint_name_class(const char *name)
 {
-	/* what frameworks write beside the weights, each into a file of its own */
-	static const char *const parts[] = { "optimizer", "scheduler", "rng_state",
-					     "random_states", "scaler" };
 	bool has_number = strpbrk(name, "0123456789");
 
 	if (ends_in(name, none_ends) || is_core(name) ||
 	    !strncmp(name, "events.out.tfevents", 19))
 		return NAME_NONE;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (!strncmp(name, parts[i], strlen(parts[i])) && !says_checkpoint(name))
-			return NAME_MODEL;
+	if (is_beside_weights(name))
+		return NAME_MODEL;
 	if (ends_in(name, strong_ends) ||
 	    (says_checkpoint(name) && !ends_in(name, " txt html xml ")))
 		return NAME_CHECKPOINT;
@@ -264,12 +271,25 @@ bool checkpoint_name_of_directory(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (!strpbrk(name, "0123456789"))
-		return false;
 	if (has_word(name, " checkpoints ckpts snapshots "))
 		return false;	/* a directory of them */
+	if (ends_in(name, " ckpt pt pth nemo "))
+		return true;
+	if (!strpbrk(name, "0123456789"))
+		return false;
 	return says_checkpoint(name) ||
 	       (checkpoint_order_counts(name) && isdigit((unsigned char)name[n - 1]));
+}
+
+bool checkpoint_name_is_last(const char *name)
+{
+	return has_word(name, " last latest best final ") &&
+	       (says_checkpoint(name) || has_word(name, " model "));
+}
+
+bool checkpoint_name_is_best(const char *name)
+{
+	return has_word(name, " best ");
 }
 
 bool checkpoint_glob_matches(const char *glob, const char *path)

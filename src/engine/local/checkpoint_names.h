@@ -22,8 +22,14 @@ bool checkpoint_name_has_weights(const char *name);
 /* True for a file that tells about a checkpoint beside it in the directory: "ckpt-2.pt.sha256",
  * "ckpt-2.json", "ckpt-2.done" where there is a "ckpt-2.pt". */
 bool checkpoint_name_is_companion(const char *directory, const char *name);
-/* True for the name of a directory that is a checkpoint as a whole: "checkpoint-500", "epoch_3". */
+/* True for the name of a directory that is a checkpoint as a whole: "checkpoint-500", "epoch_3",
+ * "last.ckpt". */
 bool checkpoint_name_of_directory(const char *name);
+/* True for a directory that is one if it has the configuration of a model: "checkpoint-last",
+ * "model-best". */
+bool checkpoint_name_is_last(const char *name);
+/* True for "best_epoch_3.pt", which not every epoch has. */
+bool checkpoint_name_is_best(const char *name);
 /* True for a name that programs give to what they have not finished writing, and for hidden
  * ones. */
 bool checkpoint_name_is_temporary(const char *name);

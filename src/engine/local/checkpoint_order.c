@@ -25,7 +25,7 @@ static const struct {
 	{ IS_METRIC, " loss acc accuracy f ppl perplexity bleu rouge wer cer auc map miou iou psnr "
 		     "ssim mse mae rmse score metric reward lr bs seed dim lambda temp temperature "
 		     "fid dice " },
-	{ TELLS_APART, " of part seed fold " },
+	{ TELLS_APART, " of part seed fold run trial exp stage phase attempt version " },
 	{ IS_RANK, " rank ranks shard mp tp pp dp gpu node worker proc process " },
 };
 
@@ -77,7 +77,7 @@ static void label_after(const char *p, char label[LABEL_SIZE])
 	size_t n = 0;
 
 	p += strspn(p, "_-");
-	while (isalpha((unsigned char)p[n]) && n < LABEL_SIZE - 1) {
+	while (n < LABEL_SIZE - 1 && isalpha((unsigned char)p[n])) {
 		label[n] = (char)tolower((unsigned char)p[n]);
 		n++;
 	}
@@ -102,6 +102,39 @@ static const char *take_unit(const char *p, uint64_t *value)
 	return p + 1;
 }
 
+static bool is_followed_by_digit(const char *dot)
+{
+	return *dot == '.' && isdigit((unsigned char)dot[1]);
+}
+
+/* True for "0.85", not for a version "1.2.3" or a date. */
+static bool has_fraction(const char *path, const struct number *t)
+{
+	const char *p = t->end + 1;
+
+	if (!is_followed_by_digit(t->end) ||
+	    (t->begin > path + 1 && t->begin[-1] == '.' && isdigit((unsigned char)t->begin[-2])))
+		return false;
+	while (isdigit((unsigned char)*p))
+		p++;
+	return !is_followed_by_digit(p);
+}
+
+/* Of fractions "9" is more than "85". */
+static uint64_t in_billionths(const struct number *t)
+{
+	uint64_t value = 0;
+	const char *p = t->begin;
+
+	for (int i = 0; i < 9; i++) {
+		bool is_digit = p < t->end && isdigit((unsigned char)*p);
+
+		value = value * 10 + (is_digit ? (uint64_t)(*p - '0') : 0);
+		p++;
+	}
+	return value;
+}
+
 /* True for the digits of ".h5". */
 static bool is_of_extension(const struct number *t, const char *label)
 {
@@ -114,28 +147,41 @@ static bool is_directory_number(const char *path, const struct number *t)
 	return *t->end == '/' && (t->begin == path || t->begin[-1] == '/');
 }
 
-static void find_meaning(const char *path, struct number *t, const struct number *before)
+static enum meaning meaning_by_words(const char *path, const struct number *t)
 {
-	char label[LABEL_SIZE];
-	bool is_fraction = before && t->begin == before->end + 1 && t->begin[-1] == '.';
+	char label[LABEL_SIZE] = "";
+	enum meaning meaning;
 
 	label_before(path, t->begin, label);
-	t->meaning = meaning_of(label);
-	if (is_fraction && !*label) {
+	if (*label && is_of_extension(t, label))
+		return TELLS_APART;
+	if (is_directory_number(path, t))
+		return COUNTS_EPOCHS;
+	meaning = meaning_of(label);
+	if (meaning != ORDERS)
+		return meaning;
+	label_after(t->end, label);
+	meaning = meaning_of(label);
+	if (meaning == COUNTS_EPOCHS || meaning == COUNTS_STEPS)
+		return meaning;
+	if (!strncmp(t->end, "-of-", 4))
+		return TELLS_APART;
+	return has_fraction(path, t) ? IS_METRIC : ORDERS;
+}
+
+static void find_meaning(const char *path, struct number *t, const struct number *before)
+{
+	bool is_behind_dot = before && t->begin == before->end + 1 && t->begin[-1] == '.';
+
+	if (is_behind_dot) {
 		t->meaning = before->meaning;
+		if (has_fraction(path, before))
+			t->value = in_billionths(t);
 		return;
 	}
-	if (is_directory_number(path, t))
-		t->meaning = COUNTS_EPOCHS;
-	if (*label && is_of_extension(t, label))
-		t->meaning = TELLS_APART;
-	if (t->meaning != ORDERS)
-		return;
-	label_after(t->end, label);
-	if (meaning_of(label) == COUNTS_EPOCHS || meaning_of(label) == COUNTS_STEPS)
-		t->meaning = meaning_of(label);
+	t->meaning = meaning_by_words(path, t);
 	/* numbers of the directories above, as in "version_0/last.ckpt", tell runs apart */
-	if (strchr(t->end, '/'))
+	if ((t->meaning == ORDERS || t->meaning == IS_METRIC) && strchr(t->end, '/'))
 		t->meaning = TELLS_APART;
 }
 
@@ -203,6 +249,7 @@ void checkpoint_order_of(const char *path, struct checkpoint_order *o)
 	o->n = 0;
 	add_numbers(o, list, n, COUNTS_EPOCHS);
 	add_numbers(o, list, n, COUNTS_STEPS);
+	o->counts = o->n > 0;
 	if (o->n == 0)
 		add_numbers(o, list, n, ORDERS);
 	o->stem = stem_without(path, list, n, TELLS_APART, IS_RANK);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ORDER_NUMBERS 6
+#define ORDER_NUMBERS 8
 
 /* Two names with the same stem are ordered by their numbers, the first number first. */
 struct checkpoint_order {
@@ -14,15 +14,16 @@ struct checkpoint_order {
 	/* owned: the same with "#" for the number of a rank, too: files of one group with the same
 	 * numbers are one checkpoint; NULL: there is no such number */
 	char *group;
+	bool counts;			/* the numbers are those of epochs or steps */
 	int n;
 	uint64_t numbers[ORDER_NUMBERS];
 };
 
 /* path: below the directory of checkpoints. If a number counts epochs or steps, as in
  * "epoch=9-loss=0.31.ckpt", only such numbers order, epochs before steps; else all do but those of
- * a metric. "10k" and "1e4" are 10,000. A directory above that is a number, as in "100/model.pt",
- * counts as an epoch. What numbers of ranks and parts tell apart is not ordered: they stay in the
- * stem. */
+ * a metric, as one with a fraction is. "10k" and "1e4" are 10,000. A directory above that is a
+ * number, as in "100/model.pt", counts as an epoch. What numbers of ranks, parts and runs tell
+ * apart is not ordered: they stay in the stem. */
 void checkpoint_order_of(const char *path, struct checkpoint_order *o);
 void checkpoint_order_release(struct checkpoint_order *o);
 /* Of two with the same stem: less than, equal to, or greater than 0, as strcmp(). */

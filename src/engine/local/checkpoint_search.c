@@ -15,7 +15,8 @@
 
 #define OTHERS_MAX 500000
 #define CANDIDATES_MAX 200000
-#define NAMES_MAX 10000000
+/* Time after which the search ends with what it has found. */
+#define NAMES_S 120.0
 /* A directory with more files than this is looked through only if files came into it. */
 #define LARGE 100
 #define LINKS_MAX 64
@@ -36,8 +37,10 @@ struct search {
 	size_t root_length;		/* of the directory's path, with a slash */
 	struct place *places;		/* owned; a queue: from next on they wait */
 	int n_places, next;
-	int names, others;
+	int others;
+	unsigned names;
 	double end_boot_s;		/* when other names are no longer looked at */
+	double names_end_boot_s;	/* when no name is */
 	struct {
 		dev_t device;
 		ino_t inode;
@@ -308,18 +311,27 @@ static bool is_passed_over(const struct search *s, const char *name)
 }
 
 /* A directory that has files of checkpoints only is one, whatever its name. */
-static bool is_marked(const struct search *s, DIR *dir)
+static bool is_marked(const struct search *s, DIR *dir, const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	bool may_have_config = slash && checkpoint_name_is_last(slash + 1), marked = false;
 	const struct dirent *e;
-	bool marked = false;
 	int names = 0;
 
 	if (s->query->glob)
 		return false;
 	while (!marked && names++ < OTHERS_MAX && (e = readdir(dir)))
-		marked = is_mark_of_checkpoint(e->d_name);
+		marked = is_mark_of_checkpoint(e->d_name) ||
+			 (may_have_config && is_config_of_model(e->d_name));
 	rewinddir(dir);
 	return marked;
+}
+
+static bool is_over(struct search *s)
+{
+	if (s->names++ % 256 == 255 && clock_boot_s() > s->names_end_boot_s)
+		s->found->cut_short = true;
+	return s->found->cut_short;
 }
 
 static void read_place(struct search *s, const struct place *place)
@@ -331,16 +343,15 @@ static void read_place(struct search *s, const struct place *place)
 
 	if (!dir)
 		return;
-	if (is_marked(s, dir)) {
+	if (is_marked(s, dir, place->path)) {
 		add_candidate(s, place->path, NAME_CHECKPOINT, false);
 		closedir(dir);
 		return;
 	}
 	r.old = fstat(dirfd(dir), &st) == 0 && !file_changed_since(&st, s->query->since_s);
-	while (s->names < NAMES_MAX && (e = readdir(dir))) {
+	while (!is_over(s) && (e = readdir(dir))) {
 		char *path;
 
-		s->names++;
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
 		    is_passed_over(s, e->d_name))
 			continue;
@@ -411,6 +422,7 @@ void candidates_find(const struct checkpoint_query *query, struct candidates *fo
 	struct search s = {
 		.query = query, .found = found, .root_length = strlen(query->directory) + 1,
 		.end_boot_s = clock_boot_s() + SEARCH_S,
+		.names_end_boot_s = clock_boot_s() + NAMES_S,
 	};
 
 	*found = (struct candidates){ .other_s = NAN };
@@ -418,7 +430,8 @@ void candidates_find(const struct checkpoint_query *query, struct candidates *fo
 	while (s.next < s.n_places) {
 		struct place place = s.places[s.next++];
 
-		read_place(&s, &place);
+		if (!found->cut_short)
+			read_place(&s, &place);
 		free(place.path);
 	}
 	free(s.places);

@@ -23,10 +23,11 @@ struct candidates {
 	/* wall clock: when one of the files that are no candidates, but are no sources or logs
 	 * either, last changed; NaN: there is none */
 	double other_s;
+	bool cut_short;			/* there was no time to look at all names */
 };
 
 /* Directories are read one level after the other, so that what lies beside a large set of data
- * is found before it. Names of checkpoints are always looked at; other names as long as
+ * is found before it. Names of checkpoints are looked at for two minutes; other names as long as
  * SEARCH_S and OTHERS_MAX allow, and in a large directory only if files came into it since the
  * time asked for. */
 void candidates_find(const struct checkpoint_query *query, struct candidates *found);

@@ -130,6 +130,12 @@ bool is_mark_of_checkpoint(const char *entry)
 	return false;
 }
 
+bool is_config_of_model(const char *entry)
+{
+	return !strcmp(entry, "config.json") || !strcmp(entry, "config.cfg") ||
+	       !strcmp(entry, "adapter_config.json");
+}
+
 static void add_file(struct contents *c, const struct stat *st, double since_s)
 {
 	double changed_s = file_changed_s(st);
@@ -309,13 +315,16 @@ static int entries_before(const char *directory, const struct timespec *next)
 	return n;
 }
 
-static char *former_fault(const struct contents *c, const char *former_path,
+static char *former_fault(const char *path, const struct contents *c, const char *former_path,
 			  const struct contents *former, bool proved)
 {
 	const char *name = base_name(former_path);
 
 	if (c->bytes < former->bytes / TENTH)
 		return xasprintf("it has less than a tenth of the bytes of %s", name);
+	if (!c->is_directory && file_begins_with_zeros(path) &&
+	    !file_begins_with_zeros(former_path))
+		return xasprintf("it begins with zeros, unlike %s", name);
 	for (size_t i = 0; i < sizeof(kept_marks) / sizeof(kept_marks[0]); i++)
 		if (former->marks & ~c->marks & BIT(kept_marks[i].mark))
 			return xasprintf("%s is missing, which %s has", kept_marks[i].name, name);
@@ -325,8 +334,9 @@ static char *former_fault(const struct contents *c, const char *former_path,
 	return NULL;
 }
 
-/* A directory without a marker is as whole as its files. */
-static char *inner_fault(const char *path)
+/* A directory without a marker is as whole as its files. Where there is one, a file may still have
+ * lost its end, as by a loss of power. */
+static char *inner_fault(const char *path, bool proved)
 {
 	struct contents again = { .entries = 0 };
 	struct walk w = { .c = &again, .left = ENTRIES_MAX, .looks_into_files = true };
@@ -335,9 +345,9 @@ static char *inner_fault(const char *path)
 	walk(&w, path, DEPTH);
 	if (w.why)
 		why = xasprintf("%s: %s", w.at, w.why);
-	else if (w.parts < w.parts_wanted)
+	else if (w.parts < w.parts_wanted && !proved)
 		why = xasprintf("it has %d of %d parts", w.parts, w.parts_wanted);
-	else if (again.has_unfinished)
+	else if (again.has_unfinished && !proved)
 		why = xstrdup("a file in it is named as unfinished");
 	free(w.at);
 	return why;
@@ -357,7 +367,28 @@ static char *directory_fault(const char *path, const struct contents *c, bool *p
 		return xstrdup(missing);
 	if (c->marks & (BIT(MARK_ORBAX) | BIT(MARK_TRAINER)))
 		*proved = true;
-	return why || *proved ? why : inner_fault(path);
+	return why ? why : inner_fault(path, *proved);
+}
+
+/* NeMo makes a file of this name before it saves, and removes it afterwards. */
+static bool is_marked_unfinished(const char *path)
+{
+	char *beside = xasprintf("%s-unfinished", path);
+	bool is = access(beside, F_OK) == 0;
+
+	free(beside);
+	return is;
+}
+
+/* TensorFlow writes the index after the parts. */
+static const char *file_fault(const char *path)
+{
+	const char *part = strstr(base_name(path), ".data-");
+	char *index = part ? xasprintf("%.*s.index", (int)(part - path), path) : NULL;
+	bool lacks_index = index && strstr(part, "-of-") && access(index, F_OK) != 0;
+
+	free(index);
+	return lacks_index ? "its index is missing" : why_file_is_torn(path);
 }
 
 char *why_not_whole(const char *path, const struct contents *c, const char *former_path,
@@ -367,14 +398,16 @@ char *why_not_whole(const char *path, const struct contents *c, const char *form
 	const char *torn;
 	char *why;
 
+	if (is_marked_unfinished(path))
+		return xstrdup("a file beside it says that it is unfinished");
 	if (c->bytes == 0)
 		return xstrdup(c->is_directory ? "it has no bytes" : "it is empty");
 	if (c->is_directory) {
 		why = directory_fault(path, c, &proved);
 	} else {
-		torn = why_file_is_torn(path);
+		torn = file_fault(path);
 		why = torn ? xstrdup(torn) : NULL;
 	}
 	return why || !former || former->is_directory != c->is_directory
-		? why : former_fault(c, former_path, former, proved);
+		? why : former_fault(path, c, former_path, former, proved);
 }

@@ -35,6 +35,8 @@ bool contents_of(const char *path, double since_s, struct contents *c);
 
 /* True if the directory has a file that only checkpoints have; marks: of its entries. */
 bool is_mark_of_checkpoint(const char *entry);
+/* True for the name of a file that models have, and checkpoints of them. */
+bool is_config_of_model(const char *entry);
 
 /* Why the checkpoint is not whole, in words; NULL: it is. former, former_path: the one before it of
  * the same shape; NULL: there is none. The caller frees. */
@@ -43,5 +45,8 @@ char *why_not_whole(const char *path, const struct contents *c, const char *form
 /* Why a file is not whole by its format alone; NULL: nothing is wrong, or the format is not
  * known. */
 const char *why_file_is_torn(const char *path);
+/* True if the first bytes of the file are zeros, as after a loss of power; false for an empty
+ * file. */
+bool file_begins_with_zeros(const char *path);
 
 #endif

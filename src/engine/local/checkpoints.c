@@ -8,6 +8,11 @@
 #include "checkpoint_search.h"
 #include "pollux/mem.h"
 
+/* The files of one save come in this time after each other. */
+#define SAVE_S 60
+/* So many of those before are asked what is saved together. */
+#define FORMERS_MAX 3
+
 /* Candidates of the same shape, the newest first; each shape follows the other. */
 struct shapes {
 	const struct candidate *items;	/* not owned */
@@ -22,6 +27,13 @@ static int compare_written(const struct candidate *a, const struct candidate *b)
 	if (x->tv_sec != y->tv_sec)
 		return x->tv_sec > y->tv_sec ? 1 : -1;
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+static const char *base_name(const struct candidate *c)
+{
+	const char *slash = strrchr(c->path, '/');
+
+	return slash ? slash + 1 : c->path;
 }
 
 /* Less than, equal to, or greater than 0 as a is older or newer than b. Where nothing else tells,
@@ -92,6 +104,72 @@ static int count_ranks(const struct shapes *s, const struct candidate *c)
 	return n;
 }
 
+/* True if both have the same numbers, in one directory. */
+static bool are_of_one_save(const struct candidate *a, const struct candidate *b)
+{
+	size_t n = (size_t)(base_name(a) - a->path);
+
+	return a->order.n > 0 && a->order.counts == b->order.counts &&
+	       checkpoint_order_compare(&a->order, &b->order) == 0 && !b->companion &&
+	       !checkpoint_name_is_best(base_name(b)) && b->contents.bytes > 0 &&
+	       !strncmp(a->path, b->path, n) && !strchr(b->path + n, '/');
+}
+
+static const struct candidate *find_beside(const struct shapes *s, const struct candidate *c,
+					   const char *stem)
+{
+	for (int i = 0; i < s->count; i++)
+		if (!strcmp(s->items[i].order.stem, stem) && are_of_one_save(c, &s->items[i]))
+			return &s->items[i];
+	return NULL;
+}
+
+/* The file beside the former one that was written in the same save. */
+static bool belongs_to(const struct candidate *beside, const struct candidate *former,
+		       const struct candidate *next)
+{
+	long long after_s = (long long)beside->contents.written.tv_sec -
+			    former->contents.written.tv_sec;
+
+	return strcmp(beside->order.stem, former->order.stem) != 0 && !beside->order.group &&
+	       are_of_one_save(former, beside) && llabs(after_s) <= SAVE_S &&
+	       compare_written(beside, next) <= 0;
+}
+
+/* What is wrong with the file that stands to c as beside stands to former. */
+static char *fault_of_file_beside(const struct shapes *s, const struct candidate *c,
+				  const struct candidate *beside)
+{
+	const struct candidate *own = find_beside(s, c, beside->order.stem);
+	char *why, *text;
+
+	if (!own)
+		return xasprintf("it has no file such as %s beside it", base_name(beside));
+	why = why_not_whole(own->path, &own->contents, beside->path, &beside->contents);
+	text = why ? xasprintf("%s: %s", base_name(own), why) : NULL;
+	free(why);
+	return text;
+}
+
+/* "optim_200.pt" may come after "model_200.pt": where all those before have both, one alone is not
+ * whole. */
+static char *fault_of_set(const struct shapes *s, int i, const struct candidate *former)
+{
+	const struct candidate *c = &s->items[i];
+	char *why = NULL;
+
+	for (int k = 0; k < s->count && !why && !c->reported; k++) {
+		const struct candidate *beside = &s->items[k];
+		bool all_have = belongs_to(beside, former, c);
+
+		for (int j = i + 1; all_have && is_same_shape(s, i, j) && j <= i + FORMERS_MAX; j++)
+			all_have = find_beside(s, &s->items[j], beside->order.stem) != NULL;
+		if (all_have)
+			why = fault_of_file_beside(s, c, beside);
+	}
+	return why;
+}
+
 /* Where runs had different numbers of devices, nothing tells how many ranks there are to be. */
 static char *fault_beside(const struct shapes *s, const struct candidate *c,
 			  const struct candidate *former)
@@ -116,7 +194,8 @@ static char *fault_of(const struct shapes *s, int i)
 	char *why = why_not_whole(c->path, &c->contents, NULL, NULL);
 	const struct candidate *former = why ? NULL : former_of(s, i);
 
-	return former ? fault_beside(s, c, former) : why;
+	why = former ? fault_beside(s, c, former) : why;
+	return why || !former ? why : fault_of_set(s, i, former);
 }
 
 /* What one look at all shapes finds. */
@@ -202,7 +281,9 @@ void checkpoints_find(const struct checkpoint_query *query, struct checkpoints *
 	look_at_shapes(&shapes, &choice);
 	if (choice.told && choice.newest && compare_written(choice.told, choice.newest) >= 0)
 		choice.newest = choice.told;
-	*found = (struct checkpoints){ .saved_s = fmax(choice.saved_s, all.other_s) };
+	*found = (struct checkpoints){
+		.saved_s = fmax(choice.saved_s, all.other_s), .cut_short = all.cut_short,
+	};
 	if (choice.newest)
 		found->newest = xstrdup(choice.newest->path);
 	if (choice.left_out && (!choice.newest || is_newer(choice.left_out, choice.newest))) {

@@ -45,6 +45,7 @@ struct checkpoints {
 	 * NaN: nothing was. What was written into an older one of several with numbers does not
 	 * count. */
 	double saved_s;
+	bool cut_short;			/* there was no time to look at all files */
 };
 
 /* The caller releases found. */

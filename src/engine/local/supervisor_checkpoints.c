@@ -198,6 +198,8 @@ void supervisor_find_checkpoints(struct supervisor *s, const char *without, bool
 				    s->run.configuration.replicas;
 	query.since_s = any_age ? -HUGE_VAL : first_launch_s(s, &runs);
 	checkpoints_find(&query, found);
+	if (found->cut_short)
+		supervisor_log(s, "%s has too many files to look at all of them", directory);
 	free(starts);
 	free(reported);
 	free(directory);
