@@ -16,7 +16,8 @@ const char *launcher_in_shell(const char *text);
 /* The same for a program in another language: a string that begins with one of the names, where it
  * may be a command. */
 const char *launcher_in_code(const char *text);
-/* The same for a command: its words, the text after -c, or its script; not what a script calls. */
+/* The same for a command: its words, the text after -c, or its script, and the scripts that a
+ * shell's script names in plain words to read or to run them; not what other programs call. */
 const char *launcher_of_command(const struct job_command *c);
 
 /* The rule that --launch gives. */

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "pollux/text.h"
 
 #define SCRIPT_BYTES 262144	/* of a script that are read */
+#define INCLUDED_DEPTH 3	/* of scripts that a script reads or runs */
 
 static const struct launcher {
 	const char *name;
@@ -305,20 +307,67 @@ static bool is_shell_script(const char *path, const char *text, const struct str
 	return false;
 }
 
-/* A file with a NUL is a program in the language of the processor. */
-static const char *launcher_in_script(const char *path, const struct strings *argv)
+/* The script that a line of a shell's script has read or run, where the line names it in plain
+ * words; "": none. */
+static void included_script(const char *line, char path[PATH_MAX])
+{
+	static const char *const words[] = {
+		". ", "source ", "sh ", "bash ", "exec sh ", "exec bash ",
+	};
+	size_t n = 0;
+
+	line += strspn(line, " \t");
+	for (size_t i = 0; n == 0 && i < sizeof(words) / sizeof(words[0]); i++)
+		if (text_starts_with(line, words[i]))
+			n = strlen(words[i]);
+	line += n + strspn(line + n, " \t");
+	n = n ? strcspn(line, " \t\n;&|#<>()$`\"'*?[") : 0;
+	n = n < PATH_MAX && (!line[n] || strchr(" \t\n;&|", line[n])) ? n : 0;
+	memcpy(path, line, n);
+	path[n] = '\0';
+}
+
+static const char *launcher_in_script(const char *directory, const char *path,
+				      const struct strings *argv, int depth);
+
+static const char *launcher_in_included(const char *directory, const char *text,
+					const struct strings *argv, int depth)
+{
+	const char *found = NULL;
+
+	for (const char *line = text; line && !found; line = strchr(line, '\n')) {
+		char path[PATH_MAX];
+
+		line += *line == '\n';
+		included_script(line, path);
+		if (*path && *path != '-')
+			found = launcher_in_script(directory, path, argv, depth);
+	}
+	return found;
+}
+
+/* A file with a NUL is a program in the language of the processor. depth: of scripts that may be
+ * read by others */
+static const char *launcher_in_script(const char *directory, const char *path,
+				      const struct strings *argv, int depth)
 {
 	char *text = xmalloc(SCRIPT_BYTES + 1);
-	int fd = file_open(path, O_RDONLY, 0);
+	char *file = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", directory, path);
+	int fd = file_open(file, O_RDONLY, 0);
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, SCRIPT_BYTES, 0);
 	const char *found = NULL;
 
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	if (n > 0 && strlen(text) == (size_t)n)
-		found = is_shell_script(path, text, argv) ? launcher_in_shell(text)
-							  : launcher_in_code(text);
+	if (n > 0 && strlen(text) == (size_t)n) {
+		bool shell = is_shell_script(path, text, argv);
+
+		found = shell ? launcher_in_shell(text) : launcher_in_code(text);
+		if (!found && shell && depth > 0)
+			found = launcher_in_included(directory, text, argv, depth - 1);
+	}
+	free(file);
 	free(text);
 	return found;
 }
@@ -329,7 +378,7 @@ const char *launcher_of_command(const struct job_command *c)
 	char *path = found || !c->argv.count ? NULL : script_path(c->directory, c->argv.items);
 
 	if (path)
-		found = launcher_in_script(path, &c->argv);
+		found = launcher_in_script(c->directory, path, &c->argv, INCLUDED_DEPTH);
 	free(path);
 	return found;
 }

@@ -118,6 +118,34 @@ static void write_script(const char *path, const char *text, size_t n)
 		perror(path);
 }
 
+static void test_included(const char *script)
+{
+	static const char *const ways[] = { "source", ".", "  bash", "exec sh" };
+	char other[] = "/tmp/test_launch_rule.XXXXXX", text[200];
+	int fd = mkstemp(other);
+
+	close(fd);
+	write_script(other, "#!/bin/bash\nsrun ./a\n", 21);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		int n = snprintf(text, sizeof(text), "#!/bin/bash\nset -e\n%s %s x\n", ways[i],
+				 other);
+
+		write_script(script, text, (size_t)n);
+		COMMAND("srun", "a script that another one reads or runs", "bash", script);
+	}
+	for (int i = 0; i < 2; i++) {
+		int n = snprintf(text, sizeof(text), "#!/bin/bash\n%s %s\n", i ? "echo bash" : "# .",
+				 other);
+
+		write_script(script, text, (size_t)n);
+		COMMAND("none", "a script that is only named", "bash", script);
+	}
+	fd = snprintf(text, sizeof(text), "#!/bin/bash\n. %s\n", other);
+	write_script(other, text, (size_t)fd);
+	COMMAND("none", "a script that reads itself", "bash", other);
+	unlink(other);
+}
+
 static void test_commands(void)
 {
 	char script[] = "/tmp/test_launch_rule.XXXXXX";
@@ -139,6 +167,7 @@ static void test_commands(void)
 	COMMAND("none", "a script of Python, whose text begins a line so", script);
 	write_script(script, binary, sizeof(binary));
 	COMMAND("none", "a file with a NUL", script);
+	test_included(script);
 	unlink(script);
 	COMMAND("none", "a script that is gone", "sh", script);
 }
