@@ -13,6 +13,7 @@
 #include "pollux/engine.h"
 #include "pollux/failed_pass.h"
 #include "pollux/format.h"
+#include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
@@ -321,7 +322,9 @@ static void tell_stranger(struct patient *p, const char *device, const char *hol
 	else
 		found(p, FINDING_LOOK,
 		      pids.length && !strcmp(holder, DEVICE_LOCK_ENDED)
-			      ? xasprintf("kill -KILL%s", pids.data) : NULL,
+			      ? xasprintf("kill -KILL%s", pids.data)
+			      : lock_look(lock) == LOCK_CANNOT_BE_TOLD ? command_on("ls -ld", lock)
+								       : NULL,
 		      "%s has no run, but %s holds it", device, holder);
 	pid_list_release(&now);
 	text_release(&pids);

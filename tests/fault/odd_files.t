@@ -37,6 +37,9 @@ for name in logs/1.log logs/1.store schedule.lock schedule.again regular-pass fa
 		is "a $kind at $name hangs no command" '' "$hung"
 		case $kind:$name in
 		link:pollux.db) ;; # a store is made where it leads
+		*:run/*)
+			like 'and doctor shows it' "ls -ld $POLLUX_DIR/$name" \
+				"$("$POLLUX" doctor)" ;;
 		*:schedule.lock | *:supervisor.log | *:next-pass | *:pollux.db | *:pollux.db-[wsj]*)
 			like 'and doctor names what is there' "/$name' is (a symbolic|no regular)" \
 				"$("$POLLUX" doctor 2>&1)" ;;

@@ -134,8 +134,8 @@ static void test_included(const char *script)
 		COMMAND("srun", "a script that another one reads or runs", "bash", script);
 	}
 	for (int i = 0; i < 2; i++) {
-		int n = snprintf(text, sizeof(text), "#!/bin/bash\n%s %s\n", i ? "echo bash" : "# .",
-				 other);
+		int n = snprintf(text, sizeof(text), "#!/bin/bash\n%s %s\n",
+				 i ? "echo bash" : "# .", other);
 
 		write_script(script, text, (size_t)n);
 		COMMAND("none", "a script that is only named", "bash", script);
