@@ -84,6 +84,8 @@ PROGRAMS = [
      "for i in range(most if most > 0 else 20 * len(data)): next(ever); update()"),
     ("epochs", "a guard that is off", "most, step = -1, 0\nfor epoch in range(20):\n"
      "  for b in data:\n    update(); step += 1\n    if most > 0 and step >= most: break"),
+    ("epochs", "a limit that is off", "debug = False\nfor epoch in range(20):\n"
+     "  for i, b in enumerate(data):\n    update()\n    if debug and i >= 8: break"),
     ("epochs", "patience after some epochs", "bad = 0\nfor epoch in range(20):\n"
      "  for b in data: update()\n  bad += 0\n  if epoch > 3 and bad >= 5: break"),
     ("epochs", "epochs of a number of samples", "total = 6400\n"

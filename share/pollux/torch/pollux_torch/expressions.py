@@ -31,7 +31,7 @@ class Unknown(Exception):
     """Raised for an expression that this module does not evaluate."""
 
 
-FAILURES = (Unknown, ArithmeticError, TypeError, ValueError)
+FAILURES = (Unknown, ArithmeticError, RecursionError, TypeError, ValueError)
 
 
 def unknown():
@@ -199,7 +199,7 @@ def add_option(found, node):
 
 def is_given(name, value):
     """True if an argument of the program gives this number to this name."""
-    arguments = sys.argv[1:]
+    arguments = [str(a) for a in getattr(sys, "argv", ())[1:]]
     for argument, after in itertools.zip_longest(arguments, arguments[1:]):
         key, is_joined, text = argument.partition("=")
         if key.lstrip("-").replace("-", "_").rsplit(".", 1)[-1] != name:
@@ -241,9 +241,10 @@ def sources_of(node, variables):
 
 def may_be(node, value, variables):
     try:
-        return evaluate(node, variables) == value
+        found = evaluate(node, variables)
     except FAILURES:
         return True
+    return isinstance(found, PLAIN) and found == value
 
 
 def follows_data(node, variables, depth=MAX_DEPTH):

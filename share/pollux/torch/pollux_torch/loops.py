@@ -10,7 +10,7 @@ import sys
 import sysconfig
 
 from .expressions import (FAILURES, Unknown, Variables, assigned_in, divisor_of_updates, evaluate,
-                          follows_data, integer, name_of)
+                          follows_data, integer, name_of, truth)
 
 MAX_FRAMES = 40
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "time_ns", "now")
@@ -262,23 +262,29 @@ def leaves(body, flags):
         isinstance(s.value.value, bool) and name_of(s.targets[0]) in flags for s in body)
 
 
-def conditions_of(test, ends):
+def conditions_of(test, ends, variables=None):
     """(condition, whether it ends the loop) of a test, through not, and, or."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return conditions_of(test.operand, not ends)
+        return conditions_of(test.operand, not ends, variables)
     if not isinstance(test, ast.BoolOp):
         return [(test, ends)]
     # `if a and b: break` ends the loop by a if b only says whether there is a bound.
     needs_all = isinstance(test.op, ast.And) == ends
     return [pair for part in test.values
-            if not needs_all or all(o is part or is_guard(o, part) for o in test.values)
-            for pair in conditions_of(part, ends)]
+            if not needs_all or all(o is part or is_guard(o, part, ends, variables)
+                                    for o in test.values)
+            for pair in conditions_of(part, ends, variables)]
 
 
-def is_guard(other, part):
-    """True for `max_steps > 0` beside `step >= max_steps`, and for a flag."""
-    return not any(isinstance(n, ast.Compare) for n in ast.walk(other)) or \
-        names_in(other) <= names_in(part)
+def is_guard(other, part, ends, variables):
+    """True for `max_steps > 0` beside `step >= max_steps`, and for a flag, unless it is off."""
+    if any(isinstance(n, ast.Compare) for n in ast.walk(other)) and \
+            not names_in(other) <= names_in(part):
+        return False
+    try:
+        return variables is None or truth(other, variables) == ends
+    except FAILURES:
+        return True
 
 
 def names_in(node):
@@ -288,7 +294,7 @@ def names_in(node):
 def bounds_of(test, variables, line, ends):
     """What a condition says: a list of Loop and Unbounded."""
     found = []
-    for condition, its_end in conditions_of(test, ends):
+    for condition, its_end in conditions_of(test, ends, variables):
         if isinstance(condition, (ast.Name, ast.Attribute)) and not its_end:
             condition = ast.Compare(condition, [ast.NotEq()], [ast.Constant(0)])  # `while left:`
         if isinstance(condition, ast.Compare) and len(condition.ops) == 1:
