@@ -97,6 +97,11 @@ ok 'a job with another after it' told hold "$id"
 "$POLLUX" schedule
 status 'lets that one start' 0 "$POLLUX" wait --timeout 600 "$after"
 
+done_by hold held 'the last fold' -- 'echo "fold 1/2"; echo "fold 2/2"; '"$steps"
+done_by hold held 'ordinary words before numbers' -- \
+	'echo "seed 42, stage 2, rounding 1/5, 3 runs"; '"$steps"
+done_by hold held 'declared steps of all folds' --steps 20 -- 'echo "fold 1/2"; '"$steps"
+
 # --- no end ---
 not_done() { # not_done STATE NAME OPTION... -- CODE AGAIN STATUS
 	want=$1 name=$2
@@ -112,6 +117,12 @@ not_done held 'a bar of an epoch' -- \
 	'i=0; while [ $i -lt 50 ]; do i=$((i + 1))
 	printf "\r%d%%|###| %d/50 [00:01<00:00, 9.00it/s]" $((2 * i)) $i; done'
 not_done held 'the total of the log, but more is declared' --steps 40 -- "$steps"
+for part in 'fold 1/5' 'Fold: 2' '=== Trial 3 ===' '[Stage 1 of 3] the head' 'seed 0/3' \
+	'run #1/2'; do
+	not_done held "all steps of a part: $part" -- "echo '$part'; $steps"
+done
+not_done held 'an end that is reported, of a first fold' -- \
+	'echo "fold 1/5"; "$POLLUX" report ENDED=1'
 not_done held 'an epoch that begins' -- "$count"'echo "Epoch $i/20"; done'
 not_done held 'an end, and another training after it' -- \
 	'"$POLLUX" report ENDED=1; "$POLLUX" report STEP=1'

@@ -12,6 +12,7 @@
 
 #include "last_words.h"
 #include "nothing_left.h"
+#include "parts_left.h"
 #include "supervisor.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
@@ -48,6 +49,18 @@ static bool stands_at_its_end(const struct job *job, const struct recorder *r)
 		job->progress.steps >= job_total_steps(job));
 }
 
+/* True if the program trains several times, and has not done so for the last time. What is declared
+ * is the total of all. */
+static bool has_parts_left(const struct supervisor *s, const struct declaration *d)
+{
+	char *log = paths_log(s->paths, s->job.id);
+	bool has = !(d->total_samples > 0) && !(d->total_steps > 0) &&
+		   parts_are_left(log, s->log_offset);
+
+	free(log);
+	return has;
+}
+
 /* True if the run has done all its work, by what its program reported or printed. */
 static bool is_at_its_end(struct supervisor *s)
 {
@@ -63,6 +76,7 @@ static bool is_at_its_end(struct supervisor *s)
 	}
 	is = recorder_is_at_its_end(&s->recorder, &s->run, &job) ||
 	     (s->adopted && stands_at_its_end(&job, &s->recorder));
+	is = is && !has_parts_left(s, &job.declared);
 	job_release(&job);
 	return is;
 }
