@@ -170,22 +170,22 @@ static const struct part {
 	{ "outage", .is_new = true },
 };
 
+/* What pollux makes anew is put aside, unless it has been made anew meanwhile. */
 static void found_odd(struct patient *p, const struct part *part, const char *path,
 		      const char *what)
 {
-	struct text mend = TEXT_INIT;
+	struct text file = TEXT_INIT, aside = TEXT_INIT;
+	char *with_end = xasprintf("%s.odd", path);
 
-	text_add(&mend, part->is_new ? "mv -nT " : "ls -ld ");
-	text_add_shell_quoted(&mend, path);
-	if (part->is_new) {
-		char *aside = xasprintf("%s.odd", path);
-
-		text_add(&mend, " ");
-		text_add_shell_quoted(&mend, aside);
-		free(aside);
-	}
-	found(p, part->stops ? FINDING_STOPS : FINDING_LOOK, text_detach(&mend), "'%s' is %s",
-	      path, what);
+	text_add_shell_quoted(&file, path);
+	text_add_shell_quoted(&aside, with_end);
+	free(with_end);
+	found(p, part->stops ? FINDING_STOPS : FINDING_LOOK, part->is_new
+	      ? xasprintf("test -f %s -a ! -L %s || mv -nT %s %s", file.data, file.data, file.data,
+			  aside.data)
+	      : xasprintf("ls -ld %s", file.data), "'%s' is %s", path, what);
+	text_release(&file);
+	text_release(&aside);
 }
 
 /* A program of a job, or a person, may have put something else there, which is not opened. */

@@ -53,7 +53,13 @@ mkfifo "$POLLUX_DIR/new" && mv "$POLLUX_DIR/new" "$POLLUX_DIR/schedule.lock"
 POLLUX_SUBMIT_PASS=yes "$POLLUX" run true 2>ran &
 waits=$!
 ok 'run says why no pass comes' wait_for 20 grep -q 'the last pass failed: .*schedule.lock' ran
-mend=$("$POLLUX" doctor | sed -n 's/^ *mend: mv /mv /p')
+mend=$("$POLLUX" doctor | sed -n 's/^ *mend: test /test /p')
+mv "$POLLUX_DIR/schedule.lock" odd
+touch "$POLLUX_DIR/schedule.lock"
+sh -c "$mend"
+ok 'what doctor says leaves a file alone that has come meanwhile' \
+	[ -f "$POLLUX_DIR/schedule.lock" ]
+mv odd "$POLLUX_DIR/schedule.lock"
 ok 'what doctor says mends it' sh -c "$mend"
 ok 'then passes come' "$POLLUX" schedule
 wait "$waits"
