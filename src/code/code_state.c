@@ -242,18 +242,22 @@ static void add_submodule(const struct git *git, const struct code_asking *askin
 	free(directory);
 }
 
+/* Only submodules are left to differ from the index: ":160000 ...", and their path. */
 static int add_submodules(const struct git *git, const struct code_asking *asking, struct err *err)
 {
 	char *list = xasprintf("%s/.gitmodules", git->directory);
+	bool has_some = access(list, F_OK) == 0;
 	struct text out = TEXT_INIT;
-	int rc = access(list, F_OK) == 0 ? git_run(git, &out, err, "ls-files", "-z", "--stage") : 0;
+	int rc = has_some ? git_run(git, &out, err, "diff-files", "--raw", "-z",
+				    "--ignore-submodules=untracked") : 0;
 
 	free(list);
 	for (const char *p = out.data; rc == 0 && p < out.data + out.length; p += strlen(p) + 1) {
-		const char *path = strchr(p, '\t');
+		bool is_submodule = text_starts_with(p, ":160000 ");
 
-		if (path && text_starts_with(p, "160000 "))
-			add_submodule(git, asking, path + 1);
+		p += strlen(p) + 1;
+		if (is_submodule && p < out.data + out.length)
+			add_submodule(git, asking, p);
 	}
 	text_release(&out);
 	return rc;
