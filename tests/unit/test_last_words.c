@@ -37,6 +37,21 @@ int main(void)
 	SAYS("before\n", 7, "(none)", "and no other");
 	SAYS("shorter\n", 99, "shorter", "of a log that was begun anew");
 	SAYS("caf\xc3\xa9 \xff broken\n", 0, "caf\xc3\xa9 ", "as far as it is text");
+	SAYS("RuntimeError: CUDA error: invalid device ordinal\n"
+	     "GPU device may be out of range, do you have enough GPUs?\n"
+	     "CUDA kernel errors might be asynchronously reported at some other API call, so\n"
+	     "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+	     "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n\n", 0,
+	     "RuntimeError: CUDA error: invalid device ordinal",
+	     "not what PyTorch adds to each of CUDA's errors");
+	SAYS("[rank1]: torch.AcceleratorError: CUDA error: misaligned address\n"
+	     "[rank1]: Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n", 0,
+	     "[rank1]: torch.AcceleratorError: CUDA error: misaligned address",
+	     "also behind a launcher's rank");
+	SAYS("Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n", 0, "(none)",
+	     "which alone says nothing");
+	SAYS("I say: Compile with `TORCH_USE_CUDA_DSA`\n", 0,
+	     "I say: Compile with `TORCH_USE_CUDA_DSA`", "a program's own words");
 	memset(flood, 'x', sizeof(flood));
 	memset(want, 'x', sizeof(want) - 1);
 	says(flood, sizeof(flood), 0, want, "of a long one the beginning");

@@ -16,7 +16,7 @@ static const char *diagnosis(const char *words, int64_t after, int64_t offset)
 	    ftruncate(fd, (off_t)strlen(words) + after))
 		printf("# cannot write\n");
 	error = diagnose_log(path, offset);
-	if (error && error->out_of_memory != (strcmp(error->meaning, "disk full") != 0))
+	if (error && error->out_of_memory != (strstr(error->meaning, "out of memory") != NULL))
 		return "the meaning and the flag do not agree";
 	return error ? error->meaning : "none";
 }
@@ -35,7 +35,23 @@ static void test_forms(void)
 		"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 10 bytes\n",
 		"RuntimeError: [enforce fail] . "
 		"DefaultCPUAllocator: can't allocate memory: you tried\n",
+		"XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB "
+		"(2147483648B) on device ordinal 0\n",
+		"my.allocator.OutOfMemoryError: pool\n",
+	}, *const on_gpu[] = {
+		"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling\n",
+		"RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED\n",
+		"ncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\n"
+		"Cuda failure 2 'out of memory'\n",
+		"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,000,512 bytes\n",
+		"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 20480.00 MiB on device 0: "
+		"cudaMalloc failed: out of memory\n",
+		"CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
 	}, *const others[] = {
+		"2026-11-28 10:00:00.0: I tensorflow/cuda_driver.cc:753] failed to allocate 22.00G "
+		"from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\nKeyError: 'label'\n",
+		"W0000 00:00:1764324000.1 71 gpu.cc:3] CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
+		"RuntimeError: CUDA error: device-side assert triggered\n",
 		"    except MemoryError:\n        raise SystemExit(1)\n",
 		"this may run out of memory on small machines\n",
 		"out of memory: going on with half the batch\n",
@@ -47,6 +63,8 @@ static void test_forms(void)
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		is_str(diagnosis(errors[i], 0, 0), "out of memory", "what an error says");
+	for (size_t i = 0; i < sizeof(on_gpu) / sizeof(on_gpu[0]); i++)
+		is_str(diagnosis(on_gpu[i], 0, 0), "GPU out of memory", "what libraries say");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		is_str(diagnosis(others[i], 0, 0), "none", "what says it of something else");
 }
@@ -66,6 +84,12 @@ int main(void)
 	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory",
 	       "in a log that was begun anew");
 	test_forms();
+	is_str(diagnosis("[rank1]:[E1128 ProcessGroupNCCL.cpp:607] [Rank 1] Watchdog caught "
+			 "collective operation timeout: WorkNCCL(SeqNum=42)\nAborted\n", 0, 0),
+	       "NCCL: a collective operation timed out", "a collective that waited in vain");
+	is_str(diagnosis("ValueError: Free memory on device (3.1/23.64 GiB) on startup is less "
+			 "than desired GPU memory utilization (0.9, 21.28 GiB).\n", 0, 0),
+	       "too little GPU memory was free", "what vLLM found full");
 	is_str(diagnosis("[Errno 28] No space left on device\n", 0, 0), "disk full", "a full disk");
 	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none", "no log");
 	close(fd);

@@ -21,6 +21,8 @@ enum form {
 
 #define GPU_MEMORY { "GPU out of memory", true }
 #define MEMORY { "out of memory", true }
+/* What others hold is no fault of the run's size. */
+#define GPU_FULL { "too little GPU memory was free", false }
 
 static const struct {
 	const char *words;
@@ -35,6 +37,13 @@ static const struct {
 	{ "cudaErrorMemoryAllocation", GPU_MEMORY, SURE },
 	{ "MPS backend out of memory", GPU_MEMORY, SURE },
 	{ "HIP out of memory", GPU_MEMORY, SURE },
+	{ "CUBLAS_STATUS_ALLOC_FAILED", GPU_MEMORY, LAST },
+	{ "CUDNN_STATUS_ALLOC_FAILED", GPU_MEMORY, LAST },
+	{ "Cuda failure 2 'out of memory'", GPU_MEMORY, LAST },
+	{ "cudaMalloc failed: out of memory", GPU_MEMORY, LAST },
+	{ "cupy.cuda.memory.OutOfMemoryError", GPU_MEMORY, LAST },
+	{ "is less than desired GPU memory utilization", GPU_FULL, LAST },
+	{ "RESOURCE_EXHAUSTED: Failed to allocate request for", MEMORY, LAST },
 	{ "RESOURCE_EXHAUSTED: Out of memory", MEMORY, LAST },
 	{ "OOM when allocating tensor", MEMORY, LAST },
 	{ "DefaultCPUAllocator: can't allocate memory", MEMORY, LAST },
@@ -42,11 +51,18 @@ static const struct {
 	{ "throwing an instance of 'std::bad_alloc'", MEMORY, LAST },
 	{ "uncaught exception of type std::bad_alloc", MEMORY, LAST },
 	{ "MemoryError", MEMORY, LAST_NAME },
+	{ "OutOfMemoryError", MEMORY, LAST_NAME },
 	{ "std::bad_alloc", MEMORY, LAST_MESSAGE },
 	{ "Cannot allocate memory", MEMORY, LAST_MESSAGE },
 	{ "out of memory", MEMORY, LAST_MESSAGE },
 	{ "Out of memory", MEMORY, LAST_MESSAGE },
 	{ "No space left on device", { "disk full", false }, LAST },
+	{ "Watchdog caught collective operation timeout",
+	  { "NCCL: a collective operation timed out", false }, LAST },
+	{ "CUBLAS_STATUS_NOT_INITIALIZED",
+	  { "cuBLAS does not start: often too little GPU memory is free", false }, LAST },
+	{ "CUDNN_STATUS_NOT_INITIALIZED",
+	  { "cuDNN does not start: often too little GPU memory is free", false }, LAST },
 };
 
 /* A match in the log: the words from at to end, the line and the log around them. */
@@ -115,8 +131,23 @@ static bool is_message(const struct place *w)
 	return ends_line(w, after) && !warns(w);
 }
 
+/* True if the line begins as remarks and warnings of Google's libraries do, "I0000 00:00:1.2 7" or
+ * "2026-11-28 10:00:00.0: W tensorflow/": the program went on. */
+static bool is_remark(const struct place *w)
+{
+	const char *p = w->begin;
+	size_t n;
+
+	if ((*p == 'I' || *p == 'W') && isdigit((unsigned char)p[1]))
+		return true;
+	n = strspn(p, "0123456789-:. ");
+	return n > 0 && p[n - 1] == ' ' && (p[n] == 'I' || p[n] == 'W') && p[n + 1] == ' ';
+}
+
 static bool has_form(const struct place *w, enum form form)
 {
+	if (is_remark(w))
+		return false;
 	return form == LAST_NAME ? is_exception(w) : form == LAST_MESSAGE ? is_message(w) : true;
 }
 

@@ -19,7 +19,8 @@ struct log_error {
  * they expect or handle count in the last 8 KiB only, and only as the report of a line: an
  * exception's name that begins the line ("MemoryError: ...", "numpy...._ArrayMemoryError: ...") or
  * a message that ends the line after a colon or bracket ("fork: Cannot allocate memory", "[Errno
- * 12] Cannot allocate memory: 'x'"), with no warning before. */
+ * 12] Cannot allocate memory: 'x'"), with no warning before. Remarks and warnings of TensorFlow's
+ * and XLA's logs do not count. */
 const struct log_error *diagnose_log(const char *path, int64_t offset);
 
 #endif
