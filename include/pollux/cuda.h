@@ -68,8 +68,9 @@ struct cuda {
 };
 
 /* Opens libcudart, asks for GPUs, then opens cuBLAS. Libraries are looked for where the dynamic
- * linker looks, then in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda; they must have the
- * major version that pollux was built with.
+ * linker looks, then in lib64 of $CUDA_HOME, $CUDA_PATH and /usr/local/cuda, then in NVIDIA's
+ * wheels for Python below $VIRTUAL_ENV, $CONDA_PREFIX, ~/.local, /usr/local and /usr; they must
+ * have the major version that pollux was built with.
  *
  * -1: *c must not be used for calls, and *err (EX_UNAVAILABLE) says what is missing: headers at
  * build, a library (and where it was looked for), a symbol of a library that is too old, a driver

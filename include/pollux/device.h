@@ -64,6 +64,8 @@ struct device {
 	int seat;
 	bool usable;
 	bool keeps_runs;	/* not usable for a moment: runs that have it stay */
+	/* one process at a time may have it: no job can wait on it, or share it, beside another */
+	bool exclusive;
 	/* why the device is not usable, and what to do; "" while usable */
 	char reason[160];
 	/* Unless the list was made in_full, only free_bytes and utilization are known. */

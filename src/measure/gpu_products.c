@@ -156,14 +156,15 @@ static int time_product(struct sink *sink, struct gpu_product *p)
 
 /* FLOP per cycle of a multiprocessor, without sparsity, by compute capability: NVIDIA's white
  * papers on the architectures V100 (2017), Turing (2018), A100 (2020), GA102 (2021), Ada (2022),
- * H100 (2022) and Blackwell (2024). tf32 0: not supported. fp64 0: too slow to be worth measuring.
- * Consumer GPUs of 7.5, 8.6 and 8.9 reach half of the fp16 rate if they accumulate in fp32. */
+ * H100 (2022), Blackwell (2024), RTX Blackwell (2025). tf32 0: not supported. fp64 0: too slow to
+ * be worth measuring. Consumer GPUs of 7.5, 8.6, 8.9 and 12.0 reach half of the fp16 rate if they
+ * accumulate in fp32. */
 static const struct per_cycle {
 	int capability, fp64, fp32, tf32, fp16;
 } per_cycle[] = {
 	{ 70, 64, 128, 0, 1024 }, { 75, 0, 128, 0, 1024 }, { 80, 128, 128, 1024, 2048 },
 	{ 86, 0, 256, 512, 1024 }, { 89, 0, 256, 512, 1024 }, { 90, 256, 256, 2048, 4096 },
-	{ 100, 128, 256, 4096, 8192 },
+	{ 100, 128, 256, 4096, 8192 }, { 120, 0, 256, 512, 1024 },
 };
 
 static int capability_of(struct gpu_work *g)

@@ -421,9 +421,32 @@ NUMBER(nvmlDeviceGetComputeMode, int, compute, "compute")
 EXPORT int nvmlDeviceGetTemperature(const struct standin_gpu *g, int sensor, unsigned *celsius);
 EXPORT int nvmlDeviceGetTemperature(const struct standin_gpu *g, int sensor, unsigned *celsius)
 {
+#ifdef STANDIN_TEMPERATURE
+	(void)g;
+	(void)sensor;
+	(void)celsius;
+	return 26;	/* a driver that has given up the call that its header calls deprecated */
+#else
 	*celsius = (unsigned)g->temperature;
 	return sensor ? 2 : g->temperature < 0 ? 3 : 0;
+#endif
 }
+
+#ifdef STANDIN_TEMPERATURE
+struct standin_temperature {
+	unsigned version;
+	int sensor, celsius;
+};
+
+EXPORT int nvmlDeviceGetTemperatureV(const struct standin_gpu *g, struct standin_temperature *t);
+EXPORT int nvmlDeviceGetTemperatureV(const struct standin_gpu *g, struct standin_temperature *t)
+{
+	if (t->version != 0x100000c)	/* nvmlTemperature_v1 of nvml.h 12.9 */
+		return 25;
+	t->celsius = g->temperature;
+	return t->sensor ? 2 : g->temperature < 0 ? 3 : 0;
+}
+#endif
 
 EXPORT int nvmlDeviceGetMigMode(const struct standin_gpu *g, unsigned *now, unsigned *after_reset);
 EXPORT int nvmlDeviceGetMigMode(const struct standin_gpu *g, unsigned *now, unsigned *after_reset)

@@ -134,7 +134,7 @@ static void expect_processes(const char *library, double utilization)
 
 static void test_processes(void)
 {
-	char many[16384] = "gpu " A " X\nmemory 9000 100\n";
+	char many[16384] = "gpu " A " X\nmemory 9000 6000\n";
 	size_t n = strlen(many);
 
 	expect_processes("new", 0.9);
@@ -143,7 +143,9 @@ static void test_processes(void)
 	expect_processes("v1", 0.9);
 	use_library("bare");
 	look(busy, &as_passes_do);
-	ok(list.count == 1 && list.n_processes == 0, "a driver that does not tell of processes");
+	ok(list.count == 1 && list.n_processes == 1 && list.processes[0].pid == 0 &&
+	   list.processes[0].memory_bytes == INT64_C(8900) << 20,
+	   "a driver that does not tell of processes: whoever has the memory");
 	use_library("new");
 	for (int i = 1; i <= 300; i++)
 		n += (size_t)snprintf(many + n, sizeof(many) - n, "process %d 10\n", 1000 + i);
@@ -159,7 +161,7 @@ static void test_processes(void)
 	ok(isnan(list.processes[0].utilization), "no samples: not known");
 	look("gpu " A " X\nmemory 1 1\nanswer processes 3\nprocess 5 700\n", &as_passes_do);
 	ok(list.items[0].usable && list.n_processes == 0, "processes that are not supported");
-	look("gpu " A " X\nmemory 90000 9000\nprocess 0 70000\nprocess 0 200\n", &as_passes_do);
+	look("gpu " A " X\nmemory 90000 19000\nprocess 0 70000\nprocess 0 200\n", &as_passes_do);
 	ok(list.n_processes == 2 && list.processes[0].pid == 0 &&
 	   isnan(list.processes[0].utilization),
 	   "processes that the driver does not name are known by their memory");
@@ -171,6 +173,17 @@ static void test_processes(void)
 	look("gpu " A " X\nmemory 90000 89000\nanswer processes 10\n", &as_passes_do);
 	ok(list.n_processes == 0 && driver_of(&list)->processes_unknown,
 	   "little memory is nobody's");
+	look("gpu " A " X\nmemory 24564 1500\nrates 97\n", &as_passes_do);
+	ok(list.n_processes == 1 && list.processes[0].pid == 0 &&
+	   list.processes[0].memory_bytes == INT64_C(23064) << 20 &&
+	   !driver_of(&list)->processes_unknown,
+	   "a full GPU without a listed process: a game, another container, a lost context");
+	look("gpu " A " X\nmemory 24564 1500\nprocess 5 22000\n", &as_passes_do);
+	is_int(list.n_processes, 1, "no more where a process has it");
+	look("gpu " A " X\nmemory 24564 1500\nprocess 5 ?\n", &as_passes_do);
+	is_int(list.n_processes, 1, "nor where one may have it");
+	look("gpu " A " X\nmemory 49140 48000\n", &as_passes_do);
+	is_int(list.n_processes, 0, "nor what the driver reserves");
 }
 
 static void test_processes_of(void)
@@ -379,6 +392,11 @@ static void set_driver(const char *tree, const char *bus_id, const char *driver)
 		abort();
 }
 
+static bool has_slots(void)
+{
+	return list.count > 0 && list.items[0].usable && !strncmp(list.items[0].id, "cpu:", 4);
+}
+
 static void test_presence(void)
 {
 	use_tree("empty");
@@ -388,15 +406,15 @@ static void test_presence(void)
 	write_pci("pci", "0000:41:00.1", "0x10de\n", "0x040300\n");
 	is_int((int)gpu_presence(), GPU_ABSENT, "another maker's display, NVIDIA's sound");
 	write_pci("pci", "0000:41:00.0", "0x10de\n", "0x030000\n");
-	is_int((int)gpu_presence(), GPU_ON_BUS, "a GPU without a driver");
+	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU without a driver");
 	set_driver("pci", "0000:41:00.0", "nouveau");
 	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU with another driver");
 	set_driver("pci", "0000:41:00.0", "vfio-pci");
 	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU given to a virtual machine");
 	set_driver("pci", "0000:41:00.0", "nvidia");
-	is_int((int)gpu_presence(), GPU_ON_BUS, "a GPU with its driver");
+	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU with its driver");
 	write_file("pci/proc/bus/pci/devices", "0010\t80861234\t0\n4100\t10de2230\tb\tf6000000\n");
-	is_int((int)gpu_presence(), GPU_ON_BUS, "also in the kernel's list");
+	is_int((int)gpu_presence(), GPU_POSSIBLE, "also in the kernel's list");
 	write_file("pci/proc/bus/pci/devices", "0010\t80861234\t0\n4100\t10020de1\tb\t10de0000\n");
 	is_int((int)gpu_presence(), GPU_ABSENT, "not in it: the rest is not read");
 	write_file("pci/proc/bus/pci/devices", "4100\t10de2230\tb\n");
@@ -408,8 +426,18 @@ static void test_presence(void)
 	unsetenv("POLLUX_NVML");
 	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY)) {
 		look("", &as_passes_do);
+		ok(has_slots(), "in the Windows subsystem for Linux, no library: slots");
+		write_file("host/proc/driver/nvidia/version", "NVRM version: 580\n");
+		use_tree("host");
+		look("", &as_passes_do);
+		ok(has_slots(), "in a container of a machine with a driver: slots");
+		ok(strstr(devices_note(&list, &device_nvidia),
+			  "so jobs run on CPU slots: cannot open NVML: libnvidia-ml.so.1"),
+		   "and a note says why");
+		write_file("host/dev/nvidiactl", "");
+		look("", &as_passes_do);
 		ok(list.count == 1 && !list.items[0].usable && !strcmp(list.items[0].id, "gpu:0"),
-		   "in the Windows subsystem for Linux, no library: a GPU and no slots");
+		   "with the driver's files and no library: a GPU that cannot be used");
 	}
 	unsetenv("POLLUX_GPU_ROOT");
 }

@@ -1,5 +1,6 @@
 /* cuda.c - open CUDA's libraries by a table of their functions; say what is missing. */
 #include <dlfcn.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,42 @@ static void *open_in(const char *directory, const char *library)
 	return handle;
 }
 
+/* Opens a library of NVIDIA's wheels from PyPI, which PyTorch brings: below nvidia/, each has a
+ * directory of its own for CUDA 12, and all share one for CUDA 13. */
+static void *open_in_wheels(const char *prefix, const char *library)
+{
+	static const char *const packages[] = { "site-packages", "dist-packages" };
+	void *handle = NULL;
+
+	for (size_t i = 0; prefix && *prefix && i < sizeof(packages) / sizeof(packages[0]); i++) {
+		char *pattern = xasprintf("%s/lib/python3*/%s/nvidia/*/lib/%s", prefix,
+					  packages[i], library);
+		glob_t found;
+
+		if (glob(pattern, 0, NULL, &found) == 0)
+			for (size_t k = 0; !handle && k < found.gl_pathc; k++)
+				handle = dlopen(found.gl_pathv[k], RTLD_LAZY | RTLD_LOCAL);
+		globfree(&found);
+		free(pattern);
+	}
+	return handle;
+}
+
+static void *open_in_any_wheel(const char *library)
+{
+	const char *home = getenv("HOME");
+	char *own = home && *home ? xasprintf("%s/.local", home) : NULL;
+	const char *const prefixes[] = {
+		getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), own, "/usr/local", "/usr",
+	};
+	void *handle = NULL;
+
+	for (size_t i = 0; !handle && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		handle = open_in_wheels(prefixes[i], library);
+	free(own);
+	return handle;
+}
+
 /* Opens a library. If every name fails, keeps the dynamic linker's message for the plain name,
  * which the user can mend. */
 static void *open_library(const char *library, struct err *err)
@@ -65,7 +102,9 @@ static void *open_library(const char *library, struct err *err)
 		handle = open_in(getenv("CUDA_HOME"), library);
 	if (!handle)
 		handle = open_in(getenv("CUDA_PATH"), library);
-	return handle ? handle : open_in("/usr/local/cuda", library);
+	if (!handle)
+		handle = open_in("/usr/local/cuda", library);
+	return handle ? handle : open_in_any_wheel(library);
 }
 
 static int take_symbols(struct cuda *c, const char *library, const struct symbol *symbols,

@@ -1,6 +1,7 @@
 /* cuda_driver.c - open libcuda.so.1 by a table of its symbols. */
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cuda_driver.h"
@@ -64,9 +65,11 @@ int cuda_driver_can_freeze(const struct cuda_driver *d, struct err *err)
 
 const char *cuda_driver_text(const struct cuda_driver *d, int code)
 {
+	static char number[32];
 	const char *text = NULL;
 
-	if (d->error_text(code, &text) != CU_OK || !text)
-		return "unknown error";
-	return text;
+	if (d->error_text(code, &text) == CU_OK && text)
+		return text;
+	snprintf(number, sizeof(number), "unknown error %d", code);
+	return number;
 }

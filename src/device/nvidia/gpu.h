@@ -21,7 +21,7 @@ struct gpu {
 	char bus_id[GPU_BUS_ID_SIZE];	/* as sysfs names it: "0000:01:00.0"; "" unknown */
 	int64_t memory_bytes;		/* 0: shares the machine's memory, or does not tell */
 	int64_t free_bytes;		/* -1 unknown */
-	bool mig, prohibited;
+	bool mig, prohibited, exclusive;
 };
 
 #define GPU_PREFIX "gpu:"		/* of the ids of GPUs */
@@ -53,8 +53,11 @@ enum device_link gpu_link(const struct nvml *n, const struct gpu *a, const struc
 /* gpu_place.c. For tests, POLLUX_GPU_ROOT is put before /dev, /proc and /sys. */
 enum gpu_presence {
 	GPU_ABSENT,		/* no sign of a GPU */
-	GPU_ON_BUS,		/* on the PCI bus, not taken by another driver than NVIDIA's */
-	GPU_WITH_DRIVER,	/* the driver has its device files or its directory in /proc */
+	/* The machine may have one that this system cannot use: on the PCI bus, not taken by
+	 * another driver than NVIDIA's; a driver in /proc, which containers see; /dev/dxg, by which
+	 * Windows lends GPUs of all makers. */
+	GPU_POSSIBLE,
+	GPU_WITH_DRIVER,	/* the driver's device files are there */
 };
 
 /* Makes a few system calls if there is a driver, or no NVIDIA device on the bus; otherwise reads

@@ -90,19 +90,31 @@ static void set_reason(struct device *d, const struct gpu *g,
 			      "configuration)");
 }
 
-/* If the driver does not list the processes on a GPU although it can, then use of the GPU, or more
- * memory than a display takes, shows that somebody is on it. */
+/* More memory than a display takes, and use of the GPU, show that somebody is on it whom the driver
+ * does not list: a program that draws, one of another container, a context that was left. */
 #define UNTOLD_BYTES (INT64_C(1) << 30)
 #define UNTOLD_SHARE 0.05
+#define RESERVED_PART 32	/* of the memory, what the driver takes for itself at most */
 
-static void append_untold(const struct device *d, struct device_list *list)
+/* Returns the memory in use that no listed process has; 0: unknown. */
+static int64_t untold_bytes(const struct device *d, const struct device_list *list)
 {
-	bool known = d->memory_bytes > 0 && d->now.free_bytes >= 0;
-	int64_t used = known ? d->memory_bytes - d->now.free_bytes : 0;
+	int64_t used = d->memory_bytes - d->now.free_bytes;
 
-	devices_driver(list, &device_nvidia)->processes_unknown = true;
-	if (used <= UNTOLD_BYTES && !(d->now.utilization > UNTOLD_SHARE))
-		return;
+	if (d->memory_bytes <= 0 || d->now.free_bytes < 0)
+		return 0;
+	for (int i = 0; i < list->n_processes; i++) {
+		if (list->processes[i].device != list->count - 1)
+			continue;
+		if (list->processes[i].memory_bytes < 0)
+			return 0;
+		used -= list->processes[i].memory_bytes;
+	}
+	return used;
+}
+
+static void append_untold(int64_t used, struct device_list *list)
+{
 	list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
 					sizeof(*list->processes));
 	list->processes[list->n_processes++] = (struct device_process){
@@ -115,6 +127,8 @@ static void append_gpu(const struct nvml *n, const struct gpu *g,
 {
 	struct device *d = devices_append(list);
 	int code = NVML_SUCCESS;
+	bool unlisted = false;
+	int64_t untold;
 
 	set_identity(d, g);
 	set_reason(d, g, settings);
@@ -122,6 +136,7 @@ static void append_gpu(const struct nvml *n, const struct gpu *g,
 	if (!g->uuid[0] && !gpu_is_fatal(g->code))
 		devices_driver(list, &device_nvidia)->silent = true;
 	d->memory_bytes = g->memory_bytes;
+	d->exclusive = g->exclusive;
 	gpu_local_processors(g->bus_id, d->binding, sizeof(d->binding));
 	d->cores = gpu_count_processors(d->binding);
 	gpu_read_now(n, g, settings->in_full, &d->now);
@@ -132,7 +147,11 @@ static void append_gpu(const struct nvml *n, const struct gpu *g,
 		refuse_device(d, LOST);
 	else if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED &&
 		 code != NVML_FUNCTION_NOT_FOUND)
-		append_untold(d, list);
+		devices_driver(list, &device_nvidia)->processes_unknown = unlisted = true;
+	untold = untold_bytes(d, list);
+	if (untold > UNTOLD_BYTES + d->memory_bytes / RESERVED_PART ||
+	    (unlisted && d->now.utilization > UNTOLD_SHARE))
+		append_untold(untold, list);
 }
 
 static void link_gpus(const struct nvml *n, const struct gpu *gpus, int count,
@@ -233,8 +252,9 @@ void gpu_list_silent(const char *why, struct device_list *list)
 	append_all_silent(true, why, list);
 }
 
-/* Without library and device files, the GPUs on the bus are not for this system, as in a container
- * that was given none. With either, the driver is installed and does not work. */
+/* Without library and device files, the machine's GPUs are not for this system, as in a container
+ * that was given none, or are another maker's. With either, the driver is installed and does not
+ * work. */
 static void note_failure(const struct err *err, enum gpu_presence there, bool opened,
 			 struct device_list *list)
 {
@@ -244,7 +264,8 @@ static void note_failure(const struct err *err, enum gpu_presence there, bool op
 		gpu_list_silent(err->text, list);
 		return;
 	}
-	snprintf(driver->note, sizeof(driver->note), "%.239s", err->text);
+	snprintf(driver->note, sizeof(driver->note), "none for this system, so jobs run on CPU "
+		 "slots: %.170s", err->text);
 	driver->silent = true;
 }
 

@@ -127,20 +127,20 @@ static bool may_be_on_bus(void)
 	return found;
 }
 
-/* In the Windows subsystem for Linux, GPUs come through /dev/dxg. */
 enum gpu_presence gpu_presence(void)
 {
 	char (*bus_ids)[GPU_BUS_ID_SIZE];
 	int n;
 
-	if (exists("/dev/nvidiactl") || exists("/dev/nvidia0") ||
-	    exists("/proc/driver/nvidia/version") || exists("/dev/dxg"))
+	if (exists("/dev/nvidiactl") || exists("/dev/nvidia0"))
 		return GPU_WITH_DRIVER;
+	if (exists("/proc/driver/nvidia/version") || exists("/dev/dxg"))
+		return GPU_POSSIBLE;
 	if (!may_be_on_bus())
 		return GPU_ABSENT;
 	n = gpu_on_bus(&bus_ids);
 	free(bus_ids);
-	return n > 0 ? GPU_ON_BUS : GPU_ABSENT;
+	return n > 0 ? GPU_POSSIBLE : GPU_ABSENT;
 }
 
 void gpu_local_processors(const char *bus_id, char *list, size_t size)

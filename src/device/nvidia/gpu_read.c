@@ -50,8 +50,11 @@ static void read_modes(const struct nvml *n, struct gpu *g)
 
 	if (answered(g, NVML_ASK(n, mig, g->handle, &mig, &after_reset), false))
 		g->mig = mig != 0;
-	if (answered(g, NVML_ASK(n, compute_mode, g->handle, &mode), false))
+	if (answered(g, NVML_ASK(n, compute_mode, g->handle, &mode), false)) {
 		g->prohibited = mode == NVML_COMPUTE_PROHIBITED;
+		g->exclusive = mode == NVML_COMPUTE_EXCLUSIVE_THREAD ||
+			       mode == NVML_COMPUTE_EXCLUSIVE_PROCESS;
+	}
 }
 
 void gpu_read(const struct nvml *n, unsigned index, struct gpu *g)
@@ -84,6 +87,18 @@ static const char *slowed_by(unsigned long long bits)
 	return bits & NVML_SLOWED_POWER_CAP ? "power cap" : NULL;
 }
 
+static double read_temperature(const struct nvml *n, const struct gpu *g)
+{
+	struct nvml_temperature t = { NVML_TEMPERATURE_VERSION, NVML_TEMPERATURE_GPU, 0 };
+	unsigned celsius = 0;
+
+	if (NVML_ASK(n, temperature, g->handle, &t) == NVML_SUCCESS)
+		return t.celsius;
+	if (NVML_ASK(n, old_temperature, g->handle, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
+		return celsius;
+	return (double)NAN;
+}
+
 void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 		  struct device_reading *now)
 {
@@ -99,8 +114,7 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 		now->utilization = rates.gpu_percent / 100.0;
 	if (!in_full)
 		return;
-	if (NVML_ASK(n, temperature, g->handle, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
-		now->temperature_c = value;
+	now->temperature_c = read_temperature(n, g);
 	if (NVML_ASK(n, power, g->handle, &value) == NVML_SUCCESS)
 		now->power_w = value / 1e3;
 	if (NVML_ASK(n, power_limit, g->handle, &value) == NVML_SUCCESS)

@@ -29,7 +29,8 @@ static const struct symbol {
 	{ S(pci), false, { "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2" } },
 	{ S(rates), false, { "nvmlDeviceGetUtilizationRates" } },
 	{ S(process_samples), false, { "nvmlDeviceGetProcessUtilization" } },
-	{ S(temperature), false, { "nvmlDeviceGetTemperature" } },
+	{ S(temperature), false, { "nvmlDeviceGetTemperatureV" } },
+	{ S(old_temperature), false, { "nvmlDeviceGetTemperature" } },
 	{ S(power), false, { "nvmlDeviceGetPowerUsage" } },
 	{ S(power_limit), false, { "nvmlDeviceGetEnforcedPowerLimit" } },
 	{ S(energy), false, { "nvmlDeviceGetTotalEnergyConsumption" } },
@@ -180,6 +181,16 @@ const char *nvml_code_text(int code)
 		[NVML_IN_USE] = "in use",
 		[NVML_MEMORY] = "out of memory",
 		[NVML_NO_DATA] = "no data",
+		[NVML_VGPU_ECC_NOT_SUPPORTED] = "a virtual GPU does not go with ECC",
+		[NVML_INSUFFICIENT_RESOURCES] = "the driver has run out of something",
+		[NVML_FREQ_NOT_SUPPORTED] = "the GPU does not have this clock",
+		[NVML_ARGUMENT_VERSION_MISMATCH] =
+			"the driver does not know this version of a call",
+		[NVML_DEPRECATED] = "the driver no longer has this call",
+		[NVML_NOT_READY] = "the GPU is not ready yet",
+		[NVML_GPU_NOT_FOUND] = "the driver finds no GPU",
+		[NVML_INVALID_STATE] = "the GPU is not in a state for this",
+		[NVML_RESET_TYPE_NOT_SUPPORTED] = "the GPU does not have this reset",
 	};
 
 	if (code >= 0 && (size_t)code < sizeof(texts) / sizeof(texts[0]))

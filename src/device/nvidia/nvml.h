@@ -43,6 +43,15 @@ enum nvml_code {
 	NVML_IN_USE = 19,
 	NVML_MEMORY = 20,
 	NVML_NO_DATA = 21,
+	NVML_VGPU_ECC_NOT_SUPPORTED = 22,
+	NVML_INSUFFICIENT_RESOURCES = 23,
+	NVML_FREQ_NOT_SUPPORTED = 24,
+	NVML_ARGUMENT_VERSION_MISMATCH = 25,
+	NVML_DEPRECATED = 26,
+	NVML_NOT_READY = 27,
+	NVML_GPU_NOT_FOUND = 28,
+	NVML_INVALID_STATE = 29,
+	NVML_RESET_TYPE_NOT_SUPPORTED = 30,
 	NVML_UNKNOWN = 999,
 };
 
@@ -51,7 +60,7 @@ typedef struct nvml_device *nvml_handle;	/* opaque */
 #define NVML_UUID_SIZE 96
 #define NVML_NAME_SIZE 96
 #define NVML_NOT_AVAILABLE UINT64_MAX		/* as a process's memory */
-#define NVML_LINKS 18				/* the most NVLink links on one GPU */
+#define NVML_LINKS 36				/* the most NVLink links on one GPU */
 
 struct nvml_pci {
 	char legacy_id[16];
@@ -74,9 +83,17 @@ struct nvml_process_sample {
 	uint32_t sm_percent, memory_percent, encoder_percent, decoder_percent;
 };
 
+struct nvml_temperature {
+	uint32_t version;		/* NVML_TEMPERATURE_VERSION */
+	int sensor, celsius;
+};
+#define NVML_TEMPERATURE_VERSION (1U << 24 | (uint32_t)sizeof(struct nvml_temperature))
+
 /* values of the ABI's enums */
 #define NVML_TEMPERATURE_GPU 0
+#define NVML_COMPUTE_EXCLUSIVE_THREAD 1
 #define NVML_COMPUTE_PROHIBITED 2
+#define NVML_COMPUTE_EXCLUSIVE_PROCESS 3
 #define NVML_P2P_CAPS_NVLINK 2
 #define NVML_P2P_OK 0
 /* nvmlDeviceGetTopologyCommonAncestor */
@@ -106,7 +123,9 @@ struct nvml {
 	int (*rates)(nvml_handle handle, struct nvml_rates *rates);
 	int (*process_samples)(nvml_handle handle, struct nvml_process_sample *samples, unsigned *n,
 			       unsigned long long after_us);
-	int (*temperature)(nvml_handle handle, int sensor, unsigned *celsius);
+	int (*temperature)(nvml_handle handle, struct nvml_temperature *temperature);
+	/* what drivers before 2025 have in its place */
+	int (*old_temperature)(nvml_handle handle, int sensor, unsigned *celsius);
 	int (*power)(nvml_handle handle, unsigned *milliwatts);
 	int (*power_limit)(nvml_handle handle, unsigned *milliwatts);
 	int (*energy)(nvml_handle handle, unsigned long long *millijoules);
