@@ -71,10 +71,6 @@ enum freeze_mended {
 	MENDED_LOST,			/* the run has to be ended */
 };
 
-struct freeze_move {
-	char from[DEVICE_ID_SIZE], to[DEVICE_ID_SIZE];
-};
-
 /* Writes down a state before it is entered. -1: the state is not entered. NULL: nobody does. */
 struct freeze_record {
 	int (*write)(enum freeze_state state, void *arg, struct err *err);
@@ -88,10 +84,6 @@ struct freezing {
 	int n;
 	enum freeze_state state;	/* the last that was recorded */
 	double lock_limit_s;		/* for each process; 0: FREEZE_LOCK_S */
-	/* For a thaw on other devices of the same kind: a move for each device of the processes.
-	 * n_moves 0: the processes come back on their own devices. */
-	const struct freeze_move *moves;
-	int n_moves;
 	struct freeze_record record;
 	/* seconds that the four kinds of calls took, by enum freeze_step */
 	double took_s[STEP_UNLOCK + 1];
@@ -135,8 +127,7 @@ struct device_freezer {
 	int (*find)(void *driver, pid_t pid, enum freeze_found *found, struct err *err);
 	int (*lock)(void *driver, pid_t pid, double limit_s, struct err *err);
 	int (*save)(void *driver, pid_t pid, struct err *err);
-	int (*restore)(void *driver, pid_t pid, const struct freeze_move *moves, int n,
-		       struct err *err);
+	int (*restore)(void *driver, pid_t pid, struct err *err);
 	int (*unlock)(void *driver, pid_t pid, struct err *err);
 	/* For the self-test, in a process of its own: takes bytes of the one device that its
 	 * environment shows, fills them, and computes `rounds` rounds on them at each byte read
@@ -144,8 +135,6 @@ struct device_freezer {
 	 * 'n'. */
 	int (*work)(int64_t bytes, int rounds, struct err *err);
 	int64_t (*host_bytes)(void);	/* free memory of the host; -1 unknown */
-	/* True if a driver of this version can bring memory back to another device of the kind. */
-	bool (*moves)(const char *version);
 	int64_t (*free_bytes)(const char *device_id);	/* free memory of the device; -1 unknown */
 };
 

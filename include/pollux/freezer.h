@@ -28,7 +28,6 @@ struct freezer {
 };
 
 #define FREEZER_NONE ((struct freezer){ .fd = -1 })
-#define FREEZER_DEVICES 16
 
 enum freezer_task { FREEZER_FREEZE, FREEZER_THAW, FREEZER_MEND };
 
@@ -38,12 +37,10 @@ struct freezer_order {
 	pid_t pids[FREEZE_PIDS];
 	int n;
 	double lock_limit_s;
-	/* A thaw waits until so many bytes are free on the device: a restore without room cannot
-	 * be repeated. 0: it does not wait. */
+	/* A thaw waits until so many bytes are free on the device: the driver may give up
+	 * processes for which there is no room. 0: it does not wait. */
 	int64_t bytes;
 	char device[DEVICE_ID_SIZE];
-	struct freeze_move moves[FREEZER_DEVICES];
-	int n_moves;
 };
 
 enum freezer_says { FREEZER_ENTERS, FREEZER_DONE, FREEZER_FAILED, FREEZER_DIED };

@@ -149,7 +149,7 @@ static int call(struct freezing *f, pid_t pid, enum freeze_step step, struct err
 	else if (step == STEP_SAVE)
 		rc = z->save(f->driver, pid, err);
 	else if (step == STEP_RESTORE)
-		rc = z->restore(f->driver, pid, f->moves, f->n_moves, err);
+		rc = z->restore(f->driver, pid, err);
 	else if (step == STEP_UNLOCK)
 		rc = z->unlock(f->driver, pid, err);
 	f->took_s[step] += clock_boot_s() - begun;
@@ -223,13 +223,25 @@ static int lose_processes(struct freezing *f)
 	return -1;
 }
 
+/* After a restore that failed: saves again what came back, so that all stays frozen, to be tried
+ * once more. */
+static int stay_frozen(struct freezing *f)
+{
+	struct err ignored;
+
+	if (any_is(f, FOUND_FAILED) || step_all(f, FREEZE_WISHED, STEP_SAVE, &ignored) ||
+	    enter_freeze_state(f, FREEZE_FROZEN, &ignored))
+		return lose_processes(f);
+	return -1;
+}
+
 static int thaw(struct freezing *f, struct err *err)
 {
 	if (any_is(f, FOUND_SAVED)) {
 		if (enter_freeze_state(f, FREEZE_RESTORING, err))
 			return -1;
 		if (step_all(f, THAW_WISHED, STEP_RESTORE, err))
-			return lose_processes(f);
+			return stay_frozen(f);
 	}
 	if (enter_freeze_state(f, FREEZE_UNLOCKING, err))
 		return -1;

@@ -75,8 +75,6 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 	f->n = o->n;
 	f->state = o->state;
 	f->lock_limit_s = o->lock_limit_s;
-	f->moves = o->moves;
-	f->n_moves = o->n_moves;
 	if (wait_for_room(f->freezer, o, &news->err))
 		rc = -1;
 	else if (o->task == FREEZER_MEND)

@@ -173,10 +173,15 @@ bool is_to_be_suspended(const struct decision *d, int j);
  * runs. */
 void check_device_memory(const struct snapshot *s, struct decision *d);
 /* True if the run, once suspended, can go on only on the devices that it had. */
+bool run_is_bound(const struct run *run);
+/* True if its memory stays on them, too. */
 bool is_resident(const struct snapshot *s, const struct run *run);
+/* True if the run may be suspended so. Kernels of NCCL on other GPUs would go on, waiting for the
+ * stopped process, so only runs on one GPU are; and no context may stay on an exclusive GPU. */
+bool may_stay_resident(const struct snapshot *s, const struct run *run);
 /* Bytes that suspended runs keep on the device; the run of one job is left out. */
 int64_t device_memory_kept(const struct snapshot *s, int device, const struct job *but);
-/* True if the suspended run can go on on the device: its memory is there, or is nowhere. */
+/* True if the suspended run can go on on the device. */
 bool may_come_back_to(const struct snapshot *s, const struct run *suspended, int device);
 /* True if the run's devices share the machine's memory, or its memory on them is known. */
 bool device_memory_is_known(const struct snapshot *s, const struct run *run);

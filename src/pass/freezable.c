@@ -17,21 +17,6 @@ static const struct device_driver *driver_of(const struct snapshot *s, const str
 	return NULL;
 }
 
-/* True if runs may come back on any device: the devices are alike, and the driver can move memory
- * to another one. */
-static bool may_come_back_anywhere(const struct snapshot *s)
-{
-	const struct device *first = &s->devices.items[0];
-	const struct device_driver *driver = driver_of(s, first);
-
-	for (int d = 1; d < s->devices.count; d++)
-		if (strcmp(s->devices.items[d].kind, first->kind) != 0)
-			return false;
-	return s->devices.count == 1 ||
-	       (driver && driver->backend->freezer &&
-		driver->backend->freezer->moves(driver->version));
-}
-
 int read_freezable(struct store *store, struct snapshot *s, struct err *err)
 {
 	const struct engine *engine = engine_for_new_runs();
@@ -44,8 +29,7 @@ int read_freezable(struct store *store, struct snapshot *s, struct err *err)
 		struct freeze_tested tested;
 
 		s->move_s_per_byte[d] = (double)NAN;
-		if (!driver || !engine->freezes || !engine->freezes(device) ||
-		    !may_come_back_anywhere(s))
+		if (!driver || !engine->freezes || !engine->freezes(device))
 			continue;
 		if (store_freeze_test_get(store, device->id, driver->version, &tested, err))
 			return -1;

@@ -1,6 +1,10 @@
-/* resident.c - a run that is suspended on GPUs keeps its memory there, and can continue on these
- * GPUs only. A job that is to run beside it has to fit into the memory left; if the job does not
- * fit, the decision is taken back. */
+/* resident.c - a run that is suspended on GPUs continues on these GPUs only. Unless its memory went
+ * to the host's, it keeps that there: a job that is to run beside it has to fit into the memory
+ * left; if the job does not fit, the decision is taken back.
+ *
+ * A frozen run comes back to its own GPU, too: the driver's map of GPUs has to name every GPU that
+ * the process sees, one pair is refused (NVIDIA/cuda-checkpoint issue 35), and a process with
+ * CUDA_VISIBLE_DEVICES is not moved at all (NVIDIA/cuda-python issue 1983). */
 #include <math.h>
 #include <stdio.h>
 
@@ -31,6 +35,13 @@ bool is_resident(const struct snapshot *s, const struct run *run)
 	bool freezes = run->suspension > SUSPENSION_NONE ? run->freezes : run_freezes(s, run);
 
 	return backend && backend->resident && !freezes;
+}
+
+bool run_is_bound(const struct run *run)
+{
+	const struct device_backend *backend = device_backend_of(run->devices[0].id);
+
+	return backend && backend->resident;
 }
 
 int64_t device_memory_now(const struct snapshot *s, const struct run *run)
@@ -103,7 +114,29 @@ int64_t device_memory_kept(const struct snapshot *s, int device, const struct jo
 
 bool may_come_back_to(const struct snapshot *s, const struct run *suspended, int device)
 {
-	return !is_resident(s, suspended) || has(s, suspended, device);
+	return !run_is_bound(suspended) || has(s, suspended, device);
+}
+
+bool may_stay_resident(const struct snapshot *s, const struct run *run)
+{
+	int device = run->configuration.replicas == 1 ? device_index(s, &run->devices[0]) : -1;
+
+	return device >= 0 && !s->devices.items[device].exclusive && device_memory_is_known(s, run);
+}
+
+/* The memory that processes of no run have on the device: others', that jobs may run beside
+ * (pollux devices --ignore). */
+static int64_t others_on(const struct snapshot *s, int device)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < s->users.count; i++) {
+		const struct device_user *u = &s->users.items[i];
+
+		if (u->process.device == device && !u->in_place && u->process.memory_bytes > 0)
+			bytes += u->process.memory_bytes;
+	}
+	return bytes;
 }
 
 /* The memory that suspended runs of other jobs keep on the device, with the runs that this decision
@@ -141,18 +174,21 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 {
 	const struct candidate *c = &d->candidates[j];
 	int64_t needs = device_memory(s, c->job, c->run ? c->run : c->suspended);
-	char there[GIB_SIZE], here[GIB_SIZE];
+	char there[GIB_SIZE], here[GIB_SIZE], of_others[GIB_SIZE];
 
 	for (int i = 0; i < s->devices.count; i++) {
 		const struct device *device = &s->devices.items[i];
 		bool is_new = d->owner[i] == j && !(c->run && has(s, c->run, i));
 		int64_t kept = is_new ? kept_on(s, d, i, j) : 0;
+		int64_t others = is_new ? others_on(s, i) : 0;
 
-		if (kept == 0 || (needs > 0 && (double)(kept + needs) <=
+		if ((kept == 0 && (others == 0 || needs == 0)) ||
+		    (needs > 0 && (double)(kept + others + needs) <=
 				  FILLED * (double)device->memory_bytes))
 			continue;
-		snprintf(why, SCHED_REASON_SIZE, "%s: suspended jobs would keep %s there; "
+		snprintf(why, SCHED_REASON_SIZE, "%s: suspended jobs would keep %s there%s%s; "
 			 "it needs %s%s", device->name, gib(there, kept),
+			 others ? ", and others have " : "", others ? gib(of_others, others) : "",
 			 needs ? "" : "an unknown part of ",
 			 gib(here, needs ? needs : device->memory_bytes));
 		return false;
@@ -160,13 +196,13 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 	return true;
 }
 
-/* True if the run's memory is on other devices than decided: the run can continue only there. */
+/* True if the suspended run had other devices than decided: it can continue only there. */
 static bool is_elsewhere(const struct snapshot *s, const struct decision *d, int j, char *why)
 {
 	for (int i = 0; comes_back(d, j) && i < s->devices.count; i++)
-		if (d->owner[i] == j && is_resident(s, d->candidates[j].suspended) &&
+		if (d->owner[i] == j && run_is_bound(d->candidates[j].suspended) &&
 		    !has(s, d->candidates[j].suspended, i)) {
-			snprintf(why, SCHED_REASON_SIZE, "waits for %s, where its memory is",
+			snprintf(why, SCHED_REASON_SIZE, "waits for %s, where it can continue",
 				 d->candidates[j].suspended->devices[0].id);
 			return true;
 		}
@@ -204,7 +240,7 @@ static void give_back(const struct snapshot *s, struct decision *d)
 		const struct candidate *c = &d->candidates[k];
 		const struct run *run = c->run ? c->run : c->suspended;
 		bool waits = run && (c->run ? is_to_be_suspended(d, k)
-					    : is_resident(s, run) && d->choices[k].replicas == 0);
+					    : run_is_bound(run) && d->choices[k].replicas == 0);
 
 		if (!waits || !nobody_takes(s, d, run))
 			continue;

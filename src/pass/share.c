@@ -279,6 +279,7 @@ static bool offer_place(const struct snapshot *s, const struct decision *d, stru
 {
 	*p = (struct share_place){ .device = g->device, .host = g->members[0] };
 	if (g->n == 0 || g->n >= s->config->max_share || g->n >= SHARE_MOST ||
+	    s->devices.items[g->device].exclusive ||
 	    (d->candidates[j].suspended &&
 	     !may_come_back_to(s, d->candidates[j].suspended, g->device)) ||
 	    (d->n_kinds > 0 && d->sched_jobs[j].barred_kinds & 1U << d->kind_of[g->device]))

@@ -197,7 +197,7 @@ static bool is_awaited(const struct snapshot *s, int d)
 		const struct run *run = &s->runs.items[r];
 
 		for (int i = 0; i < run->configuration.replicas; i++)
-			if (run->suspension > SUSPENSION_ASKED && is_resident(s, run) &&
+			if (run->suspension > SUSPENSION_ASKED && run_is_bound(run) &&
 			    device_is_same(&run->devices[i], &s->devices.items[d]))
 				return true;
 	}

@@ -31,7 +31,7 @@ static int64_t memory_with_device(const struct snapshot *s, const struct run *ru
 	return memory_of(run) + (kept || !run_freezes(s, run) ? 0 : run_device_bytes(s, run));
 }
 
-/* Memory stays where it is on devices that share the machine's, and on a GPU if it is known how
+/* Memory stays where it is on devices that share the machine's, and on one GPU if it is known how
  * much that is. */
 static bool has_a_way(const struct snapshot *s, const struct run *run)
 {
@@ -39,7 +39,7 @@ static bool has_a_way(const struct snapshot *s, const struct run *run)
 
 	return run_freezes(s, run) ||
 	       (backend && (backend->shares_memory || backend->resident) &&
-		device_memory_is_known(s, run));
+		(run_is_bound(run) ? may_stay_resident(s, run) : device_memory_is_known(s, run)));
 }
 
 static bool is_on_its_way(const struct run *run)

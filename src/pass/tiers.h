@@ -78,7 +78,7 @@ void tiers_give(const struct snapshot *s, struct decision *d, int j, const bool 
 /* tiers_move.c: runs that go on on better joined devices than they have. */
 void tiers_move(const struct snapshot *s, struct decision *d);
 /* True if a suspended run of the job goes on in place on whatever devices the job is given. */
-bool tiers_go_on_anywhere(const struct snapshot *s, const struct decision *d, int j);
+bool tiers_go_on_anywhere(const struct decision *d, int j);
 
 /* tiers_words.c */
 void tiers_explain_wait(const struct snapshot *s, struct decision *d, int j,

@@ -41,9 +41,9 @@ static bool has_settled(const struct snapshot *s, const struct decision *d, int 
 						       SETTLE_SLICES * s->config->slice_s);
 }
 
-bool tiers_go_on_anywhere(const struct snapshot *s, const struct decision *d, int j)
+bool tiers_go_on_anywhere(const struct decision *d, int j)
 {
-	return comes_back(d, j) && !is_resident(s, d->candidates[j].suspended);
+	return comes_back(d, j) && !run_is_bound(d->candidates[j].suspended);
 }
 
 /* True if the job has a run on several devices that could have others. */
@@ -52,7 +52,7 @@ static bool may_move(const struct snapshot *s, const struct decision *d, int j)
 	if (d->choices[j].replicas < 2)
 		return false;
 	if (comes_back(d, j))
-		return tiers_go_on_anywhere(s, d, j) || may_be_relaunched(d, j);
+		return tiers_go_on_anywhere(d, j) || may_be_relaunched(d, j);
 	return tiers_stays(s, d, j) && d->candidates[j].run->state == RUN_RUNNING &&
 	       may_be_relaunched(d, j) && has_settled(s, d, j);
 }
@@ -63,7 +63,7 @@ static bool pays(const struct snapshot *s, const struct decision *d, int j, doub
 	const struct sched_job *job = &d->sched_jobs[j];
 	double cost_s = relaunch_s(job);
 
-	if (tiers_go_on_anywhere(s, d, j))
+	if (tiers_go_on_anywhere(d, j))
 		return there > here;
 	return tier_move_pays(here, there, job->remaining_samples, s->config->slice_s, cost_s,
 			      cost_s + job->unsaved_s);
@@ -87,7 +87,7 @@ static double *free_now(const struct snapshot *s, const struct decision *d, int 
 static void move_to(const struct snapshot *s, struct decision *d, int j, const bool *set,
 		    int tier, double gain)
 {
-	d->tiers->holds[j].moves = !tiers_go_on_anywhere(s, d, j);
+	d->tiers->holds[j].moves = !tiers_go_on_anywhere(d, j);
 	tiers_give(s, d, j, set);
 	d->choices[j].reconfigure = false;
 	tiers_explain_move(s, d, j, set, tier, gain);

@@ -244,7 +244,7 @@ static bool look_again(const struct snapshot *s, struct decision *d, bool forced
 									   : TIER_UNKNOWN;
 		bool refused = is_refused(d, j, given);
 
-		if (!is_given_several(s, d, j) && !(refused && tiers_go_on_anywhere(s, d, j)))
+		if (!is_given_several(s, d, j) && !(refused && tiers_go_on_anywhere(d, j)))
 			continue;
 		if (given <= best_for(d, j) || (forced && !refused))
 			continue;

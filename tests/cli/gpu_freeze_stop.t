@@ -78,7 +78,7 @@ ok 'once it is, the job is frozen' wait_for 20 holds "job_id = $job AND suspensi
 give_back
 end_jobs
 
-# --- another GPU ---
+# --- another GPU is no way back ---
 
 gpus $A $B
 status 'two GPUs pass' 0 "$POLLUX" devices --self-test
@@ -96,8 +96,15 @@ start
 is 'another job has its GPU' "$its" "$(device_of "$job")"
 kill -9 "$kept"
 store "UPDATE jobs SET state = 'running' WHERE id = $frozen"
+says_so() {
+	"$POLLUX" schedule
+	"$POLLUX" status "$frozen" | grep -q "waits for $its, where it can continue"
+}
+ok 'it does not go to the other GPU, and says so' wait_for 20 says_so
+is 'it stays frozen' frozen "$(store "SELECT freeze_state FROM runs WHERE job_id = $frozen")"
+"$POLLUX" cancel "$job"
 ok 'it comes back' wait_for 30 passes_until "job_id = $frozen AND resumed_boot_s > 0"
-unlike 'on the other GPU, under another supervisor' "$its" "$(device_of "$frozen")"
+is 'on its own GPU, under another supervisor' "$its" "$(device_of "$frozen")"
 came_back() { events "$1" | grep -q 'came back in'; } # said after the store knows that it goes on
 ok 'with its memory' wait_for 20 came_back "$frozen"
 steps() { log "$1" | grep -c '^step'; }
@@ -108,7 +115,7 @@ is 'there is its memory' "gpu:$(for id in $A $B; do
 	grep -aq "$id" cards/"$(store "SELECT frozen_pids FROM runs WHERE job_id = $frozen")" &&
 		echo "$id"
 done)" "$(device_of "$frozen")"
-"$POLLUX" cancel "$frozen" "$job"
-"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$frozen" "$job"
+"$POLLUX" cancel "$frozen"
+"$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$frozen"
 like 'all of it' '^right$' "$(log "$frozen")"
 finish

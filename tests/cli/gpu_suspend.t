@@ -88,6 +88,41 @@ asked | suspended) result 0 'one that fits does' ;;
 *) result 1 'one that fits does' "$(cat told)" ;;
 esac
 
+# --- what others have there counts, too ---
+
+sleep 1000 &
+notebook=$!
+gpu "$A" "process $notebook 10000 0" | answers
+"$POLLUX" devices --ignore "$notebook" >/dev/null
+first=$(submit --workload beside --gpu-memory 8G)
+runs() { "$POLLUX" schedule && holds "job_id = $1 AND state = 'running'"; }
+ok 'a job runs beside a process that is ignored' wait_for 20 runs "$first"
+other=$(submit --workload beside --gpu-memory 8G)
+sleep 1.2
+gpu "$A" "process $notebook 10000 0" "process $(leader_of "$first") 8000 0" | answers
+"$POLLUX" schedule
+is 'another does not get the GPU beside both' none \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
+like 'it is told' 'suspended jobs would keep 7.8 GiB there, and others have 9.8 GiB; it needs' \
+	"$("$POLLUX" status "$other" | tr -s '\n ' ' ')"
+kill "$notebook"
+gpu "$A" | sed 's/^memory.*/memory 24576 9000/' | answers
+"$POLLUX" cancel "$first" "$other"
+wait_for 20 no_run
+like 'a GPU whose memory no listed process has is not used' \
+	'an unknown process 15576 MiB' "$("$POLLUX" devices)"
+gpu "$A" | sed '$a compute 3' | answers
+first=$(submit --workload beside --gpu-memory 8G)
+ok 'a job has a GPU in an exclusive mode' wait_for 20 runs "$first"
+other=$(submit --workload beside --gpu-memory 8G)
+sleep 1.2
+"$POLLUX" schedule
+is 'in an exclusive mode no job waits on the GPU for another' none \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
+gpu "$A" | answers
+"$POLLUX" cancel "$first" "$other"
+wait_for 20 no_run
+
 # --- two GPUs: it goes on where its memory is ---
 
 export POLLUX_SLICE=1000
@@ -113,7 +148,7 @@ ok 'another GPU is free' wait_for 20 holds "job_id = $two AND state = 'ended'"
 is 'it does not go there' suspended "$(store "SELECT suspension FROM runs WHERE job_id = $one")"
 says_so() {
 	"$POLLUX" schedule
-	"$POLLUX" status "$one" | grep -q "waits for $its, where its memory is"
+	"$POLLUX" status "$one" | grep -q "waits for $its, where it can continue"
 }
 ok 'it says what it waits for' wait_for 20 says_so
 "$POLLUX" cancel "$three"

@@ -66,12 +66,9 @@ static int save(void *driver, pid_t pid, struct err *err)
 	return do_call(pid, "save", FOUND_LOCKED, FOUND_SAVED, err);
 }
 
-static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int n,
-		   struct err *err)
+static int restore(void *driver, pid_t pid, struct err *err)
 {
 	(void)driver;
-	if (n)
-		note(fake.log, moves[0].to);
 	return do_call(pid, "restore", FOUND_SAVED, FOUND_LOCKED, err);
 }
 
@@ -117,7 +114,6 @@ static bool all_are(enum freeze_found found)
 static void test_there_and_back(void)
 {
 	struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
-	struct freeze_move move = { "gpu:a", "gpu:b" };
 	struct err err = { 0 };
 
 	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0 && all_are(FOUND_SAVED), "all are saved");
@@ -130,10 +126,8 @@ static void test_there_and_back(void)
 	ok(f.state == FREEZE_NONE, "and the end is told");
 
 	f = begin(FOUND_SAVED, FOUND_GONE, FREEZE_FROZEN);
-	f.moves = &move;
-	f.n_moves = 1;
 	ok(freeze_run(&f, THAW_WISHED, &err) == 0, "a process that ended is left out");
-	is_str(fake.log, "gpu:b restore1 unlock1", "the other comes back on another device");
+	is_str(fake.log, "restore1 unlock1", "the other comes back");
 
 	f = begin(FOUND_RUNNING, FOUND_LOCKED, FREEZE_NONE);
 	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0, "one that is locked already");
@@ -178,8 +172,16 @@ static void test_failing_thaw(void)
 		struct err err = { 0 };
 
 		fake.bad = bad;
+		ok(freeze_run(&f, THAW_WISHED, &err) == -1, "a thaw fails");
+		ok(bad <= 2 ? f.state == FREEZE_FROZEN && all_are(FOUND_SAVED)
+			    : f.state == FREEZE_LOST,
+		   bad <= 2 ? "what came back is saved again: all stays frozen"
+			    : "in an unlock: the run has to be ended");
+		f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_FROZEN);
+		fake.bad = bad;
+		fake.fails_for_good = true;
 		ok(freeze_run(&f, THAW_WISHED, &err) == -1 && f.state == FREEZE_LOST,
-		   "a thaw that fails leaves a run that has to be ended");
+		   "a process that the driver gave up is lost");
 	}
 }
 
@@ -313,16 +315,8 @@ static void test_room(void)
 	ok(freeze_check_device(4 * gib, -1, "gpu:0", &err) == -1, "nor into what is not known");
 }
 
-static void test_drivers(void)
-{
-	ok(!freezer_nvidia.moves("575.57.08"), "an older driver restores on the same GPU alone");
-	ok(freezer_nvidia.moves("580.95.05"), "a newer one on others too");
-	ok(!freezer_nvidia.moves(""), "an unknown one is taken for old");
-}
-
 int main(void)
 {
-	test_drivers();
 	test_there_and_back();
 	test_failing_calls();
 	test_failing_thaw();

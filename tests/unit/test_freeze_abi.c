@@ -36,8 +36,6 @@ int main(void)
 	SAME(CU_FAILED, CU_PROCESS_STATE_FAILED);
 	SAME(sizeof(struct cu_lock_args), sizeof(CUcheckpointLockArgs));
 	AT(struct cu_lock_args, timeout_ms, CUcheckpointLockArgs, timeoutMs);
-	SAME(sizeof(struct cu_gpu_pair), sizeof(CUcheckpointGpuPair));
-	AT(struct cu_gpu_pair, to, CUcheckpointGpuPair, newUuid);
 	SAME(sizeof(struct cu_restore_args), sizeof(CUcheckpointRestoreArgs));
 	AT(struct cu_restore_args, n_pairs, CUcheckpointRestoreArgs, gpuPairsCount);
 	AT(struct cu_restore_args, reserved1, CUcheckpointRestoreArgs, reserved1);

@@ -53,13 +53,11 @@ static int save(void *driver, pid_t pid, struct err *err)
 	return 0;
 }
 
-static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int n,
-		   struct err *err)
+static int restore(void *driver, pid_t pid, struct err *err)
 {
 	(void)driver;
 	(void)pid;
-	if (n != 1 || strcmp(moves[0].to, "gpu:b") != 0)
-		return err_set(err, EX_OSERR, "no move");
+	(void)err;
 	shared->state = FOUND_LOCKED;
 	return 0;
 }
@@ -129,10 +127,8 @@ static void test_there_and_back(void)
 	is_str(recorded, "locking saving frozen ", "and asks before each state");
 	order.task = FREEZER_THAW;
 	order.state = news.state;
-	order.n_moves = 1;
-	order.moves[0] = (struct freeze_move){ "gpu:a", "gpu:b" };
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
-	   news.state == FREEZE_NONE && shared->state == FOUND_RUNNING, "it thaws, elsewhere");
+	   news.state == FREEZE_NONE && shared->state == FOUND_RUNNING, "it thaws");
 	ok(f.pid == pid, "the same process does both");
 	shared->state = FOUND_SAVED;
 	order.task = FREEZER_MEND;

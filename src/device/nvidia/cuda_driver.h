@@ -41,24 +41,16 @@ enum cu_state {
 	CU_RESTORING = 5,
 };
 
-struct cu_uuid {
-	unsigned char bytes[16];
-};
-
 struct cu_lock_args {
 	unsigned timeout_ms;		/* 0: wait for ever */
 	unsigned reserved0;
 	uint64_t reserved1[7];
 };
 
-struct cu_gpu_pair {
-	struct cu_uuid from, to;
-};
-
 struct cu_restore_args {
-	struct cu_gpu_pair *pairs;	/* each GPU that was saved; NULL: back to the same */
+	void *pairs;			/* of GPUs; NULL: back to the same */
 	unsigned n_pairs;
-	char reserved[52 - sizeof(struct cu_gpu_pair *)];
+	char reserved[52 - sizeof(void *)];
 	uint64_t reserved1;
 };
 

@@ -129,53 +129,12 @@ static int save(void *driver, pid_t pid, struct err *err)
 	return check_code(d, pid, "save the GPU memory of", d->checkpoint((int)pid, args), err);
 }
 
-static int digit(char c)
-{
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-/* "gpu:GPU-8-4-4-4-12 hexadecimal digits" */
-static int parse_uuid(const char *id, struct cu_uuid *uuid, struct err *err)
-{
-	const char *p = strstr(id, "GPU-");
-	size_t n = 0;
-
-	for (p = p ? p + 4 : ""; *p && n < 2 * sizeof(uuid->bytes); p++) {
-		int value = digit(*p);
-
-		if (*p == '-')
-			continue;
-		if (value < 0)
-			break;
-		if (n % 2 == 0)
-			uuid->bytes[n / 2] = (unsigned char)(value << 4);
-		else
-			uuid->bytes[n / 2] |= (unsigned char)value;
-		n++;
-	}
-	if (n == 2 * sizeof(uuid->bytes) && !*p)
-		return 0;
-	return err_set(err, EX_UNAVAILABLE, "device '%s' has no UUID", id);
-}
-
-static int restore(void *driver, pid_t pid, const struct freeze_move *moves, int n,
-		   struct err *err)
+static int restore(void *driver, pid_t pid, struct err *err)
 {
 	struct cuda_driver *d = driver;
-	struct cu_gpu_pair *pairs = n > 0 ? xcalloc((size_t)n, sizeof(*pairs)) : NULL;
-	struct cu_restore_args args = { .pairs = pairs, .n_pairs = (unsigned)n };
-	int rc = 0;
+	struct cu_restore_args args = { .n_pairs = 0 };
 
-	for (int i = 0; i < n && rc == 0; i++)
-		rc = parse_uuid(moves[i].from, &pairs[i].from, err) ||
-		     parse_uuid(moves[i].to, &pairs[i].to, err) ? -1 : 0;
-	if (rc == 0)
-		rc = check_code(d, pid, "restore the GPU memory of", d->restore((int)pid, &args),
-				err);
-	free(pairs);
-	return rc;
+	return check_code(d, pid, "restore the GPU memory of", d->restore((int)pid, &args), err);
 }
 
 static int unlock(void *driver, pid_t pid, struct err *err)
@@ -204,14 +163,8 @@ static int64_t free_bytes(const char *device_id)
 	return code == NVML_SUCCESS ? (int64_t)memory.free_bytes : -1;
 }
 
-/* From NVIDIA's driver 580 on, memory that was saved from one GPU can be restored on another. */
-static bool moves(const char *version)
-{
-	return strtol(version, NULL, 10) >= 580;
-}
-
 const struct device_freezer freezer_nvidia = {
 	.open = open_driver, .find = find, .lock = lock, .save = save, .restore = restore,
 	.unlock = unlock, .work = nvidia_work, .host_bytes = gpu_available_memory,
-	.moves = moves, .free_bytes = free_bytes,
+	.free_bytes = free_bytes,
 };

@@ -86,6 +86,7 @@ struct run_energy {
 struct supervisor_freeze {
 	struct freezer freezer;
 	struct freezer_order order;	/* the last one */
+	int n_failed;			/* thaws that failed, though there was room */
 	double until_boot_s;		/* when the driver is given up; INFINITY: no order waits */
 };
 

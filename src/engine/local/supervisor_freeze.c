@@ -22,7 +22,8 @@
 /* After this time the driver hangs: more than the slowest reported, at 0.1 GB/s. */
 #define CALLS_S 120.0
 #define SLOWEST_BYTES_PER_S 1e8
-#define AGAIN_S 5.0		/* after a thaw for which there was no room */
+#define AGAIN_S 5.0		/* after a thaw that failed, as where there was no room */
+#define TRIES 5			/* of a thaw for which there was room */
 #define MEND_S 60.0		/* for the driver, after a death */
 #define BUSY_S 0.5		/* while an earlier question to the driver has no answer */
 
@@ -134,8 +135,32 @@ static void done(struct supervisor *s, const struct freezer_news *news)
 	else if (freeze_mended_text(news->mended))
 		supervisor_tell_of_freeze(s, freeze_mended_text(news->mended));
 	s->run.frozen_bytes = 0;
+	s->freeze.n_failed = 0;
 	record(s, FREEZE_NONE);
 	supervisor_handle(s, EV_THAWED);
+}
+
+/* A thaw waits for room as long as it takes. What else fails is tried a few times. */
+static void try_again(struct supervisor *s, const struct err *why)
+{
+	char text[700];
+
+	if (s->freeze.order.task == FREEZER_FREEZE) {	/* it failed, and so did the way back */
+		supervisor_tell_of_freeze(s, why->text);
+		supervisor_handle(s, EV_FROZEN);
+		return;
+	}
+	if (why->exit_status != EX_TEMPFAIL && ++s->freeze.n_failed >= TRIES) {
+		lose_run(s, why->text, true);
+		return;
+	}
+	snprintf(text, sizeof(text), "its memory stays in the host's, and is brought back later: "
+		 "%.600s", why->text);
+	if (s->freeze.n_failed == 1)
+		supervisor_tell_of_freeze(s, text);
+	else
+		supervisor_log(s, "%s", text);
+	s->deadline_boot_s = clock_boot_s() + AGAIN_S;
 }
 
 static void failed(struct supervisor *s, const struct freezer_news *news)
@@ -143,9 +168,8 @@ static void failed(struct supervisor *s, const struct freezer_news *news)
 	s->freeze.until_boot_s = INFINITY;
 	if (news->state == FREEZE_LOST || news->says == FREEZER_DIED) {
 		lose_run(s, news->err.text, true);
-	} else if (news->state == FREEZE_FROZEN) {	/* no room: the pages wait where they are */
-		supervisor_log(s, "%s", news->err.text);
-		s->deadline_boot_s = clock_boot_s() + AGAIN_S;
+	} else if (news->state == FREEZE_FROZEN) {	/* the pages wait where they are */
+		try_again(s, &news->err);
 	} else {
 		stay(s, &news->err);
 	}
@@ -298,23 +322,12 @@ bool supervisor_freeze(struct supervisor *s)
 
 /* --- and back --- */
 
-static void set_move(struct supervisor *s)
-{
-	struct freezer_order *o = &s->freeze.order;
-	const char *from = s->run.frozen_device, *to = s->run.devices[0].id;
-
-	o->n_moves = strcmp(from, to) ? 1 : 0;
-	snprintf(o->moves[0].from, sizeof(o->moves[0].from), "%s", from);
-	snprintf(o->moves[0].to, sizeof(o->moves[0].to), "%s", to);
-}
-
 bool supervisor_thaw(struct supervisor *s)
 {
 	struct err err;
 
 	if (s->run.freeze_state != FREEZE_FROZEN)
 		return false;
-	set_move(s);
 	if (send_order(s, FREEZER_THAW, &err))
 		lose_run(s, err.text, false);
 	return true;

@@ -1,0 +1,183 @@
+#!/bin/sh
+# gpu_suspend.t - jobs on GPUs that save nothing take turns, their memory staying on the GPU, as far
+# as can be tested without one: a stand-in answers for NVML (tests/gpu/standin.h). The jobs and
+# their processes are real; the GPU and its memory are not.
+# shellcheck disable=SC2317  # functions called by name
+. "$(dirname "$0")/tap.sh"
+[ -n "${GPU_STANDIN-}" ] ||
+	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
+unset POLLUX_SLOTS
+POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
+POLLUX_SLICE=1 POLLUX_POLICY=las
+export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT POLLUX_SLICE POLLUX_POLICY
+A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
+mkdir root
+
+cleanup() { end_jobs; }
+gpu() { # gpu UUID [LINE]...: of 24 GiB
+	printf 'gpu %s NVIDIA GeForce RTX 4090\nmemory 24576 24000\n' "$1"
+	printf 'rates 0\ntemperature 35\npersistence 1\n'
+	shift
+	[ $# = 0 ] || printf '%s\n' "$@"
+}
+answers() { cat >answers.new && mv answers.new answers; }
+holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
+leader_of() { store "SELECT $leader_pid FROM runs WHERE job_id = $1 AND state = 'running'"; }
+submit() { "$POLLUX" submit -q "$@" -- sh -c 'while :; do sleep 0.1; done'; }
+# The GPU lists the first process of each job that was launched, with so many MiB each.
+on_gpu() { # on_gpu MIB...
+	id=0
+	for mib; do
+		id=$((id + 1))
+		pid=$(leader_of "$id")
+		[ -z "$pid" ] || echo "process $pid $mib 0"
+	done
+}
+passes_until() { # passes_until CONDITION MIB...
+	wanted=$1
+	shift
+	gpu "$A" "$(on_gpu "$@")" | grep . | answers
+	"$POLLUX" schedule && holds "$wanted"
+}
+state_of() { sed 's/.*) \(.\).*/\1/' "/proc/$(leader_of "$1")/stat"; }
+
+# --- three jobs of 7 GiB on a card of 24 ---
+
+gpu $A | answers
+for _ in 1 2 3; do submit --gpu-memory 7500M >/dev/null; done
+ok 'a job gives way, its memory stays on the GPU' wait_for 20 passes_until \
+	"job_id = 1 AND suspension = 'suspended'" 7000 7000 7000
+ok 'the next one runs beside it' wait_for 20 passes_until \
+	"job_id = 2 AND state = 'running'" 7000 7000 7000
+is 'the first is stopped' T "$(state_of 1)"
+like 'status says what it keeps where' "kept, 6.8 GiB on gpu:$A" "$("$POLLUX" status 1)"
+ok 'the third has its turn, beside two' wait_for 20 passes_until \
+	"job_id = 3 AND state = 'running'" 7000 7000 7000
+ok 'and the first again' wait_for 20 passes_until \
+	"job_id = 1 AND resumed_boot_s > 0" 7000 7000 7000
+is 'each in one run' '1|1 2|1 3|1' \
+	"$(store 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
+is 'what they have there is kept in the store' '7340032000 7340032000 7340032000' \
+	"$(store 'SELECT device_memory_bytes FROM runs ORDER BY id' | xargs)"
+gpu $A | answers
+end_jobs
+
+# --- what does not fit beside ---
+
+turn() { # turn MIB OPTION...: what becomes of a job of 16 GiB when another job of so much waits
+	first=$(submit --gpu-memory 16G)
+	"$POLLUX" schedule
+	wait_for 20 holds "job_id = $first AND state = 'running'" || echo "# $first did not start"
+	other=$(submit "$@")
+	sleep 1.2
+	gpu "$A" "process $(leader_of "$first") 15000 0" | answers
+	"$POLLUX" schedule
+	store "SELECT suspension FROM runs WHERE job_id = $first"
+	"$POLLUX" status "$other" >told
+	gpu "$A" | answers
+	"$POLLUX" cancel "$first" "$other"
+	wait_for 20 no_run
+} 2>/dev/null
+no_run() { ! holds "state <> 'ended'"; }
+is 'a job that does not fit beside its memory does not get the GPU' none "$(turn --gpu-memory 10G)"
+like 'it is told' 'suspended jobs would keep 14.9 GiB there; it needs 9.3 GiB' "$(cat told)"
+is 'nor does one of which nothing is known' none "$(turn --workload unknown)"
+like 'it is told, too' 'it needs an unknown part of 24.0 GiB' "$(cat told)"
+case $(turn --gpu-memory 5G --workload small) in
+asked | suspended) result 0 'one that fits does' ;;
+*) result 1 'one that fits does' "$(cat told)" ;;
+esac
+
+# --- what others have there counts, too ---
+
+sleep 1000 &
+notebook=$!
+gpu "$A" "process $notebook 10000 0" | answers
+"$POLLUX" devices --ignore "$notebook" >/dev/null
+first=$(submit --gpu-memory 8G)
+runs() { "$POLLUX" schedule && holds "job_id = $1 AND state = 'running'"; }
+ok 'a job runs beside a process that is ignored' wait_for 20 runs "$first"
+"$POLLUX" status $first; "$POLLUX" devices; store "SELECT * from runs where job_id=$first"; cat answers; tail -3 "$POLLUX_DIR/supervisor.log"; exit
+sleep 1.2
+gpu "$A" "process $notebook 10000 0" "process $(leader_of "$first") 8000 0" | answers
+"$POLLUX" schedule
+is 'another does not get the GPU beside both' none \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
+like 'it is told' 'suspended jobs would keep 7.8 GiB there, and others have 9.8 GiB; it needs' \
+	"$("$POLLUX" status "$other" | tr -s '\n ' ' ')"
+kill "$notebook"
+gpu "$A" | sed 's/^memory.*/memory 24576 9000/' | answers
+"$POLLUX" cancel "$first" "$other"
+wait_for 20 no_run
+like 'a GPU whose memory no listed process has is not used' \
+	'an unknown process 15576 MiB' "$("$POLLUX" devices)"
+gpu "$A" | sed '$a compute 3' | answers
+first=$(submit --gpu-memory 8G)
+ok 'a job has a GPU in an exclusive mode' wait_for 20 runs "$first"
+"$POLLUX" status $first; "$POLLUX" devices; store "SELECT * from runs where job_id=$first"; cat answers; tail -3 "$POLLUX_DIR/supervisor.log"; exit
+sleep 1.2
+"$POLLUX" schedule
+is 'in an exclusive mode no job waits on the GPU for another' none \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
+gpu "$A" | answers
+"$POLLUX" cancel "$first" "$other"
+wait_for 20 no_run
+
+# --- two GPUs: it goes on where its memory is ---
+
+export POLLUX_SLICE=1000
+{ gpu $A; gpu $B; } | answers
+one=$(submit --workload two --gpu-memory 1G)
+two=$(submit --workload two --gpu-memory 1G)
+"$POLLUX" schedule
+ok 'two jobs run on two GPUs' wait_for 20 holds "job_id = $two AND state = 'running'"
+wait_for 20 holds "job_id = $one AND state = 'running'"
+device_of() { store "SELECT device FROM run_devices WHERE run_id = (SELECT max(id) FROM runs
+	WHERE job_id = $1)"; }
+its=$(device_of "$one")
+store "UPDATE runs SET suspension = 'asked' WHERE job_id = $one"
+ok 'one is suspended' wait_for 20 holds "job_id = $one AND suspension = 'suspended'"
+three=$(submit --workload two --gpu-memory 1G --no-preempt)
+"$POLLUX" schedule
+ok 'a third one has its GPU' wait_for 20 holds "job_id = $three AND state = 'running'"
+is 'beside it' "$its" "$(device_of "$three")"
+"$POLLUX" cancel "$two"
+ok 'another GPU is free' wait_for 20 holds "job_id = $two AND state = 'ended'"
+"$POLLUX" schedule
+"$POLLUX" schedule
+is 'it does not go there' suspended "$(store "SELECT suspension FROM runs WHERE job_id = $one")"
+says_so() {
+	"$POLLUX" schedule
+	"$POLLUX" status "$one" | grep -q "waits for $its, where it can continue"
+}
+ok 'it says what it waits for' wait_for 20 says_so
+"$POLLUX" cancel "$three"
+comes_back() { "$POLLUX" schedule && holds "job_id = $one AND resumed_boot_s > 0"; }
+ok 'it goes on where it was' wait_for 20 comes_back
+is 'there' "$its" "$(device_of "$one")"
+end_jobs
+
+# --- a job whose GPU is lost moves only where it fits ---
+
+{ gpu $A; gpu $B; } | answers
+big=$(submit --workload big --gpu-memory 16G)
+"$POLLUX" schedule
+ok 'a job of 16 GiB runs' wait_for 20 holds "job_id = $big AND state = 'running'"
+its=$(device_of "$big")
+other=$(submit --workload other --gpu-memory 16G --preempt --suspend never)
+"$POLLUX" schedule
+ok 'another runs on the other GPU' wait_for 20 holds "job_id = $other AND state = 'running'"
+store "UPDATE runs SET suspension = 'asked' WHERE job_id = $big"
+ok 'the first is suspended' wait_for 20 holds "job_id = $big AND suspension = 'suspended'"
+store "UPDATE jobs SET attained_service_device_s = 100000 WHERE id = $big"
+gpu "${its#gpu:}" "process $(leader_of "$big") 15000 0" | answers
+"$POLLUX" schedule
+is 'when the other loses its GPU, it does not get that of the first' 1 "$(store "SELECT count(*)
+	FROM run_devices WHERE device = '$its' AND run_id IN
+	(SELECT id FROM runs WHERE job_id IN ($big, $other))")"
+like 'and says why' 'suspended jobs would keep 1[46].[09] GiB there; it needs 1[46].[09] GiB' \
+	"$("$POLLUX" status "$other")"
+back() { "$POLLUX" schedule && holds "job_id = $big AND resumed_boot_s > 0"; }
+ok 'the first comes back' wait_for 20 back
+end_jobs
+finish
