@@ -143,6 +143,11 @@ static void test_launchers(void)
 	is_str(told_at(&o, ASKED_S), "02", "srun, which would kill its tasks, waits for them");
 	items[0].gone = items[2].gone = true;
 	is_str(told_at(&o, ASKED_S + 5), "1", "until they are gone");
+	begin(&o, items, RUN("-h", "0h", "-h"));
+	items[0].is_srun = items[1].is_srun = true;
+	is_str(told_at(&o, ASKED_S), "2", "also as the first process, and with a child of its own");
+	items[2].gone = true;
+	is_str(told_at(&o, ASKED_S + 5), "0", "it is told after them");
 	begin(&o, items, RUN("-h"));
 	items[0].is_srun = true;
 	is_str(told_at(&o, ASKED_S), "0", "it does not wait for tasks elsewhere");
