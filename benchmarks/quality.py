@@ -1,5 +1,5 @@
-"""Five small training programs that know nothing of pollux, for quality_rules.py: the same number of
-samples, whatever the batch is. The last line says the loss on data that training does not see.
+"""Five small training programs that know nothing of pollux, for quality_rules.py: the same number
+of samples, whatever the batch is. The last line says the loss on data that training does not see.
 
 	cnn	a convolutional network, SGD with momentum
 	gpt	a transformer that reads characters, AdamW

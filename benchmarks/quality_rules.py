@@ -1,16 +1,17 @@
-"""The final loss of the five programs of quality.py at their own batch and at adapted batches, at equal
-samples:
+"""The final loss of the five programs of quality.py at their own batch and at adapted batches, at
+equal samples:
 
-	venv/bin/python benchmarks/quality_rules.py [PROGRAM...]      # a Python that has torch
+	venv/bin/python benchmarks/quality_rules.py [PROGRAM...]	# a Python that has torch
 
-An adapted training runs under the helper for PyTorch, and gets other batches while it runs, as from
-a pass: twice the batch at a tenth of its samples and at each further tenth, as far as min_efficiency
-0.8 allows at the noise scale that the helper has reported by then, up to four fifths of the samples.
-Each optimizer follows AdaScale's gain by the rule of its family. A pass goes less far: it takes the
-low end of the noise scale's interval, and has each batch judged. For `two` the helper measures no
-noise, so pollux leaves its batch alone; here it has that of `mlp`.
+An adapted training runs under the helper for PyTorch, and gets other batches while it runs, as
+from a pass: twice the batch at a tenth of its samples and at each further tenth, as far as
+min_efficiency 0.8 allows at the noise scale that the helper has reported by then, up to four fifths
+of the samples. Each optimizer follows AdaScale's gain by the rule of its family. A pass goes less
+far: it takes the low end of the noise scale's interval, and has each batch judged. For `two` the
+helper measures no noise, so pollux leaves its batch alone; here it has that of `mlp`.
 
-Three seeds each, two trainings at a time: about eight minutes. Nothing is judged by the exit status.
+Three seeds each, two trainings at a time: about eight minutes. Nothing is judged by the exit
+status.
 """
 
 import concurrent.futures
