@@ -170,27 +170,49 @@ static const char *gib(char text[GIB_SIZE], int64_t bytes)
 	return text;
 }
 
+/* What a job would find on a device that it does not have yet. needs 0: not known. */
+struct room {
+	int64_t kept, others, needs;
+};
+
+static bool has_room(const struct room *r, int64_t memory_bytes)
+{
+	int64_t taken = r->kept + r->others;
+
+	if (r->needs == 0)
+		return r->kept == 0;
+	return taken == 0 || (double)(taken + r->needs) <= FILLED * (double)memory_bytes;
+}
+
+static void say_no_room(const struct room *r, const struct device *device, char *why)
+{
+	char kept[GIB_SIZE], others[GIB_SIZE], needs[GIB_SIZE];
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "%s: suspended jobs would keep %s there", device->name, gib(kept, r->kept));
+	if (r->others)
+		text_addf(&t, ", and others have %s", gib(others, r->others));
+	if (r->needs)
+		text_addf(&t, "; it needs %s", gib(needs, r->needs));
+	else
+		text_addf(&t, "; it needs an unknown part of %s", gib(needs, device->memory_bytes));
+	snprintf(why, SCHED_REASON_SIZE, "%s", t.data);
+	text_release(&t);
+}
+
 static bool fits(const struct snapshot *s, const struct decision *d, int j, char *why)
 {
 	const struct candidate *c = &d->candidates[j];
-	int64_t needs = device_memory(s, c->job, c->run ? c->run : c->suspended);
-	char there[GIB_SIZE], here[GIB_SIZE], of_others[GIB_SIZE];
+	struct room room = { .needs = device_memory(s, c->job, c->run ? c->run : c->suspended) };
 
 	for (int i = 0; i < s->devices.count; i++) {
-		const struct device *device = &s->devices.items[i];
-		bool is_new = d->owner[i] == j && !(c->run && has(s, c->run, i));
-		int64_t kept = is_new ? kept_on(s, d, i, j) : 0;
-		int64_t others = is_new ? others_on(s, i) : 0;
-
-		if ((kept == 0 && (others == 0 || needs == 0)) ||
-		    (needs > 0 && (double)(kept + others + needs) <=
-				  FILLED * (double)device->memory_bytes))
+		if (d->owner[i] != j || (c->run && has(s, c->run, i)))
 			continue;
-		snprintf(why, SCHED_REASON_SIZE, "%s: suspended jobs would keep %s there%s%s; "
-			 "it needs %s%s", device->name, gib(there, kept),
-			 others ? ", and others have " : "", others ? gib(of_others, others) : "",
-			 needs ? "" : "an unknown part of ",
-			 gib(here, needs ? needs : device->memory_bytes));
+		room.kept = kept_on(s, d, i, j);
+		room.others = others_on(s, i);
+		if (has_room(&room, s->devices.items[i].memory_bytes))
+			continue;
+		say_no_room(&room, &s->devices.items[i], why);
 		return false;
 	}
 	return true;

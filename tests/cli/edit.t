@@ -55,7 +55,8 @@ edit 3 --after any:4
 is 'in place of that' '4|any' "$(store 'SELECT after_id, rule FROM dependencies WHERE job_id = 3')"
 name=$(printf 'a\033[31m\nb')
 edit 4 --name "$name"
-is 'a hostile name moves nothing' "job 4: name four -> 'a?[31m?b'" "$out"
+is 'a hostile name moves nothing' \
+	"job 4: name four -> 'a'\"\$(printf '\\033')\"'[31m?b'" "$out"
 
 # --- all or nothing ---
 before=$(everything)
