@@ -39,12 +39,12 @@ static void check_disk(struct patient *p, const char *path)
 /* Logs and checkpoints may be on disks of their own. */
 void check_space(struct patient *p)
 {
-	static const char *const parts[] = { "", "/logs", "/checkpoints" };
+	static const char *const disks[] = { "", "/logs", "/checkpoints" };
 	dev_t seen[3] = { 0 };
 	int n = 0;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		char *path = xasprintf("%s%s", p->paths.dir, parts[i]);
+	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++) {
+		char *path = xasprintf("%s%s", p->paths.dir, disks[i]);
 		bool is_new = true;
 		struct stat st;
 

@@ -186,16 +186,16 @@ static bool has_room(const struct room *r, int64_t memory_bytes)
 
 static void say_no_room(const struct room *r, const struct device *device, char *why)
 {
-	char kept[GIB_SIZE], others[GIB_SIZE], needs[GIB_SIZE];
+	char size[GIB_SIZE];
 	struct text t = TEXT_INIT;
 
-	text_addf(&t, "%s: suspended jobs would keep %s there", device->name, gib(kept, r->kept));
+	text_addf(&t, "%s: suspended jobs would keep %s there", device->name, gib(size, r->kept));
 	if (r->others)
-		text_addf(&t, ", and others have %s", gib(others, r->others));
+		text_addf(&t, ", and others have %s", gib(size, r->others));
 	if (r->needs)
-		text_addf(&t, "; it needs %s", gib(needs, r->needs));
+		text_addf(&t, "; it needs %s", gib(size, r->needs));
 	else
-		text_addf(&t, "; it needs an unknown part of %s", gib(needs, device->memory_bytes));
+		text_addf(&t, "; it needs an unknown part of %s", gib(size, device->memory_bytes));
 	snprintf(why, SCHED_REASON_SIZE, "%s", t.data);
 	text_release(&t);
 }
