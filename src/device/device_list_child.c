@@ -94,7 +94,7 @@ int device_list_in_child(const struct device_backend *backend,
 {
 	struct listing l = { backend, settings, list };
 	struct err why = { 0 };
-	size_t size;
+	size_t size = 0;
 	char *bytes = (backend->list_unanswered ? driver_child_ask : library_child_ask)(
 		send_list, &l, &size, &why);
 

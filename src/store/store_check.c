@@ -10,21 +10,25 @@
 
 #define FAULTS_MAX 20
 
-/* Adds a fault for each row (of what, name) of one store that the other's answer to the question
- * does not confirm. */
-static int compare(struct store *of_one, struct store *other, const char *list,
-		   const char *question, const char *verb, struct strings *faults, struct err *err)
+/* What one store lists, rows (of what, name), and what confirms it in the other; else "what" verb
+ * "name" is a fault. */
+struct comparison {
+	const char *list, *question, *verb;
+};
+
+static int compare(struct store *of_one, struct store *other, const struct comparison *c,
+		   struct strings *faults, struct err *err)
 {
 	sqlite3_stmt *q;
 	int64_t has;
-	int rc = sql_query(of_one, &q, err, list, "");
+	int rc = sql_query(of_one, &q, err, c->list, "");
 
 	while (rc == 0 && (rc = sql_row(of_one, q, err)) == 1) {
 		char *of = sql_text(q, 0), *name = sql_text(q, 1), *fault = NULL;
 
-		rc = sql_ask(other, &has, err, question, "tt", of, name);
+		rc = sql_ask(other, &has, err, c->question, "tt", of, name);
 		if (rc == 0 && !has)
-			fault = xasprintf("%s %s '%s'", of, verb, name);
+			fault = xasprintf("%s %s '%s'", of, c->verb, name);
 		if (fault && faults->count < FAULTS_MAX)
 			strings_add(faults, fault);
 		free(of);
@@ -41,30 +45,36 @@ static int compare(struct store *of_one, struct store *other, const char *list,
 #define COLUMNS(what) "SELECT t.name, " what " FROM sqlite_schema AS t," \
 	" pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
 
+static const struct comparison missing[] = {
+	{ "SELECT 'the store', name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+	  " ORDER BY rowid",
+	  "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2", "has no" },
+	{ COLUMNS(COLUMN) " ORDER BY t.rowid, c.cid",
+	  "SELECT count(*) FROM pragma_table_xinfo(?1) AS c WHERE " COLUMN " = ?2", "has no" },
+};
+
+/* Other tables, and columns that may be empty, are in nobody's way. */
+static const struct comparison obstacles[] = {
+	{ "SELECT 'the store', name FROM sqlite_schema WHERE type = 'trigger'"
+	  " OR (type = 'index' AND sql LIKE 'CREATE UNIQUE%')",
+	  "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2", "is hindered by" },
+	{ COLUMNS("c.name") " AND c.\"notnull\" AND c.dflt_value IS NULL",
+	  "SELECT ?1 NOT IN (SELECT name FROM sqlite_schema)"
+	  " OR ?2 IN (SELECT name FROM pragma_table_xinfo(?1))", "is hindered by" },
+};
+
 static int find_missing(struct store *s, struct store *fresh, struct strings *faults,
 			struct err *err)
 {
-	return compare(fresh, s, "SELECT 'the store', name FROM sqlite_schema"
-		       " WHERE name NOT LIKE 'sqlite_%' ORDER BY rowid",
-		       "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2",
-		       "has no", faults, err) ||
-	       compare(fresh, s, COLUMNS(COLUMN) " ORDER BY t.rowid, c.cid",
-		       "SELECT count(*) FROM pragma_table_xinfo(?1) AS c WHERE " COLUMN " = ?2",
-		       "has no", faults, err) ? -1 : 0;
+	return compare(fresh, s, &missing[0], faults, err) ||
+	       compare(fresh, s, &missing[1], faults, err) ? -1 : 0;
 }
 
-/* Other tables, and columns that may be empty, are in nobody's way. */
 static int find_obstacles(struct store *s, struct store *fresh, struct strings *faults,
 			  struct err *err)
 {
-	return compare(s, fresh, "SELECT 'the store', name FROM sqlite_schema WHERE type ="
-		       " 'trigger' OR (type = 'index' AND sql LIKE 'CREATE UNIQUE%')",
-		       "SELECT count(*) FROM sqlite_schema WHERE ?1 <> '' AND name = ?2",
-		       "is hindered by", faults, err) ||
-	       compare(s, fresh, COLUMNS("c.name") " AND c.\"notnull\" AND c.dflt_value IS NULL",
-		       "SELECT ?1 NOT IN (SELECT name FROM sqlite_schema)"
-		       " OR ?2 IN (SELECT name FROM pragma_table_xinfo(?1))",
-		       "is hindered by", faults, err) ? -1 : 0;
+	return compare(s, fresh, &obstacles[0], faults, err) ||
+	       compare(s, fresh, &obstacles[1], faults, err) ? -1 : 0;
 }
 
 /* A store that SQLite finds sound may lack what every command asks for, or refuse what it

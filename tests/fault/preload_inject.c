@@ -50,6 +50,7 @@ static int fails(const char *name, int why)
 	if (!real) \
 		*(void **)&real = dlsym(RTLD_NEXT, name)
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *old, size_t n);
@@ -255,3 +256,4 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 	REAL(int, "poll", struct pollfd *, nfds_t, int);
 	return fails("poll", EINTR) ? -1 : real(fds, n, timeout_ms);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

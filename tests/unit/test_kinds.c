@@ -349,7 +349,7 @@ static void placed(const struct policy *policy, struct sched_job *jobs, int n_jo
 			break;
 		if (j)
 			got[n++] = ' ';
-		got[n++] = choices[j].replicas == 0 ? '-' : choices[j].kind == FAST ? 'f' : 's';
+		got[n++] = "-sf"[choices[j].replicas == 0 ? 0 : choices[j].kind == FAST ? 2 : 1];
 		if (choices[j].replicas == 2)
 			got[n++] = '2';
 		got[n] = '\0';

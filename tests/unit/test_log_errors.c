@@ -41,7 +41,7 @@ static void test_forms(void)
 	}, *const on_gpu[] = {
 		"RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling\n",
 		"RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED\n",
-		"ncclUnhandledCudaError: Call failed.\nLast error:\nCuda failure 2 'out of memory'\n",
+		"ncclUnhandledCudaError: Call failed.\nCuda failure 2 'out of memory'\n",
 		"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,000,512 bytes\n",
 		"allocating 20480.00 MiB on device 0: cudaMalloc failed: out of memory\n",
 		"CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",

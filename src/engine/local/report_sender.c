@@ -68,7 +68,6 @@ static enum report_sender judge_unseen(const struct supervisor *s, pid_t pid)
 enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, double now)
 {
 	struct known_sender *k = pid > 0 ? find_sender(&s->senders, pid) : NULL;
-	enum report_sender unseen;
 	int64_t start_ticks;
 
 	if (pid <= 0)
@@ -77,7 +76,8 @@ enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, doubl
 		return SENDER_OURS;
 	start_ticks = proc_start_ticks(pid);
 	if (start_ticks == 0) {
-		unseen = k ? SENDER_OURS : judge_unseen(s, pid);
+		enum report_sender unseen = k ? SENDER_OURS : judge_unseen(s, pid);
+
 		if (unseen == SENDER_OURS)
 			remember_sender(&s->senders, pid, start_ticks, now);
 		return unseen;

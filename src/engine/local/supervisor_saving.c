@@ -92,12 +92,14 @@ static void add_loss(const struct supervisor *s, struct text *t)
  * where nobody looks. */
 static void tell_loss(struct supervisor *s, bool is_known)
 {
-	char name[SIGNAL_NAME_SIZE];
 	struct text t = TEXT_INIT;
 
-	if (!supervisor_was_heeded(s))
+	if (!supervisor_was_heeded(s)) {
+		char name[SIGNAL_NAME_SIZE];
+
 		text_addf(&t, "no process of it has a handler for %s, so it ",
 			  signal_name(name, s->job.declared.stop_signal));
+	}
 	text_add(&t, "saved nothing when asked to; ");
 	text_add(&t, is_known ? "lost " : "unless it saved before, it lost ");
 	add_loss(s, &t);
