@@ -66,6 +66,14 @@ static void test_forms(void)
 		is_str(diagnosis(others[i], 0, 0), "none", "what says it of something else");
 }
 
+static const char *const ports[] = {
+	"DistNetworkError: port: 29500, code: -98, name: EADDRINUSE, message: is in use\n",
+	"RuntimeError: failed to bind to [::]:29500 (errno: 98 - Address already in use).\n",
+	"OSError: [Errno 98] Address already in use\n",
+	"zmq.error.ZMQError: Address already in use (addr='tcp://*:5555')\n",
+	"listen tcp :8080: bind: address already in use\n",
+};
+
 int main(void)
 {
 	fd = mkstemp(path);
@@ -87,6 +95,12 @@ int main(void)
 	is_str(diagnosis("ValueError: Free memory on device (3.1/23.64 GiB) on startup is less "
 			 "than desired GPU memory utilization (0.9, 21.28 GiB).\n", 0, 0),
 	       "too little GPU memory was free", "what vLLM found full");
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		is_str(diagnosis(ports[i], 0, 0),
+		       "its port was in use; {port} in its command is a port of its own",
+		       "what says that a port is taken");
+	is_str(diagnosis("Port 6006 is already in use, trying 6007\nKeyError: 1\n", 0, 0), "none",
+	       "another port was found");
 	is_str(diagnosis("[Errno 28] No space left on device\n", 0, 0), "disk full", "a full disk");
 	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none", "no log");
 	close(fd);

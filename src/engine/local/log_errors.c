@@ -21,6 +21,7 @@ enum form {
 
 #define GPU_MEMORY { "GPU out of memory", true }
 #define MEMORY { "out of memory", true }
+#define PORT_TAKEN { "its port was in use; {port} in its command is a port of its own", false }
 /* What others hold is no fault of the run's size. */
 #define GPU_FULL { "too little GPU memory was free", false }
 
@@ -57,6 +58,11 @@ static const struct {
 	{ "out of memory", MEMORY, LAST_MESSAGE },
 	{ "Out of memory", MEMORY, LAST_MESSAGE },
 	{ "No space left on device", { "disk full", false }, LAST },
+	{ "name: EADDRINUSE", PORT_TAKEN, LAST },
+	{ "(errno: 98 - Address already in use)", PORT_TAKEN, LAST },
+	{ "Error: Address already in use", PORT_TAKEN, LAST },
+	{ "Address already in use", PORT_TAKEN, LAST_MESSAGE },
+	{ "address already in use", PORT_TAKEN, LAST_MESSAGE },
 	{ "Watchdog caught collective operation timeout",
 	  { "NCCL: a collective operation timed out", false }, LAST },
 	{ "CUBLAS_STATUS_NOT_INITIALIZED",
