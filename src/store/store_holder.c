@@ -118,10 +118,21 @@ static void add_name(int pid, struct text *t)
 		text_addf(t, " of %s", info.owner);
 }
 
+/* The kernel writes /proc/locks in parts: a look may miss a lock while others come and go. */
+static bool still_holds(const char *path, int pid)
+{
+	int looks = 0;
+
+	while (find_holder(path) != pid)
+		if (++looks == 3)
+			return false;
+	return true;
+}
+
 /* A signal is named only where the same process, still stopped, has the lock at a second look. */
 static void add_stopped(const char *path, int pid, struct text *t)
 {
-	if (!advice_stays_stopped(pid) || find_holder(path) != pid)
+	if (!advice_stays_stopped(pid) || !still_holds(path, pid))
 		return;
 	text_add(t, ", which is stopped: ");
 	advice_add_continue(t, pid);
