@@ -85,7 +85,7 @@ enum device_link {
 struct device_process {
 	int device;			/* index in the list of devices */
 	/* In the machine's numbering, or in that of the driver's own namespace, which may differ
-	 * from ours. 0: the driver does not tell. */
+	 * from ours. 0: the driver does not tell; or one entry for all that are not listed. */
 	int64_t pid;
 	int64_t memory_bytes;		/* -1 unknown */
 	/* part of the device over the last seconds, 0 to 1; NaN unknown */

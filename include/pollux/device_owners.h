@@ -3,8 +3,9 @@
  *
  * A process of another person keeps a GPU from being given out while the process is above the
  * limits of pollux/device_users.h, until somebody says "pollux devices --ignore PID". A process
- * that only draws never does: the driver does not list it as computing. A process of a run does
- * not block the GPUs of that run; on other GPUs it counts as anybody's.
+ * that only draws is not listed by the driver; what such processes have of the memory counts as one
+ * unknown process, where it is more than a desktop takes. A process of a run does not block the
+ * GPUs of that run; on other GPUs it counts as anybody's.
  *
  *	struct device_user_list users;
  *	if (device_owners_find(&store, &devices, &runs, &users, err)) return -1;

@@ -189,9 +189,12 @@ static void say_no_room(const struct room *r, const struct device *device, char 
 	char size[GIB_SIZE];
 	struct text t = TEXT_INIT;
 
-	text_addf(&t, "%s: suspended jobs would keep %s there", device->name, gib(size, r->kept));
+	text_addf(&t, "%s: ", device->name);
+	if (r->kept)
+		text_addf(&t, "suspended jobs would keep %s there", gib(size, r->kept));
 	if (r->others)
-		text_addf(&t, ", and others have %s", gib(size, r->others));
+		text_addf(&t, "%sothers have %s%s", r->kept ? ", and " : "", gib(size, r->others),
+			  r->kept ? "" : " there");
 	if (r->needs)
 		text_addf(&t, "; it needs %s", gib(size, r->needs));
 	else

@@ -143,6 +143,7 @@ static void done(struct supervisor *s, const struct freezer_news *news)
 /* A thaw waits for room as long as it takes. What else fails is tried a few times. */
 static void try_again(struct supervisor *s, const struct err *why)
 {
+	bool has_room = why->exit_status != EX_TEMPFAIL;
 	char text[700];
 
 	if (s->freeze.order.task == FREEZER_FREEZE) {	/* it failed, and so did the way back */
@@ -150,13 +151,14 @@ static void try_again(struct supervisor *s, const struct err *why)
 		supervisor_handle(s, EV_FROZEN);
 		return;
 	}
-	if (why->exit_status != EX_TEMPFAIL && ++s->freeze.n_failed >= TRIES) {
+	s->freeze.n_failed += has_room;
+	if (s->freeze.n_failed >= TRIES) {
 		lose_run(s, why->text, true);
 		return;
 	}
 	snprintf(text, sizeof(text), "its memory stays in the host's, and is brought back later: "
 		 "%.600s", why->text);
-	if (s->freeze.n_failed == 1)
+	if (has_room && s->freeze.n_failed == 1)
 		supervisor_tell_of_freeze(s, text);
 	else
 		supervisor_log(s, "%s", text);
