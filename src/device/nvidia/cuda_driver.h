@@ -3,7 +3,7 @@
  * Only what freezes need is here: the functions that lock, save, restore and unlock a process,
  * which drivers have since 570 (CUDA 12.8), and those that the self-test's program computes with.
  * As in nvml.h, all is declared as the driver's ABI has it, because headers at build may be older
- * or missing; tests/unit/test_freeze_abi.c compares the declarations with CUDA's header.
+ * or missing; tests/cli/abi.t compares the declarations with NVIDIA's headers.
  *
  *	struct cuda_driver d;
  *	if (cuda_driver_open(&d, err)) return -1;	// EX_UNAVAILABLE: no library, too old
@@ -47,12 +47,7 @@ struct cu_lock_args {
 	uint64_t reserved1[7];
 };
 
-struct cu_restore_args {
-	void *pairs;			/* of GPUs; NULL: back to the same */
-	unsigned n_pairs;
-	char reserved[52 - sizeof(void *)];
-	uint64_t reserved1;
-};
+#define CU_ARGS 8	/* 64-bit words, all 0, are the arguments of the other calls */
 
 typedef struct cu_context *cu_context;
 typedef struct cu_module *cu_module;
@@ -69,7 +64,7 @@ struct cuda_driver {
 	int (*find)(int pid, int *state);
 	int (*lock)(int pid, struct cu_lock_args *args);
 	int (*checkpoint)(int pid, void *args);
-	int (*restore)(int pid, struct cu_restore_args *args);
+	int (*restore)(int pid, void *args);
 	int (*unlock)(int pid, void *args);
 	/* for programs */
 	int (*device)(int *device, int ordinal);

@@ -124,7 +124,7 @@ static int lock(void *driver, pid_t pid, double limit_s, struct err *err)
 static int save(void *driver, pid_t pid, struct err *err)
 {
 	struct cuda_driver *d = driver;
-	uint64_t args[8] = { 0 };
+	uint64_t args[CU_ARGS] = { 0 };
 
 	return check_code(d, pid, "save the GPU memory of", d->checkpoint((int)pid, args), err);
 }
@@ -132,15 +132,15 @@ static int save(void *driver, pid_t pid, struct err *err)
 static int restore(void *driver, pid_t pid, struct err *err)
 {
 	struct cuda_driver *d = driver;
-	struct cu_restore_args args = { .n_pairs = 0 };
+	uint64_t args[CU_ARGS] = { 0 };	/* no map: back to the same GPU */
 
-	return check_code(d, pid, "restore the GPU memory of", d->restore((int)pid, &args), err);
+	return check_code(d, pid, "restore the GPU memory of", d->restore((int)pid, args), err);
 }
 
 static int unlock(void *driver, pid_t pid, struct err *err)
 {
 	struct cuda_driver *d = driver;
-	uint64_t args[8] = { 0 };
+	uint64_t args[CU_ARGS] = { 0 };
 
 	return check_code(d, pid, "unlock", d->unlock((int)pid, args), err);
 }

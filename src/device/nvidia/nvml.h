@@ -2,7 +2,7 @@
  *
  * Toolkits may lack a header for it, so what is used is declared here, as in the drivers' ABI: old
  * symbols stay for ever, and a changed structure gets a new symbol. The symbol that is found
- * decides the layout.
+ * decides the layout. tests/cli/abi.t compares the declarations with NVIDIA's headers.
  *
  * 	struct nvml nvml;
  * 	if (nvml_open(&nvml, err))		// EX_UNAVAILABLE: no library, too old, no driver
