@@ -119,4 +119,41 @@ like 'says whose it is' "^gpu:0: not passed: device '.*' is held by job $id;" "$
 "$POLLUX" wait --timeout 300 "$id" || :
 is 'what passed before is still known' 'GPU-a|1|14|1|1|
 GPU-b|1|14|1|1|' "$(stored 580.95.05)"
+
+# --- the stand-in itself: which GPU a program gets, by CUDA's rules ---
+
+{ driver 580.95.05; gpu $A; gpu $B; } | answers
+: "${FAULT:=$ROOT/build/fault}"
+on() { # on NUMBER...: the GPUs, by pollux's numbers, on which a program computes
+	"$POLLUX" devices --json | json 'print join ",", map { $_->{name} } grep {
+		@{$_->{processes}} } @{$d->{devices}}'
+}
+is_on() { [ "$(on)" = "$1" ]; }
+uses() { # uses CUDA_VISIBLE_DEVICES GPU: a program that has this variable
+	env ${1:+"CUDA_VISIBLE_DEVICES=$1"} "$FAULT/gpu_job" 4 200 50 >/dev/null &
+	program=$!
+	ok "CUDA_VISIBLE_DEVICES='$1' is $2" wait_for 20 is_on "$2"
+	kill "$program"
+	wait "$program" || :
+}
+unset CUDA_VISIBLE_DEVICES
+uses '' gpu:0
+uses 1 gpu:1
+uses 1,0 gpu:1
+uses GPU-bbb gpu:1
+uses "$A,7" gpu:0
+for wrong in 2 7,0 GPU-ccc -1; do
+	run env CUDA_VISIBLE_DEVICES=$wrong "$FAULT/gpu_job" 4 1 1
+	is "CUDA_VISIBLE_DEVICES='$wrong' is none" 'gpu_job: device: error 100' "$err"
+done
+{ driver 580.95.05; gpu $A; echo compute 3; gpu $B; echo compute 2; } | answers
+"$FAULT/gpu_job" 4 200 50 >/dev/null &
+program=$!
+ok 'one process may be on an exclusive GPU' wait_for 20 is_on gpu:0
+run "$FAULT/gpu_job" 4 1 1
+is 'but no second one' 'gpu_job: context: error 46' "$err"
+run env CUDA_VISIBLE_DEVICES=1 "$FAULT/gpu_job" 4 1 1
+is 'and none on one that is for none' 'gpu_job: context: error 46' "$err"
+kill "$program"
+wait "$program" || :
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # abi.pl nvml|cuda HEADER - print C that compiles only if our declarations of NVML, or of CUDA's
-# driver, are those of NVIDIA's HEADER: numbers, layouts, prototypes of each function that is called.
+# driver, are those of NVIDIA's HEADER: numbers, layouts, and prototypes of what is called.
 #
 # A line "/* absent: WHAT */" is about something that this HEADER lacks, which another has. CC is
 # the compiler.
@@ -34,7 +34,8 @@ my %of = (
 		layouts => [
 			'struct nvml_memory == nvmlMemory_t total_bytes=total free_bytes=free ' .
 				'used_bytes=used',
-			'struct nvml_rates == nvmlUtilization_t gpu_percent=gpu memory_percent=memory',
+			'struct nvml_rates == nvmlUtilization_t gpu_percent=gpu ' .
+				'memory_percent=memory',
 			'struct nvml_process_sample == nvmlProcessUtilizationSample_t pid=pid ' .
 				'time_us=timeStamp sm_percent=smUtil memory_percent=memUtil ' .
 				'encoder_percent=encUtil decoder_percent=decUtil',
@@ -137,7 +138,8 @@ for (sort keys %{$l->{types}}) {
 }
 # A number that is new in our header has to be compared as well.
 my $all = join "\n", @pairs;
-my %numbers = map { $_ => 1 } join('', $ours =~ /^enum.*?^\};|^#define\s+\S+/gms) =~ /$l->{numbers}/g;
+my $defined = join('', $ours =~ /^enum.*?^\};|^#define\s+\S+/gms);
+my %numbers = map { $_ => 1 } $defined =~ /$l->{numbers}/g;
 my @forgotten = grep { $all !~ /(?<!THEIRS_)\b$_\b/ && $_ !~ $l->{no_numbers} } sort keys %numbers;
 die "abi.pl: nothing says what @forgotten is in NVIDIA's header\n" if @forgotten;
 
@@ -154,8 +156,9 @@ for (@pairs) {
 	my ($its) = /[=<>]= (.*)/;
 	my @missing = grep { !$word{s/^THEIRS_//r} } $its =~ /\b(?:THEIRS_NVML_|NVML_|nvml|CU)\w+/g;
 	push @missing, grep { !$word{$_} } $its =~ /(?:, |->)(\w+)\)?$/;
+	my ($mine, $compare) = /^(.*?) ([=<>]=)/;
 	print @missing ? "/* absent: $_ */\n" :
-		"_Static_assert((long long)(" . s/ ([=<>]=) .*//r . ") $1 (long long)($its), \"$_\");\n";
+		"_Static_assert((long long)($mine) $compare (long long)($its), \"$_\");\n";
 }
 
 # The functions, as the table of the source has them, and those of processes.
@@ -176,7 +179,8 @@ for my $name (sort keys %member) {
 		next;
 	}
 	$arguments =~ s/\b$_\b/$l->{types}{$_}/g for keys %{$l->{types}};
+	my $mine = "((struct $l->{struct} *)0)->$member{$name}";
 	print "int THEIRS_$name($arguments);\n",
 		"_Static_assert(__builtin_types_compatible_p(__typeof__(&THEIRS_$name), ",
-		"__typeof__(((struct $l->{struct} *)0)->$member{$name})), \"prototype of $name\");\n";
+		"__typeof__($mine)), \"prototype of $name\");\n";
 }

@@ -29,7 +29,8 @@
 /* Each function is declared by the line before it, as nobody's header does. */
 #define DEFINE(name, ...) EXPORT int name(__VA_ARGS__); int name(__VA_ARGS__)
 
-enum { OK, INVALID = 1, NO_MEMORY = 2, UNINITIALIZED = 3, NO_DEVICE = 100, NO_CONTEXT = 201,
+enum { OK, INVALID = 1, NO_MEMORY = 2, UNINITIALIZED = 3, UNAVAILABLE = 46,
+       NO_DEVICE = 100, NO_CONTEXT = 201,
        OPERATING_SYSTEM = 304, ILLEGAL_STATE = 401, NOT_FOUND = 500, NOT_READY = 600,
        NOT_SUPPORTED = 801 };
 enum { RUNNING, LOCKED, CHECKPOINTED, FAILED };
@@ -82,7 +83,8 @@ static void pause_ms(long ms)
 	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
 }
 
-static int64_t on_card(const char *uuid)
+/* Bytes that processes have on the card, or how many processes have a context there. */
+static int64_t on_card(const char *uuid, int count)
 {
 	DIR *dir = opendir(directory() ? directory() : "/nowhere");
 	const struct dirent *entry;
@@ -99,7 +101,7 @@ static int64_t on_card(const char *uuid)
 		file = open_state(pid);
 		if (file >= 0 && pread(file, &p, sizeof(p), 0) == (ssize_t)sizeof(p) &&
 		    !strcmp(p.uuid, uuid) && stat(path(buffer, pid, ".card"), &info) == 0)
-			sum += info.st_size;
+			sum += count ? 1 : info.st_size;
 		if (file >= 0)
 			close(file);
 	}
@@ -113,7 +115,7 @@ static int has_room(const char *uuid, int64_t bytes)
 	const char *text = getenv("CUDA_STANDIN_MIB");
 	int64_t mib = text ? strtol(text, NULL, 10) : 141000;
 
-	return on_card(uuid) + bytes <= mib << 20;
+	return on_card(uuid, 0) + bytes <= mib << 20;
 }
 
 /* --- a program's calls --- */
@@ -162,14 +164,76 @@ DEFINE(cuGetErrorString, int code, const char **text)
 	return OK;
 }
 
+/* --- GPUs: those of NVML_STANDIN (standin.h), as CUDA_VISIBLE_DEVICES has them --- */
+
+enum { GPUS = 16 };
+struct gpu {
+	char uuid[64];
+	int compute;			/* its compute mode; 2: for no process, 1 or 3: for one */
+};
+
+static int read_gpus(struct gpu list[GPUS])
+{
+	const char *path = getenv("NVML_STANDIN");
+	FILE *file = path ? fopen(path, "re") : NULL;
+	char line[256];
+	int n = 0, mode;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (n < GPUS && sscanf(line, "gpu %63s", list[n].uuid) == 1)
+			list[n++].compute = 0;
+		else if (n > 0 && sscanf(line, "compute %d", &mode) == 1)
+			list[n - 1].compute = mode;
+	}
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/* The GPU that an entry names: by its number, or by the beginning of its UUID. */
+static int find_gpu(const struct gpu list[GPUS], int n, const char *entry, size_t length)
+{
+	char *end;
+	long number = strtol(entry, &end, 10);
+
+	if (length > 0 && end == entry + length)
+		return number >= 0 && number < n ? (int)number : -1;
+	for (int i = 0; i < n && length > 4; i++)
+		if (!strncmp(list[i].uuid, entry, length))
+			return i;
+	return -1;
+}
+
+/* The GPU that the process knows by this number. CUDA takes the entries up to the first that there
+ * is not. */
+static int visible(int ordinal, struct gpu *found)
+{
+	const char *entry = getenv("CUDA_VISIBLE_DEVICES");
+	struct gpu list[GPUS];
+	int n = read_gpus(list), at = ordinal;
+
+	for (int i = 0; entry && i <= ordinal; i++) {
+		size_t length = strcspn(entry, ",");
+
+		at = find_gpu(list, n, entry, length);
+		if (at < 0)
+			return NO_DEVICE;
+		entry += length;
+		if (!*entry++ && i < ordinal)
+			return NO_DEVICE;
+	}
+	if (ordinal < 0 || at >= n)
+		return NO_DEVICE;
+	*found = list[at];
+	return OK;
+}
+
 DEFINE(cuDeviceGet, int *device, int ordinal)
 {
-	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	struct gpu ignored;
 
-	*device = 0;
-	if (!me.initialized)
-		return UNINITIALIZED;
-	return ordinal == 0 && visible && !strncmp(visible, "GPU-", 4) ? OK : NO_DEVICE;
+	*device = ordinal;
+	return me.initialized ? visible(ordinal, &ignored) : UNINITIALIZED;
 }
 
 static void forget(void)
@@ -183,12 +247,14 @@ static void forget(void)
 DEFINE(cuDevicePrimaryCtxRetain, void **context, int device)
 {
 	struct process p = { .state = RUNNING };
+	struct gpu gpu;
 	char buffer[4096];
 
-	if (!me.initialized || device != 0)
+	if (!me.initialized || visible(device, &gpu) != OK)
 		return me.initialized ? INVALID : UNINITIALIZED;
-	snprintf(p.uuid, sizeof(p.uuid), "%.*s", (int)strcspn(getenv("CUDA_VISIBLE_DEVICES"), ","),
-		 getenv("CUDA_VISIBLE_DEVICES"));
+	memcpy(p.uuid, gpu.uuid, sizeof(p.uuid));
+	if (gpu.compute == 2 || (gpu.compute && on_card(p.uuid, 1) > 0))
+		return UNAVAILABLE;
 	me.card = open(path(buffer, getpid(), ".card"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
 		       0600);
 	me.file = open(path(buffer, getpid(), ""), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -536,40 +602,8 @@ DEFINE(cuCheckpointProcessCheckpoint, int pid, void *args)
 	return finish(file, &f, write_state(file, &p, CHECKPOINTED));
 }
 
-struct pair { unsigned char from[16], to[16]; };
-struct restore_args {
-	struct pair *pairs;
-	unsigned n_pairs;
-	char reserved[52 - sizeof(struct pair *)];
-	uint64_t reserved1;
-};
-
-static void write_uuid(const unsigned char *bytes, char *text)
-{
-	int n = sprintf(text, "GPU-");
-
-	for (int i = 0; i < 16; i++)
-		n += sprintf(text + n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			     bytes[i]);
-}
-
-/* Every GPU of the process has to be among the pairs. */
-static int move(struct process *p, const struct restore_args *args)
-{
-	char from[64], to[64];
-
-	for (unsigned i = 0; i < args->n_pairs; i++) {
-		write_uuid(args->pairs[i].from, from);
-		write_uuid(args->pairs[i].to, to);
-		if (strcmp(from, p->uuid) != 0)
-			continue;
-		strcpy(p->uuid, to);
-		return OK;
-	}
-	return INVALID;
-}
-
-DEFINE(cuCheckpointProcessRestore, int pid, struct restore_args *args)
+/* A map to other GPUs is refused, as drivers refuse one that does not name every GPU there is. */
+DEFINE(cuCheckpointProcessRestore, int pid, const uint64_t args[8])
 {
 	struct fault f = fault_of("restore");
 	char from[4096], to[4096];
@@ -586,8 +620,9 @@ DEFINE(cuCheckpointProcessRestore, int pid, struct restore_args *args)
 		return finish(file, &f, ILLEGAL_STATE);
 	if (p.stuck)
 		return finish(file, &f, OPERATING_SYSTEM);
-	if (args && args->n_pairs && move(&p, args) != OK)
-		return finish(file, &f, INVALID);
+	for (int i = 0; args && i < 8; i++)
+		if (args[i])
+			return finish(file, &f, INVALID);
 	wait_for_it(pid);
 	if (stat(path(from, pid, ".host"), &info) || !has_room(p.uuid, info.st_size)) {
 		p.stuck = 1;

@@ -12,7 +12,9 @@
  *	STANDIN_BARE		nothing but what no driver lacks
  *	STANDIN_TOO_OLD		not even that
  *
- * The answers come from the file that NVML_STANDIN names, read when the library is initialized:
+ * The answers come from the file that NVML_STANDIN names, read when the library is initialized.
+ * recordings/ has such files of cards that others described; tests/gpu-kit/record.py writes one.
+ * Memory in use that no line "process" has is unlisted: a display's, say.
  *
  *	init CODE			what initialization answers (0)
  *	count CODE			what the number of GPUs answers (0)
@@ -22,7 +24,8 @@
  *	pci DOMAIN:BUS:DEVICE		hexadecimal
  *	memory TOTAL FREE		MiB; "memory none": NOT_SUPPORTED
  *	rates PERCENT			utilization; without it NOT_SUPPORTED
- *	temperature C  power MW  energy MJ  slowed BITS  mig ON  compute MODE  persistence ON
+ *	temperature C  power MW  limit MW  energy MJ  slowed BITS  mig ON  compute MODE
+ *	persistence ON
  *	process PID MIB [PERCENT]	computes; MIB "?": not available; PERCENT: it has a sample
  *	mps PID MIB			computes behind the MPS server
  *	answer FUNCTION CODE		what this function answers for this GPU ("handle",
@@ -62,8 +65,8 @@ struct standin_gpu {
 	unsigned domain, bus, device;
 	uint64_t total, free;
 	int has_memory, rates, temperature, persistence, compute, mig;
-	long long power, energy, slowed;	/* -1: NOT_SUPPORTED */
-	struct { char function[32]; int code; } answers[8];
+	long long power, limit, energy, slowed;	/* -1: NOT_SUPPORTED */
+	struct { char function[32]; int code; } answers[16];
 	int n_answers;
 	struct standin_process processes[PROCESSES];
 	int n_processes;
@@ -77,13 +80,13 @@ static char driver[80];
 
 static void set_memory(struct standin_gpu *g, const char *rest)
 {
-	int total, free;
+	double total, free;
 
-	g->has_memory = sscanf(rest, "%d %d", &total, &free) == 2;
+	g->has_memory = sscanf(rest, "%lf %lf", &total, &free) == 2;
 	if (!g->has_memory)
 		return;
-	g->total = (uint64_t)total << 20;
-	g->free = (uint64_t)free << 20;
+	g->total = (uint64_t)(total * (1 << 20));
+	g->free = (uint64_t)(free * (1 << 20));
 }
 
 static void set(struct standin_gpu *g, const char *key, const char *rest)
@@ -102,6 +105,8 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 		g->temperature = atoi(rest);
 	else if (!strcmp(key, "power"))
 		g->power = atoll(rest);
+	else if (!strcmp(key, "limit"))
+		g->limit = atoll(rest);
 	else if (!strcmp(key, "energy"))
 		g->energy = atoll(rest);
 	else if (!strcmp(key, "slowed"))
@@ -116,7 +121,7 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 		g->ancestor[a % GPUS] = b;
 	else if (!strcmp(key, "nvlink"))
 		g->nvlink[atoi(rest) % GPUS] = 1;
-	else if (!strcmp(key, "answer") && g->n_answers < 8 &&
+	else if (!strcmp(key, "answer") && g->n_answers < 16 &&
 		 sscanf(rest, "%31s %d", g->answers[g->n_answers].function,
 			&g->answers[g->n_answers].code) == 2)
 		g->n_answers++;
@@ -124,7 +129,8 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 		struct standin_process *p = &g->processes[g->n_processes++];
 
 		sscanf(rest, "%u %31s %lf", &p->pid, word, &percent);
-		p->bytes = word[0] == '?' ? UINT64_MAX : strtoull(word, NULL, 10) << 20;
+		p->bytes = word[0] == '?' ? UINT64_MAX :
+			(uint64_t)(strtod(word, NULL) * (1 << 20));
 		p->percent = (int)percent;
 		p->behind_mps = key[0] == 'm';
 	}
@@ -159,7 +165,7 @@ static void read_answers(void)
 			sscanf(line + used, "%95s %95[^\n]", g->uuid, g->name);
 			g->bus = n_gpus;
 			g->rates = g->temperature = g->persistence = g->compute = g->mig = -1;
-			g->power = g->energy = g->slowed = -1;
+			g->power = g->limit = g->energy = g->slowed = -1;
 			for (int i = 0; i < GPUS; i++)
 				g->ancestor[i] = 50;
 		} else if (n_gpus > 0) {
@@ -196,6 +202,13 @@ EXPORT int nvmlInit_v2(void)
 	if (slow_s > 0)
 		sleep((unsigned)slow_s);
 	return init_code;
+}
+
+/* As NVIDIA's Python module asks for it. */
+EXPORT int nvmlInitWithFlags(unsigned flags);
+EXPORT int nvmlInitWithFlags(unsigned flags)
+{
+	return flags ? 2 : nvmlInit_v2();
 }
 
 EXPORT int nvmlShutdown(void);
@@ -413,6 +426,7 @@ EXPORT int nvmlDeviceGetUtilizationRates(const struct standin_gpu *g, struct rat
 		return answer(g, key) ? answer(g, key) : g->member < 0 ? 3 : 0; \
 	}
 NUMBER(nvmlDeviceGetPowerUsage, unsigned, power, "power")
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned, limit, "limit")
 NUMBER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, energy, "energy")
 NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, slowed, "slowed")
 NUMBER(nvmlDeviceGetPersistenceMode, int, persistence, "persistence")

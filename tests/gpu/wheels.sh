@@ -1,9 +1,9 @@
 #!/bin/sh
-# wheels.sh - NVIDIA's headers, and its Python module for NVML, from PyPI: prints the directory where
-# each package of wheels.txt has a directory of its name, with its headers and Python files.
+# wheels.sh - NVIDIA's headers, and its Python module for NVML, from PyPI: prints the directory
+# where each package of wheels.txt has a directory of its name, with its headers and Python files.
 #
-# They are downloaded once, to build/wheels (POLLUX_WHEELS), in a minute at most. Status 77: there are
-# none, and the reason is printed instead.
+# They are downloaded once, to build/wheels (POLLUX_WHEELS), in a minute at most. Status 77: there
+# are none, and the reason is printed instead.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${POLLUX_WHEELS:-$root/build/wheels}
@@ -33,7 +33,8 @@ if [ ! -e "$mark" ]; then
 		python3 - "$wheel" "$dir/$name" <<-'END' || exit 1
 		import sys, zipfile
 		with zipfile.ZipFile(sys.argv[1]) as wheel:
-		    wheel.extractall(sys.argv[2], [n for n in wheel.namelist() if n.endswith((".h", ".py"))])
+		    names = [n for n in wheel.namelist() if n.endswith((".h", ".py"))]
+		    wheel.extractall(sys.argv[2], names)
 		END
 	done || none 'a wheel of NVIDIA cannot be unpacked'
 	touch "$mark"
