@@ -104,7 +104,7 @@ TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
 FUZZED_STORE = declaration job journal_text journal_write measured_columns rows schema \
-	schema_columns schema_now sql store store_columns store_curves store_events \
+	sql store store_columns store_curves store_events \
 	store_gradients store_halving store_holder store_identity store_measurements \
 	store_metrics store_share store_wait
 FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
@@ -178,10 +178,6 @@ slurm-month: all $(FAULT) ## 15 minutes: 200 accidents, 60 jobs on a Slurm (SLUR
 injection: all $(PRELOAD) ## 10 minutes: 2,000 calls that fail, 1,000 absurd stores
 	+@$(SAN_MAKE) programs
 	$(TEST_ENV) POLLUX_SANITIZED=$(abspath $(BUILD))/san/pollux tests/fault/injection
-
-# After a change of the steps or of a column. tests/unit/test_schema.c says when this is due.
-schema-now: $(BUILD)/unit/test_schema ## writes src/store/schema_now.c
-	SCHEMA_NOW=src/store/schema_now.c $(BUILD)/unit/test_schema
 
 soak: ## an hour: kills at every call, all random cases, a month of kills, fuzzers
 	tools/soak.sh $(SOAK_FUZZ_SECONDS)
@@ -495,7 +491,7 @@ include tools/package/package.mk
 
 FORCE:
 .PHONY: all examples programs testing check turns in-turn check-frameworks quick month injection \
-	slurm-month schema-now soak slowest demo \
+	slurm-month soak slowest demo \
 	lint analyse lint-gcc lint-kit lint-bench bench-smoke lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE

@@ -216,7 +216,6 @@ struct run {
 	enum freeze_state freeze_state;
 	int64_t frozen_bytes;		/* of GPU memory that was moved, or is being moved */
 	char frozen_pids[128];		/* of the processes that had it, with blanks between */
-	char frozen_device[DEVICE_ID_SIZE];	/* on which they had it */
 	char *handle;		/* by which its engine finds the run (engine.h); NULL: none yet */
 	enum stop_reason stop_reason;
 	double stop_boot_s;		/* when asked; NaN */

@@ -1,7 +1,7 @@
 /* store_columns.h - the columns of the store's tables. From these descriptions come the statements
- * that read and write whole rows, the keys of the status JSON and, for a column that is newer than
- * version 10, its place in the schema. A new column is a member of a struct and a line in
- * store_columns.c or measured_columns.c (in declaration.c, for what a user asks). */
+ * that read and write whole rows, and the keys of the status JSON. A new column is a member of a
+ * struct, a line in store_columns.c or measured_columns.c (in declaration.c, for what a user asks),
+ * and one in the text of schema.c. */
 #ifndef POLLUX_STORE_COLUMNS_H
 #define POLLUX_STORE_COLUMNS_H
 
@@ -41,7 +41,6 @@ enum {
 
 struct store_column {
 	struct field field;
-	int since;		/* the version of the schema that has the column first */
 	unsigned flags;
 };
 

@@ -6,15 +6,15 @@
 
 #include "pollux/store_columns.h"
 
-/* A row: column, type, member of ROW, which value is unknown, schema version, flags. pollux/field.h
+/* A row: column, type, member of ROW, which value is unknown, flags. pollux/field.h
  * and pollux/store_columns.h explain the long forms of these words. */
-#define C(column, type, member, unknown, since, flags) \
-	{ { column, FIELD_##type, offsetof(ROW, member), unknown, NULL, 0 }, since, flags }
-#define NAMES(column, member, unknown, names, since, flags) \
-	{ { column, FIELD_NAME, offsetof(ROW, member), unknown, &(names), 0 }, since, flags }
-#define CHARS(column, member, since, flags) \
+#define C(column, type, member, unknown, flags) \
+	{ { column, FIELD_##type, offsetof(ROW, member), unknown, NULL, 0 }, flags }
+#define NAMES(column, member, unknown, names, flags) \
+	{ { column, FIELD_NAME, offsetof(ROW, member), unknown, &(names), 0 }, flags }
+#define CHARS(column, member, flags) \
 	{ { column, FIELD_CHARS, offsetof(ROW, member), FIELD_UNKNOWN_ZERO, NULL, \
-	    sizeof(((ROW *)0)->member) }, since, flags }
+	    sizeof(((ROW *)0)->member) }, flags }
 
 #define KNOWN FIELD_KNOWN
 #define ZERO FIELD_UNKNOWN_ZERO

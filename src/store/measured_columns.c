@@ -8,27 +8,27 @@
 
 #define ROW struct observation_row
 static const struct store_column of_observation_row[] = {
-	C("run_id", INT64, run_id, KNOWN, 1, KEY),
-	C("update_time_s", DOUBLE, update_time_s, KNOWN, 1, 0),
+	C("run_id", INT64, run_id, KNOWN, KEY),
+	C("update_time_s", DOUBLE, update_time_s, KNOWN, 0),
 };
 static const struct store_column observation_of_run[] = {
-	C("job_id", INT64, job_id, KNOWN, 1, 0),
-	CHARS("plan", configuration.plan, 34, 0),
-	C("width", INT, configuration.width, ZERO, 36, 0),
-	C("measured_cores", INT, observation.cores, ZERO, 37, 0),
+	C("job_id", INT64, job_id, KNOWN, 0),
+	CHARS("plan", configuration.plan, 0),
+	C("width", INT, configuration.width, ZERO, 0),
+	C("measured_cores", INT, observation.cores, ZERO, 0),
 };
 #undef ROW
 
 #define ROW struct observation
 static const struct store_column of_observation[] = {
-	C("n_steps", INT64, n_steps, KNOWN, 1, 0),
-	C("n_windows", INT64, n_windows, KNOWN, 1, 0),
-	C("n_dropped", INT64, n_dropped, KNOWN, 1, 0),
-	C("n_outliers", INT64, n_outliers, KNOWN, 1, 0),
-	C("step_time_s", DOUBLE, step_time_s, UNKNOWN, 1, 0),
-	C("step_time_sd_s", DOUBLE, step_time_sd_s, UNKNOWN, 1, 0),
-	C("step_time_min_s", DOUBLE, step_time_min_s, UNKNOWN, 1, 0),
-	C("sync_time_s", DOUBLE, sync_time_s, UNKNOWN, 1, 0),
+	C("n_steps", INT64, n_steps, KNOWN, 0),
+	C("n_windows", INT64, n_windows, KNOWN, 0),
+	C("n_dropped", INT64, n_dropped, KNOWN, 0),
+	C("n_outliers", INT64, n_outliers, KNOWN, 0),
+	C("step_time_s", DOUBLE, step_time_s, UNKNOWN, 0),
+	C("step_time_sd_s", DOUBLE, step_time_sd_s, UNKNOWN, 0),
+	C("step_time_min_s", DOUBLE, step_time_min_s, UNKNOWN, 0),
+	C("sync_time_s", DOUBLE, sync_time_s, UNKNOWN, 0),
 };
 #undef ROW
 
@@ -56,26 +56,26 @@ const struct store_table observations_table = {
 
 #define ROW struct gradient_row
 static const struct store_column of_gradient_row[] = {
-	C("run_id", INT64, run_id, KNOWN, 1, KEY),
-	C("window", INT, window.window, KNOWN, 1, KEY),
-	C("first_samples", DOUBLE, window.first_samples, UNKNOWN, 1, 0),
-	C("last_samples", DOUBLE, window.last_samples, UNKNOWN, 1, 0),
-	C("n", INT64, window.n, KNOWN, 1, 0),
-	C("sum_grad_sqr", DOUBLE, window.sum_grad_sqr, KNOWN, 1, 0),
-	C("sum_grad_var", DOUBLE, window.sum_grad_var, KNOWN, 1, 0),
-	C("m2_grad_sqr", DOUBLE, window.m2_grad_sqr, UNKNOWN, 2, 0),
-	C("m2_grad_var", DOUBLE, window.m2_grad_var, UNKNOWN, 2, 0),
-	C("entries", INT64, window.entries, ZERO, 13, 0),
-	C("cross_grad", DOUBLE, window.cross_grad, UNKNOWN, 13, 0),
-	C("n_losses", INT64, window.losses.n, KNOWN, 45, 0),
-	C("mean_loss", DOUBLE, window.losses.mean, KNOWN, 45, 0),
-	C("mean_loss_x", DOUBLE, window.losses.mean_x, KNOWN, 45, 0),
-	C("m2_loss", DOUBLE, window.losses.m2, KNOWN, 45, 0),
-	C("m2_loss_x", DOUBLE, window.losses.m2_x, KNOWN, 45, 0),
-	C("cross_loss", DOUBLE, window.losses.cross, KNOWN, 45, 0),
+	C("run_id", INT64, run_id, KNOWN, KEY),
+	C("window", INT, window.window, KNOWN, KEY),
+	C("first_samples", DOUBLE, window.first_samples, UNKNOWN, 0),
+	C("last_samples", DOUBLE, window.last_samples, UNKNOWN, 0),
+	C("n", INT64, window.n, KNOWN, 0),
+	C("sum_grad_sqr", DOUBLE, window.sum_grad_sqr, KNOWN, 0),
+	C("sum_grad_var", DOUBLE, window.sum_grad_var, KNOWN, 0),
+	C("m2_grad_sqr", DOUBLE, window.m2_grad_sqr, UNKNOWN, 0),
+	C("m2_grad_var", DOUBLE, window.m2_grad_var, UNKNOWN, 0),
+	C("entries", INT64, window.entries, ZERO, 0),
+	C("cross_grad", DOUBLE, window.cross_grad, UNKNOWN, 0),
+	C("n_losses", INT64, window.losses.n, KNOWN, 0),
+	C("mean_loss", DOUBLE, window.losses.mean, KNOWN, 0),
+	C("mean_loss_x", DOUBLE, window.losses.mean_x, KNOWN, 0),
+	C("m2_loss", DOUBLE, window.losses.m2, KNOWN, 0),
+	C("m2_loss_x", DOUBLE, window.losses.m2_x, KNOWN, 0),
+	C("cross_loss", DOUBLE, window.losses.cross, KNOWN, 0),
 };
 static const struct store_column gradient_of_run[] = {
-	C("job_id", INT64, job_id, KNOWN, 1, 0),
+	C("job_id", INT64, job_id, KNOWN, 0),
 };
 #undef ROW
 
@@ -98,36 +98,36 @@ const struct store_table gradients_table = {
 
 #define ROW struct stored_model
 static const struct store_column of_model[] = {
-	C("workload", TEXT, workload, KNOWN, 2, KEY),
-	C("device_kind", TEXT, device_kind, KNOWN, 2, KEY),
-	CHARS("basis", basis, 2, NOT_NULL),
-	C("n_steps", INT64, model.n_steps, KNOWN, 2, 0),
-	C("max_replicas", INT, model.max_replicas, KNOWN, 2, 0),
-	C("max_local_batch_size", INT64, model.max_local_batch_size, KNOWN, 2, 0),
-	CHARS("observations_key", model.observations_key, 2, NOT_NULL),
-	C("fit_time_s", DOUBLE, model.fit_time_s, KNOWN, 2, 0),
-	C("max_nodes", INT, model.max_nodes, KNOWN, 36, 0),
+	C("workload", TEXT, workload, KNOWN, KEY),
+	C("device_kind", TEXT, device_kind, KNOWN, KEY),
+	CHARS("basis", basis, NOT_NULL),
+	C("n_steps", INT64, model.n_steps, KNOWN, 0),
+	C("max_replicas", INT, model.max_replicas, KNOWN, 0),
+	C("max_local_batch_size", INT64, model.max_local_batch_size, KNOWN, 0),
+	CHARS("observations_key", model.observations_key, NOT_NULL),
+	C("fit_time_s", DOUBLE, model.fit_time_s, KNOWN, 0),
+	C("max_nodes", INT, model.max_nodes, KNOWN, 0),
 };
 #undef ROW
 
 #define ROW struct fit_result
 static const struct store_column of_fit[] = {
-	C("alpha_grad", DOUBLE, params.alpha_grad, KNOWN, 2, 0),
-	C("beta_grad", DOUBLE, params.beta_grad, KNOWN, 2, 0),
-	C("alpha_sync_local", DOUBLE, params.alpha_sync_local, KNOWN, 2, 0),
-	C("beta_sync_local", DOUBLE, params.beta_sync_local, KNOWN, 2, 0),
-	C("alpha_sync_node", DOUBLE, params.alpha_sync_node, KNOWN, 2, 0),
-	C("beta_sync_node", DOUBLE, params.beta_sync_node, KNOWN, 2, 0),
-	C("gamma", DOUBLE, params.gamma, KNOWN, 2, 0),
-	C("ln_tier_fast", DOUBLE, params.ln_tier[TIER_FAST], KNOWN, 36, 0),
-	C("ln_tier_switch", DOUBLE, params.ln_tier[TIER_SWITCH], KNOWN, 36, 0),
-	C("ln_tier_numa", DOUBLE, params.ln_tier[TIER_NUMA], KNOWN, 36, 0),
-	C("ln_tier_machine", DOUBLE, params.ln_tier[TIER_FAR], KNOWN, 36, 0),
-	NAMES("stop", stop, KNOWN, fit_stop_names, 2, 0),
-	C("objective", DOUBLE, objective, KNOWN, 2, 0),
-	C("rmse_grad", DOUBLE, rmse_grad, KNOWN, 2, 0),
-	C("rmse_step", DOUBLE, rmse_step, KNOWN, 2, 0),
-	C("n_observations", INT, n_observations, KNOWN, 2, 0),
+	C("alpha_grad", DOUBLE, params.alpha_grad, KNOWN, 0),
+	C("beta_grad", DOUBLE, params.beta_grad, KNOWN, 0),
+	C("alpha_sync_local", DOUBLE, params.alpha_sync_local, KNOWN, 0),
+	C("beta_sync_local", DOUBLE, params.beta_sync_local, KNOWN, 0),
+	C("alpha_sync_node", DOUBLE, params.alpha_sync_node, KNOWN, 0),
+	C("beta_sync_node", DOUBLE, params.beta_sync_node, KNOWN, 0),
+	C("gamma", DOUBLE, params.gamma, KNOWN, 0),
+	C("ln_tier_fast", DOUBLE, params.ln_tier[TIER_FAST], KNOWN, 0),
+	C("ln_tier_switch", DOUBLE, params.ln_tier[TIER_SWITCH], KNOWN, 0),
+	C("ln_tier_numa", DOUBLE, params.ln_tier[TIER_NUMA], KNOWN, 0),
+	C("ln_tier_machine", DOUBLE, params.ln_tier[TIER_FAR], KNOWN, 0),
+	NAMES("stop", stop, KNOWN, fit_stop_names, 0),
+	C("objective", DOUBLE, objective, KNOWN, 0),
+	C("rmse_grad", DOUBLE, rmse_grad, KNOWN, 0),
+	C("rmse_step", DOUBLE, rmse_step, KNOWN, 0),
+	C("n_observations", INT, n_observations, KNOWN, 0),
 };
 #undef ROW
 
@@ -143,19 +143,19 @@ const struct store_table models_table = {
 
 #define ROW struct stored_measurement
 static const struct store_column of_device_measurement[] = {
-	CHARS("device_kind", device_kind, 4, KEY | NOT_NULL),
-	NAMES("what", measurement.what, KNOWN, measured_names, 4, KEY),
-	CHARS("variant", measurement.variant, 4, KEY | NOT_NULL),
-	C("devices", INT, measurement.devices, KNOWN, 4, KEY),
-	C("m", INT64, measurement.m, KNOWN, 4, KEY),
-	C("n", INT64, measurement.n, KNOWN, 4, KEY),
-	C("k", INT64, measurement.k, KNOWN, 4, KEY),
-	C("bytes", INT64, measurement.bytes, KNOWN, 4, KEY),
-	C("time_s", DOUBLE, measurement.time_s, KNOWN, 4, 0),
-	C("time_sd_s", DOUBLE, measurement.time_sd_s, UNKNOWN, 4, 0),
-	C("repetitions", INT64, measurement.repetitions, KNOWN, 4, 0),
-	C("steady", BOOL, measurement.steady, KNOWN, 4, 0),
-	C("measured_time_s", DOUBLE, measured_time_s, KNOWN, 4, 0),
+	CHARS("device_kind", device_kind, KEY | NOT_NULL),
+	NAMES("what", measurement.what, KNOWN, measured_names, KEY),
+	CHARS("variant", measurement.variant, KEY | NOT_NULL),
+	C("devices", INT, measurement.devices, KNOWN, KEY),
+	C("m", INT64, measurement.m, KNOWN, KEY),
+	C("n", INT64, measurement.n, KNOWN, KEY),
+	C("k", INT64, measurement.k, KNOWN, KEY),
+	C("bytes", INT64, measurement.bytes, KNOWN, KEY),
+	C("time_s", DOUBLE, measurement.time_s, KNOWN, 0),
+	C("time_sd_s", DOUBLE, measurement.time_sd_s, UNKNOWN, 0),
+	C("repetitions", INT64, measurement.repetitions, KNOWN, 0),
+	C("steady", BOOL, measurement.steady, KNOWN, 0),
+	C("measured_time_s", DOUBLE, measured_time_s, KNOWN, 0),
 };
 #undef ROW
 
@@ -170,11 +170,11 @@ const struct store_table device_measurements_table = {
 
 #define ROW struct memory_trial
 static const struct store_column of_tried[] = {
-	C("id", INT64, run_id, KNOWN, 1, 0),
+	C("id", INT64, run_id, KNOWN, 0),
 };
 static const struct store_column of_measured[] = {
-	C("max(run_id)", INT64, run_id, KNOWN, 1, COMPUTED),
-	C("sum(n_windows)", INT64, n_windows, KNOWN, 1, COMPUTED),
+	C("max(run_id)", INT64, run_id, KNOWN, COMPUTED),
+	C("sum(n_windows)", INT64, n_windows, KNOWN, COMPUTED),
 };
 
 static const struct store_columns tried_columns = COLUMNS(of_tried),

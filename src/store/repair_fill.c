@@ -29,30 +29,6 @@ static int read_texts(struct store *s, struct strings *texts, const char *sql, c
 	return rc;
 }
 
-/* Makes the tables of the old store's version; the process that opens the new store first brings it
- * up to date. */
-static int make_tables(struct store *old, struct store *new, struct err *err)
-{
-	int64_t version = 0;
-	struct err ignored;
-	char *sql;
-	int rc = 0;
-
-	if (sql_ask(old, &version, &ignored, "PRAGMA user_version", "") || version < 1 ||
-	    version > schema_version())
-		version = schema_version();
-	for (int i = 1; rc == 0 && i <= version; i++) {
-		sql = schema_step(i);
-		rc = repair_run(new, sql, err);
-		free(sql);
-	}
-	sql = xasprintf("PRAGMA application_id = %d; PRAGMA user_version = %lld",
-			STORE_APPLICATION_ID, (long long)version);
-	rc = rc ? rc : repair_run(new, sql, err);
-	free(sql);
-	return rc;
-}
-
 static int copy_tables(struct store *old, struct store *new, struct store_repair *r,
 		       struct err *err)
 {
@@ -125,10 +101,14 @@ int repair_fill(struct store *old, struct store *new, const struct paths *paths,
 		struct store_repair *r, struct err *err)
 {
 	struct strings faults = { 0 };
+	char version[80];
 	int rc;
 
+	sqlite3_snprintf(sizeof(version), version, "PRAGMA application_id = %d;"
+			 "PRAGMA user_version = %d", STORE_APPLICATION_ID, schema_version());
 	if (repair_run(new, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", err) ||
-	    make_tables(old, new, err) || copy_tables(old, new, r, err) ||
+	    repair_run(new, schema_text, err) || repair_run(new, version, err) ||
+	    copy_tables(old, new, r, err) ||
 	    keep_numbers(old, new, paths, err) || drop_orphans(new, r, err) ||
 	    repair_settle_jobs(new, r, err) ||
 	    repair_keep_identity(new, paths, &r->identity, err) ||

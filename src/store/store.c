@@ -34,11 +34,7 @@ static int check_identity(struct store *s, const char *path, int64_t *version, s
 	if (tables && application != STORE_APPLICATION_ID)
 		return err_set(err, EX_DATAERR, "'%s' is a SQLite file, but not a pollux store",
 			       path);
-	if (*version > schema_version())
-		return err_set(err, EX_DATAERR,
-			       "the store '%s' has version %d, written by a newer pollux; this one "
-			       "knows up to %d", path, (int)*version, schema_version());
-	return 0;
+	return schema_takes(*version, path, err);
 }
 
 static int run_script(struct store *s, const char *sql, struct err *err)
@@ -47,21 +43,6 @@ static int run_script(struct store *s, const char *sql, struct err *err)
 
 	turn_leave(&s->turn);
 	return rc == SQLITE_OK ? 0 : sql_error(s, err, "use the store");
-}
-
-static int take_steps(struct store *s, int64_t version, struct err *err)
-{
-	int rc = 0;
-
-	if (version == 0)
-		return run_script(s, schema_now, err);
-	while (rc == 0 && version < schema_version()) {
-		char *sql = schema_step((int)++version);
-
-		rc = run_script(s, sql, err);
-		free(sql);
-	}
-	return rc;
 }
 
 /* Switches to the write-ahead log. While another process does so, SQLite does not wait as usual,
@@ -91,8 +72,7 @@ static int set_identity(struct store *s, struct err *err)
 	return rc;
 }
 
-/* Takes all steps in one transaction; a second process that wants to migrate waits and finds it
- * done. */
+/* All in one transaction; a second process that wants to migrate waits and finds it done. */
 static int migrate(struct store *s, const struct paths *paths, struct err *err)
 {
 	char sql[128];
@@ -102,7 +82,9 @@ static int migrate(struct store *s, const struct paths *paths, struct err *err)
 			 STORE_APPLICATION_ID, schema_version());
 	if (use_wal(s, err) || store_begin(s, err))
 		return -1;
-	if (check_identity(s, paths->store, &version, err) || take_steps(s, version, err) ||
+	if (check_identity(s, paths->store, &version, err) ||
+	    (version == 0 && run_script(s, schema_text, err)) ||
+	    (version > 0 && version < schema_version() && schema_bring_up(s, (int)version, err)) ||
 	    set_identity(s, err) ||
 	    (version == 0 && store_number_past_leftovers(s, paths, err)) ||
 	    run_script(s, sql, err)) {

@@ -81,22 +81,17 @@ static int find_obstacles(struct store *s, struct store *fresh, struct strings *
  * writes. */
 static int check_schema(struct store *s, struct strings *faults, struct err *err)
 {
-	struct store fresh = { .turn = TURN_NONE };
+	struct store fresh;
 	int64_t version = 0;
 	int rc = sql_ask(s, &version, err, "PRAGMA user_version", "");
 
 	if (rc || version != schema_version())
 		return rc;	/* an older store is brought up to date when it is opened */
-	if (sqlite3_open(":memory:", &fresh.db) != SQLITE_OK ||
-	    sqlite3_exec(fresh.db, schema_now, NULL, NULL, NULL) != SQLITE_OK)
-		rc = err_set(err, EX_OSERR, "cannot make a store to compare with: %s",
-			     sqlite3_errmsg(fresh.db));
-	else
-		rc = find_missing(s, &fresh, faults, err) ||
-		     find_obstacles(s, &fresh, faults, err) ? -1 : 0;
-	sql_forget(&fresh);
-	sqlite3_close(fresh.db);
-	return rc;
+	if (schema_fresh(&fresh, err))
+		return -1;
+	rc = find_missing(s, &fresh, faults, err) || find_obstacles(s, &fresh, faults, err);
+	schema_forget(&fresh);
+	return rc ? -1 : 0;
 }
 
 static int check_pages(struct store *s, struct strings *faults, struct err *err)
@@ -125,17 +120,21 @@ int store_check(struct store *s, struct strings *faults, struct err *err)
 bool store_is_foreign(const struct paths *paths)
 {
 	struct store s = { .turn = TURN_NONE };
-	int64_t application = 0, version = 0, tables = 0;
+	int64_t application = 0, version = 0, tables = 0, has_45 = 0;
 	struct err ignored;
 	bool known = sql_open(paths->store, SQLITE_OPEN_READONLY, &s.db, &ignored) == 0 &&
 		     sql_ask(&s, &application, &ignored, "PRAGMA application_id", "") == 0 &&
 		     sql_ask(&s, &version, &ignored, "PRAGMA user_version", "") == 0 &&
-		     sql_ask(&s, &tables, &ignored, "SELECT count(*) FROM sqlite_schema", "") == 0;
+		     sql_ask(&s, &tables, &ignored, "SELECT count(*) FROM sqlite_schema",
+			     "") == 0 &&
+		     sql_ask(&s, &has_45, &ignored, "SELECT count(*) FROM"
+			     " pragma_table_info('jobs') WHERE name = 'launch'", "") == 0;
 
 	sql_forget(&s);
 	sqlite3_close(s.db);
 	return known && tables > 0 &&
-	       (application != STORE_APPLICATION_ID || version > schema_version());
+	       (application != STORE_APPLICATION_ID ||
+		version > schema_version() || (version < SCHEMA_OLDEST && !has_45));
 }
 
 int store_has_job(struct store *s, int64_t id, bool *has, struct err *err)

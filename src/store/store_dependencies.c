@@ -44,14 +44,14 @@ int dependencies_add(struct store *s, int64_t id, const struct dependency_list *
 	for (int i = 0; i < after->count; i++) {
 		const struct dependency *d = &after->items[i];
 		const char *sql = d->after_group_id
-			? "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed,"
-			  " rule) SELECT ?1, id, ?3, ?4 FROM jobs WHERE group_id = ?2 AND id != ?1"
-			: "INSERT OR REPLACE INTO dependencies (job_id, after_id, must_succeed,"
-			  " rule) VALUES (?1, ?2, ?3, ?4)";
+			? "INSERT OR REPLACE INTO dependencies (job_id, after_id, rule)"
+			  " SELECT ?1, id, ?3 FROM jobs WHERE group_id = ?2 AND id != ?1"
+			: "INSERT OR REPLACE INTO dependencies (job_id, after_id, rule)"
+			  " VALUES (?1, ?2, ?3)";
 
-		if (sql_run(s, NULL, err, sql, "iiit", id,
+		if (sql_run(s, NULL, err, sql, "iit", id,
 			    d->after_group_id ? d->after_group_id : d->after_id,
-			    (int64_t)(d->rule == AFTER_OK), after_rule_names[d->rule]))
+			    after_rule_names[d->rule]))
 			return -1;
 	}
 	return 0;

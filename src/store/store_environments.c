@@ -89,7 +89,7 @@ int store_environment_replace(struct store *s, int64_t job_id, const struct stri
 	int64_t id;
 
 	return environment_put(s, env, &id, err) ||
-	       sql_run(s, NULL, err, "UPDATE commands SET env = x'', environment_id = ?,"
+	       sql_run(s, NULL, err, "UPDATE commands SET environment_id = ?,"
 		       " env_templates = NULL WHERE job_id = ?", "ii", id, job_id) ? -1 : 0;
 }
 
@@ -125,26 +125,6 @@ static void contents_release(struct contents *c)
 	for (int i = 0; i < c->n; i++)
 		text_release(&c->items[i].content);
 	c->n = 0;
-}
-
-/* Moves the environments of jobs whose runs were alive when the store got the table of
- * environments. */
-static int move_left_behind(struct store *s, struct contents *c, struct err *err)
-{
-	sqlite3_stmt *q;
-	int64_t id;
-	int rc;
-
-	if (sql_query(s, &q, err, "SELECT job_id, env FROM commands WHERE environment_id IS NULL"
-		      " AND job_id NOT IN (SELECT job_id FROM runs WHERE state <> 'ended')"
-		      " LIMIT ?", "i", (int64_t)AT_ONCE) || read_contents(s, q, c, err))
-		return -1;
-	rc = 0;
-	for (int i = 0; rc == 0 && i < c->n; i++)
-		rc = put_environment(s, &c->items[i].content, &id, err) ||
-		     sql_run(s, NULL, err, "UPDATE commands SET env = x'', environment_id = ?"
-			     " WHERE job_id = ?", "ii", id, c->items[i].id);
-	return rc ? -1 : 0;
 }
 
 /* "A=1" becomes "A". */
@@ -194,17 +174,13 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 			      struct err *err)
 {
 	struct contents c = { .n = 0 };
-	int rc, n, moved;
+	int rc, n;
 
 	*forgotten = 0;
 	do {
 		if (store_begin(s, err))
 			return -1;
-		rc = move_left_behind(s, &c, err);
-		moved = c.n;
-		contents_release(&c);
-		if (rc == 0)
-			rc = forget_some(s, now_s, after_s, &c, err);
+		rc = forget_some(s, now_s, after_s, &c, err);
 		n = c.n;
 		contents_release(&c);
 		if (rc)
@@ -212,7 +188,7 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 		else
 			rc = store_commit(s, err);
 		*forgotten += rc ? 0 : n;
-	} while (rc == 0 && (n == AT_ONCE || moved == AT_ONCE));
+	} while (rc == 0 && n == AT_ONCE);
 	return rc;
 }
 
@@ -220,13 +196,12 @@ int store_environments_forget(struct store *s, double now_s, double after_s, int
 
 static int wants_vacuum(struct store *s, bool *wants, struct err *err)
 {
-	int64_t pages, unused, due;
+	int64_t pages, unused;
 
 	if (sql_ask(s, &pages, err, "PRAGMA page_count", "") ||
-	    sql_ask(s, &unused, err, "PRAGMA freelist_count", "") ||
-	    sql_ask(s, &due, err, "SELECT 1 FROM settings WHERE name = 'vacuum'", ""))
+	    sql_ask(s, &unused, err, "PRAGMA freelist_count", ""))
 		return -1;
-	*wants = due || (unused > UNUSED_PAGES && unused > pages / 2);
+	*wants = unused > UNUSED_PAGES && unused > pages / 2;
 	return 0;
 }
 
@@ -239,8 +214,8 @@ int store_wipe_deleted(struct store *s, struct err *err)
 		return -1;
 	sql_forget(s);
 	sqlite3_busy_timeout(s->db, CHECKPOINT_WAIT_MS);
-	if (wants && sqlite3_exec(s->db, "VACUUM", NULL, NULL, NULL) == SQLITE_OK)
-		sqlite3_exec(s->db, "DELETE FROM settings WHERE name = 'vacuum'", NULL, NULL, NULL);
+	if (wants)
+		sqlite3_exec(s->db, "VACUUM", NULL, NULL, NULL);
 	rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	store_wait_set(s, s->is_observer ? STORE_OBSERVE : STORE_WRITE);
 	return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? 0

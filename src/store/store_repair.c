@@ -259,8 +259,8 @@ int store_repair(const struct paths *paths, struct store_repair *r, struct err *
 	if (paths_check_owner(paths, err))
 		return -1;
 	if (store_is_foreign(paths))
-		return err_set(err, EX_DATAERR, "'%s' is another program's or a newer pollux's: it "
-			       "is not touched", paths->store);
+		return err_set(err, EX_DATAERR, "'%s' is another program's, or that of a newer or "
+			       "much older pollux: it is not touched", paths->store);
 	lock = lock_take(paths->schedule_lock, err);
 	if (lock == LOCK_HELD)
 		return err_set(err, EX_TEMPFAIL, "a pass is at work: try again when it has ended");

@@ -294,8 +294,8 @@ is '--checkpoint-dir, made absolute' "$TMP/out" \
 	"$(query "SELECT CAST(checkpoint_dir AS TEXT) FROM commands WHERE job_id = $id")"
 is '--resume-args' '--from {checkpoint}' \
 	"$(query "SELECT CAST(resume_args AS TEXT) FROM commands WHERE job_id = $id")"
-is '--after: any end, or success' '1|0 2|1 3|0' \
-	"$(query "SELECT after_id, must_succeed FROM dependencies WHERE job_id = $id" | xargs)"
+is '--after: any end, or success' '1|end 2|ok 3|end' \
+	"$(query "SELECT after_id, rule FROM dependencies WHERE job_id = $id" | xargs)"
 stored 'it resumes, so devices may be taken from it' preemption always
 stored 'nothing says that it accumulates' accumulates 0
 submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
@@ -380,8 +380,8 @@ done
 submitted --grace 0 true
 stored 'no grace at all' "printf('%g', grace_s)" 0
 submitted --after ok:1,1 true
-is 'of two words on one job the last counts' '1|0' \
-	"$(query "SELECT after_id, must_succeed FROM dependencies WHERE job_id = $id")"
+is 'of two words on one job the last counts' '1|end' \
+	"$(query "SELECT after_id, rule FROM dependencies WHERE job_id = $id")"
 
 # --- names ----------------------------------------------------------------------
 
@@ -482,17 +482,17 @@ after() { # after WANT ARGUMENT...: rule and id of each job that the new one com
 	want=$1 id=$((id + 1))
 	shift
 	run submit --hold "$@" true
-	is "submit $*" "$want" "$(query "SELECT group_concat(must_succeed || ' ' || after_id, ',')
+	is "submit $*" "$want" "$(query "SELECT group_concat(rule || ' ' || after_id, ',')
 		FROM (SELECT * FROM dependencies WHERE job_id = $id ORDER BY after_id)")"
 }
 newest=$id
-after "0 $((newest - 2)),0 $((newest - 1))" --after lr-1
+after "end $((newest - 2)),end $((newest - 1))" --after lr-1
 is 'which jobs is said' "pollux: --after 'lr-1': jobs $((newest - 2)), $((newest - 1))" "$err"
-after "1 $((newest - 2)),1 $((newest - 1))" --after 'ok:lr*'
-after "0 $((newest - 3))" --after over
-after "0 $id" --after @
-after "0 $((newest - 1)),0 $newest" --after "$((newest - 1))-$newest"
-after "0 1,1 2,0 $((newest - 3))" --after '1,over' --after ok:2
+after "ok $((newest - 2)),ok $((newest - 1))" --after 'ok:lr*'
+after "end $((newest - 3))" --after over
+after "end $id" --after @
+after "end $((newest - 1)),end $newest" --after "$((newest - 1))-$newest"
+after "end 1,ok 2,end $((newest - 3))" --after '1,over' --after ok:2
 before=$(count)
 refused 66 "no job matches 'nobody'" --after ok:nobody true
 refused 66 "no job matches '3-'; a range has two ends, such as 28-40" --after 3- true

@@ -1,156 +1,177 @@
-/* test_schema.c - a new store is what the steps would have made of an empty file.
- *
- * With SCHEMA_NOW=FILE this program writes what the steps make to FILE: `make schema-now`. */
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* test_schema.c - older stores: the oldest that is taken over becomes what a new one is and keeps
+ * its rows, one that lacks what the text of schema.c has gets it, and others are refused. */
 #include <string.h>
+#include <unistd.h>
 
-#include "pollux/text.h"
 #include "store/schema.h"
-#include "tap.h"
+#include "store_45.h"
+#include "store_fixture.h"
 
-#define OBJECTS "sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+/* Tables without the order of their columns, and the rest by its SQL. */
+#define COLUMNS \
+	"SELECT group_concat(c, char(10)) FROM (SELECT t.name || '.' || i.name || ' ' || i.type" \
+	" || ' ' || i.\"notnull\" || ' ' || ifnull(i.dflt_value, '-') || ' ' || i.pk AS c" \
+	" FROM sqlite_schema t JOIN pragma_table_info(t.name) i WHERE t.type = 'table' ORDER BY c)"
+#define OTHERS \
+	"SELECT group_concat(c, char(10)) FROM (SELECT type || ' ' || tbl_name || ' ' || sql AS c" \
+	" FROM sqlite_schema WHERE type <> 'table' AND sql IS NOT NULL ORDER BY c)"
+#define KEYS \
+	"SELECT group_concat(c, char(10)) FROM (SELECT t.name || ' ' || f.\"from\" || ' ' ||" \
+	" f.\"table\" || ' ' || f.on_delete AS c FROM sqlite_schema t" \
+	" JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table' ORDER BY c)"
 
-static sqlite3 *empty(void)
+/* The first value of the first row; the caller frees it. */
+static char *answer(const char *sql)
 {
-	sqlite3 *db = NULL;
+	sqlite3_stmt *q = NULL;
+	char *text = NULL;
 
-	is_int(sqlite3_open(":memory:", &db), SQLITE_OK, "an empty file");
-	return db;
+	if (sqlite3_prepare_v2(store.db, sql, -1, &q, NULL) != SQLITE_OK)
+		printf("# %s\n", sqlite3_errmsg(store.db));
+	else if (sqlite3_step(q) == SQLITE_ROW && sqlite3_column_text(q, 0))
+		text = xstrdup((const char *)sqlite3_column_text(q, 0));
+	sqlite3_finalize(q);
+	return text ? text : xstrdup("");
 }
 
-static void run(sqlite3 *db, const char *sql)
+static void answers(const char *sql, const char *want, const char *what)
+{
+	char *got = answer(sql);
+
+	is_str(got, want, what);
+	free(got);
+}
+
+/* A file with these tables and rows takes the place of the store. */
+static void make_store(const char *tables, const char *rows)
 {
 	char *message = NULL;
+	sqlite3 *db;
 
-	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-		printf("# %s\n", message);
-	ok(!message, "SQL is taken");
+	store_close(&store);
+	unlink(paths.store);
+	sqlite3_open(paths.store, &db);
+	sqlite3_exec(db, tables, NULL, NULL, &message);
+	if (!message)
+		sqlite3_exec(db, rows, NULL, NULL, &message);
+	ok(!message, message ? message : "a store is made");
 	sqlite3_free(message);
+	sqlite3_close(db);
 }
 
-static sqlite3 *by_steps(void)
+#define VERSION_45 "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;" \
+	"PRAGMA user_version = 45;"
+/* Job 1 ran twice and failed; job 2 waits for it; job 3 has a run that goes on. The environments of
+ * two stand where version 20 had them. */
+static const char rows_45[] = VERSION_45
+	"INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas, max_replicas,"
+	" weight, preemption, retries, stop_signal, grace_s, forgiven_runs) VALUES"
+	" ('queued', 'n', 'w', 1, 2, 3, 1, 'saved', 7, 15, 60, 1),"
+	" ('queued', 'm', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60, 0),"
+	" ('running', 'o', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60, 0);"
+	"INSERT INTO environments VALUES (1, 5, 0, x'533D73656372657400');"
+	"INSERT INTO commands (job_id, program, argv, env, directory, environment_id) VALUES"
+	" (1, x'2f78', x'7800', x'', x'2f', 1),"
+	" (2, x'2f78', x'7800', x'543D3600', x'2f', NULL),"
+	" (3, x'2f78', x'7800', x'543D3600', x'2f', NULL);"
+	"INSERT INTO dependencies VALUES (2, 1, 1, 'ok');"
+	"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
+	" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, end_boot_s, outcome,"
+	" handle) VALUES (1, 1, 'ended', 2, 3, 1, 'b', 1, 1, 5, 'failed',"
+	" CAST('local supervisor=12' AS BLOB)),"
+	" (1, 2, 'ended', 2, 3, 1, 'b', 1, 1, 6, 'failed', NULL),"
+	" (3, 1, 'running', 1, 1, 1, 'b', 1, 1, NULL, NULL, CAST('local supervisor=13' AS BLOB));"
+	"INSERT INTO observations VALUES (1, 'k', 1, 2, 32, 1, 'fast', 5, 2, 0, 0, 1, 0, 1, 0, 9);";
+
+static void has_environment(int64_t id, const char *variable)
 {
-	sqlite3 *db = empty();
+	struct job_command c;
 
-	for (int version = 1; version <= schema_version(); version++) {
-		char *sql = schema_step(version);
-
-		run(db, sql);
-		free(sql);
+	if (store_job_command_get(&store, id, &c, &err)) {
+		ok(false, err.text);
+		return;
 	}
-	return db;
+	ok(c.env.count == 1 && !strcmp(c.env.items[0], variable), "a job keeps its environment");
+	job_command_release(&c);
 }
 
-/* All rows of the query, a line for each; the caller releases the text. */
-static struct text rows(sqlite3 *db, const char *sql)
+static void test_oldest(void)
 {
-	struct text t = TEXT_INIT;
-	sqlite3_stmt *statement = NULL;
+	char *columns = answer(COLUMNS), *others = answer(OTHERS), *keys = answer(KEYS);
+	struct job job;
 
-	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-		printf("# %s\n", sqlite3_errmsg(db));
-	while (statement && sqlite3_step(statement) == SQLITE_ROW)
-		text_addf(&t, "%s\n", (const char *)sqlite3_column_text(statement, 0));
-	sqlite3_finalize(statement);
-	return t;
+	make_store(store_45, rows_45);
+	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of version 45 is opened");
+	answers(COLUMNS, columns, "it has the columns of a new store");
+	answers(OTHERS, others, "it has the indexes and triggers of a new store");
+	answers(KEYS, keys, "its rows belong together as those of a new store do");
+	answers("PRAGMA user_version", "46", "its version is that of a new store");
+	is_int(store_job_get(&store, 1, &job, &err), 0, "its jobs are there");
+	ok(job.declared.min_replicas == 2 && job.declared.retries == 7 && job.forgiven_runs == 1,
+	   "a job is what it was");
+	job_release(&job);
+	has_environment(1, "S=secret");
+	has_environment(2, "T=6");
+	has_environment(3, "T=6");
+	answers("SELECT count(*) FROM environments", "2", "jobs share an environment");
+	answers("SELECT group_concat(job_id || ' ' || after_id || ' ' || rule) FROM dependencies",
+		"2 1 ok", "a job waits for the end that it waited for");
+	answers("SELECT group_concat(workload || ' ' || ifnull(CAST(handle AS TEXT), '-'))"
+		" FROM runs", "w local supervisor=12,w -,w local supervisor=13",
+		"runs are known by their handles");
+	answers("SELECT tier || n_steps FROM observations", "fast5", "what was measured is there");
+	run_sql("UPDATE runs SET freeze_state = 'frozen', frozen_bytes = 7, frozen_pids = '8',"
+		" frozen_device = 'GPU-1' WHERE job_id = 3");
+	answers("SELECT frozen_bytes FROM runs WHERE job_id = 3", "7",
+		"a supervisor of version 45 writes what it wrote");
+	answers("PRAGMA integrity_check", "ok", "SQLite finds nothing wrong");
+	free(columns);
+	free(others);
+	free(keys);
 }
 
-/* One SQL text as lines of a C string. */
-static void write_string(FILE *f, const char *sql)
+/* Version 46 without some of what it has stands for each store that is older than a column. */
+static void test_what_is_added(void)
 {
-	while (*sql) {
-		size_t n = strcspn(sql, "\n"), most = n > 84 ? 84 : n;
+	char *columns = answer(COLUMNS), *others = answer(OTHERS);
 
-		while (most < n && most > 0 && sql[most - 1] != ' ')
-			most--;
-		if (most == 0)
-			most = n;
-		fputs("\t\"", f);
-		for (size_t i = 0; i < most; i++) {
-			if (sql[i] == '"' || sql[i] == '\\')
-				fputc('\\', f);
-			fputc(sql[i], f);
-		}
-		sql += most;
-		if (*sql == '\n')
-			sql++;
-		fputs(*sql ? "\"\n" : ";\"\n", f);
+	make_store(schema_text,
+		   "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
+		   "PRAGMA user_version = 46;"
+		   "INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
+		   " max_replicas, weight, preemption, retries, stop_signal, grace_s)"
+		   " VALUES ('done', 'n', 'w', 1, 1, 1, 1, 'saved', 7, 15, 60);"
+		   "DROP INDEX jobs_ended_untold; DROP TRIGGER job_lives_again;"
+		   "ALTER TABLE jobs DROP COLUMN end_told; ALTER TABLE jobs DROP COLUMN launch;"
+		   "DROP TABLE rung_results; DROP TABLE events");
+	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "it is opened");
+	is_int(schema_bring_up(&store, 46, &err), 0, "and brought up to date");
+	answers(COLUMNS, columns, "columns and tables that it lacked are there");
+	answers(OTHERS, others, "with their indexes and triggers");
+	answers("SELECT end_told || ifnull(launch, '-') || retries FROM jobs", "0-7",
+		"a row has the default of a new column, and what it had");
+	free(columns);
+	free(others);
+}
+
+static void test_refused(void)
+{
+	static const char want[] = "has version 44; this pollux takes over those from 45 on: let "
+		"'pollux status' of commit " SCHEMA_OLDEST_COMMIT " bring it there first";
+
+	make_store(store_45, VERSION_45 "PRAGMA user_version = 44");
+	for (enum store_mode mode = STORE_READ; mode <= STORE_OBSERVE; mode++) {
+		is_int(store_open(&store, &paths, mode, &err), -1, "a store that is too old");
+		is_int(err.exit_status, EX_DATAERR, "is refused");
+		ok(strstr(err.text, want), err.text);
 	}
-}
-
-static void write_now(sqlite3 *db, const char *path)
-{
-	FILE *f = fopen(path, "w");
-	sqlite3_stmt *statement = NULL;
-
-	if (!f || sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE " OBJECTS
-				     " ORDER BY rowid", -1, &statement, NULL) != SQLITE_OK) {
-		perror(path);
-		exit(1);
-	}
-	fputs("/* schema_now.c - what all steps of schema.c make of an empty file. Written by\n"
-	      " * `make schema-now`; not to be edited. */\n"
-	      "#include \"schema.h\"\n\n"
-	      "const char schema_now[] =\n", f);
-	while (sqlite3_step(statement) == SQLITE_ROW)
-		write_string(f, (const char *)sqlite3_column_text(statement, 0));
-	fputs("\t\"\";\n", f);
-	sqlite3_finalize(statement);
-	fclose(f);
-}
-
-static void test_same(sqlite3 *steps)
-{
-	static const char *const queries[] = {
-		"SELECT type || ' ' || name || ' ' || tbl_name || ' ' || sql FROM sqlite_schema"
-		" WHERE " OBJECTS " ORDER BY rowid",
-		"SELECT t.name || '.' || i.cid || ' ' || i.name || ' ' || i.type || ' ' ||"
-		" i.\"notnull\" || ' ' || ifnull(i.dflt_value, '-') || ' ' || i.pk"
-		" FROM sqlite_schema t JOIN pragma_table_info(t.name) i"
-		" WHERE t.type = 'table' ORDER BY 1",
-	};
-	sqlite3 *new = empty();
-
-	run(new, schema_now);
-	for (int i = 0; i < 2; i++) {
-		struct text want = rows(steps, queries[i]), got = rows(new, queries[i]);
-
-		ok(want.length > 1000 && !strcmp(want.data, got.data),
-		   "a new store is what the steps make (else: make schema-now)");
-		text_release(&want);
-		text_release(&got);
-	}
-	sqlite3_close(new);
-}
-
-/* Rows that steps write into an empty file would have to be written to a new store, too. */
-static void test_no_rows(sqlite3 *steps)
-{
-	struct text tables = rows(steps, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-				  " AND " OBJECTS);
-
-	for (char *name = strtok(tables.data, "\n"); name; name = strtok(NULL, "\n")) {
-		char *sql = sqlite3_mprintf("SELECT count(*) FROM \"%w\"", name);
-		struct text n = rows(steps, sql);
-
-		is_str(n.data, "0\n", "steps leave a new table without rows");
-		text_release(&n);
-		sqlite3_free(sql);
-	}
-	text_release(&tables);
 }
 
 int main(void)
 {
-	sqlite3 *steps = by_steps();
-
-	if (getenv("SCHEMA_NOW"))
-		write_now(steps, getenv("SCHEMA_NOW"));
-	else
-		test_same(steps);
-	test_no_rows(steps);
-	sqlite3_close(steps);
-	return done();
+	open_fixture();
+	test_oldest();
+	test_what_is_added();
+	test_refused();
+	return close_fixture();
 }

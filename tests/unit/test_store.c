@@ -65,19 +65,6 @@ static const char *query(const char *sql)
 	return text;
 }
 
-/* The same for a text of any length, which is the caller's to free. */
-static char *query_all(const char *sql)
-{
-	sqlite3_stmt *q;
-	char *text = NULL;
-
-	if (sqlite3_prepare_v2(store.db, sql, -1, &q, NULL) == SQLITE_OK &&
-	    __real_sqlite3_step(q) == SQLITE_ROW)
-		text = xstrdup((const char *)sqlite3_column_text(q, 0));
-	sqlite3_finalize(q);
-	return text ? text : xstrdup(sqlite3_errmsg(store.db));
-}
-
 static void new_store(void)
 {
 	static int n;
@@ -1495,140 +1482,7 @@ static void test_wanted(void)
 	is_query("SELECT wanted_version FROM runs", "1", "one that is being stopped gets no other");
 }
 
-/* Supervisors of version 9 live on while the store becomes newer. These are their statements. */
-static void test_old_supervisor(void)
-{
-	query("UPDATE runs SET state = 'running', supervisor_pid = 21, launch_time_s = 3,"
-	      " launch_boot_s = 4 WHERE number = 2");
-	is_query("SELECT handle FROM runs WHERE number = 2", "local supervisor=21",
-		 "a run that an old supervisor claims has a handle");
-	query("UPDATE runs SET leader_pid = 22, leader_start_ticks = 23,"
-	      " socket_path = CAST('/s.sock' AS BLOB) WHERE number = 2");
-	is_query("SELECT handle FROM runs WHERE number = 2",
-		 "local supervisor=21 leader=22 start=23 socket=/s.sock",
-		 "with the command that the old supervisor started");
-	query("UPDATE runs SET state = 'ended', end_time_s = 5 WHERE number = 2");
-	is_query("SELECT handle FROM runs WHERE number = 2",
-		 "local supervisor=21 leader=22 start=23 socket=/s.sock",
-		 "and the old supervisor ends its run");
-}
-
-/* A store of the version before, with a job that ran. */
-static void test_migration(void)
-{
-	struct observation_list list;
-	struct job job;
-	sqlite3 *db;
-	char *first;
-
-	new_store();
-	store_close(&store);
-	unlink(paths.store);
-	sqlite3_open(paths.store, &db);
-	first = schema_step(1);
-	sqlite3_exec(db, first, NULL, NULL, NULL);
-	free(first);
-	sqlite3_exec(
-		db,
-		"PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
-		"PRAGMA user_version = 1;"
-		"INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
-		" max_replicas, weight, preemption, retries, stop_signal, grace_s)"
-		" VALUES ('queued', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60);"
-		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
-		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, launch_time_s,"
-		" end_time_s, outcome) VALUES (1, 1, 'ended', 1, 3, 1, 'b', 1, 1, 2, 77, "
-		"'stopped'), (1, 2, 'ended', 1, 1, 1, 'b', 1, 1, NULL, 99, 'not-started'),"
-		" (1, 3, 'ended', 1, 1, 1, 'b', 1, 1, 1.5, 60, 'not-started');"
-		"UPDATE jobs SET runs = 2, start_time_s = 1.5;"
-		"UPDATE runs SET supervisor_pid = 12, leader_pid = 34, leader_start_ticks = 56,"
-		" socket_path = CAST('/s a.sock' AS BLOB) WHERE number = 1;"
-		"UPDATE runs SET supervisor_pid = 7 WHERE number = 3;"
-		"INSERT INTO observations VALUES (1, 'k', 1, 1, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9);",
-		NULL, NULL, NULL);
-	sqlite3_close(db);
-	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of the version before");
-	store_job_get(&store, 1, &job, &err);
-	near(job.progress.last_end_time_s, 77, 0, "when its jobs gave up devices is worked out");
-	ok(!job.declared.accumulates, "none is said to accumulate");
-	ok(job.progress.launches == 2 && job.progress.runs == 1 && job.start_time_s == 2,
-	   "a launch that came to nothing was no run");
-	job_release(&job);
-	store_observations_of_workload(&store, "w", "k", &list, &err);
-	is_int(list.count, 1, "what was learnt is there");
-	is_query("SELECT group_concat(workload) FROM runs", "w,w,w",
-		 "with the runs of the workload");
-	observation_list_release(&list);
-	is_query("SELECT handle FROM runs WHERE number = 1",
-		 "local supervisor=12 leader=34 start=56 socket=/s a.sock",
-		 "the processes of a run have become its handle");
-	is_query("SELECT handle FROM runs WHERE number = 3", "local supervisor=7",
-		 "with what is known of a run that did not start its command");
-	is_query("SELECT handle IS NULL FROM runs WHERE number = 2", "1",
-		 "a run that was never claimed has no handle");
-	test_old_supervisor();
-	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(),
-	       "its version is ours now");
-}
-
-/* Columns of all tables by name: those that are added later stand elsewhere in an older store. */
-#define ALL_COLUMNS \
-	"SELECT group_concat(c) FROM (SELECT t.name || '.' || i.name || ' ' || i.type ||" \
-	" i.\"notnull\" AS c FROM sqlite_schema t JOIN pragma_table_info(t.name) i" \
-	" WHERE t.type = 'table' ORDER BY c)"
-
-#define WITH_ENVIRONMENTS 21	/* the first version that has the table */
-
-/* Jobs 2 to 6; the last has a run that goes on. Each but the first has an environment. */
-#define MORE_JOBS \
-	"WITH n(i) AS (VALUES (2), (3), (4), (5), (6)) INSERT INTO jobs (id, state, name," \
-	" workload, submit_time_s, min_replicas, max_replicas, weight, preemption, retries," \
-	" stop_signal, grace_s, end_time_s) SELECT i," \
-	" CASE i WHEN 6 THEN 'running' ELSE 'done' END," \
-	" 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60," \
-	" CASE i WHEN 6 THEN NULL ELSE 100 END FROM n;" \
-	"WITH n(i) AS (VALUES (1), (2), (3), (4), (5), (6))" \
-	" INSERT INTO commands (job_id, program," \
-	" argv, env, directory) SELECT i, x'2f78', x'7800', CASE WHEN i = 1 THEN x'' WHEN i < 4" \
-	" THEN x'533D73656372657400' ELSE CAST('T=' || i || char(0) AS BLOB) END, x'2f' FROM n;" \
-	"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps," \
-	" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)" \
-	" VALUES (6, 1, 'assigned', 1, 1, 1, 'b', 1, 1);"
-
-static void make_store_of_version(int version)
-{
-	char *set_version = xasprintf("PRAGMA user_version = %d", version);
-	sqlite3 *db;
-
-	store_close(&store);
-	unlink(paths.store);
-	sqlite3_open(paths.store, &db);
-	for (int v = 1; v <= version; v++) {
-		char *step = schema_step(v);
-
-		if (sqlite3_exec(db, step, NULL, NULL, NULL) != SQLITE_OK)
-			printf("# version %d: %s\n", v, sqlite3_errmsg(db));
-		free(step);
-	}
-	sqlite3_exec(
-		db,
-		"PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
-		"INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas,"
-		" max_replicas, weight, preemption, retries, stop_signal, grace_s)"
-		" VALUES ('queued', 'n', 'w', 1, 2, 3, 1, 'saved', 7, 15, 60);"
-		"INSERT INTO runs (job_id, number, state, replicas, accumulation_steps,"
-		" learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s, end_boot_s,"
-		" outcome) VALUES (1, 1, 'ended', 2, 3, 1, 'b', 1, 1, 5, 'failed'),"
-		" (1, 2, 'ended', 2, 3, 1, 'b', 1, 1, 6, 'failed');"
-		"INSERT INTO events (time_s, job_id, run_id, kind, text) VALUES"
-		" (1, 1, 1, 'ended', ''), (2, 1, NULL, 'requeue', ''), (3, 1, 2, 'ended', '');"
-		MORE_JOBS, NULL, NULL, NULL);
-	/* From version 11 on the store says it itself; before, there is no such column. */
-	sqlite3_exec(db, "UPDATE jobs SET forgiven_runs = 1", NULL, NULL, NULL);
-	sqlite3_exec(db, set_version, NULL, NULL, NULL);
-	sqlite3_close(db);
-	free(set_version);
-}
+/* --- environments --- */
 
 static void has_environment(int64_t id, size_t n, const char *variable)
 {
@@ -1642,101 +1496,6 @@ static void has_environment(int64_t id, size_t n, const char *variable)
 	   "a job keeps its environment");
 	job_command_release(&c);
 }
-
-static void keeps_environments(void)
-{
-	static const char *const variables[] = { "", "S=secret", "S=secret", "T=4", "T=5", "T=6" };
-
-	for (int64_t id = 1; id <= 6; id++)
-		has_environment(id, id > 1, variables[id - 1]);
-	is_query("SELECT count(*) FROM environments", "4", "jobs share an environment");
-	is_query("SELECT group_concat(job_id || ' ' || hex(env)) FROM commands WHERE env <> x''",
-		 "6 543D3600", "a live run's job has it where its supervisor reads it");
-}
-
-/* A store of each version there ever was has what a new store has, and keeps its rows. */
-static void test_every_version(void)
-{
-	char *want;
-
-	new_store();
-	want = query_all(ALL_COLUMNS);
-	for (int version = 1; version < schema_version(); version++) {
-		struct setback setback;
-		struct run_list runs;
-		struct job job;
-		char *got, *sql;
-
-		printf("# version %d\n", version);
-		make_store_of_version(version);
-		is_int(store_open(&store, &paths, STORE_WRITE, &err), 0,
-		       "an older store is opened");
-		sql = xasprintf("UPDATE runs SET boot_id = '%s'", clock_boot_id());
-		query(sql);
-		free(sql);
-		got = query_all(ALL_COLUMNS);
-		ok(!strcmp(got, want), "it gets all columns");
-		if (version < WITH_ENVIRONMENTS)
-			keeps_environments();
-		store_job_get(&store, 1, &job, &err);
-		ok(job.declared.min_replicas == 2 && job.declared.retries == 7 &&
-		   job.forgiven_runs == 1,
-		   "it keeps its job, and what a person forgave it");
-		store_runs_of_job(&store, 1, &runs, &err);
-		ok(runs.count == 2 && runs.items[1].outcome == OUTCOME_FAILED &&
-		   runs.items[1].configuration.replicas == 2, "it keeps its runs");
-		store_job_setback(&store, 1, &setback, &err);
-		is_int(setback.n, 1, "it counts the failure after that");
-		run_list_release(&runs);
-		job_release(&job);
-		free(got);
-	}
-	free(want);
-}
-
-/* The statement of a supervisor of version 36, and of one that knew no tiers. */
-#define PUT_OF_36(tier, steps) \
-	"INSERT INTO observations (run_id, device_kind, nodes, replicas, local_batch_size," \
-	" accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s," \
-	" update_time_s, tier) VALUES (2, 'k', 1, 2, 32, 1, " #steps ", 1, 0, 0, 1, 1, " tier ")" \
-	" ON CONFLICT DO UPDATE SET n_steps = excluded.n_steps, tier = excluded.tier WHERE true"
-#define PUT_OF_35 \
-	"INSERT INTO observations (run_id, device_kind, nodes, replicas, local_batch_size," \
-	" accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s," \
-	" update_time_s) VALUES (2, 'k', 1, 2, 32, 1, 9, 1, 0, 0, 1, 1)" \
-	" ON CONFLICT DO UPDATE SET n_steps = excluded.n_steps WHERE true"
-#define OBSERVED \
-	"SELECT group_concat(o) FROM (SELECT run_id || ' ' || tier || ' ' || n_steps AS o" \
-	" FROM observations ORDER BY run_id, tier)"
-
-/* Since version 37 a run has an observation for each tier. */
-static void test_observations_by_tier(void)
-{
-	struct observation_list list;
-	sqlite3 *db;
-
-	make_store_of_version(36);
-	sqlite3_open(paths.store, &db);
-	sqlite3_exec(db, "INSERT INTO observations VALUES"
-		     " (1, 'k', 1, 2, 32, 1, 5, 2, 0, 0, 1, 0, 1, 0, 9, 'fast'),"
-		     " (2, 'k', 1, 2, 32, 1, 6, 2, 0, 0, 1, 0, 1, 0, 9, NULL);", NULL, NULL, NULL);
-	sqlite3_close(db);
-	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of version 36");
-	is_query(OBSERVED, "1 fast 5,2  6", "its observations are kept");
-	store_observations_of_workload(&store, "w", "k", &list, &err);
-	ok(list.count == 2 && list.items[0].configuration.tier == TIER_UNKNOWN &&
-	   list.items[1].configuration.tier == TIER_FAST, "with their tiers");
-	observation_list_release(&list);
-	query(PUT_OF_36("NULL", 7));
-	is_query(OBSERVED, "1 fast 5,2  7", "an old supervisor that knows no tier goes on");
-	query(PUT_OF_36("'machine'", 8));
-	query(PUT_OF_36("'machine'", 4));
-	is_query(OBSERVED, "1 fast 5,2  7,2 machine 4", "and so does another that tells its tier");
-	query(PUT_OF_35);
-	is_query(OBSERVED, "1 fast 5,2  9,2 machine 4", "and one from before there were tiers");
-}
-
-/* --- environments --- */
 
 static int64_t add_job_with(const char *variable)
 {
@@ -1811,22 +1570,6 @@ static void test_environments(void)
 	query("DELETE FROM jobs WHERE id = 6");
 	is_query("SELECT count(*) FROM environments", "3", "the last job takes it away");
 	strings_release(&other);
-}
-
-/* A run that was alive at the step to the table of environments ends. */
-static void test_left_behind(void)
-{
-	new_store();
-	make_store_of_version(WITH_ENVIRONMENTS - 1);
-	store_open(&store, &paths, STORE_WRITE, &err);
-	is_int(forgotten_at(1000000), 3, "of ended jobs the values go");
-	has_environment(2, 1, "S");
-	has_environment(6, 1, "T=6");
-	query("UPDATE runs SET state = 'ended'");
-	query("UPDATE jobs SET state = 'done', end_time_s = 100 WHERE id = 6");
-	is_int(forgotten_at(1000000), 1, "and then of the one that ran");
-	has_environment(6, 1, "T");
-	is_query("SELECT count(*) FROM commands WHERE env <> x''", "0", "nowhere is a value left");
 }
 
 static void test_reason(void)
@@ -2038,11 +1781,7 @@ int main(void)
 	test_step_times();
 	test_last_end();
 	test_wanted();
-	test_migration();
-	test_every_version();
-	test_observations_by_tier();
 	test_environments();
-	test_left_behind();
 	test_reason();
 	test_events();
 	fails_cleanly("a submission that fails at any statement writes nothing", write_job);

@@ -1,11 +1,10 @@
 /* test_store_groups.c - groups in the store: all of a group or nothing, hostile values, the end of
- * a group with its last job, and a store of the version before. */
+ * a group with its last job. */
 /* link: -Wl,--wrap=sqlite3_step */
 #include <string.h>
 #include <unistd.h>
 
 #include "pollux/store_groups.h"
-#include "store/schema.h"
 #include "store_fixture.h"
 
 static int calls_until_failure;		/* 0: none fails */
@@ -160,51 +159,10 @@ static void test_all_or_nothing(void)
 	is_int(ask("SELECT count(*) FROM jobs"), 3, "until none fails");
 }
 
-static void exec(sqlite3 *db, const char *sql)
-{
-	char *message = NULL;
-
-	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-		printf("# %s\n", message);
-	sqlite3_free(message);
-}
-
-static void test_older_store(void)
-{
-	struct group_added added = { 0 };
-	struct job job;
-	sqlite3 *db;
-
-	store_close(&store);
-	unlink(paths.store);
-	sqlite3_open(paths.store, &db);
-	for (int version = 1; version <= 23; version++) {
-		char *step = schema_step(version);
-
-		exec(db, step);
-		free(step);
-	}
-	exec(db, "PRAGMA journal_mode = WAL; PRAGMA application_id = 0x706f6c78;"
-	     "PRAGMA user_version = 23; INSERT INTO jobs (state, name, workload, submit_time_s,"
-	     " min_replicas, max_replicas, weight, preemption, retries, stop_signal, grace_s)"
-	     " VALUES ('queued', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60)");
-	sqlite3_close(db);
-	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store without groups");
-	store_job_get(&store, 1, &job, &err);
-	ok(job.group_id == 0 && job.group_index == -1 && job.parameters.count == 0,
-	   "its job is in no group");
-	job_release(&job);
-	is_int(add(6, -1, &added), 0, "it takes a group");
-	is_int(added.group_id, 1, "the first one");
-	is_int(added.first_job_id, 2, "behind the job");
-	reads_jobs(&added);
-}
-
 int main(void)
 {
 	open_fixture();
 	test_a_group();
 	test_all_or_nothing();
-	test_older_store();
 	return close_fixture();
 }

@@ -253,7 +253,6 @@ static int choose_processes(struct supervisor *s, const struct device_process *l
 			s->run.frozen_bytes += list[i].memory_bytes > 0 ? list[i].memory_bytes : 0;
 		}
 	pid_list_release(&ours);
-	snprintf(s->run.frozen_device, sizeof(s->run.frozen_device), "%s", s->run.devices[0].id);
 	if (o->n > FREEZE_PIDS)
 		return err_set(err, EX_UNAVAILABLE, "%d of its processes have GPU memory, and %d "
 			       "at most can be frozen", o->n, FREEZE_PIDS);
