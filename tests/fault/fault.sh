@@ -120,7 +120,9 @@ unsound() {
 			ON a.job_id = b.job_id AND a.id < b.id AND a.boot_id = b.boot_id
 			WHERE a.launch_boot_s < b.end_boot_s - 1
 			AND b.launch_boot_s < a.end_boot_s - 1;
-		SELECT 'runs ' || a.id || ' and ' || b.id || ' overlap on ' || d.device
+		SELECT printf('runs %d and %d overlap on %s: %s, %d device(s), until %.1f; %s from'
+			|| ' %.1f, taken at %.1f', a.id, b.id, d.device, a.outcome, a.replicas,
+			a.end_boot_s, b.outcome, b.launch_boot_s, b.assigned_boot_s)
 			FROM runs a JOIN run_devices d ON d.run_id = a.id
 			JOIN run_devices e ON e.device = d.device
 			JOIN runs b ON b.id = e.run_id AND a.id < b.id AND a.boot_id = b.boot_id
