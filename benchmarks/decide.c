@@ -21,7 +21,7 @@
 #include <time.h>
 
 #include "pollux/policy.h"
-#include "pollux/tier.h"
+#include "pollux/racks.h"
 #include "pollux/tier_wait.h"
 
 #define MAX_JOBS 1000
@@ -211,19 +211,19 @@ static bool decide_on_kinds(const struct policy *policy)
 #define TIER_MACHINES 128
 #define TIER_GPUS 8
 
-static struct tier_job tier_jobs[MAX_JOBS], *asked[MAX_JOBS];
-static struct tier_lease leases[TIER_MACHINES];
+static struct rack_job tier_jobs[MAX_JOBS], *asked[MAX_JOBS];
+static struct rack_lease leases[TIER_MACHINES];
 static int lease_held[TIER_MACHINES][TIER_MACHINES], tier_free[TIER_MACHINES];
-static const struct tier_policy *tier_policy;
+static const struct rack_policy *rack_policy;
 
 static int compare_asked(const void *left, const void *right)
 {
-	return tier_compare(tier_policy, *(struct tier_job *const *)left,
-			    *(struct tier_job *const *)right);
+	return rack_compare(rack_policy, *(struct rack_job *const *)left,
+			    *(struct rack_job *const *)right);
 }
 
 /* Two to seven GPUs of each machine are leased. */
-static void make_tiers(struct tier_state *s, int n_jobs, int n_machines)
+static void make_tiers(struct rack_state *s, int n_jobs, int n_machines)
 {
 	memset(lease_held, 0, sizeof(lease_held));
 	for (int m = 0; m < n_machines; m++) {
@@ -231,12 +231,12 @@ static void make_tiers(struct tier_state *s, int n_jobs, int n_machines)
 
 		lease_held[m][m] = held;
 		tier_free[m] = TIER_GPUS - held;
-		leases[m] = (struct tier_lease){ lease_held[m], s->now_s + 3600 * uniform() };
+		leases[m] = (struct rack_lease){ lease_held[m], s->now_s + 3600 * uniform() };
 	}
 	for (int i = 0; i < n_jobs; i++) {
 		double machine = 0.8 + 0.2 * uniform(), rack = machine * uniform();
 
-		tier_jobs[i] = (struct tier_job){
+		tier_jobs[i] = (struct rack_job){
 			.index = i, .gpus = 1 << (int)(5 * uniform()),
 			.since_s = s->now_s - 86400 * uniform(), .on_s = 36000 * uniform(),
 			.work_s = 1e6, .left_s = 1e6 * uniform(), .remaining_s = (double)NAN,
@@ -246,21 +246,21 @@ static void make_tiers(struct tier_state *s, int n_jobs, int n_machines)
 	}
 }
 
-static void ask_all(struct tier_state *s, int n_jobs)
+static void ask_all(struct rack_state *s, int n_jobs)
 {
 	static int held[TIER_MACHINES];
 	static bool placed[MAX_JOBS];
 	double alarm_s;
 
 	memset(placed, 0, sizeof(placed));
-	if (tier_policy->prepare)
-		tier_policy->prepare(s, asked, n_jobs);
-	qsort(asked, (size_t)n_jobs, sizeof(struct tier_job *), compare_asked);
-	for (int k = 0; k < n_jobs * (tier_policy->prepare ? 2 : 1); k++) {
+	if (rack_policy->prepare)
+		rack_policy->prepare(s, asked, n_jobs);
+	qsort(asked, (size_t)n_jobs, sizeof(struct rack_job *), compare_asked);
+	for (int k = 0; k < n_jobs * (rack_policy->prepare ? 2 : 1); k++) {
 		int i = k % n_jobs;
 
 		s->second_pass = k >= n_jobs;
-		if (placed[i] || !tier_policy->offer(s, asked[i], held, &alarm_s))
+		if (placed[i] || !rack_policy->offer(s, asked[i], held, &alarm_s))
 			continue;
 		placed[i] = true;
 		for (int m = 0; m < s->cluster.racks * s->cluster.machines_per_rack; m++)
@@ -272,11 +272,11 @@ static void decide_on_tiers(const char *name, int n_jobs, int n_machines)
 {
 	static double ms[DRAWS];
 
-	tier_policy = tier_policy_find(name);
+	rack_policy = rack_policy_find(name);
 	for (int i = 0; i < DRAWS; i++) {
-		struct tier_state s = {
+		struct rack_state s = {
 			.cluster = { n_machines / 4, 4, TIER_GPUS, tier_free },
-			.now_s = 1e6, .lease_s = TIER_LEASE_S, .tunes = true,
+			.now_s = 1e6, .lease_s = RACK_LEASE_S, .tunes = true,
 			.leases = leases, .n_leases = n_machines,
 		};
 		double start_ms;
@@ -286,7 +286,7 @@ static void decide_on_tiers(const char *name, int n_jobs, int n_machines)
 		start_ms = now_ms();
 		ask_all(&s, n_jobs);
 		ms[i] = now_ms() - start_ms;
-		tier_state_release(&s);
+		rack_state_release(&s);
 	}
 	qsort(ms, DRAWS, sizeof(ms[0]), compare);
 	printf("%-8s tiers, %4d jobs, %4d GPUs: median %.3f ms, 95th percentile %.3f ms\n", name,

@@ -235,16 +235,16 @@ extern const struct policy policy_goodput;
  * wait for ever. The formulas are in src/sched/policy_pollux.c. */
 extern const struct policy policy_pollux;
 
-/* Rubick's, over the best plan for each number of devices (src/sched/policy_rubick.c). For
+/* Rubick's, over the best plan for each number of devices (src/sched/published/rubick.c). For
  * simulation with plans only: policy_find() does not know it. */
 extern const struct policy policy_rubick;
 
-/* Sia's program, without slices: the least sum of speedup^-0.5; src/sched/policy_sia.c. */
+/* Sia's program, without slices: the least sum of speedup^-0.5; src/sched/published/sia.c. */
 extern const struct policy policy_sia;
 
 /* Policies to compare with, as published or as in the textbook. None has slices, and under each a
- * job may starve. The rules are in the files of their names in src/sched, also for jobs of which a
- * simulation does not know what the policy asks for. */
+ * job may starve. The rules are in the files of their names in src/sched/published, also for jobs
+ * of which a simulation does not know what the policy asks for. */
 extern const struct policy policy_optimus;	/* by remaining time and marginal gain */
 extern const struct policy policy_tiresias;	/* two queues by attained service */
 extern const struct policy policy_srtf;		/* shortest remaining time first */

@@ -4,7 +4,7 @@
 
 /* Every policy, in the order of listings: X(name, LIVE) for policies whose inputs a running
  * machine has, X(name, SIMULATED) for those of simulations alone. Policies of execution plans
- * alone (rubick, with --plans) and of tiers alone (sched/tier_policy.c, with --tiers) are not
+ * alone (rubick, with --plans) and of racks alone (racks.h, with --racks) are not
  * here. */
 #define POLICIES(X) \
 	X(goodput, LIVE) X(pollux, LIVE) X(sia, SIMULATED) X(optimus, SIMULATED) \

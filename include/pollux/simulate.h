@@ -55,9 +55,9 @@ struct sim_options {
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
 	/* Above 0: machines in racks, under the named policy over tiers, for which policy is NULL
-	 * (sim_tiers.h); slice_s is the lease. timers is as given, for titles. The caller's. */
+	 * (sim_racks.h); slice_s is the lease. timers is as given, for titles. The caller's. */
 	int racks;
-	const char *tier_policy, *timers;
+	const char *rack_policy, *timers;
 	bool contention;
 	bool ends;		/* the end of each job is told, by ends.h, SIM_ENDS times */
 };

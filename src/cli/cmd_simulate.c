@@ -55,16 +55,16 @@ static void set_knowledge(const struct simulate_options *o, struct sim_options *
 static int check_racks(const char *policy, const struct simulate_options *o,
 		       struct sim_options *sim, struct err *err)
 {
-	struct sim_tiers unused;
+	struct sim_racks unused;
 
 	sim->racks = (int)o->racks;
 	sim->lengths_known = o->lengths && !strcmp(o->lengths, "known");
-	sim->slice_s = o->slice_s > 0 ? o->slice_s : TIER_LEASE_S;
+	sim->slice_s = o->slice_s > 0 ? o->slice_s : RACK_LEASE_S;
 	if (!o->workloads_read.count)
 		return usage_error(&cmd_simulate, err, "option '--racks': give --workload");
 	if (check_several(o, err))
 		return -1;
-	return simulate_tiers_check(sim, &o->tiers, policy, &unused, err);
+	return simulate_racks_check(sim, &o->tiers, policy, &unused, err);
 }
 
 static int check_simulation(const char *policy, const struct simulate_options *o,
@@ -167,21 +167,21 @@ static int simulate_racks(struct simulations *s, const char *policy,
 			  const struct simulate_options *o, struct err *err)
 {
 	struct strings workloads;
-	struct sim_tiers tiers;
+	struct sim_racks tiers;
 	int rc = check_simulation(policy, o, &s->options, err);
 
-	if (rc || simulate_tiers_check(&s->options, &o->tiers, policy, &tiers, err))
+	if (rc || simulate_racks_check(&s->options, &o->tiers, policy, &tiers, err))
 		return -1;
 	strings_init(&workloads);
 	rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
 	if (rc == 0)
 		rc = check_rack_outputs(o, &workloads, err);
 	if (rc == 0)
-		rc = simulate_tiers_run(s, &o->tiers, &tiers, &workloads, err);
+		rc = simulate_racks_run(s, &o->tiers, &tiers, &workloads, err);
 	if (rc == 0)
 		rc = show_simulations(s, o, err);
 	strings_release(&workloads);
-	sim_tiers_release(&tiers);
+	sim_racks_release(&tiers);
 	return rc;
 }
 

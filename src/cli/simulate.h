@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "pollux/sim_generate.h"
-#include "pollux/sim_tiers.h"
+#include "pollux/sim_racks.h"
 #include "pollux/simulate.h"
 #include "pollux/simulations.h"
 #include "pollux/text.h"
@@ -47,18 +47,18 @@ struct history_request {
 /* EX_NOINPUT: there is no store, or no job of it is done. */
 int simulate_history(const struct history_request *q, struct err *err);
 
-/* simulate_tiers.c: pollux simulate --racks. */
-struct simulate_tiers {
+/* simulate_racks.c: pollux simulate --racks. */
+struct simulate_racks {
 	const char *tiers, *links, *models, *timers;	/* or NULL */
 	bool contention;
 };
 
 /* Sets what options and policy say in t, whose applications are not read, and in o, whose racks,
  * nodes, gpus_per_node and slice_s are set. */
-int simulate_tiers_check(struct sim_options *o, const struct simulate_tiers *request,
-			 const char *policy, struct sim_tiers *t, struct err *err);
+int simulate_racks_check(struct sim_options *o, const struct simulate_racks *request,
+			 const char *policy, struct sim_racks *t, struct err *err);
 /* Reads the tables, and simulates the workloads; t must outlive the results. */
-int simulate_tiers_run(struct simulations *s, const struct simulate_tiers *request,
-		       struct sim_tiers *t, const struct strings *workloads, struct err *err);
+int simulate_racks_run(struct simulations *s, const struct simulate_racks *request,
+		       struct sim_racks *t, const struct strings *workloads, struct err *err);
 
 #endif

@@ -14,7 +14,7 @@ const struct option_spec simulate_option_specs[] = {
 	  "the jobs, or a directory of such files; may be given several times" },
 	{ "policy", 'p', OPTION_LIST, "NAME", O(policies), 0, 0,
 	  "one of" POLICY_NAMES "; default: goodput; may be given several times; with --racks"
-	  TIER_POLICY_NAMES ", default: dally" },
+	  RACK_POLICY_NAMES ", default: dally" },
 	{ "from-store", 0, OPTION_FLAG, NULL, O(from_store), 0, 0,
 	  "this machine's own jobs instead; --policy may also be 'all'" },
 	{ "devices", 0, OPTION_INT, "N", O(devices), 1, 1024,

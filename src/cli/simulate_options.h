@@ -10,7 +10,7 @@ struct simulate_options {
 	const char *generate, *kinds, *restart_table, *slowdown_table;
 	struct simulate_outputs outputs;
 	struct text_list policies, workloads_read;
-	struct simulate_tiers tiers;
+	struct simulate_racks tiers;
 	int64_t racks, nodes, gpus_per_node, jobs, workloads, seed, devices;
 	double interval_s, interference, restart_s, slice_s, span_s;
 	bool json, from_store, events, kinds_blind, plans;

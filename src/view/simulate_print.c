@@ -23,7 +23,7 @@ static const struct table_column columns[] = {
 };
 
 /* With racks: how long jobs communicated instead of how fair their shares were. */
-static const struct table_column tier_columns[] = {
+static const struct table_column rack_columns[] = {
 	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
 	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
 	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
@@ -52,7 +52,7 @@ static void add_row(struct table *t, const char *name, double n_jobs, const stru
 
 const char *sim_policy_name(const struct sim_options *o)
 {
-	return o->policy ? o->policy->name : o->tier_policy;
+	return o->policy ? o->policy->name : o->rack_policy;
 }
 
 static void add_racks(const struct sim_options *o, struct text *t)
@@ -129,7 +129,7 @@ void simulations_print(const struct simulations *s, const struct output *out)
 	fprintf(out->file, "%s\n\n", title.data);
 	text_release(&title);
 	if (racks)
-		table_begin(&t, tier_columns);
+		table_begin(&t, rack_columns);
 	else
 		table_begin(&t, columns);
 	for (int i = 0; i < s->n; i++) {

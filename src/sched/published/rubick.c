@@ -1,4 +1,4 @@
-/* policy_rubick.c - Rubick (X. Zhang et al., MLSys 2025) as its paper describes the policy, for
+/* rubick.c - Rubick (X. Zhang et al., MLSys 2025) as its paper describes the policy, for
  * comparison.
  *
  * goodput[r] is that of the fastest plan on r devices. The slope of a job from r to r' devices is
@@ -44,11 +44,6 @@ static int next_up(const struct sched_job *job, int r)
 	return 0;
 }
 
-static bool may_be_stopped(const struct sched_job *job)
-{
-	return job->preemptible && !job->guaranteed;
-}
-
 /* The next smaller number from which the job could grow to r; -1: none. */
 static int next_down(const struct sched_job *job, int r)
 {
@@ -56,7 +51,7 @@ static int next_down(const struct sched_job *job, int r)
 
 	while ((more = next_up(job, less)) && more < r)
 		less = more;
-	return r > 0 && (less || may_be_stopped(job)) ? less : -1;
+	return r > 0 && (less || (job->preemptible && !job->guaranteed)) ? less : -1;
 }
 
 static double slope(const struct sched_job *job, int from, int to)
@@ -64,13 +59,6 @@ static double slope(const struct sched_job *job, int from, int to)
 	double gain = fabs(goodput(job, to) - goodput(job, from)) / abs(to - from);
 
 	return gain / job->reference_goodput;
-}
-
-static double slope_up(const struct sched_job *job, int r)
-{
-	int more = next_up(job, r);
-
-	return more ? slope(job, r, more) : -1;
 }
 
 static bool touchable(const struct sched_input *in, const struct sched_job *job)
@@ -141,7 +129,7 @@ static bool grow_job(struct state *s, int index)
 /* A job's place in the order of turns. */
 struct turn {
 	int index, class;
-	double slope;
+	double slope;		/* -1: there is no larger number */
 	int64_t id;
 };
 
@@ -163,49 +151,38 @@ static void take_turns(struct state *s)
 
 	for (int i = 0; i < in->n_jobs; i++) {
 		const struct sched_job *job = &in->jobs[i];
+		int more = next_up(job, job->replicas);
 
 		turns[i] = (struct turn){ i, overdue(in, job) ? 0 : job->guaranteed ? 1 : 2,
-					  slope_up(job, job->replicas), job->id };
+					  more ? slope(job, job->replicas, more) : -1, job->id };
 	}
 	qsort(turns, (size_t)in->n_jobs, sizeof(*turns), by_turn);
 	for (int t = 0; t < in->n_jobs; t++) {
 		int i = turns[t].index;
-		const struct sched_job *job = &in->jobs[i];
 
-		while (touchable(in, job) && grow_job(s, i))
+		while (touchable(in, &in->jobs[i]) && grow_job(s, i))
 			;
 	}
 	free(turns);
 }
 
-static void give_leftovers(struct state *s)
+/* Gives the job of highest slope a step of the free devices. Returns false if none takes any. */
+static bool give_leftovers(struct state *s)
 {
-	int best;
+	double highest = 0;
+	int best = -1;
 
-	do {
-		double highest = 0;
+	for (int i = 0; i < s->in->n_jobs; i++) {
+		const struct sched_job *job = &s->in->jobs[i];
+		int more = next_up(job, s->count[i]);
 
-		best = -1;
-		for (int i = 0; i < s->in->n_jobs; i++) {
-			const struct sched_job *job = &s->in->jobs[i];
-			int more = next_up(job, s->count[i]);
-			double gain;
-
-			if (!more || more - s->count[i] > s->free || !touchable(s->in, job))
-				continue;
-			gain = slope(job, s->count[i], more);
-			if (gain > highest) {
-				highest = gain;
-				best = i;
-			}
-		}
-		if (best >= 0) {
-			int more = next_up(&s->in->jobs[best], s->count[best]);
-
-			s->free -= more - s->count[best];
-			s->count[best] = more;
-		}
-	} while (best >= 0);
+		if (!more || more - s->count[i] > s->free || !touchable(s->in, job) ||
+		    !(slope(job, s->count[i], more) > highest))
+			continue;
+		highest = slope(job, s->count[i], more);
+		best = i;
+	}
+	return best >= 0 && grow_job(s, best);
 }
 
 static void decide(const struct sched_input *in, struct sched_choice *choices)
@@ -219,7 +196,8 @@ static void decide(const struct sched_input *in, struct sched_choice *choices)
 		s.free -= s.count[i];
 	}
 	take_turns(&s);
-	give_leftovers(&s);
+	while (give_leftovers(&s))
+		;
 	for (int i = 0; i < in->n_jobs; i++)
 		choices[i] = (struct sched_choice){
 			.replicas = s.count[i], .next_start_s = (double)NAN,

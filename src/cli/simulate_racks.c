@@ -1,17 +1,17 @@
-/* simulate_tiers.c - pollux simulate --racks: policies over machines and racks. */
+/* simulate_racks.c - pollux simulate --racks: policies over machines and racks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/mem.h"
 #include "pollux/number.h"
-#include "pollux/sim_tiers.h"
+#include "pollux/sim_racks.h"
 #include "simulate.h"
 
 #define TIMER_MAX_LEASES 1e6
 
 /* "A,B" in leases. */
-static int read_timers(const char *text, double lease_s, struct tier_timers *timers,
+static int read_timers(const char *text, double lease_s, struct rack_timers *timers,
 		       struct err *err)
 {
 	char *rack = xstrdup(text), *comma = strchr(rack, ',');
@@ -26,11 +26,11 @@ static int read_timers(const char *text, double lease_s, struct tier_timers *tim
 				 "option '--timers': auto, inf, or leases for a rack and for any, "
 				 "as 6,12, not '%.60s'", text);
 	free(rack);
-	*timers = (struct tier_timers){ a * lease_s, b * lease_s };
+	*timers = (struct rack_timers){ a * lease_s, b * lease_s };
 	return rc;
 }
 
-static int set_timers(const struct simulate_tiers *request, double lease_s, struct sim_tiers *t,
+static int set_timers(const struct simulate_racks *request, double lease_s, struct sim_racks *t,
 		      struct err *err)
 {
 	const char *timers = request->timers ? request->timers : "auto";
@@ -40,25 +40,25 @@ static int set_timers(const struct simulate_tiers *request, double lease_s, stru
 				   "option '--timers' does not go with the policy %s",
 				   t->policy->name);
 	t->tunes = strcmp(timers, "auto") == 0;
-	t->timers = (struct tier_timers){ HUGE_VAL, HUGE_VAL };
+	t->timers = (struct rack_timers){ HUGE_VAL, HUGE_VAL };
 	if (t->tunes || strcmp(timers, "inf") == 0)
 		return 0;
 	return read_timers(timers, lease_s, &t->timers, err);
 }
 
-static int set_policy(const char *name, struct sim_tiers *t, struct err *err)
+static int set_policy(const char *name, struct sim_racks *t, struct err *err)
 {
-	t->policy = tier_policy_find(name);
+	t->policy = rack_policy_find(name);
 	if (t->policy)
 		return 0;
 	return usage_error(&cmd_simulate, err, "option '--racks': no policy '%.60s': one of%s",
-			   name, TIER_POLICY_NAMES);
+			   name, RACK_POLICY_NAMES);
 }
 
-int simulate_tiers_check(struct sim_options *o, const struct simulate_tiers *request,
-			 const char *policy, struct sim_tiers *t, struct err *err)
+int simulate_racks_check(struct sim_options *o, const struct simulate_racks *request,
+			 const char *policy, struct sim_racks *t, struct err *err)
 {
-	*t = (struct sim_tiers){ .contention = request->contention };
+	*t = (struct sim_racks){ .contention = request->contention };
 	if (o->nodes % o->racks)
 		return usage_error(&cmd_simulate, err, "%d nodes cannot stand in %d equal racks",
 				   o->nodes, o->racks);
@@ -66,7 +66,7 @@ int simulate_tiers_check(struct sim_options *o, const struct simulate_tiers *req
 		return usage_error(&cmd_simulate, err,
 				   "option '--racks': give either --tiers, or --links and "
 				   "--models");
-	t->cluster = (struct tier_cluster){
+	t->cluster = (struct rack_cluster){
 		.racks = o->racks, .machines_per_rack = o->nodes / o->racks,
 		.gpus_per_machine = o->gpus_per_node,
 	};
@@ -77,30 +77,30 @@ int simulate_tiers_check(struct sim_options *o, const struct simulate_tiers *req
 				   "option '--lengths' does not go with the policy %s",
 				   t->policy->name);
 	o->contention = request->contention;
-	o->tier_policy = t->policy->name;
+	o->rack_policy = t->policy->name;
 	o->timers = t->policy->has_timers ? request->timers ? request->timers : "auto" : NULL;
 	return 0;
 }
 
-static int run_one(struct simulations *s, const struct sim_tiers *t, const char *path,
+static int run_one(struct simulations *s, const struct sim_racks *t, const char *path,
 		   struct err *err)
 {
-	struct tier_workload_job *jobs;
+	struct rack_workload_job *jobs;
 	int rc;
 
-	if (sim_tiers_workload(t, path, &jobs, &s->workloads[s->n], err))
+	if (sim_racks_workload(t, path, &jobs, &s->workloads[s->n], err))
 		return -1;
-	rc = sim_tiers_run(&s->options, t, jobs, &s->workloads[s->n], &s->results[s->n], err);
+	rc = sim_racks_run(&s->options, t, jobs, &s->workloads[s->n], &s->results[s->n], err);
 	free(jobs);
 	s->n++;
 	return rc;
 }
 
-int simulate_tiers_run(struct simulations *s, const struct simulate_tiers *request,
-		       struct sim_tiers *t, const struct strings *workloads, struct err *err)
+int simulate_racks_run(struct simulations *s, const struct simulate_racks *request,
+		       struct sim_racks *t, const struct strings *workloads, struct err *err)
 {
-	int rc = request->tiers ? sim_tiers_read(t, request->tiers, err)
-				: sim_tiers_read_links(t, request->links, request->models, err);
+	int rc = request->tiers ? sim_racks_read(t, request->tiers, err)
+				: sim_racks_read_links(t, request->links, request->models, err);
 
 	s->workloads = xcalloc(workloads->count, sizeof(*s->workloads));
 	s->results = xcalloc(workloads->count, sizeof(*s->results));

@@ -1,4 +1,4 @@
-/* policy_optimus.c - each device to the job whose remaining time it shortens most.
+/* optimus.c - each device to the job whose remaining time it shortens most.
  *
  * Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters",
  * EuroSys 2018, in the form that the published simulator of Qiao et al., "Pollux", OSDI 2021,
@@ -15,10 +15,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "claims.h"
-#include "curve.h"
+#include "../claims.h"
+#include "../curve.h"
+#include "../reason_curve.h"
 #include "pollux/mem.h"
-#include "reason_curve.h"
 
 #define HINT_SLICES 12
 

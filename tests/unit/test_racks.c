@@ -3,15 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/tier.h"
+#include "pollux/racks.h"
 #include "tap.h"
 
 enum { MACHINES = 4 };
 static const double lease_s = 100;
 
-static struct tier_cluster cluster(int *free)
+static struct rack_cluster cluster(int *free)
 {
-	return (struct tier_cluster){
+	return (struct rack_cluster){
 		.racks = 2, .machines_per_rack = 2, .gpus_per_machine = 4, .free = free,
 	};
 }
@@ -24,62 +24,62 @@ static bool is_held(const int *held, int a, int b, int c, int d)
 static void test_find(void)
 {
 	int free[MACHINES] = { 3, 2, 4, 2 }, held[MACHINES];
-	struct tier_cluster c = cluster(free);
+	struct rack_cluster c = cluster(free);
 
-	ok(tier_find(&c, TIER_MACHINE, 2, held) && is_held(held, 0, 2, 0, 0),
+	ok(racks_find(&c, IN_MACHINE, 2, held) && is_held(held, 0, 2, 0, 0),
 	   "the machine of fewest free GPUs, the first one of two");
-	ok(tier_of(&c, held) == TIER_MACHINE, "is of the tier of the machine");
-	ok(tier_find(&c, TIER_RACK, 5, held) && is_held(held, 3, 2, 0, 0),
+	ok(racks_distance(&c, held) == IN_MACHINE, "is of the tier of the machine");
+	ok(racks_find(&c, IN_RACK, 5, held) && is_held(held, 3, 2, 0, 0),
 	   "the rack of fewest free GPUs");
-	ok(tier_of(&c, held) == TIER_RACK, "is of the tier of the rack");
-	ok(tier_find(&c, TIER_RACK, 6, held) && is_held(held, 0, 0, 4, 2),
+	ok(racks_distance(&c, held) == IN_RACK, "is of the tier of the rack");
+	ok(racks_find(&c, IN_RACK, 6, held) && is_held(held, 0, 0, 4, 2),
 	   "the other rack where the first is too small, emptiest machines first");
-	ok(tier_find(&c, TIER_NETWORK, 8, held) && is_held(held, 3, 1, 4, 0),
+	ok(racks_find(&c, ANYWHERE, 8, held) && is_held(held, 3, 1, 4, 0),
 	   "anywhere: emptiest machines first");
-	ok(tier_of(&c, held) == TIER_NETWORK, "is of the tier of the network");
-	ok(!tier_find(&c, TIER_RACK, 7, held) && is_held(held, 0, 0, 0, 0),
+	ok(racks_distance(&c, held) == ANYWHERE, "is of the tier of the network");
+	ok(!racks_find(&c, IN_RACK, 7, held) && is_held(held, 0, 0, 0, 0),
 	   "no rack has as many");
-	ok(!tier_find(&c, TIER_NETWORK, 12, held), "nor have all");
+	ok(!racks_find(&c, ANYWHERE, 12, held), "nor have all");
 }
 
 static void test_tune(void)
 {
-	struct tier_history machine = { 0 }, rack = { 0 };
-	struct tier_timers t = tier_tune(&machine, &rack, 4, 0, lease_s);
+	struct rack_history machine = { 0 }, rack = { 0 };
+	struct rack_timers t = rack_tune(&machine, &rack, 4, 0, lease_s);
 
 	ok(t.rack_s == 600 && t.network_s == 1200, "without waits: 6 and 12 leases");
-	tier_history_add(&machine, (struct tier_wait){ 4, 1000, 8 }, lease_s);
-	tier_history_add(&machine, (struct tier_wait){ 4, 1000, 10 }, lease_s);
-	tier_history_add(&machine, (struct tier_wait){ 2, 1000, 90 }, lease_s);
-	tier_history_add(&rack, (struct tier_wait){ 4, 1000, 90 }, lease_s);
-	t = tier_tune(&machine, &rack, 4, 1000, lease_s);
+	rack_history_add(&machine, (struct rack_wait){ 4, 1000, 8 }, lease_s);
+	rack_history_add(&machine, (struct rack_wait){ 4, 1000, 10 }, lease_s);
+	rack_history_add(&machine, (struct rack_wait){ 2, 1000, 90 }, lease_s);
+	rack_history_add(&rack, (struct rack_wait){ 4, 1000, 90 }, lease_s);
+	t = rack_tune(&machine, &rack, 4, 1000, lease_s);
 	ok(t.rack_s == 1100, "mean 9 and twice the deviation of 1 are 11 leases");
 	ok(t.network_s == 2400, "24 at most for any GPUs");
-	t = tier_tune(&machine, &rack, 2, 1000, lease_s);
+	t = rack_tune(&machine, &rack, 2, 1000, lease_s);
 	ok(t.rack_s == 2000, "20 at most for a rack");
 	ok(t.network_s == 1200, "waits of other demands do not count");
-	t = tier_tune(&machine, &rack, 4, 3399, lease_s);
+	t = rack_tune(&machine, &rack, 4, 3399, lease_s);
 	ok(t.rack_s == 1100, "waits count for 24 leases");
-	t = tier_tune(&machine, &rack, 4, 3400, lease_s);
+	t = rack_tune(&machine, &rack, 4, 3400, lease_s);
 	ok(t.rack_s == 600, "and no longer");
-	tier_history_add(&machine, (struct tier_wait){ 4, 3400, 7 }, lease_s);
+	rack_history_add(&machine, (struct rack_wait){ 4, 3400, 7 }, lease_s);
 	ok(machine.n == 1, "those that no longer count are dropped");
-	tier_history_release(&machine);
-	tier_history_release(&rack);
+	free(machine.waits);
+	free(rack.waits);
 }
 
-static bool asks(struct tier_state *s, const char *policy, struct tier_job j, int *held,
+static bool asks(struct rack_state *s, const char *policy, struct rack_job j, int *held,
 		 double *alarm_s)
 {
-	return tier_policy_find(policy)->offer(s, &j, held, alarm_s);
+	return rack_policy_find(policy)->offer(s, &j, held, alarm_s);
 }
 
 static void test_offer(void)
 {
 	int free[MACHINES] = { 1, 1, 1, 1 }, held[MACHINES];
-	struct tier_state s = { .cluster = cluster(free), .now_s = 500, .lease_s = lease_s,
+	struct rack_state s = { .cluster = cluster(free), .now_s = 500, .lease_s = lease_s,
 				.timers = { 600, 1200 } };
-	struct tier_job j = { .gpus = 2 };
+	struct rack_job j = { .gpus = 2 };
 	double alarm_s;
 
 	ok(!asks(&s, "dally", j, held, &alarm_s) && alarm_s == 600, "refuses before the timer");
@@ -93,39 +93,39 @@ static void test_offer(void)
 	s.now_s = 1200;
 	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 1, 1, 1, 0), "then takes any");
 	ok(s.rack.n == 1 && s.machine.n == 0, "which is not remembered");
-	j = (struct tier_job){ .gpus = 5 };
+	j = (struct rack_job){ .gpus = 5 };
 	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s),
 	   "fewer than it asks for: no timer helps");
-	s.timers = (struct tier_timers){ HUGE_VAL, HUGE_VAL };
-	j = (struct tier_job){ .gpus = 2 };
+	s.timers = (struct rack_timers){ HUGE_VAL, HUGE_VAL };
+	j = (struct rack_job){ .gpus = 2 };
 	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s), "full consolidation waits on");
 	ok(asks(&s, "gandiva-net", j, held, &alarm_s), "gandiva-net takes what there is");
 	ok(!asks(&s, "tiresias-net", j, held, &alarm_s), "tiresias-net consolidates");
 	j.insensitive = true;
 	ok(asks(&s, "tiresias-net", j, held, &alarm_s), "except models that do not mind");
 	free[0] = free[1] = 4;
-	j = (struct tier_job){ .gpus = 5 };
+	j = (struct rack_job){ .gpus = 5 };
 	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 4, 1, 0, 0),
 	   "more than a machine takes a rack at once");
 	free[2] = 4;
 	j.gpus = 9;
 	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 4, 4, 1, 0),
 	   "more than a rack takes any at once");
-	tier_history_release(&s.rack);
+	rack_state_release(&s);
 }
 
-static int order(const char *policy, struct tier_job a, struct tier_job b)
+static int order(const char *policy, struct rack_job a, struct rack_job b)
 {
-	return tier_compare(tier_policy_find(policy), &a, &b);
+	return rack_compare(rack_policy_find(policy), &a, &b);
 }
 
 static void test_order(void)
 {
-	struct tier_job slow = { .index = 1, .gpus = 2, .since_s = 9, .work_s = 100, .left_s = 50,
+	struct rack_job slow = { .index = 1, .gpus = 2, .since_s = 9, .work_s = 100, .left_s = 50,
 				 .on_s = 100 };
-	struct tier_job fast = { .index = 2, .gpus = 1, .since_s = 5, .work_s = 100, .left_s = 10,
+	struct rack_job fast = { .index = 2, .gpus = 1, .since_s = 5, .work_s = 100, .left_s = 10,
 				 .on_s = 100 };
-	struct tier_job new = { .index = 3, .gpus = 1, .since_s = 7, .work_s = 100, .left_s = 100 };
+	struct rack_job new = { .index = 3, .gpus = 1, .since_s = 7, .work_s = 100, .left_s = 100 };
 
 	ok(order("dally", slow, fast) < 0, "dally: the slowed job comes first");
 	ok(order("dally", new, slow) < 0, "and before it one that never ran");
@@ -140,31 +140,31 @@ static void test_order(void)
 	ok(order("dally", slow, fast) < 0, "then the smaller index");
 }
 
-static bool offers(struct tier_state *s, struct tier_job *j, int *held)
+static bool offers(struct rack_state *s, struct rack_job *j, int *held)
 {
 	double alarm_s;
 
-	return tier_policy_find("goodput")->offer(s, j, held, &alarm_s);
+	return rack_policy_find("goodput")->offer(s, j, held, &alarm_s);
 }
 
-static void prepare(struct tier_state *s, struct tier_job *a, struct tier_job *b)
+static void prepare(struct rack_state *s, struct rack_job *a, struct rack_job *b)
 {
-	struct tier_job *jobs[] = { a, b };
+	struct rack_job *jobs[] = { a, b };
 
-	tier_policy_find("goodput")->prepare(s, jobs, b ? 2 : 1);
+	rack_policy_find("goodput")->prepare(s, jobs, b ? 2 : 1);
 }
 
 /* On the first machine a GPU is free now, and three more after 1000 s. */
 static void test_goodput_wait(void)
 {
 	static const int three[MACHINES] = { 3, 0, 0, 0 }, all[MACHINES] = { 0, 3, 4, 4 };
-	const struct tier_lease leases[] = { { three, 1500 }, { all, 90000 } };
+	const struct rack_lease leases[] = { { three, 1500 }, { all, 90000 } };
 	int free[MACHINES] = { 1, 1, 0, 0 }, held[MACHINES];
-	struct tier_state s = { .cluster = cluster(free), .now_s = 500, .lease_s = 3600,
+	struct rack_state s = { .cluster = cluster(free), .now_s = 500, .lease_s = 3600,
 				.leases = leases, .n_leases = 2 };
-	struct tier_job j = { .gpus = 2, .since_s = 500, .part = { 0.9, 0.5, 0.2 },
+	struct rack_job j = { .gpus = 2, .since_s = 500, .part = { 0.9, 0.5, 0.2 },
 			      .remaining_s = 9000 };
-	struct tier_job other = j;
+	struct rack_job other = j;
 
 	/* 9000 s are 18000 s now, 1000 + 1 + 10000 s later */
 	prepare(&s, &j, NULL);
@@ -180,22 +180,22 @@ static void test_goodput_wait(void)
 	j.remaining_s = 1000;
 	prepare(&s, &j, NULL);
 	ok(offers(&s, &j, held) && is_held(held, 1, 1, 0, 0), "nor does a short job wait");
-	j.part[TIER_RACK] = 0.89;
+	j.part[IN_RACK] = 0.89;
 	j.remaining_s = 9000;
 	prepare(&s, &j, NULL);
 	ok(offers(&s, &j, held), "nor one that does not mind");
-	tier_state_release(&s);
+	rack_state_release(&s);
 }
 
 static void test_goodput_bound(void)
 {
 	static const int busy[MACHINES] = { 3, 3, 3, 3 };
-	const struct tier_lease leases[] = { { busy, 90000 } };
+	const struct rack_lease leases[] = { { busy, 90000 } };
 	int free[MACHINES] = { 1, 1, 1, 1 }, held[MACHINES];
-	struct tier_state s = { .cluster = cluster(free), .now_s = 24 * 3600, .lease_s = 3600,
+	struct rack_state s = { .cluster = cluster(free), .now_s = 24 * 3600, .lease_s = 3600,
 				.leases = leases, .n_leases = 1 };
-	struct tier_job late = { .gpus = 2, .part = { 0.9, 0.5, 0.2 }, .remaining_s = 1e9 };
-	struct tier_job small = { .index = 1, .gpus = 1, .since_s = s.now_s, .part = { 1, 1, 1 },
+	struct rack_job late = { .gpus = 2, .part = { 0.9, 0.5, 0.2 }, .remaining_s = 1e9 };
+	struct rack_job small = { .index = 1, .gpus = 1, .since_s = s.now_s, .part = { 1, 1, 1 },
 				  .remaining_s = 1 };
 
 	s.second_pass = true;
@@ -212,16 +212,16 @@ static void test_goodput_bound(void)
 	ok(!offers(&s, &late, held) && s.reserved[0] && s.reserved[1] && !s.reserved[2],
 	   "where there are too few, machines are reserved");
 	ok(offers(&s, &small, held) && is_held(held, 0, 0, 1, 0), "for which others make room");
-	tier_state_release(&s);
+	rack_state_release(&s);
 }
 
 static void test_goodput_order(void)
 {
 	static double ended_s[200];
 	int free[MACHINES] = { 0 };
-	struct tier_state s = { .cluster = cluster(free), .lease_s = 3600 };
-	struct tier_job fresh = { .gpus = 2, .remaining_s = (double)NAN };
-	struct tier_job old = { .gpus = 2, .remaining_s = (double)NAN, .on_s = 36000 };
+	struct rack_state s = { .cluster = cluster(free), .lease_s = 3600 };
+	struct rack_job fresh = { .gpus = 2, .remaining_s = (double)NAN };
+	struct rack_job old = { .gpus = 2, .remaining_s = (double)NAN, .on_s = 36000 };
 
 	prepare(&s, &fresh, &old);
 	ok(order("goodput", fresh, old) < 0, "nothing known: who had less time comes first");
@@ -231,7 +231,7 @@ static void test_goodput_order(void)
 	s.n_ended = 200;
 	prepare(&s, &fresh, &old);
 	ok(order("goodput", old, fresh) < 0, "jobs of one length: who is nearer to the end");
-	tier_state_release(&s);
+	rack_state_release(&s);
 }
 
 int main(void)

@@ -1,12 +1,12 @@
-/* tier_leases.c - how a lease goes: its GPUs, its rate, its end. */
+/* rack_leases.c - how a lease goes: its GPUs, its rate, its end. */
 #include <math.h>
 #include <string.h>
 
-#include "tier_leases.h"
+#include "rack_leases.h"
 
 /* --- who shares uplinks --- */
 
-static bool crosses(const struct tier_run *r, int first, int n)
+static bool crosses(const struct rack_run *r, int first, int n)
 {
 	int inside = 0;
 
@@ -17,7 +17,7 @@ static bool crosses(const struct tier_run *r, int first, int n)
 
 /* The largest number of jobs that cross one of the boundaries that the run crosses, among the
  * groups of n machines. */
-static int most_sharers(const struct tier_simulation *s, const struct tier_run *r, int n)
+static int most_sharers(const struct rack_simulation *s, const struct rack_run *r, int n)
 {
 	int most = 1;
 
@@ -34,34 +34,34 @@ static int most_sharers(const struct tier_simulation *s, const struct tier_run *
 	return most;
 }
 
-static double part_now(const struct tier_simulation *s, const struct tier_run *r)
+static double part_now(const struct rack_simulation *s, const struct rack_run *r)
 {
-	int sharers[TIERS] = { 1, 1, 1 };
+	int sharers[DISTANCES] = { 1, 1, 1 };
 
-	if (s->tiers->contention && tier_of(&s->state.cluster, r->held) != TIER_MACHINE) {
-		sharers[TIER_RACK] = most_sharers(s, r, 1);
-		sharers[TIER_NETWORK] = most_sharers(s, r, s->state.cluster.machines_per_rack);
+	if (s->tiers->contention && racks_distance(&s->state.cluster, r->held) != IN_MACHINE) {
+		sharers[IN_RACK] = most_sharers(s, r, 1);
+		sharers[ANYWHERE] = most_sharers(s, r, s->state.cluster.machines_per_rack);
 	}
-	return sim_tiers_part(s->tiers, r->job->application, r->held, sharers);
+	return sim_racks_part(s->tiers, r->job->application, r->held, sharers);
 }
 
-double tier_part_alone(const struct tier_simulation *s, const struct tier_run *r, const int *held)
+double rack_part_alone(const struct rack_simulation *s, const struct rack_run *r, const int *held)
 {
-	static const int alone[TIERS] = { 1, 1, 1 };
+	static const int alone[DISTANCES] = { 1, 1, 1 };
 
-	return sim_tiers_part(s->tiers, r->job->application, held, alone);
+	return sim_racks_part(s->tiers, r->job->application, held, alone);
 }
 
 /* --- leases --- */
 
-static void count_work(struct tier_run *r, double seconds)
+static void count_work(struct rack_run *r, double seconds)
 {
 	r->told.left_s -= seconds * r->part;
 	r->communication_s += seconds * (1 - r->part);
 }
 
 /* Sets the end of the lease for a job that computes for this part of the time. */
-static void set_end(struct tier_run *r, double part)
+static void set_end(struct rack_run *r, double part)
 {
 	double needs_s = r->told.left_s / part, room_s = r->lease_end_s - r->from_s;
 
@@ -70,49 +70,49 @@ static void set_end(struct tier_run *r, double part)
 	r->ends_s = r->from_s + fmin(needs_s, room_s);
 }
 
-void tier_lease_begin(struct tier_simulation *s, struct tier_run *r, const int *held)
+void rack_lease_begin(struct rack_simulation *s, struct rack_run *r, const int *held)
 {
 	memcpy(r->held, held, (size_t)s->n_machines * sizeof(*held));
 	for (int m = 0; m < s->n_machines; m++)
 		s->state.cluster.free[m] -= held[m];
 	r->state = RUNS;
-	r->begun_s = tier_now_s(s);
-	r->from_s = tier_now_s(s) + (r->leases ? SIM_TIERS_CHECKPOINT_S : 0);
+	r->begun_s = rack_now_s(s);
+	r->from_s = rack_now_s(s) + (r->leases ? SIM_RACKS_CHECKPOINT_S : 0);
 	r->lease_end_s = r->from_s + s->state.lease_s;
-	r->part_most = tier_part_alone(s, r, held);
+	r->part_most = rack_part_alone(s, r, held);
 	set_end(r, r->part_most);
 	if (r->leases++ == 0)
-		r->start_s = tier_now_s(s);
+		r->start_s = rack_now_s(s);
 }
 
-void tier_lease_end(struct tier_simulation *s, struct tier_run *r)
+void rack_lease_end(struct rack_simulation *s, struct rack_run *r)
 {
 	for (int m = 0; m < s->n_machines; m++)
 		s->state.cluster.free[m] += r->held[m];
 	memset(r->held, 0, (size_t)s->n_machines * sizeof(*r->held));
 	count_work(r, r->ends_s - r->from_s);
 	r->told.on_s += r->ends_s - r->begun_s;
-	r->told.since_s = tier_now_s(s);
+	r->told.since_s = rack_now_s(s);
 	r->ended = true;
 	r->state = r->last ? DONE : WAITS;
 	if (r->last) {
-		r->finish_s = tier_now_s(s);
+		r->finish_s = rack_now_s(s);
 		s->ended_s[s->n_done++] = r->told.on_s;
 		s->state.n_ended = s->n_done;
 	}
 }
 
-void tier_lease_share_uplinks(struct tier_simulation *s)
+void rack_lease_share_uplinks(struct rack_simulation *s)
 {
 	for (int i = 0; i < s->n_submitted && s->tiers->contention; i++) {
-		struct tier_run *r = &s->runs[i];
+		struct rack_run *r = &s->runs[i];
 		double part;
 
 		if (r->state != RUNS || (part = part_now(s, r)) == r->part)
 			continue;
-		if (tier_now_s(s) > r->from_s) {
-			count_work(r, tier_now_s(s) - r->from_s);
-			r->from_s = tier_now_s(s);
+		if (rack_now_s(s) > r->from_s) {
+			count_work(r, rack_now_s(s) - r->from_s);
+			r->from_s = rack_now_s(s);
 		}
 		set_end(r, part);
 	}

@@ -1,11 +1,11 @@
-/* tier_check.h - a second look at the allocations of a simulation with tiers. */
-#ifndef SIM_TIER_CHECK_H
-#define SIM_TIER_CHECK_H
+/* rack_check.h - a second look at the allocations of a simulation with tiers. */
+#ifndef SIM_RACK_CHECK_H
+#define SIM_RACK_CHECK_H
 
-#include "pollux/sim_tiers.h"
+#include "pollux/sim_racks.h"
 
 /* What a job has after an event. */
-struct tier_holding {
+struct rack_holding {
 	const char *name;
 	int gpus;			/* that it asks for */
 	const int *held;		/* of each machine */
@@ -18,7 +18,7 @@ struct tier_holding {
 /* Fails with EX_SOFTWARE if a GPU is held twice, free GPUs do not add up, a running job has another
  * number than it asks for, a waiting job has any, a job lost or changed its GPUs within a lease, a
  * lease is too long, or a job computes faster than its tier allows. */
-int tier_check(const struct sim_tiers *t, const int *free, const struct tier_holding *jobs, int n,
+int rack_check(const struct sim_racks *t, const int *free, const struct rack_holding *jobs, int n,
 	       double lease_s, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* policy_srtf.c - shortest remaining time first, to compare with.
+/* srtf.c - shortest remaining time first, to compare with.
  *
  * L. Schrage, "A proof of the optimality of the shortest remaining processing time discipline",
  * Oper. Res. 16 (1968), for one machine. Jobs are ordered by their remaining time on the fewest
@@ -15,10 +15,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "claims.h"
-#include "curve.h"
+#include "../claims.h"
+#include "../curve.h"
+#include "../reason_curve.h"
 #include "pollux/mem.h"
-#include "reason_curve.h"
 
 struct entry {
 	int index;		/* of the curve */

@@ -1,11 +1,11 @@
-/* tier_workload.c - reads a workload of jobs of a fixed size. */
+/* rack_workload.c - reads a workload of jobs of a fixed size. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "csv.h"
 #include "pollux/mem.h"
-#include "pollux/sim_tiers.h"
-#include "tier_csv.h"
+#include "pollux/sim_racks.h"
+#include "rack_csv.h"
 
 enum column { NAME, TIME, GPUS, ITERATIONS, ITERATION_S, APPLICATION, N_COLUMNS };
 
@@ -16,8 +16,8 @@ static const char *const other_columns[N_COLUMNS] = {
 	"name", "submitted_s", "gpus", "iterations", "time_per_iteration_s", "model",
 };
 
-static int find_application(const struct csv *c, int row, const struct sim_tiers *t,
-			    struct tier_workload_job *job, struct err *err)
+static int find_application(const struct csv *c, int row, const struct sim_racks *t,
+			    struct rack_workload_job *job, struct err *err)
 {
 	for (int i = 0; i < t->count; i++)
 		if (strcmp(t->applications[i].name, csv_cell(c, row, APPLICATION)) == 0) {
@@ -28,8 +28,8 @@ static int find_application(const struct csv *c, int row, const struct sim_tiers
 			    csv_cell(c, row, APPLICATION));
 }
 
-static int read_job(const struct csv *c, int row, const struct sim_tiers *t,
-		    struct tier_workload_job *job, struct sim_workload *w, struct err *err)
+static int read_job(const struct csv *c, int row, const struct sim_racks *t,
+		    struct rack_workload_job *job, struct sim_workload *w, struct err *err)
 {
 	struct sim_workload_job *spec = &w->jobs[row];
 	int n = t->cluster.racks * t->cluster.machines_per_rack * t->cluster.gpus_per_machine;
@@ -51,8 +51,8 @@ static int read_job(const struct csv *c, int row, const struct sim_tiers *t,
 	return 0;
 }
 
-int sim_tiers_workload(const struct sim_tiers *t, const char *path,
-		       struct tier_workload_job **jobs, struct sim_workload *workload,
+int sim_racks_workload(const struct sim_racks *t, const char *path,
+		       struct rack_workload_job **jobs, struct sim_workload *workload,
 		       struct err *err)
 {
 	struct csv c;
@@ -60,7 +60,7 @@ int sim_tiers_workload(const struct sim_tiers *t, const char *path,
 
 	*workload = (struct sim_workload){ 0 };
 	*jobs = NULL;
-	if (tier_csv_read(&c, path, columns, other_columns, N_COLUMNS, err))
+	if (rack_csv_read(&c, path, columns, other_columns, N_COLUMNS, err))
 		return -1;
 	workload->name = csv_base_name(path);
 	workload->jobs = xcalloc((size_t)c.n_rows, sizeof(*workload->jobs));

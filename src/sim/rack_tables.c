@@ -1,18 +1,18 @@
-/* tier_tables.c - reads what applications make of GPUs by tier. */
+/* rack_tables.c - reads what applications make of GPUs by tier. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "csv.h"
 #include "pollux/mem.h"
-#include "pollux/sim_tiers.h"
-#include "tier_csv.h"
+#include "pollux/sim_racks.h"
+#include "rack_csv.h"
 
 #define BYTES_PER_GB 1e9
 
-static const char *const tier_names[TIERS] = { "machine", "rack", "network" };
+static const char *const distance_names[DISTANCES] = { "machine", "rack", "network" };
 
-int tier_csv_read(struct csv *c, const char *path, const char *const *columns,
+int rack_csv_read(struct csv *c, const char *path, const char *const *columns,
 		  const char *const *other, int n, struct err *err)
 {
 	struct err first;
@@ -25,7 +25,7 @@ int tier_csv_read(struct csv *c, const char *path, const char *const *columns,
 	return -1;
 }
 
-static struct tier_application *add_application(struct sim_tiers *t, const struct csv *c, int row,
+static struct rack_application *add_application(struct sim_racks *t, const struct csv *c, int row,
 						struct err *err)
 {
 	const char *name = csv_cell(c, row, 0);
@@ -37,45 +37,45 @@ static struct tier_application *add_application(struct sim_tiers *t, const struc
 		}
 	t->applications = xreallocarray(t->applications, (size_t)t->count + 1,
 					sizeof(*t->applications));
-	t->applications[t->count] = (struct tier_application){ .name = xstrdup(name) };
+	t->applications[t->count] = (struct rack_application){ .name = xstrdup(name) };
 	return &t->applications[t->count++];
 }
 
-int sim_tiers_read(struct sim_tiers *t, const char *path, struct err *err)
+int sim_racks_read(struct sim_racks *t, const char *path, struct err *err)
 {
 	static const char *const columns[] = { "application", "machine", "rack", "network" };
 	static const char *const models[] = { "model", "machine", "rack", "network" };
 	struct csv c;
-	int rc = tier_csv_read(&c, path, columns, models, 4, err);
+	int rc = rack_csv_read(&c, path, columns, models, 4, err);
 
 	if (rc)
 		return rc;
 	for (int row = 0; row < c.n_rows && rc == 0; row++) {
-		struct tier_application *a = add_application(t, &c, row, err);
+		struct rack_application *a = add_application(t, &c, row, err);
 
 		rc = a ? 0 : -1;
-		for (int k = 0; k < TIERS && rc == 0; k++) {
+		for (int k = 0; k < DISTANCES && rc == 0; k++) {
 			double most = k ? a->part[k - 1] : 1;
 
 			rc = csv_number(&c, row, 1 + k, (struct csv_range){ 1e-6, 1 },
 					&a->part[k], err);
 			if (rc == 0 && a->part[k] > most)
-				rc = csv_complain(&c, row, err, "%s is above %s", tier_names[k],
-						  tier_names[k - 1]);
+				rc = csv_complain(&c, row, err, "%s is above %s", distance_names[k],
+						  distance_names[k - 1]);
 		}
 	}
 	csv_release(&c);
 	return rc;
 }
 
-static int read_link(struct sim_tiers *t, const struct csv *c, int row, struct err *err)
+static int read_link(struct sim_racks *t, const struct csv *c, int row, struct err *err)
 {
-	struct tier_link link;
+	struct rack_link link;
 	int k = 0;
 
-	while (k < TIERS && strcmp(tier_names[k], csv_cell(c, row, 0)) != 0)
+	while (k < DISTANCES && strcmp(distance_names[k], csv_cell(c, row, 0)) != 0)
 		k++;
-	if (k == TIERS)
+	if (k == DISTANCES)
 		return csv_complain(c, row, err, "no tier '%.32s': machine, rack or network",
 				    csv_cell(c, row, 0));
 	if (csv_number(c, row, 1, (struct csv_range){ 1e-6, 1e9 }, &link.bytes_per_s, err) ||
@@ -83,13 +83,13 @@ static int read_link(struct sim_tiers *t, const struct csv *c, int row, struct e
 	    csv_number(c, row, 3, (struct csv_range){ 1, 1e6 }, &link.congestion, err))
 		return -1;
 	if (t->links[k].bytes_per_s > 0)
-		return csv_complain(c, row, err, "a second row for '%s'", tier_names[k]);
+		return csv_complain(c, row, err, "a second row for '%s'", distance_names[k]);
 	link.bytes_per_s *= BYTES_PER_GB;
 	t->links[k] = link;
 	return 0;
 }
 
-static int read_links(struct sim_tiers *t, const char *path, struct err *err)
+static int read_links(struct sim_racks *t, const char *path, struct err *err)
 {
 	static const char *const columns[] = {
 		"tier", "bandwidth_GB_s", "latency_s", "congestion",
@@ -102,15 +102,16 @@ static int read_links(struct sim_tiers *t, const char *path, struct err *err)
 	for (int row = 0; row < c.n_rows && rc == 0; row++)
 		rc = read_link(t, &c, row, err);
 	csv_release(&c);
-	for (int k = 0; k < TIERS && rc == 0; k++)
+	for (int k = 0; k < DISTANCES && rc == 0; k++)
 		if (t->links[k].bytes_per_s <= 0)
-			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", path, tier_names[k]);
+			rc = err_set(err, EX_DATAERR, "%s: no row for '%s'", path,
+				     distance_names[k]);
 	return rc;
 }
 
-static int read_model(struct sim_tiers *t, const struct csv *c, int row, struct err *err)
+static int read_model(struct sim_racks *t, const struct csv *c, int row, struct err *err)
 {
-	struct tier_application *a = add_application(t, c, row, err);
+	struct rack_application *a = add_application(t, c, row, err);
 
 	if (!a ||
 	    csv_number(c, row, 1, (struct csv_range){ 1e-9, 1e6 }, &a->compute_s, err) ||
@@ -120,7 +121,7 @@ static int read_model(struct sim_tiers *t, const struct csv *c, int row, struct 
 	return 0;
 }
 
-int sim_tiers_read_links(struct sim_tiers *t, const char *links, const char *models,
+int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
 			 struct err *err)
 {
 	static const char *const columns[] = {
@@ -131,7 +132,7 @@ int sim_tiers_read_links(struct sim_tiers *t, const char *links, const char *mod
 	int rc = 0;
 
 	t->by_links = true;
-	if (read_links(t, links, err) || tier_csv_read(&c, models, columns, other, 4, err))
+	if (read_links(t, links, err) || rack_csv_read(&c, models, columns, other, 4, err))
 		return -1;
 	for (int row = 0; row < c.n_rows && rc == 0; row++)
 		rc = read_model(t, &c, row, err);
@@ -139,7 +140,7 @@ int sim_tiers_read_links(struct sim_tiers *t, const char *links, const char *mod
 	return rc;
 }
 
-void sim_tiers_release(struct sim_tiers *t)
+void sim_racks_release(struct sim_racks *t)
 {
 	for (int i = 0; i < t->count; i++)
 		free(t->applications[i].name);
@@ -150,9 +151,9 @@ void sim_tiers_release(struct sim_tiers *t)
 
 /* parts (result): the most GPUs that the job has of a machine, the most machines of a rack, and the
  * racks. */
-static void count_parts(const struct tier_cluster *c, const int *held, int *parts)
+static void count_parts(const struct rack_cluster *c, const int *held, int *parts)
 {
-	parts[TIER_MACHINE] = parts[TIER_RACK] = parts[TIER_NETWORK] = 0;
+	parts[IN_MACHINE] = parts[IN_RACK] = parts[ANYWHERE] = 0;
 	for (int rack = 0; rack < c->racks; rack++) {
 		int machines = 0;
 
@@ -160,22 +161,22 @@ static void count_parts(const struct tier_cluster *c, const int *held, int *part
 			int gpus = held[rack * c->machines_per_rack + i];
 
 			machines += gpus > 0;
-			if (gpus > parts[TIER_MACHINE])
-				parts[TIER_MACHINE] = gpus;
+			if (gpus > parts[IN_MACHINE])
+				parts[IN_MACHINE] = gpus;
 		}
-		if (machines > parts[TIER_RACK])
-			parts[TIER_RACK] = machines;
-		parts[TIER_NETWORK] += machines > 0;
+		if (machines > parts[IN_RACK])
+			parts[IN_RACK] = machines;
+		parts[ANYWHERE] += machines > 0;
 	}
 }
 
-static double exchange_s(const struct sim_tiers *t, const struct tier_application *a,
+static double exchange_s(const struct sim_racks *t, const struct rack_application *a,
 			 const int *parts, const int *sharers)
 {
 	double bytes = a->gradient_bytes, total_s = 0;
 
-	for (int k = 0; k < TIERS; k++) {
-		const struct tier_link *link = &t->links[k];
+	for (int k = 0; k < DISTANCES; k++) {
+		const struct rack_link *link = &t->links[k];
 		double p = parts[k];
 
 		total_s += 2 * (p - 1) / p * bytes * link->congestion * sharers[k]
@@ -186,14 +187,14 @@ static double exchange_s(const struct sim_tiers *t, const struct tier_applicatio
 	return total_s;
 }
 
-double sim_tiers_part(const struct sim_tiers *t, const struct tier_application *a, const int *held,
+double sim_racks_part(const struct sim_racks *t, const struct rack_application *a, const int *held,
 		      const int *sharers)
 {
-	int parts[TIERS];
-	enum tier tier = tier_of(&t->cluster, held);
+	int parts[DISTANCES];
+	enum distance tier = racks_distance(&t->cluster, held);
 
 	count_parts(&t->cluster, held, parts);
-	if (tier == TIER_MACHINE && parts[TIER_MACHINE] == 1)
+	if (tier == IN_MACHINE && parts[IN_MACHINE] == 1)
 		return 1;
 	if (t->by_links)
 		return a->compute_s / (a->compute_s + exchange_s(t, a, parts, sharers));

@@ -1,4 +1,4 @@
-/* policy_sia.c - the program of Sia.
+/* sia.c - the program of Sia.
  *
  * Jayaram Subramanya et al., "Sia: Heterogeneity-aware, goodput-optimized ML-cluster scheduling",
  * SOSP 2023, section 3, with the constants of its artifact:
@@ -18,11 +18,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "allocation_of_curves.h"
-#include "claims.h"
-#include "curve.h"
+#include "../allocation_of_curves.h"
+#include "../claims.h"
+#include "../curve.h"
+#include "../reason_curve.h"
 #include "pollux/mem.h"
-#include "reason_curve.h"
 
 #define POWER (-0.5)
 #define LAMBDA 1.1

@@ -1,10 +1,10 @@
-/* sim_tiers.h - simulation of jobs of a fixed size on machines and racks, where what a job makes of
+/* sim_racks.h - simulation of jobs of a fixed size on machines and racks, where what a job makes of
  * its GPUs depends on how they are joined (tier.h).
  *
- *	struct sim_tiers t = { .cluster = { ... } };
- *	if (sim_tiers_read(&t, "tiers.csv", err)) ...
- *	if (sim_tiers_workload(&t, "week.csv", &jobs, &workload, err)) ...
- *	if (sim_tiers_run(&options, &t, jobs, &workload, &result, err)) ...
+ *	struct sim_racks t = { .cluster = { ... } };
+ *	if (sim_racks_read(&t, "tiers.csv", err)) ...
+ *	if (sim_racks_workload(&t, "week.csv", &jobs, &workload, err)) ...
+ *	if (sim_racks_run(&options, &t, jobs, &workload, &result, err)) ...
  *
  * tiers.csv has the columns application (or model), machine, rack, network: the part of the time in
  * which the application computes when its GPUs lie within that tier. links.csv has tier,
@@ -22,67 +22,67 @@
  * time_per_iteration_s iterations a second. A job that takes GPUs has them for a lease, or to its
  * end, and then waits again; each lease after the first is a second longer, for a checkpoint. Jobs
  * that wait are asked when a job comes, when a lease ends, when a timer of theirs ends, and each
- * quarter of a lease. Each allocation is checked (src/sim/tier_check.h). */
-#ifndef POLLUX_SIM_TIERS_H
-#define POLLUX_SIM_TIERS_H
+ * quarter of a lease. Each allocation is checked (src/sim/rack_check.h). */
+#ifndef POLLUX_SIM_RACKS_H
+#define POLLUX_SIM_RACKS_H
 
 #include <stdbool.h>
 
 #include "pollux/simulate.h"
-#include "pollux/tier.h"
+#include "pollux/racks.h"
 
-#define SIM_TIERS_CHECKPOINT_S 1.0
+#define SIM_RACKS_CHECKPOINT_S 1.0
 
-struct tier_application {
+struct rack_application {
 	char *name;			/* owned */
-	double part[TIERS];		/* of tiers.csv */
+	double part[DISTANCES];		/* of tiers.csv */
 	double compute_s, gradient_bytes, messages;	/* of models.csv */
 };
 
-struct tier_link {
+struct rack_link {
 	double bytes_per_s, latency_s, congestion;
 };
 
-struct sim_tiers {
-	struct tier_cluster cluster;	/* without free */
-	struct tier_application *applications;	/* owned */
+struct sim_racks {
+	struct rack_cluster cluster;	/* without free */
+	struct rack_application *applications;	/* owned */
 	int count;
 	bool by_links;
-	struct tier_link links[TIERS];
+	struct rack_link links[DISTANCES];
 	/* The jobs whose GPUs lie on both sides of the boundary of a machine, or of a rack, share
 	 * its uplink. */
 	bool contention;
-	const struct tier_policy *policy;
+	const struct rack_policy *policy;
 	bool tunes;
-	struct tier_timers timers;	/* seconds; where !tunes */
+	struct rack_timers timers;	/* seconds; where !tunes */
 };
 
 /* A job of a workload, beside its sim_workload_job. */
-struct tier_workload_job {
-	const struct tier_application *application;
+struct rack_workload_job {
+	const struct rack_application *application;
 	int gpus;
 	double work_s;			/* on its GPUs, without communication */
 };
 
 /* EX_NOINPUT; EX_DATAERR: "FILE:LINE: ...". */
-int sim_tiers_read(struct sim_tiers *t, const char *path, struct err *err);
-int sim_tiers_read_links(struct sim_tiers *t, const char *links, const char *models,
+int sim_racks_read(struct sim_racks *t, const char *path, struct err *err);
+int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
 			 struct err *err);
-void sim_tiers_release(struct sim_tiers *t);
+void sim_racks_release(struct sim_racks *t);
 
 /* The part of its time in which the application computes on held. sharers[tier]: the jobs that
  * share the uplinks that it needs in a tier, at least 1. */
-double sim_tiers_part(const struct sim_tiers *t, const struct tier_application *a, const int *held,
+double sim_racks_part(const struct sim_racks *t, const struct rack_application *a, const int *held,
 		      const int *sharers);
 
 /* *jobs is freed by the caller. EX_NOINPUT; EX_DATAERR, also for a job larger than the cluster. */
-int sim_tiers_workload(const struct sim_tiers *t, const char *path,
-		       struct tier_workload_job **jobs, struct sim_workload *workload,
+int sim_racks_workload(const struct sim_racks *t, const char *path,
+		       struct rack_workload_job **jobs, struct sim_workload *workload,
 		       struct err *err);
 
 /* EX_SOFTWARE: an allocation is not legal. */
-int sim_tiers_run(const struct sim_options *options, const struct sim_tiers *t,
-		  const struct tier_workload_job *jobs, const struct sim_workload *workload,
+int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
+		  const struct rack_workload_job *jobs, const struct sim_workload *workload,
 		  struct sim_result *result, struct err *err);
 
 #endif

@@ -1,11 +1,11 @@
-/* tier_check.c - looks at GPUs and leases only, not at how a policy came to them. */
-#include "tier_check.h"
+/* rack_check.c - looks at GPUs and leases only, not at how a policy came to them. */
+#include "rack_check.h"
 
 #include <string.h>
 
 #define ROUNDING 1e-9
 
-static int check_job(const struct tier_holding *j, int n_machines, double lease_s, struct err *err)
+static int check_job(const struct rack_holding *j, int n_machines, double lease_s, struct err *err)
 {
 	size_t bytes = (size_t)n_machines * sizeof(*j->held);
 	int gpus = 0;
@@ -17,7 +17,7 @@ static int check_job(const struct tier_holding *j, int n_machines, double lease_
 			       j->runs ? "runs" : "waits", gpus);
 	if (j->ran && !j->ended && (!j->runs || memcmp(j->held, j->held_before, bytes) != 0))
 		return err_set(err, EX_SOFTWARE, "job '%s' lost GPUs within its lease", j->name);
-	if (j->runs && j->lease_s > lease_s + SIM_TIERS_CHECKPOINT_S + ROUNDING)
+	if (j->runs && j->lease_s > lease_s + SIM_RACKS_CHECKPOINT_S + ROUNDING)
 		return err_set(err, EX_SOFTWARE, "job '%s' has a lease of %g s", j->name,
 			       j->lease_s);
 	if (j->runs && (j->part <= 0 || j->part > j->part_most * (1 + ROUNDING)))
@@ -26,7 +26,7 @@ static int check_job(const struct tier_holding *j, int n_machines, double lease_
 	return 0;
 }
 
-int tier_check(const struct sim_tiers *t, const int *free, const struct tier_holding *jobs, int n,
+int rack_check(const struct sim_racks *t, const int *free, const struct rack_holding *jobs, int n,
 	       double lease_s, struct err *err)
 {
 	int n_machines = t->cluster.racks * t->cluster.machines_per_rack;

@@ -1,4 +1,4 @@
-/* policy_tiresias.c - two queues by attained service, each first in, first out.
+/* tiresias.c - two queues by attained service, each first in, first out.
  *
  * Gu et al., "Tiresias: A GPU Cluster Manager for Distributed Deep Learning", NSDI 2019:
  * discretised two-dimensional least attained service, with one threshold and without the promotion
@@ -14,9 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../reason.h"
 #include "pollux/mem.h"
 #include "pollux/policy.h"
-#include "reason.h"
 
 enum queue { QUEUE_FIXED, QUEUE_FIRST, QUEUE_SECOND };
 

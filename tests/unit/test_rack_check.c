@@ -1,33 +1,33 @@
 /* The checker of allocations with tiers: each kind of illegal allocation is found. */
 #include <string.h>
 
-#include "pollux/sim_tiers.h"
-#include "sim/tier_check.h"
+#include "pollux/sim_racks.h"
+#include "sim/rack_check.h"
 #include "tap.h"
 
-static const struct sim_tiers tiers = {
+static const struct sim_racks tiers = {
 	.cluster = { .racks = 1, .machines_per_rack = 2, .gpus_per_machine = 4 },
 };
 static const int none[2], two[] = { 2, 0 }, both[] = { 1, 1 }, minus[] = { 3, -1 };
 
-static struct tier_holding holds(const int *held)
+static struct rack_holding holds(const int *held)
 {
-	return (struct tier_holding){ .name = "a", .gpus = 2, .held = held, .held_before = none,
+	return (struct rack_holding){ .name = "a", .gpus = 2, .held = held, .held_before = none,
 				      .runs = true, .lease_s = 101, .part = 0.5,
 				      .part_most = 0.5 };
 }
 
-static const char *check(struct tier_holding job, int free_0, int free_1)
+static const char *check(struct rack_holding job, int free_0, int free_1)
 {
 	static struct err err;
 	int free[] = { free_0, free_1 };
 
-	return tier_check(&tiers, free, &job, 1, 100, &err) ? err.text : "";
+	return rack_check(&tiers, free, &job, 1, 100, &err) ? err.text : "";
 }
 
 int main(void)
 {
-	struct tier_holding job = holds(two);
+	struct rack_holding job = holds(two);
 
 	is_str(check(job, 2, 4), "", "two GPUs of a machine are legal");
 	is_str(check(job, 1, 4), "machine 0 has 4 GPUs, of which 2 are held and 1 free",
