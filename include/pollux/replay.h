@@ -65,12 +65,10 @@ struct replay_options {
 };
 
 /* jobs: ordered by submit_s, then id. results: n entries in the same order; name and fairness stay
- * unset.
- * device_s: n entries, or NULL; devices held times seconds. EX_UNAVAILABLE: no job progresses any
- * more.
- * EX_DATAERR: a job runs at a rate that is not positive and finite. */
+ * unset. EX_UNAVAILABLE: no job progresses any more. EX_DATAERR: a job runs at a rate that is not
+ * positive and finite. */
 int replay(const struct replay_options *options, const struct replay_job *jobs, int n,
-	   struct sim_job_result *results, double *device_s, struct err *err);
+	   struct sim_job_result *results, struct err *err);
 void replay_job_release(struct replay_job *job);
 
 /* Figures as in struct sim_figures; makespan from the first submission. NaN without jobs. */
@@ -79,8 +77,7 @@ struct replay_figures {
 	double avg_jct_s, median_jct_s, p99_jct_s, makespan_s, restarts, device_hours;
 };
 
-void replay_figures(const struct sim_job_result *results, const double *device_s, int n,
-		    struct replay_figures *figures);
+void replay_figures(const struct sim_job_result *results, int n, struct replay_figures *figures);
 /* The median over jobs of |a's completion time - b's| / b's; NaN without jobs. */
 double replay_median_error(const struct sim_job_result *a, const struct sim_job_result *b, int n);
 

@@ -34,16 +34,12 @@ struct plan_row {
 	double iteration_s;
 };
 
-/* The fastest plan on a number of GPUs. */
-struct plan_best {
-	const struct plan_row *row;	/* NULL: these GPUs cannot be given */
-};
-
 struct plan_application {
 	char *name;			/* owned */
 	struct plan_row *rows;		/* owned; the fastest first */
 	int n_rows;
-	struct plan_best *best;		/* owned; [0..n_gpus] */
+	/* Owned; the fastest on [0..n_gpus] GPUs; NULL: these GPUs cannot be given. */
+	const struct plan_row **best;
 	int least_gpus;
 };
 

@@ -12,7 +12,8 @@
 struct sim_workload_job {
 	char *name;			/* owned */
 	double submit_s;
-	const struct application *application;
+	const struct application *application;	/* NULL in other worlds than that of profiles */
+	const char *application_name;	/* borrowed */
 	int replicas;
 	int64_t batch_size;
 };

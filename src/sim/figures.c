@@ -39,6 +39,7 @@ void figures_of_jobs(struct sim_result *result)
 		sum += jct_s[i];
 		f->makespan_s = fmax(f->makespan_s, job->finish_s);
 		f->restarts += job->restarts;
+		f->gpu_hours += job->gpu_hours;
 		f->communication_s += job->communication_s / n;
 		f->worst_fairness = fmax(f->worst_fairness, job->fairness);
 		unfair += job->fairness > 1;

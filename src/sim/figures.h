@@ -8,7 +8,7 @@
  * 0. */
 double quantile(double *values, int n, double q);
 
-/* Fills the figures of jobs and rounds: all but gpu_hours and measured times. */
+/* Fills the figures of jobs and rounds: all but measured times. */
 void figures_of_jobs(struct sim_result *result);
 
 #endif

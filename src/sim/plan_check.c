@@ -5,39 +5,29 @@
 
 #define ROUNDING 1e-9
 
-void plan_digits(const int *held, int n_nodes, char *digits)
+static int gpus_on(const struct placement *p, int node)
 {
-	int n = 0;
+	int gpus = 0;
 
-	for (int i = 0; i < n_nodes && n < PLAN_DIGITS; i++)
-		if (held[i] > 0 && held[i] <= 9)
-			digits[n++] = (char)('0' + held[i]);
-	digits[n] = '\0';
+	for (int k = 0; k < p->n; k++)
+		gpus += p->nodes[k] == node ? p->gpus[k] : 0;
+	return gpus;
 }
 
-static int sum(const int *held, int n_nodes)
+static int check_job(const struct plan_state *s, struct err *err)
 {
-	int n = 0;
-
-	for (int i = 0; i < n_nodes; i++)
-		n += held[i];
-	return n;
-}
-
-static int check_job(const struct plan_state *s, int n_nodes, struct err *err)
-{
-	int gpus = sum(s->held, n_nodes);
-	char digits[PLAN_DIGITS + 1];
+	int gpus = s->held->replicas;
+	char digits[PLAN_DIGITS + 1] = "";
 	const struct plan_row *row;
 
 	if (!s->plan != !gpus)
 		return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs and makes %siterations",
 			       s->name, gpus, s->plan ? "" : "no ");
-	if (s->job->guaranteed && gpus == 0 && sum(s->held_before, n_nodes))
+	if (s->job->guaranteed && gpus == 0 && s->had)
 		return err_set(err, EX_SOFTWARE, "guaranteed job '%s' loses its GPUs", s->name);
 	if (gpus == 0)
 		return 0;
-	plan_digits(s->held, n_nodes, digits);
+	placement_digits(s->held->gpus, s->held->n, digits, sizeof(digits));
 	row = plan_row_find(s->job->application, s->plan, digits);
 	if (!row || row->gpus != gpus || row->iteration_s != s->iteration_s)
 		return err_set(err, EX_SOFTWARE,
@@ -57,11 +47,13 @@ int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per
 		int gpus = 0;
 
 		for (int i = 0; i < n; i++) {
-			if (states[i].held[node] < 0)
+			int held = gpus_on(states[i].held, node);
+
+			if (held < 0)
 				return err_set(err, EX_SOFTWARE, "job '%s' has %d GPUs",
-					       states[i].name, states[i].held[node]);
-			gpus += states[i].held[node];
-			cores += states[i].held[node] * states[i].job->cores;
+					       states[i].name, held);
+			gpus += held;
+			cores += held * states[i].job->cores;
 		}
 		if (gpus > gpus_per_node)
 			return err_set(err, EX_SOFTWARE, "%d of %d GPUs of node %d are held", gpus,
@@ -71,7 +63,7 @@ int plan_check(const struct plan_state *states, int n, int n_nodes, int gpus_per
 				       cores, cores_per_node, node);
 	}
 	for (int i = 0; i < n; i++)
-		if (check_job(&states[i], n_nodes, err))
+		if (check_job(&states[i], err))
 			return -1;
 	return 0;
 }

@@ -2,21 +2,18 @@
 #ifndef SIM_PLAN_CHECK_H
 #define SIM_PLAN_CHECK_H
 
+#include "placement.h"
 #include "pollux/sim_plans.h"
 
 /* What a job is to do in the next round. */
 struct plan_state {
 	const struct plan_job *job;
 	const char *name;
-	const int *held;		/* GPUs on each node */
-	const int *held_before;		/* in the round before */
+	const struct placement *held;
+	int had;			/* GPUs in the round before */
 	const char *plan;		/* in which it makes iterations; NULL: it makes none */
 	double iteration_s;		/* the time of an iteration */
 };
-
-/* Writes the text of "GPUs on each node", without nodes on which the job has none. digits has room
- * for PLAN_DIGITS + 1 bytes. */
-void plan_digits(const int *held, int n_nodes, char *digits);
 
 /* Fails with EX_SOFTWARE, and says what is wrong, where
  *	- the jobs hold more GPUs of a node, or want more cores, than the node has;

@@ -6,26 +6,10 @@
 #include <unistd.h>
 
 #include "csv.h"
+#include "placement.h"
 #include "pollux/mem.h"
 #include "pollux/pack_nodes.h"
 #include "pollux/sim_plans.h"
-
-/* Writes the smallest rotation of the digits, since placements are rings of nodes. */
-static void canonical(const char *digits, char *result)
-{
-	size_t n = strlen(digits);
-
-	memcpy(result, digits, n + 1);
-	for (size_t i = 1; i < n; i++) {
-		char turned[PLAN_DIGITS + 1];
-
-		memcpy(turned, digits + i, n - i);
-		memcpy(turned + n - i, digits, i);
-		turned[n] = '\0';
-		if (strcmp(turned, result) < 0)
-			memcpy(result, turned, n + 1);
-	}
-}
 
 const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
 				     const char *digits)
@@ -34,7 +18,7 @@ const struct plan_row *plan_row_find(const struct plan_application *a, const cha
 
 	if (strlen(digits) > PLAN_DIGITS)
 		return NULL;
-	canonical(digits, wanted);
+	placement_canonical(digits, wanted);
 	for (int i = 0; i < a->n_rows; i++)
 		if (strcmp(a->rows[i].digits, wanted) == 0 &&
 		    (!plan || strcmp(a->rows[i].plan, plan) == 0))
@@ -57,7 +41,7 @@ static int read_row(const struct csv *c, int i, struct plan_application *a, stru
 	if (seconds <= 0)
 		return 0;
 	*row = (struct plan_row){ .plan = xstrdup(csv_cell(c, i, 0)), .iteration_s = seconds };
-	canonical(digits, row->digits);
+	placement_canonical(digits, row->digits);
 	for (; *digits; digits++)
 		row->gpus += *digits - '0';
 	a->n_rows++;
@@ -80,7 +64,7 @@ static void set_best(struct plan_application *a, const struct sim_plans *p)
 {
 	int size = p->gpus_per_node;
 
-	a->best = xcalloc((size_t)p->n_gpus + 1, sizeof(*a->best));
+	a->best = xcalloc((size_t)p->n_gpus + 1, sizeof(const struct plan_row *));
 	for (int r = 1; r <= p->n_gpus; r++) {
 		char digits[PLAN_DIGITS + 1] = "";
 		int nodes = r <= size ? 1 : r / size;
@@ -88,8 +72,8 @@ static void set_best(struct plan_application *a, const struct sim_plans *p)
 		if (!place_is_regular(p->n_gpus, size, r) || nodes > PLAN_DIGITS)
 			continue;
 		memset(digits, '0' + (r <= size ? r : size), (size_t)nodes);
-		a->best[r].row = plan_row_find(a, NULL, digits);
-		if (a->best[r].row && !a->least_gpus)
+		a->best[r] = plan_row_find(a, NULL, digits);
+		if (a->best[r] && !a->least_gpus)
 			a->least_gpus = r;
 	}
 }

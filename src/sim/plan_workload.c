@@ -37,7 +37,7 @@ static double row_s(const struct plan_application *a, const char *plan, int gpus
 static int least_gpus(const struct sim_plans *p, const struct plan_application *a, double at_most_s)
 {
 	for (int r = 1; r <= p->n_gpus; r++)
-		if (a->best[r].row && a->best[r].row->iteration_s <= at_most_s)
+		if (a->best[r] && a->best[r]->iteration_s <= at_most_s)
 			return r;
 	return 0;
 }
@@ -51,7 +51,7 @@ static int set_terms(const struct csv *c, int row, const struct sim_plans *p, st
 	for (int r = gpus; r > 0 && !isfinite(job->reference_s); r--)
 		job->reference_s = row_s(a, NULL, r);
 	if (!isfinite(job->reference_s))
-		job->reference_s = a->best[a->least_gpus].row->iteration_s;
+		job->reference_s = a->best[a->least_gpus]->iteration_s;
 	if (job->guaranteed && !isfinite(job->owner_s))
 		return csv_complain(c, row, err,
 				    "a guarantee for %d GPUs with plan '%.32s', without "
@@ -85,6 +85,7 @@ static int read_job(const struct csv *c, int row, const struct sim_plans *p, str
 	if (!job->application || !job->application->least_gpus)
 		return csv_complain(c, row, err, "no measurements of the application '%.60s' here",
 				    csv_cell(c, row, APPLICATION));
+	spec->application_name = job->application->name;
 	spec->replicas = (int)gpus;
 	spec->name = xstrdup(csv_cell(c, row, NAME));
 	w->n_jobs++;

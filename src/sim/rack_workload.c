@@ -45,6 +45,7 @@ static int read_job(const struct csv *c, int row, const struct sim_racks *t,
 	if (row > 0 && spec->submit_s < spec[-1].submit_s)
 		return csv_complain(c, row, err, "submitted_s is before that of the row above");
 	job->gpus = spec->replicas = (int)gpus;
+	spec->application_name = job->application->name;
 	job->work_s = iterations * iteration_s / job->gpus;
 	spec->name = xstrdup(csv_cell(c, row, NAME));
 	w->n_jobs++;

@@ -1,311 +1,411 @@
-/* sim_racks.c - the events of a simulation with tiers. */
+/* sim_racks.c - the world of machines in racks: jobs have GPUs for a lease at a time, and compute
+ * for a part of it that depends on how their GPUs are joined. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures.h"
-#include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "rack_check.h"
-#include "rack_leases.h"
+#include "world.h"
 
 #define LOOKS_PER_LEASE 4	/* while a job waits */
 
-/* --- an event --- */
+struct rack_run {
+	const struct rack_workload_job *job;
+	struct rack_job told;
+	int leases;
+	/* The present lease: the job computes for `part` of the time from from_s to ends_s. */
+	double begun_s, from_s, lease_end_s, ends_s, part, part_most;
+	bool runs, last;		/* last: the lease ends with the work */
+	bool ran, ended;		/* before this event; its lease ended at this event */
+	int *held, *held_before;	/* of each machine */
+};
 
-static void mark_before(struct rack_simulation *s)
+struct racks {
+	const struct sim_racks *files;
+	struct rack_state state;
+	struct rack_run *runs;
+	int *held;			/* memory of all runs, and of the free GPUs */
+	int n_machines;
+	struct rack_job **asked;	/* the jobs that wait, in this order */
+	struct rack_lease *leases;
+};
+
+/* --- who shares uplinks --- */
+
+/* True if the run has GPUs within the n machines from first on, and outside. */
+static bool crosses(const struct rack_run *r, int first, int n)
 {
-	for (int i = 0; i < s->n_submitted; i++) {
-		struct rack_run *r = &s->runs[i];
+	int inside = 0;
 
-		r->ran = r->state == RUNS;
-		r->ended = false;
-		memcpy(r->held_before, r->held, (size_t)s->n_machines * sizeof(*r->held));
+	for (int m = first; m < first + n; m++)
+		inside += r->held[m];
+	return inside > 0 && inside < r->job->gpus;
+}
+
+/* The largest number of jobs that cross one of the boundaries that the run crosses, among the
+ * groups of n machines. */
+static int most_sharers(const struct sim *s, const struct rack_run *r, int n)
+{
+	int most = 1, n_machines = ((const struct racks *)s->own)->n_machines;
+
+	for (int first = 0; first < n_machines; first += n) {
+		int sharers = 0;
+
+		for (int i = 0; crosses(r, first, n) && i < s->n_active; i++) {
+			const struct rack_run *other = s->active[i]->own;
+
+			sharers += other->runs && crosses(other, first, n);
+		}
+		if (sharers > most)
+			most = sharers;
 	}
+	return most;
 }
 
-static void end_leases(struct rack_simulation *s)
+static double part_now(const struct sim *s, const struct rack_run *r)
 {
-	for (int i = 0; i < s->n_submitted; i++)
-		if (s->runs[i].state == RUNS && s->runs[i].ends_s <= rack_now_s(s))
-			rack_lease_end(s, &s->runs[i]);
-}
+	const struct racks *racks = s->own;
+	int sharers[DISTANCES] = { 1, 1, 1 };
 
-static void submit_jobs(struct rack_simulation *s)
-{
-	while (s->n_submitted < s->workload->n_jobs &&
-	       s->workload->jobs[s->n_submitted].submit_s <= rack_now_s(s))
-		s->runs[s->n_submitted++].state = WAITS;
-}
-
-/* Inserts the job into the order in which jobs are asked. */
-static void insert_waiting(struct rack_simulation *s, struct rack_run *r)
-{
-	int at = s->n_waiting++;
-
-	while (at > 0 && rack_compare(s->tiers->policy, &r->told,
-				      &s->waiting[at - 1]->told) < 0) {
-		s->waiting[at] = s->waiting[at - 1];
-		at--;
+	if (racks_distance(&racks->state.cluster, r->held) != IN_MACHINE) {
+		sharers[IN_RACK] = most_sharers(s, r, 1);
+		sharers[ANYWHERE] = most_sharers(s, r, racks->state.cluster.machines_per_rack);
 	}
-	s->waiting[at] = r;
+	return sim_racks_part(racks->files, r->job->application, r->held, sharers);
 }
+
+/* The part of its time in which the job computes on these GPUs while nobody shares uplinks. */
+static double part_alone(const struct racks *racks, const struct rack_run *r, const int *held)
+{
+	static const int alone[DISTANCES] = { 1, 1, 1 };
+
+	return sim_racks_part(racks->files, r->job->application, held, alone);
+}
+
+/* --- leases --- */
+
+static void count_work(struct sim_job *job, double seconds)
+{
+	struct rack_run *r = job->own;
+
+	r->told.left_s -= seconds * r->part;
+	job->communication_s += seconds * (1 - r->part);
+}
+
+/* Sets the end of the lease for a job that computes for this part of the time. */
+static void set_end(struct rack_run *r, double part)
+{
+	double needs_s = r->told.left_s / part, room_s = r->lease_end_s - r->from_s;
+
+	r->part = part;
+	r->last = needs_s <= room_s;
+	r->ends_s = r->from_s + fmin(needs_s, room_s);
+}
+
+static void begin_lease(struct sim *s, struct sim_job *job, const int *held)
+{
+	struct racks *racks = s->own;
+	struct rack_run *r = job->own;
+
+	memcpy(r->held, held, (size_t)racks->n_machines * sizeof(*held));
+	for (int m = 0; m < racks->n_machines; m++)
+		racks->state.cluster.free[m] -= held[m];
+	r->runs = true;
+	r->begun_s = s->now_s;
+	r->from_s = s->now_s + (r->leases ? SIM_RACKS_CHECKPOINT_S : 0);
+	r->lease_end_s = r->from_s + racks->state.lease_s;
+	r->part_most = part_alone(racks, r, held);
+	set_end(r, r->part_most);
+	job->restarts++;
+	if (r->leases++ == 0)
+		job->start_s = s->now_s;
+}
+
+/* Ends the lease, and with the last one the job. */
+static void end_lease(struct sim *s, struct sim_job *job)
+{
+	struct racks *racks = s->own;
+	struct rack_run *r = job->own;
+
+	for (int m = 0; m < racks->n_machines; m++)
+		racks->state.cluster.free[m] += r->held[m];
+	memset(r->held, 0, (size_t)racks->n_machines * sizeof(*r->held));
+	count_work(job, r->ends_s - r->from_s);
+	r->told.on_s += r->ends_s - r->begun_s;
+	r->told.since_s = s->now_s;
+	r->ended = true;
+	r->runs = false;
+	job->service_device_s = r->told.on_s;
+	job->attained_device_s = r->told.on_s * r->job->gpus;
+	s->due = true;
+	if (r->last)
+		job->finish_s = s->now_s;
+}
+
+static int end_of_lease(struct sim *s, struct sim_job *job, struct moment *event, struct err *err)
+{
+	const struct rack_run *r = job->own;
+
+	(void)err;
+	if (r->runs)
+		*event = (struct moment){ r->ends_s, r->ends_s - s->now_s };
+	return 0;
+}
+
+static int run_lease(struct sim *s, struct sim_job *job, double start_s, double seconds,
+		     struct err *err)
+{
+	size_t machines = (size_t)((const struct racks *)s->own)->n_machines;
+	struct rack_run *r = job->own;
+
+	(void)start_s;
+	(void)seconds;
+	(void)err;
+	r->ran = r->runs;
+	r->ended = false;
+	memcpy(r->held_before, r->held, machines * sizeof(*r->held));
+	if (r->runs)
+		s->progress_s = s->now_s;
+	if (r->runs && r->ends_s <= s->now_s)
+		end_lease(s, job);
+	return 0;
+}
+
+/* --- a decision --- */
 
 /* Tells the policy about leases, ended jobs and all jobs that wait. */
-static void prepare_policy(struct rack_simulation *s)
+static void prepare_policy(struct sim *s)
 {
+	struct racks *racks = s->own;
+	struct rack_state *state = &racks->state;
 	int n = 0;
 
-	if (!s->tiers->policy->prepare)
-		return;
-	s->state.n_leases = 0;
-	for (int i = 0; i < s->n_submitted; i++) {
-		struct rack_run *r = &s->runs[i];
+	state->n_leases = 0;
+	state->ended_s = s->ended_device_s;
+	state->n_ended = s->n_done;
+	for (int i = 0; i < s->n_active; i++) {
+		struct rack_run *r = s->active[i]->own;
 
-		if (r->state == RUNS)
-			s->leases[s->state.n_leases++] = (struct rack_lease){
+		if (r->runs) {
+			racks->leases[state->n_leases++] = (struct rack_lease){
 				.held = r->held,
 				.ends_s = s->options->lengths_known ? r->ends_s : r->lease_end_s,
 			};
-		if (r->state != WAITS)
 			continue;
+		}
 		r->told.remaining_s = s->options->lengths_known ? r->told.left_s : (double)NAN;
-		s->asked[n++] = &r->told;
+		racks->asked[n++] = &r->told;
 	}
-	s->tiers->policy->prepare(&s->state, s->asked, n);
+	racks->files->policy->prepare(state, racks->asked, n);
 }
 
-static void ask_jobs(struct rack_simulation *s)
+/* Sets the order in which the jobs that wait are asked. Returns their number. */
+static int order_jobs(const struct sim *s)
 {
-	int *held = xcalloc((size_t)s->n_machines, sizeof(*held));
-	int passes = s->tiers->policy->prepare ? 2 : 1;
+	struct racks *racks = s->own;
+	int n = 0;
 
-	s->alarm_s = HUGE_VAL;
-	s->n_waiting = 0;
-	prepare_policy(s);
-	for (int i = 0; i < s->n_submitted; i++)
-		if (s->runs[i].state == WAITS)
-			insert_waiting(s, &s->runs[i]);
-	for (int k = 0; k < s->n_waiting * passes; k++) {
-		struct rack_run *r = s->waiting[k % s->n_waiting];
+	for (int i = 0; i < s->n_active; i++) {
+		struct rack_run *r = s->active[i]->own;
+		int at = n;
+
+		if (r->runs)
+			continue;
+		for (; at > 0 && rack_compare(racks->files->policy, &r->told,
+					      racks->asked[at - 1]) < 0; at--)
+			racks->asked[at] = racks->asked[at - 1];
+		racks->asked[at] = &r->told;
+		n++;
+	}
+	return n;
+}
+
+static void ask_jobs(struct sim *s)
+{
+	struct racks *racks = s->own;
+	const struct rack_policy *policy = racks->files->policy;
+	int *held = xcalloc((size_t)racks->n_machines, sizeof(*held)), n;
+
+	if (policy->prepare)
+		prepare_policy(s);
+	n = order_jobs(s);
+	for (int k = 0; k < n * (policy->prepare ? 2 : 1); k++) {
+		struct rack_job *told = racks->asked[k % n];
 		double alarm_s = HUGE_VAL;
 
-		s->state.second_pass = k >= s->n_waiting;
-		if (r->state != WAITS)
+		racks->state.second_pass = k >= n;
+		if (racks->runs[told->index].runs)
 			continue;
-		if (s->tiers->policy->offer(&s->state, &r->told, held, &alarm_s))
-			rack_lease_begin(s, r, held);
+		if (policy->offer(&racks->state, told, held, &alarm_s))
+			begin_lease(s, &s->jobs[told->index], held);
 		else
 			s->alarm_s = fmin(s->alarm_s, alarm_s);
 	}
 	free(held);
 }
 
-static int check_leases(const struct rack_simulation *s, struct err *err)
+/* Sets the rates of jobs whose uplinks have got other sharers. */
+static void share_uplinks(struct sim *s)
 {
-	struct rack_holding *jobs = xcalloc((size_t)s->n_submitted + 1, sizeof(*jobs));
+	for (int i = 0; i < s->n_active; i++) {
+		struct rack_run *r = s->active[i]->own;
+		double part;
+
+		if (!r->runs || (part = part_now(s, r)) == r->part)
+			continue;
+		if (s->now_s > r->from_s) {
+			count_work(s->active[i], s->now_s - r->from_s);
+			r->from_s = s->now_s;
+		}
+		set_end(r, part);
+	}
+}
+
+static void decide_leases(struct sim *s, struct sim_round *round)
+{
+	struct racks *racks = s->own;
+	double look_s = racks->state.lease_s / LOOKS_PER_LEASE;
+
+	racks->state.now_s = s->now_s;
+	ask_jobs(s);
+	if (racks->files->contention)
+		share_uplinks(s);
+	for (int i = 0; i < s->n_active; i++) {
+		const struct rack_run *r = s->active[i]->own;
+
+		round->running += r->runs;
+		round->waiting += !r->runs;
+		round->gpus += r->runs ? r->job->gpus : 0;
+		round->restarts += r->runs && r->begun_s == s->now_s && r->leases > 1;
+	}
+	if (round->waiting)
+		s->alarm_s = fmin(s->alarm_s, look_s * (floor(s->now_s / look_s) + 1));
+}
+
+static int check_leases(struct sim *s, struct err *err)
+{
+	const struct racks *racks = s->own;
+	struct rack_holding *jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*jobs));
 	int rc;
 
-	for (int i = 0; i < s->n_submitted; i++) {
-		const struct rack_run *r = &s->runs[i];
+	for (int i = 0; i < s->workload->n_jobs; i++) {
+		const struct rack_run *r = &racks->runs[i];
 
 		jobs[i] = (struct rack_holding){
-			.name = s->workload->jobs[i].name, .gpus = r->job->gpus,
+			.name = s->jobs[i].spec->name, .gpus = r->job->gpus,
 			.held = r->held, .held_before = r->held_before,
-			.runs = r->state == RUNS, .ran = r->ran, .ended = r->ended,
+			.runs = r->runs, .ran = r->ran, .ended = r->ended,
 			.lease_s = r->ends_s - r->begun_s, .part = r->part,
 			.part_most = r->part_most,
 		};
 	}
-	rc = rack_check(s->tiers, s->state.cluster.free, jobs, s->n_submitted, s->state.lease_s,
-			err);
+	rc = rack_check(racks->files, racks->state.cluster.free, jobs, s->workload->n_jobs,
+			racks->state.lease_s, err);
 	free(jobs);
-	if (rc)
-		err_prefix(err, "at %.0f s", rack_now_s(s));
-	return rc;
-}
-
-static void count_runs(const struct rack_simulation *s, struct sim_round *round)
-{
-	for (int i = 0; i < s->n_submitted; i++) {
-		const struct rack_run *r = &s->runs[i];
-
-		round->running += r->state == RUNS;
-		round->waiting += r->state == WAITS;
-		round->gpus += r->state == RUNS ? r->job->gpus : 0;
-		round->restarts += r->state == RUNS && r->begun_s == rack_now_s(s) && r->leases > 1;
-	}
-}
-
-static int event(struct rack_simulation *s, struct sim_result *result, struct err *err)
-{
-	size_t n = (size_t)result->n_rounds + 1;
-	double start_s;
-
-	result->rounds = xreallocarray(result->rounds, n, sizeof(*result->rounds));
-	s->decide_s = xreallocarray(s->decide_s, n, sizeof(*s->decide_s));
-	result->rounds[n - 1] = (struct sim_round){ .time_s = rack_now_s(s) };
-	mark_before(s);
-	end_leases(s);
-	submit_jobs(s);
-	start_s = clock_boot_s();
-	ask_jobs(s);
-	s->decide_s[n - 1] = clock_boot_s() - start_s;
-	rack_lease_share_uplinks(s);
-	count_runs(s, &result->rounds[n - 1]);
-	result->n_rounds++;
-	return check_leases(s, err);
-}
-
-static double next_event_s(const struct rack_simulation *s)
-{
-	double next_s = HUGE_VAL, look_s = s->state.lease_s / LOOKS_PER_LEASE;
-	bool waits = false;
-
-	for (int i = 0; i < s->n_submitted; i++) {
-		const struct rack_run *r = &s->runs[i];
-
-		if (r->state == RUNS)
-			next_s = fmin(next_s, r->ends_s);
-		waits = waits || r->state == WAITS;
-	}
-	if (s->n_submitted < s->workload->n_jobs)
-		next_s = fmin(next_s, s->workload->jobs[s->n_submitted].submit_s);
-	if (waits)
-		next_s = fmin(next_s, fmin(s->alarm_s,
-					    look_s * (floor(rack_now_s(s) / look_s) + 1)));
-	return next_s;
+	return rc ? err_prefix(err, "at %.0f s", s->now_s) : 0;
 }
 
 /* --- the whole --- */
 
-/* The time of the job alone on the cluster. */
-static double alone_s(const struct rack_simulation *s, const struct rack_run *r, int *held)
+/* The time of the job alone on the cluster. All GPUs are free, and its own memory is used. */
+static int alone_on_racks(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
+			  struct err *err)
 {
-	for (enum distance tier = IN_MACHINE; tier < DISTANCES; tier++)
-		if (racks_find(&s->state.cluster, tier, r->job->gpus, held))
+	const struct racks *racks = s->own;
+	const struct rack_run *r = job->own;
+
+	(void)gpus;
+	(void)err;
+	for (enum distance d = IN_MACHINE; d < DISTANCES; d++)
+		if (racks_find(&racks->state.cluster, d, r->job->gpus, r->held))
 			break;
-	return r->job->work_s / rack_part_alone(s, r, held);
+	*seconds = r->job->work_s / part_alone(racks, r, r->held);
+	return 0;
 }
 
-static void set_jobs(const struct rack_simulation *s, struct sim_result *result)
-{
-	result->jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*result->jobs));
-	for (int i = 0; i < s->workload->n_jobs; i++) {
-		const struct rack_run *r = &s->runs[i];
-		double submit_s = s->workload->jobs[i].submit_s;
-
-		result->jobs[i] = (struct sim_job_result){
-			.name = s->workload->jobs[i].name, .submit_s = submit_s,
-			.start_s = r->start_s, .finish_s = r->finish_s, .restarts = r->leases - 1,
-			.application = r->job->application->name,
-			.gpu_hours = r->told.on_s * r->job->gpus / 3600,
-			.fairness = (r->finish_s - submit_s) / alone_s(s, r, r->held),
-			.communication_s = r->communication_s,
-		};
-		result->figures.gpu_hours += result->jobs[i].gpu_hours;
-	}
-	figures_of_jobs(result);
-	result->figures.decide_median_s = quantile(s->decide_s, result->n_rounds, 0.5);
-	result->figures.decide_p95_s = quantile(s->decide_s, result->n_rounds, 0.95);
-}
-
-/* held (result): GPUs of this tier, where there are enough machines and racks for it; all are
+/* held (result): GPUs at this distance, where there are enough machines and racks for it; all are
  * free. */
-static void spread_over(const struct rack_simulation *s, enum distance tier, int gpus, int *held)
+static void spread_over(const struct racks *racks, enum distance d, int gpus, int *held)
 {
-	const struct rack_cluster *cluster = &s->state.cluster;
-	int far = tier == IN_RACK && cluster->machines_per_rack > 1 ? 1
-		: tier == ANYWHERE ? cluster->machines_per_rack : s->n_machines;
+	const struct rack_cluster *cluster = &racks->state.cluster;
+	int far = d == IN_RACK && cluster->machines_per_rack > 1 ? 1
+		: d == ANYWHERE ? cluster->machines_per_rack : racks->n_machines;
 
-	if (racks_find(cluster, tier, gpus, held) && gpus > 1 &&
-	    racks_distance(cluster, held) < tier && far < s->n_machines) {
+	if (racks_find(cluster, d, gpus, held) && gpus > 1 && racks_distance(cluster, held) < d &&
+	    far < racks->n_machines) {
 		held[0]--;
 		held[far]++;
 	}
 }
 
-/* What the job makes of each tier. */
-static void set_parts(struct rack_simulation *s, struct rack_run *r)
+static void init_run(struct racks *racks, struct rack_run *r, const struct sim_job *job,
+		     const struct rack_workload_job *rack_job)
 {
-	int *held = xcalloc((size_t)s->n_machines, sizeof(*held));
+	static const char *const insensitive[] = { "ResNet50", "ResNet18", "BERT" };
+	size_t machines = (size_t)racks->n_machines;
+	const struct rack_cluster *cluster = &racks->state.cluster;
 
-	for (enum distance tier = IN_MACHINE; tier < DISTANCES; tier++) {
-		int width = tier == IN_MACHINE ? 1
-			: tier == IN_RACK ? s->state.cluster.machines_per_rack : s->n_machines;
-
-		r->told.part[tier] = (double)NAN;
-		if (r->job->gpus > width * s->state.cluster.gpus_per_machine)
+	*r = (struct rack_run){
+		.job = rack_job, .held = racks->held + (size_t)job->index * machines * 2,
+		.told = { .index = job->index, .gpus = rack_job->gpus,
+			  .since_s = job->spec->submit_s, .work_s = rack_job->work_s,
+			  .left_s = rack_job->work_s },
+	};
+	r->held_before = r->held + machines;
+	for (int i = 0; i < 3; i++)
+		r->told.insensitive |= !strcmp(rack_job->application->name, insensitive[i]);
+	for (enum distance d = IN_MACHINE; d < DISTANCES; d++) {
+		r->told.part[d] = (double)NAN;
+		if (r->job->gpus > racks_width(cluster, d) * cluster->gpus_per_machine)
 			continue;
-		spread_over(s, tier, r->job->gpus, held);
-		r->told.part[tier] = rack_part_alone(s, r, held);
+		spread_over(racks, d, r->job->gpus, r->held);
+		r->told.part[d] = part_alone(racks, r, r->held);
 	}
-	free(held);
+	memset(r->held, 0, machines * sizeof(*r->held));
 }
 
-static void init(struct rack_simulation *s, const struct rack_workload_job *jobs)
-{
-	size_t n = (size_t)s->workload->n_jobs, machines = (size_t)s->n_machines;
-
-	s->runs = xcalloc(n + 1, sizeof(*s->runs));
-	s->waiting = xcalloc(n + 1, sizeof(struct rack_run *));
-	s->asked = xcalloc(n + 1, sizeof(struct rack_job *));
-	s->leases = xcalloc(n + 1, sizeof(*s->leases));
-	s->ended_s = xcalloc(n + 1, sizeof(*s->ended_s));
-	s->state.leases = s->leases;
-	s->state.ended_s = s->ended_s;
-	s->held = xcalloc(n * machines * 2 + machines, sizeof(*s->held));
-	s->state.cluster.free = s->held + n * machines * 2;
-	for (size_t m = 0; m < machines; m++)
-		s->state.cluster.free[m] = s->state.cluster.gpus_per_machine;
-	for (size_t i = 0; i < n; i++) {
-		const char *name = jobs[i].application->name;
-
-		s->runs[i] = (struct rack_run){
-			.job = &jobs[i], .held = s->held + i * machines * 2,
-			.held_before = s->held + i * machines * 2 + machines,
-			.told = { .index = (int)i, .gpus = jobs[i].gpus,
-				  .since_s = s->workload->jobs[i].submit_s,
-				  .work_s = jobs[i].work_s, .left_s = jobs[i].work_s,
-				  .insensitive = !strcmp(name, "ResNet50") ||
-						 !strcmp(name, "ResNet18") ||
-						 !strcmp(name, "BERT") },
-		};
-		set_parts(s, &s->runs[i]);
-	}
-}
+static const struct world world_of_racks = {
+	.event = end_of_lease, .run = run_lease, .decide = decide_leases, .decided = check_leases,
+	.alone = alone_on_racks,
+};
 
 int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
 		  const struct rack_workload_job *jobs, const struct sim_workload *workload,
 		  struct sim_result *result, struct err *err)
 {
-	double start_s = clock_boot_s();
-	struct rack_simulation s = {
-		.options = options, .tiers = t, .workload = workload, .alarm_s = HUGE_VAL,
-		.n_machines = t->cluster.racks * t->cluster.machines_per_rack,
+	size_t n = (size_t)workload->n_jobs, machines = (size_t)racks_machines(&t->cluster);
+	struct racks racks = {
+		.files = t, .n_machines = (int)machines,
+		.runs = xcalloc(n, sizeof(*racks.runs)),
+		.asked = xcalloc(n, sizeof(struct rack_job *)),
+		.leases = xcalloc(n, sizeof(*racks.leases)),
+		.held = xcalloc(n * machines * 2 + machines, sizeof(*racks.held)),
 		.state = { .cluster = t->cluster, .lease_s = options->slice_s,
 			   .tunes = t->tunes, .timers = t->timers },
 	};
-	int rc = 0;
+	struct sim s;
+	int rc;
 
-	init(&s, jobs);
-	*result = (struct sim_result){ .workload = workload };
-	while (s.n_done < workload->n_jobs && rc == 0) {
-		s.state.now_s = next_event_s(&s);
-		rc = event(&s, result, err);
+	sim_init(&s, &world_of_racks, options, workload);
+	sim_add_kind(&s, NULL, racks.n_machines, t->cluster.gpus_per_machine);
+	s.own = &racks;
+	s.interval_s = HUGE_VAL;
+	s.stops_at_events = s.decides_on_arrival = true;
+	racks.state.leases = racks.leases;
+	racks.state.cluster.free = racks.held + n * machines * 2;
+	for (size_t m = 0; m < machines; m++)
+		racks.state.cluster.free[m] = t->cluster.gpus_per_machine;
+	for (size_t i = 0; i < n; i++) {
+		s.jobs[i].own = &racks.runs[i];
+		init_run(&racks, &racks.runs[i], &s.jobs[i], &jobs[i]);
 	}
-	if (rc == 0)
-		set_jobs(&s, result);
-	result->figures.wall_s = clock_boot_s() - start_s;
-	rack_state_release(&s.state);
-	free(s.asked);
-	free(s.leases);
-	free(s.ended_s);
-	free(s.held);
-	free(s.waiting);
-	free(s.runs);
-	free(s.decide_s);
-	if (rc)
-		sim_result_release(result);
+	rc = sim_run(&s, NULL, result, err);
+	sim_release(&s);
+	rack_state_release(&racks.state);
+	free(racks.asked);
+	free(racks.leases);
+	free(racks.held);
+	free(racks.runs);
 	return rc;
 }

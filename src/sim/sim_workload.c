@@ -64,6 +64,7 @@ static int read_job(const struct csv *c, int row, const struct sim_profiles *pro
 	job->application = sim_profiles_find(profiles, csv_cell(c, row, APPLICATION));
 	if (!job->application)
 		return no_profiles(c, row, profiles, err);
+	job->application_name = job->application->name;
 	job->name = xstrdup(csv_cell(c, row, NAME));
 	w->n_jobs++;
 	return read_batch_size(c, row, job->application, job, err);

@@ -1,4 +1,5 @@
-/* simulate.c - the loop over intervals, or over events. */
+/* simulate.c - the loop of every simulation, from one event to the next, and what comes of it. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,42 +7,33 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/pack_nodes.h"
-#include "simulation.h"
+#include "world.h"
 
-#define PUBLISHED_GROWTH 2
 #define STUCK_S (28 * 86400.0)		/* this long without progress of any job is an error */
 
-const struct sim_options SIM_OPTIONS_DEFAULT = {
-	.nodes = 16, .gpus_per_node = 4, .interval_s = 60, .restart_s = 30, .slice_s = 600,
-};
-
-void sim_options_set_knowledge(struct sim_options *o, const struct policy *policy)
+void sim_init(struct sim *s, const struct world *world, const struct sim_options *options,
+	      const struct sim_workload *workload)
 {
-	bool all = policy == &policy_optimus || policy == &policy_srtf;
+	size_t n = (size_t)workload->n_jobs;
 
-	o->knowledge = all ? SIM_KNOWLEDGE_FULL : SIM_KNOWLEDGE_NONE;
-	o->lengths_known = all;
-}
-
-static struct manner manner_of(const struct policy *policy)
-{
-	bool optimus = policy == &policy_optimus, tiresias = policy == &policy_tiresias;
-	bool owners = tiresias || policy == &policy_srtf || !policy->models_goodput;
-
-	return (struct manner){
-		.owners_replicas = owners, .owners_batch = owners || optimus,
-		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
-		.residuals = policy == &policy_goodput, .bounded_growth = policy == &policy_goodput,
-		.growth = policy == &policy_goodput ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH,
+	*s = (struct sim){
+		.world = world, .options = options, .workload = workload,
+		.interval_s = options->interval_s, .alarm_s = HUGE_VAL,
+		.jobs = xcalloc(n, sizeof(*s->jobs)),
+		.active = xcalloc(n, sizeof(struct sim_job *)),
+		.ended_device_s = xcalloc(n, sizeof(*s->ended_device_s)),
+		.next_arrival_s = n ? workload->jobs[0].submit_s : HUGE_VAL,
 	};
+	for (size_t i = 0; i < n; i++)
+		s->jobs[i] = (struct sim_job){
+			.spec = &workload->jobs[i], .index = (int)i, .restarts = -1,
+			.finish_s = (double)NAN, .start_s = (double)NAN, .demoted_s = (double)NAN,
+		};
 }
 
-/* --- before --- */
-
-static void add_kind(struct simulation *s, const char *name, int nodes, int gpus_per_node)
+void sim_add_kind(struct sim *s, const char *name, int nodes, int gpus_per_node)
 {
 	struct gpu_kind *k = &s->kinds[s->n_kinds++];
-	int node = gpus_per_node;
 
 	*k = (struct gpu_kind){
 		.name = name, .first_node = s->n_nodes, .nodes = nodes,
@@ -49,156 +41,86 @@ static void add_kind(struct simulation *s, const char *name, int nodes, int gpus
 	};
 	s->n_nodes += k->nodes;
 	s->n_gpus += k->n_gpus;
-	k->places = xcalloc((size_t)k->n_gpus, sizeof(*k->places));
-	for (int r = 1; r <= k->n_gpus; r++)
-		if (place_is_regular(k->n_gpus, node, r))
-			k->places[k->n_places++] =
-				throughput_place_on((r + node - 1) / node, r);
 }
 
-static void add_kinds(struct simulation *s)
+void sim_release(struct sim *s)
 {
-	const struct sim_options *o = s->options;
-
-	if (!o->n_kinds)
-		add_kind(s, NULL, o->nodes, o->gpus_per_node);
-	for (int k = 0; k < o->n_kinds; k++)
-		add_kind(s, o->kinds[k].name, o->kinds[k].nodes, o->kinds[k].gpus_per_node);
-}
-
-static void init_agent(const struct simulation *s, struct agent *agent,
-		       const struct application *a, int kind)
-{
-	agent_init(agent, application_on(a, kind));
-	if (!s->manner.residuals)
-		return;
-	agent->places = s->kinds[kind].places;
-	agent->n_places = s->kinds[kind].n_places;
-}
-
-static void add_agents(struct simulation *s, const struct sim_profiles *profiles)
-{
-	const struct sim_options *o = s->options;
-	bool own = o->knowledge == SIM_KNOWLEDGE_NONE;
-
-	if (!o->policy->models_goodput ||
-	    (s->manner.owners_batch && o->knowledge == SIM_KNOWLEDGE_FULL))
-		return;
-	s->n_agents = (own ? s->workload->n_jobs : profiles->count) * s->n_kinds;
-	s->agents = xcalloc((size_t)s->n_agents, sizeof(*s->agents));
-	for (int i = 0; i < s->n_agents; i++)
-		init_agent(s, &s->agents[i],
-			   own ? s->jobs[i / s->n_kinds].spec->application
-			       : sim_profiles_at(profiles, i / s->n_kinds), i % s->n_kinds);
-	for (int i = 0; i < s->workload->n_jobs; i++) {
-		struct sim_job *job = &s->jobs[i];
-		int index = own ? i : sim_profiles_index(profiles, job->spec->application);
-
-		job->agent = &s->agents[(size_t)index * (size_t)s->n_kinds];
-		for (int k = 0; o->knowledge == SIM_KNOWLEDGE_FULL && k < s->n_kinds; k++)
-			if (!job->agent[k].version)
-				agent_learn_all(&job->agent[k]);
-	}
-}
-
-/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give
- * the job. */
-static int check_node(const struct simulation *s, const struct sim_workload_job *job, int kind,
-		      struct err *err)
-{
-	const struct application *a = application_on(job->application, kind);
-	int node = s->kinds[kind].gpus_per_node, n_gpus = s->kinds[kind].n_gpus;
-	int most = s->manner.owners_replicas ? job->replicas : a->max_replicas;
-	int wanted = most < node ? most : node, covered;
-
-	if (wanted > n_gpus)
-		wanted = n_gpus;
-	covered = application_most_on_node(a, wanted);
-	if (covered >= wanted)
-		return 0;
-	return err_set(err, EX_DATAERR,
-		       "nodes of %d GPUs: of one node, '%s/placements%s.csv' covers %d", node,
-		       a->directory, a->kind, covered);
-}
-
-static int check_sim_workload(const struct simulation *s, struct err *err)
-{
-	int most = 0;
-
-	for (int k = 0; k < s->n_kinds; k++)
-		most = s->kinds[k].n_gpus > most ? s->kinds[k].n_gpus : most;
-	for (int i = 0; s->manner.owners_replicas && i < s->workload->n_jobs; i++) {
-		const struct sim_workload_job *job = &s->workload->jobs[i];
-
-		if (job->replicas > most)
-			return err_set(err, EX_UNAVAILABLE,
-				       "job '%s' of '%s' asks for %d GPUs; there are %d%s",
-				       job->name, s->workload->name, job->replicas, most,
-				       s->n_kinds > 1 ? " of one kind" : "");
-	}
-	for (int i = 0; i < s->workload->n_jobs * s->n_kinds; i++)
-		if (check_node(s, &s->workload->jobs[i / s->n_kinds], i % s->n_kinds, err))
-			return -1;
-	return 0;
-}
-
-static void simulation_init(struct simulation *s, const struct sim_options *options,
-			    const struct sim_profiles *profiles,
-			    const struct sim_workload *workload)
-{
-	size_t n = (size_t)workload->n_jobs;
-
-	*s = (struct simulation){
-		.options = options, .workload = workload, .manner = manner_of(options->policy),
-		.jobs = xcalloc(n, sizeof(*s->jobs)),
-		.active = xcalloc(n, sizeof(struct sim_job *)),
-		.ended_device_s = xcalloc(n, sizeof(*s->ended_device_s)),
-	};
-	for (size_t i = 0; i < n; i++)
-		s->jobs[i] = (struct sim_job){
-			.spec = &workload->jobs[i], .index = (int)i, .restarts = -1,
-			.finish_s = (double)NAN, .start_s = (double)NAN, .demoted_s = (double)NAN,
-			.waiting_since_s = workload->jobs[i].submit_s,
-		};
-	add_kinds(s);
-	add_agents(s, profiles);
-}
-
-static void simulation_release(struct simulation *s)
-{
-	for (int i = 0; i < s->n_agents; i++)
-		agent_release(&s->agents[i]);
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		placement_release(&s->jobs[i].placement);
-		for (int k = 0; k < s->n_kinds; k++)
-			free(s->jobs[i].tables[k].goodput);
 		free(s->jobs[i].ends);
 	}
-	free(s->agents);
-	for (int k = 0; k < s->n_kinds; k++)
-		free(s->kinds[k].places);
 	free(s->jobs);
 	free(s->active);
 	free(s->ended_device_s);
-	truth_release(&s->truth);
-	fit_memo_release(&s->memo);
+	free(s->decide_s);
+	free(s->gap);
 }
 
-/* --- the loop --- */
-
-/* Lets all jobs run for step_s; jobs that end leave. */
-static int run_step(struct simulation *s, double step_s, struct err *err)
+void sim_serve(struct sim_job *job, double seconds, double speed)
 {
-	double start_s = s->now_s;
-	int left = 0;
+	job->attained_device_s += seconds * job->placement.replicas;
+	job->service_device_s += seconds * job->placement.replicas * speed;
+}
 
-	s->now_s = start_s + step_s;
-	for (int i = 0; i < s->n_active; i++) {
+/* --- time --- */
+
+/* Admits the jobs that may start by now, and sets the time before which no other may. */
+static void admit_jobs(struct sim *s)
+{
+	s->next_arrival_s = HUGE_VAL;
+	for (int i = s->first; i < s->workload->n_jobs; i++) {
+		struct sim_job *job = &s->jobs[i];
+		double release_s = job->spec->submit_s;
+		int at = s->n_active;
+
+		if (release_s > s->now_s) {
+			s->next_arrival_s = fmin(s->next_arrival_s, release_s);
+			break;
+		}
+		s->n_submitted = i + 1 > s->n_submitted ? i + 1 : s->n_submitted;
+		if (!job->here && s->world->release_s)
+			release_s = s->world->release_s(s, job);
+		if (!job->here && release_s > s->now_s) {
+			s->next_arrival_s = fmin(s->next_arrival_s, release_s);
+			continue;
+		}
+		s->first += i == s->first;
+		if (job->here)
+			continue;
+		if (!s->n_active)
+			s->progress_s = s->now_s;
+		job->here = true;
+		job->waiting_since_s = release_s;
+		for (; at > 0 && s->active[at - 1] > job; at--)
+			s->active[at] = s->active[at - 1];
+		s->active[at] = job;
+		s->n_active++;
+		s->due |= s->decides_on_arrival;
+	}
+}
+
+/* The sooner one. Two that are rounded to the same time may still differ. */
+static struct moment sooner(struct moment a, struct moment b)
+{
+	return b.at_s < a.at_s || (b.at_s <= a.at_s && b.in_s < a.in_s) ? b : a;
+}
+
+static struct moment moment_at(const struct sim *s, double at_s)
+{
+	return (struct moment){ at_s, at_s - s->now_s };
+}
+
+/* Lets all jobs run up to now_s; those that end leave. */
+static int run_jobs(struct sim *s, double start_s, double seconds, struct err *err)
+{
+	int n = s->n_active, left = 0;
+
+	for (int i = 0; i < n; i++) {
 		struct sim_job *job = s->active[i];
 
-		job->active_sum += s->n_active * step_s;
-		job->active_s += step_s;
-		if (job_run(s, job, start_s, step_s, err))
+		job->active_sum += n * seconds;
+		job->active_s += seconds;
+		if (s->world->run(s, job, start_s, seconds, err))
 			return -1;
 		if (isnan(job->finish_s))
 			s->active[left++] = job;
@@ -206,172 +128,250 @@ static int run_step(struct simulation *s, double step_s, struct err *err)
 			s->ended_device_s[s->n_done++] = job->service_device_s;
 	}
 	s->n_active = left;
+	s->due |= left < n && s->decides_on_end;
 	return 0;
 }
 
-/* While no job is present, time passes without decisions. */
-static void skip_idle(struct simulation *s)
+static int stuck(const struct sim *s, struct err *err)
 {
-	double interval_s = s->options->interval_s;
-	double next_s = s->n_submitted < s->workload->n_jobs
-		? s->workload->jobs[s->n_submitted].submit_s : 0;
-	int64_t round = (int64_t)(next_s / interval_s) - 1;
+	const struct sim_options *o = s->options;
 
-	if (s->n_active || round <= s->round)
-		return;
-	s->round = round;
-	s->now_s = s->progress_s = (double)round * interval_s;
+	return err_set(err, EX_UNAVAILABLE, "'%s' under '%s': no job got any further in 28 days",
+		       s->workload->name, o->policy ? o->policy->name : o->rack_policy);
 }
 
-/* Admits the jobs that have been submitted by now. Returns true if there were any. */
-static bool admit_jobs(struct simulation *s)
+/* Goes to the next interval, or to an event before it. While no job is present, intervals go by
+ * unseen. */
+static int go_on(struct sim *s, struct err *err)
 {
-	int before = s->n_submitted;
+	double round = (double)s->round + 1, idle = ceil(s->next_arrival_s / s->interval_s);
+	double start_s = s->now_s, round_s;
+	struct moment next, event;
 
-	while (s->n_submitted < s->workload->n_jobs &&
-	       s->workload->jobs[s->n_submitted].submit_s <= s->now_s) {
-		if (!s->n_active)
-			s->progress_s = s->now_s;
-		s->active[s->n_active++] = &s->jobs[s->n_submitted++];
+	if (!s->n_active && idle > round)
+		round = idle;
+	round_s = isinf(s->interval_s) || isinf(round) ? HUGE_VAL : round * s->interval_s;
+	next = sooner(moment_at(s, round_s), moment_at(s, s->alarm_s));
+	if (s->decides_on_arrival)
+		next = sooner(next, moment_at(s, s->next_arrival_s));
+	for (int i = 0; s->stops_at_events && i < s->n_active; i++) {
+		event = (struct moment){ HUGE_VAL, HUGE_VAL };
+		if (s->world->event(s, s->active[i], &event, err))
+			return -1;
+		next = sooner(next, event);
 	}
-	return s->n_submitted > before;
+	if (isinf(next.at_s))
+		return stuck(s, err);
+	s->now_s = next.at_s;
+	s->due = s->now_s >= fmin(round_s, s->alarm_s);
+	if (s->now_s >= round_s)
+		s->round = (int64_t)round;
+	else if (!s->n_active && !isinf(s->interval_s))
+		s->round = (int64_t)(s->now_s / s->interval_s);
+	return run_jobs(s, start_s, next.in_s, err);
 }
 
-static int n_measured(const struct simulation *s)
-{
-	int n = s->n_done;
+/* --- a decision --- */
 
-	for (int i = 0; i < s->n_active; i++)
-		n += s->active[i]->has_run;
-	return n;
+int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err)
+{
+	*told = (struct sched_job){
+		.id = job->index + 1, .weight = 1, .preemptible = true,
+		.min_replicas = job->spec->replicas, .max_replicas = job->spec->replicas,
+		.attained_service_device_s = job->service_device_s,
+		.replicas = job->placement.replicas, .kind = job->kind,
+		.launched_s = job->launched_s, .demoted_s = job->demoted_s,
+		.submitted_s = job->spec->submit_s, .waiting_since_s = job->waiting_since_s,
+		.restarts = job->restarts > 0 ? job->restarts : 0,
+		.restart_s = s->options->restart_s,
+		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+	};
+	return s->world->tell(s, job, told, err);
 }
 
-/* The time to the next event, at most rest_s: a job comes, or is at the end of an epoch, or its
- * first update is measured. */
-static int event_step_s(struct simulation *s, double rest_s, double *step_s, struct err *err)
+struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
 {
-	*step_s = rest_s;
-	if (s->n_submitted < s->workload->n_jobs)
-		*step_s = fmin(*step_s, s->workload->jobs[s->n_submitted].submit_s - s->now_s);
+	const struct sim_options *o = s->options;
+	struct sched_input in = {
+		.jobs = told, .n_jobs = s->n_active, .n_devices = s->n_gpus,
+		.now_s = s->now_s, .slice_s = o->slice_s,
+		.ended_device_s = s->ended_device_s, .n_ended = s->n_done,
+		.devices_per_node = s->any_number ? 0 : s->kinds[0].gpus_per_node,
+	};
+
+	for (int k = 0; o->n_kinds && k < s->n_kinds; k++)
+		in.kinds[in.n_kinds++] = (struct sched_kind){
+			s->kinds[k].n_gpus, s->any_number ? 0 : s->kinds[k].gpus_per_node,
+			s->kinds[k].name,
+		};
+	return in;
+}
+
+static void place_on_kind(const struct sim *s, int kind, const struct sched_choice *choices,
+			  struct placement *placements)
+{
+	const struct gpu_kind *gpus = &s->kinds[kind];
+	size_t n_jobs = (size_t)s->n_active, nodes = (size_t)gpus->nodes;
+	int *held = xcalloc(n_jobs * nodes, sizeof(*held)),
+	    *placed = xcalloc(n_jobs * nodes, sizeof(*placed));
+	int *count = xcalloc(n_jobs, sizeof(*count));
+
+	for (size_t i = 0; i < n_jobs; i++) {
+		const struct placement *p = &s->active[i]->placement;
+
+		if (choices[i].kind == kind)
+			count[i] = choices[i].replicas;
+		for (int k = 0; s->active[i]->kind == kind && k < p->n; k++)
+			held[i * nodes + (size_t)(p->nodes[k] - gpus->first_node)] = p->gpus[k];
+	}
+	place_jobs(gpus->nodes, gpus->gpus_per_node, s->n_active, held, count, placed);
+	for (size_t i = 0; i < n_jobs; i++)
+		for (int node = 0; node < gpus->nodes; node++)
+			if (placed[i * nodes + (size_t)node] > 0)
+				placement_add(&placements[i], gpus->first_node + node,
+					      placed[i * nodes + (size_t)node]);
+	free(held);
+	free(placed);
+	free(count);
+}
+
+/* Gives the job another placement now, and takes the memory of the placement over. */
+static void move_job(struct sim *s, struct sim_job *job, struct placement *placement, int kind)
+{
+	placement_release(&job->placement);
+	job->placement = *placement;
+	*placement = (struct placement){ 0 };
+	if (job->placement.n) {
+		job->kind = kind;
+		job->launched_s = s->now_s;
+		job->restarts++;
+		if (isnan(job->start_s))
+			job->start_s = s->now_s;
+	} else {
+		job->waiting_since_s = s->now_s;
+	}
+	s->world->launch(s, job);
+}
+
+/* Asks the policy for numbers of GPUs, finds nodes, and moves the jobs whose nodes or GPUs
+ * differ. */
+static void decide_by_policy(struct sim *s, const struct sched_job *told, struct sim_round *round,
+			     double *decide_s, double *gap)
+{
+	struct sched_choice *choices = xcalloc((size_t)s->n_active, sizeof(*choices));
+	struct placement *placements = xcalloc((size_t)s->n_active, sizeof(*placements));
+	struct sched_input in = sim_input(s, told);
+	double start_s = clock_boot_s();
+
+	in.gap = gap;
+	policy_decide(s->options->policy, &in, s->options->kinds_blind, choices);
+	if (s->world->place && s->n_kinds == 1)
+		s->world->place(s, choices, placements);
+	for (int k = 0; !(s->world->place && s->n_kinds == 1) && k < s->n_kinds; k++)
+		place_on_kind(s, k, choices, placements);
+	*decide_s = clock_boot_s() - start_s;
 	for (int i = 0; i < s->n_active; i++) {
-		double event_s;
+		struct sim_job *job = s->active[i];
 
-		if (job_event_s(s, s->active[i], &event_s, err))
-			return -1;
-		*step_s = fmin(*step_s, event_s);
+		if (!placement_equal(&job->placement, &placements[i])) {
+			round->restarts += placements[i].n && job->restarts >= 0;
+			move_job(s, job, &placements[i], choices[i].kind);
+		}
+		round->gpus += job->placement.replicas;
+		round->running += job->placement.n > 0;
+		placement_release(&placements[i]);
 	}
-	return 0;
+	assert(round->gpus <= s->n_gpus);
+	round->waiting = s->n_active - round->running;
+	free(placements);
+	free(choices);
 }
 
-/* Goes to the next round, or to an event before it. *decides: true unless nothing happened there
- * that calls for a decision. */
-static int step_simulation(struct simulation *s, bool *decides, struct err *err)
+static int decide(struct sim *s, struct sim_result *result, struct err *err)
 {
-	double next_s = (double)(s->round + 1) * s->options->interval_s;
-	double step_s = s->options->interval_s;
-	int done = s->n_done, measured = n_measured(s);
+	int n = result->n_rounds++, rc = 0;
+	struct sched_job *told = xcalloc((size_t)s->n_active, sizeof(*told));
+	double start_s;
 
-	if (s->options->events && event_step_s(s, next_s - s->now_s, &step_s, err))
-		return -1;
-	if (run_step(s, step_s, err))
-		return -1;
-	*decides = !s->options->events || s->now_s >= next_s;
-	if (*decides) {
-		s->now_s = next_s;
-		s->round++;
+	result->rounds = xgrow(result->rounds, n, sizeof(*result->rounds));
+	s->decide_s = xgrow(s->decide_s, n, sizeof(*s->decide_s));
+	s->gap = xgrow(s->gap, n, sizeof(*s->gap));
+	result->rounds[n] = (struct sim_round){ .time_s = s->now_s };
+	s->decide_s[n] = s->gap[n] = 0;
+	s->alarm_s = HUGE_VAL;
+	for (int i = 0; !s->world->decide && rc == 0 && i < s->n_active; i++) {
+		struct sim_job *job = s->active[i];
+
+		if (isnan(job->demoted_s) && job->attained_device_s >= TIRESIAS_QUEUE_DEVICE_S)
+			job->demoted_s = s->now_s;
+		rc = sim_tell(s, job, &told[i], err);
 	}
-	*decides |= admit_jobs(s);
-	*decides |= s->n_done > done || n_measured(s) > measured;
-	return 0;
-}
-
-struct log {
-	struct sim_result *result;
-	double *decide_s, *gap;	/* one for each round */
-};
-
-static int next_decision(struct simulation *s, struct log *log, struct err *err)
-{
-	struct sim_result *result = log->result;
-
-	result->rounds = xgrow(result->rounds, result->n_rounds, sizeof(*result->rounds));
-	log->decide_s = xgrow(log->decide_s, result->n_rounds, sizeof(*log->decide_s));
-	log->gap = xgrow(log->gap, result->n_rounds, sizeof(*log->gap));
-	if (decide_round(s, &result->rounds[result->n_rounds], &log->decide_s[result->n_rounds],
-			 &log->gap[result->n_rounds], err))
-		return -1;
-	result->n_rounds++;
-	return s->options->ends ? tell_ends(s, err) : 0;
-}
-
-static int run_rounds(struct simulation *s, struct log *log, const struct sim_progress *progress,
-		      struct err *err)
-{
-	while (s->n_done < s->workload->n_jobs) {
-		int done = s->n_done;
-		bool decides;
-
-		skip_idle(s);
-		if (step_simulation(s, &decides, err))
-			return -1;
-		if (s->n_active && s->now_s - s->progress_s > STUCK_S)
-			return err_set(err, EX_UNAVAILABLE,
-				       "'%s' under '%s': no job got any further in 28 days",
-				       s->workload->name, s->options->policy->name);
-		if (decides && s->n_active && next_decision(s, log, err))
-			return -1;
-		if (progress && s->n_done != done)
-			progress->tell(progress->data, s->n_done);
+	start_s = clock_boot_s();
+	if (rc == 0 && s->world->decide) {
+		s->world->decide(s, &result->rounds[n]);
+		s->decide_s[n] = clock_boot_s() - start_s;
+	} else if (rc == 0) {
+		decide_by_policy(s, told, &result->rounds[n], &s->decide_s[n], &s->gap[n]);
 	}
-	return 0;
+	free(told);
+	if (rc == 0 && s->world->decided && s->world->decided(s, err))
+		rc = -1;
+	return rc;
 }
 
-/* --- after --- */
+/* --- the whole --- */
 
-static int set_jobs(struct simulation *s, struct sim_result *result, struct err *err)
+static int set_jobs(struct sim *s, struct sim_result *result, struct err *err)
 {
 	result->jobs = xcalloc((size_t)s->workload->n_jobs, sizeof(*result->jobs));
 	for (int i = 0; i < s->workload->n_jobs; i++) {
 		struct sim_job *job = &s->jobs[i];
-		double share = s->n_gpus * job->active_s / job->active_sum, alone_s;
+		double alone_s = (double)NAN;
 
-		if (fairness_alone(s, job, share, &alone_s, err))
+		if (s->world->alone &&
+		    s->world->alone(s, job, s->n_gpus * job->active_s / job->active_sum, &alone_s,
+				    err))
 			return -1;
 		result->jobs[i] = (struct sim_job_result){
 			.name = job->spec->name, .submit_s = job->spec->submit_s,
 			.start_s = job->start_s, .finish_s = job->finish_s,
-			.restarts = job->restarts, .application = job->spec->application->name,
+			.restarts = job->restarts, .application = job->spec->application_name,
 			.gpu_hours = job->attained_device_s / 3600,
 			.fairness = (job->finish_s - job->spec->submit_s) / alone_s,
-			.ends = job->ends,
+			.communication_s = job->communication_s, .ends = job->ends,
 		};
 		job->ends = NULL;
-		result->figures.gpu_hours += result->jobs[i].gpu_hours;
 	}
 	figures_of_jobs(result);
 	return 0;
 }
 
-int simulate(const struct sim_options *options, const struct sim_profiles *profiles,
-	     const struct sim_workload *workload, const struct sim_progress *progress,
-	     struct sim_result *result, struct err *err)
+int sim_run(struct sim *s, const struct sim_progress *progress, struct sim_result *result,
+	    struct err *err)
 {
 	double start_s = clock_boot_s();
-	struct log log = { .result = result };
-	struct simulation s;
-	int rc;
+	int rc = 0;
 
-	*result = (struct sim_result){ .workload = workload };
-	simulation_init(&s, options, profiles, workload);
-	rc = check_sim_workload(&s, err) || run_rounds(&s, &log, progress, err) ||
-	     set_jobs(&s, result, err) ? -1 : 0;
-	result->figures.decide_median_s = quantile(log.decide_s, result->n_rounds, 0.5);
-	result->figures.decide_p95_s = quantile(log.decide_s, result->n_rounds, 0.95);
-	result->figures.gap_median = quantile(log.gap, result->n_rounds, 0.5);
+	*result = (struct sim_result){ .workload = s->workload };
+	while (rc == 0 && s->n_done < s->workload->n_jobs) {
+		int done = s->n_done;
+
+		rc = go_on(s, err);
+		if (rc == 0)
+			admit_jobs(s);
+		if (rc == 0 && s->n_active && s->now_s - s->progress_s > STUCK_S)
+			rc = stuck(s, err);
+		if (rc == 0 && s->due && (s->n_active || s->world->decide))
+			rc = decide(s, result, err);
+		if (progress && s->n_done != done)
+			progress->tell(progress->data, s->n_done);
+	}
+	if (rc == 0)
+		rc = set_jobs(s, result, err);
+	result->figures.decide_median_s = quantile(s->decide_s, result->n_rounds, 0.5);
+	result->figures.decide_p95_s = quantile(s->decide_s, result->n_rounds, 0.95);
+	result->figures.gap_median = quantile(s->gap, result->n_rounds, 0.5);
 	result->figures.wall_s = clock_boot_s() - start_s;
-	free(log.decide_s);
-	free(log.gap);
-	simulation_release(&s);
 	if (rc)
 		sim_result_release(result);
 	return rc;

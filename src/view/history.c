@@ -150,24 +150,21 @@ static void set_dependencies(struct history *h)
 
 static void set_was(struct history *h)
 {
-	double *device_s = xcalloc((size_t)h->n, sizeof(*device_s));
-
 	h->was = xcalloc((size_t)h->n, sizeof(*h->was));
 	for (int i = 0; i < h->n; i++) {
 		const struct job *job = h->source[i];
 
 		if (job->state != JOB_DONE)
 			continue;
-		device_s[h->n_done] = job->progress.attained_service_device_s;
 		h->was[h->n_done++] = (struct sim_job_result){
 			.submit_s = job->submit_time_s, .start_s = job->start_time_s,
 			.finish_s = job->end_time_s,
 			.restarts = job->progress.runs > 1 ? job->progress.runs - 1 : 0,
+			.gpu_hours = job->progress.attained_service_device_s / 3600,
 			.fairness = (double)NAN,
 		};
 	}
-	replay_figures(h->was, device_s, h->n_done, &h->figures);
-	free(device_s);
+	replay_figures(h->was, h->n_done, &h->figures);
 }
 
 static int read_all(struct session *s, struct history *h, struct err *err)

@@ -5,34 +5,29 @@
 #include "pollux/mem.h"
 
 /* Removes from the results, in place, those of jobs that are not done. */
-static void keep_done(const struct history *h, struct sim_job_result *results, double *device_s)
+static void keep_done(const struct history *h, struct sim_job_result *results)
 {
 	int n = 0;
 
-	for (int i = 0; i < h->n; i++) {
-		if (h->source[i]->state != JOB_DONE)
-			continue;
-		results[n] = results[i];
-		device_s[n++] = device_s[i];
-	}
+	for (int i = 0; i < h->n; i++)
+		if (h->source[i]->state == JOB_DONE)
+			results[n++] = results[i];
 }
 
 static int simulate_one(const struct history *h, const struct replay_options *options,
 			struct history_result *result, struct err *err)
 {
 	struct sim_job_result *results = xcalloc((size_t)h->n, sizeof(*results));
-	double *device_s = xcalloc((size_t)h->n, sizeof(*device_s));
-	int rc = replay(options, h->jobs, h->n, results, device_s, err);
+	int rc = replay(options, h->jobs, h->n, results, err);
 
 	*result = (struct history_result){ .policy = options->policy,
 					   .n_devices = options->n_devices };
 	if (rc == 0) {
-		keep_done(h, results, device_s);
-		replay_figures(results, device_s, h->n_done, &result->figures);
+		keep_done(h, results);
+		replay_figures(results, h->n_done, &result->figures);
 		result->median_error = replay_median_error(results, h->was, h->n_done);
 	}
 	free(results);
-	free(device_s);
 	return rc;
 }
 

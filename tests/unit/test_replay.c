@@ -88,7 +88,7 @@ static int replay_under(const struct policy *policy, const struct replay_job *jo
 		.policy = policy, .n_devices = 2, .interval_s = 60, .slice_s = 60,
 	};
 
-	return replay(&options, jobs, n, results, NULL, err);
+	return replay(&options, jobs, n, results, err);
 }
 
 static void test_rates(void)
@@ -221,14 +221,13 @@ static void test_rates_that_are_none(void)
 static void test_figures(void)
 {
 	struct sim_job_result was[3] = {
-		{ .submit_s = 10, .finish_s = 20, .restarts = 1 },
-		{ .submit_s = 20, .finish_s = 40 },
-		{ .submit_s = 30, .finish_s = 60, .restarts = 2 },
+		{ .submit_s = 10, .finish_s = 20, .restarts = 1, .gpu_hours = 0.5 },
+		{ .submit_s = 20, .finish_s = 40, .gpu_hours = 0.5 },
+		{ .submit_s = 30, .finish_s = 60, .restarts = 2, .gpu_hours = 1 },
 	}, other[3] = { was[0], was[1], was[2] };
-	double device_s[3] = { 1800, 1800, 3600 };
 	struct replay_figures f;
 
-	replay_figures(was, device_s, 3, &f);
+	replay_figures(was, 3, &f);
 	near(f.avg_jct_s, 20, 1e-12, "mean");
 	near(f.p99_jct_s, 29.8, 1e-12, "99th percentile, between ranks");
 	near(f.makespan_s, 50, 1e-12, "from the first submission to the last end");
@@ -238,7 +237,7 @@ static void test_figures(void)
 	other[1].finish_s = 34;
 	near(replay_median_error(other, was, 3), 0.1, 1e-12, "the median of 0.1, 0.3 and 0");
 	is_int(isnan(replay_median_error(other, was, 0)), 1, "of none there is none");
-	replay_figures(was, device_s, 0, &f);
+	replay_figures(was, 0, &f);
 	is_int(isnan(f.avg_jct_s) && isnan(f.makespan_s), 1, "nor any figure");
 }
 

@@ -1,0 +1,362 @@
+/* measured.c - simulates a workload of measured applications: how jobs run under each policy, which
+ * nodes they get, what is known of them at the start. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "measured.h"
+#include "pollux/ends.h"
+#include "pollux/mem.h"
+#include "pollux/pack_nodes.h"
+
+#define PUBLISHED_GROWTH 2
+
+const struct sim_options SIM_OPTIONS_DEFAULT = {
+	.nodes = 16, .gpus_per_node = 4, .interval_s = 60, .restart_s = 30, .slice_s = 600,
+};
+
+void sim_options_set_knowledge(struct sim_options *o, const struct policy *policy)
+{
+	bool all = policy == &policy_optimus || policy == &policy_srtf;
+
+	o->knowledge = all ? SIM_KNOWLEDGE_FULL : SIM_KNOWLEDGE_NONE;
+	o->lengths_known = all;
+}
+
+static struct manner manner_of(const struct policy *policy)
+{
+	bool optimus = policy == &policy_optimus, tiresias = policy == &policy_tiresias;
+	bool owners = tiresias || policy == &policy_srtf || !policy->models_goodput;
+
+	return (struct manner){
+		.owners_replicas = owners, .owners_batch = owners || optimus,
+		.published_nodes = tiresias || optimus, .always_two_passes = optimus,
+		.residuals = policy == &policy_goodput, .bounded_growth = policy == &policy_goodput,
+		.growth = policy == &policy_goodput ? SCHED_REPLICA_GROWTH : PUBLISHED_GROWTH,
+	};
+}
+
+/* --- nodes as in the published simulator, for tiresias and optimus --- */
+
+struct rank {
+	double first, second;	/* the smaller comes first */
+	int index;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->first < y->first || x->first > y->first)
+		return x->first < y->first ? -1 : 1;
+	if (x->second < y->second || x->second > y->second)
+		return x->second < y->second ? -1 : 1;
+	return x->index - y->index;
+}
+
+/* Under tiresias the order is that of the queues; otherwise jobs with fewest GPUs come first. */
+static struct rank *rank_jobs(const struct sim *s, const struct sched_choice *choices)
+{
+	struct rank *ranks = xcalloc((size_t)s->n_active, sizeof(*ranks));
+
+	for (int i = 0; i < s->n_active; i++) {
+		double demoted_s = s->active[i]->demoted_s;
+
+		ranks[i] = (struct rank){ .index = i, .first = choices[i].replicas };
+		if (measured_of(s)->manner.owners_replicas) {
+			ranks[i].first = !isnan(demoted_s);
+			ranks[i].second = isnan(demoted_s) ? 0 : demoted_s;
+		}
+	}
+	qsort(ranks, (size_t)s->n_active, sizeof(*ranks), by_rank);
+	return ranks;
+}
+
+/* Takes GPUs, again and again from the node with most free ones; among equals, the lowest. */
+static void take_gpus(int *free_gpus, int n_nodes, int gpus, struct placement *taken)
+{
+	while (gpus > 0) {
+		int best = 0, n;
+
+		for (int node = 1; node < n_nodes; node++)
+			if (free_gpus[node] > free_gpus[best])
+				best = node;
+		n = free_gpus[best] < gpus ? free_gpus[best] : gpus;
+		if (n <= 0)
+			return;
+		placement_add(taken, best, n);
+		free_gpus[best] -= n;
+		gpus -= n;
+	}
+}
+
+static void place_as_published(const struct sim *s, const struct sched_choice *choices,
+			       struct placement *placements)
+{
+	int *free_gpus = xcalloc((size_t)s->n_nodes, sizeof(*free_gpus));
+	struct rank *ranks = rank_jobs(s, choices);
+
+	for (int node = 0; node < s->n_nodes; node++)
+		free_gpus[node] = s->kinds[0].gpus_per_node;
+	for (int i = 0; i < s->n_active; i++) {
+		const struct placement *held = &s->active[i]->placement;
+
+		if (held->replicas != choices[i].replicas)
+			continue;
+		placement_copy(&placements[i], held);
+		for (int k = 0; k < held->n; k++)
+			free_gpus[held->nodes[k]] -= held->gpus[k];
+	}
+	for (int i = 0; i < s->n_active; i++) {
+		int job = ranks[i].index;
+
+		if (!placements[job].n)
+			take_gpus(free_gpus, s->n_nodes, choices[job].replicas, &placements[job]);
+	}
+	free(ranks);
+	free(free_gpus);
+}
+
+/* --- after a decision --- */
+
+/* Marks distributed jobs that share a node with another distributed job. */
+static void find_interference(const struct sim *s)
+{
+	int *distributed = xcalloc((size_t)s->n_nodes, sizeof(*distributed));
+
+	for (int i = 0; i < s->n_active; i++)
+		for (int k = 0; s->active[i]->placement.n > 1 && k < s->active[i]->placement.n; k++)
+			distributed[s->active[i]->placement.nodes[k]]++;
+	for (int i = 0; i < s->n_active; i++) {
+		const struct placement *p = &s->active[i]->placement;
+		struct training *t = s->active[i]->own;
+
+		t->interfered = false;
+		for (int k = 0; p->n > 1 && k < p->n; k++)
+			t->interfered |= distributed[p->nodes[k]] > 1;
+	}
+	free(distributed);
+}
+
+static double part_at(int k)
+{
+	return k ? (k - 0.5) / (SIM_ENDS - 1) : 0;
+}
+
+/* True if the job has done the part of its work at which its end is to be told next. */
+static bool is_due(struct sim_job *job)
+{
+	struct training *t = job->own;
+	int before = t->n_ends;
+
+	if (!job->ends) {
+		job->ends = xcalloc(SIM_ENDS, sizeof(*job->ends));
+		for (int k = 0; k < SIM_ENDS; k++)
+			job->ends[k].time_s = (double)NAN;
+	}
+	while (t->n_ends < SIM_ENDS && t->progress >= part_at(t->n_ends) * job_end(job))
+		t->n_ends++;
+	return t->n_ends > before;
+}
+
+static void set_end(const struct sim *s, struct sim_job *job, const struct job_ends *told)
+{
+	const struct training *t = job->own;
+
+	job->ends[t->n_ends - 1] = (struct sim_end){
+		.part = t->progress / job_end(job), .time_s = s->now_s,
+		.from_s = s->now_s + told->from_s, .middle_s = s->now_s + told->middle_s,
+		.to_s = s->now_s + told->to_s,
+	};
+}
+
+static struct ends_stream stream_of(const struct sim *s)
+{
+	double newest[ENDS_NEWEST];
+	int n = 0;
+
+	for (int i = s->n_submitted - 1; i >= 0 && n < ENDS_NEWEST; i--)
+		newest[n++] = s->workload->jobs[i].submit_s;
+	return ends_stream_of(newest, n, s->now_s);
+}
+
+/* Tells, by ends.h, the ends of the jobs that have got so far, to be compared with when they did
+ * end. */
+static int tell_ends(struct sim *s, struct err *err)
+{
+	size_t n = (size_t)s->n_active;
+	bool *due = xcalloc(n, sizeof(*due)), any = false;
+	struct sched_job *told = xcalloc(n, sizeof(*told));
+	struct job_ends *ends = xcalloc(n, sizeof(*ends));
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		any |= due[i] = is_due(s->active[i]);
+	for (size_t i = 0; any && rc == 0 && i < n; i++)
+		rc = sim_tell(s, s->active[i], &told[i], err);
+	if (any && rc == 0) {
+		struct sched_input in = sim_input(s, told);
+		struct ends_stream stream = stream_of(s);
+
+		ends_of(&in, &stream, due, ends);
+		for (size_t i = 0; i < n; i++)
+			if (due[i])
+				set_end(s, s->active[i], &ends[i]);
+	}
+	free(due);
+	free(told);
+	free(ends);
+	return rc;
+}
+
+static int after_decision(struct sim *s, struct err *err)
+{
+	find_interference(s);
+	return s->options->ends ? tell_ends(s, err) : 0;
+}
+
+/* --- before the first decision --- */
+
+static void add_kind(struct sim *s, const char *name, int nodes, int gpus_per_node)
+{
+	int k = s->n_kinds, node = gpus_per_node, n_gpus = nodes * gpus_per_node;
+	struct measured *m = measured_of(s);
+
+	sim_add_kind(s, name, nodes, gpus_per_node);
+	m->places[k] = xcalloc((size_t)n_gpus, sizeof(*m->places[k]));
+	for (int r = 1; r <= n_gpus; r++)
+		if (place_is_regular(n_gpus, node, r))
+			m->places[k][m->n_places[k]++] =
+				throughput_place_on((r + node - 1) / node, r);
+}
+
+static void init_agent(const struct sim *s, struct agent *agent, const struct application *a,
+		       int kind)
+{
+	const struct measured *m = measured_of(s);
+
+	agent_init(agent, application_on(a, kind));
+	if (!m->manner.residuals)
+		return;
+	agent->places = m->places[kind];
+	agent->n_places = m->n_places[kind];
+}
+
+static void add_agents(const struct sim *s, const struct sim_profiles *profiles)
+{
+	const struct sim_options *o = s->options;
+	struct measured *m = measured_of(s);
+	bool own = o->knowledge == SIM_KNOWLEDGE_NONE;
+
+	if (!o->policy->models_goodput ||
+	    (m->manner.owners_batch && o->knowledge == SIM_KNOWLEDGE_FULL))
+		return;
+	m->n_agents = (own ? s->workload->n_jobs : profiles->count) * s->n_kinds;
+	m->agents = xcalloc((size_t)m->n_agents, sizeof(*m->agents));
+	for (int i = 0; i < m->n_agents; i++)
+		init_agent(s, &m->agents[i],
+			   own ? s->jobs[i / s->n_kinds].spec->application
+			       : sim_profiles_at(profiles, i / s->n_kinds), i % s->n_kinds);
+	for (int i = 0; i < s->workload->n_jobs; i++) {
+		int index = own ? i : sim_profiles_index(profiles,
+							 s->jobs[i].spec->application);
+		struct agent *agent = &m->agents[(size_t)index * (size_t)s->n_kinds];
+
+		m->trainings[i].agent = agent;
+		for (int k = 0; o->knowledge == SIM_KNOWLEDGE_FULL && k < s->n_kinds; k++)
+			if (!agent[k].version)
+				agent_learn_all(&agent[k]);
+	}
+}
+
+/* Fails before the simulation begins if the profiles lack GPUs of one node that a policy may give
+ * the job. */
+static int check_node(const struct sim *s, const struct sim_workload_job *job, int kind,
+		      struct err *err)
+{
+	const struct application *a = application_on(job->application, kind);
+	int node = s->kinds[kind].gpus_per_node, n_gpus = s->kinds[kind].n_gpus;
+	int most = measured_of(s)->manner.owners_replicas ? job->replicas : a->max_replicas;
+	int wanted = most < node ? most : node, covered;
+
+	if (wanted > n_gpus)
+		wanted = n_gpus;
+	covered = application_most_on_node(a, wanted);
+	if (covered >= wanted)
+		return 0;
+	return err_set(err, EX_DATAERR,
+		       "nodes of %d GPUs: of one node, '%s/placements%s.csv' covers %d", node,
+		       a->directory, a->kind, covered);
+}
+
+static int check_workload(const struct sim *s, struct err *err)
+{
+	int most = 0;
+
+	for (int k = 0; k < s->n_kinds; k++)
+		most = s->kinds[k].n_gpus > most ? s->kinds[k].n_gpus : most;
+	for (int i = 0; measured_of(s)->manner.owners_replicas && i < s->workload->n_jobs; i++) {
+		const struct sim_workload_job *job = &s->workload->jobs[i];
+
+		if (job->replicas > most)
+			return err_set(err, EX_UNAVAILABLE,
+				       "job '%s' of '%s' asks for %d GPUs; there are %d%s",
+				       job->name, s->workload->name, job->replicas, most,
+				       s->n_kinds > 1 ? " of one kind" : "");
+	}
+	for (int i = 0; i < s->workload->n_jobs * s->n_kinds; i++)
+		if (check_node(s, &s->workload->jobs[i / s->n_kinds], i % s->n_kinds, err))
+			return -1;
+	return 0;
+}
+
+static void release_measured(struct measured *m, int n_jobs)
+{
+	for (int i = 0; i < m->n_agents; i++)
+		agent_release(&m->agents[i]);
+	for (int i = 0; i < n_jobs; i++)
+		for (int k = 0; k < SCHED_KINDS; k++)
+			free(m->trainings[i].tables[k].goodput);
+	for (int k = 0; k < SCHED_KINDS; k++)
+		free(m->places[k]);
+	free(m->agents);
+	free(m->trainings);
+	truth_release(&m->truth);
+	fit_memo_release(&m->memo);
+}
+
+int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
+	     const struct sim_workload *workload, const struct sim_progress *progress,
+	     struct sim_result *result, struct err *err)
+{
+	static const struct world published = {
+		.event = training_event, .run = training_run, .tell = training_tell,
+		.place = place_as_published, .launch = training_launch,
+		.decided = after_decision, .alone = training_alone,
+	}, packed = {
+		.event = training_event, .run = training_run, .tell = training_tell,
+		.launch = training_launch, .decided = after_decision, .alone = training_alone,
+	};
+	struct measured m = { .manner = manner_of(o->policy) };
+	struct sim s;
+	int rc;
+
+	sim_init(&s, m.manner.published_nodes ? &published : &packed, o, workload);
+	s.own = &m;
+	s.any_number = m.manner.owners_batch || !o->policy->models_goodput;
+	s.stops_at_events = s.decides_on_arrival = s.decides_on_end = o->events;
+	m.trainings = xcalloc((size_t)workload->n_jobs, sizeof(*m.trainings));
+	for (int i = 0; i < workload->n_jobs; i++)
+		s.jobs[i].own = &m.trainings[i];
+	if (!o->n_kinds)
+		add_kind(&s, NULL, o->nodes, o->gpus_per_node);
+	for (int k = 0; k < o->n_kinds; k++)
+		add_kind(&s, o->kinds[k].name, o->kinds[k].nodes, o->kinds[k].gpus_per_node);
+	add_agents(&s, profiles);
+	*result = (struct sim_result){ 0 };
+	rc = check_workload(&s, err);
+	if (rc == 0)
+		rc = sim_run(&s, progress, result, err);
+	sim_release(&s);
+	release_measured(&m, workload->n_jobs);
+	return rc;
+}

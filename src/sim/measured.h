@@ -1,0 +1,107 @@
+/* measured.h - the world of published measurements: applications whose step times and gradients are
+ * in files, and what a policy may know of them. */
+#ifndef SIM_MEASURED_H
+#define SIM_MEASURED_H
+
+#include "agent.h"
+#include "ground_truth.h"
+#include "pollux/goodput.h"
+#include "world.h"
+
+/* The way in which jobs run under a policy. */
+struct manner {
+	bool owners_replicas;	/* on the number of GPUs in the workload */
+	bool owners_batch;	/* at the batch size in the workload */
+	bool published_nodes;	/* placed as in the published simulator, not by pack_nodes.h */
+	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
+	bool residuals;		/* models have residuals beside their parameters */
+	bool bounded_growth;	/* batches grow by batch_growth.h; as published: at once */
+	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */
+};
+
+/* The state of a model and a place for which a job's sizes, or the policy's input, were last
+ * computed. */
+struct model_key {
+	int version;		/* of the agent's parameters */
+	double noise_scale;
+	int kind, nodes, replicas;
+	int64_t growth_bound;
+};
+
+/* The policy's input for a job on one kind of GPU. */
+struct job_table {
+	struct model_key key;
+	double *goodput;	/* owned; [0..n_goodput] */
+	int n_goodput;
+};
+
+/* A job's training. */
+struct training {
+	double progress;	/* updates at the initial batch size */
+	int epoch;		/* done */
+	struct place_class place;
+	struct configuration configuration;
+	int64_t largest_batch;	/* that it had */
+	struct times times;	/* of an update of one pass, in this configuration */
+	bool interfered;
+	struct agent *agent;	/* one for each kind; NULL: nothing is modelled */
+	bool has_run;
+	struct gradients gradients;	/* of its last update; meaningful where has_run */
+	struct model_key sizes_key;
+	struct job_table tables[SCHED_KINDS];
+	int n_ends;		/* how many ends were told or passed over so far */
+};
+
+struct measured {
+	struct manner manner;
+	struct truth truth;
+	struct fit_memo memo;
+	/* for each application, or for each job, one for each kind */
+	struct agent *agents;
+	int n_agents;
+	struct training *trainings;
+	/* of each kind: numbers of GPUs that a job may be given, packed */
+	struct throughput_place *places[SCHED_KINDS];
+	int n_places[SCHED_KINDS];
+};
+
+static inline struct measured *measured_of(const struct sim *s)
+{
+	return s->own;
+}
+
+static inline struct training *training_of(const struct sim_job *job)
+{
+	return job->own;
+}
+
+/* The job's application on its kind of GPU. */
+static inline const struct application *job_application(const struct sim_job *job)
+{
+	return application_on(job->spec->application, job->kind);
+}
+
+static inline double job_end(const struct sim_job *job)
+{
+	const struct application *a = job->spec->application;
+
+	return a->progress[a->n_epochs];
+}
+
+/* --- measured_run.c --- */
+int training_event(struct sim *s, struct sim_job *job, struct moment *event, struct err *err);
+int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s,
+		 struct err *err);
+void training_launch(struct sim *s, struct sim_job *job);
+/* The time that a job would take alone on this many GPUs, which may be a fraction. */
+int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
+		   struct err *err);
+
+/* --- measured_told.c --- */
+/* Fills in the policy's input for the job. */
+int training_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct err *err);
+/* Samples a second on one GPU of a kind at the largest local batch, by the profiles. */
+double job_speed_on(const struct sim_job *job, int kind);
+struct configuration job_best_sizes(struct sim *s, struct sim_job *job);
+
+#endif

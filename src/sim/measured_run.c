@@ -1,0 +1,266 @@
+/* measured_run.c - a job's progress through an interval, or up to an event, second for second as
+ * published, and the time that it would take alone. */
+#include <math.h>
+
+#include "measured.h"
+#include "sizes.h"
+
+#define MEASURED_S 10.0	/* work after which events count a job as measured */
+
+static struct throughput_place place_of(const struct sim_job *job)
+{
+	return throughput_place_on(job->placement.n, job->placement.replicas);
+}
+
+static double batch_of(const struct sim_job *job)
+{
+	const struct training *t = job->own;
+
+	return (double)configuration_batch_size(&t->configuration);
+}
+
+static int set_times(struct sim *s, struct sim_job *job, struct err *err)
+{
+	struct training *t = job->own;
+	const struct application *a = job_application(job);
+
+	if (truth_times(&measured_of(s)->truth, &t->place, t->configuration.local_batch_size,
+			&t->times, err))
+		return err_prefix(err, "job '%s'", job->spec->name);
+	if (!sizes_are_validated(a, &t->configuration))
+		return err_set(err, EX_DATAERR,
+			       "job '%s': '%s' was not validated at a batch size of %.0f",
+			       job->spec->name, a->name, batch_of(job));
+	return 0;
+}
+
+static void observe(struct sim *s, struct sim_job *job, struct gradients g)
+{
+	struct training *t = job->own;
+
+	/* Where the clock stops at events, the first measurement calls for a decision. */
+	s->due |= s->stops_at_events && !t->has_run;
+	t->has_run = true;
+	t->gradients = g;
+	if (!t->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
+		return;
+	agent_observe(&t->agent[job->kind], place_of(job),
+		      t->configuration.local_batch_size, t->times);
+	t->agent->gradients[t->epoch] = g;
+}
+
+static void update_sizes(struct sim *s, struct sim_job *job)
+{
+	struct training *t = job->own;
+
+	if (!measured_of(s)->manner.owners_batch)
+		t->configuration = job_best_sizes(s, job);
+}
+
+/* The progress per second, in updates at the initial batch size. */
+static double progress_rate(const struct sim *s, const struct sim_job *job, struct gradients g)
+{
+	const struct training *t = job->own;
+	double scale = batch_of(job) / (double)job->spec->application->initial_batch_size;
+	double rate = gradients_gain(g, scale) /
+		      times_of_update(t->times, t->configuration.accumulation_steps);
+
+	rate /= job->spec->application->slowdown;
+	return t->interfered ? rate * (1 - s->options->interference) : rate;
+}
+
+/* Advances the job to the end of the epoch or of the interval. Returns the seconds that this takes,
+ * rounded up to whole ones at the end of an epoch. */
+static double advance_job(struct sim *s, struct sim_job *job, double at_s, double seconds)
+{
+	struct training *t = job->own;
+	const struct application *a = job->spec->application;
+	double next = a->progress[t->epoch + 1];
+	struct gradients g = truth_gradients(a, batch_of(job), t->epoch);
+	double rate = progress_rate(s, job, g), taken_s;
+
+	observe(s, job, g);
+	if (t->progress + rate * seconds < next) {
+		t->progress += rate * seconds;
+		return seconds;
+	}
+	taken_s = rint((next - t->progress) / rate);
+	t->progress = next;
+	if (++t->epoch == a->n_epochs)
+		job->finish_s = at_s + taken_s;
+	return taken_s;
+}
+
+/* The job is at the end of an epoch, to the second, or, before its first update, has been measured;
+ * at the soonest in a second. */
+int training_event(struct sim *s, struct sim_job *job, struct moment *event, struct err *err)
+{
+	struct training *t = job->own;
+	const struct application *a = job->spec->application;
+	double seconds = a->progress[t->epoch + 1] - t->progress;
+
+	if (!job->placement.replicas)
+		return 0;
+	if (set_times(s, job, err))
+		return -1;
+	seconds /= progress_rate(s, job, truth_gradients(a, batch_of(job), t->epoch));
+	if (!t->has_run)
+		seconds = fmin(seconds, MEASURED_S);
+	event->in_s = fmax(ceil(job->delay_s + seconds), 1);
+	event->at_s = s->now_s + event->in_s;
+	return 0;
+}
+
+/* Adds the time to the service of the job on its GPUs. */
+static void serve(const struct sim *s, struct sim_job *job, double seconds)
+{
+	double speed = job_speed_on(job, job->kind), slowest = speed;
+
+	for (int k = 0; k < s->n_kinds; k++)
+		slowest = fmin(slowest, job_speed_on(job, k));
+	sim_serve(job, seconds, speed / slowest);
+}
+
+int training_run(struct sim *s, struct sim_job *job, double start_s, double interval_s,
+		 struct err *err)
+{
+	const struct training *t = job->own;
+	double seconds = interval_s, delay_s = fmin(job->delay_s, seconds), before;
+
+	if (!job->placement.replicas)
+		return 0;
+	before = t->progress;
+	job->delay_s -= delay_s;
+	serve(s, job, delay_s);
+	seconds -= delay_s;
+	while (seconds > 0 && isnan(job->finish_s)) {
+		double taken_s;
+
+		if (set_times(s, job, err))
+			return -1;
+		taken_s = advance_job(s, job, start_s + interval_s - seconds, seconds);
+		serve(s, job, taken_s);
+		seconds -= taken_s;
+		if (isnan(job->finish_s))
+			update_sizes(s, job);
+	}
+	if (t->progress > before)
+		s->progress_s = s->now_s;
+	return 0;
+}
+
+void training_launch(struct sim *s, struct sim_job *job)
+{
+	struct training *t = job->own;
+	const struct application *a = job->spec->application;
+
+	if (!job->placement.n)
+		return;
+	t->place = place_class_of(job_application(job), &job->placement);
+	job->delay_s = isnan(a->restart_s) ? s->options->restart_s : a->restart_s;
+	if (measured_of(s)->manner.owners_batch)
+		t->configuration = sizes_spread(job_application(job), place_of(job),
+						job->spec->batch_size, false);
+	update_sizes(s, job);
+}
+
+/* --- alone --- */
+
+/* The progress per second in one epoch, at the best validated batch size. */
+static int best_rate(struct sim *s, const struct application *a,
+		     const struct place_class *place, int epoch, double *rate, struct err *err)
+{
+	struct throughput_place on = throughput_place_on(place->nodes, place->replicas);
+
+	*rate = 0;
+	for (int i = 0; i < a->n_validations; i++) {
+		struct configuration sizes = sizes_spread(a, on,
+							  a->validations[i].batch_size, false);
+		double batch = (double)configuration_batch_size(&sizes);
+		struct gradients g;
+		struct times times;
+
+		if (a->fixed_batch_size && a->validations[i].batch_size != a->fixed_batch_size)
+			continue;
+		if (sizes.local_batch_size < a->min_local_batch_size ||
+		    !sizes_are_validated(a, &sizes))
+			continue;
+		if (truth_times(&measured_of(s)->truth, place, sizes.local_batch_size, &times, err))
+			return -1;
+		g = truth_gradients(a, batch, epoch);
+		*rate = fmax(*rate, gradients_gain(g, batch / (double)a->initial_batch_size) /
+				    times_of_update(times, sizes.accumulation_steps));
+	}
+	return *rate > 0 ? 0
+			 : err_set(err, EX_DATAERR, "'%s' has no batch size for %d GPUs", a->name,
+				   place->replicas);
+}
+
+/* The part of its share that the job can use, at least one GPU. */
+static double usable_share(const struct sim *s, const struct application *a, int kind,
+			   double gpus)
+{
+	double most = fmin(a->max_replicas, s->kinds[kind].n_gpus);
+
+	most = floor(fmin(most, (double)a->max_batch_size / (double)a->min_local_batch_size));
+	return fmax(fmin(gpus, most), 1);
+}
+
+/* The time of all epochs on packed GPUs. */
+static int training_time(struct sim *s, const struct application *base, int kind,
+			 int replicas, double *seconds, struct err *err)
+{
+	const struct application *a = application_on(base, kind);
+	struct place_class place =
+		place_class_packed(a, replicas, s->kinds[kind].gpus_per_node);
+	double rate, slowdown = base->slowdown;
+
+	*seconds = 0;
+	for (int e = 0; e < a->n_epochs; e++) {
+		if (best_rate(s, a, &place, e, &rate, err))
+			return -1;
+		*seconds += (a->progress[e + 1] - a->progress[e]) / rate * slowdown;
+	}
+	return 0;
+}
+
+/* The time on a number of GPUs with a fraction: linear between the times on the whole GPUs and on
+ * one more, as in Sia's simulator. Where the profiles do not cover this many packed GPUs, fewer are
+ * taken. */
+static int alone_on(struct sim *s, const struct sim_job *job, int kind, double gpus,
+		    double *seconds, struct err *err)
+{
+	const struct application *base = job->spec->application;
+	const struct application *a = application_on(base, kind);
+	double share = usable_share(s, a, kind, gpus), more_s;
+	int replicas = (int)share;
+	struct err none;
+
+	while (training_time(s, base, kind, replicas, seconds, err))
+		if (--replicas < 1)
+			return err_prefix(err, "job '%s'", job->spec->name);
+	if (share > replicas && share < replicas + 1 &&
+	    !training_time(s, base, kind, replicas + 1, &more_s, &none))
+		*seconds += (share - replicas) * (more_s - *seconds);
+	*seconds = *seconds / fmin(gpus, 1);
+	return 0;
+}
+
+/* With several kinds, the share is of mean GPUs: their rate is the mean over the kinds. */
+int training_alone(struct sim *s, const struct sim_job *job, double gpus, double *seconds,
+		   struct err *err)
+{
+	double restart_s = job->spec->application->restart_s, rate = 0;
+
+	for (int k = 0; k < s->n_kinds; k++) {
+		double part = (double)s->kinds[k].n_gpus / s->n_gpus;
+
+		if (alone_on(s, job, k, gpus, seconds, err))
+			return -1;
+		rate += part / *seconds;
+	}
+	if (s->n_kinds > 1)
+		*seconds = 1 / rate;
+	*seconds += isnan(restart_s) ? s->options->restart_s : restart_s;
+	return 0;
+}
