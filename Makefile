@@ -109,7 +109,7 @@ FUZZED_STORE = declaration job journal_text journal_write measured_columns rows 
 	store_metrics store_share store_wait
 FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
 	plausible residuals step_stats throughput tier_fit
-FUZZED_SIM = application csv grid kind_tables placement sim_profiles sim_workload validations
+FUZZED_SIM = application csv grid sim_profiles
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% $(FUZZED_STORE:%=store/%.o) model/fit% \
 	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \
 	engine/report_message.o engine/local/recorder% engine/slurm/slurm_parse.o sched/halving.o \

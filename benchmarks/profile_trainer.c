@@ -31,7 +31,7 @@
 
 struct training {
 	const struct application *application;
-	struct truth truth;
+	struct memo truth;
 	struct placement placement;
 	struct place_class place;
 	int64_t local_batch_size;
@@ -261,7 +261,7 @@ static int train_here(struct training *t)
 	rc = train(t);
 	if (rc == 0)
 		tell_others(t);
-	truth_release(&t->truth);
+	memo_release(&t->truth);
 	placement_release(&t->placement);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* sim_generate.h - made-up profiles and workloads in the published formats: for examples, tests,
  * and sizes without records. Nothing in them was measured.
  *
- * Applications (src/sim/generate_kinds.c has their numbers). The time of a step in each row is the
+ * Applications (src/sim/sim_generate.c has their numbers). The time of a step in each row is the
  * model's for its seven parameters (throughput.h), multiplied by exp(0.02 z). The noise scale grows
  * by a constant factor an epoch, and each value is multiplied by exp(0.05 z). z is normal. The
  * number of updates at a batch size follows from the noise scale, without further noise.

@@ -3,8 +3,8 @@
  *
  *	struct sim_plans plans;
  *	if (sim_plans_read(&plans, "placements", 8, 64, err)) ...
- *	if (sim_plans_workload(&plans, "workload.csv", &jobs, &workload, err)) ...
- *	if (sim_plans_run(&options, &plans, jobs, &workload, &result, err)) ...
+ *	if (sim_plans_workload(&plans, "workload.csv", &workload, err)) ...
+ *	if (sim_plans_run(&options, &plans, &workload, &result, err)) ...
  *
  * DIR/APP/placements.csv has the columns exec_plan, placement, iter_time: the seconds of an
  * iteration of application APP on a placement, a digit for the GPUs of each node, the smallest of
@@ -16,7 +16,7 @@
  * The rows are the truth and all that a policy may choose from: a placement or a plan without row
  * is not allowed. A job gets 1, 2, 4, ... GPUs of a node, or whole nodes, with the fastest plan
  * there. It ends after steps + 1 iterations. A start or another placement costs restart_s. Each
- * round is checked before it runs (src/sim/plan_check.h). */
+ * round is checked before it runs (src/sim/legal.h). */
 #ifndef POLLUX_SIM_PLANS_H
 #define POLLUX_SIM_PLANS_H
 
@@ -68,13 +68,12 @@ void sim_plans_release(struct sim_plans *p);
 const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
 				     const char *digits);
 
-/* *jobs is freed by the caller. EX_NOINPUT; EX_DATAERR. */
-int sim_plans_workload(const struct sim_plans *p, const char *path, struct plan_job **jobs,
-		       struct sim_workload *workload, struct err *err);
+/* Each job has a struct plan_job in w->own. EX_NOINPUT; EX_DATAERR. */
+int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_workload *w,
+		       struct err *err);
 
 /* EX_SOFTWARE: a round is not legal. EX_UNAVAILABLE: no job progresses any more. */
 int sim_plans_run(const struct sim_options *options, const struct sim_plans *plans,
-		  const struct plan_job *jobs, const struct sim_workload *workload,
-		  struct sim_result *result, struct err *err);
+		  const struct sim_workload *workload, struct sim_result *result, struct err *err);
 
 #endif

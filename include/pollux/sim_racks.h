@@ -3,8 +3,8 @@
  *
  *	struct sim_racks t = { .cluster = { ... } };
  *	if (sim_racks_read(&t, "tiers.csv", err)) ...
- *	if (sim_racks_workload(&t, "week.csv", &jobs, &workload, err)) ...
- *	if (sim_racks_run(&options, &t, jobs, &workload, &result, err)) ...
+ *	if (sim_racks_workload(&t, "week.csv", &workload, err)) ...
+ *	if (sim_racks_run(&options, &t, &workload, &result, err)) ...
  *
  * tiers.csv has the columns application (or model), machine, rack, network: the part of the time in
  * which the application computes when its GPUs lie within that tier. links.csv has tier,
@@ -22,7 +22,7 @@
  * time_per_iteration_s iterations a second. A job that takes GPUs has them for a lease, or to its
  * end, and then waits again; each lease after the first is a second longer, for a checkpoint. Jobs
  * that wait are asked when a job comes, when a lease ends, when a timer of theirs ends, and each
- * quarter of a lease. Each allocation is checked (src/sim/rack_check.h). */
+ * quarter of a lease. Each allocation is checked (src/sim/legal.h). */
 #ifndef POLLUX_SIM_RACKS_H
 #define POLLUX_SIM_RACKS_H
 
@@ -75,14 +75,13 @@ void sim_racks_release(struct sim_racks *t);
 double sim_racks_part(const struct sim_racks *t, const struct rack_application *a, const int *held,
 		      const int *sharers);
 
-/* *jobs is freed by the caller. EX_NOINPUT; EX_DATAERR, also for a job larger than the cluster. */
-int sim_racks_workload(const struct sim_racks *t, const char *path,
-		       struct rack_workload_job **jobs, struct sim_workload *workload,
+/* Each job has a struct rack_workload_job in w->own. EX_NOINPUT; EX_DATAERR, also for a job larger
+ * than the cluster. */
+int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_workload *w,
 		       struct err *err);
 
 /* EX_SOFTWARE: an allocation is not legal. */
 int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
-		  const struct rack_workload_job *jobs, const struct sim_workload *workload,
-		  struct sim_result *result, struct err *err);
+		  const struct sim_workload *workload, struct sim_result *result, struct err *err);
 
 #endif

@@ -21,7 +21,6 @@
 #include "pollux/err.h"
 #include "pollux/policy.h"
 #include "pollux/sim_profiles.h"
-#include "pollux/sim_workload.h"
 
 /* The observations that a job's model of throughput is fitted to. */
 enum sim_knowledge {
@@ -41,7 +40,7 @@ struct sim_options {
 	int nodes, gpus_per_node;
 	/* 0: nodes nodes, of one kind without a name. Otherwise the nodes are those of these kinds,
 	 * the profiles have files for each, and restarts and slowdowns are those of Sia's simulator
-	 * (src/sim/kind_tables.c). */
+	 * (src/sim/sim_profiles.c). */
 	struct sim_kind kinds[SCHED_KINDS];
 	int n_kinds;
 	bool kinds_blind;		/* the policy is asked as if there were one kind */

@@ -10,13 +10,11 @@
 static int run_one(struct simulations *s, const struct sim_plans *plans, const char *path,
 		   struct err *err)
 {
-	struct plan_job *jobs;
 	int rc;
 
-	if (sim_plans_workload(plans, path, &jobs, &s->workloads[s->n], err))
+	if (sim_plans_workload(plans, path, &s->workloads[s->n], err))
 		return -1;
-	rc = sim_plans_run(&s->options, plans, jobs, &s->workloads[s->n], &s->results[s->n], err);
-	free(jobs);
+	rc = sim_plans_run(&s->options, plans, &s->workloads[s->n], &s->results[s->n], err);
 	s->n++;
 	return rc;
 }

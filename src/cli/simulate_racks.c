@@ -85,13 +85,11 @@ int simulate_racks_check(struct sim_options *o, const struct simulate_racks *req
 static int run_one(struct simulations *s, const struct sim_racks *t, const char *path,
 		   struct err *err)
 {
-	struct rack_workload_job *jobs;
 	int rc;
 
-	if (sim_racks_workload(t, path, &jobs, &s->workloads[s->n], err))
+	if (sim_racks_workload(t, path, &s->workloads[s->n], err))
 		return -1;
-	rc = sim_racks_run(&s->options, t, jobs, &s->workloads[s->n], &s->results[s->n], err);
-	free(jobs);
+	rc = sim_racks_run(&s->options, t, &s->workloads[s->n], &s->results[s->n], err);
 	s->n++;
 	return rc;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,22 +129,39 @@ static int next_line(struct cursor *at, struct err *err)
 	return 0;
 }
 
+/* The length of the first one. */
+static int first_name(const char *names)
+{
+	return (int)strcspn(names, "|");
+}
+
+/* True if the cell is a name of the column, which may have several: "application|model". */
+static bool is_name(const char *cell, const char *names)
+{
+	size_t n = strlen(cell);
+
+	for (; names; names = strchr(names, '|'), names += names != NULL)
+		if (strcspn(names, "|") == n && strncmp(names, cell, n) == 0)
+			return true;
+	return false;
+}
+
 /* where[k] (result): the index, in a line, of the cell of column k. */
 static int find_columns(const struct csv *c, const struct cursor *at, int *where, struct err *err)
 {
 	for (int k = 0; k < c->n_columns; k++) {
 		where[k] = -1;
 		for (int i = 0; i < at->n; i++) {
-			if (strcmp(at->cells[i], c->columns[k]) != 0)
+			if (!is_name(at->cells[i], c->columns[k]))
 				continue;
 			if (where[k] >= 0)
-				return set_line_error(at->path, 1, err, "two columns '%s'",
-						      c->columns[k]);
+				return set_line_error(at->path, 1, err, "two columns '%.*s'",
+						      first_name(c->columns[k]), c->columns[k]);
 			where[k] = i;
 		}
 		if (where[k] < 0)
-			return set_line_error(at->path, 1, err, "no column '%s' in the heading",
-					      c->columns[k]);
+			return set_line_error(at->path, 1, err, "no column '%.*s' in the heading",
+					      first_name(c->columns[k]), c->columns[k]);
 	}
 	return 0;
 }

@@ -7,13 +7,15 @@
  *		if (csv_number(&c, row, 1, (struct csv_range){ 0, 1e9 }, &x, err)) ...
  *	csv_release(&c);
  *
- * The heading has the wanted columns in any order; other columns are not read. Lines may end in CR
+ * The heading has the wanted columns in any order; a column may have several names, such as
+ * "application|model". Other columns are not read. Lines may end in CR
  * LF. Refused are quotes, rows longer or shorter than the heading, and blank lines before the last
  * row. A pipe is read to its end. All errors except those of opening and reading the file are
  * EX_DATAERR, "FILE:LINE: ...". */
 #ifndef SIM_CSV_H
 #define SIM_CSV_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pollux/err.h"
@@ -50,5 +52,23 @@ int csv_whole(const struct csv *c, int row, int column, struct csv_range range, 
 /* "FILE:LINE: TEXT" with EX_DATAERR; returns -1. */
 int csv_complain(const struct csv *c, int row, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* --- workloads: sim_profiles.c --- */
+
+struct sim_workload;
+/* The first columns of each workload: the name of the job, the time of its submission. */
+enum { WORKLOAD_NAME, WORKLOAD_TIME };
+/* Reads what else a row has: of w->jobs[row], and of w->own. */
+typedef int workload_row(const struct csv *c, int row, struct sim_workload *w, const void *data,
+			 struct err *err);
+struct workload_form {
+	const char *const *columns;
+	int n_columns;
+	workload_row *read;
+	size_t own_size;		/* bytes of w->own for each job */
+};
+/* Reads a workload, whose rows must ascend by time; data is for read. */
+int workload_read(struct sim_workload *w, const char *path, const struct workload_form *form,
+		  const void *data, struct err *err);
 
 #endif

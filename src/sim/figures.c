@@ -1,10 +1,11 @@
-/* figures.c - means and quantiles. */
+/* figures.c - means and quantiles, of simulations and of the real history. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures.h"
 #include "pollux/mem.h"
+#include "pollux/replay.h"
+#include "world.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -26,17 +27,22 @@ double quantile(double *values, int n, double q)
 	return values[low] + (rank - low) * (values[low + 1] - values[low]);
 }
 
+static double jct_s(const struct sim_job_result *job)
+{
+	return job->finish_s - job->submit_s;
+}
+
 void figures_of_jobs(struct sim_result *result)
 {
 	struct sim_figures *f = &result->figures;
 	int n = result->workload->n_jobs, unfair = 0;
-	double *jct_s = xcalloc((size_t)n, sizeof(*jct_s)), sum = 0;
+	double *times = xcalloc((size_t)n, sizeof(*times)), sum = 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct sim_job_result *job = &result->jobs[i];
 
-		jct_s[i] = job->finish_s - job->submit_s;
-		sum += jct_s[i];
+		times[i] = jct_s(job);
+		sum += times[i];
 		f->makespan_s = fmax(f->makespan_s, job->finish_s);
 		f->restarts += job->restarts;
 		f->gpu_hours += job->gpu_hours;
@@ -45,11 +51,11 @@ void figures_of_jobs(struct sim_result *result)
 		unfair += job->fairness > 1;
 	}
 	f->avg_jct_s = sum / n;
-	f->median_jct_s = quantile(jct_s, n, 0.5);
-	f->p99_jct_s = quantile(jct_s, n, 0.99);
+	f->median_jct_s = quantile(times, n, 0.5);
+	f->p99_jct_s = quantile(times, n, 0.99);
 	f->unfair_fraction = (double)unfair / n;
 	f->rounds = result->n_rounds;
-	free(jct_s);
+	free(times);
 }
 
 struct sim_figures sim_figures_mean(const struct sim_result *results, int n)
@@ -66,4 +72,41 @@ struct sim_figures sim_figures_mean(const struct sim_result *results, int n)
 	}
 	memcpy(&mean, sums, sizeof(mean));
 	return mean;
+}
+
+/* --- of a replay, or of the real history --- */
+
+void replay_figures(const struct sim_job_result *results, int n, struct replay_figures *f)
+{
+	double *times = xcalloc((size_t)n, sizeof(*times)), first_s = (double)NAN,
+	       last_s = (double)NAN;
+	double sum = 0;
+
+	*f = (struct replay_figures){ .n_jobs = n };
+	for (int i = 0; i < n; i++) {
+		times[i] = jct_s(&results[i]);
+		sum += times[i];
+		first_s = fmin(first_s, results[i].submit_s);
+		last_s = fmax(last_s, results[i].finish_s);
+		f->restarts += results[i].restarts;
+		f->device_hours += results[i].gpu_hours;
+	}
+	f->avg_jct_s = n ? sum / n : (double)NAN;
+	f->median_jct_s = quantile(times, n, 0.5);
+	f->p99_jct_s = quantile(times, n, 0.99);
+	f->makespan_s = last_s - first_s;
+	free(times);
+}
+
+double replay_median_error(const struct sim_job_result *a, const struct sim_job_result *b, int n)
+{
+	double *errors = xcalloc((size_t)n, sizeof(*errors)), median;
+	int known = 0;
+
+	for (int i = 0; i < n; i++)
+		if (jct_s(&b[i]) > 0)
+			errors[known++] = fabs(jct_s(&a[i]) - jct_s(&b[i])) / jct_s(&b[i]);
+	median = quantile(errors, known, 0.5);
+	free(errors);
+	return median;
 }

@@ -1,4 +1,4 @@
-/* ground_truth.c - look up, and remember. */
+/* ground_truth.c - looks up times, and remembers them; gradients and sizes. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -77,74 +77,74 @@ static int look_up(const struct place_class *c, int64_t m, struct times *times, 
 		       c->exact ? "placements.csv" : "*.csv");
 }
 
-static size_t hash_of(const struct place_class *c, int64_t m)
-{
-	uint64_t z = (uint64_t)(uintptr_t)(c->exact ? (const void *)c->exact
-						    : (const void *)c->application);
-
-	z += (uint64_t)c->nodes * 0x9e3779b97f4a7c15 + (uint64_t)c->replicas * 0xbf58476d1ce4e5b9;
-	z += (uint64_t)m * 0x94d049bb133111eb;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (size_t)(z ^ (z >> 31));
-}
-
-static bool is_same(const struct truth_entry *e, const struct place_class *c, int64_t m)
-{
-	return e->place.application == c->application && e->place.exact == c->exact &&
-	       e->place.nodes == c->nodes && e->place.replicas == c->replicas &&
-	       e->local_batch_size == m;
-}
-
-/* Returns the entry of this key, or the empty entry where a new one belongs. */
-static struct truth_entry *find_truth_entry(const struct truth *t, const struct place_class *c,
-					    int64_t m)
-{
-	size_t i = hash_of(c, m) & (t->capacity - 1);
-
-	while (t->entries[i].place.application && !is_same(&t->entries[i], c, m))
-		i = (i + 1) & (t->capacity - 1);
-	return &t->entries[i];
-}
-
-static void grow_truth(struct truth *t)
-{
-	struct truth old = *t;
-
-	t->capacity = old.capacity ? 2 * old.capacity : 1024;
-	t->entries = xcalloc(t->capacity, sizeof(*t->entries));
-	for (size_t i = 0; i < old.capacity; i++) {
-		const struct truth_entry *e = &old.entries[i];
-
-		if (e->place.application)
-			*find_truth_entry(t, &e->place, e->local_batch_size) = *e;
-	}
-	free(old.entries);
-}
-
-int truth_times(struct truth *t, const struct place_class *c, int64_t local_batch_size,
+int truth_times(struct memo *memo, const struct place_class *c, int64_t local_batch_size,
 		struct times *times, struct err *err)
 {
-	struct truth_entry *e;
+	uint64_t key[2] = { MEMO_KEY };
+	struct memo_entry *e;
 
-	if (2 * (t->count + 1) > t->capacity)
-		grow_truth(t);
-	e = find_truth_entry(t, c, local_batch_size);
-	if (!e->place.application) {
-		if (look_up(c, local_batch_size, &e->times, err))
-			return -1;
-		e->place = *c;
-		e->local_batch_size = local_batch_size;
-		t->count++;
+	memo_hash(key, (uint64_t)(uintptr_t)c->application);
+	memo_hash(key, (uint64_t)(uintptr_t)c->exact);
+	memo_hash(key, (uint64_t)c->nodes << 32 | (uint64_t)c->replicas);
+	memo_hash(key, (uint64_t)local_batch_size);
+	e = memo_find(memo, key);
+	if (!e->key[0] && look_up(c, local_batch_size, times, err))
+		return -1;
+	if (!e->key[0]) {
+		memo_set(memo, e, key);
+		e->value[0] = times->step_s;
+		e->value[1] = times->sync_s;
 	}
-	*times = e->times;
+	*times = (struct times){ e->value[0], e->value[1] };
 	return 0;
 }
 
-void truth_release(struct truth *t)
+/* --- what is remembered --- */
+
+void memo_hash(uint64_t key[2], uint64_t word)
 {
-	free(t->entries);
-	*t = (struct truth){ 0 };
+	for (int k = 0; k < 2; k++) {
+		key[k] = (key[k] ^ word) * 0x100000001b3;
+		key[k] ^= key[k] >> (29 + k);
+	}
+}
+
+static struct memo_entry *entry_of(const struct memo *memo, const uint64_t key[2])
+{
+	size_t i = (size_t)key[1] & (memo->capacity - 1);
+
+	while (memo->entries[i].key[0] &&
+	       (memo->entries[i].key[0] != (key[0] | 1) || memo->entries[i].key[1] != key[1]))
+		i = (i + 1) & (memo->capacity - 1);
+	return &memo->entries[i];
+}
+
+struct memo_entry *memo_find(struct memo *memo, const uint64_t key[2])
+{
+	struct memo old = *memo;
+
+	if (2 * (memo->count + 1) <= memo->capacity)
+		return entry_of(memo, key);
+	memo->capacity = old.capacity ? 2 * old.capacity : 1024;
+	memo->entries = xcalloc(memo->capacity, sizeof(*memo->entries));
+	for (size_t i = 0; i < old.capacity; i++)
+		if (old.entries[i].key[0])
+			*entry_of(memo, old.entries[i].key) = old.entries[i];
+	free(old.entries);
+	return entry_of(memo, key);
+}
+
+void memo_set(struct memo *memo, struct memo_entry *e, const uint64_t key[2])
+{
+	e->key[0] = key[0] | 1;
+	e->key[1] = key[1];
+	memo->count++;
+}
+
+void memo_release(struct memo *memo)
+{
+	free(memo->entries);
+	*memo = (struct memo){ 0 };
 }
 
 double times_of_update(struct times times, int passes)
@@ -209,4 +209,33 @@ double gradients_gain(struct gradients g, double scale)
 double gradients_noise_scale(const struct application *a, struct gradients g)
 {
 	return g.sqr > 0 ? (double)a->initial_batch_size * g.var / g.sqr : HUGE_VAL;
+}
+
+/* --- sizes --- */
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+struct configuration sizes_spread(const struct application *a, struct throughput_place place,
+				  int64_t batch_size, bool two_on_one)
+{
+	int replicas = place.replicas;
+	/* The published code takes two steps, from ceil(B / R), with the same result. */
+	int64_t passes = ceil_div(batch_size, replicas * a->max_local_batch_size);
+	int64_t limit, local;
+
+	if (replicas == 1 && passes < 2 && (two_on_one || batch_size > a->initial_batch_size))
+		passes = 2;
+	local = ceil_div(batch_size, replicas * passes);
+	limit = a->max_batch_size / (replicas * passes);
+	return configuration_at(place, local < limit ? local : limit, (int)passes);
+}
+
+bool sizes_are_validated(const struct application *a, const struct configuration *sizes)
+{
+	int64_t batch_size = configuration_batch_size(sizes);
+
+	return batch_size >= a->initial_batch_size && batch_size <= a->max_batch_size;
 }

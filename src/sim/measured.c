@@ -320,27 +320,24 @@ static void release_measured(struct measured *m, int n_jobs)
 		free(m->places[k]);
 	free(m->agents);
 	free(m->trainings);
-	truth_release(&m->truth);
-	fit_memo_release(&m->memo);
+	memo_release(&m->truth);
+	memo_release(&m->fits);
 }
 
 int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	     const struct sim_workload *workload, const struct sim_progress *progress,
 	     struct sim_result *result, struct err *err)
 {
-	static const struct world published = {
+	struct measured m = { .manner = manner_of(o->policy) };
+	struct world world = {
 		.event = training_event, .run = training_run, .tell = training_tell,
-		.place = place_as_published, .launch = training_launch,
-		.decided = after_decision, .alone = training_alone,
-	}, packed = {
-		.event = training_event, .run = training_run, .tell = training_tell,
+		.place = m.manner.published_nodes ? place_as_published : NULL,
 		.launch = training_launch, .decided = after_decision, .alone = training_alone,
 	};
-	struct measured m = { .manner = manner_of(o->policy) };
 	struct sim s;
 	int rc;
 
-	sim_init(&s, m.manner.published_nodes ? &published : &packed, o, workload);
+	sim_init(&s, &world, o, workload);
 	s.own = &m;
 	s.any_number = m.manner.owners_batch || !o->policy->models_goodput;
 	s.stops_at_events = s.decides_on_arrival = s.decides_on_end = o->events;

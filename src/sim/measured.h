@@ -3,10 +3,44 @@
 #ifndef SIM_MEASURED_H
 #define SIM_MEASURED_H
 
-#include "agent.h"
 #include "ground_truth.h"
+#include "pollux/fit.h"
 #include "pollux/goodput.h"
+#include "pollux/residuals.h"
 #include "world.h"
+
+/* --- agent.c --- */
+
+/* The knowledge of an application's speed that a simulation gathers: observations, and
+ * the fit to them, for one job or shared by all jobs of the application.
+ *
+ * As published, an observation has no noise and is made once for each (nodes, GPUs, local batch),
+ * and the gradients are those of the last update. */
+struct agent {
+	const struct application *application;
+	struct fit_observation *seen;	/* owned */
+	int n;
+	int max_replicas;		/* observed */
+	bool stale;			/* observations were added since the fit */
+	int version;			/* counts the fits; 0: none yet */
+	struct throughput_params params;
+	const struct throughput_place *places;	/* places for which residuals are wanted */
+	int n_places;			/* 0: none, as published */
+	struct residuals residuals;
+	struct gradients *gradients;	/* owned; the last of each epoch; var NaN: none yet */
+};
+
+void agent_init(struct agent *a, const struct application *application);
+void agent_release(struct agent *a);
+
+/* Observes all rows of the profiles, and fits. */
+void agent_learn_all(struct agent *a);
+void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
+		   struct times times);
+/* Brings params and residuals up to date; false: there are no observations. */
+bool agent_fit(struct agent *a, struct memo *memo);
+
+/* --- a simulation --- */
 
 /* The way in which jobs run under a policy. */
 struct manner {
@@ -54,8 +88,8 @@ struct training {
 
 struct measured {
 	struct manner manner;
-	struct truth truth;
-	struct fit_memo memo;
+	struct memo truth;
+	struct memo fits;	/* jobs of one application often make the same observations */
 	/* for each application, or for each job, one for each kind */
 	struct agent *agents;
 	int n_agents;

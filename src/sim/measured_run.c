@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "measured.h"
-#include "sizes.h"
 
 #define MEASURED_S 10.0	/* work after which events count a job as measured */
 

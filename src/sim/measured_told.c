@@ -7,7 +7,6 @@
 #include "pollux/batch_growth.h"
 #include "pollux/mem.h"
 #include "pollux/pack_nodes.h"
-#include "sizes.h"
 
 /* --- the model of a job --- */
 
@@ -70,7 +69,7 @@ static bool model_of_job(struct sim *s, const struct sim_job *job, int kind,
 	int from = t->agent ? known_kind(s, job, kind) : -1;
 	struct agent *agent;
 
-	if (from < 0 || !agent_fit(&t->agent[from], &measured_of(s)->memo))
+	if (from < 0 || !agent_fit(&t->agent[from], &measured_of(s)->fits))
 		return false;
 	agent = &t->agent[from];
 	*model = (struct goodput_model){

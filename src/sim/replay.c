@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "figures.h"
 #include "pollux/mem.h"
 #include "pollux/replay.h"
 #include "world.h"
@@ -179,46 +178,4 @@ int replay(const struct replay_options *options, const struct replay_job *jobs, 
 	sim_workload_release(&w);
 	free(states);
 	return rc;
-}
-
-/* --- figures --- */
-
-static double jct_s(const struct sim_job_result *job)
-{
-	return job->finish_s - job->submit_s;
-}
-
-void replay_figures(const struct sim_job_result *results, int n, struct replay_figures *f)
-{
-	double *times = xcalloc((size_t)n, sizeof(*times)), first_s = (double)NAN,
-	       last_s = (double)NAN;
-	double sum = 0;
-
-	*f = (struct replay_figures){ .n_jobs = n };
-	for (int i = 0; i < n; i++) {
-		times[i] = jct_s(&results[i]);
-		sum += times[i];
-		first_s = fmin(first_s, results[i].submit_s);
-		last_s = fmax(last_s, results[i].finish_s);
-		f->restarts += results[i].restarts;
-		f->device_hours += results[i].gpu_hours;
-	}
-	f->avg_jct_s = n ? sum / n : (double)NAN;
-	f->median_jct_s = quantile(times, n, 0.5);
-	f->p99_jct_s = quantile(times, n, 0.99);
-	f->makespan_s = last_s - first_s;
-	free(times);
-}
-
-double replay_median_error(const struct sim_job_result *a, const struct sim_job_result *b, int n)
-{
-	double *errors = xcalloc((size_t)n, sizeof(*errors)), median;
-	int known = 0;
-
-	for (int i = 0; i < n; i++)
-		if (jct_s(&b[i]) > 0)
-			errors[known++] = fabs(jct_s(&a[i]) - jct_s(&b[i])) / jct_s(&b[i]);
-	median = quantile(errors, known, 0.5);
-	free(errors);
-	return median;
 }

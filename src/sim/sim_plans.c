@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan_check.h"
+#include "legal.h"
 #include "pollux/mem.h"
 #include "world.h"
 
@@ -119,9 +119,9 @@ static const struct world world_of_plans = {
 };
 
 int sim_plans_run(const struct sim_options *options, const struct sim_plans *plans,
-		  const struct plan_job *jobs, const struct sim_workload *workload,
-		  struct sim_result *result, struct err *err)
+		  const struct sim_workload *workload, struct sim_result *result, struct err *err)
 {
+	const struct plan_job *jobs = workload->own;
 	struct run *runs = xcalloc((size_t)workload->n_jobs, sizeof(*runs));
 	struct sim s;
 	int rc;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "rack_check.h"
+#include "legal.h"
 #include "world.h"
 
 #define LOOKS_PER_LEASE 4	/* while a job waits */
@@ -371,9 +371,9 @@ static const struct world world_of_racks = {
 };
 
 int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
-		  const struct rack_workload_job *jobs, const struct sim_workload *workload,
-		  struct sim_result *result, struct err *err)
+		  const struct sim_workload *workload, struct sim_result *result, struct err *err)
 {
+	const struct rack_workload_job *jobs = workload->own;
 	size_t n = (size_t)workload->n_jobs, machines = (size_t)racks_machines(&t->cluster);
 	struct racks racks = {
 		.files = t, .n_machines = (int)machines,

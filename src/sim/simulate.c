@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "figures.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/pack_nodes.h"

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "placement.h"
+#include "application.h"
 #include "pollux/simulate.h"
 
 struct sim_job {
@@ -113,5 +113,12 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct 
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told);
 /* Adds the time on its GPUs to the service of the job, at a speed relative to the slowest kind. */
 void sim_serve(struct sim_job *job, double seconds, double speed);
+
+/* --- figures.c --- */
+/* The q-quantile of n values, which are sorted; linear between ranks, as in numpy. NaN if n is
+ * 0. */
+double quantile(double *values, int n, double q);
+/* Fills the figures of jobs and rounds: all but measured times. */
+void figures_of_jobs(struct sim_result *result);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pollux/sim_workload.h"
+#include "pollux/sim_profiles.h"
 #include "sim/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,6 @@
 #include "pollux/sim_profiles.h"
 #include "pollux/text.h"
 #include "sim/ground_truth.h"
-#include "sim/sizes.h"
 #include "tap.h"
 
 static char directory[] = "/tmp/pollux-truth.XXXXXX";
@@ -86,7 +85,7 @@ static struct placement place_of(int n, ...)
 	return p;
 }
 
-static double step_of(struct truth *t, const struct application *a, struct placement p, int64_t m)
+static double step_of(struct memo *t, const struct application *a, struct placement p, int64_t m)
 {
 	struct place_class c = place_class_of(a, &p);
 	struct times times;
@@ -100,7 +99,7 @@ static double step_of(struct truth *t, const struct application *a, struct place
 static void placements(const struct application *a)
 {
 	struct text want = TEXT_INIT;
-	struct truth t = { 0 };
+	struct memo t = { 0 };
 	struct place_class one = place_class_packed(a, 1, 4);
 	struct placement rotated = place_of(3, 3, 2, 1), mirrored = place_of(3, 1, 2, 3);
 	struct times times;
@@ -129,12 +128,12 @@ static void placements(const struct application *a)
 	text_release(&want);
 	placement_release(&rotated);
 	placement_release(&mirrored);
-	truth_release(&t);
+	memo_release(&t);
 }
 
 static void wide(const struct application *a)
 {
-	struct truth t = { 0 };
+	struct memo t = { 0 };
 
 	near(step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2), plane(6, 6, 2), 1e-12,
 	     "a point of the grid");
@@ -149,7 +148,7 @@ static void wide(const struct application *a)
 	is_int(t.count, 4, "each is looked up once");
 	step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2);
 	is_int(t.count, 4, "and then remembered");
-	truth_release(&t);
+	memo_release(&t);
 }
 
 static void gradients(const struct application *a)

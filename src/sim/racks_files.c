@@ -1,4 +1,5 @@
-/* rack_tables.c - reads what applications make of GPUs by tier. */
+/* racks_files.c - reads what applications make of GPUs by their distance, and workloads of jobs
+ * of a fixed size. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,24 +7,10 @@
 #include "csv.h"
 #include "pollux/mem.h"
 #include "pollux/sim_racks.h"
-#include "rack_csv.h"
 
 #define BYTES_PER_GB 1e9
 
 static const char *const distance_names[DISTANCES] = { "machine", "rack", "network" };
-
-int rack_csv_read(struct csv *c, const char *path, const char *const *columns,
-		  const char *const *other, int n, struct err *err)
-{
-	struct err first;
-
-	if (csv_read(c, path, columns, n, &first) == 0)
-		return 0;
-	if (csv_read(c, path, other, n, err) == 0)
-		return 0;
-	*err = first;
-	return -1;
-}
 
 static struct rack_application *add_application(struct sim_racks *t, const struct csv *c, int row,
 						struct err *err)
@@ -43,10 +30,11 @@ static struct rack_application *add_application(struct sim_racks *t, const struc
 
 int sim_racks_read(struct sim_racks *t, const char *path, struct err *err)
 {
-	static const char *const columns[] = { "application", "machine", "rack", "network" };
-	static const char *const models[] = { "model", "machine", "rack", "network" };
+	static const char *const columns[] = {
+		"application|model", "machine", "rack", "network",
+	};
 	struct csv c;
-	int rc = rack_csv_read(&c, path, columns, models, 4, err);
+	int rc = csv_read(&c, path, columns, 4, err);
 
 	if (rc)
 		return rc;
@@ -125,14 +113,13 @@ int sim_racks_read_links(struct sim_racks *t, const char *links, const char *mod
 			 struct err *err)
 {
 	static const char *const columns[] = {
-		"application", "compute_s", "gradient_bytes", "messages",
+		"application|model", "compute_s", "gradient_bytes", "messages",
 	};
-	static const char *const other[] = { "model", "compute_s", "gradient_bytes", "messages" };
 	struct csv c;
 	int rc = 0;
 
 	t->by_links = true;
-	if (read_links(t, links, err) || rack_csv_read(&c, models, columns, other, 4, err))
+	if (read_links(t, links, err) || csv_read(&c, models, columns, 4, err))
 		return -1;
 	for (int row = 0; row < c.n_rows && rc == 0; row++)
 		rc = read_model(t, &c, row, err);
@@ -148,6 +135,8 @@ void sim_racks_release(struct sim_racks *t)
 	t->applications = NULL;
 	t->count = 0;
 }
+
+/* --- the part of the time in which an application computes --- */
 
 /* parts (result): the most GPUs that the job has of a machine, the most machines of a rack, and the
  * racks. */
@@ -201,4 +190,54 @@ double sim_racks_part(const struct sim_racks *t, const struct rack_application *
 	if (sharers[tier] <= 1)
 		return a->part[tier];
 	return 1 / (1 + sharers[tier] * (1 / a->part[tier] - 1));
+}
+
+/* --- workloads --- */
+
+enum { GPUS = 2, ITERATIONS, ITERATION_S, APPLICATION, N_COLUMNS };
+
+static int find_application(const struct csv *c, int row, const struct sim_racks *t,
+			    struct rack_workload_job *job, struct err *err)
+{
+	for (int i = 0; i < t->count; i++)
+		if (strcmp(t->applications[i].name, csv_cell(c, row, APPLICATION)) == 0) {
+			job->application = &t->applications[i];
+			return 0;
+		}
+	return csv_complain(c, row, err, "no tiers of the application '%.60s'",
+			    csv_cell(c, row, APPLICATION));
+}
+
+static int read_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
+		    struct err *err)
+{
+	const struct sim_racks *t = data;
+	struct rack_workload_job *job = (struct rack_workload_job *)w->own + row;
+	int n = racks_machines(&t->cluster) * t->cluster.gpus_per_machine;
+	double iterations, iteration_s;
+	int64_t gpus;
+
+	if (csv_whole(c, row, GPUS, (struct csv_range){ 1, n }, &gpus, err) ||
+	    csv_number(c, row, ITERATIONS, (struct csv_range){ 1, 1e15 }, &iterations, err) ||
+	    csv_number(c, row, ITERATION_S, (struct csv_range){ 1e-9, 1e6 }, &iteration_s, err) ||
+	    find_application(c, row, t, job, err))
+		return -1;
+	job->gpus = w->jobs[row].replicas = (int)gpus;
+	job->work_s = iterations * iteration_s / job->gpus;
+	w->jobs[row].application_name = job->application->name;
+	return 0;
+}
+
+int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_workload *w,
+		       struct err *err)
+{
+	static const char *const columns[N_COLUMNS] = {
+		"name", "submitted_s", "gpus", "iterations", "time_per_iteration_s",
+		"application|model",
+	};
+	static const struct workload_form form = {
+		columns, N_COLUMNS, read_job, sizeof(struct rack_workload_job),
+	};
+
+	return workload_read(w, path, &form, t, err);
 }
