@@ -6,6 +6,7 @@ KIT_PROGRAMS = all examples $(CUDA_HOST) $(STANDIN) $(FAULT)
 gpu-kit: $(KIT_PROGRAMS) ## build/gpu-kit: proves pollux on a machine with a GPU
 	@tests/gpu-kit/pack.sh $(BUILD)/gpu-kit $(BUILD)
 
+# GPU_KIT_PYTHON=python3.12: and the two calls of fifteen-minutes.sh, four minutes of stand-ins.
 gpu-kit-check: gpu-kit ## the kit on a bare system with another glibc, without a GPU
 	@tests/gpu-kit/check.sh $(BUILD)/gpu-kit
 

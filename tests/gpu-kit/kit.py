@@ -31,6 +31,14 @@ def quick(in_full, small):
     return small if QUICK else in_full
 
 
+SHORT = float(os.environ["STEP_SECONDS"]) < 150
+
+
+def short(in_full, less):
+    """What is done where a machine is there for minutes."""
+    return less if SHORT else in_full
+
+
 def seconds_left():
     return float(os.environ["STEP_SECONDS"]) - (time.monotonic() - BEGUN_S)
 

@@ -5,7 +5,7 @@
 # DIR/STEP.log and adds lines "STEP ok|fail|skip NAME VALUE UNIT" to DIR/lines. The rest of a skip's
 # line is the reason. A step that is over adds a last line, named "time". What this machine cannot
 # show is skipped, not failed. DIR/summary.md is written after each step, and DIR/RESULTS-gpu.md as
-# well where there is a real GPU.
+# well where there is a real GPU. Nothing that hangs makes the run much longer than the budget.
 #
 # The run may be stopped at any time. The next run leaves out the steps that are over, unless --only
 # names them. A run ends every process that it started: these carry GPU_KIT_MARK=DIR in their
@@ -18,6 +18,7 @@
 #	GPU_KIT_QUICK	1: everything small
 #	GPU_KIT_STANDIN	what stands in for the GPU, in words
 #	GPU_KIT_GRACE	seconds that processes have to end before they are killed (4)
+#	GPU_KIT_BUILD	the programs and test libraries (build, or build/gpu-kit/build)
 #	POLLUX, TRAIN, PYTHON, FASHION_MNIST
 # shellcheck disable=SC2317  # no_* are called by name
 set -u
@@ -27,7 +28,8 @@ usage() {
 	usage: run.sh [--out DIR] [--only STEP,...] [--budget TIME] [--list]
 
 	  --out DIR        where results go, and go on (gpu-kit-results)
-	  --only STEP,...  these steps, also those that are over already
+	  --only STEP,...  these steps, in this order, also those that are over already; none
+	                   takes the time that those after it need
 	  --budget TIME    end after 90, 90s or 9m (9m)
 	  --list           print the steps with their time limits
 
@@ -44,13 +46,21 @@ here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 ROOT=$(cd "$here/../.." && pwd)
 : "${GPU_KIT_STEPS:=$here/steps}" "${GPU_KIT_DEVICE:=cuda}" "${GPU_KIT_QUICK:=}"
 : "${GPU_KIT_STANDIN:=}" "${GPU_KIT_GRACE:=4}"
-: "${POLLUX:=$ROOT/build/pollux}" "${TRAIN:=$ROOT/build/examples/train}" "${PYTHON:=python3}"
-if [ -z "${FASHION_MNIST-}" ]; then
-	FASHION_MNIST=$ROOT/data/fashion-mnist
-	[ -d "$FASHION_MNIST" ] || FASHION_MNIST=/usr/share/datasets/fashion-mnist
-fi
+first_of() { # first_of PATH...: that there is, else the last
+	local path
+
+	for path; do
+		[ ! -e "$path" ] || break
+	done
+	echo "$path"
+}
+: "${GPU_KIT_BUILD:=$(dirname "$(first_of "$ROOT"/build{,/gpu-kit/build}/pollux)")}"
+: "${POLLUX:=$GPU_KIT_BUILD/pollux}" "${TRAIN:=$GPU_KIT_BUILD/examples/train}" "${PYTHON:=python3}"
+: "${FASHION_MNIST:=$(first_of "$ROOT"/{data,build/gpu-kit/data}/fashion-mnist \
+	/usr/share/datasets/fashion-mnist)}" "${POLLUX_DATA_DIR:=$ROOT/share}"
 KIT=$here
 export KIT ROOT POLLUX TRAIN PYTHON FASHION_MNIST GPU_KIT_DEVICE GPU_KIT_QUICK GPU_KIT_STANDIN
+export GPU_KIT_BUILD POLLUX_DATA_DIR
 export LC_ALL=C NO_COLOR=1
 unset POLLUX_DIR POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY POLLUX_REPORT_SOCKET COLUMNS
 
@@ -111,6 +121,7 @@ for name in ${only//,/ }; do
 	grep -qx -e "$name" <<<"$steps" ||
 		refuse 64 "unknown step '$name'; there are ${steps//$'\n'/ }"
 done
+[ -z "$only" ] || steps=${only//,/$'\n'}
 if [ -n "$list" ]; then
 	for name in $steps; do
 		printf '%-16s %4s s  %s\n' "$name" "$(seconds_of "$name" limit)" \
@@ -167,15 +178,21 @@ fi
 [ ! -d /usr/local/nvidia/bin ] || PATH=$PATH:/usr/local/nvidia/bin
 [ ! -d /usr/local/cuda/bin ] || PATH=$PATH:/usr/local/cuda/bin
 
+# Each look at the GPUs may start their driver, which takes seconds: there is one, for all that is
+# said of them.
+gpu=$(timeout -k 1 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null |
+	sed -n '1s/, /, driver /p')
+version=$(timeout -k 1 10 "$POLLUX" --version 2>&1)
 no_gpu() { # why there is none; nothing where there is one
+	[ -z "$gpu" ] || return
 	if command -v nvidia-smi >/dev/null; then
-		nvidia-smi -L 2>&1 | grep -q '^GPU [0-9]' || echo 'nvidia-smi shows no GPU'
+		echo 'nvidia-smi shows no GPU'
 	else
 		compgen -G '/dev/nvidia[0-9]*' >/dev/null || echo 'no GPU on this machine'
 	fi
 }
 no_python() {
-	"$PYTHON" -c 'import ctypes, json, statistics, subprocess' 2>/dev/null ||
+	timeout -k 1 20 "$PYTHON" -c 'import ctypes, json, statistics, subprocess' 2>/dev/null ||
 		echo "no $PYTHON with its library"
 }
 no_torch() {
@@ -183,7 +200,7 @@ no_torch() {
 
 	why=$(no_python)
 	[ -z "$why" ] || { echo "$why"; return; }
-	"$PYTHON" - 2>/dev/null <<-'END' || echo 'no PyTorch'
+	timeout -k 1 60 "$PYTHON" - 2>/dev/null <<-'END' || echo 'no PyTorch'
 	import os, sys
 	try:
 	    import torch
@@ -198,11 +215,17 @@ no_data() {
 		echo "no Fashion-MNIST in $FASHION_MNIST"
 }
 declare -A missing
-why_not() { # why_not STEP: the first thing that it needs and this machine lacks
+look() { # look STEP: for what it needs, each thing once
 	local need
 
 	for need in $(said "$1" needs); do
 		[ -n "${missing[$need]+known}" ] || missing[$need]=$("no_$need")
+	done
+}
+why_not() { # why_not STEP: the first thing that it needs and this machine lacks
+	local need
+
+	for need in $(said "$1" needs); do
 		[ -z "${missing[$need]}" ] || { echo "${missing[$need]}"; return; }
 	done
 }
@@ -258,9 +281,13 @@ run_step() { # run_step STEP SECONDS: fails where the run is to end
 	done
 	if kill -0 $pid 2>/dev/null; then
 		kill -TERM -- -$pid 2>/dev/null
-		end_marked
-		wait $pid 2>/dev/null
-		[ -z "$stopped" ] && [ -z "$cut" ] || return 1
+		end_marked	# one that a driver holds (D) cannot be waited for
+		grep -qs '^State:.*D (' /proc/$pid/status || wait $pid 2>/dev/null
+		[ -z "$stopped" ] || return 1
+		if [ -n "$cut" ]; then
+			echo "$name skip rest - its $limit_s s ended first" >>"$OUT/lines"
+			return 1
+		fi
 		echo "$name fail limit $limit_s s" >>"$OUT/lines"
 	else
 		wait $pid 2>/dev/null || rc=$?
@@ -272,9 +299,6 @@ run_step() { # run_step STEP SECONDS: fails where the run is to end
 
 # --- the summary -----------------------------------------------------------------
 
-fact() { # fact QUERY: of the first GPU, by nvidia-smi
-	nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1
-}
 table() {
 	echo '| step | result | what | value | unit |'
 	echo '|---|---|---|---|---|'
@@ -294,10 +318,10 @@ describe() { # describe TITLE
 	elif [ -n "$(no_gpu)" ]; then
 		echo "**No GPU was used**: $(no_gpu)."
 	else
-		echo "GPU: $(fact name), driver $(fact driver_version)."
+		echo "GPU: ${gpu:-not named}."
 	fi
 	echo "Run on $(date -u '+%Y-%m-%d %H:%M UTC'), $(uname -sr), $(nproc) processors," \
-		"$("$POLLUX" --version)."
+		"${version:-no pollux that answers}."
 	echo "$(count ok) lines ok, $(count fail) failed, $(count skip) skipped."
 	echo
 	table
@@ -315,26 +339,35 @@ summarize() {
 clean_up	# what a killed run left
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/gpu-kit.XXXXXX") || refuse 73 "no directory for scratch files"
 rc=0
+needed_s=0	# by those that are still to come
+chosen=()
 for name in $steps; do
-	if [ -n "$only" ]; then
-		case ,$only, in *,"$name",*) ;; *) continue ;; esac
-	elif is_over "$name"; then
+	if [ -z "$only" ] && is_over "$name"; then
 		echo "# $name is over: $(sed -n "s/^$name \([a-z]*\) time .*/\1/p" "$OUT/lines")"
 		continue
 	fi
-	left_s=$((budget_s - SECONDS))
-	if [ "$left_s" -le 0 ] || [ "$left_s" -lt "$(seconds_of "$name" takes)" ] &&
-			[ -z "$(why_not "$name")" ]; then
+	chosen+=("$name")
+	look "$name"
+	[ -n "$(why_not "$name")" ] || needed_s=$((needed_s + $(seconds_of "$name" takes)))
+done
+for name in "${chosen[@]}"; do
+	left_s=$((budget_s - SECONDS)) takes_s=$(seconds_of "$name" takes)
+	[ -z "$(why_not "$name")" ] || takes_s=0
+	needed_s=$((needed_s - takes_s))
+	if [ "$left_s" -le 0 ] || [ "$left_s" -lt "$takes_s" ]; then
 		echo "# $name is left for the next run: $left_s s of the budget remain"
 		rc=75
 		continue
 	fi
+	share_s=$left_s		# what hangs also takes a while to end
+	[ -z "$only" ] || [ $needed_s = 0 ] || share_s=$((left_s - needed_s - GPU_KIT_GRACE - 5))
+	[ $share_s -ge "$takes_s" ] || share_s=$takes_s
 	limit_s=$(seconds_of "$name" limit)
-	[ "$limit_s" -le "$left_s" ] || limit_s=$left_s
+	[ "$limit_s" -le "$share_s" ] || limit_s=$share_s
 	if ! run_step "$name" "$limit_s"; then
 		summarize
 		[ -z "$stopped" ] || exit $((128 + stopped))
-		echo "# $name is left for the next run: the budget ended in it"
+		echo "# $name is left for the next run: its $limit_s s ended first"
 		rc=75
 		continue
 	fi

@@ -2,7 +2,7 @@
 # shows: error on sizes left out (5 %), memory bound against bisection, out of memory told
 # needs: gpu torch
 # limit: 400
-# takes: 280
+# takes: 90
 import json
 import statistics
 
@@ -15,7 +15,7 @@ FIRST, LARGEST = kit.quick(16, 32), kit.quick(2048, 256)
 limit = ["--memory-mib", MEMORY_MIB] if kit.ON_GPU else ["--most", MOST]
 
 command = kit.gpt(*limit, "--samples", 10**9, "--batch", "{local_batch}")
-budget_s = kit.quick(200, 180)
+budget_s = kit.quick(int(min(200, 0.55 * kit.seconds_left())), 180)
 text = kit.pollux(
     "profile",
     "-t",
@@ -37,7 +37,7 @@ measured = [p for p in points if p["outcome"] == "measured"]
 ok("points", len(measured), "measured")
 if len({p["local_batch_size"] for p in measured}) < 3:
     # Where nothing is to be hurried a profile has to get further than this.
-    (skip if kit.QUICK else fail)("model", "too few sizes in so short a time")
+    (skip if kit.QUICK or kit.SHORT else fail)("model", "too few sizes in so short a time")
     raise SystemExit(0)
 ok(
     "parameters",
@@ -56,7 +56,7 @@ ok("first-step", statistics.median(p["first_step_s"] for p in measured), "s from
 
 told = [p for p in points if p["outcome"] == "out of memory"]
 others = [p for p in points if p["outcome"] not in ("measured", "out of memory")]
-if check("out-of-memory-told", len(told), "points", told or kit.QUICK, "one at least"):
+if check("out-of-memory-told", len(told), "points", told or kit.QUICK or kit.SHORT, "one at least"):
     print([p["diagnosis"] for p in told])
 check(
     "other-failures", len(others), " ".join(str(p["outcome"]) for p in others), not others, "none"
@@ -67,7 +67,7 @@ check(
 bound = profile["memory"]
 low, high = bound["fits"], bound["too_large"]
 if low is None or high is None:
-    (skip if kit.QUICK else fail)(
+    (skip if kit.QUICK or kit.SHORT else fail)(
         "memory-bound", f"the profile has none: {low} fits, {high} does not"
     )
 else:

@@ -2,7 +2,7 @@
 # shows: samples exact over stops; what a relaunch costs, signal to first step; share of time lost
 # needs: gpu torch
 # limit: 300
-# takes: 180
+# takes: 80
 import json
 import os
 import re
@@ -12,7 +12,7 @@ import time
 import kit
 from kit import check, goal, ok
 
-N_JOBS = kit.quick(4, 2)
+N_JOBS = kit.quick(kit.short(4, 2), 2)
 BATCH = 16
 
 
@@ -22,9 +22,8 @@ def seconds_at(what, text):
 
 # Alone: how many samples make so many seconds, and how long a start takes.
 pause = ["--pause-ms", "20"]
-alone = kit.run(
-    kit.gpt("--batch", BATCH, "--samples", BATCH * kit.quick(400, 40), "--warm-up", 10, small=pause)
-)
+samples = BATCH * kit.quick(kit.short(400, 100), 40)
+alone = kit.run(kit.gpt("--batch", BATCH, "--samples", samples, "--warm-up", 10, small=pause))
 step_s = float(re.search(r" step ([0-9.]+) s", alone.stdout)[1])
 start_s = seconds_at("first step", alone.stdout)[0] - seconds_at("launched", alone.stdout)[0]
 ok("step-alone", 1e3 * step_s, "ms")
@@ -33,7 +32,7 @@ ok("start-alone", start_s, "s from launch to first step")
 # A busy machine without a GPU takes long to start; a slice has to be longer than that. Each job
 # computes for so long that it is stopped once at least.
 slice_s = kit.quick(20, int(1.3 * start_s) + 4)
-steps = max(20, int(kit.quick(22, 0.4 * slice_s + 8) / step_s))
+steps = max(20, int(kit.quick(kit.short(22, 15), 0.4 * slice_s + 8) / step_s))
 os.environ["POLLUX_SLICE"] = f"{slice_s}s"
 os.environ["POLLUX_POLICY"] = "las"  # turns: the default ends short jobs first
 ok("slice", slice_s, "s")
