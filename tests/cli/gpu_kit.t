@@ -91,6 +91,14 @@ ok 'the process that escaped is gone' is_gone "$(cat out/escaped)"
 rm -r out
 status 'a budget that ends first' 75 "$kit" --out out --budget 1s
 like 'leaves steps for the next run' '^# long is left for the next run' "$out"
+echo 'ok value 7 things' | step 30-last 20 5 ''
+sed -i 's/^# limit: 10/# limit: 300/' steps/10-long.sh
+status 'a step that hangs' 75 "$kit" --out out --budget 16s --only long,last
+like 'does not take the time that the next one needs' '^ok value 7 things' "$(lines last)"
+like 'and says that its time ended' '^skip rest - its [345] s ended first$' "$(lines long)"
+run "$kit" --out out --only last,next
+is 'the order is that of --only' 'last next' "$(echo "$out" | sed -n 's/ ok value.*//p' | xargs)"
+rm -r out
 status 'where there is too little to begin with' 75 "$kit" --out out --budget 0
 unlike 'nothing is begun' '^# long is over' "$out"
 
@@ -134,10 +142,14 @@ if [ -e "${GPU_STANDIN-}/nvml_new.so" ] && [ -e "${CUDA_HOST-}" ]; then
 	export GPU_KIT_BUILD="${GPU_STANDIN%/gpu}"
 	unset GPU_KIT_STEPS GPU_KIT_DEVICE
 	status 'the programs, and devices beside nvidia-smi' 0 \
-		"$ROOT/tests/gpu-kit/standin/run.sh" "$TMP/standin" --only programs,devices,sharing
+		"$ROOT/tests/gpu-kit/standin/run.sh" "$TMP/standin" \
+		--only facts,spin,programs,devices,sharing
 	like 'a job runs' '^programs ok job-on-the-processor 0 ' "$out"
 	if python3 -c 'import ctypes, json, statistics, subprocess' 2>/dev/null; then
 		like 'a foreign process is respected' '^devices ok foreign-respected queued' "$out"
+		like 'a process is stopped on the GPU' '^spin ok queue-stopped ' "$out"
+		like 'NVML is recorded, and replayed' \
+			'^facts (ok replayed 1 |skip recording - nvidia-ml-py is not)' "$out"
 	fi
 	like 'what is not built is skipped' '^sharing skip all - pollux gives' "$out"
 	like 'that there was no GPU is said' 'No GPU was used' "$(cat standin/out/summary.md)"

@@ -223,8 +223,7 @@ accepted() { # accepted BLOCK: no command of pollux in it is a usage error or no
 	! grep -E "^pollux: .*(--help|unknown|did you mean)|not found" "$TMP/.said"
 }
 
-for file in "$man"/*.1 "$man"/*.3 "$man/pollux-program.7" "$man/pollux-tutorial.7" \
-	"$ROOT/README.md"; do
+for file in "$man"/*.1 "$man"/*.3 "$man/pollux-program.7" "$ROOT/README.md"; do
 	count=0
 	examples "$file" >blocks
 	while [ -s blocks ]; do

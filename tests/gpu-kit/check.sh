@@ -4,7 +4,8 @@
 # Every step that needs a GPU has to be skipped, none may fail, and the programs have to run. The
 # root is made once and kept in GPU_KIT_ROOT (/var/cache/pollux/gpu-kit-SUITE); SUITE is Debian's
 # trixie. Where it cannot be made (not as root, no debootstrap, no mirror) nothing is checked, and a
-# line says so.
+# line says so. With GPU_KIT_PYTHON=python3.12, say, the two calls of fifteen-minutes.sh are tried
+# there, too: with that Python, a stand-in for the GPU, and the folders as a lent machine has them.
 set -eu
 [ $# = 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 64; }
 kit=$(cd "$1" && pwd)
@@ -47,3 +48,35 @@ wrong=$(for step in "$kit"/tests/gpu-kit/steps/[0-9]*-*; do
 done)
 [ -z "$wrong" ] || { printf 'check.sh: %s\n' "$wrong" >&2; exit 1; }
 echo "gpu-kit-check passed: $(grep -c ' ok ' "$lines") lines ok, none failed"
+
+[ -n "${GPU_KIT_PYTHON-}" ] || exit 0
+python=$($GPU_KIT_PYTHON -c 'import sys; print(sys.base_prefix)')
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+cp -r "$kit/." "$stage"
+mkdir "$stage/carried"
+mv "$stage/build" "$stage/data" "$stage/carried"
+mkdir -p "$stage/build/wheels" "$stage/python"
+mv "$stage/carried" "$stage/build/gpu-kit"
+! wheels=$("$here/../gpu/wheels.sh") ||
+	cp -r "$wheels"/[0-9]* "$wheels/nvidia-ml-py" "$stage/build/wheels"
+tar -c -C "$python" --exclude=test --exclude=site-packages bin lib | tar -x -C "$stage/python"
+lib=$stage/python/lib
+for file in "$stage"/python/bin/python3.[0-9]* "$lib"/python3*/lib-dynload/_ctypes.*; do
+	ldd "$file" 2>/dev/null | awk '/libffi/ { print $3 }' | xargs -r cp -t "$lib"
+	! grep -q ELF <(head -c 4 "$file") || patchelf --set-rpath /root/pollux/python/lib "$file"
+done
+call() { # call 1|2
+	FROM=$stage NETWORK=no "$root_of/tools/clean-root.sh" "$GPU_KIT_ROOT" env \
+		PATH=/root/pollux/python/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		OUT="/root/pollux/out-$1" \
+		GPU_KIT_BUILD=/root/pollux/build/gpu-kit/build \
+		KIT_RUN=/root/pollux/tests/gpu-kit/fifteen-minutes.sh \
+		sh -c "mkdir out-$1; tests/gpu-kit/standin/run.sh dry $1"
+}
+call 1
+results=$GPU_KIT_ROOT/root/pollux
+cp -r "$results/gpu-kit-results" "$stage"
+call 2
+ls -l "$results"/out-2/*.tgz
+awk '$3 == "time" { print "#", $1, $2, $4, "s" }' "$results/gpu-kit-results/lines"

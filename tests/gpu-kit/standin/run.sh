@@ -1,14 +1,16 @@
 #!/bin/bash
 # standin/run.sh DIR [ARGUMENT]... - all of the kit where there is no GPU.
 #
-# tests/gpu answers for NVML and CUDA, tests/cuda does what the trainer asks of CUDA, nvidia-smi and
-# nvidia-ml-py are those beside this file, and PyTorch runs on the processor. It shows that no step
-# fails for a reason of its own; its figures mean nothing. What is written goes to DIR/out.
+# tests/gpu answers for NVML and CUDA, tests/cuda does what the trainer asks of CUDA, nvidia-smi is
+# the one beside this file, nvidia-ml-py NVIDIA's own (tests/gpu/wheels.sh), and PyTorch runs on the
+# processor. It shows that no step fails for a reason of its own; its figures mean nothing. What is
+# written goes to DIR/out. KIT_RUN is what is run in place of run.sh --out DIR/out.
 set -eu
 [ $# -gt 0 ] || { sed -n '2s/^# //p' "$0" >&2; exit 64; }
 here=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$here/../../.." && pwd)
 build=${GPU_KIT_BUILD:-$ROOT/build}
+export GPU_KIT_BUILD=$build
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 shift
@@ -24,6 +26,7 @@ for version in 11.0 12 13 14; do
 done
 ln -s "$build/cuda/host.so" host/libnvrtc.so.11.2
 ln -s "$build/gpu/cuda_freeze.so" cuda/libcuda.so.1
+ln -s "$build/gpu/nvml_new.so" cuda/libnvidia-ml.so.1
 ln -s "$build/cuda/host.so" host/libcuda.so.1
 ln -s "$here/nvidia-smi" bin/nvidia-smi
 mkdir root/proc
@@ -56,6 +59,7 @@ answers() {
 	rates 0
 	temperature 35
 	power 300000
+	limit 700000
 	energy $((($(date +%s%N) - begun) * 3 / 10000))
 	mig 0
 	compute 0
@@ -77,9 +81,14 @@ trap 'kill $driver 2>/dev/null; rm -rf "$cards"' EXIT
 trap 'exit 143' TERM INT HUP
 
 export POLLUX=$dir/standin/bin/pollux TRAIN=$dir/standin/bin/train PATH=$dir/standin/bin:$PATH
-export POLLUX_NVML=$build/gpu/nvml_new.so POLLUX_GPU_ROOT=$dir/standin/root PYTHONPATH=$here
+export POLLUX_NVML=$build/gpu/nvml_new.so POLLUX_GPU_ROOT=$dir/standin/root
+! wheels=$("$ROOT/tests/gpu/wheels.sh") || export PYTHONPATH=$wheels/nvidia-ml-py
 export CUDA_STANDIN_UUIDS=aaaaaaaa000000000000000000000001 GPU_KIT_STANDIN_HELD=$dir/standin/held
 export LD_LIBRARY_PATH=$dir/standin/cuda
 export GPU_KIT_STANDIN='tests/gpu and tests/cuda' GPU_KIT_DEVICE=cpu GPU_KIT_QUICK=1
 export CUDA_HOST_GPUS=1
-"$here/../run.sh" --out "$dir/out" "$@"
+if [ -n "${KIT_RUN-}" ]; then
+	$KIT_RUN "$@"
+else
+	"$here/../run.sh" --out "$dir/out" "$@"
+fi
