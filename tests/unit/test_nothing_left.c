@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "engine/local/last_words.h"
-#include "engine/local/nothing_left.h"
+#include "engine/local/work_done.h"
 #include "tap.h"
 
 static void says(const char *text, int64_t offset, const char *want, const char *what)

@@ -1,21 +1,204 @@
-/* log_keeper.c - see log_keeper.h. The keeper itself is log_keeping.c. */
+/* log_keeper.c - see log_keeper.h. */
 #include "log_keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/err.h"
 #include "pollux/file.h"
 #include "pollux/log_keeping.h"
 #include "pollux/open_file.h"
+#include "pollux/poll_rest.h"
+
+/* --- a log that is too large --- */
+
+#define HEAD_PART 0.1
+#define TAIL_PART 0.6
+#define LINE_MOST 65536		/* bytes; a longer line is cut */
+#define MARKER_SIZE 80
+
+/* Returns the offset after the first line that ends at or after `from`, by a newline or a carriage
+ * return. */
+static off_t next_line(int fd, off_t from)
+{
+	char block[LINE_MOST];
+	ssize_t n = pread(fd, block, sizeof(block), from), i = 0;
+
+	while (i < n && block[i] != '\n' && block[i] != '\r')
+		i++;
+	if (i + 1 < n && block[i] == '\r' && block[i + 1] == '\n')
+		i++;
+	return i < n ? from + i + 1 : from + LINE_MOST;
+}
+
+/* The head never changes, so the next call finds the same place for the marker. */
+static int drop(int fd, off_t begin, off_t end)
+{
+	char text[MARKER_SIZE], line[MARKER_SIZE + 1];
+
+	snprintf(text, sizeof(text), "[pollux: %lld bytes of the log were dropped here]",
+		 (long long)(end - begin));
+	snprintf(line, sizeof(line), "%-*s\n", MARKER_SIZE - 1, text);
+	/* Makes the hole first: on a file system without holes the log stays as it is. */
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin + MARKER_SIZE,
+		      end - begin - MARKER_SIZE))
+		return -1;
+	return pwrite(fd, line, MARKER_SIZE, begin) == MARKER_SIZE ? 0 : -1;
+}
+
+int log_limit_keep(const char *path, double limit_bytes, struct err *err)
+{
+	struct stat st;
+	off_t begin, end;
+	int fd, rc;
+
+	if (stat(path, &st) || (double)st.st_blocks * 512 <= limit_bytes)
+		return 0;
+	fd = file_open(path, O_RDWR | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return err_set(err, EX_IOERR, "cannot open log '%s': %s", path,
+			       file_open_why(errno));
+	begin = next_line(fd, (off_t)(limit_bytes * HEAD_PART));
+	end = next_line(fd, st.st_size - (off_t)(limit_bytes * TAIL_PART));
+	rc = end > begin + MARKER_SIZE ? drop(fd, begin, end) : 0;
+	if (rc)
+		err_set(err, EX_IOERR, "cannot keep log '%s' below its limit: %s", path,
+			strerror(errno));
+	close(fd);
+	return rc ? -1 : 0;
+}
+
+/* --- the keeper --- */
+
+#define BLOCK 65536
+/* After a short write the keeper rests, so that a program that prints a thousand lines a second
+ * does not wake it as often. The file's times stay exact to a tick of the kernel. */
+#define REST_NS 2000000L
+
+#define TURN_LOOK_NS 1000000L
+#define TURN_LOOKS 1000		/* then a writer is taken for stopped, and not waited for */
+
+void log_take_turn(int log_fd)
+{
+	const struct timespec pause = { .tv_nsec = TURN_LOOK_NS };
+
+	for (int i = 0; i < TURN_LOOKS && flock(log_fd, LOCK_EX | LOCK_NB); i++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+void log_end_turn(int log_fd)
+{
+	flock(log_fd, LOCK_UN);
+}
+
+/* The end of the log moves where somebody else writes or truncates. */
+static void go_to_end(void)
+{
+	lseek(STDOUT_FILENO, 0, SEEK_END);
+}
+
+static bool write_bytes(const char *bytes, size_t n)
+{
+	go_to_end();
+	return file_write_all(STDOUT_FILENO, bytes, n) == 0;
+}
+
+/* True if the log has a line now that says what was dropped. */
+static bool tell_dropped(long long bytes, int error)
+{
+	char line[160], last = '\n';
+	off_t end = lseek(STDOUT_FILENO, 0, SEEK_END);
+	int n;
+
+	if (end > 0 && pread(STDOUT_FILENO, &last, 1, end - 1) != 1)
+		last = '\n';
+	n = snprintf(line, sizeof(line), "%s[pollux: %lld bytes of the output were dropped here: "
+		     "%s]\n", last == '\n' ? "" : "\n", bytes, strerror(error));
+	return write_bytes(line, (size_t)n);
+}
+
+/* Takes bytes from the FIFO that cannot be moved by the kernel: writes them where that can be done.
+ * Returns their number; 0: nobody can print any more; -1 with errno. */
+static ssize_t copy_or_drop(int error, long long *dropped)
+{
+	char bytes[BLOCK];
+	ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+	if (n <= 0)
+		return n;
+	if (error != EINVAL || !write_bytes(bytes, (size_t)n))
+		*dropped += n;
+	return n;
+}
+
+/* Moves bytes from the FIFO to the log in one system call, so that none is lost on the way if this
+ * process is killed. Returns as copy_or_drop(). */
+static ssize_t move_in_turn(void)
+{
+	static long long dropped;
+	static int error;
+	ssize_t n;
+
+	if (dropped > 0 && tell_dropped(dropped, error))
+		dropped = 0;
+	go_to_end();
+	n = splice(STDIN_FILENO, NULL, STDOUT_FILENO, NULL, BLOCK, SPLICE_F_NONBLOCK);
+	if (n >= 0 || errno == EAGAIN || errno == EINTR)
+		return n;
+	error = errno;
+	return copy_or_drop(error, &dropped);
+}
+
+static ssize_t move(void)
+{
+	ssize_t n;
+	int error;
+
+	log_take_turn(STDOUT_FILENO);
+	n = move_in_turn();
+	error = errno;
+	log_end_turn(STDOUT_FILENO);
+	errno = error;
+	return n;
+}
+
+int log_keeping(void)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ, SIGPIPE };
+	const struct timespec rest = { .tv_nsec = REST_NS };
+	struct pollfd fifo = { .fd = STDIN_FILENO, .events = POLLIN };
+	ssize_t n;
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_NAME, "pollux-log");
+	while ((n = move()) != 0) {
+		if (n < 0 && errno == EAGAIN)
+			poll_or_rest(&fifo, 1, -1);
+		else if (n < 0 && errno != EINTR)
+			return EX_IOERR;
+		if (n > 0 && n < BLOCK)
+			nanosleep(&rest, NULL);
+	}
+	return 0;
+}
+
+/* --- the supervisor's side --- */
 
 #define FINISH_S 5.0		/* for a keeper to write what is left */
 #define QUIET_S 0.2		/* without output, where a process has the FIFO open */

@@ -42,4 +42,9 @@ void log_keeper_close(struct log_keeper *k);
 /* True if the process is the keeper of the run. */
 bool log_keeper_is(pid_t pid, long long run_id);
 
+/* If the file takes more than limit_bytes of the disk: keeps about the first tenth of that and the
+ * last six tenths, whole lines, and makes a hole of what is between, after a line that says so. No
+ * byte that stays changes its offset, and the program goes on writing. */
+int log_limit_keep(const char *path, double limit_bytes, struct err *err);
+
 #endif

@@ -1,4 +1,6 @@
-/* recorder.c - turn reports into a few rows of the store. */
+/* recorder.c - see recorder.h. */
+#include "recorder.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +8,95 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_share.h"
-#include "recorder.h"
+
+/* --- devices that are joined otherwise --- */
+
+/* Step times on devices that are joined otherwise are others: a suspended run may have come back
+ * to such devices. */
+static int see_tier(struct recorder *r, struct store *store, const struct run *run,
+		    struct err *err)
+{
+	bool changed = r->tier_is_known && r->tier != run->configuration.tier;
+	struct observation earlier;
+
+	observation_init(&earlier);
+	if (changed && store_observation_get(store, run, &earlier, err))
+		return -1;
+	r->tier = run->configuration.tier;
+	r->tier_is_known = true;
+	if (!changed)
+		return 0;
+	r->tiers_differ = true;
+	step_stats_init(&r->stats);
+	r->last_step = -1;
+	r->earlier = earlier;
+	return 0;
+}
+
+/* --- another number of processors --- */
+
+#define PROCESSORS_MAX 1024
+
+/* Marks the processors of a list, and returns how many were not marked before. */
+static int mark(bool *seen, const char *list)
+{
+	long first, last;
+	int n = 0;
+
+	while (device_next_span(&list, &first, &last))
+		for (long p = first; p >= 0 && p <= last && p < PROCESSORS_MAX; p++) {
+			n += !seen[p];
+			seen[p] = true;
+		}
+	return n;
+}
+
+/* The processors that the run has for each device: those that a pass gave it, or those near its
+ * devices. 0: it may have any. */
+static int cores_of(const struct run *run)
+{
+	bool seen[PROCESSORS_MAX] = { false };
+	int replicas = run->configuration.replicas, n = mark(seen, run->cores);
+
+	for (int i = 0; !run->cores[0] && run->devices && i < replicas; i++) {
+		if (!run->devices[i].binding[0])
+			return 0;
+		n += mark(seen, run->devices[i].binding);
+	}
+	if (n == 0 || replicas < 1)
+		return 0;
+	return n < replicas ? 1 : n / replicas;
+}
+
+/* Step times with more or fewer cores are others: a pass may have bound the run anew. */
+static void see_cores(struct recorder *r, const struct run *run)
+{
+	int cores = cores_of(run);
+	bool changed = r->cores_are_known && r->cores != cores;
+
+	r->cores = cores;
+	r->cores_are_known = true;
+	if (!changed)
+		return;
+	step_stats_init(&r->stats);
+	r->last_step = -1;
+	observation_init(&r->earlier);
+}
+
+/* Until step times with another number of cores take their place, those of the number before are
+ * stored. Where the run had other sizes or another tier, step times of both numbers stay, and the
+ * number is not known. */
+static void tell_cores(const struct recorder *r, struct run *run)
+{
+	bool stay = run->config_version > 0 || r->tiers_differ;
+
+	if (run->measured_cores > 0 && run->measured_cores != r->cores && stay)
+		run->measured_cores = RUN_CORES_DIFFER;
+	else if (run->measured_cores >= 0)
+		run->measured_cores = r->cores;
+}
+
+/* --- reports become a few rows of the store --- */
 
 #define QUIET_WRITE_S 30.0	/* between writes of the running time alone */
 
@@ -307,7 +397,7 @@ static int write_step_times(struct recorder *r, struct store *store, struct run 
 		return strcmp(r->beside, "*") != 0
 			? store_share_put(store, run, r->beside, o, err) : 0;
 	observation_merge(o, &r->earlier);
-	recorder_tell_cores(r, run);
+	tell_cores(r, run);
 	p->observation = o;
 	return 0;
 }
@@ -334,9 +424,9 @@ int recorder_write(struct recorder *r, struct store *store, struct run *run, str
 	if (isfinite(run->launch_boot_s))
 		run->duration_s = now - run->launch_boot_s;
 	step_stats_close_window(&r->stats);
-	if (recorder_see_tier(r, store, run, err))
+	if (see_tier(r, store, run, err))
 		return -1;
-	recorder_see_cores(r, run);
+	see_cores(r, run);
 	if (see_others(r, store, run, err) ||
 	    write_step_times(r, store, run, &observation, &p, err))
 		return -1;

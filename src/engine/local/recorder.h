@@ -133,7 +133,7 @@ void recorder_skip_pause(struct recorder *r);
 void recorder_see_position(struct recorder *r, struct run *run, double samples);
 void recorder_add_start(struct recorder *r, struct run *run, const struct report_message *m);
 
-/* recorder_belief.c: true if the message of the recorder is believed; what is not believed of it is
+/* True if the message of the recorder is believed; what is not believed of it is
  * taken out. False: the report is refused, or was kept and is no news. */
 bool recorder_believes(struct recorder *r, struct run *run, double now_boot_s);
 /* True if the program reports a checkpoint after it went on: the position is then that of the
@@ -162,22 +162,17 @@ void recorder_add_metrics(struct recorder *r, const struct run *run,
 int recorder_write_metrics(struct recorder *r, struct store *store, const struct run *run,
 			   struct err *err);
 
-/* recorder_diverged.c: counts values that are not finite. The limit may change while the run goes
+/* Counts values that are not finite. The limit may change while the run goes
  * on; *expressions has to live as long as the recorder. */
 extern const char recorder_losses_in_log[];	/* NAME=REGEX, as of --metric */
 void recorder_watch_values(struct recorder *r, int limit, const struct strings *expressions);
-void recorder_count_value(struct recorder *r, const struct run *run, struct recorder_metric *m,
-			  double value);
 bool recorder_has_diverged(const struct recorder *r);
 /* "loss was not finite in 3 reports in a row, the last at step 1200" */
 void recorder_describe_diverged(const struct recorder *r, struct text *t);
 
-/* recorder_rungs.c: reads the rungs of the job's sweep, if it is in one. The metric of the sweep is
- * then kept where the run reaches a rung, and written with the other metrics. */
+/* Reads the rungs of the job's sweep, if it is in one. The metric of the sweep is then kept where
+ * the run reaches a rung, and written with the other metrics. */
 int recorder_read_rungs(struct recorder *r, struct store *store, int64_t job_id, struct err *err);
-void recorder_see_rung(struct recorder *r, const struct run *run, const char *name, double value);
-int recorder_write_rungs(struct recorder *r, struct store *store, const struct run *run,
-			 struct err *err);
 
 /* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,
@@ -187,7 +182,7 @@ void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern
 void recorder_add_logged(struct recorder *r, struct run *run, const struct job *job,
 			 const struct step_event *e);
 
-/* recorder_end.c: takes in what a report says of the end of the training. */
+/* Takes in what a report says of the end of the training. */
 void recorder_add_ended(struct recorder *r, const struct report_message *m);
 /* True if the program says that its work is done, or if the run stands at the total that was
  * declared, else reported, else printed. Less than one step may be left. */
@@ -197,14 +192,5 @@ bool recorder_is_at_its_end(const struct recorder *r, const struct run *run,
 /* Writes what changed since the last write; the running time alone only every 30 s. After a failure
  * everything is kept for the next write. */
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err);
-
-/* recorder_tier.c: if the run has come back to devices of another tier, goes on from the step times
- * that it had on that tier. */
-int recorder_see_tier(struct recorder *r, struct store *store, const struct run *run,
-		      struct err *err);
-/* recorder_cores.c: drops the step times so far if the run has another number of cores; sets the
- * number that the run is stored with, once step times are written. */
-void recorder_see_cores(struct recorder *r, const struct run *run);
-void recorder_tell_cores(const struct recorder *r, struct run *run);
 
 #endif

@@ -1,11 +1,126 @@
-/* recorder_metrics.c - numbers that a program reports or prints for people: METRIC.name=value, the
- * loss, and those of the user's expressions. */
+/* recorder_metrics.c - numbers that a program tells people, and what follows from them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pollux/store_curves.h"
 #include "recorder.h"
+
+/* --- rungs --- */
+
+int recorder_read_rungs(struct recorder *r, struct store *store, int64_t job_id, struct err *err)
+{
+	r->rungs.n_new = 0;
+	return store_job_rungs(store, job_id, &r->rungs.known, err);
+}
+
+/* A program that reports its metric seldom may reach several rungs at once. */
+static void see_rung(struct recorder *r, const struct run *run, const char *name, double value)
+{
+	struct recorder_rungs *rungs = &r->rungs;
+	const struct halving *h = &rungs->known.halving;
+
+	if (h->n_rungs == 0 || strcmp(name, h->metric) != 0)
+		return;
+	/* The comparison is false for a position that is not known. */
+	while (rungs->known.rung + rungs->n_new < h->n_rungs &&
+	       run->last_samples >= h->rungs[rungs->known.rung + rungs->n_new]) {
+		rungs->samples[rungs->n_new] = run->last_samples;
+		rungs->values[rungs->n_new++] = value;
+		r->changed = true;
+	}
+}
+
+static int write_rungs(struct recorder *r, struct store *store, const struct run *run,
+		       struct err *err)
+{
+	struct recorder_rungs *rungs = &r->rungs;
+	int first = rungs->known.rung + 1;
+
+	for (int i = 0; i < rungs->n_new; i++)
+		if (store_rung_add(store, run->job_id, first + i, rungs->samples[i],
+				   rungs->values[i], err))
+			return -1;
+	rungs->known.rung += rungs->n_new;
+	rungs->n_new = 0;
+	return 0;
+}
+
+/* --- divergence --- */
+
+/* A training has diverged (--stop-nan) if its loss was not finite in so many values in a row. */
+
+/* A number, or a word in its place, behind "loss", "train_loss", "loss_cls", "'loss': tensor(". */
+#define LOSS "(?<!\\w)(?<!best )(?!best|min|lowest)[\\w/.-]*?loss(?!_?scal|less)[\\w/.-]*[\"']?" \
+	     "[\\s:=|>]*(?:is\\s+)?[\\[(]*(?:[a-z_.0-9]+\\(\\[?)?"
+/* The first one that is not finite, else the first one. */
+const char recorder_losses_in_log[] =
+	"log_loss=(?i)(?|^.*?" LOSS "([-+]?(?:nan|inf(?:inity)?))\\b"
+	"|^.*?" LOSS "([-+]?\\d*\\.?\\d+(?:e[-+]?\\d+)?))";
+
+void recorder_watch_values(struct recorder *r, int limit, const struct strings *expressions)
+{
+	r->diverged.limit = limit;
+	r->diverged.expressions = expressions;
+}
+
+static bool is_expression(const struct strings *expressions, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; expressions && i < expressions->count; i++)
+		if (!strncmp(expressions->items[i], name, length) &&
+		    expressions->items[i][length] == '=')
+			return true;
+	return false;
+}
+
+/* True for a loss of any kind, the metric of --halving, and each --metric. */
+static bool is_watched(const struct recorder *r, const char *name)
+{
+	const struct halving *h = &r->rungs.known.halving;
+
+	return strcasestr(name, "loss") || (h->n_rungs > 0 && !strcmp(name, h->metric)) ||
+	       is_expression(r->diverged.expressions, name);
+}
+
+static void count_value(struct recorder *r, const struct run *run, struct recorder_metric *m,
+			double value)
+{
+	struct recorder_diverged *d = &r->diverged;
+
+	m->not_finite = isfinite(value) ? 0 : m->not_finite + 1;
+	if (d->limit <= 0 || d->name[0] || m->not_finite < d->limit ||
+	    !is_watched(r, m->values.name))
+		return;
+	memcpy(d->name, m->values.name, sizeof(d->name));
+	d->count = m->not_finite;
+	d->steps = r->steps;
+	d->samples = run->last_samples;
+}
+
+bool recorder_has_diverged(const struct recorder *r)
+{
+	return r->diverged.name[0] != '\0';
+}
+
+void recorder_describe_diverged(const struct recorder *r, struct text *t)
+{
+	const struct recorder_diverged *d = &r->diverged;
+
+	text_addf(t, "%s was not finite in %d report%s", d->name, d->count,
+		  d->count == 1 ? "" : "s in a row");
+	if (isfinite(d->steps))
+		text_addf(t, ", the last at step %.0f", d->steps);
+	else if (isfinite(d->samples))
+		text_addf(t, ", the last at %.0f samples", d->samples);
+}
+
+/* --- metrics --- */
+
+/* Numbers that a program reports or prints for people: METRIC.name=value, the loss, and those of
+ * the user's expressions. */
 
 static struct recorder_metric *find_metric(struct recorder *r, const char *name)
 {
@@ -20,7 +135,7 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	struct recorder_metric *metric = find_metric(r, name);
 	struct job_metric *m = metric ? &metric->values : NULL;
 
-	recorder_see_rung(r, run, name, value);
+	see_rung(r, run, name, value);
 	if (!m)
 		return;
 	if (!metric->changed)
@@ -38,7 +153,7 @@ void recorder_add_metric(struct recorder *r, const struct run *run, const char *
 	m->samples = run->last_samples;
 	metric->changed = true;
 	r->changed = true;
-	recorder_count_value(r, run, metric, value);
+	count_value(r, run, metric, value);
 }
 
 /* The loss is a metric like others, unless the program reports one of that name itself. */
@@ -79,5 +194,5 @@ int recorder_write_metrics(struct recorder *r, struct store *store, const struct
 			return -1;
 		r->metrics[i].changed = false;
 	}
-	return recorder_write_rungs(r, store, run, err) || write_speed(r, store, run, err) ? -1 : 0;
+	return write_rungs(r, store, run, err) || write_speed(r, store, run, err) ? -1 : 0;
 }

@@ -205,7 +205,7 @@ void foreground_tell_limit(const struct supervisor *s);
 /* supervisor_adopt.c: takes over a run whose supervisor died. */
 int supervisor_adopt(struct supervisor *s, struct err *err);
 
-/* supervisor_locks.c */
+/* supervisor_devices.c */
 /* Number of descriptors in device_locks, and in moved_locks. */
 int supervisor_lock_count(const struct supervisor *s);
 /* Takes the locks of all devices or none. Every process of the run inherits the locks, so they are
@@ -223,6 +223,12 @@ bool supervisor_take_locks(struct supervisor *s);
 /* Takes the locks that other users see where the processes of an adopted run have let go of
  * them. */
 void supervisor_hold_devices(struct supervisor *s);
+/* A supervisor lets go of the locks of its devices after the store says that the run has left them,
+ * and takes them before the store says that it is back. The processes share these locks, and go on
+ * holding them where the supervisor died in between. Lets go of every device lock, of the store and
+ * of the shared directory, that one of these processes holds. False: a lock is held, and the kernel
+ * does not give its descriptor to this process. */
+bool left_locks_release(const struct paths *paths, const struct pid_list *list);
 
 /* supervisor_start.c */
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
@@ -234,7 +240,7 @@ void supervisor_tend_log(struct supervisor *s);
 /* Reads the steps in the log from log_offset on. */
 void supervisor_watch_log(struct supervisor *s);
 
-/* supervisor_position.c */
+/* supervisor_reports.c */
 /* Keeps where the run stands for whoever concludes it if this supervisor is killed. */
 void supervisor_keep_position(struct supervisor *s, double now_boot_s);
 /* Stops keeping the position: what was kept stays in its file. */
@@ -258,7 +264,7 @@ bool supervisor_sample_first(struct supervisor *s);
 /* one reaped process */
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);
 
-/* supervisor_energy.c: adds the energy of the run's devices to run. */
+/* supervisor_usage.c: adds the energy of the run's devices to run. */
 /* Reads the counters; where a driver is asked, they come later. */
 void supervisor_read_energy(struct supervisor *s);
 /* The same from time to time, and when somebody has come to the run's device or has left. */
@@ -278,7 +284,7 @@ void supervisor_offer_config(struct supervisor *s);
 /* Removes that file, also when it is incomplete or was left by another store's run with the same
  * id. */
 void supervisor_remove_config(const struct supervisor *s);
-/* supervisor_cores.c: binds the processes to the processors that a pass has given the run, if they
+/* supervisor_usage.c: binds the processes to the processors that a pass has given the run, if they
  * are others than it had. */
 void supervisor_look_for_cores(struct supervisor *s, const char *had);
 /* The run's devices, with the binding and the cores that the run has. The caller frees them. */
@@ -392,7 +398,7 @@ void supervisor_count_unheard_checkpoint(struct supervisor *s);
 /* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
 struct fallback supervisor_fallback(struct supervisor *s);
 
-/* supervisor_record.c: both wait while the store cannot be written. False: that does not help. */
+/* supervisor_reports.c: both wait while the store cannot be written. False: that does not help. */
 bool supervisor_record_reports(struct supervisor *s);
 bool supervisor_record_end(struct supervisor *s);
 

@@ -32,7 +32,7 @@
 #include "pollux/store_runs.h"
 #include "pollux/store_share.h"
 #include "pollux/supervise.h"
-#include "supervisor_code.h"
+#include "supervisor_command.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
 

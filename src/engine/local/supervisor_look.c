@@ -9,7 +9,7 @@
 #include "pollux/job_lock.h"
 #include "pollux/store_runs.h"
 #include "pollux/store_suspension.h"
-#include "log_limit.h"
+#include "log_keeper.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"

@@ -14,7 +14,7 @@ void supervisor_look_for_stop(struct supervisor *s);
 /* Looks for requests of a pass or a person. */
 void supervisor_look_for_orders(struct supervisor *s);
 
-/* supervisor_reading.c */
+/* supervisor_reports.c */
 /* Takes in the reports that came, up to a limit. True: a message asks to look into the store. */
 bool supervisor_read_reports(struct supervisor *s, double now_boot_s);
 /* The same without that limit: a process of the run has ended. */

@@ -3,7 +3,7 @@
  * A program that exits with status 0 when it was told to stop may have saved and left, or may have
  * done all its work. Its own account tells: what it reported or printed of its end
  * (recorder_is_at_its_end). Where there is no such sign the job is launched again, and a run that
- * then finds nothing left to do has completed, with status 0 or with words of nothing_left.h. */
+ * then finds nothing left to do has completed, with status 0 or with words of work_done.h. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #include <sys/wait.h>
 
 #include "last_words.h"
-#include "nothing_left.h"
-#include "parts_left.h"
+#include "work_done.h"
 #include "supervisor.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"

@@ -25,13 +25,11 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
-#include "earlier_files.h"
-#include "epochs_option.h"
+#include "supervisor_command.h"
+#include "work_done.h"
 #include "kept_reports.h"
 #include "run_group.h"
-#include "supervisor_code.h"
 #include "supervisor_remote.h"
-#include "supervisor_values.h"
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
  * processes together. */

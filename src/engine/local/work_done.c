@@ -1,0 +1,246 @@
+/* work_done.c - see work_done.h. */
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "work_done.h"
+#include "last_words.h"
+#include "log_tail.h"
+#include "pollux/mem.h"
+#include "pollux/open_file.h"
+#include "pollux/utf8.h"
+
+/* --- the epochs that a command asks for --- */
+
+static const char *const names[] = {
+	"epochs", "num_epochs", "n_epochs", "nepochs", "nb_epochs", "max_epochs", "max_epoch",
+	"total_epochs", "train_epochs", "num_train_epochs", "n_epoch", "niter_epochs",
+};
+
+/* Compares to the end of the name, which '=' or the end of the word ends. '-' is '_'. */
+static bool is_name(const char *word, size_t n, const char *name)
+{
+	if (strlen(name) != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((word[i] == '-' ? '_' : tolower((unsigned char)word[i])) != name[i])
+			return false;
+	return true;
+}
+
+/* True for "--max-epochs", "max_epochs=10" and "--trainer.max_epochs"; a word without dashes has to
+ * have a value of its own. */
+static bool names_epochs(const char *word)
+{
+	bool dashes = word[0] == '-';
+	size_t n;
+
+	word += strspn(word, "-+");
+	n = strcspn(word, "=");
+	if (!dashes && !word[n])
+		return false;
+	for (size_t at = n; at > 0; at--)
+		if (word[at - 1] == '.') {
+			word += at;
+			n -= at;
+			break;
+		}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_name(word, n, names[i]))
+			return true;
+	return false;
+}
+
+static double number_of(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	return end > text && !*end && value >= 1 && value < 1e9 ? value : (double)NAN;
+}
+
+double epochs_of_command(const struct strings *argv)
+{
+	double epochs = (double)NAN;
+
+	for (size_t i = 0; i < argv->count; i++) {
+		const char *equals = strchr(argv->items[i], '=');
+		double value;
+
+		if (!names_epochs(argv->items[i]))
+			continue;
+		if (equals)
+			value = number_of(equals + 1);
+		else
+			value = number_of(i + 1 < argv->count ? argv->items[i + 1] : "");
+		if (!isnan(epochs) && (value < epochs || value > epochs))
+			return (double)NAN;
+		epochs = isnan(value) ? epochs : value;
+	}
+	return epochs;
+}
+
+/* --- sentences that say that nothing is left --- */
+
+#define TAIL_BYTES 8192
+
+/* Parts of sentences, in any case. Programs that go on and exit with 0 need none. */
+static const char *const sentences[] = {
+	"nothing to resume",			/* YOLOv5 to YOLOv9, Ultralytics */
+	"no training would occur",		/* Composer, LLM Foundry */
+	"should be greater than initial step",	/* kohya's sd-scripts */
+	"restored a checkpoint with current_epoch=",	/* Lightning: it is beyond max_epochs */
+	/* scripts of people */
+	"nothing left to train",
+	"nothing left to do",
+	"nothing more to train",
+	"training is already complete",
+	"training is already finished",
+	"training is already done",
+	"training already complete",
+	"training already finished",
+	"training already done",
+	"training has already been completed",
+	"training has already finished",
+	"already finished training",
+	"already fully trained",
+	"already been trained for",
+	"already trained for",
+	"already at max_",
+	"already reached max",
+	"no more epochs to",
+	"no more steps to",
+	"no epochs left",
+	"no steps left",
+	"greater than or equal to total epochs",
+	"greater than or equal to max epochs",
+};
+
+/* Returns where a sentence begins; NULL: there is none. text is terminated. */
+static const char *find_sentence(const char *text)
+{
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		const char *found = strcasestr(text, sentences[i]);
+
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+static char *line_around(const char *begin, const char *at)
+{
+	size_t n;
+
+	while (at > begin && !strchr("\r\n", at[-1]))
+		at--;
+	at += strspn(at, " \t");
+	n = strcspn(at, "\r\n");
+	n = utf8_clip(at, n < LAST_WORDS_SIZE ? n : LAST_WORDS_SIZE - 1);
+	return xasprintf("%.*s", (int)n, at);
+}
+
+char *nothing_left_words(const char *path, int64_t offset)
+{
+	char *buffer = xcalloc(TAIL_BYTES + 4, 1);	/* + 4: utf8_clip looks ahead */
+	size_t n = log_tail(path, offset, buffer, TAIL_BYTES);
+	const char *found;
+	char *line;
+
+	for (size_t i = 0; i < n; i++)
+		if (buffer[i] == '\0')
+			buffer[i] = ' ';
+	found = find_sentence(buffer);
+	line = found ? line_around(buffer, found) : NULL;
+	free(buffer);
+	return line;
+}
+
+/* --- one training of several --- */
+
+#define MOST_BYTES (64 << 20)	/* of a log that are read */
+#define LINE_BYTES 512		/* of a line: the words stand at its beginning */
+
+static const struct part_word {
+	const char *text;
+	bool alone;		/* also counts without a total */
+} words[] = {
+	{ "fold", true }, { "trial", true }, { "stage", false }, { "phase", false },
+	{ "seed", false }, { "task", false }, { "run", false }, { "round", false },
+	{ "split", false }, { "part", false }, { "experiment", false },
+};
+
+/* "1/5", "1 of 5". text: behind the word. */
+static bool read_count(const char *text, const struct part_word *word, bool *left)
+{
+	char *end;
+	long number, total;
+
+	text += strspn(text, " \t:#=[(-");
+	if (!isdigit((unsigned char)*text))
+		return false;
+	number = strtol(text, &end, 10);
+	end += strspn(end, " ");
+	if (*end == '/')
+		end++;
+	else if (!strncasecmp(end, "of ", 3))
+		end += 3;
+	else if (word->alone)
+		return *left = true;
+	else
+		return false;
+	total = strtol(end, NULL, 10);
+	*left = number < total;
+	return total > 0;
+}
+
+static bool read_word(const char *line, const struct part_word *word, bool *left)
+{
+	size_t length = strlen(word->text);
+
+	for (const char *at = line; (at = strcasestr(at, word->text)); at += length)
+		if ((at == line || !isalnum((unsigned char)at[-1])) &&
+		    read_count(at + length, word, left))
+			return true;
+	return false;
+}
+
+static void read_line(const char *line, bool *left)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (read_word(line, &words[i], left))
+			return;
+}
+
+static bool read_lines(FILE *log)
+{
+	char line[LINE_BYTES];
+	bool left = false, begins = true;
+
+	while (fgets(line, sizeof(line), log)) {
+		if (begins)
+			read_line(line, &left);
+		begins = strchr(line, '\n');
+	}
+	return left;
+}
+
+bool parts_are_left(const char *path, int64_t offset)
+{
+	FILE *log = file_open_stream(path);
+	struct stat st;
+	bool left;
+
+	if (!log)
+		return false;
+	if (fstat(fileno(log), &st) == 0 && st.st_size - MOST_BYTES > offset)
+		offset = st.st_size - MOST_BYTES;
+	left = fseeko(log, offset, SEEK_SET) == 0 && read_lines(log);
+	fclose(log);
+	return left;
+}
