@@ -123,7 +123,7 @@ bool pollux_client_config(const struct pollux_client *client, struct pollux_conf
  * A call reads the coarse clock. Every 50 ms a call also does a stat() of the
  * file in POLLUX_CONFIG_FILE, and reads the file if it changed. A file that is
  * not complete, or in which batch = replicas * local batch * passes does not
- * hold, is ignored. Other languages: pollux-submit(1) has the format. */
+ * hold, is ignored. Other languages: pollux-program(7) has the format. */
 bool pollux_client_config_changed(struct pollux_client *client, struct pollux_config *config);
 
 /* Each report returns true if a receiver got the report. The result may be

@@ -1,4 +1,4 @@
-/* status_json.c - pollux status --json, for programs. pollux-status(1) has the schema. Every key is
+/* status_json.c - pollux status --json, for programs. pollux-json(7) has the schema. Every key is
  * in every document, except "details", which comes with ids. The environment of a job is never
  * shown: it may hold secrets. */
 #include <math.h>

@@ -88,9 +88,8 @@ columns() { # those of the store that the JSON shows as they are
 	sed -nE 's/^[[:space:]].*COLUMN(_OF_NAMES)?\("([a-z_]+)".*/\2/p' "$src/store/declaration.c"
 }
 
-same 'pollux-status(1) has every key of the JSON' \
-	"$(keys_of "$src/view/status_json.c"; columns)" \
-	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-status.1" | listed Va)"
+same 'pollux-json(7) has every key of the JSON of status' \
+	"$(keys_of "$src/view/status_json.c"; columns)" "$(listed Va <"$man/pollux-json.7")"
 same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain_json.c"
 	keys_of "$src/view/explain_share.c"; keys_of "$src/view/explain_kinds.c"
 	keys_of "$src/view/plan_list.c")" \
@@ -159,12 +158,12 @@ same 'pollux-client(3) has every member of its structures' "$(members_of "$heade
 # --- examples ---
 
 # examples FILE: prints the literal blocks of FILE, a NUL after each. In a manual these are the .Dl
-# lines and .Bd blocks under EXAMPLES; in Markdown the fences marked sh.
+# lines and .Bd blocks under IN SHORT and EXAMPLES; in Markdown the fences marked sh.
 examples() {
 	# shellcheck disable=SC2016  # the backticks are Markdown
 	case $1 in
 	*.md) sed -n '/^```sh$/,/^```$/{s/^```$/\x00/;/^```sh$/d;p;}' "$1" ;;
-	*) sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{s/\\e/\\/g
+	*) sed -n '/^\.Sh \(IN SHORT\|EXAMPLES\)/,/^\.Sh [DS]E/{s/\\e/\\/g
 		s/^\.Dl \(.*\)/\1\n\x00/p
 		/^\.Bd/,/^\.Ed/{/^\.Bd/d;s/^\.Ed.*/\x00/;p;}
 		}' "$1" ;;
@@ -223,7 +222,8 @@ accepted() { # accepted BLOCK: no command of pollux in it is a usage error or no
 	! grep -E "^pollux: .*(--help|unknown|did you mean)|not found" "$TMP/.said"
 }
 
-for file in "$man"/*.1 "$man"/*.3 "$man/pollux-program.7" "$ROOT/README.md"; do
+for file in "$man"/*.1 "$man"/*.3 "$man/pollux-json.7" "$man/pollux-program.7" \
+	"$man/pollux-sweeps.7" "$man/pollux-tutorial.7" "$ROOT/README.md"; do
 	count=0
 	examples "$file" >blocks
 	while [ -s blocks ]; do
@@ -237,6 +237,29 @@ for file in "$man"/*.1 "$man"/*.3 "$man/pollux-program.7" "$ROOT/README.md"; do
 	done
 	ok "${file##*/} has examples" test "$count" -gt 0
 done
+
+# --- sections that manuals name ---
+
+# The sections after .Sx that are neither in the page itself nor in a page of an .Xr beside.
+sections_missing() {
+	perl -e 'my (%has, %lines);
+		for my $file (@ARGV) {
+			open(my $in, "<", $file) or die;
+			my ($page) = $file =~ m,([^/]*)$,;
+			chomp(@{$lines{$page}} = <$in>);
+			$has{"$page: $_"} = 1 for map { /^\.S[hs] (.*)/ } @{$lines{$page}};
+		}
+		for my $page (sort keys %lines) {
+			my @line = @{$lines{$page}};
+			for my $i (grep { $line[$_] =~ /^\.Sx / } 0 .. $#line) {
+				my ($name) = $line[$i] =~ /^\.Sx (.*?)(?: [.,;:)]+)*$/;
+				my @near = @line[($i > 4 ? $i - 4 : 0) .. $i + 2];
+				print "$page: $name\n" unless grep { $has{"$_: $name"} }
+					$page, map { /^\.Xr (\S+) (\d)/ ? "$1.$2" : () } @near;
+			}
+		}' "$@"
+}
+is 'each section that a manual names is there' '' "$(sections_missing "$man"/*.[0-9])"
 
 # --- files that the documents for developers name ---
 

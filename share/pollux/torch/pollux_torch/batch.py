@@ -7,7 +7,7 @@ train on more samples than was meant: where one is seen, the program's own size 
 next batch. Where training reads another DataLoader, or none, the option is refused.
 
 With one process, one pass an update and a learning rate that no scheduler changes at each update,
-the size also changes while the program runs, see POLLUX_CONFIG_FILE in pollux-submit(1).
+the size also changes while the program runs, see POLLUX_CONFIG_FILE in pollux-program(7).
 """
 
 import inspect
