@@ -239,15 +239,12 @@ extern const struct policy policy_pollux;
  * simulation with plans only: policy_find() does not know it. */
 extern const struct policy policy_rubick;
 
-/* Sia's program, without slices: the least sum of speedup^-0.5; src/sched/published/sia.c. */
-extern const struct policy policy_sia;
-
-/* Policies to compare with, as published or as in the textbook. None has slices, and under each a
- * job may starve. The rules are in the files of their names in src/sched/published, also for jobs
- * of which a simulation does not know what the policy asks for. */
-extern const struct policy policy_optimus;	/* by remaining time and marginal gain */
-extern const struct policy policy_tiresias;	/* two queues by attained service */
-extern const struct policy policy_srtf;		/* shortest remaining time first */
+/* Policies to compare with, as published or as in the textbook: policy_sia, policy_optimus and so
+ * on. None has slices, and under most a job may starve. The rules are in the files of their names
+ * in src/sched/published, also for jobs of which a simulation does not know what the policy asks
+ * for. */
+#define POLICY_DECLARED(name, use) extern const struct policy policy_##name;
+POLICIES_SIMULATED(POLICY_DECLARED)
 /* Service at which a job goes to the second queue. */
 #define TIRESIAS_QUEUE_DEVICE_S 57600.0
 

@@ -218,15 +218,14 @@ static int after_decision(struct sim *s, struct err *err)
 
 static void add_kind(struct sim *s, const char *name, int nodes, int gpus_per_node)
 {
-	int k = s->n_kinds, node = gpus_per_node, n_gpus = nodes * gpus_per_node;
+	int k = s->n_kinds, n_gpus = nodes * gpus_per_node;
 	struct measured *m = measured_of(s);
 
 	sim_add_kind(s, name, nodes, gpus_per_node);
 	m->places[k] = xcalloc((size_t)n_gpus, sizeof(*m->places[k]));
 	for (int r = 1; r <= n_gpus; r++)
-		if (place_is_regular(n_gpus, node, r))
-			m->places[k][m->n_places[k]++] =
-				throughput_place_on((r + node - 1) / node, r);
+		if (place_is_regular(n_gpus, gpus_per_node, r))
+			m->places[k][m->n_places[k]++] = place_packed(r, gpus_per_node);
 }
 
 static void init_agent(const struct sim *s, struct agent *agent, const struct application *a,

@@ -115,6 +115,17 @@ static inline const struct application *job_application(const struct sim_job *jo
 	return application_on(job->spec->application, job->kind);
 }
 
+static inline struct throughput_place place_of_job(const struct sim_job *job)
+{
+	return throughput_place_on(job->placement.n, job->placement.replicas);
+}
+
+/* GPUs of nodes of gpus_per_node, as few nodes as possible. */
+static inline struct throughput_place place_packed(int replicas, int gpus_per_node)
+{
+	return throughput_place_on((replicas + gpus_per_node - 1) / gpus_per_node, replicas);
+}
+
 static inline double job_end(const struct sim_job *job)
 {
 	const struct application *a = job->spec->application;

@@ -6,11 +6,6 @@
 
 #define MEASURED_S 10.0	/* work after which events count a job as measured */
 
-static struct throughput_place place_of(const struct sim_job *job)
-{
-	return throughput_place_on(job->placement.n, job->placement.replicas);
-}
-
 static double batch_of(const struct sim_job *job)
 {
 	const struct training *t = job->own;
@@ -43,7 +38,7 @@ static void observe(struct sim *s, struct sim_job *job, struct gradients g)
 	t->gradients = g;
 	if (!t->agent || s->options->knowledge == SIM_KNOWLEDGE_FULL)
 		return;
-	agent_observe(&t->agent[job->kind], place_of(job),
+	agent_observe(&t->agent[job->kind], place_of_job(job),
 		      t->configuration.local_batch_size, t->times);
 	t->agent->gradients[t->epoch] = g;
 }
@@ -158,7 +153,7 @@ void training_launch(struct sim *s, struct sim_job *job)
 	t->place = place_class_of(job_application(job), &job->placement);
 	job->delay_s = isnan(a->restart_s) ? s->options->restart_s : a->restart_s;
 	if (measured_of(s)->manner.owners_batch)
-		t->configuration = sizes_spread(job_application(job), place_of(job),
+		t->configuration = sizes_spread(job_application(job), place_of_job(job),
 						job->spec->batch_size, false);
 	update_sizes(s, job);
 }

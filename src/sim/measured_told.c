@@ -133,8 +133,7 @@ struct configuration job_best_sizes(struct sim *s, struct sim_job *job)
 {
 	struct training *t = job->own;
 	const struct application *a = job_application(job);
-	struct throughput_place place =
-		throughput_place_on(job->placement.n, job->placement.replicas);
+	struct throughput_place place = place_of_job(job);
 	struct model_key key = {
 		.kind = job->kind, .nodes = place.nodes, .replicas = place.replicas,
 	};
@@ -211,28 +210,6 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 
 /* --- policies that choose both GPUs and batch: by the model --- */
 
-static void model_goodput(const struct sim *s, const struct sim_job *job, int kind,
-			  const struct goodput_model *model, struct job_table *table)
-{
-	const struct application *a = application_on(job->spec->application, kind);
-	int node = s->kinds[kind].gpus_per_node, most = job_max_replicas(s, job, kind);
-
-	for (int r = 1; r <= most; r++)
-		if (place_is_regular(s->kinds[kind].n_gpus, node, r))
-			table->goodput[r] = best_goodput(a, model,
-				throughput_place_on((r + node - 1) / node, r));
-}
-
-static double goodput_now(const struct sim_job *job, const struct goodput_model *model)
-{
-	const struct training *t = job->own;
-	struct throughput_place place =
-		throughput_place_on(job->placement.n, job->placement.replicas);
-
-	return goodput_of(model, place, (double)t->configuration.local_batch_size,
-			  t->configuration.accumulation_steps);
-}
-
 /* For a job of which nothing is known but how much faster one kind is than another; as published,
  * sia is not told even that. */
 static void tell_speeds(const struct sim *s, struct sim_job *job, struct sched_job *told)
@@ -257,21 +234,31 @@ static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 {
 	struct training *t = job->own;
 	struct job_table *table = &t->tables[kind];
+	const struct gpu_kind *gpus = &s->kinds[kind];
+	const struct configuration *now = &t->configuration;
 	struct model_key key = { .replicas = most };
+	int largest = job_max_replicas(s, job, kind);
 	struct goodput_model model;
 
 	model_of_job(s, job, kind, &model, &key.version);
 	key.noise_scale = model.noise_scale;
 	if (!model_key_equal(&key, &table->key)) {
 		clear_goodput(table, most);
-		model_goodput(s, job, kind, &model, table);
+		for (int r = 1; r <= largest; r++)
+			if (place_is_regular(gpus->n_gpus, gpus->gpus_per_node, r))
+				table->goodput[r] = best_goodput(
+					application_on(job->spec->application, kind), &model,
+					place_packed(r, gpus->gpus_per_node));
 	}
 	table->key = key;
 	told->kind_goodput[kind] = table->goodput;
-	if (kind == job->kind)
-		told->goodput = table->goodput;
-	if (kind == job->kind && job->placement.n)
-		told->goodput_now = goodput_now(job, &model);
+	if (kind != job->kind)
+		return;
+	told->goodput = table->goodput;
+	if (job->placement.n)
+		told->goodput_now = goodput_of(&model, place_of_job(job),
+					       (double)now->local_batch_size,
+					       now->accumulation_steps);
 }
 
 static void tell_by_model(struct sim *s, struct sim_job *job, struct sched_job *told)
@@ -303,8 +290,7 @@ static int update_time(struct sim *s, const struct sim_job *job,
 {
 	const struct application *a = job_application(job);
 	int node = s->kinds[job->kind].gpus_per_node;
-	struct throughput_place packed =
-		throughput_place_on((replicas + node - 1) / node, replicas);
+	struct throughput_place packed = place_packed(replicas, node);
 	struct configuration sizes = sizes_spread(a, packed, job->spec->batch_size,
 						  measured_of(s)->manner.always_two_passes);
 	struct place_class place = place_class_packed(a, replicas, node);
