@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -191,55 +192,45 @@ static void set_published(struct sim_profiles *p)
 		}
 }
 
-static void set_restart(struct application *a, double seconds)
+/* Reads a value of each application: its restart, in seconds, or its slowdown, a factor. */
+static int read_table(struct sim_profiles *p, const char *path, bool restarts,
+		      struct csv_range range, struct err *err)
 {
-	a->restart_s = a->told_restart_s = seconds;
-}
-
-static void set_slowdown(struct application *a, double factor)
-{
-	a->slowdown = factor;
-}
-
-static int set_row(struct sim_profiles *p, const struct csv *c, int row, struct csv_range range,
-		   void (*set)(struct application *a, double value), struct err *err)
-{
-	const char *name = csv_cell(c, row, 0);
-	const struct application *found = sim_profiles_find(p, name);
-	double value;
-
-	if (!found)
-		return csv_complain(c, row, err, "the profiles have no application '%.60s'", name);
-	if (csv_number(c, row, 1, range, &value, err))
-		return -1;
-	set(&p->items[sim_profiles_index(p, found)], value);
-	return 0;
-}
-
-static int read_table(struct sim_profiles *p, const char *path, const char *column,
-		      struct csv_range range, void (*set)(struct application *a, double value),
-		      struct err *err)
-{
-	const char *const columns[] = { "application", column };
+	const char *const columns[] = { "application", restarts ? "seconds" : "factor" };
 	struct csv c;
 	int rc = 0;
 
 	if (csv_read(&c, path, columns, 2, err))
 		return -1;
-	for (int row = 0; row < c.n_rows && rc == 0; row++)
-		rc = set_row(p, &c, row, range, set, err);
+	for (int row = 0; row < c.n_rows && rc == 0; row++) {
+		const char *name = csv_cell(&c, row, 0);
+		const struct application *found = sim_profiles_find(p, name);
+		struct application *a = found ? &p->items[sim_profiles_index(p, found)] : NULL;
+		double value = 0;
+
+		if (!a) {
+			rc = csv_complain(&c, row, err,
+					  "the profiles have no application '%.60s'", name);
+			break;
+		}
+		rc = csv_number(&c, row, 1, range, &value, err);
+		if (rc == 0 && restarts)
+			a->restart_s = a->told_restart_s = value;
+		else if (rc == 0)
+			a->slowdown = value;
+	}
 	csv_release(&c);
 	return rc;
 }
 
 int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct err *err)
 {
-	return read_table(p, path, "seconds", (struct csv_range){ 0, 86400 }, set_restart, err);
+	return read_table(p, path, true, (struct csv_range){ 0, 86400 }, err);
 }
 
 int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err)
 {
-	return read_table(p, path, "factor", (struct csv_range){ 0.01, 1000 }, set_slowdown, err);
+	return read_table(p, path, false, (struct csv_range){ 0.01, 1000 }, err);
 }
 
 /* --- directories --- */
