@@ -1,8 +1,6 @@
 """plain.py - a training program that knows nothing of pollux, as anybody would write one.
 
     plain.py --samples N [--batch N]    train; print the time of a step at the end
-    plain.py --noise N                  print the gradient noise scale at the first weights,
-                                        directly: from the gradients of N single samples
 """
 
 import argparse
@@ -23,10 +21,8 @@ p.add_argument("--vocabulary", type=int, default=4096)
 p.add_argument("--batch", type=int, default=8)
 p.add_argument("--samples", type=int, default=8000)
 p.add_argument("--rate", type=float, default=3e-4)
-p.add_argument("--sgd", action="store_true", help="instead of AdamW")
 p.add_argument("--pause-ms", type=float, default=0)
 p.add_argument("--warm-up", type=int, default=10, help="steps that the mean leaves out")
-p.add_argument("--noise", type=int, default=0)
 o = p.parse_args()
 
 torch.manual_seed(1)
@@ -46,24 +42,8 @@ def collate(numbers):
     return torch.cat([made_up(n, 1, o, "cpu") for n in numbers])
 
 
-def noise():
-    """tr(Sigma) / |G|^2, both without bias."""
-    total, squares = None, 0.0
-    for n in range(o.noise):
-        model.zero_grad(set_to_none=True)
-        loss_of(collate([n])).backward()
-        g = torch.cat([p.grad.double().flatten() for p in model.parameters()])
-        total = g if total is None else total + g
-        squares += float(g @ g)
-    mean = total / o.noise
-    trace = (squares - o.noise * float(mean @ mean)) / (o.noise - 1)
-    square = float(mean @ mean) - trace / o.noise
-    print(f"trace {trace:.6g} square {square:.6g} scale {trace / square:.6g}", flush=True)
-
-
 def train():
-    choice = torch.optim.SGD if o.sgd else torch.optim.AdamW
-    optimizer = choice(model.parameters(), lr=o.rate)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=o.rate)
     loader = DataLoader(
         range(o.samples), batch_size=o.batch, shuffle=True, collate_fn=collate, drop_last=True
     )
@@ -82,4 +62,4 @@ def train():
     print(f"done samples {len(spans) * o.batch} loss {loss:.4f} step {mean_s:.9f} s", flush=True)
 
 
-noise() if o.noise else train()
+train()

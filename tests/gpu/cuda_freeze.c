@@ -177,13 +177,13 @@ static int read_gpus(struct gpu list[GPUS])
 	const char *path = getenv("NVML_STANDIN");
 	FILE *file = path ? fopen(path, "re") : NULL;
 	char line[256];
-	int n = 0, mode;
+	int n = 0;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (n < GPUS && sscanf(line, "gpu %63s", list[n].uuid) == 1)
 			list[n++].compute = 0;
-		else if (n > 0 && sscanf(line, "compute %d", &mode) == 1)
-			list[n - 1].compute = mode;
+		else if (n > 0 && !strncmp(line, "compute ", 8))
+			list[n - 1].compute = (int)strtol(line + 8, NULL, 10);
 	}
 	if (file)
 		fclose(file);
