@@ -7,7 +7,7 @@
 #
 # The second call takes what did not pass in the first, by gpu-kit-results, then what takes longer.
 # On another machine, carry that directory as well: the first call's results, unpacked. A call ends
-# in SECONDS (355; the second 300), whatever hangs, with all results in OUT/gpu-kit-N.tgz.
+# in SECONDS (355; the second 320), whatever hangs, with all results in OUT/gpu-kit-N.tgz.
 # GROW_GIB=N first uses so much memory, where the machine's grows as it is used.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,11 +17,11 @@ steps='facts programs spin devices profile-devices suspend energy'
 passed() { grep -Eq "^$1 (ok|skip) time " "$results/lines" 2>/dev/null; }
 case ${1-} in
 1)	seconds=${2:-355} ;;
-2)	seconds=${2:-300} first=$steps steps=
+2)	seconds=${2:-320} first=$steps steps=
 	for step in $first; do
 		passed "$step" || steps+="$step "
 	done
-	steps+='resident slices profile overhead' ;;
+	steps+='resident slices overhead profile' ;;	# the last one does what it can
 page)	mkdir -p "$results" && tar -xzf "${2:?}" -C "$results" &&
 		exec cp "$results/RESULTS-gpu.md" benchmarks/
 	exit 1 ;;

@@ -61,8 +61,8 @@ fi
 
 # --- the trainer's own test, which compares losses step by step on a GPU that it finds ---
 test=$ROOT/tests/cli/train-cuda.t
-if [ -z "$GPU_KIT_STANDIN" ] && [ -e "$test" ] && [ -e "$ROOT/build/cuda/host.so" ]; then
-	CUDA_HOST=$ROOT/build/cuda/host.so GPU_STANDIN='' timeout 150 sh "$test" >test.txt 2>&1
+if [ -z "$GPU_KIT_STANDIN" ] && [ -e "$test" ] && [ -e "$GPU_KIT_BUILD/cuda/host.so" ]; then
+	CUDA_HOST=$GPU_KIT_BUILD/cuda/host.so GPU_STANDIN='' timeout 150 sh "$test" >test.txt 2>&1
 	rc=$?
 	cat test.txt
 	check its-test $rc status 'v == 0'

@@ -2,7 +2,7 @@
 # shows: error on sizes left out (5 %), memory bound against bisection, out of memory told
 # needs: gpu torch
 # limit: 400
-# takes: 90
+# takes: 60
 import json
 import statistics
 

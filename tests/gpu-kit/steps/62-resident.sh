@@ -3,7 +3,7 @@
 # shows: three PyTorch jobs are suspended and go on; each result is right; the card holds all three
 # needs: gpu torch
 # limit: 240
-# takes: 90
+# takes: 100
 # shellcheck source=../lib.sh
 . "$KIT/lib.sh"
 
@@ -41,7 +41,7 @@ mib=$(((total * 8 / 100) < largest ? total * 8 / 100 : largest))
 needs=$((2 * mib + 1200))
 # As many steps as take some seconds: the first ones start CUDA.
 "$PYTHON" resident.py "$mib" 40 1 >tried
-steps=$(quick "$(awk '/^computed/ { print 10 * int(8 * 40 / $2 / 10) + 10 }' tried)" 100)
+steps=$(quick "$(awk '/^computed/ { print 10 * int(5 * 40 / $2 / 10) + 10 }' tried)" 100)
 "$PYTHON" resident.py "$mib" "${steps:-100}" 1 >alone.1
 alone_s=$(sed -n 's/^computed \(.*\) s$/\1/p' alone.1)
 for seed in 2 3; do "$PYTHON" resident.py "$mib" "$steps" $seed >alone.$seed & done
