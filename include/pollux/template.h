@@ -2,11 +2,11 @@
  *
  *	{batch} {local_batch} {accum} {gpus} {replicas} {lr} {lr_scale} {samples} {checkpoint}
  *	{newest} {resume} {plan} {port} {job} {run} {steps} {nodes} {node} {master}
- *	{gpus_per_node}
+ *	{gpus_per_node} {gpu_list}
  *
  * {batch}, {local_batch} and {accum} need a batch size, {lr} a learning rate, {resume} the resume
- * arguments, {plan} plans, {steps} a total of updates. Where the job has none, the template stays
- * as it is.
+ * arguments, {plan} plans, {steps} a total of updates, {gpu_list} GPUs of this machine. Where the
+ * job has none, the template stays as it is.
  *
  * {resume} stands for the text of --resume-args, which may contain templates. It is replaced from
  * the second launch on, and only if a checkpoint exists; otherwise it becomes nothing. {resume} as
@@ -51,6 +51,7 @@ struct template_values {
 	const char *resume_args;	/* NULL: not at this launch */
 	const char *plan_args;		/* of the run's plan; NULL: none */
 	int port;
+	const char *gpu_list;		/* template_gpu_list(); NULL: it has no GPU */
 	struct template_nodes nodes;
 };
 
@@ -58,6 +59,10 @@ struct template_facts template_facts_of(const struct declaration *d, const struc
 /* The facts within the resume arguments (name "resume"), or within the arguments of a plan
  * ("plan"), where the two do not stand for themselves again. */
 struct template_facts template_facts_within(const struct template_facts *facts, const char *name);
+
+/* The UUIDs of GPUs as docker's option --gpus takes them; NULL: these are no GPUs of this machine.
+ * The caller frees it. */
+char *template_gpu_list(const struct device *devices, int n);
 
 /* True for the words above: "batch". */
 bool template_knows(const char *word, size_t length);

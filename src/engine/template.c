@@ -10,7 +10,8 @@
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_REPLICAS, NAME_LR, NAME_LR_SCALE,
 	NAME_SAMPLES, NAME_CHECKPOINT, NAME_NEWEST, NAME_RESUME, NAME_PLAN, NAME_PORT, NAME_JOB,
-	NAME_RUN, NAME_STEPS, NAME_NODES, NAME_NODE, NAME_MASTER, NAME_GPUS_PER_NODE, N_NAMES
+	NAME_RUN, NAME_STEPS, NAME_NODES, NAME_NODE, NAME_MASTER, NAME_GPUS_PER_NODE, NAME_GPU_LIST,
+	N_NAMES
 };
 
 static const char *const names[N_NAMES] = {
@@ -22,6 +23,7 @@ static const char *const names[N_NAMES] = {
 	[NAME_PORT] = "port", [NAME_JOB] = "job", [NAME_RUN] = "run",
 	[NAME_NODES] = "nodes", [NAME_NODE] = "node", [NAME_MASTER] = "master",
 	[NAME_GPUS_PER_NODE] = "gpus_per_node", [NAME_STEPS] = "steps",
+	[NAME_GPU_LIST] = "gpu_list",
 };
 
 static int find_name(const char *text, size_t length)
@@ -65,6 +67,20 @@ static const char *lacking_option(int name, const struct template_facts *facts)
 	case NAME_STEPS:	return facts->has_steps ? NULL : "--steps";
 	default:		return NULL;
 	}
+}
+
+char *template_gpu_list(const struct device *devices, int n)
+{
+	struct text t = TEXT_INIT;
+
+	for (int i = 0; i < n; i++) {
+		if (device_backend_of(devices[i].id) != &device_nvidia) {
+			text_release(&t);
+			return NULL;
+		}
+		text_addf(&t, "%s%s", i ? "," : "", strchr(devices[i].id, ':') + 1);
+	}
+	return text_detach(&t);
 }
 
 bool template_knows(const char *word, size_t length)
@@ -187,6 +203,7 @@ static void expand_name(int name, const struct expansion *e)
 	case NAME_STEPS:	text_addf(out, "%.0f", v->total_steps); break;
 	case NAME_CHECKPOINT:	add_value(e, v->checkpoint_dir); break;
 	case NAME_NEWEST:	add_value(e, v->newest ? v->newest : ""); break;
+	case NAME_GPU_LIST:	add_value(e, v->gpu_list); break;
 	case NAME_PORT:		text_addf(out, "%d", v->port); break;
 	case NAME_JOB:		text_addf(out, "%lld", (long long)v->job_id); break;
 	case NAME_RUN:		text_addf(out, "%d", v->run_number); break;
@@ -194,6 +211,12 @@ static void expand_name(int name, const struct expansion *e)
 	case NAME_PLAN:		expand_within(e, v->plan_args, "plan"); break;
 	default:		expand_node_name(name, e); break;
 	}
+}
+
+/* A run on slots of the CPU has no list of GPUs. */
+static bool has_value(int name, const struct expansion *e)
+{
+	return !lacking_option(name, &e->facts) && (name != NAME_GPU_LIST || e->values->gpu_list);
 }
 
 static void expand_text(const char *text, const struct expansion *e)
@@ -206,7 +229,7 @@ static void expand_text(const char *text, const struct expansion *e)
 
 		if (name >= 0 && piece.doubled)
 			add_literal(e, piece.text + 1, piece.length - 2);
-		else if (name >= 0 && !lacking_option(name, &e->facts))
+		else if (name >= 0 && has_value(name, e))
 			expand_name(name, e);
 		else
 			add_literal(e, piece.text, piece.length);

@@ -112,6 +112,23 @@ static void test_unchanged(void)
 	}
 }
 
+static void test_gpu_list(void)
+{
+	struct device gpus[] = { { .id = "gpu:GPU-1-a" }, { .id = "gpu:MIG-2" } };
+	struct device slots[] = { { .id = "cpu:0" } }, others[] = { { .id = "slurm:n1:0" } };
+	struct template_values values = first_launch;
+	char *list = template_gpu_list(gpus, 2);
+
+	is_str(list, "GPU-1-a,MIG-2", "the UUIDs of GPUs");
+	values.gpu_list = list;
+	expands("--gpus|\"device={gpu_list}\"|{{gpu_list}}", &values,
+		"--gpus|\"device=GPU-1-a,MIG-2\"|{gpu_list}");
+	free(list);
+	ok(!template_gpu_list(slots, 1), "slots of the CPU have none");
+	ok(!template_gpu_list(others, 1), "nor have GPUs of another machine");
+	expands("device={gpu_list}", &first_launch, "device={gpu_list}");
+}
+
 /* Templates of options that the job does not have. */
 static void test_lacking(void)
 {
@@ -298,6 +315,7 @@ int main(void)
 	test_names();
 	test_unchanged();
 	test_lacking();
+	test_gpu_list();
 	test_resume();
 	test_escape();
 	test_near();

@@ -369,7 +369,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
 	struct text code = TEXT_INIT;
 	struct run bound;
-	char *config_file, *newest, *plan;
+	char *config_file, *newest, *plan, *gpus;
 	int rc = -1;
 
 	if (!checkpoints)
@@ -383,6 +383,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
 	values.plan_args = plan = supervisor_plan_args(s);
+	values.gpu_list = gpus = template_gpu_list(s->run.devices, s->run.configuration.replicas);
 	supervisor_name_nodes(s, &nodes, &values);
 	if (supervisor_take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
 	    supervisor_open_socket(s, err) == 0) {
@@ -405,6 +406,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 	free(config_file);
 	free(newest);
 	free(plan);
+	free(gpus);
 	free(checkpoints);
 	return rc;
 }
