@@ -12,10 +12,17 @@
 #define DEVICE_USER_MEMORY_BYTES (INT64_C(512) << 20)
 #define DEVICE_USER_SHARE 0.05
 
+/* A framework that takes a part of a GPU's memory at its start, whatever it needs. */
+enum device_taker { TAKER_NONE, TAKER_JAX, TAKER_TENSORFLOW };
+
 struct device_user {
 	struct device_process process;
 	/* lives false: the process has ended, or cannot be seen from this container. */
 	struct proc_info info;
+	char container[PROC_CONTAINER_SIZE];	/* that it is in; "": none */
+	/* By the libraries that it has loaded, where it has that part of the memory and no variable
+	 * in its environment says what it is to take. */
+	enum device_taker taker;
 	/* Set by device_owners_match. */
 	int64_t job_id;			/* job of the process's run; 0: of no run */
 	bool in_place;			/* that run has this device */

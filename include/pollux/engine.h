@@ -35,6 +35,13 @@ enum engine_answer {
 	ENGINE_GONE,		/* no process of the run can exist: the run is to be ended */
 };
 
+/* Whose a container is: a program such as docker(1) only asks a service to start it. */
+enum engine_container {
+	CONTAINER_OF_OTHERS,
+	CONTAINER_POSSIBLE,	/* the run has such a program, begun before the container */
+	CONTAINER_OF_RUN,	/* such a program wrote its id to the file of --cidfile */
+};
+
 /* What keeps the processes of a run together. */
 enum engine_containment { CONTAINED_BY_GROUP, CONTAINED_BY_GUARDIAN, CONTAINED_BY_SLURM };
 /* "control group", "guardian", "job of Slurm" */
@@ -114,6 +121,10 @@ struct engine {
 	int64_t (*command_pid)(const struct run *run);
 	/* True if a process of this machine belongs to the run. */
 	bool (*owns_process)(const struct run *run, int64_t pid);
+	/* (optional) Whether the container is one that the run's processes started, as far as the
+	 * machine shows; start_ticks: of a process in it. */
+	enum engine_container (*container)(const struct run *run, const char *id,
+					   int64_t start_ticks);
 	/* How the processes of a run that this process starts are kept together. Adds the directory
 	 * of the control groups, or why none can be made. */
 	enum engine_containment (*containment)(struct text *detail);

@@ -109,6 +109,19 @@ struct proc_info {
 };
 
 void proc_look(pid_t pid, struct proc_info *info);
+
+/* True if a file whose path has this part is mapped by the process; false also where that cannot be
+ * read. */
+bool proc_has_loaded(pid_t pid, const char *part);
+
+/* The id of the container that the process is in, by its control group, of version 1 or 2. False,
+ * and "": in none, or in that of the caller, or it cannot be read. */
+#define PROC_CONTAINER_SIZE 65
+bool proc_container(pid_t pid, char id[PROC_CONTAINER_SIZE]);
+/* True if a process in the container lives. */
+bool proc_container_lives(const char *id);
+/* The same as proc_container() for a line of /proc/PID/cgroup. */
+bool proc_container_in(const char *line, char id[PROC_CONTAINER_SIZE]);
 /* "process 12 (sleep) of root", "process 12 of another user, which is not visible here" */
 #define PROC_TEXT_SIZE 112
 const char *proc_describe(pid_t pid, char text[PROC_TEXT_SIZE]);

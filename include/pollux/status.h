@@ -38,6 +38,7 @@ struct status_job {
 	double silent_s;
 	int64_t silent_pid;
 	const char *stuck;		/* as engine.h has it; NULL: nothing is known */
+	char *remark;			/* owned; store_run_remark(); NULL: it has no GPU */
 	double eta_s;			/* running time still to come, by the declared work */
 	/* Wall clock: between these it ends in 4 of 5 cases. Told by status_tell_ends() alone. */
 	double end_from_s, end_to_s;

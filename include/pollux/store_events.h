@@ -45,4 +45,11 @@ int store_events_between(struct store *s, int64_t after, int64_t last, struct ev
 			 struct err *err);
 void event_list_release(struct event_list *list);
 
+/* What passes see of the run on the GPUs: one sentence, an event each time it changes. *text: the
+ * last one, which the caller frees; "": there is nothing to say, or no longer. */
+int store_run_remark(struct store *s, int64_t job_id, int64_t run_id, char **text,
+		     struct err *err);
+int store_run_set_remark(struct store *s, int64_t job_id, int64_t run_id, const char *text,
+			 struct err *err);
+
 #endif

@@ -2,9 +2,51 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/device_users.h"
 #include "pollux/mem.h"
+
+/* The part of a GPU's memory that they take; contexts come on top, and CUDA counts a little less
+ * memory than NVML. */
+static const struct {
+	enum device_taker taker;
+	double least, most;
+	const char *library, *variable;
+} takers[] = {
+	{ TAKER_JAX, 0.7, 0.85, "/jaxlib/", "XLA_CLIENT_MEM_" },
+	{ TAKER_JAX, 0.7, 0.85, "/jaxlib/", "XLA_PYTHON_CLIENT_" },
+	{ TAKER_TENSORFLOW, 0.85, 1.0, "/tensorflow/", "TF_FORCE_GPU_ALLOW_GROWTH=" },
+};
+
+static bool sets(pid_t pid, const char *variable)
+{
+	struct text t = TEXT_INIT;
+	bool found = false;
+
+	proc_environment(pid, &t);
+	for (size_t i = 0; i < t.length; i += strlen(t.data + i) + 1)
+		found |= !strncmp(t.data + i, variable, strlen(variable));
+	text_release(&t);
+	return found;
+}
+
+static enum device_taker taker_of(const struct device_process *p, const struct device *device)
+{
+	double part = device->memory_bytes > 0
+		? (double)p->memory_bytes / (double)device->memory_bytes : 0;
+	enum device_taker taker = TAKER_NONE;
+
+	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++) {
+		if (part < takers[i].least || part > takers[i].most ||
+		    !proc_has_loaded((pid_t)p->pid, takers[i].library))
+			continue;
+		if (sets((pid_t)p->pid, takers[i].variable))
+			return TAKER_NONE;
+		taker = takers[i].taker;
+	}
+	return taker;
+}
 
 void device_users_look(const struct device_list *devices, struct device_user_list *list)
 {
@@ -18,8 +60,11 @@ void device_users_look(const struct device_list *devices, struct device_user_lis
 		struct device_user *u = &list->items[list->count++];
 
 		u->process = devices->processes[i];
-		if (sees_all && u->process.pid > 0)
-			proc_look((pid_t)u->process.pid, &u->info);
+		if (!sees_all || u->process.pid <= 0)
+			continue;
+		proc_look((pid_t)u->process.pid, &u->info);
+		proc_container((pid_t)u->process.pid, u->container);
+		u->taker = taker_of(&u->process, &devices->items[u->process.device]);
 	}
 }
 
@@ -90,6 +135,8 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 	if (u->job_id)
 		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
 	else if (u->info.lives)
+	else if (u->info.lives && u->container[0])
+		text_addf(&t, " (%.16s, container %.12s)", u->info.owner, u->container);
 		text_addf(&t, " (%.20s)", u->info.owner);
 	else if (u->info.hidden)
 		text_add(&t, " (another user's, not visible here)");

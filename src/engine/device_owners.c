@@ -37,6 +37,42 @@ static bool is_ignored(const struct device_user *u, const struct ignored_list *i
 {
 	for (int i = 0; i < ignored->count; i++)
 		if (ignored->items[i].pid == u->process.pid &&
+/* Finds the run whose container the process is in. Where no file of --cidfile tells, it is that of
+ * the only run that may have started it, or of the only such run that has the device. */
+static void find_owner_of_container(struct device_user *u, const struct device *device,
+				    const struct run_list *runs)
+{
+	const struct run *owner = NULL, *on_device = NULL;
+	int possible = 0, possible_on_device = 0;
+
+	for (int i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+		const struct engine *engine = engine_of(run);
+		enum engine_container is = run->state == RUN_ASSIGNED || !engine->container
+			? CONTAINER_OF_OTHERS
+			: engine->container(run, u->container, u->info.start_ticks);
+
+		if (is == CONTAINER_OF_OTHERS)
+			continue;
+		owner = run;
+		possible++;
+		if (is == CONTAINER_OF_RUN) {
+			possible = 1;
+			break;
+		}
+		if (has_device(run, device)) {
+			on_device = run;
+			possible_on_device++;
+		}
+	}
+	if (possible > 1)
+		owner = possible_on_device == 1 ? on_device : NULL;
+	if (!owner)
+		return;
+	u->job_id = owner->job_id;
+	u->in_place = has_device(owner, device);
+}
+
 		    ignored->items[i].start_ticks == u->info.start_ticks)
 			return true;
 	return false;
@@ -65,8 +101,9 @@ int device_owners_match(struct store *store, const struct device_list *devices,
 	for (int i = 0; i < list->count; i++) {
 		struct device_user *u = &list->items[i];
 
-		find_owner(u, &devices->items[u->process.device], runs,
-			   sees_all && u->process.pid > 0);
+		find_owner(u, device, runs, sees_all && u->process.pid > 0);
+		if (!u->job_id && u->container[0])
+			find_owner_of_container(u, device, runs);
 		u->ignored = is_ignored(u, &ignored);
 		u->blocks = blocks(u, devices);
 	}
@@ -90,6 +127,7 @@ int device_owners_refuse(const struct device_user_list *list, const struct run_l
 	for (int d = 0; d < devices->count; d++) {
 		const struct device_user *u = device_user_worst(list, d);
 		struct device *device = &devices->items[d];
+		const struct device *device = &devices->items[u->process.device];
 		char text[DEVICE_USER_SIZE];
 		bool held = false;
 

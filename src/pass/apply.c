@@ -77,6 +77,8 @@ static int write_action(const struct plan *p, struct action *a, struct store *st
 				       &a->workload->k.model, err);
 	case ACTION_FORGET_IGNORED:
 		return store_ignored_remove(store, a->pid, &ignored, err);
+	case ACTION_REMARK:
+		return store_run_set_remark(store, a->job_id, a->run->id, a->why, err);
 	case ACTION_KEEP_MEMORY:
 		return store_run_set_device_memory(store, a->run->id, a->bytes, err);
 	case ACTION_CANCEL:
@@ -193,6 +195,7 @@ static int call(const struct action *a, const struct engine_context *at, struct 
 	case ACTION_KEEP_MODEL:
 	case ACTION_KEEP_MEMORY:
 	case ACTION_FORGET_IGNORED:
+	case ACTION_REMARK:
 	case ACTION_REASON:
 	case ACTION_TIER_WAIT:
 	case ACTION_TIER_WAITED:

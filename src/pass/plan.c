@@ -63,6 +63,7 @@ static void keep_what_was_learnt(const struct snapshot *s, struct plan *p)
 		if (run->state == RUN_RUNNING && bytes > run->device_memory_bytes)
 			plan_add(p, ACTION_KEEP_MEMORY, run->job_id, run, NULL)->bytes = bytes;
 	}
+	remark_on_gpus(s, p);
 	for (int i = 0; i < s->gone.count; i++)
 		plan_add(p, ACTION_FORGET_IGNORED, 0, NULL, NULL)->pid = s->gone.items[i].pid;
 }

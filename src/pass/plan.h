@@ -22,6 +22,7 @@ enum action_kind {
 	ACTION_KEEP_MODEL,		/* store a model that was fitted anew */
 	ACTION_KEEP_MEMORY,		/* store how much of a GPU's memory a run has */
 	ACTION_FORGET_IGNORED,		/* forget a process that is on no GPU any more */
+	ACTION_REMARK,			/* tell what a run does on the GPUs, or that it is over */
 	/* What was decided. */
 	ACTION_CANCEL,			/* a job that can never run */
 	ACTION_REASON,			/* tell why a job waits, or runs */
@@ -70,6 +71,9 @@ struct plan {
 	int n_waiting, n_running;	/* jobs, once the plan is applied */
 	double next_s;			/* see struct pass_result */
 };
+
+/* gpu_remarks.c: runs on GPUs that are not theirs, on none, or that take a card as JAX does. */
+void remark_on_gpus(const struct snapshot *s, struct plan *p);
 
 /* plan_tiers.c: what is to be written of the candidate's wait for a better tier. */
 void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p);

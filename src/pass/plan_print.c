@@ -95,6 +95,10 @@ static void print_action(const struct action *a, struct text *t)
 		text_addf(t, "job %lld: the supervisor of run %d is gone; "
 			  "stopping what is left of it", job, a->run->number);
 		break;
+	case ACTION_REMARK:
+		if (*a->why)
+			text_addf(t, "job %lld: %s", job, a->why);
+		break;
 	case ACTION_BIND:
 	case ACTION_CALL_OFF:
 	case ACTION_WAKE:

@@ -272,7 +272,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	if (s->jobs_came)
 		job_list_release(&s->jobs);
 	if (store_dependencies_list(store, &s->dependencies, err) || read_groups(store, s, err) ||
-	    read_interactive(at, s, err) ||
+	    read_interactive(at, s, err) || read_remarks(store, s, err) ||
 	    read_setbacks(store, s, err) || read_windows(store, s, err) ||
 	    read_freezable(store, s, err) || read_disks(at, s, err) ||
 	    store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
@@ -355,6 +355,7 @@ static void forget_jobs(struct snapshot *s)
 	free(s->ran_out.items);
 	s->ran_out = (struct ran_out_list){ 0 };
 	ignored_list_release(&s->gone);
+	forget_remarks(s);
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);
 	dependency_list_release(&s->dependencies);

@@ -75,6 +75,7 @@ struct snapshot {
 	struct device *listed;		/* devices.items as listed; NULL: not looked at */
 	struct device_user_list users;	/* processes on the devices */
 	struct profile_hold *holds;	/* by device; NULL: no profile has any */
+	char **remarks;			/* owned, by run: what was last said; NULL: not looked */
 	struct ignored_list gone;	/* processes that were ignored, and are on no GPU now */
 
 	/* owned; why no run may start: the disk of the store or the logs; NULL: there is room */
@@ -138,6 +139,9 @@ int pass_judge_devices(const struct engine_context *at, struct snapshot *s, stru
 /* Takes the devices from such a run that others have crowded out, if there is room elsewhere: the
  * run is called off, and its job is placed anew. */
 void pass_leave_crowded(const struct engine_context *at, struct snapshot *s);
+/* gpu_remarks.c: reads s->remarks, if the devices are GPUs of this machine. */
+int read_remarks(struct store *store, struct snapshot *s, struct err *err);
+void forget_remarks(struct snapshot *s);
 /* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);

@@ -114,6 +114,33 @@ void event_list_release(struct event_list *list)
 	*list = (struct event_list){ 0 };
 }
 
+#define REMARK "gpu"
+#define REMARK_OVER "gpu-over"
+
+int store_run_remark(struct store *s, int64_t job_id, int64_t run_id, char **text, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*text = NULL;
+	if (sql_query(s, &q, err, "SELECT iif(kind = '" REMARK "', text, '') FROM events"
+		      " WHERE job_id = ? AND run_id = ? AND kind IN ('" REMARK "', '" REMARK_OVER
+		      "') ORDER BY id DESC LIMIT 1", "ii", job_id, run_id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc >= 0)
+		*text = rc == 1 ? sql_text(q, 0) : xstrdup("");
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+int store_run_set_remark(struct store *s, int64_t job_id, int64_t run_id, const char *text,
+			 struct err *err)
+{
+	return store_event_add(s, job_id, run_id, *text ? REMARK : REMARK_OVER,
+			       *text ? text : "what was said of its GPUs is over", err);
+}
+
 int store_setting_get(struct store *s, const char *name, char **value, struct err *err)
 {
 	sqlite3_stmt *q;

@@ -159,12 +159,15 @@ static int expect(struct store *s, struct status_job *item, struct err *err)
 static void find_trouble(const struct engine_context *at, struct status_job *item)
 {
 	const struct engine *engine = item->run ? engine_of(item->run) : NULL;
+	struct err ignored;
 
 	item->silent_s = engine && engine->silent_s
 		? engine->silent_s(at, item->run, &item->silent_pid) : (double)NAN;
 	if (item->silent_s < SILENCE_S)
 		item->silent_s = (double)NAN;
 	item->stuck = engine && engine->stuck ? engine->stuck(at, item->run) : NULL;
+	if (item->run && device_backend_of(item->run->devices[0].id) == &device_nvidia)
+		store_run_remark(at->store, item->job->id, item->run->id, &item->remark, &ignored);
 }
 
 /* --- counts --- */
@@ -307,6 +310,8 @@ void status_release(struct status *status)
 	for (int i = 0; status->lines && i < status->jobs.count; i++)
 		job_line_release(&status->lines[i]);
 	free(status->lines);
+	for (int i = 0; status->items && i < status->jobs.count; i++)
+		free(status->items[i].remark);
 	job_list_release(&status->jobs);
 	run_list_release(&status->runs);
 	free(status->items);

@@ -262,6 +262,7 @@ static void print_job(struct json *j, const struct status_job *item)
 	json_number(j, "end_to_s", item->end_to_s);
 	json_number(j, "supervisor_silent_s", item->silent_s);
 	json_string(j, "stuck", item->stuck);
+	json_string(j, "gpu_remark", item->remark && *item->remark ? item->remark : NULL);
 	json_number(j, "run_time_s", item->run_time_s);
 	json_number(j, "attained_service_device_s", item->attained_service_device_s);
 	if (item->run)

@@ -121,4 +121,6 @@ void status_add_trouble(struct text *t, const struct status_job *item)
 			  format_duration(item->silent_s).s);
 	if (item->stuck)
 		text_addf(t, "%s; ", item->stuck);
+	if (item->remark && *item->remark)
+		text_addf(t, "%s; ", item->remark);
 }

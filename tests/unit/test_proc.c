@@ -241,6 +241,43 @@ static void test_sockets(void)
 	waitpid(pid, NULL, 0);
 }
 
+#define ID "4f2a1b22c3d40123456789abcdef0123456789abcdef0123456789abcdef0123"
+#define OUTER "00001b22c3d40123456789abcdef0123456789abcdef0123456789abcdef0123"
+
+static void test_containers(void)
+{
+	static const char *const in[] = {
+		"0::/system.slice/docker-" ID ".scope\n",
+		"12:memory:/docker/" ID "\n",
+		"1:name=systemd:/docker/" ID "\n",
+		"0::/../docker-" ID ".scope/init\n",
+		"0::/machine.slice/libpod-" ID ".scope/container\n",
+		"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope\n",
+		"4:devices:/libpod_parent/libpod-" ID "\n",
+		"0::/kubepods.slice/kubepods-pod0a1b.slice/cri-containerd-" ID ".scope\n",
+		"0::/kubepods.slice/kubepods-pod0a1b.slice/crio-" ID ".scope\n",
+		"3:cpu:/kubepods/besteffort/pod12345678-1234-1234-1234-123456789abc/" ID "\n",
+		"0::/system.slice:docker:" ID "\n",
+		"0::/system.slice/nerdctl-" ID ".scope\n",
+		"0::/docker/" OUTER "/docker/" ID "\n",
+		"0::/default/" ID,
+	}, *const out[] = {
+		"0::/user.slice/user-1000.slice/session-2.scope\n",
+		"0::/pollux-4f2a1b22-17.0123abcd\n",
+		"0::/docker/4f2a1b22c3d4\n",
+		"0::/lxc.payload.web\n",
+		"0::/\n", "",
+	};
+	char id[PROC_CONTAINER_SIZE];
+
+	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
+		ok(proc_container_in(in[i], id) && !strcmp(id, ID), in[i]);
+	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++)
+		ok(!proc_container_in(out[i], id), "no container's group");
+	ok(!proc_container_in("0::/docker/0" ID, id), "nor is a longer number");
+	ok(!proc_container(getpid(), id) && !*id, "the caller's container is none");
+}
+
 int main(void)
 {
 	pid_t pid = start();
@@ -267,5 +304,6 @@ int main(void)
 	test_waits();
 	test_sigwait();
 	test_sockets();
+	test_containers();
 	return done();
 }

@@ -169,7 +169,7 @@ const struct engine engine_local = {
 	.end = end,
 	.clean = clean,
 	.command_pid = local_command_pid,
-	.owns_process = local_owns_process,
+	.owns_process = local_owns_process, .container = local_container,
 	.containment = local_containment,
 	.dies_of = local_dies_of,
 	.device_holder = device_holder,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "local.h"
-#include "local_handle.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
 #include "pollux/proc.h"
@@ -40,9 +39,7 @@ void local_leave_out(struct pid_list *list, pid_t pid)
 	list->count = n;
 }
 
-/* Lists the processes of the run's control group; without a group, looks at all processes of the
- * machine. */
-static int list_processes(const struct local_handle *h, struct pid_list *list)
+int local_list_processes(const struct local_handle *h, struct pid_list *list)
 {
 	struct proc_marks marks = { .ancestor = (pid_t)h->supervisor_pid };
 
@@ -62,7 +59,7 @@ static enum proc_heed most_heed(const struct local_handle *h, int signal)
 	enum proc_heed most = PROC_HEEDS_NOT;
 	struct pid_list list;
 
-	if (list_processes(h, &list) || list.count == 0)
+	if (local_list_processes(h, &list) || list.count == 0)
 		most = PROC_HANDLES;
 	for (int i = 0; most != PROC_HANDLES && i < list.count; i++) {
 		enum proc_heed heed = proc_heed(list.items[i], signal);

@@ -157,6 +157,7 @@ static void supervisor_release(struct supervisor *s)
 	log_keeper_close(&s->keeper);
 	job_release(&s->job);
 	job_command_release(&s->command);
+	strings_release(&s->containers);
 	run_release(&s->run);
 	local_handle_release(&s->handle);
 	store_close(&s->store);

@@ -97,6 +97,7 @@ struct supervisor {
 	struct job_command command;
 	struct run run;
 	struct local_handle handle;	/* run.handle is its text */
+	struct strings containers;	/* that its processes started: local_add_containers() */
 	struct recorder recorder;
 	struct known_senders senders;
 	enum supervisor_state state;

@@ -27,6 +27,7 @@
 #include "pollux/remove_tree.h"
 #include "pollux/signal_name.h"
 #include "pollux/store_events.h"
+#include "pollux/store_aside.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
@@ -234,6 +235,19 @@ static void end_job(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 	text_release(&reason);
 	job_release(&job);
+/* A stop of docker(1) does not always stop its container. */
+static void end_containers(struct supervisor *s)
+{
+	struct text said = TEXT_INIT;
+	struct err err;
+
+	local_kill_containers(&s->containers, &s->command.env, &said);
+	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "container", said.data,
+					   &err))
+		supervisor_log(s, "%s", err.text);
+	text_release(&said);
+}
+
 }
 
 /* Ends a profile whose process is gone; the devices are then free for a pass. While the process
@@ -303,6 +317,7 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = run_now - s->run.launch_boot_s;
+	end_containers(s);
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED) {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "pollux/clock.h"
+#include "local.h"
 #include "supervisor.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"
@@ -73,6 +74,7 @@ void supervisor_tell(struct supervisor *s)
 	see_steps(s, now);
 	next = INFINITY;
 	if (supervisor_find_processes(s, &living) == 0) {
+		local_add_containers(&living, &s->containers);
 		stop_order_look(&s->stop, &living, s->job.declared.stop_signal);
 		next = stop_order_tell(&s->stop, s->job.declared.stop_signal, now, send_to, s);
 	}
