@@ -262,6 +262,7 @@ struct run {
 	bool other_plan;		/* the job's next run is under another plan */
 	/* it could not resume; the job's next run resumes from the checkpoint before */
 	bool former_checkpoint;
+	bool forgiven;	/* no column: its failure is not its job's (store_aside.h) */
 	/* of the arguments of configuration.plan */
 	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
 	/* the processors that it is bound to, "0-3,8"; "": those of its devices */

@@ -1,8 +1,11 @@
 /* cmd_devices.c - pollux devices: what jobs can run on, as a pass would see it now; and whose
- * processes on a GPU are to be ignored; whether the GPUs' memory can be moved to the host's. */
+ * processes on a GPU are to be ignored; which GPUs are tried again; whether the GPUs' memory can be
+ * moved to the host's. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -12,6 +15,7 @@
 #include "pollux/paths.h"
 #include "pollux/self_test_view.h"
 #include "pollux/session.h"
+#include "pollux/store_aside.h"
 #include "pollux/store_ignored.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
@@ -21,7 +25,7 @@ _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots i
 
 struct devices_options {
 	int64_t slots, ignore, unignore;
-	bool json, self_test;
+	bool json, self_test, retry;
 };
 
 static const struct option_spec options[] = {
@@ -32,6 +36,8 @@ static const struct option_spec options[] = {
 	{ "ignore", 0, OPTION_INT, "PID", O(ignore), 1, MAX_PID,
 	  "give out GPUs in spite of this process, until it ends" },
 	{ "unignore", 0, OPTION_INT, "PID", O(unignore), 1, MAX_PID, "no longer" },
+	{ "retry", 0, OPTION_FLAG, NULL, O(retry), 0, 0,
+	  "give out a GPU again, or all, on which CUDA did not start" },
 	{ "self-test", 0, OPTION_FLAG, NULL, O(self_test), 0, 0,
 	  "try to move each free GPU's memory to the host's and back" },
 	{ .name = NULL },
@@ -149,6 +155,60 @@ static int unignore(int64_t pid, struct err *err)
 	return rc;
 }
 
+/* --- GPUs that are set aside --- */
+
+static int find_device(const char *name, const struct device_list *list, const char **id,
+		       struct err *err)
+{
+	*id = NULL;
+	for (int i = 0; name && i < list->count; i++)
+		if (!strcmp(list->items[i].name, name) || !strcmp(list->items[i].id, name))
+			*id = list->items[i].id;
+	if (name && !*id)
+		return err_set(err, EX_NOINPUT, "no device '%.60s'; 'pollux devices' lists them",
+			       name);
+	return 0;
+}
+
+static int retry_in(struct store *store, const char *name, const char *id, struct err *err)
+{
+	struct aside_list list;
+	int rc, n = 0;
+
+	if (store_aside_list(store, &list, err))
+		return -1;
+	for (rc = 0; rc == 0 && n < list.count; n++)
+		if (!id || !strcmp(list.items[n].device, id))
+			rc = store_aside_retry(store, list.items[n].device, err);
+	if (rc == 0 && (id ? isnan(aside_until_s(&list, id)) : n == 0))
+		rc = err_set(err, EX_FAILED, "%s is%s set aside", id ? name : "no GPU",
+			     id ? " not" : "");
+	aside_list_release(&list);
+	return rc;
+}
+
+/* name NULL: all. */
+static int retry(const char *name, struct err *err)
+{
+	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
+	struct device_list list;
+	struct session s;
+	const char *id;
+	int rc;
+
+	if (engine_for_new_runs()->list(&settings, &list, err))
+		return -1;
+	rc = find_device(name, &list, &id, err);
+	if (rc == 0)
+		rc = session_open(&s, STORE_WRITE, err);
+	if (rc == 0) {
+		rc = retry_in(&s.store, name, id, err);
+		session_close(&s);
+	}
+	devices_release(&list);
+	return rc;
+}
+
 /* --- the self-test --- */
 
 static void say_testing(const struct device *device)
@@ -217,14 +277,14 @@ static int main_devices(int argc, char **argv, struct err *err)
 
 	if (options_parse(&cmd_devices, argc, argv, &o, &first, err))
 		return -1;
-	if (first < argc)
-		return usage_error(&cmd_devices, err, "devices takes no argument, not '%.60s'",
-				   argv[first]);
-	if (o.ignore && o.unignore)
-		return usage_error(&cmd_devices, err, "--ignore and --unignore exclude each other");
-	if (o.self_test && (o.ignore || o.unignore))
-		return usage_error(&cmd_devices, err, "--self-test goes with neither --ignore nor "
-				   "--unignore");
+	if (first + o.retry < argc)
+		return usage_error(&cmd_devices, err, "devices takes no argument%s, not '%.60s'",
+				   o.retry ? " but a GPU" : "", argv[first + o.retry]);
+	if (!!o.ignore + !!o.unignore + o.self_test + o.retry > 1)
+		return usage_error(&cmd_devices, err, "--ignore, --unignore, --retry and "
+				   "--self-test exclude each other");
+	if (o.retry)
+		return retry(first < argc ? argv[first] : NULL, err);
 	if (o.self_test)
 		return self_test(&o, err);
 	if (o.ignore)
@@ -234,7 +294,7 @@ static int main_devices(int argc, char **argv, struct err *err)
 
 const struct command cmd_devices = {
 	.name = "devices", .synopsis = "[--slots N] [--json] "
-		"[--ignore PID | --unignore PID | --self-test]",
+		"[--ignore PID | --unignore PID | --retry [GPU] | --self-test]",
 	.summary = "list the devices that jobs run on",
 	.example = "pollux devices\n"
 		   "pollux devices --slots 2 --json\n"

@@ -71,6 +71,7 @@ void device_users_look(const struct device_list *devices, struct device_user_lis
 void device_user_list_release(struct device_user_list *list)
 {
 	free(list->items);
+	free(list->aside_until_s);
 	*list = (struct device_user_list){ 0 };
 }
 
@@ -134,9 +135,9 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 		text_addf(&t, "pid %lld", (long long)p->pid);
 	if (u->job_id)
 		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
-	else if (u->info.lives)
 	else if (u->info.lives && u->container[0])
 		text_addf(&t, " (%.16s, container %.12s)", u->info.owner, u->container);
+	else if (u->info.lives)
 		text_addf(&t, " (%.20s)", u->info.owner);
 	else if (u->info.hidden)
 		text_add(&t, " (another user's, not visible here)");

@@ -1,11 +1,15 @@
 /* device_owners.c - match the processes on the GPUs with runs and ignored processes, and judge the
  * others. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pollux/device_owners.h"
 #include "pollux/engine.h"
+#include "pollux/mem.h"
+#include "pollux/store_aside.h"
 
 /* True if the run has the device, or if it is suspended and its processes keep memory there. */
 static bool has_device(const struct run *run, const struct device *device)
@@ -33,10 +37,6 @@ static void find_owner(struct device_user *u, const struct device *device,
 	}
 }
 
-static bool is_ignored(const struct device_user *u, const struct ignored_list *ignored)
-{
-	for (int i = 0; i < ignored->count; i++)
-		if (ignored->items[i].pid == u->process.pid &&
 /* Finds the run whose container the process is in. Where no file of --cidfile tells, it is that of
  * the only run that may have started it, or of the only such run that has the device. */
 static void find_owner_of_container(struct device_user *u, const struct device *device,
@@ -73,6 +73,10 @@ static void find_owner_of_container(struct device_user *u, const struct device *
 	u->in_place = has_device(owner, device);
 }
 
+static bool is_ignored(const struct device_user *u, const struct ignored_list *ignored)
+{
+	for (int i = 0; i < ignored->count; i++)
+		if (ignored->items[i].pid == u->process.pid &&
 		    ignored->items[i].start_ticks == u->info.start_ticks)
 			return true;
 	return false;
@@ -87,6 +91,26 @@ static bool blocks(const struct device_user *u, const struct device_list *device
 	return !u->in_place && !u->ignored && !has_gone && device_user_is_above_limits(u, devices);
 }
 
+static int find_set_aside(struct store *store, const struct device_list *devices,
+			  struct device_user_list *list, struct err *err)
+{
+	struct aside_list aside;
+
+	free(list->aside_until_s);
+	list->aside_until_s = NULL;
+	if (!store || devices->count == 0 ||
+	    device_backend_of(devices->items[0].id) != &device_nvidia)
+		return 0;
+	if (store_aside_list(store, &aside, err))
+		return -1;
+	if (aside.count > 0)
+		list->aside_until_s = xcalloc((size_t)devices->count + 1, sizeof(double));
+	for (int d = 0; aside.count > 0 && d < devices->count; d++)
+		list->aside_until_s[d] = aside_until_s(&aside, devices->items[d].id);
+	aside_list_release(&aside);
+	return 0;
+}
+
 int device_owners_match(struct store *store, const struct device_list *devices,
 			const struct run_list *runs, struct device_user_list *list,
 			struct err *err)
@@ -94,12 +118,15 @@ int device_owners_match(struct store *store, const struct device_list *devices,
 	struct ignored_list ignored = { 0 };
 	bool sees_all = proc_sees_all();
 
+	if (find_set_aside(store, devices, list, err))
+		return -1;
 	if (list->count == 0)
 		return 0;
 	if (store && store_ignored_list(store, &ignored, err))
 		return -1;
 	for (int i = 0; i < list->count; i++) {
 		struct device_user *u = &list->items[i];
+		const struct device *device = &devices->items[u->process.device];
 
 		find_owner(u, device, runs, sees_all && u->process.pid > 0);
 		if (!u->job_id && u->container[0])
@@ -119,6 +146,23 @@ int device_owners_find(struct store *store, const struct device_list *devices,
 	return device_owners_match(store, devices, runs, list, err);
 }
 
+/* "set aside until 15:04: ..." */
+static bool is_set_aside(const struct device_user_list *list, int d, struct device *device)
+{
+	double until_s = list->aside_until_s ? list->aside_until_s[d] : (double)NAN;
+	time_t until = (time_t)until_s;
+	struct tm local;
+	char text[16];
+
+	if (isnan(until_s) || !localtime_r(&until, &local))
+		return false;
+	strftime(text, sizeof(text), "%H:%M", &local);
+	snprintf(device->reason, sizeof(device->reason),
+		 "set aside until %s: " CUDA_DOES_NOT_START " there; override: pollux devices "
+		 "--retry %s", text, device->name);
+	return true;
+}
+
 int device_owners_refuse(const struct device_user_list *list, const struct run_list *runs,
 			 struct device_list *devices)
 {
@@ -127,16 +171,18 @@ int device_owners_refuse(const struct device_user_list *list, const struct run_l
 	for (int d = 0; d < devices->count; d++) {
 		const struct device_user *u = device_user_worst(list, d);
 		struct device *device = &devices->items[d];
-		const struct device *device = &devices->items[u->process.device];
 		char text[DEVICE_USER_SIZE];
 		bool held = false;
 
 		for (int r = 0; r < runs->count; r++)
 			held |= run_held(&runs->items[r]) > 0 &&
 				has_device(&runs->items[r], device);
-		if (!u || held || !device->usable)
+		if (held || !device->usable)
 			continue;
-		device->usable = false;
+		device->usable = !u && !is_set_aside(list, d, device);
+		refused += !device->usable;
+		if (!u)
+			continue;
 		device_user_describe(u, devices, text);
 		if (u->process.pid > 0)
 			snprintf(device->reason, sizeof(device->reason),
@@ -144,7 +190,6 @@ int device_owners_refuse(const struct device_user_list *list, const struct run_l
 				 (long long)u->process.pid);
 		else
 			snprintf(device->reason, sizeof(device->reason), "%s", text);
-		refused++;
 	}
 	return refused;
 }

@@ -6,6 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/signal_name.h"
+#include "pollux/store_aside.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
@@ -59,7 +60,8 @@ static bool moves_to_more_memory(const struct run *r)
 /* True if the job goes on without a try of its retries: elsewhere, or from another checkpoint. */
 static bool is_no_failure(const struct run *r)
 {
-	return moves_to_more_memory(r) || (r->outcome == OUTCOME_FAILED && r->former_checkpoint);
+	return moves_to_more_memory(r) ||
+	       (r->outcome == OUTCOME_FAILED && (r->former_checkpoint || r->forgiven));
 }
 
 /* True if checkpoints of the run may be there, which bind the job to the plan's group. */
@@ -233,7 +235,9 @@ static void add_move(const struct run *r, char *text, size_t size)
 {
 	struct text t = TEXT_INIT;
 
-	if (r->other_plan)
+	if (r->forgiven)
+		text_addf(&t, "%s; tried again without a try of its retries", text);
+	else if (r->other_plan)
 		text_addf(&t, "%s; goes on under another plan than %s", text,
 			  r->configuration.plan);
 	else
@@ -263,13 +267,16 @@ int run_end_in_transaction(struct store *s, const struct run *run, struct err *e
 		return -1;
 	if (store_run_stop_reason(s, r.id, &r.stop_reason, &state, err))
 		return -1;
+	if (store_aside_forgives(s, &r, &r.forgiven, err))
+		return -1;
 	describe_end(&r, text, sizeof(text));
-	if (moves_to_more_memory(&r))
+	if (r.forgiven || moves_to_more_memory(&r))
 		add_move(&r, text, sizeof(text));
 	if (end_row(s, &r, err) || add_totals(s, &r, err) || call_off_assigned(s, &r, err) ||
 	    end_job(s, &r, text, sizeof(text), err))
 		return -1;
-	return store_event_add(s, r.job_id, r.id, "ended", text, err);
+	return store_event_add(s, r.job_id, r.id, "ended", text, err) ||
+	       store_aside_tell(s, &r, err) ? -1 : 0;
 }
 
 /* The journal gets all that is known of the run, and that the run has ended. What that means for

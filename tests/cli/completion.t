@@ -32,7 +32,7 @@ offer pollux ''
 like 'all commands' '(^| )submit run schedule .* cron( |$)' "$got"
 unlike 'but not what pollux starts itself' supervise "$got"
 offer pollux devices --
-is 'the options of a command' '--slots --json --ignore --unignore --self-test --help' "$got"
+is 'the options of a command' '--slots --json --ignore --unignore --retry --self-test --help' "$got"
 offer pollux devices --j
 is 'one of them' '--json' "$got"
 offer pollux help dev

@@ -66,6 +66,48 @@ static void test_forms(void)
 		is_str(diagnosis(others[i], 0, 0), "none", "what says it of something else");
 }
 
+static void test_cuda(void)
+{
+	static const char *const starts[] = {
+		"RuntimeError: No CUDA GPUs are available\n",
+		"RuntimeError: CUDA unknown error - this may be due to an incorrectly set up "
+		"environment, e.g. changing env variable CUDA_VISIBLE_DEVICES\n",
+		"UserWarning: CUDA initialization: CUDA unknown error - this may be due to an "
+		"incorrectly set up environment\nAssertionError: no GPU\n",
+		"RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda "
+		"functions. Error 802: system not yet initialized\n",
+		"torch.AcceleratorError: CUDA error: CUDA-capable device(s) is/are busy or "
+		"unavailable\nCompile with `TORCH_USE_CUDA_DSA`\n",
+		"RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable\n",
+		"2026-11-28 10:00:00.000: E external/xla/cuda_driver.cc:265] failed call to "
+		"cuInit: CUDA_ERROR_UNKNOWN: unknown error\n",
+		"numba.cuda.cudadrv.error.CudaSupportError: Error at driver init: [100] Call to "
+		"cuInit results in CUDA_ERROR_NO_DEVICE\n",
+		"cupy_backends.CUDARuntimeError: cudaErrorNoDevice: no CUDA-capable device is "
+		"detected\n",
+		"RuntimeError: Unable to initialize backend 'cuda': FAILED_PRECONDITION: "
+		"No visible GPU devices.\n",
+		"ggml_cuda_init: failed to initialize CUDA: unknown error\n",
+		"NCCL WARN Cuda failure 3 'initialization error'\n",
+		"RuntimeError: CUDA error: uncorrectable ECC error encountered\n",
+	}, *const others[] = {
+		"RuntimeError: The NVIDIA driver on your system is too old (found 11040)\n",
+		"RuntimeError: CUDA error: no kernel image is available for execution\n",
+		"RuntimeError: CUDA error: invalid device ordinal\n",
+		"RuntimeError: CUDA error: device-side assert triggered\n",
+		"RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with\n",
+		"AssertionError: Torch not compiled with CUDA enabled\n",
+		"RuntimeError: Found no NVIDIA driver on your system.\n",
+		"CUDA driver version is insufficient for CUDA runtime version\n",
+		"I0000 00:00:1764324000.1 71 cuda.cc:3] failed call to cuInit: UNKNOWN\n",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		is_str(diagnosis(starts[i], 0, 0), "CUDA does not start", "what CUDA says");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		is_str(diagnosis(others[i], 0, 0), "none", "what another GPU would not mend");
+}
+
 static const char *const ports[] = {
 	"DistNetworkError: port: 29500, code: -98, name: EADDRINUSE, message: is in use\n",
 	"RuntimeError: failed to bind to [::]:29500 (errno: 98 - Address already in use).\n",
@@ -89,6 +131,7 @@ int main(void)
 	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory",
 	       "in a log that was begun anew");
 	test_forms();
+	test_cuda();
 	is_str(diagnosis("[rank1]:[E1128 ProcessGroupNCCL.cpp:607] [Rank 1] Watchdog caught "
 			 "collective operation timeout: WorkNCCL(SeqNum=42)\nAborted\n", 0, 0),
 	       "NCCL: a collective operation timed out", "a collective that waited in vain");

@@ -7,6 +7,7 @@
 #include "log_errors.h"
 #include "log_tail.h"
 #include "pollux/mem.h"
+#include "pollux/store_aside.h"
 
 #define TAIL_BYTES 65536
 #define LAST_BYTES 8192
@@ -19,11 +20,15 @@ enum form {
 	LAST_MESSAGE,		/* near the end, as a message that ends a line */
 };
 
-#define GPU_MEMORY { "GPU out of memory", true }
-#define MEMORY { "out of memory", true }
-#define PORT_TAKEN { "its port was in use; {port} in its command is a port of its own", false }
+#define GPU_MEMORY { "GPU out of memory", true, false }
+#define MEMORY { "out of memory", true, false }
+#define PORT_TAKEN \
+	{ "its port was in use; {port} in its command is a port of its own", false, false }
 /* What others hold is no fault of the run's size. */
-#define GPU_FULL { "too little GPU memory was free", false }
+#define GPU_FULL { "too little GPU memory was free", false, false }
+/* The GPU, or the driver, does not work for CUDA. Not in here: a program for another driver or
+ * another GPU, or one that names a GPU that it has not. */
+#define NO_CUDA { CUDA_DOES_NOT_START, false, true }
 
 static const struct {
 	const char *words;
@@ -57,18 +62,46 @@ static const struct {
 	{ "Cannot allocate memory", MEMORY, LAST_MESSAGE },
 	{ "out of memory", MEMORY, LAST_MESSAGE },
 	{ "Out of memory", MEMORY, LAST_MESSAGE },
-	{ "No space left on device", { "disk full", false }, LAST },
+	{ "No space left on device", { "disk full", false, false }, LAST },
 	{ "name: EADDRINUSE", PORT_TAKEN, LAST },
 	{ "(errno: 98 - Address already in use)", PORT_TAKEN, LAST },
 	{ "Error: Address already in use", PORT_TAKEN, LAST },
 	{ "Address already in use", PORT_TAKEN, LAST_MESSAGE },
 	{ "address already in use", PORT_TAKEN, LAST_MESSAGE },
 	{ "Watchdog caught collective operation timeout",
-	  { "NCCL: a collective operation timed out", false }, LAST },
+	  { "NCCL: a collective operation timed out", false, false }, LAST },
+	{ "CUDA unknown error - this may be due to an incorrectly", NO_CUDA, LAST },
+	{ "Unexpected error from cudaGetDeviceCount()", NO_CUDA, LAST },
+	{ "CUDA driver initialization failed", NO_CUDA, LAST },
+	{ "No CUDA GPUs are available", NO_CUDA, LAST },
+	{ "no CUDA-capable device is detected", NO_CUDA, LAST },
+	{ "CUDA-capable device(s) is/are busy or unavailable", NO_CUDA, LAST },
+	{ "all CUDA-capable devices are busy or unavailable", NO_CUDA, LAST },
+	{ "CUDA error: initialization error", NO_CUDA, LAST },
+	{ "CUDA error: unknown error", NO_CUDA, LAST },
+	{ "CUDA error: system not yet initialized", NO_CUDA, LAST },
+	{ "uncorrectable ECC error encountered", NO_CUDA, LAST },
+	{ "'initialization error'", NO_CUDA, LAST },
+	{ "cudaErrorInitializationError", NO_CUDA, LAST },
+	{ "cudaErrorNoDevice", NO_CUDA, LAST },
+	{ "cudaErrorDevicesUnavailable", NO_CUDA, LAST },
+	{ "cudaErrorSystemNotReady", NO_CUDA, LAST },
+	{ "cudaErrorECCUncorrectable", NO_CUDA, LAST },
+	{ "cudaErrorUnknown", NO_CUDA, LAST },
+	{ "CUDA_ERROR_NOT_INITIALIZED", NO_CUDA, LAST },
+	{ "CUDA_ERROR_NO_DEVICE", NO_CUDA, LAST },
+	{ "CUDA_ERROR_DEVICE_UNAVAILABLE", NO_CUDA, LAST },
+	{ "CUDA_ERROR_SYSTEM_NOT_READY", NO_CUDA, LAST },
+	{ "CUDA_ERROR_ECC_UNCORRECTABLE", NO_CUDA, LAST },
+	{ "CUDA_ERROR_UNKNOWN", NO_CUDA, LAST },
+	{ "call to cuInit", NO_CUDA, LAST },
+	{ "failed to initialize CUDA", NO_CUDA, LAST },
+	{ "No visible GPU devices", NO_CUDA, LAST },
+	{ "no supported devices found for platform CUDA", NO_CUDA, LAST },
 	{ "CUBLAS_STATUS_NOT_INITIALIZED",
-	  { "cuBLAS does not start: often too little GPU memory is free", false }, LAST },
+	  { "cuBLAS does not start: often too little GPU memory is free", false, false }, LAST },
 	{ "CUDNN_STATUS_NOT_INITIALIZED",
-	  { "cuDNN does not start: often too little GPU memory is free", false }, LAST },
+	  { "cuDNN does not start: often too little GPU memory is free", false, false }, LAST },
 };
 
 /* A match in the log: the words from at to end, the line and the log around them. */

@@ -9,6 +9,7 @@
 struct log_error {
 	const char *meaning;		/* "GPU out of memory" */
 	bool out_of_memory;
+	bool at_start;			/* means that only of a run that has just begun */
 };
 
 /* Returns an out-of-memory error or another known error (static) that stands in the last 64 KiB

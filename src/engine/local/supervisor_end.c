@@ -14,6 +14,7 @@
 #include "account.h"
 #include "kept_reports.h"
 #include "last_words.h"
+#include "local.h"
 #include "log_errors.h"
 #include "run_group.h"
 #include "pollux/clock.h"
@@ -26,8 +27,8 @@
 #include "pollux/program_file.h"
 #include "pollux/remove_tree.h"
 #include "pollux/signal_name.h"
-#include "pollux/store_events.h"
 #include "pollux/store_aside.h"
+#include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
@@ -85,10 +86,24 @@ static void diagnose_program(struct supervisor *s)
 	text_release(&words);
 }
 
+/* Later in a run the same words mean that the program broke what it had. */
+static void diagnose_cuda(struct supervisor *s)
+{
+	char *path = paths_log(s->paths, s->job.id), *words = last_words(path, s->log_offset);
+	char *text = xasprintf(CUDA_DOES_NOT_START ": %s", words ? words : "");
+
+	if (s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s))
+		supervisor_set_diagnosis(s, text);
+	free(text);
+	free(words);
+	free(path);
+}
+
 static void diagnose(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id);
-	static const struct log_error killed = { "out of memory (the kernel killed it)", true };
+	static const struct log_error killed = { "out of memory (the kernel killed it)", true,
+						false };
 	const struct log_error *error = diagnose_log(path, s->log_offset);
 
 	free(path);
@@ -99,6 +114,8 @@ static void diagnose(struct supervisor *s)
 	s->run.out_of_memory = s->recorder.oom.bytes >= 0 || (error && error->out_of_memory);
 	if (s->recorder.oom.bytes >= 0)
 		diagnose_allocation(s);
+	else if (error && error->at_start)
+		diagnose_cuda(s);
 	else if (error)
 		supervisor_set_diagnosis(s, error->meaning);
 	else if (s->run.exit_code == 126 || s->run.exit_code == 127)
@@ -218,6 +235,19 @@ static void remove_group(struct supervisor *s)
 			       strerror(errno));
 }
 
+/* A stop of docker(1) does not always stop its container. */
+static void end_containers(struct supervisor *s)
+{
+	struct text said = TEXT_INIT;
+	struct err err;
+
+	local_kill_containers(&s->containers, &s->command.env, &said);
+	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "container", said.data,
+					   &err))
+		supervisor_log(s, "%s", err.text);
+	text_release(&said);
+}
+
 static void end_job(struct supervisor *s)
 {
 	struct text reason = TEXT_INIT;
@@ -235,19 +265,6 @@ static void end_job(struct supervisor *s)
 		supervisor_log(s, "%s", err.text);
 	text_release(&reason);
 	job_release(&job);
-/* A stop of docker(1) does not always stop its container. */
-static void end_containers(struct supervisor *s)
-{
-	struct text said = TEXT_INIT;
-	struct err err;
-
-	local_kill_containers(&s->containers, &s->command.env, &said);
-	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "container", said.data,
-					   &err))
-		supervisor_log(s, "%s", err.text);
-	text_release(&said);
-}
-
 }
 
 /* Ends a profile whose process is gone; the devices are then free for a pass. While the process
@@ -300,6 +317,7 @@ bool supervisor_conclude(struct supervisor *s)
 	struct err err;
 
 	remove_group(s);
+	end_containers(s);
 	if (s->ended_elsewhere) {
 		remove_files(s);
 		return false;
@@ -317,7 +335,6 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = run_now - s->run.launch_boot_s;
-	end_containers(s);
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
 	if (s->run.outcome == OUTCOME_FAILED) {

@@ -7,6 +7,7 @@
 #include "last_words.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
+#include "pollux/store_aside.h"
 #include "pollux/store_events.h"
 #include "pollux/store_runs.h"
 #include "supervisor.h"
@@ -139,7 +140,8 @@ void supervisor_diagnose_resume(struct supervisor *s)
 	char *log, *words, *text, *former;
 
 	if (s->wait_status < 0 || !run->resumed_from || !s->first_start_worked ||
-	    run->out_of_memory || isfinite(run->first_step_s) || run->duration_s > RESUME_S)
+	    run->out_of_memory || isfinite(run->first_step_s) || run->duration_s > RESUME_S ||
+	    run_died_of_cuda(run))
 		return;
 	log = paths_log(s->paths, s->job.id);
 	words = known ? xstrdup(run->diagnosis) : last_words(log, s->log_offset);
