@@ -138,6 +138,39 @@ old=$(cat out/escaped)
 status 'the next call goes on too' 0 "$kit" --out out
 ok 'and ends them' is_gone "$old"
 
+# --- two calls -----------------------------------------------------------------------
+rm -r steps out
+mkdir steps out
+export KIT_RESULTS="$TMP/results"
+n_step=10
+for name in facts programs spin devices profile-devices suspend energy resident slices overhead \
+		profile; do
+	n_step=$((n_step + 1))
+	echo 'ok value 1 thing' | step $n_step-$name 300 1 ''
+done
+# The first time one fails and one hangs.
+step 12-programs 300 1 '' <<'END'
+if [ -e "$OUT/again" ]; then ok value 1 thing; else fail value 0 things; fi
+touch "$OUT/again"
+END
+step 14-devices 300 1 '' <<'END'
+[ -e "$OUT/go" ] || { touch "$OUT/go"; sleep 300; }
+ok value 1 thing
+END
+calls() { OUT=$TMP/out run "$ROOT/tests/gpu-kit/fifteen-minutes.sh" "$1" 60; }
+calls 1
+like 'a call ends in time, whatever hangs' '^# call 1: [0-9]+ s of 60, status 75$' "$out"
+like 'a step that hangs is left' '^# devices is left for the next run: its' "$out"
+like 'those after it have had their time' '^energy ok time ' "$out"
+is 'all is in one file' './lines' "$(tar -tzf out/gpu-kit-1.tgz | grep lines)"
+calls 2
+is 'the second call begins with what did not pass' \
+	'programs devices resident slices overhead profile' \
+	"$(echo "$out" | sed -n 's/ ok value.*//p' | xargs)"
+like 'and all has passed' '^# call 2: [0-9]+ s of 60, status 0$' "$out"
+status 'it needs to know which call' 64 "$ROOT/tests/gpu-kit/fifteen-minutes.sh"
+unset KIT_RESULTS
+
 # --- real steps, with what stands in for a GPU ----------------------------------------
 if [ -e "${GPU_STANDIN-}/nvml_new.so" ] && [ -e "${CUDA_HOST-}" ]; then
 	export GPU_KIT_BUILD="${GPU_STANDIN%/gpu}"

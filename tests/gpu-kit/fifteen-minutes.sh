@@ -12,7 +12,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.." || exit 1
-results=$PWD/gpu-kit-results
+results=${KIT_RESULTS:-$PWD/gpu-kit-results}
 steps='facts programs spin devices profile-devices suspend energy'
 passed() { grep -Eq "^$1 (ok|skip) time " "$results/lines" 2>/dev/null; }
 case ${1-} in
