@@ -1,5 +1,5 @@
 /* sim_racks.h - simulation of jobs of a fixed size on machines and racks, where what a job makes of
- * its GPUs depends on how they are joined (tier.h).
+ * its GPUs depends on how they are joined (racks.h).
  *
  *	struct sim_racks t = { .cluster = { ... } };
  *	if (sim_racks_read(&t, "tiers.csv", err)) ...
@@ -7,15 +7,15 @@
  *	if (sim_racks_run(&options, &t, &workload, &result, err)) ...
  *
  * tiers.csv has the columns application (or model), machine, rack, network: the part of the time in
- * which the application computes when its GPUs lie within that tier. links.csv has tier,
+ * which the application computes when its GPUs lie within that. links.csv has tier,
  * bandwidth_GB_s, latency_s, congestion, and models.csv application (or model), compute_s,
  * gradient_bytes, messages. From these
  *
- *	T_comm = sum over the tiers in use, from the inner one, with p parts in the tier, of
+ *	T_comm = sum over the distances in use, from the least one, with p parts in each, of
  *		2 (p-1)/p * bytes_left * congestion / bandwidth + messages * 2 (p-1) * latency
  *	part = compute / (compute + T_comm)
  *
- * where bytes_left is divided by p after each tier. A single GPU has the part 1.
+ * where bytes_left is divided by p after each. A single GPU has the part 1.
  *
  * A workload has the columns name, submitted_s, gpus, iterations (of one GPU),
  * time_per_iteration_s, application (or model). A job on a set S of GPUs makes gpus * part(S) /
@@ -28,8 +28,8 @@
 
 #include <stdbool.h>
 
-#include "pollux/simulate.h"
 #include "pollux/racks.h"
+#include "pollux/simulate.h"
 
 #define SIM_RACKS_CHECKPOINT_S 1.0
 
@@ -70,8 +70,8 @@ int sim_racks_read_links(struct sim_racks *t, const char *links, const char *mod
 			 struct err *err);
 void sim_racks_release(struct sim_racks *t);
 
-/* The part of its time in which the application computes on held. sharers[tier]: the jobs that
- * share the uplinks that it needs in a tier, at least 1. */
+/* The part of its time in which the application computes on held. sharers[d]: the jobs that share
+ * the uplinks that it needs at distance d, at least 1. */
 double sim_racks_part(const struct sim_racks *t, const struct rack_application *a, const int *held,
 		      const int *sharers);
 

@@ -53,7 +53,7 @@ struct sim_options {
 	bool lengths_known;	/* policies are told how much work remains */
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
-	/* Above 0: machines in racks, under the named policy over tiers, for which policy is NULL
+	/* Above 0: machines in racks, under the named policy over racks, for which policy is NULL
 	 * (sim_racks.h); slice_s is the lease. timers is as given, for titles. The caller's. */
 	int racks;
 	const char *rack_policy, *timers;
@@ -83,7 +83,7 @@ struct sim_job_result {
 	const char *application;	/* the profiles' */
 	double gpu_hours;	/* held, restarts included */
 	double fairness;	/* rho, below */
-	double communication_s;	/* had GPUs, and did not compute; 0 without tiers */
+	double communication_s;	/* had GPUs, and did not compute; 0 without racks */
 	struct sim_end *ends;	/* owned; SIM_ENDS, NULL where not asked for */
 };
 

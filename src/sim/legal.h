@@ -37,12 +37,12 @@ struct rack_holding {
 	const int *held_before;		/* before the event */
 	bool runs, ran, ended;		/* now; before the event; its lease ended there */
 	double lease_s;			/* of its present lease, the checkpoint included */
-	double part, part_most;		/* it computes; of its tier without contention */
+	double part, part_most;		/* it computes; without contention */
 };
 
 /* Fails with EX_SOFTWARE if a GPU is held twice, free GPUs do not add up, a running job has another
  * number than it asks for, a waiting job has any, a job lost or changed its GPUs within a lease, a
- * lease is too long, or a job computes faster than its tier allows. */
+ * lease is too long, or a job computes faster than its links allow. */
 int rack_check(const struct sim_racks *t, const int *free, const struct rack_holding *jobs, int n,
 	       double lease_s, struct err *err);
 

@@ -180,16 +180,16 @@ double sim_racks_part(const struct sim_racks *t, const struct rack_application *
 		      const int *sharers)
 {
 	int parts[DISTANCES];
-	enum distance tier = racks_distance(&t->cluster, held);
+	enum distance d = racks_distance(&t->cluster, held);
 
 	count_parts(&t->cluster, held, parts);
-	if (tier == IN_MACHINE && parts[IN_MACHINE] == 1)
+	if (d == IN_MACHINE && parts[IN_MACHINE] == 1)
 		return 1;
 	if (t->by_links)
 		return a->compute_s / (a->compute_s + exchange_s(t, a, parts, sharers));
-	if (sharers[tier] <= 1)
-		return a->part[tier];
-	return 1 / (1 + sharers[tier] * (1 / a->part[tier] - 1));
+	if (sharers[d] <= 1)
+		return a->part[d];
+	return 1 / (1 + sharers[d] * (1 / a->part[d] - 1));
 }
 
 /* --- workloads --- */

@@ -188,7 +188,7 @@ static void add_kinds(struct json *j, const struct sim_options *o)
 	json_bool(j, "kinds_blind", o->kinds_blind);
 }
 
-static void add_tiers(struct json *j, const struct sim_options *o)
+static void json_racks(struct json *j, const struct sim_options *o)
 {
 	json_integer(j, "racks", o->racks);
 	if (o->timers)
@@ -209,7 +209,7 @@ static void add_options(struct json *j, const struct sim_options *o)
 		json_integer(j, "gpus_per_node", o->gpus_per_node);
 	}
 	if (o->racks) {
-		add_tiers(j, o);
+		json_racks(j, o);
 		return;
 	}
 	json_number(j, "interval_s", o->interval_s);

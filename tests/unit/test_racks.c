@@ -1,5 +1,5 @@
-/* Tiers: sets of GPUs, timers from waits, the order and the answers of jobs, on histories by
- * hand. */
+/* Machines in racks: sets of GPUs, timers from waits, the order and the answers of jobs, on
+ * histories by hand. */
 #include <math.h>
 #include <string.h>
 
@@ -28,15 +28,15 @@ static void test_find(void)
 
 	ok(racks_find(&c, IN_MACHINE, 2, held) && is_held(held, 0, 2, 0, 0),
 	   "the machine of fewest free GPUs, the first one of two");
-	ok(racks_distance(&c, held) == IN_MACHINE, "is of the tier of the machine");
+	ok(racks_distance(&c, held) == IN_MACHINE, "is within a machine");
 	ok(racks_find(&c, IN_RACK, 5, held) && is_held(held, 3, 2, 0, 0),
 	   "the rack of fewest free GPUs");
-	ok(racks_distance(&c, held) == IN_RACK, "is of the tier of the rack");
+	ok(racks_distance(&c, held) == IN_RACK, "is within a rack");
 	ok(racks_find(&c, IN_RACK, 6, held) && is_held(held, 0, 0, 4, 2),
 	   "the other rack where the first is too small, emptiest machines first");
 	ok(racks_find(&c, ANYWHERE, 8, held) && is_held(held, 3, 1, 4, 0),
 	   "anywhere: emptiest machines first");
-	ok(racks_distance(&c, held) == ANYWHERE, "is of the tier of the network");
+	ok(racks_distance(&c, held) == ANYWHERE, "is farther apart than a rack");
 	ok(!racks_find(&c, IN_RACK, 7, held) && is_held(held, 0, 0, 0, 0),
 	   "no rack has as many");
 	ok(!racks_find(&c, ANYWHERE, 12, held), "nor have all");
