@@ -50,10 +50,10 @@ void figures_of_jobs(struct sim_result *result)
 		f->worst_fairness = fmax(f->worst_fairness, job->fairness);
 		unfair += job->fairness > 1;
 	}
-	f->avg_jct_s = sum / n;
+	f->avg_jct_s = n ? sum / n : (double)NAN;
 	f->median_jct_s = quantile(times, n, 0.5);
 	f->p99_jct_s = quantile(times, n, 0.99);
-	f->unfair_fraction = (double)unfair / n;
+	f->unfair_fraction = n ? (double)unfair / n : (double)NAN;
 	f->rounds = result->n_rounds;
 	free(times);
 }
