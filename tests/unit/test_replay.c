@@ -169,6 +169,20 @@ static void test_order(void)
 	near(results[0].start_s, 180, 1e-12, "starts at the pass after it");
 }
 
+/* Nobody is there for 60 days: no job is stuck. */
+static void test_idle(void)
+{
+	double days_60_s = 60 * 86400;
+	struct replay_job jobs[2] = { job_at(0), job_at(days_60_s) };
+	struct sim_job_result results[2];
+	struct err err;
+
+	jobs[1].id = 2;
+	is_int(replay_under(&most, jobs, 2, results, &err), 0,
+	       "the last job may come 60 days after the others");
+	near(results[1].finish_s, days_60_s + 13, 1e-12, "and is run then");
+}
+
 /* Submitted at 0, at 1 a second after 3 s: at the pass of 60 it has had 57. */
 static void test_told(void)
 {
@@ -250,6 +264,7 @@ int main(void)
 	test_rates();
 	test_passes();
 	test_order();
+	test_idle();
 	test_told();
 	test_rates_that_are_none();
 	test_figures();
