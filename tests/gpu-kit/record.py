@@ -57,6 +57,8 @@ def describe(gpu, others):
     line("mig", ask("DeviceGetMigMode", gpu), lambda modes: str(modes[0]))
     line("persistence", ask("DeviceGetPersistenceMode", gpu))
     line("compute", ask("DeviceGetComputeMode", gpu))
+    line("display", ask("DeviceGetDisplayMode", gpu))
+    line("drawn", ask("DeviceGetDisplayActive", gpu))
     samples, code = ask("DeviceGetProcessUtilization", gpu, int((time.time() - 10) * 1e6))
     if code not in (None, NO_SAMPLE):
         print("answer samples", code)
