@@ -168,8 +168,9 @@ wait_for 20 on_slots
 like 'on a slot of the CPU it stays as it is' '^\{gpu_list\}$' "$("$POLLUX" log "$job")"
 
 base=$("$POLLUX" devices | sed -n 's/^Each run gets a control group of its own in \(.*\)\.$/\1/p')
-id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-other=fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210
+short=$(printf 'a%011x' $$) other_short=$(printf 'b%011x' $$) # in the tables
+id=${short}0123456789abcdef0123456789abcdef0123456789abcdef0123
+other=${other_short}0123456789abcdef0123456789abcdef0123456789abcdef0123
 container() { # container ID: sets $pid to a process of it, which no run started
 	sleep 1000 &
 	pid=$! others="$others $!"
@@ -194,22 +195,22 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 	is_client() { tr '\0' ' ' <"/proc/$(leader_of "$1")/cmdline" | grep -q '^docker '; }
 	owner() { # owner PID: the job that devices says it is of
 		"$POLLUX" devices --json | json 'print map { $_->{job_id} // "none" } grep {
-			$_->{pid} == '"$1"' } map { @{$_->{processes}} } $d->{devices}[0]'
+			$_->{pid} == '"$1"' } map { @{$_->{processes}} } @{$d->{devices}}'
 	}
 	job=$(docker run --gpus all image)
 	ok 'a job that starts a container' wait_for 20 passes_until is_client "$job"
 	beside=$("$POLLUX" submit -q -- sleep 1000)
 	ok 'and another one' wait_for 20 passes_until runs "$beside"
-	container $id
+	container "$id"
 	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
 	"$POLLUX" schedule
-	is 'a process of the container is the job'\''s' "$job" "$(owner "$pid")"
+	is 'a process of the container is the job'\''s' "$job$job" "$(owner "$pid")"
 	is 'on another job'\''s GPU it is named, with what docker is to be told' \
 		"gpu: its container \
-0123456789ab computes on gpu:1, which it was not given (job $beside has it): docker run \
+$short computes on gpu:1, which it was not given (job $beside has it): docker run \
 --gpus '\"device={gpu_list}\"'" "$(said "$job")"
 	is 'that job is told, too' \
-		"gpu: container 0123456789ab of job $job computes on its gpu:1, too" \
+		"gpu: container $short of job $job computes on its gpu:1, too" \
 		"$(said "$beside")"
 	{ gpu $A; gpu $B; } | answers	# else their ends wait for what is listed to go
 	"$POLLUX" cancel "$job" "$beside"
@@ -217,7 +218,7 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 	gpu $A "process $pid 5000 10" | answers
 	ok 'without its number in a file the container outlives its job' kill -0 "$pid"
 	like 'and is named where it keeps the GPU' \
-		"^gpu:0: pid $pid \\([^ ]*, container 0123456789ab\\) 5000 MiB" \
+		"^gpu:0: pid $pid \\([^ ]*, container $short\\) 5000 MiB" \
 		"$("$POLLUX" devices)"
 	kill "$pid"
 	for option in '--cidfile own.cid' --cidfile=cid "--cidfile $TMP/cid"; do
@@ -228,9 +229,12 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 		ok "$option: two jobs of containers" wait_for 20 passes_until is_client "$also"
 		ok 'both run' wait_for 20 is_client "$job"
 		ok 'one number is in the file' wait_for 20 [ -s cid ]
-		container $other
-		{ gpu $A "process $pid 5000 10"; gpu $B; } | answers
-		is 'the container is the job'\''s that has its number' "$job" "$(owner "$pid")"
+		container "$other"
+		where=$(store "SELECT device FROM runs r JOIN run_devices d ON d.run_id = r.id
+			WHERE job_id = $also")
+		gpu "${where#gpu:}" "process $pid 5000 10" | answers
+		is 'on the GPU of the other job, too, it is the job'\''s that has its number' \
+			"$job" "$(owner "$pid")"
 		"$POLLUX" cancel "$also"
 		"$POLLUX" wait "$also"
 		ok 'the end of the other job leaves it' kill -0 "$pid"
@@ -238,7 +242,7 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 		"$POLLUX" cancel "$job"
 		"$POLLUX" wait "$job"
 		is 'the end of its own job kills it, which is told' \
-			'container fedcba987654 of its docker outlived it and was killed' \
+			"container $other_short of its docker outlived it and was killed" \
 			"$(store "SELECT text FROM events
 				WHERE job_id = $job AND kind = 'container'")"
 	done
@@ -248,11 +252,11 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 	job=$(docker run --cidfile cid image)
 	ok 'one more' wait_for 20 passes_until is_client "$job"
 	ok 'with its number' wait_for 20 [ -s cid ]
-	container $other
+	container "$other"
 	"$POLLUX" cancel "$job"
 	"$POLLUX" wait "$job"
 	like 'one that cannot be killed is told, with what to type' \
-		'container fedcba987654 of its docker lives on: docker kill fedcba987654' \
+		"container $other_short of its docker lives on: docker kill $other_short" \
 		"$("$POLLUX" status "$job")"
 	kill "$pid"
 else
