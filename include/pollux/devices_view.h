@@ -2,6 +2,7 @@
 #ifndef POLLUX_DEVICES_VIEW_H
 #define POLLUX_DEVICES_VIEW_H
 
+#include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
@@ -28,8 +29,8 @@ struct devices_view {
 };
 
 /* s NULL: there is no store; then no device is held, and no process is ignored. */
-int devices_view_read(const struct device_settings *settings, struct session *s,
-		      struct devices_view *v, struct err *err);
+int devices_view_read(const struct config *config, struct session *s, struct devices_view *v,
+		      struct err *err);
 void devices_view_release(struct devices_view *v);
 
 /* Count the devices that jobs can use, and copy the kind and the memory of the first of them, if

@@ -150,6 +150,10 @@ const struct engine *engine_of(const struct run *run);
 const struct engine *engine_for_new_runs(void);
 struct config;
 void engine_choose(const struct config *config);
+/* Lists the devices that new runs may get by the configuration, and those that they may not, with
+ * the reason. in_full: for people, with all readings. The caller releases the list. */
+int engine_devices(const struct config *config, bool in_full, struct device_list *list,
+		   struct err *err);
 
 /* Ask for all runs, each engine once. answers has an element for each run. */
 int engine_poll(const struct engine_context *at, const struct run_list *runs,

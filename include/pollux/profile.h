@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "pollux/config.h"
 #include "pollux/err.h"
 #include "pollux/experiment.h"
 #include "pollux/job.h"
@@ -44,7 +45,7 @@ struct profile_settings {
 	const struct paths *paths;
 	double budget_s;
 	int max_points;			/* 0: PROFILE_POINTS */
-	int slots;			/* as in struct device_settings */
+	const struct config *config;
 	double parameters;		/* of the model, for the store; 0 or NaN: not declared */
 	/* Returns how often a person has interrupted the profile. After one interruption the run is
 	 * stopped and the job ended. After two, the supervisor does this without the profile. May

@@ -1,6 +1,6 @@
 /* profile_kinds.h - measure one device of each kind, and keep the measurements in the store.
  *
- *	struct profile_kinds_settings settings = { .session = &session, .slots = 4 };
+ *	struct profile_kinds_settings settings = { .session = &session, .config = &c };
  *	struct devices_profile profile;
  *	if (profile_kinds(&settings, &profile, err) == 0) devices_profile_print(&profile, &out);
  *	devices_profile_release(&profile);
@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/err.h"
 #include "pollux/measure.h"
@@ -21,7 +22,7 @@
 
 struct profile_kinds_settings {
 	struct session *session;
-	int slots;			/* as in struct device_settings */
+	const struct config *config;
 	bool quick;
 	const char *device;		/* measure this device alone; NULL: one of each kind */
 	/* Called before each measurement, which takes seconds to minutes. exchanges: between the

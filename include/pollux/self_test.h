@@ -8,13 +8,14 @@
 #ifndef POLLUX_SELF_TEST_H
 #define POLLUX_SELF_TEST_H
 
+#include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/freeze_test.h"
 #include "pollux/session.h"
 
 struct self_test_settings {
 	struct session *session;
-	int slots;			/* as in struct device_settings */
+	const struct config *config;
 	/* called before each test, which takes seconds; NULL: nobody wants to know */
 	void (*progress)(const struct device *device);
 };

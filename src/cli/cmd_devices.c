@@ -47,8 +47,7 @@ static const struct option_spec options[] = {
 /* --- what there is to show --- */
 
 /* If there is no store yet, no device is held, and no process is ignored. */
-static int view_read(const struct device_settings *settings, struct devices_view *v,
-		     struct err *err)
+static int view_read(const struct config *config, struct devices_view *v, struct err *err)
 {
 	struct session s;
 	int rc;
@@ -56,37 +55,36 @@ static int view_read(const struct device_settings *settings, struct devices_view
 	if (session_open(&s, STORE_READ, err)) {
 		if (err->exit_status != EX_NOINPUT)
 			return -1;
-		return devices_view_read(settings, NULL, v, err);
+		return devices_view_read(config, NULL, v, err);
 	}
-	rc = devices_view_read(settings, &s, v, err);
+	rc = devices_view_read(config, &s, v, err);
 	session_close(&s);
 	return rc;
 }
 
-static int configured_slots(int *slots, struct err *err)
+static int read_config(const struct devices_options *o, struct config *config, struct err *err)
 {
-	struct config config;
 	struct paths paths;
 	int rc;
 
 	if (paths_init(&paths, err))
 		return -1;
-	rc = config_load(&config, paths.config, err);
-	if (rc == 0)
-		*slots = config.slots;
+	rc = config_load(config, paths.config, err);
+	if (o->slots != SLOTS_FROM_CONFIG)
+		config->slots = (int)o->slots;
 	paths_release(&paths);
 	return rc;
 }
 
 static int show_devices(const struct devices_options *o, struct err *err)
 {
-	struct device_settings settings = { .slots = (int)o->slots, .in_full = true };
 	struct devices_view v = { .containment_detail = TEXT_INIT };
+	struct config config;
 	int rc;
 
-	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))
+	if (read_config(o, &config, err))
 		return -1;
-	rc = view_read(&settings, &v, err);
+	rc = view_read(&config, &v, err);
 	if (rc == 0 && o->json)
 		devices_print_json(&v);
 	else if (rc == 0)
@@ -109,11 +107,11 @@ static bool computes(const struct device_list *list, int64_t pid)
  * its process to come. */
 static int find_process(int64_t pid, struct ignored_process *process, struct err *err)
 {
-	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
+	struct config all = { .slots = DEVICE_SLOTS_AUTO };
 	struct device_list list;
 	bool found;
 
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (engine_devices(&all, false, &list, err))
 		return -1;
 	found = computes(&list, pid);
 	devices_release(&list);
@@ -240,12 +238,14 @@ static int judge_tests(const struct self_test *t, struct err *err)
 
 static int test_in(struct session *session, const struct devices_options *o, struct err *err)
 {
-	struct self_test_settings settings = { .session = session, .progress = say_testing };
+	struct config config;
+	struct self_test_settings settings = {
+		.session = session, .config = &config, .progress = say_testing,
+	};
 	struct self_test t;
 	int rc;
 
-	settings.slots = (int)o->slots;
-	if (o->slots == SLOTS_FROM_CONFIG && configured_slots(&settings.slots, err))
+	if (read_config(o, &config, err))
 		return -1;
 	rc = self_test_run(&settings, &t, err);
 	if (rc == 0 && o->json)

@@ -78,14 +78,12 @@ static void print_result(const struct job *job, bool quiet)
 /* -1: unknown, and a pass will say why. The caller releases the list. */
 static int list_devices(const struct paths *paths, struct device_list *list)
 {
-	struct device_settings settings;
 	struct config config;
 	struct err ignored;
 
 	if (config_load(&config, paths->config, &ignored))
 		return -1;
-	settings = (struct device_settings){ .slots = config.slots };
-	return engine_for_new_runs()->list(&settings, list, &ignored);
+	return engine_devices(&config, false, list, &ignored);
 }
 
 /* Returns the number of usable devices of kinds that the job may have. */

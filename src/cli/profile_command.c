@@ -180,17 +180,19 @@ static void run_pass(struct session *s)
 	pass_result_release(&result);
 }
 
-/* settings->slots 0: as configured. */
-static int profile_job(struct session *s, struct job *job, const struct job_command *command,
-		       struct profile_settings *settings, struct profile_end *end, struct err *err)
+/* slots 0: as configured. */
+static int profile_job(struct session *s, int slots, struct job *job,
+		       const struct job_command *command, struct profile_settings *settings,
+		       struct profile_end *end, struct err *err)
 {
 	struct config config;
 	int rc;
 
 	if (session_settings(s, &config, err))
 		return -1;
-	if (settings->slots == 0)
-		settings->slots = config.slots;
+	if (slots > 0)
+		config.slots = slots;
+	settings->config = &config;
 	settings->paths = &s->paths;
 	settings->interrupted = count_interruptions;
 	settings->progress = show_progress;
@@ -240,7 +242,7 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
 				"'%s', removed after each point, instead of --checkpoint-dir",
 				s.paths.dir);
-	rc = profile_job(&s, job, command, settings, &end, err);
+	rc = profile_job(&s, (int)o->slots, job, command, settings, &end, err);
 	if (rc == 0)
 		rc = finish_profiling(&s, job, &end, o, err);
 	else if (job->id)
@@ -273,7 +275,7 @@ int profile_on_kind(const struct profile_options *o, char **argv, char *kind, bo
 	struct job job;
 	struct profile_settings settings = {
 		.budget_s = o->budget_s, .max_points = (int)o->points,
-		.slots = o->slots > 0 ? (int)o->slots : 0, .parameters = o->asked.parameters,
+		.parameters = o->asked.parameters,
 	};
 	int rc;
 

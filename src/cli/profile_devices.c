@@ -38,7 +38,9 @@ static int measure_and_show(const struct profile_options *o, struct session *ses
 
 	if (session_settings(session, &config, err))
 		return -1;
-	settings.slots = o->slots > 0 ? (int)o->slots : config.slots;
+	if (o->slots > 0)
+		config.slots = (int)o->slots;
+	settings.config = &config;
 	rc = profile_kinds(&settings, &profile, err);
 	if (rc == 0)
 		show_profile(o, &profile);

@@ -21,18 +21,17 @@ static bool has(const struct strings *names, const char *name)
 
 /* Finds the kinds of the usable devices that --kind and --not-kind allow. Slots whose sizes were
  * not asked for count as one kind, so that no kind is named. */
-static int find_kinds(const struct profile_options *o, int slots, struct strings *names,
-		      struct err *err)
+static int find_kinds(const struct profile_options *o, const struct config *config,
+		      struct strings *names, struct err *err)
 {
-	struct device_settings settings = { .slots = slots };
 	struct device_list list;
 
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (engine_devices(config, false, &list, err))
 		return -1;
 	for (int i = 0; i < list.count; i++) {
 		const struct device *d = &list.items[i];
 
-		if (strncmp(d->id, "cpu:", 4) == 0 && slots < DEVICE_SLOTS_OF_TWO_SIZES)
+		if (strncmp(d->id, "cpu:", 4) == 0 && config->slots < DEVICE_SLOTS_OF_TWO_SIZES)
 			continue;
 		if (d->usable && declaration_wants_kind(&o->asked.declared, d->kind) &&
 		    !has(names, d->kind))
@@ -51,8 +50,10 @@ static int read_kinds(const struct profile_options *o, struct strings *names, st
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
 	rc = session_settings(&s, &config, err);
+	if (o->slots > 0)
+		config.slots = (int)o->slots;
 	if (rc == 0)
-		rc = find_kinds(o, o->slots > 0 ? (int)o->slots : config.slots, names, err);
+		rc = find_kinds(o, &config, names, err);
 	session_close(&s);
 	return rc;
 }

@@ -55,6 +55,14 @@ const struct engine *engine_for_new_runs(void)
 	return chosen;
 }
 
+int engine_devices(const struct config *config, bool in_full, struct device_list *list,
+		   struct err *err)
+{
+	struct device_settings settings = { .slots = config->slots, .in_full = in_full };
+
+	return engine_for_new_runs()->list(&settings, list, err);
+}
+
 /* The runs of one engine, as a list without gaps. The caller frees it. */
 static const struct run **runs_of(const struct engine *engine, const struct run_list *runs, int *n)
 {

@@ -25,11 +25,10 @@ static void look_for_suspension(struct snapshot *s)
 /* Called outside any transaction, since a driver or a directory of users may take seconds. */
 static int look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
-	struct device_settings settings = { .slots = s->config->slots };
 	size_t size;
 
 	if (people_read(at->paths, &s->people, err) ||
-	    engine_for_new_runs()->list(&settings, &s->devices, err))
+	    engine_devices(s->config, false, &s->devices, err))
 		return -1;
 	size = (size_t)s->devices.count * sizeof(*s->listed);
 	s->listed = xcalloc((size_t)s->devices.count + 1, sizeof(*s->listed));

@@ -12,15 +12,15 @@
 #include "pollux/shared_lock.h"
 #include "profile_state.h"
 
-int device_claims_open(struct device_claims *c, const struct device_settings *settings,
-		struct device_list *devices, struct err *err)
+int device_claims_open(struct device_claims *c, const struct config *config, bool in_full,
+		       struct device_list *devices, struct err *err)
 {
 	size_t n;
 
 	c->devices = devices;
 	if (store_runs_active(c->store, &c->runs, err) ||
 	    store_reserved_list(c->store, &c->reserved, err) ||
-	    engine_for_new_runs()->list(settings, devices, err) ||
+	    engine_devices(config, in_full, devices, err) ||
 	    device_owners_check(c->store, &c->runs, devices, err))
 		return -1;
 	n = (size_t)devices->count;

@@ -2,6 +2,7 @@
 #ifndef POLLUX_PROFILE_DEVICE_CLAIMS_H
 #define POLLUX_PROFILE_DEVICE_CLAIMS_H
 
+#include "pollux/config.h"
 #include "pollux/paths.h"
 #include "pollux/store_profiles.h"
 #include "pollux/store_runs.h"
@@ -19,8 +20,8 @@ struct device_claims {
 
 /* Reads who has what; c->paths and c->store are set. Lists the devices, whose owner is the
  * caller. */
-int device_claims_open(struct device_claims *c, const struct device_settings *settings,
-		struct device_list *devices, struct err *err);
+int device_claims_open(struct device_claims *c, const struct config *config, bool in_full,
+		       struct device_list *devices, struct err *err);
 /* Takes the lock of device d, unless somebody has or is about to have the device: EX_TEMPFAIL. */
 int device_claims_take(struct device_claims *c, int d, struct err *err);
 /* Gives all locks back. */

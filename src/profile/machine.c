@@ -65,14 +65,14 @@ static int64_t read_hot(void)
 	return n;
 }
 
-bool machine_is_slowed(const struct device *devices, int n, int slots, char *by, size_t size)
+bool machine_is_slowed(const struct device *devices, int n, const struct config *config, char *by,
+		       size_t size)
 {
-	struct device_settings settings = { .slots = slots, .in_full = true };
 	struct device_list list;
 	struct err ignored;
 	bool slowed = false;
 
-	if (engine_for_new_runs()->list(&settings, &list, &ignored))
+	if (engine_devices(config, true, &list, &ignored))
 		return false;
 	for (int d = 0; d < list.count; d++)
 		for (int i = 0; i < n && list.items[d].now.slowed_by; i++) {

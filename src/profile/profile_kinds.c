@@ -267,9 +267,7 @@ static int measure_all(struct profiling *p, struct err *err)
 
 static int open_claims(struct profiling *p, struct err *err)
 {
-	struct device_settings settings = { .slots = p->settings->slots };
-
-	if (device_claims_open(&p->claims, &settings, &p->profile->devices, err))
+	if (device_claims_open(&p->claims, p->settings->config, false, &p->profile->devices, err))
 		return -1;
 	p->profile->kinds = xcalloc((size_t)p->profile->devices.count, sizeof(*p->profile->kinds));
 	return 0;

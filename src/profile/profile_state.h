@@ -104,7 +104,8 @@ int profile_measure_plans(struct profile *p, int (*measure)(struct profile *p, s
 /* machine.c */
 struct machine_time machine_time_now(void);
 /* True if one of these devices reports that it is slowed; by: the reason. */
-bool machine_is_slowed(const struct device *devices, int n, int slots, char *by, size_t size);
+bool machine_is_slowed(const struct device *devices, int n, const struct config *config, char *by,
+		       size_t size);
 int machine_processors(void);
 int64_t machine_memory_bytes(void);
 

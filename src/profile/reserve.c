@@ -249,12 +249,11 @@ static void undo(struct profile *p)
 
 int profile_reserve(struct profile *p, const struct job_command *command, struct err *err)
 {
-	struct device_settings settings = { .slots = p->settings->slots };
 	struct device_user_list users;
 	struct device_list list;
 	int rc;
 
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (engine_devices(p->settings->config, false, &list, err))
 		return -1;
 	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);

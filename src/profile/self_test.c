@@ -74,14 +74,13 @@ static int test_all(struct device_claims *claims, const struct self_test_setting
 
 int self_test_run(const struct self_test_settings *settings, struct self_test *t, struct err *err)
 {
-	struct device_settings list = { .slots = settings->slots, .in_full = true };
 	struct device_claims claims = {
 		.paths = &settings->session->paths, .store = &settings->session->store,
 	};
 	int rc;
 
 	*t = (struct self_test){ 0 };
-	rc = device_claims_open(&claims, &list, &t->devices, err);
+	rc = device_claims_open(&claims, settings->config, true, &t->devices, err);
 	if (rc == 0)
 		rc = test_all(&claims, settings, t, err);
 	device_claims_release(&claims);

@@ -63,15 +63,15 @@ static void find_lock_holders(struct session *s, struct devices_view *v)
 	paths_release(&paths);
 }
 
-int devices_view_read(const struct device_settings *settings, struct session *s,
-		      struct devices_view *v, struct err *err)
+int devices_view_read(const struct config *config, struct session *s, struct devices_view *v,
+		      struct err *err)
 {
 	struct store *store = s ? &s->store : NULL;
 
 	*v = (struct devices_view){ .containment_detail = TEXT_INIT };
 	if ((store && (store_runs_active(store, &v->runs, err) ||
 		       store_reserved_list(store, &v->reserved, err))) ||
-	    engine_for_new_runs()->list(settings, &v->list, err) ||
+	    engine_devices(config, true, &v->list, err) ||
 	    device_owners_find(store, &v->list, &v->runs, &v->users, err))
 		return -1;
 	device_owners_refuse(&v->users, &v->runs, &v->list);
