@@ -35,8 +35,8 @@ void devices_view_release(struct devices_view *v);
 
 /* Count the devices that jobs can use, and copy the kind and the memory of the first of them, if
  * any. */
-int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, int64_t *memory_bytes,
-			 struct err *err);
+void devices_count_usable(const struct device_list *list, int *n, char *kind, size_t kind_size,
+			  int64_t *memory_bytes);
 
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */

@@ -128,7 +128,8 @@ void explanation_print_json_model(struct json *j, const struct explanation *e);
 void explanation_print_json_noise(struct json *j, const struct explanation *e);
 
 /* explain_kinds.c: reads e->kinds; prints nothing where there is only one kind. */
-int explanation_read_kinds(struct session *s, struct explanation *e, int slots, struct err *err);
+int explanation_read_kinds(struct session *s, struct explanation *e, int slots,
+			   const struct device_list *list, struct err *err);
 void explanation_print_kinds(const struct explanation *e, const struct output *out);
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
 void explanation_release_kinds(struct explanation *e);

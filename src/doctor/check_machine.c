@@ -124,26 +124,22 @@ static void check_driver(struct patient *p, const struct device_driver *driver)
 
 void check_drivers(struct patient *p)
 {
-	struct device_settings settings = { .slots = p->config.slots };
-	struct device_list list;
-	struct err err;
+	const struct device_list *list;
 
 	if (engine_for_new_runs()->examine) {
 		note(p, "those of the cluster's nodes, see engine");
 		return;
 	}
-	if (p->config_err.exit_status)
-		settings.slots = DEVICE_SLOTS_AUTO;
-	if (engine_for_new_runs()->list(&settings, &list, &err)) {
-		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", err.text);
+	list = patient_devices(p);
+	if (!list) {
+		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", p->devices_err.text);
 		return;
 	}
-	for (int i = 0; i < list.n_drivers; i++)
-		check_driver(p, &list.drivers[i]);
-	for (int i = 0; i < list.count; i++)
-		check_device(p, &list.items[i]);
-	note(p, "%d device%s", list.count, plural(list.count));
-	devices_release(&list);
+	for (int i = 0; i < list->n_drivers; i++)
+		check_driver(p, &list->drivers[i]);
+	for (int i = 0; i < list->count; i++)
+		check_device(p, &list->items[i]);
+	note(p, "%d device%s", list->count, plural(list->count));
 }
 
 /* --- control groups --- */

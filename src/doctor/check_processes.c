@@ -351,18 +351,16 @@ static void check_device(struct patient *p, const struct engine_context *at,
 void check_locks(struct patient *p)
 {
 	struct engine_context at = { .paths = &p->paths, .store = &p->store };
-	struct device_settings settings = { .slots = p->config.slots };
-	struct device_list list;
-	struct err err;
+	const struct device_list *list;
 
 	if (p->config_err.exit_status || !p->store.db)
 		return;
-	if (engine_for_new_runs()->list(&settings, &list, &err)) {
-		found(p, FINDING_STOPS, NULL, "%s", err.text);
+	list = patient_devices(p);
+	if (!list) {
+		found(p, FINDING_STOPS, NULL, "%s", p->devices_err.text);
 		return;
 	}
-	for (int i = 0; i < list.count; i++)
-		if (!is_given_out(p, list.items[i].id))
-			check_device(p, &at, &list.items[i]);
-	devices_release(&list);
+	for (int i = 0; i < list->count; i++)
+		if (!is_given_out(p, list->items[i].id))
+			check_device(p, &at, &list->items[i]);
 }

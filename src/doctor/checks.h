@@ -3,6 +3,7 @@
 #define POLLUX_DOCTOR_CHECKS_H
 
 #include "pollux/config.h"
+#include "pollux/device.h"
 #include "pollux/doctor.h"
 #include "pollux/paths.h"
 #include "pollux/store_runs.h"
@@ -14,6 +15,9 @@ struct patient {
 	struct store store;		/* db NULL: there is none, or it cannot be opened */
 	struct err store_err;		/* why the store cannot be opened */
 	struct run_list runs;		/* those that have not ended */
+	struct device_list devices;	/* by patient_devices() only */
+	struct err devices_err;
+	bool devices_listed;
 	double last_pass_s;		/* wall clock; NaN: there was none */
 	struct doctor *doctor;
 };
@@ -33,6 +37,8 @@ void found(struct patient *p, enum finding_severity severity, char *mend, const 
 	__attribute__((format(printf, 4, 5)));
 /* Adds to the state of the present section. */
 void note(struct patient *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Lists the machine's devices, at the first call; NULL: they cannot be listed, see devices_err. */
+const struct device_list *patient_devices(struct patient *p);
 /* "COMMAND PATH", with the path quoted for the shell. The caller's. */
 char *command_on(const char *command, const char *path);
 

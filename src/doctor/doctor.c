@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "checks.h"
+#include "pollux/engine.h"
 #include "pollux/mem.h"
 
 static const struct {
@@ -94,6 +95,17 @@ static void examine(struct patient *p)
 		store_runs_active(&p->store, &p->runs, &ignored);
 }
 
+const struct device_list *patient_devices(struct patient *p)
+{
+	bool bad = p->config_err.exit_status != 0;
+	struct device_settings settings = { .slots = bad ? DEVICE_SLOTS_AUTO : p->config.slots };
+
+	if (!p->devices_listed)
+		engine_for_new_runs()->list(&settings, &p->devices, &p->devices_err);
+	p->devices_listed = true;
+	return p->devices_err.exit_status ? NULL : &p->devices;
+}
+
 int doctor_look(struct doctor *d, struct err *err)
 {
 	struct patient p = { .doctor = d };
@@ -108,6 +120,7 @@ int doctor_look(struct doctor *d, struct err *err)
 		checks[i].look(&p);
 	}
 	run_list_release(&p.runs);
+	devices_release(&p.devices);
 	store_close(&p.store);
 	paths_release(&p.paths);
 	return 0;

@@ -80,25 +80,18 @@ int devices_view_read(const struct config *config, struct session *s, struct dev
 	return 0;
 }
 
-int devices_count_usable(int slots, int *n, char *kind, size_t kind_size, int64_t *memory_bytes,
-			 struct err *err)
+void devices_count_usable(const struct device_list *list, int *n, char *kind, size_t kind_size,
+			  int64_t *memory_bytes)
 {
-	struct device_settings settings = { .slots = slots };
-	struct device_list list;
-
-	if (engine_for_new_runs()->list(&settings, &list, err))
-		return -1;
 	*n = 0;
 	*memory_bytes = 0;
-	for (int i = list.count - 1; i >= 0; i--) {
-		if (!list.items[i].usable)
+	for (int i = list->count - 1; i >= 0; i--) {
+		if (!list->items[i].usable)
 			continue;
 		++*n;
-		snprintf(kind, kind_size, "%s", list.items[i].kind);
-		*memory_bytes = list.items[i].memory_bytes;
+		snprintf(kind, kind_size, "%s", list->items[i].kind);
+		*memory_bytes = list->items[i].memory_bytes;
 	}
-	devices_release(&list);
-	return 0;
 }
 
 void devices_view_release(struct devices_view *v)

@@ -15,15 +15,13 @@
 
 /* Counts the usable devices. Their kind is that of the devices on which the job runs, else that of
  * the first device. */
-static int read_devices(struct explanation *e, int slots, struct err *err)
+static void count_devices(struct explanation *e, const struct device_list *list)
 {
-	if (devices_count_usable(slots, &e->n_devices, e->device_kind, sizeof(e->device_kind),
-				 &e->device_bytes, err))
-		return -1;
+	devices_count_usable(list, &e->n_devices, e->device_kind, sizeof(e->device_kind),
+			     &e->device_bytes);
 	if (e->item->run && e->item->run->devices)
 		snprintf(e->device_kind, sizeof(e->device_kind), "%s",
 			 e->item->run->devices[0].kind);
-	return 0;
 }
 
 /* The kind of a profile that has ended is that of the devices that it measured, whatever is
@@ -59,7 +57,10 @@ static bool is_suspended_by_turns(const struct job *job, const struct run *run)
 
 static int read_machine(struct session *s, struct explanation *e, struct err *err)
 {
+	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
+	struct device_list list;
 	struct config config;
+	int rc;
 
 	e->loses = is_suspended_by_turns(e->job, e->item->run);
 	if (session_settings(s, &config, err))
@@ -67,9 +68,13 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 	e->policy = policy_find(config.policy);
 	e->slice_s = config.slice_s;
 	e->min_efficiency = config.min_efficiency;
-	return read_devices(e, config.slots, err) || read_profiled(s, e, err) ||
-		       explanation_read_kinds(s, e, config.slots, err)
-		       ? -1 : 0;
+	settings.slots = config.slots;
+	if (engine_for_new_runs()->list(&settings, &list, err))
+		return -1;
+	count_devices(e, &list);
+	rc = read_profiled(s, e, err) || explanation_read_kinds(s, e, config.slots, &list, err);
+	devices_release(&list);
+	return rc ? -1 : 0;
 }
 
 /* --- what is known --- */

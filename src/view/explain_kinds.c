@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/engine.h"
 #include "pollux/explain.h"
 #include "pollux/format.h"
 #include "pollux/store_device_measurements.h"
@@ -82,27 +81,23 @@ static int expect_others(struct session *s, struct explanation *e, struct err *e
 	return rc;
 }
 
-int explanation_read_kinds(struct session *s, struct explanation *e, int slots, struct err *err)
+int explanation_read_kinds(struct session *s, struct explanation *e, int slots,
+			   const struct device_list *list, struct err *err)
 {
-	struct device_settings settings = { .slots = slots };
-	struct device_list list;
 	int rc = 0;
 
-	if (engine_for_new_runs()->list(&settings, &list, err))
-		return -1;
 	/* Slots whose sizes were not asked for are taken for one kind. */
-	for (int i = 0; i < list.count &&
-	     (strncmp(list.items[0].id, "cpu:", 4) != 0 || slots >= DEVICE_SLOTS_OF_TWO_SIZES);
+	for (int i = 0; i < list->count &&
+	     (strncmp(list->items[0].id, "cpu:", 4) != 0 || slots >= DEVICE_SLOTS_OF_TWO_SIZES);
 	     i++) {
-		struct explained_kind *k = list.items[i].usable ? find_kind(e, list.items[i].kind)
-								: NULL;
+		struct explained_kind *k = list->items[i].usable ? find_kind(e, list->items[i].kind)
+								 : NULL;
 
 		if (k)
 			k->n_devices++;
 	}
-	explanation_read_tiers(e, &list);
-	explanation_read_nodes(e, &list);
-	devices_release(&list);
+	explanation_read_tiers(e, list);
+	explanation_read_nodes(e, list);
 	if (e->n_kinds < 2)
 		e->n_kinds = 0;
 	for (int k = 0; rc == 0 && k < e->n_kinds; k++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pollux/devices_view.h"
+#include "pollux/engine.h"
 #include "pollux/history.h"
 #include "pollux/mem.h"
 
@@ -12,11 +13,15 @@
 
 static int read_devices(struct history *h, struct err *err)
 {
+	struct device_settings settings = { .slots = h->config.slots };
+	struct device_list list;
 	int64_t memory_bytes;
 
-	if (devices_count_usable(h->config.slots, &h->n_devices, h->device_kind,
-				 sizeof(h->device_kind), &memory_bytes, err))
+	if (engine_for_new_runs()->list(&settings, &list, err))
 		return -1;
+	devices_count_usable(&list, &h->n_devices, h->device_kind, sizeof(h->device_kind),
+			     &memory_bytes);
+	devices_release(&list);
 	if (h->n_devices == 0)
 		return err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
 			       "nothing to compare with: see 'pollux devices'");
