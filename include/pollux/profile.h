@@ -45,7 +45,7 @@ struct profile_settings {
 	const struct paths *paths;
 	double budget_s;
 	int max_points;			/* 0: PROFILE_POINTS */
-	const struct config *config;
+	struct config config;		/* which devices there are */
 	double parameters;		/* of the model, for the store; 0 or NaN: not declared */
 	/* Returns how often a person has interrupted the profile. After one interruption the run is
 	 * stopped and the job ended. After two, the supervisor does this without the profile. May

@@ -65,13 +65,16 @@ static int view_read(const struct config *config, struct devices_view *v, struct
 static int read_config(const struct devices_options *o, struct config *config, struct err *err)
 {
 	struct paths paths;
-	int rc;
+	int rc = 0;
 
 	if (paths_init(&paths, err))
 		return -1;
-	rc = config_load(config, paths.config, err);
-	if (o->slots != SLOTS_FROM_CONFIG)
+	if (o->slots == SLOTS_FROM_CONFIG) {
+		rc = config_load(config, paths.config, err);
+	} else {
+		config_load_leniently(config, paths.config);
 		config->slots = (int)o->slots;
+	}
 	paths_release(&paths);
 	return rc;
 }
@@ -188,13 +191,13 @@ static int retry_in(struct store *store, const char *name, const char *id, struc
 /* name NULL: all. */
 static int retry(const char *name, struct err *err)
 {
-	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
+	struct config all = { .slots = DEVICE_SLOTS_AUTO };
 	struct device_list list;
 	struct session s;
 	const char *id;
 	int rc;
 
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (engine_devices(&all, false, &list, err))
 		return -1;
 	rc = find_device(name, &list, &id, err);
 	if (rc == 0)

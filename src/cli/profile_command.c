@@ -180,19 +180,11 @@ static void run_pass(struct session *s)
 	pass_result_release(&result);
 }
 
-/* slots 0: as configured. */
-static int profile_job(struct session *s, int slots, struct job *job,
-		       const struct job_command *command, struct profile_settings *settings,
-		       struct profile_end *end, struct err *err)
+static int profile_job(struct session *s, struct job *job, const struct job_command *command,
+		       struct profile_settings *settings, struct profile_end *end, struct err *err)
 {
-	struct config config;
 	int rc;
 
-	if (session_settings(s, &config, err))
-		return -1;
-	if (slots > 0)
-		config.slots = slots;
-	settings->config = &config;
 	settings->paths = &s->paths;
 	settings->interrupted = count_interruptions;
 	settings->progress = show_progress;
@@ -242,7 +234,11 @@ static int profile(const struct profile_options *o, struct profile_settings *set
 		output_messagef("note: {checkpoint} and POLLUX_CHECKPOINT_DIR are a directory in "
 				"'%s', removed after each point, instead of --checkpoint-dir",
 				s.paths.dir);
-	rc = profile_job(&s, (int)o->slots, job, command, settings, &end, err);
+	rc = session_settings(&s, &settings->config, err);
+	if (o->slots > 0)
+		settings->config.slots = (int)o->slots;
+	if (rc == 0)
+		rc = profile_job(&s, job, command, settings, &end, err);
 	if (rc == 0)
 		rc = finish_profiling(&s, job, &end, o, err);
 	else if (job->id)

@@ -9,6 +9,7 @@
 #include "checks.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
+#include "pollux/settings.h"
 
 static const struct {
 	const char *name;
@@ -98,10 +99,10 @@ static void examine(struct patient *p)
 const struct device_list *patient_devices(struct patient *p)
 {
 	bool bad = p->config_err.exit_status != 0;
-	struct device_settings settings = { .slots = bad ? DEVICE_SLOTS_AUTO : p->config.slots };
 
 	if (!p->devices_listed)
-		engine_for_new_runs()->list(&settings, &p->devices, &p->devices_err);
+		engine_devices(bad ? &settings_default : &p->config, false, &p->devices,
+			       &p->devices_err);
 	p->devices_listed = true;
 	return p->devices_err.exit_status ? NULL : &p->devices;
 }

@@ -253,7 +253,7 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
 	struct device_list list;
 	int rc;
 
-	if (engine_devices(p->settings->config, false, &list, err))
+	if (engine_devices(&p->settings->config, false, &list, err))
 		return -1;
 	device_users_look(&list, &users);
 	rc = store_begin(p->store, err);

@@ -250,7 +250,7 @@ static void look_at_devices(const struct profile *p, struct trial *t)
 
 	if (backend && backend->processes)
 		t->slowed = machine_is_slowed(p->devices, t->run.configuration.replicas,
-					      p->settings->config, t->slowed_by,
+					      &p->settings->config, t->slowed_by,
 					      sizeof(t->slowed_by));
 }
 

@@ -57,7 +57,6 @@ static bool is_suspended_by_turns(const struct job *job, const struct run *run)
 
 static int read_machine(struct session *s, struct explanation *e, struct err *err)
 {
-	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
 	struct device_list list;
 	struct config config;
 	int rc;
@@ -68,8 +67,7 @@ static int read_machine(struct session *s, struct explanation *e, struct err *er
 	e->policy = policy_find(config.policy);
 	e->slice_s = config.slice_s;
 	e->min_efficiency = config.min_efficiency;
-	settings.slots = config.slots;
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (engine_devices(&config, false, &list, err))
 		return -1;
 	count_devices(e, &list);
 	rc = read_profiled(s, e, err) || explanation_read_kinds(s, e, config.slots, &list, err);

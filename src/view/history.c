@@ -13,11 +13,10 @@
 
 static int read_devices(struct history *h, struct err *err)
 {
-	struct device_settings settings = { .slots = h->config.slots };
 	struct device_list list;
 	int64_t memory_bytes;
 
-	if (engine_for_new_runs()->list(&settings, &list, err))
+	if (engine_devices(&h->config, false, &list, err))
 		return -1;
 	devices_count_usable(&list, &h->n_devices, h->device_kind, sizeof(h->device_kind),
 			     &memory_bytes);

@@ -55,8 +55,7 @@ struct passwd *__wrap_getpwuid(uid_t uid)
 static int reserve(int replicas, struct profile *p)
 {
 	struct job_command c = { .program = xstrdup("/bin/true"), .directory = xstrdup("/") };
-	static struct config config;
-	static struct profile_settings settings = { .config = &config };
+	static struct profile_settings settings;
 	static struct job job;
 	int rc;
 
