@@ -5,6 +5,7 @@
  * The file holds "name = value" lines; '#' starts a comment:
  *
  *	slots = 2          # jobs run on 2 CPU slots; 2x1,1x2: 2 of 1 core, 1 of 2
+ *	gpus = 0,2         # GPUs that jobs run on; all; not display
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
@@ -49,6 +50,7 @@
 #define CONFIG_MOST_SHARE 8
 #define CONFIG_GUARANTEED_ALL (-1)
 #define CONFIG_SHARED_DIR_SIZE 500
+#define CONFIG_GPUS_SIZE 1000
 #define CONFIG_DEFAULT_SLURM_LEASE_S 60.0
 #define CONFIG_LEAST_SLURM_LEASE_S 2.0
 #define CONFIG_MIN_LOG_LIMIT 0x1p20
@@ -58,6 +60,7 @@ struct config {
 	int slots;		/* 1 to CONFIG_MAX_SLOTS; 0: one per physical core; two sizes:
 				   device_slots_of_two_sizes() of device.h;
 				   CONFIG_SLOTS_AUTO: not set */
+	char gpus[CONFIG_GPUS_SIZE];	/* as in struct device_settings; "": not set */
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	/* 0 to 1: the part of the machine's memory that suspended runs may keep */

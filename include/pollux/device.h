@@ -63,6 +63,7 @@ struct device {
 	 * the device alone */
 	int seat;
 	bool usable;
+	bool left_out;		/* not usable because the settings do not want it */
 	bool keeps_runs;	/* not usable for a moment: runs that have it stay */
 	/* one process at a time may have it: no job can wait on it, or share it, beside another */
 	bool exclusive;
@@ -109,6 +110,7 @@ struct device_driver {
 	 * for a device whose id is therefore unknown. */
 	bool silent;
 	bool processes_unknown;		/* the driver did not list all processes although it can */
+	bool misnamed;			/* the settings name a device that is not there; see note */
 	char version[80];		/* "580.95.05"; "": unknown */
 	char note[240];			/* one line: what was found, or why nothing was */
 };
@@ -148,6 +150,9 @@ struct device_settings {
 	/* CPU slots, up to DEVICE_MAX, or device_slots_of_two_sizes(). 0: one for each physical
 	 * core. DEVICE_SLOTS_AUTO: none were asked for. */
 	int slots;
+	/* GPUs to use, as the setting gpus has them: "all", "not display", numbers and UUIDs; "" or
+	 * NULL: nothing is set. */
+	const char *gpus;
 	/* For people: with all readings; GPUs that are left out because slots were asked for are
 	 * listed as not usable. */
 	bool in_full;
@@ -195,7 +200,8 @@ struct device_backend {
 	 * goes on. NULL: a program cannot change its devices. */
 	int (*rebind)(pid_t pid, const struct device *devices, int n, struct err *err);
 	/* Adds the variables that tell a program its devices (OMP_NUM_THREADS,
-	 * CUDA_VISIBLE_DEVICES). */
+	 * CUDA_VISIBLE_DEVICES). Where POLLUX_CUDA_DEVICES is "index", GPUs are named by number if
+	 * that is safe; a driver may then be asked. */
 	void (*environment)(const struct device *devices, int n, struct strings *env);
 	/* (optional) Adds the variables that keep a program off these devices. A variable that is
 	 * set already stays. */

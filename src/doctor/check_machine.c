@@ -109,7 +109,9 @@ void check_cron(struct patient *p)
 
 static void check_device(struct patient *p, const struct device *device)
 {
-	if (!device->usable)
+	if (device->left_out)
+		note(p, "%s: %s", device->name, device->reason);
+	else if (!device->usable)
 		found(p, FINDING_LOOK, xstrdup("pollux devices"), "%s: %s", device->name,
 		      device->reason);
 }
@@ -118,6 +120,8 @@ static void check_driver(struct patient *p, const struct device_driver *driver)
 {
 	if (driver->silent)
 		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", driver->note);
+	else if (driver->misnamed)
+		found(p, FINDING_LOOK, xstrdup("pollux devices"), "%s", driver->note);
 	else if (driver->note[0])
 		note(p, "%s", driver->note);
 }

@@ -58,7 +58,9 @@ const struct engine *engine_for_new_runs(void)
 int engine_devices(const struct config *config, bool in_full, struct device_list *list,
 		   struct err *err)
 {
-	struct device_settings settings = { .slots = config->slots, .in_full = in_full };
+	struct device_settings settings = {
+		.slots = config->slots, .gpus = config->gpus, .in_full = in_full,
+	};
 
 	return engine_for_new_runs()->list(&settings, list, err);
 }

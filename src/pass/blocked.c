@@ -16,7 +16,8 @@ static int64_t profile_of(const struct snapshot *s, int device)
 /* True if somebody's process keeps the device from being given out. */
 static bool is_taken(const struct snapshot *s, const struct decision *d, int device)
 {
-	return !d->usable[device] && device_user_worst(&s->users, device) != NULL;
+	return !d->usable[device] && !s->devices.items[device].left_out &&
+	       device_user_worst(&s->users, device) != NULL;
 }
 
 /* True if the device itself cannot be used, for a reason that may pass. */

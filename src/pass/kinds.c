@@ -26,17 +26,20 @@ static int64_t size_of(const struct device *device)
 	return is_slot(device) ? device->cores : device->memory_bytes;
 }
 
-static int add_kind(struct decision *d, const struct device *device)
+/* Kinds with more memory come first: policies take the first one where nothing else decides. */
+static void add_kind(struct decision *d, const struct device *device)
 {
-	int k = kind_named(d, device->kind);
+	int k = d->n_kinds;
 
-	if (k >= 0 || d->n_kinds == SCHED_KINDS)
-		return k;
-	d->kinds[d->n_kinds] = (struct device_kind){
+	if (kind_named(d, device->kind) >= 0 || d->n_kinds == SCHED_KINDS)
+		return;
+	for (; k > 0 && d->kinds[k - 1].memory_bytes < device->memory_bytes; k--)
+		d->kinds[k] = d->kinds[k - 1];
+	d->kinds[k] = (struct device_kind){
 		.name = device->kind, .memory_bytes = device->memory_bytes,
 		.size = size_of(device),
 	};
-	return d->n_kinds++;
+	d->n_kinds++;
 }
 
 /* Where nobody asked for sizes of slots, sizes differ by chance: such slots are of one kind. */
@@ -49,8 +52,11 @@ bool kinds_are_told_apart(const struct snapshot *s)
 void find_kinds(const struct snapshot *s, struct decision *d)
 {
 	d->kind_of = xcalloc((size_t)s->devices.count, sizeof(*d->kind_of));
+	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++)
+		if (d->usable[i])
+			add_kind(d, &s->devices.items[i]);
 	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++) {
-		d->kind_of[i] = d->usable[i] ? add_kind(d, &s->devices.items[i]) : -1;
+		d->kind_of[i] = d->usable[i] ? kind_named(d, s->devices.items[i].kind) : -1;
 		if (d->kind_of[i] >= 0) {
 			d->kinds[d->kind_of[i]].n++;
 		} else if (d->usable[i]) {

@@ -13,7 +13,7 @@ static bool can_move(const struct device *d)
 {
 	const struct device_backend *backend = device_backend_of(d->id);
 
-	return backend && backend->freezer;
+	return backend && backend->freezer && !d->left_out;
 }
 
 /* Reads the version of the driver of the tested devices; there is only one such driver so far. */

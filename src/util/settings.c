@@ -126,6 +126,31 @@ static int set_text(char *to, size_t size, const char *value)
 	return snprintf(to, size, "%s", value) < (int)size ? 0 : -1;
 }
 
+/* A number, or a UUID or its beginning: "GPU-5a1e". */
+static bool is_gpu(const char *word, size_t n)
+{
+	if (strspn(word, "0123456789") >= n)
+		return n <= 4;
+	return n > 4 && !strncmp(word, "GPU-", 4) &&
+	       strspn(word + 4, "0123456789abcdefABCDEF-") >= n - 4;
+}
+
+/* "all"; "not display"; "0,2"; "GPU-5a1e..., GPU-77b0..." */
+static int set_gpus(struct config *c, const char *value)
+{
+	static const char separators[] = ", \t";
+	const char *p = value + strspn(value, separators);
+	bool is_list = strcmp(value, "all") != 0 && strcmp(value, "not display") != 0;
+	int n_gpus = 0;
+
+	for (size_t n; is_list && (n = strcspn(p, separators)); n_gpus++) {
+		if (!is_gpu(p, n))
+			return -1;
+		p += n + strspn(p + n, separators);
+	}
+	return is_list && !n_gpus ? -1 : set_text(c->gpus, sizeof(c->gpus), value);
+}
+
 static int set_on_end(struct config *c, const char *value)
 {
 	return set_text(c->on_end, sizeof(c->on_end), value);
@@ -283,6 +308,8 @@ const struct setting settings[] = {
 	{ "slots", "POLLUX_SLOTS", config_set_slots,
 	  "a whole number from 0 to 1024 (0: one per physical core), or two sizes such as "
 	  "2x1,1x2" },
+	{ "gpus", "POLLUX_GPUS", set_gpus,
+	  "all, not display, or GPUs by number or UUID (such as 0,2 or GPU-5a1e...)" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
 	{ "policy", "POLLUX_POLICY", set_policy, "one of" POLICY_LIVE_NAMES },
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },

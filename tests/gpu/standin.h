@@ -26,6 +26,7 @@
  *	rates PERCENT			utilization; without it NOT_SUPPORTED
  *	temperature C  power MW  limit MW  energy MJ  slowed BITS  mig ON  compute MODE
  *	persistence ON
+ *	display ON			a screen is connected;  drawn ON: a server draws
  *	process PID MIB [PERCENT]	computes; MIB "?": not available; PERCENT: it has a sample
  *	mps PID MIB			computes behind the MPS server
  *	answer FUNCTION CODE		what this function answers for this GPU ("handle",
@@ -65,6 +66,7 @@ struct standin_gpu {
 	unsigned domain, bus, device;
 	uint64_t total, free;
 	int has_memory, rates, temperature, persistence, compute, mig;
+	int display, drawn;
 	long long power, limit, energy, slowed;	/* -1: NOT_SUPPORTED */
 	struct { char function[32]; int code; } answers[16];
 	int n_answers;
@@ -113,6 +115,10 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 		g->slowed = strtoll(rest, NULL, 0);
 	else if (!strcmp(key, "mig"))
 		g->mig = atoi(rest);
+	else if (!strcmp(key, "display"))
+		g->display = atoi(rest);
+	else if (!strcmp(key, "drawn"))
+		g->drawn = atoi(rest);
 	else if (!strcmp(key, "compute"))
 		g->compute = atoi(rest);
 	else if (!strcmp(key, "persistence"))
@@ -166,6 +172,7 @@ static void read_answers(void)
 			g->bus = n_gpus;
 			g->rates = g->temperature = g->persistence = g->compute = g->mig = -1;
 			g->power = g->limit = g->energy = g->slowed = -1;
+			g->display = g->drawn = -1;
 			for (int i = 0; i < GPUS; i++)
 				g->ancestor[i] = 50;
 		} else if (n_gpus > 0) {
@@ -431,6 +438,8 @@ NUMBER(nvmlDeviceGetTotalEnergyConsumption, unsigned long long, energy, "energy"
 NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, slowed, "slowed")
 NUMBER(nvmlDeviceGetPersistenceMode, int, persistence, "persistence")
 NUMBER(nvmlDeviceGetComputeMode, int, compute, "compute")
+NUMBER(nvmlDeviceGetDisplayMode, int, display, "display")
+NUMBER(nvmlDeviceGetDisplayActive, int, drawn, "drawn")
 
 EXPORT int nvmlDeviceGetTemperature(const struct standin_gpu *g, int sensor, unsigned *celsius);
 EXPORT int nvmlDeviceGetTemperature(const struct standin_gpu *g, int sensor, unsigned *celsius)

@@ -55,6 +55,8 @@ static void test_file(void)
 	is_str(config.policy, "las", "is taken");
 }
 
+#define GPUS_WANTED "all, not display, or GPUs by number or UUID (such as 0,2 or GPU-5a1e...)"
+
 static const struct refusal {
 	const char *text, *message;	/* %s: the path */
 } refusals[] = {
@@ -95,18 +97,28 @@ static const struct refusal {
 	  "bad setting 'policy' in '%s' line 1: 'srtf' is not one of goodput pollux las fifo" },
 	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
 	{ "colour = red\n",
-	  "unknown setting 'colour' in '%s' line 1; there are slots, slice, policy, torch, "
+	  "unknown setting 'colour' in '%s' line 1; there are slots, gpus, "
+	  "slice, policy, torch, "
 	  "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
 	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
 	  "locality_wait and min_efficiency" },
 	{ "log_limit = 1\n", "bad setting 'log_limit' in '%s' line 1: '1' is not an amount from 1M "
 	  "to 1000T (such as 512M or 1G), or no" },
-	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, slice, policy, torch, "
+	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, gpus, "
+	  "slice, policy, torch, "
 		   "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
 	  "shared_weight, guaranteed_devices, engine, slurm_args, slurm_dir, slurm_lease, "
 	  "locality_wait and min_efficiency" },
+	{ "gpus =\n", "bad setting 'gpus' in '%s' line 1: '' is not " GPUS_WANTED },
+	{ "gpus = ,\n", "bad setting 'gpus' in '%s' line 1: ',' is not " GPUS_WANTED },
+	{ "gpus = all,1\n", "bad setting 'gpus' in '%s' line 1: 'all,1' is not " GPUS_WANTED },
+	{ "gpus = -1\n", "bad setting 'gpus' in '%s' line 1: '-1' is not " GPUS_WANTED },
+	{ "gpus = 0 MIG-5a1e\n",
+	  "bad setting 'gpus' in '%s' line 1: '0 MIG-5a1e' is not " GPUS_WANTED },
+	{ "gpus = GPU-5a1g\n",
+	  "bad setting 'gpus' in '%s' line 1: 'GPU-5a1g' is not " GPUS_WANTED },
 	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
 	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
 };

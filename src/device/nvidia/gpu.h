@@ -22,6 +22,8 @@ struct gpu {
 	int64_t memory_bytes;		/* 0: shares the machine's memory, or does not tell */
 	int64_t free_bytes;		/* -1 unknown */
 	bool mig, prohibited, exclusive;
+	/* a screen is connected, or a server draws on the GPU */
+	enum { GPU_DISPLAY_UNKNOWN, GPU_DISPLAY_OFF, GPU_DISPLAY_ON } display;
 };
 
 #define GPU_PREFIX "gpu:"		/* of the ids of GPUs */
@@ -33,6 +35,11 @@ bool gpu_is_there(void);
 int gpu_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 bool gpu_asks_driver(const struct device_settings *settings);
 void gpu_list_silent(const char *why, struct device_list *list);
+
+/* gpu_choice.c: marks the devices of these GPUs that are left out. wish: as in struct
+ * device_settings. Adds what the wish names in vain, as clauses. */
+void gpu_choose(const char *wish, const struct gpu *gpus, int count, struct device *devices,
+		struct text *wrong);
 
 /* gpu_read.c: gpu_read reads what does not depend on load, then what does. A question that is not
  * answered leaves "unknown"; a lost GPU is a code. */

@@ -193,6 +193,22 @@ static void append_all_silent(bool at_least_one, const char *reason, struct devi
 	free(bus_ids);
 }
 
+/* first: index of the first GPU's device. */
+static void choose(const char *wish, const struct gpu *gpus, int count, int first,
+		   struct device_list *list)
+{
+	struct device_driver *driver = devices_driver(list, &device_nvidia);
+	size_t used = strlen(driver->note);
+	struct text wrong = TEXT_INIT;
+
+	gpu_choose(wish, gpus, count, list->items + first, &wrong);
+	driver->misnamed = wrong.length > 0;
+	if (driver->misnamed)
+		snprintf(driver->note + used, sizeof(driver->note) - used,
+			 "; of the setting gpus %.120s", wrong.data);
+	text_release(&wrong);
+}
+
 static void note_driver(const struct nvml *n, int count, struct device_list *list)
 {
 	struct device_driver *driver = devices_driver(list, &device_nvidia);
@@ -218,7 +234,7 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 		      struct device_list *list)
 {
 	struct device_driver *driver = devices_driver(list, &device_nvidia);
-	int code;
+	int code, first = list->count;
 	unsigned count = count_gpus(n, &code);
 	struct gpu *gpus = xcalloc(count, sizeof(*gpus));
 
@@ -227,8 +243,10 @@ static void list_with(const struct nvml *n, const struct device_settings *settin
 		append_gpu(n, &gpus[i], settings, list);
 	}
 	link_gpus(n, gpus, (int)count, list);
-	free(gpus);
 	note_driver(n, (int)count, list);
+	if (settings->slots == DEVICE_SLOTS_AUTO && count > 0)
+		choose(settings->gpus, gpus, (int)count, first, list);
+	free(gpus);
 	if (driver->processes_unknown) {
 		size_t used = strlen(driver->note);
 

@@ -57,6 +57,16 @@ static void read_modes(const struct nvml *n, struct gpu *g)
 	}
 }
 
+static void read_display(const struct nvml *n, struct gpu *g)
+{
+	int connected = 0, active = 0;
+	bool known = answered(g, NVML_ASK(n, display_mode, g->handle, &connected), false);
+
+	known |= answered(g, NVML_ASK(n, display_active, g->handle, &active), false);
+	if (known)
+		g->display = connected || active ? GPU_DISPLAY_ON : GPU_DISPLAY_OFF;
+}
+
 void gpu_read(const struct nvml *n, unsigned index, struct gpu *g)
 {
 	struct nvml_pci pci = { .domain = 0 };
@@ -74,6 +84,7 @@ void gpu_read(const struct nvml *n, unsigned index, struct gpu *g)
 		snprintf(g->name, sizeof(g->name), "GPU");
 	read_memory(n, g);
 	read_modes(n, g);
+	read_display(n, g);
 }
 
 static const char *slowed_by(unsigned long long bits)

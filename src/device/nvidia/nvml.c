@@ -39,6 +39,8 @@ static const struct symbol {
 	{ S(mig), false, { "nvmlDeviceGetMigMode" } },
 	{ S(persistence), false, { "nvmlDeviceGetPersistenceMode" } },
 	{ S(compute_mode), false, { "nvmlDeviceGetComputeMode" } },
+	{ S(display_mode), false, { "nvmlDeviceGetDisplayMode" } },
+	{ S(display_active), false, { "nvmlDeviceGetDisplayActive" } },
 	{ S(ancestor), false, { "nvmlDeviceGetTopologyCommonAncestor" } },
 	{ S(p2p), false, { "nvmlDeviceGetP2PStatus" } },
 	{ S(link_state), false, { "nvmlDeviceGetNvLinkState" } },

@@ -133,6 +133,8 @@ struct nvml {
 	int (*mig)(nvml_handle handle, unsigned *now, unsigned *after_reset);
 	int (*persistence)(nvml_handle handle, int *on);
 	int (*compute_mode)(nvml_handle handle, int *mode);
+	int (*display_mode)(nvml_handle handle, int *connected);
+	int (*display_active)(nvml_handle handle, int *active);
 	int (*ancestor)(nvml_handle a, nvml_handle b, int *level);
 	int (*p2p)(nvml_handle a, nvml_handle b, int capability, int *status);
 	int (*link_state)(nvml_handle handle, unsigned link, int *on);
