@@ -6,6 +6,7 @@
  *
  *	slots = 2          # jobs run on 2 CPU slots; 2x1,1x2: 2 of 1 core, 1 of 2
  *	gpus = 0,2         # GPUs that jobs run on; all; not display
+ *	cuda_devices = uuid	# how CUDA_VISIBLE_DEVICES names GPUs; default index
  *	slice = 10m        # a time slice; default 10 minutes
  *	policy = goodput
  *	torch = no         # the helper for PyTorch is for jobs that ask for it; default yes
@@ -61,6 +62,7 @@ struct config {
 				   device_slots_of_two_sizes() of device.h;
 				   CONFIG_SLOTS_AUTO: not set */
 	char gpus[CONFIG_GPUS_SIZE];	/* as in struct device_settings; "": not set */
+	bool cuda_by_uuid;	/* CUDA_VISIBLE_DEVICES has UUIDs, not numbers */
 	double slice_s;		/* > 0, finite */
 	bool torch;		/* Pythons with PyTorch get the helper without asking */
 	/* 0 to 1: the part of the machine's memory that suspended runs may keep */

@@ -100,6 +100,7 @@ struct asked {
 	struct declaration declared;
 	const char *checkpoint_dir, *checkpoint_glob, *resume_args, *step_regex;
 	const char *directory, *suspend, *preset, *worst_tier, *launch;
+	const char *cuda_devices;	/* kept as POLLUX_CUDA_DEVICES of the job's environment */
 	double epochs, parameters;
 	int64_t dataset_size;
 	struct text_list after, env, metrics, plans;

@@ -135,18 +135,23 @@ static void note_template(const char *name, const char *value, struct strings *n
 	*names = others;
 }
 
-/* Tells of a variable that each run gets with another value. */
-static void warn_of_replaced(const char *name)
+/* Tells of variables that do not do what they do in a shell. */
+static void warn_of_variables(const struct asked *o)
 {
-	static const char *const replaced[][2] = {
-		{ "CUDA_VISIBLE_DEVICES", "the GPUs that the run has, by UUID" },
-		{ "MASTER_PORT", "a port of its own; {port} is its template" },
-	};
+	for (size_t i = 0; i < o->env.count; i++) {
+		const char *variable = o->env.items[i];
 
-	for (size_t i = 0; i < sizeof(replaced) / sizeof(replaced[0]); i++)
-		if (!strcmp(name, replaced[i][0]))
-			output_messagef("warning: the value of %s is replaced in each run, by %s",
-					name, replaced[i][1]);
+		if (text_starts_with(variable, "MASTER_PORT="))
+			output_messagef("warning: the value of MASTER_PORT is replaced in each "
+					"run, by a port of its own; {port} is its template");
+		else if (text_starts_with(variable, "CUDA_VISIBLE_DEVICES="))
+			output_messagef("warning: %.80s stays in each run, whichever GPUs the run "
+					"has: it may use those of other jobs", variable);
+		else if (text_starts_with(variable, "CUDA_DEVICE_ORDER=") &&
+			 strcmp(variable, "CUDA_DEVICE_ORDER=PCI_BUS_ID") != 0)
+			output_messagef("warning: with %.80s its GPUs are named by UUID, not by "
+					"index", variable);
+	}
 }
 
 static int set_variables(const struct command *by, const struct asked *o, struct job_command *c,
@@ -162,9 +167,10 @@ static int set_variables(const struct command *by, const struct asked *o, struct
 		name = xasprintf("%.*s", (int)(equals - o->env.items[i]), o->env.items[i]);
 		strings_set_variable(&c->env, name, equals + 1);
 		note_template(name, equals + 1, &c->env_templates);
-		warn_of_replaced(name);
 		free(name);
 	}
+	if (o->cuda_devices)
+		strings_set_variable(&c->env, "POLLUX_CUDA_DEVICES", o->cuda_devices);
 	strings_set_variable(&c->env, "PWD", c->directory);
 	return 0;
 }
@@ -239,6 +245,7 @@ static int take_options(const struct command *by, const struct asked *o, struct 
 {
 	if (set_variables(by, o, c, err) || (o->checkpoint_dir && set_checkpoint_dir(o, c, err)))
 		return -1;
+	warn_of_variables(o);
 	set_name_template(o, c);
 	if (o->checkpoint_glob)
 		xreplace(&c->checkpoint_glob, o->checkpoint_glob);

@@ -30,6 +30,7 @@ static const char *const launches[N_LAUNCH_RULES + 1] = {
 };
 const struct field_names launch_names = { launches, N_LAUNCH_RULES, LAUNCH_EACH };
 
+static const char *const cuda_names[] = { "uuid", "index", NULL };
 static const char *const torch_parts[] = { "batch", "resume", NULL };
 static const char *const rules[] = {
 	"auto", "adascale", "sqrt-gain", "sqrt", "linear", "none", NULL
@@ -230,6 +231,10 @@ const struct declared_field declared_fields[] = {
 	  COLUMN("on_end", TEXT, on_end, UNKNOWN_ZERO, COLUMN_ASIDE), SUBMIT },
 	{ { "env", 'e', OPTION_LIST, "NAME=VALUE", OFFSET(env), 0, 0,
 	    "set a variable on top of the present environment" },
+	  NO_COLUMN, BOTH | FOR_RUN },
+	{ { "cuda-devices", 0, OPTION_CHOICE, "HOW", OFFSET(cuda_devices), 0, 0,
+	    "name its GPUs in CUDA_VISIBLE_DEVICES by uuid or by index; default as configured",
+	    .choices = cuda_names },
 	  NO_COLUMN, BOTH | FOR_RUN },
 	{ { "preset", 0, OPTION_TEXT, "NAME", OFFSET(preset), 0, 0,
 	    "add what makes programs of this framework save and continue: 'pollux presets'" },

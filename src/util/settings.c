@@ -151,6 +151,12 @@ static int set_gpus(struct config *c, const char *value)
 	return is_list && !n_gpus ? -1 : set_text(c->gpus, sizeof(c->gpus), value);
 }
 
+static int set_cuda_devices(struct config *c, const char *value)
+{
+	c->cuda_by_uuid = !strcmp(value, "uuid");
+	return c->cuda_by_uuid || !strcmp(value, "index") ? 0 : -1;
+}
+
 static int set_on_end(struct config *c, const char *value)
 {
 	return set_text(c->on_end, sizeof(c->on_end), value);
@@ -310,6 +316,7 @@ const struct setting settings[] = {
 	  "2x1,1x2" },
 	{ "gpus", "POLLUX_GPUS", set_gpus,
 	  "all, not display, or GPUs by number or UUID (such as 0,2 or GPU-5a1e...)" },
+	{ "cuda_devices", "POLLUX_CUDA_DEVICES", set_cuda_devices, "uuid or index" },
 	{ "slice", "POLLUX_SLICE", set_slice, "a time above 0 (such as 90s, 10m or 1h)" },
 	{ "policy", "POLLUX_POLICY", set_policy, "one of" POLICY_LIVE_NAMES },
 	{ "torch", "POLLUX_TORCH", set_torch, "yes or no" },

@@ -308,7 +308,7 @@ ok 'the third job runs' wait_for 20 passes_until runs "$c"
 # Where there is another GPU, the job goes there.
 { gpu $A; gpu $B; } | answers
 a=$("$POLLUX" submit -q -- sh -c 'case $CUDA_VISIBLE_DEVICES in
-	'$A') echo "cupy: CUDA_ERROR_NO_DEVICE"; exit 1 ;; esac')
+	0) echo "cupy: CUDA_ERROR_NO_DEVICE"; exit 1 ;; esac')
 ok 'a job dies twice on one GPU' wait_for 60 runs_again "$a" 2
 ok 'and is done on the other one' wait_for 60 runs_again "$a" 3
 is 'without a failure' 'done|0' "$(store "SELECT state, failures FROM jobs WHERE id = $a")"

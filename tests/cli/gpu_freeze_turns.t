@@ -6,6 +6,7 @@
 # shellcheck disable=SC2016,SC2317  # texts for other shells; functions run by wait_for
 . "$(dirname "$0")/tap.sh"
 . "$ROOT/tests/cli/freeze_cards.sh"
+POLLUX_CUDA_DEVICES=index
 gpus "$A"
 passes_until_ended() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM jobs
 	WHERE state IN ('queued', 'running')")" = 0 ]; }

@@ -89,7 +89,7 @@ unset POLLUX_POLICY
 # --- out of memory ---
 cat >greedy.sh <<'END'
 case $CUDA_VISIBLE_DEVICES in
-*GPU-[ab]*) echo "RuntimeError: CUDA out of memory. Tried to allocate 14.00 GiB" >&2; exit 1 ;;
+[01]*) echo "RuntimeError: CUDA out of memory. Tried to allocate 14.00 GiB" >&2; exit 1 ;;
 esac
 echo "fits on $CUDA_VISIBLE_DEVICES"
 END

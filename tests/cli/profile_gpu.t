@@ -36,6 +36,11 @@ for name in cudart.so.11.0 cudart.so.12 cudart.so.13 cudart.so.14 cublas.so.11 c
 	ln -s "$GPU_STANDIN/cuda_standin.so" "lib/lib$name"
 done
 with_cuda() { env LD_LIBRARY_PATH="$TMP/lib" CUDA_STANDIN_UUIDS="$a$b" "$@"; }
+for visible in 1 '' 7 "$(uuid $b)"; do
+	status "a shell's CUDA_VISIBLE_DEVICES='$visible' hides no GPU" 0 \
+		with_cuda env CUDA_VISIBLE_DEVICES="$visible" \
+		"$POLLUX" profile --devices --quick --device "gpu:$(uuid $a)"
+done
 status 'two GPUs of a kind' 0 with_cuda "$POLLUX" profile --devices --quick --json
 printf '%s' "$out" >all.json
 is 'are one kind, by the first' "1 gpu:$(uuid $a)" \

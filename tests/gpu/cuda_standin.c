@@ -7,7 +7,8 @@
  * misunderstanding.
  *
  * Found as libcudart, libcublas and libcuda by LD_LIBRARY_PATH. CUDA_STANDIN_MIB: memory of a GPU
- * (141,000); CUDA_STANDIN_UUIDS: hexadecimal digits, 32 for each GPU; CUDA_STANDIN_NEAR: so many
+ * (141,000); CUDA_STANDIN_UUIDS: hexadecimal digits, 32 for each GPU, of which
+ * CUDA_VISIBLE_DEVICES shows those with its numbers; CUDA_STANDIN_NEAR: so many
  * GPUs at a time are joined well (all), and copies between others have a quarter of the rate. */
 #ifdef POLLUX_CUDA
 #include <stdint.h>
@@ -67,11 +68,23 @@ struct cublasContext {
 
 /* --- devices --- */
 
+/* Of the GPUs that CUDA_VISIBLE_DEVICES shows, by number; a UUID there shows none. */
 static const char *uuids(void)
 {
-	const char *text = getenv("CUDA_STANDIN_UUIDS");
+	static char shown[2048];
+	const char *text = getenv("CUDA_STANDIN_UUIDS"), *by = getenv("CUDA_VISIBLE_DEVICES");
+	char *end;
 
-	return text ? text : "";
+	if (!text || !by)
+		return text ? text : "";
+	for (shown[0] = '\0'; *by >= '0' && *by <= '9'; by = end + (*end == ',')) {
+		size_t at = 32 * strtoul(by, &end, 10);
+
+		if (at >= strlen(text) || strlen(shown) + 33 > sizeof(shown))
+			break;
+		strncat(shown, text + at, 32);
+	}
+	return shown;
 }
 
 EXPORT cudaError_t cudaRuntimeGetVersion(int *version)

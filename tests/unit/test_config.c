@@ -97,7 +97,7 @@ static const struct refusal {
 	  "bad setting 'policy' in '%s' line 1: 'srtf' is not one of goodput pollux las fifo" },
 	{ "slot = 2\n", "unknown setting 'slot' in '%s' line 1; did you mean 'slots'?" },
 	{ "colour = red\n",
-	  "unknown setting 'colour' in '%s' line 1; there are slots, gpus, "
+	  "unknown setting 'colour' in '%s' line 1; there are slots, gpus, cuda_devices, "
 	  "slice, policy, torch, "
 	  "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
@@ -105,7 +105,7 @@ static const struct refusal {
 	  "locality_wait and min_efficiency" },
 	{ "log_limit = 1\n", "bad setting 'log_limit' in '%s' line 1: '1' is not an amount from 1M "
 	  "to 1000T (such as 512M or 1G), or no" },
-	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, gpus, "
+	{ "= 2\n", "unknown setting '' in '%s' line 1; there are slots, gpus, cuda_devices, "
 	  "slice, policy, torch, "
 		   "suspend_memory, keep_environment, on_end, on_failure, submit_pass, "
 	  "interactive_limit, share, max_share, prune_after, log_limit, shared_dir, "
@@ -119,6 +119,8 @@ static const struct refusal {
 	  "bad setting 'gpus' in '%s' line 1: '0 MIG-5a1e' is not " GPUS_WANTED },
 	{ "gpus = GPU-5a1g\n",
 	  "bad setting 'gpus' in '%s' line 1: 'GPU-5a1g' is not " GPUS_WANTED },
+	{ "cuda_devices = number\n",
+	  "bad setting 'cuda_devices' in '%s' line 1: 'number' is not uuid or index" },
 	{ "slots 2\n", "cannot read '%s' line 1: 'slots 2' is not 'name = value'" },
 	{ "a\033[1m\n", "cannot read '%s' line 1: 'a?[1m' is not 'name = value'" },
 };

@@ -16,6 +16,7 @@
 
 #define A "GPU-aaaaaaaa-0000-0000-0000-000000000001"
 #define B "GPU-bbbbbbbb-0000-0000-0000-000000000002"
+#define C "GPU-cccccccc-0000-0000-0000-000000000003"
 
 static const char *standins;
 static char dir[64];
@@ -327,6 +328,74 @@ static void test_slots_asked_for(void)
 	       "and why");
 }
 
+/* --- which of them are left out --- */
+
+#define T400 "gpu " A " NVIDIA T400\npci 0:1:0\nmemory 4096 3000\n"
+#define A6000 "gpu " B " NVIDIA RTX A6000\npci 0:2:0\nmemory 49140 48000\n"
+#define K620 "gpu " C " NVIDIA Quadro K620\npci 0:3:0\nmemory 2048 2000\n"
+
+static const struct {
+	const char *what, *gpus, *answers;
+	const char *used;		/* their numbers */
+	const char *wrong;		/* the end of the driver's note */
+} choices[] = {
+	{ "a card for a display beside a larger one", "", T400 A6000, "1", NULL },
+	{ "a small one of another make, behind it", "", A6000 K620, "0", NULL },
+	{ "the same, where a screen is connected", "", T400 "display 1\ndrawn 0\n" A6000, "1",
+	  NULL },
+	{ "the same, without any display", "", T400 "display 0\ndrawn 0\n" A6000, "01", NULL },
+	{ "small cards alone", "", T400 K620, "01", NULL },
+	{ "one that is not much smaller", "", T400 K620 "memory 6144 6000\n", "01", NULL },
+	{ "a large card with a display", "", T400 A6000 "display 1\ndrawn 1\n", "1", NULL },
+	{ "whose memory is the machine's", "", T400 "memory none\n" A6000, "01", NULL },
+	{ "beside one that is lost", "", T400 A6000 "answer memory 15\n", "0", NULL },
+	{ "all", "all", T400 A6000, "01", NULL },
+	{ "no display, by a screen", "not display", T400 A6000 "display 1\ndrawn 0\n", "0", NULL },
+	{ "no display, by a server", "not display", T400 A6000 "display 0\ndrawn 1\n", "0", NULL },
+	{ "no display, of a driver that does not tell", "not display", T400 A6000, "01", NULL },
+	{ "a number", "0", T400 A6000 K620, "0", NULL },
+	{ "numbers with blanks", "2, 0", T400 A6000 K620, "02", NULL },
+	{ "a UUID", B, T400 A6000 K620, "1", NULL },
+	{ "the beginning of a UUID, in capitals", "GPU-BBBB", T400 A6000, "1", NULL },
+	{ "a UUID and a number", B ",2", T400 A6000 K620, "12", NULL },
+	{ "a number that is not there", "0,7", T400 A6000, "0",
+	  "; of the setting gpus '7' is no GPU here" },
+	{ "nothing that is there", "4, GPU-5a1e", T400 A6000, "",
+	  "; of the setting gpus '4' is no GPU here, 'GPU-5a1e' is no GPU here" },
+	{ "a GPU twice", "1," B, T400 A6000, "1", "; of the setting gpus '" B "' is there twice" },
+	{ "a number that ends alike", "10", T400 A6000, "",
+	  "; of the setting gpus '10' is no GPU here" },
+};
+
+static void test_choice(void)
+{
+	struct device_settings settings = { .slots = DEVICE_SLOTS_AUTO };
+
+	use_library("new");
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		const char *note;
+		char used[8] = "";
+		bool told = true;
+
+		settings.gpus = choices[i].gpus;
+		look(choices[i].answers, &settings);
+		for (int d = 0; d < list.count; d++) {
+			if (list.items[d].usable)
+				used[strlen(used)] = (char)('0' + d);
+			told &= list.items[d].usable || list.items[d].reason[0];
+		}
+		is_str(used, choices[i].used, choices[i].what);
+		ok(told, "each of the others has a reason");
+		note = strstr(devices_note(&list, &device_nvidia), "; ");
+		is_str(note ? note : "", choices[i].wrong ? choices[i].wrong : "", "what is wrong");
+		is_int(driver_of(&list)->misnamed, choices[i].wrong != NULL, "is told apart");
+	}
+	settings.gpus = "0";
+	look(T400 A6000 "answer memory 15\n", &settings);
+	ok(list.items[1].left_out, "a GPU that is out of order is not wanted");
+	is_str(list.items[1].reason, "left out by the setting gpus (0)", "for that reason");
+}
+
 /* --- where they are --- */
 
 static int link_of(int a, int b)
@@ -505,13 +574,74 @@ static void test_environment(void)
 	struct strings env;
 
 	strings_init(&env);
-	strings_add(&env, "CUDA_VISIBLE_DEVICES=0,1,2,3");
 	device_nvidia.environment(devices, 2, &env);
 	is_int((long long)env.count, 2, "two variables");
 	is_str(env.items[0], "CUDA_VISIBLE_DEVICES=" B "," A,
 	       "GPUs by UUID, in the order of the replicas");
 	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID", "and numbered as nvidia-smi does");
 	strings_release(&env);
+}
+
+static const struct {
+	const char *what, *answers, *set, *visible, *order;
+} named[] = {
+	{ "by their places on the bus, not in NVML's order",
+	  "gpu " A " X\npci 0:41:0\ngpu " B " X\npci 0:3:0\ngpu " C " X\npci 0:2:0\n", NULL,
+	  "1,2", "PCI_BUS_ID" },
+	{ "a domain comes before a bus",
+	  "gpu " A " X\npci 0:41:0\ngpu " B " X\npci 1:3:0\n", NULL, "1,0", "PCI_BUS_ID" },
+	{ "two on one board", "gpu " A " X\npci 0:3:1\ngpu " B " X\npci 0:3:0\n", NULL,
+	  "0,1", "PCI_BUS_ID" },
+	{ "by UUID under MIG", "gpu " A " X\ngpu " B " X\ngpu " C " X\nmig 1\n", NULL,
+	  B "," A, "PCI_BUS_ID" },
+	{ "by UUID beside a GPU that is lost",
+	  "gpu " A " X\ngpu " B " X\ngpu " C " X\nanswer all 15\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "by UUID beside a GPU that is not for this user",
+	  "gpu " A " X\ngpu " B " X\ngpu " C " X\nanswer handle 4\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "by UUID where a place is not told", "gpu " A " X\nanswer pci 3\ngpu " B " X\n", NULL,
+	  B "," A, "PCI_BUS_ID" },
+	{ "by UUID where two have one place",
+	  "gpu " A " X\npci 0:3:0\ngpu " B " X\npci 0:3:0\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "by UUID where one of them has gone", "gpu " A " X\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "by UUID where NVML does not start", "init 999\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "by UUID in another order", "gpu " A " X\ngpu " B " X\n",
+	  "CUDA_DEVICE_ORDER=FASTEST_FIRST", B "," A, "FASTEST_FIRST" },
+	{ "by number in that order", "gpu " A " X\ngpu " B " X\n",
+	  "CUDA_DEVICE_ORDER=PCI_BUS_ID", "1,0", "PCI_BUS_ID" },
+	{ "as --env says", "gpu " A " X\ngpu " B " X\n", "CUDA_VISIBLE_DEVICES=5", "5",
+	  "PCI_BUS_ID" },
+	{ "as --env says, none", "gpu " A " X\ngpu " B " X\n", "CUDA_VISIBLE_DEVICES=", "",
+	  "PCI_BUS_ID" },
+};
+
+static const char *value_of(const struct strings *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->count; i++)
+		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
+			return env->items[i] + n + 1;
+	return "not set";
+}
+
+static void test_numbers(void)
+{
+	struct device devices[2] = { { .id = "gpu:" B }, { .id = "gpu:" A } };
+
+	use_library("new");
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		struct strings env;
+
+		strings_init(&env);
+		strings_add(&env, "POLLUX_CUDA_DEVICES=index");
+		if (named[i].set)
+			strings_add(&env, named[i].set);
+		look(named[i].answers, &as_passes_do);
+		device_nvidia.environment(devices, 2, &env);
+		is_str(value_of(&env, "CUDA_VISIBLE_DEVICES"), named[i].visible, named[i].what);
+		is_str(value_of(&env, "CUDA_DEVICE_ORDER"), named[i].order, "in which order");
+		strings_release(&env);
+	}
 }
 
 static void test_overlap(void)
@@ -540,11 +670,13 @@ int main(void)
 	test_unusable();
 	test_no_driver();
 	test_slots_asked_for();
+	test_choice();
 	test_links();
 	test_presence();
 	test_silent();
 	test_binding();
 	test_environment();
+	test_numbers();
 	test_overlap();
 	devices_release(&list);
 	snprintf(command, sizeof(command), "rm -r '%s'", dir);

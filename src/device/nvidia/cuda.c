@@ -136,6 +136,8 @@ static int ask_version(cudaError_t (*function)(int *version))
 int cuda_open_runtime(struct cuda *c, struct err *err)
 {
 	*c = (struct cuda){ 0 };
+	/* a shell's are meant for its programs: each GPU that pollux asks for is to be seen */
+	unsetenv("CUDA_VISIBLE_DEVICES");
 	if (take_symbols(c, runtime_library(), runtime_symbols, err))
 		return -1;
 	c->runtime_version = ask_version(c->cudaRuntimeGetVersion);

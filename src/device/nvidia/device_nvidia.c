@@ -26,17 +26,102 @@ static int gpu_bind(const struct device *devices, int n, struct err *err)
 	return 0;
 }
 
-/* GPUs are named by UUID, because CUDA may number them differently. For programs that count them
- * all the same, the order is nvidia-smi's. */
+#define ORDER_OF_BUS "PCI_BUS_ID"
+
+/* NULL: it is not set. */
+static const char *variable(const struct strings *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->count; i++)
+		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
+			return env->items[i] + n + 1;
+	return NULL;
+}
+
+struct numbering {
+	const struct device *devices;
+	int n;
+};
+
+/* Reads all GPUs. 0: CUDA may count others than these: one of them does not answer, has no place on
+ * the bus that is its own, or is divided by MIG. */
+static unsigned read_countable(const struct nvml *n, struct gpu gpus[DEVICE_MAX])
+{
+	unsigned count = 0;
+
+	if (n->count(&count) != NVML_SUCCESS || count > DEVICE_MAX)
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		gpu_read(n, i, &gpus[i]);
+		if (gpus[i].code != NVML_SUCCESS || gpus[i].mig || !gpus[i].bus_id[0])
+			return 0;
+		for (unsigned k = 0; k < i; k++)
+			if (!strcmp(gpus[k].bus_id, gpus[i].bus_id))
+				return 0;
+	}
+	return count;
+}
+
+/* Writes the number of each device: of all GPUs, those before it on the bus. Runs in the child. */
+static void answer_numbers(int fd, void *arg)
+{
+	static struct gpu gpus[DEVICE_MAX];
+	const struct numbering *a = arg;
+	struct err ignored;
+	struct nvml nvml;
+	unsigned count = nvml_open(&nvml, &ignored) ? 0 : read_countable(&nvml, gpus);
+
+	for (int d = 0; d < a->n; d++)
+		for (unsigned i = 0; i < count; i++) {
+			int number = 0;
+
+			if (strcmp(gpus[i].uuid, a->devices[d].id + strlen(GPU_PREFIX)) != 0)
+				continue;
+			for (unsigned k = 0; k < count; k++)
+				number += strcmp(gpus[k].bus_id, gpus[i].bus_id) < 0;
+			driver_child_write(fd, &number, sizeof(number));
+		}
+}
+
+/* Returns the numbers by which CUDA knows the GPUs in the order of the bus, for the caller to free.
+ * NULL: they are not known for certain. */
+static int *numbers_of(const struct device *devices, int n)
+{
+	struct numbering asked = { devices, n };
+	struct err ignored;
+	size_t size;
+	int *numbers = driver_child_ask(answer_numbers, &asked, &size, &ignored);
+
+	if (numbers && size == (size_t)n * sizeof(*numbers))
+		return numbers;
+	free(numbers);
+	return NULL;
+}
+
+/* Many programs take numbers only, and a number is another GPU's where CUDA counts in another
+ * order, or not all GPUs. What --env sets stays. */
 static void gpu_environment(const struct device *devices, int n, struct strings *env)
 {
-	struct text uuids = TEXT_INIT;
+	const char *order = variable(env, "CUDA_DEVICE_ORDER");
+	const char *by = variable(env, "POLLUX_CUDA_DEVICES");
+	bool is_set = variable(env, "CUDA_VISIBLE_DEVICES") != NULL;
+	bool by_number = !is_set && by && !strcmp(by, "index") &&
+			 (!order || !strcmp(order, ORDER_OF_BUS));
+	int *numbers = by_number ? numbers_of(devices, n) : NULL;
+	struct text names = TEXT_INIT;
 
 	for (int i = 0; i < n; i++)
-		text_addf(&uuids, "%s%s", i ? "," : "", devices[i].id + strlen(GPU_PREFIX));
-	strings_set_variable(env, "CUDA_VISIBLE_DEVICES", uuids.data);
-	strings_set_variable(env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-	text_release(&uuids);
+		if (numbers)
+			text_addf(&names, "%s%d", i ? "," : "", numbers[i]);
+		else
+			text_addf(&names, "%s%s", i ? "," : "", devices[i].id + strlen(GPU_PREFIX));
+	if (!is_set)
+		strings_set_variable(env, "CUDA_VISIBLE_DEVICES", names.data);
+	if (!order)
+		strings_set_variable(env, "CUDA_DEVICE_ORDER", ORDER_OF_BUS);
+	text_release(&names);
+	free(numbers);
 }
 
 static struct device_energy read_energy(const struct nvml *n, const struct gpu *g)
@@ -83,20 +168,10 @@ static int gpu_processes(const struct device *devices, int n, struct device_proc
 		       devices[0].id, nvml_code_text(code));
 }
 
-static bool has_variable(const struct strings *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < env->count; i++)
-		if (!strncmp(env->items[i], name, n) && env->items[i][n] == '=')
-			return true;
-	return false;
-}
-
 /* Hides all GPUs from a program on other devices, unless --env names some. */
 static void gpu_hide(struct strings *env)
 {
-	if (gpu_is_there() && !has_variable(env, "CUDA_VISIBLE_DEVICES"))
+	if (gpu_is_there() && !variable(env, "CUDA_VISIBLE_DEVICES"))
 		strings_set_variable(env, "CUDA_VISIBLE_DEVICES", "");
 }
 

@@ -14,6 +14,7 @@
 
 #include "pollux/child.h"
 #include "pollux/clock.h"
+#include "pollux/config.h"
 #include "pollux/environment.h"
 #include "pollux/log_keeping.h"
 #include "pollux/mem.h"
@@ -344,9 +345,16 @@ static void set_environment(struct supervisor *s, const struct run *run,
 		.store_dir = s->paths->dir, .report_socket = s->handle.socket_path,
 		.config_file = config_file,
 	};
+	struct config config;
 
 	for (size_t i = 0; i < s->command.env.count; i++)
 		strings_add(env, s->command.env.items[i]);
+	if (text_starts_with(run->devices[0].id, "gpu:") &&
+	    !*environment_value(env, "POLLUX_CUDA_DEVICES")) {
+		config_load_leniently(&config, s->paths->config);
+		strings_set_variable(env, "POLLUX_CUDA_DEVICES",
+				     config.cuda_by_uuid ? "uuid" : "index");
+	}
 	environment_expand(&s->command, values, env);
 	environment_for_run(&s->job, run, values, &places, env);
 	add_torch_helper(s, env);
