@@ -103,10 +103,10 @@ BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
-FUZZED_STORE = declaration job journal_text journal_write measured_columns rows schema \
-	sql store store_columns store_curves store_events \
-	store_gradients store_halving store_holder store_identity store_measurements \
-	store_metrics store_share store_wait
+FUZZED_STORE = declaration job journal measured_columns rows schema \
+	sql store store_columns store_events store_forget \
+	store_groups store_measurements \
+	store_metrics store_session store_share
 FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
 	plausible residuals step_stats throughput tier_fit
 FUZZED_SIM = application csv grid sim_profiles

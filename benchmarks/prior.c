@@ -13,7 +13,7 @@
 
 #include "pollux/knowledge.h"
 #include "pollux/prior.h"
-#include "pollux/store_device_measurements.h"
+#include "pollux/store_measurements.h"
 
 #define MAX_POINTS 64
 

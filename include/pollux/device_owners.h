@@ -19,7 +19,7 @@
 
 #include "pollux/device.h"
 #include "pollux/device_users.h"
-#include "pollux/store_ignored.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 
 /* Sets, for each process that device_users_look() found, the job of the process and whether the

@@ -9,7 +9,7 @@
 #include "pollux/json.h"
 #include "pollux/output.h"
 #include "pollux/session.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 
 #define DEVICES_RUNTIME_SIZE 320	/* bytes for a backend's line about its library */

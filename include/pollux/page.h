@@ -12,7 +12,7 @@
 #include "pollux/results.h"
 #include "pollux/session.h"
 #include "pollux/status.h"
-#include "pollux/store_curves.h"
+#include "pollux/store_metrics.h"
 #include "pollux/store_groups.h"
 
 /* A time in which a device was a job's. Wall clock. */

@@ -1,12 +1,18 @@
-/* store_groups.h - groups: jobs of one 'pollux submit' that differ by their parameters.
- *
- * A job of a group has job.group_id, job.group_index and job.parameters: "NAME=VALUE" strings in
- * the order of the command line. A NAME is letters, digits and '_', so it ends at the first '='; a
- * VALUE may have any bytes but NUL, '=' and newlines among them. A group goes with its last job. */
+/* store_groups.h - groups of jobs that were submitted by one command, and the rungs of sweeps. */
 #ifndef POLLUX_STORE_GROUPS_H
 #define POLLUX_STORE_GROUPS_H
 
+#include "pollux/halving.h"
+#include "pollux/job.h"
+#include "pollux/split.h"
+#include "pollux/store.h"
 #include "pollux/store_jobs.h"
+
+/* --- groups: jobs of one 'pollux submit' that differ by their parameters --- */
+
+/* A job of a group has job.group_id, job.group_index and job.parameters: "NAME=VALUE" strings in
+ * the order of the command line. A NAME is letters, digits and '_', so it ends at the first '='; a
+ * VALUE may have any bytes but NUL, '=' and newlines among them. A group goes with its last job. */
 
 struct job_group {
 	int64_t id;
@@ -15,7 +21,7 @@ struct job_group {
 	double submit_time_s;		/* wall clock */
 	int max_running;		/* of its jobs at a time; 0: as many as there are devices */
 	char *halving;			/* owned; as halving_format writes it; NULL: none */
-	/* owned; how its workload was split, in words (store_split.h); "": it may be; NULL: it has
+	/* owned; how its workload was split, in words; "": it may be; NULL: it has
 	 * a name, and is not to be split */
 	char *split;
 	struct strings argv;		/* before parameters were put in */
@@ -76,5 +82,54 @@ void group_summary_release(struct group_summary *summary);
 
 void job_group_release(struct job_group *group);
 void job_group_list_release(struct job_group_list *list);
+
+/* --- sweeps whose runs are paused at rungs --- */
+
+/* job.rung is the last rung that the job reached. job.passed_rungs is the last rung that it may go
+ * on from: the start of a run sets it to job.rung, 'pollux release' to RUNGS_ALL. A queued job
+ * whose rung is above that is paused. No process has to live for that: what a crash leaves is
+ * paused, too. */
+
+#define RUNGS_ALL HALVING_RUNGS_MAX
+
+/* What the supervisor of a job watches for. */
+struct job_rungs {
+	struct halving halving;		/* n_rungs 0: the job is of no such sweep */
+	int rung, passed;		/* job.rung, job.passed_rungs */
+};
+
+int store_job_rungs(struct store *s, int64_t job_id, struct job_rungs *rungs, struct err *err);
+/* Finds out if a run of the workload has reported its position in samples: *reports. */
+int store_workload_reports_samples(struct store *s, const char *workload, bool *reports,
+				   struct err *err);
+/* Records the value of the metric at a rung. Only the first value counts: a run that was set back
+ * may reach the rung again. */
+int store_rung_add(struct store *s, int64_t job_id, int rung, double samples, double value,
+		   struct err *err);
+/* Lets the job go on to its end, whatever its rank. Called inside a transaction of the caller. */
+int store_job_pass_all_rungs(struct store *s, int64_t job_id, struct err *err);
+
+/* A sweep as halving_decide has judged it. */
+struct halving_sweep {
+	struct halving halving;		/* n_rungs 0: the group has no rungs */
+	struct halving_run *runs;	/* owned; by id */
+	int n_runs;
+	bool over;
+};
+
+int store_halving_read(struct store *s, int64_t group_id, struct halving_sweep *sweep,
+		       struct err *err);
+/* NULL: the job is not in the sweep. */
+const struct halving_run *halving_sweep_find(const struct halving_sweep *sweep, int64_t job_id);
+void halving_sweep_release(struct halving_sweep *sweep);
+
+/* --- sweeps whose runs are of several models --- */
+
+/* A group is split once at most: each of its jobs gets the workload "WORKLOAD [NAME=VALUE]". Groups
+ * whose workload a person has named are never split. */
+
+/* Splits groups of jobs that have not ended, where their step times show different models. Writes
+ * nothing otherwise. Begins and commits its own transactions. */
+int store_split_groups(struct store *s, struct err *err);
 
 #endif

@@ -1,14 +1,17 @@
-/* store_measurements.h - what was measured of runs, and what is known of a workload by that. */
+/* store_measurements.h - what supervisors and profiles learn. */
 #ifndef POLLUX_STORE_MEASUREMENTS_H
 #define POLLUX_STORE_MEASUREMENTS_H
 
 #include "pollux/configuration.h"
+#include "pollux/device_measurement.h"
 #include "pollux/failed_sizes.h"
 #include "pollux/job.h"
 #include "pollux/loss_sums.h"
 #include "pollux/memory_bounds.h"
 #include "pollux/step_stats.h"
 #include "pollux/store.h"
+
+/* --- what was measured of runs, and what is known of a workload by that --- */
 
 /* A window of a run: sums over its updates of unbiased estimates of |G|^2 and tr(Sigma). client.h
  * has the formulas. */
@@ -142,5 +145,17 @@ int store_memory_bounds(struct store *s, const char *workload, const char *devic
  * them. */
 int store_failed_sizes(struct store *s, const char *workload, const char *device_kind,
 		       struct failed_sizes *f, struct err *err);
+
+/* --- what 'pollux profile --devices' found out of kinds of devices --- */
+
+/* Replaces measurements of the same (what, variant, devices, sizes), unless those were steady and
+ * the new ones are not. Call inside a transaction. time_s: wall clock, of all of them. */
+int store_device_measurements_set(struct store *s, const char *device_kind,
+				  const struct device_measurement_list *list, double time_s,
+				  struct err *err);
+/* Sorted by what, variant, devices, n, m and bytes. Measurements that this version does not know
+ * are left out. The caller releases *list by device_measurement_list_release. */
+int store_device_measurements_get(struct store *s, const char *device_kind,
+				  struct device_measurement_list *list, struct err *err);
 
 #endif

@@ -1,10 +1,15 @@
-/* store_runs.h - runs in the store, from the decision to their end. */
+/* store_runs.h - runs in the store. */
 #ifndef POLLUX_STORE_RUNS_H
 #define POLLUX_STORE_RUNS_H
+
+#include <stdbool.h>
 
 #include "pollux/configuration.h"
 #include "pollux/job.h"
 #include "pollux/store.h"
+#include "pollux/text.h"
+
+/* --- runs in the store, from the decision to their end --- */
 
 struct run_list {
 	struct run *items;	/* owned */
@@ -113,5 +118,26 @@ struct ran_out_list {
 	int count;
 };
 int store_ran_out_list(struct store *s, struct ran_out_list *list, struct err *err);
+
+/* --- the nodes of a run, in the order of its devices --- */
+
+/* True if the run's devices are of machines that an engine names. */
+bool run_is_elsewhere(const struct run *run);
+/* The number of nodes, at least 1. */
+int run_n_nodes(const struct run *run);
+/* Adds the name of each node. */
+void run_node_names(const struct run *run, struct strings *names);
+/* "n1, n2 and 14 more"; names at most three. Adds nothing for a run on this machine. */
+void run_add_nodes(const struct run *run, struct text *out);
+
+/* --- the code of runs, and which jobs need which snapshot of code --- */
+
+/* Writes run->code, also as that of the job's first run if none is known. */
+int store_run_set_code(struct store *s, const struct run *run, struct err *err);
+
+/* *needed: a job is to run in the snapshot, or may be asked to. */
+int store_snapshot_is_needed(struct store *s, const char *dir, bool *needed, struct err *err);
+/* The job's files are removed: the job needs its snapshot no more. */
+int store_job_leave_snapshot(struct store *s, int64_t job_id, struct err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include "pollux/self_test_view.h"
 #include "pollux/session.h"
 #include "pollux/store_aside.h"
-#include "pollux/store_ignored.h"
+#include "pollux/store_machine.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
 

@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "job_change.h"
 #include "pollux/store_events.h"
-#include "pollux/store_halving.h"
+#include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 

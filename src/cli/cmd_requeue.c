@@ -10,7 +10,7 @@
 #include "pollux/job_environment.h"
 #include "pollux/shared_checkpoints.h"
 #include "pollux/store_dependencies.h"
-#include "pollux/store_environments.h"
+#include "pollux/store_forget.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"

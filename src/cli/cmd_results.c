@@ -6,7 +6,7 @@
 #include "pollux/output.h"
 #include "pollux/results.h"
 #include "pollux/selection.h"
-#include "pollux/store_halving.h"
+#include "pollux/store_groups.h"
 
 struct results_options {
 	const char *metric, *plot;

@@ -10,7 +10,7 @@
 #include "pollux/mem.h"
 #include "pollux/selection.h"
 #include "pollux/session.h"
-#include "pollux/store_halving.h"
+#include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 
 #define LOOK_NS 100000000L	/* between looks for changes */

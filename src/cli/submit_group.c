@@ -12,7 +12,6 @@
 #include "pollux/results.h"
 #include "pollux/shared_checkpoints.h"
 #include "pollux/store_groups.h"
-#include "pollux/store_halving.h"
 #include "pollux/store_models.h"
 #include "pollux/sweep.h"
 #include "submit.h"

@@ -10,7 +10,7 @@
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_check.h"
-#include "pollux/store_code.h"
+#include "pollux/store_runs.h"
 #include "pollux/store_repair.h"
 
 #define NAMED_MAX 50	/* files named in one command */

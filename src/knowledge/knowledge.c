@@ -9,7 +9,7 @@
 #include "pollux/knowledge.h"
 #include "pollux/mem.h"
 #include "pollux/prior.h"
-#include "pollux/store_device_measurements.h"
+#include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
 #include "pollux/tier_fit.h"
 

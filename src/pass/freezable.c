@@ -5,7 +5,7 @@
 
 #include "decision.h"
 #include "pollux/mem.h"
-#include "pollux/store_freeze_tests.h"
+#include "pollux/store_machine.h"
 
 static const struct device_driver *driver_of(const struct snapshot *s, const struct device *device)
 {

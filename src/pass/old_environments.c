@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "pollux/number.h"
-#include "pollux/store_environments.h"
+#include "pollux/store_forget.h"
 
 #define HOUR_S 3600.0
 #define DAY_S 86400.0

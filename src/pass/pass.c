@@ -26,7 +26,7 @@
 #include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/pass_host.h"
-#include "pollux/store_split.h"
+#include "pollux/store_groups.h"
 
 struct pass {
 	const struct config *config;

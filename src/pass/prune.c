@@ -15,7 +15,7 @@
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/remove_tree.h"
-#include "pollux/store_code.h"
+#include "pollux/store_runs.h"
 
 #define OPEN_DIRECTORIES 16
 #define JOBS_AT_ONCE 100	/* jobs removed in one transaction, for which other writers wait */

@@ -9,7 +9,7 @@
 #include "pollux/device_owners.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 
 /* All devices of a list are GPUs, or all are slots of the CPU. */
 static void look_for_suspension(struct snapshot *s)

@@ -7,7 +7,7 @@
 #include "pollux/job_lock.h"
 #include "pollux/mem.h"
 #include "pollux/remove_tree.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 
 /* A profile whose process is gone. */
 struct dead_profile {

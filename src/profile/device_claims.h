@@ -4,7 +4,7 @@
 
 #include "pollux/config.h"
 #include "pollux/paths.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 
 struct device_claims {

@@ -6,7 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/profile_kinds.h"
-#include "pollux/store_device_measurements.h"
+#include "pollux/store_measurements.h"
 #include "pollux/tier_fit.h"
 
 struct profiling {

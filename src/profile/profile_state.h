@@ -6,7 +6,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/knowledge.h"
 #include "pollux/profile.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
 

@@ -7,7 +7,7 @@
 
 #include "device_claims.h"
 #include "pollux/mem.h"
-#include "pollux/store_freeze_tests.h"
+#include "pollux/store_machine.h"
 
 static bool can_move(const struct device *d)
 {

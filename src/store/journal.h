@@ -35,8 +35,6 @@ struct journal_item {
 void journal_add_value(struct text *t, const struct journal_value *v);
 void journal_add_statement(struct text *t, const char *sql, const struct text *values,
 			   int n_values);
-void journal_add_end(struct text *t, const char *reason, double stop_boot_s,
-		     double stands_at_samples);
 /* Adds a whole record with these items. */
 void journal_add_record(struct text *t, const struct text *items);
 

@@ -1,10 +1,16 @@
-/* run_devices.c - the rows of a run's devices. */
+/* run_devices.c - the devices and nodes of a run, and the code that it runs. */
+#include "run_devices.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pollux/mem.h"
-#include "run_devices.h"
+#include "pollux/store_runs.h"
+#include "rows.h"
 #include "sql.h"
+
+/* --- devices --- */
 
 int run_devices_read(struct store *s, struct run *run, struct err *err)
 {
@@ -72,4 +78,84 @@ int run_devices_are_free(struct store *s, int64_t run_id, bool *free, struct err
 		return -1;
 	*free = answer;
 	return 0;
+}
+
+/* --- nodes --- */
+
+#define NAMED 3
+
+/* True if an earlier device of the run is on the same node. Devices of a node mostly stand
+ * together. */
+static bool is_on_earlier_node(const struct run *run, int device)
+{
+	for (int i = device - 1; i >= 0; i--)
+		if (!strcmp(run->devices[i].node, run->devices[device].node))
+			return true;
+	return false;
+}
+
+bool run_is_elsewhere(const struct run *run)
+{
+	return run->devices && run->configuration.replicas > 0 && run->devices[0].node[0];
+}
+
+int run_n_nodes(const struct run *run)
+{
+	int n = 0;
+
+	for (int i = 0; run->devices && i < run->configuration.replicas; i++)
+		n += !is_on_earlier_node(run, i);
+	return n > 0 ? n : 1;
+}
+
+void run_node_names(const struct run *run, struct strings *names)
+{
+	for (int i = 0; run->devices && i < run->configuration.replicas; i++)
+		if (!is_on_earlier_node(run, i))
+			strings_add(names, run->devices[i].node);
+}
+
+void run_add_nodes(const struct run *run, struct text *out)
+{
+	struct strings names = { 0 };
+	size_t n;
+
+	if (!run_is_elsewhere(run))
+		return;
+	run_node_names(run, &names);
+	n = names.count > NAMED ? NAMED - 1 : names.count;
+	for (size_t i = 0; i < n; i++)
+		text_addf(out, "%s%s", !i ? "" : i + 1 == names.count ? " and " : ", ",
+			  names.items[i]);
+	if (n < names.count)
+		text_addf(out, " and %zu more", names.count - n);
+	strings_release(&names);
+}
+
+/* --- the code of a run --- */
+
+int store_run_set_code(struct store *s, const struct run *run, struct err *err)
+{
+	if (sql_run(s, NULL, err, "UPDATE runs SET code_commit = ?, code_tree = ? WHERE id = ?",
+		    "tti", run->code.commit, run->code.tree, run->id))
+		return -1;
+	return sql_run(s, NULL, err, "UPDATE commands SET first_commit = ?, first_tree = ?"
+		       " WHERE job_id = ? AND first_tree IS NULL", "tti", run->code.commit,
+		       run->code.tree, run->job_id);
+}
+
+int store_snapshot_is_needed(struct store *s, const char *dir, bool *needed, struct err *err)
+{
+	int64_t answer;
+	int rc = sql_ask(s, &answer, err, "SELECT EXISTS (SELECT 1 FROM commands"
+			 " WHERE snapshot_dir = CAST(? AS BLOB))", "t", dir);
+
+	*needed = answer != 0;
+	return rc;
+}
+
+int store_job_leave_snapshot(struct store *s, int64_t job_id, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE commands SET snapshot_dir = NULL WHERE job_id = ?"
+		       " AND snapshot_dir IS NOT NULL", "i", job_id);
 }

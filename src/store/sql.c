@@ -9,7 +9,7 @@
 #include "pollux/mem.h"
 #include "journal.h"
 #include "sql.h"
-#include "store_holder.h"
+#include "store_session.h"
 
 static int exit_status_of(int code)
 {

@@ -9,8 +9,7 @@
 #include "journal.h"
 #include "schema.h"
 #include "sql.h"
-#include "store_identity.h"
-#include "store_wait.h"
+#include "store_session.h"
 
 #define WAL_WAIT_MS 10000
 #define WAL_PAUSE_MS 10

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dependencies.h"
+#include "job_rows.h"
 #include "pollux/mem.h"
 #include "sql.h"
 

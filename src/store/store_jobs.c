@@ -8,10 +8,9 @@
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
-#include "dependencies.h"
-#include "environments.h"
+#include "job_rows.h"
 #include "rows.h"
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)

@@ -1,10 +1,20 @@
-/* store_measurements.c - what supervisors learn: progress, step times, gradient statistics. */
+/* store_measurements.c - what supervisors and profiles learn: progress, step times, gradient
+ * statistics, kinds of devices. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "measured.h"
 #include "pollux/clock.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_runs.h"
 #include "rows.h"
+#include "sql.h"
+
+/* --- observations --- */
 
 static int write_job(struct store *s, const struct run_update *p, struct err *err)
 {
@@ -207,4 +217,192 @@ void step_time_list_release(struct step_time_list *list)
 {
 	free(list->items);
 	*list = (struct step_time_list){ 0 };
+}
+
+/* --- gradients --- */
+
+static void reverse(struct gradient_row *rows, int n)
+{
+	for (int i = 0; i < n / 2; i++) {
+		struct gradient_row row = rows[i];
+
+		rows[i] = rows[n - 1 - i];
+		rows[n - 1 - i] = row;
+	}
+}
+
+/* The noise scale does not depend on the plan. */
+#define OF_ALL_PLANS \
+	"(SELECT n.id FROM runs n WHERE n.workload = ?1 OR (" SQL_OF_PLANS("n.workload", "?1") ")" \
+	" ORDER BY n.id DESC LIMIT " SQL_NUMBER(STORE_RUNS_MAX) ")"
+#define NEWEST " ORDER BY run_id DESC, window DESC LIMIT ?2"
+
+int store_gradients_of_workload(struct store *s, const char *workload, struct gradient_list *list,
+				struct err *err)
+{
+	bool has_plan = strstr(workload, PLAN_SEPARATOR) != NULL;
+	char *base = execution_plan_base(workload);
+	struct read_rows all;
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct gradient_list){ 0 };
+	rc = rows_query(s, &q, err, ALL_OF(gradients_table), has_plan
+			? "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN " OF_ALL_PLANS NEWEST
+			: "CROSS JOIN runs ON runs.id = run_id WHERE run_id IN "
+			  SQL_NEWEST_RUNS("?1") NEWEST, "ti", base, (int64_t)STORE_GRADIENTS_MAX);
+	if (rc) {
+		free(base);
+		return -1;
+	}
+	all = rows_read_all(s, q, ALL_OF(gradients_table), NULL, err);
+	free(base);		/* bound to the query until here */
+	*list = (struct gradient_list){ all.items, all.count };
+	if (all.rc)
+		gradient_list_release(list);
+	reverse(list->items, list->count);
+	return all.rc;
+}
+
+int store_gradient_windows(struct store *s, int64_t run_id, int64_t *n, struct err *err)
+{
+	return sql_ask(s, n, err, "SELECT coalesce(max(window), -1) + 1 FROM gradient_statistics"
+		       " WHERE run_id = ?", "i", run_id);
+}
+
+void gradient_list_release(struct gradient_list *list)
+{
+	free(list->items);
+	*list = (struct gradient_list){ 0 };
+}
+
+/* --- sizes of plans --- */
+
+#define SIZES_MAX "64"
+
+static struct plan_size read_size(sqlite3_stmt *q)
+{
+	return (struct plan_size){
+		.configuration = configuration_make((int)sql_int(q, 0, 1), sql_int(q, 1, 0),
+						    (int)sql_int(q, 2, 1)),
+		.step_time_s = sql_double(q, 3),
+		.device_bytes = sql_int(q, 4, 0), .host_bytes = sql_int(q, 5, 0),
+		.out_of_memory = sql_int(q, 6, 0) != 0,
+	};
+}
+
+int store_plan_sizes(struct store *s, const char *workload, const char *device_kind,
+		     struct plan_size_list *list, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*list = (struct plan_size_list){ .items = NULL };
+	if (sql_query(s, &q, err, "SELECT r.replicas,"
+		      " coalesce(o.local_batch_size, r.local_batch_size) AS m,"
+		      " coalesce(o.accumulation_steps, r.accumulation_steps) AS a,"
+		      " sum(o.step_time_s * o.n_steps) / sum(o.n_steps),"
+		      " max(r.peak_device_memory_bytes), max(r.peak_memory_bytes),"
+		      " max(o.run_id IS NULL) FROM runs r LEFT JOIN observations o"
+		      " ON o.run_id = r.id AND o.n_windows > 0 AND o.step_time_s > 0"
+		      " WHERE r.id IN " SQL_NEWEST_RUNS("?1") " AND EXISTS (SELECT 1 FROM"
+		      " run_devices d WHERE d.run_id = r.id AND d.kind = ?2)"
+		      " AND (o.run_id IS NOT NULL OR r.out_of_memory = 1)"
+		      " AND (r.forgotten & 2) = 0"
+		      " GROUP BY r.replicas, m, a ORDER BY r.replicas, m, a LIMIT " SIZES_MAX, "tt",
+		      workload, device_kind))
+		return -1;
+	while ((rc = sql_row(s, q, err)) == 1) {
+		list->items = xgrow(list->items, list->count, sizeof(*list->items));
+		list->items[list->count++] = read_size(q);
+	}
+	sql_done(q);
+	return rc;
+}
+
+/* --- processors --- */
+
+int store_run_set_cores(struct store *s, int64_t id, const char *cores, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET cores = nullif(?, '') WHERE id = ?"
+		       " AND state <> 'ended'", "ti", cores, id);
+}
+
+int store_run_read_cores(struct store *s, struct run *run, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (sql_query(s, &q, err, "SELECT coalesce(cores, '') FROM runs WHERE id = ?", "i",
+		      run->id))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		snprintf(run->cores, sizeof(run->cores), "%s",
+			 (const char *)sqlite3_column_text(q, 0));
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
+}
+
+/* --- kinds of devices --- */
+
+int store_device_measurements_set(struct store *s, const char *device_kind,
+				  const struct device_measurement_list *list, double time_s,
+				  struct err *err)
+{
+	struct stored_measurement row = { .measured_time_s = time_s };
+
+	snprintf(row.device_kind, sizeof(row.device_kind), "%s", device_kind);
+	for (int i = 0; i < list->count; i++) {
+		row.measurement = list->items[i];
+		if (rows_put(s, &device_measurements_table, &row, "excluded.steady >= steady", err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Drops measurements of another version of pollux that this version does not know. */
+int store_device_measurements_get(struct store *s, const char *device_kind,
+				  struct device_measurement_list *list, struct err *err)
+{
+	const struct stored_measurement *rows;
+	struct read_rows all;
+	sqlite3_stmt *q;
+
+	*list = (struct device_measurement_list){ 0 };
+	if (rows_query(s, &q, err, ALL_OF(device_measurements_table),
+		       "WHERE device_kind = ? ORDER BY what, variant, devices, n, m, bytes", "t",
+		       device_kind))
+		return -1;
+	all = rows_read_all(s, q, ALL_OF(device_measurements_table), NULL, err);
+	rows = all.items;
+	list->items = xcalloc((size_t)all.count, sizeof(*list->items));
+	for (int i = 0; all.rc == 0 && i < all.count; i++)
+		if ((int)rows[i].measurement.what >= 0)
+			list->items[list->count++] = rows[i].measurement;
+	free(all.items);
+	return all.rc;
+}
+
+int store_workload_set_parameters(struct store *s, const char *workload, double n, struct err *err)
+{
+	return sql_run(s, NULL, err, "INSERT INTO workloads (workload, parameters) VALUES (?, ?)"
+		       " ON CONFLICT DO UPDATE SET parameters = excluded.parameters"
+		       " WHERE parameters IS NOT excluded.parameters", "td", workload, n);
+}
+
+int store_workload_get_parameters(struct store *s, const char *workload, double *n, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	*n = (double)NAN;
+	if (sql_query(s, &q, err, "SELECT parameters FROM workloads WHERE workload = ?", "t",
+		      workload))
+		return -1;
+	rc = sql_row(s, q, err);
+	if (rc == 1)
+		*n = sql_double(q, 0);
+	sql_done(q);
+	return rc < 0 ? -1 : 0;
 }

@@ -6,7 +6,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/run_nodes.h"
 #include "pollux/store_runs.h"
 #include "rows.h"
 #include "run_devices.h"

@@ -1,5 +1,5 @@
-/* store_split.c - see store_split.h. */
-#include "pollux/store_split.h"
+/* store_split.c - see store_groups.h. */
+#include "pollux/store_groups.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #include "pollux/explain.h"
 #include "pollux/format.h"
-#include "pollux/store_device_measurements.h"
+#include "pollux/store_measurements.h"
 
 static struct explained_kind *find_kind(struct explanation *e, const char *name)
 {

@@ -9,7 +9,6 @@
 #include "pollux/results.h"
 #include "pollux/status.h"
 #include "pollux/store_groups.h"
-#include "pollux/store_halving.h"
 #include "pollux/value.h"
 
 /* A job that has a run has a row of its own: a person wants to see what runs. */

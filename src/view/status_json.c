@@ -9,7 +9,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/json.h"
 #include "pollux/mem.h"
-#include "pollux/run_nodes.h"
+#include "pollux/store_runs.h"
 #include "pollux/status.h"
 #include "pollux/store_columns.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pollux/format.h"
-#include "pollux/run_nodes.h"
+#include "pollux/store_runs.h"
 #include "pollux/status.h"
 #include "pollux/value.h"
 

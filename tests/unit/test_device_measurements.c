@@ -1,7 +1,7 @@
 /* test_device_measurements.c - rates, and measurements in the store. */
 #include <unistd.h>
 
-#include "pollux/store_device_measurements.h"
+#include "pollux/store_measurements.h"
 #include "pollux/store_models.h"
 #include "store_fixture.h"
 

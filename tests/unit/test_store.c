@@ -7,7 +7,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/store_columns.h"
-#include "pollux/store_environments.h"
+#include "pollux/store_forget.h"
 #include "pollux/store_events.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_models.h"

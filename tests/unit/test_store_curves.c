@@ -2,7 +2,6 @@
  * have, whatever its runs report. */
 #include <math.h>
 
-#include "pollux/store_curves.h"
 #include "pollux/store_metrics.h"
 #include "pollux/value.h"
 #include "store_fixture.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pollux/store_measurements.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 #include "store_fixture.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pollux/store_curves.h"
+#include "pollux/store_metrics.h"
 #include "recorder.h"
 
 /* --- rungs --- */

@@ -30,7 +30,7 @@
 #include "pollux/store_aside.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
-#include "pollux/store_profiles.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
 #include "pollux/store_share.h"
 #include "pollux/supervise.h"

@@ -12,7 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/proc.h"
 #include "pollux/store_events.h"
-#include "pollux/store_freeze_tests.h"
+#include "pollux/store_machine.h"
 #include "pollux/store_suspension.h"
 #include "supervisor.h"
 #include "supervisor_driver.h"

@@ -10,7 +10,6 @@
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
 #include "pollux/proc.h"
-#include "pollux/run_nodes.h"
 #include "pollux/store_runs.h"
 #include "pollux/store_share.h"
 #include "supervisor.h"

@@ -1,9 +1,18 @@
-/* repair_lost.h - what a repaired store says in place of rows that were lost; private to the
- * store. */
-#ifndef POLLUX_STORE_REPAIR_LOST_H
-#define POLLUX_STORE_REPAIR_LOST_H
+/* repair.h - what goes into a repaired store; private to the store. */
+#ifndef POLLUX_STORE_REPAIR_PARTS_H
+#define POLLUX_STORE_REPAIR_PARTS_H
 
 #include "pollux/store_repair.h"
+
+/* --- the content of a repaired store --- */
+
+/* Makes the tables of the new store, copies what can be read of the old one, and removes rows that
+ * belong to lost jobs or runs. Fills *r, except kept. Afterwards the file of the new store alone
+ * has all of it. */
+int repair_fill(struct store *old, struct store *new, const struct paths *paths,
+		struct store_repair *r, struct err *err);
+
+/* --- what a repaired store says in place of rows that were lost --- */
 
 int repair_run(struct store *s, const char *sql, struct err *err);
 
