@@ -289,8 +289,10 @@ static int end_with_journal(struct store *s, const struct run *run, struct err *
 	struct run r = *run;
 	int rc;
 
-	r.end_time_s = clock_wall_s();
-	r.end_boot_s = clock_boot_s();
+	if (isnan(r.end_boot_s)) {
+		r.end_time_s = clock_wall_s();
+		r.end_boot_s = clock_boot_s();
+	}
 	if (rows_update(s, known, &r, r.id, "state <> 'ended'", err) < 0)
 		return -1;
 	journal_ended(&r);

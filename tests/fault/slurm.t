@@ -303,10 +303,13 @@ fenced() {
 		[ "$(cat "$(run_dir "$run_id")"/end.* 2>/dev/null | grep -c fenced)" = 2 ]
 }
 must 'both nodes end their programs' within 10 fenced
+ended=$(stat -c %Y "$(run_dir "$run_id")"/end.* | sort -n | tail -n 1)
 # The pass cancels the job of Slurm. Slurm continues the processes of a job that it cancels, so the
 # stopped supervisor may still write the end of the run.
 must 'the run is lost' until_store "SELECT 1 FROM runs WHERE id = $run_id AND state = 'ended'
 	AND (outcome = 'lost' OR stop_reason = 'orphan')"
+is 'whoever ends it late, it ended when its programs did' 1 \
+	"$(store "SELECT abs(end_time_s - $ended) < 1.5 FROM runs WHERE id = $run_id")"
 kill -CONT "$stopped" 2>/dev/null
 must 'its job runs again, once' works
 is '... started twice in all' 2 "$(starts "$id")"

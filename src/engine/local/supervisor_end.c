@@ -332,6 +332,10 @@ bool supervisor_conclude(struct supervisor *s)
 	supervisor_leave_locks(s);
 	if (supervisor_remote)
 		supervisor_remote->conclude(s);
+	if (s->run.end_boot_s < now) {	/* while this process stood still */
+		run_now -= now - s->run.end_boot_s;
+		now = s->run.end_boot_s;
+	}
 	supervisor_set_outcome(s);
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = run_now - s->run.launch_boot_s;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pollux/clock.h"
 #include "pollux/text.h"
 #include "slurm.h"
 
@@ -56,6 +57,16 @@ double slurm_ended_time_s(const char *dir, int nodes)
 		last_s = fmax(last_s, slurm_file_time_s(dir, name));
 	}
 	return last_s;
+}
+
+void slurm_end_at(const char *dir, double ended_s, struct run *run)
+{
+	double ago_s = slurm_touch(dir, "probe") - ended_s;
+
+	if (!(ago_s > 0 && clock_boot_s() - ago_s > run->launch_boot_s))
+		return;
+	run->end_boot_s = clock_boot_s() - ago_s;
+	run->end_time_s = clock_wall_s() - ago_s;
 }
 
 int slurm_silent_node(const char *dir, int nodes, double lease_s, double lease_time_s,

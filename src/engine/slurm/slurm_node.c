@@ -214,6 +214,7 @@ static void conclude(struct supervisor *s)
 	if (s->run.stop_reason == STOP_NONE &&
 	    slurm_worst_end(node.dir, node.nodes) == SLURM_ENDED_FENCED)
 		s->run.stop_reason = STOP_ORPHAN;
+	slurm_end_at(node.dir, slurm_ended_time_s(node.dir, node.nodes), &s->run);
 }
 
 static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,

@@ -133,23 +133,16 @@ static int declare_over(const char *dir, struct err *err)
 	return -1;
 }
 
-/* The programs ended before this pass: Slurm may have given their devices to the next run since.
- * Where nodes have not told, the run ended with its last sign of life. */
+/* Where nodes have not told, the run ended with its last sign of life. */
 static void set_end_time(const char *dir, struct run *run)
 {
 	struct text launch = TEXT_INIT;
-	double ended_s, ago_s;
+	double ended_s;
 
 	slurm_read(dir, "launch", 0, &launch);
 	ended_s = slurm_ended_time_s(dir, (int)slurm_number(launch.data, "nodes", 1));
-	if (isnan(ended_s))
-		ended_s = slurm_file_time_s(dir, "lease");
-	ago_s = slurm_touch(dir, "probe") - ended_s;
+	slurm_end_at(dir, isnan(ended_s) ? slurm_file_time_s(dir, "lease") : ended_s, run);
 	text_release(&launch);
-	if (!(ago_s > 0 && clock_boot_s() - ago_s > run->launch_boot_s))
-		return;
-	run->end_boot_s = clock_boot_s() - ago_s;
-	run->end_time_s = clock_wall_s() - ago_s;
 }
 
 /* Slurm may still have the job, of which no program is left. */
