@@ -1,6 +1,6 @@
 # Makefile - build, test and install pollux. `make help` lists the targets.
 
-VERSION  = 0.1.0
+VERSION  = 0.2.0
 
 CC      ?= cc
 CLANG   ?= clang

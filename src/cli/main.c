@@ -12,10 +12,6 @@
 #include "pollux/suggest.h"
 #include "selection_agree.h"
 
-#ifndef POLLUX_VERSION
-#define POLLUX_VERSION "0.1.0"
-#endif
-
 #define COMMAND(name) &cmd_##name,
 static const struct command *const commands[] = { COMMANDS(COMMAND) };
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
