@@ -84,6 +84,7 @@ struct freezing {
 	int n;
 	enum freeze_state state;	/* the last that was recorded */
 	double lock_limit_s;		/* for each process; 0: FREEZE_LOCK_S */
+	bool cut_off;			/* a state could not be recorded: no more calls */
 	struct freeze_record record;
 	/* seconds that the four kinds of calls took, by enum freeze_step */
 	double took_s[STEP_UNLOCK + 1];
@@ -121,7 +122,8 @@ int freeze_check_device(int64_t bytes, int64_t free_bytes, const char *device, s
 
 /* The functions of a backend. They are called in one process, which opens the driver once, and they
  * block. Errors are whole sentences for people: EX_UNAVAILABLE if the machine or the program cannot
- * do it at all, EX_TEMPFAIL if a later try may succeed, EX_OSERR otherwise. */
+ * do it at all, EX_TEMPFAIL if a later try may succeed, EX_NOINPUT if the process has ended,
+ * EX_OSERR otherwise. */
 struct device_freezer {
 	int (*open)(void **driver, struct err *err);
 	int (*find)(void *driver, pid_t pid, enum freeze_found *found, struct err *err);
@@ -131,8 +133,9 @@ struct device_freezer {
 	int (*unlock)(void *driver, pid_t pid, struct err *err);
 	/* For the self-test, in a process of its own: takes bytes of the one device that its
 	 * environment shows, fills them, and computes `rounds` rounds on them at each byte read
-	 * from fd 0, answering with a byte on fd 1. At end of file checks all, and answers 'y' or
-	 * 'n'. */
+	 * from fd 0, answering 'k' on fd 1. At end of file checks all, and answers 'y' or 'n'. If
+	 * it cannot compute as most programs do, it first answers 'w' and why, and goes on at the
+	 * next byte. */
 	int (*work)(int64_t bytes, int rounds, struct err *err);
 	int64_t (*host_bytes)(void);	/* free memory of the host; -1 unknown */
 	int64_t (*free_bytes)(const char *device_id);	/* free memory of the device; -1 unknown */

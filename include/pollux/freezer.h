@@ -4,7 +4,8 @@
  * The child starts the driver once and serves orders until its socket is closed. Before it enters a
  * state, the child asks the caller and waits until the caller has recorded the state. If the caller
  * dies, the child ends after its present call. No signal but SIGKILL ends it: a caller that is
- * killed in the middle leaves the process that it moves unusable.
+ * killed in the middle leaves the process that it moves unusable. Where a driver hangs before
+ * memory moves, the child ends itself; another one, ordered to mend, unlocks what was locked.
  *
  *	struct freezer f;
  *	if (freezer_start(&f, backend->freezer, run_lock, err)) return -1;

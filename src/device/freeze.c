@@ -131,8 +131,10 @@ static int enter_freeze_state(struct freezing *f, enum freeze_state state, struc
 {
 	if (f->state == state)
 		return 0;
-	if (f->record.write && f->record.write(state, f->record.arg, err))
+	if (f->record.write && f->record.write(state, f->record.arg, err)) {
+		f->cut_off = true;
 		return -1;
+	}
 	f->state = state;
 	return 0;
 }
@@ -177,10 +179,14 @@ static int find_state(struct freezing *f, pid_t pid, enum freeze_found *found, s
 		       (int)pid);
 }
 
-/* Does one step for each process that needs just this one. */
+/* Enters the state and does one step for each process that needs just this one; all are asked for
+ * before, because a question about a process may hang while another one of the job is locked, as
+ * with NCCL (NVIDIA/cuda-checkpoint issues 30 and 45). A process that has ended needs no step. */
 static int step_all(struct freezing *f, enum freeze_wish wish, enum freeze_step step,
-		    struct err *err)
+		    enum freeze_state state, struct err *err)
 {
+	bool needs[FREEZE_PIDS] = { false };
+
 	for (int i = 0; i < f->n; i++) {
 		enum freeze_found found;
 		enum freeze_step next;
@@ -191,10 +197,26 @@ static int step_all(struct freezing *f, enum freeze_wish wish, enum freeze_step 
 		if (next == STEP_GIVE_UP)
 			return err_set(err, EX_OSERR, "the driver has given up process %d",
 				       (int)f->pids[i]);
-		if (next == step && call(f, f->pids[i], step, err))
-			return -1;
+		needs[i] = next == step;
 	}
+	if (enter_freeze_state(f, state, err))
+		return -1;
+	for (int i = 0; i < f->n; i++)
+		if (needs[i] && call(f, f->pids[i], step, err) && err->exit_status != EX_NOINPUT)
+			return -1;
 	return 0;
+}
+
+/* Unlocks what may be locked, in the order in which it was, and asks nothing before that: see
+ * step_all(). True if anything was. */
+static bool unlock_unasked(struct freezing *f)
+{
+	bool any = false;
+	struct err ignored;
+
+	for (int i = 0; i < f->n; i++)
+		any |= call(f, f->pids[i], STEP_UNLOCK, &ignored) == 0;
+	return any;
 }
 
 /* True if the driver says so of any, or of all, processes. A process that the driver cannot tell of
@@ -229,7 +251,8 @@ static int stay_frozen(struct freezing *f)
 {
 	struct err ignored;
 
-	if (any_is(f, FOUND_FAILED) || step_all(f, FREEZE_WISHED, STEP_SAVE, &ignored) ||
+	if (any_is(f, FOUND_FAILED) ||
+	    step_all(f, FREEZE_WISHED, STEP_SAVE, f->state, &ignored) ||
 	    enter_freeze_state(f, FREEZE_FROZEN, &ignored))
 		return lose_processes(f);
 	return -1;
@@ -240,12 +263,12 @@ static int thaw(struct freezing *f, struct err *err)
 	if (any_is(f, FOUND_SAVED)) {
 		if (enter_freeze_state(f, FREEZE_RESTORING, err))
 			return -1;
-		if (step_all(f, THAW_WISHED, STEP_RESTORE, err))
+		if (step_all(f, THAW_WISHED, STEP_RESTORE, FREEZE_RESTORING, err))
 			return stay_frozen(f);
 	}
 	if (enter_freeze_state(f, FREEZE_UNLOCKING, err))
 		return -1;
-	if (step_all(f, THAW_WISHED, STEP_UNLOCK, err))
+	if (step_all(f, THAW_WISHED, STEP_UNLOCK, FREEZE_UNLOCKING, err))
 		return lose_processes(f);
 	return enter_freeze_state(f, FREEZE_NONE, err);
 }
@@ -255,6 +278,8 @@ static int undo(struct freezing *f, struct err *err)
 {
 	struct err why = *err, undoing = { 0 };
 
+	if (f->state == FREEZE_LOCKING)
+		unlock_unasked(f);
 	if (any_is(f, FOUND_FAILED))
 		return lose_processes(f);
 	if (thaw(f, &undoing) && f->state == FREEZE_LOST)
@@ -264,14 +289,12 @@ static int undo(struct freezing *f, struct err *err)
 
 static int freeze(struct freezing *f, struct err *err)
 {
-	if (enter_freeze_state(f, FREEZE_LOCKING, err))
-		return -1;
-	if (step_all(f, FREEZE_WISHED, STEP_LOCK, err))
-		return undo(f, err);
-	if (enter_freeze_state(f, FREEZE_SAVING, err))
-		return -1;
-	if (step_all(f, FREEZE_WISHED, STEP_SAVE, err))
-		return undo(f, err);
+	enum freeze_state before = f->state;
+
+	if (step_all(f, FREEZE_WISHED, STEP_LOCK, FREEZE_LOCKING, err))
+		return f->cut_off || f->state == before ? -1 : undo(f, err);
+	if (step_all(f, FREEZE_WISHED, STEP_SAVE, FREEZE_SAVING, err))
+		return f->cut_off ? -1 : undo(f, err);
 	return enter_freeze_state(f, FREEZE_FROZEN, err);
 }
 
@@ -309,8 +332,12 @@ static int judge_processes(struct freezing *f, enum freeze_mended *worst, struct
 
 int freeze_mend(struct freezing *f, enum freeze_mended *mended, struct err *err)
 {
+	bool unlocked = f->state == FREEZE_LOCKING && unlock_unasked(f);
+
 	if (judge_processes(f, mended, err))
 		return -1;
+	if (unlocked && *mended == MENDED_NOTHING)
+		*mended = MENDED_THAWED;
 	switch (*mended) {
 	case MENDED_KEPT: return enter_freeze_state(f, FREEZE_FROZEN, err);
 	case MENDED_THAWED: return thaw(f, err);

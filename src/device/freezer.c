@@ -1,14 +1,17 @@
 /* freezer.c - the process that freezes and thaws, and the messages to and from it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/driver_child.h"
 #include "pollux/freezer.h"
 #include "pollux/mem.h"
 #include "pollux/poll_rest.h"
@@ -37,12 +40,34 @@ static bool send_all(int fd, const void *from, size_t size)
 
 /* --- the child --- */
 
+/* Ends this process after so many seconds; 0: not any more. Whoever is at the other end of the
+ * socket sees that, or has died itself. */
+static void end_after(double seconds)
+{
+	struct itimerval t = {
+		.it_value = { (time_t)seconds, (suseconds_t)(fmod(seconds, 1) * 1e6) },
+	};
+
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* While memory is moved no time is too long. Before that, a process that is locked waits for a
+ * driver that may hang for another one (NVIDIA/cuda-checkpoint issues 30 and 45). */
+static void limit_order(const struct freezer_order *o)
+{
+	if (o->task != FREEZER_THAW && o->state <= FREEZE_LOCKING)
+		end_after(driver_limit_s() + o->n * (o->lock_limit_s > 0 ? o->lock_limit_s
+									 : FREEZE_LOCK_S));
+}
+
 static int ask_to_record(enum freeze_state state, void *arg, struct err *err)
 {
 	struct freezer_news news = { .says = FREEZER_ENTERS, .state = state };
 	int fd = *(int *)arg;
 	char go;
 
+	if (state != FREEZE_LOCKING)
+		end_after(0);
 	if (send_all(fd, &news, sizeof(news)) && receive_bytes(fd, &go, 1) == 1)
 		return 0;
 	return err_set(err, EX_IOERR, "the supervisor is gone");
@@ -75,6 +100,7 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 	f->n = o->n;
 	f->state = o->state;
 	f->lock_limit_s = o->lock_limit_s;
+	limit_order(o);
 	if (wait_for_room(f->freezer, o, &news->err))
 		rc = -1;
 	else if (o->task == FREEZER_MEND)
@@ -82,6 +108,7 @@ static void carry_out(struct freezing *f, const struct freezer_order *o, struct 
 	else
 		rc = freeze_run(f, o->task == FREEZER_FREEZE ? FREEZE_WISHED : THAW_WISHED,
 				&news->err);
+	end_after(0);
 	news->says = rc ? FREEZER_FAILED : FREEZER_DONE;
 	news->state = f->state;
 	memcpy(news->took_s, f->took_s, sizeof(news->took_s));
@@ -117,6 +144,7 @@ static _Noreturn void child(int fd, int keep, const struct device_freezer *funct
 	sigset_t all;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGALRM);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	if (keep >= 0 && dup2(keep, 0) < 0)	/* a duplicate holds the same lock */

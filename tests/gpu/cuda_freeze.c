@@ -11,7 +11,9 @@
  * there has lines FUNCTION CODE [SKIP]: after SKIP calls of it, FUNCTION (state, lock, checkpoint,
  * restore, unlock) answers CODE and does nothing. CODE may be "hang" (the call never returns),
  * "kill" (the other process dies of the call), "failed" (that process becomes FAILED), "after" (the
- * call does its work, then answers 999), or "wrong" (a byte of what is moved is changed).
+ * call does its work, then answers 999), "wrong" (a byte of what is moved is changed), "slow" (it
+ * waits a second first), or "hang-beside" (it waits while another process is locked or saved, as
+ * users saw with NCCL: NVIDIA/cuda-checkpoint issues 30 and 45).
  * cuda_freeze_old.c is a driver without these functions. */
 #include <dirent.h>
 #include <errno.h>
@@ -381,7 +383,7 @@ DEFINE(cuLaunchKernel, void *function, unsigned gx, unsigned gy, unsigned gz, un
 	memcpy(&count, arguments[1], sizeof(count));
 	memcpy(&rounds, arguments[2], sizeof(rounds));
 	if (function != &me || gy != 1 || gz != 1 || by != 1 || bz != 1 || bx > 1024 ||
-	    (uint64_t)gx * bx < count || shared_bytes || stream || extra ||
+	    (uint64_t)gx * bx < count || shared_bytes || (stream && stream != &me) || extra ||
 	    !is_there(words, (size_t)count * 4))
 		return INVALID;
 	begin();
@@ -394,6 +396,61 @@ DEFINE(cuCtxSynchronize, void)
 		return NO_CONTEXT;
 	begin();
 	return end(OK);
+}
+
+DEFINE(cuStreamCreate, void **stream, unsigned flags)
+{
+	*stream = &me;
+	return flags == 1 ? OK : INVALID;
+}
+
+DEFINE(cuMemAllocHost_v2, void **p, size_t bytes)
+{
+	*p = malloc(bytes);
+	return *p ? OK : NO_MEMORY;
+}
+
+DEFINE(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t bytes, void *stream)
+{
+	return stream == &me ? cuMemcpyDtoH_v2(to, from, bytes) : INVALID;
+}
+
+/* --- cuBLAS, where this is found as libcublas.so, too --- */
+
+DEFINE(cublasCreate_v2, void **handle)
+{
+	const char *code = getenv("CUDA_STANDIN_CUBLAS");
+
+	*handle = &me;
+	return code ? (int)strtol(code, NULL, 10) : 0;
+}
+
+DEFINE(cublasSetStream_v2, void *handle, void *stream)
+{
+	return handle == &me && stream == &me ? 0 : 7;
+}
+
+/* Of square matrices, as they are. */
+DEFINE(cublasSgemm_v2, void *handle, int turn_a, int turn_b, int m, int n, int k,
+       const float *alpha, uint64_t a, int lda, uint64_t b, int ldb, const float *beta, uint64_t c,
+       int ldc)
+{
+	enum { MOST = 256 };
+	static float x[3][MOST * MOST];
+	const uint64_t at[3] = { a, b, c };
+	size_t bytes = (size_t)m * (size_t)m * sizeof(float);
+
+	if (handle != &me || turn_a || turn_b || n != m || k != m || lda != m || ldb != m ||
+	    ldc != m || m > MOST || *alpha < 1 || *beta < 1)
+		return 7;
+	for (int i = 0; i < 3; i++)
+		if (cuMemcpyDtoH_v2(x[i], at[i], bytes) != OK)
+			return 14;
+	for (int column = 0; column < m; column++)
+		for (int row = 0; row < m; row++)
+			for (int i = 0; i < m; i++)
+				x[2][row + column * m] += x[0][row + i * m] * x[1][i + column * m];
+	return cuMemcpyHtoD_v2(c, x[2], bytes) == OK ? 0 : 14;
 }
 
 #ifndef CUDA_FREEZE_OLD
@@ -474,12 +531,39 @@ static int write_state(int file, struct process *p, int state)
 	return pwrite(file, p, sizeof(*p), 0) == (ssize_t)sizeof(*p) ? OK : OPERATING_SYSTEM;
 }
 
+/* True if any process but this one is locked or saved. */
+static int is_beside(int pid)
+{
+	DIR *dir = opendir(directory());
+	const struct dirent *entry;
+	struct process p;
+	int found = 0;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		char *end;
+		int other = (int)strtol(entry->d_name, &end, 10);
+		int file = *end || other <= 0 || other == pid ? -1 : open_state(other);
+
+		found = file >= 0 && kill(other, 0) == 0 &&
+			pread(file, &p, sizeof(p), 0) == (ssize_t)sizeof(p) && p.state != RUNNING;
+		if (file >= 0)
+			close(file);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 /* What a fault does before the call does anything. -1: go on. */
 static int break_call(const struct fault *f, int pid, int file, struct process *p)
 {
 	if (fault_is(f, "hang"))
 		for (;;)
 			pause();
+	if (fault_is(f, "slow"))
+		pause_ms(1000);
+	while (fault_is(f, "hang-beside") && is_beside(pid))
+		pause_ms(5);
 	if (fault_is(f, "kill")) {
 		kill(pid, SIGABRT);
 		pause_ms(200);

@@ -39,7 +39,7 @@ static int refused(const struct cuda_driver *d, pid_t pid, const char *what, int
 	const char *why = cuda_driver_text(d, code);
 
 	if (!proc_lives(pid))
-		return err_set(err, EX_TEMPFAIL, "cannot %s process %d: it has ended", what,
+		return err_set(err, EX_NOINPUT, "cannot %s process %d: it has ended", what,
 			       (int)pid);
 	switch (code) {
 	case CU_NOT_READY:
@@ -96,10 +96,12 @@ static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *e
 		[CU_CHECKPOINTING] = FOUND_BUSY, [CU_RESTORING] = FOUND_BUSY,
 	};
 	struct cuda_driver *d = driver;
-	int state = CU_RUNNING;
-	int code = d->find((int)pid, &state);
+	int state = CU_RUNNING, code;
 
 	*found = FOUND_GONE;
+	if (!proc_lives(pid))
+		return 0;
+	code = d->find((int)pid, &state);
 	if (!proc_lives(pid))
 		return 0;
 	if (code != CU_OK)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/driver_child.h"
 #include "pollux/proc.h"
 #include "pollux/store_events.h"
 #include "pollux/store_machine.h"
@@ -44,6 +45,7 @@ static int send_order(struct supervisor *s, enum freezer_task task, struct err *
 	f->order.state = s->run.freeze_state;
 	f->order.bytes = task == FREEZER_THAW ? s->run.frozen_bytes : 0;
 	snprintf(f->order.device, sizeof(f->order.device), "%s", s->run.devices[0].id);
+	f->order.lock_limit_s = fmin(FREEZE_LOCK_S, driver_limit_s());
 	f->until_boot_s = clock_boot_s() + CALLS_S +
 			  (double)s->run.frozen_bytes / SLOWEST_BYTES_PER_S;
 	if (f->freezer.fd < 0 &&
@@ -110,6 +112,15 @@ static void stay(struct supervisor *s, const struct err *why)
 	supervisor_handle(s, EV_THAWED);
 }
 
+static void stay_unfrozen(struct supervisor *s)
+{
+	struct err why;
+
+	err_set(&why, EX_UNAVAILABLE, "the driver does not answer for all of its processes, as "
+		"where they use NCCL; what it had locked is unlocked");
+	stay(s, &why);
+}
+
 static void say_times(struct supervisor *s, const char *how, double seconds)
 {
 	char text[768];	/* doubles may be long */
@@ -130,10 +141,16 @@ static void done(struct supervisor *s, const struct freezer_news *news)
 		supervisor_handle(s, EV_FROZEN);
 		return;
 	}
-	if (s->freeze.order.task == FREEZER_THAW)
-		say_times(s, "came back", t[STEP_RESTORE] + t[STEP_UNLOCK]);
-	else if (freeze_mended_text(news->mended))
-		supervisor_tell_of_freeze(s, freeze_mended_text(news->mended));
+	if (news->state == FREEZE_LOST) {
+		lose_run(s, freeze_mended_text(MENDED_LOST), true);
+		return;
+	}
+	if (s->freeze.order.task == FREEZER_MEND) {
+		record(s, FREEZE_NONE);
+		stay_unfrozen(s);
+		return;
+	}
+	say_times(s, "came back", t[STEP_RESTORE] + t[STEP_UNLOCK]);
 	s->run.frozen_bytes = 0;
 	s->freeze.n_failed = 0;
 	record(s, FREEZE_NONE);
@@ -165,10 +182,28 @@ static void try_again(struct supervisor *s, const struct err *why)
 	s->deadline_boot_s = clock_boot_s() + AGAIN_S;
 }
 
+/* The child died before any memory was moved, because the driver hung for a process of the run.
+ * Another child unlocks what is locked, and the run stays where it is. */
+static void unlock(struct supervisor *s)
+{
+	struct err err;
+
+	stop_child(s);
+	if (s->run.freeze_state == FREEZE_NONE)
+		stay_unfrozen(s);
+	else if (send_order(s, FREEZER_MEND, &err))
+		lose_run(s, err.text, false);
+}
+
 static void failed(struct supervisor *s, const struct freezer_news *news)
 {
+	bool died = news->says == FREEZER_DIED;
+
 	s->freeze.until_boot_s = INFINITY;
-	if (news->state == FREEZE_LOST || news->says == FREEZER_DIED) {
+	if (died && s->freeze.order.task == FREEZER_FREEZE &&
+	    s->run.freeze_state <= FREEZE_LOCKING) {
+		unlock(s);
+	} else if (news->state == FREEZE_LOST || died || s->freeze.order.task == FREEZER_MEND) {
 		lose_run(s, news->err.text, true);
 	} else if (news->state == FREEZE_FROZEN) {	/* the pages wait where they are */
 		try_again(s, &news->err);
