@@ -91,6 +91,9 @@ struct device_process {
 	int64_t memory_bytes;		/* -1 unknown */
 	/* part of the device over the last seconds, 0 to 1; NaN unknown */
 	double utilization;
+	/* the same over the last second; where drivers do not tell it of a process, that of the
+	 * device, whoever computes there; NaN unknown */
+	double recent;
 };
 
 /* A counter of the energy that devices take. */

@@ -23,11 +23,14 @@
  *	gpu UUID NAME...		begins a GPU; the lines below are about it
  *	pci DOMAIN:BUS:DEVICE		hexadecimal
  *	memory TOTAL FREE		MiB; "memory none": NOT_SUPPORTED
- *	rates PERCENT			utilization; without it NOT_SUPPORTED
+ *	rates PERCENT			utilization; without it NOT_SUPPORTED; 0 while all that
+ *					compute there are stopped
  *	temperature C  power MW  limit MW  energy MJ  slowed BITS  mig ON  compute MODE
  *	persistence ON
  *	display ON			a screen is connected;  drawn ON: a server draws
- *	process PID MIB [PERCENT]	computes; MIB "?": not available; PERCENT: it has a sample
+ *	process PID MIB [PERCENT [spins]]  computes; MIB "?": not available; PERCENT: it has a
+ *					sample, unless it is stopped; "spins": also then, as with
+ *					kernels that wait for it
  *	mps PID MIB			computes behind the MPS server
  *	answer FUNCTION CODE		what this function answers for this GPU ("handle",
  *					"memory", "processes")
@@ -37,7 +40,9 @@
  * If CUDA_STANDIN_DIR is set, the processes that have memory on a card there (cuda_freeze.c) are
  * listed too, and their memory is not free.
  *
- * A process "self" is a line the tests write themselves; nothing here looks at processes. */
+ * If NVML_STANDIN_STARTS names a file, each start adds a line there.
+ *
+ * A process "self" is a line the tests write themselves. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
@@ -58,7 +63,7 @@ struct standin_process {
 	unsigned pid;
 	uint64_t bytes;
 	int percent;		/* -1: no sample */
-	int behind_mps;
+	int behind_mps, spins;
 };
 
 struct standin_gpu {
@@ -134,7 +139,10 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 	else if ((!strcmp(key, "process") || !strcmp(key, "mps")) && g->n_processes < PROCESSES) {
 		struct standin_process *p = &g->processes[g->n_processes++];
 
-		sscanf(rest, "%u %31s %lf", &p->pid, word, &percent);
+		char last[8] = "";
+
+		sscanf(rest, "%u %31s %lf %7s", &p->pid, word, &percent, last);
+		p->spins = !strcmp(last, "spins");
 		p->bytes = word[0] == '?' ? UINT64_MAX :
 			(uint64_t)(strtod(word, NULL) * (1 << 20));
 		p->percent = (int)percent;
@@ -205,6 +213,13 @@ static int text(const char *from, char *to, unsigned size)
 EXPORT int nvmlInit_v2(void);
 EXPORT int nvmlInit_v2(void)
 {
+	const char *starts = getenv("NVML_STANDIN_STARTS");
+	FILE *file = starts ? fopen(starts, "ae") : NULL;
+
+	if (file) {
+		fprintf(file, "%d\n", (int)getpid());
+		fclose(file);
+	}
 	read_answers();
 	if (slow_s > 0)
 		sleep((unsigned)slow_s);
@@ -362,6 +377,22 @@ LIST(nvmlDeviceGetComputeRunningProcesses_v2, 24, 0)
 #endif
 LIST(nvmlDeviceGetComputeRunningProcesses, 16, 0)
 
+/* Stopped, so that only a kernel that waits for it computes. */
+static int rests(const struct standin_process *p)
+{
+	char path[64], line[512] = "", *at;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
+	file = fopen(path, "re");
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	at = strrchr(line, ')');
+	return !p->spins && at && at[1] == ' ' && at[2] == 'T';
+}
+
 struct sample { uint32_t pid; uint64_t time_us; uint32_t sm, memory, encoder, decoder; };
 EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct sample *samples,
 					   unsigned *n, unsigned long long after_us);
@@ -369,16 +400,19 @@ EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct s
 					   unsigned *n, unsigned long long after_us)
 {
 	unsigned room = samples ? *n : 0, i = 0;
+	struct timespec now;
+	uint64_t now_us;
 
-	(void)after_us;
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	if (answer(g, "samples"))
 		return answer(g, "samples");
-	for (int p = 0; p < g->n_processes; p++) {
-		if (g->processes[p].percent < 0)
+	for (int p = 0; p < g->n_processes && now_us > after_us; p++) {
+		if (g->processes[p].percent < 0 || rests(&g->processes[p]))
 			continue;
 		if (i < room)
 			samples[i] = (struct sample){ .pid = g->processes[p].pid,
-						      .time_us = (uint64_t)time(NULL) * 1000000,
+						      .time_us = now_us,
 						      .sm = (uint32_t)g->processes[p].percent };
 		i++;
 	}
@@ -421,7 +455,11 @@ struct rates { unsigned gpu, memory; };
 EXPORT int nvmlDeviceGetUtilizationRates(const struct standin_gpu *g, struct rates *rates);
 EXPORT int nvmlDeviceGetUtilizationRates(const struct standin_gpu *g, struct rates *rates)
 {
-	rates->gpu = (unsigned)g->rates;
+	int resting = 0;
+
+	for (int p = 0; p < g->n_processes; p++)
+		resting += rests(&g->processes[p]);
+	rates->gpu = resting && resting == g->n_processes ? 0 : (unsigned)g->rates;
 	return answer(g, "rates") ? answer(g, "rates") : g->rates < 0 ? 3 : 0;
 }
 

@@ -142,6 +142,7 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 
 /* seconds looked back: a training process pauses between epochs */
 #define SAMPLES_S 10.0
+#define RECENT_S 1.0		/* samples are up to a second apart, and each is the mean of it */
 
 /* Returns NULL with *n = 0 if there are none, NULL with -1 if the GPU keeps none. */
 static struct nvml_process_sample *read_samples(const struct nvml *n, const struct gpu *g,
@@ -187,11 +188,27 @@ static double utilization_of(uint32_t pid, const struct nvml_process_sample *sam
 	return n > 0 ? sum / n / 100 : 0;
 }
 
+/* The same of the newest sample, if that was taken in the last second. */
+static double recent_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples)
+{
+	uint64_t newest_us = (uint64_t)((clock_wall_s() - RECENT_S) * 1e6);
+	double recent = 0;
+
+	for (int i = 0; i < n_samples; i++)
+		if (samples[i].pid == pid && samples[i].sm_percent <= 100 &&
+		    samples[i].time_us >= newest_us) {
+			newest_us = samples[i].time_us;
+			recent = samples[i].sm_percent / 100.0;
+		}
+	return recent;
+}
+
 int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		       struct device_process **list, int *count)
 {
 	struct nvml_process *processes;
 	struct nvml_process_sample *samples;
+	struct device_reading now = DEVICE_READING_UNKNOWN;
 	int n_processes, n_samples;
 	int code = nvml_processes(n, g->handle, &processes, &n_processes);
 
@@ -200,6 +217,8 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		return code;
 	}
 	samples = read_samples(n, g, &n_samples);
+	if (n_samples < 0)
+		gpu_read_now(n, g, false, &now);
 	*list = xreallocarray(*list, (size_t)*count + (size_t)n_processes, sizeof(**list));
 	for (int i = 0; i < n_processes; i++) {
 		uint64_t bytes = processes[i].memory_bytes;
@@ -208,6 +227,8 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 			.device = device, .pid = processes[i].pid,
 			.memory_bytes = bytes > INT64_MAX ? -1 : (int64_t)bytes,
 			.utilization = utilization_of(processes[i].pid, samples, n_samples),
+			.recent = n_samples < 0 ? now.utilization
+						: recent_of(processes[i].pid, samples, n_samples),
 		};
 	}
 	free(samples);

@@ -163,10 +163,25 @@ static void go_on(struct supervisor *s)
 
 static void leave_devices(struct supervisor *s)
 {
-	if (!supervisor_leave_devices(s))
+	if (!supervisor_leave_devices(s)) {
+		if (s->state == ST_SETTLING)
+			s->deadline_boot_s = clock_boot_s() + REFUSE_AGAIN_S;
 		return;
+	}
 	enter_state(s, ST_SUSPENDED, INFINITY);
 	supervisor_read_energy(s);
+}
+
+static void see_if_settled(struct supervisor *s)
+{
+	if (!supervisor_ask_if_settled(s))
+		leave_devices(s);
+}
+
+static void settle(struct supervisor *s)
+{
+	enter_state(s, ST_SETTLING, INFINITY);
+	see_if_settled(s);
 }
 
 static void resume(struct supervisor *s)
@@ -190,7 +205,7 @@ static void come_back(struct supervisor *s)
 }
 
 /* Gives the suspension up, because some process does not stop: it is another user's, or somebody
- * continues it again and again. */
+ * continues it again and again; or because the device computes on. */
 static void stay_running(struct supervisor *s)
 {
 	if (supervisor_refuse_suspension(s))
@@ -200,8 +215,8 @@ static void stay_running(struct supervisor *s)
 		 * stopped again. */
 		supervisor_continue_all(s);
 		s->quiet_rounds = 0;
+		enter_state(s, ST_SUSPENDING, SUSPEND_LEAST_S);
 		s->next_look_boot_s = clock_boot_s() + REFUSE_AGAIN_S;
-		s->deadline_boot_s = clock_boot_s() + SUSPEND_LEAST_S;
 	}
 }
 
@@ -339,7 +354,12 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_STOP] = stop_in_move, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SUSPENDING] = {
-		[EV_STOPPED] = leave_devices, [EV_TIMEOUT] = stay_running,
+		[EV_STOPPED] = settle, [EV_TIMEOUT] = stay_running,
+		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
+	},
+	[ST_SETTLING] = {
+		[EV_SETTLED] = leave_devices, [EV_UNSETTLED] = stay_running,
+		[EV_TIMEOUT] = see_if_settled,
 		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SUSPENDED] = {

@@ -27,6 +27,8 @@ enum supervisor_state {
 	ST_RUNNING,
 	ST_FREEZING,		/* its GPU memory goes to the host's */
 	ST_SUSPENDING,		/* SIGSTOP goes to every process of the run until all are stopped */
+	/* all are stopped; lasts until no kernel of theirs computes any more on their device */
+	ST_SETTLING,
 	ST_SUSPENDED,		/* all processes are stopped, and the devices belong to others */
 	ST_THAWING,		/* the run has devices again, and its GPU memory comes back */
 	ST_SIGNALLED,		/* it was told to stop; lasts until the grace is over */
@@ -45,6 +47,8 @@ enum supervisor_event {
 	EV_SUSPEND,		/* run.suspension is SUSPENSION_ASKED */
 	EV_FROZEN,		/* its GPU memory is where it is to be while the run is suspended */
 	EV_STOPPED,		/* no process of the run can run */
+	EV_SETTLED,		/* nor does anything that they began on their device */
+	EV_UNSETTLED,		/* it does, and does not end: see unsettled */
 	EV_THAWED,		/* its GPU memory is back, or could not leave */
 	EV_STOP,		/* run.stop_reason is set */
 	EV_LEADER_EXIT,
@@ -158,6 +162,8 @@ struct supervisor {
 	/* the last try to lock a device to come back to gave an error; else the lock was held */
 	bool lock_failed;
 	int quiet_rounds;		/* looks in a row that found every process stopped */
+	/* why the run has to keep its device though all its processes are stopped; "": nothing */
+	char unsettled[160];
 	bool told_of_continued;		/* that somebody continued the suspended run */
 	double limit_left_s;		/* of the time limit, while the run is suspended */
 	double socket_rest_until_s;	/* the socket is not read before then */
@@ -332,6 +338,10 @@ enum report_sender supervisor_know_sender(struct supervisor *s, pid_t pid, doubl
 void supervisor_begin_suspension(struct supervisor *s);
 /* Continues stopping them. True: every process is stopped. */
 bool supervisor_is_quiet(struct supervisor *s);
+/* Asks the driver whether the device is free, now that all processes of the run are stopped. False:
+ * there is nothing to ask. True: EV_SETTLED or EV_UNSETTLED follows, or the deadline of the state
+ * says when to ask again. */
+bool supervisor_ask_if_settled(struct supervisor *s);
 /* Writes that the run is suspended, and leaves its devices. False: it could not be written. */
 bool supervisor_leave_devices(struct supervisor *s);
 /* Takes the devices that a pass gave to the run, and writes that it goes on. False: there are none

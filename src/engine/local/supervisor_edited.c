@@ -25,8 +25,7 @@ static void take_time_limit(struct supervisor *s, double time_limit_s)
 	if (s->state == ST_RUNNING) {
 		s->limit_left_s = supervisor_limit_left_s(s, now);
 		s->limit_boot_s = now + s->limit_left_s;
-	} else if (s->state == ST_SUSPENDING || s->state == ST_SUSPENDED ||
-		   s->state == ST_THAWING) {
+	} else if (s->state >= ST_SUSPENDING && s->state <= ST_THAWING) {
 		s->limit_left_s = supervisor_limit_left_s(s, s->run.suspended_boot_s);
 	}
 }

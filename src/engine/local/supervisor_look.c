@@ -164,6 +164,8 @@ static void look_suspending(struct supervisor *s)
 	supervisor_look_for_stop(s);
 	if (s->state == ST_SUSPENDING && supervisor_is_quiet(s))
 		supervisor_handle(s, EV_STOPPED);
+	else if (s->state == ST_SETTLING)
+		supervisor_keep_stopped(s);
 }
 
 /* Keeps the log within its limit. If the configuration cannot be read, the limit is the default. */
@@ -229,10 +231,10 @@ void supervisor_look(struct supervisor *s, double now)
 		s->next_look_boot_s = now + WAITING_LOOK_S;
 		look_waiting(s);
 	} else if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED ||
-		   s->state == ST_SUSPENDING) {
+		   s->state == ST_SUSPENDING || s->state == ST_SETTLING) {
 		s->sweep_pause_s = fmin(fmax(1.5 * s->sweep_pause_s, SWEEP_LOOK_S), LOOK_S);
 		s->next_look_boot_s = now + s->sweep_pause_s;
-		if (s->state == ST_SUSPENDING)
+		if (s->state == ST_SUSPENDING || s->state == ST_SETTLING)
 			look_suspending(s);
 		else
 			look_sweeping(s);

@@ -16,6 +16,7 @@
 #include "pollux/store_events.h"
 #include "pollux/store_suspension.h"
 #include "supervisor.h"
+#include "supervisor_driver.h"
 #include "supervisor_loop.h"
 
 /* A process that was forked while the others were being stopped may be missed by one look at
@@ -141,6 +142,7 @@ void supervisor_begin_suspension(struct supervisor *s)
 		s->limit_left_s = s->limit_boot_s - s->run.suspended_boot_s;
 	s->limit_boot_s = INFINITY;
 	s->quiet_rounds = 0;
+	s->unsettled[0] = '\0';
 	s->told_of_continued = false;
 	s->sweep_pause_s = 0;
 	stop_round(s);
@@ -183,7 +185,7 @@ void supervisor_keep_stopped(struct supervisor *s)
 bool supervisor_refuse_suspension(struct supervisor *s)
 {
 	double now = clock_boot_s();
-	char who[PROC_TEXT_SIZE], text[256];
+	char who[PROC_TEXT_SIZE], text[320];
 	struct run run = s->run;
 	struct err err;
 
@@ -194,11 +196,91 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 		return false;
 	}
 	name_the_unstopped(s, who, sizeof(who));
-	snprintf(text, sizeof(text), "it cannot be suspended and keeps its devices: %s did not stop"
-		 " within %.3g s", who, now - s->run.suspended_boot_s);
+	if (s->unsettled[0])
+		snprintf(text, sizeof(text), "it is not suspended and keeps its GPU: %s",
+			 s->unsettled);
+	else
+		snprintf(text, sizeof(text), "it cannot be suspended and keeps its devices: %s did "
+			 "not stop within %.3g s", who, now - s->run.suspended_boot_s);
 	s->run = run;
 	tell_event(s, "suspend", text);
 	return true;
+}
+
+/* --- what they began on their device --- */
+
+/* A driver's reading of the utilization is the mean of up to a second and may be as old: the first
+ * reading that counts is taken when one that began after the stop must have ended. Queued kernels
+ * end meanwhile. One that waits for a stopped process, as NCCL's do, never does. */
+#define FIRST_READING_S 2.2
+#define NEXT_READING_S 1.0
+#define SETTLE_S 10.0
+#define BUSY_PART 0.2		/* of the device: a spinning kernel shows 1, alone there */
+#define READING_S 5.0		/* for the driver to answer */
+#define BUSY_DRIVER_S 0.5	/* while an earlier question to the driver has no answer */
+
+static bool was_frozen(const struct supervisor *s, int64_t pid)
+{
+	const struct freezer_order *o = &s->freeze.order;
+
+	for (int i = 0; s->run.freeze_state == FREEZE_FROZEN && i < o->n; i++)
+		if (o->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* A process that came while the others were frozen has memory that nobody has moved. */
+static void judge_reading(struct supervisor *s, struct device_process *list, int n)
+{
+	double now = clock_boot_s(), stopped_s = now - s->run.suspended_boot_s, busy = 0;
+	struct run_marks m = supervisor_marks(s);
+	bool sees_all = proc_sees_all();
+
+	if (s->state == ST_SETTLING)
+		s->unsettled[0] = '\0';
+	for (int i = 0; s->state == ST_SETTLING && i < n; i++) {
+		const struct device_process *p = &list[i];
+
+		if (was_frozen(s, p->pid) || (sees_all && !proc_bears((pid_t)p->pid, &m.marks)))
+			continue;
+		busy = fmax(busy, p->recent);		/* a number, where either is NaN */
+		if (s->run.freeze_state == FREEZE_FROZEN && sees_all && p->memory_bytes > 0)
+			snprintf(s->unsettled, sizeof(s->unsettled), "process %lld has %.1f MiB "
+				 "there that did not go to the host's", (long long)p->pid,
+				 (double)p->memory_bytes / 1048576);
+	}
+	run_marks_release(&m);
+	free(list);
+	if (s->state != ST_SETTLING)
+		return;
+	if (!s->unsettled[0] && busy > BUSY_PART) {
+		s->deadline_boot_s = now + NEXT_READING_S;
+		if (stopped_s < SETTLE_S)
+			return;
+		snprintf(s->unsettled, sizeof(s->unsettled), "%.1f s after its processes were "
+			 "stopped the GPU was %.0f %% busy, as with kernels that wait for them",
+			 stopped_s, 100 * busy);
+	}
+	supervisor_handle(s, s->unsettled[0] ? EV_UNSETTLED : EV_SETTLED);
+}
+
+bool supervisor_ask_if_settled(struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	double first = s->run.suspended_boot_s + FIRST_READING_S;
+	enum driver_asked asked;
+
+	if (!backend || !backend->resident)
+		return false;
+	s->deadline_boot_s = INFINITY;
+	if (s->run.freeze_state != FREEZE_FROZEN && clock_boot_s() < first) {
+		s->deadline_boot_s = first;
+		return true;
+	}
+	asked = supervisor_ask_driver(s, READING_S, judge_reading);
+	if (asked == DRIVER_BUSY)
+		s->deadline_boot_s = clock_boot_s() + BUSY_DRIVER_S;
+	return asked != DRIVER_NONE;
 }
 
 /* Reads everything that the processes said before they were stopped, so that it counts as said
@@ -217,13 +299,14 @@ static void take_last_words(struct supervisor *s)
 
 bool supervisor_leave_devices(struct supervisor *s)
 {
+	enum supervisor_state state = s->state;
 	char text[400];	/* doubles may be long */
 	struct err err;
 	bool done;
 	int rc;
 
 	take_last_words(s);
-	if (s->state != ST_SUSPENDING)	/* one of them asked the run to stop */
+	if (s->state != state)	/* one of them asked the run to stop */
 		return false;
 	s->run.kept_memory_bytes = supervisor_used_bytes(s);
 	s->run.suspension = SUSPENSION_DONE;
