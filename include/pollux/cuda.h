@@ -81,6 +81,9 @@ int cuda_open(struct cuda *c, struct err *err);
  * milliseconds. Only the runtime's functions in *c can be called. */
 int cuda_open_runtime(struct cuda *c, struct err *err);
 
+/* Opens one library of CUDA, from where cuda_open looks. NULL: *err says why not. */
+void *cuda_open_library(const char *library, struct err *err);
+
 #ifdef POLLUX_CUDA
 /* Returns 0 for success, otherwise -1 with "cannot WHAT: ..." and CUDA's words for the status.
  * EX_UNAVAILABLE: the GPU or its memory cannot be had; otherwise EX_OSERR. */

@@ -13,11 +13,15 @@
 #include "pollux/device.h"
 #include "pollux/err.h"
 
+#define FREEZE_TEST_WEAKER 240
+
 struct freeze_test {
 	int64_t bytes;			/* that the program had allocated */
 	int64_t released_bytes;		/* that became free on the device by the freeze */
 	double lock_s, save_s, restore_s, unlock_s;
 	double start_s;			/* the freezing process's start of the driver */
+	/* why the program did not use cuBLAS, so that others may be refused; "": it did */
+	char weaker[FREEZE_TEST_WEAKER];
 };
 
 /* bytes: what the program allocates; 0: FREEZE_TEST_BYTES, or a quarter of what is free if that is

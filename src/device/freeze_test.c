@@ -28,6 +28,7 @@
 struct worker {
 	pid_t pid;
 	int orders, answers;
+	char *weaker;			/* of the result */
 };
 
 struct test {
@@ -98,7 +99,7 @@ static bool can_be_read(int fd, double limit_s)
 	return n > 0;
 }
 
-/* Reads one answer. 'e' is followed by the program's error. */
+/* Reads one answer. 'e' is followed by the program's error, 'w' by why it is weaker than others. */
 static int hear(struct worker *w, double limit_s, char wanted, struct err *err)
 {
 	char text[1024];
@@ -113,6 +114,10 @@ static int hear(struct worker *w, double limit_s, char wanted, struct err *err)
 	text[n] = '\0';
 	if (text[0] == wanted)
 		return 0;
+	if (text[0] == 'w' && wanted == 'k' && !*w->weaker) {
+		snprintf(w->weaker, FREEZE_TEST_WEAKER, "%.*s", FREEZE_TEST_WEAKER - 1, text + 1);
+		return write(w->orders, "x", 1) == 1 ? hear(w, limit_s, wanted, err) : -1;
+	}
 	if (text[0] == 'e')
 		return err_set(err, EX_UNAVAILABLE, "%s", text + 1);
 	return err_set(err, EX_OSERR, "the test's program came to a wrong result");
@@ -222,7 +227,7 @@ static int freeze_it(struct test *t, struct err *err)
 		return -1;
 	t->result->lock_s = news.took_s[STEP_LOCK];
 	t->result->save_s = news.took_s[STEP_SAVE];
-	if (check_released(t, before, err) || order_step(&t->worker, err))
+	if (order_step(&t->worker, err) || check_released(t, before, err))
 		return -1;
 	if (can_be_read(t->worker.answers, BLOCKED_S))
 		return err_set(err, EX_OSERR, "the test's program went on while it was frozen");
@@ -270,7 +275,8 @@ int freeze_test(const struct device *d, int64_t bytes, struct freeze_test *t, st
 {
 	struct test test = {
 		.device = d, .backend = device_backend_of(d->id),
-		.worker = { .orders = -1, .answers = -1 }, .freezer = FREEZER_NONE, .result = t,
+		.worker = { .orders = -1, .answers = -1, .weaker = t->weaker },
+		.freezer = FREEZER_NONE, .result = t,
 	};
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 	int rc;

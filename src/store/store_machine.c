@@ -86,7 +86,7 @@ int store_freeze_test_set(struct store *s, const struct device *device, const ch
 		       " time_s, passed, reason, bytes, freeze_s, thaw_s)"
 		       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", "tttditidd",
 		       device->id, driver, device->kind, clock_wall_s(), (int64_t)(t != NULL),
-		       t ? "" : why, t ? t->released_bytes : (int64_t)0,
+		       t ? t->weaker : why, t ? t->released_bytes : (int64_t)0,
 		       t ? t->lock_s + t->save_s : (double)NAN,
 		       t ? t->restore_s + t->unlock_s : (double)NAN);
 }

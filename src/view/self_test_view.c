@@ -28,16 +28,19 @@ void self_test_print(const struct self_test *t, FILE *out)
 			fprintf(out, "%s: not passed: %s\n", d->device->name, d->why.text);
 			continue;
 		}
-		fprintf(out, "%s: passed: %lld MiB to the host's memory in %s (%.2f GB/s), back in "
-			"%s (%.2f GB/s)\n", d->device->name,
+		fprintf(out, "%s: %s: %lld MiB to the host's memory in %s (%.2f GB/s), back in "
+			"%s (%.2f GB/s)%s%s\n", d->device->name,
+			*d->test.weaker ? "a weaker test passed, without cuBLAS" : "passed",
 			(long long)(d->test.released_bytes >> 20), format_span(freeze_s(d)).s,
 			rate(d, freeze_s(d)) / 1e9, format_span(thaw_s(d)).s,
-			rate(d, thaw_s(d)) / 1e9);
+			rate(d, thaw_s(d)) / 1e9,
+			*d->test.weaker ? "; PyTorch may be refused: " : "", d->test.weaker);
 	}
 }
 
 static void print_times(const struct self_tested *d, struct json *j)
 {
+	json_text(j, "weaker", d->test.weaker);
 	json_integer(j, "bytes", d->test.bytes);
 	json_integer(j, "released_bytes", d->test.released_bytes);
 	json_number(j, "start_s", d->test.start_s);

@@ -8,6 +8,7 @@
 A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
 mkdir -p cards lib root/proc
 ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
+ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcublas.so.13
 ln -s /proc/meminfo root/proc/meminfo
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
 CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib CUDA_STANDIN_MIB=80

@@ -10,6 +10,7 @@ unset POLLUX_SLOTS POLLUX_SLICE POLLUX_POLICY
 A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-000000000002
 mkdir cards lib old empty
 ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
+ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcublas.so.13
 ln -s "$GPU_STANDIN/cuda_freeze_old.so" old/libcuda.so.1
 
 # --- without a GPU ---
@@ -57,11 +58,36 @@ run "$POLLUX" devices --self-test --json
 is 'the document' 'devices driver_version' \
 	"$(printf '%s' "$out" | json 'print join " ", sort keys %$d')"
 is 'one of its devices' "bytes freeze_bytes_per_s id kind lock_s name passed reason released_bytes \
-restore_s save_s start_s thaw_bytes_per_s unlock_s" \
+restore_s save_s start_s thaw_bytes_per_s unlock_s weaker" \
 	"$(printf '%s' "$out" | json 'print join " ", sort keys %{$d->{devices}[0]}')"
-is 'bytes that became free' 14680064 \
+is 'bytes that became free, with three matrices' 14876672 \
 	"$(printf '%s' "$out" | json 'print $d->{devices}[1]{released_bytes}')"
 ok 'no process is left' wait_for 10 nothing_left
+
+# --- it passes, but is not as a program of PyTorch ---
+
+{ driver 580.95.05; gpu $A; } | answers
+weaker='^gpu:0: a weaker test passed, without cuBLAS: 14 MiB .*; PyTorch may be refused: '
+status 'a cuBLAS that does not start' 0 env CUDA_STANDIN_CUBLAS=1 "$POLLUX" devices --self-test
+like 'the test is said to be weaker' \
+	"$weaker'libcublas.so.1[0-9]' does not start: its error 1" "$out"
+like 'the store knows' "^GPU-a.1.14.1.1.*does not start" "$(stored 580.95.05)"
+# The stand-in's driver is for CUDA 14, of which no machine has a real cuBLAS yet.
+export CUDA_STANDIN_VERSION=14000
+status 'cuBLAS for an older CUDA will do' 0 "$POLLUX" devices --self-test
+like 'for all of it' '^gpu:0: passed: 14 MiB' "$out"
+wheel=venv/lib/python3.12/site-packages/nvidia/cu14/lib
+mkdir -p $wheel
+mv lib/libcublas.so.13 lib/libcublas.so.15
+status 'cuBLAS for a newer one will not' 0 "$POLLUX" devices --self-test
+like 'so the test is weaker' "$weaker" "$out"
+mv lib/libcublas.so.15 $wheel/libcublas.so.14
+status 'it may be a wheel of a virtual environment' 0 env VIRTUAL_ENV="$TMP/venv" "$POLLUX" \
+	devices --self-test
+like 'and is used' '^gpu:0: passed: 14 MiB' "$out"
+mv $wheel/libcublas.so.14 lib/libcublas.so.13
+unset CUDA_STANDIN_VERSION
+status 'all passes again' 0 "$POLLUX" devices --self-test
 
 # --- it does not pass ---
 

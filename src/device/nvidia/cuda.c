@@ -10,36 +10,6 @@
 #include "pollux/mem.h"
 #include "pollux/text.h"
 
-#ifdef POLLUX_CUDA
-
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)	/* expands a macro of the headers to the name that it stands for */
-
-#define RUNTIME_MAJOR (CUDART_VERSION / 1000)
-#if CUDART_VERSION < 12000
-#define RUNTIME_MINOR ".0"	/* the libraries 11.0 to 11.8 all have the name of the first */
-#else
-#define RUNTIME_MINOR ""
-#endif
-#define BLAS_LIBRARY "libcublas.so." TEXT(CUBLAS_VER_MAJOR)
-
-struct symbol {
-	const char *name;
-	size_t offset;		/* offset of its member in struct cuda */
-};
-
-#define SYMBOL(name) { TEXT(name), offsetof(struct cuda, name) },
-static const struct symbol runtime_symbols[] = { CUDA_RUNTIME_FUNCTIONS(SYMBOL) { NULL, 0 } };
-static const struct symbol blas_symbols[] = { CUDA_BLAS_FUNCTIONS(SYMBOL) { NULL, 0 } };
-
-static const char *runtime_library(void)
-{
-	static char name[32];
-
-	snprintf(name, sizeof(name), "libcudart.so.%d" RUNTIME_MINOR, RUNTIME_MAJOR);
-	return name;
-}
-
 static void *open_in(const char *directory, const char *library)
 {
 	char *path;
@@ -91,7 +61,7 @@ static void *open_in_any_wheel(const char *library)
 
 /* Opens a library. If every name fails, keeps the dynamic linker's message for the plain name,
  * which the user can mend. */
-static void *open_library(const char *library, struct err *err)
+void *cuda_open_library(const char *library, struct err *err)
 {
 	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
 	const char *said = handle ? NULL : dlerror();
@@ -107,10 +77,40 @@ static void *open_library(const char *library, struct err *err)
 	return handle ? handle : open_in_any_wheel(library);
 }
 
+#ifdef POLLUX_CUDA
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)	/* expands a macro of the headers to the name that it stands for */
+
+#define RUNTIME_MAJOR (CUDART_VERSION / 1000)
+#if CUDART_VERSION < 12000
+#define RUNTIME_MINOR ".0"	/* the libraries 11.0 to 11.8 all have the name of the first */
+#else
+#define RUNTIME_MINOR ""
+#endif
+#define BLAS_LIBRARY "libcublas.so." TEXT(CUBLAS_VER_MAJOR)
+
+struct symbol {
+	const char *name;
+	size_t offset;		/* offset of its member in struct cuda */
+};
+
+#define SYMBOL(name) { TEXT(name), offsetof(struct cuda, name) },
+static const struct symbol runtime_symbols[] = { CUDA_RUNTIME_FUNCTIONS(SYMBOL) { NULL, 0 } };
+static const struct symbol blas_symbols[] = { CUDA_BLAS_FUNCTIONS(SYMBOL) { NULL, 0 } };
+
+static const char *runtime_library(void)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "libcudart.so.%d" RUNTIME_MINOR, RUNTIME_MAJOR);
+	return name;
+}
+
 static int take_symbols(struct cuda *c, const char *library, const struct symbol *symbols,
 			struct err *err)
 {
-	void *handle = open_library(library, err);
+	void *handle = cuda_open_library(library, err);
 
 	if (!handle)
 		return -1;

@@ -30,6 +30,9 @@ static const struct symbol {
 	{ S(function), true, "cuModuleGetFunction" },
 	{ S(launch), true, "cuLaunchKernel" },
 	{ S(synchronize), true, "cuCtxSynchronize" },
+	{ S(new_stream), false, "cuStreamCreate" },
+	{ S(allocate_pinned), false, "cuMemAllocHost_v2" },
+	{ S(to_host_later), false, "cuMemcpyDtoHAsync_v2" },
 #undef S
 };
 

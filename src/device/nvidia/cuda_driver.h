@@ -79,6 +79,10 @@ struct cuda_driver {
 		      unsigned by, unsigned bz, unsigned shared_bytes, cu_stream stream,
 		      void **arguments, void **extra);
 	int (*synchronize)(void);
+	/* optional */
+	int (*new_stream)(cu_stream *stream, unsigned flags);
+	int (*allocate_pinned)(void **p, size_t bytes);
+	int (*to_host_later)(void *to, cu_pointer from, size_t bytes, cu_stream stream);
 };
 
 /* Opens the library and looks up its functions; touches no GPU. */
