@@ -46,7 +46,8 @@ void device_measurement_list_release(struct device_measurement_list *list);
 /* Floating-point operations per second: m n k multiplications and as many additions. NaN if m is no
  * product. */
 double device_measurement_flops(const struct device_measurement *m);
-/* NaN if nothing was moved. A copied byte counts once, though it is read and written. */
+/* NaN if nothing was moved. A byte copied within a device's memory counts twice: it is read and
+ * written there. */
 double device_measurement_bytes_per_s(const struct device_measurement *m);
 /* The time of a product in `slow` over its time in `fast`: the geometric mean over the products
  * that both have; NaN: none. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "random.h"
 
 #define BYTES_MOST ((size_t)256 << 20)
 #define BYTES_MOST_QUICK ((size_t)16 << 20)
@@ -17,6 +18,7 @@ struct gpu_copy {
 	void *to;
 	const void *from;
 	size_t bytes;
+	size_t span, at;		/* each copy takes the next part of span; 0: the same */
 	enum cudaMemcpyKind kind;
 	int to_ordinal, from_ordinal;	/* for copies between GPUs */
 };
@@ -27,12 +29,16 @@ static double run_copy(void *state, int64_t count)
 	struct gpu_copy *c = state;
 
 	gpu_begin(c->g);
-	for (int64_t i = 0; i < count; i++)
+	for (int64_t i = 0; i < count; i++, c->at += c->bytes) {
+		if (c->at + c->bytes > c->span)
+			c->at = 0;
 		if (!gpu_ok(c->g,
-			    c->g->cuda.cudaMemcpyAsync(c->to, c->from, c->bytes, c->kind,
-						       c->g->stream),
+			    c->g->cuda.cudaMemcpyAsync((char *)c->to + c->at,
+						       (const char *)c->from + c->at, c->bytes,
+						       c->kind, c->g->stream),
 			    "copy"))
 			return (double)NAN;
+	}
 	return gpu_end(c->g);
 }
 
@@ -95,7 +101,7 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 	struct gpu_copy back = { .g = g, .from = on_gpu, .kind = cudaMemcpyDeviceToHost };
 
 	if (pageable) {
-		memset(pageable, 1, most);
+		random_fill_fp32(pageable, most / sizeof(float));
 		to.from = back.to = pageable;
 		sweep_bytes(sink, &to, MEASURED_COPY, "pageable to device", 1, run_waiting_copy);
 		sweep_bytes(sink, &back, MEASURED_COPY, "pageable to host", 1, run_waiting_copy);
@@ -104,7 +110,7 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 			  most);
 	}
 	if (gpu_ok(g, g->cuda.cudaMallocHost(&pinned, most), "allocate pinned memory")) {
-		memset(pinned, 1, most);
+		random_fill_fp32(pinned, most / sizeof(float));
 		to.from = back.to = pinned;
 		sweep_bytes(sink, &to, MEASURED_COPY, "pinned to device", 1, run_copy);
 		sweep_bytes(sink, &back, MEASURED_COPY, "pinned to host", 1, run_copy);
@@ -118,12 +124,11 @@ static void host_copies(struct sink *sink, struct gpu_work *g, void *on_gpu)
 void gpu_copies(struct sink *sink, struct gpu_work *g)
 {
 	size_t most = bytes_most(sink);
-	void *a = NULL, *b = NULL;
+	size_t span = most > gpu_beyond_cache(g) ? most : gpu_beyond_cache(g);
+	char *a = NULL, *b = NULL;
 
-	if (gpu_ok(g, g->cuda.cudaMalloc(&a, most), "allocate memory") &&
-	    gpu_ok(g, g->cuda.cudaMalloc(&b, most), "allocate memory") &&
-	    gpu_ok(g, g->cuda.cudaMemset(a, 1, most), "fill memory")) {
-		struct gpu_copy within = { .g = g, .to = b, .from = a,
+	if (gpu_allocate(g, &a, span) && gpu_allocate(g, &b, span) && gpu_fill(g, a, span)) {
+		struct gpu_copy within = { .g = g, .to = b, .from = a, .span = span,
 					   .kind = cudaMemcpyDeviceToDevice };
 
 		sweep_bytes(sink, &within, MEASURED_MEMORY, "", 1, run_copy);
@@ -152,7 +157,8 @@ void gpu_peer_copies(struct sink *sink, struct gpu_work *from, struct gpu_work *
 	if (gpu_ok(from, from->cuda.cudaMalloc(&source, most), "allocate memory") &&
 	    gpu_ok(from, from->cuda.cudaSetDevice(to->ordinal), "choose the other GPU") &&
 	    gpu_ok(from, from->cuda.cudaMalloc(&target, most), "allocate memory") &&
-	    gpu_ok(from, from->cuda.cudaSetDevice(from->ordinal), "choose the GPU")) {
+	    gpu_ok(from, from->cuda.cudaSetDevice(from->ordinal), "choose the GPU") &&
+	    gpu_fill(from, source, most)) {
 		c.from = source;
 		c.to = target;
 		sweep_bytes(sink, &c, MEASURED_COPY, "peer", 2, run_peer_copy);

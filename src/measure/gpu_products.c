@@ -77,31 +77,74 @@ static void *make_chunk(const struct gpu_type *type)
 	return values;
 }
 
-static bool fill_matrix(struct gpu_work *g, void *to, size_t bytes, const void *chunk,
-			size_t chunk_bytes)
+/* Fills memory of the GPU with random values of this type. */
+static bool fill(struct gpu_work *g, void *to, size_t bytes, const struct gpu_type *type)
 {
-	for (size_t at = 0; at < bytes; at += chunk_bytes) {
+	size_t chunk_bytes = CHUNK * type->size;
+	void *chunk = make_chunk(type);
+	bool ok = chunk != NULL;
+
+	for (size_t at = 0; ok && at < bytes; at += chunk_bytes) {
 		size_t part = bytes - at < chunk_bytes ? bytes - at : chunk_bytes;
 
-		if (!gpu_ok(g, g->cuda.cudaMemcpy((char *)to + at, chunk, part,
-						  cudaMemcpyHostToDevice), "fill a matrix"))
-			return false;
+		ok = gpu_ok(g, g->cuda.cudaMemcpy((char *)to + at, chunk, part,
+						  cudaMemcpyHostToDevice), "fill memory");
 	}
-	return true;
+	free(chunk);
+	return ok;
+}
+
+bool gpu_fill(struct gpu_work *g, void *to, size_t bytes)
+{
+	return fill(g, to, bytes, &types[0]);
 }
 
 /* --- one product --- */
 
 /* C (m x n) = A (m x k) B (k x n) with matrices stored by rows. For cuBLAS, which stores by
  * columns, this is C' = B' A'. The weights B are stored as k x n, or as n x k as in PyTorch's
- * linear layers. Which of them is faster depends on the type and the GPU. */
+ * linear layers. Which of them is faster depends on the type and the GPU.
+ *
+ * Each product takes the next of several matrices, which lie one after another and are larger than
+ * the cache together: in training, too, other layers come between two uses. */
+struct matrices {
+	char *at;
+	size_t bytes, next;
+};
+
 struct gpu_product {
 	struct gpu_work *g;
 	const struct gpu_type *type;
-	void *a, *b, *c;
+	struct matrices a, b, c;
 	int m, n, k;
 	cublasOperation_t weights;	/* CUBLAS_OP_N: k x n; CUBLAS_OP_T: n x k */
 };
+
+/* Bytes of the matrices of a product of m rows, and the sets that no cache holds. */
+struct sizes {
+	size_t samples, weights, sets;
+};
+
+static struct sizes sizes_of(const struct gpu_work *g, const struct gpu_type *type, int m,
+			     int width)
+{
+	struct sizes s = {
+		.samples = (size_t)m * (size_t)width * type->size,
+		.weights = (size_t)width * (size_t)width * type->size,
+	};
+	size_t all = 2 * s.samples + s.weights;
+
+	s.sets = (gpu_beyond_cache(g) + all - 1) / all;
+	return s;
+}
+
+static char *next_matrix(struct matrices *x, size_t bytes)
+{
+	size_t at = x->next + bytes <= x->bytes ? x->next : 0;
+
+	x->next = at + bytes;
+	return x->at + at;
+}
 
 static double run_product(void *state, int64_t count)
 {
@@ -112,13 +155,16 @@ static double run_product(void *state, int64_t count)
 	const void *alpha = fp64 ? (const void *)&one_fp64 : &one;
 	const void *beta = fp64 ? (const void *)&zero_fp64 : &zero;
 	int ldb = p->weights == CUBLAS_OP_N ? p->n : p->k;
+	struct sizes s = sizes_of(p->g, p->type, p->m, p->k);
 
 	gpu_begin(p->g);
 	for (int64_t i = 0; i < count; i++) {
 		cublasStatus_t status = p->g->cuda.cublasGemmEx(
-			p->g->blas, p->weights, CUBLAS_OP_N, p->n, p->m, p->k, alpha, p->b,
-			p->type->type, ldb, p->a, p->type->type, p->k, beta, p->c, p->type->type,
-			p->n, p->type->compute, CUBLAS_GEMM_DEFAULT);
+			p->g->blas, p->weights, CUBLAS_OP_N, p->n, p->m, p->k, alpha,
+			next_matrix(&p->b, s.weights), p->type->type, ldb,
+			next_matrix(&p->a, s.samples), p->type->type, p->k, beta,
+			next_matrix(&p->c, s.samples), p->type->type, p->n, p->type->compute,
+			CUBLAS_GEMM_DEFAULT);
 
 		if (!gpu_blas_ok(p->g, status, "multiply matrices"))
 			return (double)NAN;
@@ -188,37 +234,49 @@ static const int widths[] = { 1024, 4096, 8192 };
 #define N_WIDTHS (sizeof(widths) / sizeof(widths[0]))
 #define ROWS_MAX 8192
 
-static bool allocate_matrices(struct gpu_work *g, struct gpu_product *p, size_t width)
+/* The rows that are measured: the next number of them. */
+static int next_rows(int m, bool quick)
 {
-	size_t size = p->type->size, chunk_bytes = CHUNK * size;
-	void *chunk = make_chunk(p->type);
-	size_t samples_bytes = ROWS_MAX * width * size, weights_bytes = width * width * size;
-	const struct cuda *c = &g->cuda;
-	bool ok = chunk &&
-		  gpu_ok(g, c->cudaMalloc(&p->a, samples_bytes), "allocate a matrix") &&
-		  gpu_ok(g, c->cudaMalloc(&p->b, weights_bytes), "allocate a matrix") &&
-		  gpu_ok(g, c->cudaMalloc(&p->c, samples_bytes), "allocate a matrix") &&
-		  fill_matrix(g, p->a, samples_bytes, chunk, chunk_bytes) &&
-		  fill_matrix(g, p->b, weights_bytes, chunk, chunk_bytes);
+	return m * (quick ? 8 : 2);
+}
 
-	free(chunk);
-	return ok;
+static bool allocate(struct gpu_work *g, struct matrices *x, size_t bytes)
+{
+	*x = (struct matrices){ .bytes = bytes };
+	return gpu_allocate(g, &x->at, bytes);
+}
+
+/* Allocates what the products of `least` to `most` rows need. */
+static bool allocate_matrices(struct gpu_work *g, struct gpu_product *p, int width, int least,
+			      int most)
+{
+	size_t samples = 0, weights = 0;
+
+	for (int m = least; m <= most; m = next_rows(m, false)) {
+		struct sizes s = sizes_of(g, p->type, m, width);
+
+		samples = samples < s.sets * s.samples ? s.sets * s.samples : samples;
+		weights = weights < s.sets * s.weights ? s.sets * s.weights : weights;
+	}
+	return allocate(g, &p->a, samples) && allocate(g, &p->b, weights) &&
+	       allocate(g, &p->c, samples) && fill(g, p->a.at, samples, p->type) &&
+	       fill(g, p->b.at, weights, p->type);
 }
 
 static void release_matrices(struct gpu_work *g, struct gpu_product *p)
 {
-	g->cuda.cudaFree(p->a);
-	g->cuda.cudaFree(p->b);
-	g->cuda.cudaFree(p->c);
-	p->a = p->b = p->c = NULL;
+	g->cuda.cudaFree(p->a.at);
+	g->cuda.cudaFree(p->b.at);
+	g->cuda.cudaFree(p->c.at);
+	p->a = p->b = p->c = (struct matrices){ .at = NULL };
 }
 
 static bool sweep_width(struct sink *sink, struct gpu_product *p, int width)
 {
-	bool ok = allocate_matrices(p->g, p, (size_t)width);
+	bool ok = allocate_matrices(p->g, p, width, 1, ROWS_MAX);
 
 	p->n = p->k = width;
-	for (p->m = 1; ok && p->m <= ROWS_MAX; p->m *= sink->quick ? 8 : 2)
+	for (p->m = 1; ok && p->m <= ROWS_MAX; p->m = next_rows(p->m, sink->quick))
 		ok = time_product(sink, p) == 0;
 	release_matrices(p->g, p);
 	return ok;
@@ -254,18 +312,20 @@ void gpu_products(struct sink *sink, struct gpu_work *g)
 }
 
 #define REFERENCE 4096
-#define REFERENCE_SPANS 20	/* includes the time in which clocks rise */
+#define WARM_S 0.7		/* of computing: clocks have risen, and the GPU is not cold */
 
 double gpu_reference_s(struct gpu_work *g)
 {
 	struct gpu_product p = {
 		.g = g, .type = &types[2], .m = REFERENCE, .n = REFERENCE, .k = REFERENCE,
 	};
-	double time_s = HUGE_VAL;
+	double time_s = HUGE_VAL, sum_s = 0;
 
-	if (allocate_matrices(g, &p, REFERENCE))
-		for (int i = 0; i < REFERENCE_SPANS; i++)
-			time_s = glance(&p, CUBLAS_OP_N);
+	if (allocate_matrices(g, &p, REFERENCE, REFERENCE, REFERENCE))
+		do {
+			time_s = glance(&p, CUBLAS_OP_N);	/* the time of 4 of 9 products */
+			sum_s += 9.0 / 4 * time_s;
+		} while (sum_s < WARM_S);
 	release_matrices(g, &p);
 	return time_s;
 }
@@ -277,9 +337,8 @@ static void memory_peak(struct sink *sink, struct gpu_work *g)
 	double khz = gpu_attribute(g, cudaDevAttrMemoryClockRate);
 	double bits = gpu_attribute(g, cudaDevAttrGlobalMemoryBusWidth);
 
-	/* Two transfers a cycle. A copied byte is read and written, and counts once. */
-	if (khz > 0 && bits > 0)
-		sink_peak(sink, "memory", 2 * 1e3 * khz * bits / 8 / 2);
+	if (khz > 0 && bits > 0)	/* two transfers a cycle */
+		sink_peak(sink, "memory", 2 * 1e3 * khz * bits / 8);
 }
 
 void gpu_peaks(struct sink *sink, struct gpu_work *g)

@@ -42,6 +42,24 @@ static int open_blas(struct gpu_work *g)
 			   "give cuBLAS memory to work in") ? 0 : -1;
 }
 
+bool gpu_allocate(struct gpu_work *g, char **p, size_t bytes)
+{
+	void *at = NULL;
+	bool ok = gpu_ok(g, g->cuda.cudaMalloc(&at, bytes), "allocate memory");
+
+	*p = at;
+	return ok;
+}
+
+#define LARGE_CACHE ((size_t)128 << 20)	/* where CUDA does not tell */
+
+static void read_cache(struct gpu_work *g)
+{
+	int bytes = gpu_attribute(g, cudaDevAttrL2CacheSize);
+
+	g->cache_bytes = bytes > 0 ? (size_t)bytes : LARGE_CACHE;
+}
+
 int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
 {
 	const struct cuda *c = &g->cuda;
@@ -54,6 +72,7 @@ int gpu_work_open(struct gpu_work *g, const struct device *d, struct err *err)
 	    !gpu_ok(g, c->cudaEventCreate(&g->begun), "make an event") ||
 	    !gpu_ok(g, c->cudaEventCreate(&g->ended), "make an event"))
 		return -1;
+	read_cache(g);
 	return open_blas(g);
 }
 

@@ -13,6 +13,7 @@ struct gpu_work {
 	cudaStream_t stream;
 	cudaEvent_t begun, ended;
 	cublasHandle_t blas;
+	size_t cache_bytes;		/* of its last level */
 	struct err *err;		/* the reason why a run failed */
 };
 
@@ -26,6 +27,14 @@ double gpu_end(struct gpu_work *g);
 /* True if the call succeeded; otherwise g->err names what failed. */
 bool gpu_ok(struct gpu_work *g, cudaError_t status, const char *what);
 bool gpu_blas_ok(struct gpu_work *g, cublasStatus_t status, const char *what);
+bool gpu_allocate(struct gpu_work *g, char **p, size_t bytes);
+/* Fills memory of the GPU with random numbers. */
+bool gpu_fill(struct gpu_work *g, void *to, size_t bytes);
+/* Bytes of which the cache keeps nothing until all of them were used. */
+static inline size_t gpu_beyond_cache(const struct gpu_work *g)
+{
+	return 3 * g->cache_bytes;
+}
 int gpu_attribute(struct gpu_work *g, enum cudaDeviceAttr attribute);	/* 0: unknown */
 
 /* gpu_products.c and gpu_copies.c: a note names what cannot be measured. */

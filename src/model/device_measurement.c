@@ -20,7 +20,9 @@ double device_measurement_flops(const struct device_measurement *m)
 
 double device_measurement_bytes_per_s(const struct device_measurement *m)
 {
-	return m->bytes > 0 ? (double)m->bytes / m->time_s : (double)NAN;
+	int ways = m->what == MEASURED_MEMORY ? 2 : 1;
+
+	return m->bytes > 0 ? ways * (double)m->bytes / m->time_s : (double)NAN;
 }
 
 static bool is_same_product(const struct device_measurement *a, const struct device_measurement *b)

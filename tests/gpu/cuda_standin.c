@@ -2,7 +2,9 @@
  * nothing and was never compared with a real GPU. Time is made up: products and copies take the
  * time of their operations and bytes at fixed rates, and events tell what the stream's clock said.
  * So pollux has to report those rates, and each call has to be one that the real libraries would
- * take: sizes, leading dimensions, types, memory that is there, a workspace. Signatures are those
+ * take: sizes, leading dimensions, types, memory that is there, a workspace. What is in the L2
+ * cache is faster, what was never filled fails, and a clock that has not risen yet is slower, so
+ * that such a measurement shows. Signatures are those
  * of CUDA's headers. Their meaning is what pollux takes it to be: only a run on a GPU can show a
  * misunderstanding.
  *
@@ -27,6 +29,8 @@
 #define MEMORY_BYTES_PER_S 2e12
 #define PINNED_BYTES_PER_S 5e10
 #define PEER_BYTES_PER_S 2e11
+#define L2_BYTES (60 << 20)
+#define COLD_S 0.5			/* of computing, in which products take longer */
 #define WORKSPACE_LEAST ((size_t)32 << 20)
 
 EXPORT int standin_unused(void);
@@ -124,6 +128,7 @@ EXPORT cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attrib
 		 : attribute == cudaDevAttrMemoryClockRate ? 3201000
 		 : attribute == cudaDevAttrGlobalMemoryBusWidth ? 6144
 		 : attribute == cudaDevAttrMultiProcessorCount ? 132
+		 : attribute == cudaDevAttrL2CacheSize ? L2_BYTES
 		 : attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
 	return cudaSuccess;
 }
@@ -159,7 +164,7 @@ EXPORT const char *cudaGetErrorString(cudaError_t error)
 
 static struct block {
 	char *at;
-	size_t bytes;
+	size_t bytes, filled;	/* so many from its beginning, by copies of what is not constant */
 } blocks[64];
 
 static size_t in_use(void)
@@ -181,6 +186,44 @@ static int is_there(const void *at, size_t bytes)
 	return 0;
 }
 
+static void note_filled(const char *at, const char *from, size_t bytes)
+{
+	for (int i = 0; i < 64; i++) {
+		struct block *b = &blocks[i];
+		size_t offset = (size_t)(at - b->at);
+
+		if (b->at && at >= b->at && at < b->at + b->bytes && offset == b->filled &&
+		    (bytes < 64 || memcmp(from, from + 8, 32) != 0))
+			b->filled = offset + bytes;
+	}
+}
+
+static int is_filled(const void *at, size_t bytes)
+{
+	for (int i = 0; i < 64; i++)
+		if (blocks[i].at && (const char *)at >= blocks[i].at &&
+		    (const char *)at + bytes <= blocks[i].at + blocks[i].filled)
+			return 1;
+	return 0;
+}
+
+/* True if this was used before, and no more than the cache holds since. `all`: what is used now. */
+static int is_cached(const void *at, size_t all)
+{
+	static struct { const void *at; double used; } seen[4096];
+	static double used;
+	size_t slot = ((uintptr_t)at >> 8) % 4096;
+	int cached;
+
+	for (size_t i = 0; seen[slot].at && seen[slot].at != at && i < 4096; i++)
+		slot = (slot + 1) % 4096;
+	cached = seen[slot].at == at && used - seen[slot].used < L2_BYTES;
+	seen[slot].at = at;
+	seen[slot].used = used;
+	used += (double)all;
+	return cached;
+}
+
 static cudaError_t take(void **p, size_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -189,7 +232,7 @@ static cudaError_t take(void **p, size_t bytes)
 	for (int i = 0; i < 64 && at != MAP_FAILED; i++) {
 		if (blocks[i].at)
 			continue;
-		blocks[i] = (struct block){ at, bytes };
+		blocks[i] = (struct block){ .at = at, .bytes = bytes };
 		*p = at;
 		return cudaSuccess;
 	}
@@ -246,6 +289,8 @@ EXPORT cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cud
 		return cudaErrorInvalidValue;
 	if (!is_there(ours, bytes))
 		return cudaErrorInvalidValue;
+	if (kind == cudaMemcpyHostToDevice)
+		note_filled(to, from, bytes);
 	if (bytes <= (size_t)1 << 20)
 		memcpy(to, from, bytes);
 	return cudaSuccess;
@@ -256,9 +301,13 @@ EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 {
 	if (!is_there(to, bytes) || !is_there(from, bytes))	/* pinned, where it is the host's */
 		return cudaErrorInvalidValue;
-	stream->now_s +=
-		CALL_S + (double)bytes / (kind == cudaMemcpyDeviceToDevice ? MEMORY_BYTES_PER_S
-									   : PINNED_BYTES_PER_S);
+	if (kind != cudaMemcpyDeviceToDevice)
+		stream->now_s += CALL_S + (double)bytes / PINNED_BYTES_PER_S;
+	else if (!is_filled(from, bytes))
+		return cudaErrorInvalidValue;
+	else
+		stream->now_s += CALL_S + (double)bytes / MEMORY_BYTES_PER_S /
+				 (is_cached(from, 2 * bytes) ? 2 : 1);
 	return cudaSuccess;
 }
 
@@ -399,8 +448,13 @@ EXPORT cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a
 	    scalar(alpha, compute) < 1 || scalar(beta, compute) != 0 ||
 	    !matrix_is_there(a, turned_a ? k : m, turned_a ? m : k, lda, size) ||
 	    !matrix_is_there(b, turned_b ? n : k, turned_b ? k : n, ldb, size) ||
-	    !matrix_is_there(c, m, n, ldc, size))
+	    !matrix_is_there(c, m, n, ldc, size) || !is_filled(a, (size_t)m * (size_t)k * size) ||
+	    !is_filled(b, (size_t)n * (size_t)k * size))
 		return CUBLAS_STATUS_INVALID_VALUE;
+	if (handle->stream->now_s < COLD_S)
+		rate /= 2;
+	if (is_cached(a, ((size_t)m * (size_t)k + (size_t)n * (size_t)(k + m)) * size))
+		rate *= 2;
 	handle->stream->now_s += CALL_S + 2.0 * m * n * k / rate;
 	return CUBLAS_STATUS_SUCCESS;
 }

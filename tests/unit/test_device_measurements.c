@@ -15,6 +15,8 @@ static void test_rates(void)
 	near(device_measurement_flops(&product), 6000, 0, "2 m n k operations");
 	ok(isnan(device_measurement_bytes_per_s(&product)), "a product moves nothing");
 	near(device_measurement_bytes_per_s(&copy), 2000, 0, "bytes per second");
+	copy.what = MEASURED_MEMORY;
+	near(device_measurement_bytes_per_s(&copy), 4000, 0, "within a memory, both ways");
 	ok(isnan(device_measurement_flops(&copy)), "a copy computes nothing");
 	ok(isnan(device_measurement_bytes_per_s(&barrier)), "nor does a barrier move any");
 }
