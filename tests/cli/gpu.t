@@ -422,6 +422,19 @@ gpu $A | answers
 is 'with a GPU a pass opens NVML and nothing else' "file=$POLLUX_NVML" \
 	"$("$POLLUX" release "$id"; libraries "$POLLUX" schedule)"
 is 'status opens nothing' '' "$(libraries "$POLLUX" status)"
+starts() { # starts COMMAND...: how often it starts NVML
+	rm -f starts
+	NVML_STANDIN_STARTS=$TMP/starts "$POLLUX" "$@" >/dev/null 2>&1
+	cat starts 2>/dev/null | wc -l
+}
+for words in 'devices' 'devices --json' 'schedule' "explain $id" 'doctor'; do
+	# shellcheck disable=SC2086  # words
+	is "'$words' starts NVML once" 1 "$(starts $words)"
+done
+for words in 'status' "status $id" "log $id" 'submit --hold true'; do
+	# shellcheck disable=SC2086  # words
+	is "'$words' does not start it" 0 "$(starts $words)"
+done
 unset POLLUX_NVML
 is 'without a GPU a pass opens nothing' '' "$(libraries "$POLLUX" schedule)"
 is 'nor does status' '' "$(libraries "$POLLUX" status)"

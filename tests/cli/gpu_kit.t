@@ -177,7 +177,7 @@ if [ -e "${GPU_STANDIN-}/nvml_new.so" ] && [ -e "${CUDA_HOST-}" ]; then
 	unset GPU_KIT_STEPS GPU_KIT_DEVICE
 	status 'the programs, and devices beside nvidia-smi' 0 \
 		"$ROOT/tests/gpu-kit/standin/run.sh" "$TMP/standin" \
-		--only facts,spin,programs,devices,sharing
+		--only facts,spin,programs,devices
 	like 'a job runs' '^programs ok job-on-the-processor 0 ' "$out"
 	if python3 -c 'import ctypes, json, statistics, subprocess' 2>/dev/null; then
 		like 'a foreign process is respected' '^devices ok foreign-respected queued' "$out"
@@ -185,7 +185,6 @@ if [ -e "${GPU_STANDIN-}/nvml_new.so" ] && [ -e "${CUDA_HOST-}" ]; then
 		like 'NVML is recorded, and replayed' \
 			'^facts (ok replayed 1 |skip recording - nvidia-ml-py is not)' "$out"
 	fi
-	like 'what is not built is skipped' '^sharing skip all - pollux gives' "$out"
 	like 'that there was no GPU is said' 'No GPU was used' "$(cat standin/out/summary.md)"
 	ok 'and no results are written' [ ! -e standin/out/RESULTS-gpu.md ]
 	unlike 'no process stays' . \
