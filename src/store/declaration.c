@@ -288,7 +288,7 @@ static char **next_text(struct declaration *d, int *i)
 		const struct field *f = &declared_fields[(*i)++].column.field;
 
 		if (f->name && f->type == FIELD_TEXT)
-			return (char **)((char *)d + f->offset);
+			return (char **)(void *)((char *)d + f->offset);
 	}
 	return NULL;
 }

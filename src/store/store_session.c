@@ -244,7 +244,7 @@ void store_holder_add(const char *path, struct text *t)
 #define QUEUE_PAUSE_NS 5000000
 #define FIRST_PAUSE_NS 2000000
 
-static void rest(long ns)
+static void pause_for(long ns)
 {
 	const struct timespec pause = { .tv_nsec = ns };
 
@@ -281,13 +281,13 @@ static int wait_for_turn(void *store, int n)
 			return 0;
 		if (now_s >= s->try_s)
 			return 1;
-		rest(QUEUE_PAUSE_NS);
+		pause_for(QUEUE_PAUSE_NS);
 	}
 	if (isnan(s->first_until_s))
 		s->first_until_s = s->is_observer ? s->queue_until_s : clock_boot_s() + FIRST_S;
 	if (clock_boot_s() >= s->first_until_s)
 		return 0;
-	rest(FIRST_PAUSE_NS);
+	pause_for(FIRST_PAUSE_NS);
 	return 1;
 }
 

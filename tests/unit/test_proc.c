@@ -259,7 +259,7 @@ static void test_containers(void)
 		"3:cpu:/kubepods/besteffort/pod12345678-1234-1234-1234-123456789abc/" ID "\n",
 		"0::/system.slice:docker:" ID "\n",
 		"0::/system.slice/nerdctl-" ID ".scope\n",
-		"0::/docker/" OUTER "/docker/" ID "\n",
+		("0::/docker/" OUTER "/docker/" ID "\n"),
 		"0::/default/" ID,
 	}, *const out[] = {
 		"0::/user.slice/user-1000.slice/session-2.scope\n",
