@@ -103,17 +103,13 @@ BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
-FUZZED_STORE = declaration job journal measured_columns rows schema \
-	sql store store_columns store_events store_forget \
-	store_groups store_measurements \
-	store_metrics store_session store_share
 FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
 	plausible residuals step_stats throughput tier_fit
 FUZZED_SIM = application csv grid sim_profiles
-FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% $(FUZZED_STORE:%=store/%.o) model/fit% \
+FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% store/% model/fit% \
 	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \
 	engine/report_message.o engine/local/recorder% engine/slurm/slurm_parse.o sched/halving.o \
-	device/freeze.o device/span.o),$(OBJ))
+	device/%),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
 # lately N,FILES: with LATELY=1 those that changed lately, and an Nth of the others

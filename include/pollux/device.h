@@ -219,6 +219,8 @@ struct device_backend {
 	/* (optional, with words) Writes one line: what was found of the runtime library, or why it
 	 * was not found. */
 	void (*describe_runtime)(char *text, size_t size);
+	/* (optional) True if the runtime starts on the device now. */
+	bool (*starts)(const struct device *device);
 	/* (optional) Moves what processes keep on the devices to the host's memory: freeze.h. */
 	const struct device_freezer *freezer;
 };

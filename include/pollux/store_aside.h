@@ -1,10 +1,11 @@
 /* store_aside.h - GPUs that are not given out for an hour, since CUDA does not start there.
  *
- * A start has died if its run failed within a minute of its launch and its log says that CUDA could
- * not be initialized. A GPU is set aside after two such starts within an hour, in this boot, of two
- * jobs, or of one job that died so nowhere else: a job that dies on each GPU has a fault of its
- * own. A run that works there later, or a person, gives the GPU back. Nothing is kept for that: the
- * runs in the store tell. */
+ * A start has died if its run failed within a minute of its launch, its log says that CUDA could
+ * not be initialized, and pollux cannot start CUDA there either. A GPU is set aside after two such
+ * starts within an hour, in this boot, of runs on that GPU alone. Those of a job (or a sweep) that
+ * died so on another GPU, too, do not count: it has a fault of its own; nor do those of a job whose
+ * --env names the GPUs. A run that works there later, or a person, gives the GPU back. Nothing is
+ * kept for that: the runs in the store tell. */
 #ifndef POLLUX_STORE_ASIDE_H
 #define POLLUX_STORE_ASIDE_H
 

@@ -44,6 +44,8 @@ static char *describe_setback(const struct job *job, const struct setback *setba
 	if (setback->kind == SETBACK_LOST)
 		return xasprintf("lost its supervisor %d times in a row; again after a pause of "
 				 "%g s", setback->n, wait_s);
+	if (setback->kind == SETBACK_FAILED && failures == 0)
+		return xasprintf("tried again after a pause of %g s", wait_s);
 	if (setback->kind == SETBACK_FAILED)
 		return xasprintf("failed %d time%s; retry %d of %d after a pause of %g s", failures,
 				 failures == 1 ? "" : "s", failures, job->declared.retries, wait_s);

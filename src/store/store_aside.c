@@ -22,22 +22,25 @@ int store_aside_list(struct store *s, struct aside_list *list, struct err *err)
 
 	*list = (struct aside_list){ 0 };
 	/* Only the newest runs are looked at: those of the last hour are among them. */
-	if (sql_query(s, &q, err, "WITH died AS (SELECT r.id run, r.job_id job, d.device device,"
-		      "  r.end_time_s at FROM runs r JOIN run_devices d ON d.run_id = r.id"
+	if (sql_query(s, &q, err, "WITH died AS (SELECT coalesce(-j.group_id, j.id) job,"
+		      "  d.device device, r.end_time_s at FROM runs r JOIN run_devices d"
+		      "  ON d.run_id = r.id JOIN jobs j ON j.id = r.job_id"
 		      "  WHERE r.id > (SELECT max(id) FROM runs) - 2000 AND" DIED
-		      "  AND r.boot_id = ?2 AND r.end_time_s > ?1 - ?3 AND d.device LIKE 'gpu:%'"
+		      "  AND r.boot_id = ?2 AND r.end_time_s BETWEEN ?1 - ?3 AND ?1 + 1"
+		      "  AND d.device LIKE 'gpu:%' AND r.replicas = 1"
 		      "  AND NOT EXISTS (SELECT 1 FROM events WHERE job_id IS NULL"
 		      "   AND kind = '" RETRY "' AND text = d.device AND time_s >= r.end_time_s)"
+		      "  AND NOT EXISTS (SELECT 1 FROM commands c JOIN environments e"
+		      "   ON e.id = c.environment_id WHERE c.job_id = r.job_id"
+		      "   AND instr(e.env, CAST('CUDA_VISIBLE_DEVICES=' AS BLOB)) > 0)"
 		      "  AND NOT EXISTS (SELECT 1 FROM runs w JOIN run_devices v ON v.run_id = w.id"
-		      "   WHERE w.id > r.id AND v.device = d.device"
-		      "   AND w.launch_time_s >= r.end_time_s AND (w.outcome = 'completed'"
-		      "   OR w.first_step_s IS NOT NULL OR w.duration_s >= "
-		      SQL_NUMBER(ASIDE_DIED_WITHIN_S) "))),"
-		      " tried AS (SELECT device, count(*) n, count(DISTINCT job) jobs,"
-		      "  min(job) job, max(at) at FROM died GROUP BY device)"
-		      " SELECT device, at + ?3 FROM tried t WHERE n >= 2 AND (jobs >= 2"
-		      "  OR NOT EXISTS (SELECT 1 FROM died o WHERE o.job = t.job"
-		      "   AND o.run NOT IN (SELECT run FROM died i WHERE i.device = t.device)))",
+		      "   WHERE w.id > (SELECT max(id) FROM runs) - 2000 AND v.device = d.device"
+		      "   AND ((w.outcome = 'completed' AND w.end_time_s >= r.end_time_s)"
+		      "    OR (w.launch_time_s >= r.end_time_s AND (w.first_step_s IS NOT NULL"
+		      "     OR w.duration_s >= " SQL_NUMBER(ASIDE_DIED_WITHIN_S) ")))))"
+		      " SELECT device, max(at) + ?3 FROM died t WHERE NOT EXISTS"
+		      "  (SELECT 1 FROM died o WHERE o.job = t.job AND o.device <> t.device)"
+		      " GROUP BY device HAVING count(*) >= 2",
 		      "dtd", clock_wall_s(), clock_boot_id(), (double)ASIDE_S))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {

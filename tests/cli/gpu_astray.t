@@ -327,6 +327,35 @@ ok 'is not forgiven for ever' state_is "$a" failed
 is 'its retries are used' 2 "$(store "SELECT failures FROM jobs WHERE id = $a")"
 unlike 'and no GPU is set aside for it' 'set aside' "$("$POLLUX" devices)"
 
+# Nor does one that names its GPUs itself, or whose sweep dies everywhere.
+gpu $A | answers
+words='RuntimeError: No CUDA GPUs are available'
+a=$(dies -e CUDA_VISIBLE_DEVICES=5 --retries 1)
+ok 'a job whose --env names a GPU dies' wait_for 60 runs_again "$a" 2
+unlike 'and sets none aside' 'set aside' "$("$POLLUX" devices)"
+{ gpu $A; gpu $B; } | answers
+"$POLLUX" cancel all
+"$POLLUX" submit -q --param n=1,2,3,4 -- sh -c 'echo "$0 {n}" >&2; exit 1' "$words" >sweep
+first=$(head -n 1 sweep)
+ok 'a sweep dies on both GPUs' wait_for 60 runs_again "$((first + 3))" 1
+unlike 'and sets none aside' 'set aside' "$("$POLLUX" devices)"
+"$POLLUX" cancel all
+
+# Where CUDA starts, the fault is the program's.
+mkdir -p cards lib
+ln -s "$GPU_STANDIN/cuda_freeze.so" lib/libcuda.so.1
+gpu $A | answers
+for _ in 1 2; do
+	a=$(CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib dies)
+	failed() {
+		CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib "$POLLUX" schedule
+		state_is "$a" failed
+	}
+	ok 'a job dies that finds no GPU, where there is one' wait_for 20 failed
+done
+like 'its own words are quoted' "failed.*: $words" "$("$POLLUX" status "$a" | tr -s '\n ' ' ')"
+unlike 'and no GPU is set aside for it' 'set aside' "$("$POLLUX" devices)"
+
 # What is no such death.
 gpu $A | answers
 for words in 'The NVIDIA driver on your system is too old (found version 11040)' \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../affinity.h"
+#include "cuda_driver.h"
 #include "freeze_nvidia.h"
 #include "gpu.h"
 #include "pollux/cuda.h"
@@ -217,6 +218,37 @@ static void describe_cuda(char *text, size_t size)
 	free(answer);
 }
 
+/* Writes a byte if CUDA starts on the device. One without free memory is no fault. Runs in the
+ * child. */
+static void answer_start(int fd, void *arg)
+{
+	const struct device *device = arg;
+	struct cuda_driver driver;
+	struct err ignored;
+	cu_context context;
+	int number, code;
+
+	unsetenv("CUDA_DEVICE_ORDER");
+	if (setenv("CUDA_VISIBLE_DEVICES", device->id + strlen(GPU_PREFIX), 1) ||
+	    cuda_driver_open(&driver, &ignored) || driver.init(0) != CU_OK ||
+	    driver.device(&number, 0) != CU_OK)
+		return;
+	code = driver.retain(&context, number);
+	if (code == CU_OK || code == CU_OUT_OF_MEMORY)
+		driver_child_write(fd, "", 1);
+}
+
+static bool gpu_starts(const struct device *device)
+{
+	struct device asked = *device;
+	struct err ignored;
+	size_t n = 0;
+	char *answer = driver_child_ask(answer_start, &asked, &n, &ignored);
+
+	free(answer);
+	return answer && n == 1;
+}
+
 static const char *const gpu_variables[] = { "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", NULL };
 
 static const struct device_words gpu_words = {
@@ -242,5 +274,6 @@ const struct device_backend device_nvidia = {
 	.hide = gpu_hide,
 	.processes = gpu_processes,
 	.describe_runtime = describe_cuda,
+	.starts = gpu_starts,
 	.freezer = &freezer_nvidia,
 };

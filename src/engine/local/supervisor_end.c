@@ -86,15 +86,30 @@ static void diagnose_program(struct supervisor *s)
 	text_release(&words);
 }
 
-/* Later in a run the same words mean that the program broke what it had. */
+static bool cuda_starts(const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		const struct device_backend *backend = device_backend_of(run->devices[i].id);
+
+		if (!backend || !backend->starts || !backend->starts(&run->devices[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Later in a run the same words mean that the program broke what it had, and where CUDA starts by
+ * now, that the program asks for what it was not given. */
 static void diagnose_cuda(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id), *words = last_words(path, s->log_offset);
-	char *text = xasprintf(CUDA_DOES_NOT_START ": %s", words ? words : "");
+	char *text;
 
-	if (s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s))
+	if (s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s)) {
+		text = xasprintf("%s%s", cuda_starts(&s->run) ? "" : CUDA_DOES_NOT_START ": ",
+				 words ? words : "");
 		supervisor_set_diagnosis(s, text);
-	free(text);
+		free(text);
+	}
 	free(words);
 	free(path);
 }

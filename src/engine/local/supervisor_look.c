@@ -222,6 +222,12 @@ static void look_running(struct supervisor *s)
 		pause_at_rung(s);
 }
 
+/* How long until a run with processes is looked at again. */
+static double running_look_s(const struct supervisor *s)
+{
+	return s->job.profile ? PROFILE_LOOK_S : supervisor_remote ? REMOTE_LOOK_S : LOOK_S;
+}
+
 void supervisor_look(struct supervisor *s, double now)
 {
 	supervisor_keep_lock(s);
@@ -248,8 +254,7 @@ void supervisor_look(struct supervisor *s, double now)
 		if (s->state == ST_SUSPENDED && !waits)
 			supervisor_keep_stopped(s);
 	} else {
-		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S
-					     : supervisor_remote ? REMOTE_LOOK_S : LOOK_S);
+		s->next_look_boot_s = now + running_look_s(s);
 		look_running(s);
 	}
 }

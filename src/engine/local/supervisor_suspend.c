@@ -245,9 +245,9 @@ static void judge_reading(struct supervisor *s, struct device_process *list, int
 			continue;
 		busy = fmax(busy, p->recent);		/* a number, where either is NaN */
 		if (s->run.freeze_state == FREEZE_FROZEN && sees_all && p->memory_bytes > 0)
-			snprintf(s->unsettled, sizeof(s->unsettled), "process %lld has %.1f MiB "
+			snprintf(s->unsettled, sizeof(s->unsettled), "process %lld has %lld MiB "
 				 "there that did not go to the host's", (long long)p->pid,
-				 (double)p->memory_bytes / 1048576);
+				 (long long)(p->memory_bytes >> 20));
 	}
 	run_marks_release(&m);
 	free(list);
@@ -257,9 +257,9 @@ static void judge_reading(struct supervisor *s, struct device_process *list, int
 		s->deadline_boot_s = now + NEXT_READING_S;
 		if (stopped_s < SETTLE_S)
 			return;
-		snprintf(s->unsettled, sizeof(s->unsettled), "%.1f s after its processes were "
-			 "stopped the GPU was %.0f %% busy, as with kernels that wait for them",
-			 stopped_s, 100 * busy);
+		snprintf(s->unsettled, sizeof(s->unsettled), "%ld s after its processes were "
+			 "stopped the GPU was %ld %% busy, as with kernels that wait for them",
+			 lround(stopped_s), lround(100 * busy));
 	}
 	supervisor_handle(s, s->unsettled[0] ? EV_UNSETTLED : EV_SETTLED);
 }
