@@ -26,6 +26,7 @@ struct device_user {
 	/* Set by device_owners_match. */
 	int64_t job_id;			/* job of the process's run; 0: of no run */
 	bool in_place;			/* that run has this device */
+	bool supposed;			/* that run only may have started the process's container */
 	bool ignored;			/* a person said that the process may stay */
 	bool blocks;			/* the process keeps the device from being given out */
 };

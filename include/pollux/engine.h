@@ -122,7 +122,8 @@ struct engine {
 	/* True if a process of this machine belongs to the run. */
 	bool (*owns_process)(const struct run *run, int64_t pid);
 	/* (optional) Whether the container is one that the run's processes started, as far as the
-	 * machine shows; start_ticks: of a process in it. */
+	 * machine shows; start_ticks: of a process in it. id "": whether it has a program that
+	 * starts any. */
 	enum engine_container (*container)(const struct run *run, const char *id,
 					   int64_t start_ticks);
 	/* How the processes of a run that this process starts are kept together. Adds the directory

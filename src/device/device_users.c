@@ -133,7 +133,10 @@ const char *device_user_describe(const struct device_user *u, const struct devic
 		text_add(&t, "an unknown process");
 	else
 		text_addf(&t, "pid %lld", (long long)p->pid);
-	if (u->job_id)
+	if (u->job_id && u->container[0])
+		text_addf(&t, " (container %.12s of job %lld)", u->container,
+			  (long long)u->job_id);
+	else if (u->job_id)
 		text_addf(&t, " (of job %lld, not given it)", (long long)u->job_id);
 	else if (u->info.lives && u->container[0])
 		text_addf(&t, " (%.16s, container %.12s)", u->info.owner, u->container);

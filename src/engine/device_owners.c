@@ -44,6 +44,7 @@ static void find_owner_of_container(struct device_user *u, const struct device *
 {
 	const struct run *owner = NULL, *on_device = NULL;
 	int possible = 0, possible_on_device = 0;
+	bool known = false;
 
 	for (int i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
@@ -58,6 +59,7 @@ static void find_owner_of_container(struct device_user *u, const struct device *
 		possible++;
 		if (is == CONTAINER_OF_RUN) {
 			possible = 1;
+			known = true;
 			break;
 		}
 		if (has_device(run, device)) {
@@ -70,7 +72,9 @@ static void find_owner_of_container(struct device_user *u, const struct device *
 	if (!owner)
 		return;
 	u->job_id = owner->job_id;
-	u->in_place = has_device(owner, device);
+	/* a suspension stops docker(1), not what computes in the container */
+	u->in_place = run_held(owner) > 0 && has_device(owner, device);
+	u->supposed = !known;
 }
 
 static bool is_ignored(const struct device_user *u, const struct ignored_list *ignored)

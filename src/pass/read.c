@@ -375,7 +375,7 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
 		memcpy(s->devices.items, s->listed, (size_t)s->devices.count * sizeof(*s->listed));
 	for (int i = 0; i < s->users.count; i++) {
 		s->users.items[i].job_id = 0;
-		s->users.items[i].in_place = false;
+		s->users.items[i].in_place = s->users.items[i].supposed = false;
 	}
 	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_refresh, err) ? -1 : 0;
 	tell_time(s);

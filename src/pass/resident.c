@@ -55,7 +55,7 @@ int64_t device_memory_now(const struct snapshot *s, const struct run *run)
 			const struct device_user *u = &s->users.items[i];
 
 			if (u->process.device == d && u->job_id == run->job_id && u->in_place &&
-			    u->info.lives && u->process.memory_bytes > 0)
+			    !u->supposed && u->info.lives && u->process.memory_bytes > 0)
 				bytes += u->process.memory_bytes;
 		}
 		most = bytes > most ? bytes : most;

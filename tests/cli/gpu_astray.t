@@ -188,9 +188,9 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 	printf '#!/bin/sh\n[ "$1" = kill ] && kill -9 $(cat "%s/docker-$2.scope/cgroup.procs")\n' \
 		"$base" >bin/docker
 	chmod +x bin/docker
-	docker() { # docker WORD...: a job of it
-		"$POLLUX" submit -q --grace 0 -- perl -e 'exec { "/bin/sh" } "docker", @ARGV' \
-			"$TMP/client" "$@"
+	docker() { # docker WORD...: a job of it, whose shell has an option before its script
+		"$POLLUX" submit -q --grace 0 --gpu-memory 7500M -- \
+			perl -e 'exec { "/bin/sh" } "docker", @ARGV' -- -e "$TMP/client" "$@"
 	}
 	is_client() { tr '\0' ' ' <"/proc/$(leader_of "$1")/cmdline" | grep -q '^docker '; }
 	owner() { # owner PID: the job that devices says it is of
@@ -204,7 +204,10 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 	container "$id"
 	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
 	"$POLLUX" schedule
+	memory_of() { store "SELECT coalesce(max(device_memory_bytes), 0) FROM runs
+		WHERE job_id = $1"; }
 	is 'a process of the container is the job'\''s' "$job$job" "$(owner "$pid")"
+	is 'as far as is known, so nothing is learnt of its memory' 0 "$(memory_of "$job")"
 	is 'on another job'\''s GPU it is named, with what docker is to be told' \
 		"gpu: its container \
 $short computes on gpu:1, which it was not given (job $beside has it): docker run \
@@ -220,7 +223,41 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 	like 'and is named where it keeps the GPU' \
 		"^gpu:0: pid $pid \\([^ ]*, container $short\\) 5000 MiB" \
 		"$("$POLLUX" devices)"
+	{ gpu $A; gpu $B; } | answers
+	job=$(docker logs -f run)
+	ok 'a job that reads the words of a container' wait_for 20 passes_until is_client "$job"
+	container "$id"
+	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
+	is 'has not started the one that comes later' nonenone "$(owner "$pid")"
 	kill "$pid"
+	{ gpu $A; gpu $B; } | answers
+	"$POLLUX" cancel "$job"
+	"$POLLUX" wait "$job"
+
+	gpu $A | answers
+	rm -f cid
+	job=$(docker --log-level debug run --cidfile cid image)
+	ok 'a job of a container' wait_for 20 passes_until is_client "$job"
+	ok 'whose number is known' wait_for 20 [ -s cid ]
+	container "$other"
+	gpu $A "process $pid 7000 90" | answers
+	beside=$("$POLLUX" submit -q --gpu-memory 7500M -- sleep 1000)
+	for _ in 1 2 3 4 5 6; do
+		POLLUX_SLICE=1 POLLUX_POLICY=las "$POLLUX" schedule
+		sleep 1
+	done
+	is 'does not give way: a suspension would not stop the container' 'none queued' \
+		"$(store "SELECT suspension FROM runs WHERE job_id = $job") $(store "SELECT state
+			FROM jobs WHERE id = $beside")"
+	is 'what the container has there is known' 7340032000 "$(memory_of "$job")"
+	store "UPDATE runs SET suspension = 'suspended' WHERE job_id = $job"
+	like 'one of a suspended job keeps the GPU from others' \
+		"^gpu:0: pid $pid \\(container $other_short of job $job\\) 7000 MiB, 90 %" \
+		"$("$POLLUX" devices)"
+	store "UPDATE runs SET suspension = 'none' WHERE job_id = $job"
+	gpu $A | answers
+	"$POLLUX" cancel "$beside" "$job"
+	"$POLLUX" wait "$beside" "$job"
 	for option in '--cidfile own.cid' --cidfile=cid "--cidfile $TMP/cid"; do
 		{ gpu $A; gpu $B; } | answers
 		rm -f cid own.cid

@@ -58,6 +58,25 @@ static void read_id(pid_t pid, const char *file, char id[PROC_CONTAINER_SIZE])
 	free(path);
 }
 
+/* True if the program's words ask for a process in a container: "docker logs" only looks at one.
+ * The word after an option may be the option's value. */
+static bool starts_one(const char *words, const char *end)
+{
+	static const char *const verbs[] = { "run", "start", "exec", "create", "up" };
+	bool may_be_value = false;
+
+	for (const char *word = words; word < end; word += strlen(word) + 1) {
+		for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+			if (!strcmp(word, verbs[i]))
+				return true;
+		if (*word != '-' && !may_be_value && strcmp(word, "container") != 0 &&
+		    strcmp(word, "compose") != 0)
+			return false;
+		may_be_value = *word == '-' && !strchr(word, '=');
+	}
+	return false;
+}
+
 /* True if the process is such a program. */
 static bool look_at(pid_t pid, struct client *client)
 {
@@ -72,7 +91,8 @@ static bool look_at(pid_t pid, struct client *client)
 	n = fd < 0 ? 0 : read(fd, buffer, 16384);
 	if (fd >= 0)
 		close(fd);
-	client->name = client_name(buffer);
+	if (n > 0 && starts_one(buffer + strlen(buffer) + 1, buffer + n))
+		client->name = client_name(buffer);
 	for (const char *word = buffer; client->name && word < buffer + n;
 	     word += strlen(word) + 1) {
 		const char *value = word + sizeof(option) - 1;
@@ -99,7 +119,7 @@ enum engine_container local_container(const struct run *run, const char *id, int
 
 		if (!look_at(list.items[i], &client))
 			continue;
-		if (!strcmp(client.id, id))
+		if (!*id || !strcmp(client.id, id))
 			is = CONTAINER_OF_RUN;
 		else if (!client.id[0] && proc_start_ticks(list.items[i]) <= start_ticks)
 			is = CONTAINER_POSSIBLE;
