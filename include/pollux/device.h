@@ -64,7 +64,9 @@ struct device {
 	int seat;
 	bool usable;
 	bool left_out;		/* not usable because the settings do not want it */
-	bool keeps_runs;	/* not usable for a moment: runs that have it stay */
+	/* not usable for a moment: runs that have it stay; or left out, and otherwise in order:
+	 * runs that are suspended there go on there */
+	bool keeps_runs;
 	/* one process at a time may have it: no job can wait on it, or share it, beside another */
 	bool exclusive;
 	/* why the device is not usable, and what to do; "" while usable */

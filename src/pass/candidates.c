@@ -139,13 +139,15 @@ static bool has_several_kinds(const struct run *run)
 }
 
 /* True if the devices of the run are not on offer any more, as after a change of the slots, and the
- * run stays on them all the same. */
+ * run stays on them all the same. If it were suspended on a GPU that is left out, it would have to
+ * go on there. */
 static bool stays_where_it_is(const struct snapshot *s, const struct decision *d,
 			      const bool *suspendable, const struct job *job,
 			      const struct run *run)
 {
-	bool may_leave = run && (job_may_be_preempted(job, run) ||
-				 (!is_resident(s, run) && suspends(s, suspendable, job, run)));
+	bool suspended = run && suspends(s, suspendable, job, run);
+	bool may_leave = run && !(suspended && is_bound_to_left_out(s, run)) &&
+			 (job_may_be_preempted(job, run) || (!is_resident(s, run) && suspended));
 
 	return run && run_held(run) > 0 &&
 	       (!has_its_devices(s, d, run) ||
@@ -320,6 +322,11 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 
 		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
+		if (run && waits_on_left_out(s, job, run, d)) {
+			if (d->passed_over[d->n_passed_over - 1].resumes)
+				withdraw_devices(s, d, run);
+			continue;
+		}
 		if (!run && (is_deserted(s, job, d) || waits_for_another(s, job, d) ||
 			     waits_to_begin(s, job, d) || waits_for_disk(s, job, d) ||
 			     waits_for_kind(s, job, d) || waits_for_tier(s, job, d) ||

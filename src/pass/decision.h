@@ -70,6 +70,8 @@ struct passed_over {
 	int64_t cancelled_for;
 	double next_start_s;		/* wall clock; NaN: cannot be told */
 	bool beyond_limit;		/* as many of its group run as may */
+	/* The suspended run of the job that goes on where it was; NULL: none. */
+	const struct run *resumes;
 };
 
 struct decision {
@@ -157,6 +159,13 @@ bool waits_to_begin(const struct snapshot *s, const struct job *job, struct deci
 /* The policy is not asked about the job. reason: owned by *d from now on. */
 void pass_over(struct decision *d, const struct job *job, bool never, char *reason,
 	       double next_start_s);
+/* left_out.c: true if the run, once suspended, can go on only on a GPU that the settings leave
+ * out. */
+bool is_bound_to_left_out(const struct snapshot *s, const struct run *run);
+/* True if the run is suspended on such a GPU. The policy is not asked about the job: the run goes
+ * on there as soon as it can. */
+bool waits_on_left_out(const struct snapshot *s, const struct job *job, const struct run *run,
+		       struct decision *d);
 /* find_device.c: prepares the search for devices. */
 void index_devices(const struct snapshot *s, struct decision *d);
 /* The index of the usable device that is the same as when it was given out; -1: there is none. */

@@ -83,7 +83,30 @@ static void give_reason(struct plan *p, const struct job *job, const char *reaso
 		plan_add(p, ACTION_REASON, job->id, NULL, reason)->next_start_s = next_start_s;
 }
 
-static void tell_those_passed_over(const struct decision *d, struct plan *p)
+/* The run goes on on the devices that it had. */
+static void resume_in_place(const struct snapshot *s, const struct passed_over *passed,
+			    struct plan *p)
+{
+	const struct run *run = passed->resumes;
+	struct action *a = plan_add(p, ACTION_RESUME, run->job_id, run, passed->reason);
+	struct run *now = a->new_run = xcalloc(1, sizeof(*now));
+	int n = run->configuration.replicas;
+
+	run_init(now);
+	now->id = run->id;
+	now->job_id = run->job_id;
+	now->configuration = run->configuration;
+	now->devices = xcalloc((size_t)n, sizeof(*now->devices));
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < s->devices.count; k++)
+			if (device_is_same(&s->devices.items[k], &run->devices[i]))
+				now->devices[i] = s->devices.items[k];
+	a->replicas = n;
+	a->sizes.configuration = run->configuration;
+}
+
+static void tell_those_passed_over(const struct snapshot *s, const struct decision *d,
+				   struct plan *p)
 {
 	p->next_s = (double)NAN;
 	for (int i = 0; i < d->n_passed_over; i++) {
@@ -94,7 +117,10 @@ static void tell_those_passed_over(const struct decision *d, struct plan *p)
 				->cancelled_for = passed->cancelled_for;
 			continue;
 		}
-		p->n_waiting++;
+		if (passed->resumes)
+			resume_in_place(s, passed, p);
+		else
+			p->n_waiting++;
 		p->next_s = fmin(p->next_s, passed->next_start_s);
 		end_tier_wait(passed->job, p);
 		give_reason(p, passed->job, passed->reason, passed->next_start_s);
@@ -345,7 +371,7 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	p->now_boot_s = s->now_boot_s;
 	p->now_wall_s = s->now_wall_s;
 	keep_what_was_learnt(s, p);
-	tell_those_passed_over(d, p);
+	tell_those_passed_over(s, d, p);
 	for (int j = 0; j < d->n; j++)
 		follow_choice(s, d, j, p);
 	plan_bindings(d, p);

@@ -56,10 +56,14 @@ int pass_look_at_machine(const struct engine_context *at, struct snapshot *s, st
 static void check_lock(const struct engine_context *at, struct snapshot *s, int d)
 {
 	struct device *device = &s->devices.items[d];
-	const char *holder = device->usable ? engine_outsider(at, &s->runs, device) : NULL;
+	bool is_asked = device->usable || (device->left_out && device->keeps_runs);
+	const char *holder = is_asked ? engine_outsider(at, &s->runs, device) : NULL;
 
 	if (!holder)
 		return;
+	device->keeps_runs = false;
+	if (device->left_out)
+		return;		/* its reason stays */
 	device->usable = false;
 	s->elsewhere[d] = !strcmp(holder, DEVICE_LOCK_OTHER);
 	snprintf(device->reason, sizeof(device->reason),
@@ -123,7 +127,7 @@ static void leave_to_runs(struct snapshot *s, struct device *device)
 int pass_judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	for (int d = 0; d < s->devices.count; d++)
-		if (s->devices.items[d].keeps_runs)
+		if (s->devices.items[d].keeps_runs && !s->devices.items[d].left_out)
 			leave_to_runs(s, &s->devices.items[d]);
 	if (withdraw_for_profiles(at->store, s, err) ||
 	    device_owners_match(at->store, &s->devices, &s->runs, &s->users, err) ||

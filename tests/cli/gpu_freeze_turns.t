@@ -56,6 +56,30 @@ for id in $a $b $c; do
 done
 like 'what came back is told' 'came back in' "$(events "$a")"
 
+# --- a GPU that is left out meanwhile ---
+
+gpus "$A" "$B"
+choose() { echo "gpus = $1" >"$POLLUX_DIR/config"; }
+choose "$A"
+a=$(job 300) b=$(job 80)
+ok 'of two jobs one is frozen' wait_for 30 passes_until \
+	"suspension = 'suspended' AND job_id = $a AND freeze_state = 'frozen'"
+choose "$B"
+c=$(job 40)
+ok 'a new job runs on the other GPU' wait_for 30 passes_until \
+	"job_id = $c AND state = 'running'"
+is 'and only there' "gpu:$B" "$(store "SELECT device FROM run_devices d JOIN runs r
+	ON r.id = d.run_id WHERE r.job_id = $c")"
+ok 'those of the GPU that is left out end there all the same' wait_for 120 passes_until_ended
+for id in $a $b; do
+	is "job $id in one run" "completed gpu:$A" "$(store "SELECT outcome || ' ' || device
+		FROM runs r JOIN run_devices d ON r.id = d.run_id WHERE r.job_id = $id")"
+done
+like 'and were told why there' 'left out by the setting gpus.*goes on there' \
+	"$("$POLLUX" explain "$a")"
+rm "$POLLUX_DIR/config"
+gpus "$A"
+
 # --- a death while it is frozen ---
 
 a=$(job 500) b=$(job 40)	# a pass may come late

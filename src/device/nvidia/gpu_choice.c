@@ -21,6 +21,7 @@ static void leave_out(struct device *d, const char *format, ...)
 {
 	va_list ap;
 
+	d->keeps_runs = d->usable;
 	d->usable = false;
 	d->left_out = true;
 	va_start(ap, format);
