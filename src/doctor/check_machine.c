@@ -129,6 +129,7 @@ static void check_driver(struct patient *p, const struct device_driver *driver)
 void check_drivers(struct patient *p)
 {
 	const struct device_list *list;
+	int n_left_out = 0;
 
 	if (engine_for_new_runs()->examine) {
 		note(p, "those of the cluster's nodes, see engine");
@@ -141,8 +142,13 @@ void check_drivers(struct patient *p)
 	}
 	for (int i = 0; i < list->n_drivers; i++)
 		check_driver(p, &list->drivers[i]);
-	for (int i = 0; i < list->count; i++)
+	for (int i = 0; i < list->count; i++) {
 		check_device(p, &list->items[i]);
+		n_left_out += list->items[i].left_out;
+	}
+	if (n_left_out > 0 && n_left_out == list->count)
+		found(p, FINDING_LOOK, xstrdup("pollux devices"), "every GPU is left out, so jobs "
+		      "wait: have the setting gpus name one of them, or gpus = all");
 	note(p, "%d device%s", list->count, plural(list->count));
 }
 
