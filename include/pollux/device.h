@@ -232,6 +232,9 @@ extern const struct device_backend device_cpu, device_nvidia, device_slurm;
 /* Lists the devices of all backends; the caller releases the list. -1: the machine cannot be read,
  * and the list is empty. */
 int devices_list(const struct device_settings *settings, struct device_list *list, struct err *err);
+/* True if the list will begin with accelerators, as far as that shows without asking their driver,
+ * which may hang. */
+bool devices_may_be_accelerators(const struct device_settings *settings);
 void devices_release(struct device_list *list);
 /* Adds "; kinds here: 'A, 1 core'", with each kind of the usable devices once; "; no device can
  * be used here" where none is usable. */

@@ -103,12 +103,27 @@ static const char *wished_gpus(const struct job_command *command)
 	const char *wish = getenv("CUDA_VISIBLE_DEVICES");
 	bool is_own = !getenv("POLLUX_JOB_ID") && !getenv("SLURM_JOB_ID");
 
-	return is_own && !*environment_value(&command->env, "CUDA_VISIBLE_DEVICES") ? wish : NULL;
+	return is_own && !environment_find(&command->env, "CUDA_VISIBLE_DEVICES") ? wish : NULL;
 }
 
-static void warn_of_wish(const char *wish, const struct device_list *list)
+/* A driver that hangs would keep the user waiting: it is not asked. */
+static bool gpus_are_in_question(const struct paths *paths)
 {
-	if (list->count > 0 && device_backend_of(list->items[0].id)->is_accelerator)
+	struct device_settings settings = { .slots = 0 };
+	struct config config;
+	struct err ignored;
+
+	if (config_load(&config, paths->config, &ignored))
+		return false;
+	settings.slots = config.slots;
+	return engine_for_new_runs()->examine || devices_may_be_accelerators(&settings);
+}
+
+static void warn_of_wish(const struct paths *paths, const struct job_command *command)
+{
+	const char *wish = wished_gpus(command);
+
+	if (wish && gpus_are_in_question(paths))
 		output_messagef("warning: CUDA_VISIBLE_DEVICES='%.60s' of this shell is not passed "
 				"on: pollux chooses the GPUs of each run. The setting gpus leaves "
 				"GPUs out, --kind chooses by model, and "
@@ -117,20 +132,16 @@ static void warn_of_wish(const char *wish, const struct device_list *list)
 
 /* Not an error: other slots may be configured later. To look at the devices takes milliseconds,
  * which a job of one device is spared. */
-static void warn_of_devices(const struct paths *paths, const struct job *job,
-			    const struct job_command *command)
+static void warn_of_devices(const struct paths *paths, const struct job *job)
 {
-	const char *wish = wished_gpus(command);
 	const struct declaration *d = &job->declared;
 	bool of_kind = d->kind || d->not_kind;
 	struct text t = TEXT_INIT;
 	struct device_list list;
 	int n;
 
-	if ((d->min_replicas <= 1 && !of_kind && !wish) || list_devices(paths, &list))
+	if ((d->min_replicas <= 1 && !of_kind) || list_devices(paths, &list))
 		return;
-	if (wish)
-		warn_of_wish(wish, &list);
 	n = count_usable(&list, d);
 	text_addf(&t, "pollux: warning: job %lld needs %d device%s", (long long)job->id,
 		  d->min_replicas, plural(d->min_replicas));
@@ -138,7 +149,7 @@ static void warn_of_devices(const struct paths *paths, const struct job *job,
 	text_addf(&t, ", but %d can be used here: it waits until there are more", n);
 	if (of_kind)
 		devices_add_kinds(&list, &t);
-	if (n < d->min_replicas && (d->min_replicas > 1 || of_kind))
+	if (n < d->min_replicas)
 		output_sayf(stderr, "%s", t.data);
 	text_release(&t);
 	devices_release(&list);
@@ -268,7 +279,8 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 {
 	tell_of_leftovers(s);
 	warn_of_settings(&s->paths);
-	warn_of_devices(&s->paths, job, command);
+	warn_of_wish(&s->paths, command);
+	warn_of_devices(&s->paths, job);
 	warn_of_passes(job);
 	warn_of_learning_rate(job, command);
 	warn_of_growth(job);

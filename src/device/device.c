@@ -63,6 +63,15 @@ int devices_list(const struct device_settings *settings, struct device_list *lis
 	return 0;
 }
 
+bool devices_may_be_accelerators(const struct device_settings *settings)
+{
+	for (size_t i = 0; i < n_backends; i++)
+		if (backends[i]->is_accelerator && backends[i]->asks_driver &&
+		    backends[i]->asks_driver(settings))
+			return true;
+	return false;
+}
+
 void devices_release(struct device_list *list)
 {
 	free(list->items);

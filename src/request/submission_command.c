@@ -135,23 +135,29 @@ static void note_template(const char *name, const char *value, struct strings *n
 	*names = others;
 }
 
-/* Tells of variables that do not do what they do in a shell. */
-static void warn_of_variables(const struct asked *o)
+/* Only --env, of this job or of the one that it is like, sets these: the shell's are not taken. */
+static void warn_of_gpu_variables(const struct strings *env)
 {
-	for (size_t i = 0; i < o->env.count; i++) {
-		const char *variable = o->env.items[i];
+	const char *gpus = environment_value(env, "CUDA_VISIBLE_DEVICES");
+	const char *order = environment_find(env, "CUDA_DEVICE_ORDER");
+	bool by_uuid = !strcmp(environment_value(env, "POLLUX_CUDA_DEVICES"), "uuid");
 
-		if (text_starts_with(variable, "MASTER_PORT="))
+	if (*gpus && strcmp(gpus, "{gpu_list}") != 0)
+		output_messagef("warning: CUDA_VISIBLE_DEVICES=%.60s stays in each run, whichever "
+				"GPUs the run has: it may use those of other jobs", gpus);
+	if (order && !by_uuid && strcmp(order, "PCI_BUS_ID") != 0)
+		output_messagef("warning: with CUDA_DEVICE_ORDER=%.60s its GPUs are named by UUID, "
+				"not by index", order);
+}
+
+/* Tells of variables that do not do what they do in a shell. */
+static void warn_of_variables(const struct asked *o, const struct strings *env)
+{
+	for (size_t i = 0; i < o->env.count; i++)
+		if (text_starts_with(o->env.items[i], "MASTER_PORT="))
 			output_messagef("warning: the value of MASTER_PORT is replaced in each "
 					"run, by a port of its own; {port} is its template");
-		else if (text_starts_with(variable, "CUDA_VISIBLE_DEVICES="))
-			output_messagef("warning: %.80s stays in each run, whichever GPUs the run "
-					"has: it may use those of other jobs", variable);
-		else if (text_starts_with(variable, "CUDA_DEVICE_ORDER=") &&
-			 strcmp(variable, "CUDA_DEVICE_ORDER=PCI_BUS_ID") != 0)
-			output_messagef("warning: with %.80s its GPUs are named by UUID, not by "
-					"index", variable);
-	}
+	warn_of_gpu_variables(env);
 }
 
 static int set_variables(const struct command *by, const struct asked *o, struct job_command *c,
@@ -245,7 +251,7 @@ static int take_options(const struct command *by, const struct asked *o, struct 
 {
 	if (set_variables(by, o, c, err) || (o->checkpoint_dir && set_checkpoint_dir(o, c, err)))
 		return -1;
-	warn_of_variables(o);
+	warn_of_variables(o, &c->env);
 	set_name_template(o, c);
 	if (o->checkpoint_glob)
 		xreplace(&c->checkpoint_glob, o->checkpoint_glob);

@@ -78,6 +78,16 @@ ok 'jobs go there' wait_for 20 is_on "$id" "gpu:$B"
 "$POLLUX" cancel "$id" >/dev/null
 run env POLLUX_GPUS=2 "$POLLUX" devices
 like 'the environment goes before the file' '^gpu:1  no ' "$out"
+gpu $A 1 24576 Large >one
+echo 'display 1' >>one
+mv answers three
+mv one answers
+configure 'gpus = not display'
+like 'doctor finds that no GPU is left' 'every GPU is left out, so jobs wait: have the setting' \
+	"$("$POLLUX" doctor | tr -s '\n ' ' ')"
+mv three answers
+unlike 'which is not so where one is' 'every GPU is left out' \
+	"$("$POLLUX" doctor | tr -s '\n ' ' ')"
 configure 'gpus = 0,7'
 like 'a number that is not there is told' "'7' is no GPU here" "$("$POLLUX" devices)"
 like 'and found by doctor' "'7' is no GPU here" "$("$POLLUX" doctor | tr -s '\n ' ' ')"
@@ -148,6 +158,15 @@ is 'and stays' '5 PCI_BUS_ID index' "$(told "$out")"
 run "$POLLUX" submit -q -e CUDA_DEVICE_ORDER=FASTEST_FIRST -- sh -c "$tell"
 like 'another order is warned of' 'named by UUID, not by index' "$err"
 is 'and numbers would be wrong in it' "$B FASTEST_FIRST index" "$(told "$out")"
+run "$POLLUX" again -q "$("$POLLUX" submit -q --hold -e CUDA_VISIBLE_DEVICES=5 -- true)"
+like 'the next job like it is warned of it, too' 'warning: CUDA_VISIBLE_DEVICES=5 stays in each' \
+	"$err"
+for value in '' '{gpu_list}'; do
+	run "$POLLUX" submit -q --hold -e "CUDA_VISIBLE_DEVICES=$value" -- true
+	is "no GPU of others is used with '$value'" '' "$err"
+done
+run "$POLLUX" submit -q --hold --cuda-devices uuid -e CUDA_DEVICE_ORDER=FASTEST_FIRST -- true
+is 'UUIDs that were asked for are not warned of' '' "$err"
 run "$POLLUX" submit --param 'n=1,2,3' -e CUDA_VISIBLE_DEVICES=5 -- sh -c 'exit {n}'
 is 'a sweep is warned once' 1 "$(echo "$err" | grep -c 'stays in each run')"
 end_jobs >/dev/null
@@ -165,6 +184,14 @@ run "$POLLUX" submit -q --hold -- true
 is 'without one there is no warning' '' "$err"
 run env CUDA_VISIBLE_DEVICES=1 "$POLLUX" submit -q --hold -e CUDA_VISIBLE_DEVICES=0 -- true
 unlike 'nor beside --env' 'not passed on' "$err"
+run env CUDA_VISIBLE_DEVICES=1 "$POLLUX" submit -q --hold -e CUDA_VISIBLE_DEVICES= -- true
+is 'even if that says that it wants none' '' "$err"
+cp answers asked
+sed -i '1i slow 100' answers
+run env CUDA_VISIBLE_DEVICES=1 timeout 25 "$POLLUX" submit -q --hold -- true
+is 'a driver that hangs does not keep the warning' "0 1" \
+	"$rc $(echo "$err" | grep -c 'not passed on')"
+mv asked answers
 run env CUDA_VISIBLE_DEVICES=1 POLLUX_JOB_ID=7 "$POLLUX" submit -q --hold -- true
 is 'nor of the GPUs of the job that submits' '' "$err"
 run env CUDA_VISIBLE_DEVICES=1 SLURM_JOB_ID=7 "$POLLUX" submit -q --hold -- true
