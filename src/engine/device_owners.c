@@ -154,11 +154,14 @@ int device_owners_find(struct store *store, const struct device_list *devices,
 static bool is_set_aside(const struct device_user_list *list, int d, struct device *device)
 {
 	double until_s = list->aside_until_s ? list->aside_until_s[d] : (double)NAN;
-	time_t until = (time_t)until_s;
+	time_t until;
 	struct tm local;
 	char text[16];
 
-	if (isnan(until_s) || !localtime_r(&until, &local))
+	if (isnan(until_s))
+		return false;
+	until = (time_t)until_s;
+	if (!localtime_r(&until, &local))
 		return false;
 	strftime(text, sizeof(text), "%H:%M", &local);
 	snprintf(device->reason, sizeof(device->reason),
