@@ -425,7 +425,8 @@ is 'status opens nothing' '' "$(libraries "$POLLUX" status)"
 starts() { # starts COMMAND...: how often it starts NVML
 	rm -f starts
 	NVML_STANDIN_STARTS=$TMP/starts "$POLLUX" "$@" >/dev/null 2>&1
-	cat starts 2>/dev/null | wc -l
+	touch starts
+	wc -l <starts
 }
 for words in 'devices' 'devices --json' 'schedule' "explain $id" 'doctor'; do
 	# shellcheck disable=SC2086  # words

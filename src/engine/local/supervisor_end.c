@@ -102,11 +102,12 @@ static bool cuda_starts(const struct run *run)
 static void diagnose_cuda(struct supervisor *s)
 {
 	char *path = paths_log(s->paths, s->job.id), *words = last_words(path, s->log_offset);
-	char *text;
 
 	if (s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s)) {
-		text = xasprintf("%s%s", cuda_starts(&s->run) ? "" : CUDA_DOES_NOT_START ": ",
-				 words ? words : "");
+		bool starts = cuda_starts(&s->run);
+		char *text = xasprintf("%s%s", starts ? "" : CUDA_DOES_NOT_START ": ",
+				       words ? words : "");
+
 		supervisor_set_diagnosis(s, text);
 		free(text);
 	}
