@@ -15,12 +15,13 @@ A=GPU-aaaaaaaa-0000-0000-0000-000000000001 B=GPU-bbbbbbbb-0000-0000-0000-0000000
 mkdir root bin
 
 others='' groups=''
+is_removed() { [ ! -d "$1" ] || rmdir "$1"; }
 cleanup() {
 	end_jobs
 	# shellcheck disable=SC2086  # lists of numbers and of paths without blanks
 	{
 		[ -z "$others" ] || kill $others
-		for group in $groups; do wait_for 5 rmdir "$group"; done
+		for group in $groups; do wait_for 5 is_removed "$group"; done
 	} 2>/dev/null
 }
 gpu() { # gpu UUID [LINE]...: of 24 GiB
@@ -371,12 +372,12 @@ a=$(dies -e CUDA_VISIBLE_DEVICES=5 --retries 1)
 ok 'a job whose --env names a GPU dies' wait_for 60 runs_again "$a" 2
 unlike 'and sets none aside' 'set aside' "$("$POLLUX" devices)"
 { gpu $A; gpu $B; } | answers
-"$POLLUX" cancel all
+"$POLLUX" cancel --yes --state active
 "$POLLUX" submit -q --param n=1,2,3,4 -- sh -c 'echo "$0 {n}" >&2; exit 1' "$words" >sweep
 first=$(head -n 1 sweep)
 ok 'a sweep dies on both GPUs' wait_for 60 runs_again "$((first + 3))" 1
 unlike 'and sets none aside' 'set aside' "$("$POLLUX" devices)"
-"$POLLUX" cancel all
+"$POLLUX" cancel --yes --state active
 
 # Where CUDA starts, the fault is the program's.
 mkdir -p cards lib
