@@ -376,7 +376,8 @@ endif
 # files, rebuild what depends on them.
 define stamp
 	@mkdir -p $(@D)
-	@printf '%s\n' $(1) >$@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@new=$@.$$$$; printf '%s\n' $(1) >$$new; \
+	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 endef
 
 $(BUILD)/flags.stamp: FORCE | need
