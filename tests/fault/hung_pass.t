@@ -21,7 +21,11 @@ later() { # later SECONDS COMMAND...: by a boot clock that is so far ahead
 	LD_PRELOAD=$FAULT/preload_clock.so BOOT_OFFSET=$seconds \
 		ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0" "$@"
 }
-drivers() { grep -lx pollux-driver /proc/[0-9]*/comm 2>/dev/null; }
+drivers() { # those that this test has
+	grep -lx pollux-driver /proc/[0-9]*/comm 2>/dev/null | while read -r comm; do
+		! grep -qs "$TMP" "${comm%/comm}/environ" || echo "$comm"
+	done
+}
 no_driver() { [ -z "$(drivers)" ]; }
 begin_pass() { # that hangs: sets $pass_pid
 	"$POLLUX" schedule >out-pass 2>&1 &
