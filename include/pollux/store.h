@@ -25,7 +25,7 @@ struct sqlite3;
 
 struct store {
 	struct sqlite3 *db;
-	/* while another process writes; store_wait.c */
+	/* while another process writes; store_session.c */
 	struct turn turn;
 	double queue_until_s, first_until_s, try_s;	/* boot clock */
 	bool is_observer;
