@@ -254,6 +254,23 @@ static int read_groups(struct store *store, struct snapshot *s, struct err *err)
 	return 0;
 }
 
+static void look_for_containers(struct snapshot *s)
+{
+	for (int i = 0; i < s->runs.count; i++) {
+		const struct run *run = &s->runs.items[i];
+		const struct device_backend *backend = device_backend_of(run->devices[0].id);
+		const struct engine *engine = engine_of(run);
+
+		if (run->state == RUN_ASSIGNED || !backend || !backend->resident ||
+		    !engine->container)
+			continue;
+		if (!s->starts_containers)
+			s->starts_containers = xcalloc((size_t)s->runs.count,
+						       sizeof(*s->starts_containers));
+		s->starts_containers[i] = engine->container(run, "", 0) != CONTAINER_OF_OTHERS;
+	}
+}
+
 static int read_jobs(const struct engine_context *at, struct snapshot *s, struct err *err)
 {
 	struct store *store = at->store;
@@ -280,6 +297,7 @@ static int read_jobs(const struct engine_context *at, struct snapshot *s, struct
 	    (s->suspends && read_largest_waiting(store, s, err)))
 		return -1;
 	look_for_losses(s);
+	look_for_containers(s);
 	if (s->jobs.count == 0)
 		return 0;
 	s->n_ended = store_ended_services(store, s->ended_device_s, SNAPSHOT_ENDED, err);
@@ -356,6 +374,8 @@ static void forget_jobs(struct snapshot *s)
 	s->ran_out = (struct ran_out_list){ 0 };
 	ignored_list_release(&s->gone);
 	forget_remarks(s);
+	free(s->starts_containers);
+	s->starts_containers = NULL;
 	job_list_release(&s->jobs);
 	run_list_release(&s->runs);
 	dependency_list_release(&s->dependencies);

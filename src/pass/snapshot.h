@@ -74,6 +74,9 @@ struct snapshot {
 	struct device_user_list users;	/* processes on the devices */
 	struct profile_hold *holds;	/* by device; NULL: no profile has any */
 	char **remarks;			/* owned, by run: what was last said; NULL: not looked */
+	/* Owned, by run: it has a program such as docker(1), whose suspension leaves the container
+	 * computing on the run's GPU. NULL: no run is on a GPU. */
+	bool *starts_containers;
 	struct ignored_list gone;	/* processes that were ignored, and are on no GPU now */
 
 	/* owned; why no run may start: the disk of the store or the logs; NULL: there is room */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "decision.h"
-#include "pollux/engine.h"
 #include "pollux/mem.h"
 
 bool is_suspended(const struct run *run)
@@ -43,16 +42,6 @@ static bool has_a_way(const struct snapshot *s, const struct run *run)
 		(run_is_bound(run) ? may_stay_resident(s, run) : device_memory_is_known(s, run)));
 }
 
-/* True if the run has a program such as docker(1), whose suspension leaves the container computing
- * on the run's GPU. */
-static bool starts_containers(const struct run *run)
-{
-	const struct engine *engine = engine_of(run);
-
-	return run->state != RUN_ASSIGNED && run_is_bound(run) && engine->container &&
-	       engine->container(run, "", 0) != CONTAINER_OF_OTHERS;
-}
-
 static bool is_on_its_way(const struct run *run)
 {
 	return run->state != RUN_ASSIGNED && run->suspension > SUSPENSION_NONE;
@@ -77,7 +66,7 @@ bool *suspendable_runs(const struct snapshot *s)
 		/* A run that was launched just now, without a sample yet, counts as 0 bytes. */
 		if (may[i] || run->suspension != SUSPENSION_NONE || !has_a_way(s, run) ||
 		    left <= 0 || (double)bytes > left || next > s->memory.available_bytes ||
-		    starts_containers(run))
+		    (s->starts_containers && s->starts_containers[i]))
 			continue;
 		may[i] = true;
 		left -= (double)bytes;
