@@ -3,17 +3,7 @@
 # can be tested without a GPU: a stand-in answers for NVML (tests/gpu/standin.h).
 # shellcheck disable=SC2016,SC2317  # texts for other programs; functions called by name
 . "$(dirname "$0")/tap.sh"
-[ -n "${GPU_STANDIN-}" ] ||
-	skip_all 'GPU_STANDIN does not say where the stand-ins for NVML are: make check'
-unset POLLUX_SLOTS
-POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root
-POLLUX_SLICE=1 POLLUX_POLICY=las
-export POLLUX_NVML NVML_STANDIN POLLUX_GPU_ROOT POLLUX_SLICE POLLUX_POLICY
-mkdir root
-
-cleanup() { end_jobs; }
-holds() { [ "$(store "SELECT EXISTS (SELECT 1 FROM runs WHERE $1)")" = 1 ]; }
-leader_of() { store "SELECT $leader_pid FROM runs WHERE job_id = $1 AND state = 'running'"; }
+. "$ROOT/tests/cli/gpu_turns.sh"
 # A GPU of 24 GiB lists the first process of each job: the first has 14000 MiB, the others 5000.
 answers() {
 	{
