@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -45,11 +46,12 @@ void driver_child_write(int fd, const void *bytes, size_t n)
 
 /* The child may outlive the caller where the kernel cannot end it. So it first gives up what it
  * inherited: locks, the store, the pipe that a person reads. */
-static _Noreturn void child(int fd, driver_child_answer *answer, void *arg)
+static _Noreturn void child(int fd, driver_child_answer *answer, void *arg, pid_t parent)
 {
 	int null = file_open_null(O_RDWR);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!proc_dies_with(parent, SIGKILL))
+		_exit(1);
 	prctl(PR_SET_NAME, CHILD_NAME);
 	for (int i = 0; i < 3; i++)
 		if (null >= 0)
@@ -153,14 +155,14 @@ static int read_all(int fd, double limit_s, struct reading *r, struct err *err)
 
 static pid_t start_child(driver_child_answer *answer, void *arg, int *fd, struct err *err)
 {
+	pid_t parent = getpid(), pid;
 	int ends[2];
-	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0)
-		child(ends[1], answer, arg);
+		child(ends[1], answer, arg, parent);
 	close(ends[1]);
 	*fd = ends[0];
 	if (pid > 0)

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/freezer.h"
 #include "pollux/mem.h"
+#include "pollux/proc.h"
 
 #define START_S 120.0		/* a driver that is not kept loaded, and the kernel's compilation */
 #define STEP_S 60.0
@@ -51,15 +51,14 @@ static void set_environment(const struct device *d)
 		putenv(env.items[i]);		/* the environment keeps the text */
 }
 
-static _Noreturn void worker_main(const struct test *t, int in, int out)
+static _Noreturn void worker_main(const struct test *t, int in, int out, pid_t parent)
 {
 	struct err err = { 0 };
 	char text[sizeof(err.text) + 1];
 	int n;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setsid();
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
+	if (!proc_dies_with(parent, SIGKILL) || dup2(in, 0) < 0 || dup2(out, 1) < 0)
 		_exit(1);
 	close_range(3, ~0U, 0);
 	set_environment(t->device);
@@ -72,13 +71,14 @@ static _Noreturn void worker_main(const struct test *t, int in, int out)
 static int worker_start(struct test *t, struct err *err)
 {
 	struct worker *w = &t->worker;
+	pid_t parent = getpid();
 	int in[2], out[2];
 
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	w->pid = fork();
 	if (w->pid == 0)
-		worker_main(t, in[0], out[1]);
+		worker_main(t, in[0], out[1], parent);
 	close(in[0]);
 	close(out[1]);
 	w->orders = in[1];

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "backend.h"
 #include "pollux/mem.h"
+#include "pollux/proc.h"
 
 #define SILENCE_S 900		/* after this time without a message the process hangs */
 
@@ -127,10 +127,9 @@ _Noreturn static void child(struct sink *sink, const struct device *devices, int
 	struct message end = { .kind = MESSAGE_END };
 	struct err err = { 0 };
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
-	if (getppid() != parent)
-		_exit(EX_IOERR);	/* the parent ended before prctl() */
+	if (!proc_dies_with(parent, SIGKILL))
+		_exit(EX_IOERR);
 	if (run_backend(sink, devices, n, &err)) {
 		end.kind = MESSAGE_ERROR;
 		end.exit_status = err.exit_status;

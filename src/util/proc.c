@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
@@ -365,6 +366,11 @@ char proc_state(pid_t pid)
 	struct process p;
 
 	return (char)(read_process(pid, &p) ? p.state : '\0');
+}
+
+bool proc_dies_with(pid_t parent, int signal)
+{
+	return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }
 
 bool proc_lives(pid_t pid)

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/open_file.h"
+#include "pollux/proc.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"
 
@@ -53,7 +53,7 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 	if (setpgid(0, 0) || move_descriptors(paths, told))
 		_exit(EX_OSERR);
 	supervisor_set_environment(paths);
-	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent || chdir("/"))
+	if (!proc_dies_with(parent, SIGTERM) || chdir("/"))
 		_exit(EX_OSERR);
 	execl("/proc/self/exe", "pollux", "supervise", id, group, (char *)NULL);
 	_exit(EX_OSERR);

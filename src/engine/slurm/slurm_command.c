@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/open_file.h"
+#include "pollux/proc.h"
 #include "slurm_command.h"
 
 #define MOST_BYTES (64 << 20)
@@ -37,7 +37,7 @@ static void drop_variables(void)
 	}
 }
 
-static _Noreturn void become(const struct strings *argv, int out, int complaint)
+static _Noreturn void become(const struct strings *argv, int out, int complaint, pid_t parent)
 {
 	int null = file_open_null(O_RDONLY);
 	sigset_t none;
@@ -45,7 +45,8 @@ static _Noreturn void become(const struct strings *argv, int out, int complaint)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!proc_dies_with(parent, SIGKILL))
+		_exit(127);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(complaint, STDERR_FILENO);
@@ -185,7 +186,7 @@ int slurm_command(const struct strings *argv, double limit_s, struct text *out, 
 	struct text said = TEXT_INIT;
 	double until_s = clock_boot_s() + limit_s;
 	int answer[2], complaint[2], rc;
-	pid_t pid;
+	pid_t parent = getpid(), pid;
 
 	take_undead();
 	if (pipe2(answer, O_CLOEXEC))
@@ -197,7 +198,7 @@ int slurm_command(const struct strings *argv, double limit_s, struct text *out, 
 	}
 	pid = fork();
 	if (pid == 0)
-		become(argv, answer[1], complaint[1]);
+		become(argv, answer[1], complaint[1], parent);
 	close(answer[1]);
 	close(complaint[1]);
 	if (pid < 0) {

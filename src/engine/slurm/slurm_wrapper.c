@@ -198,8 +198,7 @@ static _Noreturn void become_program(const struct wrapper *w, pid_t parent, char
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (!proc_dies_with(parent, SIGKILL))
 		_exit(127);
 	if (!gpus_become_free(w, parent)) {
 		dprintf(w->gave_up[1], "x");
