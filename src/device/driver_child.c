@@ -75,6 +75,24 @@ static bool is_ours(int proc, const char *pid_text)
 	return fstatat(proc, pid_text, &st, 0) == 0 && st.st_uid == geteuid();
 }
 
+/* True if whoever asked the child waits for it no longer: it has ended, or is this process. A caller
+ * may have a longer limit than this one. */
+static bool is_given_up(pid_t pid)
+{
+	struct stat program, caller;
+	struct proc_times times;
+	char path[32];
+
+	if (!proc_times(pid, &times) || times.parent == getpid())
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (stat(path, &program))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)times.parent);
+	return stat(path, &caller) || caller.st_dev != program.st_dev ||
+	       caller.st_ino != program.st_ino;
+}
+
 /* Returns a child that was asked longer ago than the limit and could not be killed; 0: none. To ask
  * again would only leave one more of them. */
 static int64_t find_hanging(void)
@@ -92,7 +110,8 @@ static int64_t find_hanging(void)
 			struct proc_info info;
 
 			proc_look((pid_t)pid, &info);
-			if (info.lives && info.age_s > driver_limit_s() + 1)
+			if (info.lives && info.age_s > driver_limit_s() + 1 &&
+			    is_given_up((pid_t)pid))
 				found = pid;
 		}
 	}

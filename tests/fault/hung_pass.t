@@ -80,6 +80,9 @@ export POLLUX_DRIVER_LIMIT=100000
 answers 'slow 3600'
 job=$(submit -- "$work" -n 20 -s 5)
 begin_pass
+like 'whose question is still asked hangs nobody' \
+	'^GPUs: the driver has not answered for 1 s: it hangs$' \
+	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" devices)"
 status 'another one leaves' 0 "$POLLUX" schedule -v
 is 'and says why' 'another pass is at work' "$out"
 status 'after 50 seconds, too' 0 later 50 "$POLLUX" schedule
@@ -133,6 +136,7 @@ unlike 'doctor, which comes before the run, advises to kill nobody' 'kill -' "$(
 wait "$starting"
 "$POLLUX" cancel "$job"
 "$POLLUX" wait --timeout 100 "$job"
+ok 'its supervisor, which has asked the driver, too, ends' wait_for 20 no_supervisor
 answers 'slow 3600'
 export POLLUX_DRIVER_LIMIT=100000
 
@@ -151,6 +155,7 @@ wait "$holder" 2>/dev/null || :
 
 # --- a pass that nobody ends ---------------------------------------------------------------------
 
+job=$(submit -- "$work" -n 20 -s 5)
 run env LD_PRELOAD="$FAULT/preload_clock.so" ALARM_FACTOR=0.005 \
 	ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0" \
 	timeout 100 "$POLLUX" schedule
