@@ -1,8 +1,8 @@
 #!/bin/sh
 # check-layers.sh - fail when a source file includes what its layer may not see.
 #
-# The owner of include/pollux/NAME.h is the layer that has NAME.c; without one it
-# is util. It includes no more than its owner may. Private headers stay inside
+# The owner of include/pollux/NAME.h is the layer NAME, or the one that has NAME.c; without
+# either it is util. It includes no more than its owner may. Private headers stay inside
 # their layer: src/LAYER, or a directory in it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -70,6 +70,7 @@ BEGIN {
 	for (i = 1; i <= n; i++) {
 		split(line[i], part, ":")
 		may[part[1]] = part[2]
+		owner[part[1] ".h"] = part[1]
 	}
 	n = split(foreign, line, "\n")
 	for (i = 1; i <= n; i++) {

@@ -10,7 +10,7 @@
 #include "pollux/declaration.h"
 #include "pollux/err.h"
 #include "pollux/option.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/store_select.h"
 
 struct command {

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "pollux/output.h"
 #include "pollux/profile_kinds.h"
+#include "pollux/report.h"
 
 void devices_profile_print(const struct devices_profile *p, const struct output *out);
 void devices_profile_print_json(const struct devices_profile *p, FILE *out);

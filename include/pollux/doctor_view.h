@@ -3,7 +3,7 @@
 #define POLLUX_DOCTOR_VIEW_H
 
 #include "pollux/doctor.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/store_repair.h"
 
 /* A line for each section in which nothing was found; for each finding a line, and below it the

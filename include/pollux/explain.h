@@ -5,11 +5,11 @@
 #define POLLUX_EXPLAIN_H
 
 #include "pollux/config.h"
-#include "pollux/json.h"
 #include "pollux/knowledge.h"
 #include "pollux/node_sizes.h"
 #include "pollux/plan_list.h"
 #include "pollux/policy.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
 #include "pollux/store_share.h"
 

@@ -8,9 +8,9 @@
 
 #include "pollux/config.h"
 #include "pollux/knowledge.h"
-#include "pollux/output.h"
 #include "pollux/policy.h"
 #include "pollux/replay.h"
+#include "pollux/report.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "pollux/job.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/session.h"
 
 enum past_key { PAST_DAY, PAST_NAME, PAST_WORKLOAD, PAST_GROUP, PAST_USER, N_PAST_KEYS };

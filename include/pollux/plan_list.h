@@ -6,8 +6,7 @@
 #include "pollux/execution_plan.h"
 #include "pollux/goodput_table.h"
 #include "pollux/job.h"
-#include "pollux/json.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/store_runs.h"
 
 struct plan_list {

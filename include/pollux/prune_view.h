@@ -2,8 +2,8 @@
 #ifndef POLLUX_PRUNE_VIEW_H
 #define POLLUX_PRUNE_VIEW_H
 
-#include "pollux/output.h"
 #include "pollux/prune.h"
+#include "pollux/report.h"
 
 /* A row for each job. now_s: wall clock. */
 void prune_print_jobs(const struct prune_result *r, double now_s, struct output *out);

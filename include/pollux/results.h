@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "pollux/job.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_metrics.h"
 

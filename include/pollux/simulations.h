@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "pollux/output.h"
 #include "pollux/people.h"
+#include "pollux/report.h"
 #include "pollux/session.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"

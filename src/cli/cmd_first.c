@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "job_change.h"
 #include "pollux/clock.h"
-#include "pollux/format.h"
+#include "pollux/report.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 

@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/past.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 
 struct history_options {
 	double since_s;

@@ -4,8 +4,8 @@
 
 #include "commands.h"
 #include "pollux/config.h"
-#include "pollux/picture.h"
 #include "pollux/profile.h"
+#include "pollux/report.h"
 #include "profile.h"
 
 static const struct option_spec options[] = {

@@ -12,7 +12,7 @@
 
 #include "commands.h"
 #include "pollux/open_file.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
 #include "pollux/text.h"

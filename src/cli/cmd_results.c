@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/results.h"
 #include "pollux/selection.h"
 #include "pollux/store_groups.h"

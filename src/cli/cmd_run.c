@@ -13,9 +13,9 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/engine.h"
-#include "pollux/format.h"
 #include "pollux/job_lock.h"
 #include "pollux/lock.h"
+#include "pollux/report.h"
 #include "submit.h"
 
 struct run_asked {

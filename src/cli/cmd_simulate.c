@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "pollux/mem.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 #include "pollux/sim_generate.h"
 #include "pollux/simulations.h"
 #include "simulate.h"

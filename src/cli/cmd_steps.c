@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/format.h"
-#include "pollux/json.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
+#include "pollux/report.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
 

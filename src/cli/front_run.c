@@ -12,8 +12,7 @@
 
 #include "front.h"
 #include "pollux/clock.h"
-#include "pollux/format.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 

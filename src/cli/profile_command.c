@@ -9,15 +9,15 @@
 #include "pollux/command.h"
 #include "pollux/config.h"
 #include "pollux/engine.h"
-#include "pollux/format.h"
 #include "pollux/pass.h"
 #include "pollux/profile.h"
 #include "pollux/profile_report.h"
+#include "pollux/report.h"
 #include "pollux/session.h"
 #include "pollux/steady.h"
 #include "pollux/template.h"
-#include "submit.h"
 #include "profile.h"
+#include "submit.h"
 
 /* --- interruption --- */
 

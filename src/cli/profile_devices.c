@@ -4,8 +4,8 @@
 #include "pollux/command.h"
 #include "pollux/config.h"
 #include "pollux/devices_profile.h"
+#include "pollux/report.h"
 #include "pollux/session.h"
-#include "pollux/table.h"
 #include "profile.h"
 
 static void say_measuring(const struct device *device, bool exchanges)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/store_events.h"
 #include "schedule_others.h"
 

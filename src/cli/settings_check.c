@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "pollux/config.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "settings_check.h"
 
 void warn_of_slots(int slots)

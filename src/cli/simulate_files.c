@@ -8,7 +8,7 @@
 #include "pollux/command.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 #include "simulate.h"
 
 /* --- which workloads --- */

@@ -5,8 +5,7 @@
 
 #include "pollux/history.h"
 #include "pollux/mem.h"
-#include "pollux/picture.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 #include "simulate.h"
 
 static int add_policy(const struct policy **list, int n, const struct policy *policy)

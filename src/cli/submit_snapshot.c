@@ -5,7 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 
 static const char *place_of_code(const struct job_command *command)
 {

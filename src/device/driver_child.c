@@ -75,8 +75,8 @@ static bool is_ours(int proc, const char *pid_text)
 	return fstatat(proc, pid_text, &st, 0) == 0 && st.st_uid == geteuid();
 }
 
-/* True if whoever asked the child waits for it no longer: it has ended, or is this process. A caller
- * may have a longer limit than this one. */
+/* True if whoever asked the child waits for it no longer: it has ended, or is this process. A
+ * caller may have a longer limit than this one. */
 static bool is_given_up(pid_t pid)
 {
 	struct stat program, caller;

@@ -7,8 +7,8 @@
 #include "checks.h"
 #include "pollux/advice.h"
 #include "pollux/disk.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 
 /* --- space --- */
 

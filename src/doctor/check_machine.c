@@ -11,10 +11,10 @@
 #include "pollux/clock.h"
 #include "pollux/crontab.h"
 #include "pollux/engine.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/regular_pass.h"
+#include "pollux/report.h"
 
 /* --- cron --- */
 

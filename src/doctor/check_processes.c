@@ -12,12 +12,12 @@
 #include "pollux/device_lock.h"
 #include "pollux/engine.h"
 #include "pollux/failed_pass.h"
-#include "pollux/format.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/proc_files.h"
+#include "pollux/report.h"
 #include "pollux/store_jobs.h"
 
 /* A finding whose mend kills is made of two looks, this long apart, the second one at fresh

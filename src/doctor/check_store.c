@@ -5,9 +5,9 @@
 
 #include "checks.h"
 #include "pollux/advice.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/pass_host.h"
+#include "pollux/report.h"
 #include "pollux/store_check.h"
 
 #define REPAIR "pollux doctor --repair"

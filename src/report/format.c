@@ -1,11 +1,15 @@
-/* format.c - short forms of numbers for tables and sentences. */
+/* format.c - short forms of numbers, and fields of CSV. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-#include "pollux/format.h"
+#include "pollux/report.h"
+#include "pollux/value.h"
+
+/* --- short forms of numbers for tables and sentences --- */
 
 static const struct formatted unknown = { "-" };
 
@@ -139,4 +143,29 @@ struct formatted format_time(double wall_s, double now_wall_s)
 		 t.tm_year == today.tm_year && t.tm_yday == today.tm_yday
 		 ? "%H:%M" : "%m-%d %H:%M", &t);
 	return f;
+}
+
+/* --- fields of comma-separated values --- */
+
+void csv_add(struct text *t, const char *s)
+{
+	if (!strpbrk(s, ",\"\r\n")) {
+		text_add(t, s);
+		return;
+	}
+	text_add(t, "\"");
+	for (; *s; s++)
+		text_addf(t, *s == '"' ? "%c\"" : "%c", *s);
+	text_add(t, "\"");
+}
+
+void csv_add_number(struct text *t, double x)
+{
+	if (isfinite(x))
+		text_addf(t, "%.15g", x);
+}
+
+void csv_add_value(struct text *t, double x)
+{
+	text_add(t, value_format(x, 15).s);
 }

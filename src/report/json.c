@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/json.h"
+#include "pollux/report.h"
 #include "pollux/signal_name.h"
 #include "pollux/utf8.h"
 #include "pollux/value.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "pollux/number.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/utf8.h"
 
 /* --- terminals --- */

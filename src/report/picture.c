@@ -13,7 +13,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 #include "pollux/utf8.h"
 
 const char *picture_format(const char *path)

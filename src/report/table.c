@@ -1,15 +1,14 @@
 /* table.c - aligned columns: the cells. A cell is cleaned when it is added, so that every byte
  * that is not a continuation byte is one character on the screen. table_layout.c computes how wide
- * the columns are; table_lines.c prints the lines. */
+ * the columns are, and prints the lines. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/utf8.h"
-#include "table_layout.h"
 
 void table_init(struct table *t, const struct table_column *columns, int n_columns)
 {

@@ -6,9 +6,9 @@
 
 #include "pollux/amend.h"
 #include "pollux/clock.h"
-#include "pollux/format.h"
 #include "pollux/launch_rule.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/signal_name.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"

@@ -8,7 +8,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 #include "pollux/text.h"
 #include "pollux/when.h"
 

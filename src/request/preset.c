@@ -13,7 +13,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/share.h"
 #include "pollux/template.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "pollux/devices_view.h"
-#include "pollux/json.h"
+#include "pollux/report.h"
 
 static void print_bytes(struct json *j, const char *key, int64_t bytes, int64_t unknown)
 {

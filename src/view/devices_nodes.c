@@ -6,7 +6,7 @@
 #include "pollux/device_lock.h"
 #include "pollux/devices_view.h"
 #include "pollux/mem.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 /* The devices of one node and kind. */
 struct node {

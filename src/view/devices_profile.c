@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "pollux/devices_profile.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 #define WIDTHS_MAX 4		/* of products that are shown side by side */
 

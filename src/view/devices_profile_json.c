@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "pollux/devices_profile.h"
-#include "pollux/json.h"
+#include "pollux/report.h"
 
 #define SCHEMA_VERSION 1
 

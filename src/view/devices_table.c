@@ -6,7 +6,7 @@
 
 #include "pollux/devices_view.h"
 #include "pollux/mem.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 static bool is_gpu(const struct device *d)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pollux/json.h"
+#include "pollux/report.h"
 
 #define INDENT 14	/* where output_line begins values */
 

@@ -7,8 +7,8 @@
 #include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/explain.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/store_groups.h"
 
 /* --- the machine, as the last pass saw it --- */

@@ -2,8 +2,7 @@
 #include <math.h>
 
 #include "pollux/explain.h"
-#include "pollux/format.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 
 static struct formatted time_of(const struct explanation *e, double wall_s)
 {

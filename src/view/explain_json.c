@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pollux/explain.h"
-#include "pollux/json.h"
+#include "pollux/report.h"
 
 #define SCHEMA_VERSION 1
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pollux/explain.h"
-#include "pollux/format.h"
+#include "pollux/report.h"
 #include "pollux/store_measurements.h"
 
 static struct explained_kind *find_kind(struct explanation *e, const char *name)

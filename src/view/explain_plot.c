@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pollux/explain.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 
 #define SIZES 64		/* points of the curves over batch sizes */
 #define TITLE_MAX 60		/* characters of a name */

@@ -2,8 +2,7 @@
 #include <math.h>
 
 #include "pollux/explain.h"
-#include "pollux/format.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 
 static bool has_any(const struct explanation *e)
 {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/table.h"
 #include "pollux/explain.h"
+#include "pollux/report.h"
 
 /* --- cells --- */
 

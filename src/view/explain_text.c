@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "pollux/explain.h"
-#include "pollux/format.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 
 /* Whole per cents. + 0.0 turns -0, a loss that rounds to nothing, into 0. */
 static void add_percent(struct text *t, double ratio)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "pollux/history.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 
 /* i 0: as it was; else the i-th policy. */
 static const struct replay_figures *figures_at(const struct history_report *report, int i)

@@ -1,10 +1,8 @@
 /* history_print.c - prints real and simulated figures side by side, for people and for programs. */
 #include <math.h>
 
-#include "pollux/format.h"
 #include "pollux/history.h"
-#include "pollux/json.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 /* --- people --- */
 

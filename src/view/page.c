@@ -2,12 +2,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "page_parts.h"
 #include "pollux/configuration.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/utf8.h"
 #include "pollux/value.h"
-#include "page_parts.h"
 
 #define ENDED_SHOWN 30
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/format.h"
 #include "page_parts.h"
+#include "pollux/report.h"
 #include "pollux/value.h"
 
 #define WIDTH 320.0

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/noise_scale.h"
 #include "pollux/page.h"
+#include "pollux/report.h"
 
 #define MOST_TURNS 20000	/* a page with more would be large and of no use */
 #define GROUPS_MAX 20

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "pollux/past.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 
 #define ROWS_MAX 40		/* that are drawn: the last days, or those of most device time */
 #define CHARACTERS_MAX 24	/* of a name */

@@ -1,11 +1,8 @@
 /* past_print.c - sums of past jobs as a table, as CSV and as JSON. */
 #include <math.h>
 
-#include "pollux/csv_field.h"
-#include "pollux/format.h"
-#include "pollux/json.h"
 #include "pollux/past.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 static int failed(const struct past_row *r)
 {

@@ -8,7 +8,7 @@
 #include "pollux/plan_list.h"
 #include "pollux/plan_ties.h"
 #include "pollux/proc.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 /* --- reading --- */
 

@@ -2,10 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/table.h"
-#include "pollux/format.h"
-#include "pollux/output.h"
 #include "pollux/profile_report.h"
+#include "pollux/report.h"
 #include "pollux/utf8.h"
 
 #define DIAGNOSIS_SIZE 40	/* bytes */

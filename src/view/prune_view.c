@@ -1,8 +1,7 @@
 /* prune_view.c - a row for each job that was pruned, and a line that adds up. */
 #include "pollux/prune_view.h"
 
-#include "pollux/format.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 
 static const struct table_column columns[] = {
 	{ .heading = "ID", .right = true },

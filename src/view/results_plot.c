@@ -6,7 +6,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/number.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 #include "pollux/results.h"
 
 #define FRAMES_MAX 4

@@ -2,13 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pollux/csv_field.h"
-#include "pollux/format.h"
-#include "pollux/json.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/results.h"
 #include "pollux/status.h"
-#include "pollux/table.h"
 #include "pollux/value.h"
 
 /* --- table: for each metric the last value and the best --- */

@@ -1,8 +1,7 @@
 /* self_test_view.c - a line, or an object, for each device that was tested. */
 #include "pollux/self_test_view.h"
 
-#include "pollux/format.h"
-#include "pollux/json.h"
+#include "pollux/report.h"
 
 static double freeze_s(const struct self_tested *t)
 {

@@ -1,8 +1,8 @@
 /* simulate_csv.c - jobs and decisions of simulations as comma-separated values (RFC 4180). */
 #include <math.h>
 
-#include "pollux/csv_field.h"
 #include "pollux/file.h"
+#include "pollux/report.h"
 #include "pollux/simulations.h"
 
 int simulations_write_jobs(const struct simulations *s, const char *path, struct err *err)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
-#include "pollux/picture.h"
+#include "pollux/report.h"
 #include "pollux/simulations.h"
 
 #define TITLE_MAX 40		/* characters of a name */

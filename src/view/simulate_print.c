@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/json.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/simulations.h"
-#include "pollux/table.h"
 
 const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 

@@ -7,11 +7,11 @@
 #include "pollux/clock.h"
 #include "pollux/disk.h"
 #include "pollux/engine.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
 #include "pollux/outage.h"
 #include "pollux/pass.h"
 #include "pollux/regular_pass.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
 
 /* --- what follows from what was read --- */

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/csv_field.h"
-#include "pollux/format.h"
 #include "pollux/mem.h"
+#include "pollux/report.h"
 #include "pollux/status_columns.h"
-#include "pollux/table.h"
 #include "pollux/value.h"
 
 /* How a value is shown in a table; CSV has the number. */

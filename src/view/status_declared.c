@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/format.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/signal_name.h"
 #include "pollux/status.h"
 #include "pollux/value.h"

@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "pollux/format.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/signal_name.h"
 #include "pollux/status.h"
 

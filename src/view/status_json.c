@@ -7,11 +7,11 @@
 
 #include "pollux/engine.h"
 #include "pollux/execution_plan.h"
-#include "pollux/json.h"
 #include "pollux/mem.h"
-#include "pollux/store_runs.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
 #include "pollux/store_columns.h"
+#include "pollux/store_runs.h"
 
 #define SCHEMA_VERSION 1
 

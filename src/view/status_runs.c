@@ -3,10 +3,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "pollux/format.h"
+#include "pollux/report.h"
 #include "pollux/signal_name.h"
 #include "pollux/status.h"
-#include "pollux/table.h"
 
 /* "128", or "128=2*32*2": replicas, local batch, passes. Behind that the plan: "128 gc". */
 static void cell_batch(struct table *t, const struct configuration *c)

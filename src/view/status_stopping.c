@@ -1,5 +1,5 @@
 /* status_stopping.c - says why a run is being stopped, and how much of its grace is over. */
-#include "pollux/format.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
 
 void status_add_stopping(struct text *t, const struct status *status, const struct status_job *item)

@@ -1,9 +1,8 @@
 /* status_summary.c - pollux status --summary: the time and work of each job. */
 #include <math.h>
 
-#include "pollux/format.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
-#include "pollux/table.h"
 
 static const struct table_column columns[] = {
 	{ .heading = "ID", .right = true },

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/format.h"
 #include "pollux/mem.h"
-#include "pollux/output.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
-#include "pollux/table.h"
 
 /* A queued job that no pass has looked at for this long is late: cron runs a pass each minute. */
 #define LATE_S 150.0

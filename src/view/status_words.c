@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/format.h"
-#include "pollux/store_runs.h"
+#include "pollux/report.h"
 #include "pollux/status.h"
+#include "pollux/store_runs.h"
 #include "pollux/value.h"
 
 const char *shown_state_name(enum shown_state state)

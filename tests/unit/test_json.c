@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "pollux/json.h"
+#include "pollux/report.h"
 #include "pollux/utf8.h"
 #include "tap.h"
 

@@ -5,8 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pollux/format.h"
-#include "pollux/table.h"
+#include "pollux/report.h"
 #include "tap.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
