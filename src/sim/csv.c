@@ -140,10 +140,13 @@ static bool is_name(const char *cell, const char *names)
 {
 	size_t n = strlen(cell);
 
-	for (; names; names = strchr(names, '|'), names += names != NULL)
-		if (strcspn(names, "|") == n && strncmp(names, cell, n) == 0)
-			return true;
-	return false;
+	while (strcspn(names, "|") != n || strncmp(names, cell, n) != 0) {
+		names = strchr(names, '|');
+		if (!names)
+			return false;
+		names++;
+	}
+	return true;
 }
 
 /* where[k] (result): the index, in a line, of the cell of column k. */
