@@ -120,10 +120,10 @@ make_stores() {
 	copy queued unfit 'UPDATE jobs SET min_replicas = 64, max_replicas = 64'
 	# Each waits for one that is held, and for the one before it.
 	copy queued after "UPDATE jobs SET state = 'held' WHERE id = 1;
-		INSERT INTO dependencies (job_id, after_id, must_succeed)
-			SELECT id, 1, 1 FROM jobs WHERE id > 1;
-		INSERT OR IGNORE INTO dependencies (job_id, after_id, must_succeed)
-			SELECT id, id - 1, 0 FROM jobs WHERE id > 1"
+		INSERT INTO dependencies (job_id, after_id, rule)
+			SELECT id, 1, 'ok' FROM jobs WHERE id > 1;
+		INSERT OR IGNORE INTO dependencies (job_id, after_id, rule)
+			SELECT id, id - 1, 'end' FROM jobs WHERE id > 1"
 	# Two that really run, and the others in line behind them.
 	submit behind 2 sleep 100000
 	pass behind

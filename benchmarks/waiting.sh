@@ -51,8 +51,8 @@ for n in "$@"; do
 	first=$(cpu "$POLLUX" schedule)
 	next=$(cpu "$POLLUX" schedule)
 	status=$(cpu "$POLLUX" status)
-	store "INSERT INTO dependencies (job_id, after_id, must_succeed)
-		SELECT id, id - 1, 1 FROM jobs WHERE id > 2"
+	store "INSERT INTO dependencies (job_id, after_id, rule)
+		SELECT id, id - 1, 'ok' FROM jobs WHERE id > 2"
 	after=$(cpu "$POLLUX" schedule)
 	stop
 	printf '%8d %8s %8s %8s %8s   %s\n' "$n" "$first" "$next" "$after" "$status" \
