@@ -69,7 +69,7 @@ struct declaration {
 	enum suspend_rule suspend;
 	double gpu_memory_bytes;	/* that the job takes of each GPU */
 	bool share;			/* it may run beside other jobs on one device */
-	bool snapshot;			/* its runs use the code as it was: code_snapshot.h */
+	bool snapshot;			/* its runs use the code as it was: code.h */
 	double log_limit_bytes;		/* largest size of its log; NaN: as configured */
 	double time_limit_s;
 	int retries;

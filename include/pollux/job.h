@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pollux/code_state.h"
+#include "pollux/code.h"
 #include "pollux/configuration.h"
 #include "pollux/declaration.h"
 #include "pollux/device.h"
@@ -163,13 +163,13 @@ struct job_command {
 	char *step_regex;		/* NULL: the built-in patterns, see steps.h */
 	struct strings metric_regexes;	/* "NAME=REGEX": metrics in its log, see metric_lines.h */
 	/* The code at the submission: the commit, and whether tracked files differed from it; a
-	 * tree of these (code_state.h). NULL: not in a repository, or not known. */
+	 * tree of these (code.h). NULL: not in a repository, or not known. */
 	char *git_commit;
 	bool git_dirty;
 	char *git_tree;
 	char *repository;		/* the working tree that has the code; NULL: none */
 	struct code_state first_code;	/* that the first run was launched with */
-	char *snapshot_dir;		/* the code as it was (code_snapshot.h); NULL: no copy */
+	char *snapshot_dir;		/* the code as it was (code.h); NULL: no copy */
 	char *limits;			/* of the submission (limits.h); NULL: not kept */
 	int64_t environment_id;		/* of env in the store; 0: in the job's own row */
 	bool env_names_only;		/* the values were forgotten: env has names, no '=' */

@@ -11,7 +11,7 @@
  *		checkpoints/ID/    given to job ID when it declared no directory of its own; the one
  *		                   of a profile is removed after each of its runs
  *		code/objects/      what git needs to tell which files of a job's code changed
- *		snapshots/NAME/    the code of jobs submitted with --snapshot: code_snapshot.h
+ *		snapshots/NAME/    the code of jobs submitted with --snapshot: code.h
  *		run/RUN.lock       held by the supervisor of a run as long as it lives
  *		run/RUN.sock       receives the run's reports
  *		run/RUN.out        standard output and error of the run, a FIFO: log_keeper.h

@@ -2,7 +2,7 @@
 #ifndef POLLUX_CLI_SUBMIT_SNAPSHOT_H
 #define POLLUX_CLI_SUBMIT_SNAPSHOT_H
 
-#include "pollux/code_snapshot.h"
+#include "pollux/code.h"
 #include "pollux/job.h"
 
 /* Makes the snapshot that the job declares, if any, and puts it into the command; tells of what is

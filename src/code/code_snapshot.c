@@ -1,5 +1,5 @@
 /* code_snapshot.c - how a snapshot is made, and how it goes. */
-#include "pollux/code_snapshot.h"
+#include "pollux/code.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* code_state.c - see code_state.h. */
-#include "pollux/code_state.h"
+/* code_state.c - see code.h. */
+#include "pollux/code.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* git.c - see git.h. */
-#include "pollux/git.h"
+/* git.c - see code.h. */
+#include "pollux/code.h"
 
 #include <errno.h>
 #include <fcntl.h>

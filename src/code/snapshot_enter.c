@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pollux/code_snapshot.h"
+#include "pollux/code.h"
 #include "pollux/mem.h"
 
 #define NOT_EXECUTABLE 126	/* as of a command: a relaunch would not help */

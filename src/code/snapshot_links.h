@@ -2,7 +2,7 @@
 #ifndef POLLUX_CODE_SNAPSHOT_LINKS_H
 #define POLLUX_CODE_SNAPSHOT_LINKS_H
 
-#include "pollux/git.h"
+#include "pollux/code.h"
 #include "pollux/text.h"
 
 /* Adds the small untracked files of source code that lie beside tracked files. git runs at the top

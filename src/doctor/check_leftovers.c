@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "checks.h"
-#include "pollux/code_snapshot.h"
+#include "pollux/code.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_check.h"
-#include "pollux/store_runs.h"
 #include "pollux/store_repair.h"
+#include "pollux/store_runs.h"
 
 #define NAMED_MAX 50	/* files named in one command */
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/code_snapshot.h"
+#include "pollux/code.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/remove_tree.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "pollux/braces.h"
-#include "pollux/code_state.h"
+#include "pollux/code.h"
 #include "pollux/environment.h"
 #include "pollux/limits.h"
 #include "pollux/mem.h"

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "supervisor_command.h"
-#include "pollux/code_snapshot.h"
+#include "pollux/code.h"
 #include "pollux/execution_plan.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/open_file.h"
-#include "pollux/store_runs.h"
 #include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 #include "supervisor.h"
+#include "supervisor_command.h"
 #include "supervisor_remote.h"
 
 /* --- values for templates --- */
