@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -275,5 +276,26 @@ bool device_sets_variable(const char *name, size_t n);
 bool device_next_span(const char **p, long *first, long *last);
 /* Returns the backend of a device id ("cpu:0" -> device_cpu); NULL: no known backend. */
 const struct device_backend *device_backend_of(const char *id);
+
+/* --- ask a driver in a child with a deadline, because some drivers hang for ever --- */
+
+/* Runs in the child, which has no other descriptors than fd and /dev/null, and dies with the
+ * caller. Writes the answer to fd. */
+typedef void driver_child_answer(int fd, void *arg);
+
+/* Returns the answer, which the caller frees, and its size; NULL with *err: EX_TEMPFAIL if there
+ * was no answer within driver_limit_s(), or if the child of an earlier question still hangs;
+ * EX_UNAVAILABLE if the child died. */
+void *driver_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err);
+
+/* The same for a library that has no driver and never hangs, but dies where memory runs out. */
+void *library_child_ask(driver_child_answer *answer, void *arg, size_t *size, struct err *err);
+
+/* For the child: writes all n bytes, or as many as the caller takes. */
+void driver_child_write(int fd, const void *bytes, size_t n);
+
+/* Seconds that a driver gets to list its devices: POLLUX_DRIVER_LIMIT, by default 30. A driver that
+ * is not kept loaded takes seconds for each GPU. */
+double driver_limit_s(void);
 
 #endif

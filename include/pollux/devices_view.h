@@ -17,7 +17,7 @@ struct devices_view {
 	struct device_list list;
 	struct run_list runs;		/* those that have not ended */
 	struct reserved_list reserved;	/* devices reserved by profiles */
-	/* Owned; for each device, who holds its lock without a run, as device_lock.h says it;
+	/* Owned; for each device, who holds its lock without a run, as device_users.h says it;
 	 * NULL: nobody. */
 	const char **lock_holders;
 	struct device_user_list users;

@@ -68,7 +68,7 @@ char *paths_checkpoints(const struct paths *p, int64_t job_id);
 char *paths_run(const struct paths *p, int64_t run_id, const char *suffix);	/* run/RUN.SUFFIX */
 char *paths_device_lock(const struct paths *p, const char *device);
 /* The lock that 'pollux profile --devices' holds beside the device's lock. It tells others that the
- * holder measures the device and has no run: see device_lock.h. */
+ * holder measures the device and has no run: see device_users.h. */
 char *paths_measure_lock(const struct paths *p, const char *device);
 
 /* Whether there is a store. -1 with *err (EX_NOPERM, EX_OSFILE) if that cannot be told, or if what

@@ -10,7 +10,7 @@
 
 #include "pollux/config.h"
 #include "pollux/device.h"
-#include "pollux/freeze_test.h"
+#include "pollux/freeze.h"
 #include "pollux/session.h"
 
 struct self_test_settings {

@@ -4,7 +4,7 @@
  * directory and no link, belongs to root or to the user, and everybody may write there (mode 1777).
  * It holds, and nothing else:
  *
- *	device-ID.lock        the lock of a GPU: shared_lock.h
+ *	device-ID.lock        the lock of a GPU: device_users.h
  *	device-cpu.lock       the locks of all processors
  *	user-UID-STORE...     what a person's pollux has and wants: people.h
  *

@@ -4,7 +4,7 @@
 
 #include "pollux/configuration.h"
 #include "pollux/device.h"
-#include "pollux/freeze_test.h"
+#include "pollux/freeze.h"
 #include "pollux/store.h"
 #include "pollux/text.h"
 #include "pollux/tier_wait.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "affinity.h"
+#include "pollux/device.h"
 
 /* Returns the processors of all devices together; NULL: a list is malformed. The caller frees. */
 static hwloc_bitmap_t union_of(const struct device *devices, int n)
@@ -103,4 +104,20 @@ int affinity_bind(const struct device *devices, int n, struct err *err)
 int affinity_rebind(pid_t pid, const struct device *devices, int n, struct err *err)
 {
 	return bind_process(pid, devices, n, err);
+}
+
+/* --- the spans of a binding --- */
+
+bool device_next_span(const char **p, long *first, long *last)
+{
+	char *end;
+
+	*p += strspn(*p, ",");
+	*first = *last = strtol(*p, &end, 10);
+	if (end == *p)
+		return false;
+	if (*end == '-')
+		*last = strtol(end + 1, &end, 10);
+	*p = end;
+	return true;
 }

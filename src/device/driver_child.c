@@ -1,4 +1,4 @@
-/* driver_child.c - see driver_child.h. */
+/* driver_child.c - see device.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/driver_child.h"
+#include "pollux/device.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/open_file.h"

@@ -12,7 +12,7 @@
 
 /* --- the tables --- */
 
-enum freeze_step freeze_next(enum freeze_wish wish, enum freeze_found found)
+static enum freeze_step freeze_next(enum freeze_wish wish, enum freeze_found found)
 {
 	static const enum freeze_step steps[2][N_FREEZE_FOUND] = {
 		[FREEZE_WISHED] = {

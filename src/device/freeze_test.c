@@ -1,5 +1,5 @@
 /* freeze_test.c - freeze a program of our own, and see whether it comes back right. */
-#include "pollux/freeze_test.h"
+#include "pollux/freeze.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/freezer.h"
+#include "pollux/freeze.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/driver_child.h"
-#include "pollux/freezer.h"
+#include "pollux/device.h"
+#include "pollux/freeze.h"
 #include "pollux/mem.h"
 #include "pollux/poll_rest.h"
 

@@ -10,11 +10,11 @@
 
 #include "checks.h"
 #include "pollux/advice.h"
+#include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
 #include "pollux/shared_dir.h"
-#include "pollux/shared_lock.h"
 
 
 /* The name stays until the next call. */

@@ -9,7 +9,7 @@
 #include "checks.h"
 #include "pollux/advice.h"
 #include "pollux/clock.h"
-#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/failed_pass.h"
 #include "pollux/lock.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "pollux/config.h"
+#include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
-#include "pollux/shared_lock.h"
 
 static const struct engine *const engines[] = { &engine_local, &engine_slurm };
 static const size_t n_engines = sizeof(engines) / sizeof(engines[0]);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/mem.h"
 #include "snapshot.h"
 

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "snapshot.h"
 #include "pollux/clock.h"
-#include "pollux/device_lock.h"
 #include "pollux/device_owners.h"
+#include "pollux/device_users.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/store_machine.h"
+#include "snapshot.h"
 
 /* All devices of a list are GPUs, or all are slots of the CPU. */
 static void look_for_suspension(struct snapshot *s)

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pollux/device_lock.h"
 #include "pollux/device_owners.h"
+#include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/shared_lock.h"
 #include "profile_state.h"
 
 int device_claims_open(struct device_claims *c, const struct config *config, bool in_full,

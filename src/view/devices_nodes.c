@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/devices_view.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"

@@ -1,6 +1,6 @@
 /* test_freeze.c - the steps of freezes with a driver that is a table here: every order of calls,
  * every call that fails, every state in which a supervisor may die. */
-#include "device/nvidia/freeze_nvidia.h"
+#include "device/nvidia/cuda_driver.h"
 #include "pollux/freeze.h"
 #include "tap.h"
 

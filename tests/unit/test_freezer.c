@@ -1,6 +1,6 @@
 /* test_freezer.c - the process that freezes: orders and records pass through its socket, a driver
  * that hangs or crashes harms nobody else, and no call is made that was not recorded. */
-#include "pollux/freezer.h"
+#include "pollux/freeze.h"
 #include "tap.h"
 
 #include <poll.h>

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "tap.h"

@@ -1,7 +1,6 @@
-/* device_cpu.c - CPU slots: groups of physical cores, taken from those that this process may use.
- *
- * The topology is read only to list slots, and only as much of it as is needed. */
+/* device_cpu.c - slots of the CPU as devices, and the energy that they take. */
 #include <errno.h>
+#include <glob.h>
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,130 @@
 #include "../affinity.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
-#include "rapl.h"
+#include "pollux/open_file.h"
+
+/* --- the counters of energy of the processors' packages --- */
+
+/* RAPL, "running average power limit", in Linux's powercap. Most systems let only root read it. */
+
+#define ZONES "/sys/class/powercap/intel-rapl:*"
+/* begins the name of a package's zone; other zones are parts of packages */
+#define PACKAGE "package-"
+
+static const char *root(void)
+{
+	const char *named = getenv("POLLUX_CPU_ROOT");
+
+	return named ? named : "";
+}
+
+/* Returns the first line of a file; "": none. */
+static void read_line(const char *directory, const char *name, char *line, int size)
+{
+	char *path = xasprintf("%s/%s", directory, name);
+	FILE *file = file_open_stream(path);
+
+	if (!file || !fgets(line, size, file))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	free(path);
+}
+
+/* -1: it is not known. */
+static double read_joules(const char *zone, const char *name)
+{
+	char line[32];
+
+	read_line(zone, name, line, sizeof(line));
+	return line[0] ? strtod(line, NULL) / 1e6 : -1;
+}
+
+/* --- whose processors --- */
+
+/* Returns the package of a processor; -1: it is not known. */
+static long package_of(long processor)
+{
+	char *directory = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology", root(), processor);
+	char line[32];
+
+	read_line(directory, "physical_package_id", line, sizeof(line));
+	free(directory);
+	return line[0] ? strtol(line, NULL, 10) : -1;
+}
+
+/* Returns how many processors of a list are of the package. */
+static int count_in(const char *list, long package)
+{
+	long first, last;
+	int n = 0;
+
+	while (device_next_span(&list, &first, &last))
+		for (long p = first; p <= last; p++)
+			n += package_of(p) == package;
+	return n;
+}
+
+/* Several slots may share a processor: each has as much of the processor. */
+static double part_of(const struct device *slots, int n, long package)
+{
+	char *directory = xasprintf("%s/sys/devices/system/cpu", root());
+	double processors = 0;
+	char online[1024];
+	int all;
+
+	read_line(directory, "online", online, sizeof(online));
+	free(directory);
+	all = count_in(online, package);
+	for (int i = 0; i < n && all > 0; i++) {
+		int part, parts;
+
+		device_cpu.part(&slots[i], &part, &parts);
+		processors += (double)count_in(slots[i].binding, package) / parts;
+	}
+	return all > 0 ? processors / all : 0;
+}
+
+static bool read_zone(const char *zone, const struct device *slots, int n,
+		      struct device_energy *energy)
+{
+	char name[32];
+
+	read_line(zone, "name", name, sizeof(name));
+	if (strncmp(name, PACKAGE, strlen(PACKAGE)) != 0)
+		return false;
+	energy->joules = read_joules(zone, "energy_uj");
+	energy->range_j = read_joules(zone, "max_energy_range_uj");
+	if (energy->joules < 0)
+		return false;
+	energy->part = part_of(slots, n, strtol(name + strlen(PACKAGE), NULL, 10));
+	return energy->part > 0;
+}
+
+/* The counter of each package that has processors of these slots, with the part of the package's
+ * processors that are theirs. Returns their number; the caller frees *list. 0: none can be read.
+ * For tests, POLLUX_CPU_ROOT is put before /sys. */
+static int rapl_read(const struct device *slots, int n, struct device_energy **list)
+{
+	char *pattern = xasprintf("%s" ZONES, root());
+	glob_t zones = { .gl_pathc = 0 };
+	int count = 0;
+
+	*list = NULL;
+	if (glob(pattern, 0, NULL, &zones) == 0) {
+		*list = xcalloc(zones.gl_pathc, sizeof(**list));
+		for (size_t i = 0; i < zones.gl_pathc; i++)
+			count += read_zone(zones.gl_pathv[i], slots, n, &(*list)[count]);
+		globfree(&zones);
+	}
+	free(pattern);
+	return count;
+}
+
+/* --- CPU slots: groups of physical cores, taken from those that this process may use --- */
+
+/* The topology is read only to list slots, and only as much of it as is needed. */
 
 /* Settings that hwloc reads only from the environment: no complaints on stderr, which cron would
  * mail; and no plugins, since those for GPUs load vendor libraries that are of no use here. */

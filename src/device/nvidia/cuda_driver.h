@@ -11,13 +11,14 @@
  *
  * Functions return a code of enum cu_code. The library stays open until the process ends: CUDA
  * does not survive its removal. */
-#ifndef POLLUX_DEVICE_CUDA_DRIVER_H
-#define POLLUX_DEVICE_CUDA_DRIVER_H
+#ifndef DEVICE_CUDA_DRIVER_H
+#define DEVICE_CUDA_DRIVER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "pollux/err.h"
+#include "pollux/freeze.h"
 
 enum cu_code {
 	CU_OK = 0,
@@ -91,5 +92,11 @@ int cuda_driver_open(struct cuda_driver *d, struct err *err);
 int cuda_driver_can_freeze(const struct cuda_driver *d, struct err *err);
 /* The driver's words for a code. */
 const char *cuda_driver_text(const struct cuda_driver *d, int code);
+
+/* --- the parts of NVIDIA's freezer; private to src/device --- */
+
+extern const struct device_freezer freezer_nvidia;
+
+int nvidia_work(int64_t bytes, int rounds, struct err *err);	/* work_nvidia.c */
 
 #endif

@@ -5,11 +5,9 @@
 
 #include "../affinity.h"
 #include "cuda_driver.h"
-#include "freeze_nvidia.h"
 #include "gpu.h"
 #include "pollux/cuda.h"
 #include "pollux/device.h"
-#include "pollux/driver_child.h"
 
 /* --- what jobs get --- */
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "freeze_nvidia.h"
 #include "cuda_driver.h"
 #include "gpu.h"
 #include "pollux/mem.h"

@@ -36,11 +36,6 @@ int gpu_list(const struct device_settings *settings, struct device_list *list, s
 bool gpu_asks_driver(const struct device_settings *settings);
 void gpu_list_silent(const char *why, struct device_list *list);
 
-/* gpu_choice.c: marks the devices of these GPUs that are left out. wish: as in struct
- * device_settings. Adds what the wish names in vain, as clauses. */
-void gpu_choose(const char *wish, const struct gpu *gpus, int count, struct device *devices,
-		struct text *wrong);
-
 /* gpu_read.c: gpu_read reads what does not depend on load, then what does. A question that is not
  * answered leaves "unknown"; a lost GPU is a code. */
 void gpu_read(const struct nvml *n, unsigned index, struct gpu *g);
@@ -54,7 +49,7 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		       struct device_process **list, int *count);
 
-/* gpu_link.c */
+/* gpu_place.c */
 enum device_link gpu_link(const struct nvml *n, const struct gpu *a, const struct gpu *b);
 
 /* gpu_place.c. For tests, POLLUX_GPU_ROOT is put before /dev, /proc and /sys. */

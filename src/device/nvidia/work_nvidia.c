@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "freeze_nvidia.h"
 #include "cuda_driver.h"
 #include "pollux/cuda.h"
 #include "pollux/mem.h"

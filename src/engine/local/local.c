@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include "local.h"
-#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/engine.h"
 #include "pollux/job_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/shared_lock.h"
 #include "pollux/supervise.h"
 #include "run_group.h"
 #include "supervisor.h"

@@ -10,16 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "supervisor.h"
 #include "pollux/clock.h"
 #include "pollux/device_owners.h"
+#include "pollux/device_users.h"
 #include "pollux/lock.h"
 #include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/shared_dir.h"
-#include "pollux/shared_lock.h"
 #include "pollux/store_runs.h"
+#include "supervisor.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"
 

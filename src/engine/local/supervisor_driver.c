@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/driver_child.h"
+#include "pollux/device.h"
 #include "pollux/mem.h"
 #include "supervisor.h"
 #include "supervisor_driver.h"

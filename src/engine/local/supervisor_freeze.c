@@ -1,7 +1,7 @@
 /* supervisor_freeze.c - a suspended run's GPU memory goes to the host's, and comes back.
  *
  * A freeze comes before SIGSTOP and a thaw after SIGCONT, because the processes take part in both.
- * A child makes the driver's calls (pollux/freezer.h) and asks before each state, which is then in
+ * A child makes the driver's calls (pollux/freeze.h) and asks before each state, which is then in
  * the store before it is entered. */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "pollux/driver_child.h"
+#include "pollux/device.h"
 #include "pollux/proc.h"
 #include "pollux/store_events.h"
 #include "pollux/store_machine.h"

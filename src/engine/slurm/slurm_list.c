@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "pollux/device_lock.h"
+#include "pollux/device_users.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
 #include "slurm.h"
