@@ -24,11 +24,11 @@ struct patient {
 
 typedef void check(struct patient *p);
 
-check check_settings, check_store;			/* check_store.c */
+check check_settings, check_store;			/* check_files.c */
 check check_space, check_permissions;			/* check_files.c */
 check check_passes, check_supervisors, check_locks;	/* check_processes.c */
 check check_cron, check_drivers, check_groups;		/* check_machine.c */
-check check_engine;					/* check_engine.c */
+check check_engine;					/* check_machine.c */
 check check_people;					/* check_people.c */
 check check_leftovers;					/* check_leftovers.c */
 
