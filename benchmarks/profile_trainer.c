@@ -23,8 +23,8 @@
 #include "pollux/client.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/sim_profiles.h"
-#include "sim/ground_truth.h"
+#include "pollux/simulate.h"
+#include "sim/application.h"
 
 #define TICK_S 0.05
 #define EX_SAVED 75

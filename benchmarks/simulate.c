@@ -1,6 +1,6 @@
 /* simulate.c - what a simulation costs, against jobs and against GPUs.
  *
- * Made-up workloads (sim_generate.h) at one load: 160 jobs in 8 hours for each 64 GPUs. First more
+ * Made-up workloads (simulate.h) at one load: 160 jobs in 8 hours for each 64 GPUs. First more
  * jobs, over a longer time, on 64 GPUs; then more jobs at a time, on more GPUs. Each under
  * tiresias, which does next to nothing and so shows what the simulation itself takes, and under
  * pollux and goodput. Shown are the seconds of processor time, how many times those of the smallest
@@ -11,7 +11,6 @@
 
 #include "pollux/mem.h"
 #include "pollux/remove_tree.h"
-#include "pollux/sim_generate.h"
 #include "pollux/simulate.h"
 
 #define SIZES 4

@@ -210,6 +210,8 @@ int freezer_carry_out(struct freezer *f, const struct freezer_order *order,
 		      const struct freeze_record *record, double limit_s,
 		      struct freezer_news *news, struct err *err);
 
+/* --- the test --- */
+
 /* Shows whether a device's driver can freeze: a small program of pollux computes on the device, is
  * frozen, stopped, continued, thawed, and has to come to the right result.
  *

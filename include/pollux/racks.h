@@ -1,6 +1,6 @@
 /* racks.h - policies for jobs on machines in racks: in which order jobs are asked, which GPUs a job
  * is offered, and which it refuses because they are badly joined. For simulation alone
- * (sim_racks.h). Pure functions. */
+ * (simulate.h). Pure functions. */
 #ifndef POLLUX_RACKS_H
 #define POLLUX_RACKS_H
 

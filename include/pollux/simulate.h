@@ -1,5 +1,102 @@
-/* simulate.h - how a workload would have gone under a policy: the published simulation, with the
- * policies of the live scheduler.
+/* simulate.h - simulations of published measurements: what is read of files, how a workload goes
+ * under a policy, made-up workloads, execution plans, machines in racks. */
+#ifndef POLLUX_SIMULATE_H
+#define POLLUX_SIMULATE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+#include "pollux/policy.h"
+#include "pollux/racks.h"
+
+/* --- profiles --- */
+
+/* Measurements of training applications, in the files of the published simulator: the time of a
+ * step on each placement, and the gradients at each epoch.
+ *
+ *	struct sim_profiles profiles;
+ *	if (sim_profiles_read(&profiles, "profiles", err)) ...
+ *	const struct application *a = sim_profiles_find(&profiles, "bert");
+ *	sim_profiles_release(&profiles);
+ *
+ * Each application has a directory, with these files (Qiao et al., "Pollux", OSDI 2021, its
+ * artifact):
+ *
+ *	placements.csv		placement,local_bsz,step_time,sync_time
+ *		placement has a digit for each node: the job's GPUs there. local_bsz: samples of one
+ *		pass on one GPU. step_time: seconds of an update of one pass. sync_time: its part
+ *		spent synchronising. Rows of a placement ascend by local_bsz.
+ *	scalability.csv		num_nodes,num_replicas,local_bsz,step_time,sync_time
+ *		The same for wide jobs. The file may be absent.
+ *	validation-B.csv	progress,iteration,grad_sqr,grad_var
+ *		A training at batch size B, with a row for each epoch. progress: at its end, in
+ *		updates at the smallest B. iteration: updates made. grad_sqr, grad_var: |G|^2 and
+ *		tr(Sigma) / (smallest B) during the epoch.
+ *
+ * Where there are several kinds of GPU, each has its own placements-KIND.csv and
+ * scalability-KIND.csv instead.
+ *
+ * Directories without placements.csv are passed over. Profiles do not change after they are read,
+ * so threads may share them. */
+
+struct application;		/* src/sim/application.h */
+
+struct sim_profiles {
+	char *directory;		/* owned */
+	struct application *items;	/* owned; by name */
+	int count;
+	int n_kinds;			/* 1: the files' names have no kind, or one kind */
+};
+
+/* EX_NOINPUT: no such directory, or no application in it. EX_DATAERR: "FILE:LINE: ...". */
+int sim_profiles_read(struct sim_profiles *p, const char *directory, struct err *err);
+/* The same on kinds of GPU, which the names of the files have. */
+int sim_profiles_read_kinds(struct sim_profiles *p, const char *directory,
+			    const char *const *kinds, int n_kinds, struct err *err);
+/* The restarts, or the factors by which the applications are slower than the profiles say, of a
+ * file with the columns application and seconds, or application and factor. EX_NOINPUT;
+ * EX_DATAERR. */
+int sim_profiles_read_restarts(struct sim_profiles *p, const char *path, struct err *err);
+int sim_profiles_read_slowdowns(struct sim_profiles *p, const char *path, struct err *err);
+void sim_profiles_release(struct sim_profiles *p);
+
+/* Borrowed from p; NULL: there is no such application. */
+const struct application *sim_profiles_find(const struct sim_profiles *p, const char *name);
+
+/* --- workloads --- */
+
+/* Jobs and their times of submission, in the published form: a csv file with the
+ * columns name,time,application,num_replicas,batch_size. Rows ascend by time, in seconds. The owner
+ * asked for num_replicas devices, and batch_size samples in an update. */
+struct sim_workload_job {
+	char *name;			/* owned */
+	double submit_s;
+	const struct application *application;	/* NULL in other worlds than that of profiles */
+	const char *application_name;	/* borrowed */
+	int replicas;
+	int64_t batch_size;
+};
+
+struct sim_workload {
+	char *name;			/* the file's, without directory and ".csv" */
+	struct sim_workload_job *jobs;	/* owned; in the order of the file, which breaks ties */
+	int n_jobs;
+	/* Owned: what another world has of each job: struct plan_job, struct rack_workload_job. */
+	void *own;
+};
+
+/* The profiles must outlive the workload. EX_NOINPUT: the file cannot be read. EX_DATAERR:
+ * "FILE:LINE: ...", also for an application or a batch size that the profiles do not have. */
+int sim_workload_read(struct sim_workload *w, const char *path, const struct sim_profiles *profiles,
+		      struct err *err);
+void sim_workload_release(struct sim_workload *w);
+
+/* --- a simulation --- */
+
+/* How a workload would have gone under a policy: the published simulation, with the policies of
+ * the live scheduler.
  *
  *	struct sim_result result;
  *	if (simulate(&options, &profiles, &workload, NULL, &result, err)) ...
@@ -13,14 +110,6 @@
  *
  * The same input gives the same result, except decide_s and wall_s. Calls share only what they
  * read, so several may run at a time. */
-#ifndef POLLUX_SIMULATE_H
-#define POLLUX_SIMULATE_H
-
-#include <stdbool.h>
-
-#include "pollux/err.h"
-#include "pollux/policy.h"
-#include "pollux/sim_profiles.h"
 
 /* The observations that a job's model of throughput is fitted to. */
 enum sim_knowledge {
@@ -53,8 +142,8 @@ struct sim_options {
 	bool lengths_known;	/* policies are told how much work remains */
 	/* Decisions also when a job ends, comes, or was measured first, to the second. */
 	bool events;
-	/* Above 0: machines in racks, under the named policy over racks, for which policy is NULL
-	 * (sim_racks.h); slice_s is the lease. timers is as given, for titles. The caller's. */
+	/* Above 0: machines in racks, under the named policy over racks, for which policy is NULL;
+	 * slice_s is the lease. timers is as given, for titles. The caller's. */
 	int racks;
 	const char *rack_policy, *timers;
 	bool contention;
@@ -138,5 +227,193 @@ void sim_result_release(struct sim_result *result);
 
 /* The means of the figures of several workloads. */
 struct sim_figures sim_figures_mean(const struct sim_result *results, int n);
+
+/* --- made-up profiles and workloads --- */
+
+/* Made-up profiles and workloads in the published formats: for examples, tests, and sizes without
+ * records. Nothing in them was measured.
+ *
+ * Applications (src/sim/sim_generate.c has their numbers). The time of a step in each row is the
+ * model's for its seven parameters (throughput.h), multiplied by exp(0.02 z). The noise scale grows
+ * by a constant factor an epoch, and each value is multiplied by exp(0.05 z). z is normal. The
+ * number of updates at a batch size follows from the noise scale, without further noise.
+ *
+ * Jobs are a Poisson process of n_jobs jobs, at a rate of n_jobs / seconds. For each job are drawn:
+ * the application, by the weights of the kinds; and 1, 2, 4 or 8 GPUs, with probabilities 0.4, 0.3,
+ * 0.2 and 0.1. The batch size is the initial one times the GPUs, up to the largest validated. */
+
+#define SIM_GENERATE_GPUS_MAX 9		/* on a node, which has one digit of a placement */
+
+struct sim_generation {
+	int n_jobs, n_workloads;
+	double seconds;			/* mean time from first to last submission of a workload */
+	int gpus_per_node;		/* covered by the profiles: at least 4, at most
+					   SIM_GENERATE_GPUS_MAX */
+	uint64_t seed;			/* the same seed gives the same bytes */
+	const volatile sig_atomic_t *stop;	/* not 0: stops the generation; may be NULL */
+};
+
+/* GPUs of a node that the profiles cover. */
+int sim_generate_gpus(const struct sim_generation *g);
+int sim_generate_applications(void);
+
+/* Makes directory/profiles and directory/workloads. The directory must not exist, and appears when
+ * it is complete. EX_CANTCREAT; EX_TEMPFAIL: stopped. */
+int sim_generate(const char *directory, const struct sim_generation *g, struct err *err);
+
+/* --- execution plans --- */
+
+/* Simulation where a policy chooses execution plan and GPUs together, on the files of Rubick's
+ * artifact (MLSys 2025).
+ *
+ *	struct sim_plans plans;
+ *	if (sim_plans_read(&plans, "placements", 8, 64, err)) ...
+ *	if (sim_plans_workload(&plans, "workload.csv", &workload, err)) ...
+ *	if (sim_plans_run(&options, &plans, &workload, &result, err)) ...
+ *
+ * DIR/APP/placements.csv has the columns exec_plan, placement, iter_time: the seconds of an
+ * iteration of application APP on a placement, a digit for the GPUs of each node, the smallest of
+ * its rotations. Rows with the time 0 did not run. A workload has the columns name,
+ * submission_time, application, num_gpus, num_cpus, exec_plan, steps, is_sla, with is_sla 1 for a
+ * guaranteed job: such a job is never slower than on num_gpus GPUs with exec_plan, and once it runs
+ * it runs to its end.
+ *
+ * The rows are the truth and all that a policy may choose from: a placement or a plan without row
+ * is not allowed. A job gets 1, 2, 4, ... GPUs of a node, or whole nodes, with the fastest plan
+ * there. It ends after steps + 1 iterations. A start or another placement costs restart_s. Each
+ * round is checked before it runs (src/sim/world.h). */
+
+#define PLAN_DIGITS 32
+#define PLAN_CORES_PER_GPU 12	/* of the published nodes */
+
+struct plan_row {
+	char *plan;			/* owned */
+	char digits[PLAN_DIGITS + 1];
+	int gpus;
+	double iteration_s;
+};
+
+struct plan_application {
+	char *name;			/* owned */
+	struct plan_row *rows;		/* owned; the fastest first */
+	int n_rows;
+	/* Owned; the fastest on [0..n_gpus] GPUs; NULL: these GPUs cannot be given. */
+	const struct plan_row **best;
+	int least_gpus;
+};
+
+struct sim_plans {
+	struct plan_application *items;	/* owned */
+	int count, gpus_per_node, n_gpus;
+};
+
+/* A job of a workload, beside its sim_workload_job. */
+struct plan_job {
+	const struct plan_application *application;
+	double iterations;
+	double cores;			/* for each GPU, at most the GPU's share */
+	bool guaranteed;
+	double owner_s;			/* an iteration as its owner asked; infinite: no such row */
+	double reference_s;		/* the same with the fastest plan on that many GPUs */
+	int min_gpus;			/* the least that it may be given */
+};
+
+/* EX_NOINPUT; EX_DATAERR: "FILE:LINE: ...". */
+int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
+		   struct err *err);
+void sim_plans_release(struct sim_plans *p);
+/* The row of a plan (NULL: of the fastest plan) on a placement; NULL: there is no row. digits is
+ * rotated to its canonical form. */
+const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
+				     const char *digits);
+
+/* Each job has a struct plan_job in w->own. EX_NOINPUT; EX_DATAERR. */
+int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_workload *w,
+		       struct err *err);
+
+/* EX_SOFTWARE: a round is not legal. EX_UNAVAILABLE: no job progresses any more. */
+int sim_plans_run(const struct sim_options *options, const struct sim_plans *plans,
+		  const struct sim_workload *workload, struct sim_result *result, struct err *err);
+
+/* --- machines in racks --- */
+
+/* Simulation of jobs of a fixed size on machines and racks, where what a job makes of its GPUs
+ * depends on how they are joined (racks.h).
+ *
+ *	struct sim_racks t = { .cluster = { ... } };
+ *	if (sim_racks_read(&t, "tiers.csv", err)) ...
+ *	if (sim_racks_workload(&t, "week.csv", &workload, err)) ...
+ *	if (sim_racks_run(&options, &t, &workload, &result, err)) ...
+ *
+ * tiers.csv has the columns application (or model), machine, rack, network: the part of the time in
+ * which the application computes when its GPUs lie within that. links.csv has tier,
+ * bandwidth_GB_s, latency_s, congestion, and models.csv application (or model), compute_s,
+ * gradient_bytes, messages. From these
+ *
+ *	T_comm = sum over the distances in use, from the least one, with p parts in each, of
+ *		2 (p-1)/p * bytes_left * congestion / bandwidth + messages * 2 (p-1) * latency
+ *	part = compute / (compute + T_comm)
+ *
+ * where bytes_left is divided by p after each. A single GPU has the part 1.
+ *
+ * A workload has the columns name, submitted_s, gpus, iterations (of one GPU),
+ * time_per_iteration_s, application (or model). A job on a set S of GPUs makes gpus * part(S) /
+ * time_per_iteration_s iterations a second. A job that takes GPUs has them for a lease, or to its
+ * end, and then waits again; each lease after the first is a second longer, for a checkpoint. Jobs
+ * that wait are asked when a job comes, when a lease ends, when a timer of theirs ends, and each
+ * quarter of a lease. Each allocation is checked (src/sim/world.h). */
+
+#define SIM_RACKS_CHECKPOINT_S 1.0
+
+struct rack_application {
+	char *name;			/* owned */
+	double part[DISTANCES];		/* of tiers.csv */
+	double compute_s, gradient_bytes, messages;	/* of models.csv */
+};
+
+struct rack_link {
+	double bytes_per_s, latency_s, congestion;
+};
+
+struct sim_racks {
+	struct rack_cluster cluster;	/* without free */
+	struct rack_application *applications;	/* owned */
+	int count;
+	bool by_links;
+	struct rack_link links[DISTANCES];
+	/* The jobs whose GPUs lie on both sides of the boundary of a machine, or of a rack, share
+	 * its uplink. */
+	bool contention;
+	const struct rack_policy *policy;
+	bool tunes;
+	struct rack_timers timers;	/* seconds; where !tunes */
+};
+
+/* A job of a workload, beside its sim_workload_job. */
+struct rack_workload_job {
+	const struct rack_application *application;
+	int gpus;
+	double work_s;			/* on its GPUs, without communication */
+};
+
+/* EX_NOINPUT; EX_DATAERR: "FILE:LINE: ...". */
+int sim_racks_read(struct sim_racks *t, const char *path, struct err *err);
+int sim_racks_read_links(struct sim_racks *t, const char *links, const char *models,
+			 struct err *err);
+void sim_racks_release(struct sim_racks *t);
+
+/* The part of its time in which the application computes on held. sharers[d]: the jobs that share
+ * the uplinks that it needs at distance d, at least 1. */
+double sim_racks_part(const struct sim_racks *t, const struct rack_application *a, const int *held,
+		      const int *sharers);
+
+/* Each job has a struct rack_workload_job in w->own. EX_NOINPUT; EX_DATAERR, also for a job larger
+ * than the cluster. */
+int sim_racks_workload(const struct sim_racks *t, const char *path, struct sim_workload *w,
+		       struct err *err);
+
+/* EX_SOFTWARE: an allocation is not legal. */
+int sim_racks_run(const struct sim_options *options, const struct sim_racks *t,
+		  const struct sim_workload *workload, struct sim_result *result, struct err *err);
 
 #endif

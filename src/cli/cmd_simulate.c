@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/sim_generate.h"
+#include "pollux/simulate.h"
 #include "pollux/simulations.h"
 #include "simulate.h"
 #include "simulate_options.h"

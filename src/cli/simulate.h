@@ -3,8 +3,6 @@
 #define POLLUX_CLI_SIMULATE_H
 
 #include "commands.h"
-#include "pollux/sim_generate.h"
-#include "pollux/sim_racks.h"
 #include "pollux/simulate.h"
 #include "pollux/simulations.h"
 #include "pollux/text.h"

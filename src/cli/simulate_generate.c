@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "pollux/sim_generate.h"
+#include "pollux/simulate.h"
 #include "pollux/simulations.h"
 #include "simulate.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/sim_plans.h"
+#include "pollux/simulate.h"
 #include "pollux/simulations.h"
 #include "simulate.h"
 

@@ -5,7 +5,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/number.h"
-#include "pollux/sim_racks.h"
+#include "pollux/simulate.h"
 #include "simulate.h"
 
 #define TIMER_MAX_LEASES 1e6

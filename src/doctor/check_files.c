@@ -1,4 +1,4 @@
-/* check_files.c - the configuration file, the store, room on the disks, owners and modes of files. */
+/* check_files.c - the configuration file, the store, room on disks, owners and modes of files. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

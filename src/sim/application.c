@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "application.h"
-#include "csv.h"
 #include "pollux/mem.h"
 
 /* --- placements --- */

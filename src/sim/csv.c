@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "csv.h"
+#include "application.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
 #include "pollux/open_file.h"

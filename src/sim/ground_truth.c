@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ground_truth.h"
+#include "application.h"
 #include "pollux/mem.h"
 
 /* --- classes --- */

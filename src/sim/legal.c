@@ -1,6 +1,6 @@
 /* legal.c - a second look at what was decided: at GPUs, times and leases only, not at how a policy
  * came to them. */
-#include "legal.h"
+#include "world.h"
 
 #include <string.h>
 

@@ -3,13 +3,13 @@
 #ifndef SIM_MEASURED_H
 #define SIM_MEASURED_H
 
-#include "ground_truth.h"
+#include "application.h"
 #include "pollux/fit.h"
 #include "pollux/goodput.h"
 #include "pollux/residuals.h"
 #include "world.h"
 
-/* --- agent.c --- */
+/* --- what is learnt of an application's speed: measured_run.c --- */
 
 /* The knowledge of an application's speed that a simulation gathers: observations, and
  * the fit to them, for one job or shared by all jobs of the application.
@@ -35,8 +35,6 @@ void agent_release(struct agent *a);
 
 /* Observes all rows of the profiles, and fits. */
 void agent_learn_all(struct agent *a);
-void agent_observe(struct agent *a, struct throughput_place place, int64_t local_batch_size,
-		   struct times times);
 /* Brings params and residuals up to date; false: there are no observations. */
 bool agent_fit(struct agent *a, struct memo *memo);
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
+#include "application.h"
 #include "pollux/mem.h"
-#include "pollux/sim_racks.h"
+#include "pollux/simulate.h"
 
 #define BYTES_PER_GB 1e9
 

@@ -13,7 +13,7 @@
 #include "pollux/open_file.h"
 #include "pollux/random_numbers.h"
 #include "pollux/remove_tree.h"
-#include "pollux/sim_generate.h"
+#include "pollux/simulate.h"
 #include "pollux/text.h"
 #include "pollux/throughput.h"
 

@@ -1,12 +1,245 @@
-/* sim_plans.c - the world of execution plans: a job runs by the fastest plan of its placement, as
- * the rows of the files say, and each round is checked. */
+/* sim_plans.c - the world of execution plans, and the files from which it is read. */
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "legal.h"
+#include "application.h"
 #include "pollux/mem.h"
+#include "pollux/pack_nodes.h"
+#include "pollux/simulate.h"
 #include "world.h"
+
+const struct plan_row *plan_row_find(const struct plan_application *a, const char *plan,
+				     const char *digits)
+{
+	char wanted[PLAN_DIGITS + 1];
+
+	if (strlen(digits) > PLAN_DIGITS)
+		return NULL;
+	placement_canonical(digits, wanted);
+	for (int i = 0; i < a->n_rows; i++)
+		if (strcmp(a->rows[i].digits, wanted) == 0 &&
+		    (!plan || strcmp(a->rows[i].plan, plan) == 0))
+			return &a->rows[i];
+	return NULL;
+}
+
+static int read_row(const struct csv *c, int i, struct plan_application *a, struct err *err)
+{
+	struct plan_row *row = &a->rows[a->n_rows];
+	const char *digits = csv_cell(c, i, 1);
+	double seconds;
+
+	if (!*digits || strlen(digits) > PLAN_DIGITS || strspn(digits, "123456789") !=
+							   strlen(digits))
+		return csv_complain(c, i, err, "placement '%.60s' is not digits from 1 to 9",
+				    digits);
+	if (csv_number(c, i, 2, (struct csv_range){ 0, 1e9 }, &seconds, err))
+		return -1;
+	if (seconds <= 0)
+		return 0;
+	*row = (struct plan_row){ .plan = xstrdup(csv_cell(c, i, 0)), .iteration_s = seconds };
+	placement_canonical(digits, row->digits);
+	for (; *digits; digits++)
+		row->gpus += *digits - '0';
+	a->n_rows++;
+	return 0;
+}
+
+/* Orders rows by time. Rows of equal times are ordered by plan, so that the order of the file does
+ * not matter. */
+static int by_time(const void *a, const void *b)
+{
+	const struct plan_row *x = a, *y = b;
+
+	if (x->iteration_s != y->iteration_s)
+		return x->iteration_s < y->iteration_s ? -1 : 1;
+	return strcmp(x->plan, y->plan);
+}
+
+/* Finds the fastest row for each number of GPUs that place_jobs() can always place. */
+static void set_best(struct plan_application *a, const struct sim_plans *p)
+{
+	int size = p->gpus_per_node;
+
+	a->best = xcalloc((size_t)p->n_gpus + 1, sizeof(const struct plan_row *));
+	for (int r = 1; r <= p->n_gpus; r++) {
+		char digits[PLAN_DIGITS + 1] = "";
+		int nodes = r <= size ? 1 : r / size;
+
+		if (!place_is_regular(p->n_gpus, size, r) || nodes > PLAN_DIGITS)
+			continue;
+		memset(digits, '0' + (r <= size ? r : size), (size_t)nodes);
+		a->best[r] = plan_row_find(a, NULL, digits);
+		if (a->best[r] && !a->least_gpus)
+			a->least_gpus = r;
+	}
+}
+
+static int read_application(struct sim_plans *p, const char *directory, const char *name,
+			    struct err *err)
+{
+	static const char *const columns[] = { "exec_plan", "placement", "iter_time" };
+	char *path = xasprintf("%s/%s/placements.csv", directory, name);
+	struct plan_application *a = &p->items[p->count];
+	struct csv c;
+	int rc = 0;
+
+	if (access(path, F_OK)) {
+		free(path);
+		return 0;
+	}
+	rc = csv_read(&c, path, columns, 3, err);
+	free(path);
+	if (rc)
+		return -1;
+	*a = (struct plan_application){ .name = xstrdup(name) };
+	a->rows = xcalloc((size_t)c.n_rows, sizeof(*a->rows));
+	p->count++;
+	for (int i = 0; i < c.n_rows && rc == 0; i++)
+		rc = read_row(&c, i, a, err);
+	csv_release(&c);
+	if (a->n_rows)
+		qsort(a->rows, (size_t)a->n_rows, sizeof(*a->rows), by_time);
+	set_best(a, p);
+	return rc;
+}
+
+int sim_plans_read(struct sim_plans *p, const char *directory, int gpus_per_node, int n_gpus,
+		   struct err *err)
+{
+	struct dirent **names;
+	int n = scandir(directory, &names, NULL, alphasort), rc = 0;
+
+	*p = (struct sim_plans){ .gpus_per_node = gpus_per_node, .n_gpus = n_gpus };
+	if (n < 0)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	p->items = xcalloc((size_t)n, sizeof(*p->items));
+	for (int i = 0; i < n; i++) {
+		if (rc == 0 && names[i]->d_name[0] != '.')
+			rc = read_application(p, directory, names[i]->d_name, err);
+		free(names[i]);
+	}
+	free(names);
+	if (rc == 0 && p->count == 0)
+		rc = err_set(err, EX_NOINPUT, "no application in '%s'", directory);
+	if (rc)
+		sim_plans_release(p);
+	return rc;
+}
+
+void sim_plans_release(struct sim_plans *p)
+{
+	for (int i = 0; i < p->count; i++) {
+		for (int k = 0; k < p->items[i].n_rows; k++)
+			free(p->items[i].rows[k].plan);
+		free(p->items[i].rows);
+		free(p->items[i].best);
+		free(p->items[i].name);
+	}
+	free(p->items);
+	*p = (struct sim_plans){ 0 };
+}
+
+/* --- workloads --- */
+
+enum { APPLICATION = 2, GPUS, CPUS, PLAN, STEPS, SLA, N_COLUMNS };
+
+static const struct plan_application *find_plan_application(const struct sim_plans *p,
+							    const char *name)
+{
+	for (int i = 0; i < p->count; i++)
+		if (strcmp(p->items[i].name, name) == 0)
+			return &p->items[i];
+	return NULL;
+}
+
+/* The time of the fastest row on this many GPUs, of one plan or (NULL) of all; infinite: none. */
+static double row_s(const struct plan_application *a, const char *plan, int gpus)
+{
+	for (int i = 0; i < a->n_rows; i++)
+		if (a->rows[i].gpus == gpus && (!plan || strcmp(a->rows[i].plan, plan) == 0))
+			return a->rows[i].iteration_s;
+	return HUGE_VAL;
+}
+
+/* The least number of GPUs that can be given and on which an iteration takes no longer than
+ * this. */
+static int least_gpus(const struct sim_plans *p, const struct plan_application *a, double at_most_s)
+{
+	for (int r = 1; r <= p->n_gpus; r++)
+		if (a->best[r] && a->best[r]->iteration_s <= at_most_s)
+			return r;
+	return 0;
+}
+
+static int set_terms(const struct csv *c, int row, const struct sim_plans *p, struct plan_job *job,
+		     int gpus, struct err *err)
+{
+	const struct plan_application *a = job->application;
+
+	job->owner_s = row_s(a, csv_cell(c, row, PLAN), gpus);
+	for (int r = gpus; r > 0 && !isfinite(job->reference_s); r--)
+		job->reference_s = row_s(a, NULL, r);
+	if (!isfinite(job->reference_s))
+		job->reference_s = a->best[a->least_gpus]->iteration_s;
+	if (job->guaranteed && !isfinite(job->owner_s))
+		return csv_complain(c, row, err,
+				    "a guarantee for %d GPUs with plan '%.32s', without "
+				    "measurement", gpus, csv_cell(c, row, PLAN));
+	job->min_gpus = job->guaranteed ? least_gpus(p, a, job->owner_s) : a->least_gpus;
+	if (!job->min_gpus)
+		return csv_complain(c, row, err, "no placement here keeps the guarantee");
+	return 0;
+}
+
+static int read_job(const struct csv *c, int row, struct sim_workload *w, const void *data,
+		    struct err *err)
+{
+	const struct sim_plans *p = data;
+	struct plan_job *job = (struct plan_job *)w->own + row;
+	int64_t gpus, cpus, steps, sla;
+
+	if (csv_whole(c, row, GPUS, (struct csv_range){ 1, p->n_gpus }, &gpus, err) ||
+	    csv_whole(c, row, CPUS, (struct csv_range){ 0, 1e6 }, &cpus, err) ||
+	    csv_whole(c, row, STEPS, (struct csv_range){ 0, 1e12 }, &steps, err) ||
+	    csv_whole(c, row, SLA, (struct csv_range){ 0, 1 }, &sla, err))
+		return -1;
+	*job = (struct plan_job){
+		.application = find_plan_application(p, csv_cell(c, row, APPLICATION)),
+		.iterations = (double)steps + 1,
+		.cores = fmin((double)cpus / (double)gpus, PLAN_CORES_PER_GPU),
+		.guaranteed = sla, .reference_s = HUGE_VAL,
+	};
+	if (!job->application || !job->application->least_gpus)
+		return csv_complain(c, row, err, "no measurements of the application '%.60s' here",
+				    csv_cell(c, row, APPLICATION));
+	w->jobs[row].application_name = job->application->name;
+	w->jobs[row].replicas = (int)gpus;
+	return set_terms(c, row, p, job, (int)gpus, err);
+}
+
+int sim_plans_workload(const struct sim_plans *p, const char *path, struct sim_workload *w,
+		       struct err *err)
+{
+	static const char *const columns[N_COLUMNS] = {
+		"name", "submission_time", "application", "num_gpus", "num_cpus", "exec_plan",
+		"steps", "is_sla",
+	};
+	static const struct workload_form form = {
+		columns, N_COLUMNS, read_job, sizeof(struct plan_job),
+	};
+
+	return workload_read(w, path, &form, p, err);
+}
+
+/* --- the world --- */
+
+/* The world of execution plans: a job runs by the fastest plan of its placement, as the rows of
+ * the files say, and each round is checked. */
 
 struct run {
 	const struct plan_job *job;

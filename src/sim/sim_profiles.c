@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "application.h"
-#include "csv.h"
 #include "pollux/mem.h"
 #include "pollux/number.h"
-#include "pollux/sim_profiles.h"
+#include "pollux/simulate.h"
 #include "pollux/text.h"
 
 /* --- trainings: validation-B.csv for each batch size B --- */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "legal.h"
 #include "world.h"
 
 #define LOOKS_PER_LEASE 4	/* while a job waits */

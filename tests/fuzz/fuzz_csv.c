@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pollux/sim_profiles.h"
-#include "sim/csv.h"
+#include "pollux/simulate.h"
+#include "sim/application.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

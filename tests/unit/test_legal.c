@@ -2,7 +2,7 @@
  * execution plans and of machines in racks. */
 #include <string.h>
 
-#include "sim/legal.h"
+#include "sim/world.h"
 #include "tap.h"
 
 /* --- execution plans --- */

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/sim_profiles.h"
+#include "pollux/simulate.h"
 #include "pollux/text.h"
-#include "sim/ground_truth.h"
+#include "sim/application.h"
 #include "tap.h"
 
 static char directory[] = "/tmp/pollux-truth.XXXXXX";
