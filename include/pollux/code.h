@@ -118,7 +118,7 @@ void code_forget_old(const char *dir, double now_s);
 
 #define SNAPSHOT_LIMIT_S 600.0		/* git may take so long in all */
 
-struct snapshot {
+struct code_snapshot {
 	char *dir;			/* owned: DIR/snapshots/NAME/PROJECT */
 	char *top;			/* owned: the directory of the repository */
 	int lock;			/* snapshot_keep() drops it; else -1 */
@@ -127,12 +127,12 @@ struct snapshot {
 
 /* Makes a snapshot of the working tree that holds the directory. Until snapshot_keep(), others do
  * not take it for one that nobody needs. -1 with *err, and nothing is left behind. */
-int snapshot_make(const struct paths *paths, const char *directory, struct snapshot *s,
+int snapshot_make(const struct paths *paths, const char *directory, struct code_snapshot *s,
 		  struct err *err);
 /* Once the store has it. */
-void snapshot_keep(struct snapshot *s);
+void snapshot_keep(struct code_snapshot *s);
 /* Where it is not needed after all. */
-void snapshot_drop(struct snapshot *s);
+void snapshot_drop(struct code_snapshot *s);
 
 /* Calls visit for each snapshot's directory, but not for one that is being made. */
 void snapshots_each(const struct paths *paths, void (*visit)(const char *dir, void *arg),

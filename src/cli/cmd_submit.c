@@ -289,7 +289,7 @@ void submit_tell(const struct session *s, const struct job *job, const struct jo
 int submit_add(const struct asked *o, struct job *job, struct job_command *command,
 	       const struct dependency_list *after, struct err *err)
 {
-	struct snapshot snapshot;
+	struct code_snapshot snapshot;
 	struct session s;
 	int rc;
 

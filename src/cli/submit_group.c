@@ -146,7 +146,7 @@ static int insert_sweep(struct group_submission *g, const struct job_group *grou
 {
 	struct group_jobs jobs = { g->sweep.axes.runs, make, g };
 	struct group_added added;
-	struct snapshot snapshot;
+	struct code_snapshot snapshot;
 	struct session s;
 	int rc;
 

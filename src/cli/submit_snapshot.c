@@ -13,9 +13,9 @@ static const char *place_of_code(const struct job_command *command)
 }
 
 int submit_snapshot(const struct paths *paths, const struct job *job, struct job_command *command,
-		    struct snapshot *s, struct err *err)
+		    struct code_snapshot *s, struct err *err)
 {
-	*s = (struct snapshot){ .lock = -1, .remarks = TEXT_INIT };
+	*s = (struct code_snapshot){ .lock = -1, .remarks = TEXT_INIT };
 	if (!job->declared.snapshot)
 		return 0;
 	if (snapshot_make(paths, place_of_code(command), s, err))
@@ -28,7 +28,7 @@ int submit_snapshot(const struct paths *paths, const struct job *job, struct job
 	return 0;
 }
 
-void submit_snapshot_end(struct snapshot *s, int rc)
+void submit_snapshot_end(struct code_snapshot *s, int rc)
 {
 	if (rc)
 		snapshot_drop(s);

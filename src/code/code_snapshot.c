@@ -35,7 +35,7 @@ struct making {
 	char id[CODE_ID_SIZE];			/* the commit */
 };
 
-static int make_directory(const struct paths *paths, struct making *m, struct snapshot *s,
+static int make_directory(const struct paths *paths, struct making *m, struct code_snapshot *s,
 			  struct err *err)
 {
 	const char *name = strrchr(m->repository.top, '/');
@@ -128,7 +128,7 @@ static void set_variables(struct making *m)
 
 /* The worktree is locked so that "git worktree prune" leaves it alone where the store's disk is not
  * mounted. It has an index of its own. */
-static int check_out(struct making *m, const struct snapshot *s, struct err *err)
+static int check_out(struct making *m, const struct code_snapshot *s, struct err *err)
 {
 	struct git git = m->git;
 
@@ -137,14 +137,14 @@ static int check_out(struct making *m, const struct snapshot *s, struct err *err
 		       m->id);
 }
 
-static int write_mark(const struct making *m, const struct snapshot *s, struct err *err)
+static int write_mark(const struct making *m, const struct code_snapshot *s, struct err *err)
 {
 	if (file_write_all(s->lock, m->repository.top, strlen(m->repository.top)) == 0)
 		return 0;
 	return err_set(err, EX_IOERR, "cannot write '%s': %s", m->mark, strerror(errno));
 }
 
-static int fill(struct making *m, struct snapshot *s, struct err *err)
+static int fill(struct making *m, struct code_snapshot *s, struct err *err)
 {
 	set_variables(m);
 	if (make_commit(m, err) || check_out(m, s, err) ||
@@ -155,7 +155,7 @@ static int fill(struct making *m, struct snapshot *s, struct err *err)
 	return write_mark(m, s, err);
 }
 
-int snapshot_make(const struct paths *paths, const char *directory, struct snapshot *s,
+int snapshot_make(const struct paths *paths, const char *directory, struct code_snapshot *s,
 		  struct err *err)
 {
 	struct making m = {
@@ -164,7 +164,7 @@ int snapshot_make(const struct paths *paths, const char *directory, struct snaps
 	};
 	int rc;
 
-	*s = (struct snapshot){ .lock = -1, .remarks = TEXT_INIT };
+	*s = (struct code_snapshot){ .lock = -1, .remarks = TEXT_INIT };
 	rc = code_repository_find(&m.git, &m.repository, err) ||
 	     make_directory(paths, &m, s, err) || fill(&m, s, err) ? -1 : 0;
 	if (rc == 0)
@@ -182,14 +182,14 @@ int snapshot_make(const struct paths *paths, const char *directory, struct snaps
 	return rc ? err_prefix(err, "no snapshot of the code can be made") : 0;
 }
 
-void snapshot_keep(struct snapshot *s)
+void snapshot_keep(struct code_snapshot *s)
 {
 	if (s->lock >= 0)
 		lock_drop(s->lock);
 	free(s->dir);
 	free(s->top);
 	text_release(&s->remarks);
-	*s = (struct snapshot){ .lock = -1, .remarks = TEXT_INIT };
+	*s = (struct code_snapshot){ .lock = -1, .remarks = TEXT_INIT };
 }
 
 /* --- files of runs --- */
@@ -283,7 +283,7 @@ int snapshot_remove(const char *dir, char **own)
 	return rc;
 }
 
-void snapshot_drop(struct snapshot *s)
+void snapshot_drop(struct code_snapshot *s)
 {
 	if (s->dir)
 		remove_all(s->dir);
