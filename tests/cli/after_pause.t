@@ -24,25 +24,28 @@ submit perl -e "$jump"
 "$POLLUX" schedule
 ok 'six programs are at work' wait_for 20 all_at_work
 store "UPDATE runs SET suspension = 'asked'"
-ok 'are suspended' wait_for 20 holds 6 "suspension = 'suspended'"
+ok 'the six programs are suspended' wait_for 20 holds 6 "suspension = 'suspended'"
 store "UPDATE jobs SET state = 'held'" # no pass gives the devices back
 sleep 10.5
 store "UPDATE jobs SET state = 'running'; UPDATE runs SET suspension = 'resuming'"
-ok 'go on, and end' wait_for 20 holds 6 "state = 'ended'"
+ok 'the six programs go on and end' wait_for 20 holds 6 "state = 'ended'"
 
-said 'timeout(1) names the pause, and whose limit would not count it' 1 \
+said 'the failure of timeout(1) names the pause and a limit that omits it' 1 \
 	'^failed: exit status 124: it was suspended for 1[0-9] s until .* timeout\(1\).*-time-'
-like 'status shows it' 'exit status 124: it was suspended for' "$("$POLLUX" status --all)"
-said 'so does one that kills' 2 \
+like 'status shows that a failed program was suspended' 'exit status 124: it was suspended for' \
+	"$("$POLLUX" status --all)"
+said 'the failure of a timeout(1) that kills names the pause' 2 \
 	'^failed: .*: it was suspended for 1[0-9] s until .* its end, which timeout'
-said 'and an alarm' 3 '^failed: killed by SIGALRM: it was suspended for 1[0-9] s .* alarm\(2\)'
-said 'another failure right after it names other clocks' 4 \
+said 'the failure by an alarm names the pause' 3 \
+	'^failed: killed by SIGALRM: it was suspended for 1[0-9] s .* alarm\(2\)'
+said 'another failure right after the pause names clocks of the program' 4 \
 	'^failed: exit status 9: it was suspended for 1[0-9] s .* which clocks of its own count'
-said 'want of memory is that, and nothing else' 5 '^failed: exit status 1: GPU out of memory$'
-said 'a program that ends well has nothing to tell' 6 '^completed$'
+said 'a failure for want of memory does not name the pause' 5 \
+	'^failed: exit status 1: GPU out of memory$'
+said 'a program that ends well after the pause does not name it' 6 '^completed$'
 
 submit timeout 1 sleep 20
 "$POLLUX" schedule
-ok 'a program that was not suspended' wait_for 20 holds 7 "state = 'ended'"
-said 'does not speak of that' 7 '^failed: exit status 124$'
+ok 'a program that was not suspended ends' wait_for 20 holds 7 "state = 'ended'"
+said 'a failure of a program that was not suspended names no pause' 7 '^failed: exit status 124$'
 finish

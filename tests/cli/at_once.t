@@ -8,19 +8,20 @@ export POLLUX_SLOTS POLLUX_POLICY
 cleanup() { end_jobs; }
 job_is() { [ "$(store "SELECT state FROM jobs WHERE id = $1")" = "$2" ]; }
 
-status 'a job is submitted' 0 "$POLLUX" submit -q -- \
-	sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done' "$TMP"
-is 'the submission says what it always says' '1' "$out$err"
-ok 'the job runs, though nobody typed schedule' wait_for 20 job_is 1 running
+status 'submit accepts a job' 0 \
+	"$POLLUX" submit -q -- sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done' "$TMP"
+is 'submit prints the number and nothing else' '1' "$out$err"
+ok 'the job starts though nobody typed schedule' wait_for 20 job_is 1 running
 "$POLLUX" submit -q -- true >/dev/null
-ok 'a second job is told why it waits' wait_for 20 eval \
-	'[ -n "$(store "SELECT reason FROM jobs WHERE id = 2")" ]'
+ok 'the second job is told why it waits' \
+	wait_for 20 eval '[ -n "$(store "SELECT reason FROM jobs WHERE id = 2")" ]'
 like 'status says that no pass comes by itself' 'No pass comes by itself' "$("$POLLUX" status)"
-is 'as does doctor' '' "$("$POLLUX" doctor | grep '^ *cron  *all is well')"
+is 'doctor does not say that cron is well' '' "$("$POLLUX" doctor | grep '^ *cron  *all is well')"
 "$POLLUX" schedule
-is 'no longer after a pass of cron' '' "$("$POLLUX" status | grep 'by itself')"
+is 'status says nothing of missing passes after a pass of cron' '' \
+	"$("$POLLUX" status | grep 'by itself')"
 touch go
-ok 'and runs when the first has ended' wait_for 20 job_is 2 'done'
+ok 'the second job runs when the first has ended' wait_for 20 job_is 2 'done'
 "$POLLUX" submit -q --hold -- true >/dev/null
 wait_for 20 no_supervisor
 ok 'a held job stays held' job_is 3 held
@@ -33,7 +34,7 @@ all_done() {
 	"$POLLUX" schedule
 	[ "$(store "SELECT count(*) FROM jobs WHERE state = 'done'")" = 32 ]
 }
-ok 'thirty at once are all done' wait_for 30 all_done
+ok 'thirty jobs submitted at once are all done' wait_for 30 all_done
 wait_for 20 no_supervisor
 
 # The settings are those of the last pass of a person or of cron, not of the shell that submits.
@@ -41,7 +42,7 @@ POLLUX_SUBMIT_PASS=no "$POLLUX" submit -q -- true >/dev/null
 POLLUX_SLOTS=2 "$POLLUX" schedule
 wait_for 20 job_is 34 'done'
 POLLUX_SLOTS=1 "$POLLUX" submit -q -r 2 -- true >/dev/null 2>&1
-ok 'a job for two slots finds them' wait_for 20 job_is 35 'done'
+ok 'a job for two slots starts by the settings of the last pass' wait_for 20 job_is 35 'done'
 wait_for 20 no_supervisor
 
 # Slots of two sizes are settings as well.
@@ -49,10 +50,10 @@ POLLUX_SLOTS=2x1,1x2 POLLUX_SUBMIT_PASS=no "$POLLUX" submit -q -- true >/dev/nul
 POLLUX_SLOTS=2x1,1x2 "$POLLUX" schedule
 wait_for 20 job_is 36 'done'
 wait_for 20 no_supervisor
-is 'slots of two sizes are kept as text' 2x1,1x2 \
+is 'the store keeps slots of two sizes as text' 2x1,1x2 \
 	"$(store "SELECT value FROM settings WHERE name = 'POLLUX_SLOTS'")"
 "$POLLUX" submit -q -- true >/dev/null
-ok 'a pass that a submission starts reads the text' wait_for 20 job_is 37 'done'
+ok 'a pass after a submission reads slots of two sizes' wait_for 20 job_is 37 'done'
 wait_for 20 no_supervisor
 "$POLLUX" schedule	# with one slot again
 
@@ -60,25 +61,26 @@ wait_for 20 no_supervisor
 "$POLLUX" submit -q -- \
 	sh -c '"$POLLUX" submit -q -- true; sleep 1; exec "$POLLUX" status --json 39' \
 	>/dev/null
-ok 'a job submits another' wait_for 20 job_is 38 'done'
-ok 'which runs later' wait_for 20 job_is 39 'done'
-like 'but had not begun while the first ran' '"state": "queued"' "$("$POLLUX" log 38)"
+ok 'a job that submits another ends well' wait_for 20 job_is 38 'done'
+ok 'the job that a job submitted runs later' wait_for 20 job_is 39 'done'
+like 'the submitted job waits while the job that submitted it runs' '"state": "queued"' \
+	"$("$POLLUX" log 38)"
 wait_for 20 no_supervisor
 
 # --- jobs that wait for a time, or for a person ---
 far=$("$POLLUX" submit -q --begin +2h -- true)
 soon=$("$POLLUX" submit -q --begin +2s -- true)
 ok 'a job begins at its time, though no pass comes by itself' wait_for 20 job_is "$soon" 'done'
-ok 'the other one waits' job_is "$far" queued
+ok 'the job whose time has not come waits' job_is "$far" queued
 "$POLLUX" edit "$far" --begin now >/dev/null
-ok 'and starts at once when its time is taken back' wait_for 20 job_is "$far" 'done'
+ok 'a job starts at once when edit takes its time back' wait_for 20 job_is "$far" 'done'
 held=$("$POLLUX" submit -q --hold -- true)
 "$POLLUX" release "$held"
 ok 'a released job starts at once' wait_for 20 job_is "$held" 'done'
 "$POLLUX" requeue "$held"
 runs_twice() { [ "$(store "SELECT count(*) FROM runs WHERE job_id = $held AND
 	outcome = 'completed'")" = 2 ]; }
-ok 'as does a requeued one' wait_for 20 runs_twice
+ok 'a requeued job starts at once' wait_for 20 runs_twice
 ok 'no process waits when no job does' wait_for 20 no_supervisor
 
 # --- turned off ---
@@ -87,22 +89,26 @@ echo 'submit_pass = no' >"$POLLUX_DIR/config"
 sleep 1
 ok 'with submit_pass = no a job waits for the next pass' job_is 43 queued
 POLLUX_SUBMIT_PASS=yes "$POLLUX" submit -q -- true >/dev/null
-ok 'the environment goes before the file' wait_for 20 job_is 44 'done'
-status 'neither yes nor no' 78 env POLLUX_SUBMIT_PASS=maybe "$POLLUX" schedule
-like 'is named' "POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
+ok 'POLLUX_SUBMIT_PASS goes before submit_pass in the file' wait_for 20 job_is 44 'done'
+status 'schedule refuses a POLLUX_SUBMIT_PASS that is neither yes nor no' 78 \
+	env POLLUX_SUBMIT_PASS=maybe "$POLLUX" schedule
+like 'schedule names the bad value of POLLUX_SUBMIT_PASS' \
+	"POLLUX_SUBMIT_PASS.*'maybe' is not yes or no" "$err"
 
 # A hard limit of this shell would bind all jobs that the pass starts, and no job could raise it.
 : >"$POLLUX_DIR/config"
 wait_for 20 no_supervisor
 wait_for 20 "$POLLUX" schedule	# the pass of the last supervisor is over
-status 'a submission under a limit' 0 sh -c 'ulimit -t 100000; exec "$POLLUX" submit -- true'
+status 'submit accepts a job in a shell with a hard limit' 0 \
+	sh -c 'ulimit -t 100000; exec "$POLLUX" submit -- true'
 id=$(($(echo "$out" | tr -dc 0-9)))
-is 'starts no pass' "pollux: no pass was started, as all jobs would get the limit of 'ulimit -t' \
+is 'submit says that it starts no pass because of the limit' \
+	"pollux: no pass was started, as all jobs would get the limit of 'ulimit -t' \
 here: the job waits for the next pass" "$err"
-ok 'the job waits' job_is "$id" queued
+ok 'the job submitted under a limit waits' job_is "$id" queued
 "$POLLUX" submit -q -- sh -c 'ulimit -t' >/dev/null
-ok 'for the next one' wait_for 20 job_is "$id" 'done'
-ok 'and the limit is that of this job alone' wait_for 20 grep -qx unlimited \
-	"$POLLUX_DIR/logs/$((id + 1)).log"
+ok 'the job submitted under a limit runs with the next pass' wait_for 20 job_is "$id" 'done'
+ok 'the next job does not get the limit of that shell' \
+	wait_for 20 grep -qx unlimited "$POLLUX_DIR/logs/$((id + 1)).log"
 wait_for 20 no_supervisor
 finish

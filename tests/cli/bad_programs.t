@@ -49,7 +49,8 @@ scripts >table
 while IFS='|' read -r name content said; do
 	make_script "$name" "$content"
 	run "$POLLUX" submit --hold -- "./$name"
-	is "$name is refused" "66:pollux: cannot execute '$TMP/./$name': $(echo "$said" |
+	is "submit refuses the script $name and says why" \
+		"66:pollux: cannot execute '$TMP/./$name': $(echo "$said" |
 		sed "s:@:$TMP/./$name:")" "$rc:$err"
 done <table
 
@@ -57,7 +58,7 @@ done <table
 while IFS='|' read -r name content; do
 	make_script "$name" "$content"
 	run "$POLLUX" submit --hold -- "./$name"
-	is "$name is taken" '0:' "$rc:$err"
+	is "submit accepts the script $name" '0:' "$rc:$err"
 done <<'END'
 usual|#!/bin/sh\necho ran\n
 spaced|#! \t/bin/sh -e\necho ran\n
@@ -69,21 +70,24 @@ END
 printf 'echo ran\n' >plain
 chmod 644 plain
 run "$POLLUX" submit --hold -- sh plain
-is 'an interpreter needs neither bit nor line' '0:' "$rc:$err"
+is "submit accepts a script for sh without execute bit and '#!' line" '0:' "$rc:$err"
 run "$POLLUX" submit --hold -- ./plain
-is 'without it the bit is missed' "66:pollux: cannot execute '$TMP/./plain': it has no execute \
+is 'submit says that a script lacks its execute bit' \
+	"66:pollux: cannot execute '$TMP/./plain': it has no execute \
 bit, which chmod +x $TMP/./plain sets" "$rc:$err"
 printf '#!/bin/sh\r\n:\r\n' >windows.sh
 run "$POLLUX" submit --hold -- bash windows.sh
-is 'a shell is given lines of Windows' "0:pollux: warning: the lines of '$TMP/windows.sh' end in \
+is 'submit warns of a Windows script that a shell is given' \
+	"0:pollux: warning: the lines of '$TMP/windows.sh' end in \
 CR LF, as on Windows, and the shell takes each CR for a part of the last word; \
 sed -i 's/\\r\$//' $TMP/windows.sh mends that" "$rc:$err"
 printf 'print("ran")\r\n' >windows.py
 run "$POLLUX" submit --hold -- python3 windows.py
-is 'Python minds none' '0:' "$rc:$err"
+is 'submit does not warn of a Windows script for Python' '0:' "$rc:$err"
 printf '#!/bin/sh\r\n#POLLUX --name of-windows\r\n' >options.sh
 run "$POLLUX" submit --hold -- sh options.sh
-is 'options in such a script count' 'of-windows' "$(store "SELECT name FROM jobs WHERE id = $out")"
+is 'options in a Windows script count' 'of-windows' \
+	"$(store "SELECT name FROM jobs WHERE id = $out")"
 
 # --- behind a program that starts it ---
 printf '#!/bin/sh\n' >no_bit
@@ -92,17 +96,18 @@ for by in nice 'nice -n 5' 'timeout 5m' 'env A=b/c' 'nohup nice' setsid '/usr/bi
 	'timeout -s INT 25' 'env -u HOME' 'taskset -c 0,1'; do
 	# shellcheck disable=SC2086 # words
 	run "$POLLUX" submit --hold -- $by ./dos
-	like "behind $by, lines of Windows are refused" "^66:pollux: cannot execute '$TMP/./dos': \
+	like "submit refuses lines of Windows behind $by" \
+		"^66:pollux: cannot execute '$TMP/./dos': \
 its lines end in CR LF" "$rc:$err"
 	# shellcheck disable=SC2086 # words
 	run "$POLLUX" submit --hold -- $by ./no_bit
-	like 'and a missing bit' \
+	like "submit refuses a missing execute bit behind $by" \
 		"^66:pollux: cannot execute '$TMP/./no_bit': it has no execute bit" "$rc:$err"
 done
 while IFS='|' read -r name words; do
 	# shellcheck disable=SC2086 # words
 	run "$POLLUX" submit --hold -- $words
-	is "not refused: $name" '0:' "$rc:$err"
+	is "submit does not refuse: $name" '0:' "$rc:$err"
 done <<'END'
 a shell runs a file without a line|nice ./bare
 a file that may come|nice ./later
@@ -115,9 +120,9 @@ END
 mkdir own
 make_script own/pythn3 '#!/bin/sh\necho ran\n'
 run "$POLLUX" submit --hold -e "PATH=$TMP/own:$PATH" -- ./env_lost
-is 'an interpreter in the PATH of the job is found' '0:' "$rc:$err"
+is 'submit finds an interpreter in the PATH of the job' '0:' "$rc:$err"
 run "$POLLUX" submit --hold -- env "PATH=$TMP/own:$PATH" ./env_lost
-is 'and one in the PATH that env sets' '0:' "$rc:$err"
+is 'submit finds an interpreter in the PATH that env sets' '0:' "$rc:$err"
 
 # --- changed after the submission ---
 for name in dos bare env_dos lost; do
@@ -128,7 +133,8 @@ done
 for name in dos bare env_dos lost; do
 	"$POLLUX" schedule
 	"$POLLUX" wait --timeout 100 "$(cat "id_$name")"
-	is "changed into $name: the job says the same" "cannot execute '$TMP/./later_$name': $(
+	is "a script changed into $name fails with the words of submit" \
+		"cannot execute '$TMP/./later_$name': $(
 		said=$(grep "^$name|" table | cut -d'|' -f3)
 		echo "$said" | sed "s:@:$TMP/./later_$name:")" \
 		"$(reason "$(cat "id_$name")")"
@@ -138,6 +144,6 @@ make_script behind '#!/bin/sh\necho ran\n'
 cp dos behind
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 100 "$(cat id_behind)"
-like 'behind nice, the job says the same' \
+like 'a script changed behind nice fails with the words of submit' \
 	"^cannot execute '$TMP/./behind': its lines end in CR LF" "$(reason "$(cat id_behind)")"
 finish

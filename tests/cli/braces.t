@@ -66,25 +66,26 @@ while IFS= read -r text; do set -- "$@" "$text"; done <texts
 id=$(submit -q -- printf '%s\n' "$@" 2>/dev/null)
 ends "$id"
 is "$# commands with braces run as they are" "$(cat texts)" "$(printed "$id")"
-is 'the same in a sweep' "$(cat texts)" "$(
+is "$# commands with braces run in a sweep as they are" "$(cat texts)" "$(
 	id=$(submit -q --param x_1=5 -e 'A={x_1}' -- printf '%s\n' "$@" 2>/dev/null)
 	ends "$id"
 	printed "$id")"
 python='batch = 3; print(f"{batch}", {"lr": 0.1}, "{}".format(1), f"{batch:>3}")'
 id=$(submit -q -- python3 -c "$python" 2>err)
 ends "$id"
-is 'an f-string with the name of a template' "3 {'lr': 0.1} 1   3" "$(printed "$id")"
-is 'of which one line is said' "pollux: warning: '{batch}' in argument 2 of the command stays as \
+is 'an f-string with the name of a template runs as it is' "3 {'lr': 0.1} 1   3" "$(printed "$id")"
+is 'submit warns once of an f-string with the name of a template' \
+	"pollux: warning: '{batch}' in argument 2 of the command stays as \
 it is: it needs --batch" "$(cat err)"
 run submit --hold -- sh -c 'for lr in 1 2; do echo "${lr}" {a,b} {}; done' '{"lr": 1}'
-is 'nothing is said of ordinary braces' '' "$err"
+is 'submit does not warn of ordinary braces' '' "$err"
 
 # --- what is replaced ----------------------------------------------------------------
 
 id=$(submit -q -b 64 -- printf '%s\n' '{job}' '{"b": {"n": {batch}}}' '{{job}}' '{{{job}}}' \
 	'{{batch}' '{batch}}' '{}{run}' 'x{job}y{run}z' 2>/dev/null)
 ends "$id"
-is 'known words, and no others' "$id
+is "the command's known words are replaced, and no others" "$id
 {\"b\": {\"n\": 64}}
 {job}
 {{job}}
@@ -94,15 +95,17 @@ is 'known words, and no others' "$id
 x${id}y1z" "$(printed "$id")"
 id=$(submit -q -- printf '<%s>' '{{resume}}' 'x' 2>/dev/null)
 ends "$id"
-is 'a literal {resume}' '<{resume}><x>' "$(printed "$id" | tr -d '\n')"
+is '{{resume}} stands for a literal {resume}' '<{resume}><x>' "$(printed "$id" | tr -d '\n')"
 
 # --- words that may have been meant -----------------------------------------------------
 
 while read -r word want; do
 	run submit --hold -- true "{$word}"
-	is "{$word}" "pollux: warning: '{$word}' in argument 1 of the command stays as it is; did \
+	is "submit asks whether {$word} was meant as another word" \
+		"pollux: warning: '{$word}' in argument 1 of the command stays as it is; did \
 you mean {$want}?" "$err"
-	like 'is stored as it is' "true {$word}\$" "$("$POLLUX" status "$out" | grep ' command ')"
+	like "the word {$word} is stored as it is" "true {$word}\$" \
+		"$("$POLLUX" status "$out" | grep ' command ')"
 done <<'END'
 checkpoints checkpoint
 batchsize batch
@@ -116,11 +119,12 @@ GPUS gpus
 END
 for word in x i lo r jo fun code result acc loss epoch name path run_dir index HOME; do
 	run submit --hold -- true "{$word}"
-	is "{$word} is another word" '' "$err"
+	is "submit does not warn of the word {$word}" '' "$err"
 done
 while read -r text option; do
 	run submit --hold -- true "$text"
-	is "$text without $option" "pollux: warning: '$text' in argument 1 of the command stays as \
+	is "submit says that $text needs $option" \
+		"pollux: warning: '$text' in argument 1 of the command stays as \
 it is: it needs $option" "$err"
 done <<'END'
 {batch} --batch
@@ -131,9 +135,10 @@ done <<'END'
 {plan} --plan
 END
 run submit --hold --resume-args '{resume}' -- true
-like 'resume arguments in themselves' "'\{resume\}' in --resume-args stays as it is" "$err"
+like 'submit says that {resume} stays in --resume-args' \
+	"'\{resume\}' in --resume-args stays as it is" "$err"
 run submit --hold -n '{run}' --checkpoint-dir '{gpus}' -e 'A={bacth}' -- true '{bacth}' '{bacth}'
-is 'where each word stands; each is said once' "pollux: warning: '{bacth}' in argument 1 of the \
+is 'submit says where each word stays, once' "pollux: warning: '{bacth}' in argument 1 of the \
 command stays as it is; did you mean {batch}?
 pollux: warning: '{run}' in --name stays as it is: there pollux replaces {job} alone
 pollux: warning: '{gpus}' in --checkpoint-dir stays as it is: there pollux replaces {job} alone" \
@@ -143,9 +148,11 @@ pollux: warning: '{gpus}' in --checkpoint-dir stays as it is: there pollux repla
 
 run submit --dry-run -b 64 -n 'n{job}' -e 'A={run}' --resume-args 'x {newest}' -- true '{batch}' \
 	'{{port}}' '{x}'
-is 'a dry run says what is replaced' 'pollux: replaced at launch: {batch} {run} {newest} {job}' \
+is 'a dry run says what is replaced at launch' \
+	'pollux: replaced at launch: {batch} {run} {newest} {job}' \
 	"$err"
-is 'and shows what stays' "A='{run}' true '{batch}' '{port}' '{x}'" "$(echo "$out" | sed "
+is 'a dry run shows the words that stay' "A='{run}' true '{batch}' '{port}' '{x}'" \
+	"$(echo "$out" | sed "
 	s/{run}/'&'/
 	s/{batch}/'&'/; s/{port}/'&'/; s/{x}/'&'/")"
 
@@ -158,28 +165,31 @@ run submit -q -b 8 -e 'ID=run-{job}' -e 'ALL={job} {run} {batch} {gpus} {{job}} 
 	sh -c 'printf "%s\n" "$ID" "$ALL" "$OUT" "$SHELL_HAS"'
 id=$out
 ends "$id"
-is 'variables of --env know the templates, those of the shell do not' "run-$id
+is 'variables of --env have templates replaced, those of the shell do not' "run-$id
 $id 1 8 1 {job} {x} \${job} {lr}
 $TMP/o/$id
 {job} {{run}}" "$(printed "$id")"
-is 'the name has the number' "x-$id" "$(name_of "$id")"
-is 'so has the directory' "$TMP/o/$id" "$(directory_of "$id")"
+is "a job's name has its number for {job}" "x-$id" "$(name_of "$id")"
+is "a job's checkpoint directory has its number for {job}" "$TMP/o/$id" "$(directory_of "$id")"
 "$POLLUX" requeue "$id" >/dev/null
 ends "$id"
-is 'the next run has the same variable' "run-$id
+is 'the variable with {job} is the same in the next run' "run-$id
 run-$id" "$(printed "$id" | grep '^run-')"
-is 'and its own number' "$id 2 8 1 {job} {x} \${job} {lr}" "$(printed "$id" | grep "^$id 2")"
+is 'the variable with {run} has the number of the next run' "$id 2 8 1 {job} {x} \${job} {lr}" \
+	"$(printed "$id" | grep "^$id 2")"
 "$POLLUX" requeue --take-env "$id" >/dev/null 2>&1
 ends "$id"
-is 'the environment of this shell is not expanded' '{job} {{run}}' "$(printed "$id" | tail -1)"
-is 'and has none of the other variables' '' "$(printed "$id" | tail -4 | head -3 |
+is "requeue --take-env does not replace words in the shell's variables" '{job} {{run}}' \
+	"$(printed "$id" | tail -1)"
+is 'requeue --take-env drops the variables of --env' '' "$(printed "$id" | tail -4 | head -3 |
 	tr -d '\n')"
 again=$("$POLLUX" again -q "$id")
-is 'another job has its own name' "x-$again" "$(name_of "$again")"
-is 'and its own directory' "$TMP/o/$again" "$(directory_of "$again")"
+is 'a job by again has a name with its own number' "x-$again" "$(name_of "$again")"
+is 'a job by again has a directory with its own number' "$TMP/o/$again" "$(directory_of "$again")"
 mkdir 'in {job}'
 id=$(cd 'in {job}' && submit -q --hold --checkpoint-dir '{job}' -- true)
-is "braces of the job's directory stay" "$TMP/in {job}/$id" "$(directory_of "$id")"
+is "braces of the job's working directory stay as they are" "$TMP/in {job}/$id" \
+	"$(directory_of "$id")"
 printf 'v\n{job}\n"{{job}}"\n{run}\n' >v.csv
 ids=$(submit -q --hold --params v.csv -n '{v}-{job}-{{v}}' -e 'A={v}' \
 	--checkpoint-dir 'd{v}{job}' -- true)
@@ -190,9 +200,9 @@ for id in $ids; do
 	*) v='{run}' ;;
 	esac
 	is "the value $v stands for itself in a name" "$v-$id-{v}" "$(name_of "$id")"
-	is 'and in a directory' "$TMP/d$v$id" "$(directory_of "$id")"
+	is "the value $v stands for itself in a directory" "$TMP/d$v$id" "$(directory_of "$id")"
 done
 id=$(submit -q --params v.csv -e 'A={v}' -- sh -c 'echo "$A"' | tail -2 | head -1)
 ends "$id"
-is 'and in a variable' '{{job}}' "$(printed "$id")"
+is 'a value with braces stands for itself in a variable' '{{job}}' "$(printed "$id")"
 finish

@@ -31,24 +31,27 @@ done
 "$POLLUX" schedule
 wait_for 20 test -e started
 
-is 'hold' 'Job 2 held.' "$(on_terminal hold 2)"
-is 'release' 'Job 2 released.' "$(on_terminal release 2)"
-is 'of several, one line each, and what was wrong' 'pollux: job 1 is not held: running
+is 'hold says on a terminal that it held a job' 'Job 2 held.' "$(on_terminal hold 2)"
+is 'release says on a terminal that it released a job' 'Job 2 released.' "$(on_terminal release 2)"
+is 'each of several jobs has a line, and so has what was wrong' 'pollux: job 1 is not held: running
 Job 2 held.
 Job 3 held.' "$(on_terminal hold 2 3 '>/dev/null;' "'$POLLUX' release 1;" "'$POLLUX' hold 2 3")"
-is 'cancel' 'Job 3 cancelled.' "$(on_terminal cancel 3)"
-is 'requeue' 'Job 3 queued again.' "$(on_terminal requeue 3)"
-is 'a running one is not queued yet' 'Job 1 asked to stop, to be queued again.' \
+is 'cancel says on a terminal that it cancelled a job' 'Job 3 cancelled.' "$(on_terminal cancel 3)"
+is 'requeue says on a terminal that it queued a job again' 'Job 3 queued again.' \
+	"$(on_terminal requeue 3)"
+is 'requeue says that a running job was asked to stop' 'Job 1 asked to stop, to be queued again.' \
 	"$(on_terminal requeue --force 1)"
-is 'nor held' 'Job 1 asked to stop, to be held.' "$(on_terminal hold 1)"
-is 'nor cancelled' 'Job 1 asked to stop, to be cancelled.' "$(on_terminal cancel 1)"
+is 'hold says that a running job was asked to stop' 'Job 1 asked to stop, to be held.' \
+	"$(on_terminal hold 1)"
+is 'cancel says that a running job was asked to stop' 'Job 1 asked to stop, to be cancelled.' \
+	"$(on_terminal cancel 1)"
 touch go
-ok 'but in the end it is' wait_for 20 state_is 1 cancelled
+ok 'a running job that was asked to stop is cancelled in the end' wait_for 20 state_is 1 cancelled
 wait_for 20 state_is 3 running	# and has the slot, so that job 2 cannot start below
 
 for command in release hold cancel requeue; do
-	status "$command in a pipe" 0 "$POLLUX" "$command" 2
-	is "$command prints nothing there" '' "$out$err"
+	status "$command succeeds in a pipe" 0 "$POLLUX" "$command" 2
+	is "$command prints nothing in a pipe" '' "$out$err"
 done
 
 # --- a store anew, beside what the run of the same number left of the last ---
@@ -57,7 +60,7 @@ POLLUX_DIR=$TMP/anew
 mkdir -p "$POLLUX_DIR/run"
 touch "$POLLUX_DIR/run/1.config" "$POLLUX_DIR/run/1.config.new"
 POLLUX_SLOTS=1 "$POLLUX" schedule
-status 'no configuration is there at launch' 0 "$POLLUX" wait --timeout 200 1
+status "a run finds no configuration that another store's run left" 0 "$POLLUX" wait --timeout 200 1
 
 # --- a job that was done is queued again: what remains of it ---
 done=$("$POLLUX" submit -q -b 10 --samples 1000 -- \
@@ -68,10 +71,10 @@ saved=$("$POLLUX" submit -q -b 10 --samples 1000 -- sh -c '"$POLLUX" report SAMP
 "$POLLUX" wait --timeout 200 "$done" "$saved" >waited 2>&1
 wait_for 20 no_supervisor
 position() { store "SELECT samples, steps FROM jobs WHERE id = $1"; }
-is 'the position that it had reached' '1000.0|100.0' "$(position "$done")"
+is 'a job that is done has the position that it reached' '1000.0|100.0' "$(position "$done")"
 "$POLLUX" requeue --force "$done" "$saved" >said 2>&1
-is 'all, where it saved nothing' '|' "$(position "$done")"
-is 'what lies behind its checkpoint' '900.0|100.0' "$(position "$saved")"
+is 'requeue takes the whole position from a job that saved nothing' '|' "$(position "$done")"
+is 'requeue goes back to the position of the checkpoint' '900.0|100.0' "$(position "$saved")"
 
 # --- many jobs at work, as on a cluster: what a job needs is not looked for among all runs ---
 POLLUX_DIR=$TMP/many
@@ -85,8 +88,9 @@ store "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <
 	INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
 		boot_id, assigned_time_s, assigned_boot_s)
 		SELECT id, 1, 'running', 1, 1, 1, 'x', 1, 1 FROM jobs"
-status '2,000 of them are cancelled in seconds' 0 \
+status 'cancel takes seconds for 2,000 running jobs' 0 \
 	timeout 10 "$POLLUX" cancel --yes --force --state running
-is 'all of them' 2000 "$(store "SELECT count(*) FROM runs WHERE stop_reason = 'cancel'")"
+is 'cancel asks all 2,000 runs to stop' 2000 \
+	"$(store "SELECT count(*) FROM runs WHERE stop_reason = 'cancel'")"
 POLLUX_DIR=$TMP/store
 finish

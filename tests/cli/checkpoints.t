@@ -45,21 +45,24 @@ more=
 # --- the one before, once ---
 job 'echo 1 >ckpt-1.pt; echo 2 >ckpt-2.pt; echo 3 >ckpt-3.pt' 'ckpt-3.pt' --retries 1
 is 'after a start that fails, the checkpoint before is tried' 'nothing ckpt-3.pt ckpt-2.pt' "$froms"
-is 'and the job goes on' 'done' "$state"
-is 'the start that failed costs no retry' 1 "$(store "SELECT failures FROM jobs WHERE id = $id")"
+is 'a job that resumed from the checkpoint before goes on' 'done' "$state"
+is 'a start that failed for its checkpoint costs no retry' 1 \
+	"$(store "SELECT failures FROM jobs WHERE id = $id")"
 out=$("$POLLUX" status "$id" | tr -s '\n ' ' ')
-like 'status tells what was tried' \
+like 'status tells that the checkpoint before is tried' \
 	"could not resume from [^ ]*/ckpt-3.pt: RuntimeError: cannot read ckpt-3.pt; \
 it is tried once from the one before: [^ ]*/ckpt-2.pt" "$out"
-like 'and what the next run resumes from' \
+like 'status tells what the next run resumes from' \
 	'resumes from ckpt-2.pt; run 2 could not resume from the one after it' "$out"
 job 'echo 1 >ckpt-1.pt; echo 2 >ckpt-2.pt; echo 3 >ckpt-3.pt' 'ckpt-*' --retries 1
-is 'it is tried once' 'nothing ckpt-3.pt ckpt-2.pt' "$froms"
-is 'then the job fails' failed "$state"
-like 'and says why' 'could not resume from [^ ]*/ckpt-2.pt: .*; the job is not begun anew' \
+is 'the checkpoint before is tried once' 'nothing ckpt-3.pt ckpt-2.pt' "$froms"
+is 'a job fails when the checkpoint before does not start either' failed "$state"
+like 'status says that the job is not begun anew' \
+	'could not resume from [^ ]*/ckpt-2.pt: .*; the job is not begun anew' \
 	"$("$POLLUX" status "$id" | tr -s '\n ' ' ')"
 job 'echo 1 >ckpt-1.pt' 'ckpt-*' --retries 1
-is 'without one before, nothing else is tried' 'nothing ckpt-1.pt failed' "$froms $state"
+is 'nothing else is tried where there is no checkpoint before' 'nothing ckpt-1.pt failed' \
+	"$froms $state"
 
 mkdir dots
 ln -s dots link
@@ -76,20 +79,22 @@ more=
 
 # --- which is newest ---
 job 'head -c 1000 /dev/zero >ckpt-1.pt; : >ckpt-2.pt' 'ckpt-2.pt' --retries 1
-is 'an empty file is left out' 'nothing ckpt-1.pt' "$froms"
-like 'which status tells' 'resumes from ckpt-1.pt; ckpt-2.pt is left out: it is empty' \
+is 'a run does not resume from an empty file' 'nothing ckpt-1.pt' "$froms"
+like 'status tells that an empty file is left out' \
+	'resumes from ckpt-1.pt; ckpt-2.pt is left out: it is empty' \
 	"$("$POLLUX" status "$id")"
 job 'for i in 1 2; do echo $i >model_$i.pt; echo $i >optim_$i.pt; done; cp model_1.pt model_3.pt' \
 	'*_3.pt' --retries 1
-is 'a model without its optimizer is left out, where those before have one' \
+is 'a model without optimizer is left out if those before have one' \
 	'nothing model_2.pt' "$froms"
-like 'and status says why' \
+like 'status says why a model without optimizer is left out' \
 	'model_3.pt is left out: it has no file such as optim_2.pt beside it' \
 	"$("$POLLUX" status "$id")"
 more='"$POLLUX" report CHECKPOINT=../odd/state STEP=1 SAMPLES=8'
 job 'mkdir ../odd; echo 1 >../odd/state; echo 2 >b.txt' 'b*' --retries 1 --checkpoint-dir mine
 is 'a reported checkpoint is found wherever it lies' 'nothing state' "$froms"
-like 'its path is shown' '"checkpoint_path": "/.*/odd/state"' "$("$POLLUX" status --json "$id")"
+like 'status shows the path of a reported checkpoint' '"checkpoint_path": "/.*/odd/state"' \
+	"$("$POLLUX" status --json "$id")"
 more=
 
 # --- what was there before the job ---
@@ -99,12 +104,12 @@ echo x >proj/old.ckpt
 echo x >proj/data/a.jpg
 touch -d '-1 day' proj/*
 job : '*ckpt' --retries 1 --checkpoint-dir proj
-is 'what was there before the job is nothing to resume from' 'nothing nothing' "$froms"
-is 'so that the job is begun anew' 'done' "$state"
-is 'nor is it for an option that names no checkpoint' 'nothing nothing' \
+is 'a job does not resume from what was there before it' 'nothing nothing' "$froms"
+is 'a job that finds only older files is begun anew' 'done' "$state"
+is '--resume-args without a template does not resume from older files' 'nothing nothing' \
 	"$(job : '*ckpt' --retries 1 --checkpoint-dir proj --resume-args all; echo "$froms")"
 job 'echo 1 >new.ckpt; touch -d "-2 days" new.ckpt' old.ckpt --retries 1 --checkpoint-dir proj
-is 'what came during the job is, whatever its time' 'nothing new.ckpt' "$froms"
+is 'a job resumes from what came during it, whatever its time' 'nothing new.ckpt' "$froms"
 
 # --- many files of data beside ---
 mkdir many

@@ -61,32 +61,32 @@ export GO
 repository p
 cd p || exit 1
 start ./train.sh wait
-is 'nothing is said where nothing changed' '' "$(events)"
+is 'no event is told where no code changed' '' "$(events)"
 one=$(short .)
 edit train.sh 'version 1' 'version 2'
 commit .
 relaunch 2
 two=$(short .)
-is 'a commit is told, with the file' \
+is 'a commit is told, with the file that changed' \
 	"code changed since the first run: $one -> $two, 1 file: train.sh" "$(last_event)"
-like 'the log tells it, in the line of the run' \
+like 'the log tells the changed code in the line of the run' \
 	"^# pollux job $id run 2 on .*; code changed since the first run: $one -> $two, 1 file" \
 	"$("$POLLUX" log "$id")"
 like 'status has both commits in full' \
 	"^  code  *changed since the first run: $(git rev-parse HEAD~1) -> \
 $(git rev-parse HEAD)\$" "$(COLUMNS=300 "$POLLUX" status "$id")"
-is 'and so has its JSON' "$(git rev-parse HEAD~1) $(git rev-parse HEAD)" \
+is 'the JSON of status has both commits in full' "$(git rev-parse HEAD~1) $(git rev-parse HEAD)" \
 	"$("$POLLUX" status --json "$id" | json 'my $e = $d->{jobs}[0]{details};
 		print "$e->{first_commit} $e->{runs}[1]{code_commit}"')"
 edit part.sh 'part 1' 'part 2'
 relaunch 3
-is 'so are changes that nobody committed' \
+is 'changes that nobody committed are told' \
 	"code changed since the first run: $one -> $two+, 2 files: part.sh, train.sh" \
 	"$(last_event)"
 for i in a b c d; do echo "$i" >"$i.py"; done
 commit .
 relaunch 4
-is 'many files are counted, and three of them named' \
+is 'many changed files are counted, and three of them named' \
 	"code changed since the first run: $one -> $(short .), 6 files: a.py, b.py, c.py, ..." \
 	"$(last_event)"
 git checkout -q --detach HEAD~2
@@ -94,17 +94,17 @@ relaunch 5
 is 'code that is again as it was is not told' 3 "$(events | wc -l)"
 git commit -q --allow-empty -m y
 relaunch 6
-is 'nor a commit that changes no file' 3 "$(events | wc -l)"
+is 'a commit that changes no file is not told' 3 "$(events | wc -l)"
 echo 'notes' >untracked.txt
 relaunch 7
-is 'nor a file that git does not track' 3 "$(events | wc -l)"
+is 'a file that git does not track is not told' 3 "$(events | wc -l)"
 is 'git in the repository finds its files as they were' '?? untracked.txt' \
 	"$(git status --short)"
-is 'and no lock' '' "$(find .git -name '*.lock')"
+is 'pollux leaves no lock in the repository' '' "$(find .git -name '*.lock')"
 { printf '# '; head -c 3000000 /dev/urandom | base64 -w 0; echo; } >>train.sh
 relaunch 8
-like 'a file may be large' ', 1 file: train.sh$' "$(last_event)"
-is 'no copy of it is kept to be compared' 0 \
+like 'a change of a large file is told' ', 1 file: train.sh$' "$(last_event)"
+is 'no copy of a large file is kept to be compared' 0 \
 	"$(find "$POLLUX_DIR/code" -type f -size +100k | wc -l)"
 finished
 git checkout -qf main
@@ -120,7 +120,8 @@ edit part.sh 'part 2' 'part 3'
 is 'an edit between submission and first run is told' \
 	"code changed since it was submitted: $(short .) -> $(short .)+, 1 file: part.sh" \
 	"$(last_event)"
-like 'also by status' '^  code  *changed between submission and first run: ' \
+like 'status tells an edit between submission and first run' \
+	'^  code  *changed between submission and first run: ' \
 	"$("$POLLUX" status "$id")"
 cd ..
 
@@ -143,7 +144,7 @@ cd ..
 repository q
 mkdir elsewhere sub
 start sh -c 'cd q && ./train.sh wait'
-is 'code in a string is of no repository' '' "$(store "SELECT repository FROM commands
+is 'code in a string belongs to no repository' '' "$(store "SELECT repository FROM commands
 	WHERE job_id = $id")"
 finished
 cp q/train.sh q/other.sh && commit q
@@ -155,12 +156,14 @@ relaunch 2
 like 'a script in another repository is looked at there' ', 1 file: other.sh$' "$(last_event)"
 finished
 start env A=1 nice sh "$TMP/q/other.sh" wait
-is 'also behind other programs' "$TMP/q" "$(store "SELECT CAST(repository AS TEXT)
+is 'a script behind other programs belongs to its repository' "$TMP/q" \
+	"$(store "SELECT CAST(repository AS TEXT)
 	FROM commands WHERE job_id = $id")"
 finished
 ln -s ../q/train.sh link.sh
 id=$(submit --hold ./link.sh)
-is 'and through a link' "$TMP/q" "$(store "SELECT CAST(repository AS TEXT) FROM commands
+is 'a script behind a link belongs to its repository' "$TMP/q" \
+	"$(store "SELECT CAST(repository AS TEXT) FROM commands
 	WHERE job_id = $id")"
 cd ..
 git -C q worktree add -q ../tree
@@ -168,7 +171,7 @@ cd tree || exit 1
 start ./train.sh wait
 edit part.sh 'part 1' 'part 5'
 relaunch 2
-like 'a worktree is a repository, too' '^code changed .*\+, 1 file: part.sh$' "$(last_event)"
+like 'a change in a worktree of git is told' '^code changed .*\+, 1 file: part.sh$' "$(last_event)"
 finished
 cd ..
 
@@ -177,12 +180,12 @@ mkdir none && cp p/*.sh none
 cd none || exit 1
 start ./train.sh wait
 relaunch 2
-is 'outside a repository nothing is said' '' "$(events)"
+is 'no change is told outside a repository' '' "$(events)"
 finished
 git init -q
 start ./train.sh wait
 relaunch 2
-is 'nor in one without a commit' '' "$(events)"
+is 'no change is told in a repository without a commit' '' "$(events)"
 finished
 cd ..
 repository gone
@@ -210,13 +213,15 @@ id=$out
 PATH=${PATH#"$TMP/bin:"}
 is 'a git that hangs does not keep a job from being submitted' 0 "$rc"
 "$POLLUX" schedule
-ok 'nor from being launched' launched 1
-ok 'within its time, and nothing of it is left' eval '[ $(($(date +%s) - began)) -lt 300 ] &&
+ok 'a git that hangs does not keep a job from being launched' launched 1
+ok 'git is ended within its time, with all that it started' \
+	eval '[ $(($(date +%s) - began)) -lt 300 ] &&
 	for pid in $(cat "$TMP/pids"); do is_over "$pid" || exit 1; done'
 finished
 mkdir empty
 for tool in sh sleep; do ln -s "$(command -v $tool)" "empty/$tool"; done
-status 'without git' 0 env PATH="$TMP/p/empty" "$POLLUX" submit -q -- ./train.sh
+status 'submit accepts a job where there is no git' 0 \
+	env PATH="$TMP/p/empty" "$POLLUX" submit -q -- ./train.sh
 id=$out
 "$POLLUX" schedule
 finished
@@ -234,7 +239,7 @@ id=$(submit --snapshot ./train.sh)
 "$POLLUX" schedule
 finished
 wait_for 20 no_supervisor
-ok 'neither hooks nor a monitor of files are executed' test ! -e ../executed
+ok 'hooks and a monitor of files of a repository are not executed' test ! -e ../executed
 cd ..
 
 # --- snapshots ---
@@ -251,10 +256,12 @@ commit .
 edit part.sh 'part 1' 'part 2'
 echo '# new' >new.sh
 "$POLLUX" prune --all >/dev/null
-status 'a dry run' 0 "$POLLUX" submit --snapshot --dry-run -- ./train.sh wait
-is 'tells of what a snapshot would be made' "pollux: a snapshot of '$PWD' would be made, at \
+status 'submit --snapshot --dry-run succeeds' 0 \
+	"$POLLUX" submit --snapshot --dry-run -- ./train.sh wait
+is 'a dry run tells of what a snapshot would be made' \
+	"pollux: a snapshot of '$PWD' would be made, at \
 commit $(short .) with its uncommitted changes" "$err"
-is 'and makes none' '' "$(ls "$POLLUX_DIR/snapshots")"
+is 'a dry run makes no snapshot' '' "$(ls "$POLLUX_DIR/snapshots")"
 id=$(submit --hold --snapshot -- ./train.sh wait)
 snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id = $id")
 is 'a snapshot is a worktree of git' "worktree $snapshot" \
@@ -267,27 +274,28 @@ rm new.sh
 launched 1
 commit .
 relaunch 2
-is 'all runs use the code as it was, with ignored data and what lies beside' \
+is 'all runs use the code of the snapshot, and data beside it' \
 	"version 1 in $snapshot
 part 2: the data beside # new
 version 1 in $snapshot
 part 2: the data beside # new" "$("$POLLUX" log "$id" | grep -E '^(version|part)')"
-is 'changes are not told' '' "$(events)"
+is "changes of the repository are not told of a snapshot's job" '' "$(events)"
 like 'status names the snapshot' "^  snapshot  *$snapshot\$" "$("$POLLUX" status "$id")"
-is 'results in a directory that git only keeps are where they belong' 'r r' \
+is "results of a snapshot's job are in the user's directory" 'r r' \
 	"$(paste -sd ' ' results/r)"
-is 'the user sees no other branch' '* main' "$(git branch)"
-status 'a prune' 0 "$POLLUX" prune --all
-ok 'leaves the snapshot of a job that runs' test -d "$snapshot"
+is 'the user sees no branch of a snapshot' '* main' "$(git branch)"
+status "prune succeeds while a snapshot's job runs" 0 "$POLLUX" prune --all
+ok 'prune leaves the snapshot of a job that runs' test -d "$snapshot"
 finished
 wait_for 20 no_supervisor
-status 'a dry prune' 0 "$POLLUX" prune --all --dry-run
-like 'counts it' '; 1 snapshot of code would be needed by a job less$' "$out"
-status 'a prune after its end' 0 "$POLLUX" prune --all
-like 'removes it' '1 snapshots? of code removed$' "$out"
-ok 'with its directory' test ! -e "${snapshot%/*}"
-is 'git knows no worktree any more' 1 "$(git worktree list | wc -l)"
-is 'data and results are as before' 'the data
+status "prune --dry-run succeeds after the job's end" 0 "$POLLUX" prune --all --dry-run
+like 'prune --dry-run counts the snapshot' '; 1 snapshot of code would be needed by a job less$' \
+	"$out"
+status "prune succeeds after the job's end" 0 "$POLLUX" prune --all
+like 'prune says that it removes a snapshot' '1 snapshots? of code removed$' "$out"
+ok "prune removes the snapshot's directory" test ! -e "${snapshot%/*}"
+is 'git knows no worktree after prune' 1 "$(git worktree list | wc -l)"
+is 'data and results are as before after prune' 'the data
 r
 r' "$(cat data/d results/r)"
 "$POLLUX" requeue --force "$id" >/dev/null 2>&1
@@ -299,7 +307,7 @@ if [ -n "$(store "SELECT 1 FROM jobs WHERE id = $id AND state = 'queued'")" ]; t
 		"$("$POLLUX" status "$id")"
 fi
 again=$("$POLLUX" again -q "$id" 2>/dev/null)
-ok 'a job like it has a snapshot of its own' eval '[ "$(store "SELECT count(*) FROM commands
+ok 'again makes a snapshot for the new job' eval '[ "$(store "SELECT count(*) FROM commands
 	WHERE job_id = $again AND snapshot_dir IS NOT NULL")" = 1 ]'
 "$POLLUX" cancel "$again" >/dev/null
 
@@ -310,7 +318,7 @@ id=$(submit --snapshot -- sh "$PWD/train.sh" "$PWD/part.sh" "--c=$PWD/part.sh" "
 snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id = $id")
 "$POLLUX" schedule
 finished
-is 'files of the code are meant in the snapshot; data, new files and directories are not' \
+is "arguments that are files of the code name the snapshot's files" \
 	"exec sh $snapshot/train.sh $snapshot/part.sh --c=$snapshot/part.sh --d=$PWD/data/d \
 --out=$PWD/out/x $PWD/results $PWD/conf part.sh" "$("$POLLUX" log "$id" | grep ^exec)"
 
@@ -320,18 +328,18 @@ id=$(submit --snapshot -- ./train.sh)
 snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id = $id")
 "$POLLUX" schedule
 finished
-like 'are told when the run ends' \
+like 'files that a run made in the snapshot are told when it ends' \
 	"made files in its snapshot of the code, such as '$snapshot/fresh/model'" \
 	"$(last_event)"
 wait_for 20 no_supervisor
-status 'a prune' 0 "$POLLUX" prune --all
-like 'keeps them, and names one' "^kept, .*: $snapshot/fresh/model\$" "$out"
-is 'the file is there' model "$(cat "$snapshot/fresh/model")"
-like 'doctor names the snapshot' "no job needs the snapshot of code '$snapshot'" \
+status 'prune succeeds with files that a run made in the snapshot' 0 "$POLLUX" prune --all
+like 'prune keeps such a snapshot, and names one file' "^kept, .*: $snapshot/fresh/model\$" "$out"
+is 'the file that a run made in the snapshot is still there' model "$(cat "$snapshot/fresh/model")"
+like 'doctor names the snapshot that no job needs' "no job needs the snapshot of code '$snapshot'" \
 	"$("$POLLUX" doctor)"
 mv "$snapshot/fresh" .
-status 'when they are moved, the next prune' 0 "$POLLUX" prune --logs
-ok 'removes the snapshot' test ! -e "${snapshot%/*}"
+status 'prune succeeds when those files are moved' 0 "$POLLUX" prune --logs
+ok 'prune removes the snapshot when those files are moved' test ! -e "${snapshot%/*}"
 git checkout -qf . && rm -rf fresh
 
 # --- sweeps ---
@@ -339,20 +347,21 @@ group=$(submit --snapshot --param 'x=1,2,3' -- ./train.sh '{x}' | paste -sd ' ')
 is 'the runs of a sweep share one snapshot' '3 1' "$(store "SELECT count(*) || ' ' ||
 	count(DISTINCT snapshot_dir) FROM commands WHERE snapshot_dir IS NOT NULL AND
 	job_id IN ($(echo "$group" | tr ' ' ','))")"
-is 'which is there once' 1 "$(find "$POLLUX_DIR/snapshots" -mindepth 1 -maxdepth 1 | wc -l)"
+is 'the store has one snapshot for a sweep' 1 \
+	"$(find "$POLLUX_DIR/snapshots" -mindepth 1 -maxdepth 1 | wc -l)"
 id=${group##* }
 "$POLLUX" hold "$id" >/dev/null
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 300 "${group%% *}" >/dev/null
 wait_for 20 no_supervisor
 "$POLLUX" prune --all >/dev/null
-is 'and stays while one of them may run' 1 \
+is 'the snapshot of a sweep stays while one of its runs may start' 1 \
 	"$(find "$POLLUX_DIR/snapshots" -mindepth 1 -maxdepth 1 | wc -l)"
 "$POLLUX" cancel "$id" >/dev/null
 for job in $group; do "$POLLUX" wait --timeout 300 "$job" >/dev/null; done
 wait_for 20 no_supervisor
 "$POLLUX" prune --all >/dev/null
-is 'it goes with the last one' 0 \
+is 'the snapshot of a sweep goes with the last run' 0 \
 	"$(find "$POLLUX_DIR/snapshots" -mindepth 1 -maxdepth 1 | wc -l)"
 cd ..
 
@@ -362,32 +371,38 @@ mkdir s/package && touch s/package/code.py && commit s && mkdir s/new && touch s
 cd s || exit 1
 run "$POLLUX" submit -q --hold --snapshot -- ./train.sh
 id=$out
-like 'are linked, and told' "warning: the snapshot has links .*: submodule 'module', untracked \
+like 'submit warns of submodules and untracked directories that it links' \
+	"warning: the snapshot has links .*: submodule 'module', untracked \
 directory 'new/'" "$err"
 snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id = $id")
-ok 'and their files are there' test -e "$snapshot/module/train.sh" -a -e "$snapshot/new/code.py"
+ok 'the snapshot has the files that are linked' \
+	test -e "$snapshot/module/train.sh" -a -e "$snapshot/new/code.py"
 held=$id
 start ./train.sh wait
 edit module/part.sh 'part 1' 'part 2'
 relaunch 2
-is 'a file of one that nobody committed is told' "code changed since the first run: $(short .) -> \
+is 'a file of a submodule that nobody committed is told' \
+	"code changed since the first run: $(short .) -> \
 $(short .)+, 1 file: module" "$(last_event)"
 git -C module checkout -q part.sh
 relaunch 3
-is 'one that is again as it was is not' 1 "$(events | wc -l)"
+is 'a submodule that is again as it was is not told' 1 "$(events | wc -l)"
 finished
 id=$held
 cd ..
 mv s moved
 "$POLLUX" cancel "$id" >/dev/null
-status 'a prune after the repository moved' 0 "$POLLUX" prune --all
-ok 'removes the copy, and nothing else' eval '[ ! -e "$snapshot" ] &&
+status 'prune succeeds after the repository moved' 0 "$POLLUX" prune --all
+ok 'prune removes the snapshot of a moved repository, and nothing else' \
+	eval '[ ! -e "$snapshot" ] &&
 	[ -e moved/module/train.sh ] && [ -e moved/new/code.py ] && [ -e moved/data/d ]'
 
 # --- where no snapshot can be made ---
 cannot() { # cannot NAME PATTERN DIR
-	status "no snapshot $1" "$4" env -C "$3" "$POLLUX" submit -q --snapshot -- sh ./train.sh
-	like 'with the reason' "^pollux: no snapshot of the code can be made: $2" "$err"
+	status "submit makes no snapshot $1" "$4" \
+		env -C "$3" "$POLLUX" submit -q --snapshot -- sh ./train.sh
+	like "submit says why it makes no snapshot $1" \
+		"^pollux: no snapshot of the code can be made: $2" "$err"
 }
 rm -rf none/.git
 cannot 'outside a repository' "'$TMP/none' is in no git repository\$" none 66
@@ -395,8 +410,11 @@ git -C none init -q
 cannot 'without a commit' "the git repository of '$TMP/none' has no commit yet\$" none 66
 git clone -q --bare p bare && cp p/train.sh bare
 cannot 'in a bare repository' "'$TMP/bare' is in no git repository" bare 66
-status 'no snapshot without git' 69 env -C p PATH="$TMP/p/empty" "$POLLUX" submit --snapshot \
+status 'submit makes no snapshot without git' 69 \
+	env -C p PATH="$TMP/p/empty" "$POLLUX" submit --snapshot \
 	-- ./train.sh
-is 'says so' 'pollux: no snapshot of the code can be made: there is no git in PATH' "$err"
-is 'nothing of them is left' 0 "$(find "$POLLUX_DIR/snapshots" -mindepth 1 | wc -l)"
+is 'submit says that there is no git' \
+	'pollux: no snapshot of the code can be made: there is no git in PATH' "$err"
+is 'snapshots that could not be made leave nothing' 0 \
+	"$(find "$POLLUX_DIR/snapshots" -mindepth 1 | wc -l)"
 finish

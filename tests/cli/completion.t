@@ -27,58 +27,59 @@ offer() { # offer WORD...: sets $got, what the last word could become
 }
 
 offer pollux sta
-is 'a command' 'status' "$got"
+is 'bash completes the name of a command' 'status' "$got"
 offer pollux ''
-like 'all commands' '(^| )submit run schedule .* cron( |$)' "$got"
-unlike 'but not what pollux starts itself' supervise "$got"
+like 'bash offers all commands' '(^| )submit run schedule .* cron( |$)' "$got"
+unlike 'bash does not offer commands that pollux starts itself' supervise "$got"
 offer pollux devices --
-is 'the options of a command' '--slots --json --ignore --unignore --retry --self-test --help' "$got"
+is 'bash offers the options of a command' \
+	'--slots --json --ignore --unignore --retry --self-test --help' "$got"
 offer pollux devices --j
-is 'one of them' '--json' "$got"
+is 'bash completes one option of a command' '--json' "$got"
 offer pollux help dev
-is 'a command to be helped with' 'devices' "$got"
+is 'bash completes a command behind help' 'devices' "$got"
 offer pollux simulate --policy ''
 # shellcheck disable=SC2154  # $err is of run
 run "$POLLUX" simulate --from-store --policy none-such
-is 'the policies that there are' \
+is 'bash offers the policies that simulate knows' \
 	"$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
 offer pollux schedule --policy ''
 run "$POLLUX" schedule --policy none-such
-is 'those that a pass takes' \
+is 'bash offers the policies that a pass takes' \
 	"$(printf '%s\n' "$err" | sed "s/.*': //; s/;.*//; s/,//g; s/ or / /")" "$got"
 offer pollux simulate -k s
-is 'what is known' 'shared' "$got"
+is 'bash completes the value of --knowledge' 'shared' "$got"
 offer pollux log ''
-is 'jobs' '9 117' "$got"
+is 'bash offers jobs behind log' '9 117' "$got"
 offer pollux cancel 9 1
-is 'another job' '117' "$got"
+is 'bash completes a second job' '117' "$got"
 offer pollux cancel ''
-is 'those that it can act on' '117' "$got"
+is 'bash offers only jobs that cancel can act on' '117' "$got"
 offer pollux wait --state queued,h
-is 'a state after another' 'queued,held' "$got"
+is 'bash completes a state behind another' 'queued,held' "$got"
 offer pollux status -o id,na
-is 'a column after another' 'id,name' "$got"
+is 'bash completes a column behind another' 'id,name' "$got"
 offer pollux submit --after ''
-is 'a job to wait for' '9 117' "$got"
+is 'bash offers jobs behind --after' '9 117' "$got"
 offer pollux submit --lr-rule s
-is 'a name that an option takes' 'sqrt-gain sqrt' "$got"
+is 'bash completes the value of --lr-rule' 'sqrt-gain sqrt' "$got"
 offer pollux submit --preset l
-is 'a preset' lightning "$got"
+is 'bash completes a preset' lightning "$got"
 offer pollux profile --preset ''
-is 'all presets' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" "$got"
+is 'bash offers all presets' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" "$got"
 offer pollux profile --lr-rule ''
-is 'all such names, of the table of what is declared' \
+is 'bash offers all values of --lr-rule that are declared' \
 	'auto adascale sqrt-gain sqrt linear none' "$got"
 offer pollux edit --suspend n
-is 'a value of what can be changed' 'never' "$got"
+is 'bash completes a value of edit --suspend' 'never' "$got"
 offer pollux edit --unset time-limit,beg
-is 'a value after a comma' 'time-limit,begin' "$got"
+is 'bash completes a second value behind a comma' 'time-limit,begin' "$got"
 offer pollux submit --guarantee ''
-is 'numbers of devices' '1 2 4 8' "$got"
+is 'bash offers numbers of devices behind --guarantee' '1 2 4 8' "$got"
 offer pollux submit -- gr
-like 'a program' '(^| )grep( |$)' "$got"
+like "bash completes a program behind '--'" '(^| )grep( |$)' "$got"
 offer pollux submit -- grep --
-is 'of which pollux knows no options' '' "$got"
+is 'bash offers no options of a program' '' "$got"
 
 # --- zsh, fish ---
 cat >in_zsh <<'END'
@@ -90,19 +91,22 @@ words=("$@") CURRENT=$# PREFIX=$@[-1]
 . "$ROOT/completions/_pollux"
 END
 if command -v zsh >/dev/null; then
-	status 'zsh can read it' 0 zsh -n "$ROOT/completions/_pollux"
-	is 'the values of an option' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" \
+	status 'zsh can read its completion' 0 zsh -n "$ROOT/completions/_pollux"
+	is 'zsh offers the values of an option' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" \
 		"$(zsh in_zsh pollux submit --preset '')"
-	is 'jobs' '9:12 x, done 117:mnist, running' "$(zsh in_zsh pollux log '')"
-	is 'an option without values' default "$(zsh in_zsh pollux submit --name '')"
+	is 'zsh offers jobs behind log' '9:12 x, done 117:mnist, running' \
+		"$(zsh in_zsh pollux log '')"
+	is 'zsh offers its default for an option without values' default \
+		"$(zsh in_zsh pollux submit --name '')"
 fi
 in_fish() { # in_fish LINE: what the last word could become
 	fish -c "source '$ROOT/completions/pollux.fish'; complete -C '$1'" | cut -f 1 | xargs
 }
 if command -v fish >/dev/null; then
-	is 'fish: the values of an option' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" \
+	is 'fish offers the values of an option' "$("$POLLUX" presets | cut -d ' ' -f 1 | xargs)" \
 		"$(in_fish 'pollux submit --preset ')"
-	is 'and no jobs beside them' 'always auto never' "$(in_fish 'pollux edit --suspend ')"
-	is 'jobs' '9 117' "$(in_fish 'pollux log ')"
+	is 'fish offers no jobs beside the values of an option' 'always auto never' \
+		"$(in_fish 'pollux edit --suspend ')"
+	is 'fish offers jobs behind log' '9 117' "$(in_fish 'pollux log ')"
 fi
 finish

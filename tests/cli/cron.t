@@ -44,45 +44,48 @@ program=$("$POLLUX" cron | sed 's/^\* \* \* \* \* //; s/ schedule # pollux$//')
 line="* * * * * $program schedule # pollux"
 table() { cat "$CRONTAB_FILE"; }
 
-status 'the line' 0 "$POLLUX" cron
-is 'is printed' "$line" "$out"
-like 'with an absolute name' '^\* \* \* \* \* (/|'"'/"')' "$out"
-ok 'of a program' test -x "$program"
-status 'and nothing installed' 2 ls "$CRONTAB_FILE"
-is 'nor asked' '' "$(cat "$CRONTAB_FILE.calls" 2>/dev/null)"
+status 'cron succeeds' 0 "$POLLUX" cron
+is 'cron prints the line for the crontab' "$line" "$out"
+like 'the line has an absolute name' '^\* \* \* \* \* (/|'"'/"')' "$out"
+ok 'the line names a program' test -x "$program"
+status 'cron alone installs nothing' 2 ls "$CRONTAB_FILE"
+is 'cron alone does not call crontab' '' "$(cat "$CRONTAB_FILE.calls" 2>/dev/null)"
 
 # --- variables ---
 run env POLLUX_DIR=/x/y "$POLLUX" cron
-is 'POLLUX_DIR is kept' "* * * * * POLLUX_DIR=/x/y $program schedule # pollux" "$out"
+is 'the line has POLLUX_DIR' "* * * * * POLLUX_DIR=/x/y $program schedule # pollux" "$out"
 run env POLLUX_DIR=rel "$POLLUX" cron
-is 'made absolute' "* * * * * POLLUX_DIR=$TMP/rel $program schedule # pollux" "$out"
+is 'the line has POLLUX_DIR as an absolute path' \
+	"* * * * * POLLUX_DIR=$TMP/rel $program schedule # pollux" "$out"
 run env POLLUX_DIR="/a b/%c'd" "$POLLUX" cron
-is 'quoted for the shell, % for cron' \
+is 'the line quotes POLLUX_DIR for the shell, and % for cron' \
 	"* * * * * POLLUX_DIR='/a b/\\%c'\\''d' $program schedule # pollux" "$out"
 run env XDG_STATE_HOME=/s XDG_CONFIG_HOME=/c "$POLLUX" cron
-is 'else where XDG has it' \
+is 'the line has the directories of XDG where POLLUX_DIR is unset' \
 	"* * * * * XDG_STATE_HOME=/s XDG_CONFIG_HOME=/c $program schedule # pollux" "$out"
 run env POLLUX_DIR=/x XDG_STATE_HOME=/s "$POLLUX" cron
-is 'POLLUX_DIR is stronger' "* * * * * POLLUX_DIR=/x $program schedule # pollux" "$out"
-status 'a newline cannot stand there' 78 env POLLUX_DIR='/a
+is 'the line has POLLUX_DIR alone where XDG is set, too' \
+	"* * * * * POLLUX_DIR=/x $program schedule # pollux" "$out"
+status 'cron refuses a POLLUX_DIR with a newline' 78 env POLLUX_DIR='/a
 b' "$POLLUX" cron
-is 'and that is said' 'pollux: a path with a newline cannot stand in a crontab' "$err"
+is 'cron says that a newline cannot stand in a crontab' \
+	'pollux: a path with a newline cannot stand in a crontab' "$err"
 
 # --- install, remove ---
-status 'install where there is no crontab' 0 "$POLLUX" cron --install
-is 'says what was added' "added: $line" "$out"
-is 'that is the table' "$line" "$(table)"
-status 'again' 0 "$POLLUX" cron --install
-is 'changes nothing' "already there: $line" "$out"
-is 'at all' "$line" "$(table)"
-status 'remove' 0 "$POLLUX" cron --remove
-is 'says what was removed' "removed: $line" "$out"
-status 'and leaves no empty table' 2 ls "$CRONTAB_FILE"
-status 'remove again' 0 "$POLLUX" cron --remove
-is 'does nothing' 'not there' "$out"
+status 'cron --install succeeds where there is no crontab' 0 "$POLLUX" cron --install
+is 'cron --install says what it added' "added: $line" "$out"
+is 'the crontab has the line alone' "$line" "$(table)"
+status 'cron --install succeeds a second time' 0 "$POLLUX" cron --install
+is 'cron --install says that the line is already there' "already there: $line" "$out"
+is 'a second cron --install leaves the crontab as it was' "$line" "$(table)"
+status 'cron --remove succeeds' 0 "$POLLUX" cron --remove
+is 'cron --remove says what it removed' "removed: $line" "$out"
+status 'cron --remove leaves no empty crontab' 2 ls "$CRONTAB_FILE"
+status 'cron --remove succeeds a second time' 0 "$POLLUX" cron --remove
+is 'cron --remove says that there was no line' 'not there' "$out"
 : >"$CRONTAB_FILE.calls"
 "$POLLUX" cron --remove >/dev/null
-is 'and writes nothing' '-l' "$(cat "$CRONTAB_FILE.calls")"
+is 'cron --remove writes no crontab where there was no line' '-l' "$(cat "$CRONTAB_FILE.calls")"
 
 others='# my jobs
 MAILTO=me
@@ -95,26 +98,29 @@ for ending in '' '
 '; do
 	printf '%s%s' "${others%?}" "$ending" >"$CRONTAB_FILE"
 	"$POLLUX" cron --install >/dev/null
-	is 'other lines stay' "$others$line" "$(table)"
+	is 'cron --install leaves other lines as they were' "$others$line" "$(table)"
 	"$POLLUX" cron --remove >/dev/null
-	is 'as they were' "${others%?}" "$(table)"
+	is 'cron --remove leaves other lines as they were' "${others%?}" "$(table)"
 done
 printf '\n\n# end\n\n' >"$CRONTAB_FILE"
 "$POLLUX" cron --install >/dev/null
 "$POLLUX" cron --remove >/dev/null
-ok 'empty lines too' sh -c 'printf "\n\n# end\n\n" | cmp - "$CRONTAB_FILE"'
+ok 'cron leaves empty lines as they were' sh -c 'printf "\n\n# end\n\n" | cmp - "$CRONTAB_FILE"'
 
 # --- what the user made of it, and what has become old ---
 printf '*/5 8-18 * * 1-5 %s schedule # pollux\n' "$program" >"$CRONTAB_FILE"
-status 'another schedule' 0 "$POLLUX" cron --install
-is 'is respected' "already there: */5 8-18 * * 1-5 $program schedule # pollux" "$out"
+status 'cron --install succeeds where the line has other times' 0 "$POLLUX" cron --install
+is 'cron --install keeps the times that the user gave the line' \
+	"already there: */5 8-18 * * 1-5 $program schedule # pollux" "$out"
 printf '@hourly /old/pollux schedule # pollux\n' >"$CRONTAB_FILE"
-status 'another program' 0 "$POLLUX" cron --install
-is 'is not' "brought up to date: @hourly $program schedule # pollux" "$out"
-is 'in the table' "@hourly $program schedule # pollux" "$(table)"
+status 'cron --install succeeds where the line has an old program' 0 "$POLLUX" cron --install
+is 'cron --install brings the program up to date' \
+	"brought up to date: @hourly $program schedule # pollux" "$out"
+is "the crontab has the program of now at the user's times" "@hourly $program schedule # pollux" \
+	"$(table)"
 printf '%s\n# x\n%s\n' "$line" "$line" >"$CRONTAB_FILE"
 "$POLLUX" cron --install >/dev/null
-is 'a second line goes' "$line
+is 'cron --install removes a second line of the same store' "$line
 # x" "$(table)"
 
 # --- a line for each store ---
@@ -125,42 +131,43 @@ want="$line
 # x
 * * * * * POLLUX_DIR='/a b\\%c' $program schedule # pollux
 * * * * * POLLUX_DIR=/other $program schedule # pollux"
-is 'each store has its line' "$want" "$(table)"
+is 'each store has a line in the crontab' "$want" "$(table)"
 POLLUX_DIR='/a b%c' "$POLLUX" cron --install >/dev/null
-is 'once' "$want" "$(table)"
+is 'each store has one line after another install' "$want" "$(table)"
 POLLUX_DIR=/oth "$POLLUX" cron --remove >/dev/null
-is 'a store is not another with a longer name' "$want" "$(table)"
+is 'cron --remove takes no store for one with a longer name' "$want" "$(table)"
 POLLUX_DIR='/a b%c' "$POLLUX" cron --remove >/dev/null
 "$POLLUX" cron --remove >/dev/null
-is 'and each is removed alone' "# x
+is 'cron --remove removes the line of one store alone' "# x
 * * * * * POLLUX_DIR=/other $program schedule # pollux" "$(table)"
 
 # --- crontab(1) that will not ---
 before=$(table)
 export FAKE_CRONTAB
 FAKE_CRONTAB=refuse
-status 'crontab refuses' 69 "$POLLUX" cron --install
-is 'and why' \
+status 'cron --install fails where crontab refuses' 69 "$POLLUX" cron --install
+is 'cron says why crontab refused' \
 	"pollux: 'crontab -l' failed: You (somebody) are not allowed to use this program \
 (crontab)" "$err"
 FAKE_CRONTAB=full
-status 'crontab cannot write' 69 "$POLLUX" cron --install
-is 'and why' "pollux: 'crontab -' failed: No space left on device" "$err"
+status 'cron --install fails where crontab cannot write' 69 "$POLLUX" cron --install
+is 'cron says why crontab could not write' "pollux: 'crontab -' failed: No space left on device" \
+	"$err"
 FAKE_CRONTAB=silent
 : >"$CRONTAB_FILE.calls"
-status 'crontab fails without a word' 69 "$POLLUX" cron --install
-is 'which is not taken for an empty table' '-l' "$(cat "$CRONTAB_FILE.calls")"
-is 'all stays as it was' "$before" "$(table)"
+status 'cron --install fails where crontab fails without a word' 69 "$POLLUX" cron --install
+is 'a crontab that fails is not taken for an empty one' '-l' "$(cat "$CRONTAB_FILE.calls")"
+is 'the crontab stays as it was after failures' "$before" "$(table)"
 FAKE_CRONTAB=busybox
 rm "$CRONTAB_FILE"
-status "busybox's way to say that there is none" 0 "$POLLUX" cron --install
-is 'is understood' "$line" "$(table)"
+status 'cron --install succeeds where busybox has no crontab' 0 "$POLLUX" cron --install
+is 'cron --install adds the line where busybox had no crontab' "$line" "$(table)"
 unset FAKE_CRONTAB
 without_crontab() { PATH=/nonexistent "$program" cron --install; }
-status 'no crontab at all' 69 without_crontab
-like 'and what to do' '^pollux: crontab\(1\) is not installed' "$err"
+status 'cron --install fails where crontab(1) is not installed' 69 without_crontab
+like 'cron says that crontab(1) is not installed' '^pollux: crontab\(1\) is not installed' "$err"
 
-status 'both ways at once' 64 "$POLLUX" cron --install --remove
-status 'an operand' 64 "$POLLUX" cron install
+status 'cron refuses --install with --remove' 64 "$POLLUX" cron --install --remove
+status 'cron refuses an operand' 64 "$POLLUX" cron install
 PATH=$real_path
 finish
