@@ -27,21 +27,22 @@ findings() { # findings SECTION text|mend|severity
 well() { [ -z "$(findings "$1" text)" ]; }
 found() { # found NAME STATUS SECTION TEXT: sets $mend
 	run "$POLLUX" doctor
-	is "$1: the exit status" "$2" "$rc"
-	like "$1: it is found" "$4" "$(findings "$3" text)"
+	is "doctor exits with $2 for $1" "$2" "$rc"
+	like "doctor finds $1" "$4" "$(findings "$3" text)"
 	mend=$(findings "$3" mend | head -n 1)
-	is "$1: the command is printed" 1 \
+	is "doctor prints the command against $1" 1 \
 		"$(printf '%s\n' "$out" | grep -cxF "              mend: $mend")"
 }
 mended() { # mended NAME SECTION
 	run sh -c "$mend"
-	ok "$1: gone after: $mend" wait_for 15 well "$2"
+	ok "doctor finds no more of $1 after: $mend" wait_for 15 well "$2"
 }
 looked() { # looked NAME: the command removes nothing
-	like "$1: is to be looked at" "^cd '?$POLLUX_DIR'? && ls -la " "$mend"
+	like "doctor advises to look at $1" "^cd '?$POLLUX_DIR'? && ls -la " "$mend"
 	find "$POLLUX_DIR" | sort >before
-	status "$1: the command can be typed" 0 sh -c "$mend"
-	is "$1: and harms nothing" "$(cat before)" "$(find "$POLLUX_DIR" | sort)"
+	status "the command that shows $1 can be typed" 0 sh -c "$mend"
+	is "the command that shows $1 changes nothing" "$(cat before)" \
+		"$(find "$POLLUX_DIR" | sort)"
 }
 long_ago() {
 	touch -d "1 hour ago" "$POLLUX_DIR/schedule.lock" "$POLLUX_DIR/regular-pass"
@@ -61,42 +62,45 @@ echo elsewhere >"$POLLUX_DIR/pass.host" # of a time with engine = slurm
 "$POLLUX" wait --timeout 600 1
 wait_for 5 no_supervisor
 run env COLUMNS=80 "$POLLUX" doctor
-is 'all is well' '0 ' "$rc $err"
-is 'a line for each section' 13 "$(printf '%s\n' "$out" | grep -c '^  [a-z]* *all is well')"
-is '80 columns at most' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v '/')"
-is 'as JSON' '0 0 13' "$("$POLLUX" doctor --json |
+is 'doctor exits with 0 where all is well' '0 ' "$rc $err"
+is 'doctor prints a line for each section' 13 \
+	"$(printf '%s\n' "$out" | grep -c '^  [a-z]* *all is well')"
+is 'doctor keeps to 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v '/')"
+is 'doctor --json has no finding where all is well' '0 0 13' "$("$POLLUX" doctor --json |
 	json 'print "$d->{exit_status} ", 0 + @{$d->{findings}}, " ", 0 + @{$d->{sections}}')"
-status 'a sound store is not repaired' 0 "$POLLUX" doctor --repair
-status 'and stays' 2 ls "$POLLUX_DIR"/pollux.db.damaged-*
+status 'doctor --repair succeeds for a sound store' 0 "$POLLUX" doctor --repair
+status 'doctor --repair leaves a sound store in its place' 2 ls "$POLLUX_DIR"/pollux.db.damaged-*
 
 # --- settings ---
 printf 'slots = 2\nslice = banana\n' >"$POLLUX_DIR/config"
 found 'a bad setting' 69 settings "^bad setting 'slice' in '.*' line 2: 'banana' is not a time"
 mended 'a bad setting' settings
-is 'the other settings stay' 'slots = 2' "$(grep -v '^#' "$POLLUX_DIR/config")"
+is 'the command leaves the other settings as they were' 'slots = 2' \
+	"$(grep -v '^#' "$POLLUX_DIR/config")"
 rm "$POLLUX_DIR/config"
-is 'a bad variable' 'unset POLLUX_SLICE' "$(POLLUX_SLICE=banana "$POLLUX" doctor --json |
+is 'doctor advises to unset a bad variable' 'unset POLLUX_SLICE' \
+	"$(POLLUX_SLICE=banana "$POLLUX" doctor --json |
 	json 'print $d->{findings}[0]{mend}')"
 
 # --- permissions ---
 chmod 777 "$POLLUX_DIR"
-found 'a directory for all' 69 permissions "^others may write to '$POLLUX_DIR'\$"
-mended 'a directory for all' permissions
+found 'a directory that all may write to' 69 permissions "^others may write to '$POLLUX_DIR'\$"
+mended 'a directory that all may write to' permissions
 chmod 644 "$POLLUX_DIR/pollux.db"
-found 'a store for all' 1 permissions "^others may look into '.*/pollux.db'\$"
-mended 'a store for all' permissions
+found 'a store that all may read' 1 permissions "^others may look into '.*/pollux.db'\$"
+mended 'a store that all may read' permissions
 
 # --- cron ---
 "$POLLUX" cron --remove >/dev/null
 long_ago
-found 'no line in the crontab' 1 cron 'no line in the crontab runs passes'
+found 'a missing line in the crontab' 1 cron 'no line in the crontab runs passes'
 "$POLLUX" schedule
-ok 'other passes do as well' well cron
+ok 'doctor finds nothing of cron after another pass' well cron
 long_ago
-is 'the command' 'pollux cron --install' "$mend"
+is 'doctor advises cron --install' 'pollux cron --install' "$mend"
 sh -c "$mend" >/dev/null
 "$POLLUX" schedule # as cron would
-ok 'gone after it' well cron
+ok 'doctor finds nothing of cron after cron --install and a pass' well cron
 echo '* * * * * '"POLLUX_DIR=$POLLUX_DIR"' /old/pollux schedule # pollux' >table
 found 'a line with another program' 1 cron 'another program'
 mended 'a line with another program' cron
@@ -104,8 +108,8 @@ mended 'a line with another program' cron
 # --- passes ---
 "$POLLUX" submit -- true >/dev/null
 long_ago
-found 'no pass for long' 1 passes '^the last pass was 1h00m ago, though jobs wait or run$'
-mended 'no pass for long' passes
+found 'an hour without a pass' 1 passes '^the last pass was 1h00m ago, though jobs wait or run$'
+mended 'an hour without a pass' passes
 "$POLLUX" wait --timeout 600 2
 wait_for 5 no_supervisor
 "$POLLUX" submit -- sleep 1000 >/dev/null
@@ -114,10 +118,10 @@ hold_store
 pass=$!
 ok 'a pass is at work' wait_for 10 has_schedule_lock "$pass"
 kill -STOP "$pass"
-ok 'and stopped' wait_for 5 is_stopped "$pass"
+ok 'the pass is stopped' wait_for 5 is_stopped "$pass"
 older "$POLLUX_DIR/schedule.lock"
 found 'a stopped pass' 69 passes "^the pass of process $pass has been at work for .* is stopped"
-status 'a sound store needs no repair' 0 "$POLLUX" doctor --repair
+status 'doctor --repair finds nothing to repair in a sound store' 0 "$POLLUX" doctor --repair
 let_store_go ROLLBACK
 mended 'a stopped pass' passes
 wait "$pass"
@@ -125,11 +129,11 @@ wait "$pass"
 # --- supervisors ---
 runs() { [ "$("$POLLUX" status --json | json 'print $d->{jobs}[-1]{state}')" = running ]; }
 "$POLLUX" schedule
-ok 'a job runs' wait_for 10 runs
+ok 'the third job runs' wait_for 10 runs
 run=$(store 'SELECT max(id) FROM runs')
 pid=$(store "SELECT $supervisor_pid FROM runs WHERE id = $run")
 kill -STOP "$pid"
-ok 'its supervisor is stopped' wait_for 5 is_stopped "$pid"
+ok 'the supervisor of the third job is stopped' wait_for 5 is_stopped "$pid"
 older "$POLLUX_DIR/run/$run.lock"
 found 'a stopped supervisor' 1 supervisors "^the supervisor of job 3, process $pid, is stopped"
 mended 'a stopped supervisor' supervisors
@@ -146,9 +150,9 @@ perl -MFcntl -e 'open my $f, "+>", shift or die;
 	my $lock = pack "ssx4qqix4", F_WRLCK, 0, 0, 0, 0;
 	fcntl $f, 37, $lock or die; open my $g, ">", "locked"; sleep 1000' \
 	"$POLLUX_DIR/run/device-cpu:0.lock" &
-ok 'a process keeps a device' wait_for 10 test -e locked
+ok 'a process holds the lock of a device' wait_for 10 test -e locked
 found 'a lock that was left' 1 locks '^cpu:0 has no run, but a process of an ended run holds it$'
-is 'its process is named' "kill -KILL $!" "$mend"
+is 'doctor advises to kill the process that holds the lock' "kill -KILL $!" "$mend"
 mended 'a lock that was left' locks
 
 # --- leftovers ---
@@ -157,8 +161,9 @@ found 'files of another store' 1 leftovers "'.*of-0a1b2c3d' and 1 more: each is 
 looked 'files of another store'
 rm -r "$POLLUX_DIR"/*/1.*of-0a1b2c3d
 mkdir -p "$POLLUX_DIR/checkpoints/7.pruned/x"
-found 'what prune left' 1 leftovers "'checkpoints/7.pruned' was to be removed by 'pollux prune'"
-mended 'what prune left' leftovers
+found 'files that prune left' 1 leftovers \
+	"'checkpoints/7.pruned' was to be removed by 'pollux prune'"
+mended 'files that prune left' leftovers
 mkdir "$POLLUX_DIR/checkpoints/99"
 : >"$POLLUX_DIR/logs/99.log"
 found 'files of no job' 1 leftovers 'each is of a job that this store does not know; a newer copy'
@@ -171,19 +176,22 @@ mended 'files of an ended run' leftovers
 : >"$POLLUX_DIR/pollux.db.repaired-journal"
 found 'a repair that was killed' 1 leftovers "pollux.db.repaired' was left by a repair that did not"
 mended 'a repair that was killed' leftovers
-status 'with its journal' 2 ls "$POLLUX_DIR/pollux.db.repaired-journal"
-ok 'what belongs to jobs is still there' test -s "$POLLUX_DIR/logs/1.log"
+status 'the command removes the journal of the killed repair, too' 2 \
+	ls "$POLLUX_DIR/pollux.db.repaired-journal"
+ok 'the commands leave what belongs to jobs' test -s "$POLLUX_DIR/logs/1.log"
 
 # --- settings, space ---
 echo 'slise = 3' >"$POLLUX_DIR/config"
 found_settings=$(findings settings text)
-like 'a bad line in the configuration' 'slise' "$found_settings"
+like 'doctor names an unknown setting in the configuration' 'slise' "$found_settings"
 rm "$POLLUX_DIR/config"
 mkdir small
 if mount -t tmpfs -o size=4m pollux-test small 2>/dev/null; then
-	unlike 'a small disk with room' 'the disk of' "$(POLLUX_DIR=$TMP/small findings space text)"
+	unlike 'doctor finds nothing of a small disk with room' 'the disk of' \
+		"$(POLLUX_DIR=$TMP/small findings space text)"
 	dd if=/dev/zero of=small/filler bs=4k count=1020 2>/dev/null
-	like 'a small disk that is nearly full' "^the disk of '.*/small' is nearly full: \
+	like 'doctor finds a small disk that is nearly full' \
+		"^the disk of '.*/small' is nearly full: \
 0\.0 MiB of 4\.0 MiB are free, less than 1 %" \
 		"$(POLLUX_DIR=$TMP/small findings space text)"
 	umount small
@@ -206,53 +214,59 @@ page=$(store "SELECT pageno FROM dbstat WHERE name = 'jobs' AND pagetype = 'leaf
 lost=$(store "SELECT ncell FROM dbstat WHERE name = 'jobs' AND pageno = $page")
 dd if=/dev/zero of="$POLLUX_DIR/pollux.db" bs=4096 seek=$((page - 1)) count=1 conv=notrunc \
 	2>/dev/null
-found 'a page of the jobs is overwritten' 65 store 'damaged|malformed'
-is 'the command' 'pollux doctor --repair' "$mend"
+found 'an overwritten page of jobs' 65 store 'damaged|malformed'
+is 'doctor advises doctor --repair' 'pollux doctor --repair' "$mend"
 hold_store
-status 'while a process uses it nothing is repaired' 75 "$POLLUX" doctor --repair
-is 'which is named' \
+status 'doctor --repair refuses while a process uses the store' 75 "$POLLUX" doctor --repair
+is 'doctor --repair names the process that uses the store' \
 	"pollux: process $holder uses the store '$POLLUX_DIR/pollux.db': let it end first" "$err"
 let_store_go ROLLBACK
 mkdir -p "$POLLUX_DIR/run"
 ln -s loop "$POLLUX_DIR/run/7.lock"
-status 'nor while it cannot be told whether a job runs' 75 "$POLLUX" doctor --repair
-is 'which is said' "pollux: '$POLLUX_DIR/run/7.lock' cannot be read: a job may run" "$err"
+status 'doctor --repair refuses while it cannot tell whether a job runs' 75 \
+	"$POLLUX" doctor --repair
+is 'doctor --repair says that a job may run' \
+	"pollux: '$POLLUX_DIR/run/7.lock' cannot be read: a job may run" "$err"
 rm "$POLLUX_DIR/run/7.lock"
-status 'repair says by its status that rows are lost' 1 "$POLLUX" doctor --repair
-like 'how many' "^  jobs +$((1000 - lost)) rows, $lost could not be read\$" "$out"
-like 'and what went with them' "^  commands +$((1000 - lost)) rows, $lost dropped with" "$out"
+status 'doctor --repair exits with 1 where rows are lost' 1 "$POLLUX" doctor --repair
+like 'doctor --repair says how many jobs are lost' \
+	"^  jobs +$((1000 - lost)) rows, $lost could not be read\$" "$out"
+like 'doctor --repair says how many commands went with them' \
+	"^  commands +$((1000 - lost)) rows, $lost dropped with" "$out"
 kept=$(printf '%s\n' "$out" | tail -n 1)
-ok 'the damaged store is kept' test -s "$kept"
-ok 'nothing is damaged any more' well store
-is 'it is sound' ok "$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA integrity_check')"
-is 'the jobs on both sides of the damage are there' "$((1000 - lost)) 1 1000" \
+ok 'doctor --repair keeps the damaged store' test -s "$kept"
+ok 'doctor finds no damage after the repair' well store
+is 'the repaired store is sound' ok "$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA integrity_check')"
+is 'the repaired store has the jobs on both sides of the damage' "$((1000 - lost)) 1 1000" \
 	"$(rows_of jobs) $(store 'SELECT min(id) FROM jobs') $(store 'SELECT max(id) FROM jobs')"
-is 'so is its name' "$id" "$(store "SELECT value FROM settings WHERE name = 'store_id'")"
-is 'and what the first job printed' 'done' \
+is 'the repaired store has the name of the damaged one' "$id" \
+	"$(store "SELECT value FROM settings WHERE name = 'store_id'")"
+is 'the repaired store has the first job as done' 'done' \
 	"$(POLLUX_DIR=$POLLUX_DIR "$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{state}')"
 "$POLLUX" release 4
 "$POLLUX" schedule
-status 'a job runs' 0 "$POLLUX" wait --timeout 600 4
-is 'a new one gets a new number' 1001 "$("$POLLUX" submit --hold -- true)"
+status 'a job of the repaired store runs' 0 "$POLLUX" wait --timeout 600 4
+is 'the repaired store gives a new job a new number' 1001 "$("$POLLUX" submit --hold -- true)"
 
 # --- nothing can be read ---
 wait_for 5 no_supervisor
 mkdir "$POLLUX_DIR/checkpoints/1500"
 rm -f "$POLLUX_DIR"/pollux.db-*
 dd if=/dev/urandom of="$POLLUX_DIR/pollux.db" bs=4096 count=1 conv=notrunc 2>/dev/null
-found 'the first page is overwritten' 65 store 'not a database'
-status 'nothing can be read' 1 "$POLLUX" doctor --repair
+found 'an overwritten first page' 65 store 'not a database'
+status 'doctor --repair exits with 1 where nothing can be read' 1 "$POLLUX" doctor --repair
 is 'a new store begins behind the numbers of the old one' 1501 "$("$POLLUX" submit --hold -- true)"
 
 # --- not ours ---
 mkdir foreign
 sqlite3 foreign/pollux.db 'CREATE TABLE t (x)'
-status "another program's file" 65 env POLLUX_DIR="$TMP/foreign" "$POLLUX" doctor --repair
-like 'is left alone' "another program's" "$err"
-unlike 'and nobody says that it can be repaired' '--repair' \
+status "doctor --repair refuses another program's file" 65 \
+	env POLLUX_DIR="$TMP/foreign" "$POLLUX" doctor --repair
+like "doctor --repair says that the file is another program's" "another program's" "$err"
+unlike "doctor does not advise to repair another program's file" '--repair' \
 	"$(POLLUX_DIR=$TMP/foreign "$POLLUX" doctor)"
-status 'an operand' 64 "$POLLUX" doctor now
-status 'both at once' 64 "$POLLUX" doctor --json --repair
+status 'doctor refuses an operand' 64 "$POLLUX" doctor now
+status 'doctor refuses --json with --repair' 64 "$POLLUX" doctor --json --repair
 # --- a pass that nobody watches ---
 "$POLLUX" submit -q -- sh -c 'until [ -e go ]; do sleep 0.1; done' >/dev/null
 "$POLLUX" schedule

@@ -65,17 +65,18 @@ done_by() { # done_by HOW WORDS NAME OPTION... -- CODE AGAIN STATUS
 	how=$1 words=$2 name=$3
 	shift 3
 	id=$(submit "$@")
-	ok "$name, told to stop by $how" told "$how" "$id"
-	is 'is done, in one run' 'done 1' \
+	ok "$name: the job leaves when told to stop by $how" told "$how" "$id"
+	is "${name%: the job*}: the job is done, in one run" 'done 1' \
 		"$(state "$id") $(store "SELECT count(*) FROM runs WHERE job_id = $id")"
-	is 'and says why' \
+	is "${name%: the job*}: the job says that its work was done" \
 		"completed: all its work was done, although it was told to stop ($words)" \
 		"$(reason "$id")"
 }
 
 # --- at its end by its own account ---
 done_by requeue requeued 'all declared steps' --steps 20 -- "$steps"
-like 'status shows the reason' "^ *$id .* done .*all its work was done, although" \
+like 'status shows that all work of a job was done' \
+	"^ *$id .* done .*all its work was done, although" \
 	"$("$POLLUX" status --all)"
 done_by hold held 'all declared steps, reported' --steps 20 -- \
 	"$count"'"$POLLUX" report STEP=$i; done'
@@ -93,9 +94,9 @@ done_by requeue requeued 'a word of its own, short of the total' --steps 20 -- \
 done_by hold held 'a training that ended by itself' -- '"$POLLUX" report ENDED=2'
 id=$(submit --steps 20 -- "$steps")
 after=$("$POLLUX" submit -q --after "ok:$id" -- true)
-ok 'a job with another after it' told hold "$id"
+ok 'a job with another after it leaves when told to stop' told hold "$id"
 "$POLLUX" schedule
-status 'lets that one start' 0 "$POLLUX" wait --timeout 600 "$after"
+status 'the job after one that is done starts' 0 "$POLLUX" wait --timeout 600 "$after"
 
 done_by hold held 'the last fold' -- 'echo "fold 1/2"; echo "fold 2/2"; '"$steps"
 done_by hold held 'ordinary words before numbers' -- \
@@ -107,8 +108,8 @@ not_done() { # not_done STATE NAME OPTION... -- CODE AGAIN STATUS
 	want=$1 name=$2
 	shift 2
 	id=$(submit "$@")
-	ok "$name" told hold "$id"
-	is "is $want" "$want" "$(state "$id")"
+	ok "$name: the job leaves when told to stop" told hold "$id"
+	is "${name%: the job*}: the job is $want, not done" "$want" "$(state "$id")"
 	"$POLLUX" cancel "$id" 2>/dev/null
 }
 not_done held 'half of the steps' --steps 20 -- "$half"'echo "step $i/20"; done'
@@ -133,33 +134,34 @@ not_done held 'an end that it takes back' -- '"$POLLUX" report ENDED=1; "$POLLUX
 # --- the relaunch ---
 id=$(submit -- "$half"'echo "step $i/20"; done' \
 	'echo "ValueError: no training would occur"; exit 1')
-ok 'a program without a sign is launched again' told requeue "$id"
-ok 'says that nothing is left' again
-is 'and is done' 'done' "$(state "$id")"
-is 'with that reason' 'completed: exit status 1: nothing was left to do after its last run, which '\
+ok 'a program without a sign of its end leaves when told to stop' told requeue "$id"
+ok 'the relaunched program says that nothing is left, and ends' again
+is 'a job whose relaunch finds nothing left is done' 'done' "$(state "$id")"
+is 'the reason has the words of a relaunch that finds nothing left' \
+	'completed: exit status 1: nothing was left to do after its last run, which '\
 'had been told to stop: ValueError: no training would occur' "$(reason "$id")"
 id=$(submit -- 'echo "step 3"; echo "step 4"; echo "step 5"' 'exit 0')
-ok 'one that exits with 0' told requeue "$id"
-ok 'without a step' again
-is 'is done' \
+ok 'a program at step 5 leaves when told to stop' told requeue "$id"
+ok 'the relaunched program exits with 0 without a step' again
+is 'a job whose relaunch makes no step is done' \
 	'done completed: nothing was left to do after its last run, which had been told to stop' \
 	"$(state "$id") $(reason "$id")"
 id=$(submit -- "$half"'echo "step $i/20"; done' 'echo "KeyError: model"; exit 1')
-ok 'one with another error' told requeue "$id"
-ok 'fails' again
-is 'as ever' failed "$(state "$id")"
+ok 'a program at half of its steps leaves when told to stop' told requeue "$id"
+ok 'the relaunched program ends with another error' again
+is 'a job whose relaunch ends with another error fails' failed "$(state "$id")"
 id=$(submit -- "$half"'echo "step $i/20"; done' 'echo "nothing to resume"; exit 1' 3)
-ok 'one that did not exit with 0' told requeue "$id"
-ok 'fails' again
-is 'whatever it says' failed "$(state "$id")"
+ok 'a program leaves with status 3 when told to stop' told requeue "$id"
+ok 'the relaunch after status 3 says that nothing is left, and ends' again
+is 'a job that left with status 3 fails, whatever its relaunch says' failed "$(state "$id")"
 id=$(submit -- "$half"'echo "step $i/20"; done' \
 	'for i in 11 12 13; do echo "step $i/20"; done; echo "nothing to resume"; exit 1')
-ok 'one that makes steps' told requeue "$id"
-ok 'fails' again
-is 'whatever it says then' failed "$(state "$id")"
+ok 'a program with steps left leaves when told to stop' told requeue "$id"
+ok 'the relaunched program makes steps and says that nothing is left' again
+is 'a job whose relaunch makes steps fails, whatever it says' failed "$(state "$id")"
 id=$("$POLLUX" submit -q -- sh -c 'echo "nothing to resume"; exit 1')
-ok 'a first run' again
-is 'fails with these words' failed "$(state "$id")"
+ok 'a first run that says that nothing is left ends' again
+is 'a job whose first run says that nothing is left fails' failed "$(state "$id")"
 
 # --- a supervisor that is killed ---
 has_steps() { [ "$(store "SELECT CAST(steps AS INTEGER) FROM jobs WHERE id = $1")" = "$2" ]; }
@@ -169,18 +171,22 @@ for steps_done in 20 10; do
 	id=$(submit --steps 20 -- \
 		"i=0; while [ \$i -lt $steps_done ]"'; do i=$((i + 1)); echo "step $i/20"; done')
 	"$POLLUX" schedule
-	ok "a program is at step $steps_done" wait_for 20 has_steps "$id" "$steps_done"
+	ok "a program is at step $steps_done before its supervisor is killed" \
+		wait_for 20 has_steps "$id" "$steps_done"
 	dead=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id")
 	kill -9 "$dead"
-	ok 'another supervisor takes it over' wait_for 20 passed "$id" "$dead"
-	ok 'and tells it to stop' wait_for 20 says "$id" '^told'
+	ok "another supervisor takes over the program at step $steps_done" \
+		wait_for 20 passed "$id" "$dead"
+	ok "that supervisor tells the program at step $steps_done to stop" \
+		wait_for 20 says "$id" '^told'
 	: >"go.$id"
-	ok 'it leaves' wait_for 20 ran "$id" "state = 'ended'"
+	ok "the program at step $steps_done leaves" wait_for 20 ran "$id" "state = 'ended'"
 	outcome=$(store "SELECT outcome FROM runs WHERE job_id = $id AND number = 1")
 	if [ $steps_done = 20 ]; then
-		is 'at its end it is done' 'completed done' "$outcome $(state "$id")"
+		is 'a program that leaves at its last step is done' 'completed done' \
+			"$outcome $(state "$id")"
 	else
-		is 'before its end it is not' stopped "$outcome"
+		is 'a program that leaves before its last step is stopped' stopped "$outcome"
 	fi
 	"$POLLUX" cancel "$id" 2>/dev/null
 done

@@ -28,8 +28,8 @@ echo 'on_end = sh ends.sh' >store/config
 submit_held 12
 "$POLLUX" cancel 1-12
 ok 'jobs that never ran are told as soon as they are cancelled' wait_for 20 has_lines 12 told
-is 'each once' "$(for i in $(seq 12); do echo "$i cancelled"; done)" "$(sort -n told)"
-is 'one after the other' 0 "$(lines overlaps)"
+is 'each end is told once' "$(for i in $(seq 12); do echo "$i cancelled"; done)" "$(sort -n told)"
+is 'the ends are told one after the other' 0 "$(lines overlaps)"
 
 # --- a process that is killed ---
 cat >ends.sh <<'END'
@@ -50,8 +50,9 @@ kill -9 "$(cat teller)"
 "$POLLUX" schedule
 ok 'the ends that a killed process left are told by the next' wait_for 20 has_lines 3 begun
 "$POLLUX" schedule
-ok 'in the same way' wait_for 20 has_event 15 '^on_end: done$'
-is 'none of them twice' '13 14 15' "$(sort -n begun | paste -sd ' ')"
+ok 'the ends that a killed process left are told by on_end' \
+	wait_for 20 has_event 15 '^on_end: done$'
+is 'no end that a killed process left is told twice' '13 14 15' "$(sort -n begun | paste -sd ' ')"
 # shellcheck disable=SC2086  # one process
 kill $waits
 
@@ -63,6 +64,6 @@ submit_held 1
 "$POLLUX" cancel 16
 ok 'a command that takes too long is killed' wait_for 20 has_event 16 '^on_end: killed after 0.5 s$'
 read -r child shell <pids
-ok 'with its processes' wait_for 20 is_gone "$child"
-ok 'all of them' wait_for 20 is_gone "$shell"
+ok 'the child of a command that takes too long is killed, too' wait_for 20 is_gone "$child"
+ok 'the shell of a command that takes too long is killed, too' wait_for 20 is_gone "$shell"
 finish

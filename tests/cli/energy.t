@@ -49,29 +49,30 @@ perl -e '
 runs -n half -- sh -c "echo 7000000 >'$zone/energy_uj'
 	echo 9000000 >'$zones/intel-rapl:1/energy_uj'
 	echo 9000000 >'$zones/intel-rapl:0:0/energy_uj'"
-is 'the slot has half of the processors of one package: half of its energy' 2.000 "$(energy 1)"
+is "a slot with half of a package's processors gets half of its energy" 2.000 "$(energy 1)"
 runs -n wraps -- sh -c "echo 1000000 >'$zone/energy_uj'"
-is 'a counter that has begun again' 2.000 "$(energy 2)"
+is 'the energy is right where a counter began again' 2.000 "$(energy 2)"
 mv "$zone/energy_uj" hidden
 runs -n blind -- true
-is 'one that cannot be read' unknown "$(energy 3)"
+is 'the energy is unknown where a counter cannot be read' unknown "$(energy 3)"
 mv hidden "$zone/energy_uj"
 
 "$POLLUX" history --by name --csv >csv
-is 'history adds it up, as CSV' 'half,2' \
+is 'the CSV of history has the energy of a name' 'half,2' \
 	"$(awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "energy_j") k = i }
 		$1 == "half" { print $1 "," $k }' csv)"
-is 'what is not known is empty' 'blind,' \
+is 'the CSV of history leaves unknown energy empty' 'blind,' \
 	"$(awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "energy_j") k = i }
 		$1 == "blind" { print $1 "," $k }' csv)"
-is 'as JSON' '4 null' "$("$POLLUX" history --by name --json | json '
+is 'the JSON of history has the sum, and null for unknown energy' '4 null' \
+	"$("$POLLUX" history --by name --json | json '
 	my ($blind) = grep { $_->{key} eq "blind" } @{$d->{rows}};
 	print $d->{total}{energy_j}, " ", $blind->{energy_j} // "null"')"
 run env COLUMNS=120 "$POLLUX" history --by name
-like 'as a table' '^half .* 0\.56 mWh +- +-$' "$out"
-like 'with a dash' '^blind .* - +- +-$' "$out"
-like 'and a sum' '^all .* 1\.11 mWh +- +-$' "$out"
-is 'status has it of a run' 2 \
+like 'the table of history has the energy of a name' '^half .* 0\.56 mWh +- +-$' "$out"
+like 'the table of history has a dash for unknown energy' '^blind .* - +- +-$' "$out"
+like 'the table of history has the sum of energies' '^all .* 1\.11 mWh +- +-$' "$out"
+is 'the JSON of status has the energy of a run' 2 \
 	"$("$POLLUX" status --json 1 |
 	json 'print $d->{jobs}[0]{details}{runs}[0]{energy_j}')"
 
@@ -81,18 +82,20 @@ counter 1000000
 a=$("$POLLUX" submit -q --suspend always -- sh -c "echo 3000000 >'$zone/energy_uj'; touch moved
 	until [ -e go ]; do sleep 0.1; done; echo 9800000 >'$zone/energy_uj'")
 "$POLLUX" schedule
-ok 'a job moves the counter' wait_for 20 [ -e moved ]
+ok 'the first job moves the counter' wait_for 20 [ -e moved ]
 b=$("$POLLUX" submit -q --suspend always -- sh -c '>begun; until [ -e over ]; do sleep 0.1; done')
-ok 'it gives way to another' wait_for 30 passes_until "job_id = $a AND suspension = 'suspended'"
-ok 'which runs' wait_for 20 [ -e begun ]
-is 'what it took until then is known' 1.000 "$(energy "$a")"
+ok 'the first job gives way to another' \
+	wait_for 30 passes_until "job_id = $a AND suspension = 'suspended'"
+ok 'the other job runs' wait_for 20 [ -e begun ]
+is 'a suspended run has the energy that it took until then' 1.000 "$(energy "$a")"
 counter 9000000
 touch over
-ok 'the other ends' wait_for 20 is_state "$b" 'done'
-ok 'the first has the device again' wait_for 30 passes_until "job_id = $a AND suspension = 'none'"
+ok 'the other job ends' wait_for 20 is_state "$b" 'done'
+ok 'the first job has the device again' \
+	wait_for 30 passes_until "job_id = $a AND suspension = 'none'"
 touch go
-ok 'and ends' wait_for 20 is_state "$a" 'done'
-is 'what was taken meanwhile is the other one'"'"'s' '1.400 3.000' "$(energy "$a") $(energy "$b")"
+ok 'the first job ends' wait_for 20 is_state "$a" 'done'
+is 'energy taken meanwhile belongs to the other job' '1.400 3.000' "$(energy "$a") $(energy "$b")"
 
 # --- jobs that share a device ---
 
@@ -109,15 +112,17 @@ STEPS
 for _ in 1 2; do "$POLLUX" submit -q --share --workload w -- perl steps >/dev/null; done
 c=$((b + 1)) d=$((b + 2))
 "$POLLUX" schedule
-ok 'one job runs' wait_for 20 holds "job_id = $c AND state = 'running'"
-ok 'another beside it' wait_for 60 passes_until "job_id = $d AND state = 'running'"
-ok 'each knows of the other' wait_for 20 holds "job_id = $c AND energy_j IS NOT NULL AND EXISTS (
+ok 'the first of two sharing jobs runs' wait_for 20 holds "job_id = $c AND state = 'running'"
+ok 'the second job runs beside it' wait_for 60 passes_until "job_id = $d AND state = 'running'"
+ok 'each job has a first reading of the counter' \
+	wait_for 20 holds "job_id = $c AND energy_j IS NOT NULL AND EXISTS (
 	SELECT 1 FROM runs WHERE job_id = $d AND energy_j IS NOT NULL)"
 counter 9000000
 touch finish
-ok 'both end' wait_for 30 is_state "$c" 'done'
-ok 'in their time' wait_for 30 is_state "$d" 'done'
-is 'each took half of half' '2.000 2.000' "$(energy "$c") $(energy "$d")"
+ok 'the first of two sharing jobs ends' wait_for 30 is_state "$c" 'done'
+ok 'the second of two sharing jobs ends' wait_for 30 is_state "$d" 'done'
+is "each of two sharing jobs took half of the slot's half" '2.000 2.000' \
+	"$(energy "$c") $(energy "$d")"
 
 # --- GPUs ---
 
@@ -131,9 +136,9 @@ if [ -n "${GPU_STANDIN-}" ]; then
 	gpu 1000000 >answers
 	gpu 8200000 >later
 	runs -- sh -c 'mv later answers'
-	is 'what the counter of a GPU tells' 7200.000 "$(energy "$id")"
+	is "a run on a GPU has the energy that the GPU's counter tells" 7200.000 "$(energy "$id")"
 	gpu >answers
 	runs -- true
-	is 'a GPU without one' unknown "$(energy "$id")"
+	is 'the energy is unknown on a GPU without a counter' unknown "$(energy "$id")"
 fi
 finish

@@ -13,30 +13,35 @@ part() { printf '%s\n' "$out" | sed -n "/^$1/,/^\$/p"; } # part HEADING: that se
 longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
 
 # --- who and what ---
-status 'no job is a usage error' 64 "$POLLUX" explain
-is 'and says so' "pollux: which job? give its number; see 'pollux explain --help'" "$err"
-status 'two jobs are' 64 "$POLLUX" explain 1 2
+status 'explain without a job is a usage error' 64 "$POLLUX" explain
+is 'explain says that it needs a job' \
+	"pollux: which job? give its number; see 'pollux explain --help'" "$err"
+status 'explain of two jobs is a usage error' 64 "$POLLUX" explain 1 2
 for wrong in 0 -1 '' 99999999999999999999; do
-	status "job '$wrong' is" 64 "$POLLUX" explain "$wrong"
+	status "explain of job '$wrong' is a usage error" 64 "$POLLUX" explain "$wrong"
 done
-status '--color of something else is' 64 "$POLLUX" explain 1 --color maybe
-status 'an option behind the job without its value' 64 "$POLLUX" explain 1 --plot
-like 'is what is wrong' "^pollux: option '--plot FILE' needs a value" "$err"
-status 'no store yet' 66 "$POLLUX" explain 1
+status 'explain with an unknown --color is a usage error' 64 "$POLLUX" explain 1 --color maybe
+status 'explain refuses --plot without a file' 64 "$POLLUX" explain 1 --plot
+like 'explain says that --plot needs a value' "^pollux: option '--plot FILE' needs a value" "$err"
+status 'explain fails where there is no store' 66 "$POLLUX" explain 1
 id=$(submit -n 'plain `x` it'\''s' -- true)
-status 'no such job' 66 "$POLLUX" explain 99
-is 'is named' 'pollux: no such job: 99' "$err"
-is 'and nothing else is printed' '' "$out"
+status 'explain fails for a job that does not exist' 66 "$POLLUX" explain 99
+is 'explain names the job that does not exist' 'pollux: no such job: 99' "$err"
+is 'explain prints nothing of a job that does not exist' '' "$out"
 
 # --- without a model ---
 missing() { part model | sed -n '/missing/,/until/p' | tr -s '\n ' '  '; }
-status 'a job without a batch size is explained' 0 "$POLLUX" explain "$id"
-like 'it has none' ' missing no batch size: it was submitted without --batch ' "$(missing)"
-like 'no pass has looked at it' '^  reason +no pass has looked at it yet$' "$(part decision)"
-like 'its end cannot be known' '^  end +not known: submitted without --samples, ' "$(part end)"
-like 'nor its restart' '^  costs +unknown: ' "$(part restart)"
+status 'explain succeeds for a job without a batch size' 0 "$POLLUX" explain "$id"
+like 'explain says that the job has no batch size' \
+	' missing no batch size: it was submitted without --batch ' "$(missing)"
+like 'explain says that no pass has looked at the job' '^  reason +no pass has looked at it yet$' \
+	"$(part decision)"
+like 'explain says that the end is not known' '^  end +not known: submitted without --samples, ' \
+	"$(part end)"
+like 'explain says that the cost of a restart is not known' '^  costs +unknown: ' "$(part restart)"
 run "$POLLUX" explain "$id" --json
-is 'in JSON: why, and nothing made up' 'no batch size undef 0 undef undef undef' \
+is 'explain --json says what is missing, and makes up no figures' \
+	'no batch size undef 0 undef undef undef' \
 	"$(printf '%s' "$out" | json 'print join " ", substr($d->{missing}, 0, 13),
 		map { $_ // "undef" } $d->{model}, scalar @{$d->{devices}}, $d->{restart_s},
 			$d->{noise}{noise_scale}, $d->{now}')"
@@ -44,29 +49,31 @@ is 'in JSON: why, and nothing made up' 'no batch size undef 0 undef undef undef'
 id=$(submit --workload w -b 128 --batch-range 128:4096 --max-local-batch 512 --accumulate -r 1:6 \
 	--samples 1e6 -n 'it'\''s `x`' -- true)
 run "$POLLUX" explain "$id"
-like 'a job that never ran, and none like it' \
+like 'explain says that no job of the workload has reported steps' \
 	" missing no step times: no job of its workload 'w' has reported steps .*\\(CPU, 1 \
 core\\)" "$(missing)"
 store "UPDATE jobs SET runs = 1 WHERE id = $id"
 run "$POLLUX" explain "$id"
-like 'one that ran and said nothing is told how' \
+like 'explain says how a job that told nothing can report' \
 	' missing no step times yet: .*pollux report STEP=N ' \
 	"$(missing)"
 store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
 	boot_id, assigned_time_s, assigned_boot_s, launch_time_s, first_step_s, reports)
 	VALUES ($id, 9, 'ended', 1, 1, 1, 'x', 1, 1, 1, 2, 12)"
 run "$POLLUX" explain "$id"
-like 'one that did say something is told of that' \
+like 'explain says that reports came without step times' \
 	' missing no step times yet: 12 reports came, but no steps could be measured\. ' \
 	"$(missing)"
-like 'a restart that was never timed says what stands for it' \
+like 'explain says what stands for a restart that was never timed' \
 	'^restart costs 2\.00s, the time to the first report, as none was stopped yet; ' \
 	"$(part restart | tr -s '\n ' '  ')"
 store "DELETE FROM runs"
-status 'there is nothing to draw' 1 "$POLLUX" explain "$id" --plot a.svg
-like 'which is said in a line' "^pollux: nothing to draw of job $id: no step times yet" "$err"
+status 'explain --plot fails where there are no step times' 1 "$POLLUX" explain "$id" --plot a.svg
+like 'explain says that there is nothing to draw' \
+	"^pollux: nothing to draw of job $id: no step times yet" "$err"
 run env HWLOC_SYNTHETIC='package:1 core:2 pu:1' "$POLLUX" explain "$id" --json
-is 'two devices are two' 2 "$(printf '%s' "$out" | json 'print $d->{usable_devices}')"
+is 'explain --json counts the devices that can be used' 2 \
+	"$(printf '%s' "$out" | json 'print $d->{usable_devices}')"
 
 # --- a model with round numbers ---
 cat >fill.sql <<END
@@ -96,56 +103,66 @@ INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'goodput'), ('POLLUX_SL
 END
 store <fill.sql
 export COLUMNS=80
-status 'a job that waits is explained by the model of its workload' 0 "$POLLUX" explain "$id"
-is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
-unlike 'without a colour in a pipe' "$(printf '\033')" "$out"
-like 'its name' "^job $id: it's .x.\$" "$out"
-like 'its state' '^  state +queued$' "$out"
+status 'explain has a model of the workload for a job that waits' 0 "$POLLUX" explain "$id"
+is 'explain keeps to 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
+unlike 'explain prints no colour into a pipe' "$(printf '\033')" "$out"
+like 'explain begins with the name of the job' "^job $id: it's .x.\$" "$out"
+like 'explain has the state of the job' '^  state +queued$' "$out"
 decision=$(part decision | tr -s '\n ' '  ')
-like 'the decision: why it waits' ' reason 2nd in line; needs 1 device ' "$decision"
-like 'and what it was given last' \
+like 'the decision has the reason why the job waits' ' reason 2nd in line; needs 1 device ' \
+	"$decision"
+like 'the decision has the last change, its policy and its devices' \
 	' last change .*, by policy goodput, with 8 devices to give out: 4 devices: 3\.1x of one ' \
 	"$decision"
-like 'one device at M0' '^  1 +128 +128 .* 36\.0ms +3\.56k +100% +3\.56k +1\.00$' "$(part devices)"
-like 'more than it asked for' '^  7 .* - +not asked for$' "$(part devices)"
-unlike 'none is marked as its own' 'now' "$(part devices)"
-like 'what the next device brings' \
+like "the table of devices has the job's own batch on one device" \
+	'^  1 +128 +128 .* 36\.0ms +3\.56k +100% +3\.56k +1\.00$' "$(part devices)"
+like 'the table of devices has no figures for more than it asked for' '^  7 .* - +not asked for$' \
+	"$(part devices)"
+unlike 'the table of devices marks none for a job that waits' 'now' "$(part devices)"
+like 'explain says what the next device would bring' \
 	'^  next device the 2nd would add 71 %: goodput 3\.56k to 6\.10k$' "$(part devices)"
-like 'batch sizes are for the fewest' '^batch sizes on 1 device$' "$out"
-like 'M0' '^ +128 +128 +1 +36\.0ms +3\.56k +100% +3\.56k +best$' "$(part batch)"
-like '2 M0 in two passes: (1920 + 128) / (1920 + 256) of 2 x 36 ms' \
+like 'batch sizes are those on the fewest devices' '^batch sizes on 1 device$' "$out"
+like "the table of batch sizes has the job's own batch as best" \
+	'^ +128 +128 +1 +36\.0ms +3\.56k +100% +3\.56k +best$' "$(part batch)"
+like 'two passes of 36 ms have efficiency (1920 + 128) / (1920 + 256)' \
 	'^ +256 +128 +2 +72\.0ms +3\.56k +94% +3\.35k$' "$(part batch)"
-like 'the largest' '^ +4096 +512 +8 +1\.06s ' "$(part batch)"
-like 'parameters' '^alpha_grad +4\.00ms +a pass +data$' "$(part model)"
-like 'small ones' '^beta_grad +250us ' "$(part model)"
-like 'resting on the penalty' '^beta_sync_local +2\.00ms .* penalty$' "$(part model)"
-like 'tied' '^alpha_sync_node +4\.40ms .* tied$' "$(part model)"
-like 'what they rest on' '^  rests on +15\.0k steps in 3 configurations, on CPU, 1 core$' \
+like 'the table of batch sizes has the largest batch' '^ +4096 +512 +8 +1\.06s ' "$(part batch)"
+like 'the model has alpha_grad, and says that it rests on data' \
+	'^alpha_grad +4\.00ms +a pass +data$' "$(part model)"
+like 'the model has a parameter of microseconds' '^beta_grad +250us ' "$(part model)"
+like 'the model says which parameter rests on the penalty' '^beta_sync_local +2\.00ms .* penalty$' \
 	"$(part model)"
-like 'the error' '^  error +updates 3\.0 %, passes ' "$(part model)"
-like 'and how the fit ended' '^  fitted .*; converged$' "$(part model)"
-like 'a measured step is the model'\''s' '^ +2 +256 +128 +1 +5\.00k +40\.0ms +40\.0ms +\+0\.0%' \
+like 'the model says which parameter is tied' '^alpha_sync_node +4\.40ms .* tied$' "$(part model)"
+like 'the model says on how many steps it rests' \
+	'^  rests on +15\.0k steps in 3 configurations, on CPU, 1 core$' \
+	"$(part model)"
+like 'the model has its error' '^  error +updates 3\.0 %, passes ' "$(part model)"
+like 'the model says how its fit ended' '^  fitted .*; converged$' "$(part model)"
+like "the model's time is right for a measured step" \
+	'^ +2 +256 +128 +1 +5\.00k +40\.0ms +40\.0ms +\+0\.0%' \
 	"$(part measured)"
-like 'the noise scale' '^  scale +1\.92k samples, declared$' "$(part noise)"
-like 'a restart: 1.5 s + 4 s and 1 s + 4 s, of 100 s' \
+like 'explain has the declared noise scale' '^  scale +1\.92k samples, declared$' "$(part noise)"
+like 'a restart takes the means of stops and of first steps' \
 	'^  costs +5\.25s, as measured; 5 % of a slice of 1m40s$' \
 	"$(part restart)"
-like 'when it starts at the latest, and ends by that' \
+like 'the end follows from the latest start and the time it takes' \
 	' end by .*, or sooner: to start by .*, then 3m45s on 1 device if it keeps them ' \
 	"$(part end | tr -s '\n ' '  ')"
-like 'the best of the sizes is one in three binary digits' ' best$' "$(part batch)"
-like 'what is left' '^  remaining +800k of 1\.00M samples$' "$(part end)"
-like 'and takes 800,000 / 3,555.6 s' '^  takes +3m45s of running on 1 device$' "$(part end)"
+like 'the table of batch sizes marks the best' ' best$' "$(part batch)"
+like 'the end has the samples that remain' '^  remaining +800k of 1\.00M samples$' "$(part end)"
+like 'the remaining 800,000 samples take 3m45s at 3,555.6 a second' \
+	'^  takes +3m45s of running on 1 device$' "$(part end)"
 
 # What was measured counts, not what the model makes of it: 44 ms (50 / 44)^0.97.
 store "UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
 run "$POLLUX" explain "$id"
-like 'a measured step is not the model'\''s: 44 ms against 50' \
+like "the model's time is 12 % below a measured step of 50 ms" \
 	'^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' \
 	"$(part measured)"
 store "UPDATE jobs SET max_batch_size = 512, min_replicas = 4 WHERE id = $id"
 run "$POLLUX" explain "$id"
-like 'what was measured is what it gets' '^ +512 +128 +1 +49\.[78]ms ' "$(part batch)"
+like "a measured batch has its measured time, not the model's" '^ +512 +128 +1 +49\.[78]ms ' \
+	"$(part batch)"
 store "UPDATE jobs SET max_batch_size = 4096, min_replicas = 1 WHERE id = $id;
 	UPDATE observations SET step_time_s = 0.044 WHERE replicas = 4"
 run "$POLLUX" explain "$id"
@@ -177,30 +194,33 @@ for my $c (@{$d->{devices}}) {
 print "$n searched\n";
 exit !$ok'
 searched() { POLLUX_MIN_EFFICIENCY=0.01 "$POLLUX" explain "$id" --json | json "$search"; }
-ok 'the best sizes are within 1 % of the best of all there are' searched
-is 'for eight' '8 searched' "$(searched)"
-is 'the speedup is over the fewest, the obstacles are told' '1 not asked for' \
+ok 'the best sizes are within 1 % of the best of an exhaustive search' searched
+is 'explain has best sizes for eight devices' '8 searched' "$(searched)"
+is 'the speedup is relative to the fewest devices' '1 not asked for' \
 	"$(printf '%s' "$out" | json 'my $x = $d->{devices};
 		print $x->[0]{speedup}, " ", $x->[7]{obstacle} if
 			abs($x->[3]{speedup} * $x->[0]{goodput} - $x->[3]{goodput}) < 1e-6 &&
 			!$x->[0]{obstacle}')"
-is 'parameters and observations are numbers' '0.00025 data 0.04' \
+is 'explain --json has parameters and observations as numbers' '0.00025 data 0.04' \
 	"$(printf '%s' "$out" | json 'my $m = $d->{model};
 		my ($o) = grep { $_->{replicas} == 2 } @{$m->{observations}};
 		my $beta = $m->{parameters}{beta_grad};
 		print "$beta->{value} $beta->{basis} $o->{step_time_s}"')"
-is 'the last decision' 'goodput 4 100' \
+is 'explain --json has the last decision' 'goodput 4 100' \
 	"$(printf '%s' "$out" | json 'my $x = $d->{decision}; print "$x->{last_change_policy} " .
 		"$x->{last_change_replicas} $x->{slice_s}"')"
 
 # --- an unknown noise scale, a larger best one ---
 store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"
 run env COLUMNS=80 "$POLLUX" explain "$id"
-like 'without a noise scale the efficiency at M0 is known' '^ +128 +128 +1 .* 100% ' "$(part batch)"
-like 'others are not, and goodput rests on what is assumed' \
+like "the efficiency of the job's own batch is known without a noise scale" \
+	'^ +128 +128 +1 .* 100% ' "$(part batch)"
+like 'no other efficiency is known without a noise scale' \
 	'^ +256 +128 +2 +72\.0ms +3\.56k +- +1\.78k$' "$(part batch)"
-like 'which is said' '^  efficiency +not known, nor the noise scale: ' "$(part batch)"
-is 'nor are they in JSON' '1 null' "$("$POLLUX" explain "$id" --json |
+like 'explain says that efficiency and noise scale are not known' \
+	'^  efficiency +not known, nor the noise scale: ' "$(part batch)"
+is 'explain --json has null for an efficiency that is not known' '1 null' \
+	"$("$POLLUX" explain "$id" --json |
 	json 'print join " ", map { $_ // "null" } map { $_->{efficiency} }
 		@{$d->{batch_sizes}}[0, 1]')"
 # The best batch size is sqrt(1920 * 2 * 0.03 / 0.00025) = 679, about 4 M0 = 2 * 340; 340 is
@@ -208,56 +228,63 @@ is 'nor are they in JSON' '1 null' "$("$POLLUX" explain "$id" --json |
 store "UPDATE jobs SET noise_scale = 1920, batch_size = 170 WHERE id = $id;
 	UPDATE models SET alpha_grad = 0.03;
 	UPDATE observations SET step_time_s = step_time_s + 0.026"
-is 'a row may have more than the best' more "$("$POLLUX" explain "$id" --json |
+is 'a row of batch sizes may have more goodput than the best' more \
+	"$("$POLLUX" explain "$id" --json |
 	json 'my $best = $d->{devices}[0]{goodput}; print "more" if grep { $_->{goodput} > $best &&
 		$_->{goodput} < 1.01 * $best } @{$d->{batch_sizes}}')"
 run env COLUMNS=80 "$POLLUX" explain "$id"
-like 'and then the foot of the table says why' '^  best +that is, of those whose local batch ' \
+like 'the table of batch sizes says what its best stands for' \
+	'^  best +that is, of those whose local batch ' \
 	"$(part batch)"
-is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
+is 'explain keeps to 80 columns with a row above the best' '' \
+	"$(printf '%s\n' "$out" | longer_than 80)"
 store "UPDATE jobs SET batch_size = 128 WHERE id = $id; UPDATE models SET alpha_grad = 0.004;
 	UPDATE observations SET step_time_s = step_time_s - 0.026"
 
 # --- limits ---
 store "UPDATE models SET max_replicas = 1"
 run "$POLLUX" explain "$id"
-like 'beyond four times what was measured nothing is told' '^  5 +- +- .* - +not tried$' \
+like 'the table of devices stops at four times what was measured' '^  5 +- +- .* - +not tried$' \
 	"$(part devices)"
 store "UPDATE jobs SET max_replicas = 1 WHERE id = $id"
 run "$POLLUX" explain "$id"
-like 'no device more than it asked for' '^  next device +none: it asked for at most 1$' \
+like 'explain offers no next device to a job that asked for no more' \
+	'^  next device +none: it asked for at most 1$' \
 	"$(part devices)"
 store "UPDATE jobs SET max_replicas = 6 WHERE id = $id; UPDATE models SET max_replicas = 4"
 run env HWLOC_SYNTHETIC='package:1 core:1 pu:1' "$POLLUX" explain "$id"
-like 'no device more than there is' '^  next device +none: there are no more than 1$' \
+like 'explain offers no next device where there are no more' \
+	'^  next device +none: there are no more than 1$' \
 	"$(part devices)"
 store "UPDATE models SET max_local_batch_size = 186"
 run "$POLLUX" explain "$id"
-like 'local batches no larger than twice what was measured: rather more passes than 1023' \
+like 'local batches stop at twice what was measured' \
 	'^ +1024 +256 +4 ' "$(part batch)"
 store "UPDATE models SET max_local_batch_size = 512"
 wide=$(submit --workload w -b 128 -r 3 -- true)
 run "$POLLUX" explain "$wide"
-like 'a batch that does not divide is rounded' '^  3 +129 +43 +1 ' "$(part devices)"
-like 'and is not to be changed' \
+like 'a batch that three devices do not divide is rounded' '^  3 +129 +43 +1 ' "$(part devices)"
+like 'explain says that batch sizes are not to be changed' \
 	'^batch sizes on 3 devices \(not to be changed: no --batch-range\)$' "$out"
 many=$(submit --workload w -b 128 -r 17 -- true)
 large=$(submit --workload w -b 4096 -r 1 -- true)
 HWLOC_SYNTHETIC='package:1 core:64 pu:1' run "$POLLUX" schedule --dry-run --policy goodput
-like 'a job that its model has no sizes for starts as submitted: a batch that does not divide' \
+like 'a job whose batch does not divide starts as submitted' \
 	"^start job $wide on " "$out"
-like 'more than four times the devices that were measured' "^start job $many on " "$out"
-like 'more than twice the local batch that was measured' "^start job $large on " "$out"
+like 'a job of more than four times the measured devices starts' "^start job $many on " "$out"
+like 'a job of more than twice the measured local batch starts' "^start job $large on " "$out"
 "$POLLUX" cancel "$many" "$large"
 needy=$(submit --workload w -b 128 -r 20 -- true)
 run "$POLLUX" explain "$needy"
-like 'a job that needs more than there is' '^  next device it can be given none of these' \
+like 'explain says that a job needs more devices than there are' \
+	'^  next device it can be given none of these' \
 	"$(part devices)"
-status 'cannot be drawn' 1 "$POLLUX" explain "$needy" --plot a.svg
+status 'explain --plot fails for a job that needs more devices' 1 \
+	"$POLLUX" explain "$needy" --plot a.svg
 run env HWLOC_SYNTHETIC='package:1 core:300 pu:1' POLLUX_SLOTS=300 "$POLLUX" explain "$id"
-is 'of 300 devices not every number is shown' 1 \
+is 'the table of 300 devices leaves out some numbers' 1 \
 	"$(part devices | grep -Ec '^(256|300) ' | grep -c 2)"
-ok 'but some' test "$(part devices | wc -l)" -lt 40
+ok 'the table of 300 devices has fewer than 40 rows' test "$(part devices | wc -l)" -lt 40
 
 # --- at work ---
 run_as() { # run_as BATCH LOCAL PASSES
@@ -277,53 +304,58 @@ run_as() { # run_as BATCH LOCAL PASSES
 }
 run_as 2048 256 2
 run "$POLLUX" explain "$id"
-like 'where it runs' '^  state +running on cpu:0,cpu:1,cpu:2,cpu:3$' "$out"
-like 'with which sizes' \
+like 'explain has the devices that a running job has' \
+	'^  state +running on cpu:0,cpu:1,cpu:2,cpu:3$' "$out"
+like 'explain has the sizes that a running job has' \
 	'^  has +4 devices, batch 2048 = 4 \* 256 \* 2 \(replicas, local batch, passes\), '\
 'learning rate \* 1\.5$' "$out"
-like 'its devices are marked' '^  4 .* now$' "$(part devices)"
-like 'its batch too, at 2 passes of 68 ms and 8 ms' \
+like 'the table of devices marks those that a running job has' '^  4 .* now$' "$(part devices)"
+like 'the table of batch sizes marks the batch that a running job has' \
 	'^ +2048 +256 +2 +144ms +14\.2k +52% +7\.34k +now$' "$(part batch)"
-like 'the best one' ' best$' "$(part batch)"
-like 'it is told how far it is from that' \
+like 'the table of batch sizes marks the best for a running job' ' best$' "$(part batch)"
+like 'explain says how far a running job is from the best' \
 	'^  now +goodput 7\.34k: [0-9]+ % below the best for 4 devices, batch [0-9]+$' \
 	"$(part devices)"
-like 'the next is the fifth' 'the 5th would add ' "$(part devices)"
-like 'efficiency 2048 / 3968' '^  efficiency +52 % at batch 2048, against 128$' "$(part noise)"
-like 'the gain 16 x 0.516, and what it has' \
+like 'the next device of a running job is the fifth' 'the 5th would add ' "$(part devices)"
+like 'the efficiency of batch 2048 is 2048 / 3968' \
+	'^  efficiency +52 % at batch 2048, against 128$' "$(part noise)"
+like 'explain has the gain by AdaScale, and the one that the job has' \
 	'^  lr +\* 8\.26 at batch 2048, by adascale; \* 1\.5 when' "$(part noise)"
-like 'the end: 800,000 samples at 2048 in 0.1 s, not at the 270,000 in 27 s so far' \
+like 'the end follows from the present step time, not from the mean' \
 	'^  end +about .*, in 39s, if it keeps its devices$' "$(part end)"
-like 'the rate' '^  remaining +800k of 1\.00M samples, at 20\.5k samples/s$' "$(part end)"
+like 'the end has the rate of samples' \
+	'^  remaining +800k of 1\.00M samples, at 20\.5k samples/s$' "$(part end)"
 run "$POLLUX" explain "$id" --color always
-like 'colour where asked for' "$(printf '\033')\\[32m" "$out"
+like 'explain --color always prints colour' "$(printf '\033')\\[32m" "$out"
 run "$POLLUX" explain "$id" --json
-is 'what it has, in JSON' '2048 1.5 39.0625' \
+is 'explain --json has batch, learning rate and end of a running job' '2048 1.5 39.0625' \
 	"$(printf '%s' "$out" |
 		json 'print "$d->{now}{batch_size} $d->{now}{learning_rate_scale} ", $d->{eta_s}')"
 
 # --- the end of a job whose length nobody declared ---
 store "UPDATE jobs SET total_samples = NULL WHERE id = $id"
-like 'is not known' '^  end +not known: submitted without' "$("$POLLUX" explain "$id")"
+like 'the end is not known where no length was declared' '^  end +not known: submitted without' \
+	"$("$POLLUX" explain "$id")"
 workload=$(store "SELECT workload FROM jobs WHERE id = $id")
 for samples in 900000 1100000; do
 	other=$("$POLLUX" submit --workload "$workload" -- true)
 	store "UPDATE jobs SET state = 'done', samples = $samples WHERE id = $other"
 done
-like 'but expected by the jobs of its workload that are done' \
+like 'the end is expected from done jobs of the workload' \
 	'^  end +about .*, in 39s, if it keeps its devices and is as long as the 2 jobs of its '\
 'workload that are done$' "$("$POLLUX" explain "$id")"
-like 'status marks it' ' ~39s ' "$("$POLLUX" status)"
-like 'and says it of the job' \
+like 'the table of status marks an expected end' ' ~39s ' "$("$POLLUX" status)"
+like 'status says of the job from how many others its end is expected' \
 	'to its end about 39s, if it is as long as 2 done of its workload' \
 	"$("$POLLUX" status "$id")"
 for command in explain status; do
-	is "$command --json has it beside the end that is known" '- 39.0625 2' \
+	is "$command --json has the expected end apart from the known one" '- 39.0625 2' \
 		"$("$POLLUX" "$command" "$id" --json | json '$d = $d->{jobs}[0] if $d->{jobs};
 		print join " ", map { $_ // "-" } @$d{qw(eta_s expected_s expected_from_jobs)}')"
 done
 store "UPDATE jobs SET samples = 1000001 WHERE id = $id"
-like 'one that has more already says nothing' '^  end +not known: submitted without' \
+like 'no end is expected of a job that is longer than the others' \
+	'^  end +not known: submitted without' \
 	"$("$POLLUX" explain "$id")"
 store "UPDATE jobs SET total_samples = 1000000, samples = 200000 WHERE id = $id;
 	UPDATE jobs SET workload = 'other' WHERE state = 'done'"
@@ -333,10 +365,11 @@ for wrong in a a.jpg .svg a.svg/x x/.png ''; do
 	status "--plot '$wrong' is a usage error" 64 "$POLLUX" explain "$id" --plot "$wrong"
 done
 mkdir empty fake
-status 'without gnuplot: 69' 69 env PATH="$TMP/empty" "$POLLUX" explain "$id" --plot a.svg
-is 'one line says what to install' \
+status 'explain --plot exits with 69 where there is no gnuplot' 69 \
+	env PATH="$TMP/empty" "$POLLUX" explain "$id" --plot a.svg
+is 'explain says which package has gnuplot' \
 	'pollux: no gnuplot to draw with: install the package gnuplot-nox' "$err"
-like 'and the tables are there all the same' '^batch sizes ' "$out"
+like 'explain prints its tables where there is no gnuplot' '^batch sizes ' "$out"
 cat >fake/gnuplot <<END
 #!/bin/sh
 /bin/cat >"$TMP/script"
@@ -346,18 +379,21 @@ chmod +x fake/gnuplot
 # drawn COMMAND FILE
 drawn() { GNUPLOT=$1 PATH=$TMP/fake:$PATH "$POLLUX" explain "$id" --plot "$2"; }
 umask 027
-status 'a picture' 0 drawn 'echo picture' a.svg
-is 'is what gnuplot draws' picture "$(cat a.svg)"
-is 'with the usual permissions' 640 "$(stat -c %a a.svg)"
+status 'explain --plot succeeds' 0 drawn 'echo picture' a.svg
+is 'the file has what gnuplot draws' picture "$(cat a.svg)"
+is 'the file has the usual permissions' 640 "$(stat -c %a a.svg)"
 umask 022
-like 'its script has the curve of devices' '^1 3555\.5555[0-9]* 3555\.5555' "$(cat script)"
-like 'the point where it is' '^4 7340\.[0-9]+ 2048$' "$(cat script)"
-like 'what was measured' '^4 11636\.363[0-9]* 512 11636\.363[0-9]*$' "$(cat script)"
-like 'on two devices not on the curve of batch sizes' '^2 6400 256 NaN$' "$(cat script)"
-like 'a name that cannot do harm' "title 'job $id, it''s \\?x\\?, on CPU, 1 core'" "$(cat script)"
-like 'a line each' '^set terminal svg ' "$(cat script)"
-like 'efficiency is drawn' "title 'efficiency'" "$(cat script)"
-unlike 'nothing failed' 'does not work' "$(cat script)"
+like 'the script for gnuplot has the curve of devices' '^1 3555\.5555[0-9]* 3555\.5555' \
+	"$(cat script)"
+like 'the script has the point where the job is' '^4 7340\.[0-9]+ 2048$' "$(cat script)"
+like 'the script has what was measured' '^4 11636\.363[0-9]* 512 11636\.363[0-9]*$' "$(cat script)"
+like 'the script leaves two devices out of the curve of batch sizes' '^2 6400 256 NaN$' \
+	"$(cat script)"
+like 'the script quotes a name with special characters' \
+	"title 'job $id, it''s \\?x\\?, on CPU, 1 core'" "$(cat script)"
+like 'the script sets the terminal svg' '^set terminal svg ' "$(cat script)"
+like 'the script draws efficiency' "title 'efficiency'" "$(cat script)"
+unlike 'the script marks no failure where nothing failed' 'does not work' "$(cat script)"
 store "CREATE TABLE failed AS SELECT * FROM runs WHERE replicas = 4 AND local_batch_size > 0 AND
 		workload = (SELECT workload FROM jobs WHERE id = $id) ORDER BY id DESC LIMIT 1;
 	UPDATE failed SET id = 100000, number = 100000, local_batch_size = 8192,
@@ -366,64 +402,73 @@ store "CREATE TABLE failed AS SELECT * FROM runs WHERE replicas = 4 AND local_ba
 	INSERT INTO run_devices (run_id, device, kind, binding, cores, position)
 		SELECT 100000, device, kind, binding, cores, position FROM run_devices
 		WHERE run_id = (SELECT max(run_id) FROM run_devices);"
-status 'where a size ran out of memory' 0 drawn 'echo picture' a.svg
-like 'it is marked' '^32768 0$' "$(cat script)"
-like 'as not working' "title 'does not work'" "$(cat script)"
+status 'explain --plot succeeds where a size ran out of memory' 0 drawn 'echo picture' a.svg
+like 'the script has the size that ran out of memory' '^32768 0$' "$(cat script)"
+like 'the script marks sizes that do not work' "title 'does not work'" "$(cat script)"
 store 'DELETE FROM run_devices WHERE run_id = 100000; DELETE FROM runs WHERE id = 100000;
 	DROP TABLE failed'
 store "CREATE TABLE kept AS SELECT * FROM gradient_statistics; DELETE FROM gradient_statistics"
 declared=$(store "SELECT quote(noise_scale) FROM jobs WHERE id = $id")
 store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"
-status 'a noise scale that is not known' 0 drawn 'echo picture' a.svg
-is 'draws no efficiency, and no goodput' '' \
+status 'explain --plot succeeds without a noise scale' 0 drawn 'echo picture' a.svg
+is 'the script draws no efficiency or goodput without a noise scale' '' \
 	"$(grep -E "(title|label) '(efficiency|goodput)" script)"
-like 'but throughput, on both sides' 2 "$(grep -c "^plot .* title 'throughput'" script)"
-like 'where it is, too: 2048 in 144 ms' '^4 142[0-9][0-9]\.?[0-9]* 2048$' "$(cat script)"
-like 'which the title says' "title 'job $id, .*; noise scale unknown: no goodput or efficiency'" \
+like 'the script draws throughput twice without a noise scale' 2 \
+	"$(grep -c "^plot .* title 'throughput'" script)"
+like "the script has the job's throughput without a noise scale" '^4 142[0-9][0-9]\.?[0-9]* 2048$' \
+	"$(cat script)"
+like 'the title says that the noise scale is unknown' \
+	"title 'job $id, .*; noise scale unknown: no goodput or efficiency'" \
 	"$(cat script)"
 if command -v gnuplot >/dev/null; then
-	status 'it can be drawn' 0 "$POLLUX" explain "$id" --plot real.svg
-	is 'without a word' '' "$err"
+	status 'gnuplot draws a picture without a noise scale' 0 \
+		"$POLLUX" explain "$id" --plot real.svg
+	is 'gnuplot does not complain of a missing noise scale' '' "$err"
 fi
 store "INSERT INTO gradient_statistics SELECT * FROM kept; DROP TABLE kept;
 	UPDATE jobs SET noise_scale = $declared WHERE id = $id"
-status 'a gnuplot that fails: 69' 69 drawn \
-	'echo gnuplot\> set; echo "line 3: bad thing" >&2; exit 1' a.svg
-is 'says why' 'pollux: gnuplot failed: line 3: bad thing' "$err"
-status 'one that is killed' 69 drawn 'kill -9 $$' a.svg
-status 'one that draws nothing' 69 drawn : a.svg
-is 'and the old picture stays' picture "$(cat a.svg)"
-status 'one that does not read its script does no harm' 0 env GNUPLOT='echo other' \
-	PATH="$TMP/fake:$PATH" "$POLLUX" explain "$id" --plot a.svg
-is 'nothing is left beside it' a.svg "$(echo a.svg*)"
-status 'a directory that is not there: 73' 73 drawn 'echo picture' no/such/a.png
-is 'in one line' "pollux: cannot write 'no/such/a.png': No such file or directory" "$err"
+status 'explain --plot exits with 69 where gnuplot fails' 69 \
+	drawn 'echo gnuplot\> set; echo "line 3: bad thing" >&2; exit 1' a.svg
+is 'explain says why gnuplot failed' 'pollux: gnuplot failed: line 3: bad thing' "$err"
+status 'explain --plot exits with 69 where gnuplot is killed' 69 drawn 'kill -9 $$' a.svg
+status 'explain --plot exits with 69 where gnuplot draws nothing' 69 drawn : a.svg
+is 'the old picture stays where gnuplot fails' picture "$(cat a.svg)"
+status 'explain survives a gnuplot that does not read its script' 0 \
+	env GNUPLOT='echo other' PATH="$TMP/fake:$PATH" "$POLLUX" explain "$id" --plot a.svg
+is 'explain leaves no file beside the picture' a.svg "$(echo a.svg*)"
+status 'explain --plot exits with 73 where the directory is missing' 73 \
+	drawn 'echo picture' no/such/a.png
+is 'explain says that the directory is missing' \
+	"pollux: cannot write 'no/such/a.png': No such file or directory" "$err"
 mkdir dir.svg
-status 'a directory in its place' 73 drawn 'echo picture' dir.svg
-is 'leaves nothing behind' 'dir.svg' "$(echo dir.svg*)"
+status 'explain --plot exits with 73 where a directory has the name' 73 drawn 'echo picture' dir.svg
+is 'explain leaves no file beside that directory' 'dir.svg' "$(echo dir.svg*)"
 if command -v gnuplot >/dev/null; then
 	status 'gnuplot draws an SVG' 0 "$POLLUX" explain "$id" --plot real.svg
-	is 'with nothing to complain of' '' "$err"
-	like 'a whole one' '^</svg>$' "$(cat real.svg)"
+	is 'gnuplot does not complain of the SVG' '' "$err"
+	like 'the SVG is whole' '^</svg>$' "$(cat real.svg)"
 	for text in 'devices' 'batch size, samples' 'samples/s' 'efficiency, %' 'goodput' \
 		'throughput' 'measured throughput' 'now' "batch sizes on 4 devices"; do
-		like "it says $text" "(>|CDATA\\[)$text(<|\\])" "$(cat real.svg)"
+		like "the SVG has the text $text" "(>|CDATA\\[)$text(<|\\])" "$(cat real.svg)"
 	done
-	status 'and a PNG' 0 "$POLLUX" explain "$id" --plot real.png
-	is 'of its size' 1100x500 "$(perl -e 'binmode STDIN; read STDIN, $_, 24;
+	status 'gnuplot draws a PNG' 0 "$POLLUX" explain "$id" --plot real.png
+	is 'the PNG has 1100 x 500 pixels' 1100x500 "$(perl -e 'binmode STDIN; read STDIN, $_, 24;
 		my ($s, $w, $h) = unpack "a8 x8 NN", $_;
 		print "${w}x$h" if $s eq "\x89PNG\r\n\x1a\n"' <real.png)"
 	for cores in 1 40; do
-		status "of $cores devices" 0 env HWLOC_SYNTHETIC="package:1 core:$cores pu:1" \
+		status "gnuplot draws a picture of $cores devices" 0 \
+			env HWLOC_SYNTHETIC="package:1 core:$cores pu:1" \
 			"$POLLUX" explain "$id" --plot real.svg
-		is 'without a complaint' '' "$err"
+		is "gnuplot does not complain of $cores devices" '' "$err"
 	done
 	store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices;
 		UPDATE jobs SET state = 'queued' WHERE id = $id"
-	status 'one that does not run' 0 "$POLLUX" explain "$id" --plot real.svg
-	is 'without one, either' '' "$err"
-	status 'one batch size' 0 "$POLLUX" explain "$wide" --plot real.svg
-	is 'is enough' '' "$err"
+	status 'gnuplot draws a picture of a job that does not run' 0 \
+		"$POLLUX" explain "$id" --plot real.svg
+	is 'gnuplot does not complain of a job that does not run' '' "$err"
+	status 'gnuplot draws a picture of a job with one batch size' 0 \
+		"$POLLUX" explain "$wide" --plot real.svg
+	is 'gnuplot does not complain of one batch size' '' "$err"
 else
 	echo "ok $((n += 1)) - gnuplot draws # SKIP no gnuplot: apt-get install gnuplot-nox"
 fi
@@ -434,20 +479,23 @@ store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices;
 store "UPDATE settings SET value = 'las' WHERE name = 'POLLUX_POLICY'; DELETE FROM models;
 	UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
 run "$POLLUX" explain "$id"
-like 'a policy that does not look at goodput says so' '^  policy +las does not look at goodput' \
+like 'explain says that las does not look at goodput' '^  policy +las does not look at goodput' \
 	"$(part decision)"
-like 'then a model is fitted for this' '^  fitted +just now, for this; no pass has; converged$' \
+like 'explain fits a model where no pass has' \
+	'^  fitted +just now, for this; no pass has; converged$' \
 	"$(part model)"
-like 'from what was measured' '^  rests on +15\.0k steps in 3 configurations' "$(part model)"
-is 'and not kept' 0 "$(store 'SELECT count(*) FROM models')"
+like 'the fitted model rests on what was measured' '^  rests on +15\.0k steps in 3 configurations' \
+	"$(part model)"
+is 'explain does not store the model that it fits' 0 "$(store 'SELECT count(*) FROM models')"
 store "UPDATE jobs SET state = 'done', end_time_s = 1e9, reason = 'completed' WHERE id = $id"
 run "$POLLUX" explain "$id"
-like 'an ended job has ended' '^  end +done at ' "$(part end)"
-unlike 'with nothing remaining' remaining "$out"
-like 'and its tables are of now' '^  ended +what it would be given now' "$(part devices)"
+like 'explain says that an ended job is done' '^  end +done at ' "$(part end)"
+unlike 'explain has nothing that remains for an ended job' remaining "$out"
+like 'the table of devices says what an ended job would be given now' \
+	'^  ended +what it would be given now' "$(part devices)"
 ended=$(submit -n ended -- true)
 "$POLLUX" cancel "$ended"
-unlike 'one without a model is told nothing of what is to come' 'until then' \
+unlike 'explain tells an ended job without a model nothing of what is to come' 'until then' \
 	"$("$POLLUX" explain "$ended")"
 
 # --- real jobs ---
@@ -461,11 +509,12 @@ changed()
 first=$(submit -n first -- sleep 60)
 "$POLLUX" schedule --slots 2 --policy goodput
 before=$(changed "$first")
-like 'what was changed last, and why' '^[0-9.]+ cpu:[01]: 1 device' "$before"
+like 'explain --json has the last change and its reason' '^[0-9.]+ cpu:[01]: 1 device' "$before"
 second=$(submit -n second -- sleep 60)
 "$POLLUX" schedule --slots 2
-like 'a pass that starts another' '^[0-9.]+ cpu:[01]: 1 device' "$(changed "$second")"
-is 'is no change of the one that runs on' "$before" "$(changed "$first")"
+like 'a pass that starts a second job is its last change' '^[0-9.]+ cpu:[01]: 1 device' \
+	"$(changed "$second")"
+is 'a pass that starts a second job is no change of the first' "$before" "$(changed "$first")"
 "$POLLUX" cancel "$first" "$second"
 "$POLLUX" wait --timeout 200 "$first" "$second" 2>/dev/null
 if [ ! -x "$TRAIN" ] || ! ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>&1; then
@@ -478,11 +527,12 @@ id=$(submit -n real -b 128 --batch-range 128:2048 --accumulate -r 1:2 --samples 
 	"$TRAIN" --data "$FASHION_MNIST" --samples 50000000 --hidden 64 --checkpoint '{checkpoint}')
 has() { "$POLLUX" explain "$id" --json | json "$1"; } # has CONDITION: of $d
 pass_until() { "$POLLUX" schedule && has "exit !($1)"; }
-ok 'it is given a second device to try' wait_for 30 pass_until \
-	'$d->{now} && $d->{now}{replicas} == 2'
-ok 'its model then rests on both' wait_for 30 pass_until '$d->{model}{measured_replicas} == 2 &&
+ok 'a real job is given a second device to try' \
+	wait_for 30 pass_until '$d->{now} && $d->{now}{replicas} == 2'
+ok 'the model of a real job rests on one and on two devices' \
+	wait_for 30 pass_until '$d->{model}{measured_replicas} == 2 &&
 	!$d->{model}{fitted_by_a_pass} == 0 && $d->{now}'
-ok 'its noise scale is measured in its own updates' \
+ok 'the noise scale of a real job is measured in its own updates' \
 	wait_for 30 pass_until '$d->{noise}{basis} eq "own" && $d->{noise}{n_updates} > 100'
 # Where other programs use the second core too, the last pass may have found one device to be best:
 # then the run on two devices ends, and a run on one begins, while this test looks. The figures that
@@ -493,11 +543,12 @@ told() {
 		[ -n "$held" ] && [ "$held" = "$(given)" ]
 }
 wait_for 30 told
-result $? 'its end can be told'
-like 'what it has is marked' "^  $held .* now\$" "$(part devices)"
-like 'where from' "^  scale +[0-9.]+[kM]? \([0-9.]+[kM]? to [0-9.]+[kM]?\) samples, measured in \
+result $? 'the end of a real job can be told'
+like 'the table of devices marks those that a real job has' "^  $held .* now\$" "$(part devices)"
+like 'explain says where a measured noise scale comes from' \
+	"^  scale +[0-9.]+[kM]? \([0-9.]+[kM]? to [0-9.]+[kM]?\) samples, measured in \
 this job in [0-9.k]+ updates\$" "$(part noise)"
-like 'a restart was timed' '^  costs +[0-9.]+m?s, as measured; ' "$(part restart)"
+like 'the restart of a real job was timed' '^  costs +[0-9.]+m?s, as measured; ' "$(part restart)"
 same_formula() { has 'my $p = $d->{model}{parameters};
 	my %p = map { $_ => $p->{$_}{value} } keys %$p;
 	my @o = @{$d->{model}{observations}};
@@ -516,5 +567,5 @@ has_reason()
 {
 	"$POLLUX" status | grep -Eq " real +(running|starting) .* (accuracy .*|[12] devices?.*)\$"
 }
-ok 'its reason in the table' wait_for 10 has_reason
+ok 'the table of status has the reason of a real job' wait_for 10 has_reason
 finish

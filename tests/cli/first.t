@@ -23,9 +23,9 @@ first_runs() { # first_runs POLICY: of four jobs the third is put first, and sta
 
 for policy in goodput pollux las fifo; do
 	POLLUX_DIR=$TMP/$policy
-	ok "under $policy it starts first" first_runs $policy
-	is 'and when it has started it is as any other' '0 0 0 0' "$(ranks)"
-	ok 'no process is left' wait_for 20 no_supervisor
+	ok "the job that was put first starts first under $policy" first_runs $policy
+	is 'no job is put first any more once it has started' '0 0 0 0' "$(ranks)"
+	ok 'no supervisor is left' wait_for 20 no_supervisor
 done
 
 # --- the line, while a job keeps the slot ---
@@ -37,41 +37,49 @@ while [ ! -e go ]; do sleep 0.1; done
 END
 "$POLLUX" submit -q --no-preempt -- sh blocks >/dev/null
 "$POLLUX" schedule --policy fifo
-ok 'a job runs' wait_for 20 test -e started
+ok 'the first job runs' wait_for 20 test -e started
 for _ in 2 3 4 5; do
 	"$POLLUX" submit -q -- true >/dev/null
 done
-status 'first' 0 "$POLLUX" first 4
-is 'says nothing in a pipe' '' "$out$err"
-is 'at once it is' 'first in line' "$(reason 4)"
+status 'first succeeds for a waiting job' 0 "$POLLUX" first 4
+is 'first says nothing in a pipe' '' "$out$err"
+is 'status says at once that the job is first in line' 'first in line' "$(reason 4)"
 "$POLLUX" schedule --policy fifo
-is 'by the next pass, too' '1st in line, put first; needs 1 device' "$(reason 4)"
-like 'status has it' "^  turn  *first in line" "$("$POLLUX" status 4)"
-is 'the others are behind it' '2nd in line, first in first out; needs 1 device' "$(reason 2)"
+is 'the next pass says that the job was put first' '1st in line, put first; needs 1 device' \
+	"$(reason 4)"
+like "status shows that the job's turn is first in line" "^  turn  *first in line" \
+	"$("$POLLUX" status 4)"
+is 'the other jobs are behind the one that was put first' \
+	'2nd in line, first in first out; needs 1 device' "$(reason 2)"
 "$POLLUX" first 5 3
-is 'of several the one named first is the next' '0 0 2 1 3' "$(ranks)"
+is 'of several jobs the one named first is next' '0 0 2 1 3' "$(ranks)"
 "$POLLUX" schedule --policy fifo
-is 'all are in line' '1st 2nd 3rd 4th' "$(for id in 5 3 4 2; do reason $id | cut -d ' ' -f 1; done |
+is 'each waiting job has its place in line' '1st 2nd 3rd 4th' \
+	"$(for id in 5 3 4 2; do reason $id | cut -d ' ' -f 1; done |
 	xargs)"
-is 'taken back' 'job 3: first in line yes -> no' "$("$POLLUX" edit 3 --no-first)"
-is 'as it is in the store' '0 0 0 1 3' "$(ranks)"
+is "edit --no-first takes a job's place back" 'job 3: first in line yes -> no' \
+	"$("$POLLUX" edit 3 --no-first)"
+is "the store has the other jobs' places" '0 0 0 1 3' "$(ranks)"
 before=$(ranks)
-status 'of several by name, nobody agreed' 1 "$POLLUX" first 't*'
-is '--dry-run' 'job 2 would be first in line' "$("$POLLUX" first --dry-run 2)"
-status 'a job that runs' 1 "$POLLUX" first 1
-is 'says so' 'pollux: job 1 is not in line: it has started already' "$err"
-status 'no such job' 66 "$POLLUX" first 99
-status 'no job' 64 "$POLLUX" first
-status 'not a job' 64 "$POLLUX" first -- -1
-is 'and nothing has changed' "$before" "$(ranks)"
+status 'first refuses several jobs by name where nobody agreed' 1 "$POLLUX" first 't*'
+is 'first --dry-run says which job would be first' 'job 2 would be first in line' \
+	"$("$POLLUX" first --dry-run 2)"
+status 'first refuses a job that runs' 1 "$POLLUX" first 1
+is 'first says that the job has started already' \
+	'pollux: job 1 is not in line: it has started already' "$err"
+status 'first refuses a job that does not exist' 66 "$POLLUX" first 99
+status 'first refuses to go without a job' 64 "$POLLUX" first
+status 'first refuses an operand that names no job' 64 "$POLLUX" first -- -1
+is 'refused commands change no place in line' "$before" "$(ranks)"
 "$POLLUX" hold 2
 "$POLLUX" first 2
-like 'a held one stays held' '^held' "$(reason 2)"
+like 'a held job that was put first stays held' '^held' "$(reason 2)"
 "$POLLUX" release 2
 "$POLLUX" schedule --policy fifo
-like 'and is next when it is released' '^1st in line, put first' "$(reason 2)"
+like 'a job that was put first is next when it is released' '^1st in line, put first' "$(reason 2)"
 touch go
-ok 'all run' "$POLLUX" wait --timeout 200 2 3 4 5
-is 'in this order' '1 2 5 4 3' "$(store 'SELECT job_id FROM runs ORDER BY id' | xargs)"
-status 'a job that has ended' 1 "$POLLUX" first 2
+ok 'all jobs run' "$POLLUX" wait --timeout 200 2 3 4 5
+is 'the jobs run in the order of the line' '1 2 5 4 3' \
+	"$(store 'SELECT job_id FROM runs ORDER BY id' | xargs)"
+status 'first refuses a job that has ended' 1 "$POLLUX" first 2
 finish

@@ -31,30 +31,33 @@ left() { # gradients, observations and models; runs that still say something of 
 }
 
 known
-status 'a workload, in thought' 0 "$POLLUX" forget w --dry-run
-is 'what would be forgotten' "would forget 2 windows of gradient statistics, 2 observations of \
+status 'forget --dry-run succeeds' 0 "$POLLUX" forget w --dry-run
+is 'forget --dry-run says what would be forgotten' \
+	"would forget 2 windows of gradient statistics, 2 observations of \
 step times and 1 model, 2 runs out of memory of workload 'w'" "$out"
-is 'nothing is' '221 22' "$(left)"
-status 'gradients of a job' 0 "$POLLUX" forget --job 1 --gradients
-is 'as it says' 'forgot 1 window of gradient statistics of job 1' "$out"
-is 'only these' '121 22' "$(left)"
-status 'times of a job' 0 "$POLLUX" forget --job 1 -t
-is 'and the model' 'forgot 1 observation of step times and 1 model of job 1' "$out"
-is 'not those of the other' '110 21' "$(left)"
-status 'memory of a job' 0 "$POLLUX" forget --memory --job 1
-is 'counts its run' 'forgot 1 run out of memory of job 1' "$out"
-is 'and no other' '110 11' "$(left)"
-status 'once more' 0 "$POLLUX" forget --memory --job 1
-is 'there is nothing' 'forgot 0 runs out of memory of job 1' "$out"
+is 'forget --dry-run forgets nothing' '221 22' "$(left)"
+status 'forget --gradients succeeds for a job' 0 "$POLLUX" forget --job 1 --gradients
+is 'forget --gradients says what it forgot' 'forgot 1 window of gradient statistics of job 1' "$out"
+is "forget --gradients forgets the job's gradients alone" '121 22' "$(left)"
+status 'forget -t succeeds for a job' 0 "$POLLUX" forget --job 1 -t
+is 'forget -t says that step times and the model are forgotten' \
+	'forgot 1 observation of step times and 1 model of job 1' "$out"
+is 'forget -t keeps the step times of the other job' '110 21' "$(left)"
+status 'forget --memory succeeds for a job' 0 "$POLLUX" forget --memory --job 1
+is 'forget --memory says that it forgot one run' 'forgot 1 run out of memory of job 1' "$out"
+is 'forget --memory keeps the run of the other job' '110 11' "$(left)"
+status 'forget --memory succeeds a second time' 0 "$POLLUX" forget --memory --job 1
+is 'forget --memory finds nothing the second time' 'forgot 0 runs out of memory of job 1' "$out"
 known
-status 'a whole workload' 0 "$POLLUX" forget w
-is 'is forgotten' '000 00' "$(left)"
-is 'its history stays' '2 done' "$(store "SELECT count(*) || ' ' || min(state) FROM jobs")"
+status 'forget succeeds for a workload' 0 "$POLLUX" forget w
+is 'forget leaves nothing that is known of the workload' '000 00' "$(left)"
+is 'forget keeps the jobs of the workload' '2 done' \
+	"$(store "SELECT count(*) || ' ' || min(state) FROM jobs")"
 
-status 'a workload without jobs' 66 "$POLLUX" forget nobody
-is 'is named' "pollux: no job has the workload 'nobody'" "$err"
-status 'a job that is not' 66 "$POLLUX" forget --job 99
-status 'nothing' 64 "$POLLUX" forget
-status 'both' 64 "$POLLUX" forget w --job 1
-status 'two' 64 "$POLLUX" forget w v
+status 'forget refuses a workload without jobs' 66 "$POLLUX" forget nobody
+is 'forget names the workload without jobs' "pollux: no job has the workload 'nobody'" "$err"
+status 'forget refuses a job that does not exist' 66 "$POLLUX" forget --job 99
+status 'forget refuses to go without a workload or a job' 64 "$POLLUX" forget
+status 'forget refuses a workload with a job' 64 "$POLLUX" forget w --job 1
+status 'forget refuses two workloads' 64 "$POLLUX" forget w v
 finish

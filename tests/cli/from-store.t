@@ -20,23 +20,26 @@ figures() {
 }
 
 # --- nothing to simulate ---
-status 'no store' 66 simulate
-is 'is one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+status 'simulate fails where there is no store' 66 simulate
+is 'simulate says in one line that there is no store' 1 "$(printf '%s\n' "$err" | wc -l)"
 one=$(submit -n one --workload a -b 100 --samples 120000 -- true)
-status 'nothing that is done' 66 simulate
-like 'is said' '^pollux: no job of the store in .* is done that could be simulated on 2 devices$' \
+status 'simulate fails where no job is done' 66 simulate
+like 'simulate says that no job is done' \
+	'^pollux: no job of the store in .* is done that could be simulated on 2 devices$' \
 	"$err"
 store "DELETE FROM jobs"
-status 'a store without jobs' 66 simulate
-like 'is said, too' '^pollux: the store in .* has no jobs yet$' "$err"
+status 'simulate fails where the store has no jobs' 66 simulate
+like 'simulate says that the store has no jobs' '^pollux: the store in .* has no jobs yet$' "$err"
 for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devices x' \
 	'--profiles p' '--nodes 2' \
 	'--knowledge full' '--ends-csv x' '--generate d' '--restart-delay 3'; do
 	# shellcheck disable=SC2086  # words
 	status "$wrong with --from-store is a usage error" 64 simulate $wrong
 done
-status '--devices without it is' 64 "$POLLUX" simulate --devices 2 --profiles x -w y
-status 'so is JSON of two policies' 64 "$POLLUX" simulate --profiles x -w y -p fifo -p las --json
+status '--devices without --from-store is a usage error' 64 \
+	"$POLLUX" simulate --devices 2 --profiles x -w y
+status '--json of two policies of other simulations is a usage error' 64 \
+	"$POLLUX" simulate --profiles x -w y -p fifo -p las --json
 
 # --- by hand ---
 # 'a' has a model: 0.05 s + 0.5 ms a sample, and 0.01 s between two. So 100 samples take 0.1 s on
@@ -84,52 +87,54 @@ INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'fifo'), ('POLLUX_SLICE
 END
 # On two devices: jobs one and two start at once and end at 125 and 65; three has both devices from
 # 125 to 225; four, alone on both, takes 5 + 120000 / 1176.47 = 107; five follows.
-status 'a history by hand' 0 simulate -p fifo --json
-is 'what it was, and first in, first out on the two devices' \
+status 'simulate succeeds with a history made by hand' 0 simulate -p fifo --json
+is "simulate has the history's figures, and those of fifo worked out" \
 '- - 5 128 130 169.6 760 2 375
 fifo 2 5 123.8 125 164.68 757 0 654
 fifo 2 5 123.8 125 164.68 757 0 654' "$(figures)"
-is 'of how many jobs' '5 3 2 0 1 1 0' "$(printf '%s' "$out" | json 'print join " ",
+is 'simulate counts the jobs that it takes and leaves out' '5 3 2 0 1 1 0' \
+	"$(printf '%s' "$out" | json 'print join " ",
 	@{$d->{jobs}}{qw(simulated modelled timed not_ended)},
 	@{$d->{jobs}{left_out}}{qw(ended_badly length_unknown too_large)};')"
-is 'and how well it agrees: the median of 5 / 130, 5 / 70, 5 / 170, 3 / 110, 3 / 160' 0.0294 \
+is "simulate tells the median error of the jobs' times" 0.0294 \
 	"$(printf '%s' "$out" | json 'printf "%.4f", $d->{check}{median_error};')"
 if command -v gnuplot >/dev/null; then
-	status 'a picture' 0 simulate -p fifo -p las --plot jobs.svg
-	is 'without a complaint' '' "$err"
-	like 'of what it was' '(>|CDATA\[)as it was(<|\])' "$(cat jobs.svg)"
-	like 'and would have been' '(>|CDATA\[)las(<|\])' "$(cat jobs.svg)"
+	status 'simulate --plot draws a picture' 0 simulate -p fifo -p las --plot jobs.svg
+	is 'gnuplot does not complain of the picture' '' "$err"
+	like 'the picture has what it was' '(>|CDATA\[)as it was(<|\])' "$(cat jobs.svg)"
+	like 'the picture has what would have been' '(>|CDATA\[)las(<|\])' "$(cat jobs.svg)"
 fi
 # Four devices: three need not wait.
-status 'on four devices' 0 simulate -p fifo --devices 4 --json
-is 'three does not wait, and the comparison stays' \
+status 'simulate succeeds with four devices' 0 simulate -p fifo --devices 4 --json
+is 'a third job does not wait on four devices' \
 '- - 5 128 130 169.6 760 2 375
 fifo 2 5 123.8 125 164.68 757 0 654
 fifo 4 5 110.8 107 155.72 757 0 654' "$(figures)"
 # On one device, which is too few for job three. fifo: one runs to 125, two from there to 190; four,
 # alone, to 125. las in slices of a minute: one runs to 60, two from 60 to 125 (at 120 both have had
 # 60 s), one again, for 10 + 65 s, to 200.
-status 'on one device' 0 simulate -p fifo -p las --devices 1 --json
-is 'who needs two is left out; service is shared by las, for a restart' \
+status 'simulate succeeds with one device' 0 simulate -p fifo -p las --devices 1 --json
+is 'one device leaves out a job for two, and las shares it at a restart' \
 '- - 4 117.5 120 159.1 760 2 175
 fifo 2 4 113.5 116 156.04 757 0 454
 fifo 1 4 153.75 150 189.55 775 0 365
 las 1 4 156.25 150 199.25 775 1 375' "$(figures)"
-is 'which is counted' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}{left_out}{too_large};')"
+is 'simulate counts the job that is too large' 1 \
+	"$(printf '%s' "$out" | json 'print $d->{jobs}{left_out}{too_large};')"
 # A pass a second instead of one a minute changes nothing for who comes at whole minutes.
 run simulate -p fifo --interval 1 --json
-like 'the interval is as wanted' '^fifo 2 5 123.8 ' "$(figures)"
+like 'simulate takes the interval between passes' '^fifo 2 5 123.8 ' "$(figures)"
 # Submitted 20 s later, they start at once, as submissions make passes; else they wait 40 s for the
 # next pass.
 store "UPDATE jobs SET submit_time_s = submit_time_s + 20, end_time_s = end_time_s + 20"
 POLLUX_SUBMIT_PASS=yes
 run simulate -p fifo -p pollux --json
-is 'a pass comes with each submission' '123.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
-ok 'under pollux, too: a job of no age gets devices in that pass' \
+is 'a simulated pass comes with each submission' '123.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
+ok 'a simulated job of no age gets devices at once by policy pollux' \
 	[ "$(figures | sed -n 4p | cut -d' ' -f4 | cut -d. -f1)" -lt 150 ]
 POLLUX_SUBMIT_PASS=no
 run simulate -p fifo --json
-is 'without, passes are on the minute, and where a job ends' '163.8' \
+is 'simulated passes come on the minute where submissions make none' '163.8' \
 	"$(figures | sed -n 2p | cut -d' ' -f4)"
 store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time_s - 20"
 # Job four ran for 123 s: 5 s to its first step, 102 s for 1200 steps of 0.085 s, and 16 s for
@@ -138,35 +143,40 @@ store "UPDATE jobs SET steps = 1200, run_time_s = 123 WHERE id = $four; INSERT I
 	SELECT id, 'CPU, 1 core', 1, replicas, 50, 1, NULL, 5000, 30, 100, 1, 0.085, 0.0002,
 	0.08, NULL, 60 FROM runs WHERE job_id = $four"
 run simulate -p fifo --json
-is 'time that was no step stays' 130.2 "$(figures | sed -n 2p | cut -d' ' -f4)"
+is 'simulate keeps the time of a job that was no step' 130.2 \
+	"$(figures | sed -n 2p | cut -d' ' -f4)"
 store "DELETE FROM observations"
 
-status 'for people' 0 simulate
-like 'what it rests on' '^By the measured model of their workload there: 3 of 5 jobs\.$' "$out"
-like 'what is left out' '^Left out, as they failed, were cancelled, timed out or are held: 1\.$' \
+status 'simulate succeeds with a table for people' 0 simulate
+like 'the table says how many jobs have a measured model' \
+	'^By the measured model of their workload there: 3 of 5 jobs\.$' "$out"
+like 'the table says which jobs are left out' \
+	'^Left out, as they failed, were cancelled, timed out or are held: 1\.$' \
 	"$out"
-like 'what it was' '^what it was +- +5 +2m08s +2m10s +2m49s +12m40s +2 +0\.104$' "$out"
-is 'by default the present policy, fifo, las and pollux' 'fifo las pollux' \
+like 'the table has a row of what it was' \
+	'^what it was +- +5 +2m08s +2m10s +2m49s +12m40s +2 +0\.104$' "$out"
+is 'the table has the present policy, fifo, las and pollux by default' 'fifo las pollux' \
 	"$(printf '%s\n' "$out" | sed -nE 's/^([a-z]+) +2 +5 .*/\1/p' | paste -sd' ')"
-like 'and how far to trust it' \
+like 'the table says how far to trust it' \
 	'^How far to trust it: fifo on 2 devices, as now, simulated, comes to a mean of$' "$out"
-like 'with both' '^2m03s where it was 2m08s, 3% less; half of the jobs are within 3%$' "$out"
-is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+like 'the table compares the simulated mean with that of the history' \
+	'^2m03s where it was 2m08s, 3% less; half of the jobs are within 3%$' "$out"
+is 'the table keeps to 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 # The last pass was made by a version whose passes took all policies.
 store "UPDATE settings SET value = 'srtf' WHERE name = 'POLLUX_POLICY'"
-status 'the present policy may be one that passes do not take any more' 0 simulate
-is 'and is simulated as such' 'srtf fifo las pollux' \
+status 'simulate takes a present policy that passes do not take any more' 0 simulate
+is 'the table has that policy and the usual ones' 'srtf fifo las pollux' \
 	"$(printf '%s\n' "$out" | sed -nE 's/^([a-z]+) +2 +5 .*/\1/p' | paste -sd' ')"
 store "UPDATE settings SET value = 'fifo' WHERE name = 'POLLUX_POLICY'"
-status 'all policies' 0 simulate -p all --json
-is 'are eight, each once' 8 "$(printf '%s' "$out" | json '
+status 'simulate accepts --policy all' 0 simulate -p all --json
+is '--policy all simulates eight policies, each once' 8 "$(printf '%s' "$out" | json '
 	my %seen = map { $_->{policy} => 1 } @{$d->{results}}; print scalar keys %seen;')"
-is 'and end every job' '5' "$(printf '%s' "$out" | json '
+is 'every simulated policy ends every job' '5' "$(printf '%s' "$out" | json '
 	my %n = map { $_->{jobs} => 1 } grep { $_->{makespan_s} > 0 } @{$d->{results}};
 	print join " ", keys %n;')"
 before=$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")
 simulate -p all >/dev/null
-is 'and nothing is written' "$before" \
+is 'simulate writes nothing into the store' "$before" \
 	"$(store "SELECT count(*), total(samples), max(state) FROM jobs; SELECT * FROM models")"
 
 # --- lengths without a model ---
@@ -178,9 +188,9 @@ store "UPDATE jobs SET state = 'done', runs = 1, submit_time_s = 1700000040,
 	start_time_s = 1700000041, end_time_s = 1700000300, run_time_s = total_steps / 10,
 	attained_service_device_s = total_steps / 10"
 mean() { simulate -p srtf --devices 1 --json | json 'print $d->{results}[0]{avg_jct_s};'; }
-is 'shortest remaining time first, of jobs whose length was declared in steps' 100 "$(mean)"
+is 'srtf runs the job with fewer declared steps first' 100 "$(mean)"
 store "UPDATE jobs SET total_steps = NULL"
-is 'else in their order' 125 "$(mean)"
+is 'srtf runs jobs in their order where no length was declared' 125 "$(mean)"
 
 # --- a history that was ---
 # Three jobs of eight seconds that wait instead of computing, on two devices.
@@ -197,7 +207,7 @@ while [ $i -lt 40 ]; do
 done
 END
 chmod +x job
-status 'two slots' 0 "$POLLUX" devices
+status 'devices lists the slots of this machine' 0 "$POLLUX" devices
 slots=$(printf '%s\n' "$out" | grep -c '^cpu:')
 if [ "$slots" -ge 2 ]; then
 	for job in 1 2 3; do
@@ -206,27 +216,28 @@ if [ "$slots" -ge 2 ]; then
 	"$POLLUX" schedule --watch 0.5 >/dev/null 2>&1 &
 	watcher=$!
 	# shellcheck disable=SC2046  # numbers
-	status 'three real jobs' 0 "$POLLUX" wait --timeout $((120 * TIME_SCALE)) $(cat ids)
+	status 'three real jobs end' 0 "$POLLUX" wait --timeout $((120 * TIME_SCALE)) $(cat ids)
 	end $watcher
-	status 'are a history' 0 simulate --interval 1 -p fifo --json
-	is 'that has models, of its observations' '3 3 0' \
+	status 'simulate succeeds with the history of three real jobs' 0 \
+		simulate --interval 1 -p fifo --json
+	is 'the real jobs have a model from their observations' '3 3 0' \
 		"$(printf '%s' "$out" |
 			json 'print join " ", @{$d->{jobs}}{qw(simulated modelled timed)};')"
 	# The real times, less the seconds by which passes and launches are late on a busy machine:
 	# no model has those seconds.
 	was=$(store 'SELECT (sum(run_time_s) + (SELECT min(run_time_s) FROM jobs WHERE id < 3)) / 3
 		FROM jobs')
-	like 'two at a time: the simulated mean is that of the real jobs, within 30 %' \
+	like 'the simulated mean of the real jobs is right within 30 %' \
 		'^(0\.[789]|1\.[012])' \
 		"$(printf '%s' "$out" | json 'print $d->{check}{avg_jct_s} / '"$was;")"
-	is 'which ended when they did, and no sooner' 1 \
+	is 'the mean of the history is that of the real jobs' 1 \
 		"$(printf '%s' "$out" | json 'print $d->{was}{avg_jct_s} > 0.99 * '"$was;")"
 	for devices in 1 2 3; do
 		simulate --interval 1 -p fifo --devices "$devices" --json |
 			json 'print "$d->{results}[0]{avg_jct_s}\n";'
 	done >means
-	ok 'on one device they take longer, on three not as long' sort -c -g -r means
-	is 'and no two the same' 3 "$(sort -u means | wc -l)"
+	ok 'the jobs take longer on one device and no longer on three' sort -c -g -r means
+	is 'the means on one, two and three devices differ' 3 "$(sort -u means | wc -l)"
 else
 	echo "ok $((n += 1)) - a real history # SKIP fewer than two cores"
 fi
