@@ -4,8 +4,8 @@
 . "$(dirname "$0")/tap.sh"
 
 status 'no command is a usage error' 64 "$POLLUX"
-is 'nothing on stdout' '' "$out"
-like 'the commands on stderr' '^  submit ' "$err"
+is 'a missing command prints nothing on stdout' '' "$out"
+like 'a missing command lists the commands on stderr' '^  submit ' "$err"
 status 'an empty command is a usage error' 64 "$POLLUX" ''
 for option in --help -h help; do
 	status "$option succeeds" 0 "$POLLUX" "$option"
@@ -20,13 +20,17 @@ for option in --version -V version; do
 done
 
 status 'a mistyped command is a usage error' 64 "$POLLUX" statsu
-is 'and the nearest is named' "pollux: unknown command 'statsu'; did you mean 'status'?" "$err"
+is 'the nearest command is named for a mistyped one' \
+	"pollux: unknown command 'statsu'; did you mean 'status'?" "$err"
 status 'an unknown command is a usage error' 64 "$POLLUX" frobnicate
-is 'and help is named' "pollux: unknown command 'frobnicate'; see 'pollux --help'" "$err"
+is 'an unknown command is told where help is' \
+	"pollux: unknown command 'frobnicate'; see 'pollux --help'" "$err"
 status 'an unknown option is a usage error' 64 "$POLLUX" --frobnicate
-is 'and called an option' "pollux: unknown option '--frobnicate'; see 'pollux --help'" "$err"
+is 'an unknown option is called an option' \
+	"pollux: unknown option '--frobnicate'; see 'pollux --help'" "$err"
 status 'a command of control characters is a usage error' 64 "$POLLUX" "$(printf 'a\033[1m\nb')"
-is 'and shown without them' "pollux: unknown command 'a?[1m?b'; see 'pollux --help'" "$err"
+is 'a command of control characters is shown without them' \
+	"pollux: unknown command 'a?[1m?b'; see 'pollux --help'" "$err"
 status 'help of an unknown command is a usage error' 64 "$POLLUX" help statsu
 status 'help of two commands is a usage error' 64 "$POLLUX" help status log
 
@@ -37,11 +41,11 @@ for command in $("$POLLUX" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	is "$command --help is 80 columns at most" '' \
 		"$(printf '%s\n' "$out" | sed -n '/^usage:/d; /^examples:/q; p' | grep -E '.{81}')"
 	by_help=$("$POLLUX" help "$command")
-	is "help $command prints the same" "$out" "$by_help"
+	is "help $command prints the same as $command --help" "$out" "$by_help"
 	by_help=$("$POLLUX" "$command" --hel)
 	is "$command takes a beginning of a long option for it" "$out" "$by_help"
 	status "$command refuses an unknown option" 64 "$POLLUX" "$command" --zzzzzzzz
-	is "$command names it" \
+	is "$command names the option that it does not know" \
 		"pollux: unknown option '--zzzzzzzz'; see 'pollux $command --help'" "$err"
 done
 
@@ -57,20 +61,21 @@ to_nobody() { (
 	"$POLLUX" --help >&4
 ); }
 status 'a full device is an input/output error' 74 to_full_device
-is 'and says so once' 'pollux: cannot write to standard output: No space left on device' "$err"
-status 'a reader that left is one too' 74 to_nobody
-is 'but nothing is said' '' "$err"
+is 'a full device is told once' \
+	'pollux: cannot write to standard output: No space left on device' "$err"
+status 'a reader that left is an input/output error' 74 to_nobody
+is 'a reader that left gets no message' '' "$err"
 
 # Streams closed at the start do not become files of ours.
 without_stdout() { "$POLLUX" --help >&-; }
 without_stdin() { "$POLLUX" --help <&-; }
 without_any() { "$POLLUX" frobnicate <&- >&- 2>&-; }
-status 'stdout closed: what was to be printed is lost' 74 without_stdout
-is 'which is said' 'pollux: cannot write to standard output: Bad file descriptor' "$err"
+status 'closed stdout: what was to be printed is an input/output error' 74 without_stdout
+is 'closed stdout is told' 'pollux: cannot write to standard output: Bad file descriptor' "$err"
 quiet_without_stdout() { "$POLLUX" release 1 >&-; }
-status 'nothing to print' 66 quiet_without_stdout
-status 'stdin closed' 0 without_stdin
-status 'all closed' 64 without_any
-status 'help of an option that is not there' 64 "$POLLUX" help submit --nosuch
-like 'says so' "^pollux: unknown option '--nosuch'" "$err"
+status 'a command that prints nothing does not miss stdout' 66 quiet_without_stdout
+status 'help does not need stdin' 0 without_stdin
+status 'a command without any stream still has its exit status' 64 without_any
+status 'help of an option that is not there is a usage error' 64 "$POLLUX" help submit --nosuch
+like 'help names the option that is not there' "^pollux: unknown option '--nosuch'" "$err"
 finish

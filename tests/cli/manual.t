@@ -58,14 +58,14 @@ for command in $commands; do
 	page=pollux-$command.1
 	"$POLLUX" "$command" --help >"help.$command"
 	ok "$page is there" test -e "$man/$page"
-	is "its synopsis is the usage of $command" "$(usage "help.$command")" \
+	is "the synopsis of $page is the usage of $command" "$(usage "help.$command")" \
 		"$(section "$page" SYNOPSIS | text_of | paste -sd ' ')"
-	is "its name is what --help says of $command" \
+	is "the name of $page is what --help says of $command" \
 		"$(sed -n "s/^  $command  *//p" help)" "$(sed -n 's/^\.Nd //p' "$man/$page")"
-	is "its options are those of $command" "$(options "help.$command")" \
+	is "the options of $page are those of $command" "$(options "help.$command")" \
 		"$(section "$page" OPTIONS | grep '^\.It Fl' | text_of)"
 	for name in DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO'; do
-		ok "it has $name" grep -q "^\.Sh $name\$" "$man/$page"
+		ok "$page has $name" grep -q "^\.Sh $name\$" "$man/$page"
 	done
 done
 same 'there is no manual of anything else' \
@@ -97,7 +97,7 @@ same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
 		keys_of "$src/view/profile_json.c" | sort -u | grep -vxF -f keys)"
-is 'and of the devices' '' \
+is 'pollux-profile(1) has every key of the JSON of the devices' '' \
 	"$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c"
 	keys_of "$src/view/devices_nodes.c"
@@ -106,7 +106,7 @@ same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.c")" \
 	"$(listed Va <"$man/pollux-steps.1")"
-same 'and every pattern' "$("$POLLUX" steps --list | sed 's/ .*//')" \
+same 'pollux-steps(1) has every pattern' "$("$POLLUX" steps --list | sed 's/ .*//')" \
 	"$(section pollux-steps.1 Patterns | sed '/^\.It/!d' | listed Cm)"
 policies_of() { # policies_of COMMAND: from its help
 	"$POLLUX" "$1" --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/' | tr ' ' '\n'
@@ -282,7 +282,7 @@ not_in() {
 }
 for page in ARCHITECTURE CONTRIBUTING README CHANGELOG src/README; do
 	is "$page.md names only files that are there" '' "$(not_there "$ROOT/$page.md")"
-	is "... and names that are in these" '' "$(not_in "$ROOT/$page.md")"
+	is "$page.md names only names that are in those files" '' "$(not_in "$ROOT/$page.md")"
 done
 
 if command -v mandoc >/dev/null; then

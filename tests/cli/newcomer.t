@@ -24,23 +24,25 @@ while [ ! -e end ]; do sleep 0.1; done
 END_OF_SCRIPT
 "$POLLUX" submit -q -b 64 --samples 1000 sh over.sh >/dev/null
 "$POLLUX" schedule
-ok 'a share is shown' wait_for 20 shown '50%'
+ok 'DONE shows a share of the declared end' wait_for 20 shown '50%'
 touch over
-ok 'then that it is over its end, and no share' wait_for 20 shown over
-is 'and no time left' - "$(cell ETA)"
-like 'in full' '^  position    samples 1760, steps 27, over its declared end$' \
+ok 'DONE shows that the job is over its declared end' wait_for 20 shown over
+is 'a job over its end has no time left' - "$(cell ETA)"
+like 'status ID says that the job is over its declared end' \
+	'^  position    samples 1760, steps 27, over its declared end$' \
 	"$("$POLLUX" status 1)"
-like 'explain says the same' 'end +not known: it is over its declared end$' "$("$POLLUX" explain 1)"
-is 'JSON has the number' '1.76' \
+like 'explain says that the job is over its declared end' \
+	'end +not known: it is over its declared end$' "$("$POLLUX" explain 1)"
+is 'JSON has a done_ratio above one' '1.76' \
 	"$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{done_ratio}')"
 touch end
 "$POLLUX" wait --timeout 100 1
-is 'ended, the same' over "$(cell DONE)"
+is 'an ended job is still shown as over its end' over "$(cell DONE)"
 rm over end
 "$POLLUX" requeue 1
-is 'queued again, nothing is done as far as is known' - "$(cell DONE)"
+is 'DONE shows nothing for a job that is queued again' - "$(cell DONE)"
 "$POLLUX" schedule
-ok 'until it reports' wait_for 20 shown '50%'
+ok 'DONE shows a share again when the new run reports' wait_for 20 shown '50%'
 touch over end
 "$POLLUX" wait --timeout 100 1
 
@@ -50,13 +52,13 @@ touch over end
 "$POLLUX" cancel 2
 "$POLLUX" wait --timeout 100 2
 out=$("$POLLUX" status 2)
-like 'a cancelled job is cancelled' '^  state       cancelled$' "$out"
-unlike 'and not stopped' 'stopped|\(cancel\)' "$out"
+like 'status ID calls a cancelled job cancelled' '^  state       cancelled$' "$out"
+unlike 'status ID does not call a cancelled job stopped' 'stopped|\(cancel\)' "$out"
 
 # --- times as Slurm has them ---
 for pair in 2:00:00=7200 30:00=1800 1-12=129600 1-12:30:00=131400 90=90 90m=5400; do
 	id=$("$POLLUX" submit -q --hold -t "${pair%=*}" true)
-	is "a time limit of ${pair%=*}" "${pair#*=}.0" \
+	is "a time limit of ${pair%=*} is read as Slurm reads it" "${pair#*=}.0" \
 		"$(store "SELECT time_limit_s FROM jobs WHERE id = $id")"
 done
 for wrong in 1:60:00 1-24 : 1-; do
@@ -64,29 +66,33 @@ for wrong in 1:60:00 1-24 : 1-; do
 done
 if command -v script >/dev/null; then
 	submitted() { script -qec "'$POLLUX' submit --hold $* true" /dev/null </dev/null; }
-	like 'a number alone is seconds, which is said' 'time limit 90 s\)' "$(submitted -t 90)"
-	like 'a longer one' 'time limit 2h00m\)' "$(submitted -t 2:00:00)"
-	unlike 'none' 'limit' "$(submitted)"
+	like 'a time limit without a unit is told in seconds' \
+		'time limit 90 s\)' "$(submitted -t 90)"
+	like 'a longer time limit is told in hours and minutes' \
+		'time limit 2h00m\)' "$(submitted -t 2:00:00)"
+	unlike 'a job without a time limit is told none' 'limit' "$(submitted)"
 fi
 
 # --- hints ---
-status 'a command line of a shell' 66 "$POLLUX" submit 'grep a | sort'
-is 'is not a program: how to give it' \
+status 'a command line of a shell is not a program' 66 "$POLLUX" submit 'grep a | sort'
+is 'the hint says how to give a command line of a shell' \
 	"pollux: command not found: 'grep a | sort'; a shell's command \
 line is given as: sh -c 'grep a | sort'" "$err"
-status 'a script that is not there' 0 "$POLLUX" submit -q --hold -- sh nosuch.sh
-is 'is told' "pollux: warning: there is no '$TMP/nosuch.sh': the job fails unless it is there when \
+status 'a script that is not there is accepted' 0 "$POLLUX" submit -q --hold -- sh nosuch.sh
+is 'a script that is not there is warned of' \
+	"pollux: warning: there is no '$TMP/nosuch.sh': the job fails unless it is there when \
 it starts" "$err"
-status 'one that is there' 0 "$POLLUX" submit -q --hold -- sh over.sh
-is 'is not' '' "$err"
-status 'nor a module' 0 "$POLLUX" submit -q --hold -- sh -c 'run.sh'
-is 'of code' '' "$err"
+status 'a script that is there is accepted' 0 "$POLLUX" submit -q --hold -- sh over.sh
+is 'a script that is there is not warned of' '' "$err"
+status 'code for a shell is accepted' 0 "$POLLUX" submit -q --hold -- sh -c 'run.sh'
+is 'code for a shell is not taken for a script' '' "$err"
 
 # --- commands by their beginnings ---
-is 'status is st' "$("$POLLUX" status --csv)" "$("$POLLUX" st --csv)"
-is 'a beginning that only one has' "$("$POLLUX" help submit)" "$("$POLLUX" help sub)"
-status 'a beginning of several' 64 "$POLLUX" re
-like 'are named' "^pollux: 're' could be release, requeue" "$err"
+is "'st' is short for status" "$("$POLLUX" status --csv)" "$("$POLLUX" st --csv)"
+is 'a beginning that only one command has stands for it' \
+	"$("$POLLUX" help submit)" "$("$POLLUX" help sub)"
+status 'a beginning of several commands is a usage error' 64 "$POLLUX" re
+like 'the commands with that beginning are named' "^pollux: 're' could be release, requeue" "$err"
 status 'what pollux starts itself has no short name' 64 "$POLLUX" sup
 
 # --- all that was asked of a job, and which run of a sweep it is ---
@@ -94,20 +100,21 @@ status 'what pollux starts itself has no short name' 64 "$POLLUX" sup
 	--on-end 'echo end' --hold -- echo '{lr}' >/dev/null
 id=$(store 'SELECT max(id) FROM jobs')
 out=$("$POLLUX" status)
-like 'runs of one name are told apart' "^ *$((id - 1)) +swept lr=1e-3 +held" "$out"
-like 'each' "^ *$id +swept lr=1e-2 +held" "$out"
+like 'the first run of a sweep is told by its parameters' \
+	"^ *$((id - 1)) +swept lr=1e-3 +held" "$out"
+like 'the second run of a sweep is told by its parameters' "^ *$id +swept lr=1e-2 +held" "$out"
 out=$("$POLLUX" status "$id")
 like 'status ID has the parameters' '^  sweep +group:[0-9]+: lr=1e-2$' "$out"
-like 'the metric' '^  metric +acc=acc \(\[0-9\.\]\+\)$' "$out"
-like 'the kind' '^  kind +\*x\*$' "$out"
-like 'and the command for the end' '^  on end +echo end$' "$out"
+like 'status ID has the metric' '^  metric +acc=acc \(\[0-9\.\]\+\)$' "$out"
+like 'status ID has the kind' '^  kind +\*x\*$' "$out"
+like 'status ID has the command for the end' '^  on end +echo end$' "$out"
 
 # --- steps of the log, and how many there are ---
 id=$("$POLLUX" submit -q -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo "step $i/9 loss 0.$i"
 	sleep 0.1; done')
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$id"
-like 'their number stands beside the last one' '^  position    steps 9 of 9, 100.0% done$' \
+like 'the number of steps stands beside the last step' '^  position    steps 9 of 9, 100.0% done$' \
 	"$("$POLLUX" status "$id")"
 
 # --- what other passes do ---
@@ -115,19 +122,21 @@ like 'their number stands beside the last one' '^  position    steps 9 of 9, 100
 first=$("$POLLUX" submit -q -- sh -c 'while [ ! -e go ]; do sleep 0.1; done')
 "$POLLUX" schedule --watch 3600 -v >watched 2>&1 &
 watcher=$!
-ok 'a watcher tells of its own pass' wait_for 20 grep -q "^start job $first on cpu:0" watched
+ok 'a watcher tells what its own pass started' \
+	wait_for 20 grep -q "^start job $first on cpu:0" watched
 second=$("$POLLUX" submit -q true)
-ok 'and looks at the next job' wait_for 20 test -n \
+ok 'a watcher looks at the job that was submitted next' wait_for 20 test -n \
 	"$(store "SELECT 1 FROM jobs WHERE id = $second")"
 touch go
 "$POLLUX" wait --timeout 200 "$second"
-ok 'what started the next job is told, whichever pass it was' wait_for 20 \
+ok 'a watcher tells of the next start, whichever pass did it' wait_for 20 \
 	grep -Eq "^(another pass: )?start job $second on cpu:0" watched
-is 'once' 1 "$(grep -c "start job $second " watched)"
+is 'a watcher tells of a start once' 1 "$(grep -c "start job $second " watched)"
 third=$("$POLLUX" submit -q true)
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$third"
-ok 'also what a person started' wait_for 20 grep -q "start job $third on cpu:0" watched
+ok "a watcher tells of a job that a person's pass started" \
+	wait_for 20 grep -q "start job $third on cpu:0" watched
 end "$watcher"
 watcher=
 
@@ -135,15 +144,15 @@ watcher=
 id=$("$POLLUX" submit -q --steps 8 -- sh -c '"$POLLUX" report STEP=8; exit 3')
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 100 "$id"
-is 'it has failed, with all its steps' 'failed|8.0' \
+is 'a job that fails behind its last step has all its steps' 'failed|8.0' \
 	"$(store "SELECT state, steps FROM jobs WHERE id = $id")"
-is 'and is not 100 % done' '' "$("$POLLUX" status --json "$id" |
+is 'a failed job has no done_ratio' '' "$("$POLLUX" status --json "$id" |
 	json 'print $d->{jobs}[0]{done_ratio} // ""')"
-unlike 'nor in full' '% done' "$("$POLLUX" status "$id")"
+unlike 'a failed job is not shown as 100 % done' '% done' "$("$POLLUX" status "$id")"
 
 # --- a rule of --after ---
 run "$POLLUX" submit --after bad:1 -- true
-is 'a rule that is none' \
+is 'an unknown rule of --after is refused, and the rules are named' \
 	"66:pollux: option '--after': no job matches 'bad:1', and 'bad' is no rule; there are ok, \
 notok and any" "$rc:$err"
 finish

@@ -6,7 +6,7 @@ POLLUX_SLOTS=1 POLLUX_POLICY=fifo
 export POLLUX_SLOTS POLLUX_POLICY
 cleanup() { end_jobs; }
 
-status 'no store' 66 "$POLLUX" page
+status 'page needs a store' 66 "$POLLUX" page
 cat >reports <<'END'
 n=0
 for loss in 0.9 0.7 0.5 0.4; do
@@ -26,7 +26,7 @@ esc=$(printf '\033')
 wait_for 60 [ -e reported ]
 wait_for 20 sh -c '[ "$(sqlite3 -cmd ".timeout 120000" "$POLLUX_DIR/pollux.db" \
 	"SELECT count(*) FROM curve_points WHERE job_id = 3 AND name = '\''loss'\''")" -ge 2 ]'
-status 'a page' 0 "$POLLUX" page -o page.html
+status 'page writes a file' 0 "$POLLUX" page -o page.html
 page=$(cat page.html)
 has() { # has NAME TEXT
 	case $page in *"$2"*) ok "$1" true ;; *) ok "$1" false ;; esac
@@ -34,55 +34,58 @@ has() { # has NAME TEXT
 lacks() {
 	case $page in *"$2"*) ok "$1" false ;; *) ok "$1" true ;; esac
 }
-has 'a hostile name is a text' \
+has 'a hostile name is shown as text' \
 	'&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; Co'
-lacks 'there is no script' '<script'
-lacks 'nor a tag in what a program reports' '<img'
+lacks 'the page has no script' '<script'
+lacks 'a tag in what a program reports is not a tag of the page' '<img'
 has 'control characters are replaced' "red$(printf '\357\277\275')[31m"
-lacks 'no escape is left' "$esc"
-lacks 'nothing is loaded' 'http://'
-lacks 'by no other protocol' 'https://'
-has 'why a job waits' '1st in line'
-has 'the device of the timeline' '>cpu:0<'
-has 'a bar for each run: those that ended' ': run 1, completed, '
-has 'and the present one' ': run 1, not ended, '
-has 'the loss as a curve' 'aria-label="loss"'
+lacks 'the page has no escape character' "$esc"
+lacks 'the page loads nothing over http' 'http://'
+lacks 'the page loads nothing over https' 'https://'
+has 'the page says why a job waits' '1st in line'
+has 'the timeline names the device' '>cpu:0<'
+has 'the timeline has a bar for a run that ended' ': run 1, completed, '
+has 'the timeline has a bar for the present run' ': run 1, not ended, '
+has 'the page draws the loss as a curve' 'aria-label="loss"'
 lacks 'values that are all the same have no range around them' '>0.44</text>'
-has 'the parameters of a group' 'lr=0.2'
-has 'the running job has a place, and a link leads there' 'href="#job-3"'
-has 'the place' 'id="job-3"'
+has 'the page has the parameters of a group' 'lr=0.2'
+has 'a link leads to the running job' 'href="#job-3"'
+has 'the running job has the place of the link' 'id="job-3"'
 is 'each link within the page has its place' '' "$(grep -o 'href="#[^"]*"' page.html | sort -u |
 	sed 's/href="#\(.*\)"/\1/' | while read -r id; do
 		grep -q "id=\"$id\"" page.html || echo "$id"
 	done)"
-is 'it is well-formed, but for elements that HTML does not close' '' "$(sed \
+is 'the page is well-formed, but for elements that HTML does not close' '' "$(sed \
 	's/<!DOCTYPE html>//; s/<\(meta\|link\)\([^>]*\)>/<\1\2\/>/g' page.html |
 	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin.buffer)' 2>&1)"
-unlike 'how a job ended does not repeat when' '<td class="why">at [0-9]' "$(cat page.html)"
-status 'onto standard output' 0 "$POLLUX" page --since 1h
+unlike 'the page says how a job ended without repeating when' \
+	'<td class="why">at [0-9]' "$(cat page.html)"
+status 'page writes onto standard output' 0 "$POLLUX" page --since 1h
 page=$out
-has 'the same document' '<!DOCTYPE html>'
-has 'to its end' '</html>'
-status 'a file that cannot be' 73 "$POLLUX" page -o nowhere/page.html
+has 'the page on standard output begins as a document' '<!DOCTYPE html>'
+has 'the page on standard output is complete' '</html>'
+status 'page refuses a file that it cannot create' 73 "$POLLUX" page -o nowhere/page.html
 status '--watch needs a file' 64 "$POLLUX" page --watch 5
 mkdir pages
 "$POLLUX" page -o pages/page.html --watch 1 2>watch.err &
 watch=$!
 wait_for 20 [ -s pages/page.html ]
 inode=$(stat -c %i pages/page.html)
-ok 'it is written again and again' \
+ok '--watch writes the page again and again' \
 	wait_for 20 sh -c "[ \"\$(stat -c %i pages/page.html)\" != $inode ]"
 mv pages away
-ok 'a page that cannot be written is told' wait_for 20 grep -q "; '--watch' goes on$" watch.err
+ok '--watch tells that the page cannot be written' \
+	wait_for 20 grep -q "; '--watch' goes on$" watch.err
 sleep 2			# more tries, of which nothing is told
 rm away/page.html
 mv away pages
-ok 'and does not end --watch' wait_for 20 [ -s pages/page.html ]
-is 'nor is it told again' 1 "$(wc -l <watch.err | xargs)"
+ok '--watch goes on after a page that could not be written' wait_for 20 [ -s pages/page.html ]
+is '--watch tells only once that the page cannot be written' 1 "$(wc -l <watch.err | xargs)"
 kill -TERM $watch
 wait $watch
-is 'until it is told to end' 0 $?
-ok 'a browser loads it as often' grep -q 'http-equiv="refresh" content="1"' pages/page.html
+is '--watch ends with SIGTERM, without an error' 0 $?
+ok 'a browser loads the page as often as --watch writes it' \
+	grep -q 'http-equiv="refresh" content="1"' pages/page.html
 touch end
 "$POLLUX" wait --timeout 200 3 >/dev/null 2>&1
 
@@ -101,6 +104,6 @@ store 'UPDATE runs SET launch_time_s = launch_time_s - 518400, end_time_s = end_
 	WHERE job_id = 1'
 "$POLLUX" page --since 7d | sed -n '/class="timeline"/,/<\/svg>/p' |
 	sed -n 's/.*class="axis"[^>]*>\([^<]*\).*/\1/p' >marks
-ok 'there are marks' test -s marks
-is 'of which each is a date' '' "$(grep -v '^[0-9][0-9]-[0-9][0-9]$' marks)"
+ok 'the time axis has marks' test -s marks
+is "each mark of a week's time axis is a date" '' "$(grep -v '^[0-9][0-9]-[0-9][0-9]$' marks)"
 finish

@@ -58,12 +58,14 @@ wait_for 20 runs "$wide"
 both=$(perl -e 'my ($a, $b) = sort { $a <=> $b } split /,/, $ARGV[0];
 	print $b == $a + 1 ? "$a-$b" : "$a,$b"' "$two")
 ok 'a job gets the cores of the idle slot' wait_for 20 is_bound "$wide" "$both"
-ok 'as many threads as cores' wait_for 20 log_has "$wide" '^2$'
-is 'the store has them' "$both" "$(store "SELECT cores FROM runs WHERE job_id = $wide")"
-is 'and JSON' "$both" "$("$POLLUX" status --json "$wide" | json 'print $d->{jobs}[0]{run}{cores}')"
+ok 'a job gets as many threads as cores' wait_for 20 log_has "$wide" '^2$'
+is 'the store has the cores of the run' \
+	"$both" "$(store "SELECT cores FROM runs WHERE job_id = $wide")"
+is 'JSON has the cores of the run' \
+	"$both" "$("$POLLUX" status --json "$wide" | json 'print $d->{jobs}[0]{run}{cores}')"
 ok 'its steps are timed with two cores' wait_for 20 steps_with "$wide" 2
 "$POLLUX" schedule
-is 'another pass changes nothing' "$both" "$(allowed "$wide")"
+is 'another pass does not change the cores of a job' "$both" "$(allowed "$wide")"
 
 other=$(submit --no-preempt -- sh -c "$told")
 "$POLLUX" schedule
@@ -72,12 +74,12 @@ ok 'a job that comes to the other slot takes its core back' \
 	wait_for 20 is_bound "$wide" "$(binding "$wide")"
 ok 'processes that were there are bound as well' \
 	wait_for 20 child_is_bound "$wide" "$(binding "$wide")"
-ok 'from now on its steps are timed with one' wait_for 20 steps_with "$wide" 1
-ok 'and has the core for itself' wait_for 20 is_bound "$other" "$(binding "$other")"
+ok 'steps are timed with one core after one was taken back' wait_for 20 steps_with "$wide" 1
+ok 'the new job has the core for itself' wait_for 20 is_bound "$other" "$(binding "$other")"
 "$POLLUX" cancel "$other"
 wait_for 20 ended "$other"
 "$POLLUX" schedule
-ok 'when it has gone the core comes back' wait_for 20 is_bound "$wide" "$both"
+ok 'the core comes back when the other job has gone' wait_for 20 is_bound "$wide" "$both"
 
 # A GPU may be near all processors. A run there begins with those of its supervisor.
 [ -n "${GPU_STANDIN-}" ] || finish
@@ -98,7 +100,7 @@ ok 'a job on a GPU has the processors of its supervisor' wait_for 20 is_bound "$
 other=$(submit --plan off:cores=1= --no-preempt -- sh -c "$told")
 "$POLLUX" schedule
 wait_for 20 runs "$other"
-is 'it is kept off the core of another job' 1 \
+is 'a job on a GPU is kept off the core of another job' 1 \
 	"$(store "SELECT cores <> '' FROM runs WHERE job_id = $usual")"
 n_told() { grep -c 'bound to processors of its devices' "$POLLUX_DIR/supervisor.log"; }
 before=$(n_told)
@@ -106,6 +108,6 @@ is_told() { [ "$(n_told)" -gt "$before" ]; }
 "$POLLUX" cancel "$other"
 wait_for 20 ended "$other"
 "$POLLUX" schedule
-ok 'until the other has gone' wait_for 20 is_told
-is 'and then has no more than before' "$one" "$(allowed "$usual")"
+ok 'a job on a GPU is bound anew when the other job has gone' wait_for 20 is_told
+is 'a job on a GPU then has no more processors than before' "$one" "$(allowed "$usual")"
 finish

@@ -42,16 +42,18 @@ is 'a plan measured once is compared with one measured often' 'dp - 0 0, gc dp 1
 is 'the ratio is near that at the common size' '1.26 1.04 1.52' "$(json_of "$both" '
 	my $p = $d->{plans}[1];
 	printf "%.2f %.2f %.2f", map { $p->{$_} } qw(ratio ratio_low ratio_high)')"
-like 'explain says so' 'ratio +a step of gc takes 1\.26 \(1\.04 to 1\.52\) times as long as of dp' \
+like 'explain says the ratio of the plans' \
+	'ratio +a step of gc takes 1\.26 \(1\.04 to 1\.52\) times as long as of dp' \
 	"$("$POLLUX" explain "$both")"
-like 'and what is borrowed' 'from there come its times of a pass and synchronisation' \
+like 'explain says which times are borrowed' \
+	'from there come its times of a pass and synchronisation' \
 	"$("$POLLUX" explain "$both" | tr -s ' \n' ' ')"
 # by its own fit alone, two devices of gc would need no time to synchronise
 ok 'on two devices gc is expected to synchronise as dp does' [ "$(json_of "$both" '
 	my ($dp, $gc) = map { $_->{goodput_eps} } @{$d->{plans}};
 	print $gc->[1] < 0.9 * $dp->[1] ? 1 : 0')" = 1 ]
-is 'so dp is chosen there' 'dp 2' "$(plans_of "$both")"
-is 'models are stored as fitted' 0 "$(store "SELECT count(*) FROM models
+is 'the plan that synchronises faster is chosen for two devices' 'dp 2' "$(plans_of "$both")"
+is 'models of plans are stored as fitted' 0 "$(store "SELECT count(*) FROM models
 	WHERE workload LIKE '%gc#%' AND alpha_sync_local > 1e-6")"
 like 'a job that ran under the plan is explained by the same times' \
 	'2 +64 +32 +1 +[0-9.]+ms' "$("$POLLUX" explain "$gc")"
@@ -76,15 +78,15 @@ ends "$large"
 is 'where no measured plan fits, one that was not measured is tried' 'other 1' \
 	"$(plans_of "$large")"
 gib=$(perl -e "printf '%.3g of %.3g GiB', 1.25 * $machine / 2 ** 30, $machine / 2 ** 30")
-like 'the reason says how much is needed, of how much' "plan other \\(dp needs $gib\\)" \
+like 'the reason says how much memory is needed, of how much' "plan other \\(dp needs $gib\\)" \
 	"$(store "SELECT text FROM events WHERE job_id = $large AND kind = 'assigned'")"
-is 'explain has what a sample takes' 0.0094 "$(json_of "$large" "printf '%.4f',
+is 'explain has the memory that a sample takes' 0.0094 "$(json_of "$large" "printf '%.4f',
 	\$d->{plans}[0]{memory_sample_bytes} / $machine")"
 ended=$(store "SELECT id FROM runs WHERE job_id = $large")
 store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
 	local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
 	step_time_s) SELECT run_id, 1, kind, 1, 1, 128, 1, 1000, 100, 0, 0, 2
 	FROM run_devices WHERE run_id = $ended"
-like 'and compares the plans by it' "best on 1 +other, .*\\(dp needs $gib\\)" \
+like 'explain compares the plans by their memory' "best on 1 +other, .*\\(dp needs $gib\\)" \
 	"$("$POLLUX" explain "$large")"
 finish

@@ -23,22 +23,27 @@ refused() { # refused NAME PATTERN OPTION...
 	shift 2
 	run "$POLLUX" submit "$@" -- true
 	is "$refused_name" 64 "$rc"
-	like 'and says why' "$refused_like" "$err"
+	like "$refused_name: the message says why" "$refused_like" "$err"
 }
-refused 'a replica has devices' "plan 'tp': width is a number from 1 to 64, not '0'" \
+refused 'a replica of no devices is refused' "plan 'tp': width is a number from 1 to 64, not '0'" \
 	-r 4 --plan tp:width=0=
-refused 'whole ones' "width is a number from 1 to 64, not '2.5'" -r 4 --plan tp:width=2.5=
-refused 'not too many' "width is a number from 1 to 64, not '65'" -r 4 --plan tp:width=65=
-refused 'cores are a number' "plan 'off': cores is a number from 1 to 1024, not 'all'" \
+refused 'a replica of half a device is refused' \
+	"width is a number from 1 to 64, not '2.5'" -r 4 --plan tp:width=2.5=
+refused 'a replica of too many devices is refused' \
+	"width is a number from 1 to 64, not '65'" -r 4 --plan tp:width=65=
+refused 'cores that are no number are refused' \
+	"plan 'off': cores is a number from 1 to 1024, not 'all'" \
 	--plan off:cores=all=
-refused 'each attribute has a name' "an attribute is width=N, cores=N or group=NAME, not 'x=1" \
+refused 'an attribute of another name is refused' \
+	"an attribute is width=N, cores=N or group=NAME, not 'x=1" \
 	--plan tp:width=2,x=1=
-refused 'arguments follow' "plan 'tp' lacks the '='" -r 2 --plan tp:group=a
-refused 'there are enough devices' \
+refused 'a plan without arguments is refused' "plan 'tp' lacks the '='" -r 2 --plan tp:group=a
+refused 'a plan wider than all replicas is refused' \
 	"a replica of plan 'tp' has 2 devices, and --replicas 1:1 allows no multiple of 2" \
 	--plan tp:width=2=
-refused 'a multiple of them' 'allows no multiple of 2' -r 3 --plan dp= --plan tp:width=2=
-refused 'a guarantee has a multiple as well' \
+refused 'replicas that are no multiple of the width are refused' \
+	'allows no multiple of 2' -r 3 --plan dp= --plan tp:width=2=
+refused 'a guarantee that is no multiple of the width is refused' \
 	"'--guarantee': 3 devices are no multiple of 2, the devices of a replica of plan 'tp'" \
 	-r 1:4 --plan dp= --plan tp:width=2= --guarantee 3:tp
 
@@ -51,7 +56,8 @@ one=$(submit -r 4 -b 64 --plan 'tp:width=2,group=g=--tp {replicas}' -- sh -c "$t
 two=$(submit -r 4 -b 64 -- sh -c "$told" sh '{gpus}' '{replicas}' two)
 ends "$one"
 ends "$two"
-is 'devices, replicas, the batch of a replica' 'tp 4 2 32:4 2 64 32 --tp 2 one' "$(grep one$ told)"
+is 'a command is told its devices, replicas and batch of a replica' \
+	'tp 4 2 32:4 2 64 32 --tp 2 one' "$(grep one$ told)"
 is 'without plans each device is a replica' ' 4 4 16:4 4 two' "$(grep two$ told)"
 is 'runs have the width' 'tp 4/2 32 1' "$(sizes_of "$one")"
 like 'status has the sizes by replicas' '64=2\*32\*1 tp' "$("$POLLUX" status "$one")"
@@ -68,7 +74,8 @@ for policy in goodput las fifo; do
 	ends "$batch"
 	ends "$none"
 	is "$policy divides the devices of a plan to be tried" 'tp 2/2 64 1' "$(sizes_of "$batch")"
-	is 'with its own batch as well' 'tp 2/2 - 1' "$(sizes_of "$none")"
+	is "$policy divides the devices for a job with its own batch" \
+		'tp 2/2 - 1' "$(sizes_of "$none")"
 done
 unset POLLUX_POLICY
 
@@ -91,14 +98,15 @@ measured "$wide" 2 64 0.010
 pair() { as_one -r "$1" --plan dp= --plan tp:width=2=--tp -- true; }
 both=$(pair 1:2)
 ends "$both"
-is 'the plan that is best on two devices' 'tp 2/2 64 1' "$(sizes_of "$both")"
-like 'is compared there' 'plan tp \(dp would be [0-9]+ % slower' \
+is 'a job gets the plan that is best on two devices' 'tp 2/2 64 1' "$(sizes_of "$both")"
+like 'the reason compares the plans on two devices' 'plan tp \(dp would be [0-9]+ % slower' \
 	"$(store "SELECT text FROM events WHERE job_id = $both AND kind = 'assigned'")"
-is 'its model counts replicas' '1 1' "$(store "SELECT group_concat(max_replicas || ' ' ||
+is 'the model of a wide plan counts replicas' \
+	'1 1' "$(store "SELECT group_concat(max_replicas || ' ' ||
 	n_observations) FROM models WHERE workload LIKE '%tp#%'")"
 like 'explain has the batch of a replica' 'best on 2 +tp, batch 64 = 1 \* 64 \* 1 \(dp would be' \
 	"$("$POLLUX" explain "$both")"
-like 'on one device there is no such replica' \
+like 'explain says that one device is no replica of the wide plan' \
 	'best on 1 +dp, batch 64 = 1 \* 64 \* 1 \(tp has 2 devices for a replica\)' \
 	"$("$POLLUX" explain "$both")"
 tiers() { store "SELECT group_concat(DISTINCT coalesce(tier, 'none')) FROM runs JOIN jobs
@@ -112,7 +120,7 @@ POLLUX_SLOTS=3
 three=$(pair 3:4)
 ends "$three"
 is 'three devices are not halved' 'dp 3/1 21 1' "$(sizes_of "$three")"
-like 'which is said' 'plan dp \(tp has 2 devices for a replica\)' \
+like 'the reason says how many devices a replica has' 'plan dp \(tp has 2 devices for a replica\)' \
 	"$(store "SELECT text FROM events WHERE job_id = $three AND kind = 'assigned'")"
 
 # --- sizes that ran out of memory, by replicas ---
@@ -121,6 +129,7 @@ hungry='if [ $POLLUX_LOCAL_BATCH -gt 16 ]; then echo "CUDA out of memory." >&2; 
 large=$(submit -r 2:4 -b 64 --batch-range 16:64 --accumulate --retries 3 --plan tp:width=2= \
 	-- sh -c "$hungry" sh)
 ok 'a job whose replica has too little memory ends' ends "$large"
-like 'with a smaller local batch' '^tp [24]/2 (64|32) 1, tp [24]/2 (16|8) [124]' \
+like 'a job out of memory goes on with a smaller local batch' \
+	'^tp [24]/2 (64|32) 1, tp [24]/2 (16|8) [124]' \
 	"$(sizes_of "$large")"
 finish

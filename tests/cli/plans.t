@@ -25,24 +25,25 @@ refused() { # refused NAME PATTERN OPTION...
 	shift 2
 	run "$POLLUX" submit "$@" -- true
 	is "$refused_name" 64 "$rc"
-	like 'and says why' "$refused_like" "$err"
+	like "$refused_name: the message says why" "$refused_like" "$err"
 }
-refused 'a plan has a name' "the name of a plan is 1 to 32 of a-z" --plan =--gc
-refused 'of few letters' "not 'GC'" --plan GC=--gc
-refused 'and arguments' "a plan is NAME=ARGS" --plan gc
-refused 'two plans have two names' "two plans have the name 'gc'" --plan gc= --plan gc=--gc
-refused 'attributes have names' 'an attribute is width=N, cores=N or group=NAME' \
+refused 'a plan without a name is refused' "the name of a plan is 1 to 32 of a-z" --plan =--gc
+refused 'a name of a plan with capitals is refused' "not 'GC'" --plan GC=--gc
+refused 'a plan without arguments is refused' "a plan is NAME=ARGS" --plan gc
+refused 'two plans of the same name are refused' \
+	"two plans have the name 'gc'" --plan gc= --plan gc=--gc
+refused 'an attribute of another name is refused' 'an attribute is width=N, cores=N or group=NAME' \
 	--plan gc:color=red=--gc
-refused 'no plan on a shared device' 'give one of --plan and --share' --plan gc= --share
+refused 'a plan on a shared device is refused' 'give one of --plan and --share' --plan gc= --share
 run "$POLLUX" submit --dry-run --plan 'gc={color} {batchsize}' -- true
 is 'other braces in arguments pass' 'POLLUX_PLAN=gc true {color} {batchsize}' "$out"
-like 'a near miss is told' "'{batchsize}' in --plan" "$err"
+like 'a misspelt template in a plan is told' "'{batchsize}' in --plan" "$err"
 run "$POLLUX" submit -- true '{plan}'
 like '{plan} without plans is told' 'argument 1 of the command stays as it is: it needs --plan' \
 	"$err"
 # shellcheck disable=SC2046 # seventeen options
 run "$POLLUX" submit $(seq -f '--plan=p%.0f=' 17) -- true
-like 'plans are not many' 'more than 16 plans' "$err"
+like 'more than sixteen plans are refused' 'more than 16 plans' "$err"
 
 # --- what the command is told ---
 told='echo "$POLLUX_PLAN:$*" >>told'
@@ -52,54 +53,59 @@ three=$(submit --plan 'gc=--gc yes' -- sh -c "$told" sh last)
 four=$(submit --plan 'dp=' -- sh -c "$told" sh '{plan}' none)
 five=$(submit -- sh -c "$told" sh none)
 for job in "$one" "$two" "$three" "$four" "$five"; do ends "$job" 'done'; done
-is 'arguments word by word, templates and all' 'gc:--gc 8 last' "$(grep last$ told)"
-is 'or inside an argument' 'gc:x--gc yes' "$(grep x-- told)"
-is 'or behind the others' 'gc:last --gc yes' "$(grep '^gc:last' told)"
-is 'no arguments at all' 'dp:none' "$(grep '^dp' told)"
-is 'without plans nothing is told' ':none' "$(grep '^:' told)"
-is 'nor kept' '-' "$(plans_of "$five")"
+is 'arguments of a plan replace {plan} word by word' 'gc:--gc 8 last' "$(grep last$ told)"
+is 'arguments of a plan replace {plan} inside an argument' 'gc:x--gc yes' "$(grep x-- told)"
+is 'arguments of a plan come last where the command has no {plan}' \
+	'gc:last --gc yes' "$(grep '^gc:last' told)"
+is 'a plan without arguments adds none' 'dp:none' "$(grep '^dp' told)"
+is 'a job without plans is told no plan' ':none' "$(grep '^:' told)"
+is 'a job without plans has no plan in the store' '-' "$(plans_of "$five")"
 is 'JSON has plans, and the plan of the job' 'gc - gc--gc yes -' "$("$POLLUX" status --json \
 	"$three" "$five" | json 'my ($a, $b) = @{$d->{jobs}};
 	print join " ", $a->{plan}, $b->{plan} // "-",
 		"$a->{plans}[0]{name}$a->{plans}[0]{args}", @{$b->{plans}} ? "some" : "-"')"
 
 # --- and what --dry-run prints ---
-is 'a line for each plan, its words in place' "POLLUX_PLAN=dp env --lr 0.1 last
+is '--dry-run prints a line for each plan, its words in place' "POLLUX_PLAN=dp env --lr 0.1 last
 POLLUX_PLAN=gc env --gc a{batch} --lr 0.1 last" "$("$POLLUX" submit --dry-run --lr 0.1 -b 8 \
 	--plan dp= --plan 'gc=--gc  a{batch}' -- env '{plan}' --lr '{lr}' last)"
-is 'or behind the others' "A=1 POLLUX_PLAN=dp true
+is '--dry-run prints arguments of plans behind the others' "A=1 POLLUX_PLAN=dp true
 A=1 POLLUX_PLAN=gc true --gc 0.5" "$("$POLLUX" submit --dry-run -e A=1 --lr 0.5 --plan dp= \
 	--plan 'gc=--gc {lr}' -- true)"
-is 'of each run of a sweep' 4 "$("$POLLUX" submit --dry-run --param x=1,2 --plan dp= --plan gc=-g \
+is '--dry-run prints a line for each plan of each run of a sweep' \
+	4 "$("$POLLUX" submit --dry-run --param x=1,2 --plan dp= --plan gc=-g \
 	-- true '{x}' | grep -c '^POLLUX_PLAN=')"
 
 # --- out of memory ---
 hungry='case $POLLUX_PLAN in dp|zero) echo "RuntimeError: CUDA out of memory." >&2; exit 1;; esac'
 many=$(submit -b 64 --plan dp= --plan zero=--zero --plan gc=--gc -- sh -c "$hungry" sh)
 ok 'a job whose plans run out of memory ends in one that does not' ends "$many" 'done'
-is 'they were tried in turn' 'dp zero gc' "$(plans_of "$many")"
-is 'that is no failure' '0|3' "$(store "SELECT failures, runs FROM jobs WHERE id = $many")"
+is 'the plans were tried in turn' 'dp zero gc' "$(plans_of "$many")"
+is 'a plan that runs out of memory is no failure' \
+	'0|3' "$(store "SELECT failures, runs FROM jobs WHERE id = $many")"
 like 'a reason names the plan and why not the others' \
 	'plan gc \(dp ran out of memory with 64 samples on a device; zero ran out of memory' \
 	"$(reasons "$many" | tail -n 1)"
-like 'an event says so' 'out of memory; goes on under another plan than dp' \
+like 'an event says which plan ran out of memory' \
+	'out of memory; goes on under another plan than dp' \
 	"$(store "SELECT text FROM events WHERE job_id = $many AND kind = 'ended'")"
 like 'status shows the plan of each run' '64 zero' "$("$POLLUX" status "$many")"
-like 'and what was declared' 'plans +dp=; zero=--zero; gc=--gc' "$("$POLLUX" status "$many")"
+like 'status shows the plans that were declared' \
+	'plans +dp=; zero=--zero; gc=--gc' "$("$POLLUX" status "$many")"
 next=$(submit -b 64 --plan dp= --plan zero=--zero --plan gc=--gc -- sh -c "$hungry" sh)
-ok 'another job of the workload' ends "$next" 'done'
-is 'begins with the plan that may fit' gc "$(plans_of "$next")"
+ok 'another job of the workload is done' ends "$next" 'done'
+is 'another job of the workload begins with the plan that may fit' gc "$(plans_of "$next")"
 other=$(submit -b 64 --plan dp=--less --plan gc=--gc -- sh -c "$hungry" sh)
-ok 'with other arguments' ends "$other" 'done'
-is 'a plan is another one' 'dp gc' "$(plans_of "$other")"
+ok 'a job with other arguments of a plan is done' ends "$other" 'done'
+is 'a plan with other arguments is tried as another plan' 'dp gc' "$(plans_of "$other")"
 all=$(submit --plan dp= --plan zero=--zero -- sh -c "$hungry" sh)
 ok 'a job none of whose plans fits fails' ends "$all" failed
-is 'after each was tried' 'dp zero' "$(plans_of "$all")"
+is 'a job fails only after each plan was tried' 'dp zero' "$(plans_of "$all")"
 POLLUX_POLICY=fifo
 export POLLUX_POLICY
 fifo=$(submit --plan dp= --plan gc=--gc -- sh -c "$hungry" sh)
 ok 'other policies try plans in turn as well' ends "$fifo" 'done'
-is 'one after the other' 'dp gc' "$(plans_of "$fifo")"
+is 'fifo tries one plan after the other' 'dp gc' "$(plans_of "$fifo")"
 unset POLLUX_POLICY
 
 # --- groups ---
@@ -108,10 +114,10 @@ saves='if [ -e ran.$POLLUX_JOB_ID ]; then echo "CUDA out of memory." >&2; exit 1
 apart=$(submit --retries 1 --plan dp= --plan gc:group=b=--gc -- sh -c "$saves" sh)
 "$POLLUX" schedule
 wait_for 20 no_supervisor
-is 'a job that did something under a plan' dp "$(store "SELECT plan FROM jobs WHERE id = $apart")"
+is 'a job has a plan after its first run' dp "$(store "SELECT plan FROM jobs WHERE id = $apart")"
 store "UPDATE runs SET end_boot_s = end_boot_s - 1000"	# its pause is over
-ok 'is not continued under one of another group' ends "$apart" failed
-is 'even if that one may fit' 'dp dp' "$(plans_of "$apart")"
+ok 'a job that began under a plan fails rather than change groups' ends "$apart" failed
+is 'a plan of another group is not tried' 'dp dp' "$(plans_of "$apart")"
 
 # --- the best of those that were measured ---
 measured() { # measured JOB SECONDS: of a step
@@ -130,19 +136,21 @@ measured "$slow" 0.0125
 both=$(as_one --plan slow= --plan new=-n --plan quick=-q -- true)
 ends "$both" 'done'
 is 'the faster plan is chosen' quick "$(plans_of "$both")"
-like 'and by how much is said' 'plan quick \(slow would be 20 % slower; new was not measured\)' \
+like 'the reason says by how much the plan is faster' \
+	'plan quick \(slow would be 20 % slower; new was not measured\)' \
 	"$(reasons "$both")"
 is 'models are kept by plan' 2 "$(store 'SELECT count(*) FROM models')"
-like 'explain compares' 'best on 1 +quick, batch 64 = 1 \* 64 \* 1 \(slow would be 20 %' \
+like 'explain compares the plans' 'best on 1 +quick, batch 64 = 1 \* 64 \* 1 \(slow would be 20 %' \
 	"$("$POLLUX" explain "$both")"
-is 'in JSON as well' 'slow new quick 12.5 ms, quick' "$("$POLLUX" explain --json "$both" | json '
+is 'JSON of explain compares the plans' \
+	'slow new quick 12.5 ms, quick' "$("$POLLUX" explain --json "$both" | json '
 	printf "%s %s %s %g ms, %s", (map { $_->{name} } @{$d->{plans}}),
 		1e3 * $d->{plans}[0]{tried}[0]{step_time_s}, $d->{best_plans}[0]')"
 like 'forget takes back what was measured under all plans' '2 observations' \
 	"$("$POLLUX" forget --times w)"
 again=$("$POLLUX" again -q "$both")
 ends "$again" 'done'
-is 'again has the plans' 3 "$("$POLLUX" status --json "$again" |
+is "'again' takes over the plans" 3 "$("$POLLUX" status --json "$again" |
 	json 'print scalar @{$d->{jobs}[0]{plans}}')"
 
 # --- real training: a profile, and a memory limit that one plan exceeds ---
@@ -166,8 +174,9 @@ if [ -x "$TRAIN" ] && [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ]; then
 		--plan few=--recompute --plan all= -- \
 		$train --samples 100000000 --hidden 32,32 '{plan}' 2>/dev/null)
 	like 'a profile measures each plan' '^few +1 +256 +1 +[0-9.]+ +- +0\.' "$out"
-	unlike 'for as many devices as it asks for' 'best on 2' "$out"
-	like 'compares them' 'best on 1 +(few|all), batch 256 = .* \(no failed; (all|few)' \
+	unlike 'a profile of plans recommends no more devices than asked for' 'best on 2' "$out"
+	like 'a profile compares the plans' \
+		'best on 1 +(few|all), batch 256 = .* \(no failed; (all|few)' \
 		"$out"
 	is 'a plan that does not work leaves the others' 'all few no' \
 		"$(store "SELECT group_concat(DISTINCT runs.plan) FROM runs
@@ -186,8 +195,8 @@ if [ -z "${ASAN_OPTIONS:-}" ] && [ -n "${train-}" ]; then
 		sh -c "ulimit -v $limit; exec timeout 100 \"\$@\"" sh \
 		$train --batch '{batch}' '{plan}')
 	ok 'under a limit that plain training exceeds a job ends' ends "$capped" 'done'
-	is 'in the plan that fits' 'dp gc' "$(plans_of "$capped")"
-	is 'with all its samples' 16384 \
+	is 'a job under a limit ends in the plan that fits' 'dp gc' "$(plans_of "$capped")"
+	is 'a job under a limit does all its samples' 16384 \
 		"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $capped")"
 fi
 finish

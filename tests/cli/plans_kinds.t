@@ -53,21 +53,23 @@ took() { store "UPDATE runs SET peak_device_memory_bytes = $2 * 1073741824 WHERE
 hungry='[ "$POLLUX_PLAN" = gc ] || { echo "CUDA out of memory." >&2; exit 1; }'
 many=$(submit -b 64 --kind "$small" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
 ok 'a job on the small kind ends' ends "$many"
-is 'in the plan that fits there' 'dp 1 Small, 12; gc 1 Small, 12' "$(runs_of "$many")"
+is 'the job runs in the plan that fits on the small kind' \
+	'dp 1 Small, 12; gc 1 Small, 12' "$(runs_of "$many")"
 next=$(submit -b 64 --kind "$small" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
-ok 'another job' ends "$next"
-is 'does not try there what ran out' 'gc 1 Small, 12' "$(runs_of "$next")"
+ok 'another job on the small kind ends' ends "$next"
+is 'another job does not try the plan that ran out of memory' 'gc 1 Small, 12' "$(runs_of "$next")"
 sleeper() { submit --preempt --suspend never --kind "$large" -- sleep 1000; }
 first=$(sleeper) second=$(sleeper)
 "$POLLUX" schedule
 left=$(submit -b 64 --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
-ok 'a job that may have any kind, and finds the small one' ends_beside "$left"
-is 'does not try there what may fit on the large one' 'gc 1 Small, 12' "$(runs_of "$left")"
+ok 'a job that may have any kind ends on the small one' ends_beside "$left"
+is 'that job does not try what may fit only on the large kind' 'gc 1 Small, 12' "$(runs_of "$left")"
 "$POLLUX" cancel "$first" "$second" >/dev/null
 wait_for 20 no_supervisor
 other=$(submit -b 64 --kind "$large" --plan dp= --plan gc=-g -- sh -c "$hungry" sh)
-ok 'a job on the large kind' ends "$other"
-is 'tries it' 'dp 1 Large, 24; gc 1 Large, 24' "$(runs_of "$other")"
+ok 'a job on the large kind ends' ends "$other"
+is 'a job on the large kind tries the plan that ran out elsewhere' \
+	'dp 1 Large, 24; gc 1 Large, 24' "$(runs_of "$other")"
 
 # --- plans that were measured, and their memory ---
 for size in 16:.016:4 32:.032:7 64:.064:13; do
@@ -85,11 +87,11 @@ ends "$job"
 measured "$job" .160
 near=$(submit -b 64 --workload w --kind "$large" --plan dp= --plan gc=-g -- true)
 ends "$near"
-is 'where both fit the faster plan is taken' 'dp 1 Large, 24' "$(runs_of "$near")"
+is 'the faster plan is chosen where both fit' 'dp 1 Large, 24' "$(runs_of "$near")"
 far=$(submit -b 128 --workload w --kind "$large" --plan dp= --plan gc=-g -- true)
 ends "$far"
-is 'where one is predicted not to fit the other' 'gc 1 Large, 24' "$(runs_of "$far")"
-like 'which is told in GiB of the device' 'plan gc \(dp needs 25 of 24 GiB\)' \
+is 'the other plan is chosen where one is predicted not to fit' 'gc 1 Large, 24' "$(runs_of "$far")"
+like 'the reason tells the memory in GiB of the device' 'plan gc \(dp needs 25 of 24 GiB\)' \
 	"$(store "SELECT text FROM events WHERE job_id = $far AND kind = 'assigned'")"
 
 # --- one kind for each job, also with replicas of two devices ---

@@ -17,11 +17,11 @@ cleanup() {
 
 all=$("$POLLUX" simulate --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
 live=$("$POLLUX" schedule --help | tr -s ' \n' ' ' | sed 's/.* one of \([a-z ]*\);.*/\1/')
-is 'the policies of passes' 'goodput pollux las fifo' "$live"
+is 'passes have four policies' 'goodput pollux las fifo' "$live"
 for policy in $all; do
 	case " $live " in *" $policy "*) continue ;; esac
 	status "$policy is refused by a pass" 78 env POLLUX_POLICY="$policy" "$POLLUX" schedule
-	like 'by a line with the choices' \
+	like 'the message names the policies that a pass has' \
 		"^pollux: bad variable 'POLLUX_POLICY' .*: '$policy' is not one of goodput " "$err"
 done
 
@@ -33,7 +33,7 @@ for policy in $live; do
 		ids="$ids $("$POLLUX" submit -q --name "$policy-$name" \
 			-- sh -c 'while [ ! -e '"$TMP/go-$policy"' ]; do sleep 0.1; done')"
 	done
-	status "$policy: a pass" 0 "$POLLUX" schedule -v
+	status "$policy: a pass succeeds" 0 "$POLLUX" schedule -v
 	# A supervisor that is about to end keeps its slot for a moment; the pass that it runs then
 	# starts another job.
 	ok "$policy: two jobs run on two slots" wait_for 20 running 2
@@ -42,7 +42,7 @@ for policy in $live; do
 		"$policy-c +queued .* (needs|asks) " "$out"
 	touch "$TMP/go-$policy"
 	# shellcheck disable=SC2086  # words
-	status "$policy: all end, the third in its turn" 0 "$POLLUX" wait \
+	status "$policy: all jobs end, the third in its turn" 0 "$POLLUX" wait \
 		--timeout $((30 * TIME_SCALE)) $ids
 done
 finish

@@ -6,20 +6,22 @@
 export POLLUX_SLOTS=1
 cleanup() { end_jobs; }
 
-status 'the list' 0 "$POLLUX" presets
-is 'has each preset of the source, with what it is for' "$(cd "$ROOT/share/pollux/presets" &&
+status 'presets prints a list' 0 "$POLLUX" presets
+is 'the list has each preset of the source, with its summary' "$(cd "$ROOT/share/pollux/presets" &&
 	for file in *.conf; do sed -n "s/^summary = /${file%.conf} /p" "$file"; done)" \
 	"$(echo "$out" | sed 's/  */ /')"
 for file in "$ROOT"/share/pollux/presets/*.conf; do
 	ok "$(basename "$file"): says with what it was tried" grep -q '^tried = .*[0-9]' "$file"
 done
-status 'one of them' 0 "$POLLUX" presets hf
-like 'its options' '^  options +--resume-args=--resume_from_checkpoint \{newest\}$' "$out"
-like 'its arguments' '^  arguments +--enable_jit_checkpoint True$' "$out"
-status 'one that is not there' 64 "$POLLUX" presets none
-is 'is told' "pollux: no preset 'none'; 'pollux presets' lists them" "$err"
-status 'nor for submit' 64 "$POLLUX" submit --preset ../hf -- true
-like 'by the same words' "^pollux: no preset '../hf'; 'pollux presets' lists them" "$err"
+status 'presets prints one of them' 0 "$POLLUX" presets hf
+like 'presets shows the options of a preset' \
+	'^  options +--resume-args=--resume_from_checkpoint \{newest\}$' "$out"
+like 'presets shows the arguments of a preset' '^  arguments +--enable_jit_checkpoint True$' "$out"
+status 'an unknown preset is a usage error' 64 "$POLLUX" presets none
+is 'presets names the unknown preset' "pollux: no preset 'none'; 'pollux presets' lists them" "$err"
+status 'submit refuses an unknown preset' 64 "$POLLUX" submit --preset ../hf -- true
+like 'submit names the unknown preset as presets does' \
+	"^pollux: no preset '../hf'; 'pollux presets' lists them" "$err"
 
 # A program that keeps its words, and has to be stopped in its first run.
 cat >words.sh <<'END'
@@ -35,18 +37,19 @@ mkdir mine
 job=$("$POLLUX" submit -q --preset hf --grace 7 -- \
 	sh words.sh "$TMP/mine" --output_dir "$TMP/mine")
 "$POLLUX" schedule
-ok 'a job by a preset' wait_for 20 [ -e saved1 ]
+ok 'a job with a preset saves in its first run' wait_for 20 [ -e saved1 ]
 "$POLLUX" requeue "$job"
 is_stopped() { [ "$(store "SELECT state FROM runs WHERE number = 1")" = ended ]; }
-ok 'is stopped' wait_for 20 is_stopped
+ok 'the job with a preset is stopped' wait_for 20 is_stopped
 "$POLLUX" schedule
-status 'and launched again' 0 "$POLLUX" wait --timeout 1000 "$job"
-is 'has its arguments' "$TMP/mine --output_dir $TMP/mine --enable_jit_checkpoint True " \
+status 'the job with a preset is done after its second run' 0 "$POLLUX" wait --timeout 1000 "$job"
+is 'the job has the arguments of its preset' \
+	"$TMP/mine --output_dir $TMP/mine --enable_jit_checkpoint True " \
 	"$(words 1)"
-is 'and continues at the newest checkpoint of its own directory' \
+is 'the job continues at the newest checkpoint of its directory' \
 	"$TMP/mine --output_dir $TMP/mine --enable_jit_checkpoint True \
 --resume_from_checkpoint $TMP/mine/checkpoint-5 " "$(words 2)"
-is 'options of the command line come first' '7.0 preempt' "$(store "SELECT grace_s,
+is 'options of the command line go before those of a preset' '7.0 preempt' "$(store "SELECT grace_s,
 	CASE preemption WHEN 'always' THEN 'preempt' ELSE preemption END FROM jobs
 	WHERE id = $job" | tr '|' ' ')"
 job=$("$POLLUX" submit -q --hold --preset nanogpt -- sh words.sh x)
@@ -61,7 +64,7 @@ chmod +x torchrun
 job=$("$POLLUX" submit -q --preset torchrun --no-torch -- ./torchrun train.py --lr 1)
 "$POLLUX" schedule
 "$POLLUX" wait "$job"
-is 'a launcher'"'"'s arguments come behind its name' \
+is 'arguments for a launcher come behind its name' \
 	'--standalone --nproc-per-node=1 train.py --lr 1 ' "$(tr '\n' ' ' <words)"
 
 # A parameter of a sweep may have the name of a template. --checkpoint-dir knows it as well.
@@ -73,23 +76,26 @@ directories() { # directories OPTION...: of the runs of a sweep in the directory
 }
 printf 'lr\n3\n4\n' >runs.csv
 is 'a sweep over lr saves where its runs save' 'out-1 out-2 ' "$(directories --param lr=1,2)"
-is 'in one word, too' 'out-5 out-6 ' "$(directories --param=lr=5,6)"
-is 'and by a file' 'out-3 out-4 ' "$(directories --params runs.csv)"
+is '--param=lr in one word saves where its runs save' 'out-5 out-6 ' "$(directories --param=lr=5,6)"
+is 'a sweep by a file saves where its runs save' 'out-3 out-4 ' "$(directories --params runs.csv)"
 is 'a template that is no parameter is not known before a launch' ' ' \
 	"$(directories --lr 0.1 2>err)"
-like 'which is told' "^pollux: warning: the directory 'out-\{lr\}' is not known before a launch" \
+like 'submit warns of a directory that is not known before a launch' \
+	"^pollux: warning: the directory 'out-\{lr\}' is not known before a launch" \
 	"$(cat err)"
 run "$POLLUX" submit -q --hold --preset hf -- sh words.sh --output_dir '{checkpoint}/{run}'
-is 'not of a place in the directory of the job' '0:' "$rc:$err"
+is 'submit does not warn of a place in the directory of the job' '0:' "$rc:$err"
 
 mkdir -p share/pollux/presets
 printf '# mine\nsummary = mine\ngrace = soon\n' >share/pollux/presets/mine.conf
 printf 'nonsense\n' >share/pollux/presets/bad.conf
 export POLLUX_DATA_DIR="$TMP/share"
-status 'an option that is wrong' 64 "$POLLUX" submit --preset mine -- true
-like 'is told, with the preset' "^pollux: with preset 'mine': option '--grace TIME'" "$err"
-status 'a file that is wrong' 78 "$POLLUX" submit --preset bad -- true
-like 'is told, with its line' "presets/bad.conf', line 1: KEY = VALUE is wanted$" "$err"
+status 'a wrong option in a preset is a usage error' 64 "$POLLUX" submit --preset mine -- true
+like 'submit names the preset of a wrong option' \
+	"^pollux: with preset 'mine': option '--grace TIME'" "$err"
+status 'a wrong line in a preset is a configuration error' 78 "$POLLUX" submit --preset bad -- true
+like 'submit names the line of a wrong preset' \
+	"presets/bad.conf', line 1: KEY = VALUE is wanted$" "$err"
 
 dir=$TMP/share/pollux/presets
 mkdir share/pollux/presets/directory.conf
@@ -98,21 +104,25 @@ mkfifo share/pollux/presets/fifo.conf
 printf 'summary = a\0b\n' >share/pollux/presets/zero.conf
 ln -s nowhere share/pollux/presets/link.conf
 for preset in directory fifo; do
-	status "$preset in place of a file" 78 timeout $((10 * TIME_SCALE)) "$POLLUX" submit \
+	status "a $preset in place of a preset is refused" \
+		78 timeout $((10 * TIME_SCALE)) "$POLLUX" submit \
 		--preset "$preset" -- true
-	is 'is told' "pollux: cannot read preset '$dir/$preset.conf': it is not a regular file" \
+	is "submit says that the $preset is not a regular file" \
+		"pollux: cannot read preset '$dir/$preset.conf': it is not a regular file" \
 		"$err"
 done
 for preset in long zero; do
-	status "a line that is no line: $preset" 78 "$POLLUX" presets "$preset"
-	is 'is told' "pollux: '$dir/$preset.conf', line 1: too long, or not text" "$err"
+	status "a preset with a bad line ($preset) is refused" 78 "$POLLUX" presets "$preset"
+	is "presets says which line is bad ($preset)" \
+		"pollux: '$dir/$preset.conf', line 1: too long, or not text" "$err"
 done
-status 'a link to nothing' 64 "$POLLUX" presets link
-is 'nothing was queued' 0 "$(store "SELECT count(*) FROM jobs WHERE name = 'true'")"
+status 'a preset that is a link to nothing is unknown' 64 "$POLLUX" presets link
+is 'a bad preset queues nothing' 0 "$(store "SELECT count(*) FROM jobs WHERE name = 'true'")"
 for command in presets 'presets hf' 'submit --preset hf -- true'; do
 	# shellcheck disable=SC2086  # words
 	POLLUX_DATA_DIR=$TMP/none status "without presets: $command" 1 "$POLLUX" $command
-	is 'it is told where they were looked for' "pollux: no presets found: POLLUX_DATA_DIR is \
+	is "'$command' says where presets were looked for" \
+		"pollux: no presets found: POLLUX_DATA_DIR is \
 '$TMP/none', and '$TMP/none/pollux/presets' has none" "$err"
 done
 finish

@@ -53,76 +53,82 @@ has_points() { [ "$(points "$1")" -ge "$2" ]; }
 
 # --- wrong ---
 status 'nothing to measure is a usage error' 64 "$POLLUX" profile
-status 'so is a budget of nothing' 64 "$POLLUX" profile --budget 0 -- true
-status 'a range without its batch' 64 "$POLLUX" profile --batch-range 1:2 -- true
-like 'which is said of this command' "see 'pollux profile --help'" "$err"
-status 'a picture of another kind' 64 "$POLLUX" profile --plot x.gif -- true
-status 'two jobs' 64 "$POLLUX" profile 1 2
+status 'a budget of nothing is a usage error' 64 "$POLLUX" profile --budget 0 -- true
+status 'a range without its batch is a usage error' 64 "$POLLUX" profile --batch-range 1:2 -- true
+like "a range without its batch is told with profile's help" "see 'pollux profile --help'" "$err"
+status 'a picture of an unknown format is a usage error' 64 "$POLLUX" profile --plot x.gif -- true
+status 'two jobs are a usage error' 64 "$POLLUX" profile 1 2
 for bad in 0 -1 nan 1e16 1e400 2000000G x; do
-	status "--parameters $bad" 64 "$POLLUX" profile --parameters "$bad" -- true
-	is 'by one line' \
+	status "--parameters $bad is a usage error" 64 "$POLLUX" profile --parameters "$bad" -- true
+	is "--parameters $bad is told by one line" \
 		"pollux: option '--parameters N[K|M|G]' wants a number from 1 to 1000000G, \
 such as 124M, not '$bad'; see 'pollux profile --help'" "$err"
 done
 for bad in '(' '[0-9' x '(a)\2' ''; do
-	status "--step-regex '$bad'" 64 "$POLLUX" profile --step-regex "$bad" -- true
+	status "--step-regex '$bad' is a usage error" \
+		64 "$POLLUX" profile --step-regex "$bad" -- true
 done
-like 'is told' "^pollux: option '--step-regex" "$err"
-status 'a command that is not there' 66 "$POLLUX" profile -- ./nowhere
-status 'no store yet' 66 "$POLLUX" profile 1
+like 'a bad --step-regex is named' "^pollux: option '--step-regex" "$err"
+status 'a command that is not there is no input' 66 "$POLLUX" profile -- ./nowhere
+status 'the number of a profile needs a store' 66 "$POLLUX" profile 1
 id=$("$POLLUX" submit --hold -- true)
-status 'no such job' 66 "$POLLUX" profile 99
-status 'a job that is no profile' 66 "$POLLUX" profile "$id"
-is 'is told from one' "pollux: job $id is no profile: see 'pollux explain $id'" "$err"
+status 'an unknown number is no input' 66 "$POLLUX" profile 99
+status 'a job that is no profile is no input' 66 "$POLLUX" profile "$id"
+is 'a job that is no profile is told from one' \
+	"pollux: job $id is no profile: see 'pollux explain $id'" "$err"
 "$POLLUX" cancel "$id"
 
 # --- a program of known speed and memory ---
-status 'a profile' 0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 10 -b 16 \
+status 'a profile of known speed succeeds' \
+	0 "$POLLUX" profile --budget $((40 * TIME_SCALE)) --points 10 -b 16 \
 	--batch-range 16:4096 \
 	--workload known --parameters 1.5M --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >first.json
-is 'begins with its own sizes, doubles, and halves what is between' \
+is 'a profile begins with its own sizes, doubles, then halves' \
 	'16 own sizes,32 growth,64 growth,128 growth,256 growth,512 growth,'\
 '362 bisection,304 bisection,279 bisection' \
 	"$(json 'print join ",", map { "$_->{local_batch_size} $_->{why}" } @{$d->{points}}[0..8]' \
 		<first.json)"
 is 'the number of parameters is kept' 1500000.0 \
 	"$(store "SELECT parameters FROM workloads WHERE workload = 'known'")"
-is 'out of memory is an answer' '512 362 304' \
+is 'out of memory is the outcome of sizes that do not fit' '512 362 304' \
 	"$(json 'print join " ", map { $_->{local_batch_size} }
 		grep { $_->{outcome} eq "out of memory" } @{$d->{points}}' <first.json)"
-is 'the rest was measured, within the limits' 7 \
+is 'all other sizes were measured, within the limits' 7 \
 	"$(json 'print scalar grep { $_->{outcome} eq "measured" && $_->{batch_size} >= 16 &&
 		$_->{batch_size} < 304 && $_->{n_steps} >= 5 } @{$d->{points}}' <first.json)"
-is 'it found the bounds' '304 279' \
+is 'a profile finds the largest size that fits' '304 279' \
 	"$(json 'print "$d->{memory}{too_large} $d->{memory}{fits}"' <first.json)"
-is 'and the speed' '1.00 10.0' "$(json 'my $p = $d->{model}{parameters};
+is 'a profile finds the speed' '1.00 10.0' "$(json 'my $p = $d->{model}{parameters};
 	printf "%.2f %.1f", 1e3 * $p->{alpha_grad}{value}, 1e6 * $p->{beta_grad}{value}' \
 	<first.json)"
-is 'memory and launches were measured' 1 \
+is 'memory and launches of each point were measured' 1 \
 	"$(json 'print !grep { $_->{outcome} eq "measured" && !($_->{peak_memory_bytes} > 1e5 &&
 	$_->{first_step_s} > 0 && $_->{stop_duration_s} > 0) } @{$d->{points}}' <first.json)"
 first=$(json 'print $d->{id}' <first.json)
-is 'its job is done' 'done|1' "$(store "SELECT state, profile FROM jobs WHERE id = $first")"
-ok 'nothing is left' clean
-like 'each of its runs was stopped as measured' 'measured' \
+is 'the job of a profile is done' \
+	'done|1' "$(store "SELECT state, profile FROM jobs WHERE id = $first")"
+ok 'a finished profile leaves nothing' clean
+like 'each run of a profile was stopped as measured' 'measured' \
 	"$(store "SELECT stop_reason FROM runs WHERE job_id = $first")"
-status 'its result can be seen again' 0 "$POLLUX" profile "$first" --json
+status 'the result of a profile can be seen again' 0 "$POLLUX" profile "$first" --json
 same_points()
 {
 	json 'print map { "$_->{run} $_->{local_batch_size} " . ($_->{step_time_s} // "-") . "\n" }
 		@{$d->{points}}'
 }
-is 'the same' "$(same_points <first.json)" "$(printf '%s' "$out" | same_points)"
-status 'and as a table' 0 env COLUMNS=80 "$POLLUX" profile "$first"
-like 'with the points' '^ +1 +16 .*own sizes' "$out"
-like 'without memory' 'out of memory$' "$out"
-like 'what does not fit' '^  memory +a local batch of 304 does not fit, one of 279 does$' "$out"
-is 'within 80 columns' '' "$(printf '%s\n' "$out" | awk 'length > 80')"
+is 'the result seen again has the same points' \
+	"$(same_points <first.json)" "$(printf '%s' "$out" | same_points)"
+status 'the result is shown as a table' 0 env COLUMNS=80 "$POLLUX" profile "$first"
+like 'the table has the points' '^ +1 +16 .*own sizes' "$out"
+like 'the table tells points without memory' 'out of memory$' "$out"
+like 'the table tells which local batch does not fit' \
+	'^  memory +a local batch of 304 does not fit, one of 279 does$' "$out"
+is 'the table is within 80 columns' '' "$(printf '%s\n' "$out" | awk 'length > 80')"
 run "$POLLUX" status --all
-like 'status tells what it came to' \
+like 'status tells how many points a profile measured' \
 	"^ *$first +fake +done .*10 points|^ *$first +fake +done .*7 points" "$out"
-status 'it cannot be requeued' 1 "$POLLUX" requeue "$first"
+status 'a profile cannot be requeued' 1 "$POLLUX" requeue "$first"
 
 # --- what a later job starts with ---
 distinct() { # distinct FILE...: how many sizes were measured, in all
@@ -137,7 +143,7 @@ run "$POLLUX" explain "$id" --json
 is 'a job submitted later has a model of all that was measured' "$(distinct first.json) 1" \
 	"$(printf '%s' "$out" |
 		json 'print "$d->{model}{n_observations} $d->{model}{fitted_by_a_pass}"')"
-is 'and no local batch that did not fit' 279 \
+is 'a job submitted later gets no local batch that did not fit' 279 \
 	"$(printf '%s' "$out" | json 'my ($c) = grep { $_->{replicas} == 1 } @{$d->{devices}};
 		print $c->{local_batch_size}')"
 is 'a profile is no sample of how long jobs are' '' \
@@ -145,51 +151,61 @@ is 'a profile is no sample of how long jobs are' '' \
 "$POLLUX" cancel "$id"
 
 # --- a second one adds ---
-status 'a second profile' 0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 2 -b 16 \
+status 'a second profile succeeds' \
+	0 "$POLLUX" profile --budget $((20 * TIME_SCALE)) --points 2 -b 16 \
 	--batch-range 16:4096 --workload known --json -- ./fake '{local_batch}' 300 '{checkpoint}'
 printf '%s' "$out" >second.json
-is 'tries what tells most now, and nothing that does not fit' '2 2' \
+is 'a second profile tries what tells most, and nothing too large' '2 2' \
 	"$(json 'print scalar(@{$d->{points}}), " ", scalar grep { $_->{why} eq "tells most" &&
 		$_->{local_batch_size} < 304 } @{$d->{points}}' <second.json)"
-is 'its model rests on both' "$(distinct first.json second.json)" \
+is 'the model rests on both profiles' "$(distinct first.json second.json)" \
 	"$(json 'print $d->{model}{n_observations}' <second.json)"
-ok 'which is more than on one' test "$(json 'print $d->{model}{n_steps}' <second.json)" -gt \
+ok 'the model of both profiles has more steps' \
+	test "$(json 'print $d->{model}{n_steps}' <second.json)" -gt \
 	"$(json 'print $d->{model}{n_steps}' <first.json)"
 
 # --- one size only ---
-status 'a command that takes no sizes' 0 "$POLLUX" profile --budget $((10 * TIME_SCALE)) -b 16 \
+status 'a command that takes no sizes is profiled' \
+	0 "$POLLUX" profile --budget $((10 * TIME_SCALE)) -b 16 \
 	--json -- ./other 16 300
-is 'is measured at its own' '16' \
+is 'a command that takes no sizes is measured at its own' '16' \
 	"$(printf '%s' "$out" | json 'my %n = map { ($_->{local_batch_size} => 1) } @{$d->{points}};
 	print join " ", keys %n')"
-like 'and is told why' 'measured at its own size only' "$err"
+like 'the note says why only its own size is measured' 'measured at its own size only' "$err"
 
-status 'on slots of its own' 0 "$POLLUX" profile --slots 1 --budget $((10 * TIME_SCALE)) \
+status 'a profile on slots of its own succeeds' \
+	0 "$POLLUX" profile --slots 1 --budget $((10 * TIME_SCALE)) \
 	--points 1 -b 16 --json -- ./other 16 300
-is 'it shows what was measured there' 'CPU, 2 cores 1' \
+is 'a profile shows what was measured on its own slots' 'CPU, 2 cores 1' \
 	"$(printf '%s' "$out" | json 'print "$d->{device_kind} $d->{model}{n_observations}"')"
 
 # --- failures ---
-status 'a command that fails' 1 "$POLLUX" profile --budget 5 -b 8 -- sh -c 'echo dead; exit 3'
-like 'with its status and last words' \
+status 'a profile of a command that fails has failed' \
+	1 "$POLLUX" profile --budget 5 -b 8 -- sh -c 'echo dead; exit 3'
+like 'the message has the exit status and last words of the command' \
 	'^pollux: the command failed with exit status 3: dead; see .pollux log ' "$err"
-is 'is a failed job' failed "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
-status 'one that tells no steps' 1 "$POLLUX" profile --budget 2 -b 8 -- sleep 100
-like 'and what it has to do' 'no step time in .* report its steps' "$err"
-status 'one that never fits' 1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
-like 'even at its own sizes, said once' \
+is 'the job of that profile has failed' \
+	failed "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
+status 'a profile of a command without steps has failed' \
+	1 "$POLLUX" profile --budget 2 -b 8 -- sleep 100
+like 'the message says that the command has to report steps' \
+	'no step time in .* report its steps' "$err"
+status 'a profile of a command that never fits has failed' \
+	1 "$POLLUX" profile --budget $((5 * TIME_SCALE)) -b 8 -- ./other 8 4
+like 'the message says that its own sizes are out of memory' \
 	'^pollux: even at its own sizes it is out of memory; see .pollux log ' "$err"
-status 'one that ends before it could be timed' 1 "$POLLUX" profile \
+status 'a profile of a command that ends too soon has failed' 1 "$POLLUX" profile \
 	--budget $((5 * TIME_SCALE)) -b 8 -- sh -c '"$POLLUX" report STEP=3; echo finished'
-like 'is told so' '^pollux: the command ended by itself, .*, at step 3: give it more to do' "$err"
+like 'the message says that the command ended by itself' \
+	'^pollux: the command ended by itself, .*, at step 3: give it more to do' "$err"
 sed 's/RuntimeError.*/bad shape"/' fake >brittle
 chmod +x brittle
 for time in first second; do
-	status "sizes that fail otherwise, $time time" 0 "$POLLUX" profile \
+	status "a profile with sizes that fail succeeds, $time time" 0 "$POLLUX" profile \
 		--budget $((5 * TIME_SCALE)) --points 4 -b 16 \
 		--batch-range 16:4096 --json -- ./brittle '{local_batch}' 40
 done
-ok 'nothing is left of them' clean
+ok 'profiles that failed leave nothing' clean
 
 # --- interrupted ---
 start() { # start WORKLOAD BUDGET OPTION...: in the background, $profile, its job in $id
@@ -211,16 +227,17 @@ for signal in INT TERM; do
 	want=130
 	[ $signal = INT ] || want=143
 	start "by-$signal" 600
-	ok "a profile gets under way" wait_for 30 has_points "$id" 2
+	ok "the profile for SIG$signal gets under way" wait_for 30 has_points "$id" 2
 	kill -$signal "$profile"
 	ended
-	is "SIG$signal ends it with its status" $want "$rc"
-	like 'the points until then are printed' 'own sizes' "$(cat out)"
-	is 'its job is cancelled' cancelled "$(state "$id")"
-	like 'as interrupted' '^interrupted; [0-9]+ points measured' \
+	is "SIG$signal ends a profile with its status" $want "$rc"
+	like "the points until SIG$signal are printed" 'own sizes' "$(cat out)"
+	is "SIG$signal cancels the job of the profile" cancelled "$(state "$id")"
+	like "the reason after SIG$signal is that it was interrupted" \
+		'^interrupted; [0-9]+ points measured' \
 		"$(store "SELECT reason FROM jobs WHERE id = $id")"
-	ok 'nothing is left' clean
-	ok 'but what was measured' has_points "$id" 2
+	ok "a profile after SIG$signal leaves nothing" clean
+	ok "the points measured before SIG$signal are kept" has_points "$id" 2
 done
 
 before=$(store 'SELECT coalesce(max(id), 0) FROM jobs')
@@ -228,12 +245,13 @@ before=$(store 'SELECT coalesce(max(id), 0) FROM jobs')
 profile=$!
 wait_for 20 is_there && id=$(store 'SELECT max(id) FROM jobs')
 runs_now() { [ -n "$(store "SELECT id FROM runs WHERE job_id = $id AND state = 'running'")" ]; }
-ok 'one that is silent gets under way' wait_for 20 runs_now
+ok 'a profile of a silent command gets under way' wait_for 20 runs_now
 "$POLLUX" cancel "$id"
 ended
-is 'cancelled before it told a step it ends as that' '1 cancelled' "$rc $(state "$id")"
-like 'its point was stopped' 'stopped$' "$(grep '^ *1 ' out)"
-like 'and nobody is told to report steps' "^pollux: job $id was cancelled\$" "$(cat err)"
+is 'a profile cancelled before its first step ends as cancelled' '1 cancelled' "$rc $(state "$id")"
+like 'the point of a cancelled profile was stopped' 'stopped$' "$(grep '^ *1 ' out)"
+like 'a cancelled profile does not ask to report steps' \
+	"^pollux: job $id was cancelled\$" "$(cat err)"
 
 # --- killed ---
 start killed 600
@@ -247,49 +265,51 @@ is_at_a_point()
 	kill -CONT "$profile"
 	return 1
 }
-ok 'a profile gets under way' wait_for 30 is_at_a_point
+ok 'the profile that will be killed gets under way' wait_for 30 is_at_a_point
 kill -9 "$profile"
 ended
-ok 'its supervisor ends it' wait_for 30 has_state "$id" cancelled
+ok 'its supervisor ends a profile that was killed' wait_for 30 has_state "$id" cancelled
 was_killed()
 {
 	store "SELECT reason FROM jobs WHERE id = $id" |
 		grep -Eq '^the profile was killed; [2-9] points measured$'
 }
-ok 'saying why' wait_for 10 was_killed
-ok 'nothing is left' wait_for 20 clean
-ok 'but what was measured' has_points "$id" 2
+ok 'the reason says that the profile was killed' wait_for 10 was_killed
+ok 'a killed profile leaves nothing' wait_for 20 clean
+ok 'the points of a killed profile are kept' has_points "$id" 2
 
 start 'both-killed' 600
-ok 'a profile gets under way' wait_for 30 is_at_a_point
+ok 'the profile to be killed with its supervisor gets under way' wait_for 30 is_at_a_point
 supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 kill_now "$supervisor" "$profile"
 ended
-status 'when both are killed the next pass' 0 "$POLLUX" schedule -v
-ok 'ends it' wait_for 40 has_state "$id" cancelled
+status 'a pass runs after profile and supervisor were killed' 0 "$POLLUX" schedule -v
+ok 'a pass ends a profile that was killed with its supervisor' wait_for 40 has_state "$id" cancelled
 wait_for 10 was_killed
-like 'saying why, too' '^the profile was killed; [2-9] points measured$' \
+like 'the reason after the pass says that the profile was killed' \
+	'^the profile was killed; [2-9] points measured$' \
 	"$(store "SELECT reason FROM jobs WHERE id = $id")"
-ok 'nothing is left' wait_for 20 clean
-ok 'but what was measured' has_points "$id" 2
+ok 'a profile killed with its supervisor leaves nothing' wait_for 20 clean
+ok 'the points of a profile killed with its supervisor are kept' has_points "$id" 2
 
 # The pass comes before the supervisor has noticed.
 start 'kept from looking' 600
-ok 'a profile gets under way' wait_for 30 runs_now
+ok 'the profile whose supervisor stands still gets under way' wait_for 30 runs_now
 kill -STOP "$profile"
 supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 kill -STOP "$supervisor"
 kill -9 "$profile"
 ended
-status 'a pass asks for its end' 0 "$POLLUX" schedule
+status 'a pass asks for the end of a killed profile' 0 "$POLLUX" schedule
 kill -CONT "$supervisor"
-ok 'it comes' wait_for 40 has_state "$id" cancelled
+ok 'the supervisor ends the profile when it goes on' wait_for 40 has_state "$id" cancelled
 wait_for 10 eval 'store "SELECT reason FROM jobs WHERE id = $id" | grep -q killed'
-like 'with the same words' '^the profile was killed; [0-9] points? measured$' \
+like 'the reason of the supervisor says that the profile was killed' \
+	'^the profile was killed; [0-9] points? measured$' \
 	"$(store "SELECT reason FROM jobs WHERE id = $id")"
 
 start between 600
-ok 'another gets under way' wait_for 30 has_points "$id" 1
+ok 'the profile that will lose its supervisor gets under way' wait_for 30 has_points "$id" 1
 supervisor=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $id AND state = 'running'")
 [ -z "$supervisor" ] || kill -9 "$supervisor"
 before=$(points "$id")
@@ -301,43 +321,48 @@ is_told()
 {
 	"$POLLUX" status | grep -Eq "^ *$id +fake +[a-z]+ .*a profile: tries batch [0-9]+ = 1 [*] "
 }
-ok 'status tells what it is' wait_for 20 is_told
+ok 'status tells what a profile tries' wait_for 20 is_told
 run "$POLLUX" status "$id" --json
-is 'in JSON too' 1 "$(printf '%s' "$out" | json 'print $d->{jobs}[0]{profile}')"
-status 'it cannot be held' 1 "$POLLUX" hold "$id"
+is 'JSON says that a job is a profile' \
+	1 "$(printf '%s' "$out" | json 'print $d->{jobs}[0]{profile}')"
+status 'a profile cannot be held' 1 "$POLLUX" hold "$id"
 wide=$("$POLLUX" submit -r 2 -- sleep 60)
 narrow=$("$POLLUX" submit -- sleep 60)
-status 'a pass' 0 "$POLLUX" schedule
-ok 'gives what is left to others' wait_for 20 \
+status 'a pass beside a profile succeeds' 0 "$POLLUX" schedule
+ok 'a pass gives the device beside a profile to a job' wait_for 20 \
 	test -n "$(store "SELECT id FROM runs WHERE job_id = $narrow")"
-is 'and leaves a profile its device' queued "$(state "$wide")"
-is 'each device has one user' '2|2' "$(store "SELECT count(*), count(DISTINCT device) FROM
+is 'a pass leaves a profile its device' queued "$(state "$wide")"
+is 'each device has one user beside a profile' \
+	'2|2' "$(store "SELECT count(*), count(DISTINCT device) FROM
 	(SELECT device FROM reserved_devices UNION ALL SELECT device FROM run_devices
 	JOIN runs ON runs.id = run_id WHERE runs.job_id = $narrow)")"
-status 'a profile that finds no device' 75 "$POLLUX" profile -b 8 -- ./other 8 100
-like 'is told who has them' \
+status 'a profile that finds no device fails for now' 75 "$POLLUX" profile -b 8 -- ./other 8 100
+like 'a profile that finds no device says who has them' \
 	"^pollux: no device is free: cpu:0 has job [0-9]+, cpu:1 has job [0-9]+\$" "$err"
-is 'and leaves no job' "$narrow" "$(store 'SELECT max(id) FROM jobs')"
+is 'a profile that finds no device leaves no job' "$narrow" "$(store 'SELECT max(id) FROM jobs')"
 "$POLLUX" cancel "$wide" "$narrow" "$id"
 ended
 is 'a profile that is cancelled ends' 1 "$rc"
-like 'saying so' "^pollux: job $id was cancelled\$" "$(cat err)"
-ok 'nothing is left' wait_for 20 clean
-status 'more than the machine has' 69 "$POLLUX" profile -r 3 -b 8 -- ./other 8 100
+like 'a cancelled profile says that it was cancelled' \
+	"^pollux: job $id was cancelled\$" "$(cat err)"
+ok 'a cancelled profile leaves nothing' wait_for 20 clean
+status 'a profile of more devices than there are is refused' \
+	69 "$POLLUX" profile -r 3 -b 8 -- ./other 8 100
 
 # --- a real trainer ---
 if [ -x "$TRAIN" ] && { [ -e "$FASHION_MNIST/train-images-idx3-ubyte.gz" ] ||
 	[ -e "$FASHION_MNIST/train-images-idx3-ubyte" ]; }; then
 	unset HWLOC_SYNTHETIC POLLUX_SLOTS
-	status 'a real trainer' 0 "$POLLUX" profile --budget 120 --points 4 -b 64 \
+	status 'a profile of a real trainer succeeds' \
+		0 "$POLLUX" profile --budget 120 --points 4 -b 64 \
 		--batch-range 64:512 --json --plot goodput.svg \
 		-- "$TRAIN" --data "$FASHION_MNIST" --subset 6000 --samples 1000000000000 \
 		--batch '{batch}'
-	ok 'points of real steps' test "$(printf '%s' "$out" |
+	ok 'a profile of a real trainer has points of real steps' test "$(printf '%s' "$out" |
 		json 'print scalar grep { $_->{step_time_s} > 0 } @{$d->{points}}')" -ge 3
-	is 'a recommendation' 1 \
+	is 'a profile of a real trainer recommends a batch' 1 \
 		"$(printf '%s' "$out" | json 'print $d->{recommended}{goodput} > 0 ? 1 : 0')"
-	ok 'a picture' grep -q '<svg' goodput.svg
-	ok 'nothing is left' clean
+	ok 'a profile of a real trainer draws a picture' grep -q '<svg' goodput.svg
+	ok 'a profile of a real trainer leaves nothing' clean
 fi
 finish

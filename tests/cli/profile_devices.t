@@ -14,11 +14,12 @@ unlike 'pollux is not linked with BLAS or CUDA' 'blas|cuda|cublas' "$(ldd "$POLL
 
 # --- usage ---
 status 'an operand is a usage error' 64 "$POLLUX" profile --devices cpu:0
-status 'a device that is not there' 66 "$POLLUX" profile --devices --device cpu:99999
-is 'is named' "pollux: no device 'cpu:99999'; see 'pollux devices'" "$err"
+status 'a device that is not there is no input' 66 "$POLLUX" profile --devices --device cpu:99999
+is 'a device that is not there is named' \
+	"pollux: no device 'cpu:99999'; see 'pollux devices'" "$err"
 mkdir -p "$POLLUX_DIR"
 echo 'slots = many' >"$POLLUX_DIR/config"
-status 'a bad configuration' 78 "$POLLUX" profile --devices
+status 'a bad configuration is a configuration error' 78 "$POLLUX" profile --devices
 rm "$POLLUX_DIR/config"
 
 # --- all of it, on this machine ---
@@ -26,19 +27,19 @@ kind=$("$POLLUX" devices --json |
 	json 'print((grep { $_->{usable} && $_->{id} =~ /^cpu:/ } @{$d->{devices}})[0]{kind})')
 slots=$("$POLLUX" devices --json |
 	json 'print scalar grep { $_->{usable} && $_->{id} =~ /^cpu:/ } @{$d->{devices}}')
-status 'a quick look at every kind' 0 "$POLLUX" profile --devices --quick --json
+status 'a quick look at every kind succeeds' 0 "$POLLUX" profile --devices --quick --json
 printf '%s' "$out" >quick.json
-is 'the document' 'kinds left_out quick schema_version time_s' \
+is 'the document has its keys' 'kinds left_out quick schema_version time_s' \
 	"$(json 'print join " ", sort keys %$d' <quick.json)"
-is 'keys of a kind' 'device_id device_kind measurements notes peak_basis peaks' \
+is 'each kind has its keys' 'device_id device_kind measurements notes peak_basis peaks' \
 	"$(json 'print join " ", sort keys %{$d->{kinds}[-1]}' <quick.json)"
-is 'keys of a measurement' \
+is 'each measurement has its keys' \
 	'bytes bytes_per_s devices flops k m n peak_ratio repetitions steady time_s time_sd_s
  variant what' "$(json 'print join " ", sort keys %{$d->{kinds}[-1]{measurements}[0]}' <quick.json |
 	sed 's/ variant/\n&/')"
 is 'the kind is that of the devices' "$kind" \
 	"$(json 'print $d->{kinds}[-1]{device_kind}' <quick.json)"
-like 'products of two widths, rows in powers of four as far as there is time' \
+like 'products have two widths, and rows in powers of four' \
 	'^256 1024: 1 4 16( 64( 256( 1024)?)?)?$' "$(json '
 	my @p = grep { $_->{what} eq "product" } @{$d->{kinds}[-1]{measurements}};
 	my %w = map { $_->{n} => 1 } @p;
@@ -50,30 +51,30 @@ is 'rates are operations over times' '' "$(json 'for (@{$d->{kinds}[-1]{measurem
 	print "$_->{flops} is not $want\n" if abs($_->{flops} / $want - 1) > 1e-12;
 	print "no repetitions\n" if $_->{repetitions} < 1; }' <quick.json)"
 # Kernels that do not know the processor, or a measuring loop that waits, would be far below this.
-is 'the best product reaches what this processor can do, within a factor of 50' 1 "$(json '
+is "the best product reaches a fiftieth of the processor's peak" 1 "$(json '
 	my ($p) = grep { $_->{variant} eq "fp32" } @{$d->{kinds}[-1]{peaks}};
 	my ($best) = sort { $b <=> $a } map { $_->{peak_ratio} } grep { $_->{what} eq "product" }
 		@{$d->{kinds}[-1]{measurements}};
 	print $p ? 0 + ($best > 0.02) : 1' <quick.json)"
-is 'copies in memory' 1 \
+is 'copies in memory are measured' 1 \
 	"$(json 'print 0 + (2 <= grep { $_->{what} eq "memory" && $_->{bytes_per_s} > 1e6 }
 	@{$d->{kinds}[-1]{measurements}})' <quick.json)"
 if [ "$slots" -ge 2 ]; then
 	is 'two slots wait for each other' 1 "$(json 'print scalar grep { $_->{what} eq "barrier" &&
 		$_->{devices} == 2 } @{$d->{kinds}[-1]{measurements}}' <quick.json)"
-	is 'and sum vectors of several sizes' '4096 65536 1048576' \
+	is 'two slots sum vectors of several sizes' '4096 65536 1048576' \
 		"$(json 'print join " ", map { $_->{bytes} }
 		grep { $_->{what} eq "reduction" && $_->{devices} == 2 }
 		@{$d->{kinds}[-1]{measurements}}' <quick.json)"
 fi
-like 'a note says by what library' 'products by OpenBLAS, kernels' \
+like 'a note says which library multiplies' 'products by OpenBLAS, kernels' \
 	"$(json 'print "$_\n" for @{$d->{kinds}[-1]{notes}}' <quick.json)"
 
 # --- kept ---
-is 'all of it is in the store' \
+is 'all measurements are in the store' \
 	"$(json 'print scalar map { @{$_->{measurements}} } @{$d->{kinds}}' <quick.json)" \
 	"$(store 'SELECT count(*) FROM device_measurements')"
-is 'as it was shown' '' \
+is 'the store has measurements as they were shown' '' \
 	"$(store -separator ' ' "SELECT what, m, n, bytes, devices, printf('%.6g', time_s)
 	FROM device_measurements WHERE device_kind = '$kind'" | sort >stored
 	json 'for (@{$d->{kinds}[-1]{measurements}}) { no warnings;
@@ -89,23 +90,25 @@ before=$(row)
 # A steady measurement is kept where the new one is not steady.
 store "UPDATE device_measurements SET steady = 0"
 export COLUMNS=80
-status 'again, for people, one slot' 0 "$POLLUX" profile --devices --quick --device cpu:0
-is 'within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
-unlike 'without a colour in a pipe' "$(printf '\033')" "$out"
+status 'one slot is measured again, for people' 0 "$POLLUX" profile --devices --quick --device cpu:0
+is 'the tables are within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
+unlike 'the tables have no colour in a pipe' "$(printf '\033')" "$out"
 like 'the kind is the heading' '^.*\(cpu:0\)$' "$out"
-like 'a row of products' '^fp32 +16 +[0-9.]+\*? +[0-9]+% ' "$out"
-like 'copies' '^memory +- +1 +64K ' "$out"
-unlike 'one slot exchanges nothing' '^barrier' "$out"
-is 'what was there is replaced' 1 "$(row | cut -d '|' -f 1)"
-ok 'by what is newer' test "$before" != "$(row)"
+like 'the table has a row of products' '^fp32 +16 +[0-9.]+\*? +[0-9]+% ' "$out"
+like 'the table has a row of copies' '^memory +- +1 +64K ' "$out"
+unlike 'one slot measures no exchange' '^barrier' "$out"
+is 'a measurement of the same size is replaced' 1 "$(row | cut -d '|' -f 1)"
+ok 'the replaced measurement is newer' test "$before" != "$(row)"
 
 # --- a job that has the device is not disturbed ---
 "$POLLUX" submit -q -- sleep 600 >id
 "$POLLUX" schedule --slots 1
 wait_for 20 running
 status 'the slot of a job is refused' 75 env POLLUX_SLOTS=1 "$POLLUX" profile --devices --quick
-like 'and the job is named' "^pollux: device 'cpu:0' is held by job $(cat id);" "$err"
-status 'by its name, too' 75 env POLLUX_SLOTS=1 "$POLLUX" profile --devices --quick --device cpu:0
+like 'the job that holds the slot is named' \
+	"^pollux: device 'cpu:0' is held by job $(cat id);" "$err"
+status 'the slot of a job is refused by its name' \
+	75 env POLLUX_SLOTS=1 "$POLLUX" profile --devices --quick --device cpu:0
 "$POLLUX" cancel "$(cat id)"
 "$POLLUX" wait --timeout 300 "$(cat id)" || :
 # Given out by a pass, and not started yet.
@@ -117,7 +120,7 @@ store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps
 	VALUES (999, 0, 'cpu:0', '', '', 1)"
 status 'a device that a job is about to have is refused' 75 "$POLLUX" profile --devices --quick \
 	--device cpu:0
-like 'and the job named, too' "held by job $id;" "$err"
+like 'the job that is about to have the device is named' "held by job $id;" "$err"
 store 'DELETE FROM run_devices WHERE run_id = 999; DELETE FROM runs WHERE id = 999'
 store "DELETE FROM settings"	# the last pass had one slot
 # Not in the store, but locked: a supervisor that has just taken it.
@@ -141,20 +144,22 @@ asker=$!
 has_child() { child=$(ps -o pid= --ppid "$asker" | tr -d ' ') && [ -n "$child" ]; }
 wait_for 20 has_child
 is_shown() { "$POLLUX" devices | grep -q '^cpu:0 .* pollux profile --devices '; }
-ok 'meanwhile devices tells who has the device' wait_for 20 is_shown
-is 'in JSON too' 'pollux profile --devices' \
+ok 'devices tells that a profile has the device' wait_for 20 is_shown
+is 'JSON tells that a profile has the device' 'pollux profile --devices' \
 	"$("$POLLUX" devices -j | json 'print $d->{devices}[0]{held_by}')"
-status 'and so is another who would measure it' 75 "$POLLUX" profile --devices --device cpu:0
-is 'told' "pollux: device 'cpu:0' is held by pollux profile --devices; try again later" "$err"
+status 'a second profile of a device is refused' 75 "$POLLUX" profile --devices --device cpu:0
+is 'the second profile is told who holds the device' \
+	"pollux: device 'cpu:0' is held by pollux profile --devices; try again later" "$err"
 "$POLLUX" submit -q -- true >/dev/null
 "$POLLUX" schedule --slots 1
-like 'and a job that waits' 'cpu:0: pollux profile --devices still holds it' \
+like 'a waiting job is told that a profile holds the device' \
+	'cpu:0: pollux profile --devices still holds it' \
 	"$(store 'SELECT reason FROM jobs ORDER BY id DESC LIMIT 1')"
 "$POLLUX" cancel "$(store 'SELECT max(id) FROM jobs')"
 store 'DELETE FROM settings'
 kill -9 "$asker"
 gone() { ! kill -0 "$child" 2>/dev/null; }
-ok 'killed, it leaves nothing behind' wait_for 20 gone
+ok 'a killed profile of devices leaves nothing behind' wait_for 20 gone
 
 # --- what is expected of a job by it ---
 for bad in x 0 1Q -5 '' 1e99; do
@@ -176,12 +181,12 @@ run "$POLLUX" explain "$id" --json
 printf '%s' "$out" >explained.json
 is 'a pass seen at one size is divided by what is expected' prior \
 	"$(json 'print $d->{model}{parameters}{alpha_grad}{basis}' <explained.json)"
-is 'and keeps its time' 1 "$(json 'my $p = $d->{model}{parameters};
+is 'the divided pass keeps its time' 1 "$(json 'my $p = $d->{model}{parameters};
 	my $t = $p->{alpha_grad}{value} + 128 * $p->{beta_grad}{value};
 	print 0 + (abs($t / 0.004 - 1) < 1e-3)' <explained.json)"
 run "$POLLUX" explain "$id"
-like 'in words' '^alpha_grad .* prior$' "$out"
-like 'which says where that is from' "on 'pollux profile --devices' and" \
+like 'explain calls the basis prior' '^alpha_grad .* prior$' "$out"
+like 'explain says where the prior comes from' "on 'pollux profile --devices' and" \
 	"$(printf '%s' "$out" | tr -s ' \n' ' ')"
 if [ "$slots" -ge 2 ]; then
 	is 'synchronising two is expected to cost something' 'prior 1' "$(json '
@@ -196,13 +201,13 @@ like 'a pass fits with the prior' '^k' "$(bases)"
 "$POLLUX" profile --devices --quick --device cpu:0 >/dev/null
 store "UPDATE models SET basis = 'xxxxxxx'"
 "$POLLUX" schedule
-like 'anew, when the devices were measured again' '^k' "$(bases)"
+like 'a pass fits again when the devices were measured again' '^k' "$(bases)"
 store "UPDATE models SET basis = 'xxxxxxx'"
 "$POLLUX" schedule
-is 'but not when nothing has changed' xxxxxxx "$(bases)"
+is 'a pass does not fit again when nothing has changed' xxxxxxx "$(bases)"
 store "DELETE FROM device_measurements; DELETE FROM models"
 run "$POLLUX" explain "$id" --json
-is 'without measurements it is tied' 'tied tied' "$(printf '%s' "$out" | json '
+is 'the model is tied without measurements of devices' 'tied tied' "$(printf '%s' "$out" | json '
 	my $p = $d->{model}{parameters};
 	print "$p->{alpha_grad}{basis} $p->{alpha_sync_local}{basis}"')"
 finish

@@ -21,10 +21,10 @@ gpu()
 { gpu $a; gpu $b; } >answers
 
 # --- no CUDA here, or one that has other GPUs ---
-status 'GPUs, but no CUDA for them: unavailable' 69 "$POLLUX" profile --devices --quick
-like 'and one line says what is missing' \
+status 'a profile of GPUs without CUDA is unavailable' 69 "$POLLUX" profile --devices --quick
+like 'one line says what is missing of CUDA' \
 	'^pollux: (cannot (use|open) CUDA|CUDA does not show)' "$err"
-is 'no more than one' 1 "$(printf '%s\n' "$err" | wc -l)"
+is 'the message about CUDA is a single line' 1 "$(printf '%s\n' "$err" | wc -l)"
 
 # --- with CUDA's stand-in ---
 if ! nm -D "$GPU_STANDIN/cuda_standin.so" 2>/dev/null | grep -q cublasGemmEx; then
@@ -41,11 +41,11 @@ for visible in 1 '' 7 "$(uuid $b)"; do
 		with_cuda env CUDA_VISIBLE_DEVICES="$visible" \
 		"$POLLUX" profile --devices --quick --device "gpu:$(uuid $a)"
 done
-status 'two GPUs of a kind' 0 with_cuda "$POLLUX" profile --devices --quick --json
+status 'two GPUs of a kind are profiled' 0 with_cuda "$POLLUX" profile --devices --quick --json
 printf '%s' "$out" >all.json
-is 'are one kind, by the first' "1 gpu:$(uuid $a)" \
+is 'two GPUs of a kind are one kind, by the first' "1 gpu:$(uuid $a)" \
 	"$(json 'print scalar @{$d->{kinds}}, " $d->{kinds}[0]{device_id}"' <all.json)"
-is 'products in five types, of the narrowest and the widest, 1 to 4096 rows' \
+is 'products are in five types and two widths, 1 to 4096 rows' \
 	'bf16 fp16 fp32 fp64 tf32: 1024 8192: 1 8 64 512 4096' "$(json '
 	my (%t, %w, %m);
 	for (@{$d->{kinds}[0]{measurements}}) {
@@ -54,7 +54,7 @@ is 'products in five types, of the narrowest and the widest, 1 to 4096 rows' \
 	print join(" ", sort keys %t), ": ", join(" ", sort { $a <=> $b } keys %w), ": ",
 		join(" ", sort { $a <=> $b } keys %m)' <all.json)"
 # Each call takes 4 us and its operations or bytes at a rate: those of the better layout.
-is 'their rates are those of the stand-in' '' "$(json '
+is 'rates of products are those of the stand-in' '' "$(json '
 	my %rate = (fp64 => 6e13, fp32 => 5e13, tf32 => 4e14, fp16 => 8e14, bf16 => 8e14);
 	for (@{$d->{kinds}[0]{measurements}}) {
 		next if $_->{what} ne "product";
@@ -63,7 +63,7 @@ is 'their rates are those of the stand-in' '' "$(json '
 		print "$_->{variant} $_->{m} x $_->{n}: $_->{flops}, not $want\n"
 			if abs($_->{flops} / $want - 1) > 1e-3 || !$_->{steady};
 	}' <all.json)"
-is 'so are those of copies' '' "$(json '
+is 'rates of copies are those of the stand-in' '' "$(json '
 	my %rate = ("" => 2e12, "pinned to device" => 5e10, "pinned to host" => 5e10, peer => 2e11);
 	my %seen;
 	for (@{$d->{kinds}[0]{measurements}}) {
@@ -84,24 +84,28 @@ is 'peer copies are of two devices' 2 "$(json 'print +(grep { ($_->{variant} // 
 	@{$d->{kinds}[0]{measurements}})[0]{devices}' <all.json)"
 # The peaks of the GPU: 132 multiprocessors at 1.98 GHz, 4096 FLOP a cycle in bf16; memory of 6144
 # bits at 3.201 GHz, twice a cycle.
-is 'peaks are on paper' '1.0705e+15 4.9167e+12' "$(json '
+is 'peaks are computed from the data of the GPU' '1.0705e+15 4.9167e+12' "$(json '
 	my %p = map { $_->{variant} => $_->{per_s} } @{$d->{kinds}[0]{peaks}};
 	printf "%.4e %.4e", $p{bf16}, $p{memory}' <all.json)"
-is 'nothing is noted' '' "$(json 'print "$_\n" for @{$d->{kinds}[0]{notes}}' <all.json)"
-is 'all is kept under the kind' "$(json 'print scalar @{$d->{kinds}[0]{measurements}}' <all.json)" \
+is 'a complete profile has no notes' \
+	'' "$(json 'print "$_\n" for @{$d->{kinds}[0]{notes}}' <all.json)"
+is 'all measurements are kept under the kind' \
+	"$(json 'print scalar @{$d->{kinds}[0]{measurements}}' <all.json)" \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT count(*) FROM device_measurements WHERE device_kind LIKE '%H200%'")"
-status 'for people' 0 with_cuda "$POLLUX" profile --devices --quick --device "gpu:$(uuid $b)"
-like 'in TFLOP/s' '^products of matrices, M x W by W x W, TFLOP/s$' "$out"
-like 'a row' '^bf16 +4096 +[0-9.]+ +0% +79[0-9] +0% +7[0-9]%$' "$out"
-is 'within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+status 'a profile of a GPU is shown for people' \
+	0 with_cuda "$POLLUX" profile --devices --quick --device "gpu:$(uuid $b)"
+like 'the table of products is in TFLOP/s' '^products of matrices, M x W by W x W, TFLOP/s$' "$out"
+like 'the table has a row of bf16' '^bf16 +4096 +[0-9.]+ +0% +79[0-9] +0% +7[0-9]%$' "$out"
+is 'the tables are within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 
 # --- GPUs that are joined in two ways: exchanges on each, and what is then expected ---
 cp answers two
 c=cccccccc000000000000000000000003
 { gpu $a; echo 'nvlink 2'; gpu $c; gpu $b; echo 'nvlink 0'; } >answers
 with_pair() { with_cuda env CUDA_STANDIN_UUIDS="$a$b$c" CUDA_STANDIN_NEAR=2 "$@"; }
-status 'a pair and a GPU beside it' 0 with_pair "$POLLUX" profile --devices --quick --json
+status 'a pair and a GPU beside it are profiled' \
+	0 with_pair "$POLLUX" profile --devices --quick --json
 printf '%s' "$out" >tiers.json
 # The workload told no parameters: the exchange that counts is of about 40 MB.
 exchange='my %time; my $best = 9;
@@ -111,7 +115,7 @@ exchange='my %time; my $best = 9;
 		$best = $off;
 		$time{$_->{variant}} = $_->{time_s};
 	}'
-is 'copies of one pair of each tier, and of the pair that is joined best' \
+is 'copies are of one pair of each tier and of the best pair' \
 	'peer 1.0, peer fast 1.0, peer machine 3.9' "$(json "$exchange"'
 	print join ", ", map { sprintf "%s %.1f", $_, $time{$_} / $time{peer} } sort keys %time
 	' <tiers.json)"
@@ -128,22 +132,28 @@ store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NU
 	FROM known"
 expected=$(json "$exchange"'
 	printf "prior %.4f", $time{"peer machine"} / $time{"peer fast"}' <tiers.json)
-status 'a workload that was seen on the pair' 0 "$POLLUX" explain "$job" --json
-is 'is expected to synchronise so much slower elsewhere' "$expected" "$(printf '%s' "$out" | json '
+status 'a workload that was seen on the pair is explained' 0 "$POLLUX" explain "$job" --json
+is 'synchronising elsewhere is expected to be slower as measured' \
+	"$expected" "$(printf '%s' "$out" | json '
 	my $t = $d->{model}{tiers}{machine}; printf "%s %.4f", $t->{basis}, $t->{factor}')"
 mv two answers
 
 # --- what fails ---
-status 'a GPU with little memory' 0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices \
+status 'a GPU with little memory is profiled' \
+	0 with_cuda env CUDA_STANDIN_MIB=700 "$POLLUX" profile --devices \
 	--quick --json
-is 'has what fits, and notes what does not' \
+is 'notes tell the products that do not fit in little memory' \
 	'no products in fp32 of width 8192 and up: cannot allocate memory: out of memory
 no products in tf32 of width 8192 and up: cannot allocate memory: out of memory
 no products in fp64 of width 8192 and up: cannot allocate memory: out of memory' \
 	"$(printf '%s' "$out" | json 'print "$_\n" for @{$d->{kinds}[0]{notes}}')"
-status 'with none at all' 69 with_cuda env CUDA_STANDIN_MIB=1 "$POLLUX" profile --devices --quick
-is 'it says so' 'pollux: cannot allocate memory for cuBLAS: out of memory' "$err"
-status 'CUDA shows another GPU only' 69 with_cuda env CUDA_STANDIN_UUIDS="$b" "$POLLUX" profile \
+status 'a GPU without free memory is unavailable' \
+	69 with_cuda env CUDA_STANDIN_MIB=1 "$POLLUX" profile --devices --quick
+is 'the message says that cuBLAS has no memory' \
+	'pollux: cannot allocate memory for cuBLAS: out of memory' "$err"
+status 'a GPU that CUDA does not show is unavailable' \
+	69 with_cuda env CUDA_STANDIN_UUIDS="$b" "$POLLUX" profile \
 	--devices --quick --device "gpu:$(uuid $a)"
-like 'which is told' "^pollux: CUDA does not show device 'gpu:$(uuid $a)'" "$err"
+like 'the message names the GPU that CUDA does not show' \
+	"^pollux: CUDA does not show device 'gpu:$(uuid $a)'" "$err"
 finish

@@ -20,8 +20,9 @@ chmod +x fake
 refused() { # refused WHAT MESSAGE OPTION...
 	what=$1 message=$2
 	shift 2
-	status "$what: refused" 64 "$POLLUX" profile "$@"
-	is 'which names the option' "pollux: $message; see 'pollux profile --help'" "$err"
+	status "$what is a usage error" 64 "$POLLUX" profile "$@"
+	is "$what: the message names the option" \
+		"pollux: $message; see 'pollux profile --help'" "$err"
 }
 refused 'devices within a budget' 'profile --devices takes no --budget' --devices --budget 5s
 refused 'a picture of devices' 'profile --devices takes no --plot' --plot x.svg --devices
@@ -29,8 +30,10 @@ refused 'devices in batches' 'profile --devices takes no --batch' --devices --qu
 refused 'a quick command' "option '--quick' needs --devices" --quick -- true
 refused 'a device without --devices' "option '--device' needs --devices" --device cpu:0
 refused 'a profile that is there, and a batch' 'the number of a profile takes no --batch' 14 -b 32
-refused 'before its number, too' 'the number of a profile takes no --budget' -t 5 14
-status 'what goes with it is no error' 66 "$POLLUX" profile --json 14 --plot x.svg --color never
+refused 'a budget before the number of a profile' \
+	'the number of a profile takes no --budget' -t 5 14
+status 'options that go with the number of a profile are accepted' \
+	66 "$POLLUX" profile --json 14 --plot x.svg --color never
 
 refused 'a picture of what has no model' \
 	"option '--plot' needs --batch: without it no model comes of a profile" \
@@ -46,28 +49,32 @@ END
 chmod +x fakes/gnuplot
 with_gnuplot() { PATH=$TMP/fakes:$PATH "$POLLUX" profile -b 16 --plot "$@" -- ./fake 16; }
 without() { PATH=$TMP/nothing "$POLLUX" profile -b 16 --plot x.svg -- "$TMP/fake" 16; }
-status 'no gnuplot' 69 without
-is 'is told' 'pollux: no gnuplot to draw with: install the package gnuplot-nox' "$err"
-status 'one that cannot draw such a one' 69 with_gnuplot x.png
-like 'is told, too' 'unknown or ambiguous terminal' "$err"
-status 'no directory to write to' 73 with_gnuplot nowhere/x.svg
-is 'is named' "pollux: cannot write 'nowhere/x.svg': No such file or directory" "$err"
-status 'nor is one a file' 73 with_gnuplot taken.svg
-is 'no job was made of all that' 0 "$(store 'SELECT count(*) FROM jobs' 2>/dev/null || echo 0)"
+status 'a picture without gnuplot is unavailable' 69 without
+is 'the missing gnuplot is told' \
+	'pollux: no gnuplot to draw with: install the package gnuplot-nox' "$err"
+status 'a gnuplot that cannot draw the format is unavailable' 69 with_gnuplot x.png
+like 'the words of the gnuplot that cannot draw are told' 'unknown or ambiguous terminal' "$err"
+status 'a picture in no directory cannot be created' 73 with_gnuplot nowhere/x.svg
+is 'the path of the picture is named' \
+	"pollux: cannot write 'nowhere/x.svg': No such file or directory" "$err"
+status 'a picture in place of a directory cannot be created' 73 with_gnuplot taken.svg
+is 'refused pictures made no job' 0 "$(store 'SELECT count(*) FROM jobs' 2>/dev/null || echo 0)"
 "$POLLUX" submit -q --hold -- true >held
-status 'the number of a job that is no profile' 66 "$POLLUX" profile "$(cat held)"
+status 'the number of a job that is no profile is no input' 66 "$POLLUX" profile "$(cat held)"
 
 # --- options of submit ---
-status 'what submit takes, as it is' 0 "$POLLUX" profile --budget $((6 * TIME_SCALE)) --points 1 \
+status 'profile takes the options of submit' \
+	0 "$POLLUX" profile --budget $((6 * TIME_SCALE)) --points 1 \
 	--json -b 16 \
 	--samples 1e6 --weight 2 --hold --after "$(cat held)" --time-limit 1 --retries 2 \
 	--preempt --quiet --checkpoint-dir out --resume-args --resume -- ./fake '{batch}'
-is 'measures all the same' measured "$(printf '%s' "$out" | json 'print $d->{points}[0]{outcome}')"
+is 'a profile with options of submit measures' \
+	measured "$(printf '%s' "$out" | json 'print $d->{points}[0]{outcome}')"
 id=$(printf '%s' "$out" | json 'print $d->{id}')
-is 'and is not used' 'done|0|1.0|' \
+is 'a profile does not use options for jobs' 'done|0|1.0|' \
 	"$(store "SELECT state, retries, weight, time_limit_s FROM jobs WHERE id = $id")"
-is 'no dependency either' 0 "$(store "SELECT count(*) FROM dependencies WHERE job_id = $id")"
-status 'what submit refuses' 64 "$POLLUX" profile --preempt --no-preempt -- true
+is 'a profile has no dependency' 0 "$(store "SELECT count(*) FROM dependencies WHERE job_id = $id")"
+status 'profile refuses what submit refuses' 64 "$POLLUX" profile --preempt --no-preempt -- true
 
 # Writes ten updates a second as progress bars do. The bar counts from its first line, as its total
 # is the declared number of steps.
@@ -81,9 +88,10 @@ while [ $i -lt 5000 ]; do
 done
 END
 chmod +x bar
-status 'a bar of as many steps as were said' 0 "$POLLUX" profile --budget $((8 * TIME_SCALE)) \
+status 'a progress bar with its total in --steps is profiled' \
+	0 "$POLLUX" profile --budget $((8 * TIME_SCALE)) \
 	--points 1 --json -b 16 --steps 5000 -- ./bar
-is 'is timed at once' 'measured 1' "$(printf '%s' "$out" |
+is 'a progress bar with its total in --steps is timed at once' 'measured 1' "$(printf '%s' "$out" |
 	json 'my $p = $d->{points}[0]; print "$p->{outcome} ", 0 + ($p->{first_step_s} < 5)')"
 
 # --- lines of people's terminals ---
@@ -93,8 +101,9 @@ if command -v script >/dev/null; then
 		tr -d '\r' >terminal
 	like 'notes on a terminal are broken to its lines' \
 		'^pollux: note: without --batch it is measured' "$(cat terminal)"
-	is 'none is longer' '' "$(awk 'length > 60 && !/\033/' terminal)"
-	like 'they go on below' '^        [^ ]' "$(cat terminal)"
+	is "no note is longer than the terminal's lines" \
+		'' "$(awk 'length > 60 && !/\033/' terminal)"
+	like 'notes on a terminal go on below, indented' '^        [^ ]' "$(cat terminal)"
 fi
 
 # --- again ---
@@ -103,19 +112,20 @@ again()
 	"$POLLUX" profile --budget $((6 * TIME_SCALE)) --json -b 16 --workload same "$@" \
 		-- ./fake 16
 }
-status 'a profile' 0 again
+status 'a profile for the next tests succeeds' 0 again
 run "$POLLUX" profile "$(printf '%s' "$out" | json 'print $d->{id}')"
-like 'it tells what jobs start from it' \
+like 'a profile tells what jobs start from it' \
 	'^  jobs +of the same workload start from this: those submitted with the same command, '\
 'each argument of it,' "$out"
-status 'the same again, with nothing left to learn' 0 again
-is 'measures its own sizes' '1 own sizes measured' "$(printf '%s' "$out" |
+status 'the same profile again, with nothing left to learn, succeeds' 0 again
+is 'the same profile again measures its own sizes' '1 own sizes measured' "$(printf '%s' "$out" |
 	json 'my @p = @{$d->{points}}; print scalar(@p), " $p[0]{why} $p[0]{outcome}"')"
 cp fake mute
 sed -i 's/^exec .*/exec sleep 100/' mute
-status 'when it tells no steps any more' 1 "$POLLUX" profile --budget 3 -b 16 --workload same \
+status 'a profile of a command that became silent fails' \
+	1 "$POLLUX" profile --budget 3 -b 16 --workload same \
 	-- ./mute 16
-like 'it says so' 'no step time in ' "$err"
+like 'a profile of a command that became silent says so' 'no step time in ' "$err"
 id=$(store 'SELECT max(id) FROM jobs')
 store "UPDATE runs SET outcome = 'failed', stop_reason = '',
 	diagnosis = '$(printf '%039d\303\251' 0)' WHERE job_id = $id" ||
@@ -153,35 +163,38 @@ for policy in fifo pollux las; do
 	POLLUX_POLICY=$policy "$POLLUX" schedule
 	is "$policy: a job waits for the profile" "needs 1 device; profile $id has cpu:0, cpu:1" \
 		"$(reason "$job")"
-	is 'so does one of two devices' "needs 2 devices; profile $id has cpu:0, cpu:1" \
+	is "$policy: a job of two devices waits for the profile" \
+		"needs 2 devices; profile $id has cpu:0, cpu:1" \
 		"$(reason "$wide")"
-	is 'one for which there are too few does not' 'needs 3 devices; none can be used here' \
+	is "$policy: a job with too few devices does not wait for it" \
+		'needs 3 devices; none can be used here' \
 		"$(reason "$never")"
 done
-is 'the first is told when it ends' '1 0 0' "$(store -separator ' ' "SELECT
+is 'only the first job is told when the profile ends' '1 0 0' "$(store -separator ' ' "SELECT
 	(SELECT coalesce(next_start_time_s - p.submit_time_s BETWEEN 595 AND 605, 0) FROM jobs
 	WHERE id = $job), (SELECT next_start_time_s IS NOT NULL FROM jobs WHERE id = $wide),
 	(SELECT next_start_time_s IS NOT NULL FROM jobs WHERE id = $never) FROM jobs p
 	WHERE id = $id")"
 run "$POLLUX" status
-like 'and status says so' \
+like 'status says by when the first job starts' \
 	"^ *$job +true .* by [0-9:]+.*: needs 1 device; profile $id has cpu:0, cpu:1" "$out"
 store "UPDATE jobs SET next_start_time_s = submit_time_s - 1000 WHERE id = $id"
 POLLUX_POLICY=las "$POLLUX" schedule
 run "$POLLUX" status
-like 'nor is it, once the budget is over' \
+like 'status still says what the job needs when the budget is over' \
 	"^ *$job +true .* needs 1 device; profile $id has cpu:0, cpu:1" "$out"
-unlike 'and no pass is said to be missing' 'No pass has run' "$out"
+unlike 'status does not miss a pass when the budget is over' 'No pass has run' "$out"
 run "$POLLUX" status "$id"
 unlike 'the profile itself has no start to wait for' 'next start' "$out"
-is 'nor is it done after so many steps, which are of one run' 'null null' \
+is 'a profile of runs with --steps has no share and no end' 'null null' \
 	"$("$POLLUX" status --json "$id" |
 	json 'print join " ", map { defined $d->{jobs}[0]{$_} ? "told" : "null" }
 		qw(done_ratio eta_s)')"
 run "$POLLUX" explain "$id"
-like 'but with its budget' '^  end +with its budget, at the latest$' "$out"
-unlike 'and no steps remain of it' '^  remaining ' "$out"
-is 'devices tells who has them' "job $id" \
+like 'explain says that a profile ends with its budget' \
+	'^  end +with its budget, at the latest$' "$out"
+unlike 'explain says nothing of remaining steps of a profile' '^  remaining ' "$out"
+is 'devices tells which profile has them' "job $id" \
 	"$("$POLLUX" devices | sed -n 's/^cpu:1 .* \(job [0-9]*\) .*/\1/p')"
 "$POLLUX" cancel "$id" "$job" "$wide" "$never"
 wait "$profile"
@@ -199,16 +212,16 @@ is_timed()
 wait_for 20 is_timed
 id=$(store 'SELECT max(id) FROM jobs')
 kill -INT "$profile"
-ok 'that it stops, and for how long, is said' wait_for 10 grep -Eq \
+ok 'the first interrupt says how long stopping may take' wait_for 10 grep -Eq \
 	'^pollux: stopping \(up to (55|54|53)s\); once more leaves that to pollux$' slow.err
 kill -INT "$profile"
 rc=0
 wait "$profile" || rc=$?
-is 'a second interrupt ends it at once' 130 "$rc"
-like 'saying what still runs' \
+is 'a second interrupt ends a profile at once' 130 "$rc"
+like 'the second interrupt says what still runs' \
 	"^pollux: the command still runs: its supervisor stops it, in 55s at the latest, and ends \
 job $id\$" \
 	"$(cat slow.err)"
-like 'after what was measured' 'own sizes' "$(cat slow.out)"
+like 'the second interrupt prints what was measured' 'own sizes' "$(cat slow.out)"
 kill -9 "-$(store "SELECT $leader_pid FROM runs WHERE job_id = $id ORDER BY id DESC LIMIT 1")"
 finish

@@ -34,20 +34,21 @@ starts_at() {
 
 # --- its own batch runs out of memory ---
 set -- -b 512 --batch-range 64:1024 --workload tight -- ./fake '{batch}' 300 MemoryError 1
-status 'a batch that does not fit, but a range' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) \
+status 'a batch that does not fit is profiled within its range' \
+	0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) \
 	--points 5 --json "$@"
 printf '%s' "$out" >tight.json
 fits=$(json 'print $d->{memory}{fits}' <tight.json)
-ok 'smaller ones are tried until one fits' test "$fits" -ge 64
-is 'and no more is recommended' "1 $fits" \
+ok 'smaller batches are tried until one fits' test "$fits" -ge 64
+is 'no larger batch than fits is recommended' "1 $fits" \
 	"$(json 'print "@{$d->{recommended}}{qw(replicas batch_size)}"' <tight.json)"
 for policy in goodput fifo; do
-	is "nor is a job started with more, by $policy" \
+	is "$policy starts no job with more than fits" \
 		"$fits|$(perl -e "printf '%.3f', $fits / 512" | sed 's/0*$//')" \
 		"$(starts_at $policy "$@")"
 done
 set -- -b 512 --workload tight -- ./fake '{batch}' 300 MemoryError 1
-is 'one without a range is started as it was submitted' '512|1.0' "$(starts_at fifo "$@")"
+is 'a job without a range is started as it was submitted' '512|1.0' "$(starts_at fifo "$@")"
 
 # --- a progress bar, measured meanwhile on the other slot: see below ---
 cat >bar <<'END'
@@ -68,16 +69,17 @@ wait_for 10 bar_runs
 # --- it does not heed the stop signal ---
 sed "2i trap '' TERM" fake >deaf
 chmod +x deaf
-status 'one that does not stop when it is told' 0 "$POLLUX" profile --budget $((2 * TIME_SCALE)) \
+status 'a command that does not heed SIGTERM is profiled' \
+	0 "$POLLUX" profile --budget $((2 * TIME_SCALE)) \
 	--points 1 --grace 0.5 -b 16 --json -- ./deaf 16 300 x 1
 printf '%s' "$out" >deaf.json
-is 'its restart costs what that took' 1 "$(json 'my ($p) = @{$d->{points}};
+is 'the restart costs include the time until SIGKILL' 1 "$(json 'my ($p) = @{$d->{points}};
 	print 0 + ($p->{stop_duration_s} > 0.5 && abs($d->{restart_s} - $p->{stop_duration_s}
 		- $p->{first_step_s}) < 0.01)' <deaf.json)"
-like 'it was killed, and that is warned of' \
+like 'the profile warns that the command was killed' \
 	'^it was still there 0.5 s \(--grace\) after SIGTERM, and was killed' \
 	"$(json 'print "$_\n" for @{$d->{warnings}}' <deaf.json)"
-like 'and shown as measured' '^  costs .* as measured' \
+like 'the restart costs are shown as measured' '^  costs .* as measured' \
 	"$("$POLLUX" profile "$(json 'print $d->{id}' <deaf.json)")"
 
 # --- somebody kills its supervisor ---
@@ -99,13 +101,13 @@ supervisor()
 		WHERE job_id > $before AND state = 'running'") &&
 		[ -n "$supervisor" ] && kill -9 "$supervisor"
 }
-ok 'a supervisor is killed' wait_for 20 supervisor
+ok 'the supervisor of a profile is killed' wait_for 20 supervisor
 : >go
 rc=0
 wait "$profile" || rc=$?
-is 'which is not the end' '0 lost measured' \
+is 'a profile goes on after it lost a supervisor' '0 lost measured' \
 	"$rc $(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <lost.json)"
-like 'and is told' '^1 point lost the supervisor' \
+like 'a profile warns of a point that lost its supervisor' '^1 point lost the supervisor' \
 	"$(json 'print "$_\n" for @{$d->{warnings}}' <lost.json)"
 
 # --- a size that kills it whenever it is tried ---
@@ -119,70 +121,75 @@ fi
 exec ./fake "$1" 300 x 1
 END
 chmod +x kills
-status 'a size that loses its supervisor each time' 0 "$POLLUX" profile \
+status 'a profile with a size that kills its supervisor succeeds' 0 "$POLLUX" profile \
 	--budget $((30 * TIME_SCALE)) --points 2 -b 16 \
 	--batch-range 16:32 --json -- ./kills '{batch}'
 printf '%s' "$out" >kills.json
-is 'is not tried without end' '3 lost' \
+is 'a size that kills its supervisor is tried three times' '3 lost' \
 	"$(json 'my @lost = grep { $_->{outcome} eq "lost" && $_->{batch_size} == 32 &&
 	$_->{replicas} == 1 } @{$d->{points}}; print scalar(@lost), " lost"' <kills.json)"
-like 'as is said' 'except a size that lost it 3 times$' \
+like 'a profile warns of the size that kills its supervisor' 'except a size that lost it 3 times$' \
 	"$(json 'print "$_\n" for @{$d->{warnings}}' <kills.json)"
 
 # --- a progress bar ---
 rc=0
 wait "$bar" || rc=$?
-is 'a program with a progress bar' 0 "$rc"
-is 'has its steps measured' 'measured measured' \
+is 'a program with a progress bar is profiled' 0 "$rc"
+is 'a progress bar has its steps measured' 'measured measured' \
 	"$(json 'print join " ", map { $_->{outcome} } @{$d->{points}}' <bar.json)"
-ok 'for the second point in less time' test \
+ok 'the second point of a progress bar takes less time' test \
 	1 -eq "$(json 'my ($a, $b) = map { $_->{duration_s} } @{$d->{points}};
 	print 0 + ($a > 5 && $b < $a)' <bar.json)"
-is 'and is there from its beginning' 1 \
+is 'the first step of a progress bar is counted from its start' 1 \
 	"$(json 'print 0 + !grep { $_->{first_step_s} > 5 } @{$d->{points}}' <bar.json)"
-status 'one for which there is no time' 1 "$POLLUX" profile --budget 2 -b 16 -- perl bar 16
-like 'is told what bars take' \
+status 'a progress bar without time to count fails' \
+	1 "$POLLUX" profile --budget 2 -b 16 -- perl bar 16
+like 'the message says how long bars take to count' \
 	'a progress bar counts after 5 s, or at once if its total is --steps' "$err"
 
 # --- larger ones fail for another reason, or end by themselves ---
 for status in 3 0; do
 	set -- -b 128 --batch-range 128:1024 --noise-scale 10000 --workload "fails$status" -- \
 		./fake '{batch}' 256 'batch too large' $status
-	status "sizes that end with status $status" 0 "$POLLUX" profile \
+	status "sizes that end with status $status are profiled" 0 "$POLLUX" profile \
 		--budget $((12 * TIME_SCALE)) --points 3 --json "$@"
 	printf '%s' "$out" >fails.json
-	is 'are not tried further' '128 256 512' \
+	is "sizes that end with status $status are not tried further" '128 256 512' \
 		"$(json 'my %n = map { ($_->{batch_size}, 1) } @{$d->{points}};
 		print join " ", grep { /^(128|256|512)$/ || $_ > 256 } sort { $a <=> $b } keys %n' \
 		<fails.json)"
-	is 'nor recommended' 256 "$(json 'print $d->{recommended}{batch_size}' <fails.json)"
+	is "sizes that end with status $status are not recommended" \
+		256 "$(json 'print $d->{recommended}{batch_size}' <fails.json)"
 	for policy in goodput fifo; do
-		is "nor given to a job, by $policy" 128 \
+		is "sizes that end with status $status go to no job by $policy" 128 \
 			"$(starts_at $policy "$@" | cut -d '|' -f 1)"
 	done
 	if [ $status = 3 ]; then
-		like 'which is warned of, with what it said' \
+		like 'a profile warns of a size that failed, with its words' \
 			'^at batch 512 on 1 device the command failed with exit status 3: '\
 'batch too large; neither' \
 			"$(json 'print "$_\n" for @{$d->{warnings}}' <fails.json)"
-		is 'and what came of it is in the points' 'failed: batch too large' "$(json \
+		is 'the point of a size that failed has its words' \
+			'failed: batch too large' "$(json \
 			'print map { "$_->{outcome}: $_->{diagnosis}" }
 				grep { $_->{batch_size} == 512 } @{$d->{points}}' <fails.json)"
 	else
-		like 'which is warned of' '^at batch 512 on 1 device the command ended by itself' \
+		like 'a profile warns of a size that ended by itself' \
+			'^at batch 512 on 1 device the command ended by itself' \
 			"$(json 'print "$_\n" for @{$d->{warnings}}' <fails.json)"
-		is 'and what came of it is in the points' 'ended' "$(json \
+		is 'the point of a size that ended by itself says so' 'ended' "$(json \
 			'print map { $_->{outcome} } grep { $_->{batch_size} == 512 }
 				@{$d->{points}}' <fails.json)"
-		like 'as in the table' '^ +1 +512 .* ended by itself$' \
+		like 'the table tells a size that ended by itself' '^ +1 +512 .* ended by itself$' \
 			"$("$POLLUX" profile "$(json 'print $d->{id}' <fails.json)")"
 	fi
 done
 sed 's/-le "\$2"/-le 100000/' fake >mended
 chmod +x mended
-status 'a profile tries them again' 0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 \
+status 'a later profile tries sizes that failed again' \
+	0 "$POLLUX" profile --budget $((12 * TIME_SCALE)) --points 2 \
 	--json -b 128 \
 	--batch-range 128:1024 --noise-scale 10000 --workload fails3 -- ./mended '{batch}' 256 x 3
-ok 'and what has worked since is not held against it' test "$(printf '%s' "$out" |
+ok 'a size that works now is recommended' test "$(printf '%s' "$out" |
 	json 'print $d->{recommended}{batch_size}')" -ge 512
 finish

@@ -14,12 +14,13 @@ is_under_way() { [ "$(samples)" -gt 0 ]; }
 "$POLLUX" submit -q --preempt --batch 256 --samples 100000 -- \
 	python3 "$ROOT/examples/preemptible.py" >/dev/null
 "$POLLUX" schedule
-ok 'the program reports samples' wait_for 20 is_under_way
+ok 'the example program reports samples' wait_for 20 is_under_way
 "$POLLUX" requeue 1
-status 'it is stopped, runs again, and ends' 0 "$POLLUX" wait --timeout $((60 * TIME_SCALE)) 1
-is 'it ran twice and did no sample twice' '2 100096 0' \
+status 'the example program is stopped, runs again, and ends' \
+	0 "$POLLUX" wait --timeout $((60 * TIME_SCALE)) 1
+is 'the example program ran twice and did no sample twice' '2 100096 0' \
 	"$(store "SELECT runs, CAST(samples AS int), CAST(lost_samples AS int) FROM jobs" |
 		tr '|' ' ')"
-is 'its checkpoint holds the same number' 100096 \
+is 'its checkpoint holds the same number of samples' 100096 \
 	"$(json 'print $d->{samples}' <"$POLLUX_DIR/checkpoints/1/state.json")"
 finish

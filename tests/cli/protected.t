@@ -39,13 +39,15 @@ else
 fi
 echo "# named: $is_named"
 ok 'status names the process and its owner' wait_for 20 says "$is_named"
-like 'status ID does so too' "$is_named" "$($drop "$POLLUX" status 1 | tr -s '\n ' ' ')"
-like 'and the log of supervisors' "$is_named" "$(cat store/supervisor.log)"
+like 'status ID names the process and its owner' \
+	"$is_named" "$($drop "$POLLUX" status 1 | tr -s '\n ' ' ')"
+like 'the log of supervisors names the process and its owner' \
+	"$is_named" "$(cat store/supervisor.log)"
 beyond() { says 'stopping to be cancelled, for .*, beyond its grace of 0s'; }
 ok 'the reason tells that the grace is over' wait_for 20 beyond
 kill -9 "$pid"
 $drop "$POLLUX" wait --timeout 600 1 2>/dev/null
-like 'the job ends when that is gone' '^ *1 .*cancelled' "$($drop "$POLLUX" status --all)"
+like 'the job ends when the process is gone' '^ *1 .*cancelled' "$($drop "$POLLUX" status --all)"
 
 # A child of the job's first process: when that is gone, nothing of the job is to be seen.
 $drop "$POLLUX" submit -q --grace 0 -- \
@@ -58,7 +60,7 @@ like 'the job does not end before that child has, which status names' 'stopping 
 	"$(wait_for 20 says "process $pid " && $drop "$POLLUX" status | grep ' 2 ')"
 kill -9 "$pid"
 $drop "$POLLUX" wait --timeout 600 2 2>/dev/null
-like '... and ends with it' '^ *2 .*cancelled' "$($drop "$POLLUX" status --all)"
+like 'the job ends with that child' '^ *2 .*cancelled' "$($drop "$POLLUX" status --all)"
 
 # A program of the job that became root reports, and is believed as others are.
 $drop "$POLLUX" submit -q -- "$TMP/protected" --reuid=0 sh -c \
@@ -75,8 +77,9 @@ if [ -z "$HIDDEN" ] && unshare -m -p -f --mount-proc mount -o remount,hidepid=2 
 then
 	HIDDEN=1 unshare -m -p -f --mount-proc sh -c "mount -o remount,hidepid=2 /proc &&
 		exec sh '$self'" >"$TMP/hidden.out" 2>&1
-	is 'all of this is so with hidepid=2, too' 0 "$?" || sed 's/^/# /' "$TMP/hidden.out"
-	like '... where the process was not visible' 'not visible here' "$(grep '^# named' \
+	is 'status names such a process with hidepid=2 as well' \
+		0 "$?" || sed 's/^/# /' "$TMP/hidden.out"
+	like 'status says that hidepid=2 hides the process' 'not visible here' "$(grep '^# named' \
 		"$TMP/hidden.out")"
 fi
 finish

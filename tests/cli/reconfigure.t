@@ -24,55 +24,60 @@ want() { # want BATCH LOCAL_BATCH PASSES SCALE: as store_run_set_wanted() does i
 		wanted_learning_rate_scale = $4 WHERE state = 'running'"
 }
 
-is 'submitted' 1 "$("$POLLUX" submit -q --batch 128 --replicas 2 --accumulate --preempt -- \
+is 'the trainer is submitted' \
+	1 "$("$POLLUX" submit -q --batch 128 --replicas 2 --accumulate --preempt -- \
 	"$TRAIN" --data "$data" --subset 6000 --hidden 64 --samples 1000000000 \
 	--eval-every 1000000000)"
 "$POLLUX" schedule
 file=$POLLUX_DIR/run/1.config
-ok 'it says that it takes configurations' wait_for 30 is_so 'takes_configs FROM runs'
-ok 'its steps are measured' wait_for 30 is_so 'count(*) FROM observations'
-is 'as it was launched' '2|64|1' \
+ok 'the trainer says that it takes configurations' wait_for 30 is_so 'takes_configs FROM runs'
+ok 'steps of the trainer are measured' wait_for 30 is_so 'count(*) FROM observations'
+is 'steps are counted for the sizes of the launch' '2|64|1' \
 	"$(query 'SELECT replicas, local_batch_size, accumulation_steps FROM observations')"
-is 'nothing else is offered to it' no "$([ -e "$file" ] && echo yes || echo no)"
-like 'it was launched with that' 'batch 128 = 2 replicas x 64 x 1 passes' \
+is 'no other configuration is offered after the launch' \
+	no "$([ -e "$file" ] && echo yes || echo no)"
+like 'the trainer was launched with those sizes' 'batch 128 = 2 replicas x 64 x 1 passes' \
 	"$(cat "$POLLUX_DIR/logs/1.log")"
 
 mkfifo "$file.new" # a trap: who opens it waits
 start=$(date +%s%N)
 want 256 64 2 1.41421356
-ok 'it changes, within a look of its supervisor' wait_for 10 logged \
+ok 'the trainer changes within a look of its supervisor' wait_for 10 logged \
 	'^batch 128 -> 256 (2 x 64 x 2), lr x 1.41$'
 echo "# after $((($(date +%s%N) - start) / 1000000)) ms"
-is 'told by a file' 'VERSION=1
+is 'the trainer is told the configuration by a file' 'VERSION=1
 BATCH=256
 LOCAL_BATCH=64
 ACCUM=2
 LR_SCALE=1.41421356
 LR_GAIN=1.41421356' "$(cat "$file")"
-is 'that nobody else reads' 600 "$(stat -c %a "$file")"
-ok 'the run has the new one, once it was heard of' wait_for 10 is_so 'config_version = 1 FROM runs'
-is 'all of it' '1|256|64|2|1.41421356' \
+is 'nobody else may read the file of the configuration' 600 "$(stat -c %a "$file")"
+ok 'the run has the new configuration once the trainer took it' \
+	wait_for 10 is_so 'config_version = 1 FROM runs'
+is 'the run has all sizes of the new configuration' '1|256|64|2|1.41421356' \
 	"$(query 'SELECT config_version, batch_size, local_batch_size,
 	accumulation_steps, learning_rate_scale FROM runs')"
-ok 'the new one is measured apart' wait_for 30 is_so 'count(*) = 2 FROM observations'
-is 'in a row of its own' '64|1
+ok 'steps of the new configuration are measured apart' \
+	wait_for 30 is_so 'count(*) = 2 FROM observations'
+is 'the new configuration has a row of its own' '64|1
 64|2' "$(query 'SELECT local_batch_size, accumulation_steps FROM observations ORDER BY 2')"
-ok 'which takes longer a step' is_so \
+ok 'a step with two passes takes longer' is_so \
 	"(SELECT step_time_s FROM observations WHERE accumulation_steps = 2) >
 	1.2 * (SELECT step_time_s FROM observations WHERE accumulation_steps = 1)"
 ok 'windows of gradients are of one batch size' is_so "group_concat(DISTINCT batch_size) = '128,256'
 	FROM gradient_statistics"
-ok 'and know their spread' is_so \
+ok 'windows of gradients know their spread' is_so \
 	'min(m2_grad_sqr > 0 AND n > 1) FROM gradient_statistics WHERE n > 1'
-is 'it was launched once' 1 "$(query 'SELECT runs FROM jobs')"
-like 'status knows' '"batch_size": 256' "$("$POLLUX" status --json 1)"
-like 'and what was declared' '"accumulates": true' "$("$POLLUX" status --json 1)"
+is 'the trainer was launched once' 1 "$(query 'SELECT runs FROM jobs')"
+like 'status shows the new batch size' '"batch_size": 256' "$("$POLLUX" status --json 1)"
+like 'status shows that accumulation was declared' \
+	'"accumulates": true' "$("$POLLUX" status --json 1)"
 
 start=$(date +%s%N)
 want 128 64 1 1
 POLLUX_REPORT_SOCKET=$(query "SELECT substr(CAST(handle AS TEXT), instr(handle, ' socket=') + 8)
 	FROM runs") "$POLLUX" report WAKE=1
-ok 'woken, its supervisor hands on another at once' wait_for 10 logged \
+ok 'WAKE makes the supervisor hand on a configuration at once' wait_for 10 logged \
 	'^batch 256 -> 128 (2 x 64 x 1), lr x 1$'
 echo "# after $((($(date +%s%N) - start) / 1000000)) ms"
 measured() { # measured: steps in the row of the first configuration
@@ -80,26 +85,26 @@ measured() { # measured: steps in the row of the first configuration
 }
 before=$(measured)
 more() { [ "$(measured)" -gt "$before" ]; }
-ok 'the first row goes on where it was left' wait_for 30 more
-is 'there are two still' 2 "$(query 'SELECT count(*) FROM observations')"
+ok 'the row of the first configuration goes on where it was left' wait_for 30 more
+is 'a known configuration makes no third row' 2 "$(query 'SELECT count(*) FROM observations')"
 want 100 64 2 1
-ok 'one that does not add up is told' wait_for 20 \
+ok 'a configuration that does not add up is told' wait_for 20 \
 	grep -q 'wanted to change to is none' "$POLLUX_DIR/supervisor.log"
-is 'and not offered' VERSION=2 "$(head -n 1 "$file")"
+is 'a configuration that does not add up is not offered' VERSION=2 "$(head -n 1 "$file")"
 
 "$POLLUX" hold 1
-ok 'it is stopped' wait_for 30 is_so "count(*) = 1 FROM runs WHERE state = 'ended'"
+ok 'the trainer is stopped' wait_for 30 is_so "count(*) = 1 FROM runs WHERE state = 'ended'"
 stopped=$(sed -n 's/^stopped samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/1.log")
-is 'with all that it did saved' "$stopped|$stopped|0" "$(query \
+is 'the stopped trainer saved all that it did' "$stopped|$stopped|0" "$(query \
 	'SELECT CAST(samples AS INTEGER), CAST(checkpoint_samples AS INTEGER),
 		CAST(lost_samples AS INTEGER) FROM jobs')"
-ok 'whole updates of either size, none in part' [ $((stopped % 128)) = 0 ]
+ok 'the trainer did whole updates of either size, none in part' [ $((stopped % 128)) = 0 ]
 left() { find "$POLLUX_DIR/run" -name '1.*' | grep .; }
-ok 'and no file left' wait_for 5 eval '! left'
+ok 'the stopped trainer leaves no file of its run' wait_for 5 eval '! left'
 
 touch "$file" "$file.new" # as a supervisor that was killed at the end leaves them
 "$POLLUX" submit -q true >/dev/null
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 300 2
-ok 'what one that was killed left, the next pass removes' wait_for 5 eval '! left'
+ok 'the next pass removes files that a killed supervisor left' wait_for 5 eval '! left'
 finish

@@ -16,12 +16,12 @@ cleanup() { end_jobs; }
 # card LIBRARY RECORDING: sets $table, $facts (of the first GPU), $state and $reason of a job there
 card() {
 	POLLUX_NVML=$GPU_STANDIN/$1.so NVML_STANDIN=$recordings/$2 POLLUX_DIR=$TMP/$2
-	status "$2: devices" 0 "$POLLUX" devices
+	status "$2: devices succeeds" 0 "$POLLUX" devices
 	table=$out
 	facts=$("$POLLUX" devices --json | json 'print join " ", map { $_ // "-" }
 		@{$d->{devices}[0]}{qw(utilization temperature_c power_w power_limit_w usable)}')
 	id=$("$POLLUX" submit -q -- true)
-	status 'schedule' 0 "$POLLUX" schedule
+	status "$2: schedule succeeds" 0 "$POLLUX" schedule
 	state=$(store 'SELECT state FROM jobs') reason=$("$POLLUX" status "$id" |
 		sed -n 's/^  reason *//p')
 }
@@ -30,37 +30,37 @@ runs() { wait_for 20 sh -c "\"$POLLUX\" status --all | grep -q ' done '"; }
 card nvml_v1 gt740m-laptop
 like 'what the card does not tell is a dash' \
 	'^gpu:0  yes       1.6  2.0     -  64 C  -  +GeForce GT 740M, 2 GiB$' "$table"
-is 'and null' '- 64 - - 1' "$facts"
-ok 'a job runs there' runs
+is 'JSON has null for what the old card does not tell' '- 64 - - 1' "$facts"
+ok 'a job runs on the old card' runs
 
 card nvml_v2 rtx2070-laptop
-like 'a card without a limit of power' \
+like 'a card without a limit of power is shown' \
 	'^gpu:0  yes       7.2  7.8   7 %  59 C  -  +GeForce RTX 2070 with Max-Q Design, 8 GiB$' \
 	"$table"
-is 'has none' '0.07 59 18 - 1' "$facts"
-ok 'a job runs there, too' runs
+is 'JSON has no limit of power for that card' '0.07 59 18 - 1' "$facts"
+ok 'a job runs on the card without a limit of power' runs
 
 card nvml_new rtx4090-desktop
-like 'a display takes some memory' \
+like 'a display on the card takes some memory' \
 	'^gpu:0  yes      23.2  24.0  23 %  45 C  -  +NVIDIA GeForce RTX 4090, 24 GiB$' "$table"
-is 'all is told' '0.23 45 26 450 1' "$facts"
+is 'JSON has all values that the card tells' '0.23 45 26 450 1' "$facts"
 ok 'a job runs beside the display' runs
 
 card nvml_new rtx4090-desktop-busy
-like 'a process that computes has the card' \
+like 'devices names the process that computes on the card' \
 	'^gpu:0  no       10.0  24.0  16 %  44 C  pid 3264863 ' "$table"
-is 'so that it is not usable' '0.16 44 26 450 0' "$facts"
-is 'a job waits' queued "$state"
-like 'for the process, with its memory' '^gpu:0: pid 3264863 .*13576 MiB' "$reason"
+is 'a card with such a process is not usable' '0.16 44 26 450 0' "$facts"
+is 'a job waits for the busy card' queued "$state"
+like 'the reason names the process, with its memory' '^gpu:0: pid 3264863 .*13576 MiB' "$reason"
 "$POLLUX" devices --ignore 3264863 >/dev/null
 "$POLLUX" schedule
-ok 'and runs once it is to be ignored' runs
+ok 'the job runs once the process is to be ignored' runs
 
 card nvml_v2 a100-mig
 is 'no card with MIG is given out' 2 "$(echo "$table" | grep -c '^gpu:[01]  no ')"
-is 'nor is its utilization known' '- 44 66 300 0' "$facts"
-is 'a job waits there' queued "$state"
-like 'and is told why' '^gpu:0: MIG is on, .*nvidia-smi -i 0 -mig 0' "$reason"
+is 'the utilization of a card with MIG is not known' '- 44 66 300 0' "$facts"
+is 'a job waits for a card with MIG' queued "$state"
+like 'the reason says how to switch MIG off' '^gpu:0: MIG is on, .*nvidia-smi -i 0 -mig 0' "$reason"
 
 # --- NVIDIA's own module ---
 

@@ -26,42 +26,48 @@ END
 "$POLLUX" submit -q --metric 'bleu=val_bleu=([0-9.]+)' --metric 'speed=speed ([0-9.e]+) it' -- \
 	sh prints >/dev/null
 "$POLLUX" submit -q -- true >/dev/null
-status 'before a job ran' 0 "$POLLUX" results
-like 'there are no metrics' '^No job has a metric yet\.' "$out"
-like 'and what makes some' "'pollux submit --metric'" "$(echo "$out" | tr '\n' ' ')"
-is 'in 80 columns' '' "$(echo "$out" | grep -E '.{81}')"
+status 'results succeeds before a job ran' 0 "$POLLUX" results
+like 'results says that no job has a metric yet' '^No job has a metric yet\.' "$out"
+like 'results says what gives a job a metric' \
+	"'pollux submit --metric'" "$(echo "$out" | tr '\n' ' ')"
+is 'results without metrics is within 80 columns' '' "$(echo "$out" | grep -E '.{81}')"
 run "$POLLUX" results --plot none.svg
-is 'a picture of none: one error, and no table' "1::pollux: nothing to draw: no job has a metric \
+is '--plot without metrics fails with one line, and no table' \
+	"1::pollux: nothing to draw: no job has a metric \
 yet; see 'man pollux-results'" "$rc:$out:$err"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1 2 3 4 >waited 2>&1
 wait_for 20 no_supervisor
-is 'the loss is a metric: last, lowest, highest' '0.5|0.3|0.9' "$(metric 1 loss)"
-is 'where it was lowest' 200 \
+is 'the loss is a metric with its last, lowest and highest value' '0.5|0.3|0.9' "$(metric 1 loss)"
+is 'the lowest loss has its number of samples' 200 \
 	"$(store "SELECT lowest_samples FROM job_metrics WHERE job_id = 1 AND name = 'loss'" |
 		sed 's/\.0$//')"
-is 'a metric that is reported' '0.3|0.1|0.3' "$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
-is 'one that is printed; what is no number is none' '9.25|3.25|9.25' "$(metric 3 bleu)"
-is 'printed by a progress bar' '2000.0|1000.0|2000.0' "$(metric 3 speed)"
+is 'a reported metric has its last, lowest and highest value' \
+	'0.3|0.1|0.3' "$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
+is 'a printed metric skips what is no number' '9.25|3.25|9.25' "$(metric 3 bleu)"
+is 'a metric printed by a progress bar is read' '2000.0|1000.0|2000.0' "$(metric 3 speed)"
 "$POLLUX" results >table
-is 'a row for each job that has one' '1 2 3' "$(sed 1d table | awk '{ print $1 }' | xargs)"
+is 'the table has a row for each job that has a metric' \
+	'1 2 3' "$(sed 1d table | awk '{ print $1 }' | xargs)"
 "$POLLUX" results --metric loss >table
-is 'the best comes first, which is the lowest loss' '1 2 3' \
+is '--metric loss puts the lowest loss first' '1 2 3' \
 	"$(sed 1d table | awk '{ print $1 }' | xargs)"
-like 'both values are told' '^ *1 .* 0\.5  *0\.3$' "$(cat table)"
-is 'unless told otherwise' '2 1 3' \
+like 'the table has the last and the lowest loss' '^ *1 .* 0\.5  *0\.3$' "$(cat table)"
+is '--metric acc:min puts the lowest value first' '2 1 3' \
 	"$("$POLLUX" results --metric acc:min 2 1 3 | sed 1d | awk '{ print $1 }' | xargs)"
-is 'CSV' '2,second,done' "$("$POLLUX" results 2 --csv | sed 1d | cut -d , -f 1-3)"
+is 'CSV has the row of the job' \
+	'2,second,done' "$("$POLLUX" results 2 --csv | sed 1d | cut -d , -f 1-3)"
 header=id,name,state,samples,run_time_s,acc,acc.lowest,acc.highest,loss,loss.lowest,loss.highest
-is 'its header' "$header" "$("$POLLUX" results 2 --csv | sed 1q)"
-is 'JSON' '0.4 200' "$("$POLLUX" results 2 --json |
+is 'CSV has its header' "$header" "$("$POLLUX" results 2 --csv | sed 1q)"
+is 'JSON has the lowest value and its samples' '0.4 200' "$("$POLLUX" results 2 --json |
 	json 'my ($m) = grep { $_->{name} eq "loss" } @{$d->{jobs}[0]{metrics}};
 		print "$m->{lowest} $m->{lowest_samples}"')"
-is '80 columns are enough' '' "$(COLUMNS=80 "$POLLUX" results | awk 'length > 80')"
+is 'the table of results is within 80 columns' \
+	'' "$(COLUMNS=80 "$POLLUX" results | awk 'length > 80')"
 unlike 'status does not say the loss twice' 'metrics.*loss' "$("$POLLUX" status 1)"
-status 'a metric that nobody has' 64 "$POLLUX" results --metric f1
-is 'is named' "pollux: none of these jobs has a metric 'f1'" "$err"
-status 'a job that is not there' 66 "$POLLUX" results 99
+status 'a metric that no job has is a usage error' 64 "$POLLUX" results --metric f1
+is 'a metric that no job has is named' "pollux: none of these jobs has a metric 'f1'" "$err"
+status 'an unknown job is no input' 66 "$POLLUX" results 99
 for wrong in bleu '=(x)' 'a b=(x)' 'bleu=x' 'bleu=(x'; do
 	status "--metric '$wrong' is refused" 64 "$POLLUX" submit --metric "$wrong" -- true
 done
@@ -91,7 +97,7 @@ is 'its last lines are looked at all the same' '1.0|1.0|1.0' "$(metric 7 x)"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1
 wait_for 20 no_supervisor
-is 'the next supervisor tells the others' '0.3|0.1|0.3' \
+is 'the next supervisor keeps the values of other metrics' '0.3|0.1|0.3' \
 	"$(metric 1 acc | sed 's/00*|/|/g; s/00*$//')"
 
 # --- a sweep ---
@@ -103,20 +109,22 @@ first=$("$POLLUX" submit -q --param lr=1e-1,2e-1 --param 'seed=3,a b' -- \
 group=$(store "SELECT group_id FROM jobs WHERE id = $first")
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$first" $((first + 1)) $((first + 2)) $((first + 3)) >waited 2>&1
-is 'parameters tell the runs of a sweep apart; values are as typed' "ID lr seed STATE
+is 'the parameters of a sweep are columns, with values as typed' "ID lr seed STATE
 $first 1e-1 3 done
 $((first + 2)) 2e-1 3 done" \
 	"$("$POLLUX" results "$first" $((first + 2)) | awk '{ print $1, $2, $3, $4 }')"
-is 'beside other jobs names stay' 'ID NAME lr seed' \
+is 'the names of jobs stay where other jobs are beside a sweep' 'ID NAME lr seed' \
 	"$("$POLLUX" results 1 "$first" | awk 'NR == 1 { print $1, $2, $3, $4 }')"
-is 'a job without the parameter' '- -' \
+is 'a job without the parameters has dashes' '- -' \
 	"$("$POLLUX" results 1 "$first" | awk '$1 == 1 { print $3, $4 }')"
-is 'in CSV' 'id,name,state,samples,run_time_s,parameter.lr,parameter.seed' \
+is 'CSV has the parameters' 'id,name,state,samples,run_time_s,parameter.lr,parameter.seed' \
 	"$("$POLLUX" results --csv "group:$group" | sed -n '1s/,acc,.*//p')"
-is 'quoted' 'a b' "$("$POLLUX" results --csv $((first + 1)) | awk -F, 'NR == 2 { print $7 }')"
-is 'in JSON' 'lr=1e-1 seed=a b' "$("$POLLUX" results --json $((first + 1)) | json 'print join " ",
+is 'CSV quotes a parameter with a space' \
+	'a b' "$("$POLLUX" results --csv $((first + 1)) | awk -F, 'NR == 2 { print $7 }')"
+is 'JSON has the parameters' \
+	'lr=1e-1 seed=a b' "$("$POLLUX" results --json $((first + 1)) | json 'print join " ",
 	map { "$_->{name}=$_->{value}" } @{$d->{jobs}[0]{parameters}}')"
-is 'each run has a name of its own' "sh lr=1e-1 seed=3
+is 'each run of a sweep has a name of its own' "sh lr=1e-1 seed=3
 sh lr=1e-1 seed=a b
 sh lr=2e-1 seed=3
 sh lr=2e-1 seed=a b" "$(store "SELECT name FROM jobs WHERE id >= $first")"
@@ -134,23 +142,26 @@ scored=$("$POLLUX" submit -q --param lr=1e-1,1e-3 --param "rule=a b,it's" --para
 "$POLLUX" wait --timeout 200 $scored >waited 2>&1
 wait_for 20 no_supervisor
 # shellcheck disable=SC2086
-status 'the metric against parameters' 0 "$POLLUX" results $scored --metric f1 --plot a.svg
-is 'the table is there, too' '0.4 0.3 0.2 0.1' "$(echo "$out" | awk 'NR > 1 { print $NF }' | xargs)"
+status 'the metric is drawn against parameters' 0 "$POLLUX" results $scored --metric f1 --plot a.svg
+is 'the table is printed beside a picture' \
+	'0.4 0.3 0.2 0.1' "$(echo "$out" | awk 'NR > 1 { print $NF }' | xargs)"
 words() { sed 's/<[^>]*>//g' a.svg | tr -s ' \t\n' ' ' | grep -ow "$1" | sort -u | xargs; }
-is 'a frame for each parameter that differs' 'highest f1 lr rule' \
+is 'the picture has a frame for each parameter that differs' 'highest f1 lr rule' \
 	"$(words 'highest f1\|lr\|rule\|w')"
-is 'values that are no numbers stand at the axis' 'a b' "$(words 'a b')"
-status 'jobs without parameters' 1 "$POLLUX" results 1 2 --metric acc --plot b.svg
-is 'are not drawn' "pollux: nothing to draw: no parameter differs between jobs that have a \
+is 'the axis has the values that are no numbers' 'a b' "$(words 'a b')"
+status 'jobs without parameters cannot be drawn' 1 "$POLLUX" results 1 2 --metric acc --plot b.svg
+is 'the message says that no parameter differs' \
+	"pollux: nothing to draw: no parameter differs between jobs that have a \
 finite value of metric 'acc'" "$err"
-ok 'there is no file' [ ! -e b.svg ]
-status 'a name without a form' 64 "$POLLUX" results --plot b.txt
+ok 'a picture that cannot be drawn leaves no file' [ ! -e b.svg ]
+status 'the name of a picture needs a known format' 64 "$POLLUX" results --plot b.txt
 
 # --- a metric of --halving that no run reports ---
 group=$("$POLLUX" submit --hold --array 0-1 --halving f9:max,rungs=5 -b 1 -- true 2>/dev/null)
 run "$POLLUX" results "$group"
-is 'a metric of --halving that nobody has' "pollux: note: no run of $group has reported 'f9', by \
+is 'a note names a metric of --halving that no run reports' \
+	"pollux: note: no run of $group has reported 'f9', by \
 which --halving compares them: none of them pauses" "$(echo "$err" | sed 's/group /group:/')"
 run "$POLLUX" results 2
-is 'nothing of that for other jobs' '' "$err"
+is 'the note of --halving is not for other jobs' '' "$err"
 finish

@@ -52,47 +52,51 @@ resumed() { sed -n 2p resumed; }
 begin 'mkdir -p runs/a lightning_logs/version_0; echo x >config.json' \
 	'echo x >runs/a/events.out.tfevents.1; echo x >b.log; echo x >lightning_logs/hparams' \
 	--resume-args --from=last
-ok 'a program that writes logs' works
-ok 'is launched again' again
-is 'it has nothing to resume from' '' "$(resumed)"
-is 'nor does pollux say so' '' "$(store "SELECT resumed_from FROM runs WHERE job_id = $id")"
+ok 'a program that writes logs works' works
+ok 'a program that writes logs is launched again' again
+is 'a program that writes logs has nothing to resume from' '' "$(resumed)"
+is 'status does not say that it resumed from logs' \
+	'' "$(store "SELECT resumed_from FROM runs WHERE job_id = $id")"
 leave
 begin '' 'echo x >model.txt; echo x >state-7' \
 	--resume-args --from=last --checkpoint-glob 'state-[0-8]*x'
-ok 'one that writes something else' works
-ok 'is launched again' again
-is 'nor does it, where a pattern matches nothing' '' "$(resumed)"
+ok 'a program whose files match no pattern works' works
+ok 'a program whose files match no pattern is launched again' again
+is 'a program whose files match no pattern has nothing to resume from' '' "$(resumed)"
 leave
 
 # --- what is ---
 missing='no trainer_state.json'
 begin '' 'echo x >model.txt' --resume-args --from=last --retries 0
-ok 'a program that saves' works
-ok 'is launched again' again
-is 'it is to resume' --from=last "$(resumed)"
-is 'the job fails' failed "$(store "SELECT state FROM jobs WHERE id = $id")"
-like 'status says why, and from what' \
+ok 'a program that saves works' works
+ok 'a program that saves is launched again' again
+is 'a program that saves is to resume' --from=last "$(resumed)"
+is 'a job that cannot resume fails' failed "$(store "SELECT state FROM jobs WHERE id = $id")"
+like 'status says why the job could not resume, and from what' \
 	"could not resume from $dir: FileNotFoundError: $missing; the \
 job is not begun anew, which would overwrite what it saved" \
 	"$("$POLLUX" status "$id" | tr -s '\n ' ' ')"
-is 'JSON too' "$dir" "$("$POLLUX" status --json "$id" |
+is 'JSON has the checkpoint from which the job could not resume' \
+	"$dir" "$("$POLLUX" status --json "$id" |
 	json 'print $d->{jobs}[0]{details}{runs}[1]{resumed_from}')"
 rm -f resumed
 "$POLLUX" requeue "$id"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 600 "$id" 2>/dev/null
-is 'another try goes on from it as well' --from=last "$(sed -n 1p resumed)"
+is 'another try resumes from the same checkpoint' --from=last "$(sed -n 1p resumed)"
 begin 'mkdir -p lightning_logs/version_0/checkpoints' \
 	'echo x >lightning_logs/version_0/checkpoints/last.ckpt'
-ok "one in a logger's directory" works
-ok 'is launched again' again
-is 'it is newest' "--from=$dir/lightning_logs/version_0/checkpoints/last.ckpt" "$(resumed)"
+ok "a program that saves in a logger's directory works" works
+ok "a program that saves in a logger's directory is launched again" again
+is "a checkpoint in a logger's directory is the newest" \
+	"--from=$dir/lightning_logs/version_0/checkpoints/last.ckpt" "$(resumed)"
 leave
 begin '' 'mkdir -p runs; echo x >runs/state-7; echo x >model.txt' \
 	--checkpoint-glob 'state-*'
-ok 'one that a pattern names' works
-ok 'is launched again' again
-is 'it is to resume from that' "--from=$dir/runs/state-7" "$(resumed)"
-is 'the pattern is kept' 'state-*' "$("$POLLUX" status --json "$id" |
+ok 'a program whose files match a pattern works' works
+ok 'a program whose files match a pattern is launched again' again
+is 'a program whose files match a pattern resumes from its file' \
+	"--from=$dir/runs/state-7" "$(resumed)"
+is 'JSON has the pattern of checkpoints' 'state-*' "$("$POLLUX" status --json "$id" |
 	json 'print $d->{jobs}[0]{details}{checkpoint_glob}')"
 finish

@@ -33,53 +33,58 @@ end_terminal() { # its exit status
 }
 
 # --- what it returns; there is no store yet ---
-status 'a command runs' 0 "$POLLUX" run -- echo hello
-is 'with its output here' hello "$out"
-is 'and nothing said' '' "$err"
-is 'standard input is its own' hi "$(echo hi | "$POLLUX" run -- cat)"
-status 'its exit status is passed on' 7 "$POLLUX" run -- sh -c 'echo sorry >&2; exit 7'
-is 'its standard error is its own' sorry "$err"
-status 'a signal is 128 and its number' 137 "$POLLUX" run -- sh -c 'kill -9 $$'
-status 'it has the variables of a job' 0 "$POLLUX" run -e A=b -n desk -- \
+status 'run runs a command' 0 "$POLLUX" run -- echo hello
+is 'run shows the output of the command' hello "$out"
+is 'run says nothing on its own' '' "$err"
+is 'the command reads the standard input of run' hi "$(echo hi | "$POLLUX" run -- cat)"
+status 'run passes the exit status of the command on' \
+	7 "$POLLUX" run -- sh -c 'echo sorry >&2; exit 7'
+is 'run passes the standard error of the command on' sorry "$err"
+status 'run turns a signal into 128 and its number' 137 "$POLLUX" run -- sh -c 'kill -9 $$'
+status 'a command of run with variables succeeds' 0 "$POLLUX" run -e A=b -n desk -- \
 	sh -c 'echo "$POLLUX_JOB_ID $A $POLLUX_REPLICAS"'
-is 'and of its own' '5 b 1' "$out"
-is 'it is on record as any job' 'done|failed|failed' \
+is 'the command has the variables of a job and its own' '5 b 1' "$out"
+is 'commands of run are on record as jobs' 'done|failed|failed' \
 	"$(store 'SELECT group_concat(state, "|") FROM jobs WHERE id IN (2, 3, 4)')"
-like 'and is said to be interactive' '"interactive": true' "$("$POLLUX" status --json 5)"
-like 'its log says where the output went' 'in the foreground' "$("$POLLUX" log 5)"
-is 'no lock is left' '' "$(find "$POLLUX_DIR/run" -name "interactive*")"
+like 'JSON says that the job is interactive' '"interactive": true' "$("$POLLUX" status --json 5)"
+like 'the log of the job says where the output went' 'in the foreground' "$("$POLLUX" log 5)"
+is 'run leaves no lock' '' "$(find "$POLLUX_DIR/run" -name "interactive*")"
 
 # --- bad options ---
-status 'no command' 64 "$POLLUX" run
-status 'a bad time' 64 "$POLLUX" run --time never -- true
-status 'a range of devices' 64 "$POLLUX" run -r 1:2 -- true
-like 'is named' "option '--replicas N'" "$err"
-status 'an option of submit that makes no sense here' 64 "$POLLUX" run --after 1 -- true
-status 'a command that is not there' 66 "$POLLUX" run -- no-such-program
-status 'a bad interactive_limit' 78 env POLLUX_INTERACTIVE_LIMIT=0 "$POLLUX" run -- true
-is 'none of these is a job' 5 "$(last)"
+status 'run needs a command' 64 "$POLLUX" run
+status 'run refuses a bad time' 64 "$POLLUX" run --time never -- true
+status 'run refuses a range of devices' 64 "$POLLUX" run -r 1:2 -- true
+like 'the option with a range of devices is named' "option '--replicas N'" "$err"
+status 'run refuses an option of submit that makes no sense for it' \
+	64 "$POLLUX" run --after 1 -- true
+status 'a command that is not there is no input' 66 "$POLLUX" run -- no-such-program
+status 'a bad interactive_limit is a configuration error' \
+	78 env POLLUX_INTERACTIVE_LIMIT=0 "$POLLUX" run -- true
+is 'refused commands of run are no jobs' 5 "$(last)"
 printf 'not a program' >text && chmod +x text
-status 'a command that cannot be executed' 66 "$POLLUX" run -- ./text
-like 'is told' "cannot execute" "$err"
+status 'a command that cannot be executed is no input' 66 "$POLLUX" run -- ./text
+like 'a command that cannot be executed is told' "cannot execute" "$err"
 
 # --- what is said comes before what the command says ---
 for round in 1 2 3; do
 	terminal "'$POLLUX' run -- sh -c 'echo prompt'"
 	end_terminal
-	is "its own line is the first, $round" 'runs prompt' \
+	is "the line of run comes before the command's, round $round" 'runs prompt' \
 		"$(grep -o 'prompt\|runs, until' screen | sed 's/,.*//' | xargs)"
 done
 
 # --- its time ---
-status 'the time is bounded' 129 "$POLLUX" run --time 4 -- sleep 1000
-like 'which is told before' 'is over in [0-9] s' "$err"
-like 'and when it happens' 'stopped: time limit' "$err"
-is 'and recorded' timeout "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
-status 'a longer time than interactive_limit' 0 \
+status 'run bounds the time of a command' 129 "$POLLUX" run --time 4 -- sleep 1000
+like 'run says before when the time is over' 'is over in [0-9] s' "$err"
+like 'run says that the time limit stopped the command' 'stopped: time limit' "$err"
+is 'a command stopped by its time is recorded as timeout' \
+	timeout "$(store 'SELECT state FROM jobs ORDER BY id DESC LIMIT 1')"
+status 'a time longer than interactive_limit is accepted' 0 \
 	env POLLUX_INTERACTIVE_LIMIT=5m "$POLLUX" run --time 2h -- true
-like 'is told' 'its time is 5m00s, the interactive_limit, not 2h' "$err"
+like 'run says that interactive_limit cuts the time' \
+	'its time is 5m00s, the interactive_limit, not 2h' "$err"
 "$POLLUX" run -- true
-is 'and is cut; the default is an hour' '300.0|3600.0' "$(store \
+is 'interactive_limit cuts the time; the default is an hour' '300.0|3600.0' "$(store \
 	'SELECT group_concat(time_limit_s, "|") FROM jobs
 	WHERE id > (SELECT max(id) - 2 FROM jobs)')"
 
@@ -95,12 +100,12 @@ for policy in goodput pollux las fifo; do
 	"$POLLUX" submit -q --no-preempt -- touch before >/dev/null
 	"$POLLUX" run -- sh -c '[ ! -e before ] && echo first; exit 3' >said 2>why &
 	run=$!
-	ok "$policy: it says that it waits" wait_for 20 grep -q 'job [0-9]* waits' why
+	ok "$policy: run says that it waits" wait_for 20 grep -q 'job [0-9]* waits' why
 	touch go
 	wait "$run"
-	is "$policy: it ends as its command does" 3 $?
-	is "$policy: it came before a job that waited longer" first "$(cat said)"
-	ok "$policy: which comes then" wait_for 20 [ -e before ]
+	is "$policy: run ends as its command does" 3 $?
+	is "$policy: run comes before a job that waited longer" first "$(cat said)"
+	ok "$policy: the job that waited longer comes next" wait_for 20 [ -e before ]
 done
 rm -f go before said
 wait_for 20 no_supervisor
@@ -111,11 +116,11 @@ store "UPDATE runs SET duration_s = 1e5 WHERE job_id IN
 "$POLLUX" submit -q -- touch before >/dev/null
 "$POLLUX" run -q -- sh -c '[ -e before ] && echo later' >said 2>&1 &
 run=$!
-ok 'the queue has its turn after a long one' \
+ok 'a second run waits after a long interactive turn' \
 	wait_for 20 eval '[ "$(store "SELECT interactive FROM jobs WHERE id = $(last)")" = 1 ]'
 touch go
 wait "$run"
-is 'before the next one' later "$(cat said)"
+is 'the queue has its turn before the next interactive one' later "$(cat said)"
 store 'UPDATE runs SET duration_s = 0'
 
 # --- at the end of a slice ---
@@ -129,22 +134,25 @@ training=$(last)
 wait_for 20 job_is "$training" running
 "$POLLUX" run -q -- sh -c 'touch have; '"$keep" go &
 run=$!
-ok 'it gets the slot when the slice is over' wait_for 20 eval '"$POLLUX" schedule; [ -e have ]'
+ok 'run gets the slot when the slice of a job is over' \
+	wait_for 20 eval '"$POLLUX" schedule; [ -e have ]'
 id=$(last)
-ok 'it is never stopped for others' \
+ok 'an interactive job is never stopped for others' \
 	wait_for 20 eval '"$POLLUX" schedule; "$POLLUX" status | grep -q "interactive turn until"'
-like 'they are told' '1 device is in an interactive turn until ..:.. at the latest' \
+like 'other jobs are told of the interactive turn' \
+	'1 device is in an interactive turn until ..:.. at the latest' \
 	"$("$POLLUX" status --json "$training")"
-like 'it is said to run' "^ *$id .* running .* interactive, until ..:.. at the latest" \
+like 'status says that an interactive job runs, and until when' \
+	"^ *$id .* running .* interactive, until ..:.. at the latest" \
 	"$("$POLLUX" status)"
 for word in hold requeue first edit; do
 	if [ $word = edit ]; then set -- --weight 2; else set --; fi
-	status "it cannot be changed by $word" 1 "$POLLUX" "$word" "$id" "$@"
-	like 'as it is told' "of 'pollux run'" "$err"
+	status "an interactive job cannot be changed by $word" 1 "$POLLUX" "$word" "$id" "$@"
+	like "$word says that the job is one of 'pollux run'" "of 'pollux run'" "$err"
 done
 touch go
 wait "$run"
-is 'it ends' 0 $?
+is 'the interactive job ends as its command does' 0 $?
 "$POLLUX" cancel --force "$training"
 "$POLLUX" wait "$training" >/dev/null 2>&1
 unset POLLUX_SLICE
@@ -157,8 +165,8 @@ run=$!
 wait_for 20 [ -s pid ]
 "$POLLUX" cancel "$(last)"
 wait "$run"
-is 'cancel ends it' 129 $?
-like 'which is told' 'was stopped: cancel' "$(cat why)"
+is 'cancel ends an interactive job' 129 $?
+like 'run says that cancel stopped its command' 'was stopped: cancel' "$(cat why)"
 
 # --- its process dies ---
 rm -f go pid
@@ -168,9 +176,9 @@ wait_for 20 [ -s pid ]
 command=$(cat pid)
 kill -9 "$run"
 wait "$run" 2>/dev/null
-ok 'killed while its command runs: the job is cancelled' wait_for 20 eval 'job_is $(last) cancelled'
-ok 'and its command ended' wait_for 20 is_gone "$command"
-status 'and the device free' 0 "$POLLUX" run -- true
+ok 'a run that is killed has its job cancelled' wait_for 20 eval 'job_is $(last) cancelled'
+ok 'a run that is killed has its command ended' wait_for 20 is_gone "$command"
+status 'the device is free after a run was killed' 0 "$POLLUX" run -- true
 
 rm -f pid
 "$POLLUX" run -q -- sh -c 'echo $$ >pid; exec sleep 1000' &
@@ -179,9 +187,9 @@ wait_for 20 [ -s pid ]
 command=$(cat pid)
 kill -9 "$run" "$(store "SELECT $supervisor_pid FROM runs ORDER BY id DESC LIMIT 1")"
 wait "$run" 2>/dev/null
-ok 'killed with its supervisor: a pass cancels the job' \
+ok 'a pass cancels the job of a run killed with its supervisor' \
 	wait_for 20 eval '"$POLLUX" schedule; job_is $(last) cancelled'
-ok 'and ends the command' is_gone "$command"
+ok 'the pass ends the command of that run' is_gone "$command"
 
 "$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
 wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
@@ -192,17 +200,18 @@ wait_for 20 grep -q waits why
 id=$(last)
 kill -9 "$run"
 wait "$run" 2>/dev/null
-ok 'killed while it waits: the next pass cancels the job' \
+ok 'a pass cancels the job of a run killed while it waits' \
 	wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
-is 'and removes its lock' '' "$(find "$POLLUX_DIR/run" -name "interactive*")"
+is 'the pass removes the lock of that run' '' "$(find "$POLLUX_DIR/run" -name "interactive*")"
 "$POLLUX" run -q -- touch wrong 2>/dev/null &
 run=$!
 wait_for 20 eval '[ $(last) != $id ]'
 id=$(last)
 kill -TERM "$run"
 wait "$run" 2>/dev/null
-is 'a SIGTERM while it waits ends it' 143 $?
-is 'and the job' cancelled "$(store "SELECT state FROM jobs WHERE id = $id")"
+is 'SIGTERM ends a run that waits' 143 $?
+is 'SIGTERM cancels the job of a run that waits' \
+	cancelled "$(store "SELECT state FROM jobs WHERE id = $id")"
 
 # --- its process was stopped: it does not begin the run that it is given ---
 "$POLLUX" run -q -- touch wrong 2>why &
@@ -211,13 +220,15 @@ wait_for 20 eval '[ "$(last)" != "$id" ]'
 id=$(last)
 kill -STOP "$run"
 touch go
-ok 'a device is given to it' wait_for 20 eval '"$POLLUX" schedule; job_is $id running'
+ok 'a stopped run is given a device' wait_for 20 eval '"$POLLUX" schedule; job_is $id running'
 store 'UPDATE runs SET assigned_boot_s = assigned_boot_s - 60'
-ok 'but not for ever' wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
+ok 'a stopped run does not keep its device for ever' \
+	wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
 kill -CONT "$run"
 wait "$run"
-is 'as it is told later' 125 $?
-like 'with the reason' 'ended before it ran: cancelled' "$(cat why)"
+is 'a stopped run fails when it goes on' 125 $?
+like 'a stopped run is told that its job was cancelled' \
+	'ended before it ran: cancelled' "$(cat why)"
 rm -f go
 "$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
 wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
@@ -228,11 +239,12 @@ if [ -n "$(command -v script)" ]; then
 	wait_for 20 grep -q 'waits' screen
 	printf '\003' >&4
 	end_terminal
-	is 'Ctrl-C while it waits ends it' 130 $?
-	ok 'and the job' job_is "$(last)" cancelled
+	is 'Ctrl-C ends a run that waits' 130 $?
+	ok 'Ctrl-C cancels the job of a run that waits' job_is "$(last)" cancelled
 	touch go
 	wait_for 20 no_supervisor
-	is 'none of these ran' '' "$(ls wrong 2>/dev/null)"
+	is 'commands of runs that were ended while they waited never ran' \
+		'' "$(ls wrong 2>/dev/null)"
 
 	cat >keys.sh <<-'END'
 	trap 'echo got it' INT
@@ -241,13 +253,14 @@ if [ -n "$(command -v script)" ]; then
 	exit 5
 	END
 	terminal "'$POLLUX' run -- sh keys.sh"
-	ok 'on a terminal it says until when it runs' wait_for 20 grep -q 'runs, until' screen
+	ok 'run says on a terminal until when the command runs' \
+		wait_for 20 grep -q 'runs, until' screen
 	wait_for 20 [ -e ready ]
 	printf '\003' >&4
-	ok 'Ctrl-C goes to the command' wait_for 20 grep -q 'got it' screen
+	ok 'Ctrl-C goes to the command of run' wait_for 20 grep -q 'got it' screen
 	touch go2
 	end_terminal
-	is 'which goes on' 5 $?
+	is 'a command that heeds Ctrl-C goes on to its own end' 5 $?
 
 	terminal "env PS1='$ ' bash --norc -i"
 	cat >stops.sh <<-'END'
@@ -258,24 +271,24 @@ if [ -n "$(command -v script)" ]; then
 	echo "'$POLLUX' run -- sh stops.sh" >&4
 	wait_for 20 grep -q begun screen
 	printf '\032' >&4
-	ok 'Ctrl-Z stops it' wait_for 20 grep -q Stopped screen
+	ok 'Ctrl-Z stops run' wait_for 20 grep -q Stopped screen
 	touch go3
 	echo 'fg; echo back=$?' >&4
-	ok 'fg continues it' wait_for 20 grep -q 'back=0' screen
-	ok 'to its end' grep -q ended screen
+	ok 'fg continues run' wait_for 20 grep -q 'back=0' screen
+	ok 'a command that fg continued reaches its end' grep -q ended screen
 	echo "'$POLLUX' run -- bash --norc -i; echo inner=\$?" >&4
 	wait_for 20 grep -q 'inner=\$' screen
 	echo 'echo pid=$$ in $POLLUX_JOB_ID' >&4
-	ok 'a shell has the terminal' wait_for 20 grep -q 'pid=[0-9]* in [0-9]' screen
+	ok 'a shell in run has the terminal' wait_for 20 grep -q 'pid=[0-9]* in [0-9]' screen
 	echo 'exit 9' >&4
-	ok 'and gives it back' wait_for 20 grep -q 'inner=9' screen
+	ok 'a shell in run gives the terminal back' wait_for 20 grep -q 'inner=9' screen
 	rm -f pid
 	echo "'$POLLUX' run -- sh -c 'echo \$\$ >pid; exec sleep 1000'" >&4
 	wait_for 20 [ -s pid ]
 	kill -9 "$terminal"
 	end_terminal 2>/dev/null
-	ok 'a terminal that is closed ends it' wait_for 20 is_gone "$(cat pid)"
-	ok 'for good' wait_for 20 eval '! job_is $(last) running'
+	ok 'a closed terminal ends the command of run' wait_for 20 is_gone "$(cat pid)"
+	ok 'a closed terminal ends the job of run' wait_for 20 eval '! job_is $(last) running'
 fi
 wait_for 20 no_supervisor
 finish

@@ -97,17 +97,18 @@ END
 
 # --- nothing to do -----------------------------------------------------------------
 
-status 'a pass without a store' 0 "$POLLUX" schedule -v
-is 'has nothing to say' '' "$out$err"
-ok 'and makes none' test ! -e "$POLLUX_DIR"
+status 'a pass without a store succeeds' 0 "$POLLUX" schedule -v
+is 'a pass without a store says nothing' '' "$out$err"
+ok 'a pass without a store makes none' test ! -e "$POLLUX_DIR"
 status 'an argument is a usage error' 64 "$POLLUX" schedule now
-is 'and named' "pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
+is 'the argument is named' \
+	"pollux: schedule takes no argument, not 'now'; see 'pollux schedule --help'" "$err"
 status 'an unknown policy is a usage error' 64 "$POLLUX" schedule --policy best
-is 'that names those there are' \
+is 'the message names the policies that there are' \
 	"pollux: no policy 'best': goodput, pollux, las or fifo; see 'pollux schedule --help'" \
 	"$err"
-status 'so is one for simulations alone' 64 "$POLLUX" schedule --policy srtf
-is 'told as such' \
+status 'a policy for simulations alone is a usage error' 64 "$POLLUX" schedule --policy srtf
+is 'the message says that the policy is for simulations' \
 	"pollux: policy 'srtf' is for 'pollux simulate' alone: use goodput, pollux, las or fifo; \
 see 'pollux schedule --help'" "$err"
 for wrong in 0 -1 x 0.01 1e9; do
@@ -121,10 +122,11 @@ mkdir -m 700 "$POLLUX_DIR"
 echo 'slots = many' >"$POLLUX_DIR/config"
 submit --hold true
 status 'wrong settings are a configuration error' 78 env -u POLLUX_SLOTS "$POLLUX" schedule
-like 'named with their line' "^pollux: bad setting 'slots' in '$POLLUX_DIR/config' line 1: " "$err"
+like 'wrong settings are named with their line' \
+	"^pollux: bad setting 'slots' in '$POLLUX_DIR/config' line 1: " "$err"
 rm "$POLLUX_DIR/config"
 status 'a job cannot run a pass' 69 env POLLUX_REPORT_SOCKET=/x "$POLLUX" schedule
-is 'and is told so' 'pollux: a pass cannot be run from within a job' "$err"
+is 'a job is told that it cannot run a pass' 'pollux: a pass cannot be run from within a job' "$err"
 
 # --- a dry run -----------------------------------------------------------------------
 
@@ -132,17 +134,17 @@ submit ./stay
 dry=$id
 submit -r 5 true
 before=$(query .dump; find "$POLLUX_DIR/run" "$POLLUX_DIR/logs" "$POLLUX_DIR/checkpoints")
-status 'a dry run' 0 "$POLLUX" schedule --dry-run
-like 'says what would be started' "^start job $dry on cpu:0: " "$out"
-is 'and nothing else' 1 "$(printf '%s\n' "$out" | wc -l)"
-is 'it changes nothing' "$before" \
+status 'a dry run succeeds' 0 "$POLLUX" schedule --dry-run
+like 'a dry run says what would be started' "^start job $dry on cpu:0: " "$out"
+is 'a dry run says nothing else' 1 "$(printf '%s\n' "$out" | wc -l)"
+is 'a dry run changes nothing' "$before" \
 	"$(query .dump; find "$POLLUX_DIR/run" "$POLLUX_DIR/logs" "$POLLUX_DIR/checkpoints")"
-is 'and starts nothing' '' "$(of_tree)"
-status 'the pass itself, verbosely' 0 "$POLLUX" schedule -v
-like 'says what it does' "^start job $dry on cpu:0: " "$out"
-comes 'and does it' 10 running "$dry"
-status 'the next pass' 0 "$POLLUX" schedule -v
-is 'finds all well and prints nothing' '' "$out$err"
+is 'a dry run starts nothing' '' "$(of_tree)"
+status 'a pass with -v succeeds' 0 "$POLLUX" schedule -v
+like 'a pass with -v says what it starts' "^start job $dry on cpu:0: " "$out"
+comes 'a pass starts the job' 10 running "$dry"
+status 'the next pass succeeds' 0 "$POLLUX" schedule -v
+is 'the next pass finds all well and prints nothing' '' "$out$err"
 is 'a job of more replicas than there are devices waits' \
 	'queued: needs 5 devices; 2 can be used here' \
 	"$(query "SELECT state || ': ' || reason FROM jobs WHERE id = $id")"
@@ -166,14 +168,15 @@ submit --retries 1 ./fails
 retried=$id
 pass
 comes 'a deaf job runs' 10 running "$deaf"
-comes 'and one that fails' 10 holds "SELECT failures FROM jobs WHERE id = $retried"
+comes 'a job that fails runs' 10 holds "SELECT failures FROM jobs WHERE id = $retried"
 "$POLLUX" cancel "$deaf"
 waits_to_retry() {
 	pass && [ "$(state "$retried"): $(reason "$retried")" = \
 		'queued: failed 1 time; retry 1 of 1 after a pause of 10 s' ]
 }
-comes 'which is retried after a pause' 5 waits_to_retry
-is 'of ten seconds' 1 "$(query "SELECT next_start_time_s - r.end_time_s BETWEEN 9.5 AND 10.5
+comes 'a job that failed is retried after a pause' 5 waits_to_retry
+is 'the pause before the first retry is ten seconds' \
+	1 "$(query "SELECT next_start_time_s - r.end_time_s BETWEEN 9.5 AND 10.5
 	FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $retried")"
 
 # --- what a launch gives to a job ------------------------------------------------------
@@ -213,66 +216,69 @@ umask 027
 		"$POLLUX" schedule
 )
 umask 022
-comes 'the job prints what it got' 10 test -e out/ready.1
+comes 'a job gets its variables and arguments' 10 test -e out/ready.1
 port=$(variable MASTER_PORT 1)
 fds=$(log "$probe" | grep -e ' -> ')
 device=$(query "SELECT device FROM run_devices JOIN runs ON runs.id = run_id WHERE job_id = $probe")
 # 96 in passes of at most 20: 5 passes of 19 are 95, nearer than 100.
-is 'templates are expanded; {resume} is nothing yet' \
+is 'templates are expanded, and {resume} is nothing yet' \
 	"95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} a b  *" "$(argv 1 | xargs -d '\n')"
 is 'an empty argument is kept' '' "$(argv 1 | sed -n 14p)"
-like 'the port is one' '^[1-9][0-9]{3,4}$' "$port"
-is 'the same in the environment' "$probe 1 95 19 5 1 1 $dir 10 $POLLUX_DIR" \
+like 'the port is a number that may be used' '^[1-9][0-9]{3,4}$' "$port"
+is 'variables have the values of the templates' "$probe 1 95 19 5 1 1 $dir 10 $POLLUX_DIR" \
 	"$(for name in JOB_ID RUN BATCH LOCAL_BATCH ACCUM REPLICAS LR_SCALE CHECKPOINT_DIR \
 		STOP_SIGNAL DIR; do variable POLLUX_$name 1; done | xargs)"
-ok 'a socket for reports' test -S "$(variable POLLUX_REPORT_SOCKET 1)"
-like 'which is private' '^.00$' "$(stat -c %a "$(variable POLLUX_REPORT_SOCKET 1)")"
-is 'what the submitter set' 1 "$(variable MINE 1)"
-is 'and nothing of the pass' '' \
+ok 'a job has a socket for reports' test -S "$(variable POLLUX_REPORT_SOCKET 1)"
+like 'the socket for reports is private' \
+	'^.00$' "$(stat -c %a "$(variable POLLUX_REPORT_SOCKET 1)")"
+is 'a job has what its submitter set' 1 "$(variable MINE 1)"
+is 'a job has no variables of the pass' '' \
 	"$(tr '\0' '\n' <out/env.1 |
 		grep -E '^(RANK|SLURM|CUDA_VISIBLE_DEVICES|CRON|POLLUX_SLOTS|POLLUX_SLICE)')"
-is 'Python prints at once' 1 "$(variable PYTHONUNBUFFERED 1)"
-is 'threads for the slot' "$(query "SELECT run_devices.cores FROM run_devices
+is 'Python in a job prints at once' 1 "$(variable PYTHONUNBUFFERED 1)"
+is 'a job has threads for its slot' "$(query "SELECT run_devices.cores FROM run_devices
 	JOIN runs ON runs.id = run_id
 	WHERE job_id = $probe")" "$(variable OMP_NUM_THREADS 1)"
-is 'bound to the slot' "$(query "SELECT binding FROM run_devices JOIN runs ON runs.id = run_id
+is 'a job is bound to its slot' \
+	"$(query "SELECT binding FROM run_devices JOIN runs ON runs.id = run_id
 	WHERE job_id = $probe")" "$(sed -n 's/^Cpus_allowed_list:[ \t]*//p' out/status.1)"
-is 'no signal is blocked or ignored' 'SigBlk: 0000000000000000 SigIgn: 0000000000000000' \
+is 'no signal is blocked or ignored in a job' 'SigBlk: 0000000000000000 SigIgn: 0000000000000000' \
 	"$(grep Sig out/status.1 | xargs)"
-is 'in the directory of its submission' "$TMP/sub" "$(sed -n 1p out/rest.1)"
-is 'the head of a process group, with no terminal' yes \
+is 'a job runs in the directory of its submission' "$TMP/sub" "$(sed -n 1p out/rest.1)"
+is 'a job heads a process group, with no terminal' yes \
 	"$(sed -n 3p out/rest.1 | awk '{ print $1 == $2 && $3 == "?" ? "yes" : "no" }')"
-like 'standard input is /dev/null' ' 0 -> /dev/null$' "$fds"
-like 'standard output leads to the log' " 1 -> $POLLUX_DIR/run/[0-9]+.out\$" "$fds"
-like 'standard error too' " 2 -> $POLLUX_DIR/run/[0-9]+.out\$" "$fds"
-is 'beyond these only the lock of its device is open' "run/device-$device.lock" \
+like 'standard input of a job is /dev/null' ' 0 -> /dev/null$' "$fds"
+like 'standard output of a job leads to the log' " 1 -> $POLLUX_DIR/run/[0-9]+.out\$" "$fds"
+like 'standard error of a job leads to the log' " 2 -> $POLLUX_DIR/run/[0-9]+.out\$" "$fds"
+is 'a job has no other file open but the lock of its device' "run/device-$device.lock" \
 	"$(printf '%s\n' "$fds" | sed -n 's/.* -> //p' |
 		grep -v -e '^/dev/null' -e '\.out$' -e '^/proc/' | sed "s,$POLLUX_DIR/,,")"
 
 # Where there is no checkpoint, {resume} stays away; where there is one, it comes, at its place.
 "$POLLUX" requeue "$probe"
-comes 'it is relaunched' 10 test -e out/ready.2
-is 'without a checkpoint there is nothing to resume from' "95 2 a b" \
+comes 'a requeued job is relaunched' 10 test -e out/ready.2
+is 'a job without a checkpoint has nothing to resume from' "95 2 a b" \
 	"$(argv 2 | sed -n '1p; 7p; 13p' | xargs)"
 "$POLLUX" requeue "$probe"
-comes 'again' 10 test -e out/ready.3
-is 'nor is there in the run that makes the first' 0 "$(argv 3 | grep -c -- --from)"
+comes 'a job requeued twice is relaunched' 10 test -e out/ready.3
+is 'the run that makes the first checkpoint does not resume' 0 "$(argv 3 | grep -c -- --from)"
 "$POLLUX" requeue "$probe"
-comes 'and again' 10 job_is "$probe" 'done'
-is 'then it resumes' "{x} --from $dir/4 95 a b" \
+comes 'a job requeued three times is done' 10 job_is "$probe" 'done'
+is 'the run after the first checkpoint resumes' "{x} --from $dir/4 95 a b" \
 	"$(argv 4 | sed -n '12,16p' | head -n 5 | xargs -d '\n')"
 is 'requeues count as preemptions, not as failures' '4 3 0' \
 	"$(query "SELECT runs || ' ' || preemptions || ' ' || failures FROM jobs
 		WHERE id = $probe")"
-is 'its log begins with its command' "# pollux job $probe run 1 on $device
+is 'the log of a job begins with its command' "# pollux job $probe run 1 on $device
 exec $TMP/probe 95 19 5 1 $port $probe 1 $dir 0 0.5 1 {x} 'a b' '' '*'" \
 "$(log "$probe" | head -n 2)"
-is 'each run has its own beginning' 4 "$(grep -c '^exec ' "$POLLUX_DIR/logs/$probe.log")"
-is 'and its end' \
+is 'each run has its own beginning in the log' 4 "$(grep -c '^exec ' "$POLLUX_DIR/logs/$probe.log")"
+is 'each run has its end in the log' \
 	'[stopped by pollux: requeued] [stopped by pollux: requeued] '\
 '[stopped by pollux: requeued] [exited with status 0]' \
 	"$(grep '^\[' "$POLLUX_DIR/logs/$probe.log" | xargs)"
-is 'which is the last line' '[exited with status 0]' "$(log "$probe" | tail -n 1)"
+is 'the end of the last run is the last line of the log' \
+	'[exited with status 0]' "$(log "$probe" | tail -n 1)"
 
 # --- ends ----------------------------------------------------------------------------
 
@@ -332,20 +338,27 @@ said() { # said NAME JOB STATE REASON LAST-LINE
 }
 said 'out of memory is diagnosed' "$oom" failed 'failed: exit status 1: GPU out of memory' \
 	'[exited with status 1]'
-said 'but not where a job succeeded' "$fine" 'done' completed '[exited with status 0]'
-is 'a last line without its end has one' 'no newline' "$(log "$fine" | tail -n 2 | head -n 1)"
-said 'an exit status' "$fails" failed 'failed: exit status 3' '[exited with status 3]'
-said 'a signal' "$crash" failed 'failed: killed by SIGSEGV' '[killed by SIGSEGV]'
-said 'a signal without a name' "$rt" failed 'failed: killed by SIGRTMIN+1' '[killed by SIGRTMIN+1]'
+said 'out of memory is not diagnosed where a job succeeded' \
+	"$fine" 'done' completed '[exited with status 0]'
+is 'a last line without a newline gets one' 'no newline' "$(log "$fine" | tail -n 2 | head -n 1)"
+said 'an exit status is the reason of a failure' \
+	"$fails" failed 'failed: exit status 3' '[exited with status 3]'
+said 'a signal is the reason of a failure' \
+	"$crash" failed 'failed: killed by SIGSEGV' '[killed by SIGSEGV]'
+said 'a signal without a name is the reason of a failure' \
+	"$rt" failed 'failed: killed by SIGRTMIN+1' '[killed by SIGRTMIN+1]'
 missing="cannot execute '$TMP/./vanishing': No such file or directory"
-said 'a program that is gone' "$vanished" failed "failed: exit status 127: $missing" \
+said 'a program that is gone is the reason of a failure' \
+	"$vanished" failed "failed: exit status 127: $missing" \
 	"[not started: $missing]"
 missing="cannot execute '$TMP/./forbidden': it has no execute bit, which chmod +x \
 $TMP/./forbidden sets"
-said 'one that may not be executed' "$forbidden" failed "failed: exit status 126: $missing" \
+said 'a program that may not be executed is the reason of a failure' \
+	"$forbidden" failed "failed: exit status 126: $missing" \
 	"[not started: $missing]"
 missing="cannot execute '$TMP/./badformat': Exec format error"
-said 'one that is none' "$badformat" failed "failed: exit status 126: $missing" \
+said 'a file that is no program is the reason of a failure' \
+	"$badformat" failed "failed: exit status 126: $missing" \
 	"[not started: $missing]"
 # shellcheck disable=SC3045
 if [ -n "$huge" ] && [ "$(ulimit -S -s 2>/dev/null)" = 8192 ]; then
@@ -362,15 +375,16 @@ tried()
 		[ "$(reason "$moved")" = \
 			"could not be started; tried again after $pause: $missing" ]
 }
-comes 'a directory that is gone (an unmounted disk, perhaps) is waited for' 10 tried
-said 'and the job not blamed' "$moved" queued \
+comes 'a job waits for a directory that is gone' 10 tried
+said 'a job is not blamed for a directory that is gone' "$moved" queued \
 	"could not be started; tried again after $pause: $missing" \
 	"[not started: $missing]"
 "$POLLUX" cancel "$moved"
 said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed \
 	'[exited with status 0]'
-said 'a time limit' "$timed" timeout 'time limit' '[stopped by pollux: time limit]'
-is 'after about that time' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 1 + 2 * $TIME_SCALE FROM jobs
+said 'a time limit ends a job' "$timed" timeout 'time limit' '[stopped by pollux: time limit]'
+is 'a time limit ends a job after about that time' \
+	1 "$(query "SELECT run_time_s BETWEEN 1 AND 1 + 2 * $TIME_SCALE FROM jobs
 	WHERE id = $timed")"
 is 'exit statuses are kept' '1 0 3 -11 127 126' \
 	"$(for job in "$oom" "$fine" "$fails" "$crash" "$vanished" "$forbidden"; do
@@ -378,8 +392,10 @@ is 'exit statuses are kept' '1 0 3 -11 127 126' \
 	done | xargs)"
 "$POLLUX" requeue "$oom"
 pass
-comes 'a requeued job' 10 holds "SELECT runs = 2 AND state = 'failed' FROM jobs WHERE id = $oom"
-is 'is not diagnosed by what its last run said' 'failed: exit status 1' "$(reason "$oom")"
+comes 'a requeued job runs and fails again' \
+	10 holds "SELECT runs = 2 AND state = 'failed' FROM jobs WHERE id = $oom"
+is 'a requeued job is not diagnosed by what its last run said' \
+	'failed: exit status 1' "$(reason "$oom")"
 
 # --- stopping: the leader first ----------------------------------------------------------
 
@@ -397,13 +413,13 @@ kill -0 "$(cat "$OUT/child.pid")" && echo 'and is alive'
 END
 submit --stop-signal USR1 ./family
 pass
-comes 'a job with a child' 10 running "$id"
+comes 'a job with a child runs' 10 running "$id"
 "$POLLUX" cancel "$id"
-comes 'is told to stop by a signal of its own choice' 15 job_is "$id" cancelled
-like 'which only the leader gets' '^the child was left alone$' "$(log "$id")"
-like 'the child lives meanwhile' '^and is alive$' "$(log "$id")"
-is 'then it is told too' hit "$(cat out/child)"
-comes 'and gone' 5 test ! -e "/proc/$(cat out/child.pid)/status"
+comes 'a job is told to stop by a signal of its own choice' 15 job_is "$id" cancelled
+like 'only the leader gets the signal to stop' '^the child was left alone$' "$(log "$id")"
+like 'the child lives while the leader stops' '^and is alive$' "$(log "$id")"
+is 'the child is told to stop after the leader' hit "$(cat out/child)"
+comes 'the child is gone when the job has ended' 5 test ! -e "/proc/$(cat out/child.pid)/status"
 
 # --- the commands that change jobs, in every state ------------------------------------------
 
@@ -432,23 +448,25 @@ try held release 0 queued
 try queued release 1 queued 'is not held: queued'
 try queued requeue 1 queued 'is queued: nothing to requeue'
 try held requeue 1 held 'is held: nothing to requeue'
-is 'hold, release, cancel and requeue in every state but running' '' "$(cat "$matrix")"
+is 'jobs that do not run change as each command says' '' "$(cat "$matrix")"
 query "UPDATE jobs SET state = 'cancelled' WHERE id = $id"
 for command in hold release cancel requeue; do
 	status "$command of no job is a usage error" 64 "$POLLUX" "$command"
-	is 'that asks which' \
+	is "$command asks which job is meant" \
 		"pollux: which job? give its number; see 'pollux $command --help'" "$err"
-	status "$command of number 0 too" 64 "$POLLUX" "$command" 0
-	status "$command of a name that no job has" 66 "$POLLUX" "$command" 1x
-	status "$command of a job that is not there" 66 "$POLLUX" "$command" 12345
-	is 'names it' 'pollux: no such job: 12345' "$err"
+	status "$command of number 0 is a usage error" 64 "$POLLUX" "$command" 0
+	status "$command of a name that no job has is no input" 66 "$POLLUX" "$command" 1x
+	status "$command of a job that is not there is no input" 66 "$POLLUX" "$command" 12345
+	is "$command names the job that is not there" 'pollux: no such job: 12345' "$err"
 done
 submit --hold true
 first=$id
 submit --hold true
-status 'of several jobs' 66 "$POLLUX" cancel "$first" 12345 "$id"
-is 'each is done that can be' 'cancelled cancelled' "$(state "$first") $(state "$id")"
-is 'and each that cannot is named' 'pollux: no such job: 12345' "$err"
+status 'cancel of several jobs, one of them unknown, is no input' \
+	66 "$POLLUX" cancel "$first" 12345 "$id"
+is 'cancel of several jobs cancels those that it can' \
+	'cancelled cancelled' "$(state "$first") $(state "$id")"
+is 'cancel of several jobs names the unknown one' 'pollux: no such job: 12345' "$err"
 
 # Running ones save first.
 submit ./count 1000
@@ -458,26 +476,28 @@ saves() { # saves NAME COMMAND STATE RUN: the job has saved where it stopped
 	comes "$2 lets a running job save" 10 job_is "$counter" "$3"
 	is "$1: what it saved is where it stands" "$(cat "$POLLUX_DIR/checkpoints/$counter/n")" \
 		"$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $counter")"
-	is "$1: and nothing is lost" 0 \
+	is "$1: nothing is lost" 0 \
 		"$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $counter")"
 }
 counted() { holds "SELECT samples > $2 FROM jobs WHERE id = $1"; }
 comes 'a job counts' 10 counted "$counter" 1
 status 'a running job is not held' 1 "$POLLUX" release "$counter"
-status 'hold of a running job that has saved nothing yet' 0 "$POLLUX" hold --force "$counter"
+status 'hold --force of a running job that has saved nothing succeeds' \
+	0 "$POLLUX" hold --force "$counter"
 saves held hold held
-status 'it is released' 0 "$POLLUX" release "$counter"
+status 'a held job is released' 0 "$POLLUX" release "$counter"
 pass
 reached=$(cat "$POLLUX_DIR/checkpoints/$counter/n")
-comes 'and goes on where it was' 10 counted "$counter" "$reached"
-is 'exactly there' "from 0 from $reached" "$(log "$counter" | grep ^from | xargs)"
-status 'requeue of a running job' 0 "$POLLUX" requeue "$counter"
+comes 'a released job goes on where it was' 10 counted "$counter" "$reached"
+is 'a released job resumes exactly where it stopped' \
+	"from 0 from $reached" "$(log "$counter" | grep ^from | xargs)"
+status 'requeue of a running job succeeds' 0 "$POLLUX" requeue "$counter"
 third() { [ "$(log "$counter" | grep -c '^from')" = 3 ]; }
-comes 'relaunches it at once' 10 third
+comes 'requeue relaunches a running job at once' 10 third
 "$POLLUX" hold "$counter"
-status 'cancel of a job on its way to be held' 0 "$POLLUX" cancel "$counter"
+status 'cancel of a job on its way to be held succeeds' 0 "$POLLUX" cancel "$counter"
 saves cancelled cancel cancelled
-is 'the positions of its runs fit' '' "$(log "$counter" | awk '$1 == "to" { at = $2 }
+is "the positions of a job's runs fit" '' "$(log "$counter" | awk '$1 == "to" { at = $2 }
 	$1 == "from" && $2 != at + 0 { print "from " $2 ", not " at }')"
 
 # --- precedence: weight, what keeps its devices, what may be taken -----------------------------
@@ -491,7 +511,7 @@ query "UPDATE jobs SET attained_service_device_s = 10 WHERE id = $light;
 	UPDATE jobs SET attained_service_device_s = 30 WHERE id = $id"
 is 'a weight of 4 counts service a quarter' "start job $id on cpu" "$(would)"
 query "UPDATE jobs SET attained_service_device_s = 50 WHERE id = $id"
-is 'and not less' "start job $light on cpu" "$(would)"
+is 'a weight of 4 counts service no less than a quarter' "start job $light on cpu" "$(would)"
 is '--policy fifo goes by number' "start job $light on cpu" \
 	"$("$POLLUX" schedule --dry-run --slots 1 --policy fifo | sed 's/:.*//')"
 "$POLLUX" cancel "$light" "$id"
@@ -515,7 +535,7 @@ sharing() { # sharing NAME WANT OPTION...: what a pass would do when another job
 	fresh=$(would)
 	old_enough "$mine"
 	is "$what" "$then" "$(would | sed "s/job $mine /job A /; s/job $id /job B /")"
-	is 'before its slice is over nothing is' '' "$fresh"
+	is "$what: nothing is taken before the slice is over" '' "$fresh"
 	"$POLLUX" cancel "$id"
 	"$POLLUX" cancel "$mine"
 	wait_for 10 job_is "$mine" cancelled
@@ -523,21 +543,21 @@ sharing() { # sharing NAME WANT OPTION...: what a pass would do when another job
 taken='stop job A (1 device)
 start job B on cpu'
 sharing 'devices are taken from a job that can resume' "$taken" --preempt ./stay
-sharing '--no-preempt keeps them' '' --no-preempt ./stay '{checkpoint}'
-sharing 'so does a job without a sign that it saves with --suspend never' '' --suspend never ./stay
-sharing 'else it is suspended' 'suspend job A (1 device)
+sharing '--no-preempt keeps devices' '' --no-preempt ./stay '{checkpoint}'
+sharing '--suspend never keeps devices without a sign of saving' '' --suspend never ./stay
+sharing 'a job without a sign of saving is suspended' 'suspend job A (1 device)
 start job B on cpu' ./stay
 script saver <<'END'
 "$POLLUX" report SAMPLES=1 "CHECKPOINT=$0"
 exec ./stay
 END
-sharing 'until it has reported a checkpoint' "$taken" ./saver
+sharing 'devices are taken from a job that has reported a checkpoint' "$taken" ./saver
 
 # --- time-slicing ---------------------------------------------------------------------------
 
 comes 'a deaf job is killed after its grace' 20 job_is "$deaf" cancelled
-is 'by SIGKILL' 9 "$(query "SELECT term_signal FROM jobs WHERE id = $deaf")"
-is 'not before the grace and the SIGTERM to all of it have passed' 1 \
+is 'a deaf job is killed by SIGKILL' 9 "$(query "SELECT term_signal FROM jobs WHERE id = $deaf")"
+is 'a deaf job is killed only after the grace and SIGTERM to all' 1 \
 	"$(query "SELECT stop_duration_s BETWEEN 5.9 AND 6 + 3 * $TIME_SCALE FROM runs
 		WHERE job_id = $deaf")"
 
