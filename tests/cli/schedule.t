@@ -577,14 +577,14 @@ finished()
 	[ "$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND state = 'done'")" = "${1-4}" ]
 }
 comes 'four jobs on two slots all make progress' 20 progress
-ok 'while none has finished' finished 0
-comes 'and finish' 40 finished
-is 'with all that they had to do, and nothing lost' '40 0 40 0 40 0 40 0' \
+ok 'none of the four jobs has finished while others begin' finished 0
+comes 'all four jobs finish' 40 finished
+is 'the four jobs did all that they had to do, and lost nothing' '40 0 40 0 40 0 40 0' \
 	"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs WHERE id IN ($list)" |
 		xargs)"
-is 'each was preempted' 4 \
+is 'each of the four jobs was preempted' 4 \
 	"$(query "SELECT count(*) FROM jobs WHERE id IN ($list) AND preemptions > 0")"
-is 'never more than two at once, never one twice' '' \
+is 'never more than two jobs ran at once, and never one twice' '' \
 	"$(query "SELECT a.id, b.id FROM runs a JOIN runs b ON a.id < b.id
 	WHERE a.job_id IN ($list) AND b.job_id IN ($list)
 	AND a.launch_boot_s < b.end_boot_s AND b.launch_boot_s < a.end_boot_s
@@ -595,7 +595,7 @@ for job in $four; do
 		'$1 == "from" { if ($2 != at + 0) print job ": from " $2 ", not " at }
 		$1 == "to" { at = $2 }'
 done >jumps
-is 'each run goes on where the one before stopped' '' "$(cat jumps)"
+is 'each run goes on where the one before it stopped' '' "$(cat jumps)"
 
 # --- --watch -----------------------------------------------------------------------------
 
@@ -603,17 +603,17 @@ submit ./stay
 stays=$id
 comes '--watch sees a job that is submitted' 5 running "$stays"
 end "$watcher" INT
-is 'an interrupt ends it in good order' 0 $?
+is 'an interrupt ends --watch in good order' 0 $?
 watcher=
-is 'jobs go on' running "$(state "$stays")"
+is 'jobs go on when --watch ends' running "$(state "$stays")"
 "$POLLUX" schedule --watch 3600 >watched 2>&1 &
 watcher=$!
 submit true
-comes 'a change wakes it before its time' 10 ended "$id"
+comes 'a change wakes --watch before its time' 10 ended "$id"
 end "$watcher"
-is 'it ends on SIGTERM too' 0 $?
+is 'SIGTERM ends --watch in good order' 0 $?
 watcher=
-is 'having said nothing' '' "$(cat watched)"
+is '--watch without -v says nothing' '' "$(cat watched)"
 "$POLLUX" cancel "$stays"
 
 POLLUX_DIR=$TMP/fresh
@@ -621,7 +621,7 @@ POLLUX_DIR=$TMP/fresh
 watcher=$!
 sleep 0.3 # it has found no store by then; if not, all the better
 submit true
-comes 'it sees the first job of all' 10 ended "$id"
+comes '--watch sees the first job of a new store' 10 ended "$id"
 end "$watcher"
 watcher=
 mkdir "$TMP/edited"
@@ -638,16 +638,17 @@ env -u POLLUX_POLICY "$POLLUX" schedule --watch 0.2 2>watched &
 watcher=$!
 ok '--watch has the policy of the file' wait_for 10 policy_is fifo
 echo 'policy = las' >"$POLLUX_DIR/config"
-ok 'and another one when that is edited' wait_for 10 policy_is las
+ok '--watch takes another policy when the file is edited' wait_for 10 policy_is las
 echo 'policy = lass' >"$POLLUX_DIR/config"
-ok 'one that there is not is told' wait_for 10 grep -q lass watched
+ok '--watch tells a policy that there is not' wait_for 10 grep -q lass watched
 echo 'policy = goodput' >"$POLLUX_DIR/config.new"
 sleep 1
-is 'once' "pollux: bad setting 'policy' in '$POLLUX_DIR/config' line 1: 'lass' is not one of \
+is '--watch tells a wrong policy once' \
+	"pollux: bad setting 'policy' in '$POLLUX_DIR/config' line 1: 'lass' is not one of \
 goodput pollux las fifo; the settings stay as they were" "$(cat watched)"
-ok 'while the last good one stays' policy_is las
+ok '--watch keeps the last good policy' policy_is las
 mv "$POLLUX_DIR/config.new" "$POLLUX_DIR/config"
-ok 'until the file is right again' wait_for 10 policy_is goodput
+ok '--watch takes the policy when the file is right again' wait_for 10 policy_is goodput
 "$POLLUX" cancel "$id"
 end "$watcher"
 watcher=
@@ -664,13 +665,13 @@ wait_for 5 \
 	sh -c "grep -q 'schedule.lock' /proc/locks ||
 		ls -l /proc/$first/fd | grep -q schedule.lock"
 status 'a second pass leaves at once' 0 "$POLLUX" schedule
-is 'silently' '' "$out$err"
-status 'unless it is asked' 0 "$POLLUX" schedule -v
-is 'and then says why' 'another pass is at work' "$out"
+is 'a second pass leaves silently' '' "$out$err"
+status 'a second pass with -v leaves at once' 0 "$POLLUX" schedule -v
+is 'a second pass with -v says why it leaves' 'another pass is at work' "$out"
 wait "$first"
-is 'the first one waits for its turn, and succeeds' 0 $?
+is 'the first pass waits for its turn, and succeeds' 0 $?
 wait "$blocker"
-comes 'and starts what it came for' 10 job_is "$id" 'done'
+comes 'the first pass starts the job' 10 job_is "$id" 'done'
 
 # --- a job that is relaunched on another number of devices -------------------------------------
 
@@ -688,25 +689,25 @@ if [ -x "$TRAIN" ] && ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>
 	comes 'a trainer alone has both devices' 30 evaluated 1
 	submit --no-preempt ./stay
 	other=$id
-	comes 'with another job beside it it trains on' 30 evaluated 2
+	comes 'a trainer trains on with another job beside it' 30 evaluated 2
 	"$POLLUX" cancel "$other"
-	comes 'and when that is gone' 30 evaluated 3
-	status 'cancel of a trainer' 0 "$POLLUX" cancel "$trained"
-	comes 'lets it save' 20 job_is "$trained" cancelled
+	comes 'a trainer trains on when the other job is gone' 30 evaluated 3
+	status 'cancel of a trainer succeeds' 0 "$POLLUX" cancel "$trained"
+	comes 'cancel lets a trainer save' 20 job_is "$trained" cancelled
 	end "$watcher"
 	watcher=
-	is 'on 2 devices, on 1, on 2' '2 1 2' \
+	is 'the trainer ran on 2 devices, on 1, on 2' '2 1 2' \
 		"$(query "SELECT replicas FROM runs WHERE job_id = $trained
 			AND launch_boot_s IS NOT NULL" | xargs)"
-	is 'always at its batch size' '128 64 128 128 128 64' \
+	is 'the trainer always had its batch size' '128 64 128 128 128 64' \
 		"$(query "SELECT batch_size, local_batch_size FROM runs
 		WHERE job_id = $trained AND launch_boot_s IS NOT NULL" | tr '|' ' ' | xargs)"
-	is 'each run goes on at the sample where the one before stopped' '' \
+	is 'each run of the trainer resumes where the one before stopped' '' \
 		"$(log "$trained" | awk '
 		$1 == "resumed" { n++; if ($3 != at) print "resumed at " $3 ", not " at }
 		$1 == "stopped" { at = $3 }
 		END { if (n != 2) print n " resumed" }')"
-	is 'its accuracy does not jump back' '' "$(log "$trained" | awk '
+	is 'the accuracy of the trainer does not jump back' '' "$(log "$trained" | awk '
 		/^exec/ { first = 1 }
 		$1 == "samples" && $3 == "accuracy" {
 			if (first && before != "" && $4 < before - 0.06)
@@ -714,7 +715,7 @@ if [ -x "$TRAIN" ] && ls "$FASHION_MNIST"/train-images-idx3-ubyte* >/dev/null 2>
 			before = $4
 			first = 0
 		}')"
-	is 'the store knows its last sample, and of no loss' \
+	is "the store knows the trainer's last sample, and no loss" \
 		"$(log "$trained" | sed -n 's/^stopped samples \([0-9]*\) .*/\1/p' | tail -n 1) 0" \
 		"$(query "SELECT printf('%d %d', samples, lost_samples) FROM jobs
 			WHERE id = $trained")"
@@ -726,12 +727,13 @@ fi
 # --- the retry that was due in between ----------------------------------------------------------
 
 retry_ended() { pass && job_is "$retried" failed; }
-comes 'the retry comes, and is the last' 20 retry_ended
-is 'after two runs' '1 2' "$(log "$retried" | grep -x '[0-9]' | xargs)"
-is 'the second at least ten seconds after the first' 1 \
+comes 'the job fails after its last retry' 20 retry_ended
+is 'the job that was retried had two runs' '1 2' "$(log "$retried" | grep -x '[0-9]' | xargs)"
+is 'the retry began at least ten seconds after the first run' 1 \
 	"$(query "SELECT max(launch_boot_s) - min(end_boot_s) >= 10 FROM runs
 		WHERE job_id = $retried")"
-is 'all failures are counted' 2 "$(query "SELECT failures FROM jobs WHERE id = $retried")"
+is 'all failures of the job are counted' \
+	2 "$(query "SELECT failures FROM jobs WHERE id = $retried")"
 
 # --- cron --------------------------------------------------------------------------------------
 
@@ -742,14 +744,14 @@ at_home() { env -u POLLUX_DIR -u POLLUX_SLOTS -u POLLUX_SLICE HOME="$home" "$@";
 id=$(at_home env MINE=kept "$POLLUX" submit \
 	sh -c 'echo "$MINE" "$HOME" "$POLLUX_REPORT_SOCKET"; "$POLLUX" submit true')
 status "a pass in cron's bare environment" 0 env -i HOME="$home" "$POLLUX" schedule
-is 'says nothing' '' "$out$err"
+is "a pass in cron's environment says nothing" '' "$out$err"
 POLLUX_DIR=$home/.local/state/pollux
 both_done() { [ "$(query "SELECT count(*) FROM jobs WHERE state = 'done'")" = 2 ]; }
 bare_pass() { env -i HOME="$home" "$POLLUX" schedule && both_done; }
-comes 'it runs the job, and what that submitted, from the same store' 15 bare_pass
-like 'in the environment of its submission, with a socket that fits' \
+comes 'the pass runs the job, and what that submits' 15 bare_pass
+like "the job has its submitter's environment and a short socket" \
 	"^kept $home /tmp/pollux-[^/]*/1.sock\$" "$(log 1)"
-is 'which is gone with its directory' '' \
+is 'the short socket is gone with its directory' '' \
 	"$(ls -d "$(log 1 | sed -n 's,.* \(/tmp/pollux-[^/]*\)/1.sock$,\1,p')" 2>/dev/null)"
 
 # --- nothing is left ----------------------------------------------------------------------------
@@ -757,7 +759,7 @@ is 'which is gone with its directory' '' \
 POLLUX_DIR=$TMP/store
 quiet() { [ -z "$(of_tree)" ]; }
 comes 'no process is left' 10 quiet
-is 'nor a socket, nor the lock of a run' '' \
+is 'no socket and no lock of a run is left' '' \
 	"$(find "$POLLUX_DIR/run" -name '*.sock' -o -name '[0-9]*.lock')"
 is 'no device is in use' 0 "$(query 'SELECT count(*) FROM run_devices WHERE in_use')"
 unlike 'no supervisor met a fault of its own' \

@@ -18,33 +18,41 @@ sweep() { # sweep NAME STATUS OPTION...
 }
 grid() { sweep "$1" "$2" --param lr=1,2 --param seed=0,1 --checkpoint-dir "$3"; }
 grid 'a sweep into one directory is refused' 64 out
-is 'and says why' "pollux: runs 0 and 1 have the same checkpoint directory, '$TMP/out': they would \
+is 'the message names the runs that share a directory' \
+	"pollux: runs 0 and 1 have the same checkpoint directory, '$TMP/out': they would \
 resume from each other; put {job} or what differs into it, or give --force" "$err"
-is 'nothing of it is stored' 0 "$(sqlite3 "$TMP/sweeps/pollux.db" 'SELECT count(*) FROM jobs')"
-grid 'one parameter of two does not tell all runs from each other' 64 'out-{lr}'
-grid 'neither does the other' 64 'out-{seed}'
-like 'which is said of the runs that share' "^pollux: runs 0 and 2 have the same .*/out-0'" "$err"
-grid 'both do' 0 'out-{lr}-{seed}'
-grid 'the number of the job does' 0 'out/{job}'
-grid 'the number of the run does' 0 'out/{index}'
-grid 'a template that stays as it is does not' 64 'out/{run}'
-grid 'nor what only looks different' 64 './a/../out'
-sweep 'a directory in another one' 64 --param seed=a,a/b --param lr=1 --checkpoint-dir 'out/{seed}'
-like 'is said to be so' "of runs 1 and 0, '.*/out/a/b' and '.*/out/a', one lies in the other" "$err"
-sweep 'names that begin alike are none' 0 --param seed=a,ab,a.b --param lr=1 \
+is 'no run of the refused sweep is stored' \
+	0 "$(sqlite3 "$TMP/sweeps/pollux.db" 'SELECT count(*) FROM jobs')"
+grid 'a directory with the first of two parameters is refused' 64 'out-{lr}'
+grid 'a directory with the second of two parameters is refused' 64 'out-{seed}'
+like 'the message names the runs that the second parameter leaves alike' \
+	"^pollux: runs 0 and 2 have the same .*/out-0'" "$err"
+grid 'a directory with both parameters is accepted' 0 'out-{lr}-{seed}'
+grid 'a directory with the number of the job is accepted' 0 'out/{job}'
+grid 'a directory with the number of the run is accepted' 0 'out/{index}'
+grid 'a directory with a template that stays as it is is refused' 64 'out/{run}'
+grid 'a directory that only looks different is refused' 64 './a/../out'
+sweep 'a directory inside that of another run is refused' \
+	64 --param seed=a,a/b --param lr=1 --checkpoint-dir 'out/{seed}'
+like 'the message says that one directory lies in the other' \
+	"of runs 1 and 0, '.*/out/a/b' and '.*/out/a', one lies in the other" "$err"
+sweep 'directories that only begin alike are accepted' 0 --param seed=a,ab,a.b --param lr=1 \
 	--checkpoint-dir 'out/{seed}'
-sweep '--force submits all the same' 0 --force --array 0-1 --param lr=1 --param seed=2 \
+sweep '--force submits a sweep into one directory' \
+	0 --force --array 0-1 --param lr=1 --param seed=2 \
 	--checkpoint-dir out
-sweep 'without a directory each has its own' 0 --param lr=1,2 --param seed=0
+sweep 'a sweep without a directory is accepted' 0 --param lr=1,2 --param seed=0
 printf 'from transformers import x\n' >train.py
-sweep 'an array into one directory' 64 --array 0-1 --param lr=1 --param seed=2 --checkpoint-dir out
+sweep 'an array into one directory is refused' \
+	64 --array 0-1 --param lr=1 --param seed=2 --checkpoint-dir out
 POLLUX_DIR=$TMP/sweeps run "$POLLUX" submit --hold --preset hf --param lr=1,2 -- python3 train.py \
 	--output_dir out --lr_rate '{lr}'
-like "a preset's directory" \
+like "a sweep into a preset's directory is refused" \
 	"^64:pollux: .*runs 0 and 1 have the same checkpoint directory" "$rc:$err"
 POLLUX_DIR=$TMP/sweeps run "$POLLUX" submit --hold --preset hf --param w=1,2 -- python3 train.py \
 	--output_dir 'out-{w}'
-is 'which knows parameters' "0 $TMP/out-1 $TMP/out-2" "$rc $(sqlite3 "$TMP/sweeps/pollux.db" \
+is "a preset's directory with the parameter is accepted" \
+	"0 $TMP/out-1 $TMP/out-2" "$rc $(sqlite3 "$TMP/sweeps/pollux.db" \
 	'SELECT group_concat(CAST(checkpoint_dir AS TEXT), " ") FROM (SELECT checkpoint_dir FROM
 	commands ORDER BY job_id DESC LIMIT 2)' | tr ' ' '\n' | sort | xargs)"
 
@@ -58,7 +66,7 @@ again() { # again NAME DIRECTORY OPTION...: refused
 	submit --checkpoint-dir "$directory" "$@" -- true
 	like "$name is refused, and names the job" \
 		"^1:pollux: job $first, which is held, has the " "$rc:$err"
-	is 'and not stored' "$before" "$(count)"
+	is "$name is not stored" "$before" "$(count)"
 }
 taken() { # taken NAME DIRECTORY OPTION...
 	name=$1 directory=$2
@@ -68,7 +76,8 @@ taken() { # taken NAME DIRECTORY OPTION...
 	"$POLLUX" cancel --yes "$out" >/dev/null
 }
 again 'the same directory' out
-like 'with what mends it' "the same checkpoint directory, '$TMP/out': the two would resume from \
+like 'the message says how to mend the same directory' \
+	"the same checkpoint directory, '$TMP/out': the two would resume from \
 each other; give another one, wait by --after $first, or give --force\$" "$err"
 mkdir -p out deep
 ln -s out link
@@ -95,14 +104,14 @@ taken 'one with --force' out --force
 submit -- true
 taken 'a job without a directory beside it' other
 run "$POLLUX" submit --dry-run --checkpoint-dir out -- true
-is 'a dry run' 0 "$rc"
+is 'a dry run does not look for the same directory' 0 "$rc"
 
 # --- globs tell files in one directory from each other ---
 submit --checkpoint-dir globs --checkpoint-glob 'a*.pt' -- true
 run "$POLLUX" submit --hold --checkpoint-dir globs --checkpoint-glob 'b*.pt' -- true
-is 'other names in one directory' '0:' "$rc:$err"
+is 'other names of files in one directory are accepted' '0:' "$rc:$err"
 run "$POLLUX" submit --hold --checkpoint-dir globs --checkpoint-glob 'a*.pt' -- true
-is 'the same names' 1 "$rc"
+is 'the same names of files in one directory are refused' 1 "$rc"
 
 # --- other ways to it ---
 "$POLLUX" cancel --yes --state active >/dev/null
@@ -110,19 +119,24 @@ submit --checkpoint-dir out -- true
 is 'a job that has ended keeps no directory' 0 "$rc"
 second=$out
 run "$POLLUX" requeue "$first"
-like 'an ended job is not queued again beside it' "job $second, which is held, has the same" "$err"
-is 'and stays as it was' cancelled "$(store "SELECT state FROM jobs WHERE id = $first")"
+like 'requeue refuses an ended job beside one with its directory' \
+	"job $second, which is held, has the same" "$err"
+is 'the job that was not queued again stays as it was' \
+	cancelled "$(store "SELECT state FROM jobs WHERE id = $first")"
 run "$POLLUX" again --hold "$second"
-like 'nor is another like it' "^1:pollux: job $second, which is held" "$rc:$err"
+like 'again refuses a job with the same directory' \
+	"^1:pollux: job $second, which is held" "$rc:$err"
 run "$POLLUX" again --hold --force "$second"
-like 'but with --force, said once' '^0:pollux: job .*both have the same checkpoint directory' \
+like 'again --force warns once of the same directory' \
+	'^0:pollux: job .*both have the same checkpoint directory' \
 	"$rc:$(echo "$err" | tr '\n' ' ')"
 run "$POLLUX" again --hold --checkpoint-dir 'out2/{job}' "$second"
-is 'or elsewhere' 0 "$rc"
+is 'again accepts another directory' 0 "$rc"
 "$POLLUX" cancel --yes --state active >/dev/null
 submit --checkpoint-dir out -- true
 run "$POLLUX" requeue --force "$first"
-is 'requeue --force' queued "$(store "SELECT state FROM jobs WHERE id = $first")"
+is 'requeue --force queues the job beside one with its directory' \
+	queued "$(store "SELECT state FROM jobs WHERE id = $first")"
 
 # --- two at once ---
 "$POLLUX" cancel --yes --state active >/dev/null

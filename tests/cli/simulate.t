@@ -9,24 +9,25 @@ simulate() { "$POLLUX" simulate --profiles "$example/profiles" "$@"; }
 
 # --- options ---
 status 'nothing to simulate is a usage error' 64 "$POLLUX" simulate
-is 'and says so' \
+is 'the message says what to give' \
 	"pollux: give --profiles and --workload, or --from-store, or --generate; see 'pollux \
 simulate --help'" "$err"
 for wrong in '--policy best' '--knowledge all' '--lengths long' '--nodes 0' '--interval 0' \
 	'--interference 1' \
 	'--plot x.pdf' '--nodes 10000 --gpus-per-node 1000' 'x'; do
 	# shellcheck disable=SC2086  # words
-	status "$wrong is one" 64 simulate -w "$example/workloads" $wrong
-	is 'in one line' 1 "$(printf '%s\n' "$err" | wc -l)"
+	status "$wrong is a usage error" 64 simulate -w "$example/workloads" $wrong
+	is "$wrong is told in one line" 1 "$(printf '%s\n' "$err" | wc -l)"
 done
 
 # --- what is printed ---
-status 'an example' 0 simulate -w "$example/workloads" -n 4
-is 'nothing on standard error, which is no terminal' '' "$err"
-like 'says what was simulated' '^goodput on 4 nodes of 4 GPUs; models: none, lengths: unknown$' \
+status 'an example is simulated' 0 simulate -w "$example/workloads" -n 4
+is 'a simulation prints nothing on standard error without a terminal' '' "$err"
+like 'the title says what was simulated' \
+	'^goodput on 4 nodes of 4 GPUs; models: none, lengths: unknown$' \
 	"$out"
-like 'and with what result' '^workload-1 +40 +[0-9]+ +[0-9]+ +[0-9]+ ' "$out"
-is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+like 'the table has the result of the workload' '^workload-1 +40 +[0-9]+ +[0-9]+ +[0-9]+ ' "$out"
+is 'the table is within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 for policy in fifo las tiresias; do
 	run simulate -w "$example/workloads" -p "$policy"
 	is "$policy looks at no models" "$policy on 16 nodes of 4 GPUs" \
@@ -35,9 +36,10 @@ done
 run simulate -w "$example/workloads" -p optimus
 like 'optimus knows all by default' 'models: full, lengths: known$' "$out"
 run simulate -w "$example/workloads" -p optimus -k none -l unknown
-like 'unless told otherwise' 'models: none, lengths: unknown$' "$out"
+like 'optimus knows what --knowledge and --lengths say' 'models: none, lengths: unknown$' "$out"
 
-status 'JSON' 0 simulate -w "$example/workloads/workload-1.csv" -n 4 -k shared -l known --json
+status 'a simulation with --json succeeds' \
+	0 simulate -w "$example/workloads/workload-1.csv" -n 4 -k shared -l known --json
 keys='for my $f ($d, @{$d->{workloads}}) {
 	for (qw(avg_jct_s median_jct_s p99_jct_s makespan_s restarts gpu_hours rounds wall_s)) {
 		print "$_\n" unless defined $f->{$_} && $f->{$_} =~ /^[0-9.e+-]+$/;
@@ -50,7 +52,7 @@ keys='for my $f ($d, @{$d->{workloads}}) {
 print "name\n" unless $d->{workloads}[0]{name} eq "workload-1" && $d->{workloads}[0]{jobs} == 40;
 print "options\n" unless "$d->{policy} $d->{knowledge} $d->{lengths} $d->{nodes}" eq
 		"goodput shared known 4" && !$d->{events};'
-is 'has every figure, of all and of each' '' "$(printf '%s\n' "$out" | json "$keys")"
+is 'JSON has every figure, of all and of each workload' '' "$(printf '%s\n' "$out" | json "$keys")"
 
 # --- kinds of GPU ---
 mkdir kinds
@@ -70,56 +72,60 @@ less() { perl -e 'exit !($ARGV[0] < $ARGV[1])' "$1" "$2"; }
 for wrong in slow slow:2 slow:2x slow:0x4 :2x4 slow:2x4,slow:1x4 slow:9999x99 a/b:1x4; do
 	status "--kinds $wrong is a usage error" 64 kinds --kinds "$wrong"
 done
-status 'so is blindness without kinds' 64 kinds --kinds-blind
-status 'a kind without files' 66 kinds --kinds slow:2x4,other:1x4
-status 'two kinds' 0 kinds --kinds slow:2x4,fast:1x4
-like 'are named' '^goodput on 2 nodes of 4 slow, 1 node of 4 fast; models: none' "$out"
+status 'blindness without kinds is a usage error' 64 kinds --kinds-blind
+status 'a kind without files is no input' 66 kinds --kinds slow:2x4,other:1x4
+status 'two kinds are simulated' 0 kinds --kinds slow:2x4,fast:1x4
+like 'the title names the kinds' \
+	'^goodput on 2 nodes of 4 slow, 1 node of 4 fast; models: none' "$out"
 run kinds --kinds slow:2x4,fast:1x4 --json
 both=$(mean)
 is 'JSON has the kinds' 'slow 2 4 fast 1 4 0' "$(printf '%s\n' "$out" | json '
 	print "$_->{name} $_->{nodes} $_->{gpus_per_node} " for @{$d->{kinds}};
 	print 0 + $d->{gap_median};')"
 run kinds --kinds slow:3x4 --json
-ok 'a third of faster GPUs is better than none' less "$both" "$(mean)"
+ok 'faster GPUs in place of a third make jobs shorter' less "$both" "$(mean)"
 run kinds --kinds slow:2x4,fast:1x4 --kinds-blind --json
-ok 'and by more where the policy knows them' less "$both" "$(mean)"
+ok 'a policy that knows the kinds makes jobs shorter' less "$both" "$(mean)"
 for policy in sia pollux optimus tiresias srtf las fifo; do
-	status "$policy on kinds" 0 kinds --kinds slow:2x4,fast:2x4 -p "$policy"
+	status "$policy is simulated on kinds" 0 kinds --kinds slow:2x4,fast:2x4 -p "$policy"
 done
 printf 'application,factor\nnothing,2\n' >slower.csv
-status 'a table of slowdowns' 65 kinds --kinds slow:2x4 --slowdown-table slower.csv
-like 'names applications of the profiles' "slower.csv:2: .*no application 'nothing'" "$err"
+status 'slowdowns of an unknown application are a data error' \
+	65 kinds --kinds slow:2x4 --slowdown-table slower.csv
+like 'the application without profiles is named' "slower.csv:2: .*no application 'nothing'" "$err"
 { echo application,factor; for app in kinds/*; do echo "${app##*/},2"; done; } >slower.csv
 run kinds --kinds slow:3x4 --json
 once=$(mean)
-status 'all are slower by half' 0 kinds --kinds slow:3x4 --slowdown-table slower.csv --json
-ok 'so jobs take longer' less "$once" "$(mean)"
+status 'slowdowns of all applications are accepted' \
+	0 kinds --kinds slow:3x4 --slowdown-table slower.csv --json
+ok 'slowdowns make jobs longer' less "$once" "$(mean)"
 { echo application,seconds; for app in kinds/*; do echo "${app##*/},600"; done; } >restarts.csv
-status 'a table of restarts' 0 kinds --kinds slow:3x4 --restart-table restarts.csv --json
-ok 'likewise' less "$once" "$(mean)"
+status 'a table of restarts is accepted' \
+	0 kinds --kinds slow:3x4 --restart-table restarts.csv --json
+ok 'longer restarts make jobs longer' less "$once" "$(mean)"
 
 # Several workloads: means at the top, in the order of their numbers.
 mkdir several
 for i in 1 2 10; do cp "$example/workloads/workload-1.csv" "several/w-$i.csv"; done
 head -n 11 "$example/workloads/workload-1.csv" >several/w-2.csv
-status 'a directory of workloads' 0 simulate -w several -n 4 -p tiresias --json
-is 'in the order of their numbers' 'w-1 w-2 w-10' \
+status 'a directory of workloads is simulated' 0 simulate -w several -n 4 -p tiresias --json
+is 'workloads are in the order of their numbers' 'w-1 w-2 w-10' \
 	"$(printf '%s\n' "$out" | json 'print join " ", map { $_->{name} } @{$d->{workloads}};')"
-is 'the top has the means' 1 "$(printf '%s\n' "$out" | json '
+is 'the top of the document has the means' 1 "$(printf '%s\n' "$out" | json '
 	my $sum = 0; $sum += $_->{avg_jct_s} / 3 for @{$d->{workloads}};
 	print abs($sum - $d->{avg_jct_s}) < 1e-9 * $sum ? 1 : 0;')"
 run simulate -w several -n 4 -p tiresias
-like 'and so has the last line' '^mean +30 ' "$out"
+like 'the last line of the table has the means' '^mean +30 ' "$out"
 
 mkdir long
 for i in 1 2 10; do cp several/w-2.csv "long/the-workload-of-november-$i.csv"; done
 long() { COLUMNS=80 "$POLLUX" simulate --profiles "$example/profiles" -w long -n 4 -p tiresias; }
-status 'long names on a terminal' 0 long
-is 'can be told apart' '..1 ..2 ..10' \
+status 'workloads of long names are simulated' 0 long
+is 'long names on a terminal can be told apart' '..1 ..2 ..10' \
 	"$(printf '%s\n' "$out" | grep -o '^\.\.[0-9]*' | tr '\n' ' ' | sed 's/ $//')"
-is 'in 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
+is 'long names on a terminal are within 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 run simulate -w long -n 4 -p tiresias
-like 'and are whole in a pipe' '^the-workload-of-november-10 ' "$out"
+like 'long names are whole in a pipe' '^the-workload-of-november-10 ' "$out"
 
 # --- a terminal ---
 # What a run that is interrupted leaves there: its bar is cleared.
@@ -133,10 +139,10 @@ terminal() { # terminal TERM: what is on it when the program was interrupted
 }
 if command -v script >/dev/null; then
 	shown=$(terminal xterm)
-	like 'a bar' '^ *[0-9]+% \[#* *\] [0-9]+ of 20000 jobs' "$shown"
-	is 'is cleared by an interruption' '@[K' \
+	like 'a terminal shows a bar' '^ *[0-9]+% \[#* *\] [0-9]+ of 20000 jobs' "$shown"
+	is 'an interruption clears the bar' '@[K' \
 		"$(printf '%s\n' "$shown" | grep -o '@.K' | tail -n 1)"
-	is 'a terminal that can clear no line has none' '' "$(terminal dumb)"
+	is 'a terminal that can clear no line has no bar' '' "$(terminal dumb)"
 else
 	echo "ok $((n += 1)) - a bar # SKIP no script(1)"
 fi
@@ -159,16 +165,19 @@ golden() {
 }
 golden >golden.txt
 [ "${UPDATE-}" != 1 ] || cp golden.txt "$ROOT/tests/reference/simulate.txt"
-is 'the figures on record (UPDATE=1 records)' "$(cat "$ROOT/tests/reference/simulate.txt")" \
+is 'the figures are those on record (UPDATE=1 records)' \
+	"$(cat "$ROOT/tests/reference/simulate.txt")" \
 	"$(cat golden.txt)"
 
 # --- files ---
-status 'when jobs are told to end, as a file' 0 simulate -w "$example/workloads" -n 4 -l known \
+status '--ends-csv is accepted' 0 simulate -w "$example/workloads" -n 4 -l known \
 	-k full --ends-csv ends.csv --json
-is 'with a heading' 'name,part,time,from,middle,to,finish,workload' "$(head -n 1 ends.csv)"
-is 'does not change what happens' "$(simulate -w "$example/workloads" -n 4 -l known -k full --json |
+is '--ends-csv has a heading' \
+	'name,part,time,from,middle,to,finish,workload' "$(head -n 1 ends.csv)"
+is '--ends-csv does not change what happens' \
+	"$(simulate -w "$example/workloads" -n 4 -l known -k full --json |
 	json 'print $d->{avg_jct_s}')" "$(printf '%s\n' "$out" | json 'print $d->{avg_jct_s}')"
-is 'each job when it comes, all in order, most as told' 'all 40 yes' \
+is '--ends-csv has each job, in order, and most ends as told' 'all 40 yes' \
 	"$(perl -F, -ane 'next if $. == 1;
 		$of{$F[0]}++; $first += $F[1] == 0;
 		$wrong .= $_ unless $F[2] <= $F[3] && $F[3] <= $F[4] && $F[4] <= $F[5] &&
@@ -176,54 +185,61 @@ is 'each job when it comes, all in order, most as told' 'all 40 yes' \
 		$held += $F[6] >= $F[3] && $F[6] <= $F[5];
 		END { print $wrong || "all", " ", $first == keys %of ? $first : "few", " ",
 			$held > 0.6 * ($. - 1) ? "yes" : $held / ($. - 1) }' ends.csv)"
-status 'jobs and decisions as files' 0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
+status '--jobs-csv and --timeline-csv are accepted' \
+	0 simulate -w "$example/workloads" -n 4 --jobs-csv jobs.csv \
 	--timeline-csv timeline.csv
-is 'the heading of jobs' 'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' \
+is '--jobs-csv has a heading' \
+	'name,submit,start,finish,restarts,workload,application,gpu_hours,rho' \
 	"$(head -n 1 jobs.csv)"
-is 'a row for each' 40 \
+is '--jobs-csv has a row for each job' 40 \
 	"$(tail -n +2 jobs.csv |
 	grep -Ec '^[a-z]+-[0-9]+,[0-9]+,[0-9]+,[0-9.]+,[0-9]+,workload-1,[a-z]+,[0-9.]+,[0-9.]+$')"
-is 'each of the application of its name' '' \
+is '--jobs-csv has the application of each job' '' \
 	"$(perl -F, -ane 'next if $. == 1; print unless $F[0] =~ /^\Q$F[6]\E-/' jobs.csv)"
-is 'the heading of decisions' 'time,running,waiting,gpus,restarts,workload' \
+is '--timeline-csv has a heading' 'time,running,waiting,gpus,restarts,workload' \
 	"$(head -n 1 timeline.csv)"
 run simulate -w "$example/workloads" -n 4 --json
-is 'a row for each of them' "$(printf '%s\n' "$out" | json 'print $d->{rounds};')" \
+is '--timeline-csv has a row for each decision' \
+	"$(printf '%s\n' "$out" | json 'print $d->{rounds};')" \
 	"$(tail -n +2 timeline.csv | wc -l)"
-is 'their times add up to the mean' \
+is 'the times of --jobs-csv add up to the mean' \
 	"$(printf '%s\n' "$out" | json 'printf "%.3f", $d->{avg_jct_s};')" \
 	"$(perl -F, -ane 'next if $. == 1; $s += $F[3] - $F[1];
 		END { printf "%.3f", $s / ($. - 1) }' jobs.csv)"
-is 'their GPU hours to all' "$(printf '%s\n' "$out" | json 'printf "%.6f", $d->{gpu_hours};')" \
+is 'the GPU hours of --jobs-csv add up to all' \
+	"$(printf '%s\n' "$out" | json 'printf "%.6f", $d->{gpu_hours};')" \
 	"$(perl -F, -ane 'next if $. == 1; $s += $F[7]; END { printf "%.6f", $s }' jobs.csv)"
-is 'and the largest rho is the worst' \
+is 'the largest rho of --jobs-csv is the worst' \
 	"$(printf '%s\n' "$out" | json 'printf "%.9f", $d->{finish_time_fairness}{worst};')" \
 	"$(perl -F, -ane 'next if $. == 1; $w = $F[8] if $F[8] > $w; END { printf "%.9f", $w }' \
 		jobs.csv)"
-is 'and GPU hours are no more than those of decisions, each until the next' 1 "$(perl -F, -ane '
+is 'GPU hours are no more than those of the decisions' 1 "$(perl -F, -ane '
 	next if $. == 1; $s += $gpus * ($F[0] - $at); ($at, $gpus) = @F[0, 3];
 	END { $s /= 3600; print $s >= '"$(printf '%s\n' "$out" |
 		json 'print $d->{gpu_hours};')"' ? 1 : 0 }' timeline.csv)"
-status 'a directory that is not there: 73' 73 simulate -w "$example/workloads" \
+status 'a file in no directory cannot be created' 73 simulate -w "$example/workloads" \
 	--jobs-csv no/such.csv
-is 'in one line' "pollux: cannot write 'no/such.csv': No such file or directory" "$err"
+is 'the file that cannot be created is told in one line' \
+	"pollux: cannot write 'no/such.csv': No such file or directory" "$err"
 mkdir dir.csv
-status 'a directory in its place' 73 simulate -w "$example/workloads" --jobs-csv dir.csv
-is 'leaves nothing behind' dir.csv "$(echo dir.csv*)"
+status 'a directory in place of a file cannot be written' \
+	73 simulate -w "$example/workloads" --jobs-csv dir.csv
+is 'a directory in place of a file stays alone' dir.csv "$(echo dir.csv*)"
 if command -v gnuplot >/dev/null; then
-	status 'a picture' 0 simulate -w several -n 4 --plot picture.svg
-	is 'without a complaint' '' "$err"
-	like 'a whole one' '^</svg>$' "$(cat picture.svg)"
-	like 'of every workload' 'w-10' "$(cat picture.svg)"
-	status 'as PNG' 0 simulate -w several -n 4 --plot picture.png
-	status 'several policies in one' 0 simulate -w "$example/workloads" -p fifo -p las \
+	status '--plot draws a picture' 0 simulate -w several -n 4 --plot picture.svg
+	is '--plot says nothing' '' "$err"
+	like 'the picture is complete' '^</svg>$' "$(cat picture.svg)"
+	like 'the picture has every workload' 'w-10' "$(cat picture.svg)"
+	status '--plot draws a PNG' 0 simulate -w several -n 4 --plot picture.png
+	status '--plot draws several policies' 0 simulate -w "$example/workloads" -p fifo -p las \
 		--plot both.svg
-	like 'each has its curve' '(>|CDATA\[)las(<|\])' "$(cat both.svg)"
-	like 'and its table' '^las on 16 nodes of 4 GPUs$' "$out"
+	like 'the picture has a curve for each policy' '(>|CDATA\[)las(<|\])' "$(cat both.svg)"
+	like 'each policy has its table beside a picture' '^las on 16 nodes of 4 GPUs$' "$out"
 fi
 
-status 'JSON is of one policy' 64 simulate -w "$example/workloads" -p fifo -p las --json
-is 'a second policy that is none is found first' '' \
+status 'JSON of two policies is a usage error' \
+	64 simulate -w "$example/workloads" -p fifo -p las --json
+is 'an unknown second policy is found before anything is printed' '' \
 	"$(simulate -w "$example/workloads" -p fifo -p best 2>/dev/null)"
 
 # --- errors of files ---
@@ -231,9 +247,9 @@ heading=name,time,application,num_replicas,batch_size
 bad() { # bad NAME MESSAGE TEXT
 	# shellcheck disable=SC2059  # escapes of ours
 	printf "$3" >bad.csv
-	status "$1: 65" 65 simulate -w bad.csv
-	is 'where and what' "pollux: bad.csv:$2" "$err"
-	is 'and nothing else' '' "$out"
+	status "$1 is a data error" 65 simulate -w bad.csv
+	is "$1: the message says where and what" "pollux: bad.csv:$2" "$err"
+	is "$1: nothing is printed" '' "$out"
 }
 bad 'an empty file' '1: an empty file; it should begin with a heading' ''
 bad 'a heading alone' '1: no rows below the heading' "$heading\n"
@@ -247,7 +263,7 @@ bad 'a blank line' '3: a blank line' "$heading\na,0,vision,1,64\n\nb,0,vision,1,
 bad 'quotes' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
 printf '%s\na,0,vision,1,64\n\n\r\n' "$heading" >blank.csv
 status 'blank lines at the end are taken' 0 simulate -w blank.csv
-bad 'but not alone' '1: no rows below the heading' "$heading\n\n"
+bad 'blank lines alone' '1: no rows below the heading' "$heading\n\n"
 bad 'an unknown application' "2: no profiles of the application 'visoin'" \
 	"$heading\na,0,visoin,1,64\n"
 bad 'NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
@@ -270,22 +286,25 @@ printf '%s\r\na,0,vision,1,64,x\r\n' "$heading,note" >crlf.csv
 status 'CR LF and further columns are taken' 0 simulate -w crlf.csv
 printf '\357\273\277%s\nvision,64,1,0,a' application,batch_size,num_replicas,time,name >odd.csv
 status 'so are another order, a byte order mark, and no newline at the end' 0 simulate -w odd.csv
-status 'no such file: 66' 66 simulate -w none.csv
-status 'no workload in a directory: 66' 66 simulate -w "$TMP/dir.csv"
-status 'no profiles in one: 66' 66 "$POLLUX" simulate --profiles "$TMP" -w crlf.csv
+status 'a workload file that is not there is no input' 66 simulate -w none.csv
+status 'a directory without workloads is no input' 66 simulate -w "$TMP/dir.csv"
+status 'a directory without profiles is no input' \
+	66 "$POLLUX" simulate --profiles "$TMP" -w crlf.csv
 
 cp -R "$example/profiles" odd
 mkdir odd/speech odd/.speech
 printf '%s\na,0,speech,1,64\n' "$heading" >speech.csv
-status 'an application without placements: 65' 65 "$POLLUX" simulate --profiles odd -w speech.csv
-is 'is told from none' \
+status 'an application without placements is a data error' \
+	65 "$POLLUX" simulate --profiles odd -w speech.csv
+is 'an application without placements is told from an unknown one' \
 	"pollux: speech.csv:2: no profiles of the application 'speech': 'odd/speech' has no \
 placements.csv" "$err"
 for file in validation-064.csv validation-.csv validation-x.csv validation--64.csv \
 	validation-64.5.csv; do
 	cp odd/vision/validation-64.csv "odd/vision/$file"
-	status "$file: 65" 65 "$POLLUX" simulate --profiles odd -w odd.csv
-	is 'is told' \
+	status "$file among profiles is a data error" \
+		65 "$POLLUX" simulate --profiles odd -w odd.csv
+	is "$file among profiles is told" \
 		"pollux: 'odd/vision/$file': its name is not 'validation-B.csv' of a batch size B" \
 		"$err"
 	rm "odd/vision/$file"
@@ -296,82 +315,93 @@ status 'what does not end in .csv is not looked at' 0 "$POLLUX" simulate --profi
 # --- pipes ---
 from_pipe() { tail -n +1 odd.csv | simulate -w pipe --json; }
 ln -s /proc/self/fd/0 pipe
-status 'a workload from a pipe' 0 from_pipe
-is 'is read' 'pipe 1' \
+status 'a workload is read from a pipe' 0 from_pipe
+is 'a workload from a pipe has its job' 'pipe 1' \
 	"$(printf '%s\n' "$out" |
 	json 'print "$d->{workloads}[0]{name} $d->{workloads}[0]{jobs}";')"
 perl -e 'print "'$heading'\n"; printf "%s-%d,%d,vision,1,64\n", "x" x 90, $_, $_ for 1..1000' \
 	>long.csv
 mkfifo fifo
 cat long.csv >fifo &
-status 'a long one' 0 simulate -w fifo -p fifo --json
+status 'a long workload is read from a FIFO' 0 simulate -w fifo -p fifo --json
 wait $!
-is 'to its end' 1000 "$(printf '%s\n' "$out" | json 'print $d->{workloads}[0]{jobs};')"
-status 'a directory of profiles where a file is wanted' 66 simulate -w "$example/profiles"
+is 'a long workload from a FIFO has all jobs' \
+	1000 "$(printf '%s\n' "$out" | json 'print $d->{workloads}[0]{jobs};')"
+status 'a directory of profiles is no workload' 66 simulate -w "$example/profiles"
 
 printf '%s\na,0,vision,100,64\n' "$heading" >wide.csv
-status 'more GPUs than there are: 69' 69 simulate -w wide.csv -p fifo
-is 'whose' "pollux: job 'a' of 'wide' asks for 100 GPUs; there are 64" "$err"
-status 'which a policy that chooses them does not mind' 0 simulate -w wide.csv
+status 'a job of more GPUs than there are is refused' 69 simulate -w wide.csv -p fifo
+is 'the job of too many GPUs is named' \
+	"pollux: job 'a' of 'wide' asks for 100 GPUs; there are 64" "$err"
+status 'a policy that chooses the GPUs runs that job' 0 simulate -w wide.csv
 printf '%s\na,0,vision,16,64\n' "$heading" >thin.csv
-status 'outside of the profiles: 65' 65 simulate -w thin.csv -p fifo
-is 'what was asked for' \
+status 'a job outside of the profiles is a data error' 65 simulate -w thin.csv -p fifo
+is 'the message says what the profiles do not cover' \
 	"pollux: job 'a': the profiles of 'vision' do not cover a local batch of 4 on 4 nodes with \
 16 GPUs, placement 4444: '$example/profiles/vision/placements.csv'" "$err"
 
 # --- made up ---
-status 'made-up workloads' 0 "$POLLUX" simulate --generate made --jobs 25 --workloads 2 \
+status '--generate makes workloads' 0 "$POLLUX" simulate --generate made --jobs 25 --workloads 2 \
 	--span 1h --seed 3
-is 'two of them' 'made/workloads/workload-1.csv made/workloads/workload-2.csv' \
+is '--generate makes two workloads' 'made/workloads/workload-1.csv made/workloads/workload-2.csv' \
 	"$(echo made/workloads/*)"
-is 'of 25 jobs each' 52 "$(cat made/workloads/* | wc -l)"
-status 'can be simulated' 0 "$POLLUX" simulate --profiles made/profiles -w made/workloads -p pollux
-status 'the same seed' 0 "$POLLUX" simulate --generate again --jobs 25 --workloads 2 \
+is '--generate makes 25 jobs in each workload' 52 "$(cat made/workloads/* | wc -l)"
+status 'made-up workloads can be simulated' \
+	0 "$POLLUX" simulate --profiles made/profiles -w made/workloads -p pollux
+status '--generate makes workloads of the same seed' \
+	0 "$POLLUX" simulate --generate again --jobs 25 --workloads 2 \
 	--span 1h --seed 3
-ok 'makes the same' diff -r made again
-status 'another' 0 "$POLLUX" simulate --generate other --jobs 25 --workloads 2 --span 1h --seed 4
+ok 'the same seed makes the same workloads' diff -r made again
+status '--generate makes workloads of another seed' \
+	0 "$POLLUX" simulate --generate other --jobs 25 --workloads 2 --span 1h --seed 4
 result "$(! cmp -s made/workloads/workload-1.csv other/workloads/workload-1.csv; echo $?)" \
-	'makes others'
-status 'nothing is overwritten: 73' 73 "$POLLUX" simulate --generate made
-is 'and that is said' "pollux: cannot create 'made': File exists" "$err"
-status 'nor put where nothing is' 73 "$POLLUX" simulate --generate no/such
+	'another seed makes other workloads'
+status '--generate does not overwrite' 73 "$POLLUX" simulate --generate made
+is 'the directory that is there is told' "pollux: cannot create 'made': File exists" "$err"
+status '--generate makes no directory within none' 73 "$POLLUX" simulate --generate no/such
 made() { "$POLLUX" simulate --generate lines --jobs 1; }
-status 'what was made' 0 made
-is 'is said' 'lines/profiles: 3 applications, on nodes of up to 4 GPUs
+status '--generate makes a single job' 0 made
+is '--generate says what it made' 'lines/profiles: 3 applications, on nodes of up to 4 GPUs
 lines/workloads: 1 workload of 1 job' "$out"
-status 'for nodes of 8 GPUs' 0 "$POLLUX" simulate --generate eight -g 8 --jobs 25
-like 'is said' '^eight/profiles: 3 applications, on nodes of up to 8 GPUs$' "$out"
+status '--generate makes profiles of nodes of 8 GPUs' \
+	0 "$POLLUX" simulate --generate eight -g 8 --jobs 25
+like '--generate says that nodes have 8 GPUs' \
+	'^eight/profiles: 3 applications, on nodes of up to 8 GPUs$' "$out"
 for policy in goodput pollux sia optimus fifo; do
-	status "can be simulated under $policy" 0 "$POLLUX" simulate --profiles eight/profiles \
+	status "$policy is simulated on made-up nodes of 8 GPUs" \
+		0 "$POLLUX" simulate --profiles eight/profiles \
 		-w eight/workloads -n 4 -g 8 -p "$policy" -k full
 done
-status 'of fewer, too' 0 "$POLLUX" simulate --profiles eight/profiles -w eight/workloads -n 20 -g 3
-status 'nodes that profiles do not cover: 65' 65 "$POLLUX" simulate --profiles made/profiles \
+status 'made-up profiles of 8 GPUs cover nodes of 3' \
+	0 "$POLLUX" simulate --profiles eight/profiles -w eight/workloads -n 20 -g 3
+status 'nodes that profiles do not cover are a data error' \
+	65 "$POLLUX" simulate --profiles made/profiles \
 	-w eight/workloads -g 8
-like 'is told before the run' \
+like 'nodes that profiles do not cover are told before the run' \
 	"^pollux: nodes of 8 GPUs: of one node, 'made/profiles/[a-z]+/placements.csv' covers 4$" \
 	"$err"
-status 'more than a digit' 64 "$POLLUX" simulate --generate ten -g 10
-is 'in one line' \
+status '--generate refuses nodes of 10 GPUs' 64 "$POLLUX" simulate --generate ten -g 10
+is 'the message says that nodes have 9 GPUs at most' \
 	"pollux: option '--gpus-per-node': made-up profiles have a digit for the GPUs of a node, \
 so 9 at most; see 'pollux simulate --help'" "$err"
 # In the background, as the test stops it.
 "$POLLUX" simulate --generate ended --workloads 10000 --jobs 10000 >/dev/null &
 pid=$!
-ok 'one begins' wait_for 10 sh -c '[ -e ended.*/workloads/workload-3.csv ]'
+ok 'a long --generate begins' wait_for 10 sh -c '[ -e ended.*/workloads/workload-3.csv ]'
 kill -TERM $pid
 rc=0
 wait $pid || rc=$?
-is 'a signal ends it' 143 "$rc"
-is 'and nothing is left' 'ended*' "$(echo ended*)"
+is 'SIGTERM ends --generate' 143 "$rc"
+is 'an ended --generate leaves nothing' 'ended*' "$(echo ended*)"
 
 # --- options that would do nothing ---
 nothing() { # nothing MESSAGE OPTION...
 	message=$1
 	shift
-	status "$*: 64" 64 "$POLLUX" simulate "$@"
-	is 'in one line' "pollux: option '$message; see 'pollux simulate --help'" "$err"
-	ok 'nothing is made' test ! -e x
+	status "simulate $* is a usage error" 64 "$POLLUX" simulate "$@"
+	is "simulate $* names the option" \
+		"pollux: option '$message; see 'pollux simulate --help'" "$err"
+	ok "simulate $* makes nothing" test ! -e x
 }
 for option in seed jobs span workloads; do
 	nothing "--$option' goes with --generate" --profiles "$example/profiles" -w odd.csv \

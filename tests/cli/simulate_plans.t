@@ -28,7 +28,8 @@ figure() { plans -w jobs.csv --json "$@" | json "print \$d->{$figure}"; }
 for policy in rubick goodput; do
 	figure=makespan_s
 	is "$policy takes the fastest plan" 520 "$(figure -p "$policy")"
-	is 'and a start costs what is said' 270 "$(figure -p "$policy" --restart-delay 10)"
+	is "$policy: --restart-delay sets the cost of a start" \
+		270 "$(figure -p "$policy" --restart-delay 10)"
 done
 figure=gpu_hours
 is 'GPUs are counted to the end' 0.255 "$(figure | sed 's/^\(.....\).*/\1/')"
@@ -40,9 +41,9 @@ late,610,1,small,2,16,0,ga,9,0
 END
 for policy in rubick goodput; do
 	status "$policy: every round is legal" 0 plans -w jobs.csv -p "$policy"
-	like 'the times of the files are known' \
+	like "$policy: the title says that the times of the files are known" \
 		"^$policy on 2 nodes of 2 GPUs; models: full," "$out"
-	like 'three jobs end' '^jobs +3 ' "$out"
+	like "$policy: three jobs end" '^jobs +3 ' "$out"
 done
 # submitted at 600, 260 s + 150 s to 1010; the next round is at 1020: 260 s + 10 * 2 s
 figure=makespan_s
@@ -57,16 +58,18 @@ is 'the plan that the owner named does not matter' "$before" "$(figure -p rubick
 
 # --- errors ---
 status 'another policy is a usage error' 64 plans -w jobs.csv -p las
-like 'and says which go' 'goes with the policies goodput and rubick' "$err"
+like 'the message names the policies that know plans' \
+	'goes with the policies goodput and rubick' "$err"
 status 'rubick needs plans' 64 "$POLLUX" simulate --profiles placements -w jobs.csv -p rubick
 status 'an option without effect is refused' 64 plans -w jobs.csv --events
 echo 'x,700,1,small,2,16,0,tp,9,1' >>jobs.csv
 status 'a guarantee without measurement is an error' 65 plans -w jobs.csv
-like 'of its line' "jobs.csv:4: a guarantee for 2 GPUs with plan 'tp'" "$err"
+like 'the message names the line of the guarantee' \
+	"jobs.csv:4: a guarantee for 2 GPUs with plan 'tp'" "$err"
 sed -i '4s/small/large/' jobs.csv
-status 'so is an application without rows' 65 plans -w jobs.csv
+status 'an application without rows is an error' 65 plans -w jobs.csv
 sed -i '2s/ga,1,4/ga,0,4/' placements/small/placements.csv
-status 'and a wrong placement' 65 plans -w jobs.csv
-like 'of its line, too' "placements.csv:2: placement '0'" "$err"
+status 'a wrong placement is an error' 65 plans -w jobs.csv
+like 'the message names the line of the placement' "placements.csv:2: placement '0'" "$err"
 
 finish

@@ -30,7 +30,8 @@ like 'the title says what was simulated' \
 	'^dally on 2 nodes of 2 GPUs in 1 rack; timers: auto$' "$(racks -n 2 -g 2)"
 like 'the table has leases and the time of communication' '^jobs +1 +5001 .* 2 +3 +500 ' \
 	"$(racks -n 2 -g 2)"
-is 'and JSON' 500 "$(racks -n 2 -g 2 --json | json 'printf "%.6g", $d->{communication_s}')"
+is 'JSON has the time of communication' \
+	500 "$(racks -n 2 -g 2 --json | json 'printf "%.6g", $d->{communication_s}')"
 sed -i 's/,2,9000/,1,3000/' jobs.csv
 is 'a single GPU never communicates' 'a:0-3000' "$(ends -n 2 -g 2)"
 
@@ -43,19 +44,21 @@ wide,10,2,1000,1,VGG
 END
 is 'dally waits for a rack until its timer, on no fixed grid' 6010 \
 	"$(ends -n 2 -g 3 --slice 1e6 --timers 0.006,1 | start_of wide)"
-is 'or for the end of others' 100000 "$(ends -n 2 -g 3 --slice 1e6 | start_of wide)"
+is 'dally waits for the end of others' 100000 "$(ends -n 2 -g 3 --slice 1e6 | start_of wide)"
 is 'a rack joins at half the speed' 1010 "$(ends -n 2 -g 3 --timers 0,0 | end_of wide)"
 is 'gandiva-net waits for nobody' 1010 "$(ends -n 2 -g 3 -p gandiva-net | end_of wide)"
-is 'tiresias-net waits' 3600 "$(ends -n 2 -g 3 -p tiresias-net | start_of wide)"
+is 'tiresias-net waits for a lease to end' 3600 "$(ends -n 2 -g 3 -p tiresias-net | start_of wide)"
 sed -i 's/VGG/ResNet50/' jobs.csv
-is 'except for a model that does not mind' 10 "$(ends -n 2 -g 3 -p tiresias-net | start_of wide)"
+is 'tiresias-net does not wait for a model that spreads well' \
+	10 "$(ends -n 2 -g 3 -p tiresias-net | start_of wide)"
 
 # --- contention: 3 machines of 2; both jobs have GPUs on the second machine ---
 
 printf '%s\na,0,3,300,1,VGG\nb,0,3,600,1,VGG\n' "$heading" >jobs.csv
-is 'without contention' 'a:0-200 b:0-400' "$(ends -n 3 -g 2)"
-is 'an uplink is shared while both cross it' 'a:0-300 b:0-500' "$(ends -n 3 -g 2 --contention)"
-like 'which the title says' 'uplinks are shared' "$(racks -n 3 -g 2 --contention)"
+is 'jobs do not share an uplink without --contention' 'a:0-200 b:0-400' "$(ends -n 3 -g 2)"
+is 'jobs share an uplink with --contention while both cross it' \
+	'a:0-300 b:0-500' "$(ends -n 3 -g 2 --contention)"
+like 'the title says that uplinks are shared' 'uplinks are shared' "$(racks -n 3 -g 2 --contention)"
 
 # --- links: 2 s of computing against the exchange ---
 
@@ -71,10 +74,10 @@ links() {
 		--jobs-csv ends.csv "$@" >/dev/null && awk -F, 'NR > 1 { printf "%g", $4 }' ends.csv
 }
 printf '%s\na,0,2,200,1,VGG\n' "$heading" >jobs.csv
-is 'within a machine: 1 s of data, 1 s of messages' 200 "$(links -n 2 -g 2)"
-is 'within a rack: 2 s of data' 200 "$(links -n 2 -g 1)"
+is 'a job within a machine takes 1 s for data and 1 s for messages' 200 "$(links -n 2 -g 2)"
+is 'a job within a rack takes 2 s for data' 200 "$(links -n 2 -g 1)"
 sed -i 's/,2,200/,4,400/' jobs.csv
-is 'both: 2 s within, and half the data in the rack' 250 "$(links -n 2 -g 2)"
+is 'a job of two machines takes 2 s within them and half in the rack' 250 "$(links -n 2 -g 2)"
 
 # --- goodput ---
 
@@ -88,14 +91,14 @@ END
 known() { ends -n 2 -g 3 -p goodput -l known | start_of wide; }
 is 'a short job does not wait for a machine' 10 "$(known)"
 sed -i 's/wide,10,2,1000,/wide,10,2,10000,/' jobs.csv
-is 'a long one does, as it ends sooner' 3600 "$(known)"
+is 'a long job waits for a machine, as it ends sooner there' 3600 "$(known)"
 sed -i 's/VGG/ResNet50/' jobs.csv
-is 'one that does not mind does not' 10 "$(known)"
+is 'a job of a model that spreads well does not wait' 10 "$(known)"
 printf '%s\na,0,1,3100,1,small\nb,0,1,3000,1,small\n' "$heading" >jobs.csv
 is 'the least remaining work comes first' 'a:3000-6100 b:0-3000' \
 	"$(ends -n 1 -g 1 -p goodput -l known)"
 printf '%s\na,0,1,9000,1,small\nb,1,1,1000,1,small\n' "$heading" >jobs.csv
-is 'nothing known: the one that had less time' 'a:0-10002 b:3600-4600' \
+is 'the job that had less time comes first where nothing is known' 'a:0-10002 b:3600-4600' \
 	"$(ends -n 1 -g 1 -p goodput)"
 
 # --- against an independent program: 20 jobs on 2 racks of 2 machines of 4 GPUs ---
@@ -133,11 +136,12 @@ same() { # same POLICY TIMERS [OPTION]...
 		sed '$d' >theirs
 	[ "$(wc -l <ours)" = 20 ] && cmp ours theirs
 }
-ok 'tiresias-net, job by job' same tiresias-net auto
-ok 'gandiva-net, job by job' same gandiva-net auto
+ok 'tiresias-net agrees job by job with the reference' same tiresias-net auto
+ok 'gandiva-net agrees job by job with the reference' same gandiva-net auto
 for timers in auto 0,0 1,2 6,12 inf; do
 	for policy in dally srtf-net las-net; do
-		ok "$policy, timers $timers, job by job" same $policy $timers --timers $timers
+		ok "$policy with timers $timers agrees job by job with the reference" \
+			same $policy $timers --timers $timers
 	done
 done
 for timers in auto 0,0 1,2 inf; do
@@ -149,28 +153,32 @@ is 'the timers make a difference' 4 "$(cksum auto.csv 0,0.csv 1,2.csv inf.csv | 
 # --- errors ---
 
 status 'racks need tables' 64 "$POLLUX" simulate --racks 1 -w jobs.csv
-like 'and which' 'give either --tiers, or --links and --models' "$err"
-status 'not both' 64 racks --links links.csv --models models.csv
+like 'the message names the tables that racks need' \
+	'give either --tiers, or --links and --models' "$err"
+status 'racks with both kinds of tables are refused' 64 racks --links links.csv --models models.csv
 status 'nodes that do not fill racks are an error' 64 racks --racks 3
-like 'and says so' '8 nodes cannot stand in 3 equal racks' "$err"
-status 'so is another policy' 64 racks -p tiresias
-like 'and says which there are' "no policy 'tiresias': one of dally tiresias-net" "$err"
+like 'the message says that the racks are not equal' '8 nodes cannot stand in 3 equal racks' "$err"
+status 'another policy than those of racks is an error' 64 racks -p tiresias
+like 'the message names the policies of racks' \
+	"no policy 'tiresias': one of dally tiresias-net" "$err"
 for timers in 6 '12,6' '-1,2' 'a,b' '6,12,'; do
 	status "timers $timers are an error" 64 racks --timers="$timers"
 done
-status 'and timers of a policy without' 64 racks -p gandiva-net --timers inf
+status 'timers of a policy without timers are an error' 64 racks -p gandiva-net --timers inf
 status 'an option without effect is refused' 64 racks --events
-status 'and lengths of a policy that does not ask' 64 racks -l known
-status 'also the other way round' 64 "$POLLUX" simulate --profiles p -w jobs.csv --timers inf
-like 'and says what it goes with' "'--timers' goes with --racks" "$err"
+status 'lengths of a policy that does not ask are refused' 64 racks -l known
+status 'timers without racks are refused' \
+	64 "$POLLUX" simulate --profiles p -w jobs.csv --timers inf
+like 'the message says that --timers goes with --racks' "'--timers' goes with --racks" "$err"
 status 'a table is not written over' 64 racks --jobs-csv tiers.csv
 status 'a job larger than the cluster is an error' 65 racks -n 2 -g 2
-like 'of its line' 'jobs.csv:4: .*gpus' "$err"
+like 'the message names the line of the large job' 'jobs.csv:4: .*gpus' "$err"
 sed -i '2s/VGG/vgg/' jobs.csv
 status 'an application without tiers is an error' 65 racks
-like 'of its line, too' "jobs.csv:2: no tiers of the application 'vgg'" "$err"
+like 'the message names the line of the application' \
+	"jobs.csv:2: no tiers of the application 'vgg'" "$err"
 sed -i 's/0.9,0.5,0.2/0.9,0.95,0.2/' tiers.csv
 status 'a rack that joins better than a machine is an error' 65 racks
-like 'and says so, too' 'tiers.csv:2: rack is above machine' "$err"
+like 'the message says that rack is above machine' 'tiers.csv:2: rack is above machine' "$err"
 
 finish

@@ -24,27 +24,28 @@ trap 'exit 75' TERM
 while :; do sleep 0.1; done
 END
 "$POLLUX" submit -q --preempt --grace 1h -- sh slow >/dev/null
-ok 'a job runs' wait_for 20 passes_until "state = 'running' AND job_id = 1"
+ok 'a job that is slow to stop runs' wait_for 20 passes_until "state = 'running' AND job_id = 1"
 wait_for 20 [ -e ready ] # else the signal comes before its trap
 "$POLLUX" submit -q --preempt -w 4 -- sh quick >/dev/null
-ok 'its slice over, it is stopped for another' wait_for 20 passes_until \
+ok 'the slow job is stopped for another when its slice is over' wait_for 20 passes_until \
 	"state = 'assigned' AND job_id = 2"
 # One that would come before both, were it asked now.
 "$POLLUX" submit -q --preempt -w 500 -- sh quick >/dev/null
 sleep 2
 "$POLLUX" schedule
 "$POLLUX" schedule
-is 'two slices later, and whoever has come, the devices are still for it' '1|preempt 2|none' \
+is 'the devices stay reserved for that job, two slices later' '1|preempt 2|none' \
 	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'
 		ORDER BY id" | xargs)"
 touch saved
-ok 'it is launched when they are free' wait_for 20 holds "state = 'running' AND job_id = 2"
-ok 'and gives them up when its own slice is over' wait_for 20 passes_until \
+ok 'that job is launched when the devices are free' \
+	wait_for 20 holds "state = 'running' AND job_id = 2"
+ok 'that job gives the devices up when its own slice is over' wait_for 20 passes_until \
 	"state = 'running' AND job_id = 3"
-is 'none was called off' 0 "$(query "SELECT count(*) FROM runs WHERE outcome = 'not-started'")"
-is 'each ran once' '1|1 2|1 3|1' \
+is 'no run was called off' 0 "$(query "SELECT count(*) FROM runs WHERE outcome = 'not-started'")"
+is 'each job ran once' '1|1 2|1 3|1' \
 	"$(query 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
-is 'the second for a first slice at least' 1 \
+is 'the second job ran for a first slice at least' 1 \
 	"$(query "SELECT stop_boot_s - launch_boot_s >= 0.3 * $POLLUX_SLICE
 		FROM runs WHERE job_id = 2")"
 
@@ -54,11 +55,11 @@ is 'the second for a first slice at least' 1 \
 hold_store
 POLLUX_SLICE=1000 "$POLLUX" schedule &
 pass=$!
-ok 'a pass waits for it' wait_for 20 has_schedule_lock "$pass"
+ok 'a pass waits for the store' wait_for 20 has_schedule_lock "$pass"
 sleep 0.5
 let_store_go "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime)
 	WHERE state = 'running'; COMMIT"
 wait "$pass"
-is 'what was launched meanwhile has its slice' '3|none' \
+is 'a run launched meanwhile has its slice' '3|none' \
 	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'")"
 finish

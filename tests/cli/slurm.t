@@ -44,12 +44,13 @@ is 'a second pass starts nothing' 1 "$(squeue -h -o %i | wc -l)"
 must 'a run that is held ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 is 'what it saved is exactly what the store has' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
-is 'and nothing was lost' 0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
+is 'a held run loses nothing' 0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
 "$POLLUX" release "$id" >/dev/null
-must 'it goes on where it was' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+must 'a released run goes on where it was' \
+	until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
 	AND first_samples >= $(saved "$id") AND last_samples > first_samples + 80"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
-must 'a cancelled one ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+must 'a cancelled run ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
 
 # A shell dies of the signal, and the wrapper of the node tells the program, which takes longer than
 # what is left without a stop may take to end.
@@ -58,9 +59,11 @@ id=$(train -n shell -e SAVE_S=6 -- sh -c '"$0" "$1" | cat; true' "$TRAINER" '{ch
 must 'a program of a shell begins' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND state = 'running' AND last_samples > 80"
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
-must 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
-is 'it has saved, once' 1 "$(grep -c "^save $id " "$WITNESS/ledger")"
-is 'all that it had done' 0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
+must 'the program of a shell is held' \
+	until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+is 'the program of a shell has saved once' 1 "$(grep -c "^save $id " "$WITNESS/ledger")"
+is 'the program of a shell has saved all that it had done' \
+	0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
 
 id=$(train -n short -- "$TRAINER" '{checkpoint}' 10)
@@ -71,7 +74,7 @@ must 'a program that fails has failed' until_store "SELECT 1 FROM jobs WHERE id 
 	AND state = 'failed' AND exit_code = 3"
 
 accounted() { scontrol -o show job | grep "Comment=[0-9a-f]*:$bad:" | grep -q 'ExitCode=3:0'; }
-must '... in the accounts of Slurm, too' within 10 accounted
+must 'the accounts of Slurm have the exit status of the program' within 10 accounted
 
 # --- directories of runs that nobody has -----------------------------------------
 
@@ -80,19 +83,22 @@ mkdir -p "$POLLUX_DIR/run/800" "$POLLUX_DIR/run/900"
 touch "$POLLUX_DIR/run/800/rows"
 touch -d '-2 days' "$POLLUX_DIR/run/800"
 "$POLLUX" schedule >first.out
-is 'an old one is removed, a new one is not' 900 "$(cd "$POLLUX_DIR/run" && ls -d [89]00)"
+is 'an old directory of a run is removed, a new one is not' \
+	900 "$(cd "$POLLUX_DIR/run" && ls -d [89]00)"
 rm -r "$POLLUX_DIR/run/900"
 
 # --- several nodes; resize -----------------------------------------------------
 
 id=$(train -n wide -r 8 -- "$TRAINER" '{checkpoint}')
-must 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
+must 'a run of eight devices is on two nodes' \
+	until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND $(on_nodes 2) AND replicas = 8 AND last_samples > 80"
 went_on() { # went_on REPLICAS NODES NUMBER
-	must "... goes on with $1 devices, on $2 nodes" until_store "SELECT 1 FROM runs
+	must "the run goes on with $1 devices, on $2 nodes" until_store "SELECT 1 FROM runs
 		WHERE job_id = $id AND number = $3 AND state = 'running' AND $(on_nodes "$2")
 		AND replicas = $1 AND last_samples > first_samples + 80"
-	is '... from where it had saved' 1 "$(store "SELECT a.last_samples <= b.first_samples
+	is "run $3 goes on from where the one before it had saved" \
+		1 "$(store "SELECT a.last_samples <= b.first_samples
 		FROM runs a JOIN runs b ON b.job_id = a.job_id AND b.number = a.number + 1
 		WHERE a.job_id = $id AND b.number = $3")"
 }
@@ -100,13 +106,14 @@ went_on() { # went_on REPLICAS NODES NUMBER
 went_on 16 4 2
 # a run that others leave alone keeps more devices than it asks for
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
-must 'it is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+must 'the wide run is held' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
 "$POLLUX" edit -r 4 "$id" >/dev/null
 "$POLLUX" release "$id" >/dev/null
 went_on 4 1 3
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
-must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
-is 'with what it saved' "$(saved "$id")" \
+must 'the run of one node is held' \
+	until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
+is 'the store has what the run of one node saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 is 'each node of each run began once' '1 0 1 1 2 0 2 1 2 2 2 3 3 0' "$(awk -v id="$id" \
 	'$1 == "start" && $2 == id { print $3, $4 }' "$WITNESS/ledger" | sort | xargs)"
@@ -130,50 +137,54 @@ else:
 END
 id=$(train -n meet -r 8 -- python3 "$TMP/meet.py" '{node}')
 must 'programs of two nodes meet' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'done'"
-like '... at the address of the first' '^met node 1$' "$("$POLLUX" log "$id")"
+like 'the programs meet at the address of the first node' '^met node 1$' "$("$POLLUX" log "$id")"
 
 # --- Slurm itself tells a run to stop ------------------------------------------------
 
 id=$(train -n told -r 8 -- "$TRAINER" '{checkpoint}')
-must 'a run on two nodes' until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
+must 'a run that Slurm will stop is on two nodes' \
+	until_store "SELECT 1 FROM runs WHERE job_id = $id AND state = 'running'
 	AND last_samples > 80"
 scancel --signal=TERM --batch "$(squeue -h -o %i)"
 must 'a run that Slurm signals saves and ends' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND number = 1 AND outcome = 'stopped' AND stop_reason = 'shutdown'"
-must '... and goes on from there' until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
+must 'a run that Slurm stopped goes on from there' \
+	until_store "SELECT 1 FROM runs WHERE job_id = $id AND number = 2
 	AND last_samples > first_samples AND first_samples >= $(saved "$id")"
 "$POLLUX" cancel -f "$id" >/dev/null 2>&1
-must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
+must 'a run that Slurm stopped can be cancelled' \
+	until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'cancelled'"
 
 # --- a time limit; a second job of one run -----------------------------------------
 
 id=$(train -n limited -t "$((2 * TIME_SCALE / 2))" -- "$TRAINER" '{checkpoint}')
-must 'a run with a time limit' until_store "SELECT 1 FROM runs WHERE job_id = $id
+must 'a run with a time limit begins' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND state = 'running'"
-like 'Slurm has a limit for it, too' '^[0-9]+:00$' "$(squeue -h -o %l)"
+like 'Slurm has a time limit for the run' '^[0-9]+:00$' "$(squeue -h -o %l)"
 run_id=$(store "SELECT id FROM runs WHERE job_id = $id")
 job=$(squeue -h -o %i)
 sbatch --parsable -o "$TMP/second" \
 	--wrap "exec '$POLLUX' supervise '$POLLUX_DIR/run/$run_id'" >second.id
 second_is_over() { ! squeue -h -o %i | grep -qx "$(cat second.id)"; }
 must 'a second job of the run leaves at once' within 10 second_is_over
-like '... and says why' 'another job of Slurm has this run' "$(cat "$TMP/second")"
-is '... and the first goes on' "$job" "$(squeue -h -t RUNNING -o %i)"
+like 'the second job of the run says why it leaves' \
+	'another job of Slurm has this run' "$(cat "$TMP/second")"
+is 'the first job of the run goes on' "$job" "$(squeue -h -t RUNNING -o %i)"
 must 'the limit ends the run' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'timeout'"
-is 'with what it saved' "$(saved "$id")" \
+is 'the store has what the run saved at its time limit' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 
 run "$POLLUX" run true
-like 'run has no terminal there' 'runs are jobs of Slurm' "$err"
+like "'pollux run' says that runs are jobs of Slurm" 'runs are jobs of Slurm' "$err"
 
 # --- what is wrong -------------------------------------------------------------
 
 id=$(train -n refused --slurm-args '--partition=nowhere' -- "$TRAINER" '{checkpoint}')
 run "$POLLUX" schedule
 like 'what sbatch refuses is said' 'sbatch of Slurm failed: .*[Ii]nvalid partition' "$err"
-is '... and the run waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
+is 'a run that sbatch refuses waits' assigned "$(store "SELECT state FROM runs WHERE job_id = $id")"
 "$POLLUX" cancel "$id" >/dev/null
-must '... until it is cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id
+must 'a run that sbatch refuses can be cancelled' until_store "SELECT 1 FROM jobs WHERE id = $id
 	AND state = 'cancelled'"
 
 is 'no two programs of a job ran at a time' '' "$(cat "$WITNESS/OVERLAP" 2>/dev/null)"
