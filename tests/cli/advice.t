@@ -45,8 +45,7 @@ is "doctor's advice keeps the checkpoints of jobs that an older copy lacks" 3 "$
 rm "$POLLUX_DIR"/pollux.db*
 "$POLLUX" submit --hold -- true >/dev/null
 like 'doctor tells that a new store does not know the files of old jobs' \
-	'is of a job that is not in' \
-	"$(findings leftovers text)"
+	'is of a job that is not in' "$(findings leftovers text)"
 typed leftovers
 is "doctor's advice keeps the checkpoints that a new store does not know" 3 "$(models)"
 rm -r "$POLLUX_DIR"
@@ -130,8 +129,7 @@ typed settings
 ok 'doctor finds no bad setting after its advice was followed' well settings
 ok 'the link to the settings is still a link' test -L "$odd/store/config"
 is "doctor's advice comments out the bad line in the file behind the link" \
-	'# slots = moon slice = 5m' \
-	"$(xargs <"$odd/settings of mine")"
+	'# slots = moon slice = 5m' "$(xargs <"$odd/settings of mine")"
 export POLLUX_SLOTS=2
 
 # --- owners and modes: names, links, places of other people ---
@@ -151,8 +149,7 @@ mv "$POLLUX_DIR/logs"/* scratch 2>/dev/null
 rm -r "$POLLUX_DIR/logs"
 ln -s "$TMP/scratch" "$POLLUX_DIR/logs"
 like 'doctor tells that others may write to a linked directory of logs' \
-	"others may write to '.*/logs'" \
-	"$(findings permissions text)"
+	"others may write to '.*/logs'" "$(findings permissions text)"
 typed permissions
 is "doctor's advice leaves the linked directory its mode" 2775 "$(mode scratch)"
 rm "$POLLUX_DIR/logs"

@@ -45,8 +45,7 @@ first=$("$POLLUX" submit -q --begin +90m -- true)
 ok 'a pass succeeds while a job waits for its time' "$POLLUX" schedule
 is 'a job does not start before its time' queued "$(state "$first")"
 like 'status says when a job begins, and in how long' \
-	'^begins at [0-9-]* ?[0-9:]+ \(in 1h(29|30)m\)$' \
-	"$(field "$first" reason)"
+	'^begins at [0-9-]* ?[0-9:]+ \(in 1h(29|30)m\)$' "$(field "$first" reason)"
 like 'the table of status says when a job begins' " begins at .* \\(in 1h" "$("$POLLUX" status)"
 like 'the JSON of status has the time at which a job begins' '"begin_s": [0-9.]+' \
 	"$("$POLLUX" status --json "$first")"

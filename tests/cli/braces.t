@@ -149,8 +149,7 @@ pollux: warning: '{gpus}' in --checkpoint-dir stays as it is: there pollux repla
 run submit --dry-run -b 64 -n 'n{job}' -e 'A={run}' --resume-args 'x {newest}' -- true '{batch}' \
 	'{{port}}' '{x}'
 is 'a dry run says what is replaced at launch' \
-	'pollux: replaced at launch: {batch} {run} {newest} {job}' \
-	"$err"
+	'pollux: replaced at launch: {batch} {run} {newest} {job}' "$err"
 is 'a dry run shows the words that stay' "A='{run}' true '{batch}' '{port}' '{x}'" \
 	"$(echo "$out" | sed "
 	s/{run}/'&'/

@@ -37,8 +37,7 @@ is 'a dry pass would cancel all jobs behind the first' 59 \
 "$POLLUX" schedule
 is 'one pass cancels all jobs behind the first' 60 "$(in_state cancelled)"
 is 'a cancelled job says which job was to succeed first' \
-	'job 58, which was to succeed first, is cancelled|58' \
-	"$(of 59 'reason, cancelled_for')"
+	'job 58, which was to succeed first, is cancelled|58' "$(of 59 'reason, cancelled_for')"
 is 'the first job was cancelled by a person, for no other job' 'cancelled|' \
 	"$(of 1 'reason, cancelled_for')"
 like 'the JSON of status says for which job a job was cancelled' '"cancelled_for": 58' \
@@ -142,8 +141,7 @@ is 'a job after notok: says that the other is done' 'job 4, which was to fail fi
 	"$(of 5 reason)"
 requeue --dependents 1
 is 'one chain comes back, with the job behind both' \
-	'queued queued queued cancelled cancelled queued' \
-	"$(states 1 2 3 5 6 7)"
+	'queued queued queued cancelled cancelled queued' "$(states 1 2 3 5 6 7)"
 
 # --- jobs that were edited to come after later ones ---
 anew edited

@@ -81,12 +81,10 @@ more=
 job 'head -c 1000 /dev/zero >ckpt-1.pt; : >ckpt-2.pt' 'ckpt-2.pt' --retries 1
 is 'a run does not resume from an empty file' 'nothing ckpt-1.pt' "$froms"
 like 'status tells that an empty file is left out' \
-	'resumes from ckpt-1.pt; ckpt-2.pt is left out: it is empty' \
-	"$("$POLLUX" status "$id")"
+	'resumes from ckpt-1.pt; ckpt-2.pt is left out: it is empty' "$("$POLLUX" status "$id")"
 job 'for i in 1 2; do echo $i >model_$i.pt; echo $i >optim_$i.pt; done; cp model_1.pt model_3.pt' \
 	'*_3.pt' --retries 1
-is 'a model without optimizer is left out if those before have one' \
-	'nothing model_2.pt' "$froms"
+is 'a model without optimizer is left out if those before have one' 'nothing model_2.pt' "$froms"
 like 'status says why a model without optimizer is left out' \
 	'model_3.pt is left out: it has no file such as optim_2.pt beside it' \
 	"$("$POLLUX" status "$id")"

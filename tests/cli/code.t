@@ -121,8 +121,7 @@ is 'an edit between submission and first run is told' \
 	"code changed since it was submitted: $(short .) -> $(short .)+, 1 file: part.sh" \
 	"$(last_event)"
 like 'status tells an edit between submission and first run' \
-	'^  code  *changed between submission and first run: ' \
-	"$("$POLLUX" status "$id")"
+	'^  code  *changed between submission and first run: ' "$("$POLLUX" status "$id")"
 cd ..
 
 # --- an edit that only the content tells ---
@@ -281,8 +280,7 @@ version 1 in $snapshot
 part 2: the data beside # new" "$("$POLLUX" log "$id" | grep -E '^(version|part)')"
 is "changes of the repository are not told of a snapshot's job" '' "$(events)"
 like 'status names the snapshot' "^  snapshot  *$snapshot\$" "$("$POLLUX" status "$id")"
-is "results of a snapshot's job are in the user's directory" 'r r' \
-	"$(paste -sd ' ' results/r)"
+is "results of a snapshot's job are in the user's directory" 'r r' "$(paste -sd ' ' results/r)"
 is 'the user sees no branch of a snapshot' '* main' "$(git branch)"
 status "prune succeeds while a snapshot's job runs" 0 "$POLLUX" prune --all
 ok 'prune leaves the snapshot of a job that runs' test -d "$snapshot"
@@ -329,8 +327,7 @@ snapshot=$(store "SELECT CAST(snapshot_dir AS TEXT) FROM commands WHERE job_id =
 "$POLLUX" schedule
 finished
 like 'files that a run made in the snapshot are told when it ends' \
-	"made files in its snapshot of the code, such as '$snapshot/fresh/model'" \
-	"$(last_event)"
+	"made files in its snapshot of the code, such as '$snapshot/fresh/model'" "$(last_event)"
 wait_for 20 no_supervisor
 status 'prune succeeds with files that a run made in the snapshot' 0 "$POLLUX" prune --all
 like 'prune keeps such a snapshot, and names one file' "^kept, .*: $snapshot/fresh/model\$" "$out"
@@ -410,9 +407,8 @@ git -C none init -q
 cannot 'without a commit' "the git repository of '$TMP/none' has no commit yet\$" none 66
 git clone -q --bare p bare && cp p/train.sh bare
 cannot 'in a bare repository' "'$TMP/bare' is in no git repository" bare 66
-status 'submit makes no snapshot without git' 69 \
-	env -C p PATH="$TMP/p/empty" "$POLLUX" submit --snapshot \
-	-- ./train.sh
+status 'submit makes no snapshot without git' 69 env -C p PATH="$TMP/p/empty" "$POLLUX" submit \
+	--snapshot -- ./train.sh
 is 'submit says that there is no git' \
 	'pollux: no snapshot of the code can be made: there is no git in PATH' "$err"
 is 'snapshots that could not be made leave nothing' 0 \

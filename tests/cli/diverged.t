@@ -155,8 +155,7 @@ is 'a run with -infinity goes no further where low values are good' 'done paused
 is 'all runs are paused when all have diverged' 'paused1 paused1 paused1' \
 	"$(halved min nan,inf,-inf)"
 like 'status says that a run has diverged and goes no further' \
-	'm nan is 1st of 3: it has diverged, and goes no further' \
-	"$("$POLLUX" status --all)"
+	'm nan is 1st of 3: it has diverged, and goes no further' "$("$POLLUX" status --all)"
 is 'a run that never reports the metric beats nobody' 'done done paused1' "$(halved min none,1,2)"
 is 'a run that was best and diverges later is paused' 'paused2' "$(halved min 1 nan)"
 is 'one run alone goes to its end' 'done' "$(halved min 5)"

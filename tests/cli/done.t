@@ -76,8 +76,7 @@ done_by() { # done_by HOW WORDS NAME OPTION... -- CODE AGAIN STATUS
 # --- at its end by its own account ---
 done_by requeue requeued 'all declared steps' --steps 20 -- "$steps"
 like 'status shows that all work of a job was done' \
-	"^ *$id .* done .*all its work was done, although" \
-	"$("$POLLUX" status --all)"
+	"^ *$id .* done .*all its work was done, although" "$("$POLLUX" status --all)"
 done_by hold held 'all declared steps, reported' --steps 20 -- \
 	"$count"'"$POLLUX" report STEP=$i; done'
 done_by limit 'time limit' 'the total that the log tells' -- "$steps"

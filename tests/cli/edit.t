@@ -42,8 +42,7 @@ edit 2 --weight 4
 is 'edit says that nothing changes' 'job 2: nothing changes' "$out"
 edit 2 --unset time-limit,log-limit --steps 500
 is 'edit --unset takes back limits, and --steps sets a length' \
-	"job 2: steps none -> 500; time limit 12h00m -> none; log limit 64 MiB -> none" \
-	"$out"
+	"job 2: steps none -> 500; time limit 12h00m -> none; log limit 64 MiB -> none" "$out"
 edit 2 --epochs 2 --dataset-size 100
 is 'edit sets samples in place of steps' 'job 2: samples none -> 200; steps 500 -> none' "$out"
 edit 3 --no-preempt

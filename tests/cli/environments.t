@@ -93,13 +93,11 @@ an_hour_later
 ok 'the values are gone a day after the last job ended' eval '! in_files s3cret-o'
 ok 'the names of forgotten variables are kept' in_files ONLY
 like 'status says that the values are no longer stored' \
-	'^  environment  *names only: its values are no longer stored$' \
-	"$("$POLLUX" status "$one")"
+	'^  environment  *names only: its values are no longer stored$' "$("$POLLUX" status "$one")"
 like 'the JSON of status says that only names are stored' '"environment_names_only": true' \
 	"$("$POLLUX" status --json "$one")"
 like 'the JSON of status says that values of another job are stored' \
-	'"environment_names_only": false' \
-	"$("$POLLUX" status --json "$young")"
+	'"environment_names_only": false' "$("$POLLUX" status --json "$young")"
 
 # --- queued again ---
 run "$POLLUX" requeue "$one"

@@ -55,8 +55,7 @@ core\\)" "$(missing)"
 store "UPDATE jobs SET runs = 1 WHERE id = $id"
 run "$POLLUX" explain "$id"
 like 'explain says how a job that told nothing can report' \
-	' missing no step times yet: .*pollux report STEP=N ' \
-	"$(missing)"
+	' missing no step times yet: .*pollux report STEP=N ' "$(missing)"
 store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
 	boot_id, assigned_time_s, assigned_boot_s, launch_time_s, first_step_s, reports)
 	VALUES ($id, 9, 'ended', 1, 1, 1, 'x', 1, 1, 1, 2, 12)"
@@ -134,17 +133,14 @@ like 'the model says which parameter rests on the penalty' '^beta_sync_local +2\
 	"$(part model)"
 like 'the model says which parameter is tied' '^alpha_sync_node +4\.40ms .* tied$' "$(part model)"
 like 'the model says on how many steps it rests' \
-	'^  rests on +15\.0k steps in 3 configurations, on CPU, 1 core$' \
-	"$(part model)"
+	'^  rests on +15\.0k steps in 3 configurations, on CPU, 1 core$' "$(part model)"
 like 'the model has its error' '^  error +updates 3\.0 %, passes ' "$(part model)"
 like 'the model says how its fit ended' '^  fitted .*; converged$' "$(part model)"
 like "the model's time is right for a measured step" \
-	'^ +2 +256 +128 +1 +5\.00k +40\.0ms +40\.0ms +\+0\.0%' \
-	"$(part measured)"
+	'^ +2 +256 +128 +1 +5\.00k +40\.0ms +40\.0ms +\+0\.0%' "$(part measured)"
 like 'explain has the declared noise scale' '^  scale +1\.92k samples, declared$' "$(part noise)"
 like 'a restart takes the means of stops and of first steps' \
-	'^  costs +5\.25s, as measured; 5 % of a slice of 1m40s$' \
-	"$(part restart)"
+	'^  costs +5\.25s, as measured; 5 % of a slice of 1m40s$' "$(part restart)"
 like 'the end follows from the latest start and the time it takes' \
 	' end by .*, or sooner: to start by .*, then 3m45s on 1 device if it keeps them ' \
 	"$(part end | tr -s '\n ' '  ')"
@@ -157,8 +153,7 @@ like 'the remaining 800,000 samples take 3m45s at 3,555.6 a second' \
 store "UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
 run "$POLLUX" explain "$id"
 like "the model's time is 12 % below a measured step of 50 ms" \
-	'^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' \
-	"$(part measured)"
+	'^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' "$(part measured)"
 store "UPDATE jobs SET max_batch_size = 512, min_replicas = 4 WHERE id = $id"
 run "$POLLUX" explain "$id"
 like "a measured batch has its measured time, not the model's" '^ +512 +128 +1 +49\.[78]ms ' \
@@ -234,8 +229,7 @@ is 'a row of batch sizes may have more goodput than the best' more \
 		$_->{goodput} < 1.01 * $best } @{$d->{batch_sizes}}')"
 run env COLUMNS=80 "$POLLUX" explain "$id"
 like 'the table of batch sizes says what its best stands for' \
-	'^  best +that is, of those whose local batch ' \
-	"$(part batch)"
+	'^  best +that is, of those whose local batch ' "$(part batch)"
 is 'explain keeps to 80 columns with a row above the best' '' \
 	"$(printf '%s\n' "$out" | longer_than 80)"
 store "UPDATE jobs SET batch_size = 128 WHERE id = $id; UPDATE models SET alpha_grad = 0.004;
@@ -249,17 +243,14 @@ like 'the table of devices stops at four times what was measured' '^  5 +- +- .*
 store "UPDATE jobs SET max_replicas = 1 WHERE id = $id"
 run "$POLLUX" explain "$id"
 like 'explain offers no next device to a job that asked for no more' \
-	'^  next device +none: it asked for at most 1$' \
-	"$(part devices)"
+	'^  next device +none: it asked for at most 1$' "$(part devices)"
 store "UPDATE jobs SET max_replicas = 6 WHERE id = $id; UPDATE models SET max_replicas = 4"
 run env HWLOC_SYNTHETIC='package:1 core:1 pu:1' "$POLLUX" explain "$id"
 like 'explain offers no next device where there are no more' \
-	'^  next device +none: there are no more than 1$' \
-	"$(part devices)"
+	'^  next device +none: there are no more than 1$' "$(part devices)"
 store "UPDATE models SET max_local_batch_size = 186"
 run "$POLLUX" explain "$id"
-like 'local batches stop at twice what was measured' \
-	'^ +1024 +256 +4 ' "$(part batch)"
+like 'local batches stop at twice what was measured' '^ +1024 +256 +4 ' "$(part batch)"
 store "UPDATE models SET max_local_batch_size = 512"
 wide=$(submit --workload w -b 128 -r 3 -- true)
 run "$POLLUX" explain "$wide"
@@ -269,16 +260,14 @@ like 'explain says that batch sizes are not to be changed' \
 many=$(submit --workload w -b 128 -r 17 -- true)
 large=$(submit --workload w -b 4096 -r 1 -- true)
 HWLOC_SYNTHETIC='package:1 core:64 pu:1' run "$POLLUX" schedule --dry-run --policy goodput
-like 'a job whose batch does not divide starts as submitted' \
-	"^start job $wide on " "$out"
+like 'a job whose batch does not divide starts as submitted' "^start job $wide on " "$out"
 like 'a job of more than four times the measured devices starts' "^start job $many on " "$out"
 like 'a job of more than twice the measured local batch starts' "^start job $large on " "$out"
 "$POLLUX" cancel "$many" "$large"
 needy=$(submit --workload w -b 128 -r 20 -- true)
 run "$POLLUX" explain "$needy"
 like 'explain says that a job needs more devices than there are' \
-	'^  next device it can be given none of these' \
-	"$(part devices)"
+	'^  next device it can be given none of these' "$(part devices)"
 status 'explain --plot fails for a job that needs more devices' 1 \
 	"$POLLUX" explain "$needy" --plot a.svg
 run env HWLOC_SYNTHETIC='package:1 core:300 pu:1' POLLUX_SLOTS=300 "$POLLUX" explain "$id"
@@ -355,8 +344,7 @@ for command in explain status; do
 done
 store "UPDATE jobs SET samples = 1000001 WHERE id = $id"
 like 'no end is expected of a job that is longer than the others' \
-	'^  end +not known: submitted without' \
-	"$("$POLLUX" explain "$id")"
+	'^  end +not known: submitted without' "$("$POLLUX" explain "$id")"
 store "UPDATE jobs SET total_samples = 1000000, samples = 200000 WHERE id = $id;
 	UPDATE jobs SET workload = 'other' WHERE state = 'done'"
 
@@ -418,8 +406,7 @@ like 'the script draws throughput twice without a noise scale' 2 \
 like "the script has the job's throughput without a noise scale" '^4 142[0-9][0-9]\.?[0-9]* 2048$' \
 	"$(cat script)"
 like 'the title says that the noise scale is unknown' \
-	"title 'job $id, .*; noise scale unknown: no goodput or efficiency'" \
-	"$(cat script)"
+	"title 'job $id, .*; noise scale unknown: no goodput or efficiency'" "$(cat script)"
 if command -v gnuplot >/dev/null; then
 	status 'gnuplot draws a picture without a noise scale' 0 \
 		"$POLLUX" explain "$id" --plot real.svg
@@ -482,8 +469,7 @@ run "$POLLUX" explain "$id"
 like 'explain says that las does not look at goodput' '^  policy +las does not look at goodput' \
 	"$(part decision)"
 like 'explain fits a model where no pass has' \
-	'^  fitted +just now, for this; no pass has; converged$' \
-	"$(part model)"
+	'^  fitted +just now, for this; no pass has; converged$' "$(part model)"
 like 'the fitted model rests on what was measured' '^  rests on +15\.0k steps in 3 configurations' \
 	"$(part model)"
 is 'explain does not store the model that it fits' 0 "$(store 'SELECT count(*) FROM models')"

@@ -25,8 +25,7 @@ is 'simulate says in one line that there is no store' 1 "$(printf '%s\n' "$err" 
 one=$(submit -n one --workload a -b 100 --samples 120000 -- true)
 status 'simulate fails where no job is done' 66 simulate
 like 'simulate says that no job is done' \
-	'^pollux: no job of the store in .* is done that could be simulated on 2 devices$' \
-	"$err"
+	'^pollux: no job of the store in .* is done that could be simulated on 2 devices$' "$err"
 store "DELETE FROM jobs"
 status 'simulate fails where the store has no jobs' 66 simulate
 like 'simulate says that the store has no jobs' '^pollux: the store in .* has no jobs yet$' "$err"
@@ -151,8 +150,7 @@ status 'simulate succeeds with a table for people' 0 simulate
 like 'the table says how many jobs have a measured model' \
 	'^By the measured model of their workload there: 3 of 5 jobs\.$' "$out"
 like 'the table says which jobs are left out' \
-	'^Left out, as they failed, were cancelled, timed out or are held: 1\.$' \
-	"$out"
+	'^Left out, as they failed, were cancelled, timed out or are held: 1\.$' "$out"
 like 'the table has a row of what it was' \
 	'^what it was +- +5 +2m08s +2m10s +2m49s +12m40s +2 +0\.104$' "$out"
 is 'the table has the present policy, fifo, las and pollux by default' 'fifo las pollux' \
@@ -227,8 +225,7 @@ if [ "$slots" -ge 2 ]; then
 	# no model has those seconds.
 	was=$(store 'SELECT (sum(run_time_s) + (SELECT min(run_time_s) FROM jobs WHERE id < 3)) / 3
 		FROM jobs')
-	like 'the simulated mean of the real jobs is right within 30 %' \
-		'^(0\.[789]|1\.[012])' \
+	like 'the simulated mean of the real jobs is right within 30 %' '^(0\.[789]|1\.[012])' \
 		"$(printf '%s' "$out" | json 'print $d->{check}{avg_jct_s} / '"$was;")"
 	is 'the mean of the history is that of the real jobs' 1 \
 		"$(printf '%s' "$out" | json 'print $d->{was}{avg_jct_s} > 0.99 * '"$was;")"

@@ -55,8 +55,7 @@ watch_passes
 comes 'a first run has one device and its own batch' 10 \
 	"count(*) FROM runs WHERE job_id = $first
 	AND replicas = 1 AND batch_size = 8 AND number = 1"
-comes 'step times become a model' 20 \
-	"count(*) = 1 FROM models WHERE workload = 'net'"
+comes 'step times become a model' 20 "count(*) = 1 FROM models WHERE workload = 'net'"
 comes 'the job is tried on a second device' 20 \
 	"count(*) > 0 FROM runs WHERE job_id = $first AND replicas = 2"
 comes 'two devices are measured for the model' 30 \
@@ -71,8 +70,7 @@ is 'the learning rate grows with the batch, at most by its ratio' 0 \
 	"$(query 'SELECT count(*) FROM runs WHERE batch_size > 8 AND
 		(learning_rate_scale < 1 OR learning_rate_scale > batch_size / 8.0)')"
 like 'the pass says why it changes a job, with numbers' \
-	'(change|start) job .*(device|devices)(:|;) ' \
-	"$(cat passes.out)"
+	'(change|start) job .*(device|devices)(:|;) ' "$(cat passes.out)"
 comes 'the trainer changes its batch while it runs' 120 \
 	'count(*) > 0 FROM runs WHERE config_version > 0'
 like 'the trainer tells the new batch in its log' '^batch [0-9]+ -> [0-9]+' \
