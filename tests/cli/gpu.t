@@ -67,21 +67,23 @@ log_has() { "$POLLUX" log "$1" 2>/dev/null | grep -q "$2"; }
 # --- what there is ---
 
 { gpu $A 'pci 0:41:0' 'nvlink 1'; gpu $B 'pci 0:42:0'; } | answers
-status 'devices with two GPUs' 0 "$POLLUX" devices
-is 'no CPU slots, and how they are joined' 'ID     USE  FREE GiB    OF  UTIL  TEMP  HELD BY  KIND
+status 'devices succeeds with two GPUs' 0 "$POLLUX" devices
+is 'devices lists two GPUs and how they are joined, and no CPU slot' \
+	'ID     USE  FREE GiB    OF  UTIL  TEMP  HELD BY  KIND
 gpu:0  yes      46.9  48.0   0 %  35 C  -        NVIDIA RTX A6000, 48 GiB
 gpu:1  yes      46.9  48.0   0 %  35 C  -        NVIDIA RTX A6000, 48 GiB
 All are joined by NVLink.' "$(printf '%s\n' "$out" | sed '/^$/,$d')"
-like 'the driver' '^GPUs: NVIDIA driver 999.99, 2 GPUs$' "$out"
+like 'devices names the driver' '^GPUs: NVIDIA driver 999.99, 2 GPUs$' "$out"
 run "$POLLUX" devices --json
-like 'their ids are UUIDs' "\"id\": \"gpu:$A\"" "$out"
-like 'links in JSON' '"link": "nvlink"' "$out"
+like 'the ids of GPUs are their UUIDs' "\"id\": \"gpu:$A\"" "$out"
+like 'devices --json has the links between GPUs' '"link": "nvlink"' "$out"
 { gpu $A 'nvlink 1' 'ancestor 2 40'; gpu $B 'slowed 0x40' 'persistence 0'; gpu GPU-3; } | answers
 run "$POLLUX" devices
-like 'links that differ are a table' '^gpu:0 +- +nvlink +node$' "$out"
-like 'heat is worth a word' '^gpu:1: its clock is slowed by heat$' "$out"
-is 'persistence mode is hinted at once' 1 "$(printf '%s\n' "$out" | grep -c 'nvidia-smi -pm 1')"
-is 'no line is wider than 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v ^CUDA)"
+like 'devices has a table of links that differ' '^gpu:0 +- +nvlink +node$' "$out"
+like 'devices tells that heat slows a clock' '^gpu:1: its clock is slowed by heat$' "$out"
+is 'devices gives the hint to persistence mode once' 1 \
+	"$(printf '%s\n' "$out" | grep -c 'nvidia-smi -pm 1')"
+is 'devices keeps to 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}' | grep -v ^CUDA)"
 
 # --- a job on a GPU ---
 
@@ -90,37 +92,39 @@ gpu $A | answers
 first=$("$POLLUX" submit --replicas 2 -- sh -c 'env | grep ^CUDA_; sleep 1000')
 pass
 ok 'a job on two GPUs starts' wait_for 20 log_has "$first" '^CUDA_DEVICE_ORDER'
-like 'it is told them by number' '^CUDA_VISIBLE_DEVICES=0,1$' "$("$POLLUX" log "$first")"
-like 'in the order of the bus' '^CUDA_DEVICE_ORDER=PCI_BUS_ID$' "$("$POLLUX" log "$first")"
-like 'they are in its log' "^# pollux job $first run 1 on gpu:$A gpu:$B\$" \
+like 'the job is told its GPUs by number' '^CUDA_VISIBLE_DEVICES=0,1$' "$("$POLLUX" log "$first")"
+like 'the job is told the order of the bus' '^CUDA_DEVICE_ORDER=PCI_BUS_ID$' \
+	"$("$POLLUX" log "$first")"
+like 'the head of the log names the GPUs' "^# pollux job $first run 1 on gpu:$A gpu:$B\$" \
 	"$("$POLLUX" log "$first")"
 run "$POLLUX" devices
-like 'it holds them' "^gpu:1 +yes +46.9 +48.0 +0 % +35 C +job $first " "$out"
+like 'devices shows which job holds a GPU' "^gpu:1 +yes +46.9 +48.0 +0 % +35 C +job $first " "$out"
 
 # Its own processes are its own, however much they hold.
 leader=$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT $leader_pid FROM runs WHERE job_id = $first")
 { gpu $A "process $leader 40000 99"; gpu $B "process $leader 40000 99"; } | answers
 pass
-ok 'a pass leaves it alone' is_state "$first" running
+ok 'a pass leaves a job with processes on its GPUs alone' is_state "$first" running
 run "$POLLUX" devices --json
-is 'its processes are known as its' 2 \
+is "devices --json knows the processes on the GPUs as the job's" 2 \
 	"$(printf '%s\n' "$out" | grep -c "^          \"job_id\": $first,")"
-is 'and block nothing' '' "$(printf '%s\n' "$out" | grep '"blocks": true')"
-unlike 'nor are they worth a word' 'pid' "$("$POLLUX" devices)"
+is "the job's own processes block no GPU" '' "$(printf '%s\n' "$out" | grep '"blocks": true')"
+unlike "devices says nothing of the job's own processes" 'pid' "$("$POLLUX" devices)"
 
 # Somebody joins it: no reason to stop it.
 stranger
 { gpu $A "process $pid 9000 50"; gpu $B; } | answers
 pass
-ok 'a stranger beside it does not stop it' is_state "$first" running
-like 'but is shown' \
+ok "another user's process beside a job does not stop the job" is_state "$first" running
+like "devices shows another user's process beside a job" \
 	"^gpu:0: pid $pid \($owner\) 9000 MiB, 50 % for less than 10 min, beside its job" \
 	"$("$POLLUX" devices)"
 # The device that was lost is not taken from a job that may not be preempted.
 { gpu $A 'answer all 15'; gpu $B; } | answers
 pass
 ok 'a lost GPU does not stop a job that saves nothing' is_state "$first" running
-like 'it is shown as lost' '^gpu:0: the GPU has fallen off the bus' "$("$POLLUX" devices)"
+like 'devices says that the GPU is lost' '^gpu:0: the GPU has fallen off the bus' \
+	"$("$POLLUX" devices)"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" cancel "$first"
 "$POLLUX" wait "$first" || :
@@ -133,24 +137,25 @@ ok 'a job that may be preempted runs' wait_for 20 is_state "$first" running
 for said in 'init 18' 'count 10'; do
 	{ echo "$said"; gpu $A; gpu $B; } | answers
 	pass
-	ok "$said: it goes on" is_state "$first" running
+	ok "the job goes on where the driver answers '$said'" is_state "$first" running
 	run "$POLLUX" devices
-	like "$said: there is a GPU, and no slot" '^gpu:0 +no ' "$out"
-	unlike "$said: no slot" '^cpu:' "$out"
+	like "devices shows the GPU as not usable where the driver answers '$said'" '^gpu:0 +no ' \
+		"$out"
+	unlike "devices shows no CPU slot where the driver answers '$said'" '^cpu:' "$out"
 done
 { gpu $A 'answer uuid 10'; gpu $B; } | answers
 pass
-ok 'one of two does not tell who it is: it goes on' is_state "$first" running
+ok 'the job goes on where one of two GPUs does not tell its UUID' is_state "$first" running
 mkdir -p root/sys/devices/system/cpu root/sys/bus/pci/devices/0000:01:00.0
 echo 0-15 >root/sys/devices/system/cpu/online
 echo 0-7 >root/sys/bus/pci/devices/0000:01:00.0/local_cpulist
 { gpu $A; gpu $B; } | answers
 pass
-ok 'other processors are near a GPU: it goes on' is_state "$first" running
+ok 'the job goes on where other processors are near its GPU' is_state "$first" running
 rm -r root/sys
 { gpu $A; gpu $B 'answer all 15'; } | answers
 pass
-ok 'a GPU that is lost takes it off' wait_for 20 is_state "$first" queued
+ok 'a lost GPU takes a job off that may be preempted' wait_for 20 is_state "$first" queued
 "$POLLUX" cancel "$first"
 
 # --- somebody else's processes ---
@@ -160,39 +165,42 @@ a=$("$POLLUX" submit -- sleep 1000)
 b=$("$POLLUX" submit -- sleep 1000)
 c=$("$POLLUX" submit -- sleep 1000)
 pass
-ok 'the free GPU is given out' wait_for 20 is_state "$a" running
-is 'it is that one' "gpu:$B" \
+ok 'the first job gets a GPU' wait_for 20 is_state "$a" running
+is 'the first job gets the GPU that nobody computes on' "gpu:$B" \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
 text="gpu:0: pid $pid ($owner) 642 MiB, 0 % for less than 10 min; override: pollux devices \
 --ignore $pid"
-ok 'the other is not' is_state "$b" queued
-case $(reason "$b") in "$text; "*) result 0 'who waits is told who holds it, and what to do' ;;
-*) result 1 'who waits is told who holds it, and what to do' "$(reason "$b")" ;; esac
-unlike 'who would not be next anyway is not' 'pid' "$(reason "$c")"
-like 'it is in the table of jobs' "[ ]gpu:0: pid $pid \(" "$("$POLLUX" status)"
+ok 'the second job waits, as somebody computes on the other GPU' is_state "$b" queued
+case $(reason "$b") in "$text; "*) result 0 'the second job is told who holds the GPU' ;;
+*) result 1 'the second job is told who holds the GPU' "$(reason "$b")" ;; esac
+unlike 'the third job is not told who holds the GPU' 'pid' "$(reason "$c")"
+like 'status shows who holds the GPU' "[ ]gpu:0: pid $pid \(" "$("$POLLUX" status)"
 run "$POLLUX" devices
-like 'and in that of the devices' "^gpu:0 +no .* pid $pid \($owner\)" "$out"
+like 'devices shows who holds the GPU' "^gpu:0 +no .* pid $pid \($owner\)" "$out"
 changes=$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA data_version; SELECT total(id) FROM events')
 pass
-is 'another pass writes the same reason' "$changes" \
+is 'another pass writes no reason anew' "$changes" \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'PRAGMA data_version; SELECT total(id) FROM events')"
 
 many=$("$POLLUX" submit --replicas 3 -- sleep 1000 2>/dev/null)
 pass
-unlike 'nor one that would wait all the same' 'pid' "$(reason "$many")"
+unlike 'a job for three devices is not told who holds the GPU' 'pid' "$(reason "$many")"
 "$POLLUX" cancel "$many"
 
-status 'a process that computes nowhere cannot be ignored' 66 "$POLLUX" devices --ignore $$
-is 'as is said' "pollux: no process $$ computes on a GPU" "$err"
-status 'it is ignored' 0 "$POLLUX" devices --ignore "$pid"
+status 'devices --ignore refuses a process that computes nowhere' 66 "$POLLUX" devices --ignore $$
+is 'devices says that the process computes on no GPU' "pollux: no process $$ computes on a GPU" \
+	"$err"
+status 'devices --ignore accepts the process on the GPU' 0 "$POLLUX" devices --ignore "$pid"
 pass
-ok 'the GPU is given out' wait_for 20 is_state "$b" running
-like 'with the process on it' "^gpu:0: pid $pid .*; ignored\$" "$("$POLLUX" devices)"
+ok 'the second job gets the GPU with the ignored process' wait_for 20 is_state "$b" running
+like 'devices shows that the process is ignored' "^gpu:0: pid $pid .*; ignored\$" \
+	"$("$POLLUX" devices)"
 "$POLLUX" cancel "$b"
 "$POLLUX" wait "$b" || :
-ok 'the next job follows' wait_for 20 is_state "$c" running
-status 'it is no longer ignored' 0 "$POLLUX" devices --unignore "$pid"
-status 'which can be said once' 1 "$POLLUX" devices --unignore "$pid"
+ok 'the third job follows on that GPU' wait_for 20 is_state "$c" running
+status 'devices --unignore takes the process back' 0 "$POLLUX" devices --unignore "$pid"
+status 'devices --unignore fails for a process that is not ignored' 1 \
+	"$POLLUX" devices --unignore "$pid"
 "$POLLUX" cancel "$a" "$c"
 "$POLLUX" wait "$a" "$c" || :
 
@@ -202,24 +210,25 @@ try() { # try NAME WANT LINE: the state of a job with that process on the only G
 	id=$("$POLLUX" submit -- sleep 1000)
 	pass
 	if [ "$2" = queued ]; then
-		is "$1: not given out" queued "$(state "$id")"
+		is "a GPU with $1 is not given out" queued "$(state "$id")"
 	else
-		ok "$1: given out" wait_for 20 is_state "$id" running
+		ok "a GPU with $1 is given out" wait_for 20 is_state "$id" running
 	fi
 	"$POLLUX" cancel "$id"
 	"$POLLUX" wait "$id" || :
 }
-try '512 MiB, doing nothing' running "process $pid 512 0"
-like 'which is shown all the same' "^gpu:0: pid $pid .*; too little to count\$" \
-	"$("$POLLUX" devices)"
-try '513 MiB' queued "process $pid 513"
-try '5 % of the time' running "process $pid 100 5"
-try '6 % of the time' queued "process $pid 100 6"
-try 'unknown memory' queued "process $pid ?"
+try 'an idle process of 512 MiB' running "process $pid 512 0"
+like 'devices shows a process that is too little to count' \
+	"^gpu:0: pid $pid .*; too little to count\$" "$("$POLLUX" devices)"
+try 'a process of 513 MiB' queued "process $pid 513"
+try 'a process that computes 5 % of the time' running "process $pid 100 5"
+try 'a process that computes 6 % of the time' queued "process $pid 100 6"
+try 'a process of unknown memory' queued "process $pid ?"
 try 'a process that only draws' running "graphics $pid 9000"
 gone=$(sh -c 'echo $$')
 try 'a process that the driver does not name' queued "process 0 9000"
-like 'which is told by its memory' '^gpu:0: an unknown process 9000 MiB' "$("$POLLUX" devices)"
+like 'devices shows the memory of a process that the driver does not name' \
+	'^gpu:0: an unknown process 9000 MiB' "$("$POLLUX" devices)"
 try 'a process that is no more' queued "process $gone 9000"
 
 # --- a GPU is free when the driver says so ---
@@ -227,27 +236,28 @@ try 'a process that is no more' queued "process $gone 9000"
 gpu $A | answers
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
-ok 'the job has run' wait_for 20 log_has "$id" '^exec'
-ok 'its process is gone' wait_for 20 \
+ok "a job runs whose process stays in the driver's list" wait_for 20 log_has "$id" '^exec'
+ok 'the process of that job is gone' wait_for 20 \
 	sh -c "! kill -0 \$(sed -n 's/^process \([0-9]*\).*/\1/p' '$TMP/answers')"
 sleep 1
-ok 'but not for the driver: it has not ended' is_state "$id" running
+ok 'the job runs on while the driver lists its process' is_state "$id" running
 gpu $A | answers
-ok 'once the driver has let go it is done' wait_for 20 is_state "$id" 'done'
-unlike 'nothing was to be complained of' 'lists an ended process' \
+ok 'the job is done once the driver lists its process no more' wait_for 20 is_state "$id" 'done'
+unlike 'the supervisor does not complain of that driver' 'lists an ended process' \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
-ok 'a driver that never lets go is not waited for without end' wait_for 30 is_state "$id" 'done'
-like 'which is written down' "a driver lists an ended process on 'gpu:$A' for more than 10 s" \
+ok 'a job ends though the driver lists its process for ever' wait_for 30 is_state "$id" 'done'
+like "the supervisor's log names a driver that lists an ended process" \
+	"a driver lists an ended process on 'gpu:$A' for more than 10 s" \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
 
 # What was there before is not waited for, whoever it is.
 gpu $A "process $gone 100 0" | answers
 id=$("$POLLUX" submit -- sleep 1)
 pass
-ok 'beside a process that is not to be seen' wait_for 20 is_state "$id" 'done'
-ok 'a job ends when it ends' \
+ok 'a job ends beside a process that was there before' wait_for 20 is_state "$id" 'done'
+ok 'that job ends without waiting for the other process' \
 	[ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT duration_s < 8 FROM runs WHERE job_id = $id")" = 1 ]
 
@@ -267,26 +277,27 @@ starts() { # a pass of an earlier run's end may be at work, and then this one do
 		LD_PRELOAD=$FAULT/preload_exit.so EXIT_HANGS_FILE=$TMP/hangs "$POLLUX" schedule
 	[ "$(state "$id")" != queued ]
 }
-ok 'a job is started' wait_for 20 starts
+ok 'a job starts whose supervisor asks a driver that hangs' wait_for 20 starts
 stuck() { # beside its command the supervisor has a child
 	supervisor=$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT $supervisor_pid FROM runs WHERE job_id = $id") &&
 		[ -n "$supervisor" ] && pgrep -P "$supervisor" -x sleep &&
 		pgrep -P "$supervisor" -f 'pollux supervise'
 }
-ok 'a child that asked a driver stays' wait_for 10 stuck
-ok 'the job does' wait_for 20 is_state "$id" 'done'
+ok 'the child that asked the driver stays' wait_for 10 stuck
+ok 'the job ends though that child stays' wait_for 20 is_state "$id" 'done'
 rm hangs
 
 # A job of ours that strays to a GPU that it was not given.
 { gpu $A; gpu $B; } | answers
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'; exec sleep 1000")
 pass
-ok 'a job on the first GPU strays to the second' wait_for 20 grep -q ^process answers
+ok 'a job on the first GPU computes on the second, too' wait_for 20 grep -q ^process answers
 other=$("$POLLUX" submit -- sleep 1000)
 pass
-is 'which is not given to another' queued "$(state "$other")"
-like 'as it is told' "^gpu:1: pid [0-9]+ \(of job $id, not given it\) 9000 MiB" "$(reason "$other")"
+is 'the second GPU is not given to another job' queued "$(state "$other")"
+like 'the waiting job is told whose process is on the GPU' \
+	"^gpu:1: pid [0-9]+ \(of job $id, not given it\) 9000 MiB" "$(reason "$other")"
 "$POLLUX" cancel "$id" "$other"
 "$POLLUX" wait "$id" "$other" || :
 
@@ -296,7 +307,7 @@ id=$("$POLLUX" submit -- sleep 1000)
 "$POLLUX" schedule &
 slow=$!
 sleep 1
-status 'while a driver starts for a pass, jobs can be submitted' 0 "$POLLUX" submit --hold -- true
+status 'jobs can be submitted while a driver starts for a pass' 0 "$POLLUX" submit --hold -- true
 gpu $A | answers
 "$POLLUX" cancel "$id"
 wait "$slow"
@@ -308,7 +319,7 @@ hand_over() {
 		trap "while [ ! -e over ]; do sleep 0.1; done; exit 1" TERM
 		while :; do sleep 0.1; done')
 	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
-	ok 'a job runs' wait_for 20 is_state "$first" running
+	ok 'the first job runs' wait_for 20 is_state "$first" running
 	sleep 1
 	second=$("$POLLUX" submit -- sleep 1000)
 	POLLUX_POLICY=las POLLUX_SLICE=0.2 "$POLLUX" schedule
@@ -317,14 +328,16 @@ hand_over() {
 # Somebody comes to a GPU between the decision and the start.
 gpu $A | answers
 hand_over
-ok 'another is to have its GPU' is_state "$second" starting
+ok 'the second job is to have the GPU of the first' is_state "$second" starting
 gpu $A "process $pid 9000" | answers
 touch over
-ok 'but is not started beside a stranger' wait_for 20 is_state "$second" queued
-is 'which is neither a run nor a start' '0 1 1' "$(sqlite3 "$POLLUX_DIR/pollux.db" \
+ok "the second job is not started beside another user's process" \
+	wait_for 20 is_state "$second" queued
+is 'a start that came to nothing counts as no run and no start' '0 1 1' \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT runs || ' ' || (launches > 0) || ' ' || (start_time_s IS NULL) FROM jobs
 		WHERE id = $second")"
-like 'which is in its history' "^gpu:$A: pid $pid " \
+like 'the history names the process that was on the GPU' "^gpu:$A: pid $pid " \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" "SELECT diagnosis FROM runs WHERE job_id = $second")"
 "$POLLUX" cancel "$first" "$second"
 "$POLLUX" wait "$first" "$second" || :
@@ -336,13 +349,14 @@ hand_over
 touch over
 is_checked() { [ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT $leader_pid IS NULL FROM runs WHERE job_id = $1 AND state = 'running'")" = 1 ]; }
-ok 'another has its GPU, and its driver does not answer' wait_for 30 is_checked "$second"
+ok 'the second job has the GPU, and the driver does not answer' wait_for 30 is_checked "$second"
 "$POLLUX" cancel "$second"
-ok 'it is cancelled all the same' wait_for 4 is_state "$second" cancelled
-is 'before the driver could answer' 1 "$(sqlite3 "$POLLUX_DIR/pollux.db" \
+ok 'cancel ends the second job all the same' wait_for 4 is_state "$second" cancelled
+is 'the second job is cancelled before the driver could answer' 1 \
+	"$(sqlite3 "$POLLUX_DIR/pollux.db" \
 	"SELECT end_boot_s - launch_boot_s < 9 FROM runs WHERE job_id = $second")"
 "$POLLUX" wait --timeout 200 "$second" || :
-ok 'and never was started' [ ! -e "$POLLUX_DIR/logs/$second.log" ]
+ok 'the cancelled job never started its program' [ ! -e "$POLLUX_DIR/logs/$second.log" ]
 gpu $A | answers
 "$POLLUX" cancel "$first"
 "$POLLUX" wait "$first" || :
@@ -366,7 +380,7 @@ END
 chmod +x reporting
 run "$POLLUX" profile -b 8 --budget 9 --points 1 --workload reporting -- ./reporting
 gpu $A | answers
-is 'the reports of a profile are read while a driver is asked' 1 \
+is 'a profile reads its reports while a driver is asked' 1 \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT max(reports) > 400 FROM runs JOIN jobs ON jobs.id = job_id
 		WHERE jobs.workload = 'reporting'")"
@@ -376,32 +390,35 @@ is 'the reports of a profile are read while a driver is asked' 1 \
 gpu $A 'mig 1' | answers
 id=$("$POLLUX" submit -- sleep 1000)
 pass
-like 'MIG: the job is told' '^gpu:0: MIG is on, .*nvidia-smi -i 0 -mig 0' "$(reason "$id")"
+like 'the job is told that MIG is on' '^gpu:0: MIG is on, .*nvidia-smi -i 0 -mig 0' \
+	"$(reason "$id")"
 gpu $A 'answer all 15' | answers
 pass
-like 'lost: the job is told' '^gpu:0: the GPU has fallen off the bus' "$(reason "$id")"
+like 'the job is told that the GPU is lost' '^gpu:0: the GPU has fallen off the bus' \
+	"$(reason "$id")"
 mkdir -p root/sys/bus/pci/devices/0000:41:00.0
 echo 0x10de >root/sys/bus/pci/devices/0000:41:00.0/vendor
 echo 0x030000 >root/sys/bus/pci/devices/0000:41:00.0/class
 echo 'init 9' | answers
 pass
-is 'a driver that is not loaded: no CPU slot instead' queued "$(state "$id")"
-like 'the job is told' '^gpu:0: cannot ask for GPUs: the NVIDIA driver is not loaded' \
-	"$(reason "$id")"
+is 'a job gets no CPU slot where the driver is not loaded' queued "$(state "$id")"
+like 'the job is told that the driver is not loaded' \
+	'^gpu:0: cannot ask for GPUs: the NVIDIA driver is not loaded' "$(reason "$id")"
 run "$POLLUX" devices
-like 'so is who looks' '^GPUs: cannot ask for GPUs: the NVIDIA driver is not loaded$' "$out"
+like 'devices tells that the driver is not loaded' \
+	'^GPUs: cannot ask for GPUs: the NVIDIA driver is not loaded$' "$out"
 run env POLLUX_NVML="$GPU_STANDIN/nvml_old.so" "$POLLUX" devices
-like 'a library that is too old' "NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old" \
-	"$out"
+like 'devices tells that the library is too old' \
+	"NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is too old" "$out"
 
 # CPU slots are there for the asking.
 "$POLLUX" cancel "$id"
 id=$("$POLLUX" submit -- sh -c 'env | grep ^CUDA_VISIBLE_DEVICES; sleep 1000')
 POLLUX_SLOTS=1 "$POLLUX" schedule
-ok 'slots that are asked for' wait_for 20 is_state "$id" running
-is 'are what the job runs on' cpu:0 \
+ok 'a job starts on slots that POLLUX_SLOTS asks for' wait_for 20 is_state "$id" running
+is 'the job on slots has the slot cpu:0' cpu:0 \
 	"$(sqlite3 "$POLLUX_DIR/pollux.db" 'SELECT device FROM run_devices WHERE in_use')"
-ok 'and it sees no GPU' wait_for 20 log_has "$id" '^CUDA_VISIBLE_DEVICES=$'
+ok 'the job on slots sees no GPU' wait_for 20 log_has "$id" '^CUDA_VISIBLE_DEVICES=$'
 "$POLLUX" cancel "$id"
 "$POLLUX" wait "$id" || :
 rm -r root/sys
@@ -419,9 +436,9 @@ libraries() { # libraries COMMAND...: those of CUDA that it opens
 }
 id=$("$POLLUX" submit --hold sleep 1000)
 gpu $A | answers
-is 'with a GPU a pass opens NVML and nothing else' "file=$POLLUX_NVML" \
+is 'a pass with a GPU opens NVML and no other library' "file=$POLLUX_NVML" \
 	"$("$POLLUX" release "$id"; libraries "$POLLUX" schedule)"
-is 'status opens nothing' '' "$(libraries "$POLLUX" status)"
+is 'status opens no library' '' "$(libraries "$POLLUX" status)"
 starts() { # starts COMMAND...: how often it starts NVML
 	rm -f starts
 	NVML_STANDIN_STARTS=$TMP/starts "$POLLUX" "$@" >/dev/null 2>&1
@@ -434,11 +451,11 @@ for words in 'devices' 'devices --json' 'schedule' "explain $id" 'doctor'; do
 done
 for words in 'status' "status $id" "log $id" 'submit --hold true'; do
 	# shellcheck disable=SC2086  # words
-	is "'$words' does not start it" 0 "$(starts $words)"
+	is "'$words' does not start NVML" 0 "$(starts $words)"
 done
 unset POLLUX_NVML
-is 'without a GPU a pass opens nothing' '' "$(libraries "$POLLUX" schedule)"
-is 'nor does status' '' "$(libraries "$POLLUX" status)"
+is 'a pass without a GPU opens no library' '' "$(libraries "$POLLUX" schedule)"
+is 'status without a GPU opens no library' '' "$(libraries "$POLLUX" status)"
 POLLUX_NVML=none
 run env -u POLLUX_NVML "$POLLUX" devices
 like 'devices says that there is no GPU' \

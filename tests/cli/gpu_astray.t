@@ -44,36 +44,41 @@ status_of() { "$POLLUX" status "$1" | sed -n 's/^  reason  *//p'; }
 
 { gpu $A; gpu $B; } | answers
 for _ in 1 2; do "$POLLUX" submit -q -- sleep 1000 >/dev/null; done
-ok 'two jobs run' wait_for 20 passes_until runs 2
-ok 'each on its GPU' wait_for 20 runs 1
+ok 'the second job runs on a GPU' wait_for 20 passes_until runs 2
+ok 'the first job runs on a GPU' wait_for 20 runs 1
 one=$(leader_of 1) two=$(leader_of 2)
 { gpu $A "process $one 9000 50" "process $two 8000 50"; gpu $B; } | answers
 "$POLLUX" schedule
-is 'a job on the GPU of another one is told' "gpu: its process $two computes on gpu:0, which it \
+is 'a job is told that it computes on the GPU of another one' \
+	"gpu: its process $two computes on gpu:0, which it \
 was not given (job 1 has it): the program must leave CUDA_VISIBLE_DEVICES as it is" "$(said 2)"
-is 'and so is that job' "gpu: process $two of job 2 computes on its gpu:0, too" "$(said 1)"
-like 'status of the one' "^its process $two computes on gpu:0, " "$(status_of 2)"
-like 'and of the other' "^process $two of job 2 computes on its gpu:0, too; " "$(status_of 1)"
-is 'in JSON, too' "process $two of job 2 computes on its gpu:0, too" \
+is 'the other job is told whose process computes on its GPU' \
+	"gpu: process $two of job 2 computes on its gpu:0, too" "$(said 1)"
+like 'status tells that a job computes on the GPU of another one' \
+	"^its process $two computes on gpu:0, " "$(status_of 2)"
+like 'status tells the other job whose process is on its GPU' \
+	"^process $two of job 2 computes on its gpu:0, too; " "$(status_of 1)"
+is 'the JSON of status has the remark' "process $two of job 2 computes on its gpu:0, too" \
 	"$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{gpu_remark}')"
 "$POLLUX" schedule
-is 'it is said once' '1 1' "$(times_said 1) $(times_said 2)"
+is 'another pass does not say it again' '1 1' "$(times_said 1) $(times_said 2)"
 { gpu $A "process $one 9000 50"; gpu $B "process $two 8000 50"; } | answers
 "$POLLUX" schedule
-like 'where it ends, that is said' '^gpu-over: ' "$(said 2)"
-unlike 'and status is silent' 'computes on' "$(status_of 1)$(status_of 2)"
-is 'in JSON as well' '' \
+like 'an event tells that a job computes there no more' '^gpu-over: ' "$(said 2)"
+unlike 'status says nothing once that is over' 'computes on' "$(status_of 1)$(status_of 2)"
+is 'the JSON of status has no remark once that is over' '' \
 	"$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{gpu_remark} // ""')"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" cancel 1
 "$POLLUX" wait 1
 { gpu $A "process $two 600 0"; gpu $B "process $two 8000 50"; } | answers
 "$POLLUX" schedule
-like 'on a free GPU, beside its own, too' "^gpu: its process $two computes on gpu:0, which it was \
+like 'a job is told that it computes on a free GPU beside its own' \
+	"^gpu: its process $two computes on gpu:0, which it was \
 not given: " "$(said 2)"
 { gpu $A "process $two 500 0"; gpu $B "process $two 8000 50"; } | answers
 "$POLLUX" schedule
-like 'a context of 500 MiB that does nothing is not worth a word' '^gpu-over: ' "$(said 2)"
+like 'an idle context of 500 MiB does not count as computing' '^gpu-over: ' "$(said 2)"
 
 # --- on none ---
 
@@ -81,33 +86,35 @@ like 'a context of 500 MiB that does nothing is not worth a word' '^gpu-over: ' 
 age() { store "UPDATE runs SET launch_boot_s = launch_boot_s - $2 WHERE job_id = $1"; }
 before=$(times_said 2)
 "$POLLUX" submit -q -- sleep 1000 >/dev/null
-ok 'a third job runs' wait_for 20 passes_until runs 3
+ok 'the third job runs' wait_for 20 passes_until runs 3
 age 3 200
 "$POLLUX" schedule
 is 'a job on no GPU has time to prepare' 0 "$(times_said 3)"
 age 3 101
 "$POLLUX" schedule
-like 'after five minutes it is told' '^gpu: no process of it was seen on a GPU' "$(said 3)"
-like 'status shows it' '^no process of it was seen on a GPU in the 5 minutes' "$(status_of 3)"
-is 'not to one that was on one' "$before" "$(times_said 2)"
+like 'a job is told after five minutes that it is on no GPU' \
+	'^gpu: no process of it was seen on a GPU' "$(said 3)"
+like 'status tells that a job is on no GPU' '^no process of it was seen on a GPU in the 5 minutes' \
+	"$(status_of 3)"
+is 'a job that was on a GPU once is not told so' "$before" "$(times_said 2)"
 three=$(leader_of 3)
 { gpu $A "process $three 100 0"; gpu $B; } | answers
 "$POLLUX" schedule
-like 'a context is enough to end that' '^gpu-over: ' "$(said 3)"
+like 'a small context on its GPU ends the remark' '^gpu-over: ' "$(said 3)"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" schedule
-like 'once was enough' '^gpu-over: ' "$(said 3)"
+like 'the remark does not come back when the context is gone' '^gpu-over: ' "$(said 3)"
 "$POLLUX" cancel 3
 "$POLLUX" wait 3
 "$POLLUX" submit -q -- sleep 1000 >/dev/null
-ok 'a fourth job runs' wait_for 20 passes_until runs 4
+ok 'the fourth job runs' wait_for 20 passes_until runs 4
 age 4 400
 { gpu $A 'rates 60'; gpu $B; } | answers
 "$POLLUX" schedule
-is 'a GPU that is busy says that somebody is there' 0 "$(times_said 4)"
+is 'a job is not told so where its GPU may be the busy one' 0 "$(times_said 4)"
 { gpu $A 'answer processes 4'; gpu $B; } | answers
 "$POLLUX" schedule
-is 'and nothing is said where the driver does not list' 0 "$(times_said 4)"
+is 'a job is not told so where the driver lists no processes' 0 "$(times_said 4)"
 
 # --- a card that is filled at once ---
 
@@ -131,42 +138,44 @@ taker() { # taker PROGRAM PART VARIABLE...: sets $pid to a job with that part of
 }
 job=4
 taker "$TMP/jaxlib/xla" 76
-like 'JAX, with 75 % of a card' "^gpu: .*JAX took 75 % of gpu:[01]'s memory at its start, \
+like 'an event tells that JAX took 75 % of a card' \
+	"^gpu: .*JAX took 75 % of gpu:[01]'s memory at its start, \
 .*XLA_PYTHON_CLIENT_PREALLOCATE=false \\(--preset jax\\)" "$(said "$job")"
-like 'is shown by status' 'JAX took 75 %' "$(status_of "$job")"
+like 'status tells that JAX took 75 % of a card' 'JAX took 75 %' "$(status_of "$job")"
 taker "$TMP/jaxlib/xla" 60
-unlike 'JAX with less is not' 'JAX' "$(said "$job")"
+unlike 'JAX with less of a card is not told' 'JAX' "$(said "$job")"
 taker "$TMP/jaxlib/xla" 76 XLA_PYTHON_CLIENT_MEM_FRACTION=.75
-unlike 'nor is it where somebody has said how much' 'JAX' "$(said "$job")"
+unlike 'JAX is not told where a variable says how much it takes' 'JAX' "$(said "$job")"
 taker "$TMP/jaxlib/xla" 76 XLA_CLIENT_MEM_FRACTION=.75
-unlike 'by the newer variable, too' 'JAX' "$(said "$job")"
+unlike 'JAX is not told where the newer variable says how much' 'JAX' "$(said "$job")"
 taker "$TMP/tensorflow/core" 94
-like 'TensorFlow, with nearly all' 'TensorFlow took nearly all .*TF_FORCE_GPU_ALLOW_GROWTH=true' \
-	"$(said "$job")"
+like 'an event tells that TensorFlow took nearly all of a card' \
+	'TensorFlow took nearly all .*TF_FORCE_GPU_ALLOW_GROWTH=true' "$(said "$job")"
 taker "$TMP/tensorflow/core" 94 TF_FORCE_GPU_ALLOW_GROWTH=true
-unlike 'not where it was told to grow' TensorFlow "$(said "$job")"
+unlike 'TensorFlow is not told where a variable lets it grow' TensorFlow "$(said "$job")"
 taker "$sleep" 94
-unlike 'another program may need it' ' took ' "$(said "$job")"
+unlike 'another program that takes nearly all is not told' ' took ' "$(said "$job")"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" cancel "$job" 2
 "$POLLUX" wait "$job" 2
 job=$("$POLLUX" submit -q --preset jax -- sh -c 'echo $XLA_PYTHON_CLIENT_PREALLOCATE')
 wait_for 20 passes_until state_is "$job" 'done'
-like 'the preset says so to the program' '^false$' "$("$POLLUX" log "$job")"
+like 'the preset jax sets the variable for the program' '^false$' "$("$POLLUX" log "$job")"
 
 # --- containers ---
 
 job=$("$POLLUX" submit -q --replicas 2 -- echo --gpus '"device={gpu_list}"')
 wait_for 20 passes_until state_is "$job" 'done'
-like '{gpu_list} is for docker' "^--gpus \"device=$A,$B\"\$" "$("$POLLUX" log "$job")"
+like '{gpu_list} in the command names the GPUs for docker' "^--gpus \"device=$A,$B\"\$" \
+	"$("$POLLUX" log "$job")"
 job=$("$POLLUX" submit -q -e 'NVIDIA_VISIBLE_DEVICES={gpu_list}' -- \
 	sh -c 'echo $NVIDIA_VISIBLE_DEVICES')
 wait_for 20 passes_until state_is "$job" 'done'
-like 'in a variable, too' "^($A|$B)\$" "$("$POLLUX" log "$job")"
+like '{gpu_list} in a variable names the GPU for docker' "^($A|$B)\$" "$("$POLLUX" log "$job")"
 job=$(POLLUX_SLOTS=1 "$POLLUX" submit -q -- echo '{gpu_list}')
 on_slots() { POLLUX_SLOTS=1 "$POLLUX" schedule && state_is "$job" 'done'; }
 wait_for 20 on_slots
-like 'on a slot of the CPU it stays as it is' '^\{gpu_list\}$' "$("$POLLUX" log "$job")"
+like '{gpu_list} stays as it is on a slot of the CPU' '^\{gpu_list\}$' "$("$POLLUX" log "$job")"
 
 base=$("$POLLUX" devices | sed -n 's/^Each run gets a control group of its own in \(.*\)\.$/\1/p')
 short=$(printf 'a%011x' $$) other_short=$(printf 'b%011x' $$) # in the tables
@@ -199,37 +208,36 @@ if [ -n "$base" ] && mkdir "$base/docker-$id.scope" 2>/dev/null; then
 			$_->{pid} == '"$1"' } map { @{$_->{processes}} } @{$d->{devices}}'
 	}
 	job=$(docker run --gpus all image)
-	ok 'a job that starts a container' wait_for 20 passes_until is_client "$job"
+	ok 'a job runs that starts a container' wait_for 20 passes_until is_client "$job"
 	beside=$("$POLLUX" submit -q -- sleep 1000)
-	ok 'and another one' wait_for 20 passes_until runs "$beside"
+	ok 'another job runs beside it' wait_for 20 passes_until runs "$beside"
 	container "$id"
 	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
 	"$POLLUX" schedule
 	memory_of() { store "SELECT coalesce(max(device_memory_bytes), 0) FROM runs
 		WHERE job_id = $1"; }
-	is 'a process of the container is the job'\''s' "$job$job" "$(owner "$pid")"
-	is 'as far as is known, so nothing is learnt of its memory' 0 "$(memory_of "$job")"
-	is 'on another job'\''s GPU it is named, with what docker is to be told' \
+	is "the container's process belongs to the job, on both GPUs" "$job$job" "$(owner "$pid")"
+	is "the run's memory is not learnt from a container taken for its own" 0 \
+		"$(memory_of "$job")"
+	is "a job is told that its container is on another job's GPU" \
 		"gpu: its container \
 $short computes on gpu:1, which it was not given (job $beside has it): docker run \
 --gpus '\"device={gpu_list}\"'" "$(said "$job")"
-	is 'that job is told, too' \
-		"gpu: container $short of job $job computes on its gpu:1, too" \
-		"$(said "$beside")"
+	is 'the other job is told whose container is on its GPU' \
+		"gpu: container $short of job $job computes on its gpu:1, too" "$(said "$beside")"
 	{ gpu $A; gpu $B; } | answers	# else their ends wait for what is listed to go
 	"$POLLUX" cancel "$job" "$beside"
 	"$POLLUX" wait "$job" "$beside"
 	gpu $A "process $pid 5000 10" | answers
-	ok 'without its number in a file the container outlives its job' kill -0 "$pid"
-	like 'and is named where it keeps the GPU' \
-		"^gpu:0: pid $pid \\([^ ]*, container $short\\) 5000 MiB" \
-		"$("$POLLUX" devices)"
+	ok 'a container whose number is in no file outlives its job' kill -0 "$pid"
+	like 'devices names a container that keeps a GPU' \
+		"^gpu:0: pid $pid \\([^ ]*, container $short\\) 5000 MiB" "$("$POLLUX" devices)"
 	{ gpu $A; gpu $B; } | answers
 	job=$(docker logs -f run)
-	ok 'a job that reads the words of a container' wait_for 20 passes_until is_client "$job"
+	ok 'a job runs that reads the log of a container' wait_for 20 passes_until is_client "$job"
 	container "$id"
 	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
-	is 'has not started the one that comes later' nonenone "$(owner "$pid")"
+	is 'a container that comes later does not belong to that job' nonenone "$(owner "$pid")"
 	kill "$pid"
 	{ gpu $A; gpu $B; } | answers
 	"$POLLUX" cancel "$job"
@@ -238,8 +246,8 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 	gpu $A | answers
 	rm -f cid
 	job=$(docker --log-level debug run --cidfile cid image)
-	ok 'a job of a container' wait_for 20 passes_until is_client "$job"
-	ok 'whose number is known' wait_for 20 [ -s cid ]
+	ok 'a job of a container with --cidfile runs' wait_for 20 passes_until is_client "$job"
+	ok 'the number of its container is in the file' wait_for 20 [ -s cid ]
 	container "$other"
 	gpu $A "process $pid 7000 90" | answers
 	beside=$("$POLLUX" submit -q --gpu-memory 7500M -- sleep 1000)
@@ -247,12 +255,12 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 		POLLUX_SLICE=1 POLLUX_POLICY=las "$POLLUX" schedule
 		sleep 1
 	done
-	is 'does not give way: a suspension would not stop the container' 'none queued' \
+	is 'a job of a container does not give way by suspension' 'none queued' \
 		"$(store "SELECT suspension FROM runs WHERE job_id = $job") $(store "SELECT state
 			FROM jobs WHERE id = $beside")"
-	is 'what the container has there is known' 7340032000 "$(memory_of "$job")"
+	is "the memory of a job's container is known" 7340032000 "$(memory_of "$job")"
 	store "UPDATE runs SET suspension = 'suspended' WHERE job_id = $job"
-	like 'one of a suspended job keeps the GPU from others' \
+	like "a suspended job's container keeps the GPU from others" \
 		"^gpu:0: pid $pid \\(container $other_short of job $job\\) 7000 MiB, 90 %" \
 		"$("$POLLUX" devices)"
 	store "UPDATE runs SET suspension = 'none' WHERE job_id = $job"
@@ -264,22 +272,23 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 		rm -f cid own.cid
 		# shellcheck disable=SC2086  # words
 		job=$(docker run $option image) also=$(docker run image)
-		ok "$option: two jobs of containers" wait_for 20 passes_until is_client "$also"
-		ok 'both run' wait_for 20 is_client "$job"
-		ok 'one number is in the file' wait_for 20 [ -s cid ]
+		ok "$option: the second job of a container runs" \
+			wait_for 20 passes_until is_client "$also"
+		ok "$option: the first job of a container runs" wait_for 20 is_client "$job"
+		ok "$option: the number of one container is in the file" wait_for 20 [ -s cid ]
 		container "$other"
 		where=$(store "SELECT device FROM runs r JOIN run_devices d ON d.run_id = r.id
 			WHERE job_id = $also")
 		gpu "${where#gpu:}" "process $pid 5000 10" | answers
-		is 'on the GPU of the other job, too, it is the job'\''s that has its number' \
+		is "$option: the container belongs to the job with its number" \
 			"$job" "$(owner "$pid")"
 		"$POLLUX" cancel "$also"
 		"$POLLUX" wait "$also"
-		ok 'the end of the other job leaves it' kill -0 "$pid"
+		ok "$option: the end of the other job leaves the container alive" kill -0 "$pid"
 		{ gpu $A; gpu $B; } | answers
 		"$POLLUX" cancel "$job"
 		"$POLLUX" wait "$job"
-		is 'the end of its own job kills it, which is told' \
+		is "$option: the end of its own job kills the container" \
 			"container $other_short of its docker outlived it and was killed" \
 			"$(store "SELECT text FROM events
 				WHERE job_id = $job AND kind = 'container'")"
@@ -288,12 +297,12 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 	rm -f cid
 	printf '#!/bin/sh\nexit 1\n' >bin/docker
 	job=$(docker run --cidfile cid image)
-	ok 'one more' wait_for 20 passes_until is_client "$job"
-	ok 'with its number' wait_for 20 [ -s cid ]
+	ok 'a job runs whose container cannot be killed' wait_for 20 passes_until is_client "$job"
+	ok 'the number of that container is in the file' wait_for 20 [ -s cid ]
 	container "$other"
 	"$POLLUX" cancel "$job"
 	"$POLLUX" wait "$job"
-	like 'one that cannot be killed is told, with what to type' \
+	like 'status tells how to kill a container that lives on' \
 		"container $other_short of its docker lives on: docker kill $other_short" \
 		"$("$POLLUX" status "$job")"
 	kill "$pid"
@@ -317,29 +326,31 @@ gpu $A | answers
 words='RuntimeError: No CUDA GPUs are available'
 a=$(dies) b=$(dies)
 c=$("$POLLUX" submit -q -- sleep 1000)
-ok 'a job dies as CUDA does not start' wait_for 20 passes_until ended "$a" 1
-like 'it is told why' "CUDA does not start: $words; tried again without a try of its retries" \
+ok 'the first job dies as CUDA does not start' wait_for 20 passes_until ended "$a" 1
+like 'status tells the first job that CUDA does not start' \
+	"CUDA does not start: $words; tried again without a try of its retries" \
 	"$("$POLLUX" status "$a")"
-is 'it waits for another try, without a failure' 'queued|0' \
+is 'the first job waits for another try, without a failure' 'queued|0' \
 	"$(store "SELECT state, failures FROM jobs WHERE id = $a")"
-ok 'a second one dies there' wait_for 20 passes_until ended "$b" 1
-like 'the GPU is set aside, which is an event' "gpu-aside +gpu:$A is set aside for an hour: CUDA" \
+ok 'a second job dies on that GPU' wait_for 20 passes_until ended "$b" 1
+like 'an event tells that the GPU is set aside' "gpu-aside +gpu:$A is set aside for an hour: CUDA" \
 	"$("$POLLUX" status "$b")"
 "$POLLUX" schedule
-ok 'the third one waits' state_is "$c" queued
+ok 'the third job waits' state_is "$c" queued
 aside='set aside until [0-9][0-9]:[0-9][0-9]: CUDA does not start there; '
 aside=${aside}'override: pollux devices --retry gpu:0'
-like 'and status says for what' "$aside" "$("$POLLUX" status)"
-like 'so does devices' "gpu:0: $aside " "$("$POLLUX" devices | tr -s '\n ' ' ')"
-like 'and explain' "$aside" "$("$POLLUX" explain "$c")"
-status 'a GPU that is not there' 66 "$POLLUX" devices --retry gpu:7
-status 'not with other options' 64 "$POLLUX" devices --retry --ignore 1
-status 'one GPU alone' 64 "$POLLUX" devices --retry gpu:0 gpu:1
-status 'a person gives it back' 0 "$POLLUX" devices --retry gpu:0
-status 'once' 1 "$POLLUX" devices --retry gpu:0
-is 'which is said' 'pollux: gpu:0 is not set aside' "$err"
+like 'status tells that the third job waits for a GPU set aside' "$aside" "$("$POLLUX" status)"
+like 'devices tells that the GPU is set aside' "gpu:0: $aside " \
+	"$("$POLLUX" devices | tr -s '\n ' ' ')"
+like 'explain tells that the GPU is set aside' "$aside" "$("$POLLUX" explain "$c")"
+status 'devices --retry refuses a GPU that is not there' 66 "$POLLUX" devices --retry gpu:7
+status 'devices refuses --retry with --ignore' 64 "$POLLUX" devices --retry --ignore 1
+status 'devices --retry refuses two GPUs' 64 "$POLLUX" devices --retry gpu:0 gpu:1
+status 'devices --retry gives the GPU back' 0 "$POLLUX" devices --retry gpu:0
+status 'devices --retry fails for a GPU that is not set aside' 1 "$POLLUX" devices --retry gpu:0
+is 'devices says that the GPU is not set aside' 'pollux: gpu:0 is not set aside' "$err"
 "$POLLUX" cancel "$a" "$b"
-ok 'the third job runs' wait_for 20 passes_until runs "$c"
+ok 'the third job runs on the GPU that was given back' wait_for 20 passes_until runs "$c"
 "$POLLUX" cancel "$c"
 "$POLLUX" wait "$c"
 
@@ -347,36 +358,39 @@ ok 'the third job runs' wait_for 20 passes_until runs "$c"
 { gpu $A; gpu $B; } | answers
 a=$("$POLLUX" submit -q -- sh -c 'case $CUDA_VISIBLE_DEVICES in
 	0) echo "cupy: CUDA_ERROR_NO_DEVICE"; exit 1 ;; esac')
-ok 'a job dies twice on one GPU' wait_for 60 runs_again "$a" 2
-ok 'and is done on the other one' wait_for 60 runs_again "$a" 3
-is 'without a failure' 'done|0' "$(store "SELECT state, failures FROM jobs WHERE id = $a")"
-is 'each in its place' "gpu:$A gpu:$A gpu:$B" "$(store "SELECT device FROM run_devices d
+ok 'a job dies twice on one of two GPUs' wait_for 60 runs_again "$a" 2
+ok 'the job ends on the other GPU' wait_for 60 runs_again "$a" 3
+is 'the job is done without a failure' 'done|0' \
+	"$(store "SELECT state, failures FROM jobs WHERE id = $a")"
+is 'the job had two runs on one GPU and one on the other' "gpu:$A gpu:$A gpu:$B" \
+	"$(store "SELECT device FROM run_devices d
 	JOIN runs r ON r.id = d.run_id WHERE job_id = $a ORDER BY r.number" | xargs)"
-status 'all are given back' 0 "$POLLUX" devices --retry
-status 'there is none left' 1 "$POLLUX" devices --retry
+status 'devices --retry gives all GPUs back' 0 "$POLLUX" devices --retry
+status 'devices --retry fails where no GPU is set aside' 1 "$POLLUX" devices --retry
 
 # A job that dies on each GPU has a fault of its own.
 words='ggml_cuda_init: failed to initialize CUDA: unknown error'
 a=$(dies --retries 1)
 for run in 1 2 3 4; do
-	ok "run $run of a job that dies everywhere" wait_for 60 runs_again "$a" $run
+	ok "run $run of a job that dies everywhere ends" wait_for 60 runs_again "$a" $run
 done
-ok 'is not forgiven for ever' state_is "$a" failed
-is 'its retries are used' 2 "$(store "SELECT failures FROM jobs WHERE id = $a")"
-unlike 'and no GPU is set aside for it' 'set aside' "$("$POLLUX" devices)"
+ok 'a job that dies everywhere fails' state_is "$a" failed
+is 'a job that dies everywhere uses its retries' 2 \
+	"$(store "SELECT failures FROM jobs WHERE id = $a")"
+unlike 'a job that dies everywhere sets no GPU aside' 'set aside' "$("$POLLUX" devices)"
 
 # Nor does one that names its GPUs itself, or whose sweep dies everywhere.
 gpu $A | answers
 words='RuntimeError: No CUDA GPUs are available'
 a=$(dies -e CUDA_VISIBLE_DEVICES=5 --retries 1)
-ok 'a job whose --env names a GPU dies' wait_for 60 runs_again "$a" 2
-unlike 'and sets none aside' 'set aside' "$("$POLLUX" devices)"
+ok 'a job dies whose --env names a GPU' wait_for 60 runs_again "$a" 2
+unlike 'a job whose --env names a GPU sets none aside' 'set aside' "$("$POLLUX" devices)"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" cancel --yes --state active
 "$POLLUX" submit -q --param n=1,2,3,4 -- sh -c 'echo "$0 {n}" >&2; exit 1' "$words" >sweep
 first=$(head -n 1 sweep)
 ok 'a sweep dies on both GPUs' wait_for 60 runs_again "$((first + 3))" 1
-unlike 'and sets none aside' 'set aside' "$("$POLLUX" devices)"
+unlike 'a sweep that dies on both GPUs sets none aside' 'set aside' "$("$POLLUX" devices)"
 "$POLLUX" cancel --yes --state active
 
 # Where CUDA starts, the fault is the program's.
@@ -389,10 +403,12 @@ for _ in 1 2; do
 		CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib "$POLLUX" schedule
 		state_is "$a" failed
 	}
-	ok 'a job dies that finds no GPU, where there is one' wait_for 20 failed
+	ok 'a job that finds no GPU where CUDA starts fails' wait_for 20 failed
 done
-like 'its own words are quoted' "failed.*: $words" "$("$POLLUX" status "$a" | tr -s '\n ' ' ')"
-unlike 'and no GPU is set aside for it' 'set aside' "$("$POLLUX" devices)"
+like 'status quotes the words of a job that finds no GPU' "failed.*: $words" \
+	"$("$POLLUX" status "$a" | tr -s '\n ' ' ')"
+unlike 'a job that finds no GPU where CUDA starts sets none aside' 'set aside' \
+	"$("$POLLUX" devices)"
 
 # What is no such death.
 gpu $A | answers
@@ -400,9 +416,9 @@ for words in 'The NVIDIA driver on your system is too old (found version 11040)'
 	'RuntimeError: CUDA error: invalid device ordinal' \
 	'RuntimeError: CUDA error: no kernel image is available for execution on the device'; do
 	a=$(dies)
-	ok 'another error' wait_for 20 passes_until ended "$a" 1
-	ok "fails: $words" state_is "$a" failed
+	ok "a job dies that says: $words" wait_for 20 passes_until ended "$a" 1
+	ok "the job fails that said: $words" state_is "$a" failed
 done
-unlike 'and sets no GPU aside' 'set aside' "$("$POLLUX" devices)"
+unlike 'jobs with other errors of CUDA set no GPU aside' 'set aside' "$("$POLLUX" devices)"
 
 finish

@@ -15,10 +15,11 @@ ln -s "$GPU_STANDIN/cuda_freeze_old.so" old/libcuda.so.1
 
 # --- without a GPU ---
 
-status 'without a GPU there is nothing to test' 69 "$POLLUX" devices --self-test
-is 'in one line' "pollux: there is no GPU to test: POLLUX_NVML is 'none'" "$err"
-is 'and nothing else' '' "$out"
-status 'one thing at a time' 64 "$POLLUX" devices --self-test --ignore 1
+status 'devices --self-test fails where there is no GPU' 69 "$POLLUX" devices --self-test
+is 'devices --self-test says in one line that there is no GPU' \
+	"pollux: there is no GPU to test: POLLUX_NVML is 'none'" "$err"
+is 'devices --self-test prints nothing else' '' "$out"
+status 'devices refuses --self-test with --ignore' 64 "$POLLUX" devices --self-test --ignore 1
 
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$TMP/answers POLLUX_GPU_ROOT=$TMP/root COLUMNS=80
 CUDA_STANDIN_DIR=$TMP/cards LD_LIBRARY_PATH=$TMP/lib
@@ -47,47 +48,50 @@ nothing_left() { [ -z "$(left_over)" ]; }
 # --- it passes ---
 
 { driver 580.95.05; gpu $A; gpu $B; } | answers
-status 'two GPUs pass' 0 "$POLLUX" devices --self-test
-like 'the first' \
+status 'devices --self-test succeeds with two GPUs' 0 "$POLLUX" devices --self-test
+like 'the self-test tells bytes and times of the first GPU' \
 	'^gpu:0: passed: 14 MiB to the host.s memory in [0-9.]+[num]?s \([0-9.]+ GB/s\), back in ' \
 	"$out"
-like 'and the second' '^gpu:1: passed: 14 MiB' "$out"
-is 'both are in the store, with the driver' 'GPU-a|1|14|1|1|
+like 'the self-test tells that the second GPU passed' '^gpu:1: passed: 14 MiB' "$out"
+is 'the store has both results, with the driver' 'GPU-a|1|14|1|1|
 GPU-b|1|14|1|1|' "$(stored 580.95.05)"
 run "$POLLUX" devices --self-test --json
-is 'the document' 'devices driver_version' \
+is 'the JSON of the self-test has devices and the driver' 'devices driver_version' \
 	"$(printf '%s' "$out" | json 'print join " ", sort keys %$d')"
-is 'one of its devices' "bytes freeze_bytes_per_s id kind lock_s name passed reason released_bytes \
+is 'the JSON of the self-test has all figures of a device' \
+	"bytes freeze_bytes_per_s id kind lock_s name passed reason released_bytes \
 restore_s save_s start_s thaw_bytes_per_s unlock_s weaker" \
 	"$(printf '%s' "$out" | json 'print join " ", sort keys %{$d->{devices}[0]}')"
-is 'bytes that became free, with three matrices' 14876672 \
+is 'the JSON has the bytes that became free, with three matrices' 14876672 \
 	"$(printf '%s' "$out" | json 'print $d->{devices}[1]{released_bytes}')"
-ok 'no process is left' wait_for 10 nothing_left
+ok 'the self-test leaves no process' wait_for 10 nothing_left
 
 # --- it passes, but is not as a program of PyTorch ---
 
 { driver 580.95.05; gpu $A; } | answers
 weaker='^gpu:0: a weaker test passed, without cuBLAS: 14 MiB .*; PyTorch may be refused: '
-status 'a cuBLAS that does not start' 0 env CUDA_STANDIN_CUBLAS=1 "$POLLUX" devices --self-test
-like 'the test is said to be weaker' \
+status 'the self-test passes where cuBLAS does not start' 0 \
+	env CUDA_STANDIN_CUBLAS=1 "$POLLUX" devices --self-test
+like 'the self-test says that it was weaker without cuBLAS' \
 	"$weaker'libcublas.so.1[0-9]' does not start: its error 1" "$out"
-like 'the store knows' "^GPU-a.1.14.1.1.*does not start" "$(stored 580.95.05)"
+like 'the store has the reason why the test was weaker' "^GPU-a.1.14.1.1.*does not start" \
+	"$(stored 580.95.05)"
 # The stand-in's driver is for CUDA 14, of which no machine has a real cuBLAS yet.
 export CUDA_STANDIN_VERSION=14000
-status 'cuBLAS for an older CUDA will do' 0 "$POLLUX" devices --self-test
-like 'for all of it' '^gpu:0: passed: 14 MiB' "$out"
+status 'the self-test passes with cuBLAS for an older CUDA' 0 "$POLLUX" devices --self-test
+like 'the test with cuBLAS for an older CUDA is not weaker' '^gpu:0: passed: 14 MiB' "$out"
 wheel=venv/lib/python3.12/site-packages/nvidia/cu14/lib
 mkdir -p $wheel
 mv lib/libcublas.so.13 lib/libcublas.so.15
-status 'cuBLAS for a newer one will not' 0 "$POLLUX" devices --self-test
-like 'so the test is weaker' "$weaker" "$out"
+status 'the self-test passes beside cuBLAS for a newer CUDA' 0 "$POLLUX" devices --self-test
+like 'the test beside cuBLAS for a newer CUDA is weaker' "$weaker" "$out"
 mv lib/libcublas.so.15 $wheel/libcublas.so.14
-status 'it may be a wheel of a virtual environment' 0 env VIRTUAL_ENV="$TMP/venv" "$POLLUX" \
-	devices --self-test
-like 'and is used' '^gpu:0: passed: 14 MiB' "$out"
+status 'the self-test passes with cuBLAS in a virtual environment' 0 env VIRTUAL_ENV="$TMP/venv" \
+	"$POLLUX" devices --self-test
+like 'the test with cuBLAS of a virtual environment is not weaker' '^gpu:0: passed: 14 MiB' "$out"
 mv $wheel/libcublas.so.14 lib/libcublas.so.13
 unset CUDA_STANDIN_VERSION
-status 'all passes again' 0 "$POLLUX" devices --self-test
+status 'the self-test passes again with the first cuBLAS' 0 "$POLLUX" devices --self-test
 
 # --- it does not pass ---
 
@@ -96,10 +100,12 @@ fails() {
 	rm -f cards/*
 	{ driver "$1"; gpu $A; } | answers
 	[ -z "$2" ] || echo "$2" >cards/fail
-	status "a driver with '$2'" 1 "$POLLUX" devices --self-test
-	like 'one line says why' "^gpu:0: not passed: $3" "$out"
-	is 'and one how many' 'pollux: 1 of 1 GPUs did not pass' "$err"
-	like 'the store has it as failed' "^GPU-a\|0\|0\|\|\|$3" "$(stored "$1")"
+	status "the self-test fails where the driver has the fault '$2'" 1 \
+		"$POLLUX" devices --self-test
+	like "the self-test says in one line why '$2' is a failure" "^gpu:0: not passed: $3" "$out"
+	is "the self-test counts the GPUs that did not pass with '$2'" \
+		'pollux: 1 of 1 GPUs did not pass' "$err"
+	like "the store has the failure '$2'" "^GPU-a\|0\|0\|\|\|$3" "$(stored "$1")"
 }
 fails 1 'lock 801' 'cannot lock process [0-9]+: the driver does not support it, for this GPU or for'
 fails 2 'lock 600' 'cannot lock process [0-9]+: its work on the GPU did not end in time; it runs on'
@@ -123,27 +129,29 @@ fails 14 '' \
 	'the NVIDIA driver cannot move a process.s memory to the host.s: it is for CUDA 12.4, and'
 unset CUDA_STANDIN_VERSION
 export LD_LIBRARY_PATH="$TMP/lib"
-ok 'no process is left of all these' wait_for 10 nothing_left
-is 'nor is any frozen' '' "$(find cards -name '*.host')"
+ok 'failed self-tests leave no process' wait_for 10 nothing_left
+is 'failed self-tests leave no frozen memory' '' "$(find cards -name '*.host')"
 
 # --- a test that cannot be made changes nothing ---
 
 rm -f cards/*
 { driver 580.95.05; gpu $A; } | answers
 printf 'MemAvailable: 200000 kB\n' >root/proc/meminfo
-status 'no room in the host' 75 "$POLLUX" devices --self-test
-like 'says so' \
+status 'the self-test exits with 75 where the host has no room' 75 "$POLLUX" devices --self-test
+like "the self-test says how much of the host's memory it needs" \
 	'^gpu:0: not passed: 0.3 GiB of the host.s memory are needed, and 0.2 GiB are free$' "$out"
-is 'and how many' 'pollux: 1 of 1 GPUs could not be tested now' "$err"
+is 'the self-test counts the GPUs that could not be tested' \
+	'pollux: 1 of 1 GPUs could not be tested now' "$err"
 printf 'MemAvailable: 8000000 kB\n' >root/proc/meminfo
 id=$("$POLLUX" submit -q -- sleep 1000)
 "$POLLUX" schedule
 wait_for 20 sh -c "\"$POLLUX\" status --all | grep -q running"
-status 'a GPU that a job has' 75 "$POLLUX" devices --self-test
-like 'says whose it is' "^gpu:0: not passed: device '.*' is held by job $id;" "$out"
+status 'the self-test exits with 75 for a GPU that a job has' 75 "$POLLUX" devices --self-test
+like 'the self-test says which job holds the GPU' \
+	"^gpu:0: not passed: device '.*' is held by job $id;" "$out"
 "$POLLUX" cancel "$id"
 "$POLLUX" wait --timeout 300 "$id" || :
-is 'what passed before is still known' 'GPU-a|1|14|1|1|
+is 'the store keeps what passed before' 'GPU-a|1|14|1|1|
 GPU-b|1|14|1|1|' "$(stored 580.95.05)"
 
 # --- the stand-in itself: which GPU a program gets, by CUDA's rules ---
@@ -158,7 +166,7 @@ is_on() { [ "$(on)" = "$1" ]; }
 uses() { # uses CUDA_VISIBLE_DEVICES GPU: a program that has this variable
 	env ${1:+"CUDA_VISIBLE_DEVICES=$1"} "$FAULT/gpu_job" 4 200 50 >/dev/null &
 	program=$!
-	ok "CUDA_VISIBLE_DEVICES='$1' is $2" wait_for 20 is_on "$2"
+	ok "a program with CUDA_VISIBLE_DEVICES='$1' computes on $2" wait_for 20 is_on "$2"
 	kill "$program"
 	wait "$program" || :
 }
@@ -170,16 +178,17 @@ uses GPU-bbb gpu:1
 uses "$A,7" gpu:0
 for wrong in 2 7,0 GPU-ccc -1; do
 	run env CUDA_VISIBLE_DEVICES=$wrong "$FAULT/gpu_job" 4 1 1
-	is "CUDA_VISIBLE_DEVICES='$wrong' is none" 'gpu_job: device: error 100' "$err"
+	is "a program with CUDA_VISIBLE_DEVICES='$wrong' finds no GPU" \
+		'gpu_job: device: error 100' "$err"
 done
 { driver 580.95.05; gpu $A; echo compute 3; gpu $B; echo compute 2; } | answers
 "$FAULT/gpu_job" 4 200 50 >/dev/null &
 program=$!
-ok 'one process may be on an exclusive GPU' wait_for 20 is_on gpu:0
+ok 'one process may compute on an exclusive GPU' wait_for 20 is_on gpu:0
 run "$FAULT/gpu_job" 4 1 1
-is 'but no second one' 'gpu_job: context: error 46' "$err"
+is 'a second process may not compute on an exclusive GPU' 'gpu_job: context: error 46' "$err"
 run env CUDA_VISIBLE_DEVICES=1 "$FAULT/gpu_job" 4 1 1
-is 'and none on one that is for none' 'gpu_job: context: error 46' "$err"
+is 'no process may compute on a prohibited GPU' 'gpu_job: context: error 46' "$err"
 kill "$program"
 wait "$program" || :
 finish

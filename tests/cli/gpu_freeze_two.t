@@ -29,11 +29,11 @@ goes_on() { # goes_on NAME
 	before=$(size a)
 	ok "$1: one process computes on" wait_for 20 grows a "$before"
 	before=$(size b)
-	ok "$1: and so does the other" wait_for 20 grows b "$before"
+	ok "$1: the other process computes on" wait_for 20 grows b "$before"
 }
 
 gpus $A
-status 'the self-test' 0 "$POLLUX" devices --self-test
+status 'the self-test passes' 0 "$POLLUX" devices --self-test
 
 # --- a driver that hangs ---
 
@@ -42,11 +42,11 @@ for fault in 'lock hang-beside,unlock hang-beside,state hang-beside' 'state hang
 	start "$work" both_work
 	IFS=, && set -- $fault && unset IFS
 	freeze "$@"
-	ok "'$fault' is told" wait_for 30 says \
+	ok "'$fault': an event says that the driver does not answer" wait_for 30 says \
 		'it keeps its GPU: the driver does not answer for all of its processes, as where'
 	rm -f cards/fail
 	goes_on "'$fault'"
-	is "'$fault': the run is not asked again, and nothing is recorded as frozen" '||running' \
+	is "'$fault': the run is not asked again, nor recorded as frozen" '||running' \
 		"$(store "SELECT suspension, freeze_state, state FROM runs WHERE job_id = $job")"
 	end_jobs
 done
@@ -58,12 +58,13 @@ freeze 'lock hang 1'
 locked() { [ "$(od -An -t d4 -N 4 cards/"$1" | tr -d ' ')" = 1 ]; }
 any_locked() { for p in $(cd cards && echo *.card); do locked "${p%.card}" && return 0; done
 	return 1; }
-ok 'one process is locked' wait_for 20 any_locked
+ok 'one of two processes is locked' wait_for 20 any_locked
 kill -9 "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $job")"
 rm -f cards/fail
 ended() { "$POLLUX" schedule && holds "job_id = $job AND state = 'ended'"; }
-ok 'where the supervisor dies, the next one unlocks it and ends the run' wait_for 60 ended
-like 'and says so' 'died while its memory was moved; it runs again' "$(events "$job")"
+ok 'the next supervisor unlocks the process and ends the run' wait_for 60 ended
+like 'an event says that the supervisor died while memory was moved' \
+	'died while its memory was moved; it runs again' "$(events "$job")"
 end_jobs
 
 # --- a process that ends meanwhile ---
@@ -75,7 +76,7 @@ for fault in 'lock kill 1' 'checkpoint kill 1'; do
 		holds "job_id = $job AND suspension = 'suspended' AND freeze_state = 'frozen'"
 	rm -f cards/fail
 	store "UPDATE runs SET suspension = 'resuming' WHERE job_id = $job"
-	ok "'$fault': and comes back" wait_for 30 says 'came back in'
+	ok "'$fault': the other process comes back" wait_for 30 says 'came back in'
 	end_jobs
 done
 
@@ -85,11 +86,12 @@ start '"$FAULT/gpu_job" 10 100000 20 >a & p=$!
 	until [ "$(od -An -t d4 -N 4 cards/$p 2>/dev/null | tr -d " ")" = 1 ]; do sleep 0.01; done
 	"$FAULT/gpu_job" 10 100000 20 >b & wait' 'grep -qs ^step a'
 freeze 'checkpoint slow'
-ok 'a process that came while the other was frozen has memory there: the job keeps its GPU' \
+ok 'a job keeps its GPU when a process with memory came meanwhile' \
 	wait_for 30 holds "job_id = $job AND suspension IS NULL AND freeze_state IS NULL"
-like 'it is told' 'keeps its GPU: process [0-9]* has 10 MiB there that did not go to the host' \
+like 'an event names the process that came meanwhile' \
+	'keeps its GPU: process [0-9]* has 10 MiB there that did not go to the host' \
 	"$(store "SELECT text FROM events WHERE job_id = $job AND kind = 'suspend'")"
-ok 'what was frozen came back' wait_for 20 says 'came back in'
-goes_on 'then'
+ok 'the memory of the frozen process came back' wait_for 20 says 'came back in'
+goes_on 'with a process that came'
 end_jobs
 finish

@@ -26,30 +26,32 @@ left() { "$POLLUX" schedule; holds "job_id = $one AND suspension = 'suspended'";
 over() { gpu "$A" | answers; "$POLLUX" cancel "$one" "$two"; wait_for 20 no_run; }
 spinning spins '100 spins' ''
 ok 'a job whose kernels spin while it is stopped keeps its GPU' wait_for 30 kept
-like 'status says why' 'GPU: 1[0-9.]* s after its processes were stopped the GPU was 100 % busy' \
+like 'status says that the GPU was busy after the stop' \
+	'GPU: 1[0-9.]* s after its processes were stopped the GPU was 100 % busy' \
 	"$("$POLLUX" status "$one" | tr -s ' ')"
-unlike 'it computes on' T "$(state_of "$one")"
-is 'it is not asked again' '' "$(store "SELECT suspension FROM runs WHERE job_id = $one")"
+unlike 'the process of a job that keeps its GPU is not stopped' T "$(state_of "$one")"
+is 'a job that keeps its GPU is not asked again' '' \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $one")"
 waits() { "$POLLUX" schedule; [ "$(store "SELECT state FROM jobs WHERE id = $two")" = queued ]; }
-ok 'nobody has the GPU beside it' wait_for 20 waits
+ok 'the other job waits while the first keeps its GPU' wait_for 20 waits
 over
 spinning ends '100' 's/^rates 0/rates 100/'
-ok 'one whose kernels end leaves' wait_for 30 left
+ok 'a job whose kernels end while it is stopped leaves its GPU' wait_for 30 left
 over
 spinning card '' 's/^rates 0/rates 100/; $a answer samples 3'
-ok 'where the driver tells no samples, the card counts: one that becomes free is left' \
-	wait_for 30 left
+ok 'a job leaves a GPU that becomes free, where no samples are told' wait_for 30 left
 over
 spinning card_spins '0 spins' 's/^rates 0/rates 100/; $a answer samples 3'
-ok 'one that does not is kept' wait_for 30 kept
+ok 'a job keeps a GPU that stays busy, where no samples are told' wait_for 30 kept
 over
 spinning neither '' '/^rates/d; $a answer samples 3'
-ok 'a card that tells nothing is left' wait_for 30 left
+ok 'a job leaves a GPU that tells nothing' wait_for 30 left
 over
 spinning stopping '100 spins' ''
 wait_for 20 holds "job_id = $one AND suspension = 'asked'"
 "$POLLUX" cancel "$one"
-ok 'a job may be cancelled meanwhile' wait_for 20 holds "job_id = $one AND state = 'ended'"
+ok 'a job can be cancelled while its kernels spin' \
+	wait_for 20 holds "job_id = $one AND state = 'ended'"
 over
 
 finish

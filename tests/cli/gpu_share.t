@@ -31,20 +31,22 @@ submit() { "$POLLUX" submit -q --suspend always "$@"; }
 submit --gpu-memory 14000M -- sh -c 'while :; do sleep 0.1; done' >/dev/null
 answers
 "$POLLUX" schedule
-ok 'a job runs' wait_for 20 passes_until "job_id = 1 AND state = 'running'"
+ok 'the first job runs' wait_for 20 passes_until "job_id = 1 AND state = 'running'"
 submit --share --workload w --gpu-memory 5000M -- perl steps >/dev/null
-ok 'it is suspended, its memory stays' wait_for 30 passes_until \
-	"job_id = 1 AND suspension = 'suspended'"
+ok 'the first job is suspended, and its memory stays' \
+	wait_for 30 passes_until "job_id = 1 AND suspension = 'suspended'"
 POLLUX_SLICE=100000
 ok 'a job that shares runs beside that memory' wait_for 30 passes_until \
 	"job_id = 2 AND state = 'running' AND step_time_s > 0"
-ok 'and is measured' wait_for 30 [ "$(store 'SELECT count(*) FROM observations')" != 0 ]
+ok 'the steps of the job that shares are measured' \
+	wait_for 30 [ "$(store 'SELECT count(*) FROM observations')" != 0 ]
 submit --share --workload w --gpu-memory 5000M -- perl steps >/dev/null
 for _ in 1 2 3; do answers; "$POLLUX" schedule; done
-is 'there is no room for another beside both' queued \
-	"$(store 'SELECT state FROM jobs WHERE id = 3')"
+is 'a third job has no room beside both' queued "$(store 'SELECT state FROM jobs WHERE id = 3')"
 "$POLLUX" cancel 1 >/dev/null
-ok 'once the memory is free there is' wait_for 30 passes_until "job_id = 3 AND state = 'running'"
-is 'beside the second' '2 3' "$(store "SELECT group_concat(job_id, ' ') FROM (SELECT job_id FROM
+ok "the third job runs once the first one's memory is free" \
+	wait_for 30 passes_until "job_id = 3 AND state = 'running'"
+is 'the third job shares the GPU with the second' '2 3' \
+	"$(store "SELECT group_concat(job_id, ' ') FROM (SELECT job_id FROM
 	run_devices JOIN runs ON runs.id = run_id WHERE in_use ORDER BY job_id)")"
 finish

@@ -26,19 +26,20 @@ state_of() { sed 's/.*) \(.\).*/\1/' "/proc/$(leader_of "$1")/stat"; }
 
 gpu $A | answers
 for _ in 1 2 3; do submit --gpu-memory 7500M >/dev/null; done
-ok 'a job gives way, its memory stays on the GPU' wait_for 20 passes_until \
-	"job_id = 1 AND suspension = 'suspended'" 7000 7000 7000
-ok 'the next one runs beside it' wait_for 20 passes_until \
-	"job_id = 2 AND state = 'running'" 7000 7000 7000
-is 'the first is stopped' T "$(state_of 1)"
-like 'status says what it keeps where' "kept, 6.8 GiB on gpu:$A" "$("$POLLUX" status 1)"
-ok 'the third has its turn, beside two' wait_for 20 passes_until \
-	"job_id = 3 AND state = 'running'" 7000 7000 7000
-ok 'and the first again' wait_for 20 passes_until \
-	"job_id = 1 AND resumed_boot_s > 0" 7000 7000 7000
-is 'each in one run' '1|1 2|1 3|1' \
+ok 'the first job gives way, and its memory stays on the GPU' \
+	wait_for 20 passes_until "job_id = 1 AND suspension = 'suspended'" 7000 7000 7000
+ok 'the second job runs beside that memory' \
+	wait_for 20 passes_until "job_id = 2 AND state = 'running'" 7000 7000 7000
+is "the first job's process is stopped" T "$(state_of 1)"
+like 'status says how much memory the first job keeps on which GPU' "kept, 6.8 GiB on gpu:$A" \
+	"$("$POLLUX" status 1)"
+ok 'the third job has its turn beside two' \
+	wait_for 20 passes_until "job_id = 3 AND state = 'running'" 7000 7000 7000
+ok 'the first job has its turn again' \
+	wait_for 20 passes_until "job_id = 1 AND resumed_boot_s > 0" 7000 7000 7000
+is 'each job has one run' '1|1 2|1 3|1' \
 	"$(store 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
-is 'what they have there is kept in the store' '7340032000 7340032000 7340032000' \
+is 'the store has the memory that each job keeps' '7340032000 7340032000 7340032000' \
 	"$(store 'SELECT device_memory_bytes FROM runs ORDER BY id' | xargs)"
 gpu $A | answers
 end_jobs
@@ -60,13 +61,16 @@ turn() { # turn MIB OPTION...: what becomes of a job of 16 GiB when another job 
 	wait_for 20 no_run
 } 2>/dev/null
 no_run() { ! holds "state <> 'ended'"; }
-is 'a job that does not fit beside its memory does not get the GPU' none "$(turn --gpu-memory 10G)"
-like 'it is told' 'suspended jobs would keep 14.9 GiB there; it needs 9.3 GiB' "$(cat told)"
-is 'nor does one of which nothing is known' none "$(turn --workload unknown)"
-like 'it is told, too' 'it needs an unknown part of 24.0 GiB' "$(cat told)"
+is 'a job does not give way to one that does not fit beside its memory' none \
+	"$(turn --gpu-memory 10G)"
+like 'status tells how much memory is kept, and how much is needed' \
+	'suspended jobs would keep 14.9 GiB there; it needs 9.3 GiB' "$(cat told)"
+is 'a job does not give way to one whose memory is not known' none "$(turn --workload unknown)"
+like 'status tells that the needed memory is not known' 'it needs an unknown part of 24.0 GiB' \
+	"$(cat told)"
 case $(turn --gpu-memory 5G --workload small) in
-asked | suspended) result 0 'one that fits does' ;;
-*) result 1 'one that fits does' "$(cat told)" ;;
+asked | suspended) result 0 'a job gives way to one that fits beside its memory' ;;
+*) result 1 'a job gives way to one that fits beside its memory' "$(cat told)" ;;
 esac
 
 # --- what others have there counts, too ---
@@ -77,28 +81,29 @@ gpu "$A" "process $notebook 10000 0" | answers
 "$POLLUX" devices --ignore "$notebook" >/dev/null
 first=$(submit --workload beside --gpu-memory 8G)
 runs() { "$POLLUX" schedule && holds "job_id = $1 AND state = 'running'"; }
-ok 'a job runs beside a process that is ignored' wait_for 20 runs "$first"
+ok 'the first job runs beside a process that is ignored' wait_for 20 runs "$first"
 other=$(submit --workload beside --gpu-memory 8G)
 sleep 1.2
 gpu "$A" "process $notebook 10000 0" "process $(leader_of "$first") 8000 0" | answers
 "$POLLUX" schedule
-is 'another does not get the GPU beside both' none \
+is 'a job does not give way to one that does not fit beside others' none \
 	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
-like 'it is told' 'suspended jobs would keep 7.8 GiB there, and others have 9.8 GiB; it needs' \
+like 'status tells how much memory others have there' \
+	'suspended jobs would keep 7.8 GiB there, and others have 9.8 GiB; it needs' \
 	"$("$POLLUX" status "$other" | tr -s '\n ' ' ')"
 kill "$notebook"
 gpu "$A" | sed 's/^memory.*/memory 24576 9000/' | answers
 "$POLLUX" cancel "$first" "$other"
 wait_for 20 no_run
-like 'a GPU whose memory no listed process has is not used' \
+like 'devices shows memory of an unknown process on the GPU' \
 	'an unknown process 15576 MiB' "$("$POLLUX" devices)"
 gpu "$A" | sed '$a compute 3' | answers
 first=$(submit --workload beside --gpu-memory 8G)
-ok 'a job has a GPU in an exclusive mode' wait_for 20 runs "$first"
+ok 'a job runs on a GPU in an exclusive mode' wait_for 20 runs "$first"
 other=$(submit --workload beside --gpu-memory 8G)
 sleep 1.2
 "$POLLUX" schedule
-is 'in an exclusive mode no job waits on the GPU for another' none \
+is 'a job does not give way on a GPU in an exclusive mode' none \
 	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
 gpu "$A" | answers
 "$POLLUX" cancel "$first" "$other"
@@ -111,31 +116,33 @@ export POLLUX_SLICE=1000
 one=$(submit --workload two --gpu-memory 1G)
 two=$(submit --workload two --gpu-memory 1G)
 "$POLLUX" schedule
-ok 'two jobs run on two GPUs' wait_for 20 holds "job_id = $two AND state = 'running'"
+ok 'the second of two jobs runs on the other GPU' \
+	wait_for 20 holds "job_id = $two AND state = 'running'"
 wait_for 20 holds "job_id = $one AND state = 'running'"
 device_of() { store "SELECT device FROM run_devices WHERE run_id = (SELECT max(id) FROM runs
 	WHERE job_id = $1)"; }
 its=$(device_of "$one")
 store "UPDATE runs SET suspension = 'asked' WHERE job_id = $one"
-ok 'one is suspended' wait_for 20 holds "job_id = $one AND suspension = 'suspended'"
+ok 'the first job is suspended' wait_for 20 holds "job_id = $one AND suspension = 'suspended'"
 three=$(submit --workload two --gpu-memory 1G --no-preempt)
 "$POLLUX" schedule
-ok 'a third one has its GPU' wait_for 20 holds "job_id = $three AND state = 'running'"
-is 'beside it' "$its" "$(device_of "$three")"
+ok 'a third job runs' wait_for 20 holds "job_id = $three AND state = 'running'"
+is 'the third job has the GPU of the suspended one' "$its" "$(device_of "$three")"
 "$POLLUX" cancel "$two"
-ok 'another GPU is free' wait_for 20 holds "job_id = $two AND state = 'ended'"
+ok 'the second job ends, and its GPU is free' wait_for 20 holds "job_id = $two AND state = 'ended'"
 "$POLLUX" schedule
 "$POLLUX" schedule
-is 'it does not go there' suspended "$(store "SELECT suspension FROM runs WHERE job_id = $one")"
+is 'the suspended job does not go to the free GPU' suspended \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $one")"
 says_so() {
 	"$POLLUX" schedule
 	"$POLLUX" status "$one" | grep -q "waits for $its, where it can continue"
 }
-ok 'it says what it waits for' wait_for 20 says_so
+ok 'status says which GPU the suspended job waits for' wait_for 20 says_so
 "$POLLUX" cancel "$three"
 comes_back() { "$POLLUX" schedule && holds "job_id = $one AND resumed_boot_s > 0"; }
-ok 'it goes on where it was' wait_for 20 comes_back
-is 'there' "$its" "$(device_of "$one")"
+ok 'the suspended job comes back' wait_for 20 comes_back
+is 'the suspended job comes back to its own GPU' "$its" "$(device_of "$one")"
 end_jobs
 
 # --- a job whose GPU is lost moves only where it fits ---
@@ -147,18 +154,19 @@ ok 'a job of 16 GiB runs' wait_for 20 holds "job_id = $big AND state = 'running'
 its=$(device_of "$big")
 other=$(submit --workload other --gpu-memory 16G --preempt --suspend never)
 "$POLLUX" schedule
-ok 'another runs on the other GPU' wait_for 20 holds "job_id = $other AND state = 'running'"
+ok 'another job runs on the other GPU' wait_for 20 holds "job_id = $other AND state = 'running'"
 store "UPDATE runs SET suspension = 'asked' WHERE job_id = $big"
-ok 'the first is suspended' wait_for 20 holds "job_id = $big AND suspension = 'suspended'"
+ok 'the job of 16 GiB is suspended' wait_for 20 holds "job_id = $big AND suspension = 'suspended'"
 store "UPDATE jobs SET attained_service_device_s = 100000 WHERE id = $big"
 gpu "${its#gpu:}" "process $(leader_of "$big") 15000 0" | answers
 "$POLLUX" schedule
-is 'when the other loses its GPU, it does not get that of the first' 1 "$(store "SELECT count(*)
+is 'a job that loses its GPU does not get that of the suspended one' 1 "$(store "SELECT count(*)
 	FROM run_devices WHERE device = '$its' AND run_id IN
 	(SELECT id FROM runs WHERE job_id IN ($big, $other))")"
-like 'and says why' 'suspended jobs would keep 1[46].[09] GiB there; it needs 1[46].[09] GiB' \
+like 'status tells how much memory the suspended job keeps there' \
+	'suspended jobs would keep 1[46].[09] GiB there; it needs 1[46].[09] GiB' \
 	"$("$POLLUX" status "$other")"
 back() { "$POLLUX" schedule && holds "job_id = $big AND resumed_boot_s > 0"; }
-ok 'the first comes back' wait_for 20 back
+ok 'the suspended job comes back to its GPU' wait_for 20 back
 end_jobs
 finish
