@@ -15,36 +15,39 @@ refused() { # refused NAME STATUS PATTERN OPTION...
 	shift 3
 	run "$POLLUX" submit "$@" -- true
 	is "$refused_name" "$refused_rc" "$rc"
-	like 'and says why' "$refused_like" "$err"
+	like "$refused_name, and says why" "$refused_like" "$err"
 }
 
 # --- what is refused ---
 for wrong in 0 two 2: 1025 2x; do
-	refused "no guarantee of '$wrong'" 64 \
+	refused "submit refuses a guarantee of '$wrong'" 64 \
 		"--guarantee' is a number of devices from 1 to 1024.*: 2 or 2:dp, not '$wrong'" \
 		-r 1:4 --guarantee "$wrong"
 done
-refused 'none beyond --replicas' 64 \
+refused 'submit refuses a guarantee beyond --replicas' 64 \
 	"2 devices are more than the job may have, 1; '--replicas 1:2' allows them" \
 	--guarantee 2
-refused 'nor below' 64 \
+refused 'submit refuses a guarantee below --replicas' 64 \
 	"1 device is less than the job needs: --replicas says 2 at least" \
 	-r 2:4 --guarantee 1
-refused 'none in a plan that is not declared' 64 "no --plan has the name 'gc'" \
+refused 'submit refuses a guarantee in a plan that is not declared' 64 \
+	"no --plan has the name 'gc'" \
 	--plan dp= --guarantee 1:gc
-refused 'nor without plans' 64 "no --plan has the name 'dp'" --guarantee 1:dp
-refused 'none on a shared device' 64 'give one of --guarantee and --share' \
+refused 'submit refuses a guarantee in a plan without --plan' 64 "no --plan has the name 'dp'" \
+	--guarantee 1:dp
+refused 'submit refuses a guarantee on a shared device' 64 'give one of --guarantee and --share' \
 	--share --guarantee 1
-POLLUX_POLICY=las refused 'none under a policy that keeps none' 78 \
+POLLUX_POLICY=las refused 'submit refuses a guarantee under policy las' 78 \
 	"the policy is 'las'; only 'goodput' keeps guarantees" --guarantee 1
-POLLUX_GUARANTEED_DEVICES=1 refused 'none beyond the limit' 78 \
+POLLUX_GUARANTEED_DEVICES=1 refused 'submit refuses a guarantee beyond the limit' 78 \
 	'2 devices are more than guaranteed_devices = 1 allows' -r 1:2 --guarantee 2
 for wrong in some -1 1025 2.5; do
 	POLLUX_GUARANTEED_DEVICES=$wrong run "$POLLUX" schedule
-	is "guaranteed_devices is not '$wrong'" 78 "$rc"
-	like 'which is said' "'$wrong' is not a whole number from 0 to 1024, or all" "$err"
+	is "schedule refuses guaranteed_devices = $wrong" 78 "$rc"
+	like "schedule names the bad value $wrong of guaranteed_devices" \
+		"'$wrong' is not a whole number from 0 to 1024, or all" "$err"
 done
-is 'nothing was submitted' '' "$("$POLLUX" status --json | json 'print @{$d->{jobs}}')"
+is 'no refused job is in the store' '' "$("$POLLUX" status --json | json 'print @{$d->{jobs}}')"
 
 # --- where devices went away ---
 suspended=$(POLLUX_SLOTS=4 submit -r 1:4 --guarantee 1 -- sleep 1000)
@@ -52,26 +55,26 @@ POLLUX_SLOTS=4 "$POLLUX" schedule
 devices_of() { store "SELECT count(*) FROM run_devices d JOIN runs r ON r.id = d.run_id
 	WHERE r.job_id = $1 AND r.state <> 'ended' AND in_use"; }
 has() { [ "$(devices_of "$1")" = "$2" ] && [ "$(field "$1" state)" = running ]; }
-ok 'a job has four' wait_for 20 has "$suspended" 4
+ok 'a job with a guarantee has four devices' wait_for 20 has "$suspended" 4
 gives() { "$POLLUX" schedule && [ "$(devices_of "$suspended")" = 0 ]; }
-ok 'of which two are left: it is suspended' wait_for 20 gives
+ok 'the job is suspended where two devices are left' wait_for 20 gives
 others=$(submit --guarantee 1 -- sleep 1000)
 "$POLLUX" schedule
-is 'it needs as many as it had' 'its guarantee needs 4 devices, but 2 can be guaranteed here' \
-	"$(field "$suspended" reason)"
-is 'and no other one waits for it' 1 "$(devices_of "$others")"
+is "the suspended job's guarantee needs as many devices as it had" \
+	'its guarantee needs 4 devices, but 2 can be guaranteed here' "$(field "$suspended" reason)"
+is 'another job with a guarantee does not wait for the suspended one' 1 "$(devices_of "$others")"
 "$POLLUX" cancel "$others"
 "$POLLUX" wait "$others" >/dev/null 2>&1
 back() { POLLUX_SLOTS=4 "$POLLUX" schedule && has "$suspended" 4; }
-ok 'it comes back to four' wait_for 20 back
+ok 'the job comes back to four devices' wait_for 20 back
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 
 # --- what a job keeps ---
 for _ in 1 2 3; do submit --preempt -- sleep 1000 >/dev/null; done
 sure=$(submit --preempt --guarantee 1 -- sleep 1000)
-is 'JSON has the guarantee' 1 "$(field "$sure" guarantee)"
-like 'status has' 'guarantee +1$' "$("$POLLUX" status "$sure")"
+is 'the JSON of status has the guarantee' 1 "$(field "$sure" guarantee)"
+like 'status has the guarantee' 'guarantee +1$' "$("$POLLUX" status "$sure")"
 runs() { [ "$(field "$1" state)" = running ]; }
 starts() { # starts JOB: passes are made until then
 	for _ in 1 2 3 4 5 6 7 8; do
@@ -82,36 +85,39 @@ starts() { # starts JOB: passes are made until then
 	return 1
 }
 ok 'the newest job starts when slices end' starts "$sure"
-like 'explain says so' 'its guarantee needs 1 device' "$("$POLLUX" explain "$sure")"
-like 'the reason says so' '^its guarantee needs 1 device; ' "$(field "$sure" reason)"
+like 'explain says that the guarantee needs a device' 'its guarantee needs 1 device' \
+	"$("$POLLUX" explain "$sure")"
+like 'the reason says that the guarantee needs a device' '^its guarantee needs 1 device; ' \
+	"$(field "$sure" reason)"
 for _ in 1 2 3 4 5 6; do
 	sleep 0.6
 	"$POLLUX" schedule
 done
-is 'it has one run, while others take turns' 1 "$(field "$sure" runs)"
-is 'which they do' 3 "$(store "SELECT count(DISTINCT job_id) FROM runs WHERE job_id > $others
+is 'the guaranteed job has one run while others take turns' 1 "$(field "$sure" runs)"
+is 'the three other jobs take turns' 3 \
+	"$(store "SELECT count(DISTINCT job_id) FROM runs WHERE job_id > $others
 	AND job_id <> $sure")"
 
 # --- who is admitted ---
 wide=$(submit -r 1:2 --preempt --guarantee 2 -- sleep 1000)
 late=$(submit --preempt --guarantee 1 -- sleep 1000)
 "$POLLUX" schedule
-is 'a guarantee beside which there is no room waits' \
+is 'a job whose guarantee has no room waits' \
 	'its guarantee needs 2 devices; 1 of 2 that can be guaranteed are promised' \
 	"$(field "$wide" reason)"
-is 'and so do later ones' 'its guarantee needs 1 device; earlier jobs wait for theirs' \
-	"$(field "$late" reason)"
+is 'later guarantees wait for the earlier one' \
+	'its guarantee needs 1 device; earlier jobs wait for theirs' "$(field "$late" reason)"
 "$POLLUX" cancel -q "$wide" 2>/dev/null || "$POLLUX" cancel "$wide" >/dev/null
 POLLUX_GUARANTEED_DEVICES=1 "$POLLUX" schedule
-is 'guaranteed_devices leaves the rest to others' \
+is 'guaranteed_devices leaves the other devices to others' \
 	'its guarantee needs 1 device; 1 of 1 that can be guaranteed are promised' \
 	"$(field "$late" reason)"
-ok 'all may be guaranteed' starts "$late"
+ok 'a second guarantee starts where all devices may be guaranteed' starts "$late"
 POLLUX_POLICY=las "$POLLUX" schedule
-like 'another policy says that it keeps none' 'policy las keeps no guarantee' \
+like 'the reason says that policy las keeps no guarantee' 'policy las keeps no guarantee' \
 	"$(field "$sure" reason)"
 again=$("$POLLUX" again -q "$wide")
-is 'again has the guarantee' 2 "$(field "$again" guarantee)"
+is 'again takes over the guarantee' 2 "$(field "$again" guarantee)"
 end_jobs
 
 # --- plans that were measured ---
@@ -138,11 +144,13 @@ ends "$two"
 measured "$two" 0.0125
 less=$(as_one -r 1:2 --plan slow= --plan quick=-q --guarantee 2 -- true)
 ends "$less"
-is 'the better plan is taken' quick "$(store "SELECT plan FROM runs WHERE job_id = $less")"
-like 'it keeps a guarantee on fewer devices' ': its guarantee needs 1 device; plan quick' \
+is 'a guaranteed job gets the better plan' quick \
+	"$(store "SELECT plan FROM runs WHERE job_id = $less")"
+like 'the better plan keeps the guarantee on fewer devices' \
+	': its guarantee needs 1 device; plan quick' \
 	"$(store "SELECT text FROM events WHERE job_id = $less AND kind = 'assigned'")"
 new=$(as_one -r 1:2 --plan quick=-q --plan new=-n --guarantee 2:new -- true)
 ends "$new"
-is 'a plan that was not measured has the devices that it was promised' "2 new" \
+is 'a plan without measurements gets all the promised devices' "2 new" \
 	"$(store "SELECT replicas, plan FROM runs WHERE job_id = $new" | tr '|' ' ')"
 finish

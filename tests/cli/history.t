@@ -6,18 +6,18 @@ POLLUX_SLOTS=2 POLLUX_POLICY=fifo TZ=UTC
 export POLLUX_SLOTS POLLUX_POLICY TZ
 cleanup() { end_jobs; }
 
-status 'without a store there is nothing to sum' 66 "$POLLUX" history
+status 'history fails where there is no store' 66 "$POLLUX" history
 "$POLLUX" submit -q --name 'a, "b"' --workload w -- sh -c 'sleep 1' >/dev/null
 "$POLLUX" submit -q --name bad --workload w -- false >/dev/null
 "$POLLUX" submit -q --hold --name never -- true >/dev/null
-status 'before any job ran' 0 "$POLLUX" history
-is 'that is said' 'No job ran then.' "$out"
+status 'history succeeds before any job ran' 0 "$POLLUX" history
+is 'history says that no job ran' 'No job ran then.' "$out"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 1 2 >/dev/null 2>&1
 wait_for 20 no_supervisor
 
 "$POLLUX" history --json >sums
-is 'two jobs ended' '2 1 1' \
+is 'history counts two jobs, one done and one failed' '2 1 1' \
 	"$(json 'my $t = $d->{total}; print "@$t{qw(jobs done failed)}"' <sums)"
 is 'the device time is that of the runs' same "$(json 'my $t = $d->{total}{device_s};
 	print abs($t - '"$(store 'SELECT sum(duration_s * replicas) FROM runs')"') < 1e-6 * $t
@@ -26,15 +26,17 @@ is 'the wait is from submission to start' same "$(json 'my $t = $d->{total}{mean
 	print abs($t - '"$(store 'SELECT avg(start_time_s - submit_time_s)
 		FROM jobs WHERE runs')"') < 1e-6
 		? "same" : $t' <sums)"
-is 'no gain is known' null "$(grep -c '"gain": null' sums | sed 's/^2$/null/')"
-like 'a row for each day' '^20[0-9-]{8} +2 +1 +1 ' "$("$POLLUX" history)"
-like 'and one for all' '^all +2 +1 +1 ' "$("$POLLUX" history)"
+is 'the gain is null where none is known' null "$(grep -c '"gain": null' sums | sed 's/^2$/null/')"
+like 'history has a row for each day' '^20[0-9-]{8} +2 +1 +1 ' "$("$POLLUX" history)"
+like 'history has a row for all days' '^all +2 +1 +1 ' "$("$POLLUX" history)"
 "$POLLUX" history --by name --csv >csv
-is 'CSV: a header and two rows' 3 "$(wc -l <csv | xargs)"
-like 'a name with a comma and quotes' '^"a, ""b""",1,1,0,0,0,[1-9]' "$(cat csv)"
-is 'one workload' 'w,2' "$("$POLLUX" history --by workload --csv | sed 1d | cut -d , -f 1,2)"
-is 'jobs of no group' '-,2' "$("$POLLUX" history --by group --csv | sed 1d | cut -d , -f 1,2)"
-is '80 columns are enough' '' "$(COLUMNS=80 "$POLLUX" history --by workload |
+is 'the CSV has a header and two rows' 3 "$(wc -l <csv | xargs)"
+like 'the CSV quotes a name with a comma and quotes' '^"a, ""b""",1,1,0,0,0,[1-9]' "$(cat csv)"
+is 'history by workload counts both jobs' 'w,2' \
+	"$("$POLLUX" history --by workload --csv | sed 1d | cut -d , -f 1,2)"
+is 'history by group counts jobs of no group' '-,2' \
+	"$("$POLLUX" history --by group --csv | sed 1d | cut -d , -f 1,2)"
+is 'history keeps to 80 columns' '' "$(COLUMNS=80 "$POLLUX" history --by workload |
 	awk 'length > 80')"
 # The first job ran for four of the last hours of a day, and two of the next, 40 days ago.
 store "UPDATE runs SET launch_time_s = floor(launch_time_s / 86400) * 86400 - 40 * 86400 - 4 * 3600,
@@ -43,33 +45,34 @@ store "UPDATE runs SET launch_time_s = floor(launch_time_s / 86400) * 86400 - 40
 	UPDATE jobs SET end_time_s = (SELECT end_time_s FROM runs WHERE job_id = 1),
 		start_time_s = (SELECT launch_time_s FROM runs WHERE job_id = 1) WHERE id = 1;
 	UPDATE jobs SET submit_time_s = start_time_s - 3600 WHERE id = 1"
-is 'what is older than the period does not count' 1 \
+is 'jobs older than the period do not count' 1 \
 	"$("$POLLUX" history --csv | sed 1d | awk -F , '{ n += $2 } END { print n }')"
-is 'a run over midnight is shared out' '14400 7200' \
+is 'the time of a run over midnight is shared out' '14400 7200' \
 	"$("$POLLUX" history --since 60d --csv | sed 1d | cut -d , -f 7 | head -n 2 | xargs)"
-is 'and started in the first day' '3600' \
+is 'the wait of that run counts for its first day' '3600' \
 	"$("$POLLUX" history --since 60d --csv | sed -n 2p | cut -d , -f 8)"
-is 'the user is the owner of the store' "$(stat -c %U "$POLLUX_DIR/pollux.db"),2" \
+is 'history by user names the owner of the store' "$(stat -c %U "$POLLUX_DIR/pollux.db"),2" \
 	"$("$POLLUX" history --since 60d --by user --csv | sed 1d | cut -d , -f 1,2)"
-status 'a bad key' 64 "$POLLUX" history --by moon
-like 'names the right ones' 'day, name, workload, group or user' "$err"
-status 'a bad time' 64 "$POLLUX" history --since yesterday
-status 'two forms' 64 "$POLLUX" history --csv --json
-status 'an operand' 64 "$POLLUX" history 17
+status 'history refuses a bad key' 64 "$POLLUX" history --by moon
+like 'history names the right keys' 'day, name, workload, group or user' "$err"
+status 'history refuses a bad time' 64 "$POLLUX" history --since yesterday
+status 'history refuses --csv with --json' 64 "$POLLUX" history --csv --json
+status 'history refuses an operand' 64 "$POLLUX" history 17
 if command -v gnuplot >/dev/null; then
-	status 'a picture' 0 "$POLLUX" history --since 60d --by name --plot names.svg
-	is 'without a complaint' '' "$err"
-	like 'a whole one' '^</svg>$' "$(cat names.svg)"
-	like 'with a name as it is' '(>|CDATA\[)a, "b"' "$(cat names.svg)"
-	like 'in hours' '(>|CDATA\[)hours' "$(cat names.svg)"
+	status 'history --plot draws a picture' 0 \
+		"$POLLUX" history --since 60d --by name --plot names.svg
+	is 'gnuplot does not complain of the picture' '' "$err"
+	like 'the picture is whole' '^</svg>$' "$(cat names.svg)"
+	like 'the picture has a name as it is' '(>|CDATA\[)a, "b"' "$(cat names.svg)"
+	like 'the picture is in hours' '(>|CDATA\[)hours' "$(cat names.svg)"
 fi
-status 'no picture of nothing' 1 "$POLLUX" history --since 1s --plot none.svg
-status 'nor in another format' 64 "$POLLUX" history --plot x.pdf
+status 'history --plot fails where no job ran' 1 "$POLLUX" history --since 1s --plot none.svg
+status 'history --plot refuses another format' 64 "$POLLUX" history --plot x.pdf
 
 # --- groups ---
 "$POLLUX" submit -q --array 1-3 -- sh -c 'sleep 0.2; exit {index}' >/dev/null
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 4 5 6 >/dev/null 2>&1
-is 'the jobs of a sweep are one row' 'group:1,3,0,3' \
+is 'history by group has the jobs of a sweep in one row' 'group:1,3,0,3' \
 	"$("$POLLUX" history --by group --csv | grep '^group:' | cut -d , -f 1-4)"
 finish

@@ -14,28 +14,30 @@ states() { for job; do field "$job" state; echo; done | sed s/starting/running/ 
 first=$(submit --workload large -- true)
 "$POLLUX" schedule
 wait_for 20 no_supervisor
-is 'a job ends' 'done' "$(field "$first" state)"
+is 'the first job ends' 'done' "$(field "$first" state)"
 total=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024))
 store "UPDATE runs SET peak_memory_bytes = $((total * 6 / 10))"
 
 one=$(submit --workload large -- sleep 1000) two=$(submit --workload large -- sleep 1000)
 small=$(submit --workload small -- sleep 1000)
 "$POLLUX" schedule
-is 'two jobs do not run beside each other' 'running queued running ' \
-	"$(states "$one" "$two" "$small")"
-like 'a reason says what is needed, of how much, and what is in use' \
+is 'two jobs do not run beside each other that need more memory than there is' \
+	'running queued running ' "$(states "$one" "$two" "$small")"
+like 'the reason says how much memory is needed, and how much is in use' \
 	'^waits for host memory: needs [0-9.]+ of [0-9.]+ GiB, [0-9.]+ are in use$' \
 	"$(field "$two" reason)"
-like 'explain says so, too' 'waits for host memory' "$("$POLLUX" explain "$two")"
+like 'explain says that the job waits for host memory' 'waits for host memory' \
+	"$("$POLLUX" explain "$two")"
 "$POLLUX" cancel "$one" >/dev/null
 wait_for 20 eval '[ "$(field "$one" state)" = cancelled ]'
 "$POLLUX" schedule
-is 'the other one follows' 'running running ' "$(states "$two" "$small")"
+is 'the second job follows when the first was cancelled' 'running running ' \
+	"$(states "$two" "$small")"
 three=$(submit --workload large -- sleep 1000)
 "$POLLUX" schedule
-is 'a third one waits' 'queued ' "$(states "$three")"
+is 'a third job waits for host memory' 'queued ' "$(states "$three")"
 POLLUX_POLICY=fifo "$POLLUX" schedule
-is 'another policy does not heed it' 'running ' "$(states "$three")"
+is 'policy fifo does not heed host memory' 'running ' "$(states "$three")"
 end_jobs
 
 # By plan: dp took 0.6 of the machine's memory, gc 0.2.
@@ -54,15 +56,17 @@ done
 either() { submit -b 64 --workload w --plan dp= --plan gc= -- sleep 1000; }
 six=$(either) seven=$(either)
 "$POLLUX" schedule
-is 'where memory is short a job starts in a leaner plan' 'dp gc' "$(store "SELECT
+is 'a job starts in a leaner plan where host memory is short' 'dp gc' "$(store "SELECT
 	group_concat(plan, ' ') FROM (SELECT plan FROM runs WHERE job_id IN ($six, $seven)
 	ORDER BY plan)")"
-like 'its reason says so' "plan gc .dp would be [0-9]+ % faster, but the host's memory is short" \
+like 'an event says why the leaner plan was taken' \
+	"plan gc .dp would be [0-9]+ % faster, but the host's memory is short" \
 	"$(store "SELECT group_concat(text) FROM events WHERE kind = 'assigned'")"
 end_jobs
 
 # Nothing was measured.
 four=$(submit --workload new -- sleep 1000) five=$(submit --workload new -- sleep 1000)
 "$POLLUX" schedule
-is 'what is not known keeps nobody back' 'running running ' "$(states "$four" "$five")"
+is 'jobs whose memory is not known run beside each other' 'running running ' \
+	"$(states "$four" "$five")"
 finish

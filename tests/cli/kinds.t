@@ -18,7 +18,7 @@ gpu() { # gpu LETTER NAME MIB
 uuid() { echo "$1$1$1$1$1$1$1$1-0000-0000-0000-000000000001"; }
 { gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } >answers
 small='NVIDIA Small, 12 GiB' large='NVIDIA Large, 24 GiB'
-is 'two kinds of GPU' "$large
+is 'devices lists GPUs of two kinds' "$large
 $small" "$("$POLLUX" devices --json | json 'print "$_->{kind}\n" for @{$d->{devices}}' | sort -u)"
 
 kinds_of() { # kinds_of JOB: of the run that it has
@@ -32,13 +32,15 @@ wide=$("$POLLUX" submit -q --replicas 3 -- sleep 1000)
 two=$("$POLLUX" submit -q --replicas 2 -- sleep 1000)
 another=$("$POLLUX" submit -q --replicas 2 -- sleep 1000)
 "$POLLUX" schedule
-is 'three of two and two is no number' '' "$(kinds_of "$wide")"
-is 'two are of one kind' 1 "$(kinds_of "$two" | grep -c '|2$')"
-is 'two more of the other' 1 "$(kinds_of "$another" | grep -c '|2$')"
-like 'why the first one waits is told' '3 devices' "$(reason "$wide")"
+is 'a job for three devices does not start on two kinds of two' '' "$(kinds_of "$wide")"
+is 'a job for two devices has two of one kind' 1 "$(kinds_of "$two" | grep -c '|2$')"
+is 'another job for two devices has two of the other kind' 1 \
+	"$(kinds_of "$another" | grep -c '|2$')"
+like 'the reason of the first job names its three devices' '3 devices' "$(reason "$wide")"
 for policy in fifo las; do
 	POLLUX_POLICY=$policy "$POLLUX" schedule
-	is "nor does $policy mix" 0 "$(store "SELECT count(*) FROM (SELECT run_id FROM run_devices
+	is "policy $policy gives no job devices of two kinds" 0 \
+		"$(store "SELECT count(*) FROM (SELECT run_id FROM run_devices
 		GROUP BY run_id HAVING count(DISTINCT kind) > 1)")"
 done
 end_jobs >/dev/null
@@ -46,17 +48,19 @@ wait_for 20 no_supervisor
 
 # --- --kind and --not-kind ---
 run "$POLLUX" submit --kind 'A*' --not-kind 'A*' -- true
-is 'one pattern for both' "64:pollux: --kind and --not-kind both say 'A*': no device is left\
+is 'submit refuses one pattern for --kind and --not-kind' \
+	"64:pollux: --kind and --not-kind both say 'A*': no device is left\
 ; see 'pollux submit --help'" "$rc:$err"
 picky=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
 shy=$("$POLLUX" submit -q --not-kind '*Large*|*Huge*' --replicas 1 -- sleep 1000)
 never=$("$POLLUX" submit -q --kind '*Huge*' -- true)
 "$POLLUX" schedule
-is '--kind' "$large|1" "$(kinds_of "$picky")"
-is '--not-kind, of two patterns' "$small|1" "$(kinds_of "$shy")"
-is 'a kind that is not here' 'no device that can be used is of a kind that --kind allows' \
-	"$(reason "$never")"
-is 'JSON has the patterns' '*Large* - - *Large*|*Huge*' "$("$POLLUX" status --json | json '
+is '--kind gives a job the kind that it names' "$large|1" "$(kinds_of "$picky")"
+is '--not-kind with two patterns leaves the other kind' "$small|1" "$(kinds_of "$shy")"
+is 'a job whose kind is not here says so' \
+	'no device that can be used is of a kind that --kind allows' "$(reason "$never")"
+is 'the JSON of status has the patterns' '*Large* - - *Large*|*Huge*' \
+	"$("$POLLUX" status --json | json '
 	my %j = map { $_->{id} => $_ } @{$d->{jobs}};
 	print join " ", map { $_ // "-" } @{$j{'"$picky"'}}{qw(kind not_kind)},
 		@{$j{'"$shy"'}}{qw(kind not_kind)};')"
@@ -68,18 +72,18 @@ for POLLUX_POLICY in fifo las pollux; do
 	export POLLUX_POLICY
 	busy=$("$POLLUX" submit -q --kind '*Large*' --replicas 2 -- sleep 1000)
 	"$POLLUX" schedule
-	is "$POLLUX_POLICY: a job that may not have the first kind" "$large|2" "$(kinds_of "$busy")"
+	is "$POLLUX_POLICY: a job that wants the large kind has it" "$large|2" "$(kinds_of "$busy")"
 	behind=$("$POLLUX" submit -q --kind '*Large*' --replicas 1 -- sleep 1000)
 	any=$("$POLLUX" submit -q --replicas 1 -- sleep 1000)
 	wide=$("$POLLUX" submit -q --replicas 3 -- sleep 1000)
 	last=$("$POLLUX" submit -q --not-kind '*Large*' --replicas 1 -- sleep 1000)
 	"$POLLUX" schedule
-	is 'a job waits for the busy kind' '' "$(kinds_of "$behind")"
-	is 'a job behind it has the free kind' "$small|1" "$(kinds_of "$any")"
-	is 'a job that fits on no kind waits' '' "$(kinds_of "$wide")"
-	is 'a job behind that does not' "$small|1" "$(kinds_of "$last")"
+	is "$POLLUX_POLICY: a job waits for the busy kind" '' "$(kinds_of "$behind")"
+	is "$POLLUX_POLICY: a job behind it has the free kind" "$small|1" "$(kinds_of "$any")"
+	is "$POLLUX_POLICY: a job that fits on no kind waits" '' "$(kinds_of "$wide")"
+	is "$POLLUX_POLICY: a job behind that one starts" "$small|1" "$(kinds_of "$last")"
 	"$POLLUX" schedule
-	is 'all stay where they are' "$large|2 $small|1 $small|1" \
+	is "$POLLUX_POLICY: another pass moves no job" "$large|2 $small|1 $small|1" \
 		"$(for id in "$busy" "$any" "$last"; do kinds_of "$id"; done | xargs)"
 	end_jobs >/dev/null
 	wait_for 20 no_supervisor
@@ -101,28 +105,30 @@ ran_out() { "$POLLUX" schedule && [ "$(store "SELECT count(*) FROM runs WHERE jo
 	AND out_of_memory = 1 AND state = 'ended'")" = 1 ]; }
 wait_for 30 ran_out
 says_too_little() { "$POLLUX" schedule; reason "$greedy" | grep -q 'too little memory'; }
-ok 'a job that ran out of memory is told so' wait_for 20 says_too_little
-is 'a job that ran out of memory on the small kind waits for the large one' queued \
+ok 'the reason says that the small kind has too little memory' wait_for 20 says_too_little
+is 'a job that ran out of memory waits for the large kind' queued \
 	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
 "$POLLUX" cancel "$keeper" >/dev/null
 ended() { "$POLLUX" schedule && [ -z "$(store "SELECT 1 FROM jobs WHERE id = $1
 	AND state IN ('queued', 'running')")" ]; }
 wait_for 60 ended "$greedy"
-is 'it ends on the large one' "$small|1|$large|0" \
+is 'the job ends on the large kind' "$small|1|$large|0" \
 	"$(store "SELECT d.kind, r.out_of_memory FROM runs r JOIN run_devices d ON d.run_id = r.id
 		WHERE r.job_id = $greedy ORDER BY r.id" | paste -sd '|')"
-like 'its history says why' "memory.*; goes to a kind of device with more memory than $small" \
+like 'an event says that the job goes to a kind with more memory' \
+	"memory.*; goes to a kind of device with more memory than $small" \
 	"$(store "SELECT text FROM events WHERE job_id = $greedy AND kind = 'ended'")"
-is 'that was no failure' 'done|0' "$(store "SELECT state, failures FROM jobs WHERE id = $greedy")"
+is 'a run out of memory is no failure where a larger kind is' 'done|0' \
+	"$(store "SELECT state, failures FROM jobs WHERE id = $greedy")"
 hopeless=$("$POLLUX" submit -q --kind '*Small*' --replicas 1 -- sh greedy.sh)
 wait_for 60 ended "$hopeless"
-is 'without a larger kind it is one' 'failed|1' \
+is 'a run out of memory is a failure where no larger kind is allowed' 'failed|1' \
 	"$(store "SELECT state, failures FROM jobs WHERE id = $hopeless")"
 
 { gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; } >answers
 hopeless=$("$POLLUX" submit -q --replicas 2 -- sh greedy.sh)
 wait_for 60 ended "$hopeless"
-is 'nor with too few devices of the larger kind' 'failed|1' \
+is 'a run out of memory is a failure where too few large devices are' 'failed|1' \
 	"$(store "SELECT state, failures FROM jobs WHERE id = $hopeless")"
 { gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } >answers
 
@@ -136,9 +142,10 @@ wait_for 30 ran_out
 store "INSERT INTO observations SELECT id, '$small', 1, 1, 64, 1, NULL, 500, 3, 0, 0, 0.02,
 	1e-9, 0.02, NULL, 60 FROM runs WHERE job_id = $greedy"
 wait_for 20 says_too_little
-is 'it does not run out of memory there again' queued \
+is 'a job that ran out of memory late does not start there again' queued \
 	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
-like 'but waits for the large kind' 'too little memory' "$(reason "$greedy")"
+like 'a job that ran out of memory late waits for the large kind' 'too little memory' \
+	"$(reason "$greedy")"
 
 end_jobs >/dev/null
 wait_for 20 no_supervisor
@@ -171,9 +178,9 @@ little=$("$POLLUX" submit -q --hold --workload little -b 64 --replicas 1 -- slee
 much=$("$POLLUX" submit -q --hold --workload much -b 64 --replicas 1 -- sleep 1000)
 "$POLLUX" release "$little" "$much" >/dev/null
 "$POLLUX" schedule
-is 'who gains ten times has the faster kind' "$large|1" "$(kinds_of "$much")"
-is 'who gains less has the other' "$small|1" "$(kinds_of "$little")"
-like 'the reason names the kind' "1 device of $large" "$(reason "$much")"
+is 'the job that gains ten times has the faster kind' "$large|1" "$(kinds_of "$much")"
+is 'the job that gains less has the other kind' "$small|1" "$(kinds_of "$little")"
+like 'the reason names the kind of the devices' "1 device of $large" "$(reason "$much")"
 # Workloads that were measured on one of the kinds each.
 for each in "931 slowly $small" "932 quickly $large"; do
 	workload=${each#* } workload=${workload%% *}
@@ -187,13 +194,14 @@ done
 for each in slowly quickly; do
 	id=$(store "SELECT id FROM jobs WHERE workload = '$each' AND state = 'queued'")
 	run "$POLLUX" status "$id"
-	like "when a job of workload $each ends is told" '^  ends +[0-9]' "$out"
-	unlike 'by its length, whatever kind the other jobs are on' 'a guess, by how long' "$out"
+	like "status tells when a waiting job of workload $each ends" '^  ends +[0-9]' "$out"
+	unlike "the end for workload $each is no guess by other jobs' lengths" \
+		'a guess, by how long' "$out"
 	"$POLLUX" cancel "$id"
 done
 run "$POLLUX" explain "$much"
 like 'explain compares the kinds' "$large, 1 usable: [0-9.]+k/s, 10.0x of $small" "$out"
-is 'in JSON too' "$large 10.0" "$("$POLLUX" explain --json "$much" | json '
+is 'explain --json compares the kinds' "$large 10.0" "$("$POLLUX" explain --json "$much" | json '
 	my %g = map { $_->{device_kind} => $_->{goodput} } @{$d->{kinds}};
 	printf "%s %.1f", "'"$large"'", $g{"'"$large"'"} / $g{"'"$small"'"};')"
 # A workload that ran on one kind only: the products take four times as long there.
@@ -204,8 +212,10 @@ done
 store "DELETE FROM observations WHERE run_id = 902;
 	DELETE FROM models WHERE workload = 'little' AND device_kind = '$large'"
 run "$POLLUX" explain "$little"
-like 'or tells what is expected' "$large, 1 usable: [0-9.]+k/s expected, 4.0x of $small" "$out"
-is 'as JSON does' "1 0" "$("$POLLUX" explain --json "$little" | json '
+like 'explain tells the expected goodput of a kind without measurements' \
+	"$large, 1 usable: [0-9.]+k/s expected, 4.0x of $small" "$out"
+is 'explain --json marks the kind whose goodput is expected' "1 0" \
+	"$("$POLLUX" explain --json "$little" | json '
 	my %e = map { $_->{device_kind} => $_->{expected} } @{$d->{kinds}};
 	printf "%d %d", @e{"'"$large"'", "'"$small"'"};')"
 end_jobs >/dev/null
@@ -230,7 +240,7 @@ end_jobs >/dev/null
 wait_for 20 no_supervisor
 talks=$("$POLLUX" submit -q --kind '*Large*' --workload talks -b 64 -r 1:2 -- sleep 1000)
 "$POLLUX" schedule
-is 'where nothing is known of it, two devices are tried' "$large|2" "$(kinds_of "$talks")"
+is 'two devices are tried where no synchronisation is known' "$large|2" "$(kinds_of "$talks")"
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 
@@ -249,10 +259,10 @@ on_small() { # the tier and the seconds of a step of 64 samples on two small dev
 		"'"$small"'" } @{$d->{kinds}};
 		printf "%s %.2f", $k->{tier} // "-", 64 / $k->{goodput}'
 }
-is 'across, where none are joined' 'machine 0.06' "$(on_small)"
+is 'explain counts devices across the machine where none are joined' 'machine 0.06' "$(on_small)"
 { gpu a Small 12288; echo nvlink 1; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } \
 	>answers
-is 'or where two are joined' 'fast 0.02' "$(on_small)"
+is 'explain counts joined devices where two are joined' 'fast 0.02' "$(on_small)"
 "$POLLUX" cancel "$joined" >/dev/null
 
 # --- slots of two sizes ---
@@ -264,15 +274,18 @@ if [ "$(nproc)" -ge 2 ]; then
 	threads=$("$POLLUX" submit -q --kind '*2 cores*' -- sh -c 'echo "threads $OMP_NUM_THREADS"')
 	"$POLLUX" schedule
 	wait_for 60 ended "$threads"
-	is 'a slot of two cores' 'threads 2' "$("$POLLUX" log "$threads" | grep '^threads')"
-	is 'one slot of each size is no two slots' '' "$(kinds_of "$both")"
+	is 'a job has a slot of two cores' 'threads 2' \
+		"$("$POLLUX" log "$threads" | grep '^threads')"
+	is 'a job for two slots does not start on one slot of each size' '' "$(kinds_of "$both")"
 	"$POLLUX" cancel "$both" >/dev/null
-	status 'a profile on a kind that is not here' 69 "$POLLUX" profile --kind '*Huge*' -- true
-	like 'says what it lacks' \
+	status 'profile fails for a kind that is not here' 69 \
+		"$POLLUX" profile --kind '*Huge*' -- true
+	like 'profile says which kind it lacks, and which kinds are here' \
 		"needs 1 device of a kind that --kind '\*Huge\*' allows, but 0 can be used here; \
 kinds here: '.*, 1 core', '.*, 2 cores'" "$err"
 	"$POLLUX" profile --kind '*2 cores*' -- true >/dev/null 2>&1
-	is 'a profile on the large slot' 1 "$(store "SELECT count(DISTINCT d.kind) FROM jobs j
+	is 'profile --kind measures on the large slot alone' 1 \
+		"$(store "SELECT count(DISTINCT d.kind) FROM jobs j
 		JOIN runs r ON r.job_id = j.id JOIN run_devices d ON d.run_id = r.id
 		WHERE j.profile = 1 AND d.kind LIKE '%2 cores'")"
 	# A program whose steps take less time on the large slot.
@@ -285,24 +298,26 @@ while :; do
 done
 END
 	run "$POLLUX" profile --all-kinds --json -b 64 -- true
-	is '--all-kinds prints no JSON' 64 "$rc"
+	is 'profile refuses --all-kinds with --json' 64 "$rc"
 	POLLUX_SLOTS=2x1,1x2
 	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 --workload each \
 		-- sh steps.sh
-	is '--all-kinds' 0 "$rc"
-	is 'its notes come once' 1 "$(echo "$err" | grep -c 'no {checkpoint}')"
-	like 'has the kinds in a table' 'kinds \(best sizes.*2 cores.*2\.0x of .*1 core' \
-		"$(echo "$out" | tr '\n' ' ')"
-	is 'one profile on each' '1 core 2 cores' "$(store "SELECT DISTINCT d.kind FROM jobs j
+	is 'profile --all-kinds succeeds' 0 "$rc"
+	is 'profile --all-kinds prints its notes once' 1 \
+		"$(echo "$err" | grep -c 'no {checkpoint}')"
+	like 'profile --all-kinds has the kinds in a table' \
+		'kinds \(best sizes.*2 cores.*2\.0x of .*1 core' "$(echo "$out" | tr '\n' ' ')"
+	is 'profile --all-kinds makes one profile on each kind' '1 core 2 cores' \
+		"$(store "SELECT DISTINCT d.kind FROM jobs j
 		JOIN runs r ON r.job_id = j.id JOIN run_devices d ON d.run_id = r.id
 		WHERE j.profile = 1 AND j.workload = 'each' ORDER BY 1" | sed 's/.*, //' |
 		paste -sd ' ')"
 	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 --workload large -- \
 		sh -c '[ "$OMP_NUM_THREADS" = 2 ] && exec sh steps.sh; exit 3'
-	is 'a kind on which it fails leaves the other' 0 "$rc"
-	like 'is named' 'not measured on .*1 core: ' "$err"
+	is 'profile --all-kinds succeeds where one kind fails' 0 "$rc"
+	like 'profile --all-kinds names the kind that failed' 'not measured on .*1 core: ' "$err"
 	run "$POLLUX" profile --all-kinds -t 20s --points 1 -b 64 -r 1 -- sh -c 'exit 3'
-	is 'failed on all' 1 "$rc"
+	is 'profile --all-kinds fails where all kinds fail' 1 "$rc"
 	POLLUX_SLOTS=1x1,1x2
 	# The script below needs two threads' memory.
 	cat >greedy_slot.sh <<'END'
@@ -316,9 +331,10 @@ END
 	wait_for 30 ran_out
 	"$POLLUX" cancel "$large_only" >/dev/null
 	wait_for 60 ended "$greedy"
-	is 'out of memory on the small slot goes to the large one' 'done|0' \
+	is 'a job that ran out of memory on the small slot ends on the large one' 'done|0' \
 		"$(store "SELECT state, failures FROM jobs WHERE id = $greedy")"
-	like 'and says so' 'goes to a larger slot than .*1 core$' \
+	like 'an event says that the job goes to a larger slot' \
+		'goes to a larger slot than .*1 core$' \
 		"$(store "SELECT text FROM events WHERE job_id = $greedy AND kind = 'ended'
 			AND text LIKE '%than%'")"
 fi

@@ -16,7 +16,7 @@ saver first >out
 one=1 two=2
 ended "$one"
 ended "$two"
-is 'a job has saved' first "$(cat "$POLLUX_DIR/checkpoints/$two/saved")"
+is 'the second job saves its checkpoint' first "$(cat "$POLLUX_DIR/checkpoints/$two/saved")"
 
 # --- the store is deleted ---
 wait_for 5 no_supervisor
@@ -26,12 +26,13 @@ run saver second
 like 'submit says that files of another store are there' \
 	"^pollux: the store is new, but '.*/store' has logs or checkpoints of jobs up to $two of" \
 	"$err"
-is 'and its first number is the next one' $((two + 1)) "$out"
+is 'a new store begins behind the numbers of those files' $((two + 1)) "$out"
 ended "$((two + 1))"
-like 'the job finds no checkpoint' '^0 there' "$("$POLLUX" log "$((two + 1))")"
-is 'the old one is as it was' first "$(cat "$POLLUX_DIR/checkpoints/$two/saved")"
+like 'the first job of a new store finds no checkpoint' '^0 there' "$("$POLLUX" log "$((two + 1))")"
+is 'the checkpoint of the deleted store is as it was' first \
+	"$(cat "$POLLUX_DIR/checkpoints/$two/saved")"
 run "$POLLUX" submit -q --hold -- true
-unlike 'the next submission says nothing of it' 'another store' "$err"
+unlike 'the next submission says nothing of another store' 'another store' "$err"
 
 # --- a store of elsewhere takes its place, with a job of the same number waiting ---
 wait_for 5 no_supervisor
@@ -42,11 +43,14 @@ saver third >out
 POLLUX_DIR=$here
 cp elsewhere/pollux.db* "$POLLUX_DIR"
 ended 1
-like 'its job 1 does not find the other checkpoint' '^0 there' "$("$POLLUX" log 1)"
-is 'it has its own' third "$(cat "$POLLUX_DIR/checkpoints/1/saved")"
-is 'the other one is beside it' first "$(cat "$POLLUX_DIR"/checkpoints/1.of-????????/saved)"
-ok 'and the log' test -s "$(echo "$POLLUX_DIR"/logs/1.log.of-????????)"
-like 'the history of the job says so' \
+like 'job 1 of a store from elsewhere does not find the other checkpoint' '^0 there' \
+	"$("$POLLUX" log 1)"
+is 'job 1 of a store from elsewhere has its own checkpoint' third \
+	"$(cat "$POLLUX_DIR/checkpoints/1/saved")"
+is "the other store's checkpoint is beside it" first \
+	"$(cat "$POLLUX_DIR"/checkpoints/1.of-????????/saved)"
+ok "the other store's log is beside it" test -s "$(echo "$POLLUX_DIR"/logs/1.log.of-????????)"
+like 'status tells that files of another store were moved' \
 	" leftover +'.*/logs/1.log' of another store is now '.*; '.*/checkpoints/1' of another" \
 	"$("$POLLUX" status 1)"
 
@@ -59,23 +63,24 @@ saver fourth >out
 saver fifth >out
 lost=2
 ended "$lost"
-is 'a job that was submitted after the backup has saved' fifth \
+is 'a job submitted after the backup saves its checkpoint' fifth \
 	"$(cat "$POLLUX_DIR/checkpoints/$lost/saved")"
 wait_for 5 no_supervisor
 rm "$POLLUX_DIR"/pollux.db*
 cp copy "$POLLUX_DIR/pollux.db"
 saver sixth >out
-is 'when the backup is the store, another job gets its number' "$lost" "$(cat out)"
+is 'a job of the restored backup gets the number of the lost job' "$lost" "$(cat out)"
 ended "$lost"
-like 'and finds no checkpoint' '^0 there' "$("$POLLUX" log "$lost")"
-is 'the other one is beside it' fifth "$(cat "$POLLUX_DIR"/checkpoints/"$lost".of-????????/saved)"
-like 'the history of the job says so' \
+like "that job does not find the lost job's checkpoint" '^0 there' "$("$POLLUX" log "$lost")"
+is "the lost job's checkpoint is beside it" fifth \
+	"$(cat "$POLLUX_DIR"/checkpoints/"$lost".of-????????/saved)"
+like 'status tells that files of a lost job were moved' \
 	" leftover +'.*/logs/$lost.log' of a lost job of the same number is now '.*; '.*/checkpo" \
 	"$("$POLLUX" status "$lost")"
 is 'a job that the backup has keeps its checkpoint' fourth \
 	"$(cat "$POLLUX_DIR/checkpoints/1/saved")"
 ended 1
-like 'and goes on from there' '^1 there' "$("$POLLUX" log 1)"
+like 'a job that the backup has goes on from its checkpoint' '^1 there' "$("$POLLUX" log 1)"
 POLLUX_DIR=$here
 
 # --- files that were there before stores had names ---
@@ -86,5 +91,5 @@ mkdir -p "$POLLUX_DIR/checkpoints/1"
 sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET runs = 1, launches = 1"
 echo mine >"$POLLUX_DIR/checkpoints/1/saved"
 ended 1
-like 'stay with a job that has run' '^1 there' "$("$POLLUX" log 1)"
+like 'a job that ran keeps files from before stores had names' '^1 there' "$("$POLLUX" log 1)"
 finish

@@ -21,19 +21,19 @@ measured() { # measured JOB BATCH STEPS SECONDS
 # 100 samples take 0.1 s. It has run for two hours when another comes, with 3000 s to go.
 long=$(submit --workload m -b 100 --samples 1000000 -- sleep 1000)
 "$POLLUX" schedule
-ok 'a job runs' wait_for 20 runs "$long"
+ok 'a long job runs' wait_for 20 runs "$long"
 measured "$long" 100 10000 0.1
 store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200"
 short=$(submit --workload m -b 100 --samples 3000000 -- true)
 reached() { store "UPDATE jobs SET samples = $1 WHERE id = $long"; }
 reached 900000
-is 'with 100 s left it keeps its device' '' "$(would)"
+is 'a job with 100 s left keeps its device' '' "$(would)"
 reached 1000000
-is 'and with none left, in a last evaluation say' '' "$(would)"
+is 'a job with nothing left keeps its device' '' "$(would)"
 reached 1040000
-is 'as with a little more than was declared' '' "$(would)"
+is 'a job a little beyond its declared length keeps its device' '' "$(would)"
 reached 1100000
-is 'but not for ever' "suspend job $long start job $short" "$(would)"
+is 'a job far beyond its declared length gives way' "suspend job $long start job $short" "$(would)"
 "$POLLUX" cancel "$long" "$short"
 "$POLLUX" wait --timeout 200 "$long"
 
@@ -42,26 +42,26 @@ is 'but not for ever' "suspend job $long start job $short" "$(would)"
 # steps.
 long=$(submit --workload s -- sleep 1000)
 "$POLLUX" schedule
-ok 'a job runs that declared nothing' wait_for 20 runs "$long"
+ok 'a job runs that declared no length' wait_for 20 runs "$long"
 measured "$long" 0 100000 0.1
 store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200
 	WHERE job_id = $long"
 short=$(submit --workload s --steps 30000 -- true)
-is 'it is longer than one that has 3000 s to go by the step times of their workload' \
+is 'a job of unknown length gives way to one with 3000 s to go' \
 	"suspend job $long start job $short" "$(would)"
 store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
-is 'but not with 2000 s to go, as its log says' '' "$(would)"
+is 'a job whose log tells 2000 s to go keeps its device' '' "$(would)"
 store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"
-is 'one of which nothing is known has its first slice at once' \
+is 'a job of which nothing is known has its first slice at once' \
 	"suspend job $long start job $short" \
 	"$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
 third=$(submit --workload other --steps 30000 -- true)
-is 'of two such the earlier, though of the other the steps are known' \
+is 'of two new jobs the earlier starts, though the other is known' \
 	"suspend job $long start job $short" "$(would)"
 "$POLLUX" cancel "$third"
 store "UPDATE jobs SET total_steps = 90000 WHERE id = $short"
 "$POLLUX" schedule
-like 'one that waits is told its length' '; needs 1 device for 2h30m; ' \
+like 'the reason of a waiting job tells its length' '; needs 1 device for 2h30m; ' \
 	"$(store "SELECT reason FROM jobs WHERE id = $short")"
 "$POLLUX" cancel "$long" "$short"
 "$POLLUX" wait --timeout 200 "$long"

@@ -13,25 +13,27 @@ hard=$(ulimit -H -n)
 	nice -n 7 "$POLLUX" submit -q -- sh -c "$show")
 "$POLLUX" submit -q -- sh -c "$show"
 (umask 0077 && "$POLLUX" schedule)
-status 'the jobs end' 0 "$POLLUX" wait --timeout 600 1 2
+status 'the two jobs end' 0 "$POLLUX" wait --timeout 600 1 2
 said() { "$POLLUX" log "$1" | grep '^[0-9a-z-]*$' | xargs; }
-is 'the umask, the nice value and the soft limits are those of the submission' \
+is 'a job has the umask, nice value and soft limits of its submission' \
 	"0027 $((here + 7)) 300 5000 $hard" "$(said 1)"
-is 'each job has its own' "$(umask) $here $(ulimit -n) $(ulimit -t) $hard" "$(said 2)"
-is 'they are kept' 1 "$(store "SELECT limits LIKE 'umask=0027 nice=% nofile=300 %'
+is 'the other job has its own umask, nice value and limits' \
+	"$(umask) $here $(ulimit -n) $(ulimit -t) $hard" "$(said 2)"
+is 'the store has the limits of a submission' 1 \
+	"$(store "SELECT limits LIKE 'umask=0027 nice=% nofile=300 %'
 	FROM commands WHERE job_id = 1")"
 
 # --- a hard limit that is lower where the pass runs ---
 (ulimit -S -n 300 && "$POLLUX" submit -q -- sh -c 'ulimit -n') >id
 (ulimit -n 200 && "$POLLUX" schedule)
-status 'the job ends' 0 "$POLLUX" wait --timeout 600 3
-is 'bounds the limit' 200 "$(said 3)"
+status 'a job under a lower hard limit ends' 0 "$POLLUX" wait --timeout 600 3
+is "a lower hard limit of the pass bounds the job's limit" 200 "$(said 3)"
 
 # --- a job of an older store ---
 wait_for 20 no_supervisor	# the last pass of a job has that job's limits
 "$POLLUX" submit -q -- sh -c 'ulimit -n' >id
 store 'UPDATE commands SET limits = NULL'
 (ulimit -S -n 250 && "$POLLUX" schedule)
-status 'the job ends' 0 "$POLLUX" wait --timeout 600 4
-is 'has the limits of the pass' 250 "$(said 4)"
+status 'a job of an older store ends' 0 "$POLLUX" wait --timeout 600 4
+is 'a job of an older store has the limits of the pass' 250 "$(said 4)"
 finish

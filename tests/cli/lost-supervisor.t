@@ -35,24 +35,26 @@ END
 saves=no
 id=$("$POLLUX" submit -q --retries 0 -- sh kills)
 ok 'the first run loses its supervisor' lose "$id" 1
-is 'the job is to run again' 0 "$(store "SELECT count(*) FROM jobs WHERE state = 'failed'")"
-ok 'so does the second' lose "$id" 2
+is 'a job that lost one supervisor is to run again' 0 \
+	"$(store "SELECT count(*) FROM jobs WHERE state = 'failed'")"
+ok 'the second run loses its supervisor' lose "$id" 2
 pauses() {
 	"$POLLUX" schedule
 	[ "$(field "$id" 'state, reason')" = \
 		'queued|lost its supervisor 2 times in a row; again after a pause of 20 s' ]
 }
-ok 'then there is a pause' wait_for 10 pauses
+ok 'the job pauses after two lost supervisors' wait_for 10 pauses
 store "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE state = 'ended'"
-ok 'the third is the last' lose "$id" 3
-is 'the job has failed' failed "$(field "$id" state)"
-is 'and says why' "its supervisor was killed 3 times in a row, before a checkpoint: \
+ok 'the third run loses its supervisor' lose "$id" 3
+is 'a job that lost three supervisors has failed' failed "$(field "$id" state)"
+is 'the reason says how many supervisors were killed' \
+	"its supervisor was killed 3 times in a row, before a checkpoint: \
 does its command kill its parent?" "$(field "$id" reason)"
 "$POLLUX" schedule
-is 'it is not run again' 3 "$(field "$id" runs)"
+is 'a job that lost three supervisors is not run again' 3 "$(field "$id" runs)"
 "$POLLUX" requeue "$id"
 "$POLLUX" schedule
-ok 'a person may ask for another try' wait_for 10 [ -e "killed.$id.4" ]
+ok 'requeue gives that job another try' wait_for 10 [ -e "killed.$id.4" ]
 "$POLLUX" cancel "$id"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 600 "$id" 2>/dev/null
@@ -61,20 +63,20 @@ id=$("$POLLUX" submit -q --retries 0 -- sh kills saves)
 for run in 1 2 3; do
 	ok "a job that saves loses its supervisor in run $run" lose "$id" "$run"
 done
-unlike 'it goes on' failed "$(field "$id" state)"
+unlike 'a job that saves goes on after three lost supervisors' failed "$(field "$id" state)"
 "$POLLUX" cancel "$id"
 "$POLLUX" wait --timeout 600 "$id" 2>/dev/null
 
 # --- a person asks for another run before a pass has found the loss ---
 id=$("$POLLUX" submit -q -- sh -c '[ "$POLLUX_RUN" != 1 ] || exec sh kills')
 "$POLLUX" schedule
-ok 'its supervisor is killed' wait_for 20 [ -e "killed.$id.1" ]
+ok 'the supervisor of a job is killed before a pass finds it' wait_for 20 [ -e "killed.$id.1" ]
 wait_for 10 no_supervisor
-status 'it is queued again' 0 "$POLLUX" requeue --force "$id"
+status 'requeue accepts the job before a pass finds the loss' 0 "$POLLUX" requeue --force "$id"
 "$POLLUX" schedule
-ok 'the run ends as the person wished' wait_for 20 holds "SELECT count(*) FROM runs
+ok 'the run ends with the reason of the requeue' wait_for 20 holds "SELECT count(*) FROM runs
 	WHERE job_id = $id AND number = 1 AND state = 'ended' AND stop_reason = 'requeue'"
-is 'and the loss of the supervisor is an event' \
+is 'an event tells that the supervisor was killed' \
 	'its supervisor was killed; another one stops what is left of it' \
 	"$(store "SELECT text FROM events WHERE job_id = $id AND kind = 'adopted'")"
 finish
