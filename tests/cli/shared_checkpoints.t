@@ -82,27 +82,27 @@ each other; give another one, wait by --after $first, or give --force\$" "$err"
 mkdir -p out deep
 ln -s out link
 ln -s ../out deep/link
-again 'a slash behind it' out///
-again 'a way round' "./deep/../out/."
-again 'its full path' "$TMP/out"
-again 'a link' link
-again 'a link elsewhere' deep/link
-again 'one below it' out/new
-again 'one around it' .
-again 'one from another directory' ../out --chdir deep
-again 'one of a sweep' out --param x=1 -e 'A={x}'
-again 'the same glob' out --checkpoint-glob '*.pt' # the first one has none
-taken 'another' other
-taken 'a name that begins alike' out2
-taken 'one of its own' 'out2/{job}'
-taken 'one after that job' out --after "$first"
-taken 'one after it has succeeded' out --after "ok:$first"
+again 'the directory with slashes behind it' out///
+again 'the directory by another way' "./deep/../out/."
+again 'the directory by its full path' "$TMP/out"
+again 'a link to the directory' link
+again 'a link in another directory' deep/link
+again 'a directory below it' out/new
+again 'a directory around it' .
+again 'the directory as seen from another one' ../out --chdir deep
+again 'the directory for a sweep' out --param x=1 -e 'A={x}'
+again 'the directory with a glob' out --checkpoint-glob '*.pt' # the first one has none
+taken 'another directory' other
+taken 'a directory whose name begins alike' out2
+taken 'a directory with the number of the job' 'out2/{job}'
+taken 'the directory for a job after the first' out --after "$first"
+taken "the directory for a job after the first's success" out --after "ok:$first"
 submit --hold --after "$first" -- true
-taken 'one after a job after it' out --after "$out"
-again 'one after any of them' out --after "any:$first,$out"
-taken 'one with --force' out --force
+taken 'the directory for a job after a job after the first' out --after "$out"
+again 'the directory for a job after any of several' out --after "any:$first,$out"
+taken 'the directory with --force' out --force
 submit -- true
-taken 'a job without a directory beside it' other
+taken 'a directory beside a job that has none' other
 run "$POLLUX" submit --dry-run --checkpoint-dir out -- true
 is 'a dry run does not look for the same directory' 0 "$rc"
 

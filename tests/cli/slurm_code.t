@@ -30,7 +30,7 @@ sed -i 's/version 1/version 2/' train.sh
 "$POLLUX" requeue --force "$plain" "$kept" >/dev/null 2>&1
 must 'both jobs run again' wait_for 60 running 2
 : >"$TMP/go"
-must 'and end' until_store "SELECT count(*) = 2 FROM jobs WHERE state = 'done'"
+must 'both jobs are done' until_store "SELECT count(*) = 2 FROM jobs WHERE state = 'done'"
 commit=$(git rev-parse HEAD | cut -c1-6)
 is 'the run with other code says so' \
 	"code changed since the first run: $commit -> $commit+, 1 file: train.sh" \

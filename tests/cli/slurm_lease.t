@@ -15,14 +15,14 @@ mtime() { stat -c %Y "$node/$1"; }
 
 begin 9
 is 'nothing begins when the lease is over' 75 "$rc"
-is '... and that is told as an end' fenced "$(cat "$node/end.0")"
+is 'the end of that run says that it was fenced' fenced "$(cat "$node/end.0")"
 begin 1 over
 is 'nothing begins when the run has ended' '75 exit 75' "$rc $(cat "$node/end.0")"
 rm "$node/launch" "$node/end.0"
 run "$POLLUX" supervise "$node" /bin/sleep sleep 60
-is 'nor without the file that tells how' '66 exit 66' "$rc $(cat "$node/end.0")"
+is 'nothing begins without the file that tells how' '66 exit 66' "$rc $(cat "$node/end.0")"
 begin 6
 is 'a program ends with its lease' fenced "$(cat "$node/end.0")"
 age=$(($(mtime end.0) - $(mtime lease)))
-ok "counted from its last touch: $age s" [ "$age" -lt 12 ]
+ok "the lease is counted from its last touch: $age s" [ "$age" -lt 12 ]
 finish

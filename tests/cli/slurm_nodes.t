@@ -17,11 +17,11 @@ printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\n' $((5 * TIME_SCALE
 # --- doctor ------------------------------------------------------------------
 
 run "$POLLUX" doctor --json
-like 'doctor: Slurm answers, and a node sees our files' \
+like 'doctor says that Slurm answers and a node sees our files' \
 	'^slurm-wlm [0-9.]+; 3 nodes with 12 GPUs; a node sees the files of ' \
 	"$(echo "$out" | json 'print map { $_->{name} eq "engine" ? $_->{state} : () }
 		@{$d->{sections}}')"
-is '... and leaves none there' '' "$(find "$POLLUX_DIR" -name 'doctor.*')"
+is 'doctor leaves no file for the node' '' "$(find "$POLLUX_DIR" -name 'doctor.*')"
 
 # --- the machine of the passes -------------------------------------------------
 
@@ -30,11 +30,12 @@ five=$(submit -r 5 -- true)
 is 'a pass says on which machine it is' "$(uname -n)" "$(cat "$POLLUX_DIR/pass.host")"
 echo elsewhere >"$POLLUX_DIR/pass.host"
 run "$POLLUX" schedule
-like 'another machine has passes: none here' \
+like 'a pass on another machine than the last one is refused' \
 	"^75 .*passes of this store run on the machine 'elsewhere', the last one [0-9]+ s ago: run \
 none on this one, '$(uname -n)'\$" "$rc $err"
 run "$POLLUX" submit -q --hold -- true
-like '... and submit warns' "warning: the store belongs to the machine 'elsewhere'" "$err"
+like 'submit warns on another machine' \
+	"warning: the store belongs to the machine 'elsewhere'" "$err"
 "$POLLUX" cancel "$out" >/dev/null 2>&1
 touch -d '-20 minutes' "$POLLUX_DIR/schedule.lock"
 like 'a machine without passes for long is replaced' \
@@ -60,12 +61,14 @@ eight=$(submit -r 5:8 --batch 64 -- sh eight.sh \
 "$POLLUX" schedule
 like 'five devices fall evenly on no nodes of four' "^asks for 5 devices, which fall evenly on \
 no nodes of 4: 'pollux edit $five -r 4' or '-r 8' would do\$" "$(reason "$five")"
-must 'five to eight: eight' until_store "SELECT 1 FROM runs WHERE job_id = $eight
+must 'a job of five to eight devices gets eight' \
+	until_store "SELECT 1 FROM runs WHERE job_id = $eight
 	AND state = 'running' AND replicas = 8"
-is '... four on each of two nodes' 'n1 4 n2 4' "$(store "SELECT node, count(*) FROM run_devices
+is 'the eight devices are four on each of two nodes' \
+	'n1 4 n2 4' "$(store "SELECT node, count(*) FROM run_devices
 	GROUP BY node ORDER BY node" | tr '|\n' '  ' | sed 's/ $//')"
 
-is '... and for what people ask later, the nodes are kept' '4*3' \
+is 'the store keeps the nodes for later questions' '4*3' \
 	"$(store "SELECT value FROM settings WHERE name = 'nodes'")"
 
 # --- the command on each node ----------------------------------------------------
@@ -73,44 +76,47 @@ is '... and for what people ask later, the nodes are kept' '4*3' \
 told() { [ "$("$POLLUX" log "$eight" | grep -c '^2,')" = 2 ]; }
 must 'both nodes have begun' within 10 told
 log=$("$POLLUX" log "$eight")
-is 'templates of the first and of the second node' \
+is 'templates are those of the first and of the second node' \
 	"2,0,4,127.0.1.1:PORT,{node} 2,1,4,127.0.1.1:PORT,{node}" \
 	"$(echo "$log" | grep '^2,' | sort | sed 's/:[0-9]*,/:PORT,/' | xargs)"
 variables() { echo "$log" | grep -E "^($1)" | sort -u | xargs; }
-is 'variables of both' 'MASTER_ADDR=127.0.1.1 NNODES=2 NODE_RANK=0 NODE_RANK=1' \
+is 'variables of addresses and ranks are those of both nodes' \
+	'MASTER_ADDR=127.0.1.1 NNODES=2 NODE_RANK=0 NODE_RANK=1' \
 	"$(variables 'MASTER_ADDR|NNODES|NODE_RANK')"
-is '... and for torchrun' 'PET_NNODES=2 PET_NODE_RANK=0 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4' \
+is 'variables for torchrun are those of both nodes' \
+	'PET_NNODES=2 PET_NODE_RANK=0 PET_NODE_RANK=1 PET_NPROC_PER_NODE=4' \
 	"$(variables 'PET_N')"
 is 'ranks are left to a launcher' '' "$(echo "$log" | grep -E '^(RANK|WORLD_SIZE)=')"
-is 'each has the devices of its node' 2 "$(echo "$log" | grep -c '^CUDA_VISIBLE_DEVICES=0,1,2,3$')"
+is "each node's program has the devices of its node" \
+	2 "$(echo "$log" | grep -c '^CUDA_VISIBLE_DEVICES=0,1,2,3$')"
 
 must 'steps are measured on two nodes' until_store "SELECT 1 FROM observations WHERE nodes = 2
 	AND device_kind = 'tiny' AND replicas = 8 AND n_windows > 0"
 
 # Under goodput: the number is in its range, and even.
 run "$POLLUX" explain "$eight"
-like 'explain: the number that it has, with its nodes' '^ +8 .* now, 2 nodes$' "$out"
-like '... and numbers that are even on no nodes' '^ +7 .* uneven$' "$out"
-is 'the same as JSON' '2' "$("$POLLUX" explain --json "$eight" | json '
+like 'explain marks the number of devices, with its nodes' '^ +8 .* now, 2 nodes$' "$out"
+like 'explain marks numbers that are even on no nodes' '^ +7 .* uneven$' "$out"
+is 'JSON of explain has the nodes' '2' "$("$POLLUX" explain --json "$eight" | json '
 	my ($c) = grep { $_->{replicas} == 8 } @{$d->{devices}}; print $c->{nodes}')"
 
 # --- what people see -----------------------------------------------------------
 
 run "$POLLUX" status "$eight"
-like 'status: the nodes' '^  state +running on 8 of n1 and n2$' "$out"
-like '... and what Slurm says' '^  manager +job [0-9]+ of Slurm: RUNNING$' "$out"
-is 'the same as JSON' "n1 n2 job $(squeue -h -o %i) of Slurm: RUNNING" \
+like 'status names the nodes of the run' '^  state +running on 8 of n1 and n2$' "$out"
+like 'status says what Slurm says of the run' '^  manager +job [0-9]+ of Slurm: RUNNING$' "$out"
+is 'JSON has the nodes, and what Slurm says' "n1 n2 job $(squeue -h -o %i) of Slurm: RUNNING" \
 	"$("$POLLUX" status "$eight" --json | json '
 	my $j = $d->{jobs}[0]; print "@{$j->{run}{nodes}} $j->{details}{manager}"')"
 run "$POLLUX" devices
-like 'devices: two nodes of the job' "^n1 +1 +4 +0 +4 +0 +0 +job $eight +tiny\$" "$out"
-like '... and a free one' '^n3 +1 +4 +4 +0 +0 +0 +- +tiny$' "$out"
-is 'the same as JSON' 'n1/4/0/4 n2/4/0/4 n3/4/4/0' "$("$POLLUX" devices --json | json '
+like 'devices shows a node of the job' "^n1 +1 +4 +0 +4 +0 +0 +job $eight +tiny\$" "$out"
+like 'devices shows a free node' '^n3 +1 +4 +4 +0 +0 +0 +- +tiny$' "$out"
+is 'JSON of devices has the nodes' 'n1/4/0/4 n2/4/0/4 n3/4/4/0' "$("$POLLUX" devices --json | json '
 	print join " ", map { "$_->{node}/$_->{devices}/$_->{idle}/$_->{own}" } @{$d->{nodes}}')"
 four=$(submit -r 4 --slurm-args --hold -- true)
 "$POLLUX" schedule
 waits() { "$POLLUX" status "$four" | grep -q 'manager.*of Slurm: PENDING, JobHeldUser'; }
-must 'why a run waits for Slurm' within 10 waits
+must 'status says why a run waits for Slurm' within 10 waits
 "$POLLUX" cancel -f "$four" >/dev/null 2>&1
 
 # --- a controller that does not answer -------------------------------------------
@@ -123,26 +129,31 @@ must 'the controller is stopped' within 10 silent
 like 'a pass says that the controller is down' "^pollux: Slurm's controller does not answer" \
 	"$(cat first.err)"
 run "$POLLUX" schedule </dev/null
-is '... the next does not' '75 ' "$rc $err"
-like '... but status does' "^No run starts or stops since .*: Slurm's controller does not answer" \
+is 'the next pass does not say it again' '75 ' "$rc $err"
+like 'status says that the controller does not answer' \
+	"^No run starts or stops since .*: Slurm's controller does not answer" \
 	"$("$POLLUX" status)"
 slurm_ctld
-must 'it is back' within 10 slurm_answers
+must 'the controller is back' within 10 slurm_answers
 answers() { "$POLLUX" schedule -v </dev/null 2>/dev/null | grep 'answers again, after'; }
-must '... which is said' within 20 answers
-must '... and the run went on' until_store "SELECT 1 FROM runs WHERE job_id = $eight
+must 'a pass says that the controller answers again' within 20 answers
+must 'the run went on while the controller was down' \
+	until_store "SELECT 1 FROM runs WHERE job_id = $eight
 	AND number = 1 AND state = 'running'"
-is '... in one job of Slurm' 1 "$(squeue -h -t RUNNING -o %i | wc -l)"
+is 'the run is one job of Slurm' 1 "$(squeue -h -t RUNNING -o %i | wc -l)"
 
 # --- the cost of a restart ---------------------------------------------------------
 
 "$POLLUX" cancel -f "$eight" >/dev/null 2>&1
-must 'it ends' until_store "SELECT 1 FROM jobs WHERE id = $eight AND state = 'cancelled'"
+must 'the job of two nodes ends' \
+	until_store "SELECT 1 FROM jobs WHERE id = $eight AND state = 'cancelled'"
 queued=$(submit -r 4 --slurm-args "--begin=now+4" -- sh -c '"$POLLUX" report STEP=1 SAMPLES=8
 	sleep 1; "$POLLUX" report STEP=2 SAMPLES=16; exit 0')
-must 'a run that waited in the queue of Slurm' until_store "SELECT 1 FROM jobs WHERE id = $queued
+must 'a run that waited in the queue of Slurm is done' \
+	until_store "SELECT 1 FROM jobs WHERE id = $queued
 	AND state = 'done'"
-is 'the wait is no part of its start' 1 "$(store "SELECT launch_time_s - assigned_time_s > 3
+is 'the wait in the queue is no part of the start' \
+	1 "$(store "SELECT launch_time_s - assigned_time_s > 3
 	AND first_step_s < launch_time_s - assigned_time_s FROM runs WHERE job_id = $queued")"
 
 # --- a profile -----------------------------------------------------------------
@@ -159,7 +170,8 @@ measures() { [ -n "$(squeue -h -t RUNNING -o %i)" ]; }
 must 'another profile has a job of Slurm' within 20 measures
 kill -9 $profile
 wait $profile 2>/dev/null
-must 'which a pass ends when the profile was killed' until_store "SELECT 1 FROM jobs
+must 'a pass ends the job of a profile that was killed' until_store "SELECT 1 FROM jobs
 	WHERE profile = 1 AND state = 'cancelled'"
-is '... together with its run' 0 "$(store "SELECT count(*) FROM runs WHERE state <> 'ended'")"
+is 'a pass ends the run of a profile that was killed' \
+	0 "$(store "SELECT count(*) FROM runs WHERE state <> 'ended'")"
 finish

@@ -30,30 +30,33 @@ scontrol create PartitionName=small Nodes=n3 State=UP
 # --- partitions ----------------------------------------------------------------
 
 config ''
-is 'without a partition: the nodes of the default one' \
+is 'devices has the nodes of the default partition' \
 	'nodes: n1 4 4 0 n2 4 4 0 n3 4 4 0' "$(nodes)"
 config '--partition=small --time=60'
-is 'with a partition: its nodes' 'nodes: n3 4 4 0' "$(nodes)"
-like '... which doctor counts' '; 1 node with 4 GPUs; ' "$("$POLLUX" doctor --json | json '
+is 'devices has the nodes of the configured partition' 'nodes: n3 4 4 0' "$(nodes)"
+like 'doctor counts the node of the partition' \
+	'; 1 node with 4 GPUs; ' "$("$POLLUX" doctor --json | json '
 	print map { $_->{name} eq "engine" ? $_->{state} : () } @{$d->{sections}}')"
 config '-p nowhere'
-is 'with an unknown one: none' 'nodes:' "$(nodes)"
+is 'devices has no nodes of an unknown partition' 'nodes:' "$(nodes)"
 config '--partition=small'
 job=$(submit -r 2 -- sh -c 'sleep 1000')
 must 'a job runs in the partition' until_store "SELECT 1 FROM runs WHERE job_id = $job
 	AND state = 'running'"
-is '... on its node' n3 "$(node_of "$job")"
+is 'the job runs on the node of the partition' n3 "$(node_of "$job")"
 config '-p main'
 "$POLLUX" schedule >pass.out 2>&1
-is '... and goes on when the configuration has another' running \
+is 'the job goes on when another partition is configured' running \
 	"$(store "SELECT state FROM runs WHERE job_id = $job")"
 scontrol update nodename=n3 state=drain reason=test
 is_draining() { [ "$(nodes)" = 'nodes: n1 4 4 0 n2 4 4 0 n3 4 0 0 down' ]; }
-must '... or the node is drained, which has nothing for others' within 10 is_draining
+must 'a drained node has nothing for others' within 10 is_draining
 "$POLLUX" schedule >pass.out 2>&1
-is '... as before' running "$(store "SELECT state FROM runs WHERE job_id = $job")"
+is 'the job goes on when its node is drained' \
+	running "$(store "SELECT state FROM runs WHERE job_id = $job")"
 "$POLLUX" cancel -f "$job" >/dev/null 2>&1
-must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+must 'the job on the drained node ends when cancelled' \
+	until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
 scontrol update nodename=n3 state=resume
 config ''
 
@@ -65,9 +68,10 @@ if slurm_own_mounts n3; then
 	must 'slurmd of a node ends' within 10 gone
 	slurm_in n3 mount -t tmpfs none "$POLLUX_DIR"
 	slurm_d n3
-	must 'it is back, with other files' within 10 slurm_idle
+	must 'slurmd is back, with other files' within 10 slurm_idle
 	config '--partition=small'
-	like 'doctor says so' "^a node sees other files in '$POLLUX_DIR' than this machine: set \
+	like 'doctor says that a node sees other files' \
+		"^a node sees other files in '$POLLUX_DIR' than this machine: set \
 slurm_dir to a directory that all see\$" \
 		"$("$POLLUX" doctor --json | json 'print map {
 		$_->{section} eq "engine" ? $_->{text} : () } @{$d->{findings}}')"
@@ -78,24 +82,25 @@ fi
 # --- jobs of others ------------------------------------------------------------
 
 other=$(foreign --nodelist=n1 --gres=gpu:tiny:3)
-must "a job that is not pollux's" within 10 runs "$other"
+must "a job that is not pollux's runs" within 10 runs "$other"
 has_three() { [ "$(nodes)" = 'nodes: n1 4 1 3 n2 4 4 0 n3 4 4 0' ]; }
-must 'it has three GPUs' within 10 has_three
+must "devices counts its three GPUs as others'" within 10 has_three
 job=$(submit -r 4 -- sh -c 'sleep 1000')
 must 'a job of four devices runs beside it' until_store "SELECT 1 FROM runs
 	WHERE job_id = $job AND state = 'running'"
-is '... elsewhere' n2 "$(node_of "$job")"
+is 'the job of four devices runs on another node' n2 "$(node_of "$job")"
 scontrol update nodename=n3 state=drain reason=test
-is 'a node that is drained has none idle' 'nodes: n1 4 1 3 n2 4 0 0 n3 4 0 0 down' "$(nodes)"
+is 'a drained node has no idle device' 'nodes: n1 4 1 3 n2 4 0 0 n3 4 0 0 down' "$(nodes)"
 waiting=$(submit -r 4 -- true)
 "$POLLUX" schedule >pass.out 2>&1
 is 'another job of four waits' queued "$(store "SELECT state FROM jobs WHERE id = $waiting")"
 "$POLLUX" cancel "$waiting" >/dev/null
 "$POLLUX" cancel -f "$job" >/dev/null 2>&1
-must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+must 'the job of four devices ends when cancelled' \
+	until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
 scontrol update nodename=n3 state=resume
 runs "$other"
-is "... and not the one that is not pollux's" 0 $?
+is "the job that is not pollux's goes on" 0 $?
 scancel "$other"
 
 # --- a reservation -----------------------------------------------------------------
@@ -104,31 +109,34 @@ scontrol create reservation ReservationName=mine Users=root StartTime=now Durati
 	>/dev/null
 is_reserved() { scontrol -o show node n2 | grep -q 'State=[A-Z+]*RESERVED'; }
 must 'a node is reserved' within 20 is_reserved
-like '... and others have no use of it' '^n2 4 0 0 down ' "$(nodes | grep -o 'n2 .*')"
+like 'a reserved node is down for others' '^n2 4 0 0 down ' "$(nodes | grep -o 'n2 .*')"
 config '--reservation=mine'
-is 'with the reservation: its node' 'nodes: n2 4 4 0' "$(nodes)"
+is 'devices has the node of the configured reservation' 'nodes: n2 4 4 0' "$(nodes)"
 job=$(submit -r 2 -- sh -c 'sleep 1000')
-must 'a job runs there' until_store "SELECT 1 FROM runs WHERE job_id = $job
+must 'a job runs in the reservation' until_store "SELECT 1 FROM runs WHERE job_id = $job
 	AND state = 'running'"
-is '... on the reserved node' n2 "$(node_of "$job")"
+is 'the job runs on the reserved node' n2 "$(node_of "$job")"
 "$POLLUX" cancel -f "$job" >/dev/null 2>&1
-must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+must 'the job in the reservation ends when cancelled' \
+	until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
 scontrol create reservation ReservationName=ours Users=root StartTime=now Duration=60 Nodes=n3 \
 	>/dev/null
 config '--reservation=ours,mine'
-is 'with two: their nodes' 'nodes: n2 4 4 0 n3 4 4 0' "$(nodes)"
+is 'devices has the nodes of two reservations' 'nodes: n2 4 4 0 n3 4 4 0' "$(nodes)"
 job=$(submit -r 2 -- sh -c 'sleep 1000')
-must 'a job runs there' until_store "SELECT 1 FROM runs WHERE job_id = $job
+must 'a job runs in one of two reservations' until_store "SELECT 1 FROM runs WHERE job_id = $job
 	AND state = 'running'"
 config '--reservation=other,mine'
 run "$POLLUX" devices
-like 'a reservation that Slurm does not know is said' \
+like 'devices names a reservation that Slurm does not know' \
 	'^n1 .. n3 .* 4  slurm_args has a reservation that Slurm does not know +tiny$' "$out"
 run "$POLLUX" schedule
-is '... no pass fails for that' '0 ' "$rc $err"
-is '... and what runs goes on' running "$(store "SELECT state FROM runs WHERE job_id = $job")"
+is 'no pass fails for an unknown reservation' '0 ' "$rc $err"
+is 'the job goes on with an unknown reservation' \
+	running "$(store "SELECT state FROM runs WHERE job_id = $job")"
 "$POLLUX" cancel -f "$job" >/dev/null 2>&1
-must 'the job ends' until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
+must 'the job of two reservations ends when cancelled' \
+	until_store "SELECT 1 FROM jobs WHERE id = $job AND state = 'cancelled'"
 
 # --- options for sbatch --------------------------------------------------------------
 
@@ -138,7 +146,8 @@ like "options that are pollux's own are refused" \
 	"^64 .*option '--slurm-args' has --comment, which pollux itself gives sbatch" "$rc $err"
 config '-J name'
 run "$POLLUX" schedule
-like '... in the configuration, too' "slurm_args.*none of those that pollux itself gives" "$err"
+like "options that are pollux's own are refused in the configuration" \
+	"slurm_args.*none of those that pollux itself gives" "$err"
 config ''
 
 # --- a number that Slurm gives twice ---------------------------------------------------
@@ -149,7 +158,7 @@ scontrol shutdown slurmctld
 must 'the controller is stopped' within 10 down
 cp -a "$SLURM/state" "$SLURM/state.before"
 slurm_ctld
-must 'it is back' within 10 slurm_answers
+must 'the controller that was stopped is back' within 10 slurm_answers
 job=$(submit --slurm-args --hold -- true)
 must 'a run waits in the queue' until_store "SELECT 1 FROM runs WHERE job_id = $job
 	AND state = 'assigned' AND CAST(handle AS TEXT) LIKE '% job=%'"
@@ -158,10 +167,10 @@ slurm_kill KILL slurmctld
 must 'the controller is killed' within 10 down
 rm -rf "$SLURM/state" && mv "$SLURM/state.before" "$SLURM/state"
 slurm_ctld
-must 'it is back, without the job' within 10 slurm_answers
+must 'the controller that was killed is back, without the job' within 10 slurm_answers
 is "a job that is not pollux's gets the same number" "$number" "$(foreign --hold)"
 "$POLLUX" cancel -f "$job" >/dev/null 2>&1
 must "pollux's job is cancelled" until_store "SELECT 1 FROM jobs WHERE id = $job
 	AND state = 'cancelled'"
-is '... and the other one is still there' "$number" "$(squeue -h -o %i)"
+is "the job that is not pollux's is still there" "$number" "$(squeue -h -o %i)"
 finish

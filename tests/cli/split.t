@@ -18,8 +18,8 @@ are_measured() { # are_measured GROUP
 		WHERE j.group_id = $1 AND o.n_windows >= 2")" = 4 ]
 }
 measure() { # measure GROUP
-	ok 'a pass starts them' "$POLLUX" schedule
-	ok 'all four are measured' wait_for 60 are_measured "$1"
+	ok 'a pass starts the runs of the sweep' "$POLLUX" schedule
+	ok 'all four runs are measured' wait_for 60 are_measured "$1"
 	ok 'a pass looks at the step times' "$POLLUX" schedule
 }
 end_group() { # end_group GROUP
@@ -32,26 +32,29 @@ workloads() { # workloads GROUP: how many jobs have each, without the command
 		WHERE group_id = $1 GROUP BY workload" | tr '\n' ';'
 }
 
-status 'a sweep of two widths' 0 sweep
-is 'is one workload' '|4;' "$(workloads 1)"
+status 'a sweep of two widths is submitted' 0 sweep
+is 'the sweep is one workload' '|4;' "$(workloads 1)"
 measure 1
-is 'two of each width' ' [width=12]|2; [width=45]|2;' "$(workloads 1)"
-is 'the runs have them, too' 0 "$(store "SELECT count(*) FROM runs r JOIN jobs j ON j.id = r.job_id
+is 'the sweep is split into two runs of each width' ' [width=12]|2; [width=45]|2;' "$(workloads 1)"
+is 'the runs have the workloads of their jobs' \
+	0 "$(store "SELECT count(*) FROM runs r JOIN jobs j ON j.id = r.job_id
 	WHERE r.workload <> j.workload")"
 run "$POLLUX" explain 1
-like 'explain says why' \
+like 'explain says by what the sweep is split' \
 	'^  sweep +split by width: (12 ms at 12, 45 ms at 45|45 ms at 45, 12 ms at 12)$' "$out"
-is 'as JSON' 'split by width:' "$("$POLLUX" explain 1 --json |
+is 'JSON of explain has the split' 'split by width:' "$("$POLLUX" explain 1 --json |
 	json 'print join " ", (split / /, $d->{split})[0 .. 2]')"
-ok 'another pass' "$POLLUX" schedule
-is 'it is split once' ' [width=12]|2; [width=45]|2;' "$(workloads 1)"
-ok 'its end' end_group 1
+ok 'another pass succeeds' "$POLLUX" schedule
+is 'the sweep is split once' ' [width=12]|2; [width=45]|2;' "$(workloads 1)"
+ok 'the sweep ends when cancelled' end_group 1
 
-status 'a sweep with a name for its workload' 0 sweep --workload mine
+status 'a sweep with a name for its workload is submitted' 0 sweep --workload mine
 measure 2
-is 'stays of that workload' 'mine|4' "$(store 'SELECT workload, count(*) FROM jobs
+is 'the sweep stays of the workload that was named' \
+	'mine|4' "$(store 'SELECT workload, count(*) FROM jobs
 	WHERE group_id = 2 GROUP BY workload')"
-is 'and JSON says so' 'null' "$("$POLLUX" explain 5 --json | json 'print $d->{split} // "null"')"
-ok 'its end, too' end_group 2
+is 'JSON of explain has no split of that sweep' \
+	'null' "$("$POLLUX" explain 5 --json | json 'print $d->{split} // "null"')"
+ok 'the sweep with a name ends when cancelled' end_group 2
 
 finish

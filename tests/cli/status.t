@@ -21,15 +21,17 @@ cleanup() { # jobs end with their store, and before it
 longer_than() { perl -CS -ne 'BEGIN { $w = shift } chomp; print "$_\n" if length > $w' "$1"; }
 
 # --- nothing there ---
-status 'no store yet' 0 "$POLLUX" status
-is 'is said, with its place' "No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
+status 'status succeeds without a store' 0 "$POLLUX" status
+is 'status says where there is no store yet' \
+	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
 	"$out"
-is 'and not an error' '' "$err"
-status 'in JSON' 0 "$POLLUX" status --json
-is 'too' '1 0' "$(printf '%s' "$out" | json 'print "$d->{schema_version} ", scalar @{$d->{jobs}}')"
-status 'no store has no job 1' 66 "$POLLUX" status 1
-is 'and says so' 'pollux: no such job: 1' "$err"
-status 'no store is made' 2 ls "$POLLUX_DIR"
+is 'a missing store is no error of status' '' "$err"
+status 'status --json succeeds without a store' 0 "$POLLUX" status --json
+is 'JSON without a store is a document of no jobs' \
+	'1 0' "$(printf '%s' "$out" | json 'print "$d->{schema_version} ", scalar @{$d->{jobs}}')"
+status 'a job is no input where there is no store' 66 "$POLLUX" status 1
+is 'status names the job that is not there' 'pollux: no such job: 1' "$err"
+status 'status makes no store' 2 ls "$POLLUX_DIR"
 
 # --- waiting, and nobody schedules ---
 long='a name that is much longer than any column of any table should ever become, is it not'
@@ -40,21 +42,22 @@ submit -n "$long" --suspend never --samples 1000 -b 50 -- sh -c '
 submit -n 'Übung äöü 模型 с данными' -- true >id.utf8
 submit -n "$(printf 'ctrl\033[2Jname\n')" --after 1 -- true >id.ctrl
 submit -n held --hold -- true >id.held
-status 'four jobs' 0 "$POLLUX" status
-like 'are summed up' '^no device in use; 3 waiting, 1 held$' "$out"
-like 'and it is said that nobody schedules' \
+status 'status shows four jobs' 0 "$POLLUX" status
+like 'status sums the jobs up' '^no device in use; 3 waiting, 1 held$' "$out"
+like 'status says that nobody schedules' \
 	"^No pass has run yet: type 'pollux schedule', or 'pollux cron --install'\\.\$" "$out"
-is 'on a line each' 4 "$(printf '%s\n' "$out" | grep -Ec '^ *[0-9]+ ')"
-like 'a long name, cut in its middle: it never widens the table' "  *1  $cut  queued " "$out"
-is 'whole in a table of chosen columns' "$(printf 'ID  NAME\n 1  %s' "$long")" \
+is 'each job has a line' 4 "$(printf '%s\n' "$out" | grep -Ec '^ *[0-9]+ ')"
+like 'a long name is cut in its middle: it never widens the table' "  *1  $cut  queued " "$out"
+is 'a long name is whole in a table of chosen columns' "$(printf 'ID  NAME\n 1  %s' "$long")" \
 	"$("$POLLUX" status -o id,name 1-1)"
-is 'cut there too where there is no room' "$(printf 'ID  NAME\n 1  a name .. it not')" \
+is 'a long name is cut in chosen columns without room' \
+	"$(printf 'ID  NAME\n 1  a name .. it not')" \
 	"$(COLUMNS=20 "$POLLUX" status -o id,name 1-1)"
-is 'and whole as CSV' "$(printf 'id,name,dev\n1,"%s",' "$long")" \
+is 'a long name is whole in CSV' "$(printf 'id,name,dev\n1,"%s",' "$long")" \
 	"$("$POLLUX" status -o id,name,dev --csv --state active | head -n 2)"
-like 'UTF-8 as it is' '2  Übung äöü 模型 с данными ' "$out"
-like 'control characters as ?' '3  ctrl\?\[2Jname ' "$out"
-unlike 'no escape sequence in a pipe' "$(printf '\033')" "$out"
+like 'a name in UTF-8 is shown as it is' '2  Übung äöü 模型 с данными ' "$out"
+like 'control characters in a name are shown as ?' '3  ctrl\?\[2Jname ' "$out"
+unlike 'the table has no escape sequence in a pipe' "$(printf '\033')" "$out"
 
 for width in 200 80 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
@@ -62,16 +65,18 @@ for width in 200 80 60 40; do
 		"$(printf '%s\n' "$out" | sed -n '/^ID/,/^$/p' | longer_than $width)"
 done
 run env COLUMNS=80 "$POLLUX" status
-like 'columns of which nothing is known make room for the reasons' \
+like 'columns of nothing known make room for the reasons' \
 	'^ID  NAME +STATE +BATCH  REASON$' "$out"
-like 'which are whole' "held at submission; 'pollux release [0-9]*' lets it go\$" "$out"
+like 'the reasons are whole in 80 columns' \
+	"held at submission; 'pollux release [0-9]*' lets it go\$" "$out"
 for width in 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
 	like "$width columns show the state" '^ID  NAME .* STATE ' "$out"
-	like "$width columns show why, below" '^    held at submission; .pollux releas' "$out"
+	like "$width columns show the reason, below" \
+		'^    held at submission; .pollux releas' "$out"
 done
 run env COLUMNS=200 "$POLLUX" status
-like '200 columns have it in the line' '^ID  NAME .* STATE .* REASON$' "$out"
+like '200 columns show the reason in the line' '^ID  NAME .* STATE .* REASON$' "$out"
 for width in 1 10 2147483647 99999999999 0 x -5 ''; do
 	status "COLUMNS='$width' does no harm" 0 env COLUMNS="$width" "$POLLUX" status
 done
@@ -80,54 +85,57 @@ done
 "$POLLUX" schedule
 ok 'the first job runs' wait_for 20 state_is 1 running
 reported() { "$POLLUX" status --json 1 | grep -q '^      "samples": 250'; }
-ok 'and its report arrives' wait_for 20 reported
-ok 'the second is done' "$POLLUX" wait --timeout 200 2
+ok 'the report of the first job arrives' wait_for 20 reported
+ok 'the second job is done' "$POLLUX" wait --timeout 200 2
 run "$POLLUX" status
-like 'a device is in use' '^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
+like 'status counts the device in use' \
+	'^1 device in use; 1 running, 1 waiting, 1 held, 1 ended$' "$out"
 # The pass at the end of the second one may still be at work on a busy machine.
 shows_row() {
 	run "$POLLUX" status
 	printf '%s\n' "$out" | grep -Eq "$cut +running +1 +([0-9]+m)?[0-9]+s +25% +50 .* \
 keeps 1 device: it has saved nothing\$"
 }
-ok 'a row: devices, time, share done, batch, why it runs so' wait_for 20 shows_row
-like 'a waiting one says what for' '3  ctrl.* queued .* after job 1' "$out"
-unlike 'a pass has run' 'No pass' "$out"
-like 'unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
+ok 'a row has devices, time, share done, batch and reason' wait_for 20 shows_row
+like 'a waiting job says what it waits for' '3  ctrl.* queued .* after job 1' "$out"
+unlike 'status does not miss a pass that has run' 'No pass' "$out"
+like 'what is unknown is -, not 0' '^ +4  held +held +-  +-  +-  +-  +-  +-  ' "$out"
 run env COLUMNS=80 "$POLLUX" status
-like '80 columns show what a job has and how far it is, its name clipped' \
+like '80 columns show what a job has and how far it is' \
 	'^ 1  a name .*\.\..* +running +1 +([0-9]+m)?[0-9]+s +25% +50( +-)*$' "$out"
-like 'and below that why, whole' '^    keeps 1 device: it has saved nothing$' "$out"
+like '80 columns show the whole reason below' '^    keeps 1 device: it has saved nothing$' "$out"
 
 run env COLUMNS=80 "$POLLUX" status 1
-like 'one job: its name' "^job 1: $long\$" "$out"
-like 'its state with its device' '^  state +running on cpu:[01]$' "$out"
-like 'between when and when it ends' \
+like 'status ID shows the whole name' "^job 1: $long\$" "$out"
+like 'status ID shows the state with the device' '^  state +running on cpu:[01]$' "$out"
+like 'status ID shows between when and when the job ends' \
 	'^  ends +[^,]*[0-9]:[0-9]+ to [^,]*[0-9], in 4 of 5 cases; a guess, ' \
 	"$out"
-like 'its position' '^  position +samples 250, steps 5, epoch 1\.5, loss 0\.5, 25\.0% done$' "$out"
-like 'no checkpoint, which is not 0' '^  checkpoint +-$' "$out"
-like 'its run' '^ +1 .* cpu:[01] .* running$' "$out"
-like 'its events' ' submitted ' "$out"
-unlike 'its environment is not shown' 'POLLUX_SLOTS' "$out"
-like 'its times to the second' '^  started +[0-9]{2}:[0-9]{2}:[0-9]{2}$' "$out"
-like 'it keeps its devices as long as it has saved nothing' \
+like 'status ID shows the position' \
+	'^  position +samples 250, steps 5, epoch 1\.5, loss 0\.5, 25\.0% done$' "$out"
+like 'status ID shows no checkpoint as -, not 0' '^  checkpoint +-$' "$out"
+like 'status ID shows the run' '^ +1 .* cpu:[01] .* running$' "$out"
+like 'status ID shows the events' ' submitted ' "$out"
+unlike 'status ID does not show the environment' 'POLLUX_SLOTS' "$out"
+like 'status ID shows times to the second' '^  started +[0-9]{2}:[0-9]{2}:[0-9]{2}$' "$out"
+like 'status ID says that the job keeps its device unsaved' \
 	'^  reason +keeps 1 device: it has saved nothing$' "$out"
 run "$POLLUX" status 1 3
-is 'two jobs, in the order asked' 'job 1: job 3: ' \
+is 'status shows two jobs in the order asked' 'job 1: job 3: ' \
 	"$(printf '%s\n' "$out" | sed -n 's/^\(job [0-9]*: \).*/\1/p' | tr -d '\n')"
-like 'what it is to come after' '^  after +job 1, which is running$' "$out"
+like 'status ID shows what the job is to come after' '^  after +job 1, which is running$' "$out"
 
 # --- JSON ---
 "$POLLUX" status --json >list.json
 "$POLLUX" status --json 1 3 >some.json
-is 'by ids those ids' '1 3' "$(json 'print join " ", map { $_->{id} } @{$d->{jobs}}' <some.json)"
-is 'the names come through' 'Übung äöü 模型 с данными' \
+is 'JSON of two jobs has these' \
+	'1 3' "$(json 'print join " ", map { $_->{id} } @{$d->{jobs}}' <some.json)"
+is 'JSON has names as they are' 'Übung äöü 模型 с данными' \
 	"$(json 'binmode STDOUT, ":utf8"; print $d->{jobs}[1]{name}' <list.json)"
-is 'control characters too' "$(printf 'ctrl\033[2Jname')" \
+is 'JSON has control characters as they are' "$(printf 'ctrl\033[2Jname')" \
 	"$(json 'print $d->{jobs}[2]{name}' <list.json)"
 keys='print join " ", sort keys %$x'
-is 'keys of the document' \
+is 'the document has its keys' \
 	"devices_in_use disk_full ended held hung_pass jobs paused people running \
 schema_version suspended time_s waiting" \
 	"$(json "my \$x = \$d; $keys" <list.json)"
@@ -147,8 +155,9 @@ stop_signal stuck \
 submit_time_s supervisor_silent_s suspend term_signal throughput_eps \
 time_limit_s torch total_epochs total_samples total_steps waiting_for_tier_until weight \
 workload worst_tier"
-is 'keys of a job' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
-is 'the same of one that waits' "$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
+is 'a running job has its keys' "$job_keys" "$(json "my \$x = \$d->{jobs}[0]; $keys" <list.json)"
+is 'a waiting job has the same keys' \
+	"$job_keys" "$(json "my \$x = \$d->{jobs}[3]; $keys" <list.json)"
 run_keys="accumulation_steps assigned_time_s batch_size checkpoint_path checkpoint_samples \
 code_commit code_tree \
 config_version cores cpu_time_s device_kind device_memory_bytes \
@@ -159,50 +168,52 @@ number outcome peak_allocated_bytes peak_device_memory_bytes peak_memory_bytes p
 refused_reports replicas resumed_from saved_nothing saves_when_asked state step_pattern \
 step_source step_time_s stop_duration_s stop_reason suspended_s suspension \
 takes_configs term_signal tier"
-is 'keys of a run' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
-is 'with ids also details' \
+is 'a run has its keys' "$run_keys" "$(json "my \$x = \$d->{jobs}[0]{run}; $keys" <list.json)"
+is 'a job in full has details' \
 	"after argv checkpoint_dir checkpoint_glob directory environment_names_only \
 events first_commit first_tree git_commit git_dirty git_tree log_path metrics observations \
 program repository resume_args runs snapshot_dir step_regex" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}; $keys" <some.json)"
 is 'a run in the details has the same keys' "$run_keys" \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{runs}[0]; $keys" <some.json)"
-is 'keys of an event' 'kind run_id text time_s' \
+is 'an event has its keys' 'kind run_id text time_s' \
 	"$(json "my \$x = \$d->{jobs}[0]{details}{events}[0]; $keys" <some.json)"
-is 'what it comes after' '1 queued-or-running 0' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
+is 'the details have what the job comes after' \
+	'1 queued-or-running 0' "$(json 'my $a = $d->{jobs}[1]{details}{after}[0];
 	print "$a->{after_id} ",
 		$a->{after_state} =~ /^(queued|running)$/ ? "queued-or-running" : "", " ",
 		$a->{must_succeed} ? 1 : 0' <some.json)"
-is 'numbers are numbers' '250 0.25 50 1000' \
+is 'numbers are numbers in JSON' '250 0.25 50 1000' \
 	"$(json 'my $j = $d->{jobs}[0];
 		print join " ", @$j{qw(samples done_ratio batch_size total_samples)}' <list.json)"
-is 'unknown is null' 'null null null null null' "$(json 'my $j = $d->{jobs}[3];
+is 'what is unknown is null in JSON' 'null null null null null' "$(json 'my $j = $d->{jobs}[3];
 	print join " ", map { defined $j->{$_} ? $j->{$_} : "null" }
 		qw(samples done_ratio eta_s run end_time_s)' <list.json)"
-is 'the end of the one that runs is told, in order' yes "$(json 'my $j = $d->{jobs}[0];
+is 'JSON has the expected end of a running job, in order' yes "$(json 'my $j = $d->{jobs}[0];
 	print $d->{time_s} <= $j->{end_from_s} && $j->{end_from_s} < $j->{end_to_s} ? "yes"
 		: "$j->{end_from_s} $j->{end_to_s}"' <list.json)"
-is 'not that of one that waits for it, or is held, or has ended' 'null null null' "$(json '
+is 'JSON has no expected end of other jobs' 'null null null' "$(json '
 	print join " ", map { $_->{end_from_s} // "null" } @{$d->{jobs}}[1, 2, 3]' <list.json)"
-is 'the argument vector is whole' 'sh -c' \
+is 'JSON has the whole argument vector' 'sh -c' \
 	"$(json 'print join " ", @{$d->{jobs}[0]{details}{argv}}[0, 1]' <some.json)"
-unlike 'the environment is not in it' 'POLLUX_SLOTS' "$(cat some.json)"
+unlike 'JSON does not have the environment' 'POLLUX_SLOTS' "$(cat some.json)"
 
 # --- --watch ---
 "$POLLUX" status --watch 0.2 >watched &
 watcher=$!
 lines() { [ "$(wc -l <watched)" -ge "$1" ]; }
-ok 'prints again and again' wait_for 20 lines 20
+ok 'status --watch prints again and again' wait_for 20 lines 20
 kill -INT $watcher
-status 'and ends quietly when interrupted' 0 wait $watcher
-ok 'tables are set apart by an empty line' sh -c 'sed -n "/^$/{n;p;}" watched | grep -q "in use"'
-unlike 'no escape sequence in a pipe' "$(printf '\033')" "$(cat watched)"
+status 'status --watch ends quietly when interrupted' 0 wait $watcher
+ok 'status --watch sets tables apart by an empty line' \
+	sh -c 'sed -n "/^$/{n;p;}" watched | grep -q "in use"'
+unlike 'status --watch prints no escape sequence in a pipe' "$(printf '\033')" "$(cat watched)"
 "$POLLUX" status --watch 0.2 --json >watched &
 watcher=$!
-ok 'JSON again and again' wait_for 20 lines 500
+ok 'status --watch --json prints again and again' wait_for 20 lines 500
 kill -TERM $watcher
-status 'ends quietly when terminated' 0 wait $watcher
-is 'is a stream of documents' many \
+status 'status --watch --json ends quietly when terminated' 0 wait $watcher
+is 'status --watch --json prints a stream of documents' many \
 	"$(perl -MJSON::PP -0777 -ne 'my $j = JSON::PP->new->utf8; $j->incr_parse($_);
 	my $n = 0; $n++ while $j->incr_parse; print $n > 1 ? "many" : $n' watched)"
 
@@ -213,18 +224,19 @@ stubborn=$(submit -n stubborn --grace 30s \
 "$POLLUX" schedule
 wait_for 20 test -e ready
 "$POLLUX" cancel "$stubborn"
-ok 'one that is asked to stop is stopping' wait_for 20 state_is "$stubborn" stopping
-like 'and says why' '  stubborn +stopping .* stopping to be cancelled, .* of 30s$' \
+ok 'a job that is asked to stop is stopping' wait_for 20 state_is "$stubborn" stopping
+like 'status says why the job is stopping' \
+	'  stubborn +stopping .* stopping to be cancelled, .* of 30s$' \
 	"$("$POLLUX" status)"
 # The job counts as stopping once its cancellation is asked for. A job that ended before its
 # supervisor heard of the request would be done.
-ok 'it is told' wait_for 20 test -e told
+ok 'the job is told to stop' wait_for 20 test -e told
 touch go
 "$POLLUX" wait --timeout 300 1 2>/dev/null
 run "$POLLUX" status
-like 'a failure says how' "$cut +failed .* exit status 3 \\([0-9:]+\\)\$" "$out"
+like 'status says how a job failed' "$cut +failed .* exit status 3 \\([0-9:]+\\)\$" "$out"
 run "$POLLUX" status 1
-like 'in full too' '^  exit status +3$' "$out"
+like 'status ID says how a job failed' '^  exit status +3$' "$out"
 "$POLLUX" wait --timeout 300 "$stubborn" 2>/dev/null
 ok 'a cancelled one is cancelled' state_is "$stubborn" cancelled
 old()
@@ -234,40 +246,43 @@ old()
 }
 old
 unlike 'after a day an ended job is not listed' "  $cut  " "$("$POLLUX" status)"
-like 'but with --all' "  $cut  " "$("$POLLUX" status --all)"
-like 'and by its number' '^job 1: ' "$("$POLLUX" status 1)"
+like 'status --all lists an ended job after a day' "  $cut  " "$("$POLLUX" status --all)"
+like 'status ID shows an ended job after a day' '^job 1: ' "$("$POLLUX" status 1)"
 
 # --- nobody schedules any more ---
 late=$(submit -n late --after "$(cat id.held)" -- true)
 sqlite3 "$POLLUX_DIR/pollux.db" \
 	"UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
-like 'a job no pass has looked at' "^No pass has run since job $late was submitted:\$" \
+like 'status says that no pass has looked at a job' \
+	"^No pass has run since job $late was submitted:\$" \
 	"$("$POLLUX" status)"
 sqlite3 "$POLLUX_DIR/pollux.db" \
 	"UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
-like 'a job that was to start' "^No pass has run since .*, when job $late was to start:\$" \
+like 'status says that no pass has run when a job was to start' \
+	"^No pass has run since .*, when job $late was to start:\$" \
 	"$("$POLLUX" status)"
 "$POLLUX" schedule
-unlike 'until one runs' 'No pass' "$("$POLLUX" status)"
+unlike 'status no longer misses a pass when one has run' 'No pass' "$("$POLLUX" status)"
 
 # --- colour ---
 esc=$(printf '\033')
-like '--color always' "$esc" "$("$POLLUX" status --color always)"
-unlike '--color never' "$esc" "$("$POLLUX" status --color never)"
+like '--color always colours' "$esc" "$("$POLLUX" status --color always)"
+unlike '--color never does not colour' "$esc" "$("$POLLUX" status --color never)"
 on_terminal() { script -qec "env TERM=xterm $1 \"$POLLUX\" status" /dev/null </dev/null; }
 if command -v script >/dev/null; then
-	unlike 'NO_COLOR on a terminal' "$esc" "$(on_terminal NO_COLOR=1)"
-	like 'colour on a terminal' "$esc" "$(on_terminal NO_COLOR=)"
-	unlike 'none on a dumb one' "$esc" "$(on_terminal 'NO_COLOR= TERM=dumb')"
+	unlike 'NO_COLOR=1 on a terminal does not colour' "$esc" "$(on_terminal NO_COLOR=1)"
+	like 'a terminal gets colour' "$esc" "$(on_terminal NO_COLOR=)"
+	unlike 'a dumb terminal gets no colour' "$esc" "$(on_terminal 'NO_COLOR= TERM=dumb')"
 fi
 
 # --- a summary of some ---
-status 'a summary of two jobs' 0 env COLUMNS=70 "$POLLUX" status --summary "$stubborn" 2
-is 'has these' "$stubborn 2" \
+status 'status --summary of two jobs succeeds' \
+	0 env COLUMNS=70 "$POLLUX" status --summary "$stubborn" 2
+is 'the summary has the two jobs' "$stubborn 2" \
 	"$(printf '%s\n' "$out" | sed -n 's/^ *\([0-9][0-9]*\)  [^ ].*/\1/p' | tr '\n' ' ' |
 	sed 's/ $//')"
-like 'how one of them ended on a line below' '^    cancelled$' "$out"
-like 'and the means over them' '^2 jobs; mean from submission to end ' "$out"
+like 'the summary says below how one of them ended' '^    cancelled$' "$out"
+like 'the summary has the means over both' '^2 jobs; mean from submission to end ' "$out"
 
 # --- a job with a past ---
 past=$(submit -n past --hold --samples 3000000 -- true)
@@ -289,22 +304,23 @@ sqlite3 "$POLLUX_DIR/pollux.db" "
 	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
 			SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs WHERE job_id = $past"
 run env COLUMNS=80 "$POLLUX" status "$past"
-is '80 columns are enough for its runs' '' \
+is 'the runs of a job fit in 80 columns' '' \
 	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | longer_than 80)"
-is 'and for how each of them ended' 'preempted
+is '80 columns say how each run ended' 'preempted
 held
 time limit, SIGKILL
 called off
 failed, status 1
 failed, SIGSEGV
 completed' "$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/{/^RUN/d;/^$/d;s/.*  //p;}')"
-like 'counts in digits' '^  position +samples 1234567, steps 2000000000, loss 0\.25, 41\.1% done$' \
+like 'status ID shows counts in digits' \
+	'^  position +samples 1234567, steps 2000000000, loss 0\.25, 41\.1% done$' \
 	"$out"
-like 'those declared too' '^  total +samples 3000000$' "$out"
-like 'and what was lost' '^  lost +samples 123456, running 12m34s$' "$out"
+like 'status ID shows declared counts in digits' '^  total +samples 3000000$' "$out"
+like 'status ID shows what was lost' '^  lost +samples 123456, running 12m34s$' "$out"
 sqlite3 "$POLLUX_DIR/pollux.db" \
 	"DELETE FROM runs WHERE job_id = $past AND number IN (3, 5, 6)"
-like 'where there is room, all columns' \
+like 'runs are shown with all columns where there is room' \
 	'^RUN +START +TIME +ON +BATCH +SAMPLES +MS/STEP +FIRST +STOP +OUTCOME$' \
 	"$(COLUMNS=80 "$POLLUX" status "$past")"
 
@@ -318,41 +334,43 @@ is 'a run that changed its sizes has those before on a line of their own' \
 	'128 12.3 128=1*64*2 34.5' \
 	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' |
 		awk '$1 == 2 { print $5, $7; getline; print $1, $2 }' | tr '\n' ' ' | sed 's/ $//')"
-like 'which says so' '^ +128=1\*64\*2 +34\.5 +before that$' "$out"
+like 'the line of the sizes before says so' '^ +128=1\*64\*2 +34\.5 +before that$' "$out"
 wordy=$(submit -n wordy --hold \
 	-- sh -c "echo 'two  blanks' and some words that a line of eighty columns has no room for")
 run env COLUMNS=80 "$POLLUX" status "$wordy"
-is 'a command that is longer than a line' '' \
+is 'a command that is longer than a line is broken' '' \
 	"$(printf '%s\n' "$out" | sed -n '/^  command/,/^  program/p' | longer_than 80)"
-like 'is broken at a blank, and whole' "^  command     sh -c 'echo '\\\\''two  blanks" "$out"
-like 'with its end' '^ {14}.* no room for.$' "$out"
+like 'a broken command begins with its words, whole' \
+	"^  command     sh -c 'echo '\\\\''two  blanks" "$out"
+like 'a broken command goes on to its end' '^ {14}.* no room for.$' "$out"
 sqlite3 "$POLLUX_DIR/pollux.db" \
 	"INSERT INTO events (time_s, job_id, kind, text)
 	VALUES (unixepoch(), $wordy, 'change', 'one two three four five six seven eight nine ten \
 eleven twelve')"
 run env COLUMNS=60 "$POLLUX" status "$wordy"
-like 'an event is broken too' '^[0-9:]+  change     one two three four five six seven eight$' "$out"
-like 'with its rest below' '^ {21}nine ten eleven twelve$' "$out"
+like 'an event that is longer than a line is broken' \
+	'^[0-9:]+  change     one two three four five six seven eight$' "$out"
+like 'a broken event goes on below' '^ {21}nine ten eleven twelve$' "$out"
 
 # --- wrong arguments ---
 for wrong in 0 -1 '' 99999999999999999999; do
 	status "job '$wrong' is a usage error" 64 "$POLLUX" status -- "$wrong"
 done
-status 'a word is a name' 66 "$POLLUX" status x
-status 'an unknown job' 66 "$POLLUX" status 1 999
-is 'is named' 'pollux: no such job: 999' "$err"
-is 'and nothing else is printed' '' "$out"
-status 'and in JSON' 66 "$POLLUX" status --json 999
-is 'nothing' '' "$out"
-status '--all with a job' 64 "$POLLUX" status --all 1
-status '--summary with --json' 64 "$POLLUX" status --summary --json
-status '--color of something else' 64 "$POLLUX" status --color maybe
-is 'is named' \
+status 'a word is the name of a job' 66 "$POLLUX" status x
+status 'an unknown job is no input' 66 "$POLLUX" status 1 999
+is 'the unknown job is named' 'pollux: no such job: 999' "$err"
+is 'nothing is printed beside the unknown job' '' "$out"
+status 'an unknown job is no input with --json' 66 "$POLLUX" status --json 999
+is '--json prints nothing of an unknown job' '' "$out"
+status '--all with a job is a usage error' 64 "$POLLUX" status --all 1
+status '--summary with --json is a usage error' 64 "$POLLUX" status --summary --json
+status 'an unknown --color is a usage error' 64 "$POLLUX" status --color maybe
+is 'the unknown --color is named' \
 	"pollux: option '--color' wants auto, always or never, not 'maybe'; see 'pollux status \
 --help'" "$err"
 for wrong in 0 -1 x '' 99999999; do
 	status "--watch '$wrong' is a usage error" 64 "$POLLUX" status --watch "$wrong"
 done
 to_full_device() { "$POLLUX" status --json >/dev/full; }
-status 'a full device is an input/output error' 74 to_full_device
+status 'a full device is an input/output error of status' 74 to_full_device
 finish

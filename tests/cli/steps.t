@@ -30,57 +30,63 @@ nano() { # nano N: lines as nanoGPT prints them
 	} }'
 }
 nano 100 >nano.log
-status 'a log of nanoGPT' 0 "$POLLUX" steps nano.log
-is 'pattern and form' 'nanogpt: iter N: loss X, time Tms' "$(echo "$out" | sed -n 1p)"
-like 'position' '^  position +100 steps$' "$out"
-like 'time: steps after an evaluation left out' \
+status 'steps reads a log of nanoGPT' 0 "$POLLUX" steps nano.log
+is 'steps prints the pattern and the form' \
+	'nanogpt: iter N: loss X, time Tms' "$(echo "$out" | sed -n 1p)"
+like 'steps prints the position' '^  position +100 steps$' "$out"
+like 'steps leaves steps after an evaluation out of the time' \
 	'^  time of one 20\.5ms, median of [0-9]+ lines, ' "$out"
-like 'how many lines' '^  lines +100 of 110 are steps$' "$out"
-is 'from standard input' "$out" "$("$POLLUX" steps <nano.log)"
-is 'and by "-"' "$out" "$("$POLLUX" steps - <nano.log)"
-is 'as JSON' 'nanogpt 100 0.0205 printed 110' \
+like 'steps prints how many lines are steps' '^  lines +100 of 110 are steps$' "$out"
+is 'steps reads standard input' "$out" "$("$POLLUX" steps <nano.log)"
+is 'steps reads standard input for "-"' "$out" "$("$POLLUX" steps - <nano.log)"
+is 'steps --json has the same' 'nanogpt 100 0.0205 printed 110' \
 	"$("$POLLUX" steps --json nano.log | perl -MJSON::PP -0777 -ne '
 	my $d = decode_json($_);
 	print join " ", @$d{qw(pattern position unit_time_s basis lines)}')"
 
 printf 'step 1/50\nstep 2/50\nstep 3/50\n' >counted.log
-status 'counters alone' 0 "$POLLUX" steps counted.log
-like 'have no time in a file, which is said' \
+status 'steps reads counters alone' 0 "$POLLUX" steps counted.log
+like 'steps says that counters alone have no time in a file' \
 	'^  time of one not in the lines: measured by their times of arrival' "$out"
-like 'but a total' '^  total +50 steps$' "$out"
+like 'steps prints the total of counters' '^  total +50 steps$' "$out"
 printf '{"turn": 5, "ms": 12.5}\n' >own.log
-status 'lines of no known form' 1 "$POLLUX" steps own.log
-is 'nothing on standard output' '' "$out"
-is 'and what to do' \
+status 'steps finds nothing in lines of no known form' 1 "$POLLUX" steps own.log
+is 'steps prints nothing of no known form on standard output' '' "$out"
+is 'steps says what to do for lines of no known form' \
 	"pollux: no steps recognised in 1 lines: give --step-regex, or use 'pollux report' in the \
 program" "$err"
-status 'null as JSON' 1 "$POLLUX" steps --json own.log
-like 'a document all the same' '"pattern": null' "$out"
-status 'a regular expression of one'"'"'s own' 0 "$POLLUX" steps \
+status 'steps --json finds nothing in lines of no known form' 1 "$POLLUX" steps --json own.log
+like 'steps --json prints null for no pattern' '"pattern": null' "$out"
+status "steps takes a regular expression of one's own" 0 "$POLLUX" steps \
 	--step-regex '"turn": ([0-9]+), "ms": ([0-9.]+)' own.log
-like 'its milliseconds' '^  time of one 12\.5ms, of the last line$' "$out"
-status 'one that is none' 64 "$POLLUX" steps --step-regex '(' own.log
-like 'is told' \
+like 'milliseconds of that expression are read' '^  time of one 12\.5ms, of the last line$' "$out"
+status 'a wrong regular expression is a usage error' 64 "$POLLUX" steps --step-regex '(' own.log
+like 'the fault of the regular expression is told' \
 	"^pollux: option '--step-regex': '\\(' is no regular expression: missing closing \
 parenthesis, at offset 1$" "$err"
 for digit in '\d+' '[\d.]+'; do
-	status "digits as other dialects write them: $digit" 0 "$POLLUX" steps \
+	status "digits may be written as in other dialects: $digit" 0 "$POLLUX" steps \
 		--step-regex "\"turn\": ($digit)" own.log
 done
-status 'a backslash before a d is one' 1 "$POLLUX" steps --step-regex '\\d([0-9]+)' own.log
-status 'one whose group is no number' 1 "$POLLUX" steps --step-regex '(turn)' own.log
-is 'is told that it matches' \
+status 'a backslash before \d does not make it digits' \
+	1 "$POLLUX" steps --step-regex '\\d([0-9]+)' own.log
+status 'an expression whose group is no number finds nothing' \
+	1 "$POLLUX" steps --step-regex '(turn)' own.log
+is 'steps says that the group is no number' \
 	'pollux: no steps recognised: --step-regex matches, but its first group is no number' "$err"
-status 'one that matches nothing' 1 "$POLLUX" steps --step-regex '(downdate)' own.log
-is 'is told that' 'pollux: no steps recognised: none of 1 lines matches' "$err"
-status 'one without a group' 64 "$POLLUX" steps --step-regex 'x' own.log
-status 'submit refuses it too' 64 "$POLLUX" submit --step-regex 'x' -- true
-like 'by the same words' "^pollux: option '--step-regex': 'x' has no group for the step" "$err"
-status 'no such file' 66 "$POLLUX" steps nowhere.log
-is 'is told' "pollux: cannot open 'nowhere.log': No such file or directory" "$err"
-status 'a directory' 74 "$POLLUX" steps .
-status 'two files' 64 "$POLLUX" steps nano.log own.log
-is 'all patterns' "$(grep -c '\.name = ' "$ROOT/src/steps/pattern_table.c")" \
+status 'an expression that matches nothing finds nothing' \
+	1 "$POLLUX" steps --step-regex '(downdate)' own.log
+is 'steps says that no line matches' 'pollux: no steps recognised: none of 1 lines matches' "$err"
+status 'an expression without a group is a usage error' 64 "$POLLUX" steps --step-regex 'x' own.log
+status 'submit refuses an expression without a group' 64 "$POLLUX" submit --step-regex 'x' -- true
+like 'submit says that the expression has no group' \
+	"^pollux: option '--step-regex': 'x' has no group for the step" "$err"
+status 'a file that is not there is no input' 66 "$POLLUX" steps nowhere.log
+is 'the file that is not there is named' \
+	"pollux: cannot open 'nowhere.log': No such file or directory" "$err"
+status 'a directory is an input/output error' 74 "$POLLUX" steps .
+status 'two files are a usage error' 64 "$POLLUX" steps nano.log own.log
+is 'steps --list has all patterns' "$(grep -c '\.name = ' "$ROOT/src/steps/pattern_table.c")" \
 	"$("$POLLUX" steps --list | wc -l | tr -d ' ')"
 
 # --- logs of real programs ---
@@ -91,12 +97,13 @@ found() { # found FILE: pattern, unit, position, total
 }
 while read -r name package version pattern unit position total; do
 	case $name in ''|'#'*) continue ;; esac
-	is "$package $version, $name" "$pattern $unit $position $total" \
+	is "$package $version, $name: pattern, unit, position and total" \
+		"$pattern $unit $position $total" \
 		"$(found "$ROOT/tests/reference/logs/$name.log")"
 done <"$ROOT/tests/reference/logs/list"
 grep -v 'Epoch 1/1 ' "$ROOT/tests/reference/logs/lightning_rich_pipe.log" >rich.log
-status 'before its end Lightning'"'"'s Rich bar is not in a log' 1 "$POLLUX" steps rich.log
-like 'which is told, with what helps' \
+status "Lightning's Rich bar is not in a log before its end" 1 "$POLLUX" steps rich.log
+like "steps says what helps with Lightning's Rich bar" \
 	"Lightning's Rich bar is for terminals: use TQDMProgressBar, or submit with --torch" "$err"
 
 # --- a job, by its printed times ---
@@ -138,18 +145,21 @@ comes 'a program that reports nothing is timed' 20 \
 	"count(*) = 1 FROM observations WHERE n_windows >= 2 AND abs(step_time_s - 0.0115) < 1e-6"
 comes 'samples are steps of a batch' 5 'samples = 64 * steps AND steps > 100 FROM jobs'
 run "$POLLUX" status "$job"
-like 'status says from where' '^  step times  from its log, pattern nanogpt$' "$out"
-is 'and JSON' 'log nanogpt' "$("$POLLUX" status --json "$job" | perl -MJSON::PP -0777 -ne '
+like 'status says that step times are from the log' \
+	'^  step times  from its log, pattern nanogpt$' "$out"
+is 'JSON says that step times are from the log' \
+	'log nanogpt' "$("$POLLUX" status --json "$job" | perl -MJSON::PP -0777 -ne '
 	print join " ", @{decode_json($_)->{jobs}[0]{run}}{qw(step_source step_pattern)}')"
-ok 'no report came' is_so 'reports = 0 FROM runs'
+ok 'the program sent no report' is_so 'reports = 0 FROM runs'
 before=$(query 'SELECT CAST(steps AS INTEGER) FROM jobs')
 "$POLLUX" requeue "$job"
-ok 'it is stopped' wait_for 20 is_so "state = 'ended' FROM runs WHERE number = 1"
+ok 'the program that reports nothing is stopped' \
+	wait_for 20 is_so "state = 'ended' FROM runs WHERE number = 1"
 "$POLLUX" schedule
-comes 'and goes on from where it was' 30 \
+comes 'the program goes on from where it was' 30 \
 	"state = 'running' AND step_source = 'log:nanogpt' FROM runs WHERE number = 2"
-comes 'its steps too' 10 "steps > $before AND runs = 2 FROM jobs"
-is 'the time to the first step is known of both' 2 \
+comes 'the steps of the job go on from where they were' 10 "steps > $before AND runs = 2 FROM jobs"
+is 'the time to the first step is known of both runs' 2 \
 	"$(query 'SELECT count(*) FROM runs WHERE first_step_s > 0')"
 "$POLLUX" cancel "$job"
 "$POLLUX" wait "$job" >/dev/null 2>&1
@@ -162,12 +172,13 @@ comes 'a progress bar is timed by arrival' 60 \
 	"count(*) = 1 FROM observations o JOIN runs r ON r.id = o.run_id WHERE r.job_id = $bar
 		AND n_windows >= 2"
 t=$(query "SELECT CAST(1e6 * step_time_s AS INTEGER) FROM runs WHERE job_id = $bar")
-ok "about what it takes ($t us, 20000 and what a loop takes)" between 19900 "$t" \
+ok "the bar's step time is near the real one ($t us of 20000)" between 19900 "$t" \
 	$((TIME_SCALE * 100000))
-is 'its total is known' 100000.0 "$(query "SELECT printed_total_steps FROM jobs WHERE id = $bar")"
-like 'and so when it ends' '^  rate +samples/s [0-9.]+, to its end [0-9]+m' \
+is 'the total of the bar is known' \
+	100000.0 "$(query "SELECT printed_total_steps FROM jobs WHERE id = $bar")"
+like 'status says how long the bar will take' '^  rate +samples/s [0-9.]+, to its end [0-9]+m' \
 	"$("$POLLUX" status "$bar")"
-like 'explain too' '^  end +about ' "$("$POLLUX" explain "$bar")"
+like 'explain says when the bar ends' '^  end +about ' "$("$POLLUX" explain "$bar")"
 "$POLLUX" cancel "$bar"
 "$POLLUX" wait "$bar" >/dev/null 2>&1
 
@@ -176,10 +187,10 @@ like 'explain too' '^  end +about ' "$("$POLLUX" explain "$bar")"
 own=$(submit --step-regex '^u=([0-9]+) t=([0-9.]+)' \
 	-- sh -c 'n=0; while :; do n=$((n + 1)); echo "u=$n t=7.5"; sleep 0.02; done')
 "$POLLUX" schedule
-comes 'a job with an expression of its own' 20 \
+comes 'a job with an expression of its own is timed by it' 20 \
 	"step_source = 'log:step-regex' AND abs(step_time_s - 0.0075) < 1e-9 FROM runs
 		WHERE job_id = $own"
-like 'which status shows' '^  step regex  \^u=' "$("$POLLUX" status "$own")"
+like 'status shows the expression' '^  step regex  \^u=' "$("$POLLUX" status "$own")"
 "$POLLUX" cancel "$own"
 "$POLLUX" wait "$own" >/dev/null 2>&1
 
@@ -199,16 +210,17 @@ told=$(submit -b 4 -- sh -c 'n=0; while :; do
 	sleep 0.03
 done' "$POLLUX")
 "$POLLUX" schedule
-comes 'a job that reports nothing yet' 20 \
+comes 'a job that reports nothing yet is timed by its log' 20 \
 	"step_source = 'log:nanogpt' AND abs(step_time_s - 0.005) < 1e-9 FROM runs
 		WHERE job_id = $told"
 pid=$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $told")
-ok 'its log is read' log_is_read
+ok 'the log of that job is read' log_is_read
 : >go
-comes 'is timed by its reports once it has' 20 \
+comes 'the job is timed by its reports once it has some' 20 \
 	"step_source = 'reports' AND abs(step_time_s - 0.03) < 1e-9 FROM runs WHERE job_id = $told"
-like 'which is shown' '^  step times  from its reports$' "$("$POLLUX" status "$told")"
-ok 'and its log is read no more' log_is_left
+like 'status says that step times are from reports' \
+	'^  step times  from its reports$' "$("$POLLUX" status "$told")"
+ok 'the log of the job is read no more' log_is_left
 "$POLLUX" cancel "$told"
 "$POLLUX" wait "$told" >/dev/null 2>&1
 
@@ -219,7 +231,7 @@ mad=$(submit -- sh -c \
 	yes "step step iter batch" | head -c 3000000
 	n=0; echo; while :; do n=$((n + 1)); printf "\377step %d of it\n" $n; sleep 0.05; done')
 "$POLLUX" schedule
-comes 'megabytes of anything, then steps' 30 \
+comes 'steps are found after megabytes of anything' 30 \
 	"step_source = 'log:generic_num' AND steps >= 3 FROM jobs JOIN runs ON job_id = jobs.id
 		WHERE job_id = $mad"
 "$POLLUX" cancel "$mad"
@@ -227,6 +239,6 @@ comes 'megabytes of anything, then steps' 30 \
 brief=$(submit -b 2 -- sh -c 'for n in 1 2 3 4; do echo "step $n"; done; printf "step 5"')
 "$POLLUX" schedule
 "$POLLUX" wait "$brief" >/dev/null
-ok 'the last words of a job that is over at once, without a newline' is_so \
+ok 'the last words of a short job count, without a newline' is_so \
 	"steps = 5 AND samples = 10 FROM jobs WHERE id = $brief"
 finish

@@ -134,26 +134,27 @@ run_batch() { begin_batch "$1" && "$POLLUX" hold --yes --force $(ids) && end_bat
 
 # --- a program by itself, and what becomes it ---
 saves 'a program' -- train a
-saves 'one with data loaders' -- train a loaders
-saves 'one whose workers have its handler' -- train a workers
-saves 'one that waits for its signals' -- train a waits
-saves 'another signal' --stop-signal USR1 -- train a usr1 loaders
-saves 'nohup nice env' -- nohup nice env X=y train a loaders
+saves 'a program with data loaders' -- train a loaders
+saves 'a program whose workers have its handler' -- train a workers
+saves 'a program that waits for its signals' -- train a waits
+saves 'a program with another signal' --stop-signal USR1 -- train a usr1 loaders
+saves 'a program of nohup, nice and env' -- nohup nice env X=y train a loaders
 
 # --- launchers that die of the signal ---
-saves 'a shell' -- sh -c 'train a loaders; echo over'
-saves 'a shell in a shell' -- sh -c 'sh -c "train a loaders; echo over"; echo over'
-saves 'a pipe to tee' -- sh -c 'train a loaders 2>&1 | tee -a train.log'
-saves 'a pipe to tee and cat' -- sh -c 'train a 2>&1 | tee train.log | cat'
-saves 'a tee that writes into gzip' -- bash -c 'train a 2>&1 | tee >(gzip >log.gz)'
-saves 'a launcher' -- starts train a loaders
-saves 'a launcher that reads what the program prints' -- reads train a loaders
-saves 'one that reads it through a shell and tee' -- reads sh -c 'train a | tee log'
-saves 'one that reads it from a socket' -- sockets train a loaders
+saves 'a program of a shell' -- sh -c 'train a loaders; echo over'
+saves 'a program of a shell in a shell' -- sh -c 'sh -c "train a loaders; echo over"; echo over'
+saves 'a program in a pipe to tee' -- sh -c 'train a loaders 2>&1 | tee -a train.log'
+saves 'a program in a pipe to tee and cat' -- sh -c 'train a 2>&1 | tee train.log | cat'
+saves 'a program in a pipe to a tee that writes into gzip' \
+	-- bash -c 'train a 2>&1 | tee >(gzip >log.gz)'
+saves 'a program of a launcher' -- starts train a loaders
+saves 'a program of a launcher that reads what it prints' -- reads train a loaders
+saves 'a program whose launcher reads it through a shell and tee' -- reads sh -c 'train a | tee log'
+saves 'a program whose launcher reads it from a socket' -- sockets train a loaders
 saves 'the second command of a list' -- sh -c 'true; train a workers; train z'
 both_save 'two programs' -- sh -c 'train a & train b loaders & wait'
 both_save 'a pipe of two' -- sh -c 'train a loaders | train b'
-saves 'another signal for the program of a shell' --stop-signal USR1 -- \
+saves 'a program of a shell with another signal' --stop-signal USR1 -- \
 	sh -c 'train a usr1 loaders; true'
 
 run_batch 'no handler in the launcher'
@@ -161,45 +162,45 @@ run_batch 'no handler in the launcher'
 # --- launchers that have a handler ---
 # timeout(1) signals its program, and then its whole group, data loaders too, unless it is told not
 # to: a program may get two signals at once from timeout itself.
-saves 'timeout' -- timeout 1h train a patient
-saves 'timeout of a shell' -- timeout 1h sh -c 'train a patient; true'
-saves 'timeout --foreground' -- timeout --foreground 1h train a loaders
-saves 'a script that passes the signal on, and ends' -- \
+saves 'a program of timeout' -- timeout 1h train a patient
+saves 'a program of timeout of a shell' -- timeout 1h sh -c 'train a patient; true'
+saves 'a program of timeout --foreground' -- timeout --foreground 1h train a loaders
+saves 'a program of a script that passes the signal on, and ends' -- \
 	sh -c 'trap "kill -TERM \$p" TERM; train a loaders silent slow & p=$!; wait $p; exit 1'
-saves 'one that waits for the end' -- sh -c 'trap "kill -TERM \$p; wait \$p" TERM
+saves 'a program of a script that waits for its end' -- sh -c 'trap "kill -TERM \$p; wait \$p" TERM
 	train a workers slow & p=$!; wait $p; exit 1'
-saves 'one that signals its whole group' --grace 30 -- \
+saves 'a program of a script that signals its whole group' --grace 30 -- \
 	sh -c 'trap "trap : TERM; kill -TERM 0" TERM; train a slow & wait; wait; exit 1'
-saves 'one with a trap that runs too late' --grace 30 -- \
+saves 'a program of a script with a trap that runs too late' --grace 30 -- \
 	sh -c 'trap "exit 1" TERM; train a loaders; exit 2'
-saves 'the same of a program that shows no steps' --grace 16 -- \
+saves 'a program without steps, of such a script' --grace 16 -- \
 	sh -c 'trap "exit 1" TERM; train a silent; exit 2'
-saves 'one that does not pass the signal on' --grace 30 -- \
+saves 'a program of a script that does not pass the signal on' --grace 30 -- \
 	sh -c 'trap "exit 1" TERM; train a loaders & wait'
-saves 'one that passes it on to a shell, which dies of it' --grace 30 -- \
+saves 'a program of a shell, which dies of the signal passed on' --grace 30 -- \
 	forwards sh -c 'train a loaders; true'
-saves 'one that waits again' --grace 30 -- \
+saves 'a program of a script that waits again' --grace 30 -- \
 	sh -c 'trap "x=1" TERM; train a loaders & wait; wait; exit 2'
 for shell in bash zsh mksh; do
 	command -v $shell >/dev/null || continue
-	saves "a trap of $shell that runs too late" --grace 30 -- \
+	saves "a program of $shell with a trap that runs too late" --grace 30 -- \
 		$shell -c 'trap "exit 1" TERM; train a loaders; exit 2'
 done
 if command -v tini >/dev/null; then
-	saves 'tini, which waits for its signals' -- tini -s -- train a loaders slow
+	saves 'a program of tini, which waits for its signals' -- tini -s -- train a loaders slow
 fi
 printf 'all:\n\t@true && train a loaders\n' >Makefile
-saves 'make' --grace 30 -- make -s -f ../Makefile all
+saves 'a program of make' --grace 30 -- make -s -f ../Makefile all
 if command -v setsid >/dev/null; then
-	saves 'setsid' -- setsid -w train a loaders
-	saves 'a shell and setsid' -- sh -c 'setsid -w train a loaders; true'
+	saves 'a program of setsid' -- setsid -w train a loaders
+	saves 'a program of a shell and setsid' -- sh -c 'setsid -w train a loaders; true'
 fi
 if command -v script >/dev/null; then
-	saves 'script' -- script -qec 'train a loaders' typescript
-	saves 'script of a shell' -- sh -c 'script -qec "train a" typescript; true'
+	saves 'a program of script' -- script -qec 'train a loaders' typescript
+	saves 'a program of script of a shell' -- sh -c 'script -qec "train a" typescript; true'
 fi
 if command -v xvfb-run >/dev/null; then
-	saves 'xvfb-run' -- xvfb-run -a train a loaders
+	saves 'a program of xvfb-run' -- xvfb-run -a train a loaders
 fi
 
 run_batch 'a handler in the launcher'
@@ -215,7 +216,8 @@ kill -STOP "$(ps -o pid= --ppid "$leader")"
 # shellcheck disable=SC2046 # numbers
 "$POLLUX" hold --yes --force $(ids)
 for c in $((n_cases - 1)) "$n_cases"; do
-	ok 'a program is told' wait_for 20 grep -q 'a told' "case.$c/events"
+	ok 'a program is told to stop before its supervisor is killed' \
+		wait_for 20 grep -q 'a told' "case.$c/events"
 	kill_now "$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $(cat "case.$c/id")")"
 done
 "$POLLUX" schedule

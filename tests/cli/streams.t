@@ -66,15 +66,15 @@ all_in() { # all_in STATE
 }
 ok 'each job fails in its first run' run_all failed
 for id in $(store 'SELECT id FROM jobs'); do "$POLLUX" requeue "$id"; done
-ok 'and ends well in its second' run_all "done"
+ok 'each job ends well in its second run' run_all "done"
 id=0
 while read -r way; do
 	id=$((id + 1))
 	"$POLLUX" log "$id" >log
-	is "all is there after: $way" \
+	is "all lines are in the log after: $way" \
 		'begin 1,error 1,named,end 1,begin 2,error 2,named,end 2' \
 		"$(grep -E '^(begin|error|end) [12]$|^named$' log | uniq | paste -sd,)"
-	is 'between the lines of pollux itself' '2 2 0 2' \
+	is "the log has the lines of pollux itself after: $way" '2 2 0 2' \
 		"$(grep -c '^# pollux job' log) $(grep -c '^exec sh script' log) \
 $(tr -dc '\0' <log | wc -c) $(grep -c '^\[exited with' log)"
 done <ways
@@ -85,14 +85,14 @@ job=$("$POLLUX" submit -q -- sh -c '[ -p /dev/stdout ] && [ -p /dev/stderr ] && 
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$job"
 ok 'both streams are one pipe' grep -qx right "$POLLUX_DIR/logs/$job.log"
-is 'of which nothing is left' '' "$(find "$POLLUX_DIR/run" -name '*.out')"
+is 'nothing is left of the pipe' '' "$(find "$POLLUX_DIR/run" -name '*.out')"
 
 # A log of an older pollux, which all its runs had written into.
 printf 'of an older run\n' >"$POLLUX_DIR/logs/$((job + 1)).log"
 job=$("$POLLUX" submit -q -- sh -c 'echo new >/dev/stdout')
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$job"
-like 'the new run is there' '^new$' "$("$POLLUX" log "$job")"
+like 'the log of an older pollux gets the new run' '^new$' "$("$POLLUX" log "$job")"
 
 # All of a large output is there, in order, when the job has ended.
 job=$("$POLLUX" submit -q -- sh -c 'seq 300000; seq 300001 400000 >/dev/stdout')
@@ -106,23 +106,26 @@ ok 'a large output is whole' cmp want got
 # kernel moves nothing, and where nothing can be written.
 seq 100000 >want
 echo before >appended
-status 'into a file for appending' 0 sh -c 'seq 100000 | "$POLLUX" keep-log 1 >>appended'
-ok 'all is written' sh -c '{ echo before; cat want; } | cmp - appended'
-status 'what cannot be written is no reason to wait' 0 \
+status 'keep-log writes into a file for appending' \
+	0 sh -c 'seq 100000 | "$POLLUX" keep-log 1 >>appended'
+ok 'keep-log has written all into it' sh -c '{ echo before; cat want; } | cmp - appended'
+status 'keep-log does not wait for what cannot be written' 0 \
 	timeout 100 sh -c 'seq 100000 | "$POLLUX" keep-log 1 >/dev/full'
-status 'without the number of a run' 64 "$POLLUX" keep-log
+status 'keep-log needs the number of a run' 64 "$POLLUX" keep-log
 
 # The file of pollux can be out of reach when the process that writes the log is begun anew.
 cp "$POLLUX" moved
 job=$(./moved submit -q -- sh -c 'echo begun; until [ -e go ]; do sleep 0.05; done; echo late
 	until [ -e end ]; do sleep 0.05; done')
 ./moved schedule
-ok 'a run of a pollux whose file goes' wait_for 60 grep -qx begun "$POLLUX_DIR/logs/$job.log"
+ok 'a run of a pollux whose file will go has begun' \
+	wait_for 60 grep -qx begun "$POLLUX_DIR/logs/$job.log"
 chmod a-x moved
 kill -9 "$(store "SELECT handle FROM runs WHERE job_id = $job" |
 	sed 's/.* keeper=\([0-9]*\).*/\1/')"
 touch go
-ok 'writes its log all the same' wait_for 20 grep -qx late "$POLLUX_DIR/logs/$job.log"
+ok 'the run writes its log when the file is gone' \
+	wait_for 20 grep -qx late "$POLLUX_DIR/logs/$job.log"
 chmod a+x moved
 touch end
 "$POLLUX" wait --timeout 200 "$job"

@@ -29,12 +29,15 @@ END
 export POLLUX
 "$POLLUX" submit -q --batch 16 --batch-range 16:4096 --samples 1e9 --preempt -- \
 	sh stubborn >/dev/null
-ok 'another batch is wanted of it' wait_for 60 passes_until 'wanted_version = 1 FROM runs'
-is 'since now' 1 "$(query 'SELECT wanted_boot_s > launch_boot_s FROM runs')"
+ok 'the pass wants another batch of the program' \
+	wait_for 60 passes_until 'wanted_version = 1 FROM runs'
+is 'the wish is dated after the launch' \
+	1 "$(query 'SELECT wanted_boot_s > launch_boot_s FROM runs')"
 "$POLLUX" schedule
-is 'it is waited for' '1|running' "$(query 'SELECT number, state FROM runs')"
+is 'the next pass waits for the program' '1|running' "$(query 'SELECT number, state FROM runs')"
 query 'UPDATE runs SET wanted_boot_s = wanted_boot_s - 61'
-ok 'but not for ever' wait_for 30 passes_until 'count(*) FROM runs WHERE number = 2'
+ok 'the program that does not change is relaunched in the end' \
+	wait_for 30 passes_until 'count(*) FROM runs WHERE number = 2'
 is 'the next run has what the first did not take' 1 \
 	"$(query 'SELECT b.batch_size > 16 AND a.config_version = 0
 	FROM runs a, runs b WHERE a.number = 1 AND b.number = 2')"
