@@ -155,8 +155,8 @@ fi
 
 mkdir gone
 in_deleted_directory() { (cd gone && rmdir "$TMP/gone" && submit true); }
-status 'a deleted directory to submit from' 66 in_deleted_directory
-is_script || is 'is said to be so' \
+status 'submit from a deleted directory is refused' 66 in_deleted_directory
+is_script || is 'submit says that the present directory is deleted' \
 	'pollux: cannot tell the present directory: No such file or directory' "$err"
 
 # An argument list that the kernel does not let through is the shell's to report.
@@ -167,9 +167,9 @@ ten_megabytes() {
 	"$POLLUX" submit true "$@"
 }
 status 'ten megabytes of arguments are refused by execve(2)' 126 ten_megabytes
-like 'as the shell says' 'Argument list too long' "$err"
+like 'the shell says that the argument list is too long' 'Argument list too long' "$err"
 
-ok 'all this made no store' test ! -e "$POLLUX_DIR"
+ok 'refused submissions made no store' test ! -e "$POLLUX_DIR"
 
 # --- one job, as it is captured ------------------------------------------------
 
@@ -188,27 +188,28 @@ is 'the arguments are stored one by one, as they are' \
 	"$(printf '%s\0' './train *.sh' '' 'two words' '*' '?' '$HOME' '`x`' "it's" "a${newline}b" \
 		-q --hold \
 		'{{' -- '\' | hex)" "$(query 'SELECT hex(argv) FROM commands WHERE job_id = 1')"
-is 'the program by its absolute path' "$TMP/a dir/./train *.sh" \
+is 'the program is stored by its absolute path' "$TMP/a dir/./train *.sh" \
 	"$(query 'SELECT CAST(program AS TEXT) FROM commands WHERE job_id = 1')"
-is 'and the directory' "$TMP/a dir" \
+is 'the directory of the submission is stored' "$TMP/a dir" \
 	"$(query 'SELECT CAST(directory AS TEXT) FROM commands WHERE job_id = 1')"
 stored 'options behind the command are its own' state queued
-stored 'the defaults: replicas' "min_replicas || ' ' || max_replicas" '1 1'
+stored 'a job has one replica by default' "min_replicas || ' ' || max_replicas" '1 1'
 stored 'what is not declared is unknown' \
 	"batch_size IS NULL AND min_batch_size IS NULL AND max_batch_size IS NULL AND
 	max_local_batch_size IS NULL AND learning_rate IS NULL AND total_samples IS NULL AND
 	total_steps IS NULL AND time_limit_s IS NULL" 1
-stored 'weight, retries, signal, grace' \
+stored 'weight, retries, signal and grace have their defaults' \
 	"printf('%g %d %d %g', weight, retries, stop_signal, grace_s)" \
 	'1 0 15 60'
-stored 'devices are taken only once it has saved' preemption saved
-is 'no repository, no commit' '' "$(query 'SELECT git_commit FROM commands WHERE job_id = 1')"
+stored 'devices are taken by default only once a job has saved' preemption saved
+is 'a directory without a repository has no commit' \
+	'' "$(query 'SELECT git_commit FROM commands WHERE job_id = 1')"
 is 'the store is private' '700 600' "$(stat -c %a "$POLLUX_DIR" "$POLLUX_DIR/pollux.db" | xargs)"
-is 'as are its parts' '700 700 700' \
+is 'the directories of the store are private' '700 700 700' \
 	"$(stat -c %a "$POLLUX_DIR/logs" "$POLLUX_DIR/run" "$POLLUX_DIR/checkpoints" | xargs)"
 
 submitted -- env
-is 'a program in PATH by its path' "$(command -v env)" \
+is 'a program in PATH is stored by its path' "$(command -v env)" \
 	"$(query "SELECT CAST(program AS TEXT) FROM commands WHERE job_id = $id")"
 mkdir bin
 printf '#!/bin/sh\n' >bin/tool
@@ -218,11 +219,11 @@ PATH=bin:$PATH "$POLLUX" submit tool >/dev/null
 is 'a relative directory in PATH is made absolute' "$TMP/bin/tool" \
 	"$(query "SELECT CAST(program AS TEXT) FROM commands WHERE job_id = $id")"
 submitted --chdir 'a dir' "./train *.sh"
-is '--chdir: a relative program is found from there' "$TMP/a dir/./train *.sh" \
+is '--chdir finds a relative program from there' "$TMP/a dir/./train *.sh" \
 	"$(query "SELECT CAST(program AS TEXT) FROM commands WHERE job_id = $id")"
-is '--chdir is the directory' "$TMP/a dir" \
+is '--chdir is the directory of the job' "$TMP/a dir" \
 	"$(query "SELECT CAST(directory AS TEXT) FROM commands WHERE job_id = $id")"
-is 'and PWD says so' "PWD=$TMP/a dir" "$(variables | grep '^PWD=')"
+is '--chdir sets PWD' "PWD=$TMP/a dir" "$(variables | grep '^PWD=')"
 
 # --- the environment ------------------------------------------------------------
 
@@ -233,35 +234,37 @@ env RANK=1 WORLD_SIZE=8 LOCAL_RANK=1 MASTER_ADDR=h MASTER_PORT=1 CUDA_VISIBLE_DE
 	"$POLLUX" submit -e ADDED=1 -e 'ADDED=two words' \
 	-e KEPT2= --env "HOME=/elsewhere" true >/dev/null
 stays=$(variables)
-is 'of another launcher, a surrounding job and the terminal nothing is kept' '' \
+is 'nothing of another launcher, a job or the terminal is kept' '' \
 	"$(printf '%s\n' "$stays" |
 		grep -E -e '^(RANK|WORLD_SIZE|LOCAL_RANK|MASTER_|CUDA_VISIBLE|SLURM_)' \
 			-e '^(POLLUX_|TERM|TORCHELASTIC_)')"
 like 'a variable of two lines is kept whole' '^KEPT=a~b = c$' "$stays"
-like 'an empty one is kept' '^EMPTY=$' "$stays"
-like 'as is PATH' '^PATH=.' "$stays"
-is '--env adds; the last one counts' 'ADDED=two words' "$(printf '%s\n' "$stays" | grep '^ADDED=')"
-like '--env may be empty' '^KEPT2=$' "$stays"
-is '--env replaces' 'HOME=/elsewhere' "$(printf '%s\n' "$stays" | grep '^HOME=')"
+like 'an empty variable is kept' '^EMPTY=$' "$stays"
+like 'PATH is kept' '^PATH=.' "$stays"
+is '--env adds variables; the last one counts' \
+	'ADDED=two words' "$(printf '%s\n' "$stays" | grep '^ADDED=')"
+like '--env takes an empty value' '^KEPT2=$' "$stays"
+is '--env replaces a variable' 'HOME=/elsewhere' "$(printf '%s\n' "$stays" | grep '^HOME=')"
 
 # --- what is printed -------------------------------------------------------------
 
 id=$((id + 1))
 is 'a pipe gets the number alone' "$id" "$(submit true)"
 id=$((id + 1))
-is 'so does who says -q' "$id" "$(submit -q true)"
+is '-q prints the number alone' "$id" "$(submit -q true)"
 if command -v script >/dev/null; then
 	id=$((id + 1))
 	touch "$POLLUX_DIR/regular-pass" # passes come: no advice
 	is 'a terminal gets a sentence' "Submitted job $id (true: queued, needs 1 device)" \
 		"$(script -qec "'$POLLUX' submit true" /dev/null </dev/null | tr -d '\r')"
 	id=$((id + 1))
-	is 'in full' "Submitted job $id (a?b: held, needs 2 devices)" \
+	is 'a terminal gets name, state and devices in the sentence' \
+		"Submitted job $id (a?b: held, needs 2 devices)" \
 		"$(script -qec "'$POLLUX' submit -n '$(printf 'a\033b')' --hold -r 2 true" \
 			/dev/null </dev/null |
 		tr -d '\r')"
 	id=$((id + 1))
-	is 'but not with -q' "$id" \
+	is 'a terminal gets the number alone with -q' "$id" \
 		"$(script -qec "'$POLLUX' submit -q true" /dev/null </dev/null | tr -d '\r')"
 else
 	skip 'a terminal gets a sentence' 'no script(1)'
@@ -274,113 +277,118 @@ submitted --name resnet --workload images -b 256 --batch-range 128:4096 \
 	-r 2:8 --samples 1e6 -w 2.5 --time-limit 1h30m --retries 3 --stop-signal USR1 --grace 90s \
 	--checkpoint-dir out --resume-args '--from {checkpoint}' --hold -a 1,ok:2 -a 3 true \
 	'{batch}' '{lr}'
-stored 'name and workload' "name || ' ' || workload" 'resnet images'
-stored 'batch' \
+stored 'name and workload are stored' "name || ' ' || workload" 'resnet images'
+stored 'batch sizes are stored' \
 	"batch_size || ' ' || min_batch_size || ' ' || max_batch_size || ' ' ||
 		max_local_batch_size" '256 128 4096 128'
-stored 'learning rate' learning_rate 0.1
-stored 'its rule, by default' learning_rate_rule auto
-stored 'no noise scale' "noise_scale IS NULL" 1
-stored 'replicas' "min_replicas || ' ' || max_replicas" '2 8'
-stored 'samples' "printf('%d', total_samples)" 1000000
-stored 'weight' weight 2.5
-stored 'time limit' "printf('%g', time_limit_s)" 5400
-stored 'retries' retries 3
-stored 'stop signal' stop_signal 10
-stored 'grace' "printf('%g', grace_s)" 90
-stored '--hold' state held
-stored 'which it says' reason "held at submission; 'pollux release $id' lets it go"
-is '--checkpoint-dir, made absolute' "$TMP/out" \
+stored 'the learning rate is stored' learning_rate 0.1
+stored 'the rule of the learning rate is auto by default' learning_rate_rule auto
+stored 'no noise scale is stored by default' "noise_scale IS NULL" 1
+stored 'replicas are stored' "min_replicas || ' ' || max_replicas" '2 8'
+stored 'samples are stored' "printf('%d', total_samples)" 1000000
+stored 'the weight is stored' weight 2.5
+stored 'the time limit is stored' "printf('%g', time_limit_s)" 5400
+stored 'retries are stored' retries 3
+stored 'the stop signal is stored' stop_signal 10
+stored 'the grace is stored' "printf('%g', grace_s)" 90
+stored '--hold holds the job' state held
+stored 'the reason says that the job was held at submission' \
+	reason "held at submission; 'pollux release $id' lets it go"
+is '--checkpoint-dir is made absolute' "$TMP/out" \
 	"$(query "SELECT CAST(checkpoint_dir AS TEXT) FROM commands WHERE job_id = $id")"
-is '--resume-args' '--from {checkpoint}' \
+is '--resume-args is stored' '--from {checkpoint}' \
 	"$(query "SELECT CAST(resume_args AS TEXT) FROM commands WHERE job_id = $id")"
-is '--after: any end, or success' '1|end 2|ok 3|end' \
+is '--after is stored as any end or as success' '1|end 2|ok 3|end' \
 	"$(query "SELECT after_id, rule FROM dependencies WHERE job_id = $id" | xargs)"
-stored 'it resumes, so devices may be taken from it' preemption always
-stored 'nothing says that it accumulates' accumulates 0
+stored 'devices may be taken from a job that resumes' preemption always
+stored 'a job does not accumulate by default' accumulates 0
 submitted -b 256 --lr-rule sqrt --noise-scale 1e3 true
-stored '--lr-rule' learning_rate_rule sqrt
-stored '--noise-scale' "printf('%g', noise_scale)" 1000
+stored '--lr-rule is stored' learning_rate_rule sqrt
+stored '--noise-scale is stored' "printf('%g', noise_scale)" 1000
 refused 64 \
 	"option '--lr-rule' wants auto, adascale, sqrt-gain, sqrt, linear or none, not 'cubic'; \
 see 'pollux submit --help'" --lr-rule cubic true
 refused 64 "option '--lr-rule' needs --batch; see 'pollux submit --help'" --lr-rule sqrt true
-status 'passes that the program is not known to make' 0 env POLLUX_DIR="$TMP/passes" "$POLLUX" \
+status 'passes that the program may not make are accepted' \
+	0 env POLLUX_DIR="$TMP/passes" "$POLLUX" \
 	submit -b 64 --max-local-batch 16 true
-is 'are a warning' \
+is 'submit warns of passes that the program may not make' \
 	"pollux: warning: with --max-local-batch 16 its batch of 64 takes 4 passes for an update, \
 which its program has to make: by {accum}, or by POLLUX_ACCUM and --accumulate" "$err"
 for told in "--accumulate -b 64 true" "-b 64 true {accum}" "-b 64 -r 4 true" "-b 16 true"; do
 	# shellcheck disable=SC2086  # words
 	run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit --max-local-batch 16 $told
-	is "none with $told" '' "$err"
+	is "submit does not warn of passes with $told" '' "$err"
 done
-status 'a batch that changes, without a learning rate that follows' 0 \
+status 'a batch that changes without its learning rate is accepted' 0 \
 	env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 true '{batch}'
-like 'is a warning' \
+like 'submit warns of a batch that changes without its learning rate' \
 	'^pollux: warning: its batch changes .* but its learning rate does not follow: ' "$err"
-like 'also in explain' ' its command does not carry this out: it has \{batch\}, but neither ' \
+like 'explain warns of a batch that changes without its learning rate' \
+	' its command does not carry this out: it has \{batch\}, but neither ' \
 	"$(POLLUX_DIR="$TMP/passes" "$POLLUX" explain "$out" | tr -s '\n ' '  ')"
 for told in "{batch} {lr_scale}" "--lr {lr} {local_batch}" "{batch} --resume-args {lr_scale}"; do
 	# shellcheck disable=SC2086  # words
 	run env POLLUX_DIR="$TMP/passes" \
 		"$POLLUX" submit -b 64 --batch-range 64:128 --samples 640 --lr 0.1 true $told
-	is "none with $told" '' "$err"
+	is "submit does not warn of the learning rate with $told" '' "$err"
 done
 run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --samples 640 \
 	--lr-rule none true '{batch}'
-is 'none with --lr-rule none' '' "$err"
+is 'submit does not warn of the learning rate with --lr-rule none' '' "$err"
 run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --torch true '{batch}'
-is 'none with the helper for PyTorch, which carries the rate out' '' "$err"
+is 'submit does not warn of the learning rate with --torch' '' "$err"
 run env POLLUX_DIR="$TMP/passes" "$POLLUX" submit -b 64 --batch-range 64:128 --samples 640 true
-is 'none where the program reads the environment' '' "$err"
+is 'submit does not warn of a program that reads the environment' '' "$err"
 refused 64 "option '--noise-scale' needs --batch; see 'pollux submit --help'" --noise-scale 10 true
 submitted -b 256 --accumulate true
-stored '--accumulate' accumulates 1
+stored '--accumulate is stored' accumulates 1
 submitted -b 256 true '--passes={accum}'
-stored 'a command with {accum} does' accumulates 1
+stored 'a command with {accum} accumulates' accumulates 1
 submitted -b 256 --resume-args '--passes {accum}' true
-stored 'as do resume arguments with it' accumulates 1
+stored 'resume arguments with {accum} accumulate' accumulates 1
 submitted -b 256 true '{{accum}}'
 stored 'a literal brace is no {accum}' accumulates 0
 
 submitted --steps 5000 true
-stored '--steps' "printf('%d', total_steps) || ' ' || ifnull(total_samples, '-')" '5000 -'
+stored '--steps is stored' "printf('%d', total_steps) || ' ' || ifnull(total_samples, '-')" '5000 -'
 submitted --epochs 2.5 --dataset-size 60000 true
-stored '--epochs x --dataset-size' "printf('%d', total_samples)" 150000
+stored '--epochs times --dataset-size is stored' "printf('%d', total_samples)" 150000
 submitted -r 3 true
-stored '-r N is from N to N' "min_replicas || ' ' || max_replicas" '3 3'
+stored '-r N means from N to N' "min_replicas || ' ' || max_replicas" '3 3'
 id=$((id + 1))
 run env POLLUX_SLOTS=2 "$POLLUX" submit -r 3:8 true
-is 'more than there are is taken, with a warning' "0:$id:pollux: warning: job $id needs 3 devices, \
+is 'a job of more devices than there are is accepted, with a warning' \
+	"0:$id:pollux: warning: job $id needs 3 devices, \
 but 2 can be used here: it waits until there are more" "$rc:$out:$err"
 id=$((id + 1))
 run env POLLUX_SLOTS=2 "$POLLUX" submit -r 2:8 true
-is 'as many as there are without' "0:$id:" "$rc:$out:$err"
+is 'a job of as many devices as there are gets no warning' "0:$id:" "$rc:$out:$err"
 id=$((id + 1))
 run env POLLUX_SLOTS=many "$POLLUX" submit -r 3 true
-is 'a wrong setting does not keep it from the queue' "0:$id" "$rc:$out"
-like 'and is told' "^pollux: warning: bad variable 'POLLUX_SLOTS' in the environment: " "$err"
+is 'a wrong setting does not keep a job from the queue' "0:$id" "$rc:$out"
+like 'submit warns of a wrong setting' \
+	"^pollux: warning: bad variable 'POLLUX_SLOTS' in the environment: " "$err"
 submitted true '{gpus}'
-stored '{gpus}: from 1 to all' "min_replicas || ' ' || max_replicas" '1 0'
+stored '{gpus} means from one device to all' "min_replicas || ' ' || max_replicas" '1 0'
 submitted true '{{gpus}}'
-stored 'but not as a literal' "min_replicas || ' ' || max_replicas" '1 1'
+stored 'a literal {gpus} means one device' "min_replicas || ' ' || max_replicas" '1 1'
 submitted -r 2 true '{gpus}'
-stored '-r is stronger' "min_replicas || ' ' || max_replicas" '2 2'
+stored '-r goes before {gpus}' "min_replicas || ' ' || max_replicas" '2 2'
 submitted --no-preempt true '{checkpoint}'
-stored '--no-preempt' preemption never
+stored '--no-preempt is stored' preemption never
 submitted --preempt true
-stored '--preempt' preemption always
+stored '--preempt is stored' preemption always
 submitted true '{checkpoint}'
 stored '{checkpoint} is a sign that it saves' preemption always
 for signal in INT SIGINT 2; do
 	submitted --stop-signal "$signal" true
-	stored "--stop-signal $signal" stop_signal 2
+	stored "--stop-signal $signal is stored" stop_signal 2
 done
 submitted --grace 0 true
-stored 'no grace at all' "printf('%g', grace_s)" 0
+stored '--grace 0 is stored' "printf('%g', grace_s)" 0
 submitted --after ok:1,1 true
-is 'of two words on one job the last counts' '1|end' \
+is 'the last of two rules for one job counts' '1|end' \
 	"$(query "SELECT after_id, rule FROM dependencies WHERE job_id = $id")"
 
 # --- names ----------------------------------------------------------------------
@@ -414,20 +422,20 @@ if command -v git >/dev/null; then
 	cd repository || exit 1
 	git init -q .
 	submitted true
-	is 'before the first commit there is none' '' "$(commit_of)"
+	is 'a repository without a commit gives none' '' "$(commit_of)"
 	echo 1 >file
 	git add file
 	git -c user.name=x -c user.email=x@x commit -q -m x
 	head=$(git rev-parse HEAD)
 	submitted true
-	is 'the commit of a clean tree' "$head 0" "$(commit_of)"
+	is 'the commit of a clean tree is stored' "$head 0" "$(commit_of)"
 	echo 1 >untracked
 	submitted true
 	is 'untracked files do not matter' "$head 0" "$(commit_of)"
 	echo 2 >file
 	cd sub || exit 1
 	submitted true
-	is 'a changed file does, seen from below too' "$head 1" "$(commit_of)"
+	is 'a changed file is stored, seen from below as well' "$head 1" "$(commit_of)"
 	cd "$TMP" || exit 1
 	submitted --chdir repository/sub true
 	is 'the repository is that of --chdir' "$head 1" "$(commit_of)"
@@ -436,7 +444,7 @@ if command -v git >/dev/null; then
 	else
 		id=$((id + 1))
 		PATH=$TMP/bin "$POLLUX" submit tool >/dev/null
-		is 'no git, no commit' '' "$(commit_of)"
+		is 'submit without git stores no commit' '' "$(commit_of)"
 	fi
 else
 	skip 'the commit of the tree' 'no git(1)'
@@ -447,9 +455,9 @@ fi
 before=$(count)
 refused 66 "option '--after': no such job: 12345" --after 12345 true
 refused 66 "option '--after': no such job: 12345" --after 1,ok:12345 true
-is 'nothing of such a job is kept' "$before" "$(count)"
+is 'nothing is kept of a job after one that is not there' "$before" "$(count)"
 submitted true
-ok 'and the next one is stored' [ "$(count)" -gt "$before" ]
+ok 'the next job is stored' [ "$(count)" -gt "$before" ]
 
 # A job waits for another; one that was to succeed and did not takes it along.
 submitted --hold true
@@ -463,14 +471,15 @@ query "UPDATE jobs SET state = 'held' WHERE id < $first" # this is not about the
 "$POLLUX" schedule --slots 1
 is 'a job waits for another' "queued: after job $first, which is held" "$(reason_of "$any")"
 "$POLLUX" cancel "$first"
-status 'a pass' 0 "$POLLUX" schedule --slots 1
-is 'which failed to succeed' "cancelled: job $first, which was to succeed first, is cancelled" \
+status 'a pass after the first job was cancelled succeeds' 0 "$POLLUX" schedule --slots 1
+is 'a job after a success that did not come is cancelled' \
+	"cancelled: job $first, which was to succeed first, is cancelled" \
 	"$(reason_of "$good")"
-ok 'any end will do for the other' wait_for 20 "$POLLUX" wait "$any"
-is 'which runs' 'done' "$(query "SELECT state FROM jobs WHERE id = $any")"
+ok 'a job after any end ends' wait_for 20 "$POLLUX" wait "$any"
+is 'a job after any end is done' 'done' "$(query "SELECT state FROM jobs WHERE id = $any")"
 submitted --after "ok:$any" true
 "$POLLUX" schedule --slots 1
-ok 'success lets the next one run' wait_for 20 "$POLLUX" wait "$id"
+ok 'a job after a success ends' wait_for 20 "$POLLUX" wait "$id"
 
 # --- dependencies by name ---------------------------------------------------------------
 
@@ -482,12 +491,14 @@ after() { # after WANT ARGUMENT...: rule and id of each job that the new one com
 	want=$1 id=$((id + 1))
 	shift
 	run submit --hold "$@" true
-	is "submit $*" "$want" "$(query "SELECT group_concat(rule || ' ' || after_id, ',')
+	is "submit $* comes after '$want'" \
+		"$want" "$(query "SELECT group_concat(rule || ' ' || after_id, ',')
 		FROM (SELECT * FROM dependencies WHERE job_id = $id ORDER BY after_id)")"
 }
 newest=$id
 after "end $((newest - 2)),end $((newest - 1))" --after lr-1
-is 'which jobs is said' "pollux: --after 'lr-1': jobs $((newest - 2)), $((newest - 1))" "$err"
+is 'submit says which jobs a name means' \
+	"pollux: --after 'lr-1': jobs $((newest - 2)), $((newest - 1))" "$err"
 after "ok $((newest - 2)),ok $((newest - 1))" --after 'ok:lr*'
 after "end $((newest - 3))" --after over
 after "end $id" --after @
@@ -496,7 +507,7 @@ after "end 1,ok 2,end $((newest - 3))" --after '1,over' --after ok:2
 before=$(count)
 refused 66 "no job matches 'nobody'" --after ok:nobody true
 refused 66 "no job matches '3-'; a range has two ends, such as 28-40" --after 3- true
-is 'no job comes of that' "$before" "$(count)"
+is 'no job comes of an unknown name or a bad range' "$before" "$(count)"
 
 # --- arguments as many as the kernel lets through ---------------------------------------
 
@@ -514,7 +525,7 @@ if [ "$rc" = 99 ]; then
 else
 	id=$((id + 1))
 	is 'five megabytes of arguments are a job' "0 $id" "$rc $out"
-	is 'stored whole' "$((5 + 40 * 131001))" \
+	is 'five megabytes of arguments are stored whole' "$((5 + 40 * 131001))" \
 		"$(query "SELECT length(argv) FROM commands WHERE job_id = $id")"
 fi
 
@@ -554,9 +565,9 @@ rm -r "$POLLUX_DIR"
 
 echo text >"$POLLUX_DIR"
 refused 73 "'$POLLUX_DIR' is not a directory" true
-is 'and stays what it is' text "$(cat "$POLLUX_DIR")"
+is 'the file in place of the directory stays as it is' text "$(cat "$POLLUX_DIR")"
 run env POLLUX_DIR="$POLLUX_DIR/below" "$POLLUX" submit true
-is 'nor can one be below it' \
+is 'a store below a file cannot be created' \
 	"73 pollux: cannot create directory '$POLLUX_DIR/below': Not a directory" "$rc $err"
 rm "$POLLUX_DIR"
 for mode in 770 707 702; do
@@ -589,30 +600,34 @@ if as_nobody true 2>/dev/null && nobody_submits --help >/dev/null 2>&1; then
 	as_nobody mkdir -m 500 other/unwritable
 	[ "$(id -u)" != 0 ] || chown 65534:65534 other/full
 	POLLUX_DIR=$TMP/other/unwritable
-	status 'a directory that may not be written to' 73 nobody_submits true
-	is 'is named' "pollux: cannot create directory '$POLLUX_DIR/logs': Permission denied" "$err"
+	status 'a store in a directory that may not be written to is refused' 73 nobody_submits true
+	is 'the directory that may not be written to is named' \
+		"pollux: cannot create directory '$POLLUX_DIR/logs': Permission denied" "$err"
 	POLLUX_DIR=$TMP/other/unwritable/below
-	status 'nor may one be made in it' 73 nobody_submits true
-	is 'which is named too' "pollux: cannot create directory '$POLLUX_DIR': Permission denied" \
+	status 'a store below a directory that may not be written to is refused' \
+		73 nobody_submits true
+	is 'the store below that directory is named' \
+		"pollux: cannot create directory '$POLLUX_DIR': Permission denied" \
 		"$err"
 	POLLUX_DIR=/
-	status "somebody else's directory" 77 nobody_submits true
-	is 'is not used' "pollux: '/' belongs to another user; set POLLUX_DIR to one of your own" \
+	status 'a directory of somebody else is refused' 77 nobody_submits true
+	is 'submit names the directory of somebody else' \
+		"pollux: '/' belongs to another user; set POLLUX_DIR to one of your own" \
 		"$err"
 	POLLUX_DIR=$TMP/other/full
-	status 'a directory of his own will do' 0 nobody_submits true
+	status "a directory of one's own is accepted" 0 nobody_submits true
 	chmod 000 other/closed
-	status 'a directory that may not be entered' 66 nobody_submits \
+	status 'a --chdir that may not be entered is refused' 66 nobody_submits \
 		--chdir "$TMP/other/closed" true
-	is 'is named as well' \
+	is 'the --chdir that may not be entered is named' \
 		"pollux: cannot enter directory '$TMP/other/closed': Permission denied" "$err"
 	chmod 400 other/full/pollux.db*
-	status 'a store that may not be written to' 77 nobody_submits true
-	is 'and what is wrong' \
+	status 'a store that may not be written to is refused' 77 nobody_submits true
+	is 'submit says that the store may not be written to' \
 		"pollux: cannot use the store '$POLLUX_DIR/pollux.db': attempt to write a readonly \
 database" "$err"
 	chmod 000 other/full/pollux.db*
-	status 'one that may not be read' 73 nobody_submits true
+	status 'a store that may not be read is refused' 73 nobody_submits true
 	chmod 700 other/closed
 else
 	skip 'directories of others' 'no other user to be'
@@ -625,8 +640,9 @@ if [ "$(id -u)" = 0 ] && ! getent passwd 54321 >/dev/null 2>&1; then
 			GCOV_PREFIX="$TMP/gcov-at-home" "$TMP/bin/pollux" submit true
 	}
 	if setpriv --reuid=54321 --clear-groups "$TMP/bin/pollux" --version >/dev/null 2>&1; then
-		status 'no place for a store' 78 nobody_at_home
-		is 'is said so' 'pollux: no place for the store: set POLLUX_DIR or HOME' "$err"
+		status 'submit without a place for a store is refused' 78 nobody_at_home
+		is 'submit says that there is no place for the store' \
+			'pollux: no place for the store: set POLLUX_DIR or HOME' "$err"
 	else
 		skip 'no place for a store' 'no other user to be'
 	fi
@@ -639,9 +655,9 @@ fi
 unset POLLUX_DIR
 mkdir home state
 run env HOME="$TMP/home" "$POLLUX" submit true
-ok 'in the home directory' test -f "$TMP/home/.local/state/pollux/pollux.db"
+ok 'the store is in the home directory by default' test -f "$TMP/home/.local/state/pollux/pollux.db"
 run env HOME="$TMP/home" XDG_STATE_HOME="$TMP/state" "$POLLUX" submit true
-ok 'in XDG_STATE_HOME' test -f "$TMP/state/pollux/pollux.db"
+ok 'the store is in XDG_STATE_HOME' test -f "$TMP/state/pollux/pollux.db"
 run env POLLUX_DIR=relative/store "$POLLUX" submit true
-ok 'in POLLUX_DIR, which may be relative' test -f "$TMP/relative/store/pollux.db"
+ok 'the store is in POLLUX_DIR, which may be relative' test -f "$TMP/relative/store/pollux.db"
 finish

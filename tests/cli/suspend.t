@@ -59,48 +59,50 @@ END
 for name in a b c; do submit -- perl count $name 150 >/dev/null; done
 ok 'a job gives way to the next, though it saves nothing' wait_for 30 passes_until \
 	"suspension = 'suspended' AND job_id = 1"
-is 'every process of it is stopped' T "$(states_of 1)"
-like 'there are several' '^[2-9]$' "$(processes_of 1 | wc -l | tr -d ' ')"
-ok 'the next has the device' wait_for 20 holds "state = 'running' AND job_id = 2"
+is 'every process of a suspended job is stopped' T "$(states_of 1)"
+like 'the suspended job has several processes' '^[2-9]$' "$(processes_of 1 | wc -l | tr -d ' ')"
+ok 'the next job has the device' wait_for 20 holds "state = 'running' AND job_id = 2"
 before=$(ticks_of 1)
 sleep 1
 is 'a suspended job takes no processor time' "$before" "$(ticks_of 1)"
 run env COLUMNS=120 "$POLLUX" status
-like 'status says so, and what it keeps' \
+like 'status says that a job is suspended, and what it keeps' \
 	'^ 1  .* suspended +- .* [0-9.]+ [KM]iB kept; ' "$out"
-like 'and counts it' '^1 device in use; 1 running, 1 suspended, 1 waiting$' "$out"
+like 'status counts the suspended job' '^1 device in use; 1 running, 1 suspended, 1 waiting$' "$out"
 run "$POLLUX" status 1
-like 'as does what it says of the job' '^  state +suspended \([0-9.]+ [KM]iB kept\)$' "$out"
-like 'with what was done' ' suspended +[0-9.]+ MiB kept, stopped within ' "$out"
+like 'status ID says that the job is suspended' \
+	'^  state +suspended \([0-9.]+ [KM]iB kept\)$' "$out"
+like 'the event says what was kept, and how fast it stopped' \
+	' suspended +[0-9.]+ MiB kept, stopped within ' "$out"
 "$POLLUX" status --json 1 >suspended.json
-is 'in JSON too: without a device' 'suspended suspended 0 1 1' "$(json '
+is 'JSON has the suspended job, without a device' 'suspended suspended 0 1 1' "$(json '
 	my $run = $d->{jobs}[0]{run}; print join " ", $d->{jobs}[0]{state}, $run->{suspension},
 	scalar @{$run->{devices}}, $run->{kept_memory_bytes} > 1e6 ? 1 : 0, $d->{suspended}' \
 	<suspended.json)"
 run "$POLLUX" devices
-unlike 'the device is not its any more' 'job 1' "$out"
+unlike 'devices does not show the suspended job' 'job 1' "$out"
 run "$POLLUX" explain 1
-like 'explain tells why it waits' 'in line' "$out"
-like 'and what becomes of it for others' '^  for others +it is suspended' "$out"
-ok 'it comes back' wait_for 30 passes_until \
+like 'explain says why the suspended job waits' 'in line' "$out"
+like 'explain says that a turn suspends the job' '^  for others +it is suspended' "$out"
+ok 'the suspended job comes back' wait_for 30 passes_until \
 	"suspension = 'none' AND resumed_boot_s > 0 AND job_id = 1"
-ok 'all end' wait_for 60 passes_until_ended
-is 'done' 'done done done' "$(store "SELECT state FROM jobs" | xargs)"
-is 'each in one run' '1|1 2|1 3|1' \
+ok 'all three jobs end' wait_for 60 passes_until_ended
+is 'all three jobs are done' 'done done done' "$(store "SELECT state FROM jobs" | xargs)"
+is 'each job had one run' '1|1 2|1 3|1' \
 	"$(store 'SELECT job_id, count(*) FROM runs GROUP BY job_id' | xargs)"
 for name in a b c; do
 	perl count $name 150 | sed -n 's/^RESULT //p' | sort | tr '\n' ' '
 done >alone
-is 'with the results of undisturbed runs' "$(cat alone)" \
+is 'suspended jobs have the results of undisturbed ones' "$(cat alone)" \
 	"$(for id in 1 2 3; do result_of $id; done)"
-is 'time stopped is no running time' 0 "$(store "SELECT count(*) FROM runs
+is 'the time stopped is no running time' 0 "$(store "SELECT count(*) FROM runs
 	WHERE duration_s + suspended_s > end_boot_s - launch_boot_s + 0.1
 	OR (job_id = 1 AND coalesce(suspended_s, 0) = 0)")"
-is 'nor in a step' 0 "$(store 'SELECT count(*) FROM runs WHERE step_time_s > 0.5')"
-is 'nor in the service' 0 "$(store "SELECT count(*) FROM jobs
+is 'the time stopped is in no step' 0 "$(store 'SELECT count(*) FROM runs WHERE step_time_s > 0.5')"
+is 'the time stopped is no attained service' 0 "$(store "SELECT count(*) FROM jobs
 	WHERE abs(attained_service_device_s - (SELECT sum(duration_s) FROM runs
 		WHERE job_id = jobs.id)) > 0.01")"
-is 'nothing was preempted' 0 "$(store 'SELECT sum(preemptions) FROM jobs')"
+is 'no job was preempted' 0 "$(store 'SELECT sum(preemptions) FROM jobs')"
 
 # --- a person's wishes while it is suspended ---
 
@@ -120,25 +122,27 @@ start() { # start [OPTION...]: sets $job, suspended
 start
 "$POLLUX" cancel "$job"
 ok 'a suspended job can be cancelled' wait_for 20 job_is "$job" cancelled
-ok 'it goes on, is told to stop' logged "$job" 'was told'
+ok 'a cancelled job goes on, and is told to stop' logged "$job" 'was told'
 start
 "$POLLUX" hold --force "$job"
-ok 'or held' wait_for 20 job_is "$job" held
-ok 'is told, too' logged "$job" 'was told'
+ok 'a suspended job can be held' wait_for 20 job_is "$job" held
+ok 'a held job goes on, and is told to stop' logged "$job" 'was told'
 start
 for pid in $(processes_of "$(store "SELECT max(id) FROM runs WHERE job_id = $job")"); do
 	kill -9 "$pid"
 done
-ok 'or killed' wait_for 20 job_is "$job" failed
-is 'no device stays in use' 0 "$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
+ok 'a suspended job whose processes are killed fails' wait_for 20 job_is "$job" failed
+is 'no device stays in use after those jobs' \
+	0 "$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
 
 start --time-limit 12
 sleep 13
 ok 'the time limit does not count the time stopped' job_is "$job" running
 given "$job"
-ok 'it goes on' wait_for 20 holds "job_id = $job AND suspension = 'none'"
-ok 'the rest of the limit is used up' wait_for 20 job_is "$job" timeout
-is 'by running' 1 "$(store "SELECT run_time_s BETWEEN 5.9 AND 5.9 + 2 * $TIME_SCALE AND
+ok 'the suspended job goes on' wait_for 20 holds "job_id = $job AND suspension = 'none'"
+ok 'the suspended job uses up the rest of its limit' wait_for 20 job_is "$job" timeout
+is 'the time limit was used up by running' \
+	1 "$(store "SELECT run_time_s BETWEEN 5.9 AND 5.9 + 2 * $TIME_SCALE AND
 	(SELECT end_boot_s - launch_boot_s - duration_s FROM runs WHERE job_id = jobs.id) >= 6
 	FROM jobs WHERE id = $job")"
 
@@ -166,15 +170,16 @@ if [ "$(nproc)" -ge 2 ]; then
 	first=$(submit -- perl count first 100000)
 	second=$(submit -- perl count second 100000)
 	"$POLLUX" schedule
-	ok 'two jobs run' wait_for 20 logged "$first" 'step 3/'
-	ok 'on two cores' wait_for 20 logged "$second" 'step 3/'
+	ok 'the first of two jobs runs' wait_for 20 logged "$first" 'step 3/'
+	ok 'the second of two jobs runs' wait_for 20 logged "$second" 'step 3/'
 	asked "$first"
-	ok 'one is suspended' wait_for 20 holds "job_id = $first AND suspension = 'suspended'"
+	ok 'the first job is suspended' \
+		wait_for 20 holds "job_id = $first AND suspension = 'suspended'"
 	third=$(submit -- perl count third 100000)
 	"$POLLUX" schedule
-	ok 'a third one gets its core' wait_for 20 logged "$third" 'step 3/'
+	ok 'a third job gets the core of the first' wait_for 20 logged "$third" 'step 3/'
 	"$POLLUX" cancel "$second"
-	ok 'it goes on where the second was' wait_for 20 holds \
+	ok 'the first job goes on where the second was' wait_for 20 holds \
 		"job_id = $first AND resumed_boot_s > 0"
 	run_id=$(store "SELECT id FROM runs WHERE job_id = $first")
 	binding=$(store "SELECT binding FROM run_devices WHERE run_id = $run_id")
@@ -183,14 +188,14 @@ if [ "$(nproc)" -ge 2 ]; then
 			sed -n 's/^Cpus_allowed_list:\t//p' /proc/"$pid"/task/*/status
 		done | sort -u)" = "$binding" ]
 	}
-	ok 'and all its threads are bound there' wait_for 20 bound_there
+	ok 'all threads of the first job are bound to that core' wait_for 20 bound_there
 	size=$(wc -l <"$POLLUX_DIR/logs/$first.log")
 	grown() { [ "$(wc -l <"$POLLUX_DIR/logs/$first.log")" -gt "$size" ]; }
-	ok 'it counts on' wait_for 20 grown
-	is 'each device is in use by one' 'cpu:0 cpu:1' "$(store "SELECT device FROM run_devices
+	ok 'the first job counts on' wait_for 20 grown
+	is 'each device is in use by one job' 'cpu:0 cpu:1' "$(store "SELECT device FROM run_devices
 		WHERE in_use ORDER BY device" | xargs)"
 	"$POLLUX" cancel "$first" "$third"
-	ok 'they end' wait_for 20 passes_until_ended
+	ok 'the three jobs end' wait_for 20 passes_until_ended
 	export POLLUX_SLOTS=1
 else
 	echo '# skipped: another core, with one core'
@@ -214,30 +219,32 @@ end_two() {
 	wait_for 20 no_supervisor	# their last passes have the settings of before
 }
 two_jobs --suspend never
-like 'not with --suspend never' 'keeps 1 device: it has saved nothing' \
+like 'a job with --suspend never keeps its device' 'keeps 1 device: it has saved nothing' \
 	"$(env COLUMNS=200 "$POLLUX" status)"
 end_two
 two_jobs --no-preempt
-is 'nor with --no-preempt' never:none "$(store "SELECT suspend || ':' || suspension FROM jobs j
+is 'a job with --no-preempt is not suspended' \
+	never:none "$(store "SELECT suspend || ':' || suspension FROM jobs j
 	JOIN runs r ON r.job_id = j.id WHERE j.id = $job")"
 end_two
 two_jobs --no-preempt --suspend auto
-ok 'unless both are asked for' wait_for 20 passes_until \
+ok 'a job with --no-preempt --suspend auto is suspended' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"
 end_two
 program='sh told'
 job=$(submit --preempt -- sh told)
 "$POLLUX" schedule
 wait_for 20 logged "$job" ready
-is 'explain says what a turn does' 'it is stopped, and relaunched later' \
+is 'explain says that a turn stops a job that resumes' 'it is stopped, and relaunched later' \
 	"$("$POLLUX" explain "$job" | sed -n 's/^  for others  *//p')"
 "$POLLUX" cancel "$job"
 wait_for 20 no_supervisor
 two_jobs --preempt
-ok 'what resumes is stopped' wait_for 20 passes_until "job_id = $job AND stop_reason = 'preempt'"
+ok 'a job that resumes is stopped' \
+	wait_for 20 passes_until "job_id = $job AND stop_reason = 'preempt'"
 end_two
 two_jobs --preempt --suspend always
-ok 'but with --suspend always suspended' wait_for 20 passes_until \
+ok 'a job that resumes is suspended with --suspend always' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"
 end_two
 sed '/^trap/d' told >deaf
@@ -245,28 +252,29 @@ program='sh deaf'
 two_jobs --preempt
 like 'explain says that it saves nothing when told to' '^it is suspended' \
 	"$("$POLLUX" explain "$job" | sed -n 's/^  for others  *//p')"
-ok 'and so does one that does not heed the stop signal' wait_for 20 passes_until \
+ok 'a job that does not heed the stop signal is suspended' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"
 end_two
 two_jobs --preempt --suspend never
-ok 'unless it is never to be' wait_for 20 passes_until \
+ok 'a job that does not heed it is stopped with --suspend never' wait_for 20 passes_until \
 	"job_id = $job AND stop_reason = 'preempt'"
 end_two
 program='perl count x 100000'
 export POLLUX_SUSPEND_MEMORY=0%
 two_jobs
-is 'no memory may be kept: nobody is suspended' none \
+is 'no job is suspended where no memory may be kept' none \
 	"$(store "SELECT suspension FROM runs WHERE job_id = $job")"
 export POLLUX_SUSPEND_MEMORY=50%
-ok 'it may: somebody is' wait_for 20 passes_until "job_id = $job AND suspension = 'suspended'"
+ok 'a job is suspended where memory may be kept' \
+	wait_for 20 passes_until "job_id = $job AND suspension = 'suspended'"
 export POLLUX_SUSPEND_MEMORY=0%
 "$POLLUX" cancel "$other"
-ok 'who is suspended already comes back' wait_for 20 passes_until \
+ok 'a job that is suspended already comes back' wait_for 20 passes_until \
 	"job_id = $job AND resumed_boot_s > 0"
 unset POLLUX_SUSPEND_MEMORY
 end_two
-status 'a part of the memory is no number of bytes' 78 env POLLUX_SUSPEND_MEMORY=4G \
+status 'suspend_memory in bytes is a configuration error' 78 env POLLUX_SUSPEND_MEMORY=4G \
 	"$POLLUX" schedule
-like 'it says what would be right' "from 0% to 100%" "$err"
-status 'there is no fourth way' 64 "$POLLUX" submit --suspend often -- true
+like 'the message says what suspend_memory takes' "from 0% to 100%" "$err"
+status 'an unknown --suspend is a usage error' 64 "$POLLUX" submit --suspend often -- true
 finish

@@ -69,25 +69,29 @@ store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NU
 
 # --- while a wait is cheaper, no job runs across pairs ---
 break_pairs 240 7200
-is 'half of each pair is taken' 'gpu:GPU-0 gpu:GPU-2' "$(devices "$a") $(devices "$c")"
+is 'jobs take half of each pair' 'gpu:GPU-0 gpu:GPU-2' "$(devices "$a") $(devices "$c")"
 one=$(pair) two=$(pair) three=$(pair) four=$(pair)
 pass
-is 'none of four starts across' 0 \
+is 'none of four jobs starts across the pairs' 0 \
 	"$(store "SELECT count(*) FROM runs WHERE job_id IN ($one, $two, $three, $four)")"
-like 'the first says for what it waits, and why' "^waits up to 1[0-9] min for gpu:0\\+gpu:1 \
+like 'the reason says what the first job waits for, and why' \
+	"^waits up to 1[0-9] min for gpu:0\\+gpu:1 \
 \\(NVLink\\): gpu:1\\+gpu:3 would be 3[0-9] % slower$" "$(reason "$one")"
 run "$POLLUX" status --json
-like 'status says until when' '"waiting_for_tier_until": 1[0-9]{9}' "$out"
+like 'JSON has the time until which the job waits' '"waiting_for_tier_until": 1[0-9]{9}' "$out"
 until_s=$(store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one")
 pass
-is 'which stays as it is' "$until_s" "$(store "SELECT waiting_for_tier_until FROM jobs
+is 'another pass does not change that time' \
+	"$until_s" "$(store "SELECT waiting_for_tier_until FROM jobs
 	WHERE id = $one")"
 leave "$a"
 pass
-ok 'once the pair is free it starts there' wait_for 20 has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'
-is 'the tier is kept with the run' fast "$(store "SELECT tier FROM runs WHERE job_id = $one")"
-is 'its wait is kept' '2 fast' "$(store "SELECT replicas || ' ' || tier FROM locality_waits")"
-is 'and it waits no more' '' "$(store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one")"
+ok 'the job starts on the pair once that is free' \
+	wait_for 20 has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'
+is 'the tier is stored with the run' fast "$(store "SELECT tier FROM runs WHERE job_id = $one")"
+is 'the wait is stored' '2 fast' "$(store "SELECT replicas || ' ' || tier FROM locality_waits")"
+is 'a job that has started waits no more' \
+	'' "$(store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one")"
 run "$POLLUX" status "$one" --json
 like 'JSON tells the tier' '"tier": "fast"' "$out"
 leave "$two" "$three" "$four" "$one" "$c"
@@ -96,17 +100,20 @@ leave "$two" "$three" "$four" "$one" "$c"
 break_pairs 3600 7200
 one=$(pair --preempt)
 pass
-ok 'it starts across the pairs' wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
-is 'which is known of the run' machine "$(store "SELECT tier FROM runs WHERE job_id = $one")"
+ok 'a job starts across the pairs where the wait would be long' \
+	wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
+is 'the tier across the pairs is stored with the run' \
+	machine "$(store "SELECT tier FROM runs WHERE job_id = $one")"
 
 # --- a job on a bad tier moves when that pays ---
 wait_for 20 is_running "$one"
 POLLUX_SLICE=20s pass
-is 'there is nothing to move to' 1 "$(store "SELECT count(*) FROM runs WHERE job_id = $one")"
+is 'a job stays across the pairs while no pair is free' \
+	1 "$(store "SELECT count(*) FROM runs WHERE job_id = $one")"
 moved() { POLLUX_SLICE=20s pass && has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'; }
 "$POLLUX" cancel "$a" >/dev/null && "$POLLUX" wait --timeout 200 "$a" >/dev/null
-ok 'it moves to a pair that is free' wait_for 30 moved
-like 'and says why' 'moves to gpu:0\+gpu:1 \(NVLink\): 5[0-9] % faster there' \
+ok 'the job moves to a pair that is free' wait_for 30 moved
+like 'the event says why the job moves' 'moves to gpu:0\+gpu:1 \(NVLink\): 5[0-9] % faster there' \
 	"$("$POLLUX" status "$one" | tr -s "\n " "  ")"
 leave "$one" "$c"
 
@@ -120,7 +127,7 @@ two=$(submit -r 2 --preempt --suspend always --gpu-memory 1G --samples 1e6 -- sl
 "$POLLUX" first "$two"
 leaves() { POLLUX_SLICE=2s pass && [ "$(store "SELECT number, stop_reason FROM runs
 	WHERE job_id = $one ORDER BY id LIMIT 1")" = '1|preempt' ]; }
-ok 'it is stopped for another instead' wait_for 30 leaves
+ok 'a job on several GPUs is stopped, not suspended' wait_for 30 leaves
 leave "$a" "$two" "$one" "$c"
 
 # --- jobs with plans: what is known of w is known under the plan as well ---
@@ -143,51 +150,53 @@ writes() { # a pass in the background, $late, has read the store and waits to wr
 }
 hold_store
 wait_for 20 writes
-ok 'a pass has read the store' [ "$late" != 0 ]
+ok 'a pass has read the store before the job comes' [ "$late" != 0 ]
 let_store_go "UPDATE jobs SET state = 'queued' WHERE id = $one; COMMIT"
 wait "$late"
-like 'a job with a plan waits, too' '^waits up to 1[0-9] min for gpu:0\+gpu:1 .NVLink.: ' \
+like 'a job with a plan waits for a pair' '^waits up to 1[0-9] min for gpu:0\+gpu:1 .NVLink.: ' \
 	"$(reason "$one")"
 leave "$a"
 pass
-ok 'and starts on the pair' wait_for 20 has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'
+ok 'a job with a plan starts on the pair' wait_for 20 has_devices "$one" 'gpu:GPU-0 gpu:GPU-1'
 leave "$one" "$c"
 
 # --- what a person asks for ---
 break_pairs 3600 7200
 one=$(pair --tier fast)
 pass
-is 'with --tier fast it waits all the same' \
+is 'a job with --tier fast waits all the same' \
 	'waits for 2 devices joined by NVLink: --tier fast' "$(reason "$one")"
-like 'as status tells' '^ *tier +fast' "$("$POLLUX" status "$one")"
+like 'status shows the tier that is asked for' '^ *tier +fast' "$("$POLLUX" status "$one")"
 two=$(submit -r 3 --tier fast -- true)
 pass
-is 'three are never joined so' 'no 3 devices here are joined as --tier fast demands' \
+is 'three devices with --tier fast are never there' \
+	'no 3 devices here are joined as --tier fast demands' \
 	"$(reason "$two")"
 leave "$one" "$two" "$a" "$c"
 break_pairs 240 7200
 one=$(pair)
 waits_until() { store "SELECT waiting_for_tier_until FROM jobs WHERE id = $one"; }
 pass
-like 'a job waits' '^1[0-9]{9}' "$(waits_until)"
+like 'a job waits for a pair' '^1[0-9]{9}' "$(waits_until)"
 "$POLLUX" hold "$one" >/dev/null
-is 'and no more once it is held' '' "$(waits_until)"
+is 'a held job does not wait for a pair' '' "$(waits_until)"
 "$POLLUX" release "$one" >/dev/null
 pass
-like 'then again' '^1[0-9]{9}' "$(waits_until)"
+like 'a released job waits for a pair again' '^1[0-9]{9}' "$(waits_until)"
 "$POLLUX" edit "$one" --begin +1h >/dev/null
 pass
-is 'but not while it is not to begin' '' "$(waits_until)"
+is 'a job with a later begin does not wait for a pair' '' "$(waits_until)"
 POLLUX_LOCALITY_WAIT=0 "$POLLUX" edit "$one" --begin now >/dev/null
 POLLUX_LOCALITY_WAIT=0 pass
-ok 'without a wait it starts across' wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
-status 'a tier that there is not' 64 "$POLLUX" submit --tier near -- true
-like 'is said with those that there are' "any, fast, switch or numa" "$err"
+ok 'a job starts across the pairs without locality_wait' \
+	wait_for 20 has_devices "$one" 'gpu:GPU-1 gpu:GPU-3'
+status 'an unknown tier is a usage error' 64 "$POLLUX" submit --tier near -- true
+like 'the message names the tiers' "any, fast, switch or numa" "$err"
 leave "$one" "$a" "$c"
 
 # --- what explain says ---
 run "$POLLUX" explain "$one"
-like 'the factor of a worse tier, from what was measured' \
+like 'explain has the factor of a worse tier, as measured' \
 	'^kappa_machine +[0-9.]+ .* data' "$out"
 # Two devices can be a pair, three and four must cross: a step waits for that synchronisation.
 run "$POLLUX" explain "$one" --json

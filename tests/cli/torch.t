@@ -27,15 +27,17 @@ decided() { # decided NAME WANT ARGUMENT...
 	is "$name" "$want" "$(torch_of "$(submit --hold "$@")")"
 }
 decided 'a Python without torch gets no helper' - -- python3 -S -c pass
-decided 'one with torch does' auto --env PYTHONPATH="$has" -- python3 train.py
-decided 'unless --no-torch says no' off --no-torch --env PYTHONPATH="$has" -- python3 train.py
-decided 'a script that speaks to pollux itself does not' - --env PYTHONPATH="$has" -- \
+decided 'a Python with torch gets the helper' auto --env PYTHONPATH="$has" -- python3 train.py
+decided '--no-torch keeps the helper from a Python with torch' \
+	off --no-torch --env PYTHONPATH="$has" -- python3 train.py
+decided 'a script that speaks to pollux itself gets no helper' - --env PYTHONPATH="$has" -- \
 	python3 aware.py
-decided 'unless --torch asks' on --torch --env PYTHONPATH="$has" -- python3 aware.py
+decided '--torch gives the helper to such a script' \
+	on --torch --env PYTHONPATH="$has" -- python3 aware.py
 mkfifo fifo.py
 status 'a script that is a FIFO is not read' 0 timeout $((10 * TIME_SCALE)) "$POLLUX" submit \
 	--hold --env PYTHONPATH="$has" -- python3 fifo.py
-decided 'parts are kept' on,batch,resume --torch=batch,resume true
+decided 'the parts that --torch names are kept' on,batch,resume --torch=batch,resume true
 printf '#!/usr/bin/env -S python3\nimport sys\n' >run-it
 printf '#!%s\nimport sys\n' "$(command -v python3)" >run-that
 printf "#!/bin/sh\n'''exec' \"%s\" \"\$0\" \"\$@\"\n' '''\n" "$(command -v python3)" >run-long
@@ -44,29 +46,35 @@ chmod +x run-*
 for script in run-it run-that run-long; do
 	decided "$script is a Python" auto --env PYTHONPATH="$has" -- "./$script"
 done
-decided 'a shell is none' - --env PYTHONPATH="$has" -- ./run-shell
+decided 'a script of a shell is no Python' - --env PYTHONPATH="$has" -- ./run-shell
 mkdir -p spaces/torch
 decided 'a directory named torch is no torch' - --chdir spaces -- python3 -S -c pass
 POLLUX_TORCH=no decided 'POLLUX_TORCH=no: nobody does' - --env PYTHONPATH="$has" -- python3 train.py
 echo 'torch = no' >"$POLLUX_DIR/config"
-decided 'nor with torch = no' - --env PYTHONPATH="$has" -- python3 train.py
-decided 'but for who asks' on --torch true
+decided 'torch = no in the configuration gives nobody the helper' \
+	- --env PYTHONPATH="$has" -- python3 train.py
+decided '--torch goes before torch = no' on --torch true
 rm "$POLLUX_DIR/config"
-status 'another part' 64 "$POLLUX" submit --torch=compile true
-is 'is refused' "pollux: option '--torch' wants any of batch and resume, with commas between, not \
+status 'an unknown part of --torch is a usage error' 64 "$POLLUX" submit --torch=compile true
+is 'the unknown part of --torch is named' \
+	"pollux: option '--torch' wants any of batch and resume, with commas between, not \
 'compile'; see 'pollux submit --help'" "$err"
-status 'no part' 64 "$POLLUX" submit --torch= true
+status '--torch without a part is a usage error' 64 "$POLLUX" submit --torch= true
 for parts in ',' 'batch,' ',batch' 'batch,,resume'; do
-	status "an empty part: '$parts'" 64 "$POLLUX" submit "--torch=$parts" true
-	like 'is refused' "wants any of batch and resume, with commas between, not '$parts'" "$err"
+	status "an empty part of --torch is a usage error: '$parts'" \
+		64 "$POLLUX" submit "--torch=$parts" true
+	like "an empty part of --torch is told: '$parts'" \
+		"wants any of batch and resume, with commas between, not '$parts'" "$err"
 done
-status '--torch and --no-torch' 64 "$POLLUX" submit --torch --no-torch true
-like 'contradict each other' 'give one of --torch and --no-torch' "$err"
+status '--torch with --no-torch is a usage error' 64 "$POLLUX" submit --torch --no-torch true
+like '--torch and --no-torch are told to exclude each other' \
+	'give one of --torch and --no-torch' "$err"
 printf '#!/bin/sh\nexec sleep 1000\n' >python3.99
 chmod +x python3.99
 began=$(date +%s)
-decided 'a Python that does not answer has none' - -- ./python3.99 train.py
-ok 'and is not waited for' [ $(($(date +%s) - began)) -lt $((20 * TIME_SCALE)) ]
+decided 'a Python that does not answer gets no helper' - -- ./python3.99 train.py
+ok 'submit does not wait for a Python that does not answer' \
+	[ $(($(date +%s) - began)) -lt $((20 * TIME_SCALE)) ]
 
 # --- what it is told ---
 cat >share/pollux/torch/sitecustomize.py <<'END2'
@@ -86,19 +94,21 @@ run_job() { # run_job ARGUMENT...: to its end
 run_job --env PYTHONPATH=/else -b 8 --torch=batch -- python3 -c 'import os
 print(os.environ["PYTHONPATH"])'
 like 'the helper is loaded and told its parts' '^helper: on,batch 0.01 1$' "$log"
-like 'its directory is the first' "^$TMP/share/pollux/torch:/else\$" "$log"
-is 'the environment that is kept has none of that' 0 \
+like 'the directory of the helper is the first of PYTHONPATH' \
+	"^$TMP/share/pollux/torch:/else\$" "$log"
+is 'the stored environment has nothing of the helper' 0 \
 	"$(store "SELECT instr(e.env, CAST('POLLUX_TORCH' AS BLOB)) FROM commands c
 		JOIN environments e ON e.id = c.environment_id WHERE job_id = $id")"
 run_job --torch -b 8 --lr 1 -- python3 -c 'pass' '--lr={lr}'
-like 'where the command has {lr}, not to scale the rate' '^helper: on,keep-lr 0.01 1$' "$log"
+like 'the helper keeps the rate where the command has {lr}' '^helper: on,keep-lr 0.01 1$' "$log"
 run_job --no-torch --env PYTHONPATH="$has" -- python3 -c 'pass'
-unlike 'with --no-torch it is not loaded' '^helper:' "$log"
+unlike 'the helper is not loaded with --no-torch' '^helper:' "$log"
 run_job --env PYTHONPATH="$has" -- python3 -c 'pass'
-like 'where it is on by itself, as with --torch' '^helper: on 0.01 1$' "$log"
-like 'status says so' 'helper +to be on: its Python has torch' "$("$POLLUX" status "$id")"
+like 'a helper that is on by itself is told as with --torch' '^helper: on 0.01 1$' "$log"
+like 'status says why the helper is to be on' \
+	'helper +to be on: its Python has torch' "$("$POLLUX" status "$id")"
 POLLUX_DATA_DIR=$TMP/nowhere run_job --torch -- python3 -c 'pass'
-like 'a helper that is not there is told of' 'helper +not loaded: share/pollux/torch' \
+like 'status says that the helper is not there' 'helper +not loaded: share/pollux/torch' \
 	"$("$POLLUX" status "$id")"
 
 # --- what it reports ---
@@ -118,15 +128,19 @@ END2
 id=$(submit --torch --suspend never -b 8 -- python3 told.py)
 "$POLLUX" schedule
 stands() { [ "$(store "SELECT samples FROM jobs WHERE id = $id")" = "$1" ]; }
-ok 'its reports arrive' wait_for 20 stands 800.0
+ok 'reports of the helper arrive' wait_for 20 stands 800.0
 like 'status shows that the helper is on, and what it refuses' \
 	'torch helper on, no gradient noise: torch.compile' \
 	"$("$POLLUX" status | tr -s ' \n' ' ')"
-like 'so does that of the job' 'helper +on: torch 2.15.0; no gradient noise: torch.compile' \
+like 'status ID shows that the helper is on, and what it refuses' \
+	'helper +on: torch 2.15.0; no gradient noise: torch.compile' \
 	"$("$POLLUX" status "$id")"
-like 'and explain' 'helper +on: torch 2.15.0; no gradient noise' "$("$POLLUX" explain "$id")"
-like 'its total says how much is done' 'position .* 20.0% done' "$("$POLLUX" status "$id")"
-is 'the JSON has all of it' 'on:torch 2.15.0:no gradient noise: torch.compile:4000:100:0.2' "$(
+like 'explain shows that the helper is on, and what it refuses' \
+	'helper +on: torch 2.15.0; no gradient noise' "$("$POLLUX" explain "$id")"
+like 'the total of the helper says how much is done' \
+	'position .* 20.0% done' "$("$POLLUX" status "$id")"
+is 'JSON has all that the helper told' \
+	'on:torch 2.15.0:no gradient noise: torch.compile:4000:100:0.2' "$(
 	"$POLLUX" status --json "$id" | json 'my $j = $d->{jobs}[0]; my $r = $j->{run};
 	print join ":", $j->{torch}, @$r{qw(framework helper)}, $j->{reported_total_samples},
 		$r->{peak_allocated_bytes}, $j->{done_ratio}')"
@@ -134,9 +148,10 @@ is 'a program that saves is not known to resume' 0 \
 	"$(store "SELECT resumes FROM jobs WHERE id = $id")"
 other=$(submit true)
 "$POLLUX" schedule
-like 'so it keeps its device' 'it was never seen to resume' "$("$POLLUX" status | tr -s ' \n' ' ')"
+like 'a program that was never seen to resume keeps its device' \
+	'it was never seen to resume' "$("$POLLUX" status | tr -s ' \n' ' ')"
 touch go
-ok 'it ends' "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$id"
+ok 'the program with the helper ends' "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$id"
 "$POLLUX" wait --timeout $((20 * TIME_SCALE)) "$other"
 
 # --- memory ---
@@ -172,11 +187,11 @@ positions() { # positions DIRECTORY [CHECKPOINT]
 }
 mkdir kept dir dir/.pollux-torch.json pipe
 mkfifo pipe/.pollux-torch.json
-is 'a FIFO in its place is not read' 0 "$(positions pipe)"
-is 'nor a directory' 0 "$(positions dir)"
+is 'a FIFO in place of the positions is not read' 0 "$(positions pipe)"
+is 'a directory in place of the positions is not read' 0 "$(positions dir)"
 for text in '' nonsense '{"a": 1}' '[1, null, {}, {"dev": 1}]' 'null' '"text"'; do
 	printf '%s' "$text" >kept/.pollux-torch.json
-	is "what is no list of positions counts as none: '$text'" '0 8' \
+	is "no list of positions counts as an empty one: '$text'" '0 8' \
 		"$(positions kept memory.py)"
 done
 is 'a position is kept' '1 8' "$(positions kept memory.py)"

@@ -25,53 +25,54 @@ iters() { # iters OPTION... -- ARGUMENT...: the program that counts
 
 # --- it counts updates ---
 id=$(iters --workload counts -- --max_iters 2500 2>warnings)
-is 'the helper is to find out what ends it: no warning' '' "$(cat warnings)"
+is 'submit does not warn where the helper finds out what ends it' '' "$(cat warnings)"
 "$POLLUX" schedule
 noise_is_known() {
 	"$POLLUX" schedule && [ "$(store "SELECT count(*) > 0 FROM gradient_statistics
 		WHERE run_id IN (SELECT id FROM runs WHERE job_id = $id)")" = 1 ]
 }
-ok 'its noise scale comes to be known' wait_for 60 noise_is_known
-is 'it was seen to count updates' steps "$(asked ends_by)"
-is 'its optimizer is known' 'sgd SGD' "$(asked optimizer)"
-like 'status says so, with the mend' \
+ok 'the noise scale of the program comes to be known' wait_for 60 noise_is_known
+is 'the program was seen to count updates' steps "$(asked ends_by)"
+is 'the optimizer of the program is known' 'sgd SGD' "$(asked optimizer)"
+like 'status says why the job is not adapted, and the mend' \
 	'adapted  *no: counts 2,500 updates: larger batches would make it longer; pass \{steps\}' \
 	"$("$POLLUX" status "$id" | tr -s ' \n' ' ')"
-like 'explain, too' 'adapted  *no: counts 2,500 updates' \
+like 'explain says why the job is not adapted' 'adapted  *no: counts 2,500 updates' \
 	"$("$POLLUX" explain "$id" | tr -s ' \n' ' ')"
-ok 'it ends' wait_for 90 passes_until state 'done'
-is 'with its own batch throughout' 32 "$(batches)"
-is 'after as many updates' 2500 "$(logged 'END { print $1 }')"
+ok 'the job that counts updates is done' wait_for 90 passes_until state 'done'
+is 'the job had its own batch throughout' 32 "$(batches)"
+is 'the job made all its updates' 2500 "$(logged 'END { print $1 }')"
 
 # --- it is passed their number ---
 rm samples.log
 id=$(iters --workload counts --steps 4000 --lr-rule linear -- --max_iters '{steps}')
-ok 'one that takes {steps} ends, too' wait_for 120 passes_until state 'done'
-like 'its batch has grown' '[0-9],[0-9]' "$(batches)"
+ok 'a job that takes {steps} is done' wait_for 120 passes_until state 'done'
+like 'the batch of the job with {steps} has grown' '[0-9],[0-9]' "$(batches)"
 samples=$(logged '{ n += $2 } END { print n }')
 # The last update of each run may be rounded up; a loader restarts at each relaunch.
-is 'and it saw as many samples as at its own batch' 1 "$(echo "$samples" |
+is 'the job with {steps} saw as many samples as at its own batch' 1 "$(echo "$samples" |
 	awk '{ print ($1 >= 128000 - 4096 && $1 <= 128000 + 4096 ? 1 : $1) }')"
 less() { [ "$(logged 'END { print $1 }')" -lt 4000 ]; }
-ok 'in fewer updates' less
+ok 'the job with {steps} made fewer updates' less
 
 # --- what a submission says ---
 id=$(iters --hold --steps 4000 --no-torch -- 2>warnings)
-like '--steps without {steps}: the batch does not grow, and that is told' \
+like 'submit warns of --steps without {steps}' \
 	'warning: its batch does not grow within --batch-range: counts 4,000 updates' \
 	"$(cat warnings)"
 id=$(iters --hold --no-torch -- 2>warnings)
-like 'nothing tells what ends it: that is told' \
+like 'submit warns where nothing tells what ends the training' \
 	'warning: its batch does not grow .*: nothing tells yet what ends its training' \
 	"$(cat warnings)"
 id=$(iters --hold --no-torch --samples 1e6 -- 2>warnings)
-unlike 'a total of samples is known' 'does not grow' "$(cat warnings)"
+unlike 'submit does not warn where the total of samples is known' 'does not grow' "$(cat warnings)"
 id=$(iters --hold --steps 500 --preset nanogpt --)
 like 'the preset of nanoGPT passes {steps}' \
 	'max_iters=\{steps\}.*--lr_decay_iters=\{steps\}' \
 	"$("$POLLUX" status --json "$id" | tr -d '\n')"
 id=$(iters --hold --preset nanogpt --)
-unlike 'not without --steps' '\{steps\}' "$("$POLLUX" status --json "$id" | tr -d '\n')"
+unlike 'the preset of nanoGPT passes no {steps} without --steps' \
+	'\{steps\}' "$("$POLLUX" status --json "$id" | tr -d '\n')"
 end_jobs
 
 # --- replicas that make their own updates ---
@@ -85,9 +86,10 @@ for end in '' steps; do
 	[ -z "$end" ] || "$POLLUX" status "$id" | tr -s ' \n' ' ' >adapted
 	end_jobs
 done
-is 'one that counts updates, without a batch, gets no more replicas than it needs' ' 2
+is 'a job that counts updates gets no needless replicas' ' 2
 steps 1' "$(cat replicas)"
-like 'and that is told' 'adapted  *no: counts updates, which each replica makes: more devices' \
+like 'status says why it gets no more replicas' \
+	'adapted  *no: counts updates, which each replica makes: more devices' \
 	"$(cat adapted)"
 POLLUX_SLOTS=1
 
@@ -98,15 +100,16 @@ id=$("$POLLUX" submit -q -b 32 --batch-range 32:1024 --lr-rule linear -- \
 now_batch() { store "SELECT batch_size FROM runs WHERE job_id = $id AND state = 'running'
 	AND first_step_s > 0"; }
 has_grown() { "$POLLUX" schedule && [ "$(now_batch)" -gt 32 ] 2>/dev/null; }
-ok 'one that ends by epochs grows' wait_for 90 has_grown
-is 'it was seen to end by epochs' epochs "$(asked ends_by)"
+ok 'the batch of a job that ends by epochs grows' wait_for 90 has_grown
+is 'the job was seen to end by epochs' epochs "$(asked ends_by)"
 like 'status says what was changed, and what that rests on' \
 	'adapted  *batch 32 -> [0-9]+, learning rate x [0-9.]+ \(linear, SGD\); noise scale' \
 	"$("$POLLUX" status "$id" | tr -s ' \n' ' ')"
 "$POLLUX" edit --batch-range 32 "$id" >/dev/null
 is_back() { "$POLLUX" schedule && [ "$(now_batch)" = 32 ]; }
-ok 'pollux edit --batch-range 32 takes it back to its own batch' wait_for 60 is_back
-is 'and its learning rate' 1.0 "$(store "SELECT learning_rate_scale FROM runs
+ok 'edit --batch-range takes a job back to its own batch' wait_for 60 is_back
+is 'edit --batch-range takes the learning rate back' \
+	1.0 "$(store "SELECT learning_rate_scale FROM runs
 	WHERE job_id = $id ORDER BY number DESC LIMIT 1")"
 "$POLLUX" cancel "$id" >/dev/null
 is 'history counts the jobs that were adapted' 2 "$("$POLLUX" history --json |

@@ -41,13 +41,14 @@ for _ in 1 2 3; do
 done
 is 'the helper is on by itself' auto "$(asked torch)"
 is 'an unmodified program ends' 'done' "$(asked state)"
-like 'no line of it was changed' '^0$' "$(grep -ci pollux_ "$program")"
+like 'the program has no line for pollux' '^0$' "$(grep -ci pollux_ "$program")"
 sizes=$(store "SELECT group_concat(batch_size || ' ' || outcome, ', ') FROM runs
 	WHERE job_id = $id ORDER BY number")
 echo "# $sizes"
-ok 'its batch grew' grown
-is 'it stands where it should' "$total" "$(asked 'CAST(samples AS INTEGER)')"
-is 'its total was found' "$total" "$(asked 'CAST(reported_total_samples AS INTEGER)')"
+ok 'the batch of the program grew' grown
+is 'the job has its total of samples' "$total" "$(asked 'CAST(samples AS INTEGER)')"
+is 'the total of the program was found' \
+	"$total" "$(asked 'CAST(reported_total_samples AS INTEGER)')"
 twice=$(($(awk '{ n += $2 } END { print n }' samples.log) - total))
 lost=$(asked 'CAST(lost_samples AS INTEGER)')
 # What came after the last report of a run, a tenth of a second before its end, is not known.
@@ -60,7 +61,8 @@ is 'each run began where the one before had saved' 0 "$(store "SELECT count(*) F
 	AND before.checkpoint_samples IS NOT NULL
 	AND r.first_samples NOT IN (before.checkpoint_samples,
 		before.checkpoint_samples + 8192)")"
-like 'the rate that it saw was its own' '^0.02$' "$(awk '{ print $3 }' samples.log | sort -u)"
+like 'the learning rate that the program saw was its own' \
+	'^0.02$' "$(awk '{ print $3 }' samples.log | sort -u)"
 fixed=$(last_loss fixed.log)
 "$POLLUX" log "$id" >adapted.log
 adapted=$(last_loss adapted.log)
@@ -72,6 +74,7 @@ id=$("$POLLUX" submit -b 256 -- "$python" "$program" --batch '{batch}' --out '{c
 	--fits 200)
 "$POLLUX" schedule
 ok 'a batch that does not fit fails' wait_for 60 passes_until state 'failed'
-is 'and is known by the allocation' '256|1|out of memory: 4194304.0 GiB asked for' \
+is 'the batch that does not fit is known by the allocation' \
+	'256|1|out of memory: 4194304.0 GiB asked for' \
 	"$(store "SELECT batch_size, out_of_memory, diagnosis FROM runs WHERE job_id = $id")"
 finish
