@@ -69,9 +69,9 @@ same_losses() { # same_losses FILE FILE STEPS
 }
 same_results() { # same_results NAME STEPS: of the files want and got
 	ok "$1: the same losses" same_losses want got "$2"
-	ok 'the same accuracy' near "$(field accuracy got)" "$(field accuracy want)" 0.005
+	ok "$1: the same accuracy" near "$(field accuracy got)" "$(field accuracy want)" 0.005
 	for estimate in grad_sqr grad_var; do
-		ok "the same estimate of $estimate" \
+		ok "$1: the same estimate of $estimate" \
 			near "$(field $estimate got)" "$(field $estimate want)" "$tolerance"
 	done
 }
@@ -109,7 +109,8 @@ for kind in $kinds; do
 		near "$(field scale got)" "$(field scale want)" "$tolerance"
 done
 tolerance=0.002
-like 'it says what it runs on' '^on 2 x host GPU 0$' "$(host --samples 1 --replicas 2)"
+like 'the trainer says which device it runs on' \
+	'^on 2 x host GPU 0$' "$(host --samples 1 --replicas 2)"
 run host --samples 100 --tf32
 is '--tf32 is taken' 0 "$rc"
 
@@ -120,9 +121,9 @@ cpu --samples 2016 --batch 96 --checkpoint moved --lr-decay-samples 6000 >one
 host --samples 4032 --batch 96 --checkpoint moved --lr-decay-samples 6000 --replicas 3 >two
 cpu --samples 6000 --batch 96 --checkpoint moved --lr-decay-samples 6000 >three
 like 'a GPU goes on from a checkpoint of the CPU' '^resumed samples 2016 ' "$(cat two)"
-like 'and the CPU from one of three GPUs' '^resumed samples 4032 ' "$(cat three)"
+like 'the CPU goes on from a checkpoint of three GPUs' '^resumed samples 4032 ' "$(cat three)"
 cat one two three >got
-ok 'with the losses of a run on the CPU' same_losses want got 63
+ok 'the run on GPUs and CPU has the losses of a run on the CPU' same_losses want got 63
 long='--samples 60000 --batch 64 --replicas 2'
 host $long --checkpoint straight >straight.log
 # On a busy machine the run may end before it is told to stop: then another is.
@@ -138,11 +139,11 @@ for _ in 1 2 3 4 5; do
 	[ "$rc" = 0 ] || break
 done
 ok 'a run on GPUs gets under way' logged 'step 50'
-is 'SIGTERM: exit 75' 75 "$rc"
-ok 'before the end' [ "$(field 'stopped samples' log)" -lt 60000 ]
+is 'SIGTERM ends a run on GPUs with status 75' 75 "$rc"
+ok 'the run was stopped before its end' [ "$(field 'stopped samples' log)" -lt 60000 ]
 run host $long --checkpoint stopped
-like 'the next run resumes' '^resumed samples' "$out"
-ok 'and ends with the bytes of one that was never stopped' \
+like 'the next run on GPUs resumes' '^resumed samples' "$out"
+ok 'a resumed run ends with the bytes of one that was never stopped' \
 	cmp straight/checkpoint.bin stopped/checkpoint.bin
 
 # --- another batch while it runs ---------------------------------------------------
@@ -155,21 +156,24 @@ under_pollux() { # under_pollux COMMAND...
 under_pollux cpu --samples 5003 >want
 run under_pollux host --samples 5003
 printf '%s\n' "$out" >got
-like 'another configuration is taken' '^batch 48 -> 192 \(2 x 48 x 2\)' "$out"
-is 'with nothing wrong' '0 ' "$rc $err"
+like 'a run on GPUs takes another configuration' '^batch 48 -> 192 \(2 x 48 x 2\)' "$out"
+is 'the run with another configuration says nothing wrong' '0 ' "$rc $err"
 same_results 'another configuration' 27
 
 # --- which device ------------------------------------------------------------------
 
-unlike 'without CUDA_VISIBLE_DEVICES: the CPU' '^on ' "$(with_cuda --samples 1)"
-unlike 'nor where it is empty' '^on ' "$(CUDA_VISIBLE_DEVICES='' with_cuda --samples 1)"
-like 'where it names something: the GPU' '^on 1 x host GPU 0$' \
+unlike 'the trainer runs on the CPU without CUDA_VISIBLE_DEVICES' '^on ' "$(with_cuda --samples 1)"
+unlike 'the trainer runs on the CPU with an empty CUDA_VISIBLE_DEVICES' \
+	'^on ' "$(CUDA_VISIBLE_DEVICES='' with_cuda --samples 1)"
+like 'the trainer runs on the GPU that CUDA_VISIBLE_DEVICES names' '^on 1 x host GPU 0$' \
 	"$(CUDA_VISIBLE_DEVICES=GPU-1 with_cuda --samples 1)"
-unlike '--device cpu wins' '^on ' "$(CUDA_VISIBLE_DEVICES=0 with_cuda --samples 1 --device cpu)"
+unlike '--device cpu goes before CUDA_VISIBLE_DEVICES' \
+	'^on ' "$(CUDA_VISIBLE_DEVICES=0 with_cuda --samples 1 --device cpu)"
 run env CUDA_VISIBLE_DEVICES=GPU-1 CUDA_HOST_GPUS=0 LD_LIBRARY_PATH="$TMP/lib" \
 	"$TRAIN" --data "$data" --subset 600 --samples 100
-is 'where CUDA does not open: the CPU' 0 "$rc"
-is 'having said so' 'train: cannot use CUDA: no CUDA-capable device is detected; on the CPU then' \
+is 'the trainer runs on the CPU where CUDA does not open' 0 "$rc"
+is 'the trainer says that it runs on the CPU then' \
+	'train: cannot use CUDA: no CUDA-capable device is detected; on the CPU then' \
 	"$err"
 
 # --- on the GPUs that pollux gives ---------------------------------------------------
@@ -191,7 +195,7 @@ if [ -e "${GPU_STANDIN-}/nvml_new.so" ]; then
 	status 'a job of pollux on two GPUs ends well' 0 "$POLLUX" wait \
 		--timeout $((60 * TIME_SCALE)) "$job"
 	"$POLLUX" log "$job" >got
-	like 'having run on both' '^on 2 x host GPU 0$' "$(cat got)"
+	like 'the job of pollux ran on both GPUs' '^on 2 x host GPU 0$' "$(cat got)"
 	cpu --samples 5003 --batch 96 --initial-batch 96 --replicas 2 >want
 	same_results 'under pollux' 53
 else
@@ -230,5 +234,5 @@ refused 71 'cannot compute on GPU [01]: unspecified launch failure$' \
 	env ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" CUDA_HOST_BREAK=40 \
 	LD_LIBRARY_PATH="$TMP/lib" "$TRAIN" --device cuda --data "$data" \
 	--subset 6000 --hidden 32 --replicas 2 --samples 60000 --checkpoint moved
-ok 'which leaves the checkpoint alone' cmp before.bin moved/checkpoint.bin
+ok 'a failure on a GPU leaves the checkpoint alone' cmp before.bin moved/checkpoint.bin
 finish

@@ -44,7 +44,7 @@ is 'a run ends at exactly its samples, the last update cut short' 'done samples 
 like 'the accuracy is well above chance' 'done .* accuracy 0\.[67]' "$out"
 run small --samples 20000 --eval-every 1000 --target-accuracy 0.7
 like 'a run ends at its target accuracy' 'done samples [0-9]* accuracy 0\.7' "$out"
-ok 'and not later' [ "$(field 'done samples' "$out")" -lt 20000 ]
+ok 'a run does not go beyond its target accuracy' [ "$(field 'done samples' "$out")" -lt 20000 ]
 is 'evaluations come at the samples asked for' 1024 \
 	"$(printf '%s\n' "$out" | sed -n 's/^samples \([0-9]*\) accuracy.*/\1/p' | head -n 1)"
 
@@ -60,7 +60,7 @@ for split in '--replicas 2' '--accum 4' '--replicas 3 --accum 2' \
 	ok "batch 96 as $split: the same losses" \
 		awk '{ d = $3 - $6; if ($1 != $4 || $2 != $5 || d > 0.01 || d < -0.01) bad = 1 }
 			END { exit bad || NR != 63 }' both
-	ok 'and the same accuracy' near "$(field 'accuracy' "$(cat part)")" \
+	ok "batch 96 as $split: the same accuracy" near "$(field 'accuracy' "$(cat part)")" \
 		"$(field 'accuracy' "$(cat whole)")" 0.005
 done
 
@@ -73,11 +73,11 @@ for plan in --recompute --replicate-optimizer '--recompute --replicate-optimizer
 	# shellcheck disable=SC2086  # several options
 	deep --checkpoint other $plan >other.log
 	is "$plan: the same losses" "$(losses sharded.log)" "$(losses other.log)"
-	ok 'and the same weights' cmp sharded/checkpoint.bin other/checkpoint.bin
+	ok "$plan: the same weights" cmp sharded/checkpoint.bin other/checkpoint.bin
 done
 small --samples 3000 --batch 96 --hidden 24,24,24,24,24 >one.log
 small --samples 3000 --batch 96 --hidden 24,24,24,24,24 --recompute >other.log
-is 'of one replica and pass as well, noise and all' \
+is 'recomputation of one replica has the same losses and noise' \
 	"$(sed -n 's/ [0-9.]* ms.step$//; /^[sn]/p' one.log)" \
 	"$(sed -n 's/ [0-9.]* ms.step$//; /^[sn]/p' other.log)"
 # Many samples and few layers: activations are most of the memory. Many parameters: the optimizer
@@ -98,7 +98,7 @@ if [ -z "${ASAN_OPTIONS:-}" ]; then	# whose memory is the program's alone
 	ok 'recomputation takes less memory' [ "$(peak $wide --recompute)" -lt "$(peak $wide)" ]
 	large='--hidden 1500,1500 --batch 64 --samples 64'
 	# shellcheck disable=SC2086
-	ok 'so do shards of the optimizer' \
+	ok 'shards of the optimizer take less memory' \
 		[ "$(peak $large)" -lt "$(peak $large --replicate-optimizer)" ]
 fi
 
@@ -118,26 +118,27 @@ for _ in 1 2 3 4 5; do
 	[ "$rc" = 0 ] || break
 done
 ok 'a run gets under way' logged 'step 50'
-is 'SIGTERM: exit 75' 75 "$rc"
-like 'having said where it stopped' '^stopped samples [0-9]+ ' "$(tail -n 1 log)"
+is 'SIGTERM ends a run with status 75' 75 "$rc"
+like 'a stopped run says where it stopped' '^stopped samples [0-9]+ ' "$(tail -n 1 log)"
 at=$(field 'stopped samples' "$(cat log)")
-ok 'before the end' [ "$at" -lt 80000 ]
+ok 'the run was stopped before its end' [ "$at" -lt 80000 ]
 # shellcheck disable=SC2086
 run small $long --checkpoint stopped
-like 'the next run resumes there' "^resumed samples $at step $((at / 64)) from stopped/" "$out"
-like 'and ends at exactly its samples' '^done samples 80000 ' "$out"
-ok 'with the bytes of a run that was never stopped' \
+like 'the next run resumes where the first stopped' \
+	"^resumed samples $at step $((at / 64)) from stopped/" "$out"
+like 'the resumed run ends at exactly its samples' '^done samples 80000 ' "$out"
+ok 'the resumed run has the bytes of one that was never stopped' \
 	cmp straight/checkpoint.bin stopped/checkpoint.bin
 # shellcheck disable=SC2086
 run small $long --checkpoint stopped
 like 'a finished job is finished at once' '^done samples 80000 ' "$out"
-unlike 'without a step' '^step' "$out"
+unlike 'a finished job does no step' '^step' "$out"
 background --samples 10000000
 wait_for 20 logged 'step 5'
 kill -TERM "$trainer"
 ended
-is 'without a checkpoint directory, too, SIGTERM exits 75' 75 "$rc"
-like 'and says that nothing was kept' 'not saved' "$(tail -n 1 log)"
+is 'SIGTERM ends a run without checkpoints with status 75' 75 "$rc"
+like 'a run without checkpoints says that nothing was kept' 'not saved' "$(tail -n 1 log)"
 
 # An epoch of single samples, each with its own loss: with weights that do not
 # move, the epoch's mean loss tells whether each was used once.
@@ -155,8 +156,9 @@ mean_loss() { # over all steps of the files, each weighed with its samples
 }
 like 'another number of replicas and batch resumes at the same sample' \
 	'^resumed samples 200 step 5 ' "$(cat second)"
-like 'and again' '^resumed samples 350 step 10 ' "$(cat third)"
-like 'and ends at exactly its samples' '^done samples 500 ' "$(cat third)"
+like 'a second change of sizes resumes at the same sample' \
+	'^resumed samples 350 step 10 ' "$(cat third)"
+like 'a run of three sizes ends at exactly its samples' '^done samples 500 ' "$(cat third)"
 ok 'no sample of the epoch was skipped or used twice' \
 	near "$(mean_loss first second third)" "$(mean_loss one)" 0.0001
 
@@ -180,7 +182,7 @@ for delay in 0.1 0.15 0 0.01 0.03 0.07 0.1 0.15; do	# from its start, then from 
 	survived=$((survived + 1))
 done
 is 'a run killed while it saves loses nothing it said it saved' 8 "$survived"
-ok 'and the saves did go on' [ "$last" -gt 0 ]
+ok 'the killed runs went on to save' [ "$last" -gt 0 ]
 
 # --- damage --------------------------------------------------------------------
 
@@ -190,11 +192,11 @@ cp damaged/checkpoint.bin.prev good.prev
 damage() { # damage NAME: what is in damaged/checkpoint.bin is refused
 	run small --samples 700 --checkpoint damaged
 	is "$1: the run goes on" 0 "$rc"
-	like 'after one line' \
+	like "$1: a line says that the run goes on from the one before" \
 		"^train: cannot use checkpoint 'damaged/checkpoint.bin': .*; going on from the one \
 before" "$err"
-	is 'and only one' 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
-	like 'from the checkpoint before' '^resumed samples 600 ' "$out"
+	is "$1: it is told in one line" 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
+	like "$1: the run resumes at the checkpoint before" '^resumed samples 600 ' "$out"
 	cp good.prev damaged/checkpoint.bin.prev
 }
 head -c 1000 good.bin >damaged/checkpoint.bin
@@ -208,21 +210,24 @@ cp damaged/checkpoint.bin damaged/checkpoint.bin.prev
 head -c 1000 good.bin >damaged/checkpoint.bin
 head -c 1000 good.bin >damaged/checkpoint.bin.prev
 status 'no good checkpoint at all is an error' 65 small --samples 700 --checkpoint damaged
-like 'that names the way out' 'give --fresh to start over' "$err"
+like 'the message about bad checkpoints names --fresh' 'give --fresh to start over' "$err"
 status '--fresh starts over' 0 small --samples 200 --checkpoint damaged --fresh
-unlike 'from nothing' '^resumed' "$out"
+unlike '--fresh begins from nothing' '^resumed' "$out"
 status 'a checkpoint of another network is refused' 65 \
 	small --checkpoint damaged --samples 700 --hidden 16
-like 'saying so' 'of another network' "$err"
-status 'one of another seed' 65 small --checkpoint damaged --samples 700 --seed 9
-status 'one of another training set' 65 small --checkpoint damaged --samples 700 --subset 500
+like 'a checkpoint of another network is told as such' 'of another network' "$err"
+status 'a checkpoint of another seed is refused' \
+	65 small --checkpoint damaged --samples 700 --seed 9
+status 'a checkpoint of another training set is refused' \
+	65 small --checkpoint damaged --samples 700 --subset 500
 
 cp damaged/checkpoint.bin before.bin
 limited() { (trap '' XFSZ; ulimit -f 16; small --samples 700 --checkpoint damaged); }
-status 'a checkpoint that cannot be written at the end: exit 74' 74 limited
-like 'one clear line' "^train: cannot write checkpoint 'damaged/checkpoint.bin': File too large$" \
+status 'a run that cannot write its last checkpoint exits 74' 74 limited
+like 'a checkpoint that cannot be written is told in one line' \
+	"^train: cannot write checkpoint 'damaged/checkpoint.bin': File too large$" \
 	"$err"
-ok 'and the old one is untouched' cmp before.bin damaged/checkpoint.bin
+ok 'the old checkpoint is untouched' cmp before.bin damaged/checkpoint.bin
 
 # --- reports to pollux -----------------------------------------------------------
 
@@ -241,31 +246,31 @@ under_pollux() { # under_pollux COMMAND...
 }
 run under_pollux small --samples 960
 like 'the configuration comes from pollux' 'batch 96 = 2 replicas x 24 x 2 passes' "$out"
-like 'and the factor on the learning rate' 'lr 0\.05 x 0\.5$' "$out"
+like 'the factor on the learning rate comes from pollux' 'lr 0\.05 x 0\.5$' "$out"
 kill "$receiver"
 receiver=
 like 'the size of the network is reported' '^PARAMETERS=[0-9]+$' "$(cat reports)"
 like 'steps are reported' '^STEP=[0-9]+$' "$(cat reports)"
-like 'with samples' '^SAMPLES=[0-9]+$' "$(cat reports)"
-like 'loss' '^LOSS=[0-9.]+$' "$(cat reports)"
-like 'epoch' '^EPOCH=0\.[0-9]+$' "$(cat reports)"
-like 'gradient norm' '^GRAD_SQR=-?[0-9.]+' "$(cat reports)"
-like 'gradient variance' '^GRAD_VAR=-?[0-9.]+' "$(cat reports)"
-ok 'and a synchronisation time within the step time' \
+like 'samples are reported' '^SAMPLES=[0-9]+$' "$(cat reports)"
+like 'the loss is reported' '^LOSS=[0-9.]+$' "$(cat reports)"
+like 'the epoch is reported' '^EPOCH=0\.[0-9]+$' "$(cat reports)"
+like 'the gradient norm is reported' '^GRAD_SQR=-?[0-9.]+' "$(cat reports)"
+like 'the gradient variance is reported' '^GRAD_VAR=-?[0-9.]+' "$(cat reports)"
+ok 'a synchronisation time within the step time is reported' \
 	awk -F= '/^STEP_NS/ { step = $2 } /^SYNC_NS/ { n++; if ($2 <= 0 || $2 >= step) bad = 1 }
 		END { exit bad || !n }' reports
 like 'the checkpoint is reported' "^CHECKPOINT=$TMP/ours/checkpoint.bin$" "$(cat reports)"
-like 'and the status' '^STATUS=accuracy 0\.[0-9]{4} at 960 samples$' "$(cat reports)"
+like 'the status is reported' '^STATUS=accuracy 0\.[0-9]{4} at 960 samples$' "$(cat reports)"
 run under_pollux small --samples 1100 --batch 64 --replicas 4 --accum 1 --lr-rule sqrt
-like 'options win over pollux' 'batch 64 = 4 replicas x 16 x 1 passes' "$out"
-like 'and a rule over its factor' 'lr 0\.05 for batch 128$' "$out"
-like 'and the checkpoint is found' '^resumed samples 960 ' "$out"
-like 'no receiver is no matter' '^done samples 1100 ' "$out"
+like 'options go before the variables of pollux' 'batch 64 = 4 replicas x 16 x 1 passes' "$out"
+like 'a rule goes before the factor of pollux' 'lr 0\.05 for batch 128$' "$out"
+like 'the checkpoint in the directory of pollux is found' '^resumed samples 960 ' "$out"
+like 'a run without a receiver goes on to its end' '^done samples 1100 ' "$out"
 under_pollux background --samples 10000000
 wait_for 20 logged 'step 1[0-9]'
 kill -HUP "$trainer"
 ended
-is 'the stop signal that pollux names stops it' 75 "$rc"
+is 'the stop signal that pollux names stops a run' 75 "$rc"
 # Another batch from the first update on: the losses are those of a run launched with it.
 config() { # config BATCH LOCAL_BATCH PASSES
 	printf 'VERSION=1\nBATCH=%s\nLOCAL_BATCH=%s\nACCUM=%s\nLR_SCALE=0.5\n' "$@" >config
@@ -274,16 +279,17 @@ config 192 48 2
 POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 5003 --fresh >log
 like 'another configuration is taken at once' '^batch 96 -> 192 \(2 x 48 x 2\), lr x 0\.5$' \
 	"$(cat log)"
-like 'and the run ends at exactly its samples' '^done samples 5003 .* steps 27$' "$(cat log)"
+like 'a run with another configuration ends at exactly its samples' \
+	'^done samples 5003 .* steps 27$' "$(cat log)"
 small --samples 5003 --batch 192 --replicas 2 --accum 2 --lr-scale 0.5 >whole
-ok 'with the losses of a run that began with it' \
+ok 'the losses are those of a run that began with it' \
 	[ "$(losses log)" = "$(losses whole)" ]
 config 96 48 2
 POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 960 --fresh >log
-unlike 'one for fewer replicas is passed over' '^batch 96 ->' "$(cat log)"
+unlike 'a configuration for fewer replicas is passed over' '^batch 96 ->' "$(cat log)"
 config 192 48 2
 POLLUX_CONFIG_FILE=$TMP/config under_pollux small --samples 960 --fresh --replicas 1 --accum 1 >log
-unlike 'as is any, where options went their own way' '^batch 96 ->' "$(cat log)"
+unlike 'a configuration is passed over where options set the sizes' '^batch 96 ->' "$(cat log)"
 
 POLLUX_BATCH=96 run small --samples 100
 like 'without pollux its variables do not count' 'batch 128 = 1 replicas' "$out"
@@ -311,9 +317,9 @@ usage() { # usage PATTERN OPTION...
 	run "$TRAIN" "$@"
 	if [ "$rc" = 64 ] && [ -z "$out" ] && [ "$(printf '%s\n' "$err" | wc -l)" -eq 1 ] &&
 		printf '%s\n' "$err" | grep -Eq "^train: .*$pattern"; then
-		result 0 "usage error: $*"
+		result 0 "train $* is a usage error"
 	else
-		result 1 "usage error: $*" "status $rc: $err"
+		result 1 "train $* is a usage error" "status $rc: $err"
 	fi
 }
 usage unknown --frobnicate
@@ -339,27 +345,30 @@ usage 'batch 100 cannot be divided among 3 replicas x 1 passes' --batch 100 --re
 usage 'batch 100 is not 2 replicas x local batch 30 x 1 passes' \
 	--batch 100 --replicas 2 --local-batch 30
 usage 'batch 128 cannot be divided' --accum 3
-status '--help' 0 "$TRAIN" --help
-like 'lists the options' '--target-accuracy X' "$out"
-like 'and says that no GPU has run it' 'NEVER BEEN RUN ON A' "$out"
+status '--help succeeds' 0 "$TRAIN" --help
+like '--help lists the options' '--target-accuracy X' "$out"
+like '--help says that no GPU has run the trainer' 'NEVER BEEN RUN ON A' "$out"
 
 # A library by the driver's name that is none hides a driver that there may be.
 mkdir broken
 : >broken/libcuda.so.1
 no_driver() { LD_LIBRARY_PATH=$TMP/broken CUDA_HOME='' CUDA_PATH='' "$@"; }
-status '--device cuda without a driver: exit 69' 69 no_driver small --device cuda --samples 1
-like 'in one line' "^train: cannot (open CUDA: .*libcuda\.so\.1|use CUDA: train was built where)" \
+status '--device cuda without a driver exits 69' 69 no_driver small --device cuda --samples 1
+like '--device cuda without a driver is told' \
+	"^train: cannot (open CUDA: .*libcuda\.so\.1|use CUDA: train was built where)" \
 	"$err"
-is 'and only one' 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
-status 'before the data are looked for' 69 no_driver "$TRAIN" --device cuda --data /nonexistent
+is '--device cuda without a driver is told in one line' \
+	1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
+status 'a missing driver is told before the data are looked for' \
+	69 no_driver "$TRAIN" --device cuda --data /nonexistent
 CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100
-is 'GPUs named, but no driver: the CPU does it' 0 "$rc"
-like 'and says why' '^train: cannot .*CUDA.*; on the CPU then$' "$err"
+is 'GPUs that are named, without a driver, leave the run to the CPU' 0 "$rc"
+like 'the trainer says why the run is on the CPU' '^train: cannot .*CUDA.*; on the CPU then$' "$err"
 CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100 --device cpu
-is 'without a word where that was asked for' '0 ' "$rc $err"
+is '--device cuda on the stand-in says nothing' '0 ' "$rc $err"
 
-status 'no data: exit 66' 66 "$TRAIN" --data /nonexistent
-like 'and where to get them' 'Debian package dataset-fashion-mnist' "$err"
+status 'missing data are no input' 66 "$TRAIN" --data /nonexistent
+like 'the message says where to get the data' 'Debian package dataset-fashion-mnist' "$err"
 mkdir bad
 for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
 	if [ -e "$data/$f-ubyte.gz" ]; then
@@ -372,8 +381,8 @@ status 'plain files are read as well' 0 small --data bad --samples 100
 mv bad/train-labels-idx1-ubyte labels
 damaged_data() { # damaged_data NAME: exit 65 and one line
 	status "$1: exit 65" 65 "$TRAIN" --data bad
-	like 'in one line' '^train: ' "$err"
-	is 'and only one' 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
+	like "$1: it is told" '^train: ' "$err"
+	is "$1: it is told in one line" 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
 }
 head -c 1000 labels >bad/train-labels-idx1-ubyte
 damaged_data 'short labels'
@@ -385,10 +394,11 @@ cp bad/t10k-images-idx3-ubyte bad/train-labels-idx1-ubyte
 damaged_data 'images for labels'
 : >bad/train-labels-idx1-ubyte
 damaged_data 'an empty file'
-status 'a checkpoint directory that cannot be: exit 73' 73 small --checkpoint /dev/null/x
-status 'one whose parent is missing' 73 small --checkpoint no/such/parent
-status 'a training that diverges: exit 70' 70 small --lr 1000 --samples 6000 --checkpoint diverged
-like 'and says so' '^train: the (loss|gradient) is not finite at step [0-9]+ .* try a lower --lr' \
+status 'a checkpoint directory that cannot be made exits 73' 73 small --checkpoint /dev/null/x
+status 'a checkpoint directory without its parent exits 73' 73 small --checkpoint no/such/parent
+status 'a training that diverges exits 70' 70 small --lr 1000 --samples 6000 --checkpoint diverged
+like 'a training that diverges is told' \
+	'^train: the (loss|gradient) is not finite at step [0-9]+ .* try a lower --lr' \
 	"$err"
-status 'leaving no bad checkpoint behind' 1 test -e diverged/checkpoint.bin
+status 'a training that diverges leaves no checkpoint' 1 test -e diverged/checkpoint.bin
 finish

@@ -45,7 +45,7 @@ echo 'SAMPLES=800|LOSS=0.25|' >said-later
 late "$POLLUX" schedule
 socket=$POLLUX_DIR/run/1.sock
 ok 'a daemon of the job is believed' wait_for 20 value_is 800 "printf('%d', last_samples)"
-ok "so is 'pollux report', which waits until it was read" wait_for 20 \
+ok "'pollux report' waits until it was read, and is believed" wait_for 20 \
 	value_is 1 "(SELECT status_text = 'told' FROM jobs WHERE id = $job)"
 is 'a jump and a fall are refused' '2|SAMPLES fell from 600 to 10' \
 	"$(value 'refused_reports, refusal')"
@@ -57,13 +57,15 @@ status 'a report from elsewhere is sent' 0 \
 	"$POLLUX" report SAMPLES=850 GRAD_SQR=1 GRAD_VAR=1e139 LOSS=9
 echo 'SAMPLES=860|GRAD_VAR=1e139|GRAD_SQR=1|' | perl send.pl "$socket"
 unset POLLUX_REPORT_SOCKET
-ok 'both are refused' wait_for 20 value_is 4 refused_reports
-is 'and leave nothing' '800||0' "$(value "printf('%d', last_samples), (SELECT loss FROM jobs
+ok 'both reports from elsewhere are refused' wait_for 20 value_is 4 refused_reports
+is 'refused reports leave nothing' \
+	'800||0' "$(value "printf('%d', last_samples), (SELECT loss FROM jobs
 	WHERE id = $job AND loss > 1), (SELECT sum(n) FROM gradient_statistics)")"
-like 'status says so' \
+like 'status says how many reports were refused' \
 	"^  refused +4 reports; the last one: sent by a process that is not the job's$" \
 	"$("$POLLUX" status 1)"
-is 'in JSON, too' "4 sent by a process that is not the job's" "$("$POLLUX" status --json 1 |
+is 'JSON says how many reports were refused' \
+	"4 sent by a process that is not the job's" "$("$POLLUX" status --json 1 |
 	json 'my $r = $d->{jobs}[0]{run}; print "$r->{refused_reports} $r->{refusal}"')"
 touch go
 "$POLLUX" wait --timeout 200 1
@@ -73,7 +75,7 @@ job=$("$POLLUX" submit -q -- sh -c '"$POLLUX" report SAMPLES=5 STEP=1 METRIC.sco
 late "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 "$job"
 is 'a report of a process that ends at once is heard' 5 "$(value "printf('%d', last_samples)")"
-is 'with all that it measured' 7 "$(store "SELECT printf('%d', last) FROM job_metrics
+is 'all that it reported was taken' 7 "$(store "SELECT printf('%d', last) FROM job_metrics
 	WHERE job_id = $job")"
 
 # Somebody writes into the store for longer than a supervisor waits: the last report is kept. The
@@ -98,11 +100,11 @@ hold_store
 touch go-on
 ok 'the end of a run waits for the store' \
 	wait_for 20 grep -qs 'cannot record the end yet' "$POLLUX_DIR/supervisor.log"
-is 'the locks of its devices do not' '' \
+is 'the locks of its devices are free while it waits' '' \
 	"$(find /proc/[0-9]*/fd -lname "$(cd "$POLLUX_DIR" && pwd -P)/run/device-*" 2>/dev/null)"
 let_store_go ROLLBACK
 "$POLLUX" wait --timeout 200 "$job"
-is 'and its last report with it; what was saved before stays saved' '3 1000' \
+is 'the last report counts, and what was saved stays saved' '3 1000' \
 	"$(store "SELECT printf('%d %d', steps, checkpoint_samples) FROM jobs WHERE id = $job")"
 unlike 'without refusals status does not speak of them' '^  refused' "$("$POLLUX" status "$job")"
 
@@ -129,15 +131,16 @@ done
 # shellcheck disable=SC2154 # set by eval
 measured "$job_4" 1e139
 new=$(submit -- true '{batch}' '{lr}')
-like 'one absurd job alone is not believed' \
+like 'the statistics of one absurd job alone are not believed' \
 	"^unknown: .*; left out as implausible: the statistics of job $job_4$" "$(scale_of "$new" |
 	tr '\n' ' ' | sed 's/ $//')"
 # shellcheck disable=SC2154
 for job in "$job_1" "$job_2" "$job_3"; do measured "$job" 100; done
-like 'nor beside three others' '^100 .*samples, measured in other jobs' "$(scale_of "$new")"
-is 'JSON counts it' '100 1' "$("$POLLUX" explain "$new" --json |
+like 'the statistics of an absurd job beside others are not believed' \
+	'^100 .*samples, measured in other jobs' "$(scale_of "$new")"
+is 'JSON counts the job that is doubted' '100 1' "$("$POLLUX" explain "$new" --json |
 	json 'printf "%.0f %d", @{$d->{noise}}{"noise_scale", "n_doubted_jobs"}')"
 store "UPDATE gradient_statistics SET sum_grad_var = 100 * 100000, m2_grad_var = 1e10, n = 100 * 100
 	WHERE run_id IN (SELECT id FROM runs WHERE job_id = $job_4)"
-like 'a plausible one with more updates does not decide either' '^100 ' "$(scale_of "$new")"
+like 'plausible statistics with more updates do not decide alone' '^100 ' "$(scale_of "$new")"
 finish

@@ -17,7 +17,7 @@ gpu() { # gpu UUID NAME
 }
 { gpu $A 'NVIDIA RTX A6000'; gpu $B 'NVIDIA RTX 4000'; } >answers
 kinds=$("$POLLUX" devices --json | json 'print "$_->{kind}\n" for @{$d->{devices}}')
-is 'two kinds of GPU' 2 "$(printf '%s\n' "$kinds" | sort -u | grep -c GiB)"
+is 'devices has two kinds of GPU' 2 "$(printf '%s\n' "$kinds" | sort -u | grep -c GiB)"
 first=$(printf '%s\n' "$kinds" | head -n 1) second=$(printf '%s\n' "$kinds" | tail -n 1)
 
 other=$("$POLLUX" submit -q --replicas 1 -- sleep 1000)
@@ -49,13 +49,15 @@ add_time 92 "$first" 32 0.0132
 "$POLLUX" schedule
 is 'the job starts on the second kind' "gpu:$B" "$(store "SELECT device FROM run_devices d
 	JOIN runs r ON r.id = d.run_id WHERE r.job_id = $job")"
-is 'in two passes, which fit' '32 2' "$(store "SELECT local_batch_size, accumulation_steps FROM runs
+is 'the job makes two passes of a size that fits' \
+	'32 2' "$(store "SELECT local_batch_size, accumulation_steps FROM runs
 	WHERE job_id = $job" | tr '|' ' ')"
 event=$(store "SELECT text FROM events WHERE job_id = $job AND kind = 'assigned'")
-like 'its history tells these sizes' 'batch 64 = 1 [*] 32 [*] 2' "$event"
+like 'the event of the job has these sizes' 'batch 64 = 1 [*] 32 [*] 2' "$event"
 # 64 samples in 26.4 ms; one pass of 64 would have been 3900 a second.
-like 'and the goodput of these sizes' 'goodput 2[34][0-9][0-9]/s' "$event"
-is 'as the decision of the pass does' "$event" "$(store "SELECT reason FROM decision_jobs
+like 'the event of the job has the goodput of these sizes' 'goodput 2[34][0-9][0-9]/s' "$event"
+is 'the decision of the pass has the same reason' \
+	"$event" "$(store "SELECT reason FROM decision_jobs
 	WHERE job_id = $job ORDER BY decision_id DESC LIMIT 1")"
 "$POLLUX" cancel "$other" "$job"
 finish

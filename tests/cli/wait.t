@@ -15,7 +15,7 @@ cleanup() {
 }
 limit=$((20 * TIME_SCALE))
 
-status 'no store' 66 "$POLLUX" wait 1
+status 'a job is no input where there is no store' 66 "$POLLUX" wait 1
 done=$(submit -- true)
 failed=$(submit -- sh -c 'exit 3')
 killed=$(submit -- sh -c 'kill -9 $$')
@@ -27,36 +27,40 @@ slow=$(submit -- sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done; exit 7' "$T
 held=$(submit --hold -- sh -c 'exit 5')
 "$POLLUX" schedule
 
-status 'success' 0 "$POLLUX" wait -t $limit "$done"
-is 'prints nothing' ':' "$out:$err"
+status 'wait for a job that is done succeeds' 0 "$POLLUX" wait -t $limit "$done"
+is 'wait for a job that is done prints nothing' ':' "$out:$err"
 status "a failure is the job's own" 3 "$POLLUX" wait -t $limit "$failed"
-is 'of which nothing is said' ':' "$out:$err"
-status 'a signal is 128 more' 137 "$POLLUX" wait -t $limit "$killed"
-status 'any signal' 139 "$POLLUX" wait -t $limit "$segv"
+is 'wait says nothing of a failure' ':' "$out:$err"
+status 'a killed job is 128 and its signal' 137 "$POLLUX" wait -t $limit "$killed"
+status 'a job with a segmentation fault is 139' 139 "$POLLUX" wait -t $limit "$segv"
 status 'a time limit is 124, as of timeout(1)' 124 "$POLLUX" wait -t $limit "$limited"
 status 'a cancelled job is 125' 125 "$POLLUX" wait -t $limit "$cancelled"
-status 'of several the first that is not 0' 3 "$POLLUX" wait -t $limit "$done" "$failed" "$killed"
-status 'in the order of the arguments' 137 "$POLLUX" wait -t $limit "$killed" "$done" "$failed"
-status 'the same job twice' 3 "$POLLUX" wait -t $limit "$failed" "$failed"
-status 'all done' 0 "$POLLUX" wait -t $limit "$done" "$done"
+status 'several jobs have the first status that is not 0' \
+	3 "$POLLUX" wait -t $limit "$done" "$failed" "$killed"
+status 'several jobs are looked at in the order of the arguments' \
+	137 "$POLLUX" wait -t $limit "$killed" "$done" "$failed"
+status 'a job that is given twice has its status' 3 "$POLLUX" wait -t $limit "$failed" "$failed"
+status 'several jobs that are done have status 0' 0 "$POLLUX" wait -t $limit "$done" "$done"
 
-status 'not in time' 75 "$POLLUX" wait --timeout 0.3 "$slow"
-like 'is said' "^pollux: job $slow has not ended within 0\\.3 s: it is (running|queued)\$" "$err"
-status 'no time at all' 75 "$POLLUX" wait --timeout 0 "$slow"
-status 'no time is needed for one that has ended' 3 "$POLLUX" wait --timeout 0 "$failed"
-status 'one that has ended does not end the wait for another' 75 "$POLLUX" wait --timeout 0.3 \
+status 'wait --timeout ends with status 75' 75 "$POLLUX" wait --timeout 0.3 "$slow"
+like 'wait --timeout says that the job has not ended' \
+	"^pollux: job $slow has not ended within 0\\.3 s: it is (running|queued)\$" "$err"
+status '--timeout 0 does not wait' 75 "$POLLUX" wait --timeout 0 "$slow"
+status '--timeout 0 is enough for a job that has ended' 3 "$POLLUX" wait --timeout 0 "$failed"
+status 'a job that has ended does not end the wait for another' 75 "$POLLUX" wait --timeout 0.3 \
 	"$failed" "$slow"
 
 "$POLLUX" wait -t $limit "$slow" "$held" 2>waited.err &
 waiter=$!
 told() { grep -q . waited.err; }
-ok 'a held job is waited for, and that is said' wait_for 20 told
+ok 'wait says that a job is held' wait_for 20 told
 sleep 0.5
-is 'once' "pollux: job $held is held; 'pollux release $held' lets it go" "$(cat waited.err)"
+is 'wait says once that a job is held' \
+	"pollux: job $held is held; 'pollux release $held' lets it go" "$(cat waited.err)"
 touch go
 "$POLLUX" release "$held"
 "$POLLUX" schedule
-status 'and then waited for to its end' 7 wait $waiter
+status 'wait waits for the held job to its end' 7 wait $waiter
 
 missing=$(submit -- sh -c 'exit 1')
 interpreter=$TMP/script
@@ -65,16 +69,17 @@ chmod +x "$interpreter"
 broken=$(submit -- "$interpreter")
 printf '#!/nonexistent\n' >"$interpreter"	# while it waits: submit refuses such a script
 "$POLLUX" schedule
-status 'status 1' 1 "$POLLUX" wait -t $limit "$missing"
+status 'a job with status 1 has this status' 1 "$POLLUX" wait -t $limit "$missing"
 status 'a program without its interpreter cannot be executed' 126 "$POLLUX" wait -t $limit "$broken"
 
-status 'no job' 64 "$POLLUX" wait
-is 'is a question' "pollux: wait for which job? give its number; see 'pollux wait --help'" "$err"
-status 'an unknown job' 66 "$POLLUX" wait 99
-is 'is named' 'pollux: no such job: 99' "$err"
-status 'also behind a known one' 66 "$POLLUX" wait "$done" 99
-status 'a name that no job has' 66 "$POLLUX" wait "$done" x
+status 'wait without a job is a usage error' 64 "$POLLUX" wait
+is 'wait asks for which job' \
+	"pollux: wait for which job? give its number; see 'pollux wait --help'" "$err"
+status 'an unknown job is no input' 66 "$POLLUX" wait 99
+is 'the unknown job is named' 'pollux: no such job: 99' "$err"
+status 'an unknown job behind a known one is no input' 66 "$POLLUX" wait "$done" 99
+status 'a name that no job has is no input' 66 "$POLLUX" wait "$done" x
 for wrong in -1 x '' 1.5.5; do
-	status "--timeout '$wrong'" 64 "$POLLUX" wait --timeout "$wrong" "$done"
+	status "--timeout '$wrong' is a usage error" 64 "$POLLUX" wait --timeout "$wrong" "$done"
 done
 finish

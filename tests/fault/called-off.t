@@ -16,12 +16,13 @@ query "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, le
 			VALUES (1, 0, 'cpu:0', 'a core', '0', 1, 0);
 	UPDATE jobs SET state = 'running'"
 
-status 'a pass' 0 "$POLLUX" schedule
-is 'says nothing' '' "$err"
+status 'a pass beside a run that is called off succeeds' 0 "$POLLUX" schedule
+is 'the pass says nothing' '' "$err"
 ok 'the run is called off' wait_for 10 ended
 "$POLLUX" schedule
-status 'and the job runs' 0 "$POLLUX" wait 1
-is 'as its second' "2|completed" "$(query 'SELECT number, outcome FROM runs WHERE number = 2')"
+status 'the job of that run is done' 0 "$POLLUX" wait 1
+is 'the second run of the job completed' \
+	"2|completed" "$(query 'SELECT number, outcome FROM runs WHERE number = 2')"
 
 # --- a device whose lock cannot be opened ---
 "$POLLUX" submit -q -- true >/dev/null
@@ -33,7 +34,7 @@ query "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps
 			VALUES (9, 0, 'cpu:0', 'a core', '0', 1, 0);
 	UPDATE jobs SET state = 'running' WHERE id = 2"
 setsid "$POLLUX" supervise 9 2>>"$POLLUX_DIR/supervisor.log"
-is 'is not said to be held, but why it cannot be taken' \
+is 'a device whose lock cannot be opened is told as such' \
 	"not-started|cannot open '$POLLUX_DIR/run/device-cpu:0.lock': \
 it is a symbolic link" \
 	"$(query 'SELECT outcome, diagnosis FROM runs WHERE id = 9')"

@@ -54,23 +54,23 @@ all_over() {
 	all_ended
 }
 ok 'every job ends' wait_for 120 all_over
-ok 'and is alone' wait_for 10 nothing_alive
+ok 'no process is left' wait_for 10 nothing_alive
 echo "# $done_actions actions; $(query "SELECT (SELECT count(*) FROM runs), sum(outcome = 'lost'),
 	sum(outcome = 'failed'), sum(outcome = 'stopped'), sum(outcome = 'completed') FROM runs" |
 	awk -F'|' '{ print $1 " runs: " $2 " lost, " $3 " failed, " $4 " stopped, " \
 		$5 " completed" }')"
-is 'all are done' '' "$(query "SELECT id, state, reason FROM jobs WHERE state <> 'done'")"
-is 'the witnesses with exactly their samples' '' \
+is 'all jobs are done' '' "$(query "SELECT id, state, reason FROM jobs WHERE state <> 'done'")"
+is 'the witnesses have exactly their samples' '' \
 	"$(query "SELECT id, samples FROM jobs WHERE id <= $witnesses AND samples <> 300")"
 for job in $(seq $((witnesses + 1)) $((witnesses + trainers))); do
 	log=$POLLUX_DIR/logs/$job.log
 	# It says so again if it was stopped, or lost its supervisor, as it was leaving.
-	is "trainer $job with exactly its samples" "$samples $((samples / 50))" \
+	is "trainer $job has exactly its samples" "$samples $((samples / 50))" \
 		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log" |
 			sort -u)"
 	# Each run goes on at the last checkpoint in the log, or at a later one that the run before
 	# had no time to print.
-	is 'each run at a checkpoint' '' "$(awk '
+	is "each run of trainer $job begins at a checkpoint" '' "$(awk '
 		/^checkpoint samples/ { saved = $3 }
 		/^step/ { reached = $4 }
 		/^resumed samples/ && ($3 < saved || $3 > reached) {
@@ -81,5 +81,5 @@ for job in $(seq $((witnesses + 1)) $((witnesses + trainers))); do
 	lost=$(query "SELECT printf('%d samples', lost_samples) FROM jobs WHERE id = $job")
 	echo "# trainer $job began $(cat begun) times, lost $lost"
 done
-sound 'all is well'
+sound 'all is well after the chaos'
 finish

@@ -37,34 +37,36 @@ POLLUX_SLOTS=3
 pass
 ok 'jobs run' wait_for 10 logged "$job" 'step 5 '
 set_clock -$day
-is 'the clock is a day back: a pass' 0 "$("$POLLUX" schedule >out 2>&1; echo $?)"
+is 'a pass succeeds with the clock a day back' 0 "$("$POLLUX" schedule >out 2>&1; echo $?)"
 late=$(submit -- "$work" -n 20)
 yesterday=$(($(date +%s) - day / 2))
-ok 'for submissions too' query_is 1 "SELECT submit_time_s < $yesterday FROM jobs WHERE id = $late"
+ok 'submissions have the clock of a day back' \
+	query_is 1 "SELECT submit_time_s < $yesterday FROM jobs WHERE id = $late"
 pass
 out=$("$POLLUX" status -a)
 is 'the status has nothing negative' '' "$(no_negative "$out")"
-is 'nor the one in full' '' "$(no_negative "$("$POLLUX" status "$job")")"
-ok 'one is tried again after its pause, not a day later' wait_for 30 tried_again
-ok 'and for supervisors' query_is 1 "SELECT launch_time_s < $yesterday AND end_time_s < $yesterday
+is 'status ID has nothing negative' '' "$(no_negative "$("$POLLUX" status "$job")")"
+ok 'a failed job is tried again after its pause, not a day later' wait_for 30 tried_again
+ok 'supervisors have the clock of a day back' \
+	query_is 1 "SELECT launch_time_s < $yesterday AND end_time_s < $yesterday
 	FROM runs WHERE job_id = $other AND number = 2"
 set_clock $((10 * day))
 out=$("$POLLUX" status -a)
-is 'ten days ahead: nothing negative' '' "$(no_negative "$out")"
-is 'and nobody has run for days' '' "$(printf '%s\n' "$out" | grep -E '[0-9]d')"
-ok 'the one with a time limit ends after its second' wait_for 20 job_is "$limited" timeout
+is 'the status has nothing negative with the clock ten days ahead' '' "$(no_negative "$out")"
+is 'no job seems to have run for days' '' "$(printf '%s\n' "$out" | grep -E '[0-9]d')"
+ok 'the job with a time limit ends after its second' wait_for 20 job_is "$limited" timeout
 set_clock -$((30 * day))
-settle 60 'a month back: every job ends'
-exact 'with exactly its samples' "$job" 800
-is 'the status has nothing negative' '' "$(no_negative "$("$POLLUX" status -a)")"
+settle 60 'every job ends with the clock a month back'
+exact 'the job has exactly its samples' "$job" 800
+is 'the status of ended jobs has nothing negative' '' "$(no_negative "$("$POLLUX" status -a)")"
 "$POLLUX" status --json -a >json 2>&1
-is 'nor has any duration in JSON' '' \
+is 'no duration in JSON is negative' '' \
 	"$(grep -E '"[a-z_]*(duration|run_time|lost|service|stop)[a-z_]*_s": *-' json)"
-is 'runs took what they took' '' "$(query "SELECT id, duration_s FROM runs
+is 'the durations of runs are plausible' '' "$(query "SELECT id, duration_s FROM runs
 	WHERE duration_s < 0 OR duration_s > 60 * $TIME_SCALE")"
-is 'jobs too' '' "$(query "SELECT id, run_time_s FROM jobs
+is 'the running times of jobs are plausible' '' "$(query "SELECT id, run_time_s FROM jobs
 	WHERE run_time_s < 0 OR run_time_s > 90 * $TIME_SCALE")"
 is 'the time limit was kept' 1 "$(query "SELECT run_time_s BETWEEN 1 AND 20 * $TIME_SCALE
 	FROM jobs WHERE id = $limited")"
-sound 'all is well'
+sound 'all is well after the changes of the clock'
 finish

@@ -33,21 +33,22 @@ first=$!
 # Not before it has the lock of passes: otherwise the one that asks would be the one that waits.
 wait_for 10 has_schedule_lock "$first"
 at_work() { "$POLLUX" schedule -v | grep -q '^another pass is at work$'; }
-ok 'a pass waits for it' wait_for 10 at_work
+ok 'a pass waits for the store' wait_for 10 at_work
 start_ns=$(date +%s%N)
 at_once 2 "$POLLUX" schedule
-is 'a second and a third one have nothing to say, and succeed' '2 0:' "$results"
+is 'two more passes have nothing to say, and succeed' '2 0:' "$results"
 at_once 10 "$POLLUX" schedule
-is 'nor have ten' '10 0:' "$results"
-ok 'none of them waited' [ $((($(date +%s%N) - start_ns) / 1000000)) -lt $((5000 * TIME_SCALE)) ]
-is 'the first still does' '' "$(cat first)"
-status 'a dry run does not mind' 0 "$POLLUX" schedule --dry-run
+is 'ten more passes have nothing to say, and succeed' '10 0:' "$results"
+ok 'none of the other passes waited' \
+	[ $((($(date +%s%N) - start_ns) / 1000000)) -lt $((5000 * TIME_SCALE)) ]
+is 'the first pass still waits' '' "$(cat first)"
+status 'a dry run succeeds beside a pass' 0 "$POLLUX" schedule --dry-run
 let_store_go ROLLBACK
 rc=0
 wait "$first" || rc=$?
-is 'then it does its work' '0 2' "$rc $(grep -c '^start job [12] ' first)"
-settle 30 'and the jobs end'
-sound 'all is well'
+is 'the first pass does its work when it can' '0 2' "$rc $(grep -c '^start job [12] ' first)"
+settle 30 'the jobs of that pass end'
+sound 'all is well after passes beside one'
 
 # A pass that has decided already does not see what comes now: another pass follows it. Here the
 # first pass is held where it starts a supervisor.
@@ -56,13 +57,14 @@ killat -f -n "$SUPERVISOR_FORK" -h decided "$POLLUX" schedule -v >first 2>&1 &
 first=$!
 wait_for 10 [ -e decided ]
 late=$(submit -- "$work" -n 100 -s 600)
-ok 'a pass has decided' at_work
-is 'without a job that comes late' queued "$(query "SELECT state FROM jobs WHERE id = $late")"
+ok 'a pass has decided and waits' at_work
+is 'a job that comes late is queued' queued "$(query "SELECT state FROM jobs WHERE id = $late")"
 rm decided
 wait "$first"
-is 'when it is asked for meanwhile there is another pass' 1 "$(grep -c "^start job $late " first)"
-is 'one' "$POLLUX_DIR/schedule.lock" "$(find "$POLLUX_DIR" -name 'schedule.*')"
-settle 30 'and both jobs end'
+is 'another pass follows and starts the job that came late' 1 "$(grep -c "^start job $late " first)"
+is 'one lock of passes is there' \
+	"$POLLUX_DIR/schedule.lock" "$(find "$POLLUX_DIR" -name 'schedule.*')"
+settle 30 'both jobs end'
 
 # --- storms -----------------------------------------------------------------------------
 
@@ -75,10 +77,10 @@ for _ in $(seq $storms); do
 	at_once 10 "$POLLUX" schedule
 	[ "$results" = '10 0:' ] || { failures=$((failures + 1)); echo "# $results"; }
 done
-is "$storms times ten passes at once" 0 "$failures"
-settle 60 'every job ends'
-is 'with exactly its samples' '' "$(inexact 40 'id > 5')"
-sound 'all is well'
+is "$storms times ten passes at once succeed" 0 "$failures"
+settle 60 'every job ends after the storms'
+is 'every job has exactly its samples' '' "$(inexact 40 'id > 5')"
+sound 'all is well after the storms'
 
 # --- ten supervisors for one run -----------------------------------------------------------
 
@@ -86,13 +88,13 @@ job=$(submit -- "$work" -n 20 -s 5)
 killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 run=$(query "SELECT id FROM runs WHERE state = 'assigned'")
 at_once 10 "$POLLUX" supervise "$run"
-is 'ten supervisors for one run: nothing to say' '10 0:' "$results"
-settle 20 'the job ends'
-exact 'after one run' "$job" 20
-status 'an eleventh comes too late' 0 "$POLLUX" supervise "$run"
-is 'and has nothing to say' '' "$out$err"
-is 'really one' 1 "$(query "SELECT runs FROM jobs WHERE id = $job")"
-sound 'all is well'
+is 'ten supervisors for one run succeed and say nothing' '10 0:' "$results"
+settle 20 'the job of ten supervisors ends'
+exact 'the job of ten supervisors has exactly its samples' "$job" 20
+status 'an eleventh supervisor comes too late and succeeds' 0 "$POLLUX" supervise "$run"
+is 'the eleventh supervisor says nothing' '' "$out$err"
+is 'the job of ten supervisors had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $job")"
+sound 'all is well after ten supervisors'
 
 # --- a job that is cancelled, held and requeued by many while passes come and go -----------
 
@@ -108,8 +110,8 @@ done
 wait
 "$POLLUX" cancel "$job" >out 2>&1
 cancelled() { pass; job_is "$job" cancelled && nothing_alive; }
-ok 'it is cancelled in the end' wait_for 20 cancelled
-sound 'all is well'
+ok 'a job of many wishes is cancelled in the end' wait_for 20 cancelled
+sound 'all is well after many wishes'
 # --- others write after a pass has read, and before it can write: the pass reads again ------
 
 gone=$(submit -- "$work" -n 20 -s 5)
@@ -121,10 +123,10 @@ ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it reads, and decides
 let_store_go "UPDATE jobs SET state = 'cancelled', end_time_s = 1 WHERE id = $gone; COMMIT"
 wait "$first"
-is 'a job that is cancelled meanwhile is not started, another one is' "start job $stays" \
+is 'a pass starts no job that was cancelled meanwhile' "start job $stays" \
 	"$(grep -o '^start job [0-9]*' first)"
-settle 30 'and ends'
-sound 'all is well'
+settle 30 'the other job ends'
+sound 'all is well after a change beside a pass'
 
 # --- a profile ends after a pass has found its process gone, and before the pass can write --------
 
@@ -138,7 +140,7 @@ sleep 1	# it looks for the profile's process
 let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 1
 	WHERE id = $job; COMMIT"
 wait "$first"
-is 'what the profile said stays' 'done|measured' \
+is 'the result of a profile that ends beside a pass stays' 'done|measured' \
 	"$(query "SELECT state, reason FROM jobs WHERE id = $job")"
 
 # --- a job comes after a pass has found no job to look at the devices for ------------------------
@@ -165,11 +167,12 @@ writes() { # supervisors write for a moment, too
 	done
 	return 1
 }
-ok 'others can write while it looks at the devices' writes
+ok 'others can write while a pass looks at the devices' writes
 wait "$first"
-is 'the job that came is started' "start job $late" "$(grep -o '^start job [0-9]*' first)"
+is 'the pass starts the job that came meanwhile' \
+	"start job $late" "$(grep -o '^start job [0-9]*' first)"
 query "UPDATE jobs SET state = 'running' WHERE id = $runs"
 "$POLLUX" cancel "$runs" >out 2>&1
-settle 30 'both end'
-sound 'all is well'
+settle 30 'both of the last jobs end'
+sound 'all is well at the end'
 finish

@@ -19,7 +19,7 @@ while [ $i -lt $WRITERS ]; do
 done
 wait
 is 'no writer fails' '' "$(cat crowd.* | head -n 5)"
-is 'each has its job' $((WRITERS + job)) "$(query 'SELECT count(*) FROM jobs')"
+is 'each writer has its job' $((WRITERS + job)) "$(query 'SELECT count(*) FROM jobs')"
 
 # --- somebody keeps the lock for ever: who waits first says so after 10 s ---
 mkfifo hold
@@ -27,12 +27,12 @@ sqlite3 "$POLLUX_DIR/pollux.db" <hold >held &
 exec 8>hold
 echo 'BEGIN IMMEDIATE; SELECT 1;' >&8
 wait_for 10 test -s held
-status 'a store that stays locked' 75 "$POLLUX" submit -q --hold -- true
-like 'is told in one line, with who keeps it' \
+status 'a store that stays locked is told as temporary' 75 "$POLLUX" submit -q --hold -- true
+like 'the message says who keeps the store locked' \
 	"^pollux: cannot use the store '$POLLUX_DIR/pollux.db': database is locked, \
 by process [0-9]+ \\(sqlite3\\)\$" "$err"
 echo 'ROLLBACK;' >&8
 exec 8>&-
 wait
-status 'afterwards the store is as before' 0 "$POLLUX" submit -q --hold -- true
+status 'the store is as before when it is unlocked' 0 "$POLLUX" submit -q --hold -- true
 finish

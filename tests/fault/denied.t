@@ -27,9 +27,9 @@ refuses() { # refuses STATUS PATTERN COMMAND...: one line, nothing on stdout
 	shift 2
 	run "$POLLUX" "$@"
 	is "$1: fails with status $want" "$want" "$rc"
-	is 'without output' '' "$out"
-	is 'in one line' 1 "$(printf '%s\n' "$err" | wc -l)"
-	like 'which says why' "$pattern" "$err"
+	is "$1: nothing is printed" '' "$out"
+	is "$1: it is told in one line" 1 "$(printf '%s\n' "$err" | wc -l)"
+	like "$1: the line says why" "$pattern" "$err"
 }
 
 # --- permissions -----------------------------------------------------------------------
@@ -45,18 +45,18 @@ readonly="^pollux: cannot use the store '.*': attempt to write a readonly databa
 refuses 77 "$readonly" submit -- true
 refuses 77 "^pollux: job $job runs on: stopped now, it could not be started again: \
 ${readonly#^pollux: }" requeue --force "$job"	# what cancel does is in readonly.t
-status 'status works' 0 "$POLLUX" status
-like 'the job runs' "^ *$job +work +running" "$out"
-status 'so does a pass with nothing to write' 0 "$POLLUX" schedule
+status 'status works on a store that may not be written to' 0 "$POLLUX" status
+like 'status shows the job running' "^ *$job +work +running" "$out"
+status 'a pass with nothing to write works on such a store' 0 "$POLLUX" schedule
 rm paused
 ok 'the job goes on to its end' wait_for 20 logged "$job" '^\[exited with status 0\]'
 # In this order: as long as the store may not be written to, nor may the files that SQLite keeps
 # beside it.
 chmod 600 "$POLLUX_DIR"/pollux.db*
 chmod 700 "$POLLUX_DIR" "$POLLUX_DIR/run" "$POLLUX_DIR/logs"
-settle 20 'allowed again: it has ended'
-exact 'it has exactly its samples' "$job" 300
-sound 'all is well'
+settle 20 'the job ends when the store may be written to again'
+exact 'the job has exactly its samples' "$job" 300
+sound 'all is well after the permissions'
 
 mkdir -m 500 locked
 POLLUX_DIR=$TMP/locked/store refuses 73 \
@@ -72,19 +72,20 @@ mkdir checkpoints-2
 touch paused
 job=$(submit --checkpoint-dir "$TMP/checkpoints-2" -- "$work" -n 800 -s 5 -h "$TMP/paused")
 pass
-ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+ok 'another job runs' wait_for 10 logged "$job" 'step 5 '
 hold_store
-status 'status works' 0 "$POLLUX" status
+status 'status works on a locked store' 0 "$POLLUX" status
 refuses 75 \
 	"^pollux: cannot use the store '.*': database is locked, by process [0-9]+ \\(sqlite3\\)$" \
 	submit -- true
 rm paused
 done_itself() { grep -q "^done $job " "$WITNESS/ledger"; }
 ok 'the job has gone on to its end' wait_for 20 done_itself
-is 'which nobody can record yet' running "$(query "SELECT state FROM jobs WHERE id = $job")"
+is 'nobody can record the end on a locked store' \
+	running "$(query "SELECT state FROM jobs WHERE id = $job")"
 let_store_go ROLLBACK
-ok 'unlocked, its supervisor does' wait_for 30 job_is "$job" "done"
-settle 20 'and leaves'
-exact 'it has exactly its samples' "$job" 800
-sound 'all is well'
+ok 'the supervisor records the end when the store is unlocked' wait_for 30 job_is "$job" "done"
+settle 20 'the supervisor leaves'
+exact 'the job beside the lock has exactly its samples' "$job" 800
+sound 'all is well after the lock'
 finish

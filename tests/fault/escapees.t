@@ -24,7 +24,7 @@ start_escapee() { # start_escapee NAME ARGUMENT...: sets $job
 	job=$(submit --grace 1 -- "$work" -n 100000 -s 5 -l escapee "$@")
 	pass
 	ok "$story: a job runs" wait_for 10 logged "$job" 'step 5 '
-	is "$story: with an escapee" 1 "$(left_behind | wc -l)"
+	is "$story: the job has an escapee" 1 "$(left_behind | wc -l)"
 }
 kill_supervisor() { # kill_supervisor NAME
 	kill -9 "$(of_run "$supervisor_pid" "$job")"
@@ -39,21 +39,21 @@ both_ways() { # both_ways NAME
 		'-l', '-p') AS BLOB) WHERE job_id = $job"
 	started_again() { pass && begun "$job" 2; }
 	ok "$1: the job runs again" wait_for 20 started_again
-	is "$1: beside nothing of its first run" '' "$(left_behind)"
-	settle 20 "$1: it ends"
-	is "$1: well" 'done' "$(query "SELECT state FROM jobs WHERE id = $job")"
+	is "$1: nothing of the first run is beside the second" '' "$(left_behind)"
+	settle 20 "$1: the second run ends"
+	is "$1: the job is done" 'done' "$(query "SELECT state FROM jobs WHERE id = $job")"
 	start_escapee "$1, cancelled"
 	kill_supervisor "$1, cancelled"
 	"$POLLUX" cancel "$job" 2>/dev/null
 	ended() { pass && job_is "$job" cancelled; }
 	ok "$1: the job is cancelled" wait_for 20 ended
-	is "$1: with all that it started" '' "$(left_behind)"
+	is "$1: nothing is left of the cancelled job" '' "$(left_behind)"
 	start_escapee "$1, with both killed"
 	kill_supervisor "$1, with both killed"
 	kill -9 "$(of_run "$leader_pid" "$job")"
 	"$POLLUX" cancel "$job" 2>/dev/null
 	ok "$1: a job without leader and supervisor ends" wait_for 20 ended
-	is "$1: without leftovers" '' "$(left_behind)"
+	is "$1: nothing is left of the job without a supervisor" '' "$(left_behind)"
 	start_escapee "$1, suspended"
 	query "UPDATE runs SET suspension = 'asked' WHERE job_id = $job"
 	ok "$1: the job is suspended" wait_for 20 query_is 1 \
@@ -62,7 +62,7 @@ both_ways() { # both_ways NAME
 		"$(cat "/proc/$(left_behind)/status" 2>&1)"
 	"$POLLUX" cancel "$job" 2>/dev/null
 	ok "$1: the suspended job is cancelled" wait_for 20 ended
-	is "$1: with its escapee" '' "$(left_behind)"
+	is "$1: the escapee of the suspended job is gone" '' "$(left_behind)"
 	ok "$1: no supervisor and no guardian remain" wait_for 10 nothing_alive
 	sound "$1: all is well"
 }
@@ -78,10 +78,11 @@ case $containment in
 	group=$(of_run "substr(handle, instr(handle, ' group=') + 7,
 		instr(handle, ' socket=') - instr(handle, ' group=') - 7)" "$job")
 	store_name=$(basename "${group%-*}")
-	like 'has the processes of the run' "^$(left_behind)$" "$(cat "$group/cgroup.procs")"
+	like 'the group of a run has the processes of the run' \
+		"^$(left_behind)$" "$(cat "$group/cgroup.procs")"
 	mkdir "$group/below" # a job may make groups of its own
 	"$POLLUX" cancel "$job" 2>/dev/null
-	ok 'the job ends' wait_for 20 ended
+	ok 'the job with a group below its own ends' wait_for 20 ended
 	is 'no group remains' '' "$(groups_left)"
 	mkdir "${group%-*}-999999"
 	pass

@@ -21,9 +21,9 @@ full='^pollux: cannot use the store .*: database or disk is full$'
 refuses() { # refuses COMMAND...: status 74, one line, nothing on stdout
 	run "$POLLUX" "$@"
 	is "$1: fails with status 74" 74 "$rc"
-	is 'without output' '' "$out"
-	like 'in one line, which says why' "$full" "$err"
-	is 'and not another' 1 "$(printf '%s\n' "$err" | wc -l)"
+	is "$1: nothing is printed" '' "$out"
+	like "$1: the line says that the disk is full" "$full" "$err"
+	is "$1: it is told in one line" 1 "$(printf '%s\n' "$err" | wc -l)"
 }
 
 # --- no store yet --------------------------------------------------------------------------
@@ -31,7 +31,7 @@ refuses() { # refuses COMMAND...: status 74, one line, nothing on stdout
 fill
 refuses submit -- true
 room
-is 'with room, the first job is job 1' 1 "$("$POLLUX" submit -q --hold -- true)"
+is 'the first job with room is job 1' 1 "$("$POLLUX" submit -q --hold -- true)"
 
 # --- submissions until it is full ------------------------------------------------------------
 
@@ -44,13 +44,13 @@ while [ "$last" -lt 100 ]; do
 	[ "$rc" = 0 ] || break
 	last=$out
 done
-is 'submissions fail at last, with status 74' 74 "$rc"
-like 'which says why' "$full" "$err"
-ok 'after some' [ "$last" -gt 2 ]
-is 'what was told is there, and nothing else' "$last $last" \
+is 'submissions fail with status 74 when the disk is full' 74 "$rc"
+like 'the message says that the disk is full' "$full" "$err"
+ok 'some submissions succeeded before' [ "$last" -gt 2 ]
+is 'the store has every job that was told, and no other' "$last $last" \
 	"$(query 'SELECT count(*), max(id) FROM jobs' | tr '|' ' ')"
-is 'in full' "$last" "$(query 'SELECT count(*) FROM commands')"
-is 'and intact' ok "$(query 'PRAGMA integrity_check; PRAGMA foreign_key_check')"
+is 'the store has the command of every job' "$last" "$(query 'SELECT count(*) FROM commands')"
+is 'the full store is intact' ok "$(query 'PRAGMA integrity_check; PRAGMA foreign_key_check')"
 unset LARGE
 rm -rf "$POLLUX_DIR"
 
@@ -65,24 +65,26 @@ killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule	# assigned, not started
 fill
 refuses submit -- true
 status 'a job that nobody has started cannot be cancelled' 74 "$POLLUX" cancel "$next"
-like 'and is not stopped' "^pollux: job $next was not stopped \(its supervisor has not started it \
+like 'cancel says that the job was not stopped' \
+	"^pollux: job $next was not stopped \(its supervisor has not started it \
 yet\): cannot use the store .*: database or disk is full$" "$err"
-status 'status works' 0 "$POLLUX" status
-like 'the job runs' "^ *$job +work +running" "$out"
-status 'a pass with nothing to write works' 0 "$POLLUX" schedule
+status 'status works on a full disk' 0 "$POLLUX" status
+like 'status shows the job running' "^ *$job +work +running" "$out"
+status 'a pass with nothing to write works on a full disk' 0 "$POLLUX" schedule
 rm paused
 last_words() { grep -q "^done $1 " "$WITNESS/ledger"; }
 ok 'the job goes on to its end' wait_for 30 last_words "$job"
-ok 'though its log has no room' [ "$(grep -c '^step' "$POLLUX_DIR/logs/$job.log")" -lt 700 ]
+ok 'the log of the job has no room' [ "$(grep -c '^step' "$POLLUX_DIR/logs/$job.log")" -lt 700 ]
 sleep 1
 is 'the other job has not started' '' "$(grep "^start $next " "$WITNESS/ledger")"
-is 'nothing is half-written' ok "$(query 'PRAGMA integrity_check; PRAGMA foreign_key_check')"
+is 'the store is intact on the full disk' \
+	ok "$(query 'PRAGMA integrity_check; PRAGMA foreign_key_check')"
 room
-ok 'with room, its end is recorded' wait_for 30 job_is "$job" "done"
-settle 30 'and the other job runs, and ends'
-exact 'the first: exactly its samples' "$job" 700
-exact 'the second too' "$next" 20
-sound 'all is well'
+ok 'the end of the job is recorded when there is room' wait_for 30 job_is "$job" "done"
+settle 30 'the other job runs and ends when there is room'
+exact 'the first job has exactly its samples' "$job" 700
+exact 'the second job has exactly its samples' "$next" 20
+sound 'all is well after a full disk'
 
 # --- jobs are stopped all the same ----------------------------------------------------------------
 
@@ -90,13 +92,13 @@ mkdir checkpoints-4 checkpoints-5
 one=$(submit --checkpoint-dir "$TMP/checkpoints-4" -- "$work" -n 100000 -s 5)
 two=$(submit --checkpoint-dir "$TMP/checkpoints-5" -- "$work" -n 100000 -s 5)
 pass
-ok 'two jobs run' wait_for 10 logged "$two" 'step 5 '
-ok 'both' wait_for 10 logged "$one" 'step 5 '
+ok 'the second of two jobs runs' wait_for 10 logged "$two" 'step 5 '
+ok 'the first of two jobs runs' wait_for 10 logged "$one" 'step 5 '
 fill
 stops() { # stops COMMAND JOB WHAT
 	run "$POLLUX" "$1" "$2"
 	is "$1 fails with status 74" 74 "$rc"
-	is 'and says what it did' \
+	is "$1 says what it did" \
 		"pollux: job $2 is being stopped, but it is not recorded yet that \
 it was to be $3: its supervisor records that when it can: cannot use the store \
 '$POLLUX_DIR/pollux.db': database or disk is full" "$err"
@@ -104,12 +106,12 @@ it was to be $3: its supervisor records that when it can: cannot use the store \
 stops cancel "$one" cancelled
 stops hold "$two" held
 stopped() { [ "$(grep -c "^stop [$one$two] " "$WITNESS/ledger")" = 2 ]; }
-ok 'both in order' wait_for 20 stopped
+ok 'both jobs stop in order' wait_for 20 stopped
 room
-ok 'with room, the first is recorded as cancelled' wait_for 30 job_is "$one" cancelled
-ok 'the second as held' wait_for 30 job_is "$two" held
-ok 'and nothing is left' wait_for 10 nothing_alive
-sound 'all is well'
+ok 'the first job is recorded as cancelled when there is room' wait_for 30 job_is "$one" cancelled
+ok 'the second job is recorded as held when there is room' wait_for 30 job_is "$two" held
+ok 'no process is left of the two jobs' wait_for 10 nothing_alive
+sound 'all is well after stops on a full disk'
 
 # --- a wish that comes after the end of the run ---------------------------------------------------
 
@@ -121,7 +123,7 @@ fill
 touch go
 waits_for_room() { grep -q "job $job .*cannot record the end yet" "$POLLUX_DIR/supervisor.log" ||
 	[ -z "$(jobs_alive)" ]; } # the log may have no room either
-ok 'it fails' wait_for 20 waits_for_room
+ok 'the end of the failed job waits for room' wait_for 20 waits_for_room
 sleep 1
 stops cancel "$job" cancelled
 kill -TERM "$supervisor"
