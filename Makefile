@@ -104,7 +104,7 @@ TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
 FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
-	plausible residuals step_stats throughput tier_fit
+	observation plausible residuals step_stats throughput tier_fit
 FUZZED_SIM = application csv grid sim_profiles
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% store/% model/fit% \
 	$(FUZZED_MODEL:%=model/%.o) $(FUZZED_SIM:%=sim/%.o) engine/template.o \

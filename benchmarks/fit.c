@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Adds to times; returns the evaluations of one fit. */
-static int time_fits(const struct fit_observation *o, int points, int repeat, int *n)
+static int time_fits(const struct observation *o, int points, int repeat, int *n)
 {
 	int evaluations = 0;
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 		}
 	}
 	while (cases < CASES && published_line_read(f, &line)) {
-		struct fit_observation o[PUBLISHED_POINTS];
+		struct observation o[PUBLISHED_POINTS];
 		int points = published_subset(all, &line, o);
 
 		evaluations += time_fits(o, points, repeat, &n);

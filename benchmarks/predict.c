@@ -18,7 +18,7 @@ static double mape(const struct throughput_params *p, const struct published *al
 	int n = 0;
 
 	for (int i = 0; i < all->n; i++) {
-		const struct fit_observation *o = &all->row[i];
+		const struct observation *o = &all->row[i];
 
 		if (o->configuration.nodes == 1 || strcmp(all->placement[i], pair) == 0)
 			continue;
@@ -32,7 +32,7 @@ static double mape(const struct throughput_params *p, const struct published *al
 
 static struct fit_result fit_few(const struct published *all, const char *pair)
 {
-	static struct fit_observation seen[PUBLISHED_MAX];
+	static struct observation seen[PUBLISHED_MAX];
 	int n = 0;
 
 	for (int i = 0; i < all->n; i++)

@@ -17,7 +17,7 @@
 
 #define MAX_POINTS 64
 
-static struct pool_entry *points;
+static struct observation *points;
 static int n_points;
 static struct fit_prior prior;
 
@@ -29,22 +29,20 @@ struct errors {
 static struct fit_result fit(const int *chosen, int n, bool with_prior)
 {
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
-	struct pool_entry few[MAX_POINTS];
-	struct fit_observation seen[MAX_POINTS];
+	struct observation seen[MAX_POINTS];
 
 	options.prior = with_prior ? &prior : NULL;
 	for (int i = 0; i < n; i++)
-		few[i] = points[chosen[i]];
-	pool_fit_observations(few, n, seen);
+		seen[i] = points[chosen[i]];
 	return fit_throughput(seen, n, &options);
 }
 
-static double relative_error(const struct fit_result *f, const struct pool_entry *p)
+static double relative_error(const struct fit_result *f, const struct observation *p)
 {
 	const struct configuration *c = &p->configuration;
 
 	return throughput_step_time(&f->params, configuration_place(c), (double)c->local_batch_size,
-				    c->accumulation_steps) / p->observation.step_time_s - 1;
+				    c->accumulation_steps) / p->step_time_s - 1;
 }
 
 static bool is_chosen(const int *chosen, int n, int i)
@@ -153,15 +151,15 @@ static void print_points(void)
 		printf("%2d %6lld %12.4f %10.1f %+12.1f %+12.1f%s\n",
 		       points[i].configuration.replicas,
 		       (long long)points[i].configuration.local_batch_size,
-		       1e3 * points[i].observation.step_time_s,
-		       1e6 * points[i].observation.sync_time_s,
+		       1e3 * points[i].step_time_s,
+		       1e6 * points[i].sync_time_s,
 		       100 * relative_error(&without, &points[i]),
 		       100 * relative_error(&with, &points[i]), i == middle ? "  fitted" : "");
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct pool_entry *x = a, *y = b;
+	const struct observation *x = a, *y = b;
 
 	if (x->configuration.replicas != y->configuration.replicas)
 		return x->configuration.replicas - y->configuration.replicas;
@@ -171,6 +169,7 @@ static int compare(const void *a, const void *b)
 static int read_all(const char *kind, const char *workload, struct err *err)
 {
 	struct device_measurement_list measured;
+	struct knowledge known = knowledge_of_nothing();
 	double n_parameters;
 	struct paths paths;
 	struct store store;
@@ -178,8 +177,10 @@ static int read_all(const char *kind, const char *workload, struct err *err)
 	if (paths_init(&paths, err) || store_open(&store, &paths, STORE_READ, err) ||
 	    store_device_measurements_get(&store, kind, &measured, err) ||
 	    store_workload_get_parameters(&store, workload, &n_parameters, err) ||
-	    knowledge_observations(&store, workload, kind, &points, &n_points, err))
+	    knowledge_learn_missing(&store, workload, kind, &known, err))
 		return -1;
+	points = known.seen.items;
+	n_points = known.seen.count;
 	if (!prior_make(&measured, n_parameters, &prior))
 		return err_set(err, EX_NOINPUT, "no measurements of '%s', or no parameters of '%s'",
 			       kind, workload);

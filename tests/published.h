@@ -24,7 +24,7 @@ static const char *const published_applications[PUBLISHED_APPLICATIONS] = {
 struct published {
 	int n;
 	char placement[PUBLISHED_MAX][8];	/* a digit for each node: its replicas */
-	struct fit_observation row[PUBLISHED_MAX];
+	struct observation row[PUBLISHED_MAX];
 };
 
 static inline const char *published_root(void)
@@ -79,7 +79,7 @@ static inline bool published_read(const char *application, struct published *p)
 	if (!f)
 		return false;
 	while (fgets(line, sizeof(line), f) && p->n < PUBLISHED_MAX) {
-		struct fit_observation *row = &p->row[p->n];
+		struct observation *row = &p->row[p->n];
 		struct throughput_place place;
 		char *end, *comma = strchr(line, ',');
 
@@ -135,13 +135,13 @@ static inline uint64_t published_random(uint64_t *state)
 }
 
 static inline int published_subset(const struct published *all, const struct published_line *line,
-				   struct fit_observation *out)
+				   struct observation *out)
 {
 	const struct published *p = &all[line->application];
 	const char *kind = line->word;
 	uint64_t seed = (uint64_t)line->number[0];
 	int points = (int)line->number[1], n = 0;
-	struct fit_observation rows[PUBLISHED_MAX];
+	struct observation rows[PUBLISHED_MAX];
 
 	for (int i = 0; i < p->n; i++)
 		if ((strcmp(kind, "node") != 0 || p->row[i].configuration.nodes == 1) &&

@@ -37,7 +37,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pollux/pool.h"
+#include "pollux/noise_scale.h"
 
 #define GROWTH_STEP 2
 #define GROWTH_BEHIND 3.0

@@ -12,16 +12,8 @@
 #define POLLUX_CORE_SPEED_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "pollux/configuration.h"
-
-struct core_time {
-	struct configuration configuration;
-	int cores;			/* for each device; 0: not known, the time is ignored */
-	double step_time_s;
-	double weight;			/* steps */
-};
+#include "pollux/observation.h"
 
 struct core_speed {
 	bool known;			/* a configuration was measured with two numbers */
@@ -29,7 +21,8 @@ struct core_speed {
 	int base;			/* with which most steps were measured; 0: none */
 };
 
-struct core_speed core_speed_fit(const struct core_time *times, int n);
+/* A time without cores or without steps is ignored. */
+struct core_speed core_speed_fit(const struct observation *times, int n);
 /* 1 where nothing is known of the speed or of the cores. */
 double core_speed_factor(const struct core_speed *speed, double cores);
 

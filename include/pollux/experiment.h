@@ -55,24 +55,10 @@ struct experiment_limits {
 	bool shares_memory;
 };
 
-enum experiment_outcome {
-	EXPERIMENT_MEASURED,
-	EXPERIMENT_NO_MEMORY,
-	/* for another reason, or it ended before it could be timed */
-	EXPERIMENT_FAILED,
-	EXPERIMENT_TOO_SLOW,		/* no step, or too few, in the time allowed */
-};
-
-struct experiment_point {
-	struct configuration configuration;
-	enum experiment_outcome outcome;
-	double weight;			/* fit_weight(), if it was measured */
-	bool sync_known;
-};
-
 struct experiment {
 	struct experiment_limits limits;
-	const struct experiment_point *points;	/* tried now or earlier */
+	/* Tried now or earlier: configuration and outcome; weight and sync_time_s if measured. */
+	const struct observation *points;
 	int n_points;
 	struct fit_result fit;			/* to the points that were measured */
 	/* expected: launch to first step, and stop to exit */

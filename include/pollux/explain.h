@@ -40,7 +40,7 @@ struct explanation {
 		enum configuration_tier tier;
 		double goodput;		/* on these; 0: not known */
 		bool expected;	/* by the speed of the devices, not measured */
-		struct size_times sizes;	/* owned */
+		struct observation_list seen;
 		/* of step times, to the slowest measured kind, as a pass reckons; if expected */
 		struct fit_expectation ratio;
 	} kinds[SCHED_KINDS];
@@ -54,9 +54,6 @@ struct explanation {
 	struct job_model model;
 	/* Owned; by number of devices, n_devices + 1 of them: the best tier of the kind. */
 	enum configuration_tier *best_tier;
-	struct pool_entry *seen;	/* owned; the measurements behind the model, one for each
-					   configuration */
-	int n_seen;
 
 	struct goodput_choice *best;	/* owned; the best sizes on r devices, r = 0..n_devices */
 	int least;			/* fewest devices that the job may be given; 0: none here */

@@ -13,7 +13,7 @@
 #include "pollux/memory_bounds.h"
 
 struct failed_sizes {
-	struct memory_trial *failed, *worked;	/* owned */
+	struct observation *failed, *worked;	/* owned */
 	int n_failed, n_worked;
 };
 

@@ -1,6 +1,6 @@
 /* fit.h - fits the seven parameters of the throughput model to measured times: pollux-goodput(7).
  *
- *	struct fit_observation seen[] = {
+ *	struct observation seen[] = {
  *		{ .configuration = configuration_make(2, 64, 1),
  *		  .step_time_s = 0.21, .sync_time_s = 0.04, .weight = 1 }, ...
  *	};
@@ -41,20 +41,12 @@
 #include <stdint.h>
 
 #include "pollux/field.h"
+#include "pollux/observation.h"
 #include "pollux/throughput.h"
 
 /* Times outside of this range are ignored as errors. */
 #define FIT_TIME_MIN_S 1e-9
 #define FIT_TIME_MAX_S 1e9
-
-/* The measured times of one configuration. */
-struct fit_observation {
-	struct configuration configuration;
-	double step_time_s;		/* of a whole update */
-	/* the part spent synchronising, in [0, step); NaN: unknown */
-	double sync_time_s;
-	double weight;			/* in the means of squares: from fit_weight(), or 1 */
-};
 
 /* The weight of an observation. It is 1 for a time without noise, and 1/2 if the standard error of
  * the time is as large as the error of the model itself, which is taken to be FIT_MODEL_ERROR of
@@ -117,7 +109,7 @@ struct fit_result {
 	int n_observations, n_ignored;	/* ignored: not finite, not positive or impossible */
 };
 
-struct fit_result fit_throughput(const struct fit_observation *seen, int n,
+struct fit_result fit_throughput(const struct observation *seen, int n,
 				 const struct fit_options *options);
 
 /* Short names for users: "alpha_grad"; "data", "penalty", "tied", "prior"; "converged", ... */

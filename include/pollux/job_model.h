@@ -14,7 +14,7 @@
 #include "pollux/job.h"
 #include "pollux/memory_bounds.h"
 #include "pollux/memory_model.h"
-#include "pollux/pool.h"
+#include "pollux/observation.h"
 
 struct knowledge;
 

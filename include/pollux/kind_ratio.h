@@ -17,8 +17,6 @@
 #ifndef POLLUX_KIND_RATIO_H
 #define POLLUX_KIND_RATIO_H
 
-#include <stdint.h>
-
 #include "pollux/fit.h"
 
 #define KIND_RATIO_PRIOR_SPREAD 0.35
@@ -27,31 +25,16 @@
 #define KIND_RATIO_FAR_SPREAD 0.35
 #define KIND_RATIO_PLAN_SPREAD 0.2
 
-/* The step times of a workload on one device of a kind, in one pass. Each local batch size occurs
- * once. */
-struct size_time {
-	int64_t local_batch_size;
-	double step_time_s;
-};
-
-struct size_times {
-	struct size_time *items;	/* owned */
-	int count;
-};
-
-/* Takes the times of one device and one pass from observations with one entry for each
- * configuration. The caller releases the result by size_times_release(). */
-struct size_times size_times_of(const struct fit_observation *seen, int n);
-void size_times_release(struct size_times *t);
-
-/* The step time on kind `to` over the step time on kind `from`. prior: that of the products; NaN or
+/* Those of one device and one pass count, with one entry for each configuration.
+ *
+ * The step time on kind `to` over the step time on kind `from`. prior: that of the products; NaN or
  * not positive: unknown. The spread is the standard deviation of the logarithm. */
-struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
-				  double prior);
+struct fit_expectation kind_ratio(const struct observation_list *to,
+				  const struct observation_list *from, double prior);
 
 /* The step times of a workload under one plan on both kinds. */
 struct kind_times {
-	const struct size_times *to, *from;
+	const struct observation_list *to, *from;
 };
 /* As kind_ratio(), with n_others other plans. */
 struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,

@@ -15,8 +15,8 @@
 #include "pollux/err.h"
 #include "pollux/job_model.h"
 #include "pollux/kind_ratio.h"
+#include "pollux/observation.h"
 #include "pollux/plan_ratio.h"
-#include "pollux/pool.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_models.h"
 
@@ -33,9 +33,9 @@ struct knowledge {
 	int width;			/* devices of one replica under its plan; 0 or 1: one */
 	struct model_row model;
 	struct residuals residuals;	/* owned; measured times over modelled ones */
-	struct size_times sizes;	/* owned; of one device */
-	struct fit_observation *seen;	/* owned; one for each configuration */
-	int n_seen;
+	/* Measured step times, one for each configuration. Those with other numbers of cores became
+	 * those with cores.base. */
+	struct observation_list seen;
 	struct core_speed cores;	/* what cores bring, under a plan */
 	struct plan_tie tie;
 	struct noise_window *windows;	/* owned; from all jobs of the workload */
@@ -51,7 +51,7 @@ struct knowledge {
 	struct noise_estimate fresh;
 	double typical_samples;		/* length of finished jobs; NaN: too few, or
 					   their lengths differ */
-	struct step_time_list step_times;	/* owned; for jobs without a batch size */
+	struct observation_list step_times;	/* for jobs without a batch size */
 	struct memory_bounds memory;	/* owned */
 	struct memory_peak *peaks;	/* owned; of sizes that fitted, under a plan */
 	int n_peaks;
@@ -69,6 +69,10 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 /* Fits k->model to all observations. The caller stores it by store_model_set(). */
 int knowledge_learn(struct store *s, const char *workload, const char *device_kind,
 		    const char *observations_key, struct knowledge *k, struct err *err);
+/* The same where no pass has fitted a model although there are observations: policies that do not
+ * model goodput fit nothing. */
+int knowledge_learn_missing(struct store *s, const char *workload, const char *device_kind,
+			    struct knowledge *k, struct err *err);
 /* Loads only k->memory and k->failed, and replaces those that k has. */
 int knowledge_load_sizes(struct store *s, const char *workload, const char *device_kind,
 			 struct knowledge *k, struct err *err);
@@ -81,10 +85,5 @@ void knowledge_set_residuals(struct knowledge *k, const struct throughput_params
 			     const struct residuals_source *others, int n_others);
 /* The parameters by which the workload is modelled: the fit, or with times of another plan. */
 const struct throughput_params *knowledge_params(const struct knowledge *k);
-
-/* Reads the observations for a fit: one entry for each configuration. Step times that were measured
- * with other numbers of cores become those with core_speed.base. The caller frees *entries. */
-int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
-			   struct pool_entry **entries, int *n, struct err *err);
 
 #endif

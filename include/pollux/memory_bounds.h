@@ -15,14 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pollux/configuration.h"
-
-struct memory_trial {
-	int64_t run_id;			/* the newest of the runs summed up here */
-	struct configuration configuration;	/* without its passes, which memory hardly
-						   depends on */
-	int64_t n_windows;		/* measured, if it fitted */
-};
+#include "pollux/observation.h"
 
 /* After this many windows at a size, one failure counts as an accident. Windows are seconds
  * apart. */
@@ -30,7 +23,9 @@ struct memory_trial {
 
 struct memory_bounds {
 	bool shared;			/* the devices share one memory */
-	struct memory_trial *ran_out, *fitted;	/* owned; newest first */
+	/* Owned; newest first. The newest run of each size counts. Passes do not, as memory hardly
+	 * depends on them. */
+	struct observation *ran_out, *fitted;
 	int n_ran_out, n_fitted;
 };
 

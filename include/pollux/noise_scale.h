@@ -7,6 +7,9 @@
  *	interval = noise_scale_interval(&s);				// phi is within, or beyond
  *	phi = noise_scale_expected(&s);					// for decisions
  *
+ *	struct noise_window windows[] = { ... };
+ *	struct noise_estimate e = noise_estimate(windows, M, own_job, position, M0);
+ *
  * G is the true gradient, and Sigma the covariance of the gradient of a single sample. Their
  * estimates come from the norms of gradients over two batch sizes (McCandlish et al., "An Empirical
  * Model of Large-Batch Training", 2018, appendix A.1; pollux_gradient_estimates in pollux/client.h
@@ -24,6 +27,10 @@
 #define POLLUX_NOISE_SCALE_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "pollux/loss_sums.h"
+#include "pollux/text.h"
 
 #define NOISE_STEADY 4.0
 #define NOISE_ENTRIES_MIN 8.0
@@ -86,5 +93,59 @@ double noise_scale_expected(const struct noise_scale *s);
  * the squares are finite and not negative. */
 bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,
 			       double *grad_sqr, double *grad_var);
+
+/* ---- of many windows ---- */
+
+/* Estimates of |G|^2 and tr(Sigma) from n updates of batch_size samples, between two positions in
+ * the training, counted in samples since the first launch of the job. m2: sums of squared
+ * deviations from the means. If they are NaN, the window counts as one entry. The n updates were
+ * told of in entries reports (0: n), each with the mean of some. cross: the sum of the products of
+ * deviations; NaN: not known, and taken to be what the two estimates have in common, the noise of
+ * tr(Sigma) / batch_size in |G|^2. */
+struct noise_window {
+	int64_t job_id;
+	double first_samples, last_samples;	/* NaN: unknown, the window is ignored */
+	int64_t batch_size, n, entries;
+	double cross;
+	double mean_sqr, m2_sqr, mean_var, m2_var;
+	struct loss_sums losses;	/* for batch_growth.h */
+};
+
+struct noise_estimate {
+	double noise_scale;		/* samples; NaN: unknown */
+	/* The interval in which the noise scale is. It may be known before the noise scale is. NaN:
+	 * unknown. */
+	struct noise_interval interval;
+	double expected;		/* noise_scale_expected(), for decisions; NaN: unknown */
+	bool own;			/* from updates of this job only */
+	int64_t n_updates;		/* used, within one horizon of the position */
+	/* Jobs whose statistics contradict what others say (noise_trust.h), and the first of them;
+	 * 0: none. */
+	int n_doubted;
+	int64_t doubted_job;
+};
+
+/* The noise scale of a job at a position in its training. A window counts by its samples times
+ * exp(-distance / horizon). The distance is from the middle of the window to the position, and
+ *
+ *	horizon = max(NOISE_HORIZON_RATIO * position, NOISE_HORIZON_UPDATES * initial_batch_size)
+ *
+ * since the noise scale grows over a whole training, not over an update. The job's own windows
+ * decide where they suffice (noise_scale.h defines when). Otherwise the windows of all jobs of the
+ * workload are
+ * used: other jobs have passed this position, so even a job that starts knows the noise scale.
+ *
+ * Where neither suffices, the horizon is multiplied by NOISE_WIDENING, repeatedly, until it is that
+ * many times the distance of the farthest window. Towards the end of a training |G|^2 often drowns
+ * in its own error while phi is larger than ever. An unknown phi would send the job back to its
+ * initial batch size, whereas an earlier phi is only too small, which is the safe side. Where
+ * updates near the position let expect more than those farther away, the former count. */
+#define NOISE_HORIZON_RATIO 0.25
+#define NOISE_HORIZON_UPDATES 200
+#define NOISE_WIDENING 4.0
+struct noise_estimate noise_estimate(const struct noise_window *windows, int n, int64_t own_job,
+				     double position_samples, int64_t initial_batch_size);
+/* Adds "1230 (900 to 1700)" or "at least 700" to three digits, or "unknown". */
+void noise_estimate_print(const struct noise_estimate *e, struct text *out);
 
 #endif

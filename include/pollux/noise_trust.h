@@ -33,7 +33,7 @@
 #ifndef POLLUX_NOISE_TRUST_H
 #define POLLUX_NOISE_TRUST_H
 
-#include "pollux/pool.h"
+#include "pollux/noise_scale.h"
 
 #define NOISE_SPREAD 1e3
 #define NOISE_PLAUSIBLE 1e3

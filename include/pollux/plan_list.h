@@ -15,7 +15,7 @@ struct plan_list {
 		struct knowledge knowledge;
 		struct job_model model;
 		struct goodput_table *table;	/* owned; NULL: not measured */
-		struct plan_size_list sizes;	/* that were tried */
+		struct observation_list sizes;	/* that were tried */
 	} *items;				/* owned; by plan */
 	struct goodput_table *best;		/* owned; NULL: no plan was measured */
 	int n_devices;

@@ -24,7 +24,7 @@
 /* What is known of a workload under a plan. */
 struct plan_times {
 	const char *name;			/* of the plan */
-	const struct fit_observation *seen;	/* one for each configuration */
+	const struct observation *seen;	/* one for each configuration */
 	int n_seen;
 	const struct fit_result *fit;
 	const struct residuals *residuals;
@@ -40,7 +40,7 @@ struct fit_expectation plan_ratio(const struct plan_times *to, const struct plan
 
 /* True if the observations do not tell the time of a pass at other sizes: they are fewer than three
  * or have one local batch size. */
-bool plan_is_hardly_measured(const struct fit_observation *seen, int n);
+bool plan_is_hardly_measured(const struct observation *seen, int n);
 
 /* Parameters for plan `to`, where its own observations leave times open: those of plan `from`,
  * multiplied by the ratio. *pass and *sync tell whether the times of a pass and those of the

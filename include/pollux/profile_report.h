@@ -7,7 +7,7 @@
 struct profile_row {
 	const struct run *run;
 	struct observation observation;	/* n_windows 0: no step time */
-	double half_width;		/* of the confidence interval (steady.h), over the step
+	double half_width;		/* of the confidence interval (step_stats.h), over the step
 					   time; NaN: too few windows */
 	double model_step_time_s;	/* NaN: no model */
 	const char *why;		/* this point was tried; "": unknown */

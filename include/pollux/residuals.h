@@ -44,12 +44,12 @@ struct residuals {
  * The best tier that was seen is TIER_UNKNOWN there. A tier that is not tabulated has
  * RESIDUALS_TIERS of the residuals of the best one; where no tier was seen, all are alike.
  * params are the result of fit_throughput() on seen. */
-struct residuals residuals_of(const struct fit_observation *seen, int n,
+struct residuals residuals_of(const struct observation *seen, int n,
 			      const struct throughput_params *params,
 			      const struct throughput_place *places, int n_places);
 /* What was measured of a workload under one plan, and the parameters that were fitted to it. */
 struct residuals_source {
-	const struct fit_observation *seen;
+	const struct observation *seen;
 	int n;
 	const struct throughput_params *params;
 };

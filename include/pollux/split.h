@@ -5,7 +5,7 @@
  *	if (split_find(entries, n, &s)) ...	// s.parameter, s.text
  *	split_release(&s);
  *
- * Two runs disagree if their step times differ by more than those that are pooled (pool.h). A
+ * Two runs disagree if their step times differ by more than those that are pooled (pool_agree()). A
  * parameter explains the disagreement if all runs with one value of it agree, and some with
  * different values do not. Nothing is split while no parameter does, or while several do: a run
  * with another learning rate and another width shows of neither that it is the cause.
@@ -20,16 +20,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pollux/pool.h"
+#include "pollux/observation.h"
 #include "pollux/text.h"
 
 #define SPLIT_ALONE 1.5
 #define SPLIT_WINDOWS 2		/* an entry with fewer windows is passed over */
 
 struct split_entry {
-	int64_t job_id;
+	struct observation measured;	/* with its job_id */
 	struct strings parameters;	/* "NAME=VALUE" */
-	struct pool_entry measured;
 };
 
 struct split {

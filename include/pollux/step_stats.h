@@ -34,6 +34,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pollux/observation.h"
+
 #define STEP_WINDOW_SAMPLES 1024
 #define STEP_WINDOW_STEPS 20
 #define STEP_WINDOW_MIN_S 0.2
@@ -42,25 +44,6 @@
 #define STEP_PROVISIONAL_WINDOWS 2
 #define STEP_TIME_MAX_S 1e6		/* longer times are ignored as errors */
 #define STEP_OUTLIER_RATIO 3.0
-
-/* The measurements of one configuration. */
-struct observation {
-	int64_t n_steps;		/* in windows that count */
-	int64_t n_windows;		/* those that count; 0: the times are NaN */
-	double step_time_s;		/* mean of the windows' medians */
-	/* their standard deviation (n - 1); NaN for fewer than two */
-	double step_time_sd_s;
-	double step_time_min_s;		/* least median */
-	/* mean of the windows' median synchronisation; NaN: not reported */
-	double sync_time_s;
-	/* warm-up steps, except those of a last window on which the next window decides */
-	int64_t n_dropped;
-	/* Steps of more than STEP_OUTLIER_RATIO medians, estimated if a window has more steps than
-	 * it keeps; and all steps of windows that stalled. */
-	int64_t n_outliers;
-	int cores;			/* of its run: job.h, measured_cores */
-	int64_t n_invalid;		/* times that step_stats_add() ignored */
-};
 
 struct step_sample {
 	double step_s, sync_s;
@@ -109,11 +92,27 @@ bool step_stats_result(const struct step_stats *s, struct observation *o);
  * where there is none, and leaves o as it was. */
 bool step_stats_provisional(const struct step_stats *s, struct observation *o);
 
-/* An observation without windows. To merge it changes nothing. */
-void observation_init(struct observation *o);
+/* ---- when a step time is known well enough to stop measuring ---- */
 
-/* Adds the windows of another run in the same configuration. The weights are n_windows, so
- * sync_time_s is exact only if every window of a run reports it, or none. */
-void observation_merge(struct observation *o, const struct observation *other);
+/* The half-width of the 95 % confidence interval of the mean of the windows' medians, divided by
+ * the mean:
+ *
+ *	t(0.975; k - 1) * deviation / sqrt(k) / mean,	k = n_windows / STEADY_KINSHIP
+ *
+ * where t is Student's quantile (student.h). Consecutive steps resemble each other (caches, clocks,
+ * other programs), and so do windows, though less. A correlation of r = 1/3 between neighbours
+ * doubles the variance of their mean, by (1 + r) / (1 - r), so two windows count as one. This is a
+ * stopping rule: a profile that looks repeatedly and stops the first time the interval is narrow
+ * enough covers the mean in fewer than 95 % of cases. */
+#define STEADY_KINSHIP 2.0		/* windows that count as one */
+#define STEADY_WINDOWS 6		/* fewer do not determine their deviation */
+#define STEADY_STEPS 20
+#define STEADY_HALF_WIDTH 0.02
+
+/* The half-width above; NaN for fewer than STEADY_WINDOWS windows. */
+double steady_half_width(const struct observation *o);
+
+/* True after at least STEADY_STEPS steps with a half-width below STEADY_HALF_WIDTH. */
+bool steady_reached(const struct observation *o);
 
 #endif

@@ -8,7 +8,7 @@
 #include "pollux/job.h"
 #include "pollux/loss_sums.h"
 #include "pollux/memory_bounds.h"
-#include "pollux/step_stats.h"
+#include "pollux/observation.h"
 #include "pollux/store.h"
 
 /* --- what was measured of runs, and what is known of a workload by that --- */
@@ -53,18 +53,6 @@ struct run_update {
 
 int store_run_update(struct store *s, const struct run_update *p, struct err *err);
 
-struct observation_row {
-	int64_t run_id, job_id;
-	struct configuration configuration;
-	double update_time_s;		/* wall clock: of the last write */
-	struct observation observation;
-};
-
-struct observation_list {
-	struct observation_row *items;	/* owned */
-	int count;
-};
-
 /* The number of reports that the job's runs have sent. */
 int store_reports_of_job(struct store *s, int64_t job_id, int64_t *n, struct err *err);
 int store_observations_of_job(struct store *s, int64_t job_id, struct observation_list *list,
@@ -79,7 +67,6 @@ int store_observations_of_job(struct store *s, int64_t job_id, struct observatio
  * STORE_OBSERVATIONS_MAX. */
 int store_observations_of_workload(struct store *s, const char *workload, const char *device_kind,
 				   struct observation_list *list, struct err *err);
-void observation_list_release(struct observation_list *list);
 /* The observation of the run in its present configuration, on devices of its present tier;
  * n_windows is 0 if there is none. */
 int store_observation_get(struct store *s, const struct run *run, struct observation *o,
@@ -114,24 +101,11 @@ int store_restart_was_timed(struct store *s, const char *workload, bool *timed, 
 int store_typical_samples(struct store *s, const char *workload, double *samples, int *n_jobs,
 			  struct err *err);
 
-/* The mean time of a step over the runs of a job on this number of devices, for a job that declared
- * no batch size. */
-struct step_time {
-	int64_t job_id;
-	int replicas;
-	double seconds;
-};
-
-struct step_time_list {
-	struct step_time *items;	/* owned */
-	int count;
-};
-
-/* The step times of the jobs of a workload that declared no batch size, newest run first. */
+/* The mean time of a step over the runs of each job on a number of devices, of the jobs of a
+ * workload that declared no batch size, newest run first: job_id, step_time_s and
+ * configuration.replicas. */
 int store_step_times(struct store *s, const char *workload, const char *device_kind,
-		     struct step_time_list *list,
-		     struct err *err);
-void step_time_list_release(struct step_time_list *list);
+		     struct observation_list *list, struct err *err);
 
 /* *has: whether a workload has runs. Without runs nothing was measured of the workload and no size
  * failed. This query takes much less time than those of the functions below. */

@@ -93,20 +93,10 @@ int store_job_setback(struct store *s, int64_t job_id, struct setback *setback, 
 /* How many of the latest runs lost their supervisor in a row. */
 int store_job_supervisor_losses(struct store *s, int64_t job_id, int *n, struct err *err);
 
-/* What runs of a workload, under one plan, tried on a kind of device: one for each size. Unknown
- * bytes are 0, an unknown time is NaN. */
-struct plan_size {
-	struct configuration configuration;	/* its replicas and its sizes of batch */
-	int64_t device_bytes, host_bytes;
-	double step_time_s;
-	bool out_of_memory;
-};
-struct plan_size_list {
-	struct plan_size *items;	/* the caller frees them */
-	int count;
-};
+/* What runs of a workload, under one plan, tried on a kind of device: one for each size, with its
+ * outcome, its time and the memory that it took. */
 int store_plan_sizes(struct store *s, const char *workload, const char *device_kind,
-		     struct plan_size_list *list, struct err *err);
+		     struct observation_list *list, struct err *err);
 
 /* The kinds of device on which runs of queued and running jobs ran out of memory, and their plans.
  * The caller frees items. */

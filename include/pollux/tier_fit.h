@@ -25,9 +25,9 @@
 #define TIER_SPREAD 0.5
 
 /* The best tier that was seen on several devices of one node; TIER_UNKNOWN: none was told. */
-enum configuration_tier tier_base(const struct fit_observation *seen, int n);
+enum configuration_tier tier_base(const struct observation *seen, int n);
 /* True if this tier was seen on several devices of one node. */
-bool tier_was_seen(const struct fit_observation *seen, int n, enum configuration_tier tier);
+bool tier_was_seen(const struct observation *seen, int n, enum configuration_tier tier);
 
 /* Sets time_s to the time of an exchange of so many bytes between two devices of each tier; NaN:
  * not measured. */
@@ -37,7 +37,7 @@ void tier_prior(const struct device_measurement_list *measured, double bytes,
 void tier_variant(enum configuration_tier tier, bool copies, char variant[MEASURED_VARIANT_SIZE]);
 
 /* time_s: as by tier_prior(); NULL: nothing was measured. */
-struct fit_result fit_by_tier(const struct fit_observation *seen, int n,
+struct fit_result fit_by_tier(const struct observation *seen, int n,
 			      const struct fit_options *options, const double *time_s);
 
 /* What one fit takes from another of the same workload, on another kind of device or under another

@@ -14,7 +14,7 @@
 #include "pollux/profile_report.h"
 #include "pollux/report.h"
 #include "pollux/session.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 #include "pollux/template.h"
 #include "profile.h"
 #include "submit.h"

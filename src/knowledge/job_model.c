@@ -81,15 +81,15 @@ static double remaining_samples(const struct knowledge *k, const struct job *job
 
 /* The mean step time of other jobs on this number of devices. NaN: there is none, or the step times
  * spread more than store_typical_samples() allows for lengths. */
-static double usual_step_time(const struct step_time_list *list, int replicas)
+static double usual_step_time(const struct observation_list *list, int replicas)
 {
 	double mean = 0, mean_sqr = 0;
 	int n = 0;
 
 	for (int i = 0; i < list->count && n < USUAL_STEP_TIME_JOBS; i++) {
-		double seconds = list->items[i].seconds;
+		double seconds = list->items[i].step_time_s;
 
-		if (list->items[i].replicas != replicas)
+		if (list->items[i].configuration.replicas != replicas)
 			continue;
 		n++;
 		mean += (seconds - mean) / n;
@@ -98,12 +98,13 @@ static double usual_step_time(const struct step_time_list *list, int replicas)
 	return n > 0 && mean_sqr - mean * mean <= mean * mean / 4 ? mean : (double)NAN;
 }
 
-static double step_time_of(const struct step_time_list *list, const struct job *job, int *replicas)
+static double step_time_of(const struct observation_list *list, const struct job *job,
+			   int *replicas)
 {
 	for (int i = 0; i < list->count; i++)
 		if (list->items[i].job_id == job->id) {
-			*replicas = list->items[i].replicas;
-			return list->items[i].seconds;
+			*replicas = list->items[i].configuration.replicas;
+			return list->items[i].step_time_s;
 		}
 	*replicas = job->declared.min_replicas;
 	return usual_step_time(list, job->declared.min_replicas);

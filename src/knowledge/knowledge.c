@@ -56,71 +56,40 @@ static int load_noise(struct store *s, const char *workload, struct knowledge *k
 /* Finds what cores bring, and makes all step times those of its base. */
 static struct core_speed to_same_cores(struct observation_list *rows)
 {
-	struct core_time *times = xcalloc((size_t)rows->count + 1, sizeof(*times));
-	struct core_speed speed;
+	struct core_speed speed = core_speed_fit(rows->items, rows->count);
 
-	for (int i = 0; i < rows->count; i++)
-		times[i] = (struct core_time){
-			rows->items[i].configuration, rows->items[i].observation.cores,
-			rows->items[i].observation.step_time_s,
-			(double)rows->items[i].observation.n_steps,
-		};
-	speed = core_speed_fit(times, rows->count);
 	for (int i = 0; i < rows->count; i++) {
-		struct observation *o = &rows->items[i].observation;
+		struct observation *o = &rows->items[i];
 		double factor = core_speed_factor(&speed, o->cores);
 
 		o->step_time_s /= factor;
 		o->step_time_sd_s /= factor;
 		o->step_time_min_s /= factor;
 	}
-	free(times);
 	return speed;
 }
 
-/* Step times for a fit: one entry for each configuration. */
-struct measured_times {
-	struct pool_entry *entries;	/* the reader's to free */
-	int n;
-	struct core_speed cores;
-};
-
+/* Reads k->seen and k->cores. Step times of a job without a batch size tell nothing about
+ * samples. */
 static int read_measured(struct store *s, const char *workload, const char *device_kind,
-			 struct measured_times *out, struct err *err)
+			 struct knowledge *k, struct err *err)
 {
 	struct observation_list rows;
-	struct pool_entry *seen;
-	int n_seen = 0;
+	int n = 0;
 
-	*out = (struct measured_times){ .n = 0 };
 	if (store_observations_of_workload(s, workload, device_kind, &rows, err))
 		return -1;
+	k->cores = (struct core_speed){ 0 };
 	if (strstr(workload, PLAN_SEPARATOR))
-		out->cores = to_same_cores(&rows);
-	seen = xcalloc((size_t)rows.count, sizeof(*seen));
-	out->entries = xcalloc((size_t)rows.count, sizeof(*out->entries));
-	/* Step times of a job without a batch size tell nothing about samples. */
+		k->cores = to_same_cores(&rows);
 	for (int i = 0; i < rows.count; i++)
 		if (rows.items[i].configuration.local_batch_size > 0)
-			seen[n_seen++] = (struct pool_entry){
-				.configuration = rows.items[i].configuration,
-				.observation = rows.items[i].observation,
-			};
-	out->n = pool_observations(seen, n_seen, out->entries);
-	free(seen);
+			rows.items[n++] = rows.items[i];
+	observation_list_release(&k->seen);
+	k->seen.items = xcalloc((size_t)n, sizeof(*k->seen.items));
+	k->seen.count = pool_observations(rows.items, n, k->seen.items);
 	observation_list_release(&rows);
 	return 0;
-}
-
-int knowledge_observations(struct store *s, const char *workload, const char *device_kind,
-			   struct pool_entry **entries, int *n, struct err *err)
-{
-	struct measured_times m;
-	int rc = read_measured(s, workload, device_kind, &m, err);
-
-	*entries = m.entries;
-	*n = m.n;
-	return rc;
 }
 
 /* What is expected before anything is measured. */
@@ -135,53 +104,26 @@ const struct throughput_params *knowledge_params(const struct knowledge *k)
 	return k->tie.pass || k->tie.sync ? &k->tie.params : &k->model.fit.params;
 }
 
-/* Takes over the observations. */
-static void set_measured(struct knowledge *k, struct fit_observation *seen, int n)
+static void fit_model(struct knowledge *k, const struct prior *prior)
 {
-	free(k->seen);
-	k->seen = seen;
-	k->n_seen = n;
-	size_times_release(&k->sizes);
-	k->sizes = size_times_of(seen, n);
-	knowledge_set_residuals(k, &k->model.fit.params, NULL, 0);
-}
-
-static void fit_entries(const struct pool_entry *entries, int n, const struct prior *prior,
-			struct knowledge *k)
-{
-	struct fit_observation *fit = xcalloc((size_t)n, sizeof(*fit));
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
 	struct model_row *model = &k->model;
 
 	options.prior = prior->has ? &prior->fit : NULL;
-	pool_fit_observations(entries, n, fit);
-	model->fit = fit_by_tier(fit, n, &options, prior->tier_s);
-	for (int i = 0; i < n; i++) {
-		model->n_steps += entries[i].observation.n_steps;
-		if (configuration_workers(&entries[i].configuration) > model->max_replicas)
-			model->max_replicas = configuration_workers(&entries[i].configuration);
-		if (entries[i].configuration.nodes > model->max_nodes)
-			model->max_nodes = entries[i].configuration.nodes;
-		if (entries[i].configuration.local_batch_size > model->max_local_batch_size)
-			model->max_local_batch_size = entries[i].configuration.local_batch_size;
+	model->fit = fit_by_tier(k->seen.items, k->seen.count, &options, prior->tier_s);
+	for (int i = 0; i < k->seen.count; i++) {
+		const struct configuration *c = &k->seen.items[i].configuration;
+
+		model->n_steps += k->seen.items[i].n_steps;
+		if (configuration_workers(c) > model->max_replicas)
+			model->max_replicas = configuration_workers(c);
+		if (c->nodes > model->max_nodes)
+			model->max_nodes = c->nodes;
+		if (c->local_batch_size > model->max_local_batch_size)
+			model->max_local_batch_size = c->local_batch_size;
 	}
-	set_measured(k, fit, n);
-}
-
-/* Computes residuals from all measurements, also from those after the fit of the model. */
-static int read_residuals(struct store *s, const char *workload, const char *device_kind,
-			  struct knowledge *k, struct err *err)
-{
-	struct fit_observation *fit;
-	struct measured_times m;
-
-	if (read_measured(s, workload, device_kind, &m, err))
-		return -1;
-	k->cores = m.cores;
-	fit = xcalloc((size_t)m.n, sizeof(*fit));
-	set_measured(k, fit, pool_fit_observations(m.entries, m.n, fit));
-	free(m.entries);
-	return 0;
+	k->modelled = model->fit.n_observations > 0;
+	knowledge_set_residuals(k, &model->fit.params, NULL, 0);
 }
 
 static int read_prior(struct store *s, const char *workload, const char *device_kind,
@@ -207,19 +149,25 @@ int knowledge_learn(struct store *s, const char *workload, const char *device_ki
 		    const char *observations_key, struct knowledge *k, struct err *err)
 {
 	struct prior prior;
-	struct measured_times m;
 
 	if (read_prior(s, workload, device_kind, &prior, err) ||
-	    read_measured(s, workload, device_kind, &m, err))
+	    read_measured(s, workload, device_kind, k, err))
 		return -1;
-	k->cores = m.cores;
 	k->model = (struct model_row){ .fit_time_s = clock_wall_s() };
-	fit_entries(m.entries, m.n, &prior, k);
-	free(m.entries);
 	memcpy(k->model.observations_key, observations_key, strnlen(observations_key,
 	       sizeof(k->model.observations_key) - 1));
-	k->modelled = k->model.fit.n_observations > 0;
+	fit_model(k, &prior);
 	return 0;
+}
+
+int knowledge_learn_missing(struct store *s, const char *workload, const char *device_kind,
+			    struct knowledge *k, struct err *err)
+{
+	if (k->modelled)
+		return 0;
+	if (read_measured(s, workload, device_kind, k, err))
+		return -1;
+	return k->seen.count > 0 ? knowledge_learn(s, workload, device_kind, "", k, err) : 0;
 }
 
 struct knowledge knowledge_of_nothing(void)
@@ -231,7 +179,7 @@ struct knowledge knowledge_of_nothing(void)
 }
 
 /* The store counts devices, the bounds count replicas. */
-static void count_workers(struct memory_trial *trials, int n, int width)
+static void count_workers(struct observation *trials, int n, int width)
 {
 	for (int i = 0; i < n; i++)
 		trials[i].configuration.replicas /= width;
@@ -255,12 +203,12 @@ int knowledge_load_sizes(struct store *s, const char *workload, const char *devi
 
 /* --- memory --- */
 
-static void add_peak(struct knowledge *k, const struct plan_size *size)
+static void add_peak(struct knowledge *k, const struct observation *size)
 {
 	const struct configuration *c = &size->configuration;
 	int64_t bytes = k->needs.shared ? size->host_bytes : size->device_bytes;
 
-	if (size->out_of_memory || c->local_batch_size <= 0)
+	if (size->outcome == OBSERVATION_NO_MEMORY || c->local_batch_size <= 0)
 		return;
 	if (size->host_bytes > 0) {
 		k->host_peaks = xgrow(k->host_peaks, k->n_host_peaks, sizeof(*k->host_peaks));
@@ -281,7 +229,7 @@ static void add_peak(struct knowledge *k, const struct plan_size *size)
 static int read_peaks(struct store *s, const char *workload, const char *device_kind,
 		      struct knowledge *k, struct err *err)
 {
-	struct plan_size_list sizes;
+	struct observation_list sizes;
 
 	if (!strstr(workload, PLAN_SEPARATOR))
 		return 0;
@@ -293,7 +241,7 @@ static int read_peaks(struct store *s, const char *workload, const char *device_
 			k->needs.shared = false;
 	for (int i = 0; i < sizes.count; i++)
 		add_peak(k, &sizes.items[i]);
-	free(sizes.items);
+	observation_list_release(&sizes);
 	k->needs = memory_model_fit(k->peaks, k->n_peaks, k->needs.shared);
 	return 0;
 }
@@ -329,19 +277,23 @@ int knowledge_load(struct store *s, const char *workload, const char *device_kin
 		return -1;
 	}
 	k->modelled = k->modelled && k->model.fit.n_observations > 0;
-	if (!k->modelled || !read_residuals(s, workload, device_kind, k, err))
+	if (!k->modelled)
 		return 0;
-	knowledge_release(k);
-	return -1;
+	/* Residuals heed all measurements, also those after the fit of the model. */
+	if (read_measured(s, workload, device_kind, k, err)) {
+		knowledge_release(k);
+		return -1;
+	}
+	knowledge_set_residuals(k, &k->model.fit.params, NULL, 0);
+	return 0;
 }
 
 void knowledge_release(struct knowledge *k)
 {
 	free(k->windows);
-	step_time_list_release(&k->step_times);
+	observation_list_release(&k->step_times);
 	residuals_release(&k->residuals);
-	size_times_release(&k->sizes);
-	free(k->seen);
+	observation_list_release(&k->seen);
 	free(k->peaks);
 	free(k->host_peaks);
 	memory_bounds_release(&k->memory);

@@ -29,8 +29,9 @@ static int place_all(const struct knowledge *k, int most, struct throughput_plac
 
 	for (int i = 0; i < most; i++)
 		places[i] = throughput_place_on(1, i + 1);
-	for (int i = 0; i < k->n_seen; i++) {
-		struct throughput_place place = configuration_place(&k->seen[i].configuration);
+	for (int i = 0; i < k->seen.count; i++) {
+		const struct configuration *c = &k->seen.items[i].configuration;
+		struct throughput_place place = configuration_place(c);
 
 		if (place.nodes > 1 && place.replicas >= 1 && place.replicas <= most)
 			places[n++] = throughput_place_on(place.nodes, place.replicas);
@@ -47,15 +48,17 @@ static int place_all(const struct knowledge *k, int most, struct throughput_plac
 void knowledge_set_residuals(struct knowledge *k, const struct throughput_params *params,
 			     const struct residuals_source *others, int n_others)
 {
-	struct residuals_source own = { k->seen, k->n_seen, params };
+	const struct observation *seen = k->seen.items;
+	int n_seen = k->seen.count;
+	struct residuals_source own = { seen, n_seen, params };
 	int most = SCHED_REPLICA_GROWTH * bounded(k->model.max_replicas), n_places;
-	enum configuration_tier base = tier_base(k->seen, k->n_seen);
+	enum configuration_tier base = tier_base(seen, n_seen);
 	struct throughput_place *places =
-		xcalloc(CONFIGURATION_TIERS * (size_t)most + (size_t)k->n_seen, sizeof(*places));
+		xcalloc(CONFIGURATION_TIERS * (size_t)most + (size_t)n_seen, sizeof(*places));
 
 	n_places = place_all(k, most, places);
 	for (int t = (int)base + 1; base != TIER_UNKNOWN && t < CONFIGURATION_TIERS; t++)
-		for (int r = 2; tier_was_seen(k->seen, k->n_seen, (enum configuration_tier)t) &&
+		for (int r = 2; tier_was_seen(seen, n_seen, (enum configuration_tier)t) &&
 				r <= most; r++) {
 			places[n_places] = throughput_place_on(1, r);
 			places[n_places++].tier = (enum configuration_tier)t;

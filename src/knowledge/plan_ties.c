@@ -8,14 +8,14 @@
 static struct plan_times times_of(const struct plan_tie_item *item)
 {
 	return (struct plan_times){
-		.name = item->plan, .seen = item->k->seen, .n_seen = item->k->n_seen,
+		.name = item->plan, .seen = item->k->seen.items, .n_seen = item->k->seen.count,
 		.fit = &item->k->model.fit, .residuals = &item->k->residuals,
 	};
 }
 
 static bool is_measured(const struct plan_tie_item *item)
 {
-	return item->k->modelled && item->k->n_seen > 0;
+	return item->k->modelled && item->k->seen.count > 0;
 }
 
 /* The plan with most observations, the first of several; NULL: none has any. */
@@ -25,7 +25,7 @@ static const struct plan_tie_item *find_reference(const struct plan_tie_item *it
 
 	for (int i = 0; i < n; i++)
 		if (is_measured(&items[i]) &&
-		    (!most || items[i].k->n_seen > most->k->n_seen))
+		    (!most || items[i].k->seen.count > most->k->seen.count))
 			most = &items[i];
 	return most;
 }
@@ -49,7 +49,8 @@ static void set_residuals(const struct plan_tie_item *items, int n, int own)
 	for (int i = 0; i < n && n_others < EXECUTION_PLANS_MAX; i++)
 		if (i != own && is_measured(&items[i]))
 			others[n_others++] = (struct residuals_source){
-				items[i].k->seen, items[i].k->n_seen, knowledge_params(items[i].k)
+				items[i].k->seen.items, items[i].k->seen.count,
+				knowledge_params(items[i].k)
 			};
 	knowledge_set_residuals(items[own].k, knowledge_params(items[own].k), others, n_others);
 }

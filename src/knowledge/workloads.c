@@ -228,7 +228,7 @@ int workloads_other_plans(const struct workload_list *list, const struct workloa
 			continue;
 		there = workloads_find(list, other->name, kind);
 		if (there && there->measured)
-			times[n++] = (struct kind_times){ &there->k.sizes, &other->k.sizes };
+			times[n++] = (struct kind_times){ &there->k.seen, &other->k.seen };
 	}
 	return n;
 }

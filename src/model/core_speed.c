@@ -6,12 +6,12 @@
 #define PARTS 100		/* part is found to 1 % */
 #define MOST_STEPS 1e4		/* more steps of one configuration are no surer */
 
-static bool time_counts(const struct core_time *t)
+static bool time_counts(const struct observation *t)
 {
-	return t->cores > 0 && t->step_time_s > 0 && isfinite(t->step_time_s) && t->weight > 0;
+	return t->cores > 0 && t->step_time_s > 0 && isfinite(t->step_time_s) && t->n_steps > 0;
 }
 
-static int find_base(const struct core_time *times, int n)
+static int find_base(const struct observation *times, int n)
 {
 	double most = 0;
 	int base = 0;
@@ -21,7 +21,7 @@ static int find_base(const struct core_time *times, int n)
 
 		for (int k = 0; k < n; k++)
 			if (time_counts(&times[k]) && times[k].cores == times[i].cores)
-				sum += times[k].weight;
+				sum += (double)times[k].n_steps;
 		if (time_counts(&times[i]) &&
 		    (sum > most || (sum >= most && times[i].cores < base))) {
 			most = sum;
@@ -38,19 +38,19 @@ double core_speed_factor(const struct core_speed *speed, double cores)
 	return 1 + speed->part * (speed->base / cores - 1);
 }
 
-static bool are_alike(const struct core_time *a, const struct core_time *b)
+static bool are_alike(const struct observation *a, const struct observation *b)
 {
 	return time_counts(a) && time_counts(b) &&
 	       configuration_equal(&a->configuration, &b->configuration);
 }
 
-static double weight_of(const struct core_time *t)
+static double weight_of(const struct observation *t)
 {
-	return fmin(t->weight, MOST_STEPS);
+	return fmin((double)t->n_steps, MOST_STEPS);
 }
 
 /* The squared errors of one configuration, that of times[first], which the mean error leaves. */
-static double error_of(const struct core_time *times, int n, int first,
+static double error_of(const struct observation *times, int n, int first,
 		       const struct core_speed *speed)
 {
 	double sum = 0, squares = 0, weight = 0;
@@ -68,7 +68,7 @@ static double error_of(const struct core_time *times, int n, int first,
 	return weight > 0 ? squares - sum * sum / weight : 0;
 }
 
-static bool is_first(const struct core_time *times, int i)
+static bool is_first(const struct observation *times, int i)
 {
 	for (int k = 0; k < i; k++)
 		if (are_alike(&times[k], &times[i]))
@@ -76,7 +76,7 @@ static bool is_first(const struct core_time *times, int i)
 	return time_counts(&times[i]);
 }
 
-struct core_speed core_speed_fit(const struct core_time *times, int n)
+struct core_speed core_speed_fit(const struct observation *times, int n)
 {
 	struct core_speed best = { .base = find_base(times, n) };
 	double least = HUGE_VAL;

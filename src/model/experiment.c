@@ -7,7 +7,7 @@
 
 #include "experiment_information.h"
 #include "experiment_sizes.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 #include "whole.h"
 
 #define GRID_RATIO 1.4142135623730951	/* between local batches of the grid for predictions */
@@ -29,7 +29,7 @@ const char *experiment_why_name(enum experiment_why why)
 
 /* --- what was tried --- */
 
-static const struct experiment_point *find_point(const struct experiment *e,
+static const struct observation *find_point(const struct experiment *e,
 						 const struct configuration *c)
 {
 	for (int i = 0; i < e->n_points; i++)
@@ -61,22 +61,22 @@ static struct bounds find_bounds(const struct experiment *e)
 	for (int i = 0; i < e->n_points; i++) {
 		int64_t m = batch_on_fewest(e, &e->points[i].configuration);
 
-		if (e->points[i].outcome == EXPERIMENT_NO_MEMORY &&
+		if (e->points[i].outcome == OBSERVATION_NO_MEMORY &&
 		    (b.no_memory == 0 || m < b.no_memory))
 			b.no_memory = m;
 	}
 	for (int i = 0; i < e->n_points; i++) {
 		int64_t m = e->points[i].configuration.local_batch_size;
 
-		if (e->points[i].outcome == EXPERIMENT_MEASURED && m > b.worked &&
+		if (e->points[i].outcome == OBSERVATION_MEASURED && m > b.worked &&
 		    (b.no_memory == 0 || m < b.no_memory))
 			b.worked = m;
 	}
 	for (int i = 0; i < e->n_points; i++) {
 		int64_t m = e->points[i].configuration.local_batch_size;
 
-		if ((e->points[i].outcome == EXPERIMENT_FAILED ||
-		     e->points[i].outcome == EXPERIMENT_TOO_SLOW) &&
+		if ((e->points[i].outcome == OBSERVATION_FAILED ||
+		     e->points[i].outcome == OBSERVATION_TOO_SLOW) &&
 		    m > b.worked && (b.stuck == 0 || m < b.stuck))
 			b.stuck = m;
 	}
@@ -132,7 +132,7 @@ static bool grow_batch(const struct experiment *e, const struct throughput_param
  * it was measured before: it would fail again. */
 static double news(const struct experiment *e, const struct configuration *c)
 {
-	const struct experiment_point *p = find_point(e, c);
+	const struct observation *p = find_point(e, c);
 	int64_t no_memory = find_bounds(e).no_memory;
 
 	if (e->limits.shares_memory && no_memory > 0 && batch_on_fewest(e, c) >= no_memory)
@@ -140,7 +140,7 @@ static double news(const struct experiment *e, const struct configuration *c)
 	if (!p)
 		return 1;
 	for (int i = 0; i < e->n_points; i++)
-		if (e->points[i].outcome != EXPERIMENT_MEASURED &&
+		if (e->points[i].outcome != OBSERVATION_MEASURED &&
 		    configuration_equal(&e->points[i].configuration, c))
 			return 0;
 	return p->weight >= 0 ? 1 - p->weight : 0;
@@ -160,7 +160,7 @@ static void add_known(const struct experiment *e, const struct throughput_params
 {
 	information_init(info);
 	for (int i = 0; i < e->n_points; i++)
-		if (e->points[i].outcome == EXPERIMENT_MEASURED)
+		if (e->points[i].outcome == OBSERVATION_MEASURED)
 			information_add(info, p, &e->points[i]);
 	information_invert(info);
 }
@@ -170,7 +170,8 @@ static bool syncs_are_known(const struct experiment *e)
 	bool known = e->n_points > 0;
 
 	for (int i = 0; i < e->n_points; i++)
-		known &= e->points[i].outcome != EXPERIMENT_MEASURED || e->points[i].sync_known;
+		known &= e->points[i].outcome != OBSERVATION_MEASURED ||
+			 isfinite(e->points[i].sync_time_s);
 	return known;
 }
 
@@ -186,8 +187,9 @@ struct question {
 /* Information gained per second; 0: c is not to be tried. */
 static double gain_of(const struct question *q, const struct configuration *c, double *cost_s)
 {
-	struct experiment_point point = {
-		.configuration = *c, .weight = news(q->e, c), .sync_known = q->syncs,
+	struct observation point = {
+		.configuration = *c, .weight = news(q->e, c),
+		.sync_time_s = q->syncs ? 0 : (double)NAN,
 	};
 
 	*cost_s = q->e->launch_s + measuring_s(q->e, q->p, c);

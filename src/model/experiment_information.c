@@ -82,13 +82,13 @@ static void add_row(struct information *info, const double j[N], double weight)
 }
 
 void information_add(struct information *info, const struct throughput_params *p,
-		     const struct experiment_point *point)
+		     const struct observation *point)
 {
 	double j[N];
 
 	step_row(p, &point->configuration, j);
 	add_row(info, j, point->weight);
-	if (!point->sync_known)
+	if (!isfinite(point->sync_time_s))
 		return;
 	grad_row(p, &point->configuration, j);
 	add_row(info, j, point->weight);
@@ -175,14 +175,14 @@ static double add_to_inverse(struct information *info, const double j[N], double
 }
 
 double information_gain(const struct information *info, const struct throughput_params *p,
-			const struct experiment_point *point, const struct experiment_grid *grid)
+			const struct observation *point, const struct experiment_grid *grid)
 {
 	struct information after = *info;
 	double j[N], gain;
 
 	step_row(p, &point->configuration, j);
 	gain = add_to_inverse(&after, j, point->weight, p, grid);
-	if (point->sync_known) {
+	if (isfinite(point->sync_time_s)) {
 		grad_row(p, &point->configuration, j);
 		gain += add_to_inverse(&after, j, point->weight, p, grid);
 	}

@@ -19,7 +19,7 @@ struct throughput_params experiment_params(const struct fit_result *fit,
 
 void information_init(struct information *info);	/* starts with the prior */
 void information_add(struct information *info, const struct throughput_params *p,
-		     const struct experiment_point *point);
+		     const struct observation *point);
 void information_invert(struct information *info);
 
 /* The mean of V over the grid, for the inverted matrix. */
@@ -28,6 +28,6 @@ double information_mean_variance(const struct information *info, const struct th
 /* The reduction of that mean by a further point, whose weight is what it adds to the weight of its
  * configuration. */
 double information_gain(const struct information *info, const struct throughput_params *p,
-			const struct experiment_point *point, const struct experiment_grid *grid);
+			const struct observation *point, const struct experiment_grid *grid);
 
 #endif

@@ -11,12 +11,12 @@ static bool is_as_large(const struct configuration *a, const struct configuratio
 	return a->replicas >= b->replicas && a->local_batch_size >= b->local_batch_size;
 }
 
-static bool is_believed(const struct failed_sizes *f, const struct memory_trial *t)
+static bool is_believed(const struct failed_sizes *f, const struct observation *t)
 {
 	int64_t n_windows = 0;
 
 	for (int i = 0; i < f->n_worked; i++) {
-		const struct memory_trial *w = &f->worked[i];
+		const struct observation *w = &f->worked[i];
 
 		if (!is_as_large(&w->configuration, &t->configuration))
 			continue;

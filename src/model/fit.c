@@ -130,7 +130,7 @@ static void search_params(struct search *s, struct throughput_params start)
 }
 
 static int usable_rows(struct fit_objective *f, struct fit_row *rows,
-		       const struct fit_observation *seen, int n)
+		       const struct observation *seen, int n)
 {
 	f->rows = rows;
 	for (int i = 0; i < n; i++) {
@@ -208,7 +208,7 @@ static void search_all(struct search *s)
 	search_params(s, fit_start_published());
 }
 
-struct fit_result fit_throughput(const struct fit_observation *seen, int n,
+struct fit_result fit_throughput(const struct observation *seen, int n,
 				 const struct fit_options *options)
 {
 	struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));

@@ -12,7 +12,7 @@ static bool valid_time(double time_s)
 	return time_s >= FIT_TIME_MIN_S && time_s <= FIT_TIME_MAX_S;
 }
 
-static bool valid(const struct fit_observation *o)
+static bool valid(const struct observation *o)
 {
 	const struct configuration *c = &o->configuration;
 	struct throughput_place place = configuration_place(c);
@@ -24,7 +24,7 @@ static bool valid(const struct fit_observation *o)
 
 /* Only the last of s passes synchronises, and is longer by that time:
  * T_grad = (T_step - sync) / s, T_update = T_grad + sync. */
-bool fit_row_make(struct fit_row *row, const struct fit_observation *o)
+bool fit_row_make(struct fit_row *row, const struct observation *o)
 {
 	if (!valid(o))
 		return false;

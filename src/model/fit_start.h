@@ -15,7 +15,7 @@ struct fit_box {
 };
 
 /* Makes a row from an observation. Returns false if the observation is not usable. */
-bool fit_row_make(struct fit_row *row, const struct fit_observation *seen);
+bool fit_row_make(struct fit_row *row, const struct observation *seen);
 
 void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n,
 		  const struct fit_prior *prior);

@@ -2,39 +2,19 @@
 #include "pollux/kind_ratio.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "pollux/mem.h"
 #include "pollux/tier_fit.h"
 
-/* --- times by size --- */
+/* --- the ratio --- */
 
-static bool is_usable(const struct fit_observation *o)
+/* True for a time of one device in one pass. */
+static bool is_usable(const struct observation *o)
 {
 	return configuration_workers(&o->configuration) == 1 &&
 	       o->configuration.accumulation_steps == 1 &&
 	       o->configuration.local_batch_size > 0 && o->step_time_s > FIT_TIME_MIN_S &&
 	       o->step_time_s < FIT_TIME_MAX_S;
 }
-
-struct size_times size_times_of(const struct fit_observation *seen, int n)
-{
-	struct size_times t = { .items = xcalloc((size_t)n + 1, sizeof(*t.items)) };
-
-	for (int i = 0; i < n; i++)
-		if (is_usable(&seen[i]))
-			t.items[t.count++] = (struct size_time){
-				seen[i].configuration.local_batch_size, seen[i].step_time_s };
-	return t;
-}
-
-void size_times_release(struct size_times *t)
-{
-	free(t->items);
-	*t = (struct size_times){ 0 };
-}
-
-/* --- the ratio --- */
 
 /* A weighted mean of logarithms; the weight of one with deviation d is 1/d^2. */
 struct log_mean {
@@ -47,16 +27,18 @@ static void count_log(struct log_mean *mean, double log_ratio, double spread)
 	mean->weight += 1 / (spread * spread);
 }
 
-static int count_common(struct log_mean *mean, const struct size_times *to,
-			const struct size_times *from)
+static int count_common(struct log_mean *mean, const struct observation_list *to,
+			const struct observation_list *from)
 {
 	int n = 0;
 
 	for (int i = 0; i < to->count; i++)
 		for (int k = 0; k < from->count; k++) {
-			const struct size_time *a = &to->items[i], *b = &from->items[k];
+			const struct observation *a = &to->items[i], *b = &from->items[k];
+			const struct configuration *c = &b->configuration;
 
-			if (a->local_batch_size != b->local_batch_size)
+			if (a->configuration.local_batch_size != c->local_batch_size ||
+			    !is_usable(a) || !is_usable(b))
 				continue;
 			count_log(mean, log(a->step_time_s / b->step_time_s),
 				  KIND_RATIO_SIZE_SPREAD);
@@ -65,15 +47,21 @@ static int count_common(struct log_mean *mean, const struct size_times *to,
 	return n;
 }
 
-/* The time per sample at the largest size. */
-static double sample_time(const struct size_times *t)
+/* The time per sample at the largest size; NaN: there is none. */
+static double sample_time(const struct observation_list *t)
 {
-	const struct size_time *largest = &t->items[0];
+	double time_s = (double)NAN;
+	int64_t largest = 0;
 
-	for (int i = 1; i < t->count; i++)
-		if (t->items[i].local_batch_size > largest->local_batch_size)
-			largest = &t->items[i];
-	return largest->step_time_s / (double)largest->local_batch_size;
+	for (int i = 0; i < t->count; i++) {
+		int64_t size = t->items[i].configuration.local_batch_size;
+
+		if (!is_usable(&t->items[i]) || size <= largest)
+			continue;
+		largest = size;
+		time_s = t->items[i].step_time_s / (double)size;
+	}
+	return time_s;
 }
 
 /* Counts the mean of another plan's differences, if there is a common size. */
@@ -90,21 +78,20 @@ struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
 					  double prior)
 {
 	bool has_prior = prior > 0 && isfinite(prior);
+	double far = sample_time(own->to) / sample_time(own->from);
 	struct log_mean mean = { 0 };
 
 	count_log(&mean, has_prior ? log(prior) : 0,
 		  has_prior ? KIND_RATIO_PRIOR_SPREAD : KIND_RATIO_UNKNOWN_SPREAD);
-	if (count_common(&mean, own->to, own->from) == 0 && own->to->count > 0 &&
-	    own->from->count > 0)
-		count_log(&mean, log(sample_time(own->to) / sample_time(own->from)),
-			  KIND_RATIO_FAR_SPREAD);
+	if (count_common(&mean, own->to, own->from) == 0 && !isnan(far))
+		count_log(&mean, log(far), KIND_RATIO_FAR_SPREAD);
 	for (int i = 0; i < n_others; i++)
 		count_other_plan(&mean, &others[i]);
 	return (struct fit_expectation){ exp(mean.sum / mean.weight), 1 / sqrt(mean.weight) };
 }
 
-struct fit_expectation kind_ratio(const struct size_times *to, const struct size_times *from,
-				  double prior)
+struct fit_expectation kind_ratio(const struct observation_list *to,
+				  const struct observation_list *from, double prior)
 {
 	return kind_ratio_of_plan(&(struct kind_times){ to, from }, NULL, 0, prior);
 }

@@ -13,8 +13,8 @@ static int64_t samples_of_pass(const struct configuration *c)
 }
 
 /* True if a takes at least as much memory as b in any program. */
-static bool takes_as_much(const struct memory_bounds *bounds, const struct memory_trial *a,
-			  const struct memory_trial *b)
+static bool takes_as_much(const struct memory_bounds *bounds, const struct observation *a,
+			  const struct observation *b)
 {
 	const struct configuration *x = &a->configuration, *y = &b->configuration;
 
@@ -24,7 +24,7 @@ static bool takes_as_much(const struct memory_bounds *bounds, const struct memor
 }
 
 /* True if another run of at most the size of t also ran out, after the newest that fitted. */
-static bool is_confirmed(const struct memory_bounds *b, const struct memory_trial *t,
+static bool is_confirmed(const struct memory_bounds *b, const struct observation *t,
 			 int64_t newest_fitted)
 {
 	for (int i = 0; i < b->n_ran_out; i++)
@@ -34,7 +34,7 @@ static bool is_confirmed(const struct memory_bounds *b, const struct memory_tria
 	return false;
 }
 
-static bool is_believed(const struct memory_bounds *b, const struct memory_trial *t)
+static bool is_believed(const struct memory_bounds *b, const struct observation *t)
 {
 	int64_t newest_fitted = 0, n_windows = 0;
 
@@ -66,7 +66,7 @@ void memory_bounds_settle(struct memory_bounds *b)
 
 /* The smallest local batch for this number of replicas that certainly takes as much memory as t; 0:
  * none does. */
-static int64_t bound_of(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
+static int64_t bound_of(const struct memory_bounds *b, const struct observation *t, int replicas)
 {
 	const struct configuration *c = &t->configuration;
 
@@ -90,7 +90,7 @@ int64_t memory_too_large(const struct memory_bounds *b, int replicas)
 
 /* The largest local batch for this number of replicas that certainly takes no more memory than t;
  * 0: none. */
-static int64_t held_by(const struct memory_bounds *b, const struct memory_trial *t, int replicas)
+static int64_t held_by(const struct memory_bounds *b, const struct observation *t, int replicas)
 {
 	const struct configuration *c = &t->configuration;
 

@@ -39,7 +39,7 @@ static bool is_joined_alike(struct throughput_place a, struct throughput_place b
 	       b.tier == TIER_UNKNOWN;
 }
 
-static const struct fit_observation *find_same(const struct plan_times *p,
+static const struct observation *find_same(const struct plan_times *p,
 					       const struct configuration *c)
 {
 	struct throughput_place place = configuration_place(c);
@@ -73,8 +73,8 @@ struct fit_expectation plan_ratio(const struct plan_times *to, const struct plan
 	double weight = 1 / (spread * spread), sum = weight * log(usual);
 
 	for (int i = 0; i < to->n_seen; i++) {
-		const struct fit_observation *o = &to->seen[i];
-		const struct fit_observation *same = find_same(from, &o->configuration);
+		const struct observation *o = &to->seen[i];
+		const struct observation *same = find_same(from, &o->configuration);
 		double other = same ? same->step_time_s : expected_time(from, &o->configuration);
 		double w;
 
@@ -90,7 +90,7 @@ struct fit_expectation plan_ratio(const struct plan_times *to, const struct plan
 
 /* --- what is borrowed --- */
 
-bool plan_is_hardly_measured(const struct fit_observation *seen, int n)
+bool plan_is_hardly_measured(const struct observation *seen, int n)
 {
 	bool several = false;
 

@@ -33,7 +33,7 @@ static enum configuration_tier own_tier(struct throughput_place place,
 										: place.tier;
 }
 
-static bool make_point(const struct fit_observation *seen, const struct throughput_params *params,
+static bool make_point(const struct observation *seen, const struct throughput_params *params,
 		       enum configuration_tier base, struct point *p)
 {
 	struct fit_row row;
@@ -226,7 +226,7 @@ struct residuals residuals_of_plan(const struct residuals_source *own,
 	return r;
 }
 
-struct residuals residuals_of(const struct fit_observation *seen, int n,
+struct residuals residuals_of(const struct observation *seen, int n,
 			      const struct throughput_params *params,
 			      const struct throughput_place *places, int n_places)
 {

@@ -25,8 +25,8 @@ static bool has_same(const struct split_entry *a, const struct split_entry *b, c
 
 static bool entry_counts(const struct split_entry *e)
 {
-	return e->measured.observation.n_windows >= SPLIT_WINDOWS &&
-	       isfinite(e->measured.observation.step_time_sd_s);
+	return e->measured.n_windows >= SPLIT_WINDOWS &&
+	       isfinite(e->measured.step_time_sd_s);
 }
 
 static bool is_comparable(const struct split_entry *a, const struct split_entry *b)
@@ -37,7 +37,7 @@ static bool is_comparable(const struct split_entry *a, const struct split_entry 
 
 static bool disagrees(const struct split_entry *a, const struct split_entry *b)
 {
-	return !pool_agree(&a->measured.observation, &b->measured.observation);
+	return !pool_agree(&a->measured, &b->measured);
 }
 
 /* True if another job has the same value, measured in the same configuration. */
@@ -45,8 +45,8 @@ static bool is_repeated(const struct split_entry *entries, int n, const struct s
 			const char *name)
 {
 	for (int i = 0; i < n; i++)
-		if (entries[i].job_id != e->job_id && is_comparable(&entries[i], e) &&
-		    has_same(&entries[i], e, name))
+		if (entries[i].measured.job_id != e->measured.job_id &&
+		    is_comparable(&entries[i], e) && has_same(&entries[i], e, name))
 			return true;
 	return false;
 }
@@ -55,7 +55,7 @@ static bool is_repeated(const struct split_entry *entries, int n, const struct s
 static bool is_sure(const struct split_entry *entries, int n, const struct split_entry *a,
 		    const struct split_entry *b, const char *name)
 {
-	double x = a->measured.observation.step_time_s, y = b->measured.observation.step_time_s;
+	double x = a->measured.step_time_s, y = b->measured.step_time_s;
 
 	return (is_repeated(entries, n, a, name) && is_repeated(entries, n, b, name)) ||
 	       fmax(x, y) >= SPLIT_ALONE * fmin(x, y);
@@ -99,7 +99,7 @@ static double mean_at(const struct split_entry *entries, int n, const struct spl
 
 	for (int i = 0; i < n; i++)
 		if (is_comparable(&entries[i], like) && has_same(&entries[i], like, name)) {
-			sum += entries[i].measured.observation.step_time_s;
+			sum += entries[i].measured.step_time_s;
 			count++;
 		}
 	return sum / count;

@@ -1,17 +1,10 @@
-/* step_stats.c - keeps robust running statistics of step times. */
+/* step_stats.c - keeps robust running statistics of step times, and tells when they are steady. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/step_stats.h"
-
-void observation_init(struct observation *o)
-{
-	*o = (struct observation){
-		.step_time_s = (double)NAN, .step_time_sd_s = (double)NAN,
-		.step_time_min_s = (double)NAN, .sync_time_s = (double)NAN,
-	};
-}
+#include "pollux/student.h"
 
 void step_stats_init(struct step_stats *s)
 {
@@ -182,15 +175,10 @@ void step_stats_close_window(struct step_stats *s)
 		warm_up(s, &w);
 }
 
-static double deviation(double m2, int64_t n)
-{
-	return n > 1 ? sqrt(m2 / (double)(n - 1)) : (double)NAN;
-}
-
 bool step_stats_result(const struct step_stats *s, struct observation *o)
 {
 	*o = s->sum;
-	o->step_time_sd_s = deviation(s->m2, o->n_windows);
+	o->step_time_sd_s = observation_deviation(s->m2, o->n_windows);
 	return o->n_windows > 0;
 }
 
@@ -206,47 +194,18 @@ bool step_stats_provisional(const struct step_stats *s, struct observation *o)
 	return true;
 }
 
-static double squares(const struct observation *o)
+/* --- when it is steady --- */
+
+double steady_half_width(const struct observation *o)
 {
-	return o->n_windows > 1 ? o->step_time_sd_s * o->step_time_sd_s * (double)(o->n_windows - 1)
-				: 0;
+	double k = (double)o->n_windows / STEADY_KINSHIP;
+
+	if (o->n_windows < STEADY_WINDOWS || !(o->step_time_s > 0))
+		return (double)NAN;
+	return student_quantile(k - 1) * o->step_time_sd_s / sqrt(k) / o->step_time_s;
 }
 
-/* Merges the moments: T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a pairwise
- * algorithm for computing sample variances", 1979. */
-static void merge_times(struct observation *o, const struct observation *other)
+bool steady_reached(const struct observation *o)
 {
-	double n = (double)o->n_windows, m = (double)other->n_windows;
-	double delta = other->step_time_s - o->step_time_s;
-	double m2 = squares(o) + squares(other) + delta * delta * n * m / (n + m);
-
-	if (isnan(o->sync_time_s))
-		o->sync_time_s = other->sync_time_s;
-	else if (!isnan(other->sync_time_s))
-		o->sync_time_s += (other->sync_time_s - o->sync_time_s) * m / (n + m);
-	o->step_time_s += delta * m / (n + m);
-	o->step_time_min_s = fmin(o->step_time_min_s, other->step_time_min_s);
-	o->n_windows += other->n_windows;
-	o->step_time_sd_s = deviation(m2, o->n_windows);
-}
-
-static void copy_times(struct observation *o, const struct observation *other)
-{
-	o->n_windows = other->n_windows;
-	o->step_time_s = other->step_time_s;
-	o->step_time_sd_s = other->step_time_sd_s;
-	o->step_time_min_s = other->step_time_min_s;
-	o->sync_time_s = other->sync_time_s;
-}
-
-void observation_merge(struct observation *o, const struct observation *other)
-{
-	if (o->n_windows == 0)
-		copy_times(o, other);
-	else if (other->n_windows > 0)
-		merge_times(o, other);
-	o->n_steps += other->n_steps;
-	o->n_dropped += other->n_dropped;
-	o->n_outliers += other->n_outliers;
-	o->n_invalid += other->n_invalid;
+	return o->n_steps >= STEADY_STEPS && steady_half_width(o) < STEADY_HALF_WIDTH;
 }

@@ -20,7 +20,7 @@ static bool is_on_several(const struct configuration *c)
 	return c->replicas > 1 && c->nodes == 1;
 }
 
-bool tier_was_seen(const struct fit_observation *seen, int n, enum configuration_tier tier)
+bool tier_was_seen(const struct observation *seen, int n, enum configuration_tier tier)
 {
 	for (int i = 0; i < n; i++)
 		if (is_on_several(&seen[i].configuration) && seen[i].configuration.tier == tier)
@@ -28,7 +28,7 @@ bool tier_was_seen(const struct fit_observation *seen, int n, enum configuration
 	return false;
 }
 
-enum configuration_tier tier_base(const struct fit_observation *seen, int n)
+enum configuration_tier tier_base(const struct observation *seen, int n)
 {
 	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++)
 		if (tier_was_seen(seen, n, (enum configuration_tier)t))
@@ -161,7 +161,7 @@ static void set_factors(struct fit_result *fit, struct tier_rows *r, int base,
 	}
 }
 
-static int rows_of(const struct fit_observation *seen, int n, struct fit_row *rows)
+static int rows_of(const struct observation *seen, int n, struct fit_row *rows)
 {
 	int n_rows = 0;
 
@@ -171,8 +171,8 @@ static int rows_of(const struct fit_observation *seen, int n, struct fit_row *ro
 	return n_rows;
 }
 
-static int at_base(const struct fit_observation *seen, int n, enum configuration_tier base,
-		   struct fit_observation *kept)
+static int at_base(const struct observation *seen, int n, enum configuration_tier base,
+		   struct observation *kept)
 {
 	int n_kept = 0;
 
@@ -185,12 +185,12 @@ static int at_base(const struct fit_observation *seen, int n, enum configuration
 	return n_kept;
 }
 
-struct fit_result fit_by_tier(const struct fit_observation *seen, int n,
+struct fit_result fit_by_tier(const struct observation *seen, int n,
 			      const struct fit_options *options, const double *time_s)
 {
 	enum configuration_tier base = tier_base(seen, n);
 	bool was_seen[CONFIGURATION_TIERS];
-	struct fit_observation *kept;
+	struct observation *kept;
 	struct fit_result fit;
 	struct fit_row *rows;
 	struct tier_rows r;

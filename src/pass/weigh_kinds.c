@@ -27,8 +27,8 @@ static const struct device_measurement_list *speeds_of(const struct snapshot *s,
 static double step_time_ratio(const struct snapshot *s, const struct workload *from, const char *to,
 			      const struct workload *on_to)
 {
-	static const struct size_times none;
-	struct kind_times own = { on_to ? &on_to->k.sizes : &none, &from->k.sizes };
+	static const struct observation_list none;
+	struct kind_times own = { on_to ? &on_to->k.seen : &none, &from->k.seen };
 	struct kind_times others[EXECUTION_PLANS_MAX];
 	int n = workloads_other_plans(&s->workloads, from, to, others);
 

@@ -33,7 +33,7 @@ static int one(struct profile *p, bool *more, struct trial *last, struct err *er
 
 static int run_trials(struct profile *p, struct err *err)
 {
-	struct trial last = { .outcome = EXPERIMENT_MEASURED };
+	struct trial last = { .outcome = OBSERVATION_MEASURED };
 	bool more = true;
 	int rc = 0;
 
@@ -42,7 +42,7 @@ static int run_trials(struct profile *p, struct err *err)
 	while (rc == 0 && more && !p->interrupted && !p->cancelled)
 		rc = one(p, &more, &last, err);
 	if (rc == 0 && p->n_measured + p->n_known == 0 && !p->interrupted && !p->cancelled &&
-	    last.outcome != EXPERIMENT_MEASURED)
+	    last.outcome != OBSERVATION_MEASURED)
 		rc = profile_failed(p, &last, err);
 	run_release(&last.run);
 	return rc;
@@ -200,6 +200,6 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 	free(p.devices);
 	free(p.tiers);
 	free(p.missing);
-	free(p.bad);
+	observation_list_release(&p.bad);
 	return rc;
 }

@@ -16,37 +16,34 @@
 
 /* --- knowledge --- */
 
-static struct experiment_point point_of(const struct pool_entry *entry)
-{
-	const struct observation *o = &entry->observation;
-	const struct configuration *c = &entry->configuration;
-
-	/* An experiment has one kind of device, and its configurations do not name it. */
-	return (struct experiment_point){
-		.configuration = configuration_at(configuration_place(c), c->local_batch_size,
-						  c->accumulation_steps),
-		.outcome = EXPERIMENT_MEASURED, .sync_known = isfinite(o->sync_time_s),
-		.weight = fit_weight(o->step_time_s, o->step_time_sd_s, o->n_windows),
-	};
-}
-
 /* All that is known of the workload, also from runs of other jobs. */
 struct known {
 	struct knowledge knowledge;
-	struct experiment_point *points;	/* owned */
-	int n;
+	struct observation_list points;
 };
 
-static void add_point(struct known *k, struct experiment_point point)
+static void add_point(struct known *k, struct observation point)
 {
-	k->points = xreallocarray(k->points, (size_t)k->n + 1, sizeof(*k->points));
-	k->points[k->n++] = point;
+	struct observation_list *points = &k->points;
+
+	points->items = xgrow(points->items, points->count, sizeof(*points->items));
+	points->items[points->count++] = point;
+}
+
+/* An experiment has one kind of device, and its configurations do not name it. */
+static void add_measured(struct known *k, struct observation point)
+{
+	const struct configuration *c = &point.configuration;
+
+	point.configuration = configuration_at(configuration_place(c), c->local_batch_size,
+					       c->accumulation_steps);
+	add_point(k, point);
 }
 
 static void release_known(struct known *k)
 {
 	knowledge_release(&k->knowledge);
-	free(k->points);
+	observation_list_release(&k->points);
 }
 
 /* Adds the points that ran out of memory. If each device has its own memory, their number of
@@ -56,32 +53,28 @@ static void add_ran_out(struct known *k)
 	const struct memory_bounds *b = &k->knowledge.memory;
 
 	for (int i = 0; i < b->n_ran_out; i++)
-		add_point(k, (struct experiment_point){
+		add_point(k, (struct observation){
 			.configuration = {
 				.replicas = b->shared ? b->ran_out[i].configuration.replicas : 0,
 				.local_batch_size = b->ran_out[i].configuration.local_batch_size,
 			},
-			.outcome = EXPERIMENT_NO_MEMORY,
+			.outcome = OBSERVATION_NO_MEMORY,
 		});
 }
 
 static int read_known(struct profile *p, struct known *k, struct err *err)
 {
 	const char *workload = p->workload, *kind = p->devices[0].kind;
-	struct pool_entry *seen;
-	int n;
 
 	*k = (struct known){ 0 };
 	if (knowledge_load(p->store, workload, kind, &k->knowledge, err) ||
-	    knowledge_learn(p->store, workload, kind, "", &k->knowledge, err) ||
-	    knowledge_observations(p->store, workload, kind, &seen, &n, err))
+	    knowledge_learn(p->store, workload, kind, "", &k->knowledge, err))
 		return -1;
-	for (int i = 0; i < n; i++)
-		add_point(k, point_of(&seen[i]));
-	free(seen);
-	p->n_known = k->n;
-	for (int i = 0; i < p->n_bad; i++)
-		add_point(k, p->bad[i]);
+	for (int i = 0; i < k->knowledge.seen.count; i++)
+		add_measured(k, k->knowledge.seen.items[i]);
+	p->n_known = k->points.count;
+	for (int i = 0; i < p->bad.count; i++)
+		add_point(k, p->bad.items[i]);
 	add_ran_out(k);
 	return 0;
 }
@@ -129,7 +122,7 @@ static bool choose_trial(const struct profile *p, const struct known *k, struct 
 {
 	double left = profile_left_s(p), launch = launch_s(p, k);
 	struct experiment e = {
-		.limits = limits_of(p), .points = k->points, .n_points = k->n,
+		.limits = limits_of(p), .points = k->points.items, .n_points = k->points.count,
 		.fit = k->knowledge.model.fit, .launch_s = launch, .left_s = left,
 		.growth_left_s = left - (1 - GROWTH_SHARE) * p->budget_s,
 		.share_s = share_s(p, launch, left), .again = p->n_points == 0,

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 #include "pollux/store_jobs.h"
 #include "pollux/supervise.h"
 #include "profile_state.h"
 
 static void add_bad(struct profile *p, const struct trial *t)
 {
-	p->bad = xreallocarray(p->bad, (size_t)p->n_bad + 1, sizeof(*p->bad));
-	p->bad[p->n_bad++] = (struct experiment_point){
+	p->bad.items = xgrow(p->bad.items, p->bad.count, sizeof(*p->bad.items));
+	p->bad.items[p->bad.count++] = (struct observation){
 		.configuration = t->choice.configuration, .outcome = t->outcome,
 	};
 }
@@ -41,7 +41,7 @@ static void add_others(struct profile *p, const struct trial *t)
 /* True if the supervisor was killed. The size is not the cause, so it is tried again. */
 static bool lost_supervisor(const struct trial *t)
 {
-	return t->outcome != EXPERIMENT_MEASURED &&
+	return t->outcome != OBSERVATION_MEASURED &&
 	       (t->run.outcome == OUTCOME_LOST || t->run.stop_reason == STOP_ORPHAN);
 }
 
@@ -72,7 +72,7 @@ void profile_learn(struct profile *p, const struct trial *t)
 		p->n_slowed++;
 		memcpy(p->slowed_by, t->slowed_by, sizeof(p->slowed_by));
 	}
-	if (t->outcome != EXPERIMENT_MEASURED) {
+	if (t->outcome != OBSERVATION_MEASURED) {
 		add_bad(p, t);
 		return;
 	}
@@ -110,7 +110,7 @@ static void describe_failure(const struct profile *p, const struct trial *t, str
 	} else if (lost_supervisor(t)) {
 		text_addf(text, "its supervisor was killed, at %d point%s", p->n_lost,
 			  p->n_lost == 1 ? "" : "s");
-	} else if (t->outcome == EXPERIMENT_TOO_SLOW) {
+	} else if (t->outcome == OBSERVATION_TOO_SLOW) {
 		text_addf(text, "no step time in %.3g s: the program has to report its steps "
 			  "(pollux-client(3), pollux-report(1)) or print them (pollux-steps(1)), "
 			  "for at least half a second and two steps (a progress bar counts after "
@@ -147,5 +147,5 @@ bool profile_is_hopeless(const struct profile *p, const struct trial *t)
 	if (lost_supervisor(t))
 		return p->n_lost >= PROFILE_MOST_LOST;
 	return t->choice.why == EXPERIMENT_OWN &&
-	       (t->outcome == EXPERIMENT_FAILED || t->outcome == EXPERIMENT_TOO_SLOW);
+	       (t->outcome == OBSERVATION_FAILED || t->outcome == OBSERVATION_TOO_SLOW);
 }

@@ -19,9 +19,8 @@ static void begin_plan(struct profile *p, int i, int n)
 					      p->plan->hash);
 	p->budget_s = i == 0 && n > 1 ? FIRST_SHARE * left_s : left_s / n_left;
 	p->until_boot_s = clock_boot_s() + p->budget_s;
-	free(p->bad);
-	p->bad = NULL;
-	p->n_bad = p->n_points = p->n_measured = p->n_known = p->n_lost = p->n_lost_there = 0;
+	observation_list_release(&p->bad);
+	p->n_points = p->n_measured = p->n_known = p->n_lost = p->n_lost_there = 0;
 	p->n_launches = 0;
 	p->launches_s = 0;
 }

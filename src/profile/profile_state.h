@@ -29,8 +29,7 @@ struct profile {
 	char *workload;				/* owned; the name of what is learnt */
 	double start_boot_s;
 	double budget_s, until_boot_s;		/* of the whole, or of the plan */
-	struct experiment_point *bad;		/* owned; points that did not work here */
-	int n_bad;
+	struct observation_list bad;		/* points that did not work here */
 	double launches_s;			/* summed: launch to first step, and stop to exit */
 	int n_launches;
 	int n_points, n_measured;
@@ -63,7 +62,7 @@ struct trial {
 	double measure_s;		/* most time from the first step */
 	double launch_limit_s;		/* most time to the first step */
 	/* out */
-	enum experiment_outcome outcome;
+	enum observation_outcome outcome;
 	struct run run;			/* as it ended; the caller releases it */
 	struct observation observation;
 	struct machine_time before, after;

@@ -11,7 +11,7 @@
 #include "pollux/engine.h"
 #include "pollux/goodput.h"
 #include "pollux/mem.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "profile_state.h"
@@ -285,14 +285,14 @@ static int watch_run(struct profile *p, struct trial *t, struct err *err)
 
 /* --- the outcome --- */
 
-static enum experiment_outcome outcome_of(const struct trial *t)
+static enum observation_outcome outcome_of(const struct trial *t)
 {
 	if (t->observation.n_windows > 0)
-		return EXPERIMENT_MEASURED;
+		return OBSERVATION_MEASURED;
 	if (t->run.out_of_memory)
-		return EXPERIMENT_NO_MEMORY;
+		return OBSERVATION_NO_MEMORY;
 	return t->run.outcome == OUTCOME_FAILED || t->run.outcome == OUTCOME_COMPLETED
-		? EXPERIMENT_FAILED : EXPERIMENT_TOO_SLOW;
+		? OBSERVATION_FAILED : OBSERVATION_TOO_SLOW;
 }
 
 int profile_try(struct profile *p, struct trial *t, struct err *err)

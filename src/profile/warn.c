@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pollux/signal_name.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 #include "pollux/store_events.h"
 #include "profile_state.h"
 

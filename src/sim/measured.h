@@ -18,7 +18,7 @@
  * and the gradients are those of the last update. */
 struct agent {
 	const struct application *application;
-	struct fit_observation *seen;	/* owned */
+	struct observation *seen;	/* owned */
 	int n;
 	int max_replicas;		/* observed */
 	bool stale;			/* observations were added since the fit */

@@ -29,7 +29,7 @@ static void add_seen(struct agent *a, struct throughput_place place, int64_t loc
 		     struct times times)
 {
 	a->seen = xgrow(a->seen, a->n, sizeof(*a->seen));
-	a->seen[a->n++] = (struct fit_observation){
+	a->seen[a->n++] = (struct observation){
 		.configuration = configuration_at(place, local_batch_size, 1), .weight = 1,
 		.step_time_s = times.step_s, .sync_time_s = times.sync_s,
 	};
@@ -93,7 +93,7 @@ bool agent_fit(struct agent *a, struct memo *memo)
 		return a->version > 0;
 	/* Each observation is of one pass and has weight 1. */
 	for (int i = 0; i < a->n; i++) {
-		const struct fit_observation *o = &a->seen[i];
+		const struct observation *o = &a->seen[i];
 
 		memo_hash(key, configuration_hash(&o->configuration));
 		memo_hash(key, (uint64_t)o->configuration.nodes);

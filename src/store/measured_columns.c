@@ -6,21 +6,10 @@
 
 /* --- observations --- */
 
-#define ROW struct observation_row
-static const struct store_column of_observation_row[] = {
-	C("run_id", INT64, run_id, KNOWN, KEY),
-	C("update_time_s", DOUBLE, update_time_s, KNOWN, 0),
-};
-static const struct store_column observation_of_run[] = {
-	C("job_id", INT64, job_id, KNOWN, 0),
-	CHARS("plan", configuration.plan, 0),
-	C("width", INT, configuration.width, ZERO, 0),
-	C("measured_cores", INT, observation.cores, ZERO, 0),
-};
-#undef ROW
-
 #define ROW struct observation
 static const struct store_column of_observation[] = {
+	C("run_id", INT64, run_id, KNOWN, KEY),
+	C("update_time_s", DOUBLE, update_time_s, KNOWN, 0),
 	C("n_steps", INT64, n_steps, KNOWN, 0),
 	C("n_windows", INT64, n_windows, KNOWN, 0),
 	C("n_dropped", INT64, n_dropped, KNOWN, 0),
@@ -30,23 +19,25 @@ static const struct store_column of_observation[] = {
 	C("step_time_min_s", DOUBLE, step_time_min_s, UNKNOWN, 0),
 	C("sync_time_s", DOUBLE, sync_time_s, UNKNOWN, 0),
 };
-#undef ROW
+static const struct store_column observation_of_run[] = {
+	C("job_id", INT64, job_id, KNOWN, 0),
+	CHARS("plan", configuration.plan, 0),
+	C("width", INT, configuration.width, ZERO, 0),
+	C("measured_cores", INT, cores, ZERO, 0),
+};
 
-static const struct store_columns observation_row_columns = COLUMNS(of_observation_row),
-	observation_run_columns = COLUMNS(observation_of_run),
-	observation_columns = COLUMNS(of_observation);
+static const struct store_columns observation_columns = COLUMNS(of_observation),
+	observation_run_columns = COLUMNS(observation_of_run);
 
 /* The whole configuration of a run is part of the key, with the tier of its devices: a suspended
  * run may go on on others. The kind of device and the number of nodes of a run never change. */
-#define ROW struct observation_row
 const struct store_table observations_table = {
 	"observations", sizeof(ROW), {
-		{ .columns = &observation_row_columns },
+		{ .columns = &observation_columns },
 		{ PART(configuration_columns, configuration), .only = OBSERVED,
 		  .flags = KEY | NOT_NULL },
 		{ PART(configuration_columns, configuration), .only = OF_TIER,
 		  .flags = KEY | NOT_NULL },
-		{ PART(observation_columns, observation) },
 		{ .columns = &observation_run_columns, OF_ITS_RUN },
 	},
 };
@@ -168,7 +159,7 @@ const struct store_table device_measurements_table = {
 
 /* --- sizes that were tried --- */
 
-#define ROW struct memory_trial
+#define ROW struct observation
 static const struct store_column of_tried[] = {
 	C("id", INT64, run_id, KNOWN, 0),
 };

@@ -53,14 +53,14 @@ static int write_parameters(struct store *s, const struct run_update *p, struct 
 
 static int write_observation(struct store *s, const struct run_update *p, struct err *err)
 {
-	struct observation_row row = {
-		.run_id = p->run->id, .configuration = p->run->configuration,
-		.update_time_s = clock_wall_s(),
-	};
+	struct observation row;
 
 	if (!p->observation)
 		return 0;
-	row.observation = *p->observation;
+	row = *p->observation;
+	row.run_id = p->run->id;
+	row.configuration = p->run->configuration;
+	row.update_time_s = clock_wall_s();
 	return rows_put(s, &observations_table, &row, "true", err);
 }
 
@@ -146,15 +146,9 @@ int store_observation_get(struct store *s, const struct run *run, struct observa
 	for (int i = 0; i < list.count; i++)
 		if (list.items[i].configuration.tier == run->configuration.tier &&
 		    configuration_equal(&list.items[i].configuration, &run->configuration))
-			*o = list.items[i].observation;
+			*o = list.items[i];
 	observation_list_release(&list);
 	return 0;
-}
-
-void observation_list_release(struct observation_list *list)
-{
-	free(list->items);
-	*list = (struct observation_list){ 0 };
 }
 
 int store_typical_samples(struct store *s, const char *workload, double *samples, int *n_jobs,
@@ -183,13 +177,12 @@ int store_typical_samples(struct store *s, const char *workload, double *samples
 }
 
 int store_step_times(struct store *s, const char *workload, const char *device_kind,
-		     struct step_time_list *list,
-		     struct err *err)
+		     struct observation_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
-	*list = (struct step_time_list){ 0 };
+	*list = (struct observation_list){ 0 };
 	if (sql_query(s, &q, err, "SELECT r.job_id, o.replicas, sum(o.n_steps * o.step_time_s) /"
 		      " sum(o.n_steps),"
 		      " max(o.run_id) AS newest"
@@ -202,21 +195,16 @@ int store_step_times(struct store *s, const char *workload, const char *device_k
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
-		list->items[list->count++] = (struct step_time){
-			.job_id = sql_int(q, 0, 0), .replicas = (int)sql_int(q, 1, 1),
-			.seconds = sql_double(q, 2),
+		list->items[list->count++] = (struct observation){
+			.job_id = sql_int(q, 0, 0),
+			.configuration.replicas = (int)sql_int(q, 1, 1),
+			.step_time_s = sql_double(q, 2),
 		};
 	}
 	sql_done(q);
 	if (rc < 0)
-		step_time_list_release(list);
+		observation_list_release(list);
 	return rc;
-}
-
-void step_time_list_release(struct step_time_list *list)
-{
-	free(list->items);
-	*list = (struct step_time_list){ 0 };
 }
 
 /* --- gradients --- */
@@ -280,24 +268,24 @@ void gradient_list_release(struct gradient_list *list)
 
 #define SIZES_MAX "64"
 
-static struct plan_size read_size(sqlite3_stmt *q)
+static struct observation read_size(sqlite3_stmt *q)
 {
-	return (struct plan_size){
+	return (struct observation){
 		.configuration = configuration_make((int)sql_int(q, 0, 1), sql_int(q, 1, 0),
 						    (int)sql_int(q, 2, 1)),
 		.step_time_s = sql_double(q, 3),
 		.device_bytes = sql_int(q, 4, 0), .host_bytes = sql_int(q, 5, 0),
-		.out_of_memory = sql_int(q, 6, 0) != 0,
+		.outcome = sql_int(q, 6, 0) ? OBSERVATION_NO_MEMORY : OBSERVATION_MEASURED,
 	};
 }
 
 int store_plan_sizes(struct store *s, const char *workload, const char *device_kind,
-		     struct plan_size_list *list, struct err *err)
+		     struct observation_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
-	*list = (struct plan_size_list){ .items = NULL };
+	*list = (struct observation_list){ .items = NULL };
 	if (sql_query(s, &q, err, "SELECT r.replicas,"
 		      " coalesce(o.local_batch_size, r.local_batch_size) AS m,"
 		      " coalesce(o.accumulation_steps, r.accumulation_steps) AS a,"

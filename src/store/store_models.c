@@ -149,7 +149,7 @@ void workload_stamp_list_release(struct workload_stamp_list *list)
 /* --- memory --- */
 
 static int read_trials(struct store *s, sqlite3_stmt *q, const struct store_table *table,
-		       struct memory_trial **trials, int *n, struct err *err)
+		       struct observation **trials, int *n, struct err *err)
 {
 	struct read_rows all = rows_read_all(s, q, (struct row_columns){ .table = table }, NULL,
 					     err);
@@ -189,7 +189,7 @@ static int read_ran_out(struct store *s, const char *workload, const char *devic
 }
 
 static int read_measured(struct store *s, const char *workload, const char *device_kind,
-			 struct memory_trial **trials, int *n, struct err *err)
+			 struct observation **trials, int *n, struct err *err)
 {
 	sqlite3_stmt *q;
 

@@ -31,14 +31,11 @@ static int add_job(struct store *s, const struct job *job, struct entries *list,
 	for (int i = 0; i < seen.count && list->count < ENTRIES_MAX; i++) {
 		struct split_entry *e;
 
-		if (seen.items[i].observation.n_windows < SPLIT_WINDOWS)
+		if (seen.items[i].n_windows < SPLIT_WINDOWS)
 			continue;
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));
 		e = &list->items[list->count++];
-		*e = (struct split_entry){
-			.job_id = job->id,
-			.measured = { seen.items[i].configuration, seen.items[i].observation },
-		};
+		*e = (struct split_entry){ .measured = seen.items[i] };
 		for (size_t p = 0; p < job->parameters.count; p++)
 			strings_add(&e->parameters, job->parameters.items[p]);
 	}

@@ -111,15 +111,13 @@ static int read_model(struct session *s, struct explanation *e, const char *work
 {
 	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
 	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
-	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err) ||
-	    knowledge_observations(&s->store, workload, e->device_kind, &e->seen, &e->n_seen, err))
+	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err))
 		return -1;
 	e->knowledge.min_efficiency = e->min_efficiency;
-	if (!e->knowledge.modelled && e->n_seen > 0) {
-		if (knowledge_learn(&s->store, workload, e->device_kind, "", &e->knowledge, err))
-			return -1;
-		e->fitted_now = e->knowledge.modelled;
-	}
+	e->fitted_now = !e->knowledge.modelled;
+	if (knowledge_learn_missing(&s->store, workload, e->device_kind, &e->knowledge, err))
+		return -1;
+	e->fitted_now &= e->knowledge.modelled;
 	return 0;
 }
 
@@ -223,8 +221,8 @@ const char *explanation_obstacle(const struct explanation *e, int r)
 
 bool explanation_is_measured(const struct explanation *e, int r)
 {
-	for (int i = 0; i < e->n_seen; i++)
-		if (e->seen[i].configuration.replicas == r)
+	for (int i = 0; i < e->knowledge.seen.count; i++)
+		if (e->knowledge.seen.items[i].configuration.replicas == r)
 			return true;
 	return false;
 }
@@ -387,7 +385,6 @@ void explanation_release(struct explanation *e)
 	plan_list_release(&e->plans);
 	knowledge_release(&e->knowledge);
 	free(e->split);
-	free(e->seen);
 	free(e->best);
 	free(e->best_tier);
 	free(e->node_devices);

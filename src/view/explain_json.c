@@ -120,10 +120,9 @@ static void print_tiers(struct json *j, const struct fit_result *fit)
 }
 
 static void print_observation(struct json *j, const struct explanation *e,
-			      const struct pool_entry *seen)
+			      const struct observation *o)
 {
-	const struct configuration *c = &seen->configuration;
-	const struct observation *o = &seen->observation;
+	const struct configuration *c = &o->configuration;
 
 	json_object(j, NULL);
 	json_integer(j, "nodes", configuration_place(c).nodes);
@@ -160,8 +159,8 @@ void explanation_print_json_model(struct json *j, const struct explanation *e)
 	json_number(j, "fit_time_s", m->fit_time_s);
 	json_bool(j, "fitted_by_a_pass", !e->fitted_now);
 	json_array(j, "observations");
-	for (int i = 0; i < e->n_seen; i++)
-		print_observation(j, e, &e->seen[i]);
+	for (int i = 0; i < e->knowledge.seen.count; i++)
+		print_observation(j, e, &e->knowledge.seen.items[i]);
 	json_end(j);
 	json_end(j);
 }

@@ -37,8 +37,8 @@ static int read_goodput(struct session *s, const struct explanation *e, struct e
 	place.tier = k->tier;
 	if (m.known && job_model_best_at(&m, place, &best))
 		k->goodput = best.goodput;
-	k->sizes = known.sizes;		/* ours to release */
-	known.sizes = (struct size_times){ 0 };
+	k->seen = known.seen;		/* ours to release */
+	known.seen = (struct observation_list){ 0 };
 	knowledge_release(&known);
 	return 0;
 }
@@ -71,7 +71,7 @@ static int expect_others(struct session *s, struct explanation *e, struct err *e
 		if (rc)
 			break;
 		quotient = device_measurement_quotient(&known, &list);
-		kind->ratio = kind_ratio(&kind->sizes, &least->sizes, 1 / quotient);
+		kind->ratio = kind_ratio(&kind->seen, &least->seen, 1 / quotient);
 		kind->expected = quotient > 0;
 		if (kind->expected)
 			kind->goodput = least->goodput * quotient;
@@ -116,7 +116,7 @@ static void print_ratio(const struct explained_kind *k, const struct output *out
 void explanation_release_kinds(struct explanation *e)
 {
 	for (int k = 0; k < SCHED_KINDS; k++)
-		size_times_release(&e->kinds[k].sizes);
+		observation_list_release(&e->kinds[k].seen);
 }
 
 void explanation_print_kinds(const struct explanation *e, const struct output *out)

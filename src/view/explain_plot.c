@@ -88,10 +88,10 @@ static void add_sizes(const struct explanation *e, struct text *t)
 static void add_measured(const struct explanation *e, struct text *t)
 {
 	begin_data(t, "measured");
-	for (int i = 0; i < e->n_seen; i++) {
-		const struct pool_entry *seen = &e->seen[i];
+	for (int i = 0; i < e->knowledge.seen.count; i++) {
+		const struct observation *seen = &e->knowledge.seen.items[i];
 		double batch_size = (double)configuration_batch_size(&seen->configuration);
-		double rate = batch_size / seen->observation.step_time_s;
+		double rate = batch_size / seen->step_time_s;
 		int replicas = seen->configuration.replicas;
 
 		text_addf(t, "%d %.9g %.9g", replicas, rate, batch_size);
@@ -105,7 +105,7 @@ static void add_measured(const struct explanation *e, struct text *t)
 static int64_t failed_size(const struct explanation *e, int i)
 {
 	const struct memory_bounds *m = &e->knowledge.memory;
-	const struct memory_trial *trial = i < m->n_ran_out
+	const struct observation *trial = i < m->n_ran_out
 		? &m->ran_out[i] : &e->knowledge.failed.failed[i - m->n_ran_out];
 
 	return trial->configuration.replicas == e->replicas

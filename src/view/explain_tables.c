@@ -199,20 +199,20 @@ void explanation_print_parameters(const struct explanation *e, const struct outp
 }
 
 static void add_observation(struct table *t, const struct explanation *e,
-			    const struct pool_entry *seen)
+			    const struct observation *seen)
 {
-	double measured = seen->observation.step_time_s;
+	double measured = seen->step_time_s;
 	const struct configuration *c = &seen->configuration;
 	double model = throughput_time_of(&e->model.goodput.params, c);
 
 	table_cell(t, "%d", c->replicas);
 	cells_sizes(t, c);
-	table_count(t, (double)seen->observation.n_steps);
+	table_count(t, (double)seen->n_steps);
 	table_span(t, measured);
 	table_span(t, model);
 	/* + 0.0 turns -0 into 0. */
 	table_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
-	table_span(t, seen->observation.sync_time_s);
+	table_span(t, seen->sync_time_s);
 }
 
 void explanation_print_observations(const struct explanation *e, const struct output *out)
@@ -231,7 +231,7 @@ void explanation_print_observations(const struct explanation *e, const struct ou
 	struct table t;
 
 	table_begin(&t, columns);
-	for (int i = 0; i < e->n_seen; i++)
-		add_observation(&t, e, &e->seen[i]);
+	for (int i = 0; i < e->knowledge.seen.count; i++)
+		add_observation(&t, e, &e->knowledge.seen.items[i]);
 	table_end(&t, out);
 }

@@ -51,21 +51,6 @@ struct knowledge *history_knowledge_of(const struct history *h, const struct job
 	return found;
 }
 
-/* No models are fitted for policies that model no goodput. */
-static int learn(struct session *s, const struct history *h, const char *workload,
-		 struct knowledge *k, struct err *err)
-{
-	struct pool_entry *seen;
-	int n;
-
-	if (k->modelled)
-		return 0;
-	if (knowledge_observations(&s->store, workload, h->device_kind, &seen, &n, err))
-		return -1;
-	free(seen);
-	return n > 0 ? knowledge_learn(&s->store, workload, h->device_kind, "", k, err) : 0;
-}
-
 static int read_workloads(struct session *s, struct history *h, struct err *err)
 {
 	h->workloads = xcalloc((size_t)h->list.count, sizeof(*h->workloads));
@@ -82,7 +67,8 @@ static int read_workloads(struct session *s, struct history *h, struct err *err)
 		}
 		w->knowledge.min_efficiency = h->config.min_efficiency;
 		h->n_workloads++;
-		if (learn(s, h, w->name, &w->knowledge, err))
+		if (knowledge_learn_missing(&s->store, w->name, h->device_kind, &w->knowledge,
+					    err))
 			return -1;
 	}
 	return 0;

@@ -83,7 +83,7 @@ static double pauses_of(const struct job *job, const struct run_list *runs,
 	double n = 0, stepped_s = 0, launched_s = 0, pauses_s;
 
 	for (int i = 0; i < seen->count; i++) {
-		const struct observation *o = &seen->items[i].observation;
+		const struct observation *o = &seen->items[i];
 
 		if (o->n_windows == 0)
 			continue;

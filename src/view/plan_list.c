@@ -106,7 +106,7 @@ void plan_list_release(struct plan_list *list)
 	for (int i = 0; i < list->declared.count; i++) {
 		goodput_table_free(list->items[i].table);
 		knowledge_release(&list->items[i].knowledge);
-		free(list->items[i].sizes.items);
+		observation_list_release(&list->items[i].sizes);
 	}
 	goodput_table_free(list->best);
 	free(list->items);
@@ -124,7 +124,7 @@ static void cell_gib(struct table *t, int64_t bytes)
 		table_text(t, "-");
 }
 
-static void add_size(struct table *t, const char *plan, const struct plan_size *size)
+static void add_size(struct table *t, const char *plan, const struct observation *size)
 {
 	table_text(t, plan);
 	table_cell(t, "%d", size->configuration.replicas);
@@ -133,8 +133,8 @@ static void add_size(struct table *t, const char *plan, const struct plan_size *
 	table_number(t, size->step_time_s * 1e3);
 	cell_gib(t, size->device_bytes);
 	cell_gib(t, size->host_bytes);
-	table_text(t, size->out_of_memory ? "out of memory" : "");
-	if (size->out_of_memory)
+	table_text(t, size->outcome == OBSERVATION_NO_MEMORY ? "out of memory" : "");
+	if (size->outcome == OBSERVATION_NO_MEMORY)
 		table_style(t, STYLE_YELLOW);
 }
 
@@ -235,7 +235,7 @@ void plan_list_print(const struct plan_list *list, const struct output *out)
 
 /* --- for programs --- */
 
-static void print_json_size(struct json *j, const struct plan_size *size)
+static void print_json_size(struct json *j, const struct observation *size)
 {
 	json_object(j, NULL);
 	json_integer(j, "replicas", size->configuration.replicas);
@@ -244,7 +244,7 @@ static void print_json_size(struct json *j, const struct plan_size *size)
 	json_number(j, "step_time_s", size->step_time_s);
 	json_positive(j, "device_memory_bytes", size->device_bytes);
 	json_positive(j, "memory_bytes", size->host_bytes);
-	json_bool(j, "out_of_memory", size->out_of_memory);
+	json_bool(j, "out_of_memory", size->outcome == OBSERVATION_NO_MEMORY);
 	json_end(j);
 }
 

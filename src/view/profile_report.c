@@ -5,7 +5,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/profile_report.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 
 static const char *why_of(const struct event_list *events, const struct run *run)
 {

@@ -20,15 +20,14 @@ static void merge_runs(struct observation_list *list)
 		if (into == kept)
 			list->items[kept++] = list->items[i];
 		else
-			observation_merge(&list->items[into].observation,
-					  &list->items[i].observation);
+			observation_merge(&list->items[into], &list->items[i]);
 	}
 	list->count = kept;
 }
 
 static int compare_use(const void *a, const void *b)
 {
-	const struct observation_row *x = a, *y = b;
+	const struct observation *x = a, *y = b;
 
 	return (x->update_time_s > y->update_time_s) - (x->update_time_s < y->update_time_s);
 }

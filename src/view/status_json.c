@@ -107,10 +107,9 @@ static void print_after(struct json *j, const struct dependency_list *after)
 	json_end(j);
 }
 
-static void print_observation(struct json *j, const struct observation_row *row)
+static void print_observation(struct json *j, const struct observation *o)
 {
-	const struct configuration *c = &row->configuration;
-	const struct observation *o = &row->observation;
+	const struct configuration *c = &o->configuration;
 
 	json_object(j, NULL);
 	json_string(j, "device_kind", c->kind);

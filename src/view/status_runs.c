@@ -91,13 +91,13 @@ static void add_run(struct table *t, const struct status *status, const struct s
 }
 
 /* An earlier configuration of a run: sizes and step time. */
-static void add_earlier(struct table *t, const struct observation_row *row)
+static void add_earlier(struct table *t, const struct observation *row)
 {
 	for (int i = 0; i < 4; i++)
 		table_text(t, "");
 	cell_batch(t, &row->configuration);
 	table_text(t, "");
-	table_number(t, row->observation.step_time_s * 1e3);
+	table_number(t, row->step_time_s * 1e3);
 	table_text(t, "");
 	table_text(t, "");
 	table_text(t, "before that");
@@ -135,18 +135,16 @@ void status_print_runs(const struct status *status, const struct status_job *ite
 	table_end(&t, out);
 }
 
-static void add_observation(struct table *t, const struct observation_row *row)
+static void add_observation(struct table *t, const struct observation *o)
 {
-	const struct observation *o = &row->observation;
-
-	table_cell(t, "%d", row->configuration.replicas);
-	cell_batch(t, &row->configuration);
+	table_cell(t, "%d", o->configuration.replicas);
+	cell_batch(t, &o->configuration);
 	table_count(t, (double)o->n_steps);
 	table_number(t, o->step_time_s * 1e3);
 	table_number(t, o->step_time_sd_s * 1e3);
 	table_number(t, o->step_time_min_s * 1e3);
 	table_number(t, o->sync_time_s * 1e3);
-	table_text(t, row->configuration.kind);
+	table_text(t, o->configuration.kind);
 }
 
 void status_print_observations(const struct status_details *d, const struct output *out)

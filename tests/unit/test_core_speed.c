@@ -6,10 +6,12 @@
 
 #include "tap.h"
 
-static struct core_time timed(int replicas, int64_t m, int cores, double step_time_s, double steps)
+static struct observation timed(int replicas, int64_t m, int cores, double step_time_s,
+				int64_t steps)
 {
-	return (struct core_time){
-		configuration_make(replicas, m, 1), cores, step_time_s, steps,
+	return (struct observation){
+		.configuration = configuration_make(replicas, m, 1), .cores = cores,
+		.step_time_s = step_time_s, .n_steps = steps,
 	};
 }
 
@@ -21,7 +23,7 @@ static double time_with(int cores)
 
 static void test_part(void)
 {
-	struct core_time times[] = {
+	struct observation times[] = {
 		timed(1, 64, 4, time_with(4), 1000), timed(1, 64, 8, time_with(8), 100),
 		timed(1, 64, 2, time_with(2), 100), timed(1, 128, 4, 9, 100),
 		timed(2, 64, 16, 7, 500),
@@ -38,9 +40,9 @@ static void test_part(void)
 
 static void test_unknown(void)
 {
-	struct core_time apart[] = { timed(1, 64, 4, 1, 10), timed(1, 32, 8, 0.1, 10) };
-	struct core_time slower[] = { timed(1, 64, 4, 1, 10), timed(1, 64, 8, 1.3, 10) };
-	struct core_time untold[] = { timed(1, 64, 0, 1, 10), timed(1, 64, 8, (double)NAN, 10) };
+	struct observation apart[] = { timed(1, 64, 4, 1, 10), timed(1, 32, 8, 0.1, 10) };
+	struct observation slower[] = { timed(1, 64, 4, 1, 10), timed(1, 64, 8, 1.3, 10) };
+	struct observation untold[] = { timed(1, 64, 0, 1, 10), timed(1, 64, 8, (double)NAN, 10) };
 	struct core_speed s = core_speed_fit(apart, 2);
 
 	ok(!s.known, "different configurations do not tell");

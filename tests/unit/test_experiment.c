@@ -5,7 +5,7 @@
 
 #include "model/experiment_information.h"
 #include "pollux/experiment.h"
-#include "pollux/steady.h"
+#include "pollux/step_stats.h"
 #include "tap.h"
 
 #define MAX_POINTS 64
@@ -57,7 +57,7 @@ static void test_steady(void)
 
 struct world {
 	struct experiment e;
-	struct experiment_point points[MAX_POINTS];
+	struct observation points[MAX_POINTS];
 	struct throughput_params truth;
 	int64_t memory;			/* largest local batch that fits; 0: all */
 	int64_t broken;			/* from here on it fails for another reason; 0: never */
@@ -77,15 +77,15 @@ static void world_init(struct world *w, struct experiment_limits limits)
 
 static void refit(struct world *w)
 {
-	struct fit_observation seen[MAX_POINTS];
+	struct observation seen[MAX_POINTS];
 	int n = 0;
 
 	for (int i = 0; i < w->e.n_points; i++) {
 		const struct configuration *c = &w->points[i].configuration;
 
-		if (w->points[i].outcome != EXPERIMENT_MEASURED)
+		if (w->points[i].outcome != OBSERVATION_MEASURED)
 			continue;
-		seen[n++] = (struct fit_observation){
+		seen[n++] = (struct observation){
 			.configuration = *c, .weight = 1, .sync_time_s = (double)NAN,
 			.step_time_s = throughput_time_of(&w->truth, c),
 		};
@@ -97,10 +97,10 @@ static void add(struct world *w, struct configuration c)
 {
 	int64_t m = c.local_batch_size;
 
-	w->points[w->e.n_points++] = (struct experiment_point){
-		.configuration = c, .weight = 1,
-		.outcome = w->memory && m > w->memory ? EXPERIMENT_NO_MEMORY
-			 : w->broken && m >= w->broken ? EXPERIMENT_FAILED : EXPERIMENT_MEASURED,
+	w->points[w->e.n_points++] = (struct observation){
+		.configuration = c, .weight = 1, .sync_time_s = (double)NAN,
+		.outcome = w->memory && m > w->memory ? OBSERVATION_NO_MEMORY
+			 : w->broken && m >= w->broken ? OBSERVATION_FAILED : OBSERVATION_MEASURED,
 	};
 	refit(w);
 }
@@ -202,11 +202,11 @@ static void test_shared_memory(void)
 	slots.max_batch_size = 256;
 	world_init(&w, slots);
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256 }, 5, "on one slot all fit");
-	w.points[w.e.n_points++] = (struct experiment_point){
+	w.points[w.e.n_points++] = (struct observation){
 		.configuration = { .replicas = 4, .local_batch_size = 33, .accumulation_steps = 1 },
-		.outcome = EXPERIMENT_NO_MEMORY,
+		.outcome = OBSERVATION_NO_MEMORY,
 	};
-	w.points[4].outcome = EXPERIMENT_NO_MEMORY;
+	w.points[4].outcome = OBSERVATION_NO_MEMORY;
 	refit(&w);
 	ok(next(&w, &c), "four slots that ran out together leave one its own size");
 	for (int n = 0; n < 40 && next(&w, &c); n++) {
@@ -214,7 +214,7 @@ static void test_shared_memory(void)
 		add(&w, c.configuration);
 	}
 	is_int(above, 0, "nothing is tried that takes as much memory together");
-	is_int(w.points[3].outcome, EXPERIMENT_MEASURED, "what worked on one slot still does");
+	is_int(w.points[3].outcome, OBSERVATION_MEASURED, "what worked on one slot still does");
 }
 
 static void test_ends(void)
@@ -235,8 +235,8 @@ static void test_ends(void)
 	w.points[0].weight = 0.1;
 	ok(next(&w, &c) && c.configuration.local_batch_size == 64,
 	   "again, where it is not known well");
-	w.points[w.e.n_points++] = (struct experiment_point){
-		.configuration = c.configuration, .outcome = EXPERIMENT_FAILED,
+	w.points[w.e.n_points++] = (struct observation){
+		.configuration = c.configuration, .outcome = OBSERVATION_FAILED,
 	};
 	ok(!next(&w, &c), "but not once it has failed");
 	world_init(&w, one_device);
@@ -254,8 +254,9 @@ static void test_again(void)
 	struct experiment_choice c;
 
 	for (int i = 0; i < 2; i++) {
-		struct experiment_point known = {
+		struct observation known = {
 			.configuration = configuration_make(1, both[i].batch_size, 1), .weight = 1,
+			.sync_time_s = (double)NAN,
 		};
 		struct experiment e = {
 			.limits = both[i], .points = &known, .n_points = 1, .launch_s = 1,
@@ -276,7 +277,7 @@ static void test_again(void)
 		ok(experiment_next(&e, &c) == (i == 1) && (i == 0 || c.why == EXPERIMENT_INFORM),
 		   "by one who has tried others because it tells something");
 		e.again = true;
-		known.outcome = EXPERIMENT_NO_MEMORY;
+		known.outcome = OBSERVATION_NO_MEMORY;
 		ok(experiment_next(&e, &c) == (i == 0), "not where they do not fit");
 	}
 }
@@ -366,12 +367,12 @@ static void test_gain(void)
 	struct throughput_params p = {
 		0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2, { 0 } };
 	struct experiment_grid grid = experiment_grid_make(&limits, 1600, 2);
-	struct experiment_point first = { .configuration = configuration_make(1, 100, 1),
-					  .weight = 1, .sync_known = true };
+	struct observation first = { .configuration = configuration_make(1, 100, 1),
+					  .weight = 1, .sync_time_s = 0 };
 
 	for (int i = 0; i < grid.count; i += 3) {
-		struct experiment_point point = { .configuration = grid.items[i], .weight = 0.7,
-						  .sync_known = i % 2 };
+		struct observation point = { .configuration = grid.items[i], .weight = 0.7,
+						  .sync_time_s = i % 2 ? 0 : (double)NAN };
 		struct information before, after;
 		double gain;
 
@@ -442,7 +443,7 @@ static bool is_legal(const struct world *w, const struct experiment_choice *choi
 	int64_t worked = 0;
 
 	for (int i = 0; i < w->e.n_points; i++)
-		if (w->points[i].outcome == EXPERIMENT_MEASURED &&
+		if (w->points[i].outcome == OBSERVATION_MEASURED &&
 		    w->points[i].configuration.local_batch_size > worked)
 			worked = w->points[i].configuration.local_batch_size;
 	if (configuration_batch_size(c) !=

@@ -4,7 +4,8 @@
 
 /* A trial that ran replicas of a local batch for so many windows. */
 #define TRIAL(run, r, m, windows) \
-	{ (run), { .replicas = (r), .local_batch_size = (m) }, (windows) }
+	{ .run_id = (run), .n_windows = (windows), \
+	  .configuration = { .replicas = (r), .local_batch_size = (m) } }
 
 static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t limit,
 		     const char *what)
@@ -18,8 +19,8 @@ static void is_limit(struct failed_sizes f, int replicas, int64_t least, int64_t
 
 static void test_limits(void)
 {
-	struct memory_trial failed[] = { TRIAL(5, 1, 512, 0), TRIAL(6, 2, 64, 0) };
-	struct memory_trial worked[] = { TRIAL(3, 1, 256, 9), TRIAL(2, 2, 32, 9) };
+	struct observation failed[] = { TRIAL(5, 1, 512, 0), TRIAL(6, 2, 64, 0) };
+	struct observation worked[] = { TRIAL(3, 1, 256, 9), TRIAL(2, 2, 32, 9) };
 	struct failed_sizes one = { failed, worked, 1, 1 }, both = { failed, worked, 2, 2 };
 	struct failed_sizes two = { failed + 1, worked, 1, 1 };
 
@@ -33,10 +34,10 @@ static void test_limits(void)
 
 static void test_belief(void)
 {
-	struct memory_trial failed[] = { TRIAL(5, 2, 64, 0) };
-	struct memory_trial less[] = { TRIAL(9, 1, 256, 9), TRIAL(8, 2, 32, 9) };
-	struct memory_trial newer[] = { TRIAL(9, 2, 64, 1) }, older[] = { TRIAL(4, 2, 128, 99) };
-	struct memory_trial longer[] = { TRIAL(4, 2, 128, 99), TRIAL(3, 4, 64, 1) };
+	struct observation failed[] = { TRIAL(5, 2, 64, 0) };
+	struct observation less[] = { TRIAL(9, 1, 256, 9), TRIAL(8, 2, 32, 9) };
+	struct observation newer[] = { TRIAL(9, 2, 64, 1) }, older[] = { TRIAL(4, 2, 128, 99) };
+	struct observation longer[] = { TRIAL(4, 2, 128, 99), TRIAL(3, 4, 64, 1) };
 	struct failed_sizes a = { failed, less, 1, 2 }, b = { failed, newer, 1, 1 };
 	struct failed_sizes c = { failed, older, 1, 1 }, d = { failed, longer, 1, 2 };
 
@@ -52,8 +53,8 @@ static void test_belief(void)
 
 static void test_both(void)
 {
-	struct memory_trial out = TRIAL(5, 1, 300, 0), fit = TRIAL(4, 1, 250, 9);
-	struct memory_trial failed = TRIAL(6, 1, 128, 0), worked = TRIAL(3, 1, 100, 9);
+	struct observation out = TRIAL(5, 1, 300, 0), fit = TRIAL(4, 1, 250, 9);
+	struct observation failed = TRIAL(6, 1, 128, 0), worked = TRIAL(3, 1, 100, 9);
 	struct memory_bounds m = { false, &out, &fit, 1, 1 }, no_m = { 0 };
 	struct failed_sizes f = { &failed, &worked, 1, 1 }, no_f = { 0 };
 

@@ -42,21 +42,21 @@ static double param(const struct throughput_params *p, int i)
 	return array[i];
 }
 
-static struct fit_observation observe(const struct throughput_params *p, int nodes, int replicas,
+static struct observation observe(const struct throughput_params *p, int nodes, int replicas,
 				      int64_t m, double noise)
 {
 	struct throughput_place place = throughput_place_on(nodes, replicas);
 	double grad = throughput_grad_time(p, (double)m) * exp(noise * normal());
 	double update = throughput_update_time(p, place, (double)m) * exp(noise * normal());
 
-	return (struct fit_observation){
+	return (struct observation){
 		.configuration = configuration_at(place, m, 1),
 		.step_time_s = update, .sync_time_s = fmax(update - grad, 0), .weight = 1,
 	};
 }
 
 /* Seven places and four batch sizes determine all parameters. */
-static void observe_grid(struct fit_observation *o, const struct throughput_params *p, double noise)
+static void observe_grid(struct observation *o, const struct throughput_params *p, double noise)
 {
 	static const int nodes[] = { 1, 1, 1, 1, 2, 2, 3 }, replicas[] = { 1, 2, 4, 8, 2, 5, 9 };
 	static const int64_t m[] = { 8, 32, 100, 300 };
@@ -66,7 +66,7 @@ static void observe_grid(struct fit_observation *o, const struct throughput_para
 }
 
 /* The same as whole steps, of one to three passes. */
-static void make_whole(struct fit_observation *o, const struct throughput_params *p)
+static void make_whole(struct observation *o, const struct throughput_params *p)
 {
 	for (int i = 0; i < GRID; i++) {
 		o[i].configuration.accumulation_steps = 1 + i % 3;
@@ -96,7 +96,7 @@ static bool all_from_data(const struct fit_result *fit)
 
 static void test_exact(void)
 {
-	struct fit_observation o[GRID];
+	struct observation o[GRID];
 
 	for (int i = 0; i < N_TRUTHS; i++) {
 		observe_grid(o, &truths[i], 0);
@@ -120,7 +120,7 @@ static void test_exact(void)
 
 static double worst_prediction(const struct throughput_params *got,
 			       const struct throughput_params *want,
-			       const struct fit_observation *o)
+			       const struct observation *o)
 {
 	double worst = 0;
 
@@ -144,7 +144,7 @@ static double worst_prediction(const struct throughput_params *got,
 static void test_noisy(void)
 {
 	double worst = 0, sum = 0, worst_line = 0;
-	struct fit_observation o[GRID];
+	struct observation o[GRID];
 
 	state = 3;
 	for (int seed = 0; seed < RANDOM_CASES(1000); seed++) {
@@ -190,7 +190,7 @@ static double total(const struct fit_objective *f, const struct throughput_param
 
 static void test_gradient(void)
 {
-	struct fit_observation o[GRID];
+	struct observation o[GRID];
 	struct fit_row rows[GRID];
 	struct fit_objective f = { .rows = rows, .n = GRID, .grad_weight = 14, .step_weight = 28,
 				   .overlap_penalty = 1e-3, .growth_penalty = 1e-2 };
@@ -228,7 +228,7 @@ static void test_gradient(void)
 
 static struct fit_result fit_places(const int places[][2], int n_places, int n_batches)
 {
-	struct fit_observation o[GRID];
+	struct observation o[GRID];
 	int n = 0;
 
 	for (int i = 0; i < n_places; i++)
@@ -282,7 +282,7 @@ static void test_ties(void)
 
 static void test_whole_steps(void)
 {
-	struct fit_observation o[4];
+	struct observation o[4];
 
 	for (int i = 0; i < 4; i++) {
 		o[i] = observe(&truths[0], 1, 1, 16 << (i % 2), 0);
@@ -303,7 +303,7 @@ static void test_whole_steps(void)
 
 static void test_weights(void)
 {
-	struct fit_observation o[3];
+	struct observation o[3];
 
 	/* The variance is 2/6 of that of 0.1: 0.01 / 3, over 5 windows and 0.05^2. */
 	near(fit_weight(1, 0, 5), 1 / (1 + 0.01 / 3 / 5 / 0.0025), 1e-12,
@@ -348,7 +348,7 @@ static double wild(void)
 
 static void test_wild(void)
 {
-	struct fit_observation o[12];
+	struct observation o[12];
 	int bad = 0;
 
 	state = 9;
@@ -356,7 +356,7 @@ static void test_wild(void)
 		int n = (int)(12 * uniform()) + 1;
 
 		for (int j = 0; j < n; j++)
-			o[j] = (struct fit_observation){
+			o[j] = (struct observation){
 				.configuration = {
 					.nodes = (int)(4 * uniform()),
 					.replicas = (int)exp(21 * uniform() * uniform()),
@@ -377,7 +377,7 @@ static void test_wild(void)
 
 static void test_nothing(void)
 {
-	struct fit_observation o = observe(&truths[0], 1, 1, 16, 0);
+	struct observation o = observe(&truths[0], 1, 1, 16, 0);
 	struct fit_options few = FIT_OPTIONS_DEFAULT;
 	struct fit_result fit = fit_throughput(NULL, 0, &FIT_OPTIONS_DEFAULT);
 
@@ -413,7 +413,7 @@ static void test_published(void)
 		}
 	}
 	while (f && published_line_read(f, &line)) {
-		struct fit_observation o[PUBLISHED_POINTS];
+		struct observation o[PUBLISHED_POINTS];
 		int points = published_subset(all, &line, o);
 		double got = fit_throughput(o, points, &FIT_OPTIONS_DEFAULT).objective;
 		double ratio = got / line.number[2] - 1;

@@ -16,13 +16,10 @@
 #define GC_B (64 / 0.168)
 #define RATIO exp(log(2) * 25 / 26)
 
-static struct size_time times[4];
-
 static void add_plan(struct snapshot *s, const char *plan, const char *kind, double pass_s,
 		     double sample_s)
 {
 	struct throughput_params params = { pass_s, sample_s, .02, .002, 1e-8, 1e-8, 1, { 0 } };
-	struct size_time *time = &times[s->workloads.count];
 	struct execution_plans parsed;
 	struct workload *w;
 	struct err ignored;
@@ -35,14 +32,15 @@ static void add_plan(struct snapshot *s, const char *plan, const char *kind, dou
 	w->name = execution_plan_workload("w", parsed.items[0].name, parsed.items[0].hash);
 	execution_plans_release(&parsed);
 	snprintf(w->kind, sizeof(w->kind), "%s", kind);
-	*time = (struct size_time){ 64, pass_s + 64 * sample_s };
 	w->k.modelled = true;
 	w->k.model.max_replicas = 1;
 	w->k.model.max_local_batch_size = 64;
 	w->k.model.fit.params = params;
-	w->k.sizes.items = xcalloc(1, sizeof(*time));
-	w->k.sizes.items[0] = *time;
-	w->k.sizes.count = 1;
+	w->k.seen = (struct observation_list){ xcalloc(1, sizeof(struct observation)), 1 };
+	w->k.seen.items[0] = (struct observation){
+		.configuration = configuration_make(1, 64, 1),
+		.step_time_s = pass_s + 64 * sample_s,
+	};
 }
 
 /* Two devices of each kind. */

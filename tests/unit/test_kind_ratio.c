@@ -9,11 +9,19 @@
 #include "pollux/kind_ratio.h"
 #include "tap.h"
 
+static struct observation at(int64_t local_batch_size, double step_time_s)
+{
+	return (struct observation){
+		.configuration = configuration_make(1, local_batch_size, 1),
+		.step_time_s = step_time_s,
+	};
+}
+
 static void test_common(void)
 {
-	struct size_time a[] = { { 8, 0.02 }, { 16, 0.03 }, { 64, 9 } };
-	struct size_time b[] = { { 4, 7 }, { 16, 0.01 }, { 8, 0.01 } };
-	struct size_times to = { a, 3 }, from = { b, 3 }, one = { a, 1 };
+	struct observation a[] = { at(8, 0.02), at(16, 0.03), at(64, 9) };
+	struct observation b[] = { at(4, 7), at(16, 0.01), at(8, 0.01) };
+	struct observation_list to = { a, 3 }, from = { b, 3 }, one = { a, 1 };
 	struct fit_expectation r = kind_ratio(&to, &from, 4);
 
 	near(r.value, 2.4970541092125855, 1e-9, "two common sizes and a prior");
@@ -29,8 +37,8 @@ static void test_common(void)
 
 static void test_far(void)
 {
-	struct size_time a[] = { { 8, 0.02 }, { 32, 0.064 } }, b[] = { { 16, 0.016 } };
-	struct size_times to = { a, 2 }, from = { b, 1 }, none = { 0 };
+	struct observation a[] = { at(8, 0.02), at(32, 0.064) }, b[] = { at(16, 0.016) };
+	struct observation_list to = { a, 2 }, from = { b, 1 }, none = { 0 };
 	struct fit_expectation r = kind_ratio(&to, &from, 4);
 
 	near(r.value, sqrt(8), 1e-9, "no common size: the largest of each, as much as the prior");
@@ -45,10 +53,10 @@ static void test_far(void)
 /* ln 3 with deviation 0.35 and the mean of ln 2 and ln 8 with 0.2; then ln 5 with 0.1 as well. */
 static void test_other_plans(void)
 {
-	struct size_time a[] = { { 8, 0.02 }, { 16, 0.16 } }, b[] = { { 8, 0.01 }, { 16, 0.02 } };
-	struct size_time c[] = { { 4, 0.05 } }, d[] = { { 4, 0.01 } };
-	struct size_times to = { a, 2 }, from = { b, 2 }, none = { 0 };
-	struct size_times own_to = { c, 1 }, own_from = { d, 1 };
+	struct observation a[] = { at(8, 0.02), at(16, 0.16) }, b[] = { at(8, 0.01), at(16, 0.02) };
+	struct observation c[] = { at(4, 0.05) }, d[] = { at(4, 0.01) };
+	struct observation_list to = { a, 2 }, from = { b, 2 }, none = { 0 };
+	struct observation_list own_to = { c, 1 }, own_from = { d, 1 };
 	struct kind_times other[] = { { &to, &from }, { &own_to, &none } };
 	struct kind_times untried = { &none, &own_from }, tried = { &own_to, &own_from };
 	struct fit_expectation r = kind_ratio_of_plan(&untried, other, 2, 3);
@@ -59,19 +67,22 @@ static void test_other_plans(void)
 	near(r.value, 4.64703824930829, 1e-9, "a common size of its own counts more");
 }
 
+/* None of these tells what the one device in one pass does that the others are compared with. */
 static void test_times(void)
 {
-	struct fit_observation seen[] = {
-		{ .configuration = configuration_make(1, 8, 1), .step_time_s = 0.5 },
+	struct observation seen[] = {
 		{ .configuration = configuration_make(2, 8, 1), .step_time_s = 0.6 },
 		{ .configuration = configuration_make(1, 8, 2), .step_time_s = 0.9 },
 		{ .configuration = configuration_make(1, 16, 1), .step_time_s = (double)NAN },
+		at(8, 0.5),
 	};
-	struct size_times t = size_times_of(seen, 4);
+	struct observation other[] = { at(16, 7), at(8, 0.25) };
+	struct observation_list to = { seen, 3 }, from = { other, 2 };
 
-	ok(t.count == 1, "one device, one pass, a time");
-	near(t.items[0].step_time_s, 0.5, 0, "the time");
-	size_times_release(&t);
+	near(kind_ratio(&to, &from, 4).value, 4, 1e-12,
+	     "of several devices, of several passes, without a time: these tell nothing");
+	to.count = 4;
+	near(kind_ratio(&to, &from, 2).value, 2, 1e-12, "one device, one pass, a time");
 }
 
 static void test_sync(void)

@@ -76,16 +76,24 @@ static void test_what_remains(void)
 	ok(isnan(model_of(k, &job).remaining_samples), "and when there are more of them");
 }
 
+static struct observation timed(int64_t job_id, int replicas, double step_time_s)
+{
+	return (struct observation){
+		.job_id = job_id, .configuration.replicas = replicas, .step_time_s = step_time_s,
+	};
+}
+
 /* Two seconds a step on four devices for job 7, which is asked for; 1 s on one and on two for
  * others. */
 static void test_time_that_remains(void)
 {
-	struct step_time times[] = { { 8, 1, 1 }, { 7, 4, 2 }, { 9, 2, 1 }, { 10, 1, 1.2 } };
+	struct observation times[] = { timed(8, 1, 1), timed(7, 4, 2), timed(9, 2, 1),
+				       timed(10, 1, 1.2) };
 	struct knowledge k = known();
 	struct job job = job_of(0, 0);
 	struct job_model m;
 
-	k.step_times = (struct step_time_list){ times, 4 };
+	k.step_times = (struct observation_list){ times, 4 };
 	ok(isnan(model_of(k, &job).remaining_s), "a step time alone does not tell what remains");
 	job.declared.total_steps = 100;
 	job.progress.steps = 40;
@@ -99,7 +107,7 @@ static void test_time_that_remains(void)
 	m = model_of(k, &job);
 	near(m.remaining_s, 110, 1e-12, "100 steps, as others take them");
 	is_int(m.timed_replicas, 1, "on as many as it asks for");
-	times[3].seconds = 5;
+	times[3].step_time_s = 5;
 	ok(isnan(model_of(k, &job).remaining_s), "where these do not differ much");
 	job.declared.min_replicas = 3;
 	ok(isnan(model_of(k, &job).remaining_s), "on three nobody was");
@@ -208,8 +216,8 @@ static void test_sizes(void)
 /* Two replicas of 100 ran out of memory, 80 did not. */
 static void test_memory(void)
 {
-	struct memory_trial out = { .run_id = 2, .configuration = configuration_make(2, 100, 1) };
-	struct memory_trial fit = { .run_id = 1, .configuration = configuration_make(2, 80, 1) };
+	struct observation out = { .run_id = 2, .configuration = configuration_make(2, 100, 1) };
+	struct observation fit = { .run_id = 1, .configuration = configuration_make(2, 80, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(64, 4096);
 
@@ -234,8 +242,8 @@ static void test_memory(void)
 /* What was submitted ran out of memory: 512, and 267; 250 did not. It does not do two passes. */
 static void test_own_batch_too_large(void)
 {
-	struct memory_trial out = { .run_id = 2, .configuration = configuration_make(1, 267, 1) };
-	struct memory_trial fit = { .run_id = 1, .configuration = configuration_make(1, 250, 1) };
+	struct observation out = { .run_id = 2, .configuration = configuration_make(1, 267, 1) };
+	struct observation fit = { .run_id = 1, .configuration = configuration_make(1, 250, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(512, 1024);
 	struct goodput_choice choice;
@@ -257,8 +265,8 @@ static void test_own_batch_too_large(void)
 /* 200 fitted, 1024 ran out of memory: nobody knows of 700. */
 static void test_own_batch_untried(void)
 {
-	struct memory_trial out = { .run_id = 2, .configuration = configuration_make(1, 1024, 1) };
-	struct memory_trial fit = { .run_id = 1, .configuration = configuration_make(1, 200, 1) };
+	struct observation out = { .run_id = 2, .configuration = configuration_make(1, 1024, 1) };
+	struct observation fit = { .run_id = 1, .configuration = configuration_make(1, 200, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(700, 1000);
 
@@ -274,9 +282,9 @@ static void test_own_batch_untried(void)
 /* It does one replica only: 256 worked, two of 128 did not. */
 static void test_replicas_that_fail(void)
 {
-	struct memory_trial failed = { .run_id = 2,
+	struct observation failed = { .run_id = 2,
 				       .configuration = configuration_make(2, 128, 1) };
-	struct memory_trial worked = { .run_id = 1,
+	struct observation worked = { .run_id = 1,
 				       .configuration = configuration_make(1, 256, 1) };
 	struct knowledge k = known();
 	struct job job = job_of(256, 0);
@@ -298,13 +306,13 @@ static void test_replicas_that_fail(void)
 	   "where it is the least that it asks for, that is all there is");
 }
 
-static struct fit_observation seen(int replicas, int width, int nodes, double step_time_s)
+static struct observation seen(int replicas, int width, int nodes, double step_time_s)
 {
 	struct configuration c = configuration_make(replicas, 64, 1);
 
 	c.width = width;
 	c.nodes = nodes;
-	return (struct fit_observation){
+	return (struct observation){
 		.configuration = c, .weight = 1, .step_time_s = step_time_s, .sync_time_s = UNKNOWN,
 	};
 }
@@ -312,13 +320,12 @@ static struct fit_observation seen(int replicas, int width, int nodes, double st
 /* What was measured on one node counts there, also if as many replicas ran on several. */
 static void test_places(void)
 {
-	struct fit_observation both[] = { seen(2, 0, 1, 0.0328), seen(2, 0, 2, 0.0656) };
+	struct observation both[] = { seen(2, 0, 1, 0.0328), seen(2, 0, 2, 0.0656) };
 	struct knowledge k = known();
 	double one, two;
 
 	k.model.max_replicas = 2;
-	k.seen = both;
-	k.n_seen = 2;
+	k.seen = (struct observation_list){ both, 2 };
 	knowledge_set_residuals(&k, &k.model.fit.params, NULL, 0);
 	one = residuals_factor(&k.residuals, throughput_place_on(1, 2), 64);
 	two = residuals_factor(&k.residuals, throughput_place_on(2, 2), 64);
@@ -330,7 +337,7 @@ static void test_places(void)
 /* A replica of four devices on two nodes has no other replica to synchronise with. */
 static void test_wide_on_nodes(void)
 {
-	struct fit_observation wide = seen(4, 4, 2, 0.0164);
+	struct observation wide = seen(4, 4, 2, 0.0164);
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
 	struct fit_result fit = fit_throughput(&wide, 1, &options);
 	struct throughput_place place = throughput_place_on(2, 4);

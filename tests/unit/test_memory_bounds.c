@@ -6,11 +6,12 @@
 
 /* A trial that ran replicas of a local batch for so many windows. */
 #define TRIAL(run, r, m, windows) \
-	{ (run), { .replicas = (r), .local_batch_size = (m) }, (windows) }
+	{ .run_id = (run), .n_windows = (windows), \
+	  .configuration = { .replicas = (r), .local_batch_size = (m) } }
 
-static struct memory_trial *copy(const struct memory_trial *trials, int n)
+static struct observation *copy(const struct observation *trials, int n)
 {
-	struct memory_trial *c = xcalloc((size_t)n, sizeof(*c));
+	struct observation *c = xcalloc((size_t)n, sizeof(*c));
 
 	for (int i = 0; i < n; i++)
 		c[i] = trials[i];
@@ -34,8 +35,8 @@ static void is_bound(const struct memory_bounds *b, int replicas, int64_t too_la
 
 static void test_own(void)
 {
-	static const struct memory_trial out[] = { TRIAL(5, 4, 256, 0), TRIAL(4, 1, 512, 0) };
-	static const struct memory_trial fit[] = { TRIAL(3, 1, 128, 9), TRIAL(2, 8, 64, 9) };
+	static const struct observation out[] = { TRIAL(5, 4, 256, 0), TRIAL(4, 1, 512, 0) };
+	static const struct observation fit[] = { TRIAL(3, 1, 128, 9), TRIAL(2, 8, 64, 9) };
 	struct memory_bounds b = BOUNDS(false, out, fit);
 
 	memory_bounds_settle(&b);
@@ -48,8 +49,8 @@ static void test_own(void)
 
 static void test_shared(void)
 {
-	static const struct memory_trial out[] = { TRIAL(9, 2, 128, 0) };
-	static const struct memory_trial fit[] = { TRIAL(8, 1, 250, 9), TRIAL(7, 2, 96, 9),
+	static const struct observation out[] = { TRIAL(9, 2, 128, 0) };
+	static const struct observation fit[] = { TRIAL(8, 1, 250, 9), TRIAL(7, 2, 96, 9),
 						   TRIAL(6, 4, 40, 9) };
 	struct memory_bounds b = BOUNDS(true, out, fit);
 
@@ -66,8 +67,8 @@ static void test_shared(void)
 /* 300 that fitted on one says nothing of two. */
 static void test_contradiction(void)
 {
-	static const struct memory_trial out[] = { TRIAL(3, 2, 128, 0) };
-	static const struct memory_trial one[] = { TRIAL(4, 1, 300, 500) },
+	static const struct observation out[] = { TRIAL(3, 2, 128, 0) };
+	static const struct observation one[] = { TRIAL(4, 1, 300, 500) },
 					 two[] = { TRIAL(4, 2, 128, 1) },
 					 long_ago[] = { TRIAL(2, 4, 64, 100) };
 	struct memory_bounds b = BOUNDS(true, out, one);

@@ -94,12 +94,12 @@ static struct snapshot two_kinds(void)
 	job = add_job(&s, 1, 64);
 	job->declared.accumulates = true;
 	add_workload(&s, "old", measured(), true);
-	bounded.memory.ran_out = xcalloc(1, sizeof(struct memory_trial));
-	bounded.memory.fitted = xcalloc(1, sizeof(struct memory_trial));
-	bounded.memory.ran_out[0] = (struct memory_trial){
+	bounded.memory.ran_out = xcalloc(1, sizeof(struct observation));
+	bounded.memory.fitted = xcalloc(1, sizeof(struct observation));
+	bounded.memory.ran_out[0] = (struct observation){
 		.run_id = 9, .configuration = configuration_make(1, 40, 1),
 	};
-	bounded.memory.fitted[0] = (struct memory_trial){
+	bounded.memory.fitted[0] = (struct observation){
 		.run_id = 8, .configuration = configuration_make(1, 32, 1), .n_windows = 10,
 	};
 	bounded.memory.n_ran_out = bounded.memory.n_fitted = 1;

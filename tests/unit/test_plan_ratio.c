@@ -8,16 +8,16 @@
 #include "pollux/tier_fit.h"
 #include "tap.h"
 
-static struct fit_observation seen_at(int replicas, int64_t m, double step_time_s)
+static struct observation seen_at(int replicas, int64_t m, double step_time_s)
 {
-	return (struct fit_observation){
+	return (struct observation){
 		.configuration = configuration_make(replicas, m, 1), .step_time_s = step_time_s,
 		.sync_time_s = (double)NAN, .weight = 1,
 	};
 }
 
 /* A plan with a pass of 10 ms and 1 ms a sample, and 20 ms of synchronisation. */
-static const struct fit_observation reference_seen[] = {
+static const struct observation reference_seen[] = {
 	{ .configuration = { .replicas = 1, .local_batch_size = 10, .accumulation_steps = 1,
 			     .nodes = 1 }, .step_time_s = 0.020, .sync_time_s = NAN, .weight = 1 },
 	{ .configuration = { .replicas = 1, .local_batch_size = 40, .accumulation_steps = 1,
@@ -27,7 +27,7 @@ static const struct fit_observation reference_seen[] = {
 };
 static struct fit_result reference_fit;
 
-static struct plan_times times(const char *name, const struct fit_observation *seen, int n,
+static struct plan_times times(const char *name, const struct observation *seen, int n,
 			       const struct fit_result *fit)
 {
 	return (struct plan_times){ .name = name, .seen = seen, .n_seen = n, .fit = fit };
@@ -47,7 +47,7 @@ static void test_names(void)
 static void test_ratio(void)
 {
 	struct plan_times dp = times("dp", reference_seen, 3, &reference_fit);
-	struct fit_observation one = seen_at(1, 40, 0.100), far = seen_at(1, 20, 0.060);
+	struct observation one = seen_at(1, 40, 0.100), far = seen_at(1, 20, 0.060);
 	struct fit_result fit = { .n_observations = 1 };
 	struct plan_times none = times("gc", NULL, 0, &fit), at = times("gc", &one, 1, &fit);
 	struct plan_times mine = times("mine", NULL, 0, &fit), by_model = times("x", &far, 1, &fit);
@@ -69,8 +69,8 @@ static void test_ratio(void)
 static void test_borrow(void)
 {
 	struct plan_times dp = times("dp", reference_seen, 3, &reference_fit);
-	struct fit_observation one = seen_at(1, 40, 0.100);
-	struct fit_observation three[] = { seen_at(1, 10, 0.04), seen_at(1, 20, 0.06),
+	struct observation one = seen_at(1, 40, 0.100);
+	struct observation three[] = { seen_at(1, 10, 0.04), seen_at(1, 20, 0.06),
 					   seen_at(1, 40, 0.1) };
 	struct fit_result fit = fit_throughput(&one, 1, &FIT_OPTIONS_DEFAULT);
 	struct fit_result own = fit_throughput(three, 3, &FIT_OPTIONS_DEFAULT);
@@ -80,7 +80,7 @@ static void test_borrow(void)
 
 	ok(plan_is_hardly_measured(&one, 1) && !plan_is_hardly_measured(three, 3),
 	   "three sizes are enough");
-	ok(plan_is_hardly_measured((struct fit_observation[]){ one, one, one }, 3),
+	ok(plan_is_hardly_measured((struct observation[]){ one, one, one }, 3),
 	   "of several local batches");
 	p = plan_borrow(&at, &dp, 2, &pass, &sync);
 	ok(pass && sync, "a plan that was measured once borrows both times");
@@ -96,17 +96,17 @@ static void test_borrow(void)
 
 /* --- tiers --- */
 
-static struct fit_observation seen_on(enum configuration_tier tier, int replicas,
+static struct observation seen_on(enum configuration_tier tier, int replicas,
 				      double step_time_s)
 {
-	struct fit_observation o = seen_at(replicas, 40, step_time_s);
+	struct observation o = seen_at(replicas, 40, step_time_s);
 
 	o.configuration.tier = tier;
 	return o;
 }
 
 /* The reference on pairs near by, with three devices there, and across, three times as long. */
-static struct fit_result fit_on_tiers(struct fit_observation seen[6])
+static struct fit_result fit_on_tiers(struct observation seen[6])
 {
 	memcpy(seen, reference_seen, sizeof(reference_seen));
 	seen[2].configuration.tier = TIER_FAST;
@@ -118,7 +118,7 @@ static struct fit_result fit_on_tiers(struct fit_observation seen[6])
 
 static void test_ratio_by_tier(void)
 {
-	struct fit_observation dp_seen[6], far = seen_on(TIER_FAR, 2, .220);
+	struct observation dp_seen[6], far = seen_on(TIER_FAR, 2, .220);
 	struct fit_result dp_fit = fit_on_tiers(dp_seen), fit = { .n_observations = 1 };
 	struct plan_times dp = times("dp", dp_seen, 6, &dp_fit), gc = times("gc", &far, 1, &fit);
 	double w0 = 1 / (0.35 * 0.35), w1 = 1 / (0.1 * 0.1);
@@ -133,9 +133,9 @@ static void test_ratio_by_tier(void)
 
 static void test_borrow_tiers(void)
 {
-	struct fit_observation dp_seen[6], one = seen_at(1, 40, 0.100);
-	struct fit_observation pair[] = { one, seen_on(TIER_FAST, 2, .150) };
-	struct fit_observation across[] = { one, seen_on(TIER_FAR, 2, .150) };
+	struct observation dp_seen[6], one = seen_at(1, 40, 0.100);
+	struct observation pair[] = { one, seen_on(TIER_FAST, 2, .150) };
+	struct observation across[] = { one, seen_on(TIER_FAR, 2, .150) };
 	struct fit_result dp_fit = fit_on_tiers(dp_seen);
 	struct fit_result alone = fit_by_tier(&one, 1, &FIT_OPTIONS_DEFAULT, NULL);
 	struct fit_result on_pair = fit_by_tier(pair, 2, &FIT_OPTIONS_DEFAULT, NULL);

@@ -3,19 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/pool.h"
+#include "pollux/noise_scale.h"
+#include "pollux/observation.h"
 #include "tap.h"
 
 #define NOT_KNOWN ((double)NAN)
 
-static struct pool_entry entry(int replicas, int64_t m, double step_s, double sd_s, int64_t windows)
+static struct observation entry(int replicas, int64_t m, double step_s, double sd_s,
+				int64_t windows)
 {
-	return (struct pool_entry){
+	return (struct observation){
 		.configuration = configuration_make(replicas, m, 1),
-		.observation = {
-			.n_steps = 100 * windows, .n_windows = windows, .step_time_s = step_s,
-			.step_time_sd_s = sd_s, .step_time_min_s = step_s, .sync_time_s = NOT_KNOWN,
-		},
+		.n_steps = 100 * windows, .n_windows = windows, .step_time_s = step_s,
+		.step_time_sd_s = sd_s, .step_time_min_s = step_s, .sync_time_s = NOT_KNOWN,
 	};
 }
 
@@ -26,41 +26,40 @@ static bool same(double a, double b)
 
 static void test_observations(void)
 {
-	struct pool_entry out[8];
-	struct fit_observation fit[8];
-	struct pool_entry two[] = { entry(1, 64, 0.10, 0.001, 10), entry(2, 64, 0.06, 0.001, 10),
-				    entry(1, 64, 0.104, 0.001, 30), entry(1, 32, 0.05, 0.001, 10) };
-	struct pool_entry aged[] = { entry(1, 64, 0.10, 0.001, 6), entry(1, 64, 0.15, 0.001, 100),
-				     entry(1, 64, 0.10, 0.001, 9) };
-	struct pool_entry passing[] = { entry(1, 64, 0.20, 0.001, 2), entry(1, 64, 0.10, 0.001, 50),
-					entry(1, 64, 0.10, 0.001, 50) };
-	struct pool_entry noisy[] = { entry(1, 64, 0.10, 0.05, 9), entry(1, 64, 0.14, 0.05, 9) };
-	struct pool_entry single[] = { entry(1, 64, 0.10, NOT_KNOWN, 1),
-				       entry(1, 64, 0.13, NOT_KNOWN, 1) };
-	struct pool_entry none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0),
-				     entry(1, 8, 0.1, 0.1, 3) };
+	struct observation out[8];
+	struct observation two[] = { entry(1, 64, 0.10, 0.001, 10),
+				     entry(2, 64, 0.06, 0.001, 10),
+				     entry(1, 64, 0.104, 0.001, 30),
+				     entry(1, 32, 0.05, 0.001, 10) };
+	struct observation aged[] = { entry(1, 64, 0.10, 0.001, 6), entry(1, 64, 0.15, 0.001, 100),
+				      entry(1, 64, 0.10, 0.001, 9) };
+	struct observation passing[] = { entry(1, 64, 0.20, 0.001, 2),
+					 entry(1, 64, 0.10, 0.001, 50),
+					 entry(1, 64, 0.10, 0.001, 50) };
+	struct observation noisy[] = { entry(1, 64, 0.10, 0.05, 9), entry(1, 64, 0.14, 0.05, 9) };
+	struct observation single[] = { entry(1, 64, 0.10, NOT_KNOWN, 1),
+					entry(1, 64, 0.13, NOT_KNOWN, 1) };
+	struct observation none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0),
+				      entry(1, 8, 0.1, 0.1, 3) };
 
 	ok(pool_observations(two, 4, out) == 3, "one for each configuration");
 	ok(out[0].configuration.replicas == 1 && out[0].configuration.local_batch_size == 64 &&
 	   out[1].configuration.replicas == 2 &&
 	   out[2].configuration.local_batch_size == 32, "in the order of their newest");
-	ok(out[0].observation.n_windows == 40 && same(out[0].observation.step_time_s, 0.103),
+	ok(out[0].n_windows == 40 && same(out[0].step_time_s, 0.103),
 	   "two that agree are one, by their windows");
-	ok(pool_fit_observations(out, 3, fit) == 3 && same(fit[0].step_time_s, 0.103) &&
-		   fit[0].configuration.replicas == 1 &&
-		   fit[0].configuration.local_batch_size == 64 && isnan(fit[0].sync_time_s) &&
-		   fit[0].weight > 0.9 && fit[0].weight <= 1,
-	   "as the fit wants them");
+	ok(isnan(out[0].sync_time_s) && out[0].weight > 0.9 && out[0].weight <= 1,
+	   "with the weight that a fit gives them");
 
-	ok(pool_observations(aged, 3, out) == 1 && out[0].observation.n_windows == 6 &&
-	   same(out[0].observation.step_time_s, 0.10),
+	ok(pool_observations(aged, 3, out) == 1 && out[0].n_windows == 6 &&
+	   same(out[0].step_time_s, 0.10),
 	   "what disagrees ages out, with everything before it");
-	ok(pool_observations(passing, 3, out) == 1 && out[0].observation.n_windows == 100 &&
-	   same(out[0].observation.step_time_s, 0.10), "a passing disturbance does not outdo it");
-	ok(pool_observations(noisy, 2, out) == 1 && out[0].observation.n_windows == 18,
+	ok(pool_observations(passing, 3, out) == 1 && out[0].n_windows == 100 &&
+	   same(out[0].step_time_s, 0.10), "a passing disturbance does not outdo it");
+	ok(pool_observations(noisy, 2, out) == 1 && out[0].n_windows == 18,
 	   "noise is no disagreement");
 	/* sd taken as 10 %: the standard error of the difference is 0.0164, three of them 0.049. */
-	ok(pool_observations(single, 2, out) == 1 && out[0].observation.n_windows == 2,
+	ok(pool_observations(single, 2, out) == 1 && out[0].n_windows == 2,
 	   "one window has a tenth for its deviation");
 	ok(pool_observations(none, 2, out) == 1 && out[0].configuration.local_batch_size == 8,
 	   "without a window there is nothing");
@@ -71,7 +70,7 @@ static void test_observations(void)
  * quarter more or less. */
 static void test_doubtful(void)
 {
-	struct pool_entry out[4];
+	struct observation out[4];
 	struct {
 		double step_s;
 		int64_t m, windows;
@@ -91,7 +90,7 @@ static void test_doubtful(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct pool_entry seen[] = {
+		struct observation seen[] = {
 			entry(cases[i].replicas, cases[i].m, cases[i].step_s, 0.001,
 			      cases[i].windows),
 			entry(1, 64, 0.10, 0.001, 10),

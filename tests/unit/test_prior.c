@@ -161,7 +161,7 @@ static void test_unsteady(void)
 
 static const struct fit_prior expected = { { 12, 0.7 }, { 0.004, 0.7 }, { 0.5, 0.7 } };
 
-static struct fit_result fit(const struct fit_observation *o, int n, const struct fit_prior *prior)
+static struct fit_result fit(const struct observation *o, int n, const struct fit_prior *prior)
 {
 	struct fit_options options = FIT_OPTIONS_DEFAULT;
 
@@ -169,9 +169,9 @@ static struct fit_result fit(const struct fit_observation *o, int n, const struc
 	return fit_throughput(o, n, &options);
 }
 
-static struct fit_observation step(int replicas, int64_t m, double time_s, double sync_s)
+static struct observation step(int replicas, int64_t m, double time_s, double sync_s)
 {
-	return (struct fit_observation){
+	return (struct observation){
 		.configuration = configuration_make(replicas, m, 1),
 		.step_time_s = time_s, .sync_time_s = sync_s, .weight = 1,
 	};
@@ -193,7 +193,7 @@ static bool is_basis(const struct fit_result *f, const char *want)
 /* One pass seen, of 36 samples in 48 ms: 12 + 36 parts of 1 ms. */
 static void test_unseen(void)
 {
-	struct fit_observation o = step(1, 36, 0.048, UNKNOWN);
+	struct observation o = step(1, 36, 0.048, UNKNOWN);
 	struct fit_result f = fit(&o, 1, &expected);
 
 	near(f.params.alpha_grad, 0.012, 1e-6, "what is expected of a pass divides its time");
@@ -220,7 +220,7 @@ static double truth(int replicas, double m)
 static void test_seen(void)
 {
 	static const struct fit_prior wrong = { { 6000, 0.7 }, { 2, 0.7 }, { 15, 0.7 } };
-	struct fit_observation o[12];
+	struct observation o[12];
 	struct fit_result without, with;
 	int n = 0;
 
@@ -240,7 +240,7 @@ static void test_seen(void)
 /* Two replicas seen: the growth alone is expected, in units of what was seen. */
 static void test_growth(void)
 {
-	struct fit_observation o[] = { step(1, 10, 0.02, 0), step(1, 30, 0.04, 0),
+	struct observation o[] = { step(1, 10, 0.02, 0), step(1, 30, 0.04, 0),
 				       step(2, 10, 0.05, 0.03), step(2, 30, 0.07, 0.03) };
 	struct fit_result f = fit(o, 4, &expected);
 
@@ -253,7 +253,7 @@ static void test_growth(void)
  * 36 + 4 ms would be one way to read them. */
 static void test_confounded(void)
 {
-	struct fit_observation o[] = { step(1, 48, 0.060, UNKNOWN), step(2, 24, 0.040, UNKNOWN) };
+	struct observation o[] = { step(1, 48, 0.060, UNKNOWN), step(2, 24, 0.040, UNKNOWN) };
 	struct fit_result f = fit(o, 2, &expected);
 
 	near(f.params.alpha_grad, 0.012, 1e-3, "the way that is expected");
@@ -264,7 +264,7 @@ static void test_confounded(void)
 static void test_none(void)
 {
 	static const struct fit_prior nothing = { { (double)NAN, 1 }, { 0, 1 }, { 1, 0 } };
-	struct fit_observation o = step(1, 36, 0.048, UNKNOWN);
+	struct observation o = step(1, 36, 0.048, UNKNOWN);
 	struct fit_result a = fit(&o, 1, NULL), b = fit(&o, 1, &nothing);
 
 	double x[N_THROUGHPUT_PARAMS], y[N_THROUGHPUT_PARAMS], difference = 0;

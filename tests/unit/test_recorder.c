@@ -148,12 +148,12 @@ static void test_change(void)
 	list = observations();
 	is_int(list.count, 2, "each configuration has its observation");
 	for (int i = 0; i < list.count; i++) {
-		const struct observation_row *row = &list.items[i];
+		const struct observation *row = &list.items[i];
 		bool old = row->configuration.local_batch_size == 128 &&
 			   row->configuration.accumulation_steps == 1;
 
-		near(row->observation.step_time_s, old ? 0.100 : 0.400, 1e-12, "of its own steps");
-		is_int(row->observation.n_steps, old ? 15 : 8, "of all of them");
+		near(row->step_time_s, old ? 0.100 : 0.400, 1e-12, "of its own steps");
+		is_int(row->n_steps, old ? 15 : 8, "of all of them");
 	}
 	observation_list_release(&list);
 
@@ -174,9 +174,9 @@ static void test_change(void)
 	is_int(list.count, 2, "back to the first: no third row");
 	for (int i = 0; i < list.count; i++)
 		if (list.items[i].configuration.local_batch_size == 128) {
-			is_int(list.items[i].observation.n_steps, 23, "both times count");
-			is_int(list.items[i].observation.n_windows, 6, "with all their windows");
-			near(list.items[i].observation.step_time_s, (4 * 0.100 + 2 * 0.200) / 6,
+			is_int(list.items[i].n_steps, 23, "both times count");
+			is_int(list.items[i].n_windows, 6, "with all their windows");
+			near(list.items[i].step_time_s, (4 * 0.100 + 2 * 0.200) / 6,
 			     1e-12, "in one mean");
 		}
 	near(run.step_time_s, 0.200, 1e-12, "the run's step time is the present one");
@@ -189,8 +189,8 @@ static void is_observed(int n_windows, double step_time_s, const char *name)
 {
 	struct observation_list list = observations();
 
-	ok(list.count == 1 && list.items[0].observation.n_windows == n_windows &&
-	   fabs(list.items[0].observation.step_time_s - step_time_s) < 1e-9, name);
+	ok(list.count == 1 && list.items[0].n_windows == n_windows &&
+	   fabs(list.items[0].step_time_s - step_time_s) < 1e-9, name);
 	observation_list_release(&list);
 }
 
@@ -255,7 +255,7 @@ static void test_not_changed(void)
 	list = observations();
 	ok(run.config_version == 2 && list.count == 1 &&
 	   list.items[0].configuration.local_batch_size == 32 &&
-	   list.items[0].observation.n_steps == 8,
+	   list.items[0].n_steps == 8,
 	   "the last one is, and none goes back");
 	observation_list_release(&list);
 	end();
@@ -621,8 +621,8 @@ static void test_logged(void)
 	recorder_begin_log(&r, &run, "nanogpt", run.launch_boot_s + 3);
 	logged_windows(STEP_UPDATES, 100, 5, 0.25);
 	list = observations();
-	ok(list.count == 1 && list.items[0].observation.step_time_s == 0.25 &&
-	   list.items[0].observation.n_steps == 40,
+	ok(list.count == 1 && list.items[0].step_time_s == 0.25 &&
+	   list.items[0].n_steps == 40,
 	   "steps of the log are measured as reported ones");
 	observation_list_release(&list);
 	kept = stored();
@@ -643,7 +643,7 @@ static void test_logged(void)
 	steps(400, 4, "STEP=9\n");
 	steps(400, 4, "STEP=10\n");
 	list = observations();
-	ok(list.count == 1 && fabs(list.items[0].observation.step_time_s - 0.4) < 1e-9 &&
+	ok(list.count == 1 && fabs(list.items[0].step_time_s - 0.4) < 1e-9 &&
 	   r.steps == 10,
 	   "reported steps take the place of the log's");
 	observation_list_release(&list);
@@ -815,9 +815,9 @@ static void test_suspension(void)
 	steps(100, 7, "");
 	steps(100, 8, "");
 	list = observations();
-	near(list.count > 0 ? list.items[0].observation.step_time_s : 0, 0.1, 1e-9,
+	near(list.count > 0 ? list.items[0].step_time_s : 0, 0.1, 1e-9,
 	     "the time of a step that spans a suspension is not taken");
-	near(list.count > 0 ? (double)list.items[0].observation.n_outliers : 9, 0, 0,
+	near(list.count > 0 ? (double)list.items[0].n_outliers : 9, 0, 0,
 	     "not even as an outlier");
 	observation_list_release(&list);
 	ok(run.duration_s < 0 && run.duration_s > -1001, "a run's duration is by its own clock");
@@ -831,10 +831,10 @@ static void steps_on(enum configuration_tier tier, double ms)
 		steps(ms, 8, "");
 }
 
-static const struct observation_row *of_tier(const struct observation_list *list,
+static const struct observation *of_tier(const struct observation_list *list,
 					     enum configuration_tier tier)
 {
-	static const struct observation_row none;
+	static const struct observation none;
 
 	for (int i = 0; i < list->count; i++)
 		if (list->items[i].configuration.tier == tier)
@@ -845,29 +845,29 @@ static const struct observation_row *of_tier(const struct observation_list *list
 /* A suspended run has come back to devices that are joined otherwise, then to the first ones. */
 static void test_tier(void)
 {
-	const struct observation_row *near_by;
+	const struct observation *near_by;
 	struct observation_list list;
 	int64_t n_steps;
 
 	begin();
 	steps_on(TIER_FAST, 100);
 	list = observations();
-	n_steps = of_tier(&list, TIER_FAST)->observation.n_steps;
+	n_steps = of_tier(&list, TIER_FAST)->n_steps;
 	observation_list_release(&list);
 	steps_on(TIER_FAR, 150);
 	list = observations();
 	is_int(list.count, 2, "a run has step times for each tier");
-	near(of_tier(&list, TIER_FAR)->observation.step_time_s, .15, 1e-9,
+	near(of_tier(&list, TIER_FAR)->step_time_s, .15, 1e-9,
 	     "those on the tier before are not among them");
 	near_by = of_tier(&list, TIER_FAST);
-	ok(n_steps > 0 && near_by->observation.n_steps == n_steps, "but are kept");
+	ok(n_steps > 0 && near_by->n_steps == n_steps, "but are kept");
 	observation_list_release(&list);
 	steps_on(TIER_FAST, 100);
 	list = observations();
 	near_by = of_tier(&list, TIER_FAST);
 	is_int(list.count, 2, "on the first tier again");
-	ok(near_by->observation.n_steps > n_steps, "the step times are added to the first ones");
-	near(near_by->observation.step_time_s, .1, 1e-9, "which they agree with");
+	ok(near_by->n_steps > n_steps, "the step times are added to the first ones");
+	near(near_by->step_time_s, .1, 1e-9, "which they agree with");
 	observation_list_release(&list);
 	end();
 }
@@ -884,7 +884,7 @@ static void test_tier_of_other_supervisor(void)
 	recorder_go_on(&r, &store, &run, &err);
 	steps_on(TIER_FAR, 150);
 	list = observations();
-	near(of_tier(&list, TIER_FAR)->observation.step_time_s, .15, 1e-9,
+	near(of_tier(&list, TIER_FAR)->step_time_s, .15, 1e-9,
 	     "step times on another tier are alone under another supervisor, too");
 	observation_list_release(&list);
 	end();

@@ -25,16 +25,16 @@ static const struct throughput_place one = { 1, 1, 0 }, two = { 1, 2, 0 },
 static const struct throughput_place places[] = { { 1, 1, 0 }, { 1, 2, 0 }, { 2, 8, 0 } };
 
 /* Times of m samples and s passes on one replica, so many times as long as by the parameters. */
-static struct fit_observation seen(int64_t m, int s, double factor, double weight)
+static struct observation seen(int64_t m, int s, double factor, double weight)
 {
-	return (struct fit_observation){
+	return (struct observation){
 		.configuration = configuration_make(1, m, s), .weight = weight,
 		.step_time_s = factor * throughput_step_time(&params, one, (double)m, s),
 		.sync_time_s = (double)NAN,
 	};
 }
 
-static struct residuals of(const struct fit_observation *o, int n)
+static struct residuals of(const struct observation *o, int n)
 {
 	return residuals_of(o, n, &params, places, 3);
 }
@@ -50,7 +50,7 @@ static void test_none(void)
 
 static void test_points(void)
 {
-	struct fit_observation o[] = { seen(16, 1, 1.2, 1), seen(64, 3, 0.9, 0.5) };
+	struct observation o[] = { seen(16, 1, 1.2, 1), seen(64, 3, 0.9, 0.5) };
 	struct residuals r = of(o, 2);
 
 	near(residuals_factor(&r, one, 16), 1.1923439335951995, 1e-12, "where it was measured");
@@ -70,7 +70,7 @@ static void test_points(void)
 /* Tiers that are told now say nothing against what was measured before tiers were told. */
 static void test_no_tier_seen(void)
 {
-	struct fit_observation o = seen(16, 1, 1.2, 1);
+	struct observation o = seen(16, 1, 1.2, 1);
 	struct residuals r = of(&o, 1);
 	struct throughput_place far = two;
 
@@ -82,8 +82,8 @@ static void test_no_tier_seen(void)
 
 static void test_same_sizes(void)
 {
-	struct fit_observation once = seen(16, 1, exp(0.2), 4);
-	struct fit_observation o[] = { seen(16, 1, exp(0.1), 3), seen(16, 2, exp(0.5), 1) };
+	struct observation once = seen(16, 1, exp(0.2), 4);
+	struct observation o[] = { seen(16, 1, exp(0.1), 3), seen(16, 2, exp(0.5), 1) };
 	struct residuals a = of(&once, 1), b = of(o, 2);
 
 	near(residuals_factor(&a, one, 16), exp(0.2 / (1 + 0.03 / 4)), 1e-12,
@@ -96,7 +96,7 @@ static void test_same_sizes(void)
 
 static void test_bad(void)
 {
-	struct fit_observation o[] = { seen(16, 1, 1.2, 1), seen(32, 1, NAN, 1), seen(64, 1, -1, 1),
+	struct observation o[] = { seen(16, 1, 1.2, 1), seen(32, 1, NAN, 1), seen(64, 1, -1, 1),
 				       seen(64, 1, 1, 0), seen(0, 1, 1, 1) };
 	struct residuals a = of(o, 1), b = of(o, 5);
 
@@ -109,7 +109,7 @@ static void test_bad(void)
 static void test_many(void)
 {
 	int n = 2 * RESIDUALS_MAX;
-	struct fit_observation *o = calloc((size_t)n, sizeof(*o));
+	struct observation *o = calloc((size_t)n, sizeof(*o));
 	struct residuals r;
 
 	for (int i = 0; i < n; i++)
@@ -123,7 +123,7 @@ static void test_many(void)
 
 static void test_best(void)
 {
-	struct fit_observation o[] = { seen(64, 1, 1.4, 1), seen(32, 1, 1, 1), seen(16, 1, 1, 1) };
+	struct observation o[] = { seen(64, 1, 1.4, 1), seen(32, 1, 1, 1), seen(16, 1, 1, 1) };
 	struct residuals r = of(o, 3);
 	struct goodput_model g = { .params = params, .noise_scale = 100, .initial_batch_size = 16,
 				   .max_batch_size = 64, .noise_is_measured = true };
@@ -154,7 +154,7 @@ static void test_best(void)
  * D = 1.03^2 - 0.25: dual = (1.03 y0 - 0.5 y1) / D, (1.03 y1 - 0.5 y0) / D. */
 static void test_plans(void)
 {
-	struct fit_observation a[] = { seen(16, 1, 1.2, 1) }, b[] = { seen(16, 1, 0.9, 1) };
+	struct observation a[] = { seen(16, 1, 1.2, 1) }, b[] = { seen(16, 1, 0.9, 1) };
 	struct residuals_source own = { a, 1, &params }, other = { b, 1, &params };
 	struct residuals_source nothing = { NULL, 0, &params };
 	double y0 = log(1.2), y1 = log(0.9), det = 1.03 * 1.03 - 0.25;

@@ -23,8 +23,8 @@ static void add(const char *parameters, double ms, double sd_ms, int64_t batch)
 	struct split_entry *e = &entries[n++];
 
 	*e = (struct split_entry){
-		.job_id = n, .measured.configuration = configuration_make(1, batch, 1),
-		.measured.observation = {
+		.measured = {
+			.job_id = n, .configuration = configuration_make(1, batch, 1),
 			.n_windows = 10, .step_time_s = ms * 1e-3, .step_time_sd_s = sd_ms * 1e-3,
 		},
 	};
@@ -94,7 +94,7 @@ static void test_by_hand(void)
 	finds("", "no single parameter explains two");
 	add("width=64 lr=1", 12, 0.1, 32);
 	add("width=512 lr=1", 45, 0.1, 32);
-	entries[1].measured.observation.n_windows = 1;
+	entries[1].measured.n_windows = 1;
 	finds("", "a run with too few windows");
 	add("width=64", 12, 0.1, 32);
 	add("width=512", 45, 0.1, 32);

@@ -980,9 +980,9 @@ static void test_progress(void)
 	ok(isnan(job.progress.epoch), "what was never said is unknown");
 	job_release(&job);
 	is_int(store_observations_of_job(&store, 1, &list, &err), 0, "observations are read back");
-	ok(list.count == 1 && list.items[0].observation.n_windows == 3 &&
-	   list.items[0].observation.step_time_s == 0.25 &&
-	   isnan(list.items[0].observation.sync_time_s),
+	ok(list.count == 1 && list.items[0].n_windows == 3 &&
+	   list.items[0].step_time_s == 0.25 &&
+	   isnan(list.items[0].sync_time_s),
 	   "as they were");
 	observation_list_release(&list);
 	end_run(1, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 8, 700, 700, 0, 0, 0 });
@@ -1267,7 +1267,7 @@ static void test_large_workload(void)
 	struct observation_list list;
 	struct gradient_list gradients;
 	struct memory_bounds bounds;
-	struct step_time_list times;
+	struct observation_list times;
 	struct failed_sizes failed;
 	double samples;
 	int n_jobs;
@@ -1304,7 +1304,7 @@ static void test_large_workload(void)
 	machine_steps = 0;
 	store_step_times(&store, "x", "fast", &times, &err);
 	ok(costs("step times of a workload", 20000), "step times");
-	step_time_list_release(&times);
+	observation_list_release(&times);
 }
 
 static const char *stamp(void)
@@ -1368,7 +1368,7 @@ static void test_typical_samples(void)
 
 static void test_step_times(void)
 {
-	struct step_time_list list;
+	struct observation_list list;
 	int64_t first, other, second;
 
 	new_store();
@@ -1380,10 +1380,11 @@ static void test_step_times(void)
 	observe(second, 32, 0.75, 0);
 	is_int(store_step_times(&store, "a", "fast", &list, &err), 0,
 	       "step times without a batch size");
-	ok(list.count == 1 && list.items[0].job_id == 1 && list.items[0].replicas == 1,
+	ok(list.count == 1 && list.items[0].job_id == 1 &&
+	   list.items[0].configuration.replicas == 1,
 	   "of the workload, of none with one");
-	near(list.items[0].seconds, 0.25, 0, "are seconds");
-	step_time_list_release(&list);
+	near(list.items[0].step_time_s, 0.25, 0, "are seconds");
+	observation_list_release(&list);
 	observe(second, 0, 0.5, 1);
 	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, "
 	      "learning_rate_scale, boot_id,"
@@ -1393,9 +1394,10 @@ static void test_step_times(void)
 	store_step_times(&store, "a", "fast", &list, &err);
 	ok(list.count == 2 && list.items[0].job_id == 1 && list.items[1].job_id == 3,
 	   "the newest run first");
-	near(list.items[0].seconds, 0.4, 1e-12, "20 steps of 0.25 s and 60 of 0.45 s: the mean");
-	is_int(list.items[1].replicas, 2, "by devices");
-	step_time_list_release(&list);
+	near(list.items[0].step_time_s, 0.4, 1e-12,
+	     "20 steps of 0.25 s and 60 of 0.45 s: the mean");
+	is_int(list.items[1].configuration.replicas, 2, "by devices");
+	observation_list_release(&list);
 	store_step_times(&store, "a", "slow", &list, &err);
 	is_int(list.count, 0, "on the kind of device");
 }

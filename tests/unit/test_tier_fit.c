@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pollux/pool.h"
+#include "pollux/observation.h"
 #include "pollux/residuals.h"
 #include "tap.h"
 
@@ -15,7 +15,7 @@ static struct throughput_params truth = {
 	.alpha_grad = .05, .beta_grad = .002, .alpha_sync_local = .03, .beta_sync_local = .004,
 	.alpha_sync_node = 1e-8, .beta_sync_node = 1e-8, .gamma = 1.5,
 };
-static struct fit_observation seen[MOST];
+static struct observation seen[MOST];
 static int n;
 
 static void see(int replicas, int64_t m, enum configuration_tier tier)
@@ -23,7 +23,7 @@ static void see(int replicas, int64_t m, enum configuration_tier tier)
 	struct configuration c = configuration_make(replicas, m, 1);
 
 	c.tier = tier;
-	seen[n++] = (struct fit_observation){
+	seen[n++] = (struct observation){
 		.configuration = c, .step_time_s = throughput_time_of(&truth, &c),
 		.sync_time_s = (double)NAN, .weight = 1,
 	};
@@ -169,21 +169,19 @@ static void test_residuals(void)
 
 static void test_pool(void)
 {
-	struct pool_entry entries[2], pooled[2];
-	struct fit_observation fit[2];
+	struct observation entries[2], pooled[2];
 
 	for (int i = 0; i < 2; i++) {
+		observation_init(&entries[i]);
 		entries[i].configuration = configuration_make(2, 32, 1);
-		observation_init(&entries[i].observation);
-		entries[i].observation.n_windows = entries[i].observation.n_steps = 10;
-		entries[i].observation.step_time_s = i ? .1 : .101;
-		entries[i].observation.step_time_sd_s = 1e-3;
+		entries[i].n_windows = entries[i].n_steps = 10;
+		entries[i].step_time_s = i ? .1 : .101;
+		entries[i].step_time_sd_s = 1e-3;
 	}
 	is_int(pool_observations(entries, 2, pooled), 1, "of one tier they are one");
 	entries[1].configuration.tier = TIER_FAR;
 	is_int(pool_observations(entries, 2, pooled), 2, "of two tiers they are two");
-	pool_fit_observations(pooled, 2, fit);
-	is_int((int)fit[1].configuration.tier, TIER_FAR, "each with its tier");
+	is_int((int)pooled[1].configuration.tier, TIER_FAR, "each with its tier");
 }
 
 int main(void)
