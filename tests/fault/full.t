@@ -130,11 +130,11 @@ kill -TERM "$supervisor"
 sleep 1
 is 'its supervisor stays until the end is recorded' "$supervisor" "$(supervisors_alive)"
 room
-ok 'with room, it is cancelled, and not tried again' wait_for 30 job_is "$job" cancelled
-is 'and its exit status is known' 'failed 3 cancel' \
+ok 'the failed job is cancelled when there is room, not retried' wait_for 30 job_is "$job" cancelled
+is 'the exit status of the failed job is known' 'failed 3 cancel' \
 	"$(query "SELECT outcome, exit_code, stop_reason FROM runs WHERE job_id = $job" |
 		tr '|' ' ')"
-ok 'nothing is left' wait_for 10 nothing_alive
+ok 'no process is left of the failed job' wait_for 10 nothing_alive
 
 # --- nearly full ---------------------------------------------------------------------------------
 
@@ -144,14 +144,16 @@ dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null \
 	count=$(($(df -k --output=avail "$TMP/disk" | tail -n 1) - 400)) || :
 next=$(submit --checkpoint-dir "$TMP/checkpoints-6" -- "$work" -n 20 -s 5)
 pass
-is 'with less than 1 % free no run starts' 'queued|no run starts while the disk is nearly full' \
+is 'no run starts with less than 1 % of the disk free' \
+	'queued|no run starts while the disk is nearly full' \
 	"$(query "SELECT state, reason FROM jobs WHERE id = $next")"
-like 'status says so' "^No run starts: the disk of '.*' is nearly full: 0\.[0-9] MiB of 64\.0 MiB" \
+like 'status says that the disk is nearly full' \
+	"^No run starts: the disk of '.*' is nearly full: 0\.[0-9] MiB of 64\.0 MiB" \
 	"$("$POLLUX" status)"
 room
-settle 30 'with room, it does'
+settle 30 'the run starts and ends when there is room'
 mount -o remount,size=1m "$TMP/disk"
-sound 'all is well'
+sound 'all is well after a disk that was nearly full'
 
 # --- the job's checkpoint does not fit ---------------------------------------------------------
 
@@ -162,8 +164,8 @@ filled() { [ -e disk/filler ] && ! run_is "$(query 'SELECT max(id) FROM runs')" 
 ok 'a job fills the disk itself, and fails' wait_for 20 filled
 sleep 1
 room
-settle 30 'with room, it ends'
-is 'as failed, for that reason' 'failed|exit status 1: disk full' \
+settle 30 'the job that filled the disk ends when there is room'
+is 'the reason of the failure is the full disk' 'failed|exit status 1: disk full' \
 	"$(query "SELECT state, reason FROM jobs WHERE id = $job" | sed 's/|failed: /|/')"
-sound 'all is well'
+sound 'all is well after a job that filled the disk'
 finish

@@ -10,7 +10,7 @@ hostile=$FAULT/hostile
 safe() { # safe NAME TEXT-FILE: no control character but the newline, valid UTF-8
 	is "$1: no control characters" 0 \
 		"$(tr -d '\n' <"$2" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)"
-	is "$1: nor hidden ones" '' \
+	is "$1: no hidden control characters" '' \
 		"$(LC_ALL=C grep -an "$(printf '\302[\200-\237]\\|\342\200[\250-\256]')" "$2")"
 	is "$1: valid UTF-8" '' "$(LC_ALL=C.UTF-8 grep -axnv '.*' "$2")"
 }
@@ -41,24 +41,25 @@ case ${CFLAGS-}${ASAN_OPTIONS-} in *sanitize*|*detect*) memory_limit_kib=262144 
 job=$(submit -- sh -c '"$1" reports; sleep 0.3; "$2" -n 20 -s 5' - "$hostile" "$work")
 pass
 ok 'a job sends bad reports' wait_for 20 logged "$job" '^malformed'
-settle 20 'and comes to its end'
-is 'the bad lines are counted' "$(sed -n 's/^malformed //p' "$POLLUX_DIR/logs/$job.log")" \
+settle 20 'the job with bad reports comes to its end'
+is 'bad lines of reports are counted' "$(sed -n 's/^malformed //p' "$POLLUX_DIR/logs/$job.log")" \
 	"$(query "SELECT malformed_reports FROM runs WHERE job_id = $job")"
-is 'the good ones are heard' 'done|1000|0.5' \
+is 'good lines of reports are heard' 'done|1000|0.5' \
 	"$(query "SELECT state, printf('%d', samples), loss FROM jobs
 	WHERE id = $job")"
 is 'positions that fall are refused' 'SAMPLES fell from 1000 to 20' \
 	"$(query "SELECT refusal FROM runs WHERE job_id = $job")"
 shown 'bad reports' "$job"
-like 'the text is shown, without what it did to the terminal' 'bad \?\?\( ' "$(cat full)"
-sound 'all is well'
+like 'the text of a report is shown without control characters' 'bad \?\?\( ' "$(cat full)"
+sound 'all is well after bad reports'
 
 # --- floods -------------------------------------------------------------------------------
 
 job=$(submit -- "$hostile" flood 100000)
 settle 60 'a job that floods without waiting ends'
-like 'having sent all it wanted to' '^flooded 100000, ' "$(cat "$POLLUX_DIR/logs/$job.log")"
-is 'what was taken was heard' \
+like 'the job that floods has sent all its reports' \
+	'^flooded 100000, ' "$(cat "$POLLUX_DIR/logs/$job.log")"
+is 'all reports that the socket took were heard' \
 	"$(sed -n 's/^flooded .*, \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log") 0" \
 	"$(query "SELECT reports, malformed_reports FROM runs WHERE job_id = $job" | tr '|' ' ')"
 
@@ -76,16 +77,16 @@ ticks=$(($(cpu_ticks "$supervisor") - ticks))
 percent=$((ticks * 100000000000 / $(getconf CLK_TCK) / ($(date +%s%N) - start_ns)))
 memory=$(memory_kib "$supervisor")
 echo "# its supervisor: $percent % of a core, $memory KiB"
-ok 'which costs its supervisor less than half a core' [ "$percent" -lt 50 ]
-ok 'and no memory' [ "$memory" -lt "$memory_limit_kib" ]
-ok 'the store knows how it goes on' wait_for 10 query_is 1 \
+ok 'a flood costs the supervisor less than half a core' [ "$percent" -lt 50 ]
+ok 'a flood costs the supervisor no memory' [ "$memory" -lt "$memory_limit_kib" ]
+ok 'the store has the position of the job that floods' wait_for 10 query_is 1 \
 	"SELECT last_samples > 0 FROM runs WHERE job_id = $job"
-status 'it can be cancelled' 0 "$POLLUX" cancel "$job"
-ok 'and is, soon' wait_for 5 job_is "$job" cancelled
-settle 20 'the other job ends'
-exact 'having gone on' "$next" 200
-ok 'the store has not grown by a row a report' query_is 1 'SELECT count(*) < 100 FROM events'
-sound 'all is well'
+status 'cancel of the job that floods succeeds' 0 "$POLLUX" cancel "$job"
+ok 'the job that floods is cancelled soon' wait_for 5 job_is "$job" cancelled
+settle 20 'the job beside the flood ends'
+exact 'the job beside the flood has exactly its samples' "$next" 200
+ok 'the store has not grown by a row for each report' query_is 1 'SELECT count(*) < 100 FROM events'
+sound 'all is well after the floods'
 
 # --- names, arguments, directories ------------------------------------------------------------
 
@@ -96,11 +97,11 @@ job=$(cd "$evil" && submit --name "$evil" --workload "$evil" --env "EVIL=$evil" 
 shown 'an evil name, waiting' "$job"
 settle 20 'a job with an evil name ends'
 shown 'an evil name' "$job"
-is 'its arguments came through as they were' "$evil" "$(cat came-through)"
+is 'the arguments of the evil job came through as they were' "$evil" "$(cat came-through)"
 status 'a command with evil words is refused' 64 "$POLLUX" "$evil"
 printf '%s\n' "$err" >complaint
 safe 'the complaint' complaint
-status 'so is an option' 64 "$POLLUX" submit "--$evil" -- true
+status 'an option with evil words is refused' 64 "$POLLUX" submit "--$evil" -- true
 printf '%s\n' "$err" >complaint
 safe 'that complaint' complaint
 
@@ -115,21 +116,22 @@ pass
 settle 60 'a job with a log of 50 MB of junk ends'
 wait
 log=$POLLUX_DIR/logs/$job.log
-ok 'it is that large' [ "$(wc -c <"$log")" -gt 52428800 ]
+ok 'the log is larger than 50 MB' [ "$(wc -c <"$log")" -gt 52428800 ]
 "$POLLUX" log "$job" >printed
 ok 'log prints it as it is' cmp printed "$log"
 is 'log -f comes to its end' 0 "$(cat followed.status)"
-ok 'and has printed it all' cmp followed "$log"
+ok 'log -f has printed the whole log' cmp followed "$log"
 "$POLLUX" log -n 3 "$job" >printed
 is 'log -n 3 prints three lines of megabytes' 3 "$(wc -l <printed)"
-is 'the last ones' "$(tail -n 1 "$log")" "$(tail -n 1 printed)"
-ok 'each in one state, without NUL bytes' \
+is 'log -n 3 prints the last lines' "$(tail -n 1 "$log")" "$(tail -n 1 printed)"
+ok 'log -n 3 prints no NUL bytes and no carriage returns' \
 	[ "$(tr -d '\r\0' <printed | wc -c)" = "$(wc -c <printed)" ]
 shown 'a log of junk' "$job"
 job=$(submit -- sh -c '"$1" log 2; printf "CUDA out of memory\0\377\n"; exit 1' - "$hostile")
 settle 20 'a job that fails after such a log ends'
-like 'why is found in it' 'GPU out of memory' "$("$POLLUX" status "$job")"
+like 'status finds the reason of the failure in the log' \
+	'GPU out of memory' "$("$POLLUX" status "$job")"
 shown 'its failure' "$job"
 rm -f printed followed
-sound 'all is well'
+sound 'all is well after logs of junk'
 finish

@@ -42,21 +42,22 @@ end_pass() {
 export POLLUX_DRIVER_LIMIT=1
 answers 'slow 3600'
 job=$(submit -- "$work" -n 20 -s 5)
-status 'a driver hangs: a pass ends' 0 timeout 60 "$POLLUX" schedule
-like 'the job is told' 'gpu:0: the driver has not answered for 1 s: it hangs' \
+status 'a pass ends while the driver hangs' 0 timeout 60 "$POLLUX" schedule
+like 'status says that the driver hangs' 'gpu:0: the driver has not answered for 1 s: it hangs' \
 	"$("$POLLUX" status)"
-status 'the list of devices is shown' 0 timeout 60 "$POLLUX" devices
-like 'which says so' '^GPUs: the driver has not answered for 1 s: it hangs$' "$out"
+status 'devices ends while the driver hangs' 0 timeout 60 "$POLLUX" devices
+like 'devices says that the driver hangs' \
+	'^GPUs: the driver has not answered for 1 s: it hangs$' "$out"
 run timeout 60 "$POLLUX" profile -b 8 -- true
-is 'a profile ends, for want of a GPU' '69 ' "$rc $out"
-status 'nobody is left in the driver' 0 wait_for 5 no_driver
+is 'a profile fails while the driver hangs' '69 ' "$rc $out"
+status 'no process is left in the driver' 0 wait_for 5 no_driver
 
 # Where the kernel cannot end who asked, nobody else asks.
 cp "$(command -v sleep)" pollux-driver
 ./pollux-driver 1000 &
 hanging=$!
 sleep 2.5
-like 'who still hangs in the driver is named' \
+like 'devices names the process that still hangs in the driver' \
 	"^GPUs: the driver hangs: process $hanging still waits in it$" "$("$POLLUX" devices)"
 kill "$hanging"
 wait "$hanging" 2>/dev/null || :
@@ -71,7 +72,7 @@ if [ "$(id -u)" = 0 ]; then
 	wait "$hanging" 2>/dev/null || :
 fi
 answers ''
-settle 30 'it answers again: the job runs, and ends'
+settle 30 'the job ends when the driver answers again'
 
 # --- a pass that hangs ---------------------------------------------------------------------------
 
@@ -80,32 +81,34 @@ export POLLUX_DRIVER_LIMIT=100000
 answers 'slow 3600'
 job=$(submit -- "$work" -n 20 -s 5)
 begin_pass
-like 'whose question is still asked hangs nobody' \
+like 'a question that a pass still asks counts as hanging' \
 	'^GPUs: the driver has not answered for 1 s: it hangs$' \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" devices)"
-status 'another one leaves' 0 "$POLLUX" schedule -v
-is 'and says why' 'another pass is at work' "$out"
-status 'after 50 seconds, too' 0 later 50 "$POLLUX" schedule
-unlike 'nobody is accused' 'No pass can run' "$(later 50 "$POLLUX" status)"
-status 'before the next pass of cron it fails' 75 later 56 "$POLLUX" schedule
-status 'after more than a minute, too' 75 later 61 "$POLLUX" schedule
-is 'and names who is in the way' "pollux: the pass of process $pass_pid has been at work for 1 min \
+status 'another pass leaves' 0 "$POLLUX" schedule -v
+is 'another pass says that one is at work' 'another pass is at work' "$out"
+status 'another pass leaves after 50 seconds' 0 later 50 "$POLLUX" schedule
+unlike 'status accuses no pass after 50 seconds' 'No pass can run' "$(later 50 "$POLLUX" status)"
+status 'another pass fails before the next one of cron' 75 later 56 "$POLLUX" schedule
+status 'another pass fails after more than a minute' 75 later 61 "$POLLUX" schedule
+is 'another pass names the one that hangs, and how to end it' \
+	"pollux: the pass of process $pass_pid has been at work for 1 min \
 and lets no other one begin: it may hang; 'kill -KILL $pass_pid' ends it without harm" "$err"
-like 'so does status' "^No pass can run: the pass of process $pass_pid has been at work for 1 min" \
+like 'status names the pass that hangs' \
+	"^No pass can run: the pass of process $pass_pid has been at work for 1 min" \
 	"$(later 61 "$POLLUX" status)"
 kill -STOP "$pass_pid"
-unlike 'a stopped one is left alone for seconds' 'No pass can run' "$(later 5 "$POLLUX" status)"
-status 'and named after ten' 75 later 11 "$POLLUX" schedule
-like 'with its age' \
+unlike 'a stopped pass is left alone for seconds' 'No pass can run' "$(later 5 "$POLLUX" status)"
+status 'another pass fails beside one stopped for ten seconds' 75 later 11 "$POLLUX" schedule
+like 'the message has the age of the stopped pass' \
 	"^pollux: the pass of process $pass_pid has been at work for 1[1-9] s .* stopped" \
 	"$err"
-like 'a stopped one is called so' \
+like 'the message says that the pass is stopped, and how to go on' \
 	"it is stopped; 'kill -CONT $pass_pid' continues it, 'kill -KILL $pass_pid' ends it" \
 	"$(later 7200 "$POLLUX" schedule 2>&1)"
-is 'the JSON has it' "the pass of process $pass_pid has been at work for 2.0 h" \
+is 'JSON names the pass that hangs' "the pass of process $pass_pid has been at work for 2.0 h" \
 	"$(later 7200 "$POLLUX" status --json |
 		json 'print $d->{hung_pass} =~ s/ and lets.*//r')"
-like 'explain has it' "^ *passes  *the pass of process $pass_pid" \
+like 'explain names the pass that hangs' "^ *passes  *the pass of process $pass_pid" \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" explain "$job")"
 end_pass
 
@@ -114,14 +117,14 @@ end_pass
 begin_pass
 printf '%111s\n' '' >"$POLLUX_DIR/schedule.lock"
 unlike 'a pass that has not signed is young' 'No pass can run' "$(later 7200 "$POLLUX" status)"
-status 'and nobody is advised to kill it' 0 later 7200 "$POLLUX" schedule
-unlike 'by doctor neither' 'kill -' \
+status 'another pass leaves beside one that has not signed' 0 later 7200 "$POLLUX" schedule
+unlike 'doctor advises to kill nobody beside one that has not signed' 'kill -' \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" doctor)"
 kill -STOP "$pass_pid"
-like 'a stopped pass that has not signed is named, too' \
+like 'status names a stopped pass that has not signed' \
 	"^No pass can run: the pass of process $pass_pid has been at work and .* is stopped;" \
 	"$("$POLLUX" status)"
-status 'by other passes, too' 75 "$POLLUX" schedule
+status 'another pass fails beside a stopped one that has not signed' 75 "$POLLUX" schedule
 end_pass
 
 # doctor lists devices for seconds, and a run starts meanwhile: its supervisor is no stranger.
@@ -136,7 +139,7 @@ unlike 'doctor, which comes before the run, advises to kill nobody' 'kill -' "$(
 wait "$starting"
 "$POLLUX" cancel "$job"
 "$POLLUX" wait --timeout 100 "$job"
-ok 'its supervisor, which has asked the driver, too, ends' wait_for 20 no_supervisor
+ok 'the supervisor that asked the driver ends' wait_for 20 no_supervisor
 answers 'slow 3600'
 export POLLUX_DRIVER_LIMIT=100000
 
@@ -145,10 +148,10 @@ perl -e 'open my $f, "+<", shift or die; my $lock = pack("s s l! l! i", 1, 0, 0,
 	fcntl($f, 37, $lock) or die; $| = 1; print "locked\n"; sleep 1000' \
 	"$POLLUX_DIR/schedule.lock" >locked &
 holder=$!
-ok 'somebody unknown has the lock' wait_for 5 grep -q locked locked
-status 'nobody is named' 0 later 100 "$POLLUX" schedule
-is 'at all' '' "$err"
-is 'nor in JSON' null "$(later 100 "$POLLUX" status --json |
+ok 'a process that is no pass has the lock' wait_for 5 grep -q locked locked
+status 'a pass leaves beside a lock of somebody unknown' 0 later 100 "$POLLUX" schedule
+is 'the pass names nobody for that lock' '' "$err"
+is 'JSON names nobody for that lock' null "$(later 100 "$POLLUX" status --json |
 	json 'print defined $d->{hung_pass} ? "named" : "null"')"
 kill "$holder"
 wait "$holder" 2>/dev/null || :
@@ -161,8 +164,8 @@ run env LD_PRELOAD="$FAULT/preload_clock.so" ALARM_FACTOR=0.005 \
 	timeout 100 "$POLLUX" schedule
 is 'a pass ends itself after ten minutes' \
 	'75 pollux: the pass took more than 10 minutes, and was given up' "$rc $err"
-ok 'and nobody is left in the driver' wait_for 5 no_driver
+ok 'no process of the pass is left in the driver' wait_for 5 no_driver
 answers ''
-settle 30 'the next one does its work'
-sound 'all is well'
+settle 30 'the next pass starts the job, which ends'
+sound 'all is well after the hung passes'
 finish

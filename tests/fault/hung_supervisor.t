@@ -23,7 +23,7 @@ age() { # age RUN SECONDS [continued]: the supervisor was continued, and is sile
 stop_supervisor() { # stop_supervisor JOB: sets $run and $pid
 	run=$(run_of "$1") pid=$(supervisor_of "$run")
 	kill -STOP "$pid"
-	ok 'its supervisor is stopped' wait_for 5 is_stopped "$pid"
+	ok 'the supervisor of the job is stopped' wait_for 5 is_stopped "$pid"
 }
 is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 actions() { "$POLLUX" schedule -v | sed 's/ for [0-9]* s$//'; }
@@ -41,29 +41,31 @@ pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 stop_supervisor "$job"
 age "$run" 15
-is 'after 15 s nobody minds' '' "$(actions)"
-unlike 'nor says so' 'has not answered' "$("$POLLUX" status)"
+is 'a pass does nothing after 15 s of silence' '' "$(actions)"
+unlike 'status says nothing after 15 s of silence' 'has not answered' "$("$POLLUX" status)"
 age "$run" 20
-is 'after 35 s a pass does nothing yet' '' "$(actions)"
+is 'a pass does nothing yet after 35 s of silence' '' "$(actions)"
 silent="its supervisor, process $pid, has not answered for [0-9]+s: passes continue or replace it"
-like 'status names it' "^ *$job .*$silent" "$("$POLLUX" status)"
-like 'so does status with the number' "$silent" "$("$POLLUX" status "$job")"
-like 'and explain' "$silent" "$("$POLLUX" explain "$job")"
-is 'and JSON' 1 "$("$POLLUX" status --json |
+like 'status names the silent supervisor' "^ *$job .*$silent" "$("$POLLUX" status)"
+like 'status ID names the silent supervisor' "$silent" "$("$POLLUX" status "$job")"
+like 'explain names the silent supervisor' "$silent" "$("$POLLUX" explain "$job")"
+is 'JSON has the time of silence' 1 "$("$POLLUX" status --json |
 	json 'my $s = $d->{jobs}[0]{supervisor_silent_s}; print $s > 30 && $s < 60 ? 1 : $s')"
-is 'another pass, right after: nothing' '' "$(actions)"
+is 'another pass right after does nothing' '' "$(actions)"
 age "$run" 60
 stopped="process $pid, stopped by a signal, which has not answered"
-is 'a minute later it is continued' "continue the supervisor of job $job, $stopped" "$(actions)"
-is 'its history has it' "continue the supervisor of job $job, $stopped" \
+is 'a pass continues the supervisor a minute later' \
+	"continue the supervisor of job $job, $stopped" "$(actions)"
+is 'the history has that it was continued' "continue the supervisor of job $job, $stopped" \
 	"$(query "SELECT text FROM events WHERE kind = 'supervisor'" | sed 's/ for [0-9]* s$//')"
-ok 'it answers' wait_for 10 signed "$run"
-is 'and is the same' "$pid" "$(supervisor_of "$run")"
-is 'passes have nothing to do' '' "$(actions)"
+ok 'the continued supervisor answers' wait_for 10 signed "$run"
+is 'the supervisor is the same as before' "$pid" "$(supervisor_of "$run")"
+is 'the next pass has nothing to do' '' "$(actions)"
 rm paused
-settle 30 'its job ends'
-exact 'in one run, with exactly its samples' "$job" 400
-is 'which was not disturbed' 1 "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
+settle 30 'the job of the continued supervisor ends'
+exact 'the job has exactly its samples' "$job" 400
+is 'the run of the job was not disturbed' \
+	1 "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
 
 # --- a machine that slept -------------------------------------------------------------------------
 
@@ -72,42 +74,42 @@ pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 stop_supervisor "$job"
 age "$run" 5000
-is 'a long silence that nobody saw: nothing' '' "$(actions)"
+is 'a pass does nothing after a long silence that no pass saw' '' "$(actions)"
 kill -CONT "$pid"
-ok 'the supervisor answers' wait_for 10 signed "$run"
-is 'the next pass: nothing' '' "$(actions)"
+ok 'the supervisor answers after the long silence' wait_for 10 signed "$run"
+is 'the next pass does nothing after the long silence' '' "$(actions)"
 
 # --- one that does not answer ---------------------------------------------------------------------
 
 stop_supervisor "$job"
 age "$run" 100
-is 'silent again: noted' '' "$(actions)"
+is 'a pass only notes the supervisor that is silent again' '' "$(actions)"
 age "$run" 50 continued
-is 'still silent, though continued: replaced' \
+is 'a pass replaces a supervisor that stays silent' \
 	"replace the supervisor of job $job, process $pid, stopped by a signal, \
 which has not answered" \
 	"$(actions | grep replace)"
-ok 'it is gone' wait_for 10 run_is "$run" ended
-is 'its run was stopped' 'stopped orphan' \
+ok 'the run of the replaced supervisor has ended' wait_for 10 run_is "$run" ended
+is 'the run of the replaced supervisor was stopped' 'stopped orphan' \
 	"$(query "SELECT outcome, stop_reason FROM runs WHERE id = $run" | tr '|' ' ')"
-settle 60 'the job goes on, and ends'
-exact 'with exactly its samples' "$job" 4000
-sound 'all is well'
+settle 60 'the job goes on and ends after that'
+exact 'the job of two supervisors has exactly its samples' "$job" 4000
+sound 'all is well after the replacement'
 
 # --- time limits ----------------------------------------------------------------------------------
 
 job=$(submit -- "$work" -n 100000 -s 5)
 pass
-ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+ok 'a job with a time limit to come runs' wait_for 10 logged "$job" 'step 5 '
 stop_supervisor "$job"
 # Not before, or the supervisor could be there for the end of the time.
 query "UPDATE jobs SET time_limit_s = 2 WHERE id = $job"
 sleep 2
 age "$run" 100
-is 'its supervisor misses the end of the time' '' "$(actions)"
+is 'a silent supervisor misses the time limit' '' "$(actions)"
 age "$run" 50 continued
 pass
-ok 'the next one enforces it' wait_for 20 job_is "$job" timeout
-settle 30 'all have ended'
-sound 'all is well'
+ok 'the next supervisor keeps the time limit' wait_for 20 job_is "$job" timeout
+settle 30 'all jobs have ended'
+sound 'all is well after the time limit'
 finish

@@ -27,20 +27,23 @@ mkdir here
 here=$(submit --checkpoint-dir "$TMP/here" -- "$work" -n 20 -s 5)
 own=$(submit -- "$work" -n 20 -s 5)
 pass
-like 'a job that saves there does not start, and says why' "^queued does not start, as it $why" \
+like 'a job that would save on the full disk does not start' "^queued does not start, as it $why" \
 	"$(reason "$there")"
-like 'nor one whose directory is not there yet' "^queued does not start, as it $why" \
+like 'a job whose directory is to be made there does not start' \
+	"^queued does not start, as it $why" \
 	"$(reason "$below")"
-like 'status says why' "$(basename "$work") .*could not save" "$("$POLLUX" status "$there" |
+like 'status says why the job does not start' \
+	"$(basename "$work") .*could not save" "$("$POLLUX" status "$there" |
 	tr '\n' ' ')"
-ok 'others do' wait_for 30 job_is "$here" "done"
-ok 'and end' wait_for 30 job_is "$own" "done"
-unlike 'the store has room' 'No run starts' "$("$POLLUX" status)"
-is 'no run of it was made' 0 "$(query "SELECT count(*) FROM runs WHERE job_id IN ($there, $below)")"
+ok 'a job that saves elsewhere is done' wait_for 30 job_is "$here" "done"
+ok 'a job that saves in the store is done' wait_for 30 job_is "$own" "done"
+unlike 'status does not call the disk of the store full' 'No run starts' "$("$POLLUX" status)"
+is 'no run of those jobs was made' \
+	0 "$(query "SELECT count(*) FROM runs WHERE job_id IN ($there, $below)")"
 rm disk/filler
 mkdir -p disk/a/b
-settle 30 'with room, they start'
-is 'and end well' 'done done' "$(query "SELECT group_concat(state, ' ') FROM jobs
+settle 30 'both jobs start when there is room'
+is 'both jobs are done' 'done done' "$(query "SELECT group_concat(state, ' ') FROM jobs
 	WHERE id IN ($there, $below)")"
 
 # --- the logs on that disk ---
@@ -53,9 +56,10 @@ next=$(submit -- "$work" -n 20 -s 5)
 pass
 is 'no run starts while the disk of the logs is full' \
 	'queued no run starts while the disk is nearly full' "$(reason "$next")"
-like 'status says so' "^No run starts: the disk of '.*/logs' is nearly full: " "$("$POLLUX" status)"
+like 'status says that the disk of the logs is nearly full' \
+	"^No run starts: the disk of '.*/logs' is nearly full: " "$("$POLLUX" status)"
 rm disk/filler
-settle 30 'with room, it does'
+settle 30 'the run starts and ends when the logs have room'
 
 # --- the disk of the logs becomes full while a job prints ---
 
@@ -73,12 +77,12 @@ ok 'a job prints' wait_for 10 logged "$job" '^line 100 of'
 dd if=/dev/zero of=disk/filler bs=1k 2>/dev/null || :
 log=$POLLUX_DIR/logs/$job.log
 is_full() { [ "$(wc -c <"$log")" = "${size-}" ] || { size=$(wc -c <"$log"); sleep 0.5; false; }; }
-ok 'until there is no room' wait_for 20 is_full
+ok 'the job prints until there is no room' wait_for 20 is_full
 rm disk/filler
-ok 'with room, a line says what was dropped' wait_for 20 logged "$job" \
+ok 'a line of the log says how much was dropped' wait_for 20 logged "$job" \
 	'^\[pollux: [0-9]+ bytes of the output were dropped here: No space left on device\]$'
 touch stop
-settle 30 'the job ends'
-is 'well: it has not noticed' "done" "$(query "SELECT state FROM jobs WHERE id = $job")"
-is 'its last words are there' 'the end' "$(tail -n 2 "$log" | head -n 1)"
+settle 30 'the job that printed ends'
+is 'the job is done and has not noticed' "done" "$(query "SELECT state FROM jobs WHERE id = $job")"
+is 'the last words of the job are in the log' 'the end' "$(tail -n 2 "$log" | head -n 1)"
 finish

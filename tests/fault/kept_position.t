@@ -79,17 +79,17 @@ counts() { # counts NAME: what the run lost is what the program says
 
 for how in reports saves prints; do
 	begin "$how"
-	ok 'the store is behind' rest_ahead
+	ok "the store is behind the job that $how" rest_ahead
 	pid=$(leader)
-	ok 'its supervisor is killed' kill_supervisor
+	ok "the supervisor of the job that $how is killed" kill_supervisor
 	kill -9 "$pid"
 	wait_for 10 is_gone "$pid"
 	pass
-	ok 'so is the job; a pass finds it' wait_for 20 run_is "$run" ended
+	ok "a pass finds the killed job that $how" wait_for 20 run_is "$run" ended
 	counts "a job that $how, killed with its supervisor"
-	is 'its steps are counted too' "$((reached / 7))" \
+	is "steps of the job that $how are counted" "$((reached / 7))" \
 		"$(query "SELECT printf('%d', steps) FROM jobs WHERE id = $job")"
-	like 'status tells what was lost' "^  lost  *samples $((reached - saved)), " \
+	like "status tells what the job that $how lost" "^  lost  *samples $((reached - saved)), " \
 		"$("$POLLUX" status "$job")"
 	forget_job
 done
@@ -98,10 +98,10 @@ done
 
 for how in reports prints; do
 	begin "$how"
-	ok 'its supervisor is killed' kill_supervisor
+	ok "the supervisor alone of the job that $how is killed" kill_supervisor
 	sleep 1
 	pass
-	ok 'a pass stops what is left' wait_for 20 run_is "$run" ended
+	ok "a pass stops the job that $how alone" wait_for 20 run_is "$run" ended
 	counts "a job that $how, alone for a second"
 	forget_job
 done
@@ -115,12 +115,12 @@ first=$dead
 query "UPDATE jobs SET grace_s = 60 WHERE id = $job"
 pass
 another() { [ "$(supervisor)" != "$first" ] && run_is "$run" stopping; }
-ok 'another takes over a program that does not answer' wait_for 20 another
-ok 'the store is behind' rest_ahead
+ok 'another supervisor takes over a program that does not answer' wait_for 20 another
+ok 'the store is behind the deaf job' rest_ahead
 kill_supervisor
 kill -9 "$pid"
 pass
-ok 'a third ends the run' wait_for 20 run_is "$run" ended
+ok 'a third supervisor ends the run of the deaf job' wait_for 20 run_is "$run" ended
 counts 'two supervisors killed'
 forget_job
 
@@ -128,9 +128,9 @@ forget_job
 
 begin reports
 file=$POLLUX_DIR/run/$run.position
-ok 'the position is in a file' [ -s "$file" ]
-is 'for nobody else' 600 "$(stat -c %a "$file")"
-ok 'the store is behind' rest_ahead
+ok 'the position of a run is in a file' [ -s "$file" ]
+is 'nobody else may read the file of the position' 600 "$(stat -c %a "$file")"
+ok 'the store is behind the job with the file' rest_ahead
 pid=$(leader)
 kill_supervisor
 known=$(stored)
@@ -138,6 +138,7 @@ printf x | dd of="$file" bs=1 seek=100 conv=notrunc 2>/dev/null
 kill -9 "$pid"
 pass
 ok 'a run with a torn file ends' wait_for 20 run_is "$run" ended
-is 'the file is passed over' "$known" "$(query "SELECT printf('%d', lost_samples) FROM jobs
+is 'a torn file of the position is passed over' \
+	"$known" "$(query "SELECT printf('%d', lost_samples) FROM jobs
 	WHERE id = $job")"
 finish

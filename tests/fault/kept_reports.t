@@ -29,10 +29,10 @@ ends() { # ends NAME: with the next pass
 # The exit status of an orphan is not known: its job runs once more, and has nothing to do.
 done_at() { # done_at NAME SAMPLES
 	ends "$1"
-	is "$1: how far it came is known" "$2 0" \
+	is "$1: the store knows how far it came" "$2 0" \
 		"$(of_run "printf('%d %d', last_samples, lost_samples)")"
 	settle 20 "$1: the job ends"
-	is "$1: with exactly its samples" '' "$(inexact "$2" "id = $job")"
+	is "$1: the job has exactly its samples" '' "$(inexact "$2" "id = $job")"
 }
 # A job that lost its run would run again, before the next one.
 cancel() {
@@ -47,14 +47,14 @@ touch paused
 start --samples 150 -- "$work" -n 150 -s 2 -h "$TMP/paused"
 kill_supervisor
 rm paused
-ok 'it comes to its end alone' wait_for 20 at_end 'done'
+ok 'a program without a supervisor comes to its end' wait_for 20 at_end 'done'
 done_at 'nobody listened' 150
 
 touch paused
 start --samples 150 -- "$work" -n 150 -s 2 -h "$TMP/paused"
 kill -STOP "$supervisor"
 rm paused
-ok 'it comes to its end unheard' wait_for 20 at_end 'done'
+ok 'a program with a stopped supervisor comes to its end' wait_for 20 at_end 'done'
 kill_supervisor
 done_at 'its supervisor had not read the reports' 150
 
@@ -62,21 +62,21 @@ touch paused
 start --samples 150 -- "$work" -n 150 -s 2 -h "$TMP/paused"
 kill -STOP "$supervisor"
 rm paused
-ok 'it comes to its end too fast for its supervisor' wait_for 20 at_end 'done'
+ok 'a program too fast for its supervisor comes to its end' wait_for 20 at_end 'done'
 kill -CONT "$supervisor"
 done_at 'its supervisor was behind' 150
 
 # As a second supervisor would have, that is killed when it has sent the signal.
 touch paused
 start -- "$work" -n 300 -s 2 -h "$TMP/paused"
-ok 'it is half way' wait_for 20 logged "$job" 'step 150 '
+ok 'the job that will save itself is half way' wait_for 20 logged "$job" 'step 150 '
 kill_supervisor
 rm paused
 kill -USR2 "$leader"
-ok 'it saves itself and ends' wait_for 20 at_end stop
+ok 'the program saves itself without a supervisor and ends' wait_for 20 at_end stop
 saved=$(awk -v job="$job" '$1 == "stop" && $2 == job { print $4 }' "$WITNESS/ledger")
 ends 'a checkpoint that nobody heard of'
-is 'is where the job goes on, and nothing is lost' "$saved $saved 0" \
+is 'the store has the checkpoint that nobody heard of' "$saved $saved 0" \
 	"$(positions)"
 cancel
 
@@ -101,12 +101,13 @@ if python3 -c '' 2>/dev/null; then
 	for how in KILL STOP; do
 		start -- python3 train.py "$helper" "$TMP/python-$how"
 		kill -"$how" "$supervisor"
-		[ "$how" = STOP ] || ok 'it is killed' wait_for 10 is_gone "$supervisor"
+		[ "$how" = STOP ] || ok 'the supervisor of the program in Python is killed' \
+			wait_for 10 is_gone "$supervisor"
 		touch "python-$how"
 		ok 'a program in Python reports to nobody' wait_for 20 test -e "python-$how.said"
 		kill_now "$supervisor" "$leader"
 		ends "a program in Python, and SIG$how"
-		is 'has lost what it did after its checkpoint' '14 28 14' \
+		is 'the program in Python lost what came after its checkpoint' '14 28 14' \
 			"$(positions)"
 		cancel
 	done
@@ -126,11 +127,11 @@ start -- sh -c "$script" - "$TMP/alone"
 kill_supervisor
 touch alone
 ok 'a script reports to nobody' wait_for 20 test -e alone.said
-is 'its reports are in a file' 2 "$(grep -c '^KEPT_NS=[0-9]*$' "$kept")"
-is 'for nobody else' 600 "$(stat -c %a "$kept")"
+is 'reports of the script are in a file' 2 "$(grep -c '^KEPT_NS=[0-9]*$' "$kept")"
+is 'nobody else may read the file of reports' 600 "$(stat -c %a "$kept")"
 kill -9 "$leader"
 ends 'a script that was killed'
-is 'has lost what it did after its checkpoint' '21 35 14' \
+is 'the killed script lost what came after its checkpoint' '21 35 14' \
 	"$(positions)"
 cancel
 
@@ -139,12 +140,12 @@ cancel
 start -- sh -c "$script" - "$TMP/reboot"
 kill_supervisor
 touch reboot
-ok 'another reports to nobody' wait_for 20 test -e reboot.said
+ok 'a script reports to nobody before a reboot' wait_for 20 test -e reboot.said
 kill -9 "$leader"
 printf 'KEPT_NS=x\nSAMPLES=1\n\nSAMPLES=-4\n\n\nCHECKPOINT=z\nSAMPLES=9\n\nSAMPLES=900' >>"$kept"
 query "UPDATE runs SET boot_id = 'another' WHERE id = $run"
 ends 'a run before a reboot'
-is 'what is older, no number, or not whole is passed over' '21 35 14' \
+is 'kept reports that are older, bad or torn are passed over' '21 35 14' \
 	"$(positions)"
 cancel
 
@@ -153,8 +154,8 @@ kill_supervisor
 touch secret
 ln -s "$TMP/secret" "$kept"
 touch linked
-ok 'a third finds a link in the place of the file' wait_for 20 test -e linked.said
-is 'and does not write there' '' "$(cat secret)"
+ok 'a script finds a link in place of the file of reports' wait_for 20 test -e linked.said
+is 'the script does not write where the link leads' '' "$(cat secret)"
 kill -9 "$leader"
 ends 'a run without kept reports'
 finish

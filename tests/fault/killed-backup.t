@@ -19,9 +19,9 @@ while [ $rc = 137 ]; do
 	call=$((call + FAULT_STRIDE))
 done
 is 'the last backup is not killed' 0 $rc
-is 'there was no copy that is not whole' 0 $broken
+is 'every copy that was there was whole' 0 $broken
 ok "$left killed backups left something" [ $left -gt 0 ]
-is 'which is gone after the next one' '' "$(beside)"
+is 'the next backup removes what killed ones left' '' "$(beside)"
 is 'other files stay' there/copy.pollux-mynotes "$(echo there/copy.pollux-*)"
 
 # --- a backup that is at work ---
@@ -41,11 +41,11 @@ killat -h held -n "$call" "$POLLUX" backup there/copy &
 at_work=$!
 ok 'a backup is at work' wait_for 20 test -e held
 mine=$(beside)
-status 'another one to the same file' 0 "$POLLUX" backup there/copy
-is 'leaves it alone' "$mine" "$(beside)"
+status 'another backup to the same file succeeds' 0 "$POLLUX" backup there/copy
+is 'the other backup leaves the file of the first alone' "$mine" "$(beside)"
 rm held
 wait $at_work
-is 'it ends well' 0 $?
-is 'and leaves nothing' '' "$(beside)"
+is 'the first backup ends well' 0 $?
+is 'the first backup leaves nothing beside the copy' '' "$(beside)"
 is 'the copy is whole' ok "$(sqlite3 there/copy 'PRAGMA quick_check')"
 finish

@@ -57,23 +57,24 @@ nothing_lost 'a script'
 
 # The supervisor of a run that is asked to stop is killed before the program has saved.
 start "$work" -n 1000000000 -s 5 -p 10 -h "$TMP/paused"
-ok 'a checkpoint is heard' wait_for 10 query_is 1 "SELECT count(*) FROM runs WHERE
+ok 'a checkpoint of the next job is heard' wait_for 10 query_is 1 "SELECT count(*) FROM runs WHERE
 	job_id = $job AND checkpoint_samples > 0"
 touch paused
 "$POLLUX" requeue --force "$job"
-ok 'it is asked to stop' wait_for 10 query_is 1 \
+ok 'the next job is asked to stop' wait_for 10 query_is 1 \
 	"SELECT state = 'stopping' FROM runs WHERE job_id = $job"
 kill_now "$supervisor"
 rm paused
 at_end() { grep -q "^stop $job 1 " "$WITNESS/ledger"; }
-ok 'it saves when nobody hears it' wait_for 10 at_end
+ok 'the next job saves without a supervisor' wait_for 10 at_end
 pass
 ok 'a pass ends the run' wait_for 20 query_is 1 \
 	"SELECT state = 'ended' FROM runs WHERE job_id = $job AND number = 1"
-is 'which has lost nothing that was known' 0 \
+is 'the run lost nothing that was known' 0 \
 	"$(query "SELECT printf('%d', lost_samples) FROM runs WHERE job_id = $job AND number = 1")"
 "$POLLUX" cancel --force "$job"
-ok 'it ends' wait_for 20 query_is 0 "SELECT count(*) FROM runs WHERE job_id = $job AND
+ok 'the runs of the next job end' \
+	wait_for 20 query_is 0 "SELECT count(*) FROM runs WHERE job_id = $job AND
 	state <> 'ended'"
 
 # --- more reports than are read at a time ---
@@ -95,7 +96,7 @@ wide() { unshare -n sh -c 'echo 4096 >/proc/sys/net/unix/max_dgram_qlen && exec 
 if wide true 2>/dev/null; then
 	job=$(submit --retries 0 -- perl flood)
 	wide "$POLLUX" schedule
-	ok 'a program waits' wait_for 10 query_is 1 \
+	ok 'a program waits to flood' wait_for 10 query_is 1 \
 		"SELECT count(*) FROM runs WHERE job_id = $job AND last_samples > 0"
 	supervisor=$(of_run "$supervisor_pid" "$job")
 	kill -STOP "$supervisor"
@@ -103,7 +104,7 @@ if wide true 2>/dev/null; then
 	ok '2,000 reports wait to be read' wait_for 10 test -e sent
 	kill -CONT "$supervisor"
 	nothing_lost 'a long queue'
-	is 'all are heard' 2001 "$(of_run reports "$job")"
+	is 'all reports of the queue are heard' 2001 "$(of_run reports "$job")"
 else
 	echo '# skipped: no network namespace can be made here, where queues are longer'
 fi

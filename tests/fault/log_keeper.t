@@ -42,11 +42,11 @@ job=$(submit -- perl program)
 pass
 ok 'a job prints' wait_for 10 logged "$job" '^line 100$'
 run=$(run_of "$job")
-is 'one process writes its log' 1 "$(keepers "$run" | wc -l)"
+is 'one process writes the log of a run' 1 "$(keepers "$run" | wc -l)"
 for round in 1 2 3 4 5 6 7 8; do
 	keeper=$(keepers "$run")
 	kill -9 "$keeper"
-	ok "another one takes over, $round" wait_for 10 has_another
+	ok "another process takes over the log, round $round" wait_for 10 has_another
 done
 at=$(printed | wc -l)
 more() { [ "$(printed | wc -l)" -gt $((at + 100)) ]; }
@@ -55,11 +55,11 @@ keeper=$(keepers "$run")
 kill -TERM "$keeper"
 kill -INT "$keeper"
 touch stop
-ok 'and ends well' wait_for 20 job_is "$job" "done"
+ok 'the job that prints ends well' wait_for 20 job_is "$job" "done"
 ok 'every line is in the log, once, in order' whole "$(cat last)"
-ok 'nothing broke' [ ! -e broken ]
+ok 'no write of the program failed' [ ! -e broken ]
 no_keeper() { ! has_keeper "$run"; }
-ok 'the process ends with the run' wait_for 10 no_keeper
+ok 'the process that writes the log ends with the run' wait_for 10 no_keeper
 
 # Its supervisor is killed: it goes on; the next supervisor asks the program to stop.
 rm -f stop last
@@ -69,21 +69,21 @@ ok 'another job prints' wait_for 10 logged "$job" '^line 100$'
 run=$(run_of "$job")
 kill_now $(supervisors_alive)
 at=$(printed | wc -l)
-ok 'without its supervisor, the log grows' wait_for 10 more
-is 'by the same process' 1 "$(keepers "$run" | wc -l)"
+ok 'the log grows without the supervisor' wait_for 10 more
+is 'the same process writes the log without the supervisor' 1 "$(keepers "$run" | wc -l)"
 # both are gone: the program waits, or goes on, but lives
 kill_now $(keepers "$run")
-is 'without both, the program lives' 1 "$(jobs_alive | wc -l)"
+is 'the program lives without supervisor and log keeper' 1 "$(jobs_alive | wc -l)"
 pass
 has_last() { [ -s last ]; }
-ok 'the next supervisor stops it' wait_for 20 has_last
+ok 'the next supervisor stops the program' wait_for 20 has_last
 touch stop
-settle 30 'it runs again, to its end'
-ok 'the first run broke nothing' [ ! -e broken ]
-is 'its log has no line twice, and none is missing' '' "$(printed | awk '
+settle 30 'the job runs again, to its end'
+ok 'no write of the first run failed' [ ! -e broken ]
+is 'the log has each line once' '' "$(printed | awk '
 	$2 == 1 { want = 1 } $2 != want { print "line", $2, "for", want } { want = $2 + 1 }')"
-is 'of its two runs' 2 "$(grep -c '^# pollux job' "$POLLUX_DIR/logs/$job.log")"
-ok 'nothing is left in run/' [ -z "$(find "$POLLUX_DIR/run" -name '*.out')" ]
+is 'the log has the heads of both runs' 2 "$(grep -c '^# pollux job' "$POLLUX_DIR/logs/$job.log")"
+ok 'no file of the output is left in run/' [ -z "$(find "$POLLUX_DIR/run" -name '*.out')" ]
 
 # What another process appends to the log, such as the line of the next run, is not written over.
 cat >append <<'END'
@@ -101,8 +101,9 @@ pass
 ok 'a job prints fast' wait_for 10 logged "$job" '^y$'
 perl append "$POLLUX_DIR/logs/$job.log"
 touch stop
-ok 'and ends' wait_for 20 job_is "$job" "done"
-is 'what was appended meanwhile is there' 30000 "$(grep -ao '<[0-9]*>' "$POLLUX_DIR/logs/$job.log" |
+ok 'the job that prints fast ends' wait_for 20 job_is "$job" "done"
+is 'the log has all that another process appended' \
+	30000 "$(grep -ao '<[0-9]*>' "$POLLUX_DIR/logs/$job.log" |
 	sort -u | wc -l)"
 
 # A program that is killed at once: what it had printed is there.
@@ -110,6 +111,7 @@ rm -f stop last
 job=$(submit -- sh -c 'seq -f "line %.0f" 1 5000; kill -9 $$')
 pass
 ok 'a program that kills itself ends' wait_for 20 job_is "$job" failed
-ok 'and all that it had printed is there' whole 5000
-like 'before how it ended' '^\[killed by SIGKILL\]$' "$(tail -n 1 "$POLLUX_DIR/logs/$job.log")"
+ok 'the log has all that the killed program printed' whole 5000
+like 'the log ends with how the program ended' \
+	'^\[killed by SIGKILL\]$' "$(tail -n 1 "$POLLUX_DIR/logs/$job.log")"
 finish

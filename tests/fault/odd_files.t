@@ -38,10 +38,10 @@ for name in logs/1.log logs/1.store schedule.lock schedule.again regular-pass fa
 		case $kind:$name in
 		link:pollux.db) ;; # a store is made where it leads
 		*:run/*)
-			like 'and doctor shows it' "ls -ld $POLLUX_DIR/$name" \
+			like "doctor shows a $kind at $name" "ls -ld $POLLUX_DIR/$name" \
 				"$("$POLLUX" doctor)" ;;
 		*:schedule.lock | *:supervisor.log | *:next-pass | *:pollux.db | *:pollux.db-[wsj]*)
-			like 'and doctor names what is there' "/$name' is (a symbolic|no regular)" \
+			like "doctor names a $kind at $name" "/$name' is (a symbolic|no regular)" \
 				"$("$POLLUX" doctor 2>&1)" ;;
 		esac
 		rm -rf "${POLLUX_DIR:?}/$name" "$POLLUX_DIR/$name.nowhere"*
@@ -57,13 +57,13 @@ mend=$("$POLLUX" doctor | sed -n 's/^ *mend: test /test /p')
 mv "$POLLUX_DIR/schedule.lock" odd
 touch "$POLLUX_DIR/schedule.lock"
 sh -c "$mend"
-ok 'what doctor says leaves a file alone that has come meanwhile' \
+ok 'the advice of doctor leaves a new regular file alone' \
 	[ -f "$POLLUX_DIR/schedule.lock" ]
 mv odd "$POLLUX_DIR/schedule.lock"
-ok 'what doctor says mends it' sh -c "$mend"
-ok 'then passes come' "$POLLUX" schedule
+ok 'the advice of doctor mends the odd file' sh -c "$mend"
+ok 'passes come after the mend' "$POLLUX" schedule
 wait "$waits"
-is 'and the command that waited ends well' 0 $?
+is 'the run that waited ends well' 0 $?
 
 # A program of the job puts it there while the job runs.
 for kind in 'mkfifo $l' 'mkdir $l' 'ln -s /dev/full $l'; do
@@ -71,13 +71,13 @@ for kind in 'mkfifo $l' 'mkdir $l' 'ln -s /dev/full $l'; do
 		'l=$POLLUX_DIR/logs/$POLLUX_JOB_ID.log; rm $l; '"$kind"'; echo printed; exit 0')
 	"$POLLUX" schedule
 	ok "a log replaced by '$kind': the job ends" "$POLLUX" wait --timeout "$limit" "$job"
-	ok 'log does not hang' ends log "$job"
-	ok 'nor does requeue' ends requeue "$job"
+	ok "log does not hang after '$kind'" ends log "$job"
+	ok "requeue does not hang after '$kind'" ends requeue "$job"
 	ends schedule
-	ok 'the device is free again' ends schedule
+	ok "a pass does not hang after '$kind'" ends schedule
 	"$POLLUX" cancel "$job" >/dev/null 2>&1
 	next=$("$POLLUX" submit -q true)
 	done_now() { ends schedule; "$POLLUX" wait --timeout 1s "$next" >/dev/null 2>&1; }
-	ok 'and another job gets it' wait_for 20 done_now
+	ok "another job gets the device after '$kind'" wait_for 20 done_now
 done
 finish

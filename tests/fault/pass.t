@@ -105,9 +105,9 @@ while read -r thousandth && [ "$killed" -lt "$FAULT_ROUNDS" ]; do
 done <thousandths
 is 'passes are killed at random moments' "$FAULT_ROUNDS" "$killed"
 settle 60 'every job ends'
-sound 'and nothing was lost or done twice'
-is 'each with exactly its samples' '' "$(inexact 150 1)"
-ok 'and some were preempted meanwhile' query_is 1 \
+sound 'no job was lost or ran twice'
+is 'each job has exactly its samples' '' "$(inexact 150 1)"
+ok 'some jobs were preempted meanwhile' query_is 1 \
 	"SELECT sum(preemptions) > $((FAULT_ROUNDS / 40)) FROM jobs"
 echo "# $round passes, $(query 'SELECT count(*), sum(runs), sum(preemptions) FROM jobs' |
 	sed 's/\(.*\)|\(.*\)|\(.*\)/\1 jobs, \2 runs, \3 preemptions/')"

@@ -63,7 +63,7 @@ for uid in $PEOPLE; do
 		i=$((i + 1))
 	done >"submitted-$uid"
 done
-is 'each has submitted' "$((3 * JOBS))" "$(cat submitted-* | wc -l)"
+is 'each user has submitted all jobs' "$((3 * JOBS))" "$(cat submitted-* | wc -l)"
 
 count() { # count UID STATES: jobs
 	sqlite3 "$TMP/home-$1/store/pollux.db" "SELECT count(*) FROM jobs WHERE state IN ($2)"
@@ -93,10 +93,10 @@ until_done() {
 until_done
 is 'all jobs are done' "$JOBS $JOBS $JOBS" "$(for uid in $PEOPLE; do
 	count "$uid" "'done'"; done | xargs)"
-ok "though $kills processes were killed" [ "$kills" -ge 10 ]
+ok "$kills processes were killed meanwhile" [ "$kills" -ge 10 ]
 is 'no device was used twice' '' "$(cat witness/OVERLAP 2>/dev/null)"
 echo "# starts of each when half of the jobs were done: $half"
-ok 'none of them had to wait for the others to end' \
+ok 'no user had to wait for the others to end' \
 	[ "$(echo "$half" | tr ' ' '\n' | grep -c '^[0-9][0-9]*$')" = 3 ]
 is 'no pass failed' '' "$(cat passes)"
 
@@ -107,7 +107,8 @@ for uid in $PEOPLE; do
 	is "$other reads nothing of $uid" '' \
 		"$(as_user "$other" find "$TMP/home-$uid" -mindepth 2 2>/dev/null)"
 done
-is 'the directory has locks and numbers' '' "$(as_user 70003 find shared -mindepth 1 -readable \
+is 'the shared directory has only locks and numbers' \
+	'' "$(as_user 70003 find shared -mindepth 1 -readable \
 	! -name device-cpu.lock ! -name 'user-7000[123]-*')"
-is 'and no lock has a word' '' "$(find shared -name 'device-*' -size +0)"
+is 'no lock has a word in it' '' "$(find shared -name 'device-*' -size +0)"
 finish

@@ -21,13 +21,15 @@ start=$(now)
 without_poll "$POLLUX" schedule
 ok 'the end of the command is seen' wait_for 20 query_is failed \
 	"SELECT state FROM jobs WHERE id = $job"
-ok 'with its status' query_is 3 "SELECT exit_code FROM runs WHERE job_id = $job"
+ok 'the exit status of the command is known' \
+	query_is 3 "SELECT exit_code FROM runs WHERE job_id = $job"
 seconds=$(($(now) - start + 1))
 polled=$(polls)
 ok 'poll() was asked, and failed' [ "$polled" -gt 0 ]
 # Ten times a second while it waits, more often while it starts and sweeps.
-ok "at most 40 times a second ($polled times in $seconds s)" [ "$polled" -le $((40 * seconds)) ]
-ok 'the log says so once' \
+ok "poll() was asked at most 40 times a second ($polled in $seconds s)" \
+	[ "$polled" -le $((40 * seconds)) ]
+ok 'the log says once that poll() fails' \
 	[ "$(grep -c 'cannot poll: Cannot allocate memory' "$POLLUX_DIR/supervisor.log")" = 1 ]
 
 job=$(submit -- "$work" -n 20000 -s 5)
@@ -38,7 +40,7 @@ without_poll "$POLLUX" schedule
 ok 'a supervisor that adopts it sees its end' wait_for 20 query_is ended \
 	"SELECT state FROM runs WHERE job_id = $job AND number = 1"
 "$POLLUX" cancel "$job"
-ok 'and one is told to stop its run' wait_for 20 query_is cancelled \
+ok 'the job of the adopted run can be cancelled' wait_for 20 query_is cancelled \
 	"SELECT state FROM jobs WHERE id = $job"
-ok 'nothing is left' wait_for 10 nothing_alive
+ok 'no process is left' wait_for 10 nothing_alive
 finish
