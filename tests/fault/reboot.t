@@ -32,56 +32,62 @@ cleanup() {
 trained=$(submit -- "$work" -n 20000 -s 5)
 failed=$(submit --retries 1 -- "$work" -n 5 -e 3)
 pass
-ok 'two jobs run' wait_for 10 logged "$trained" 'step 5 '
-ok 'one fails' wait_for 10 query_is 1 "SELECT failures FROM jobs WHERE id = $failed"
+ok 'the first of two jobs runs' wait_for 10 logged "$trained" 'step 5 '
+ok 'the second of two jobs fails' \
+	wait_for 10 query_is 1 "SELECT failures FROM jobs WHERE id = $failed"
 "$POLLUX" requeue "$trained"
-ok 'the other has saved itself once' wait_for 10 query_is 1 \
+ok 'the first job has saved itself once' wait_for 10 query_is 1 \
 	"SELECT checkpoint_samples > 0 FROM jobs WHERE id = $trained"
 saved=$(query "SELECT printf('%d', checkpoint_samples) FROM jobs WHERE id = $trained")
 cancelled=$(submit --stop-signal USR1 -- "$work" -n 4000 -s 5 -w 60000)
 for _ in 1 2 3 4 5; do pass; done
-ok 'and is in its second run' wait_for 10 logged "$trained" '^resumed '
-ok 'a third one runs' wait_for 10 logged "$cancelled" 'step 5 '
+ok 'the first job is in its second run' wait_for 10 logged "$trained" '^resumed '
+ok 'a third job runs' wait_for 10 logged "$cancelled" 'step 5 '
 "$POLLUX" cancel "$cancelled"
 waiting=$(submit -- "$work" -n 50)
 killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 held=$(submit --hold -- "$work" -n 50)
-ok 'the store knows how far it is' wait_for 10 query_is 1 \
+ok 'the store knows how far the first job is' wait_for 10 query_is 1 \
 	"SELECT last_samples > $saved FROM runs WHERE job_id = $trained AND number = 2"
 query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '20000', '800') AS BLOB)"
-is 'runs in every state' 'assigned running stopping' "$(query "SELECT group_concat(state, ' ') FROM
+is 'there are runs in every state' \
+	'assigned running stopping' "$(query "SELECT group_concat(state, ' ') FROM
 	(SELECT DISTINCT state FROM runs WHERE state <> 'ended' ORDER BY 1)")"
 
 reboot
 reached=$(query "SELECT printf('%d', last_samples) FROM runs
 	WHERE job_id = $trained AND number = 2")
-status 'a dry run tells' 0 "$POLLUX" schedule --dry-run
-like 'what was cut off' "^job $trained: run 2 was cut off by a reboot$" "$out"
-unlike 'and no more of it' "the supervisor of run" "$out"
-status 'the first pass' 0 "$POLLUX" schedule --verbose
-like 'tells too' "^job $trained: run 2 was cut off by a reboot$" "$out"
-like 'and starts what waits' "^start job $waiting " "$out"
-is 'the run is lost' 'lost||' "$(query "SELECT outcome, exit_code, term_signal FROM runs
+status 'a dry run succeeds after the reboot' 0 "$POLLUX" schedule --dry-run
+like 'a dry run says which run was cut off' "^job $trained: run 2 was cut off by a reboot$" "$out"
+unlike 'a dry run says nothing more of that run' "the supervisor of run" "$out"
+status 'the first pass after the reboot succeeds' 0 "$POLLUX" schedule --verbose
+like 'the first pass says which run was cut off' \
+	"^job $trained: run 2 was cut off by a reboot$" "$out"
+like 'the first pass starts the job that waits' "^start job $waiting " "$out"
+is 'the run that was cut off is lost' \
+	'lost||' "$(query "SELECT outcome, exit_code, term_signal FROM runs
 	WHERE job_id = $trained AND number = 2")"
 # or a little farther, by reports that the program could only leave in its file of kept ones
-is 'as far as is known' 1 "$(query "SELECT lost_samples >= $((reached - saved)) FROM jobs
+is 'all that is known to be lost is counted' \
+	1 "$(query "SELECT lost_samples >= $((reached - saved)) FROM jobs
 	WHERE id = $trained")"
-is 'who was to be cancelled is' 'cancelled 1' "$(state_of "$cancelled")"
-is 'who is held stays so' 'held 0' "$(state_of "$held")"
+is 'the job that was to be cancelled is' 'cancelled 1' "$(state_of "$cancelled")"
+is 'the job that is held stays held' 'held 0' "$(state_of "$held")"
 # The killed witnesses never said that they stopped.
 broken_runs="$trained:2 $cancelled:1"
 POLLUX_SLICE=1000	# a turn would be one more run
 "$POLLUX" release "$held"
 settle 30 'every other job ends'
-is 'well' 'done 3' "$(state_of "$trained")"
-is 'that had not started: after one run' 'done 1' "$(state_of "$waiting")"
-is 'the one that was held too' 'done 1' "$(state_of "$held")"
-is 'the one that failed does so again, without the pause' 'failed 2' "$(state_of "$failed")"
-is 'it went on at its checkpoint' "start $trained 3 $saved" \
+is 'the first job is done in its third run' 'done 3' "$(state_of "$trained")"
+is 'the job that had not started is done in one run' 'done 1' "$(state_of "$waiting")"
+is 'the job that was held is done in one run' 'done 1' "$(state_of "$held")"
+is 'the job that failed fails again, without the pause' 'failed 2' "$(state_of "$failed")"
+is 'the first job went on at its checkpoint' "start $trained 3 $saved" \
 	"$(grep "^start $trained 3 " "$WITNESS/ledger")"
-is 'to exactly its samples' "done $trained 3 800" "$(grep "^done $trained " "$WITNESS/ledger")"
-sound 'all is well'
-ok 'bystanders were not killed' kill -0 "$bystander"
+is 'the first job has exactly its samples' \
+	"done $trained 3 800" "$(grep "^done $trained " "$WITNESS/ledger")"
+sound 'all is well after the reboot'
+ok 'a process with the old numbers was not killed' kill -0 "$bystander"
 
 # --- the same numbers in the same boot: a bystander with the number of a dead leader ----------
 
@@ -92,17 +98,18 @@ job=$(submit -- "$work" -n 100 -s 5 -h "$TMP/paused")
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 kill_all
-ok 'it is killed with its supervisor' wait_for 10 nothing_alive
+ok 'the job is killed with its supervisor' wait_for 10 nothing_alive
 query "UPDATE runs SET $as_bystander"
 broken_runs="$job:1"
 rm paused
-settle 30 'it is run again, and ends'
-is 'with exactly its samples' 'done 100.0' "$(query "SELECT state || ' ' || samples FROM jobs
+settle 30 'the killed job runs again and ends'
+is 'the killed job has exactly its samples' \
+	'done 100.0' "$(query "SELECT state || ' ' || samples FROM jobs
 	WHERE id = $job")"
-ok 'no more counts as lost than the half that was done' query_is 1 \
+ok 'no more counts as lost than the killed job had done' query_is 1 \
 	"SELECT lost_samples BETWEEN 0 AND 50 FROM jobs WHERE id = $job"
-sound 'all is well'
-ok 'bystanders were not killed' kill -0 "$bystander"
+sound "all is well after a leader's number was given again"
+ok 'a process with the number of a dead leader was not killed' kill -0 "$bystander"
 
 # --- a boot whose clock is another one --------------------------------------------------------
 
@@ -121,7 +128,7 @@ if earlier true 2>/dev/null; then
 	kill_all
 	broken_runs="$job:1"
 	pass
-	is 'the time that its run took is by the clock of that boot' 1 "$(query "SELECT
+	is 'the time of a run is by the clock of its boot' 1 "$(query "SELECT
 		run_time_s BETWEEN 0.01 AND 1000 AND lost_s < 1000 FROM jobs WHERE id = $job")"
 	"$POLLUX" cancel -f "$job" >/dev/null 2>&1
 	kill_all
@@ -143,8 +150,9 @@ while read -r moment; do
 done <moments
 broken_runs=$(awk '$1 == "start" { print $2 ":" $3 }' "$WITNESS/ledger" | tr '\n' ' ')
 settle 60 "after $reboots reboots every job ends"
-is 'with exactly its samples' '' "$(query "SELECT id, state, samples FROM jobs
+is 'each job has exactly its samples after many reboots' \
+	'' "$(query "SELECT id, state, samples FROM jobs
 	WHERE state <> 'done' OR samples <> 100")"
-sound 'all is well'
-ok 'bystanders were not killed' kill -0 "$bystander"
+sound 'all is well after many reboots'
+ok 'the process with the old numbers survives many reboots' kill -0 "$bystander"
 finish

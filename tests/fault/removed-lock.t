@@ -22,15 +22,15 @@ for how in 'rm -f' 'cp --remove-destination /dev/null'; do
 	$how "$lock"
 	pass
 	ok "$how: a pass starts no second supervisor that stays" wait_for 20 others_left
-	ok 'the file is there again, and the supervisor has it' wait_for 20 holds_file
-	is 'the run goes on' 'running|none' "$(query "SELECT state, stop_reason FROM runs
+	ok "$how: the supervisor makes the file anew" wait_for 20 holds_file
+	is "$how: the run goes on" 'running|none' "$(query "SELECT state, stop_reason FROM runs
 		WHERE id = $run")"
 done
-like 'which the supervisor says' 'its lock file was removed: made anew' \
+like 'the supervisor says that its lock file was removed' 'its lock file was removed: made anew' \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
 rm paused
-settle 20 'it ends'
-exact 'it has exactly its samples' "$job" 300
-is 'in one run' 1 "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
-sound 'all is well'
+settle 20 'the job ends'
+exact 'the job has exactly its samples' "$job" 300
+is 'the job had one run' 1 "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
+sound 'all is well after the removals'
 finish

@@ -18,34 +18,37 @@ suspended=$("$POLLUX" submit -q -- sh -c 'trap "echo told; exit" TERM; echo up
 	while :; do sleep 0.1; done')
 pass
 ok 'a job runs' wait_for 10 logged "$old" '^up'
-ok 'and another one' wait_for 10 logged "$suspended" '^up'
+ok 'another job runs' wait_for 10 logged "$suspended" '^up'
 supervisor=$(query "SELECT $supervisor_pid FROM runs WHERE id = 1")
 others=$(query "SELECT $supervisor_pid FROM runs WHERE id = 2")
 query "UPDATE runs SET suspension = 'asked' WHERE id = 2"
-ok 'which is suspended' wait_for 10 query_is suspended 'SELECT suspension FROM runs WHERE id = 2'
+ok 'the other job is suspended' \
+	wait_for 10 query_is suspended 'SELECT suspension FROM runs WHERE id = 2'
 rm "$POLLUX_DIR"/pollux.db* "$lock"
 sleep 3 # a supervisor looks every two seconds
-ok 'without its store, its supervisor makes no lock anew' test ! -e "$lock"
-ok 'nobody could continue the suspended job: it is told to stop' \
+ok 'a supervisor without its store makes no lock anew' test ! -e "$lock"
+ok 'a suspended job without a store is told to stop' \
 	wait_for 10 logged "$suspended" '^told'
-ok 'and its supervisor leaves' wait_for 10 is_gone "$others"
+ok 'the supervisor of the suspended job leaves' wait_for 10 is_gone "$others"
 is 'the first job runs on' 1 "$(supervisors_alive | grep -cx "$supervisor")"
-is 'status knows of no store' \
+is 'status finds no store' \
 	"No store yet at '$POLLUX_DIR/pollux.db': 'pollux submit' makes one." \
 	"$("$POLLUX" status)"
 
 new=$(waits_for go-new 2>/dev/null)
 pass
 ok 'a job of a new store runs' wait_for 10 logged "$new" '^up'
-is 'with the same number of its run' 1 "$(query "SELECT max(id) FROM runs WHERE job_id = $new")"
+is "the new job's run has the number of the old one" \
+	1 "$(query "SELECT max(id) FROM runs WHERE job_id = $new")"
 files() { cd "$POLLUX_DIR/run" && echo 1.* && cd "$TMP" || exit; }
 before=$(files)
 touch go-old
 ok 'the old job ends, and its supervisor leaves' wait_for 10 is_gone "$supervisor"
 is 'the files of the new run are as they were' "$before" "$(files)"
-is 'and the new job runs' running "$(query "SELECT state FROM runs WHERE id = 1")"
+is 'the new job runs on' running "$(query "SELECT state FROM runs WHERE id = 1")"
 touch go-new
-settle 20 'it ends'
-is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $new" |
+settle 20 'the new job ends'
+is 'the new job is done in one run' \
+	'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $new" |
 	tr '|' ' ')"
 finish

@@ -22,16 +22,18 @@ name() { store "SELECT value FROM settings WHERE name = 'store_id'"; }
 "$POLLUX" submit -q -- true >/dev/null
 wait_for 5 no_supervisor
 damage "$(root_of environments)"
-status 'the environments are lost' 1 "$POLLUX" doctor --repair
-is 'a job that needs one fails' 'failed' "$(store 'SELECT state FROM jobs WHERE id = 2')"
-like 'for this reason' '^its environment was lost .*requeue --take-env 2' \
+status 'repair says that the environments are lost' 1 "$POLLUX" doctor --repair
+is 'a job without its environment fails' 'failed' "$(store 'SELECT state FROM jobs WHERE id = 2')"
+like 'the reason says that the environment was lost' \
+	'^its environment was lost .*requeue --take-env 2' \
 	"$(store 'SELECT reason FROM jobs WHERE id = 2')"
 status 'an ended job is as it was' 0 "$POLLUX" wait 1
-status 'without another environment it is not queued' 1 "$POLLUX" requeue 2
-like 'which is said' "environment of job 2 was lost: 'pollux requeue --take-env 2'" "$err"
-status 'with another' 0 "$POLLUX" requeue --take-env 2
+status 'a job without its environment is not queued again' 1 "$POLLUX" requeue 2
+like 'requeue says how to give another environment' \
+	"environment of job 2 was lost: 'pollux requeue --take-env 2'" "$err"
+status 'a job with another environment is queued again' 0 "$POLLUX" requeue --take-env 2
 "$POLLUX" schedule
-status 'it runs' 0 "$POLLUX" wait --timeout 600 2
+status 'a job with another environment is done' 0 "$POLLUX" wait --timeout 600 2
 wait_for 5 no_supervisor
 "$POLLUX" submit -q -- sh -c 'touch launched' >/dev/null
 store "UPDATE environments SET names_only = 1 WHERE id =
@@ -39,23 +41,25 @@ store "UPDATE environments SET names_only = 1 WHERE id =
 "$POLLUX" schedule
 tried() { "$POLLUX" status 3 | grep -q 'no values of the job.s variables'; }
 ok 'a launch without values is refused with its reason' wait_for 10 tried
-status 'and does not begin' 1 test -e launched
+status 'the program does not begin without values' 1 test -e launched
 "$POLLUX" cancel 3
 wait_for 5 no_supervisor
 
 # --- the name ---
 id=$(name)
 damage "$(root_of settings)"
-status 'the settings are lost' 1 "$POLLUX" doctor --repair
-is 'the name is that of the logs' "$id" "$(name)"
-like 'which is said' "name was lost, and is taken from the files in 'logs'" "$out"
+status 'repair says that the settings are lost' 1 "$POLLUX" doctor --repair
+is 'the name of the store is that of the logs' "$id" "$(name)"
+like 'repair says where the name is from' \
+	"name was lost, and is taken from the files in 'logs'" "$out"
 damage "$(root_of settings)"
 mkdir away
 mv "$POLLUX_DIR"/logs/*.store away
-status 'the settings are lost, and the logs do not tell the name' 1 "$POLLUX" doctor --repair
-like 'a new name is said' 'name was lost, and no file tells it: the store has a new one' "$out"
+status 'repair without the name in the logs says what is lost' 1 "$POLLUX" doctor --repair
+like 'repair says that the store has a new name' \
+	'name was lost, and no file tells it: the store has a new one' "$out"
 isnt() { [ -n "$3" ] && [ "$2" != "$3" ]; }
-ok 'it is another' isnt name "$id" "$(name)"
+ok 'the new name is another one' isnt name "$id" "$(name)"
 mv away/* "$POLLUX_DIR/logs"
 
 # --- a death in between ---
@@ -65,7 +69,7 @@ rm "$POLLUX_DIR"/pollux.db.damaged-*
 "$POLLUX" submit -q --hold -- true >/dev/null
 damage "$(root_of job_metrics)"
 "$POLLUX" submit -q --hold -- true >/dev/null
-ok 'the last job is in the log of the store' test -s "$POLLUX_DIR/pollux.db-wal"
+ok 'the last job is in the write-ahead log of the store' test -s "$POLLUX_DIR/pollux.db-wal"
 cp -a "$POLLUX_DIR" whole
 jobs=$(sqlite3 "$(cp -r whole look; echo look/pollux.db)" 'SELECT count(*) FROM jobs')
 killat -n 100000 -c calls "$POLLUX" doctor --repair >/dev/null
@@ -92,36 +96,37 @@ while [ "$call" -le "$calls" ]; do
 	fi
 	call=$((call + 1))
 done
-is 'all jobs are there whenever the repair is killed, and after the next one' '' "$(cat missing)"
-ok 'it was killed where the old store had its other name' test -n "$first"
-ok 'and where its log was removed, and the new one not in its place' test "$unlogged" -gt 0
+is 'all jobs are there whenever the repair is killed' '' "$(cat missing)"
+ok 'a repair was killed where the old store had its other name' test -n "$first"
+ok 'a repair was killed after the old log was removed' test "$unlogged" -gt 0
 
 # --- no room for the last of the new store ---
 again
 
-status 'a disk that is full at the end of a repair' 74 \
+status 'a repair fails when the disk is full at its end' 74 \
 	env ASAN_OPTIONS="${ASAN_OPTIONS-}${ASAN_OPTIONS:+:}verify_asan_link_order=0" \
 	LD_PRELOAD="$FAULT/preload_full.so" FULL_FILE=.repaired "$POLLUX" doctor --repair
-like 'is told' 'cannot write .*pollux.db.repaired.*: database or disk is full' "$err"
-is 'nothing is left' '' "$(find "$POLLUX_DIR" -name '*.repaired*' -o -name '*.damaged-*')"
+like 'the full disk is told' 'cannot write .*pollux.db.repaired.*: database or disk is full' "$err"
+is 'the repair on a full disk leaves nothing' \
+	'' "$(find "$POLLUX_DIR" -name '*.repaired*' -o -name '*.damaged-*')"
 count_jobs 'after a full disk'
-is 'all jobs are there' '' "$(cat missing)"
+is 'all jobs are there after the full disk' '' "$(cat missing)"
 
 # --- a submission in between ---
 again
 killat -h held -n "$first" "$POLLUX" doctor --repair >repaired 2>&1 &
 repair=$!
-ok 'a repair has a new store, which is not in its place' wait_for 20 test -e held
+ok 'a repair waits with a new store beside the old one' wait_for 20 test -e held
 "$POLLUX" submit -q --hold -- true >submitted 2>said &
 submit=$!
 queues() { find "/proc/$submit/fd" -lname '*/pollux.db-queue' | grep -q .; }
-ok 'a submission waits for it' wait_for 20 queues
+ok 'a submission waits for the repair' wait_for 20 queues
 rm held
 wait "$repair"
-is 'the repair ends' 1 $?
+is 'the repair ends and says that something was lost' 1 $?
 wait "$submit"
-is 'the submission fails' 75 $?
-is 'which it says in one line' \
+is 'the submission beside the repair fails for now' 75 $?
+is 'the submission says in one line to try again' \
 	"pollux: another file took the place of the store '$POLLUX_DIR/pollux.db': try again" \
 	"$(cat said)"
 is 'no other job is lost' "$jobs" "$(store 'SELECT count(*) FROM jobs')"

@@ -40,16 +40,17 @@ take_and_refuse() { # take_and_refuse FILE BYTE WHERE
 	wait "$first" "$second"
 	for command in schedule status submit; do
 		is "$command is refused" 75 "$(cat $command.rc)"
-		like 'and told by which process' \
+		like "$command says which process is stopped" \
 			"locked, by process $stopped \\(perl\\), which is stopped: \
 'kill -CONT $stopped' " \
 			"$(cat $command.err)"
 	done
 	kill -9 "$stopped"
 	wait "$stopped" 2>/dev/null
-	status 'afterwards all is as before' 0 "$POLLUX" submit -q --hold -- true
+	status 'submit succeeds when the stopped process is gone' \
+		0 "$POLLUX" submit -q --hold -- true
 }
 take_and_refuse "$POLLUX_DIR/pollux.db-shm" 128 'while it opens the store'
 take_and_refuse "$POLLUX_DIR/pollux.db" 1073741824 'before it reads'
-is 'no job was lost, none added' '1 2 3' "$(store 'SELECT id FROM jobs' | xargs)"
+is 'no job was lost, and none added' '1 2 3' "$(store 'SELECT id FROM jobs' | xargs)"
 finish

@@ -62,7 +62,7 @@ LIST
 is 'no command of root leaves a file of root' '' "$left"
 by_root schedule >/dev/null
 like 'a pass of root is refused' 'belongs to another user; set POLLUX_DIR' "$(cat out)"
-ok 'the user can go on' as_user 70011 "$POLLUX" cancel 1
+ok "the user can cancel a job after root's commands" as_user 70011 "$POLLUX" cancel 1
 
 # --- a store that lacks columns ------------------------------------------------------------------
 
@@ -70,17 +70,18 @@ ok 'the user can go on' as_user 70011 "$POLLUX" cancel 1
 "$POLLUX" submit -q --hold true >/dev/null
 chmod 640 "$POLLUX_DIR/pollux.db"
 store 'ALTER TABLE jobs DROP COLUMN weight; ALTER TABLE runs DROP COLUMN outcome; DROP TABLE events'
-like 'doctor finds them' "DAMAGED.* the store has no 'events', and more" "$("$POLLUX" doctor)"
+like 'doctor finds the columns that the store lacks' \
+	"DAMAGED.* the store has no 'events', and more" "$("$POLLUX" doctor)"
 "$POLLUX" doctor --repair >out
 is 'repair keeps the jobs' 2 "$("$POLLUX" status --json | json 'print scalar @{$d->{jobs}}')"
-is 'and the mode' 640 "$(stat -c %a "$POLLUX_DIR/pollux.db")"
-unlike 'then all is well' DAMAGED "$("$POLLUX" doctor)"
+is 'repair keeps the mode of the store' 640 "$(stat -c %a "$POLLUX_DIR/pollux.db")"
+unlike 'doctor finds no damage after the repair' DAMAGED "$("$POLLUX" doctor)"
 while read -r sql; do
 	store "$sql"
 	like "doctor finds: $sql" 'DAMAGED' "$("$POLLUX" doctor)"
 	"$POLLUX" doctor --repair >out
-	unlike 'repair mends it' 'DAMAGED' "$("$POLLUX" doctor)"
-	ok 'a job can be submitted' "$POLLUX" submit -q --hold true
+	unlike "repair mends: $sql" 'DAMAGED' "$("$POLLUX" doctor)"
+	ok "a job can be submitted after: $sql" "$POLLUX" submit -q --hold true
 done <<LIST
 CREATE TRIGGER other BEFORE INSERT ON jobs BEGIN SELECT RAISE(ABORT, 'no'); END;
 CREATE UNIQUE INDEX other ON jobs (state, min_replicas) WHERE id > 1000;
@@ -88,7 +89,7 @@ CREATE TABLE e AS SELECT * FROM events; DROP TABLE events; ALTER TABLE e RENAME 
 PRAGMA user_version = 30;
 LIST
 store 'CREATE TABLE other (x NOT NULL); ALTER TABLE jobs ADD COLUMN other TEXT'
-unlike 'what is in nobody'\''s way is no damage' DAMAGED "$("$POLLUX" doctor)"
+unlike 'doctor takes a harmless table and column for no damage' DAMAGED "$("$POLLUX" doctor)"
 
 # --- names in the shared directory ---------------------------------------------------------------
 
@@ -102,7 +103,8 @@ tells() { # the user's pass tells what it wants, under some name, to the others
 }
 as_user 70011 "$POLLUX" submit -q --replicas 2 -- sleep 1000 >/dev/null
 ok 'a file tells what the user wants' tells
-is 'with the name of its store' "$own" "$(find shared -user 70011 -name 'user-*' -printf %f)"
+is "the file has the name of the user's store" \
+	"$own" "$(find shared -user 70011 -name 'user-*' -printf %f)"
 for thing in 'touch' 'mkdir' 'mkfifo' 'ln -s /etc/passwd' 'ln -s nowhere'; do
 	find shared -mindepth 1 -delete
 	# shellcheck disable=SC2086 # words
@@ -110,21 +112,21 @@ for thing in 'touch' 'mkdir' 'mkfifo' 'ln -s /etc/passwd' 'ln -s nowhere'; do
 	# shellcheck disable=SC2086
 	as_user 70012 $thing "shared/.$own"
 	ok "somebody's '$thing' under that name does not silence the user" tells
-	like 'doctor counts it, and says whose it is' \
+	like "doctor counts the '$thing', and says whose it is" \
 		'has [12] files? that do(es)? not belong there, .*of ' \
 		"$(as_user 70011 "$POLLUX" doctor)"
 	as_user 70011 "$POLLUX" schedule
-	is 'one file is left, however many passes come' 1 \
+	is "one file of the user is left beside '$thing'" 1 \
 		"$(find shared -user 70011 -name '*user-*' | wc -l)"
 done
 as_user 70013 "$POLLUX" submit -q --hold true >/dev/null
-like 'the others hear of the user' 'user 70011 has 2' "$(as_user 70013 "$POLLUX" status)"
+like 'other users hear of the user' 'user 70011 has 2' "$(as_user 70013 "$POLLUX" status)"
 as_user 70011 "$POLLUX" cancel 2
 is_told() {
 	as_user 70011 "$POLLUX" schedule
 	! find shared -user 70011 -name 'user-*' | grep -q .
 }
-ok 'who wants nothing more leaves no file' wait_for 20 is_told
+ok 'a user who wants nothing more leaves no file' wait_for 20 is_told
 find shared -mindepth 1 -delete
 (umask 077 && as_user 70012 touch shared/device-cpu.lock)
 like 'doctor says who keeps the lock from others' \
@@ -139,7 +141,7 @@ if unshare -m true 2>/dev/null; then
 		mount -t tmpfs -o mode=1777,size=1m none /run/lock && cd /run/lock &&
 		setpriv --reuid=70012 --regid=70012 --clear-groups ln -s /tmp pollux &&
 		"$0" doctor | grep -A 1 people' "$POLLUX"
-	like 'a link in its place is not followed, and told' \
+	like 'a link in place of the default directory is told' \
 		"'/run/lock/pollux' is not used, as it is a symbolic link, made by user 70012" \
 		"$out"
 else
@@ -167,21 +169,22 @@ for mode in 755 777; do
 	as_user 70012 mkdir -m $mode open/theirs-$mode
 	as_user 70012 ln -s "$TMP/target" open/theirs-$mode/page.html
 	writes page -o "$TMP/open/theirs-$mode/page.html"
-	is "so is one through a link in their directory of mode $mode" 73 $?
+	is "page through a link in their directory of mode $mode is refused" 73 $?
 done
-like 'with the reason' 'another user' "$("$POLLUX" page -o open/page.html 2>&1)"
-is 'what the link leads to stays' precious "$(cat target)"
+like "the message says that the link is another user's" \
+	'another user' "$("$POLLUX" page -o open/page.html 2>&1)"
+is 'the target of the link stays' precious "$(cat target)"
 ln -s "$TMP/mine.html" open/mine.html
-ok "one's own link is followed" "$POLLUX" page -o open/mine.html
-ok 'to its target' [ -s mine.html ]
-ok 'a link elsewhere is followed, too' "$POLLUX" page -o "$TMP/open/mine.html"
+ok "page follows one's own link" "$POLLUX" page -o open/mine.html
+ok "page writes to the target of one's own link" [ -s mine.html ]
+ok "page follows one's own link in another directory" "$POLLUX" page -o "$TMP/open/mine.html"
 chmod 755 .
 
 # --- limits, and texts of others -----------------------------------------------------------------
 
 run sh -c 'ulimit -f 10; exec "$0" submit -q --hold true' "$POLLUX"
-is 'a file beyond ulimit -f is an error with a sentence' 74 "$rc"
-like 'that names the limit' 'ulimit -f' "$err"
+is 'a file beyond ulimit -f is an input/output error' 74 "$rc"
+like 'the message names ulimit -f' 'ulimit -f' "$err"
 seq 200 | while read -r _; do "$POLLUX" submit -q --hold true; done >/dev/null
 for command in 'page' 'status --all' 'status --json' 'history --json'; do
 	# shellcheck disable=SC2086 # words

@@ -43,29 +43,29 @@ if [ -d "$FASHION_MNIST" ]; then
 	ok 'the trainer is under way' wait_for 60 logged "$job" '^step 100 '
 	run=$(run_of "$job")
 	leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
-	ok 'its supervisor is killed' kill_supervisor "$run"
+	ok 'the supervisor of the trainer is killed' kill_supervisor "$run"
 	size=$(wc -c <"$POLLUX_DIR/logs/$job.log")
-	ok 'the trainer goes on' wait_for 10 grown "$job" "$size"
-	is 'as the same process' "$leader" "$(jobs_alive)"
+	ok 'the trainer goes on without a supervisor' wait_for 10 grown "$job" "$size"
+	is 'the trainer is the same process' "$leader" "$(jobs_alive)"
 	pass
 	ok 'a pass stops the orphan' wait_for 30 run_is "$run" ended
-	is 'as such' 'stopped orphan 75 0' "$(ending "$run")"
-	ok 'which has saved itself first' logged "$job" '^stopped samples [0-9]+'
+	is 'the trainer was stopped as an orphan' 'stopped orphan 75 0' "$(ending "$run")"
+	ok 'the trainer has saved itself before it stopped' logged "$job" '^stopped samples [0-9]+'
 	stopped=$(sed -n 's/^stopped samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log")
-	is 'and the store knows how far it came' "$stopped $stopped" "$(query "SELECT
+	is 'the store knows how far the trainer came' "$stopped $stopped" "$(query "SELECT
 		printf('%d %d', checkpoint_samples, last_samples) FROM runs WHERE id = $run")"
-	settle 60 'it ends'
-	is 'it went on exactly there' "$stopped" \
+	settle 60 'the trainer ends'
+	is 'the trainer resumed exactly where it stopped' "$stopped" \
 		"$(sed -n 's/^resumed samples \([0-9]*\).*/\1/p' "$POLLUX_DIR/logs/$job.log" |
 			head -n 1)"
-	is 'and came to exactly its samples' "$samples $((samples / 50))" \
+	is 'the trainer has exactly its samples' "$samples $((samples / 50))" \
 		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' \
 			"$POLLUX_DIR/logs/$job.log")"
 	is 'no step was done twice' '' \
 		"$(sed -n 's/^step \([0-9]*\) .*/\1/p' "$POLLUX_DIR/logs/$job.log" |
 		sort -n | uniq -d)"
-	is 'nothing counts as lost' '' "$(inexact $samples 1)"
-	sound 'all is well'
+	is 'no sample of the trainer counts as lost' '' "$(inexact $samples 1)"
+	sound 'all is well after the trainer'
 else
 	echo "# skipped: the trainer, without Fashion-MNIST in $FASHION_MNIST"
 fi
@@ -79,32 +79,35 @@ touch paused
 one=$(submit --stop-signal USR1 -- "$work" -n 400 -s 5 -h "$TMP/paused")
 two=$(submit -- "$work" -n 50 -s 5)
 pass
-ok 'one job runs' wait_for 10 logged "$one" 'step 50 '
+ok 'the first of two jobs runs' wait_for 10 logged "$one" 'step 50 '
 run_one=$(run_of "$one")
-ok 'it is to make room for the other' wait_for 10 preempted "$run_one"
+ok 'the first job is to make room for the second' wait_for 10 preempted "$run_one"
 run_two=$(run_of "$two")
-ok 'and is saving itself' wait_for 10 run_is "$run_one" stopping
-is 'while the other waits' 'assigned' "$(query "SELECT state FROM runs WHERE id = $run_two")"
+ok 'the first job is saving itself' wait_for 10 run_is "$run_one" stopping
+is 'the second job waits for the first' \
+	'assigned' "$(query "SELECT state FROM runs WHERE id = $run_two")"
 waiting=$(process_of "$run_two")
 stopping=$(process_of "$run_one")
-ok 'both have a supervisor' [ -n "$waiting" -a -n "$stopping" ]
+ok 'both jobs have a supervisor' [ -n "$waiting" -a -n "$stopping" ]
 kill -9 "$waiting" "$stopping"
-ok 'both are killed' wait_for 10 is_gone "$waiting"
-ok 'really' wait_for 10 is_gone "$stopping"
+ok 'the supervisor of the second job is killed' wait_for 10 is_gone "$waiting"
+ok 'the supervisor of the first job is killed' wait_for 10 is_gone "$stopping"
 sleep 0.3
-is 'nobody else starts the other' 'stopping assigned' "$(query "SELECT group_concat(state, ' ')
+is 'nobody starts the second job without a pass' \
+	'stopping assigned' "$(query "SELECT group_concat(state, ' ')
 	FROM (SELECT state FROM runs ORDER BY id)")"
 pass
 ok 'a pass gives both a new one' wait_for 10 other_supervisors
-is 'the job is still to make room' 'stopping assigned' "$(query "SELECT group_concat(state, ' ')
+is 'the first job is still to make room' \
+	'stopping assigned' "$(query "SELECT group_concat(state, ' ')
 	FROM (SELECT state FROM runs ORDER BY id)")"
 rm paused
 settle 60 'both jobs end'
-is 'the first was preempted, once' 'stopped preempt 75 0' "$(ending "$run_one")"
-is 'the other had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $two")"
-exact 'the first: exactly its samples' "$one" 400
-exact 'the other too' "$two" 50
-sound 'all is well'
+is 'the first job was preempted once' 'stopped preempt 75 0' "$(ending "$run_one")"
+is 'the second job had one run' 1 "$(query "SELECT runs FROM jobs WHERE id = $two")"
+exact 'the first job has exactly its samples' "$one" 400
+exact 'the second job has exactly its samples' "$two" 50
+sound 'all is well after both supervisors were killed'
 POLLUX_SLOTS=2
 
 # --- at each of its calls -------------------------------------------------------------------

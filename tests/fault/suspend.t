@@ -120,11 +120,11 @@ for call in $(seq $((1 + FAULT_SEED % FAULT_STRIDE)) "$FAULT_STRIDE" 200); do
 	sleep 0.2
 done
 ok "passes are killed at their calls: $killed" [ "$killed" -gt $((40 / FAULT_STRIDE)) ]
-is 'what is suspended does not run' '' "$unfit"
-settle 60 'every job ends'
-is 'in one run, with the right result' '' "$(astray "$result")$(
+is 'processes of a suspended job do not run' '' "$unfit"
+settle 60 'every job ends after passes were killed'
+is 'each job has one run with the right result' '' "$(astray "$result")$(
 	query 'SELECT id FROM jobs WHERE runs <> 1')"
-ok 'they took turns' [ "$(turns)" -gt $((20 / FAULT_STRIDE)) ]
+ok 'jobs took turns while passes were killed' [ "$(turns)" -gt $((20 / FAULT_STRIDE)) ]
 echo "# $(query 'SELECT count(*) FROM jobs') jobs, $(turns) suspensions and returns"
 
 # --- supervisors, while jobs take turns -------------------------------------------------------
@@ -141,8 +141,8 @@ for tick in $(random_numbers $((FAULT_ROUNDS / 2 + 2)) 300); do
 	[ -n "$victim" ] && kill -9 "$victim" 2>/dev/null && killed=$((killed + 1))
 done
 ok "supervisors are killed at random moments: $killed" [ "$killed" -gt 0 ]
-settle 60 'every job ends'
-is 'with the right result' '' "$(astray "$result")"
+settle 60 'every job ends after supervisors were killed'
+is 'each job has the right result after killed supervisors' '' "$(astray "$result")"
 
 # --- a reboot while jobs are suspended --------------------------------------------------------
 
@@ -156,6 +156,6 @@ one_is_suspended() { pass && query_is 1 "SELECT count(*) > 0 FROM runs
 ok 'a job is suspended' wait_for 20 one_is_suspended
 kill_all
 query "UPDATE runs SET boot_id = 'another'"
-settle 60 'after a reboot every job ends'
-is 'with the right result, and no device in use' '' "$(astray "$result")"
+settle 60 'every job ends after a reboot'
+is 'each job has the right result after a reboot' '' "$(astray "$result")"
 finish

@@ -27,15 +27,17 @@ chmod +x bin/crontab
 PATH=$TMP/bin:$PATH
 rm -f "$POLLUX_DIR/schedule.lock"
 on_terminal "'$POLLUX' submit --hold -- true" >said
-like 'without passes and without a line of cron, how passes come' "'pollux cron --install' adds" \
+like 'submit on a terminal says how passes come, without a cron line' \
+	"'pollux cron --install' adds" \
 	"$(cat said)"
 printf '#!/bin/sh\necho "cannot" >&2; exit 1\n' >bin/crontab
 wait_for 20 no_supervisor
 rm -f "$POLLUX_DIR/schedule.lock"
 on_terminal "'$POLLUX' submit --hold -- true" >said
-like 'without cron, too' "'pollux schedule --watch 10' runs them" "$(cat said)"
+like 'submit on a terminal says how passes come without cron' \
+	"'pollux schedule --watch 10' runs them" "$(cat said)"
 wait_for 20 no_supervisor
 rm -f "$POLLUX_DIR/schedule.lock"
 "$POLLUX" submit --hold -- true >said 2>&1
-is 'a script is not told' 0 "$(grep -c 'pollux: passes come' said)"
+is 'submit in a script does not say how passes come' 0 "$(grep -c 'pollux: passes come' said)"
 finish

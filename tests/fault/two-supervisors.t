@@ -42,12 +42,12 @@ stopped_aside() {
 	kill -CONT "$1"
 	return 1
 }
-stop() { ok 'which is stopped' wait_for 10 stopped_aside "$1"; }
+stop() { ok 'a supervisor is stopped' wait_for 10 stopped_aside "$1"; }
 ends_once() {
 	touch go
 	ok 'the job ends' wait_for 20 nothing_alive
-	is 'in one run' '1' "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
-	is 'once' 1 "$(grep -c '^up' "$POLLUX_DIR/logs/$job.log")"
+	is 'the job had one run' '1' "$(query "SELECT count(*) FROM runs WHERE job_id = $job")"
+	is 'the program was started once' 1 "$(grep -c '^up' "$POLLUX_DIR/logs/$job.log")"
 }
 
 # --- one claims the run ---
@@ -55,23 +55,23 @@ ends_once() {
 assign
 supervisor
 first=$!
-ok 'a supervisor waits' wait_for 10 has_lock "$first"
+ok 'a first supervisor waits for the device' wait_for 10 has_lock "$first"
 stop "$first"
 rm "$lock"
 supervisor
 second=$!
-ok 'its lock is removed, and another one comes' wait_for 10 has_lock "$second"
+ok 'a second supervisor comes when the lock is removed' wait_for 10 has_lock "$second"
 kill -CONT "$first"
 free_device
-ok 'one starts the run' wait_for 10 logged "$job" '^up'
-ok 'the other leaves' wait_for 10 one_is_left
+ok 'one supervisor starts the run' wait_for 10 logged "$job" '^up'
+ok 'the other supervisor leaves the run alone' wait_for 10 one_is_left
 "$POLLUX" hold --force "$job"
 states() { query "SELECT r.state, j.state FROM runs r JOIN jobs j ON j.id = job_id
 	WHERE r.id = $run" | tr '|' ' '; }
 is_stopping() { [ "$(states)" = 'stopping running' ]; }
-ok 'a wish to stop comes to the first' wait_for 10 is_stopping
+ok 'a wish to stop comes to the first supervisor' wait_for 10 is_stopping
 sleep 1
-is 'and is left to it' 'stopping running' "$(states)"
+is 'the wish to stop is left to the first supervisor' 'stopping running' "$(states)"
 ends_once
 
 # --- the other one is told to end when the first has claimed the run ---
@@ -79,20 +79,21 @@ ends_once
 assign
 supervisor
 first=$!
-ok 'a supervisor waits' wait_for 10 has_lock "$first"
+ok 'a first supervisor of another run waits' wait_for 10 has_lock "$first"
 stop "$first"
 rm "$lock"
 supervisor
 second=$!
-ok 'and another one' wait_for 10 has_lock "$second"
+ok 'a second supervisor of that run waits' wait_for 10 has_lock "$second"
 stop "$second"
 free_device
 kill -CONT "$first"
-ok 'the first starts the run' wait_for 10 logged "$job" '^up'
+ok 'the first supervisor starts that run' wait_for 10 logged "$job" '^up'
 kill -TERM "$second"
 kill -CONT "$second"
-ok 'the other leaves' wait_for 10 one_is_left
-is 'the run goes on' 'running none' "$(query "SELECT state, coalesce(stop_reason, 'none')
+ok 'the second supervisor leaves when told to end' wait_for 10 one_is_left
+is 'the run of the first supervisor goes on' \
+	'running none' "$(query "SELECT state, coalesce(stop_reason, 'none')
 	FROM runs WHERE id = $run" | tr '|' ' ')"
 ends_once
 
@@ -101,13 +102,14 @@ ends_once
 assign
 supervisor
 second=$!
-ok 'a supervisor waits' wait_for 10 has_lock "$second"
+ok 'a supervisor of a third run waits' wait_for 10 has_lock "$second"
 hold_store
 kill -TERM "$second"
 waits_to_write() { grep -q "job $job .*cannot record the end yet: .*locked" \
 	"$POLLUX_DIR/supervisor.log"; }
-ok 'it gives the run up, and waits for the store' wait_for 20 waits_to_write
+ok 'the supervisor gives the run up, and waits for the store' wait_for 20 waits_to_write
 let_store_go "UPDATE runs SET state = 'running', launch_boot_s = 1 WHERE id = $run; COMMIT"
-ok 'it leaves' wait_for 20 nothing_alive
-is 'the run is left to who claimed it' running "$(query "SELECT state FROM runs WHERE id = $run")"
+ok 'the supervisor that gave up leaves' wait_for 20 nothing_alive
+is 'the run is left to the one who claimed it' \
+	running "$(query "SELECT state FROM runs WHERE id = $run")"
 finish

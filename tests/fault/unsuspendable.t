@@ -34,17 +34,20 @@ helper=$!
 query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
 ok 'a job that does not stop stays running' wait_for 20 holds "id = $run AND suspension IS NULL
 	AND state = 'running' AND suspended_boot_s IS NULL"
-like 'it says so' "it cannot be suspended and keeps its devices: process $leader \(perl\) of " \
+like 'the event names the process that does not stop' \
+	"it cannot be suspended and keeps its devices: process $leader \(perl\) of " \
 	"$(told suspend)"
 kill $helper
 helper=''
-is 'and has its device' 1 "$(query "SELECT in_use FROM run_devices WHERE run_id = $run")"
+is 'the job that does not stop has its device' \
+	1 "$(query "SELECT in_use FROM run_devices WHERE run_id = $run")"
 wc_of() { wc -l <"$POLLUX_DIR/logs/$job.log"; }
 size=$(wc_of)
 grown() { [ "$(wc_of)" -gt "$size" ]; }
-ok 'it goes on' wait_for 10 grown
-settle 60 'it ends'
-is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
+ok 'the job that does not stop goes on' wait_for 10 grown
+settle 60 'the job that does not stop ends'
+is 'the job that does not stop is done in one run' \
+	'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
 	tr '|' ' ')"
 
 # --- somebody continues it when it is suspended ---
@@ -56,31 +59,34 @@ leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
 is_stopped() { grep -q '^State:.T' "/proc/$leader/status"; }
 for again in once twice; do
 	kill -CONT "$leader"
-	ok "it is stopped again, $again" wait_for 10 is_stopped
+	ok "the suspended job is stopped again, $again" wait_for 10 is_stopped
 done
-is 'which it says once' 1 \
+is 'the event says once that somebody continued it' 1 \
 	"$(told suspend | grep -c "^somebody continued process $leader (perl) of")"
-is 'and it is still suspended' suspended "$(query "SELECT suspension FROM runs WHERE id = $run")"
-settle 60 'it ends'
-is 'well, in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
+is 'the job is still suspended' suspended "$(query "SELECT suspension FROM runs WHERE id = $run")"
+settle 60 'the job that somebody continued ends'
+is 'the job that somebody continued is done in one run' \
+	'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" |
 	tr '|' ' ')"
 
 # --- a stranger has its device ---
 
 start -- perl count 400
 query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
-ok 'a job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
+ok 'another job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
 perl -e 'open my $lock, "+<", $ARGV[0] or die; my $whole = pack "ssx4qqlx4", 1, 0, 0, 0, 0;
 	fcntl $lock, 37, $whole or die; print "has it\n"; $| = 1; sleep 1000' \
 	"$POLLUX_DIR/run/device-cpu:0.lock" >stranger &
 helper=$!
 wait_for 10 grep -q '^lock:' /proc/$helper/fdinfo/3
 query "UPDATE runs SET suspension = 'resuming' WHERE id = $run"
-ok 'it does not wait for a device that a stranger has' wait_for 30 holds \
+ok "a suspended job does not wait for a stranger's device" wait_for 30 holds \
 	"id = $run AND suspension = 'suspended'"
-like 'it says so' 'it cannot come back to cpu:0, whose lock a process holds' "$(told resume)"
+like 'the event says that a process holds the lock' \
+	'it cannot come back to cpu:0, whose lock a process holds' "$(told resume)"
 pass
-is 'a pass does not give it that device' suspended "$(query "SELECT suspension FROM runs
+is "a pass does not give the stranger's device to the job" \
+	suspended "$(query "SELECT suspension FROM runs
 	WHERE id = $run")"
 if [ "$(nproc)" -ge 2 ]; then
 	export POLLUX_SLOTS=2
@@ -88,9 +94,11 @@ else
 	kill $helper
 fi
 comes_back() { pass && holds "id = $run AND suspension = 'none' AND resumed_boot_s > 0"; }
-ok 'it comes back to another one' wait_for 20 comes_back
+ok 'the job comes back to a device' wait_for 20 comes_back
 [ "$(nproc)" -lt 2 ] ||
-	is 'there' cpu:1 "$(query "SELECT device FROM run_devices WHERE run_id = $run")"
-settle 60 'it ends'
-is 'in one run' 'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" | tr '|' ' ')"
+	is 'the job comes back to the other device' \
+		cpu:1 "$(query "SELECT device FROM run_devices WHERE run_id = $run")"
+settle 60 'the job that met a stranger ends'
+is 'the job that met a stranger is done in one run' \
+	'done 1' "$(query "SELECT state, runs FROM jobs WHERE id = $job" | tr '|' ' ')"
 finish
