@@ -78,12 +78,12 @@ leader=$(store "SELECT $leader_pid FROM runs WHERE id = $run")
 mv "$POLLUX_DIR/pollux.db" newer
 for end in wal shm; do mv "$POLLUX_DIR/pollux.db-$end" "newer-$end"; done
 cp copy2 "$POLLUX_DIR/pollux.db"
-like 'doctor tells that a supervisor works which the older copy does not know' \
+like 'doctor tells of a supervisor that the older copy does not know' \
 	"^cpu:0 has no run, but the supervisor of run $run works and holds it: a newer copy" \
 	"$(findings locks text)"
 typed locks
-ok "doctor's advice does not kill that supervisor" lives "$supervisor"
-ok "doctor's advice does not kill the program of that supervisor" lives "$leader"
+ok "doctor's advice does not kill a supervisor that the copy lacks" lives "$supervisor"
+ok "doctor's advice does not kill a program that the copy lacks" lives "$leader"
 rm "$POLLUX_DIR"/pollux.db*
 mv newer "$POLLUX_DIR/pollux.db"
 for end in wal shm; do mv "newer-$end" "$POLLUX_DIR/pollux.db-$end"; done
@@ -176,7 +176,7 @@ if [ "$(id -u)" = 0 ]; then
 		"'.*/theirs' belongs to user 65534: set POLLUX_DIR" \
 		"$(POLLUX_DIR=$TMP/theirs findings permissions text)"
 	POLLUX_DIR=$TMP/theirs typed permissions
-	is "doctor's advice leaves that store to its owner" '65534 65534' \
+	is "doctor's advice leaves another user's store to its owner" '65534 65534' \
 		"$(owner theirs) $(owner theirs/pollux.db)"
 	chown 65534 "$POLLUX_DIR/supervisor.log" 2>/dev/null ||
 		install -m 600 -o 65534 /dev/null "$POLLUX_DIR/supervisor.log"

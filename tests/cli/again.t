@@ -95,7 +95,7 @@ like 'again says that the checkpoint directory is another' \
 store "UPDATE environments SET names_only = 1, env = CAST('GONE_1' || char(0) || 'PATH' || char(0)
 	AS BLOB) WHERE id = (SELECT environment_id FROM commands WHERE job_id = 1)" 2>/dev/null
 again 1
-is 'again takes values that are gone from this shell, and names those it lacks' \
+is 'again takes lost values from this shell, and names those missing' \
 	'pollux: job 10 is as job 1, but: '\
 'its values of variables are no longer stored, so those of this shell are taken, which '\
 'lacks GONE_1' "$err"

@@ -108,7 +108,7 @@ here: the job waits for the next pass" "$err"
 ok 'the job submitted under a limit waits' job_is "$id" queued
 "$POLLUX" submit -q -- sh -c 'ulimit -t' >/dev/null
 ok 'the job submitted under a limit runs with the next pass' wait_for 20 job_is "$id" 'done'
-ok 'the next job does not get the limit of that shell' \
+ok "another job does not get the limit of the first job's shell" \
 	wait_for 20 grep -qx unlimited "$POLLUX_DIR/logs/$((id + 1)).log"
 wait_for 20 no_supervisor
 finish

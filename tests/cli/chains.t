@@ -112,7 +112,7 @@ is 'requeue --dependents brings back the jobs behind a job' \
 	"$gone $gone $gone $gone queued queued queued queued queued queued" \
 	"$(states 1 2 3 4 5 10 11 12 13 15)"
 "$POLLUX" schedule
-is 'a pass cancels them again, as the first job is not mended' \
+is 'a pass cancels the jobs again, as the first is not mended' \
 	'cancelled cancelled cancelled cancelled cancelled cancelled' "$(states 5 10 11 12 13 15)"
 requeue --dependents 1
 is 'requeue --dependents of the first job brings all back' \

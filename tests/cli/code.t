@@ -152,7 +152,7 @@ echo 'echo "part of nothing"' >part.sh
 start sh ../q/other.sh wait
 edit ../q/other.sh 'version 1' 'version 9'
 relaunch 2
-like 'a script in another repository is looked at there' ', 1 file: other.sh$' "$(last_event)"
+like 'a change of a script in another repository is told' ', 1 file: other.sh$' "$(last_event)"
 finished
 start env A=1 nice sh "$TMP/q/other.sh" wait
 is 'a script behind other programs belongs to its repository' "$TMP/q" \
@@ -330,7 +330,8 @@ like 'files that a run made in the snapshot are told when it ends' \
 	"made files in its snapshot of the code, such as '$snapshot/fresh/model'" "$(last_event)"
 wait_for 20 no_supervisor
 status 'prune succeeds with files that a run made in the snapshot' 0 "$POLLUX" prune --all
-like 'prune keeps such a snapshot, and names one file' "^kept, .*: $snapshot/fresh/model\$" "$out"
+like 'prune keeps a snapshot with files of a run, and names one' \
+	"^kept, .*: $snapshot/fresh/model\$" "$out"
 is 'the file that a run made in the snapshot is still there' model "$(cat "$snapshot/fresh/model")"
 like 'doctor names the snapshot that no job needs' "no job needs the snapshot of code '$snapshot'" \
 	"$("$POLLUX" doctor)"

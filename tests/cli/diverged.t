@@ -88,7 +88,8 @@ set -- --param 'how=nan,inf,-inf,late,blip,two,three' -- sh -c 'case $1 in
 order() { "$POLLUX" results "$@" | awk 'NR > 1 { printf "%s ", $2 }'; }
 is 'results lists runs that diverged last, whatever they had before' \
 	'blip two three late nan inf -inf ' "$(order --metric loss)"
-is 'results lists them last where high values are good, too' 'three two blip late nan inf -inf ' \
+is 'results lists runs that diverged last where high values are good' \
+	'three two blip late nan inf -inf ' \
 	"$(order --metric loss:max)"
 is 'results has the last and the lowest value of each run' \
 	'nan,nan,- inf,inf,- -inf,-inf,- late,nan,0.1 blip,1,1 two,2,2 three,3,3 ' \

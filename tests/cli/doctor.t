@@ -231,7 +231,7 @@ rm "$POLLUX_DIR/run/7.lock"
 status 'doctor --repair exits with 1 where rows are lost' 1 "$POLLUX" doctor --repair
 like 'doctor --repair says how many jobs are lost' \
 	"^  jobs +$((1000 - lost)) rows, $lost could not be read\$" "$out"
-like 'doctor --repair says how many commands went with them' \
+like 'doctor --repair says how many commands went with the jobs' \
 	"^  commands +$((1000 - lost)) rows, $lost dropped with" "$out"
 kept=$(printf '%s\n' "$out" | tail -n 1)
 ok 'doctor --repair keeps the damaged store' test -s "$kept"

@@ -176,7 +176,7 @@ for steps_done in 20 10; do
 	kill -9 "$dead"
 	ok "another supervisor takes over the program at step $steps_done" \
 		wait_for 20 passed "$id" "$dead"
-	ok "that supervisor tells the program at step $steps_done to stop" \
+	ok "the new supervisor tells the program at step $steps_done to stop" \
 		wait_for 20 says "$id" '^told'
 	: >"go.$id"
 	ok "the program at step $steps_done leaves" wait_for 20 ran "$id" "state = 'ended'"

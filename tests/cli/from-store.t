@@ -163,7 +163,7 @@ is 'the table keeps to 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')
 # The last pass was made by a version whose passes took all policies.
 store "UPDATE settings SET value = 'srtf' WHERE name = 'POLLUX_POLICY'"
 status 'simulate takes a present policy that passes do not take any more' 0 simulate
-is 'the table has that policy and the usual ones' 'srtf fifo las pollux' \
+is 'the table has the former policy and the usual ones' 'srtf fifo las pollux' \
 	"$(printf '%s\n' "$out" | sed -nE 's/^([a-z]+) +2 +5 .*/\1/p' | paste -sd' ')"
 store "UPDATE settings SET value = 'fifo' WHERE name = 'POLLUX_POLICY'"
 status 'simulate accepts --policy all' 0 simulate -p all --json

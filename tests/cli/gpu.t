@@ -197,7 +197,7 @@ like 'devices shows that the process is ignored' "^gpu:0: pid $pid .*; ignored\$
 	"$("$POLLUX" devices)"
 "$POLLUX" cancel "$b"
 "$POLLUX" wait "$b" || :
-ok 'the third job follows on that GPU' wait_for 20 is_state "$c" running
+ok 'the third job follows on the GPU with the ignored process' wait_for 20 is_state "$c" running
 status 'devices --unignore takes the process back' 0 "$POLLUX" devices --unignore "$pid"
 status 'devices --unignore fails for a process that is not ignored' 1 \
 	"$POLLUX" devices --unignore "$pid"
@@ -237,13 +237,13 @@ gpu $A | answers
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
 ok "a job runs whose process stays in the driver's list" wait_for 20 log_has "$id" '^exec'
-ok 'the process of that job is gone' wait_for 20 \
+ok 'the process of a job that has run is gone' wait_for 20 \
 	sh -c "! kill -0 \$(sed -n 's/^process \([0-9]*\).*/\1/p' '$TMP/answers')"
 sleep 1
 ok 'the job runs on while the driver lists its process' is_state "$id" running
 gpu $A | answers
 ok 'the job is done once the driver lists its process no more' wait_for 20 is_state "$id" 'done'
-unlike 'the supervisor does not complain of that driver' 'lists an ended process' \
+unlike 'the supervisor does not complain of a driver that lets go' 'lists an ended process' \
 	"$(cat "$POLLUX_DIR/supervisor.log")"
 id=$("$POLLUX" submit -- sh -c "echo process \$\$ 9000 >>'$TMP/answers'")
 pass
@@ -257,7 +257,7 @@ gpu $A "process $gone 100 0" | answers
 id=$("$POLLUX" submit -- sleep 1)
 pass
 ok 'a job ends beside a process that was there before' wait_for 20 is_state "$id" 'done'
-ok 'that job ends without waiting for the other process' \
+ok 'a job does not wait for a process that was there before' \
 	[ "$(sqlite3 "$POLLUX_DIR/pollux.db" \
 		"SELECT duration_s < 8 FROM runs WHERE job_id = $id")" = 1 ]
 

@@ -65,8 +65,9 @@ is 'another pass does not say it again' '1 1' "$(times_said 1) $(times_said 2)"
 { gpu $A "process $one 9000 50"; gpu $B "process $two 8000 50"; } | answers
 "$POLLUX" schedule
 like 'an event tells that a job computes there no more' '^gpu-over: ' "$(said 2)"
-unlike 'status says nothing once that is over' 'computes on' "$(status_of 1)$(status_of 2)"
-is 'the JSON of status has no remark once that is over' '' \
+unlike 'status has no remark once the job is on its own GPU' 'computes on' \
+	"$(status_of 1)$(status_of 2)"
+is 'the JSON of status has no remark once the job is on its own GPU' '' \
 	"$("$POLLUX" status --json 1 | json 'print $d->{jobs}[0]{gpu_remark} // ""')"
 { gpu $A; gpu $B; } | answers
 "$POLLUX" cancel 1
@@ -96,7 +97,7 @@ like 'a job is told after five minutes that it is on no GPU' \
 	'^gpu: no process of it was seen on a GPU' "$(said 3)"
 like 'status tells that a job is on no GPU' '^no process of it was seen on a GPU in the 5 minutes' \
 	"$(status_of 3)"
-is 'a job that was on a GPU once is not told so' "$before" "$(times_said 2)"
+is 'a job that was on a GPU once is not told that it is on none' "$before" "$(times_said 2)"
 three=$(leader_of 3)
 { gpu $A "process $three 100 0"; gpu $B; } | answers
 "$POLLUX" schedule
@@ -111,10 +112,10 @@ ok 'the fourth job runs' wait_for 20 passes_until runs 4
 age 4 400
 { gpu $A 'rates 60'; gpu $B; } | answers
 "$POLLUX" schedule
-is 'a job is not told so where its GPU may be the busy one' 0 "$(times_said 4)"
+is 'a job is not told that it is on none where its GPU is busy' 0 "$(times_said 4)"
 { gpu $A 'answer processes 4'; gpu $B; } | answers
 "$POLLUX" schedule
-is 'a job is not told so where the driver lists no processes' 0 "$(times_said 4)"
+is 'a job is not told that it is on none where nothing is listed' 0 "$(times_said 4)"
 
 # --- a card that is filled at once ---
 
@@ -237,7 +238,8 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 	ok 'a job runs that reads the log of a container' wait_for 20 passes_until is_client "$job"
 	container "$id"
 	{ gpu $A "process $pid 5000 10"; gpu $B "process $pid 5000 10"; } | answers
-	is 'a container that comes later does not belong to that job' nonenone "$(owner "$pid")"
+	is 'a container that comes later does not belong to a reader of logs' nonenone \
+		"$(owner "$pid")"
 	kill "$pid"
 	{ gpu $A; gpu $B; } | answers
 	"$POLLUX" cancel "$job"
@@ -298,7 +300,7 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 	printf '#!/bin/sh\nexit 1\n' >bin/docker
 	job=$(docker run --cidfile cid image)
 	ok 'a job runs whose container cannot be killed' wait_for 20 passes_until is_client "$job"
-	ok 'the number of that container is in the file' wait_for 20 [ -s cid ]
+	ok 'a container that cannot be killed has its number in the file' wait_for 20 [ -s cid ]
 	container "$other"
 	"$POLLUX" cancel "$job"
 	"$POLLUX" wait "$job"
@@ -332,7 +334,7 @@ like 'status tells the first job that CUDA does not start' \
 	"$("$POLLUX" status "$a")"
 is 'the first job waits for another try, without a failure' 'queued|0' \
 	"$(store "SELECT state, failures FROM jobs WHERE id = $a")"
-ok 'a second job dies on that GPU' wait_for 20 passes_until ended "$b" 1
+ok 'a second job dies on the same GPU' wait_for 20 passes_until ended "$b" 1
 like 'an event tells that the GPU is set aside' "gpu-aside +gpu:$A is set aside for an hour: CUDA" \
 	"$("$POLLUX" status "$b")"
 "$POLLUX" schedule

@@ -86,7 +86,7 @@ like 'doctor finds that the setting leaves no GPU' \
 	'every GPU is left out, so jobs wait: have the setting' \
 	"$("$POLLUX" doctor | tr -s '\n ' ' ')"
 mv three answers
-unlike 'doctor does not say so where one GPU is left' 'every GPU is left out' \
+unlike 'doctor does not say that no GPU is left where one is' 'every GPU is left out' \
 	"$("$POLLUX" doctor | tr -s '\n ' ' ')"
 configure 'gpus = 0,7'
 like 'devices tells that a number in gpus is no GPU' "'7' is no GPU here" "$("$POLLUX" devices)"

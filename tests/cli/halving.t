@@ -44,7 +44,7 @@ ok 'a program that reports its samples ends' wait_for 20 "$POLLUX" wait --timeou
 run "$POLLUX" submit --array 0-2 --halving acc,rungs=10 --metric 'acc=([0-9]+)' --dry-run \
 	--workload reporter -- true
 is 'submit does not warn where the program is known to report' 0: "$rc:$err"
-ok 'the supervisor of that program ends' wait_for 20 no_supervisor
+ok 'the supervisor of the program that reports ends' wait_for 20 no_supervisor
 POLLUX_DIR=$first_store
 
 # --- a sweep of nine, with kills in between -----------------------------------------

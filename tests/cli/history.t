@@ -49,7 +49,7 @@ is 'jobs older than the period do not count' 1 \
 	"$("$POLLUX" history --csv | sed 1d | awk -F , '{ n += $2 } END { print n }')"
 is 'the time of a run over midnight is shared out' '14400 7200' \
 	"$("$POLLUX" history --since 60d --csv | sed 1d | cut -d , -f 7 | head -n 2 | xargs)"
-is 'the wait of that run counts for its first day' '3600' \
+is 'the wait of a run over midnight counts for its first day' '3600' \
 	"$("$POLLUX" history --since 60d --csv | sed -n 2p | cut -d , -f 8)"
 is 'history by user names the owner of the store' "$(stat -c %U "$POLLUX_DIR/pollux.db"),2" \
 	"$("$POLLUX" history --since 60d --by user --csv | sed 1d | cut -d , -f 1,2)"

@@ -21,7 +21,7 @@ store "UPDATE runs SET peak_memory_bytes = $((total * 6 / 10))"
 one=$(submit --workload large -- sleep 1000) two=$(submit --workload large -- sleep 1000)
 small=$(submit --workload small -- sleep 1000)
 "$POLLUX" schedule
-is 'two jobs do not run beside each other that need more memory than there is' \
+is 'two jobs that need more memory than there is do not run at once' \
 	'running queued running ' "$(states "$one" "$two" "$small")"
 like 'the reason says how much memory is needed, and how much is in use' \
 	'^waits for host memory: needs [0-9.]+ of [0-9.]+ GiB, [0-9.]+ are in use$' \

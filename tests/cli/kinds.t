@@ -57,7 +57,7 @@ never=$("$POLLUX" submit -q --kind '*Huge*' -- true)
 "$POLLUX" schedule
 is '--kind gives a job the kind that it names' "$large|1" "$(kinds_of "$picky")"
 is '--not-kind with two patterns leaves the other kind' "$small|1" "$(kinds_of "$shy")"
-is 'a job whose kind is not here says so' \
+is 'a job whose kind is not here says that no device is of it' \
 	'no device that can be used is of a kind that --kind allows' "$(reason "$never")"
 is 'the JSON of status has the patterns' '*Large* - - *Large*|*Huge*' \
 	"$("$POLLUX" status --json | json '
@@ -81,7 +81,8 @@ for POLLUX_POLICY in fifo las pollux; do
 	is "$POLLUX_POLICY: a job waits for the busy kind" '' "$(kinds_of "$behind")"
 	is "$POLLUX_POLICY: a job behind it has the free kind" "$small|1" "$(kinds_of "$any")"
 	is "$POLLUX_POLICY: a job that fits on no kind waits" '' "$(kinds_of "$wide")"
-	is "$POLLUX_POLICY: a job behind that one starts" "$small|1" "$(kinds_of "$last")"
+	is "$POLLUX_POLICY: a job behind one that fits nowhere starts" "$small|1" \
+		"$(kinds_of "$last")"
 	"$POLLUX" schedule
 	is "$POLLUX_POLICY: another pass moves no job" "$large|2 $small|1 $small|1" \
 		"$(for id in "$busy" "$any" "$last"; do kinds_of "$id"; done | xargs)"

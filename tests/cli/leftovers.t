@@ -71,7 +71,8 @@ cp copy "$POLLUX_DIR/pollux.db"
 saver sixth >out
 is 'a job of the restored backup gets the number of the lost job' "$lost" "$(cat out)"
 ended "$lost"
-like "that job does not find the lost job's checkpoint" '^0 there' "$("$POLLUX" log "$lost")"
+like "a job with a lost job's number does not find its checkpoint" '^0 there' \
+	"$("$POLLUX" log "$lost")"
 is "the lost job's checkpoint is beside it" fifth \
 	"$(cat "$POLLUX_DIR"/checkpoints/"$lost".of-????????/saved)"
 like 'status tells that files of a lost job were moved' \

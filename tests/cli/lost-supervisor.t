@@ -54,7 +54,7 @@ does its command kill its parent?" "$(field "$id" reason)"
 is 'a job that lost three supervisors is not run again' 3 "$(field "$id" runs)"
 "$POLLUX" requeue "$id"
 "$POLLUX" schedule
-ok 'requeue gives that job another try' wait_for 10 [ -e "killed.$id.4" ]
+ok 'requeue gives a job with lost supervisors another try' wait_for 10 [ -e "killed.$id.4" ]
 "$POLLUX" cancel "$id"
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 600 "$id" 2>/dev/null
