@@ -236,6 +236,6 @@ if [ "$slots" -ge 2 ]; then
 	ok 'the jobs take longer on one device and no longer on three' sort -c -g -r means
 	is 'the means on one, two and three devices differ' 3 "$(sort -u means | wc -l)"
 else
-	echo "ok $((n += 1)) - a real history # SKIP fewer than two cores"
+	echo "ok $((n += 1)) - a real history is simulated # SKIP fewer than two cores"
 fi
 finish
