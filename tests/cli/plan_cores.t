@@ -63,7 +63,7 @@ is 'the store has the cores of the run' \
 	"$both" "$(store "SELECT cores FROM runs WHERE job_id = $wide")"
 is 'JSON has the cores of the run' \
 	"$both" "$("$POLLUX" status --json "$wide" | json 'print $d->{jobs}[0]{run}{cores}')"
-ok 'its steps are timed with two cores' wait_for 20 steps_with "$wide" 2
+ok 'steps of the job are timed with two cores' wait_for 20 steps_with "$wide" 2
 "$POLLUX" schedule
 is 'another pass does not change the cores of a job' "$both" "$(allowed "$wide")"
 
@@ -72,7 +72,7 @@ other=$(submit --no-preempt -- sh -c "$told")
 wait_for 20 runs "$other"
 ok 'a job that comes to the other slot takes its core back' \
 	wait_for 20 is_bound "$wide" "$(binding "$wide")"
-ok 'processes that were there are bound as well' \
+ok 'processes that the job had started are bound as well' \
 	wait_for 20 child_is_bound "$wide" "$(binding "$wide")"
 ok 'steps are timed with one core after one was taken back' wait_for 20 steps_with "$wide" 1
 ok 'the new job has the core for itself' wait_for 20 is_bound "$other" "$(binding "$other")"

@@ -36,7 +36,7 @@ refused 'an attribute of another name is refused' 'an attribute is width=N, core
 	--plan gc:color=red=--gc
 refused 'a plan on a shared device is refused' 'give one of --plan and --share' --plan gc= --share
 run "$POLLUX" submit --dry-run --plan 'gc={color} {batchsize}' -- true
-is 'other braces in arguments pass' 'POLLUX_PLAN=gc true {color} {batchsize}' "$out"
+is 'other braces in arguments of a plan stay' 'POLLUX_PLAN=gc true {color} {batchsize}' "$out"
 like 'a misspelt template in a plan is told' "'{batchsize}' in --plan" "$err"
 run "$POLLUX" submit -- true '{plan}'
 like '{plan} without plans is told' 'argument 1 of the command stays as it is: it needs --plan' \
@@ -194,7 +194,7 @@ if [ -z "${ASAN_OPTIONS:-}" ] && [ -n "${train-}" ]; then
 	capped=$(submit -b 16384 --plan dp= --plan gc=--recompute -- \
 		sh -c "ulimit -v $limit; exec timeout 100 \"\$@\"" sh \
 		$train --batch '{batch}' '{plan}')
-	ok 'under a limit that plain training exceeds a job ends' ends "$capped" 'done'
+	ok 'a job ends under a memory limit that plain training exceeds' ends "$capped" 'done'
 	is 'a job under a limit ends in the plan that fits' 'dp gc' "$(plans_of "$capped")"
 	is 'a job under a limit does all its samples' 16384 \
 		"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $capped")"

@@ -38,7 +38,7 @@ for policy in $live; do
 	# starts another job.
 	ok "$policy: two jobs run on two slots" wait_for 20 running 2
 	run "$POLLUX" status
-	like "$policy: the third is told what it waits for" \
+	like "$policy: the third job is told what it waits for" \
 		"$policy-c +queued .* (needs|asks) " "$out"
 	touch "$TMP/go-$policy"
 	# shellcheck disable=SC2086  # words

@@ -120,7 +120,7 @@ status 'a preset that is a link to nothing is unknown' 64 "$POLLUX" presets link
 is 'a bad preset queues nothing' 0 "$(store "SELECT count(*) FROM jobs WHERE name = 'true'")"
 for command in presets 'presets hf' 'submit --preset hf -- true'; do
 	# shellcheck disable=SC2086  # words
-	POLLUX_DATA_DIR=$TMP/none status "without presets: $command" 1 "$POLLUX" $command
+	POLLUX_DATA_DIR=$TMP/none status "'$command' fails without presets" 1 "$POLLUX" $command
 	is "'$command' says where presets were looked for" \
 		"pollux: no presets found: POLLUX_DATA_DIR is \
 '$TMP/none', and '$TMP/none/pollux/presets' has none" "$err"

@@ -69,11 +69,11 @@ for bad in '(' '[0-9' x '(a)\2' ''; do
 		64 "$POLLUX" profile --step-regex "$bad" -- true
 done
 like 'a bad --step-regex is named' "^pollux: option '--step-regex" "$err"
-status 'a command that is not there is no input' 66 "$POLLUX" profile -- ./nowhere
+status 'a command that is not there is refused with status 66' 66 "$POLLUX" profile -- ./nowhere
 status 'the number of a profile needs a store' 66 "$POLLUX" profile 1
 id=$("$POLLUX" submit --hold -- true)
-status 'an unknown number is no input' 66 "$POLLUX" profile 99
-status 'a job that is no profile is no input' 66 "$POLLUX" profile "$id"
+status 'an unknown number is refused with status 66' 66 "$POLLUX" profile 99
+status 'a job that is no profile is refused with status 66' 66 "$POLLUX" profile "$id"
 is 'a job that is no profile is told from one' \
 	"pollux: job $id is no profile: see 'pollux explain $id'" "$err"
 "$POLLUX" cancel "$id"

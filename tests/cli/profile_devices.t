@@ -14,7 +14,8 @@ unlike 'pollux is not linked with BLAS or CUDA' 'blas|cuda|cublas' "$(ldd "$POLL
 
 # --- usage ---
 status 'an operand is a usage error' 64 "$POLLUX" profile --devices cpu:0
-status 'a device that is not there is no input' 66 "$POLLUX" profile --devices --device cpu:99999
+status 'a device that is not there is refused with status 66' \
+	66 "$POLLUX" profile --devices --device cpu:99999
 is 'a device that is not there is named' \
 	"pollux: no device 'cpu:99999'; see 'pollux devices'" "$err"
 mkdir -p "$POLLUX_DIR"

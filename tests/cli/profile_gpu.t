@@ -21,7 +21,7 @@ gpu()
 { gpu $a; gpu $b; } >answers
 
 # --- no CUDA here, or one that has other GPUs ---
-status 'a profile of GPUs without CUDA is unavailable' 69 "$POLLUX" profile --devices --quick
+status 'a profile of GPUs without CUDA fails with status 69' 69 "$POLLUX" profile --devices --quick
 like 'one line says what is missing of CUDA' \
 	'^pollux: (cannot (use|open) CUDA|CUDA does not show)' "$err"
 is 'the message about CUDA is a single line' 1 "$(printf '%s\n' "$err" | wc -l)"
@@ -147,11 +147,11 @@ is 'notes tell the products that do not fit in little memory' \
 no products in tf32 of width 8192 and up: cannot allocate memory: out of memory
 no products in fp64 of width 8192 and up: cannot allocate memory: out of memory' \
 	"$(printf '%s' "$out" | json 'print "$_\n" for @{$d->{kinds}[0]{notes}}')"
-status 'a GPU without free memory is unavailable' \
+status 'a GPU without free memory fails with status 69' \
 	69 with_cuda env CUDA_STANDIN_MIB=1 "$POLLUX" profile --devices --quick
 is 'the message says that cuBLAS has no memory' \
 	'pollux: cannot allocate memory for cuBLAS: out of memory' "$err"
-status 'a GPU that CUDA does not show is unavailable' \
+status 'a GPU that CUDA does not show fails with status 69' \
 	69 with_cuda env CUDA_STANDIN_UUIDS="$b" "$POLLUX" profile \
 	--devices --quick --device "gpu:$(uuid $a)"
 like 'the message names the GPU that CUDA does not show' \

@@ -24,9 +24,9 @@ refused() { # refused WHAT MESSAGE OPTION...
 	is "$what: the message names the option" \
 		"pollux: $message; see 'pollux profile --help'" "$err"
 }
-refused 'devices within a budget' 'profile --devices takes no --budget' --devices --budget 5s
+refused 'a budget for devices' 'profile --devices takes no --budget' --devices --budget 5s
 refused 'a picture of devices' 'profile --devices takes no --plot' --plot x.svg --devices
-refused 'devices in batches' 'profile --devices takes no --batch' --devices --quick -b 5
+refused 'a batch of devices' 'profile --devices takes no --batch' --devices --quick -b 5
 refused 'a quick command' "option '--quick' needs --devices" --quick -- true
 refused 'a device without --devices' "option '--device' needs --devices" --device cpu:0
 refused 'a profile that is there, and a batch' 'the number of a profile takes no --batch' 14 -b 32
@@ -49,10 +49,10 @@ END
 chmod +x fakes/gnuplot
 with_gnuplot() { PATH=$TMP/fakes:$PATH "$POLLUX" profile -b 16 --plot "$@" -- ./fake 16; }
 without() { PATH=$TMP/nothing "$POLLUX" profile -b 16 --plot x.svg -- "$TMP/fake" 16; }
-status 'a picture without gnuplot is unavailable' 69 without
+status 'a picture without gnuplot fails with status 69' 69 without
 is 'the missing gnuplot is told' \
 	'pollux: no gnuplot to draw with: install the package gnuplot-nox' "$err"
-status 'a gnuplot that cannot draw the format is unavailable' 69 with_gnuplot x.png
+status 'a gnuplot that cannot draw the format fails with status 69' 69 with_gnuplot x.png
 like 'the words of the gnuplot that cannot draw are told' 'unknown or ambiguous terminal' "$err"
 status 'a picture in no directory cannot be created' 73 with_gnuplot nowhere/x.svg
 is 'the path of the picture is named' \
@@ -60,7 +60,8 @@ is 'the path of the picture is named' \
 status 'a picture in place of a directory cannot be created' 73 with_gnuplot taken.svg
 is 'refused pictures made no job' 0 "$(store 'SELECT count(*) FROM jobs' 2>/dev/null || echo 0)"
 "$POLLUX" submit -q --hold -- true >held
-status 'the number of a job that is no profile is no input' 66 "$POLLUX" profile "$(cat held)"
+status 'the number of a job that is no profile is refused with status 66' \
+	66 "$POLLUX" profile "$(cat held)"
 
 # --- options of submit ---
 status 'profile takes the options of submit' \
@@ -95,7 +96,7 @@ is 'a progress bar with its total in --steps is timed at once' 'measured 1' "$(p
 	json 'my $p = $d->{points}[0]; print "$p->{outcome} ", 0 + ($p->{first_step_s} < 5)')"
 
 # --- lines of people's terminals ---
-is 'its help is within 80 columns' '' "$("$POLLUX" profile --help | awk 'length > 80')"
+is 'the help of profile is within 80 columns' '' "$("$POLLUX" profile --help | awk 'length > 80')"
 if command -v script >/dev/null; then
 	COLUMNS=60 script -qec "'$POLLUX' profile -- '$POLLUX' --version" /dev/null </dev/null |
 		tr -d '\r' >terminal

@@ -77,7 +77,7 @@ if [ -z "$HIDDEN" ] && unshare -m -p -f --mount-proc mount -o remount,hidepid=2 
 then
 	HIDDEN=1 unshare -m -p -f --mount-proc sh -c "mount -o remount,hidepid=2 /proc &&
 		exec sh '$self'" >"$TMP/hidden.out" 2>&1
-	is 'status names such a process with hidepid=2 as well' \
+	is 'the whole test passes with hidepid=2 as well' \
 		0 "$?" || sed 's/^/# /' "$TMP/hidden.out"
 	like 'status says that hidepid=2 hides the process' 'not visible here' "$(grep '^# named' \
 		"$TMP/hidden.out")"

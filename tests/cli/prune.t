@@ -8,7 +8,7 @@ submit() { "$POLLUX" submit -q "$@"; }
 jobs() { query 'SELECT group_concat(id, " ") FROM (SELECT id FROM jobs ORDER BY id)'; }
 saver='echo saving; dd if=/dev/zero of="$0/model" bs=1024 count=200 2>/dev/null'
 
-status 'prune without a store has no input' 66 "$POLLUX" prune --all --dry-run
+status 'prune without a store is refused with status 66' 66 "$POLLUX" prune --all --dry-run
 old=$(submit -n old -- sh -c "$saver" '{checkpoint}')
 failed=$(submit -n failed -- sh -c "$saver; exit 3" '{checkpoint}')
 needed=$(submit -n needed -- sh -c "$saver" '{checkpoint}')

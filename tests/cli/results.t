@@ -67,7 +67,7 @@ is 'the table of results is within 80 columns' \
 unlike 'status does not say the loss twice' 'metrics.*loss' "$("$POLLUX" status 1)"
 status 'a metric that no job has is a usage error' 64 "$POLLUX" results --metric f1
 is 'a metric that no job has is named' "pollux: none of these jobs has a metric 'f1'" "$err"
-status 'an unknown job is no input' 66 "$POLLUX" results 99
+status 'an unknown job is refused with status 66' 66 "$POLLUX" results 99
 for wrong in bleu '=(x)' 'a b=(x)' 'bleu=x' 'bleu=(x'; do
 	status "--metric '$wrong' is refused" 64 "$POLLUX" submit --metric "$wrong" -- true
 done
@@ -91,7 +91,7 @@ END
 "$POLLUX" schedule
 status 'a job with an expression without end ends' 0 "$POLLUX" wait --timeout 200 7
 wait_for 20 no_supervisor
-is 'its last lines are looked at all the same' '1.0|1.0|1.0' "$(metric 7 x)"
+is 'the last lines of that job are looked at all the same' '1.0|1.0|1.0' "$(metric 7 x)"
 
 "$POLLUX" requeue 1
 "$POLLUX" schedule

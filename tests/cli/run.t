@@ -57,12 +57,12 @@ status 'run refuses a range of devices' 64 "$POLLUX" run -r 1:2 -- true
 like 'the option with a range of devices is named' "option '--replicas N'" "$err"
 status 'run refuses an option of submit that makes no sense for it' \
 	64 "$POLLUX" run --after 1 -- true
-status 'a command that is not there is no input' 66 "$POLLUX" run -- no-such-program
+status 'a command that is not there is refused with status 66' 66 "$POLLUX" run -- no-such-program
 status 'a bad interactive_limit is a configuration error' \
 	78 env POLLUX_INTERACTIVE_LIMIT=0 "$POLLUX" run -- true
 is 'refused commands of run are no jobs' 5 "$(last)"
 printf 'not a program' >text && chmod +x text
-status 'a command that cannot be executed is no input' 66 "$POLLUX" run -- ./text
+status 'a command that cannot be executed is refused with status 66' 66 "$POLLUX" run -- ./text
 like 'a command that cannot be executed is told' "cannot execute" "$err"
 
 # --- what is said comes before what the command says ---

@@ -363,7 +363,7 @@ said 'a file that is no program is the reason of a failure' \
 # shellcheck disable=SC3045
 if [ -n "$huge" ] && [ "$(ulimit -S -s 2>/dev/null)" = 8192 ]; then
 	wait_for 20 ended "$huge"
-	is 'arguments too long for the stack of a pass fit into that of their submission' \
+	is 'a job may have arguments too long for the stack of a pass' \
 		'done: completed' "$(state "$huge"): $(reason "$huge")"
 fi
 missing="cannot enter '$TMP/moving': No such file or directory"
@@ -380,7 +380,7 @@ said 'a job is not blamed for a directory that is gone' "$moved" queued \
 	"could not be started; tried again after $pause: $missing" \
 	"[not started: $missing]"
 "$POLLUX" cancel "$moved"
-said 'a checkpoint directory of its own need not be there' "$dirs" 'done' completed \
+said "a job's own checkpoint directory need not be there" "$dirs" 'done' completed \
 	'[exited with status 0]'
 said 'a time limit ends a job' "$timed" timeout 'time limit' '[stopped by pollux: time limit]'
 is 'a time limit ends a job after about that time' \
@@ -455,14 +455,16 @@ for command in hold release cancel requeue; do
 	is "$command asks which job is meant" \
 		"pollux: which job? give its number; see 'pollux $command --help'" "$err"
 	status "$command of number 0 is a usage error" 64 "$POLLUX" "$command" 0
-	status "$command of a name that no job has is no input" 66 "$POLLUX" "$command" 1x
-	status "$command of a job that is not there is no input" 66 "$POLLUX" "$command" 12345
+	status "$command of a name that no job has is refused with status 66" \
+		66 "$POLLUX" "$command" 1x
+	status "$command of a job that is not there is refused with status 66" \
+		66 "$POLLUX" "$command" 12345
 	is "$command names the job that is not there" 'pollux: no such job: 12345' "$err"
 done
 submit --hold true
 first=$id
 submit --hold true
-status 'cancel of several jobs, one of them unknown, is no input' \
+status 'cancel of several jobs, one of them unknown, is refused with status 66' \
 	66 "$POLLUX" cancel "$first" 12345 "$id"
 is 'cancel of several jobs cancels those that it can' \
 	'cancelled cancelled' "$(state "$first") $(state "$id")"
@@ -743,7 +745,7 @@ mkdir -p "$home"
 at_home() { env -u POLLUX_DIR -u POLLUX_SLOTS -u POLLUX_SLICE HOME="$home" "$@"; }
 id=$(at_home env MINE=kept "$POLLUX" submit \
 	sh -c 'echo "$MINE" "$HOME" "$POLLUX_REPORT_SOCKET"; "$POLLUX" submit true')
-status "a pass in cron's bare environment" 0 env -i HOME="$home" "$POLLUX" schedule
+status "a pass in cron's bare environment succeeds" 0 env -i HOME="$home" "$POLLUX" schedule
 is "a pass in cron's environment says nothing" '' "$out$err"
 POLLUX_DIR=$home/.local/state/pollux
 both_done() { [ "$(query "SELECT count(*) FROM jobs WHERE state = 'done'")" = 2 ]; }

@@ -26,7 +26,7 @@ is 'options of a script hold' 'night run|7200.0|300.0|2.0|0' \
 "$POLLUX" submit -q --time-limit 1h -n mine ./train.sh >/dev/null
 is 'options of the command line go before those of a script' \
 	'mine|3600.0|2.0' "$(column 'name, time_limit_s, weight')"
-like 'status shows what was declared' 'limit 1h00m|time limit 1h00m' "$("$POLLUX" status @)"
+like 'status shows the options of the script' 'limit 1h00m|time limit 1h00m' "$("$POLLUX" status @)"
 for command in 'sh train.sh' 'bash -x train.sh' 'nice -n 5 ./train.sh' "env X=1 sh $TMP/train.sh" \
 	'perl train.sh' 'python3 -u train.sh'; do
 	command -v "${command%% *}" >/dev/null || continue
@@ -88,5 +88,5 @@ is 'an option of the command line may need one of the script' '32|64' \
 "$POLLUX" submit -q sh long.sh >/dev/null
 is 'a file with a line too long for a script has no options' 1.0 "$(column weight)"
 mkfifo pipe.sh
-status 'a pipe is not read' 0 timeout 60 "$POLLUX" submit -q sh pipe.sh
+status 'submit does not read a script that is a pipe' 0 timeout 60 "$POLLUX" submit -q sh pipe.sh
 finish

@@ -72,7 +72,7 @@ taken() { # taken NAME DIRECTORY OPTION...
 	name=$1 directory=$2
 	shift 2
 	submit --checkpoint-dir "$directory" "$@" -- true
-	is "$name is taken" '0:' "$rc:$err"
+	is "$name is accepted" '0:' "$rc:$err"
 	"$POLLUX" cancel --yes "$out" >/dev/null
 }
 again 'the same directory' out
@@ -144,6 +144,6 @@ for _ in 1 2 3 4; do
 	"$POLLUX" submit --hold --checkpoint-dir race -- true >/dev/null 2>&1 &
 done
 wait
-is 'of four submissions at once one is taken' 1 "$(store "SELECT count(*) FROM jobs
+is 'one of four submissions at once is accepted' 1 "$(store "SELECT count(*) FROM jobs
 	WHERE state = 'held'")"
 finish

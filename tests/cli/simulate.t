@@ -73,7 +73,7 @@ for wrong in slow slow:2 slow:2x slow:0x4 :2x4 slow:2x4,slow:1x4 slow:9999x99 a/
 	status "--kinds $wrong is a usage error" 64 kinds --kinds "$wrong"
 done
 status 'blindness without kinds is a usage error' 64 kinds --kinds-blind
-status 'a kind without files is no input' 66 kinds --kinds slow:2x4,other:1x4
+status 'a kind without files is refused with status 66' 66 kinds --kinds slow:2x4,other:1x4
 status 'two kinds are simulated' 0 kinds --kinds slow:2x4,fast:1x4
 like 'the title names the kinds' \
 	'^goodput on 2 nodes of 4 slow, 1 node of 4 fast; models: none' "$out"
@@ -224,7 +224,7 @@ is 'the file that cannot be created is told in one line' \
 mkdir dir.csv
 status 'a directory in place of a file cannot be written' \
 	73 simulate -w "$example/workloads" --jobs-csv dir.csv
-is 'a directory in place of a file stays alone' dir.csv "$(echo dir.csv*)"
+is 'a directory in place of a file gets no file beside it' dir.csv "$(echo dir.csv*)"
 if command -v gnuplot >/dev/null; then
 	status '--plot draws a picture' 0 simulate -w several -n 4 --plot picture.svg
 	is '--plot says nothing' '' "$err"
@@ -253,42 +253,43 @@ bad() { # bad NAME MESSAGE TEXT
 }
 bad 'an empty file' '1: an empty file; it should begin with a heading' ''
 bad 'a heading alone' '1: no rows below the heading' "$heading\n"
-bad 'no heading' "1: no column 'name' in the heading" 'a,0,vision,1,64\n'
-bad 'a column missing' "1: no column 'batch_size' in the heading" \
+bad 'a file without a heading' "1: no column 'name' in the heading" 'a,0,vision,1,64\n'
+bad 'a missing column' "1: no column 'batch_size' in the heading" \
 	'name,time,application,num_replicas\na,0,vision,1\n'
-bad 'a column twice' "1: two columns 'time'" "$heading,time\na,0,vision,1,64,0\n"
+bad 'a repeated column' "1: two columns 'time'" "$heading,time\na,0,vision,1,64,0\n"
 bad 'a short row' '3: 4 cells below a heading of 5' "$heading\na,0,vision,1,64\nb,0,vision,1\n"
-bad 'a row of one' '2: 1 cell below a heading of 5' "$heading\na\n"
+bad 'a row of one cell' '2: 1 cell below a heading of 5' "$heading\na\n"
 bad 'a blank line' '3: a blank line' "$heading\na,0,vision,1,64\n\nb,0,vision,1,64\n"
-bad 'quotes' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
+bad 'a quoted cell' '2: quotes are not understood' "$heading\n\"a\",0,vision,1,64\n"
 printf '%s\na,0,vision,1,64\n\n\r\n' "$heading" >blank.csv
-status 'blank lines at the end are taken' 0 simulate -w blank.csv
-bad 'blank lines alone' '1: no rows below the heading' "$heading\n\n"
+status 'blank lines at the end are accepted' 0 simulate -w blank.csv
+bad 'a heading with blank lines alone' '1: no rows below the heading' "$heading\n\n"
 bad 'an unknown application' "2: no profiles of the application 'visoin'" \
 	"$heading\na,0,visoin,1,64\n"
-bad 'NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
-bad 'infinity' "2: time 'inf' is not a number" "$heading\na,inf,vision,1,64\n"
+bad 'a time that is NaN' "2: time 'nan' is not a number" "$heading\na,nan,vision,1,64\n"
+bad 'an infinite time' "2: time 'inf' is not a number" "$heading\na,inf,vision,1,64\n"
 bad 'a negative time' "2: time '-1' is not from 0 to 1000000000000" "$heading\na,-1,vision,1,64\n"
-bad 'rows out of order' '3: time 4 is before that of the row above, 5' \
+bad 'a row before its time' '3: time 4 is before that of the row above, 5' \
 	"$heading\na,5,vision,1,64\nb,4,vision,1,64\n"
-bad 'no GPU' "2: num_replicas '0' is not from 1 to 1000000" "$heading\na,0,vision,0,64\n"
-bad 'half a GPU' "2: num_replicas '0.5' is not a whole number" "$heading\na,0,vision,0.5,64\n"
+bad 'a job of no GPU' "2: num_replicas '0' is not from 1 to 1000000" "$heading\na,0,vision,0,64\n"
+bad 'a job of half a GPU' \
+	"2: num_replicas '0.5' is not a whole number" "$heading\na,0,vision,0.5,64\n"
 bad 'a batch size out of range' \
 	"2: batch_size 63 of 'vision', which was validated from 64 to 2048" \
 	"$heading\na,0,vision,1,63\n"
-bad 'a name twice' "3: a second job 'a'; the first is on line 2" \
+bad 'a repeated name' "3: a second job 'a'; the first is on line 2" \
 	"$heading\na,0,vision,1,64\na,0,vision,1,64\n"
-bad 'no text' '1: a zero byte: this is not text' 'name,\0\n'
+bad 'a file that is no text' '1: a zero byte: this is not text' 'name,\0\n'
 bad 'a terminal sequence' "2: no profiles of the application '?[1mx'" \
 	"$heading\na,0,\033[1mx,1,64\n"
 
 printf '%s\r\na,0,vision,1,64,x\r\n' "$heading,note" >crlf.csv
-status 'CR LF and further columns are taken' 0 simulate -w crlf.csv
+status 'CR LF and further columns are accepted' 0 simulate -w crlf.csv
 printf '\357\273\277%s\nvision,64,1,0,a' application,batch_size,num_replicas,time,name >odd.csv
-status 'so are another order, a byte order mark, and no newline at the end' 0 simulate -w odd.csv
-status 'a workload file that is not there is no input' 66 simulate -w none.csv
-status 'a directory without workloads is no input' 66 simulate -w "$TMP/dir.csv"
-status 'a directory without profiles is no input' \
+status 'another order, a byte order mark and a missing newline are accepted' 0 simulate -w odd.csv
+status 'a workload file that is not there is refused with status 66' 66 simulate -w none.csv
+status 'a directory without workloads is refused with status 66' 66 simulate -w "$TMP/dir.csv"
+status 'a directory without profiles is refused with status 66' \
 	66 "$POLLUX" simulate --profiles "$TMP" -w crlf.csv
 
 cp -R "$example/profiles" odd

@@ -87,9 +87,9 @@ refused() { # refused NAME MESSAGE OPTION...
 	cp -R "$example/profiles" before
 	status "$name is a usage error" \
 		64 "$POLLUX" simulate --profiles own -w work -w small.csv -n 4 "$@"
-	is "$name is told in one line" "pollux: $message; see 'pollux simulate --help'" "$err"
-	ok "$name loses nothing of the profiles" diff -r before own
-	ok "$name loses nothing of the workload" cmp work/w.csv small.csv
+	is "simulate $* is told in one line" "pollux: $message; see 'pollux simulate --help'" "$err"
+	ok "simulate $* loses nothing of the profiles" diff -r before own
+	ok "simulate $* loses nothing of the workload" cmp work/w.csv small.csv
 	rm -r before
 }
 cp -R "$example/profiles" own

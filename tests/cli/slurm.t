@@ -35,14 +35,14 @@ id=$(train -n one -- "$TRAINER" '{checkpoint}')
 "$POLLUX" schedule >first.out
 must 'a run begins on a node' until_store "SELECT 1 FROM runs WHERE job_id = $id
 	AND state = 'running' AND last_samples > 80"
-is 'its job of Slurm is known by name and comment' \
+is 'the job of Slurm has the name and the comment of its run' \
 	"pollux-$(store "SELECT substr(value, 1, 8) FROM settings WHERE name = 'store_id'")-$id|1" \
 	"$(squeue -h -o '%j|%D')"
 "$POLLUX" schedule >again.out
 is 'a second pass starts nothing' 1 "$(squeue -h -o %i | wc -l)"
 "$POLLUX" hold -f "$id" >/dev/null 2>&1
 must 'a run that is held ends' until_store "SELECT 1 FROM jobs WHERE id = $id AND state = 'held'"
-is 'what it saved is exactly what the store has' "$(saved "$id")" \
+is 'the store has exactly what the held run saved' "$(saved "$id")" \
 	"$(store "SELECT CAST(samples AS INTEGER) FROM jobs WHERE id = $id")"
 is 'a held run loses nothing' 0.0 "$(store "SELECT lost_samples FROM jobs WHERE id = $id")"
 "$POLLUX" release "$id" >/dev/null

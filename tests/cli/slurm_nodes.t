@@ -129,7 +129,7 @@ must 'the controller is stopped' within 10 silent
 like 'a pass says that the controller is down' "^pollux: Slurm's controller does not answer" \
 	"$(cat first.err)"
 run "$POLLUX" schedule </dev/null
-is 'the next pass does not say it again' '75 ' "$rc $err"
+is 'the next pass does not say again that the controller is down' '75 ' "$rc $err"
 like 'status says that the controller does not answer' \
 	"^No run starts or stops since .*: Slurm's controller does not answer" \
 	"$("$POLLUX" status)"

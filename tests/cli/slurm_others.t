@@ -84,9 +84,9 @@ fi
 other=$(foreign --nodelist=n1 --gres=gpu:tiny:3)
 must "a job that is not pollux's runs" within 10 runs "$other"
 has_three() { [ "$(nodes)" = 'nodes: n1 4 1 3 n2 4 4 0 n3 4 4 0' ]; }
-must "devices counts its three GPUs as others'" within 10 has_three
+must 'devices counts three GPUs as used by others' within 10 has_three
 job=$(submit -r 4 -- sh -c 'sleep 1000')
-must 'a job of four devices runs beside it' until_store "SELECT 1 FROM runs
+must 'a job of four devices runs beside the job of others' until_store "SELECT 1 FROM runs
 	WHERE job_id = $job AND state = 'running'"
 is 'the job of four devices runs on another node' n2 "$(node_of "$job")"
 scontrol update nodename=n3 state=drain reason=test

@@ -29,7 +29,7 @@ is 'a missing store is no error of status' '' "$err"
 status 'status --json succeeds without a store' 0 "$POLLUX" status --json
 is 'JSON without a store is a document of no jobs' \
 	'1 0' "$(printf '%s' "$out" | json 'print "$d->{schema_version} ", scalar @{$d->{jobs}}')"
-status 'a job is no input where there is no store' 66 "$POLLUX" status 1
+status 'a job is refused with status 66 where there is no store' 66 "$POLLUX" status 1
 is 'status names the job that is not there' 'pollux: no such job: 1' "$err"
 status 'status makes no store' 2 ls "$POLLUX_DIR"
 
@@ -61,7 +61,7 @@ unlike 'the table has no escape sequence in a pipe' "$(printf '\033')" "$out"
 
 for width in 200 80 60 40; do
 	run env COLUMNS=$width "$POLLUX" status
-	is "$width columns are enough" '' \
+	is "the table fits in $width columns" '' \
 		"$(printf '%s\n' "$out" | sed -n '/^ID/,/^$/p' | longer_than $width)"
 done
 run env COLUMNS=80 "$POLLUX" status
@@ -238,7 +238,7 @@ like 'status says how a job failed' "$cut +failed .* exit status 3 \\([0-9:]+\\)
 run "$POLLUX" status 1
 like 'status ID says how a job failed' '^  exit status +3$' "$out"
 "$POLLUX" wait --timeout 300 "$stubborn" 2>/dev/null
-ok 'a cancelled one is cancelled' state_is "$stubborn" cancelled
+ok 'a job that is cancelled while it stops is cancelled' state_is "$stubborn" cancelled
 old()
 {
 	sqlite3 "$POLLUX_DIR/pollux.db" \
@@ -357,10 +357,10 @@ for wrong in 0 -1 '' 99999999999999999999; do
 	status "job '$wrong' is a usage error" 64 "$POLLUX" status -- "$wrong"
 done
 status 'a word is the name of a job' 66 "$POLLUX" status x
-status 'an unknown job is no input' 66 "$POLLUX" status 1 999
+status 'an unknown job is refused with status 66' 66 "$POLLUX" status 1 999
 is 'the unknown job is named' 'pollux: no such job: 999' "$err"
 is 'nothing is printed beside the unknown job' '' "$out"
-status 'an unknown job is no input with --json' 66 "$POLLUX" status --json 999
+status 'an unknown job is refused with status 66 with --json' 66 "$POLLUX" status --json 999
 is '--json prints nothing of an unknown job' '' "$out"
 status '--all with a job is a usage error' 64 "$POLLUX" status --all 1
 status '--summary with --json is a usage error' 64 "$POLLUX" status --summary --json

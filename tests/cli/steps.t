@@ -81,7 +81,7 @@ status 'an expression without a group is a usage error' 64 "$POLLUX" steps --ste
 status 'submit refuses an expression without a group' 64 "$POLLUX" submit --step-regex 'x' -- true
 like 'submit says that the expression has no group' \
 	"^pollux: option '--step-regex': 'x' has no group for the step" "$err"
-status 'a file that is not there is no input' 66 "$POLLUX" steps nowhere.log
+status 'a file that is not there is refused with status 66' 66 "$POLLUX" steps nowhere.log
 is 'the file that is not there is named' \
 	"pollux: cannot open 'nowhere.log': No such file or directory" "$err"
 status 'a directory is an input/output error' 74 "$POLLUX" steps .

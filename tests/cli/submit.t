@@ -22,7 +22,7 @@ submitted() { # submitted ARGUMENT...: the next number is printed; it is $id
 	id=$((id + 1))
 	run submit "$@"
 	[ "$rc:$out:$err" = "0:$id:" ] ||
-		result 1 "submit $*" "status $rc, printed '$out', '$err'; want $id"
+		result 1 "submit $* is accepted" "status $rc, printed '$out', '$err'; want $id"
 }
 column() { query "SELECT $1 FROM jobs WHERE id = $id"; }
 stored() { # stored NAME COLUMN WANT
@@ -40,7 +40,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...: one line, the documented statu
 	if [ "$rc" = "$wanted" ] && [ -z "$out" ] && [ "$err" = "pollux: $message" ]; then
 		result 0 "refused: $message"
 	else
-		result 1 "submit $*" "want status $wanted and 'pollux: $message'
+		result 1 "submit $* is refused" "want status $wanted and 'pollux: $message'
 got status $rc, '$out' and '$err'"
 	fi
 }

@@ -250,7 +250,7 @@ end_two
 sed '/^trap/d' told >deaf
 program='sh deaf'
 two_jobs --preempt
-like 'explain says that it saves nothing when told to' '^it is suspended' \
+like 'explain says that a turn suspends a job that saves nothing' '^it is suspended' \
 	"$("$POLLUX" explain "$job" | sed -n 's/^  for others  *//p')"
 ok 'a job that does not heed the stop signal is suspended' wait_for 20 passes_until \
 	"job_id = $job AND suspension = 'suspended'"

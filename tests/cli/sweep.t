@@ -322,7 +322,8 @@ is "the message says that the limit is a group's" \
 	"$err"
 status 'a limit that is set and unset is a usage error' \
 	64 "$POLLUX" edit "group:$group" --max-running 2 --unset max-running
-status 'a group that is not there is no input' 66 "$POLLUX" edit group:99 --max-running 2
+status 'a group that is not there is refused with status 66' \
+	66 "$POLLUX" edit group:99 --max-running 2
 
 # --- a learning rate ---
 

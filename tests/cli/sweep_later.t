@@ -27,7 +27,8 @@ is 'the rules for a group hold for each run' 'ok:1 ok:2 ok:3 ok:4 any:5 end:6' "
 status 'a job after any run of a group is submitted' 0 \
 	"$POLLUX" submit -q --after any:group:1,5 --after notok:group:2 -- true
 is 'any: goes on behind a group' 'any:1 any:2 any:3 any:4 notok:5' "$(waits_for 8)"
-status 'a group that is not there is no input' 66 "$POLLUX" submit --after group:9 -- true
+status 'a group that is not there is refused with status 66' \
+	66 "$POLLUX" submit --after group:9 -- true
 is 'the group that is not there is named' "pollux: option '--after': no such group: 9" "$err"
 status 'a group without a number is a usage error' 64 "$POLLUX" submit --after group:x -- true
 status 'edit puts a run after its group' 0 "$POLLUX" edit 4 --after group:1

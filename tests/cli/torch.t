@@ -49,7 +49,8 @@ done
 decided 'a script of a shell is no Python' - --env PYTHONPATH="$has" -- ./run-shell
 mkdir -p spaces/torch
 decided 'a directory named torch is no torch' - --chdir spaces -- python3 -S -c pass
-POLLUX_TORCH=no decided 'POLLUX_TORCH=no: nobody does' - --env PYTHONPATH="$has" -- python3 train.py
+POLLUX_TORCH=no decided 'POLLUX_TORCH=no gives nobody the helper' \
+	- --env PYTHONPATH="$has" -- python3 train.py
 echo 'torch = no' >"$POLLUX_DIR/config"
 decided 'torch = no in the configuration gives nobody the helper' \
 	- --env PYTHONPATH="$has" -- python3 train.py

@@ -66,7 +66,7 @@ like 'the learning rate that the program saw was its own' \
 fixed=$(last_loss fixed.log)
 "$POLLUX" log "$id" >adapted.log
 adapted=$(last_loss adapted.log)
-ok "its last loss is $adapted, where batches of 32 come to $fixed" \
+ok "the last loss is $adapted, where batches of 32 come to $fixed" \
 	awk "BEGIN { exit !($adapted <= 1.1 * $fixed) }"
 
 # --- memory that is not there ---

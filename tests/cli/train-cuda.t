@@ -112,7 +112,7 @@ tolerance=0.002
 like 'the trainer says which device it runs on' \
 	'^on 2 x host GPU 0$' "$(host --samples 1 --replicas 2)"
 run host --samples 100 --tf32
-is '--tf32 is taken' 0 "$rc"
+is 'the trainer accepts --tf32' 0 "$rc"
 
 # --- checkpoints -------------------------------------------------------------------
 
@@ -210,9 +210,9 @@ refused() { # refused STATUS PATTERN COMMAND...: one line, nothing trained
 	run "$@"
 	if [ "$rc" = "$want" ] && printf '%s\n' "$err" | grep -Eq "^train: $pattern" &&
 		[ "$(printf '%s\n' "$err" | wc -l)" -eq 1 ]; then
-		result 0 "exit $want: $pattern"
+		result 0 "train exits $want: $pattern"
 	else
-		result 1 "exit $want: $pattern" "status $rc: $err"
+		result 1 "train exits $want: $pattern" "status $rc: $err"
 	fi
 }
 refused 69 '4 replicas need as many GPUs: CUDA shows 3$' host --replicas 4 --samples 1

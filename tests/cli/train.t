@@ -365,9 +365,9 @@ CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100
 is 'GPUs that are named, without a driver, leave the run to the CPU' 0 "$rc"
 like 'the trainer says why the run is on the CPU' '^train: cannot .*CUDA.*; on the CPU then$' "$err"
 CUDA_VISIBLE_DEVICES=GPU-0 run no_driver small --samples 100 --device cpu
-is '--device cuda on the stand-in says nothing' '0 ' "$rc $err"
+is '--device cpu with GPUs named says nothing' '0 ' "$rc $err"
 
-status 'missing data are no input' 66 "$TRAIN" --data /nonexistent
+status 'missing data are refused with status 66' 66 "$TRAIN" --data /nonexistent
 like 'the message says where to get the data' 'Debian package dataset-fashion-mnist' "$err"
 mkdir bad
 for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
@@ -380,7 +380,7 @@ done
 status 'plain files are read as well' 0 small --data bad --samples 100
 mv bad/train-labels-idx1-ubyte labels
 damaged_data() { # damaged_data NAME: exit 65 and one line
-	status "$1: exit 65" 65 "$TRAIN" --data bad
+	status "$1: train exits 65" 65 "$TRAIN" --data bad
 	like "$1: it is told" '^train: ' "$err"
 	is "$1: it is told in one line" 1 "$(printf '%s\n' "$err" | wc -l | tr -d ' ')"
 }

@@ -106,7 +106,8 @@ let_store_go ROLLBACK
 "$POLLUX" wait --timeout 200 "$job"
 is 'the last report counts, and what was saved stays saved' '3 1000' \
 	"$(store "SELECT printf('%d %d', steps, checkpoint_samples) FROM jobs WHERE id = $job")"
-unlike 'without refusals status does not speak of them' '^  refused' "$("$POLLUX" status "$job")"
+unlike 'status does not speak of refusals where there were none' \
+	'^  refused' "$("$POLLUX" status "$job")"
 
 # --- gradient statistics ---
 

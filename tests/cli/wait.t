@@ -15,7 +15,7 @@ cleanup() {
 }
 limit=$((20 * TIME_SCALE))
 
-status 'a job is no input where there is no store' 66 "$POLLUX" wait 1
+status 'a job is refused with status 66 where there is no store' 66 "$POLLUX" wait 1
 done=$(submit -- true)
 failed=$(submit -- sh -c 'exit 3')
 killed=$(submit -- sh -c 'kill -9 $$')
@@ -75,10 +75,10 @@ status 'a program without its interpreter cannot be executed' 126 "$POLLUX" wait
 status 'wait without a job is a usage error' 64 "$POLLUX" wait
 is 'wait asks for which job' \
 	"pollux: wait for which job? give its number; see 'pollux wait --help'" "$err"
-status 'an unknown job is no input' 66 "$POLLUX" wait 99
+status 'an unknown job is refused with status 66' 66 "$POLLUX" wait 99
 is 'the unknown job is named' 'pollux: no such job: 99' "$err"
-status 'an unknown job behind a known one is no input' 66 "$POLLUX" wait "$done" 99
-status 'a name that no job has is no input' 66 "$POLLUX" wait "$done" x
+status 'an unknown job behind a known one is refused with status 66' 66 "$POLLUX" wait "$done" 99
+status 'a name that no job has is refused with status 66' 66 "$POLLUX" wait "$done" x
 for wrong in -1 x '' 1.5.5; do
 	status "--timeout '$wrong' is a usage error" 64 "$POLLUX" wait --timeout "$wrong" "$done"
 done

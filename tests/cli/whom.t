@@ -14,7 +14,7 @@ would() { # would NAME WANT ARGUMENT...: the jobs that cancel or another command
 of_table() { echo "$1" | sed -n 's/^ *\([0-9][0-9]*\)  .*/\1/p' | paste -sd ' '; }
 
 # --- nothing yet ---
-status 'a name is no input where there is no store' 66 "$POLLUX" status 'x*'
+status 'a name is refused with status 66 where there is no store' 66 "$POLLUX" status 'x*'
 is 'the name is told in one line' "pollux: no job matches 'x*'" "$err"
 status 'a state is no error where there is no store' 0 "$POLLUX" status --state running
 is 'no job has that state' 'No such jobs.' "$out"

@@ -119,7 +119,7 @@ stays=$(submit -- "$work" -n 20 -s 5)
 hold_store
 "$POLLUX" schedule -v >first 2>&1 &
 first=$!
-ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
+ok 'a pass waits for the store while a job is cancelled' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it reads, and decides
 let_store_go "UPDATE jobs SET state = 'cancelled', end_time_s = 1 WHERE id = $gone; COMMIT"
 wait "$first"
@@ -135,7 +135,7 @@ query "UPDATE jobs SET profile = 1, state = 'running' WHERE id = $job"
 hold_store
 "$POLLUX" schedule >first 2>&1 &
 first=$!
-ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
+ok 'a pass waits for the store while a profile ends' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it looks for the profile's process
 let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 1
 	WHERE id = $job; COMMIT"
@@ -155,7 +155,7 @@ hold_store
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$PWD/answers \
 	env -u POLLUX_SLOTS "$POLLUX" schedule -v >first 2>&1 3>&- &	# asks NVML; outlives 3
 first=$!
-ok 'a pass waits for the store' wait_for 10 has_schedule_lock "$first"
+ok 'a pass waits for the store while a job comes' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it reads
 let_store_go "UPDATE jobs SET state = 'queued' WHERE id = $late; COMMIT"
 sleep 1

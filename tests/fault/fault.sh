@@ -219,5 +219,5 @@ each_call() {
 	is "$1 killed at $each of its calls: $kills kills" "$workers 0 0" \
 		"$(cat "$TMP"/worker-*/result |
 			awk '{ bad += $2; rc += $3 } END { print NR, bad, rc }')"
-	ok 'these were many' [ "$kills" -gt $((50 / FAULT_STRIDE)) ]
+	ok "$1 was killed many times" [ "$kills" -gt $((50 / FAULT_STRIDE)) ]
 }

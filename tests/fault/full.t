@@ -128,7 +128,8 @@ sleep 1
 stops cancel "$job" cancelled
 kill -TERM "$supervisor"
 sleep 1
-is 'its supervisor stays until the end is recorded' "$supervisor" "$(supervisors_alive)"
+is 'the supervisor stays until the end of the failed job is recorded' \
+	"$supervisor" "$(supervisors_alive)"
 room
 ok 'the failed job is cancelled when there is room, not retried' wait_for 30 job_is "$job" cancelled
 is 'the exit status of the failed job is known' 'failed 3 cancel' \

@@ -100,10 +100,10 @@ shown 'an evil name' "$job"
 is 'the arguments of the evil job came through as they were' "$evil" "$(cat came-through)"
 status 'a command with evil words is refused' 64 "$POLLUX" "$evil"
 printf '%s\n' "$err" >complaint
-safe 'the complaint' complaint
+safe 'the complaint about a command' complaint
 status 'an option with evil words is refused' 64 "$POLLUX" submit "--$evil" -- true
 printf '%s\n' "$err" >complaint
-safe 'that complaint' complaint
+safe 'the complaint about an option' complaint
 
 # --- logs ----------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ wait
 log=$POLLUX_DIR/logs/$job.log
 ok 'the log is larger than 50 MB' [ "$(wc -c <"$log")" -gt 52428800 ]
 "$POLLUX" log "$job" >printed
-ok 'log prints it as it is' cmp printed "$log"
+ok 'log prints junk as it is' cmp printed "$log"
 is 'log -f comes to its end' 0 "$(cat followed.status)"
 ok 'log -f has printed the whole log' cmp followed "$log"
 "$POLLUX" log -n 3 "$job" >printed
@@ -131,7 +131,7 @@ job=$(submit -- sh -c '"$1" log 2; printf "CUDA out of memory\0\377\n"; exit 1' 
 settle 20 'a job that fails after such a log ends'
 like 'status finds the reason of the failure in the log' \
 	'GPU out of memory' "$("$POLLUX" status "$job")"
-shown 'its failure' "$job"
+shown 'the failure after junk' "$job"
 rm -f printed followed
 sound 'all is well after logs of junk'
 finish

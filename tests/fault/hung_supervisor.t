@@ -71,7 +71,7 @@ is 'the run of the job was not disturbed' \
 
 job=$(submit -- "$work" -n 4000 -s 5)
 pass
-ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
+ok 'a job runs whose supervisor will be silent for long' wait_for 10 logged "$job" 'step 5 '
 stop_supervisor "$job"
 age "$run" 5000
 is 'a pass does nothing after a long silence that no pass saw' '' "$(actions)"
@@ -92,7 +92,7 @@ which has not answered" \
 ok 'the run of the replaced supervisor has ended' wait_for 10 run_is "$run" ended
 is 'the run of the replaced supervisor was stopped' 'stopped orphan' \
 	"$(query "SELECT outcome, stop_reason FROM runs WHERE id = $run" | tr '|' ' ')"
-settle 60 'the job goes on and ends after that'
+settle 60 'the job goes on and ends under the new supervisor'
 exact 'the job of two supervisors has exactly its samples' "$job" 4000
 sound 'all is well after the replacement'
 

@@ -25,7 +25,7 @@ job=$("$POLLUX" submit -- sh program)
 "$POLLUX" schedule
 log=$POLLUX_DIR/logs/$job.log
 ok 'a job prints too much' wait_for 10 logged "$job" 'number 200000$'
-ok 'its log soon takes less than the limit' wait_for 10 is_below 2097152
+ok 'the log of the job soon takes less than the limit' wait_for 10 is_below 2097152
 lines=$(grep -ac 'late line' "$log")
 more_lines() { [ "$(grep -ac 'late line' "$log")" -gt "$lines" ]; }
 ok 'the job goes on writing' wait_for 10 more_lines
@@ -41,7 +41,7 @@ is 'the log ends with the exit status' '[exited with status 0]' "$(tail -n 1 pri
 is 'log -f prints the same as log' "$(cksum <printed)" "$(cksum <followed)"
 dropped=$(sed -n 's/^\[pollux: \([0-9]*\) bytes of the log were dropped here\] *$/\1/p' printed)
 ok 'one line says how much was dropped' [ "$dropped" -gt 5000000 ]
-is 'what is dropped and what is printed are the whole' "$(stat -c %s "$log")" \
+is 'the dropped and the printed bytes make up the whole log' "$(stat -c %s "$log")" \
 	"$((dropped + $(wc -c <printed) - 80))"
 is 'all other lines of the log are whole' '' "$(sed 1,2d printed |
 	grep -Eavx 'a line of a program, number [0-9]+|late line [0-9]+|the last line|\[.*\] *')"

@@ -37,7 +37,7 @@ without_poll "$POLLUX" schedule
 ok 'another job runs' wait_for 10 logged "$job" 'step 5 '
 kill_now "$(query "SELECT $supervisor_pid FROM runs WHERE job_id = $job")"
 without_poll "$POLLUX" schedule
-ok 'a supervisor that adopts it sees its end' wait_for 20 query_is ended \
+ok 'a supervisor that adopts a run sees its end' wait_for 20 query_is ended \
 	"SELECT state FROM runs WHERE job_id = $job AND number = 1"
 "$POLLUX" cancel "$job"
 ok 'the job of the adopted run can be cancelled' wait_for 20 query_is cancelled \

@@ -35,10 +35,10 @@ job=$(submit -- "$work" -n 100000 -s 5)
 pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 kill -9 "$(leader_of "$job")"
-settle 20 'its program is killed: the job ends'
-is 'as failed, by SIGKILL' "failed|1||9" "$(state_of "$job")"
-like 'the status says so' 'killed by SIGKILL' "$("$POLLUX" status "$job")"
-status 'and wait has its status' 137 "$POLLUX" wait "$job"
+settle 20 'the job ends when its program is killed'
+is 'the job has failed by SIGKILL' "failed|1||9" "$(state_of "$job")"
+like 'status says that SIGKILL killed the program' 'killed by SIGKILL' "$("$POLLUX" status "$job")"
+status 'wait has the status of SIGKILL' 137 "$POLLUX" wait "$job"
 
 broken_runs="$job:1"
 touch paused
@@ -46,23 +46,24 @@ job=$(submit --retries 2 -- "$work" -n 500 -s 5 -b 2 -h "$TMP/paused")
 broken_runs="$broken_runs $job:1 $job:2 $job:3"
 pass
 for failure in 1 2; do
-	ok "run $failure of a job with two retries" wait_for 10 begun "$job" "$failure"
+	ok "run $failure of a job with two retries begins" wait_for 10 begun "$job" "$failure"
 	kill -9 "$(leader_of "$job")"
-	ok 'its program is killed' wait_for 10 query_is "$failure" \
+	ok "the program of run $failure is killed" wait_for 10 query_is "$failure" \
 		"SELECT failures FROM jobs WHERE id = $job"
 	pass
-	is 'it waits before it is tried again' queued \
+	is "the job waits before retry $failure" queued \
 		"$(query "SELECT state FROM jobs WHERE id = $job")"
-	ok 'and says so' wait_for 10 explained \
+	ok "status says that the job waits before retry $failure" wait_for 10 explained \
 		"failed $failure times?; retry $failure of 2 after a pause"
 	skip_pause "$job"
-	ok 'it is, after that' wait_for 10 started "$job" $((failure + 1))
+	ok "retry $failure starts after the pause" wait_for 10 started "$job" $((failure + 1))
 done
 rm paused
-settle 30 'the last retry ends'
-is 'well' 'done|2|0|' "$(state_of "$job")"
-is 'with all its samples' 500 "$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $job")"
-sound 'all is well'
+settle 30 'the job with two retries ends'
+is 'the job with two retries is done' 'done|2|0|' "$(state_of "$job")"
+is 'the job with two retries has all its samples' \
+	500 "$(query "SELECT printf('%d', samples) FROM jobs WHERE id = $job")"
+sound 'all is well after the retries'
 
 # A trainer that has saved once: what it did after that is lost, and is done again.
 if [ -d "$FASHION_MNIST" ]; then
@@ -76,24 +77,25 @@ if [ -d "$FASHION_MNIST" ]; then
 	checkpoint=$(grep -a '^checkpoint samples' "$POLLUX_DIR/logs/$job.log" | tail -n 1)
 	gone_on() { tail -n 20 "$POLLUX_DIR/logs/$job.log" | grep -aq '^step' &&
 		[ "$(tail -n 1 "$POLLUX_DIR/logs/$job.log")" != "$checkpoint" ]; }
-	ok 'and goes on' wait_for 10 gone_on
+	ok 'the trainer goes on after its checkpoint' wait_for 10 gone_on
 	kill -9 "$(leader_of "$job")"
-	ok 'it is killed' wait_for 10 query_is 1 "SELECT failures FROM jobs WHERE id = $job"
+	ok 'the trainer is killed' \
+		wait_for 10 query_is 1 "SELECT failures FROM jobs WHERE id = $job"
 	skip_pause "$job"
-	settle 60 'and ends after a retry'
+	settle 60 'the trainer ends after a retry'
 	log=$POLLUX_DIR/logs/$job.log
-	is 'with exactly its samples' "$samples $((samples / 50))" \
+	is 'the trainer has exactly its samples' "$samples $((samples / 50))" \
 		"$(sed -n 's/^done samples \([0-9]*\) .* steps \([0-9]*\)$/\1 \2/p' "$log")"
 	saved=$(sed -n '/^resumed/q; s/^checkpoint samples //p' "$log" | tail -n 1)
 	reached=$(sed -n '/^resumed/q; s/^step .* samples \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-	is 'it went on at its last checkpoint' "$saved" \
+	is 'the trainer resumed at its last checkpoint' "$saved" \
 		"$(sed -n 's/^resumed samples \([0-9]*\) .*/\1/p' "$log")"
 	lost=$(query "SELECT printf('%d', lost_samples) FROM jobs WHERE id = $job")
 	echo "# saved at $saved, killed at $reached, lost $lost"
 	# The last report, or its last line, may be missing.
-	ok 'what it had done since counts as lost, to a step or two' \
+	ok 'the steps since the checkpoint count as lost, but for one or two' \
 		awk "BEGIN { d = $reached - $saved - $lost; exit !(d >= -100 && d <= 100) }"
-	sound 'all is well'
+	sound 'all is well after the trainer'
 else
 	echo "# skipped: the trainer, without Fashion-MNIST in $FASHION_MNIST"
 fi
@@ -115,14 +117,15 @@ for kind in $kinds; do
 	ok "a job leaves a process behind: $kind" wait_for 10 logged \
 		"$(cat "number-$kind")" 'step 2 '
 done
-is 'all of them are there' 4 "$(left_behind | wc -l)"
+is 'all four processes left behind are there' 4 "$(left_behind | wc -l)"
 rm paused
 for kind in $kinds; do
-	ok "$kind: it is done" wait_for 30 job_is "$(cat "number-$kind")" "done"
+	ok "the job that left a $kind process behind is done" \
+		wait_for 30 job_is "$(cat "number-$kind")" "done"
 done
-is 'and all is gone' '' "$(left_behind)"
-settle 30 'the other jobs end'
-sound 'the devices were not free before'
+is 'all processes left behind are gone' '' "$(left_behind)"
+settle 30 'the jobs that waited for the devices end'
+sound 'the devices were not free before the processes were gone'
 
 # All of them, and the job is cancelled.
 POLLUX_SLOTS=1
@@ -130,12 +133,12 @@ POLLUX_SLOTS=1
 all=$(submit --grace 1 -- "$work" -n 100000 -s 5 -l group -l session -l daemon -l bare)
 submit -- "$work" -n 5 >number
 pass
-ok 'a job with all of them runs' wait_for 10 logged "$all" 'step 5 '
+ok 'a job with four processes to leave behind runs' wait_for 10 logged "$all" 'step 5 '
 "$POLLUX" cancel "$all"
-ok 'it is cancelled' wait_for 30 job_is "$all" cancelled
-is 'nothing is left' '' "$(left_behind)"
-settle 20 'the next job ends'
-sound 'the device was not free before'
+ok 'the job with four such processes is cancelled' wait_for 30 job_is "$all" cancelled
+is 'nothing of the cancelled job is left' '' "$(left_behind)"
+settle 20 'the job that waited for the device ends'
+sound 'the device was not free before all four were gone'
 
 # The supervisors die as well: who left the session, and the parent, is still found.
 POLLUX_SLOTS=3
@@ -148,18 +151,19 @@ for kind in $kinds; do submit -- "$work" -n 5 >number; done
 pass
 for kind in $kinds; do
 	one=$(cat "number-$kind")
-	ok "$kind: a job runs" wait_for 10 logged "$one" 'step 5 '
+	ok "a job with a $kind process runs" wait_for 10 logged "$one" 'step 5 '
 	kill -9 "$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")"
 	kill -9 "$(leader_of "$one")"
 	broken_runs="$broken_runs $one:1"
 done
-is 'their programs and their supervisors are killed, these remain' 3 "$(left_behind | wc -l)"
+is 'the processes survive their programs and supervisors' 3 "$(left_behind | wc -l)"
 query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '100000', '10'),
 	'-l', '-p') AS BLOB)"
-settle 60 'all jobs end'
-for kind in $kinds; do ok "$kind: well" job_is "$(cat "number-$kind")" "done"; done
-is 'they are gone' '' "$(left_behind)"
-sound 'the devices were not free before'
+settle 60 'all jobs end after that'
+for kind in $kinds; do ok "the job that had a $kind process is done" \
+	job_is "$(cat "number-$kind")" "done"; done
+is 'the processes of the killed jobs are gone' '' "$(left_behind)"
+sound 'the devices were not free before those were gone'
 
 # No environment, no parent, another session, no control group, and the guardian is killed as
 # well: that one cannot be found. It keeps its device's lock, and so the device, for as long as it
@@ -171,19 +175,20 @@ export POLLUX_CGROUP
 one=$(submit -- "$work" -n 100000 -s 5 -l bare)
 two=$(submit -- "$work" -n 5)
 pass
-ok 'bare: a job runs' wait_for 10 logged "$one" 'step 5 '
+ok 'a job with a bare process runs' wait_for 10 logged "$one" 'step 5 '
 kill_now "$(query "SELECT $guardian_pid FROM runs WHERE id = $(run_of "$one")")" \
 	"$(query "SELECT $supervisor_pid FROM runs WHERE id = $(run_of "$one")")" \
 	"$(leader_of "$one")"
 broken_runs="$broken_runs $one:1"
 "$POLLUX" cancel "$one"
 pass
-ok 'the job is given up' wait_for 20 job_is "$one" cancelled
+ok 'the job with a bare process is given up' wait_for 20 job_is "$one" cancelled
 pass
 sleep 1
-is 'what it left keeps the device' 1 "$(left_behind | wc -l)"
-is 'so the next job waits' 'assigned' "$(query "SELECT state FROM runs WHERE job_id = $two")"
+is 'the bare process keeps the device' 1 "$(left_behind | wc -l)"
+is 'the next job waits for the bare process' \
+	'assigned' "$(query "SELECT state FROM runs WHERE job_id = $two")"
 kill -9 "$(left_behind)"
-settle 20 'and runs when it is free'
-sound 'all is well'
+settle 20 'the next job ends when the device is free'
+sound 'all is well after the bare process'
 finish

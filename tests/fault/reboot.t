@@ -71,7 +71,7 @@ is 'the run that was cut off is lost' \
 is 'all that is known to be lost is counted' \
 	1 "$(query "SELECT lost_samples >= $((reached - saved)) FROM jobs
 	WHERE id = $trained")"
-is 'the job that was to be cancelled is' 'cancelled 1' "$(state_of "$cancelled")"
+is 'the job that was to be cancelled is cancelled' 'cancelled 1' "$(state_of "$cancelled")"
 is 'the job that is held stays held' 'held 0' "$(state_of "$held")"
 # The killed witnesses never said that they stopped.
 broken_runs="$trained:2 $cancelled:1"

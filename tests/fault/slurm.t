@@ -483,10 +483,10 @@ else
 	"$POLLUX" hold -f "$id" >/dev/null 2>hold.err
 	must 'a run that is held saves when the directory is full' within 20 is_saved
 	"$POLLUX" schedule >pass.out 2>&1
-	is 'its end is not known while the directory is full' \
+	is 'the end of the held run is not known while the directory is full' \
 		running "$(store "SELECT state FROM jobs WHERE id = $id")"
 	rm "$TMP/shared/full"
-	must 'its end is known when the directory has room' \
+	must 'the end of the held run is known when the directory has room' \
 		until_store "SELECT 1 FROM jobs WHERE id = $id
 		AND state = 'held'"
 	is 'the run of the full directory lost nothing that it saved' "$(saved "$id")" \

@@ -97,7 +97,7 @@ is 'nobody starts the second job without a pass' \
 	'stopping assigned' "$(query "SELECT group_concat(state, ' ')
 	FROM (SELECT state FROM runs ORDER BY id)")"
 pass
-ok 'a pass gives both a new one' wait_for 10 other_supervisors
+ok 'a pass gives both jobs a new supervisor' wait_for 10 other_supervisors
 is 'the first job is still to make room' \
 	'stopping assigned' "$(query "SELECT group_concat(state, ' ')
 	FROM (SELECT state FROM runs ORDER BY id)")"
