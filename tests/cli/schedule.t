@@ -369,16 +369,14 @@ fi
 missing="cannot enter '$TMP/moving': No such file or directory"
 tried()
 {
-	# The pause grows with each try.
-	pass && pause=$(reason "$moved" |
-		sed -n 's/^could not be started; tried again after \([0-9]* s\): .*/\1/p') &&
-		[ "$(reason "$moved")" = \
-			"could not be started; tried again after $pause: $missing" ]
+	# The pause grows with each try. When it is over, the next try may begin at any time.
+	pass && told="$(state "$moved"): $(reason "$moved")" && pause=$(echo "$told" |
+		sed -n 's/.*; tried again after \([0-9]* s\): .*/\1/p') &&
+		[ "$told" = "queued: could not be started; tried again after $pause: $missing" ]
 }
-comes 'a job waits for a directory that is gone' 10 tried
-said 'a job is not blamed for a directory that is gone' "$moved" queued \
-	"could not be started; tried again after $pause: $missing" \
-	"[not started: $missing]"
+comes 'a job waits for a directory that is gone, and is not blamed for it' 10 tried
+is 'the log of a job names the directory that is gone' "[not started: $missing]" \
+	"$(log "$moved" | tail -n 1)"
 "$POLLUX" cancel "$moved"
 said "a job's own checkpoint directory need not be there" "$dirs" 'done' completed \
 	'[exited with status 0]'

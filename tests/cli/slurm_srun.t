@@ -87,7 +87,7 @@ is 'on two no variable gives the program a rank, which its steps would all have'
 
 stopped=$("$POLLUX" submit -q -r 4 --grace 20 -- sh -c 'srun sh -c "
 	trap \"echo saves on \\\$SLURMD_NODENAME; exit 0\" TERM
-	echo steps on \$SLURMD_NODENAME; sleep 1000 & wait"')
+	echo steps on \$SLURMD_NODENAME; while :; do sleep 0.1; done"')
 "$POLLUX" schedule
 steps() { [ "$(log "$stopped" | grep -c '^steps on n')" = 2 ]; }
 must 'the steps have begun' within 20 steps

@@ -32,6 +32,10 @@ begin_pass() { # that hangs: sets $pass_pid
 	pass_pid=$!
 	ok 'a pass is at work' wait_for 10 has_schedule_lock "$pass_pid"
 }
+stop_pass() {
+	kill -STOP "$pass_pid"
+	wait_for 10 grep -q '^State:.T' "/proc/$pass_pid/status"
+}
 end_pass() {
 	kill -9 "$pass_pid"
 	wait "$pass_pid" 2>/dev/null || :
@@ -96,7 +100,7 @@ and lets no other one begin: it may hang; 'kill -KILL $pass_pid' ends it without
 like 'status names the pass that hangs' \
 	"^No pass can run: the pass of process $pass_pid has been at work for 1 min" \
 	"$(later 61 "$POLLUX" status)"
-kill -STOP "$pass_pid"
+stop_pass
 unlike 'a stopped pass is left alone for seconds' 'No pass can run' "$(later 5 "$POLLUX" status)"
 status 'another pass fails beside one stopped for ten seconds' 75 later 11 "$POLLUX" schedule
 like 'the message has the age of the stopped pass' \
@@ -120,7 +124,7 @@ unlike 'a pass that has not signed is young' 'No pass can run' "$(later 7200 "$P
 status 'another pass leaves beside one that has not signed' 0 later 7200 "$POLLUX" schedule
 unlike 'doctor advises to kill nobody beside one that has not signed' 'kill -' \
 	"$(later 7200 env POLLUX_DRIVER_LIMIT=1 "$POLLUX" doctor)"
-kill -STOP "$pass_pid"
+stop_pass
 like 'status names a stopped pass that has not signed' \
 	"^No pass can run: the pass of process $pass_pid has been at work and .* is stopped;" \
 	"$("$POLLUX" status)"
