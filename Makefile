@@ -94,9 +94,10 @@ LONGEST := $(patsubst %,tests/%.t,cli/gpu fault/suspend fault/escapees cli/profi
 	fault/kept_position fault/slurm cli/slurm fault/supervisor fault/pass fault/concurrent \
 	cli/schedule cli/suspend fault/adopt \
 	cli/goodput cli/train-cuda cli/profile_warnings fault/unsuspendable fault/stopped-opener)
-LONG_UNIT = $(BUILD)/cuda/test_kernels $(BUILD)/unit/test_policy_goodput_run \
-	$(BUILD)/unit/test_store $(BUILD)/unit/test_recorder $(BUILD)/unit/test_simulate \
-	$(BUILD)/unit/test_experiment $(BUILD)/unit/test_fit
+SAN     := $(BUILD)/san
+UNIT_TESTS := $(UNIT_C:tests/%.c=$(SAN)/%) $(SAN)/cuda/test_kernels
+LONG_UNIT := $(SAN)/cuda/test_kernels $(addprefix $(SAN)/unit/test_,policy_goodput_run experiment \
+	simulate store recorder fit)
 SCRIPTS := $(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/cli/*.t tests/fault/*.t))
 EXAMPLE := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
@@ -112,9 +113,6 @@ FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% store/% model/fit% \
 	device/%),$(OBJ))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN     := $(wildcard man/*.[0-9])
-# lately N,FILES: with LATELY=1 those that changed lately, and an Nth of the others
-lately  = $(if $(LATELY),$(shell tools/lately.sh $(1) $(2)),$(2))
-ANALYZED := $(if $(ANALYZE),$(call lately,10,$(SRC)))
 EVERY_C := $(SRC) $(wildcard examples/*.c examples/*/*.c benchmarks/*.c tests/*/*.c)
 SHELL_FILES = tests/fault/month tests/fault/slurm_month \
 	$(wildcard .ci/run tools/*.sh tests/*/*.sh) $(SCRIPTS) \
@@ -124,13 +122,14 @@ SHELL_FILES = tests/fault/month tests/fault/slurm_month \
 test_env = POLLUX=$(abspath $(1))/pollux TRAIN=$(abspath $(1))/examples/train \
 	FAULT=$(abspath $(1))/fault GPU_STANDIN=$(abspath $(1))/gpu \
 	CUDA_HOST=$(abspath $(1))/cuda/host.so
-TEST_ENV = $(call test_env,$(BUILD))
+TEST_ENV = $(call test_env,$(BUILD)) SANITIZED_BUILD=$(SAN) \
+	SANITIZED="$(SAN_ENV) $(call test_env,$(SAN))"
 
 # A test that hangs must not hang the rest. What each test said is kept in LOGS. Which checks
 # failed, with what they wanted and got, is printed at the end. Most tests wait more than they
 # compute, hence more jobs than cores.
 TEST_SECONDS ?= 1800
-PROVE_JOBS ?= $(shell echo $$(($(JOBS) * 3)))
+PROVE_JOBS ?= $(shell echo $$(($(JOBS) * 5)))
 LOGS    = $(BUILD)/test-logs
 STATE   = $(BUILD)/prove.state
 PROVE   = prove -j$(PROVE_JOBS) --timer --statefile=$(STATE) \
@@ -152,18 +151,35 @@ TESTING := $(UNIT) $(TRAIN_TEST) $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN)
 programs: all examples $(TESTING) $(BENCH) $(FUZZ:=.o)
 
 testing: all examples $(TESTING)
-check: testing ## unit, command-line and fault tests
-	$(call run_tests,$(LONG_UNIT) $(filter-out $(LEAVE_OUT),$(SCRIPTS)) \
-		$(filter-out $(LONG_UNIT),$(UNIT)))
 
-QUICK   := tests/cli/main.t tests/cli/settings.t tests/cli/policies.t
-# These compute for minutes under the sanitizers, what unit tests have them look at as well: the
-# simulator, and the trainer's kernels. They run there in `make soak` alone.
+# Unit tests run under the sanitizers, scripts with the program as users build it. A sanitized
+# command starts four times as slowly: `make sanitize` has the scripts, too.
+check: ## unit tests under the sanitizers, command-line tests, short fault tests: five minutes
+	@$(clear_reports)
+	+@$(SAN_MAKE) unit-testing
+	+@$(MAKE) script-testing
+	$(call run_tests,$(LONG_UNIT) $(SCRIPTS) $(filter-out $(LONG_UNIT),$(UNIT_TESTS))) \
+		|| { $(no_report); exit 1; }
+	@$(no_report)
+unit-testing: $(UNIT) $(TRAIN_TEST) $(STANDIN)
+script-testing: all examples $(CUDA_HOST) $(FAULT) $(PRELOAD) $(STANDIN)
+# Those of one build.
+all-tests: testing
+	$(call run_tests,$(filter-out $(LEAVE_OUT),$(SCRIPTS)) $(UNIT))
+
+# What takes too long for every change. SOAK: tools/soak.sh has the hours.
+check-all: ## what check leaves out: sanitized scripts, long faults, all analysers, fuzzers, the kit
+	+@FAULT_STRIDE=6 $(MAKE) check
+	+@$(MAKE) sanitize
+	+@$(MAKE) lint
+	+@$(MAKE) fuzz
+	+@$(MAKE) bench-smoke
+	+@$(MAKE) gpu-kit-check
+
+# The simulator, and the trainer's kernels, compute for minutes under the sanitizers. What unit
+# tests have them look at as well; the scripts run there in `make soak` alone.
 COMPUTE := tests/cli/simulate.t tests/cli/train-cuda.t
-quick: testing bench-smoke ## unit tests, figures on record, a taste of the benchmarks
-	$(call run_tests,$(LONG_UNIT) $(COMPUTE) $(QUICK) $(filter-out $(LONG_UNIT),$(UNIT)))
 
-# The tests plainly and under the sanitizers, then SOAK_FUZZ_SECONDS of each fuzzer.
 SOAK_FUZZ_SECONDS ?= 240
 month: all $(FAULT) ## 40 minutes: 3,000 kills while 200 jobs run (MONTH_KILLS=60: some minutes)
 	$(TEST_ENV) tests/fault/month
@@ -188,24 +204,17 @@ slowest: ## the ten slowest tests of the last check and of the last sanitize, wi
 demo: all examples ## train four jobs on two CPU slots, about two minutes
 	@$(TEST_ENV) examples/demo.sh
 
-# LATELY=1, as in CI: the analysers look at what changed lately, and at some of the rest.
 lint: ## warnings as errors, static analysis, manuals, layers, purity
 	@$(MAKE) -Otarget lint-gcc analyse
 
 analyse: lint-tidy lint-cppcheck lint-shell lint-man lint-layers
 
-# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only. So its
-# programs are those that users build, but for most of -g, and CI runs tests on them: `make turns`.
+# A real -O2 compile: -fanalyzer and the flow warnings are silent under -fsyntax-only.
 GCC_MAKE = $(MAKE) BUILD=$(BUILD)/gcc CC=gcc CPPFLAGS='$(GCC_WARN) -Werror' CFLAGS='-O2 -g1' \
 	ANALYZE=-fanalyzer
 lint-gcc:
 	+@$(GCC_MAKE) programs lint-symbols
 
-lint-kit: | need
-	+@$(GCC_MAKE) gpu-kit-check
-
-lint-bench: | need
-	+@$(GCC_MAKE) bench-smoke
 bench-smoke: all examples $(BENCH)
 	@$(TEST_ENV) tools/bench.sh $(BUILD) smoke
 
@@ -213,7 +222,7 @@ LINT_CFLAGS = $(STD) $(CUDA_CFLAGS) $(TRAIN_CUDA) $(OPENBLAS_CFLAGS) -Itests -Is
 	-I$(BUILD)/unit $(PKG_CFLAGS) $(BLAS_CFLAGS) $(WARN) $(CLANG_WARN)
 
 # clang's own warnings are among what clang-tidy reports (.clang-tidy).
-lint-tidy: $(patsubst %,$(BUILD)/tidy/%.ok,$(call lately,10,$(EVERY_C)))
+lint-tidy: $(patsubst %,$(BUILD)/tidy/%.ok,$(EVERY_C))
 $(BUILD)/tidy/%.ok: % $(HEADERS) .clang-tidy $(BUILD)/unit/names.h | need
 	@mkdir -p $(@D)
 	@clang-tidy --quiet $< -- $(LINT_CFLAGS) 2>$@.err || { cat $@.err >&2; exit 1; }
@@ -226,10 +235,10 @@ lint-cppcheck: | need
 		--enable=warning,style,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --error-exitcode=1 \
 		-D_GNU_SOURCE -DPOLLUX_VERSION='"$(VERSION)"' -Iinclude \
-		$(call lately,10,$(CHECKED_C))
+		$(CHECKED_C)
 
 lint-shell: | need
-	shellcheck -x -P SCRIPTDIR $(call lately,10,$(SHELL_FILES))
+	shellcheck -x -P SCRIPTDIR $(SHELL_FILES)
 
 lint-man: | need
 	$(if $(MAN),mandoc -Tlint -W warning $(MAN))
@@ -260,36 +269,13 @@ SAN_MAKE = $(SAN_ENV) $(MAKE) BUILD=$(BUILD)/san HARDEN='-fno-pie -U_FORTIFY_SOU
 	RUNTIME='$(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)'
 no_report = grep -rE 'ERROR: |runtime error: ' $(REPORTS) -A 30; [ $$? = 1 ]
 
-sanitize: ## the tests under ASan and UBSan
-	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
-	+@$(SAN_MAKE) check $(if $(ALL_CASES),,LEAVE_OUT='$(COMPUTE)') || { $(no_report); exit 1; }
-	@$(no_report)
+clear_reports = rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
 
-# What CI runs. A sanitized command starts four times as slowly, so each script runs once: every
-# fourth under the sanitizers, the others with the program as users build it. Which ones, the commit
-# says (tools/run-test.sh), so that in time all have their turn; TURN=1, 2 and 3 take the others. Of
-# those that are sanitized every other one looks for leaks (TURN=4 to 7: the others).
-# Unit tests run sanitized; a sixth of them are built plainly, and run, too. Most tests wait, hence
-# many jobs.
-turns: ## what CI runs: unit tests sanitized, scripts either sanitized or plainly, by turns
-	@rm -rf $(REPORTS) && mkdir -p $(REPORTS) && chmod 1777 $(REPORTS)
-	+@$(SAN_MAKE) testing
-	+@$(GCC_TURN) programs lint-symbols
-	+@$(GCC_TURN) PROVE_JOBS=$${PROVE_JOBS:-$$(($(JOBS) * 5))} REPORTS=$(REPORTS) \
-		SAN_BUILD=$(BUILD)/san in-turn || { $(no_report); exit 1; }
+sanitize: ## all tests under ASan and UBSan
+	@$(clear_reports)
+	+@$(SAN_MAKE) all-tests $(if $(ALL_CASES),,LEAVE_OUT='$(COMPUTE)') || \
+		{ $(no_report); exit 1; }
 	@$(no_report)
-
-# Comparing the simulator with published figures takes test_simulate too long when sanitized.
-UNIT_TURN = $(sort tests/unit/test_simulate.c $(call lately,6,$(UNIT_C)))
-GCC_TURN = $(GCC_MAKE) UNIT_C='$(UNIT_TURN)' \
-	SAN_TESTS='$(patsubst tests/%.c,$(BUILD)/san/%,$(UNIT_C))'
-in-turn: TEST_ENV += SANITIZED="$(SAN_ENV) $(call test_env,$(SAN_BUILD))" \
-	SANITIZED_BUILD=$(SAN_BUILD) PLAIN='$(COMPUTE)'
-in-turn:
-	$(call run_tests,$(COMPUTE) $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%) \
-		$(filter-out $(COMPUTE),$(SCRIPTS)) \
-		$(filter-out $(LONG_UNIT:$(BUILD)/%=$(SAN_BUILD)/%),$(SAN_TESTS)) \
-		$(UNIT) $(TRAIN_TEST))
 
 # Only command-line tests that start no job: a supervisor starts as /proc/self/exe, which is
 # valgrind here. The messages of valgrind go to files, because it keeps the descriptor to which it
@@ -315,7 +301,7 @@ fuzzers: $(FUZZ)
 # gcov complains, into the tests' standard error, about counts of another build.
 coverage: ## build/coverage.txt; fails under 85 % of the lines of src
 	@mkdir -p $(BUILD)/cov && find $(BUILD)/cov -name '*.gcda' -delete
-	@$(MAKE) check BUILD=$(BUILD)/cov HARDEN='-fPIE -U_FORTIFY_SOURCE' \
+	@$(MAKE) all-tests BUILD=$(BUILD)/cov HARDEN='-fPIE -U_FORTIFY_SOURCE' \
 		CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	$(GCOVR) -r . --object-directory $(BUILD)/cov -f 'src/.*' --branches \
 		--fail-under-line 85 -o $(BUILD)/coverage.txt
@@ -347,9 +333,7 @@ NEED_check    = example data check
 NEED_demo     = example data
 NEED_analyse  = example lint
 NEED_lint     = example lint
-NEED_quick    = $(NEED_check) bench
 NEED_sanitize = $(NEED_check)
-NEED_turns    = $(NEED_quick)
 NEED_memcheck = $(NEED_check) memcheck
 NEED_fuzz     = fuzz
 NEED_coverage = $(NEED_check) coverage
@@ -360,7 +344,7 @@ need:
 		$(foreach goal,$(MAKECMDGOALS),$(NEED_$(firstword $(subst -, ,$(goal))))))
 
 # Goals that only call make again must have everything first, in one go.
-lint sanitize turns fuzz coverage check quick demo memcheck bench bench-jct: | need
+lint sanitize fuzz coverage check check-all demo memcheck bench bench-jct: | need
 
 # --- rules -------------------------------------------------------------------
 
@@ -397,7 +381,7 @@ $(BUILD)/libpollux.a: $(CLIENT) $(BUILD)/files.stamp
 # The client library may end up in a shared object, such as a language's module.
 $(OBJ): $(BUILD)/%.o: src/%.c $(BUILD)/flags.stamp | need
 	@mkdir -p $(@D)
-	$(call say,CC)$(COMPILE) $(if $(filter $<,$(ANALYZED)),$(ANALYZE)) $(PKG_CFLAGS) \
+	$(call say,CC)$(COMPILE) $(ANALYZE) $(PKG_CFLAGS) \
 		$(if $(filter client/%,$*),-fPIC) \
 		-MMD -MP -c -o $@ $<
 
@@ -487,9 +471,9 @@ include tools/package/package.mk
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(UNITS).d $(FAULT:=.d) $(BENCH:=.d) $(FUZZ:=.d)
 
 FORCE:
-.PHONY: all examples programs testing check turns in-turn check-frameworks quick month injection \
-	slurm-month soak slowest demo \
-	lint analyse lint-gcc lint-kit lint-bench bench-smoke lint-tidy lint-cppcheck lint-shell \
+.PHONY: all examples programs testing unit-testing script-testing all-tests check check-all \
+	check-frameworks month injection slurm-month soak slowest demo \
+	lint analyse lint-gcc bench-smoke lint-tidy lint-cppcheck lint-shell \
 	lint-man lint-layers lint-symbols sanitize memcheck fuzz fuzzers coverage \
 	bench bench-jct install uninstall clean help need FORCE
 .DELETE_ON_ERROR:

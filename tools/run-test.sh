@@ -11,32 +11,10 @@ case $test in
 /*) program=$test ;;
 *) program=./$test ;;
 esac
-# One in N scripts has its turn; which ones, the commit says, so that in time all have.
-its_turn() { # its_turn N
-	commit=$(git rev-parse HEAD 2>/dev/null | cut -c 1-7)
-	name=$(printf %s "$test" | cksum | cut -d ' ' -f 1)
-	[ $(((0x${commit:-0} + name + ${TURN:-0}) % $1)) = 0 ]
-}
 set -- "$program"
-# In `make turns` SANITIZED is the environment of sanitized programs: for what is built below
-# SANITIZED_BUILD, and for the scripts in their turn, but for those that PLAIN names. Else all tests
-# are sanitized or none is. A sanitized command takes a third of its time to look for leaks: of the
-# scripts, one in four looks, and in `make turns` one in eight.
-# shellcheck disable=SC2016,SC2086 # expanded later; words
-case $test in
-"${SANITIZED_BUILD:-/none}"/*) set -- env $SANITIZED "$@" ;;
-*.t)
-	if [ -n "${SANITIZED-}" ]; then
-		if case " $PLAIN " in *" $test "*) false ;; *) its_turn 4 ;; esac; then
-			no_leaks='ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$@"'
-			its_turn 8 || set -- sh -c "$no_leaks" sh "$@"
-			set -- env $SANITIZED "$@"
-		fi
-	elif [ -n "${ASAN_OPTIONS-}" ] && [ -z "${ALL_CASES-}" ] && ! its_turn 4; then
-		export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
-	fi
-	;;
-esac
+# What is built below SANITIZED_BUILD runs in the environment SANITIZED.
+# shellcheck disable=SC2086 # words
+case $test in "${SANITIZED_BUILD:-/none}"/*) set -- env $SANITIZED "$@" ;; esac
 timeout "$seconds" "$@" >"$log.out" 2>"$log.err"
 rc=$?
 echo $rc >"$log.rc"

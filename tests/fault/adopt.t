@@ -87,9 +87,10 @@ ok 'some before' [ "$steps" -lt 150 ]
 is 'with the right result' "$(perl count 150 0 | grep RESULT)" \
 	"$(grep RESULT "$POLLUX_DIR/logs/$job.log")"
 is 'all steps are counted' 150 "$(query "SELECT printf('%d', steps) FROM jobs WHERE id = $job")"
-is 'times add up' '0 s are missing, it was suspended: 1' "$(query "SELECT
-	printf('%.0f s are missing, it was suspended: %d', abs(end_boot_s - launch_boot_s - duration_s
-	- suspended_s), suspended_s > 1) FROM runs WHERE id = $run")"
+is 'times of a run add up' '0 s are missing, it was suspended: 1' "$(query "SELECT
+	printf('%.0f s are missing, it was suspended: %d',
+	abs(end_boot_s - launch_boot_s - duration_s - suspended_s), suspended_s > 1)
+	FROM runs WHERE id = $run")"
 like 'the job tells of it' 'its supervisor was killed; it stays suspended under another' \
 	"$("$POLLUX" status "$job")"
 
