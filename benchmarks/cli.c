@@ -18,7 +18,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/text.h"
 
 #define WARM_UP_ROUNDS 2

@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/local/kept_position.h"
 #include "pollux/client.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "engine/local/kept_position.h"
+#include "pollux/text.h"
 
 #define TARGET_RATE 1000
 #define TARGET_KEEP_US 1.0

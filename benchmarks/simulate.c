@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "pollux/simulate.h"
 
 #define SIZES 4

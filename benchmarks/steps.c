@@ -16,7 +16,6 @@
 #include <time.h>
 
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
 

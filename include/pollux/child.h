@@ -12,7 +12,7 @@ struct child {
 	const char *program;		/* absolute path */
 	const struct strings *argv, *env;
 	const char *directory;
-	const char *limits;		/* the limits to run under (limits.h); NULL: the parent's */
+	const char *limits;		/* the limits to run under (proc.h); NULL: the parent's */
 	int log_fd;			/* becomes stdout and stderr; stdin is /dev/null */
 	/* Not 0: the child stays in the parent's session, joins this process group, and gets the
 	 * three descriptors of stdio as its standard input, output and error. */

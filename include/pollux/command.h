@@ -9,7 +9,7 @@
 
 #include "pollux/declaration.h"
 #include "pollux/err.h"
-#include "pollux/option.h"
+#include "pollux/field.h"
 #include "pollux/report.h"
 #include "pollux/store_select.h"
 

@@ -84,7 +84,7 @@ struct config {
 	/* 0.01 to 1: what a sample is worth at least, in a larger batch than the submitted one */
 	double min_efficiency;
 	double shared_weight;	/* weight of this person among those who share devices */
-	/* shared_dir.h; "": the default; "no": none */
+	/* people.h; "": the default; "no": none */
 	char shared_dir[CONFIG_SHARED_DIR_SIZE];
 	bool slurm;		/* the engine: slurm, not local */
 	char slurm_args[1000], slurm_dir[CONFIG_SHARED_DIR_SIZE];	/* "": none is set */
@@ -109,5 +109,37 @@ void config_write_slots(int slots, char text[CONFIG_SLOTS_TEXT]);
 /* As config_load(), for a caller that must go on even if somebody is just writing the file: bad
  * lines and bad variables are skipped. */
 void config_load_leniently(struct config *c, const char *path);
+
+/* --- the table of settings --- */
+
+/* The settings that a file and the environment may have, for config.c.
+ *
+ *	for (const struct setting *s = config_settings; s->name; s++)
+ *		if (!strcmp(s->name, "slice") && s->set(&config, "10m")) ... not what s->wanted says
+ */
+
+struct setting {
+	const char *name;
+	const char *variable;		/* name in the environment */
+	/* Sets the member of c; -1: the value is not what is wanted, and c is unchanged. */
+	int (*set)(struct config *c, const char *value);
+	const char *wanted;		/* in words, behind "is not" */
+};
+
+extern const struct setting config_settings[];		/* the last one has no name */
+extern const struct config settings_default;
+
+/* --- options for sbatch --- */
+
+/* Options for sbatch in a text, as users give them: the setting slurm_args, and
+ * --slurm-args. Words are separated by blanks and tabs; there is no quoting. */
+
+/* The value of the last option of that name: "--partition=a", "--partition a", "-p a" or "-pa". The
+ * caller frees the value; NULL: there is no such option. letter '\0': the option has none. */
+char *slurm_args_value(const char *args, const char *name, char letter);
+
+/* The first option that pollux itself gives sbatch, by its long name; NULL: there is none. By these
+ * options pollux finds a run's job again, and places the run. */
+const char *slurm_args_own(const char *args);
 
 #endif

@@ -15,10 +15,6 @@ struct crontab_entry {
 	struct text line;	/* a pass each minute, or as it stands in the crontab; no newline */
 };
 
-/* program: an absolute path. names: the variables to keep if the environment has them; the last is
- * NULL. -1: a value contains a newline, which a crontab cannot hold. */
-int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
-		       struct err *err);
 /* The entry of this program for its store: with POLLUX_DIR, made absolute, or else with what XDG
  * says. EX_OSFILE: the program's file is gone. */
 int crontab_entry_init_own(struct crontab_entry *e, struct err *err);

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "pollux/configuration.h"
+#include "pollux/field.h"
 #include "pollux/store_columns.h"
-#include "pollux/option.h"
 #include "pollux/text.h"
 
 /* Tells if devices may be taken from a running job. A program that saves nothing loses its work

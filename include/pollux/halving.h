@@ -11,7 +11,7 @@
  * goes on unless a complete run was at least as good there. A run that ran to its end beside the
  * rungs, because it never reported the metric, beats nobody.
  *
- * A value that is not finite is worse than every number (value.h), and a run with such a value at
+ * A value that is not finite is worse than every number (text.h), and a run with such a value at
  * its rung never goes on. If all runs diverge at a rung, the sweep is over. The first value at or
  * beyond a rung counts, whatever the run reports later.
  *
@@ -57,7 +57,7 @@ struct halving_run {
 	int64_t id;
 	enum halving_state state;
 	int rung;			/* the last one that it reached, from 1; 0: none */
-	double values[HALVING_RUNGS_MAX];	/* at rungs 1 to rung; value.h */
+	double values[HALVING_RUNGS_MAX];	/* at rungs 1 to rung; text.h */
 	bool diverged;			/* the last value of its metric is not finite */
 	/* Results, of a paused run: */
 	int rank, of;			/* its place, from 1, among runs that reached its rung */

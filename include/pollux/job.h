@@ -107,7 +107,7 @@ struct progress {
 	/* The job was asked to stop, and lost the work of a whole run. No pass stops the job again
 	 * until a person queues it again. */
 	bool saved_nothing;
-	/* the last one, which need not be finite (value.h): read it by progress_loss() */
+	/* the last one, which need not be finite (text.h): read it by progress_loss() */
 	double loss;
 	bool loss_is_nan;
 	double epoch;
@@ -126,7 +126,7 @@ struct job {
 	char *reason;			/* of the last decision, or why it ended */
 	/* a job of 'pollux profile': no pass decides on it (profile.h) */
 	bool profile;
-	/* a job of 'pollux run', which holds a lock for the job: job_lock.h */
+	/* a job of 'pollux run', which holds a lock for the job: lock.h */
 	bool interactive;
 	/* wall clock; NaN unknown; of a profile: when its devices' next jobs start */
 	double next_start_s;
@@ -170,7 +170,7 @@ struct job_command {
 	char *repository;		/* the working tree that has the code; NULL: none */
 	struct code_state first_code;	/* that the first run was launched with */
 	char *snapshot_dir;		/* the code as it was (code.h); NULL: no copy */
-	char *limits;			/* of the submission (limits.h); NULL: not kept */
+	char *limits;			/* of the submission (proc.h); NULL: not kept */
 	int64_t environment_id;		/* of env in the store; 0: in the job's own row */
 	bool env_names_only;		/* the values were forgotten: env has names, no '=' */
 	struct strings env_templates;	/* names of variables whose values have templates */

@@ -4,7 +4,7 @@
  *	metric_lines_feed(m, bytes, n, arrival_s, sink, arg);	// pieces of any size
  *	metric_lines_free(m);
  *
- * Group 1 of an expression is the value (value.h), in its first match of a line. Lines are cut as
+ * Group 1 of an expression is the value (text.h), in its first match of a line. Lines are cut as
  * in steps.h, and have the same limits of length and processor time; lines beyond those are
  * skipped. */
 #ifndef POLLUX_METRIC_LINES_H

@@ -18,7 +18,7 @@
 
 #include "pollux/config.h"
 #include "pollux/err.h"
-#include "pollux/lock_holder.h"
+#include "pollux/lock.h"
 #include "pollux/paths.h"
 #include "pollux/text.h"
 

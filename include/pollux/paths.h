@@ -37,9 +37,9 @@ struct paths {
 	char *schedule_lock;
 	char *schedule_again;
 	char *regular_pass;	/* its time is that of the last one, see regular_pass.h */
-	char *failed_pass;	/* exists if the last pass failed, see failed_pass.h */
-	char *pass_host;	/* names the machine of the passes: pass_host.h */
-	char *outage;		/* exists while a cluster's manager does not answer: outage.h */
+	char *failed_pass;	/* exists if the last pass failed, see pass_files.h */
+	char *pass_host;	/* names the machine of the passes: pass_files.h */
+	char *outage;		/* exists while a cluster's manager does not answer: pass_files.h */
 	char *supervisor_log;
 };
 
@@ -80,5 +80,13 @@ bool paths_on_network(const struct paths *p);
 
 /* mkdir -p with mode 0700. */
 int paths_make_directory(const char *path, struct err *err);
+
+/* --- data files --- */
+
+/* Returns the path of a file or directory in $POLLUX_DATA_DIR/pollux. Without that variable the
+ * directory is ../share/pollux as seen from the directory of the running program (an installed
+ * program, or build/pollux in a source tree), else ../../share/pollux (build/NAME/pollux). The
+ * caller frees; NULL: no such file is there. */
+char *paths_data(const char *name);
 
 #endif

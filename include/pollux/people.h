@@ -1,4 +1,18 @@
-/* people.h - what the pollux of other people on this machine have and want: a file for each user in
+/* people.h - the people who share the devices of this machine: what the pollux of each has and
+ * wants, and the directory in which they tell. */
+#ifndef POLLUX_PEOPLE_H
+#define POLLUX_PEOPLE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "pollux/err.h"
+#include "pollux/paths.h"
+#include "pollux/text.h"
+
+/* --- what people tell --- */
+
+/* What the pollux of other people on this machine have and want: a file for each user in
  * the shared directory.
  *
  * The file has one line of names and numbers, and nothing of jobs. Whose file it is decides of whom
@@ -6,14 +20,6 @@
  * of one account apart; if another user has made a file with that name, letters that are drawn
  * follow. The line is believed if it was written in the last PEOPLE_STALE_S seconds, as the passes
  * of anybody whose jobs wait or run do. */
-#ifndef POLLUX_PEOPLE_H
-#define POLLUX_PEOPLE_H
-
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "pollux/paths.h"
-#include "pollux/text.h"
 
 #define PEOPLE_STALE_S 300.0	/* passes come each minute */
 #define PERSON_MAX_DEVICES 1024
@@ -59,5 +65,38 @@ void people_leave(const struct paths *paths);
 
 /* "2 of 4 devices; hbob has 2 and wants 1 more": held and devices are those of this store. */
 void people_describe(const struct people *people, int held, int devices, struct text *t);
+
+/* --- the directory --- */
+
+/* The directory in which the pollux of several people agree about devices.
+ *
+ * The setting shared_dir names it; without the setting it is SHARED_DIR_DEFAULT, if that is a
+ * directory and no link, belongs to root or to the user, and everybody may write there (mode 1777).
+ * It holds, and nothing else:
+ *
+ *	device-ID.lock        the lock of a GPU: device_users.h
+ *	device-cpu.lock       the locks of all processors
+ *	user-UID-STORE...     what a person's pollux has and wants: people.h
+ *
+ * Nothing in it is believed: anybody can put any file there, under any name. A file is opened
+ * without following links and without waiting, and used if it is a regular file with one name. */
+
+#define SHARED_DIR_DEFAULT "/run/lock/pollux"
+#define SHARED_DIR_NONE (-2)
+
+/* Returns a descriptor of the directory; SHARED_DIR_NONE: devices are shared with nobody; -1 with
+ * *err: the directory that the settings name cannot be used. *path, the
+ * caller's, names the directory, also where it cannot be used; NULL: nobody asked, or it is not
+ * known. */
+int shared_dir_open(const struct paths *paths, char **path, struct err *err);
+
+struct stat;
+struct text;
+/* Adds the command that gives a directory the sticky bit alone: who may use it stays as it is. */
+void shared_dir_add_sticky(struct text *mend, const char *path, const struct stat *st);
+
+/* Opens a file in the directory; create: with mode 0666 whatever the umask, if it is missing.
+ * -1 with errno, and *why in words where the file is not one to be used. */
+int shared_dir_open_file(int dir, const char *name, bool create, const char **why);
 
 #endif

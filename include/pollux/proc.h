@@ -148,4 +148,27 @@ int64_t proc_memory_bytes(const char *line);
  * processes share counts 1/n for each of them. Takes some 20 ms for each GiB. */
 int64_t proc_used_bytes(const struct proc_marks *marks);
 
+/* --- which processes have a file open --- */
+
+/* Lists the processes, without the caller, that have the file open, as far as /proc shows them: to
+ * a user, those of this user. The caller releases the list by pid_list_release. */
+void proc_users_of_file(const char *path, struct pid_list *list);
+
+/* --- limits --- */
+
+/* The umask, the nice value and the resource limits of a process, as one text, so that a
+ * job runs under those of its submission and not under those of cron. */
+
+/* Captures what this process has: "umask=0022 nice=0 nofile=1024 stack=unlimited ..."; limits are
+ * the soft ones. The caller frees the text. */
+char *limits_capture(void);
+
+/* Gives this process those of the text; NULL: changes nothing. A soft limit is at most the hard
+ * limit here; a nice value that this process may not have stays as it is. */
+void limits_apply(const char *text);
+
+/* A limit of this process that jobs of other submissions would not have, and that no process of
+ * theirs could raise, as an option of ulimit: "-v" or another. NULL: there is none. */
+const char *limits_for_all(void);
+
 #endif

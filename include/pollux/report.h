@@ -202,7 +202,7 @@ void json_integer_if(struct json *j, const char *key, int64_t value, bool known)
 void json_positive(struct json *j, const char *key, int64_t value);	/* null unless above 0 */
 /* The shortest form that reads back as the same number, at most %.17g. */
 void json_number(struct json *j, const char *key, double value);
-/* A value that a program measured (value.h): a number, or the text "nan", "inf" or "-inf". jq sorts
+/* A value that a program measured (text.h): a number, or the text "nan", "inf" or "-inf". jq sorts
  * texts behind all numbers. */
 void json_value(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
@@ -213,7 +213,7 @@ void json_field(struct json *j, const struct field *field, const void *member);
 
 /* A text as a field, in quotes where needed: names of files and jobs may contain any character. */
 void csv_add(struct text *t, const char *s);
-/* Adds a measured value (value.h): a number, nan, inf or -inf. */
+/* Adds a measured value (text.h): a number, nan, inf or -inf. */
 void csv_add_value(struct text *t, double x);
 /* A number as a field, so that it reads back as the same number; nothing if it is not finite. */
 void csv_add_number(struct text *t, double x);

@@ -35,14 +35,14 @@ struct report_line {
 
 struct report_value {
 	bool given;
-	double value;				/* value.h: it need not be finite */
+	double value;				/* text.h: it need not be finite */
 };
 
 #define REPORT_METRICS_MAX 64	/* of a job; more names are passed over */
 
 struct report_metric {
 	char name[64];		/* metric_is_name() of metric_lines.h */
-	double value;				/* value.h: it need not be finite */
+	double value;				/* text.h: it need not be finite */
 };
 
 /* Unknown: -1 for the integers, NaN for the numbers, "" for the texts. */

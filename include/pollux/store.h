@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "pollux/err.h"
+#include "pollux/lock.h"
 #include "pollux/paths.h"
-#include "pollux/turn.h"
 
 struct sqlite3;
 

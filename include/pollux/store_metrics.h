@@ -8,7 +8,7 @@
 
 struct job_metric {
 	char name[64];
-	double last;			/* value.h: it need not be finite */
+	double last;			/* text.h: it need not be finite */
 	double samples;			/* the position; NaN: unknown */
 	/* of the finite values; NaN: there was none */
 	double lowest, lowest_samples, highest, highest_samples;
@@ -46,7 +46,7 @@ void job_metric_list_release(struct job_metric_list *list);
 struct curve_point {
 	double time_s;		/* wall clock */
 	double samples;		/* position; NaN: unknown */
-	double value;		/* value.h: it need not be finite */
+	double value;		/* text.h: it need not be finite */
 };
 
 struct curve {

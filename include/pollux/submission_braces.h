@@ -3,8 +3,8 @@
 #ifndef POLLUX_SUBMISSION_BRACES_H
 #define POLLUX_SUBMISSION_BRACES_H
 
+#include "pollux/field.h"
 #include "pollux/job.h"
-#include "pollux/option.h"
 
 /* The texts of a job, or of the first run of a sweep. */
 struct braced {

@@ -1,4 +1,4 @@
-/* template.h - the {names} in a job's command, replaced at each launch by the rule of braces.h.
+/* template.h - the {names} in a job's command, replaced at each launch by the rule of text.h.
  *
  *	{batch} {local_batch} {accum} {gpus} {replicas} {lr} {lr_scale} {samples} {checkpoint}
  *	{newest} {resume} {plan} {port} {job} {run} {steps} {nodes} {node} {master}

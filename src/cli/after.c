@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/selection.h"
 #include "pollux/text.h"
 #include "submit.h"

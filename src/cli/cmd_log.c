@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/open_file.h"
-#include "pollux/rows.h"
+#include "log_rows.h"
+#include "pollux/file.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
 #include "selection_agree.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/report.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"

@@ -1,7 +1,7 @@
 /* cmd_run.c - pollux run: a command in the foreground, with devices of its own for a limited time.
  *
  * The command is a job like any other, except for the column "interactive": this process holds a
- * lock for the job (job_lock.h), and begins the run that a pass assigns. */
+ * lock for the job (lock.h), and begins the run that a pass assigns. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +13,6 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/engine.h"
-#include "pollux/job_lock.h"
 #include "pollux/lock.h"
 #include "pollux/report.h"
 #include "submit.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/report.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"

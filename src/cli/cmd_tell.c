@@ -17,12 +17,11 @@
 #include "pollux/config.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/session.h"
 #include "pollux/store_ends.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 #define LIMIT_S 60.0	/* for one command */
 #define LOOK_NS 50000000

@@ -11,7 +11,7 @@
 struct front {
 	struct session s;
 	int64_t job_id;
-	int lock;			/* job_lock.h */
+	int lock;			/* lock.h */
 	bool quiet;
 	char *shown;			/* owned; the line that was shown last; NULL: none */
 };

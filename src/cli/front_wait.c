@@ -7,8 +7,8 @@
 
 #include "front.h"
 #include "pollux/clock.h"
-#include "pollux/failed_pass.h"
 #include "pollux/mem.h"
+#include "pollux/pass_files.h"
 #include "pollux/report.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"

@@ -8,8 +8,8 @@
 
 #include "later_pass.h"
 #include "pollux/err.h"
-#include "pollux/failed_pass.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
+#include "pollux/pass_files.h"
 #include "pollux/store.h"
 
 static int take_settings(const struct paths *paths, struct err *err)

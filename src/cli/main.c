@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/open_file.h"
-#include "pollux/suggest.h"
+#include "pollux/file.h"
+#include "pollux/text.h"
 #include "selection_agree.h"
 
 #define COMMAND(name) &cmd_##name,

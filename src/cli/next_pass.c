@@ -10,9 +10,9 @@
 #include "later_pass.h"
 #include "next_pass.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define LOOK_S 5.0		/* the process that waits looks so often for an earlier time */
 #define TEXT_BYTES 24

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/number.h"
+#include "pollux/text.h"
 #include "simulate.h"
 
 static int refuse_item(const char *item, struct err *err)

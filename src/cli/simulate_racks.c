@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/simulate.h"
+#include "pollux/text.h"
 #include "simulate.h"
 
 #define TIMER_MAX_LEASES 1e6

@@ -7,7 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/crontab.h"
-#include "pollux/limits.h"
+#include "pollux/proc.h"
 #include "pollux/regular_pass.h"
 #include "submit_pass.h"
 

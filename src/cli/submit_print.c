@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pollux/braces.h"
 #include "pollux/execution_plan.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 #include "submit.h"
 
 struct printed {

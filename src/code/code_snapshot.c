@@ -15,8 +15,6 @@
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
-#include "pollux/remove_tree.h"
 #include "snapshot_links.h"
 
 #define MARK ".pollux"

@@ -13,8 +13,6 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
-#include "pollux/remove_tree.h"
 
 #define SHORT_DIGITS 6
 #define NAMED_FILES 3

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 
 #define MOST_SOURCE_BYTES (1 << 20)		/* of an untracked file */
 #define MOST_SOURCES_BYTES (32 << 20)		/* of all of them */

@@ -10,7 +10,7 @@
 #include "pollux/device_users.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/shared_dir.h"
+#include "pollux/people.h"
 
 /* --- a kernel lock does not tell its holder; a second lock does --- */
 

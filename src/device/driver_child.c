@@ -14,11 +14,10 @@
 
 #include "pollux/clock.h"
 #include "pollux/device.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/open_file.h"
-#include "pollux/poll_rest.h"
 #include "pollux/proc.h"
+#include "pollux/text.h"
 
 #define DONE 'd'		/* the last byte of a whole answer */
 #define LIMIT_S 30.0

@@ -12,9 +12,9 @@
 
 #include "pollux/clock.h"
 #include "pollux/device.h"
+#include "pollux/file.h"
 #include "pollux/freeze.h"
 #include "pollux/mem.h"
-#include "pollux/poll_rest.h"
 
 /* Both ends are the same program. A packet is a whole struct; "go on" is one byte. */
 

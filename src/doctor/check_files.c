@@ -7,9 +7,9 @@
 
 #include "checks.h"
 #include "pollux/advice.h"
-#include "pollux/disk.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/pass_host.h"
+#include "pollux/pass_files.h"
 #include "pollux/report.h"
 #include "pollux/store_check.h"
 

@@ -14,7 +14,6 @@
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
-#include "pollux/shared_dir.h"
 
 
 /* The name stays until the next call. */

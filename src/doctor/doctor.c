@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "checks.h"
+#include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
-#include "pollux/settings.h"
 
 static const struct {
 	const char *name;

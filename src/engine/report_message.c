@@ -7,7 +7,7 @@
 
 #include "pollux/metric_lines.h"
 #include "pollux/report_message.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 /* One table for all keys: where the value goes and what it may be. */
 enum value_type {

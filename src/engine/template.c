@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/braces.h"
+#include "pollux/text.h"
 
 enum name {
 	NAME_BATCH, NAME_LOCAL_BATCH, NAME_ACCUM, NAME_GPUS, NAME_REPLICAS, NAME_LR, NAME_LR_SCALE,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "pollux/clock.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 
 #define ADDS_PER_ROUND 16
 #define FOUR(x) x x x x

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "plan.h"
-#include "pollux/job_lock.h"
+#include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "pollux/store_suspension.h"

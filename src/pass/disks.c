@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "snapshot.h"
-#include "pollux/disk.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/store_checkpoints.h"
+#include "snapshot.h"
 
 /* The disks that were looked at: several jobs may use one. */
 struct looked {

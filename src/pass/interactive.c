@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "pollux/clock.h"
-#include "pollux/job_lock.h"
-#include "pollux/mem.h"
 #include "plan.h"
+#include "pollux/clock.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
 
 /* A run that its 'pollux run' has not begun for so long is called off: that process was stopped. */
 #define BEGIN_WITHIN_S 60.0

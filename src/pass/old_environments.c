@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/number.h"
 #include "pollux/store_forget.h"
+#include "pollux/text.h"
 
 #define HOUR_S 3600.0
 #define DAY_S 86400.0

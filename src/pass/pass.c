@@ -20,12 +20,10 @@
 
 #include "plan.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
-#include "pollux/lock_holder.h"
-#include "pollux/open_file.h"
-#include "pollux/outage.h"
 #include "pollux/pass.h"
-#include "pollux/pass_host.h"
+#include "pollux/pass_files.h"
 #include "pollux/store_groups.h"
 
 struct pass {

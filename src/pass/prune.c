@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "pollux/code.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/remove_tree.h"
 #include "pollux/store_runs.h"
+#include "pollux/text.h"
 
 #define OPEN_DIRECTORIES 16
 #define JOBS_AT_ONCE 100	/* jobs removed in one transaction, for which other writers wait */

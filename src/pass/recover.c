@@ -4,9 +4,9 @@
 
 #include "plan.h"
 #include "pollux/clock.h"
-#include "pollux/job_lock.h"
+#include "pollux/file.h"
+#include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "pollux/store_machine.h"
 
 /* A profile whose process is gone. */

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/regular_pass.h"
 
 #define LATE_S 180.0

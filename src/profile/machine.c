@@ -7,7 +7,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/engine.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "profile_state.h"
 
 /* "cpu user nice system idle iowait irq softirq steal ...", in ticks. */

@@ -6,9 +6,9 @@
 
 #include "pollux/clock.h"
 #include "pollux/engine.h"
-#include "pollux/job_lock.h"
+#include "pollux/file.h"
+#include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "profile_state.h"

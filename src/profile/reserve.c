@@ -6,7 +6,6 @@
 #include "pollux/clock.h"
 #include "pollux/device_owners.h"
 #include "pollux/engine.h"
-#include "pollux/job_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pollux/signal_name.h"
+#include "pollux/steady.h"
 #include "pollux/step_stats.h"
 #include "pollux/store_events.h"
+#include "pollux/text.h"
 #include "profile_state.h"
 
 #define OTHERS_SHARE 0.10	/* share of the processors that other programs use */

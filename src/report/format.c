@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "pollux/report.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 /* --- short forms of numbers for tables and sentences --- */
 

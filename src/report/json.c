@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "pollux/report.h"
-#include "pollux/signal_name.h"
-#include "pollux/utf8.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 void json_init(struct json *j, FILE *out)
 {

@@ -8,9 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "pollux/number.h"
 #include "pollux/report.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 /* --- terminals --- */
 

@@ -14,7 +14,7 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 const char *picture_format(const char *path)
 {

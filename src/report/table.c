@@ -8,7 +8,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 void table_init(struct table *t, const struct table_column *columns, int n_columns)
 {

@@ -5,7 +5,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 #define TABLE_GAP 2		/* blanks between columns */
 #define WIDEST (1 << 20)	/* characters; a wider output is no limit, and must not overflow */

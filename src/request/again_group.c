@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "pollux/again_command.h"
-#include "pollux/braces.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/sweep.h"
+#include "pollux/text.h"
 #include "sweep_text.h"
 
 int again_group_read(struct again_group *g, struct store *s, const struct job *was,

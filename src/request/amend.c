@@ -9,7 +9,6 @@
 #include "pollux/launch_rule.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/signal_name.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
 

@@ -7,7 +7,6 @@
 
 #include "option_value.h"
 #include "pollux/mem.h"
-#include "pollux/suggest.h"
 #include "pollux/text.h"
 
 #define LONG_FORM 256		/* what getopt returns for options[i] in its long form, less i */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "pollux/config.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/paths.h"
 #include "pollux/script_options.h"
 #include "pollux/text.h"

@@ -7,10 +7,8 @@
 #include "option_value.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/report.h"
 #include "pollux/text.h"
-#include "pollux/when.h"
 
 const char *const color_choices[] = { "auto", "always", "never", NULL };
 

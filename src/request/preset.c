@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
+#include "pollux/paths.h"
 #include "pollux/report.h"
-#include "pollux/share.h"
 #include "pollux/template.h"
 
 #define SUFFIX ".conf"
@@ -163,7 +163,7 @@ static int no_preset(const char *name, struct err *err)
 static char *path_of(const char *name)
 {
 	char *file = strchr(name, '/') ? NULL : xasprintf("presets/%s" SUFFIX, name);
-	char *path = file ? share_find(file) : NULL;
+	char *path = file ? paths_data(file) : NULL;
 
 	free(file);
 	return path;
@@ -196,7 +196,7 @@ static int is_preset(const struct dirent *e)
 
 void preset_names(struct strings *names)
 {
-	char *directory = share_find("presets");
+	char *directory = paths_data("presets");
 	struct dirent **entries = NULL;
 	int n = directory ? scandir(directory, &entries, is_preset, alphasort) : 0;
 

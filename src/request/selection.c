@@ -6,7 +6,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/selection.h"
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"

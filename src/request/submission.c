@@ -11,7 +11,6 @@
 #include "pollux/mem.h"
 #include "pollux/paths.h"
 #include "pollux/script_options.h"
-#include "pollux/slurm_args.h"
 #include "pollux/submission.h"
 #include "pollux/template.h"
 #include "python.h"

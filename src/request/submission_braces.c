@@ -6,11 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pollux/braces.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
-#include "pollux/suggest.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 
 /* --- near words --- */
 

@@ -5,18 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/braces.h"
+#include "pollux/advice.h"
 #include "pollux/code.h"
 #include "pollux/environment.h"
-#include "pollux/limits.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
 #include "pollux/paths.h"
-#include "pollux/program_file.h"
+#include "pollux/proc.h"
 #include "pollux/report.h"
 #include "pollux/script_options.h"
 #include "pollux/steps.h"
 #include "pollux/submission.h"
+#include "pollux/text.h"
 
 static char *absolute(const char *directory, const char *path)
 {

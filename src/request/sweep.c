@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 #include "sweep_text.h"
 
 #define LR_MIN 1e-12			/* as option '--lr' has them */

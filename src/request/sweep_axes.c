@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 
 #define NAME_MAX_BYTES 63
 #define INDEX "index"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/sweep_axes.h"
 
 #define FILE_MAX_BYTES (64u << 20)

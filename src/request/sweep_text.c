@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/braces.h"
 #include "pollux/mem.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 
 static const char *value_of(const struct strings *parameters, const struct piece *piece)
 {

@@ -1,4 +1,4 @@
-/* sweep_text.h - {NAME} of the parameters of a run, in a text, by the rule of braces.h. A parameter
+/* sweep_text.h - {NAME} of the parameters of a run, in a text, by the rule of text.h. A parameter
  * is "NAME=VALUE". */
 #ifndef POLLUX_REQUEST_SWEEP_TEXT_H
 #define POLLUX_REQUEST_SWEEP_TEXT_H

@@ -7,8 +7,6 @@
 #include "option_value.h"
 #include "pollux/command.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/suggest.h"
 #include "pollux/text.h"
 
 static const char *type_words(enum option_type type)

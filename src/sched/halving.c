@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 #define DEFAULT_ETA 3.0
 #define DEFAULT_RUNGS 3

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "application.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/open_file.h"
+#include "pollux/text.h"
 
 #define BYTES_MAX (1 << 30)
 #define COLUMNS_MAX 64

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "application.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define FLAT 1e-9		/* determinants below this */
 #define OUTSIDE (-1e-12)	/* coordinates below this */

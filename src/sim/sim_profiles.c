@@ -10,7 +10,6 @@
 
 #include "application.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/simulate.h"
 #include "pollux/text.h"
 

@@ -8,7 +8,7 @@
 #include "log_lines.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 struct metric_line {
 	char name[METRIC_NAME_SIZE];

@@ -6,7 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/job.h"
-#include "pollux/number.h"
+#include "pollux/text.h"
 
 static const char *const job_states[N_JOB_STATES] = {
 	[JOB_QUEUED] = "queued", [JOB_HELD] = "held", [JOB_RUNNING] = "running",

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/number.h"
 #include "pollux/session.h"
+#include "pollux/text.h"
 
 int session_open(struct session *s, enum store_mode mode, struct err *err)
 {

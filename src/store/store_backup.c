@@ -13,7 +13,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/proc_files.h"
+#include "pollux/proc.h"
 #include "pollux/text.h"
 #include "sql.h"
 

@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/braces.h"
+#include "job_rows.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
-#include "job_rows.h"
+#include "pollux/text.h"
 #include "rows.h"
 
 int store_job_get(struct store *s, int64_t id, struct job *job, struct err *err)

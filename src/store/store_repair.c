@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
-#include "pollux/proc_files.h"
+#include "pollux/proc.h"
 #include "pollux/store_check.h"
 #include "pollux/store_repair.h"
 #include "repair.h"

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "journal.h"
 #include "pollux/clock.h"
-#include "pollux/signal_name.h"
 #include "pollux/store_aside.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "pollux/store_runs.h"
-#include "journal.h"
+#include "pollux/text.h"
 #include "rows.h"
 
 /* If somebody removed the file of a run's lock, two supervisors may wait for the run. A supervisor

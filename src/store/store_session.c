@@ -12,10 +12,10 @@
 
 #include "pollux/advice.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/open_file.h"
-#include "pollux/proc_files.h"
+#include "pollux/proc.h"
+#include "pollux/text.h"
 #include "sql.h"
 #include "store_session.h"
 

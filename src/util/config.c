@@ -1,18 +1,19 @@
-/* config.c - settings from the file and the environment, by the table of settings.h. */
+/* config.c - settings from the file and the environment, by the table of settings.c. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/open_file.h"
-#include "pollux/settings.h"
-#include "pollux/suggest.h"
+#include "pollux/config.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/text.h"
 
 #define LONGEST_LINE 1024
@@ -38,8 +39,9 @@ static char *trim(char *s)
 /* "slots, slice and policy". */
 static void add_names(struct text *t)
 {
-	for (const struct setting *s = settings; s->name; s++)
-		text_addf(t, "%s%s", s == settings ? "" : s[1].name ? ", " : " and ", s->name);
+	for (const struct setting *s = config_settings; s->name; s++)
+		text_addf(t, "%s%s", s == config_settings ? "" : s[1].name ? ", " : " and ",
+			  s->name);
 }
 
 static int unknown_setting(const char *name, const struct source *at, struct err *err)
@@ -47,7 +49,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 	struct suggestion nearest = suggestion_for(name);
 	struct text names = TEXT_INIT;
 
-	for (const struct setting *s = settings; s->name; s++)
+	for (const struct setting *s = config_settings; s->name; s++)
 		suggestion_offer(&nearest, s->name);
 	if (nearest.best)
 		return err_set(err, EX_CONFIG,
@@ -63,7 +65,7 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 static int set_named(struct config *c, const char *name, const char *value, const struct source *at,
 		     struct err *err)
 {
-	for (const struct setting *s = settings; s->name; s++) {
+	for (const struct setting *s = config_settings; s->name; s++) {
 		if (strcmp(s->name, name) != 0)
 			continue;
 		if (s->set(c, value) == 0)
@@ -163,7 +165,7 @@ static int read_file(struct config *c, const char *path, bool leniently, struct 
 
 static int read_environment(struct config *c, struct err *err)
 {
-	for (const struct setting *s = settings; s->name; s++) {
+	for (const struct setting *s = config_settings; s->name; s++) {
 		const char *value = getenv(s->variable);
 
 		if (!value || !*value || s->set(c, value) == 0)
@@ -191,4 +193,80 @@ void config_load_leniently(struct config *c, const char *path)
 	*c = settings_default;
 	read_file(c, path, true, &ignored);
 	read_environment(c, &ignored);
+}
+
+/* --- options for sbatch --- */
+
+static const struct {
+	const char *name;
+	char letter;
+} own[] = {
+	{ "array", 'a' }, { "chdir", 'D' }, { "clusters", 'M' }, { "comment", '\0' },
+	{ "dependency", 'd' }, { "gpus", 'G' }, { "gpus-per-node", '\0' }, { "gres", '\0' },
+	{ "job-name", 'J' }, { "nodefile", 'F' }, { "nodelist", 'w' }, { "nodes", 'N' },
+	{ "ntasks", 'n' }, { "ntasks-per-node", '\0' }, { "output", 'o' }, { "parsable", '\0' },
+	{ "requeue", '\0' }, { "signal", '\0' }, { "test-only", '\0' }, { "wait", 'W' },
+	{ "wrap", '\0' },
+};
+
+/* sbatch takes the beginning of a name for the name if no other option begins so. */
+#define LEAST_BEGINNING 3
+
+/* True if the word is the option. *value is what follows in the word; NULL: nothing does. */
+static bool is_option(const char *word, const char *name, char letter, const char **value)
+{
+	size_t n = strcspn(word, "=");
+
+	*value = NULL;
+	if (letter && word[0] == '-' && word[1] == letter) {
+		if (word[2])
+			*value = word + 2;
+		return true;
+	}
+	if (!text_starts_with(word, "--") || n < 2 + LEAST_BEGINNING ||
+	    strncmp(word + 2, name, n - 2) != 0)
+		return false;
+	if (word[n] == '=')
+		*value = word + n + 1;
+	return true;
+}
+
+char *slurm_args_value(const char *args, const char *name, char letter)
+{
+	char *copy = xstrdup(args), *rest = copy, *found = NULL;
+	bool is_next = false;
+
+	for (const char *word; (word = strsep(&rest, " \t"));) {
+		const char *value = NULL;
+		bool is_value = is_next;
+
+		if (!*word)
+			continue;
+		is_next = !is_value && is_option(word, name, letter, &value) && !value;
+		if (is_value || value)
+			xreplace(&found, is_value ? word : value);
+	}
+	free(copy);
+	return found;
+}
+
+static const char *own_name(const char *word)
+{
+	const char *value;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (is_option(word, own[i].name, own[i].letter, &value))
+			return own[i].name;
+	return NULL;
+}
+
+const char *slurm_args_own(const char *args)
+{
+	char *copy = xstrdup(args), *rest = copy;
+	const char *name = NULL;
+
+	for (const char *word; !name && (word = strsep(&rest, " \t"));)
+		name = own_name(word);
+	free(copy);
+	return name;
 }

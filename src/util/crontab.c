@@ -33,8 +33,10 @@ static void add_quoted(struct text *t, const char *s)
 	text_release(&quoted);
 }
 
-int crontab_entry_init(struct crontab_entry *e, const char *program, const char *const *names,
-		       struct err *err)
+/* program: an absolute path. names: the variables to keep if the environment has them; the last is
+ * NULL. -1: a value contains a newline, which a crontab cannot hold. */
+static int crontab_entry_init(struct crontab_entry *e, const char *program,
+			      const char *const *names, struct err *err)
 {
 	text_init(&e->variables);
 	text_init(&e->command);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pollux/err.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 /* Replaces what is not printable text by '?'. A file name in a message may hold a newline or an
  * escape sequence, and a message is one line of text. */

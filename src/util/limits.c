@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "pollux/limits.h"
 #include "pollux/mem.h"
+#include "pollux/proc.h"
 #include "pollux/text.h"
 
 static const struct limit {

@@ -1,11 +1,19 @@
 /* lock.c - open-file-description locks. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
-#include "pollux/open_file.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
 
 /* The bytes of a place: 0 is the whole file. */
 static struct flock bytes_of(int place)
@@ -71,4 +79,267 @@ enum lock_state lock_look(const char *path)
 	if (rc)
 		return LOCK_CANNOT_BE_TOLD;
 	return whole.l_type == F_UNLCK ? LOCK_IS_FREE : LOCK_IS_HELD;
+}
+
+/* --- who holds a lock --- */
+
+/* A line with pid, start of the process, time of the signature, and boot. Its length is fixed, so
+ * that the file needs room on the disk only once. */
+#define LINE_SIZE 112
+
+static void put_line(int fd, const char *text, off_t at)
+{
+	char line[LINE_SIZE + 1];
+	ssize_t n;
+
+	snprintf(line, sizeof(line), "%-*s\n", LINE_SIZE - 1, text);
+	n = pwrite(fd, line, LINE_SIZE, at);
+	(void)n;
+}
+
+void lock_holder_sign(int fd)
+{
+	char text[LINE_SIZE];
+
+	snprintf(text, sizeof(text), "%lld %lld %.12g %s", (long long)getpid(),
+		 (long long)proc_start_ticks(getpid()), clock_boot_s(), clock_boot_id());
+	put_line(fd, text, 0);
+}
+
+void lock_holder_clear(int fd)
+{
+	put_line(fd, "", 0);
+}
+
+static bool read_line(const char *path, off_t at, char line[LINE_SIZE])
+{
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+	ssize_t n = fd < 0 ? -1 : pread(fd, line, LINE_SIZE - 1, at);
+
+	if (fd >= 0)
+		close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Reads n numbers, of which "nan" is one. *rest is what follows them. */
+static bool read_numbers(const char *line, double *numbers, int n, const char **rest)
+{
+	char *end;
+
+	for (int i = 0; i < n; i++, line = end) {
+		numbers[i] = strtod(line, &end);
+		if (end == line)
+			return false;
+	}
+	*rest = line + strspn(line, " ");
+	return true;
+}
+
+bool lock_holder_find(const char *path, struct lock_holder *h)
+{
+	const char *boot = clock_boot_id(), *rest;
+	double numbers[3];	/* pids and ticks are far below 2^53 */
+	char line[LINE_SIZE];
+	pid_t pid;
+
+	*h = (struct lock_holder){ 0 };
+	if (lock_look(path) != LOCK_IS_HELD || !read_line(path, 0, line) ||
+	    !read_numbers(line, numbers, 3, &rest) || strncmp(rest, boot, strlen(boot)) != 0)
+		return false;
+	pid = (pid_t)numbers[0];
+	h->pid = pid;
+	h->since_boot_s = numbers[2];
+	h->is_stopped = proc_state(pid) == 'T' || proc_state(pid) == 't';
+	return proc_lives(pid) && proc_start_ticks(pid) == (int64_t)numbers[1];
+}
+
+bool lock_holds_through(pid_t pid, const char *fd)
+{
+	char path[320], line[256];
+	bool holds = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, fd);
+	file = file_open_stream(path);
+	while (file && !holds && fgets(line, sizeof(line), file))
+		holds = !strncmp(line, "lock:", 5);
+	if (file)
+		fclose(file);
+	return holds;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* directory: /proc/PID */
+static bool runs_this_program(int directory)
+{
+	struct stat its, ours;
+
+	return fstatat(directory, "exe", &its, 0) == 0 && stat("/proc/self/exe", &ours) == 0 &&
+	       is_same(&its, &ours);
+}
+
+static bool has_lock(pid_t pid, const struct stat *file)
+{
+	const struct dirent *entry;
+	struct stat open_file;
+	bool has = false;
+	char path[64];
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	fds = opendir(path);
+	while (fds && !has && (entry = readdir(fds)))
+		has = fstatat(dirfd(fds), entry->d_name, &open_file, 0) == 0 &&
+		      is_same(&open_file, file) && lock_holds_through(pid, entry->d_name);
+	if (fds)
+		closedir(fds);
+	return has;
+}
+
+bool lock_is_held_by(const char *path, pid_t pid)
+{
+	struct stat file;
+
+	return stat(path, &file) == 0 && has_lock(pid, &file);
+}
+
+static bool is_holder(const char *pid_text, pid_t pid, int proc, const struct stat *file)
+{
+	int directory = openat(proc, pid_text, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool is = directory >= 0 && runs_this_program(directory) && has_lock(pid, file);
+
+	if (directory >= 0)
+		close(directory);
+	return is;
+}
+
+bool lock_holder_search(const char *path, struct lock_holder *h)
+{
+	const struct dirent *entry;
+	struct stat file;
+	DIR *proc;
+
+	*h = (struct lock_holder){ 0 };
+	if (lock_look(path) != LOCK_IS_HELD || stat(path, &file))
+		return false;
+	proc = opendir("/proc");
+	while (proc && h->pid == 0 && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && is_holder(entry->d_name, pid, dirfd(proc), &file))
+			h->pid = pid;
+	}
+	if (proc)
+		closedir(proc);
+	if (h->pid == 0)
+		return false;
+	h->is_stopped = proc_state((pid_t)h->pid) == 'T' || proc_state((pid_t)h->pid) == 't';
+	h->since_boot_s = (double)NAN;
+	return true;
+}
+
+/* A note repeats the signature of the holder that it is about. */
+void lock_note_read(const char *path, const struct lock_holder *h, struct lock_note *note)
+{
+	double numbers[3];
+	char line[LINE_SIZE];
+	const char *rest;
+
+	*note = (struct lock_note){ (double)NAN, (double)NAN };
+	if (read_line(path, LINE_SIZE, line) && read_numbers(line, numbers, 3, &rest) &&
+	    fabs(numbers[0] - h->since_boot_s) < 1e-6)
+		*note = (struct lock_note){ numbers[1], numbers[2] };
+}
+
+void lock_note_write(const char *path, const struct lock_holder *h, const struct lock_note *note)
+{
+	int fd = file_open(path, O_WRONLY | O_NOFOLLOW, 0);
+	char text[LINE_SIZE];
+
+	if (fd < 0)
+		return;
+	snprintf(text, sizeof(text), "%.12g %.12g %.12g", h->since_boot_s, note->first_boot_s,
+		 note->continued_boot_s);
+	put_line(fd, text, LINE_SIZE);
+	close(fd);
+}
+
+/* --- the locks of commands of jobs --- */
+
+static char *path_of(const struct paths *paths, enum job_lock lock, int64_t job_id)
+{
+	const char *command = lock == JOB_LOCK_PROFILE ? "profile" : "interactive";
+
+	return xasprintf("%s/run/%s-%lld.lock", paths->dir, command, (long long)job_id);
+}
+
+int job_lock_take(const struct paths *paths, enum job_lock lock, int64_t job_id, struct err *err)
+{
+	char *path = path_of(paths, lock, job_id);
+	int fd = lock_take(path, err);
+
+	free(path);
+	return fd;
+}
+
+bool job_lock_is_held(const struct paths *paths, enum job_lock lock, int64_t job_id)
+{
+	char *path = path_of(paths, lock, job_id);
+	bool held = lock_look(path) != LOCK_IS_FREE;
+
+	free(path);
+	return held;
+}
+
+void job_lock_remove(const struct paths *paths, enum job_lock lock, int64_t job_id)
+{
+	char *path = path_of(paths, lock, job_id);
+
+	unlink(path);
+	free(path);
+}
+
+/* --- a queue made of locks on the bytes of a file --- */
+
+/* tries to lock a byte: if two processes come in the same nanosecond, one of them has to try
+ * again */
+#define TRIES 100
+
+bool turn_join(struct turn *t, const char *path)
+{
+	int fd = file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+
+	*t = TURN_NONE;
+	for (int i = 0; fd >= 0 && i < TRIES; i++) {
+		int64_t now = clock_boot_ns();
+		struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = now,
+				      .l_len = 1 };
+
+		if (fcntl(fd, F_OFD_SETLK, &byte) == 0) {
+			*t = (struct turn){ .fd = fd, .came_ns = now };
+			return true;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return false;
+}
+
+bool turn_is_next(const struct turn *t)
+{
+	struct flock before = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = t->came_ns };
+
+	return t->fd < 0 || fcntl(t->fd, F_OFD_GETLK, &before) || before.l_type == F_UNLCK;
+}
+
+void turn_leave(struct turn *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	*t = TURN_NONE;
 }

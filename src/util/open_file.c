@@ -1,11 +1,12 @@
-/* open_file.c - see open_file.h. */
-#include "pollux/open_file.h"
-
+/* open_file.c - see file.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "pollux/file.h"
 
 #define NOT_REGULAR ENXIO	/* that of a FIFO without a reader, which is opened for writing */
 
@@ -97,4 +98,24 @@ const char *file_open_why(int why)
 {
 	return why == NOT_REGULAR ? "it is no regular file"
 		: why == ELOOP ? "it is a symbolic link" : strerror(why);
+}
+
+/* --- waiting for descriptors --- */
+
+#define REST_MS 100
+
+int poll_or_rest(struct pollfd *fds, nfds_t n, int wait_ms)
+{
+	int ready = poll(fds, n, wait_ms), error = errno;
+	long rest_ms = wait_ms < 0 || wait_ms > REST_MS ? REST_MS : wait_ms > 0 ? wait_ms : 1;
+	struct timespec rest = { .tv_nsec = rest_ms * 1000000L };
+
+	if (ready >= 0)
+		return ready;
+	if (error != EINTR)
+		nanosleep(&rest, NULL);
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = error != EINTR && fds[i].fd >= 0 ? POLLIN : 0;
+	errno = error;
+	return error == EINTR ? 0 : -1;
 }

@@ -1,5 +1,6 @@
 /* paths.c - names of the files pollux keeps, and the directories they need. */
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,4 +269,32 @@ bool paths_on_network(const struct paths *p)
 		if (((unsigned long)fs.f_type & 0xffffffffUL) == remote[i])
 			return true;
 	return false;
+}
+
+/* --- find share/pollux --- */
+
+static char *existing(char *path)
+{
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *paths_data(const char *name)
+{
+	const char *share = getenv("POLLUX_DATA_DIR");
+	char program[PATH_MAX], *slash, *found;
+	ssize_t n;
+
+	if (share && *share)
+		return existing(xasprintf("%s/pollux/%s", share, name));
+	n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	if (n <= 0)
+		return NULL;
+	program[n] = '\0';
+	slash = strrchr(program, '/');
+	*slash = '\0';
+	found = existing(xasprintf("%s/../share/pollux/%s", program, name));
+	return found ? found : existing(xasprintf("%s/../../share/pollux/%s", program, name));
 }

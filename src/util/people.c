@@ -15,9 +15,8 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/open_file.h"
-#include "pollux/shared_dir.h"
+#include "pollux/people.h"
+#include "pollux/text.h"
 
 #define PREFIX "user-"
 #define LINE_START "pollux-1"

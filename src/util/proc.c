@@ -8,8 +8,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/text.h"
 

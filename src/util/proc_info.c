@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/proc.h"
 
 /* Number of the first namespace of processes: it is the machine's own. */

@@ -1,5 +1,5 @@
-/* program_file.c - see program_file.h. */
-#include "pollux/program_file.h"
+/* program_file.c - see advice.h. */
+#include "pollux/advice.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "pollux/advice.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define KERNEL_BYTES 255	/* of the "#!" line that the kernel reads */
 #define HEAD_BYTES 4096

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/number.h"
+#include "pollux/config.h"
 #include "pollux/people.h"
 #include "pollux/policy_names.h"
-#include "pollux/settings.h"
-#include "pollux/slurm_args.h"
+#include "pollux/text.h"
 
 /* "2x1,1x2": 2 slots of 1 core, 1 of 2. */
 static int set_slot_sizes(struct config *c, const char *value)
@@ -310,7 +309,7 @@ static int set_min_efficiency(struct config *c, const char *value)
 	return 0;
 }
 
-const struct setting settings[] = {
+const struct setting config_settings[] = {
 	{ "slots", "POLLUX_SLOTS", config_set_slots,
 	  "a whole number from 0 to 1024 (0: one per physical core), or two sizes such as "
 	  "2x1,1x2" },

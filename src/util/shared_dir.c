@@ -1,4 +1,4 @@
-/* shared_dir.c - see shared_dir.h. */
+/* shared_dir.c - see people.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "pollux/advice.h"
 #include "pollux/config.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
-#include "pollux/shared_dir.h"
+#include "pollux/people.h"
 
 #define PUBLIC (S_ISVTX | S_IRWXU | S_IRWXG | S_IRWXO)
 

@@ -6,8 +6,7 @@
 #include "pollux/configuration.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
-#include "pollux/utf8.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 #define ENDED_SHOWN 30
 

@@ -4,7 +4,7 @@
 
 #include "page_parts.h"
 #include "pollux/report.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 #define WIDTH 320.0
 #define HEIGHT 150.0

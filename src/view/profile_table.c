@@ -4,7 +4,7 @@
 
 #include "pollux/profile_report.h"
 #include "pollux/report.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 #define DIAGNOSIS_SIZE 40	/* bytes */
 

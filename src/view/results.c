@@ -6,7 +6,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/results.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 /* --- columns --- */
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/number.h"
 #include "pollux/report.h"
 #include "pollux/results.h"
+#include "pollux/text.h"
 
 #define FRAMES_MAX 4
 #define TITLE_MAX 40		/* characters of a name or a value */

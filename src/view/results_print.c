@@ -6,7 +6,7 @@
 #include "pollux/report.h"
 #include "pollux/results.h"
 #include "pollux/status.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 /* --- table: for each metric the last value and the best --- */
 

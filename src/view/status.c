@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/disk.h"
 #include "pollux/engine.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/outage.h"
 #include "pollux/pass.h"
+#include "pollux/pass_files.h"
 #include "pollux/regular_pass.h"
 #include "pollux/report.h"
 #include "pollux/status.h"

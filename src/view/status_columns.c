@@ -6,7 +6,7 @@
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/status_columns.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 /* How a value is shown in a table; CSV has the number. */
 enum kind { INTEGER, COUNT, NUMBER, LOSS, DURATION, TIME, SHARE, TEXT };

@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "pollux/report.h"
-#include "pollux/signal_name.h"
 #include "pollux/status.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 const char *status_separator(const struct text *t)
 {

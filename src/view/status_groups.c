@@ -9,7 +9,7 @@
 #include "pollux/results.h"
 #include "pollux/status.h"
 #include "pollux/store_groups.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 /* A job that has a run has a row of its own: a person wants to see what runs. */
 static bool is_at_rest(const struct status_job *item)

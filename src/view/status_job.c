@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "pollux/report.h"
-#include "pollux/signal_name.h"
 #include "pollux/status.h"
+#include "pollux/text.h"
 
 /* --- sections --- */
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "pollux/report.h"
-#include "pollux/signal_name.h"
 #include "pollux/status.h"
+#include "pollux/text.h"
 
 /* "128", or "128=2*32*2": replicas, local batch, passes. Behind that the plan: "128 gc". */
 static void cell_batch(struct table *t, const struct configuration *c)

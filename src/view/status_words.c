@@ -5,7 +5,7 @@
 #include "pollux/report.h"
 #include "pollux/status.h"
 #include "pollux/store_runs.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 
 const char *shown_state_name(enum shown_state state)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "pollux/config.h"
-#include "pollux/number.h"
+#include "pollux/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/braces.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

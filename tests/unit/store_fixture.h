@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "pollux/store_jobs.h"
 #include "tap.h"
 

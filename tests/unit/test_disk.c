@@ -1,5 +1,5 @@
 /* test_disk.c - when a disk is nearly full. */
-#include "pollux/disk.h"
+#include "pollux/file.h"
 #include "tap.h"
 
 #define GIB 0x1p30

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "pollux/report.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 #include "tap.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -2,8 +2,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "pollux/number.h"
-#include "pollux/suggest.h"
+#include "pollux/text.h"
 #include "tap.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -2,9 +2,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "engine/local/oom_killer.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_oom_killer.XXXXXX";

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pollux/outage.h"
+#include "pollux/pass_files.h"
 #include "tap.h"
 
 #define SAYS "the controller does not answer"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log_rows.h"
 #include "pollux/mem.h"
-#include "pollux/rows.h"
 #include "pollux/text.h"
 #include "tap.h"
 

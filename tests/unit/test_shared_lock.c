@@ -9,7 +9,7 @@
 
 #include "pollux/device_users.h"
 #include "pollux/mem.h"
-#include "pollux/shared_dir.h"
+#include "pollux/people.h"
 #include "tap.h"
 
 static struct device slot(int index, const char *binding, const char *kind)

@@ -1,7 +1,7 @@
 /* test_signal_name.c - every signal has a name, and no other has it. */
 #include <signal.h>
 
-#include "pollux/signal_name.h"
+#include "pollux/text.h"
 #include "tap.h"
 
 int main(void)

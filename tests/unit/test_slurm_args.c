@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/slurm_args.h"
+#include "pollux/config.h"
 #include "tap.h"
 
 static void test_value(void)

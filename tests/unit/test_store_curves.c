@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "pollux/store_metrics.h"
-#include "pollux/value.h"
+#include "pollux/text.h"
 #include "store_fixture.h"
 
 static void add_job(void)

@@ -1,7 +1,7 @@
 /* test_template.c - {names} in a command, expanded at launch; all other braces stay. */
-#include "pollux/braces.h"
 #include "pollux/submission_braces.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 #include "tap.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

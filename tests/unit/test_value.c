@@ -1,7 +1,7 @@
 /* test_value.c - what is read as a measured value, how it is shown, and which is better. */
 #include <math.h>
 
-#include "pollux/value.h"
+#include "pollux/text.h"
 #include "tap.h"
 
 static const struct {

@@ -8,8 +8,8 @@
 
 #include "../affinity.h"
 #include "pollux/device.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 /* --- the counters of energy of the processors' packages --- */
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "gpu.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define VENDOR_NVIDIA 0x10de
 /* VGA and 3D controllers; not the audio and USB functions of a GPU */

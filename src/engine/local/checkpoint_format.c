@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "checkpoint_whole.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define HEAD_BYTES 512
 #define ZIP_END_BYTES 22

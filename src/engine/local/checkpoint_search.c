@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define OTHERS_MAX 500000
 #define CANDIDATES_MAX 200000

@@ -14,8 +14,8 @@
 #include "checkpoint_names.h"
 #include "checkpoint_order.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define DEPTH 8
 #define ENTRIES_MAX 100000

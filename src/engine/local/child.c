@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pollux/advice.h"
 #include "pollux/child.h"
-#include "pollux/limits.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
-#include "pollux/program_file.h"
+#include "pollux/proc.h"
 
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 
 /* linux/pidfd.h of 6.15; older headers lack both. */
 struct pidfd_exit {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/proc.h"
 #include "pollux/supervise.h"
 #include "supervisor.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "kept_position.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 
 #define MAGIC "pollux position 1"
 #define MOST_SAMPLES 1e18

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "kept_reports.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 #define TIME_KEY "KEPT_NS="
 #define NS_DIGITS 19

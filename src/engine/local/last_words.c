@@ -6,7 +6,7 @@
 
 #include "log_tail.h"
 #include "pollux/mem.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
 
 #define TAIL_BYTES 8192
 

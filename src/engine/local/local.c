@@ -8,7 +8,6 @@
 #include "local.h"
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
-#include "pollux/job_lock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/supervise.h"

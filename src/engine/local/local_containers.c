@@ -13,8 +13,8 @@
 
 #include "local.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 
 /* A program that starts containers, and where it wrote the id of its own. */
 struct client {

@@ -12,7 +12,6 @@
 #include "local.h"
 #include "pollux/clock.h"
 #include "pollux/lock.h"
-#include "pollux/lock_holder.h"
 #include "pollux/mem.h"
 #include "pollux/store_events.h"
 #include "supervisor.h"

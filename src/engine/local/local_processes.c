@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "local.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "run_group.h"
 

@@ -19,8 +19,6 @@
 #include "pollux/err.h"
 #include "pollux/file.h"
 #include "pollux/log_keeping.h"
-#include "pollux/open_file.h"
-#include "pollux/poll_rest.h"
 
 /* --- a log that is too large --- */
 

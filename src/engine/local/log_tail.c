@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 
 size_t log_tail(const char *path, int64_t offset, char *buffer, size_t most)
 {

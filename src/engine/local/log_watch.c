@@ -9,7 +9,7 @@
 
 #include "log_watch.h"
 #include "pollux/clock.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 
 #define BLOCK 65536
 

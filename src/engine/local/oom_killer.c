@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 
 #define SHARE 16
 #define PATH_SIZE 4096

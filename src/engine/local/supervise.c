@@ -13,17 +13,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "guardian.h"
+#include "local.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/lock.h"
-#include "pollux/lock_holder.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
 #include "pollux/store_jobs.h"
 #include "pollux/supervise.h"
-#include "guardian.h"
-#include "local.h"
 #include "run_group.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"

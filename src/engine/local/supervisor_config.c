@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
 #include "supervisor.h"

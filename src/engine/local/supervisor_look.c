@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log_keeper.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
-#include "pollux/job_lock.h"
+#include "pollux/lock.h"
 #include "pollux/store_runs.h"
 #include "pollux/store_suspension.h"
-#include "log_keeper.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"

@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exit_status.h"
 #include "pollux/clock.h"
-#include "pollux/poll_rest.h"
+#include "pollux/file.h"
 #include "pollux/proc.h"
 #include "pollux/store_runs.h"
-#include "exit_status.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"
 

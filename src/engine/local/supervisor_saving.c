@@ -7,7 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
-#include "pollux/signal_name.h"
+#include "pollux/text.h"
 #include "supervisor.h"
 #include "supervisor_checkpoints.h"
 

@@ -12,25 +12,25 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kept_reports.h"
 #include "pollux/child.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/environment.h"
+#include "pollux/file.h"
 #include "pollux/log_keeping.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
+#include "pollux/paths.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
-#include "pollux/share.h"
 #include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
-#include "supervisor_command.h"
-#include "work_done.h"
-#include "kept_reports.h"
 #include "run_group.h"
+#include "supervisor_command.h"
 #include "supervisor_remote.h"
+#include "work_done.h"
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
  * processes together. */
@@ -270,7 +270,7 @@ static int reload_job(struct supervisor *s, struct err *err)
 static void add_torch_helper(struct supervisor *s, struct strings *env)
 {
 	bool wanted = declaration_has_torch_helper(&s->job.declared);
-	char *helper = wanted ? share_find("torch") : NULL;
+	char *helper = wanted ? paths_data("torch") : NULL;
 
 	if (helper)
 		environment_for_torch(&s->job, &s->command, helper, env);

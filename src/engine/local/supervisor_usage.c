@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/proc.h"
 #include "pollux/store_runs.h"
 #include "pollux/store_share.h"

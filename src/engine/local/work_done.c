@@ -8,12 +8,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "work_done.h"
 #include "last_words.h"
 #include "log_tail.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
-#include "pollux/utf8.h"
+#include "pollux/text.h"
+#include "work_done.h"
 
 /* --- the epochs that a command asks for --- */
 

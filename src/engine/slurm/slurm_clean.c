@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "pollux/config.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
 #include "slurm.h"
 
 /* For the lease of a run whose file launch cannot be read: a pass was killed before that was

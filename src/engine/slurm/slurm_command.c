@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "pollux/open_file.h"
+#include "pollux/file.h"
 #include "pollux/proc.h"
 #include "slurm_command.h"
 

@@ -10,8 +10,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/number.h"
-#include "pollux/open_file.h"
+#include "pollux/text.h"
 #include "slurm.h"
 
 #define MOST_BYTES (64 << 20)

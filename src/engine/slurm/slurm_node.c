@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../local/supervisor_loop.h"
+#include "../local/supervisor_remote.h"
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/remove_tree.h"
+#include "pollux/slurm_node.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "pollux/supervise.h"
-#include "../local/supervisor_loop.h"
-#include "../local/supervisor_remote.h"
-#include "pollux/slurm_node.h"
 #include "slurm.h"
 #include "slurm_ends.h"
 #include "slurm_own_store.h"

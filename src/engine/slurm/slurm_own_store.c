@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/open_file.h"
 #include "pollux/store_journal.h"
 #include "slurm.h"
 #include "slurm_own_store.h"

@@ -7,7 +7,6 @@
 #include "pollux/config.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
-#include "pollux/slurm_args.h"
 #include "slurm.h"
 
 #define KEPT_S 60.0

@@ -17,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../local/stop_order.h"
+#include "pollux/advice.h"
 #include "pollux/clock.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/program_file.h"
 #include "pollux/slurm_node.h"
-#include "../local/stop_order.h"
 #include "slurm.h"
 #include "slurm_earlier.h"
 #include "slurm_steps.h"

@@ -1,4 +1,4 @@
-/* rows.h - what a program printed, as the rows that a terminal would show.
+/* log_rows.h - what a program printed, as the rows that a terminal would show.
  *
  * A newline ends a row. After a carriage return, after backspaces over a row, and where the cursor
  * was moved to another row, new text takes the place of the row's text, so that of a progress bar
@@ -7,8 +7,8 @@
  * NUL bytes go. Positions beyond the last ROWS_HELD rows cannot be reached.
  *
  * Memory: ROWS_HELD rows, each below ROW_MOST bytes; a longer row is given out in pieces. */
-#ifndef POLLUX_ROWS_H
-#define POLLUX_ROWS_H
+#ifndef CLI_LOG_ROWS_H
+#define CLI_LOG_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

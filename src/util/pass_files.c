@@ -1,4 +1,5 @@
-/* pass_host.c - see pass_host.h. */
+/* pass_files.c - what passes leave in files. */
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +9,95 @@
 
 #include "pollux/clock.h"
 #include "pollux/file.h"
-#include "pollux/open_file.h"
-#include "pollux/pass_host.h"
+#include "pollux/pass_files.h"
+#include "pollux/text.h"
+
+/* --- why the last pass failed --- */
+
+void failed_pass_note(const struct paths *paths, const char *why)
+{
+	int fd = file_open(paths->failed_pass, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return;
+	file_write_all(fd, why, strlen(why));
+	close(fd);
+}
+
+void failed_pass_forget(const struct paths *paths)
+{
+	unlink(paths->failed_pass);
+}
+
+bool failed_pass_read(const struct paths *paths, char *why, size_t size, double *time_s)
+{
+	int fd = file_open(paths->failed_pass, O_RDONLY | O_NOFOLLOW, 0);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, why, size - 1);
+	why[n > 0 ? n : 0] = '\0';
+	why[strcspn(why, "\n")] = '\0';
+	*time_s = fstat(fd, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
+	close(fd);
+	return true;
+}
+
+/* --- a manager that does not answer --- */
+
+#define UNTOLD 0400		/* the file's mode until a mailbox has the message */
+#define TOLD 0600
+
+void outage_begins(const struct paths *paths, const char *engine_says, enum outage_reader reader,
+		   struct err *err)
+{
+	struct stat st;
+	int fd;
+
+	if (!engine_says || !text_starts_with(err->text, engine_says))
+		return;
+	fd = file_open(paths->outage, O_WRONLY | O_CREAT | O_EXCL,
+		       reader == OUTAGE_MAILBOX ? TOLD : UNTOLD);
+	if (fd >= 0) {
+		file_write_all(fd, err->text, strlen(err->text));
+		close(fd);
+	} else if (reader == OUTAGE_MAILBOX && stat(paths->outage, &st) == 0) {
+		if (st.st_mode & S_IWUSR)
+			err->text[0] = '\0';
+		else
+			chmod(paths->outage, TOLD);
+	}
+}
+
+bool outage_ends(const struct paths *paths, double now_wall_s, double *lasted_s)
+{
+	struct stat st;
+
+	if (stat(paths->outage, &st) || unlink(paths->outage))
+		return false;
+	*lasted_s = fmax(now_wall_s - (double)st.st_mtim.tv_sec, 0);
+	return true;
+}
+
+bool outage_read(const struct paths *paths, char *why, size_t size, double *since_s)
+{
+	int fd = file_open(paths->outage, O_RDONLY | O_NOFOLLOW, 0);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, why, size - 1);
+	why[n > 0 ? n : 0] = '\0';
+	why[strcspn(why, "\n")] = '\0';
+	*since_s = fstat(fd, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
+	close(fd);
+	return true;
+}
+
+/* --- the machine on which passes run --- */
 
 static void name_this(char name[HOST_NAME_MAX + 1])
 {

@@ -1,10 +1,9 @@
-/* rows.c - see rows.h. */
-#include "pollux/rows.h"
-
+/* log_rows.c - see log_rows.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "log_rows.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
 
