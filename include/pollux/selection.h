@@ -1,12 +1,21 @@
-/* selection.h - which jobs a command line means: the operands and options by which every command
- * that takes jobs names them. pollux(1) has the forms, under JOBS. */
+/* selection.h - jobs that are there: which ones a command line means, changes of them, and jobs
+ * like another one. */
 #ifndef POLLUX_SELECTION_H
 #define POLLUX_SELECTION_H
 
 #include <math.h>
 
 #include "pollux/command.h"
+#include "pollux/declaration.h"
+#include "pollux/job.h"
 #include "pollux/session.h"
+#include "pollux/store_groups.h"
+#include "pollux/text.h"
+
+/* --- which jobs --- */
+
+/* Which jobs a command line means: the operands and options by which every command that takes jobs
+ * names them. pollux(1) has the forms, under JOBS. */
 
 /* What the options say: each narrows what the operands mean; without an operand, all jobs. */
 struct selection_options {
@@ -59,5 +68,63 @@ int selection_check(const struct selecting *what, struct err *err);
  * releases the list. */
 int selection_read(const struct selecting *what, struct store *s, struct id_list *ids,
 		   struct err *err);
+
+/* --- changes the declaration of a job by options, and tells what differs --- */
+
+/* Changes in *d what the options say, and nothing else. EX_USAGE for the errors that submit
+ * refuses. */
+int amend(const struct command *by, const struct asked *o, struct declaration *d,
+	  struct err *err);
+
+/* Walk through the rows of declared_fields in which two declarations differ:
+ *	for (int row = -1; amend_next(&was, &is, &row);) ... */
+bool amend_next(const struct declaration *was, const struct declaration *is, int *row);
+/* "weight 1 -> 4" */
+void amend_add_change(struct text *t, int row, const struct declaration *was,
+		      const struct declaration *is);
+
+/* --- the command of a job that is like another one --- */
+
+/* Replaces text in the arguments behind the program: each change is "OLD=NEW". Where there are
+ * several '=', OLD is the longest that stands in an argument. EX_USAGE: OLD is in no argument. */
+int again_set(const struct command *by, const struct text_list *changes, struct strings *argv,
+	      struct err *err);
+/* Adds what differs: "; arguments --lr 0.1 -> --lr 0.3; directory /a -> /b". */
+void again_add_differences(struct text *t, const struct job_command *was,
+			   const struct job_command *is);
+
+/* --- a job like a run of a sweep --- */
+
+/* A job like a run of a sweep: another run of the sweep, with the parameters of that run or
+ * others. The arguments are made anew from the command of the sweep. A job with other arguments
+ * than its parameters make is no run of the sweep: it has no group and no parameters. */
+
+struct again_group {
+	struct job_group of;		/* id 0: the job is of no sweep */
+	struct strings was, parameters;	/* those of the job that is there, those of the new one */
+	int index;
+	bool stays;			/* the new job is a run of the sweep */
+	/* The changes of --set that name no parameter; their texts are borrowed. */
+	struct text_list other_changes;
+};
+
+int again_group_read(struct again_group *g, struct store *s, const struct job *was,
+		     struct err *err);
+/* Takes the parameters from --set and --lr, and makes the arguments. EX_USAGE: the learning rate is
+ * no number. */
+int again_group_set(struct again_group *g, const struct command *by, const struct asked *o,
+		    const struct text_list *set, struct strings *argv, struct err *err);
+/* Gives the new job its group, its parameters, its learning rate, and the name made of these. */
+void again_group_join(const struct again_group *g, const struct asked *o, const struct job *was,
+		      struct job *is);
+/* Adds "; parameter lr 0.1 -> 0.3", or that the new job is no run of the sweep. */
+void again_group_add_differences(struct text *t, const struct again_group *g,
+				 const struct job *was);
+void again_group_release(struct again_group *g);
+
+/* --- lost variables --- */
+
+/* Adds "A, B and 7 more": the names in env that others lack. Returns how many. */
+int add_lacking_variables(struct text *t, const struct strings *env, const struct strings *others);
 
 #endif

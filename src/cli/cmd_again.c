@@ -5,12 +5,9 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/again_command.h"
-#include "pollux/again_group.h"
-#include "pollux/amend.h"
 #include "pollux/environment.h"
-#include "pollux/job_environment.h"
 #include "pollux/mem.h"
+#include "pollux/selection.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
 #include "pollux/submission.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "pollux/preset.h"
+#include "pollux/submission.h"
 
 static void print_words(const char *name, const struct strings *words)
 {

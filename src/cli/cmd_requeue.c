@@ -7,13 +7,13 @@
 #include "commands.h"
 #include "job_change.h"
 #include "pollux/environment.h"
-#include "pollux/job_environment.h"
-#include "pollux/shared_checkpoints.h"
+#include "pollux/selection.h"
 #include "pollux/store_dependencies.h"
-#include "pollux/store_forget.h"
 #include "pollux/store_events.h"
+#include "pollux/store_forget.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
+#include "pollux/submission.h"
 
 /* A stop for another reason is stronger than a requeue. */
 static int refuse_if_stopping(struct session *s, int64_t job_id, struct err *err)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "pollux/preset.h"
+#include "pollux/submission.h"
 #include "pollux/text.h"
 
 #define WIDTH 80

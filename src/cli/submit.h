@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "pollux/session.h"
 #include "pollux/submission.h"
-#include "pollux/sweep.h"
 
 /* Opens the store to write; says so if its directory is on a network. */
 int submit_open(struct session *s, struct err *err);

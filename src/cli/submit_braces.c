@@ -1,7 +1,7 @@
 /* submit_braces.c - what a submission says about words in braces. */
 #include <stdio.h>
 
-#include "pollux/submission_braces.h"
+#include "pollux/submission.h"
 #include "submit.h"
 
 void submit_tell_braces(const struct asked *o, const struct job *job,

@@ -1,5 +1,5 @@
 /* submit_launch.c - what a submission says about where its command is started. */
-#include "pollux/launch_rule.h"
+#include "pollux/submission.h"
 #include "submit.h"
 
 void submit_tell_launch(const struct asked *o, const struct job *job,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_value.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
+#include "request.h"
 
 #define LONG_FORM 256		/* what getopt returns for options[i] in its long form, less i */
 

@@ -1,5 +1,5 @@
-/* launch_rule.c - see launch_rule.h. */
-#include "pollux/launch_rule.h"
+/* launch_rule.c - see submission.h. */
+#include "pollux/submission.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
-#include "pollux/script_options.h"
+#include "pollux/submission.h"
 #include "pollux/text.h"
 
 #define SCRIPT_BYTES 262144	/* of a script that are read */

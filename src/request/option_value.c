@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_value.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/text.h"
+#include "request.h"
 
 const char *const color_choices[] = { "auto", "always", "never", NULL };
 

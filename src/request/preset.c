@@ -1,5 +1,5 @@
-/* preset.c - see preset.h. */
-#include "pollux/preset.h"
+/* preset.c - see submission.h. */
+#include "pollux/submission.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "python.h"
+#include "request.h"
 
 #define LONGEST_FIRST_LINES 4096
 #define LONGEST_SCRIPT (1 << 20)

@@ -1,5 +1,5 @@
-/* shared_checkpoints.c - see shared_checkpoints.h. */
-#include "pollux/shared_checkpoints.h"
+/* shared_checkpoints.c - see submission.h. */
+#include "pollux/submission.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static void add_components(struct text *t, const char *rest)
 	}
 }
 
-char *shared_checkpoints_path(const char *path)
+/* The path without links, "." and "..", as far as its directories are there. The caller frees. */
+static char *shared_checkpoints_path(const char *path)
 {
 	char *there = xstrdup(path), *slash = there + strlen(there), *real;
 	struct text t = TEXT_INIT;

@@ -1,5 +1,5 @@
-/* submission_braces.c - see submission_braces.h. */
-#include "pollux/submission_braces.h"
+/* submission_braces.c - see submission.h. */
+#include "pollux/submission.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "pollux/paths.h"
 #include "pollux/proc.h"
 #include "pollux/report.h"
-#include "pollux/script_options.h"
 #include "pollux/steps.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"

@@ -1,5 +1,5 @@
 /* sweep_axes.c - lists, ranges and grids of parameters. */
-#include "pollux/sweep_axes.h"
+#include "pollux/submission.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "pollux/mem.h"
 #include "pollux/template.h"
 #include "pollux/text.h"
+#include "request.h"
 
 #define NAME_MAX_BYTES 63
 #define INDEX "index"

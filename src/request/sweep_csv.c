@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pollux/file.h"
-#include "pollux/sweep_axes.h"
+#include "request.h"
 
 #define FILE_MAX_BYTES (64u << 20)
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_value.h"
 #include "pollux/command.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
+#include "request.h"
 
 static const char *type_words(enum option_type type)
 {

@@ -1,5 +1,5 @@
 /* test_launch_rule.c - which commands and scripts start processes on the nodes by themselves. */
-#include "pollux/launch_rule.h"
+#include "pollux/submission.h"
 #include "tap.h"
 
 #include <stdio.h>

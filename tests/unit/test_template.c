@@ -1,5 +1,5 @@
 /* test_template.c - {names} in a command, expanded at launch; all other braces stay. */
-#include "pollux/submission_braces.h"
+#include "pollux/submission.h"
 #include "pollux/template.h"
 #include "pollux/text.h"
 #include "tap.h"

@@ -1,0 +1,60 @@
+/* request.h - what the files of this room use of each other. */
+#ifndef REQUEST_REQUEST_H
+#define REQUEST_REQUEST_H
+
+#include <stdbool.h>
+
+#include "pollux/command.h"
+#include "pollux/job.h"
+#include "pollux/submission.h"
+#include "pollux/text.h"
+
+/* --- values of options --- */
+
+/* Parses the value by the option's type into the member of the command's struct. Returns -1 if the
+ * value is not right. */
+int set_value(const struct option_spec *spec, const char *value, void *field);
+
+/* The error for such a value: names the option, the value and what would have been right. value
+ * NULL: none was given. Returns -1. */
+int wrong_value(const struct command *command, const struct option_spec *spec, const char *value,
+		struct err *err);
+
+/* True if the option has a smallest or a largest value. */
+bool is_bounded(const struct option_spec *spec);
+/* True if the name is in the list, whose end is NULL. */
+bool is_among(const char *name, const char *const *names);
+/* Adds the value as messages show it: a long one is cut. */
+void add_clipped(struct text *t, const char *value);
+
+/* --- {NAME} of the parameters of a run, in a text, by the rule of text.h --- */
+
+/* A parameter is "NAME=VALUE". */
+
+/* What a text may have beside parameters. A word of this kind in a value stands for itself. */
+enum sweep_text {
+	SWEEP_TEMPLATE,		/* templates, {lr} among them, which are put in at each launch */
+	SWEEP_WITH_JOB,		/* {job}, which is put in when the job has its number */
+	SWEEP_PLAIN,		/* nothing */
+};
+
+/* Appends the text with the values put in. */
+void sweep_put(const char *text, enum sweep_text kind, const struct strings *parameters,
+	       struct text *out);
+
+/* A file of rows (RFC 4180) with a header, "-" is standard input, as one axis. */
+int axis_from_file(struct axis *axis, const char *path, struct err *err);
+/* Letters, digits and '_', no digit first, at most 63 bytes. */
+bool axis_name_is_valid(const char *name);
+
+/* --- tell a Python program, and whether its Python has PyTorch --- */
+
+/* True if the command is a Python program whose Python has PyTorch and which does not speak to
+ * pollux itself. The program is a Python if it is named so or if its first line names one, as in
+ * torchrun and accelerate. Where no torch is at the usual places, that Python is asked once, in the
+ * job's environment, and not for longer than PYTHON_PATIENCE_S. A script in the command that has
+ * the text "POLLUX_" speaks to pollux. */
+#define PYTHON_PATIENCE_S 15
+bool python_wants_torch_helper(const struct job_command *c);
+
+#endif
