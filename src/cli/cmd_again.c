@@ -12,9 +12,7 @@
 #include "pollux/store_jobs.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
-#include "selection_agree.h"
 #include "submit.h"
-#include "submit_snapshot.h"
 
 struct asked_again {
 	struct asked asked;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "job_change.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/selection.h"
@@ -14,9 +13,7 @@
 #include "pollux/store_jobs.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
-#include "selection_agree.h"
 #include "submit.h"
-#include "submit_pass.h"
 
 struct asked_edit {
 	struct asked asked;

@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "pollux/explain.h"
-#include "selection_agree.h"
 
 struct explain_options {
 	bool json;

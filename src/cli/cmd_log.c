@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "log_rows.h"
 #include "pollux/file.h"
 #include "pollux/session.h"
 #include "pollux/store_jobs.h"
-#include "selection_agree.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536

@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "front.h"
-#include "job_change.h"
-#include "later_pass.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/engine.h"

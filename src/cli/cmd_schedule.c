@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "later_pass.h"
-#include "next_pass.h"
-#include "on_end.h"
 #include "pollux/clock.h"
 #include "pollux/config.h"
+#include "pollux/mem.h"
 #include "pollux/old_environments.h"
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
@@ -24,8 +22,83 @@
 #include "pollux/report.h"
 #include "pollux/store.h"
 #include "pollux/store_events.h"
-#include "schedule_others.h"
-#include "settings_check.h"
+
+/* --- passes of others --- */
+
+/* What passes of other processes do while 'pollux schedule --watch -v' looks on: those of
+ * supervisors, mostly. Passes write an event for each thing that they do. */
+struct others {
+	bool began;
+	int64_t told;		/* the last event that was looked at */
+	struct strings own;	/* what the watcher's own last pass printed */
+};
+
+/* The kinds of events that passes write, as a pass prints them: "start job 3 on cpu:0: ...". */
+static const struct {
+	const char *kind, *verb, *joint;
+} kinds[] = {
+	{ "assigned", "start", " on" }, { "resume", "resume", " on" }, { "stop", "stop", ":" },
+	{ "suspend", "suspend", ":" }, { "change", "change", "" },
+};
+
+static bool is_own(const struct others *o, const char *action)
+{
+	size_t n = strlen(action);
+
+	for (size_t i = 0; i < o->own.count; i++)
+		if (!strncmp(o->own.items[i], action, n) && strchr(" :", o->own.items[i][n]))
+			return true;
+	return false;
+}
+
+static void print_event(const struct others *o, const struct event *e)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		char *action;
+
+		if (strcmp(e->kind, kinds[i].kind) != 0)
+			continue;
+		action = xasprintf("%s job %lld", kinds[i].verb, (long long)e->job_id);
+		if (!is_own(o, action)) {
+			printf("another pass: %s%s ", action, kinds[i].joint);
+			output_clean(stdout, e->text);
+			putchar('\n');
+		}
+		free(action);
+	}
+}
+
+/* Prints what passes did from the last call up to event `seen`, but for what the watcher's own pass
+ * did. The first call prints nothing. */
+static void others_print(struct others *o, struct store *store, int64_t seen)
+{
+	struct event_list list;
+	struct err ignored;
+
+	if (o->began && store->db && seen > o->told &&
+	    store_events_between(store, o->told, seen, &list, &ignored) == 0) {
+		for (int i = 0; i < list.count; i++)
+			print_event(o, &list.items[i]);
+		event_list_release(&list);
+	}
+	o->began = true;
+	o->told = seen;
+}
+
+static void others_note_own(struct others *o, const struct strings *actions)
+{
+	strings_release(&o->own);
+	for (size_t i = 0; i < actions->count; i++)
+		strings_add(&o->own, actions->items[i]);
+}
+
+/* The watcher's own pass did these. */
+static void others_release(struct others *o)
+{
+	strings_release(&o->own);
+}
+
+/* --- pollux schedule: one pass, or one every few seconds --- */
 
 struct schedule_options {
 	bool dry_run, verbose;

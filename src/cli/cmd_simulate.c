@@ -10,7 +10,6 @@
 #include "pollux/simulate.h"
 #include "pollux/simulations.h"
 #include "simulate.h"
-#include "simulate_options.h"
 
 /* Several policies have a table each, and one picture. */
 static int check_several(const struct simulate_options *o, struct err *err)

@@ -13,7 +13,6 @@
 #include "pollux/mem.h"
 #include "pollux/selection.h"
 #include "pollux/status_columns.h"
-#include "settings_check.h"
 
 #define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */

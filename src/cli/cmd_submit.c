@@ -20,10 +20,7 @@
 #include "pollux/status.h"
 #include "pollux/store_models.h"
 #include "pollux/submission.h"
-#include "settings_check.h"
 #include "submit.h"
-#include "submit_pass.h"
-#include "submit_snapshot.h"
 
 #define O(member) offsetof(struct submit_asked, member)
 

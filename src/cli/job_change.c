@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "job_change.h"
-#include "job_loss.h"
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/store_jobs.h"
-#include "selection_agree.h"
-#include "submit_pass.h"
+#include "submit.h"
 
 #define FORCE { "force", 'f', OPTION_FLAG, NULL, \
 	.offset = offsetof(struct asked_change, force), 0, 0, \

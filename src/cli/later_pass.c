@@ -1,16 +1,31 @@
-/* later_pass.c - see later_pass.h. */
+/* later_pass.c - passes that commands and supervisors start, and warnings of settings that passes
+ * refuse. */
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "later_pass.h"
+#include "commands.h"
+#include "pollux/clock.h"
+#include "pollux/config.h"
+#include "pollux/crontab.h"
 #include "pollux/err.h"
 #include "pollux/file.h"
+#include "pollux/lock.h"
+#include "pollux/mem.h"
 #include "pollux/pass_files.h"
+#include "pollux/proc.h"
+#include "pollux/regular_pass.h"
+#include "pollux/report.h"
 #include "pollux/store.h"
+#include "submit.h"
+
+/* --- passes in the background --- */
 
 static int take_settings(const struct paths *paths, struct err *err)
 {
@@ -96,4 +111,165 @@ void later_start(char *const argv[])
 		return;
 	execv("/proc/self/exe", argv);
 	_exit(EX_OSERR);
+}
+
+/* --- a pass at a time to come --- */
+
+#define LOOK_S 5.0		/* the process that waits looks so often for an earlier time */
+#define TEXT_BYTES 24
+
+/* The file holds the time in ms; the process that waits has the lock on the file. */
+static char *file_of(const struct paths *paths)
+{
+	return xasprintf("%s/next-pass", paths->dir);
+}
+
+static void write_time(const char *file, double time_s)
+{
+	char text[TEXT_BYTES + 1];
+	long long time_ms = isfinite(time_s) ? llround(time_s * 1e3) : 0;
+	int fd = file_open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return;
+	snprintf(text, sizeof(text), "%*lld", TEXT_BYTES, time_ms);
+	/* If that fails, the pass comes at the time that stands there, or at the next one. */
+	if (pwrite(fd, text, TEXT_BYTES, 0) != TEXT_BYTES)
+		(void)!ftruncate(fd, 0);
+	close(fd);
+}
+
+/* Returns 0 if no pass is wanted. */
+static double read_time(const char *file)
+{
+	char text[TEXT_BYTES + 1] = "";
+	int fd = file_open(file, O_RDONLY | O_NOFOLLOW, 0);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = pread(fd, text, TEXT_BYTES, 0);
+	close(fd);
+	return n == TEXT_BYTES ? (double)strtoll(text, NULL, 10) / 1e3 : 0;
+}
+
+/* Returns false if no pass is wanted any more. */
+static bool wait_for_time(const char *file)
+{
+	for (double time_s; (time_s = read_time(file)) > 0;) {
+		double left_s = fmin(time_s - clock_wall_s(), LOOK_S);
+		struct timespec pause = { .tv_sec = (time_t)left_s };
+
+		if (left_s <= 0)
+			return true;
+		pause.tv_nsec = (long)((left_s - floor(left_s)) * 1e9);
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void next_pass_await(const struct paths *paths, double next_s)
+{
+	char *file = file_of(paths);
+	struct err ignored;
+	int lock;
+
+	write_time(file, next_s);
+	lock = isfinite(next_s) ? lock_take(file, &ignored) : -1;
+	if (lock >= 0) {
+		if (wait_for_time(file))
+			later_pass_become(paths, &ignored);	/* which drops the lock */
+		lock_drop(lock);
+	}
+	free(file);
+}
+
+/* --- the pass after a submission --- */
+
+bool is_in_a_job(void)
+{
+	return getenv("POLLUX_JOB_ID") != NULL;
+}
+
+/* Returns the command after which passes come regularly; NULL: cron has the line. */
+static const char *remedy(void)
+{
+	struct text lines = TEXT_INIT, new = TEXT_INIT;
+	const char *command = NULL;
+	struct crontab_entry e;
+	struct err ignored;
+
+	if (crontab_entry_init_own(&e, &ignored))
+		return NULL;
+	if (crontab_read(&lines, &ignored))
+		command = "'pollux schedule --watch 10' runs them in a terminal";
+	else if (crontab_with(lines.data ? lines.data : "", &e, &new) == CRONTAB_ADDED)
+		command = "'pollux cron --install' adds one each minute";
+	text_release(&lines);
+	text_release(&new);
+	crontab_entry_release(&e);
+	return command;
+}
+
+static void advise(const struct paths *paths)
+{
+	const char *command;
+
+	if (!isatty(STDERR_FILENO) || regular_passes_come(paths, clock_wall_s()))
+		return;
+	command = remedy();
+	if (command)
+		fprintf(stderr, "pollux: passes come only when a job is submitted, ends or is to "
+			"begin, so nobody takes turns; %s\n", command);
+}
+
+/* False if the limits of this shell would hold for all jobs that a pass starts. */
+static bool may_start(const struct config *config, bool quiet)
+{
+	const char *limit = limits_for_all();
+
+	if (!config->submit_pass || is_in_a_job())
+		return false;
+	if (limit && !quiet)
+		fprintf(stderr, "pollux: no pass was started, as all jobs would get the limit of "
+			"'ulimit %s' here: the job waits for the next pass\n", limit);
+	return !limit;
+}
+
+void submit_pass_run(bool quiet)
+{
+	struct config config;
+	struct paths paths;
+	struct err ignored;
+
+	if (paths_init(&paths, &ignored))
+		return;
+	if (!quiet)
+		advise(&paths);
+	if (config_load(&config, paths.config, &ignored) == 0 && may_start(&config, quiet))
+		later_pass_start(&paths);
+	paths_release(&paths);
+}
+
+/* --- settings --- */
+
+void warn_of_slots(int slots)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (cores > 0 && slots < CONFIG_SLOTS_OF_TWO_SIZES && slots > SLOTS_PER_CORE_MAX * cores)
+		output_messagef("warning: %d slots on %ld processor core%s: up to %ld jobs would "
+				"share a core", slots, cores, cores == 1 ? "" : "s",
+				(slots + cores - 1) / cores);
+}
+
+void warn_of_settings(const struct paths *paths)
+{
+	struct config config;
+	struct err err;
+
+	if (config_load(&config, paths->config, &err))
+		output_messagef("warning: %s; no job is started until that is mended", err.text);
+	else
+		warn_of_slots(config.slots);
 }

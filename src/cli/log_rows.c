@@ -1,9 +1,9 @@
-/* log_rows.c - see log_rows.h. */
+/* log_rows.c - see commands.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "log_rows.h"
+#include "commands.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
 

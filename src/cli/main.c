@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "pollux/file.h"
 #include "pollux/text.h"
-#include "selection_agree.h"
 
 #define COMMAND(name) &cmd_##name,
 static const struct command *const commands[] = { COMMANDS(COMMAND) };

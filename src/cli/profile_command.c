@@ -16,7 +16,6 @@
 #include "pollux/session.h"
 #include "pollux/step_stats.h"
 #include "pollux/template.h"
-#include "profile.h"
 #include "submit.h"
 
 /* --- interruption --- */

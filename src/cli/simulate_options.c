@@ -1,8 +1,199 @@
-/* simulate_options.c - see simulate_options.h. */
+/* simulate_options.c - the options of 'pollux simulate', and the files that they name. */
+#include <dirent.h>
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "simulate_options.h"
+#include "pollux/command.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
+#include "pollux/report.h"
+#include "pollux/text.h"
+#include "simulate.h"
+
+/* --- which workloads --- */
+
+static bool is_csv(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && *name != '.' && strcmp(name + n - 4, ".csv") == 0;
+}
+
+/* "workload-2" before "workload-10". */
+static int by_version(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_directory(const char *directory, struct strings *paths, struct err *err)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+	size_t first = paths->count;
+
+	if (!dir)
+		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
+	while ((entry = readdir(dir)))
+		if (is_csv(entry->d_name))
+			strings_addf(paths, "%s/%s", directory, entry->d_name);
+	closedir(dir);
+	if (paths->count == first)
+		return err_set(err, EX_NOINPUT,
+			       "no workload in '%s': a file whose name ends in '.csv'", directory);
+	qsort(paths->items + first, paths->count - first, sizeof(*paths->items), by_version);
+	return 0;
+}
+
+int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err)
+{
+	for (size_t i = 0; i < given->count; i++) {
+		struct stat st;
+
+		if (stat(given->items[i], &st) || !S_ISDIR(st.st_mode))
+			strings_add(paths, given->items[i]);
+		else if (list_directory(given->items[i], paths, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- what is written --- */
+
+struct written_file {
+	const char *option, *path;
+};
+
+static int check_input(const struct written_file *o, const char *input, struct err *err)
+{
+	if (!file_same(o->path, input))
+		return 0;
+	return usage_error(&cmd_simulate, err, "option '--%s' would overwrite '%s', which is read",
+			   o->option, input);
+}
+
+/* Checks all files in the directories of the applications, whether they are read or not. */
+static int check_profiles(const struct written_file *o, const char *directory, int depth,
+			  struct err *err)
+{
+	DIR *dir = opendir(directory);
+	const struct dirent *entry;
+	int rc = 0;
+
+	while (dir && rc == 0 && (entry = readdir(dir))) {
+		char *path = xasprintf("%s/%s", directory, entry->d_name);
+
+		if (depth == 0)
+			rc = check_input(o, path, err);
+		else if (*entry->d_name != '.')
+			rc = check_profiles(o, path, depth - 1, err);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+static int check_output(const struct written_file *o, const char *profiles,
+			const struct strings *workloads, struct err *err)
+{
+	for (size_t i = 0; i < workloads->count; i++)
+		if (check_input(o, workloads->items[i], err))
+			return -1;
+	return profiles ? check_profiles(o, profiles, 1, err) : 0;
+}
+
+static int check_others(const struct written_file *outputs, int i, struct err *err)
+{
+	for (int k = 0; k < i; k++)
+		if (outputs[k].path && file_same(outputs[k].path, outputs[i].path))
+			return usage_error(&cmd_simulate, err,
+					   "options '--%s' and '--%s' would write to one file, "
+					   "'%s'",
+					   outputs[k].option, outputs[i].option, outputs[i].path);
+	return 0;
+}
+
+int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
+			   const struct strings *workloads, struct err *err)
+{
+	const struct written_file outputs[] = {
+		{ "jobs-csv", o->jobs_csv },
+		{ "timeline-csv", o->timeline_csv },
+		{ "ends-csv", o->ends_csv },
+		{ "plot", o->plot },
+	};
+
+	for (int i = 0; i < (int)(sizeof(outputs) / sizeof(outputs[0])); i++)
+		if (outputs[i].path &&
+		    (check_output(&outputs[i], profiles, workloads, err) ||
+		     check_others(outputs, i, err) || file_check(outputs[i].path, err)))
+			return -1;
+	return o->plot ? picture_check(o->plot, err) : 0;
+}
+
+/* --- the kinds of GPU of pollux simulate --kinds --- */
+
+static int refuse_item(const char *item, struct err *err)
+{
+	return usage_error(&cmd_simulate, err,
+			   "option '--kinds': '%.60s' is not KIND:NODESxGPUS, such as a100:2x8",
+			   item);
+}
+
+static int read_count(const char *text, int64_t *count)
+{
+	return number_parse_int(text, count) || *count < 1 || *count > SIMULATE_GPUS_MAX ? -1 : 0;
+}
+
+/* Cuts the item, "a100:2x8", into its parts. */
+static int read_kind(char *item, struct sim_kind *kind, struct err *err)
+{
+	char *colon = strchr(item, ':'), *x = colon ? strchr(colon, 'x') : NULL;
+	int64_t nodes, gpus;
+
+	if (!x || colon == item || strchr(item, '/'))
+		return refuse_item(item, err);
+	*colon = *x = '\0';
+	if (read_count(colon + 1, &nodes) || read_count(x + 1, &gpus)) {
+		*colon = ':';
+		*x = 'x';
+		return refuse_item(item, err);
+	}
+	*kind = (struct sim_kind){ item, (int)nodes, (int)gpus };
+	return 0;
+}
+
+int simulate_kinds(char *list, struct sim_options *o, struct err *err)
+{
+	int64_t gpus = 0;
+
+	for (char *item = list, *next; item; item = next) {
+		struct sim_kind *kind = &o->kinds[o->n_kinds];
+
+		next = strchr(item, ',');
+		if (next)
+			*next++ = '\0';
+		if (o->n_kinds == SCHED_KINDS)
+			return usage_error(&cmd_simulate, err, "option '--kinds': at most %d kinds",
+					   SCHED_KINDS);
+		if (read_kind(item, kind, err))
+			return -1;
+		for (int k = 0; k < o->n_kinds; k++)
+			if (strcmp(o->kinds[k].name, kind->name) == 0)
+				return usage_error(&cmd_simulate, err,
+						   "option '--kinds': '%.60s' comes twice",
+						   kind->name);
+		o->n_kinds++;
+		gpus += (int64_t)kind->nodes * kind->gpus_per_node;
+	}
+	if (gpus > SIMULATE_GPUS_MAX)
+		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
+				   (long long)gpus, SIMULATE_GPUS_MAX);
+	return 0;
+}
 
 static const char *const lengths[] = { "unknown", "known", NULL };
 

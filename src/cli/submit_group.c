@@ -14,8 +14,6 @@
 #include "pollux/store_models.h"
 #include "pollux/submission.h"
 #include "submit.h"
-#include "submit_pass.h"
-#include "submit_snapshot.h"
 
 /* The command and the job of the first run, made as for a single job. Those of the other runs are
  * made from them. */

@@ -1,6 +1,6 @@
 /* affinity.h - bind the calling process, or a stopped one, to processors; private to src/device. */
-#ifndef DEVICE_AFFINITY_H
-#define DEVICE_AFFINITY_H
+#ifndef POLLUX_DEVICE_AFFINITY_H
+#define POLLUX_DEVICE_AFFINITY_H
 
 #include "pollux/device.h"
 

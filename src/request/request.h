@@ -1,6 +1,6 @@
 /* request.h - what the files of this room use of each other. */
-#ifndef REQUEST_REQUEST_H
-#define REQUEST_REQUEST_H
+#ifndef POLLUX_REQUEST_REQUEST_H
+#define POLLUX_REQUEST_REQUEST_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* application.h - the files of the published simulators, the applications measured in them, and
  * how a job goes by them. */
-#ifndef SIM_APPLICATION_H
-#define SIM_APPLICATION_H
+#ifndef POLLUX_SIM_APPLICATION_H
+#define POLLUX_SIM_APPLICATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

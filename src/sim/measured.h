@@ -1,7 +1,7 @@
 /* measured.h - the world of published measurements: applications whose step times and gradients are
  * in files, and what a policy may know of them. */
-#ifndef SIM_MEASURED_H
-#define SIM_MEASURED_H
+#ifndef POLLUX_SIM_MEASURED_H
+#define POLLUX_SIM_MEASURED_H
 
 #include "application.h"
 #include "pollux/fit.h"

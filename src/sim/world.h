@@ -9,8 +9,8 @@
  *	sim_racks.c	machines in racks, as for Dally: leases instead of numbers of GPUs
  *	replay.c	the machine's own history
  */
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
+#ifndef POLLUX_SIM_WORLD_H
+#define POLLUX_SIM_WORLD_H
 
 #include <stdbool.h>
 

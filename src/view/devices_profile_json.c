@@ -41,7 +41,7 @@ static void print_measurement(struct json *j, const struct measure_result *r,
 	json_end(j);
 }
 
-static void print_kind(struct json *j, const struct profiled_kind *kind)
+static void print_json_kind(struct json *j, const struct profiled_kind *kind)
 {
 	const struct measure_result *r = &kind->result;
 
@@ -79,7 +79,7 @@ void devices_profile_print_json(const struct devices_profile *p, FILE *out)
 	json_bool(&j, "quick", p->quick);
 	json_array(&j, "kinds");
 	for (int i = 0; i < p->n_kinds; i++)
-		print_kind(&j, &p->kinds[i]);
+		print_json_kind(&j, &p->kinds[i]);
 	json_end(&j);
 	json_array(&j, "left_out");
 	for (size_t i = 0; i < p->left_out.count; i++)

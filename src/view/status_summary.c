@@ -4,7 +4,7 @@
 #include "pollux/report.h"
 #include "pollux/status.h"
 
-static const struct table_column columns[] = {
+static const struct table_column summary_columns[] = {
 	{ .heading = "ID", .right = true },
 	{ .heading = "NAME", .room = 8 },
 	{ .heading = "STATE" },
@@ -46,7 +46,7 @@ double status_waited_s(const struct status *status, const struct status_job *ite
 	return took(status, item).waited_s;
 }
 
-static void add_row(struct table *t, const struct status_job *item, const struct took *took)
+static void add_summary_row(struct table *t, const struct status_job *item, const struct took *took)
 {
 	const struct job *job = item->job;
 	const struct progress *progress = &job->progress;
@@ -75,11 +75,11 @@ void status_print_summary(const struct status *status, const struct output *out)
 		fputs("No jobs.\n", out->file);
 		return;
 	}
-	table_begin(&t, columns);
+	table_begin(&t, summary_columns);
 	for (int i = 0; i < n; i++) {
 		struct took s = took(status, &status->items[i]);
 
-		add_row(&t, &status->items[i], &s);
+		add_summary_row(&t, &status->items[i], &s);
 		total_s += s.total_s;
 		waited_s += s.waited_s;
 	}

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/log_rows.h"
+#include "cli/commands.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
 #include "tap.h"

@@ -11,8 +11,8 @@
  *
  * Functions return a code of enum cu_code. The library stays open until the process ends: CUDA
  * does not survive its removal. */
-#ifndef DEVICE_CUDA_DRIVER_H
-#define DEVICE_CUDA_DRIVER_H
+#ifndef POLLUX_DEVICE_CUDA_DRIVER_H
+#define POLLUX_DEVICE_CUDA_DRIVER_H
 
 #include <stddef.h>
 #include <stdint.h>

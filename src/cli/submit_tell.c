@@ -1,12 +1,19 @@
-/* submit_print.c - the commands that a submission would run, as lines for a shell. */
+/* submit_tell.c - what people are told of a submission, and submissions with --snapshot. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "pollux/clock.h"
 #include "pollux/execution_plan.h"
+#include "pollux/mem.h"
+#include "pollux/report.h"
+#include "pollux/submission.h"
 #include "pollux/template.h"
 #include "pollux/text.h"
 #include "submit.h"
+
+/* --- the commands that a submission would run, as lines for a shell --- */
 
 struct printed {
 	struct text line;
@@ -111,4 +118,90 @@ void submit_print_command(const struct asked *o, char *const *argv, const char *
 	for (int i = 0; i < declared.count; i++)
 		print_line(o, argv, typed_rate, &declared.items[i]);
 	execution_plans_release(&declared);
+}
+
+/* --- what a submission says about words in braces --- */
+
+void submit_tell_braces(const struct asked *o, const struct job *job,
+			const struct job_command *command, const struct strings *parameters,
+			bool dry_run)
+{
+	struct braced b = { &job->declared, command, o->declared.name, &o->env, parameters };
+	struct text replaced = TEXT_INIT;
+	struct strings doubts = { 0 };
+
+	braces_add_doubts(&b, &doubts);
+	for (size_t i = 0; i < doubts.count; i++)
+		output_messagef("warning: %s", doubts.items[i]);
+	if (dry_run)
+		braces_add_replaced(&b, &replaced);
+	if (replaced.length)
+		output_messagef("replaced at launch: %s", replaced.data);
+	strings_release(&doubts);
+	text_release(&replaced);
+}
+
+/* --- what a submission says about where its command is started --- */
+
+void submit_tell_launch(const struct asked *o, const struct job *job,
+			const struct job_command *command)
+{
+	const char *launcher;
+
+	if (o->launch || job->declared.launch != LAUNCH_FIRST || job->declared.max_replicas == 1)
+		return;
+	launcher = launcher_of_command(command);
+	if (launcher)
+		output_messagef("its command calls %s: on several nodes it is started on the first "
+				"alone, and the others are kept for what %s starts; --launch each "
+				"starts it on each", launcher, launcher);
+}
+
+/* --- snapshots --- */
+
+static const char *place_of_code(const struct job_command *command)
+{
+	return command->repository ? command->repository : command->directory;
+}
+
+int submit_snapshot(const struct paths *paths, const struct job *job, struct job_command *command,
+		    struct code_snapshot *s, struct err *err)
+{
+	*s = (struct code_snapshot){ .lock = -1, .remarks = TEXT_INIT };
+	if (!job->declared.snapshot)
+		return 0;
+	if (snapshot_make(paths, place_of_code(command), s, err))
+		return -1;
+	xreplace(&command->snapshot_dir, s->dir);
+	xreplace(&command->repository, s->top);
+	if (s->remarks.length)
+		output_messagef("warning: the snapshot has links to these, whose files it uses as "
+				"they are when it runs: %s", s->remarks.data);
+	return 0;
+}
+
+void submit_snapshot_end(struct code_snapshot *s, int rc)
+{
+	if (rc)
+		snapshot_drop(s);
+	else
+		snapshot_keep(s);
+}
+
+int submit_snapshot_tell(const struct job *job, const struct job_command *command,
+			 struct err *err)
+{
+	struct git git = { .directory = place_of_code(command),
+			   .until_boot_s = clock_boot_s() + SNAPSHOT_LIMIT_S };
+	struct code_repository r;
+
+	if (!job->declared.snapshot)
+		return 0;
+	if (code_repository_find(&git, &r, err))
+		return err_prefix(err, "no snapshot of the code can be made");
+	output_messagef("a snapshot of '%s' would be made, at commit %.6s%s", r.top,
+			r.head.commit,
+			command->git_dirty ? " with its uncommitted changes" : "");
+	code_repository_release(&r);
+	return 0;
 }
