@@ -111,7 +111,7 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 void explanation_print_parameters(const struct explanation *e, const struct output *out);
 void explanation_print_observations(const struct explanation *e, const struct output *out);
 
-/* explain_share.c: what the job does beside others on one device. */
+/* explain_end.c: what the job does beside others on one device. */
 void explanation_print_share(const struct explanation *e, const struct output *out);
 void explanation_print_json_share(struct json *j, const struct explanation *e);
 
@@ -131,7 +131,7 @@ void explanation_print_kinds(const struct explanation *e, const struct output *o
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
 void explanation_release_kinds(struct explanation *e);
 
-/* explain_tiers.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
+/* explain_nodes.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
  * the model. */
 void explanation_read_tiers(struct explanation *e, const struct device_list *list);
 void explanation_tell_tiers(struct explanation *e);

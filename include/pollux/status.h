@@ -20,8 +20,6 @@ enum shown_state {
 	SHOWN_PAUSED, SHOWN_DONE, SHOWN_FAILED, SHOWN_CANCELLED, SHOWN_TIMEOUT,
 };
 
-const char *shown_state_name(enum shown_state state);
-
 /* A job, and what is computed from its numbers. Unknown is NaN. */
 struct status_job {
 	const struct job *job;
@@ -97,24 +95,8 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 		struct err *err);
 void status_release(struct status *status);
 
-/* status_groups.c: reads the groups of which STATUS_GROUP_LEAST jobs or more are at rest. */
-#define STATUS_GROUP_LEAST 4
-int status_read_groups(struct store *s, struct status *status, struct err *err);
-void status_groups_release(struct status *status);
-/* The group whose row stands for the job; NULL: the job has a row of its own. */
-const struct status_group *status_group_of(const struct status *status,
-					   const struct status_job *item);
-/* The name of a group with '*' for each {WORD}: "a-{index}" is "a-*", which matches its jobs. */
-void status_add_group_name(struct text *t, const char *name);
-/* "12 done, 3 running, 5 queued; best acc 0.91 at lr=3e-4" */
-void status_add_group(struct text *t, const struct status_group *group);
-
 /* status_ends.c: tells the ends of the jobs that run or wait. */
 int status_tell_ends(struct session *s, struct status *status, struct err *err);
-
-/* "its supervisor, process 12, has not answered for 1m10s: ...; ", and what its program is known to
- * wait for; nothing where there is neither. */
-void status_add_trouble(struct text *t, const struct status_job *item);
 
 /* Everything else about one job. */
 struct status_details {
@@ -132,25 +114,8 @@ struct status_details {
 	struct text manager;		/* what a cluster's manager says of its run; empty: none */
 };
 
-/* The name of a job of status->jobs, with its parameters if another run of its sweep has that
- * name. */
-void status_add_name(struct text *t, const struct status *status, const struct job *job);
-
-/* "begins at 22:00 (in 3h12m)", where the job waits for that alone; else false. */
-bool status_add_begin(struct text *t, const struct status *status, const struct job *job);
-/* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
- * the present or the last one, NULL: none. */
-void status_add_helper(struct text *t, const struct job *job, const struct run *run);
 /* Says why the batch of a job does not grow; nothing where it may (growth.h). */
 void status_add_veto(struct text *t, const struct job *job);
-/* Says in one line what was changed of the training in this run (NULL: none) and what that rests
- * on, or why nothing is changed; nothing for a job whose batch is its own. events: NULL: not
- * read. */
-void status_add_adapted(struct text *t, const struct job *job, const struct run *run,
-			const struct event_list *events);
-
-/* "acc 0.91, val/loss 0.34" */
-void status_add_metrics(struct text *t, const struct job_metric_list *metrics);
 
 int status_details_read(struct session *s, const struct job *job, struct status_details *d,
 			struct err *err);
@@ -159,48 +124,10 @@ void status_details_release(struct status_details *d);
 /* status_table.c: a summary, the table, and whether anything schedules at all. */
 void status_print_table(const struct status *status, const struct output *out);
 
-/* status_summary.c: runs, preemptions, samples, waiting and completion times. */
+/* status_table.c: runs, preemptions, samples, waiting and completion times. */
 void status_print_summary(const struct status *status, const struct output *out);
 
-/* "cpu:0,cpu:1" */
-void status_add_devices(struct text *t, const struct run *run);
-/* "1.2 GiB kept", where it is suspended. */
-void status_add_kept(struct text *t, const struct run *run);
-
-/* status_table.c: the column REASON. */
-void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
-/* The last status of the program of an ended job, or what went wrong; nothing if neither is
- * known. */
-void status_add_end(struct text *t, const struct job *job);
-/* The batch size of its run, else the declared one; NaN: neither. */
-double status_batch(const struct status_job *item);
-/* status_summary.c: total: seconds from the job's submission to its end, or to now; waited: the
- * part of them in which the job did not run. */
-double status_total_s(const struct status *status, const struct status_job *item);
-double status_waited_s(const struct status *status, const struct status_job *item);
-
-/* status_stopping.c: "stopping to be held, 4s of 60s". The run of the item is being stopped. */
-void status_add_stopping(struct text *t, const struct status *status,
-			 const struct status_job *item);
-
-/* status_runs.c: two tables, each with a line above it; nothing if a table would be empty. */
-void status_print_runs(const struct status *status, const struct status_job *item,
-		       const struct status_details *d, const struct output *out);
-void status_print_observations(const struct status_details *d, const struct output *out);
-
-/* status_declared.c: what was asked of the job. */
-void status_print_declared(const struct job *job, const struct status_details *d,
-			   double now_wall_s, const struct output *out);
-/* Adds a count in full, so that it can be compared with the counts in logs and checkpoints; a
- * duration. Both add nothing where the value is unknown. */
-void status_add_number(struct text *t, const char *name, double value);
-void status_add_loss(struct text *t, const struct progress *p);
-void status_add_duration(struct text *t, const char *name, double seconds);
-const char *status_separator(const struct text *t);	/* ", " behind other text, else "" */
-
 /* status_job.c */
-/* "job 3: NAME", where what is "job". */
-void status_print_head(const char *what, const struct job *job, const struct output *out);
 /* "running", the remark, " on cpu:0,cpu:1". */
 void status_add_state(struct text *t, const struct status_job *item, const char *remark);
 void status_print_job(const struct status *status, const struct status_job *item,
@@ -208,10 +135,28 @@ void status_print_job(const struct status *status, const struct status_job *item
 
 /* status_json.c: the items of an array. */
 struct json;
-void status_print_json_metrics(struct json *j, const struct job_metric_list *list);
-void status_print_json_parameters(struct json *j, const struct strings *list);
 /* details: one for each job, or NULL. */
 void status_print_json(const struct status *status, const struct status_details *details,
 		       FILE *out);
+
+/* --- columns --- */
+
+/* The columns of jobs that a person can choose and sort by: one table of names, for -o, --sort,
+ * --csv, the manual and completion. */
+
+/* The names, and at the end NULL. */
+extern const char *const status_column_names[];
+
+/* Sort status->items by a column, unknown values last; jobs that are equal in it stay in their
+ * order. key: a name, or '-' and a name: the largest first. False: there is no such name. */
+bool status_sort(struct status *status, const char *key);
+
+/* names: of columns, with commas between, each in status_column_names. In the table names of jobs
+ * are whole where there is room for them. */
+void status_print_columns(const struct status *status, const char *names,
+			  const struct output *out);
+/* A line of names, then a line for each job: numbers unrounded, durations in seconds, times in
+ * seconds since 1970-01-01 UTC, shares from 0 to 1; nothing for what is not known. */
+void status_print_csv(const struct status *status, const char *names, FILE *out);
 
 #endif

@@ -10,13 +10,12 @@
 
 #include "commands.h"
 #include "pollux/config.h"
-#include "pollux/devices_view.h"
 #include "pollux/engine.h"
 #include "pollux/paths.h"
-#include "pollux/self_test_view.h"
 #include "pollux/session.h"
 #include "pollux/store_aside.h"
 #include "pollux/store_machine.h"
+#include "pollux/view.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
 

@@ -2,10 +2,10 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "pollux/doctor_view.h"
 #include "pollux/session.h"
 #include "pollux/store_check.h"
 #include "pollux/store_repair.h"
+#include "pollux/view.h"
 
 struct doctor_options {
 	bool json, repair;

@@ -5,8 +5,8 @@
 
 #include "commands.h"
 #include "pollux/clock.h"
-#include "pollux/past.h"
 #include "pollux/report.h"
+#include "pollux/view.h"
 
 struct history_options {
 	double since_s;

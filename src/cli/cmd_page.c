@@ -8,7 +8,7 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
-#include "pollux/page.h"
+#include "pollux/view.h"
 
 struct page_options {
 	char *output;

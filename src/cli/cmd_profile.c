@@ -8,12 +8,12 @@
 #include "commands.h"
 #include "pollux/command.h"
 #include "pollux/config.h"
-#include "pollux/devices_profile.h"
 #include "pollux/engine.h"
 #include "pollux/profile.h"
 #include "pollux/profile_report.h"
 #include "pollux/report.h"
 #include "pollux/session.h"
+#include "pollux/view.h"
 #include "submit.h"
 
 /* --- pollux profile --devices: measure each kind of device, and show it --- */

@@ -6,8 +6,8 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/prune_view.h"
 #include "pollux/session.h"
+#include "pollux/view.h"
 
 struct prune_options {
 	double older_than_s;

@@ -4,9 +4,9 @@
 
 #include "commands.h"
 #include "pollux/report.h"
-#include "pollux/results.h"
 #include "pollux/selection.h"
 #include "pollux/store_groups.h"
+#include "pollux/view.h"
 
 struct results_options {
 	const char *metric, *plot;

@@ -17,11 +17,11 @@
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
 #include "pollux/policy.h"
-#include "pollux/prune_view.h"
 #include "pollux/regular_pass.h"
 #include "pollux/report.h"
 #include "pollux/store.h"
 #include "pollux/store_events.h"
+#include "pollux/view.h"
 
 /* --- passes of others --- */
 

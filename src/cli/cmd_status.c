@@ -12,7 +12,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/selection.h"
-#include "pollux/status_columns.h"
+#include "pollux/status.h"
 
 #define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"
 #define RECENT_S 86400.0	/* ended jobs are shown for a day */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/history.h"
 #include "pollux/mem.h"
 #include "pollux/report.h"
 #include "pollux/simulate.h"

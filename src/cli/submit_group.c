@@ -9,10 +9,10 @@
 #include "pollux/halving.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
-#include "pollux/results.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_models.h"
 #include "pollux/submission.h"
+#include "pollux/view.h"
 #include "submit.h"
 
 /* The command and the job of the first run, made as for a single job. Those of the other runs are

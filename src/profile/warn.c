@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pollux/steady.h"
 #include "pollux/step_stats.h"
 #include "pollux/store_events.h"
 #include "pollux/text.h"

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/device_users.h"
-#include "pollux/devices_view.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
 
 /* The devices of one node and kind. */
 struct node {

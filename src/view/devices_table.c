@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/devices_view.h"
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
 
 static bool is_gpu(const struct device *d)
 {

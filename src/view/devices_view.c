@@ -1,10 +1,11 @@
 /* devices_view.c - reads what 'pollux devices' shows. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/device_owners.h"
-#include "pollux/devices_view.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 
@@ -102,4 +103,196 @@ void devices_view_release(struct devices_view *v)
 	free(v->lock_holders);
 	device_user_list_release(&v->users);
 	text_release(&v->containment_detail);
+}
+
+/* --- the devices as JSON; pollux-devices(1) explains the keys --- */
+
+static void print_bytes(struct json *j, const char *key, int64_t bytes, int64_t unknown)
+{
+	if (bytes == unknown)
+		json_number(j, key, (double)NAN);
+	else
+		json_integer(j, key, bytes);
+}
+
+static void print_job(struct json *j, int64_t job_id)
+{
+	print_bytes(j, "job_id", job_id, 0);
+}
+
+static void print_process(struct json *j, const struct device_user *u)
+{
+	json_object(j, NULL);
+	json_integer(j, "pid", u->process.pid);
+	json_string(j, "owner", u->info.lives ? u->info.owner : NULL);
+	json_string(j, "command", u->info.lives ? u->info.command : NULL);
+	print_bytes(j, "memory_bytes", u->process.memory_bytes, -1);
+	json_number(j, "utilization", u->process.utilization);
+	json_number(j, "age_s", u->info.lives ? u->info.age_s : (double)NAN);
+	print_job(j, u->job_id);
+	json_bool(j, "ignored", u->ignored);
+	json_bool(j, "blocks", u->blocks);
+	json_end(j);
+}
+
+static void print_reading(struct json *j, const struct device_reading *now)
+{
+	print_bytes(j, "free_bytes", now->free_bytes, -1);
+	json_number(j, "utilization", now->utilization);
+	json_number(j, "temperature_c", now->temperature_c);
+	json_number(j, "power_w", now->power_w);
+	json_number(j, "power_limit_w", now->power_limit_w);
+	json_number(j, "energy_j", now->energy_j);
+	json_string(j, "slowed_by", now->slowed_by);
+}
+
+static void print_device(struct json *j, const struct devices_view *v, int index)
+{
+	const struct device *d = &v->list.items[index];
+
+	json_object(j, NULL);
+	json_string(j, "id", d->id);
+	if (d->node[0])
+		json_string(j, "node", d->node);
+	json_string(j, "name", d->name);
+	json_string(j, "kind", d->kind);
+	json_integer(j, "cores", d->cores);
+	json_string(j, "binding", d->binding);
+	print_bytes(j, "memory_bytes", d->memory_bytes, 0);
+	print_reading(j, &d->now);
+	print_job(j, devices_holder(v, d->id));
+	json_string(j, "held_by", v->lock_holders[index]);
+	json_bool(j, "usable", d->usable);
+	json_string(j, "reason", d->usable ? NULL : d->reason);
+	json_array(j, "processes");
+	for (int i = 0; i < v->users.count; i++)
+		if (v->users.items[i].process.device == index)
+			print_process(j, &v->users.items[i]);
+	json_end(j);
+	json_end(j);
+}
+
+/* Leaves out pairs whose only known link is being in one machine. */
+static void print_links(struct json *j, const struct devices_view *v)
+{
+	json_array(j, "links");
+	for (int a = 0; a < v->list.linked; a++)
+		for (int b = a + 1; b < v->list.linked; b++) {
+			if (devices_link(&v->list, a, b) == DEVICE_LINK_MACHINE)
+				continue;
+			json_object(j, NULL);
+			json_string(j, "from", v->list.items[a].id);
+			json_string(j, "to", v->list.items[b].id);
+			json_string(j, "link", devices_link_name(v, a, b));
+			json_end(j);
+		}
+	json_end(j);
+}
+
+static void print_drivers(struct json *j, const struct devices_view *v)
+{
+	const struct device_backend *backend;
+	char text[DEVICES_RUNTIME_SIZE];
+
+	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
+		if (!backend->words)
+			continue;
+		backend->describe_runtime(text, sizeof(text));
+		json_string(j, backend->words->driver_key, devices_note(&v->list, backend));
+		json_string(j, backend->words->runtime_key, text);
+	}
+}
+
+void devices_print_json(const struct devices_view *v)
+{
+	struct json j;
+
+	json_init(&j, stdout);
+	json_object(&j, NULL);
+	json_array(&j, "devices");
+	for (int i = 0; i < v->list.count; i++)
+		print_device(&j, v, i);
+	json_end(&j);
+	if (devices_have_nodes(v))
+		devices_print_json_nodes(&j, v);
+	print_links(&j, v);
+	print_drivers(&j, v);
+	json_string(&j, "containment", engine_containment_name(v->containment));
+	json_string(&j, "containment_detail", v->containment_detail.data);
+	json_end(&j);
+}
+
+/* --- the self-test: a line, or an object, for each device --- */
+
+static double freeze_s(const struct self_tested *t)
+{
+	return t->test.lock_s + t->test.save_s;
+}
+
+static double thaw_s(const struct self_tested *t)
+{
+	return t->test.restore_s + t->test.unlock_s;
+}
+
+static double rate(const struct self_tested *t, double seconds)
+{
+	return seconds > 0 ? (double)t->test.released_bytes / seconds : 0;
+}
+
+void self_test_print(const struct self_test *t, FILE *out)
+{
+	for (int i = 0; i < t->n; i++) {
+		const struct self_tested *d = &t->items[i];
+
+		if (!d->passed) {
+			fprintf(out, "%s: not passed: %s\n", d->device->name, d->why.text);
+			continue;
+		}
+		fprintf(out, "%s: %s: %lld MiB to the host's memory in %s (%.2f GB/s), back in "
+			"%s (%.2f GB/s)%s%s\n", d->device->name,
+			*d->test.weaker ? "a weaker test passed, without cuBLAS" : "passed",
+			(long long)(d->test.released_bytes >> 20), format_span(freeze_s(d)).s,
+			rate(d, freeze_s(d)) / 1e9, format_span(thaw_s(d)).s,
+			rate(d, thaw_s(d)) / 1e9,
+			*d->test.weaker ? "; PyTorch may be refused: " : "", d->test.weaker);
+	}
+}
+
+static void print_times(const struct self_tested *d, struct json *j)
+{
+	json_text(j, "weaker", d->test.weaker);
+	json_integer(j, "bytes", d->test.bytes);
+	json_integer(j, "released_bytes", d->test.released_bytes);
+	json_number(j, "start_s", d->test.start_s);
+	json_number(j, "lock_s", d->test.lock_s);
+	json_number(j, "save_s", d->test.save_s);
+	json_number(j, "restore_s", d->test.restore_s);
+	json_number(j, "unlock_s", d->test.unlock_s);
+	json_number(j, "freeze_bytes_per_s", rate(d, freeze_s(d)));
+	json_number(j, "thaw_bytes_per_s", rate(d, thaw_s(d)));
+}
+
+void self_test_print_json(const struct self_test *t, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_text(&j, "driver_version", t->driver);
+	json_array(&j, "devices");
+	for (int i = 0; i < t->n; i++) {
+		const struct self_tested *d = &t->items[i];
+
+		json_object(&j, NULL);
+		json_string(&j, "id", d->device->id);
+		json_string(&j, "name", d->device->name);
+		json_string(&j, "kind", d->device->kind);
+		json_bool(&j, "passed", d->passed);
+		json_text(&j, "reason", d->passed ? "" : d->why.text);
+		if (d->passed)
+			print_times(d, &j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
 }

@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/devices_view.h"
+#include "parts.h"
 #include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/explain.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
 #include "pollux/store_groups.h"
 
 /* --- the machine, as the last pass saw it --- */

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/explain.h"
-#include "pollux/report.h"
 
 #define SCHEMA_VERSION 1
 

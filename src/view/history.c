@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/devices_view.h"
+#include "parts.h"
 #include "pollux/engine.h"
-#include "pollux/history.h"
 #include "pollux/mem.h"
 
 /* --- the machine, as the last pass saw it --- */

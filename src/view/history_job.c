@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pollux/history.h"
+#include "parts.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
 

@@ -1,8 +1,8 @@
 /* history_run.c - simulates the history under each policy. */
 #include <stdlib.h>
 
-#include "pollux/history.h"
 #include "pollux/mem.h"
+#include "pollux/simulations.h"
 
 /* Removes from the results, in place, those of jobs that are not done. */
 static void keep_done(const struct history *h, struct sim_job_result *results)

@@ -2,10 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "page_parts.h"
+#include "parts.h"
 #include "pollux/configuration.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
 #include "pollux/text.h"
 
 #define ENDED_SHOWN 30

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "page_parts.h"
-#include "pollux/report.h"
+#include "parts.h"
 #include "pollux/text.h"
 
 #define WIDTH 320.0

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "page_parts.h"
-#include "pollux/report.h"
+#include "parts.h"
 
 #define WIDTH 1000.0	/* of the part with bars; the names of devices are left of it */
 #define LEFT 110.0

@@ -1,8 +1,8 @@
 /* profile_json.c - pollux profile --json, for programs. pollux-profile(1) has the schema. */
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/profile_report.h"
-#include "pollux/report.h"
 
 #define SCHEMA_VERSION 1
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/profile_report.h"
-#include "pollux/report.h"
 #include "pollux/text.h"
 
 #define DIAGNOSIS_SIZE 40	/* bytes */

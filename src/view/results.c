@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/results.h"
 #include "pollux/text.h"
 
 /* --- columns --- */

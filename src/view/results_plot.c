@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/results.h"
 #include "pollux/text.h"
 
 #define FRAMES_MAX 4

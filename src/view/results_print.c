@@ -2,10 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/results.h"
-#include "pollux/status.h"
 #include "pollux/text.h"
 
 /* --- table: for each metric the last value and the best --- */

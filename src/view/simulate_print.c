@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/simulations.h"
 
 const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "parts.h"
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/file.h"
@@ -11,8 +12,6 @@
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
 #include "pollux/regular_pass.h"
-#include "pollux/report.h"
-#include "pollux/status.h"
 
 /* --- what follows from what was read --- */
 

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/status_columns.h"
 #include "pollux/text.h"
 
 /* How a value is shown in a table; CSV has the number. */

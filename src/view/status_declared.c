@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/report.h"
-#include "pollux/status.h"
+#include "parts.h"
 #include "pollux/text.h"
 
 const char *status_separator(const struct text *t)

@@ -4,10 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/results.h"
-#include "pollux/status.h"
 #include "pollux/store_groups.h"
 #include "pollux/text.h"
 

@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "pollux/report.h"
-#include "pollux/status.h"
+#include "parts.h"
 #include "pollux/text.h"
 
 /* --- sections --- */

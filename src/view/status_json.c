@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/engine.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/status.h"
 #include "pollux/store_columns.h"
 #include "pollux/store_runs.h"
 

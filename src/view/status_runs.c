@@ -3,8 +3,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "pollux/report.h"
-#include "pollux/status.h"
+#include "parts.h"
 #include "pollux/text.h"
 
 /* "128", or "128=2*32*2": replicas, local batch, passes. Behind that the plan: "128 gc". */

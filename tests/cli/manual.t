@@ -91,17 +91,16 @@ columns() { # those of the store that the JSON shows as they are
 same 'pollux-json(7) has every key of the JSON of status' \
 	"$(keys_of "$src/view/status_json.c"; columns)" "$(listed Va <"$man/pollux-json.7")"
 same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain_json.c"
-	keys_of "$src/view/explain_share.c"; keys_of "$src/view/explain_kinds.c"
+	keys_of "$src/view/explain_end.c"; keys_of "$src/view/explain_kinds.c"
 	keys_of "$src/view/plan_list.c")" \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
 		keys_of "$src/view/profile_json.c" | sort -u | grep -vxF -f keys)"
 is 'pollux-profile(1) has every key of the JSON of the devices' '' \
-	"$(keys_of "$src/view/devices_profile_json.c" | sort -u | grep -vxF -f keys)"
-same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_json.c"
+	"$(keys_of "$src/view/devices_profile.c" | sort -u | grep -vxF -f keys)"
+same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_view.c"
 	keys_of "$src/view/devices_nodes.c"
-	keys_of "$src/view/self_test_view.c"
 	grep -ohE '_key = "[a-z_]+"' "$src"/device/*/*.c | sed 's/.*"\(.*\)"/\1/')" \
 	"$(listed Va <"$man/pollux-devices.1")"
 same 'pollux-steps(1) has every key of the JSON' "$(keys_of "$src/cli/cmd_steps.c")" \

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pollux/past.h"
+#include "pollux/view.h"
 #include "tap.h"
 
 #define H 3600.0

@@ -1,0 +1,140 @@
+/* parts.h - what the files of src/view use of each other. */
+#ifndef POLLUX_VIEW_PARTS_H
+#define POLLUX_VIEW_PARTS_H
+
+#include "pollux/report.h"
+#include "pollux/simulations.h"
+#include "pollux/status.h"
+#include "pollux/view.h"
+
+/* --- of a job, in words --- */
+
+const char *shown_state_name(enum shown_state state);
+
+/* status_groups.c: reads the groups of which STATUS_GROUP_LEAST jobs or more are at rest. */
+#define STATUS_GROUP_LEAST 4
+int status_read_groups(struct store *s, struct status *status, struct err *err);
+void status_groups_release(struct status *status);
+/* The group whose row stands for the job; NULL: the job has a row of its own. */
+const struct status_group *status_group_of(const struct status *status,
+					   const struct status_job *item);
+/* The name of a group with '*' for each {WORD}: "a-{index}" is "a-*", which matches its jobs. */
+void status_add_group_name(struct text *t, const char *name);
+/* "12 done, 3 running, 5 queued; best acc 0.91 at lr=3e-4" */
+void status_add_group(struct text *t, const struct status_group *group);
+/* "its supervisor, process 12, has not answered for 1m10s: ...; ", and what its program is known to
+ * wait for; nothing where there is neither. */
+void status_add_trouble(struct text *t, const struct status_job *item);
+/* The name of a job of status->jobs, with its parameters if another run of its sweep has that
+ * name. */
+void status_add_name(struct text *t, const struct status *status, const struct job *job);
+/* "begins at 22:00 (in 3h12m)", where the job waits for that alone; else false. */
+bool status_add_begin(struct text *t, const struct status *status, const struct job *job);
+/* Whether the helper for PyTorch is on, and what it does not do; nothing for other programs. run:
+ * the present or the last one, NULL: none. */
+void status_add_helper(struct text *t, const struct job *job, const struct run *run);
+/* Says in one line what was changed of the training in this run (NULL: none) and what that rests
+ * on, or why nothing is changed; nothing for a job whose batch is its own. events: NULL: not
+ * read. */
+void status_add_adapted(struct text *t, const struct job *job, const struct run *run,
+			const struct event_list *events);
+/* "acc 0.91, val/loss 0.34" */
+void status_add_metrics(struct text *t, const struct job_metric_list *metrics);
+/* "cpu:0,cpu:1" */
+void status_add_devices(struct text *t, const struct run *run);
+/* "1.2 GiB kept", where it is suspended. */
+void status_add_kept(struct text *t, const struct run *run);
+/* status_table.c: the column REASON. */
+void status_add_why(struct text *t, const struct status *status, const struct status_job *item);
+/* The last status of the program of an ended job, or what went wrong; nothing if neither is
+ * known. */
+void status_add_end(struct text *t, const struct job *job);
+/* The batch size of its run, else the declared one; NaN: neither. */
+double status_batch(const struct status_job *item);
+/* status_table.c: total: seconds from the job's submission to its end, or to now; waited: the
+ * part of them in which the job did not run. */
+double status_total_s(const struct status *status, const struct status_job *item);
+double status_waited_s(const struct status *status, const struct status_job *item);
+/* status_words.c: "stopping to be held, 4s of 60s". The run of the item is being stopped. */
+void status_add_stopping(struct text *t, const struct status *status,
+			 const struct status_job *item);
+/* status_runs.c: two tables, each with a line above it; nothing if a table would be empty. */
+void status_print_runs(const struct status *status, const struct status_job *item,
+		       const struct status_details *d, const struct output *out);
+void status_print_observations(const struct status_details *d, const struct output *out);
+/* status_declared.c: what was asked of the job. */
+void status_print_declared(const struct job *job, const struct status_details *d,
+			   double now_wall_s, const struct output *out);
+/* Adds a count in full, so that it can be compared with the counts in logs and checkpoints; a
+ * duration. Both add nothing where the value is unknown. */
+void status_add_number(struct text *t, const char *name, double value);
+void status_add_loss(struct text *t, const struct progress *p);
+void status_add_duration(struct text *t, const char *name, double seconds);
+const char *status_separator(const struct text *t);	/* ", " behind other text, else "" */
+
+/* "job 3: NAME", where what is "job". */
+void status_print_head(const char *what, const struct job *job, const struct output *out);
+
+void status_print_json_metrics(struct json *j, const struct job_metric_list *list);
+void status_print_json_parameters(struct json *j, const struct strings *list);
+
+/* --- devices --- */
+
+/* Count the devices that jobs can use, and copy the kind and the memory of the first of them, if
+ * any. */
+void devices_count_usable(const struct device_list *list, int *n, char *kind, size_t kind_size,
+			  int64_t *memory_bytes);
+/* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
+ * only assigned the device; both come before a profile between two of its runs. */
+int64_t devices_holder(const struct devices_view *v, const char *id);
+/* Returns "switch", "node" or "machine"; for a fast link its own name, such as "nvlink". */
+const char *devices_link_name(const struct devices_view *v, int a, int b);
+/* devices_nodes.c: true if an engine names the machines of the devices. */
+bool devices_have_nodes(const struct devices_view *v);
+void devices_print_nodes(const struct devices_view *v, const struct output *out);
+/* Writes the key "nodes". */
+void devices_print_json_nodes(struct json *j, const struct devices_view *v);
+
+/* --- results and the past --- */
+
+/* NULL: the job has no metric of this name. */
+const struct job_metric *result_of(const struct results *r, int job, int column);
+/* The text of its value; NULL: the job has no parameter of this name. */
+const char *result_parameter(const struct results *r, int job, int parameter);
+/* NaN: no value was finite. */
+double result_best(const struct result_column *column, const struct job_metric *m);
+/* NaN: nothing is known */
+double past_energy_j(const struct past_row *row);
+
+/* --- simulations --- */
+
+/* The name of the policy, also of one over tiers. */
+const char *sim_policy_name(const struct sim_options *o);
+/* The knowledge of the job's workload; NULL: it was not read. */
+struct knowledge *history_knowledge_of(const struct history *h, const struct job *job);
+/* history_job.c: makes one job to simulate, whose after and n_after stay unset. If the job cannot
+ * be simulated, *basis says why. */
+int history_job(struct session *s, const struct history *h, const struct job *job,
+		struct replay_job *made, enum history_basis *basis, struct err *err);
+
+/* --- the page --- */
+
+/* Adds a text of others so that a browser shows its characters and no tags, and without control
+ * characters and changes of the writing direction. */
+void page_add_text(struct text *out, const char *s);
+
+/* page_timeline.c: a line for each device, a bar for each turn. */
+void page_add_timeline(struct text *out, const struct page *p);
+
+/* page_chart.c: curves over samples, or over time where a position is unknown. */
+struct chart_line {
+	const struct curve *curve;
+	/* sets the line's colour, and is its name if there are several lines */
+	int64_t job_id;
+};
+void page_add_chart(struct text *out, const char *title, const struct chart_line *lines, int n);
+
+/* The colour of a job, always the same: an angle of hsl(). */
+int page_hue(int64_t job_id);
+
+#endif
