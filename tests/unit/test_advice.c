@@ -45,20 +45,23 @@ static void test_stopped(void)
 {
 	pid_t pid = sleeper(), other;
 
-	ok(!advice_stays_stopped(pid), "a process that sleeps is not stopped");
+	ok(!advice_stays_stopped(pid), "a sleeping process does not count as stopped");
 	kill(pid, SIGSTOP);
-	ok(comes_into(pid, 'T') && advice_stays_stopped(pid), "one that was stopped is");
+	ok(comes_into(pid, 'T') && advice_stays_stopped(pid),
+	   "a process that SIGSTOP stopped counts as stopped");
 	other = fork();
 	if (other == 0) {
 		poll(NULL, 0, 100);
 		_exit(kill(pid, SIGCONT));
 	}
-	ok(!advice_stays_stopped(pid), "one that goes on before the second look is not");
+	ok(!advice_stays_stopped(pid),
+	   "a process that goes on before the second look is not stopped");
 	waitpid(other, NULL, 0);
 	kill(pid, SIGKILL);
-	ok(comes_into(pid, 'Z') && !advice_stays_stopped(pid), "nor is a zombie");
+	ok(comes_into(pid, 'Z') && !advice_stays_stopped(pid),
+	   "a zombie does not count as stopped");
 	waitpid(pid, NULL, 0);
-	ok(!advice_stays_stopped(pid), "nor one that is gone");
+	ok(!advice_stays_stopped(pid), "a process that is gone does not count as stopped");
 }
 
 /* A parent waits in the kernel, as for a slow disk, until its vforked child has ended. */
@@ -92,9 +95,10 @@ static void test_debugged(void)
 		_exit(0);
 	}
 	waitpid(pid, NULL, 0);
-	ok(comes_into(pid, 't') && advice_debugger(pid) == getpid(), "a debugger is found");
+	ok(comes_into(pid, 't') && advice_debugger(pid) == getpid(),
+	   "the advice finds the debugger of a traced process");
 	advice_add_continue(&t, pid);
-	is_str(t.data, want, "no signal continues what a debugger has stopped");
+	is_str(t.data, want, "the advice names the debugger of a process, and no signal");
 	end(pid);
 	free(want);
 	text_release(&t);
@@ -125,17 +129,17 @@ static void test_whose(void)
 
 	advice_add_kill(&t, "KILL", pid);
 	want = xasprintf("kill -KILL %d", (int)pid);
-	is_str(t.data, want, "one's own process");
+	is_str(t.data, want, "the advice kills one's own process without sudo");
 	free(want);
 	text_clear(&t);
 	advice_add_continue(&t, pid);
 	want = xasprintf("'kill -CONT %d'", (int)pid);
-	is_str(t.data, want, "is continued by a signal");
+	is_str(t.data, want, "the advice continues one's own process by a signal");
 	free(want);
 	text_clear(&t);
 	if (geteuid() == 0) {
 		want = xasprintf("sudo kill -9 %d", (int)pid);
-		ok(others_are_told(pid, want), "another user's process takes sudo");
+		ok(others_are_told(pid, want), "the advice kills another user's process with sudo");
 		free(want);
 	}
 	end(pid);
@@ -153,7 +157,7 @@ static void test_edit(const char *dir)
 		exit(1);
 	advice_add_edit(&t, "sed -i s/a/b/", name);
 	want = xasprintf("sed -i s/a/b/ '%s'", real);
-	is_str(t.data, want, "what a link stands for is edited, not the link");
+	is_str(t.data, want, "the advice edits the target of a link, not the link");
 	text_release(&t);
 	free(want);
 	unlink(name);
@@ -180,14 +184,16 @@ static void test_private(const char *dir)
 	char *theirs = xasprintf("%s/paper.tex", dir);
 
 	chmod(dir, 0777);
-	is_private(dir, mode, "an empty directory is made private");
+	is_private(dir, mode, "the advice makes an empty directory private");
 	fclose(fopen(theirs, "w"));
-	is_private(dir, below, "one with files of people is left, for one in it");
+	is_private(dir, below,
+		   "the advice leaves a directory with foreign files, and names one below");
 	fclose(fopen(file, "w"));
-	is_private(dir, mode, "one with a store is made private");
+	is_private(dir, mode, "the advice makes a directory with a store private");
 	chmod(dir, 01777);
-	is_private(dir, below, "never one like /tmp");
-	is_private("/", "export POLLUX_DIR=/pollux", "nor the root");
+	is_private(dir, below, "the advice leaves a directory with mode 1777, like /tmp");
+	is_private("/", "export POLLUX_DIR=/pollux",
+		   "the advice leaves the root directory as it is");
 	unlink(file);
 	unlink(theirs);
 	free(theirs);

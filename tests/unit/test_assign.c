@@ -14,11 +14,11 @@ static const struct {
 	int n_jobs, count[4];
 	int owner[6];
 } cases[] = {
-	{ "nothing held: lowest numbers, smaller index first",
+	{ "free devices go out by number, to the job with the smaller index first",
 	  4, { FREE, FREE, FREE, FREE }, 2, { 1, 2 }, { 0, 1, 1, FREE } },
-	{ "unchanged counts: nobody moves",
+	{ "no job moves while the counts stay the same",
 	  4, { 1, 0, FREE, 1 }, 2, { 1, 2 }, { 1, 0, FREE, 1 } },
-	{ "a shrinking job gives up its highest",
+	{ "a shrinking job gives up its highest devices",
 	  4, { 0, FREE, 0, 0 }, 1, { 2 }, { 0, FREE, 0, FREE } },
 	{ "a growing job keeps its own and takes free ones before those given up",
 	  5, { 0, 0, 1, FREE, 0 }, 2, { 1, 3 }, { 0, 1, 1, 1, FREE } },
@@ -28,12 +28,12 @@ static const struct {
 	  3, { GONE, FREE, FREE }, 1, { 2 }, { FREE, 0, 0 } },
 	{ "a device lost under a job is replaced",
 	  3, { GONE, 0, FREE }, 1, { 2 }, { FREE, 0, 0 } },
-	{ "one shrinks, one ends, one grows, one starts",
+	{ "one job shrinks, one ends, one grows and one starts in one pass",
 	  6, { 0, 0, 1, 2, FREE, 2 }, 4, { 1, 0, 3, 2 }, { 0, 3, 3, 2, 2, 2 } },
-	{ "who can start at once does, though another comes first",
+	{ "a job that can start at once starts, though another comes first",
 	  6, { 0, 0, 0, FREE, FREE, GONE }, 3, { 0, 3, 2 }, { 1, 1, 1, 2, 2, FREE } },
-	{ "no jobs", 2, { FREE, GONE }, 0, { 0 }, { FREE, FREE } },
-	{ "no devices", 0, { 0 }, 1, { 0 }, { 0 } },
+	{ "without jobs all devices stay free", 2, { FREE, GONE }, 0, { 0 }, { FREE, FREE } },
+	{ "a job gets no device where there are none", 0, { 0 }, 1, { 0 }, { 0 } },
 };
 
 static void test_by_hand(void)

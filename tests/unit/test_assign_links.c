@@ -26,40 +26,40 @@ static const struct {
 	int n_jobs, count[4];
 	int owner[8];
 } cases[] = {
-	{ "a pair rather than lower numbers",
+	{ "two devices of one pair are taken before lower numbers",
 	  { GONE, FREE, FREE, FREE, FREE, FREE, FREE, FREE }, 1, { 2 },
 	  { FREE, FREE, 0, 0, FREE, FREE, FREE, FREE } },
-	{ "a whole socket for four",
+	{ "a job of four gets a whole socket",
 	  { 0, FREE, FREE, FREE, FREE, FREE, FREE, FREE }, 2, { 1, 4 },
 	  { 0, FREE, FREE, FREE, 1, 1, 1, 1 } },
-	{ "a job grows next to what it has",
+	{ "a job grows next to the device that it has",
 	  { FREE, FREE, FREE, FREE, FREE, FREE, 0, GONE }, 1, { 2 },
 	  { FREE, FREE, FREE, FREE, 0, FREE, 0, FREE } },
-	{ "the first job leaves the pair to the second",
+	{ "the first job leaves the pair to the second job",
 	  { FREE, FREE, GONE, GONE, FREE, GONE, GONE, GONE }, 2, { 1, 2 },
 	  { 1, 1, FREE, FREE, 0, FREE, FREE, FREE } },
-	{ "a shrinking job keeps its pair, not its lowest",
+	{ "a shrinking job keeps its pair, not its lowest numbers",
 	  { 0, FREE, FREE, FREE, 0, 0, FREE, FREE }, 1, { 2 },
 	  { FREE, FREE, FREE, FREE, 0, 0, FREE, FREE } },
-	{ "of equal pairs the lower",
+	{ "a shrinking job keeps the lower one of two equal pairs",
 	  { 0, 0, 0, 0, FREE, FREE, FREE, FREE }, 1, { 2 },
 	  { 0, 0, FREE, FREE, FREE, FREE, FREE, FREE } },
-	{ "nothing moves, however far apart",
+	{ "no device moves, however far apart a job's devices are",
 	  { 0, 1, 1, FREE, 0, 1, FREE, FREE }, 2, { 2, 3 },
 	  { 0, 1, 1, FREE, 0, 1, FREE, FREE } },
-	{ "what is free, far apart, before a pair that is given up",
+	{ "free devices far apart are taken before a pair that is given up",
 	  { 0, 0, FREE, GONE, FREE, GONE, GONE, GONE }, 2, { 0, 2 },
 	  { FREE, FREE, 1, FREE, 1, FREE, FREE, FREE } },
-	{ "a single device breaks no pair",
+	{ "a job of one device breaks no pair",
 	  { FREE, FREE, GONE, GONE, GONE, FREE, GONE, GONE }, 1, { 1 },
 	  { FREE, FREE, FREE, FREE, FREE, 0, FREE, FREE } },
-	{ "nor a socket, where a pair is broken anyway",
+	{ "a job of one device breaks no socket if a pair is broken anyway",
 	  { FREE, FREE, FREE, FREE, FREE, FREE, 0, GONE }, 2, { 1, 1 },
 	  { FREE, FREE, FREE, FREE, 1, FREE, 0, FREE } },
-	{ "who can start at once does",
+	{ "a job that can start at once starts",
 	  { 0, 0, 0, GONE, FREE, FREE, GONE, GONE }, 3, { 0, 3, 2 },
 	  { 1, 1, 1, FREE, 2, 2, FREE, FREE } },
-	{ "who waits anyway leaves the free ones where they are joined best",
+	{ "a job that waits leaves the best joined free devices to others",
 	  { 0, 0, FREE, GONE, GONE, 0, FREE, 0 }, 3, { 0, 3, 3 },
 	  { 1, 1, 1, FREE, FREE, 2, 2, 2 } },
 };
@@ -296,7 +296,7 @@ static void test_against_all(void)
 		if (wrong++ == 0)
 			print_wrong(&in, owner, want);
 	}
-	is_int(wrong, 0, "3000 small cases: the best of all assignments");
+	is_int(wrong, 0, "3000 random small cases get the best of all assignments");
 }
 
 /* --- many devices --- */
@@ -366,7 +366,7 @@ static void test_nodes(void)
 	make_nodes(links, MANY, NODE);
 	for (int i = 0; i < 200; i++)
 		broken += !nodes_stay_whole(links);
-	is_int(broken, 0, "64 devices in nodes of 4: jobs of 4 get whole nodes, nothing moves");
+	is_int(broken, 0, "jobs of 4 get whole nodes of 64 devices, and no job moves");
 }
 
 /* Ten free devices: one in the node of a job that grows by one, one more there, and two whole
@@ -382,17 +382,18 @@ static void test_many_by_hand(void)
 		holder[d] = d < 12 ? 0 : FREE;
 	holder[12] = holder[13] = 1;
 	assign_devices(24, holder, 5, count, links, owner);
-	is_int(owner[14], 1, "it grows where it is");
-	ok(owner[16] == 2 && owner[17] == 2 && owner[18] == 2 && owner[19] == 2, "a node for four");
-	ok(owner[20] == 3 && owner[21] == 3, "two of a node for two");
+	is_int(owner[14], 1, "a job of many devices grows on its own node");
+	ok(owner[16] == 2 && owner[17] == 2 && owner[18] == 2 && owner[19] == 2,
+	   "a job of four gets a whole node");
+	ok(owner[20] == 3 && owner[21] == 3, "a job of two gets two devices of one node");
 	ok(owner[15] == 4 && owner[22] == 4 && owner[23] == 4 && owner[0] == 4,
-	   "who must wait takes all that is left free, and one that is given up");
+	   "a job that must wait takes all free devices and one given up");
 	holder[20] = holder[21] = holder[22] = 0;
 	for (int d = 0; d < 20; d++)
 		holder[d] = 0;
 	assign_devices(24, holder, 1, (int[]){ 7 }, links, owner);
 	ok(owner[0] == 0 && owner[3] == 0 && owner[20] == 0 && owner[22] == 0 && owner[4] == FREE,
-	   "one that shrinks to 7 of its 23 keeps a whole node, and the three that fit");
+	   "a job that shrinks from 23 to 7 keeps a whole node and three others");
 }
 
 struct many {
@@ -466,7 +467,7 @@ static void test_many(void)
 		assign_devices(MANY, m.holder, 10, m.count, links, owner);
 		broken += !rules_hold(&m, owner);
 	}
-	is_int(broken, 0, "1000 large cases: all keep what they may, and as many start as can");
+	is_int(broken, 0, "1000 large cases keep all devices they may and start most jobs");
 }
 
 /* --- one at a time, against the best --- */
@@ -537,8 +538,8 @@ static void test_greedy_against_exact(void)
 		worse += sign > 0;
 		better += sign < 0;
 	}
-	is_int(better, 0, "one at a time is never better than the best");
-	ok(worse < 250, "and as good in three cases of four");
+	is_int(better, 0, "the greedy assignment is never better than the best one");
+	ok(worse < 250, "the greedy assignment is the best one in three cases of four");
 	printf("# worse in %d of 1000\n", worse);
 }
 

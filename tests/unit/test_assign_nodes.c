@@ -17,26 +17,33 @@ static const struct {
 	const char *name, *before, *counts, *moves, *after;
 	bool all;
 } cases[] = {
-	{ "on one node, the fullest that has room", "0... ....", "12", "", "011. ....", true },
-	{ "a node goes to the large job", ".... ....", "42", "", "0000 11..", true },
-	{ "evenly on two nodes", ".... ....", "6", "", "000. 000.", true },
-	{ "five are on no nodes of four", ".... .... .... .... ....", "5", "",
+	{ "a small job goes to the fullest node that has room",
+	  "0... ....", "12", "", "011. ....", true },
+	{ "a large job gets a whole node", ".... ....", "42", "", "0000 11..", true },
+	{ "a job of six is split evenly over two nodes", ".... ....", "6", "", "000. 000.", true },
+	{ "a job of five gets no nodes of four", ".... .... .... .... ....", "5", "",
 	  ".... .... .... .... ....", false },
-	{ "unchanged: nobody moves", "01.. ..0.", "21", "", "01.. ..0.", true },
-	{ "uneven nodes: a large one before two small ones", ".. ...... ..", "4", "",
+	{ "no job moves while the counts stay the same", "01.. ..0.", "21", "", "01.. ..0.", true },
+	{ "one large node is taken before two small ones", ".. ...... ..", "4", "",
 	  ".. 0000.. ..", true },
-	{ "uneven nodes: two small ones, if the large one is taken", ".. .00000 ..", "54", "",
+	{ "two small nodes are taken if the large one is full", ".. .00000 ..", "54", "",
 	  "11 .00000 11", true },
 	{ "a job that grows stays on its node", ".... 0...", "2", "", ".... 00..", true },
-	{ "a job that grows beyond its node", "1... 00..", "41", "", "1... 0000", true },
-	{ "a job that shrinks", "0000 0000", "4", "", "0000 ....", true },
-	{ "free devices before those given up", "00.. ..11", "022", "", "..22 ..11", true },
-	{ "given up, where nothing is free", "0000 1111", "044", "", "2222 1111", true },
-	{ "a small job makes room", "0... 1...", "114", "0", "2222 10..", true },
-	{ "where that moves fewest", "0... 1133", "1042", "03", "2222 0.33", true },
-	{ "who may not be moved makes none", "0... 1...", "114", "", "0... 1...", false },
-	{ "no room: the others get theirs", "0..x 1.xx", "1142", "", "033x 1.xx", false },
-	{ "a device lost under a job: it goes to whole nodes", "00x0 ....", "4", "",
+	{ "a job that grows beyond its node moves to a whole node",
+	  "1... 00..", "41", "", "1... 0000", true },
+	{ "a job that shrinks to one node keeps the first one",
+	  "0000 0000", "4", "", "0000 ....", true },
+	{ "free devices are taken before those that are given up",
+	  "00.. ..11", "022", "", "..22 ..11", true },
+	{ "devices that are given up are taken where nothing is free",
+	  "0000 1111", "044", "", "2222 1111", true },
+	{ "a small job makes room for a large one", "0... 1...", "114", "0", "2222 10..", true },
+	{ "room is made where the fewest devices move",
+	  "0... 1133", "1042", "03", "2222 0.33", true },
+	{ "a job that may not be moved makes no room", "0... 1...", "114", "", "0... 1...", false },
+	{ "a large job finds no room, and the others get their devices",
+	  "0..x 1.xx", "1142", "", "033x 1.xx", false },
+	{ "a job that lost a device goes to a whole node", "00x0 ....", "4", "",
 	  "..x. 0000", true },
 };
 
@@ -94,7 +101,8 @@ static void test_by_hand(void)
 		in.n_jobs = n_jobs;
 		ok(assign_on_nodes(&in, owner) == cases[i].all, cases[i].name);
 		show(got, cases[i].before, owner);
-		is_str(got, cases[i].after, "  where");
+		is_str(got, cases[i].after,
+		       "the jobs get the devices that were worked out by hand");
 	}
 }
 
@@ -116,7 +124,7 @@ static void test_links(void)
 	};
 
 	ok(assign_on_nodes(&in, owner) && owner[0] == 0 && owner[2] == 0 && owner[1] < 0,
-	   "on a node, devices that are joined best");
+	   "a job gets the two devices of a node that are joined best");
 }
 
 /* --- any counts --- */
@@ -274,8 +282,9 @@ static void test_any(void)
 		n_all += all;
 		why = broken(&c, all);
 	}
-	is_str(why ? why : "kept", "kept", "the promises, for any counts");
-	ok(n_all > CASES / 4 && n_all < CASES, "both outcomes are among the cases");
+	is_str(why ? why : "kept", "kept", "every random case keeps the promises of the header");
+	ok(n_all > CASES / 4 && n_all < CASES,
+	   "the random cases place all jobs in some and not all cases");
 }
 
 /* On equal nodes, regular counts whose sum is there are always placed if all may be moved. */
@@ -315,7 +324,7 @@ static void test_regular(void)
 			}
 		missed += !assign_on_nodes(&in, owner);
 	}
-	is_int(missed, 0, "regular counts always find room");
+	is_int(missed, 0, "jobs with regular counts always find room");
 }
 
 /* --- 10,000 nodes --- */
@@ -338,13 +347,13 @@ static void test_large(void)
 	for (int j = 0; j < 100; j++)
 		count[j] = 8 << (j % 10);
 	count[99] = 2256;	/* every node is full then */
-	ok(assign_on_nodes(&in, owner), "10,000 nodes of 8, and 100 jobs of 8 to 4,096");
+	ok(assign_on_nodes(&in, owner), "100 jobs of 8 to 4,096 devices fit on 10,000 nodes of 8");
 	for (int d = 0; d < LARGE * 8; d++) {
 		given += owner[d] >= 0;
 		broken_nodes += owner[d] != owner[d - d % 8];
 	}
-	is_int(given, LARGE * 8, "  every job has its devices");
-	is_int(broken_nodes, 0, "  on whole nodes");
+	is_int(given, LARGE * 8, "every one of the 100 jobs has all of its devices");
+	is_int(broken_nodes, 0, "every one of the 100 jobs has whole nodes");
 }
 
 int main(void)

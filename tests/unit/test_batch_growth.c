@@ -116,11 +116,14 @@ static int64_t most_of(const struct training *t, int64_t batch, double low)
 
 static void efficiency(void)
 {
-	is_int(growth_efficient(0, M0, 0.8), 40, "none justifies a quarter more");
-	is_int(growth_efficient(NAN, M0, 0.8), M0, "nothing known justifies no growth");
-	is_int(growth_efficient(INFINITY, M0, 0.8), INT64_MAX, "no signal at all, any batch");
-	is_int(growth_efficient(338, M0, 0), INT64_MAX, "without the setting nothing is bounded");
-	is_int(growth_efficient(338, M0, 1), M0, "at 1 batches stay");
+	is_int(growth_efficient(0, M0, 0.8), 40,
+	       "a noise scale of 0 allows a batch that is a quarter larger");
+	is_int(growth_efficient(NAN, M0, 0.8), M0, "an unknown noise scale allows no growth");
+	is_int(growth_efficient(INFINITY, M0, 0.8), INT64_MAX,
+	       "an infinite noise scale allows any batch");
+	is_int(growth_efficient(338, M0, 0), INT64_MAX,
+	       "without a least efficiency no batch is bounded");
+	is_int(growth_efficient(338, M0, 1), M0, "a least efficiency of 1 allows no growth");
 }
 
 static void steps(void)
@@ -129,23 +132,26 @@ static void steps(void)
 	struct growth g;
 
 	begin(&one, 0.5, 1, 0);
-	is_int(most_of(&one, M0, 1e6), 2 * M0, "a batch grows by two at a time");
-	is_int(most_of(&one, M0, 60), 55, "and no further than is efficient");
+	is_int(most_of(&one, M0, 1e6), 2 * M0, "a batch grows at most to twice its size at once");
+	is_int(most_of(&one, M0, 60), 55, "a batch grows no further than is efficient");
 	end.samples = 0.81e6;
 	g = judged(&one);
-	is_int(growth_most(&g, &end), M0, "near the end of the training it stays");
+	is_int(growth_most(&g, &end), M0, "a batch does not grow near the end of the training");
 	add_window(&one, 2 * M0, 10, 100);
-	is_int(most_of(&one, 2 * M0, 1e6), 2 * M0, "it stays until it is judged");
+	is_int(most_of(&one, 2 * M0, 1e6), 2 * M0, "a batch stays until its losses have judged it");
 	g = grow(&one, 2 * M0);
-	is_int(g.verdict, GROWTH_AS_PROMISED, "as good as promised");
-	is_int(most_of(&one, 2 * M0, 1e6), 4 * M0, "it may grow again");
+	is_int(g.verdict, GROWTH_AS_PROMISED, "a batch that costs nothing is as good as promised");
+	is_int(most_of(&one, 2 * M0, 1e6), 4 * M0,
+	       "a batch that was as good as promised may double again");
 	add_window(&one, 4 * M0, 1, 100);
-	is_int(judged(&one).judged, 2 * M0, "the next one is not judged by that");
+	is_int(judged(&one).judged, 2 * M0,
+	       "a single loss of the next batch does not judge that batch");
 
 	fresh.samples = 0;
 	g = growth_judge(NULL, 0, JOB, M0, 0.8);
-	is_int(g.verdict, GROWTH_UNSEEN, "a job that reported nothing");
-	is_int(growth_most(&g, &fresh), M0, "begins with its own batch");
+	is_int(g.verdict, GROWTH_UNSEEN, "a job that reported nothing has no verdict");
+	is_int(growth_most(&g, &fresh), M0,
+	       "a job that reported nothing begins with its own batch");
 	is_int(growth_judge(one.windows, one.n, JOB + 1, M0, 0.8).verdict, GROWTH_UNSEEN,
 	       "the losses of other jobs count for nothing");
 }
@@ -159,14 +165,17 @@ static void misses(void)
 	begin(&one, 0.5, 1, 0);
 	g = judged(&one);
 	b.min_efficiency = 0;
-	is_int(growth_most(&g, &b), 64, "by steps: 64, not 96 (large-4) or 320 (small-5, -6)");
+	is_int(growth_most(&g, &b), 64,
+	       "a batch doubles to 64, not to 96 (large-4) or 320 (small-5, -6)");
 	b.total_samples = 1.2e5;
-	is_int(growth_most(&g, &b), 32, "near the end: no change in the last fifth (large-4)");
+	is_int(growth_most(&g, &b), 32, "a batch does not change in the last fifth (large-4)");
 	ok(growth_efficient(1119, M0, 0.8) < 320 && growth_efficient(1121, M0, 0.8) >= 320,
-	   "by efficiency: 320 takes a noise scale of 1120 at least (small-5, -6)");
+	   "a batch of 320 takes a noise scale of 1120 (small-5, -6)");
 	/* (338 + 32) / (338 + M) = 0.8 at M = 124.5; (625 + 32) / 0.8 - 625 = 196.25 */
-	is_int(growth_efficient(338, M0, 0.8), 124, "320 on 'at least 338' was wrong (large-4)");
-	is_int(growth_efficient(625, M0, 0.8), 196, "448 on 'at least 625' was wrong (large-4)");
+	is_int(growth_efficient(338, M0, 0.8), 124,
+	       "a noise scale of 338 allows 124, not 320 (large-4)");
+	is_int(growth_efficient(625, M0, 0.8), 196,
+	       "a noise scale of 625 allows 196, not 448 (large-4)");
 }
 
 static void taken_back(void)
@@ -177,15 +186,18 @@ static void taken_back(void)
 	begin(&one, 0.5, 1, 0.1);
 	g = grow(&one, 2 * M0);
 	is_int(g.verdict, GROWTH_FELL_BEHIND, "a batch whose loss is higher falls behind");
-	ok(g.loss > g.promised + 2 * g.error, "by its loss and what was promised");
-	is_int(most_of(&one, 2 * M0, 1e6), M0, "and is taken back");
+	ok(g.loss > g.promised + 2 * g.error,
+	   "a batch that fell behind has a loss above the promised one");
+	is_int(most_of(&one, 2 * M0, 1e6), M0, "a batch that fell behind is taken back");
 	add_window(&one, M0, 30, 100);
 	g = judged(&one);
-	is_int(g.verdict, GROWTH_AS_PROMISED, "its own batch again");
-	is_int(most_of(&one, M0, 1e6), M0, "does not grow again");
+	is_int(g.verdict, GROWTH_AS_PROMISED,
+	       "the initial batch is as good as promised after it is back");
+	is_int(most_of(&one, M0, 1e6), M0, "a batch that was taken back does not grow again soon");
 	later.samples = g.again_samples;
 	later.total_samples = NAN;
-	is_int(growth_most(&g, &later), 2 * M0, "before twice the position");
+	is_int(growth_most(&g, &later), 2 * M0,
+	       "a batch that was taken back may grow at the position told");
 }
 
 static void without_loss(void)
@@ -199,7 +211,8 @@ static void without_loss(void)
 	is_int(most_of(&one, 2 * M0, 1e6), 2 * M0,
 	       "without losses a batch stays until its gradients are known");
 	one.windows[one.n - 1].entries = 4;
-	is_int(most_of(&one, 2 * M0, 1e6), 4 * M0, "and then may grow");
+	is_int(most_of(&one, 2 * M0, 1e6), 4 * M0,
+	       "without losses a batch grows once its gradients are known");
 }
 
 static void odd_losses(void)
@@ -215,9 +228,10 @@ static void odd_losses(void)
 		loss_sums_add(&parts[i > 13], i * 100, 5 / sqrt(i));
 	}
 	loss_sums_merge(&parts[0], &parts[1]);
-	near(parts[0].mean, s.mean, 1e-12, "sums of parts are the sum of all: the mean");
-	near(parts[0].cross, s.cross, 1e-12, "the products");
-	near(s.cross / s.m2_x, 50, 1e-9, "and the slope is that of the curve");
+	near(parts[0].mean, s.mean, 1e-12, "merged sums of two parts have the mean of all losses");
+	near(parts[0].cross, s.cross, 1e-12,
+	     "merged sums of two parts have the products of all losses");
+	near(s.cross / s.m2_x, 50, 1e-9, "the sums give the slope of the curve of losses");
 }
 
 /* --- how often it errs --- */
@@ -254,13 +268,15 @@ static void error_rates(void)
 		struct rates same = rates_of(powers[i], 1, 0, TRIALS);
 
 		ok(same.behind <= 0.05, "a batch that costs nothing is rarely taken back");
-		ok(same.promised >= (powers[i] > 0.5 ? 0.4 : 0.75), "and mostly goes on");
+		ok(same.promised >= (powers[i] > 0.5 ? 0.4 : 0.75),
+		   "a batch that costs nothing mostly goes on");
 		rates_of(powers[i], 0.8, 0, TRIALS);
 		rates_of(powers[i], 0.5, 0, TRIALS);
 	}
 	ok(rates_of(0.5, 1, 0.05, TRIALS).promised <= 0.15,
-	   "a loss that is a sixth higher is seen");
-	ok(rates_of(0.5, 0, 0.02, TRIALS).promised <= 0.2, "and so are samples that bring nothing");
+	   "a batch whose loss is a sixth higher rarely goes on");
+	ok(rates_of(0.5, 0, 0.02, TRIALS).promised <= 0.2,
+	   "a batch whose samples bring nothing rarely goes on");
 }
 
 int main(void)

@@ -34,7 +34,7 @@ static void test_temporary_names(void)
 	char *text;
 
 	for (size_t i = 0; i < n; i++) {
-		text = xasprintf("unfinished: %s", temporary[i]);
+		text = xasprintf("%s is not finished and does not count", temporary[i]);
 		fresh();
 		put("ckpt-100.pt", 100);
 		put(temporary[i], 100);
@@ -42,7 +42,7 @@ static void test_temporary_names(void)
 		free(text);
 	}
 	for (size_t i = 0; i < sizeof(finished) / sizeof(finished[0]); i++) {
-		text = xasprintf("finished: %s", finished[i]);
+		text = xasprintf("%s is finished and counts", finished[i]);
 		fresh();
 		put("zz.ckpt", 100);
 		put(finished[i], 100);
@@ -52,11 +52,11 @@ static void test_temporary_names(void)
 	fresh();
 	put("ckpt-100.pt", 100);
 	put("tmp-checkpoint-200/model.pt", 100);
-	newest("ckpt-100.pt", "a directory with such a name hides what is in it");
+	newest("ckpt-100.pt", "a directory with a temporary name hides the files in it");
 	put("tmp/ckpt-300.pt", 100);
-	newest("ckpt-100.pt", "at any depth");
+	newest("ckpt-100.pt", "a directory named tmp hides the files in it");
 	put("trash/ckpt-300.pt", 100);
-	newest("ckpt-100.pt", "or what was put aside");
+	newest("ckpt-100.pt", "a directory named trash hides the files in it");
 }
 
 static void test_order(void)
@@ -112,22 +112,23 @@ static void test_order(void)
 	fresh();
 	put("last.ckpt", 100);
 	put("best.pt", 100);
-	newest("best.pt", "by time where names differ otherwise");
+	newest("best.pt", "the last written file is newest where names differ otherwise");
 	put("last.ckpt", 100);
-	newest("last.ckpt", "whichever was written last");
+	newest("last.ckpt", "a file that is written again becomes the newest");
 	fresh();
 	put("b.pt", 100);
 	now_s--;
 	put("a.pt", 100);
-	newest("b.pt", "equal times: by name");
+	newest("b.pt", "files of equal times are ordered by their names");
 	fresh();
 	put("ckpt-loss=0.45.pt", 100);
 	put("ckpt-loss=0.31.pt", 100);
-	newest("ckpt-loss=0.31.pt", "a metric is no order");
+	newest("ckpt-loss=0.31.pt", "a metric in the name gives no order");
 	fresh();
 	put("version_0/checkpoints/epoch=5.ckpt", 100);
 	put("version_1/checkpoints/epoch=0.ckpt", 100);
-	newest("version_1/checkpoints/epoch=0.ckpt", "other directories are other shapes");
+	newest("version_1/checkpoints/epoch=0.ckpt",
+	       "the last written file is newest across directories");
 }
 
 static void test_torn_files(void)
@@ -148,16 +149,18 @@ static void test_torn_files(void)
 		size_t n, torn;
 	} kinds[] = {
 		{ "ckpt-", ".pt", "an archive of torch.save", zip, sizeof(zip) - 1, 30 },
-		{ "epoch=", ".ckpt", "one of Lightning", zip, sizeof(zip) - 1, sizeof(zip) - 2 },
-		{ "m-", ".keras", "one of Keras", zip, sizeof(zip) - 1, 25 },
-		{ "m-", ".h5", "HDF5", hdf5, sizeof(hdf5) - 1, 40 },
-		{ "m-", ".safetensors", "safetensors", tensors, sizeof(tensors) - 1,
+		{ "epoch=", ".ckpt",
+		  "an archive of Lightning", zip, sizeof(zip) - 1, sizeof(zip) - 2 },
+		{ "m-", ".keras", "an archive of Keras", zip, sizeof(zip) - 1, 25 },
+		{ "m-", ".h5", "a file of HDF5", hdf5, sizeof(hdf5) - 1, 40 },
+		{ "m-", ".safetensors", "a file of safetensors", tensors, sizeof(tensors) - 1,
 		  sizeof(tensors) - 2 },
-		{ "m-", ".safetensors", "the header of safetensors", tensors, sizeof(tensors) - 1,
+		{ "m-", ".safetensors",
+		  "a file of safetensors, cut in its header", tensors, sizeof(tensors) - 1,
 		  20 },
-		{ "weights-", ".npy", "npy", npy, sizeof(npy) - 1, sizeof(npy) - 2 },
+		{ "weights-", ".npy", "a file of npy", npy, sizeof(npy) - 1, sizeof(npy) - 2 },
 		{ "model-", ".pkl", "a pickle", pickle, sizeof(pickle) - 1, sizeof(pickle) - 2 },
-		{ "model-", ".json", "JSON", "{\"step\": 12}\n", 13, 9 },
+		{ "model-", ".json", "a file of JSON", "{\"step\": 12}\n", 13, 9 },
 	};
 	char *first, *second, *text;
 
@@ -167,11 +170,11 @@ static void test_torn_files(void)
 		second = xasprintf("%s2%s", kinds[i].stem, kinds[i].end);
 		put_bytes(first, kinds[i].bytes, kinds[i].n);
 		put_bytes(second, kinds[i].bytes, kinds[i].torn);
-		text = xasprintf("torn: %s", kinds[i].what);
+		text = xasprintf("%s that is torn does not count", kinds[i].what);
 		newest(first, text);
 		free(text);
 		put_bytes(second, kinds[i].bytes, kinds[i].n);
-		text = xasprintf("whole: %s", kinds[i].what);
+		text = xasprintf("%s that is whole counts", kinds[i].what);
 		newest(second, text);
 		free(text);
 		free(first);
@@ -180,16 +183,16 @@ static void test_torn_files(void)
 	fresh();
 	put("ckpt-1.pt", 1000);
 	put("ckpt-2.pt", 0);
-	newest("ckpt-1.pt", "an empty file is none");
+	newest("ckpt-1.pt", "an empty file is no checkpoint");
 	put("ckpt-3.pt", 99);
-	newest("ckpt-1.pt", "nor is one of less than a tenth of the one before");
+	newest("ckpt-1.pt", "a file below a tenth of the former one's size is no checkpoint");
 	put("ckpt-3.pt", 100);
-	newest("ckpt-3.pt", "a tenth is enough");
+	newest("ckpt-3.pt", "a file of a tenth of the former one's size is a checkpoint");
 	put("other-3.pt", 5);
-	newest("other-3.pt", "of another shape, too");
+	newest("other-3.pt", "a file of another shape is not compared by size");
 	fresh();
 	put("ckpt.pt", 0);
-	newest("none", "an empty file alone is none");
+	newest("none", "an empty file alone is no checkpoint");
 }
 
 static void test_directories(void)
@@ -198,61 +201,62 @@ static void test_directories(void)
 	put("checkpoint-10/model", 10);
 	put("checkpoint-10/state", 10);
 	put("checkpoint-20/model", 10);
-	newest("checkpoint-10", "a directory with fewer files than the one before is not whole");
+	newest("checkpoint-10", "a directory with fewer files than the former one is not whole");
 	put("checkpoint-20/state", 10);
-	newest("checkpoint-20", "one with as many is");
+	newest("checkpoint-20", "a directory with as many files as the former one is whole");
 	put("checkpoint-20/checkpoint-is-incomplete.txt", 1);
-	newest("checkpoint-10", "one that says that it is incomplete is not");
+	newest("checkpoint-10", "a directory that says that it is incomplete is not whole");
 	put("checkpoint-30/model", 1);
 	put("checkpoint-30/state", 1);
 	put("checkpoint-10/eval_results.json", 10);
 	put("checkpoint-10/more", 10);
-	newest("checkpoint-10", "nor one of a tenth of the one before");
+	newest("checkpoint-10", "a directory of a tenth of the former one's bytes is not whole");
 	fresh();
 	put("checkpoint-10/model", 10);
 	put("checkpoint-20/model", 10);
 	put("checkpoint-10/eval_results.json", 10);
-	newest("checkpoint-20", "what an evaluation wrote into an older one does not count");
+	newest("checkpoint-20", "files that an evaluation adds to an older directory do not count");
 	fresh();
 	put("checkpoint-7/model", 0);
-	newest("none", "nor one of empty files");
+	newest("none", "a directory of empty files is no checkpoint");
 	put("checkpoint-7/model-00001-of-00002.safetensors", 7);
-	newest("none", "nor one without all its parts");
+	newest("none", "a directory without all its parts is no checkpoint");
 	put("checkpoint-7/model-00002-of-00002.safetensors", 7);
-	newest("checkpoint-7", "with all parts it is whole");
+	newest("checkpoint-7", "a directory with all its parts is whole");
 	put("checkpoint-7/optimizer.bin.tmp", 7);
-	newest("none", "unless one is being written");
+	newest("none", "a directory in which a file is being written is not whole");
 
 	fresh();
 	put("checkpoint-5/model.safetensors", 10);
 	put("checkpoint-5/optimizer.pt", 10);
-	newest("none", "a Trainer's without trainer_state.json");
+	newest("none", "a Trainer's directory without trainer_state.json is not whole");
 	put_text("checkpoint-5/trainer_state.json", "{}");
-	newest("checkpoint-5", "and with it");
+	newest("checkpoint-5", "a Trainer's directory with trainer_state.json is whole");
 	put("checkpoint-6/model.safetensors", 30);
 	put_text("checkpoint-6/trainer_state.json", "{}");
-	newest("checkpoint-6", "one with it is whole, even with fewer files");
+	newest("checkpoint-6", "a directory with trainer_state.json is whole with fewer files");
 	put("checkpoint-6/more.json", 30);
 	put("checkpoint-7/model.safetensors", 30);
 	put("checkpoint-7/other", 30);
 	put("checkpoint-7/more", 30);
-	newest("checkpoint-6", "one without it is not, where the one before had it");
+	newest("checkpoint-6",
+	       "a directory without the trainer_state.json of the former is not whole");
 
 	fresh();
 	put("mine/__0_0.distcp", 10);
-	newest("none", "a distributed one of torch without .metadata");
+	newest("none", "torch's distributed directory without .metadata is not whole");
 	put("mine/.metadata", 10);
-	newest("mine", "and with it, under any name");
+	newest("mine", "torch's distributed directory with .metadata is whole");
 
 	fresh();
 	put("global_step10/mp_rank_00_model_states.pt", 10);
-	newest("none", "DeepSpeed's before 'latest' is there");
+	newest("none", "DeepSpeed's directory does not count before 'latest' is there");
 	put_text("latest", "global_step10");
-	newest("global_step10", "one that 'latest' names");
+	newest("global_step10", "DeepSpeed's directory that 'latest' names is newest");
 	put("global_step20/mp_rank_00_model_states.pt", 10);
-	newest("global_step10", "not one after it");
+	newest("global_step10", "DeepSpeed's directory after the one in 'latest' does not count");
 	put_text("latest", "global_step20\n");
-	newest("global_step20", "until 'latest' names it");
+	newest("global_step20", "DeepSpeed's next directory is newest once 'latest' names it");
 
 	fresh();
 	put("90/_CHECKPOINT_METADATA", 10);
@@ -261,25 +265,25 @@ static void test_directories(void)
 	put("100/_CHECKPOINT_METADATA", 10);
 	put("100/default/_METADATA", 10);
 	put("100/more", 10);
-	newest("90", "Orbax' without its commit");
+	newest("90", "Orbax' directory without its commit is not whole");
 	put("100/commit_success.txt", 10);
-	newest("100", "and with it");
+	newest("100", "Orbax' directory with its commit is whole");
 	put("110.orbax-checkpoint-tmp/_CHECKPOINT_METADATA", 10);
-	newest("100", "not one that is being written");
+	newest("100", "Orbax' directory that is being written does not count");
 
 	fresh();
 	put("random_states_0.pkl", 10);
 	put("model.safetensors", 10);
-	newest(".", "the directory itself, where accelerate saves into it");
+	newest(".", "the directory itself is newest where accelerate saves into it");
 	fresh();
 	put("iter_0000010/model_optim_rng.pt", 10);
 	put_text("latest_checkpointed_iteration.txt", "10");
 	put("iter_0000020/model_optim_rng.pt", 10);
-	newest("iter_0000010", "Megatron's that its file does not name yet");
+	newest("iter_0000010", "Megatron's directory does not count before its file names it");
 	fresh();
 	put("model_0004999.pth", 10);
 	put_text("last_checkpoint", "model_0004999.pth");
-	newest("model_0004999.pth", "a file that names a checkpoint is none");
+	newest("model_0004999.pth", "a file that names a checkpoint is no checkpoint");
 }
 
 static double saved_s(struct checkpoint_query *q)
@@ -303,10 +307,10 @@ static void test_candidates(void)
 	fresh();
 	put("old.ckpt", 10);
 	put("README", 10);
-	newest_by(&q, "none", "what did not change since the first launch is no candidate");
-	ok(isnan(saved_s(&q)), "nor was it saved");
+	newest_by(&q, "none", "a file that did not change since the first launch does not count");
+	ok(isnan(saved_s(&q)), "no time of saving is known without a checkpoint");
 	q.since_s = clock_wall_s() - 100;
-	newest_by(&q, "old.ckpt", "what changed is, although its time was set back");
+	newest_by(&q, "old.ckpt", "a changed file counts, although its time was set back");
 	fresh();
 	put("train.py", 10);
 	put("metrics.csv", 10);
@@ -318,30 +322,30 @@ static void test_candidates(void)
 	put("wandb/state", 10);
 	put("out.log", 10);
 	put("been", 0);
-	newest_by(&own, "none", "sources, logs, tables, dumps are no checkpoints");
-	ok(isnan(saved_s(&own)), "and nothing was saved");
+	newest_by(&own, "none", "sources, logs, tables and dumps are no checkpoints");
+	ok(isnan(saved_s(&own)), "no time of saving is known beside sources and logs");
 	put("weights.bin", 10);
-	newest_by(&own, "weights.bin", "a model is, where nothing says checkpoint");
-	ok(isfinite(saved_s(&own)), "and it was saved");
+	newest_by(&own, "weights.bin", "a model counts where no file is named a checkpoint");
+	ok(isfinite(saved_s(&own)), "the time of saving is known of a model");
 	put("runs/a/last.ckpt", 10);
 	put("weights.bin", 10);
-	newest_by(&own, "runs/a/last.ckpt", "a sure name comes first");
+	newest_by(&own, "runs/a/last.ckpt", "a file with a checkpoint's name comes before a model");
 
 	fresh();
 	put("ckpt-200.pt", 10);
 	put("ckpt-100.pt", 10);
 	own.reported = told = path_of("ckpt-100.pt");
-	newest_by(&own, "ckpt-100.pt", "a reported one that was written last is newest");
+	newest_by(&own, "ckpt-100.pt", "a reported file that was written last is newest");
 	put("ckpt-200.pt", 10);
-	newest_by(&own, "ckpt-200.pt", "but not one that was written before");
+	newest_by(&own, "ckpt-200.pt", "a reported file that was written before is not newest");
 	free(told);
 	put("odd name", 10);
 	own.reported = told = path_of("odd name");
-	newest_by(&own, "odd name", "a reported one may have any name");
+	newest_by(&own, "odd name", "a reported file may have any name");
 	free(told);
 	own.reported = told = path_of("sub.tmp/x");
 	put("sub.tmp/x", 10);
-	newest_by(&own, "ckpt-200.pt", "but for one of an unfinished file");
+	newest_by(&own, "ckpt-200.pt", "a reported file in an unfinished directory does not count");
 	free(told);
 	own.reported = NULL;
 
@@ -349,17 +353,18 @@ static void test_candidates(void)
 	put("notes.txt", 10);
 	put("ckpt-1.pt.part", 10);
 	own.glob = "*.txt";
-	newest_by(&own, "notes.txt", "a pattern finds other names");
+	newest_by(&own, "notes.txt", "a pattern finds a file of any name");
 	own.glob = "*.part";
-	newest_by(&own, "ckpt-1.pt.part", "also such a one, if it says so");
+	newest_by(&own, "ckpt-1.pt.part",
+		  "a pattern finds an unfinished file if it names its ending");
 	own.glob = "ckpt*";
-	newest_by(&own, "none", "and not if it does not");
+	newest_by(&own, "none", "a pattern without its ending finds no unfinished file");
 	put("empty.txt", 0);
 	own.glob = "*.txt";
-	newest_by(&own, "notes.txt", "an empty file is none for a pattern either");
+	newest_by(&own, "notes.txt", "a pattern finds no empty file");
 	own.glob = "ru?";
 	put("run/x", 10);
-	newest_by(&own, "run", "it finds directories");
+	newest_by(&own, "run", "a pattern finds a directory");
 	own.glob = NULL;
 }
 
@@ -382,8 +387,8 @@ static void test_many_files(void)
 	}
 	put("zz/out/last.ckpt", 10);
 	begin_s = clock_boot_s();
-	newest_by(&q, "zz/out/last.ckpt", "a checkpoint beside many files is found");
-	ok(clock_boot_s() - begin_s < 20, "soon");
+	newest_by(&q, "zz/out/last.ckpt", "a checkpoint beside 20,000 files is found");
+	ok(clock_boot_s() - begin_s < 20, "the search among 20,000 files ends within 20 s");
 }
 
 int main(void)
@@ -399,7 +404,7 @@ int main(void)
 	test_candidates();
 	test_many_files();
 	remove = xasprintf("rm -r %s", top);
-	ok(system(remove) == 0, "removed");
+	ok(system(remove) == 0, "the test removes its directory");
 	free(remove);
 	free(root);
 	return done();

@@ -95,24 +95,25 @@ static void test_outside(void)
 	setenv("POLLUX_BATCH", "128", 1);
 	sigaction(SIGTERM, &before, NULL);
 	struct pollux_client *c = pollux_client_open();
-	ok(c, "outside pollux open gives a client");
-	is_int(count_fds(), fds, "outside pollux no descriptor is opened");
-	ok(!pollux_client_config(c, &config), "outside pollux config says so");
-	is_int(config.batch_size, 0, "and ignores the environment");
+	ok(c, "open gives a client outside pollux");
+	is_int(count_fds(), fds, "open opens no descriptor outside pollux");
+	ok(!pollux_client_config(c, &config), "config says no outside pollux");
+	is_int(config.batch_size, 0, "config ignores the environment outside pollux");
 	errno = 77;
-	ok(!pollux_client_step(c, &whole_step), "step does nothing");
-	ok(!pollux_client_checkpoint(c, "/x", 1), "checkpoint does nothing");
-	ok(!pollux_client_status(c, "x"), "status does nothing");
-	is_int(errno, 77, "errno is left alone");
+	ok(!pollux_client_step(c, &whole_step), "step does nothing outside pollux");
+	ok(!pollux_client_checkpoint(c, "/x", 1), "checkpoint does nothing outside pollux");
+	ok(!pollux_client_status(c, "x"), "status does nothing outside pollux");
+	is_int(errno, 77, "no call outside pollux changes errno");
 	raise(SIGTERM);
-	ok(!pollux_client_should_stop(c), "should_stop is false");
+	ok(!pollux_client_should_stop(c), "should_stop is false after a signal outside pollux");
 	sigaction(SIGTERM, NULL, &after);
-	ok(after.sa_handler == handler_of_the_program, "no handler is touched");
+	ok(after.sa_handler == handler_of_the_program,
+	   "open outside pollux leaves the program's handler alone");
 	pollux_client_close(c);
 
 	setenv("POLLUX_REPORT_SOCKET", "", 1);
 	c = pollux_client_open();
-	ok(!pollux_client_config(c, &config), "an empty socket name is no pollux");
+	ok(!pollux_client_config(c, &config), "an empty socket name counts as outside pollux");
 	pollux_client_close(c);
 }
 
@@ -120,11 +121,12 @@ static void test_null(void)
 {
 	struct pollux_config config;
 
-	ok(!pollux_client_config(NULL, &config) && isnan(config.lr_scale), "NULL: config");
-	ok(!pollux_client_step(NULL, &whole_step), "NULL: step");
-	ok(!pollux_client_checkpoint(NULL, "/x", 1), "NULL: checkpoint");
-	ok(!pollux_client_status(NULL, "x"), "NULL: status");
-	ok(!pollux_client_should_stop(NULL), "NULL: should_stop");
+	ok(!pollux_client_config(NULL, &config) && isnan(config.lr_scale),
+	   "config takes a client that is NULL");
+	ok(!pollux_client_step(NULL, &whole_step), "step takes a client that is NULL");
+	ok(!pollux_client_checkpoint(NULL, "/x", 1), "checkpoint takes a client that is NULL");
+	ok(!pollux_client_status(NULL, "x"), "status takes a client that is NULL");
+	ok(!pollux_client_should_stop(NULL), "should_stop takes a client that is NULL");
 	pollux_client_close(NULL);
 }
 
@@ -143,15 +145,15 @@ static void test_config(void)
 	setenv("POLLUX_LR_SCALE", "2.5e0", 1);
 	setenv("POLLUX_CHECKPOINT_DIR", "/var/x y", 1);
 	struct pollux_client *c = pollux_client_open();
-	ok(pollux_client_config(c, &config), "under pollux");
-	is_int(config.job_id, 17, "job id");
-	is_int(config.run, 3, "run");
-	is_int(config.batch_size, 4096, "batch size");
-	is_int(config.local_batch_size, 512, "local batch size");
-	is_int(config.accumulation_steps, 4, "accumulation steps");
-	is_int(config.replicas, 2, "replicas");
-	near(config.lr_scale, 2.5, 0, "learning-rate scale");
-	is_str(config.checkpoint_dir, "/var/x y", "checkpoint directory");
+	ok(pollux_client_config(c, &config), "config says yes under pollux");
+	is_int(config.job_id, 17, "config tells the number of the job");
+	is_int(config.run, 3, "config tells the number of the run");
+	is_int(config.batch_size, 4096, "config tells the batch size");
+	is_int(config.local_batch_size, 512, "config tells the local batch size");
+	is_int(config.accumulation_steps, 4, "config tells the accumulation steps");
+	is_int(config.replicas, 2, "config tells the replicas");
+	near(config.lr_scale, 2.5, 0, "config tells the learning-rate scale");
+	is_str(config.checkpoint_dir, "/var/x y", "config tells the checkpoint directory");
 	pollux_client_close(c);
 }
 
@@ -174,23 +176,24 @@ static void test_malformed(void)
 		setenv("POLLUX_BATCH", bad[i], 1);
 		setenv("POLLUX_REPLICAS", bad[i], 1);
 		pollux_client_config(c, &config);
-		if (!ok(config.batch_size == 0 && config.replicas == 0, "a bad integer is unset"))
+		if (!ok(config.batch_size == 0 && config.replicas == 0,
+			"a bad integer counts as not set"))
 			printf("# '%s'\n", bad[i]);
 	}
 	setenv("POLLUX_REPLICAS", "2147483648", 1);
 	pollux_client_config(c, &config);
-	is_int(config.replicas, 0, "an integer too large for its field is unset");
+	is_int(config.replicas, 0, "an integer too large for its field counts as not set");
 	for (size_t i = 0; i < sizeof(bad_scale) / sizeof(*bad_scale); i++) {
 		setenv("POLLUX_LR_SCALE", bad_scale[i], 1);
 		pollux_client_config(c, &config);
-		if (!ok(isnan(config.lr_scale), "a bad scale is unset"))
+		if (!ok(isnan(config.lr_scale), "a bad learning-rate scale counts as not set"))
 			printf("# '%s'\n", bad_scale[i]);
 	}
 	clear_environment();
 	pollux_client_config(c, &config);
 	ok(config.job_id == 0 && config.run == 0 && config.local_batch_size == 0 &&
 	   config.accumulation_steps == 0 && isnan(config.lr_scale) &&
-	   !config.checkpoint_dir, "what is not set is unset");
+	   !config.checkpoint_dir, "config leaves unset what the environment does not set");
 	pollux_client_close(c);
 }
 
@@ -201,23 +204,23 @@ static void test_step_message(void)
 		struct pollux_step step;
 		const char *want;
 	} cases[] = {
-		{ "a whole step",
+		{ "a whole step is sent with all its keys",
 		  { 400, 51200, 12345678, 0, 0.25, -1.5e-7, 0.4312, 0.85 },
 		  "STEP=400\nSAMPLES=51200\nSTEP_NS=12345678\nSYNC_NS=0\n"
 		  "GRAD_SQR=0.25\nGRAD_VAR=-1.5e-07\nLOSS=0.4312\nEPOCH=0.85\n" },
-		{ "what is not known is left out",
+		{ "a step leaves out what is not known",
 		  { 1, -1, -1, -1, UNKNOWN, UNKNOWN, POLLUX_LOSS_UNKNOWN, UNKNOWN }, "STEP=1\n" },
-		{ "infinity is not a number",
+		{ "a step leaves out an infinite gradient",
 		  { 2, -1, -1, -1, INFINITE, -INFINITE, POLLUX_LOSS_UNKNOWN, UNKNOWN },
 		  "STEP=2\n" },
-		{ "a loss that diverged is news",
+		{ "a loss of NaN is sent",
 		  { 3, -1, -1, -1, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN }, "STEP=3\nLOSS=nan\n" },
-		{ "so is an endless one",
+		{ "an infinite loss is sent",
 		  { 4, -1, -1, -1, UNKNOWN, UNKNOWN, INFINITE, UNKNOWN }, "STEP=4\nLOSS=inf\n" },
-		{ "whatever its sign",
+		{ "a loss of minus infinity is sent",
 		  { 5, -1, -1, -1, UNKNOWN, UNKNOWN, -INFINITE, UNKNOWN }, "STEP=5\nLOSS=-inf\n" },
 		{ "a step of nothing sends nothing", POLLUX_STEP_INIT, "" },
-		{ "the largest numbers",
+		{ "a step of the largest numbers is sent",
 		  { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 1e308, -1e308, 1e-308, 0 },
 		  "STEP=9223372036854775807\nSAMPLES=9223372036854775807\n"
 		  "STEP_NS=9223372036854775807\nSYNC_NS=9223372036854775807\n"
@@ -231,7 +234,7 @@ static void test_step_message(void)
 		bool sent = pollux_client_step(c, &cases[i].step);
 
 		is_str(receive(fd), cases[i].want, cases[i].name);
-		ok(sent == (*cases[i].want != 0), "and the result says whether it was sent");
+		ok(sent == (*cases[i].want != 0), "the result of step says whether it was sent");
 	}
 	pollux_client_close(c);
 	close(fd);
@@ -255,9 +258,9 @@ static void test_locale(void)
 	struct pollux_client *c = pollux_client_open();
 	pollux_client_step(c,
 			   &(struct pollux_step){ -1, -1, -1, -1, UNKNOWN, UNKNOWN, 1.5, UNKNOWN });
-	is_str(receive(fd), "LOSS=1.5\n", "numbers are sent with a point");
+	is_str(receive(fd), "LOSS=1.5\n", "numbers are sent with a decimal point in any locale");
 	pollux_client_config(c, &config);
-	near(config.lr_scale, 1.5, 0, "and read with a point");
+	near(config.lr_scale, 1.5, 0, "numbers are read with a decimal point in any locale");
 	pollux_client_close(c);
 	setlocale(LC_NUMERIC, "C");
 	close(fd);
@@ -268,10 +271,10 @@ static void test_parameters_message(void)
 	int fd = bind_receiver();
 	struct pollux_client *c = pollux_client_open();
 
-	ok(pollux_client_parameters(c, 124439808), "parameters are sent");
-	is_str(receive(fd), "PARAMETERS=124439808\n", "as they are");
-	ok(!pollux_client_parameters(c, 0), "a model without any is none");
-	is_str(receive(fd), "", "and sends nothing");
+	ok(pollux_client_parameters(c, 124439808), "the number of parameters is sent");
+	is_str(receive(fd), "PARAMETERS=124439808\n", "the message tells the number of parameters");
+	ok(!pollux_client_parameters(c, 0), "a number of 0 parameters is refused");
+	is_str(receive(fd), "", "a number of 0 parameters sends nothing");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -282,20 +285,26 @@ static void test_checkpoint_message(void)
 	int fd = bind_receiver();
 	struct pollux_client *c = pollux_client_open();
 
-	ok(pollux_client_checkpoint(c, "/a b/c=d", 51200), "checkpoint is sent");
-	is_str(receive(fd), "CHECKPOINT=/a b/c=d\nSAMPLES=51200\n", "with path and samples");
+	ok(pollux_client_checkpoint(c, "/a b/c=d", 51200), "a checkpoint is sent");
+	is_str(receive(fd), "CHECKPOINT=/a b/c=d\nSAMPLES=51200\n",
+	       "the message of a checkpoint has its path and samples");
 	pollux_client_checkpoint(c, "/x", -1);
-	is_str(receive(fd), "CHECKPOINT=/x\n", "unknown samples are left out");
-	ok(!pollux_client_checkpoint(c, "", 1), "an empty path is not reported");
-	ok(!pollux_client_checkpoint(c, "/a\nSTATUS=b", 1), "nor one with a newline");
+	is_str(receive(fd), "CHECKPOINT=/x\n",
+	       "the message of a checkpoint leaves out unknown samples");
+	ok(!pollux_client_checkpoint(c, "", 1), "an empty path of a checkpoint is refused");
+	ok(!pollux_client_checkpoint(c, "/a\nSTATUS=b", 1),
+	   "a path of a checkpoint with a newline is refused");
 	memset(long_path, 'x', PATH_MAX);
 	long_path[PATH_MAX] = '\0';
-	ok(!pollux_client_checkpoint(c, long_path, 1), "nor one of PATH_MAX bytes");
-	is_str(receive(fd), "", "none of these sends anything");
+	ok(!pollux_client_checkpoint(c, long_path, 1),
+	   "a path of a checkpoint of PATH_MAX bytes is refused");
+	is_str(receive(fd), "", "a refused checkpoint sends nothing");
 	long_path[PATH_MAX - 1] = '\0';
-	ok(pollux_client_checkpoint(c, long_path, INT64_MAX), "the longest path is sent");
+	ok(pollux_client_checkpoint(c, long_path, INT64_MAX),
+	   "the longest path of a checkpoint is sent");
 	is_int(strlen(receive(fd)),
-	       PATH_MAX - 1 + strlen("CHECKPOINT=\nSAMPLES=9223372036854775807\n"), "whole");
+	       PATH_MAX - 1 + strlen("CHECKPOINT=\nSAMPLES=9223372036854775807\n"),
+	       "the longest path of a checkpoint arrives whole");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -306,24 +315,26 @@ static void test_status_message(void)
 	int fd = bind_receiver();
 	struct pollux_client *c = pollux_client_open();
 
-	ok(pollux_client_status(c, "accuracy 0.8712 at 183000 samples"), "status is sent");
-	is_str(receive(fd), "STATUS=accuracy 0.8712 at 183000 samples\n", "with its text");
+	ok(pollux_client_status(c, "accuracy 0.8712 at 183000 samples"), "a status is sent");
+	is_str(receive(fd), "STATUS=accuracy 0.8712 at 183000 samples\n",
+	       "the message of a status has its text");
 	pollux_client_status(c, "a\nSTEP=9\r\tb\033[1m\x7f");
-	is_str(receive(fd), "STATUS=a STEP=9  b [1m \n", "control characters become spaces");
+	is_str(receive(fd), "STATUS=a STEP=9  b [1m \n",
+	       "control characters in a status become spaces");
 	pollux_client_status(c, "");
 	is_str(receive(fd), "STATUS=\n", "an empty text clears the status");
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
 	pollux_client_status(c, text);
 	snprintf(want, sizeof(want), "STATUS=%.1000s\n", text);
-	is_str(receive(fd), want, "a long text is cut at 1000 bytes");
+	is_str(receive(fd), want, "a long status is cut at 1000 bytes");
 	memcpy(text + 998, "\xe2\x82\xac", 3);
 	pollux_client_status(c, text);
 	snprintf(want, sizeof(want), "STATUS=%.998s\n", text);
-	is_str(receive(fd), want, "between two characters");
+	is_str(receive(fd), want, "a long status is cut between two characters");
 	memset(text, '\x80', sizeof(text) - 1);
 	pollux_client_status(c, text);
-	is_int(strlen(receive(fd)), 7 + 996 + 1, "text that is not UTF-8 is cut too");
+	is_int(strlen(receive(fd)), 7 + 996 + 1, "a long status that is not UTF-8 is cut, too");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -364,7 +375,7 @@ static void test_full(void)
 	start_s = now_s();
 	ok(!pollux_client_checkpoint(c, "/x", 1), "a checkpoint to a full receiver gives up");
 	double waited_s = now_s() - start_s;
-	ok(waited_s > 0.5 && waited_s < 3, "after about a second");
+	ok(waited_s > 0.5 && waited_s < 3, "a checkpoint gives up after about a second");
 
 	struct sigaction action = { .sa_handler = drain_one };
 	unused_slot = &fd;
@@ -373,10 +384,12 @@ static void test_full(void)
 	alarm(1);
 	while (now_s() - start_s < 0.5)
 		usleep(10000);
-	ok(pollux_client_checkpoint(c, "/x", 1), "it is sent when the receiver wakes in time");
+	ok(pollux_client_checkpoint(c, "/x", 1),
+	   "a checkpoint is sent if the receiver wakes in time");
 	for (int i = 1; i < taken; i++)
 		receive(fd);
-	is_str(receive(fd), "CHECKPOINT=/x\nSAMPLES=1\n", "and arrives");
+	is_str(receive(fd), "CHECKPOINT=/x\nSAMPLES=1\n",
+	       "a checkpoint arrives at a receiver that wakes in time");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -389,15 +402,15 @@ static void test_gone(void)
 	close(fd);
 	double start_s = now_s();
 	errno = 77;
-	ok(!pollux_client_step(c, &whole_step), "a receiver that died is survived");
-	ok(!pollux_client_checkpoint(c, "/x", 1), "by checkpoint, too");
+	ok(!pollux_client_step(c, &whole_step), "step survives a receiver that died");
+	ok(!pollux_client_checkpoint(c, "/x", 1), "checkpoint survives a receiver that died");
 	unlink(socket_path);
-	ok(!pollux_client_step(c, &whole_step), "a deleted socket is survived");
-	ok(!pollux_client_checkpoint(c, "/x", 1), "by checkpoint, too");
-	ok(now_s() - start_s < 0.5, "without waiting");
-	is_int(errno, 77, "errno is left alone");
+	ok(!pollux_client_step(c, &whole_step), "step survives a deleted socket");
+	ok(!pollux_client_checkpoint(c, "/x", 1), "checkpoint survives a deleted socket");
+	ok(now_s() - start_s < 0.5, "no call waits for a receiver that is gone");
+	is_int(errno, 77, "no call to a receiver that is gone changes errno");
 	fd = bind_receiver();
-	ok(pollux_client_step(c, &whole_step), "a receiver that comes back is heard");
+	ok(pollux_client_step(c, &whole_step), "a receiver that comes back gets the next step");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -412,13 +425,15 @@ static void test_bad_socket(void)
 	long_path[sizeof(long_path) - 1] = '\0';
 	setenv("POLLUX_REPORT_SOCKET", long_path, 1);
 	struct pollux_client *c = pollux_client_open();
-	ok(pollux_client_config(c, &config), "a socket name too long is still pollux");
-	ok(!pollux_client_step(c, &whole_step), "but nothing is sent");
+	ok(pollux_client_config(c, &config),
+	   "a socket name that is too long counts as under pollux");
+	ok(!pollux_client_step(c, &whole_step),
+	   "step sends nothing to a socket name that is too long");
 	pollux_client_close(c);
 
 	setenv("POLLUX_REPORT_SOCKET", "/dev/null", 1);
 	c = pollux_client_open();
-	ok(!pollux_client_step(c, &whole_step), "a file that is no socket is survived");
+	ok(!pollux_client_step(c, &whole_step), "step survives a file that is no socket");
 	pollux_client_close(c);
 }
 
@@ -428,15 +443,15 @@ static void test_close_on_exec(void)
 
 	setenv("POLLUX_REPORT_SOCKET", socket_path, 1);
 	struct pollux_client *c = pollux_client_open();
-	is_int(count_fds(), before + 1, "the client holds one descriptor");
+	is_int(count_fds(), before + 1, "an open client holds one descriptor");
 	for (int fd = 3; fd < 256; fd++) {
 		int flags = fcntl(fd, F_GETFD);
 
 		bad += flags >= 0 && before == 3 && !(flags & FD_CLOEXEC);
 	}
-	is_int(bad, 0, "which is closed on exec");
+	is_int(bad, 0, "the descriptor of a client is closed on exec");
 	pollux_client_close(c);
-	is_int(count_fds(), before, "close closes it");
+	is_int(count_fds(), before, "close closes the descriptor of a client");
 }
 
 static void test_stop(const char *variable, int expected, const char *name)
@@ -451,13 +466,13 @@ static void test_stop(const char *variable, int expected, const char *name)
 	struct pollux_client *c = pollux_client_open();
 	ok(!pollux_client_should_stop(c), name);
 	raise(expected);
-	ok(pollux_client_should_stop(c), "after the signal should_stop is true");
-	ok(pollux_client_should_stop(c), "and stays true");
+	ok(pollux_client_should_stop(c), "should_stop is true after the stop signal");
+	ok(pollux_client_should_stop(c), "should_stop stays true after the stop signal");
 	pollux_client_close(c);
 	sigaction(expected, NULL, &after);
-	ok(after.sa_handler == handler_of_the_program, "close restores the handler");
+	ok(after.sa_handler == handler_of_the_program, "close restores the handler of the program");
 	c = pollux_client_open();
-	ok(!pollux_client_should_stop(c), "a new client starts afresh");
+	ok(!pollux_client_should_stop(c), "should_stop is false in a new client");
 	pollux_client_close(c);
 }
 
@@ -468,7 +483,7 @@ static void test_impossible_signal(void)
 	struct pollux_config config;
 
 	ok(pollux_client_config(c, &config) && !pollux_client_should_stop(c),
-	   "a signal that cannot be caught is survived");
+	   "a client survives a stop signal that cannot be caught");
 	pollux_client_close(c);
 }
 
@@ -476,11 +491,11 @@ static void test_estimates(void)
 {
 	static const struct { const char *name; double b, b_sqr, B, B_sqr, sqr, var; } cases[] = {
 		/* |g_b|^2 = |G|^2 + tr/b: |G|^2 = 2, tr = 32 */
-		{ "two batches by hand", 8, 6, 32, 3, 2, 32 },
-		{ "a single sample", 1, 34, 64, 2.5, 2, 32 },
-		{ "no noise", 16, 5, 32, 5, 5, 0 },
-		{ "estimates may be negative", 1, 1, 2, 2, 3, -2 },
-		{ "noise alone", 1, 4, 2, 1, -2, 6 },
+		{ "two batches worked out by hand give estimates", 8, 6, 32, 3, 2, 32 },
+		{ "a batch of a single sample gives estimates", 1, 34, 64, 2.5, 2, 32 },
+		{ "gradients without noise give estimates", 16, 5, 32, 5, 5, 0 },
+		{ "negative estimates are given as they are", 1, 1, 2, 2, 3, -2 },
+		{ "gradients of noise alone give estimates", 1, 4, 2, 1, -2, 6 },
 	};
 	static const struct { double b, b_sqr, B, B_sqr; } bad[] = {
 		{ 8, 1, 8, 1 }, { 16, 1, 8, 1 }, { 0, 1, 8, 1 }, { -1, 1, 8, 1 },
@@ -493,13 +508,14 @@ static void test_estimates(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		ok(pollux_gradient_estimates(cases[i].b, cases[i].b_sqr, cases[i].B,
 					     cases[i].B_sqr, &sqr, &var), cases[i].name);
-		near(sqr, cases[i].sqr, 1e-14, "|G|^2");
-		near(var, cases[i].var, 1e-14, "tr(Sigma)");
+		near(sqr, cases[i].sqr, 1e-14, "the estimate of |G|^2 is that worked out by hand");
+		near(var, cases[i].var, 1e-14,
+		     "the estimate of tr(Sigma) is that worked out by hand");
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		ok(!pollux_gradient_estimates(bad[i].b, bad[i].b_sqr, bad[i].B, bad[i].B_sqr,
 					      &sqr, &var) && isnan(sqr) && isnan(var),
-		   "what gives no estimate gives NAN");
+		   "impossible batches give estimates of NaN");
 }
 
 /* --- another configuration --- */
@@ -546,27 +562,31 @@ static void test_config_changed(void)
 	pollux_client_step(c, &step);
 	is_str(receive(fd), "STEP=1\n", "a program that never asks says nothing of configurations");
 	errno = 77;
-	ok(!pollux_client_config_changed(c, &config), "at first none is wanted");
-	is_int(config.batch_size, 77, "and what was there stays");
+	ok(!pollux_client_config_changed(c, &config), "no configuration is wanted at first");
+	is_int(config.batch_size, 77, "config_changed leaves the configuration if none is wanted");
 	pollux_client_step(c, &step);
-	is_str(receive(fd), "STEP=1\nCONFIG=0\n", "it takes others, it says from then on");
+	is_str(receive(fd), "STEP=1\nCONFIG=0\n",
+	       "a step says that the program takes configurations once it asked");
 	put_config("VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=2\nLR_SCALE=1.41421356\n");
-	ok(changed_at_last(c, &config), "one is wanted");
+	ok(changed_at_last(c, &config), "a configuration in the file is wanted");
 	ok(config.batch_size == 256 && config.local_batch_size == 64 &&
-	   config.accumulation_steps == 2, "its sizes");
-	near(config.lr_scale, 1.41421356, 0, "its learning-rate scale");
-	ok(config.replicas == 2 && config.job_id == 17, "the rest is as it was");
-	is_int(errno, 77, "errno is left alone");
+	   config.accumulation_steps == 2,
+	   "the wanted configuration tells its batch sizes and passes");
+	near(config.lr_scale, 1.41421356, 0,
+	     "the wanted configuration tells its learning-rate scale");
+	ok(config.replicas == 2 && config.job_id == 17,
+	   "the wanted configuration leaves replicas and job as they were");
+	is_int(errno, 77, "config_changed does not change errno");
 	pollux_client_step(c, &step);
-	is_str(receive(fd), "STEP=1\nCONFIG=1\n", "it is in use");
-	ok(!changed_at_last(c, &config), "it is told once");
+	is_str(receive(fd), "STEP=1\nCONFIG=1\n", "a step says which configuration is in use");
+	ok(!changed_at_last(c, &config), "a wanted configuration is told once");
 	put_config("VERSION=1\nBATCH=512\nLOCAL_BATCH=64\nACCUM=4\nLR_SCALE=2\n");
-	ok(!changed_at_last(c, &config), "the same version is no other configuration");
+	ok(!changed_at_last(c, &config), "a configuration of the same version is not told again");
 	put_config("VERSION=7\nCOLOUR=red\nBATCH=512\nLOCAL_BATCH=256\nACCUM=1\nLR_SCALE=.5\n");
 	ok(changed_at_last(c, &config) && config.local_batch_size == 256 && config.lr_scale == 0.5,
-	   "a later one is; a key of a later pollux is passed over");
+	   "a later configuration is told, and unknown keys are passed over");
 	put_config("VERSION=6\nBATCH=128\nLOCAL_BATCH=64\nACCUM=1\nLR_SCALE=1\n");
-	ok(!changed_at_last(c, &config), "an earlier one is not");
+	ok(!changed_at_last(c, &config), "a configuration of an earlier version is not told");
 	pollux_client_close(c);
 	close(fd);
 }
@@ -598,29 +618,31 @@ static void test_hostile_config(void)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		put_config(bad[i]);
-		if (!ok(!changed_at_last(c, &config), "what is no configuration is passed over"))
+		if (!ok(!changed_at_last(c, &config), "a malformed configuration is passed over"))
 			printf("# %s\n", bad[i]);
 	}
 	memset(large, '\n', sizeof(large));
 	memcpy(large, good, sizeof(good) - 1);
 	large[sizeof(large) - 1] = '\0';
 	put_config(large);
-	ok(!changed_at_last(c, &config), "so is a file that is too large");
+	ok(!changed_at_last(c, &config), "a configuration file that is too large is passed over");
 	unlink(config_path);
 	mkfifo(config_path, 0600);
 	double start_s = now_s();
-	ok(!changed_at_last(c, &config) && now_s() - start_s < 1, "a FIFO is not waited for");
+	ok(!changed_at_last(c, &config) && now_s() - start_s < 1,
+	   "config_changed does not wait for a FIFO");
 	unlink(config_path);
 	mkdir(config_path, 0700);
-	ok(!changed_at_last(c, &config), "a directory is survived");
+	ok(!changed_at_last(c, &config), "config_changed survives a directory");
 	rmdir(config_path);
 	put_config(good);
 	chmod(config_path, 0);
 	if (geteuid() != 0)
-		ok(!changed_at_last(c, &config), "one that may not be read, too");
-	is_int(config.batch_size, 77, "nothing was taken from any of these");
+		ok(!changed_at_last(c, &config),
+		   "config_changed survives a file that it may not read");
+	is_int(config.batch_size, 77, "a configuration that is passed over changes nothing");
 	put_config(good);
-	ok(changed_at_last(c, &config), "and the next good one is taken");
+	ok(changed_at_last(c, &config), "the next good configuration is taken");
 	pollux_client_close(c);
 	unlink(config_path);
 }
@@ -637,9 +659,9 @@ static void test_config_unread(void)
 	none = limit;
 	none.rlim_cur = 0;
 	setrlimit(RLIMIT_NOFILE, &none);
-	ok(!changed_at_last(c, &config), "a file that cannot be opened is not read");
+	ok(!changed_at_last(c, &config), "a configuration is not read without a free descriptor");
 	setrlimit(RLIMIT_NOFILE, &limit);
-	ok(changed_at_last(c, &config), "but once it can");
+	ok(changed_at_last(c, &config), "a configuration is read once a descriptor is free");
 	pollux_client_close(c);
 	unlink(config_path);
 }
@@ -655,14 +677,15 @@ static void test_config_cost(void)
 		pollux_client_config_changed(c, &config);
 	double each_ns = (now_s() - start_s) / n * 1e9;
 	printf("# %.0f ns a call\n", each_ns);
-	ok(each_ns < 2000, "asking costs next to nothing");
+	ok(each_ns < 2000, "asking for a configuration takes less than 2 us");
 	pollux_client_close(c);
-	ok(!pollux_client_config_changed(NULL, &config), "NULL: config_changed");
+	ok(!pollux_client_config_changed(NULL, &config),
+	   "config_changed takes a client that is NULL");
 	clear_environment();
 	setenv("POLLUX_CONFIG_FILE", config_path, 1);
 	put_config("VERSION=1\nBATCH=256\nLOCAL_BATCH=64\nACCUM=4\nLR_SCALE=1\n");
 	c = pollux_client_open();
-	ok(!changed_at_last(c, &config), "outside pollux no configuration is wanted");
+	ok(!changed_at_last(c, &config), "no configuration is wanted outside pollux");
 	pollux_client_close(c);
 	unlink(config_path);
 }
@@ -691,9 +714,10 @@ int main(void)
 	test_bad_socket();
 	test_close_on_exec();
 	setenv("POLLUX_REPORT_SOCKET", socket_path, 1);
-	test_stop(NULL, SIGTERM, "the stop signal is SIGTERM");
-	test_stop("10", SIGUSR1, "unless POLLUX_STOP_SIGNAL says otherwise");
-	test_stop("TERM", SIGTERM, "in a number");
+	test_stop(NULL, SIGTERM, "should_stop is false before SIGTERM if no signal is set");
+	test_stop("10", SIGUSR1, "should_stop is false before the signal of POLLUX_STOP_SIGNAL");
+	test_stop("TERM", SIGTERM,
+		  "should_stop is false before SIGTERM if the variable is no number");
 	test_impossible_signal();
 	test_estimates();
 	test_config_changed();

@@ -31,12 +31,12 @@ static int load(const char *text)
 
 static void test_defaults(void)
 {
-	is_int(config_load(&config, "/nonexistent/config", &err), 0, "no file, no directory");
-	is_int(config.slots, CONFIG_SLOTS_AUTO, "slots are not asked for by default");
-	near(config.slice_s, 600, 0, "slice by default");
-	is_str(config.policy, "goodput", "policy by default");
-	is_int(load(""), 0, "an empty file");
-	near(config.slice_s, 600, 0, "sets nothing");
+	is_int(config_load(&config, "/nonexistent/config", &err), 0, "a missing file is no error");
+	is_int(config.slots, CONFIG_SLOTS_AUTO, "slots are chosen automatically by default");
+	near(config.slice_s, 600, 0, "slice is 600 s by default");
+	is_str(config.policy, "goodput", "policy is goodput by default");
+	is_int(load(""), 0, "an empty file is no error");
+	near(config.slice_s, 600, 0, "an empty file leaves the default slice");
 }
 
 static void test_file(void)
@@ -45,14 +45,15 @@ static void test_file(void)
 		    "\n"
 		    "  slots=2   # two\n"
 		    "slice\t=\t1.5m\r\n"
-		    "policy = fifo"), 0, "comments, blanks, CRLF, no newline at the end");
-	is_int(config.slots, 2, "slots");
-	near(config.slice_s, 90, 0, "slice");
-	is_str(config.policy, "fifo", "policy");
-	is_int(load("slots = 2\nslots = 1024\n"), 0, "a setting twice");
-	is_int(config.slots, 1024, "the last one counts");
-	is_int(load("policy = las\n"), 0, "a policy");
-	is_str(config.policy, "las", "is taken");
+		    "policy = fifo"), 0,
+	       "comments, blanks, CRLF and a missing last newline are read");
+	is_int(config.slots, 2, "slots is read beside a comment");
+	near(config.slice_s, 90, 0, "slice is read with tabs, a unit and CRLF");
+	is_str(config.policy, "fifo", "policy is read without a last newline");
+	is_int(load("slots = 2\nslots = 1024\n"), 0, "a setting that is there twice is no error");
+	is_int(config.slots, 1024, "the last one of two equal settings counts");
+	is_int(load("policy = las\n"), 0, "policy las is no error");
+	is_str(config.policy, "las", "policy las is taken");
 }
 
 #define GPUS_WANTED "all, not display, or GPUs by number or UUID (such as 0,2 or GPU-5a1e...)"
@@ -133,8 +134,10 @@ static void test_refused(void)
 		char *want =
 			xasprintf("%.*s%s%s", (int)(gap - r->message), r->message, path, gap + 2);
 
-		ok(load(r->text) == -1 && err.exit_status == EX_CONFIG, "a bad line");
-		is_str(err.text, want, "is refused with its line and what would be right");
+		ok(load(r->text) == -1 && err.exit_status == EX_CONFIG,
+		   "a bad line is refused with EX_CONFIG");
+		is_str(err.text, want,
+		       "a bad line is named with its number and what would be right");
 		free(want);
 	}
 }
@@ -146,19 +149,22 @@ static void test_no_text(void)
 
 	err = (struct err){ 0 };
 	write_file(bytes, sizeof(bytes));
-	is_int(config_load(&config, path, &err), -1, "a file of zeros");
-	is_str(err.text, want, "is no text");
+	is_int(config_load(&config, path, &err), -1, "a file of zeros is refused");
+	is_str(err.text, want, "a file of zeros is said to be no text");
 	memset(bytes, '#', sizeof(bytes));
 	write_file(bytes, sizeof(bytes));
-	is_int(config_load(&config, path, &err), -1, "a line of 5000 characters");
-	is_str(err.text, want, "is too long");
+	is_int(config_load(&config, path, &err), -1, "a line of 5000 characters is refused");
+	is_str(err.text, want, "a line of 5000 characters is said to be too long");
 	free(want);
-	is_int(config_load(&config, directory, &err), -1, "a directory");
-	ok(strstr(err.text, "it is a directory") != NULL, "is none to be read");
+	is_int(config_load(&config, directory, &err), -1,
+	       "a directory in place of the file is refused");
+	ok(strstr(err.text, "it is a directory") != NULL,
+	   "the error says that the file is a directory");
 	remove(path);
-	is_int(mkfifo(path, 0600), 0, "a FIFO");
-	is_int(config_load(&config, path, &err), -1, "is refused without waiting");
-	ok(strstr(err.text, "it is a FIFO") != NULL, "and named");
+	is_int(mkfifo(path, 0600), 0, "the test makes a FIFO");
+	is_int(config_load(&config, path, &err), -1,
+	       "a FIFO in place of the file is refused without waiting");
+	ok(strstr(err.text, "it is a FIFO") != NULL, "the error says that the file is a FIFO");
 	remove(path);
 }
 
@@ -166,22 +172,25 @@ static void test_environment(void)
 {
 	setenv("POLLUX_SLOTS", "7", 1);
 	setenv("POLLUX_SLICE", "1h", 1);
-	is_int(load("slots = 2\nslice = 5\npolicy = fifo\n"), 0, "the environment besides a file");
-	is_int(config.slots, 7, "is stronger: slots");
-	near(config.slice_s, 3600, 0, "is stronger: slice");
-	is_str(config.policy, "fifo", "and leaves the rest");
+	is_int(load("slots = 2\nslice = 5\npolicy = fifo\n"), 0,
+	       "settings in the environment and a file are read together");
+	is_int(config.slots, 7, "slots in the environment wins over the file");
+	near(config.slice_s, 3600, 0, "slice in the environment wins over the file");
+	is_str(config.policy, "fifo", "a setting that the environment lacks comes from the file");
 	setenv("POLLUX_POLICY", "las", 1);
-	is_int(load("policy = fifo\n"), 0, "a policy there");
-	is_str(config.policy, "las", "is stronger too");
+	is_int(load("policy = fifo\n"), 0,
+	       "policy in the environment and a file are read together");
+	is_str(config.policy, "las", "policy in the environment wins over the file");
 	setenv("POLLUX_SLOTS", "", 1);
-	is_int(load("slots = 2\n"), 0, "an empty variable");
-	is_int(config.slots, 2, "is unset");
+	is_int(load("slots = 2\n"), 0, "an empty variable is no error");
+	is_int(config.slots, 2, "an empty variable counts as unset");
 	setenv("POLLUX_SLOTS", "many", 1);
-	ok(load("") == -1 && err.exit_status == EX_CONFIG, "a bad variable");
+	ok(load("") == -1 && err.exit_status == EX_CONFIG,
+	   "a bad variable is refused with EX_CONFIG");
 	is_str(err.text,
 	       "bad variable 'POLLUX_SLOTS' in the environment: 'many' is not a whole number "
 	       "from 0 to 1024 (0: one per physical core), or two sizes such as 2x1,1x2",
-	       "is named");
+	       "a bad variable is named with what would be right");
 }
 
 int main(void)

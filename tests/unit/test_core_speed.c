@@ -30,12 +30,12 @@ static void test_part(void)
 	};
 	struct core_speed s = core_speed_fit(times, 5);
 
-	ok(s.known, "one configuration was measured with three numbers of cores");
-	is_int(s.base, 4, "the base is the number with most steps");
-	near(s.part, 0.6, 1e-9, "the part that falls with cores");
-	near(core_speed_factor(&s, 4), 1, 1e-12, "at the base the factor is 1");
-	near(core_speed_factor(&s, 8), 0.7, 1e-9, "with twice the cores");
-	near(core_speed_factor(&s, 2), 1.6, 1e-9, "with half of them");
+	ok(s.known, "one configuration with three numbers of cores tells the speed");
+	is_int(s.base, 4, "the base is the number of cores with the most steps");
+	near(s.part, 0.6, 1e-9, "the fit finds the part that falls with cores");
+	near(core_speed_factor(&s, 4), 1, 1e-12, "the factor is 1 at the base");
+	near(core_speed_factor(&s, 8), 0.7, 1e-9, "the factor falls with twice the cores");
+	near(core_speed_factor(&s, 2), 1.6, 1e-9, "the factor grows with half of the cores");
 }
 
 static void test_unknown(void)
@@ -45,14 +45,15 @@ static void test_unknown(void)
 	struct observation untold[] = { timed(1, 64, 0, 1, 10), timed(1, 64, 8, (double)NAN, 10) };
 	struct core_speed s = core_speed_fit(apart, 2);
 
-	ok(!s.known, "different configurations do not tell");
-	near(core_speed_factor(&s, 8), 1, 0, "the factor is 1 then");
+	ok(!s.known, "different configurations do not tell the speed");
+	near(core_speed_factor(&s, 8), 1, 0, "the factor is 1 where the speed is not known");
 	s = core_speed_fit(slower, 2);
-	near(s.part, 0, 0, "more cores are never slower");
-	ok(s.known && core_speed_factor(&s, 1) <= 1, "and bring nothing there");
+	near(s.part, 0, 0, "the part is 0 where more cores were slower");
+	ok(s.known && core_speed_factor(&s, 1) <= 1,
+	   "fewer cores are not slower where more cores bring nothing");
 	s = core_speed_fit(untold, 2);
 	ok(!s.known && s.base == 0, "times without cores or without a time are ignored");
-	ok(!core_speed_fit(NULL, 0).known, "nothing was measured");
+	ok(!core_speed_fit(NULL, 0).known, "the speed is not known without measurements");
 }
 
 int main(void)

@@ -91,16 +91,21 @@ static void test_room(void)
 	static const struct {
 		const char *what, *run, *crowded, *unusable, *left;
 	} cases[] = {
-		{ "room on another node", "a0 a1", "a", "", "a0 a1" },
-		{ "others take nothing", "a0 a1", "", "", "" },
-		{ "room on no other node", "a0 a1", "a", "a2 a3 b0 b1 b2 c0 c1 c3", "" },
-		{ "on the node itself there is room for the whole run", "a0 a1", "a",
+		{ "a crowded run leaves its node if there is room on another",
+		  "a0 a1", "a", "", "a0 a1" },
+		{ "a run stays where others take nothing", "a0 a1", "", "", "" },
+		{ "a crowded run stays if no other node has room",
+		  "a0 a1", "a", "a2 a3 b0 b1 b2 c0 c1 c3", "" },
+		{ "a crowded run leaves if its own node has room for all of it", "a0 a1", "a",
 		  "b0 b1 b2 b3 c0 c1 c2 c3", "a0 a1" },
-		{ "one of two nodes is crowded", "a0 a1 b0 b1", "a", "b2 b3 c2 c3", "a0 a1" },
-		{ "both are, with room for one", "a0 a1 b0 b1", "ab", "a2 a3 b2 b3 c2 c3", "" },
-		{ "both are, with room for all on one node", "a0 a1 b0 b1", "ab", "a2 a3 b2 b3",
-		  "a0 a1 b0 b1" },
-		{ "nothing is free", "a0 a1", "a", "a2 a3 b0 b1 b2 b3 c0 c1 c2 c3", "" },
+		{ "a run leaves the crowded one of its two nodes",
+		  "a0 a1 b0 b1", "a", "b2 b3 c2 c3", "a0 a1" },
+		{ "a run stays on two crowded nodes if there is room for one",
+		  "a0 a1 b0 b1", "ab", "a2 a3 b2 b3 c2 c3", "" },
+		{ "a run leaves two crowded nodes if one has room for all",
+		  "a0 a1 b0 b1", "ab", "a2 a3 b2 b3", "a0 a1 b0 b1" },
+		{ "a crowded run stays if nothing is free",
+		  "a0 a1", "a", "a2 a3 b0 b1 b2 b3 c0 c1 c2 c3", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -117,17 +122,17 @@ static void test_which(void)
 	struct run runs[2] = { make_run("a0 a1"), make_run("b0 b1") };
 
 	crowded = "ab";
-	check("one run in a pass", runs, 2, "", "a0 a1");
+	check("one run leaves its node in a pass", runs, 2, "", "a0 a1");
 	runs[0].assigned_boot_s = clock_boot_s() - 30;
-	check("none that was assigned lately", runs, 2, "", "b0 b1");
+	check("a run that was assigned lately does not leave", runs, 2, "", "b0 b1");
 	runs[0].assigned_boot_s -= 100;
 	runs[0].state = RUN_RUNNING;
-	check("none that runs", runs, 2, "", "b0 b1");
+	check("a run that runs does not leave", runs, 2, "", "b0 b1");
 	runs[0].state = RUN_ASSIGNED;
 	runs[0].stop_reason = STOP_PREEMPT;
-	check("none that is to stop", runs, 2, "", "b0 b1");
+	check("a run that is to stop does not leave", runs, 2, "", "b0 b1");
 	runs[1].stop_reason = STOP_CANCEL;
-	check("and so no run", runs, 2, "", "");
+	check("no run leaves if all are to stop", runs, 2, "", "");
 	free(runs[0].devices);
 	free(runs[1].devices);
 }

@@ -30,17 +30,18 @@ static void expect(const char *machine, int slots, const struct want *want, int 
 
 	setenv("HWLOC_SYNTHETIC", machine, 1);
 	printf("# %s, slots = %d\n", machine, slots);
-	is_int(list_slots(&list, slots), 0, "listed");
-	is_int(list.count, n, "as many slots");
+	is_int(list_slots(&list, slots), 0, "the slots of a described machine are listed");
+	is_int(list.count, n, "a described machine has as many slots as wanted");
 	for (int i = 0; i < n && i < list.count; i++) {
 		const struct device *d = &list.items[i];
 
 		snprintf(id, sizeof(id), "cpu:%d", i);
-		is_str(d->id, id, "numbered in order");
-		is_str(d->binding, want[i].binding, "its logical processors");
-		is_int(d->cores, want[i].cores, "its cores");
-		is_str(d->kind, want[i].kind, "its kind");
-		ok(d->usable && !d->reason[0] && d->memory_bytes == 0, "usable");
+		is_str(d->id, id, "the slots are numbered in order");
+		is_str(d->binding, want[i].binding, "a slot names its logical processors");
+		is_int(d->cores, want[i].cores, "a slot tells its number of cores");
+		is_str(d->kind, want[i].kind, "a slot tells its kind");
+		ok(d->usable && !d->reason[0] && d->memory_bytes == 0,
+		   "a slot is usable and tells no reason and no memory");
 	}
 	devices_release(&list);
 	unsetenv("HWLOC_SYNTHETIC");
@@ -102,8 +103,8 @@ static void test_shared(void)
 
 	expect("package:1 [numa] core:2 pu:1", 3, three, 3);
 	setenv("HWLOC_SYNTHETIC", "package:2 [numa] core:700 pu:1", 1);
-	is_int(list_slots(&list, 0), 0, "a machine of 1400 cores");
-	is_int(list.count, DEVICE_MAX, "has as many slots as there may be");
+	is_int(list_slots(&list, 0), 0, "a machine of 1400 cores is listed");
+	is_int(list.count, DEVICE_MAX, "a machine of 1400 cores has the most slots there may be");
 	devices_release(&list);
 	unsetenv("HWLOC_SYNTHETIC");
 }
@@ -118,7 +119,7 @@ static void expect_links(const char *machine, int slots, const char *want)
 
 	setenv("HWLOC_SYNTHETIC", machine, 1);
 	is_int(list_slots(&list, slots), 0, machine);
-	is_int(list.linked, list.count, "links for all slots");
+	is_int(list.linked, list.count, "a list of slots has links for all of them");
 	for (int a = 0; a < list.count; a++)
 		for (int b = 0; b <= a; b++) {
 			int there = list.links[a * list.count + b],
@@ -129,7 +130,7 @@ static void expect_links(const char *machine, int slots, const char *want)
 			else if (a != b)
 				got[n++] = letters[there == back ? there : 4];
 		}
-	is_str(got, want, "how near they are");
+	is_str(got, want, "the links tell how near slots are");
 	devices_release(&list);
 	unsetenv("HWLOC_SYNTHETIC");
 }
@@ -159,12 +160,14 @@ static void test_long_binding(void)
 		n += (size_t)snprintf(machine + n, sizeof(machine) - n, "%d%c",
 				      2 * (i % 400) + i / 400, i < 799 ? ',' : ')');
 	setenv("HWLOC_SYNTHETIC", machine, 1);
-	is_int(list_slots(&list, 2), 0, "slots of 400 scattered cores");
-	ok(!list.items[0].usable && !list.items[0].binding[0], "cannot be bound to");
-	ok(strstr(list.items[0].reason, "use more slots") != NULL, "and say what to do");
+	is_int(list_slots(&list, 2), 0, "two slots of 400 scattered cores are listed");
+	ok(!list.items[0].usable && !list.items[0].binding[0],
+	   "a slot of 400 scattered cores cannot be used");
+	ok(strstr(list.items[0].reason, "use more slots") != NULL,
+	   "a slot that cannot be used says to use more slots");
 	devices_release(&list);
-	is_int(list_slots(&list, 4), 0, "half as large");
-	ok(list.items[3].usable, "they can");
+	is_int(list_slots(&list, 4), 0, "four slots of 200 scattered cores are listed");
+	ok(list.items[3].usable, "a slot of 200 scattered cores is usable");
 	devices_release(&list);
 	unsetenv("HWLOC_SYNTHETIC");
 }
@@ -173,11 +176,12 @@ static void test_this_machine(void)
 {
 	struct device_list list;
 
-	is_int(list_slots(&list, 0), 0, "this machine");
-	if (ok(list.count >= 1, "has a core")) {
-		is_str(list.items[0].id, "cpu:0", "the first slot");
-		is_int(list.items[0].cores, 1, "of one core");
-		ok(strstr(list.items[0].kind, ", 1 core") != NULL, "called so");
+	is_int(list_slots(&list, 0), 0, "the slots of this machine are listed");
+	if (ok(list.count >= 1, "this machine has a slot")) {
+		is_str(list.items[0].id, "cpu:0", "the first slot of this machine is cpu:0");
+		is_int(list.items[0].cores, 1, "the first slot of this machine has one core");
+		ok(strstr(list.items[0].kind, ", 1 core") != NULL,
+		   "the kind of the first slot says that it has one core");
 	}
 	devices_release(&list);
 }
@@ -196,10 +200,10 @@ static void test_affinity(void)
 	CPU_ZERO(&one);
 	CPU_SET(core, &one);
 	sched_setaffinity(0, sizeof(one), &one);
-	is_int(list_slots(&list, 0), 0, "a process confined to one core");
-	is_int(list.count, 1, "has one slot");
+	is_int(list_slots(&list, 0), 0, "the slots of a process confined to one core are listed");
+	is_int(list.count, 1, "a process confined to one core has one slot");
 	snprintf(last, sizeof(last), "%zu", core);
-	is_str(list.items[0].binding, last, "that core");
+	is_str(list.items[0].binding, last, "the slot of a confined process is bound to its core");
 	devices_release(&list);
 	sched_setaffinity(0, sizeof(all), &all);
 }
@@ -212,32 +216,37 @@ static void test_bind(void)
 	cpu_set_t before, after;
 	struct device_list list;
 
-	if (!ok(cpu == &device_cpu, "a backend by id"))
+	if (!ok(cpu == &device_cpu, "the id of a slot finds its backend"))
 		return;
 	sched_getaffinity(0, sizeof(before), &before);
 	list_slots(&list, 0);
-	is_int(cpu->bind(list.items, 1, &err), 0, "bind to one slot");
+	is_int(cpu->bind(list.items, 1, &err), 0, "a process can bind to one slot");
 	sched_getaffinity(0, sizeof(after), &after);
-	ok(CPU_ISSET(strtoul(list.items[0].binding, NULL, 10), &after), "its processor");
-	ok(list.count == 1 || CPU_COUNT(&after) < CPU_COUNT(&before), "and not all");
+	ok(CPU_ISSET(strtoul(list.items[0].binding, NULL, 10), &after),
+	   "a bound process may use the processor of its slot");
+	ok(list.count == 1 || CPU_COUNT(&after) < CPU_COUNT(&before),
+	   "a bound process may not use all processors");
 	sched_setaffinity(0, sizeof(before), &before);
-	is_int(cpu->bind(list.items, list.count, &err), 0, "bind to all slots");
+	is_int(cpu->bind(list.items, list.count, &err), 0, "a process can bind to all slots");
 	sched_getaffinity(0, sizeof(after), &after);
-	ok(CPU_EQUAL(&before, &after), "is the union of theirs");
+	ok(CPU_EQUAL(&before, &after), "a process bound to all slots may use all their processors");
 	devices_release(&list);
 
 	snprintf(devices[0].binding, sizeof(devices[0].binding), "4000-4003,4010");
-	is_int(cpu->bind(devices, 1, &err), -1, "bind to processors that are not there");
+	is_int(cpu->bind(devices, 1, &err), -1,
+	       "a process cannot bind to processors that are not there");
 	is_str(err.text, "cannot bind to cores '4000-4003,4010': this process may use none of them",
-	       "names them");
-	is_int(cpu->bind(&devices[1], 1, &err), -1, "bind to nothing");
-	is_str(err.text, "cannot bind to cores '': not a list of cores", "is refused");
+	       "the error names the processors that are not there");
+	is_int(cpu->bind(&devices[1], 1, &err), -1, "a process cannot bind to an empty list");
+	is_str(err.text, "cannot bind to cores '': not a list of cores",
+	       "the error says that an empty list is no list of cores");
 	snprintf(devices[0].binding, sizeof(devices[0].binding), "2-");
-	is_int(cpu->bind(devices, 1, &err), -1, "bind to a list without end");
-	is_str(err.text, "cannot bind to cores '2-': not a list of cores", "is refused as one");
-	is_int(cpu->bind(devices, 0, &err), -1, "bind to no slot");
+	is_int(cpu->bind(devices, 1, &err), -1, "a process cannot bind to a list without end");
+	is_str(err.text, "cannot bind to cores '2-': not a list of cores",
+	       "the error says that a list without end is no list of cores");
+	is_int(cpu->bind(devices, 0, &err), -1, "a process cannot bind to no slot");
 	sched_getaffinity(0, sizeof(after), &after);
-	ok(CPU_EQUAL(&before, &after), "nothing refused changes the binding");
+	ok(CPU_EQUAL(&before, &after), "a refused binding changes nothing");
 }
 
 static void test_environment(void)
@@ -248,19 +257,21 @@ static void test_environment(void)
 	strings_init(&env);
 	strings_add(&env, "OMP_NUM_THREADS=64");
 	device_cpu.environment(devices, 1, &env);
-	is_int((long long)env.count, 1, "one variable");
-	is_str(env.items[0], "OMP_NUM_THREADS=4", "threads of a replica: the cores of a slot");
+	is_int((long long)env.count, 1, "a slot replaces the user's variable of threads");
+	is_str(env.items[0], "OMP_NUM_THREADS=4",
+	       "a replica gets as many threads as its slot has cores");
 	device_cpu.environment(devices, 2, &env);
-	is_str(env.items[0], "OMP_NUM_THREADS=3", "of the smallest, not of all together");
+	is_str(env.items[0], "OMP_NUM_THREADS=3",
+	       "a replica gets the threads of the smallest slot");
 	strings_release(&env);
 }
 
 static void test_names(void)
 {
-	ok(!device_backend_of("cpu"), "no colon, no backend");
-	ok(!device_backend_of("cpux:0"), "another name");
-	ok(!device_backend_of("c:0"), "half a name");
-	ok(!device_backend_of(""), "no name");
+	ok(!device_backend_of("cpu"), "a name without a colon has no backend");
+	ok(!device_backend_of("cpux:0"), "a name that is longer than a backend's has none");
+	ok(!device_backend_of("c:0"), "half of a backend's name has no backend");
+	ok(!device_backend_of(""), "an empty name has no backend");
 }
 
 /* hwloc is told to be quiet through the environment, which jobs inherit. */
@@ -271,8 +282,9 @@ static void test_clean_environment(void)
 	setenv("HWLOC_HIDE_ERRORS", "0", 1);
 	list_slots(&list, 1);
 	devices_release(&list);
-	is_str(getenv("HWLOC_HIDE_ERRORS"), "0", "a variable of the user's is as it was");
-	ok(!getenv("HWLOC_PLUGINS_PATH"), "and none is left behind");
+	is_str(getenv("HWLOC_HIDE_ERRORS"), "0",
+	       "listing slots leaves a variable of the user as it was");
+	ok(!getenv("HWLOC_PLUGINS_PATH"), "listing slots leaves no variable of hwloc behind");
 }
 
 int main(void)

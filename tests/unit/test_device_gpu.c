@@ -69,16 +69,19 @@ static const char one[] =
 static void test_one(void)
 {
 	use_library("new");
-	is_int(look(one, &as_passes_do), 0, "a machine with a GPU");
-	if (!is_int(list.count, 1, "has no other device"))
+	is_int(look(one, &as_passes_do), 0, "a machine with a GPU is listed");
+	if (!is_int(list.count, 1, "a machine with a GPU has no other device"))
 		return;
-	is_str(list.items[0].id, "gpu:" A, "known by its UUID");
-	is_str(list.items[0].name, "gpu:0", "called by its number");
-	is_str(list.items[0].kind, "NVIDIA RTX A6000, 48 GiB", "its kind");
-	is_int(list.items[0].memory_bytes, 49140LL << 20, "its memory");
-	ok(list.items[0].usable && !list.items[0].reason[0], "usable");
-	is_str(devices_note(&list, &device_nvidia), "NVIDIA driver 580.95.05, 1 GPU", "the driver");
-	ok(device_backend_of(list.items[0].id) == &device_nvidia, "of the backend for GPUs");
+	is_str(list.items[0].id, "gpu:" A, "the id of a GPU is its UUID");
+	is_str(list.items[0].name, "gpu:0", "the name of a GPU is its number");
+	is_str(list.items[0].kind, "NVIDIA RTX A6000, 48 GiB",
+	       "the kind of a GPU tells model and memory");
+	is_int(list.items[0].memory_bytes, 49140LL << 20, "a GPU tells its memory");
+	ok(list.items[0].usable && !list.items[0].reason[0], "a GPU is usable and tells no reason");
+	is_str(devices_note(&list, &device_nvidia), "NVIDIA driver 580.95.05, 1 GPU",
+	       "the note tells the driver and the number of GPUs");
+	ok(device_backend_of(list.items[0].id) == &device_nvidia,
+	   "the id of a GPU finds the backend for GPUs");
 }
 
 static void test_readings(void)
@@ -89,25 +92,24 @@ static void test_readings(void)
 	look("gpu " A " X\nmemory 1000 900\nrates 40\ntemperature 71\npower 150500\n"
 	     "energy 2500\nslowed 0x44\npersistence 0\n", &in_full);
 	now = &list.items[0].now;
-	is_int(now->free_bytes, 900LL << 20, "free memory");
-	near(now->utilization, 0.4, 1e-12, "utilization");
-	near(now->temperature_c, 71, 1e-12, "temperature");
-	near(now->power_w, 150.5, 1e-12, "power, of milliwatts");
-	near(now->energy_j, 2.5, 1e-12, "energy, of millijoules");
-	ok(isnan(now->power_limit_w), "what is not told is not known");
-	is_str(now->slowed_by, "heat", "heat goes before a power cap");
-	ok(now->forgets_state, "persistence mode is off");
+	is_int(now->free_bytes, 900LL << 20, "a reading tells the free memory");
+	near(now->utilization, 0.4, 1e-12, "a reading tells the utilization");
+	near(now->temperature_c, 71, 1e-12, "a reading tells the temperature");
+	near(now->power_w, 150.5, 1e-12, "a reading takes the power from milliwatts");
+	near(now->energy_j, 2.5, 1e-12, "a reading takes the energy from millijoules");
+	ok(isnan(now->power_limit_w), "a power limit that is not told is not known");
+	is_str(now->slowed_by, "heat", "a reading tells heat before a power cap");
+	ok(now->forgets_state, "a reading tells that persistence mode is off");
 	look("gpu " A " X\nmemory 1000 900\nrates 255\n", &in_full);
 	now = &list.items[0].now;
-	ok(isnan(now->utilization), "more than all of the time is not believed");
+	ok(isnan(now->utilization), "a utilization above 100 % is not believed");
 	ok(isnan(now->temperature_c) && isnan(now->energy_j) && !now->slowed_by &&
-	   !now->forgets_state,
-	   "nothing is known that is not supported");
+	   !now->forgets_state, "readings that are not supported are not known");
 	look("gpu " A " X\nmemory none\n", &in_full);
 	ok(list.items[0].usable && list.items[0].memory_bytes == 0 &&
-	   list.items[0].now.free_bytes > 0,
-	   "memory that is the machine's");
-	is_str(list.items[0].kind, "X", "is not in its kind");
+	   list.items[0].now.free_bytes > 0, "a GPU with the machine's memory is usable");
+	is_str(list.items[0].kind, "X",
+	       "the kind of a GPU with the machine's memory tells no memory");
 }
 
 /* --- processes --- */
@@ -120,17 +122,18 @@ static void expect_processes(const char *library, double utilization)
 	use_library(library);
 	look(busy, &as_passes_do);
 	printf("# %s\n", library);
-	if (!is_int(list.n_processes, 3, "three processes, one of them told twice"))
+	if (!is_int(list.n_processes, 3, "a process that is told twice is listed once"))
 		return;
-	is_int(list.processes[0].pid, 4242, "the first");
-	is_int(list.processes[0].memory_bytes, 642LL << 20, "its memory");
-	is_int(list.processes[1].pid, 77, "the second");
-	is_int(list.processes[1].memory_bytes, -1, "of unknown memory");
-	is_int(list.processes[2].pid, 88, "the third");
-	is_int(list.processes[2].memory_bytes, 7000LL << 20, "its memory");
-	near(list.processes[2].utilization, utilization, 1e-12, "its time");
-	near(list.processes[1].utilization, 0, 1e-12, "none of one without a sample");
-	is_int(list.processes[2].device, 0, "on the first device");
+	is_int(list.processes[0].pid, 4242, "the first process is that told first");
+	is_int(list.processes[0].memory_bytes, 642LL << 20, "the first process tells its memory");
+	is_int(list.processes[1].pid, 77, "the second process is that told second");
+	is_int(list.processes[1].memory_bytes, -1, "a process of unknown memory tells -1");
+	is_int(list.processes[2].pid, 88, "the third process is that told third");
+	is_int(list.processes[2].memory_bytes, 7000LL << 20, "the third process tells its memory");
+	near(list.processes[2].utilization, utilization, 1e-12,
+	     "a process tells its share of the GPU's time");
+	near(list.processes[1].utilization, 0, 1e-12, "a process without a sample used no time");
+	is_int(list.processes[2].device, 0, "a process tells its device");
 }
 
 static void test_processes(void)
@@ -146,45 +149,48 @@ static void test_processes(void)
 	look(busy, &as_passes_do);
 	ok(list.count == 1 && list.n_processes == 1 && list.processes[0].pid == 0 &&
 	   list.processes[0].memory_bytes == INT64_C(8900) << 20,
-	   "a driver that does not tell of processes: whoever has the memory");
+	   "used memory counts as a process where the driver tells of none");
 	use_library("new");
 	for (int i = 1; i <= 300; i++)
 		n += (size_t)snprintf(many + n, sizeof(many) - n, "process %d 10\n", 1000 + i);
 	look(many, &as_passes_do);
-	is_int(list.n_processes, 300, "more processes than there was room for");
-	is_int(list.processes[299].pid, 1300, "to the last");
+	is_int(list.n_processes, 300, "more processes than there was room for are listed");
+	is_int(list.processes[299].pid, 1300, "the last of 300 processes is listed");
 	look("gpu " A " X\nmemory 1 1\nprocess 5 700\nmps 5 700\nmps 6 900\n", &as_passes_do);
-	is_int(list.n_processes, 2, "those behind the MPS server, each once");
-	is_int(list.processes[1].memory_bytes, 900LL << 20, "with their memory");
+	is_int(list.n_processes, 2, "processes behind the MPS server are listed once each");
+	is_int(list.processes[1].memory_bytes, 900LL << 20,
+	       "a process behind the MPS server tells its memory");
 	look("gpu " A " X\nmemory 1 1\nprocess 5 700 120\n", &as_passes_do);
-	near(list.processes[0].utilization, 0, 1e-12, "a sample above 100 % is none");
+	near(list.processes[0].utilization, 0, 1e-12, "a sample above 100 % does not count");
 	look("gpu " A " X\nmemory 1 1\nanswer samples 3\nprocess 5 700\n", &as_passes_do);
-	ok(isnan(list.processes[0].utilization), "no samples: not known");
+	ok(isnan(list.processes[0].utilization),
+	   "the utilization of a process is not known without samples");
 	look("gpu " A " X\nmemory 1 1\nanswer processes 3\nprocess 5 700\n", &as_passes_do);
-	ok(list.items[0].usable && list.n_processes == 0, "processes that are not supported");
+	ok(list.items[0].usable && list.n_processes == 0,
+	   "a GPU is usable where processes are not supported");
 	look("gpu " A " X\nmemory 90000 19000\nprocess 0 70000\nprocess 0 200\n", &as_passes_do);
 	ok(list.n_processes == 2 && list.processes[0].pid == 0 &&
 	   isnan(list.processes[0].utilization),
-	   "processes that the driver does not name are known by their memory");
+	   "processes without a number are listed by their memory");
 	look("gpu " A " X\nmemory 90000 20000\nanswer processes 4\n", &as_passes_do);
 	ok(list.n_processes == 1 && list.processes[0].pid == 0 &&
 	   list.processes[0].memory_bytes == INT64_C(70000) << 20 &&
 	   driver_of(&list)->processes_unknown,
-	   "no permission to see who is there: whoever has the memory");
+	   "used memory counts as a process where there is no permission");
 	look("gpu " A " X\nmemory 90000 89000\nanswer processes 10\n", &as_passes_do);
 	ok(list.n_processes == 0 && driver_of(&list)->processes_unknown,
-	   "little memory is nobody's");
+	   "little used memory counts as no process");
 	look("gpu " A " X\nmemory 24564 1500\nrates 97\n", &as_passes_do);
 	ok(list.n_processes == 1 && list.processes[0].pid == 0 &&
 	   list.processes[0].memory_bytes == INT64_C(23064) << 20 &&
 	   !driver_of(&list)->processes_unknown,
-	   "a full GPU without a listed process: a game, another container, a lost context");
+	   "a full GPU without a listed process counts as used");
 	look("gpu " A " X\nmemory 24564 1500\nprocess 5 22000\n", &as_passes_do);
-	is_int(list.n_processes, 1, "no more where a process has it");
+	is_int(list.n_processes, 1, "used memory adds no process where a process has it");
 	look("gpu " A " X\nmemory 24564 1500\nprocess 5 ?\n", &as_passes_do);
-	is_int(list.n_processes, 1, "nor where one may have it");
+	is_int(list.n_processes, 1, "used memory adds no process where a process may have it");
 	look("gpu " A " X\nmemory 49140 48000\n", &as_passes_do);
-	is_int(list.n_processes, 0, "nor what the driver reserves");
+	is_int(list.n_processes, 0, "the driver's reserved memory counts as no process");
 }
 
 static void test_processes_of(void)
@@ -198,18 +204,19 @@ static void test_processes_of(void)
 	look("gpu " A " X\nmemory 1 1\nprocess 5 700\n"
 	     "gpu " B " X\nmemory 1 1\nprocess 6 800\nenergy 1500\n", &as_passes_do);
 	is_int(device_nvidia.processes(devices, 2, &processes, &n, energy, &err), 0,
-	       "processes of devices in the store");
-	near(energy[0].joules, 1.5, 1e-12, "and the energy of one");
-	ok(isnan(energy[1].joules), "the other does not tell");
+	       "the processes of devices in the store are read");
+	near(energy[0].joules, 1.5, 1e-12, "the energy of the first device is read");
+	ok(isnan(energy[1].joules), "the energy of the other device is not known");
 	ok(n == 2 && processes[0].pid == 6 && processes[0].device == 0 && processes[1].pid == 5 &&
-	   processes[1].device == 1, "by their UUIDs");
+	   processes[1].device == 1, "devices in the store are found by their UUIDs");
 	free(processes);
 	processes = NULL;
 	n = 0;
 	look("gpu " A " X\nmemory 1 1\n", &as_passes_do);
 	is_int(device_nvidia.processes(devices, 1, &processes, &n, NULL, &err), -1,
-	       "of a device that is not there");
-	is_str(err.text, "cannot tell what computes on 'gpu:" B "': not found", "says so");
+	       "the processes of a device that is not there are refused");
+	is_str(err.text, "cannot tell what computes on 'gpu:" B "': not found",
+	       "the error names the device that is not there");
 	free(processes);
 }
 
@@ -219,8 +226,8 @@ static void expect_reason(const char *answers, const char *want, const char *wha
 {
 	use_library("new");
 	is_int(look(answers, &as_passes_do), 0, what);
-	ok(list.count >= 1 && !list.items[0].usable, "is not used");
-	is_str(list.count >= 1 ? list.items[0].reason : NULL, want, "and says why");
+	ok(list.count >= 1 && !list.items[0].usable, "a GPU out of order is not used");
+	is_str(list.count >= 1 ? list.items[0].reason : NULL, want, "a GPU out of order says why");
 }
 
 static void test_unusable(void)
@@ -229,50 +236,53 @@ static void test_unusable(void)
 		"the GPU has fallen off the bus; 'dmesg' may say why, a reboot brings it back";
 
 	expect_reason("gpu " A " X\nanswer handle 15\n", lost,
-		      "a GPU lost before it was looked at");
-	is_str(list.items[0].id, "gpu:0", "has no UUID");
+		      "a GPU that is lost before the first question is listed");
+	is_str(list.items[0].id, "gpu:0",
+	       "a GPU that is lost before the first question has no UUID");
 	expect_reason("gpu " A " X\nmemory 1 1\nanswer all 15\n", lost,
-		      "one that answers nothing but that");
-	expect_reason("gpu " A " X\nanswer memory 15\n", lost, "one lost between two questions");
-	is_str(list.items[0].id, "gpu:" A, "known by its UUID");
+		      "a GPU that answers only that it is lost is listed");
+	expect_reason("gpu " A " X\nanswer memory 15\n", lost,
+		      "a GPU that is lost between two questions is listed");
+	is_str(list.items[0].id, "gpu:" A, "a GPU that is lost between two questions has its UUID");
 	expect_reason("gpu " A " X\nmemory 1 1\nanswer processes 15\n", lost,
-		      "lost at the last question");
+		      "a GPU that is lost at the last question is listed");
 	expect_reason("gpu " A " X\nanswer memory 16\n", "the GPU has to be reset",
-		      "one to be reset");
+		      "a GPU that has to be reset is listed");
 	expect_reason("gpu " A " X\nmemory 1 1\nanswer uuid 4\n", "no permission",
-		      "one without a UUID");
+		      "a GPU without a UUID is listed");
 	expect_reason("gpu " A " X\nanswer handle 999\n", "an unknown error of the NVIDIA driver",
-		      "an unknown error");
+		      "a GPU with an unknown error is listed");
 	expect_reason("gpu " A " X\nmemory 1 1\nmig 1\n",
 		      "MIG is on, and only whole GPUs are given out; "
-		      "off again: nvidia-smi -i 0 -mig 0", "MIG");
+		      "off again: nvidia-smi -i 0 -mig 0", "a GPU with MIG is listed");
 	expect_reason("gpu " A " X\nmemory 1 1\ncompute 2\n",
 		      "its compute mode is 'prohibited'; to allow programs: nvidia-smi -i 0 -c 0",
-		      "a prohibited compute mode");
+		      "a GPU with a prohibited compute mode is listed");
 	use_library("new");
 	look("gpu " A " X\nanswer all 15\ngpu " B " X\nmemory 1 1\n", &as_passes_do);
 	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable,
-	   "the one beside it is used");
+	   "a GPU beside one that is lost is used");
 	look("gpu " A " X\nmemory 1 1\ncompute 3\nmig 0\n", &as_passes_do);
-	ok(list.items[0].usable, "compute mode 'exclusive process' is fine");
+	ok(list.items[0].usable, "a GPU with compute mode 'exclusive process' is used");
 }
 
 static void expect_silent(const char *answers, const char *want, const char *what)
 {
 	is_int(look(answers, &as_passes_do), 0, what);
 	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && !list.items[0].usable,
-	   "leaves a GPU that cannot be used, and no slots");
-	is_str(devices_note(&list, &device_nvidia), want, "and says why");
-	is_str(list.items[0].reason, want, "of the GPU too");
-	ok(driver_of(&list)->silent, "there may be others");
+	   "a silent driver leaves an unusable GPU, and no slots");
+	is_str(devices_note(&list, &device_nvidia), want, "the note says why the driver is silent");
+	is_str(list.items[0].reason, want, "the GPU says why the driver is silent");
+	ok(driver_of(&list)->silent, "a silent driver may hide other GPUs");
 }
 
 static void expect_none(const char *answers, const char *want, const char *what)
 {
 	is_int(look(answers, &as_passes_do), 0, what);
-	ok(list.count >= 1 && !strncmp(list.items[0].id, "cpu:", 4), "leaves CPU slots");
-	is_str(devices_note(&list, &device_nvidia), want, "and says why");
-	ok(!driver_of(&list)->silent, "and there is none");
+	ok(list.count >= 1 && !strncmp(list.items[0].id, "cpu:", 4),
+	   "a machine without GPUs has CPU slots");
+	is_str(devices_note(&list, &device_nvidia), want, "the note says why there is no GPU");
+	ok(!driver_of(&list)->silent, "a machine without GPUs has no silent driver");
 }
 
 static void test_no_driver(void)
@@ -282,32 +292,35 @@ static void test_no_driver(void)
 	setenv("POLLUX_GPU_ROOT", "/nonexistent", 1);	/* whatever this machine has */
 	use_library("new");
 	expect_silent("init 9\n", "cannot ask for GPUs: the NVIDIA driver is not loaded",
-		      "no driver");
+		      "a driver that is not loaded is no error");
 	expect_silent("init 18\n",
 		      "cannot ask for GPUs: the NVIDIA driver was updated and not reloaded yet: "
-		      "reboot", "an updated driver");
+		      "reboot", "a driver that was updated and not reloaded is no error");
 	use_library("old");
 	expect_silent(one,
 		      "cannot ask for GPUs: NVML has no 'nvmlDeviceGetUUID'; the NVIDIA driver is "
-		      "too old", "a library that is too old");
+		      "too old", "a library that is too old is no error");
 	use_library("new");
-	is_int(look("count 10\n", &as_passes_do), 0, "a driver that cannot count");
+	is_int(look("count 10\n", &as_passes_do), 0,
+	       "a driver that cannot count its GPUs is no error");
 	ok(list.count == 1 && !strcmp(list.items[0].id, "gpu:0") && driver_of(&list)->silent,
-	   "is silent as well");
-	expect_none("driver 1\n", "NVIDIA driver 1, 0 GPUs", "none, by the driver and the bus");
+	   "a driver that cannot count its GPUs counts as silent");
+	expect_none("driver 1\n", "NVIDIA driver 1, 0 GPUs",
+		    "a driver and a bus without GPUs are no error");
 	setenv("POLLUX_NVML", "/nonexistent.so", 1);
 	snprintf(note, sizeof(note),
 		 "cannot open NVML: /nonexistent.so: cannot open shared object file: No "
 		 "such file or directory");
-	expect_silent(one, note, "no library");
+	expect_silent(one, note, "a missing library is no error");
 	setenv("POLLUX_NVML", "none", 1);
-	expect_none(one, "POLLUX_NVML is 'none'", "GPUs kept out");
+	expect_none(one, "POLLUX_NVML is 'none'", "a setting that keeps GPUs out is no error");
 	unsetenv("POLLUX_NVML");
 	expect_none(one, "no NVIDIA GPU on the PCI bus, and no driver of one",
-		    "a machine without a GPU");
+		    "a machine without a GPU and a driver is no error");
 	unsetenv("POLLUX_GPU_ROOT");
 	for (int code = 1; code <= 21; code++)
-		ok(nvml_code_text(code) && nvml_code_text(code)[0], "a word for each return code");
+		ok(nvml_code_text(code) && nvml_code_text(code)[0],
+		   "each return code of NVML has a text");
 }
 
 static void test_slots_asked_for(void)
@@ -316,16 +329,18 @@ static void test_slots_asked_for(void)
 
 	use_library("new");
 	look(one, &settings);
-	ok(list.count == 1 && !strcmp(list.items[0].id, "cpu:0"), "slots asked for: no GPU");
-	is_str(devices_note(&list, &device_nvidia), "", "nor was one looked for");
+	ok(list.count == 1 && !strcmp(list.items[0].id, "cpu:0"),
+	   "a wish for slots gives a slot and no GPU");
+	is_str(devices_note(&list, &device_nvidia), "", "a wish for slots looks for no GPU");
 	is_int(CONFIG_SLOTS_AUTO, DEVICE_SLOTS_AUTO,
-	       "not asked for is the same in the configuration");
+	       "slots that are not asked for have one value in both modules");
 	settings.in_full = true;
 	look(one, &settings);
-	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable, "people see both");
+	ok(list.count == 2 && !list.items[0].usable && list.items[1].usable,
+	   "a full list shows the GPU beside the wished slots");
 	is_str(list.items[0].reason,
 	       "CPU slots are asked for (--slots, POLLUX_SLOTS, or slots in the configuration)",
-	       "and why");
+	       "the GPU beside wished slots says why it is not used");
 }
 
 /* --- which of them are left out --- */
@@ -339,31 +354,41 @@ static const struct {
 	const char *used;		/* their numbers */
 	const char *wrong;		/* the end of the driver's note */
 } choices[] = {
-	{ "a card for a display beside a larger one", "", T400 A6000, "1", NULL },
-	{ "a small one of another make, behind it", "", A6000 K620, "0", NULL },
-	{ "the same, where a screen is connected", "", T400 "display 1\ndrawn 0\n" A6000, "1",
+	{ "a display's card is left out beside a larger one", "", T400 A6000, "1", NULL },
+	{ "a small card of another make is left out behind a larger one",
+	  "", A6000 K620, "0", NULL },
+	{ "a small card with a screen is left out", "", T400 "display 1\ndrawn 0\n" A6000, "1",
 	  NULL },
-	{ "the same, without any display", "", T400 "display 0\ndrawn 0\n" A6000, "01", NULL },
-	{ "small cards alone", "", T400 K620, "01", NULL },
-	{ "one that is not much smaller", "", T400 K620 "memory 6144 6000\n", "01", NULL },
-	{ "a large card with a display", "", T400 A6000 "display 1\ndrawn 1\n", "1", NULL },
-	{ "whose memory is the machine's", "", T400 "memory none\n" A6000, "01", NULL },
-	{ "beside one that is lost", "", T400 A6000 "answer memory 15\n", "0", NULL },
-	{ "all", "all", T400 A6000, "01", NULL },
-	{ "no display, by a screen", "not display", T400 A6000 "display 1\ndrawn 0\n", "0", NULL },
-	{ "no display, by a server", "not display", T400 A6000 "display 0\ndrawn 1\n", "0", NULL },
-	{ "no display, of a driver that does not tell", "not display", T400 A6000, "01", NULL },
-	{ "a number", "0", T400 A6000 K620, "0", NULL },
-	{ "numbers with blanks", "2, 0", T400 A6000 K620, "02", NULL },
-	{ "a UUID", B, T400 A6000 K620, "1", NULL },
-	{ "the beginning of a UUID, in capitals", "GPU-BBBB", T400 A6000, "1", NULL },
-	{ "a UUID and a number", B ",2", T400 A6000 K620, "12", NULL },
-	{ "a number that is not there", "0,7", T400 A6000, "0",
+	{ "a small card without any display is used",
+	  "", T400 "display 0\ndrawn 0\n" A6000, "01", NULL },
+	{ "small cards alone are used", "", T400 K620, "01", NULL },
+	{ "a card that is not much smaller is used",
+	  "", T400 K620 "memory 6144 6000\n", "01", NULL },
+	{ "a large card with a display is used", "", T400 A6000 "display 1\ndrawn 1\n", "1", NULL },
+	{ "a card with the machine's memory is used", "", T400 "memory none\n" A6000, "01", NULL },
+	{ "a display's card is used beside one that is lost",
+	  "", T400 A6000 "answer memory 15\n", "0", NULL },
+	{ "the setting 'all' uses all GPUs", "all", T400 A6000, "01", NULL },
+	{ "the setting 'not display' leaves out a GPU with a screen",
+	  "not display", T400 A6000 "display 1\ndrawn 0\n", "0", NULL },
+	{ "the setting 'not display' leaves out a GPU that a server draws on",
+	  "not display", T400 A6000 "display 0\ndrawn 1\n", "0", NULL },
+	{ "the setting 'not display' keeps GPUs whose driver does not tell",
+	  "not display", T400 A6000, "01", NULL },
+	{ "a number in the setting gpus chooses that GPU", "0", T400 A6000 K620, "0", NULL },
+	{ "numbers with blanks in the setting gpus choose those GPUs",
+	  "2, 0", T400 A6000 K620, "02", NULL },
+	{ "a UUID in the setting gpus chooses that GPU", B, T400 A6000 K620, "1", NULL },
+	{ "the beginning of a UUID in capitals chooses that GPU",
+	  "GPU-BBBB", T400 A6000, "1", NULL },
+	{ "a UUID and a number choose both GPUs", B ",2", T400 A6000 K620, "12", NULL },
+	{ "a number that is not there chooses no GPU", "0,7", T400 A6000, "0",
 	  "; of the setting gpus '7' is no GPU here" },
-	{ "nothing that is there", "4, GPU-5a1e", T400 A6000, "",
+	{ "wishes of which none is there choose no GPU", "4, GPU-5a1e", T400 A6000, "",
 	  "; of the setting gpus '4' is no GPU here, 'GPU-5a1e' is no GPU here" },
-	{ "a GPU twice", "1," B, T400 A6000, "1", "; of the setting gpus '" B "' is there twice" },
-	{ "a number that ends alike", "10", T400 A6000, "",
+	{ "a GPU that is chosen twice is used once",
+	  "1," B, T400 A6000, "1", "; of the setting gpus '" B "' is there twice" },
+	{ "a number that ends like another one chooses no GPU", "10", T400 A6000, "",
 	  "; of the setting gpus '10' is no GPU here" },
 };
 
@@ -385,15 +410,18 @@ static void test_choice(void)
 			told &= list.items[d].usable || list.items[d].reason[0];
 		}
 		is_str(used, choices[i].used, choices[i].what);
-		ok(told, "each of the others has a reason");
+		ok(told, "each GPU that is left out has a reason");
 		note = strstr(devices_note(&list, &device_nvidia), "; ");
-		is_str(note ? note : "", choices[i].wrong ? choices[i].wrong : "", "what is wrong");
-		is_int(driver_of(&list)->misnamed, choices[i].wrong != NULL, "is told apart");
+		is_str(note ? note : "", choices[i].wrong ? choices[i].wrong : "",
+		       "the note says what is wrong with the setting gpus");
+		is_int(driver_of(&list)->misnamed, choices[i].wrong != NULL,
+		       "the driver tells that the setting gpus is wrong");
 	}
 	settings.gpus = "0";
 	look(T400 A6000 "answer memory 15\n", &settings);
-	ok(list.items[1].left_out, "a GPU that is out of order is not wanted");
-	is_str(list.items[1].reason, "left out by the setting gpus (0)", "for that reason");
+	ok(list.items[1].left_out, "a GPU that is out of order can be left out");
+	is_str(list.items[1].reason, "left out by the setting gpus (0)",
+	       "a GPU that is left out names the setting as its reason");
 }
 
 /* --- where they are --- */
@@ -425,11 +453,11 @@ static void test_links(void)
 				got[n++] = "?FSNM"[link == link_of(b, a) ? link + 1 : 0];
 			}
 		is_str(got, "FSSNNM",
-		       "NVLink, one switch, switches; a host bridge, a node; nothing nearer");
+		       "links tell NVLink, switches, a bridge, a node and nothing nearer");
 	}
 	use_library("bare");
 	look(four, &as_passes_do);
-	ok(link_of(0, 1) == DEVICE_LINK_MACHINE, "nothing is known of links: one machine");
+	ok(link_of(0, 1) == DEVICE_LINK_MACHINE, "two GPUs of unknown link are in one machine");
 }
 
 static void use_tree(const char *name)
@@ -469,44 +497,47 @@ static bool has_slots(void)
 static void test_presence(void)
 {
 	use_tree("empty");
-	is_int((int)gpu_presence(), GPU_ABSENT, "nothing at all");
+	is_int((int)gpu_presence(), GPU_ABSENT, "an empty tree shows no GPU");
 	use_tree("pci");
 	write_pci("pci", "0000:00:02.0", "0x8086\n", "0x030000\n");
 	write_pci("pci", "0000:41:00.1", "0x10de\n", "0x040300\n");
-	is_int((int)gpu_presence(), GPU_ABSENT, "another maker's display, NVIDIA's sound");
+	is_int((int)gpu_presence(), GPU_ABSENT,
+	       "another maker's display and NVIDIA's sound show no GPU");
 	write_pci("pci", "0000:41:00.0", "0x10de\n", "0x030000\n");
-	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU without a driver");
+	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU without a driver may be there");
 	set_driver("pci", "0000:41:00.0", "nouveau");
-	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU with another driver");
+	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU with another driver does not count");
 	set_driver("pci", "0000:41:00.0", "vfio-pci");
-	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU given to a virtual machine");
+	is_int((int)gpu_presence(), GPU_ABSENT, "a GPU given to a virtual machine does not count");
 	set_driver("pci", "0000:41:00.0", "nvidia");
-	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU with its driver");
+	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU with its driver may be there");
 	write_file("pci/proc/bus/pci/devices", "0010\t80861234\t0\n4100\t10de2230\tb\tf6000000\n");
-	is_int((int)gpu_presence(), GPU_POSSIBLE, "also in the kernel's list");
+	is_int((int)gpu_presence(), GPU_POSSIBLE, "a GPU in the kernel's list may be there");
 	write_file("pci/proc/bus/pci/devices", "0010\t80861234\t0\n4100\t10020de1\tb\t10de0000\n");
-	is_int((int)gpu_presence(), GPU_ABSENT, "not in it: the rest is not read");
+	is_int((int)gpu_presence(), GPU_ABSENT,
+	       "a GPU that the kernel's list lacks does not count");
 	write_file("pci/proc/bus/pci/devices", "4100\t10de2230\tb\n");
 	write_file("driver/dev/nvidiactl", "");
 	use_tree("driver");
-	is_int((int)gpu_presence(), GPU_WITH_DRIVER, "device files, as in a container");
+	is_int((int)gpu_presence(), GPU_WITH_DRIVER,
+	       "device files, as in a container, show a driver");
 	write_file("wsl/dev/dxg", "");
 	use_tree("wsl");
 	unsetenv("POLLUX_NVML");
 	if (!dlopen("libnvidia-ml.so.1", RTLD_LAZY)) {
 		look("", &as_passes_do);
-		ok(has_slots(), "in the Windows subsystem for Linux, no library: slots");
+		ok(has_slots(), "Windows' subsystem for Linux without a library has slots");
 		write_file("host/proc/driver/nvidia/version", "NVRM version: 580\n");
 		use_tree("host");
 		look("", &as_passes_do);
-		ok(has_slots(), "in a container of a machine with a driver: slots");
+		ok(has_slots(), "a container of a machine with a driver has slots");
 		ok(strstr(devices_note(&list, &device_nvidia),
 			  "so jobs run on CPU slots: cannot open NVML: libnvidia-ml.so.1"),
-		   "and a note says why");
+		   "the note says why jobs run on slots");
 		write_file("host/dev/nvidiactl", "");
 		look("", &as_passes_do);
 		ok(list.count == 1 && !list.items[0].usable && !strcmp(list.items[0].id, "gpu:0"),
-		   "with the driver's files and no library: a GPU that cannot be used");
+		   "the driver's files without a library give an unusable GPU");
 	}
 	unsetenv("POLLUX_GPU_ROOT");
 }
@@ -518,17 +549,21 @@ static void test_silent(void)
 	write_pci("pci", "0000:81:00.0", "0x10de\n", "0x030200\n");
 	use_library("new");
 	look("init 9\n", &as_passes_do);
-	if (is_int(list.count, 2, "GPUs of the bus, and no slots")) {
-		is_str(list.items[1].id, "gpu:0000:81:00.0", "by their place on the bus");
+	if (is_int(list.count, 2,
+		   "a driver that does not work gives the GPUs of the bus, no slots")) {
+		is_str(list.items[1].id, "gpu:0000:81:00.0",
+		       "a GPU of the bus is known by its place on the bus");
 		is_str(list.items[1].kind, "NVIDIA GPU at 0000:81:00.0",
-		       "which is all that is known");
-		ok(!list.items[0].usable && !list.items[1].usable, "are not used");
+		       "the kind of a GPU of the bus tells its place alone");
+		ok(!list.items[0].usable && !list.items[1].usable,
+		   "the GPUs of the bus are not used");
 		is_str(list.items[0].reason, "cannot ask for GPUs: the NVIDIA driver is not loaded",
-		       "why");
+		       "a GPU of the bus says why it is not used");
 	}
 	look("driver 1\n", &as_passes_do);
 	is_str(list.count == 2 ? list.items[0].reason : NULL,
-	       "the driver does not list it; 'dmesg' may say why", "none listed of two on the bus");
+	       "the driver does not list it; 'dmesg' may say why",
+	       "a GPU of the bus says that the driver does not list it");
 	unsetenv("POLLUX_GPU_ROOT");
 }
 
@@ -545,26 +580,28 @@ static void test_binding(void)
 	use_library("new");
 	look("gpu " A " X\npci 0:41:0\nmemory 1 1\ngpu " B " X\npci 0:42:0\nmemory 1 1\n",
 	     &as_passes_do);
-	is_str(list.items[0].binding, "0-3,8-11", "the processors near a GPU");
-	is_int(list.items[0].cores, 8, "are counted");
-	is_str(list.items[1].binding, "", "no binding where all are near");
-	is_int(list.items[1].cores, 16, "they count all the same");
+	is_str(list.items[0].binding, "0-3,8-11", "a GPU is bound to the processors near it");
+	is_int(list.items[0].cores, 8, "a GPU counts the cores near it");
+	is_str(list.items[1].binding, "", "a GPU is not bound where all processors are near");
+	is_int(list.items[1].cores, 16, "a GPU counts all cores where all processors are near");
 	unsetenv("POLLUX_GPU_ROOT");
 
 	sched_getaffinity(0, sizeof(before), &before);
-	is_int(device_nvidia.bind(devices, 1, &err), 0, "processors that are not there");
+	is_int(device_nvidia.bind(devices, 1, &err), 0,
+	       "binding to processors that are not there is no error");
 	sched_getaffinity(0, sizeof(after), &after);
-	ok(CPU_EQUAL(&before, &after), "keep no job from starting");
+	ok(CPU_EQUAL(&before, &after), "binding to processors that are not there changes nothing");
 	for (size_t i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &before))
 			snprintf(devices[0].binding, sizeof(devices[0].binding), "%zu", i);
 	is_int(device_nvidia.bind(devices, 2, &err), 0,
-	       "a GPU that is near to all, and one that is not");
+	       "a job can bind to a near GPU and one near to all");
 	sched_getaffinity(0, sizeof(after), &after);
-	ok(CPU_EQUAL(&before, &after), "leave all processors");
-	is_int(device_nvidia.bind(devices, 1, &err), 0, "a GPU near one processor");
+	ok(CPU_EQUAL(&before, &after), "a job of a GPU near to all processors may use all");
+	is_int(device_nvidia.bind(devices, 1, &err), 0,
+	       "a job can bind to a GPU near one processor");
 	sched_getaffinity(0, sizeof(after), &after);
-	is_int(CPU_COUNT(&after), 1, "brings its job there");
+	is_int(CPU_COUNT(&after), 1, "a job of a GPU near one processor may use that one");
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
@@ -575,43 +612,45 @@ static void test_environment(void)
 
 	strings_init(&env);
 	device_nvidia.environment(devices, 2, &env);
-	is_int((long long)env.count, 2, "two variables");
+	is_int((long long)env.count, 2, "a job on GPUs gets two variables");
 	is_str(env.items[0], "CUDA_VISIBLE_DEVICES=" B "," A,
-	       "GPUs by UUID, in the order of the replicas");
-	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID", "and numbered as nvidia-smi does");
+	       "a job sees its GPUs by UUID, in the order of the replicas");
+	is_str(env.items[1], "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+	       "a job numbers its GPUs as nvidia-smi does");
 	strings_release(&env);
 }
 
 static const struct {
 	const char *what, *answers, *set, *visible, *order;
 } named[] = {
-	{ "by their places on the bus, not in NVML's order",
+	{ "GPUs are numbered by their places on the bus, not as NVML does",
 	  "gpu " A " X\npci 0:41:0\ngpu " B " X\npci 0:3:0\ngpu " C " X\npci 0:2:0\n", NULL,
 	  "1,2", "PCI_BUS_ID" },
-	{ "a domain comes before a bus",
+	{ "the domain of a GPU comes before its bus in the order",
 	  "gpu " A " X\npci 0:41:0\ngpu " B " X\npci 1:3:0\n", NULL, "1,0", "PCI_BUS_ID" },
-	{ "two on one board", "gpu " A " X\npci 0:3:1\ngpu " B " X\npci 0:3:0\n", NULL,
-	  "0,1", "PCI_BUS_ID" },
-	{ "by UUID under MIG", "gpu " A " X\ngpu " B " X\ngpu " C " X\nmig 1\n", NULL,
+	{ "two GPUs of one board are numbered by their places on the bus",
+	  "gpu " A " X\npci 0:3:1\ngpu " B " X\npci 0:3:0\n", NULL, "0,1", "PCI_BUS_ID" },
+	{ "GPUs go by UUID under MIG", "gpu " A " X\ngpu " B " X\ngpu " C " X\nmig 1\n", NULL,
 	  B "," A, "PCI_BUS_ID" },
-	{ "by UUID beside a GPU that is lost",
+	{ "GPUs go by UUID beside a GPU that is lost",
 	  "gpu " A " X\ngpu " B " X\ngpu " C " X\nanswer all 15\n", NULL, B "," A, "PCI_BUS_ID" },
-	{ "by UUID beside a GPU that is not for this user",
+	{ "GPUs go by UUID beside a GPU that is not for this user",
 	  "gpu " A " X\ngpu " B " X\ngpu " C " X\nanswer handle 4\n", NULL, B "," A, "PCI_BUS_ID" },
-	{ "by UUID where a place is not told", "gpu " A " X\nanswer pci 3\ngpu " B " X\n", NULL,
-	  B "," A, "PCI_BUS_ID" },
-	{ "by UUID where two have one place",
+	{ "GPUs go by UUID where a place is not told",
+	  "gpu " A " X\nanswer pci 3\ngpu " B " X\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "GPUs go by UUID where two have one place",
 	  "gpu " A " X\npci 0:3:0\ngpu " B " X\npci 0:3:0\n", NULL, B "," A, "PCI_BUS_ID" },
-	{ "by UUID where one of them has gone", "gpu " A " X\n", NULL, B "," A, "PCI_BUS_ID" },
-	{ "by UUID where NVML does not start", "init 999\n", NULL, B "," A, "PCI_BUS_ID" },
-	{ "by UUID in another order", "gpu " A " X\ngpu " B " X\n",
+	{ "GPUs go by UUID where one of them has gone",
+	  "gpu " A " X\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "GPUs go by UUID where NVML does not start", "init 999\n", NULL, B "," A, "PCI_BUS_ID" },
+	{ "GPUs go by UUID in another order of devices", "gpu " A " X\ngpu " B " X\n",
 	  "CUDA_DEVICE_ORDER=FASTEST_FIRST", B "," A, "FASTEST_FIRST" },
-	{ "by number in that order", "gpu " A " X\ngpu " B " X\n",
+	{ "GPUs go by number in the order of the bus", "gpu " A " X\ngpu " B " X\n",
 	  "CUDA_DEVICE_ORDER=PCI_BUS_ID", "1,0", "PCI_BUS_ID" },
-	{ "as --env says", "gpu " A " X\ngpu " B " X\n", "CUDA_VISIBLE_DEVICES=5", "5",
-	  "PCI_BUS_ID" },
-	{ "as --env says, none", "gpu " A " X\ngpu " B " X\n", "CUDA_VISIBLE_DEVICES=", "",
-	  "PCI_BUS_ID" },
+	{ "a job sees the GPUs that --env names",
+	  "gpu " A " X\ngpu " B " X\n", "CUDA_VISIBLE_DEVICES=5", "5", "PCI_BUS_ID" },
+	{ "a job sees no GPU if --env says so",
+	  "gpu " A " X\ngpu " B " X\n", "CUDA_VISIBLE_DEVICES=", "", "PCI_BUS_ID" },
 };
 
 static const char *value_of(const struct strings *env, const char *name)
@@ -639,7 +678,8 @@ static void test_numbers(void)
 		look(named[i].answers, &as_passes_do);
 		device_nvidia.environment(devices, 2, &env);
 		is_str(value_of(&env, "CUDA_VISIBLE_DEVICES"), named[i].visible, named[i].what);
-		is_str(value_of(&env, "CUDA_DEVICE_ORDER"), named[i].order, "in which order");
+		is_str(value_of(&env, "CUDA_DEVICE_ORDER"), named[i].order,
+		       "a job is told the order of its GPUs");
 		strings_release(&env);
 	}
 }
@@ -649,8 +689,8 @@ static void test_overlap(void)
 	struct device a = { .id = "gpu:" A, .binding = "0-3" },
 		      b = { .id = "gpu:" B, .binding = "0-3" };
 
-	ok(!device_overlaps(&a, &b), "GPUs share the processors near them");
-	ok(device_overlaps(&a, &a), "but not themselves");
+	ok(!device_overlaps(&a, &b), "two GPUs with the same near processors do not overlap");
+	ok(device_overlaps(&a, &a), "a GPU overlaps itself");
 }
 
 int main(void)

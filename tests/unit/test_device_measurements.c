@@ -12,13 +12,14 @@ static void test_rates(void)
 	struct device_measurement copy = { .what = MEASURED_COPY, .bytes = 3000, .time_s = 1.5 };
 	struct device_measurement barrier = { .what = MEASURED_BARRIER, .time_s = 1 };
 
-	near(device_measurement_flops(&product), 6000, 0, "2 m n k operations");
-	ok(isnan(device_measurement_bytes_per_s(&product)), "a product moves nothing");
-	near(device_measurement_bytes_per_s(&copy), 2000, 0, "bytes per second");
+	near(device_measurement_flops(&product), 6000, 0, "a product makes 2 m n k operations");
+	ok(isnan(device_measurement_bytes_per_s(&product)), "a product moves no bytes");
+	near(device_measurement_bytes_per_s(&copy), 2000, 0, "a copy moves its bytes once");
 	copy.what = MEASURED_MEMORY;
-	near(device_measurement_bytes_per_s(&copy), 4000, 0, "within a memory, both ways");
+	near(device_measurement_bytes_per_s(&copy), 4000, 0,
+	     "a copy within a memory moves its bytes both ways");
 	ok(isnan(device_measurement_flops(&copy)), "a copy computes nothing");
-	ok(isnan(device_measurement_bytes_per_s(&barrier)), "nor does a barrier move any");
+	ok(isnan(device_measurement_bytes_per_s(&barrier)), "a barrier moves no bytes");
 }
 
 static void test_quotient(void)
@@ -35,9 +36,12 @@ static void test_quotient(void)
 	};
 	struct device_measurement_list s = { slow, 3 }, f = { fast, 4 }, none = { 0 };
 
-	near(device_measurement_quotient(&s, &f), 6, 1e-12, "the geometric mean of 4 and 9");
-	near(device_measurement_quotient(&f, &s), 1.0 / 6, 1e-12, "and the other way round");
-	ok(isnan(device_measurement_quotient(&s, &none)), "no product in common");
+	near(device_measurement_quotient(&s, &f), 6, 1e-12,
+	     "the quotient is the geometric mean of 4 and 9");
+	near(device_measurement_quotient(&f, &s), 1.0 / 6, 1e-12,
+	     "the quotient of swapped kinds is the inverse");
+	ok(isnan(device_measurement_quotient(&s, &none)),
+	   "the quotient is not known without a common product");
 }
 
 static bool same(const struct device_measurement *a, const struct device_measurement *b)
@@ -61,7 +65,7 @@ static void put(const char *kind, struct device_measurement *items, int n, doubl
 
 	store_begin(&store, &err);
 	is_int(store_device_measurements_set(&store, kind, &list, time_s, &err), 0,
-	       "put into the store");
+	       "measurements are put into the store");
 	store_commit(&store, &err);
 }
 
@@ -72,17 +76,19 @@ static void test_store(void)
 
 	put("GPU", measured, N_MEASURED_HERE, 100);
 	put("another", measured, 1, 100);
-	is_int(store_device_measurements_get(&store, "GPU", &list, &err), 0, "read back");
+	is_int(store_device_measurements_get(&store, "GPU", &list, &err), 0,
+	       "measurements are read from the store");
 	for (int i = 0; i < list.count && i < N_MEASURED_HERE; i++)
 		n_same += same(&list.items[i], &measured[i]);
-	ok(list.count == N_MEASURED_HERE && n_same == N_MEASURED_HERE, "all of it, as it was");
+	ok(list.count == N_MEASURED_HERE && n_same == N_MEASURED_HERE,
+	   "measurements are read as they were put");
 	device_measurement_list_release(&list);
 
 	measured[0].time_s = 3e-5;
 	put("GPU", measured, 1, 200);
 	store_device_measurements_get(&store, "GPU", &list, &err);
 	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &measured[0]),
-	   "measured again: replaced");
+	   "a new measurement replaces the old one");
 	device_measurement_list_release(&list);
 	struct device_measurement steady = measured[0];
 
@@ -91,16 +97,18 @@ static void test_store(void)
 	put("GPU", measured, 1, 300);
 	store_device_measurements_get(&store, "GPU", &list, &err);
 	ok(list.count == N_MEASURED_HERE && same(&list.items[0], &steady),
-	   "but not by what is not steady");
+	   "an unsteady measurement does not replace a steady one");
 	device_measurement_list_release(&list);
 	is_int(sqlite3_exec(store.db, "UPDATE device_measurements SET what = 'products'"
 			    " WHERE what = 'barrier'", NULL, NULL, NULL), SQLITE_OK,
-	       "something that this version does not know was measured");
+	       "the test renames a measurement in the store");
 	store_device_measurements_get(&store, "GPU", &list, &err);
-	ok(list.count == N_MEASURED_HERE - 1 && list.items[0].what == MEASURED_COPY, "left out");
+	ok(list.count == N_MEASURED_HERE - 1 && list.items[0].what == MEASURED_COPY,
+	   "a measurement of unknown name is left out");
 	device_measurement_list_release(&list);
-	is_int(store_device_measurements_get(&store, "no such", &list, &err), 0, "of another kind");
-	is_int(list.count, 0, "there is nothing");
+	is_int(store_device_measurements_get(&store, "no such", &list, &err), 0,
+	       "measurements of an unknown kind are read without error");
+	is_int(list.count, 0, "an unknown kind has no measurements");
 	device_measurement_list_release(&list);
 }
 
@@ -108,15 +116,16 @@ static void test_parameters(void)
 {
 	double n;
 
-	is_int(store_workload_get_parameters(&store, "w", &n, &err), 0, "a workload nobody knows");
-	ok(isnan(n), "has an unknown number of parameters");
+	is_int(store_workload_get_parameters(&store, "w", &n, &err), 0,
+	       "the parameters of an unknown workload are read without error");
+	ok(isnan(n), "an unknown workload has an unknown number of parameters");
 	store_workload_set_parameters(&store, "w", 124e6, &err);
 	store_workload_set_parameters(&store, "v", 1, &err);
 	store_workload_get_parameters(&store, "w", &n, &err);
-	near(n, 124e6, 0, "then as it was declared");
+	near(n, 124e6, 0, "a workload has the parameters that were declared");
 	store_workload_set_parameters(&store, "w", 125e6, &err);
 	store_workload_get_parameters(&store, "w", &n, &err);
-	near(n, 125e6, 0, "the last time");
+	near(n, 125e6, 0, "a workload has the parameters that were declared last");
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void is_kept(const char *variable)
 	strings_release(&env);
 	environment_capture(variables, &env);
 	is_int((long long)env.count, 1, variable);
-	is_str(env.count ? env.items[0] : NULL, variable, "is kept as it is");
+	is_str(env.count ? env.items[0] : NULL, variable, "a variable that is kept has its value");
 	free(variables[0]);
 }
 
@@ -108,38 +108,41 @@ static void test_launch(void)
 	run.devices = devices;
 	run.configuration.accumulation_steps = 1;
 	launch(&job, &run);
-	is_str(value_of("POLLUX_JOB_ID"), "17", "the job");
-	is_str(value_of("POLLUX_RUN"), "3", "the run");
-	is_str(value_of("POLLUX_REPLICAS"), "2", "the replicas");
-	is_str(value_of("POLLUX_LR_SCALE"), "1", "the factor on the learning rate");
-	is_str(value_of("POLLUX_STOP_SIGNAL"), "10", "the stop signal");
-	is_str(value_of("POLLUX_CHECKPOINT_DIR"), "/c d", "the checkpoint directory");
-	is_str(value_of("POLLUX_REPORT_SOCKET"), "/s/1.sock", "the socket");
+	is_str(value_of("POLLUX_JOB_ID"), "17", "a run gets the number of its job");
+	is_str(value_of("POLLUX_RUN"), "3", "a run gets its own number");
+	is_str(value_of("POLLUX_REPLICAS"), "2", "a run gets the number of its replicas");
+	is_str(value_of("POLLUX_LR_SCALE"), "1", "a run gets the factor on the learning rate");
+	is_str(value_of("POLLUX_STOP_SIGNAL"), "10", "a run gets the stop signal");
+	is_str(value_of("POLLUX_CHECKPOINT_DIR"), "/c d", "a run gets the checkpoint directory");
+	is_str(value_of("POLLUX_REPORT_SOCKET"), "/s/1.sock", "a run gets the socket for reports");
 	is_str(value_of("POLLUX_CONFIG_FILE"), "/s/1.config",
-	       "where another configuration would be");
-	is_str(value_of("POLLUX_DIR"), "/store", "the store, for what it submits");
-	is_str(value_of("POLLUX_BATCH"), NULL, "no batch was declared, so none is given");
-	is_str(value_of("POLLUX_LOCAL_BATCH"), NULL, "nor a local one");
-	is_str(value_of("POLLUX_ACCUM"), NULL, "nor passes");
-	is_str(value_of("MASTER_PORT"), "29500", "a port of its own");
-	is_str(value_of("PYTHONUNBUFFERED"), "1", "Python prints at once");
-	is_str(value_of("TORCH_ELASTIC_SHUTDOWN_TIMEOUT"), "90", "torchrun waits for the grace");
-	ok(value_of("TORCHELASTIC_SIGNALS_TO_HANDLE") != NULL, "and hands signals on");
+	       "a run gets the path of the next configuration");
+	is_str(value_of("POLLUX_DIR"), "/store", "a run gets the store for what it submits");
+	is_str(value_of("POLLUX_BATCH"), NULL, "a run without a declared batch gets no batch");
+	is_str(value_of("POLLUX_LOCAL_BATCH"), NULL,
+	       "a run without a declared batch gets no local batch");
+	is_str(value_of("POLLUX_ACCUM"), NULL, "a run without a declared batch gets no passes");
+	is_str(value_of("MASTER_PORT"), "29500", "a run gets a port of its own");
+	is_str(value_of("PYTHONUNBUFFERED"), "1", "a run makes Python print at once");
+	is_str(value_of("TORCH_ELASTIC_SHUTDOWN_TIMEOUT"), "90",
+	       "a run makes torchrun wait for the grace");
+	ok(value_of("TORCHELASTIC_SIGNALS_TO_HANDLE") != NULL,
+	   "a run makes torchrun hand signals on");
 	is_str(value_of("OMP_NUM_THREADS"), "3",
-	       "threads for the smallest slot, not the submitter's");
-	is_int(count_of("OMP_NUM_THREADS"), 1, "said once");
-	is_str(value_of("OTHER"), "1", "the rest stays");
+	       "a run gets the threads of its smallest slot, not the submitter's");
+	is_int(count_of("OMP_NUM_THREADS"), 1, "a run gets its threads once");
+	is_str(value_of("OTHER"), "1", "a run gets the other variables of the submitter");
 
 	run.configuration.local_batch_size = 128;
 	run.configuration.accumulation_steps = 6;
 	run.learning_rate_scale = 1.75;
 	launch(&job, &run);
-	is_str(value_of("POLLUX_BATCH"), "1536", "a declared batch");
-	is_str(value_of("POLLUX_LOCAL_BATCH"), "128", "what each replica takes of it");
-	is_str(value_of("POLLUX_ACCUM"), "6", "in so many passes");
-	is_str(value_of("POLLUX_LR_SCALE"), "1.75", "at this factor");
+	is_str(value_of("POLLUX_BATCH"), "1536", "a run gets its declared batch");
+	is_str(value_of("POLLUX_LOCAL_BATCH"), "128", "a run gets the local batch of each replica");
+	is_str(value_of("POLLUX_ACCUM"), "6", "a run gets its number of passes");
+	is_str(value_of("POLLUX_LR_SCALE"), "1.75", "a run gets the factor for its batch");
 	for (size_t i = 0; i < env.count; i++)
-		ok(strncmp(env.items[i], "SLURM_", 6) != 0, "never a variable of SLURM's");
+		ok(strncmp(env.items[i], "SLURM_", 6) != 0, "a run gets no variable of SLURM");
 	run.devices = NULL;	/* not its own */
 	run_release(&run);
 	job_release(&job);
@@ -166,7 +169,7 @@ static void on_second_node(int replicas)
 	strings_add(&argv, "{node}");
 	strings_release(&env);
 	node_command(&argv, all.items, 1, 2, &out, &env);
-	is_str(out.items[0], "1", "the command of the second node");
+	is_str(out.items[0], "1", "the command of the second node names that node");
 	strings_release(&argv);
 	strings_release(&all);
 	strings_release(&out);
@@ -178,22 +181,23 @@ static void on_second_node(int replicas)
 static void test_nodes(void)
 {
 	on_second_node(8);
-	is_str(value_of("MASTER_ADDR"), "n7", "the first node");
-	is_str(value_of("MASTER_PORT"), "29500", "its port");
-	is_str(value_of("NNODES"), "2", "the nodes");
-	is_str(value_of("NODE_RANK"), "1", "this one");
-	is_str(value_of("PET_NNODES"), "2", "the same for torchrun");
-	is_str(value_of("PET_NODE_RANK"), "1", "  the node");
-	is_str(value_of("PET_NPROC_PER_NODE"), "4", "  processes on each");
-	is_str(value_of("PET_MASTER_ADDR"), "n7", "  the first node");
-	is_str(value_of("RANK"), NULL, "ranks are the launcher's where a node has several devices");
-	is_str(value_of("WORLD_SIZE"), NULL, "  and their number");
+	is_str(value_of("MASTER_ADDR"), "n7", "a node gets the address of the first node");
+	is_str(value_of("MASTER_PORT"), "29500", "a node gets the port of the first node");
+	is_str(value_of("NNODES"), "2", "a node gets the number of nodes");
+	is_str(value_of("NODE_RANK"), "1", "a node gets its own number");
+	is_str(value_of("PET_NNODES"), "2", "torchrun gets the number of nodes");
+	is_str(value_of("PET_NODE_RANK"), "1", "torchrun gets the number of the node");
+	is_str(value_of("PET_NPROC_PER_NODE"), "4",
+	       "torchrun gets the number of processes on each node");
+	is_str(value_of("PET_MASTER_ADDR"), "n7", "torchrun gets the address of the first node");
+	is_str(value_of("RANK"), NULL, "a node of several devices gets no rank");
+	is_str(value_of("WORLD_SIZE"), NULL, "a node of several devices gets no number of ranks");
 
 	on_second_node(2);
-	is_str(value_of("RANK"), "1", "one device on each node: a process is a rank");
-	is_str(value_of("WORLD_SIZE"), "2", "  of so many");
-	is_str(value_of("LOCAL_RANK"), "0", "  alone on its node");
-	is_int(count_of("RANK"), 1, "  said once");
+	is_str(value_of("RANK"), "1", "a node of one device gets its rank");
+	is_str(value_of("WORLD_SIZE"), "2", "a node of one device gets the number of ranks");
+	is_str(value_of("LOCAL_RANK"), "0", "a node of one device gets local rank 0");
+	is_int(count_of("RANK"), 1, "a node of one device gets its rank once");
 }
 
 int main(void)
