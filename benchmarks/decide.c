@@ -68,7 +68,7 @@ static void make_jobs(int n_jobs, int n_devices)
 		*job = (struct sched_job){
 			.id = i + 1, .min_replicas = 1, .max_replicas = n_devices, .weight = 1,
 			.preemptible = true, .restart_s = 20 + 40 * uniform(),
-			.goodput = goodput[i],
+			.goodput = { goodput[i] },
 			.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 			.submitted_s = -14400 * uniform(),
 		};
@@ -88,7 +88,7 @@ static void make_jobs(int n_jobs, int n_devices)
 
 static double decide_ms(const struct policy *policy, int n_jobs, int n_devices)
 {
-	struct sched_input in = { jobs, n_jobs, n_devices, 0, 600, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, n_jobs, 0, 600, SCHED_ONE_KIND(n_devices, 0) };
 	double ms[TIMES];
 
 	make_jobs(n_jobs, n_devices);
@@ -167,9 +167,8 @@ static void make_jobs_of_kinds(uint64_t seed)
 			for (int r = 1; r <= 24; r++)
 				kind_goodput[i][kind][r] =
 					one * speed[kind] * r / (1 + serial * (r - 1));
-			jobs[i].kind_goodput[kind] = kind_goodput[i][kind];
+			jobs[i].goodput[kind] = kind_goodput[i][kind];
 		}
-		jobs[i].goodput = kind_goodput[i][0];
 		jobs[i].replicas = 0;
 		if (held > left[k] || uniform() > 0.6)
 			continue;
@@ -185,7 +184,7 @@ static bool decide_on_kinds(const struct policy *policy)
 	static double ms[DRAWS], gaps[DRAWS];
 	double gap;
 	struct sched_input in = {
-		.jobs = jobs, .n_jobs = KIND_JOBS, .n_devices = 64, .slice_s = 600, .gap = &gap,
+		.jobs = jobs, .n_jobs = KIND_JOBS, .slice_s = 600, .gap = &gap,
 		.n_kinds = 3, .kinds = { kinds[0], kinds[1], kinds[2] },
 	};
 

@@ -69,14 +69,14 @@ static inline void case_curve(uint64_t *random, int max, double *goodput)
 /* Which counts the machine has room for whatever the others have. */
 static inline bool case_placeable(const struct sched_input *in, int r)
 {
-	int g = in->devices_per_node;
+	int g = in->kinds[0].devices_per_node;
 
-	if (g <= 0 || in->n_devices <= g)
-		return r >= 1 && r <= in->n_devices;
+	if (g <= 0 || in->kinds[0].n_devices <= g)
+		return r >= 1 && r <= in->kinds[0].n_devices;
 	for (int power = 1; power < g; power *= 2)
 		if (r == power && g % power == 0)
 			return true;
-	return r >= g && r <= in->n_devices && r % g == 0;
+	return r >= g && r <= in->kinds[0].n_devices && r % g == 0;
 }
 
 /* A number to start the job on. */
@@ -84,8 +84,8 @@ static inline bool case_startable(const struct sched_input *in, const struct sch
 {
 	if (r < job->min_replicas || r > job->max_replicas || !case_placeable(in, r))
 		return false;
-	if (job->goodput)
-		return !isnan(job->goodput[r]);
+	if (job->goodput[0])
+		return !isnan(job->goodput[0][r]);
 	for (int less = job->min_replicas; less < r; less++)
 		if (case_placeable(in, less))
 			return false;
@@ -95,7 +95,7 @@ static inline bool case_startable(const struct sched_input *in, const struct sch
 /* 0: none. */
 static inline int case_least(const struct sched_input *in, const struct sched_job *job)
 {
-	for (int r = 1; r <= in->n_devices; r++)
+	for (int r = 1; r <= in->kinds[0].n_devices; r++)
 		if (case_startable(in, job, r))
 			return r;
 	return 0;
@@ -123,7 +123,7 @@ static inline double case_limit_s(const struct sched_input *in, const struct sch
 	for (int i = 0; i < in->n_jobs; i++)
 		if (!(in->jobs[i].submitted_s > waiting->waiting_since_s))
 			round += case_least(in, &in->jobs[i]) * case_slice_s(in, &in->jobs[i]);
-	return 24 * fmax(in->slice_s, round / in->n_devices);
+	return 24 * fmax(in->slice_s, round / in->kinds[0].n_devices);
 }
 
 /* What keeps an overdue job waiting at most once nothing is launched any more: L of policy.h. */
@@ -172,7 +172,7 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 	job->max_replicas = job->min_replicas + case_below(x, 6);
 	case_curve(x, job->max_replicas, c->goodput[i]);
 	if (case_below(x, 6))
-		job->goodput = c->goodput[i];
+		job->goodput[0] = c->goodput[i];
 	if (case_below(x, 2) && *left > 0) {
 		job->replicas = 1 + case_below(x, *left);
 		if (!case_startable(&c->in, job, job->replicas))
@@ -180,9 +180,9 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 		*left -= job->replicas;
 		job->launched_s = now_s - case_below(x, 2) * 1200 * case_uniform(x);
 	}
-	if (job->goodput && job->replicas && case_below(x, 2))
+	if (job->goodput[0] && job->replicas && case_below(x, 2))
 		job->goodput_now = c->goodput[i][job->replicas] * (0.6 + 0.4 * case_uniform(x));
-	if (job->goodput && case_below(x, 2))
+	if (job->goodput[0] && case_below(x, 2))
 		job->remaining_samples = 1 + samples_100_s(c->goodput[i], job->max_replicas) *
 					     pow(10, 5 * case_uniform(x) - 2);
 }
@@ -197,14 +197,14 @@ static inline void case_draw(struct sched_case *c)
 	c->in = (struct sched_input){
 		.jobs = c->jobs, .now_s = 100000, .slice_s = 600,
 		.n_jobs = case_below(&c->random, CASE_JOBS + 1),
-		.n_devices = case_below(&c->random, CASE_DEVICES + 1),
-		.devices_per_node = per_node[case_below(&c->random, 5)],
+		SCHED_ONE_KIND(case_below(&c->random, CASE_DEVICES + 1),
+			       per_node[case_below(&c->random, 5)]),
 	};
 	c->in.ended_device_s = c->ended_device_s;
 	c->in.n_ended = case_below(&c->random, CASE_ENDED + 1);
 	for (int i = 0; i < c->in.n_ended; i++)
 		c->ended_device_s[i] = pow(10, 6 * case_uniform(&c->random));
-	left = c->in.n_devices;
+	left = c->in.kinds[0].n_devices;
 	for (int i = 0; i < c->in.n_jobs; i++)
 		case_draw_job(c, i, &left);
 }
@@ -226,12 +226,12 @@ static inline double case_best(const struct sched_case *c, const struct case_val
 /* Whether what was chosen is allowed and as good as the best, to 1e-12 of the largest terms. */
 static inline bool case_is_best(const struct sched_case *c, const struct case_values *v)
 {
-	double sum = 0, size = 0, best = case_best(c, v, 0, c->in.n_devices);
+	double sum = 0, size = 0, best = case_best(c, v, 0, c->in.kinds[0].n_devices);
 	int used = 0;
 
 	for (int i = 0; i < c->in.n_jobs; i++) {
 		used += c->choices[i].replicas;
-		if (used > c->in.n_devices || isnan(v->of[i][c->choices[i].replicas]))
+		if (used > c->in.kinds[0].n_devices || isnan(v->of[i][c->choices[i].replicas]))
 			return false;
 		sum += v->of[i][c->choices[i].replicas];
 		size += fabs(v->of[i][c->choices[i].replicas]);

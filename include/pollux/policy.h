@@ -10,11 +10,12 @@
  * Input: every job that waits and may start, and every job that has devices until a decision takes
  * them away. A job that is being stopped to be relaunched waits (replicas 0). A job that lost a
  * device waits too, since it must be relaunched in any case. A job that is being cancelled or held
- * is left out. The devices of all these jobs still count in n_devices: the decision hands the
+ * is left out. The devices of all these jobs still count in kinds: the decision hands the
  * devices on, and the jobs that get them start when they are free.
  *
- * Output: the sum of replicas is at most n_devices. Each number is 0, within the job's minimum and
- * maximum, or what the job holds. A running job whose number changes must be relaunched. */
+ * Output: the sum of replicas on a kind is at most its n_devices. Each number is 0, within the
+ * job's minimum and maximum, or what the job holds. A running job whose number changes must be
+ * relaunched. */
 #ifndef POLLUX_POLICY_H
 #define POLLUX_POLICY_H
 
@@ -51,7 +52,9 @@ struct sched_job {
 	 * the job is preemptible, or it never will be. */
 	const char *why_kept;
 	int replicas;			/* devices it holds now; 0: it waits */
-	int kind;			/* of these; meaningful where replicas > 0 */
+	/* Of these. While the job waits: the kind by which it is judged where kinds are not told
+	 * apart. */
+	int kind;
 	unsigned barred_kinds;		/* bit k: it must not have devices of kind k */
 	/* When it was launched on these devices, or began to work on them, at most a slice later;
 	 * now, while other jobs still leave them. Meaningful
@@ -77,17 +80,13 @@ struct sched_job {
 	 * relaunch_s what a relaunch does: on other devices, or in another configuration. */
 	double relaunch_s;
 	double unsaved_s;		/* work that a relaunch of the run would lose now */
-	/* Useful samples a second on r devices, packed on as few nodes as possible, at the best
-	 * configuration there: goodput[r], r = 0..max_replicas, [0] = 0. NaN: the job must not get
-	 * r devices, because r is too small, cannot be placed, or is too far from all measurements.
-	 * NULL: nothing is known, and only min_replicas may be given. The caller's.
-	 *
-	 * Where there are several kinds, policies that know kinds look at kind_goodput[k] instead:
-	 * the same on devices of kind k. NULL: the job must not have that kind, or, where all are
-	 * NULL, nothing is known. */
-	const double *goodput;
-	const double *kind_goodput[SCHED_KINDS];
-	/* Where goodput is NULL: a job of the same workload is being measured, so that soon the
+	/* Useful samples a second on r devices of kind k, packed on as few nodes as possible, at
+	 * the best configuration there: goodput[k][r], r = 0..max_replicas, [k][0] = 0. NaN: the job
+	 * must not get r devices, because r is too small, cannot be placed, or is too far from all
+	 * measurements. NULL: the job must not have that kind, or, where all are NULL, nothing is
+	 * known, and only min_replicas may be given. The caller's. */
+	const double *goodput[SCHED_KINDS];
+	/* Where nothing is known: a job of the same workload is being measured, so that soon the
 	 * goodput of this job will be known, too, without any devices for it. */
 	bool measured_elsewhere;
 	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for
@@ -95,7 +94,7 @@ struct sched_job {
 	double goodput_now;
 	/* Host memory that the job has while it runs; NaN or 0: not known. For goodput. */
 	double memory_bytes;
-	/* The same by kind (0: there is one) and number of devices, beside the goodput. NULL:
+	/* The same by kind and number of devices, beside the goodput. NULL:
 	 * memory_bytes, whatever the number. On the devices that it holds it always has
 	 * memory_bytes. */
 	const double *memory_of[SCHED_KINDS];
@@ -114,8 +113,8 @@ struct sched_job {
 	bool adapts, tells_its_work;
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;
-	/* The job has a guarantee of its speed: goodput[r] is NaN where r devices are too few for
-	 * that. The policies goodput and rubick start such a job before all others, as soon as
+	/* The job has a guarantee of its speed: goodput[k][r] is NaN where r devices are too few
+	 * for that. The policies goodput and rubick start such a job before all others, as soon as
 	 * slices end, and never leave it too few devices. goodput may give it any number that is
 	 * enough; rubick gives it min_replicas. */
 	bool guaranteed;
@@ -131,20 +130,17 @@ double sched_remaining(double total, double done);
 struct sched_input {
 	const struct sched_job *jobs;
 	int n_jobs;
-	int n_devices;			/* all that may be used, held or free */
 	double now_s;
 	double slice_s;			/* a job keeps devices at least this long from its launch;
 					   policy_goodput lengthens it */
-	int devices_per_node;		/* 0: all are on one */
 	/* The service that jobs had which have ended, in any order: how long jobs are here. */
 	const double *ended_device_s;
 	int n_ended;
-	/* With several kinds, n_devices is the sum over the kinds; devices_per_node is that of
-	 * kinds[k]. */
-	int n_kinds;			/* 0: of one kind, which is not told; 1: told */
+	int n_kinds;			/* at least 1: devices that are all alike are of one kind */
 	struct sched_kind {
-		int n_devices, devices_per_node;
-		const char *name;	/* for reasons; may be NULL */
+		int n_devices;		/* all that may be used, held or free */
+		int devices_per_node;	/* 0: all are on one */
+		const char *name;	/* for reasons; NULL: it is not told */
 	} kinds[SCHED_KINDS];
 	/* Set, where it is not NULL, to 0 or to the part by which the sum of worth may be below its
 	 * greatest: allocation.h. The caller's. */
@@ -152,6 +148,24 @@ struct sched_input {
 	/* Host memory that the jobs may have together; NaN or 0: not known. */
 	double memory_bytes;
 };
+
+/* In an initializer of the input: so many devices, all alike. */
+#define SCHED_ONE_KIND(devices, per_node) \
+	.n_kinds = 1, .kinds = { { (devices), (per_node), NULL } }
+
+/* The devices of all kinds. */
+static inline int sched_devices(const struct sched_input *in)
+{
+	int n = 0;
+
+	for (int k = 0; k < in->n_kinds; k++)
+		n += in->kinds[k].n_devices;
+	return n;
+}
+
+/* The same input, as if all devices were alike: a job makes of all what it makes of its kind. jobs:
+ * the n_jobs of the result, the caller's. */
+struct sched_input sched_merge_kinds(const struct sched_input *in, struct sched_job *jobs);
 
 struct sched_choice {
 	int replicas;			/* 0: waits */
@@ -209,7 +223,7 @@ void policy_decide(const struct policy *policy, const struct sched_input *in, bo
  * No starvation. Let W be a job that waits, A the jobs that have waited longer than W and that the
  * machine is large enough for, P the time between passes, and
  *
- *	B = 24 * max(slice_s, D / n_devices)
+ *	B = 24 * max(slice_s, D / devices)
  *
  * where D is the device-seconds of a round in which each job that the machine is large enough for,
  * and that was submitted before W began to wait, has its slice (after the first) on the least

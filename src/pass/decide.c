@@ -32,6 +32,8 @@ static struct decision *decision_new(const struct snapshot *s)
 	d->usable = xcalloc(n_devices, sizeof(*d->usable));
 	d->left = xcalloc(n_devices, sizeof(*d->left));
 	d->owner = xcalloc(n_devices, sizeof(*d->owner));
+	d->kind_of = xcalloc(n_devices, sizeof(*d->kind_of));
+	d->n_kinds = 1;		/* until they are told apart */
 	for (int i = 0; i < s->devices.count; i++) {
 		d->usable[i] = s->devices.items[i].usable;
 		d->n_usable += d->usable[i];
@@ -67,6 +69,7 @@ void decision_free(struct decision *d)
 	free(d->usable);
 	free(d->left);
 	free(d->owner);
+	free(d->kind_of);
 	free(d->by_name);
 	free(d);
 }
@@ -162,11 +165,8 @@ static void assign(const struct snapshot *s, struct decision *d)
 		d->owner[i] = ASSIGN_FREE;
 	if (d->n_nodes > 1)
 		assign_to_nodes(s, d, holder);
-	else if (d->n_kinds > 0)
-		assign_by_kind(s, d, holder, count);
 	else
-		assign_devices(s->devices.count, holder, d->n + 1, count, s->devices.links,
-			       d->owner);
+		assign_by_kind(s, d, holder, count);
 	free(holder);
 	free(count);
 }
@@ -227,11 +227,9 @@ static void decide_on_the_rest(const struct snapshot *s, struct decision *d,
 	for (int j = 0; j < all->n_jobs; j++)
 		if (!d->tiers->holds[j].waits)
 			jobs[rest.n_jobs++] = d->sched_jobs[j];
-	for (int i = 0; i < s->devices.count; i++) {
-		rest.n_devices -= d->tiers->kept[i];
-		if (d->tiers->kept[i] && d->n_kinds > 0)
+	for (int i = 0; i < s->devices.count; i++)
+		if (d->tiers->kept[i])
 			rest.kinds[d->kind_of[i]].n_devices--;
-	}
 	policy_decide(s->policy, &rest, false, choices);
 	for (int j = 0, k = 0; j < all->n_jobs; j++)
 		if (!d->tiers->holds[j].waits)
@@ -278,14 +276,14 @@ struct decision *pass_decide(const struct snapshot *s)
 	tiers_weigh(s, d);
 	weigh_plan_memory(s, d);
 	input = (struct sched_input){
-		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .n_devices = d->n_usable,
+		.jobs = d->sched_jobs, .n_jobs = d->n_asked,
 		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
 	};
 	if (s->host_needs)
 		input.memory_bytes = HOST_MEMORY * (double)s->memory.total_bytes;
-	leave_to_others(s, d, &input);
 	tell_kinds(d, &input);
+	leave_to_others(s, d, &input);
 	tell_reach(s, d, &input);
 	decide_and_assign(s, d, &input);
 	tiers_settle(s, d, &input, decide_and_assign);

@@ -27,8 +27,7 @@ struct candidate {
 	struct job_model model;
 	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
 	bool owns_table;		/* false: another candidate with this model owns it */
-	/* Owned; by kind, where there are several kinds and something is known of the job's model
-	 * (kinds.h); else NULL. */
+	/* Owned; by kind (kinds.h); NULL: nothing is known. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
 	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL:
@@ -45,7 +44,7 @@ struct node_shape {
 
 /* The usable devices of one kind. */
 struct device_kind {
-	const char *name;		/* in the snapshot */
+	const char *name;		/* in the snapshot; NULL: the only kind */
 	int n;
 	int64_t memory_bytes;		/* 0: slots of the CPU share the host's */
 	/* A job that ran out of memory is tried on larger kinds: by memory, slots by cores. */
@@ -89,9 +88,9 @@ struct decision {
 	bool *usable;
 	bool *left;		/* free, and not taken: they are for other users */
 	int n_usable;
-	int n_kinds;			/* 0: all usable devices are of one kind */
+	int n_kinds;			/* at least 1 */
 	struct device_kind kinds[SCHED_KINDS];
-	int *kind_of;			/* by device: its kind; -1: not usable */
+	int *kind_of;			/* by device: its kind; -1: of none */
 	/* Devices that other users have. Jobs are weighed for these as well, to tell the others how
 	 * many devices they want. */
 	int n_elsewhere;
@@ -219,7 +218,7 @@ bool must_shrink(const struct candidate *c, const struct sizes *sizes);
 double goodput_now(const struct candidate *c);
 
 /* sharing.c: leaves the devices beyond this store's share to other users, as far as jobs here are
- * at the end of their slices. */
+ * at the end of their slices: the policy is told of fewer. */
 void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in);
 /* Tells jobs that wait who has the other devices. */
 void explain_sharing(const struct snapshot *s, struct decision *d);

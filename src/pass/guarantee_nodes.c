@@ -14,7 +14,7 @@ bool guarantees_have_room(const struct snapshot *s, const struct decision *d, co
 	int *holder, *owner;
 	bool *movable, all;
 
-	if (d->n_nodes < 2 || d->n_kinds > 0)
+	if (d->n_nodes < 2 || d->n_kinds > 1)
 		return true;
 	holder = xcalloc(size, sizeof(*holder));
 	owner = xcalloc(size, sizeof(*owner));

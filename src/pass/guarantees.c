@@ -39,8 +39,7 @@ static double promised_by(const double *goodput, int replicas, int n)
 	return 0;
 }
 
-/* The promise on a kind (-1: there is one). A plan that ran out of memory there promises
- * nothing. */
+/* The promise on a kind. A plan that ran out of memory there promises nothing. */
 static double promise_of(const struct decision *d, struct candidate *c, int kind,
 			 const double *goodput)
 {
@@ -53,11 +52,10 @@ static double promise_of(const struct decision *d, struct candidate *c, int kind
 	if (!v)
 		return goodput ? promised_by(goodput, g->declared.replicas, most_devices(d))
 			       : (double)NAN;
-	if (v->ran_out || (kind >= 0 && v->ran_out_on >> kind & 1) || !v->allowed)
+	if (v->ran_out || v->ran_out_on >> kind & 1 || !v->allowed)
 		return 0;
-	kind = c->on_kind ? kind : -1;
-	of_plan = kind < 0 ? v->table : v->on_kind[kind].table;
-	best = kind < 0 ? c->table : c->on_kind[kind].table;
+	of_plan = v->on_kind[kind].table;
+	best = c->on_kind ? c->on_kind[kind].table : NULL;
 	if (!of_plan || !best)
 		return (double)NAN;
 	promised = promised_by(of_plan->goodput, g->declared.replicas, most_devices(d));
@@ -72,8 +70,7 @@ static void give_what_was_promised(struct candidate *c, struct sched_job *job)
 	struct job_guarantee *g = c->guarantee;
 	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
 
-	job->goodput = NULL;
-	memset(job->kind_goodput, 0, sizeof(job->kind_goodput));
+	memset(job->goodput, 0, sizeof(job->goodput));
 	if (g->declared.replicas > job->min_replicas)
 		job->min_replicas = g->declared.replicas;
 	if (job->max_replicas < job->min_replicas)
@@ -105,7 +102,7 @@ static void promise_on(const struct decision *d, int j, int k, const double **go
 {
 	struct candidate *c = &d->candidates[j];
 	struct job_guarantee *g = c->guarantee;
-	double promised = promise_of(d, c, d->n_kinds > 0 ? k : -1, *goodput);
+	double promised = promise_of(d, c, k, *goodput);
 	size_t n = (size_t)most_devices(d) + 1;
 	int least;
 
@@ -128,19 +125,15 @@ static void promise(const struct decision *d, int j)
 
 	c->guarantee->floor = (double)NAN;
 	for (int k = 0; k < d->n_kinds; k++)
-		if (job->kind_goodput[k])
-			unknown &= isnan(promise_of(d, c, k, job->kind_goodput[k]));
-	if (d->n_kinds == 0)
-		unknown = isnan(promise_of(d, c, -1, job->goodput));
+		if (!(job->barred_kinds >> k & 1))
+			unknown &= isnan(promise_of(d, c, k, job->goodput[k]));
 	if (unknown) {
 		give_what_was_promised(c, job);
 		return;
 	}
 	for (int k = 0; k < d->n_kinds; k++)
-		if (job->kind_goodput[k])
-			promise_on(d, j, k, &job->kind_goodput[k]);
-	if (d->n_kinds == 0)
-		promise_on(d, j, 0, &job->goodput);
+		if (job->goodput[k])
+			promise_on(d, j, k, &job->goodput[k]);
 	/* nothing is promised, or there are too few devices to keep it */
 	if (c->guarantee->needs == 0)
 		c->guarantee->needs = job->min_replicas;

@@ -135,7 +135,7 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		v->allowed = is_allowed(c, plan);
 		v->ran_out = is_too_large_everywhere(s, d, c, i);
 		for (int k = 0; k < d->n_kinds; k++)
-			if (is_too_large(s, c, i, d->kinds[k].name))
+			if (d->kinds[k].name ? is_too_large(s, c, i, d->kinds[k].name) : v->ran_out)
 				v->ran_out_on |= 1U << k;
 		v->known_to_fail = v->ran_out && declared->batch_size > 0;
 		for (int k = 0; k < s->devices.count && !v->too_large; k++)
@@ -162,8 +162,6 @@ void job_plans_free(struct job_plans *p)
 	for (int i = 0; i < p->declared.count; i++) {
 		for (int k = 0; p->views[i].on_kind && k < p->n_kinds; k++)
 			goodput_table_free(p->views[i].on_kind[k].table);
-		if (!p->views[i].on_kind)
-			goodput_table_free(p->views[i].table);
 		free(p->views[i].on_kind);
 		free(p->views[i].workload);
 	}
@@ -206,23 +204,12 @@ static void make_model(const struct snapshot *s, const struct decision *d, struc
 	tiers_tell_model(d, w ? w->kind : NULL, &v->model);
 }
 
-static void weigh_plan(const struct decision *d, const struct candidate *c, int i)
-{
-	struct plan_view *v = &c->plans->views[i];
-
-	if (v->model.known && v->allowed)
-		v->table = plan_table(d, &v->model, plan_at(c->plans, i),
-				      v->known ? v->known->kind : NULL);
-}
-
 /* True if the plan is not known to be too large, or was predicted to be so on the fewest devices:
  * its table tells where it fits. */
 static bool may_fit(const struct candidate *c, const struct plan_view *v, int kind)
 {
-	bool ran_out = kind < 0 ? v->ran_out : v->ran_out_on >> kind & 1;
-
-	return !ran_out || job_model_lacks_memory(kind < 0 ? &v->model : &v->on_kind[kind].model,
-						  c->job->declared.min_replicas, NULL);
+	return !(v->ran_out_on >> kind & 1) ||
+	       job_model_lacks_memory(&v->on_kind[kind].model, c->job->declared.min_replicas, NULL);
 }
 
 /* The index of the best plan on the fewest devices; -1: no plan is known to fit on any number that
@@ -247,7 +234,7 @@ struct goodput_table *compare_plans(const struct decision *d, const struct candi
 
 	for (int i = 0; i < c->plans->declared.count; i++) {
 		const struct plan_view *v = &c->plans->views[i];
-		const struct goodput_table *t = kind < 0 ? v->table : v->on_kind[kind].table;
+		const struct goodput_table *t = v->on_kind[kind].table;
 
 		if (t && may_fit(c, v, kind))
 			tables[n_tables++] = t;
@@ -261,32 +248,17 @@ struct goodput_table *compare_plans(const struct decision *d, const struct candi
 	return NULL;
 }
 
-static void choose_table(const struct snapshot *s, struct decision *d, int j)
-{
-	struct candidate *c = &d->candidates[j];
-
-	if (d->n_kinds > 0) {
-		int kind = weigh_plans_on_kinds(s, d, j);
-
-		c->table = kind >= 0 ? c->on_kind[kind].table : NULL;
-		return;
-	}
-	for (int i = 0; i < c->plans->declared.count; i++)
-		weigh_plan(d, c, i);
-	c->table = compare_plans(d, c, -1);
-	c->owns_table = c->table != NULL;
-}
-
 void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
 	struct job_plans *p = c->plans;
-	int first, own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
+	int first, home, own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
 
 	for (int i = 0; i < p->declared.count; i++)
 		make_model(s, d, c, i);
-	choose_table(s, d, j);
-	if (c->table) {
+	home = weigh_plans_on_kinds(s, d, j);
+	if (home >= 0) {
+		c->table = c->on_kind[home].table;
 		p->trial = -1;
 		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, c->table);
 	} else {
@@ -305,8 +277,8 @@ int plan_index(const struct candidate *c, const char *name)
 void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput)
 {
 	const struct plan_view *v = &c->plans->views[plan];
-	const struct goodput_table *t = kind < 0 ? v->table : v->on_kind[kind].table;
-	struct goodput_table *best = kind < 0 ? c->table : c->on_kind[kind].table;
+	const struct goodput_table *t = v->on_kind[kind].table;
+	struct goodput_table *best = c->on_kind[kind].table;
 
 	for (int r = 1; r <= d->n_usable + d->n_elsewhere; r++)
 		if (t->goodput[r] >= goodput && !(best->goodput[r] >= goodput)) {

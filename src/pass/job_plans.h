@@ -18,14 +18,14 @@ struct plan_view {
 	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
 	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
-	/* On the job's kind of device (plans_on_kinds.c), or on the only one. The table has NaN
+	/* On the job's kind of device (plans_on_kinds.c). The table, which on_kind owns, has NaN
 	 * where the plan does not fit; NULL: nothing is known, or the plan is not allowed. */
 	struct job_model model;
-	struct goodput_table *table;	/* owned, unless on_kind has it */
-	struct kind_view *on_kind;	/* owned, by kind; NULL: all devices are of one kind */
+	struct goodput_table *table;
+	struct kind_view *on_kind;	/* owned, by kind, with the tables; NULL: not weighed */
 };
 
-/* What the plans take of the host's memory by kind (0: there is one) and number of devices, as
+/* What the plans take of the host's memory by kind and number of devices, as
  * policy.h tells it: memory_of, and the leaner ways with their plans. */
 struct plan_ways {
 	double *bytes[SCHED_KINDS];	/* owned, like the next */
@@ -65,8 +65,8 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j);
 /* The goodput of a plan by number of devices; NaN where it does not fit. NULL: as in plan_view. */
 struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
 				 const struct execution_plan *plan, const char *kind);
-/* The best plan for each number of devices, the caller's; kind -1: all devices are of one. NULL:
- * none is known to fit on any number. */
+/* The best plan for each number of devices of a kind, the caller's. NULL: none is known to fit on
+ * any number. */
 struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind);
 /* plans_on_kinds.c: compares the plans on each kind of device. Sets what the views have on the
  * job's kind: that of its run, or else the kind where most plans were measured. Returns the kind;
@@ -80,7 +80,7 @@ const struct job_model *plan_model_there(const struct decision *d, const struct 
 					 int plan);
 /* The index of a plan; "": of the first. -1: there is none of the name. */
 int plan_index(const struct candidate *c, const char *name);
-/* Puts this plan into the candidate's table of a kind (-1: there is one) wherever the plan has at
+/* Puts this plan into the candidate's table of a kind wherever the plan has at
  * least this much goodput and the table has less. */
 void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput);
 /* Makes the candidate run in this plan, which was not measured. */

@@ -11,7 +11,7 @@
 int kind_named(const struct decision *d, const char *name)
 {
 	for (int k = 0; k < d->n_kinds; k++)
-		if (!strcmp(d->kinds[k].name, name))
+		if (!d->kinds[k].name || !strcmp(d->kinds[k].name, name))
 			return k;
 	return -1;
 }
@@ -51,7 +51,7 @@ bool kinds_are_told_apart(const struct snapshot *s)
 
 void find_kinds(const struct snapshot *s, struct decision *d)
 {
-	d->kind_of = xcalloc((size_t)s->devices.count, sizeof(*d->kind_of));
+	d->n_kinds = 0;
 	for (int i = 0; kinds_are_told_apart(s) && i < s->devices.count; i++)
 		if (d->usable[i])
 			add_kind(d, &s->devices.items[i]);
@@ -64,8 +64,11 @@ void find_kinds(const struct snapshot *s, struct decision *d)
 			d->n_usable--;
 		}
 	}
-	if (d->n_kinds < 2)
-		d->n_kinds = 0;
+	if (d->n_kinds > 1)
+		return;
+	memset(d->kind_of, 0, (size_t)s->devices.count * sizeof(*d->kind_of));
+	d->kinds[0] = (struct device_kind){ .n = d->n_usable };
+	d->n_kinds = 1;
 }
 
 /* --- --kind and --not-kind --- */
@@ -187,7 +190,7 @@ static unsigned barred_kinds(const struct snapshot *s, const struct decision *d,
 
 void bar_kinds(const struct snapshot *s, struct decision *d)
 {
-	for (int j = 0; d->n_kinds > 0 && j < d->n; j++) {
+	for (int j = 0; d->kinds[0].name && j < d->n; j++) {
 		const struct run *run = d->candidates[j].run;
 		int kind = run ? kind_named(d, run->devices[0].kind) : -1;
 
@@ -214,15 +217,14 @@ void explain_kinds(struct decision *d)
 
 void tell_kinds(const struct decision *d, struct sched_input *in)
 {
-	int lacking = -in->n_devices;
-
 	in->n_kinds = d->n_kinds;
-	for (int k = 0; k < d->n_kinds; k++) {
+	for (int k = 0; k < d->n_kinds; k++)
 		in->kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
-		lacking += d->kinds[k].n;
-	}
-	/* Leaves to other people devices of the kinds of which the jobs here hold least. */
-	for (; d->n_kinds > 0 && lacking > 0; lacking--) {
+}
+
+void tell_fewer(const struct decision *d, int n_devices, struct sched_input *in)
+{
+	for (int lacking = sched_devices(in) - n_devices; lacking > 0; lacking--) {
 		int most = 0, most_free = INT_MIN;
 
 		for (int k = 0; k < d->n_kinds; k++) {
@@ -244,7 +246,7 @@ const struct kind_view *view_of_kind(const struct decision *d, const struct cand
 {
 	int k = kind_named(d, kind);
 
-	return c->on_kind && k >= 0 ? &c->on_kind[k] : NULL;
+	return c->on_kind && k >= 0 && d->kinds[k].name ? &c->on_kind[k] : NULL;
 }
 
 void forget_kinds(struct decision *d)
@@ -257,5 +259,4 @@ void forget_kinds(struct decision *d)
 				goodput_table_free(views[k].table);
 		free(views);
 	}
-	free(d->kind_of);
 }

@@ -1,5 +1,8 @@
-/* kinds.h - devices of several kinds in a decision: private to src/pass. Where all usable devices
- * are of one kind, decision.n_kinds is 0, and nothing here has any effect. */
+/* kinds.h - the kinds of the devices in a decision: private to src/pass.
+ *
+ * Usable devices that are all of one kind, or are not told apart, are one kind without a name: a
+ * job makes of it what it made of the devices where it was measured, whatever these were, and is
+ * not barred from it. */
 #ifndef POLLUX_PASS_KINDS_H
 #define POLLUX_PASS_KINDS_H
 
@@ -14,7 +17,8 @@ struct kind_view {
 
 /* True if devices of different names are of different kinds for a decision. */
 bool kinds_are_told_apart(const struct snapshot *s);
-/* Finds the kinds of the usable devices. Devices of kinds beyond SCHED_KINDS become unusable. */
+/* Finds the kinds of the usable devices, at least one. Devices of kinds beyond SCHED_KINDS become
+ * unusable. */
 void find_kinds(const struct snapshot *s, struct decision *d);
 /* True if the job waits for a kind of device that is not here, or not usable. */
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
@@ -27,18 +31,21 @@ struct kind_origin {
 	const struct job_model *model;	/* that was made from it */
 };
 /* Makes candidate j's model on a kind: by what was measured there, or else moved from the kind of
- * the origin. Returns true if it was measured there. */
+ * the origin. Returns true if it was measured there. On the kind without a name: the origin's. */
 bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
 		   const struct kind_origin *origin, int kind, struct job_model *m);
 /* Leaves only the least number of devices that has a goodput: a job tries a new kind on it. */
 void keep_least(struct goodput_table *t, int least, int n_devices);
-/* The index of a kind; -1: no usable device is of this kind. */
+/* The index of a kind; -1: no usable device is of this kind. All are of the one without a name. */
 int kind_named(const struct decision *d, const char *name);
 /* Finds what each weighed candidate makes of each kind, for policies that model goodput. */
 void weigh_on_kinds(const struct snapshot *s, struct decision *d);
-/* Tells the policy of the kinds; n_devices may be less than there are. */
+/* Tells the policy of the kinds. */
 void tell_kinds(const struct decision *d, struct sched_input *in);
-/* What the candidate makes of this kind; NULL: there is one kind, or nothing is known. */
+/* Tells it of no more devices than these: leaves to other people some of the kinds of which the
+ * jobs hold least. */
+void tell_fewer(const struct decision *d, int n_devices, struct sched_input *in);
+/* What the candidate makes of this kind; NULL: it has no name, or nothing is known. */
 const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
 				     const char *kind);
 /* True if there is a larger kind, by memory or by cores of a slot, that the candidate may have. */

@@ -265,7 +265,7 @@ static int keep_allowed(const struct candidate *c, const struct sched_job *job,
 static int keep_on(const struct decision *d, int j, int k, const double **goodput)
 {
 	struct candidate *c = &d->candidates[j];
-	const struct node_sizes *nodes = nodes_of_kind(d, d->n_kinds ? d->kinds[k].name : NULL);
+	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[k].name);
 	int most;
 
 	if (!*goodput || !nodes)
@@ -281,10 +281,10 @@ void keep_to_nodes(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; d->n_nodes > 1 && s->policy->models_goodput && j < d->n; j++) {
 		struct sched_job *job = &d->sched_jobs[j];
-		int most = d->n_kinds ? 0 : keep_on(d, j, 0, &job->goodput);
+		int most = 0;
 
 		for (int k = 0; k < d->n_kinds; k++) {
-			int on_kind = keep_on(d, j, k, &job->kind_goodput[k]);
+			int on_kind = keep_on(d, j, k, &job->goodput[k]);
 
 			most = on_kind > most ? on_kind : most;
 		}
@@ -295,11 +295,11 @@ void keep_to_nodes(const struct snapshot *s, struct decision *d)
 
 static int reach_of(const struct snapshot *s, const struct sched_job *job)
 {
-	bool known = job->goodput != NULL;
+	bool known = false;
 	int reach = job->max_replicas;
 
 	for (int k = 0; k < SCHED_KINDS; k++)
-		known |= job->kind_goodput[k] != NULL;
+		known |= job->goodput[k] != NULL;
 	if (s->policy->models_goodput && !known)
 		reach = job->min_replicas;
 	return reach > job->replicas ? reach : job->replicas;
@@ -307,22 +307,19 @@ static int reach_of(const struct snapshot *s, const struct sched_job *job)
 
 void tell_reach(const struct snapshot *s, const struct decision *d, struct sched_input *in)
 {
+	int n_devices = sched_devices(in);
 	int64_t reach = 0;
 
 	if (d->n_nodes < 2)
 		return;
 	for (int j = 0; j < in->n_jobs; j++) {
-		if (in->jobs[j].min_replicas > in->n_devices)
+		if (in->jobs[j].min_replicas > n_devices)
 			return;		/* it is told how many there are */
 		reach += reach_of(s, &in->jobs[j]);
 	}
-	if (in->n_kinds == 0 && reach < in->n_devices)
-		in->n_devices = (int)reach;
 	for (int k = 0; k < in->n_kinds; k++)
-		if (reach < in->kinds[k].n_devices) {
-			in->n_devices -= in->kinds[k].n_devices - (int)reach;
+		if (reach < in->kinds[k].n_devices)
 			in->kinds[k].n_devices = (int)reach;
-		}
 }
 
 /* --- after the policy --- */
@@ -332,8 +329,8 @@ int lower_on_nodes(const struct decision *d, int j, int below)
 	const struct candidate *c = &d->candidates[j];
 	const struct sched_job *job = &d->sched_jobs[j];
 	int kind = d->choices[j].kind, least = plan_least(c, job, c->job->declared.min_replicas);
-	const struct node_sizes *nodes = nodes_of_kind(d, d->n_kinds ? d->kinds[kind].name : NULL);
-	const double *goodput = d->n_kinds ? job->kind_goodput[kind] : job->goodput;
+	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[kind].name);
+	const double *goodput = job->goodput[kind];
 	enum node_rule rule = NODE_RULE_NONE;
 	int r = below - 1;
 

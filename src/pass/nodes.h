@@ -20,7 +20,7 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d);
 /* The job may have the least number of devices that the nodes allow, as the least that it declares,
  * however few it was measured on. */
 void raise_least(const struct decision *d, int j, struct job_model *m);
-/* The nodes of this kind (NULL: where there is one kind); NULL: one node, or no such device. */
+/* The nodes of this kind (NULL: of the only one); NULL: one node, or no such device. */
 const struct node_sizes *nodes_of_kind(const struct decision *d, const char *kind);
 /* The table of a model on the nodes of this kind. */
 struct goodput_table *table_on_nodes(const struct decision *d, const struct job_model *m,

@@ -34,11 +34,6 @@ static bool is_movable(const struct decision *d, int j)
 	return c->run && c->run->state == RUN_RUNNING && c->relaunchable && !c->suspends;
 }
 
-static bool is_of_kind(const struct decision *d, int device, int kind)
-{
-	return d->n_kinds == 0 || d->kind_of[device] == kind;
-}
-
 static bool assign_kind(struct assigning *a, int kind)
 {
 	struct decision *d = a->d;
@@ -51,13 +46,12 @@ static bool assign_kind(struct assigning *a, int kind)
 	bool all;
 
 	for (int i = 0; i < n; i++)
-		a->own[i] = is_of_kind(d, i, kind) ? a->holder[i] : ASSIGN_UNUSABLE;
+		a->own[i] = d->kind_of[i] == kind ? a->holder[i] : ASSIGN_UNUSABLE;
 	for (int j = 0; j < d->n; j++)
-		a->count[j] = d->n_kinds == 0 || d->choices[j].kind == kind
-			? d->choices[j].replicas : 0;
+		a->count[j] = d->choices[j].kind == kind ? d->choices[j].replicas : 0;
 	all = assign_on_nodes(&in, a->owner);
 	for (int i = 0; i < n; i++)
-		if (is_of_kind(d, i, kind)) {
+		if (d->kind_of[i] == kind) {
 			d->owner[i] = a->owner[i];
 			if (a->owner[i] >= 0)
 				a->placed[a->owner[i]] = true;
@@ -71,7 +65,7 @@ static bool assign_all(struct assigning *a)
 
 	for (int j = 0; j < a->d->n; j++)
 		a->placed[j] = false;
-	for (int k = 0; k < a->d->n_kinds || k == 0; k++)
+	for (int k = 0; k < a->d->n_kinds; k++)
 		all &= assign_kind(a, k);
 	return all;
 }
@@ -80,7 +74,7 @@ static bool assign_all(struct assigning *a)
 static void describe_place(const struct decision *d, int j, int devices, char *text, size_t size)
 {
 	int kind = d->choices[j].kind;
-	const struct node_sizes *nodes = nodes_of_kind(d, d->n_kinds ? d->kinds[kind].name : NULL);
+	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[kind].name);
 	int n = nodes ? node_sizes_place(nodes, devices) : 1;
 
 	n = n > 0 ? n : 1;

@@ -366,7 +366,7 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	p->config = s->config;
 	p->policy = s->policy->name;
 	p->n_devices = d->n_usable;
-	if (d->n_shapes == 1 && d->n_kinds == 0)
+	if (d->n_shapes == 1)
 		node_sizes_print(&d->shapes[0].sizes, &p->nodes);
 	p->now_boot_s = s->now_boot_s;
 	p->now_wall_s = s->now_wall_s;

@@ -5,10 +5,10 @@
 
 #include "job_plans.h"
 
-/* The bit of the kind that the candidate is to have; 0: all devices are of one kind. */
+/* The bit of the kind that the candidate is to have. */
 static unsigned kind_bit(const struct decision *d, const struct candidate *c)
 {
-	return d->n_kinds > 0 ? 1U << d->choices[c - d->candidates].kind : 0;
+	return 1U << d->choices[c - d->candidates].kind;
 }
 
 int plan_to_try(const struct job_plans *p, unsigned kind)
@@ -88,12 +88,6 @@ void divide_by_plan(const struct candidate *c, struct goodput_table *t, int n_de
 
 /* --- the choice --- */
 
-/* The kind that the candidate is to have; -1: all devices are of one kind. */
-static int kind_of_choice(const struct decision *d, const struct candidate *c)
-{
-	return d->n_kinds > 0 ? d->choices[c - d->candidates].kind : -1;
-}
-
 /* The best plan on the kind that the candidate is to have, or the leaner one that is to leave
  * memory of the host; -1: none is known to fit. */
 static int best_plan(const struct decision *d, const struct candidate *c,
@@ -103,9 +97,9 @@ static int best_plan(const struct decision *d, const struct candidate *c,
 
 	if (place.replicas > d->n_usable)
 		return -1;
-	if (choice->way > 0 && (c->on_kind ? c->on_kind[choice->kind].table : c->table))
+	if (choice->way > 0)
 		return c->plans->ways.lean[choice->way - 1].plan[choice->kind][place.replicas];
-	return best_plan_at(c, kind_of_choice(d, c), place);
+	return best_plan_at(c, choice->kind, place);
 }
 
 static struct throughput_place place_of(int replicas, enum configuration_tier tier)
@@ -120,10 +114,8 @@ static struct throughput_place place_of(int replicas, enum configuration_tier ti
 static bool keeps_devices(const struct decision *d, const struct candidate *c,
 			  const struct run *run, int replicas)
 {
-	int kind = kind_of_choice(d, c);
-
 	return run->configuration.replicas == replicas &&
-	       (kind < 0 || !strcmp(d->kinds[kind].name, run->devices[0].kind));
+	       kind_named(d, run->devices[0].kind) == d->choices[c - d->candidates].kind;
 }
 
 int choose_plan(const struct decision *d, const struct candidate *c, int replicas,
@@ -175,7 +167,7 @@ static void add_comparison(const struct decision *d, const struct candidate *c, 
 {
 	const struct job_plans *p = c->plans;
 	const struct goodput_table *b = plan_table_there(d, c, other);
-	int replicas = place.replicas, kind = kind_of_choice(d, c);
+	int replicas = place.replicas, kind = d->choices[c - d->candidates].kind;
 	double x = plan_goodput_at(p, chosen, kind, place);
 	double y = plan_goodput_at(p, other, kind, place);
 

@@ -11,7 +11,7 @@ static int most_devices(const struct decision *d)
 	return d->n_usable + d->n_elsewhere;
 }
 
-/* A candidate on one kind of device; kind -1: there is one. */
+/* A candidate on one kind of device; -1: on whichever. */
 struct place {
 	const struct snapshot *s;
 	const struct decision *d;
@@ -37,7 +37,7 @@ static double need_of(const struct place *p, int plan, int r)
 	int workers = r / plan_at(c->plans, plan)->width;
 	double bytes = 0;
 
-	if (p->kind >= 0)
+	if (p->kind >= 0 && p->d->kinds[p->kind].name)
 		bytes = measured_need(workloads_find(&p->s->workloads, v->workload,
 						     p->d->kinds[p->kind].name), workers);
 	if (!(bytes > 0))
@@ -49,15 +49,9 @@ static double need_of(const struct place *p, int plan, int r)
 
 /* --- the best plan, and leaner ones --- */
 
-static const struct goodput_table *table_on(const struct candidate *c, int kind)
-{
-	return c->on_kind ? c->on_kind[kind].table : c->table;
-}
-
 static const double *goodputs_of(const struct candidate *c, int plan, int kind)
 {
-	const struct plan_view *v = &c->plans->views[plan];
-	const struct goodput_table *t = v->on_kind ? v->on_kind[kind].table : v->table;
+	const struct goodput_table *t = c->plans->views[plan].on_kind[kind].table;
 
 	return t ? t->goodput : NULL;
 }
@@ -68,7 +62,7 @@ static bool is_own(const struct place *p, int r)
 	const struct run *run = p->c->run ? p->c->run : p->c->suspended;
 
 	return run && run->configuration.replicas == r &&
-	       (p->kind < 0 || !strcmp(run->devices[0].kind, p->d->kinds[p->kind].name));
+	       kind_named(p->d, run->devices[0].kind) == p->kind;
 }
 
 struct option {
@@ -88,7 +82,7 @@ static int find_lean(const struct place *p, int r, const struct option *best, st
 
 		*next = (struct option){ .plan = -1 };
 		for (int i = 0; i < p->c->plans->declared.count; i++) {
-			const double *goodput = goodputs_of(p->c, i, p->kind < 0 ? 0 : p->kind);
+			const double *goodput = goodputs_of(p->c, i, p->kind);
 			double bytes = need_of(p, i, r);
 
 			if (goodput && goodput[r] > next->goodput && bytes > 0 &&
@@ -112,15 +106,14 @@ static void new_ways(struct plan_ways *w, struct sched_job *job, int k, size_t n
 	}
 }
 
-/* kind -1: there is one. */
-static void set_ways(const struct snapshot *s, struct decision *d, int j, int kind)
+static void set_ways(const struct snapshot *s, struct decision *d, int j, int k)
 {
 	struct candidate *c = &d->candidates[j];
-	struct place p = { s, d, c, kind };
+	struct place p = { s, d, c, k };
 	struct sched_job *job = &d->sched_jobs[j];
-	int k = kind < 0 ? 0 : kind, n = most_devices(d);
-	const struct goodput_table *best = table_on(c, k);
-	const double *goodput = kind < 0 ? job->goodput : job->kind_goodput[kind];
+	int n = most_devices(d);
+	const struct goodput_table *best = c->on_kind[k].table;
+	const double *goodput = job->goodput[k];
 	struct plan_ways *w = &c->plans->ways;
 
 	if (!best || !goodput)
@@ -159,7 +152,7 @@ static double bytes_of(const struct snapshot *s, const struct decision *d,
 
 	if (plan < 0)
 		return fmax(peak, (double)s->host_needs[c->job - s->jobs.items]);
-	if (run && d->n_kinds > 0)
+	if (run)
 		p.kind = kind_named(d, run->devices[0].kind);
 	return fmax(peak, need_of(&p, plan, run ? run->configuration.replicas
 						: c->job->declared.min_replicas));
@@ -173,24 +166,23 @@ void weigh_plan_memory(const struct snapshot *s, struct decision *d)
 		if (!c->plans)
 			continue;
 		d->sched_jobs[j].memory_bytes = bytes_of(s, d, c);
-		if (d->n_kinds == 0 && c->plans->trial < 0)
-			set_ways(s, d, j, -1);
-		for (int k = 0; c->on_kind && k < d->n_kinds; k++)
+		for (int k = 0; c->plans->trial < 0 && k < d->n_kinds; k++)
 			set_ways(s, d, j, k);
 	}
 }
 
 bool plan_ways_lower(const struct candidate *c, int kind, struct throughput_place place)
 {
-	int k = kind < 0 ? 0 : kind, r = place.replicas;
+	int r = place.replicas;
 	bool lower = false;
 
 	for (int way = 0; c->plans && way < SCHED_LEAN_WAYS; way++) {
-		double *goodput = c->plans->ways.lean[way].goodput[k], there;
+		double *goodput = c->plans->ways.lean[way].goodput[kind], there;
+		const int *plan = c->plans->ways.lean[way].plan[kind];
 
 		if (!goodput || !(goodput[r] > 0))
 			continue;
-		there = plan_goodput_at(c->plans, c->plans->ways.lean[way].plan[k][r], kind, place);
+		there = plan_goodput_at(c->plans, plan[r], kind, place);
 		if (there < goodput[r]) {
 			goodput[r] = there;
 			lower = true;

@@ -28,7 +28,7 @@ static void weigh_plan_on(const struct snapshot *s, struct decision *d, int j, i
 	if (!there->model.known || !v->allowed || is_barred(d, j, kind))
 		return;
 	there->table = plan_table(d, &there->model, plan_at(c->plans, i), name);
-	if (!workloads_any_plan(&s->workloads, v->workload, name))
+	if (name && !workloads_any_plan(&s->workloads, v->workload, name))
 		keep_least(there->table, there->model.min_replicas, d->n_usable + d->n_elsewhere);
 }
 
@@ -97,7 +97,7 @@ static int measured_plans(const struct snapshot *s, const struct job_plans *p, c
 {
 	int n = 0;
 
-	for (int i = 0; i < p->declared.count; i++) {
+	for (int i = 0; kind && i < p->declared.count; i++) {
 		const struct workload *w = workloads_find(&s->workloads, p->views[i].workload,
 							  kind);
 

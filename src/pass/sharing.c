@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decision.h"
+#include "kinds.h"
 #include "pollux/mem.h"
 #include "pollux/shares.h"
 
@@ -218,23 +218,27 @@ static void leave_free_devices(const struct snapshot *s, struct decision *d, int
 
 void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in)
 {
+	struct sched_job *jobs;
+	struct sched_input one;
 	struct possession n;
 
 	if (!is_shared(s) || s->devices.count == 0)
 		return;
 	n = possession_of(s, d);
-	in->n_devices = d->n_usable + d->n_elsewhere;
-	s->policy->decide(in, d->choices);
-	d->me = myself(s, n.held, n.kept + shares_wanted(in, d->choices));
-	in->n_devices = d->n_usable;
+	jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
+	one = sched_merge_kinds(in, jobs);
+	one.kinds[0].n_devices += d->n_elsewhere;
+	s->policy->decide(&one, d->choices);
+	d->me = myself(s, n.held, n.kept + shares_wanted(&one, d->choices));
+	free(jobs);
 	if (s->people.count == 0) {
 		d->me.without_since_boot_s = s->now_boot_s;
 		return;
 	}
-	in->n_devices = allowed(s, d, in, &n);
+	tell_fewer(d, allowed(s, d, in, &n), in);
 	/* the policy chooses among several kinds of devices */
-	if (d->n_kinds == 0)
-		leave_free_devices(s, d, in->n_devices);
+	if (d->n_kinds == 1)
+		leave_free_devices(s, d, sched_devices(in));
 }
 
 /* --- telling --- */

@@ -8,11 +8,6 @@
 #include "pollux/mem.h"
 #include "tiers.h"
 
-static int n_kinds(const struct decision *d)
-{
-	return d->n_kinds > 0 ? d->n_kinds : 1;
-}
-
 /* --- which tiers there are --- */
 
 /* Marks the devices of the kind that jobs may have now, or when other people leave them. */
@@ -20,13 +15,13 @@ static void mark_kind(const struct snapshot *s, const struct decision *d, int ki
 {
 	for (int i = 0; i < s->devices.count; i++)
 		in[i] = (d->usable[i] || (s->elsewhere && s->elsewhere[i])) &&
-			(d->n_kinds == 0 || d->kind_of[i] == kind);
+			d->kind_of[i] == kind;
 }
 
 void tiers_find(const struct snapshot *s, struct decision *d)
 {
 	struct pass_tiers *t = xcalloc(1, sizeof(*t));
-	size_t n = (size_t)s->devices.count, kinds = (size_t)n_kinds(d);
+	size_t n = (size_t)s->devices.count, kinds = (size_t)d->n_kinds;
 	bool *in = xcalloc(n, sizeof(*in));
 
 	d->tiers = t;
@@ -35,7 +30,7 @@ void tiers_find(const struct snapshot *s, struct decision *d)
 		t->links = (struct tier_links){ s->devices.count, s->devices.links };
 	t->n_best = d->n_usable + d->n_elsewhere + 1;
 	t->best = xcalloc(kinds * (size_t)t->n_best, sizeof(*t->best));
-	for (int k = 0; t->links.links && k < n_kinds(d); k++) {
+	for (int k = 0; t->links.links && k < d->n_kinds; k++) {
 		mark_kind(s, d, k, in);
 		t->several |= tier_best_by_number(&t->links, in,
 						  &t->best[(size_t)k * (size_t)t->n_best],
@@ -54,7 +49,7 @@ void tiers_free(struct pass_tiers *t, const struct decision *d)
 {
 	if (!t)
 		return;
-	for (int i = 0; i < d->n * n_kinds(d); i++)
+	for (int i = 0; i < d->n * d->n_kinds; i++)
 		free(t->goodput[i]);
 	free(t->goodput);
 	free(t->holds);
@@ -64,15 +59,6 @@ void tiers_free(struct pass_tiers *t, const struct decision *d)
 	free(t);
 }
 
-/* The kind by its name; 0: it is not among those that can be used, or all are of one kind. */
-static int kind_index(const struct decision *d, const char *name)
-{
-	for (int k = 0; name && k < d->n_kinds; k++)
-		if (!strcmp(d->kinds[k].name, name))
-			return k;
-	return 0;
-}
-
 bool tiers_are_better(const struct decision *d, int j)
 {
 	return d->tiers && d->tiers->holds[j].moves;
@@ -80,9 +66,12 @@ bool tiers_are_better(const struct decision *d, int j)
 
 void tiers_tell_model(const struct decision *d, const char *kind, struct job_model *m)
 {
+	int k = kind ? kind_named(d, kind) : 0;
+
 	if (!d->tiers)
 		return;
-	m->best_tier = &d->tiers->best[(size_t)kind_index(d, kind) * (size_t)d->tiers->n_best];
+	/* a kind that cannot be used counts as the first */
+	m->best_tier = &d->tiers->best[(size_t)(k < 0 ? 0 : k) * (size_t)d->tiers->n_best];
 	m->n_best_tier = d->tiers->n_best;
 }
 
@@ -91,12 +80,9 @@ void tiers_tell_model(const struct decision *d, const char *kind, struct job_mod
 static const struct job_model *model_on(const struct decision *d, int j, int kind)
 {
 	const struct candidate *c = &d->candidates[j];
-	bool by_kind = c->on_kind && d->n_kinds > 0;
-	const struct goodput_table *table = by_kind ? c->on_kind[kind].table : c->table;
+	const struct goodput_table *table = c->on_kind ? c->on_kind[kind].table : NULL;
 
-	if (!table || table->assumed)
-		return NULL;
-	return by_kind ? &c->on_kind[kind].model : &c->model;
+	return table && !table->assumed ? &c->on_kind[kind].model : NULL;
 }
 
 static double value_at(const struct job_model *m, struct throughput_place place)
@@ -124,7 +110,7 @@ static double value_of_place(const struct decision *d, int j, int kind,
 
 	if (place.replicas >= d->tiers->n_best)
 		return (double)NAN;
-	return c->plans ? value_of_plans(c->plans, d->n_kinds > 0 ? kind : -1, place)
+	return c->plans ? value_of_plans(c->plans, kind, place)
 			: value_at(model_on(d, j, kind), place);
 }
 
@@ -146,8 +132,7 @@ double tiers_value_in_run(const struct decision *d, int j, enum configuration_ti
 
 	place.tier = tier;
 	if (c->plans && plan >= 0 && c->plans->trial < 0 && place.replicas < d->tiers->n_best)
-		return plan_goodput_at(c->plans, plan, d->n_kinds > 0 ? d->choices[j].kind : -1,
-				       place);
+		return plan_goodput_at(c->plans, plan, d->choices[j].kind, place);
 	return c->plans ? (double)NAN : value_of_place(d, j, d->choices[j].kind, place);
 }
 
@@ -161,16 +146,11 @@ static double value_held(const struct decision *d, int j, const struct run *run)
 	return value_of_place(d, j, d->sched_jobs[j].kind, place);
 }
 
-static const double **values_of(struct sched_job *job, const struct decision *d, int kind)
-{
-	return d->n_kinds > 0 ? &job->kind_goodput[kind] : &job->goodput;
-}
-
 bool tiers_set_value(struct decision *d, int j, int kind, int r, double value)
 {
 	struct sched_job *job = &d->sched_jobs[j];
-	const double **values = values_of(job, d, kind);
-	double **own = &d->tiers->goodput[j * n_kinds(d) + kind];
+	const double **values = &job->goodput[kind];
+	double **own = &d->tiers->goodput[j * d->n_kinds + kind];
 	int most = job->max_replicas < d->tiers->n_best - 1 ? job->max_replicas
 							      : d->tiers->n_best - 1;
 
@@ -207,7 +187,7 @@ static int most_joined(const struct snapshot *s, const struct decision *d,
 	bool *in = xcalloc((size_t)s->devices.count, sizeof(*in));
 	int most = 1;
 
-	for (int k = 0; links.links && k < n_kinds(d); k++) {
+	for (int k = 0; links.links && k < d->n_kinds; k++) {
 		int n;
 
 		mark_kind(s, d, k, in);

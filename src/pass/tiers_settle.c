@@ -20,8 +20,7 @@
 static double unit_of(const struct decision *d, int j)
 {
 	const struct sched_job *job = &d->sched_jobs[j];
-	const double *values = d->n_kinds > 0 ? job->kind_goodput[d->choices[j].kind]
-					      : job->goodput;
+	const double *values = job->goodput[d->choices[j].kind];
 
 	for (int r = 1; values && r <= job->max_replicas && r < d->tiers->n_best; r++)
 		if (values[r] > 0)
@@ -86,7 +85,7 @@ double *tiers_free_times(const struct snapshot *s, const struct decision *d, int
 			free_s[i] = s->now_boot_s;
 		else
 			free_s[i] = k < d->n && tiers_stays(s, d, k) ? ends_s(s, d, k) : HUGE_VAL;
-		if (d->n_kinds > 0 && d->kind_of[i] != d->choices[j].kind)
+		if (d->kind_of[i] != d->choices[j].kind)
 			free_s[i] = HUGE_VAL;
 	}
 	return free_s;
@@ -229,7 +228,7 @@ static bool is_weighed_again(struct decision *d, int j, enum configuration_tier 
 		return tiers_set_value(d, j, kind, r, (double)NAN);
 	place.tier = given;
 	lower = value > 0 && tiers_set_value(d, j, kind, r, value);
-	return plan_ways_lower(&d->candidates[j], d->n_kinds > 0 ? kind : -1, place) || lower;
+	return plan_ways_lower(&d->candidates[j], kind, place) || lower;
 }
 
 /* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the

@@ -211,7 +211,6 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 	out->remaining_samples = (double)NAN;
 	if (!c->table)
 		return;
-	out->goodput = c->table->goodput;
 	if (out->max_replicas > most_devices(d))
 		out->max_replicas = most_devices(d);
 	if (out->max_replicas < out->min_replicas)

@@ -114,9 +114,14 @@ static void expect_sync(const struct snapshot *s, const struct workload *w, stru
 bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
 		   const struct kind_origin *origin, int kind, struct job_model *m)
 {
-	struct workload *w = workloads_find(&s->workloads, origin->name, d->kinds[kind].name);
+	const char *name = d->kinds[kind].name;
+	struct workload *w = name ? workloads_find(&s->workloads, origin->name, name) : NULL;
 	bool measured = w && w->measured;
 
+	if (!name) {
+		*m = *origin->model;
+		return true;
+	}
 	if (measured)
 		knowledge_of_job(&w->k, d->candidates[j].job, m);
 	if (!measured || !m->known)
@@ -124,7 +129,7 @@ bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
 	else
 		expect_sync(s, w, m);
 	raise_least(d, j, m);
-	tiers_tell_model(d, d->kinds[kind].name, m);
+	tiers_tell_model(d, name, m);
 	return measured;
 }
 
@@ -159,14 +164,14 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 	struct kind_origin origin = { c->job->declared.workload, c->workload, &c->model };
 	struct kind_view *v = &c->on_kind[kind];
 	int n = d->n_usable + d->n_elsewhere;
+	bool barred = d->sched_jobs[j].barred_kinds & 1U << kind, measured;
 	const struct kind_view *same;
-	bool measured;
 
 	v->model = c->model;
-	if (c->table->assumed || d->sched_jobs[j].barred_kinds & 1U << kind) {
-		v->table = c->table->assumed ? c->table : NULL;
+	if (c->table->assumed || c->plans || !d->kinds[kind].name)
+		v->table = barred && c->plans ? NULL : c->table;
+	if (v->table || barred || c->plans)
 		return;
-	}
 	measured = model_on_kind(s, d, j, &origin, kind, &v->model);
 	same = same_view(d, j, kind);
 	v->owns_table = !same;
@@ -175,36 +180,32 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		keep_least(v->table, v->model.min_replicas, n);
 }
 
-/* A candidate whose plans are compared on no kind makes the same of all kinds. */
-static void tell_plans(struct decision *d, int j)
+/* A candidate whose plans are compared has its views already. */
+static void set_views(const struct snapshot *s, struct decision *d, int j)
 {
-	const struct candidate *c = &d->candidates[j];
-	struct sched_job *job = &d->sched_jobs[j];
+	struct candidate *c = &d->candidates[j];
 
-	for (int k = 0; k < d->n_kinds; k++) {
-		const struct goodput_table *t = c->on_kind ? c->on_kind[k].table : c->table;
-
-		if (t && !(job->barred_kinds & 1U << k))
-			job->kind_goodput[k] = t->goodput;
-	}
+	if (c->on_kind)
+		return;
+	c->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*c->on_kind));
+	for (int k = 0; k < d->n_kinds; k++)
+		set_view(s, d, j, k);
 }
 
 void weigh_on_kinds(const struct snapshot *s, struct decision *d)
 {
-	for (int j = 0; d->n_kinds > 0 && j < d->n; j++) {
-		struct candidate *c = &d->candidates[j];
+	for (int j = 0; j < d->n; j++) {
+		const struct candidate *c = &d->candidates[j];
+		struct sched_job *job = &d->sched_jobs[j];
+		int home = c->workload ? kind_named(d, c->workload->kind) : -1;
 
 		if (!c->table)
 			continue;
-		if (c->plans) {
-			tell_plans(d, j);
-			continue;
-		}
-		c->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*c->on_kind));
-		for (int k = 0; k < d->n_kinds; k++) {
-			set_view(s, d, j, k);
+		set_views(s, d, j);
+		for (int k = 0; k < d->n_kinds; k++)
 			if (c->on_kind[k].table)
-				d->sched_jobs[j].kind_goodput[k] = c->on_kind[k].table->goodput;
-		}
+				job->goodput[k] = c->on_kind[k].table->goodput;
+		if (job->replicas == 0 && home >= 0)
+			job->kind = home;
 	}
 }

@@ -47,7 +47,7 @@ static void protect_guaranteed_job(struct claims_rest *rest, int index)
 {
 	const struct curve *c = &rest->curves->items[index];
 	struct claim *claim = &rest->claims->items[index];
-	bool below = !curve_keeps_guarantee(rest->curves, c);
+	bool below = !curve_keeps_guarantee(c);
 	int at = guaranteed_least(rest, c);
 
 	if (!at || (!below && c->in_slice && !c->settled)) {

@@ -23,13 +23,12 @@ static bool is_placeable(const struct sched_input *in, int kind, int r)
 {
 	const struct sched_kind *k = &in->kinds[kind];
 
-	return in->n_kinds > 1 ? place_is_regular(k->n_devices, k->devices_per_node, r)
-			       : place_is_regular(in->n_devices, in->devices_per_node, r);
+	return place_is_regular(k->n_devices, k->devices_per_node, r);
 }
 
 bool curve_placeable(const struct sched_input *in, int r)
 {
-	for (int k = 0; k < in->n_kinds || k == 0; k++)
+	for (int k = 0; k < in->n_kinds; k++)
 		if (is_placeable(in, k, r))
 			return true;
 	return false;
@@ -45,12 +44,6 @@ static int most_replicas(const struct sched_job *job)
 	return job->max_replicas > job->min_replicas ? job->max_replicas : least_replicas(job);
 }
 
-/* The goodput of the job on a kind; NULL: not known. */
-static const double *goodput_on(const struct curves *all, const struct sched_job *job, int kind)
-{
-	return all->n_kinds > 1 ? job->kind_goodput[kind] : job->goodput;
-}
-
 /* True if the job may have r devices and the goodput on them is known. Measured values never exceed
  * these bounds; quotients of values within them are finite and not 0. */
 static bool is_known(const struct sched_job *job, const double *goodput, int r)
@@ -62,7 +55,7 @@ static bool is_known(const struct sched_job *job, const double *goodput, int r)
 static bool knows_any(const struct curves *all, const struct sched_job *job)
 {
 	for (int k = 0; k < all->n_kinds; k++)
-		if (goodput_on(all, job, k))
+		if (job->goodput[k])
 			return true;
 	return false;
 }
@@ -72,7 +65,7 @@ static bool knows_any(const struct curves *all, const struct sched_job *job)
 static void set_least(const struct curves *all, struct curve *c, int kind, bool known)
 {
 	const struct sched_job *job = c->job;
-	const double *goodput = goodput_on(all, job, kind);
+	const double *goodput = job->goodput[kind];
 	int r = least_replicas(job);
 	double unit;
 
@@ -101,7 +94,7 @@ static void set_allowed(const struct curves *all, struct curve *c)
 	for (int k = 0; k < all->n_kinds; k++)
 		set_least(all, c, k, known);
 	for (int k = 0; k < all->n_kinds; k++) {
-		const double *goodput = goodput_on(all, c->job, k);
+		const double *goodput = c->job->goodput[k];
 		int first = all->kinds[k].first, least = c->least_on[k];
 
 		if (least && !known)
@@ -116,7 +109,7 @@ static void set_allowed(const struct curves *all, struct curve *c)
  * none, the present goodput is used, or that on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
-	const double *goodput = goodput_on(all, c->job, c->held_kind);
+	const double *goodput = c->job->goodput[c->held_kind];
 	int first = all->kinds[c->held_kind].first;
 
 	if (c->held <= 0 || c->held > all->n_devices)
@@ -145,9 +138,9 @@ static void find_held(const struct curves *all, struct curve *c)
 	c->held = job->replicas > k->n ? all->n_devices + job->replicas : k->first + job->replicas;
 }
 
-bool curve_keeps_guarantee(const struct curves *curves, const struct curve *c)
+bool curve_keeps_guarantee(const struct curve *c)
 {
-	const double *goodput = goodput_on(curves, c->job, c->held_kind);
+	const double *goodput = c->job->goodput[c->held_kind];
 
 	if (!c->job->guaranteed)
 		return true;
@@ -225,30 +218,28 @@ static int by_id(const void *a, const void *b)
 static void set_kinds(struct curves *all)
 {
 	const struct sched_input *in = all->in;
-	int first = 0;
 
-	all->n_kinds = in->n_kinds > 1 ? in->n_kinds : 1;
-	all->kinds[0].n = all->n_devices;
-	for (int k = 0; in->n_kinds > 1 && k < in->n_kinds; k++) {
+	all->n_kinds = in->n_kinds;
+	for (int k = 0; k < in->n_kinds; k++) {
+		int n = in->kinds[k].n_devices > 0 ? in->kinds[k].n_devices : 0;
+
 		all->kinds[k] = (struct curve_kind){
-			first, in->kinds[k].n_devices, in->kinds[k].name ? in->kinds[k].name : "?",
+			all->n_devices, n, in->kinds[k].name ? in->kinds[k].name : "?",
 		};
-		first += in->kinds[k].n_devices;
+		all->n_devices += n;
 	}
 }
 
 struct curves curves_of(const struct sched_input *in)
 {
-	int n_devices = in->n_devices > 0 ? in->n_devices : 0;
 	size_t n_jobs = (size_t)in->n_jobs;
 	struct curves all = {
-		.in = in, .n_devices = n_devices,
-		.slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
+		.in = in, .slice_s = positive_or(in->slice_s, DEFAULT_SLICE_S),
 		.items = xcalloc(n_jobs, sizeof(*all.items)),
-		.values = xcalloc(n_jobs * ((size_t)n_devices + 1), sizeof(*all.values)),
 	};
 
 	set_kinds(&all);
+	all.values = xcalloc(n_jobs * ((size_t)all.n_devices + 1), sizeof(*all.values));
 	for (size_t i = 0; i < n_jobs; i++)
 		all.items[i] = curve_of(&all, i);
 	qsort(all.items, n_jobs, sizeof(*all.items), by_id);

@@ -23,8 +23,8 @@
  * CURVE_SLICE_RESTARTS restarts: enough to measure the job, and to end it if it is short. */
 #define CURVE_FIRST_SLICE 0.3
 
-/* Where there are several kinds of device, a curve has one index for both: r devices of kind k have
- * the index kinds[k].first + r, and 0 is none. With one kind the index is the number. */
+/* A curve has one index for the kind and the number of devices: r devices of kind k have the index
+ * kinds[k].first + r, and 0 is none. With one kind the index is the number. */
 struct curve {
 	const struct sched_job *job;
 	/* The smallest number that the job may be started on, on its slowest kind, and the index of
@@ -62,7 +62,7 @@ struct curve {
 /* The devices of one kind: the indexes first + 1 to first + n. */
 struct curve_kind {
 	int first, n;
-	const char *name;	/* NULL: there is one kind */
+	const char *name;
 };
 
 struct curves {
@@ -110,7 +110,7 @@ static inline int curve_guaranteed_devices(const struct curves *curves, const st
 }
 
 /* False if the job has a guarantee and is known to be slower on what it holds. */
-bool curve_keeps_guarantee(const struct curves *curves, const struct curve *c);
+bool curve_keeps_guarantee(const struct curve *c);
 
 /* True if r devices of the machine can be placed on one kind, whatever the job's own limits. */
 bool curve_placeable(const struct sched_input *in, int r);

@@ -36,18 +36,13 @@ static struct job_ends ends_of_draws(double *ends)
 				  quantile(ends, 1 - TENTH) };
 }
 
-/* In a draw all devices are of one kind. */
-static const struct sched_input *one_kind(struct sched_input *in)
-{
-	in->n_kinds = 0;
-	return in;
-}
-
 void ends_of(const struct sched_input *in, const struct ends_stream *stream, const bool *wanted,
 	     struct job_ends *ends)
 {
-	struct sched_input one = *in;
-	struct curves curves = curves_of(one_kind(&one));
+	/* In a draw all devices are of one kind. */
+	struct sched_job *jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
+	struct sched_input one = sched_merge_kinds(in, jobs);
+	struct curves curves = curves_of(&one);
 	struct lengths lengths = lengths_of(&curves);
 	double *drawn = xcalloc((size_t)in->n_jobs * ENDS_DRAWS, sizeof(*drawn));
 	struct draw d;
@@ -57,7 +52,7 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 		for (int k = 0; k < ENDS_DRAWS; k++) {
 			draw_play(&d, stream, wanted);
 			for (int i = 0; i < in->n_jobs; i++)
-				drawn[(curves.items[i].job - in->jobs) * ENDS_DRAWS + k] =
+				drawn[(curves.items[i].job - jobs) * ENDS_DRAWS + k] =
 					d.players[i].end_s;
 		}
 		for (int i = 0; i < in->n_jobs; i++)
@@ -66,4 +61,5 @@ void ends_of(const struct sched_input *in, const struct ends_stream *stream, con
 	}
 	free(drawn);
 	curves_release(&curves);
+	free(jobs);
 }

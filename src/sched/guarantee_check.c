@@ -9,7 +9,7 @@
 static double goodput_of(const struct sched_input *in, int j, int replicas, int kind)
 {
 	const struct sched_job *job = &in->jobs[j];
-	const double *goodput = in->n_kinds > 1 ? job->kind_goodput[kind] : job->goodput;
+	const double *goodput = job->goodput[kind];
 
 	return goodput && replicas <= job->max_replicas ? goodput[replicas] : (double)NAN;
 }
@@ -17,8 +17,8 @@ static double goodput_of(const struct sched_input *in, int j, int replicas, int 
 /* The least number of devices on which the job is as fast as promised; 0: no number. */
 static int least_of(const struct sched_input *in, int j, double floor)
 {
-	for (int r = 1; r <= in->jobs[j].max_replicas && r <= in->n_devices; r++)
-		for (int k = 0; k < in->n_kinds || k == 0; k++)
+	for (int r = 1; r <= in->jobs[j].max_replicas && r <= sched_devices(in); r++)
+		for (int k = 0; k < in->n_kinds; k++)
 			if (goodput_of(in, j, r, k) >= floor * (1 - ROUNDING))
 				return r;
 	return 0;
@@ -38,7 +38,7 @@ static bool is_impossible(const struct sched_input *in, const double *floor)
 		else if (job->replicas > 0 && floor[j] > 0)
 			devices += least_of(in, j, floor[j]);
 	}
-	return devices > in->n_devices;
+	return devices > sched_devices(in);
 }
 
 int guarantee_check(const struct sched_input *in, const struct sched_choice *choices,

@@ -5,7 +5,6 @@
  * others from devices that it may not have. Such a kind is decided anew, alone, among the jobs that
  * are on it and those that wait and may have it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "pollux/mem.h"
 #include "pollux/pack_nodes.h"
@@ -24,13 +23,47 @@ static bool may_have(const struct sched_job *job, int kind)
 	return !(job->barred_kinds & 1U << kind);
 }
 
-static bool is_barred_from_all(const struct sched_input *in, const struct sched_job *job)
+/* --- one kind --- */
+
+/* The job where all devices are of this kind: what it makes of the kind, or else of its own, or of
+ * any. */
+static struct sched_job job_on(const struct sched_input *in, const struct sched_job *job, int kind)
 {
-	for (int k = 0; k < in->n_kinds; k++)
-		if (may_have(job, k))
-			return false;
-	return true;
+	struct sched_job one = *job;
+	int like = job->goodput[kind] ? kind : job->kind;
+
+	for (int k = 0; k < in->n_kinds && !job->goodput[like]; k++)
+		like = job->goodput[k] ? k : like;
+	one.kind = 0;
+	one.goodput[0] = job->goodput[like];
+	one.memory_of[0] = job->memory_of[like];
+	for (int way = 0; way < SCHED_LEAN_WAYS; way++) {
+		one.lean[way].goodput[0] = job->lean[way].goodput[like];
+		one.lean[way].memory_bytes[0] = job->lean[way].memory_bytes[like];
+	}
+	return one;
 }
+
+struct sched_input sched_merge_kinds(const struct sched_input *in, struct sched_job *jobs)
+{
+	struct sched_input one = *in;
+	unsigned all = (1U << in->n_kinds) - 1;
+
+	one.jobs = jobs;
+	one.n_kinds = 1;
+	one.kinds[0].n_devices = sched_devices(in);
+	one.kinds[0].name = NULL;
+	for (int k = 1; k < in->n_kinds; k++)
+		if (in->kinds[k].devices_per_node < one.kinds[0].devices_per_node)
+			one.kinds[0].devices_per_node = in->kinds[k].devices_per_node;
+	for (int j = 0; j < in->n_jobs; j++) {
+		jobs[j] = job_on(in, &in->jobs[j], in->jobs[j].kind);
+		jobs[j].barred_kinds = (in->jobs[j].barred_kinds & all) == all;
+	}
+	return one;
+}
+
+/* --- which kind --- */
 
 /* The largest number of devices of a kind, at most `count`, that the job can get; 0: none. */
 static int most_on(const struct filling *f, const struct sched_job *job, int kind, int count)
@@ -120,19 +153,6 @@ static bool is_decided_wrong(const struct filling *f, int kind)
 	return false;
 }
 
-static struct sched_job job_on(const struct filling *f, int j, int kind)
-{
-	struct sched_job job = f->in->jobs[j];
-
-	job.barred_kinds = 0;
-	if (job.kind_goodput[kind])
-		job.goodput = job.kind_goodput[kind];
-	if (job.kind != kind)
-		job.replicas = 0;
-	job.kind = 0;
-	return job;
-}
-
 /* A job that goes on waiting keeps the reason that it has. */
 static void take_choice(struct filling *f, int j, int kind, const struct sched_choice *made)
 {
@@ -160,14 +180,21 @@ static void decide_kind(struct filling *f, const struct policy *policy, int kind
 	struct sched_input one = *f->in;
 
 	one.jobs = jobs;
-	one.n_jobs = one.n_kinds = 0;
-	one.n_devices = f->left[kind] = f->in->kinds[kind].n_devices;
-	one.devices_per_node = f->in->kinds[kind].devices_per_node;
+	one.n_jobs = 0;
+	one.n_kinds = 1;
+	one.kinds[0] = f->in->kinds[kind];
+	one.kinds[0].name = NULL;
+	f->left[kind] = one.kinds[0].n_devices;
 	for (int j = 0; j < f->in->n_jobs; j++)
 		if (waits_for(f, j, kind) ||
 		    (f->choices[j].replicas > 0 && f->choices[j].kind == kind)) {
-			of[one.n_jobs] = j;
-			jobs[one.n_jobs++] = job_on(f, j, kind);
+			struct sched_job *job = &jobs[one.n_jobs];
+
+			*job = job_on(f->in, &f->in->jobs[j], kind);
+			job->barred_kinds = 0;
+			if (f->in->jobs[j].kind != kind)
+				job->replicas = 0;
+			of[one.n_jobs++] = j;
 		}
 	policy->decide(&one, choices);
 	for (int i = 0; i < one.n_jobs; i++)
@@ -203,26 +230,18 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 {
 	struct filling f = { .in = in, .choices = choices };
 	struct sched_job *jobs = xcalloc((size_t)in->n_jobs, sizeof(*jobs));
-	struct sched_input one = *in;
+	struct sched_input one = sched_merge_kinds(in, jobs);
 	int largest = 0;
 
 	f.unplaced = xcalloc((size_t)in->n_jobs, sizeof(*f.unplaced));
-	one.devices_per_node = in->kinds[0].devices_per_node;
 	for (int k = 0; k < in->n_kinds; k++) {
 		f.left[k] = in->kinds[k].n_devices;
 		if (f.left[k] > largest)
 			largest = f.left[k];
-		if (in->kinds[k].devices_per_node < one.devices_per_node)
-			one.devices_per_node = in->kinds[k].devices_per_node;
 	}
-	memcpy(jobs, in->jobs, (size_t)in->n_jobs * sizeof(*jobs));
-	for (int j = 0; j < in->n_jobs; j++) {
-		jobs[j].barred_kinds = is_barred_from_all(in, &jobs[j]) ? ~0U : 0;
+	for (int j = 0; j < in->n_jobs; j++)
 		if (jobs[j].max_replicas > largest && jobs[j].min_replicas <= largest)
 			jobs[j].max_replicas = largest;
-	}
-	one.n_kinds = 0;
-	one.jobs = jobs;
 	policy->decide(&one, choices);
 	for (int j = 0; j < in->n_jobs; j++)
 		choices[j].kind = -1;

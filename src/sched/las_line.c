@@ -60,7 +60,7 @@ static struct las_fact stuck(const struct line *line, const struct las_job *e)
 	for (int i = 0; i < line->timeline.n; i++)
 		if (isinf(line->timeline.units[i].free_s))
 			line->ids[n++] = line->timeline.units[i].owner->job->id;
-	if (line->las->in->n_devices - n >= e->min && line->stuck)
+	if (sched_devices(line->las->in) - n >= e->min && line->stuck)
 		return (struct las_fact){ .why = LAS_STUCK, .id = line->stuck->job->id };
 	return (struct las_fact){
 		.why = LAS_KEEPERS, .jobs = job_names_of(line->ids, n), .devices = n,

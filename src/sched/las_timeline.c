@@ -32,7 +32,7 @@ void las_timeline_set(const struct las *las, struct las_timeline *t, bool final)
 			t->units[t->n++] = unit;
 		}
 	}
-	while (t->n < las->in->n_devices)
+	while (t->n < sched_devices(las->in))
 		t->units[t->n++] = (struct las_unit){ .free_s = t->now_s };
 }
 

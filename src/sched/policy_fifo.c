@@ -64,8 +64,8 @@ static void start_or_wait(struct queue *q, const struct sched_job *job)
 		give_replicas(q, job, wanted);
 		return;
 	}
-	if (least(job) > q->in->n_devices) {
-		reason_add_impossible(reason, least(job), q->in->n_devices);
+	if (least(job) > sched_devices(q->in)) {
+		reason_add_impossible(reason, least(job), sched_devices(q->in));
 		return;
 	}
 	reason_add_ordinal(reason, ++q->waiting);
@@ -102,7 +102,7 @@ static void decide_by_arrival(const struct sched_input *in, struct sched_choice 
 	struct queue q = {
 		.in = in, .choices = choices,
 		.jobs = xcalloc((size_t)in->n_jobs, sizeof(const struct sched_job *)),
-		.left = in->n_devices,
+		.left = sched_devices(in),
 	};
 
 	for (int i = 0; i < in->n_jobs; i++) {

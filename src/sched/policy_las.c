@@ -99,7 +99,7 @@ static int precedence(const void *a, const void *b)
 
 bool las_is_possible(const struct las *las, const struct las_job *e)
 {
-	return e->min <= las->in->n_devices;
+	return e->min <= sched_devices(las->in);
 }
 
 static void give_replicas(struct las *las, struct las_job *e, int replicas)
@@ -210,10 +210,10 @@ static void tell_choices(struct las *las, struct las_timeline *t, struct sched_c
 
 static void decide_by_service(const struct sched_input *in, struct sched_choice *choices)
 {
-	size_t n_jobs = (size_t)in->n_jobs, n_devices = (size_t)larger(in->n_devices, 0);
+	size_t n_jobs = (size_t)in->n_jobs, n_devices = (size_t)larger(sched_devices(in), 0);
 	struct las las = {
 		.in = in, .jobs = xcalloc(n_jobs, sizeof(*las.jobs)),
-		.holders = xcalloc(n_devices, sizeof(*las.holders)), .left = in->n_devices,
+		.holders = xcalloc(n_devices, sizeof(*las.holders)), .left = sched_devices(in),
 	};
 	struct las_timeline timeline = {
 		.units = xcalloc(n_devices, sizeof(*timeline.units)), .n = (int)n_devices,

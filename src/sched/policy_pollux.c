@@ -39,7 +39,7 @@ struct fairness {
 static struct fairness fairness_of(const struct curves *curves)
 {
 	struct fairness f = { .curves = curves, .share = 1, .scale = 1 };
-	int node = curves->in->devices_per_node, n = curves->n_devices, jobs = 0;
+	int node = curves->in->kinds[0].devices_per_node, n = curves->n_devices, jobs = 0;
 
 	for (int i = 0; i < curves->in->n_jobs; i++)
 		jobs += curves->items[i].least > 0;

@@ -9,7 +9,7 @@ void reason_add_unfit(const struct curves *curves, const struct curve *c, char *
 	int max = c->job->max_replicas > min ? c->job->max_replicas : min;
 
 	if (min > curves->n_devices) {
-		reason_add_impossible(reason, min, curves->in->n_devices);
+		reason_add_impossible(reason, min, curves->n_devices);
 		return;
 	}
 	reason_add_text(reason, "asks for ");
@@ -22,7 +22,7 @@ void reason_add_unfit(const struct curves *curves, const struct curve *c, char *
 			return;
 		}
 	reason_add(reason, "; on nodes of %d: powers of two that divide it, or whole nodes",
-		   curves->in->devices_per_node);
+		   curves->in->kinds[0].devices_per_node);
 }
 
 void reason_add_devices_at(const struct curves *curves, int at, char *reason)

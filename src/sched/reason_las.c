@@ -59,7 +59,7 @@ static void add_stuck(const struct las *las, const struct las_job *e, const stru
 {
 	reason_add_text(reason, "needs ");
 	reason_add_devices(reason, e->min);
-	reason_add(reason, " of %d; ", las->in->n_devices);
+	reason_add(reason, " of %d; ", sched_devices(las->in));
 	if (fact->why == LAS_STUCK) {
 		reason_add(reason, "not preemptible, so not before job %lld", (long long)fact->id);
 		return;
@@ -83,7 +83,7 @@ void reason_las(const struct las *las, const struct las_job *e, const struct las
 		add_running(las, e, fact, reason);
 		break;
 	case LAS_IMPOSSIBLE:
-		reason_add_impossible(reason, e->min, las->in->n_devices);
+		reason_add_impossible(reason, e->min, sched_devices(las->in));
 		break;
 	case LAS_KEEPERS:
 	case LAS_STUCK:

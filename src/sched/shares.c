@@ -175,17 +175,17 @@ bool shares_are_of_use(const struct sched_input *in, const struct sched_choice *
 
 int shares_wanted(const struct sched_input *in, const struct sched_choice *choices)
 {
-	int n = 0;
+	int n = 0, n_devices = sched_devices(in);
 
 	for (int j = 0; j < in->n_jobs; j++) {
 		int least = in->jobs[j].min_replicas;
 
 		if (choices[j].replicas > 0)
 			n += choices[j].replicas;
-		else if (least <= in->n_devices)
+		else if (least <= n_devices)
 			n += least;
-		if (n >= in->n_devices)
-			return in->n_devices;
+		if (n >= n_devices)
+			return n_devices;
 	}
 	return n;
 }

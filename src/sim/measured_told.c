@@ -211,12 +211,13 @@ static double best_goodput(const struct application *a, const struct goodput_mod
 /* --- policies that choose both GPUs and batch: by the model --- */
 
 /* For a job of which nothing is known but how much faster one kind is than another; as published,
- * sia is not told even that. */
+ * sia is not told even that, and a policy that cannot tell the kinds apart neither. */
 static void tell_speeds(const struct sim *s, struct sim_job *job, struct sched_job *told)
 {
 	struct training *t = job->own;
 
-	if (s->n_kinds == 1 || s->options->policy == &policy_sia)
+	if (s->n_kinds == 1 || s->options->policy == &policy_sia || s->options->kinds_blind ||
+	    !s->options->policy->knows_kinds)
 		return;
 	for (int k = 0; k < s->n_kinds; k++) {
 		struct job_table *table = &t->tables[k];
@@ -224,7 +225,7 @@ static void tell_speeds(const struct sim *s, struct sim_job *job, struct sched_j
 		clear_goodput(table, 1);
 		table->key = (struct model_key){ .version = -1 };
 		table->goodput[1] = job_speed_on(job, k);
-		told->kind_goodput[k] = table->goodput;
+		told->goodput[k] = table->goodput;
 	}
 }
 
@@ -251,11 +252,8 @@ static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 					place_packed(r, gpus->gpus_per_node));
 	}
 	table->key = key;
-	told->kind_goodput[kind] = table->goodput;
-	if (kind != job->kind)
-		return;
-	told->goodput = table->goodput;
-	if (job->placement.n)
+	told->goodput[kind] = table->goodput;
+	if (kind == job->kind && job->placement.n)
 		told->goodput_now = goodput_of(&model, place_of_job(job),
 					       (double)now->local_batch_size,
 					       now->accumulation_steps);
@@ -352,7 +350,7 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 			table->goodput[r] = 1 / update_s;
 		}
 	}
-	told->goodput = table->goodput;
+	told->goodput[job->kind] = table->goodput;
 	if (s->options->lengths_known)
 		told->remaining_samples = remaining_updates(s, job);
 	return 0;

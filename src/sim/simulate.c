@@ -190,15 +190,13 @@ int sim_tell(struct sim *s, struct sim_job *job, struct sched_job *told, struct 
 
 struct sched_input sim_input(const struct sim *s, const struct sched_job *told)
 {
-	const struct sim_options *o = s->options;
 	struct sched_input in = {
-		.jobs = told, .n_jobs = s->n_active, .n_devices = s->n_gpus,
-		.now_s = s->now_s, .slice_s = o->slice_s,
+		.jobs = told, .n_jobs = s->n_active,
+		.now_s = s->now_s, .slice_s = s->options->slice_s,
 		.ended_device_s = s->ended_device_s, .n_ended = s->n_done,
-		.devices_per_node = s->any_number ? 0 : s->kinds[0].gpus_per_node,
 	};
 
-	for (int k = 0; o->n_kinds && k < s->n_kinds; k++)
+	for (int k = 0; k < s->n_kinds; k++)
 		in.kinds[in.n_kinds++] = (struct sched_kind){
 			s->kinds[k].n_gpus, s->any_number ? 0 : s->kinds[k].gpus_per_node,
 			s->kinds[k].name,

@@ -246,7 +246,7 @@ static struct sched_job tell_player(struct players *p, const struct status_job *
 		.replicas = held_by(item),
 		.attained_service_device_s = item->attained_service_device_s,
 		.launched_s = item->run ? item->run->launch_boot_s : (double)NAN,
-		.restart_s = m.restart_s, .goodput = (*table)->goodput,
+		.restart_s = m.restart_s, .goodput = { (*table)->goodput },
 		.goodput_now = (double)NAN,
 		.remaining_samples = remaining_samples(item, &m, *table, p->n_devices),
 		.adapts = declared->max_batch_size > declared->batch_size,
@@ -330,7 +330,7 @@ int status_tell_ends(struct session *s, struct status *status, struct err *err)
 
 		tell_all(&p, status);
 		in = (struct sched_input){
-			.jobs = p.told, .n_jobs = p.n, .n_devices = p.n_devices,
+			.jobs = p.told, .n_jobs = p.n, SCHED_ONE_KIND(p.n_devices, 0),
 			.now_s = status->now_boot_s, .slice_s = config.slice_s,
 			.ended_device_s = p.ended_device_s, .n_ended = p.n_ended,
 		};

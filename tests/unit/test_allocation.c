@@ -184,7 +184,7 @@ static bool pack(const int *size, int n_sizes, int node, int n_devices)
 /* All selections of allowed sizes, falling, with a sum of at most the devices. */
 static int unplaced(const struct sched_input *in, int *size, int n, int left)
 {
-	int bad = !pack(size, n, in->devices_per_node, in->n_devices);
+	int bad = !pack(size, n, in->kinds[0].devices_per_node, in->kinds[0].n_devices);
 
 	for (int r = n ? size[n - 1] : left; r > 0; r--) {
 		if (r > left || !curve_placeable(in, r))
@@ -201,7 +201,7 @@ static void test_placement(void)
 
 	for (int node = 1; node <= 12; node++)
 		for (int n = 1; n <= 26; n++) {
-			struct sched_input in = { .n_devices = n, .devices_per_node = node };
+			struct sched_input in = { SCHED_ONE_KIND(n, node) };
 
 			if (n > node)
 				bad += unplaced(&in, size, 0, n);
@@ -239,7 +239,7 @@ static bool fifo_allows(const struct fifo *f)
 		if (f->count[i] &&
 		    (f->count[i] < job->min_replicas || f->count[i] > job->max_replicas))
 			return false;
-		waits = waits || (!f->count[i] && job->min_replicas <= f->c->in.n_devices);
+		waits = waits || (!f->count[i] && job->min_replicas <= f->c->in.kinds[0].n_devices);
 		above_least = above_least || f->count[i] > job->min_replicas;
 	}
 	return !(waits && above_least);
@@ -284,7 +284,7 @@ static void test_fifo(void)
 
 		case_draw(&c);
 		policy_fifo.decide(&c.in, c.choices);
-		fifo_try(&f, 0, c.in.n_devices);
+		fifo_try(&f, 0, c.in.kinds[0].n_devices);
 		for (int i = 0; i < c.in.n_jobs; i++) {
 			wrong += c.choices[i].replicas != f.best[i];
 			all = all && f.best[i];

@@ -14,7 +14,7 @@ static struct sched_job running(int id, double left_s)
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = 1, .weight = 1, .preemptible = true,
 		.replicas = 1, .launched_s = 0, .attained_service_device_s = 100,
-		.goodput = goodput, .goodput_now = (double)NAN, .remaining_samples = left_s,
+		.goodput = { goodput }, .goodput_now = (double)NAN, .remaining_samples = left_s,
 	};
 }
 
@@ -29,7 +29,7 @@ static struct sched_job waiting(int id, double left_s)
 
 static struct sched_input input_of(const struct sched_job *jobs, int n, int n_devices)
 {
-	return (struct sched_input){ .jobs = jobs, .n_jobs = n, .n_devices = n_devices,
+	return (struct sched_input){ .jobs = jobs, .n_jobs = n, SCHED_ONE_KIND(n_devices, 0),
 				     .now_s = 100, .slice_s = 600 };
 }
 
@@ -51,11 +51,11 @@ static void known(void)
 	near(ends[1].middle_s, 1000 + 30 + 5000, 0.03, "and ends after it and a restart");
 	ends_of(&in, &some, first, ends);
 	ok(ends[0].to_s > 1.2 * alone.to_s, "jobs still to come may delay it");
-	in.n_devices = 2;
+	in.kinds[0].n_devices = 2;
 	ends_of(&in, &none, NULL, ends);
 	near(ends[1].middle_s, 5030, 0.03, "beside each other nobody waits");
 
-	jobs[0].goodput = goodput;
+	jobs[0].goodput[0] = goodput;
 	jobs[0].max_replicas = 2;
 	in.n_jobs = 1;
 	ends_of(&in, &none, NULL, ends);
@@ -102,8 +102,8 @@ static double mean_end_s(bool tells_its_work)
 		jobs[i].tells_its_work = tells_its_work;
 	}
 	ends_of(&(struct sched_input){
-			.jobs = jobs, .n_jobs = N, .n_devices = 1, .now_s = 100, .slice_s = 600,
-			.ended_device_s = ended, .n_ended = N,
+			.jobs = jobs, .n_jobs = N, SCHED_ONE_KIND(1, 0), .now_s = 100,
+			.slice_s = 600, .ended_device_s = ended, .n_ended = N,
 		}, &none, NULL, ends);
 	for (int i = 0; i < N; i++)
 		sum += ends[i].middle_s;
@@ -129,7 +129,7 @@ static void any_input(void)
 				    ends[k].middle_s <= ends[k].to_s && isfinite(ends[k].to_s));
 	}
 	ok(ordered, "any input: in order and finite, or not told");
-	ends_of(&(struct sched_input){ .n_jobs = 0, .n_devices = 1 }, &some, NULL, NULL);
+	ends_of(&(struct sched_input){ .n_jobs = 0, SCHED_ONE_KIND(1, 0) }, &some, NULL, NULL);
 	ok(true, "no job");
 }
 

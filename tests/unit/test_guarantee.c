@@ -47,7 +47,7 @@ static struct sched_job waits(int64_t id, const double *goodput)
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = DEVICES, .weight = 1,
 		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
-		.waiting_since_s = NOW_S - 60, .goodput = goodput, .goodput_now = (double)NAN,
+		.waiting_since_s = NOW_S - 60, .goodput = { goodput }, .goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN,
 	};
 }
@@ -72,7 +72,7 @@ static struct sched_choice choices[JOBS];
 
 static void decide(const struct sched_job *jobs, int n)
 {
-	struct sched_input in = { jobs, n, DEVICES, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, n, NOW_S, SLICE_S, SCHED_ONE_KIND(DEVICES, 0) };
 
 	policy_goodput.decide(&in, choices);
 }
@@ -154,7 +154,7 @@ static void draw(struct world *w)
 /* Carries the decision out; returns false if a guarantee was broken. */
 static bool pass(struct world *w)
 {
-	struct sched_input in = { w->jobs, JOBS, DEVICES, w->now_s, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { w->jobs, JOBS, w->now_s, SLICE_S, SCHED_ONE_KIND(DEVICES, 0) };
 	char why[100];
 	bool kept;
 
@@ -206,7 +206,7 @@ static void test_checker(void)
 		sure(holds(waits(1, from_two), 2, SLICE_S)), holds(waits(2, linear), 2, SLICE_S),
 		sure(waits(3, from_two)),
 	};
-	struct sched_input in = { jobs, 3, DEVICES, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 3, NOW_S, SLICE_S, SCHED_ONE_KIND(DEVICES, 0) };
 	const double floor[] = { 200, 0, 200 };
 	struct sched_choice chosen[] = { { .replicas = 2 }, { .replicas = 2 }, { .replicas = 0 } };
 	char why[100];
@@ -220,7 +220,7 @@ static void test_checker(void)
 	chosen[0].replicas = 2;
 	chosen[2].replicas = 1;
 	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 2, "so is one that starts");
-	in.n_devices = 1;
+	in.kinds[0].n_devices = 1;
 	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1,
 	       "devices that went away break no guarantee");
 }

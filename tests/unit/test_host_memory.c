@@ -26,7 +26,7 @@ static struct sched_job waits(int64_t id, double gib)
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = DEVICES, .weight = 1,
 		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
-		.waiting_since_s = NOW_S - 60, .goodput = linear, .goodput_now = (double)NAN,
+		.waiting_since_s = NOW_S - 60, .goodput = { linear }, .goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN, .memory_bytes = gib * GIB,
 	};
 }
@@ -46,7 +46,7 @@ static struct sched_choice choices[JOBS + MEMORY_MOST_JOBS];
 static void decide(const struct sched_job *jobs, int n, double gib)
 {
 	struct sched_input in = {
-		.jobs = jobs, .n_jobs = n, .n_devices = DEVICES, .now_s = NOW_S,
+		.jobs = jobs, .n_jobs = n, SCHED_ONE_KIND(DEVICES, 0), .now_s = NOW_S,
 		.slice_s = SLICE_S, .memory_bytes = gib * GIB,
 	};
 
@@ -205,7 +205,7 @@ static void draw(struct problem *p)
 	for (int j = 0; j < JOBS; j++) {
 		p->jobs[j] = waits(j + 1, case_below(&p->random, 4) ? 1 + case_below(&p->random, 31)
 								    : 0);
-		p->jobs[j].goodput = p->goodput[j];
+		p->jobs[j].goodput[0] = p->goodput[j];
 		for (int r = 1; r <= DEVICES; r++)
 			p->goodput[j][r] = 100 * pow(r, 0.5);
 		p->values[(size_t)j * (DEVICES + 1)] = 0;
@@ -216,7 +216,7 @@ static void draw(struct problem *p)
 		draw_ways(p, j);
 	}
 	p->in = (struct sched_input){
-		.jobs = p->jobs, .n_jobs = JOBS, .n_devices = DEVICES, .now_s = NOW_S,
+		.jobs = p->jobs, .n_jobs = JOBS, SCHED_ONE_KIND(DEVICES, 0), .now_s = NOW_S,
 		.slice_s = SLICE_S, .memory_bytes = 32 * GIB,
 	};
 }

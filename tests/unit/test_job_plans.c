@@ -75,8 +75,8 @@ static void test_curves(void)
 
 	add_planned(&s, "dp=\ngc=-g");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].kind_goodput[0][1], DP_A, 1e-6, "the best plan on a, as measured");
-	near(d->sched_jobs[0].kind_goodput[1][1], DP_A / RATIO, 1e-6,
+	near(d->sched_jobs[0].goodput[0][1], DP_A, 1e-6, "the best plan on a, as measured");
+	near(d->sched_jobs[0].goodput[1][1], DP_A / RATIO, 1e-6,
 	     "on b the same plan, by the ratio that the other plan tells");
 	is_int(d->choices[0].kind, 0, "the job gets the faster kind");
 	decision_free(d);
@@ -95,8 +95,8 @@ static void test_memory(void)
 	for (int i = 0; i < 3; i++)
 		add_planned(&s, "dp=\ngc=-g");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].kind_goodput[0][1], DP_A, 1e-6, "dp takes 16 of 24 GiB on a");
-	near(d->sched_jobs[0].kind_goodput[1][1], GC_B, 1e-6, "and more than b has");
+	near(d->sched_jobs[0].goodput[0][1], DP_A, 1e-6, "dp takes 16 of 24 GiB on a");
+	near(d->sched_jobs[0].goodput[1][1], GC_B, 1e-6, "and more than b has");
 	is_int(d->choices[0].kind + d->choices[1].kind + d->choices[2].kind, 1,
 	       "one of three jobs gets the small kind");
 	for (int j = 0; j < 3; j++) {
@@ -121,7 +121,7 @@ static void test_untried(void)
 	for (int i = 0; i < 3; i++)
 		add_planned(&s, "dp=\nzero3=-z");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].kind_goodput[1][1], DP_A / RATIO / 1.3, 1e-6,
+	near(d->sched_jobs[0].goodput[1][1], DP_A / RATIO / 1.3, 1e-6,
 	     "where no measured plan fits, another is expected by its name");
 	for (int j = 0; j < 3; j++)
 		is_str(d->sizes[j].configuration.plan, d->choices[j].kind ? "zero3" : "dp",
@@ -140,7 +140,8 @@ static void test_run(void)
 	add_run(&s, job, 2, 1, TIER_UNKNOWN);
 	strcpy(s.runs.items[0].configuration.plan, "gc");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].goodput[1], DP_A / RATIO, 1e-6, "the run's kind is the job's kind");
+	near(d->sched_jobs[0].goodput[d->sched_jobs[0].kind][1], DP_A / RATIO, 1e-6,
+	     "the run's kind is the job's kind");
 	near(d->sched_jobs[0].goodput_now, GC_B, 1e-6, "the run's plan is measured there");
 	is_int(d->choices[0].kind, 0, "it moves to the faster kind");
 	is_str(d->sizes[0].configuration.plan, "dp", "in the plan that is best there");

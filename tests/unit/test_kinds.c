@@ -175,10 +175,8 @@ static void draw_input(struct any *a)
 		.jobs = a->jobs, .n_jobs = JOBS, .now_s = 1e4, .slice_s = 600,
 		.n_kinds = 2 + case_below(x, 2),
 	};
-	for (int k = 0; k < a->in.n_kinds; k++) {
+	for (int k = 0; k < a->in.n_kinds; k++)
 		a->in.kinds[k] = (struct sched_kind){ 1 + case_below(x, 4), 0, "kind" };
-		a->in.n_devices += a->in.kinds[k].n_devices;
-	}
 	for (int i = 0; i < JOBS; i++) {
 		struct sched_job *job = &a->jobs[i];
 		int kind = case_below(x, a->in.n_kinds);
@@ -205,7 +203,7 @@ static void draw_input(struct any *a)
 				a->goodput[i][k][r] = (1 + 9 * case_uniform(x)) * sqrt(r);
 		for (int k = 0; i % 2 && k < a->in.n_kinds; k++)
 			if (k == job->kind || case_below(x, 3))
-				job->kind_goodput[k] = job->goodput = a->goodput[i][k];
+				job->goodput[k] = a->goodput[i][k];
 		if (case_below(x, 2))
 			job->remaining_samples = 1e4 * case_uniform(x);
 	}
@@ -295,7 +293,7 @@ static void test_gain(const struct policy *policy)
 	struct sched_job jobs[2];
 	struct sched_choice choices[2];
 	struct sched_input in = {
-		.jobs = jobs, .n_jobs = 2, .n_devices = 3, .now_s = 1000, .slice_s = 600,
+		.jobs = jobs, .n_jobs = 2, .now_s = 1000, .slice_s = 600,
 		.n_kinds = 2, .kinds = { { 2, 0, "slow" }, { 1, 0, "fast" } },
 	};
 
@@ -304,7 +302,7 @@ static void test_gain(const struct policy *policy)
 			.id = i + 1, .min_replicas = 1, .max_replicas = 2, .weight = 1,
 			.preemptible = true, .goodput_now = (double)NAN, .restart_s = 10,
 			.remaining_samples = (double)NAN,
-			.kind_goodput = { slow, i ? ten : twice },
+			.goodput = { slow, i ? ten : twice },
 		};
 	policy_decide(policy, &in, false, choices);
 	ok(choices[1].kind == 1 && choices[1].replicas == 1, "who gains 10x gets the fast device");
@@ -335,7 +333,7 @@ static void placed(const struct policy *policy, struct sched_job *jobs, int n_jo
 {
 	struct sched_choice choices[8];
 	struct sched_input in = {
-		.jobs = jobs, .n_jobs = n_jobs, .n_devices = n_fast + n_slow, .now_s = 1000,
+		.jobs = jobs, .n_jobs = n_jobs, .now_s = 1000,
 		.slice_s = 600, .n_kinds = 2,
 		.kinds = { { n_fast, 0, "fast" }, { n_slow, 0, "slow" } },
 	};

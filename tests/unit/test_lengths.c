@@ -10,7 +10,7 @@
 
 static struct lengths lengths_after(const double *ended, int n)
 {
-	struct sched_input in = { .n_devices = 1, .slice_s = SLICE_S,
+	struct sched_input in = { SCHED_ONE_KIND(1, 0), .slice_s = SLICE_S,
 				  .ended_device_s = ended, .n_ended = n };
 	struct curves curves = curves_of(&in);
 	struct lengths lengths = lengths_of(&curves);

@@ -326,7 +326,7 @@ static void test_lean_plan_by_tier(void)
 	s.host_needs = xcalloc(MOST_JOBS, sizeof(*s.host_needs));
 	d = pass_decide(&s);
 	ok(d->sched_jobs[2].lean[0].goodput[0][2] > 0 &&
-	   d->sched_jobs[2].lean[0].goodput[0][2] <= d->sched_jobs[2].goodput[2],
+	   d->sched_jobs[2].lean[0].goodput[0][2] <= d->sched_jobs[2].goodput[0][2],
 	   "across pairs a leaner plan is worth no more than the best one there");
 	decision_free(d);
 	snapshot_free(&s);

@@ -59,7 +59,7 @@ static void draw_job(struct any *a, int i)
 	for (int r = 1; r <= job->max_replicas; r++)
 		a->goodput[i][r] = number(a, 100);
 	if (case_below(x, 5))
-		job->goodput = a->goodput[i];
+		job->goodput[0] = a->goodput[i];
 	if (!case_below(x, 4))
 		job->first = case_below(x, 4);
 }
@@ -73,10 +73,10 @@ static void draw(struct any *a)
 		draw_job(a, i);
 	a->in = (struct sched_input){ a->jobs,
 				      case_below(&a->random, ANY_JOBS + 1),
-				      case_below(&a->random, 9),
 				      1e4,
 				      600,
-				      case_below(&a->random, 6), .n_ended = 0 };
+				      SCHED_ONE_KIND(case_below(&a->random, 9),
+						     case_below(&a->random, 6)) };
 	if (!case_below(&a->random, 10))
 		a->in.slice_s = number(a, 600);
 }
@@ -99,7 +99,7 @@ static bool keeps_fixed(const struct any *a)
 
 	for (int i = 0; i < a->in.n_jobs; i++)
 		held += a->jobs[i].replicas;
-	for (int i = 0; i < a->in.n_jobs && held <= a->in.n_devices; i++)
+	for (int i = 0; i < a->in.n_jobs && held <= a->in.kinds[0].n_devices; i++)
 		if (!a->jobs[i].preemptible && a->jobs[i].replicas >= a->jobs[i].min_replicas &&
 		    a->choices[i].replicas != a->jobs[i].replicas)
 			return false;
@@ -117,7 +117,7 @@ static bool holds(const struct policy *policy, struct any *a)
 		used += a->choices[i].replicas;
 		right = right && is_choice(&a->jobs[i], &a->choices[i]);
 	}
-	return right && used <= a->in.n_devices && keeps_fixed(a);
+	return right && used <= a->in.kinds[0].n_devices && keeps_fixed(a);
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static void decide(struct hand *h, const struct policy *policy, int n_jobs, int 
 	h->in = (struct sched_input){
 		.jobs = h->jobs,
 		.n_jobs = n_jobs,
-		.n_devices = n_devices,
+		SCHED_ONE_KIND(n_devices, 0),
 		.now_s = 1e5,
 		.slice_s = 600,
 	};
@@ -101,9 +101,9 @@ static void optimus(void)
 
 	for (int i = 0; i < 3; i++)
 		h.jobs[i].remaining_samples = 100;
-	h.jobs[0].goodput = poor;
-	h.jobs[1].goodput = good;
-	h.jobs[2].goodput = good;
+	h.jobs[0].goodput[0] = poor;
+	h.jobs[1].goodput[0] = good;
+	h.jobs[2].goodput[0] = good;
 	decide(&h, &policy_optimus, 3, 2);
 	has(&h, (int[MANY]){ 1, 1, 0 }, "one each first, in order");
 	decide(&h, &policy_optimus, 3, 5);
@@ -114,13 +114,13 @@ static void optimus(void)
 	has(&h, (int[MANY]){ 2, 1, 1 }, "which is more of a longer job: 91 s");
 	decide(&h, &policy_optimus, 3, 5);
 	has(&h, (int[MANY]){ 2, 2, 1 }, "then 50 s against 40, the first of equals");
-	h.jobs[1].goodput = falls;
+	h.jobs[1].goodput[0] = falls;
 	decide(&h, &policy_optimus, 2, 6);
 	has(&h, (int[MANY]){ 3, 1 }, "nobody looks past a number that is worse");
 	h.jobs[0] = job_of(1, 1, 3);
-	h.jobs[0].goodput = good;
+	h.jobs[0].goodput[0] = good;
 	h.jobs[1] = job_of(2, 1, 3);
-	h.jobs[1].goodput = good;
+	h.jobs[1].goodput[0] = good;
 	h.jobs[1].attained_service_device_s = 9000;
 	decide(&h, &policy_optimus, 2, 3);
 	has(&h, (int[MANY]){ 1, 2 }, "what remains unknown is taken by what was had");
@@ -134,7 +134,7 @@ static void srtf(void)
 	struct hand h = { .jobs = { job_of(1, 1, 3), job_of(2, 1, 3), job_of(3, 2, 2) } };
 
 	for (int i = 0; i < 3; i++) {
-		h.jobs[i].goodput = rates;
+		h.jobs[i].goodput[0] = rates;
 		h.jobs[i].remaining_samples = 100 - 10 * i;
 	}
 	decide(&h, &policy_srtf, 3, 3);
@@ -143,10 +143,10 @@ static void srtf(void)
 	       "who waits is told why");
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 1, 3 }, "the shortest that starts has what is left over");
-	h.jobs[1].goodput = flat;
+	h.jobs[1].goodput[0] = flat;
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 3, 1 }, "not where that brings nothing");
-	h.jobs[1].goodput = rates;
+	h.jobs[1].goodput[0] = rates;
 	h.jobs[0].replicas = 2;
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 2, 2 }, "one that runs gets back what it holds before that");
@@ -174,8 +174,8 @@ static double term(const struct sched_case *c, const struct sched_job *job, int 
 
 	if (!r)
 		return 1.1;
-	if (job->goodput)
-		speedup = job->goodput[r] / job->goodput[least] * least;
+	if (job->goodput[0])
+		speedup = job->goodput[0][r] / job->goodput[0][least] * least;
 	if (job->replicas && r != job->replicas && age_s >= job->restart_s)
 		speedup *=
 			fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
@@ -188,7 +188,7 @@ static void set_values(const struct sched_case *c, struct case_values *v)
 		const struct sched_job *job = &c->jobs[i];
 		bool keeps = job->replicas && !job->preemptible;
 
-		for (int r = 0; r <= c->in.n_devices; r++) {
+		for (int r = 0; r <= c->in.kinds[0].n_devices; r++) {
 			bool may = (!r || is_given(c, job, r)) && (!keeps || r == job->replicas);
 
 			v->of[i][r] = may ? -job->weight * term(c, job, r) : (double)NAN;

@@ -24,7 +24,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		  const struct wanted *wanted)
 {
 	struct sched_choice choices[8];
-	struct sched_input in = { jobs, n_jobs, n_devices, 1e6, 600, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, n_jobs, 1e6, 600, SCHED_ONE_KIND(n_devices, 0) };
 	char what[256];
 
 	policy_fifo.decide(&in, choices);
@@ -89,7 +89,7 @@ static void test_many(void)
 {
 	static struct sched_job jobs[200];
 	static struct sched_choice choices[200];
-	struct sched_input in = { jobs, 0, 8, 0, 600, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 0, 0, 600, SCHED_ONE_KIND(8, 0) };
 	bool kept = true, within = true, in_order = true;
 	int64_t last = 0;
 
@@ -108,7 +108,7 @@ static void test_many(void)
 			jobs[i].replicas = choices[i].replicas;
 			sum += choices[i].replicas;
 		}
-		within = within && sum <= in.n_devices;
+		within = within && sum <= in.kinds[0].n_devices;
 		/* One that runs ends now and then. */
 		for (int i = 0; i < in.n_jobs && n % 3 == 0; i++)
 			if (jobs[i].replicas) {

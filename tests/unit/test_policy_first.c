@@ -20,7 +20,7 @@ static struct sched_job waits(int64_t id, int devices)
 	return (struct sched_job){
 		.id = id, .min_replicas = devices, .max_replicas = devices, .weight = 1,
 		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
-		.waiting_since_s = NOW_S - 60, .goodput = linear, .goodput_now = (double)NAN,
+		.waiting_since_s = NOW_S - 60, .goodput = { linear }, .goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN,
 	};
 }
@@ -58,7 +58,7 @@ static const char *check(const struct policy *policy, const char *name, int n_de
 			 const struct sched_job *jobs, int n_jobs, const int *wanted)
 {
 	static struct sched_choice choices[MAX_JOBS];
-	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, n_jobs, NOW_S, SLICE_S, SCHED_ONE_KIND(n_devices, 0) };
 	char what[256];
 
 	policy->decide(&in, choices);
@@ -122,7 +122,7 @@ static void test_once_it_runs(const struct policy *policy)
 	};
 	struct sched_choice with[2], without[2];
 	struct sched_job plain[2];
-	struct sched_input in = { jobs, 2, 1, NOW_S + 1e6, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 2, NOW_S + 1e6, SLICE_S, SCHED_ONE_KIND(1, 0) };
 
 	memcpy(plain, jobs, sizeof(plain));
 	plain[0].first = 0;

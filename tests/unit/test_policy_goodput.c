@@ -59,11 +59,19 @@ static double cost(const struct sched_job *job, int how)
 	return restart(job, how) + (loses && runs(job) ? job->unsaved_s : 0);
 }
 
+/* Goodput, or samples, in units of the goodput of a device at the least number. */
+static double in_units(const struct reference *ref, int i, double goodput)
+{
+	int least = ref->least[i];
+
+	return goodput / ref->c->jobs[i].goodput[0][least] * least;
+}
+
 static double speedup(const struct reference *ref, int i, int r)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
 
-	return job->goodput ? job->goodput[r] / job->goodput[ref->least[i]] * ref->least[i] : r;
+	return job->goodput[0] ? in_units(ref, i, job->goodput[0][r]) : r;
 }
 
 static double horizon(const struct reference *ref, int i, double slices, int how)
@@ -76,8 +84,8 @@ static double rate_over(const struct reference *ref, int i, int r, double slices
 	const struct sched_job *job = &ref->c->jobs[i];
 	double s = speedup(ref, i, r), h = horizon(ref, i, slices, how), lost = cost(job, how);
 
-	if (job->goodput && !isnan(job->remaining_samples)) {
-		double work = job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
+	if (job->goodput[0] && !isnan(job->remaining_samples)) {
+		double work = in_units(ref, i, job->remaining_samples);
 
 		if (work / s + lost <= h)
 			return work / (work / s + lost);
@@ -95,11 +103,11 @@ static bool pays_to_relaunch(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 	double h = horizon(ref, i, 1, RELAUNCHES);
 
-	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput &&
-	       job->goodput[job->replicas] * (h - cost(job, RELAUNCHES)) >
+	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput[0] &&
+	       job->goodput[0][job->replicas] * (h - cost(job, RELAUNCHES)) >
 		       job->goodput_now * h * 1.05 &&
 	       rate_over(ref, i, job->replicas, 1, RELAUNCHES) >
-		       job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+		       in_units(ref, i, job->goodput_now);
 }
 
 static double rate_kept(const struct reference *ref, int i)
@@ -108,14 +116,14 @@ static double rate_kept(const struct reference *ref, int i)
 
 	if (pays_to_relaunch(ref, i))
 		return rate_over(ref, i, job->replicas, 1, RELAUNCHES);
-	if (job->goodput && !isnan(job->goodput_now))
-		return job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+	if (job->goodput[0] && !isnan(job->goodput_now))
+		return in_units(ref, i, job->goodput_now);
 	return speedup(ref, i, job->replicas);
 }
 
 static bool length_is_known(const struct reference *ref, int i)
 {
-	return ref->c->jobs[i].goodput && !isnan(ref->c->jobs[i].remaining_samples);
+	return ref->c->jobs[i].goodput[0] && !isnan(ref->c->jobs[i].remaining_samples);
 }
 
 static double length(const struct reference *ref, int i)
@@ -123,8 +131,8 @@ static double length(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 
 	if (length_is_known(ref, i))
-		return job->remaining_samples / job->goodput[ref->least[i]] * ref->least[i];
-	return job->attained_service_device_s + (job->goodput ? 12 : 1) * ref->c->in.slice_s;
+		return in_units(ref, i, job->remaining_samples);
+	return job->attained_service_device_s + (job->goodput[0] ? 12 : 1) * ref->c->in.slice_s;
 }
 
 /* The chance that a job whose service passes from a to b device-seconds, in one bin, ends there: by
@@ -182,11 +190,12 @@ static double root(double x)
 /* log(rate) / log(devices) at a fair share of the machine. */
 static double power_of_share(const struct reference *ref, int i)
 {
+	int n_devices = sched_devices(&ref->c->in);
 	int n = 0, least = ref->least[i], most = least;
 
 	for (int k = 0; k < ref->c->in.n_jobs; k++)
 		n += ref->least[k] > 0;
-	for (int r = least; r <= ref->c->in.n_devices && (r - 1) * n < ref->c->in.n_devices; r++)
+	for (int r = least; r <= n_devices && (r - 1) * n < n_devices; r++)
 		if (case_startable(&ref->c->in, &ref->c->jobs[i], r) ||
 		    r == ref->c->jobs[i].replicas)
 			most = r;
@@ -268,8 +277,7 @@ static bool is_ending(const struct reference *ref, int i)
 	       length(ref, i) <
 		       job->restart_s * (isnan(job->goodput_now)
 						 ? speedup(ref, i, job->replicas)
-						 : job->goodput_now / job->goodput[ref->least[i]] *
-							   ref->least[i]);
+						 : in_units(ref, i, job->goodput_now));
 }
 
 /* When the slices of all that run, or are forced, are over. */
@@ -320,7 +328,7 @@ static double end_s(const struct reference *ref, int i)
 	if (runs(job))
 		rate = isnan(job->goodput_now)
 			       ? speedup(ref, i, job->replicas)
-			       : job->goodput_now / job->goodput[ref->least[i]] * ref->least[i];
+			       : in_units(ref, i, job->goodput_now);
 	return fmax(now_s, start_s + job->restart_s) + length(ref, i) / rate;
 }
 
@@ -336,7 +344,7 @@ static bool started_behind(const struct reference *ref, const struct sched_job *
 /* What jobs that stay have left then. */
 static int left_at(const struct reference *ref, double at_s)
 {
-	int left = ref->c->in.n_devices;
+	int left = ref->c->in.kinds[0].n_devices;
 
 	for (int i = 0; i < ref->c->in.n_jobs; i++) {
 		const struct sched_job *job = &ref->c->jobs[i];
@@ -388,7 +396,7 @@ static void settle(struct reference *ref)
 					  case_limit_s(&c->in, &c->jobs[i]);
 	while ((i = next_overdue(ref, seen)) >= 0) {
 		seen[i] = true;
-		if (fixed + ref->least[i] > c->in.n_devices) {
+		if (fixed + ref->least[i] > c->in.kinds[0].n_devices) {
 			if (ref->stuck < 0)
 				reserve(ref, i);
 			continue;
@@ -396,18 +404,19 @@ static void settle(struct reference *ref)
 		if (ref->stuck >= 0 && !c->jobs[i].preemptible && !may_start_behind(ref, i))
 			continue;
 		kept += spare(ref, c->jobs[i].waiting_since_s + case_limit_s(&c->in, &c->jobs[i]),
-			      c->in.n_devices - kept);
-		ref->gathering = kept + ref->least[i] > c->in.n_devices;
+			      c->in.kinds[0].n_devices - kept);
+		ref->gathering = kept + ref->least[i] > c->in.kinds[0].n_devices;
 		if (ref->gathering)
 			return;
 		ref->forced[i] = true;
 		kept += ref->least[i];
 		fixed += c->jobs[i].preemptible ? 0 : ref->least[i];
 	}
-	spare(ref, HUGE_VAL, c->in.n_devices - kept);
+	spare(ref, HUGE_VAL, c->in.kinds[0].n_devices - kept);
 	for (i = 0; i < c->in.n_jobs && ref->stuck >= 0; i++)
 		if (!runs(&c->jobs[i]) && !c->jobs[i].preemptible && ref->least[i] &&
-		    !ref->forced[i] && fixed + ref->least[i] <= c->in.n_devices && !ref->before[i])
+		    !ref->forced[i] && !ref->before[i] &&
+		    fixed + ref->least[i] <= c->in.kinds[0].n_devices)
 			may_start_behind(ref, i);
 }
 
@@ -483,7 +492,7 @@ static void test_exact(void)
 		gathering += ref.gathering;
 		stuck += ref.stuck >= 0;
 		for (int i = 0; i < c.in.n_jobs; i++) {
-			for (int r = 0; r <= c.in.n_devices; r++)
+			for (int r = 0; r <= c.in.kinds[0].n_devices; r++)
 				v.of[i][r] = may_have(&ref, i, r) ? value(&ref, i, r) : (double)NAN;
 			forced += ref.forced[i];
 			spared += ref.spared[i];
@@ -521,7 +530,7 @@ static struct sched_job job(int64_t id, const double *goodput, int min, int max)
 		.max_replicas = max,
 		.weight = 1,
 		.preemptible = true,
-		.goodput = goodput,
+		.goodput = { goodput },
 		.goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN,
 		.restart_s = 30,
@@ -578,7 +587,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		  const struct wanted *wanted)
 {
 	struct sched_choice choices[16];
-	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, n_jobs, NOW_S, SLICE_S, SCHED_ONE_KIND(n_devices, 0) };
 	char what[256];
 
 	policy_goodput.decide(&in, choices);
@@ -736,7 +745,7 @@ static void test_slices(void)
 	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
 	unknown[0].attained_service_device_s = 1200;
 	unknown[1].attained_service_device_s = 0;
-	unknown[0].goodput = unknown[1].goodput = NULL;
+	unknown[0].goodput[0] = unknown[1].goodput[0] = NULL;
 	CHECK("never measured", 2, unknown, never);
 	unknown[1].measured_elsewhere = true;
 	CHECK("measured in another job", 2, unknown, elsewhere);
@@ -770,7 +779,7 @@ static void test_ended(void)
 	const struct sched_job jobs[] = { had(holds(job(1, linear, 1, 1), 1, 700), 2000),
 					  job(2, linear, 1, 1) };
 	double ended_device_s[40];
-	struct sched_input in = { .jobs = jobs, .n_jobs = 2, .n_devices = 1, .now_s = NOW_S,
+	struct sched_input in = { .jobs = jobs, .n_jobs = 2, SCHED_ONE_KIND(1, 0), .now_s = NOW_S,
 				  .slice_s = SLICE_S };
 	struct sched_choice choices[2];
 
@@ -1099,7 +1108,7 @@ static void test_behind_stuck(void)
 static void test_reconfigure(void)
 {
 	struct sched_job jobs[] = { holds(job(1, linear, 2, 2), 2, 700) };
-	struct sched_input in = { jobs, 1, 2, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 1, NOW_S, SLICE_S, SCHED_ONE_KIND(2, 0) };
 	struct sched_choice choice;
 
 	/* 20 * (600 - 30) / 600 = 19; 19 / 1.05 = 18.095 */
@@ -1142,7 +1151,7 @@ static void test_odd(void)
 	const struct wanted of_1[] = { { 0, -1, "needs 2 devices; 1 can be used here" },
 				       { 1, -1, NULL },
 				       { 0, 29400, NULL } };
-	struct sched_input in = { lost, 3, 8, NOW_S, SLICE_S, 4, .n_ended = 0 };
+	struct sched_input in = { lost, 3, NOW_S, SLICE_S, SCHED_ONE_KIND(8, 4) };
 	struct sched_job nodes[] = { job(1, NULL, 3, 3), job(2, linear, 1, 3) };
 	struct sched_choice choices[3];
 
@@ -1159,7 +1168,7 @@ static void test_odd(void)
 	in.slice_s = (double)NAN;
 	policy_goodput.decide(&in, choices);
 	ok(choices[0].replicas == 4, "no slice");
-	in = (struct sched_input){ nodes, 2, 8, NOW_S, SLICE_S, 4, .n_ended = 0 };
+	in = (struct sched_input){ nodes, 2, NOW_S, SLICE_S, SCHED_ONE_KIND(8, 4) };
 	policy_goodput.decide(&in, choices);
 	is_str(choices[0].reason,
 	       "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
@@ -1167,7 +1176,7 @@ static void test_odd(void)
 	       "3 devices of nodes of 4");
 	is_str(choices[1].reason, "2 devices: 2.0x of one", "2 of at most 3");
 	/* A restart that takes longer than a slice still lets idle devices be used. */
-	in = (struct sched_input){ nodes, 2, 3, NOW_S, 10, 0, .n_ended = 0 };
+	in = (struct sched_input){ nodes, 2, NOW_S, 10, SCHED_ONE_KIND(3, 0) };
 	policy_goodput.decide(&in, choices);
 	is_int(choices[0].replicas + choices[1].replicas, 3, "a slice shorter than a restart");
 }

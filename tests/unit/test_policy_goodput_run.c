@@ -59,9 +59,9 @@ static void require(struct run *s, bool holds, const char *rule)
 
 static struct sched_input input_of(const struct run *s, const struct sched_job *jobs, int n)
 {
-	return (struct sched_input){ .jobs = jobs, .n_jobs = n, .n_devices = s->n_devices,
-				     .now_s = s->now_s, .slice_s = SLICE_S,
-				     .devices_per_node = s->per_node };
+	return (struct sched_input){ .jobs = jobs, .n_jobs = n, .now_s = s->now_s,
+				     .slice_s = SLICE_S,
+				     SCHED_ONE_KIND(s->n_devices, s->per_node) };
 }
 
 static void draw_job(struct run *s, int i)
@@ -154,7 +154,7 @@ static void learn(struct run_job *j)
 
 	for (int r = 0; r <= j->job.max_replicas; r++)
 		j->known[r] = r <= reach || r == j->job.min_replicas ? j->truth[r] : (double)NAN;
-	j->job.goodput = reach ? j->known : NULL;
+	j->job.goodput[0] = reach ? j->known : NULL;
 	j->job.remaining_samples = reach && j->tells ? j->work : (double)NAN;
 }
 

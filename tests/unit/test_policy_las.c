@@ -52,7 +52,7 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 		  const struct wanted *wanted)
 {
 	struct sched_choice choices[MAX_JOBS];
-	struct sched_input in = { jobs, n_jobs, n_devices, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, n_jobs, NOW_S, SLICE_S, SCHED_ONE_KIND(n_devices, 0) };
 	char what[256];
 
 	policy_las.decide(&in, choices);
@@ -345,7 +345,7 @@ static void test_devices_vanish(void)
 
 static void test_odd_input(void)
 {
-	struct sched_input none = { NULL, 0, 4, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input none = { NULL, 0, NOW_S, SLICE_S, SCHED_ONE_KIND(4, 0) };
 	struct sched_job nan_service = waits(1, 1, 1, (double)NAN);
 	struct sched_job bad_weight = weighs(waits(2, 1, 1, 100), 0);
 	const struct sched_job odd[] = { bad_weight, nan_service };
@@ -617,7 +617,7 @@ static void pass(struct sim *s)
 	struct sched_job jobs[MAX_JOBS];
 	struct sched_choice choices[MAX_JOBS];
 	int of[MAX_JOBS] = { 0 };
-	struct sched_input in = { jobs, 0, s->n_devices, s->now_s, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 0, s->now_s, SLICE_S, SCHED_ONE_KIND(s->n_devices, 0) };
 
 	for (int i = 0; i < s->n_jobs; i++) {
 		if (!s->jobs[i].here)
@@ -685,7 +685,7 @@ static void test_any_holdings(void)
 		struct sched_job jobs[MAX_JOBS];
 		struct sched_choice choices[MAX_JOBS];
 		struct sched_input in = {
-			jobs, below(&s, MAX_JOBS), below(&s, 9), NOW_S, SLICE_S, 0, .n_ended = 0
+			jobs, below(&s, MAX_JOBS), NOW_S, SLICE_S, SCHED_ONE_KIND(below(&s, 9), 0)
 		};
 		int given = 0;
 
@@ -706,7 +706,7 @@ static void test_any_holdings(void)
 				"minimum and maximum");
 			require(&s, *choices[i].reason, "a reason");
 		}
-		require(&s, given <= in.n_devices, "no more devices than there are");
+		require(&s, given <= in.kinds[0].n_devices, "no more devices than there are");
 	}
 	is_str(s.fault, NULL, "20,000 arbitrary holdings keep the rules");
 }
@@ -743,7 +743,7 @@ static void test_reasons(void)
 {
 	struct sched_job jobs[17];
 	struct sched_choice choices[17];
-	struct sched_input in = { jobs, 17, 3, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 17, NOW_S, SLICE_S, SCHED_ONE_KIND(3, 0) };
 
 	for (int i = 0; i < 17; i++)
 		jobs[i] = waits(i + 1, i < 3 ? 1 : 3, 3, i);
@@ -766,7 +766,7 @@ static void test_large(void)
 {
 	static struct sched_job jobs[1000];
 	static struct sched_choice choices[1000];
-	struct sched_input in = { jobs, 1000, 16, NOW_S, SLICE_S, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 1000, NOW_S, SLICE_S, SCHED_ONE_KIND(16, 0) };
 	int given = 0;
 
 	for (int i = 0; i < 1000; i++)

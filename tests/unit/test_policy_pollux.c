@@ -19,7 +19,7 @@ static int fair_share(const struct sched_case *c)
 
 	for (int i = 0; i < c->in.n_jobs; i++)
 		jobs += case_least(&c->in, &c->jobs[i]) > 0;
-	return jobs && c->in.n_devices ? (int)ceil((double)c->in.n_devices / jobs) : 1;
+	return jobs && sched_devices(&c->in) ? (int)ceil((double)sched_devices(&c->in) / jobs) : 1;
 }
 
 static bool is_given(const struct sched_case *c, const struct sched_job *job, int r)
@@ -29,7 +29,7 @@ static bool is_given(const struct sched_case *c, const struct sched_job *job, in
 
 static double rate(const struct sched_job *job, int r)
 {
-	return job->goodput ? job->goodput[r] : r;
+	return job->goodput[0] ? job->goodput[0][r] : r;
 }
 
 /* goodput on the fair share; where there is none, of the nearest number below that has one, else
@@ -41,7 +41,7 @@ static double fair_rate(const struct sched_case *c, const struct sched_job *job)
 	for (int r = fair; r >= 1; r--)
 		if (is_given(c, job, r))
 			return rate(job, r) * fair / r;
-	for (int r = fair + 1; r <= c->in.n_devices; r++)
+	for (int r = fair + 1; r <= c->in.kinds[0].n_devices; r++)
 		if (is_given(c, job, r))
 			return rate(job, r) * fair / r;
 	return (double)NAN;
@@ -49,13 +49,13 @@ static double fair_rate(const struct sched_case *c, const struct sched_job *job)
 
 static double inverse(const struct sched_case *c, const struct sched_job *job, int r)
 {
-	int g = c->in.devices_per_node;
-	double nodes = g > 0 ? ceil((double)c->in.n_devices / g) : 1;
+	int g = c->in.kinds[0].devices_per_node;
+	double nodes = g > 0 ? ceil((double)c->in.kinds[0].n_devices / g) : 1;
 	double age_s = c->in.now_s - job->submitted_s;
 	double scaled = 0;
 
 	if (r)
-		scaled = rate(job, r) / fair_rate(c, job) / c->in.n_devices * nodes;
+		scaled = rate(job, r) / fair_rate(c, job) / c->in.kinds[0].n_devices * nodes;
 	if (r != job->replicas)
 		scaled *=
 			fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);
@@ -68,7 +68,7 @@ static void set_values(const struct sched_case *c, struct case_values *v)
 		const struct sched_job *job = &c->jobs[i];
 		bool keeps = job->replicas && !job->preemptible;
 
-		for (int r = 0; r <= c->in.n_devices; r++) {
+		for (int r = 0; r <= c->in.kinds[0].n_devices; r++) {
 			bool may = (!r || is_given(c, job, r)) && (!keeps || r == job->replicas);
 
 			v->of[i][r] = may ? -job->weight * inverse(c, job, r) : (double)NAN;
@@ -88,7 +88,8 @@ static void test_exact(void)
 		policy_pollux.decide(&c.in, c.choices);
 		set_values(&c, &v);
 		wrong += !case_is_best(&c, &v);
-		nodes += c.in.devices_per_node && c.in.n_devices > c.in.devices_per_node;
+		nodes += c.in.kinds[0].devices_per_node &&
+			 c.in.kinds[0].n_devices > c.in.kinds[0].devices_per_node;
 		for (int i = 0; i < c.in.n_jobs; i++) {
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
 			wrong += !*c.choices[i].reason || !isnan(c.choices[i].next_start_s) ||
@@ -105,8 +106,8 @@ static struct sched_job job(int64_t id, const double *goodput, int max)
 {
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = max, .weight = 1, .preemptible = true,
-		.goodput = goodput, .goodput_now = (double)NAN, .remaining_samples = (double)NAN,
-		.restart_s = 30,
+		.goodput = { goodput }, .goodput_now = (double)NAN,
+		.remaining_samples = (double)NAN, .restart_s = 30,
 	};
 }
 
@@ -115,7 +116,7 @@ static const double linear[] = { 0, 10, 20, 30, 40 }, flat[] = { 0, 10, 11, 12, 
 static void test_shares(void)
 {
 	struct sched_job jobs[] = { job(1, linear, 4), job(2, flat, 4), job(3, NULL, 4) };
-	struct sched_input in = { jobs, 3, 4, 1e5, 600, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 3, 1e5, 600, SCHED_ONE_KIND(4, 0) };
 	struct sched_choice choices[3];
 
 	policy_pollux.decide(&in, choices);
@@ -126,7 +127,7 @@ static void test_shares(void)
 	       "a reason");
 	is_str(choices[2].reason, "1 device; goodput not known yet; fair share 2",
 	       "a reason without a model");
-	in.n_devices = 2;
+	in.kinds[0].n_devices = 2;
 	policy_pollux.decide(&in, choices);
 	is_str(choices[2].reason, "needs 1 device; adds more to the mean speedup elsewhere",
 	       "a reason to wait");
@@ -137,7 +138,7 @@ static void test_shares(void)
 static void test_restarts(void)
 {
 	struct sched_job jobs[] = { job(1, linear, 4) };
-	struct sched_input in = { jobs, 1, 4, 1000, 600, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 1, 1000, 600, SCHED_ONE_KIND(4, 0) };
 	struct sched_choice choice;
 
 	jobs[0].replicas = 1;
@@ -160,7 +161,7 @@ static void test_restarts(void)
 static void test_odd(void)
 {
 	struct sched_job jobs[] = { job(1, NULL, 4), job(2, linear, 4), job(3, flat, 4) };
-	struct sched_input in = { jobs, 3, 2, 1e5, 600, 0, .n_ended = 0 };
+	struct sched_input in = { jobs, 3, 1e5, 600, SCHED_ONE_KIND(2, 0) };
 	struct sched_choice choices[3];
 
 	jobs[0].replicas = 4;
@@ -168,7 +169,7 @@ static void test_odd(void)
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 1 && choices[1].replicas == 1 && !choices[2].replicas,
 	   "two of four devices went away under a job that only runs on 1 or 4: it has 1");
-	jobs[0].goodput = linear;
+	jobs[0].goodput[0] = linear;
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas,
 	   "or on 2: it has both");
@@ -176,14 +177,14 @@ static void test_odd(void)
 	jobs[0].why_kept = "it has saved nothing";
 	policy_pollux.decide(&in, choices);
 	is_str(choices[0].reason, "keeps 2 devices: it has saved nothing", "one that may change");
-	in.n_devices = 0;
+	in.kinds[0].n_devices = 0;
 	policy_pollux.decide(&in, choices);
 	is_str(choices[1].reason, "needs 1 device; none can be used here", "no devices");
 	in.n_jobs = 0;
 	policy_pollux.decide(&in, choices);
 	ok(1, "no jobs");
 	in.n_jobs = 1;
-	in.n_devices = 2;
+	in.kinds[0].n_devices = 2;
 	jobs[0] = job(1, linear, 4);
 	jobs[0].weight = jobs[0].restart_s = jobs[0].attained_service_device_s = (double)NAN;
 	policy_pollux.decide(&in, choices);

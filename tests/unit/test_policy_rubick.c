@@ -11,7 +11,7 @@ static struct sched_job job(int64_t id, const double *goodput, double reference)
 {
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = GPUS, .weight = 1,
-		.preemptible = true, .restart_s = 260, .goodput = goodput,
+		.preemptible = true, .restart_s = 260, .goodput = { goodput },
 		.reference_goodput = reference, .remaining_samples = (double)NAN,
 		.goodput_now = (double)NAN, .demoted_s = (double)NAN,
 	};
@@ -21,7 +21,7 @@ static void decide(const struct policy *policy, const struct sched_job *jobs, in
 		   struct sched_choice *choices)
 {
 	struct sched_input in = {
-		.jobs = jobs, .n_jobs = n, .n_devices = GPUS, .now_s = now_s, .slice_s = 600,
+		.jobs = jobs, .n_jobs = n, SCHED_ONE_KIND(GPUS, 0), .now_s = now_s, .slice_s = 600,
 	};
 
 	policy_decide(policy, &in, false, choices);

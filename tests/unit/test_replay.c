@@ -12,7 +12,7 @@ static double best[2][3] = { { 0, 10, 20 }, { 0, 10, 40 } },
 /* The most, from the first job on. */
 static void give_most(const struct sched_input *in, struct sched_choice *choice)
 {
-	int left = in->n_devices;
+	int left = sched_devices(in);
 
 	for (int i = 0; i < in->n_jobs; i++) {
 		int most = in->jobs[i].max_replicas;

@@ -38,7 +38,7 @@ static void set_lengths(const struct rack_state *s, struct rack_job *const *jobs
 	struct curve *items = xcalloc((size_t)n, sizeof(*items));
 	struct sched_input in = {
 		.jobs = told, .n_jobs = n, .ended_device_s = s->ended_s,
-		.n_ended = s->n_ended,
+		.n_ended = s->n_ended, .n_kinds = 1,
 	};
 	struct curves curves = { .in = &in, .items = items, .slice_s = s->lease_s };
 	struct lengths lengths;

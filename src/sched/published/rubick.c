@@ -32,7 +32,7 @@ struct state {
 
 static double goodput(const struct sched_job *job, int r)
 {
-	return r && job->goodput ? job->goodput[r] : 0;
+	return r && job->goodput[0] ? job->goodput[0][r] : 0;
 }
 
 /* The next larger number on which the job is faster; 0: none. */
@@ -187,7 +187,7 @@ static bool give_leftovers(struct state *s)
 
 static void decide(const struct sched_input *in, struct sched_choice *choices)
 {
-	struct state s = { .in = in, .free = in->n_devices };
+	struct state s = { .in = in, .free = sched_devices(in) };
 
 	s.count = xcalloc((size_t)in->n_jobs * 2, sizeof(*s.count));
 	s.trial = s.count + in->n_jobs;

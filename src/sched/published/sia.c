@@ -8,7 +8,7 @@
  *			kind
  *	f_j		max(age - restarts * restart, 0) / (age + restart) for a running job on
  *			another kind or number than it holds, once its age is a restart;
- *			otherwise 1. Where the kinds are told (n_kinds), also for a job that
+ *			otherwise 1. Where the kinds are told by name, also for a job that
  *			waits, as in the artifact
  *
  * The published program goes to a solver of integer programs, with terms rounded to hundredths and
@@ -33,7 +33,7 @@ static double restart_factor(const struct curves *curves, const struct curve *c)
 	double age_s = curves->in->now_s - c->job->submitted_s;
 	double kept_s = fmax(age_s - c->job->restarts * c->restart_s, 0);
 
-	if ((!c->held && !curves->in->n_kinds) || !(age_s >= c->restart_s))
+	if ((!c->held && !curves->in->kinds[0].name) || !(age_s >= c->restart_s))
 		return 1;
 	return kept_s > 0 ? kept_s / (age_s + c->restart_s) : 0;
 }

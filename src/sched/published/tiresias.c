@@ -61,8 +61,8 @@ static int by_queue(const void *a, const void *b)
 static void explain_choice(const struct sched_input *in, const struct entry *e, int line,
 			   char *reason)
 {
-	if (e->queue != QUEUE_FIXED && e->demand > in->n_devices) {
-		reason_add_impossible(reason, e->demand, in->n_devices);
+	if (e->queue != QUEUE_FIXED && e->demand > sched_devices(in)) {
+		reason_add_impossible(reason, e->demand, sched_devices(in));
 		return;
 	}
 	if (line) {
@@ -96,7 +96,7 @@ static int shrunk(const struct entry *e, int left)
 static void decide_by_queue(const struct sched_input *in, struct sched_choice *choices)
 {
 	struct entry *entries = xcalloc((size_t)in->n_jobs, sizeof(*entries));
-	int left = in->n_devices, line = 0;
+	int left = sched_devices(in), line = 0;
 
 	for (int i = 0; i < in->n_jobs; i++)
 		entries[i] = entry_of(in, i);
@@ -111,7 +111,7 @@ static void decide_by_queue(const struct sched_input *in, struct sched_choice *c
 		*choice = (struct sched_choice){ .replicas = fits ? e->demand : 0,
 						 .next_start_s = (double)NAN };
 		left -= choice->replicas;
-		explain_choice(in, e, fits || e->demand > in->n_devices ? 0 : ++line,
+		explain_choice(in, e, fits || e->demand > sched_devices(in) ? 0 : ++line,
 			       choice->reason);
 	}
 	free(entries);
