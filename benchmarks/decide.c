@@ -68,7 +68,7 @@ static void make_jobs(int n_jobs, int n_devices)
 		*job = (struct sched_job){
 			.id = i + 1, .min_replicas = 1, .max_replicas = n_devices, .weight = 1,
 			.preemptible = true, .restart_s = 20 + 40 * uniform(),
-			.goodput = { goodput[i] },
+			.offers = { offers_of(n_devices, goodput[i]) },
 			.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 			.submitted_s = -14400 * uniform(),
 		};
@@ -167,7 +167,7 @@ static void make_jobs_of_kinds(uint64_t seed)
 			for (int r = 1; r <= 24; r++)
 				kind_goodput[i][kind][r] =
 					one * speed[kind] * r / (1 + serial * (r - 1));
-			jobs[i].goodput[kind] = kind_goodput[i][kind];
+			jobs[i].offers[kind] = offers_of(24, kind_goodput[i][kind]);
 		}
 		jobs[i].replicas = 0;
 		if (held > left[k] || uniform() > 0.6)

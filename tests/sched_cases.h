@@ -84,8 +84,8 @@ static inline bool case_startable(const struct sched_input *in, const struct sch
 {
 	if (r < job->min_replicas || r > job->max_replicas || !case_placeable(in, r))
 		return false;
-	if (job->goodput[0])
-		return !isnan(job->goodput[0][r]);
+	if (job->offers[0].goodput[0])
+		return !isnan(job->offers[0].goodput[0][r]);
 	for (int less = job->min_replicas; less < r; less++)
 		if (case_placeable(in, less))
 			return false;
@@ -172,7 +172,7 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 	job->max_replicas = job->min_replicas + case_below(x, 6);
 	case_curve(x, job->max_replicas, c->goodput[i]);
 	if (case_below(x, 6))
-		job->goodput[0] = c->goodput[i];
+		job->offers[0] = offers_of(job->max_replicas, c->goodput[i]);
 	if (case_below(x, 2) && *left > 0) {
 		job->replicas = 1 + case_below(x, *left);
 		if (!case_startable(&c->in, job, job->replicas))
@@ -180,9 +180,9 @@ static inline void case_draw_job(struct sched_case *c, int i, int *left)
 		*left -= job->replicas;
 		job->launched_s = now_s - case_below(x, 2) * 1200 * case_uniform(x);
 	}
-	if (job->goodput[0] && job->replicas && case_below(x, 2))
+	if (job->offers[0].goodput[0] && job->replicas && case_below(x, 2))
 		job->goodput_now = c->goodput[i][job->replicas] * (0.6 + 0.4 * case_uniform(x));
-	if (job->goodput[0] && case_below(x, 2))
+	if (job->offers[0].goodput[0] && case_below(x, 2))
 		job->remaining_samples = 1 + samples_100_s(c->goodput[i], job->max_replicas) *
 					     pow(10, 5 * case_uniform(x) - 2);
 }

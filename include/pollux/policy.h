@@ -19,6 +19,7 @@
 #ifndef POLLUX_POLICY_H
 #define POLLUX_POLICY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,7 +39,30 @@
 
 /* Kinds of device: a job's devices are of one kind. */
 #define SCHED_KINDS 8
-#define SCHED_LEAN_WAYS 3	/* ways to run with less host memory than the best one */
+/* Ways to run on the same devices: 0 is that of most goodput, the others have less and less goodput
+ * and memory of the host. Only jobs that are launched may have the others. */
+#define SCHED_WAYS 4
+
+/* What a job would make of devices of one kind; the caller's memory. */
+struct sched_offers {
+	bool barred;			/* the job must not have the kind */
+	int n;				/* there are offers of r devices, r = 0..n */
+	/* Useful samples a second on r devices, packed on as few nodes as possible, at the best
+	 * configuration there: goodput[way][r], [0][0] = 0. NaN: the job must not get r devices,
+	 * because r is too small, cannot be placed, or is too far from all measurements; in another
+	 * way than 0, NaN or 0: there is no such way. goodput[0] NULL: the job must not have that
+	 * kind, or, where that is so of all kinds, nothing is known, and only min_replicas may be
+	 * given. */
+	const double *goodput[SCHED_WAYS];
+	/* Memory of the host beside it; NaN or 0: not known. NULL: sched_job.memory_bytes. On the
+	 * devices that it holds a job always has that. */
+	const double *host_bytes[SCHED_WAYS];
+};
+
+struct offer {
+	double goodput;			/* NaN: there is none */
+	double host_bytes;		/* NaN or 0: not known */
+};
 
 struct sched_job {
 	int64_t id;			/* ties are broken by the smaller id: the earlier job */
@@ -55,7 +79,6 @@ struct sched_job {
 	/* Of these. While the job waits: the kind by which it is judged where kinds are not told
 	 * apart. */
 	int kind;
-	unsigned barred_kinds;		/* bit k: it must not have devices of kind k */
 	/* When it was launched on these devices, or began to work on them, at most a slice later;
 	 * now, while other jobs still leave them. Meaningful
 	 * where replicas > 0. */
@@ -80,29 +103,16 @@ struct sched_job {
 	 * relaunch_s what a relaunch does: on other devices, or in another configuration. */
 	double relaunch_s;
 	double unsaved_s;		/* work that a relaunch of the run would lose now */
-	/* Useful samples a second on r devices of kind k, packed on as few nodes as possible, at
-	 * the best configuration there: goodput[k][r], r = 0..max_replicas, [k][0] = 0. NaN: the job
-	 * must not get r devices, because r is too small, cannot be placed, or is too far from all
-	 * measurements. NULL: the job must not have that kind, or, where all are NULL, nothing is
-	 * known, and only min_replicas may be given. The caller's. */
-	const double *goodput[SCHED_KINDS];
+	struct sched_offers offers[SCHED_KINDS];	/* by kind */
 	/* Where nothing is known: a job of the same workload is being measured, so that soon the
 	 * goodput of this job will be known, too, without any devices for it. */
 	bool measured_elsewhere;
 	/* Goodput at the configuration and on the devices that it has now; NaN: unknown, taken for
 	 * the best. */
 	double goodput_now;
-	/* Host memory that the job has while it runs; NaN or 0: not known. For goodput. */
+	/* Host memory that the job has while it runs, or will have, where its offer tells no other;
+	 * NaN or 0: not known. */
 	double memory_bytes;
-	/* The same by kind and number of devices, beside the goodput. NULL:
-	 * memory_bytes, whatever the number. On the devices that it holds it always has
-	 * memory_bytes. */
-	const double *memory_of[SCHED_KINDS];
-	/* Other ways to run on r devices, with less goodput and less memory, the leanest last. NaN,
-	 * NULL: there is none. Only jobs that are launched may have them. */
-	struct sched_lean {
-		const double *goodput[SCHED_KINDS], *memory_bytes[SCHED_KINDS];
-	} lean[SCHED_LEAN_WAYS];
 	/* useful samples until its end, 0 or more; NaN: not known */
 	double remaining_samples;
 	/* Above 0: seconds of running after which its time limit ends it. Where what remains is not
@@ -113,12 +123,32 @@ struct sched_job {
 	bool adapts, tells_its_work;
 	/* For rubick: goodput on the devices that its owner asked for, with the best plan. */
 	double reference_goodput;
-	/* The job has a guarantee of its speed: goodput[k][r] is NaN where r devices are too few
-	 * for that. The policies goodput and rubick start such a job before all others, as soon as
-	 * slices end, and never leave it too few devices. goodput may give it any number that is
-	 * enough; rubick gives it min_replicas. */
+	/* The job has a guarantee of its speed, and no offer of too few devices for that. The
+	 * policies goodput and rubick start such a job before all others, as soon as slices end,
+	 * and never leave it too few devices. goodput may give it any number that is enough; rubick
+	 * gives it min_replicas. */
 	bool guaranteed;
 };
+
+/* Offers in one way. goodput: [0..n]. */
+static inline struct sched_offers offers_of(int n, const double *goodput)
+{
+	return (struct sched_offers){ .n = n, .goodput = { goodput } };
+}
+
+/* The offer of r devices of a kind, in a way. */
+static inline struct offer offers_at(const struct sched_job *job, int kind, int way, int r)
+{
+	const struct sched_offers *o = &job->offers[kind];
+	bool there = r >= 0 && r <= o->n;
+	double bytes = way ? (double)NAN : job->memory_bytes;
+
+	return (struct offer){
+		.goodput = there && o->goodput[way] ? o->goodput[way][r] : (double)NAN,
+		.host_bytes = !o->host_bytes[way] ? bytes
+				: there ? o->host_bytes[way][r] : (double)NAN,
+	};
+}
 
 /* Work that is left of a declared or usual total. The result is 0 while a job exceeds the total by
  * at most SCHED_OVERTIME of it (a last evaluation, a last batch), so that a job is not stopped just
@@ -173,9 +203,7 @@ struct sched_choice {
 	/* The job keeps its devices, and a relaunch at the best configuration for them gains more
 	 * over the horizon than the restart costs. */
 	bool reconfigure;
-	/* Host memory is short: it runs by sched_job.lean[way - 1]; 0: by the way of most
-	 * goodput. */
-	int way;
+	int way;			/* in which it runs; above 0: host memory is short */
 	/* A waiting job starts at the latest at the first pass after this time, if no other job
 	 * arrives, nothing else is learnt, and the job that the reason names ends, or ends its
 	 * slice, as expected.

@@ -47,7 +47,7 @@ void decision_free(struct decision *d)
 {
 	if (!d)
 		return;
-	tiers_free(d->tiers, d);
+	tiers_free(d->tiers);
 	forget_kinds(d);
 	forget_bindings(d);
 	forget_nodes(d);
@@ -55,7 +55,7 @@ void decision_free(struct decision *d)
 		if (d->candidates[j].owns_table)
 			goodput_table_free(d->candidates[j].table);
 		job_plans_free(d->candidates[j].plans);
-		job_guarantee_free(d->candidates[j].guarantee);
+		free(d->candidates[j].guarantee);
 	}
 	for (int i = 0; i < d->n_passed_over; i++)
 		free(d->passed_over[i].reason);

@@ -30,9 +30,6 @@ struct candidate {
 	/* Owned; by kind (kinds.h); NULL: nothing is known. */
 	struct kind_view *on_kind;
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
-	/* Owned, by kind: its goodput without numbers that it may not have on the nodes; NULL:
-	 * there is one node. */
-	double *on_nodes[SCHED_KINDS];
 };
 
 /* The usable devices of one kind by node. */

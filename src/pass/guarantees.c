@@ -40,22 +40,20 @@ static double promised_by(const double *goodput, int replicas, int n)
 }
 
 /* The promise on a kind. A plan that ran out of memory there promises nothing. */
-static double promise_of(const struct decision *d, struct candidate *c, int kind,
-			 const double *goodput)
+static double promise_of(const struct decision *d, struct candidate *c, int kind)
 {
 	const struct job_guarantee *g = c->guarantee;
 	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
 	const struct plan_view *v = plan >= 0 ? &c->plans->views[plan] : NULL;
-	const struct goodput_table *of_plan, *best;
+	const struct goodput_table *best = c->on_kind ? c->on_kind[kind].table : NULL, *of_plan;
 	double promised;
 
 	if (!v)
-		return goodput ? promised_by(goodput, g->declared.replicas, most_devices(d))
-			       : (double)NAN;
+		return best ? promised_by(best->goodput, g->declared.replicas, most_devices(d))
+			    : (double)NAN;
 	if (v->ran_out || v->ran_out_on >> kind & 1 || !v->allowed)
 		return 0;
 	of_plan = v->on_kind[kind].table;
-	best = c->on_kind ? c->on_kind[kind].table : NULL;
 	if (!of_plan || !best)
 		return (double)NAN;
 	promised = promised_by(of_plan->goodput, g->declared.replicas, most_devices(d));
@@ -70,7 +68,8 @@ static void give_what_was_promised(struct candidate *c, struct sched_job *job)
 	struct job_guarantee *g = c->guarantee;
 	int plan = c->plans ? plan_index(c, g->declared.plan) : -1;
 
-	memset(job->goodput, 0, sizeof(job->goodput));
+	for (int k = 0; k < SCHED_KINDS; k++)
+		job->offers[k].goodput[0] = NULL;
 	if (g->declared.replicas > job->min_replicas)
 		job->min_replicas = g->declared.replicas;
 	if (job->max_replicas < job->min_replicas)
@@ -80,14 +79,15 @@ static void give_what_was_promised(struct candidate *c, struct sched_job *job)
 		try_plan(c, plan);
 }
 
-/* The job's goodput on up to n devices without the numbers that are too few; a number that it must
- * keep stays. Returns the least that is left; 0: none. */
-static int leave_out_too_few(const struct sched_job *job, double floor, int n, double *goodput)
+/* Takes the offers of too few devices away; a number that the job must keep stays. Returns the
+ * least that is left; 0: none. */
+static int leave_out_too_few(struct decision *d, int j, int kind, double floor)
 {
+	const struct sched_job *job = &d->sched_jobs[j];
+	double *goodput = lower_offers(d, j, kind);
 	int least = 0;
 
-	/* a suspended run keeps its number where devices went away */
-	for (int r = job->max_replicas < n ? job->max_replicas : n; r >= 1; r--) {
+	for (int r = job->offers[kind].n; r >= 1; r--) {
 		if (job->min_replicas < job->max_replicas &&
 		    !(goodput[r] >= floor * (1 - ROUNDING)))
 			goodput[r] = (double)NAN;
@@ -97,27 +97,22 @@ static int leave_out_too_few(const struct sched_job *job, double floor, int n, d
 	return least;
 }
 
-/* Finds the promise and the least number of devices on one kind; k: index of the kind. */
-static void promise_on(const struct decision *d, int j, int k, const double **goodput)
+/* Finds the promise and the least number of devices on one kind. */
+static void promise_on(struct decision *d, int j, int kind)
 {
-	struct candidate *c = &d->candidates[j];
-	struct job_guarantee *g = c->guarantee;
-	double promised = promise_of(d, c, k, *goodput);
-	size_t n = (size_t)most_devices(d) + 1;
+	struct job_guarantee *g = d->candidates[j].guarantee;
+	double promised = promise_of(d, &d->candidates[j], kind);
 	int least;
 
 	if (!(promised > 0))
 		return;
-	g->goodput[k] = xcalloc(n, sizeof(double));
-	memcpy(g->goodput[k], *goodput, n * sizeof(double));
-	*goodput = g->goodput[k];
-	least = leave_out_too_few(&d->sched_jobs[j], promised, most_devices(d), g->goodput[k]);
+	least = leave_out_too_few(d, j, kind, promised);
 	g->floor = fmin(g->floor, promised);
 	if (least && (!g->needs || least < g->needs))
 		g->needs = least;
 }
 
-static void promise(const struct decision *d, int j)
+static void promise(struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
 	struct sched_job *job = &d->sched_jobs[j];
@@ -125,15 +120,15 @@ static void promise(const struct decision *d, int j)
 
 	c->guarantee->floor = (double)NAN;
 	for (int k = 0; k < d->n_kinds; k++)
-		if (!(job->barred_kinds >> k & 1))
-			unknown &= isnan(promise_of(d, c, k, job->goodput[k]));
+		if (!job->offers[k].barred)
+			unknown &= isnan(promise_of(d, c, k));
 	if (unknown) {
 		give_what_was_promised(c, job);
 		return;
 	}
 	for (int k = 0; k < d->n_kinds; k++)
-		if (job->goodput[k])
-			promise_on(d, j, k, &job->goodput[k]);
+		if (job->offers[k].goodput[0])
+			promise_on(d, j, k);
 	/* nothing is promised, or there are too few devices to keep it */
 	if (c->guarantee->needs == 0)
 		c->guarantee->needs = job->min_replicas;
@@ -177,8 +172,6 @@ static void admit_guarantees(const struct snapshot *s, const struct decision *d,
 		room->full |= !g->admitted;
 		room->promised += g->admitted ? g->needs : 0;
 		d->sched_jobs[j].guaranteed = g->admitted;
-		if (!g->admitted)
-			d->sched_jobs[j].barred_kinds = ~0U;
 	}
 }
 
@@ -216,7 +209,7 @@ void promise_guarantees(const struct snapshot *s, struct decision *d)
 	free(room.needs);
 	for (int j = 0; is_kept_by(s) && j < d->n_asked; j++)
 		if (d->candidates[j].guarantee && !d->candidates[j].guarantee->admitted)
-			d->sched_jobs[j].barred_kinds = ~0U;
+			bar_all_kinds(&d->sched_jobs[j]);
 }
 
 /* --- afterwards --- */
@@ -304,11 +297,4 @@ void explain_guarantees(const struct snapshot *s, struct decision *d)
 		}
 		text_release(&t);
 	}
-}
-
-void job_guarantee_free(struct job_guarantee *g)
-{
-	for (int k = 0; g && k < SCHED_KINDS; k++)
-		free(g->goodput[k]);
-	free(g);
 }

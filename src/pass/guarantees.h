@@ -20,7 +20,6 @@ struct job_guarantee {
 	int needs;			/* devices; 0: what is promised cannot be had here */
 	bool admitted;
 	bool lacks_nodes;		/* not admitted, as the nodes have no room for it */
-	double *goodput[SCHED_KINDS];	/* owned: of the candidate, NaN where below the floor */
 };
 
 /* Finds what each candidate is promised and who is admitted. Called when the candidates are
@@ -35,6 +34,5 @@ bool guarantees_have_room(const struct snapshot *s, const struct decision *d, co
 /* The job that is to have fewer devices where a guaranteed one finds no room; -1: there is none. */
 int gives_way_to_guarantees(const struct decision *d);
 void explain_guarantees(const struct snapshot *s, struct decision *d);
-void job_guarantee_free(struct job_guarantee *g);	/* NULL is harmless */
 
 #endif

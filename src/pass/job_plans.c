@@ -166,7 +166,6 @@ void job_plans_free(struct job_plans *p)
 		free(p->views[i].workload);
 	}
 	free(p->views);
-	plan_ways_free(&p->ways);
 	execution_plans_release(&p->declared);
 	free(p);
 }

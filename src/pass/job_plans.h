@@ -25,20 +25,9 @@ struct plan_view {
 	struct kind_view *on_kind;	/* owned, by kind, with the tables; NULL: not weighed */
 };
 
-/* What the plans take of the host's memory by kind and number of devices, as
- * policy.h tells it: memory_of, and the leaner ways with their plans. */
-struct plan_ways {
-	double *bytes[SCHED_KINDS];	/* owned, like the next */
-	struct {
-		double *goodput[SCHED_KINDS], *bytes[SCHED_KINDS];
-		int *plan[SCHED_KINDS];
-	} lean[SCHED_LEAN_WAYS];
-};
-
 struct job_plans {
 	struct execution_plans declared;
 	struct plan_view *views;	/* owned; by plan */
-	struct plan_ways ways;
 	int n_kinds;			/* of each view's on_kind */
 	int trial;			/* the plan to be tried; -1: measured ones are compared */
 };
@@ -102,8 +91,7 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 void weigh_plan_memory(const struct snapshot *s, struct decision *d);
 /* Lowers what leaner plans make of so many devices to what they make of them at the place. Returns
  * true if one makes less. */
-bool plan_ways_lower(const struct candidate *c, int kind, struct throughput_place place);
-void plan_ways_free(struct plan_ways *ways);
+bool plan_ways_lower(struct decision *d, int j, int kind, struct throughput_place place);
 /* The index of the first plan that may fit on the kinds of these bits (0: on some kind); if there
  * is none, of the first plan. */
 int plan_to_try(const struct job_plans *p, unsigned kinds);

@@ -193,9 +193,11 @@ void bar_kinds(const struct snapshot *s, struct decision *d)
 	for (int j = 0; d->kinds[0].name && j < d->n; j++) {
 		const struct run *run = d->candidates[j].run;
 		int kind = run ? kind_named(d, run->devices[0].kind) : -1;
+		unsigned barred = barred_kinds(s, d, j);
 
 		d->sched_jobs[j].kind = kind >= 0 ? kind : 0;
-		d->sched_jobs[j].barred_kinds = barred_kinds(s, d, j);
+		for (int k = 0; k < d->n_kinds; k++)
+			d->sched_jobs[j].offers[k].barred = barred >> k & 1;
 	}
 }
 
@@ -241,6 +243,30 @@ void tell_fewer(const struct decision *d, int n_devices, struct sched_input *in)
 	}
 }
 
+double *lower_offers(struct decision *d, int j, int kind)
+{
+	struct sched_offers *offers = &d->sched_jobs[j].offers[kind];
+	struct kind_view *v;
+
+	if (!offers->goodput[0])
+		return NULL;
+	v = &d->candidates[j].on_kind[kind];
+	if (!v->lowered) {
+		size_t n = (size_t)offers->n + 1;
+
+		v->lowered = xcalloc(n, sizeof(*v->lowered));
+		memcpy(v->lowered, offers->goodput[0], n * sizeof(*v->lowered));
+		offers->goodput[0] = v->lowered;
+	}
+	return v->lowered;
+}
+
+void bar_all_kinds(struct sched_job *job)
+{
+	for (int k = 0; k < SCHED_KINDS; k++)
+		job->offers[k].barred = true;
+}
+
 const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
 				     const char *kind)
 {
@@ -249,14 +275,25 @@ const struct kind_view *view_of_kind(const struct decision *d, const struct cand
 	return c->on_kind && k >= 0 && d->kinds[k].name ? &c->on_kind[k] : NULL;
 }
 
+static void kind_view_release(struct kind_view *v)
+{
+	if (v->owns_table)
+		goodput_table_free(v->table);
+	free(v->lowered);
+	for (int way = 0; way < SCHED_WAYS; way++) {
+		free(v->ways[way].goodput);
+		free(v->ways[way].host_bytes);
+		free(v->ways[way].plan);
+	}
+}
+
 void forget_kinds(struct decision *d)
 {
 	for (int j = 0; j < d->n; j++) {
 		struct kind_view *views = d->candidates[j].on_kind;
 
 		for (int k = 0; views && k < d->n_kinds; k++)
-			if (views[k].owns_table)
-				goodput_table_free(views[k].table);
+			kind_view_release(&views[k]);
 		free(views);
 	}
 }

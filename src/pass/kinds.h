@@ -8,11 +8,19 @@
 
 #include "decision.h"
 
-/* What a candidate makes of one kind of device. */
+/* What a candidate, or one of its plans, makes of one kind of device. */
 struct kind_view {
 	struct job_model model;
 	struct goodput_table *table;	/* NULL: nothing is known, or the job must not have it */
 	bool owns_table;
+	/* Owned: the goodput that the candidate is offered, where that is less than the table's. */
+	double *lowered;
+	/* Owned: what its plans take of the host's memory, as sched_offers tells it, and the plans
+	 * of the leaner ways. */
+	struct {
+		double *goodput, *host_bytes;
+		int *plan;
+	} ways[SCHED_WAYS];
 };
 
 /* True if devices of different names are of different kinds for a decision. */
@@ -34,6 +42,11 @@ struct kind_origin {
  * the origin. Returns true if it was measured there. On the kind without a name: the origin's. */
 bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,
 		   const struct kind_origin *origin, int kind, struct job_model *m);
+/* The goodput [0..n] of what the candidate is offered of a kind, to be lowered or forbidden (NaN):
+ * every constraint changes this. NULL: there are no offers. */
+double *lower_offers(struct decision *d, int j, int kind);
+/* The job must have no device. */
+void bar_all_kinds(struct sched_job *job);
 /* Leaves only the least number of devices that has a goodput: a job tries a new kind on it. */
 void keep_least(struct goodput_table *t, int least, int n_devices);
 /* The index of a kind; -1: no usable device is of this kind. All are of the one without a name. */

@@ -90,9 +90,6 @@ void forget_nodes(struct decision *d)
 {
 	for (int k = 0; k < d->n_shapes; k++)
 		free(d->shapes[k].devices);
-	for (int j = 0; j < d->n; j++)
-		for (int k = 0; k < SCHED_KINDS; k++)
-			free(d->candidates[j].on_nodes[k]);
 	free(d->node_of);
 }
 
@@ -241,39 +238,26 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 		d->n = n;
 }
 
-/* The goodput of the numbers that the job may have, and of the number that it has. The goodput of
- * n_known numbers is told: a job may ask for more devices than there are. Returns the largest of
- * the allowed numbers. */
-static int keep_allowed(const struct candidate *c, const struct sched_job *job,
-			const struct node_sizes *nodes, const double *goodput, int n_known,
-			double *kept)
+/* Leaves the numbers on a kind that the job may have, and the number that it has. Returns the
+ * largest of them. */
+static int keep_on(struct decision *d, int j, int k)
 {
-	enum node_rule rule = node_sizes_rule(nodes, c->job->declared.min_replicas,
-					      job->max_replicas);
+	const struct sched_job *job = &d->sched_jobs[j];
+	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[k].name);
+	double *goodput = nodes ? lower_offers(d, j, k) : NULL;
+	enum node_rule rule;
 	int most = 0;
 
-	for (int r = 1; r <= job->max_replicas; r++) {
-		bool allowed = r <= n_known && isfinite(goodput[r]) &&
-			       (r == job->replicas || node_sizes_allow(nodes, rule, r));
-
-		kept[r] = allowed ? goodput[r] : (double)NAN;
-		most = allowed ? r : most;
-	}
-	return most;
-}
-
-static int keep_on(const struct decision *d, int j, int k, const double **goodput)
-{
-	struct candidate *c = &d->candidates[j];
-	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[k].name);
-	int most;
-
-	if (!*goodput || !nodes)
+	if (!goodput)
 		return 0;
-	c->on_nodes[k] = xcalloc((size_t)d->sched_jobs[j].max_replicas + 1, sizeof(double));
-	most = keep_allowed(c, &d->sched_jobs[j], nodes, *goodput,
-			    d->n_usable + d->n_elsewhere, c->on_nodes[k]);
-	*goodput = c->on_nodes[k];
+	rule = node_sizes_rule(nodes, d->candidates[j].job->declared.min_replicas,
+			       job->max_replicas);
+	for (int r = 1; r <= job->offers[k].n; r++)
+		if (isfinite(goodput[r]) &&
+		    (r == job->replicas || node_sizes_allow(nodes, rule, r)))
+			most = r;
+		else
+			goodput[r] = (double)NAN;
 	return most;
 }
 
@@ -284,7 +268,7 @@ void keep_to_nodes(const struct snapshot *s, struct decision *d)
 		int most = 0;
 
 		for (int k = 0; k < d->n_kinds; k++) {
-			int on_kind = keep_on(d, j, k, &job->goodput[k]);
+			int on_kind = keep_on(d, j, k);
 
 			most = on_kind > most ? on_kind : most;
 		}
@@ -299,7 +283,7 @@ static int reach_of(const struct snapshot *s, const struct sched_job *job)
 	int reach = job->max_replicas;
 
 	for (int k = 0; k < SCHED_KINDS; k++)
-		known |= job->goodput[k] != NULL;
+		known |= job->offers[k].goodput[0] != NULL;
 	if (s->policy->models_goodput && !known)
 		reach = job->min_replicas;
 	return reach > job->replicas ? reach : job->replicas;
@@ -330,7 +314,7 @@ int lower_on_nodes(const struct decision *d, int j, int below)
 	const struct sched_job *job = &d->sched_jobs[j];
 	int kind = d->choices[j].kind, least = plan_least(c, job, c->job->declared.min_replicas);
 	const struct node_sizes *nodes = nodes_of_kind(d, d->kinds[kind].name);
-	const double *goodput = job->goodput[kind];
+	bool known = job->offers[kind].goodput[0] != NULL;
 	enum node_rule rule = NODE_RULE_NONE;
 	int r = below - 1;
 
@@ -338,7 +322,7 @@ int lower_on_nodes(const struct decision *d, int j, int below)
 		rule = node_sizes_rule(nodes, least, job->max_replicas);
 	for (; r >= least; r--)
 		if (r == job->replicas || (node_sizes_allow(nodes, rule, r) && plan_suits(c, r) &&
-					   (!goodput || goodput[r] > 0)))
+					   (!known || offers_at(job, kind, 0, r).goodput > 0)))
 			return r;
 	return 0;
 }

@@ -98,7 +98,7 @@ static int best_plan(const struct decision *d, const struct candidate *c,
 	if (place.replicas > d->n_usable)
 		return -1;
 	if (choice->way > 0)
-		return c->plans->ways.lean[choice->way - 1].plan[choice->kind][place.replicas];
+		return c->on_kind[choice->kind].ways[choice->way].plan[place.replicas];
 	return best_plan_at(c, choice->kind, place);
 }
 

@@ -6,11 +6,6 @@
 #include "job_plans.h"
 #include "pollux/mem.h"
 
-static int most_devices(const struct decision *d)
-{
-	return d->n_usable + d->n_elsewhere;
-}
-
 /* A candidate on one kind of device; -1: on whichever. */
 struct place {
 	const struct snapshot *s;
@@ -77,7 +72,7 @@ static int find_lean(const struct place *p, int r, const struct option *best, st
 	const struct option *above = best;
 	int n = 0;
 
-	for (; n < SCHED_LEAN_WAYS; n++) {
+	for (; n < SCHED_WAYS - 1; n++) {
 		struct option *next = &lean[n];
 
 		*next = (struct option){ .plan = -1 };
@@ -96,46 +91,53 @@ static int find_lean(const struct place *p, int r, const struct option *best, st
 	return n;
 }
 
-static void new_ways(struct plan_ways *w, struct sched_job *job, int k, size_t n)
+static void new_ways(struct kind_view *v, struct sched_offers *offers)
 {
-	job->memory_of[k] = w->bytes[k] = xcalloc(n, sizeof(double));
-	for (int way = 0; way < SCHED_LEAN_WAYS; way++) {
-		job->lean[way].goodput[k] = w->lean[way].goodput[k] = xcalloc(n, sizeof(double));
-		job->lean[way].memory_bytes[k] = w->lean[way].bytes[k] = xcalloc(n, sizeof(double));
-		w->lean[way].plan[k] = xcalloc(n, sizeof(int));
+	size_t n = (size_t)offers->n + 1;
+
+	for (int way = 0; way < SCHED_WAYS; way++) {
+		v->ways[way].goodput = xcalloc(n, sizeof(double));
+		v->ways[way].host_bytes = xcalloc(n, sizeof(double));
+		v->ways[way].plan = xcalloc(n, sizeof(int));
+		if (way > 0)
+			offers->goodput[way] = v->ways[way].goodput;
+		offers->host_bytes[way] = v->ways[way].host_bytes;
 	}
 }
 
-static void set_ways(const struct snapshot *s, struct decision *d, int j, int k)
+static void set_way(struct kind_view *v, int way, int r, const struct option *option)
+{
+	v->ways[way].goodput[r] = option->goodput;
+	v->ways[way].host_bytes[r] = option->bytes;
+	v->ways[way].plan[r] = option->plan;
+}
+
+static void set_ways(const struct snapshot *s, struct decision *d, int j, int kind)
 {
 	struct candidate *c = &d->candidates[j];
-	struct place p = { s, d, c, k };
+	struct place p = { s, d, c, kind };
 	struct sched_job *job = &d->sched_jobs[j];
-	int n = most_devices(d);
-	const struct goodput_table *best = c->on_kind[k].table;
-	const double *goodput = job->goodput[k];
-	struct plan_ways *w = &c->plans->ways;
+	struct kind_view *v = &c->on_kind[kind];
 
-	if (!best || !goodput)
+	if (!v->table || !job->offers[kind].goodput[0])
 		return;
-	new_ways(w, job, k, (size_t)n + 1);
-	for (int r = 1; r <= n && r <= job->max_replicas; r++) {
-		struct option lean[SCHED_LEAN_WAYS], now = {
-			.plan = job_plan_index(c->plans, best->best[r].configuration.plan),
+	new_ways(v, &job->offers[kind]);
+	for (int r = 1; r <= job->offers[kind].n; r++) {
+		struct option lean[SCHED_WAYS - 1], now = {
+			.plan = job_plan_index(c->plans, v->table->best[r].configuration.plan),
+			.goodput = offers_at(job, kind, 0, r).goodput,
 		};
 		int n_lean;
 
-		if (!(goodput[r] > 0) || now.plan < 0)
+		if (!(now.goodput > 0) || now.plan < 0)
 			continue;
 		if (c->suspended && is_own(&p, r))
 			now.plan = plan_index(c, c->suspended->configuration.plan);
-		now.bytes = w->bytes[k][r] = need_of(&p, now.plan < 0 ? 0 : now.plan, r);
+		now.bytes = need_of(&p, now.plan < 0 ? 0 : now.plan, r);
+		set_way(v, 0, r, &now);
 		n_lean = c->guarantee || is_own(&p, r) ? 0 : find_lean(&p, r, &now, lean);
-		for (int i = 0; i < n_lean; i++) {
-			w->lean[i].goodput[k][r] = lean[i].goodput;
-			w->lean[i].bytes[k][r] = lean[i].bytes;
-			w->lean[i].plan[k][r] = lean[i].plan;
-		}
+		for (int i = 0; i < n_lean; i++)
+			set_way(v, i + 1, r, &lean[i]);
 	}
 }
 
@@ -171,34 +173,22 @@ void weigh_plan_memory(const struct snapshot *s, struct decision *d)
 	}
 }
 
-bool plan_ways_lower(const struct candidate *c, int kind, struct throughput_place place)
+bool plan_ways_lower(struct decision *d, int j, int kind, struct throughput_place place)
 {
+	const struct candidate *c = &d->candidates[j];
 	int r = place.replicas;
 	bool lower = false;
 
-	for (int way = 0; c->plans && way < SCHED_LEAN_WAYS; way++) {
-		double *goodput = c->plans->ways.lean[way].goodput[kind], there;
-		const int *plan = c->plans->ways.lean[way].plan[kind];
+	for (int way = 1; c->plans && way < SCHED_WAYS; way++) {
+		double now = offers_at(&d->sched_jobs[j], kind, way, r).goodput, there;
 
-		if (!goodput || !(goodput[r] > 0))
+		if (!(now > 0))
 			continue;
-		there = plan_goodput_at(c->plans, plan[r], kind, place);
-		if (there < goodput[r]) {
-			goodput[r] = there;
+		there = plan_goodput_at(c->plans, c->on_kind[kind].ways[way].plan[r], kind, place);
+		if (there < now) {
+			c->on_kind[kind].ways[way].goodput[r] = there;
 			lower = true;
 		}
 	}
 	return lower;
-}
-
-void plan_ways_free(struct plan_ways *w)
-{
-	for (int k = 0; k < SCHED_KINDS; k++) {
-		free(w->bytes[k]);
-		for (int way = 0; way < SCHED_LEAN_WAYS; way++) {
-			free(w->lean[way].goodput[k]);
-			free(w->lean[way].bytes[k]);
-			free(w->lean[way].plan[k]);
-		}
-	}
 }

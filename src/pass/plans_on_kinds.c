@@ -10,7 +10,7 @@
 
 static bool is_barred(const struct decision *d, int j, int kind)
 {
-	return d->sched_jobs[j].barred_kinds & 1U << kind;
+	return d->sched_jobs[j].offers[kind].barred;
 }
 
 static void weigh_plan_on(const struct snapshot *s, struct decision *d, int j, int i, int kind)

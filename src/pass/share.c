@@ -282,7 +282,7 @@ static bool offer_place(const struct snapshot *s, const struct decision *d, stru
 	    s->devices.items[g->device].exclusive ||
 	    (d->candidates[j].suspended &&
 	     !may_come_back_to(s, d->candidates[j].suspended, g->device)) ||
-	    d->sched_jobs[j].barred_kinds & 1U << d->kind_of[g->device])
+	    d->sched_jobs[j].offers[d->kind_of[g->device]].barred)
 		return false;
 	g->members[g->n++] = j;
 	p->answer = judge_group(s, d, g);

@@ -42,16 +42,12 @@ void tiers_find(const struct snapshot *s, struct decision *d)
 	t->kept = xcalloc(n, sizeof(*t->kept));
 	t->promised = xcalloc(n, sizeof(*t->promised));
 	t->holds = xcalloc((size_t)d->n, sizeof(*t->holds));
-	t->goodput = xcalloc((size_t)d->n * kinds, sizeof(*t->goodput));
 }
 
-void tiers_free(struct pass_tiers *t, const struct decision *d)
+void tiers_free(struct pass_tiers *t)
 {
 	if (!t)
 		return;
-	for (int i = 0; i < d->n * d->n_kinds; i++)
-		free(t->goodput[i]);
-	free(t->goodput);
 	free(t->holds);
 	free(t->promised);
 	free(t->kept);
@@ -148,21 +144,12 @@ static double value_held(const struct decision *d, int j, const struct run *run)
 
 bool tiers_set_value(struct decision *d, int j, int kind, int r, double value)
 {
-	struct sched_job *job = &d->sched_jobs[j];
-	const double **values = &job->goodput[kind];
-	double **own = &d->tiers->goodput[j * d->n_kinds + kind];
-	int most = job->max_replicas < d->tiers->n_best - 1 ? job->max_replicas
-							      : d->tiers->n_best - 1;
+	const struct sched_job *job = &d->sched_jobs[j];
+	double now = offers_at(job, kind, 0, r).goodput;
 
-	if (!*values || r > most || isnan((*values)[r]) || !(isnan(value) || value < (*values)[r]))
+	if (r > job->max_replicas || isnan(now) || !(isnan(value) || value < now))
 		return false;
-	if (!*own) {
-		*own = xcalloc((size_t)job->max_replicas + 1, sizeof(**own));
-		for (int i = 0; i <= job->max_replicas; i++)
-			(*own)[i] = i <= most ? (*values)[i] : (double)NAN;
-		*values = *own;
-	}
-	(*own)[r] = value;
+	lower_offers(d, j, kind)[r] = value;
 	return true;
 }
 

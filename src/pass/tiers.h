@@ -33,15 +33,12 @@ struct pass_tiers {
 	bool *kept;			/* owned; by device: free, for a job that waits */
 	bool *promised;			/* owned; by device: to a job that waits */
 	struct tier_hold *holds;	/* owned; by candidate */
-	/* Owned; [candidate * kinds + kind]: the candidate's own goodput by number of devices;
-	 * NULL: that of its table. */
-	double **goodput;
 };
 
 /* tiers.c */
 /* Finds out which tiers there are, once the kinds of the usable devices are known. */
 void tiers_find(const struct snapshot *s, struct decision *d);
-void tiers_free(struct pass_tiers *t, const struct decision *d);
+void tiers_free(struct pass_tiers *t);
 /* True if the job's run is relaunched on better joined devices, in place of a suspension. */
 bool tiers_are_better(const struct decision *d, int j);
 /* Tells the model, which is of measurements on devices of the kind, their best tiers. */

@@ -20,11 +20,11 @@
 static double unit_of(const struct decision *d, int j)
 {
 	const struct sched_job *job = &d->sched_jobs[j];
-	const double *values = job->goodput[d->choices[j].kind];
+	int kind = d->choices[j].kind;
 
-	for (int r = 1; values && r <= job->max_replicas && r < d->tiers->n_best; r++)
-		if (values[r] > 0)
-			return values[r] / r;
+	for (int r = 1; r <= job->max_replicas && r < d->tiers->n_best; r++)
+		if (offers_at(job, kind, 0, r).goodput > 0)
+			return offers_at(job, kind, 0, r).goodput / r;
 	return (double)NAN;
 }
 
@@ -228,7 +228,7 @@ static bool is_weighed_again(struct decision *d, int j, enum configuration_tier 
 		return tiers_set_value(d, j, kind, r, (double)NAN);
 	place.tier = given;
 	lower = value > 0 && tiers_set_value(d, j, kind, r, value);
-	return plan_ways_lower(&d->candidates[j], kind, place) || lower;
+	return plan_ways_lower(d, j, kind, place) || lower;
 }
 
 /* True if some jobs are to be decided on again. forced: looks only at jobs that do not accept the

@@ -164,7 +164,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 	struct kind_origin origin = { c->job->declared.workload, c->workload, &c->model };
 	struct kind_view *v = &c->on_kind[kind];
 	int n = d->n_usable + d->n_elsewhere;
-	bool barred = d->sched_jobs[j].barred_kinds & 1U << kind, measured;
+	bool barred = d->sched_jobs[j].offers[kind].barred, measured;
 	const struct kind_view *same;
 
 	v->model = c->model;
@@ -192,6 +192,16 @@ static void set_views(const struct snapshot *s, struct decision *d, int j)
 		set_view(s, d, j, k);
 }
 
+static void offer_table(struct decision *d, int j, int kind)
+{
+	const struct goodput_table *table = d->candidates[j].on_kind[kind].table;
+	struct sched_job *job = &d->sched_jobs[j];
+	int n = d->n_usable + d->n_elsewhere;
+
+	job->offers[kind].n = job->max_replicas < n ? job->max_replicas : n;
+	job->offers[kind].goodput[0] = table ? table->goodput : NULL;
+}
+
 void weigh_on_kinds(const struct snapshot *s, struct decision *d)
 {
 	for (int j = 0; j < d->n; j++) {
@@ -203,8 +213,7 @@ void weigh_on_kinds(const struct snapshot *s, struct decision *d)
 			continue;
 		set_views(s, d, j);
 		for (int k = 0; k < d->n_kinds; k++)
-			if (c->on_kind[k].table)
-				job->goodput[k] = c->on_kind[k].table->goodput;
+			offer_table(d, j, k);
 		if (job->replicas == 0 && home >= 0)
 			job->kind = home;
 	}

@@ -46,16 +46,18 @@ static int most_replicas(const struct sched_job *job)
 
 /* True if the job may have r devices and the goodput on them is known. Measured values never exceed
  * these bounds; quotients of values within them are finite and not 0. */
-static bool is_known(const struct sched_job *job, const double *goodput, int r)
+static bool is_known(const struct sched_job *job, int kind, int r)
 {
-	return goodput && r >= least_replicas(job) && r <= job->max_replicas &&
-	       goodput[r] > 1e-150 && goodput[r] < 1e150;
+	double goodput = offers_at(job, kind, 0, r).goodput;
+
+	return r >= least_replicas(job) && r <= job->max_replicas && goodput > 1e-150 &&
+	       goodput < 1e150;
 }
 
 static bool knows_any(const struct curves *all, const struct sched_job *job)
 {
 	for (int k = 0; k < all->n_kinds; k++)
-		if (job->goodput[k])
+		if (job->offers[k].goodput[0])
 			return true;
 	return false;
 }
@@ -65,19 +67,19 @@ static bool knows_any(const struct curves *all, const struct sched_job *job)
 static void set_least(const struct curves *all, struct curve *c, int kind, bool known)
 {
 	const struct sched_job *job = c->job;
-	const double *goodput = job->goodput[kind];
+	const struct sched_offers *offers = &job->offers[kind];
 	int r = least_replicas(job);
 	double unit;
 
-	if (job->barred_kinds & 1U << kind || (known && !goodput))
+	if (offers->barred || (known && !offers->goodput[0]))
 		return;
 	while (r <= most_replicas(job) && r <= all->kinds[kind].n &&
-	       (!is_placeable(all->in, kind, r) || (known && !is_known(job, goodput, r))))
+	       (!is_placeable(all->in, kind, r) || (known && !is_known(job, kind, r))))
 		r++;
 	if (r > most_replicas(job) || r > all->kinds[kind].n)
 		return;
 	c->least_on[kind] = r;
-	unit = known ? goodput[r] / r : (double)NAN;
+	unit = known ? offers_at(job, kind, 0, r).goodput / r : (double)NAN;
 	if (c->least && !(unit < c->unit))
 		return;
 	c->least = r;
@@ -94,14 +96,13 @@ static void set_allowed(const struct curves *all, struct curve *c)
 	for (int k = 0; k < all->n_kinds; k++)
 		set_least(all, c, k, known);
 	for (int k = 0; k < all->n_kinds; k++) {
-		const double *goodput = c->job->goodput[k];
 		int first = all->kinds[k].first, least = c->least_on[k];
 
 		if (least && !known)
 			c->of[first + least] = least;
 		for (int r = least; known && least && r <= all->kinds[k].n; r++)
-			if (is_known(c->job, goodput, r) && is_placeable(all->in, k, r))
-				c->of[first + r] = goodput[r] / c->unit;
+			if (is_known(c->job, k, r) && is_placeable(all->in, k, r))
+				c->of[first + r] = offers_at(c->job, k, 0, r).goodput / c->unit;
 	}
 }
 
@@ -109,13 +110,13 @@ static void set_allowed(const struct curves *all, struct curve *c)
  * none, the present goodput is used, or that on the largest known number below. */
 static void set_held(const struct curves *all, struct curve *c)
 {
-	const double *goodput = c->job->goodput[c->held_kind];
+	double held = offers_at(c->job, c->held_kind, 0, c->held_devices).goodput;
 	int first = all->kinds[c->held_kind].first;
 
 	if (c->held <= 0 || c->held > all->n_devices)
 		return;
-	if (is_known(c->job, goodput, c->held_devices) && is_positive(c->unit))
-		c->of[c->held] = goodput[c->held_devices] / c->unit;
+	if (is_known(c->job, c->held_kind, c->held_devices) && is_positive(c->unit))
+		c->of[c->held] = held / c->unit;
 	c->now = positive_or(c->job->goodput_now / c->unit, c->of[c->held]);
 	for (int at = c->held - 1; at > first && is_positive(c->unit) && !is_positive(c->now); at--)
 		c->now = c->of[at];
@@ -140,12 +141,11 @@ static void find_held(const struct curves *all, struct curve *c)
 
 bool curve_keeps_guarantee(const struct curve *c)
 {
-	const double *goodput = c->job->goodput[c->held_kind];
-
 	if (!c->job->guaranteed)
 		return true;
-	return goodput ? is_known(c->job, goodput, c->held_devices)
-		       : c->held_devices >= least_replicas(c->job);
+	return c->job->offers[c->held_kind].goodput[0]
+		? is_known(c->job, c->held_kind, c->held_devices)
+		: c->held_devices >= least_replicas(c->job);
 }
 
 double curve_slice_end_s(const struct curves *curves, const struct curve *c, bool starts_now)

@@ -9,9 +9,8 @@
 static double goodput_of(const struct sched_input *in, int j, int replicas, int kind)
 {
 	const struct sched_job *job = &in->jobs[j];
-	const double *goodput = job->goodput[kind];
-
-	return goodput && replicas <= job->max_replicas ? goodput[replicas] : (double)NAN;
+	return replicas <= job->max_replicas ? offers_at(job, kind, 0, replicas).goodput
+					     : (double)NAN;
 }
 
 /* The least number of devices on which the job is as fast as promised; 0: no number. */

@@ -15,13 +15,8 @@
 /* 0 or NaN: not known. */
 static double need_on(const struct curves *curves, const struct sched_job *job, int way, int at)
 {
-	int kind = curve_kind_at(curves, at);
-	const double *by_number = way ? job->lean[way - 1].memory_bytes[kind]
-				      : job->memory_of[kind];
-
-	if (by_number)
-		return by_number[curve_devices_at(curves, at)];
-	return way ? (double)NAN : job->memory_bytes;
+	return offers_at(job, curve_kind_at(curves, at), way,
+			 curve_devices_at(curves, at)).host_bytes;
 }
 
 static double need_of(const struct curves *curves, int index, int way, int at)
@@ -37,7 +32,7 @@ static double least_need(const struct curves *curves, int index)
 	double least = (double)NAN;
 
 	for (int at = 1; at <= curves->n_devices; at++)
-		for (int way = 0; !isnan(c->of[at]) && way < MEMORY_WAYS; way++) {
+		for (int way = 0; !isnan(c->of[at]) && way < SCHED_WAYS; way++) {
 			double need = need_of(curves, index, way, at);
 
 			/* What is not known counts as nothing. */
@@ -101,7 +96,7 @@ static double *values_of(const struct search *s, int index, int way)
 
 static void keep_waiting(struct search *s, int index)
 {
-	for (int way = 0; way < MEMORY_WAYS; way++) {
+	for (int way = 0; way < SCHED_WAYS; way++) {
 		double *value = values_of(s, index, way);
 
 		value[0] = way ? -HUGE_VAL : 0;
@@ -193,7 +188,7 @@ static void offer_job(const struct search *s, const struct table *t, int j, int 
 		sum.rank += (r == s->jobs[j].held ? t->rows : 0) - r;
 		if (t->now[cell].value == INT64_MIN || total_is_more(&sum, &t->now[cell])) {
 			t->now[cell] = sum;
-			taken[cell] = r * MEMORY_WAYS + way;
+			taken[cell] = r * SCHED_WAYS + way;
 		}
 	}
 }
@@ -203,7 +198,7 @@ static void add_job(const struct search *s, const struct table *t, int j)
 	for (int cell = 0; cell < t->rows * t->columns; cell++)
 		t->now[cell] = (struct total){ INT64_MIN, 0 };
 	for (int r = t->rows - 1; r >= 0; r--)
-		for (int way = 0; way < MEMORY_WAYS; way++)
+		for (int way = 0; way < SCHED_WAYS; way++)
 			offer_job(s, t, j, r, way);
 }
 
@@ -230,8 +225,8 @@ static bool search_all(const struct search *s, int *at, int *way)
 	for (int j = 0; allowed && j < n_jobs; j++) {
 		int taken = t.taken[(size_t)j * cells + (size_t)cell];
 
-		at[j] = taken / MEMORY_WAYS;
-		way[j] = taken % MEMORY_WAYS;
+		at[j] = taken / SCHED_WAYS;
+		way[j] = taken % SCHED_WAYS;
 		cell -= at[j] * t.columns +
 			(at[j] ? memory_units_of(s->curves, j, way[j], at[j]) : 0);
 	}
@@ -250,7 +245,7 @@ static int best_way(const struct search *s, int j, double price, int at, double 
 	int best = 0;
 
 	*value = -HUGE_VAL;
-	for (int way = 0; way < MEMORY_WAYS; way++) {
+	for (int way = 0; way < SCHED_WAYS; way++) {
 		double own = values_of(s, j, way)[at] -
 			     (at ? price * memory_units_of(s->curves, j, way, at) : 0);
 

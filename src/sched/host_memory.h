@@ -1,10 +1,10 @@
 /* host_memory.h - host memory as a second resource of the decision of the policy goodput.
  *
- * A job takes memory of the host while it runs: as much as sched_job.memory_of says for its
- * devices, or memory_bytes. Sums are in units of 1/MEMORY_UNITS of sched_input.memory_bytes, each
+ * A job takes memory of the host while it runs: as much as its offers say for its devices, or
+ * memory_bytes. Sums are in units of 1/MEMORY_UNITS of sched_input.memory_bytes, each
  * job's part rounded up. The search of allocation.c is asked first: an allocation that fits the
  * memory is the best there is. Otherwise a dynamic program over jobs, devices and memory finds the
- * best that fits; jobs that are launched may then run in a leaner way (sched_job.lean). Where there
+ * best that fits; jobs that are launched may then run in a leaner way (policy.h). Where there
  * are several kinds of device, more than MEMORY_MOST_DEVICES or more than MEMORY_MOST_JOBS, a price
  * of memory is found by bisection (Lagrangian relaxation), and the result fits, but may not be the
  * best.
@@ -23,9 +23,6 @@
 #define MEMORY_MOST_DEVICES 16
 #define MEMORY_MOST_JOBS 64
 #define MEMORY_BISECTIONS 20
-
-/* Way 0 is that of most goodput; way w is sched_job.lean[w - 1]. */
-#define MEMORY_WAYS (1 + SCHED_LEAN_WAYS)
 
 /* Units of the job at an index of curve.h; 0: its need, or the host's memory, is not known. */
 int memory_units_of(const struct curves *curves, int index, int way, int at);

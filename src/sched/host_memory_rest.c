@@ -45,7 +45,7 @@ static bool change_allotment(struct rest *r, int index)
 
 	count_allotment(r, index, -1);
 	for (int at = 1; at <= r->curves->n_devices; at++)
-		for (int way = 0; way < MEMORY_WAYS; way++) {
+		for (int way = 0; way < SCHED_WAYS; way++) {
 			double value = value_of_cell(r, index, way, at);
 
 			if (!(value > most) || !is_left(r, index, way, at))

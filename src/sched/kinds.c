@@ -20,7 +20,15 @@ struct filling {
 
 static bool may_have(const struct sched_job *job, int kind)
 {
-	return !(job->barred_kinds & 1U << kind);
+	return !job->offers[kind].barred;
+}
+
+static bool is_barred_from_all(const struct sched_input *in, const struct sched_job *job)
+{
+	for (int k = 0; k < in->n_kinds; k++)
+		if (may_have(job, k))
+			return false;
+	return true;
 }
 
 /* --- one kind --- */
@@ -30,24 +38,19 @@ static bool may_have(const struct sched_job *job, int kind)
 static struct sched_job job_on(const struct sched_input *in, const struct sched_job *job, int kind)
 {
 	struct sched_job one = *job;
-	int like = job->goodput[kind] ? kind : job->kind;
+	int like = job->offers[kind].goodput[0] ? kind : job->kind;
 
-	for (int k = 0; k < in->n_kinds && !job->goodput[like]; k++)
-		like = job->goodput[k] ? k : like;
+	for (int k = 0; k < in->n_kinds && !job->offers[like].goodput[0]; k++)
+		like = job->offers[k].goodput[0] ? k : like;
 	one.kind = 0;
-	one.goodput[0] = job->goodput[like];
-	one.memory_of[0] = job->memory_of[like];
-	for (int way = 0; way < SCHED_LEAN_WAYS; way++) {
-		one.lean[way].goodput[0] = job->lean[way].goodput[like];
-		one.lean[way].memory_bytes[0] = job->lean[way].memory_bytes[like];
-	}
+	one.offers[0] = job->offers[like];
+	one.offers[0].barred = false;
 	return one;
 }
 
 struct sched_input sched_merge_kinds(const struct sched_input *in, struct sched_job *jobs)
 {
 	struct sched_input one = *in;
-	unsigned all = (1U << in->n_kinds) - 1;
 
 	one.jobs = jobs;
 	one.n_kinds = 1;
@@ -58,7 +61,7 @@ struct sched_input sched_merge_kinds(const struct sched_input *in, struct sched_
 			one.kinds[0].devices_per_node = in->kinds[k].devices_per_node;
 	for (int j = 0; j < in->n_jobs; j++) {
 		jobs[j] = job_on(in, &in->jobs[j], in->jobs[j].kind);
-		jobs[j].barred_kinds = (in->jobs[j].barred_kinds & all) == all;
+		jobs[j].offers[0].barred = is_barred_from_all(in, &in->jobs[j]);
 	}
 	return one;
 }
@@ -191,7 +194,6 @@ static void decide_kind(struct filling *f, const struct policy *policy, int kind
 			struct sched_job *job = &jobs[one.n_jobs];
 
 			*job = job_on(f->in, &f->in->jobs[j], kind);
-			job->barred_kinds = 0;
 			if (f->in->jobs[j].kind != kind)
 				job->replicas = 0;
 			of[one.n_jobs++] = j;

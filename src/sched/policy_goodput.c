@@ -48,16 +48,15 @@ static void set_lean_values(const struct goodput_decision *d, int index, int way
 {
 	const struct curves *curves = d->curves;
 	struct curve *c = &curves->items[index];
-	const struct sched_lean *lean = &c->job->lean[way - 1];
 	double *best = c->of;
 
 	c->of = xcalloc((size_t)curves->n_devices + 1, sizeof(*c->of));
 	for (int at = 0; at <= curves->n_devices; at++) {
-		const double *goodput = lean->goodput[curve_kind_at(curves, at)];
-		bool has = at && at != c->held && goodput && !isnan(best[at]) &&
-			   goodput[curve_devices_at(curves, at)] > 0;
+		double goodput = offers_at(c->job, curve_kind_at(curves, at), way,
+					   curve_devices_at(curves, at)).goodput;
+		bool has = at && at != c->held && !isnan(best[at]) && goodput > 0;
 
-		c->of[at] = has ? goodput[curve_devices_at(curves, at)] / c->unit : (double)NAN;
+		c->of[at] = has ? goodput / c->unit : (double)NAN;
 	}
 	if (c->held && c->held <= curves->n_devices)
 		c->of[c->held] = best[c->held];
@@ -74,14 +73,14 @@ static void allocate_memory(const struct goodput_decision *d, const double *best
 {
 	const struct curves *curves = d->curves;
 	size_t n_jobs = (size_t)curves->in->n_jobs, width = (size_t)curves->n_devices + 1;
-	double *values = xcalloc(MEMORY_WAYS * n_jobs * width, sizeof(*values));
+	double *values = xcalloc(SCHED_WAYS * n_jobs * width, sizeof(*values));
 	struct allocation_job *jobs = xcalloc(n_jobs, sizeof(*jobs));
 
 	memcpy(values, best, n_jobs * width * sizeof(*values));
 	for (size_t i = 0; i < n_jobs; i++) {
 		jobs[i] = (struct allocation_job){ .held = curves->items[i].held,
 						   .value = &values[i * width] };
-		for (int way = 1; way < MEMORY_WAYS; way++)
+		for (int way = 1; way < SCHED_WAYS; way++)
 			set_lean_values(d, (int)i, way,
 					&values[((size_t)way * n_jobs + i) * width]);
 	}

@@ -179,7 +179,7 @@ static int job_max_replicas(const struct sim *s, const struct sim_job *job, int 
 
 /* --- tables of goodput --- */
 
-/* Makes room for goodput[0..n] and sets all to unknown. */
+/* Makes room for goodput[0..n], all unknown. */
 static void clear_goodput(struct job_table *table, int n)
 {
 	if (n > table->n_goodput || !table->goodput) {
@@ -225,7 +225,7 @@ static void tell_speeds(const struct sim *s, struct sim_job *job, struct sched_j
 		clear_goodput(table, 1);
 		table->key = (struct model_key){ .version = -1 };
 		table->goodput[1] = job_speed_on(job, k);
-		told->goodput[k] = table->goodput;
+		told->offers[k] = offers_of(1, table->goodput);
 	}
 }
 
@@ -252,7 +252,7 @@ static void tell_kind(struct sim *s, struct sim_job *job, int kind, int most,
 					place_packed(r, gpus->gpus_per_node));
 	}
 	table->key = key;
-	told->goodput[kind] = table->goodput;
+	told->offers[kind] = offers_of(most, table->goodput);
 	if (kind == job->kind && job->placement.n)
 		told->goodput_now = goodput_of(&model, place_of_job(job),
 					       (double)now->local_batch_size,
@@ -350,7 +350,7 @@ static int tell_at_owners_batch(struct sim *s, struct sim_job *job, struct sched
 			table->goodput[r] = 1 / update_s;
 		}
 	}
-	told->goodput[job->kind] = table->goodput;
+	told->offers[job->kind] = offers_of(most, table->goodput);
 	if (s->options->lengths_known)
 		told->remaining_samples = remaining_updates(s, job);
 	return 0;

@@ -122,7 +122,7 @@ static int tell_state(struct sim *s, struct sim_job *job, struct sched_job *told
 	told->preemptible = replayed->preemptible;
 	told->submitted_s = fmin(replayed->submit_s, s->now_s - LEAST_AGE_S);
 	told->restart_s = replayed->restart_s;
-	told->goodput[0] = replayed->phases[state->phase].best;
+	told->offers[0] = offers_of(s->n_gpus, replayed->phases[state->phase].best);
 	if (replayed->modelled && job->placement.n)
 		told->goodput_now = rate_of(s, job);
 	told->remaining_samples = sched_remaining(replayed->told_work, state->progress);

@@ -290,7 +290,7 @@ static int tell_plan(struct sim *s, struct sim_job *job, struct sched_job *told,
 	told->max_replicas = s->n_gpus;
 	told->preemptible = !alone;
 	told->guaranteed = r->job->guaranteed && !alone;
-	told->goodput[0] = r->goodput;
+	told->offers[0] = offers_of(s->n_gpus, r->goodput);
 	told->goodput_now = r->row ? 1 / r->row->iteration_s : (double)NAN;
 	told->remaining_samples = s->options->lengths_known ? r->left : (double)NAN;
 	told->reference_goodput = 1 / r->job->reference_s;

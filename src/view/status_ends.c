@@ -246,7 +246,7 @@ static struct sched_job tell_player(struct players *p, const struct status_job *
 		.replicas = held_by(item),
 		.attained_service_device_s = item->attained_service_device_s,
 		.launched_s = item->run ? item->run->launch_boot_s : (double)NAN,
-		.restart_s = m.restart_s, .goodput = { (*table)->goodput },
+		.restart_s = m.restart_s, .offers = { offers_of(p->n_devices, (*table)->goodput) },
 		.goodput_now = (double)NAN,
 		.remaining_samples = remaining_samples(item, &m, *table, p->n_devices),
 		.adapts = declared->max_batch_size > declared->batch_size,

@@ -14,7 +14,8 @@ static struct sched_job running(int id, double left_s)
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = 1, .weight = 1, .preemptible = true,
 		.replicas = 1, .launched_s = 0, .attained_service_device_s = 100,
-		.goodput = { goodput }, .goodput_now = (double)NAN, .remaining_samples = left_s,
+		.offers = { offers_of(2, goodput) }, .goodput_now = (double)NAN,
+		.remaining_samples = left_s,
 	};
 }
 
@@ -55,7 +56,7 @@ static void known(void)
 	ends_of(&in, &none, NULL, ends);
 	near(ends[1].middle_s, 5030, 0.03, "beside each other nobody waits");
 
-	jobs[0].goodput[0] = goodput;
+	jobs[0].offers[0] = offers_of(2, goodput);
 	jobs[0].max_replicas = 2;
 	in.n_jobs = 1;
 	ends_of(&in, &none, NULL, ends);

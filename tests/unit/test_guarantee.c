@@ -47,8 +47,8 @@ static struct sched_job waits(int64_t id, const double *goodput)
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = DEVICES, .weight = 1,
 		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
-		.waiting_since_s = NOW_S - 60, .goodput = { goodput }, .goodput_now = (double)NAN,
-		.remaining_samples = (double)NAN,
+		.waiting_since_s = NOW_S - 60, .offers = { offers_of(DEVICES, goodput) },
+		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 	};
 }
 

@@ -26,8 +26,9 @@ static struct sched_job waits(int64_t id, double gib)
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = DEVICES, .weight = 1,
 		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
-		.waiting_since_s = NOW_S - 60, .goodput = { linear }, .goodput_now = (double)NAN,
-		.remaining_samples = (double)NAN, .memory_bytes = gib * GIB,
+		.waiting_since_s = NOW_S - 60, .offers = { offers_of(DEVICES, linear) },
+		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
+		.memory_bytes = gib * GIB,
 	};
 }
 
@@ -103,7 +104,7 @@ static void test_numbers(void)
 	decide(two, 2, 31);
 	is_int((choices[0].replicas > 0) + (choices[1].replicas > 0), 1,
 	       "one number for all: one of the two jobs waits");
-	two[0].memory_of[0] = two[1].memory_of[0] = bytes;
+	two[0].offers[0].host_bytes[0] = two[1].offers[0].host_bytes[0] = bytes;
 	decide(two, 2, 31);
 	ok(choices[0].replicas == 1 && choices[1].replicas == 1,
 	   "by numbers of devices: both run where one device takes less");
@@ -118,19 +119,19 @@ static void test_lean(void)
 	struct sched_job two[] = { holds(waits(1, 14), 2, SLICE_S / 2), waits(2, 20) };
 
 	two[1].max_replicas = 2;
-	two[1].memory_of[0] = fat;
-	two[1].lean[0].goodput[0] = slower;
-	two[1].lean[0].memory_bytes[0] = lean;
+	two[1].offers[0].host_bytes[0] = fat;
+	two[1].offers[0].goodput[1] = slower;
+	two[1].offers[0].host_bytes[1] = lean;
 	decide(two, 2, 31);
 	ok(choices[1].replicas == 2 && choices[1].way == 1, "a job starts in a leaner way");
 	decide(two, 2, 62);
 	ok(choices[1].replicas == 2 && choices[1].way == 0, "but not where memory suffices");
-	two[1].lean[0].memory_bytes[0] = fat;
+	two[1].offers[0].host_bytes[1] = fat;
 	decide(two, 2, 31);
 	is_int(choices[1].replicas, 0, "nor if that way takes too much as well");
 	/* on its devices, in the leaner way: a relaunch gains half as much again */
 	two[1] = holds(waits(2, 15), 2, 10 * SLICE_S);
-	two[1].memory_of[0] = fat;
+	two[1].offers[0].host_bytes[0] = fat;
 	two[1].goodput_now = 130;
 	decide(two, 2, 31);
 	ok(!choices[1].reconfigure, "a run does not change to the fatter way beside the other job");
@@ -151,10 +152,10 @@ static void test_overdue_lean(void)
 
 	old[0].submitted_s = old[0].waiting_since_s = NOW_S - 1e6;
 	old[0].max_replicas = 2;
-	old[0].memory_of[0] = fat;
-	for (int way = 0; way < SCHED_LEAN_WAYS; way++) {
-		old[0].lean[way].goodput[0] = way ? none : slower;
-		old[0].lean[way].memory_bytes[0] = way ? none : lean;
+	old[0].offers[0].host_bytes[0] = fat;
+	for (int way = 1; way < SCHED_WAYS; way++) {
+		old[0].offers[0].goodput[way] = way > 1 ? none : slower;
+		old[0].offers[0].host_bytes[way] = way > 1 ? none : lean;
 	}
 	decide(old, 3, 31);
 	ok(!choices[0].replicas && choices[1].replicas && !choices[2].replicas,
@@ -168,8 +169,8 @@ static void test_overdue_lean(void)
 struct problem {
 	uint64_t random;
 	struct sched_job jobs[JOBS];
-	double goodput[JOBS][DEVICES + 1], values[MEMORY_WAYS * JOBS * (DEVICES + 1)];
-	double memory[MEMORY_WAYS][JOBS][DEVICES + 1];
+	double goodput[JOBS][DEVICES + 1], values[SCHED_WAYS * JOBS * (DEVICES + 1)];
+	double memory[SCHED_WAYS][JOBS][DEVICES + 1];
 	struct curves curves;
 	struct sched_input in;
 };
@@ -184,7 +185,7 @@ static void draw_ways(struct problem *p, int j)
 {
 	bool by_number = case_below(&p->random, 2);
 
-	for (int way = 0; way < MEMORY_WAYS; way++)
+	for (int way = 0; way < SCHED_WAYS; way++)
 		for (int r = 0; r <= DEVICES; r++) {
 			double *value = value_of(p->values, j, way, r);
 
@@ -196,8 +197,8 @@ static void draw_ways(struct problem *p, int j)
 		}
 	if (!by_number)
 		return;
-	p->jobs[j].memory_of[0] = p->memory[0][j];
-	p->jobs[j].lean[0].memory_bytes[0] = p->memory[1][j];
+	p->jobs[j].offers[0].host_bytes[0] = p->memory[0][j];
+	p->jobs[j].offers[0].host_bytes[1] = p->memory[1][j];
 }
 
 static void draw(struct problem *p)
@@ -205,7 +206,7 @@ static void draw(struct problem *p)
 	for (int j = 0; j < JOBS; j++) {
 		p->jobs[j] = waits(j + 1, case_below(&p->random, 4) ? 1 + case_below(&p->random, 31)
 								    : 0);
-		p->jobs[j].goodput[0] = p->goodput[j];
+		p->jobs[j].offers[0] = offers_of(DEVICES, p->goodput[j]);
 		for (int r = 1; r <= DEVICES; r++)
 			p->goodput[j][r] = 100 * pow(r, 0.5);
 		p->values[(size_t)j * (DEVICES + 1)] = 0;
@@ -228,7 +229,7 @@ static double best_from(struct problem *p, int j, int devices, int units)
 	if (j == JOBS)
 		return 0;
 	for (int r = 0; r <= devices; r++)
-		for (int way = 0; way < MEMORY_WAYS; way++) {
+		for (int way = 0; way < SCHED_WAYS; way++) {
 			int need = r ? memory_units_of(&p->curves, j, way, r) : 0;
 			double value = *value_of(p->values, j, way, r);
 
@@ -254,7 +255,7 @@ static bool can_gain(struct problem *p, const int *at, const int *way)
 		int own = at[j] ? memory_units_of(&p->curves, j, way[j], at[j]) : 0;
 
 		for (int r = 1; r <= devices + at[j]; r++)
-			for (int w = 0; w < MEMORY_WAYS; w++)
+			for (int w = 0; w < SCHED_WAYS; w++)
 				can |= *value_of(p->values, j, w, r) > now &&
 				       memory_units_of(&p->curves, j, w, r) <= units + own;
 	}
@@ -263,7 +264,7 @@ static bool can_gain(struct problem *p, const int *at, const int *way)
 
 static double allocate(struct problem *p, int n_kinds, bool *fits, bool *gains)
 {
-	double values[MEMORY_WAYS * JOBS * (DEVICES + 1)], sum = 0;
+	double values[SCHED_WAYS * JOBS * (DEVICES + 1)], sum = 0;
 	struct allocation_job jobs[JOBS];
 	struct curves curves = p->curves;
 	struct claims claims = claims_of_fixed(&curves);

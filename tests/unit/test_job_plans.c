@@ -68,6 +68,12 @@ static struct job *add_planned(struct snapshot *s, const char *plans)
 	return job;
 }
 
+/* What the policy is told of the first job. */
+static struct offer told(const struct decision *d, int kind, int way, int r)
+{
+	return offers_at(&d->sched_jobs[0], kind, way, r);
+}
+
 static void test_curves(void)
 {
 	struct snapshot s = two_kinds();
@@ -75,8 +81,8 @@ static void test_curves(void)
 
 	add_planned(&s, "dp=\ngc=-g");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].goodput[0][1], DP_A, 1e-6, "the best plan on a, as measured");
-	near(d->sched_jobs[0].goodput[1][1], DP_A / RATIO, 1e-6,
+	near(told(d, 0, 0, 1).goodput, DP_A, 1e-6, "the best plan on a, as measured");
+	near(told(d, 1, 0, 1).goodput, DP_A / RATIO, 1e-6,
 	     "on b the same plan, by the ratio that the other plan tells");
 	is_int(d->choices[0].kind, 0, "the job gets the faster kind");
 	decision_free(d);
@@ -95,8 +101,8 @@ static void test_memory(void)
 	for (int i = 0; i < 3; i++)
 		add_planned(&s, "dp=\ngc=-g");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].goodput[0][1], DP_A, 1e-6, "dp takes 16 of 24 GiB on a");
-	near(d->sched_jobs[0].goodput[1][1], GC_B, 1e-6, "and more than b has");
+	near(told(d, 0, 0, 1).goodput, DP_A, 1e-6, "dp takes 16 of 24 GiB on a");
+	near(told(d, 1, 0, 1).goodput, GC_B, 1e-6, "and more than b has");
 	is_int(d->choices[0].kind + d->choices[1].kind + d->choices[2].kind, 1,
 	       "one of three jobs gets the small kind");
 	for (int j = 0; j < 3; j++) {
@@ -121,7 +127,7 @@ static void test_untried(void)
 	for (int i = 0; i < 3; i++)
 		add_planned(&s, "dp=\nzero3=-z");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].goodput[1][1], DP_A / RATIO / 1.3, 1e-6,
+	near(told(d, 1, 0, 1).goodput, DP_A / RATIO / 1.3, 1e-6,
 	     "where no measured plan fits, another is expected by its name");
 	for (int j = 0; j < 3; j++)
 		is_str(d->sizes[j].configuration.plan, d->choices[j].kind ? "zero3" : "dp",
@@ -140,7 +146,7 @@ static void test_run(void)
 	add_run(&s, job, 2, 1, TIER_UNKNOWN);
 	strcpy(s.runs.items[0].configuration.plan, "gc");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].goodput[d->sched_jobs[0].kind][1], DP_A / RATIO, 1e-6,
+	near(told(d, d->sched_jobs[0].kind, 0, 1).goodput, DP_A / RATIO, 1e-6,
 	     "the run's kind is the job's kind");
 	near(d->sched_jobs[0].goodput_now, GC_B, 1e-6, "the run's plan is measured there");
 	is_int(d->choices[0].kind, 0, "it moves to the faster kind");
@@ -182,11 +188,11 @@ static void test_host_memory(void)
 		add_planned(&s, "dp=\ngc=-g");
 	s.jobs.items[0].declared.max_replicas = 4;
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].memory_of[0][1], 30 * GIB, 1, "the best plan's on one device");
-	near(d->sched_jobs[0].memory_of[0][2], 40 * GIB, 1, "and on two");
-	near(d->sched_jobs[0].memory_of[0][4], 60 * GIB, 1, "four take as much again each");
-	near(d->sched_jobs[0].lean[0].memory_bytes[0][1], 10 * GIB, 1, "the other plan is leaner");
-	near(d->sched_jobs[0].lean[0].goodput[0][1], 64 / 0.084, 1e-6, "and slower");
+	near(told(d, 0, 0, 1).host_bytes, 30 * GIB, 1, "the best plan's on one device");
+	near(told(d, 0, 0, 2).host_bytes, 40 * GIB, 1, "and on two");
+	near(told(d, 0, 0, 4).host_bytes, 60 * GIB, 1, "four take as much again each");
+	near(told(d, 0, 1, 1).host_bytes, 10 * GIB, 1, "the other plan is leaner");
+	near(told(d, 0, 1, 1).goodput, 64 / 0.084, 1e-6, "and slower");
 	for (int j = 0; j < 4; j++) {
 		n_dp += !strcmp(d->sizes[j].configuration.plan, "dp");
 		n_gc += !strcmp(d->sizes[j].configuration.plan, "gc");
@@ -212,7 +218,7 @@ static void test_host_memory_of_run(void)
 	strcpy(s.runs.items[0].configuration.plan, "gc");
 	d = pass_decide(&s);
 	near(d->sched_jobs[0].memory_bytes, 10 * GIB, 1, "a run has the memory of its plan");
-	near(d->sched_jobs[0].memory_of[0][1], 30 * GIB, 1, "in the best plan it takes more");
+	near(told(d, 0, 0, 1).host_bytes, 30 * GIB, 1, "in the best plan it takes more");
 	decision_free(d);
 	s.runs.items[0].peak_memory_bytes = (int64_t)(12 * GIB);
 	d = pass_decide(&s);

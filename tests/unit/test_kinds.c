@@ -195,7 +195,7 @@ static void draw_input(struct any *a)
 			job->launched_s = 1e4 - 2e3 * case_uniform(x);
 			held[kind] += job->replicas;
 		} else {
-			job->barred_kinds = case_below(x, 3) ? 0 : 1U << kind;
+			job->offers[kind].barred = !case_below(x, 3);
 			job->first = case_below(x, 8) ? 0 : 1;
 		}
 		for (int k = 0; k < a->in.n_kinds; k++)
@@ -203,7 +203,9 @@ static void draw_input(struct any *a)
 				a->goodput[i][k][r] = (1 + 9 * case_uniform(x)) * sqrt(r);
 		for (int k = 0; i % 2 && k < a->in.n_kinds; k++)
 			if (k == job->kind || case_below(x, 3))
-				job->goodput[k] = a->goodput[i][k];
+				job->offers[k] = (struct sched_offers){
+					job->offers[k].barred, 11, { a->goodput[i][k] }, { NULL },
+				};
 		if (case_below(x, 2))
 			job->remaining_samples = 1e4 * case_uniform(x);
 	}
@@ -219,7 +221,7 @@ static bool is_behind(const struct any *a, int job, int kind)
 		bool before = j->first != behind->first ? j->first > behind->first
 							: j->id < behind->id;
 
-		if (before && !a->choices[i].replicas && !(j->barred_kinds & 1U << kind) &&
+		if (before && !a->choices[i].replicas && !j->offers[kind].barred &&
 		    j->min_replicas <= a->in.kinds[kind].n_devices)
 			return true;
 	}
@@ -231,7 +233,7 @@ static bool leaves_none_idle(const struct any *a, const int *left)
 {
 	for (int i = 0; i < JOBS; i++)
 		for (int k = 0; k < a->in.n_kinds && !a->choices[i].replicas; k++)
-			if (!(a->jobs[i].barred_kinds & 1U << k) &&
+			if (!a->jobs[i].offers[k].barred &&
 			    a->jobs[i].min_replicas <= left[k] && !is_behind(a, i, k))
 				return false;
 	return true;
@@ -256,7 +258,7 @@ static bool holds(const struct policy *policy, struct any *a, bool blind)
 		right = right && c->reason[0] &&
 			(stays || (c->replicas >= job->min_replicas &&
 				   c->replicas <= job->max_replicas &&
-				   !(job->barred_kinds & 1U << c->kind)));
+				   !job->offers[c->kind].barred));
 	}
 	for (int i = 0; i < JOBS; i++)
 		if (!a->jobs[i].preemptible && a->jobs[i].replicas)
@@ -302,13 +304,13 @@ static void test_gain(const struct policy *policy)
 			.id = i + 1, .min_replicas = 1, .max_replicas = 2, .weight = 1,
 			.preemptible = true, .goodput_now = (double)NAN, .restart_s = 10,
 			.remaining_samples = (double)NAN,
-			.goodput = { slow, i ? ten : twice },
+			.offers = { offers_of(2, slow), offers_of(2, i ? ten : twice) },
 		};
 	policy_decide(policy, &in, false, choices);
 	ok(choices[1].kind == 1 && choices[1].replicas == 1, "who gains 10x gets the fast device");
 	ok(choices[0].kind == 0 && choices[0].replicas >= 1, "who gains 2x a slow one");
 	ok(strstr(choices[1].reason, "fast"), "the reason names the kind");
-	jobs[1].barred_kinds = 2;
+	jobs[1].offers[1].barred = true;
 	policy_decide(policy, &in, false, choices);
 	ok(choices[1].kind == 0 && choices[0].kind == 1, "unless it must not have that kind");
 }
@@ -321,7 +323,8 @@ static struct sched_job job_with(int64_t id, int least, unsigned barred, int rep
 {
 	return (struct sched_job){
 		.id = id, .min_replicas = least, .max_replicas = least, .weight = 1,
-		.barred_kinds = barred, .replicas = replicas, .kind = kind, .launched_s = 100,
+		.offers = { { .barred = barred & 1U << FAST }, { .barred = barred & 1U << SLOW } },
+		.replicas = replicas, .kind = kind, .launched_s = 100,
 		.attained_service_device_s = replicas ? 900 : 0, .submitted_s = (double)id,
 		.goodput_now = (double)NAN, .restart_s = 10, .remaining_samples = (double)NAN,
 	};
@@ -397,7 +400,7 @@ static void test_turns_on_a_kind(void)
 	jobs[0].preemptible = jobs[1].preemptible = jobs[2].preemptible = true;
 	jobs[1].attained_service_device_s = 5000;
 	placed(&policy_las, jobs, 3, 1, 1, "- s f", "a job has its turn where it may be");
-	jobs[2].barred_kinds = 0;
+	jobs[2].offers[FAST].barred = jobs[2].offers[SLOW].barred = false;
 	placed(&policy_las, jobs, 3, 1, 1, "f - s", "and else on that of the job with most");
 }
 
@@ -410,7 +413,7 @@ static void test_line_on_a_kind(void)
 	};
 
 	placed(&policy_fifo, jobs, 3, 2, 1, "f - s", "a free device is kept for the first");
-	jobs[2].barred_kinds = 1U << SLOW;
+	jobs[2].offers[SLOW].barred = true;
 	placed(&policy_fifo, jobs, 3, 2, 1, "f - -", "also where the next may have no other");
 }
 

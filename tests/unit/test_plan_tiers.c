@@ -325,8 +325,8 @@ static void test_lean_plan_by_tier(void)
 	s.memory.total_bytes = (int64_t)1e11;
 	s.host_needs = xcalloc(MOST_JOBS, sizeof(*s.host_needs));
 	d = pass_decide(&s);
-	ok(d->sched_jobs[2].lean[0].goodput[0][2] > 0 &&
-	   d->sched_jobs[2].lean[0].goodput[0][2] <= d->sched_jobs[2].goodput[0][2],
+	ok(d->sched_jobs[2].offers[0].goodput[1][2] > 0 &&
+	   d->sched_jobs[2].offers[0].goodput[1][2] <= d->sched_jobs[2].offers[0].goodput[0][2],
 	   "across pairs a leaner plan is worth no more than the best one there");
 	decision_free(d);
 	snapshot_free(&s);

@@ -59,7 +59,7 @@ static void draw_job(struct any *a, int i)
 	for (int r = 1; r <= job->max_replicas; r++)
 		a->goodput[i][r] = number(a, 100);
 	if (case_below(x, 5))
-		job->goodput[0] = a->goodput[i];
+		job->offers[0] = offers_of(job->max_replicas, a->goodput[i]);
 	if (!case_below(x, 4))
 		job->first = case_below(x, 4);
 }

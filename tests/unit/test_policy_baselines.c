@@ -101,9 +101,9 @@ static void optimus(void)
 
 	for (int i = 0; i < 3; i++)
 		h.jobs[i].remaining_samples = 100;
-	h.jobs[0].goodput[0] = poor;
-	h.jobs[1].goodput[0] = good;
-	h.jobs[2].goodput[0] = good;
+	h.jobs[0].offers[0] = offers_of(3, poor);
+	h.jobs[1].offers[0] = offers_of(3, good);
+	h.jobs[2].offers[0] = offers_of(3, good);
 	decide(&h, &policy_optimus, 3, 2);
 	has(&h, (int[MANY]){ 1, 1, 0 }, "one each first, in order");
 	decide(&h, &policy_optimus, 3, 5);
@@ -114,13 +114,13 @@ static void optimus(void)
 	has(&h, (int[MANY]){ 2, 1, 1 }, "which is more of a longer job: 91 s");
 	decide(&h, &policy_optimus, 3, 5);
 	has(&h, (int[MANY]){ 2, 2, 1 }, "then 50 s against 40, the first of equals");
-	h.jobs[1].goodput[0] = falls;
+	h.jobs[1].offers[0] = offers_of(3, falls);
 	decide(&h, &policy_optimus, 2, 6);
 	has(&h, (int[MANY]){ 3, 1 }, "nobody looks past a number that is worse");
 	h.jobs[0] = job_of(1, 1, 3);
-	h.jobs[0].goodput[0] = good;
+	h.jobs[0].offers[0] = offers_of(3, good);
 	h.jobs[1] = job_of(2, 1, 3);
-	h.jobs[1].goodput[0] = good;
+	h.jobs[1].offers[0] = offers_of(3, good);
 	h.jobs[1].attained_service_device_s = 9000;
 	decide(&h, &policy_optimus, 2, 3);
 	has(&h, (int[MANY]){ 1, 2 }, "what remains unknown is taken by what was had");
@@ -134,7 +134,7 @@ static void srtf(void)
 	struct hand h = { .jobs = { job_of(1, 1, 3), job_of(2, 1, 3), job_of(3, 2, 2) } };
 
 	for (int i = 0; i < 3; i++) {
-		h.jobs[i].goodput[0] = rates;
+		h.jobs[i].offers[0] = offers_of(3, rates);
 		h.jobs[i].remaining_samples = 100 - 10 * i;
 	}
 	decide(&h, &policy_srtf, 3, 3);
@@ -143,10 +143,10 @@ static void srtf(void)
 	       "who waits is told why");
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 1, 3 }, "the shortest that starts has what is left over");
-	h.jobs[1].goodput[0] = flat;
+	h.jobs[1].offers[0] = offers_of(3, flat);
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 3, 1 }, "not where that brings nothing");
-	h.jobs[1].goodput[0] = rates;
+	h.jobs[1].offers[0] = offers_of(3, rates);
 	h.jobs[0].replicas = 2;
 	decide(&h, &policy_srtf, 2, 4);
 	has(&h, (int[MANY]){ 2, 2 }, "one that runs gets back what it holds before that");
@@ -174,8 +174,9 @@ static double term(const struct sched_case *c, const struct sched_job *job, int 
 
 	if (!r)
 		return 1.1;
-	if (job->goodput[0])
-		speedup = job->goodput[0][r] / job->goodput[0][least] * least;
+	if (job->offers[0].goodput[0])
+		speedup = offers_at(job, 0, 0, r).goodput /
+			  offers_at(job, 0, 0, least).goodput * least;
 	if (job->replicas && r != job->replicas && age_s >= job->restart_s)
 		speedup *=
 			fmax(age_s - job->restarts * job->restart_s, 0) / (age_s + job->restart_s);

@@ -20,8 +20,8 @@ static struct sched_job waits(int64_t id, int devices)
 	return (struct sched_job){
 		.id = id, .min_replicas = devices, .max_replicas = devices, .weight = 1,
 		.preemptible = true, .restart_s = 10, .submitted_s = NOW_S - 60,
-		.waiting_since_s = NOW_S - 60, .goodput = { linear }, .goodput_now = (double)NAN,
-		.remaining_samples = (double)NAN,
+		.waiting_since_s = NOW_S - 60, .offers = { offers_of(4, linear) },
+		.goodput_now = (double)NAN, .remaining_samples = (double)NAN,
 	};
 }
 

@@ -64,14 +64,14 @@ static double in_units(const struct reference *ref, int i, double goodput)
 {
 	int least = ref->least[i];
 
-	return goodput / ref->c->jobs[i].goodput[0][least] * least;
+	return goodput / ref->c->jobs[i].offers[0].goodput[0][least] * least;
 }
 
 static double speedup(const struct reference *ref, int i, int r)
 {
 	const struct sched_job *job = &ref->c->jobs[i];
 
-	return job->goodput[0] ? in_units(ref, i, job->goodput[0][r]) : r;
+	return job->offers[0].goodput[0] ? in_units(ref, i, job->offers[0].goodput[0][r]) : r;
 }
 
 static double horizon(const struct reference *ref, int i, double slices, int how)
@@ -84,7 +84,7 @@ static double rate_over(const struct reference *ref, int i, int r, double slices
 	const struct sched_job *job = &ref->c->jobs[i];
 	double s = speedup(ref, i, r), h = horizon(ref, i, slices, how), lost = cost(job, how);
 
-	if (job->goodput[0] && !isnan(job->remaining_samples)) {
+	if (job->offers[0].goodput[0] && !isnan(job->remaining_samples)) {
 		double work = in_units(ref, i, job->remaining_samples);
 
 		if (work / s + lost <= h)
@@ -103,8 +103,8 @@ static bool pays_to_relaunch(const struct reference *ref, int i)
 	const struct sched_job *job = &ref->c->jobs[i];
 	double h = horizon(ref, i, 1, RELAUNCHES);
 
-	return runs(job) && job->preemptible && has_settled(ref->c, job) && job->goodput[0] &&
-	       job->goodput[0][job->replicas] * (h - cost(job, RELAUNCHES)) >
+	return runs(job) && job->preemptible && has_settled(ref->c, job) &&
+	       offers_at(job, 0, 0, job->replicas).goodput * (h - cost(job, RELAUNCHES)) >
 		       job->goodput_now * h * 1.05 &&
 	       rate_over(ref, i, job->replicas, 1, RELAUNCHES) >
 		       in_units(ref, i, job->goodput_now);
@@ -116,14 +116,14 @@ static double rate_kept(const struct reference *ref, int i)
 
 	if (pays_to_relaunch(ref, i))
 		return rate_over(ref, i, job->replicas, 1, RELAUNCHES);
-	if (job->goodput[0] && !isnan(job->goodput_now))
+	if (job->offers[0].goodput[0] && !isnan(job->goodput_now))
 		return in_units(ref, i, job->goodput_now);
 	return speedup(ref, i, job->replicas);
 }
 
 static bool length_is_known(const struct reference *ref, int i)
 {
-	return ref->c->jobs[i].goodput[0] && !isnan(ref->c->jobs[i].remaining_samples);
+	return ref->c->jobs[i].offers[0].goodput[0] && !isnan(ref->c->jobs[i].remaining_samples);
 }
 
 static double length(const struct reference *ref, int i)
@@ -132,7 +132,8 @@ static double length(const struct reference *ref, int i)
 
 	if (length_is_known(ref, i))
 		return in_units(ref, i, job->remaining_samples);
-	return job->attained_service_device_s + (job->goodput[0] ? 12 : 1) * ref->c->in.slice_s;
+	return job->attained_service_device_s +
+	       (job->offers[0].goodput[0] ? 12 : 1) * ref->c->in.slice_s;
 }
 
 /* The chance that a job whose service passes from a to b device-seconds, in one bin, ends there: by
@@ -530,7 +531,7 @@ static struct sched_job job(int64_t id, const double *goodput, int min, int max)
 		.max_replicas = max,
 		.weight = 1,
 		.preemptible = true,
-		.goodput = { goodput },
+		.offers = { offers_of(max, goodput) },
 		.goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN,
 		.restart_s = 30,
@@ -745,7 +746,7 @@ static void test_slices(void)
 	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
 	unknown[0].attained_service_device_s = 1200;
 	unknown[1].attained_service_device_s = 0;
-	unknown[0].goodput[0] = unknown[1].goodput[0] = NULL;
+	unknown[0].offers[0] = unknown[1].offers[0] = (struct sched_offers){ 0 };
 	CHECK("never measured", 2, unknown, never);
 	unknown[1].measured_elsewhere = true;
 	CHECK("measured in another job", 2, unknown, elsewhere);

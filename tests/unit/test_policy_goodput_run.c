@@ -154,7 +154,7 @@ static void learn(struct run_job *j)
 
 	for (int r = 0; r <= j->job.max_replicas; r++)
 		j->known[r] = r <= reach || r == j->job.min_replicas ? j->truth[r] : (double)NAN;
-	j->job.goodput[0] = reach ? j->known : NULL;
+	j->job.offers[0] = offers_of(j->job.max_replicas, reach ? j->known : NULL);
 	j->job.remaining_samples = reach && j->tells ? j->work : (double)NAN;
 }
 

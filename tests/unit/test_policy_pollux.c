@@ -29,7 +29,7 @@ static bool is_given(const struct sched_case *c, const struct sched_job *job, in
 
 static double rate(const struct sched_job *job, int r)
 {
-	return job->goodput[0] ? job->goodput[0][r] : r;
+	return job->offers[0].goodput[0] ? job->offers[0].goodput[0][r] : r;
 }
 
 /* goodput on the fair share; where there is none, of the nearest number below that has one, else
@@ -106,7 +106,7 @@ static struct sched_job job(int64_t id, const double *goodput, int max)
 {
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = max, .weight = 1, .preemptible = true,
-		.goodput = { goodput }, .goodput_now = (double)NAN,
+		.offers = { offers_of(max, goodput) }, .goodput_now = (double)NAN,
 		.remaining_samples = (double)NAN, .restart_s = 30,
 	};
 }
@@ -169,7 +169,7 @@ static void test_odd(void)
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 1 && choices[1].replicas == 1 && !choices[2].replicas,
 	   "two of four devices went away under a job that only runs on 1 or 4: it has 1");
-	jobs[0].goodput[0] = linear;
+	jobs[0].offers[0] = offers_of(4, linear);
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas,
 	   "or on 2: it has both");

@@ -11,7 +11,7 @@ static struct sched_job job(int64_t id, const double *goodput, double reference)
 {
 	return (struct sched_job){
 		.id = id, .min_replicas = 1, .max_replicas = GPUS, .weight = 1,
-		.preemptible = true, .restart_s = 260, .goodput = { goodput },
+		.preemptible = true, .restart_s = 260, .offers = { offers_of(GPUS, goodput) },
 		.reference_goodput = reference, .remaining_samples = (double)NAN,
 		.goodput_now = (double)NAN, .demoted_s = (double)NAN,
 	};

@@ -241,7 +241,7 @@ static void give_one(const struct sched_input *in, struct sched_choice *choice)
 		choice[i] = (struct sched_choice){ .replicas = 1 };
 		if (in->jobs[i].replicas) {
 			told_running = in->jobs[i];
-			near(in->jobs[i].goodput_now, in->jobs[i].goodput[0][1], 1e-9,
+			near(in->jobs[i].goodput_now, in->jobs[i].offers[0].goodput[0][1], 1e-9,
 			     "told of one that runs: its goodput, which is the best");
 		} else {
 			ok(isnan(in->jobs[i].goodput_now), "told of one that waits: no goodput");

@@ -32,7 +32,7 @@ struct state {
 
 static double goodput(const struct sched_job *job, int r)
 {
-	return r && job->goodput[0] ? job->goodput[0][r] : 0;
+	return r && job->offers[0].goodput[0] ? offers_at(job, 0, 0, r).goodput : 0;
 }
 
 /* The next larger number on which the job is faster; 0: none. */
