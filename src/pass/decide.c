@@ -213,92 +213,75 @@ static void choose_all_sizes(const struct snapshot *s, struct decision *d)
 	}
 }
 
-/* Decides about the jobs that do not wait for a better tier, and the devices that are not kept for
- * those that do. */
-static void decide_on_the_rest(const struct snapshot *s, struct decision *d,
-			       const struct sched_input *all)
+/* Asks the policy about the jobs that do not wait for a better tier, and the devices that are not
+ * kept for those that do. */
+static void ask_policy(const struct snapshot *s, struct decision *d)
 {
-	struct sched_choice *choices = xcalloc((size_t)all->n_jobs + 1, sizeof(*choices));
-	struct sched_job *jobs = xcalloc((size_t)all->n_jobs + 1, sizeof(*jobs));
-	struct sched_input rest = *all;
+	size_t n = (size_t)d->n_asked + 1;
+	struct sched_choice *choices = xcalloc(n, sizeof(*choices));
+	struct sched_job *jobs = xcalloc(n, sizeof(*jobs));
+	struct sched_input asked = d->input;
 
-	rest.jobs = jobs;
-	rest.n_jobs = 0;
-	for (int j = 0; j < all->n_jobs; j++)
+	asked.jobs = jobs;
+	asked.n_jobs = 0;
+	for (int j = 0; j < d->n_asked; j++)
 		if (!d->tiers->holds[j].waits)
-			jobs[rest.n_jobs++] = d->sched_jobs[j];
+			jobs[asked.n_jobs++] = d->sched_jobs[j];
 	for (int i = 0; i < s->devices.count; i++)
 		if (d->tiers->kept[i])
-			rest.kinds[d->kind_of[i]].n_devices--;
-	policy_decide(s->policy, &rest, false, choices);
-	for (int j = 0, k = 0; j < all->n_jobs; j++)
+			asked.kinds[d->kind_of[i]].n_devices--;
+	policy_decide(s->policy, &asked, false, choices);
+	for (int j = 0, k = 0; j < d->n_asked; j++)
 		if (!d->tiers->holds[j].waits)
 			d->choices[j] = choices[k++];
 	free(choices);
 	free(jobs);
 }
 
-static void decide_and_assign(const struct snapshot *s, struct decision *d,
-			      struct sched_input *in)
+void decide_and_assign(const struct snapshot *s, struct decision *d)
 {
-	bool any = false;
-
-	for (int j = 0; j < in->n_jobs; j++)
-		any |= d->tiers->holds[j].waits;
-	if (any)
-		decide_on_the_rest(s, d, in);
-	else
-		policy_decide(s->policy, in, false, d->choices);
+	ask_policy(s, d);
 	round_to_nodes(s, d);
-	check_guarantees(d, in);
+	check_guarantees(d);
 	assign(s, d);
 }
+
+static void tell_policy(const struct snapshot *s, struct decision *d)
+{
+	d->input = (struct sched_input){
+		.jobs = d->sched_jobs, .n_jobs = d->n_asked, .now_s = s->now_boot_s,
+		.slice_s = s->config->slice_s, .ended_device_s = s->ended_device_s,
+		.n_ended = s->n_ended, .n_kinds = d->n_kinds,
+		.memory_bytes = s->host_needs ? HOST_MEMORY * (double)s->memory.total_bytes : 0,
+	};
+	for (int k = 0; k < d->n_kinds; k++)
+		d->input.kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
+}
+
+/* A stage reads what the stages before it have set. */
+static void (*const stages[])(const struct snapshot *s, struct decision *d) = {
+	/* which jobs are in question, and on what devices */
+	select_candidates, find_nodes, fit_to_nodes, share_find_guests, find_kinds, tiers_find,
+	find_plans,
+	/* what they would make of each kind and number of devices: offers, which each stage forbids
+	 * or lowers further */
+	bar_kinds, weigh_candidates, weigh_on_kinds, promise_guarantees, keep_to_nodes, tiers_weigh,
+	weigh_plan_memory,
+	/* what the policy chooses of them, and which devices these are */
+	tell_policy, leave_to_others, tell_reach, decide_and_assign, tiers_settle,
+	check_device_memory, share_place_guests, share_give_seats,
+	/* how the jobs run on these */
+	choose_all_sizes, bind_runs,
+	/* why, in words */
+	explain_kinds, explain_plans, explain_guarantees, explain_group_limits, explain_rungs,
+	explain_blocked, explain_sharing, explain_interactive,
+};
 
 struct decision *pass_decide(const struct snapshot *s)
 {
 	struct decision *d = decision_new(s);
-	struct sched_input input;
 
-	if (s->jobs.count == 0)
-		return d;
-	select_candidates(s, d);
-	find_nodes(s, d);
-	fit_to_nodes(s, d);
-	share_find_guests(s, d);
-	find_kinds(s, d);
-	tiers_find(s, d);
-	find_plans(s, d);
-	bar_kinds(s, d);
-	weigh_candidates(s, d);
-	weigh_on_kinds(s, d);
-	promise_guarantees(s, d);
-	keep_to_nodes(s, d);
-	tiers_weigh(s, d);
-	weigh_plan_memory(s, d);
-	input = (struct sched_input){
-		.jobs = d->sched_jobs, .n_jobs = d->n_asked,
-		.now_s = s->now_boot_s, .slice_s = s->config->slice_s,
-		.ended_device_s = s->ended_device_s, .n_ended = s->n_ended,
-	};
-	if (s->host_needs)
-		input.memory_bytes = HOST_MEMORY * (double)s->memory.total_bytes;
-	tell_kinds(d, &input);
-	leave_to_others(s, d, &input);
-	tell_reach(s, d, &input);
-	decide_and_assign(s, d, &input);
-	tiers_settle(s, d, &input, decide_and_assign);
-	check_device_memory(s, d);
-	share_place_guests(s, d);
-	share_give_seats(s, d);
-	choose_all_sizes(s, d);
-	bind_runs(s, d);
-	explain_kinds(d);
-	explain_plans(d);
-	explain_guarantees(s, d);
-	explain_group_limits(s, d);
-	explain_rungs(s, d);
-	explain_blocked(s, d);
-	explain_sharing(s, d);
-	explain_interactive(s, d);
+	for (size_t i = 0; s->jobs.count > 0 && i < sizeof(stages) / sizeof(stages[0]); i++)
+		stages[i](s, d);
 	return d;
 }

@@ -98,6 +98,7 @@ struct decision {
 	const struct device **by_name;	/* by node and id; NULL: there are few */
 	struct node_shape shapes[SCHED_KINDS];	/* where there are several nodes */
 	int n_shapes;
+	struct sched_input input;	/* what the policy is told */
 	struct person me;		/* sharing.c: what the others are told, before the plan */
 	struct pass_tiers *tiers;	/* owned; tiers.h */
 	int *owner;			/* by device: index of the candidate that is to have it */
@@ -168,6 +169,8 @@ void index_devices(const struct snapshot *s, struct decision *d);
 int decision_find_device(const struct snapshot *s, const struct decision *d,
 			 const struct device *wanted);
 
+/* decide.c: lets the policy choose, and chooses the devices. */
+void decide_and_assign(const struct snapshot *s, struct decision *d);
 /* True if the job is to have the device, alone or beside others. */
 bool decision_gives(const struct decision *d, int j, int device);
 /* decide.c: true if the job's suspended run is to continue in place, without a relaunch. */
@@ -216,7 +219,7 @@ double goodput_now(const struct candidate *c);
 
 /* sharing.c: leaves the devices beyond this store's share to other users, as far as jobs here are
  * at the end of their slices: the policy is told of fewer. */
-void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in);
+void leave_to_others(const struct snapshot *s, struct decision *d);
 /* Tells jobs that wait who has the other devices. */
 void explain_sharing(const struct snapshot *s, struct decision *d);
 /* Once the decision is carried out: tells the others what this store has and wants. */

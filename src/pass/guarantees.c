@@ -230,8 +230,9 @@ static void leave_slow_plans(struct decision *d, const struct sched_input *in)
 	}
 }
 
-void check_guarantees(struct decision *d, const struct sched_input *in)
+void check_guarantees(struct decision *d)
 {
+	const struct sched_input *in = &d->input;
 	double *floor = xcalloc((size_t)in->n_jobs + 1, sizeof(*floor));
 	char why[SCHED_REASON_SIZE / 2];
 	int broken;

@@ -112,6 +112,6 @@ bool plan_is_left(const struct snapshot *s, const struct candidate *c, const cha
 /* True if a run in this plan that runs out of memory is to be followed by one in another. */
 bool has_other_plan(const struct candidate *c, const char *plan);
 /* Tells running jobs their plan, and why they have no other. */
-void explain_plans(struct decision *d);
+void explain_plans(const struct snapshot *s, struct decision *d);
 
 #endif

@@ -201,8 +201,9 @@ void bar_kinds(const struct snapshot *s, struct decision *d)
 	}
 }
 
-void explain_kinds(struct decision *d)
+void explain_kinds(const struct snapshot *s, struct decision *d)
 {
+	(void)s;
 	for (int j = 0; j < d->n; j++) {
 		struct text why = TEXT_INIT;
 
@@ -217,15 +218,10 @@ void explain_kinds(struct decision *d)
 	}
 }
 
-void tell_kinds(const struct decision *d, struct sched_input *in)
+void tell_fewer(struct decision *d, int n_devices)
 {
-	in->n_kinds = d->n_kinds;
-	for (int k = 0; k < d->n_kinds; k++)
-		in->kinds[k] = (struct sched_kind){ d->kinds[k].n, 0, d->kinds[k].name };
-}
+	struct sched_input *in = &d->input;
 
-void tell_fewer(const struct decision *d, int n_devices, struct sched_input *in)
-{
 	for (int lacking = sched_devices(in) - n_devices; lacking > 0; lacking--) {
 		int most = 0, most_free = INT_MIN;
 

@@ -53,18 +53,16 @@ void keep_least(struct goodput_table *t, int least, int n_devices);
 int kind_named(const struct decision *d, const char *name);
 /* Finds what each weighed candidate makes of each kind, for policies that model goodput. */
 void weigh_on_kinds(const struct snapshot *s, struct decision *d);
-/* Tells the policy of the kinds. */
-void tell_kinds(const struct decision *d, struct sched_input *in);
-/* Tells it of no more devices than these: leaves to other people some of the kinds of which the
+/* Tells the policy of no more devices than these: leaves to other people some of the kinds of which the
  * jobs hold least. */
-void tell_fewer(const struct decision *d, int n_devices, struct sched_input *in);
+void tell_fewer(struct decision *d, int n_devices);
 /* What the candidate makes of this kind; NULL: it has no name, or nothing is known. */
 const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,
 				     const char *kind);
 /* True if there is a larger kind, by memory or by cores of a slot, that the candidate may have. */
 bool has_larger_kind(const struct decision *d, int j, const struct device *device);
 /* Tells jobs that wait which kinds are too small for them, once it is decided who runs. */
-void explain_kinds(struct decision *d);
+void explain_kinds(const struct snapshot *s, struct decision *d);
 void forget_kinds(struct decision *d);
 
 #endif

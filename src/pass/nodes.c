@@ -289,8 +289,9 @@ static int reach_of(const struct snapshot *s, const struct sched_job *job)
 	return reach > job->replicas ? reach : job->replicas;
 }
 
-void tell_reach(const struct snapshot *s, const struct decision *d, struct sched_input *in)
+void tell_reach(const struct snapshot *s, struct decision *d)
 {
+	struct sched_input *in = &d->input;
 	int n_devices = sched_devices(in);
 	int64_t reach = 0;
 

@@ -28,7 +28,7 @@ struct goodput_table *table_on_nodes(const struct decision *d, const struct job_
 /* Once the candidates are weighed: leaves them the goodput of the numbers that they may have. */
 void keep_to_nodes(const struct snapshot *s, struct decision *d);
 /* Tells the policy of no more devices than the candidates could have together. */
-void tell_reach(const struct snapshot *s, const struct decision *d, struct sched_input *in);
+void tell_reach(const struct snapshot *s, struct decision *d);
 /* Rounds what a policy chose that looks at no goodput. */
 void round_to_nodes(const struct snapshot *s, struct decision *d);
 /* The largest number below this that the job may have, or has; 0: none. */

@@ -208,8 +208,9 @@ static void explain_plan(const struct decision *d, const struct candidate *c,
 	text_release(&all);
 }
 
-void explain_plans(struct decision *d)
+void explain_plans(const struct snapshot *s, struct decision *d)
 {
+	(void)s;
 	for (int j = 0; j < d->n; j++)
 		if (d->candidates[j].plans && d->choices[j].replicas > 0)
 			explain_plan(d, &d->candidates[j], &d->choices[j]);

@@ -216,8 +216,9 @@ static void leave_free_devices(const struct snapshot *s, struct decision *d, int
 			d->left[i] = n-- <= 0;
 }
 
-void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_input *in)
+void leave_to_others(const struct snapshot *s, struct decision *d)
 {
+	const struct sched_input *in = &d->input;
 	struct sched_job *jobs;
 	struct sched_input one;
 	struct possession n;
@@ -235,7 +236,7 @@ void leave_to_others(const struct snapshot *s, struct decision *d, struct sched_
 		d->me.without_since_boot_s = s->now_boot_s;
 		return;
 	}
-	tell_fewer(d, allowed(s, d, in, &n), in);
+	tell_fewer(d, allowed(s, d, in, &n));
 	/* the policy chooses among several kinds of devices */
 	if (d->n_kinds == 1)
 		leave_free_devices(s, d, sched_devices(in));

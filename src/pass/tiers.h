@@ -59,11 +59,9 @@ bool tiers_set_value(struct decision *d, int j, int kind, int r, double value);
 /* True if no devices here are joined as well as --tier demands; the job is then passed over. */
 bool waits_for_tier(const struct snapshot *s, const struct job *job, struct decision *d);
 
-/* tiers_settle.c: who waits and who moves, once devices are assigned. again: decides and assigns
- * again, without the jobs that wait. */
-void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
-		  void (*again)(const struct snapshot *s, struct decision *d,
-				struct sched_input *in));
+/* tiers_settle.c: who waits and who moves, once devices are assigned. The others are decided and
+ * assigned again. */
+void tiers_settle(const struct snapshot *s, struct decision *d);
 
 /* True if the job's run goes on on the devices that it has. */
 bool tiers_stays(const struct snapshot *s, const struct decision *d, int j);

@@ -254,9 +254,7 @@ static bool look_again(const struct snapshot *s, struct decision *d, bool forced
 	return again;
 }
 
-void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_input *in,
-		  void (*again)(const struct snapshot *s, struct decision *d,
-				struct sched_input *in))
+void tiers_settle(const struct snapshot *s, struct decision *d)
 {
 	struct pass_tiers *t = d->tiers;
 
@@ -264,7 +262,7 @@ void tiers_settle(const struct snapshot *s, struct decision *d, struct sched_inp
 			    !s->policy->models_goodput))
 		return;
 	for (int round = 0; look_again(s, d, round >= MOST_ROUNDS); round++)
-		again(s, d, in);
+		decide_and_assign(s, d);
 	if (s->policy == &policy_goodput)
 		tiers_move(s, d);
 }
