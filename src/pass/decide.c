@@ -52,8 +52,6 @@ void decision_free(struct decision *d)
 	forget_bindings(d);
 	forget_nodes(d);
 	for (int j = 0; j < d->n; j++) {
-		if (d->candidates[j].owns_table)
-			goodput_table_free(d->candidates[j].table);
 		job_plans_free(d->candidates[j].plans);
 		free(d->candidates[j].guarantee);
 	}
@@ -265,7 +263,7 @@ static void (*const stages[])(const struct snapshot *s, struct decision *d) = {
 	find_plans,
 	/* what they would make of each kind and number of devices: offers, which each stage forbids
 	 * or lowers further */
-	bar_kinds, weigh_candidates, weigh_on_kinds, promise_guarantees, keep_to_nodes, tiers_weigh,
+	bar_kinds, weigh_candidates, promise_guarantees, keep_to_nodes, tiers_weigh,
 	weigh_plan_memory,
 	/* what the policy chooses of them, and which devices these are */
 	tell_policy, leave_to_others, tell_reach, decide_and_assign, tiers_settle,

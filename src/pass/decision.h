@@ -25,10 +25,8 @@ struct candidate {
 	struct job_guarantee *guarantee;	/* owned; NULL: none is declared; guarantees.h */
 	const struct workload *workload;	/* of the model; NULL: never measured */
 	struct job_model model;
-	struct goodput_table *table;	/* by number of usable devices; NULL: nothing is known */
-	bool owns_table;		/* false: another candidate with this model owns it */
-	/* Owned; by kind (kinds.h); NULL: nothing is known. */
-	struct kind_view *on_kind;
+	struct kind_view *on_kind;	/* owned; by kind (kinds.h); NULL: nothing is known */
+	int home;			/* the kind by which it is judged where that is no matter */
 	unsigned too_small;		/* bit k: kind k has too little memory for the job */
 };
 

@@ -257,9 +257,9 @@ void weigh_plans(const struct snapshot *s, struct decision *d, int j)
 		make_model(s, d, c, i);
 	home = weigh_plans_on_kinds(s, d, j);
 	if (home >= 0) {
-		c->table = c->on_kind[home].table;
+		c->home = home;
 		p->trial = -1;
-		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, c->table);
+		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, own_table(c));
 	} else {
 		first = p->trial;
 		plan_set_bounds(d, j, true);
@@ -321,7 +321,8 @@ double plan_goodput_at(const struct job_plans *p, int plan, int kind, struct thr
 
 int best_plan_at(const struct candidate *c, int kind, struct throughput_place place)
 {
-	const struct goodput_table *t = kind >= 0 && c->on_kind ? c->on_kind[kind].table : c->table;
+	const struct goodput_table *t = kind >= 0 && c->on_kind ? c->on_kind[kind].table
+								: own_table(c);
 	const struct job_plans *p = c->plans;
 	double most = 0;
 	int best = -1;

@@ -49,12 +49,20 @@ double *lower_offers(struct decision *d, int j, int kind);
 void bar_all_kinds(struct sched_job *job);
 /* Leaves only the least number of devices that has a goodput: a job tries a new kind on it. */
 void keep_least(struct goodput_table *t, int least, int n_devices);
-/* The index of a kind; -1: no usable device is of this kind. All are of the one without a name. */
+/* The index of a kind; -1: no usable device is of this kind. All are of the one without a
+ * name. */
 int kind_named(const struct decision *d, const char *name);
-/* Finds what each weighed candidate makes of each kind, for policies that model goodput. */
-void weigh_on_kinds(const struct snapshot *s, struct decision *d);
-/* Tells the policy of no more devices than these: leaves to other people some of the kinds of which the
- * jobs hold least. */
+/* Finds what the candidate, whose model is found, makes of each kind. */
+void weigh_on_kinds(const struct snapshot *s, struct decision *d, int j);
+/* Offers the job what the candidate makes of the kinds that it may have. */
+void offer_tables(const struct decision *d, const struct candidate *c, struct sched_job *job);
+/* What the candidate makes of its home; NULL: nothing is known. */
+static inline const struct goodput_table *own_table(const struct candidate *c)
+{
+	return c->on_kind ? c->on_kind[c->home].table : NULL;
+}
+/* Tells the policy of no more devices than these: leaves to other people some of the kinds of which
+ * the jobs hold least. */
 void tell_fewer(struct decision *d, int n_devices);
 /* What the candidate makes of this kind; NULL: it has no name, or nothing is known. */
 const struct kind_view *view_of_kind(const struct decision *d, const struct candidate *c,

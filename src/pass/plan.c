@@ -288,11 +288,13 @@ static bool is_sure(const struct candidate *c, const struct sizes *sizes)
 static bool could_do_better(const struct snapshot *s, const struct decision *d, int j)
 {
 	const struct candidate *c = &d->candidates[j];
+	const struct goodput_table *table = own_table(c);
 	const struct sizes *sizes = &d->sizes[j];
 	const struct run *run = c->run;
 
-	return run->wanted_version == run->config_version && c->table &&
-	       c->table->goodput[run->configuration.replicas] > 0 &&
+	return run->wanted_version == run->config_version && table &&
+	       run->configuration.replicas <= d->n_usable + d->n_elsewhere &&
+	       table->goodput[run->configuration.replicas] > 0 &&
 	       sizes->goodput >
 		       least_gain(s->windows[run - s->runs.items]) * sizes->goodput_now &&
 	       is_sure(c, sizes);

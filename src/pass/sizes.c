@@ -69,8 +69,8 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 		knowledge_of_job(&w->k, c->job, model);
 		if (model->known)
 			job_model_best_at(model, place_of(on), &best);
-	} else if (c->table && c->model.known && replicas <= d->n_usable) {
-		best = c->table->best[replicas];
+	} else if (own_table(c) && c->model.known && replicas <= d->n_usable) {
+		best = own_table(c)->best[replicas];
 	}
 	/* The tables are for the fewest nodes and the best tier that so many devices can have. */
 	if (best.goodput > 0 && is_elsewhere(&best.configuration, on) &&

@@ -15,7 +15,7 @@
  * step, as benchmarks/suspend.sh measures it. */
 #define RESUME_S 0.1
 
-/* --- the table of each candidate --- */
+/* --- what is known --- */
 
 /* The run that the job has, with devices or suspended. */
 static const struct run *run_of(const struct candidate *c)
@@ -51,40 +51,10 @@ static bool may_be_measured(const struct snapshot *s, const struct decision *d, 
 	return c->job->declared.batch_size > 0 && c->relaunchable && !is_silent(s, c);
 }
 
-static struct goodput_table *find_table(const struct decision *d, int j)
-{
-	for (int i = 0; i < j; i++) {
-		const struct candidate *other = &d->candidates[i];
-
-		if (other->owns_table && !other->table->assumed && !other->plans &&
-		    job_model_equal(&other->model, &d->candidates[j].model))
-			return other->table;
-	}
-	return NULL;
-}
-
 /* The devices that jobs may have, together with those that other users have now. */
 static int most_devices(const struct decision *d)
 {
 	return d->n_usable + d->n_elsewhere;
-}
-
-static void set_table(const struct snapshot *s, struct decision *d, int j)
-{
-	struct candidate *c = &d->candidates[j];
-
-	if (c->table || (!c->model.known && may_be_measured(s, d, j)))
-		return;
-	c->table = c->model.known && !c->plans ? find_table(d, j) : NULL;
-	if (c->table)
-		return;
-	c->table = c->model.known
-		? table_on_nodes(d, &c->model, c->workload ? c->workload->kind : NULL,
-				 most_devices(d))
-		: goodput_table_assumed(most_devices(d));
-	if (!c->model.known)
-		divide_by_plan(c, c->table, most_devices(d));
-	c->owns_table = true;
 }
 
 /* --- for the policy --- */
@@ -94,15 +64,16 @@ static void set_table(const struct snapshot *s, struct decision *d, int j)
  * devices for which that time is known. */
 static double remaining_samples(const struct candidate *c, int n_usable)
 {
+	const struct goodput_table *table = own_table(c);
 	double samples = c->model.remaining_samples;
 
-	if (c->table->assumed)
+	if (table->assumed)
 		return c->model.remaining_s * goodput_assumed(c->model.timed_replicas);
 	if (!(samples >= 0) || !c->model.known)
 		return (double)NAN;
 	for (int r = c->model.min_replicas; r <= c->model.max_replicas && r <= n_usable; r++)
-		if (c->table->best[r].goodput > 0)
-			return samples * c->table->best[r].efficiency;
+		if (table->best[r].goodput > 0)
+			return samples * table->best[r].efficiency;
 	return (double)NAN;
 }
 
@@ -209,13 +180,14 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 	if (s->host_needs)
 		out->memory_bytes = (double)s->host_needs[c->job - s->jobs.items];
 	out->remaining_samples = (double)NAN;
-	if (!c->table)
+	if (!own_table(c))
 		return;
 	if (out->max_replicas > most_devices(d))
 		out->max_replicas = most_devices(d);
 	if (out->max_replicas < out->min_replicas)
 		out->max_replicas = out->min_replicas;
 	out->remaining_samples = remaining_samples(c, most_devices(d));
+	offer_tables(d, c, out);
 }
 
 /* True if the run is the first of its workload: it trains, or is about to, and tells how fast. */
@@ -223,7 +195,7 @@ static bool is_measured_first(const struct snapshot *s, const struct decision *d
 {
 	const struct candidate *c = &d->candidates[j];
 
-	return c->run && !c->table && may_be_measured(s, d, j);
+	return c->run && !own_table(c) && may_be_measured(s, d, j);
 }
 
 static void tell_others_of_workload(struct decision *d, const char *workload)
@@ -231,7 +203,7 @@ static void tell_others_of_workload(struct decision *d, const char *workload)
 	for (int j = 0; j < d->n; j++) {
 		const struct candidate *c = &d->candidates[j];
 
-		if (!run_of(c) && !c->table && !strcmp(c->job->declared.workload, workload))
+		if (!run_of(c) && !own_table(c) && !strcmp(c->job->declared.workload, workload))
 			d->sched_jobs[j].measured_elsewhere = true;
 	}
 }
@@ -264,7 +236,9 @@ void weigh_candidates(const struct snapshot *s, struct decision *d)
 
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++) {
 		weigh(s, d, j, &nothing);
-		set_table(s, d, j);
+		if (!d->candidates[j].on_kind &&
+		    (d->candidates[j].model.known || !may_be_measured(s, d, j)))
+			weigh_on_kinds(s, d, j);
 		describe_candidate(s, d, &d->candidates[j], &d->sched_jobs[j]);
 	}
 	for (int j = 0; s->policy->models_goodput && j < d->n; j++)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kinds.h"
+#include "job_plans.h"
 #include "nodes.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
@@ -144,16 +144,18 @@ void keep_least(struct goodput_table *t, int least, int n_devices)
 	}
 }
 
+/* What another candidate with this model makes of the kind; NULL: there is none. Most of a hundred
+ * jobs of one workload share a table. */
 static const struct kind_view *same_view(const struct decision *d, int j, int kind)
 {
 	const struct job_model *m = &d->candidates[j].on_kind[kind].model;
 
 	for (int i = 0; i < j; i++) {
-		const struct kind_view *other = d->candidates[i].on_kind
-			? &d->candidates[i].on_kind[kind] : NULL;
+		const struct candidate *other = &d->candidates[i];
+		const struct kind_view *v = other->on_kind ? &other->on_kind[kind] : NULL;
 
-		if (other && other->owns_table && job_model_equal(&other->model, m))
-			return other;
+		if (v && v->owns_table && !other->plans && job_model_equal(&v->model, m))
+			return v;
 	}
 	return NULL;
 }
@@ -164,13 +166,12 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 	struct kind_origin origin = { c->job->declared.workload, c->workload, &c->model };
 	struct kind_view *v = &c->on_kind[kind];
 	int n = d->n_usable + d->n_elsewhere;
-	bool barred = d->sched_jobs[j].offers[kind].barred, measured;
 	const struct kind_view *same;
+	bool measured;
 
 	v->model = c->model;
-	if (c->table->assumed || c->plans || !d->kinds[kind].name)
-		v->table = barred && c->plans ? NULL : c->table;
-	if (v->table || barred || c->plans)
+	/* a run goes on where it is, also on a kind from which the job is barred since */
+	if (d->sched_jobs[j].offers[kind].barred && !(c->run && d->sched_jobs[j].kind == kind))
 		return;
 	measured = model_on_kind(s, d, j, &origin, kind, &v->model);
 	same = same_view(d, j, kind);
@@ -180,41 +181,60 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 		keep_least(v->table, v->model.min_replicas, n);
 }
 
-/* A candidate whose plans are compared has its views already. */
-static void set_views(const struct snapshot *s, struct decision *d, int j)
+/* What a candidate makes of any kind, where nothing is known of it, or where none of its plans is
+ * known to fit; NULL: that differs by kind. */
+static struct goodput_table *table_of_any(const struct decision *d, const struct candidate *c)
+{
+	int n = d->n_usable + d->n_elsewhere;
+	struct goodput_table *table;
+
+	if (c->model.known)
+		return c->plans ? table_on_nodes(d, &c->model, c->workload->kind, n) : NULL;
+	table = goodput_table_assumed(n);
+	divide_by_plan(c, table, n);
+	return table;
+}
+
+/* The kind of its run, or where it was measured; or else the first that it may have. */
+static int home_of(const struct decision *d, const struct candidate *c)
+{
+	const struct run *run = c->run ? c->run : c->suspended;
+	const char *kind = run ? run->devices[0].kind : c->workload ? c->workload->kind : NULL;
+	int home = kind ? kind_named(d, kind) : -1;
+
+	for (int k = 0; k < d->n_kinds && (home < 0 || !c->on_kind[home].table); k++)
+		if (c->on_kind[k].table)
+			home = k;
+	return home < 0 ? 0 : home;
+}
+
+void weigh_on_kinds(const struct snapshot *s, struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
+	struct goodput_table *any = table_of_any(d, c);
 
-	if (c->on_kind)
-		return;
 	c->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*c->on_kind));
 	for (int k = 0; k < d->n_kinds; k++)
-		set_view(s, d, j, k);
+		if (any)
+			c->on_kind[k] = (struct kind_view){
+				.model = c->model, .table = any, .owns_table = k == 0,
+			};
+		else
+			set_view(s, d, j, k);
+	c->home = home_of(d, c);
 }
 
-static void offer_table(struct decision *d, int j, int kind)
+void offer_tables(const struct decision *d, const struct candidate *c, struct sched_job *job)
 {
-	const struct goodput_table *table = d->candidates[j].on_kind[kind].table;
-	struct sched_job *job = &d->sched_jobs[j];
 	int n = d->n_usable + d->n_elsewhere;
 
-	job->offers[kind].n = job->max_replicas < n ? job->max_replicas : n;
-	job->offers[kind].goodput[0] = table ? table->goodput : NULL;
-}
+	for (int k = 0; k < d->n_kinds; k++) {
+		const struct goodput_table *table = c->on_kind[k].table;
 
-void weigh_on_kinds(const struct snapshot *s, struct decision *d)
-{
-	for (int j = 0; j < d->n; j++) {
-		const struct candidate *c = &d->candidates[j];
-		struct sched_job *job = &d->sched_jobs[j];
-		int home = c->workload ? kind_named(d, c->workload->kind) : -1;
-
-		if (!c->table)
-			continue;
-		set_views(s, d, j);
-		for (int k = 0; k < d->n_kinds; k++)
-			offer_table(d, j, k);
-		if (job->replicas == 0 && home >= 0)
-			job->kind = home;
+		job->offers[k].n = job->max_replicas < n ? job->max_replicas : n;
+		if (table && (table->assumed || !job->offers[k].barred))
+			job->offers[k].goodput[0] = table->goodput;
 	}
+	if (job->replicas == 0)
+		job->kind = c->home;
 }
