@@ -134,6 +134,7 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		v->workload = execution_plan_workload(declared->workload, plan->name, plan->hash);
 		v->allowed = is_allowed(c, plan);
 		v->ran_out = is_too_large_everywhere(s, d, c, i);
+		v->on_kind = xcalloc((size_t)d->n_kinds, sizeof(*v->on_kind));
 		for (int k = 0; k < d->n_kinds; k++)
 			if (d->kinds[k].name ? is_too_large(s, c, i, d->kinds[k].name) : v->ran_out)
 				v->ran_out_on |= 1U << k;
@@ -141,6 +142,7 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		for (int k = 0; k < s->devices.count && !v->too_large; k++)
 			v->too_large = newest_ran_out(s, v, s->devices.items[k].kind);
 	}
+	p->n_kinds = d->n_kinds;
 	p->trial = plan_to_try(p, 0);
 	return p;
 }
@@ -160,7 +162,7 @@ void job_plans_free(struct job_plans *p)
 	if (!p)
 		return;
 	for (int i = 0; i < p->declared.count; i++) {
-		for (int k = 0; p->views[i].on_kind && k < p->n_kinds; k++)
+		for (int k = 0; k < p->n_kinds; k++)
 			goodput_table_free(p->views[i].on_kind[k].table);
 		free(p->views[i].on_kind);
 		free(p->views[i].workload);
@@ -171,102 +173,6 @@ void job_plans_free(struct job_plans *p)
 }
 
 /* --- what they are worth --- */
-
-struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
-				 const struct execution_plan *plan, const char *kind)
-{
-	int n = d->n_usable + d->n_elsewhere;
-	struct goodput_table *t = table_on_nodes(d, m, kind, n);
-
-	for (int r = 1; r <= n; r++) {
-		struct configuration *c = &t->best[r].configuration;
-
-		if (!job_model_fits(m, c))
-			t->goodput[r] = (double)NAN;
-		memcpy(c->plan, plan->name, sizeof(c->plan));
-	}
-	return t;
-}
-
-static void make_model(const struct snapshot *s, const struct decision *d, struct candidate *c,
-		       int i)
-{
-	const struct run *run = c->run ? c->run : c->suspended;
-	struct plan_view *v = &c->plans->views[i];
-	struct knowledge nothing = knowledge_of_nothing();
-	struct workload *w = workloads_measured(&s->workloads, v->workload,
-						run ? run->devices[0].kind : NULL);
-
-	v->known = w;
-	knowledge_of_job(w ? &w->k : &nothing, c->job, &v->model);
-	raise_least(d, (int)(c - d->candidates), &v->model);
-	tiers_tell_model(d, w ? w->kind : NULL, &v->model);
-}
-
-/* True if the plan is not known to be too large, or was predicted to be so on the fewest devices:
- * its table tells where it fits. */
-static bool may_fit(const struct candidate *c, const struct plan_view *v, int kind)
-{
-	return !(v->ran_out_on >> kind & 1) ||
-	       job_model_lacks_memory(&v->on_kind[kind].model, c->job->declared.min_replicas, NULL);
-}
-
-/* The index of the best plan on the fewest devices; -1: no plan is known to fit on any number that
- * the job may have. */
-static int first_plan(const struct decision *d, const struct candidate *c,
-		      const struct goodput_table *t)
-{
-	const struct sched_job *job = &d->sched_jobs[c - d->candidates];
-	int n = d->n_usable + d->n_elsewhere;
-
-	for (int r = job->min_replicas; r <= n && r <= job->max_replicas; r++)
-		if (t->goodput[r] > 0)
-			return job_plan_index(c->plans, t->best[r].configuration.plan);
-	return -1;
-}
-
-struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind)
-{
-	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
-	struct goodput_table *best;
-	int n_tables = 0;
-
-	for (int i = 0; i < c->plans->declared.count; i++) {
-		const struct plan_view *v = &c->plans->views[i];
-		const struct goodput_table *t = v->on_kind[kind].table;
-
-		if (t && may_fit(c, v, kind))
-			tables[n_tables++] = t;
-	}
-	if (n_tables == 0)
-		return NULL;
-	best = goodput_table_best_of(tables, n_tables, d->n_usable + d->n_elsewhere);
-	if (first_plan(d, c, best) >= 0)
-		return best;
-	goodput_table_free(best);
-	return NULL;
-}
-
-void weigh_plans(const struct snapshot *s, struct decision *d, int j)
-{
-	struct candidate *c = &d->candidates[j];
-	struct job_plans *p = c->plans;
-	int first, home, own = c->run ? job_plan_index(p, c->run->configuration.plan) : -1;
-
-	for (int i = 0; i < p->declared.count; i++)
-		make_model(s, d, c, i);
-	home = weigh_plans_on_kinds(s, d, j);
-	if (home >= 0) {
-		c->home = home;
-		p->trial = -1;
-		first = own >= 0 && p->views[own].table ? own : first_plan(d, c, own_table(c));
-	} else {
-		first = p->trial;
-		plan_set_bounds(d, j, true);
-	}
-	c->workload = p->views[first].known;
-	c->model = p->views[first].model;
-}
 
 int plan_index(const struct candidate *c, const char *name)
 {
@@ -286,11 +192,16 @@ void prefer_plan(const struct decision *d, struct candidate *c, int kind, int pl
 		}
 }
 
+void run_in_plan(struct candidate *c, int plan)
+{
+	c->workload = c->plans->views[plan].known;
+	c->model = c->plans->views[plan].on_kind[c->home].model;
+}
+
 void try_plan(struct candidate *c, int plan)
 {
 	c->plans->trial = plan;
-	c->workload = c->plans->views[plan].known;
-	c->model = c->plans->views[plan].model;
+	run_in_plan(c, plan);
 }
 
 /* True if the row of the table is for such devices: those of the best tier, on the fewest nodes. */
@@ -305,9 +216,8 @@ static bool is_in_table(const struct goodput_table *t, struct throughput_place p
 double plan_goodput_at(const struct job_plans *p, int plan, int kind, struct throughput_place place)
 {
 	const struct plan_view *v = &p->views[plan];
-	bool by_kind = kind >= 0 && v->on_kind;
-	const struct goodput_table *t = by_kind ? v->on_kind[kind].table : v->table;
-	const struct job_model *m = by_kind ? &v->on_kind[kind].model : &v->model;
+	const struct goodput_table *t = v->on_kind[kind].table;
+	const struct job_model *m = &v->on_kind[kind].model;
 	int r = place.replicas;
 	struct goodput_choice there;
 
@@ -321,8 +231,7 @@ double plan_goodput_at(const struct job_plans *p, int plan, int kind, struct thr
 
 int best_plan_at(const struct candidate *c, int kind, struct throughput_place place)
 {
-	const struct goodput_table *t = kind >= 0 && c->on_kind ? c->on_kind[kind].table
-								: own_table(c);
+	const struct goodput_table *t = c->on_kind ? c->on_kind[kind].table : NULL;
 	const struct job_plans *p = c->plans;
 	double most = 0;
 	int best = -1;
@@ -348,7 +257,8 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	place.tier = now->tier;
 	/* where devices went away, a run may hold more than the tables have rows for */
 	if (own < 0 || place.replicas > d->n_usable + d->n_elsewhere || c->plans->trial >= 0 ||
-	    !c->plans->views[own].table || best_plan_at(c, -1, place) == own)
+	    !c->plans->views[own].on_kind[c->home].table ||
+	    best_plan_at(c, c->home, place) == own)
 		return (double)NAN;
-	return plan_goodput_at(c->plans, own, -1, place);
+	return plan_goodput_at(c->plans, own, c->home, place);
 }

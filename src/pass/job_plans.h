@@ -18,11 +18,9 @@ struct plan_view {
 	bool known_to_fail;		/* at the submitted sizes; too_large NULL: in a profile */
 	const struct configuration *too_large;	/* the last that ran out of memory; NULL: none */
 	const struct workload *known;	/* NULL: never measured */
-	/* On the job's kind of device (plans_on_kinds.c). The table, which on_kind owns, has NaN
-	 * where the plan does not fit; NULL: nothing is known, or the plan is not allowed. */
-	struct job_model model;
-	struct goodput_table *table;
-	struct kind_view *on_kind;	/* owned, by kind, with the tables; NULL: not weighed */
+	/* Owned, by kind, with the tables. These have NaN where the plan does not fit; NULL:
+	 * nothing is known, the plan is not allowed, or the policy looks at no goodput. */
+	struct kind_view *on_kind;
 };
 
 struct job_plans {
@@ -48,19 +46,11 @@ static inline int job_plan_index(const struct job_plans *p, const char *name)
 /* Finds out which plans each candidate may have, and which is to be tried. */
 void find_plans(const struct snapshot *s, struct decision *d);
 void job_plans_free(struct job_plans *p);	/* NULL is harmless */
-/* Makes the table of the best plan for each number of devices, for policies that model goodput. The
- * candidate's model becomes that of its run's plan, or of the plan on the fewest devices. */
+/* weigh_plans.c: makes the tables of the best plan for each number of devices, on each kind, for
+ * policies that model goodput; none where no plan is known to fit on any kind. The candidate's home
+ * is the kind of its run, or else the kind where most plans were measured. Its model becomes that
+ * of its run's plan, or of the plan on the fewest devices. */
 void weigh_plans(const struct snapshot *s, struct decision *d, int j);
-/* The goodput of a plan by number of devices; NaN where it does not fit. NULL: as in plan_view. */
-struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
-				 const struct execution_plan *plan, const char *kind);
-/* The best plan for each number of devices of a kind, the caller's. NULL: none is known to fit on
- * any number. */
-struct goodput_table *compare_plans(const struct decision *d, const struct candidate *c, int kind);
-/* plans_on_kinds.c: compares the plans on each kind of device. Sets what the views have on the
- * job's kind: that of its run, or else the kind where most plans were measured. Returns the kind;
- * -1: no plan is known to fit on any. */
-int weigh_plans_on_kinds(const struct snapshot *s, struct decision *d, int j);
 /* What a plan is worth by number of devices on the kind that the candidate is to have; NULL: not
  * known. */
 const struct goodput_table *plan_table_there(const struct decision *d, const struct candidate *c,
@@ -69,14 +59,16 @@ const struct job_model *plan_model_there(const struct decision *d, const struct 
 					 int plan);
 /* The index of a plan; "": of the first. -1: there is none of the name. */
 int plan_index(const struct candidate *c, const char *name);
-/* Puts this plan into the candidate's table of a kind wherever the plan has at
- * least this much goodput and the table has less. */
+/* Puts this plan into the candidate's table of a kind wherever the plan has at least this much
+ * goodput and the table has less. */
 void prefer_plan(const struct decision *d, struct candidate *c, int kind, int plan, double goodput);
+/* The candidate's model becomes that of the plan. */
+void run_in_plan(struct candidate *c, int plan);
 /* Makes the candidate run in this plan, which was not measured. */
 void try_plan(struct candidate *c, int plan);
-/* The best goodput of a plan that is compared at a place on devices of a kind (-1: the job's). A
- * single node stands for the fewest nodes that have so many devices, an unknown tier for the best
- * one. NaN: not known, or it does not fit. */
+/* The best goodput of a plan that is compared at a place on devices of a kind. A single node stands
+ * for the fewest nodes that have so many devices, an unknown tier for the best one. NaN: not known,
+ * or it does not fit. */
 double plan_goodput_at(const struct job_plans *p, int plan, int kind,
 		       struct throughput_place place);
 /* The plan of most goodput there, as the candidate's table of the kind has it; -1: none. */

@@ -148,7 +148,8 @@ static bool add_memory(const struct decision *d, const struct candidate *c, int 
 	bool ran_out = v->ran_out || (v->ran_out_on & kind_bit(d, c));
 	struct text needs = TEXT_INIT;
 
-	if ((ran_out || v->table) && job_model_lacks_memory(there, replicas, &needs))
+	if ((ran_out || v->on_kind[c->home].table) &&
+	    job_model_lacks_memory(there, replicas, &needs))
 		text_add(why, needs.data);
 	else if (ran_out && v->too_large)
 		text_addf(why, "ran out of memory with %lld samples on %s",
