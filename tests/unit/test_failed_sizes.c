@@ -24,12 +24,12 @@ static void test_limits(void)
 	struct failed_sizes one = { failed, worked, 1, 1 }, both = { failed, worked, 2, 2 };
 	struct failed_sizes two = { failed + 1, worked, 1, 1 };
 
-	is_limit(one, 1, 512, 256, "less than what failed, and known to work");
-	is_limit(one, 4, 512, 256, "on any number of devices");
-	is_limit(both, 2, 64, 32, "on two, where two failed earlier");
-	is_limit(both, 1, 512, 256, "which says nothing of one");
-	is_limit(two, 1, 0, 0, "nor alone");
-	is_limit(two, 2, 64, -1, "two that never worked are not given");
+	is_limit(one, 1, 512, 256, "the limit is a size below the failed one that worked");
+	is_limit(one, 4, 512, 256, "the limit of one device holds for four");
+	is_limit(both, 2, 64, 32, "the limit of two devices is that at which two failed earlier");
+	is_limit(both, 1, 512, 256, "the failure of two devices says nothing of one");
+	is_limit(two, 1, 0, 0, "the failure of two devices alone says nothing of one");
+	is_limit(two, 2, 64, -1, "no size is given to two devices that never worked");
 }
 
 static void test_belief(void)
@@ -42,13 +42,13 @@ static void test_belief(void)
 	struct failed_sizes c = { failed, older, 1, 1 }, d = { failed, longer, 1, 2 };
 
 	failed_sizes_settle(&a);
-	is_int(a.n_failed, 1, "what is less in either does not contradict");
+	is_int(a.n_failed, 1, "runs of less devices or samples do not contradict a failure");
 	failed_sizes_settle(&b);
-	is_int(b.n_failed, 0, "measured since, it works");
+	is_int(b.n_failed, 0, "a failed size that worked since does not count as failed");
 	failed_sizes_settle(&c);
-	is_int(c.n_failed, 1, "measured before, it worked then");
+	is_int(c.n_failed, 1, "a failed size that worked before counts as failed");
 	failed_sizes_settle(&d);
-	is_int(d.n_failed, 0, "measured for long before, the failure was an accident");
+	is_int(d.n_failed, 0, "a failed size that worked for long before does not count");
 }
 
 static void test_both(void)
@@ -59,14 +59,15 @@ static void test_both(void)
 	struct failed_sizes f = { &failed, &worked, 1, 1 }, no_f = { 0 };
 
 	ok(sizes_too_large(&m, &f, 1) == 128 && sizes_limit(&m, &f, 1) == 100,
-	   "the smaller of both");
+	   "the limit is the smaller one of memory and failures");
 	ok(sizes_too_large(&m, &no_f, 1) == 300 && sizes_limit(&m, &no_f, 1) == 250,
-	   "memory alone");
+	   "the limit follows memory where nothing failed");
 	ok(sizes_too_large(&no_m, &f, 1) == 128 && sizes_limit(&no_m, &f, 1) == 100,
-	   "failures alone");
-	ok(sizes_too_large(&no_m, &no_f, 1) == 0 && sizes_limit(&no_m, &no_f, 1) == 0, "neither");
+	   "the limit follows failures where memory is not known");
+	ok(sizes_too_large(&no_m, &no_f, 1) == 0 && sizes_limit(&no_m, &no_f, 1) == 0,
+	   "no limit is known without memory and failures");
 	f.n_worked = 0;
-	is_int(sizes_limit(&m, &f, 1), -1, "nothing works");
+	is_int(sizes_limit(&m, &f, 1), -1, "no size is given where no size worked");
 }
 
 int main(void)

@@ -111,10 +111,12 @@ static void test_exact(void)
 		       worst_param(&split.params, &truths[i]),
 		       worst_param(&whole.params, &truths[i]));
 		ok(worst_param(&split.params, &truths[i]) < 1e-6,
-		   "recovered from passes and updates");
-		ok(worst_param(&whole.params, &truths[i]) < 1e-6, "recovered from whole steps");
-		ok(all_from_data(&split) && all_from_data(&whole), "all determined");
-		ok(split.stop == FIT_CONVERGED && whole.stop == FIT_CONVERGED, "converged");
+		   "the fit recovers the parameters from passes and updates");
+		ok(worst_param(&whole.params, &truths[i]) < 1e-6,
+		   "the fit recovers the parameters from whole steps");
+		ok(all_from_data(&split) && all_from_data(&whole),
+		   "the fit takes all parameters from the data");
+		ok(split.stop == FIT_CONVERGED && whole.stop == FIT_CONVERGED, "the fit converges");
 	}
 }
 
@@ -162,9 +164,9 @@ static void test_noisy(void)
 	}
 	printf("# worst prediction %.3g, mean of worst %.3g, worst of the line %.3g\n", worst, sum,
 	       worst_line);
-	ok(worst < 0.05, "predictions from noisy times");
-	ok(sum < 0.02, "and in the mean");
-	ok(worst_line < 0.15, "the line of T_grad");
+	ok(worst < 0.05, "the worst prediction from noisy times is within 5 %");
+	ok(sum < 0.02, "the mean of the worst predictions from noisy times is within 2 %");
+	ok(worst_line < 0.15, "the fit finds the line of T_grad from noisy times");
 }
 
 /* --- the objective --- */
@@ -221,7 +223,7 @@ static void test_gradient(void)
 		}
 	}
 	printf("# largest difference %.2g, relative to value / parameter\n", worst);
-	ok(worst < 1e-8, "the gradient is central differences");
+	ok(worst < 1e-8, "the gradient of the objective is that of central differences");
 }
 
 /* --- ties --- */
@@ -254,28 +256,35 @@ static void test_ties(void)
 	static const int nodes[][2] = { { 1, 1 }, { 2, 2 }, { 2, 4 } };
 	struct fit_result fit = fit_places(alone, 1, 1);
 
-	is_str(bases(&fit), "tdttttp", "one configuration");
+	is_str(bases(&fit), "tdttttp",
+	       "one configuration leaves all parameters but one tied or penalized");
 	near(fit.params.alpha_grad, throughput_grad_time(&truths[0], 16) / 2, 1e-12,
-	     "half of it is constant");
+	     "one configuration makes half of the time constant");
 	near(throughput_grad_time(&fit.params, 16), throughput_grad_time(&truths[0], 16), 1e-9,
-	     "and it fits");
-	near(fit.params.alpha_sync_local, 1e-8, 1e-12, "the unknown is free");
-	near(fit.params.alpha_sync_node, 1.1e-8, 1e-12, "nodes are a little less so");
-	near(fit.params.gamma, 1, 1e-6, "no overlap to see");
+	     "the fit meets the time of the one configuration");
+	near(fit.params.alpha_sync_local, 1e-8, 1e-12,
+	     "a local synchronisation that was not seen costs nothing");
+	near(fit.params.alpha_sync_node, 1.1e-8, 1e-12,
+	     "a synchronisation of nodes costs a little more than a local one");
+	near(fit.params.gamma, 1, 1e-6, "gamma is 1 where no overlap was seen");
 
 	fit = fit_places(alone, 1, 3);
-	is_str(bases(&fit), "ddttttp", "one replica, several batch sizes");
-	near(fit.params.alpha_grad, truths[0].alpha_grad, 1e-9, "passes are known");
+	is_str(bases(&fit), "ddttttp",
+	       "several batch sizes on one replica tell both times of a pass");
+	near(fit.params.alpha_grad, truths[0].alpha_grad, 1e-9,
+	     "several batch sizes on one replica give the constant time");
 	fit = fit_places(pair, 2, 3);
-	is_str(bases(&fit), "dddtttd", "two replicas: nothing of growth");
+	is_str(bases(&fit), "dddtttd",
+	       "two replicas tell nothing of the growth of synchronisation");
 	near(fit.params.alpha_sync_node, 1.1 * fit.params.alpha_sync_local, 1e-12,
-	     "nodes are no better linked");
+	     "nodes are no better linked than devices of one node");
 	fit = fit_places(four, 3, 3);
-	is_str(bases(&fit), "ddddttd", "four replicas on one node");
+	is_str(bases(&fit), "ddddttd",
+	       "four replicas on one node tell the growth of synchronisation");
 	near(fit.params.beta_sync_node, 1.1 * fit.params.beta_sync_local, 1e-12,
-	     "nor do they grow less");
+	     "the synchronisation of nodes grows no less than the local one");
 	fit = fit_places(nodes, 3, 3);
-	is_str(bases(&fit), "ddttddd", "several nodes only");
+	is_str(bases(&fit), "ddttddd", "several nodes alone tell nothing of local synchronisation");
 	fit = fit_places(&four[2], 1, 3);
 	is_str(bases(&fit), "ddpptt" "d", "one number of replicas leaves its two parameters open");
 }
@@ -293,12 +302,15 @@ static void test_whole_steps(void)
 
 	struct fit_result fit = fit_throughput(o, 4, &FIT_OPTIONS_DEFAULT);
 
-	near(fit.params.beta_grad, truths[0].beta_grad, 1e-9, "all passes are counted");
-	ok(fit.rmse_grad <= 0 && fit.rmse_step < 1e-9, "and no passes were seen apart");
+	near(fit.params.beta_grad, truths[0].beta_grad, 1e-9,
+	     "the fit counts all passes of whole steps");
+	ok(fit.rmse_grad <= 0 && fit.rmse_step < 1e-9,
+	   "whole steps give no error of single passes");
 	for (int i = 0; i < 4; i++)
 		o[i].sync_time_s = 0;
 	fit = fit_throughput(o, 4, &FIT_OPTIONS_DEFAULT);
-	near(fit.params.beta_grad, truths[0].beta_grad, 1e-9, "the same split into passes");
+	near(fit.params.beta_grad, truths[0].beta_grad, 1e-9,
+	     "a split into passes without synchronisation gives the same fit");
 }
 
 static void test_weights(void)
@@ -307,11 +319,14 @@ static void test_weights(void)
 
 	/* The variance is 2/6 of that of 0.1: 0.01 / 3, over 5 windows and 0.05^2. */
 	near(fit_weight(1, 0, 5), 1 / (1 + 0.01 / 3 / 5 / 0.0025), 1e-12,
-	     "no deviation, as far as five windows tell");
-	near(fit_weight(1, 0, 100000), 1, 1e-4, "many windows tell it");
-	near(fit_weight(2, 0.2, 4), 0.5, 1e-12, "a standard error as large as the model's");
-	near(fit_weight(1, not_known, 1), 0.2, 1e-12, "deviation not known");
-	near(fit_weight(1, 0.1, 0), 0, 0, "nothing was seen");
+	     "five equal windows leave a little doubt about the deviation");
+	near(fit_weight(1, 0, 100000), 1, 1e-4,
+	     "many equal windows leave no doubt about the deviation");
+	near(fit_weight(2, 0.2, 4), 0.5, 1e-12,
+	     "a standard error as large as the model's halves the weight");
+	near(fit_weight(1, not_known, 1), 0.2, 1e-12,
+	     "an unknown deviation of one window gives a weight of 0.2");
+	near(fit_weight(1, 0.1, 0), 0, 0, "an observation without windows has no weight");
 	o[0] = observe(&truths[0], 1, 1, 16, 0);
 	o[1] = o[2] = observe(&truths[0], 1, 1, 64, 0);
 	o[2].step_time_s *= 1.5;
@@ -320,7 +335,7 @@ static void test_weights(void)
 	struct fit_result fit = fit_throughput(o, 3, &FIT_OPTIONS_DEFAULT);
 
 	near(throughput_grad_time(&fit.params, 64), o[2].step_time_s, 1e-3,
-	     "a light one gives way");
+	     "an observation of little weight gives way to a heavy one");
 }
 
 /* --- bad input --- */
@@ -372,7 +387,7 @@ static void test_wild(void)
 
 		bad += !within_bounds(&fit) || fit.n_observations + fit.n_ignored != n;
 	}
-	is_int(bad, 0, "finite and within bounds, whatever was seen");
+	is_int(bad, 0, "every fit to wild times is finite and within bounds");
 }
 
 static void test_nothing(void)
@@ -381,17 +396,21 @@ static void test_nothing(void)
 	struct fit_options few = FIT_OPTIONS_DEFAULT;
 	struct fit_result fit = fit_throughput(NULL, 0, &FIT_OPTIONS_DEFAULT);
 
-	ok(fit.stop == FIT_NOTHING && within_bounds(&fit), "no observations");
-	is_str(bases(&fit), "ttttttt", "all is tied");
+	ok(fit.stop == FIT_NOTHING && within_bounds(&fit),
+	   "a fit without observations says that there is nothing");
+	is_str(bases(&fit), "ttttttt", "a fit without observations ties all parameters");
 	o.configuration.replicas = 0;
 	fit = fit_throughput(&o, 1, &FIT_OPTIONS_DEFAULT);
-	ok(fit.stop == FIT_NOTHING && fit.n_ignored == 1, "none that can be used");
-	is_str(fit_stop_names.names[fit.stop], "no observations", "says so");
+	ok(fit.stop == FIT_NOTHING && fit.n_ignored == 1,
+	   "a fit ignores an observation without replicas");
+	is_str(fit_stop_names.names[fit.stop], "no observations",
+	       "the stop of a fit to nothing is called 'no observations'");
 	few.max_evaluations = 3;
 	o.configuration.replicas = 1;
 	fit = fit_throughput(&o, 1, &few);
-	ok(fit.stop == FIT_MAX_REACHED && fit.evaluations <= 12, "too few evaluations");
-	is_str(throughput_param_name(BETA_SYNC_NODE), "beta_sync_node", "parameters have names");
+	ok(fit.stop == FIT_MAX_REACHED && fit.evaluations <= 12,
+	   "a fit with too few evaluations says so");
+	is_str(throughput_param_name(BETA_SYNC_NODE), "beta_sync_node", "a parameter has a name");
 }
 
 /* --- the published profiles --- */
@@ -427,8 +446,8 @@ static void test_published(void)
 		fclose(f);
 	printf("# of %d, %d are better by more than 1e-6; the worst is above by %.2g\n", n, better,
 	       worst);
-	is_int(n, 500, "random subsets of the published profiles");
-	is_int(above, 0, "at or below the published optimizer on each");
+	is_int(n, 500, "all 500 random subsets of the published profiles are fitted");
+	is_int(above, 0, "no fit is above that of the published optimizer");
 }
 
 int main(void)

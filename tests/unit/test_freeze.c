@@ -116,22 +116,29 @@ static void test_there_and_back(void)
 	struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
 	struct err err = { 0 };
 
-	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0 && all_are(FOUND_SAVED), "all are saved");
-	is_str(fake.log, "lock1 lock2 save1 save2", "all are locked before any is saved");
-	is_str(book.log, "locking saving frozen", "each state is recorded before it is entered");
+	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0 && all_are(FOUND_SAVED),
+	   "a freeze saves all processes");
+	is_str(fake.log, "lock1 lock2 save1 save2",
+	       "a freeze locks all processes before it saves any");
+	is_str(book.log, "locking saving frozen",
+	       "a freeze records each state before it enters it");
 	fake.log[0] = book.log[0] = '\0';
-	ok(freeze_run(&f, THAW_WISHED, &err) == 0 && all_are(FOUND_RUNNING), "all run again");
-	is_str(fake.log, "restore1 restore2 unlock1 unlock2", "all are back before any goes on");
-	is_str(book.log, "restoring unlocking none", "recorded before it is entered, too");
-	ok(f.state == FREEZE_NONE, "and the end is told");
+	ok(freeze_run(&f, THAW_WISHED, &err) == 0 && all_are(FOUND_RUNNING),
+	   "a thaw lets all processes run again");
+	is_str(fake.log, "restore1 restore2 unlock1 unlock2",
+	       "a thaw restores all processes before any goes on");
+	is_str(book.log, "restoring unlocking none",
+	       "a thaw records each state before it enters it");
+	ok(f.state == FREEZE_NONE, "a thaw ends in the state 'none'");
 
 	f = begin(FOUND_SAVED, FOUND_GONE, FREEZE_FROZEN);
-	ok(freeze_run(&f, THAW_WISHED, &err) == 0, "a process that ended is left out");
-	is_str(fake.log, "restore1 unlock1", "the other comes back");
+	ok(freeze_run(&f, THAW_WISHED, &err) == 0, "a thaw leaves out a process that ended");
+	is_str(fake.log, "restore1 unlock1", "a thaw restores the process that is still there");
 
 	f = begin(FOUND_RUNNING, FOUND_LOCKED, FREEZE_NONE);
-	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0, "one that is locked already");
-	is_str(fake.log, "lock1 save1 save2", "is not locked twice");
+	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0,
+	   "a freeze takes a process that is locked already");
+	is_str(fake.log, "lock1 save1 save2", "a freeze does not lock a locked process twice");
 }
 
 /* --- what fails --- */
@@ -145,23 +152,23 @@ static void test_failing_calls(void)
 		char name[64];
 
 		fake.bad = bad;
-		snprintf(name, sizeof(name), "call %d of a freeze fails: undone", bad);
+		snprintf(name, sizeof(name), "a freeze whose call %d fails is undone", bad);
 		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1 && all_are(FOUND_RUNNING) &&
 		   f.state == FREEZE_NONE, name);
 		ok(strstr(err.text, "does not work") && err.exit_status == EX_TEMPFAIL,
-		   "with the call's own error");
+		   "a failed freeze gives the error of its call");
 
 		f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
 		fake.bad = bad;
 		fake.works_first = true;
 		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1 && all_are(FOUND_RUNNING) &&
-		   f.state == FREEZE_NONE, "also if it had done its work");
+		   f.state == FREEZE_NONE, "a freeze whose call fails after its work is undone");
 
 		f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
 		fake.bad = bad;
 		fake.fails_for_good = true;
 		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1 && f.state == FREEZE_LOST,
-		   "a process that the driver gave up is lost");
+		   "a freeze that a process did not survive is lost");
 	}
 }
 
@@ -172,16 +179,16 @@ static void test_failing_thaw(void)
 		struct err err = { 0 };
 
 		fake.bad = bad;
-		ok(freeze_run(&f, THAW_WISHED, &err) == -1, "a thaw fails");
+		ok(freeze_run(&f, THAW_WISHED, &err) == -1, "a thaw whose call fails fails");
 		ok(bad <= 2 ? f.state == FREEZE_FROZEN && all_are(FOUND_SAVED)
 			    : f.state == FREEZE_LOST,
-		   bad <= 2 ? "what came back is saved again: all stays frozen"
-			    : "in an unlock: the run has to be ended");
+		   bad <= 2 ? "a thaw that fails in a restore leaves all processes saved"
+			    : "a thaw that fails in an unlock is lost");
 		f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_FROZEN);
 		fake.bad = bad;
 		fake.fails_for_good = true;
 		ok(freeze_run(&f, THAW_WISHED, &err) == -1 && f.state == FREEZE_LOST,
-		   "a process that the driver gave up is lost");
+		   "a thaw that a process did not survive is lost");
 	}
 }
 
@@ -195,8 +202,9 @@ static void test_records(void)
 		struct err err = { 0 };
 
 		book.left = last;
-		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1, "a record that fails ends a freeze");
-		is_str(fake.log, calls[last], "before the calls of that state");
+		ok(freeze_run(&f, FREEZE_WISHED, &err) == -1, "a freeze ends if a record fails");
+		is_str(fake.log, calls[last],
+		       "a freeze makes no call of a state that was not recorded");
 	}
 }
 
@@ -234,12 +242,14 @@ static void test_mending_table(void)
 		for (int i = 0; i < 5; i++) {
 			char name[64];
 
-			snprintf(name, sizeof(name), "recorded '%s', found %d",
+			snprintf(name, sizeof(name),
+				 "the mending of '%s' found in state %d is right",
 				 freeze_state_names.names[s], i);
 			is_str(mended_name(freeze_mending((enum freeze_state)s, founds[i])),
 			       want[s][i], name);
 		}
-	is_str(mended_name(freeze_mending(FREEZE_SAVING, FOUND_BUSY)), "wait", "busy: ask again");
+	is_str(mended_name(freeze_mending(FREEZE_SAVING, FOUND_BUSY)), "wait",
+	       "the mending waits for a busy process");
 }
 
 /* A supervisor dies after any number of records and calls of a freeze and a thaw; the next one
@@ -265,7 +275,7 @@ static void test_deaths(void)
 		}
 		f.state = calls < 2 ? FREEZE_LOCKING : calls < 4 ? FREEZE_SAVING
 			: calls < 6 ? FREEZE_RESTORING : FREEZE_UNLOCKING;
-		snprintf(name, sizeof(name), "died after %d calls, in '%s'", calls,
+		snprintf(name, sizeof(name), "a death after %d calls in '%s' is mended", calls,
 			 freeze_state_names.names[f.state]);
 		ok(freeze_mend(&f, &mended, &err) == 0 && all_are(FOUND_RUNNING) &&
 		   f.state == FREEZE_NONE, name);
@@ -279,18 +289,18 @@ static void test_mending(void)
 	struct err err = { 0 };
 
 	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_KEPT &&
-	   f.state == FREEZE_FROZEN && !*fake.log, "what was saved in time stays frozen");
+	   f.state == FREEZE_FROZEN && !*fake.log, "processes that were saved in time stay frozen");
 	f = begin(FOUND_RUNNING, FOUND_SAVED, FREEZE_FROZEN);
 	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_THAWED && all_are(FOUND_RUNNING),
-	   "one of two was thawed by somebody: so is the other");
+	   "the other one of two is thawed if somebody thawed one");
 	f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_NONE);
 	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_NOT_OURS && !*fake.log,
-	   "what somebody else froze is left alone");
+	   "processes that somebody else froze are left alone");
 	f = begin(FOUND_FAILED, FOUND_SAVED, FREEZE_FROZEN);
 	ok(freeze_mend(&f, &mended, &err) == 0 && mended == MENDED_LOST && f.state == FREEZE_LOST,
-	   "what the driver gave up is lost");
+	   "a process that the driver gave up makes the run lost");
 	ok(freeze_mended_text(MENDED_LOST) && !freeze_mended_text(MENDED_NOTHING),
-	   "what is worth telling has a text");
+	   "a mending that is worth telling has a text");
 }
 
 /* --- the rest --- */
@@ -300,19 +310,27 @@ static void test_room(void)
 	int64_t gib = INT64_C(1) << 30;
 	struct err err = { 0 };
 
-	ok(freeze_check_room(4 * gib, 5 * gib, 4 * gib, &err) == 0, "4 GiB go into 5");
+	ok(freeze_check_room(4 * gib, 5 * gib, 4 * gib, &err) == 0,
+	   "4 GiB go into 5 GiB of free host memory");
 	ok(freeze_check_room(4 * gib, 4 * gib + gib / 2, 4 * gib, &err) == -1 &&
-	   err.exit_status == EX_TEMPFAIL, "not into 4.5: the driver has buffers of its own");
+	   err.exit_status == EX_TEMPFAIL,
+	   "4 GiB do not go into 4.5 GiB, as the driver has buffers");
 	is_str(err.text, "4.6 GiB of the host's memory are needed, and 4.5 GiB are free",
-	       "in words");
-	ok(freeze_check_room(4 * gib, 50 * gib, 3 * gib, &err) == -1, "nor over the bound");
+	       "the error tells the needed and the free host memory");
+	ok(freeze_check_room(4 * gib, 50 * gib, 3 * gib, &err) == -1,
+	   "4 GiB do not go over the bound of suspended jobs");
 	is_str(err.text, "4.0 GiB would go to the host's memory, and suspended jobs may have "
-	       "3.0 GiB more", "in words, too");
-	ok(freeze_check_room(4 * gib, -1, 9 * gib, &err) == -1, "nor into what is not known");
-	ok(freeze_check_room(-1, 9 * gib, 9 * gib, &err) == -1, "nor what is not known");
-	ok(freeze_check_device(4 * gib, 5 * gib, "gpu:0", &err) == 0, "4 GiB come back into 5");
-	ok(freeze_check_device(4 * gib, 4 * gib, "gpu:0", &err) == -1, "not into just 4");
-	ok(freeze_check_device(4 * gib, -1, "gpu:0", &err) == -1, "nor into what is not known");
+	       "3.0 GiB more", "the error tells the bound of suspended jobs");
+	ok(freeze_check_room(4 * gib, -1, 9 * gib, &err) == -1,
+	   "4 GiB do not go into unknown host memory");
+	ok(freeze_check_room(-1, 9 * gib, 9 * gib, &err) == -1,
+	   "an unknown amount does not go into host memory");
+	ok(freeze_check_device(4 * gib, 5 * gib, "gpu:0", &err) == 0,
+	   "4 GiB come back into 5 GiB of free device memory");
+	ok(freeze_check_device(4 * gib, 4 * gib, "gpu:0", &err) == -1,
+	   "4 GiB do not come back into just 4 GiB");
+	ok(freeze_check_device(4 * gib, -1, "gpu:0", &err) == -1,
+	   "4 GiB do not come back into unknown device memory");
 }
 
 int main(void)

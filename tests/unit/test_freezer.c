@@ -123,20 +123,22 @@ static void test_there_and_back(void)
 	pid_t pid = f.pid;
 
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
-	   news.state == FREEZE_FROZEN && shared->state == FOUND_SAVED, "it freezes");
-	is_str(recorded, "locking saving frozen ", "and asks before each state");
+	   news.state == FREEZE_FROZEN && shared->state == FOUND_SAVED,
+	   "the freezer freezes a process");
+	is_str(recorded, "locking saving frozen ", "the freezer asks before it enters each state");
 	order.task = FREEZER_THAW;
 	order.state = news.state;
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
-	   news.state == FREEZE_NONE && shared->state == FOUND_RUNNING, "it thaws");
-	ok(f.pid == pid, "the same process does both");
+	   news.state == FREEZE_NONE && shared->state == FOUND_RUNNING,
+	   "the freezer thaws a process");
+	ok(f.pid == pid, "one process freezes and thaws");
 	shared->state = FOUND_SAVED;
 	order.task = FREEZER_MEND;
 	order.state = FREEZE_SAVING;
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0 &&
-	   news.mended == MENDED_KEPT && news.state == FREEZE_FROZEN, "it mends");
+	   news.mended == MENDED_KEPT && news.state == FREEZE_FROZEN, "the freezer mends a freeze");
 	freezer_stop(&f);
-	ends(pid, "it ends when its socket is closed");
+	ends(pid, "the freezer ends when its socket is closed");
 }
 
 static void test_no_driver(void)
@@ -148,11 +150,12 @@ static void test_no_driver(void)
 
 	shared->cannot_open = true;
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == -1 &&
-	   err.exit_status == EX_UNAVAILABLE, "a driver that cannot be opened");
-	is_str(err.text, "no driver", "with its reason");
+	   err.exit_status == EX_UNAVAILABLE,
+	   "the freezer refuses an order if its driver cannot be opened");
+	is_str(err.text, "no driver", "the freezer tells why its driver cannot be opened");
 	shared->cannot_open = false;
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == 0,
-	   "is tried again with the next order");
+	   "the freezer tries to open its driver with the next order");
 	freezer_stop(&f);
 }
 
@@ -166,13 +169,14 @@ static void test_hanging(void)
 
 	shared->hangs = true;
 	ok(freezer_carry_out(&f, &order, &record, 0.3, &news, &err) == -1 &&
-	   err.exit_status == EX_TEMPFAIL, "a driver that hangs is given up");
-	is_str(err.text, "the driver does not answer", "in words");
-	is_str(recorded, "locking ", "and what was recorded says where");
-	ok(f.fd < 0 && kill(pid, 0) == 0, "its caller is not killed in the call");
+	   err.exit_status == EX_TEMPFAIL, "an order to a driver that hangs is given up");
+	is_str(err.text, "the driver does not answer",
+	       "the error says that the driver does not answer");
+	is_str(recorded, "locking ", "the record tells in which state the driver hangs");
+	ok(f.fd < 0 && kill(pid, 0) == 0, "a freezer that hangs is not killed");
 	kill(pid, SIGTERM);
 	poll(NULL, 0, 100);
-	ok(waitpid(pid, NULL, WNOHANG) == 0, "nor by a signal that ends others");
+	ok(waitpid(pid, NULL, WNOHANG) == 0, "a freezer that hangs survives SIGTERM");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -186,8 +190,9 @@ static void test_crashing(void)
 
 	shared->crashes = true;
 	ok(freezer_carry_out(&f, &order, &record, 60, &news, &err) == -1 &&
-	   news.says == FREEZER_DIED, "a driver that crashes its caller harms only that");
-	is_str(err.text, "the process that freezes has ended in a call", "in words");
+	   news.says == FREEZER_DIED, "a driver that crashes kills the freezer alone");
+	is_str(err.text, "the process that freezes has ended in a call",
+	       "the error says that the freezer has ended in a call");
 }
 
 /* The supervisor dies while it is asked to record a state. */
@@ -200,14 +205,14 @@ static void test_death(void)
 	pid_t pid = f.pid;
 
 	ok(freezer_order(&f, &order, &err) == 0 && freezer_read(&f, &news) == FREEZER_ENTERS &&
-	   news.state == FREEZE_LOCKING, "asked for the first state");
+	   news.state == FREEZE_LOCKING, "the freezer asks before the first state");
 	freezer_allow(&f);
 	ok(freezer_read(&f, &news) == FREEZER_ENTERS && news.state == FREEZE_SAVING,
-	   "asked for the second");
+	   "the freezer asks before the second state");
 	freezer_stop(&f);
-	ends(pid, "without an answer the freezer ends");
+	ends(pid, "the freezer ends if nobody answers");
 	ok(shared->n_locks == 1 && shared->n_saves == 0 && shared->n_unlocks == 0,
-	   "and makes no call of a state that was not recorded");
+	   "the freezer makes no call of a state that was not recorded");
 }
 
 int main(void)

@@ -70,44 +70,53 @@ static const struct {
 	const char *runs[MOST + 1];
 	const char *want;
 } cases[] = {
-	{ "no run", { NULL }, "over" },
-	{ "one that goes", { "g" }, "0" },
-	{ "the first at a rung waits for others", { "p0.5", "g", "g" }, "0 0 0" },
-	{ "two of two wait for a third", { "p0.5", "p0.4", "g" }, "0 0 0" },
-	{ "the best of three goes on", { "p0.5", "p0.4", "p0.6" }, "0 1 0" },
-	{ "while others go, too", { "p0.5", "p0.4", "p0.6", "g", "g" }, "0 1 0 0 0" },
-	{ "two of six", { "p1", "p2", "p3", "p4", "p5", "p6" }, "1 2 0 0 0 0" },
-	{ "who went on counts", { "g1", "p2", "p3", "p4", "p5", "p6" }, "0 1 0 0 0 0" },
-	{ "also who is done or failed", { "d1/1", "o2", "p3", "p4", "p5", "p6" },
+	{ "a sweep without runs is over", { NULL }, "over" },
+	{ "a run that goes gets no turn", { "g" }, "0" },
+	{ "the first run at a rung waits for others", { "p0.5", "g", "g" }, "0 0 0" },
+	{ "two runs of three at a rung wait for the third", { "p0.5", "p0.4", "g" }, "0 0 0" },
+	{ "the best run of three goes on", { "p0.5", "p0.4", "p0.6" }, "0 1 0" },
+	{ "the best run of three goes on while others go, too",
+	  { "p0.5", "p0.4", "p0.6", "g", "g" }, "0 1 0 0 0" },
+	{ "the two best runs of six go on", { "p1", "p2", "p3", "p4", "p5", "p6" }, "1 2 0 0 0 0" },
+	{ "a run that went on counts at its rung",
+	  { "g1", "p2", "p3", "p4", "p5", "p6" }, "0 1 0 0 0 0" },
+	{ "a run that is done or failed counts at its rung",
+	  { "d1/1", "o2", "p3", "p4", "p5", "p6" },
 	  "0 0 0 0 0 0 over" },
-	{ "who failed counts, and takes the place", { "o1", "p2", "p3", "g" }, "0 0 0 0" },
-	{ "higher rungs first", { "p1/9", "p2/8", "p3/7", "p4", "p5", "p6", "p0.5" },
+	{ "a failed run counts and takes the place of one that goes on",
+	  { "o1", "p2", "p3", "g" }, "0 0 0 0" },
+	{ "runs at higher rungs go on first", { "p1/9", "p2/8", "p3/7", "p4", "p5", "p6", "p0.5" },
 	  "0 0 1 0 0 0 2" },
-	{ "a later, better one goes on beside the first", { "g2", "p1", "p3" }, "0 1 0" },
-	{ "equal values: the lower number", { "p1", "p1", "p1" }, "1 0 0" },
-	{ "no value is the worst", { "pnan", "pnan", "p7" }, "0 0 1" },
-	{ "the end of two: the better one goes on", { "p2", "p1" }, "0 1" },
-	{ "the end: the best at the highest rung goes on", { "p5", "p2/3", "p3/2", "o", "p6" },
+	{ "a later, better run goes on beside the first", { "g2", "p1", "p3" }, "0 1 0" },
+	{ "the lower number goes on among equal values", { "p1", "p1", "p1" }, "1 0 0" },
+	{ "a run without a value is the worst", { "pnan", "pnan", "p7" }, "0 0 1" },
+	{ "the better one of two goes on at the end", { "p2", "p1" }, "0 1" },
+	{ "the best run at the highest rung goes on at the end",
+	  { "p5", "p2/3", "p3/2", "o", "p6" },
 	  "0 0 1 0 0" },
-	{ "not if one is done that was better", { "p2", "d1/1" }, "0 0 over" },
-	{ "or as good", { "p2", "d2" }, "0 0 over" },
-	{ "but if it was worse", { "p2", "d3/3" }, "1 0" },
-	{ "or was never compared, as it reported nothing", { "p2", "d" }, "1 0" },
-	{ "or diverged later", { "p2", "d1/nan" }, "1 0" },
-	{ "or after its last rung", { "p2", "D1/1" }, "1 0" },
-	{ "the best of those beaten by nobody", { "p4", "p3", "d" }, "0 1 0" },
-	{ "not if one goes on", { "p2", "g1" }, "0 0" },
-	{ "the best that is left, where better ones failed", { "o1", "p2", "p3" }, "0 1 0" },
+	{ "no run goes on at the end if a better one is done", { "p2", "d1/1" }, "0 0 over" },
+	{ "no run goes on at the end if one as good is done", { "p2", "d2" }, "0 0 over" },
+	{ "a run goes on at the end if the one that is done was worse", { "p2", "d3/3" }, "1 0" },
+	{ "a run goes on at the end if the one that is done told nothing", { "p2", "d" }, "1 0" },
+	{ "a run goes on at the end if the one that is done diverged", { "p2", "d1/nan" }, "1 0" },
+	{ "a run goes on if the one that is done diverged after its rungs",
+	  { "p2", "D1/1" }, "1 0" },
+	{ "the best run goes on among those that nobody beat", { "p4", "p3", "d" }, "0 1 0" },
+	{ "no run goes on at the end while one goes", { "p2", "g1" }, "0 0" },
+	{ "the best run that is left goes on where better ones failed",
+	  { "o1", "p2", "p3" }, "0 1 0" },
 	{ "a run that diverged never goes on", { "pnan", "p2", "p3", "p4", "p5", "p6" },
 	  "0 1 2 0 0 0" },
-	{ "also where its place would do", { "p1", "pnan", "pnan", "pnan", "pnan", "pnan" },
+	{ "a run that diverged does not go on though its place would do",
+	  { "p1", "pnan", "pnan", "pnan", "pnan", "pnan" },
 	  "1 0 0 0 0 0" },
-	{ "infinity is no number either", { "pinf", "p-inf", "p7" }, "0 0 1" },
-	{ "all diverged: the sweep is over", { "pnan", "pinf", "p-inf" }, "0 0 0 over" },
-	{ "one of two diverged: the other one goes on", { "pnan", "p9" }, "0 1" },
-	{ "the better one at a higher rung diverged", { "p1/nan", "p9" }, "0 1" },
-	{ "all diverged, while one goes", { "pnan", "pnan", "pnan", "g" }, "0 0 0 0" },
-	{ "all are out", { "o1", "o" }, "0 0 over" },
+	{ "a run of infinite loss does not go on", { "pinf", "p-inf", "p7" }, "0 0 1" },
+	{ "a sweep of which all runs diverged is over", { "pnan", "pinf", "p-inf" }, "0 0 0 over" },
+	{ "the other one of two goes on if one diverged", { "pnan", "p9" }, "0 1" },
+	{ "the other one goes on if the one at a higher rung diverged", { "p1/nan", "p9" }, "0 1" },
+	{ "runs that diverged do not go on while one goes",
+	  { "pnan", "pnan", "pnan", "g" }, "0 0 0 0" },
+	{ "a sweep of which all runs are out is over", { "o1", "o" }, "0 0 over" },
 };
 
 static void read_run(const char *text, struct halving_run *run)
@@ -178,7 +187,7 @@ static void test_words(void)
 		halving_describe(&h, &run, &text);
 		text_addf(&want, "paused at rung 2 of 4 (4096 samples): val_loss 0.42 is %s of 200",
 			  ranks[i].want);
-		is_str(text.data, want.data, "a rank in words");
+		is_str(text.data, want.data, "the description tells the rank of a run");
 		text_release(&text);
 		text_release(&want);
 	}
@@ -194,7 +203,7 @@ static void test_diverged_words(void)
 	halving_parse("val_loss:min,rungs=200/600", NAN, &h, &err);
 	halving_describe(&h, &run, &text);
 	is_str(text.data, "paused at rung 1 of 2 (200 samples): val_loss nan is 4th of 4: it has "
-	       "diverged, and goes no further", "a run that diverged, in words");
+	       "diverged, and goes no further", "the description says that a run has diverged");
 	text_release(&text);
 }
 
@@ -252,15 +261,19 @@ static void test_whole_sweep(void)
 		best_last[i] = 26 - i;
 	}
 	halving_parse("loss:min,rungs=1/3/9", NAN, &h, &err);
-	is_int(play(&h, 27, best_first, runs), 27 + 9 + 3 + 1, "all at once: as if synchronous");
+	is_int(play(&h, 27, best_first, runs), 27 + 9 + 3 + 1,
+	       "a sweep on 27 devices takes 40 steps, as if synchronous");
 	ok(runs[0].state == HALVING_DONE && count_at(runs, 2) == 9 && count_at(runs, 3) == 3,
-	   "the best is done; 9 and 3 reached the upper rungs");
-	is_int(play(&h, 1, best_first, runs), 40, "one at a time, the best first: the same");
-	ok(runs[0].state == HALVING_DONE && count_at(runs, 2) == 9, "the best is done");
+	   "a sweep on 27 devices ends the best and lifts 9 and 3");
+	is_int(play(&h, 1, best_first, runs), 40,
+	       "a sweep on one device takes 40 steps, the best one first");
+	ok(runs[0].state == HALVING_DONE && count_at(runs, 2) == 9,
+	   "a sweep on one device ends the best one that comes first");
 	play(&h, 1, best_last, runs);
-	ok(runs[26].state == HALVING_DONE, "the best last: it is done, too");
+	ok(runs[26].state == HALVING_DONE,
+	   "a sweep on one device ends the best one that comes last");
 	ok(count_at(runs, 2) > 9 && count_at(runs, 1) == 27,
-	   "others went on before it came");
+	   "a sweep on one device lifts others before the best one comes");
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static void test_structure(void)
 	       "  ],\n"
 	       "  \"none\": [],\n"
 	       "  \"empty\": {}\n"
-	       "}\n", "objects and arrays, one inside the other");
+	       "}\n", "objects and arrays are written one inside the other");
 }
 
 static void test_top_level(void)
@@ -62,32 +62,35 @@ static void test_top_level(void)
 	begin();
 	json_array(&j, NULL);
 	json_end(&j);
-	expect("[]\n", "an empty array at the top");
+	expect("[]\n", "an empty array is written at the top");
 	begin();
 	json_object(&j, NULL);
 	json_end(&j);
-	expect("{}\n", "an empty object at the top");
+	expect("{}\n", "an empty object is written at the top");
 }
 
 static void test_strings(void)
 {
 	static const struct { const char *in, *out, *what; } cases[] = {
-		{ "", "\"\"", "empty" },
-		{ "plain /", "\"plain /\"", "plain" },
-		{ "a\"b\\c", "\"a\\\"b\\\\c\"", "quote and backslash" },
-		{ "\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"", "letters for control characters" },
-		{ "\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"", "numbers for the others" },
+		{ "", "\"\"", "an empty string is written" },
+		{ "plain /", "\"plain /\"", "a plain string is written as it is" },
+		{ "a\"b\\c", "\"a\\\"b\\\\c\"", "a quote and a backslash are escaped" },
+		{ "\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"",
+		  "control characters that have letters are escaped by these" },
+		{ "\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"",
+		  "other control characters are escaped by numbers" },
 		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
 		  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
-		  "UTF-8 of two, three and four bytes" },
-		{ "a\xff" "b", "\"a\\ufffdb\"", "a byte that is none" },
-		{ "\xc3", "\"\\ufffd\"", "cut short" },
-		{ "\xe2\x82", "\"\\ufffd\\ufffd\"", "cut short after two" },
-		{ "\xc0\x80", "\"\\ufffd\\ufffd\"", "overlong" },
-		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"", "a surrogate" },
+		  "UTF-8 of two, three and four bytes is written as it is" },
+		{ "a\xff" "b", "\"a\\ufffdb\"", "a byte that is no UTF-8 is replaced" },
+		{ "\xc3", "\"\\ufffd\"", "a character cut after one byte is replaced" },
+		{ "\xe2\x82", "\"\\ufffd\\ufffd\"",
+		  "a character cut after two bytes is replaced twice" },
+		{ "\xc0\x80", "\"\\ufffd\\ufffd\"", "an overlong character is replaced" },
+		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"", "a surrogate is replaced" },
 		{ "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"",
-		  "beyond the last character" },
-		{ "\xc3\"", "\"\\ufffd\\\"\"", "a quote is not swallowed" },
+		  "a character beyond the last one is replaced" },
+		{ "\xc3\"", "\"\\ufffd\\\"\"", "a quote after a cut character is escaped" },
 	};
 	char text[128];
 
@@ -103,7 +106,7 @@ static void test_strings(void)
 	json_object(&j, NULL);
 	json_string(&j, "k\"\n\xff", "v");
 	json_end(&j);
-	expect("{\n  \"k\\\"\\n\\ufffd\": \"v\"\n}\n", "keys are strings too");
+	expect("{\n  \"k\\\"\\n\\ufffd\": \"v\"\n}\n", "keys are escaped like strings");
 }
 
 static void test_numbers(void)
@@ -130,20 +133,24 @@ static void test_numbers(void)
 
 static void test_utf8(void)
 {
-	is_int((long long)utf8_length("a"), 1, "ASCII");
-	is_int((long long)utf8_length("\xdf\xbf"), 2, "U+07FF");
-	is_int((long long)utf8_length("\xe0\xa0\x80"), 3, "U+0800");
-	is_int((long long)utf8_length("\xe0\x9f\xbf"), 0, "overlong U+07FF");
-	is_int((long long)utf8_length("\xed\x9f\xbf"), 3, "U+D7FF");
-	is_int((long long)utf8_length("\xf0\x90\x80\x80"), 4, "U+10000");
-	is_int((long long)utf8_length("\xf0\x8f\xbf\xbf"), 0, "overlong U+FFFF");
-	is_int((long long)utf8_length("\xf4\x8f\xbf\xbf"), 4, "U+10FFFF");
-	is_int((long long)utf8_length("\xf5\x80\x80\x80"), 0, "beyond");
-	is_int((long long)utf8_length("\x80"), 0, "a continuation byte alone");
-	is_int((long long)utf8_length("\xe2\x82(" ), 0, "broken off");
-	ok(utf8_is_control("\n", 1) && utf8_is_control("\x7f", 1), "C0 and DEL control");
-	ok(utf8_is_control("\xc2\x9b", 2), "so does C1");
-	ok(!utf8_is_control("\xc2\xa0", 2) && !utf8_is_control(" ", 1), "blanks do not");
+	is_int((long long)utf8_length("a"), 1, "an ASCII character has one byte");
+	is_int((long long)utf8_length("\xdf\xbf"), 2, "U+07FF has two bytes");
+	is_int((long long)utf8_length("\xe0\xa0\x80"), 3, "U+0800 has three bytes");
+	is_int((long long)utf8_length("\xe0\x9f\xbf"), 0, "an overlong U+07FF is no character");
+	is_int((long long)utf8_length("\xed\x9f\xbf"), 3, "U+D7FF has three bytes");
+	is_int((long long)utf8_length("\xf0\x90\x80\x80"), 4, "U+10000 has four bytes");
+	is_int((long long)utf8_length("\xf0\x8f\xbf\xbf"), 0, "an overlong U+FFFF is no character");
+	is_int((long long)utf8_length("\xf4\x8f\xbf\xbf"), 4, "U+10FFFF has four bytes");
+	is_int((long long)utf8_length("\xf5\x80\x80\x80"), 0,
+	       "a byte beyond U+10FFFF begins no character");
+	is_int((long long)utf8_length("\x80"), 0, "a continuation byte alone is no character");
+	is_int((long long)utf8_length("\xe2\x82(" ), 0,
+	       "a character that is broken off is no character");
+	ok(utf8_is_control("\n", 1) && utf8_is_control("\x7f", 1),
+	   "C0 characters and DEL are control characters");
+	ok(utf8_is_control("\xc2\x9b", 2), "C1 characters are control characters");
+	ok(!utf8_is_control("\xc2\xa0", 2) && !utf8_is_control(" ", 1),
+	   "blanks are no control characters");
 }
 
 int main(void)

@@ -24,15 +24,18 @@ static void test_common(void)
 	struct observation_list to = { a, 3 }, from = { b, 3 }, one = { a, 1 };
 	struct fit_expectation r = kind_ratio(&to, &from, 4);
 
-	near(r.value, 2.4970541092125855, 1e-9, "two common sizes and a prior");
-	near(r.spread, 0.06931032800836721, 1e-9, "their spread");
+	near(r.value, 2.4970541092125855, 1e-9,
+	     "the ratio is the mean of two common sizes and a prior");
+	near(r.spread, 0.06931032800836721, 1e-9,
+	     "the spread is that of two common sizes and a prior");
 	r = kind_ratio(&from, &to, 0.25);
-	near(r.value, 1 / 2.4970541092125855, 1e-9, "the other way round");
+	near(r.value, 1 / 2.4970541092125855, 1e-9, "the ratio of swapped kinds is the inverse");
 	r = kind_ratio(&one, &from, 4);
-	near(r.value, 2.107410990406046, 1e-9, "one common size shrinks less");
-	near(r.spread, 0.09615239476408233, 1e-9, "its spread");
+	near(r.value, 2.107410990406046, 1e-9, "one common size moves the ratio less than two");
+	near(r.spread, 0.09615239476408233, 1e-9,
+	     "one common size narrows the spread less than two");
 	r = kind_ratio(&to, &from, (double)NAN);
-	near(r.value, 2.438596384442794, 1e-9, "without products the prior is wide, around 1");
+	near(r.value, 2.438596384442794, 1e-9, "the prior is wide and around 1 without products");
 }
 
 static void test_far(void)
@@ -41,13 +44,15 @@ static void test_far(void)
 	struct observation_list to = { a, 2 }, from = { b, 1 }, none = { 0 };
 	struct fit_expectation r = kind_ratio(&to, &from, 4);
 
-	near(r.value, sqrt(8), 1e-9, "no common size: the largest of each, as much as the prior");
-	near(r.spread, 0.24748737341529162, 1e-9, "the spread of both");
+	near(r.value, sqrt(8), 1e-9,
+	     "the largest sizes count as much as the prior without a common one");
+	near(r.spread, 0.24748737341529162, 1e-9,
+	     "the spread is that of the largest sizes and the prior");
 	r = kind_ratio(&none, &from, 4);
-	near(r.value, 4, 1e-12, "a kind that was never tried has the prior");
-	near(r.spread, 0.35, 1e-12, "and its spread");
+	near(r.value, 4, 1e-12, "a kind that was never tried has the ratio of the prior");
+	near(r.spread, 0.35, 1e-12, "a kind that was never tried has the spread of the prior");
 	r = kind_ratio(&none, &none, (double)NAN);
-	near(r.value, 1, 1e-12, "1: nothing is known");
+	near(r.value, 1, 1e-12, "the ratio is 1 where nothing is known");
 }
 
 /* ln 3 with deviation 0.35 and the mean of ln 2 and ln 8 with 0.2; then ln 5 with 0.1 as well. */
@@ -61,10 +66,13 @@ static void test_other_plans(void)
 	struct kind_times untried = { &none, &own_from }, tried = { &own_to, &own_from };
 	struct fit_expectation r = kind_ratio_of_plan(&untried, other, 2, 3);
 
-	near(r.value, 3.7265404594888474, 1e-9, "a plan's ratio by another plan and the products");
-	near(r.spread, 0.17364862842489184, 1e-9, "its spread");
+	near(r.value, 3.7265404594888474, 1e-9,
+	     "the ratio of a plan follows another plan and the products");
+	near(r.spread, 0.17364862842489184, 1e-9,
+	     "the spread of a plan follows another plan and the products");
 	r = kind_ratio_of_plan(&tried, other, 2, 3);
-	near(r.value, 4.64703824930829, 1e-9, "a common size of its own counts more");
+	near(r.value, 4.64703824930829, 1e-9,
+	     "a common size of the plan counts more than another plan");
 }
 
 /* None of these tells what the one device in one pass does that the others are compared with. */
@@ -80,9 +88,10 @@ static void test_times(void)
 	struct observation_list to = { seen, 3 }, from = { other, 2 };
 
 	near(kind_ratio(&to, &from, 4).value, 4, 1e-12,
-	     "of several devices, of several passes, without a time: these tell nothing");
+	     "several devices, several passes and no time tell no ratio");
 	to.count = 4;
-	near(kind_ratio(&to, &from, 2).value, 2, 1e-12, "one device, one pass, a time");
+	near(kind_ratio(&to, &from, 2).value, 2, 1e-12,
+	     "one device in one pass with a time tells the ratio");
 }
 
 static void test_sync(void)
@@ -99,15 +108,16 @@ static void test_sync(void)
 	struct throughput_params p = { 1, 2, 3, 4, 5, 6, 7, { 0 } };
 
 	kind_ratio_fill_sync(&p, &to, &from, 2);
-	near(p.alpha_sync_local, 0.4, 1e-12, "measured on the other kind: scaled");
-	near(p.beta_sync_local, 4, 0, "expected by the devices: stays");
-	near(p.alpha_sync_node, 5, 0, "measured on neither: stays");
-	near(p.beta_sync_node, 1, 1e-12, "several nodes too");
-	near(p.gamma, 9, 0, "gamma goes with them");
+	near(p.alpha_sync_local, 0.4, 1e-12,
+	     "a local synchronisation measured on the other kind is scaled");
+	near(p.beta_sync_local, 4, 0, "a growth that is expected by the devices stays");
+	near(p.alpha_sync_node, 5, 0, "a synchronisation of nodes measured on neither kind stays");
+	near(p.beta_sync_node, 1, 1e-12, "a growth on nodes measured on the other kind is scaled");
+	near(p.gamma, 9, 0, "gamma comes from the other kind with the synchronisation");
 	near(p.alpha_grad + p.beta_grad, 3, 0, "the times of a pass stay");
 	p.gamma = 7;
 	kind_ratio_fill_sync(&p, &from, &from, 2);
-	near(p.gamma, 7, 0, "what was measured on the kind itself stays");
+	near(p.gamma, 7, 0, "gamma stays if it was measured on the kind itself");
 }
 
 int main(void)

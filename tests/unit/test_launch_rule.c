@@ -16,7 +16,7 @@ static void shell(const char *text, const char *want)
 {
 	char name[256];
 
-	snprintf(name, sizeof(name), "sh: %.200s", text);
+	snprintf(name, sizeof(name), "launcher_in_shell finds the launcher of: %.200s", text);
 	for (char *c = name; *c; c++)
 		*c = (char)(*c == '\n' || *c == '#' ? ' ' : *c);
 	is_str(told(launcher_in_shell(text)), want, name);
@@ -26,7 +26,7 @@ static void code(const char *text, const char *want)
 {
 	char name[256];
 
-	snprintf(name, sizeof(name), "code: %.200s", text);
+	snprintf(name, sizeof(name), "launcher_in_code finds the launcher of: %.200s", text);
 	for (char *c = name; *c; c++)
 		*c = (char)(*c == '\n' || *c == '#' ? ' ' : *c);
 	is_str(told(launcher_in_code(text)), want, name);
@@ -131,18 +131,20 @@ static void test_included(const char *script)
 				 other);
 
 		write_script(script, text, (size_t)n);
-		COMMAND("srun", "a script that another one reads or runs", "bash", script);
+		COMMAND("srun", "the launcher of a script that another one reads or runs counts",
+			"bash", script);
 	}
 	for (int i = 0; i < 2; i++) {
 		int n = snprintf(text, sizeof(text), "#!/bin/bash\n%s %s\n",
 				 i ? "echo bash" : "# .", other);
 
 		write_script(script, text, (size_t)n);
-		COMMAND("none", "a script that is only named", "bash", script);
+		COMMAND("none", "the launcher of a script that is only named does not count",
+			"bash", script);
 	}
 	fd = snprintf(text, sizeof(text), "#!/bin/bash\n. %s\n", other);
 	write_script(other, text, (size_t)fd);
-	COMMAND("none", "a script that reads itself", "bash", other);
+	COMMAND("none", "a script that reads itself has no launcher", "bash", other);
 	unlink(other);
 }
 
@@ -153,23 +155,26 @@ static void test_commands(void)
 	static const char binary[] = "#!/bin/sh\nsrun a\n\0\0";
 
 	close(fd);
-	COMMAND("srun", "the program itself", "srun", "-l", "hostname");
-	COMMAND("srun", "a shell's text", "bash", "-ec", "a\nsrun b");
-	COMMAND("srun", "Python's text", "python3", "-c", "os.system('srun a')");
-	COMMAND("none", "a shell's text that is an argument", "python3", "t.py", "srun b");
-	COMMAND("none", "an option's value", "python3", "t.py", "--launcher", "srun");
+	COMMAND("srun", "a command that is a launcher has that launcher", "srun", "-l", "hostname");
+	COMMAND("srun", "the launcher in a shell's text counts", "bash", "-ec", "a\nsrun b");
+	COMMAND("srun", "the launcher in Python's text counts",
+		"python3", "-c", "os.system('srun a')");
+	COMMAND("none", "the launcher in an argument of a program does not count",
+		"python3", "t.py", "srun b");
+	COMMAND("none", "the launcher in an option's value does not count",
+		"python3", "t.py", "--launcher", "srun");
 	write_script(script, "#!/bin/bash\n#SBATCH -n 1\nset -e\nsrun ./a\n", 38);
-	COMMAND("srun", "a script that is the program", script);
-	COMMAND("srun", "a script of a shell", "sh", script, "x");
+	COMMAND("srun", "the launcher of a script that is the program counts", script);
+	COMMAND("srun", "the launcher of a script that a shell runs counts", "sh", script, "x");
 	write_script(script, "set -e\n. env\n  mpirun ./a\n", 26);
-	COMMAND("mpirun", "a script without a first line", "sh", script);
+	COMMAND("mpirun", "the launcher of a script without a first line counts", "sh", script);
 	write_script(script, "#!/usr/bin/env python3\n'''\nsrun x\n'''\n", 38);
-	COMMAND("none", "a script of Python, whose text begins a line so", script);
+	COMMAND("none", "the launcher in a text of a Python script does not count", script);
 	write_script(script, binary, sizeof(binary));
-	COMMAND("none", "a file with a NUL", script);
+	COMMAND("none", "the launcher in a file with a NUL does not count", script);
 	test_included(script);
 	unlink(script);
-	COMMAND("none", "a script that is gone", "sh", script);
+	COMMAND("none", "a script that is gone has no launcher", "sh", script);
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void test_plans(void)
 	is_int(check_plan(state(&plain, &four, "dp", 2), state(&plain, &two, "dp", 4), &text), 0,
 	       "two jobs on two nodes are legal");
 	is_int(check_plan(state(&plain, &ring, "zero", 2.5), waits, &text), 0,
-	       "placements are rings: 21 is 12");
+	       "a placement counts as a ring: 21 is 12");
 	is_int(check_plan(state(&plain, &both, "zero", 1), waits, &text), 0,
 	       "a job on both nodes is legal");
 	check_plan(state(&plain, &both, "zero", 1), state(&plain, &two, "dp", 4), &text);
@@ -60,9 +60,9 @@ static void test_plans(void)
 	is_str(text, "job 'a' has 2 GPUs and makes no iterations",
 	       "a job that holds GPUs idle is found");
 	ok(check_plan(state(&plain, &over, "dp", 2), waits, &text) != 0,
-	   "a placement without row is found");
+	   "a placement without a row is found");
 	ok(check_plan(state(&plain, &four, "zero", 2), waits, &text) != 0,
-	   "a plan without row is found");
+	   "a plan without a row is found");
 	ok(check_plan(state(&plain, &four, "dp", 1.9), waits, &text) != 0,
 	   "a job that is faster than its row is found");
 	is_int(check_plan(state(&sure, &four, "dp", 2), waits, &text), 0,
@@ -110,7 +110,7 @@ static void test_racks(void)
 	is_str(check_rack(job, 1, 4), "machine 0 has 4 GPUs, of which 2 are held and 1 free",
 	       "a GPU that nobody has is found");
 	is_str(check_rack(holds(minus), 1, 4), "job 'a' has -1 GPUs",
-	       "a job with fewer than no GPUs is found");
+	       "a job with a negative number of GPUs is found");
 	job.gpus = 3;
 	is_str(check_rack(job, 2, 4), "job 'a' of 3 GPUs runs with 2",
 	       "a job with too few GPUs is found");
@@ -122,15 +122,15 @@ static void test_racks(void)
 	job.ran = true;
 	job.held_before = two_of_one;
 	is_str(check_rack(job, 3, 3), "job 'a' lost GPUs within its lease",
-	       "a job that gets others within its lease is found");
+	       "a job that gets other GPUs within its lease is found");
 	job.ended = true;
-	is_str(check_rack(job, 3, 3), "", "others after its lease are legal");
+	is_str(check_rack(job, 3, 3), "", "a job that gets other GPUs after its lease is legal");
 	job = holds(no_gpu);
 	job.ran = true;
 	job.runs = false;
 	job.held_before = two_of_one;
 	is_str(check_rack(job, 4, 4), "job 'a' lost GPUs within its lease",
-	       "a job that loses all within its lease is found");
+	       "a job that loses all GPUs within its lease is found");
 	job = holds(two_of_one);
 	job.lease_s = 102;
 	is_str(check_rack(job, 2, 4), "job 'a' has a lease of 102 s",

@@ -26,13 +26,14 @@ static void test_device_lock(void)
 		exit(1);
 	device = paths_device_lock(&paths, "cpu:0");
 	measure = paths_measure_lock(&paths, "cpu:0");
-	ok(!device_lock_holder(&paths, "cpu:0"), "a device that nobody has");
+	ok(!device_lock_holder(&paths, "cpu:0"), "a device that nobody has has no holder");
 	held = lock_take(device, &err);
-	is_str(device_lock_holder(&paths, "cpu:0"), DEVICE_LOCK_ENDED, "a held one");
+	is_str(device_lock_holder(&paths, "cpu:0"), DEVICE_LOCK_ENDED,
+	       "a device whose holder has ended is held");
 	if (symlink("loop", measure))
 		exit(1);
 	is_str(device_lock_holder(&paths, "cpu:0"), DEVICE_LOCK_UNKNOWN,
-	       "held by nobody knows whom: the second lock cannot be read");
+	       "a holder is unknown if the second lock cannot be read");
 	lock_drop(held);
 	unlink(measure);
 	unlink(device);
@@ -52,18 +53,20 @@ int main(void)
 
 	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &old))
 		return 1;
-	ok(lock_look(path) == LOCK_IS_FREE, "a lock that nobody has");
+	ok(lock_look(path) == LOCK_IS_FREE, "a lock that nobody has is free");
 	none = (struct rlimit){ 0, old.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &none);
-	ok(lock_look(path) == LOCK_CANNOT_BE_TOLD, "without descriptors it cannot be told");
+	ok(lock_look(path) == LOCK_CANNOT_BE_TOLD,
+	   "a free lock cannot be told without descriptors");
 	ok(lock_take(path, &err) == -1 && strstr(err.text, strerror(EMFILE)),
-	   "nor taken, which is an error and not a held lock");
+	   "a lock cannot be taken without descriptors, which is an error");
 	setrlimit(RLIMIT_NOFILE, &old);
 	held = lock_take(path, &err);
-	ok(held >= 0, "with descriptors it is taken");
-	ok(lock_look(path) == LOCK_IS_HELD, "and held");
+	ok(held >= 0, "a lock is taken with descriptors");
+	ok(lock_look(path) == LOCK_IS_HELD, "a lock that was taken is held");
 	setrlimit(RLIMIT_NOFILE, &none);
-	ok(lock_look(path) == LOCK_CANNOT_BE_TOLD, "a held one cannot be told either");
+	ok(lock_look(path) == LOCK_CANNOT_BE_TOLD,
+	   "a held lock cannot be told without descriptors");
 	setrlimit(RLIMIT_NOFILE, &old);
 	lock_drop(held);
 	close(fd);

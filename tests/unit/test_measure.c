@@ -34,21 +34,24 @@ static void test_refused(void)
 {
 	struct device unknown = device_of("tpu:0", ""), gpu, nowhere = device_of("cpu:0", "1023");
 
-	is_int(measure_device(&unknown, &quick, &r, &err), -1, "a device of no known sort");
-	is_int(err.exit_status, EX_UNAVAILABLE, "cannot be measured here");
+	is_int(measure_device(&unknown, &quick, &r, &err), -1,
+	       "a device of no known sort cannot be measured");
+	is_int(err.exit_status, EX_UNAVAILABLE, "a device of no known sort is unavailable");
 	is_int(measure_device(&nowhere, &quick, &r, &err), -1,
-	       "a slot of processors that are not there");
-	is_int(err.exit_status, EX_OSERR, "is an error of the system");
+	       "a slot of processors that are not there cannot be measured");
+	is_int(err.exit_status, EX_OSERR,
+	       "a slot of processors that are not there is a system error");
 	is_str(err.text, "cannot bind to cores '1023': this process may use none of them",
-	       "told as the process that measures met it");
+	       "the error of the process that measures is told");
 	/* With CUDA and a GPU it is not this one. */
 	gpu = device_of("gpu:GPU-00000000-0000-0000-0000-000000000000", "");
 	snprintf(gpu.binding, sizeof(gpu.binding), "%d", first_processor());
-	is_int(measure_device(&gpu, &quick, &r, &err), -1, "a GPU that is not there");
-	is_int(err.exit_status, EX_UNAVAILABLE, "is unavailable");
-	ok(strstr(err.text, "CUDA") != NULL, "and the word is CUDA's");
+	is_int(measure_device(&gpu, &quick, &r, &err), -1,
+	       "a GPU that is not there cannot be measured");
+	is_int(err.exit_status, EX_UNAVAILABLE, "a GPU that is not there is unavailable");
+	ok(strstr(err.text, "CUDA") != NULL, "the error of a GPU that is not there names CUDA");
 	printf("# %s\n", err.text);
-	is_int(r.list.count, 0, "nothing is left of what failed");
+	is_int(r.list.count, 0, "a failed measurement leaves no results");
 }
 
 static int count(enum measured what, int devices)
@@ -73,13 +76,14 @@ static void test_exchange(void)
 		slots[i] = device_of(i ? "cpu:1" : "cpu:0", "");
 		snprintf(slots[i].binding, sizeof(slots[i].binding), "%d", first_processor());
 	}
-	is_int(measure_exchange(slots, 2, &quick, &r, &err), 0, "two slots together");
-	is_int(count(MEASURED_BARRIER, 2), 1, "a barrier");
-	is_int(count(MEASURED_REDUCTION, 2), 3, "reductions of three sizes");
-	is_int(r.list.count, 4, "and nothing else");
-	ok(isnan(measure_peak_of(&r, "fp32")), "no peak is known of that");
+	is_int(measure_exchange(slots, 2, &quick, &r, &err), 0,
+	       "two slots that share a core are measured together");
+	is_int(count(MEASURED_BARRIER, 2), 1, "the measurement has one barrier");
+	is_int(count(MEASURED_REDUCTION, 2), 3, "the measurement has reductions of three sizes");
+	is_int(r.list.count, 4, "the measurement has nothing but barrier and reductions");
+	ok(isnan(measure_peak_of(&r, "fp32")), "a barrier and reductions tell no peak");
 	measure_result_release(&r);
-	is_int(r.list.count, 0, "released");
+	is_int(r.list.count, 0, "a released result has no measurements");
 }
 
 int main(void)

@@ -40,11 +40,12 @@ static void test_own(void)
 	struct memory_bounds b = BOUNDS(false, out, fit);
 
 	memory_bounds_settle(&b);
-	is_bound(&b, 1, 256, 128, "memory of its own: what ran out on four is too large on one");
-	is_bound(&b, 8, 256, 128, "and on eight");
-	is_int(memory_least_bounded(&b), 1, "on any number");
+	is_bound(&b, 1, 256, 128, "a size that ran out on four own memories is too large on one");
+	is_bound(&b, 8, 256, 128, "a size that ran out on four own memories is too large on eight");
+	is_int(memory_least_bounded(&b), 1,
+	       "a bound of own memories holds for any number of devices");
 	memory_bounds_release(&b);
-	is_int(memory_too_large(&b, 1), 0, "released, it knows nothing");
+	is_int(memory_too_large(&b, 1), 0, "released bounds know nothing");
 }
 
 static void test_shared(void)
@@ -55,12 +56,13 @@ static void test_shared(void)
 	struct memory_bounds b = BOUNDS(true, out, fit);
 
 	memory_bounds_settle(&b);
-	is_bound(&b, 1, 0, 0, "shared memory: what two ran out of says nothing of one");
-	is_bound(&b, 2, 128, 96, "on two it does not fit");
-	is_bound(&b, 3, 86, 53, "on three, 258 together are too many; 4 * 40 fit");
-	is_bound(&b, 4, 64, 40, "on four, a quarter of 256 each");
-	is_bound(&b, 8, 32, 0, "on eight nothing is known to fit");
-	is_int(memory_least_bounded(&b), 2, "on two at least");
+	is_bound(&b, 1, 0, 0, "a size that ran out on two shared devices says nothing of one");
+	is_bound(&b, 2, 128, 96, "a size that ran out on two shared devices is too large on two");
+	is_bound(&b, 3, 86, 53, "on three shared devices 258 samples are too many, 4 * 40 fit");
+	is_bound(&b, 4, 64, 40, "on four shared devices a quarter of 256 is too large");
+	is_bound(&b, 8, 32, 0, "on eight shared devices no size is known to fit");
+	is_int(memory_least_bounded(&b), 2,
+	       "a bound of shared memory holds for two devices at least");
 	memory_bounds_release(&b);
 }
 
@@ -75,20 +77,21 @@ static void test_contradiction(void)
 
 	memory_bounds_settle(&b);
 	is_int(memory_too_large(&b, 2), 128,
-	       "what fits on one since does not show that it fits on two");
+	       "a size that fits on one since does not show that it fits on two");
 	memory_bounds_release(&b);
 	b = (struct memory_bounds)BOUNDS(false, out, one);
 	memory_bounds_settle(&b);
-	is_int(memory_too_large(&b, 2), 0, "of memory of its own it does");
+	is_int(memory_too_large(&b, 2), 0,
+	       "a size of own memory that fits on one since fits on two");
 	memory_bounds_release(&b);
 	b = (struct memory_bounds)BOUNDS(true, out, two);
 	memory_bounds_settle(&b);
-	is_int(memory_too_large(&b, 2), 0, "what fits on two since does");
+	is_int(memory_too_large(&b, 2), 0, "a size that fits on two since is not too large");
 	memory_bounds_release(&b);
 	b = (struct memory_bounds)BOUNDS(true, out, long_ago);
 	memory_bounds_settle(&b);
 	is_int(memory_too_large(&b, 2), 0,
-	       "nor does one run count against what fitted for long on more");
+	       "one run does not count against a size that fitted long on more");
 	memory_bounds_release(&b);
 }
 

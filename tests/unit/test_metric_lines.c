@@ -44,7 +44,7 @@ static void test_found(void)
 		char *got = found(&list, log, piece);
 
 		is_str(got, "loss=0.5 acc/top-1=90 loss=0.4 loss=nan loss=-0.25 acc/top-1=91 ",
-		       "values, the first of a line");
+		       "expressions give the first value of each line in any pieces");
 		free(got);
 	}
 	strings_release(&list);
@@ -64,7 +64,7 @@ static void test_not_finite(void)
 	for (char *p = got; (p = strstr(p, "=-nan"));)
 		memmove(p + 1, p + 2, strlen(p + 2) + 1);
 	is_str(got, "l=nan l=nan l=nan l=nan l=inf l=inf l=-inf l=inf l=0.5 l=0.25 ",
-	       "what takes the place of a number is a value, and a word is none");
+	       "a word such as nan is a value, and another word is none");
 	free(got);
 	strings_release(&list);
 }
@@ -77,7 +77,7 @@ static void refused(const char *entry, const char *why)
 	strings_init(&list);
 	strings_add(&list, entry);
 	ok(!metric_lines_new(&list, &err), entry);
-	is_int(err.exit_status, EX_USAGE, "by a usage error");
+	is_int(err.exit_status, EX_USAGE, "a wrong expression is a usage error");
 	ok(strstr(err.text, why), why);
 	strings_release(&list);
 }
@@ -111,11 +111,11 @@ static void test_limit(void)
 	metric_lines_set_cpu_clock(m, slow_clock);
 	for (int i = 0; i < 1000; i++)
 		metric_lines_feed(m, "x 1\n", 4, 5, count, &n);
-	ok(n >= 10 && n <= 11, "as many lines as fit into the burst");
+	ok(n >= 10 && n <= 11, "only as many lines as fit into the burst are read");
 	n = 0;
 	for (int i = 0; i < 1000; i++)
 		metric_lines_feed(m, "x 1\n", 4, 6.0 + 10 * i, count, &n);
-	is_int(n, 1000, "all that come slowly");
+	is_int(n, 1000, "all lines that come slowly are read");
 	metric_lines_free(m);
 	strings_release(&list);
 }

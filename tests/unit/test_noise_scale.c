@@ -145,7 +145,7 @@ static void test_single(void)
 	}
 	is_int(used, n / 3, "every third update makes an estimate");
 	near(noise_scale_value(&s), true_trace() / sqr_sum, 0.02,
-	     "(R, s) = (1, 1), from three updates");
+	     "three updates give the noise scale of (R, s) = (1, 1)");
 }
 
 /* Gradients that drift straight are taken for noise by pairs, not by three updates. */
@@ -156,9 +156,9 @@ static void test_drift(void)
 
 	pollux_gradient_estimates(8, (g1 * g1 + g2 * g2) / 2, 16, mean * mean, &pair_sqr,
 				  &pair_var);
-	near(pair_var, 8 * 0.5, 1e-12, "a pair sees noise in a drift");
+	near(pair_var, 8 * 0.5, 1e-12, "a pair of updates sees noise in a drift");
 	noise_scale_three_updates(8, g2 * g2, second * second, &sqr, &var);
-	ok(fabs(var) <= 0 && fabs(sqr - 16) <= 0, "three updates see none");
+	ok(fabs(var) <= 0 && fabs(sqr - 16) <= 0, "three updates see no noise in a drift");
 }
 
 /* --- smoothing --- */
@@ -170,12 +170,14 @@ static void test_by_hand(void)
 	noise_scale_init(&s);
 	noise_scale_add(&s, 20, 2, 20, 100);
 	noise_scale_add(&s, 30, 5, 50, 100);
-	near(s.sqr.mean, 3.976126875316317, 1e-14, "weights fall with samples");
-	near(s.var.mean, 39.76126875316317, 1e-14, "for both averages alike");
+	near(s.sqr.mean, 3.976126875316317, 1e-14,
+	     "the weights of |G|^2 fall with the samples since");
+	near(s.var.mean, 39.76126875316317, 1e-14,
+	     "the weights of tr(Sigma) fall with the samples since");
 	noise_scale_init(&s);
 	noise_scale_add(&s, 20, 2, 20, forever);
 	noise_scale_add(&s, 30, 5, 50, forever);
-	near(s.sqr.mean, 3.8, 1e-14, "without a horizon they are the samples");
+	near(s.sqr.mean, 3.8, 1e-14, "the weights without a horizon are the samples");
 }
 
 static void test_horizon(void)
@@ -188,8 +190,10 @@ static void test_horizon(void)
 		noise_scale_add(&fine, 10, i < 200 ? 1 : 2, 40, 500);
 	for (int i = 0; i < 40; i++)
 		noise_scale_add(&coarse, 100, i < 20 ? 1 : 2, 40, 500);
-	near(fine.sqr.mean, coarse.sqr.mean, 1e-12, "windows of updates are as good as updates");
-	near(fine.sqr.mean, 2 - exp(-4), 1e-3, "what is four horizons old has a weight of exp(-4)");
+	near(fine.sqr.mean, coarse.sqr.mean, 1e-12,
+	     "windows of updates give the same average as single updates");
+	near(fine.sqr.mean, 2 - exp(-4), 1e-3,
+	     "samples of four horizons ago have a weight of exp(-4)");
 }
 
 static void test_unknown(void)
@@ -197,21 +201,22 @@ static void test_unknown(void)
 	struct noise_scale s;
 
 	noise_scale_init(&s);
-	ok(isnan(noise_scale_value(&s)), "nothing is unknown");
+	ok(isnan(noise_scale_value(&s)), "the noise scale of nothing is unknown");
 	for (int i = 0; i < 7; i++)
 		noise_scale_add(&s, 32, 1, 40, forever);
-	ok(isnan(noise_scale_value(&s)), "seven entries are too few");
+	ok(isnan(noise_scale_value(&s)), "the noise scale of seven entries is unknown");
 	noise_scale_add(&s, 32, 1, 40, forever);
-	near(noise_scale_value(&s), 40, 1e-12, "eight equal ones are steady");
+	near(noise_scale_value(&s), 40, 1e-12, "the noise scale of eight equal entries is known");
 	noise_scale_add(&s, 32, -100, 40, forever);
-	ok(isnan(noise_scale_value(&s)), "a negative average is not clamped");
+	ok(isnan(noise_scale_value(&s)), "the noise scale of a negative average is unknown");
 	noise_scale_init(&s);
 	for (int i = 0; i < 10; i++)
 		noise_scale_add(&s, 32, i % 2 ? 3 : -1, 40, forever);
-	ok(isnan(noise_scale_value(&s)), "1 +- 2 of ten is not steady");
+	ok(isnan(noise_scale_value(&s)), "the noise scale of ten entries of 1 +- 2 is unknown");
 	for (int i = 0; i < 90; i++)
 		noise_scale_add(&s, 32, i % 2 ? 3 : -1, 40, forever);
-	near(noise_scale_value(&s), 40, 1e-12, "of a hundred it is");
+	near(noise_scale_value(&s), 40, 1e-12,
+	     "the noise scale of a hundred entries of 1 +- 2 is known");
 }
 
 static void test_bad_input(void)
@@ -220,14 +225,17 @@ static void test_bad_input(void)
 	struct noise_scale s;
 
 	noise_scale_init(&s);
-	ok(!noise_scale_add(&s, 0, 1, 1, 100) && !noise_scale_add(&s, -1, 1, 1, 100), "no samples");
+	ok(!noise_scale_add(&s, 0, 1, 1, 100) && !noise_scale_add(&s, -1, 1, 1, 100),
+	   "an entry without samples is refused");
 	ok(!noise_scale_add(&s, 1, (double)NAN, 1, 100) && !noise_scale_add(&s, 1, 1, forever, 100),
-	   "not finite");
+	   "an entry that is not finite is refused");
 	ok(!noise_scale_add(&s, 1, 1, 1, 0) && !noise_scale_add(&s, 1, 1, 1, (double)NAN),
-	   "no horizon");
-	ok(s.weight <= 0, "all of it is ignored");
-	ok(!noise_scale_three_updates(0, 1, 1, &sqr, &var) && isnan(sqr) && isnan(var), "no batch");
-	ok(!noise_scale_three_updates(8, -1, 1, &sqr, &var), "a negative square");
+	   "an entry without a horizon is refused");
+	ok(s.weight <= 0, "a refused entry has no weight");
+	ok(!noise_scale_three_updates(0, 1, 1, &sqr, &var) && isnan(sqr) && isnan(var),
+	   "three updates of no batch give no estimate");
+	ok(!noise_scale_three_updates(8, -1, 1, &sqr, &var),
+	   "three updates with a negative square give no estimate");
 }
 
 static void add_some(struct noise_scale *s, int from, int to, double horizon)
@@ -252,15 +260,18 @@ static void test_merge(void)
 		samples += 16 + i % 5;
 	noise_scale_age(&a, samples, 900);
 	noise_scale_merge(&a, &b);
-	near(noise_scale_value(&a), noise_scale_value(&all), 1e-12, "two runs are as one");
-	near(a.weight_sqr, all.weight_sqr, 1e-12, "with the same weights");
-	near(a.var.m2, all.var.m2, 1e-10, "and the same spread");
-	near(a.cross, all.cross, 1e-10, "also the joint one");
+	near(noise_scale_value(&a), noise_scale_value(&all), 1e-12,
+	     "two merged runs have the noise scale of one run");
+	near(a.weight_sqr, all.weight_sqr, 1e-12, "two merged runs have the weights of one run");
+	near(a.var.m2, all.var.m2, 1e-10, "two merged runs have the spread of one run");
+	near(a.cross, all.cross, 1e-10, "two merged runs have the joint spread of one run");
 	b = a;
 	noise_scale_merge(&a, &nothing);
 	noise_scale_merge(&nothing, &b);
-	near(noise_scale_value(&a), noise_scale_value(&b), 0, "nothing adds nothing");
-	near(noise_scale_value(&nothing), noise_scale_value(&b), 1e-14, "and takes all");
+	near(noise_scale_value(&a), noise_scale_value(&b), 0,
+	     "an empty run merged into another changes nothing");
+	near(noise_scale_value(&nothing), noise_scale_value(&b), 1e-14,
+	     "an empty run takes all of a run merged into it");
 }
 
 /* --- the interval --- */
@@ -289,27 +300,29 @@ static void test_interval(void)
 	struct noise_scale s = of_five(plain), nothing;
 	struct noise_interval i = noise_scale_interval(&s);
 
-	near(i.low, 28.87594546, 1e-8, "the low end");
-	near(i.high, 125.36919262, 1e-8, "and the high end of few entries");
+	near(i.low, 28.87594546, 1e-8, "the low end of few entries is that worked out by hand");
+	near(i.high, 125.36919262, 1e-8, "the high end of few entries is that worked out by hand");
 	s = of_five(wide);
 	i = noise_scale_interval(&s);
-	near(i.low, 29.01298954, 1e-8, "|G|^2 that may be 0: at least so much");
-	ok(isinf(i.high) && isnan(noise_scale_value(&s)), "and no more is known");
+	near(i.low, 29.01298954, 1e-8, "the low end is known where |G|^2 may be 0");
+	ok(isinf(i.high) && isnan(noise_scale_value(&s)),
+	   "the high end and the value are unknown where |G|^2 may be 0");
 	s = of_five(below);
 	i = noise_scale_interval(&s);
-	near(i.low, 67.77869164, 1e-8, "a negative mean counts as 0");
+	near(i.low, 67.77869164, 1e-8, "a negative mean of |G|^2 counts as 0");
 	s = of_five(never);
-	ok(isnan(noise_scale_interval(&s).low), "unless it cannot be");
+	ok(isnan(noise_scale_interval(&s).low),
+	   "a mean of |G|^2 that cannot be 0 or more gives no interval");
 	noise_scale_init(&nothing);
-	ok(isnan(noise_scale_interval(&nothing).low), "of nothing, nothing is known");
+	ok(isnan(noise_scale_interval(&nothing).low), "no entries give no interval");
 	noise_scale_init(&s);
 	for (int k = 0; k < 3; k++)
 		noise_scale_add(&s, 32, 1, 40, forever);
-	ok(isnan(noise_scale_interval(&s).low), "three entries are too few");
+	ok(isnan(noise_scale_interval(&s).low), "three entries give no interval");
 	noise_scale_add(&s, 32, 1, 40, forever);
 	i = noise_scale_interval(&s);
-	near(i.low, 40, 1e-12, "four equal ones leave no doubt");
-	near(i.high, 40, 1e-12, "on either side");
+	near(i.low, 40, 1e-12, "four equal entries leave no doubt about the low end");
+	near(i.high, 40, 1e-12, "four equal entries leave no doubt about the high end");
 }
 
 /* Eight updates tell an interval that the true value is beyond once in 20, on either side alike. A
@@ -342,9 +355,9 @@ static void test_coverage(void)
 	}
 	printf("# of %d: low end too high %d, high end too low %d, bounded %d, unknown %d\n", n,
 	       too_high, too_low, bounded, unknown);
-	ok(too_high > 0 && too_high <= n / 40, "the low end is below phi 39 times of 40");
-	ok(too_low > 0 && too_low <= n / 16, "the high end is above it about as often");
-	ok(bounded > n / 2 && unknown < n / 20, "and most intervals say something");
+	ok(too_high > 0 && too_high <= n / 40, "the low end is below phi at least 39 times of 40");
+	ok(too_low > 0 && too_low <= n / 16, "the high end is above phi about as often");
+	ok(bounded > n / 2 && unknown < n / 20, "most intervals are bounded");
 }
 
 /* 16 entries whose |G|^2 has this mean and a spread of 4, and whose tr(Sigma) is 100. */
@@ -393,16 +406,18 @@ static void test_expected(void)
 
 		s = spread(cases[i].mean);
 		phi = noise_scale_expected(&s);
-		near(phi, cases[i].phi, 1e-6, "tr(Sigma) by the expected |G|^2");
+		near(phi, cases[i].phi, 1e-6,
+		     "the expected scale is tr(Sigma) by the expected |G|^2");
 		ok(goodput_efficiency(phi, 32, 256) <=
 			   mean_efficiency(cases[i].mean, deviation) * (1 + 1e-6),
-		   "whose efficiency is at most the expected one");
-		ok(phi > noise_scale_interval(&s).low, "and which is within the interval");
+		   "the efficiency by the expected scale is at most the mean one");
+		ok(phi > noise_scale_interval(&s).low,
+		   "the expected scale is above the low end of the interval");
 	}
 	s = spread(-10);
-	ok(isnan(noise_scale_expected(&s)), "what cannot be says nothing");
+	ok(isnan(noise_scale_expected(&s)), "entries that cannot be give no expected scale");
 	noise_scale_init(&s);
-	ok(isnan(noise_scale_expected(&s)), "nor does nothing");
+	ok(isnan(noise_scale_expected(&s)), "no entries give no expected scale");
 }
 
 int main(void)
@@ -414,9 +429,9 @@ int main(void)
 	test_unknown();
 	test_bad_input();
 	test_merge();
-	test_passes(1, 4, "(R, s) = (1, 4)");
-	test_passes(4, 1, "(R, s) = (4, 1)");
-	test_passes(2, 8, "(R, s) = (2, 8)");
+	test_passes(1, 4, "the noise scale is found with (R, s) = (1, 4)");
+	test_passes(4, 1, "the noise scale is found with (R, s) = (4, 1)");
+	test_passes(2, 8, "the noise scale is found with (R, s) = (2, 8)");
 	test_single();
 	test_drift();
 	test_expected();

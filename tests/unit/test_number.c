@@ -26,7 +26,7 @@ static void test_int(void)
 	n = 42;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		ok(number_parse_int(bad[i].text, &n) == -1 && errno == bad[i].reason, bad[i].text);
-	is_int(n, 42, "what is refused changes nothing");
+	is_int(n, 42, "a refused integer leaves the variable as it was");
 }
 
 static void test_number(void)
@@ -47,12 +47,12 @@ static void test_number(void)
 
 	for (size_t i = 0; i < COUNT(good); i++) {
 		ok(number_parse(good[i].text, &x) == 0, good[i].text);
-		near(x, good[i].value, 0, "exactly");
+		near(x, good[i].value, 0, "a number is read exactly");
 	}
 	x = 42;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		ok(number_parse(bad[i].text, &x) == -1 && errno == bad[i].reason, bad[i].text);
-	near(x, 42, 0, "what is refused changes nothing");
+	near(x, 42, 0, "a refused number leaves the variable as it was");
 }
 
 static void test_duration(void)
@@ -77,12 +77,12 @@ static void test_duration(void)
 
 	for (size_t i = 0; i < COUNT(good); i++) {
 		ok(number_parse_duration(good[i].text, &s) == 0, good[i].text);
-		near(s, good[i].seconds, 0, "exactly");
+		near(s, good[i].seconds, 0, "a duration is read exactly");
 	}
 	s = 42;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		ok(number_parse_duration(bad[i], &s) == -1, bad[i]);
-	near(s, 42, 0, "what is refused changes nothing");
+	near(s, 42, 0, "a refused duration leaves the variable as it was");
 }
 
 static const char *nearest(const char *typed)
@@ -101,26 +101,28 @@ static void test_suggestion(void)
 	struct suggestion tie = suggestion_for("bold");
 	char longest[200];
 
-	is_str(nearest("sumbit"), "submit", "neighbours exchanged: one edit");
-	is_str(nearest("statsu"), "status", "at the end too");
-	is_str(nearest("stat"), "status", "a beginning");
-	is_str(nearest("canel"), "cancel", "a letter missing");
-	is_str(nearest("lgo"), "log", "a short name, one edit");
-	is_str(nearest("shedule"), "schedule", "one edit of seven letters");
-	is_str(nearest("re"), "report", "of several beginnings the one with fewest letters more");
-	is_str(nearest("rep0rt"), "report", "a letter replaced");
-	is_str(nearest("relase"), "release", "and not requeue");
+	is_str(nearest("sumbit"), "submit", "a name with two letters exchanged is suggested");
+	is_str(nearest("statsu"), "status",
+	       "a name with two letters exchanged at its end is suggested");
+	is_str(nearest("stat"), "status", "a name whose beginning was typed is suggested");
+	is_str(nearest("canel"), "cancel", "a name with a letter missing is suggested");
+	is_str(nearest("lgo"), "log", "a short name is suggested for one edit");
+	is_str(nearest("shedule"), "schedule", "a name is suggested for one edit of seven letters");
+	is_str(nearest("re"), "report", "the shortest name with the typed beginning is suggested");
+	is_str(nearest("rep0rt"), "report", "a name with a letter replaced is suggested");
+	is_str(nearest("relase"), "release",
+	       "the nearest name is suggested, release and not requeue");
 	suggestion_offer(&tie, "hold");
 	suggestion_offer(&tie, "gold");
-	is_str(tie.best, "hold", "of equally near names the first");
-	ok(!nearest("frob"), "nothing near");
-	ok(!nearest("lst"), "two edits of three letters are another word");
-	ok(!nearest("wx"), "two edits of two letters are another word");
-	ok(!nearest("s"), "one letter begins too much");
-	ok(!nearest(""), "nothing typed");
+	is_str(tie.best, "hold", "the first one of equally near names is suggested");
+	ok(!nearest("frob"), "no name is suggested if none is near");
+	ok(!nearest("lst"), "no name is suggested for two edits of three letters");
+	ok(!nearest("wx"), "no name is suggested for two edits of two letters");
+	ok(!nearest("s"), "no name is suggested for one letter");
+	ok(!nearest(""), "no name is suggested for nothing");
 	memset(longest, 's', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	ok(!nearest(longest), "a very long word");
+	ok(!nearest(longest), "no name is suggested for a very long word");
 }
 
 int main(void)

@@ -79,21 +79,22 @@ static void test_accepted(void)
 	struct values v;
 
 	is_int(parse(&command, "demo -c 5 --rate=2.5 -l1h30m --name x -e A=1 --env B=2 -r 2:4 "
-		     "--json prog --json", &v), 0, "all kinds of option");
-	is_int(v.count, 5, "a whole number");
-	near(v.rate, 2.5, 0, "a number");
-	near(v.limit, 5400, 0, "a time in seconds");
-	is_str(v.name, "x", "a text");
-	is_int((long long)v.environment.count, 2, "a list holds each appearance");
-	is_str(v.environment.items[0], "A=1", "in order");
-	is_str(v.environment.items[1], "B=2", "to the last");
-	is_int(v.replicas[0], 2, "a range's minimum");
-	is_int(v.replicas[1], 4, "a range's maximum");
-	ok(v.json, "a flag");
-	is_str(argv[first], "prog", "the first operand ends the options");
-	is_int(argc - first, 2, "and what follows is left alone");
+		     "--json prog --json", &v), 0, "a command takes options of all kinds");
+	is_int(v.count, 5, "an option takes a whole number");
+	near(v.rate, 2.5, 0, "an option takes a number");
+	near(v.limit, 5400, 0, "an option takes a time in seconds");
+	is_str(v.name, "x", "an option takes a text");
+	is_int((long long)v.environment.count, 2, "a list holds each appearance of its option");
+	is_str(v.environment.items[0], "A=1",
+	       "a list begins with the first appearance of its option");
+	is_str(v.environment.items[1], "B=2", "a list ends with the last appearance of its option");
+	is_int(v.replicas[0], 2, "a range has its minimum");
+	is_int(v.replicas[1], 4, "a range has its maximum");
+	ok(v.json, "a flag is set");
+	is_str(argv[first], "prog", "the first operand ends the options of a program's command");
+	is_int(argc - first, 2, "words after the first operand are left alone");
 	options_release(&command, &v);
-	ok(!v.environment.items && !v.environment.count, "release empties the list");
+	ok(!v.environment.items && !v.environment.count, "a release empties the list");
 }
 
 static void test_ends(void)
@@ -102,19 +103,22 @@ static void test_ends(void)
 
 	is_int(parse(&command, "demo -- --json", &v), 0, "-- ends the options");
 	ok(!v.json, "an option after -- is an operand");
-	is_str(argv[first], "--json", "and is the first");
-	is_int(parse(&command, "demo -c 5 -c 6", &v), 0, "an option twice");
-	is_int(v.count, 6, "the last one counts");
-	is_int(parse(&command, "demo -c 1", &v), 0, "the least value");
-	is_int(parse(&command, "demo -c 1024", &v), 0, "the greatest value");
-	is_int(parse(&command, "demo", &v), 0, "no argument at all");
-	is_int(first, argc, "leaves no operand");
-	is_int(parse(&command, "demo --any-number -9223372036854775808", &v), 0, "no bounds");
-	ok(v.count == INT64_MIN, "the least number");
-	is_int(parse(&command, "demo -r 3", &v), 0, "a range of one number");
-	ok(v.replicas[0] == 3 && v.replicas[1] == 3, "is from it to it");
-	is_int(parse(&command, "demo --repl 3", &v), 0, "an unambiguous beginning of a name");
-	is_int(parse(&bare, "bare 17", &v), 0, "a command without options");
+	is_str(argv[first], "--json", "the word after -- is the first operand");
+	is_int(parse(&command, "demo -c 5 -c 6", &v), 0, "an option may be there twice");
+	is_int(v.count, 6, "the last one of two equal options counts");
+	is_int(parse(&command, "demo -c 1", &v), 0, "an option takes its least value");
+	is_int(parse(&command, "demo -c 1024", &v), 0, "an option takes its greatest value");
+	is_int(parse(&command, "demo", &v), 0, "a command takes no argument at all");
+	is_int(first, argc, "no argument leaves no operand");
+	is_int(parse(&command, "demo --any-number -9223372036854775808", &v), 0,
+	       "an option without bounds takes the least integer");
+	ok(v.count == INT64_MIN, "an option without bounds reads the least integer");
+	is_int(parse(&command, "demo -r 3", &v), 0, "a range takes one number");
+	ok(v.replicas[0] == 3 && v.replicas[1] == 3,
+	   "a range of one number has it as minimum and maximum");
+	is_int(parse(&command, "demo --repl 3", &v), 0,
+	       "an option takes an unambiguous beginning of its name");
+	is_int(parse(&bare, "bare 17", &v), 0, "a command without options takes an operand");
 }
 
 /* A command that runs no program takes options after operands too. */
@@ -122,21 +126,25 @@ static void test_order(void)
 {
 	struct values v;
 
-	is_int(parse(&mixed, "mixed 17 --json 18 -c 5 -- --json", &v), 0, "options among operands");
-	ok(v.json && v.count == 5, "are options");
-	is_int(argc - first, 3, "the others are operands");
-	is_str(argv[first], "17", "in order: the first");
-	is_str(argv[first + 1], "18", "the second");
-	is_str(argv[first + 2], "--json", "and what stands after --");
+	is_int(parse(&mixed, "mixed 17 --json 18 -c 5 -- --json", &v), 0,
+	       "a command that runs no program takes options among operands");
+	ok(v.json && v.count == 5, "options among operands are read");
+	is_int(argc - first, 3, "words that are no options are operands");
+	is_str(argv[first], "17", "the first operand among options stays first");
+	is_str(argv[first + 1], "18", "the second operand among options stays second");
+	is_str(argv[first + 2], "--json", "a word after -- is the last operand");
 	split("mixed 17 -c 5 18");
-	ok(!options_ask_help(&mixed, argc, argv), "no help asked");
-	is_int(options_parse(&mixed, argc, argv, &v, &first, &err), 0, "and parsed a second time");
+	ok(!options_ask_help(&mixed, argc, argv), "help is not asked by other options");
+	is_int(options_parse(&mixed, argc, argv, &v, &first, &err), 0,
+	       "words are parsed after they were searched for help");
 	ok(first == argc - 2 && !strcmp(argv[first], "17") && !strcmp(argv[first + 1], "18"),
-	   "the order is the same");
-	is_int(parse(&mixed, "mixed 17 18 --jsno", &v), -1, "a wrong option after operands");
-	is_str(err.text, "unknown option '--jsno'; did you mean '--json'?", "is the one named");
+	   "words keep their order when they are parsed a second time");
+	is_int(parse(&mixed, "mixed 17 18 --jsno", &v), -1,
+	       "a wrong option after operands is refused");
+	is_str(err.text, "unknown option '--jsno'; did you mean '--json'?",
+	       "the error names the wrong option after operands");
 	split("mixed 17 --help");
-	ok(options_ask_help(&mixed, argc, argv), "help asked after an operand");
+	ok(options_ask_help(&mixed, argc, argv), "help is asked by --help after an operand");
 }
 
 static const struct refusal {
@@ -197,11 +205,12 @@ static void test_refused(void)
 		if (!ok(parse(&command, r->words, &v) == -1 && err.exit_status == EX_USAGE,
 			r->words))
 			continue;
-		is_str(err.text, r->text, "and says so");
+		is_str(err.text, r->text, "the error names the option and what would be right");
 		options_release(&command, &v);
 	}
-	is_int(parse(&bare, "bare --json", &v), -1, "a command without options refuses them");
-	is_str(err.text, "unknown option '--json'; see 'pollux bare --help'", "by its own name");
+	is_int(parse(&bare, "bare --json", &v), -1, "a command without options refuses an option");
+	is_str(err.text, "unknown option '--json'; see 'pollux bare --help'",
+	       "the error of a command without options names the command");
 }
 
 /* A value of megabytes is neither copied nor shown whole. */
@@ -221,10 +230,11 @@ static void test_long_value(void)
 	words[0] = demo;
 	words[1] = count;
 	words[2] = value;
-	is_int(options_parse(&command, 3, words, &v, &at, &e), -1, "a value of 4 MiB");
+	is_int(options_parse(&command, 3, words, &v, &at, &e), -1, "a value of 4 MiB is refused");
 	is_str(e.text,
 	       "option '--count N': 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..' "
-	       "is not a whole number from 1 to 1024", "is clipped, and the range is not");
+	       "is not a whole number from 1 to 1024",
+	       "the error clips a value of 4 MiB and not the range");
 	free(value);
 }
 
@@ -236,15 +246,15 @@ static bool asks_help(const char *words)
 
 static void test_ask_help(void)
 {
-	ok(asks_help("demo --help"), "--help");
-	ok(asks_help("demo -h"), "-h");
-	ok(asks_help("demo -c 1 --help"), "--help after an option");
-	ok(asks_help("demo --bogus --help"), "--help after a wrong option");
-	ok(!asks_help("demo -- --help"), "not after --");
-	ok(!asks_help("demo prog --help"), "not after an operand");
-	ok(!asks_help("demo --name --help"), "not as a value");
-	ok(asks_help("demo --name --help --help"), "but after that value");
-	ok(!asks_help("demo"), "not where it is not");
+	ok(asks_help("demo --help"), "--help asks for help");
+	ok(asks_help("demo -h"), "-h asks for help");
+	ok(asks_help("demo -c 1 --help"), "--help after an option asks for help");
+	ok(asks_help("demo --bogus --help"), "--help after a wrong option asks for help");
+	ok(!asks_help("demo -- --help"), "--help after -- does not ask for help");
+	ok(!asks_help("demo prog --help"), "--help after an operand does not ask for help");
+	ok(!asks_help("demo --name --help"), "--help as a value does not ask for help");
+	ok(asks_help("demo --name --help --help"), "--help after a value --help asks for help");
+	ok(!asks_help("demo"), "a command without --help does not ask for help");
 }
 
 static void test_job_id(void)
@@ -253,16 +263,18 @@ static void test_job_id(void)
 					     "9223372036854775808" };
 	long long id = 0;
 
-	is_int(parse_job_id(&command, "17", &id, &err), 0, "a job number");
-	is_int(id, 17, "is read");
+	is_int(parse_job_id(&command, "17", &id, &err), 0, "a job number is no error");
+	is_int(id, 17, "a job number is read");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		ok(parse_job_id(&command, wrong[i], &id, &err) == -1 && err.exit_status == EX_USAGE,
 		   wrong[i]);
-	is_int(id, 17, "a refused one changes nothing");
+	is_int(id, 17, "a refused job number leaves the variable as it was");
 	parse_job_id(&command, "x", &id, &err);
-	is_str(err.text, "'x' is not a job number; see 'pollux demo --help'", "the refusal");
+	is_str(err.text, "'x' is not a job number; see 'pollux demo --help'",
+	       "the error names the refused job number and its command");
 	usage_error(NULL, &err, "no %s", "command");
-	is_str(err.text, "no command; see 'pollux --help'", "a usage error of no command");
+	is_str(err.text, "no command; see 'pollux --help'",
+	       "a usage error without a command names 'pollux --help'");
 }
 
 static const char help_text[] =
@@ -295,7 +307,7 @@ static void test_help(void)
 
 	command_help(&command, out);
 	fclose(out);
-	is_str(text, help_text, "help from the table");
+	is_str(text, help_text, "the help is made from the table of options");
 	free(text);
 }
 

@@ -29,22 +29,24 @@ int main(void)
 	setenv("POLLUX_DIR", dir, 1);
 	paths_init(&paths, &(struct err){ 0 });
 	is_str(said(&paths, "the disk is full", OUTAGE_MAILBOX), "the disk is full",
-	       "another error stays");
-	ok(!outage_read(&paths, why, sizeof(why), &s), "  and is no outage");
+	       "an error that is no outage keeps its text");
+	ok(!outage_read(&paths, why, sizeof(why), &s),
+	   "an error that is no outage leaves no record");
 	said(&paths, SAYS ": squeue", OUTAGE_NOBODY);
 	is_str(said(&paths, SAYS ": squeue", OUTAGE_MAILBOX), SAYS ": squeue",
-	       "the first pass that is heard says it");
-	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "the next one does not");
+	       "the first pass that is heard tells the outage");
+	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "",
+	       "the next pass does not tell the outage again");
 	is_str(said(&paths, SAYS ": sinfo", OUTAGE_PERSON), SAYS ": sinfo",
-	       "a person is told each time");
-	ok(outage_read(&paths, why, sizeof(why), &s), "it can be read");
-	is_str(why, SAYS ": squeue", "  as the first pass said it");
+	       "a person is told the outage each time");
+	ok(outage_read(&paths, why, sizeof(why), &s), "the record of the outage is read");
+	is_str(why, SAYS ": squeue", "the record of the outage has the text of the first pass");
 	ok(outage_ends(&paths, (double)time(NULL) + 60, &s) && s >= 59 && s < 100,
-	   "its end is said, with how long it lasted");
-	ok(!outage_ends(&paths, (double)time(NULL), &s), "once");
+	   "the end of the outage is told with its length");
+	ok(!outage_ends(&paths, (double)time(NULL), &s), "the end of the outage is told once");
 	is_str(said(&paths, SAYS ": squeue", OUTAGE_MAILBOX), SAYS ": squeue",
-	       "another outage is said");
-	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "  once");
+	       "another outage is told");
+	is_str(said(&paths, SAYS ": sinfo", OUTAGE_MAILBOX), "", "another outage is told once");
 	unlink(paths.outage);
 	rmdir(dir);
 	paths_release(&paths);

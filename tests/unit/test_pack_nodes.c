@@ -34,8 +34,8 @@ static void by_hand(void)
 	count[2] = 8;
 	place_jobs(NODES, SIZE, 3, held[0], count, placed[0]);
 	ok(is_row(0, (int[]){ 0, 0, 1, 0, 0 }), "a job whose count is unchanged stays");
-	ok(is_row(1, (int[]){ 0, 0, 2, 0, 0 }), "a small one goes to the fullest node with room");
-	ok(is_row(2, (int[]){ 4, 4, 0, 0, 0 }), "a large one to empty nodes");
+	ok(is_row(1, (int[]){ 0, 0, 2, 0, 0 }), "a small job goes to the fullest node with room");
+	ok(is_row(2, (int[]){ 4, 4, 0, 0, 0 }), "a large job goes to empty nodes");
 
 	clear();
 	for (int n = 0; n < NODES; n++) {
@@ -44,10 +44,11 @@ static void by_hand(void)
 	}
 	count[5] = 4;
 	place_jobs(NODES, SIZE, 6, held[0], count, placed[0]);
-	ok(is_row(5, (int[]){ 0, 0, 0, 4, 0 }), "room is made where fewest devices move");
-	ok(is_row(3, (int[]){ 1, 0, 0, 0, 0 }), "what made room is placed again");
+	ok(is_row(5, (int[]){ 0, 0, 0, 4, 0 }),
+	   "room is made on the node where the fewest devices move");
+	ok(is_row(3, (int[]){ 1, 0, 0, 0, 0 }), "a job that made room is placed again");
 	ok(is_row(0, (int[]){ 2, 0, 0, 0, 0 }) && is_row(4, (int[]){ 0, 0, 0, 0, 2 }),
-	   "the others stay");
+	   "jobs that need not make room stay");
 
 	clear();
 	for (int n = 0; n < NODES; n++) {
@@ -56,12 +57,12 @@ static void by_hand(void)
 	}
 	count[5] = 3;
 	place_jobs(NODES, SIZE, 6, held[0], count, placed[0]);
-	ok(is_row(5, (int[]){ 1, 1, 1, 0, 0 }), "odd numbers that leave no room are spread");
+	ok(is_row(5, (int[]){ 1, 1, 1, 0, 0 }),
+	   "a job of an odd number that finds no node is spread");
 	ok(place_is_regular(20, 4, 2) && place_is_regular(20, 4, 12) &&
 		   !place_is_regular(20, 4, 3) && !place_is_regular(20, 4, 6) &&
 		   place_is_regular(4, 4, 3) && place_is_regular(9, 0, 7) &&
-		   !place_is_regular(20, 6, 4),
-	   "regular counts");
+		   !place_is_regular(20, 6, 4), "regular counts are those that divide nodes");
 }
 
 /* Counts at random, regular or not, of at most all devices. */
@@ -168,10 +169,12 @@ static void at_random(bool regular)
 		memcpy(held, placed, sizeof(held));
 	}
 	is_int(wrong_sums, 0,
-	       regular ? "regular: no node has more than it can" : "any counts: likewise");
+	       regular ? "regular counts give no node more than it has" :
+	       "any counts give no node more than it has");
 	is_int(wrong_moves, 0, "jobs of unchanged count move for larger ones only");
 	if (regular)
-		is_int(wrong_packing, 0, "regular counts are packed, distributed jobs apart");
+		is_int(wrong_packing, 0,
+		       "regular counts are packed, and distributed jobs stay apart");
 }
 
 int main(void)

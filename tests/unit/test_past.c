@@ -57,22 +57,24 @@ static void test_midnight(void)
 
 	past_add(&p, &job, &run, 1, &gain);
 	past_sort(&p);
-	is_int(p.n, 2, "a run over midnight is in two days");
-	is_str(p.rows[0].key, "2024-10-04", "the first");
-	is_str(p.rows[1].key, "2024-10-05", "the second");
+	is_int(p.n, 2, "a run over midnight counts in two days");
+	is_str(p.rows[0].key, "2024-10-04", "the first row is the day in which the run began");
+	is_str(p.rows[1].key, "2024-10-05", "the second row is the day in which the run ended");
 	/* A third of the time lies in the first day: of 3 h on 2 devices, 2 device-hours. */
-	near(p.rows[0].device_s, 2 * H, 1e-9, "its part of the device time");
-	near(p.rows[1].device_s, 4 * H, 1e-9, "the rest");
-	near(p.total.device_s, 6 * H, 1e-9, "both");
-	near(p.total.lost_device_s, 2 * H, 1e-9, "an hour was lost on two devices");
-	near(p.rows[0].lost_device_s, 2 * H / 3, 1e-9, "by parts, too");
-	near(past_gain(&p.total), 1.5, 1e-12, "the gain");
-	is_int(p.total.jobs, 1, "it is one job");
-	is_int(p.rows[0].jobs + p.rows[1].jobs, 2, "of both days");
-	is_int(p.rows[0].started, 1, "it started in the first");
-	near(p.rows[0].waited_s, 2 * H, 1e-9, "after two hours");
-	is_int(p.rows[1].ended[JOB_DONE], 1, "it ended in the second");
-	near(p.rows[1].completion_s, 8 * H, 1e-9, "after eight");
+	near(p.rows[0].device_s, 2 * H, 1e-9, "the first day has its part of the device time");
+	near(p.rows[1].device_s, 4 * H, 1e-9, "the second day has the rest of the device time");
+	near(p.total.device_s, 6 * H, 1e-9, "the total has all of the device time");
+	near(p.total.lost_device_s, 2 * H, 1e-9, "the total has the lost hour of two devices");
+	near(p.rows[0].lost_device_s, 2 * H / 3, 1e-9,
+	     "the first day has its part of the lost time");
+	near(past_gain(&p.total), 1.5, 1e-12, "the total has the gain of its run");
+	is_int(p.total.jobs, 1, "the total counts one job");
+	is_int(p.rows[0].jobs + p.rows[1].jobs, 2, "each of the two days counts the job");
+	is_int(p.rows[0].started, 1, "the first day counts the start of the job");
+	near(p.rows[0].waited_s, 2 * H, 1e-9, "the first day has the wait of two hours");
+	is_int(p.rows[1].ended[JOB_DONE], 1, "the second day counts the end of the job");
+	near(p.rows[1].completion_s, 8 * H, 1e-9,
+	     "the second day has the completion time of eight hours");
 	past_release(&p);
 	job_release(&job);
 }
@@ -89,10 +91,10 @@ static void test_period(void)
 	past_add(&p, &old, &run, 1, &unknown);
 	past_add(&p, &gone, &before, 1, &unknown);
 	near(p.total.device_s, 4 * H, 1e-9, "a run counts from the beginning of the period");
-	is_int(p.total.jobs, 1, "what ended before does not");
-	is_int(p.total.started, 0, "nor does a start before");
-	is_int(p.total.ended[JOB_DONE], 0, "nor an end");
-	ok(isnan(past_gain(&p.total)), "nothing is known of gains");
+	is_int(p.total.jobs, 1, "a job that ended before the period does not count");
+	is_int(p.total.started, 0, "a start before the period does not count");
+	is_int(p.total.ended[JOB_DONE], 0, "an end before the period does not count");
+	ok(isnan(past_gain(&p.total)), "the gain is unknown where no run tells it");
 	past_release(&p);
 	job_release(&old);
 	job_release(&gone);
@@ -114,13 +116,14 @@ static void test_names(void)
 	past_add(&p, &a, runs, 3, gains);
 	past_add(&p, &b, NULL, 0, NULL);
 	past_sort(&p);
-	is_str(p.rows[0].key, "odd", "the most device time comes first");
+	is_str(p.rows[0].key, "odd", "the row with the most device time comes first");
 	is_int(row(&p, "odd")->jobs, 1, "a job with several runs counts once");
-	near(past_gain(row(&p, "odd")), 1.25, 1e-12, "the gain of two runs");
-	near(row(&p, "odd")->lost_device_s, H, 1e-9, "no more is lost than was run");
-	is_int(row(&p, "odd")->ended[JOB_FAILED], 1, "it failed");
-	is_int(row(&p, "even")->jobs, 1, "one that ended without a run counts");
-	is_int(row(&p, "even")->started, 0, "it never started");
+	near(past_gain(row(&p, "odd")), 1.25, 1e-12,
+	     "the gain of two runs is weighted by device time");
+	near(row(&p, "odd")->lost_device_s, H, 1e-9, "a run loses no more than it ran");
+	is_int(row(&p, "odd")->ended[JOB_FAILED], 1, "the row counts the failed job");
+	is_int(row(&p, "even")->jobs, 1, "a job that ended without a run counts");
+	is_int(row(&p, "even")->started, 0, "a job that ended without a run never started");
 	past_release(&p);
 	job_release(&a);
 	job_release(&b);
@@ -138,8 +141,9 @@ static void test_summer_time(void)
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
 	tzset();
 	past_add(&p, &job, &run, 1, &unknown);
-	near(row(&p, "2024-10-27")->device_s, 25 * H, 1e-9, "a long day");
-	near(row(&p, "2024-10-28")->device_s, H, 1e-9, "the day after it");
+	near(row(&p, "2024-10-27")->device_s, 25 * H, 1e-9,
+	     "the day that summer time ends has 25 hours");
+	near(row(&p, "2024-10-28")->device_s, H, 1e-9, "the day after the long one has the rest");
 	past_release(&p);
 	job_release(&job);
 }

@@ -37,11 +37,12 @@ static void test_names(void)
 {
 	bool known;
 
-	near(plan_usual_time("gc", &known), 1.33, 1e-12, "recomputation is known to be slower");
-	ok(known, "by its name");
-	near(plan_usual_time("zero3-cpu", &known), 1.3, 1e-12, "a name begins with what it is");
-	near(plan_usual_time("mine", &known), 1, 1e-12, "another name tells nothing");
-	ok(!known, "and is not known");
+	near(plan_usual_time("gc", &known), 1.33, 1e-12, "the usual time of recomputation is 1.33");
+	ok(known, "the usual time of recomputation is known by its name");
+	near(plan_usual_time("zero3-cpu", &known), 1.3, 1e-12,
+	     "the usual time of a name follows its beginning");
+	near(plan_usual_time("mine", &known), 1, 1e-12, "the usual time of another name is 1");
+	ok(!known, "the usual time of another name is not known");
 }
 
 static void test_ratio(void)
@@ -54,16 +55,16 @@ static void test_ratio(void)
 	struct fit_expectation r = plan_ratio(&none, &dp);
 	double w0 = 1 / (0.35 * 0.35), w1 = 1 / (0.1 * 0.1);
 
-	near(r.value, 1.33, 1e-9, "without measurements the ratio is what the names tell");
-	near(r.spread, 0.35, 1e-9, "with its spread");
-	near(plan_ratio(&mine, &dp).spread, 0.7, 1e-9, "which is wide for unknown names");
+	near(r.value, 1.33, 1e-9, "the ratio without measurements is that of the names");
+	near(r.spread, 0.35, 1e-9, "the spread without measurements is that of known names");
+	near(plan_ratio(&mine, &dp).spread, 0.7, 1e-9, "the spread of unknown names is wide");
 	r = plan_ratio(&at, &dp);
 	near(r.value, exp((w0 * log(1.33) + w1 * log(2)) / (w0 + w1)), 1e-9,
-		"a common size counts by its spread");
-	near(r.spread, 1 / sqrt(w0 + w1), 1e-9, "and narrows the range");
+		"a common size moves the ratio by its spread");
+	near(r.spread, 1 / sqrt(w0 + w1), 1e-9, "a common size narrows the spread");
 	r = plan_ratio(&by_model, &dp);
 	near(r.value, exp(25 * log(0.060 / 0.030) / (1 / 0.49 + 25)), 2e-3,
-		"another size is compared with the model's time");
+		"another size is compared with the time of the model");
 }
 
 static void test_borrow(void)
@@ -79,19 +80,21 @@ static void test_borrow(void)
 	bool pass, sync;
 
 	ok(plan_is_hardly_measured(&one, 1) && !plan_is_hardly_measured(three, 3),
-	   "three sizes are enough");
+	   "a plan measured at three sizes is not hardly measured");
 	ok(plan_is_hardly_measured((struct observation[]){ one, one, one }, 3),
-	   "of several local batches");
+	   "a plan measured three times at one size is hardly measured");
 	p = plan_borrow(&at, &dp, 2, &pass, &sync);
 	ok(pass && sync, "a plan that was measured once borrows both times");
-	near(p.beta_grad, 2 * reference_fit.params.beta_grad, 1e-12, "times the ratio");
+	near(p.beta_grad, 2 * reference_fit.params.beta_grad, 1e-12,
+	     "a plan borrows the time of a pass times the ratio");
 	near(p.alpha_sync_local, 2 * reference_fit.params.alpha_sync_local, 1e-9,
-		"synchronisation, too");
+		"a plan borrows the synchronisation times the ratio");
 	p = plan_borrow(&known, &dp, 2, &pass, &sync);
-	ok(!pass && sync, "one that was measured at three sizes lacks the synchronisation alone");
-	near(p.beta_grad, own.params.beta_grad, 1e-12, "and keeps its own pass");
+	ok(!pass && sync, "a plan measured at three sizes borrows the synchronisation alone");
+	near(p.beta_grad, own.params.beta_grad, 1e-12,
+	     "a plan measured at three sizes keeps its own pass");
 	plan_borrow(&dp, &at, 2, &pass, &sync);
-	ok(!pass && !sync, "what was not measured there is not borrowed");
+	ok(!pass && !sync, "a plan borrows nothing that the other one did not measure");
 }
 
 /* --- tiers --- */
@@ -124,11 +127,11 @@ static void test_ratio_by_tier(void)
 	double w0 = 1 / (0.35 * 0.35), w1 = 1 / (0.1 * 0.1);
 
 	near(plan_ratio(&gc, &dp).value, exp((w0 * log(1.33) + w1 * log(2)) / (w0 + w1)), 1e-9,
-	     "a size counts beside the same one of its tier");
+	     "a size counts beside the same size of its tier");
 	far.configuration.tier = TIER_UNKNOWN;
 	near(plan_ratio(&gc, &dp).value,
 	     exp((w0 * log(1.33) + w1 * log(.220 / .070)) / (w0 + w1)), 1e-9,
-	     "an unknown tier may be any");
+	     "a size of unknown tier counts beside any tier");
 }
 
 static void test_borrow_tiers(void)
@@ -145,23 +148,28 @@ static void test_borrow_tiers(void)
 	struct throughput_params p;
 	bool pass, sync;
 
-	ok(far > .5, "synchronisation takes longer across");
+	ok(far > .5, "synchronisation takes longer across the far tier");
 	p = plan_borrow(&gc, &dp, 2, &pass, &sync);
-	near(p.ln_tier[TIER_FAR], far, 0, "a plan on one device borrows the factors of tiers");
-	near(p.ln_tier[TIER_NUMA], dp_fit.params.ln_tier[TIER_NUMA], 0, "also expected ones");
+	near(p.ln_tier[TIER_FAR], far, 0,
+	     "a plan on one device borrows the measured factor of a tier");
+	near(p.ln_tier[TIER_NUMA], dp_fit.params.ln_tier[TIER_NUMA], 0,
+	     "a plan on one device borrows the expected factor of a tier");
 	gc = times("gc", pair, 2, &on_pair);
 	p = plan_borrow(&gc, &dp, 2, &pass, &sync);
-	ok(sync, "a plan on a pair borrows of the synchronisation");
-	near(p.ln_tier[TIER_FAR], far, 0, "the measured factor in place of an expected one");
-	near(p.ln_tier[TIER_NUMA], on_pair.params.ln_tier[TIER_NUMA], 0, "but no expected one");
+	ok(sync, "a plan on a pair borrows a part of the synchronisation");
+	near(p.ln_tier[TIER_FAR], far, 0,
+	     "a plan on a pair borrows a measured factor for an expected one");
+	near(p.ln_tier[TIER_NUMA], on_pair.params.ln_tier[TIER_NUMA], 0,
+	     "a plan on a pair borrows no expected factor");
 	gc = times("gc", across, 2, &on_far);
 	p = plan_borrow(&gc, &dp, 2, &pass, &sync);
-	near(p.ln_tier[TIER_FAST], -far, 1e-12, "counted from the tier that was measured");
+	near(p.ln_tier[TIER_FAST], -far, 1e-12,
+	     "a borrowed factor counts from the tier that was measured");
 	near(p.beta_sync_local, 2 * exp(far) * dp_fit.params.beta_sync_local, 1e-9,
-	     "with growth for that tier");
-	near(p.ln_tier[TIER_FAR], 0, 0, "which has the factor 1");
+	     "a borrowed growth counts for the tier that was measured");
+	near(p.ln_tier[TIER_FAR], 0, 0, "the tier that was measured has the factor 1");
 	p = plan_borrow(&dp, &gc, 2, &pass, &sync);
-	near(p.ln_tier[TIER_FAR], far, 0, "what was measured stays");
+	near(p.ln_tier[TIER_FAR], far, 0, "a factor that was measured is not borrowed");
 }
 
 int main(void)

@@ -28,24 +28,30 @@ static void test_values(void)
 	};
 	struct plan_speed_times t = plan_speed(&some, links, &p);
 
-	near(t.sync_ms, 112.8450401656454, 1e-13, "backward pass beside the gradients' way");
-	near(t.swap_ms, 35, 1e-13, "each GPU has all of the optimizer's work");
-	near(t.iteration_ms, 217.8450401656454, 1e-13, "an iteration");
+	near(t.sync_ms, 112.8450401656454, 1e-13,
+	     "the backward pass overlaps the way of the gradients");
+	near(t.swap_ms, 35, 1e-13, "each GPU of a replicated plan has all of the optimizer's work");
+	near(t.iteration_ms, 217.8450401656454, 1e-13,
+	     "the iteration of a replicated plan has the sum of its times");
 	p.optimizer = PLAN_SHARDED;
 	p.forwards = 2;
 	t = plan_speed(&some, links, &p);
-	near(t.swap_ms, 12.5, 1e-13, "or a share of the work");
-	near(t.iteration_ms, 255.3450401656454, 1e-13, "and another forward pass");
+	near(t.swap_ms, 12.5, 1e-13,
+	     "each GPU of a sharded plan has a share of the optimizer's work");
+	near(t.iteration_ms, 255.3450401656454, 1e-13,
+	     "the iteration of a sharded plan has a second forward pass");
 	p.optimizer = PLAN_OFFLOADED;
 	p.forwards = 1;
 	t = plan_speed(&some, links, &p);
-	near(t.sync_ms, 151.5950401656454, 1e-13, "gradients go to the host");
-	near(t.swap_ms, 61.25, 1e-13, "parameters come back");
-	near(t.iteration_ms, 282.8450401656454, 1e-13, "an iteration with offload");
+	near(t.sync_ms, 151.5950401656454, 1e-13,
+	     "the gradients of an offloaded plan go to the host");
+	near(t.swap_ms, 61.25, 1e-13, "the parameters of an offloaded plan come back");
+	near(t.iteration_ms, 282.8450401656454, 1e-13,
+	     "the iteration of an offloaded plan has the sum of its times");
 	p.gpus = 1;
 	p.cpu_threads = 8;
 	near(plan_speed(&some, links, &p).iteration_ms, 428, 1e-13,
-	     "one GPU: 60 + (108 + 20 + 75) + (75 + 5 + 75) + 10");
+	     "the iteration of one GPU is 60 + 203 + 155 + 10");
 }
 
 static struct plan_speed_row row(int gpus, enum plan_optimizer optimizer)
@@ -82,7 +88,7 @@ static void test_slope(void)
 		worst = fmax(worst, fabs(difference / (2 * step) - slope[i]) /
 					    (fabs(slope[i]) + 1e-3));
 	}
-	ok(worst < 1e-6, "the slope is that of differences");
+	ok(worst < 1e-6, "the slope of the error is that of differences");
 }
 
 static void test_recovers(void)
@@ -96,7 +102,8 @@ static void test_recovers(void)
 			rows[n++] = row(gpus, (enum plan_optimizer)o);
 	ok(plan_speed_fit(rows, n, links, &fitted) < 0.01,
 	   "a fit to times of the model is close to them");
-	near(fitted.k_bwd, some.k_bwd, .01, "and to the parameter of most weight");
+	near(fitted.k_bwd, some.k_bwd, .01,
+	     "a fit to times of the model finds the heaviest parameter");
 }
 
 /* --- against the published measurements --- */
@@ -207,10 +214,12 @@ static void compare_plan(const struct published *m, const struct plan_speed_para
 		sum += error;
 		worst = fmax(worst, error);
 	}
-	snprintf(what, sizeof(what), "%s, %s: mean %.2f %%, published %.2f", m->name, names[plan],
+	snprintf(what, sizeof(what), "the mean error of %s, %s is %.2f %%, as published: %.2f",
+		 m->name, names[plan],
 		 sum / SIZES, m->mean[plan]);
 	ok(fabs(sum / SIZES - m->mean[plan]) <= 0.1, what);
-	snprintf(what, sizeof(what), "%s, %s: worst %.2f %%, published %.2f", m->name, names[plan],
+	snprintf(what, sizeof(what), "the worst error of %s, %s is %.2f %%, as published: %.2f",
+		 m->name, names[plan],
 		 worst, m->worst[plan]);
 	ok(fabs(worst - m->worst[plan]) <= 0.1, what);
 }

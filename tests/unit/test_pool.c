@@ -42,28 +42,30 @@ static void test_observations(void)
 	struct observation none[] = { entry(1, 64, NOT_KNOWN, NOT_KNOWN, 0),
 				      entry(1, 8, 0.1, 0.1, 3) };
 
-	ok(pool_observations(two, 4, out) == 3, "one for each configuration");
+	ok(pool_observations(two, 4, out) == 3,
+	   "the pool has one observation for each configuration");
 	ok(out[0].configuration.replicas == 1 && out[0].configuration.local_batch_size == 64 &&
 	   out[1].configuration.replicas == 2 &&
-	   out[2].configuration.local_batch_size == 32, "in the order of their newest");
+	   out[2].configuration.local_batch_size == 32,
+	   "the pool is in the order of the newest observations");
 	ok(out[0].n_windows == 40 && same(out[0].step_time_s, 0.103),
-	   "two that agree are one, by their windows");
+	   "two observations that agree are one, weighted by windows");
 	ok(isnan(out[0].sync_time_s) && out[0].weight > 0.9 && out[0].weight <= 1,
-	   "with the weight that a fit gives them");
+	   "the pooled observation has the weight that a fit gives it");
 
 	ok(pool_observations(aged, 3, out) == 1 && out[0].n_windows == 6 &&
-	   same(out[0].step_time_s, 0.10),
-	   "what disagrees ages out, with everything before it");
+	   same(out[0].step_time_s, 0.10), "an observation that disagrees drops all before it");
 	ok(pool_observations(passing, 3, out) == 1 && out[0].n_windows == 100 &&
-	   same(out[0].step_time_s, 0.10), "a passing disturbance does not outdo it");
+	   same(out[0].step_time_s, 0.10),
+	   "a passing disturbance does not drop the observations before");
 	ok(pool_observations(noisy, 2, out) == 1 && out[0].n_windows == 18,
-	   "noise is no disagreement");
+	   "noisy observations do not disagree");
 	/* sd taken as 10 %: the standard error of the difference is 0.0164, three of them 0.049. */
 	ok(pool_observations(single, 2, out) == 1 && out[0].n_windows == 2,
-	   "one window has a tenth for its deviation");
+	   "an observation of one window has a deviation of a tenth");
 	ok(pool_observations(none, 2, out) == 1 && out[0].configuration.local_batch_size == 8,
-	   "without a window there is nothing");
-	ok(pool_observations(none, 0, out) == 0, "nothing of nothing");
+	   "an observation without a window is left out");
+	ok(pool_observations(none, 0, out) == 0, "a pool of no observations is empty");
 }
 
 /* Measured well at 64: 0.1 s. Then 128 takes 0.1 to 0.2 s, and 32 takes 0.05 to 0.1 s, and a
@@ -77,16 +79,20 @@ static void test_doubtful(void)
 		int replicas, kept;
 		const char *what;
 	} cases[] = {
-		{ 0.24, 128, 2, 1, 2, "twice the samples in 2.4 times the time" },
-		{ 0.26, 128, 2, 1, 1, "in 2.6 times: no model could" },
-		{ 0.26, 128, POOL_WINDOWS, 1, 2, "but what is measured as well stands" },
-		{ 0.26, 128, 2, 2, 2, "and another place is another thing" },
-		{ 0.081, 128, 2, 1, 2, "twice the samples in less, within the tolerance" },
-		{ 0.079, 128, 2, 1, 1, "in much less: no" },
-		{ 0.041, 32, 2, 1, 2, "half the samples in less than half" },
-		{ 0.039, 32, 2, 1, 1, "in much less: no" },
-		{ 0.124, 32, 2, 1, 2, "half the samples in more" },
-		{ 0.126, 32, 2, 1, 1, "in much more: no" },
+		{ 0.24, 128, 2, 1, 2, "twice the samples may take 2.4 times the time" },
+		{ 0.26, 128, 2, 1, 1, "twice the samples in 2.6 times the time are doubted" },
+		{ 0.26, 128, POOL_WINDOWS, 1, 2,
+		  "a time that was measured as well is not doubted" },
+		{ 0.26, 128, 2, 2, 2, "a time of another place is not doubted" },
+		{ 0.081, 128, 2, 1, 2,
+		  "twice the samples may take less time within the tolerance" },
+		{ 0.079, 128, 2, 1, 1, "twice the samples in much less time are doubted" },
+		{ 0.041, 32, 2, 1, 2,
+		  "half the samples may take a little less than half the time" },
+		{ 0.039, 32, 2, 1, 1,
+		  "half the samples in much less than half the time are doubted" },
+		{ 0.124, 32, 2, 1, 2, "half the samples may take a little more time" },
+		{ 0.126, 32, 2, 1, 1, "half the samples in much more time are doubted" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -131,8 +137,8 @@ static void test_noise(void)
 	double w1 = 1000 * exp(-1.25), w2 = 2000 * exp(-0.5);
 
 	ok(e.own && same(e.noise_scale, (w1 * 100 + w2 * 150) / (w1 * 2 + w2 * 1)),
-	   "the averages by samples and distance, then their quotient");
-	ok(e.n_updates == 200, "and on how many updates it rests");
+	   "the scale is the quotient of averages by samples and distance");
+	ok(e.n_updates == 200, "the estimate tells on how many updates it rests");
 	e = noise_estimate(own, 2, 9, 0, 10);
 	ok(!e.own && e.noise_scale > 50 && e.noise_scale < 150,
 	   "another job knows what this one knew");
@@ -140,15 +146,16 @@ static void test_noise(void)
 	w1 = 20 * exp(-150.0 / 2000);
 	w2 = 1000 * exp(-300.0 / 2000);
 	ok(!e.own && same(e.noise_scale, (w1 * 100 + w2 * 300) / (w1 * 2 + w2 * 1)),
-	   "too little of its own: all of the workload's, near its position");
+	   "a job with few windows gets those of all near its position");
 	e = noise_estimate(others, 3, 9, 100000, 10);
-	ok(e.noise_scale > 890 && e.noise_scale < 900, "and far on, those of far on");
+	ok(e.noise_scale > 890 && e.noise_scale < 900,
+	   "a job far on gets the windows of jobs far on");
 	ok(isnan(noise_estimate(unknown, 1, 7, 500, 10).noise_scale),
-	   "a window without deviations is one entry: not steady");
+	   "a window without deviations does not tell the scale");
 	ok(isnan(noise_estimate(&lost, 1, 7, 0, 10).noise_scale),
-	   "a window of nowhere does not count");
+	   "a window without a position does not count");
 	ok(isnan(noise_estimate(&negative, 1, 7, 0, 10).noise_scale),
-	   "a negative square is unknown");
+	   "a negative square gives an unknown scale");
 	/* Of late |G|^2 does not differ from 0; earlier it did. */
 	struct noise_window late[] = { window(7, 0, 10000, 100, 1, 50),
 				       window(7, 99000, 101000, 200, 0.01, 100) };
@@ -160,8 +167,9 @@ static void test_noise(void)
 	w2 = 2000;
 	ok(e.own && isnan(e.noise_scale) &&
 	   e.interval.low > (w1 * 50 + w2 * 100) / (w1 * 1 + w2 * 0.01),
-	   "what drowns in noise is more than what was known before");
-	ok(isnan(noise_estimate(NULL, 0, 7, NOT_KNOWN, 10).noise_scale), "nothing is unknown");
+	   "late windows that drown in noise raise the bound");
+	ok(isnan(noise_estimate(NULL, 0, 7, NOT_KNOWN, 10).noise_scale),
+	   "the scale of no windows is unknown");
 }
 
 static void is_printed(const struct noise_estimate *e, const char *want)
@@ -169,7 +177,7 @@ static void is_printed(const struct noise_estimate *e, const char *want)
 	struct text t = TEXT_INIT;
 
 	noise_estimate_print(e, &t);
-	is_str(t.data, want, "as it is printed");
+	is_str(t.data, want, "the estimate is printed with its interval");
 	text_release(&t);
 }
 
@@ -181,8 +189,10 @@ static void test_bounds(void)
 	struct noise_estimate e = noise_estimate(&w, 1, 7, 500, 10), few;
 	double w1, w2;
 
-	near(e.interval.low, 1391.56260156, 1e-8, "an interval, as of independent means");
-	near(e.interval.high, 1616.88737358, 1e-8, "on either side");
+	near(e.interval.low, 1391.56260156, 1e-8,
+	     "the low end of one window is that of independent means");
+	near(e.interval.high, 1616.88737358, 1e-8,
+	     "the high end of one window is that of independent means");
 	is_printed(&e, "1500 (1390 to 1620)");
 	w.entries = 5;
 	few = noise_estimate(&w, 1, 7, 500, 10);
@@ -192,21 +202,21 @@ static void test_bounds(void)
 	w.entries = 0;
 	w.cross = (double)NAN;
 	few = noise_estimate(&w, 1, 7, 500, 10);
-	ok(few.interval.low < e.interval.low, "a spread that is shared in a way not known, too");
+	ok(few.interval.low < e.interval.low, "an unknown joint spread tells less");
 	/* Of late nothing but a bound is known, and a low value of early. */
 	late[0] = window(7, 0, 1000, 20, 0.2, 100);
 	late[1] = window(7, 99000, 101000, 16, 0.01, 100);
 	late[1].m2_sqr = 16 * 0.02 * 0.02;
 	e = noise_estimate(late, 2, 7, 100000, 10);
 	ok(isnan(e.noise_scale) && e.interval.low > 3000 && isinf(e.interval.high),
-	   "a bound from near beats a value from far below it");
+	   "a bound from near counts before a value far below it");
 	late[0] = window(7, 0, 1000, 100, 0.005, 100);
 	e = noise_estimate(late, 2, 7, 100000, 10);
 	/* The second horizon, 100,000, tells; distances 99,500 and 0. */
 	w1 = 1000 * exp(-99500.0 / 100000);
 	w2 = 160;
 	ok(same(e.noise_scale, (w1 * 100 + w2 * 100) / (w1 * 0.005 + w2 * 0.01)) &&
-	   e.interval.low > 10000, "not one that is above it");
+	   e.interval.low > 10000, "a bound from near does not count before a value above it");
 	e = (struct noise_estimate){ .noise_scale = 40, .interval = { 40, 40 } };
 	is_printed(&e, "40");
 	e = (struct noise_estimate){ .noise_scale = (double)NAN, .interval = { (double)NAN, 1 } };

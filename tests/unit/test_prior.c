@@ -44,15 +44,14 @@ static void test_nothing(void)
 	struct fit_prior prior;
 
 	list.count = 0;
-	ok(!prior_make(&list, 1e6, &prior), "nothing measured, nothing expected");
+	ok(!prior_make(&list, 1e6, &prior), "nothing is expected without measurements");
 	add_products("fp32", 10, 1e-3, 1e-3);
 	ok(!prior_make(&list, 0, &prior) && !prior_make(&list, UNKNOWN, &prior),
-	   "nor without the number of parameters");
+	   "nothing is expected without the number of parameters");
 	ok(isnan(prior.grad_ratio.value) && isnan(prior.sync_time.value) &&
-		   isnan(prior.sync_growth.value),
-	   "not a number is nothing");
+		   isnan(prior.sync_growth.value), "each expectation of nothing is NaN");
 	list.count = 1;
-	ok(!prior_make(&list, 1000, &prior), "one product has no slope");
+	ok(!prior_make(&list, 1000, &prior), "one product gives no slope");
 }
 
 /* a/b = 4 samples. Of 1000 parameters an update copies 12,000 bytes, in 6 ms: 6 us for each
@@ -61,22 +60,27 @@ static void test_passes(void)
 {
 	list.count = 0;
 	add_products("fp32", 10, 2e-3, 0.5e-3);
-	near(made(1000).grad_ratio.value, 4, 1e-9, "the ratio of the line through the products");
-	near(made(1000).grad_ratio.spread, PRIOR_SPREAD, 0, "spread as far as is assumed");
+	near(made(1000).grad_ratio.value, 4, 1e-9,
+	     "the ratio of a pass is that of the line through the products");
+	near(made(1000).grad_ratio.spread, PRIOR_SPREAD, 0,
+	     "the spread of the ratio is the one that is assumed");
 	add(MEASURED_MEMORY, 1, 12000, 6e-3);
-	near(made(1000).grad_ratio.value, 4.4, 1e-9, "and what an update takes");
+	near(made(1000).grad_ratio.value, 4.4, 1e-9,
+	     "the ratio of a pass has the time of an update");
 	add_products("fp64", 10, 1, 1e-9);
-	near(made(1000).grad_ratio.value, 4.4, 1e-9, "nobody trains in double precision");
+	near(made(1000).grad_ratio.value, 4.4, 1e-9, "products in double precision do not count");
 	/* 20 wide: 1 + 6e-6 * 400 / (3 * 1e-3) = 1.8 */
 	add_products("bf16", 20, 1e-3, 1e-3);
-	near(made(1000).grad_ratio.value, sqrt(4.4 * 1.8), 1e-9, "two series: the geometric mean");
+	near(made(1000).grad_ratio.value, sqrt(4.4 * 1.8), 1e-9,
+	     "the ratio of two series is their geometric mean");
 	/* 100.4: the logarithms of 4.4, 1.8 and 100.4 deviate by 2.11156 */
 	add_products("tf32", 10, 50e-3, 0.5e-3);
-	near(made(1000).grad_ratio.spread, 2.11156, 1e-5, "and their spread, where it is larger");
+	near(made(1000).grad_ratio.spread, 2.11156, 1e-5,
+	     "the spread of three series counts where it is larger");
 	list.count = 0;
 	add_products("fp32", 10, -0.4e-3, 0.5e-3);
 	ok(made(1000).grad_ratio.value > 0 && isfinite(made(1000).grad_ratio.value),
-	   "one that begins at less than nothing is still a ratio");
+	   "a line that begins below nothing gives a finite ratio");
 }
 
 static void test_sync(void)
@@ -86,28 +90,33 @@ static void test_sync(void)
 	list.count = 0;
 	add(MEASURED_REDUCTION, 2, 40, 5e-6);
 	add(MEASURED_REDUCTION, 2, 4000, 30e-6);
-	near(made(1000).sync_time.value, 30e-6, 1e-12, "4 bytes of gradient each");
+	near(made(1000).sync_time.value, 30e-6, 1e-12,
+	     "a synchronisation takes 4 bytes for each parameter");
 	add(MEASURED_BARRIER, 2, 0, 10e-6);
 	prior = made(1000);
-	near(prior.sync_time.value, 40e-6, 1e-12, "after a barrier");
+	near(prior.sync_time.value, 40e-6, 1e-12, "a synchronisation comes after a barrier");
 	near(prior.sync_growth.value, (15 + 25.0 / 4) / 40, 1e-9,
-	     "the latency again, and a quarter of the rest");
-	ok(isnan(prior.grad_ratio.value), "of passes nothing is known");
+	     "the growth has the latency again, and a quarter of the rest");
+	ok(isnan(prior.grad_ratio.value), "the ratio of a pass is unknown without products");
 	near(made(4000).sync_time.value, 10e-6 + 120e-6, 1e-9,
-	     "beyond what was measured: the largest's rate");
-	near(made(1).sync_time.value, 15e-6, 1e-9, "below: the smallest's time");
+	     "a size beyond those measured has the rate of the largest");
+	near(made(1).sync_time.value, 15e-6, 1e-9,
+	     "a size below those measured has the time of the smallest");
 	near(made(100).sync_time.value, 10e-6 + 5e-6 * sqrt(6), 1e-9,
-	     "between: a line of logarithms");
+	     "a size between those measured is on a line of logarithms");
 	add(MEASURED_BARRIER, 4, 0, 20e-6);
 	add(MEASURED_REDUCTION, 4, 4000, 60e-6);
-	near(made(1000).sync_growth.value, 0.5, 1e-9, "four measured: half of the difference");
+	near(made(1000).sync_growth.value, 0.5, 1e-9,
+	     "the growth to four devices is half of the measured difference");
 	add(MEASURED_REDUCTION, 4, 4000, 1e-6);
 	list.count = 0;
 	memcpy(add(MEASURED_COPY, 2, 2000, 7e-6)->variant, "peer", 5);
 	memcpy(add(MEASURED_COPY, 2, 20, 1e-6)->variant, "peer", 5);
 	prior = made(1000);
-	near(prior.sync_time.value, 14e-6, 1e-12, "GPUs: two copies of half of it");
-	near(prior.sync_growth.value, (2 + 12.0 / 4) / 14, 1e-9, "growing likewise");
+	near(prior.sync_time.value, 14e-6, 1e-12,
+	     "a synchronisation of GPUs is two copies of half of it");
+	near(prior.sync_growth.value, (2 + 12.0 / 4) / 14, 1e-9,
+	     "the synchronisation of GPUs grows by latency and rest");
 }
 
 /* Those from first on. */
@@ -126,11 +135,12 @@ static void test_unsteady(void)
 	set_steady(0, true, 0);
 	add_products("bf16", 20, 1, 1e-3);
 	near(made(1000).grad_ratio.value, 4, 1e-9,
-	     "a series without steady points is left out beside one with");
+	     "a series without steady points is left out beside a steady one");
 	items[list.count - 1].steady = true;
-	near(made(1000).grad_ratio.value, 4, 1e-9, "one steady point is no line");
+	near(made(1000).grad_ratio.value, 4, 1e-9, "a series with one steady point is left out");
 	items[list.count - 2].steady = true;
-	near(made(1000).grad_ratio.value, sqrt(4 * 1000), 1e-6, "two are");
+	near(made(1000).grad_ratio.value, sqrt(4 * 1000), 1e-6,
+	     "a series with two steady points counts");
 
 	/* 4 rows take a third of the time, plus or minus as much: hardly a point at all. */
 	list.count = 0;
@@ -141,20 +151,24 @@ static void test_unsteady(void)
 	items[1].time_sd_s = items[1].time_s * sqrt(10);
 	near(made(1000).grad_ratio.value, 4, 0.2, "an uncertain time has little weight");
 	items[1].time_sd_s = UNKNOWN;
-	near(made(1000).grad_ratio.value, 4, 0.2, "nor one that was taken once");
+	near(made(1000).grad_ratio.value, 4, 0.2, "a time that was taken once has little weight");
 	set_steady(0, false, 0);
-	ok(made(1000).grad_ratio.value < 3, "it would have had much");
+	ok(made(1000).grad_ratio.value < 3, "the uncertain time would have had much weight");
 
 	list.count = 0;
 	add(MEASURED_REDUCTION, 2, 4000, 900e-6);
-	near(made(1000).sync_time.value, 900e-6, 1e-12, "what is not steady will do");
+	near(made(1000).sync_time.value, 900e-6, 1e-12,
+	     "an unsteady time counts where there is no other");
 	add(MEASURED_REDUCTION, 2, 1000, 10e-6)->steady = true;
-	near(made(1000).sync_time.value, 40e-6, 1e-12, "unless a steady one is near");
+	near(made(1000).sync_time.value, 40e-6, 1e-12,
+	     "a steady time of a near size counts before an unsteady one");
 	items[1].bytes = 100;
-	near(made(1000).sync_time.value, 900e-6, 1e-12, "40 times as small is not");
+	near(made(1000).sync_time.value, 900e-6, 1e-12,
+	     "a steady time of a size 40 times as small does not count");
 	items[1].bytes = 1000;
 	items[1].devices = 4;
-	near(made(1000).sync_time.value, 900e-6, 1e-12, "nor of other devices");
+	near(made(1000).sync_time.value, 900e-6, 1e-12,
+	     "a steady time of other devices does not count");
 }
 
 /* --- in a fit --- */
@@ -196,16 +210,19 @@ static void test_unseen(void)
 	struct observation o = step(1, 36, 0.048, UNKNOWN);
 	struct fit_result f = fit(&o, 1, &expected);
 
-	near(f.params.alpha_grad, 0.012, 1e-6, "what is expected of a pass divides its time");
-	near(f.params.beta_grad, 0.001, 1e-6, "which is kept");
-	near(f.params.alpha_sync_local, 0.004, 1e-6, "synchronisation is as expected");
-	near(f.params.beta_sync_local, 0.002, 1e-6, "and its growth");
-	near(f.params.alpha_sync_node, 0.0044, 1e-6, "nodes are no better linked");
+	near(f.params.alpha_grad, 0.012, 1e-6, "the expected ratio divides the time of a pass");
+	near(f.params.beta_grad, 0.001, 1e-6, "the time of a pass that was seen is kept");
+	near(f.params.alpha_sync_local, 0.004, 1e-6,
+	     "a synchronisation that was not seen is as expected");
+	near(f.params.beta_sync_local, 0.002, 1e-6, "a growth that was not seen is as expected");
+	near(f.params.alpha_sync_node, 0.0044, 1e-6,
+	     "nodes are no better linked than devices of one node");
 	near(throughput_step_time(&f.params, throughput_place_on(1, 4), 72, 1),
-	     0.084 + 0.008, 1e-5, "so is a step that nobody saw");
-	ok(is_basis(&f, "kdkkttp"), "and each says what it rests on");
-	ok(f.stop == FIT_CONVERGED, "converged");
-	is_str(fit_basis_name(FIT_FROM_PRIOR), "prior", "by that name");
+	     0.084 + 0.008, 1e-5, "the time of a step that nobody saw is as expected");
+	ok(is_basis(&f, "kdkkttp"), "each parameter of one pass tells its basis");
+	ok(f.stop == FIT_CONVERGED, "the fit with a prior converges");
+	is_str(fit_basis_name(FIT_FROM_PRIOR), "prior",
+	       "the basis of an expected parameter is called 'prior'");
 }
 
 static double truth(int replicas, double m)
@@ -230,11 +247,13 @@ static void test_seen(void)
 				      truth(replicas, (double)m) - truth(1, (double)m));
 	without = fit(o, n, NULL);
 	with = fit(o, n, &wrong);
-	near(with.params.alpha_grad, without.params.alpha_grad, 1e-3, "a pass seen at four sizes");
-	near(with.params.beta_grad, without.params.beta_grad, 1e-3, "is what it is");
+	near(with.params.alpha_grad, without.params.alpha_grad, 1e-3,
+	     "a wrong prior does not change the constant time that was seen");
+	near(with.params.beta_grad, without.params.beta_grad, 1e-3,
+	     "a wrong prior does not change the time of a sample that was seen");
 	near(throughput_step_time(&with.params, throughput_place_on(1, 4), 100, 1),
-	     truth(4, 100), 0.02, "and a step on four replicas");
-	ok(is_basis(&with, "ddddttd"), "from the data");
+	     truth(4, 100), 0.02, "a wrong prior does not change the time of a step that was seen");
+	ok(is_basis(&with, "ddddttd"), "each parameter that was seen rests on the data");
 }
 
 /* Two replicas seen: the growth alone is expected, in units of what was seen. */
@@ -244,9 +263,10 @@ static void test_growth(void)
 				       step(2, 10, 0.05, 0.03), step(2, 30, 0.07, 0.03) };
 	struct fit_result f = fit(o, 4, &expected);
 
-	near(f.params.alpha_sync_local, 0.03, 1e-3, "synchronisation as seen");
-	near(f.params.beta_sync_local, 0.015, 2e-3, "growing by the half of it that is expected");
-	ok(is_basis(&f, "dddkttd"), "which is all that is");
+	near(f.params.alpha_sync_local, 0.03, 1e-3, "the synchronisation that was seen is kept");
+	near(f.params.beta_sync_local, 0.015, 2e-3,
+	     "the growth is the half of it that is expected");
+	ok(is_basis(&f, "dddkttd"), "the growth alone rests on the prior");
 }
 
 /* Whole steps alone, of 48 samples on one replica and half of them on each of two: 12 + 48 ms, and
@@ -256,9 +276,11 @@ static void test_confounded(void)
 	struct observation o[] = { step(1, 48, 0.060, UNKNOWN), step(2, 24, 0.040, UNKNOWN) };
 	struct fit_result f = fit(o, 2, &expected);
 
-	near(f.params.alpha_grad, 0.012, 1e-3, "the way that is expected");
-	near(f.params.alpha_sync_local, 0.004, 1e-3, "of both");
-	ok(is_basis(&f, "kkkkttp"), "as no parameter can be told from the others");
+	near(f.params.alpha_grad, 0.012, 1e-3,
+	     "confounded steps have the constant time that is expected");
+	near(f.params.alpha_sync_local, 0.004, 1e-3,
+	     "confounded steps have the synchronisation that is expected");
+	ok(is_basis(&f, "kkkkttp"), "confounded steps leave all parameters resting on the prior");
 }
 
 static void test_none(void)
@@ -274,8 +296,8 @@ static void test_none(void)
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
 		difference += fabs(x[i] - y[i]);
 	ok(difference <= 0 && a.evaluations == b.evaluations,
-	   "what expects nothing changes nothing");
-	ok(is_basis(&a, "tdttttp"), "and all is tied as published");
+	   "a prior that expects nothing changes nothing");
+	ok(is_basis(&a, "tdttttp"), "a fit without a prior ties parameters as published");
 }
 
 int main(void)
