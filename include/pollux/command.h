@@ -11,7 +11,7 @@
 #include "pollux/err.h"
 #include "pollux/field.h"
 #include "pollux/report.h"
-#include "pollux/store_select.h"
+#include "pollux/store_jobs.h"
 
 struct command {
 	const char *name;

@@ -31,8 +31,8 @@ struct configuration {
 	char kind[CONFIGURATION_KIND_SIZE];	/* kind of device, as in device.h; "": any */
 	char plan[CONFIGURATION_PLAN_SIZE];	/* as in execution_plan.h; "": none is declared */
 	/* The most runs on its device, this one included; 0: it has the device alone. What is
-	 * measured beside another run is kept elsewhere (store_share.h), so configurations that
-	 * differ in this alone are equal. */
+	 * measured beside another run is kept elsewhere (struct share_factor), so configurations
+	 * that differ in this alone are equal. */
 	int share;
 	/* How its devices are joined: the tier of the farthest pair. Configurations that differ in
 	 * this alone are equal. */

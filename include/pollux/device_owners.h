@@ -34,7 +34,7 @@ int device_owners_find(struct store *store, const struct device_list *devices,
 		       struct err *err);
 
 /* Marks as unusable, with the reason, each device that a process blocks, or on which CUDA does not
- * start (pollux/store_aside.h), and that no run has. A run keeps its devices when another process
+ * start (pollux/store_runs.h), and that no run has. A run keeps its devices when another process
  * comes. Returns the number of devices refused. */
 int device_owners_refuse(const struct device_user_list *list, const struct run_list *runs,
 			 struct device_list *devices);

@@ -39,7 +39,7 @@ struct device_user {
 struct device_user_list {
 	struct device_user *items;	/* owned */
 	int count;
-	/* Owned, by device: until when it is not given out (store_aside.h), wall clock; NaN. NULL:
+	/* Owned, by device: until when it is not given out (store_runs.h), wall clock; NaN. NULL:
 	 * none is set aside. */
 	double *aside_until_s;
 };

@@ -11,7 +11,7 @@
 #include "pollux/policy.h"
 #include "pollux/report.h"
 #include "pollux/status.h"
-#include "pollux/store_share.h"
+#include "pollux/store_measurements.h"
 
 /* Unknown is NaN. A goodput is 0 if no sizes are within the job's limits. */
 struct explanation {

@@ -262,7 +262,7 @@ struct run {
 	bool other_plan;		/* the job's next run is under another plan */
 	/* it could not resume; the job's next run resumes from the checkpoint before */
 	bool former_checkpoint;
-	bool forgiven;	/* no column: its failure is not its job's (store_aside.h) */
+	bool forgiven;	/* no column: its failure is not its job's (store_runs.h) */
 	/* of the arguments of configuration.plan */
 	char plan_hash[CONFIGURATION_PLAN_HASH_SIZE];
 	/* the processors that it is bound to, "0-3,8"; "": those of its devices */
@@ -307,8 +307,6 @@ enum job_state job_state_after(enum run_outcome outcome, enum stop_reason reason
 double job_total_samples(const struct job *job);
 /* Steps to its end: as declared, else as its program reports, else as its log says; NaN. */
 double job_total_steps(const struct job *job);
-/* What growth.h asks of a job, and why its batch may not grow, if it may not. */
-struct growth_facts job_growth_facts(const struct job *job);
 enum growth_veto job_growth_veto(const struct job *job);
 bool job_keeps_replicas(const struct job *job);
 /* The rule for its learning rate, LR_AUTO resolved by its optimizer. */

@@ -18,7 +18,6 @@
 #include "pollux/observation.h"
 #include "pollux/plan_ratio.h"
 #include "pollux/store_measurements.h"
-#include "pollux/store_models.h"
 
 /* What is expected of a plan by another plan of the workload (plan_ties.h). */
 struct plan_tie {

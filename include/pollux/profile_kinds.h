@@ -17,7 +17,7 @@
 #include "pollux/device.h"
 #include "pollux/err.h"
 #include "pollux/measure.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/text.h"
 
 struct profile_kinds_settings {

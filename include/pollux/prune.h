@@ -12,7 +12,7 @@
 
 #include "pollux/job.h"
 #include "pollux/paths.h"
-#include "pollux/store_forget.h"
+#include "pollux/store_jobs.h"
 #include "pollux/text.h"
 
 struct prune_order {

@@ -8,7 +8,7 @@
 #include "pollux/command.h"
 #include "pollux/declaration.h"
 #include "pollux/job.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/store_groups.h"
 #include "pollux/text.h"
 

@@ -11,7 +11,7 @@
 #include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/freeze.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 
 struct self_test_settings {
 	struct session *session;

@@ -10,8 +10,8 @@
 #include "pollux/policy.h"
 #include "pollux/replay.h"
 #include "pollux/report.h"
-#include "pollux/session.h"
 #include "pollux/simulate.h"
+#include "pollux/store.h"
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
 

@@ -7,11 +7,9 @@
 
 #include "pollux/people.h"
 #include "pollux/report.h"
-#include "pollux/session.h"
-#include "pollux/store_events.h"
+#include "pollux/store.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_measurements.h"
-#include "pollux/store_metrics.h"
 #include "pollux/store_runs.h"
 
 /* What a person calls the state of a job: its own state, combined with that of its run. */

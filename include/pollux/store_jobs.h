@@ -1,10 +1,97 @@
-/* store_jobs.h - jobs in the store: what was asked for, and their states. */
+/* store_jobs.h - jobs in the store: what was asked for, their states, which of them, what waits
+ * for what, and what is forgotten. */
 #ifndef POLLUX_STORE_JOBS_H
 #define POLLUX_STORE_JOBS_H
 
+#include <stdbool.h>
+
 #include "pollux/job.h"
 #include "pollux/store.h"
-#include "pollux/store_dependencies.h"
+#include "pollux/text.h"
+
+/* --- the jobs that a person means, found by what is known of them --- */
+
+/* What a command does to jobs, and so which jobs it can act on. */
+enum job_use { USE_ANY, USE_CANCEL, USE_HOLD, USE_RELEASE, USE_REQUEUE, USE_EDIT, USE_FIRST };
+#define N_JOB_USES (USE_FIRST + 1)
+
+/* The conditions that a job must meet, all of them. An initialiser of zeros, with since_wall_s NaN,
+ * means all jobs. Names and workloads are compared as a whole, or as a glob of SQLite: *, ?, [a-z],
+ * [^a]. */
+struct job_query {
+	int64_t first_id, last_id;	/* 0: no bound */
+	int64_t group_id;		/* 0: any */
+	bool newest;			/* the job that was submitted last, of all */
+	const char *called;		/* its name; NULL: any */
+	const char *states;		/* names with a comma before and after each; NULL: any */
+	const char *name, *workload;	/* NULL: any */
+	double since_wall_s;		/* submitted or ended since then; NaN: at any time */
+	enum job_use use;
+};
+
+struct id_list {
+	int64_t *items;			/* owned */
+	int count;
+};
+
+/* Ids in ascending order; the caller releases the list, also after an error. A store that does not
+ * exist yet (s->db NULL) has no jobs. */
+int store_jobs_select(struct store *s, const struct job_query *query, struct id_list *ids,
+		      struct err *err);
+void id_list_add(struct id_list *ids, int64_t id);
+void id_list_release(struct id_list *ids);
+/* *id: the job among these whose command was started last; 0: none of them ever ran. or_starts: a
+ * job that was just submitted, or is about to start, counts as started. */
+int store_job_ran_last(struct store *s, const struct id_list *ids, bool or_starts, int64_t *id,
+		       struct err *err);
+
+/* --- which jobs wait for which, and for what --- */
+
+/* The event in another job that a job waits for. */
+enum after_rule {
+	AFTER_END,		/* it has ended, in whatever way */
+	AFTER_OK,		/* it is done */
+	AFTER_NOT_OK,		/* it has ended and is not done */
+	AFTER_ANY,		/* one of all the jobs that have this rule has ended */
+};
+#define N_AFTER_RULES (AFTER_ANY + 1)
+
+extern const char *const after_rule_names[N_AFTER_RULES];	/* "end", "ok", "notok", "any" */
+
+struct dependency {
+	/* after_id is 0 where a dependency that is to be added names a group; the store then has
+	 * one dependency for each job that the group has at that time. */
+	int64_t job_id, after_id, after_group_id;
+	enum after_rule rule;
+	enum job_state after_state;	/* filled when read, as is the next */
+	double after_end_time_s;	/* wall clock; NaN: has not ended */
+};
+
+struct dependency_list {
+	struct dependency *items;	/* owned */
+	int count;
+};
+
+/* The dependencies of waiting jobs in the order of the jobs, each with the state of the job that is
+ * waited for. */
+int store_dependencies_list(struct store *s, struct dependency_list *list, struct err *err);
+/* The dependencies of all jobs, including those that ended. */
+int store_dependencies_all(struct store *s, struct dependency_list *list, struct err *err);
+void dependency_list_release(struct dependency_list *list);
+
+/* The jobs that passes cancelled because of the way in which this job ended, and those that they
+ * cancelled because of these, in ascending order. The caller releases the list, also after an
+ * error. */
+int store_dependents_cancelled(struct store *s, int64_t id, struct id_list *ids, struct err *err);
+/* EX_FAILED if one of these jobs, which were queued again, waits for itself through others. */
+int store_dependencies_check(struct store *s, const struct id_list *ids, struct err *err);
+
+/* Replaces, inside a transaction, the list of jobs that this job waits for. EX_FAILED if the job
+ * would wait for itself, directly or through others. */
+int store_job_set_dependencies(struct store *s, int64_t id, const struct dependency_list *after,
+			       struct err *err);
+
+/* --- jobs in the store: what was asked for, and their states --- */
 
 struct job_list {
 	struct job *items;	/* owned */
@@ -71,5 +158,92 @@ int store_job_forgive(struct store *s, int64_t id, struct err *err);
 /* Writes only if the store has something else. next_start_s: wall clock or NaN. */
 int store_job_set_reason(struct store *s, int64_t id, const char *reason, double next_start_s,
 			 struct err *err);
+
+/* --- the directories for checkpoints that jobs have declared --- */
+
+struct job_directory {
+	int64_t job_id;
+	char *path, *glob;		/* owned; glob: of --checkpoint-glob, NULL: none */
+	enum job_state state;
+};
+
+struct job_directory_list {
+	struct job_directory *items;	/* by job_id */
+	int count;
+};
+
+/* Those of jobs that are queued, and those of all jobs that have not ended. */
+int store_checkpoint_dirs(struct store *s, struct job_directory_list *list, struct err *err);
+int store_checkpoint_dirs_in_use(struct store *s, struct job_directory_list *list,
+				 struct err *err);
+void job_directory_list_release(struct job_directory_list *list);
+
+/* The jobs that never run while this one runs, because one of the two waits for the other, directly
+ * or through others. Ascending; the caller releases the list. */
+int store_jobs_in_turn_with(struct store *s, int64_t id, struct id_list *ids, struct err *err);
+
+/* --- jobs that have ended, and whose end nobody was told of yet --- */
+
+/* *left: whether the end of a job is left to be told. all: of any job, else only of jobs that have
+ * a command of their own (on_end). All other ends, and those of profiles, count as told from here
+ * on; the store is written only if there are any. */
+int store_ends_left(struct store *s, bool all, bool *left, struct err *err);
+
+/* Takes the end of the job with the least number: it counts as told from here on, whatever becomes
+ * of the caller. *id is 0 where no end is left. */
+int store_ends_take(struct store *s, bool all, int64_t *id, struct err *err);
+
+/* --- taking back what is known --- */
+
+struct forget {
+	const char *workload;
+	int64_t job_id;			/* only what this job measured; 0: all of the workload */
+	bool gradients, times, memory;
+};
+
+/* The number of rows that were taken back. */
+struct forgotten {
+	int64_t windows;		/* of gradient statistics */
+	int64_t observations, models;	/* of step times */
+	int64_t out_of_memory;		/* runs that ran out of memory */
+};
+
+/* Call inside a transaction. The history of jobs and runs stays. */
+int store_forget(struct store *s, const struct forget *f, struct forgotten *n, struct err *err);
+int store_workload_has_jobs(struct store *s, const char *workload, bool *has, struct err *err);
+
+/* --- ended jobs that can be removed --- */
+
+/* Ended jobs of these states that nothing needs any more, the newest first, without the keep_last
+ * newest of them. The caller releases the list. */
+struct prunable {
+	int64_t id;
+	enum job_state state;
+	char *name;			/* owned */
+	double end_time_s;		/* wall clock */
+	bool model_rests;		/* a model, or a known length, rests on its record */
+	bool has_snapshot;		/* of its code */
+};
+struct prunable_list {
+	struct prunable *items;	/* owned */
+	int count;
+};
+int store_prunable_jobs(struct store *s, const bool states[N_JOB_STATES], double before_time_s,
+			int64_t keep_last, struct prunable_list *list, struct err *err);
+void prunable_list_release(struct prunable_list *list);
+/* *prunable: whether the job can still be removed; for the transaction that removes it. */
+int store_job_is_prunable(struct store *s, int64_t id, bool *prunable, struct err *err);
+/* Deletes the job, its command, its runs and all that was observed of them. */
+int store_job_delete(struct store *s, int64_t id, struct err *err);
+
+/* --- the environments of jobs, each stored once --- */
+
+/* Gives the job another environment. */
+int store_environment_replace(struct store *s, int64_t job_id, const struct strings *env,
+			      struct err *err);
+/* Reduces environments to the names of their variables if all jobs that have them ended longer than
+ * this before now (wall clock). *forgotten: how many. Commits by itself, some at a time. */
+int store_environments_forget(struct store *s, double now_s, double after_s, int *forgotten,
+			      struct err *err);
 
 #endif

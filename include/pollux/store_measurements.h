@@ -5,10 +5,12 @@
 #include "pollux/configuration.h"
 #include "pollux/device_measurement.h"
 #include "pollux/failed_sizes.h"
+#include "pollux/fit.h"
 #include "pollux/job.h"
 #include "pollux/loss_sums.h"
 #include "pollux/memory_bounds.h"
 #include "pollux/observation.h"
+#include "pollux/share_pair.h"
 #include "pollux/store.h"
 
 /* --- what was measured of runs, and what is known of a workload by that --- */
@@ -131,5 +133,157 @@ int store_device_measurements_set(struct store *s, const char *device_kind,
  * are left out. The caller releases *list by device_measurement_list_release. */
 int store_device_measurements_get(struct store *s, const char *device_kind,
 				  struct device_measurement_list *list, struct err *err);
+
+/* --- models: what is known of a workload on one kind of device --- */
+
+struct model_row {
+	struct fit_result fit;		/* params, basis, stop, objective, rmse_*, n_observations */
+	int64_t n_steps;		/* that the observations rest on */
+	int max_replicas;		/* the most that were ever measured */
+	int max_nodes;			/* the same; 0, from an older version: 1 */
+	int64_t max_local_batch_size;	/* the largest that was ever measured */
+	char observations_key[64];	/* see struct workload_stamp */
+	double fit_time_s;		/* wall clock */
+};
+
+/* *found: whether there is a model; without one *model stays as it is. */
+int store_model_get(struct store *s, const char *workload, const char *device_kind,
+		    struct model_row *model, bool *found, struct err *err);
+int store_model_set(struct store *s, const char *workload, const char *device_kind,
+		    const struct model_row *model, struct err *err);
+
+/* A kind of device that the workload has a model on: the preferred one (NULL: none is), or else
+ * that of most steps. The caller's to free. *kind NULL: it has none. */
+int store_model_kind(struct store *s, const char *workload, const char *preferred, char **kind,
+		     struct err *err);
+
+/* One for each workload with queued or running jobs and observations on this kind of device. */
+struct workload_stamp {
+	char *workload;			/* owned */
+	char observations_key[64];	/* changes when an observation does */
+};
+
+struct workload_stamp_list {
+	struct workload_stamp *items;	/* owned */
+	int count;
+};
+
+/* plans: also one for each plan of such a workload (execution_plan.h). */
+int store_workload_stamps(struct store *s, const char *device_kind, bool plans,
+			  struct workload_stamp_list *list, struct err *err);
+void workload_stamp_list_release(struct workload_stamp_list *list);
+
+/* The parameters of the workload's model, as last declared or reported; NaN: unknown. */
+int store_workload_set_parameters(struct store *s, const char *workload, double n, struct err *err);
+int store_workload_get_parameters(struct store *s, const char *workload, double *n,
+				  struct err *err);
+
+/* --- numbers that jobs report or print for people --- */
+
+struct job_metric {
+	char name[64];
+	double last;			/* text.h: it need not be finite */
+	double samples;			/* the position; NaN: unknown */
+	/* of the finite values; NaN: there was none */
+	double lowest, lowest_samples, highest, highest_samples;
+	double time_s;			/* wall clock: of the report's write */
+};
+
+struct job_metric_list {
+	struct job_metric *items;	/* owned */
+	int count;
+};
+
+#define STORE_METRICS_MAX 64	/* names that a job may have */
+
+/* Stored lowest and highest values stay if they are lower or higher than those of m. A job has
+ * STORE_METRICS_MAX names at most; a further name is passed over. */
+int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
+/* By name. */
+int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
+			 struct err *err);
+void job_metric_list_release(struct job_metric_list *list);
+
+/* --- curves: loss and metrics, throughput, batch size --- */
+
+/* A job has at most STORE_CURVE_POINTS points of a name, whatever its length: a point is kept only
+ * where a sixtieth of the time since the first one has passed since the last, and a full curve
+ * loses every second point, but not its first and last. A value that is not finite is a
+ * point, too. */
+
+#define STORE_CURVE_POINTS 120
+
+/* Names that pollux measures by itself; others are those of metrics. */
+#define CURVE_THROUGHPUT "pollux.throughput"	/* samples/s */
+#define CURVE_BATCH_SIZE "pollux.batch_size"	/* samples */
+
+struct curve_point {
+	double time_s;		/* wall clock */
+	double samples;		/* position; NaN: unknown */
+	double value;		/* text.h: it need not be finite */
+};
+
+struct curve {
+	char name[64];
+	struct curve_point *points;	/* owned; in the order of time */
+	int n;
+};
+
+struct curve_list {
+	struct curve *items;		/* by name */
+	int count;
+};
+
+/* Adds nothing if name is neither one of the names above nor a metric of
+ * the job. */
+int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
+		    double value, struct err *err);
+int store_curves_of_job(struct store *s, int64_t job_id, struct curve_list *list,
+			struct err *err);
+void curve_list_release(struct curve_list *list);
+
+/* Step times of runs that share a device, and which workloads do not fit beside each other. */
+
+/* Finds the workload that is at work on the device of this run. "": there is none; "*": there are
+ * several. */
+int store_share_beside(struct store *s, int64_t run_id, char *beside, size_t size,
+		       struct err *err);
+/* Counts the other runs that are at work on the device of this run. */
+int store_share_count(struct store *s, int64_t run_id, int64_t *count, struct err *err);
+/* Stores the step times of a run beside another workload, in its present configuration. Step times
+ * that are there already are replaced. */
+int store_share_put(struct store *s, const struct run *run, const char *beside,
+		    const struct observation *o, struct err *err);
+/* Reads what became of the workload beside the other one, by the newest runs on this kind of
+ * device. */
+int store_share_factor(struct store *s, const char *workload, const char *beside,
+		       const char *device_kind, struct share_factor *f, struct err *err);
+/* Counts the windows that tell the step time of the workload on a device of its own; 0: not
+ * measured. */
+int store_share_windows_alone(struct store *s, const char *workload, const char *device_kind,
+			      int64_t *windows, struct err *err);
+/* Reads the largest amount of the machine's memory that the newest runs of the workload had; 0: not
+ * known. */
+int store_share_memory(struct store *s, const char *workload, int64_t *bytes, struct err *err);
+/* Keeps workloads apart after a run ran out of memory while others were on its device, or just
+ * after they had ended. Its workload and theirs do not meet again. *news: true if this was new for
+ * at least one of them. */
+int store_share_keep_apart(struct store *s, const struct run *run, bool *news, struct err *err);
+
+/* A workload that was beside another one. */
+struct share_pair {
+	char *beside;			/* owned; the other workload */
+	struct share_factor own, other;
+};
+
+struct share_pair_list {
+	struct share_pair *items;	/* owned */
+	int count;
+};
+
+/* Reads all pairs of the workload on a kind of device. */
+int store_share_pairs(struct store *s, const char *workload, const char *device_kind,
+		      struct share_pair_list *list, struct err *err);
+void share_pair_list_release(struct share_pair_list *list);
 
 #endif

@@ -1,4 +1,5 @@
-/* store_runs.h - runs in the store. */
+/* store_runs.h - runs in the store, and what happened: launches, suspensions, GPUs set aside,
+ * decisions and events. */
 #ifndef POLLUX_STORE_RUNS_H
 #define POLLUX_STORE_RUNS_H
 
@@ -129,5 +130,121 @@ int store_run_set_code(struct store *s, const struct run *run, struct err *err);
 int store_snapshot_is_needed(struct store *s, const char *dir, bool *needed, struct err *err);
 /* The job's files are removed: the job needs its snapshot no more. */
 int store_job_leave_snapshot(struct store *s, int64_t job_id, struct err *err);
+
+/* --- runs that leave their devices and come back, see enum suspension --- */
+
+/* For a pass, inside its transaction: asks for the suspension of a run (freezes: the run's GPU
+ * memory leaves the GPU, too), and gives a suspended run the devices (run->devices) to come back
+ * to. */
+int store_run_ask_suspension(struct store *s, int64_t id, bool freezes, struct err *err);
+int store_run_give_devices(struct store *s, const struct run *run, struct err *err);
+/* Bring the run's suspension and its times up to date, and where it is to come back its devices. */
+int store_run_read_suspension(struct store *s, struct run *run, struct err *err);
+/* asked -> suspended: writes the run's columns of suspension and frees its devices. *done is false
+ * if the suspension is no longer asked for. text: of the event. */
+int store_run_set_suspended(struct store *s, const struct run *run, const char *text, bool *done,
+			    struct err *err);
+/* resuming -> none, and its devices are in use: *resumed is false where one of them still is in use
+ * by another run, or the pass decided otherwise. */
+int store_run_resume(struct store *s, const struct run *run, bool *resumed, struct err *err);
+/* True if store_run_resume would succeed now. */
+int store_run_may_resume(struct store *s, const struct run *run, bool *may, struct err *err);
+/* suspended -> resuming by the run itself, to the devices that it had: it has to be stopped. */
+int store_run_take_back_devices(struct store *s, int64_t id, struct err *err);
+/* resuming -> suspended by the run itself: it cannot have the devices that it was given. */
+int store_run_decline_devices(struct store *s, int64_t id, struct err *err);
+/* Ends the suspension of a run that is to be stopped or whose processes have ended; the run has no
+ * devices then. */
+int store_run_leave_suspension(struct store *s, const struct run *run, struct err *err);
+/* Writes how far the run's GPU memory is on its way to the host's and back. */
+int store_run_set_freeze(struct store *s, const struct run *run, struct err *err);
+
+/* --- GPUs that are not given out for an hour, since CUDA does not start there --- */
+
+/* A start has died if its run failed within a minute of its launch, its log says that CUDA could
+ * not be initialized, and pollux cannot start CUDA there either. A GPU is set aside after two such
+ * starts within an hour, in this boot, of runs on that GPU alone. Those of a job (or a sweep) that
+ * died so on another GPU, too, do not count: it has a fault of its own; nor do those of a job whose
+ * --env names the GPUs. A run that works there later, or a person, gives the GPU back. Nothing is
+ * kept for that: the runs in the store tell. */
+
+/* The beginning of such a run's diagnosis. */
+#define CUDA_DOES_NOT_START "CUDA does not start"
+#define ASIDE_DIED_WITHIN_S 60
+#define ASIDE_S 3600
+/* A job's first starts that died so are no failures. */
+#define ASIDE_FORGIVEN 2
+
+struct aside_list {
+	struct aside {
+		char device[DEVICE_ID_SIZE];
+		double until_s;		/* wall clock */
+	} *items;		/* owned */
+	int count;
+};
+
+int store_aside_list(struct store *s, struct aside_list *list, struct err *err);
+void aside_list_release(struct aside_list *list);
+/* *until_s: when the device comes back; NaN: it is not set aside. */
+double aside_until_s(const struct aside_list *list, const char *device);
+/* Gives the device back: starts that died before now no longer count. */
+int store_aside_retry(struct store *s, const char *device, struct err *err);
+
+/* True if the run, whose row may not have its end yet, died so on a GPU of this machine. */
+bool run_died_of_cuda(const struct run *run);
+/* Whether that is no failure of its job: pollux run and profiles are not repeated. */
+int store_aside_forgives(struct store *s, const struct run *run, bool *forgives, struct err *err);
+/* Adds an event for each device of the run that is set aside now. */
+int store_aside_tell(struct store *s, const struct run *run, struct err *err);
+
+/* --- decisions of passes, and events --- */
+
+struct decision_entry {
+	int64_t job_id;
+	int replicas;
+	const char *reason;
+};
+
+/* Records a pass that changes something, with the jobs that it changes. */
+int store_decision_add(struct store *s, const char *policy, int n_devices,
+		       const struct decision_entry *entries, int n, struct err *err);
+
+/* The last recorded decision on a job. */
+struct decision_row {
+	double time_s;			/* wall clock */
+	char *policy, *reason;		/* owned; NULL: there is none */
+	int n_devices, replicas;	/* of all devices, and given to the job */
+};
+
+int store_decision_of_job(struct store *s, int64_t job_id, struct decision_row *d, struct err *err);
+void decision_row_release(struct decision_row *d);
+
+struct event {
+	double time_s;		/* wall clock */
+	int64_t job_id, run_id;	/* 0: none */
+	char *kind, *text;	/* owned */
+};
+
+struct event_list {
+	struct event *items;	/* owned */
+	int count;
+};
+
+/* The number of the last one; 0: none yet. */
+int store_last_event(struct store *s, int64_t *id, struct err *err);
+int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
+		    const char *text, struct err *err);
+int store_events_of_job(struct store *s, int64_t job_id, struct event_list *list, struct err *err);
+/* Reads the events of all jobs after event `after`, up to event `last`. */
+int store_events_between(struct store *s, int64_t after, int64_t last, struct event_list *list,
+			 struct err *err);
+void event_list_release(struct event_list *list);
+
+/* What passes see of the run on the GPUs: one sentence, an event each time it changes. *text: the
+ * last one, which the caller frees; "": there is nothing to say, or no longer. */
+int store_run_remark(struct store *s, int64_t job_id, int64_t run_id, char **text,
+		     struct err *err);
+int store_run_set_remark(struct store *s, int64_t job_id, int64_t run_id, const char *text,
+			 struct err *err);
 
 #endif

@@ -16,13 +16,12 @@
 #include "pollux/prune.h"
 #include "pollux/report.h"
 #include "pollux/self_test.h"
-#include "pollux/session.h"
 #include "pollux/status.h"
+#include "pollux/store.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_machine.h"
-#include "pollux/store_metrics.h"
-#include "pollux/store_repair.h"
+#include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
 
 /* --- what 'pollux devices' has to show, and how it is shown --- */

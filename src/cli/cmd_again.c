@@ -8,7 +8,7 @@
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/selection.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/store_jobs.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"

@@ -3,8 +3,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/session.h"
-#include "pollux/store_backup.h"
+#include "pollux/store.h"
 
 static const struct option_spec options[] = { { .name = NULL } };
 

@@ -12,9 +12,9 @@
 #include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/paths.h"
-#include "pollux/session.h"
-#include "pollux/store_aside.h"
+#include "pollux/store.h"
 #include "pollux/store_machine.h"
+#include "pollux/store_runs.h"
 #include "pollux/view.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");

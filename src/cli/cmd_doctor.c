@@ -2,9 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "pollux/session.h"
-#include "pollux/store_check.h"
-#include "pollux/store_repair.h"
+#include "pollux/store.h"
 #include "pollux/view.h"
 
 struct doctor_options {

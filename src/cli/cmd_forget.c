@@ -2,8 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "pollux/session.h"
-#include "pollux/store_forget.h"
+#include "pollux/store.h"
 #include "pollux/store_jobs.h"
 
 struct forget_options {

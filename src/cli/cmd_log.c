@@ -11,7 +11,7 @@
 
 #include "commands.h"
 #include "pollux/file.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/store_jobs.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */

@@ -12,7 +12,7 @@
 #include "pollux/profile.h"
 #include "pollux/profile_report.h"
 #include "pollux/report.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/view.h"
 #include "submit.h"
 

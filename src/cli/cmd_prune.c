@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/view.h"
 
 struct prune_options {

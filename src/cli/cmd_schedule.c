@@ -20,7 +20,7 @@
 #include "pollux/regular_pass.h"
 #include "pollux/report.h"
 #include "pollux/store.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 #include "pollux/view.h"
 
 /* --- passes of others --- */

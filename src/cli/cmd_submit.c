@@ -16,9 +16,9 @@
 #include "pollux/mem.h"
 #include "pollux/pass_files.h"
 #include "pollux/report.h"
-#include "pollux/session.h"
 #include "pollux/status.h"
-#include "pollux/store_models.h"
+#include "pollux/store.h"
+#include "pollux/store_measurements.h"
 #include "pollux/submission.h"
 #include "submit.h"
 

@@ -9,7 +9,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/selection.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"
 

@@ -10,7 +10,6 @@
 #include "pollux/job.h"
 #include "pollux/paths.h"
 #include "pollux/selection.h"
-#include "pollux/session.h"
 #include "pollux/store.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"

@@ -13,8 +13,8 @@
 #include "pollux/profile.h"
 #include "pollux/profile_report.h"
 #include "pollux/report.h"
-#include "pollux/session.h"
 #include "pollux/step_stats.h"
+#include "pollux/store.h"
 #include "pollux/template.h"
 #include "submit.h"
 

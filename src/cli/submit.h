@@ -9,7 +9,7 @@
 #include "pollux/code.h"
 #include "pollux/err.h"
 #include "pollux/job.h"
-#include "pollux/session.h"
+#include "pollux/store.h"
 #include "pollux/submission.h"
 
 /* Opens the store to write; says so if its directory is on a network. */

@@ -10,7 +10,7 @@
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
 #include "pollux/store_groups.h"
-#include "pollux/store_models.h"
+#include "pollux/store_measurements.h"
 #include "pollux/submission.h"
 #include "pollux/view.h"
 #include "submit.h"

@@ -3,7 +3,7 @@
  * A report is one datagram of KEY=VALUE lines, built on the stack and sent by
  * one system call to the path in POLLUX_REPORT_SOCKET. The socket is not
  * connected, so a new supervisor at the same path gets the reports. The last reports that no
- * supervisor took go to a file (client_kept.c). */
+ * supervisor took go to a file (kept_file.c). */
 #include "client_private.h"
 
 #include <signal.h>

@@ -24,7 +24,7 @@ struct pollux_client {
 	socklen_t address_length;
 	int stop_signal;                 /* 0: no handler installed */
 	struct sigaction previous;
-	struct client_kept *kept;        /* client_kept.c; NULL: nothing is kept */
+	struct client_kept *kept;        /* kept_file.c; NULL: nothing is kept */
 	locale_t c_locale;               /* numbers with a point, whatever the program set */
 	char *checkpoint_dir;
 	/* Configurations after the one in the environment: client_config.c. */
@@ -35,7 +35,7 @@ struct pollux_client {
 	struct stat config_seen;         /* the file that was read last */
 };
 
-/* client_kept.c: reports for the supervisor that comes next. The order is that of the file. */
+/* kept_file.c: reports for the supervisor that comes next. The order is that of the file. */
 enum client_kept_kind { CLIENT_KEPT_CHECKPOINT, CLIENT_KEPT_STEP, CLIENT_KEPT_KINDS };
 struct client_kept *client_kept_open(const char *socket_path);
 /* Remembers the last report of its kind. sent false: nobody took the report. */

@@ -11,7 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/pass_files.h"
 #include "pollux/report.h"
-#include "pollux/store_check.h"
+#include "pollux/store.h"
 
 /* --- space --- */
 

@@ -9,8 +9,7 @@
 #include "pollux/code.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/store_check.h"
-#include "pollux/store_repair.h"
+#include "pollux/store.h"
 #include "pollux/store_runs.h"
 
 #define NAMED_MAX 50	/* files named in one command */

@@ -9,7 +9,7 @@
 #include "pollux/device_owners.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
-#include "pollux/store_aside.h"
+#include "pollux/store_runs.h"
 
 /* True if the run has the device, or if it is suspended and its processes keep memory there. */
 static bool has_device(const struct run *run, const struct device *device)

@@ -5,8 +5,7 @@
 #include "plan.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
-#include "pollux/store_suspension.h"
+#include "pollux/store_runs.h"
 
 /* --- the store --- */
 

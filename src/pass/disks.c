@@ -6,7 +6,7 @@
 
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/store_checkpoints.h"
+#include "pollux/store_jobs.h"
 #include "snapshot.h"
 
 /* The disks that were looked at: several jobs may use one. */

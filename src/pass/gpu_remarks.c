@@ -6,7 +6,7 @@
 
 #include "plan.h"
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 
 /* A job may prepare its data for this long before it is told that it computes on no GPU. */
 #define NONE_S 300.0

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pollux/store_forget.h"
+#include "pollux/store_jobs.h"
 #include "pollux/text.h"
 
 #define HOUR_S 3600.0

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snapshot.h"
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
-#include "pollux/store_share.h"
+#include "pollux/store_measurements.h"
+#include "snapshot.h"
 
 /* --- runs --- */
 

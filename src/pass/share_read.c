@@ -5,8 +5,8 @@
 
 #include "decision.h"
 #include "pollux/mem.h"
-#include "pollux/store_share.h"
-#include "pollux/store_suspension.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_runs.h"
 
 #define WORKLOADS_MAX 64	/* of jobs that may share, in one pass; further ones take turns */
 

@@ -9,8 +9,8 @@
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 #include "profile_state.h"
 
 /* --- the loop --- */

@@ -12,8 +12,8 @@
 #include "pollux/goodput.h"
 #include "pollux/mem.h"
 #include "pollux/step_stats.h"
-#include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 #include "profile_state.h"
 
 #define LOOK_S 0.1

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pollux/step_stats.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 #include "pollux/text.h"
 #include "profile_state.h"
 

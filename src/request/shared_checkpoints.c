@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "pollux/store_checkpoints.h"
+#include "pollux/store_jobs.h"
 #include "pollux/text.h"
 
 /* --- paths --- */

@@ -165,7 +165,8 @@ static enum lr_rule declared_rule(const struct job *job)
 	return word && lr_rule_parse(&rule, word) ? rule : LR_AUTO;
 }
 
-struct growth_facts job_growth_facts(const struct job *job)
+/* What growth.h asks of a job, and why its batch may not grow, if it may not. */
+static struct growth_facts job_growth_facts(const struct job *job)
 {
 	const struct declaration *d = &job->declared;
 	const struct progress *p = &job->progress;

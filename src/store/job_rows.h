@@ -2,7 +2,7 @@
 #ifndef POLLUX_STORE_JOB_ROWS_H
 #define POLLUX_STORE_JOB_ROWS_H
 
-#include "pollux/store_dependencies.h"
+#include "pollux/store_jobs.h"
 #include "sql.h"
 
 /* --- jobs with the same environment share a row of it --- */

@@ -3,7 +3,7 @@
 #define POLLUX_STORE_MEASURED_H
 
 #include "pollux/device_measurement.h"
-#include "pollux/store_models.h"
+#include "pollux/store_measurements.h"
 
 struct stored_model {
 	const char *workload, *device_kind;	/* borrowed; written, never read */

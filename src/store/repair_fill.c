@@ -1,16 +1,15 @@
 /* repair_fill.c - fills a new store with what can be read of a damaged one. */
-#include "repair.h"
+#include "database.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "database.h"
 #include "pollux/mem.h"
-#include "pollux/store_check.h"
+#include "pollux/store.h"
 #include "pollux/text.h"
-#include "schema.h"
 #include "sql.h"
-#include "store_session.h"
 
 /* --- one table --- */
 

@@ -10,7 +10,7 @@
  *
  * Times ending in _time_s are wall clock (for people); _boot_s are readings of the boot clock and
  * mean something only beside the boot_id of the same row. NULL is "unknown". */
-#include "schema.h"
+#include "database.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ const char schema_text[] =
 	" reason TEXT NOT NULL DEFAULT '', next_start_time_s REAL,"
 	/* last_end: when the job last gave up its devices, or was released or requeued. */
 	" submit_time_s REAL NOT NULL, start_time_s REAL, end_time_s REAL, last_end_time_s REAL,"
-	" end_told INTEGER NOT NULL DEFAULT 0,"			/* store_ends.c */
+	" end_told INTEGER NOT NULL DEFAULT 0,"			/* store_jobs.c */
 	" cancelled_for INTEGER,"
 	" group_id INTEGER, group_index INTEGER, parameters BLOB,"
 	" rung INTEGER NOT NULL DEFAULT 0, passed_rungs INTEGER NOT NULL DEFAULT 0,"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pollux/mem.h"
+#include "database.h"
 #include "journal.h"
+#include "pollux/mem.h"
 #include "sql.h"
-#include "store_session.h"
 
 static int exit_status_of(int code)
 {

@@ -6,10 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "database.h"
 #include "journal.h"
-#include "schema.h"
 #include "sql.h"
-#include "store_session.h"
 
 #define WAL_WAIT_MS 10000
 #define WAL_PAUSE_MS 10

@@ -1,4 +1,4 @@
-/* store_aside.c - see store_aside.h. */
+/* store_aside.c - see store_runs.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +6,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_aside.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 #include "sql.h"
 
 #define RETRY "gpu-retry"

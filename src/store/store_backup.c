@@ -1,5 +1,5 @@
 /* store_backup.c - copies the store page by page into a new file, then renames the file. */
-#include "pollux/store_backup.h"
+#include "pollux/store.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* store_check.c - SQLite's own check of the store, and whose file it is. */
-#include "pollux/store_check.h"
+#include "pollux/store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "database.h"
 #include "pollux/mem.h"
-#include "schema.h"
 #include "sql.h"
 
 #define FAULTS_MAX 20

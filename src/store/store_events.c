@@ -5,7 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 #include "sql.h"
 
 int store_decision_add(struct store *s, const char *policy, int n_devices,

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "database.h"
 #include "job_rows.h"
 #include "pollux/mem.h"
-#include "pollux/store_forget.h"
+#include "pollux/store_jobs.h"
 #include "pollux/text.h"
 #include "rows.h"
-#include "store_session.h"
 
 /* --- knowledge of workloads --- */
 

@@ -5,7 +5,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_metrics.h"
+#include "pollux/store_measurements.h"
 #include "sql.h"
 
 /* --- metrics --- */

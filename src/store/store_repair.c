@@ -9,13 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "database.h"
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/store_check.h"
-#include "pollux/store_repair.h"
-#include "repair.h"
+#include "pollux/store.h"
 #include "sql.h"
 
 /* --- what was lost --- */

@@ -6,8 +6,6 @@
 
 #include "journal.h"
 #include "pollux/clock.h"
-#include "pollux/store_aside.h"
-#include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "pollux/store_runs.h"

@@ -1,11 +1,11 @@
-/* store_share.c - see store_share.h. */
+/* store_share.c - see store_measurements.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_share.h"
+#include "pollux/store_measurements.h"
 #include "sql.h"
 
 /* A run that was not seen to do a step for so long tells no steps. Until then it starts. */

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
 #include "pollux/store_runs.h"
-#include "pollux/store_suspension.h"
 #include "rows.h"
 #include "run_devices.h"
 

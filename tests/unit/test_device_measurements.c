@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "pollux/store_measurements.h"
-#include "pollux/store_models.h"
 #include "store_fixture.h"
 
 static void test_rates(void)

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "engine/local/recorder.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
-#include "pollux/store_metrics.h"
+#include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
-#include "engine/local/recorder.h"
 #include "tap.h"
 
 static char root[] = "/tmp/test_recorder.XXXXXX";

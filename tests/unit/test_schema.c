@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/schema.h"
+#include "store/database.h"
 #include "store_45.h"
 #include "store_fixture.h"
 

@@ -7,12 +7,10 @@
 
 #include "pollux/clock.h"
 #include "pollux/store_columns.h"
-#include "pollux/store_forget.h"
-#include "pollux/store_events.h"
+#include "pollux/store_jobs.h"
 #include "pollux/store_measurements.h"
-#include "pollux/store_models.h"
 #include "pollux/store_runs.h"
-#include "store/schema.h"
+#include "store/database.h"
 #include "store_fixture.h"
 
 #define UNKNOWN ((double)NAN)

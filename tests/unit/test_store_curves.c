@@ -2,7 +2,7 @@
  * have, whatever its runs report. */
 #include <math.h>
 
-#include "pollux/store_metrics.h"
+#include "pollux/store_measurements.h"
 #include "pollux/text.h"
 #include "store_fixture.h"
 

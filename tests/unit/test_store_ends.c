@@ -2,7 +2,7 @@
  * nobody where no command is to be told. What the end of a run tells of where its job stands. */
 #include <math.h>
 
-#include "pollux/store_ends.h"
+#include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "store_fixture.h"
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "pollux/file.h"
-#include "pollux/store_events.h"
 #include "pollux/store_journal.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"

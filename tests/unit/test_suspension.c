@@ -4,7 +4,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/store_runs.h"
-#include "pollux/store_suspension.h"
 #include "store_fixture.h"
 
 static void check(int rc, const char *what)

@@ -13,7 +13,7 @@
 #include "pollux/clock.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
 #include "supervisor.h"
 
 #define NOTED_S 30.0	/* a silence that a pass notes */

@@ -7,7 +7,7 @@
 #include "log_errors.h"
 #include "log_tail.h"
 #include "pollux/mem.h"
-#include "pollux/store_aside.h"
+#include "pollux/store_runs.h"
 
 #define TAIL_BYTES 65536
 #define LAST_BYTES 8192

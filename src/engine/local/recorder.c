@@ -7,7 +7,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store_share.h"
+#include "pollux/store_measurements.h"
 
 /* --- devices that are joined otherwise --- */
 

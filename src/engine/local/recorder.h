@@ -21,7 +21,6 @@
 #include "pollux/steps.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_measurements.h"
-#include "pollux/store_metrics.h"
 #include "pollux/text.h"
 #include "report_sender.h"
 
@@ -155,7 +154,7 @@ void recorder_turn_gradient_window(struct recorder *r, double now_boot_s);
 bool recorder_has_window(const struct recorder *r);
 
 /* recorder_metrics.c: the last, lowest and highest value of each metric, and where the run
- * stood. A write adds points to curves, too (store_metrics.h). */
+ * stood. A write adds points to curves, too (store_measurements.h). */
 void recorder_add_metric(struct recorder *r, const struct run *run, const char *name, double value);
 void recorder_add_metrics(struct recorder *r, const struct run *run,
 			  const struct report_message *m);

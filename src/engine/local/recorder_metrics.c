@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pollux/store_metrics.h"
+#include "pollux/store_measurements.h"
 #include "recorder.h"
 
 /* --- rungs --- */

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "exit_status.h"
-#include "supervisor.h"
 #include "local.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/store_events.h"
+#include "pollux/store_runs.h"
+#include "supervisor.h"
 #include "supervisor_loop.h"
 
 /* --- the processes --- */

@@ -10,7 +10,6 @@
 #include "pollux/execution_plan.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/store_events.h"
 #include "pollux/store_runs.h"
 #include "supervisor.h"
 #include "supervisor_command.h"

@@ -9,7 +9,6 @@
 #include "pollux/config.h"
 #include "pollux/lock.h"
 #include "pollux/store_runs.h"
-#include "pollux/store_suspension.h"
 #include "supervisor_driver.h"
 #include "supervisor_loop.h"
 #include "supervisor_remote.h"

@@ -7,8 +7,6 @@
 #include "last_words.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
-#include "pollux/store_aside.h"
-#include "pollux/store_events.h"
 #include "pollux/store_runs.h"
 #include "supervisor.h"
 #include "supervisor_checkpoints.h"

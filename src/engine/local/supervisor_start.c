@@ -23,7 +23,6 @@
 #include "pollux/paths.h"
 #include "pollux/proc.h"
 #include "pollux/report_socket.h"
-#include "pollux/store_events.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"

@@ -1,0 +1,80 @@
+/* database.h - the file of the store: tables, sessions, repair; private to the store. */
+#ifndef POLLUX_STORE_DATABASE_H
+#define POLLUX_STORE_DATABASE_H
+
+#include <stdbool.h>
+
+#include "pollux/store.h"
+#include "pollux/text.h"
+
+/* --- the tables of the store, and its versions; see schema.c --- */
+
+/* "polx", in the file's header: tells a pollux store from another SQLite file. */
+#define STORE_APPLICATION_ID 0x706f6c78
+/* The oldest version that is taken over, and the last commit whose program takes over older ones
+ * (all since the first, up to this version). */
+#define SCHEMA_OLDEST 45
+#define SCHEMA_OLDEST_COMMIT "774a23a1"
+
+extern const char schema_text[];	/* SQL that makes the tables in an empty file */
+
+int schema_version(void);		/* the version that this program writes */
+/* EX_DATAERR: the store at path was written by a newer pollux, or by one that is too old. 0: it has
+ * no tables yet. */
+int schema_takes(int64_t version, const char *path, struct err *err);
+/* Brings a store of version SCHEMA_OLDEST or later up to date; within the caller's transaction. */
+int schema_bring_up(struct store *s, int version, struct err *err);
+
+/* An empty store in memory, to compare with; release it with schema_forget. */
+int schema_fresh(struct store *fresh, struct err *err);
+void schema_forget(struct store *fresh);
+
+/* --- where the numbers of a new store begin --- */
+
+/* For the transaction that makes the tables. Logs and checkpoint directories that are there already
+ * belong to another store: the first job gets a greater number than all of them. s->left_by_another
+ * is the greatest of their numbers. */
+int store_number_past_leftovers(struct store *s, const struct paths *paths, struct err *err);
+
+/* The next row of the table gets a greater id than number. The ids of the table count up. */
+int store_raise_number(struct store *s, const char *table, int64_t number, struct err *err);
+
+/* --- which process keeps others from the store --- */
+
+/* Adds ", by process 17 (pollux), which is stopped: ..." for the process that has SQLite's locks of
+ * this store; a stopped one first. Adds nothing where the kernel does not tell, or where the lock
+ * is free again. Opens none of the files: to close one would drop this process's own locks. */
+void store_holder_add(const char *path, struct text *t);
+
+/* --- how long, and in which order, processes wait for the store's lock --- */
+
+/* Makes s wait in the queue when the store is locked. s must stay at its address. The caller of
+ * SQLite leaves the queue afterwards by turn_leave(&s->turn). */
+void store_wait_set(struct store *s, enum store_mode mode);
+
+/* --- what goes into a repaired store; private to the store --- */
+
+/* --- the content of a repaired store --- */
+
+/* Makes the tables of the new store, copies what can be read of the old one, and removes rows that
+ * belong to lost jobs or runs. Fills *r, except kept. Afterwards the file of the new store alone
+ * has all of it. */
+int repair_fill(struct store *old, struct store *new, const struct paths *paths,
+		struct store_repair *r, struct err *err);
+
+/* --- what a repaired store says in place of rows that were lost --- */
+
+int repair_run(struct store *s, const char *sql, struct err *err);
+
+/* Ends runs and fails jobs that passes could not go on with: a run without its devices, a running
+ * job without a run, a waiting job without a command or without its environment. The environment
+ * gets a row without variables, so that no later environment gets its number. */
+int repair_settle_jobs(struct store *new, const struct store_repair *r, struct err *err);
+
+/* If the store's name was lost, takes the name from the files logs/JOB.store: the one in the file
+ * of a job that was submitted at the time in that file, else the only name in all files. Without a
+ * name there makes a new one. */
+int repair_keep_identity(struct store *new, const struct paths *paths, enum repaired_identity *kept,
+			 struct err *err);
+
+#endif
