@@ -1,17 +1,38 @@
-/* explain.h - why a job has its devices and sizes: what is known of the job, and what follows for
- * each number of devices and each batch size; printed for people, as JSON, or drawn. The words are
- * those of pollux-goodput(7). */
+/* explain.h - why a job has its devices and sizes, and what a profile has found out. */
 #ifndef POLLUX_EXPLAIN_H
 #define POLLUX_EXPLAIN_H
 
 #include "pollux/config.h"
+#include "pollux/execution_plan.h"
+#include "pollux/goodput_table.h"
+#include "pollux/job.h"
 #include "pollux/knowledge.h"
 #include "pollux/node_sizes.h"
-#include "pollux/plan_list.h"
 #include "pollux/policy.h"
 #include "pollux/report.h"
 #include "pollux/status.h"
 #include "pollux/store_measurements.h"
+#include "pollux/store_runs.h"
+
+/* --- what is known of each plan of a job's command, and which is best --- */
+
+struct plan_list {
+	struct execution_plans declared;
+	struct plan_known {
+		struct knowledge knowledge;
+		struct job_model model;
+		struct goodput_table *table;	/* owned; NULL: not measured */
+		struct observation_list sizes;	/* that were tried */
+	} *items;				/* owned; by plan */
+	struct goodput_table *best;		/* owned; NULL: no plan was measured */
+	int n_devices;
+};
+
+/* --- a job --- */
+
+/* Why a job has its devices and sizes: what is known of the job, and what follows for each number
+ * of devices and each batch size; printed for people, as JSON, or drawn. The words are those of
+ * pollux-goodput(7). */
 
 /* Unknown is NaN. A goodput is 0 if no sizes are within the job's limits. */
 struct explanation {
@@ -73,75 +94,49 @@ struct explanation {
 int explanation_read(struct session *s, int64_t job_id, struct explanation *e, struct err *err);
 void explanation_release(struct explanation *e);
 
-/* Add what is missing for a model, and what to do about it. Returns false if nothing is missing. */
-bool explanation_missing(const struct explanation *e, struct text *what);
-
-/* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several nodes)
- * or "does not fit". NULL: it may be given r devices. */
-const char *explanation_obstacle(const struct explanation *e, int r);
-
-/* explain_nodes.c, all harmless where there is one node: reads the nodes from the list of devices;
- * the nodes of r devices, 0: none; true if r devices are not even, or on more nodes than are tried;
- * finds the best sizes on r devices; the next number above r that is even. */
-void explanation_read_nodes(struct explanation *e, const struct device_list *list);
-int explanation_nodes(const struct explanation *e, int r);
-bool explanation_is_uneven(const struct explanation *e, int r);
-bool explanation_is_too_wide(const struct explanation *e, int r);
-void explanation_weigh(struct explanation *e, int r);
-int explanation_next(const struct explanation *e, int r);
-
-/* True if steps were measured on r devices; else all that is known of r devices is predicted. */
-bool explanation_is_measured(const struct explanation *e, int r);
-
-/* True if the efficiency of a choice is only assumed: while the noise scale is unknown, larger
- * batches are taken to bring nothing. */
-bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c);
-
-/* The step time of a configuration by the model. */
-double explanation_step_time(const struct explanation *e, const struct configuration *c);
-
 /* explain_text.c, explain_end.c, explain_tables.c: for people. */
 void explanation_print(const struct explanation *e, const struct output *out);
-void explanation_print_fit(const struct explanation *e, const struct output *out);
-void explanation_print_noise(const struct explanation *e, const struct output *out);
-void explanation_print_restart(const struct explanation *e, const struct output *out);
-void explanation_print_end(const struct explanation *e, const struct output *out);
-void explanation_print_devices(const struct explanation *e, const struct output *out);
-void explanation_print_batches(const struct explanation *e, const struct output *out);
-void explanation_print_parameters(const struct explanation *e, const struct output *out);
-void explanation_print_observations(const struct explanation *e, const struct output *out);
 
-/* explain_end.c: what the job does beside others on one device. */
-void explanation_print_share(const struct explanation *e, const struct output *out);
-void explanation_print_json_share(struct json *j, const struct explanation *e);
-
-/* explain_json.c: for programs; the whole document, and parts of it that another has too. */
+/* explain_json.c: for programs. */
 void explanation_print_json(const struct explanation *e, FILE *out);
-void explanation_print_json_choice(struct json *j, const struct explanation *e,
-				   const struct goodput_choice *c);
-void explanation_print_json_curves(struct json *j, const struct explanation *e);
-void explanation_print_json_missing(struct json *j, const struct explanation *e);
-void explanation_print_json_model(struct json *j, const struct explanation *e);
-void explanation_print_json_noise(struct json *j, const struct explanation *e);
 
-/* explain_kinds.c: reads e->kinds; prints nothing where there is only one kind. */
-int explanation_read_kinds(struct session *s, struct explanation *e, int slots,
-			   const struct device_list *list, struct err *err);
+/* explain_kinds.c: prints nothing where there is only one kind. */
 void explanation_print_kinds(const struct explanation *e, const struct output *out);
-void explanation_print_json_kinds(struct json *j, const struct explanation *e);
-void explanation_release_kinds(struct explanation *e);
-
-/* explain_nodes.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
- * the model. */
-void explanation_read_tiers(struct explanation *e, const struct device_list *list);
-void explanation_tell_tiers(struct explanation *e);
-/* The tier of the run's devices if it has r of them, else the best that r devices can have. */
-enum configuration_tier explanation_tier(const struct explanation *e, int r);
-/* The best sizes for e->replicas devices of that tier. */
-struct goodput_choice explanation_best_here(const struct explanation *e);
 
 /* explain_plot.c: draw goodput against devices and batch sizes, by gnuplot. EX_FAILED: there is
  * nothing to draw. Further errors are those of picture_draw. */
 int explanation_draw(const struct explanation *e, const char *path, struct err *err);
+
+/* --- what a profile has found out, read from the store, and its ways to show it --- */
+
+struct profile_row {
+	const struct run *run;
+	struct observation observation;	/* n_windows 0: no step time */
+	double half_width;		/* of the confidence interval (step_stats.h), over the step
+					   time; NaN: too few windows */
+	double model_step_time_s;	/* NaN: no model */
+	const char *why;		/* this point was tried; "": unknown */
+	bool stopped;			/* a person stopped the whole profile */
+};
+
+struct profile_report {
+	struct explanation e;		/* the profile's job: model, curves, noise, restart */
+	struct status_details details;	/* runs, observations and events of that job */
+	struct profile_row *rows;	/* owned; one for each run, in the order of runs */
+	int n_rows;
+	/* The smallest number of devices whose goodput is at least PROFILE_ENOUGH times the
+	 * greatest goodput; its goodput is 0 if nothing is known. */
+	struct goodput_choice recommended;
+};
+
+#define PROFILE_ENOUGH 0.95
+
+/* EX_NOINPUT: there is no such job, or the job is not a profile. */
+int profile_report_read(struct session *s, int64_t job_id, struct profile_report *r,
+			struct err *err);
+void profile_report_release(struct profile_report *r);
+
+void profile_report_print(const struct profile_report *r, const struct output *out);
+void profile_report_print_json(const struct profile_report *r, FILE *out);
 
 #endif

@@ -119,7 +119,7 @@ struct history_report {
 	int n_results;
 };
 
-/* history_run.c: under each of the policies. */
+/* history.c: under each of the policies. */
 int history_simulate(const struct history *h, const struct policy *const *wanted, int n_wanted,
 		     double interval_s, struct history_report *report, struct err *err);
 void history_report_release(struct history_report *report);

@@ -6,7 +6,6 @@
 #include "parts.h"
 #include "pollux/engine.h"
 #include "pollux/environment.h"
-#include "pollux/explain.h"
 #include "pollux/mem.h"
 #include "pollux/store_groups.h"
 

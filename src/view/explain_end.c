@@ -2,8 +2,7 @@
  * device. */
 #include <math.h>
 
-#include "pollux/explain.h"
-#include "pollux/report.h"
+#include "parts.h"
 
 /* --- when a job ends, and what it still has to do, in words --- */
 

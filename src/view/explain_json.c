@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/explain.h"
 
 #define SCHEMA_VERSION 1
 

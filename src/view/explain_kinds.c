@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pollux/explain.h"
-#include "pollux/report.h"
+#include "parts.h"
 #include "pollux/store_measurements.h"
 
 static struct explained_kind *find_kind(struct explanation *e, const char *name)

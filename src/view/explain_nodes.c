@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/device.h"
-#include "pollux/explain.h"
 #include "pollux/mem.h"
 #include "pollux/tier_wait.h"
 

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/explain.h"
-#include "pollux/report.h"
+#include "parts.h"
 
 #define SIZES 64		/* points of the curves over batch sizes */
 #define TITLE_MAX 60		/* characters of a name */

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pollux/explain.h"
-#include "pollux/report.h"
+#include "parts.h"
 
 /* --- cells --- */
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/explain.h"
 
 /* Whole per cents. + 0.0 turns -0, a loss that rounds to nothing, into 0. */
 static void add_percent(struct text *t, double ratio)

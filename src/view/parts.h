@@ -2,6 +2,7 @@
 #ifndef POLLUX_VIEW_PARTS_H
 #define POLLUX_VIEW_PARTS_H
 
+#include "pollux/explain.h"
 #include "pollux/report.h"
 #include "pollux/simulations.h"
 #include "pollux/status.h"
@@ -77,6 +78,89 @@ void status_print_head(const char *what, const struct job *job, const struct out
 
 void status_print_json_metrics(struct json *j, const struct job_metric_list *list);
 void status_print_json_parameters(struct json *j, const struct strings *list);
+
+/* --- plans --- */
+
+/* The devices for which plans are compared. */
+struct plan_devices {
+	const char *kind;
+	int n;
+	int64_t bytes;			/* the memory of one; 0: they share the machine's */
+	/* By number of devices, n + 1 of them: the best tier that so many can have. */
+	const enum configuration_tier *best_tier;
+	double min_efficiency;		/* as configured */
+};
+
+/* Reads what is known of a job's plans. The list is empty if the job declares no plan. */
+int plan_list_read(struct store *store, const struct job *job, const struct plan_devices *on,
+		   struct plan_list *list, struct err *err);
+void plan_list_release(struct plan_list *list);
+/* What is known of the plan of this name; NULL: there is no such plan. */
+const struct plan_known *plan_list_find(const struct plan_list *list, const char *name);
+/* Prints a table of what was tried and the best plan for 1, 2, 4, 8 devices. Prints nothing for a
+ * job without plans. */
+void plan_list_print(const struct plan_list *list, const struct output *out);
+/* Writes the key "plans"; writes nothing for a job without plans. */
+void plan_list_print_json(const struct plan_list *list, struct json *j);
+
+/* --- explain --- */
+
+/* Add what is missing for a model, and what to do about it. Returns false if nothing is missing. */
+bool explanation_missing(const struct explanation *e, struct text *what);
+/* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several nodes)
+ * or "does not fit". NULL: it may be given r devices. */
+const char *explanation_obstacle(const struct explanation *e, int r);
+/* explain_nodes.c, all harmless where there is one node: reads the nodes from the list of devices;
+ * the nodes of r devices, 0: none; true if r devices are not even, or on more nodes than are tried;
+ * finds the best sizes on r devices; the next number above r that is even. */
+void explanation_read_nodes(struct explanation *e, const struct device_list *list);
+int explanation_nodes(const struct explanation *e, int r);
+bool explanation_is_uneven(const struct explanation *e, int r);
+bool explanation_is_too_wide(const struct explanation *e, int r);
+void explanation_weigh(struct explanation *e, int r);
+int explanation_next(const struct explanation *e, int r);
+/* True if steps were measured on r devices; else all that is known of r devices is predicted. */
+bool explanation_is_measured(const struct explanation *e, int r);
+/* True if the efficiency of a choice is only assumed: while the noise scale is unknown, larger
+ * batches are taken to bring nothing. */
+bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c);
+/* The step time of a configuration by the model. */
+double explanation_step_time(const struct explanation *e, const struct configuration *c);
+/* Parts for people. */
+void explanation_print_fit(const struct explanation *e, const struct output *out);
+void explanation_print_noise(const struct explanation *e, const struct output *out);
+void explanation_print_restart(const struct explanation *e, const struct output *out);
+void explanation_print_end(const struct explanation *e, const struct output *out);
+void explanation_print_devices(const struct explanation *e, const struct output *out);
+void explanation_print_batches(const struct explanation *e, const struct output *out);
+void explanation_print_parameters(const struct explanation *e, const struct output *out);
+void explanation_print_observations(const struct explanation *e, const struct output *out);
+/* explain_end.c: what the job does beside others on one device. */
+void explanation_print_share(const struct explanation *e, const struct output *out);
+void explanation_print_json_share(struct json *j, const struct explanation *e);
+/* Parts of the JSON. */
+void explanation_print_json_choice(struct json *j, const struct explanation *e,
+				   const struct goodput_choice *c);
+void explanation_print_json_curves(struct json *j, const struct explanation *e);
+void explanation_print_json_missing(struct json *j, const struct explanation *e);
+void explanation_print_json_model(struct json *j, const struct explanation *e);
+void explanation_print_json_noise(struct json *j, const struct explanation *e);
+/* explain_kinds.c: reads e->kinds. */
+int explanation_read_kinds(struct session *s, struct explanation *e, int slots,
+			   const struct device_list *list, struct err *err);
+void explanation_print_json_kinds(struct json *j, const struct explanation *e);
+void explanation_release_kinds(struct explanation *e);
+/* explain_nodes.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
+ * the model. */
+void explanation_read_tiers(struct explanation *e, const struct device_list *list);
+void explanation_tell_tiers(struct explanation *e);
+/* The tier of the run's devices if it has r of them, else the best that r devices can have. */
+enum configuration_tier explanation_tier(const struct explanation *e, int r);
+/* The best sizes for e->replicas devices of that tier. */
+struct goodput_choice explanation_best_here(const struct explanation *e);
+/* True if the supervisor of the run was killed: how the run ended then tells nothing of its
+ * sizes. */
+bool profile_row_is_lost(const struct profile_row *row);
 
 /* --- devices --- */
 

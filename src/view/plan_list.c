@@ -1,14 +1,13 @@
-/* plan_list.c - see plan_list.h. */
+/* plan_list.c - see explain.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/plan_list.h"
 #include "pollux/plan_ties.h"
 #include "pollux/proc.h"
-#include "pollux/report.h"
 
 /* --- reading --- */
 

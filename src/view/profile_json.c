@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/profile_report.h"
 
 #define SCHEMA_VERSION 1
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/profile_report.h"
 #include "pollux/step_stats.h"
 
 static const char *why_of(const struct event_list *events, const struct run *run)

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/profile_report.h"
 #include "pollux/text.h"
 
 #define DIAGNOSIS_SIZE 40	/* bytes */
