@@ -34,10 +34,6 @@ int submission_job_again(const struct command *by, const struct asked *o,
 			 const struct other_job *was, const struct job_command *c, struct job *job,
 			 struct err *err);
 
-/* Parts of submission_job, for jobs that are there. */
-int submission_check_name(const struct command *by, const struct asked *o, struct err *err);
-int submission_check_declared(const struct command *by, const struct asked *o,
-			      const struct declaration *d, struct err *err);
 enum suspend_rule submission_suspend_rule(const struct asked *o);
 enum configuration_tier submission_worst_tier(const struct asked *o);
 
@@ -121,11 +117,6 @@ bool is_runner(const char *program, const char *runner);
  * NULL: the first word is none of these, or no word looks like a file. */
 const char *script_of_runner(char *const *argv);
 
-/* The file of that script, or of a program that is given by a path, without links; NULL: the words
- * name no file, but code or a module, say. Also behind other programs, as in "conda run python
- * train.py". The caller frees. */
-char *script_path(const char *directory, char *const *argv);
-
 /* --- presets --- */
 
 /* Options and arguments that make a framework's program save and continue, from a file
@@ -199,13 +190,6 @@ struct axes {
 
 /* True if any of the options is given. */
 bool sweep_is_asked(const struct sweep_asked *o);
-/* Reads the options, and the file. -1: EX_USAGE for a wrong value, EX_NOINPUT for a file that
- * cannot be read, EX_DATAERR for what is in it. The caller releases axes, also after an error. */
-int axes_parse(const struct command *by, const struct sweep_asked *o, struct axes *axes,
-	       struct err *err);
-void axes_release(struct axes *axes);
-/* Appends "NAME=VALUE" of each parameter of a run. */
-void axes_values(const struct axes *axes, int run, struct strings *out);
 
 /* --- the runs of a sweep --- */
 
@@ -250,8 +234,6 @@ void sweep_run_init(const struct sweep *s, int i, struct sweep_run *run);
 void sweep_run_release(struct sweep_run *run);
 /* The text of parameter 'lr', borrowed; NULL: there is no such parameter. */
 const char *sweep_run_learning_rate(const struct sweep_run *run);
-/* EX_USAGE: the value of parameter 'lr' is no learning rate. */
-int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err);
 /* What varies, for people and programs: "NAME=HOW". */
 void sweep_varied(const struct sweep *s, struct strings *out);
 /* The name of a run of a sweep where the user has given none: "train lr=0.1 seed=2". The caller

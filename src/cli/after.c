@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "pollux/mem.h"
 #include "pollux/selection.h"
 #include "pollux/text.h"

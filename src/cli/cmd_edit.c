@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "pollux/engine.h"
-#include "pollux/mem.h"
 #include "pollux/selection.h"
 #include "pollux/store_groups.h"
 #include "pollux/store_jobs.h"

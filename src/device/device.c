@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "affinity.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
 

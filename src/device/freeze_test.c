@@ -13,7 +13,6 @@
 
 #include "pollux/clock.h"
 #include "pollux/freeze.h"
-#include "pollux/mem.h"
 #include "pollux/proc.h"
 
 #define START_S 120.0		/* a driver that is not kept loaded, and the kernel's compilation */

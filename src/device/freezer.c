@@ -14,7 +14,6 @@
 #include "pollux/device.h"
 #include "pollux/file.h"
 #include "pollux/freeze.h"
-#include "pollux/mem.h"
 
 /* Both ends are the same program. A packet is a whole struct; "go on" is one byte. */
 

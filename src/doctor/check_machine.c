@@ -14,7 +14,6 @@
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/regular_pass.h"
-#include "pollux/report.h"
 
 /* --- cron --- */
 

@@ -11,7 +11,6 @@
 #include "checks.h"
 #include "pollux/advice.h"
 #include "pollux/device_users.h"
-#include "pollux/engine.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
 

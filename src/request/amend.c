@@ -10,6 +10,7 @@
 #include "pollux/selection.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
+#include "request.h"
 
 static const struct field *column_of(int row)
 {

@@ -14,6 +14,7 @@
 #include "pollux/paths.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
+#include "request.h"
 
 #define SCRIPT_BYTES 262144	/* of a script that are read */
 #define INCLUDED_DEPTH 3	/* of scripts that a script reads or runs */
@@ -39,7 +40,7 @@ static const char *const before_commands[] = {
 	"numactl", "taskset",
 };
 
-static bool is_among(const char *word, size_t n, const char *const *words, size_t n_words)
+static bool is_one_of(const char *word, size_t n, const char *const *words, size_t n_words)
 {
 	for (size_t i = 0; i < n_words; i++)
 		if (strlen(words[i]) == n && !memcmp(words[i], word, n))
@@ -133,7 +134,7 @@ static bool only_prefixes(const char *begin, const char *end)
 
 		if (n > 0 && !option && !isdigit((unsigned char)*p) && !memchr(p, '=', n) &&
 		    !(*p == '\\' && n == 1) &&
-		    !is_among(p, n, before_commands,
+		    !is_one_of(p, n, before_commands,
 			      sizeof(before_commands) / sizeof(before_commands[0])))
 			return false;
 		p += n + strspn(p + n, " \t\n");

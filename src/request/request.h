@@ -47,6 +47,27 @@ int axis_from_file(struct axis *axis, const char *path, struct err *err);
 /* Letters, digits and '_', no digit first, at most 63 bytes. */
 bool axis_name_is_valid(const char *name);
 
+/* Reads the options, and the file. -1: EX_USAGE for a wrong value, EX_NOINPUT for a file that
+ * cannot be read, EX_DATAERR for what is in it. The caller releases axes, also after an error. */
+int axes_parse(const struct command *by, const struct sweep_asked *o, struct axes *axes,
+	       struct err *err);
+void axes_release(struct axes *axes);
+/* Appends "NAME=VALUE" of each parameter of a run. */
+void axes_values(const struct axes *axes, int run, struct strings *out);
+/* EX_USAGE: the value of parameter 'lr' is no learning rate. */
+int sweep_check_learning_rate(const struct command *by, const char *value, struct err *err);
+
+/* --- parts of a submission --- */
+
+/* Parts of submission_job, for jobs that are there. */
+int submission_check_name(const struct command *by, const struct asked *o, struct err *err);
+int submission_check_declared(const struct command *by, const struct asked *o,
+			      const struct declaration *d, struct err *err);
+/* The file of that script, or of a program that is given by a path, without links; NULL: the words
+ * name no file, but code or a module, say. Also behind other programs, as in "conda run python
+ * train.py". The caller frees. */
+char *script_path(const char *directory, char *const *argv);
+
 /* --- tell a Python program, and whether its Python has PyTorch --- */
 
 /* True if the command is a Python program whose Python has PyTorch and which does not speak to

@@ -10,6 +10,7 @@
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/submission.h"
+#include "request.h"
 
 #define MOST_LINES 1000		/* comment lines at the head of a script that are read */
 #define MOST_BYTES 4096		/* bytes of a line: a file with a longer line is no script */

@@ -16,6 +16,7 @@
 #include "pollux/steps.h"
 #include "pollux/submission.h"
 #include "pollux/text.h"
+#include "request.h"
 
 static char *absolute(const char *directory, const char *path)
 {

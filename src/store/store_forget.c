@@ -8,7 +8,6 @@
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
 #include "pollux/text.h"
-#include "rows.h"
 
 /* --- knowledge of workloads --- */
 

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/configuration.h"
-#include "pollux/mem.h"
 #include "pollux/text.h"
 
 #define ENDED_SHOWN 30

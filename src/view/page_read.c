@@ -7,7 +7,6 @@
 
 #include "pollux/mem.h"
 #include "pollux/noise_scale.h"
-#include "pollux/report.h"
 #include "pollux/view.h"
 
 #define MOST_TURNS 20000	/* a page with more would be large and of no use */
