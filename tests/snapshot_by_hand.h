@@ -57,7 +57,7 @@ static inline struct job *add_job(struct snapshot *s, int64_t id, int64_t batch_
 	job->declared.min_replicas = job->declared.max_replicas = 1;
 	job->declared.weight = 1;
 	job->declared.preemption = PREEMPT_ALWAYS;
-	job->declared.batch_size = job->declared.min_batch_size = batch_size;
+	job->declared.batch.size = job->declared.batch.min = batch_size;
 	return job;
 }
 
@@ -78,7 +78,7 @@ static inline struct run *add_run(struct snapshot *s, struct job *job, int d, do
 	run->job_id = job->id;
 	run->number = 1;
 	run->state = RUN_RUNNING;
-	run->configuration = configuration_make(1, job->declared.batch_size, 1);
+	run->configuration = configuration_make(1, job->declared.batch.size, 1);
 	run->launch_boot_s = NOW_BOOT_S - age_s;
 	run->first_step_s = 1;
 	run->devices = xcalloc(1, sizeof(*run->devices));

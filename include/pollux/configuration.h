@@ -122,22 +122,25 @@ static inline struct configuration configuration_at(struct throughput_place plac
 	return c;
 }
 
-/* Spreads a batch over replicas with the fewest passes that max_local_batch_size (0: no limit)
- * allows. A batch that does not divide evenly is rounded to the nearest size that does, within
- * [min, max] (0: no bound). More passes are used if only they keep the size within these bounds. If
- * no size is within them, the nearest size is taken. Each replica gets at least one sample. Sizes
- * are at most 1e9. */
-struct configuration configuration_spread(int64_t batch_size, int replicas,
-					  int64_t max_local_batch_size, int64_t min_batch_size,
-					  int64_t max_batch_size);
-
-/* Spreads a batch where a replica can do at most local_limit (at least 1) samples in a pass. A job
- * that accumulates does more passes. The batch of any other job shrinks to what fits into one pass;
- * only a job with a declared range allows this. Returns false if neither is legal. */
+/* The batch sizes that a job may have, samples. A declaration has what was asked for; a model has
+ * what is legal now. 0: none is declared, or no bound. */
 struct batch_range {
-	int64_t batch_size, min_batch_size, max_batch_size;
-	bool accumulates;
+	int64_t size;			/* M0, the batch that its user tuned it for */
+	int64_t min, max;		/* of an update; no max: M0 alone */
+	/* of a replica in a pass; max_local -1: every size is too large */
+	int64_t min_local, max_local;
+	bool accumulates;		/* an update may take several passes */
 };
+
+/* Spreads M0 over replicas with the fewest passes that max_local allows. A batch that does not
+ * divide evenly is rounded to the nearest size that does, from min to max. More passes are used if
+ * only they keep the size within these bounds. If no size is within them, the nearest size is
+ * taken. Each replica gets at least one sample. Sizes are at most 1e9. */
+struct configuration configuration_spread(const struct batch_range *range, int replicas);
+
+/* Spreads M0 where a replica can do at most local_limit (at least 1) samples in a pass. A job that
+ * accumulates does more passes. The batch of any other job shrinks to what fits into one pass;
+ * only a job with a declared range allows this. Returns false if neither is legal. */
 bool configuration_within(const struct batch_range *range, int replicas, int64_t local_limit,
 			  struct configuration *c);
 

@@ -43,8 +43,7 @@ enum launch_rule {
 struct declaration {
 	char *name, *workload;		/* owned, as all strings here */
 	int min_replicas, max_replicas;	/* max 0: all devices */
-	int64_t batch_size, min_batch_size, max_batch_size;
-	int64_t max_local_batch_size;
+	struct batch_range batch;
 	double learning_rate;
 	char *learning_rate_rule;	/* lr_rule_parse() of goodput.h has the words */
 	double noise_scale;
@@ -61,7 +60,6 @@ struct declaration {
 	char *guarantee;		/* for guarantee_parse; NULL: none */
 	char *slurm_args;		/* options for sbatch; NULL: none */
 	enum launch_rule launch;
-	bool accumulates;		/* can do several passes for an update, as told by pollux */
 	double total_samples, total_steps;
 	bool passes_steps;		/* its command takes the number of updates: {steps} */
 	double weight;

@@ -46,11 +46,7 @@
 /* The configurations that the job may be given. */
 struct experiment_limits {
 	int min_replicas, max_replicas;			/* on one node */
-	/* M0; 0: none declared, so there is one point */
-	int64_t batch_size;
-	int64_t min_batch_size, max_batch_size;		/* 0: M0 only */
-	int64_t max_local_batch_size;			/* 0: none */
-	bool accumulates;
+	struct batch_range batch;			/* without M0 there is one point */
 	/* Replicas share one memory, as on CPU slots: the sum of their local batches counts. */
 	bool shares_memory;
 };

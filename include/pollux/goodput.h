@@ -53,14 +53,12 @@ struct goodput_model {
 	struct throughput_params params;
 	const struct residuals *residuals;	/* factors on modelled times; NULL: none */
 	double noise_scale;		/* phi, samples; NaN: unknown */
-	int64_t initial_batch_size;	/* M0, at least 1 */
-	int64_t max_batch_size;		/* 0: M0 */
+	/* That are legal: batch.size, M0, is at least 1; max_local is by memory or by the user.
+	 * Goodput is never best below M0, so that batch.min does not bind. */
+	struct batch_range batch;
 	/* How far the batch may grow where phi is known (batch_growth.h); 0: no bound. The least
 	 * batch that spreads over the replicas is allowed, whatever the bound. */
 	int64_t growth_bound;
-	int64_t min_local_batch_size;	/* 0: 1 */
-	int64_t max_local_batch_size;	/* by memory or by the user; 0: no limit */
-	bool accumulates;		/* an update may take several passes */
 	bool noise_is_measured;		/* even by one replica in one pass */
 };
 
@@ -83,8 +81,8 @@ struct goodput_choice goodput_choice_of(const struct goodput_model *model, struc
 /* Finds the configuration of greatest goodput at a place by the parameters, without residuals,
  * subject to
  *
- *	M0 <= M <= max_batch_size, and M <= growth_bound
- *	min_local_batch_size <= local_batch_size <= max_local_batch_size
+ *	M0 <= M <= batch.max, and M <= growth_bound
+ *	batch.min_local <= local_batch_size <= batch.max_local
  *	accumulation_steps = 1 unless the job accumulates
  *	accumulation_steps >= 2 if replicas = 1 and M > M0, unless noise_is_measured
  *

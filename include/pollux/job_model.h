@@ -38,7 +38,7 @@ struct job_model {
 	int max_nodes;			/* most nodes to try, beyond min_replicas */
 	int min_replicas;		/* devices, as declared */
 	int width;			/* devices of one replica; 0 or 1: one */
-	int64_t min_batch_size, own_max_local_batch_size;	/* as declared; 0: none */
+	struct batch_range own;		/* as declared; the max is M0 if the batch must not grow */
 	enum noise_basis noise_basis;
 	struct noise_estimate noise;	/* goodput holds the expected noise scale */
 	/* How its batches did. goodput.growth_bound is the bound by efficiency alone, as a number
@@ -77,7 +77,7 @@ bool job_model_divides(const struct job_model *m, int devices);
 /* The replicas that run on so many devices, at least 1. */
 int job_model_workers(const struct job_model *m, int devices);
 /* The goodput model, limited to local batches that work with this number of devices.
- * max_local_batch_size is -1 if none works. */
+ * batch.max_local is -1 if none works. */
 struct goodput_model job_model_on(const struct job_model *m, int devices);
 
 /* The model with the bound of the batch that the job may have now. present: the batch that it has;

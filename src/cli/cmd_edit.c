@@ -225,7 +225,7 @@ static int amend_job(struct edit *e, struct job *job, struct err *err)
 	struct text changes = TEXT_INIT;
 	int rc;
 
-	if (asked_gives(&e->o->asked, "batch-range") && !was.batch_size)
+	if (asked_gives(&e->o->asked, "batch-range") && !was.batch.size)
 		return refuse_change(job, "batch-range", "it was submitted without --batch", err);
 	declaration_copy(&is, &was);
 	unset(e->o, &is);

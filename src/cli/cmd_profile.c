@@ -242,7 +242,7 @@ static int check_plot(const struct profile_options *o, struct err *err)
 {
 	if (!o->plot)
 		return 0;
-	if (!o->asked.declared.batch_size)
+	if (!o->asked.declared.batch.size)
 		return usage_error(&cmd_profile, err,
 				   "option '--plot' needs --batch: without it no model comes of a "
 				   "profile");

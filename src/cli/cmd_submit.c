@@ -152,16 +152,16 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
  * with less than its batch size. */
 static void warn_of_passes(const struct job *job)
 {
-	int64_t local = job->declared.max_local_batch_size,
-		share = job->declared.batch_size / job->declared.min_replicas;
+	int64_t local = job->declared.batch.max_local,
+		share = job->declared.batch.size / job->declared.min_replicas;
 	long long passes = local > 0 ? (long long)((share + local - 1) / local) : 1;
 
-	if (!job->declared.accumulates && passes > 1)
+	if (!job->declared.batch.accumulates && passes > 1)
 		fprintf(stderr,
 			"pollux: warning: with --max-local-batch %lld its batch of %lld takes %lld "
 			"passes for an update, which its program has to make: by {accum}, or by "
 			"POLLUX_ACCUM and --accumulate\n",
-			(long long)local, (long long)job->declared.batch_size, passes);
+			(long long)local, (long long)job->declared.batch.size, passes);
 }
 
 /* Warns if batches may grow while the learning rate stays that of the first one: the training gets
@@ -182,7 +182,7 @@ static void warn_of_growth(const struct job *job)
 	enum growth_veto veto = job_growth_veto(job);
 	struct text t = TEXT_INIT;
 
-	if (d->max_batch_size <= d->batch_size || veto == GROWTH_ALLOWED ||
+	if (d->batch.max <= d->batch.size || veto == GROWTH_ALLOWED ||
 	    (veto == GROWTH_END_UNKNOWN && declaration_has_torch_helper(d)))
 		return;
 	status_add_veto(&t, job);

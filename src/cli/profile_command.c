@@ -129,11 +129,11 @@ static int show_report(struct session *s, int64_t job_id, const struct profile_o
 /* Say which sizes cannot be tried, because of what was declared. */
 static void note_limits(const struct job *job)
 {
-	if (job->declared.batch_size == 0)
+	if (job->declared.batch.size == 0)
 		output_message("note: without --batch it is measured at its own size only, and no "
 			       "model comes of it");
-	else if (job->declared.max_replicas == 1 && job->declared.max_batch_size == 0 &&
-		 !job->declared.accumulates)
+	else if (job->declared.max_replicas == 1 && job->declared.batch.max == 0 &&
+		 !job->declared.batch.accumulates)
 		output_message("note: without --batch-range, --replicas, {gpus} or {accum} it is "
 			       "measured at its own size only");
 }
@@ -154,7 +154,7 @@ static void note_sizes(const struct job *job, const struct job_command *command)
 {
 	const struct strings *argv = &command->argv;
 
-	if (job->declared.max_batch_size > 0 && !template_mentions(argv, "batch") &&
+	if (job->declared.batch.max > 0 && !template_mentions(argv, "batch") &&
 	    !template_mentions(argv, "local_batch"))
 		output_message("note: its command has no {batch} or {local_batch}: unless it heeds "
 			       "POLLUX_BATCH or POLLUX_LOCAL_BATCH, it does the same at every "

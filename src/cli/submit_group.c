@@ -196,9 +196,9 @@ static int add_group(struct group_submission *g, char **argv, struct err *err)
 /* Samples to the end of each run, as declared; NaN. */
 static double declared_samples(const struct declaration *d)
 {
-	if (d->total_samples > 0 || !(d->total_steps > 0) || d->batch_size <= 0)
+	if (d->total_samples > 0 || !(d->total_steps > 0) || d->batch.size <= 0)
 		return d->total_samples;
-	return d->total_steps * (double)d->batch_size;
+	return d->total_steps * (double)d->batch.size;
 }
 
 /* True if earlier runs of the workload told their samples. */
@@ -220,7 +220,7 @@ static void check_position(const struct asked *o, const struct declaration *d, c
 {
 	size_t length = strlen(metric);
 
-	if (d->batch_size > 0 || reports_samples(d->workload))
+	if (d->batch.size > 0 || reports_samples(d->workload))
 		return;
 	for (size_t i = 0; i < o->metrics.count; i++)
 		if (!strncmp(o->metrics.items[i], metric, length) &&

@@ -157,7 +157,7 @@ static bool command_scales(const struct job *job, const struct job_command *comm
 bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command)
 {
 	const struct declaration *d = &job->declared;
-	bool grows = d->max_batch_size > 0 && d->max_batch_size != d->min_batch_size &&
+	bool grows = d->batch.max > 0 && d->batch.max != d->batch.min &&
 		     command_mentions(command, "batch", "local_batch");
 
 	return grows && !command_scales(job, command) && !declaration_has_torch_helper(d) &&

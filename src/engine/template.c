@@ -37,7 +37,7 @@ static int find_name(const char *text, size_t length)
 struct template_facts template_facts_of(const struct declaration *d, const struct job_command *c)
 {
 	return (struct template_facts){
-		.has_batch_size = d->batch_size > 0,
+		.has_batch_size = d->batch.size > 0,
 		.has_learning_rate = !isnan(d->learning_rate),
 		.has_resume_args = c->resume_args != NULL,
 		.has_plans = d->plans != NULL,

@@ -123,15 +123,19 @@ static bool same_params(const struct throughput_params *a, const struct throughp
 	return true;
 }
 
+static bool same_range(const struct batch_range *a, const struct batch_range *b)
+{
+	return a->size == b->size && a->min == b->min && a->max == b->max &&
+	       a->min_local == b->min_local && a->max_local == b->max_local &&
+	       a->accumulates == b->accumulates;
+}
+
 static bool same_goodput_model(const struct goodput_model *x, const struct goodput_model *y)
 {
 	return x->residuals == y->residuals && same_params(&x->params, &y->params) &&
 	       same_number(x->noise_scale, y->noise_scale) &&
-	       x->initial_batch_size == y->initial_batch_size &&
-	       x->max_batch_size == y->max_batch_size &&
-	       x->growth_bound == y->growth_bound &&
-	       x->max_local_batch_size == y->max_local_batch_size &&
-	       x->accumulates == y->accumulates && x->noise_is_measured == y->noise_is_measured;
+	       same_range(&x->batch, &y->batch) && x->growth_bound == y->growth_bound &&
+	       x->noise_is_measured == y->noise_is_measured;
 }
 
 bool job_model_equal(const struct job_model *a, const struct job_model *b)
@@ -139,9 +143,8 @@ bool job_model_equal(const struct job_model *a, const struct job_model *b)
 	return a->known == b->known && a->best_tier == b->best_tier &&
 	       a->max_replicas == b->max_replicas && a->max_nodes == b->max_nodes &&
 	       a->min_replicas == b->min_replicas && a->width == b->width &&
-	       a->min_batch_size == b->min_batch_size &&
-	       a->own_max_local_batch_size == b->own_max_local_batch_size &&
-	       a->peaks == b->peaks && a->memory.ran_out == b->memory.ran_out &&
+	       same_range(&a->own, &b->own) && a->peaks == b->peaks &&
+	       a->memory.ran_out == b->memory.ran_out &&
 	       a->failed.failed == b->failed.failed &&
 	       same_goodput_model(&a->goodput, &b->goodput);
 }

@@ -25,7 +25,7 @@ const char *noise_basis_name(enum noise_basis basis)
  * estimate. */
 static struct noise_estimate noise_of(struct knowledge *k, const struct job *job)
 {
-	int64_t batch_size = job->declared.batch_size;
+	int64_t batch_size = job->declared.batch.size;
 
 	if (job->progress.runs > 0)
 		return noise_estimate(k->windows, k->n_windows, job->id, job->progress.samples,
@@ -52,7 +52,7 @@ static void set_noise(struct knowledge *k, const struct job *job, struct job_mod
 	m->goodput.noise_scale = e.expected;
 	/* Two or more passes are needed to measure the noise. A job that cannot do them relies on
 	 * the declared value. With the helper for PyTorch one pass is enough. */
-	if ((m->noise_basis == NOISE_DECLARED && !job->declared.accumulates) ||
+	if ((m->noise_basis == NOISE_DECLARED && !job->declared.batch.accumulates) ||
 	    declaration_has_torch_helper(&job->declared))
 		m->goodput.noise_is_measured = true;
 }
@@ -67,7 +67,7 @@ static double at_least_0(double value)
 static double remaining_samples(const struct knowledge *k, const struct job *job)
 {
 	double samples = at_least_0(job->progress.samples), steps = at_least_0(job->progress.steps);
-	double batch_size = (double)job->declared.batch_size;
+	double batch_size = (double)job->declared.batch.size;
 
 	if (job_total_samples(job) > 0)
 		return sched_remaining(job_total_samples(job), samples);
@@ -123,38 +123,31 @@ static double remaining_steps(const struct knowledge *k, const struct job *job)
 
 /* --- the whole --- */
 
-/* The largest local batch to try. Larger ones may not fit into memory. */
-static int64_t max_local_batch(const struct knowledge *k, const struct job *job)
+/* The declared sizes, without larger batches where these must not be tried. */
+static struct batch_range own_range(const struct job *job)
 {
-	int64_t limit = job->declared.max_local_batch_size;
-	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
+	struct batch_range own = job->declared.batch;
 
-	return limit > 0 && limit < tried ? limit : tried;
+	if (own.max > own.size && job_growth_veto(job))
+		own.max = own.size;
+	return own;
 }
 
-/* The largest batch to try. */
-static int64_t max_batch(const struct job *job)
+static struct goodput_model goodput_model_of(const struct knowledge *k,
+					     const struct batch_range *own)
 {
-	const struct declaration *declared = &job->declared;
-
-	return declared->max_batch_size > declared->batch_size && job_growth_veto(job)
-		? declared->batch_size : declared->max_batch_size;
-}
-
-static struct goodput_model goodput_model_of(const struct knowledge *k, const struct job *job)
-{
-	const struct declaration *declared = &job->declared;
-
-	return (struct goodput_model){
+	struct goodput_model g = {
 		.params = *knowledge_params(k),
 		.residuals = k->residuals.n_places ? &k->residuals : NULL,
-		.noise_scale = (double)NAN,
-		.initial_batch_size = declared->batch_size,
-		.max_batch_size = max_batch(job),
-		.max_local_batch_size = max_local_batch(k, job),
-		.accumulates = declared->accumulates,
+		.noise_scale = (double)NAN, .batch = *own,
 		.noise_is_measured = k->noise_is_measured,
 	};
+	int64_t tried = KNOWLEDGE_GROWTH * k->model.max_local_batch_size;
+
+	/* Larger ones may not fit into memory. */
+	if (own->max_local == 0 || own->max_local >= tried)
+		g.batch.max_local = tried;
+	return g;
 }
 
 static int max_replicas(const struct knowledge *k, const struct job *job)
@@ -168,7 +161,7 @@ static int max_replicas(const struct knowledge *k, const struct job *job)
 /* What the larger batches of the job may cost, by its noise scale and its losses. */
 static void set_growth(const struct knowledge *k, const struct job *job, struct job_model *m)
 {
-	int64_t initial = job->declared.batch_size;
+	int64_t initial = job->declared.batch.size;
 
 	m->growth = growth_judge(k->windows, k->n_windows, job->id, initial, k->min_efficiency);
 	m->goodput.growth_bound = growth_efficient(m->noise.interval.low, initial,
@@ -180,7 +173,7 @@ struct goodput_model job_model_grown(const struct job_model *m, const struct job
 {
 	struct goodput_model g = m->goodput;
 	struct growth_bound bound = {
-		.initial_batch_size = g.initial_batch_size, .batch_size = present,
+		.initial_batch_size = g.batch.size, .batch_size = present,
 		.noise_low = m->noise.interval.low, .min_efficiency = m->min_efficiency,
 		.samples = at_least_0(job->progress.samples),
 		.total_samples = job_total_samples(job),
@@ -192,15 +185,13 @@ struct goodput_model job_model_grown(const struct job_model *m, const struct job
 
 void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_model *m)
 {
-	const struct declaration *declared = &job->declared;
+	struct batch_range own = own_range(job);
 
 	*m = (struct job_model){
-		.known = k->modelled && declared->batch_size > 0,
-		.goodput = goodput_model_of(k, job),
-		.min_replicas = declared->min_replicas, .width = k->width,
-		.min_batch_size = declared->min_batch_size,
+		.known = k->modelled && own.size > 0,
+		.goodput = goodput_model_of(k, &own), .own = own,
+		.min_replicas = job->declared.min_replicas, .width = k->width,
 		.min_efficiency = k->min_efficiency,
-		.own_max_local_batch_size = declared->max_local_batch_size,
 		.noise = { .noise_scale = (double)NAN, .expected = (double)NAN,
 			   .interval = { (double)NAN, (double)NAN } },
 		.remaining_samples = remaining_samples(k, job), .remaining_s = (double)NAN,
@@ -213,7 +204,7 @@ void knowledge_of_job(struct knowledge *k, const struct job *job, struct job_mod
 		if (k->model.max_nodes > 1)
 			m->max_nodes *= k->model.max_nodes;
 	}
-	if (declared->batch_size > 0) {
+	if (own.size > 0) {
 		set_noise(k, job, m);
 		set_growth(k, job, m);
 	} else {
@@ -270,25 +261,22 @@ struct goodput_model job_model_on(const struct job_model *m, int devices)
 	int64_t too_large = sizes_too_large(&m->memory, &m->failed, workers);
 	int64_t most = predicted_most(m, workers);
 
-	if (most < INT64_MAX && (g.max_local_batch_size == 0 || g.max_local_batch_size > most))
-		g.max_local_batch_size = most > 0 ? most : -1;
+	if (most < INT64_MAX && (g.batch.max_local == 0 || g.batch.max_local > most))
+		g.batch.max_local = most > 0 ? most : -1;
 
-	if (too_large > 0 && (g.max_local_batch_size == 0 || g.max_local_batch_size >= too_large))
-		g.max_local_batch_size = sizes_limit(&m->memory, &m->failed, workers);
+	if (too_large > 0 && (g.batch.max_local == 0 || g.batch.max_local >= too_large))
+		g.batch.max_local = sizes_limit(&m->memory, &m->failed, workers);
 	return g;
 }
 
 /* The configuration that a job without any knowledge gets. */
 static struct goodput_choice as_submitted(const struct job_model *m, struct throughput_place place)
 {
-	const struct goodput_model *g = &m->goodput;
-	struct configuration c = configuration_spread(g->initial_batch_size, place.replicas,
-						      m->own_max_local_batch_size,
-						      m->min_batch_size, g->max_batch_size);
+	struct configuration c = configuration_spread(&m->own, place.replicas);
 
 	c.nodes = place.nodes;
 	c.tier = place.tier;
-	return goodput_choice_of(g, c);
+	return goodput_choice_of(&m->goodput, c);
 }
 
 bool job_model_fits(const struct job_model *m, const struct configuration *c)
@@ -339,22 +327,18 @@ bool job_model_lacks_memory(const struct job_model *m, int devices, struct text 
 static bool as_fits(const struct job_model *m, struct throughput_place place,
 		    struct goodput_choice *choice)
 {
-	const struct goodput_model *g = &m->goodput;
 	int64_t limit = sizes_limit(&m->memory, &m->failed, place.replicas);
 	int64_t most = predicted_most(m, place.replicas);
-	struct batch_range range = {
-		g->initial_batch_size, m->min_batch_size, g->max_batch_size, g->accumulates,
-	};
 	struct configuration c;
 
 	if (most < INT64_MAX && limit >= 0 && (limit == 0 || limit > most))
 		limit = most;
 	if (limit <= 0 || choice->configuration.local_batch_size <= limit ||
-	    !configuration_within(&range, place.replicas, limit, &c))
+	    !configuration_within(&m->own, place.replicas, limit, &c))
 		return false;
 	c.nodes = place.nodes;
 	c.tier = place.tier;
-	*choice = goodput_choice_of(g, c);
+	*choice = goodput_choice_of(&m->goodput, c);
 	return true;
 }
 
@@ -364,10 +348,10 @@ static bool best_of_workers(const struct job_model *m, const struct goodput_mode
 			    struct throughput_place place, bool least,
 			    struct goodput_choice *choice)
 {
-	if (g->max_local_batch_size >= 0 && goodput_best_round(g, place, choice))
+	if (g->batch.max_local >= 0 && goodput_best_round(g, place, choice))
 		return true;
 	*choice = as_submitted(m, place);
-	if ((least || m->goodput.max_batch_size == 0) &&
+	if ((least || m->goodput.batch.max == 0) &&
 	    job_model_fits(m, &choice->configuration))
 		return true;
 	return as_fits(m, place, choice) || least;

@@ -61,77 +61,75 @@ void configuration_print(const struct configuration *c, struct text *out)
 		text_addf(out, " in plan %s", c->plan);
 }
 
-static bool in_range(const struct configuration *c, int64_t min, int64_t max)
+static bool in_range(const struct configuration *c, const struct batch_range *range)
 {
 	int64_t batch_size = configuration_batch_size(c);
 
-	return (min <= 0 || batch_size >= min) && (max <= 0 || batch_size <= max);
+	return (range->min <= 0 || batch_size >= range->min) &&
+	       (range->max <= 0 || batch_size <= range->max);
 }
 
 /* Takes the local batch nearest to an even share of the batch, one less or one more if the range
  * requires it. */
-static struct configuration in_passes(int64_t batch_size, int replicas, int64_t steps,
-				      int64_t limit, int64_t min, int64_t max)
+static struct configuration in_passes(const struct batch_range *range, int replicas, int64_t steps,
+				      int64_t limit)
 {
 	int64_t parts = replicas * steps;
-	int64_t local = (batch_size + parts / 2) / parts;
+	int64_t local = (range->size + parts / 2) / parts;
 
 	if (local < 1)
 		local = 1;
 	if (local > limit)
 		local = limit;
-	if (max > 0 && local * parts > max && local > 1)
+	if (range->max > 0 && local * parts > range->max && local > 1)
 		local--;
-	if (min > 0 && local * parts < min && local < limit)
+	if (range->min > 0 && local * parts < range->min && local < limit)
 		local++;
 	return configuration_make(replicas, local, (int)steps);
 }
 
 /* True if c keeps to the range and than does not, or else if c is nearer to the batch size. */
 static bool is_better(const struct configuration *c, const struct configuration *than,
-		      int64_t batch_size, int64_t min, int64_t max)
+		      const struct batch_range *range)
 {
-	bool fits = in_range(c, min, max);
+	bool fits = in_range(c, range);
 
-	if (fits != in_range(than, min, max))
+	if (fits != in_range(than, range))
 		return fits;
-	return llabs(configuration_batch_size(c) - batch_size) <
-	       llabs(configuration_batch_size(than) - batch_size);
+	return llabs(configuration_batch_size(c) - range->size) <
+	       llabs(configuration_batch_size(than) - range->size);
 }
 
 /* Uses the smallest number of passes that fits the local limit, or one less if its result is
  * nearer: 5 samples over 4 replicas of at most one sample each become 4, not 8. Adds passes only to
  * reach the allowed range, since smaller parts reach sizes that larger parts step over. */
-struct configuration configuration_spread(int64_t batch_size, int replicas,
-					  int64_t max_local_batch_size, int64_t min_batch_size,
-					  int64_t max_batch_size)
+struct configuration configuration_spread(const struct batch_range *range, int replicas)
 {
-	int64_t limit = max_local_batch_size > 0 ? max_local_batch_size : batch_size;
-	int64_t fewest = ceil_div(batch_size, replicas * limit);
+	int64_t limit = range->max_local > 0 ? range->max_local : range->size;
+	int64_t fewest = ceil_div(range->size, replicas * limit);
 	int64_t steps = fewest > 1 ? fewest - 1 : 1;
-	struct configuration best = in_passes(batch_size, replicas, fewest, limit, min_batch_size,
-					      max_batch_size);
+	struct configuration best = in_passes(range, replicas, fewest, limit);
 
 	do {
-		struct configuration other = in_passes(batch_size, replicas, steps, limit,
-						       min_batch_size, max_batch_size);
+		struct configuration other = in_passes(range, replicas, steps, limit);
 
-		if (is_better(&other, &best, batch_size, min_batch_size, max_batch_size))
+		if (is_better(&other, &best, range))
 			best = other;
 		steps++;
-	} while (!in_range(&best, min_batch_size, max_batch_size) &&
-		 replicas * steps <= max_batch_size && steps <= fewest + MOST_EXTRA_PASSES);
+	} while (!in_range(&best, range) && replicas * steps <= range->max &&
+		 steps <= fewest + MOST_EXTRA_PASSES);
 	return best;
 }
 
 bool configuration_within(const struct batch_range *range, int replicas, int64_t local_limit,
 			  struct configuration *c)
 {
-	int64_t min = range->min_batch_size, max = range->max_batch_size;
+	struct batch_range within = *range;
 
-	*c = configuration_spread(range->batch_size, replicas, local_limit, min, max);
-	if ((c->accumulation_steps == 1 || range->accumulates) && in_range(c, min, max))
+	within.max_local = local_limit;
+	*c = configuration_spread(&within, replicas);
+	if ((c->accumulation_steps == 1 || range->accumulates) && in_range(c, range))
 		return true;
 	*c = configuration_make(replicas, local_limit, 1);
-	return min > 0 && in_range(c, min, max);
+	return range->min > 0 && in_range(c, range);
 }

@@ -89,8 +89,8 @@ static struct bounds find_bounds(const struct experiment *e)
 static int64_t next_local(const struct experiment *e, const struct bounds *b)
 {
 	const struct experiment_limits *l = &e->limits;
-	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->max_local_batch_size);
-	int64_t least = l->accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
+	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->batch.max_local);
+	int64_t least = l->batch.accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
 	int64_t low = b->worked > 0 ? b->worked : least - 1, m, limit;
 
 	if (b->no_memory == 0)
@@ -268,10 +268,10 @@ bool experiment_next(const struct experiment *e, struct experiment_choice *choic
 		return false;
 	if (!find_point(e, &first))
 		return take_own(e, first, choice);
-	if (e->limits.batch_size > 0 && grow_batch(e, &p, choice))
+	if (e->limits.batch.size > 0 && grow_batch(e, &p, choice))
 		return true;
 	choice->probe = false;
-	if (e->limits.batch_size > 0 && inform(e, &p, choice)) {
+	if (e->limits.batch.size > 0 && inform(e, &p, choice)) {
 		if (e->again && configuration_equal(&choice->configuration, &first))
 			choice->why = EXPERIMENT_OWN;
 		return true;

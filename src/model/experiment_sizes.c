@@ -11,12 +11,12 @@
 
 int64_t sizes_most_batch(const struct experiment_limits *l)
 {
-	return l->max_batch_size > 0 ? l->max_batch_size : l->batch_size;
+	return l->batch.max > 0 ? l->batch.max : l->batch.size;
 }
 
 int64_t sizes_least_batch(const struct experiment_limits *l)
 {
-	return l->min_batch_size > 0 ? l->min_batch_size : l->batch_size;
+	return l->batch.min > 0 ? l->batch.min : l->batch.size;
 }
 
 int64_t sizes_at_most(int64_t a, int64_t limit)
@@ -29,7 +29,7 @@ static bool local_range(const struct experiment_limits *l, int r, int s, int64_t
 			int64_t *high)
 {
 	*low = ceil_div(sizes_least_batch(l), (int64_t)r * s);
-	*high = sizes_at_most(sizes_most_batch(l) / ((int64_t)r * s), l->max_local_batch_size);
+	*high = sizes_at_most(sizes_most_batch(l) / ((int64_t)r * s), l->batch.max_local);
 	return *low >= 1 && *low <= *high;
 }
 
@@ -37,7 +37,8 @@ bool sizes_with_local(const struct experiment_limits *l, int r, int64_t m, struc
 {
 	int64_t s = ceil_div(sizes_least_batch(l), r * m), low, high;
 
-	if (s > INT32_MAX || (s > 1 && !l->accumulates) || !local_range(l, r, (int)s, &low, &high))
+	if (s > INT32_MAX || (s > 1 && !l->batch.accumulates) ||
+	    !local_range(l, r, (int)s, &low, &high))
 		return false;
 	*c = configuration_make(r, m, (int)s);
 	return m >= low && m <= high;
@@ -46,13 +47,12 @@ bool sizes_with_local(const struct experiment_limits *l, int r, int64_t m, struc
 /* The declared batch, rounded to what r devices can do. */
 static struct configuration rounded(const struct experiment_limits *l, int r)
 {
-	return configuration_spread(l->batch_size, r, l->max_local_batch_size, l->min_batch_size,
-				    l->max_batch_size);
+	return configuration_spread(&l->batch, r);
 }
 
 struct configuration sizes_own(const struct experiment_limits *l)
 {
-	if (l->batch_size == 0)
+	if (l->batch.size == 0)
 		return configuration_make(l->min_replicas, 0, 1);
 	return rounded(l, l->min_replicas);
 }
@@ -90,7 +90,7 @@ static void add_rounded(struct grid_maker *g, int r, int s)
 	struct configuration c = rounded(l, r);
 
 	if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
-	    (s == 1 || l->accumulates))
+	    (s == 1 || l->batch.accumulates))
 		add_configuration(g, c);
 }
 
@@ -122,7 +122,7 @@ struct experiment_grid experiment_grid_make(const struct experiment_limits *l, i
 
 	g.grid.items = xcalloc(EXPERIMENT_GRID_MAX, sizeof(*g.grid.items));
 	for (int r = l->min_replicas; r <= l->max_replicas; r = next_replicas(l, r))
-		for (int s = 1; s <= (l->accumulates ? MOST_PASSES : 1); s *= 2)
+		for (int s = 1; s <= (l->batch.accumulates ? MOST_PASSES : 1); s *= 2)
 			add_locals(&g, r, s);
 	return g.grid;
 }

@@ -117,7 +117,7 @@ double goodput_of(const struct goodput_model *model, struct throughput_place pla
 		  double s)
 {
 	return place.replicas * m * s / goodput_step_time(model, place, m, s) *
-	       goodput_efficiency(goodput_known_noise(model), (double)model->initial_batch_size,
+	       goodput_efficiency(goodput_known_noise(model), (double)model->batch.size,
 				  place.replicas * m * s);
 }
 
@@ -286,31 +286,31 @@ static void search_from(struct search *f, int64_t s_min)
 bool goodput_limits_of(const struct goodput_model *model, struct throughput_place place,
 		       struct goodput_limits *l)
 {
-	int64_t replicas = place.replicas, batch_min = model->initial_batch_size;
-	int64_t batch_max = model->max_batch_size > 0 ? model->max_batch_size : batch_min;
+	int64_t replicas = place.replicas, batch_min = model->batch.size;
+	int64_t batch_max = model->batch.max > 0 ? model->batch.max : batch_min;
 
 	if (replicas < 1 || batch_min < 1 || batch_max < batch_min)
 		return false;
 	l->share_min = ceil_div(batch_min, replicas);
 	l->share_max = batch_max / replicas;
-	l->local_min = most(model->min_local_batch_size, 1);
+	l->local_min = most(model->batch.min_local, 1);
 	if (model->growth_bound > 0 && !isnan(model->noise_scale))
 		l->share_max = least(l->share_max,
 				     most(model->growth_bound / replicas,
 					  most(l->share_min, l->local_min)));
 	l->local_max = l->share_max;
-	if (model->max_local_batch_size > 0)
-		l->local_max = least(l->local_max, model->max_local_batch_size);
+	if (model->batch.max_local > 0)
+		l->local_max = least(l->local_max, model->batch.max_local);
 	if (l->local_max < l->local_min || l->share_max < l->share_min)
 		return false;
-	l->s_max = model->accumulates ? least(l->share_max / l->local_min, INT32_MAX) : 1;
+	l->s_max = model->batch.accumulates ? least(l->share_max / l->local_min, INT32_MAX) : 1;
 	return true;
 }
 
 bool goodput_needs_passes(const struct goodput_model *model, struct throughput_place place,
 			  int64_t m)
 {
-	return place.replicas == 1 && !model->noise_is_measured && m > model->initial_batch_size;
+	return place.replicas == 1 && !model->noise_is_measured && m > model->batch.size;
 }
 
 bool goodput_best(const struct goodput_model *model, struct throughput_place place,
@@ -318,7 +318,7 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 {
 	struct goodput_model by_params = *model;
 	struct search f = { .model = &by_params, .place = place };
-	int64_t initial = model->initial_batch_size;
+	int64_t initial = model->batch.size;
 
 	memset(choice, 0, sizeof(*choice));
 	by_params.residuals = NULL;

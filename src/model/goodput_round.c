@@ -31,9 +31,9 @@ static void round_down(const struct goodput_model *g, struct throughput_place pl
 
 	c.local_batch_size -= c.local_batch_size % round_unit(c.local_batch_size);
 	rounded = goodput_choice_at(g, place, c.local_batch_size, c.accumulation_steps);
-	if (configuration_batch_size(&best->configuration) > g->initial_batch_size &&
-	    configuration_batch_size(&c) >= g->initial_batch_size &&
-	    c.local_batch_size >= g->min_local_batch_size &&
+	if (configuration_batch_size(&best->configuration) > g->batch.size &&
+	    configuration_batch_size(&c) >= g->batch.size &&
+	    c.local_batch_size >= g->batch.min_local &&
 	    rounded.goodput >= ROUNDED * best->goodput)
 		*best = rounded;
 }
@@ -58,7 +58,7 @@ static void look_at_passes(const struct goodput_model *g, struct throughput_plac
 	for (; s <= l->s_max && s * m <= l->share_max; s += s < PASSES_STEP ? 1 : s / PASSES_STEP) {
 		double batch = (double)(place.replicas * m * s);
 		double goodput = batch / ((double)(s - 1) * grad_s + update_s) *
-				 goodput_efficiency(phi, (double)g->initial_batch_size, batch);
+				 goodput_efficiency(phi, (double)g->batch.size, batch);
 
 		if (goodput > best->goodput)
 			*best = (struct found){ goodput, m, s };

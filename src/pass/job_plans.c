@@ -39,7 +39,7 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 	struct job_model m;
 	int64_t too_large;
 
-	if (declared->batch_size == 0)
+	if (declared->batch.size == 0)
 		return ran_out_on(s, c->job, plan_at(c->plans, i)->name, kind);
 	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
 	/* A run may have worked for a while before its memory ran out. Then its sizes are not known
@@ -54,8 +54,7 @@ static bool is_too_large(const struct snapshot *s, const struct candidate *c, in
 			return !job_model_best(&m, devices, &best) ||
 			       !job_model_fits(&m, &best.configuration);
 	}
-	submitted = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
-					 declared->min_batch_size, declared->max_batch_size);
+	submitted = configuration_spread(&declared->batch, r);
 	return too_large > 0 && submitted.local_batch_size >= too_large;
 }
 
@@ -138,7 +137,7 @@ static struct job_plans *plans_of(const struct snapshot *s, const struct decisio
 		for (int k = 0; k < d->n_kinds; k++)
 			if (d->kinds[k].name ? is_too_large(s, c, i, d->kinds[k].name) : v->ran_out)
 				v->ran_out_on |= 1U << k;
-		v->known_to_fail = v->ran_out && declared->batch_size > 0;
+		v->known_to_fail = v->ran_out && declared->batch.size > 0;
 		for (int k = 0; k < s->devices.count && !v->too_large; k++)
 			v->too_large = newest_ran_out(s, v, s->devices.items[k].kind);
 	}

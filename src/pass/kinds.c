@@ -108,27 +108,22 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 	const struct declaration *declared = &job->declared;
 	const struct workload *w = workloads_find(&s->workloads, declared->workload, kind);
 	int r = declared->min_replicas;
-	struct batch_range range = {
-		declared->batch_size, declared->min_batch_size, declared->max_batch_size,
-		declared->accumulates,
-	};
 	struct configuration c;
 	int64_t too_large, limit;
 
 	if (candidate->plans)
 		return plan_is_left(s, candidate, kind);
-	if (declared->batch_size == 0)
+	if (declared->batch.size == 0)
 		return !ran_out_on(s, job, kind);
 	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
 	/* A run may have worked for a while before its memory ran out. Then its sizes are not known
 	 * to be too large, and another run on this kind would get the same sizes. */
 	if (too_large == 0)
 		return !ran_out_on(s, job, kind);
-	c = configuration_spread(declared->batch_size, r, declared->max_local_batch_size,
-				 declared->min_batch_size, declared->max_batch_size);
+	c = configuration_spread(&declared->batch, r);
 	limit = sizes_limit(&w->k.memory, &w->k.failed, r);
 	return c.local_batch_size < too_large ||
-	       (limit > 0 && configuration_within(&range, r, limit, &c));
+	       (limit > 0 && configuration_within(&declared->batch, r, limit, &c));
 }
 
 /* True if the kind has as many devices as the job needs. */

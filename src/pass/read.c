@@ -166,7 +166,7 @@ static void name_workloads(const struct snapshot *s, struct strings *names)
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct declaration *declared = &s->jobs.items[i].declared;
 
-		if (declared->batch_size > 0 && !names_contain(names, declared->workload))
+		if (declared->batch.size > 0 && !names_contain(names, declared->workload))
 			strings_add(names, declared->workload);
 		if (declared->plans)
 			name_plans(declared, names);

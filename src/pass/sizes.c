@@ -17,7 +17,7 @@ double goodput_now(const struct candidate *c)
 
 static double learning_rate_scale(const struct job *job, double noise_scale, int64_t batch_size)
 {
-	int64_t own = job->declared.batch_size;
+	int64_t own = job->declared.batch.size;
 
 	if (batch_size == own)
 		return 1;
@@ -85,17 +85,13 @@ static struct goodput_choice best_on(const struct snapshot *s, const struct deci
 static bool keep_to_what_works(const struct declaration *declared, const struct workload *w,
 			       struct configuration *c)
 {
-	struct batch_range range = {
-		declared->batch_size, declared->min_batch_size, declared->max_batch_size,
-		declared->accumulates,
-	};
 	int workers = configuration_workers(c), width = c->width;
 	int64_t limit = w ? sizes_limit(&w->k.memory, &w->k.failed, workers) : 0;
 	struct configuration works;
 
 	if (limit <= 0 ||
 	    c->local_batch_size < sizes_too_large(&w->k.memory, &w->k.failed, workers) ||
-	    !configuration_within(&range, workers, limit, &works))
+	    !configuration_within(&declared->batch, workers, limit, &works))
 		return false;
 	*c = works;
 	configuration_widen(c, width);
@@ -113,9 +109,7 @@ static void name_plan(const struct candidate *c, int plan, struct configuration 
 static struct configuration as_submitted(const struct declaration *declared, int devices, int width)
 {
 	struct configuration spread =
-		configuration_spread(declared->batch_size, devices / width,
-				     declared->max_local_batch_size, declared->min_batch_size,
-				     declared->max_batch_size);
+		configuration_spread(&declared->batch, devices / width);
 
 	configuration_widen(&spread, width);
 	return spread;
@@ -149,12 +143,12 @@ bool must_shrink(const struct candidate *c, const struct sizes *sizes)
 {
 	const struct job_model *m = &c->model;
 	int64_t present = c->run ? configuration_batch_size(&c->run->configuration) : 0;
-	int64_t most = growth_efficient(m->noise.interval.high, m->goodput.initial_batch_size,
+	int64_t most = growth_efficient(m->noise.interval.high, m->goodput.batch.size,
 					m->min_efficiency);
 
 	if (!m->known || configuration_batch_size(&sizes->configuration) >= present)
 		return false;
-	if (present > m->goodput.max_batch_size && present > m->goodput.initial_batch_size)
+	if (present > m->goodput.batch.max && present > m->goodput.batch.size)
 		return true;	/* it was edited, or was found to count updates */
 	return (m->growth.verdict == GROWTH_FELL_BEHIND && present > m->growth.judged) ||
 	       (!isnan(m->noise.interval.low) && present > most);
@@ -182,7 +176,7 @@ struct sizes choose_sizes(const struct snapshot *s, const struct decision *d,
 	name_plan(c, plan, &sizes.configuration);
 	sizes.configuration.nodes = on->nodes;
 	sizes.configuration.tier = on->tier;
-	if (declared->batch_size == 0)
+	if (declared->batch.size == 0)
 		return sizes;
 	best = best_on(s, d, c, plan, on, &model);
 	grow_by_steps(c, on, &model, &best);

@@ -48,7 +48,7 @@ static bool may_be_measured(const struct snapshot *s, const struct decision *d, 
 {
 	const struct candidate *c = &d->candidates[j];
 
-	return c->job->declared.batch_size > 0 && c->relaunchable && !is_silent(s, c);
+	return c->job->declared.batch.size > 0 && c->relaunchable && !is_silent(s, c);
 }
 
 /* The devices that jobs may have, together with those that other users have now. */

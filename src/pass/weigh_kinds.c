@@ -49,11 +49,11 @@ static void scale_times(struct throughput_params *p, double factor)
 /* On less memory, local batches are smaller by as much than those that fitted. */
 static void scale_memory(double part, struct job_model *m)
 {
-	double fitted = (double)m->goodput.max_local_batch_size / KNOWLEDGE_GROWTH;
+	double fitted = (double)m->goodput.batch.max_local / KNOWLEDGE_GROWTH;
 
-	if (!(part < 1) || m->goodput.max_local_batch_size <= 0)
+	if (!(part < 1) || m->goodput.batch.max_local <= 0)
 		return;
-	m->goodput.max_local_batch_size = fitted * part >= 1 ? (int64_t)(fitted * part) : 1;
+	m->goodput.batch.max_local = fitted * part >= 1 ? (int64_t)(fitted * part) : 1;
 }
 
 /* Takes it that a size needs as much memory on this kind of device, which may have less, as it

@@ -89,9 +89,7 @@ static struct experiment_limits limits_of(const struct profile *p)
 	return (struct experiment_limits){
 		.min_replicas = (d->min_replicas + width - 1) / width,
 		.max_replicas = p->n_devices / width,
-		.batch_size = d->batch_size, .min_batch_size = d->min_batch_size,
-		.max_batch_size = d->max_batch_size,
-		.max_local_batch_size = d->max_local_batch_size, .accumulates = d->accumulates,
+		.batch = d->batch,
 		.shares_memory = device_backend_of(p->devices[0].id)->shares_memory,
 	};
 }
@@ -132,12 +130,12 @@ static bool choose_trial(const struct profile *p, const struct known *k, struct 
 	    (p->n_points >= max_points(p) && p->settings->max_points > 0))
 		return false;
 	/* Without a batch size there is only one point, which is measured once. */
-	if (p->job->declared.batch_size == 0 && p->n_measured > 0)
+	if (p->job->declared.batch.size == 0 && p->n_measured > 0)
 		return false;
 	if (!experiment_next(&e, &t->choice))
 		return false;
 	t->measure_s = fmin(fmax(e.share_s, t->choice.expected_s), left) - launch;
-	if (p->job->declared.batch_size == 0)
+	if (p->job->declared.batch.size == 0)
 		t->measure_s = left;
 	t->launch_limit_s = p->n_launches == 0 ? left
 		: fmin(left, LAUNCH_PATIENCE_S + LAUNCH_PATIENCE * launch);

@@ -44,11 +44,11 @@ static double learning_rate_scale(const struct job *job, const struct configurat
 	const struct declaration *d = &job->declared;
 	int64_t batch_size = configuration_batch_size(c);
 
-	if (batch_size == d->batch_size)
+	if (batch_size == d->batch.size)
 		return 1;
 	return goodput_lr_factor(job_lr_rule(job),
 				 d->noise_scale > 0 ? d->noise_scale : (double)NAN,
-				 (double)d->batch_size, (double)batch_size);
+				 (double)d->batch.size, (double)batch_size);
 }
 
 static void describe_choice(const struct experiment_choice *choice, struct text *t)

@@ -219,7 +219,7 @@ static void add_value(struct text *t, int row, const struct declaration *d)
 
 	if (!strcmp(column, "first_rank")) {
 		text_add(t, d->first_rank ? "yes" : "no");
-	} else if (!strcmp(column, "min_batch_size") && !d->max_batch_size) {
+	} else if (!strcmp(column, "min_batch_size") && !d->batch.max) {
 		text_add(t, "none");
 	} else {
 		add_member(t, row, d);

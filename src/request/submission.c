@@ -149,12 +149,12 @@ int submission_check_name(const struct command *by, const struct asked *o, struc
 
 static int check_batch(const struct command *by, const struct declaration *d, struct err *err)
 {
-	if (d->max_batch_size &&
-	    (d->batch_size < d->min_batch_size || d->batch_size > d->max_batch_size))
+	if (d->batch.max &&
+	    (d->batch.size < d->batch.min || d->batch.size > d->batch.max))
 		return usage_error(by, err,
 				   "option '--batch' %lld is outside --batch-range %lld:%lld",
-				   (long long)d->batch_size, (long long)d->min_batch_size,
-				   (long long)d->max_batch_size);
+				   (long long)d->batch.size, (long long)d->batch.min,
+				   (long long)d->batch.max);
 	return 0;
 }
 
@@ -280,7 +280,7 @@ static void set_defaults(const struct asked *o, const struct job_command *c, str
 	if (!asked_gives(o, "replicas") && (template_mentions(&c->argv, "gpus") ||
 					    template_mentions(&c->argv, "replicas")))
 		d->max_replicas = 0;
-	d->accumulates = d->accumulates || mentions(c, "accum");
+	d->batch.accumulates = d->batch.accumulates || mentions(c, "accum");
 	d->passes_steps = d->total_steps > 0 && mentions(c, "steps");
 }
 
@@ -384,7 +384,7 @@ static void set_defaults_again(const struct asked *o, const struct job_command *
 		d->workload = submission_default_workload(c);
 	}
 	free(workload);
-	d->accumulates = d->accumulates || mentions(c, "accum");
+	d->batch.accumulates = d->batch.accumulates || mentions(c, "accum");
 	if (!o->launch && d->launch == launch_by_command(was))
 		d->launch = launch_by_command(c);
 	d->passes_steps = d->total_steps > 0 && mentions(c, "steps");

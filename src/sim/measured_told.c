@@ -75,10 +75,12 @@ static bool model_of_job(struct sim *s, const struct sim_job *job, int kind,
 	*model = (struct goodput_model){
 		.params = agent->params,
 		.residuals = agent->n_places && from == kind ? &agent->residuals : NULL,
-		.noise_scale = noise_scale(s, job), .initial_batch_size = a->initial_batch_size,
-		.max_batch_size = a->max_batch_size,
-		.min_local_batch_size = a->min_local_batch_size,
-		.max_local_batch_size = a->max_local_batch_size, .accumulates = true,
+		.noise_scale = noise_scale(s, job),
+		.batch = {
+			.size = a->initial_batch_size, .max = a->max_batch_size,
+			.min_local = a->min_local_batch_size,
+			.max_local = a->max_local_batch_size, .accumulates = true,
+		},
 	};
 	if (measured_of(s)->manner.bounded_growth)
 		model->growth_bound = growth_efficient(model->noise_scale, a->initial_batch_size,
@@ -114,7 +116,7 @@ static int64_t steps_bound(const struct sim *s, struct sim_job *job,
 	struct training *t = job->own;
 	struct growth g = { .verdict = GROWTH_AS_PROMISED };
 	struct growth_bound b = {
-		.initial_batch_size = model->initial_batch_size,
+		.initial_batch_size = model->batch.size,
 		.batch_size = configuration_batch_size(&t->configuration),
 		.noise_low = model->noise_scale, .min_efficiency = s->options->min_efficiency,
 		.samples = t->progress,

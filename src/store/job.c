@@ -141,7 +141,7 @@ double job_total_samples(const struct job *job)
 	if (job->profile)
 		return NAN;
 	if (job->declared.passes_steps)
-		return job->declared.total_steps * (double)job->declared.batch_size;
+		return job->declared.total_steps * (double)job->declared.batch.size;
 	if (job->declared.total_samples > 0 || job->declared.total_steps > 0)
 		return job->declared.total_samples;
 	return job->progress.reported_total_samples;
@@ -180,7 +180,7 @@ static struct growth_facts job_growth_facts(const struct job *job)
 							   : p->printed_total_steps,
 		.epoch = p->epoch, .optimizer = optimizer_family_of(p->optimizer),
 		.rule_is_given = declared_rule(job) != LR_AUTO,
-		.has_batch = d->batch_size > 0,
+		.has_batch = d->batch.size > 0,
 	};
 }
 

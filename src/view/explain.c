@@ -164,7 +164,7 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 		return false;
 	if (e->n_devices == 0)
 		text_add(what, "no device can be used here: see 'pollux devices'");
-	else if (job->declared.batch_size == 0)
+	else if (job->declared.batch.size == 0)
 		text_add(what, "no batch size: it was submitted without --batch");
 	else if (job->progress.runs == 0)
 		text_addf(what,
@@ -199,7 +199,7 @@ double explanation_step_time(const struct explanation *e, const struct configura
 bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c)
 {
 	return isnan(e->model.goodput.noise_scale) &&
-	       configuration_batch_size(&c->configuration) != e->model.goodput.initial_batch_size;
+	       configuration_batch_size(&c->configuration) != e->model.goodput.batch.size;
 }
 
 const char *explanation_obstacle(const struct explanation *e, int r)
@@ -256,27 +256,30 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 			    struct goodput_choice *choice)
 {
 	struct goodput_model g = job_model_on(&e->model, replicas);
-	int64_t local_max = g.max_local_batch_size, m0 = g.initial_batch_size;
-	int64_t max = g.max_batch_size > m0 ? g.max_batch_size : m0;
+	int64_t m0 = g.batch.size;
+	struct batch_range range = {
+		.size = batch_size, .min = m0, .max = g.batch.max > m0 ? g.batch.max : m0,
+		.max_local = g.batch.max_local,
+	};
 	/* On one replica, a larger batch needs two passes to measure the noise scale, too, and is
 	 * given only then. While the noise scale is unknown, only throughput can be shown, for any
 	 * number of passes. */
 	int workers = job_model_workers(&e->model, replicas);
 	bool two_passes = workers == 1 && batch_size > m0 && !g.noise_is_measured &&
-			  (g.accumulates || !isnan(g.noise_scale));
+			  (g.batch.accumulates || !isnan(g.noise_scale));
 	struct configuration c;
 
-	if (local_max < 0)
+	if (range.max_local < 0)
 		return false;
-	if (two_passes && (local_max == 0 || local_max > batch_size / 2))
-		local_max = batch_size / 2;
-	c = spread_exactly(batch_size, workers, local_max);
+	if (two_passes && (range.max_local == 0 || range.max_local > batch_size / 2))
+		range.max_local = batch_size / 2;
+	c = spread_exactly(batch_size, workers, range.max_local);
 	if (c.replicas == 0)
-		c = configuration_spread(batch_size, workers, local_max, m0, max);
+		c = configuration_spread(&range, workers);
 	configuration_widen(&c, e->model.width);
 	c.tier = explanation_tier(e, replicas);
-	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > max ||
-	    (c.accumulation_steps > 1 && !g.accumulates))
+	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > range.max ||
+	    (c.accumulation_steps > 1 && !g.batch.accumulates))
 		return false;
 	*choice = goodput_choice_of(&g, c);
 	return true;
@@ -309,7 +312,7 @@ static void unique_batches(struct explanation *e)
 
 static void weigh_batches(struct explanation *e)
 {
-	int64_t m0 = e->model.goodput.initial_batch_size, max = e->model.goodput.max_batch_size;
+	int64_t m0 = e->model.goodput.batch.size, max = e->model.goodput.batch.max;
 
 	e->batches = xcalloc(BATCHES_MAX, sizeof(*e->batches));
 	if (e->replicas < 1)

@@ -171,7 +171,7 @@ void explanation_print_json_noise(struct json *j, const struct explanation *e)
 		[NOISE_SHARED] = "shared",
 	};
 
-	bool has = e->job->declared.batch_size > 0;
+	bool has = e->job->declared.batch.size > 0;
 	const struct noise_estimate *noise = &e->model.noise;
 
 	json_object(j, "noise");
@@ -212,7 +212,7 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_text(&j, "device_kind", e->device_kind);
 	json_integer(&j, "usable_devices", e->n_devices);
 	explanation_print_json_kinds(&j, e);
-	json_positive(&j, "initial_batch_size", e->job->declared.batch_size);
+	json_positive(&j, "initial_batch_size", e->job->declared.batch.size);
 	print_decision(&j, e);
 	explanation_print_json_missing(&j, e);
 	print_now(&j, e);

@@ -61,11 +61,11 @@ static void add_size(const struct explanation *e, double batch_size, struct text
 	struct throughput_place place = throughput_place_on(1, e->replicas);
 	double share = batch_size / e->replicas, passes = 1, rate, goodput;
 
-	if (e->replicas == 1 && batch_size > (double)g.initial_batch_size && !g.noise_is_measured)
+	if (e->replicas == 1 && batch_size > (double)g.batch.size && !g.noise_is_measured)
 		passes = 2;
-	if (g.max_local_batch_size > 0)
-		passes = fmax(passes, ceil(share / (double)g.max_local_batch_size - 1e-9));
-	if (g.max_local_batch_size < 0 || (passes > 1 && !g.accumulates))
+	if (g.batch.max_local > 0)
+		passes = fmax(passes, ceil(share / (double)g.batch.max_local - 1e-9));
+	if (g.batch.max_local < 0 || (passes > 1 && !g.batch.accumulates))
 		return;
 	rate = place.replicas * share / goodput_step_time(&g, place, share / passes, passes);
 	goodput = goodput_of(&g, place, share / passes, passes);
@@ -190,7 +190,7 @@ static void add_left(const struct explanation *e, struct text *t)
 	if (knows_goodput(e))
 		text_addf(t,
 			  "$devices using 1:3 with linespoints ls 1 title 'goodput, at batch "
-			  "%lld', ", (long long)e->job->declared.batch_size);
+			  "%lld', ", (long long)e->job->declared.batch.size);
 	text_add(t, "$measured using 1:2 with points ls 4 title 'measured throughput'");
 	text_add(t, e->now.goodput > 0 ? ", $now using 1:2 with points ls 5 title 'now'\n" : "\n");
 }

@@ -165,7 +165,7 @@ static void print_devices(const struct explanation *e, const struct output *out)
 {
 	fprintf(out->file,
 		"\ndevices (best sizes; goodput: samples/s worth as much as in batches of %lld)\n",
-		(long long)e->job->declared.batch_size);
+		(long long)e->job->declared.batch.size);
 	if (job_has_ended(e->job->state))
 		output_line(out, "ended", "what it would be given now, as its model is now");
 	explanation_print_devices(e, out);
@@ -176,7 +176,7 @@ static void print_devices(const struct explanation *e, const struct output *out)
 
 static void print_batches(const struct explanation *e, const struct output *out)
 {
-	bool fixed = e->job->declared.max_batch_size == 0;
+	bool fixed = e->job->declared.batch.max == 0;
 
 	if (e->n_batches == 0)
 		return;
@@ -259,7 +259,7 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 {
 	double phi = e->model.goodput.noise_scale;
 	const struct run *run = e->item->run;
-	int64_t m0 = e->job->declared.batch_size;
+	int64_t m0 = e->job->declared.batch.size;
 	int64_t m = run ? configuration_batch_size(&run->configuration) : 0;
 	struct text t = TEXT_INIT;
 	double lr_factor = 1;
@@ -284,7 +284,7 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);
 		output_textline(out, "efficiency", &t);
 	}
-	if (e->model.known && e->model.goodput.max_batch_size > m0) {
+	if (e->model.known && e->model.goodput.batch.max > m0) {
 		struct goodput_model now = job_model_grown(&e->model, e->job, run ? m : 0);
 
 		growth_print(&e->model.growth, m0, now.growth_bound, &t);

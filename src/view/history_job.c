@@ -113,11 +113,8 @@ static void set_rates(const struct job_model *m, const struct job *job, int n,
 	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
 	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
 	for (int r = 1; r <= n; r++) {
-		struct configuration own = configuration_spread(d->batch_size,
-								job_model_workers(m, r),
-								d->max_local_batch_size,
-								d->min_batch_size,
-								d->max_batch_size);
+		struct configuration own = configuration_spread(&d->batch,
+								job_model_workers(m, r));
 		struct goodput_choice best;
 
 		phase->own[r] = goodput_choice_of(&m->goodput, own).goodput;

@@ -104,7 +104,7 @@ static bool is_adapted(const struct job *job, const struct run *run)
 {
 	int64_t batch_size = configuration_batch_size(&run->configuration);
 
-	return batch_size > 0 && batch_size != job->declared.batch_size;
+	return batch_size > 0 && batch_size != job->declared.batch.size;
 }
 
 /* Divides the running time of a run among the days, in proportion to the wall-clock time of the run
@@ -241,13 +241,14 @@ static int gain_of(struct store *s, const struct job *job, const struct run *run
 		   double *gain, struct err *err)
 {
 	struct configuration c = run->configuration, submitted;
+	struct batch_range own;
 	struct job_model m;
 	char *workload;
 	double was;
 	int rc;
 
 	*gain = (double)NAN;
-	if (job->declared.batch_size <= 0 || c.local_batch_size <= 0)
+	if (job->declared.batch.size <= 0 || c.local_batch_size <= 0)
 		return 0;
 	workload = job_knowledge_name(job, run);
 	rc = know(s, workload, c.kind, k, err);
@@ -257,8 +258,9 @@ static int gain_of(struct store *s, const struct job *job, const struct run *run
 	knowledge_of_job(&k->knowledge, job, &m);
 	if (!m.known)
 		return 0;
-	submitted = configuration_spread(job->declared.batch_size, configuration_workers(&c),
-					 job->declared.max_local_batch_size, 0, 0);
+	own = job->declared.batch;
+	own.min = own.max = 0;
+	submitted = configuration_spread(&own, configuration_workers(&c));
 	configuration_widen(&submitted, c.width);
 	submitted.nodes = c.nodes;
 	was = goodput_choice_of(&m.goodput, submitted).goodput;

@@ -66,7 +66,7 @@ static void print_head(struct json *j, const struct profile_report *r)
 	json_string(j, "state", shown_state_name(r->e.item->state));
 	json_text(j, "reason", job->reason);
 	json_text(j, "device_kind", r->e.device_kind);
-	json_positive(j, "initial_batch_size", job->declared.batch_size);
+	json_positive(j, "initial_batch_size", job->declared.batch.size);
 }
 
 static void print_recommended(struct json *j, const struct profile_report *r)

@@ -196,7 +196,7 @@ static void print_model(const struct profile_report *r, const struct output *out
 	explanation_print_fit(&r->e, out);
 	fprintf(out->file,
 		"\npredicted (best sizes; goodput: samples/s worth as much as in batches of "
-		"%lld)\n", (long long)r->e.job->declared.batch_size);
+		"%lld)\n", (long long)r->e.job->declared.batch.size);
 	explanation_print_devices(&r->e, out);
 	if (r->e.n_batches > 1) {
 		fprintf(out->file, "\nbatch sizes on %d device%s\n", r->e.replicas,

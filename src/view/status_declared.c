@@ -47,15 +47,15 @@ static void add_replicas(struct text *t, const struct declaration *declared)
 
 static void add_batch(struct text *t, const struct declaration *declared)
 {
-	if (declared->batch_size == 0)
+	if (declared->batch.size == 0)
 		return;
-	text_addf(t, "%lld samples", (long long)declared->batch_size);
-	if (declared->max_batch_size)
-		text_addf(t, ", may be %lld to %lld", (long long)declared->min_batch_size,
-			  (long long)declared->max_batch_size);
-	if (declared->max_local_batch_size)
+	text_addf(t, "%lld samples", (long long)declared->batch.size);
+	if (declared->batch.max)
+		text_addf(t, ", may be %lld to %lld", (long long)declared->batch.min,
+			  (long long)declared->batch.max);
+	if (declared->batch.max_local)
 		text_addf(t, ", at most %lld on a device",
-			  (long long)declared->max_local_batch_size);
+			  (long long)declared->batch.max_local);
 }
 
 static void add_learning_rate(struct text *t, const struct declaration *declared)

@@ -249,7 +249,7 @@ static struct sched_job tell_player(struct players *p, const struct status_job *
 		.restart_s = m.restart_s, .offers = { offers_of(p->n_devices, (*table)->goodput) },
 		.goodput_now = (double)NAN,
 		.remaining_samples = remaining_samples(item, &m, *table, p->n_devices),
-		.adapts = declared->max_batch_size > declared->batch_size,
+		.adapts = declared->batch.max > declared->batch.size,
 		.tells_its_work = job_total_samples(job) > 0 || job_total_steps(job) > 0,
 	};
 	keep_to_nodes(p, &told, (*table)->goodput);

@@ -56,7 +56,7 @@ static void add_batch(struct table *t, const struct status_job *item)
 double status_batch(const struct status_job *item)
 {
 	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
-				       : item->job->declared.batch_size;
+				       : item->job->declared.batch.size;
 
 	return batch_size > 0 ? (double)batch_size : (double)NAN;
 }

@@ -215,7 +215,7 @@ static void add_noise(struct text *t, const struct event_list *events)
 
 static void add_change(struct text *t, const struct job *job, const struct run *run)
 {
-	double own = (double)job->declared.batch_size;
+	double own = (double)job->declared.batch.size;
 	double batch_size = (double)configuration_batch_size(&run->configuration);
 	double scale = run->learning_rate_scale;
 	enum lr_rule rule = job_lr_rule(job);
@@ -231,7 +231,7 @@ static void add_change(struct text *t, const struct job *job, const struct run *
 /* The gain of these rules is batch / own batch * efficiency. */
 static void add_efficiency(struct text *t, const struct job *job, const struct run *run)
 {
-	double own = (double)job->declared.batch_size, scale = run->learning_rate_scale;
+	double own = (double)job->declared.batch.size, scale = run->learning_rate_scale;
 	double batch_size = (double)configuration_batch_size(&run->configuration);
 	enum lr_rule rule = job_lr_rule(job);
 	double gain = rule == LR_SQRT_GAIN ? scale * scale : scale;
@@ -253,14 +253,14 @@ void status_add_adapted(struct text *t, const struct job *job, const struct run 
 		text_add(t, "updates, which each replica makes: more devices would not end it "
 			    "sooner; --batch declares a batch that they share");
 	}
-	if (job->declared.batch_size == 0)
+	if (job->declared.batch.size == 0)
 		return;
-	if (now > 0 && now != job->declared.batch_size) {
+	if (now > 0 && now != job->declared.batch.size) {
 		add_change(t, job, run);
 		add_noise(t, events);
 		add_efficiency(t, job, run);
 	}
-	if (job->declared.max_batch_size <= job->declared.batch_size || job_has_ended(job->state) ||
+	if (job->declared.batch.max <= job->declared.batch.size || job_has_ended(job->state) ||
 	    job_growth_veto(job) == GROWTH_ALLOWED)
 		return;
 	text_add(t, t->length ? "; " : "no: ");

@@ -90,7 +90,7 @@ static struct job *add_job(struct snapshot *s, int least, int most, double sampl
 	job->declared.min_replicas = least;
 	job->declared.max_replicas = most;
 	job->declared.preemption = PREEMPT_ALWAYS;
-	job->declared.batch_size = job->declared.min_batch_size = 64;
+	job->declared.batch.size = job->declared.batch.min = 64;
 	job->declared.total_samples = samples;
 	return job;
 }

@@ -34,10 +34,11 @@ static const struct {
 static void test_cases(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct configuration c = configuration_spread(cases[i].batch,
-							      (int)cases[i].replicas,
-							      cases[i].max_local, cases[i].min,
-							      cases[i].max);
+		struct batch_range range = {
+			.size = cases[i].batch, .min = cases[i].min, .max = cases[i].max,
+			.max_local = cases[i].max_local,
+		};
+		struct configuration c = configuration_spread(&range, (int)cases[i].replicas);
 
 		is_int(c.local_batch_size, cases[i].want_local, cases[i].what);
 		is_int(c.accumulation_steps, cases[i].want_steps, "passes");
@@ -84,7 +85,9 @@ static void test_all_small(void)
 					const char *why;
 
 					min = slack >= 0 && min < 1 ? 1 : min;
-					c = configuration_spread(batch, replicas, limit, min, max);
+					c = configuration_spread(&(struct batch_range){
+						.size = batch, .min = min, .max = max,
+						.max_local = limit }, replicas);
 					why = broken(&c, batch, limit, min, max);
 					n++;
 					if (why && !n_broken++)
@@ -101,7 +104,9 @@ static void test_all_small(void)
 
 static int64_t within(int64_t limit, int64_t min, int64_t max, bool accumulates)
 {
-	struct batch_range range = { 512, min, max, accumulates };
+	struct batch_range range = {
+		.size = 512, .min = min, .max = max, .accumulates = accumulates,
+	};
 	struct configuration c;
 
 	return configuration_within(&range, 2, limit, &c)

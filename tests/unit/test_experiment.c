@@ -130,8 +130,8 @@ static void is_tried(struct world *w, const int64_t *want, int n, const char *wh
 }
 
 static const struct experiment_limits one_device = {
-	.min_replicas = 1, .max_replicas = 1, .batch_size = 16, .min_batch_size = 16,
-	.max_batch_size = 4096,
+	.min_replicas = 1, .max_replicas = 1, .batch.size = 16, .batch.min = 16,
+	.batch.max = 4096,
 };
 
 static void test_growth(void)
@@ -148,12 +148,12 @@ static void test_growth(void)
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && !c.probe, "within 12 % that is enough");
 
 	world_init(&w, one_device);
-	w.e.limits.max_batch_size = 100;
+	w.e.limits.batch.max = 100;
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 100 }, 4, "to the end of the range");
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "and not further");
 
 	world_init(&w, one_device);
-	w.e.limits.max_local_batch_size = 40;
+	w.e.limits.batch.max_local = 40;
 	is_tried(&w, (int64_t[]){ 16, 32, 40 }, 3, "to the owner's limit");
 
 	world_init(&w, one_device);
@@ -176,13 +176,13 @@ static void test_growth(void)
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "5 steps of 21.5 ms are more than there is");
 
 	world_init(&w, one_device);
-	w.e.limits.batch_size = w.e.limits.min_batch_size = 1024;
+	w.e.limits.batch.size = w.e.limits.batch.min = 1024;
 	w.memory = 200;
 	is_tried(&w, (int64_t[]){ 1024 }, 1, "its own sizes are too large");
 	ok(!next(&w, &c), "and nothing smaller is allowed");
 	world_init(&w, one_device);
-	w.e.limits.batch_size = w.e.limits.min_batch_size = 1024;
-	w.e.limits.accumulates = true;
+	w.e.limits.batch.size = w.e.limits.batch.min = 1024;
+	w.e.limits.batch.accumulates = true;
 	w.memory = 200;
 	/* sqrt(1 * 1024) = 32, in 32 passes; then up: sqrt(32 * 1024) = 181, in 6 passes of 1086 */
 	is_tried(&w, (int64_t[]){ 1024, 32, 181 }, 3, "but in more passes");
@@ -199,7 +199,7 @@ static void test_shared_memory(void)
 
 	slots.max_replicas = 4;
 	slots.shares_memory = true;
-	slots.max_batch_size = 256;
+	slots.batch.max = 256;
 	world_init(&w, slots);
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256 }, 5, "on one slot all fit");
 	w.points[w.e.n_points++] = (struct observation){
@@ -229,7 +229,7 @@ static void test_ends(void)
 	add(&w, c.configuration);
 	ok(!next(&w, &c), "and that is all");
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
-						   .batch_size = 64 });
+						   .batch.size = 64 });
 	is_tried(&w, (int64_t[]){ 64 }, 1, "one size only");
 	ok(!next(&w, &c), "is one point");
 	w.points[0].weight = 0.1;
@@ -249,13 +249,13 @@ static void test_again(void)
 {
 	struct experiment_limits no_batch = { .min_replicas = 1, .max_replicas = 1 };
 	struct experiment_limits one_batch = { .min_replicas = 1, .max_replicas = 1,
-					       .batch_size = 64 };
+					       .batch.size = 64 };
 	struct experiment_limits both[] = { no_batch, one_batch };
 	struct experiment_choice c;
 
 	for (int i = 0; i < 2; i++) {
 		struct observation known = {
-			.configuration = configuration_make(1, both[i].batch_size, 1), .weight = 1,
+			.configuration = configuration_make(1, both[i].batch.size, 1), .weight = 1,
 			.sync_time_s = (double)NAN,
 		};
 		struct experiment e = {
@@ -267,7 +267,7 @@ static void test_again(void)
 		ok(!experiment_next(&e, &c), "nothing is left");
 		e.again = true;
 		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN && !c.probe &&
-			   c.configuration.local_batch_size == both[i].batch_size,
+			   c.configuration.local_batch_size == both[i].batch.size,
 		   "but its own sizes again");
 		ok(c.expected_s > 1, "for which some time is expected");
 		known.weight = 0.5;
@@ -318,9 +318,9 @@ static void test_choice(void)
 	struct world w;
 
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
-						   .batch_size = 100,
-						     .min_batch_size = 100,
-						.max_batch_size = 1600 });
+						   .batch.size = 100,
+						     .batch.min = 100,
+						.batch.max = 1600 });
 	add(&w, configuration_make(1, 100, 1));
 	add(&w, configuration_make(1, 1600, 1));
 	grid = experiment_grid_make(&w.e.limits, 1600, sqrt(2));
@@ -362,8 +362,8 @@ static void test_choice(void)
 /* What a point is said to gain is what is gained when it has been added. */
 static void test_gain(void)
 {
-	struct experiment_limits limits = { .min_replicas = 1, .max_replicas = 4, .batch_size = 100,
-					    .min_batch_size = 100, .max_batch_size = 1600 };
+	struct experiment_limits limits = { .min_replicas = 1, .max_replicas = 4, .batch.size = 100,
+					    .batch.min = 100, .batch.max = 1600 };
 	struct throughput_params p = {
 		0.001, 1e-5, 0.0004, 0.0001, 0.01, 0.01, 2, { 0 } };
 	struct experiment_grid grid = experiment_grid_make(&limits, 1600, 2);
@@ -398,26 +398,26 @@ static void test_extremes(void)
 
 	/* One point leaves alpha against beta open: the far end tells most. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
-						   .batch_size = 1024,
-						     .min_batch_size = 16,
-						.max_batch_size = 1024 });
+						   .batch.size = 1024,
+						     .batch.min = 16,
+						.batch.max = 1024 });
 	add(&w, configuration_make(1, 1024, 1));
 	ok(next(&w, &c) && c.configuration.local_batch_size == 16,
 	   "after the largest, the smallest");
 	/* Two on one device leave synchronisation open. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 2,
-						   .batch_size = 1024,
-						     .min_batch_size = 16,
-						.max_batch_size = 1024 });
+						   .batch.size = 1024,
+						     .batch.min = 16,
+						.batch.max = 1024 });
 	add(&w, configuration_make(1, 1024, 1));
 	add(&w, configuration_make(1, 16, 1));
 	ok(next(&w, &c) && c.configuration.replicas == 2,
 	   "what two devices cost is unknown: it is tried");
 	/* Of equal worth the one that takes less time. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 4,
-						   .batch_size = 256,
-						     .min_batch_size = 256,
-						.max_batch_size = 1024 });
+						   .batch.size = 256,
+						     .batch.min = 256,
+						.batch.max = 1024 });
 	w.truth.alpha_grad = w.truth.beta_grad * 256;
 	add(&w, configuration_make(1, 256, 1));
 	add(&w, configuration_make(1, 1024, 1));
@@ -453,10 +453,10 @@ static bool is_legal(const struct world *w, const struct experiment_choice *choi
 		return false;
 	if (choice->why == EXPERIMENT_OWN)
 		return true;
-	return configuration_batch_size(c) >= l->min_batch_size &&
-	       configuration_batch_size(c) <= l->max_batch_size &&
-	       (!l->max_local_batch_size || c->local_batch_size <= l->max_local_batch_size) &&
-	       (l->accumulates || c->accumulation_steps == 1) &&
+	return configuration_batch_size(c) >= l->batch.min &&
+	       configuration_batch_size(c) <= l->batch.max &&
+	       (!l->batch.max_local || c->local_batch_size <= l->batch.max_local) &&
+	       (l->batch.accumulates || c->accumulation_steps == 1) &&
 	       (choice->why != EXPERIMENT_INFORM || c->local_batch_size <= worked) &&
 	       (choice->why != EXPERIMENT_GROW || c->local_batch_size <= 2 * worked);
 }
@@ -477,14 +477,14 @@ static void test_any_limits(void)
 		struct world w;
 		struct experiment_limits l = {
 			.min_replicas = 1 + (int)below(&seed, 3),
-			.batch_size = 1 + below(&seed, 2000),
-			.accumulates = below(&seed, 2),
+			.batch.size = 1 + below(&seed, 2000),
+			.batch.accumulates = below(&seed, 2),
 		};
 
 		l.max_replicas = l.min_replicas + (int)below(&seed, 12);
-		l.min_batch_size = 1 + below(&seed, l.batch_size);
-		l.max_batch_size = l.batch_size + below(&seed, 5000);
-		l.max_local_batch_size = below(&seed, 2) * (1 + below(&seed, 3000));
+		l.batch.min = 1 + below(&seed, l.batch.size);
+		l.batch.max = l.batch.size + below(&seed, 5000);
+		l.batch.max_local = below(&seed, 2) * (1 + below(&seed, 3000));
 		world_init(&w, l);
 		w.memory = below(&seed, 2) * (1 + below(&seed, 3000));
 		while (w.e.n_points < 20 && next(&w, &c)) {
@@ -495,9 +495,9 @@ static void test_any_limits(void)
 				       c.configuration.replicas,
 				       (long long)c.configuration.local_batch_size,
 				       c.configuration.accumulation_steps,
-				       experiment_why_name(c.why), (long long)l.min_batch_size,
-				       (long long)l.max_batch_size, l.min_replicas, l.max_replicas,
-				       (long long)l.max_local_batch_size, l.accumulates);
+				       experiment_why_name(c.why), (long long)l.batch.min,
+				       (long long)l.batch.max, l.min_replicas, l.max_replicas,
+				       (long long)l.batch.max_local, l.batch.accumulates);
 				wrong++;
 			}
 			for (int i = 0; i < w.e.n_points; i++)

@@ -62,17 +62,17 @@ static struct goodput_model random_model(double initial_most, double growth)
 		.params = { parameter(1e-4, 1), parameter(1e-7, 1e-1), parameter(1e-4, 1),
 			    parameter(1e-5, 1e-1), parameter(1e-4, 1), parameter(1e-5, 1e-1),
 			    1 + 9 * uniform() * uniform(), { 0 } },
-		.noise_scale = noise(), .initial_batch_size = whole(1, initial_most),
-		.accumulates = uniform() < 0.8, .noise_is_measured = uniform() < 0.3,
+		.noise_scale = noise(), .batch.size = whole(1, initial_most),
+		.batch.accumulates = uniform() < 0.8, .noise_is_measured = uniform() < 0.3,
 	};
 
-	model.max_batch_size = model.initial_batch_size * whole(1, growth);
-	model.max_local_batch_size = uniform() < 0.2
+	model.batch.max = model.batch.size * whole(1, growth);
+	model.batch.max_local = uniform() < 0.2
 					     ? 0
-					     : whole(1, 2 * (double)model.initial_batch_size);
-	model.min_local_batch_size = uniform() < 0.5
+					     : whole(1, 2 * (double)model.batch.size);
+	model.batch.min_local = uniform() < 0.5
 					     ? 0
-					     : whole(1, (double)model.initial_batch_size / 2 + 1);
+					     : whole(1, (double)model.batch.size / 2 + 1);
 	return model;
 }
 
@@ -87,23 +87,23 @@ static struct throughput_place random_place(int most)
 static bool allowed(const struct goodput_model *g, int replicas, int64_t m, int64_t s)
 {
 	int64_t batch = replicas * m * s;
-	int64_t least = g->min_local_batch_size > 0 ? g->min_local_batch_size : 1;
+	int64_t least = g->batch.min_local > 0 ? g->batch.min_local : 1;
 
-	if (batch < g->initial_batch_size || batch > g->max_batch_size || m < least)
+	if (batch < g->batch.size || batch > g->batch.max || m < least)
 		return false;
-	if (g->max_local_batch_size > 0 && m > g->max_local_batch_size)
+	if (g->batch.max_local > 0 && m > g->batch.max_local)
 		return false;
-	if (s > 1 && !g->accumulates)
+	if (s > 1 && !g->batch.accumulates)
 		return false;
-	return !(replicas == 1 && s == 1 && batch > g->initial_batch_size && !g->noise_is_measured);
+	return !(replicas == 1 && s == 1 && batch > g->batch.size && !g->noise_is_measured);
 }
 
 static double brute_force(const struct goodput_model *g, struct throughput_place place)
 {
 	double best = 0;
 
-	for (int64_t s = 1; place.replicas * s <= g->max_batch_size; s++)
-		for (int64_t m = 1; place.replicas * m * s <= g->max_batch_size; m++)
+	for (int64_t s = 1; place.replicas * s <= g->batch.max; s++)
+		for (int64_t m = 1; place.replicas * m * s <= g->batch.max; m++)
 			if (allowed(g, place.replicas, m, s))
 				best = fmax(best, goodput_of(g, place, (double)m, (double)s));
 	return best;
@@ -113,16 +113,16 @@ static double brute_force(const struct goodput_model *g, struct throughput_place
  * published artifact, lines 91-145, without what is outside of the limits. */
 static double published_search(const struct goodput_model *g, struct throughput_place place)
 {
-	double least = g->min_local_batch_size > 0 ? (double)g->min_local_batch_size : 1;
-	double low = fmax((double)g->initial_batch_size, least * place.replicas), best = 0;
-	double most = g->max_local_batch_size > 0 ? (double)g->max_local_batch_size
-						  : (double)g->max_batch_size;
+	double least = g->batch.min_local > 0 ? (double)g->batch.min_local : 1;
+	double low = fmax((double)g->batch.size, least * place.replicas), best = 0;
+	double most = g->batch.max_local > 0 ? (double)g->batch.max_local
+						  : (double)g->batch.max;
 
 	for (int i = 0; i < 50; i++) {
-		double batch = low * pow((double)g->max_batch_size / low, i / 49.0);
+		double batch = low * pow((double)g->batch.max / low, i / 49.0);
 		double local = batch / place.replicas, s = fmax(ceil(local / most - 1e-8), 1);
 
-		if (place.replicas == 1 && batch > (double)g->initial_batch_size + 1e-8 &&
+		if (place.replicas == 1 && batch > (double)g->batch.size + 1e-8 &&
 		    !g->noise_is_measured)
 			s = fmax(s, 2);
 
@@ -219,7 +219,7 @@ static const struct throughput_params params = { .05, .002, .01, .004, .04, .006
 static void test_goodput_of(void)
 {
 	struct goodput_model g = { .params = params, .noise_scale = 1000,
-				   .initial_batch_size = 128 };
+				   .batch.size = 128 };
 	struct throughput_place place = throughput_place_on(1, 4);
 
 	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13, "by hand");
@@ -227,8 +227,8 @@ static void test_goodput_of(void)
 
 static void test_limits(void)
 {
-	struct goodput_model g = { .params = params, .noise_scale = 1000, .initial_batch_size = 128,
-				   .max_batch_size = 4096, .accumulates = true };
+	struct goodput_model g = { .params = params, .noise_scale = 1000, .batch.size = 128,
+				   .batch.max = 4096, .batch.accumulates = true };
 	struct throughput_place one = throughput_place_on(1, 1);
 	struct throughput_place three = throughput_place_on(1, 3);
 	struct goodput_choice c;
@@ -237,22 +237,22 @@ static void test_limits(void)
 	ok(configuration_batch_size(&c.configuration) == 128 ||
 		   c.configuration.accumulation_steps >= 2,
 	   "one replica: no larger batch without a second pass");
-	g.max_local_batch_size = 32;
+	g.batch.max_local = 32;
 	goodput_best(&g, one, &c);
 	ok(c.configuration.local_batch_size <= 32 &&
 		   configuration_batch_size(&c.configuration) >= 128,
 	   "memory is a limit");
-	g.accumulates = false;
+	g.batch.accumulates = false;
 	ok(!goodput_best(&g, one, &c), "nothing fits without accumulation");
 	ok(c.goodput <= 0 && configuration_batch_size(&c.configuration) == 0,
 	   "and nothing is said");
-	g.max_local_batch_size = 0;
+	g.batch.max_local = 0;
 	g.noise_scale = (double)NAN;
 	goodput_best(&g, one, &c);
 	is_int(configuration_batch_size(&c.configuration), 128, "unknown noise: the batch stays");
 	goodput_best(&g, three, &c);
 	is_int(configuration_batch_size(&c.configuration), 129, "or is the next that spreads");
-	g.max_batch_size = 0;
+	g.batch.max = 0;
 	ok(!goodput_best(&g, three, &c), "unless it may not grow at all");
 	ok(!goodput_best(&g, throughput_place_on(0, 0), &c), "no replicas, no goodput");
 }

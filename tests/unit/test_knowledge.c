@@ -34,9 +34,9 @@ static struct job job_of(int64_t batch_size, int64_t max_batch_size)
 
 	job_init(&job);
 	job.id = 7;
-	job.declared.batch_size = batch_size;
-	job.declared.min_batch_size = max_batch_size ? 1 : 0;
-	job.declared.max_batch_size = max_batch_size;
+	job.declared.batch.size = batch_size;
+	job.declared.batch.min = max_batch_size ? 1 : 0;
+	job.declared.batch.max = max_batch_size;
 	job.progress.total_epochs = 10;
 	job.declared.min_replicas = 1;
 	return job;
@@ -118,7 +118,7 @@ static void test_time_that_remains(void)
 	job.progress.steps = 20;
 	near(model_of(k, &job).remaining_s, 160, 1e-12,
 	     "unless it says how many samples a step has");
-	job.declared.batch_size = 10;
+	job.declared.batch.size = 10;
 	ok(isnan(model_of(k, &job).remaining_s), "with a batch size it is a matter of the model");
 }
 
@@ -142,7 +142,7 @@ static void test_noise(void)
 	is_int(model_of(k, &job).noise_basis, NOISE_DECLARED, "its owner's word before others'");
 	near(model_of(k, &job).goodput.noise_scale, 70, 0, "which is 70");
 	ok(model_of(k, &job).goodput.noise_is_measured, "one pass will do where it cannot do two");
-	job.declared.accumulates = true;
+	job.declared.batch.accumulates = true;
 	ok(!model_of(k, &job).goodput.noise_is_measured, "where it can, two measure it");
 	job.declared.torch = xstrdup("auto");
 	ok(model_of(k, &job).goodput.noise_is_measured, "but for the helper one will do");
@@ -185,10 +185,10 @@ static void test_sizes(void)
 	is_int(best_batch(k, &job, 1), 64, "its own batch, as it counts updates");
 	job.declared.passes_steps = true;
 	is_int(best_batch(k, &job, 1), 128, "unless it is passed their number");
-	job.declared.max_local_batch_size = 100;
+	job.declared.batch.max_local = 100;
 	is_int(best(k, &job, 1).configuration.local_batch_size, 100,
 	       "its owner's limit: 96 would cost 3 %");
-	job.declared.max_local_batch_size = 0;
+	job.declared.batch.max_local = 0;
 	k.model.max_local_batch_size = 4096;
 	/* sqrt(phi alpha / beta) = 316.2 is best, with 10 and 0.1 ms and 1,000; 64 to a unit
 	 * there. */
@@ -201,14 +201,14 @@ static void test_sizes(void)
 	job = job_of(100, 0);
 	is_int(best_batch(k, &job, 1), 100, "no range: its own batch, round or not");
 	job.declared.min_replicas = 3;
-	job.declared.batch_size = 128;
+	job.declared.batch.size = 128;
 	is_int(best_batch(k, &job, 3), 129, "that does not divide: as submitted");
 	k.model.max_local_batch_size = 8;
 	ok(best(k, &job, 3).goodput > 0,
 	   "nor would it run at all, with more than twice what was measured");
 	k.modelled = false;
 	ok(!model_of(k, &job).known, "without step times there is no model");
-	job.declared.batch_size = 0;
+	job.declared.batch.size = 0;
 	k.modelled = true;
 	ok(!model_of(k, &job).known, "nor without a batch size");
 }
@@ -254,7 +254,7 @@ static void test_own_batch_too_large(void)
 					   .n_fitted = 1 };
 	is_int(best_batch(k, &job, 1), 250, "less than it was submitted with, where it may");
 	is_int(best_batch(k, &job, 2), 500, "on each of two");
-	job.declared.accumulates = true;
+	job.declared.batch.accumulates = true;
 	is_int(best_batch(k, &job, 1), 513, "or more passes, where it does them: 3 of 171");
 	job = job_of(512, 0);
 	m = model_of(k, &job);
@@ -270,7 +270,7 @@ static void test_own_batch_untried(void)
 	struct knowledge k = known();
 	struct job job = job_of(700, 1000);
 
-	job.declared.min_batch_size = 100;
+	job.declared.batch.min = 100;
 	k.model.max_local_batch_size = 200;
 	k.memory = (struct memory_bounds){ .ran_out = &out, .n_ran_out = 1, .fitted = &fit,
 					   .n_fitted = 1 };

@@ -282,8 +282,8 @@ static void decide_goodput(struct knowledge k, const char *want, const char *nam
 
 	add_nodes(&s, 4, 4);
 	job = ask(&s, 1, 1, 16);
-	job->declared.max_batch_size = 4096;
-	job->declared.accumulates = true;
+	job->declared.batch.max = 4096;
+	job->declared.batch.accumulates = true;
 	job->declared.noise_scale = 1e6;
 	add_workload(&s, "A100", k, true);
 	d = pass_decide(&s);

@@ -92,7 +92,7 @@ static struct snapshot two_kinds(void)
 	add_device(&s, "gpu:new", "new");
 	s.devices.items[0].usable = false;
 	job = add_job(&s, 1, 64);
-	job->declared.accumulates = true;
+	job->declared.batch.accumulates = true;
 	add_workload(&s, "old", measured(), true);
 	bounded.memory.ran_out = xcalloc(1, sizeof(struct observation));
 	bounded.memory.fitted = xcalloc(1, sizeof(struct observation));
@@ -203,7 +203,7 @@ static void test_change_early(void)
 	s.windows[0] = 2;
 	is_int(first_action(&s), ACTION_CHANGE, "a change after two that agree");
 	s.runs.items[0].configuration = configuration_make(1, 64, 1);
-	s.jobs.items[0].declared.max_batch_size = 4096;
+	s.jobs.items[0].declared.batch.max = 4096;
 	s.jobs.items[0].progress.total_epochs = 10;
 	s.workloads.items[0].k.model.max_local_batch_size = 1024;
 	add_noise(&s, 0.5);
@@ -219,7 +219,7 @@ static void test_change_back(double deviation, bool changes, const char *name)
 	struct snapshot s = runs_badly();
 	struct job *job = &s.jobs.items[0];
 
-	job->declared.max_batch_size = 4096;
+	job->declared.batch.max = 4096;
 	job->progress.total_epochs = 10;
 	s.workloads.items[0].k.model.max_local_batch_size = 1024;
 	s.runs.items[0].configuration = configuration_make(1, 1024, 1);

@@ -707,8 +707,8 @@ static void test_logged_range(void)
 
 	begin();
 	job_init(&job);
-	job.declared.batch_size = 64;
-	job.declared.max_batch_size = 512;
+	job.declared.batch.size = 64;
+	job.declared.batch.max = 512;
 	job.progress.samples = 32000;
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	recorder_add_logged(&r, &run, &job, &e);
@@ -735,8 +735,8 @@ static void test_logged_again(void)
 
 	begin();
 	job_init(&job);
-	job.declared.batch_size = 64;
-	job.declared.max_batch_size = 512;
+	job.declared.batch.size = 64;
+	job.declared.batch.max = 512;
 	job.progress.samples = 1000;
 	job.progress.steps = 10;
 	recorder_begin_log(&r, &run, "tqdm_total", NAN);

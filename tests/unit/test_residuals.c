@@ -125,8 +125,8 @@ static void test_best(void)
 {
 	struct observation o[] = { seen(64, 1, 1.4, 1), seen(32, 1, 1, 1), seen(16, 1, 1, 1) };
 	struct residuals r = of(o, 3);
-	struct goodput_model g = { .params = params, .noise_scale = 100, .initial_batch_size = 16,
-				   .max_batch_size = 64, .noise_is_measured = true };
+	struct goodput_model g = { .params = params, .noise_scale = 100, .batch.size = 16,
+				   .batch.max = 64, .noise_is_measured = true };
 	static const int64_t sizes[] = { 16, 20, 24, 28, 32, 40, 48, 56, 64 };
 	struct goodput_choice by_params, best;
 	int k = 0;

@@ -95,7 +95,7 @@ static int64_t add_job(int retries)
 	job.declared.stop_signal = 15;
 	job.declared.grace_s = 60;
 	job.declared.retries = retries;
-	job.declared.accumulates = retries > 0;
+	job.declared.batch.accumulates = retries > 0;
 	return add_to_fixture(&job, "x");
 }
 
@@ -302,10 +302,10 @@ static void test_job(void)
 	job.submit_time_s = 1.5;
 	job.declared.min_replicas = 2;
 	job.declared.max_replicas = 0;
-	job.declared.batch_size = 256;
-	job.declared.min_batch_size = 128;
-	job.declared.max_batch_size = 4096;
-	job.declared.max_local_batch_size = 64;
+	job.declared.batch.size = 256;
+	job.declared.batch.min = 128;
+	job.declared.batch.max = 4096;
+	job.declared.batch.max_local = 64;
 	job.declared.learning_rate = 0.1;
 	job.declared.learning_rate_rule = xstrdup("sqrt");
 	job.declared.noise_scale = 1e4;
@@ -335,10 +335,10 @@ static void test_job(void)
 	is_str(got.reason, "r; 'pollux release 2' lets it go", "reason");
 	is_int(got.declared.min_replicas, 2, "replicas, from");
 	is_int(got.declared.max_replicas, 0, "to all");
-	is_int(got.declared.batch_size, 256, "batch");
-	is_int(got.declared.min_batch_size, 128, "from");
-	is_int(got.declared.max_batch_size, 4096, "to");
-	is_int(got.declared.max_local_batch_size, 64, "at most on a device");
+	is_int(got.declared.batch.size, 256, "batch");
+	is_int(got.declared.batch.min, 128, "from");
+	is_int(got.declared.batch.max, 4096, "to");
+	is_int(got.declared.batch.max_local, 64, "at most on a device");
 	near(got.declared.learning_rate, 0.1, 0, "learning rate");
 	is_str(got.declared.learning_rate_rule, "sqrt", "its rule");
 	near(got.declared.noise_scale, 1e4, 0, "noise scale");
@@ -372,7 +372,7 @@ static void test_job(void)
 	job_release(&job);
 
 	is_int(store_job_get(&store, 1, &got, &err), 0, "a job with nothing declared");
-	ok(got.declared.batch_size == 0 && got.declared.max_batch_size == 0 &&
+	ok(got.declared.batch.size == 0 && got.declared.batch.max == 0 &&
 	   isnan(got.declared.learning_rate) && isnan(got.declared.total_samples) &&
 	   isnan(got.declared.time_limit_s),
 	   "has nothing");
@@ -1408,7 +1408,7 @@ static void test_last_end(void)
 	new_store();
 	add_job(0);
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.progress.last_end_time_s) && !job.declared.accumulates,
+	ok(isnan(job.progress.last_end_time_s) && !job.declared.batch.accumulates,
 	   "a job that never ran never gave up devices");
 	job_release(&job);
 	id = add_run(1, 0, 1);
@@ -1423,7 +1423,7 @@ static void test_last_end(void)
 	job_release(&job);
 	add_job(3);
 	store_job_get(&store, 2, &job, &err);
-	ok(job.declared.accumulates, "that a job accumulates is kept");
+	ok(job.declared.batch.accumulates, "that a job accumulates is kept");
 	job_release(&job);
 }
 

@@ -67,7 +67,7 @@ static void see_first(struct recorder *r, struct run *run, const struct job *job
 		return;
 	r->first_logged_position = e->position;
 	r->base_samples = run->last_samples;
-	if (isnan(run->last_samples) && job->declared.max_batch_size > 0 && !job->profile &&
+	if (isnan(run->last_samples) && job->declared.batch.max > 0 && !job->profile &&
 	    !isnan(job->progress.samples))
 		r->base_samples = samples_at_first(run, job, steps);
 }
@@ -92,7 +92,7 @@ static double samples_at(const struct recorder *r, const struct run *run, const 
 		return e->position;
 	if (!(batch > 0) || e->unit == STEP_EPOCHS || e->unit == STEP_TIMESTEPS)
 		return (double)NAN;
-	if (job->declared.max_batch_size == 0 || isnan(r->base_samples) || e->is_by_epochs)
+	if (job->declared.batch.max == 0 || isnan(r->base_samples) || e->is_by_epochs)
 		return r->steps * batch;
 	return r->base_samples +
 	       floor(fmax(e->position - r->first_logged_position, 0) / units) * batch;
@@ -106,7 +106,7 @@ static void add_samples(struct recorder *r, struct run *run, const struct job *j
 		return;
 	run->last_samples = samples;
 	r->position_s = arrival_s;
-	if (job->declared.max_batch_size == 0)
+	if (job->declared.batch.max == 0)
 		recorder_see_position(r, run, samples);
 	if (isnan(run->first_samples))
 		run->first_samples = samples;

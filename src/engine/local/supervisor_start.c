@@ -330,9 +330,9 @@ static double total_steps(const struct job *job, const struct run *run)
 	const struct declaration *d = &job->declared;
 	double batch_size = (double)configuration_batch_size(&run->configuration);
 
-	if (job->profile || d->batch_size == 0 || !(batch_size > 0))
+	if (job->profile || d->batch.size == 0 || !(batch_size > 0))
 		return d->total_steps;
-	return growth_steps(d->total_steps, (double)d->batch_size, batch_size,
+	return growth_steps(d->total_steps, (double)d->batch.size, batch_size,
 			    job->progress.steps, job->progress.samples);
 }
 
