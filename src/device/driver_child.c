@@ -22,6 +22,8 @@
 #define DONE 'd'		/* the last byte of a whole answer */
 #define LIMIT_S 30.0
 #define CHILD_NAME "pollux-driver"
+#define ANSWER_FD 3		/* of a child: the pipe of its answer */
+#define LINK_SIZE 64
 #define KILL_WAIT_MS 200	/* a child that is killed ends in this time, unless it hangs */
 
 double driver_limit_s(void)
@@ -55,11 +57,11 @@ static _Noreturn void child(int fd, driver_child_answer *answer, void *arg, pid_
 	for (int i = 0; i < 3; i++)
 		if (null >= 0)
 			dup2(null, i);
-	if (dup2(fd, 3) < 0)
+	if (dup2(fd, ANSWER_FD) < 0)
 		_exit(1);
-	close_range(4, ~0U, 0);
-	answer(3, arg);
-	driver_child_write(3, &(char){ DONE }, 1);
+	close_range(ANSWER_FD + 1, ~0U, 0);
+	answer(ANSWER_FD, arg);
+	driver_child_write(ANSWER_FD, &(char){ DONE }, 1);
 	_exit(0);
 }
 
@@ -74,22 +76,36 @@ static bool is_ours(int proc, const char *pid_text)
 	return fstatat(proc, pid_text, &st, 0) == 0 && st.st_uid == geteuid();
 }
 
-/* True if whoever asked the child waits for it no longer: it has ended, or is this process. A
- * caller may have a longer limit than this one. */
+/* Reads where a descriptor of /proc leads, such as "pipe:[12]". */
+static bool read_link(int directory, const char *name, char to[LINK_SIZE])
+{
+	ssize_t n = readlinkat(directory, name, to, LINK_SIZE - 1);
+
+	to[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* True if whoever asked the child waits for it no longer, because it has ended or closed the pipe:
+ * a caller may have a longer limit than this process. A child that is about to end has no
+ * descriptors any more. */
 static bool is_given_up(pid_t pid)
 {
-	struct stat program, caller;
+	char path[48], answer[LINK_SIZE], other[LINK_SIZE];
+	const struct dirent *entry;
 	struct proc_times times;
-	char path[32];
+	bool waits = false;
+	DIR *dir;
 
-	if (!proc_times(pid, &times) || times.parent == getpid())
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	if (stat(path, &program))
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)times.parent);
-	return stat(path, &caller) || caller.st_dev != program.st_dev ||
-	       caller.st_ino != program.st_ino;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, ANSWER_FD);
+	if (!proc_times(pid, &times) || !read_link(AT_FDCWD, path, answer))
+		return proc_lives(pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)times.parent);
+	dir = opendir(path);
+	while (dir && !waits && (entry = readdir(dir)))
+		waits = read_link(dirfd(dir), entry->d_name, other) && !strcmp(other, answer);
+	if (dir)
+		closedir(dir);
+	return !waits && proc_lives(pid);
 }
 
 /* Returns a child that was asked longer ago than the limit and could not be killed; 0: none. To ask

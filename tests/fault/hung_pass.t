@@ -58,13 +58,23 @@ status 'no process is left in the driver' 0 wait_for 5 no_driver
 
 # Where the kernel cannot end who asked, nobody else asks.
 cp "$(command -v sleep)" pollux-driver
-./pollux-driver 1000 &
+./pollux-driver 1000 3>&- &
 hanging=$!
 sleep 2.5
 like 'devices names the process that still hangs in the driver' \
 	"^GPUs: the driver hangs: process $hanging still waits in it$" "$("$POLLUX" devices)"
 kill "$hanging"
 wait "$hanging" 2>/dev/null || :
+# Who asked may live on: 'schedule --watch', or the supervisor that an orphan comes to.
+perl -e 'unless (fork) { $0 = "pollux-driver"; sleep 1000; exit } wait' 3>&- &
+caller=$!
+ok 'another is asked' wait_for 10 pgrep -P "$caller" -x pollux-driver
+hanging=$(pgrep -P "$caller" -x pollux-driver)
+sleep 2.5
+like 'who hangs is named, too, where the caller asks nothing any more' \
+	"^GPUs: the driver hangs: process $hanging still waits in it$" "$("$POLLUX" devices)"
+kill "$hanging"
+wait "$caller" 2>/dev/null || :
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$TMP"
 	setpriv --reuid=65534 --clear-groups ./pollux-driver 1000 &
