@@ -35,6 +35,22 @@ is 'a cancelled job ended before its grace was over' 0 "$(store "SELECT exit_cod
 is 'the GPU of the cancelled job is free' 0 \
 	"$(store 'SELECT count(*) FROM run_devices WHERE in_use')"
 
+start --grace 20s
+gpus $A
+sed -i '1i slow 3' answers	# so that it is asked for long whether the GPU is free
+store "UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job"
+leader=$(store "SELECT $leader_pid FROM runs WHERE job_id = $job")
+is_stopped() {
+	holds "job_id = $job AND freeze_state = 'frozen'" &&
+		grep -q '^State:.T' "/proc/$leader/status"
+}
+ok 'another is frozen' wait_for 30 is_stopped
+is 'and has not left its GPU' asked "$(store "SELECT suspension FROM runs WHERE job_id = $job")"
+"$POLLUX" cancel "$job"
+ok 'it is cancelled before it does' wait_for 30 job_is "$job" cancelled
+like 'its memory came back first, so it could save' '^right$' "$(log "$job")"
+gpus $A
+
 start --grace 2s --preempt --suspend always
 freeze
 first=$job

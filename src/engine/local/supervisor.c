@@ -232,8 +232,19 @@ static void continue_and_ask(struct supervisor *s)
 	ask_to_stop(s);
 }
 
-/* A program whose GPU memory is in the host's cannot save. Where its devices are free it goes there
- * first, and the request to stop comes again once it runs. */
+/* A program whose GPU memory is in the host's cannot save. As it still has its devices, it goes
+ * there first, and the request to stop comes again once it runs. */
+static void stop_before_leaving(struct supervisor *s)
+{
+	if (s->run.freeze_state != FREEZE_FROZEN) {
+		continue_and_ask(s);
+		return;
+	}
+	supervisor_drop_suspension(s);
+	thaw_again(s);
+}
+
+/* The same, where its devices are free. */
 static void stop_suspended(struct supervisor *s)
 {
 	if (s->run.freeze_state != FREEZE_FROZEN) {
@@ -355,12 +366,12 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 	},
 	[ST_SUSPENDING] = {
 		[EV_STOPPED] = settle, [EV_TIMEOUT] = stay_running,
-		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
+		[EV_STOP] = stop_before_leaving, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SETTLING] = {
 		[EV_SETTLED] = leave_devices, [EV_UNSETTLED] = stay_running,
 		[EV_TIMEOUT] = see_if_settled,
-		[EV_STOP] = continue_and_ask, [EV_LEADER_EXIT] = continue_and_sweep,
+		[EV_STOP] = stop_before_leaving, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SUSPENDED] = {
 		[EV_DEVICES_FREE] = come_back, [EV_TIMEOUT] = supervisor_decline_devices,
