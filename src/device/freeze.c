@@ -9,6 +9,8 @@
 
 #define WAIT_S 0.05			/* between two questions about a busy process */
 #define WAITS 200
+/* Questions about a process that the driver does not know any more, until it has ended. */
+#define ERRORS 20
 
 /* --- the tables --- */
 
@@ -165,13 +167,16 @@ static void rest(double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* Asks the driver until the process is in one of the states, not between two. */
+/* Asks the driver until the process is in one of the states, not between two. The end of a process
+ * that has memory on a GPU takes a while, in which the driver answers with an error. */
 static int find_state(struct freezing *f, pid_t pid, enum freeze_found *found, struct err *err)
 {
-	for (int i = 0; i < WAITS; i++) {
-		if (f->freezer->find(f->driver, pid, found, err))
+	for (int i = 0, errors = 0; i < WAITS; i++) {
+		bool told = f->freezer->find(f->driver, pid, found, err) == 0;
+
+		if (!told && ++errors == ERRORS)
 			return -1;
-		if (*found != FOUND_BUSY)
+		if (told && *found != FOUND_BUSY)
 			return 0;
 		rest(WAIT_S);
 	}
@@ -258,8 +263,22 @@ static int stay_frozen(struct freezing *f)
 	return -1;
 }
 
+/* -1: the driver does not tell of some process. */
+static int ask_of_all(struct freezing *f, struct err *err)
+{
+	enum freeze_found ignored;
+
+	for (int i = 0; i < f->n; i++)
+		if (find_state(f, f->pids[i], &ignored, err))
+			return -1;
+	return 0;
+}
+
 static int thaw(struct freezing *f, struct err *err)
 {
+	/* what is frozen may wait until the driver tells of it */
+	if (f->state == FREEZE_FROZEN && ask_of_all(f, err))
+		return -1;
 	if (any_is(f, FOUND_SAVED)) {
 		if (enter_freeze_state(f, FREEZE_RESTORING, err))
 			return -1;

@@ -12,6 +12,8 @@ static struct {
 	enum freeze_found states[PIDS];
 	int calls, bad;
 	bool works_first, fails_for_good;
+	int ends_after;		/* so many calls: the last process is about to end then */
+	int unknown;		/* so many questions about it are answered by an error */
 	char log[512];
 } fake;
 
@@ -49,7 +51,11 @@ static int do_call(int pid, const char *name, enum freeze_found from, enum freez
 static int find(void *driver, pid_t pid, enum freeze_found *found, struct err *err)
 {
 	(void)driver;
-	(void)err;
+	if (pid == PIDS && fake.calls >= fake.ends_after && fake.unknown > 0) {
+		fake.unknown--;
+		fake.states[pid - 1] = fake.ends_after ? FOUND_GONE : fake.states[pid - 1];
+		return err_set(err, EX_OSERR, "process %d is not known", (int)pid);
+	}
 	*found = fake.states[pid - 1];
 	return 0;
 }
@@ -139,6 +145,28 @@ static void test_there_and_back(void)
 	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0,
 	   "a freeze takes a process that is locked already");
 	is_str(fake.log, "lock1 save1 save2", "a freeze does not lock a locked process twice");
+}
+
+/* A process that ends has no context any more, and lives until its memory is free. */
+static void test_ending_process(void)
+{
+	struct freezing f = begin(FOUND_RUNNING, FOUND_RUNNING, FREEZE_NONE);
+	struct err err = { 0 };
+
+	fake.ends_after = 2;
+	fake.unknown = 3;
+	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0 && f.state == FREEZE_FROZEN,
+	   "a process that ends in the middle of a freeze costs the other nothing");
+	is_str(fake.log, "lock1 lock2 save1", "which is saved");
+
+	f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_FROZEN);
+	fake.unknown = 1000;
+	ok(freeze_run(&f, THAW_WISHED, &err) && f.state == FREEZE_FROZEN && all_are(FOUND_SAVED),
+	   "what is frozen stays so while the driver does not tell of it");
+	ok(strstr(err.text, "is not known"), "and it says why");
+	fake.unknown = 0;
+	ok(freeze_run(&f, THAW_WISHED, &err) == 0 && all_are(FOUND_RUNNING),
+	   "and comes back later");
 }
 
 /* --- what fails --- */
@@ -336,6 +364,7 @@ static void test_room(void)
 int main(void)
 {
 	test_there_and_back();
+	test_ending_process();
 	test_failing_calls();
 	test_failing_thaw();
 	test_records();
