@@ -92,6 +92,7 @@ struct device_process {
 	 * from ours. 0: the driver does not tell; or one entry for all that are not listed. */
 	int64_t pid;
 	int64_t memory_bytes;		/* -1 unknown */
+	bool unlisted;			/* the entry for all that are not listed */
 	/* part of the device over the last seconds, 0 to 1; NaN unknown */
 	double utilization;
 	/* the same over the last second; where drivers do not tell it of a process, that of the

@@ -187,6 +187,9 @@ bool is_resident(const struct snapshot *s, const struct run *run);
 bool may_stay_resident(const struct snapshot *s, const struct run *run);
 /* Bytes that suspended runs keep on the device; the run of one job is left out. */
 int64_t device_memory_kept(const struct snapshot *s, int device, const struct job *but);
+/* Bytes that processes of no run have on the device: others', that jobs may run beside (pollux
+ * devices --ignore), and what no listed process has, which came after the run there: a game's. */
+int64_t device_memory_of_others(const struct snapshot *s, int device);
 /* True if the suspended run can go on on the device. */
 bool may_come_back_to(const struct snapshot *s, const struct run *suspended, int device);
 /* True if the run's devices share the machine's memory, or its memory on them is known. */

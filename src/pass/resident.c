@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "decision.h"
+#include "pollux/proc.h"
 
 /* The part of a device's memory that runs may fill together. */
 #define FILLED 0.92
@@ -124,16 +125,17 @@ bool may_stay_resident(const struct snapshot *s, const struct run *run)
 	return device >= 0 && !s->devices.items[device].exclusive && device_memory_is_known(s, run);
 }
 
-/* The memory that processes of no run have on the device: others', that jobs may run beside
- * (pollux devices --ignore). */
-static int64_t others_on(const struct snapshot *s, int device)
+/* In a container the driver lists no process: what is not listed is the run's own there. */
+int64_t device_memory_of_others(const struct snapshot *s, int device)
 {
+	bool sees_all = proc_sees_all();
 	int64_t bytes = 0;
 
 	for (int i = 0; i < s->users.count; i++) {
 		const struct device_user *u = &s->users.items[i];
+		bool is_runs = u->in_place && !(u->process.unlisted && sees_all);
 
-		if (u->process.device == device && !u->in_place && u->process.memory_bytes > 0)
+		if (u->process.device == device && !is_runs && u->process.memory_bytes > 0)
 			bytes += u->process.memory_bytes;
 	}
 	return bytes;
@@ -212,7 +214,7 @@ static bool fits(const struct snapshot *s, const struct decision *d, int j, char
 		if (d->owner[i] != j || (c->run && has(s, c->run, i)))
 			continue;
 		room.kept = kept_on(s, d, i, j);
-		room.others = others_on(s, i);
+		room.others = device_memory_of_others(s, i);
 		if (has_room(&room, s->devices.items[i].memory_bytes))
 			continue;
 		say_no_room(&room, &s->devices.items[i], why);

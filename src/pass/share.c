@@ -64,7 +64,8 @@ static double need_of(const struct snapshot *s, const struct candidate *c)
 	return isnan(measured) ? c->job->declared.gpu_memory_bytes : measured;
 }
 
-/* The memory of the device that suspended runs of others leave. 0: it has none of its own. */
+/* The memory of the device that suspended runs of others leave, and processes of no run. 0: it has
+ * none of its own. */
 static double room_on(const struct snapshot *s, const struct decision *d, const struct group *g)
 {
 	const struct job *last = d->candidates[g->members[g->n - 1]].job;
@@ -72,7 +73,9 @@ static double room_on(const struct snapshot *s, const struct decision *d, const 
 
 	if (memory_bytes == 0)
 		return 0;
-	return fmax((double)(memory_bytes - device_memory_kept(s, g->device, last)), 1);
+	memory_bytes -= device_memory_kept(s, g->device, last) +
+			device_memory_of_others(s, g->device);
+	return fmax((double)memory_bytes, 1);
 }
 
 static struct share_answer judge_group(const struct snapshot *s, const struct decision *d,

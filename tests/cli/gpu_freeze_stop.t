@@ -44,11 +44,12 @@ is_stopped() {
 	holds "job_id = $job AND freeze_state = 'frozen'" &&
 		grep -q '^State:.T' "/proc/$leader/status"
 }
-ok 'another is frozen' wait_for 30 is_stopped
-is 'and has not left its GPU' asked "$(store "SELECT suspension FROM runs WHERE job_id = $job")"
+ok 'a second job is frozen and stopped' wait_for 30 is_stopped
+is 'the frozen job has not left its GPU yet' asked \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $job")"
 "$POLLUX" cancel "$job"
-ok 'it is cancelled before it does' wait_for 30 job_is "$job" cancelled
-like 'its memory came back first, so it could save' '^right$' "$(log "$job")"
+ok 'the frozen job is cancelled before it leaves' wait_for 30 job_is "$job" cancelled
+like 'the memory of that job came back first, so it could save' '^right$' "$(log "$job")"
 gpus $A
 
 start --grace 2s --preempt --suspend always

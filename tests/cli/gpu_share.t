@@ -5,12 +5,13 @@
 . "$(dirname "$0")/tap.sh"
 . "$ROOT/tests/cli/gpu_turns.sh"
 # A GPU of 24 GiB lists the first process of each job: the first has 14000 MiB, the others 5000.
+free=24000 listed='1 2 3'
 answers() {
 	{
 		echo 'gpu GPU-aaaaaaaa-0000-0000-0000-000000000001 NVIDIA GeForce RTX 4090'
-		echo 'memory 24576 24000'
+		echo "memory 24576 $free"
 		echo 'rates 0'
-		for id in 1 2 3; do
+		for id in $listed; do
 			pid=$(leader_of "$id" 2>/dev/null)
 			mib=$([ "$id" = 1 ] && echo 14000 || echo 5000)
 			[ -z "$pid" ] || echo "process $pid $mib 0"
@@ -43,8 +44,15 @@ ok 'the steps of the job that shares are measured' \
 submit --share --workload w --gpu-memory 5000M -- perl steps >/dev/null
 for _ in 1 2 3; do answers; "$POLLUX" schedule; done
 is 'a third job has no room beside both' queued "$(store 'SELECT state FROM jobs WHERE id = 3')"
+free=4000 listed='2 3'	# a game of 15 GiB, which the driver does not list
+answers
 "$POLLUX" cancel 1 >/dev/null
-ok "the third job runs once the first one's memory is free" \
+ok 'the suspended job ends' wait_for 30 passes_until "job_id = 1 AND state = 'ended'"
+refused() { passes_until 0 || "$POLLUX" status 3 | grep -q 'job 2, .* keeps 1'; }
+ok 'the third job has no room beside the second and a game' wait_for 20 refused
+is 'the third job waits' queued "$(store 'SELECT state FROM jobs WHERE id = 3')"
+free=24000
+ok "the third job runs once the game's memory is free" \
 	wait_for 30 passes_until "job_id = 3 AND state = 'running'"
 is 'the third job shares the GPU with the second' '2 3' \
 	"$(store "SELECT group_concat(job_id, ' ') FROM (SELECT job_id FROM

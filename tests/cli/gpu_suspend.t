@@ -92,6 +92,16 @@ like 'status tells how much memory others have there' \
 	'suspended jobs would keep 7.8 GiB there, and others have 9.8 GiB; it needs' \
 	"$("$POLLUX" status "$other" | tr -s '\n ' ' ')"
 kill "$notebook"
+"$POLLUX" cancel "$other"
+gpu "$A" "process $(leader_of "$first") 8000 0" | sed 's/^memory.*/memory 24576 6500/' | answers
+other=$(submit --workload beside --gpu-memory 8G)
+sleep 1.2
+"$POLLUX" schedule
+is 'another job does not get the GPU beside one and a game that is not listed' none \
+	"$(store "SELECT suspension FROM runs WHERE job_id = $first")"
+like 'status counts the game as others' \
+	'suspended jobs would keep 7.8 GiB there, and others have 9.8 GiB; it needs' \
+	"$("$POLLUX" status "$other" | tr -s '\n ' ' ')"
 gpu "$A" | sed 's/^memory.*/memory 24576 9000/' | answers
 "$POLLUX" cancel "$first" "$other"
 wait_for 20 no_run

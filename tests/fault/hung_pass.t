@@ -68,7 +68,7 @@ wait "$hanging" 2>/dev/null || :
 # Who asked may live on: 'schedule --watch', or the supervisor that an orphan comes to.
 perl -e 'unless (fork) { $0 = "pollux-driver"; sleep 1000; exit } wait' 3>&- &
 caller=$!
-ok 'another is asked' wait_for 10 pgrep -P "$caller" -x pollux-driver
+ok 'a caller that lives on has asked a driver' wait_for 10 pgrep -P "$caller" -x pollux-driver
 hanging=$(pgrep -P "$caller" -x pollux-driver)
 sleep 2.5
 like 'who hangs is named, too, where the caller asks nothing any more' \

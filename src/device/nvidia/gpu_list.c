@@ -219,7 +219,8 @@ static void append_untold(int64_t used, struct device_list *list)
 	list->processes = xreallocarray(list->processes, (size_t)list->n_processes + 1,
 					sizeof(*list->processes));
 	list->processes[list->n_processes++] = (struct device_process){
-		.device = list->count - 1, .memory_bytes = used, .utilization = (double)NAN,
+		.device = list->count - 1, .memory_bytes = used, .unlisted = true,
+		.utilization = (double)NAN,
 	};
 }
 
