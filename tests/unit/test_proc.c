@@ -171,8 +171,8 @@ static void test_waits(void)
 		bool is_for_child;
 	} waits[] = {
 		{ wait_for_child, "a process in waitpid() waits for a child", true },
-		{ wait_for_signal, "so does one in sigsuspend()", true },
-		{ wait_for_time, "one in sleep() does not", false },
+		{ wait_for_signal, "a process in sigsuspend() waits for a child", true },
+		{ wait_for_time, "a process in sleep() does not wait for a child", false },
 	};
 
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
@@ -194,7 +194,7 @@ static void test_sigwait(void)
 	waitpid(pid, NULL, 0);
 	pid = start_to(wait_for_time);
 	ok(comes_to(pid, sleeps) && proc_heed(pid, SIGTERM) == PROC_HEEDS_NOT,
-	   "one that it would die of does not");
+	   "a signal that a process would die of does not count as blocked");
 	kill(-pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -233,10 +233,11 @@ static void test_sockets(void)
 		poll(NULL, 0, 10);
 	}
 	ok(reads_what_is_printed(&reader, &writer), "the reader of a socket pair is found");
-	ok(!reads_what_is_printed(&writer, &writer), "its writer is none");
+	ok(!reads_what_is_printed(&writer, &writer), "the writer of a socket pair is no reader");
 	close(ends[0]);
 	proc_streams(getpid(), &reader);
-	ok(!reads_what_is_printed(&reader, &writer), "nor is who has closed the other end");
+	ok(!reads_what_is_printed(&reader, &writer),
+	   "a process that closed its end of a socket pair is no reader");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -273,9 +274,11 @@ static void test_containers(void)
 	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
 		ok(proc_container_in(in[i], id) && !strcmp(id, ID), in[i]);
 	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++)
-		ok(!proc_container_in(out[i], id), "no container's group");
-	ok(!proc_container_in("0::/docker/0" ID, id), "nor is a longer number");
-	ok(!proc_container(getpid(), id) && !*id, "the caller's container is none");
+		ok(!proc_container_in(out[i], id),
+		   "a control group of no container has no container");
+	ok(!proc_container_in("0::/docker/0" ID, id),
+	   "a number that is too long names no container");
+	ok(!proc_container(getpid(), id) && !*id, "the caller of the test is in no container");
 }
 
 int main(void)
@@ -286,19 +289,22 @@ int main(void)
 
 	if (pid < 0)
 		return 1;
-	ok(comes_to(pid, first_thread_is_gone), "the first thread of a process ends");
-	ok(proc_lives(pid), "the process lives");
-	ok(proc_state(pid) == 'R', "and counts as running");
-	ok(!proc_is_stopped(pid), "not as stopped");
-	ok(n_found() == 1, "it is found");
-	ok(!environ[0] || proc_bears(pid, &variable), "its environment can be read");
-	ok(proc_used_bytes(&child) > 0, "and its memory");
+	ok(comes_to(pid, first_thread_is_gone), "the first thread of a process can end");
+	ok(proc_lives(pid), "a process whose first thread ended lives");
+	ok(proc_state(pid) == 'R', "a process whose first thread ended counts as running");
+	ok(!proc_is_stopped(pid), "a process whose first thread ended is not stopped");
+	ok(n_found() == 1, "a process whose first thread ended is found");
+	ok(!environ[0] || proc_bears(pid, &variable),
+	   "the environment of a process whose first thread ended is read");
+	ok(proc_used_bytes(&child) > 0, "the memory of a process whose first thread ended is read");
 	kill(pid, SIGSTOP);
-	ok(comes_to(pid, proc_is_stopped), "it is stopped when its threads are");
-	ok(proc_state(pid) == 'T' && proc_lives(pid), "and still lives");
+	ok(comes_to(pid, proc_is_stopped),
+	   "a process without its first thread is stopped with its threads");
+	ok(proc_state(pid) == 'T' && proc_lives(pid),
+	   "a stopped process without its first thread still lives");
 	kill(pid, SIGKILL);
-	ok(comes_to(pid, is_dead), "killed, it is a zombie");
-	ok(n_found() == 0, "which is not found");
+	ok(comes_to(pid, is_dead), "a killed process is dead before its parent waits for it");
+	ok(n_found() == 0, "a killed process is not found");
 	waitpid(pid, NULL, 0);
 	test_shared_memory();
 	test_waits();

@@ -27,19 +27,20 @@ static void test_find(void)
 	struct rack_cluster c = cluster(free);
 
 	ok(racks_find(&c, IN_MACHINE, 2, held) && is_held(held, 0, 2, 0, 0),
-	   "the machine of fewest free GPUs, the first one of two");
-	ok(racks_distance(&c, held) == IN_MACHINE, "is within a machine");
+	   "two GPUs are taken on the fullest machine with room");
+	ok(racks_distance(&c, held) == IN_MACHINE, "GPUs of one machine are within a machine");
 	ok(racks_find(&c, IN_RACK, 5, held) && is_held(held, 3, 2, 0, 0),
-	   "the rack of fewest free GPUs");
-	ok(racks_distance(&c, held) == IN_RACK, "is within a rack");
+	   "five GPUs are taken in the fullest rack with room");
+	ok(racks_distance(&c, held) == IN_RACK, "GPUs of two machines of a rack are within a rack");
 	ok(racks_find(&c, IN_RACK, 6, held) && is_held(held, 0, 0, 4, 2),
-	   "the other rack where the first is too small, emptiest machines first");
+	   "six GPUs are taken in the rack that has as many");
 	ok(racks_find(&c, ANYWHERE, 8, held) && is_held(held, 3, 1, 4, 0),
-	   "anywhere: emptiest machines first");
-	ok(racks_distance(&c, held) == ANYWHERE, "is farther apart than a rack");
+	   "eight GPUs are taken anywhere, on the emptiest machines first");
+	ok(racks_distance(&c, held) == ANYWHERE, "GPUs of two racks are farther apart than a rack");
 	ok(!racks_find(&c, IN_RACK, 7, held) && is_held(held, 0, 0, 0, 0),
-	   "no rack has as many");
-	ok(!racks_find(&c, ANYWHERE, 12, held), "nor have all");
+	   "no GPUs are found in a rack if no rack has as many");
+	ok(!racks_find(&c, ANYWHERE, 12, held),
+	   "no GPUs are found if all racks together have too few");
 }
 
 static void test_tune(void)
@@ -47,23 +48,23 @@ static void test_tune(void)
 	struct rack_history machine = { 0 }, rack = { 0 };
 	struct rack_timers t = rack_tune(&machine, &rack, 4, 0, lease_s);
 
-	ok(t.rack_s == 600 && t.network_s == 1200, "without waits: 6 and 12 leases");
+	ok(t.rack_s == 600 && t.network_s == 1200, "the timers are 6 and 12 leases without waits");
 	rack_history_add(&machine, (struct rack_wait){ 4, 1000, 8 }, lease_s);
 	rack_history_add(&machine, (struct rack_wait){ 4, 1000, 10 }, lease_s);
 	rack_history_add(&machine, (struct rack_wait){ 2, 1000, 90 }, lease_s);
 	rack_history_add(&rack, (struct rack_wait){ 4, 1000, 90 }, lease_s);
 	t = rack_tune(&machine, &rack, 4, 1000, lease_s);
-	ok(t.rack_s == 1100, "mean 9 and twice the deviation of 1 are 11 leases");
-	ok(t.network_s == 2400, "24 at most for any GPUs");
+	ok(t.rack_s == 1100, "the timer of a rack is the mean and twice the deviation of waits");
+	ok(t.network_s == 2400, "the timer of any GPUs is 24 leases at most");
 	t = rack_tune(&machine, &rack, 2, 1000, lease_s);
-	ok(t.rack_s == 2000, "20 at most for a rack");
+	ok(t.rack_s == 2000, "the timer of a rack is 20 leases at most");
 	ok(t.network_s == 1200, "waits of other demands do not count");
 	t = rack_tune(&machine, &rack, 4, 3399, lease_s);
 	ok(t.rack_s == 1100, "waits count for 24 leases");
 	t = rack_tune(&machine, &rack, 4, 3400, lease_s);
-	ok(t.rack_s == 600, "and no longer");
+	ok(t.rack_s == 600, "waits do not count after 24 leases");
 	rack_history_add(&machine, (struct rack_wait){ 4, 3400, 7 }, lease_s);
-	ok(machine.n == 1, "those that no longer count are dropped");
+	ok(machine.n == 1, "waits that no longer count are dropped");
 	free(machine.waits);
 	free(rack.waits);
 }
@@ -82,35 +83,39 @@ static void test_offer(void)
 	struct rack_job j = { .gpus = 2 };
 	double alarm_s;
 
-	ok(!asks(&s, "dally", j, held, &alarm_s) && alarm_s == 600, "refuses before the timer");
+	ok(!asks(&s, "dally", j, held, &alarm_s) && alarm_s == 600,
+	   "dally refuses a rack before its timer");
 	s.now_s = 600;
 	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 1, 1, 0, 0),
-	   "takes a rack at the timer");
-	ok(s.rack.n == 1 && s.rack.waits[0].leases == 6, "which is remembered");
+	   "dally takes a rack at its timer");
+	ok(s.rack.n == 1 && s.rack.waits[0].leases == 6, "dally remembers the wait for a rack");
 	j.gpus = 3;
 	ok(!asks(&s, "dally", j, held, &alarm_s) && alarm_s == 1200,
-	   "refuses more than a rack has until the other timer");
+	   "dally refuses more than a rack has until the other timer");
 	s.now_s = 1200;
-	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 1, 1, 1, 0), "then takes any");
-	ok(s.rack.n == 1 && s.machine.n == 0, "which is not remembered");
+	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 1, 1, 1, 0),
+	   "dally takes any GPUs at the other timer");
+	ok(s.rack.n == 1 && s.machine.n == 0, "dally does not remember the wait for any GPUs");
 	j = (struct rack_job){ .gpus = 5 };
 	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s),
-	   "fewer than it asks for: no timer helps");
+	   "dally has no timer for a job of more GPUs than are free");
 	s.timers = (struct rack_timers){ HUGE_VAL, HUGE_VAL };
 	j = (struct rack_job){ .gpus = 2 };
-	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s), "full consolidation waits on");
-	ok(asks(&s, "gandiva-net", j, held, &alarm_s), "gandiva-net takes what there is");
-	ok(!asks(&s, "tiresias-net", j, held, &alarm_s), "tiresias-net consolidates");
+	ok(!asks(&s, "dally", j, held, &alarm_s) && isinf(alarm_s),
+	   "dally waits for full consolidation where timers never end");
+	ok(asks(&s, "gandiva-net", j, held, &alarm_s), "gandiva-net takes any free GPUs");
+	ok(!asks(&s, "tiresias-net", j, held, &alarm_s), "tiresias-net waits for consolidation");
 	j.insensitive = true;
-	ok(asks(&s, "tiresias-net", j, held, &alarm_s), "except models that do not mind");
+	ok(asks(&s, "tiresias-net", j, held, &alarm_s),
+	   "tiresias-net takes any GPUs for a model that does not mind");
 	free[0] = free[1] = 4;
 	j = (struct rack_job){ .gpus = 5 };
 	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 4, 1, 0, 0),
-	   "more than a machine takes a rack at once");
+	   "dally takes a rack at once for more GPUs than a machine has");
 	free[2] = 4;
 	j.gpus = 9;
 	ok(asks(&s, "dally", j, held, &alarm_s) && is_held(held, 4, 4, 1, 0),
-	   "more than a rack takes any at once");
+	   "dally takes any GPUs at once for more than a rack has");
 	rack_state_release(&s);
 }
 
@@ -127,17 +132,19 @@ static void test_order(void)
 				 .on_s = 100 };
 	struct rack_job new = { .index = 3, .gpus = 1, .since_s = 7, .work_s = 100, .left_s = 100 };
 
-	ok(order("dally", slow, fast) < 0, "dally: the slowed job comes first");
-	ok(order("dally", new, slow) < 0, "and before it one that never ran");
+	ok(order("dally", slow, fast) < 0, "dally puts the job that was slowed first");
+	ok(order("dally", new, slow) < 0, "dally puts a job that never ran before all others");
 	ok(order("las-net", new, fast) < 0 && order("las-net", fast, slow) < 0,
-	   "las-net: by GPU time");
+	   "las-net puts the job of least GPU time first");
 	ok(order("srtf-net", fast, slow) < 0 && order("srtf-net", slow, new) < 0,
-	   "srtf-net: by remaining time");
-	ok(order("gandiva-net", fast, new) < 0, "gandiva-net: who waits longest");
+	   "srtf-net puts the job of least remaining time first");
+	ok(order("gandiva-net", fast, new) < 0,
+	   "gandiva-net puts the job that waits longest first");
 	fast.on_s = slow.on_s = new.on_s = 0;
-	ok(order("dally", fast, slow) < 0, "ties: who waits longer");
+	ok(order("dally", fast, slow) < 0, "the job that waits longer is first among equals");
 	slow.since_s = 5;
-	ok(order("dally", slow, fast) < 0, "then the smaller index");
+	ok(order("dally", slow, fast) < 0,
+	   "the job of the smaller index is first among all equals");
 }
 
 static bool offers(struct rack_state *s, struct rack_job *j, int *held)
@@ -168,22 +175,23 @@ static void test_goodput_wait(void)
 
 	/* 9000 s are 18000 s now, 1000 + 1 + 10000 s later */
 	prepare(&s, &j, NULL);
-	ok(!offers(&s, &j, held), "GPUs of two machines are left to others at first");
+	ok(!offers(&s, &j, held), "goodput leaves GPUs of two machines to others at first");
 	s.second_pass = true;
-	ok(!offers(&s, &j, held), "a wait for one machine ends a long job sooner");
+	ok(!offers(&s, &j, held), "goodput waits for one machine if a long job ends sooner then");
 	other.index = 1;
 	prepare(&s, &j, &other);
 	ok(!offers(&s, &j, held) && s.promised_s[0] == 1500 + 3600,
-	   "the machine is promised for a lease");
+	   "goodput promises the machine for a lease");
 	other.remaining_s = other.length_s = 4000;
-	ok(offers(&s, &other, held), "so that another, shorter job does not wait for it");
+	ok(offers(&s, &other, held), "goodput gives a shorter job GPUs at once beside a promise");
 	j.remaining_s = 1000;
 	prepare(&s, &j, NULL);
-	ok(offers(&s, &j, held) && is_held(held, 1, 1, 0, 0), "nor does a short job wait");
+	ok(offers(&s, &j, held) && is_held(held, 1, 1, 0, 0),
+	   "goodput gives a short job GPUs of two machines at once");
 	j.part[IN_RACK] = 0.89;
 	j.remaining_s = 9000;
 	prepare(&s, &j, NULL);
-	ok(offers(&s, &j, held), "nor one that does not mind");
+	ok(offers(&s, &j, held), "goodput gives GPUs of two machines to a job that does not mind");
 	rack_state_release(&s);
 }
 
@@ -200,18 +208,21 @@ static void test_goodput_bound(void)
 
 	s.second_pass = true;
 	prepare(&s, &late, &small);
-	ok(!offers(&s, &late, held), "a long job waits until the bound");
-	ok(order("goodput", small, late) < 0, "behind a short one");
+	ok(!offers(&s, &late, held), "goodput lets a long job wait until the bound");
+	ok(order("goodput", small, late) < 0,
+	   "goodput puts a short job before a long one that waits");
 	s.now_s += 1;
 	prepare(&s, &late, &small);
-	ok(order("goodput", late, small) < 0, "then it comes first");
-	ok(offers(&s, &late, held), "and takes any GPUs");
+	ok(order("goodput", late, small) < 0,
+	   "goodput puts a job that waited beyond the bound first");
+	ok(offers(&s, &late, held), "goodput gives a job that waited beyond the bound any GPUs");
 	s.second_pass = false;
 	late.gpus = 5;
 	prepare(&s, &late, &small);
 	ok(!offers(&s, &late, held) && s.reserved[0] && s.reserved[1] && !s.reserved[2],
-	   "where there are too few, machines are reserved");
-	ok(offers(&s, &small, held) && is_held(held, 0, 0, 1, 0), "for which others make room");
+	   "goodput reserves machines for a late job of too many GPUs");
+	ok(offers(&s, &small, held) && is_held(held, 0, 0, 1, 0),
+	   "goodput gives other jobs the machines that are not reserved");
 	rack_state_release(&s);
 }
 
@@ -224,13 +235,15 @@ static void test_goodput_order(void)
 	struct rack_job old = { .gpus = 2, .remaining_s = (double)NAN, .on_s = 36000 };
 
 	prepare(&s, &fresh, &old);
-	ok(order("goodput", fresh, old) < 0, "nothing known: who had less time comes first");
+	ok(order("goodput", fresh, old) < 0,
+	   "goodput puts the job of less time first where lengths are unknown");
 	for (int i = 0; i < 200; i++)
 		ended_s[i] = 40000;
 	s.ended_s = ended_s;
 	s.n_ended = 200;
 	prepare(&s, &fresh, &old);
-	ok(order("goodput", old, fresh) < 0, "jobs of one length: who is nearer to the end");
+	ok(order("goodput", old, fresh) < 0,
+	   "goodput puts the job nearer to its end first among equal lengths");
 	rack_state_release(&s);
 }
 

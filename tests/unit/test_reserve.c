@@ -85,16 +85,17 @@ static void test_reserve(void)
 {
 	struct profile p;
 
-	is_int(reserve(2, &p), -1, "two devices are not to be had");
-	is_int(err.exit_status, EX_TEMPFAIL, "now");
-	ok(strstr(err.text, "pid ") != NULL, "as somebody is on one");
+	is_int(reserve(2, &p), -1, "two devices are not reserved while somebody is on one");
+	is_int(err.exit_status, EX_TEMPFAIL, "a device that somebody is on is a temporary failure");
+	ok(strstr(err.text, "pid ") != NULL, "the error names the process on the device");
 	/* In a container with processes of its own nobody can tell who it is. */
-	ok(n_asked > 0 || !proc_sees_all(), "a person, by name");
-	is_int(n_asked_inside, 0, "asked for when others can write");
+	ok(n_asked > 0 || !proc_sees_all(), "the owner of the process is looked up by name");
+	is_int(n_asked_inside, 0, "no owner is looked up within a transaction");
 	let_go(&p);
-	is_int(reserve(1, &p), 0, "one is");
-	ok(p.n_devices == 1 && !strcmp(p.devices[0].id, "gpu:b"), "the other one");
-	is_int(n_asked_inside, 0, "again");
+	is_int(reserve(1, &p), 0, "one device is reserved beside the one in use");
+	ok(p.n_devices == 1 && !strcmp(p.devices[0].id, "gpu:b"),
+	   "the device without a process is the one reserved");
+	is_int(n_asked_inside, 0, "no owner is looked up within the second transaction");
 	let_go(&p);
 }
 

@@ -32,41 +32,51 @@ static char *shown(bool plain, const char *bytes, size_t n, size_t piece)
 static const struct {
 	const char *what, *printed, *rows, *plain;
 } cases[] = {
-	{ "lines", "one\ntwo\n", "one\ntwo\n", "one\ntwo\n" },
-	{ "a line without an end", "one\ntwo", "one\ntwo", "one\ntwo" },
-	{ "empty lines", "\n\n\n", "\n\n\n", "\n\n\n" },
-	{ "lines of another system", "one\r\ntwo\r\n", "one\ntwo\n", "one\ntwo\n" },
-	{ "tqdm at work", "begin\n\r  0%|          | 0/10\r" TQDM, "begin\n" TQDM, "begin\n" },
-	{ "tqdm at its end", "\r  0%|          | 0/10\r" TQDM "\r" FULL "\nend\n",
-	  FULL "\nend\n", "end\n" },
-	{ "a bar with one state", "\r" FULL "\nend\n", FULL "\nend\n", "end\n" },
-	{ "two bars of tqdm",
+	{ "lines are shown as they are", "one\ntwo\n", "one\ntwo\n", "one\ntwo\n" },
+	{ "a line without an end is shown", "one\ntwo", "one\ntwo", "one\ntwo" },
+	{ "empty lines are shown", "\n\n\n", "\n\n\n", "\n\n\n" },
+	{ "lines of another system are shown without carriage returns",
+	  "one\r\ntwo\r\n", "one\ntwo\n", "one\ntwo\n" },
+	{ "a bar of tqdm at work is shown in its last state",
+	  "begin\n\r  0%|          | 0/10\r" TQDM, "begin\n" TQDM, "begin\n" },
+	{ "a bar of tqdm at its end is shown in its last state",
+	  "\r  0%|          | 0/10\r" TQDM "\r" FULL "\nend\n", FULL "\nend\n", "end\n" },
+	{ "a bar with one state is shown", "\r" FULL "\nend\n", FULL "\nend\n", "end\n" },
+	{ "two bars of tqdm are shown in their last states",
 	  "\router 0/2\n\r  0%|   | 0/2\x1b[A\n\r 50%|## | 1/2\x1b[A\n\r100%|###| 2/2\x1b[A"
 	  "\router 1/2\n\r  0%|   | 0/2\x1b[A\n\r100%|###| 2/2\x1b[A\router 2/2\n\n\nend\n",
 	  "outer 2/2\n100%|###| 2/2\n\nend\n", "outer 2/2\n\nend\n" },
-	{ "Rich, which erases rows",
+	{ "a bar of Rich, which erases rows, is shown in its last state",
 	  "\x1b[?25lWorking \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81  0%\n"
 	  "\r\x1b[2K\x1b[1A\x1b[2KWorking \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 50%\n"
 	  "\r\x1b[2K\x1b[1A\x1b[2KWorking \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 99%\n\x1b[?25hend\n",
 	  "Working \xe2\x94\x81\xe2\x94\x81\xe2\x94\x81 99%\nend\n", "end\n" },
-	{ "a bar that is erased", "\r" TQDM "\r\x1b[Kdone\n", "done\n", "done\n" },
-	{ "a counter", "\rDownloading 1%\rDownloading 50%\rDownloading ... done\n",
+	{ "a bar that is erased is not shown", "\r" TQDM "\r\x1b[Kdone\n", "done\n", "done\n" },
+	{ "a counter is shown in its last state",
+	  "\rDownloading 1%\rDownloading 50%\rDownloading ... done\n",
 	  "Downloading ... done\n", "Downloading ... done\n" },
-	{ "a counter at work", "\rDownloading 1%\rDownloading 50%", "Downloading 50%", "" },
-	{ "spaces that wipe a bar", "\r" TQDM "\r             \rsaved\n", "saved\n", "saved\n" },
-	{ "backspaces", "load -\b\\\b|\b/\bok\n", "load ok\n", "load ok\n" },
-	{ "old Keras", "epoch 1\n1/2 [=>..]\b\b\b\b\b\b\b\b\b\b\r2/2 [====] loss: 0.5\n",
+	{ "a counter at work is shown in its present state",
+	  "\rDownloading 1%\rDownloading 50%", "Downloading 50%", "" },
+	{ "a bar that spaces wipe is not shown",
+	  "\r" TQDM "\r             \rsaved\n", "saved\n", "saved\n" },
+	{ "backspaces take characters back", "load -\b\\\b|\b/\bok\n", "load ok\n", "load ok\n" },
+	{ "a bar of old Keras is shown in its last state",
+	  "epoch 1\n1/2 [=>..]\b\b\b\b\b\b\b\b\b\b\r2/2 [====] loss: 0.5\n",
 	  "epoch 1\n2/2 [====] loss: 0.5\n", "epoch 1\n" },
-	{ "a drawing in a line of its own", "==== epoch 2 ====\n", "==== epoch 2 ====\n",
+	{ "a drawing in a line of its own is shown", "==== epoch 2 ====\n", "==== epoch 2 ====\n",
 	  "==== epoch 2 ====\n" },
-	{ "colours", "\x1b[32mgreen\x1b[0m\n", "\x1b[32mgreen\x1b[0m\n", "green\n" },
-	{ "a title of the terminal", "\x1b]0;title\x07one\n\x1b]0;title\x1b\\two\n", "one\ntwo\n",
-	  "one\ntwo\n" },
-	{ "a sequence that has no end", "\x1b]0;title\none\n\x1b[31\ntwo\n", "\none\n\ntwo\n",
-	  "\none\n\ntwo\n" },
-	{ "other control characters", "a\tb\x01" "c\n", "a\tb\x01" "c\n", "a\tbc\n" },
-	{ "a carriage return at the end", "state 1\rstate 2\r", "state 2", "" },
-	{ "a shorter text over a longer one", "a long text\rshort\n", "short\n", "short\n" },
+	{ "colours are left out of plain text",
+	  "\x1b[32mgreen\x1b[0m\n", "\x1b[32mgreen\x1b[0m\n", "green\n" },
+	{ "a title of the terminal is left out",
+	  "\x1b]0;title\x07one\n\x1b]0;title\x1b\\two\n", "one\ntwo\n", "one\ntwo\n" },
+	{ "a sequence that has no end hides the rest of its line",
+	  "\x1b]0;title\none\n\x1b[31\ntwo\n", "\none\n\ntwo\n", "\none\n\ntwo\n" },
+	{ "other control characters are left out of plain text",
+	  "a\tb\x01" "c\n", "a\tb\x01" "c\n", "a\tbc\n" },
+	{ "a carriage return at the end keeps the last state",
+	  "state 1\rstate 2\r", "state 2", "" },
+	{ "a shorter text hides a longer one below it",
+	  "a long text\rshort\n", "short\n", "short\n" },
 };
 
 static void test_cases(void)
@@ -101,7 +111,7 @@ static void test_large(void)
 	line[n / 2] = 'a';
 	line[n - 1] = 'z';
 	got = shown(false, line, n + 1, 65536);
-	is_str(got, "az\n", "NUL bytes are nothing");
+	is_str(got, "az\n", "NUL bytes are left out");
 	free(got);
 	free(line);
 	for (int i = 0; i < 1000; i++) {
@@ -109,7 +119,7 @@ static void test_large(void)
 		text_addf(&want, "line %d\n", i);
 	}
 	got = shown(true, t.data, t.length, 77);
-	is_str(got, want.data, "more rows than are held");
+	is_str(got, want.data, "more rows than are held come out whole");
 	free(got);
 	text_release(&t);
 	text_release(&want);
@@ -135,17 +145,17 @@ static void test_flush(void)
 
 	rows_feed(r, "one\ntw", 6);
 	rows_flush(r);
-	is_str(t.data, "one\n", "rows that are ended are given out");
+	is_str(t.data, "one\n", "rows that are ended are given out at once");
 	rows_feed(r, "o\n\r 5%", 6);
 	rows_flush(r);
-	is_str(t.data, "one\ntwo\n", "and the rest later");
+	is_str(t.data, "one\ntwo\n", "rows that end later are given out later");
 	rows_feed(r, "\r 6%", 4);
 	rows_end(r);
-	is_str(t.data, "one\ntwo\n", "a bar never");
+	is_str(t.data, "one\ntwo\n", "a bar is never given out as plain text");
 	rows_free(r);
 	text_release(&t);
-	ok(!is_cut("a\nb\x1b[A"), "a row that is there is reached");
-	ok(is_cut("b\x1b[A"), "one before the first is not");
+	ok(!is_cut("a\nb\x1b[A"), "a row that is held can be reached");
+	ok(is_cut("b\x1b[A"), "a row before the first one cannot be reached");
 }
 
 int main(void)

@@ -102,13 +102,13 @@ static void test_oldest(void)
 
 	make_store(store_45, rows_45);
 	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "a store of version 45 is opened");
-	answers(COLUMNS, columns, "it has the columns of a new store");
-	answers(OTHERS, others, "it has the indexes and triggers of a new store");
-	answers(KEYS, keys, "its rows belong together as those of a new store do");
-	answers("PRAGMA user_version", "46", "its version is that of a new store");
-	is_int(store_job_get(&store, 1, &job, &err), 0, "its jobs are there");
+	answers(COLUMNS, columns, "an old store gets the columns of a new store");
+	answers(OTHERS, others, "an old store gets the indexes and triggers of a new store");
+	answers(KEYS, keys, "an old store gets the foreign keys of a new store");
+	answers("PRAGMA user_version", "46", "an old store gets the version of a new store");
+	is_int(store_job_get(&store, 1, &job, &err), 0, "an old store keeps its jobs");
 	ok(job.declared.min_replicas == 2 && job.declared.retries == 7 && job.forgiven_runs == 1,
-	   "a job is what it was");
+	   "a job of an old store is what it was");
 	job_release(&job);
 	has_environment(1, "S=secret");
 	has_environment(2, "T=6");
@@ -119,7 +119,8 @@ static void test_oldest(void)
 	answers("SELECT group_concat(workload || ' ' || ifnull(CAST(handle AS TEXT), '-'))"
 		" FROM runs", "w local supervisor=12,w -,w local supervisor=13",
 		"runs are known by their handles");
-	answers("SELECT tier || n_steps FROM observations", "fast5", "what was measured is there");
+	answers("SELECT tier || n_steps FROM observations", "fast5",
+		"an old store keeps its observations");
 	run_sql("UPDATE runs SET freeze_state = 'frozen', frozen_bytes = 7, frozen_pids = '8',"
 		" frozen_device = 'GPU-1' WHERE job_id = 3");
 	answers("SELECT frozen_bytes FROM runs WHERE job_id = 3", "7",
@@ -144,10 +145,12 @@ static void test_what_is_added(void)
 		   "DROP INDEX jobs_ended_untold; DROP TRIGGER job_lives_again;"
 		   "ALTER TABLE jobs DROP COLUMN end_told; ALTER TABLE jobs DROP COLUMN launch;"
 		   "DROP TABLE rung_results; DROP TABLE events");
-	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0, "it is opened");
-	is_int(schema_bring_up(&store, 46, &err), 0, "and brought up to date");
-	answers(COLUMNS, columns, "columns and tables that it lacked are there");
-	answers(OTHERS, others, "with their indexes and triggers");
+	is_int(store_open(&store, &paths, STORE_WRITE, &err), 0,
+	       "a store of version 46 that lacks columns is opened");
+	is_int(schema_bring_up(&store, 46, &err), 0,
+	       "a store that lacks columns is brought up to date");
+	answers(COLUMNS, columns, "a store gets the columns and tables that it lacked");
+	answers(OTHERS, others, "a store gets the indexes and triggers that it lacked");
 	answers("SELECT end_told || ifnull(launch, '-') || retries FROM jobs", "0-7",
 		"a row has the default of a new column, and what it had");
 	free(columns);
@@ -161,8 +164,9 @@ static void test_refused(void)
 
 	make_store(store_45, VERSION_45 "PRAGMA user_version = 44");
 	for (enum store_mode mode = STORE_READ; mode <= STORE_OBSERVE; mode++) {
-		is_int(store_open(&store, &paths, mode, &err), -1, "a store that is too old");
-		is_int(err.exit_status, EX_DATAERR, "is refused");
+		is_int(store_open(&store, &paths, mode, &err), -1,
+		       "a store that is too old is not opened");
+		is_int(err.exit_status, EX_DATAERR, "a store that is too old is an error of data");
 		ok(strstr(err.text, want), err.text);
 	}
 }

@@ -75,8 +75,8 @@ static void test_random(void)
 			printf("# case %d, %d jobs, %d devices: %g, the best is %g\n", n, n_jobs,
 			       n_devices, got, want);
 	}
-	is_int(wrong, 0, "the best sum in random cases");
-	is_int(cases, 1500, "all of them");
+	is_int(wrong, 0, "every random case gets the best sum");
+	is_int(cases, 1500, "all random cases are tried");
 }
 
 /* --- as many jobs as devices --- */
@@ -129,7 +129,7 @@ static void test_wide(void)
 			printf("# case %d, %d jobs, %d devices: %g, the best is %g\n", n, n_jobs,
 			       n_devices, got, want);
 	}
-	is_int(wrong, 0, "the best sum, up to 16 jobs and 16 devices");
+	is_int(wrong, 0, "up to 16 jobs and 16 devices get the best sum");
 }
 
 /* Every table of three jobs and three devices with gains of none, 1, 2 and 3. */
@@ -150,8 +150,8 @@ static void test_all_small(void)
 		wrong += !(fabs(got - want) < 1e-6);
 		unlike += !(fabs(best_by_sets(gain, 3, 3) - want) < 1e-6);
 	}
-	is_int(wrong, 0, "the best sum in every small table");
-	is_int(unlike, 0, "for which both searches of all assignments agree");
+	is_int(wrong, 0, "every small table gets the best sum");
+	is_int(unlike, 0, "both searches of all assignments agree on every small table");
 }
 
 static void test_ties(void)
@@ -161,12 +161,13 @@ static void test_ties(void)
 
 	share_match(same, 3, 2, device_of);
 	ok(device_of[0] == 0 && device_of[1] == 1 && device_of[2] == -1,
-	   "among equals the first in line, on the first device");
+	   "the first jobs in line get the devices among equals");
 	share_match(none, 3, 1, device_of);
-	ok(device_of[0] == -1 && device_of[1] == -1 && device_of[2] == -1, "what gains nothing");
+	ok(device_of[0] == -1 && device_of[1] == -1 && device_of[2] == -1,
+	   "a job that gains nothing gets no device");
 	share_match(NULL, 0, 4, device_of);
 	share_match(none, 3, 0, device_of);
-	is_int(device_of[2], -1, "no device");
+	is_int(device_of[2], -1, "a job gets no device where there are none");
 }
 
 static void test_example(void)
@@ -176,7 +177,7 @@ static void test_example(void)
 
 	share_match(gain, 2, 2, device_of);
 	ok(device_of[0] == 1 && device_of[1] == 0,
-	   "the first in line leaves the better device to one that fits nowhere else");
+	   "the first job leaves the better device to one that fits only there");
 }
 
 int main(void)

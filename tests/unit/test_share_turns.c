@@ -253,7 +253,8 @@ static void test_odd_moments(void)
 		for (int stop = 0; stop < 3; stop++)
 			most = fmax(most, worst_of_runs(cases[i].n, cases[i].n_devices,
 							cases[i].period, 0.1 * stop, NULL));
-		snprintf(name, sizeof(name), "%d people, %d devices, passes every %.1f slices",
+		snprintf(name, sizeof(name),
+			 "%d people on %d devices have fair turns with a pass each %.1f slices",
 			 cases[i].n, cases[i].n_devices, cases[i].period);
 		if (!ok(most <= cases[i].most, name))
 			printf("# %.2f slices off at worst, want at most %.2f\n", most,
@@ -268,11 +269,16 @@ static void test_weights(void)
 		const char *name;
 		double off;
 	} cases[] = {
-		{ "weights 2 and 1 on two devices", worst_of_runs(2, 2, 0.1, 0.1, weights[0]) },
-		{ "on one device", worst_of_runs(2, 1, 0.1, 0.1, weights[0]) },
-		{ "3 and 1 on one device", worst_of_runs(2, 1, 0.1, 0.1, weights[1]) },
-		{ "1, 2 and 3 on two devices", worst_of_runs(3, 2, 0.1, 0.1, weights[2]) },
-		{ "1, 2 and 3 on four devices", worst_of_runs(3, 4, 0.1, 0.1, weights[2]) },
+		{ "people of weights 2 and 1 have fair turns on two devices",
+		  worst_of_runs(2, 2, 0.1, 0.1, weights[0]) },
+		{ "people of weights 2 and 1 have fair turns on one device",
+		  worst_of_runs(2, 1, 0.1, 0.1, weights[0]) },
+		{ "people of weights 3 and 1 have fair turns on one device",
+		  worst_of_runs(2, 1, 0.1, 0.1, weights[1]) },
+		{ "people of weights 1, 2 and 3 have fair turns on two devices",
+		  worst_of_runs(3, 2, 0.1, 0.1, weights[2]) },
+		{ "people of weights 1, 2 and 3 have fair turns on four devices",
+		  worst_of_runs(3, 4, 0.1, 0.1, weights[2]) },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -301,7 +307,7 @@ static void test_newcomer(void)
 	}
 	if (!ok(longest <= 3.5, "a newcomer gets a device within three turns of the others"))
 		printf("# %.2f slices\n", longest);
-	if (!ok(most <= 1.2, "and has a fair share from then on"))
+	if (!ok(most <= 1.2, "a newcomer has a fair share from the beginning"))
 		printf("# %.2f slices\n", most);
 }
 

@@ -41,18 +41,18 @@ static const struct {
 	const char *second_binding, *second_kind;
 	bool meet;
 } pairs[] = {
-	{ "the same processor under two numbers", 0, "3", ONE, 7, "3", ONE, true },
-	{ "neighbours", 0, "0", ONE, 1, "1", ONE, false },
-	{ "a slot of one in a slot of four", 2, "2", ONE, 0, "0-3", ONE, true },
-	{ "spans that meet in one processor", 0, "0-3,8", ONE, 1, "4-7,8", ONE, true },
-	{ "spans that do not", 0, "0-3,8", ONE, 1, "4-7,9-20", ONE, false },
-	{ "two halves of a core", 0, "0", HALF, 1, "0", HALF, false },
-	{ "the same half", 2, "0", HALF, 4, "0", HALF, true },
-	{ "a half and the whole core", 1, "0", HALF, 0, "0", ONE, true },
-	{ "halves of two processors each", 2, "0,4", HALF, 3, "0,4", HALF, false },
-	{ "a half and a third that reaches into it", 0, "0", HALF, 1, "0",
+	{ "slots of the same processor under two numbers meet", 0, "3", ONE, 7, "3", ONE, true },
+	{ "slots of neighbouring processors do not meet", 0, "0", ONE, 1, "1", ONE, false },
+	{ "a slot of one meets the slot of four around it", 2, "2", ONE, 0, "0-3", ONE, true },
+	{ "slots that share one processor meet", 0, "0-3,8", ONE, 1, "4-7,8", ONE, true },
+	{ "slots that share no processor do not meet", 0, "0-3,8", ONE, 1, "4-7,9-20", ONE, false },
+	{ "two halves of a core do not meet", 0, "0", HALF, 1, "0", HALF, false },
+	{ "the same halves of a core meet", 2, "0", HALF, 4, "0", HALF, true },
+	{ "a half meets the whole core", 1, "0", HALF, 0, "0", ONE, true },
+	{ "halves of two processors each do not meet", 2, "0,4", HALF, 3, "0,4", HALF, false },
+	{ "a half meets a third that reaches into it", 0, "0", HALF, 1, "0",
 	  "CPU, 1 core shared by 3 slots", true },
-	{ "a half and the third beside it", 0, "0", HALF, 2, "0",
+	{ "a half does not meet the third beside it", 0, "0", HALF, 2, "0",
 	  "CPU, 1 core shared by 3 slots", false },
 };
 
@@ -68,9 +68,10 @@ static void test_pairs(const struct paths *paths)
 		ok(shared_locks_meet(&a, &b) == pairs[i].meet &&
 		   shared_locks_meet(&b, &a) == pairs[i].meet, pairs[i].name);
 		ok(one >= 0 && (shared_lock_look(paths, &b) == LOCK_IS_HELD) == pairs[i].meet,
-		   "and is seen");
+		   "a slot is seen as held if it meets a held one");
 		two = shared_lock_take(paths, &b, &err);
-		ok(pairs[i].meet ? two == LOCK_HELD : two >= 0, "and holds");
+		ok(pairs[i].meet ? two == LOCK_HELD : two >= 0,
+		   "a slot can be locked if it meets no held one");
 		if (two >= 0)
 			lock_drop(two);
 		lock_drop(one);
@@ -85,14 +86,17 @@ static void test_release(const struct paths *paths)
 
 	lock_release(fd);
 	other = shared_lock_take(paths, &b, &err);
-	ok(other >= 0, "what was released is free");
+	ok(other >= 0, "a slot can be locked after another one was released");
 	ok(!shared_lock_again(fd, paths, &a),
-	   "and is not taken again while another has a part of it");
-	ok(shared_lock_look(paths, &b) == LOCK_IS_HELD, "who keeps that part");
+	   "a lock is not taken again while another slot has a part of it");
+	ok(shared_lock_look(paths, &b) == LOCK_IS_HELD,
+	   "the other slot keeps its part of the lock");
 	lock_drop(other);
-	ok(shared_lock_look(paths, &a) == LOCK_IS_FREE, "no part stays locked");
-	ok(shared_lock_again(fd, paths, &a), "later it is");
-	ok(shared_lock_look(paths, &b) == LOCK_IS_HELD, "and is seen");
+	ok(shared_lock_look(paths, &a) == LOCK_IS_FREE,
+	   "no part stays locked after the other slot is released");
+	ok(shared_lock_again(fd, paths, &a), "a lock is taken again once its parts are free");
+	ok(shared_lock_look(paths, &b) == LOCK_IS_HELD,
+	   "a lock that was taken again is seen as held");
 	lock_drop(fd);
 }
 
@@ -103,8 +107,9 @@ static void test_gpus(const struct paths *paths)
 	int one = shared_lock_take(paths, &a, &err), two = shared_lock_take(paths, &b, &err);
 
 	ok(one >= 0 && two >= 0, "two GPUs near the same processors do not meet");
-	ok(shared_lock_take(paths, &a, &err) == LOCK_HELD, "one GPU is one device");
-	ok(shared_lock_look(paths, &cpu) == LOCK_IS_FREE, "the processors stay free");
+	ok(shared_lock_take(paths, &a, &err) == LOCK_HELD, "a GPU cannot be locked twice");
+	ok(shared_lock_look(paths, &cpu) == LOCK_IS_FREE,
+	   "the processors near locked GPUs stay free");
 	lock_drop(one);
 	lock_drop(two);
 }
@@ -119,18 +124,21 @@ static void test_nasty(const struct paths *paths, const char *dir)
 
 	unlink(lock);
 	ok(symlink(other, lock) == 0 && shared_lock_take(paths, &d, &err) == -1 &&
-	   strstr(err.text, "device-cpu.lock': it is a symbolic link"), "a link");
-	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD, "cannot be told");
+	   strstr(err.text, "device-cpu.lock': it is a symbolic link"),
+	   "a symbolic link in place of a lock is refused");
+	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD,
+	   "a symbolic link in place of a lock cannot be told");
 	unlink(lock);
 	ok(link(other, lock) == 0 && shared_lock_take(paths, &d, &err) == -1 &&
-	   strstr(err.text, "it has another name, too"), "a second name");
+	   strstr(err.text, "it has another name, too"), "a lock with a second name is refused");
 	unlink(lock);
 	ok(mkfifo(lock, 0666) == 0 && shared_lock_take(paths, &d, &err) == -1 &&
-	   strstr(err.text, "it is no regular file"), "a FIFO");
-	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD, "and nobody hangs");
+	   strstr(err.text, "it is no regular file"), "a FIFO in place of a lock is refused");
+	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD,
+	   "a FIFO in place of a lock cannot be told, and nobody hangs");
 	unlink(lock);
 	ok(mkdir(lock, 0777) == 0 && shared_lock_take(paths, &d, &err) == -1 &&
-	   strstr(err.text, "Is a directory"), "a directory");
+	   strstr(err.text, "Is a directory"), "a directory in place of a lock is refused");
 	rmdir(lock);
 	close(fd);
 	unlink(other);
@@ -151,7 +159,8 @@ static void test_not_writable(const struct paths *paths, const char *dir)
 		printf("# %s\n", strerror(errno));
 	ok(shared_lock_take(paths, &d, &err) == -1 && strstr(err.text, "Permission denied"),
 	   "a file that may not be written cannot be locked");
-	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD, "nor is its device free");
+	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD,
+	   "a device whose lock may not be written cannot be told");
 	if (is_root && seteuid(0))
 		printf("# %s\n", strerror(errno));
 	close(fd);
@@ -170,19 +179,23 @@ static void test_directory(const struct paths *paths, const char *dir)
 
 	umask(old);
 	stat(lock, &st);
-	ok(fd >= 0 && (st.st_mode & 07777) == 0666, "anybody may take a lock, whatever the umask");
+	ok(fd >= 0 && (st.st_mode & 07777) == 0666,
+	   "a lock is made for everybody, whatever the umask");
 	lock_drop(fd);
 	chmod(dir, 0777);
 	ok(shared_lock_take(paths, &d, &err) == -1 && strstr(err.text, "type: chmod +t "),
-	   "a directory where others may remove locks");
-	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD, "is not looked into");
+	   "a directory where others may remove locks is refused");
+	ok(shared_lock_look(paths, &d) == LOCK_CANNOT_BE_TOLD,
+	   "a directory where others may remove locks is not looked into");
 	chmod(dir, 01777);
 	setenv("POLLUX_SHARED_DIR", "/nonexistent/pollux", 1);
 	ok(shared_lock_take(paths, &d, &err) == -1 && strstr(err.text, "No such file"),
-	   "a directory that is not there");
+	   "a shared directory that is not there is refused");
 	setenv("POLLUX_SHARED_DIR", "no", 1);
-	ok(shared_lock_take(paths, &d, &err) == SHARED_LOCK_NONE, "none is asked for");
-	ok(shared_lock_look(paths, &d) == LOCK_IS_FREE, "and nobody is in the way");
+	ok(shared_lock_take(paths, &d, &err) == SHARED_LOCK_NONE,
+	   "no lock is taken if no shared directory is asked for");
+	ok(shared_lock_look(paths, &d) == LOCK_IS_FREE,
+	   "a device is free if no shared directory is asked for");
 	unlink(lock);
 	free(lock);
 }

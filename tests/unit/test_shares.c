@@ -18,49 +18,54 @@ static const struct {
 	struct share people[4];
 	int want[4];
 } cases[] = {
-	{ "nobody else", 4, 1, { { .name = "a", .wanted = 9 } }, { 4 } },
-	{ "no more than is wanted", 4, 1, { { .name = "a", .wanted = 3 } }, { 3 } },
-	{ "even", 4, 2, { { .name = "a", .wanted = 4 }, { .name = "b", .wanted = 4 } }, { 2, 2 } },
-	{ "what one does not want the other has", 4, 2,
+	{ "a person alone gets all devices", 4, 1, { { .name = "a", .wanted = 9 } }, { 4 } },
+	{ "a person gets no more devices than are wanted",
+	  4, 1, { { .name = "a", .wanted = 3 } }, { 3 } },
+	{ "two people of equal weight get equal shares",
+	  4, 2, { { .name = "a", .wanted = 4 }, { .name = "b", .wanted = 4 } }, { 2, 2 } },
+	{ "a person gets the devices that another one does not want", 4, 2,
 	  { { .name = "a", .wanted = 4 }, { .name = "b", .wanted = 1 } }, { 3, 1 } },
-	{ "small wishes first", 8, 4,
+	{ "small wishes are met before large ones", 8, 4,
 	  { { .name = "a", .wanted = 8 }, { .name = "b", .wanted = 1 },
 	    { .name = "c", .wanted = 2 }, { .name = "d", .wanted = 8 } }, { 3, 1, 2, 2 } },
-	{ "by weight", 6, 2, { { .name = "a", .wanted = 6, .weight = 2 },
+	{ "shares follow the weights", 6, 2, { { .name = "a", .wanted = 6, .weight = 2 },
 			       { .name = "b", .wanted = 6, .weight = 1 } }, { 4, 2 } },
-	{ "a part of a device for the double weight", 2, 2,
+	{ "a device left over goes to the double weight that waits longer", 2, 2,
 	  { { .name = "a", .wanted = 2, .weight = 2, .without_since_s = 4 },
 	    { .name = "b", .wanted = 2, .weight = 1, .without_since_s = 5 } }, { 2, 0 } },
-	{ "the same, for the single weight", 2, 2,
+	{ "a device left over goes to the single weight that waits longer", 2, 2,
 	  { { .name = "a", .wanted = 2, .weight = 2, .without_since_s = 5 },
 	    { .name = "b", .wanted = 2, .weight = 1, .without_since_s = 4 } }, { 1, 1 } },
-	{ "a weight that is none is 1", 4, 2, { { .name = "a", .wanted = 4, .weight = -3 },
+	{ "a negative weight counts as 1", 4, 2, { { .name = "a", .wanted = 4, .weight = -3 },
 						{ .name = "b", .wanted = 4, .weight = 1 } },
 	  { 2, 2 } },
-	{ "the one that is left over to who waits longer", 3, 2,
+	{ "one device left over of two shares goes to who waits longer", 3, 2,
 	  { { .name = "a", .wanted = 3, .without_since_s = 5 },
 	    { .name = "b", .wanted = 3, .without_since_s = 4 } }, { 1, 2 } },
-	{ "also of three", 4, 3,
+	{ "one device left over of three shares goes to who waits longest", 4, 3,
 	  { { .name = "a", .held = 2, .wanted = 4, .without_since_s = 30 },
 	    { .name = "b", .held = 1, .wanted = 4, .without_since_s = 20 },
 	    { .name = "c", .held = 1, .wanted = 4, .without_since_s = 10 } }, { 1, 1, 2 } },
-	{ "fewer devices than people", 1, 3,
+	{ "a single device of three people goes to who waits longest", 1, 3,
 	  { { .name = "a", .held = 1, .wanted = 1, .without_since_s = 6 },
 	    { .name = "b", .wanted = 1, .without_since_s = 5 },
 	    { .name = "c", .wanted = 1, .without_since_s = 4 } }, { 0, 0, 1 } },
-	{ "a device stays with the holder", 1, 2,
+	{ "a device left over stays with its holder", 1, 2,
 	  { { .name = "a", .held = 1, .wanted = 1, .without_since_s = 5, .stay_s = 2 },
 	    { .name = "b", .wanted = 1, .without_since_s = 4 } }, { 1, 0 } },
-	{ "not if the next one is clearly longer without", 1, 2,
+	{ "a device leaves its holder if another waits clearly longer", 1, 2,
 	  { { .name = "a", .held = 1, .wanted = 1, .without_since_s = 5, .stay_s = 2 },
 	    { .name = "b", .wanted = 1, .without_since_s = 2 } }, { 0, 1 } },
-	{ "only those that the holder has", 4, 2,
+	{ "only devices that the holder has stay", 4, 2,
 	  { { .name = "a", .held = 1, .wanted = 3, .without_since_s = 5, .stay_s = 9 },
 	    { .name = "b", .held = 1, .wanted = 1, .without_since_s = 2 } }, { 3, 1 } },
-	{ "by name", 1, 2, { { .name = "b", .wanted = 1 }, { .name = "a", .wanted = 1 } },
+	{ "a device left over goes by name among equals",
+	  1, 2, { { .name = "b", .wanted = 1 }, { .name = "a", .wanted = 1 } },
 	  { 0, 1 } },
-	{ "no device", 0, 1, { { .name = "a", .wanted = 1 } }, { 0 } },
-	{ "nothing wanted", 3, 2, { { .name = "a" }, { .name = "b", .wanted = -1 } }, { 0, 0 } },
+	{ "a person gets nothing where there is no device",
+	  0, 1, { { .name = "a", .wanted = 1 } }, { 0 } },
+	{ "people who want nothing get nothing",
+	  3, 2, { { .name = "a" }, { .name = "b", .wanted = -1 } }, { 0, 0 } },
 };
 
 static void test_by_hand(void)
@@ -92,15 +97,16 @@ static int allowed(int held, int wanted, int other_held, int other_wanted, int n
 
 static void test_allowed(void)
 {
-	is_int(allowed(4, 4, 0, 0, 0), 4, "who is alone keeps all");
-	is_int(allowed(4, 4, 0, 4, 0), 2, "a newcomer is to have half");
-	is_int(allowed(4, 4, 0, 1, 0), 3, "or the one that he wants");
-	is_int(allowed(3, 4, 0, 1, 1), 3, "a free one is left for him");
-	is_int(allowed(2, 4, 2, 2, 0), 2, "both have what is theirs");
-	is_int(allowed(2, 4, 1, 1, 1), 3, "what nobody else wants may be used");
-	is_int(allowed(0, 4, 4, 4, 0), 0, "nothing is free yet");
-	is_int(allowed(0, 4, 3, 4, 1), 1, "what was given back is taken");
-	is_int(allowed(3, 4, 0, 4, 1), 2, "and not taken back by the giver");
+	is_int(allowed(4, 4, 0, 0, 0), 4, "a person alone may run on all devices");
+	is_int(allowed(4, 4, 0, 4, 0), 2, "a person leaves half of the devices to a newcomer");
+	is_int(allowed(4, 4, 0, 1, 0), 3, "a person leaves the one device that a newcomer wants");
+	is_int(allowed(3, 4, 0, 1, 1), 3, "a person leaves the free device to a newcomer");
+	is_int(allowed(2, 4, 2, 2, 0), 2, "two people with their shares keep them");
+	is_int(allowed(2, 4, 1, 1, 1), 3, "a person may use a device that nobody else wants");
+	is_int(allowed(0, 4, 4, 4, 0), 0, "a newcomer gets no device before one is free");
+	is_int(allowed(0, 4, 3, 4, 1), 1, "a newcomer takes a device that was given back");
+	is_int(allowed(3, 4, 0, 4, 1), 2,
+	       "a person does not take back a device that was given back");
 }
 
 static void test_exact(void)
@@ -112,22 +118,29 @@ static void test_exact(void)
 	};
 	struct sched_input in = { .now_s = 100, .slice_s = 10 };
 
-	near(shares_exact(people, 3, 0, 8), 7.0 / 3, 1e-12, "a third of what one leaves");
-	near(shares_exact(people, 3, 1, 8), 1, 1e-12, "who has enough");
-	near(shares_exact(people, 3, 2, 8), 14.0 / 3, 1e-12, "the double for the double weight");
-	near(shares_exact(people, 3, 0, 17), 8, 1e-12, "enough for all");
+	near(shares_exact(people, 3, 0, 8), 7.0 / 3, 1e-12,
+	     "the exact share is a third of what others leave");
+	near(shares_exact(people, 3, 1, 8), 1, 1e-12,
+	     "the exact share is what is wanted where there is enough");
+	near(shares_exact(people, 3, 2, 8), 14.0 / 3, 1e-12,
+	     "the exact share is the double for the double weight");
+	near(shares_exact(people, 3, 0, 17), 8, 1e-12,
+	     "the exact share is all that is wanted where there is enough");
 	people[0].without_since_s = 95;
 	near(shares_without_since_s(&people[0], 2.5, 2, 96, &in), 100 - (exp(-0.04) + 2), 1e-12,
-	     "half a device too few for 4 s, after 1 s that counts a little less by now");
+	     "half a device too few for 4 s counts as 2 s without");
 	near(shares_without_since_s(&people[0], 1.5, 2, 96, &in), 100 - (exp(-0.04) - 2), 1e-12,
-	     "half a device too many");
-	near(shares_without_since_s(&people[0], 8, 0, 96, &in), 100, 1e-12, "nothing to want");
-	near(shares_without_since_s(&people[0], 7, 0, -1000, &in), 0, 1e-12, "at most ten slices");
+	     "half a device too many for 4 s counts as 2 s less without");
+	near(shares_without_since_s(&people[0], 8, 0, 96, &in), 100, 1e-12,
+	     "a person with nothing too few is not without");
+	near(shares_without_since_s(&people[0], 7, 0, -1000, &in), 0, 1e-12,
+	     "the time without is ten slices at most");
 	people[0].gained_s = 75;
 	near(shares_stay_s(&people[0], 7.0 / 3, &in), 6, 1e-12,
-	     "a holder gets two thirds of a device ahead, of which nine tenths");
+	     "a holder stays ahead for nine tenths of two thirds of a slice");
 	people[0].gained_s = 70;
-	near(shares_stay_s(&people[0], 7.0 / 3, &in), 0, 1e-12, "not after three slices");
+	near(shares_stay_s(&people[0], 7.0 / 3, &in), 0, 1e-12,
+	     "a holder does not stay ahead after three slices");
 }
 
 /* --- of all --- */
@@ -187,9 +200,9 @@ static void test_random(void)
 		n_sum += sum != (wanted < n_devices ? wanted : n_devices);
 		n_unfair += !is_fair(people, n, n_devices);
 	}
-	is_int(n_sum, 0, "all devices that are wanted are given out, none beyond");
-	is_int(n_unfair, 0, "max-min fair");
-	is_int(n_order, 0, "the same for all, in whatever order they know of the others");
+	is_int(n_sum, 0, "all wanted devices are given out, and no others");
+	is_int(n_unfair, 0, "all shares are within one device of the exact share");
+	is_int(n_order, 0, "all shares are the same in any order of people");
 }
 
 /* --- turns --- */
@@ -343,16 +356,26 @@ static void test_turns(void)
 		const char *name;
 		double off, most;
 	} cases_of_turns[] = {
-		{ "two people, four devices", take_turns(2, 4, all, forever, two), 1 },
-		{ "three people, four devices", take_turns(3, 4, all, forever, even), 1 },
-		{ "three people, one device", take_turns(3, 1, one, forever, third), 1 },
-		{ "three people, two devices", take_turns(3, 2, all, forever, twos), 1 },
-		{ "two people, one device", take_turns(2, 1, one, forever, half), 1 },
-		{ "one of three wants one of four", take_turns(3, 4, mixed, forever, small), 1 },
-		{ "short jobs, two devices", take_turns(3, 2, all, brief, twos), 1 },
-		{ "short jobs, four devices", take_turns(3, 4, all, brief, even), PAUSE(3) },
-		{ "long jobs beside short ones", take_turns(3, 2, all, unlike, twos), 1 },
-		{ "the same, one device", take_turns(3, 1, one, unlike, third), 1 },
+		{ "two people have fair turns on four devices",
+		  take_turns(2, 4, all, forever, two), 1 },
+		{ "three people have fair turns on four devices",
+		  take_turns(3, 4, all, forever, even), 1 },
+		{ "three people have fair turns on one device",
+		  take_turns(3, 1, one, forever, third), 1 },
+		{ "three people have fair turns on two devices",
+		  take_turns(3, 2, all, forever, twos), 1 },
+		{ "two people have fair turns on one device",
+		  take_turns(2, 1, one, forever, half), 1 },
+		{ "three people have fair turns where one wants one of four",
+		  take_turns(3, 4, mixed, forever, small), 1 },
+		{ "short jobs have fair turns on two devices",
+		  take_turns(3, 2, all, brief, twos), 1 },
+		{ "short jobs have fair turns on four devices",
+		  take_turns(3, 4, all, brief, even), PAUSE(3) },
+		{ "long jobs beside short ones have fair turns on two devices",
+		  take_turns(3, 2, all, unlike, twos), 1 },
+		{ "long jobs beside short ones have fair turns on one device",
+		  take_turns(3, 1, one, unlike, third), 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases_of_turns) / sizeof(cases_of_turns[0]); i++)

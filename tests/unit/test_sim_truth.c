@@ -105,26 +105,29 @@ static void placements(const struct application *a)
 	struct times times;
 	struct err err;
 
-	near(step_of(&t, a, place_of(1, 1), 4), 1.4, 1e-15, "a row as it is");
-	near(step_of(&t, a, place_of(1, 1), 3), 1.2, 1e-15, "half-way between two rows");
-	near(step_of(&t, a, place_of(1, 1), 7), 2.3, 1e-15, "three quarters between the next two");
-	ok(truth_times(&t, &one, 6, &times, &err) == 0, "packed GPUs");
-	near(times.sync_s, 0.2, 1e-15, "the synchronisation likewise");
+	near(step_of(&t, a, place_of(1, 1), 4), 1.4, 1e-15, "a size of a row has its time");
+	near(step_of(&t, a, place_of(1, 1), 3), 1.2, 1e-15,
+	     "a size half-way between two rows has the mean time");
+	near(step_of(&t, a, place_of(1, 1), 7), 2.3, 1e-15,
+	     "a size three quarters between two rows has the time there");
+	ok(truth_times(&t, &one, 6, &times, &err) == 0, "the times of packed GPUs are found");
+	near(times.sync_s, 0.2, 1e-15, "the synchronisation is interpolated like the time");
 	near(times_of_update(times, 3), 2 + 2 * 1.8, 1e-15,
-	     "further passes without synchronisation");
+	     "further passes take no synchronisation");
 	near(step_of(&t, a, place_of(2, 2, 1), 5), 3.5, 1e-15,
-	     "another rotation is the same placement");
-	near(step_of(&t, a, place_of(3, 2, 1, 3), 2), 9, 1e-15, "a placement of one row, at that");
+	     "a rotated placement is the same placement");
+	near(step_of(&t, a, place_of(3, 2, 1, 3), 2), 9, 1e-15,
+	     "a rotated placement of one row has its time");
 	ok(place_class_of(a, &rotated).exact && !place_class_of(a, &mirrored).exact,
-	   "its mirror image is another placement");
-	ok(truth_times(&t, &one, 9, &times, &err) == -1, "outside of the rows");
-	is_int(err.exit_status, EX_DATAERR, "is an error of data");
+	   "a mirrored placement is another placement");
+	ok(truth_times(&t, &one, 9, &times, &err) == -1, "a size outside of the rows is refused");
+	is_int(err.exit_status, EX_DATAERR, "a size outside of the rows is an error of data");
 	text_addf(&want,
 		  "the profiles of 'app' do not cover a local batch of 9 on 1 node with 1 GPU, "
 		  "placement 1: "
 		  "'%s/placements.csv'",
 		  a->directory);
-	is_str(err.text, want.data, "that names what was asked for, and the file");
+	is_str(err.text, want.data, "the error names what was asked for and the file");
 	text_release(&want);
 	placement_release(&rotated);
 	placement_release(&mirrored);
@@ -136,18 +139,18 @@ static void wide(const struct application *a)
 	struct memo t = { 0 };
 
 	near(step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2), plane(6, 6, 2), 1e-12,
-	     "a point of the grid");
+	     "a point of the grid has its time");
 	near(step_of(&t, a, place_of(7, 2, 2, 2, 2, 2, 2, 3), 6), plane(7, 15, 6), 1e-12,
-	     "linear in all three between");
+	     "a point between is interpolated linearly in all three");
 	near(step_of(&t, a, place_of(6, 4, 4, 4, 3, 3, 1), 8), plane(6, 19, 8), 1e-12,
-	     "by the numbers of nodes and GPUs only");
+	     "a time depends on the numbers of nodes and GPUs only");
 	near(step_of(&t, a, place_of(13, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 2),
-	     plane(12, 13, 2), 1e-12, "more nodes count as the most measured");
+	     plane(12, 13, 2), 1e-12, "more nodes than measured count as the most measured");
 	ok(isnan(step_of(&t, a, place_of(6, 4, 4, 4, 4, 4, 5), 2)),
-	   "outside of the hull: an error");
-	is_int(t.count, 4, "each is looked up once");
+	   "a point outside of the hull has no time");
+	is_int(t.count, 4, "each point is looked up once");
 	step_of(&t, a, place_of(6, 1, 1, 1, 1, 1, 1), 2);
-	is_int(t.count, 4, "and then remembered");
+	is_int(t.count, 4, "a point that was looked up is remembered");
 	memo_release(&t);
 }
 
@@ -155,39 +158,44 @@ static void gradients(const struct application *a)
 {
 	struct gradients g = truth_gradients(a, 12, 0);
 
-	near(g.sqr, 2, 1e-15, "gradients half-way between two batch sizes");
-	near(g.var, 4, 1e-15, "their variance");
-	near(truth_gradients(a, 16, 1).var, 8, 1e-15, "of a validated one as they are");
-	near(truth_iterations(a, 10, 1), 0.25 * 12 + 0.75 * 20, 1e-15, "updates likewise");
+	near(g.sqr, 2, 1e-15, "the gradient between two batch sizes is interpolated");
+	near(g.var, 4, 1e-15, "the variance between two batch sizes is interpolated");
+	near(truth_gradients(a, 16, 1).var, 8, 1e-15,
+	     "the variance of a validated batch size is as it is");
+	near(truth_iterations(a, 10, 1), 0.25 * 12 + 0.75 * 20, 1e-15,
+	     "the updates between two batch sizes are interpolated");
 	near(gradients_gain((struct gradients){ 1, 3 }, 2), 4 / 2.5, 1e-15,
-	     "the gain of twice the batch");
-	near(gradients_noise_scale(a, (struct gradients){ 1, 3 }), 24, 1e-15, "the noise scale");
-	near(a->progress[1], 10, 1e-15, "an epoch takes the least progress");
-	near(a->progress[2], 19, 1e-15, "of all trainings");
+	     "the gain of twice the batch is that of the gradients");
+	near(gradients_noise_scale(a, (struct gradients){ 1, 3 }), 24, 1e-15,
+	     "the noise scale is that of the gradients");
+	near(a->progress[1], 10, 1e-15, "the first epoch has the least progress of all trainings");
+	near(a->progress[2], 19, 1e-15, "the second epoch has the least progress of all trainings");
 }
 
 static void constants(const struct application *a)
 {
-	is_int(a->initial_batch_size, 8, "the initial batch size");
-	is_int(a->max_batch_size, 16, "the largest");
-	is_int(a->min_local_batch_size, 2, "the smallest local batch");
-	is_int(a->max_local_batch_size, 8, "the largest");
-	is_int(a->max_replicas, 48, "the most GPUs measured");
-	is_int(a->n_epochs, 2, "epochs");
+	is_int(a->initial_batch_size, 8, "an application has its initial batch size");
+	is_int(a->max_batch_size, 16, "an application has its largest batch size");
+	is_int(a->min_local_batch_size, 2, "an application has its smallest local batch");
+	is_int(a->max_local_batch_size, 8, "an application has its largest local batch");
+	is_int(a->max_replicas, 48, "an application has the most GPUs measured");
+	is_int(a->n_epochs, 2, "an application has its number of epochs");
 }
 
 static void spread(const struct application *a)
 {
 	struct configuration s = sizes_spread(a, throughput_place_on(1, 1), 8, false);
 
-	ok(s.local_batch_size == 8 && s.accumulation_steps == 1, "the initial batch in one pass");
+	ok(s.local_batch_size == 8 && s.accumulation_steps == 1, "the initial batch is one pass");
 	s = sizes_spread(a, throughput_place_on(1, 1), 8, true);
-	ok(s.local_batch_size == 4 && s.accumulation_steps == 2, "in two, where asked for");
+	ok(s.local_batch_size == 4 && s.accumulation_steps == 2,
+	   "the initial batch is two passes where asked for");
 	s = sizes_spread(a, throughput_place_on(1, 1), 10, false);
-	ok(s.local_batch_size == 5 && s.accumulation_steps == 2, "a larger one on one GPU in two");
+	ok(s.local_batch_size == 5 && s.accumulation_steps == 2,
+	   "a larger batch on one GPU is two passes");
 	s = sizes_spread(a, throughput_place_on(1, 3), 16, false);
 	ok(s.local_batch_size == 5 && s.accumulation_steps == 1,
-	   "rounded up, but not above the largest");
+	   "a batch is rounded up, but not above the largest");
 }
 
 static void complains(const char *name, const char *text, const char *wanted)
@@ -198,9 +206,10 @@ static void complains(const char *name, const char *text, const char *wanted)
 
 	write_file(name, text);
 	ok(sim_profiles_read(&p, directory, &err) == -1, wanted);
-	is_int(err.exit_status, EX_DATAERR, "with 65");
+	is_int(err.exit_status, EX_DATAERR, "a bad file is an error of data");
 	colon = strstr(err.text, name);
-	is_str(colon ? colon + strlen(name) : err.text, wanted, "where and what");
+	is_str(colon ? colon + strlen(name) : err.text, wanted,
+	       "the error names the line and what is wrong");
 	write_profiles();
 }
 
@@ -233,7 +242,7 @@ int main(void)
 	if (!mkdtemp(directory))
 		return 2;
 	write_profiles();
-	if (!ok(sim_profiles_read(&p, directory, &err) == 0, "profiles are read")) {
+	if (!ok(sim_profiles_read(&p, directory, &err) == 0, "good profiles are read")) {
 		printf("# %s\n", err.text);
 		return done();
 	}

@@ -34,7 +34,7 @@ static void test_without_letter(void)
 {
 	char *value = slurm_args_value("-p gpu --reservation=mine", "reservation", '\0');
 
-	ok(value && !strcmp(value, "mine"), "an option without a letter");
+	ok(value && !strcmp(value, "mine"), "an option without a letter is found by its name");
 	free(value);
 }
 

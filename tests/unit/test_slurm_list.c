@@ -25,12 +25,14 @@ static void add_run(void)
 int main(void)
 {
 	open_fixture();
-	is_int(slurm_active_runs(&store)->count, 0, "a store without runs");
-	is_int(slurm_active_runs(NULL)->count, 0, "no store has none");
-	is_int(slurm_active_runs(&store)->count, 0, "again");
+	is_int(slurm_active_runs(&store)->count, 0, "a store without runs has no active runs");
+	is_int(slurm_active_runs(NULL)->count, 0, "no store has no active runs");
+	is_int(slurm_active_runs(&store)->count, 0,
+	       "a store without runs has no active runs the second time");
 	add_run();
 	store_close(&store);
 	ok(store_open(&store, &paths, STORE_WRITE, &err) == 0, "a later pass opens the store");
-	is_int(slurm_active_runs(&store)->count, 1, "and sees the run, however soon it comes");
+	is_int(slurm_active_runs(&store)->count, 1,
+	       "a later pass sees the new run, however soon it comes");
 	return close_fixture();
 }

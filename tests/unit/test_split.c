@@ -52,54 +52,58 @@ static void finds(const char *want, const char *what)
 
 static void test_by_hand(void)
 {
-	finds("", "nothing was measured");
+	finds("", "nothing is found without runs");
 	add("width=64 lr=1", 12.1, 0.1, 32);
-	finds("", "one run");
+	finds("", "nothing is found in one run");
 	add("width=64 lr=1", 12.1, 0.1, 32);
 	add("width=512 lr=1", 45.3, 0.1, 32);
-	finds("split by width: 12.1 ms at 64, 45.3 ms at 512", "a width");
+	finds("split by width: 12.1 ms at 64, 45.3 ms at 512",
+	      "a width that separates the times is found");
 	add("lr=1 width=64", 12, 0.1, 32);
 	add("lr=2 width=512", 45, 0.1, 32);
-	finds("", "a width and a rate at once: it may be either");
+	finds("", "nothing is found where two parameters change together");
 	add("lr=1 width=64", 12, 0.1, 32);
 	add("lr=2 width=512", 45, 0.1, 32);
 	add("lr=2 width=64", 12, 0.1, 32);
-	finds("split by width: 12 ms at 64, 45 ms at 512", "a third run tells which");
+	finds("split by width: 12 ms at 64, 45 ms at 512",
+	      "a third run tells which of two parameters separates the times");
 	add("lr=1 seed=1", 12, 0.1, 32);
 	add("lr=2 seed=1", 12.5, 0.1, 32);
 	add("lr=3 seed=2", 11.8, 0.1, 32);
-	finds("", "times that agree");
+	finds("", "nothing is found where the times agree");
 	add("seed=1", 12, 0.1, 32);
 	add("seed=2", 12, 0.1, 32);
 	add("seed=3", 16, 0.1, 32);
-	finds("", "one run of its seed, disturbed by a third");
+	finds("", "nothing is found in one run that was disturbed");
 	add("index=1", 12, 0.1, 32);
 	add("index=2", 40, 0.1, 32);
-	finds("", "the number of a run is no cause");
+	finds("", "the number of a run is never found");
 	add("depth=2 lr=1", 12, 0.1, 32);
 	add("depth=2 lr=2", 12, 0.1, 32);
 	add("depth=3 lr=1", 16, 0.1, 32);
 	add("depth=3 lr=2", 16.2, 0.1, 32);
-	finds("split by depth: 12 ms at 2, 16.1 ms at 3", "a third more, but twice");
+	finds("split by depth: 12 ms at 2, 16.1 ms at 3",
+	      "a third more time in two runs each is found");
 	add("depth=2 lr=1", 12, 0.1, 32);
 	add("depth=3 lr=1", 40, 0.1, 64);
-	finds("", "other batch sizes are not compared");
+	finds("", "runs of different batch sizes are not compared");
 	add("depth=2 lr=1", 12, 12, 32);
 	add("depth=3 lr=1", 20, 12, 32);
-	finds("", "beyond a tenth, but within the noise");
+	finds("", "a difference within the noise is not found");
 	add("width=64 depth=2", 10, 0.1, 32);
 	add("width=64 depth=4", 20, 0.1, 32);
 	add("width=512 depth=2", 40, 0.1, 32);
 	add("width=512 depth=4", 80, 0.1, 32);
-	finds("", "no single parameter explains two");
+	finds("", "nothing is found where two parameters separate the times");
 	add("width=64 lr=1", 12, 0.1, 32);
 	add("width=512 lr=1", 45, 0.1, 32);
 	entries[1].measured.n_windows = 1;
-	finds("", "a run with too few windows");
+	finds("", "a run with too few windows does not count");
 	add("width=64", 12, 0.1, 32);
 	add("width=512", 45, 0.1, 32);
 	add("width=6", 3, 0.1, 32);
-	finds("split by width: 12 ms at 64, 45 ms at 512, 3 ms at 6", "three values");
+	finds("split by width: 12 ms at 64, 45 ms at 512, 3 ms at 6",
+	      "a width of three values is found");
 }
 
 /* 3 widths x 3 rates x 2 seeds, with noise between windows of 2 %. */
@@ -136,7 +140,7 @@ static void test_noise(void)
 		forget();
 	}
 	is_int(found, cases, "widths of 30 % more time each are found in noise");
-	is_int(false_ones, 0, "nothing is found where there is nothing");
+	is_int(false_ones, 0, "nothing is found in noise alone");
 }
 
 int main(void)

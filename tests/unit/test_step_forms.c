@@ -31,177 +31,192 @@ struct form {
 #define NOTHING .position = (double)NAN, .total = (double)NAN
 
 static const struct form forms[] = {
-	{ .name = "epoch and step with totals, each in brackets",
+	{ .name = "epochs and steps with totals in brackets count batches",
 	  .line = "Epoch [%e/3], Step [%i/600], Loss: 0.3121", .first_epoch = 1, .epochs = 2,
 	  .first = 100, .last = 600, .by = 100, .position = 1200, .total = 1800,
 	  .unit = STEP_BATCHES },
-	{ .name = "epochs from 0, their number in brackets",
+	{ .name = "epochs from 0 with their number in brackets count batches",
 	  .line = "[Epoch %e/4] [Batch %i/10] [D loss: 0.69] [G loss: 0.7]", .epochs = 3,
 	  .last = 9, .by = 1, .position = 29, .total = 40, .unit = STEP_BATCHES },
-	{ .name = "two pairs without names",
+	{ .name = "two pairs without names count batches",
 	  .line = "[%e/3][%i/10] Loss_D: 0.6 Loss_G: 1.2 D(x): 0.5 D(G(z)): 0.4 / 0.3", .epochs = 3,
 	  .last = 9, .by = 1, .position = 29, .total = 30, .unit = STEP_BATCHES },
-	{ .name = "a pair behind the epoch",
+	{ .name = "a pair behind the epoch counts batches",
 	  .line = "| epoch   %e |   %i/ 2928 batches | lr 20.00 | ms/batch 14.10 | loss  7.02 | "
 		  "ppl  1100.1",
 	  .after = "---\n| end of epoch   %e | time: 46.23s | valid loss  5.0 | "
 		   "valid ppl  150.0\n---",
 	  .first_epoch = 1, .epochs = 3, .first = 200, .last = 2800, .by = 200,
 	  .position = 2 * 2928 + 2800, .total = NO, .unit = STEP_BATCHES },
-	{ .name = "epochs alone, from 1", .line = "Epoch: 0%e, Loss: 0.6, Train: 0.9, Val: 0.8, "
+	{ .name = "epochs alone from 1 count epochs",
+	  .line = "Epoch: 0%e, Loss: 0.6, Train: 0.9, Val: 0.8, "
 						  "Test: 0.7",
 	  .first_epoch = 1, .epochs = 30, .by = 1, .position = 30, .total = NO,
 	  .unit = STEP_EPOCHS },
-	{ .name = "epochs alone, from 0", .line = "Epoch 0000%e | Loss 0.61 | Accuracy 0.77",
+	{ .name = "epochs alone from 0 count epochs",
+	  .line = "Epoch 0000%e | Loss 0.61 | Accuracy 0.77",
 	  .epochs = 30, .by = 1, .position = 30, .total = NO, .unit = STEP_EPOCHS },
-	{ .name = "epochs alone, by their short name", .line = "ep:%e loss:0.61", .first_epoch = 1,
+	{ .name = "epochs alone by their short name count epochs",
+	  .line = "ep:%e loss:0.61", .first_epoch = 1,
 	  .epochs = 30, .by = 1, .position = 30, .total = NO, .unit = STEP_EPOCHS },
-	{ .name = "epochs alone, announced",
+	{ .name = "epochs alone that are announced count epochs",
 	  .line = "Epoch %e/24\n----------\ntrain Loss: 0.5 Acc: "
 						     "0.7\nval Loss: 0.3 Acc: 0.9\n",
 	  .epochs = 4, .by = 1, .position = 3, .total = 25, .unit = STEP_EPOCHS },
-	{ .name = "samples", .line = "Train Epoch: %e [%i/60000 (1%)]\tLoss: 0.312000",
+	{ .name = "samples of an epoch count samples",
+	  .line = "Train Epoch: %e [%i/60000 (1%)]\tLoss: 0.312000",
 	  .after = "\nTest set: Average loss: 0.0512, Accuracy: 9822/10000 (98%)\n",
 	  .first_epoch = 1, .epochs = 3, .last = 59520, .by = 640, .position = 2 * 60000 + 59520,
 	  .total = NO, .unit = STEP_SAMPLES },
-	{ .name = "steps from the beginning, beside the epoch",
+	{ .name = "steps from the beginning beside the epoch count updates",
 	  .line = "[2026/11/22 10:00:00] INFO: epoch: [%e/5], global_step: %g, lr: 0.001000, loss: "
 		  "2.1, avg_reader_cost: 0.1 s",
 	  .first_epoch = 1, .epochs = 4, .first = 10, .last = 100, .by = 10, .length = 100,
 	  .position = 400, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "with a total, which is not the epoch's",
+	{ .name = "steps beside the epoch keep a total that is not the epoch's",
 	  .line = "[TRAIN] epoch: %e, iter: %g/1000, loss: 0.9, lr: 0.01, ips: 20 samples/sec | "
 		  "ETA "
 		  "00:03:00",
 	  .first_epoch = 1, .epochs = 4, .first = 10, .last = 100, .by = 10, .length = 100,
 	  .position = 400, .total = 1000, .unit = STEP_UPDATES },
-	{ .name = "the step before the epoch", .line = "INFO\t[step=%g/1000,epoch=%e]",
+	{ .name = "steps before the epoch count updates", .line = "INFO\t[step=%g/1000,epoch=%e]",
 	  .epochs = 2, .first = 1, .last = 50, .by = 1, .length = 50, .position = 100,
 	  .total = 1000, .unit = STEP_UPDATES },
-	{ .name = "a header for each epoch, and an evaluation of the same form",
+	{ .name = "steps below a header of each epoch count batches",
 	  .before = "Epoch %e/3", .line = "step %i/938 - loss: 0.5000 - acc: 0.8 - 12ms/step",
 	  .aside = "Eval begin...\nstep %i/157 - loss: 0.5 - acc: 0.8 - 5ms/step", .asides = 157,
 	  .first_epoch = 1, .epochs = 3, .first = 8, .last = 938, .by = 10, .position = 2814,
 	  .total = 2814, .unit = STEP_BATCHES },
-	{ .name = "names behind brackets, an evaluation that says so",
+	{ .name = "names behind brackets count, and evaluations do not",
 	  .line = "INFO: [Train][Epoch %e/3][Iter: %i/100]lr(PiecewiseDecay): 0.1, loss: 2.1",
 	  .aside = "INFO: [Eval][Epoch 3][Iter: %i/100]CELoss: 0.2, loss: 0.2", .asides = 90,
 	  .first_epoch = 1, .epochs = 3, .last = 90, .by = 10, .position = 290, .total = 300,
 	  .unit = STEP_BATCHES },
-	{ .name = "dashes", .line = "2026-11-22 10:00:00,000 epoch %e - iter %i/120 - loss 0.5 - "
+	{ .name = "epochs and iterations between dashes count batches",
+	  .line = "2026-11-22 10:00:00,000 epoch %e - iter %i/120 - loss 0.5 - "
 				    "time (sec): 1.2 - samples/sec: 320.1",
 	  .first_epoch = 1, .epochs = 3, .first = 12, .last = 120, .by = 12, .position = 360,
 	  .total = NO, .unit = STEP_BATCHES },
-	{ .name = "updates of all epochs before the pair",
+	{ .name = "updates of all epochs count before the pair of an epoch",
 	  .line = "| INFO | train_inner | epoch 00%e:    %i / 1234 loss=5.2, wps=1000, bsz=10, "
 		  "num_updates=%g, lr=1e-4",
 	  .first_epoch = 1, .epochs = 2, .first = 100, .last = 1200, .by = 100, .length = 1234,
 	  .position = 2434, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "JSON", .line = "[INFO] - {\"epoch\": 1, \"update\": 0.081, \"loss\": \"5.2\", "
+	{ .name = "updates in JSON count updates",
+	  .line = "[INFO] - {\"epoch\": 1, \"update\": 0.081, \"loss\": \"5.2\", "
 				  "\"num_updates\": \"%i\", \"lr\": \"0.1\"}",
 	  .epochs = 1, .first = 100, .last = 900, .by = 100, .position = 900, .total = NO,
 	  .unit = STEP_UPDATES },
-	{ .name = "numbers before names",
+	{ .name = "numbers before their names count batches",
 	  .line = "(trainer:736) INFO: %eepoch:train:1-%ibatch: iter_time=0.1, loss=8.2",
 	  .first_epoch = 1, .epochs = 2, .first = 50, .last = 1000, .by = 50, .position = 2000,
 	  .total = NO, .unit = STEP_BATCHES },
-	{ .name = "the updates, not the passes",
+	{ .name = "updates count, and passes do not",
 	  .line = "Epoch 1 | iter %i step %g | loss train: 1.2, val: n/a | iter time: 123.4 ms",
 	  .epochs = 1, .first = 1, .last = 100, .by = 1, .position = 100, .total = NO,
 	  .unit = STEP_UPDATES },
-	{ .name = "a range", .line = "INFO:root:Epoch[%e] Batch [0-%i]\tSpeed: 1234.5 samples/sec",
+	{ .name = "the end of a range counts batches",
+	  .line = "INFO:root:Epoch[%e] Batch [0-%i]\tSpeed: 1234.5 samples/sec",
 	  .epochs = 2, .first = 50, .last = 500, .by = 50, .position = 1000, .total = NO,
 	  .unit = STEP_BATCHES },
-	{ .name = "in the middle of a line",
+	{ .name = "a counter in the middle of a line counts updates",
 	  .line = "                \033[1m Learning iteration %i/1500 \033[0m       \n"
 		  "            Total timesteps: 98304\n            Iteration time: 0.7s",
 	  .epochs = 1, .last = 19, .by = 1, .position = 19, .total = 1500, .unit = STEP_UPDATES },
-	{ .name = "thousands",
+	{ .name = "a counter with commas between thousands counts updates",
 	  .line = "INFO: [epoch:  0, iter:   %i,000, lr:(2.000e-04,)] l_pix: 1.2",
 	  .epochs = 1, .first = 1, .last = 50, .by = 1, .position = 50000, .total = NO,
 	  .unit = STEP_UPDATES },
-	{ .name = "a Python dict",
+	{ .name = "a Python dict counts batches",
 	  .line = "{'epoch': %e, 'iter': %i, 'avg_loss': 9.3}", .epochs = 2,
 	  .last = 990, .by = 10, .position = 1980, .total = NO, .unit = STEP_BATCHES },
-	{ .name = "pairs below a header", .before = "----------\nepoch %e/3",
+	{ .name = "pairs below a header count batches", .before = "----------\nepoch %e/3",
 	  .line = "%i/41, train_loss: 0.5123", .after = "epoch %e average loss: 0.4012",
 	  .first_epoch = 1, .epochs = 3, .first = 1, .last = 41, .by = 1, .position = 123,
 	  .total = 123, .unit = STEP_BATCHES },
-	{ .name = "epochs and iterations, both with totals",
+	{ .name = "epochs and iterations with totals count batches",
 	  .line = "ITERATION - Epoch[%e/3] Iteration[%i/100] Loss: 0.5", .first_epoch = 1,
 	  .epochs = 3, .first = 10, .last = 100, .by = 10, .position = 300, .total = 300,
 	  .unit = STEP_BATCHES },
-	{ .name = "a step after its name's blank", .line = "epoch %e step %i loss 0.2",
+	{ .name = "a step after its name and a blank counts batches",
+	  .line = "epoch %e step %i loss 0.2",
 	  .first_epoch = 1, .epochs = 3, .first = 10, .last = 100, .by = 10, .position = 300,
 	  .total = NO, .unit = STEP_BATCHES },
-	{ .name = "the same, from the beginning", .line = "epoch %e step %g loss 0.2",
+	{ .name = "a step from the beginning after a blank counts updates",
+	  .line = "epoch %e step %g loss 0.2",
 	  .first_epoch = 1, .epochs = 3, .first = 10, .last = 100, .by = 10, .length = 100,
 	  .position = 300, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "evaluations in between", .line = "Train Step [%g/250] loss 0.5",
+	{ .name = "evaluations with totals in between do not count",
+	  .line = "Train Step [%g/250] loss 0.5",
 	  .aside = "Val Step [%i/60] loss 0.4", .asides = 60, .epochs = 5, .first = 10, .last = 50,
 	  .by = 10, .length = 50, .position = 250, .total = 250, .unit = STEP_UPDATES },
-	{ .name = "evaluations without totals", .line = "step %g loss 0.5", .aside = "Eval step %i",
+	{ .name = "evaluations without totals in between do not count",
+	  .line = "step %g loss 0.5", .aside = "Eval step %i",
 	  .asides = 40, .epochs = 3, .first = 10, .last = 250, .by = 10, .length = 250,
 	  .position = 750, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "test batches", .line = "step %g loss 0.5", .aside = "Test: batch %i",
+	{ .name = "test batches in between do not count",
+	  .line = "step %g loss 0.5", .aside = "Test: batch %i",
 	  .asides = 40, .epochs = 3, .first = 10, .last = 250, .by = 10, .length = 250,
 	  .position = 750, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "validation batches", .line = "batch %g loss 0.5", .aside = "Validation batch %i",
+	{ .name = "validation batches in between do not count",
+	  .line = "batch %g loss 0.5", .aside = "Validation batch %i",
 	  .asides = 40, .epochs = 3, .first = 10, .last = 250, .by = 10, .length = 250,
 	  .position = 750, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "tests of torchvision",
+	{ .name = "tests of torchvision in between do not count",
 	  .line = "Epoch: [%e]  [ %i/100]  eta: 0:01:00  lr: 0.1  loss: 6.9 (6.9)  time: 0.5  "
 		  "data: "
 		  "0.1  max mem: 5432",
 	  .aside = "Test:  [ %i/40]  eta: 0:00:10  loss: 1 (1)  time: 0.3  data: 0.1  max mem: 5",
 	  .asides = 39, .epochs = 2, .last = 90, .by = 10, .position = 190, .total = NO,
 	  .unit = STEP_BATCHES },
-	{ .name = "tests of the ImageNet example",
+	{ .name = "tests of the ImageNet example in between do not count",
 	  .line = "Epoch: [%e][ %i/100]\tTime  0.200 ( 0.300)\tData 0.1 ( 0.1)\tLoss 7.0e+00",
 	  .aside = "Test: [ %i/40]\tTime  0.200 ( 0.300)\tLoss 7.0e+00 (7.0e+00)", .asides = 39,
 	  .epochs = 2, .first = 1, .last = 91, .by = 10, .position = 191, .total = NO,
 	  .unit = STEP_BATCHES },
-	{ .name = "validation of mmengine",
+	{ .name = "validations of mmengine in between do not count",
 	  .line = "mmengine - INFO - Epoch(train) [%e][%i/50]  lr: 1e-2 eta: 0:01:00 time: 0.02 "
 		  "data_time: 0.01 loss: 1",
 	  .aside = "mmengine - INFO - Epoch(val) [3][%i/50]    eta: 0:00:01 time: 0.02",
 	  .asides = 50,
 	  .first_epoch = 1, .epochs = 3, .first = 10, .last = 50, .by = 10, .position = 150,
 	  .total = NO, .unit = STEP_BATCHES },
-	{ .name = "rounds of CatBoost", .line = "%i:\tlearn: 0.68\ttotal: 50ms\tremaining: 49.9s",
+	{ .name = "rounds of CatBoost count updates",
+	  .line = "%i:\tlearn: 0.68\ttotal: 50ms\tremaining: 49.9s",
 	  .epochs = 1, .last = 90, .by = 10, .position = 91, .total = NO, .unit = STEP_UPDATES },
-	{ .name = "a bar with bars in its description",
+	{ .name = "a bar with bars in its description counts updates",
 	  .line = "1|%i|Loss: 2.3:  50%|## | %i/200 [00:%i<01:00,  1.00s/it]", .epochs = 1,
 	  .first = 1, .last = 59, .by = 1, .position = 59, .total = 200, .unit = STEP_UPDATES },
-	{ .name = "bars of epochs, numbered with #",
+	{ .name = "bars of epochs numbered with a hash count batches",
 	  .line = "Epoch #%e:  50%|### | %i/1000 [00:10<00:10, 100.00it/s, env_step=100]",
 	  .first_epoch = 1, .epochs = 2, .last = 1000, .by = 50, .position = 2000, .total = NO,
 	  .unit = STEP_BATCHES },
 
 	/* no training */
-	{ .name = "settings",
+	{ .name = "settings are no training",
 	  .line = "num_epochs: 10\nmax_steps = 1000\nbatch size: 64\nwarmup steps: 100\nTotal "
 		  "optimization steps = 300\nsteps per epoch: 100\n  Num Epochs = 3\n  Gradient "
 		  "Accumulation steps = 4\nepochs: 10\nsaving every 500 steps\nstep size 5\n"
 		  "epochs 5",
 	  .epochs = 1, .last = 5, .by = 1, NOTHING },
-	{ .name = "names of files",
+	{ .name = "names of files are no training",
 	  .line = "writing model_step_%i.ckpt, epoch_%i.pt, checkpoint-%i/, epoch=%i-step=%i.ckpt",
 	  .epochs = 1, .last = 20, .by = 1, NOTHING },
-	{ .name = "rates", .line = "%i.5 it/s, %i ms/step, %i steps/s, 1.2 s/iter %i", .epochs = 1,
+	{ .name = "rates are no training",
+	  .line = "%i.5 it/s, %i ms/step, %i steps/s, 1.2 s/iter %i", .epochs = 1,
 	  .last = 20, .by = 1, NOTHING },
-	{ .name = "a bar of an evaluation",
+	{ .name = "a bar of an evaluation is no training",
 	  .line = "Evaluating:  50%|## | %i/100 [00:%i<01:00,  2.00it/s]", .epochs = 1, .last = 59,
 	  .by = 1, NOTHING },
-	{ .name = "evaluations and nothing else",
+	{ .name = "evaluations alone are no training",
 	  .line = "Test Epoch: 1 [%i/100]\n[eval] step %i/100\nval batch %i\nval_step: %i\n"
 		  "Inference step %i\ndev | epoch 1 | step %i",
 	  .epochs = 1, .last = 99, .by = 1, NOTHING },
-	{ .name = "loading",
+	{ .name = "loading is no training",
 	  .line = "Loading checkpoint shards:  50%|##| %i/99 [00:30<00:30, 30.0s/it]\n"
 				     "Downloading batch %i/100\nTokenizing step %i",
 	  .epochs = 1, .last = 99, .by = 1, NOTHING },
-	{ .name = "dates, versions, sizes",
+	{ .name = "dates, versions and sizes are no training",
 	  .line = "2026-11-22 step-by-step 3.%i, iter/sec %i, batch=[3], epoch time %i s, "
 		  "1/%i files",
 	  .epochs = 1, .last = 30, .by = 1, NOTHING },
@@ -289,8 +304,8 @@ static void test_relaunch(void)
 	text_clear(&t);
 	add_line(&t, f.line, 2, 10, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
-	near(last.position, 210, 0, "a known counter goes on from its first line, by its epoch");
-	ok(last.begins, "as the beginning of a run");
+	near(last.position, 210, 0, "a known counter goes on from the first line of a new run");
+	ok(last.begins, "the first line of a new run begins it");
 
 	steps_clear(s);
 	text_clear(&t);
@@ -302,20 +317,20 @@ static void test_relaunch(void)
 	add_line(&t, "step 1/70", 0, 0, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	near(last.position, 31, 0, "a loop over what was left goes on where its total says");
-	near(last.total, 100, 0, "to the same end");
+	near(last.total, 100, 0, "a loop over what was left keeps the former total");
 
 	steps_begin_run(s);
 	text_clear(&t);
 	add_line(&t, "step 1/100", 0, 0, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
-	near(last.position, 1, 0, "one with the whole total began anew");
+	near(last.position, 1, 0, "a loop with the whole total begins anew");
 
 	steps_clear(s);
 	steps_expect_epochs(s, 6);
 	text_clear(&t);
 	add_line(&t, "Epoch 1:  50%|### | 50/100 [00:10<00:10, 100.00it/s]", 0, 0, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
-	near(last.total, 600, 0, "the number of epochs, known from elsewhere");
+	near(last.total, 600, 0, "the known number of epochs gives the total");
 	text_release(&t);
 	steps_free(s);
 }
@@ -337,7 +352,7 @@ static void test_trials(void)
 				 0);
 	}
 	steps_feed(s, t.data, t.length, NO, sink, &last);
-	near(last.position, 600, 0, "three trials of Hydra are one after the other");
+	near(last.position, 600, 0, "three trials of Hydra count one after the other");
 
 	steps_clear(s);
 	text_clear(&t);
@@ -346,7 +361,7 @@ static void test_trials(void)
 			add_line(&t, "step %i loss 0.12", 0, i, 0);
 	steps_feed(s, t.data, t.length, NO, sink, &last);
 	near(last.position, 130 + 140 + 150, 0,
-	     "trainings of different lengths that nothing announces, too");
+	     "trainings of different lengths count one after the other");
 
 	steps_clear(s);
 	text_clear(&t);

@@ -58,15 +58,15 @@ static void test_by_hand(void)
 	add_window(&s, w2, 2);
 	add_window(&s, w3, 5);
 	step_stats_result(&s, &o);
-	near(o.step_time_s, 0.13666666666666667, 1e-14, "mean of the medians");
-	near(o.step_time_sd_s, 0.030550504633038945, 1e-12, "their standard deviation");
-	near(o.step_time_min_s, 0.11, 1e-14, "the least");
-	is_int(o.n_steps, 10, "steps");
-	is_int(o.n_windows, 3, "windows");
-	is_int(o.n_outliers, 1, "1.00 is an outlier, 0.20 is not");
-	is_int(o.n_dropped, STEP_WARM_UP_MAX, "dropped");
-	is_int(o.n_invalid, 0, "invalid");
-	ok(isnan(o.sync_time_s), "synchronisation was not reported");
+	near(o.step_time_s, 0.13666666666666667, 1e-14, "the time is the mean of the medians");
+	near(o.step_time_sd_s, 0.030550504633038945, 1e-12, "the deviation is that of the medians");
+	near(o.step_time_min_s, 0.11, 1e-14, "the least time is the least median");
+	is_int(o.n_steps, 10, "all steps of the windows are counted");
+	is_int(o.n_windows, 3, "all windows are counted");
+	is_int(o.n_outliers, 1, "1.00 counts as an outlier, and 0.20 does not");
+	is_int(o.n_dropped, STEP_WARM_UP_MAX, "the steps of the warm-up are counted as dropped");
+	is_int(o.n_invalid, 0, "no step is counted as invalid");
+	ok(isnan(o.sync_time_s), "synchronisation that was not reported is unknown");
 }
 
 static void test_nothing_yet(void)
@@ -76,15 +76,15 @@ static void test_nothing_yet(void)
 
 	step_stats_init(&s);
 	step_stats_close_window(&s);
-	ok(!step_stats_result(&s, &o), "no result");
-	ok(o.n_windows == 0 && o.n_steps == 0, "no windows");
+	ok(!step_stats_result(&s, &o), "a window without steps gives no result");
+	ok(o.n_windows == 0 && o.n_steps == 0, "a window without steps is not counted");
 	ok(isnan(o.step_time_s) && isnan(o.step_time_sd_s) && isnan(o.step_time_min_s) &&
-	   isnan(o.sync_time_s), "the times are unknown, not 0");
+	   isnan(o.sync_time_s), "the times of no windows are unknown, not 0");
 
 	o = windows((const double[]){ 0.25 }, 1);
-	near(o.step_time_s, 0.25, 0, "one window: mean");
-	near(o.step_time_min_s, 0.25, 0, "one window: the least");
-	ok(isnan(o.step_time_sd_s), "one window: no standard deviation");
+	near(o.step_time_s, 0.25, 0, "one window gives its time as the mean");
+	near(o.step_time_min_s, 0.25, 0, "one window gives its time as the least");
+	ok(isnan(o.step_time_sd_s), "one window gives no standard deviation");
 
 	step_stats_add(&s, 1, not_reported);
 	step_stats_result(&s, &o);
@@ -112,43 +112,43 @@ static void test_compilation(void)
 	add_steps(&s, 60, 3);
 	add_steps(&s, 0.7, 2);
 	add_steps(&s, 0.5, 4);
-	ok(!step_stats_result(&s, &o), "no two windows agree: nothing counts yet");
-	is_int(o.n_dropped, 5, "what no later window can agree with is dropped");
+	ok(!step_stats_result(&s, &o), "no window counts while no two agree");
+	is_int(o.n_dropped, 5, "windows that no later one can agree with are dropped");
 	add_steps(&s, 0.54, 4);
-	ok(step_stats_result(&s, &o), "two agree within a tenth");
-	is_int(o.n_windows, 2, "both count");
-	is_int(o.n_steps, 8, "with their steps");
-	near(o.step_time_s, 0.52, 1e-14, "their mean");
-	is_int(o.n_dropped, 5, "what was before is dropped");
+	ok(step_stats_result(&s, &o), "two windows within a tenth agree");
+	is_int(o.n_windows, 2, "both windows that agree count");
+	is_int(o.n_steps, 8, "both windows that agree count with their steps");
+	near(o.step_time_s, 0.52, 1e-14, "two windows that agree give their mean");
+	is_int(o.n_dropped, 5, "windows before two that agree are dropped");
 	add_steps(&s, 1.5, 1);
 	step_stats_result(&s, &o);
-	is_int(o.n_windows, 3, "from then on every window counts");
-	is_int(o.n_dropped, 5, "and nothing more is dropped");
+	is_int(o.n_windows, 3, "every window counts after two that agree");
+	is_int(o.n_dropped, 5, "no window is dropped after two that agree");
 	add_steps(&s, 50, 2);
 	step_stats_result(&s, &o);
-	is_int(o.n_windows, 3, "but one three times above the mean waits for the next");
+	is_int(o.n_windows, 3, "a window three times above the mean waits for the next");
 	add_steps(&s, 0.5, 4);
 	step_stats_result(&s, &o);
 	ok(o.n_windows == 4 && o.step_time_s < 1 && o.n_outliers == 2,
-	   "and is passed over as a stall");
+	   "a single slow window is passed over as a stall");
 	add_steps(&s, 50, 2);
 	add_steps(&s, 70, 2);
 	step_stats_result(&s, &o);
 	ok(o.n_windows == 6 && o.step_time_s > 20 && o.n_outliers == 2,
-	   "two in a row are no stall");
+	   "two slow windows in a row are no stall");
 	add_steps(&s, 0.5, 1);
 	step_stats_result(&s, &o);
-	is_int(o.n_windows, 7, "and what comes after them counts as ever");
+	is_int(o.n_windows, 7, "a window after two slow ones counts");
 
 	step_stats_init(&s);
 	add_steps(&s, 1, 1);
 	add_steps(&s, 1.11, 1);
-	ok(!step_stats_result(&s, &o), "more than a tenth apart is not agreement");
+	ok(!step_stats_result(&s, &o), "two windows more than a tenth apart do not agree");
 	step_stats_init(&s);
 	add_steps(&s, 1.1, 1);
 	add_steps(&s, 1, 1);
 	step_stats_result(&s, &o);
-	ok(o.n_windows == 2 && o.n_dropped == 0, "without a warm-up nothing is dropped");
+	ok(o.n_windows == 2 && o.n_dropped == 0, "no window is dropped if the first two agree");
 }
 
 /* Times that fall by a fifth from window to window, to a floor. */
@@ -162,9 +162,10 @@ static void test_slow_decline(void)
 	for (int i = 0; i < 8; i++)
 		add_steps(&s, medians[i], 10);
 	step_stats_result(&s, &o);
-	is_int(o.n_dropped, 40, "a slow decline is dropped as long as it is steep");
-	is_int(o.n_windows, 4, "its end counts");
-	near(o.step_time_s, (1.024 + 3) / 4, 1e-14, "with what it had come to");
+	is_int(o.n_dropped, 40, "windows of a slow decline are dropped while it is steep");
+	is_int(o.n_windows, 4, "windows at the end of a slow decline count");
+	near(o.step_time_s, (1.024 + 3) / 4, 1e-14,
+	     "windows at the end of a slow decline give their mean");
 }
 
 static void test_noisy_forever(void)
@@ -176,12 +177,14 @@ static void test_noisy_forever(void)
 	for (int i = 0; i < STEP_WARM_UP_MAX; i++)
 		add_steps(&s, i % 2 ? 1 : 2, 1);
 	ok(!step_stats_result(&s, &o), "ten windows that disagree do not count");
-	is_int(o.n_dropped, STEP_WARM_UP_MAX, "they are dropped, the last one too");
+	is_int(o.n_dropped, STEP_WARM_UP_MAX,
+	       "ten windows that disagree are dropped, the last one too");
 	add_steps(&s, 2, 1);
 	add_steps(&s, 1, 1);
 	step_stats_result(&s, &o);
-	is_int(o.n_windows, 2, "from there on all do");
-	near(o.step_time_s, 1.5, 1e-14, "whether they agree or not");
+	is_int(o.n_windows, 2, "every window counts after ten that disagree");
+	near(o.step_time_s, 1.5, 1e-14,
+	     "windows after ten that disagree count though they disagree");
 
 	step_stats_init(&s);
 	for (int i = 0; i < STEP_WARM_UP_MAX - 1; i++)
@@ -189,7 +192,7 @@ static void test_noisy_forever(void)
 	add_steps(&s, 2, 1);
 	step_stats_result(&s, &o);
 	ok(o.n_windows == 2 && o.n_dropped == STEP_WARM_UP_MAX - 2,
-	   "a pair at the last moment counts");
+	   "the last two windows of the warm-up count if they agree");
 }
 
 static void test_sync(void)
@@ -208,8 +211,9 @@ static void test_sync(void)
 	step_stats_add(&s, 1.0, 0.0);
 	step_stats_close_window(&s);	/* 0 is a value */
 	step_stats_result(&s, &o);
-	near(o.sync_time_s, 0.25, 1e-15, "mean over the windows that have one");
-	is_int(o.n_windows, 3, "all windows count for the step time");
+	near(o.sync_time_s, 0.25, 1e-15,
+	     "synchronisation is the mean over the windows that have it");
+	is_int(o.n_windows, 3, "a window without synchronisation counts for the step time");
 }
 
 static void test_invalid(void)
@@ -223,10 +227,10 @@ static void test_invalid(void)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		step_stats_add(&s, bad[i], not_reported);
 	step_stats_result(&s, &o);
-	is_int(o.n_invalid, 8, "zero, negative, too long, not finite: ignored and counted");
+	is_int(o.n_invalid, 8, "impossible steps are ignored and counted as invalid");
 	step_stats_close_window(&s);
 	step_stats_result(&s, &o);
-	is_int(o.n_windows, 0, "a window of them is empty");
+	is_int(o.n_windows, 0, "a window of impossible steps is empty");
 
 	step_stats_add(&s, 1, -0.5);
 	step_stats_add(&s, 1, 1.5);
@@ -235,10 +239,11 @@ static void test_invalid(void)
 	step_stats_add(&s, 1, 0.75);
 	step_stats_close_window(&s);
 	step_stats_result(&s, &o);
-	is_int(o.n_invalid, 11, "so are impossible times of synchronisation");
-	is_int(o.n_steps, 5, "while their steps count");
-	near(o.step_time_s, 1, 0, "the median of them");
-	near(o.sync_time_s, (STEP_TIME_MAX_S + 0.75) / 2, 1e-15, "the rest of the synchronisation");
+	is_int(o.n_invalid, 11, "impossible times of synchronisation count as invalid");
+	is_int(o.n_steps, 5, "steps with an impossible synchronisation count");
+	near(o.step_time_s, 1, 0, "steps with an impossible synchronisation give their median");
+	near(o.sync_time_s, (STEP_TIME_MAX_S + 0.75) / 2, 1e-15,
+	     "possible times of synchronisation count beside impossible ones");
 }
 
 /* Three steps while a program saves and goes are no window like another. */
@@ -252,17 +257,18 @@ static void test_small_windows(void)
 		step_stats_add(&s, 0.01, not_reported);
 		step_stats_close_window(&s);
 	}
-	ok(!step_stats_result(&s, &o), "a few short steps are no window yet");
+	ok(!step_stats_result(&s, &o), "a few short steps are no window");
 	step_stats_add(&s, 0.01, not_reported);
 	step_stats_close_window(&s);
 	step_stats_result(&s, &o);
-	ok(o.n_windows == 1 && o.n_steps == STEP_WINDOW_STEPS, "enough of them are one");
+	ok(o.n_windows == 1 && o.n_steps == STEP_WINDOW_STEPS, "enough short steps are one window");
 	for (int i = 0; i < 9; i++) {
 		step_stats_add(&s, 0.025, not_reported);
 		step_stats_close_window(&s);
 	}
 	step_stats_result(&s, &o);
-	ok(o.n_windows == 2 && o.n_steps >= STEP_WINDOW_STEPS + 8, "or few that took long");
+	ok(o.n_windows == 2 && o.n_steps >= STEP_WINDOW_STEPS + 8,
+	   "a few long steps are one window");
 }
 
 /* 1,000,000 steps in a window: 1 ms, every 8th 9 ms (an evaluation, say). */
@@ -281,10 +287,11 @@ static void test_large_window(void)
 	step_stats_close_window(&again);
 	step_stats_result(&s, &o);
 	step_stats_result(&again, &p);
-	is_int(o.n_steps, 1000000, "all steps are counted");
-	near(o.step_time_s, 0.001, 1e-15, "the median is not moved by a periodic slow step");
+	is_int(o.n_steps, 1000000, "all steps of a large window are counted");
+	near(o.step_time_s, 0.001, 1e-15, "a periodic slow step does not move the median");
 	/* p = 1/8: the standard error of 1,024 draws is 0.0103, 8.3 % of p; four of those. */
-	near((double)o.n_outliers, 125000, 0.33, "the outliers are estimated from the sample");
+	near((double)o.n_outliers, 125000, 0.33,
+	     "the outliers of a large window are estimated from a sample");
 	is_int(p.n_outliers, o.n_outliers, "the same steps give the same sample");
 }
 
@@ -304,8 +311,10 @@ static void test_sample_is_uniform(void)
 	step_stats_result(&s, &o);
 	/* The median of 1,024 uniform draws has standard deviation 1 / (2 sqrt(1024 + 2)) =
 	 * 0.0156. */
-	near(o.step_time_sd_s, 0.0156, 0.2, "spread of the medians as for uniform draws");
-	near(o.step_time_s, 0.5, 4 * 0.0312 / sqrt(rounds), "mean of the medians within 4 errors");
+	near(o.step_time_sd_s, 0.0156, 0.2,
+	     "the medians of samples have the spread of uniform draws");
+	near(o.step_time_s, 0.5, 4 * 0.0312 / sqrt(rounds),
+	     "the mean of the medians of samples is within 4 errors");
 }
 
 static void test_merge(void)
@@ -314,30 +323,36 @@ static void test_merge(void)
 	struct observation x = windows(a, 4), y = windows(b, 2), none;
 
 	observation_init(&none);
-	near(x.step_time_sd_s, 0.2041241452319315, 1e-14, "first");
-	near(y.step_time_sd_s, 0.4419417382415922, 1e-14, "second");
+	near(x.step_time_sd_s, 0.2041241452319315, 1e-14,
+	     "the first of two observations has its deviation");
+	near(y.step_time_sd_s, 0.4419417382415922, 1e-14,
+	     "the second of two observations has its deviation");
 	x.sync_time_s = 0.1;
 	y.sync_time_s = 0.4;
 	x.n_outliers = 3;
 	y.n_invalid = 5;
 	observation_merge(&x, &y);
-	near(x.step_time_s, 0.5625, 1e-14, "merged: mean");
-	near(x.step_time_sd_s, 0.270993542358485, 1e-14, "merged: standard deviation");
-	near(x.step_time_min_s, 0.25, 0, "merged: the least");
-	near(x.sync_time_s, (4 * 0.1 + 2 * 0.4) / 6, 1e-14, "merged: synchronisation by windows");
+	near(x.step_time_s, 0.5625, 1e-14, "two merged observations have the mean of all windows");
+	near(x.step_time_sd_s, 0.270993542358485, 1e-14,
+	     "two merged observations have the deviation of all windows");
+	near(x.step_time_min_s, 0.25, 0, "two merged observations have the least of both");
+	near(x.sync_time_s, (4 * 0.1 + 2 * 0.4) / 6, 1e-14,
+	     "two merged observations weight synchronisation by windows");
 	ok(x.n_windows == 6 && x.n_steps == 6 && x.n_dropped == 20 && x.n_outliers == 3 &&
-	   x.n_invalid == 5, "merged: counts");
+	   x.n_invalid == 5, "two merged observations have the sums of their counts");
 
 	observation_merge(&none, &y);
-	near(none.step_time_sd_s, y.step_time_sd_s, 0, "into nothing");
-	near(none.sync_time_s, 0.4, 0, "into nothing: synchronisation");
-	is_int(none.n_invalid, 5, "into nothing: counts");
+	near(none.step_time_sd_s, y.step_time_sd_s, 0,
+	     "an empty observation takes the deviation of another");
+	near(none.sync_time_s, 0.4, 0, "an empty observation takes the synchronisation of another");
+	is_int(none.n_invalid, 5, "an empty observation takes the counts of another");
 	observation_init(&none);
 	observation_merge(&y, &none);
-	near(y.step_time_s, 0.6875, 1e-15, "nothing into something");
-	is_int(y.n_windows, 2, "nothing into something: windows");
+	near(y.step_time_s, 0.6875, 1e-15,
+	     "an empty observation does not change the mean of another");
+	is_int(y.n_windows, 2, "an empty observation does not change the windows of another");
 	observation_merge(&none, &none);
-	ok(none.n_windows == 0 && isnan(none.step_time_s), "nothing into nothing");
+	ok(none.n_windows == 0 && isnan(none.step_time_s), "two empty observations stay empty");
 }
 
 static void test_merge_single_windows(void)
@@ -350,9 +365,10 @@ static void test_merge_single_windows(void)
 		one = windows(&a[i], 1);
 		observation_merge(&sum, &one);
 	}
-	near(sum.step_time_s, 5.208333333333334, 1e-14, "one window at a time: mean");
+	near(sum.step_time_s, 5.208333333333334, 1e-14,
+	     "windows merged one at a time have the mean of all");
 	near(sum.step_time_sd_s, 3.2031885156304285, 1e-14,
-	     "one window at a time: standard deviation");
+	     "windows merged one at a time have the deviation of all");
 }
 
 /* Deviations of a ten-millionth of the mean, where E[x^2] - E[x]^2 has no digit left. */
@@ -369,7 +385,8 @@ static void test_cancellation(void)
 	}
 	step_stats_result(&s, &o);
 	/* 10,000 of +-d: n d^2 / (n - 1). */
-	near(o.step_time_sd_s, 1e-4 * sqrt(10000.0 / 9999), 1e-6, "small deviations survive");
+	near(o.step_time_sd_s, 1e-4 * sqrt(10000.0 / 9999), 1e-6,
+	     "a deviation of a ten-millionth of the mean is found");
 }
 
 /* Of a configuration in its warm-up the last window is told, but never the first. */
@@ -381,15 +398,19 @@ static void test_provisional(void)
 
 	step_stats_init(&s);
 	add_window(&s, &slow, 1);
-	ok(!step_stats_provisional(&s, &o) && o.n_windows == 7, "nothing after the first window");
+	ok(!step_stats_provisional(&s, &o) && o.n_windows == 7,
+	   "the first window is not told provisionally");
 	add_window(&s, &fast, 1);
-	ok(!step_stats_result(&s, &o), "two that differ do not count");
-	ok(step_stats_provisional(&s, &o), "but the last one is told");
-	near(o.step_time_s, 0.5, 1e-14, "its median");
-	ok(o.n_windows == 1 && o.n_steps == 1 && isnan(o.step_time_sd_s), "as one window");
-	is_int(o.n_dropped, 1, "without the first");
+	ok(!step_stats_result(&s, &o), "two windows that differ do not count");
+	ok(step_stats_provisional(&s, &o),
+	   "the second of two windows that differ is told provisionally");
+	near(o.step_time_s, 0.5, 1e-14, "a provisional result has the median of its window");
+	ok(o.n_windows == 1 && o.n_steps == 1 && isnan(o.step_time_sd_s),
+	   "a provisional result counts as one window");
+	is_int(o.n_dropped, 1, "a provisional result drops the first window");
 	add_window(&s, &fast, 1);
-	ok(!step_stats_provisional(&s, &o) && step_stats_result(&s, &o), "until windows count");
+	ok(!step_stats_provisional(&s, &o) && step_stats_result(&s, &o),
+	   "no result is provisional once windows count");
 }
 
 /* A report that has the mean of many steps counts with the time of all. */
@@ -401,10 +422,11 @@ static void test_means(void)
 	start(&s);
 	step_stats_add_mean(&s, 0.001, not_reported, 100);
 	step_stats_close_window(&s);
-	ok(!step_stats_result(&s, &o), "100 steps of 1 ms are too few");
+	ok(!step_stats_result(&s, &o), "a mean of 100 steps of 1 ms is no window");
 	step_stats_add_mean(&s, 0.001, not_reported, 100);
 	step_stats_close_window(&s);
-	ok(step_stats_result(&s, &o) && o.n_windows == 1, "200 are enough");
+	ok(step_stats_result(&s, &o) && o.n_windows == 1,
+	   "a mean of 200 steps of 1 ms is a window");
 }
 
 int main(void)

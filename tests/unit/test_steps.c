@@ -353,11 +353,11 @@ static void test_format(const struct format *f)
 		is_str(locked(), "none", f->name);
 	found = same(seen.last.position, f->position) &&
 		(seen.n == 0 || same(seen.last.total, f->total));
-	ok(found, "its position and total");
+	ok(found, "the lines of a format give its position and total");
 	if (!found)
 		printf("# got %g of %g\n", seen.last.position, seen.last.total);
 	ok(seen.n == 0 || (seen.last.basis == f->basis && same(seen.last.unit_s, f->unit_s)),
-	   "its time");
+	   "the lines of a format give its time");
 	if (seen.n && !same(seen.last.unit_s, f->unit_s))
 		printf("# got %g s, basis %d\n", seen.last.unit_s, (int)seen.last.basis);
 }
@@ -479,9 +479,11 @@ static void compare(struct patterns *p, const struct row *rows, int n_rows, cons
 	if (!agree || !counter_is_known(p->items[own]))
 		return;
 	ok(same(mine.step, group_of(&rows[theirs], 2, line, m)) &&
-	   same(mine.total, group_of(&rows[theirs], 3, line, m)), "the same step and total");
+	   same(mine.total, group_of(&rows[theirs], 3, line, m)),
+	   "a line has the step and total of the table");
 	if (!strcmp(rows[theirs].column[5], "ms") && mine.pattern->time_kind == TIME_STEP)
-		ok(same(mine.time_s * 1e3, group_of(&rows[theirs], 4, line, m)), "the same time");
+		ok(same(mine.time_s * 1e3, group_of(&rows[theirs], 4, line, m)),
+		   "a line has the time of the table");
 }
 
 static const char *const other_lines[][2] = {
@@ -513,7 +515,7 @@ static void test_table(void)
 	while (n < PATTERNS_MAX && read_row(file, &rows[n]))
 		n++;
 	fclose(file);
-	is_int(n, 25, "formats in the table");
+	is_int(n, 25, "the table has 25 formats");
 	for (int i = 0; i < n; i++)
 		ok(index_of(rows[i].column[0]) >= (i ? index_of(rows[i - 1].column[0]) : 0),
 		   rows[i].column[0]);
@@ -537,10 +539,11 @@ static void test_lines(void)
 	begin(NULL);
 	feed("iter 1: loss 1, time 10.5ms\r\niter 2: loss 1, time 10.5ms\riter 3: loss 1, time "
 	     "10.5ms");
-	is_str(locked(), "none", "a line counts when it has ended");
-	is_int(summary.n_lines, 2, "by newline or carriage return; empty ones are none");
+	is_str(locked(), "none", "a line without its end does not count");
+	is_int(summary.n_lines, 2,
+	       "newlines and carriage returns end lines, and empty ones do not count");
 	steps_end(s, sink, &seen);
-	is_str(locked(), "nanogpt", "or at the end of all");
+	is_str(locked(), "nanogpt", "the end of all text ends the last line");
 
 	begin(NULL);
 	feed("\033[2K\033[1A\033]0;title\aiter\b 1: \033(Bloss 1, time "
@@ -550,15 +553,16 @@ static void test_lines(void)
 	feed("5ms\niter 3: loss 1, \033");
 	feed("[1");
 	feed("mtime 10.5ms\n");
-	is_str(locked(), "nanogpt", "terminal sequences, backspaces and pieces");
+	is_str(locked(), "nanogpt",
+	       "terminal sequences, backspaces and pieces do not disturb lines");
 
 	begin(NULL);
 	memset(huge, 'x', sizeof(huge));
 	steps_feed(s, huge, sizeof(huge), NO, sink, &seen);
 	feed(" step 1\nstep 1\nstep 2\nstep 3\n");
-	is_str(locked(), "generic_num", "after a line that is too long");
-	is_int(summary.n_clipped, 1, "which was clipped");
-	is_int(summary.n_lines, 4, "and is one line");
+	is_str(locked(), "generic_num", "lines count after a line that is too long");
+	is_int(summary.n_clipped, 1, "a line that is too long is clipped");
+	is_int(summary.n_lines, 4, "a line that is too long is one line");
 
 	begin(NULL);
 	for (int i = 1; i <= 3; i++) {		/* whole, in one piece */
@@ -568,17 +572,17 @@ static void test_lines(void)
 		feed(huge);
 	}
 	is_str(locked(), "generic_num", "a line counts up to its limit");
-	is_int(summary.n_clipped, 3, "and no further");
-	is_int(summary.n_matched, 3, "so that what stands there is not seen");
+	is_int(summary.n_clipped, 3, "a line beyond its limit is clipped");
+	is_int(summary.n_matched, 3, "a number beyond the limit of a line is not seen");
 
 	begin(NULL);
 	steps_feed(s, bytes, sizeof(bytes) - 1, NO, sink, &seen);
-	is_str(locked(), "generic_num", "NUL and what is no UTF-8");
-	is_int(seen.last.position, 3, "are bytes like others");
+	is_str(locked(), "generic_num", "NUL and bytes that are no UTF-8 do not disturb lines");
+	is_int(seen.last.position, 3, "a number before bytes that are no UTF-8 is read");
 
 	begin(NULL);
 	feed("\033]8;;never ended\nstep 1\nstep 2\nstep 3\n");
-	is_str(locked(), "generic_num", "a sequence ends with its line at the latest");
+	is_str(locked(), "generic_num", "a terminal sequence ends with its line at the latest");
 }
 
 static void test_ranks(void)
@@ -587,18 +591,18 @@ static void test_ranks(void)
 	feed("[rank1]: a warning\n[rank0]: iter 1: loss 1, time 10.5ms\n[rank1]: iter 1: loss 1, "
 	     "time 20.5ms\n"
 	     "[rank0]: iter 2: loss 1, time 10.5ms\n[rank1]: iter 2: loss 1, time 20.5ms\n");
-	is_str(locked(), "none", "two of a rank are not three");
+	is_str(locked(), "none", "two lines of each of two ranks lock no pattern");
 	feed("[rank0]: iter 3: loss 1, time 10.5ms\n[rank1]: iter 3: loss 1, time 20.5ms\n");
-	is_str(locked(), "nanogpt", "three are");
-	near(seen.last.unit_s, 0.0105, 1e-9, "of the first rank that printed a step");
+	is_str(locked(), "nanogpt", "three lines of one rank lock a pattern");
+	near(seen.last.unit_s, 0.0105, 1e-9, "the first rank that printed a step gives the time");
 
 	begin(NULL);
 	feed("[1,0]<stdout>:iter 1: loss 1, time 10.5ms\n[1,1]<stdout>:iter 7: loss 1, time "
 	     "10.5ms\n"
 	     "[1,0]<stderr>:iter 2: loss 1, time 10.5ms\n[trainer0]:iter 3: loss 1, time 10.5ms\n"
 	     "iter 4: loss 1, time 10.5ms\n");
-	is_int(seen.n, 1, "mpirun's, on either stream; and lines of no rank");
-	near(seen.last.position, 4, 0, "the last of them");
+	is_int(seen.n, 1, "ranks of mpirun on either stream count as one");
+	near(seen.last.position, 4, 0, "the last line of a rank gives the position");
 
 	begin(NULL);
 	feed("[default0]:step 1\n[2026-11-20]: step 2\n[INFO]: step 3\n[default0]:step 4\n");
@@ -612,32 +616,34 @@ static void test_locking(void)
 	begin(NULL);
 	feed("iter 1: loss 1, time 10.5ms\niter 1: loss 1, time 10.5ms\niter 1: loss 1, time "
 	     "10.5ms\n");
-	is_str(locked(), "none", "a counter that stands still is no step");
-	is_str(summary.almost, "nanogpt", "but what it looks like is told");
+	is_str(locked(), "none", "a counter that stands still locks no pattern");
+	is_str(summary.almost, "nanogpt",
+	       "the summary names the pattern of a counter that stands still");
 	feed("iter 2: loss 1, time 10.5ms\niter 3: loss 1, time 10.5ms\n");
-	is_str(locked(), "nanogpt", "three hits lock a pattern");
+	is_str(locked(), "nanogpt", "three lines lock a pattern");
 	for (int i = 0; i < 5; i++)
 		feed("step 7/100: train loss 1 (2.5 ms, 10 tok/s)\nstep 8/100: train loss 1 (2.5 "
 		     "ms, 10 tok/s)\n");
-	is_str(locked(), "nanogpt", "for good");
-	is_int(summary.n_matched, 5, "lines of it");
+	is_str(locked(), "nanogpt", "lines of another pattern do not change a locked one");
+	is_int(summary.n_matched, 5, "lines of another pattern do not count");
 
 	begin(NULL);
 	feed("Step 1/3 : FROM debian\nStep 2/3 : RUN make\nStep 3/3 : COPY\n");
-	is_str(locked(), "generic_slash", "a last resort");
+	is_str(locked(), "generic_slash", "three lines lock a pattern of last resort");
 	feed("iter 1: loss 1, time 10.5ms\niter 2: loss 1, time 10.5ms\n");
-	is_str(locked(), "generic_slash", "stays");
+	is_str(locked(), "generic_slash", "two lines of a framework do not replace a last resort");
 	feed("iter 3: loss 1, time 10.5ms\n");
-	is_str(locked(), "nanogpt", "until a framework's own has three");
-	ok(seen.last.begins && seen.n_begins == 2, "which is told");
+	is_str(locked(), "nanogpt", "three lines of a framework replace a last resort");
+	ok(seen.last.begins && seen.n_begins == 2,
+	   "a pattern that replaces a last resort begins anew");
 
 	begin(NULL);
 	feed("batch 128 = 2 x 64\nbatch 256 = 4 x 64\nbatch 512 = 8 x 64\n");
-	is_str(locked(), "none", "nor are batch sizes steps");
+	is_str(locked(), "none", "batch sizes are no steps");
 
 	begin(NULL);
 	feed("step 3\nstep 2\nstep 1\nstep 2\nstep 1\n");
-	is_str(locked(), "none", "a last resort has to go up");
+	is_str(locked(), "none", "a last resort whose counter falls locks no pattern");
 }
 
 static void test_own_regex(void)
@@ -646,17 +652,20 @@ static void test_own_regex(void)
 
 	begin("^update #([0-9]+) took ([0-9.]+) milli");
 	feed("step 1\nupdate #5 took 12.5 milliseconds\nstep 2\nstep 3\n");
-	is_str(locked(), "step-regex", "a pattern of one's own needs no three hits, and is alone");
-	is_int(seen.n, 1, "one step");
-	near(seen.last.position, 5, 0, "group 1: the step");
-	near(seen.last.unit_s, 0.0125, 1e-9, "group 2: the milliseconds");
+	is_str(locked(), "step-regex", "a pattern of one's own needs one line and stands alone");
+	is_int(seen.n, 1, "a pattern of one's own counts its line");
+	near(seen.last.position, 5, 0, "the first group of one's own pattern is the step");
+	near(seen.last.unit_s, 0.0125, 1e-9,
+	     "the second group of one's own pattern is the milliseconds");
 	begin("u=([0-9]+)( t=([0-9]+))?");
 	feed("u=1\nu=2\n");
 	ok(seen.n == 2 && seen.last.basis == STEP_UNTIMED,
 	   "a second group that takes no part is no time");
-	ok(!steps_new("(", &err) && err.exit_status == EX_USAGE, "one that is none");
+	ok(!steps_new("(", &err) && err.exit_status == EX_USAGE,
+	   "a pattern that is no expression is refused");
 	printf("# %s\n", err.text);
-	ok(!steps_new("step [0-9]+", &err) && strstr(err.text, "no group"), "one without a group");
+	ok(!steps_new("step [0-9]+", &err) && strstr(err.text, "no group"),
+	   "a pattern without a group is refused");
 }
 
 static void is_needle(const char *regex, const char *want)
@@ -690,7 +699,8 @@ static void test_dialects(void)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		ok(!steps_new(refused[i], &err) && err.exit_status == EX_USAGE, refused[i]);
 	ok(!steps_new("([0-9]", &err) &&
-	   strstr(err.text, "missing closing parenthesis, at offset 6"), "where the mistake is");
+	   strstr(err.text, "missing closing parenthesis, at offset 6"),
+	   "the error tells where the mistake in a pattern is");
 }
 
 /* Expressions that would take for ever on such a line. */
@@ -716,9 +726,9 @@ static void test_limits(void)
 	begin(hostile[0]);
 	feed(line);
 	feed("\nxx=7\n");
-	near(seen.last.position, 7, 0, "the next line counts");
+	near(seen.last.position, 7, 0, "the line after one that was given up counts");
 	locked();
-	is_int(summary.n_skipped, 1, "a line that was given up is told");
+	is_int(summary.n_skipped, 1, "a line that was given up is counted as skipped");
 }
 
 static void test_needles(void)
@@ -753,14 +763,14 @@ static void test_pauses(void)
 	ok(seen.last.basis == STEP_UNTIMED && seen.last.position > 3.5,
 	   "the step after an evaluation is not timed");
 	feed("iter 5: loss 1, time 10.5ms\n");
-	ok(seen.last.basis == STEP_PRINTED, "the next one is");
-	is_str(locked(), "nanogpt", "an evaluation is no step itself");
+	ok(seen.last.basis == STEP_PRINTED, "the second step after an evaluation is timed");
+	is_str(locked(), "nanogpt", "an evaluation does not lock a pattern");
 	feed("Saved a checkpoint to /x\niter 6: loss 1, time 10.5ms\n");
-	ok(seen.last.basis == STEP_UNTIMED, "nor is that after a checkpoint");
+	ok(seen.last.basis == STEP_UNTIMED, "the step after a checkpoint is not timed");
 
 	feed("iter 7: loss 1, time 10.5ms, saved a checkpoint\n");
-	near(seen.last.position, 7, 0, "a step that says so is one");
-	is_int(seen.last.basis, STEP_UNTIMED, "not timed either");
+	near(seen.last.position, 7, 0, "a step that tells of a checkpoint counts");
+	is_int(seen.last.basis, STEP_UNTIMED, "a step that tells of a checkpoint is not timed");
 
 	begin(NULL);
 	for (int i = 1; i <= 20; i++) {
@@ -771,9 +781,9 @@ static void test_pauses(void)
 		feed_at(line, i <= 10 ? i : i + 30);
 		free(line);
 	}
-	near(seen.sum_s / seen.sum_n, 1, 1e-9, "by arrival: what an evaluation takes is left out");
+	near(seen.sum_s / seen.sum_n, 1, 1e-9, "times by arrival leave out an evaluation");
 	is_int(seen.sum_n, 9 - 3 + 9 - 1 + 1,
-	       "the other steps are in, but for those up to the lock and the last");
+	       "times by arrival count all steps but those to the lock");
 }
 
 /* --- counters --- */
@@ -798,37 +808,38 @@ static void test_epochs(void)
 				    "data: 0.1\n",
 				    epoch, i, NO);
 	near(seen.last.position, 150, 0, "batches count on over epochs");
-	is_int(seen.last.unit, STEP_BATCHES, "as batches");
-	ok(isnan(seen.last.total), "whose total is not the training's");
+	is_int(seen.last.unit, STEP_BATCHES, "batches of epochs are counted as batches");
+	ok(isnan(seen.last.total), "batches of epochs give no total of the training");
 
 	begin(NULL);
 	for (int i = 1; i <= 20; i++)
 		feed_format("step %d/10 loss 1%.0d\n", (i - 1) % 10 + 1, 0, NO);
-	near(seen.last.position, 20, 0, "so does a last resort that begins again");
-	is_int(seen.last.unit, STEP_BATCHES, "as batches");
-	ok(isnan(seen.last.total), "its total was an epoch's");
+	near(seen.last.position, 20, 0, "a last resort that begins again counts on");
+	is_int(seen.last.unit, STEP_BATCHES, "a last resort that begins again counts batches");
+	ok(isnan(seen.last.total), "a last resort that begins again gives no total");
 
 	begin(NULL);
 	for (int i = 1; i <= 5; i++)
 		feed_format("step %d/1000: train loss 1 (2.5%d ms, 10 tok/s)\n", i, 0, NO);
 	feed("step 3/1000: train loss 1 (2.50 ms, 10 tok/s)\n");
-	near(seen.last.position, 3, 0, "updates that fall back have been taken back");
-	near(seen.last.total, 1000, 0, "and the total stands");
+	near(seen.last.position, 3, 0, "updates that fall back are taken back");
+	near(seen.last.total, 1000, 0, "updates that fall back keep the total");
 
 	begin(NULL);
 	for (int i = 0; i < 6; i++)
 		feed_at("1875/1875 - 3s - 2ms/step - loss: 1\n", 1 + 3.75 * i);
-	near(seen.last.position, 6 * 1875, 0, "a line an epoch counts it whole");
+	near(seen.last.position, 6 * 1875, 0,
+	     "a line at the end of each epoch counts the whole epoch");
 	near(seen.last.unit_s, 3.75 / 1875, 1e-9,
-	     "between two of them, where whole seconds are too coarse");
+	     "a line of whole seconds is timed by the lines' arrivals");
 
 	begin(NULL);
 	feed("step:10/1750 train_loss:7 train_time:1230ms step_avg:123.00ms\n"
 	     "step:11/1750 train_loss:7 train_time:1330ms step_avg:120.91ms\n"
 	     "step:20/1750 train_loss:6 train_time:2230ms step_avg:111.50ms\n"
 	     "step:30/1750 train_loss:6 train_time:3330ms step_avg:111.00ms\n");
-	near(seen.last.unit_s, 0.11, 1e-9, "sums are told apart");
-	near(seen.last.n, 10, 0, "over the steps between them");
+	near(seen.last.unit_s, 0.11, 1e-9, "sums of times give the time between two lines");
+	near(seen.last.n, 10, 0, "sums of times count the steps between two lines");
 }
 
 /* A line that nobody knows, "step 7": evaluations count their own. */
@@ -842,9 +853,11 @@ static void test_unknown(void)
 		for (int k = 1; i % 10 == 0 && k <= 5; k++)
 			feed_format("[eval] step %d\n%.0d", k, 0, at += 0.01);
 	}
-	near(seen.last.position, 10300, 0, "evaluations that count their steps are none");
-	near(seen.sum_s / seen.sum_n, 0.1, 1e-6, "and not timed");
-	is_int(seen.last.unit, STEP_UPDATES, "nor epochs");
+	near(seen.last.position, 10300, 0, "evaluations that count their own steps do not count");
+	near(seen.sum_s / seen.sum_n, 0.1, 1e-6,
+	     "evaluations that count their own steps are not timed");
+	is_int(seen.last.unit, STEP_UPDATES,
+	       "evaluations that count their own steps are no epochs");
 
 	begin(NULL);
 	for (int i = 1; i <= 60; i++) {
@@ -852,31 +865,33 @@ static void test_unknown(void)
 		for (int k = 1; i % 10 == 0 && k <= 5; k++)
 			feed_format("eval step %d/%d\n", k, 5, NO);
 	}
-	near(seen.last.position, 60, 0, "with totals neither");
-	near(seen.last.total, 100, 0, "whose is the training's");
+	near(seen.last.position, 60, 0, "evaluations with totals do not count");
+	near(seen.last.total, 100, 0, "evaluations with totals leave the total of the training");
 	for (int i = 61; i <= 100; i++)
 		feed_format("step %d/%d\n", i, 100, NO);
 	for (int i = 1; i <= 20; i++)
 		feed_format("step %d/%d\n", i, 40, NO);
-	near(seen.last.position, 120, 0, "after its end another phase begins");
+	near(seen.last.position, 120, 0, "steps after the end of the training count on");
 
 	begin(NULL);
 	for (int epoch = 0; epoch < 4; epoch++)
 		for (int i = 1; i <= 50; i++)
 			feed_format("step %d\n%.0d", i, 0, NO);
-	near(seen.last.position, 200, 0, "falls from the same count are epochs");
-	is_int(seen.last.unit, STEP_BATCHES, "of batches");
+	near(seen.last.position, 200, 0, "a counter that falls from the same number counts epochs");
+	is_int(seen.last.unit, STEP_BATCHES,
+	       "a counter that falls from the same number counts batches");
 
 	begin(NULL);
 	for (int i = 1; i <= 5000; i++)
 		feed_format("step %d\n%.0d", i <= 1500 ? i : i - 1500, 0, NO);
-	near(seen.last.position, 1500 + 3500, 0, "what does not come back has begun anew");
+	near(seen.last.position, 1500 + 3500, 0,
+	     "a counter that falls and does not come back began anew");
 
 	begin(NULL);
 	at = 0;
 	for (int i = 1; i <= 60; i++)
 		feed_format("step %d\n%.0d", i < 30 ? i : i + 10000, 0, at += 1);
-	near(seen.sum_s / seen.sum_n, 1, 1e-9, "a leap is not timed");
+	near(seen.sum_s / seen.sum_n, 1, 1e-9, "a leap of the counter is not timed");
 }
 
 /* --- arrivals --- */
@@ -889,8 +904,9 @@ static void test_arrivals(void)
 	/* three lines of a step, arriving together with the next's */
 	for (int i = 1; i <= 100; i++)
 		feed_format("step %d loss 1\nlr 2\n%.0dmore\n", i, 0, at += i % 4 ? 0 : 0.4);
-	near(seen.sum_s / seen.sum_n, 0.1, 1e-6, "bundles: by their last lines");
-	is_int(seen.timed.basis, STEP_BY_ARRIVAL, "by arrival");
+	near(seen.sum_s / seen.sum_n, 0.1, 1e-6,
+	     "lines that arrive in bundles are timed by their last ones");
+	is_int(seen.timed.basis, STEP_BY_ARRIVAL, "lines without a time are timed by arrival");
 
 	begin(NULL);
 	at = 10;
@@ -901,31 +917,32 @@ static void test_arrivals(void)
 			 i, i);
 		feed_at(bar, at += 1);
 	}
-	near(seen.timed.unit_s, 1, 1e-9, "a bar is ended by the next: what counts is when it came");
-	near(seen.last.position, 59, 0, "the last has not ended");
-	near(seen.last.total, 100, 0, "its total");
+	near(seen.timed.unit_s, 1, 1e-9, "a bar is timed by the arrival of its states");
+	near(seen.last.position, 59, 0, "the last state of a bar does not count before it ends");
+	near(seen.last.total, 100, 0, "a bar gives its total");
 
 	begin(NULL);
 	for (int i = 1; i <= 30; i++)
 		feed_format("iter: %d  total_loss: 1  time: 0.9%d  data_time: 0\n", i * 20, 0, i);
-	near(seen.timed.unit_s, 0.05, 1e-9, "before an average that is printed");
+	near(seen.timed.unit_s, 0.05, 1e-9, "the arrival counts before an average that is printed");
 
 	begin(NULL);
 	for (int i = 1; i <= 30; i++)
 		feed_format("Train: 0 [%d/100 (1%%)] Loss: 1 Time: 0.00%ds, 1/s (1s)\n", i, 4,
 			    0.5 * i);
-	near(seen.timed.unit_s, 0.5, 1e-9, "and before a step's own time of one digit");
+	near(seen.timed.unit_s, 0.5, 1e-9, "the arrival counts before a printed time of one digit");
 	begin(NULL);
 	for (int i = 1; i <= 30; i++)
 		feed_format("Train: 0 [%d/100 (1%%)] Loss: 1 Time: 0.01%ds, 1/s (1s)\n", i, 4,
 			    0.5 * i);
-	near(seen.timed.unit_s, 0.014, 1e-9, "not before one of two");
+	near(seen.timed.unit_s, 0.014, 1e-9,
+	     "a printed time of two digits counts before the arrival");
 
 	begin(NULL);
 	for (int i = 1; i <= 10; i++)
 		feed_format("step %d%.0d\n", i, 0, i < 6 ? i : i - 20);
 	ok(seen.timed.position > 8 && seen.timed.unit_s > 0.9 && seen.timed.unit_s < 1.1,
-	   "a clock that goes back: from there on anew");
+	   "a clock that goes back gives times from there on");
 }
 
 /* --- bars --- */
@@ -946,23 +963,23 @@ static void test_bars(void)
 		bar("Map:", i, 1000, i, NO);
 	for (int i = 0; i < 15; i++)
 		bar("", i, 700, i, NO);
-	is_str(locked(), "none", "bars of other work, and short ones, are not taken");
+	is_str(locked(), "none", "bars of other work and short bars lock no pattern");
 	for (int i = 15; i < 25; i++)
 		bar("", i, 700, i, NO);
-	is_str(locked(), "tqdm_total", "one that lives is");
-	near(seen.last.total, 700, 0, "it");
+	is_str(locked(), "tqdm_total", "a bar that lives for a time locks its pattern");
+	near(seen.last.total, 700, 0, "a bar that lives for a time gives the total");
 	for (int i = 0; i < 30; i++)
 		bar("Validating:", i, 50, i, NO);
-	near(seen.last.total, 700, 0, "an evaluation is none");
+	near(seen.last.total, 700, 0, "a bar of an evaluation leaves the total");
 	bar("", 25, 700, 80, NO);
-	ok(seen.last.basis == STEP_UNTIMED, "but the step after it is not timed");
+	ok(seen.last.basis == STEP_UNTIMED, "the step after a bar of an evaluation is not timed");
 
 	begin(NULL);
 	steps_expect_total(s, 40);
 	bar("", 1, 70, 1, NO);
 	bar("", 1, 40, 1, NO);
-	is_str(locked(), "tqdm_total", "the total that is expected");
-	near(seen.last.total, 40, 0, "makes it the one at once");
+	is_str(locked(), "tqdm_total", "a bar of the expected total locks its pattern at once");
+	near(seen.last.total, 40, 0, "a bar of the expected total gives the total");
 
 	begin(NULL);
 	feed_at("Epoch 1:   9%|#  | 9/100 [00:09<01:31,  1.00it/s]\n", 109);
@@ -970,30 +987,32 @@ static void test_bars(void)
 	feed_at("Epoch 1:  21%|#  | 21/100 [00:21<01:19,  1.00it/s]\n", 121);
 	steps_summary(s, &summary);
 	near(summary.first_arrival_s, 109, 0,
-	     "of one of 9 % and of 10 % the blanks differ, and it is one");
+	     "a bar at 9 % and at 10 % is one bar, though its blanks differ");
 
 	begin(NULL);
 	steps_set_bar_life(s, 5);
 	for (int i = 0; i < 6; i++)
 		bar("", i, 70, i, 100 + i);
-	is_str(locked(), "none", "one that has to live for 5 seconds");
+	is_str(locked(), "none", "a bar that has lived for less than 5 seconds locks no pattern");
 	bar("", 6, 70, 6, 106);
-	is_str(locked(), "tqdm_total", "does");
+	is_str(locked(), "tqdm_total", "a bar that has lived for 5 seconds locks its pattern");
 	steps_summary(s, &summary);
-	near(summary.first_arrival_s, 100, 0, "and was there from its first line on");
+	near(summary.first_arrival_s, 100, 0, "a bar that is locked counts from its first line on");
 
 	begin(NULL);
 	for (int epoch = 0; epoch < 4; epoch++)
 		for (int i = 0; i < 10; i++)
 			bar("", i * 10, 91, i, NO);
-	near(seen.last.position, 3 * 91 + 90, 0, "short ones of a kind, again and again, count up");
-	is_int(seen.last.unit, STEP_BATCHES, "as batches of epochs");
+	near(seen.last.position, 3 * 91 + 90, 0,
+	     "short bars of one kind, again and again, count up");
+	is_int(seen.last.unit, STEP_BATCHES, "short bars of one kind count batches");
 
 	begin(NULL);
 	for (int i = 0; i < 40; i++)
 		bar("Epoch 0:", i, 200, i, NO);
-	is_int(seen.last.unit, STEP_BATCHES, "as that of an epoch is from its first line on");
-	ok(isnan(seen.last.total), "with no total of the training");
+	is_int(seen.last.unit, STEP_BATCHES,
+	       "a bar of an epoch counts batches from its first line on");
+	ok(isnan(seen.last.total), "a bar of an epoch gives no total of the training");
 
 	begin(NULL);
 	for (int fold = 0; fold < 2; fold++) {
@@ -1002,8 +1021,9 @@ static void test_bars(void)
 		feed("{'train_runtime': 40.0, 'train_steps_per_second': 1.0}\n");
 	}
 	near(seen.last.position, 40 + 39, 0,
-	     "two trainings of the Trainer are one after the other");
-	ok(seen.last.unit == STEP_UPDATES && isnan(seen.last.total), "of updates both");
+	     "two trainings of the Trainer count one after the other");
+	ok(seen.last.unit == STEP_UPDATES && isnan(seen.last.total),
+	   "two trainings of the Trainer count updates");
 
 	begin(NULL);
 	for (int i = 0; i < 100; i++) {
@@ -1011,14 +1031,14 @@ static void test_bars(void)
 			bar("Epochs:", i / 20, 5, i, NO);
 		bar("Epoch 1:", i % 20 * 50, 1000, i % 20, NO);
 	}
-	near(seen.last.position, 4950 - 1000, 0.3, "of two that are nested the inner one");
+	near(seen.last.position, 4950 - 1000, 0.3, "the inner one of two nested bars counts");
 	begin(NULL);
 	for (int i = 0; i < 100; i++) {
 		bar("Epochs:", i / 20, 5, i, NO);
 		bar("Batches:", i % 20 * 50, 1000, i % 20 / 2, NO);
 	}
 	ok(seen.n_begins == 2 && seen.last.position > 3000,
-	   "even where the outer one is known first");
+	   "the inner one of two nested bars counts if the outer is first");
 	begin(NULL);
 	for (int i = 0; i < 400; i++) {
 		int before = i / 10;
@@ -1028,19 +1048,19 @@ static void test_bars(void)
 		for (int k = 1; i % 10 == 9 && k < 50; k++)
 			bar("", k, 49, k / 5, at + k / 5.0);
 	}
-	near(seen.last.total, 5000, 0,
-	     "that of evaluations, which tells nothing of itself, is none of those");
-	near(seen.sum_s / seen.sum_n, 1, 1e-9, "and what lies on both sides of it is not timed");
+	near(seen.last.total, 5000, 0, "a bar of evaluations without a name does not count");
+	near(seen.sum_s / seen.sum_n, 1, 1e-9,
+	     "the steps on both sides of an evaluation's bar are not timed");
 	begin(NULL);
 	for (int i = 0; i < 100; i++)
 		bar("x:", i, 1000, i, NO);
 	for (int i = 0; i < 30; i++)
 		bar("y:", i, 500, i, NO);
-	near(seen.last.total, 500, 0, "one that follows another takes over");
+	near(seen.last.total, 500, 0, "a bar that follows another one takes over");
 	begin(NULL);
 	for (int i = 0; i < 40; i++)
 		feed_format(" 40%%|### | %dMB/100MB [00:%02d<00:10,  1.50MB/s]\n", i, i, NO);
-	is_str(locked(), "none", "a download is none");
+	is_str(locked(), "none", "a bar of a download locks no pattern");
 }
 
 /* --- much of it --- */
@@ -1057,33 +1077,38 @@ static void is_end(const char *text, bool of_epoch, bool from_0, const char *wha
 
 static void test_end(void)
 {
-	is_end("step 0/4\nstep 1/4\nstep 2/4\nstep 3/4\n", false, true, "a counter from 0");
-	is_end("step 1/4\nstep 2/4\nstep 3/4\nstep 4/4\n", false, false, "a counter from 1");
+	is_end("step 0/4\nstep 1/4\nstep 2/4\nstep 3/4\n", false, true,
+	       "a counter from 0 has the training's total and counts from 0");
+	is_end("step 1/4\nstep 2/4\nstep 3/4\nstep 4/4\n", false, false,
+	       "a counter from 1 has the training's total");
 	is_end("  0%|  | 0/4 [00:00<?, ?it/s]\n100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", true,
-	       false, "a bar");
+	       false, "a bar may have the total of an epoch");
 	is_end("{'loss': 1, 'epoch': 1.0}\n100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", false, false,
-	       "a bar of Hugging Face's Trainer");
+	       "a bar of Hugging Face's Trainer has the training's total");
 	is_end("Epoch 1/3: 100%|##| 4/4 [00:40<00:00,  9.00s/it]\n"
 	       "Epoch 2/3:  25%|##| 1/4 [00:10<00:00,  9.00s/it]\n"
 	       "Epoch 2/3: 100%|##| 4/4 [00:40<00:00,  9.00s/it]\n", false, false,
-	       "a bar whose epochs are known");
-	is_end("batch 2/4\nbatch 3/4\nbatch 4/4\n", true, false, "batches");
+	       "a bar whose epochs are known has the training's total");
+	is_end("batch 2/4\nbatch 3/4\nbatch 4/4\n", true, false,
+	       "a counter of batches may have the total of an epoch");
 	is_end("Batch 2 of 4 loss 1\nBatch 3 of 4 loss 1\nBatch 4 of 4 loss 1\n", true, false,
-	       "batches in other words");
-	is_end("[2/4] loss: 1\n[3/4] loss: 1\n[4/4] loss: 1\n", true, false, "no name");
+	       "batches in other words may have the total of an epoch");
+	is_end("[2/4] loss: 1\n[3/4] loss: 1\n[4/4] loss: 1\n", true, false,
+	       "a counter without a name may have the total of an epoch");
 	is_end("[epoch=1][batch=2/4]:\n[epoch=1][batch=3/4]:\n[epoch=1][batch=4/4]:\n", true, false,
-	       "Composer's batches of an epoch");
+	       "Composer's batches of an epoch may have the total of an epoch");
 	is_end("[batch=2/4]:\n[batch=3/4]:\n[batch=4/4]:\n", false, false,
-	       "Composer's batches of the training");
-	is_end("iter 2/4\niter 3/4\niter 4/4\n", false, false, "iterations");
+	       "Composer's batches of the training have its total");
+	is_end("iter 2/4\niter 3/4\niter 4/4\n", false, false,
+	       "a counter of iterations has the training's total");
 	is_end("global step 2/4, epoch: 1\nglobal step 3/4, epoch: 1\nglobal step 4/4, epoch: 1\n",
-	       false, false, "global steps beside an epoch");
+	       false, false, "global steps beside an epoch have the training's total");
 	is_end("Epoch 1\nstep 1/9\nstep 2/9\nstep 3/9\nstep 4/9\n", true, false,
-	       "steps below the first epoch");
+	       "steps below the first epoch may have the total of an epoch");
 	is_end("Epoch 1\nstep 1/9\nstep 2/9\nstep 3/9\nstep 4/9\nEpoch 2\nstep 5/9\n", false,
-	       false, "steps that a second epoch goes on with");
+	       false, "steps that a second epoch goes on with have the training's total");
 	is_end("batch 2/4\nbatch 3/4\nbatch 4/4\nbatch 1/4\nbatch 2/4\n", false, false,
-	       "batches that begin again");
+	       "batches that begin again have the training's total");
 }
 
 static void test_throttle(void)
@@ -1092,18 +1117,18 @@ static void test_throttle(void)
 	for (int i = 0; i < 200000; i++)
 		feed_at("a step and a batch, and no number\n", 1);
 	feed_at("step 1\nstep 2\nstep 3\n", 1);
-	is_str(locked(), "none", "more candidates than there is time for are passed over");
-	ok(summary.n_skipped > 0, "and counted");
+	is_str(locked(), "none", "lines beyond the time there is are passed over");
+	ok(summary.n_skipped > 0, "lines that are passed over are counted as skipped");
 	for (int i = 0; i < 200000; i++)
 		feed_format(i % 10 ? "a step, a batch, and no number\n" : "step %d\n%.0d", i, 0,
 			    1 + 1e-5 * i);
-	is_str(locked(), "generic_num", "in a flood that goes on they are found all the same");
+	is_str(locked(), "generic_num", "steps in a flood that goes on are found all the same");
 
 	begin(NULL);
 	for (int i = 0; i < 100000; i++)
 		feed("a step and a batch, and no number\n");
 	steps_summary(s, &summary);
-	is_int(summary.n_skipped, 0, "nothing of a file");
+	is_int(summary.n_skipped, 0, "no line of a file is skipped");
 }
 
 static double cpu_now_s;
@@ -1123,12 +1148,14 @@ static void test_cpu_budget(void)
 	for (int i = 1; i <= 1000; i++)
 		feed_format("u=%d\n%.0d", i, 0, 1);
 	early = seen.n;
-	ok(early >= 9 && early <= 11, "of expressions that take long, a burst is tried");
+	ok(early >= 9 && early <= 11, "a burst of lines is tried with a slow expression");
 	for (int i = 1001; i <= 2000; i++)
 		feed_format("u=%d\n%.0d", i, 0, 1 + (i - 1000) * 0.1);
-	ok(seen.n - early >= 49 && seen.n - early <= 52, "then as many as there is time for");
+	ok(seen.n - early >= 49 && seen.n - early <= 52,
+	   "as many lines as there is time for are tried after the burst");
 	steps_summary(s, &summary);
-	is_int(summary.n_skipped, 2000 - seen.n, "and the others counted");
+	is_int(summary.n_skipped, 2000 - seen.n,
+	       "the lines that a slow expression skips are counted");
 }
 
 /* Pieces of any size: the same events. */
@@ -1148,7 +1175,8 @@ static void test_pieces(void)
 		for (size_t at = 0; at < all.length; at += size)
 			steps_feed(s, all.data + at,
 				   at + size < all.length ? size : all.length - at, 5, sink, &seen);
-		ok(seen.n == whole.n && same(seen.last.position, whole.last.position), "in pieces");
+		ok(seen.n == whole.n && same(seen.last.position, whole.last.position),
+		   "lines in pieces of any size give the same events");
 	}
 	text_release(&all);
 }

@@ -63,21 +63,25 @@ static void test_one_program(void)
 
 	begin(&o, items, RUN("-h", "0h", "0."));
 	is_str(told_at(&o, ASKED_S), "0", "a program with workers is told alone");
-	is_str(told_at(&o, ASKED_S + 59), "", "its workers are not, while it saves");
+	is_str(told_at(&o, ASKED_S + 59), "",
+	       "the workers of a program are not told while it saves");
 	items[0].gone = true;
 	is_str(told_at(&o, ASKED_S + 59), "1",
-	       "one that would have its handler is told at half of the grace, if no step is seen");
+	       "a worker with the handler is told at half of the grace");
 	items[1].gone = true;
-	is_str(told_at(&o, ASKED_S + 59), "2", "and the others when nothing is left that saves");
+	is_str(told_at(&o, ASKED_S + 59), "2",
+	       "the other workers are told when nothing is left that saves");
 
 	begin(&o, items, RUN("-.", "0."));
 	is_str(told_at(&o, ASKED_S), "0", "of a run without handlers the first process is told");
 	items[0].gone = true;
-	is_str(told_at(&o, ASKED_S), "1", "then the rest");
+	is_str(told_at(&o, ASKED_S), "1",
+	       "the rest of a run without handlers is told after the first");
 
 	begin(&o, items, RUN("-i", "0."));
 	is_str(told_at(&o, ASKED_S), "0", "a first process that ignores the signal is told once");
-	is_str(told_at(&o, ASKED_S + 50), "", "the others are left alone while it lives");
+	is_str(told_at(&o, ASKED_S + 50), "",
+	       "the others are left alone while the first process lives");
 }
 
 static void test_launchers(void)
@@ -88,9 +92,10 @@ static void test_launchers(void)
 	begin(&o, items, RUN("-.", "0h", "1.", "0."));
 	is_str(told_at(&o, ASKED_S), "01", "the program of a shell is told with the shell");
 	items[0].gone = true;
-	is_str(told_at(&o, ASKED_S + 50), "", "its loader and a tee beside it are not");
+	is_str(told_at(&o, ASKED_S + 50), "", "a loader and a tee beside a program are not told");
 	items[1].gone = true;
-	is_str(told_at(&o, ASKED_S + 50), "23", "they are when it has saved");
+	is_str(told_at(&o, ASKED_S + 50), "23",
+	       "a loader and a tee are told when the program has saved");
 
 	begin(&o, items, RUN("-.", "0.", "1b"));
 	is_str(told_at(&o, ASKED_S), "012", "a program that waits for its signals counts");
@@ -99,21 +104,23 @@ static void test_launchers(void)
 	prints_to(&o, 1, 0, 77);
 	is_str(told_at(&o, ASKED_S), "1", "a launcher that reads what its program prints waits");
 	items[1].gone = true;
-	is_str(told_at(&o, ASKED_S + 5), "0", "until that is gone");
+	is_str(told_at(&o, ASKED_S + 5), "0",
+	       "a launcher that reads is told when its program is gone");
 
 	begin(&o, items, RUN("-.", "0h", "0."));
 	prints_to(&o, 1, 2, 77);
 	prints_to(&o, 2, 0, 78);
-	is_str(told_at(&o, ASKED_S), "1", "also where a tee is between the two");
+	is_str(told_at(&o, ASKED_S), "1", "a launcher that reads through a tee waits");
 
 	begin(&o, items, RUN("-.", "0h", "0.", "2h"));
 	prints_to(&o, 1, 2, 77);
 	items[2].streams.prints[PROC_STANDARD] = items[3].streams.reads[0] = 78;
-	is_str(told_at(&o, ASKED_S), "01", "a gzip with a handler waits that a tee writes to");
+	is_str(told_at(&o, ASKED_S), "01", "a gzip with a handler that a tee writes to waits");
 	items[0].gone = items[1].gone = true;
 	items[1].gone_boot_s = ASKED_S + 1;
-	is_str(told_at(&o, ASKED_S + 2), "", "and until both have read what the program printed");
-	is_str(told_at(&o, ASKED_S + 4), "23", "they are told if they do not end then");
+	is_str(told_at(&o, ASKED_S + 2), "",
+	       "a tee and a gzip wait until both have read what was printed");
+	is_str(told_at(&o, ASKED_S + 4), "23", "a tee and a gzip are told if they do not end then");
 
 	begin(&o, items, RUN("-.", "0h", "0h"));
 	items[1].streams.prints[PROC_STANDARD] = items[2].streams.reads[0] = 78;
@@ -123,34 +130,39 @@ static void test_launchers(void)
 	is_str(told_at(&o, ASKED_S), "012", "two programs side by side are told at once");
 	begin(&o, items, RUN("-.", "0h", "0h"));
 	prints_to(&o, 1, 2, 77);
-	is_str(told_at(&o, ASKED_S), "01", "but one that reads what the other prints is not");
+	is_str(told_at(&o, ASKED_S), "01",
+	       "a program that reads what another one prints is not told");
 	items[1].gone = items[0].gone = true;
-	is_str(told_at(&o, ASKED_S + 1), "2", "before that is gone");
+	is_str(told_at(&o, ASKED_S + 1), "2",
+	       "a program that reads is told when the other one is gone");
 
 	begin(&o, items, RUN("-.", "0h", "0h"));
 	prints_to(&o, 1, 2, 77);
 	prints_to(&o, 2, 1, 78);
-	is_str(told_at(&o, ASKED_S), "012", "two that read from each other do not wait");
+	is_str(told_at(&o, ASKED_S), "012", "two programs that read from each other do not wait");
 
 	begin(&o, items, RUN("-.", "0.", "1h"));
 	items[1].leads_terminal = true;
 	is_str(told_at(&o, ASKED_S), "02", "a shell with the terminal of the program waits");
 	items[0].gone = items[2].gone = true;
-	is_str(told_at(&o, ASKED_S + 5), "1", "until that is gone");
+	is_str(told_at(&o, ASKED_S + 5), "1",
+	       "a shell with the terminal is told when the program is gone");
 
 	begin(&o, items, RUN("-.", "0h", "-h"));
 	items[1].is_srun = true;
 	is_str(told_at(&o, ASKED_S), "02", "srun, which would kill its tasks, waits for them");
 	items[0].gone = items[2].gone = true;
-	is_str(told_at(&o, ASKED_S + 5), "1", "until they are gone");
+	is_str(told_at(&o, ASKED_S + 5), "1", "srun is told when its tasks are gone");
 	begin(&o, items, RUN("-h", "0h", "-h"));
 	items[0].is_srun = items[1].is_srun = true;
-	is_str(told_at(&o, ASKED_S), "2", "also as the first process, and with a child of its own");
+	is_str(told_at(&o, ASKED_S), "2",
+	       "srun waits as the first process, and with a child of its own");
 	items[2].gone = true;
-	is_str(told_at(&o, ASKED_S + 5), "0", "it is told after them");
+	is_str(told_at(&o, ASKED_S + 5), "0",
+	       "srun is told after its tasks as the first process, too");
 	begin(&o, items, RUN("-h"));
 	items[0].is_srun = true;
-	is_str(told_at(&o, ASKED_S), "0", "it does not wait for tasks elsewhere");
+	is_str(told_at(&o, ASKED_S), "0", "srun does not wait for tasks elsewhere");
 
 	begin(&o, items, RUN("-h", "0h"));
 	prints_to(&o, 1, 0, -77);
@@ -158,7 +170,8 @@ static void test_launchers(void)
 	is_str(told_at(&o, ASKED_S), "1", "an emulator of the program's terminal waits");
 	items[1].gone = true;
 	items[0].has_terminal = false;
-	is_str(told_at(&o, ASKED_S + 5), "0", "until that is gone");
+	is_str(told_at(&o, ASKED_S + 5), "0",
+	       "an emulator of a terminal is told when the program is gone");
 
 	begin(&o, items, RUN("-h", "0h"));
 	prints_to(&o, 1, 0, 77);
@@ -176,7 +189,7 @@ static void test_servers(void)
 	items[3].cpu_s = 600;
 	is_str(told_at(&o, ASKED_S), "02", "a server that works little beside a program waits");
 	items[0].gone = items[2].gone = items[3].gone = true;
-	is_str(told_at(&o, ASKED_S), "1", "until the program is gone");
+	is_str(told_at(&o, ASKED_S), "1", "a server that waits is told when the program is gone");
 
 	begin(&o, items, RUN("-h", "0h"));
 	items[0].cpu_s = 600;
@@ -205,7 +218,7 @@ static void test_passing_on(void)
 	items[0].gone = true;
 	see_steps(&o, ASKED_S + 0.1, ASKED_S + 20);
 	is_str(told_at(&o, ASKED_S + 59), "",
-	       "its program, which ends the step that was under way, is never told again");
+	       "a script's program that ends its step is not told again");
 	see_steps(&o, ASKED_S + 20, ASKED_S + 21);
 	is_str(told_at(&o, ASKED_S + 21), "1", "a program that goes on with its steps is told");
 
@@ -215,9 +228,11 @@ static void test_passing_on(void)
 	o.shows_steps = true;
 	told_at(&o, ASKED_S);
 	see_steps(&o, ASKED_S + 14, ASKED_S + 16);
-	is_str(told_at(&o, ASKED_S + 16), "", "a quarter of the grace has to pass");
+	is_str(told_at(&o, ASKED_S + 16), "",
+	       "a program that goes on is not told before a quarter of the grace");
 	see_steps(&o, ASKED_S + 16, ASKED_S + 17);
-	is_str(told_at(&o, ASKED_S + 17), "1", "a shell that waits holds nothing up after that");
+	is_str(told_at(&o, ASKED_S + 17), "1",
+	       "a program that goes on is told after a quarter of the grace");
 
 	begin(&o, items, RUN("-h", "0h"));
 	o.shows_steps = true;
@@ -226,23 +241,27 @@ static void test_passing_on(void)
 	is_str(told_at(&o, ASKED_S + 31), "", "a launcher at work looks after its programs");
 	items[0].cpu_s = 2;
 	items[1].cpu_s = 600;
-	is_str(told_at(&o, ASKED_S + 31), "", "one that does little has half of the grace for it");
+	is_str(told_at(&o, ASKED_S + 31), "", "a launcher that does little has half of the grace");
 	see_steps(&o, ASKED_S + 31, ASKED_S + 32);
-	is_str(told_at(&o, ASKED_S + 32), "1", "then a program that goes on is told");
+	is_str(told_at(&o, ASKED_S + 32), "1",
+	       "a program that goes on is told after half of the grace");
 	begin(&o, items, RUN("-h", "0h"));
 	items[0].cpu_s = 2;
 	items[1].cpu_s = 600;
 	told_at(&o, ASKED_S);
-	is_str(told_at(&o, ASKED_S + 59), "", "one without steps is not: it may have the signal");
+	is_str(told_at(&o, ASKED_S + 59), "",
+	       "a program without steps is not told: it may have the signal");
 
 	/* a launcher that signals its child alone, a shell */
 	begin(&o, items, RUN("-h", "0.", "1h", "2."));
 	o.shows_steps = true;
 	told_at(&o, ASKED_S);
 	items[1].gone = true;
-	is_str(told_at(&o, ASKED_S + 1), "", "the program below a shell that ended may know");
+	is_str(told_at(&o, ASKED_S + 1), "",
+	       "a program below a shell that ended is not told at once");
 	see_steps(&o, ASKED_S + 16, ASKED_S + 17);
-	is_str(told_at(&o, ASKED_S + 17), "2", "it is told if it goes on, its launcher or not");
+	is_str(told_at(&o, ASKED_S + 17), "2",
+	       "a program below a shell that ended is told if it goes on");
 
 	/* without steps */
 	begin(&o, items, RUN("-h", "0h"));
@@ -254,16 +273,21 @@ static void test_passing_on(void)
 		near(stop_order_next(&o, ASKED_S + 1, tell), ASKED_S + 30, 1e-9,
 		     "without steps the time to look again is half of the grace");
 	}
-	is_str(told_at(&o, ASKED_S + 29), "", "nobody is told before");
-	is_str(told_at(&o, ASKED_S + 30), "1", "the program is told then");
+	is_str(told_at(&o, ASKED_S + 29), "",
+	       "a program without steps is not told before half of the grace");
+	is_str(told_at(&o, ASKED_S + 30), "1",
+	       "a program without steps is told at half of the grace");
 
 	/* launcher in launcher */
 	begin(&o, items, RUN("-h", "0h", "1h"));
 	items[0].waits_for_child = items[1].waits_for_child = true;
 	told_at(&o, ASKED_S);
-	is_str(told_at(&o, ASKED_S + 30), "1", "the outermost comes first");
-	is_str(told_at(&o, ASKED_S + 44), "", "and has half of the rest to pass the signal on");
-	is_str(told_at(&o, ASKED_S + 45), "2", "before the next one is told");
+	is_str(told_at(&o, ASKED_S + 30), "1",
+	       "the outermost of two launchers' programs is told first");
+	is_str(told_at(&o, ASKED_S + 44), "",
+	       "a launcher has half of the rest to pass the signal on");
+	is_str(told_at(&o, ASKED_S + 45), "2",
+	       "the innermost program is told after half of the rest");
 }
 
 static void test_taking_over(void)
@@ -274,20 +298,25 @@ static void test_taking_over(void)
 	begin(&o, items, RUN("-h", "-."));
 	o.leader = 0;
 	o.is_taken_over = true;
-	is_str(told_at(&o, ASKED_S + 59), "", "one that may have been told is not told again");
+	is_str(told_at(&o, ASKED_S + 59), "",
+	       "a program that may have been told is not told again");
 	see_steps(&o, ASKED_S + 58, ASKED_S + 59);
-	is_str(told_at(&o, ASKED_S + 59), "0", "unless it goes on with its steps");
+	is_str(told_at(&o, ASKED_S + 59), "0",
+	       "a program that may have been told is told if it goes on");
 
 	begin(&o, items, RUN("-.", "0."));
 	o.is_taken_over = true;
-	is_str(told_at(&o, ASKED_S), "0", "one that cannot save is");
+	is_str(told_at(&o, ASKED_S), "0",
+	       "a program that cannot save is told though it may have been");
 
 	begin(&o, items, RUN("-.", "-h"));
 	o.leader = 0;
-	is_str(told_at(&o, ASKED_S), "1", "where nobody was told, what would save is");
-	ok(stop_order_was_heeded(&o), "somebody could do something about the signal");
+	is_str(told_at(&o, ASKED_S), "1",
+	       "a program that would save is told where nobody was told");
+	ok(stop_order_was_heeded(&o), "a signal that a program handles counts as heeded");
 	begin(&o, items, RUN("-.", "0i"));
-	ok(!stop_order_was_heeded(&o), "nobody could");
+	ok(!stop_order_was_heeded(&o),
+	   "a signal that all processes ignore does not count as heeded");
 }
 
 int main(void)

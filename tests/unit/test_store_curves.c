@@ -47,7 +47,8 @@ static void test_names(void)
 		snprintf(name, sizeof(name), "loss_of_run_%d", i);
 		report(name, i);
 	}
-	is_int(count_curves(), STORE_METRICS_MAX, "a name that is no metric of the job has none");
+	is_int(count_curves(), STORE_METRICS_MAX,
+	       "a name that is no metric of the job has no curve");
 	store_curve_add(&store, 1, CURVE_THROUGHPUT, 1, 100, &err);
 	store_curve_add(&store, 1, CURVE_BATCH_SIZE, 1, 10, &err);
 	is_int(count_curves(), STORE_METRICS_MAX + 2, "there is room for what pollux measures");
@@ -87,16 +88,20 @@ static void test_not_finite(void)
 		two = metric(2, 2, 2), three = metric(3, 3, 3);
 	struct curve_list list;
 
-	is_kept("nan nan nan", "a value that was never finite", &bad, 1);
-	is_kept("nan 2 2", "a value that was", (const struct job_metric[]){ two, bad }, 2);
-	is_kept("2 2 2", "one that became finite", (const struct job_metric[]){ bad, two }, 2);
-	is_kept("inf 2 3", "infinity", (const struct job_metric[]){ three, two, endless }, 3);
-	is_kept("3 2 3", "which goes", (const struct job_metric[]){ two, endless, three }, 3);
+	is_kept("nan nan nan", "a value that was never finite is kept as NaN", &bad, 1);
+	is_kept("nan 2 2", "a value that became NaN keeps its finite bounds",
+		(const struct job_metric[]){ two, bad }, 2);
+	is_kept("2 2 2", "a value that became finite is kept with its bounds",
+		(const struct job_metric[]){ bad, two }, 2);
+	is_kept("inf 2 3", "a value that became infinite keeps its finite bounds",
+		(const struct job_metric[]){ three, two, endless }, 3);
+	is_kept("3 2 3", "a value that became finite again is kept with its bounds",
+		(const struct job_metric[]){ two, endless, three }, 3);
 	run_sql("DELETE FROM curve_points");
 	store_curve_add(&store, 1, "loss", 1, (double)NAN, &err);
 	store_curves_of_job(&store, 1, &list, &err);
 	ok(list.count == 1 && list.items[0].n == 1 && isnan(list.items[0].points[0].value),
-	   "a curve has a point for it");
+	   "a curve has a point for a value that is not finite");
 	curve_list_release(&list);
 }
 
