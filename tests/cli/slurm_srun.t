@@ -20,18 +20,18 @@ printf 'engine = slurm\nslurm_lease = %ds\nsubmit_pass = no\n' $((5 * TIME_SCALE
 run "$POLLUX" submit -q -r 4 -- sh -c 'echo begins on $SLURMD_NODENAME
 	srun -l sh -c "echo step on \$SLURMD_NODENAME"'
 first=$out
-like 'submit tells that a command with srun is started on the first node alone' \
+like 'submit says that a command with srun starts on the first node' \
 	'^pollux: its command calls srun: on several nodes it is started on the first alone.*--la' \
 	"$err"
-is '... which is stored' first "$(launch_of "$first")"
+is 'the store has the rule of the launch' first "$(launch_of "$first")"
 "$POLLUX" schedule
-must '... and the job is done' done_is "$first"
-is 'it was started once, and its srun once on each node' \
+must 'the job with srun is done' done_is "$first"
+is 'the job was started once, and its srun once on each node' \
 	'0: step on n1 1: step on n2 begins on n1' \
 	"$(log "$first" | grep ' on n' | sort | xargs)"
 run "$POLLUX" status "$first"
-like 'status ID shows the rule' '^  launch +first$' "$out"
-is '... and JSON, too' first "$("$POLLUX" status "$first" --json |
+like 'status ID shows the rule of the launch' '^  launch +first$' "$out"
+is 'JSON has the rule of the launch' first "$("$POLLUX" status "$first" --json |
 	json 'print $d->{jobs}[0]{launch}')"
 
 cat >site.sh <<'END'
@@ -42,27 +42,28 @@ END
 run "$POLLUX" submit -q -r 4 --hold -- bash site.sh
 is 'a script that calls srun is started on the first node' first "$(launch_of "$out")"
 run "$POLLUX" submit -q -r 4 --hold --launch each -- bash site.sh
-is '... unless --launch says each, which is not told' ' each' "$err $(launch_of "$out")"
+is '--launch each starts the script on each node, without a word' ' each' "$err $(launch_of "$out")"
 "$POLLUX" edit "$out" --launch first >/dev/null
-is '... which can be edited' first "$(launch_of "$out")"
+is 'the rule of the launch can be edited' first "$(launch_of "$out")"
 run "$POLLUX" submit -q -r 4 --hold -- echo site.sh srun
 is 'another command is started on each node' ' each' "$err $(launch_of "$out")"
 run "$POLLUX" submit -q -r 4 --launch last -- true
-is 'another word is refused' 64 "$rc"
+is 'an unknown --launch is a usage error' 64 "$rc"
 
 # --- on each node --------------------------------------------------------------
 
 each=$("$POLLUX" submit -q -r 4 --launch each -- sh -c 'echo begins on $SLURMD_NODENAME
 	srun -l sh -c "echo step on \$SLURMD_NODENAME"')
 "$POLLUX" schedule
-must 'a step within the step of its job does not wait for that' done_is "$each"
-is '... and each of the two programs starts it once on each node' \
+must 'a step does not wait for the step that its job runs in' done_is "$each"
+is 'each of two programs starts its step once on each node' \
 	'0: step on n1 0: step on n1 1: step on n2 1: step on n2 begins on n1 begins on n2' \
 	"$(log "$each" | grep ' on n' | sort | xargs)"
 own=$("$POLLUX" submit -q -r 4 -e SLURM_OVERLAP=mine -- sh -c 'echo "overlap $SLURM_OVERLAP"')
 "$POLLUX" schedule
 must "a job with the user's own variable is done" done_is "$own"
-is '... and kept it' 'overlap mine overlap mine' "$(log "$own" | grep ^overlap | xargs)"
+is "the job kept the user's own variable" \
+	'overlap mine overlap mine' "$(log "$own" | grep ^overlap | xargs)"
 
 # --- variables on the first node -------------------------------------------------
 
@@ -73,12 +74,12 @@ wide=$("$POLLUX" submit -q -r 4 --launch first -- sh -c 'env; echo nodes={nodes}
 must 'a run on one node is done' done_is "$variables"
 "$POLLUX" schedule
 must 'a run on two nodes is done' done_is "$wide"
-is 'on one node the rule changes nothing' 'POLLUX_NODE=0 nodes=1' \
+is 'the rule changes no variable on one node' 'POLLUX_NODE=0 nodes=1' \
 	"$(log "$variables" | grep -E '^(POLLUX_NODE=|NODE_RANK|PET_RDZV|SLURM_OVERLAP|nodes=)' |
 	sort | xargs)"
 others='NNODES|PET_NNODES|PET_NPROC_PER_NODE|PET_RDZV_BACKEND|SLURM_OVERLAP|nodes'
 ranks='POLLUX_NODE|NODE_RANK|PET_NODE_RANK|GROUP_RANK|RANK|WORLD_SIZE|LOCAL_RANK'
-is 'on two no variable gives the program a rank, which its steps would all have' \
+is 'a program on the first of two nodes has no rank' \
 	'NNODES=2 PET_NNODES=2 PET_NPROC_PER_NODE=2 PET_RDZV_BACKEND=c10d nodes=2' \
 	"$(log "$wide" | grep -E "^($ranks|$others)=" |
 	sort | xargs)"
@@ -90,11 +91,11 @@ stopped=$("$POLLUX" submit -q -r 4 --grace 20 -- sh -c 'srun sh -c "
 	echo steps on \$SLURMD_NODENAME; while :; do sleep 0.1; done"')
 "$POLLUX" schedule
 steps() { [ "$(log "$stopped" | grep -c '^steps on n')" = 2 ]; }
-must 'the steps have begun' within 20 steps
+must 'the steps of the job have begun' within 20 steps
 "$POLLUX" cancel -f "$stopped" >/dev/null 2>&1
 must 'a job that is cancelled ends' until_store "SELECT 1 FROM jobs WHERE id = $stopped
 	AND state = 'cancelled'"
-is '... and its steps got the signal on both nodes' 'saves on n1 saves on n2' \
+is 'the steps of the cancelled job got the signal on both nodes' 'saves on n1 saves on n2' \
 	"$(log "$stopped" | grep ^saves | sort | xargs)"
 
 # --- an srun that waits ----------------------------------------------------------
@@ -109,13 +110,15 @@ told() { "$POLLUX" status | grep -q 'its srun starts nothing: Slurm says that th
 must 'a job whose srun waits runs' until_store "SELECT 1 FROM runs WHERE job_id = $busy
 	AND state = 'running'"
 must 'status tells that an srun waits for nodes' within 20 told
-like '... and so does status ID' 'reason its srun starts nothing: .* of its job have them; ' \
+like 'status ID says that an srun waits for nodes' \
+	'reason its srun starts nothing: .* of its job have them; ' \
 	"$("$POLLUX" status "$busy" | tr -s '\n ' ' ')"
-like '... and JSON' '^its srun starts nothing' "$("$POLLUX" status "$busy" --json |
+like 'JSON says that an srun waits for nodes' \
+	'^its srun starts nothing' "$("$POLLUX" status "$busy" --json |
 	json 'print $d->{jobs}[0]{stuck}')"
 : >go
 told_no_more() { log "$busy" | grep -q '^goes on' && ! told; }
-must '... no more once the program prints something' within 20 told_no_more
+must 'status says so no more once the program prints something' within 20 told_no_more
 : >end
-must 'the job is done' done_is "$busy"
+must 'the job whose srun waited is done' done_is "$busy"
 finish

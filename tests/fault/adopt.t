@@ -44,7 +44,7 @@ suspended() { # suspended COMMAND...: sets $job and $run
 	ok 'a job is at work' wait_for 20 logged "$job" '^step 5/'
 	run=$(query "SELECT id FROM runs WHERE job_id = $job")
 	query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
-	ok 'it is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
+	ok 'the job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
 }
 kill_supervisor() {
 	dead=$(supervisor_of "$run")
@@ -61,37 +61,43 @@ give_device() { query "UPDATE jobs SET state = 'running' WHERE id = $job"; }
 
 suspended perl count 150 0
 steps=$(grep -c '^step' "$POLLUX_DIR/logs/$job.log")
-ok 'its supervisor is killed' kill_supervisor
+ok 'the supervisor of the suspended job is killed' kill_supervisor
 take_device
 before=$(ticks)
 pass
-ok 'a pass starts another' wait_for 20 has_another
-ok 'which says so' wait_for 20 query_is 1 "SELECT count(*) FROM events WHERE job_id = $job
+ok 'a pass starts another supervisor' wait_for 20 has_another
+ok 'the event says that another supervisor has the job' \
+	wait_for 20 query_is 1 "SELECT count(*) FROM events WHERE job_id = $job
 	AND kind = 'adopted'"
 is 'the run is still suspended' 'running|suspended|none' "$(query "SELECT state, suspension,
 	stop_reason FROM runs WHERE id = $run")"
-is 'every process of it is stopped' T "$(states_of "$run")"
-ok 'and takes no processor time' [ "$(ticks)" -le $((before + 1)) ]
-ok 'that supervisor is killed, too' kill_supervisor
+is 'every process of the run is stopped' T "$(states_of "$run")"
+ok 'the stopped processes take no processor time' [ "$(ticks)" -le $((before + 1)) ]
+ok 'the second supervisor is killed' kill_supervisor
 pass
-ok 'there is a third' wait_for 20 has_another
-is 'every process is stopped still' T "$(states_of "$run")"
+ok 'a pass starts a third supervisor' wait_for 20 has_another
+is 'every process is still stopped under the third supervisor' T "$(states_of "$run")"
 give_device
 ok 'the job comes back' wait_for 20 comes_back
-settle 60 'it ends'
-is 'done' 'done 0' "$(query "SELECT state, exit_code FROM jobs WHERE id = $job" | tr '|' ' ')"
-is 'in one run' "$run completed" "$(query "SELECT id, outcome FROM runs WHERE job_id = $job" |
+settle 60 'the job that came back ends'
+is 'the job that came back is done' \
+	'done 0' "$(query "SELECT state, exit_code FROM jobs WHERE id = $job" | tr '|' ' ')"
+is 'the job that came back had one run' \
+	"$run completed" "$(query "SELECT id, outcome FROM runs WHERE job_id = $job" |
 	tr '|' ' ')"
 is 'each step was done once' 150 "$(grep -c '^step' "$POLLUX_DIR/logs/$job.log")"
-ok 'some before' [ "$steps" -lt 150 ]
-is 'with the right result' "$(perl count 150 0 | grep RESULT)" \
+ok 'some steps were done before the suspension' [ "$steps" -lt 150 ]
+is 'the job has the right result' "$(perl count 150 0 | grep RESULT)" \
 	"$(grep RESULT "$POLLUX_DIR/logs/$job.log")"
-is 'all steps are counted' 150 "$(query "SELECT printf('%d', steps) FROM jobs WHERE id = $job")"
-is 'times of a run add up' '0 s are missing, it was suspended: 1' "$(query "SELECT
+is 'all steps of the job are counted' \
+	150 "$(query "SELECT printf('%d', steps) FROM jobs WHERE id = $job")"
+is 'the running and the suspended time add up' \
+	'0 s are missing, it was suspended: 1' "$(query "SELECT
 	printf('%.0f s are missing, it was suspended: %d',
 	abs(end_boot_s - launch_boot_s - duration_s - suspended_s), suspended_s > 1)
 	FROM runs WHERE id = $run")"
-like 'the job tells of it' 'its supervisor was killed; it stays suspended under another' \
+like 'status ID says that the supervisor was killed' \
+	'its supervisor was killed; it stays suspended under another' \
 	"$("$POLLUX" status "$job")"
 
 # --- it pauses at its rung ---
@@ -114,31 +120,35 @@ pass
 ok 'a run of a sweep is at work' wait_for 20 logged "$job" '^step 20/'
 run=$(query "SELECT id FROM runs WHERE job_id = $job")
 query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
-ok 'it is suspended before its rung' wait_for 20 holds "id = $run AND suspension = 'suspended'"
+ok 'the run of the sweep is suspended before its rung' \
+	wait_for 20 holds "id = $run AND suspension = 'suspended'"
 kill_supervisor
-ok 'it comes back under another supervisor' wait_for 20 comes_back
+ok 'the run of the sweep comes back under another supervisor' wait_for 20 comes_back
 : >on
-ok 'it is stopped at its rung' wait_for 60 holds "id = $run AND stop_reason = 'rung'"
-is 'where it had its metric' '1|1000.0|100.0' "$(query "SELECT rung, samples, value
+ok 'the run of the sweep is stopped at its rung' \
+	wait_for 60 holds "id = $run AND stop_reason = 'rung'"
+is 'the result of the rung has the metric' '1|1000.0|100.0' "$(query "SELECT rung, samples, value
 	FROM rung_results WHERE job_id = $job")"
-settle 60 'it ends'
+settle 60 'the run of the sweep ends'
 
 # --- how it ends is known ---
 
 suspended perl count 200 3
 kill_supervisor
 ok 'a job comes back under another supervisor' wait_for 20 comes_back
-settle 60 'it ends'
-is 'its exit status is known' 'failed 3 exit status 3' "$(query "SELECT j.state || ' ' ||
+settle 60 'the job that fails ends'
+is 'the exit status of the adopted job is known' \
+	'failed 3 exit status 3' "$(query "SELECT j.state || ' ' ||
 	j.exit_code || ' ' || 'exit status ' || r.exit_code FROM jobs j JOIN runs r
 	ON r.job_id = j.id WHERE j.id = $job")"
 suspended perl count 1000 0
 kill_supervisor
 pass
-ok 'another has it' wait_for 20 has_another
+ok 'another supervisor has the next job' wait_for 20 has_another
 kill -9 "$(query "SELECT $leader_pid FROM runs WHERE id = $run")"
-settle 60 'its first process is killed'
-is 'the signal is known' 'failed 9' "$(query "SELECT state, term_signal FROM jobs
+settle 60 'the next job ends when its first process is killed'
+is 'the signal that killed the adopted job is known' \
+	'failed 9' "$(query "SELECT state, term_signal FROM jobs
 	WHERE id = $job" | tr '|' ' ')"
 
 # --- a wish that came while it had no supervisor ---
@@ -146,9 +156,10 @@ is 'the signal is known' 'failed 9' "$(query "SELECT state, term_signal FROM job
 suspended perl count 1000 0
 kill_supervisor
 "$POLLUX" cancel "$job"
-settle 60 'a job that lost its supervisor is cancelled'
-is 'as asked' cancelled "$(query "SELECT state FROM jobs WHERE id = $job")"
-ok 'its program was told' logged "$job" 'was told'
+settle 60 'a job that lost its supervisor ends when cancelled'
+is 'the job that lost its supervisor is cancelled' \
+	cancelled "$(query "SELECT state FROM jobs WHERE id = $job")"
+ok 'the program of the cancelled job was told to stop' logged "$job" 'was told'
 
 # --- what may not stay suspended ---
 
@@ -157,10 +168,12 @@ kill_supervisor
 for pid in $(jobs_alive); do kill -CONT "$pid"; done
 pass
 ok 'a job that somebody continued is stopped' wait_for 20 holds "id = $run AND state = 'ended'"
-is 'as one that lost its supervisor' 'stopped orphan' "$(query "SELECT outcome, stop_reason
+is 'the run that somebody continued was stopped as an orphan' \
+	'stopped orphan' "$(query "SELECT outcome, stop_reason
 	FROM runs WHERE id = $run" | tr '|' ' ')"
-settle 60 'it runs again'
-is 'to its end' 'done' "$(query "SELECT state FROM jobs WHERE id = $job")"
+settle 60 'the job that somebody continued runs again and ends'
+is 'the job that somebody continued is done' \
+	'done' "$(query "SELECT state FROM jobs WHERE id = $job")"
 
 # --- a supervisor that dies before it has let go of its device ---
 
@@ -183,19 +196,20 @@ kill_supervisor
 pid=$(jobs_alive)
 has_lock() { cat /proc/"$pid"/fdinfo/* 2>/dev/null | grep -q '^lock:'; }
 kill -CONT "$pid"
-ok 'its process has the lock of its device again' wait_for 10 has_lock
+ok 'the process has the lock of its device again' wait_for 10 has_lock
 kill -STOP "$pid"
 wait_for 10 grep -q '^State:.T' "/proc/$pid/status"
 other=$("$POLLUX" submit -q -- sh -c 'echo step 1/1; sleep 0.3')
 take_device
 pass
-ok 'another supervisor lets go of it' wait_for 20 has_another
-ok 'and another job gets the device' wait_for 30 sh -c "'$POLLUX' schedule
+ok 'another supervisor lets go of the device' wait_for 20 has_another
+ok 'another job gets the device' wait_for 30 sh -c "'$POLLUX' schedule
 	'$POLLUX' wait --timeout 2 $other"
 give_device
 rm again
-settle 60 'both end'
-is 'well, each in one run' 'done done 2' "$(query "SELECT group_concat(state, ' ') || ' ' ||
+settle 60 'both jobs of the device end'
+is 'both jobs of the device are done in one run each' \
+	'done done 2' "$(query "SELECT group_concat(state, ' ') || ' ' ||
 	(SELECT count(*) FROM runs WHERE job_id IN ($job, $other)) FROM jobs
 	WHERE id IN ($job, $other)")"
 
@@ -215,18 +229,20 @@ if LD_PRELOAD=$FAULT/preload_status.so "$POLLUX" --version >version 2>&1; then
 	kill_supervisor
 	blind_pass
 	ok 'a job comes back under a supervisor that is not told' wait_for 20 comes_back
-	settle 60 'it ends'
-	is 'with all its steps it counts as done' 'done completed' "$(query "SELECT j.state, outcome
+	settle 60 'the job whose exit status nobody is told ends'
+	is 'a job with all its steps counts as done' \
+		'done completed' "$(query "SELECT j.state, outcome
 		FROM jobs j JOIN runs r ON r.job_id = j.id WHERE j.id = $job" | tr '|' ' ')"
-	like 'it says why' 'all its steps are done; its exit status is not known' \
+	like 'status ID says that the exit status is not known' \
+		'all its steps are done; its exit status is not known' \
 		"$("$POLLUX" status "$job")"
 	others_are_gone
 	suspended sh -c 'echo step 5/; sleep 4'
 	kill_supervisor
 	blind_pass
-	ok 'another one comes back' wait_for 20 comes_back
-	settle 60 'it ends'
-	is 'without a word of its end it runs again' 'lost completed' "$(query "SELECT
+	ok 'a job that prints no total comes back' wait_for 20 comes_back
+	settle 60 'the job that prints no total ends'
+	is 'a job whose end is not known runs again' 'lost completed' "$(query "SELECT
 		group_concat(outcome, ' ') FROM runs WHERE job_id = $job")"
 else
 	echo "# skipped: cannot preload: $(cat version)"
