@@ -107,6 +107,7 @@ like 'a job after any: of two cancelled jobs waits for its time' '^begins at' "$
 like 'a job after the end of a cancelled job waits for its time' '^begins at' "$(of 8 reason)"
 like 'a job after notok: of a whole sweep waits for its time' '^begins at' "$(of 14 reason)"
 ok 'a job after notok: of a cancelled job starts in the same pass' wait_for 20 state_is 9 'done'
+wait_for 20 no_supervisor # whose last act is a pass, which would cancel them again
 requeue --dependents 5
 is 'requeue --dependents brings back the jobs behind a job' \
 	"$gone $gone $gone $gone queued queued queued queued queued queued" \
