@@ -36,21 +36,21 @@ static void test_ends(void)
 	add_job(NULL, false);
 	add_job("true", false);
 	add_job("true", true);
-	is_int(is_left(true), 0, "no job has ended");
-	is_int(taken(true), 0, "none is taken");
+	is_int(is_left(true), 0, "no end is left while no job has ended");
+	is_int(taken(true), 0, "no end is taken while no job has ended");
 	run_sql("UPDATE jobs SET state = 'done'");
-	is_int(is_left(false), 1, "one end has a command of its own");
-	is_int(taken(false), 2, "which is no profile's");
-	is_int(is_left(true), 0, "the others count as told, too");
-	is_int(taken(true), 0, "and are not taken");
+	is_int(is_left(false), 1, "the end of a job with a command of its own is left");
+	is_int(taken(false), 2, "the end of a job with its own command is taken, not a profile's");
+	is_int(is_left(true), 0, "no end is left for all after the ends were taken");
+	is_int(taken(true), 0, "an end that counts as told is not taken");
 	run_sql("UPDATE jobs SET state = 'queued' WHERE id <= 2");
-	is_int(is_left(true), 0, "jobs that are queued again have not ended");
+	is_int(is_left(true), 0, "jobs that are queued again have no end left");
 	run_sql("UPDATE jobs SET state = 'failed' WHERE id <= 2");
-	is_int(is_left(true), 1, "both ends are for a command that is told of all");
-	is_int(taken(true), 1, "the first");
-	is_int(is_left(true), 1, "one is left");
-	is_int(taken(true), 2, "the second");
-	is_int(taken(true), 0, "each once");
+	is_int(is_left(true), 1, "the ends of jobs that failed again are left for all");
+	is_int(taken(true), 1, "the end of the first job is taken first");
+	is_int(is_left(true), 1, "the end of the second job is left after the first");
+	is_int(taken(true), 2, "the end of the second job is taken second");
+	is_int(taken(true), 0, "no end is taken twice");
 }
 
 /* How a run ends: not seen, or with an exit status; where it began, its last checkpoint (NaN: it
@@ -63,16 +63,20 @@ static const struct run_ending {
 	enum position_doubt doubt;
 	double known_samples;
 } endings[] = {
-	{ "a run that saved and was stopped", OUTCOME_STOPPED, 75, 0, 100, POSITION_KNOWN, 100 },
-	{ "a run whose end nobody saw", OUTCOME_LOST, -1, 100, 160, POSITION_AT_LEAST, 160 },
-	{ "a silent one after it", OUTCOME_FAILED, 1, NAN, NAN, POSITION_AT_LEAST, 160 },
-	{ "another one", OUTCOME_STOPPED, 75, NAN, NAN, POSITION_AT_LEAST, 160 },
-	{ "one that fails before its next checkpoint", OUTCOME_FAILED, 1, 240, NAN, POSITION_KNOWN,
-	  160 },
-	{ "one that was not seen to end, without a checkpoint", OUTCOME_LOST, -1, 240, NAN,
+	{ "a run that saved and was stopped leaves a known position",
+	  OUTCOME_STOPPED, 75, 0, 100, POSITION_KNOWN, 100 },
+	{ "a run whose end nobody saw leaves a least position",
+	  OUTCOME_LOST, -1, 100, 160, POSITION_AT_LEAST, 160 },
+	{ "a silent run after a lost one leaves a least position",
+	  OUTCOME_FAILED, 1, NAN, NAN, POSITION_AT_LEAST, 160 },
+	{ "a second silent run after a lost one leaves a least position",
+	  OUTCOME_STOPPED, 75, NAN, NAN, POSITION_AT_LEAST, 160 },
+	{ "a run that fails before its next checkpoint leaves a known one",
+	  OUTCOME_FAILED, 1, 240, NAN, POSITION_KNOWN, 160 },
+	{ "a lost run without a checkpoint leaves a least position", OUTCOME_LOST, -1, 240, NAN,
 	  POSITION_AT_LEAST, 160 },
-	{ "one that tells of an earlier checkpoint", OUTCOME_LOST, -1, NAN, 120, POSITION_AT_LEAST,
-	  160 },
+	{ "a run that tells an earlier checkpoint leaves the later one",
+	  OUTCOME_LOST, -1, NAN, 120, POSITION_AT_LEAST, 160 },
 };
 
 static void end_run(int64_t job_id, const struct run_ending *e)
@@ -92,7 +96,7 @@ static void end_run(int64_t job_id, const struct run_ending *e)
 	run.exit_code = e->exit_code;
 	run.first_samples = e->first_samples;
 	run.checkpoint_samples = e->checkpoint_samples;
-	ok(store_run_end(&store, &run, &err) == 0, "ends");
+	ok(store_run_end(&store, &run, &err) == 0, "the end of the run is stored");
 	run.devices = NULL;
 	run_release(&run);
 }
@@ -107,10 +111,11 @@ static void test_positions(void)
 	run_sql("UPDATE jobs SET checkpoint_samples = 100");	/* as a report of the first run */
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		end_run(id, &endings[i]);
-		if (!ok(store_job_get(&store, id, &job, &err) == 0, "the job is read"))
+		if (!ok(store_job_get(&store, id, &job, &err) == 0, "the job of the run is read"))
 			return;
 		is_int(job.progress.position_doubt, endings[i].doubt, endings[i].what);
-		near(job.progress.checkpoint_samples, endings[i].known_samples, 0, "checkpoint");
+		near(job.progress.checkpoint_samples, endings[i].known_samples, 0,
+		     "the job has the last checkpoint that is known");
 		job_release(&job);
 	}
 }

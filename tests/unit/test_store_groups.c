@@ -81,34 +81,38 @@ static void reads_group(int64_t id)
 	struct job_group g;
 
 	is_int(store_group_get(&store, id, &g, &err), 0, "a group is read");
-	ok(g.id == id && g.submit_time_s == 7 && g.max_running == 2, "with its numbers");
-	is_str(g.name, "g {value}", "its name");
-	is_int((long long)g.argv.count, 1, "its command");
-	is_str(g.argv.items[0], "v={value}", "before parameters were put in");
-	is_int((long long)g.varied.count, 2, "what was varied");
-	is_str(g.varied.items[0], "value=@file\nof values", "as it was asked for");
+	ok(g.id == id && g.submit_time_s == 7 && g.max_running == 2, "a group has its numbers");
+	is_str(g.name, "g {value}", "a group has its name");
+	is_int((long long)g.argv.count, 1, "a group has its command");
+	is_str(g.argv.items[0], "v={value}", "the command of a group has its parameters in braces");
+	is_int((long long)g.varied.count, 2, "a group has what was varied");
+	is_str(g.varied.items[0], "value=@file\nof values",
+	       "a group has what was varied as it was asked for");
 	job_group_release(&g);
-	is_int(store_group_get(&store, id + 1, &g, &err), -1, "another one is not there");
-	ok(err.exit_status == EX_NOINPUT, "which is the user's mistake");
+	is_int(store_group_get(&store, id + 1, &g, &err), -1,
+	       "a group that is not there is not read");
+	ok(err.exit_status == EX_NOINPUT, "a group that is not there is the user's mistake");
 }
 
 static void reads_jobs(const struct group_added *added)
 {
 	struct job_list list;
 
-	is_int(store_group_jobs(&store, added->group_id, &list, &err), 0, "its jobs");
-	is_int(list.count, 6, "all of them");
+	is_int(store_group_jobs(&store, added->group_id, &list, &err), 0,
+	       "the jobs of a group are read");
+	is_int(list.count, 6, "all jobs of a group are read");
 	for (int i = 0; i < list.count; i++) {
 		const struct job *job = &list.items[i];
 
 		ok(job->id == added->first_job_id + i && job->group_index == i &&
-		   job->group_id == added->group_id, "in their order");
-		is_str(job_parameter(job, "value"), values[i], "the value comes back");
+		   job->group_id == added->group_id, "the jobs of a group are in their order");
+		is_str(job_parameter(job, "value"), values[i],
+		       "a job has the value of its parameter");
 		ok(job->parameters.count == 2 && job_parameter(job, "val") == NULL,
-		   "a name is not the beginning of another");
+		   "a name that begins another one is no parameter");
 	}
 	is_str(list.count == 6 ? job_parameter(&list.items[5], "value_2") : "", "5",
-	       "the second one, too");
+	       "a job has the value of its second parameter");
 	job_list_release(&list);
 }
 
@@ -117,24 +121,26 @@ static void test_a_group(void)
 	struct group_added added = { 0 };
 	struct job_group_list groups;
 
-	is_int(add(6, -1, &added), 0, "a group of six");
-	ok(added.last_job_id == added.first_job_id + 5, "their numbers follow each other");
+	is_int(add(6, -1, &added), 0, "a group of six jobs is added");
+	ok(added.last_job_id == added.first_job_id + 5,
+	   "the numbers of the jobs of a group follow each other");
 	reads_group(added.group_id);
 	reads_jobs(&added);
-	is_int(store_groups_list(&store, true, &groups, &err), 0, "active groups");
-	ok(groups.count == 1 && groups.items[0].id == added.group_id, "this group");
+	is_int(store_groups_list(&store, true, &groups, &err), 0, "active groups are listed");
+	ok(groups.count == 1 && groups.items[0].id == added.group_id,
+	   "a group whose jobs wait is active");
 	job_group_list_release(&groups);
 	ask("UPDATE jobs SET state = 'done'");
 	store_groups_list(&store, true, &groups, &err);
-	is_int(groups.count, 0, "its jobs are done: not active");
+	is_int(groups.count, 0, "a group whose jobs are done is not active");
 	job_group_list_release(&groups);
 	store_groups_list(&store, false, &groups, &err);
-	is_int(groups.count, 1, "it is still there");
+	is_int(groups.count, 1, "a group whose jobs are done is still listed");
 	job_group_list_release(&groups);
 	ask("DELETE FROM jobs WHERE id > 1");
-	is_int(ask("SELECT count(*) FROM job_groups"), 1, "it stays with one job");
+	is_int(ask("SELECT count(*) FROM job_groups"), 1, "a group stays with one job");
 	ask("DELETE FROM jobs");
-	is_int(ask("SELECT count(*) FROM job_groups"), 0, "it goes with its last job");
+	is_int(ask("SELECT count(*) FROM job_groups"), 0, "a group goes with its last job");
 }
 
 /* Each statement fails once: nothing is left. */
@@ -143,10 +149,10 @@ static void test_all_or_nothing(void)
 	struct group_added added;
 	int n, rc = -1;
 
-	is_int(add(3, 2, &added), -1, "the third job cannot be made");
-	is_str(err.text, "run 2 is bad", "it says so");
+	is_int(add(3, 2, &added), -1, "a group whose third job cannot be made is not added");
+	is_str(err.text, "run 2 is bad", "the error names the job that cannot be made");
 	is_int(ask("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_groups)"), 0,
-	       "nothing was added");
+	       "a group that is not added leaves nothing");
 	for (n = 1; rc && n < 200; n++) {
 		calls_until_failure = n;
 		rc = add(3, -1, &added);
@@ -155,8 +161,8 @@ static void test_all_or_nothing(void)
 			      " + (SELECT count(*) FROM job_groups)"))
 			break;
 	}
-	ok(rc == 0 && n > 10, "whichever statement fails, nothing is left");
-	is_int(ask("SELECT count(*) FROM jobs"), 3, "until none fails");
+	ok(rc == 0 && n > 10, "a group leaves nothing, whichever statement fails");
+	is_int(ask("SELECT count(*) FROM jobs"), 3, "a group is added when no statement fails");
 }
 
 int main(void)

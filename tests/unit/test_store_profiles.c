@@ -59,30 +59,30 @@ static void test_memory(void)
 {
 	int64_t job = add_job(false);
 
-	is_limit("kind", 0, 0, "nothing is known");
+	is_limit("kind", 0, 0, "no local batch is bounded before a measurement");
 	add_ended_run(job, 64, false);
-	is_limit("kind", 0, 0, "all that was measured fits");
+	is_limit("kind", 0, 0, "no local batch is bounded where all fitted");
 	add_ended_run(job, 512, true);
 	add_ended_run(job, 256, true);
 	add_ended_run(job, 128, false);
-	is_limit("kind", 256, 128, "the smallest that ran out of memory, the largest that did not");
-	is_limit("other", 0, 0, "of this kind of device");
+	is_limit("kind", 256, 128, "the bound is between what ran out and what fitted");
+	is_limit("other", 0, 0, "the bound of one kind of device does not hold for another");
 	add_ended_run(job, 300, false);
-	is_limit("kind", 512, 300, "one that was measured since as large says that it fits");
+	is_limit("kind", 512, 300, "a batch that fitted since it ran out is not too large");
 	add_ended_run(job, 300, true);
-	is_limit("kind", 300, 128, "until it does not again");
+	is_limit("kind", 300, 128, "a batch that ran out since it fitted is too large");
 	run_sql("UPDATE observations SET n_windows = 60");
-	is_limit("kind", 300, 128, "though it fitted for a minute or two");
+	is_limit("kind", 300, 128, "a batch that fitted for minutes is too large if it ran out");
 	run_sql("UPDATE observations SET n_windows = 100");
-	is_limit("kind", 512, 300, "what fitted for long is not given up for one run that ran out");
+	is_limit("kind", 512, 300, "a batch that fitted for long is not too large for one failure");
 	add_ended_run(job, 300, true);
-	is_limit("kind", 300, 128, "but for two in a row");
-	is_limit_on("kind", 2, 150, 0, "slots share the memory: on two it is half as much each");
+	is_limit("kind", 300, 128, "a batch that fitted for long is too large after two in a row");
+	is_limit_on("kind", 2, 150, 0, "the bound of one slot is halved on two slots");
 	run_sql("UPDATE runs SET replicas = 2 WHERE out_of_memory = 1");
-	is_limit("kind", 0, 0, "what two ran out of says nothing of one");
-	is_limit_on("kind", 2, 256, 0, "but of two");
+	is_limit("kind", 0, 0, "a batch that ran out on two slots is not too large on one");
+	is_limit_on("kind", 2, 256, 0, "a batch that ran out on two slots is too large on two");
 	run_sql("UPDATE run_devices SET device = 'gpu:' || device");
-	is_limit("kind", 300, 128, "where each has its own, it is too large on one as well");
+	is_limit("kind", 300, 128, "a batch that ran out on two GPUs is too large on one");
 }
 
 static int count(enum job_filter filter)
@@ -107,12 +107,12 @@ static void end_run_after(const char *meanwhile, int64_t job, enum run_outcome o
 	run.assigned_time_s = run.assigned_boot_s = 1;
 	run.devices = xcalloc(1, sizeof(*run.devices));
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:0");
-	ok(store_run_add(&store, &run, &err) == 0, "a run of a profile");
+	ok(store_run_add(&store, &run, &err) == 0, "a run of the profile is added");
 	run_sql(meanwhile);
 	run.outcome = outcome;
 	run.stop_reason = reason;
 	run.diagnosis = xstrdup("");
-	ok(store_run_end(&store, &run, &err) == 0, "ends");
+	ok(store_run_end(&store, &run, &err) == 0, "the run of the profile ends");
 	run_release(&run);
 }
 
@@ -150,33 +150,35 @@ static void test_profile(void)
 
 	run_sql("DELETE FROM jobs");
 	id = add_job(true);
-	is_int(count(JOBS_SCHEDULABLE), 0, "no pass is to decide on a profile");
-	is_int(count(JOBS_ACTIVE), 1, "which is shown");
-	ok(store_device_reserve(&store, id, &device, &err) == 0, "it keeps a device");
-	ok(store_device_reserve(&store, id + 1, &device, &err) != 0, "that nobody else can have");
+	is_int(count(JOBS_SCHEDULABLE), 0, "no pass decides on a profile");
+	is_int(count(JOBS_ACTIVE), 1, "a profile is shown as active");
+	ok(store_device_reserve(&store, id, &device, &err) == 0, "a profile reserves a device");
+	ok(store_device_reserve(&store, id + 1, &device, &err) != 0,
+	   "nobody else can reserve a device that is reserved");
 	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 1 &&
 	   reserved.items[0].job_id == id && reserved.items[0].device.cores == 2 &&
-	   !strcmp(reserved.items[0].device.binding, "0-1"), "as it was");
+	   !strcmp(reserved.items[0].device.binding, "0-1"),
+	   "a reserved device is listed as it was");
 	reserved_list_release(&reserved);
 	end_run(id, OUTCOME_STOPPED, STOP_MEASURED);
-	is_int(state(id), JOB_RUNNING, "one that was measured leaves the job running");
+	is_int(state(id), JOB_RUNNING, "a measured run leaves the profile running");
 	end_run(id, OUTCOME_FAILED, STOP_NONE);
-	is_int(state(id), JOB_RUNNING, "so does one that failed");
+	is_int(state(id), JOB_RUNNING, "a failed run leaves the profile running");
 	run_sql("UPDATE jobs SET samples = 1000");
 	end_run(id, OUTCOME_STOPPED, STOP_CANCEL);
-	is_int(state(id), JOB_CANCELLED, "one that was cancelled ends it");
+	is_int(state(id), JOB_CANCELLED, "a cancelled run ends the profile");
 	ok(store_reserved_list(&store, &reserved, &err) == 0 && reserved.count == 0,
-	   "and frees the device");
+	   "a cancelled run frees the reserved device");
 	reserved_list_release(&reserved);
 	end_run_after("UPDATE jobs SET state = 'cancelled', reason = 'killed'", id,
 		      OUTCOME_NOT_STARTED, STOP_CANCEL);
-	ok(is_reason(id, "killed"), "what a pass said of its end stays");
+	ok(is_reason(id, "killed"), "the reason that a pass gave stays when the run ends");
 	run_sql("UPDATE jobs SET state = 'done', samples = 1000");
 	ok(store_typical_samples(&store, "w", &samples, &n_jobs, &err) == 0 && samples != samples,
-	   "how far it went says nothing of how long jobs are");
+	   "the samples of a profile do not count for the length of jobs");
 	run_sql("UPDATE jobs SET profile = 0");
 	ok(store_typical_samples(&store, "w", &samples, &n_jobs, &err) == 0 && samples > 999,
-	   "as that of a job does");
+	   "the samples of a job count for the length of jobs");
 }
 
 int main(void)

@@ -77,29 +77,30 @@ static void test_there_and_back(void)
 {
 	struct run run = add_run("cpu:0", true), other;
 
-	ok(!set_suspended(&run), "nobody asks for a suspension");
-	ok(state_of(&run) == SUSPENSION_NONE, "and it has its device");
+	ok(!set_suspended(&run), "a run cannot be suspended before it is asked");
+	ok(state_of(&run) == SUSPENSION_NONE, "a run that is not asked stays as it is");
 	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
-	ok(state_of(&run) == SUSPENSION_ASKED, "a pass asks");
-	ok(set_suspended(&run), "it leaves");
+	ok(state_of(&run) == SUSPENSION_ASKED, "a run is asked for its suspension");
+	ok(set_suspended(&run), "a run that is asked can be suspended");
 	other = add_run("cpu:0", true);
 	ok(state_of(&run) == SUSPENSION_DONE && run.kept_memory_bytes == 12345,
-	   "another run has the device meanwhile");
+	   "a run stays suspended while another has its device");
 	check(store_run_give_devices(&store, &run, &err), "give it the device");
-	ok(state_of(&run) == SUSPENSION_RESUMING, "it is to have the device again");
-	ok(!resume(&run), "which it does not get while the other uses it");
+	ok(state_of(&run) == SUSPENSION_RESUMING, "a suspended run is given its device again");
+	ok(!resume(&run), "a run does not resume while another uses its device");
 	check(store_run_ask_suspension(&store, run.id, false, &err), "take it away");
-	ok(state_of(&run) == SUSPENSION_DONE, "a pass may think again");
+	ok(state_of(&run) == SUSPENSION_DONE,
+	   "a suspended run can lose the device that it was given");
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:1");
 	check(store_run_give_devices(&store, &run, &err), "give it another");
 	snprintf(run.devices[0].id, sizeof(run.devices[0].id), "cpu:2");
-	ok(!resume(&run), "it does not take a device that it was not given");
-	ok(state_of(&run) == SUSPENSION_RESUMING, "whatever its supervisor knew");
-	is_str(run.devices[0].id, "cpu:1", "which reads what it was given");
-	ok(resume(&run), "it takes that");
+	ok(!resume(&run), "a run does not resume on a device that it was not given");
+	ok(state_of(&run) == SUSPENSION_RESUMING, "a refused run is still to resume");
+	is_str(run.devices[0].id, "cpu:1", "a refused run reads the device that it was given");
+	ok(resume(&run), "a run resumes on the device that it was given");
 	ok(state_of(&run) == SUSPENSION_NONE && run.suspended_s > 24.9 &&
-	   isnan(run.suspended_boot_s), "and goes on");
-	ok(!resume(&run), "once");
+	   isnan(run.suspended_boot_s), "a resumed run has the time of its suspension");
+	ok(!resume(&run), "a run resumes once");
 	ok(!may_claim(run.id), "a running run cannot be claimed");
 	run_release(&other);
 	run_release(&run);
@@ -121,11 +122,12 @@ static void test_failed_commit(void)
 	sqlite3_commit_hook(store.db, refuse_commit, NULL);
 	run.suspension = SUSPENSION_DONE;
 	run.suspended_boot_s = 50;
-	is_int(store_run_set_suspended(&store, &run, "kept", &done, &err), -1, "a commit fails");
-	ok(!done, "a run that could not be suspended in the store is not said to be");
+	is_int(store_run_set_suspended(&store, &run, "kept", &done, &err), -1,
+	       "a suspension fails if the commit fails");
+	ok(!done, "a run that could not be suspended is not said to be");
 	sqlite3_commit_hook(store.db, NULL, NULL);
-	ok(state_of(&run) == SUSPENSION_ASKED, "it is still to be suspended");
-	ok(set_suspended(&run), "the next attempt does it");
+	ok(state_of(&run) == SUSPENSION_ASKED, "a run that could not be suspended is still asked");
+	ok(set_suspended(&run), "the next attempt suspends the run");
 	check(store_run_give_devices(&store, &run, &err), "give it the device");
 	next = run;
 	next.suspension = SUSPENSION_NONE;
@@ -133,11 +135,12 @@ static void test_failed_commit(void)
 	next.resumed_boot_s = 75;
 	sqlite3_commit_hook(store.db, refuse_commit, NULL);
 	done = true;
-	is_int(store_run_resume(&store, &next, &done, &err), -1, "a commit fails again");
-	ok(!done, "a run that could not resume in the store is not said to have");
+	is_int(store_run_resume(&store, &next, &done, &err), -1,
+	       "a resumption fails if the commit fails");
+	ok(!done, "a run that could not resume is not said to have");
 	sqlite3_commit_hook(store.db, NULL, NULL);
-	ok(state_of(&run) == SUSPENSION_RESUMING, "it waits still");
-	ok(resume(&run), "the next attempt does it");
+	ok(state_of(&run) == SUSPENSION_RESUMING, "a run that could not resume is still to resume");
+	ok(resume(&run), "the next attempt resumes the run");
 	run_release(&run);
 }
 
@@ -151,10 +154,11 @@ static void test_failed_claim(void)
 	run.state = RUN_ASSIGNED;
 	check(store_run_add(&store, &run, &err), "add the next");
 	sqlite3_commit_hook(store.db, refuse_commit, NULL);
-	is_int(store_run_claim(&store, run.id, "local", 1, &claimed, &err), -1, "no commit");
-	ok(!claimed, "a run that could not be claimed in the store is not said to be");
+	is_int(store_run_claim(&store, run.id, "local", 1, &claimed, &err), -1,
+	       "a claim fails if the commit fails");
+	ok(!claimed, "a run that could not be claimed is not said to be");
 	sqlite3_commit_hook(store.db, NULL, NULL);
-	ok(may_claim(run.id), "it can be claimed later");
+	ok(may_claim(run.id), "a run that could not be claimed can be claimed later");
 	run_release(&run);
 }
 
@@ -164,11 +168,12 @@ static void test_freezes(void)
 	struct run run = add_run("cpu:8", true);
 
 	check(store_run_ask_suspension(&store, run.id, true, &err), "ask for it");
-	ok(state_of(&run) == SUSPENSION_ASKED && run.freezes, "its memory is to be moved");
+	ok(state_of(&run) == SUSPENSION_ASKED && run.freezes, "a run is asked to move its memory");
 	ok(set_suspended(&run), "a run whose memory is moved is suspended");
 	check(store_run_give_devices(&store, &run, &err), "give it the device");
 	check(store_run_ask_suspension(&store, run.id, false, &err), "take it away");
-	ok(state_of(&run) == SUSPENSION_DONE && run.freezes, "it freezes still");
+	ok(state_of(&run) == SUSPENSION_DONE && run.freezes,
+	   "a suspended run keeps that its memory was moved");
 	run_release(&run);
 }
 
@@ -177,7 +182,8 @@ static void test_not_offered(void)
 	struct run run = add_run("cpu:4", false);
 
 	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
-	ok(state_of(&run) == SUSPENSION_CANNOT, "a run whose supervisor cannot is not asked");
+	ok(state_of(&run) == SUSPENSION_CANNOT,
+	   "a run whose supervisor cannot suspend is not asked");
 	run_release(&run);
 }
 
@@ -186,12 +192,12 @@ static void test_end(void)
 	struct run run = add_run("cpu:5", true), next;
 
 	check(store_run_ask_suspension(&store, run.id, false, &err), "ask for it");
-	ok(set_suspended(&run), "a suspended run");
+	ok(set_suspended(&run), "a run can be suspended before it ends");
 	run.outcome = OUTCOME_STOPPED;
 	run.stop_reason = STOP_CANCEL;
 	check(store_run_end(&store, &run, &err), "end it");
 	check(store_run_give_devices(&store, &run, &err), "give it devices");
-	ok(state_of(&run) == SUSPENSION_DONE, "gets no device when it has ended");
+	ok(state_of(&run) == SUSPENSION_DONE, "a suspended run that ended is given no device");
 	next = add_run("cpu:5", true);
 	run_release(&next);
 	run_release(&run);

@@ -47,23 +47,23 @@ static void test_widths(void)
 	expect(&t, 0, false,
 	       "  ID  NAME           REASON\n"
 	       "   7  fashion-mnist  waits for cpu:0\n"
-	       "1024  x\n", "as wide as it wants, and no trailing blanks");
+	       "1024  x\n", "a table is as wide as it wants, without trailing blanks");
 	expect(&t, 36, false,
 	       "  ID  NAME           REASON\n"
 	       "   7  fashion-mnist  waits for cpu:0\n"
-	       "1024  x\n", "exactly wide enough");
+	       "1024  x\n", "a table that just fits is not clipped");
 	expect(&t, 35, false,
 	       "  ID  NAME           REASON\n"
 	       "   7  fashion-mnist  waits for cp..\n"
-	       "1024  x\n", "the last flexible column gives way first");
+	       "1024  x\n", "a table gives way in its last flexible column first");
 	expect(&t, 24, false,
 	       "  ID  NAME        REASON\n"
 	       "   7  fashion-..  wait..\n"
-	       "1024  x\n", "to the width of its heading, then the one before");
+	       "1024  x\n", "a column gives way to its heading's width before the next one");
 	expect(&t, 1, false,
 	       "  ID  NAME    REASON\n"
 	       "   7  fash..  wait..\n"
-	       "1024  x\n", "never below the minimum, nor where a column is not flexible");
+	       "1024  x\n", "no column goes below its minimum or is clipped if not flexible");
 	table_release(&t);
 }
 
@@ -87,7 +87,8 @@ static void test_below(void)
 	       "   7  fashion-mnist  waits for \xc3\xa4? and for cpu:1\n"
 	       "1024  x\n"
 	       "   9  z              -\n"
-	       "   8  y              short\n", "a last column beside the others, if there is room");
+	       "   8  y              short\n",
+	       "a last column is beside the others if there is room");
 	expect(&t, 28, true,
 	       "\033[1m  ID  NAME\033[0m\n"
 	       "   7  fashion-mnist\n"
@@ -96,7 +97,7 @@ static void test_below(void)
 	       "\033[31m1024  x\033[0m\n"
 	       "   9  z\n"
 	       "   8  y\n"
-	       "      short\n", "else below rows, under the second column, broken to the width");
+	       "      short\n", "a last column without room is below its row, broken to the width");
 	expect(&t, 10, false,
 	       "  ID  NAME\n"
 	       "   7  fash..\n"
@@ -104,13 +105,14 @@ static void test_below(void)
 	       "1024  x\n"
 	       "   9  z\n"
 	       "   8  y\n"
-	       "      shor\n      t\n", "words too, and clipped after four lines");
+	       "      shor\n      t\n",
+	       "a narrow last column breaks words and ends after four lines");
 	expect(&t, 1, false,
 	       "  ID  NAME\n"
 	       "   7  fash..\n"
 	       "1024  x\n"
 	       "   9  z\n"
-	       "   8  y\n", "where there is no room at all, none of it");
+	       "   8  y\n", "a last column without any room is left out");
 	table_release(&t);
 }
 
@@ -132,16 +134,17 @@ static void test_left_out(void)
 	expect(&t, 45, false,
 	       "ID  A     B     C  ON           WHY\n"
 	       " 1  aaaa  bbbb  -  cpu:0,cpu:1  not asked for\n",
-	       "all columns, as wide as they want");
+	       "a table with room has all columns, as wide as they want");
 	expect(&t, 44, false,
 	       "ID  A     B     ON           WHY\n"
-	       " 1  aaaa  bbbb  cpu:0,cpu:1  not asked for\n", "the one that is empty goes first");
+	       " 1  aaaa  bbbb  cpu:0,cpu:1  not asked for\n",
+	       "a column of empty cells is left out first");
 	expect(&t, 30, false,
 	       "ID  A     B     ON    WHY\n"
 	       " 1  aaaa  bbbb  cp..  not as..\n", "columns with a room share what others leave");
 	expect(&t, 24, false,
 	       "ID  A     ON    WHY\n"
-	       " 1  aaaa  cp..  not as..\n", "then columns by their numbers");
+	       " 1  aaaa  cp..  not as..\n", "columns are left out by their numbers");
 	table_release(&t);
 }
 
@@ -156,11 +159,11 @@ static void test_cells(void)
 	       "ID  NAME      REASON\n"
 	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80       b\n"
 	       " 2  a?[1m???  ?1m??\n",
-	       "characters are counted, controls and wrong bytes shown as ?");
+	       "characters are counted, and controls and wrong bytes are ?");
 	expect(&t, 18, false,
 	       "ID  NAME    REASON\n"
 	       " 1  \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80     b\n"
-	       " 2  a?[1..  ?1m??\n", "and clipped between characters");
+	       " 2  a?[1..  ?1m??\n", "a cell is clipped between characters");
 	table_release(&t);
 }
 
@@ -172,7 +175,8 @@ static void test_clip_utf8(void)
 	row(&t, "1", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", "");
 	expect(&t, 18, false,
 	       "ID  NAME    REASON\n"
-	       " 1  \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\n", "no character is cut in two");
+	       " 1  \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4..\n",
+	       "a clipped cell cuts no character in two");
 	table_release(&t);
 }
 
@@ -192,9 +196,10 @@ static void test_color(void)
 	       " 1  a\n"
 	       "\033[31m 2  b\033[0m\n"
 	       " 3  c\n"
-	       "\033[32m 4  d     e\033[0m\n", "styles by row");
+	       "\033[32m 4  d     e\033[0m\n", "rows have their styles");
 	expect(&t, 0, false,
-	       "ID  NAME  REASON\n 1  a\n 2  b\n 3  c\n 4  d     e\n", "none without colour");
+	       "ID  NAME  REASON\n 1  a\n 2  b\n 3  c\n 4  d     e\n",
+	       "rows have no styles without colour");
 	table_release(&t);
 }
 
@@ -209,14 +214,14 @@ static void test_terminal(void)
 	setenv("TERM", "xterm", 1);
 	is_int(terminal_width(file), 0, "a file has no width");
 	setenv("COLUMNS", "72", 1);
-	is_int(terminal_width(file), 72, "unless COLUMNS says so");
+	is_int(terminal_width(file), 72, "COLUMNS gives a file its width");
 	setenv("COLUMNS", "-5", 1);
 	is_int(terminal_width(file), 0, "a senseless COLUMNS is ignored");
 	setenv("COLUMNS", "80x", 1);
-	is_int(terminal_width(file), 0, "so is one that is no number");
+	is_int(terminal_width(file), 0, "a COLUMNS that is no number is ignored");
 	ok(!terminal_color(file, "auto"), "a file is not coloured");
-	ok(terminal_color(file, "always"), "unless asked");
-	ok(!terminal_color(file, "never"), "or asked not to");
+	ok(terminal_color(file, "always"), "a file is coloured if that is asked for");
+	ok(!terminal_color(file, "never"), "a file is not coloured if never is asked for");
 	setenv("NO_COLOR", "1", 1);
 	ok(terminal_color(file, "always"), "an option is stronger than NO_COLOR");
 	fclose(file);
@@ -240,24 +245,24 @@ static void test_real_terminal(void)
 	int master;
 	FILE *out = open_terminal(&master);
 
-	if (!ok(out != NULL, "a terminal"))
+	if (!ok(out != NULL, "the test opens a terminal"))
 		return;
 	unsetenv("COLUMNS");
 	unsetenv("NO_COLOR");
 	is_int(terminal_width(out), 80, "a terminal that does not know its width has 80 columns");
 	ioctl(master, TIOCSWINSZ, &size);
-	is_int(terminal_width(out), 132, "else its own");
+	is_int(terminal_width(out), 132, "a terminal that knows its width has that");
 	setenv("TERM", "xterm", 1);
 	ok(terminal_color(out, "auto"), "a terminal is coloured");
 	setenv("NO_COLOR", "", 1);
-	ok(terminal_color(out, "auto"), "with an empty NO_COLOR too");
+	ok(terminal_color(out, "auto"), "a terminal is coloured with an empty NO_COLOR");
 	setenv("NO_COLOR", "1", 1);
-	ok(!terminal_color(out, "auto"), "not with NO_COLOR");
+	ok(!terminal_color(out, "auto"), "a terminal is not coloured with NO_COLOR");
 	unsetenv("NO_COLOR");
 	setenv("TERM", "dumb", 1);
-	ok(!terminal_color(out, "auto"), "nor where it is dumb");
+	ok(!terminal_color(out, "auto"), "a dumb terminal is not coloured");
 	unsetenv("TERM");
-	ok(!terminal_color(out, "auto"), "nor unknown");
+	ok(!terminal_color(out, "auto"), "an unknown terminal is not coloured");
 	fclose(out);
 	close(master);
 }
@@ -309,20 +314,27 @@ static void test_time(void)
 	const double t = 1763648400;
 
 	setenv("TZ", "UTC0", 1);
-	is_str(format_time(t, t + 3600).s, "14:20", "today");
-	is_str(format_time(t, t + 3599).s, "14:20:00", "within the last hour");
-	is_str(format_time(t + 31, t).s, "14:20:31", "within the next");
-	is_str(format_time(t + 3600, t).s, "15:20", "in an hour");
-	is_str(format_time(t + 34799, t + 34800).s, "23:59:59", "a second ago, yesterday");
-	is_str(format_time(t, t + 34799).s, "14:20", "one second before midnight");
-	is_str(format_time(t, t + 34800).s, "11-20 14:20", "at midnight");
-	is_str(format_time(t, t + 365 * 86400.0).s, "11-20 14:20", "a year later");
-	is_str(format_time(t + 86400, t).s, "11-21 14:20", "tomorrow");
+	is_str(format_time(t, t + 3600).s, "14:20", "a time of today is shown without seconds");
+	is_str(format_time(t, t + 3599).s, "14:20:00",
+	       "a time of the last hour is shown with seconds");
+	is_str(format_time(t + 31, t).s, "14:20:31",
+	       "a time of the next hour is shown with seconds");
+	is_str(format_time(t + 3600, t).s, "15:20", "a time in an hour is shown without seconds");
+	is_str(format_time(t + 34799, t + 34800).s, "23:59:59",
+	       "a time a second ago is shown with seconds across midnight");
+	is_str(format_time(t, t + 34799).s, "14:20",
+	       "a time of today is shown without its date until midnight");
+	is_str(format_time(t, t + 34800).s, "11-20 14:20",
+	       "a time of yesterday is shown with its date");
+	is_str(format_time(t, t + 365 * 86400.0).s, "11-20 14:20",
+	       "a time a year ago is shown with its date");
+	is_str(format_time(t + 86400, t).s, "11-21 14:20",
+	       "a time of tomorrow is shown with its date");
 	setenv("TZ", "EST5", 1);
 	tzset();
-	is_str(format_time(t, t).s, "09:20:00", "local time");
-	is_str(format_time((double)NAN, t).s, "-", "no time");
-	is_str(format_time(1e300, t).s, "-", "a time beyond all calendars");
+	is_str(format_time(t, t).s, "09:20:00", "a time is shown in local time");
+	is_str(format_time((double)NAN, t).s, "-", "a time that is not known is shown as a dash");
+	is_str(format_time(1e300, t).s, "-", "a time beyond all calendars is shown as a dash");
 }
 
 int main(void)

@@ -105,7 +105,8 @@ static void test_unchanged(void)
 		strings_add(&argv, unchanged[i]);
 		template_expand(&argv, &nodes, &got);
 		again = template_expand_node(got.items[0], 1);
-		is_str(again, unchanged[i], "neither on a node of a cluster");
+		is_str(again, unchanged[i],
+		       "a text that is no template is unchanged on a node of a cluster");
 		free(again);
 		strings_release(&argv);
 		strings_release(&got);
@@ -119,13 +120,13 @@ static void test_gpu_list(void)
 	struct template_values values = first_launch;
 	char *list = template_gpu_list(gpus, 2);
 
-	is_str(list, "GPU-1-a,MIG-2", "the UUIDs of GPUs");
+	is_str(list, "GPU-1-a,MIG-2", "the list of GPUs has their UUIDs");
 	values.gpu_list = list;
 	expands("--gpus|\"device={gpu_list}\"|{{gpu_list}}", &values,
 		"--gpus|\"device=GPU-1-a,MIG-2\"|{gpu_list}");
 	free(list);
-	ok(!template_gpu_list(slots, 1), "slots of the CPU have none");
-	ok(!template_gpu_list(others, 1), "nor have GPUs of another machine");
+	ok(!template_gpu_list(slots, 1), "slots of the CPU have no list of GPUs");
+	ok(!template_gpu_list(others, 1), "GPUs of another machine have no list");
 	expands("device={gpu_list}", &first_launch, "device={gpu_list}");
 }
 
@@ -143,8 +144,9 @@ static void test_lacking(void)
 	expands("{{batch}}", &none, "{batch}");
 	is_str(template_lacks("batch", 5, &facts), "--batch", "{batch} needs --batch");
 	is_str(template_lacks("lr", 2, &facts), "--lr", "{lr} needs --lr");
-	is_str(template_lacks("resume", 6, &facts), "--resume-args", "{resume} needs resume args");
-	is_str(template_lacks("plan", 4, &facts), "--plan", "{plan} needs plans");
+	is_str(template_lacks("resume", 6, &facts), "--resume-args",
+	       "{resume} needs --resume-args");
+	is_str(template_lacks("plan", 4, &facts), "--plan", "{plan} needs --plan");
 	ok(!template_lacks("job", 3, &facts), "{job} needs nothing");
 }
 
@@ -249,7 +251,7 @@ static void test_near(void)
 		is_str(near ? near : "-", words[i].near ? words[i].near : "-", words[i].word);
 	}
 	memset(long_word, 'x', 3000);
-	ok(!near_of(long_word), "a word of 3000 letters");
+	ok(!near_of(long_word), "a word of 3000 letters is near no name");
 	free(long_word);
 }
 
@@ -259,12 +261,13 @@ static void test_job(void)
 {
 	char *name = braces_put_job("x-{job}-{{job}}-${job}-{run}-{{run}}", 7);
 
-	is_str(name, "x-7-{job}-${job}-{run}-{{run}}", "a name has {job} alone");
+	is_str(name, "x-7-{job}-${job}-{run}-{{run}}", "only {job} is put into a name");
 	free(name);
-	ok(braces_have_job("{{job}}") && braces_have_job("{job}"), "both have to be put in");
-	ok(!braces_have_job("job {jobs} ${job}"), "not what is another word");
+	ok(braces_have_job("{{job}}") && braces_have_job("{job}"),
+	   "{job} and {{job}} both have to be put in");
+	ok(!braces_have_job("job {jobs} ${job}"), "other words in braces need not be put in");
 	ok(braces_name_is("x-{job}", 7, "x-7") && !braces_name_is("x-{job}", 7, "x-8"),
-	   "a name of this number");
+	   "a name with {job} is the name of that number alone");
 }
 
 static void test_mentions(void)
@@ -273,10 +276,10 @@ static void test_mentions(void)
 
 	split("a|x={gpus}", &argv);
 	ok(template_mentions(&argv, "gpus"), "a name within an argument is mentioned");
-	ok(!template_mentions(&argv, "gpu"), "not the beginning of one");
+	ok(!template_mentions(&argv, "gpu"), "the beginning of a name is not mentioned");
 	strings_release(&argv);
 	split("{{gpus}}|gpus}|gpus|${gpus}", &argv);
-	ok(!template_mentions(&argv, "gpus"), "a literal brace makes no name");
+	ok(!template_mentions(&argv, "gpus"), "a name in literal braces is not mentioned");
 	strings_release(&argv);
 }
 
@@ -303,7 +306,7 @@ static void test_nodes(void)
 		free(one);
 	}
 	is_str(joined.data, "torchrun|--nnodes=2|--node_rank=1|--nproc=4|n7:29501|${HOME}|"
-	       "/a{node}b|{node}|{{|{x}", "the command of the second of two nodes");
+	       "/a{node}b|{node}|{{|{x}", "the second of two nodes gets its own command");
 	text_release(&joined);
 	strings_release(&argv);
 	strings_release(&all);

@@ -11,22 +11,22 @@ static void test_text(void)
 
 	is_str(t.data, "", "an empty text is a string");
 	text_release(&t);
-	is_str(t.data, "", "and may be released");
+	is_str(t.data, "", "a released text is an empty string");
 	text_add(&t, "ab");
 	text_add_bytes(&t, "c\0d", 3);
-	is_int((long long)t.length, 5, "bytes may be NUL");
-	ok(memcmp(t.data, "abc\0d", 6) == 0, "and the end is terminated");
+	is_int((long long)t.length, 5, "a text takes bytes that are NUL");
+	ok(memcmp(t.data, "abc\0d", 6) == 0, "a text with a NUL ends with a terminator");
 	text_clear(&t);
-	is_str(t.data, "", "cleared");
+	is_str(t.data, "", "a cleared text is empty");
 	text_addf(&t, "%d-%s", 7, "x");
 	text_addf(&t, "%s", "");
-	is_str(t.data, "7-x", "formatted");
+	is_str(t.data, "7-x", "a text takes formatted words");
 	s = text_detach(&t);
-	is_str(s, "7-x", "detached");
-	is_str(t.data, "", "leaves nothing behind");
+	is_str(s, "7-x", "a detached text is what was added");
+	is_str(t.data, "", "a detached text leaves an empty one behind");
 	free(s);
 	s = text_detach(&t);
-	is_str(s, "", "detached while empty, it is the caller's all the same");
+	is_str(s, "", "an empty text can be detached");
 	free(s);
 	text_release(&t);
 }
@@ -38,10 +38,10 @@ static void test_growth(void)
 
 	for (int i = 0; i < 10000; i++)
 		text_addf(&t, "%04d,", i);
-	is_int((long long)t.length, 50000, "ten thousand additions");
+	is_int((long long)t.length, 50000, "ten thousand additions have their length");
 	for (int i = 0; i < 10000; i++)
 		right = right && strtol(t.data + 5 * (size_t)i, NULL, 10) == i;
-	ok(right, "all there");
+	ok(right, "ten thousand additions are all there");
 	text_release(&t);
 }
 
@@ -62,7 +62,7 @@ static void test_fit(void)
 			text_release(&t);
 		}
 	}
-	ok(right, "formatted into whatever room is left");
+	ok(right, "words are formatted into whatever room is left");
 }
 
 static void test_strings(void)
@@ -71,18 +71,18 @@ static void test_strings(void)
 	bool ended = true;
 
 	strings_init(&list);
-	ok(!list.items && !list.count, "an empty list");
+	ok(!list.items && !list.count, "a new list is empty");
 	strings_add(&list, "a");
 	strings_addf(&list, "%s=%d", "b", 2);
-	is_str(list.items[1], "b=2", "formatted");
+	is_str(list.items[1], "b=2", "a list takes a formatted string");
 	for (int i = 0; i < 100; i++) {
 		strings_add(&list, "x");
 		ended = ended && !list.items[list.count];
 	}
-	ok(ended, "NULL follows the last at every length");
-	is_int((long long)list.count, 102, "counted");
+	ok(ended, "a NULL follows the last string at every length");
+	is_int((long long)list.count, 102, "a list counts its strings");
 	strings_release(&list);
-	ok(!list.items && !list.count, "released");
+	ok(!list.items && !list.count, "a released list is empty");
 }
 
 static void test_variables(void)
@@ -95,9 +95,9 @@ static void test_variables(void)
 	strings_set_variable(&env, "PATH", "/usr/bin");
 	strings_set_variable(&env, "PAT", "");
 	is_int((long long)env.count, 3, "a variable set twice is there once");
-	is_str(env.items[0], "PATH=/usr/bin", "with its last value");
-	is_str(env.items[1], "PATHS=a", "and a longer name is another");
-	is_str(env.items[2], "PAT=", "so is a shorter one");
+	is_str(env.items[0], "PATH=/usr/bin", "a variable set twice has its last value");
+	is_str(env.items[1], "PATHS=a", "a variable with a longer name is another one");
+	is_str(env.items[2], "PAT=", "a variable with a shorter name is another one");
 	strings_release(&env);
 }
 
@@ -112,17 +112,19 @@ static void test_pack(void)
 	strings_add(&list, "");
 	strings_add(&list, "a b\n\xff");
 	strings_pack(&list, &packed);
-	is_int((long long)packed.length, 4 + 1 + 1 + 5 + 1, "each with its terminator");
-	ok(memcmp(packed.data, "prog\0\0a b\n\xff", packed.length) == 0, "one after the other");
+	is_int((long long)packed.length, 4 + 1 + 1 + 5 + 1,
+	       "a packed list has each string with its terminator");
+	ok(memcmp(packed.data, "prog\0\0a b\n\xff", packed.length) == 0,
+	   "a packed list has one string after the other");
 	strings_unpack(&back, packed.data, packed.length);
-	is_int((long long)back.count, 3, "all come back");
-	is_str(back.items[0], "prog", "the first");
-	is_str(back.items[1], "", "the empty one");
-	is_str(back.items[2], "a b\n\xff", "every byte");
+	is_int((long long)back.count, 3, "a packed list is unpacked with all strings");
+	is_str(back.items[0], "prog", "the first string of a packed list comes back");
+	is_str(back.items[1], "", "an empty string of a packed list comes back");
+	is_str(back.items[2], "a b\n\xff", "every byte of a packed string comes back");
 	strings_unpack(&back, "cut", 3);
-	is_str(back.items[3], "cut", "one without terminator ends where the bytes do");
+	is_str(back.items[3], "cut", "a packed string without a terminator ends with the bytes");
 	strings_unpack(&back, NULL, 0);
-	is_int((long long)back.count, 4, "nothing adds nothing");
+	is_int((long long)back.count, 4, "an empty pack adds no string");
 	strings_release(&list);
 	strings_release(&back);
 	text_release(&packed);
@@ -147,12 +149,13 @@ static void test_quoting(void)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		text_clear(&t);
 		text_add_shell_quoted(&t, cases[i].in);
-		is_str(t.data, cases[i].out, "quoted only where the shell would see more in it");
+		is_str(t.data, cases[i].out,
+		       "a word is quoted only where the shell would see more in it");
 	}
 	text_release(&t);
-	ok(text_starts_with("status", "stat"), "a beginning");
-	ok(text_starts_with("status", ""), "nothing begins everything");
-	ok(!text_starts_with("stat", "status"), "the longer does not begin the shorter");
+	ok(text_starts_with("status", "stat"), "a text starts with its beginning");
+	ok(text_starts_with("status", ""), "a text starts with nothing");
+	ok(!text_starts_with("stat", "status"), "a text does not start with a longer one");
 }
 
 /* The real shell reads back what was quoted. */
@@ -167,13 +170,13 @@ static void test_quoting_by_shell(void)
 
 	text_add(&command, "printf %s ");
 	text_add_shell_quoted(&command, nasty);
-	ok(!strpbrk(command.data, "\033\a\302\177"), "no control character is shown");
+	ok(!strpbrk(command.data, "\033\a\302\177"), "a quoted word shows no control character");
 	shell = popen(command.data, "r");
-	if (ok(shell != NULL, "a shell")) {
+	if (ok(shell != NULL, "the test starts a shell")) {
 		n = fread(back, 1, sizeof(back) - 1, shell);
 		back[n] = '\0';
 		pclose(shell);
-		is_str(back, nasty, "reads the argument as it was");
+		is_str(back, nasty, "a shell reads a quoted word as it was");
 	}
 	text_release(&command);
 }

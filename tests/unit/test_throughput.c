@@ -18,13 +18,18 @@ static void test_values(void)
 	struct throughput_place alone = throughput_place_on(1, 1), pair = throughput_place_on(1, 2),
 				node = throughput_place_on(1, 4), nodes = throughput_place_on(2, 5);
 
-	near(throughput_grad_time(&params, 64), 0.178, 1e-14, "T_grad");
+	near(throughput_grad_time(&params, 64), 0.178, 1e-14, "T_grad is that worked out by hand");
 	near(throughput_sync_time(&params, alone), 0, 0, "one replica synchronises with nobody");
-	near(throughput_sync_time(&params, pair), 0.01, 1e-14, "T_sync of a pair");
-	near(throughput_sync_time(&params, node), 0.018, 1e-14, "T_sync on one node");
-	near(throughput_sync_time(&params, nodes), 0.058, 1e-14, "T_sync on two nodes");
-	near(throughput_update_time(&params, nodes, 64), 0.18002946019862806, 1e-14, "T_update");
-	near(throughput_step_time(&params, nodes, 64, 3), 0.5360294601986281, 1e-14, "T_step");
+	near(throughput_sync_time(&params, pair), 0.01, 1e-14,
+	     "T_sync of a pair is that worked out by hand");
+	near(throughput_sync_time(&params, node), 0.018, 1e-14,
+	     "T_sync on one node is that worked out by hand");
+	near(throughput_sync_time(&params, nodes), 0.058, 1e-14,
+	     "T_sync on two nodes is that worked out by hand");
+	near(throughput_update_time(&params, nodes, 64), 0.18002946019862806, 1e-14,
+	     "T_update is that worked out by hand");
+	near(throughput_step_time(&params, nodes, 64, 3), 0.5360294601986281, 1e-14,
+	     "T_step is that worked out by hand");
 	near(throughput_update_time(&params, alone, 64), 0.178, 1e-14,
 	     "an update of one replica is a pass");
 }
@@ -35,9 +40,10 @@ static void test_accumulation(void)
 	struct throughput_place node = throughput_place_on(1, 4);
 	double update = throughput_update_time(&params, node, 64);
 
-	near(throughput_step_time(&params, node, 64, 1), update, 1e-15, "one pass is the update");
+	near(throughput_step_time(&params, node, 64, 1), update, 1e-15,
+	     "a step of one pass is the update");
 	near(throughput_step_time(&params, node, 64, 2), update + 0.178, 1e-14,
-	     "two are a pass more");
+	     "a step of two passes is a pass more than the update");
 }
 
 static void test_overlap(void)
@@ -47,13 +53,13 @@ static void test_overlap(void)
 
 	p.gamma = 1;
 	near(throughput_update_time(&p, node, 64), 0.178 + 0.018, 1e-14,
-	     "gamma = 1: one after the other");
+	     "gamma = 1 puts pass and synchronisation one after the other");
 	p.gamma = 10;
 	near(throughput_update_time(&p, node, 64), 0.178, 1e-6,
-	     "gamma = 10: the longer of the two");
+	     "gamma = 10 takes the longer one of pass and synchronisation");
 	p.alpha_grad = p.beta_grad = 1e-8;
 	p.alpha_sync_local = 1e9;
-	ok(isfinite(throughput_update_time(&p, node, 1)), "extremes do not overflow");
+	ok(isfinite(throughput_update_time(&p, node, 1)), "extreme parameters do not overflow");
 }
 
 static double time_with(int param, double value, double s, struct throughput_place place)
@@ -101,7 +107,7 @@ static void test_slope(void)
 		}
 	}
 	printf("# largest relative difference %.2g\n", worst);
-	ok(worst < 1e-8, "derivatives are central differences");
+	ok(worst < 1e-8, "the derivatives are central differences");
 }
 
 int main(void)

@@ -73,10 +73,12 @@ static void test_one_tier(void)
 		if (seen[i].configuration.replicas > 1)
 			seen[i].configuration.tier = TIER_NUMA;
 	told = fit_by_tier(seen, n, &FIT_OPTIONS_DEFAULT, NULL);
-	ok(same_fit(&plain, &told), "with one tier the parameters are the same, bit by bit");
-	near(factor(&told, TIER_NUMA), 1, 0, "that tier has the factor 1");
-	near(factor(&told, TIER_FAR), TIER_PRIOR, 1e-12, "a worse one its prior");
-	near(factor(&told, TIER_FAST), 1 / (TIER_PRIOR * TIER_PRIOR), 1e-12, "and better ones");
+	ok(same_fit(&plain, &told), "one tier leaves the parameters the same, bit by bit");
+	near(factor(&told, TIER_NUMA), 1, 0, "the only tier that was seen has the factor 1");
+	near(factor(&told, TIER_FAR), TIER_PRIOR, 1e-12,
+	     "a tier worse than the only one has the prior's factor");
+	near(factor(&told, TIER_FAST), 1 / (TIER_PRIOR * TIER_PRIOR), 1e-12,
+	     "a tier better than the only one has the prior's factor");
 	see_alone();
 	alone = fit_by_tier(seen, n, &FIT_OPTIONS_DEFAULT, NULL);
 	ok(!(fabs(alone.params.ln_tier[TIER_FAR]) > 0), "one device tells nothing of tiers");
@@ -93,12 +95,14 @@ static void test_two_tiers(void)
 	see_pairs(TIER_FAR);
 	truth.ln_tier[TIER_FAR] = 0;
 	fit = fit_by_tier(seen, n, &FIT_OPTIONS_DEFAULT, NULL);
-	ok(same_fit(&without, &fit), "the parameters are those of the best tier");
-	near(factor(&fit, TIER_FAR), 4, .15, "the factor is found");
+	ok(same_fit(&without, &fit), "two tiers leave the parameters those of the better one");
+	near(factor(&fit, TIER_FAR), 4, .15, "the fit finds the factor of the worse tier");
 	ok(fit.tier_basis[TIER_FAR] == FIT_FROM_DATA && fit.tier_basis[TIER_FAST] == FIT_FROM_DATA,
-	   "from data");
-	near(factor(&fit, TIER_SWITCH), TIER_PRIOR, 1e-12, "a tier between has its prior");
-	ok(fit.tier_basis[TIER_SWITCH] == FIT_FROM_PRIOR, "as is told");
+	   "the factors of both tiers rest on the data");
+	near(factor(&fit, TIER_SWITCH), TIER_PRIOR, 1e-12,
+	     "a tier between two others has the prior's factor");
+	ok(fit.tier_basis[TIER_SWITCH] == FIT_FROM_PRIOR,
+	   "the factor of a tier between rests on the prior");
 }
 
 static void test_never_below_1(void)
@@ -131,14 +135,16 @@ static void test_prior(void)
 	struct fit_result fit;
 
 	tier_prior(&list, 2e6, time_s);
-	near(time_s[TIER_FAST], 1e-3, 0, "the time at the nearest size");
-	near(time_s[TIER_FAR], 6e-3, 0, "of copies as well");
-	ok(isnan(time_s[TIER_NUMA]), "no other");
+	near(time_s[TIER_FAST], 1e-3, 0,
+	     "the prior has the time of a reduction at the nearest size");
+	near(time_s[TIER_FAR], 6e-3, 0, "the prior has the time of a copy");
+	ok(isnan(time_s[TIER_NUMA]), "the prior has no time of a tier without measurements");
 	see_alone();
 	see_pairs(TIER_FAST);
 	fit = fit_by_tier(seen, n, &FIT_OPTIONS_DEFAULT, time_s);
-	near(factor(&fit, TIER_FAR), 6, 1e-9, "their ratio is expected");
-	near(factor(&fit, TIER_NUMA), TIER_PRIOR * TIER_PRIOR, 1e-9, "or what is usual");
+	near(factor(&fit, TIER_FAR), 6, 1e-9, "the ratio of measured times gives a tier's factor");
+	near(factor(&fit, TIER_NUMA), TIER_PRIOR * TIER_PRIOR, 1e-9,
+	     "a tier without measurements has the usual factor");
 }
 
 static void test_residuals(void)
@@ -159,11 +165,13 @@ static void test_residuals(void)
 	r = residuals_of(seen, n, &fit.params, places, 4);
 	at_base = residuals_factor(&r, place, 32);
 	place.tier = TIER_FAST;
-	near(residuals_factor(&r, place, 32), at_base, 0, "the base is the untold tier");
+	near(residuals_factor(&r, place, 32), at_base, 0,
+	     "the residuals of the untold tier are those of the base");
 	place.tier = TIER_FAR;
 	far = residuals_factor(&r, place, 32);
-	near(log(far), RESIDUALS_TIERS * log(at_base), 1e-12, "another tier has a part of it");
-	ok(at_base > 1.8 && far > 1.1, "both are slower than the model");
+	near(log(far), RESIDUALS_TIERS * log(at_base), 1e-12,
+	     "the residuals of another tier are a part of the base's");
+	ok(at_base > 1.8 && far > 1.1, "both tiers are slower than the model");
 	residuals_release(&r);
 }
 
@@ -178,10 +186,12 @@ static void test_pool(void)
 		entries[i].step_time_s = i ? .1 : .101;
 		entries[i].step_time_sd_s = 1e-3;
 	}
-	is_int(pool_observations(entries, 2, pooled), 1, "of one tier they are one");
+	is_int(pool_observations(entries, 2, pooled), 1, "two observations of one tier are pooled");
 	entries[1].configuration.tier = TIER_FAR;
-	is_int(pool_observations(entries, 2, pooled), 2, "of two tiers they are two");
-	is_int((int)pooled[1].configuration.tier, TIER_FAR, "each with its tier");
+	is_int(pool_observations(entries, 2, pooled), 2,
+	       "two observations of two tiers are not pooled");
+	is_int((int)pooled[1].configuration.tier, TIER_FAR,
+	       "an observation keeps its tier in the pool");
 }
 
 int main(void)

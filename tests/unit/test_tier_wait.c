@@ -25,15 +25,15 @@ static void test_sets(void)
 	static const bool pair[N] = { false, false, true, true }, alone[N] = { true };
 	static const struct tier_links three = { 3, chain };
 
-	is_int(tier_of_set(&links, all), 3, "the farthest pair of all");
-	is_int(tier_of_set(&links, pair), 0, "of a pair");
-	is_int(tier_of_set(&links, across), 3, "of two halves");
-	is_int(tier_of_set(&links, alone), TIER_NONE, "one device has no pair");
-	is_int(tiers_of_set(&links, all), 2, "two tiers");
-	is_int(tiers_of_set(&links, pair), 1, "one tier");
-	is_int(tier_largest_set(&links, all, 0), 2, "two are near");
-	is_int(tier_largest_set(&links, all, 3), 4, "all are not farther than the farthest");
-	is_int(tier_largest_set(&three, all, 0), 2, "a chain of three is no group");
+	is_int(tier_of_set(&links, all), 3, "the tier of all devices is that of the farthest pair");
+	is_int(tier_of_set(&links, pair), 0, "the tier of a near pair is near");
+	is_int(tier_of_set(&links, across), 3, "the tier of two halves is far");
+	is_int(tier_of_set(&links, alone), TIER_NONE, "one device has no tier of a pair");
+	is_int(tiers_of_set(&links, all), 2, "all devices have two tiers");
+	is_int(tiers_of_set(&links, pair), 1, "a near pair has one tier");
+	is_int(tier_largest_set(&links, all, 0), 2, "the largest near set has two devices");
+	is_int(tier_largest_set(&links, all, 3), 4, "the largest far set has all devices");
+	is_int(tier_largest_set(&three, all, 0), 2, "a chain of three is no near set");
 }
 
 static void test_best_by_number(void)
@@ -41,13 +41,14 @@ static void test_best_by_number(void)
 	static const bool all[N] = { true, true, true, true }, across[N] = { true, false, true };
 	enum configuration_tier best[6] = { TIER_UNKNOWN };
 
-	ok(tier_best_by_number(&links, all, best, 6), "pairs are joined in two ways");
+	ok(tier_best_by_number(&links, all, best, 6),
+	   "four devices in pairs can be joined in two ways");
 	ok(best[2] == TIER_FAST && best[3] == TIER_FAR && best[4] == TIER_FAR,
-	   "two can be near, three and four cross pairs");
-	is_int((int)best[5], TIER_FAR, "more than there are would be far");
-	ok(best[0] == TIER_UNKNOWN && best[1] == TIER_UNKNOWN, "one device has no tier");
+	   "two devices can be near, and three and four are far");
+	is_int((int)best[5], TIER_FAR, "more devices than there are would be far");
+	ok(best[0] == TIER_UNKNOWN && best[1] == TIER_UNKNOWN, "one device has no best tier");
 	ok(!tier_best_by_number(&links, across, best, 3), "two devices are joined in one way");
-	is_int((int)best[2], TIER_FAR, "which is that of the two");
+	is_int((int)best[2], TIER_FAR, "the best tier of two devices is theirs");
 }
 
 static void test_earliest(void)
@@ -55,14 +56,18 @@ static void test_earliest(void)
 	double free_s[N] = { 10, 5, HUGE_VAL, 0 };
 	bool set[N];
 
-	near(tier_earliest_set(&links, free_s, 2, 0, set), 10, 0, "when both of a pair are free");
-	ok(set[0] && set[1] && !set[2] && !set[3], "which is the first pair");
-	near(tier_earliest_set(&links, free_s, 2, 3, set), 5, 0, "the first two of any");
-	ok(set[1] && set[3], "wherever they are");
-	ok(isinf(tier_earliest_set(&links, free_s, 3, 0, set)), "no three are near");
+	near(tier_earliest_set(&links, free_s, 2, 0, set), 10, 0,
+	     "the earliest near pair is free when both devices are");
+	ok(set[0] && set[1] && !set[2] && !set[3], "the earliest near pair is the first one");
+	near(tier_earliest_set(&links, free_s, 2, 3, set), 5, 0,
+	     "any two devices are free when the second one is");
+	ok(set[1] && set[3], "the earliest two devices are those free first");
+	ok(isinf(tier_earliest_set(&links, free_s, 3, 0, set)),
+	   "no three devices are near at any time");
 	free_s[2] = 8;
-	near(tier_earliest_set(&links, free_s, 2, 0, set), 8, 0, "the earlier pair");
-	ok(set[2] && set[3], "is the second one then");
+	near(tier_earliest_set(&links, free_s, 2, 0, set), 8, 0,
+	     "a near pair that is free earlier comes first");
+	ok(set[2] && set[3], "the second pair is the one that is free earlier");
 }
 
 /* A job of 1000 samples: 10 a second on a pair, 5 across; 1 and 3 are free now. */
@@ -91,24 +96,25 @@ static void test_waits(void)
 	struct tier_offer o = offer(free_s);
 	struct tier_answer a = ask(&o);
 
-	ok(a.waits && a.tier == 0, "50 s are worth 100 s");
-	ok(a.wanted[0] && a.wanted[1] && !a.wanted[3], "for the pair that is free first");
-	near(a.start_s, 150, 0, "is expected to start then");
-	near(a.until_s, 200, 1e-9, "waits no longer than it can save");
+	ok(a.waits && a.tier == 0, "a job waits 50 s to save 100 s");
+	ok(a.wanted[0] && a.wanted[1] && !a.wanted[3],
+	   "a job waits for the pair that is free first");
+	near(a.start_s, 150, 0, "a job that waits is expected to start when the pair is free");
+	near(a.until_s, 200, 1e-9, "a job waits no longer than it can save");
 	free_s[0] = 199;
-	ok(ask(&o).waits, "99 s are worth 100 s");
+	ok(ask(&o).waits, "a job waits 99 s to save 100 s");
 	free_s[0] = 201;
-	ok(!ask(&o).waits, "101 s are not");
+	ok(!ask(&o).waits, "a job does not wait 101 s to save 100 s");
 	free_s[0] = 3700;
-	ok(!ask(&o).waits, "nor is an hour");
+	ok(!ask(&o).waits, "a job does not wait an hour to save 100 s");
 	free_s[0] = 150;
 	o.work = (double)NAN;
-	ok(!ask(&o).waits, "nothing is known of its work: no wait");
+	ok(!ask(&o).waits, "a job of unknown work does not wait");
 	o.work = 1000;
 	o.goodput[0] = 5;
-	ok(!ask(&o).waits, "a pair that is no faster is not waited for");
+	ok(!ask(&o).waits, "a job does not wait for a pair that is no faster");
 	o.goodput[0] = (double)NAN;
-	ok(!ask(&o).waits, "nor one of which nothing is known");
+	ok(!ask(&o).waits, "a job does not wait for a pair of unknown speed");
 }
 
 static void test_bounds(void)
@@ -117,14 +123,14 @@ static void test_bounds(void)
 	struct tier_offer o = offer(free_s);
 
 	o.latest_s = 140;
-	ok(!ask(&o).waits, "no wait beyond what is allowed");
+	ok(!ask(&o).waits, "a job does not wait beyond what is allowed");
 	o.latest_s = 160;
-	near(ask(&o).until_s, 160, 0, "until then at the most");
+	near(ask(&o).until_s, 160, 0, "a job waits until what is allowed at the most");
 	o.latest_s = HUGE_VAL;
 	o.since_s = 20;
-	ok(ask(&o).waits == false, "what it has waited counts: 80 s, and 50 s more");
+	ok(ask(&o).waits == false, "a job that waited 80 s does not wait 50 s more");
 	o.since_s = 60;
-	near(ask(&o).until_s, 160, 1e-9, "until the whole wait has cost what it saves");
+	near(ask(&o).until_s, 160, 1e-9, "a job waits until the whole wait has cost what it saves");
 }
 
 static void test_unknown_ends(void)
@@ -132,9 +138,9 @@ static void test_unknown_ends(void)
 	double free_s[N] = { (double)NAN, 100, 5000, 100 };
 	struct tier_offer o = offer(free_s);
 
-	near(ask(&o).start_s, 160, 0, "an unknown end is expected as others waited");
+	near(ask(&o).start_s, 160, 0, "a device of unknown end is expected to wait as usual");
 	o.usual_wait_s[0] = 120;
-	ok(!ask(&o).waits, "who waited too long for it to pay");
+	ok(!ask(&o).waits, "a job does not wait where the usual wait does not pay");
 }
 
 static void test_pinned(void)
@@ -145,23 +151,29 @@ static void test_pinned(void)
 
 	o.worst = 0;
 	a = ask(&o);
-	ok(a.waits && isinf(a.until_s), "a job that accepts no other tier waits");
-	near(a.start_s, 100000, 0, "for as long as that takes");
+	ok(a.waits && isinf(a.until_s), "a job that accepts no other tier waits without end");
+	near(a.start_s, 100000, 0, "a job that accepts no other tier starts when its pair is free");
 	o.work = (double)NAN;
-	ok(ask(&o).waits, "also where nothing is known of it");
+	ok(ask(&o).waits, "a job of unknown work waits if it accepts no other tier");
 	o.tier_now = 0;
-	ok(!ask(&o).waits, "but not where it has that tier");
+	ok(!ask(&o).waits, "a job that accepts no other tier does not wait if it has that");
 }
 
 static void test_moves(void)
 {
-	ok(tier_move_pays(5, 10, (double)NAN, 600, 20, 20), "twice as fast pays");
-	ok(!tier_move_pays(5, 5.5, (double)NAN, 600, 20, 20), "10 % do not pay for 20 of 300 s");
-	ok(tier_move_pays(5, 5.7, (double)NAN, 600, 20, 20), "14 % do");
-	ok(!tier_move_pays(5, 10, 50, 600, 20, 20), "nor twice for the last 10 s");
-	ok(!tier_move_pays(5, 5.2, (double)NAN, 600, 0, 0), "a gain below 5 % is none");
-	ok(!tier_move_pays(5, (double)NAN, (double)NAN, 600, 20, 20), "nor an unknown one");
-	ok(!tier_move_pays((double)NAN, 10, (double)NAN, 600, 20, 20), "nor over an unknown one");
+	ok(tier_move_pays(5, 10, (double)NAN, 600, 20, 20), "a move to twice the speed pays");
+	ok(!tier_move_pays(5, 5.5, (double)NAN, 600, 20, 20),
+	   "a move to 10 % more does not pay for 20 of 300 s");
+	ok(tier_move_pays(5, 5.7, (double)NAN, 600, 20, 20),
+	   "a move to 14 % more pays for 20 of 300 s");
+	ok(!tier_move_pays(5, 10, 50, 600, 20, 20),
+	   "a move to twice the speed does not pay for the last 10 s");
+	ok(!tier_move_pays(5, 5.2, (double)NAN, 600, 0, 0),
+	   "a move to less than 5 % more does not pay");
+	ok(!tier_move_pays(5, (double)NAN, (double)NAN, 600, 20, 20),
+	   "a move to an unknown speed does not pay");
+	ok(!tier_move_pays((double)NAN, 10, (double)NAN, 600, 20, 20),
+	   "a move from an unknown speed does not pay");
 }
 
 static void test_past(void)
@@ -171,13 +183,18 @@ static void test_past(void)
 		{ 3000, 2, 1, 700 }, { 3000, 2, 0, 50 },
 	};
 
-	near(tier_usual_wait_s(past, 6, 2, 0, 4000, 7), 40, 0, "the median of four");
-	near(tier_usual_wait_s(past, 6, 4, 0, 4000, 7), 500, 0, "by number of devices");
-	near(tier_usual_wait_s(past, 6, 2, 1, 4000, 7), 700, 0, "by tier");
-	near(tier_usual_wait_s(past, 6, 3, 0, 4000, 7), 7, 0, "none: what else is expected");
+	near(tier_usual_wait_s(past, 6, 2, 0, 4000, 7), 40, 0,
+	     "the usual wait is the median of four");
+	near(tier_usual_wait_s(past, 6, 4, 0, 4000, 7), 500, 0,
+	     "the usual wait is that of the number of devices");
+	near(tier_usual_wait_s(past, 6, 2, 1, 4000, 7), 700, 0,
+	     "the usual wait is that of the tier");
+	near(tier_usual_wait_s(past, 6, 3, 0, 4000, 7), 7, 0,
+	     "the usual wait without a past is the default");
 	near(tier_usual_wait_s(past, 6, 2, 0, 2500 + TIER_WAITS_KEPT_S, 7), 65, 0,
-	     "those of the last seven days");
-	near(tier_usual_wait_s(past, 6, 2, 0, 4000 + TIER_WAITS_KEPT_S, 7), 7, 0, "no others");
+	     "the usual wait is that of the last seven days");
+	near(tier_usual_wait_s(past, 6, 2, 0, 4000 + TIER_WAITS_KEPT_S, 7), 7, 0,
+	     "waits before the last seven days do not count");
 }
 
 int main(void)

@@ -30,7 +30,8 @@ static void test_parse(void)
 		bool is = value_parse(texts[i].text, &value);
 
 		is_str(is ? value_format(value, 6).s : "", texts[i].want, texts[i].text);
-		ok(is || (value >= 77 && value <= 77), "what is no value leaves the variable");
+		ok(is || (value >= 77 && value <= 77),
+		   "a text that is no value leaves the variable");
 	}
 }
 
@@ -43,9 +44,11 @@ static void test_compare(void)
 			ok(value_compare(1e300, bad[i], low) < 0 &&
 			   value_compare(bad[i], -1e300, low) > 0,
 			   "a value that is not finite is worse than every number");
-			is_int(value_compare(bad[i], bad[(i + 1) % 4], low), 0, "they are equal");
+			is_int(value_compare(bad[i], bad[(i + 1) % 4], low), 0,
+			       "values that are not finite are equal to each other");
 		}
-	ok(value_compare(1, 2, true) < 0 && value_compare(1, 2, false) > 0, "numbers by the way");
+	ok(value_compare(1, 2, true) < 0 && value_compare(1, 2, false) > 0,
+	   "numbers compare by whether low or high is best");
 	is_int(value_compare(2, 2, false), 0, "equal numbers are equal");
 }
 
@@ -53,7 +56,7 @@ int main(void)
 {
 	test_parse();
 	test_compare();
-	is_str(value_word(-(double)NAN), "nan", "NaN has no sign");
+	is_str(value_word(-(double)NAN), "nan", "the word of NaN has no sign");
 	ok(!value_word(0) && !value_word(1e308), "a number has no word");
 	return done();
 }
