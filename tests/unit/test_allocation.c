@@ -87,9 +87,9 @@ static void test_ties(void)
 		wrong += any != p.any || memcmp(count, p.best, sizeof(count)) != 0;
 		impossible += !any;
 	}
-	is_int(wrong, 0,
-	       "10,000 problems of whole numbers: the best, ties in the order of the header");
-	ok(impossible > 100 && impossible < CASES / 2, "some of them have no solution");
+	is_int(wrong, 0, "10,000 problems get the best allocation, with ties by the header");
+	ok(impossible > 100 && impossible < CASES / 2,
+	   "some of the 10,000 problems have no solution");
 }
 
 /* The same three values in any order: rounding must not tell them apart. */
@@ -108,14 +108,15 @@ static void test_rounding(void)
 			jobs[k] = (struct allocation_job){ 0, worth[order[i][k]] };
 		allocation_best(jobs, 3, 1, count);
 		for (int k = 0; k < 3; k++)
-			is_int(count[k], order[i][k] == 2, "the largest, wherever it stands");
+			is_int(count[k], order[i][k] == 2,
+			       "the device goes to the largest worth, wherever it stands");
 	}
 
 	const struct allocation_job near[] = { { 0, pair }, { 0, single } };
 	int count[2];
 
 	allocation_best(near, 2, 2, count);
-	ok(count[0] == 0 && count[1] == 1, "a last digit is no difference: fewer devices");
+	ok(count[0] == 0 && count[1] == 1, "a last digit is no difference, and fewer devices win");
 }
 
 static void test_extremes(void)
@@ -126,15 +127,19 @@ static void test_extremes(void)
 	struct allocation_job jobs[] = { { 0, tiny }, { 0, huge } };
 	int count[2] = { 7, 7 };
 
-	ok(allocation_best(jobs, 2, 1, count) && !count[0] && count[1] == 1, "1e300 before 1e-300");
-	ok(allocation_best(jobs, 1, 1, count) && count[0] == 1, "1e-300 before nothing");
+	ok(allocation_best(jobs, 2, 1, count) && !count[0] && count[1] == 1,
+	   "a worth of 1e300 counts before 1e-300");
+	ok(allocation_best(jobs, 1, 1, count) && count[0] == 1,
+	   "a worth of 1e-300 counts before nothing");
 	jobs[0].value = odd;
-	ok(allocation_best(jobs, 1, 1, count) && !count[0], "NaN is not to be given");
+	ok(allocation_best(jobs, 1, 1, count) && !count[0], "a worth of NaN gets no device");
 	jobs[0].value = none;
-	ok(!allocation_best(jobs, 2, 1, count) && !count[0] && !count[1], "no solution: nothing");
+	ok(!allocation_best(jobs, 2, 1, count) && !count[0] && !count[1],
+	   "no device is given where there is no solution");
 	jobs[0].value = jobs[1].value = zero;
-	ok(allocation_best(jobs, 2, 0, count) && !count[0] && !count[1], "no devices");
-	ok(allocation_best(jobs, 0, 4, count), "no jobs");
+	ok(allocation_best(jobs, 2, 0, count) && !count[0] && !count[1],
+	   "no device is given where there is none");
+	ok(allocation_best(jobs, 0, 4, count), "no jobs are a problem with a solution");
 }
 
 /* More jobs than sums of 2^48 each leave room for (the sanitizers see the overflow). */
@@ -152,7 +157,7 @@ static void test_many(void)
 	for (int j = 0; j < MANY; j++)
 		given += count[j];
 	ok(given == 1 && count[30000] == 1,
-	   "100,000 jobs: the device goes where it is worth 1e-9 more");
+	   "the device of 100,000 jobs goes where it is worth 1e-9 more");
 }
 
 /* --- what may be given can be placed --- */
@@ -208,8 +213,8 @@ static void test_placement(void)
 			for (int r = 0; r <= n + 1; r++)
 				differ += curve_placeable(&in, r) != case_placeable(&in, r);
 		}
-	is_int(bad, 0, "nodes of 1 to 12, up to 26 devices: every choice of allowed numbers fits");
-	is_int(differ, 0, "and these are 1, 2, 4 .. that divide a node, and whole nodes");
+	is_int(bad, 0, "every choice of allowed numbers fits nodes of 1 to 12");
+	is_int(differ, 0, "the allowed numbers divide a node or are whole nodes");
 }
 
 /* --- first in, first out --- */
@@ -291,8 +296,9 @@ static void test_fifo(void)
 		}
 		all_started += all;
 	}
-	is_int(wrong, 0, "10,000 problems: fifo is the best that its rule allows");
-	ok(all_started > 1000 && all_started < CASES - 1000, "with and without a line");
+	is_int(wrong, 0, "fifo is the best that its rule allows in 10,000 problems");
+	ok(all_started > 1000 && all_started < CASES - 1000,
+	   "the problems are with and without a line of waiting jobs");
 }
 
 int main(void)

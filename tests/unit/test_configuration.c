@@ -8,27 +8,33 @@ static const struct {
 	/* worked out by hand */
 	int64_t want_local, want_steps, want_batch;
 } cases[] = {
-	{ "one replica, no limit", 128, 1, 0, 0, 0, 128, 1, 128 },
-	{ "two halves", 128, 2, 0, 0, 0, 64, 1, 128 },
-	{ "a limit that is just met", 128, 2, 64, 0, 0, 64, 1, 128 },
+	{ "one replica without a limit takes the whole batch", 128, 1, 0, 0, 0, 128, 1, 128 },
+	{ "two replicas take half of the batch each", 128, 2, 0, 0, 0, 64, 1, 128 },
+	{ "a limit that is just met takes one pass", 128, 2, 64, 0, 0, 64, 1, 128 },
 	{ "one sample too many takes another pass", 128, 2, 63, 0, 0, 32, 2, 128 },
-	{ "four passes", 1024, 2, 128, 0, 0, 128, 4, 1024 },
-	{ "a pass per sample", 8, 1, 1, 0, 0, 1, 8, 8 },
-	{ "128 over 3: 129 is nearer than 126", 128, 3, 0, 0, 0, 43, 1, 129 },
-	{ "but not above the largest batch", 128, 3, 0, 0, 128, 42, 1, 126 },
-	{ "127 over 3: 126 is nearer than 129", 127, 3, 0, 0, 0, 42, 1, 126 },
-	{ "but not below the smallest batch", 127, 3, 0, 127, 0, 43, 1, 129 },
+	{ "a limit of an eighth takes four passes on two replicas",
+	  1024, 2, 128, 0, 0, 128, 4, 1024 },
+	{ "a limit of one sample takes a pass for each sample", 8, 1, 1, 0, 0, 1, 8, 8 },
+	{ "a batch of 128 over 3 becomes 129, which is nearer than 126",
+	  128, 3, 0, 0, 0, 43, 1, 129 },
+	{ "a batch of 128 over 3 stays below the largest batch", 128, 3, 0, 0, 128, 42, 1, 126 },
+	{ "a batch of 127 over 3 becomes 126, which is nearer than 129",
+	  127, 3, 0, 0, 0, 42, 1, 126 },
+	{ "a batch of 127 over 3 stays above the smallest batch", 127, 3, 0, 127, 0, 43, 1, 129 },
 	{ "a tie goes up", 10, 4, 0, 0, 0, 3, 1, 12 },
-	{ "fewer samples than replicas: one each", 2, 4, 0, 0, 0, 1, 1, 4 },
-	{ "a limit above the batch", 100, 2, 1000, 0, 0, 50, 1, 100 },
+	{ "a batch of fewer samples than replicas is one for each", 2, 4, 0, 0, 0, 1, 1, 4 },
+	{ "a limit above the batch changes nothing", 100, 2, 1000, 0, 0, 50, 1, 100 },
 	/* 10 over 2 in passes of at most 3: 2 passes give 8 or 12, 3 give 12 or 6, 5 give 10. */
-	{ "more passes where only they keep to the range", 10, 2, 3, 10, 10, 1, 5, 10 },
-	{ "5 over 4, one sample a pass: 4 is nearer than 8", 5, 4, 1, 0, 0, 1, 1, 4 },
-	{ "and a smaller one may be the only one in the range", 5, 4, 1, 4, 7, 1, 1, 4 },
-	{ "12 over 4 in passes of 2: a tie goes up", 12, 4, 2, 0, 0, 2, 2, 16 },
-	{ "nothing keeps to the range: the nearest", 128, 3, 0, 128, 128, 43, 1, 129 },
-	{ "a very large batch", 1000000000, 1024, 0, 0, 0, 976563, 1, 1000000512 },
-	{ "in passes of one sample", 1000000000, 1, 1, 0, 0, 1, 1000000000, 1000000000 },
+	{ "more passes are taken where only they keep to the range", 10, 2, 3, 10, 10, 1, 5, 10 },
+	{ "a batch of 5 over 4 becomes 4, which is nearer than 8", 5, 4, 1, 0, 0, 1, 1, 4 },
+	{ "a smaller batch is taken if it is the only one in the range", 5, 4, 1, 4, 7, 1, 1, 4 },
+	{ "a tie of 12 over 4 in passes of 2 goes up", 12, 4, 2, 0, 0, 2, 2, 16 },
+	{ "the nearest batch is taken where none keeps to the range",
+	  128, 3, 0, 128, 128, 43, 1, 129 },
+	{ "a very large batch is spread over all replicas",
+	  1000000000, 1024, 0, 0, 0, 976563, 1, 1000000512 },
+	{ "a very large batch is spread over passes of one sample",
+	  1000000000, 1, 1, 0, 0, 1, 1000000000, 1000000000 },
 };
 
 static void test_cases(void)
@@ -41,9 +47,11 @@ static void test_cases(void)
 		struct configuration c = configuration_spread(&range, (int)cases[i].replicas);
 
 		is_int(c.local_batch_size, cases[i].want_local, cases[i].what);
-		is_int(c.accumulation_steps, cases[i].want_steps, "passes");
-		is_int(configuration_batch_size(&c), cases[i].want_batch, "batch");
-		is_int(c.replicas, cases[i].replicas, "replicas");
+		is_int(c.accumulation_steps, cases[i].want_steps,
+		       "the passes are those worked out by hand");
+		is_int(configuration_batch_size(&c), cases[i].want_batch,
+		       "the batch is that worked out by hand");
+		is_int(c.replicas, cases[i].replicas, "the replicas are those that were asked for");
 	}
 }
 
@@ -115,11 +123,15 @@ static int64_t within(int64_t limit, int64_t min, int64_t max, bool accumulates)
 
 static void test_within(void)
 {
-	is_int(within(256, 64, 1024, false), 1256, "what fits is as it was");
-	is_int(within(100, 64, 1024, true), 3085, "what does not, in more passes");
-	is_int(within(100, 64, 1024, false), 1100, "or else as much as fits");
-	is_int(within(100, 300, 1024, false), 0, "unless that is below the range");
-	is_int(within(100, 0, 0, false), 0, "or there is none");
+	is_int(within(256, 64, 1024, false), 1256, "a local batch that fits stays as it was");
+	is_int(within(100, 64, 1024, true), 3085,
+	       "a local batch that does not fit is spread over more passes");
+	is_int(within(100, 64, 1024, false), 1100,
+	       "a local batch that does not fit becomes as much as fits");
+	is_int(within(100, 300, 1024, false), 0,
+	       "no batch is given if what fits is below the range");
+	is_int(within(100, 0, 0, false), 0,
+	       "no batch is given if it does not fit and has no range");
 }
 
 int main(void)

@@ -42,28 +42,31 @@ static void known(void)
 	bool first[] = { true, false };
 
 	ends_of(&in, &none, NULL, &alone);
-	ok(alone.from_s > 850 && alone.from_s < 980, "a job alone: it ends a little before");
-	near(alone.middle_s, 1000, 0.03, "or about when its rate says");
-	ok(alone.to_s > 1020 && alone.to_s < 1150, "or a little after");
+	ok(alone.from_s > 850 && alone.from_s < 980,
+	   "a job alone may end a little before its rate says");
+	near(alone.middle_s, 1000, 0.03, "a job alone ends about when its rate says");
+	ok(alone.to_s > 1020 && alone.to_s < 1150,
+	   "a job alone may end a little after its rate says");
 
 	in.n_jobs = 2;
 	ends_of(&in, &none, NULL, ends);
-	near(ends[0].middle_s, 1000, 0.03, "a longer job that waits does not delay it");
-	near(ends[1].middle_s, 1000 + 30 + 5000, 0.03, "and ends after it and a restart");
+	near(ends[0].middle_s, 1000, 0.03, "a longer job that waits does not delay a running one");
+	near(ends[1].middle_s, 1000 + 30 + 5000, 0.03,
+	     "a job that waits ends after the running one and a restart");
 	ends_of(&in, &some, first, ends);
-	ok(ends[0].to_s > 1.2 * alone.to_s, "jobs still to come may delay it");
+	ok(ends[0].to_s > 1.2 * alone.to_s, "a job may be delayed by jobs still to come");
 	in.kinds[0].n_devices = 2;
 	ends_of(&in, &none, NULL, ends);
-	near(ends[1].middle_s, 5030, 0.03, "beside each other nobody waits");
+	near(ends[1].middle_s, 5030, 0.03, "a job beside another one on two devices does not wait");
 
 	jobs[0].offers[0] = offers_of(2, goodput);
 	jobs[0].max_replicas = 2;
 	in.n_jobs = 1;
 	ends_of(&in, &none, NULL, ends);
-	near(ends[0].middle_s, 500, 0.05, "a job grows to the devices that are free");
+	near(ends[0].middle_s, 500, 0.05, "a job that grows to free devices ends sooner");
 	jobs[0].adapts = true;
 	ends_of(&in, &none, NULL, &alone);
-	ok(alone.middle_s < ends[0].middle_s, "and ends sooner if its batch grows, too");
+	ok(alone.middle_s < ends[0].middle_s, "a job whose batch grows, too, ends sooner still");
 }
 
 static void unknown(void)
@@ -74,18 +77,20 @@ static void unknown(void)
 	struct job_ends wide, ends;
 
 	ends_of(&in, &none, NULL, &wide);
-	ok(wide.from_s > 0 && wide.to_s > 20 * wide.from_s, "of unknown length: far apart");
+	ok(wide.from_s > 0 && wide.to_s > 20 * wide.from_s,
+	   "a job of unknown length has ends far apart");
 	for (int i = 0; i < 50; i++)
 		alike[i] = 3000 + 10 * i;
 	in.ended_device_s = alike;
 	in.n_ended = 50;
 	ends_of(&in, &none, NULL, &ends);
 	ok(ends.to_s / ends.from_s < wide.to_s / wide.from_s / 2,
-		"jobs that ended alike tell something");
-	ok(ends.middle_s > 2000 && ends.middle_s < 4500, "their length, about");
+		"a job of unknown length has nearer ends if others ended alike");
+	ok(ends.middle_s > 2000 && ends.middle_s < 4500,
+	   "a job of unknown length ends about when others ended");
 	job.min_replicas = job.max_replicas = 4;
 	ends_of(&in, &none, NULL, &ends);
-	ok(isnan(ends.from_s) && isnan(ends.to_s), "nothing is told of a job too wide to run");
+	ok(isnan(ends.from_s) && isnan(ends.to_s), "a job too wide to run has no end");
 }
 
 /* The mean of the middle ends of eight jobs of unknown length that wait for one device. Lengths are
@@ -129,24 +134,28 @@ static void any_input(void)
 				   (ends[k].from_s >= 0 && ends[k].from_s <= ends[k].middle_s &&
 				    ends[k].middle_s <= ends[k].to_s && isfinite(ends[k].to_s));
 	}
-	ok(ordered, "any input: in order and finite, or not told");
+	ok(ordered, "any input gives ends in order and finite, or none");
 	ends_of(&(struct sched_input){ .n_jobs = 0, SCHED_ONE_KIND(1, 0) }, &some, NULL, NULL);
-	ok(true, "no job");
+	ok(true, "no jobs are accepted");
 }
 
 static void gaps(void)
 {
 	double times[] = { 50, 10, 30, 20, 40, 0, 5, 60, 70, 80 };
 
-	ok(isnan(ends_stream_of(times, 1, 100).gap_s), "one job: no gap");
-	near(ends_stream_of(times, 2, 1000).gap_s, 990, 0, "two jobs: from the first until now");
+	ok(isnan(ends_stream_of(times, 1, 100).gap_s), "one job gives no gap");
+	near(ends_stream_of(times, 2, 1000).gap_s, 990, 0,
+	     "two jobs give the gap from the first until now");
 	/* The newest eight: from 10 on. */
-	near(ends_stream_of(times, 10, 1000).gap_s, 990 / 7.0, 1e-12, "only the newest count");
-	near(ends_stream_of(times, 10, 100).gap_s, 600 / 7.0, 1e-12, "a burst is no stream");
+	near(ends_stream_of(times, 10, 1000).gap_s, 990 / 7.0, 1e-12,
+	     "the gap counts the newest jobs only");
+	near(ends_stream_of(times, 10, 100).gap_s, 600 / 7.0, 1e-12,
+	     "the gap of a burst is not below its span");
 	/* Gaps of 10 s; 20 s after the last, at 80, the odds of an end are 0.05 e^2 to 1. */
 	near(ends_stream_of(times, 10, 100).stopped, 1 / (1 + 20 * exp(-2)), 1e-12,
-	     "two gaps without a job");
-	near(ends_stream_of(times, 10, 1000).stopped, 1, 1e-9, "many: no more come");
+	     "two gaps without a job make the end of a stream likely");
+	near(ends_stream_of(times, 10, 1000).stopped, 1, 1e-9,
+	     "many gaps without a job end a stream");
 }
 
 int main(void)
@@ -154,7 +163,7 @@ int main(void)
 	known();
 	unknown();
 	ok(mean_end_s(true) < 0.9 * mean_end_s(false),
-		"lengths that are known once jobs are measured: short ones go first");
+		"jobs end sooner if short ones are known once measured");
 	any_input();
 	gaps();
 	return done();

@@ -38,19 +38,19 @@ static void test_steady(void)
 		struct observation o = observed(table[i].n, 1000, table[i].sd);
 		double want = table[i].quantile * table[i].sd / sqrt((double)table[i].n / 2);
 
-		near(steady_half_width(&o), want, 0.01, "half-width by Student's quantile");
+		near(steady_half_width(&o), want, 0.01, "the half-width is by Student's quantile");
 	}
 	ok(isnan(steady_half_width(&(struct observation){ .n_windows = 5, .step_time_s = 1,
 							    .step_time_sd_s = 0.001 })),
-	   "five windows do not tell");
+	   "five windows tell no half-width");
 	struct observation o = observed(12, 20, 0.01);
-	ok(steady_reached(&o), "12 windows of 1 %: 1.05 %, steady");
+	ok(steady_reached(&o), "12 windows of 1 % deviation are steady");
 	o.n_steps = 19;
-	ok(!steady_reached(&o), "not with 19 steps");
+	ok(!steady_reached(&o), "12 windows with 19 steps are not steady");
 	o = observed(12, 1000, 0.02);
-	ok(!steady_reached(&o), "12 windows of 2 %: 2.1 %, not steady");
+	ok(!steady_reached(&o), "12 windows of 2 % deviation are not steady");
 	observation_init(&o);
-	ok(!steady_reached(&o), "nor without any");
+	ok(!steady_reached(&o), "no windows are not steady");
 }
 
 /* --- a program of known speed and memory --- */
@@ -144,50 +144,56 @@ static void test_growth(void)
 	/* sqrt(256 * 512) = 362.04, sqrt(256 * 362) = 304.4, sqrt(256 * 304) = 278.97; 304 / 279 <
 	 * 1.12 */
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 362, 304, 279 }, 9,
-		 "doubling until memory says no, then geometric means");
-	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && !c.probe, "within 12 % that is enough");
+		 "sizes double until memory says no, then take geometric means");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && !c.probe,
+	   "sizes within 12 % of the limit are enough");
 
 	world_init(&w, one_device);
 	w.e.limits.batch.max = 100;
-	is_tried(&w, (int64_t[]){ 16, 32, 64, 100 }, 4, "to the end of the range");
-	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "and not further");
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 100 }, 4, "sizes double to the end of the range");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "no size beyond the range is tried");
 
 	world_init(&w, one_device);
 	w.e.limits.batch.max_local = 40;
-	is_tried(&w, (int64_t[]){ 16, 32, 40 }, 3, "to the owner's limit");
+	is_tried(&w, (int64_t[]){ 16, 32, 40 }, 3, "sizes double to the owner's limit");
 
 	world_init(&w, one_device);
 	w.broken = 60;
-	is_tried(&w, (int64_t[]){ 16, 32, 64 }, 3, "one that fails for another reason ends it");
+	is_tried(&w, (int64_t[]){ 16, 32, 64 }, 3,
+		 "a size that fails for another reason ends the growth");
 	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM && c.configuration.local_batch_size <= 32,
-	   "nothing above what worked is tried after that");
+	   "no size above what worked is tried after such a failure");
 
 	world_init(&w, one_device);
 	w.memory = 300;
 	w.broken = 260;
 	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 362, 304, 279 }, 9,
-		 "one that fails for another reason between memory and what worked bounds it as "
-		 "well");
-	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "and is not stepped down from one by one");
+		 "a failure between memory and what worked bounds the sizes");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM,
+	   "a failed size is not stepped down from one by one");
 
 	world_init(&w, one_device);
 	w.e.growth_left_s = 0.6;	/* a launch and 100 ms */
-	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 1024 }, 7, "as long as there is time");
-	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM, "5 steps of 21.5 ms are more than there is");
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256, 512, 1024 }, 7,
+		 "sizes double as long as there is time");
+	ok(next(&w, &c) && c.why == EXPERIMENT_INFORM,
+	   "no size is tried whose 5 steps take more than is left");
 
 	world_init(&w, one_device);
 	w.e.limits.batch.size = w.e.limits.batch.min = 1024;
 	w.memory = 200;
-	is_tried(&w, (int64_t[]){ 1024 }, 1, "its own sizes are too large");
-	ok(!next(&w, &c), "and nothing smaller is allowed");
+	is_tried(&w, (int64_t[]){ 1024 }, 1, "own sizes that are too large are tried first");
+	ok(!next(&w, &c), "no smaller size is tried if none is allowed");
 	world_init(&w, one_device);
 	w.e.limits.batch.size = w.e.limits.batch.min = 1024;
 	w.e.limits.batch.accumulates = true;
 	w.memory = 200;
 	/* sqrt(1 * 1024) = 32, in 32 passes; then up: sqrt(32 * 1024) = 181, in 6 passes of 1086 */
-	is_tried(&w, (int64_t[]){ 1024, 32, 181 }, 3, "but in more passes");
+	is_tried(&w, (int64_t[]){ 1024, 32, 181 }, 3,
+		 "own sizes that are too large are tried in more passes");
 	ok(w.points[1].configuration.accumulation_steps == 32 &&
-	   w.points[2].configuration.accumulation_steps == 6, "as few as reach the batch");
+	   w.points[2].configuration.accumulation_steps == 6,
+	   "as few passes as reach the batch are tried");
 }
 
 static void test_shared_memory(void)
@@ -201,7 +207,7 @@ static void test_shared_memory(void)
 	slots.shares_memory = true;
 	slots.batch.max = 256;
 	world_init(&w, slots);
-	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256 }, 5, "on one slot all fit");
+	is_tried(&w, (int64_t[]){ 16, 32, 64, 128, 256 }, 5, "all sizes fit on one slot");
 	w.points[w.e.n_points++] = (struct observation){
 		.configuration = { .replicas = 4, .local_batch_size = 33, .accumulation_steps = 1 },
 		.outcome = OBSERVATION_NO_MEMORY,
@@ -213,8 +219,9 @@ static void test_shared_memory(void)
 		above += c.configuration.replicas * c.configuration.local_batch_size >= 132;
 		add(&w, c.configuration);
 	}
-	is_int(above, 0, "nothing is tried that takes as much memory together");
-	is_int(w.points[3].outcome, OBSERVATION_MEASURED, "what worked on one slot still does");
+	is_int(above, 0, "no size is tried that takes as much memory together");
+	is_int(w.points[3].outcome, OBSERVATION_MEASURED,
+	       "a size that worked on one slot still counts as measured");
 }
 
 static void test_ends(void)
@@ -225,23 +232,23 @@ static void test_ends(void)
 	world_init(&w, (struct experiment_limits){ .min_replicas = 2, .max_replicas = 4 });
 	ok(next(&w, &c) && c.configuration.replicas == 2 &&
 		   configuration_batch_size(&c.configuration) == 0,
-	   "without a batch size: its own, on the fewest devices");
+	   "a job without a batch size is tried on the fewest devices");
 	add(&w, c.configuration);
-	ok(!next(&w, &c), "and that is all");
+	ok(!next(&w, &c), "a job without a batch size is tried once");
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 1,
 						   .batch.size = 64 });
-	is_tried(&w, (int64_t[]){ 64 }, 1, "one size only");
-	ok(!next(&w, &c), "is one point");
+	is_tried(&w, (int64_t[]){ 64 }, 1, "a job of one size is tried with that size");
+	ok(!next(&w, &c), "a job of one size is tried once");
 	w.points[0].weight = 0.1;
 	ok(next(&w, &c) && c.configuration.local_batch_size == 64,
-	   "again, where it is not known well");
+	   "a size that is not known well is tried again");
 	w.points[w.e.n_points++] = (struct observation){
 		.configuration = c.configuration, .outcome = OBSERVATION_FAILED,
 	};
-	ok(!next(&w, &c), "but not once it has failed");
+	ok(!next(&w, &c), "a size that has failed is not tried again");
 	world_init(&w, one_device);
 	w.e.left_s = 0.4;
-	ok(!next(&w, &c), "no time for a launch, no point");
+	ok(!next(&w, &c), "no point is tried without time for a launch");
 }
 
 /* What is known so well already is not tried, but once, by one who has tried nothing else. */
@@ -264,21 +271,22 @@ static void test_again(void)
 			.growth_left_s = 30, .share_s = 5,
 		};
 
-		ok(!experiment_next(&e, &c), "nothing is left");
+		ok(!experiment_next(&e, &c), "no point is left where the own sizes are known well");
 		e.again = true;
 		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN && !c.probe &&
 			   c.configuration.local_batch_size == both[i].batch.size,
-		   "but its own sizes again");
-		ok(c.expected_s > 1, "for which some time is expected");
+		   "the own sizes are tried again by one who tried nothing else");
+		ok(c.expected_s > 1, "a point that is tried again has an expected time");
 		known.weight = 0.5;
 		ok(experiment_next(&e, &c) && c.why == EXPERIMENT_OWN,
-		   "as its own also where they were measured badly");
+		   "the own sizes are tried again where they were measured badly");
 		e.again = false;
 		ok(experiment_next(&e, &c) == (i == 1) && (i == 0 || c.why == EXPERIMENT_INFORM),
-		   "by one who has tried others because it tells something");
+		   "a badly measured size is tried again for what it tells");
 		e.again = true;
 		known.outcome = OBSERVATION_NO_MEMORY;
-		ok(experiment_next(&e, &c) == (i == 0), "not where they do not fit");
+		ok(experiment_next(&e, &c) == (i == 0),
+		   "the own sizes are not tried again where they do not fit");
 	}
 }
 
@@ -325,8 +333,8 @@ static void test_choice(void)
 	add(&w, configuration_make(1, 1600, 1));
 	grid = experiment_grid_make(&w.e.limits, 1600, sqrt(2));
 	candidates = experiment_grid_make(&w.e.limits, 1600, 2);
-	is_int(candidates.count, 5, "100 200 400 800 1600");
-	is_int(grid.count, 9, "and those between");
+	is_int(candidates.count, 5, "the candidates are 100, 200, 400, 800 and 1600");
+	is_int(grid.count, 9, "the grid has the candidates and those between");
 	for (int n = 2; n < 5; n++) {
 		double best = (double)INFINITY, variance;
 		int64_t want = 0;
@@ -345,18 +353,18 @@ static void test_choice(void)
 				want = seen[n];
 			}
 		}
-		ok(next(&w, &c), "there is a next point");
+		ok(next(&w, &c), "a next point is found while candidates are left");
 		is_int(c.configuration.local_batch_size, want,
-		       "it leaves the least variance of all");
+		       "the next point leaves the least variance of all");
 		near(c.deviation * c.deviation, mean_variance(&w.e.fit.params, seen, n, &grid),
-		     1e-6, "the variance before it");
+		     1e-6, "the point tells the variance before it");
 		seen[n] = want;
 		add(&w, c.configuration);
 	}
 	free(grid.items);
 	free(candidates.items);
 	ok(next(&w, &c) && c.configuration.local_batch_size % 100 != 0,
-	   "then those between, sqrt(2) apart");
+	   "the points between the candidates come after them");
 }
 
 /* What a point is said to gain is what is gained when it has been added. */
@@ -386,7 +394,7 @@ static void test_gain(void)
 		near(gain,
 		     information_mean_variance(&before, &p, &grid) -
 			     information_mean_variance(&after, &p, &grid),
-		     1e-9, "the gain is the difference");
+		     1e-9, "the gain of a point is the difference of variances");
 	}
 	free(grid.items);
 }
@@ -403,7 +411,7 @@ static void test_extremes(void)
 						.batch.max = 1024 });
 	add(&w, configuration_make(1, 1024, 1));
 	ok(next(&w, &c) && c.configuration.local_batch_size == 16,
-	   "after the largest, the smallest");
+	   "the smallest size comes after the largest");
 	/* Two on one device leave synchronisation open. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 2,
 						   .batch.size = 1024,
@@ -412,7 +420,7 @@ static void test_extremes(void)
 	add(&w, configuration_make(1, 1024, 1));
 	add(&w, configuration_make(1, 16, 1));
 	ok(next(&w, &c) && c.configuration.replicas == 2,
-	   "what two devices cost is unknown: it is tried");
+	   "two devices are tried while their cost is unknown");
 	/* Of equal worth the one that takes less time. */
 	world_init(&w, (struct experiment_limits){ .min_replicas = 1, .max_replicas = 4,
 						   .batch.size = 256,
@@ -422,10 +430,9 @@ static void test_extremes(void)
 	add(&w, configuration_make(1, 256, 1));
 	add(&w, configuration_make(1, 1024, 1));
 	ok(next(&w, &c) && c.configuration.replicas > 1 && c.expected_s > 2.9,
-	   "and costs what a launch and "
-	   "2.5 s do");
+	   "a point on several devices costs a launch and 2.5 s");
 	w.e.left_s = 2.5;
-	ok(!next(&w, &c), "for which there is to be time");
+	ok(!next(&w, &c), "no point is tried that takes more time than is left");
 }
 
 /* --- any limits --- */
@@ -506,9 +513,9 @@ static void test_any_limits(void)
 			n++;
 		}
 	}
-	ok(n > RANDOM_CASES(4000), "many points were chosen");
-	is_int(wrong, 0, "none outside of the limits, or above what worked");
-	is_int(twice, 0, "none twice");
+	ok(n > RANDOM_CASES(4000), "many random limits choose many points");
+	is_int(wrong, 0, "no point is outside of the limits or above what worked");
+	is_int(twice, 0, "no point is tried twice");
 }
 
 int main(void)

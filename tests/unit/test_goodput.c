@@ -165,9 +165,9 @@ static void compare(other_search *other, double initial_most, double growth, boo
 		inconsistent += any ? !is_consistent(&g, place, &c) : c.goodput > 0;
 	}
 	printf("# %d of 10000 have a configuration\n", found);
-	is_int(below, 0, "never below");
-	is_int(above, 0, "never above");
-	is_int(inconsistent, 0, "within the limits, and what it says of itself is so");
+	is_int(below, 0, "the best goodput is never below that of the other search");
+	is_int(above, 0, "the best goodput is never above that of all configurations");
+	is_int(inconsistent, 0, "the best configuration is within its limits and consistent");
 }
 
 static void test_searches(void)
@@ -181,37 +181,46 @@ static void test_searches(void)
 
 static void test_efficiency(void)
 {
-	near(goodput_efficiency(1000, 128, 512), 0.746031746031746, 1e-15, "efficiency");
-	near(goodput_efficiency(1000, 128, 128), 1, 0, "efficiency at M0 is 1");
+	near(goodput_efficiency(1000, 128, 512), 0.746031746031746, 1e-15,
+	     "the efficiency is that worked out with Python");
+	near(goodput_efficiency(1000, 128, 128), 1, 0, "the efficiency at M0 is 1");
 	near(goodput_efficiency((double)INFINITY, 128, 512), 1, 0,
-	     "all noise: a sample is a sample");
-	near(goodput_gain(1000, 128, 512), 2.984126984126984, 1e-15, "gain");
-	near(goodput_gain(0, 128, 512), 1, 1e-15, "no noise: an update is an update");
+	     "the efficiency of noise alone is 1");
+	near(goodput_gain(1000, 128, 512), 2.984126984126984, 1e-15,
+	     "the gain is that worked out with Python");
+	near(goodput_gain(0, 128, 512), 1, 1e-15, "the gain without noise is 1");
 }
 
 static void test_learning_rates(void)
 {
 	enum lr_rule rule;
 
-	near(goodput_lr_factor(LR_ADASCALE, 1000, 128, 512), 2.984126984126984, 1e-15, "adascale");
+	near(goodput_lr_factor(LR_ADASCALE, 1000, 128, 512), 2.984126984126984, 1e-15,
+	     "the factor of adascale is the gain");
 	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 512), 1, 0,
-	     "adascale, unknown noise");
+	     "the factor of adascale is 1 for unknown noise");
 	near(goodput_lr_factor(LR_SQRT_GAIN, 1000, 128, 512), sqrt(2.984126984126984), 1e-15,
-	     "the root of the gain");
-	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_ADAM), LR_SQRT_GAIN, "Adam follows the root");
-	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_SGD), LR_ADASCALE, "SGD the gain");
-	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_UNKNOWN), LR_ADASCALE, "as what was not reported");
-	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_OTHER), LR_NONE, "others none");
-	is_int(lr_rule_for(LR_LINEAR, OPTIMIZER_ADAM), LR_LINEAR, "a person's rule holds for all");
+	     "the factor of sqrt-gain is the root of the gain");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_ADAM), LR_SQRT_GAIN,
+	       "the rule for Adam is the root of the gain");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_SGD), LR_ADASCALE, "the rule for SGD is the gain");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_UNKNOWN), LR_ADASCALE,
+	       "the rule for an unknown optimizer is the gain");
+	is_int(lr_rule_for(LR_AUTO, OPTIMIZER_OTHER), LR_NONE,
+	       "the rule for other optimizers is none");
+	is_int(lr_rule_for(LR_LINEAR, OPTIMIZER_ADAM), LR_LINEAR,
+	       "the rule that a person gave holds for all optimizers");
 	near(goodput_lr_factor(LR_ADASCALE, (double)NAN, 128, 64), 0.5, 0,
-	     "the same for a smaller batch");
-	near(goodput_lr_factor(LR_SQRT, 1000, 128, 512), 2, 1e-15, "sqrt");
-	near(goodput_lr_factor(LR_LINEAR, 1000, 128, 512), 4, 0, "linear");
-	near(goodput_lr_factor(LR_NONE, 1000, 128, 512), 1, 0, "none");
+	     "the factor of a smaller batch is in proportion");
+	near(goodput_lr_factor(LR_SQRT, 1000, 128, 512), 2, 1e-15,
+	     "the factor of sqrt is the root of the ratio");
+	near(goodput_lr_factor(LR_LINEAR, 1000, 128, 512), 4, 0,
+	     "the factor of linear is the ratio");
+	near(goodput_lr_factor(LR_NONE, 1000, 128, 512), 1, 0, "the factor of none is 1");
 	for (int i = 0; i <= LR_NONE; i++)
 		ok(lr_rule_parse(&rule, lr_rule_name((enum lr_rule)i)) && rule == (enum lr_rule)i,
 		   lr_rule_name((enum lr_rule)i));
-	ok(!lr_rule_parse(&rule, "cosine"), "no such rule");
+	ok(!lr_rule_parse(&rule, "cosine"), "an unknown rule is refused");
 }
 
 static const struct throughput_params params = { .05, .002, .01, .004, .04, .006, 2, { 0 } };
@@ -222,7 +231,8 @@ static void test_goodput_of(void)
 				   .batch.size = 128 };
 	struct throughput_place place = throughput_place_on(1, 4);
 
-	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13, "by hand");
+	near(goodput_of(&g, place, 64, 2), 1070.2154916833952, 1e-13,
+	     "the goodput is that worked out with Python");
 }
 
 static void test_limits(void)
@@ -236,25 +246,27 @@ static void test_limits(void)
 	goodput_best(&g, one, &c);
 	ok(configuration_batch_size(&c.configuration) == 128 ||
 		   c.configuration.accumulation_steps >= 2,
-	   "one replica: no larger batch without a second pass");
+	   "one replica takes no larger batch without a second pass");
 	g.batch.max_local = 32;
 	goodput_best(&g, one, &c);
 	ok(c.configuration.local_batch_size <= 32 &&
 		   configuration_batch_size(&c.configuration) >= 128,
-	   "memory is a limit");
+	   "memory limits the local batch");
 	g.batch.accumulates = false;
-	ok(!goodput_best(&g, one, &c), "nothing fits without accumulation");
+	ok(!goodput_best(&g, one, &c), "no configuration fits without accumulation");
 	ok(c.goodput <= 0 && configuration_batch_size(&c.configuration) == 0,
-	   "and nothing is said");
+	   "no goodput is told where no configuration fits");
 	g.batch.max_local = 0;
 	g.noise_scale = (double)NAN;
 	goodput_best(&g, one, &c);
-	is_int(configuration_batch_size(&c.configuration), 128, "unknown noise: the batch stays");
+	is_int(configuration_batch_size(&c.configuration), 128,
+	       "the batch stays as it is with unknown noise");
 	goodput_best(&g, three, &c);
-	is_int(configuration_batch_size(&c.configuration), 129, "or is the next that spreads");
+	is_int(configuration_batch_size(&c.configuration), 129,
+	       "the batch becomes the next one that spreads");
 	g.batch.max = 0;
-	ok(!goodput_best(&g, three, &c), "unless it may not grow at all");
-	ok(!goodput_best(&g, throughput_place_on(0, 0), &c), "no replicas, no goodput");
+	ok(!goodput_best(&g, three, &c), "no configuration is given if the batch may not grow");
+	ok(!goodput_best(&g, throughput_place_on(0, 0), &c), "no replicas have no goodput");
 }
 
 int main(void)

@@ -69,15 +69,17 @@ static void test_by_hand(void)
 
 	decide(two, 3, 31);
 	ok(choices[0].replicas > 0 && !choices[1].replicas && choices[2].replicas > 0,
-	   "a job beside which there is too little memory waits, a smaller one does not");
+	   "a job without enough memory waits, a smaller one does not");
 	is_str(choices[1].reason,
-	       "waits for host memory: needs 20 of 31 GiB, 15 are in use", "and why");
+	       "waits for host memory: needs 20 of 31 GiB, 15 are in use",
+	       "the reason tells the memory that is needed and in use");
 	two[0].max_replicas = 2;
 	two[2].max_replicas = 1;
 	decide(two, 3, 31);
-	ok(strstr(choices[1].reason, "waits for host memory"), "also beside a free device");
+	ok(strstr(choices[1].reason, "waits for host memory"),
+	   "a job waits for memory beside a free device, too");
 	decide(two, 3, 0);
-	ok(choices[1].replicas > 0, "nobody waits for memory that is not known");
+	ok(choices[1].replicas > 0, "no job waits for memory that is not known");
 	decide(over, 2, 31);
 	ok(choices[0].replicas && choices[1].replicas, "jobs in their slices keep their memory");
 	decide(huge, 1, 31);
@@ -85,11 +87,11 @@ static void test_by_hand(void)
 	old[0].submitted_s = old[0].waiting_since_s = NOW_S - 1e6;
 	decide(old, 3, 31);
 	ok(choices[0].replicas > 0 && !choices[1].replicas && !choices[2].replicas,
-	   "an overdue job gets memory from those beyond their slices");
+	   "an overdue job gets the memory of jobs beyond their slices");
 	old[1].launched_s = NOW_S - SLICE_S / 2;
 	decide(old, 3, 31);
 	ok(!choices[0].replicas && choices[1].replicas && !choices[2].replicas,
-	   "and until then no other takes any");
+	   "no other job takes memory before an overdue job");
 }
 
 /* --- by the number of devices, and leaner ways --- */
@@ -103,11 +105,11 @@ static void test_numbers(void)
 	two[0].max_replicas = two[1].max_replicas = 2;
 	decide(two, 2, 31);
 	is_int((choices[0].replicas > 0) + (choices[1].replicas > 0), 1,
-	       "one number for all: one of the two jobs waits");
+	       "one of two jobs waits if one number tells the memory of all");
 	two[0].offers[0].host_bytes[0] = two[1].offers[0].host_bytes[0] = bytes;
 	decide(two, 2, 31);
 	ok(choices[0].replicas == 1 && choices[1].replicas == 1,
-	   "by numbers of devices: both run where one device takes less");
+	   "two jobs run on one device each where that takes less");
 }
 
 /* Beside a job that has 14 of 31 GiB, another one runs in a way that takes 15 instead of 20. */
@@ -123,20 +125,23 @@ static void test_lean(void)
 	two[1].offers[0].goodput[1] = slower;
 	two[1].offers[0].host_bytes[1] = lean;
 	decide(two, 2, 31);
-	ok(choices[1].replicas == 2 && choices[1].way == 1, "a job starts in a leaner way");
+	ok(choices[1].replicas == 2 && choices[1].way == 1,
+	   "a job starts in a leaner way beside another");
 	decide(two, 2, 62);
-	ok(choices[1].replicas == 2 && choices[1].way == 0, "but not where memory suffices");
+	ok(choices[1].replicas == 2 && choices[1].way == 0,
+	   "a job does not start in a leaner way where memory suffices");
 	two[1].offers[0].host_bytes[1] = fat;
 	decide(two, 2, 31);
-	is_int(choices[1].replicas, 0, "nor if that way takes too much as well");
+	is_int(choices[1].replicas, 0,
+	       "a job does not start if the leaner way takes too much, too");
 	/* on its devices, in the leaner way: a relaunch gains half as much again */
 	two[1] = holds(waits(2, 15), 2, 10 * SLICE_S);
 	two[1].offers[0].host_bytes[0] = fat;
 	two[1].goodput_now = 130;
 	decide(two, 2, 31);
-	ok(!choices[1].reconfigure, "a run does not change to the fatter way beside the other job");
+	ok(!choices[1].reconfigure, "a run stays in the leaner way beside the other job");
 	decide(two, 2, 62);
-	ok(choices[1].reconfigure, "with more memory it does");
+	ok(choices[1].reconfigure, "a run changes to the fatter way with more memory");
 }
 
 /* As a pass tells it: 0 where there is no leaner way. An overdue job needs 20 of 31 GiB, or 18;
@@ -159,9 +164,10 @@ static void test_overdue_lean(void)
 	}
 	decide(old, 3, 31);
 	ok(!choices[0].replicas && choices[1].replicas && !choices[2].replicas,
-	   "an overdue job waits for the least that it can run with, and no other takes any");
+	   "an overdue job waits for the least memory that it can run with");
 	is_str(choices[0].reason,
-	       "waits for host memory: needs 18 of 31 GiB, 14 are in use", "and why");
+	       "waits for host memory: needs 18 of 31 GiB, 14 are in use",
+	       "the reason tells the memory of the leaner way");
 }
 
 /* --- the searches --- */
@@ -307,10 +313,10 @@ static void test_searches(void)
 		priced_sum += priced;
 		curves_release(&p.curves);
 	}
-	is_int(wrong, 0, "3,000 problems: no allocation that fits is worth more");
-	is_int(beyond, 0, "with prices, each allocation fits, too");
-	is_int(wasted, 0, "and leaves nothing that a job could gain by");
-	ok(priced_sum > 0.9 * exact_sum, "and is worth at least 0.9 of the best in the mean");
+	is_int(wrong, 0, "no allocation that fits is worth more in 3,000 problems");
+	is_int(beyond, 0, "each allocation by prices fits and is worth no more");
+	is_int(wasted, 0, "no allocation by prices leaves what a job could gain by");
+	ok(priced_sum > 0.9 * exact_sum, "the allocations by prices are worth 0.9 of the best");
 }
 
 int main(void)

@@ -40,8 +40,9 @@ static void check_draws(const struct lengths *l, int bin, double a, double b, co
 	mean = sum / DRAWS;
 	deviation = sqrt(squares / DRAWS - mean * mean);
 	near(chance_of(l, bin), a / (a + b), 1e-9, what);
-	near(mean, a / (a + b), 0.01, "the mean of the draws");
-	near(deviation, sqrt(a * b / (a + b + 1)) / (a + b), 0.03, "their spread");
+	near(mean, a / (a + b), 0.01, "the mean of the draws is that of a beta distribution");
+	near(deviation, sqrt(a * b / (a + b + 1)) / (a + b), 0.03,
+	     "the spread of the draws is that of a beta distribution");
 }
 
 int main(void)
@@ -55,8 +56,9 @@ int main(void)
 	for (int i = 0; i < 60; i++)
 		many[i] = ended[i % 6];
 	more = lengths_after(many, 60);
-	check_draws(&nothing, 1, 2, 2, "nothing has ended: an even chance");
-	check_draws(&some, 1, 2 + 3, 2 + 2, "some have: most end there");
-	check_draws(&more, 1, 2 + 30, 2 + 20, "ten times as many tell more");
+	check_draws(&nothing, 1, 2, 2, "no ended jobs give an even chance");
+	check_draws(&some, 1, 2 + 3, 2 + 2,
+		    "some ended jobs raise the chance of the bin in which most end");
+	check_draws(&more, 1, 2 + 30, 2 + 20, "ten times as many ended jobs tell more");
 	return done();
 }

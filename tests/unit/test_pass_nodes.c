@@ -90,7 +90,8 @@ static void test_numbers(void)
 			add_nodes(&s, 3, 4);
 			ask(&s, 1, cases[i].least, cases[i].most);
 			d = pass_decide(&s);
-			snprintf(name, sizeof(name), "%s: %d to %d devices of 3 nodes of 4",
+			snprintf(name, sizeof(name),
+				 "%s gives %d to %d devices of 3 nodes of 4 as worked out",
 				 every_policy[p]->name, cases[i].least, cases[i].most);
 			is_told(&s, d, 1, cases[i].want, name);
 			decision_free(d);
@@ -106,7 +107,8 @@ static void test_too_few(void)
 	add_nodes(&s, 2, 4);
 	ask(&s, 1, 16, 16);
 	d = pass_decide(&s);
-	is_told(&s, d, 1, "needs 16 devices; 8 can be used here", "more than there are");
+	is_told(&s, d, 1, "needs 16 devices; 8 can be used here",
+		"a job of more devices than there are is told so");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -122,7 +124,7 @@ static void test_too_few_known(void)
 	add_workload(&s, "A100", measured(), true);
 	d = pass_decide(&s);
 	is_told(&s, d, 1, "needs 1600 devices; 8 can be used here",
-		"more than there are, of a workload that was measured");
+		"a measured job of more devices than there are is told so");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -148,10 +150,10 @@ static void test_guarantees(void)
 	promise(&s, 2, 3);
 	promise(&s, 3, 2);
 	d = pass_decide(&s);
-	is_told(&s, d, 1, "n1 n1 n1 on 1", "a guarantee of 3 devices");
-	is_told(&s, d, 2, "n2 n2 n2 on 1", "another on the other node");
+	is_told(&s, d, 1, "n1 n1 n1 on 1", "a guarantee of 3 devices gets one node");
+	is_told(&s, d, 2, "n2 n2 n2 on 1", "another guarantee of 3 devices gets the other node");
 	is_told(&s, d, 3, "its guarantee needs 2 devices; the nodes have no room for them beside "
-		"those that are promised", "no third is admitted that has no node");
+		"those that are promised", "no third guarantee is admitted that has no node");
 	decision_free(d);
 	snapshot_release(&s);
 	s = snapshot_new(&policy_goodput);
@@ -161,9 +163,9 @@ static void test_guarantees(void)
 	promise(&s, 3, 2);
 	d = pass_decide(&s);
 	is_told(&s, d, 3, "n2 n2 on 1", "a guarantee comes before wider jobs without one");
-	is_told(&s, d, 1, "n1 n1 n1 on 1", "... of which the first one has room");
+	is_told(&s, d, 1, "n1 n1 n1 on 1", "the first wider job has room beside the guarantee");
 	is_told(&s, d, 2, "waits for room: 3 devices on one node; the devices that other jobs "
-		"leave are elsewhere", "... and the last one waits");
+		"leave are elsewhere", "the last wider job waits beside the guarantee");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -185,8 +187,10 @@ static void test_no_room(void)
 	ask(&s, 4, 2, 2);
 	d = pass_decide(&s);
 	is_told(&s, d, 3, "waits for room: 4 devices on one node; the devices that other jobs "
-		"leave are elsewhere", "a node's worth, in two parts");
-	is_told(&s, d, 4, "n1 n1 on 1", "others are not kept from theirs");
+		"leave are elsewhere",
+		"a job of a node's size waits if its devices are in two parts");
+	is_told(&s, d, 4, "n1 n1 on 1",
+		"a smaller job gets devices that the larger one cannot use");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -205,12 +209,12 @@ static void test_makes_room(void)
 	ask(&s, 3, 4, 4);
 	d = pass_decide(&s);
 	is_told(&s, d, 3, "n1 n1 n1 n1 on 1", "a node is cleared for the large job");
-	is_told(&s, d, 1, "n2 on 1", "the job on it moves");
-	is_told(&s, d, 2, "n2 on 1", "the other stays");
+	is_told(&s, d, 1, "n2 on 1", "the job on the cleared node moves");
+	is_told(&s, d, 2, "n2 on 1", "the job on the other node stays");
 	p = plan_make(&s, d);
 	text = describe(p);
 	ok(strstr(text, "stop job 1 (1 device): makes room on its node; 1 device to its end") !=
-	   NULL, "which the plan tells");
+	   NULL, "the plan tells that the job makes room on its node");
 	free(text);
 	plan_free(p);
 	decision_free(d);
@@ -232,11 +236,12 @@ static void test_lowered(void)
 	}
 	ask(&s, 3, 2, 4);
 	d = pass_decide(&s);
-	is_told(&s, d, 3, "n1 n1 on 1", "two of the four that it was to have");
+	is_told(&s, d, 3, "n1 n1 on 1", "a job gets two of the four devices that it was to have");
 	for (int j = 0; j < d->n; j++)
 		if (d->candidates[j].job->id == 3)
 			is_str(d->choices[j].reason, "2 devices: other jobs leave no room for "
-			       "4 devices on one node", "and is told why");
+			       "4 devices on one node",
+			       "the reason tells why a job gets fewer devices");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -254,7 +259,8 @@ static void test_cores(void)
 	p = plan_make(&s, d);
 	for (int i = 0; i < p->count; i++)
 		if (p->items[i].kind == ACTION_START)
-			is_str(p->items[i].new_run->cores, "", "no processors of other machines");
+			is_str(p->items[i].new_run->cores, "",
+			       "a run on other machines is bound to no processors");
 	plan_free(p);
 	decision_free(d);
 	snapshot_release(&s);
@@ -296,13 +302,13 @@ static void test_goodput(void)
 {
 	decide_goodput(on_nodes(4, 1, 1e-8),
 		       "n1 n1 n1 n1 n2 n2 n2 n2 on 2",
-		       "measured on one node: two nodes at most, though devices allow four");
+		       "a job measured on one node gets two nodes at most");
 	decide_goodput(on_nodes(8, 2, 1e-8), "n1 n1 n1 n1 n2 n2 n2 n2 n3 n3 n3 n3 n4 n4 n4 n4 on 4",
-		       "measured on two: four");
+		       "a job measured on two nodes gets four nodes");
 	decide_goodput(on_nodes(8, 2, 10), "n1 n1 n1 n1 on 1",
-		       "a slow network: one node");
+		       "a job on a slow network gets one node");
 	decide_goodput(on_nodes(1, 1, 1e-8), "n1 n1 n1 n1 on 1",
-		       "measured on one device: four times as many");
+		       "a job measured on one device gets four devices");
 }
 
 /* The least number that the nodes allow is tried, however little was measured. */
@@ -325,7 +331,8 @@ static void test_goodput_least(void)
 		ask(&s, 1, cases[i].least, cases[i].most);
 		add_workload(&s, "A100", on_nodes(1, 1, 1e-8), true);
 		d = pass_decide(&s);
-		snprintf(name, sizeof(name), "measured on one device: %d to %d", cases[i].least,
+		snprintf(name, sizeof(name),
+			 "a job measured on one device gets the least of %d to %d", cases[i].least,
 			 cases[i].most);
 		is_told(&s, d, 1, cases[i].want, name);
 		decision_free(d);
@@ -378,9 +385,8 @@ static void test_on_more_nodes(bool takes_configs)
 	p = plan_make(&s, d);
 	text = describe(p);
 	ok(!strstr(text, "[job 2") && !strstr(text, "stop job 2") && !strstr(text, "change"),
-	   takes_configs ? "on more nodes than the fewest, a program that takes configurations: "
-			   "nothing changes"
-			 : "on more nodes than the fewest: nothing changes");
+	   takes_configs ? "a program on more nodes than the fewest keeps its configuration"
+			 : "a run on more nodes than the fewest stays");
 	printf("# %s\n", text);
 	free(text);
 	plan_free(p);
@@ -403,7 +409,7 @@ static void test_many(void)
 	d = pass_decide(&s);
 	for (int i = 0; i < s.devices.count; i++)
 		given += d->owner[i] >= 0;
-	ok(given >= 240 && given <= 30 * 64, "1,000 nodes: 30 jobs have theirs");
+	ok(given >= 240 && given <= 30 * 64, "30 jobs have their devices on 1,000 nodes");
 	printf("# %d devices\n", given);
 	decision_free(d);
 	snapshot_release(&s);
@@ -422,7 +428,8 @@ static void test_wide_plan(void)
 		job->declared.plans = xstrdup("tp:width=3=");
 		d = pass_decide(&s);
 		is_told(&s, d, 1, "n1 n1 n1 on 1", every_policy[p]->name);
-		is_int(d->sizes[0].configuration.width, 3, "with replicas of three devices");
+		is_int(d->sizes[0].configuration.width, 3,
+		       "a plan of wide replicas runs with three devices each");
 		decision_free(d);
 		snapshot_release(&s);
 	}

@@ -8,7 +8,7 @@ static void test_nothing(void)
 {
 	struct snapshot s = snapshot_new(&policy_fifo);
 
-	check(&s, "", "no jobs, no actions");
+	check(&s, "", "no jobs need no actions");
 }
 
 static void test_starts(void)
@@ -47,7 +47,7 @@ static void test_passed_over(void)
 	check(&s, "job 1: cancelled: job 7, which was to succeed first, is failed\n"
 	      "[2 waits or runs: after job 8, which is running]\n"
 	      "[3 waits or runs: failed 1 time; retry 1 of 2 after a pause of 10 s]\n",
-	      "one that never can run is cancelled, others wait and are told for what");
+	      "a job that can never run is cancelled, and others wait");
 }
 
 static void test_same_reason(void)
@@ -60,7 +60,7 @@ static void test_same_reason(void)
 	add_run(&s, job, 0, 10);
 	free(job->reason);
 	job->reason = xstrdup(TO_ITS_END);
-	check(&s, "", "what has not changed is not written again");
+	check(&s, "", "a reason that has not changed is not written again");
 }
 
 static void test_unattended(void)
@@ -75,7 +75,7 @@ static void test_unattended(void)
 	free(job->reason);
 	job->reason = xstrdup(TO_ITS_END);
 	check(&s, "job 1: the supervisor of run 1 is gone; stopping what is left of it\n",
-	      "a run that lost its supervisor");
+	      "a run that lost its supervisor is stopped");
 }
 
 /* --- sizes --- */
@@ -116,15 +116,16 @@ static void test_sizes_that_fit(void)
 	const struct action *a = p->count > 0 ? &p->items[0] : NULL;
 	struct text event = TEXT_INIT;
 
-	ok(a && a->kind == ACTION_START, "a job starts where its sizes do not fit");
+	ok(a && a->kind == ACTION_START, "a job starts where its own sizes do not fit");
 	if (!a || a->kind != ACTION_START)
 		exit(1);
 	action_describe(a, &event);
-	is_int(a->new_run->configuration.local_batch_size, 32, "with what fits there");
-	is_int(a->new_run->configuration.accumulation_steps, 2, "in two passes");
-	near(a->sizes.goodput, 64 / 0.0264, 1e-6, "at the goodput of these sizes");
+	is_int(a->new_run->configuration.local_batch_size, 32,
+	       "the job starts with the local batch that fits there");
+	is_int(a->new_run->configuration.accumulation_steps, 2, "the job starts with two passes");
+	near(a->sizes.goodput, 64 / 0.0264, 1e-6, "the job starts with the goodput of these sizes");
 	ok(strstr(event.data, "batch 64 = 1 * 32 * 2, learning rate * 1; goodput 2424/s") != NULL,
-	   "which the job's history tells, not that of the sizes that do not fit");
+	   "the history tells the goodput of the sizes that fit");
 	printf("# %s\n", event.data);
 	text_release(&event);
 	plan_free(p);
@@ -199,17 +200,19 @@ static void test_change_early(void)
 	struct snapshot s = runs_badly();
 
 	s.windows[0] = 1;
-	ok(first_action(&s) != ACTION_CHANGE, "no change for a large gain after one window");
+	ok(first_action(&s) != ACTION_CHANGE,
+	   "no change is made for a large gain after one window");
 	s.windows[0] = 2;
-	is_int(first_action(&s), ACTION_CHANGE, "a change after two that agree");
+	is_int(first_action(&s), ACTION_CHANGE, "a change is made after two windows that agree");
 	s.runs.items[0].configuration = configuration_make(1, 64, 1);
 	s.jobs.items[0].declared.batch.max = 4096;
 	s.jobs.items[0].progress.total_epochs = 10;
 	s.workloads.items[0].k.model.max_local_batch_size = 1024;
 	add_noise(&s, 0.5);
-	ok(first_action(&s) != ACTION_CHANGE, "not for a small gain");
+	ok(first_action(&s) != ACTION_CHANGE, "no change is made for a small gain");
 	s.windows[0] = POOL_WINDOWS;
-	ok(first_action(&s) != ACTION_CHANGE, "nor after more windows, for a larger batch");
+	ok(first_action(&s) != ACTION_CHANGE,
+	   "no change to a larger batch is made after more windows");
 	snapshot_release(&s);
 }
 
@@ -243,13 +246,17 @@ static void test_measured_elsewhere(void)
 	s.jobs.items[2].declared.workload = xstrdup("other");
 	add_run(&s, &s.jobs.items[0], 0, 100);
 	d = pass_decide(&s);
-	ok(!d->sched_jobs[0].measured_elsewhere, "a job that is measured itself");
-	ok(d->sched_jobs[1].measured_elsewhere, "a job of its workload that waits");
-	ok(!d->sched_jobs[2].measured_elsewhere, "a job of another workload");
+	ok(!d->sched_jobs[0].measured_elsewhere,
+	   "a job that is measured itself is not measured elsewhere");
+	ok(d->sched_jobs[1].measured_elsewhere,
+	   "a waiting job of a measured workload is measured elsewhere");
+	ok(!d->sched_jobs[2].measured_elsewhere,
+	   "a job of another workload is not measured elsewhere");
 	decision_free(d);
 	add_workload(&s, "cpu", measured(), true);
 	d = pass_decide(&s);
-	ok(!d->sched_jobs[1].measured_elsewhere, "no more once the workload is known");
+	ok(!d->sched_jobs[1].measured_elsewhere,
+	   "a waiting job of a known workload is not measured elsewhere");
 	decision_free(d);
 	snapshot_release(&s);
 }
@@ -263,16 +270,16 @@ static void test_change(void)
 	d = pass_decide(&s);
 	p = plan_make(&s, d);
 	ok(p->count == 0 || p->items[0].kind == ACTION_REASON,
-	   "no change before the present sizes are measured");
+	   "no change is made before the present sizes are measured");
 	plan_free(p);
 	decision_free(d);
 	s.windows[0] = POOL_WINDOWS;
 	d = pass_decide(&s);
 	p = plan_make(&s, d);
 	is_int(p->count > 0 ? (int)p->items[0].kind : -1, ACTION_CHANGE,
-	       "then it is changed in place");
+	       "a run is changed in place after its sizes are measured");
 	is_int(p->items[0].sizes.configuration.local_batch_size, 64,
-	       "to the sizes of most goodput");
+	       "a run is changed to the sizes of most goodput");
 	plan_free(p);
 	decision_free(d);
 	snapshot_release(&s);
@@ -338,41 +345,42 @@ static void test_suspend(void)
 {
 	struct snapshot s = takes_turns();
 
-	check_turns(&s, "suspend 1, start 2", "a job that saves nothing gives way");
+	check_turns(&s, "suspend 1, start 2",
+		    "a job that saves nothing is suspended for the next one");
 	s = takes_turns();
 	s.jobs.items[0].declared.suspend = SUSPEND_NEVER;
-	check_turns(&s, "", "not if it is never to be suspended");
+	check_turns(&s, "", "a job that is never to be suspended keeps its turn");
 	s = takes_turns();
 	s.runs.items[0].suspension = SUSPENSION_CANNOT;
-	check_turns(&s, "", "nor if its engine cannot");
+	check_turns(&s, "", "a job whose engine cannot suspend keeps its turn");
 	s = takes_turns();
 	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
-	check_turns(&s, "stop 1, start 2", "what resumes is stopped");
+	check_turns(&s, "stop 1, start 2", "a job that resumes from a checkpoint is stopped");
 	s = takes_turns();
 	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
 	s.jobs.items[0].declared.suspend = SUSPEND_ALWAYS;
-	check_turns(&s, "suspend 1, start 2", "unless it is always to be suspended");
+	check_turns(&s, "suspend 1, start 2", "a job that is always to be suspended is suspended");
 	s = takes_turns();
 	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
 	loses(&s);
-	check_turns(&s, "suspend 1, start 2", "or a stop would lose work");
+	check_turns(&s, "suspend 1, start 2", "a job that a stop would cost its work is suspended");
 	s = takes_turns();
 	s.jobs.items[0].declared.preemption = PREEMPT_ALWAYS;
 	s.runs.items[0].peak_memory_bytes = 501 * MIB;
 	loses(&s);
-	check_turns(&s, "stop 1, start 2", "which is lost where memory does not suffice");
+	check_turns(&s, "stop 1, start 2", "a job is stopped where memory does not suffice");
 	s = takes_turns();
 	s.runs.items[0].peak_memory_bytes = 501 * MIB;
-	check_turns(&s, "", "nor where suspended runs may not keep as much");
+	check_turns(&s, "", "a job keeps its turn if suspended runs may not keep as much");
 	s = takes_turns();
 	s.memory.largest_waiting_bytes = 601 * MIB;
-	check_turns(&s, "", "nor where the next one would not fit beside it");
+	check_turns(&s, "", "a job keeps its turn if the next would not fit beside it");
 	s = takes_turns();
 	s.runs.items[0].resumed_boot_s = NOW_BOOT_S - 599;
-	check_turns(&s, "", "its slice begins when it comes back");
+	check_turns(&s, "", "a job's slice begins when it comes back");
 	s = takes_turns();
 	s.runs.items[0].suspension = SUSPENSION_ASKED;
-	check_turns(&s, "start 2", "while it leaves, only others are decided on");
+	check_turns(&s, "start 2", "only other jobs are decided on while a job leaves");
 }
 
 /* What the policy is told of the first run, which has saved so long ago (0: never). */
@@ -398,11 +406,15 @@ static struct sched_job told(enum suspend_rule suspend, double saved_s)
 static void test_loses(void)
 {
 	near(told(SUSPEND_AUTO, 0).unsaved_s, 699, 1e-9, "work since the first step is unsaved");
-	near(told(SUSPEND_AUTO, 40).unsaved_s, 40, 1e-9, "or since the last checkpoint");
+	near(told(SUSPEND_AUTO, 40).unsaved_s, 40, 1e-9,
+	     "work since the last checkpoint is unsaved");
 	near(told(SUSPEND_AUTO, 40).restart_s, 0.1, 1e-9, "a turn suspends the run");
-	near(told(SUSPEND_AUTO, 40).relaunch_s, 30, 1e-9, "and anything else relaunches it");
-	near(told(SUSPEND_NEVER, 40).restart_s, 30, 1e-9, "as does a turn that may not suspend");
-	near(told(SUSPEND_NEVER, 40).relaunch_s, 0, 1e-9, "and so is no other way");
+	near(told(SUSPEND_AUTO, 40).relaunch_s, 30, 1e-9,
+	     "a change other than a turn relaunches the run");
+	near(told(SUSPEND_NEVER, 40).restart_s, 30, 1e-9,
+	     "a turn that may not suspend relaunches the run");
+	near(told(SUSPEND_NEVER, 40).relaunch_s, 0, 1e-9,
+	     "a run that every turn relaunches has no other restart");
 }
 
 /* What the policy is told of a job that never leaves its device, by the state of its run. */
@@ -427,7 +439,7 @@ static bool told_preemptible(enum run_state state)
 static void test_assigned(void)
 {
 	ok(!told_preemptible(RUN_RUNNING), "a run that may not be stopped keeps its device");
-	ok(told_preemptible(RUN_ASSIGNED), "before its launch it may be called off");
+	ok(told_preemptible(RUN_ASSIGNED), "a run may be called off before its launch");
 }
 
 /* The beginning of the slice of a run launched 700 s ago, whose first step took so long. */
@@ -449,8 +461,10 @@ static double slice_began(const char *framework, double first_step_s)
 static void test_slice(void)
 {
 	near(slice_began("", 5), 0, 1e-9, "a slice begins with the launch");
-	near(slice_began("torch", 5), 5, 1e-9, "or with the first step that the helper sees");
-	near(slice_began("torch", UNKNOWN), 600, 1e-9, "or a slice later");
+	near(slice_began("torch", 5), 5, 1e-9,
+	     "a slice begins with the first step that the helper sees");
+	near(slice_began("torch", UNKNOWN), 600, 1e-9,
+	     "a slice begins a slice after the launch if no step was seen");
 }
 
 /* A run that turns only suspend, at sizes that are worth a relaunch. */
@@ -467,11 +481,11 @@ static void test_relaunch(void)
 	s.runs.items[0].suspension = SUSPENSION_NONE;
 	loses(&s);
 	s.runs.items[0].checkpoint_boot_s = NOW_BOOT_S;
-	check_turns(&s, "stop 1, start 1", "it is relaunched, not suspended");
+	check_turns(&s, "stop 1, start 1", "a run at bad sizes is relaunched, not suspended");
 	s = runs_badly();
 	s.runs.items[0].takes_configs = false;
 	loses(&s);
-	check_turns(&s, "", "not while it has more to lose than to gain");
+	check_turns(&s, "", "a run at bad sizes stays while it has more to lose than gain");
 }
 
 /* The first is suspended since 650 s, after 50 s of work; the second runs, or not. */
@@ -499,17 +513,17 @@ static void test_resume(void)
 	job_release(&s.jobs.items[--s.jobs.count]);
 	check_turns(&s, "resume 1", "a suspended job comes back to a free device");
 	s = is_suspended_now(599);
-	check_turns(&s, "", "not within the slice of another");
+	check_turns(&s, "", "a suspended job does not come back within another's slice");
 	s = is_suspended_now(649);
 	d = pass_decide(&s);
 	near(d->sched_jobs[0].attained_service_device_s, 50, 1e-9,
-	     "the time for which it was suspended is no service");
-	ok(d->sched_jobs[0].replicas == 0, "it has no device");
+	     "the time for which a job was suspended is no service");
+	ok(d->sched_jobs[0].replicas == 0, "a suspended job has no device");
 	decision_free(d);
-	check_turns(&s, "resume 1, suspend 2", "then they change places");
+	check_turns(&s, "resume 1, suspend 2", "a suspended job and a running one change places");
 	s = is_suspended_now(649);
 	s.runs.items[1].peak_memory_bytes = 101 * MIB;
-	check_turns(&s, "", "not if both would keep too much");
+	check_turns(&s, "", "two jobs do not change places if both would keep too much");
 	s = is_suspended_now(649);
 	s.jobs.items[0].declared.min_replicas = s.jobs.items[0].declared.max_replicas = 2;
 	check_turns(&s, "resume 1, suspend 2", "it comes back as it was, whatever it declares");
@@ -519,17 +533,17 @@ static void test_resume(void)
 	s.jobs.items[0].declared.max_replicas = 2;
 	d = pass_decide(&s);
 	ok(d->sched_jobs[0].min_replicas == 1 && d->sched_jobs[0].max_replicas == 1,
-	   "a job that can be relaunched on two comes back on one, too, as its run has one");
+	   "a suspended job comes back on as many devices as its run has");
 	decision_free(d);
 	snapshot_release(&s);
 	s = is_suspended_now(0);
 	job_release(&s.jobs.items[--s.jobs.count]);
 	s.runs.items[0].stop_reason = STOP_CANCEL;
-	check_turns(&s, "", "what is being cancelled does not");
+	check_turns(&s, "", "a suspended job that is being cancelled does not come back");
 	s = is_suspended_now(649);
 	s.runs.items[0].suspension = SUSPENSION_RESUMING;
 	s.runs.items[1].suspension = SUSPENSION_ASKED;
-	check_turns(&s, "", "what waits for its device keeps it");
+	check_turns(&s, "", "a job that waits for its device keeps it");
 }
 
 int main(void)
@@ -543,8 +557,8 @@ int main(void)
 	test_model_of_the_kind();
 	test_change();
 	test_change_early();
-	test_change_back(0.5, true, "fewer samples a pass where the noise scale is known well");
-	test_change_back(4, false, "not where it may as well be large");
+	test_change_back(0.5, true, "a batch shrinks where the noise scale is known well");
+	test_change_back(4, false, "a batch does not shrink where the noise may be large");
 	test_measured_elsewhere();
 	test_suspend();
 	test_loses();

@@ -98,8 +98,8 @@ static void test_one_tier(void)
 			snapshot_free(&without);
 			snapshot_free(&with);
 		}
-	is_int(n_same, 800, "with one tier every decision is as before");
-	ok(n_several > 400, "many of them about several devices");
+	is_int(n_same, 800, "every decision with one tier is as without tiers");
+	ok(n_several > 400, "many decisions are about several devices");
 }
 
 /* A single on each pair, of which the first ends in so many seconds. */
@@ -128,12 +128,13 @@ static void test_waits(void)
 	d = pass_decide(&s);
 	is_int(d->choices[2].replicas, 0, "a job waits for the pair");
 	ok(d->tiers->holds[2].waits && d->tiers->kept[1] && !d->tiers->kept[3],
-	   "half of which is kept for it");
-	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0, "as it is told");
+	   "half of the pair is kept for the job that waits");
+	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0,
+	       "the reason tells that the job waits up to a time");
 	decision_free(d);
 	add_job(&s, 1, 1, 1e8);
 	d = pass_decide(&s);
-	is_int(d->owner[3], 3, "another one is given what is not kept");
+	is_int(d->owner[3], 3, "another job gets the device that is not kept");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -146,8 +147,9 @@ static void test_does_not_wait(void)
 
 	add_job(&s, 2, 2, 1e6);
 	d = pass_decide(&s);
-	ok(d->owner[1] == 2 && d->owner[3] == 2, "not for an hour");
-	is_int((int)d->sizes[2].configuration.tier, TIER_FAR, "its run will know its tier");
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job does not wait an hour for a pair");
+	is_int((int)d->sizes[2].configuration.tier, TIER_FAR,
+	       "a run across pairs will know its tier");
 	decision_free(d);
 	snapshot_free(&s);
 	s = halves(60);
@@ -155,7 +157,7 @@ static void test_does_not_wait(void)
 	never.locality_wait_s = 0;
 	s.config = &never;
 	d = pass_decide(&s);
-	ok(d->owner[1] == 2 && d->owner[3] == 2, "nor where nobody is to wait");
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job does not wait where nobody is to wait");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -191,8 +193,10 @@ static void test_demands(const char *policy)
 	job = add_job(&s, 2, 2, 1e6);
 	job->declared.worst_tier = TIER_FAST;
 	d = pass_decide(&s);
-	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits, "a demanding job waits");
-	ok(!d->tiers->kept[1] && !d->tiers->kept[3], "for whom no device is idle for an hour");
+	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits,
+	   "a job that accepts pairs alone waits");
+	ok(!d->tiers->kept[1] && !d->tiers->kept[3],
+	   "no device is kept idle for an hour for a waiting job");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -240,9 +244,11 @@ static void test_plan_stays(void)
 	run_across(&s, job, 1, 3);
 	d = pass_decide(&s);
 	is_int(d->choices[2].replicas, 2, "a job with a plan goes on across pairs");
-	ok(!d->choices[2].reconfigure, "without a relaunch that would change nothing");
-	ok(d->sizes[2].goodput <= d->sizes[2].goodput_now, "nor would another configuration");
-	ok(d->owner[1] == 2 && d->owner[3] == 2, "on the devices that it has");
+	ok(!d->choices[2].reconfigure, "a job with a plan is not relaunched across pairs");
+	ok(d->sizes[2].goodput <= d->sizes[2].goodput_now,
+	   "a job with a plan gains nothing by another configuration");
+	ok(d->owner[1] == 2 && d->owner[3] == 2,
+	   "a job with a plan stays on the devices that it has");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -256,13 +262,15 @@ static void test_plan_waits(void)
 	d = pass_decide(&s);
 	ok(d->choices[2].replicas == 0 && d->tiers->holds[2].waits,
 	   "a job with a plan waits for the pair");
-	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0, "as it is told");
+	is_int(strncmp(d->choices[2].reason, "waits up to ", 12), 0,
+	       "the reason tells that a job with a plan waits up to a time");
 	decision_free(d);
 	snapshot_free(&s);
 	s = halves(3600);
 	with_plans(&s, add_job(&s, 2, 2, 1e6), false);
 	d = pass_decide(&s);
-	ok(d->owner[1] == 2 && d->owner[3] == 2, "not for an hour");
+	ok(d->owner[1] == 2 && d->owner[3] == 2,
+	   "a job with a plan does not wait an hour for a pair");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -280,8 +288,10 @@ static void test_plan_moves(void)
 	d = pass_decide(&s);
 	ok(d->choices[0].replicas == 2 && d->owner[0] == d->owner[1] && d->owner[2] == d->owner[3],
 	   "a job with a plan moves to a pair that is free");
-	is_int(strncmp(d->choices[0].reason, "plan dp; moves to ", 18), 0, "as it is told");
-	is_int((int)d->sizes[0].configuration.tier, TIER_FAST, "where its run will know its tier");
+	is_int(strncmp(d->choices[0].reason, "plan dp; moves to ", 18), 0,
+	       "the reason tells that a job with a plan moves");
+	is_int((int)d->sizes[0].configuration.tier, TIER_FAST,
+	       "a run that moves to a pair will know its tier");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -294,16 +304,19 @@ static void test_plan_by_tier(void)
 
 	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
 	d = pass_decide(&s);
-	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job starts across pairs");
-	is_str(d->sizes[2].configuration.plan, "zero", "in the plan that is best there");
-	ok(strstr(d->choices[2].reason, "plan zero (dp would be ") != NULL, "as it is told");
+	ok(d->owner[1] == 2 && d->owner[3] == 2, "a job with plans starts across pairs");
+	is_str(d->sizes[2].configuration.plan, "zero",
+	       "a job with plans starts in the plan that is best there");
+	ok(strstr(d->choices[2].reason, "plan zero (dp would be ") != NULL,
+	   "the reason tells the plan that would be best on a pair");
 	decision_free(d);
 	snapshot_free(&s);
 	s = snapshot_new(-2);
 	add_workload(&s, TIER_FAST);
 	with_plans(&s, add_job(&s, 2, 2, 1e6), true);
 	d = pass_decide(&s);
-	is_str(d->sizes[0].configuration.plan, "dp", "on a pair in another one");
+	is_str(d->sizes[0].configuration.plan, "dp",
+	       "a job on a pair starts in the plan that is best there");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -327,7 +340,7 @@ static void test_lean_plan_by_tier(void)
 	d = pass_decide(&s);
 	ok(d->sched_jobs[2].offers[0].goodput[1][2] > 0 &&
 	   d->sched_jobs[2].offers[0].goodput[1][2] <= d->sched_jobs[2].offers[0].goodput[0][2],
-	   "across pairs a leaner plan is worth no more than the best one there");
+	   "a leaner plan across pairs is worth no more than the best there");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -404,14 +417,15 @@ static void test_suspends(void)
 	struct job *job;
 
 	acts(suspendable("cpu", false), "sr01--", "a run that saves is relaunched on a pair");
-	acts(suspendable("cpu", true), "-12-", "one that would lose its work stays");
+	acts(suspendable("cpu", true), "-12-", "a run that would lose its work stays across pairs");
 	acts(suspended("gpu", false), "sr01--", "a suspended run is relaunched on a pair");
-	acts(suspended("gpu", true), "c-12-", "or goes on where its memory is");
-	acts(suspended("cpu", true), "c01--", "slots: a suspended run goes on on a pair in place");
+	acts(suspended("gpu", true), "c-12-", "a suspended run goes on where its memory is");
+	acts(suspended("cpu", true), "c01--",
+	     "a suspended run on slots goes on on a pair in place");
 	s = suspended("cpu", true);
 	s.jobs.items[0].declared.worst_tier = TIER_FAST;
 	s.workloads.items[0].measured = false;
-	acts(s, "c01--", "also one of which nothing is known, if the job accepts no other devices");
+	acts(s, "c01--", "a suspended run of unknown speed goes on on a pair it demands");
 	s = suspended("cpu", true);
 	s.jobs.items[0].declared.worst_tier = TIER_FAST;
 	for (int i = 0; i < 2; i++) {
@@ -420,7 +434,7 @@ static void test_suspends(void)
 		job->declared.suspend = SUSPEND_NEVER;
 		add_run(&s, job, i ? 3 : 0, 1, TIER_UNKNOWN);
 	}
-	acts(s, "----", "which waits where there is no pair");
+	acts(s, "----", "a suspended run that demands a pair waits where there is none");
 }
 
 int main(void)

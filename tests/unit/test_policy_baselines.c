@@ -62,32 +62,36 @@ static void tiresias(void)
 	struct hand h = { .jobs = { job_of(1, 2, 4), job_of(2, 3, 3), job_of(3, 1, 1) } };
 
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[MANY]){ 2, 0, 1 }, "in order, as many as asked for, past what does not fit");
+	has(&h, (int[MANY]){ 2, 0, 1 },
+	    "tiresias gives jobs what they ask for, past what does not fit");
 	is_str(h.choices[1].reason,
 	       "1st in line; needs 3 devices; in the first queue, up to 16 device-hours",
-	       "who waits is told why");
+	       "tiresias tells a waiting job why");
 	h.jobs[0].attained_service_device_s = TIRESIAS_QUEUE_DEVICE_S;
 	h.jobs[0].replicas = 2;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[MANY]){ 0, 3, 1 }, "the second queue comes after the first, running or not");
+	has(&h, (int[MANY]){ 0, 3, 1 }, "tiresias serves the second queue after the first");
 	h.jobs[0].weight = 2;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[MANY]){ 2, 0, 1 }, "a weight of 2 counts service half");
+	has(&h, (int[MANY]){ 2, 0, 1 }, "tiresias counts service half for a weight of 2");
 	h.jobs[0].weight = 1;
 	h.jobs[0].preemptible = false;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[MANY]){ 2, 0, 1 }, "what is not preemptible keeps what it holds");
+	has(&h, (int[MANY]){ 2, 0, 1 },
+	    "tiresias leaves a job that is not preemptible its devices");
 	for (int i = 0; i < 3; i++) {
 		h.jobs[i] = job_of(i + 1, 2, 2);
 		h.jobs[i].attained_service_device_s = 1e6;
 		h.jobs[i].demoted_s = 300 - 100 * i;
 	}
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[MANY]){ 0, 2, 2 }, "the second queue in the order in which they came to it");
+	has(&h, (int[MANY]){ 0, 2, 2 },
+	    "tiresias serves the second queue in the order of demotion");
 	for (int i = 0; i < 3; i++)
 		h.jobs[i].demoted_s = 0;
 	decide(&h, &policy_tiresias, 3, 4);
-	has(&h, (int[MANY]){ 2, 2, 0 }, "where that is not known, by id");
+	has(&h, (int[MANY]){ 2, 2, 0 },
+	    "tiresias serves the second queue by id if demotion is unknown");
 }
 
 /* --- optimus --- */
@@ -105,25 +109,25 @@ static void optimus(void)
 	h.jobs[1].offers[0] = offers_of(3, good);
 	h.jobs[2].offers[0] = offers_of(3, good);
 	decide(&h, &policy_optimus, 3, 2);
-	has(&h, (int[MANY]){ 1, 1, 0 }, "one each first, in order");
+	has(&h, (int[MANY]){ 1, 1, 0 }, "optimus gives each job one device first, in order");
 	decide(&h, &policy_optimus, 3, 5);
 	/* The second device saves 9.1 s of 1, 50 s of 2 and of 3. */
-	has(&h, (int[MANY]){ 1, 2, 2 }, "then where most time is saved");
+	has(&h, (int[MANY]){ 1, 2, 2 }, "optimus gives further devices where most time is saved");
 	h.jobs[0].remaining_samples = 1000;
 	decide(&h, &policy_optimus, 3, 4);
-	has(&h, (int[MANY]){ 2, 1, 1 }, "which is more of a longer job: 91 s");
+	has(&h, (int[MANY]){ 2, 1, 1 }, "optimus gives a longer job more, which saves 91 s");
 	decide(&h, &policy_optimus, 3, 5);
-	has(&h, (int[MANY]){ 2, 2, 1 }, "then 50 s against 40, the first of equals");
+	has(&h, (int[MANY]){ 2, 2, 1 }, "optimus gives devices to the first one of equal gains");
 	h.jobs[1].offers[0] = offers_of(3, falls);
 	decide(&h, &policy_optimus, 2, 6);
-	has(&h, (int[MANY]){ 3, 1 }, "nobody looks past a number that is worse");
+	has(&h, (int[MANY]){ 3, 1 }, "optimus looks past no number that is worse");
 	h.jobs[0] = job_of(1, 1, 3);
 	h.jobs[0].offers[0] = offers_of(3, good);
 	h.jobs[1] = job_of(2, 1, 3);
 	h.jobs[1].offers[0] = offers_of(3, good);
 	h.jobs[1].attained_service_device_s = 9000;
 	decide(&h, &policy_optimus, 2, 3);
-	has(&h, (int[MANY]){ 1, 2 }, "what remains unknown is taken by what was had");
+	has(&h, (int[MANY]){ 1, 2 }, "optimus takes what a job had for what remains unknown");
 }
 
 /* --- srtf --- */
@@ -138,24 +142,24 @@ static void srtf(void)
 		h.jobs[i].remaining_samples = 100 - 10 * i;
 	}
 	decide(&h, &policy_srtf, 3, 3);
-	has(&h, (int[MANY]){ 0, 1, 2 }, "the shortest first: 45 s on two, 90 s, 100 s");
+	has(&h, (int[MANY]){ 0, 1, 2 }, "srtf gives devices to the shortest jobs first");
 	is_str(h.choices[0].reason, "1st in line; needs 1 device for 1m40s; shorter jobs first",
-	       "who waits is told why");
+	       "srtf tells a waiting job why");
 	decide(&h, &policy_srtf, 2, 4);
-	has(&h, (int[MANY]){ 1, 3 }, "the shortest that starts has what is left over");
+	has(&h, (int[MANY]){ 1, 3 }, "srtf gives the shortest job that starts what is left over");
 	h.jobs[1].offers[0] = offers_of(3, flat);
 	decide(&h, &policy_srtf, 2, 4);
-	has(&h, (int[MANY]){ 3, 1 }, "not where that brings nothing");
+	has(&h, (int[MANY]){ 3, 1 }, "srtf gives a job no devices that bring nothing");
 	h.jobs[1].offers[0] = offers_of(3, rates);
 	h.jobs[0].replicas = 2;
 	decide(&h, &policy_srtf, 2, 4);
-	has(&h, (int[MANY]){ 2, 2 }, "one that runs gets back what it holds before that");
+	has(&h, (int[MANY]){ 2, 2 }, "srtf gives a running job back what it holds first");
 	h.jobs[0].remaining_samples = h.jobs[1].remaining_samples = (double)NAN;
 	h.jobs[0].replicas = 0;
 	h.jobs[0].attained_service_device_s = 50;
 	h.jobs[1].attained_service_device_s = 60;
 	decide(&h, &policy_srtf, 2, 1);
-	has(&h, (int[MANY]){ 1, 0 }, "unknown lengths: by service had");
+	has(&h, (int[MANY]){ 1, 0 }, "srtf takes the service had for unknown lengths");
 }
 
 /* --- sia --- */
@@ -212,8 +216,8 @@ static void sia(void)
 		for (int i = 0; i < c.in.n_jobs; i++)
 			changed += c.choices[i].replicas != c.jobs[i].replicas;
 	}
-	is_int(wrong, 0, "10,000 problems: no allocation has a smaller sum");
-	ok(changed > 5000, "something was decided");
+	is_int(wrong, 0, "sia has the smallest sum of all allocations in 10,000 problems");
+	ok(changed > 5000, "sia decides something in the problems");
 }
 
 int main(void)

@@ -29,12 +29,12 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 
 	policy_fifo.decide(&in, choices);
 	for (int i = 0; i < n_jobs; i++) {
-		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its devices", name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i].replicas, what);
-		snprintf(what, sizeof(what), "%s: job %d, next start unknown", name,
+		snprintf(what, sizeof(what), "%s: job %d has no known start", name,
 			 (int)jobs[i].id);
 		ok(isnan(choices[i].next_start_s), what);
-		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
 			is_str(choices[i].reason, wanted[i].reason, what);
 	}
@@ -57,7 +57,7 @@ static void test_order(void)
 		{ 0, "needs 5 devices; 3 can be used here" },
 	};
 
-	CHECK("no passing", 3, jobs, wanted);
+	CHECK("no job passes another one", 3, jobs, wanted);
 }
 
 static void test_shares(void)
@@ -66,8 +66,8 @@ static void test_shares(void)
 	const struct wanted all[] = { { 3, NULL }, { 2, NULL }, { 1, NULL } };
 	const struct wanted some_wait[] = { { 1, NULL }, { 0, NULL }, { 1, NULL } };
 
-	CHECK("the first has its maximum, the next the rest, the running is left", 6, jobs, all);
-	CHECK("minimums while some wait", 2, jobs, some_wait);
+	CHECK("the first job has its most and the next one the rest", 6, jobs, all);
+	CHECK("jobs have their least while some wait", 2, jobs, some_wait);
 }
 
 static void test_devices_vanish(void)
@@ -79,9 +79,9 @@ static void test_devices_vanish(void)
 	const struct wanted of_0[] = { { 0, "needs 2 devices; none can be used here" }, { 0, NULL },
 				       { 0, NULL } };
 
-	CHECK("two of five lost", 3, jobs, of_3);
-	CHECK("four of five lost", 1, jobs, of_1);
-	CHECK("all lost", 0, jobs, of_0);
+	CHECK("three of five devices are left", 3, jobs, of_3);
+	CHECK("one of five devices is left", 1, jobs, of_1);
+	CHECK("no device is left", 0, jobs, of_0);
 }
 
 /* Nobody is ever stopped or resized, and devices are never exceeded, whatever comes. */
@@ -116,17 +116,18 @@ static void test_many(void)
 				break;
 			}
 	}
-	ok(kept, "nobody is stopped or resized");
-	ok(within, "no more devices than there are");
-	ok(in_order, "they start in order of their ids");
-	ok(last > 30, "and some did start");
+	ok(kept, "no job is stopped or resized");
+	ok(within, "no more devices are given than there are");
+	ok(in_order, "jobs start in order of their ids");
+	ok(last > 30, "more than 30 jobs start");
 }
 
 static void test_table(void)
 {
 	ok(policy_find("las") == &policy_las, "las is found");
 	ok(policy_find("fifo") == &policy_fifo, "fifo is found");
-	ok(!policy_find("") && !policy_find("LAS") && !policy_find("las "), "others are not");
+	ok(!policy_find("") && !policy_find("LAS") && !policy_find("las "),
+	   "other names of policies are not found");
 	for (int i = 0; i < n_policies; i++)
 		ok(policy_find(policies[i]->name) == policies[i] && *policies[i]->summary,
 		   policies[i]->name);

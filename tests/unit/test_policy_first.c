@@ -63,7 +63,8 @@ static const char *check(const struct policy *policy, const char *name, int n_de
 
 	policy->decide(&in, choices);
 	for (int i = 0; i < n_jobs; i++) {
-		snprintf(what, sizeof(what), "%s: %s: job %d", policy->name, name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: %s: job %d has its devices",
+			 policy->name, name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i], what);
 	}
 	return choices[0].reason;
@@ -77,7 +78,8 @@ static void says(const struct policy *policy, const char *reason, const char *wo
 {
 	char what[400];
 
-	snprintf(what, sizeof(what), "%s: '%s' has '%s'", policy->name, reason, words);
+	snprintf(what, sizeof(what), "%s: the reason '%s' has the words '%s'",
+		 policy->name, reason, words);
 	ok(strstr(reason, words) != NULL, what);
 }
 
@@ -88,12 +90,12 @@ static void test_before_all(const struct policy *policy)
 		served(waits(4, 1), 1e6), waits(1, 1), waits(2, 1), waits(3, 1),
 	};
 
-	CHECK(policy, "in its turn it waits", 1, jobs, 0, 1, 0, 0);
+	CHECK(policy, "a job waits in its turn", 1, jobs, 0, 1, 0, 0);
 	jobs[0].first = 1;
-	CHECK(policy, "put first", 1, jobs, 1, 0, 0, 0);
+	CHECK(policy, "a job that is put first starts first", 1, jobs, 1, 0, 0, 0);
 	jobs[2].first = 2;
-	CHECK(policy, "the one that was put first last is the next", 1, jobs, 0, 0, 1, 0);
-	CHECK(policy, "then the one before", 2, jobs, 1, 0, 1, 0);
+	CHECK(policy, "the job that was put first last starts next", 1, jobs, 0, 0, 1, 0);
+	CHECK(policy, "the job that was put first before starts then", 2, jobs, 1, 0, 1, 0);
 }
 
 /* What runs to its end keeps its devices, whoever is put first. */
@@ -107,12 +109,14 @@ static void test_fixed(const struct policy *policy)
 		fixed(waits(3, 1)),
 	};
 
-	says(policy, CHECK(policy, "not from one that runs to its end", 1, jobs, 0, 1, 0),
+	says(policy, CHECK(policy, "a job put first takes no device of one that runs to its end",
+			   1, jobs, 0, 1, 0),
 	     policy == &policy_goodput || policy == &policy_las ? "not preemptible, keeps 1"
 								: "put first");
 	/* goodput expects that job 3 ends before job 1 does: backfill.h. */
 	if (policy != &policy_goodput)
-		CHECK(policy, "and nothing starts that would keep its devices", 2, wide, 0, 1, 0);
+		CHECK(policy, "no job behind a job put first starts that would keep devices",
+		      2, wide, 0, 1, 0);
 }
 
 static void test_once_it_runs(const struct policy *policy)
@@ -129,7 +133,8 @@ static void test_once_it_runs(const struct policy *policy)
 	policy->decide(&in, with);
 	in.jobs = plain;
 	policy->decide(&in, without);
-	is_int(with[0].replicas, without[0].replicas, "one that has devices is as any other");
+	is_int(with[0].replicas, without[0].replicas,
+	       "a job that has devices is decided on as any other");
 }
 
 /* A job that runs, and its slice: policies with slices. */
@@ -139,13 +144,15 @@ static void test_slices(const struct policy *policy)
 		first(served(waits(9, 1), 1e7), 1), holds(waits(1, 1), SLICE_S / 2), waits(2, 1),
 	};
 
-	says(policy, CHECK(policy, "not from one in its slice", 1, jobs, 0, 1, 0), "put first");
-	says(policy, CHECK(policy, "not from one in its slice", 1, jobs, 0, 1, 0), "1st in line");
+	says(policy, CHECK(policy, "a job put first takes no device within a slice",
+			   1, jobs, 0, 1, 0), "put first");
+	says(policy, CHECK(policy, "a job put first takes no device within a slice",
+			   1, jobs, 0, 1, 0), "1st in line");
 	jobs[1] = holds(waits(1, 1), 2 * SLICE_S);
-	CHECK(policy, "when that is over", 1, jobs, 1, 0, 0);
+	CHECK(policy, "a job put first takes a device after its slice", 1, jobs, 1, 0, 0);
 	jobs[0] = first(served(waits(9, 2), 1e7), 1);
 	jobs[2] = holds(waits(2, 1), SLICE_S / 2);
-	CHECK(policy, "a wide one gathers: nothing is launched behind it", 2, jobs, 0, 1, 1);
+	CHECK(policy, "a wide job put first gathers, and none starts behind it", 2, jobs, 0, 1, 1);
 }
 
 int main(void)
@@ -167,8 +174,10 @@ int main(void)
 	}
 	test_slices(&policy_goodput);
 	test_slices(&policy_las);
-	is_str(CHECK(&policy_fifo, "it preempts nobody", 1, fifo, 0, 1, 0),
-	       "1st in line, put first; needs 1 device", "fifo: its reason");
-	CHECK(&policy_pollux, "as any job may be stopped at any time", 1, any_time, 1, 0, 0);
+	is_str(CHECK(&policy_fifo, "a job put first preempts nobody under fifo", 1, fifo, 0, 1, 0),
+	       "1st in line, put first; needs 1 device",
+	       "the reason of fifo tells that a job was put first");
+	CHECK(&policy_pollux, "a job put first takes a device at any time under pollux",
+	      1, any_time, 1, 0, 0);
 	return done();
 }
