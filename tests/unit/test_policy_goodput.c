@@ -507,14 +507,14 @@ static void test_exact(void)
 		}
 		wrong += !case_is_best(&c, &v);
 	}
-	is_int(wrong, 0, "20,000 problems: the maximum of the sum of worth under the claims");
+	is_int(wrong, 0, "20,000 problems get the maximum of worth under the claims");
 	printf("# %d changed, %d forced, %d gathering, %d stuck, %d spared, %d relaunched, %d "
 	       "behind the "
 	       "stuck, %d beside\n",
 	       changed, forced, gathering, stuck, spared, relaunched, behind, beside);
 	ok(changed > 5000 && forced > 500 && gathering > 100 && stuck > 100 && spared > 100 &&
 		   relaunched > 100 && behind > 50 && beside > 10,
-	   "every rule had its cases");
+	   "every rule had its cases among the problems");
 }
 
 /* --- by hand --- */
@@ -595,14 +595,15 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 	for (int i = 0; i < n_jobs; i++) {
 		double want_s = wanted[i].next_start_s;
 
-		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its devices", name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i].replicas, what);
-		snprintf(what, sizeof(what), "%s: job %d, next start", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its next start",
+			 name, (int)jobs[i].id);
 		if (want_s >= 0)
 			near(choices[i].next_start_s, NOW_S + want_s, 1e-12, what);
 		else if (want_s > -2)
 			ok(isnan(choices[i].next_start_s), what);
-		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
 			is_str(choices[i].reason, wanted[i].reason, what);
 	}
@@ -628,9 +629,9 @@ static void test_shares(void)
 	};
 
 	CHECK("devices go where they add most", 4, jobs, wanted);
-	CHECK("a job that works on 2 or 4", 4, steps, both);
-	CHECK("a job that works on 2 or 4", 3, steps, two);
-	CHECK("a job that works on 2 or 4", 1, steps, none_here);
+	CHECK("a job that works on 2 or 4 devices gets its number", 4, steps, both);
+	CHECK("a job that works on 2 or 4 devices gets its number", 3, steps, two);
+	CHECK("a job that works on 2 or 4 devices gets its number", 1, steps, none_here);
 }
 
 static void test_order(void)
@@ -683,15 +684,15 @@ static void test_order(void)
 	const struct wanted unknown[] = { { 1, -1, NULL }, { 0, 29460, NULL } };
 	const struct wanted shorter[] = { { 0, 250, NULL }, { 1, -1, NULL } };
 
-	CHECK("short ones first, known or by age", 1, known, shortest);
+	CHECK("short jobs come first, of known length or by age", 1, known, shortest);
 	heavy[1].weight = 1.5;
-	CHECK("weight", 1, heavy, second);
-	CHECK("a weight that outdoes the rank", 1, ranks, heavier_first);
-	CHECK("in line by worth per device", 2, widths, narrow_first);
-	CHECK("who has weight beside who waits", 1, weights, weight_first);
-	CHECK("known to be longer than another is taken for", 1, either, unknown);
+	CHECK("a job of more weight comes first", 1, heavy, second);
+	CHECK("a weight can outdo the rank", 1, ranks, heavier_first);
+	CHECK("jobs stand in line by their worth for each device", 2, widths, narrow_first);
+	CHECK("a job of more weight runs on beside jobs that wait", 1, weights, weight_first);
+	CHECK("a job longer than another is taken for waits", 1, either, unknown);
 	either[1].remaining_samples = 10 * 216;
-	CHECK("known to be shorter than another is taken for", 1, either, shorter);
+	CHECK("a job shorter than another is taken for runs", 1, either, shorter);
 }
 
 /* A newcomer takes the device of a longer job, but not within its slice; where nobody knows which
@@ -733,23 +734,23 @@ static void test_slices(void)
 	const struct wanted never[] = { { 0, 29400, NULL }, { 2, -1, NULL } };
 	const struct wanted elsewhere[] = { { 2, -1, NULL }, { 0, 29400, NULL } };
 
-	CHECK("within the slice", 1, jobs, kept);
+	CHECK("a job keeps its device within its slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 600;
-	CHECK("after the slice", 1, jobs, swapped);
-	CHECK("not preemptible", 1, fixed_job, to_end);
+	CHECK("a longer job gives way after its slice", 1, jobs, swapped);
+	CHECK("a job that is not preemptible runs to its end", 1, fixed_job, to_end);
 	unsaved[0].why_kept = "it has saved nothing";
-	CHECK("what keeps it is told", 1, unsaved, why);
-	CHECK("of unknown length, one that has not had a slice", 2, unknown, newer);
+	CHECK("the reason tells what keeps a job on its devices", 1, unsaved, why);
+	CHECK("a job of unknown length that had no slice comes first", 2, unknown, newer);
 	unknown[1].attained_service_device_s = 1200;
-	CHECK("of unknown length, one that has", 2, unknown, others);
+	CHECK("a job of unknown length that had a slice waits", 2, unknown, others);
 	unknown[0].attained_service_device_s = 1199;
-	CHECK("of unknown length, one that has and one that has not", 2, unknown, others);
+	CHECK("a running job that had no slice goes on", 2, unknown, others);
 	unknown[0].attained_service_device_s = 1200;
 	unknown[1].attained_service_device_s = 0;
 	unknown[0].offers[0] = unknown[1].offers[0] = (struct sched_offers){ 0 };
-	CHECK("never measured", 2, unknown, never);
+	CHECK("a job that was never measured comes first", 2, unknown, never);
 	unknown[1].measured_elsewhere = true;
-	CHECK("measured in another job", 2, unknown, elsewhere);
+	CHECK("a job that is measured in another one waits", 2, unknown, elsewhere);
 }
 
 /* In its first run a job keeps its device for 0.3 slices, or for three restarts. */
@@ -761,14 +762,14 @@ static void test_first_slice(void)
 	const struct wanted swapped[] = { { 0, 1040, NULL }, { 1, -1, NULL } };
 
 	jobs[0].restarts = 0;
-	CHECK("the first slice", 1, jobs, kept);
+	CHECK("a job keeps its device within its first slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 180;
-	CHECK("and after it", 1, jobs, swapped);
+	CHECK("a longer job gives way after its first slice", 1, jobs, swapped);
 	jobs[0].restart_s = 90;
 	jobs[0].launched_s = NOW_S - 269;
-	CHECK("the first slice of a job that is slow to start", 1, jobs, kept);
+	CHECK("a job that is slow to start has a longer first slice", 1, jobs, kept);
 	jobs[0].launched_s = NOW_S - 270;
-	CHECK("and after that", 1, jobs, swapped);
+	CHECK("a job that is slow to start gives way after its first slice", 1, jobs, swapped);
 }
 
 /* Job 1 has had 2000 s, job 2 nothing. Where nothing is known of lengths, a job ends with the
@@ -787,12 +788,13 @@ static void test_ended(void)
 	for (int i = 0; i < 40; i++)
 		ended_device_s[i] = 2000 + i * 7.5;
 	policy_goodput.decide(&in, choices);
-	ok(!choices[0].replicas && choices[1].replicas, "what had little service comes first");
+	ok(!choices[0].replicas && choices[1].replicas,
+	   "a job of little service comes first where nothing is known");
 	in.ended_device_s = ended_device_s;
 	in.n_ended = 40;
 	policy_goodput.decide(&in, choices);
 	ok(choices[0].replicas && !choices[1].replicas,
-	   "where jobs are alike, what is nearer to its end goes on");
+	   "a job nearer to its end goes on where jobs are alike");
 }
 
 static struct sched_job submitted(struct sched_job job, double age_s)
@@ -846,13 +848,13 @@ static void test_slice_ends(void)
 	};
 
 	set_submitted(jobs, 5);
-	CHECK("the slice of one", 4, jobs, one);
+	CHECK("a job starts when the slice of one job ends", 4, jobs, one);
 	jobs[1].remaining_samples = 15000;
-	CHECK("the slices of two", 4, jobs, two);
+	CHECK("a job starts when the slices of two jobs end", 4, jobs, two);
 	jobs[4] = waited(jobs[4], 24699);
-	CHECK("and another that is overdue after that", 4, jobs, two);
+	CHECK("another job that is overdue after that changes nothing", 4, jobs, two);
 	jobs[4] = waited(jobs[4], 24700);
-	CHECK("or before it", 4, jobs, overdue);
+	CHECK("another job that is overdue before that comes first", 4, jobs, overdue);
 }
 
 /* Of two devices more, the newer of two jobs of unknown length gets one first. */
@@ -866,9 +868,9 @@ static void test_age(void)
 					   had(job(2, linear, 1, 4), HUGE_VAL) };
 	const struct wanted first[] = { { 2, -1, NULL }, { 1, -1, NULL } };
 
-	CHECK("a device each", 2, jobs, both);
-	CHECK("and one more", 3, jobs, newer);
-	CHECK("whatever the age", 3, older, first);
+	CHECK("two jobs get a device each", 2, jobs, both);
+	CHECK("the newer job gets one more device", 3, jobs, newer);
+	CHECK("the newer job gets one more device, whatever the other's age", 3, older, first);
 }
 
 static void test_overdue(void)
@@ -907,14 +909,14 @@ static void test_overdue(void)
 	};
 
 	set_submitted(gathers, 4);
-	CHECK("the overdue gathers", 2, gathers, gathering);
+	CHECK("an overdue job gathers devices", 2, gathers, gathering);
 	for (int i = 0; i < 4; i++)
 		early[i] = starts[i] = gathers[i];
 	early[0] = waited(gathers[0], 35999);
 	starts[1].launched_s = NOW_S - 600;
-	CHECK("and starts when the last slice is over", 2, starts, started);
-	CHECK("not before its time", 2, early, not_yet);
-	CHECK("one that is stuck is passed over", 2, stuck, passed);
+	CHECK("an overdue job starts when the last slice is over", 2, starts, started);
+	CHECK("a job does not gather devices before it is overdue", 2, early, not_yet);
+	CHECK("a stuck job is passed over", 2, stuck, passed);
 }
 
 /* What comes later does not lengthen the wait that was told. */
@@ -926,12 +928,13 @@ static void test_limit_is_constant(void)
 	struct wanted behind[12];
 
 	jobs[0] = submitted(jobs[0], 100);
-	CHECK("the wait of one", 1, ((struct sched_job[]){ jobs[0], jobs[1] }), when);
+	CHECK("a waiting job is told its latest start",
+	      1, ((struct sched_job[]){ jobs[0], jobs[1] }), when);
 	for (int i = 0; i < 12; i++)
 		behind[i] = i < 2 ? when[i] : (struct wanted){ 0, -2, NULL };
 	for (int i = 2; i < 12; i++)
 		jobs[i] = submitted(job(i + 1, linear, 1, 1), 10);
-	CHECK("beside ten newcomers", 1, jobs, behind);
+	CHECK("ten newcomers do not change the latest start", 1, jobs, behind);
 }
 
 /* A time limit bounds what is assumed; a limit that is longer changes nothing. */
@@ -950,11 +953,11 @@ static void test_time_left(void)
 	};
 
 	jobs[1].time_left_s = 3000;
-	CHECK("a time limit", 2, jobs, bounded);
+	CHECK("a time limit bounds the assumed length", 2, jobs, bounded);
 	jobs[1].time_left_s = 4000;
-	CHECK("a later time limit", 2, jobs, usual);
+	CHECK("a later time limit does not change the assumed length", 2, jobs, usual);
 	jobs[1].time_left_s = (double)NAN;
-	CHECK("no time limit", 2, jobs, usual);
+	CHECK("the assumed length is the usual one without a time limit", 2, jobs, usual);
 }
 
 /* It has 6000 samples to go at 10 a second, on the one device; the limit is 43200 s, and a slice
@@ -990,13 +993,13 @@ static void test_end(void)
 	};
 	const struct wanted soon[] = { { 1, -1, NULL }, { 0, 3, NULL }, { 0, 44520, NULL } };
 
-	CHECK("a known end, to ten seconds", 1, jobs, when);
+	CHECK("a known end is told to ten seconds", 1, jobs, when);
 	jobs[0].remaining_samples = 25;
-	CHECK("an end that is near, to the second", 1, jobs, soon);
+	CHECK("an end that is near is told to the second", 1, jobs, soon);
 	jobs[0].remaining_samples = 300000;
-	CHECK("an end after the limit", 1, jobs, limit);
-	CHECK("an end, of one that is still starting", 1, starting, restarted);
-	CHECK("an end that leaves enough with what is free", 2, wide, beside);
+	CHECK("an end after the limit does not count", 1, jobs, limit);
+	CHECK("the end of a job that is still starting counts its restart", 1, starting, restarted);
+	CHECK("an end that leaves enough with what is free counts", 2, wide, beside);
 }
 
 /* The limit is 28800 s; a restart of 120 s. What lacks less is waited for, but not for ever. */
@@ -1030,17 +1033,17 @@ static void test_about_to_end(void)
 	set_submitted(jobs, 2);
 	set_submitted(wide, 3);
 	jobs[1] = waited(jobs[1], 28800);
-	CHECK("about to end", 1, jobs, lets);
+	CHECK("an overdue job lets a job about to end end first", 1, jobs, lets);
 	jobs[1] = waited(jobs[1], 29039);
-	CHECK("and late", 1, jobs, still);
+	CHECK("an overdue job lets a late job end for a while", 1, jobs, still);
 	jobs[1] = waited(jobs[1], 29040);
-	CHECK("and later than a lie may be", 1, jobs, stopped);
+	CHECK("an overdue job stops a job that ends too late", 1, jobs, stopped);
 	jobs[1] = waited(jobs[1], 28800);
 	jobs[0].remaining_samples = 1200;
-	CHECK("not so near its end", 1, jobs, stopped);
+	CHECK("an overdue job stops a job not so near its end", 1, jobs, stopped);
 	jobs[0].remaining_samples = (double)NAN;
-	CHECK("of an end that nobody knows", 1, jobs, unknown);
-	CHECK("after the last slice", 2, wide, last);
+	CHECK("an overdue job stops a job of unknown end", 1, jobs, unknown);
+	CHECK("an overdue wide job waits for the last slice", 2, wide, last);
 }
 
 /* Job 1 ran when job 2 became overdue: behind that the others may start as long as they are
@@ -1076,25 +1079,25 @@ static void test_behind_stuck(void)
 	};
 	struct sched_job more[5], both[4] = { [3] = fixed(job(4, linear, 1, 1)) };
 
-	CHECK("both of unknown length", 2, jobs, meanwhile);
+	CHECK("a job of unknown length starts behind a stuck one", 2, jobs, meanwhile);
 	both[0] = jobs[0];
 	both[1] = jobs[1];
 	both[2] = jobs[2];
-	CHECK("and one more", 2, both, as_well);
+	CHECK("one job more does not start behind a stuck one", 2, both, as_well);
 	jobs[0] = lacks(jobs[0], 10 * 7200);
-	CHECK("an end that is known, after what is assumed", 2, jobs, meanwhile);
+	CHECK("a job starts behind a stuck one if it is assumed to end before", 2, jobs, meanwhile);
 	jobs[0] = lacks(jobs[0], 10 * 7199);
-	CHECK("before what is assumed", 2, jobs, not_before);
+	CHECK("a job does not start behind a stuck one if it ends after", 2, jobs, not_before);
 	jobs[2] = lacks(jobs[2], 10 * 7169);
-	CHECK("a length that is known, with the restart", 2, jobs, meanwhile);
+	CHECK("a job of known length starts behind a stuck one if it fits", 2, jobs, meanwhile);
 	jobs[2] = lacks(jobs[2], 10 * 7169 + 1);
-	CHECK("just too long", 2, jobs, not_before);
+	CHECK("a job of known length does not start if it is just too long", 2, jobs, not_before);
 	/* Job 4, launched behind job 2 and of unknown length, gives nobody else time. */
 	jobs[2] = fixed(job(3, linear, 1, 1));
 	jobs[0] = submitted(fixed(holds(job(1, linear, 1, 1), 1, 100)), 100);
-	CHECK("what was started behind it itself", 2, jobs, not_before);
+	CHECK("a job started behind a stuck one gives others no time", 2, jobs, not_before);
 	jobs[0].submitted_s = NOW_S - 90001;
-	CHECK("but not what was submitted before", 2, jobs, meanwhile);
+	CHECK("a job submitted before the stuck one gives others time", 2, jobs, meanwhile);
 	for (int i = 0; i < 3; i++)
 		more[i] = jobs[i];
 	more[0] = lacks(more[0], 10 * 1e4);
@@ -1103,7 +1106,7 @@ static void test_behind_stuck(void)
 	more[1] = waited(submitted(job(2, linear, 3, 3), 90000), 90000);
 	more[3] = lacks(more[3], 10 * 100);
 	more[4] = lacks(fixed(job(5, linear, 1, 1)), 10 * 1e6);
-	CHECK("one beside it", 5, more, spare);
+	CHECK("one job starts on devices that a stuck one leaves", 5, more, spare);
 }
 
 static void test_reconfigure(void)
@@ -1115,22 +1118,23 @@ static void test_reconfigure(void)
 	/* 20 * (600 - 30) / 600 = 19; 19 / 1.05 = 18.095 */
 	jobs[0].goodput_now = 18.09;
 	policy_goodput.decide(&in, &choice);
-	ok(choice.replicas == 2 && choice.reconfigure, "a relaunch that pays");
+	ok(choice.replicas == 2 && choice.reconfigure, "a run is relaunched where that pays");
 	is_str(choice.reason, "2 devices; relaunched, as its best configuration adds 11 %",
-	       "and why");
+	       "the reason tells what a relaunch adds");
 	jobs[0].goodput_now = 18.10;
 	policy_goodput.decide(&in, &choice);
-	ok(choice.replicas == 2 && !choice.reconfigure, "one that does not");
+	ok(choice.replicas == 2 && !choice.reconfigure,
+	   "a run is not relaunched where that does not pay");
 	jobs[0].goodput_now = 2;
 	jobs[0].launched_s = NOW_S - 59; /* a tenth of a slice, as two restarts, is 60 */
 	policy_goodput.decide(&in, &choice);
-	ok(!choice.reconfigure, "not before it has settled");
+	ok(!choice.reconfigure, "a run is not relaunched before it has settled");
 	jobs[0].launched_s = NOW_S - 60;
 	policy_goodput.decide(&in, &choice);
-	ok(choice.reconfigure, "and then it is");
+	ok(choice.reconfigure, "a run is relaunched after it has settled");
 	jobs[0] = fixed(holds(jobs[0], 2, 700));
 	policy_goodput.decide(&in, &choice);
-	ok(!choice.reconfigure, "nor of one that is not preemptible");
+	ok(!choice.reconfigure, "a run that is not preemptible is not relaunched");
 }
 
 static void test_odd(void)
@@ -1160,26 +1164,27 @@ static void test_odd(void)
 	odd[1].restart_s = odd[1].attained_service_device_s = (double)NAN;
 	odd[1].waiting_since_s = odd[1].submitted_s = (double)NAN;
 	odd[2].max_replicas = 0;
-	CHECK("nothing is known to work", 4, odd, wanted);
-	CHECK("no devices", 0, odd, nothing);
-	CHECK("one of six lost", 5, lost, of_5);
-	CHECK("three of six lost", 3, lost, of_3);
-	CHECK("five of six lost", 1, lost, of_1);
-	check("no jobs", 4, NULL, 0, NULL);
+	CHECK("a job of which no number is known to work gets none", 4, odd, wanted);
+	CHECK("jobs get nothing without devices", 0, odd, nothing);
+	CHECK("five of six devices are left", 5, lost, of_5);
+	CHECK("three of six devices are left", 3, lost, of_3);
+	CHECK("one of six devices is left", 1, lost, of_1);
+	check("no jobs are accepted", 4, NULL, 0, NULL);
 	in.slice_s = (double)NAN;
 	policy_goodput.decide(&in, choices);
-	ok(choices[0].replicas == 4, "no slice");
+	ok(choices[0].replicas == 4, "a slice that is NaN stops no job that keeps its devices");
 	in = (struct sched_input){ nodes, 2, NOW_S, SLICE_S, SCHED_ONE_KIND(8, 4) };
 	policy_goodput.decide(&in, choices);
 	is_str(choices[0].reason,
 	       "asks for 3 devices; on nodes of 4: powers of two that divide it, or whole "
-	       "nodes",
-	       "3 devices of nodes of 4");
-	is_str(choices[1].reason, "2 devices: 2.0x of one", "2 of at most 3");
+	       "nodes", "a job of 3 devices on nodes of 4 is told what it may have");
+	is_str(choices[1].reason, "2 devices: 2.0x of one",
+	       "a job of at most 3 devices on nodes of 4 gets 2");
 	/* A restart that takes longer than a slice still lets idle devices be used. */
 	in = (struct sched_input){ nodes, 2, NOW_S, 10, SCHED_ONE_KIND(3, 0) };
 	policy_goodput.decide(&in, choices);
-	is_int(choices[0].replicas + choices[1].replicas, 3, "a slice shorter than a restart");
+	is_int(choices[0].replicas + choices[1].replicas, 3,
+	       "idle devices are used with a slice shorter than a restart");
 }
 
 int main(void)

@@ -356,9 +356,9 @@ static void test_at_random(void)
 	printf("# told that they start as a slice ends: %d did, %d did not\n", slices_kept,
 	       slices_broken);
 	ok(slices_kept > RANDOM_CASES(70) && slices_broken < 4 + slices_kept / 5,
-	   "who is told that it starts as a slice ends does, but for what is learnt until then");
+	   "jobs told to start as a slice ends mostly do");
 	ok(launches > RANDOM_CASES(10000) && waits > RANDOM_CASES(10000) &&
-	   gathered > RANDOM_CASES(100) && worst > 0.5, "the mixes did something");
+	   gathered > RANDOM_CASES(100) && worst > 0.5, "the random mixes launch, wait and gather");
 }
 
 /* --- steady mixes, worked by hand --- */
@@ -403,9 +403,10 @@ static void test_rotation(void)
 	}
 	printf("# 4 jobs, 2 devices: %d launches in a day, service %.0f to %.0f device-seconds\n",
 	       s.launches, least, most);
-	is_str(s.fault, NULL, "more jobs than devices: no rule is broken");
+	is_str(s.fault, NULL, "a day of more jobs than devices breaks no rule");
 	ok(least > 0.8 * most, "equal jobs have equal service, to a fifth");
-	ok(s.launches <= 2 * 86400 / 600 / 2, "on the average for two slices or more at a time");
+	ok(s.launches <= 2 * 86400 / 600 / 2,
+	   "jobs run for two slices or more at a time on average");
 }
 
 /* On one device, beside a job of weight 1: what it has for each second of the other. */
@@ -417,7 +418,7 @@ static double service_by_weight(double weight)
 	s.jobs[0].job.weight = weight;
 	for (int n = 0; n < 4; n++)
 		day(&s);
-	is_str(s.fault, NULL, "with a weight: no rule is broken");
+	is_str(s.fault, NULL, "a day with a weight breaks no rule");
 	return s.jobs[0].job.attained_service_device_s / s.jobs[1].job.attained_service_device_s;
 }
 
@@ -429,9 +430,10 @@ static void test_weights_are_no_shares(void)
 	double equal = service_by_weight(1), hundred = service_by_weight(100);
 
 	printf("# service beside a job of weight 1: %.2f with 1, %.2f with 100\n", equal, hundred);
-	ok(equal > 0.5 && equal < 2, "equal weights, equal service, but for a bin");
-	near(service_by_weight(1000), hundred, 0.05, "1000 brings no more than 100");
-	ok(hundred > 45 && hundred < 65, "which is 48 slices to one");
+	ok(equal > 0.5 && equal < 2, "jobs of equal weight have equal service, to a bin");
+	near(service_by_weight(1000), hundred, 0.05,
+	     "a weight of 1000 brings no more service than 100");
+	ok(hundred > 45 && hundred < 65, "a weight of 100 brings about 48 slices to one");
 }
 
 /* Two jobs cannot halve three devices; a restart must not be paid again and again to try. */
@@ -441,13 +443,13 @@ static void test_no_thrashing(void)
 
 	steady(&s, 2, 3, 0.1);
 	day(&s);
-	is_str(s.fault, NULL, "two jobs on three devices: no rule is broken");
+	is_str(s.fault, NULL, "a day of two jobs on three devices breaks no rule");
 	printf("# 2 jobs, 3 devices: %d launches in a day\n", s.launches);
-	ok(s.launches <= 12, "hardly ever relaunched");
+	ok(s.launches <= 12, "two jobs on three devices are hardly ever relaunched");
 
 	steady(&s, 2, 4, 0.1);
 	day(&s);
-	is_int(s.launches, 2, "two jobs on four devices: launched once each, for good");
+	is_int(s.launches, 2, "two jobs on four devices are launched once each");
 }
 
 /* Each half an hour one of 1600 s. */
@@ -478,12 +480,12 @@ static void slow_to_start(double restart_s)
 		advance(&s);
 		pass(&s);
 	}
-	is_str(s.fault, NULL, "a slow restart: no rule is broken");
+	is_str(s.fault, NULL, "a job of a slow restart breaks no rule");
 	printf("# a restart of %.0f s: 30000 s of work in %.0f s, %.0f of them on the device, %d "
 	       "launches\n",
 	       restart_s, s.now_s, slow->job.attained_service_device_s, slow->job.restarts + 1);
 	ok(!slow->here && slow->job.attained_service_device_s < 30000 / 0.6,
-	   "it works for 60 % of its time at least");
+	   "a job of a slow restart works for 60 % of its time");
 }
 
 static void test_slow_restarts(void)
@@ -519,11 +521,12 @@ static void test_newcomers(void)
 				longest_s = fmax(longest_s, s.now_s - s.jobs[k].job.submitted_s);
 		pass(&s);
 	}
-	is_str(s.fault, NULL, "newcomers: no rule is broken");
+	is_str(s.fault, NULL, "newcomers break no rule");
 	printf("# 20 newcomers: %d launches; the first turn came after %.0f s at the latest\n",
 	       s.launches, longest_s);
-	ok(longest_s <= SLICE_S + s.pass_s, "each has its first turn within a slice and a pass");
-	is_int(s.launches, 41, "for which the long job is stopped once");
+	ok(longest_s <= SLICE_S + s.pass_s,
+	   "each newcomer has its first turn within a slice and a pass");
+	is_int(s.launches, 41, "a long job is stopped once for each newcomer");
 }
 
 /* One of 12 h, one that needs both devices, and from then on one of 50 min each 40 min, so that
@@ -575,12 +578,12 @@ static void test_plain(void)
 	for (int i = 2; i < s.n_jobs; i++)
 		beside_s += s.jobs[i].job.attained_service_device_s;
 	until_it_has_run(&s, &s.jobs[1]);
-	is_str(s.fault, NULL, "plain jobs: no rule is broken");
+	is_str(s.fault, NULL, "plain jobs break no rule");
 	printf("# 12 h of one job, %.0f s of others beside it; the wide one starts %.0f s later\n",
 	       beside_s, s.jobs[1].job.launched_s - first_end_s);
-	ok(beside_s > 30000, "no device is idle while the wide one could not start anyway");
+	ok(beside_s > 30000, "no device is idle while a wide plain job could not start");
 	ok(s.jobs[1].job.launched_s < first_end_s + 3000 + 30 + 60,
-	   "which then does not wait for another");
+	   "a wide plain job waits for no other once it could start");
 }
 
 int main(void)

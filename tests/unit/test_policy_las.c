@@ -59,14 +59,15 @@ static void check(const char *name, int n_devices, const struct sched_job *jobs,
 	for (int i = 0; i < n_jobs; i++) {
 		double want_s = wanted[i].next_start_s;
 
-		snprintf(what, sizeof(what), "%s: job %d, devices", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its devices", name, (int)jobs[i].id);
 		is_int(choices[i].replicas, wanted[i].replicas, what);
-		snprintf(what, sizeof(what), "%s: job %d, next start", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its next start",
+			 name, (int)jobs[i].id);
 		if (want_s < 0)
 			ok(isnan(choices[i].next_start_s), what);
 		else
 			near(choices[i].next_start_s, NOW_S + want_s, 1e-9, what);
-		snprintf(what, sizeof(what), "%s: job %d, reason", name, (int)jobs[i].id);
+		snprintf(what, sizeof(what), "%s: job %d has its reason", name, (int)jobs[i].id);
 		if (wanted[i].reason)
 			is_str(choices[i].reason, wanted[i].reason, what);
 	}
@@ -102,11 +103,11 @@ static void test_one_device(void)
 		{ 1, -1, NULL },
 	};
 
-	CHECK("within the slice", 1, in_slice, keeps);
-	CHECK("slice over, served more", 1, over, swaps);
-	CHECK("slice over, served as much", 1, tie, stays);
-	CHECK("slice over, alone", 1, alone, goes_on);
-	CHECK("equal and new: the smaller id", 1, fresh, earlier);
+	CHECK("a job keeps its device within its slice", 1, in_slice, keeps);
+	CHECK("a job that was served more gives way after its slice", 1, over, swaps);
+	CHECK("a job that was served as much goes on after its slice", 1, tie, stays);
+	CHECK("a job alone goes on after its slice", 1, alone, goes_on);
+	CHECK("the smaller id starts among equal new jobs", 1, fresh, earlier);
 }
 
 static void test_weight(void)
@@ -124,8 +125,8 @@ static void test_weight(void)
 		{ 4, -1, "4 devices (1 to 6 asked) for a slice of 600 s" },
 	};
 
-	CHECK("weight 2 counts half", 1, jobs, wanted);
-	CHECK("shares by weight", 6, two, shares);
+	CHECK("a weight of 2 counts service half", 1, jobs, wanted);
+	CHECK("devices are shared by weight", 6, two, shares);
 }
 
 static void test_wide_job(void)
@@ -170,10 +171,10 @@ static void test_wide_job(void)
 		{ 0, 600, NULL }, { 0, 1200, NULL }, { 2, -1, NULL }, { 0, 600, NULL },
 	};
 
-	CHECK("wide job, both in their slices", 2, staggered, waiting);
-	CHECK("wide job, one slice over", 2, half, runs_on);
-	CHECK("wide job, one device idle", 2, idle, no_backfill);
-	CHECK("wide job, both slices over", 2, over, starts);
+	CHECK("a wide job waits for both slices", 2, staggered, waiting);
+	CHECK("a wide job waits for the second slice after one is over", 2, half, runs_on);
+	CHECK("a wide job keeps an idle device from others", 2, idle, no_backfill);
+	CHECK("a wide job starts when both slices are over", 2, over, starts);
 }
 
 static void test_backfill(void)
@@ -207,9 +208,9 @@ static void test_backfill(void)
 					      { 0, 550, NULL },
 					      { 0, 1275, NULL } };
 
-	CHECK("a slice fits before the wide job", 2, fits, both);
-	CHECK("the pace of a job with 2 devices", 4, pace, at_its_pace);
-	CHECK("a slice does not fit", 2, late, idle);
+	CHECK("a job starts whose slice fits before the wide job", 2, fits, both);
+	CHECK("a job with 2 devices is served at its pace", 4, pace, at_its_pace);
+	CHECK("a job waits whose slice does not fit before the wide job", 2, late, idle);
 }
 
 static void test_not_preemptible(void)
@@ -252,11 +253,11 @@ static void test_not_preemptible(void)
 		{ 1, -1, NULL }, { 0, 1440, NULL },
 	};
 
-	CHECK("others run beside it", 2, jobs, wanted);
-	CHECK("it takes its minimum while another waits", 4, greedy, modest);
-	CHECK("it starts as any other", 1, first, starts);
+	CHECK("other jobs run beside one that is not preemptible", 2, jobs, wanted);
+	CHECK("a job that is not preemptible takes its least beside others", 4, greedy, modest);
+	CHECK("a job that is not preemptible starts as any other", 1, first, starts);
 	unsaved[0].why_kept = unsaved[1].why_kept = "it has saved nothing";
-	CHECK("what keeps it is told", 3, unsaved, why);
+	CHECK("the reason tells what keeps a job on its devices", 3, unsaved, why);
 }
 
 static void test_shares(void)
@@ -305,14 +306,14 @@ static void test_shares(void)
 		{ 1, -1, NULL },
 	};
 
-	CHECK("shared evenly", 6, fresh, even);
-	CHECK("an odd device stays", 3, odd, stays);
-	CHECK("a difference of two is evened out", 4, uneven, evened);
-	CHECK("not while one is in its slice", 4, in_slice, untouched);
-	CHECK("a newcomer takes from the later", 4, newcomer, makes_room);
-	CHECK("leftovers make a job grow", 3, grows, grown);
-	CHECK("wide job fits at minimums", 4, gathering, kept);
-	CHECK("a job keeps all while another gathers", 3, gathering, kept_of_3);
+	CHECK("devices are shared evenly", 6, fresh, even);
+	CHECK("an odd device stays where it is", 3, odd, stays);
+	CHECK("a difference of two devices is evened out", 4, uneven, evened);
+	CHECK("a difference is not evened out within a slice", 4, in_slice, untouched);
+	CHECK("a newcomer takes a device from the later job", 4, newcomer, makes_room);
+	CHECK("devices left over make a job grow", 3, grows, grown);
+	CHECK("a wide job fits beside jobs at their least", 4, gathering, kept);
+	CHECK("a job keeps all its devices while another gathers", 3, gathering, kept_of_3);
 }
 
 static void test_devices_vanish(void)
@@ -337,10 +338,10 @@ static void test_devices_vanish(void)
 	};
 	const struct wanted fixed_stays[] = { { 0, -1, NULL }, { 1, -1, NULL } };
 
-	CHECK("one of four lost: the most served shrinks", 3, jobs, of_3);
-	CHECK("two of four lost: the most served waits", 2, jobs, of_2);
-	CHECK("all lost", 0, jobs, of_0);
-	CHECK("one of two lost: not preemptible goes first", 1, fixed_one, fixed_stays);
+	CHECK("the job served most shrinks if one of four devices is lost", 3, jobs, of_3);
+	CHECK("the job served most waits if two of four devices are lost", 2, jobs, of_2);
+	CHECK("all jobs wait if all devices are lost", 0, jobs, of_0);
+	CHECK("a job that is not preemptible keeps the last device", 1, fixed_one, fixed_stays);
 }
 
 static void test_odd_input(void)
@@ -361,10 +362,10 @@ static void test_odd_input(void)
 	};
 
 	policy_las.decide(&none, NULL);
-	ok(true, "no jobs");
-	CHECK("not a number, weight 0", 1, odd, wanted);
-	CHECK("launched in the future", 1, future, replaced);
-	CHECK("the ends of the ranges", 1, huge, told);
+	ok(true, "no jobs are accepted");
+	CHECK("a service of NaN and a weight of 0 are accepted", 1, odd, wanted);
+	CHECK("a launch in the future ends a slice at once", 1, future, replaced);
+	CHECK("the ends of the ranges are accepted", 1, huge, told);
 }
 
 /* --- at random --- */
@@ -673,7 +674,7 @@ static void test_at_random(void)
 	printf("# %d launches, %d waits; the longest was %.2f of its bound; %d mixes with jobs "
 	       "that are not preemptible\n", launches, episodes, worst, fixed_mixes);
 	ok(launches > RANDOM_CASES(10000) && episodes > RANDOM_CASES(10000),
-	   "the mixes did something");
+	   "the random mixes launch and wait");
 }
 
 /* Jobs that hold anything at all, on more or fewer devices than they hold together. */
@@ -733,9 +734,10 @@ static void test_fairness(void)
 		least = fmin(least, s.jobs[i].job.attained_service_device_s);
 		most = fmax(most, s.jobs[i].job.attained_service_device_s);
 	}
-	is_str(s.fault, NULL, "a wide job among staggered narrow ones: no rule is broken");
+	is_str(s.fault, NULL, "a wide job among staggered narrow ones breaks no rule");
 	printf("# service %.0f to %.0f device-seconds\n", least, most);
-	ok(most - least <= 3 * (SLICE_S + s.pass_s), "their service differs by a few slices");
+	ok(most - least <= 3 * (SLICE_S + s.pass_s),
+	   "the service of the jobs differs by a few slices");
 }
 
 /* A line of 14: 11th, 12th and 13th are not 11st, 12nd, 13rd. */
@@ -751,7 +753,7 @@ static void test_reasons(void)
 		jobs[i] = holds(jobs[i], 1, 100);
 	policy_las.decide(&in, choices);
 	is_str(choices[3].reason, "1st in line; needs 3 devices; waits for jobs 1, 2 and 1 more to "
-	       "end their slices", "three jobs to wait for");
+	       "end their slices", "the reason tells three jobs to wait for");
 	for (int i = 1; i < 14; i++) {
 		static const char *const ordinals[] = { "2nd",	"3rd",	"4th", "5th",  "6th",
 							"7th",	"8th",	"9th", "10th", "11th",
@@ -774,7 +776,7 @@ static void test_large(void)
 	policy_las.decide(&in, choices);
 	for (int i = 0; i < 1000; i++)
 		given += choices[i].replicas;
-	is_int(given, 16, "1,000 jobs, 16 devices: all are given");
+	is_int(given, 16, "1,000 jobs are given all of 16 devices");
 }
 
 int main(void)

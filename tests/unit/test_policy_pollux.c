@@ -96,8 +96,8 @@ static void test_exact(void)
 				 c.choices[i].reconfigure;
 		}
 	}
-	is_int(wrong, 0, "10,000 problems: the maximum of the published fitness");
-	ok(changed > 5000 && nodes > 1000, "something was decided, on several nodes too");
+	is_int(wrong, 0, "10,000 problems get the maximum of the published fitness");
+	ok(changed > 5000 && nodes > 1000, "the problems are decided on, on several nodes too");
 }
 
 /* --- by hand --- */
@@ -121,16 +121,16 @@ static void test_shares(void)
 
 	policy_pollux.decide(&in, choices);
 	is_int(choices[0].replicas, 2, "the device over goes where it adds most");
-	is_int(choices[1].replicas, 1, "not where it adds little");
-	is_int(choices[2].replicas, 1, "nor where nothing is known");
+	is_int(choices[1].replicas, 1, "the device over does not go where it adds little");
+	is_int(choices[2].replicas, 1, "the device over does not go where nothing is known");
 	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
-	       "a reason");
+	       "the reason tells what one more device would add");
 	is_str(choices[2].reason, "1 device; goodput not known yet; fair share 2",
-	       "a reason without a model");
+	       "the reason tells that the goodput is not known");
 	in.kinds[0].n_devices = 2;
 	policy_pollux.decide(&in, choices);
 	is_str(choices[2].reason, "needs 1 device; adds more to the mean speedup elsewhere",
-	       "a reason to wait");
+	       "the reason tells why a job waits");
 }
 
 /* One that was restarted too often for its age is left alone; and the published system starts
@@ -144,18 +144,18 @@ static void test_restarts(void)
 	jobs[0].replicas = 1;
 	jobs[0].restarts = 40;
 	policy_pollux.decide(&in, &choice);
-	is_int(choice.replicas, 1, "after 40 restarts of 30 s in 1000 s none is allowed");
+	is_int(choice.replicas, 1, "a run with 40 restarts of 30 s in 1000 s is not changed");
 	jobs[0].restarts = 2;
 	policy_pollux.decide(&in, &choice);
-	is_int(choice.replicas, 4, "after 2 it grows");
+	is_int(choice.replicas, 4, "a run with 2 restarts grows");
 	jobs[0].replicas = 0;
 	jobs[0].restarts = 0;
 	jobs[0].submitted_s = in.now_s;
 	policy_pollux.decide(&in, &choice);
-	is_int(choice.replicas, 0, "age 0: not yet");
+	is_int(choice.replicas, 0, "a job of age 0 does not start");
 	jobs[0].submitted_s--;
 	policy_pollux.decide(&in, &choice);
-	is_int(choice.replicas, 4, "age 1 s: it starts");
+	is_int(choice.replicas, 4, "a job of age 1 s starts");
 }
 
 static void test_odd(void)
@@ -168,27 +168,30 @@ static void test_odd(void)
 	jobs[0].preemptible = false;
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 1 && choices[1].replicas == 1 && !choices[2].replicas,
-	   "two of four devices went away under a job that only runs on 1 or 4: it has 1");
+	   "a job on 1 or 4 devices has 1 after two were lost");
 	jobs[0].offers[0] = offers_of(4, linear);
 	policy_pollux.decide(&in, choices);
 	ok(choices[0].replicas == 2 && !choices[1].replicas && !choices[2].replicas,
-	   "or on 2: it has both");
-	is_str(choices[0].reason, "2 devices to its end: not preemptible", "a reason to keep them");
+	   "a job on 1 to 4 devices has 2 after two were lost");
+	is_str(choices[0].reason, "2 devices to its end: not preemptible",
+	       "the reason tells that a job is not preemptible");
 	jobs[0].why_kept = "it has saved nothing";
 	policy_pollux.decide(&in, choices);
-	is_str(choices[0].reason, "keeps 2 devices: it has saved nothing", "one that may change");
+	is_str(choices[0].reason, "keeps 2 devices: it has saved nothing",
+	       "the reason tells what keeps a job on its devices");
 	in.kinds[0].n_devices = 0;
 	policy_pollux.decide(&in, choices);
-	is_str(choices[1].reason, "needs 1 device; none can be used here", "no devices");
+	is_str(choices[1].reason, "needs 1 device; none can be used here",
+	       "the reason tells that there are no devices");
 	in.n_jobs = 0;
 	policy_pollux.decide(&in, choices);
-	ok(1, "no jobs");
+	ok(1, "no jobs are accepted");
 	in.n_jobs = 1;
 	in.kinds[0].n_devices = 2;
 	jobs[0] = job(1, linear, 4);
 	jobs[0].weight = jobs[0].restart_s = jobs[0].attained_service_device_s = (double)NAN;
 	policy_pollux.decide(&in, choices);
-	is_int(choices[0].replicas, 2, "weight and restart not known");
+	is_int(choices[0].replicas, 2, "a job of unknown weight and restart gets its devices");
 }
 
 int main(void)

@@ -40,7 +40,8 @@ static void test_published_pair(void)
 	for (int p = 0; p < 2; p++) {
 		decide(both[p], jobs, 2, 60, choices);
 		is_int(choices[0].replicas, 1, both[p]->name);
-		is_int(choices[1].replicas, 3, "1 GPU with zero, 3 with tp: 0.55 + 0.89");
+		is_int(choices[1].replicas, 3,
+		       "T5-3B gets 3 GPUs beside RoBERTa on 1: 0.55 + 0.89");
 	}
 }
 
@@ -53,14 +54,15 @@ static void test_victims(void)
 
 	jobs[0].replicas = 4;
 	decide(&policy_rubick, jobs, 2, 2500, choices);
-	is_int(choices[0].replicas, 4, "one restart of 260 s in 2500 s is too much");
-	is_int(choices[1].replicas, 0, "so the other job waits");
+	is_int(choices[0].replicas, 4,
+	       "a run keeps its GPUs if a restart takes too much of its time");
+	is_int(choices[1].replicas, 0, "a job waits if no run may be restarted");
 	decide(&policy_rubick, jobs, 2, 2700, choices);
-	is_int(choices[0].replicas, 1, "in 2700 s it is not: steps of slope 0.1 are given up");
-	is_int(choices[1].replicas, 3, "and the rest goes to the highest slope");
+	is_int(choices[0].replicas, 1, "a run gives up steps of slope 0.1 after 2700 s");
+	is_int(choices[1].replicas, 3, "the job of the highest slope gets the other GPUs");
 	jobs[0].restarts = 1;
 	decide(&policy_rubick, jobs, 2, 2700, choices);
-	is_int(choices[0].replicas, 4, "two restarts are too much again");
+	is_int(choices[0].replicas, 4, "a run keeps its GPUs if two restarts take too much");
 }
 
 static void test_guarantees(void)
@@ -76,8 +78,8 @@ static void test_guarantees(void)
 	jobs[0].guaranteed = true;
 	jobs[0].min_replicas = 2;
 	decide(&policy_rubick, jobs, 2, 5000, choices);
-	is_int(choices[0].replicas, 4, "not below that one's guarantee");
-	is_int(choices[1].replicas, 0, "and waits");
+	is_int(choices[0].replicas, 4, "a guaranteed job keeps its guarantee beside another");
+	is_int(choices[1].replicas, 0, "a guaranteed job waits for another one's guarantee");
 }
 
 static void test_overdue(void)
@@ -91,7 +93,7 @@ static void test_overdue(void)
 	decide(&policy_rubick, jobs, 2, 19 * 3600, choices);
 	is_int(choices[1].replicas, 0, "a slope of 0.0625 does not displace one of 0.25");
 	decide(&policy_rubick, jobs, 2, 21 * 3600, choices);
-	is_int(choices[1].replicas, 4, "after 20 hours the job is first");
+	is_int(choices[1].replicas, 4, "a job that waited for 20 hours comes first");
 }
 
 int main(void)
