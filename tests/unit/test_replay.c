@@ -97,29 +97,33 @@ static void test_rates(void)
 	struct sim_job_result result;
 	struct err err;
 
-	is_int(replay_under(&most, &job, 1, &result, &err), 0, "a job alone");
-	near(result.finish_s, 3 + 100 / 20.0 + 200 / 40.0, 1e-12, "at its best, phase by phase");
+	is_int(replay_under(&most, &job, 1, &result, &err), 0, "a job alone is replayed");
+	near(result.finish_s, 3 + 100 / 20.0 + 200 / 40.0, 1e-12,
+	     "a job alone runs at its best rate in each phase");
 	is_int(replay_under(&owners, &job, 1, &result, &err), 0,
-	       "a policy that looks at no goodput");
-	near(result.finish_s, 3 + 100 / 8.0 + 200 / 16.0, 1e-12, "runs it at its own batch size");
+	       "a policy that looks at no goodput is replayed");
+	near(result.finish_s, 3 + 100 / 8.0 + 200 / 16.0, 1e-12,
+	     "without goodput a job runs at the rate of its own batch size");
 	best[0][2] = (double)NAN;
 	is_int(replay_under(&most, &job, 1, &result, &err), 0,
-	       "on a number of devices that is not to be");
-	near(result.finish_s, 3 + 100 / 8.0 + 200 / 40.0, 1e-12, "it runs as it was submitted");
+	       "a job whose best rate is unknown on two devices is replayed");
+	near(result.finish_s, 3 + 100 / 8.0 + 200 / 40.0, 1e-12,
+	     "a job with no best rate runs at its own rate");
 	best[0][2] = 20;
 	phases[0].pause_s = 2;
 	phases[1].pause_s = 4;
-	is_int(replay_under(&most, &job, 1, &result, &err), 0, "with time that is no step");
-	near(result.finish_s, 13 + 6, 1e-12, "it takes that longer");
+	is_int(replay_under(&most, &job, 1, &result, &err), 0,
+	       "a job with time that is no step is replayed");
+	near(result.finish_s, 13 + 6, 1e-12, "time that is no step lengthens a job");
 	phases[0].pause_s = 62;
 	is_int(replay_under(&later, &job, 1, &result, &err), 0,
-	       "and stopped 57 s into such a time");
+	       "a job stopped within time that is no step is replayed");
 	near(result.finish_s, 60 + 7 + 5 + 100 / 20.0 + 4 + 200 / 40.0, 1e-12,
-	     "it keeps what it had of it");
+	     "a stopped job keeps what it had of the time that is no step");
 	phases[0].pause_s = phases[1].pause_s = 0;
 	job.modelled = false;
-	is_int(replay_under(&most, &job, 1, &result, &err), 0, "without a model");
-	near(result.finish_s, 28, 1e-12, "likewise");
+	is_int(replay_under(&most, &job, 1, &result, &err), 0, "a job without a model is replayed");
+	near(result.finish_s, 28, 1e-12, "a job without a model runs at the best rates too");
 }
 
 /* Submitted at 50, seen at 60, on two devices: 3 + 5 + 5 s. Submitted at 0: 57 s of work at 1 a
@@ -133,16 +137,17 @@ static void test_passes(void)
 	struct err err;
 
 	slow.submit_s = slow.release_s = 50;
-	is_int(replay_under(&later, &slow, 1, &result, &err), 0, "a job between passes");
-	near(result.start_s, 60, 1e-12, "starts at the next one");
-	near(result.finish_s, 73, 1e-12, "and ends by itself");
+	is_int(replay_under(&later, &slow, 1, &result, &err), 0,
+	       "a job submitted between passes is replayed");
+	near(result.start_s, 60, 1e-12, "a job submitted between passes starts at the next pass");
+	near(result.finish_s, 73, 1e-12, "a job ends between passes, when its work is done");
 	slow.submit_s = slow.release_s = 0;
 	phases[0].best = first;
 	is_int(replay_under(&later, &slow, 1, &result, &err), 0,
-	       "one that is given more meanwhile");
+	       "a job given more devices later is replayed");
 	near(result.finish_s, 60 + 7 + (100 - 57) / 2.0 + 5, 1e-12,
-	     "stands still for its restart first");
-	is_int(result.restarts, 1, "which counts");
+	     "a job given more devices stands still for its restart first");
+	is_int(result.restarts, 1, "a change of devices counts as one restart");
 	phases[0].best = best[0];
 }
 
@@ -154,19 +159,21 @@ static void test_order(void)
 	struct err err;
 
 	jobs[1].id = 2;
-	is_int(replay_under(&most, jobs, 2, results, &err), 0, "two jobs for two devices each");
+	is_int(replay_under(&most, jobs, 2, results, &err), 0,
+	       "two jobs that want two devices each are replayed");
 	near(results[1].finish_s, 26, 1e-12,
-	     "run one after the other, by a pass at the end of the first");
+	     "the end of the first job makes a pass that starts the second");
 	jobs[0].after = &after;
 	jobs[0].n_after = 1;
-	is_int(replay_under(&most, jobs, 2, results, &err), 0, "the first after the second");
-	near(results[1].finish_s, 13, 1e-12, "then it is so");
-	near(results[0].finish_s, 26, 1e-12, "and it waits for it");
+	is_int(replay_under(&most, jobs, 2, results, &err), 0,
+	       "a job that waits for a later one is replayed");
+	near(results[1].finish_s, 13, 1e-12, "the job that another waits for runs first");
+	near(results[0].finish_s, 26, 1e-12, "a job waits for the end of the one it comes after");
 	jobs[0].n_after = 0;
 	jobs[0].release_s = 130;
 	is_int(replay_under(&most, jobs, 2, results, &err), 0,
-	       "one that may not start before a time");
-	near(results[0].start_s, 180, 1e-12, "starts at the pass after it");
+	       "a job with a time of release is replayed");
+	near(results[0].start_s, 180, 1e-12, "a job starts at the pass after its time of release");
 }
 
 /* Nobody is there for 60 days: no job is stuck. */
@@ -179,8 +186,9 @@ static void test_idle(void)
 
 	jobs[1].id = 2;
 	is_int(replay_under(&most, jobs, 2, results, &err), 0,
-	       "the last job may come 60 days after the others");
-	near(results[1].finish_s, days_60_s + 13, 1e-12, "and is run then");
+	       "a job that comes 60 days after the others is replayed");
+	near(results[1].finish_s, days_60_s + 13, 1e-12,
+	     "a job that comes 60 days later runs when it comes");
 }
 
 /* Submitted at 0, at 1 a second after 3 s: at the pass of 60 it has had 57. */
@@ -192,24 +200,28 @@ static void test_told(void)
 	struct err err;
 
 	phases[0].best = first;
-	is_int(replay_under(&remembers, &job, 1, &result, &err), 0, "a policy is told");
-	near(last_told.remaining_samples, 300 - 57, 1e-12, "what remains");
+	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
+	       "a policy that remembers what it is told is replayed");
+	near(last_told.remaining_samples, 300 - 57, 1e-12, "a policy is told what work remains");
 	job.told_work = 57 / 1.04;
 	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
-	       "where it takes a little longer than is told");
-	near(last_told.remaining_samples, 0, 0, "that nothing does");
+	       "a job a little longer than declared is replayed");
+	near(last_told.remaining_samples, 0, 0,
+	     "a job a little longer than declared has no work left at its end");
 	job.told_work = 57 / 1.06;
 	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
-	       "and where it takes much longer");
-	is_int(isnan(last_told.remaining_samples), 1, "that nobody knows");
-	near(last_told.goodput_now, 1, 0, "and at what rate it runs");
-	near(first_told.waiting_since_s, 0, 0, "before that, since when it waited");
-	is_int(isnan(first_told.goodput_now), 1, "when it had no rate");
+	       "a job much longer than declared is replayed");
+	is_int(isnan(last_told.remaining_samples), 1,
+	       "what remains of a job much longer than declared is unknown");
+	near(last_told.goodput_now, 1, 0, "a policy is told the rate at which a job runs");
+	near(first_told.waiting_since_s, 0, 0, "a policy is told since when a job has waited");
+	is_int(isnan(first_told.goodput_now), 1, "a job that waits has no goodput");
 	job.submit_s = 10;
 	job.release_s = 20;
 	is_int(replay_under(&remembers, &job, 1, &result, &err), 0,
-	       "of one that was not to start before a time");
-	near(first_told.waiting_since_s, 20, 0, "since then");
+	       "a job released after its submission is replayed");
+	near(first_told.waiting_since_s, 20, 0,
+	     "a job waits from its release on, not from its submission");
 	phases[0].best = best[0];
 }
 
@@ -225,10 +237,12 @@ static void test_rates_that_are_none(void)
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		phases[1].own = none[i];
-		is_int(replay_under(&owners, &job, 1, &result, &err), -1, "a rate that is none");
-		is_int(err.exit_status, EX_DATAERR, "is an error");
+		is_int(replay_under(&owners, &job, 1, &result, &err), -1,
+		       "a rate that is not positive and finite fails the replay");
+		is_int(err.exit_status, EX_DATAERR, "a bad rate is an error of data");
 	}
-	is_str(err.text, "job 1 does work at a rate of -1 on 2 devices", "that says whose");
+	is_str(err.text, "job 1 does work at a rate of -1 on 2 devices",
+	       "the error of a bad rate names the job and the devices");
 	phases[1].own = own[1];
 }
 
@@ -242,17 +256,19 @@ static void test_figures(void)
 	struct replay_figures f;
 
 	replay_figures(was, 3, &f);
-	near(f.avg_jct_s, 20, 1e-12, "mean");
-	near(f.p99_jct_s, 29.8, 1e-12, "99th percentile, between ranks");
-	near(f.makespan_s, 50, 1e-12, "from the first submission to the last end");
-	near(f.restarts, 3, 1e-12, "restarts");
-	near(f.device_hours, 2, 1e-12, "device hours");
+	near(f.avg_jct_s, 20, 1e-12, "the mean JCT is the mean of the three");
+	near(f.p99_jct_s, 29.8, 1e-12, "the 99th percentile lies between ranks");
+	near(f.makespan_s, 50, 1e-12, "the makespan is from the first submission to the last end");
+	near(f.restarts, 3, 1e-12, "restarts are added up");
+	near(f.device_hours, 2, 1e-12, "device hours are added up");
 	other[0].finish_s = 21;
 	other[1].finish_s = 34;
-	near(replay_median_error(other, was, 3), 0.1, 1e-12, "the median of 0.1, 0.3 and 0");
-	is_int(isnan(replay_median_error(other, was, 0)), 1, "of none there is none");
+	near(replay_median_error(other, was, 3), 0.1, 1e-12,
+	     "the median error of 0.1, 0.3 and 0 is 0.1");
+	is_int(isnan(replay_median_error(other, was, 0)), 1, "no jobs have no median error");
 	replay_figures(was, 0, &f);
-	is_int(isnan(f.avg_jct_s) && isnan(f.makespan_s), 1, "nor any figure");
+	is_int(isnan(f.avg_jct_s) && isnan(f.makespan_s), 1,
+	       "no jobs have no mean JCT and no makespan");
 }
 
 int main(void)
@@ -269,8 +285,9 @@ int main(void)
 	test_rates_that_are_none();
 	test_figures();
 	is_int(replay_under(&nothing, &job, 1, &result, &err), -1,
-	       "a policy that gives nothing, ever");
-	is_int(err.exit_status, EX_UNAVAILABLE, "is given up");
-	is_int(replay_under(&most, NULL, 0, NULL, &err), 0, "no job is no error");
+	       "a policy that never gives anything fails the replay");
+	is_int(err.exit_status, EX_UNAVAILABLE,
+	       "a policy that never gives anything is given up as unavailable");
+	is_int(replay_under(&most, NULL, 0, NULL, &err), 0, "a replay of no job is no error");
 	return done();
 }

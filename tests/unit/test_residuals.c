@@ -43,8 +43,8 @@ static void test_none(void)
 {
 	struct residuals r = of(NULL, 0);
 
-	near(residuals_factor(&r, one, 16), 1, 0, "nothing measured, nothing said");
-	near(residuals_factor(NULL, one, 16), 1, 0, "nor without any");
+	near(residuals_factor(&r, one, 16), 1, 0, "without measurements the factor is 1");
+	near(residuals_factor(NULL, one, 16), 1, 0, "without residuals the factor is 1");
 	residuals_release(&r);
 }
 
@@ -53,17 +53,22 @@ static void test_points(void)
 	struct observation o[] = { seen(16, 1, 1.2, 1), seen(64, 3, 0.9, 0.5) };
 	struct residuals r = of(o, 2);
 
-	near(residuals_factor(&r, one, 16), 1.1923439335951995, 1e-12, "where it was measured");
+	near(residuals_factor(&r, one, 16), 1.1923439335951995, 1e-12,
+	     "where it was measured, the factor is near the measured one");
 	near(residuals_factor(&r, one, 64), 0.9081210343433495, 1e-12,
-	     "whatever the passes; less sure of it");
-	near(residuals_factor(&r, one, 32), 1.0323289643359874, 1e-12, "between");
-	near(residuals_factor(&r, two, 16), 1.0919450231560193, 1e-12, "on twice the replicas");
+	     "passes do not matter, and half a weight is less sure");
+	near(residuals_factor(&r, one, 32), 1.0323289643359874, 1e-12,
+	     "between two sizes the factor is between theirs");
+	near(residuals_factor(&r, two, 16), 1.0919450231560193, 1e-12,
+	     "on twice the replicas the factor is half as far from 1");
 	near(residuals_factor(&r, across, 64), 0.9963923627844522, 1e-12,
-	     "on several nodes hardly");
-	near(residuals_factor(&r, throughput_place_on(1, 3), 16), 1, 0, "not tabulated");
+	     "on several nodes one node's times say hardly anything");
+	near(residuals_factor(&r, throughput_place_on(1, 3), 16), 1, 0,
+	     "a place that is not tabulated has factor 1");
 	near(residuals_factor(&r, one, 1e300), residuals_factor(&r, one, 64 * 16), 1e-12,
-	     "far beyond");
-	near(residuals_factor(&r, one, 0), residuals_factor(&r, one, 1), 0, "or below");
+	     "far beyond all sizes the factor stays as at the last");
+	near(residuals_factor(&r, one, 0), residuals_factor(&r, one, 1), 0,
+	     "a size of 0 counts as 1");
 	residuals_release(&r);
 }
 
@@ -76,7 +81,7 @@ static void test_no_tier_seen(void)
 
 	far.tier = TIER_FAR;
 	near(residuals_factor(&r, far, 16), residuals_factor(&r, two, 16), 0,
-	     "where no tier was seen, each is as the unknown one");
+	     "where no tier was seen, a told tier counts as the unknown one");
 	residuals_release(&r);
 }
 
@@ -87,9 +92,9 @@ static void test_same_sizes(void)
 	struct residuals a = of(&once, 1), b = of(o, 2);
 
 	near(residuals_factor(&a, one, 16), exp(0.2 / (1 + 0.03 / 4)), 1e-12,
-	     "weight stands for noise");
+	     "a larger weight means less noise");
 	near(residuals_factor(&b, one, 20), residuals_factor(&a, one, 20), 1e-12,
-	     "the same sizes are one point, at the weighted mean");
+	     "equal sizes are one point, at the weighted mean");
 	residuals_release(&a);
 	residuals_release(&b);
 }
@@ -101,7 +106,7 @@ static void test_bad(void)
 	struct residuals a = of(o, 1), b = of(o, 5);
 
 	near(residuals_factor(&b, one, 32), residuals_factor(&a, one, 32), 0,
-	     "what cannot be right is left out");
+	     "observations that cannot be right are left out");
 	residuals_release(&a);
 	residuals_release(&b);
 }
@@ -115,8 +120,10 @@ static void test_many(void)
 	for (int i = 0; i < n; i++)
 		o[i] = seen(i + 1, 1, 1.1, 1);
 	r = of(o, n);
-	near(residuals_factor(&r, one, 16), 1.1, 0.01, "many say what they agree on");
-	near(residuals_factor(&r, one, 16.0 * n), 1, 0.01, "only the first count");
+	near(residuals_factor(&r, one, 16), 1.1, 0.01,
+	     "many equal measurements give what they agree on");
+	near(residuals_factor(&r, one, 16.0 * n), 1, 0.01,
+	     "only the first RESIDUALS_MAX observations count");
 	residuals_release(&r);
 	free(o);
 }
@@ -133,20 +140,22 @@ static void test_best(void)
 
 	goodput_best_round(&g, one, &by_params);
 	is_int(by_params.configuration.local_batch_size, 64,
-	       "by the parameters the largest is best");
+	       "by the parameters the largest size is best");
 	g.residuals = &r;
 	goodput_best_round(&g, one, &best);
 	for (int i = 0; i < 9; i++)
 		if (goodput_of(&g, one, (double)sizes[i], 1) >
 		    goodput_of(&g, one, (double)sizes[k], 1))
 			k = i;
-	ok(k < 8, "but it was measured to be slow");
-	is_int(best.configuration.local_batch_size, sizes[k], "the best of all round numbers");
+	ok(k < 8, "a size measured to be slow is not the best");
+	is_int(best.configuration.local_batch_size, sizes[k],
+	       "the best choice is the best of all round sizes");
 	near(best.throughput, (double)sizes[k] / goodput_step_time(&g, one, (double)sizes[k], 1),
-	     1e-12, "and so it is told");
+	     1e-12, "the best choice tells its throughput with residuals");
 	g.noise_scale = (double)NAN;
 	goodput_best_round(&g, one, &best);
-	is_int(configuration_batch_size(&best.configuration), 16, "unknown noise: the batch stays");
+	is_int(configuration_batch_size(&best.configuration), 16,
+	       "while the noise is unknown the batch keeps its size");
 	residuals_release(&r);
 }
 
@@ -162,15 +171,17 @@ static void test_plans(void)
 	struct residuals r = residuals_of_plan(&own, &other, 1, places, 3), copy;
 
 	near(residuals_factor(&r, one, 16), exp(dual0 + 0.5 * dual1), 1e-12,
-	     "measured under both plans: near what was measured under its own");
-	near(residuals_factor(&r, two, 16), exp((dual0 + 0.5 * dual1) / 2), 1e-12, "elsewhere");
+	     "a plan's own measurement counts more than another plan's");
+	near(residuals_factor(&r, two, 16), exp((dual0 + 0.5 * dual1) / 2), 1e-12,
+	     "on other devices what both plans measured counts half");
 	copy = residuals_copy(&r);
 	residuals_release(&r);
-	near(residuals_factor(&copy, one, 16), exp(dual0 + 0.5 * dual1), 1e-12, "a copy tells it");
+	near(residuals_factor(&copy, one, 16), exp(dual0 + 0.5 * dual1), 1e-12,
+	     "a copy of residuals outlives the original");
 	residuals_release(&copy);
 	r = residuals_of_plan(&nothing, &other, 1, places, 3);
 	near(residuals_factor(&r, one, 16), exp(0.5 * y1 / 1.03), 1e-12,
-	     "measured under the other plan alone: half as sure");
+	     "what was measured under another plan alone counts half");
 	residuals_release(&r);
 }
 

@@ -133,19 +133,22 @@ static void two_jobs(void)
 	o.nodes = o.gpus_per_node = 1;
 	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
 	near(r.jobs[0].start_s, 60, 0, "the first job starts at the first decision");
-	near(r.jobs[0].finish_s, 130, 0, "and ends within an interval");
-	near(r.jobs[1].start_s, 180, 0, "the second at the next decision");
-	near(r.jobs[1].finish_s, 250, 0, "after its restart and its updates");
-	near(r.figures.avg_jct_s, (130 + 240) / 2.0, 1e-15, "the mean from submission to end");
-	near(r.figures.median_jct_s, 185, 1e-15, "the median between the two");
-	near(r.figures.p99_jct_s, 130 + 0.99 * 110, 1e-15, "the 99th percentile");
-	near(r.figures.makespan_s, 250, 0, "the makespan");
-	near(r.figures.gpu_hours, 140 / 3600.0, 1e-12, "what the GPU was held");
-	is_int(r.figures.rounds, 4, "four decisions: at 60, 120, 180 and 240");
-	is_int(r.rounds[1].waiting, 1, "one waits at the second");
+	near(r.jobs[0].finish_s, 130, 0, "the first job ends within an interval");
+	near(r.jobs[1].start_s, 180, 0, "the second job starts at the next decision");
+	near(r.jobs[1].finish_s, 250, 0, "the second job ends after its restart and its updates");
+	near(r.figures.avg_jct_s, (130 + 240) / 2.0, 1e-15,
+	     "the mean JCT is from submission to end");
+	near(r.figures.median_jct_s, 185, 1e-15, "the median JCT lies between the two");
+	near(r.figures.p99_jct_s, 130 + 0.99 * 110, 1e-15,
+	     "the 99th percentile lies between the two JCTs");
+	near(r.figures.makespan_s, 250, 0, "the makespan ends with the last job");
+	near(r.figures.gpu_hours, 140 / 3600.0, 1e-12, "GPU hours are what the GPU was held");
+	is_int(r.figures.rounds, 4, "decisions are taken at 60, 120, 180 and 240 s");
+	is_int(r.rounds[1].waiting, 1, "one job waits at the second decision");
 	/* Two jobs during decisions 1 and 2, one during 3 and 4; alone on half a GPU: 30 s + 2 * 40
 	 * s. */
-	near(r.jobs[0].fairness, 130 / 110.0, 1e-12, "fairness: of a half while there are two");
+	near(r.jobs[0].fairness, 130 / 110.0, 1e-12,
+	     "fairness is of half a GPU while there are two jobs");
 	release_case(&w, &r);
 }
 
@@ -160,14 +163,15 @@ static void two_jobs_at_events(void)
 	o.nodes = o.gpus_per_node = 1;
 	o.events = true;
 	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
-	near(r.jobs[0].start_s, 0, 0, "at events: the first job starts when it comes");
-	near(r.jobs[0].finish_s, 70, 0, "and ends after its restart and its updates");
-	near(r.jobs[1].start_s, 70, 0, "the second starts when the first ends");
-	near(r.jobs[1].finish_s, 140, 0, "and ends as long after");
-	is_int(r.figures.rounds, 7, "decisions at rounds and at events");
-	near(r.rounds[2].time_s, 40, 0, "a job that was measured is such an event");
+	near(r.jobs[0].start_s, 0, 0, "at events the first job starts when it comes");
+	near(r.jobs[0].finish_s, 70, 0, "at events a job ends after its restart and its updates");
+	near(r.jobs[1].start_s, 70, 0, "at events the second job starts when the first ends");
+	near(r.jobs[1].finish_s, 140, 0, "at events the second job ends as long after its start");
+	is_int(r.figures.rounds, 7, "decisions are taken at rounds and at events");
+	near(r.rounds[2].time_s, 40, 0, "that a job was measured is an event");
 	/* Two jobs for 60 of its 70 s, alone on 7/13 of the GPU. */
-	near(r.jobs[0].fairness, 70 / (30 + 40 * 13 / 7.0), 1e-12, "fairness goes by time");
+	near(r.jobs[0].fairness, 70 / (30 + 40 * 13 / 7.0), 1e-12,
+	     "at events fairness goes by time");
 	release_case(&w, &r);
 }
 
@@ -181,21 +185,21 @@ static void fairness(void)
 	o.nodes = 1;
 	o.gpus_per_node = 3;
 	run_case(&o, "a,0,app,1,8\nb,0,app,1,8\n", &w, &r);
-	near(r.jobs[0].finish_s, 130, 0, "two jobs beside each other");
+	near(r.jobs[0].finish_s, 130, 0, "two jobs run beside each other on three GPUs");
 	near(r.jobs[0].fairness, 130 / (30 + 32.0), 1e-12,
-	     "fairness: of a share between two numbers of GPUs");
+	     "fairness takes a share between two numbers of GPUs");
 	release_case(&w, &r);
 	/* More than the 3 that were ever measured, alone: no faster than on as many as it can
 	 * use. */
 	o.gpus_per_node = 4;
 	run_case(&o, "a,0,app,1,8\n", &w, &r);
 	near(r.jobs[0].fairness, 130 / (30 + 24.0), 1e-12,
-	     "of a share that is more than it can use");
+	     "fairness counts no GPUs that a job cannot use");
 	release_case(&w, &r);
 	/* An update of 16 in two passes takes 3.5 s, and is worth 1.5. */
 	run_case(&o, "a,0,ncf,1,8\n", &w, &r);
 	near(r.jobs[0].fairness, 130 / (30 + 20 * 3.5 / 1.5), 1e-12,
-	     "of a batch that is fixed, at that");
+	     "fairness of a fixed batch is at that batch");
 	release_case(&w, &r);
 }
 
@@ -213,7 +217,7 @@ static void indivisible(void)
 		run_case(&o, "a,0,one,1,8\n", &w, &r);
 		ok(isfinite(r.jobs[0].finish_s), policies[i]->name);
 		near(r.jobs[0].fairness, r.jobs[0].finish_s / (30 + 24.0), 1e-12,
-		     "fairness: of the two GPUs that a batch of 8 can use");
+		     "fairness is of the two GPUs that a batch of 8 can use");
 		release_case(&w, &r);
 	}
 }
@@ -227,9 +231,10 @@ static void idle(void)
 	struct sim_result r;
 
 	run_case(&o, "a,6000,app,1,8\nb,100000,app,1,8\n", &w, &r);
-	near(r.jobs[0].start_s, 6000, 0, "submitted at a time of decision it starts then");
-	near(r.jobs[1].start_s, 100020, 0, "and else at the next, however long nobody was there");
-	is_int(r.figures.rounds, 4, "nothing is decided meanwhile");
+	near(r.jobs[0].start_s, 6000, 0, "a job submitted at a time of decision starts then");
+	near(r.jobs[1].start_s, 100020, 0,
+	     "a job after a long idle time starts at the next decision");
+	is_int(r.figures.rounds, 4, "nothing is decided while nobody is there");
 	release_case(&w, &r);
 }
 
@@ -242,9 +247,9 @@ static void give_one(const struct sched_input *in, struct sched_choice *choice)
 		if (in->jobs[i].replicas) {
 			told_running = in->jobs[i];
 			near(in->jobs[i].goodput_now, in->jobs[i].offers[0].goodput[0][1], 1e-9,
-			     "told of one that runs: its goodput, which is the best");
+			     "a running job's goodput is told, and is the best");
 		} else {
-			ok(isnan(in->jobs[i].goodput_now), "told of one that waits: no goodput");
+			ok(isnan(in->jobs[i].goodput_now), "a waiting job has no goodput");
 		}
 	}
 }
@@ -262,7 +267,7 @@ static void told(void)
 	o.knowledge = SIM_KNOWLEDGE_FULL;
 	o.nodes = o.gpus_per_node = 1;
 	run_case(&o, "a,0,app,1,8\n", &w, &r);
-	is_int(told_running.replicas, 1, "it was told while it ran");
+	is_int(told_running.replicas, 1, "a policy was told of the job while it ran");
 	release_case(&w, &r);
 }
 
@@ -278,12 +283,12 @@ static void placements(void)
 	run_case(&o, "a,0,app,2,8\n", &w, &r);
 	alone_s = r.jobs[0].finish_s;
 	/* 4 on each: 1.6 s an update; 30 s of the first interval, then 2 s more. */
-	near(alone_s, 60 + 30 + 32, 0, "two GPUs on two nodes");
+	near(alone_s, 60 + 30 + 32, 0, "a job runs on two GPUs of two nodes");
 	release_case(&w, &r);
 	o.gpus_per_node = 2;
 	o.nodes = 1;
 	run_case(&o, "a,0,app,2,8\n", &w, &r);
-	near(r.jobs[0].finish_s, 60 + 30 + 24, 0, "and on one");
+	near(r.jobs[0].finish_s, 60 + 30 + 24, 0, "a job runs faster on two GPUs of one node");
 	release_case(&w, &r);
 }
 
@@ -301,15 +306,18 @@ static void interference(void)
 	o.gpus_per_node = 2;
 	o.interference = 0.5;
 	run_case(&o, "a,0,app,3,12\n", &w, &r);
-	near(r.jobs[0].finish_s, 120 + 2, 0, "one distributed job loses nothing");
+	near(r.jobs[0].finish_s, 120 + 2, 0, "a distributed job alone loses nothing");
 	release_case(&w, &r);
 	run_case(&o, "a,0,app,3,12\nb,0,app,3,12\n", &w, &r);
-	near(r.jobs[0].finish_s, 120 + 1 + 31, 0, "two that share a node lose their part");
-	near(r.jobs[1].finish_s, 120 + 1 + 31, 0, "both of them");
+	near(r.jobs[0].finish_s, 120 + 1 + 31, 0,
+	     "the first of two jobs that share a node loses its part");
+	near(r.jobs[1].finish_s, 120 + 1 + 31, 0,
+	     "the second of two jobs that share a node loses its part");
 	release_case(&w, &r);
 	o.nodes = 4;
 	run_case(&o, "a,0,app,3,12\nb,0,app,1,8\n", &w, &r);
-	near(r.jobs[0].finish_s, 120 + 2, 0, "beside one on a single node none is lost");
+	near(r.jobs[0].finish_s, 120 + 2, 0,
+	     "beside a job on a single node a distributed one loses nothing");
 	release_case(&w, &r);
 }
 
@@ -327,8 +335,8 @@ static void preemption(void)
 	/* a: 15 updates to 120; b: 15 to 180 and the rest to 190; a: from 240, 30 s and 5
 	 * updates. */
 	near(r.jobs[0].finish_s, 280, 0, "a preempted job keeps its progress");
-	near(r.jobs[1].finish_s, 190, 0, "of equal service the one that runs goes on");
-	is_int(r.jobs[0].restarts, 1, "and is restarted once");
+	near(r.jobs[1].finish_s, 190, 0, "of two jobs of equal service the running one goes on");
+	is_int(r.jobs[0].restarts, 1, "a preempted job is restarted once");
 	release_case(&w, &r);
 	/* Standing still for 90 s, a is stopped after 60 of them. b: from 120, 15 updates to 240.
 	 * a: from 240 with 90 s again, 15 to 360. b: from 360, 5 from 450 on. a: from 480, 5 from
@@ -336,7 +344,7 @@ static void preemption(void)
 	o.restart_s = 90;
 	run_case(&o, "a,0,app,1,8\nb,10,app,1,8\n", &w, &r);
 	near(r.jobs[0].finish_s, 580, 0, "what is left of a restart is not added to the next");
-	near(r.jobs[1].finish_s, 460, 0, "nor is it skipped");
+	near(r.jobs[1].finish_s, 460, 0, "a restart that was cut off is not skipped");
 	release_case(&w, &r);
 }
 
@@ -368,14 +376,14 @@ static void conservation(const char *policy, const struct sim_options *o,
 			  r.jobs[i].finish_s > again.jobs[i].finish_s;
 		restarts -= r.jobs[i].restarts;
 	}
-	is_int(over, 0, "never more GPUs than there are");
+	is_int(over, 0, "no decision gives more GPUs than there are");
 	is_int(early, 0, "each job starts after its submission and ends after its start");
 	is_int(restarts, 0, "the restarts of decisions are those of jobs");
 	/* A job holds what it was given to the end of its last interval at most. */
 	ok(r.figures.gpu_hours * 3600 <= given_s * (1 + 1e-12) &&
 	   r.figures.gpu_hours * 3600 >= given_s - w->n_jobs * 16 * o->interval_s,
-	   "what is held is what was given");
-	is_int(differ, 0, "the same again");
+	   "the GPU hours held are those that were given");
+	is_int(differ, 0, "a second simulation gives the same results");
 	sim_result_release(&r);
 	sim_result_release(&again);
 }
@@ -387,10 +395,10 @@ static void examples(void)
 	struct sim_workload w;
 	struct err err = { 0 };
 
-	ok(sim_profiles_read(&p, path, &err) == 0, "the example's profiles");
+	ok(sim_profiles_read(&p, path, &err) == 0, "the example's profiles are read");
 	free(path);
 	path = xasprintf("%s/" EXAMPLE "/workloads/workload-1.csv", root());
-	ok(sim_workload_read(&w, path, &p, &err) == 0, "its workload");
+	ok(sim_workload_read(&w, path, &p, &err) == 0, "the example's first workload is read");
 	free(path);
 	for (int i = 0; i < n_policies; i++) {
 		struct sim_options o = options_of(policies[i]->name);
@@ -491,9 +499,10 @@ static void compare(FILE *f, const struct sim_profiles *p)
 		printf("# %s: %.1f, published %.1f\n", what, avg_jct_s, e.avg_jct_s);
 	}
 	if (n_left_out > 0)
-		ok(n == 0, "pollux: at most 5 % above the published # SKIP sanitized; ALL_CASES=1");
+		ok(n == 0,
+		   "pollux is at most 5 % above the published # SKIP sanitized; ALL_CASES=1");
 	else
-		ok(n > 0 && ratio / n <= 1.05, "pollux: at most 5 % above the published");
+		ok(n > 0 && ratio / n <= 1.05, "pollux is at most 5 % above the published");
 }
 
 static void published(void)
@@ -509,7 +518,7 @@ static void published(void)
 		return;
 	}
 	path = xasprintf("%s/profiles", data());
-	if (ok(sim_profiles_read(&p, path, &err) == 0, "the published profiles"))
+	if (ok(sim_profiles_read(&p, path, &err) == 0, "the published profiles are read"))
 		compare(f, &p);
 	sim_profiles_release(&p);
 	free(path);

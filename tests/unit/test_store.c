@@ -207,26 +207,30 @@ static void test_open(void)
 	free(dir);
 	paths_init(&paths, &err);
 	is_int(store_open(&store, &paths, STORE_READ, &err), -1,
-	       "to read, a store has to be there");
-	is_int(err.exit_status, EX_NOINPUT, "no input");
-	ok(access(paths.dir, F_OK) != 0, "and none is made");
-	ok(store.db == NULL, "nothing stays open");
+	       "a store that is not there cannot be opened to read");
+	is_int(err.exit_status, EX_NOINPUT, "a store that is not there is no input");
+	ok(access(paths.dir, F_OK) != 0, "opening a store to read makes none");
+	ok(store.db == NULL, "a store that was not opened has no database");
 	umask(0);
 	new_store();
 	is_int(mode_of(paths.dir), 0700, "a new store's directory is private");
-	is_int(mode_of(paths.store), 0600, "and so is its file");
-	is_query("PRAGMA journal_mode", "wal", "in WAL mode");
-	is_query("PRAGMA foreign_keys", "1", "with foreign keys");
-	is_query("PRAGMA synchronous", "2", "writes reach the disk");
-	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(), "its version");
+	is_int(mode_of(paths.store), 0600, "a new store's file is private");
+	is_query("PRAGMA journal_mode", "wal", "a store is in WAL mode");
+	is_query("PRAGMA foreign_keys", "1", "a store has foreign keys");
+	is_query("PRAGMA synchronous", "2", "writes of a store reach the disk");
+	is_int(strtol(query("PRAGMA user_version"), NULL, 10), schema_version(),
+	       "a new store has the version of the schema");
 	snprintf(first, sizeof(first), "%s", query(schema));
 	add_job(0);
-	is_int(store_open(&other, &paths, STORE_OBSERVE, &err), 0, "opened again, to observe");
+	is_int(store_open(&other, &paths, STORE_OBSERVE, &err), 0,
+	       "a store can be opened again to observe");
 	store_close(&other);
-	is_int(store_open(&other, &paths, STORE_READ, &err), 0, "and to read");
+	is_int(store_open(&other, &paths, STORE_READ, &err), 0,
+	       "a store can be opened again to read");
 	store_close(&other);
-	is_query(schema, first, "its schema is what it was");
-	is_query("SELECT count(*) FROM jobs", "1", "as is what is in it");
+	is_query(schema, first, "opening a store again leaves its schema as it was");
+	is_query("SELECT count(*) FROM jobs", "1",
+		 "opening a store again leaves its jobs as they were");
 	umask(022);
 }
 
@@ -255,9 +259,11 @@ static void test_open_at_once(void)
 	while (wait(&status) > 0)
 		n_failed += status != 0;
 	is_int(n_failed, 0, "eight processes open a store that is not there yet");
-	is_int(store_open(&store, &paths, STORE_READ, &err), 0, "it is there");
-	is_query("SELECT count(*) FROM jobs", "8", "with a job of each");
-	is_query("PRAGMA integrity_check", "ok", "and whole");
+	is_int(store_open(&store, &paths, STORE_READ, &err), 0,
+	       "the store that eight processes made can be read");
+	is_query("SELECT count(*) FROM jobs", "8",
+		 "the store has a job of each of the eight processes");
+	is_query("PRAGMA integrity_check", "ok", "the store that eight processes made is whole");
 }
 
 static void test_refused(void)
@@ -265,9 +271,10 @@ static void test_refused(void)
 	static const struct {
 		const char *what, *sql;
 	} cases[] = {
-		{ "a newer store", "PRAGMA user_version = 1000000" },
-		{ "somebody else's application id", "PRAGMA application_id = 1" },
-		{ "none", "PRAGMA application_id = 0" },
+		{ "a newer store is not opened", "PRAGMA user_version = 1000000" },
+		{ "a store with another application id is not opened",
+		  "PRAGMA application_id = 1" },
+		{ "a store without an application id is not opened", "PRAGMA application_id = 0" },
 	};
 	struct store other = { 0 };
 
@@ -277,10 +284,12 @@ static void test_refused(void)
 		query(cases[i].sql);
 		for (enum store_mode mode = STORE_READ; mode <= STORE_OBSERVE; mode++) {
 			is_int(store_open(&other, &paths, mode, &err), -1, cases[i].what);
-			is_int(err.exit_status, EX_DATAERR, "is refused");
-			ok(other.db == NULL, "and closed");
+			is_int(err.exit_status, EX_DATAERR,
+			       "a store that is refused is an error of data");
+			ok(other.db == NULL, "a store that is refused is closed");
 		}
-		is_query("SELECT count(*) FROM jobs", "1", "nothing was done to it");
+		is_query("SELECT count(*) FROM jobs", "1",
+			 "nothing was done to a store that was refused");
 	}
 }
 
@@ -327,59 +336,65 @@ static void test_job(void)
 	c.step_regex = xstrdup("u=([0-9]+)");
 	c.git_commit = xstrdup("0123456789abcdef0123456789abcdef01234567");
 	c.git_dirty = true;
-	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job with everything");
-	is_int(store_job_get(&store, job.id, &got, &err), 0, "is read back");
-	is_int(got.id, 2, "id");
-	is_int(got.state, JOB_HELD, "state");
-	is_str(got.declared.name, "n\xff\n'\"", "name, whatever bytes it has");
-	is_str(got.reason, "r; 'pollux release 2' lets it go", "reason");
-	is_int(got.declared.min_replicas, 2, "replicas, from");
-	is_int(got.declared.max_replicas, 0, "to all");
-	is_int(got.declared.batch.size, 256, "batch");
-	is_int(got.declared.batch.min, 128, "from");
-	is_int(got.declared.batch.max, 4096, "to");
-	is_int(got.declared.batch.max_local, 64, "at most on a device");
-	near(got.declared.learning_rate, 0.1, 0, "learning rate");
-	is_str(got.declared.learning_rate_rule, "sqrt", "its rule");
-	near(got.declared.noise_scale, 1e4, 0, "noise scale");
-	near(got.declared.total_samples, 1e6, 0, "samples");
-	near(got.declared.total_steps, 5e3, 0, "steps");
-	near(got.declared.weight, 2.5, 0, "weight");
-	is_int(got.declared.preemption, PREEMPT_NEVER, "preemption");
-	near(got.declared.time_limit_s, 90, 0, "time limit");
-	is_int(got.declared.retries, 3, "retries");
-	is_int(got.declared.stop_signal, 10, "signal");
-	near(got.declared.grace_s, 0.5, 0, "grace");
+	is_int(store_job_add(&store, &job, &c, &after, &err), 0,
+	       "a job with everything declared is added");
+	is_int(store_job_get(&store, job.id, &got, &err), 0,
+	       "a job with everything declared is read back");
+	is_int(got.id, 2, "the id of a job is read back");
+	is_int(got.state, JOB_HELD, "the state of a job is read back");
+	is_str(got.declared.name, "n\xff\n'\"",
+	       "the name of a job is read back, whatever bytes it has");
+	is_str(got.reason, "r; 'pollux release 2' lets it go",
+	       "the reason of a held job says what lets it go");
+	is_int(got.declared.min_replicas, 2, "the fewest replicas of a job are read back");
+	is_int(got.declared.max_replicas, 0, "the most replicas of a job are read back");
+	is_int(got.declared.batch.size, 256, "the batch size of a job is read back");
+	is_int(got.declared.batch.min, 128, "the smallest batch size of a job is read back");
+	is_int(got.declared.batch.max, 4096, "the largest batch size of a job is read back");
+	is_int(got.declared.batch.max_local, 64,
+	       "the largest local batch size of a job is read back");
+	near(got.declared.learning_rate, 0.1, 0, "the learning rate of a job is read back");
+	is_str(got.declared.learning_rate_rule, "sqrt", "the learning rate's rule is read back");
+	near(got.declared.noise_scale, 1e4, 0, "the noise scale of a job is read back");
+	near(got.declared.total_samples, 1e6, 0, "the total samples of a job are read back");
+	near(got.declared.total_steps, 5e3, 0, "the total steps of a job are read back");
+	near(got.declared.weight, 2.5, 0, "the weight of a job is read back");
+	is_int(got.declared.preemption, PREEMPT_NEVER, "the preemption of a job is read back");
+	near(got.declared.time_limit_s, 90, 0, "the time limit of a job is read back");
+	is_int(got.declared.retries, 3, "the retries of a job are read back");
+	is_int(got.declared.stop_signal, 10, "the stop signal of a job is read back");
+	near(got.declared.grace_s, 0.5, 0, "the grace of a job is read back");
 	ok(isnan(got.progress.samples) && isnan(got.progress.steps) && isnan(got.progress.loss) &&
 	   isnan(got.progress.epoch) && isnan(got.start_time_s) && isnan(got.end_time_s) &&
 	   isnan(got.progress.checkpoint_samples),
 	   "what was not observed is unknown, not zero");
-	is_int(got.progress.exit_code, -1, "nor is there an exit status");
+	is_int(got.progress.exit_code, -1, "a job that never ended has no exit status");
 	job_release(&got);
-	is_int(store_job_command_get(&store, job.id, &read_c, &err), 0, "its command");
-	is_int((long long)read_c.argv.count, 4, "has its arguments");
-	is_str(read_c.argv.items[1], "", "an empty one");
-	is_str(read_c.argv.items[2], "two\nlines", "one of two lines");
-	is_str(read_c.argv.items[3], "\xff\xfe", "one that is no text");
-	is_str(read_c.env.items[0], "A=1", "environment");
-	is_str(read_c.checkpoint_dir, "/c", "checkpoints");
-	is_str(read_c.resume_args, "--resume", "arguments to resume");
-	is_str(read_c.step_regex, "u=([0-9]+)", "what its steps look like");
-	is_str(read_c.git_commit, c.git_commit, "commit");
-	ok(read_c.git_dirty, "dirty");
+	is_int(store_job_command_get(&store, job.id, &read_c, &err), 0,
+	       "the command of a job is read back");
+	is_int((long long)read_c.argv.count, 4, "the command keeps all its arguments");
+	is_str(read_c.argv.items[1], "", "an empty argument is read back");
+	is_str(read_c.argv.items[2], "two\nlines", "an argument of two lines is read back");
+	is_str(read_c.argv.items[3], "\xff\xfe", "an argument that is no text is read back");
+	is_str(read_c.env.items[0], "A=1", "the environment of a command is read back");
+	is_str(read_c.checkpoint_dir, "/c", "the checkpoint directory is read back");
+	is_str(read_c.resume_args, "--resume", "the arguments to resume are read back");
+	is_str(read_c.step_regex, "u=([0-9]+)", "the pattern of steps is read back");
+	is_str(read_c.git_commit, c.git_commit, "the commit is read back");
+	ok(read_c.git_dirty, "that the work tree was dirty is read back");
 	job_command_release(&read_c);
 	job_command_release(&c);
 	job_release(&job);
 
-	is_int(store_job_get(&store, 1, &got, &err), 0, "a job with nothing declared");
+	is_int(store_job_get(&store, 1, &got, &err), 0, "a job with nothing declared is read back");
 	ok(got.declared.batch.size == 0 && got.declared.batch.max == 0 &&
 	   isnan(got.declared.learning_rate) && isnan(got.declared.total_samples) &&
 	   isnan(got.declared.time_limit_s),
-	   "has nothing");
+	   "a job with nothing declared has no batch, rate, samples or limit");
 	job_release(&got);
-	is_int(store_job_get(&store, 99, &got, &err), -1, "a job that is not there");
-	is_int(err.exit_status, EX_NOINPUT, "is no input");
-	is_str(err.text, "no such job: 99", "and named");
+	is_int(store_job_get(&store, 99, &got, &err), -1, "a job that is not there is not read");
+	is_int(err.exit_status, EX_NOINPUT, "a job that is not there is no input");
+	is_str(err.text, "no such job: 99", "the error names the job that is not there");
 }
 
 static void test_dependencies(void)
@@ -397,22 +412,28 @@ static void test_dependencies(void)
 	job.declared.workload = xstrdup("x");
 	job.submit_time_s = 1;
 	fill_command(&c);
-	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job after two others");
+	is_int(store_job_add(&store, &job, &c, &after, &err), 0, "a job after two others is added");
 	store_job_set_state(&store, 2, JOB_FAILED, "", &err);
-	is_int(store_dependencies_list(&store, &got, &err), 0, "is listed with them");
-	is_int(got.count, 2, "both");
+	is_int(store_dependencies_list(&store, &got, &err), 0, "the dependencies are listed");
+	is_int(got.count, 2, "a job after two others has two dependencies");
 	ok(got.count == 2 && got.items[0].after_id == 1 && got.items[0].rule == AFTER_END &&
-	   got.items[0].after_state == JOB_QUEUED, "the first, which is to end");
+	   got.items[0].after_state == JOB_QUEUED,
+	   "the first dependency is on the end of a queued job");
 	ok(got.count == 2 && got.items[1].after_id == 2 && got.items[1].rule == AFTER_OK &&
-	   got.items[1].after_state == JOB_FAILED, "the second, which was to succeed");
+	   got.items[1].after_state == JOB_FAILED,
+	   "the second dependency is on the success of a failed job");
 	dependency_list_release(&got);
 	items[1].after_id = 77;
-	is_int(store_job_add(&store, &job, &c, &after, &err), -1, "after one that is not there");
-	is_int(err.exit_status, EX_NOINPUT, "is no input");
-	is_str(err.text, "option '--after': no such job: 77", "which is said");
-	is_query("SELECT count(*) FROM jobs", "3", "and no job is left of it");
-	is_query("SELECT count(*) FROM commands", "3", "nor a command");
-	is_query("SELECT count(*) FROM dependencies", "2", "nor half of what it waits for");
+	is_int(store_job_add(&store, &job, &c, &after, &err), -1,
+	       "a job after one that is not there is not added");
+	is_int(err.exit_status, EX_NOINPUT, "a dependency on a job that is not there is no input");
+	is_str(err.text, "option '--after': no such job: 77",
+	       "the error names the option and the job that is not there");
+	is_query("SELECT count(*) FROM jobs", "3", "no job is left of one that was not added");
+	is_query("SELECT count(*) FROM commands", "3",
+		 "no command is left of a job that was not added");
+	is_query("SELECT count(*) FROM dependencies", "2",
+		 "no dependency is left of a job that was not added");
 	job_command_release(&c);
 	job_release(&job);
 }
@@ -425,11 +446,13 @@ static void test_lists(void)
 		const char *what;
 		int want[N_JOB_STATES + 1];	/* ends with 0 */
 	} cases[] = {
-		{ JOBS_ALL, 0, "all", { 1, 2, 3, 4, 5, 6, 7 } },
-		{ JOBS_ACTIVE, 0, "not ended", { 1, 2, 3 } },
-		{ JOBS_SCHEDULABLE, 0, "queued or running", { 1, 3 } },
-		{ JOBS_RECENT, 1e12, "ended a very short while ago", { 1, 2, 3 } },
-		{ JOBS_RECENT, 0, "ended at any time", { 1, 2, 3, 4, 5, 6, 7 } },
+		{ JOBS_ALL, 0, "all jobs are listed", { 1, 2, 3, 4, 5, 6, 7 } },
+		{ JOBS_ACTIVE, 0, "the jobs that have not ended are listed", { 1, 2, 3 } },
+		{ JOBS_SCHEDULABLE, 0, "the queued and running jobs are listed", { 1, 3 } },
+		{ JOBS_RECENT, 1e12,
+		  "jobs that ended before the time are not listed as recent", { 1, 2, 3 } },
+		{ JOBS_RECENT, 0,
+		  "jobs that ended since the time are listed as recent", { 1, 2, 3, 4, 5, 6, 7 } },
 	};
 
 	new_store();
@@ -483,7 +506,7 @@ static void test_aside(void)
 	set_all_columns();
 	store_jobs_list(&store, JOBS_ACTIVE, 0, &whole, &err);
 	store_jobs_list(&store, JOBS_SCHEDULABLE, 0, &passed, &err);
-	is_int(whole.count + passed.count, 2, "one job, in both lists");
+	is_int(whole.count + passed.count, 2, "both lists have the one job");
 	for (; column_next(&w); n++) {
 		const void *a = (const char *)whole.items + w.offset;
 		const void *b = (const char *)passed.items + w.offset;
@@ -495,9 +518,9 @@ static void test_aside(void)
 			n_other += memcmp(a, b, sizes[type]) != 0;
 	}
 	ok(n > 40, "a pass is given most columns");
-	is_int(n_other, 0, "as they are in the store");
-	is_int(whole.items[0].progress.preemptions, 1, "the others were set, too");
-	is_int(passed.items[0].progress.preemptions, 0, "and are not read");
+	is_int(n_other, 0, "a pass is given the columns as they are in the store");
+	is_int(whole.items[0].progress.preemptions, 1, "the columns aside were set in the store");
+	is_int(passed.items[0].progress.preemptions, 0, "a pass does not read the columns aside");
 	job_list_release(&whole);
 	job_list_release(&passed);
 }
@@ -510,12 +533,13 @@ static void test_requeue(void)
 	job = add_job(0);
 	run = add_claimed_run(job, 0, 1);
 	end_run(run, &(struct end){ OUTCOME_FAILED, STOP_NONE, 5, 100, 80, 20, 2, 3 });
-	is_query("SELECT state || failures || exit_code FROM jobs", "failed13", "a job failed");
-	is_int(store_job_requeue(&store, job, &err), 0, "and is requeued");
+	is_query("SELECT state || failures || exit_code FROM jobs", "failed13",
+		 "a job whose run failed has failed");
+	is_int(store_job_requeue(&store, job, &err), 0, "a failed job is requeued");
 	is_query("SELECT state || failures || (end_time_s IS NULL) || (exit_code IS NULL)"
-		 " FROM jobs", "queued011", "as if it had not");
+		 " FROM jobs", "queued011", "a requeued job has no failures, end or exit status");
 	is_query("SELECT printf('%g %g', samples, run_time_s) FROM jobs", "80 5",
-		 "but where it stands, and what it used, stays");
+		 "a requeued job keeps where it stands and what it used");
 }
 
 /* --- runs --- */
@@ -530,33 +554,35 @@ static void test_claims(void)
 	b = add_job(0);
 	run_a = add_run(a, 0, 2);
 	is_str(state_of(a), "running", "a job with a run is running");
-	is_int(try_add_run(&run, a, 3, 1), -1, "it has one run to come at most");
+	is_int(try_add_run(&run, a, 3, 1), -1, "a job has one run to come at most");
 	run_release(&run);
 	run_b = add_run(b, 1, 1);
-	ok(claim(run_a), "its run is claimed");
-	ok(!claim(run_a), "once");
-	ok(!claim(run_b), "a device in use is not claimed by another");
+	ok(claim(run_a), "a run whose devices are free is claimed");
+	ok(!claim(run_a), "a run is claimed only once");
+	ok(!claim(run_b), "a device in use is not claimed by another run");
 	is_query("SELECT runs || ' ' || (start_time_s IS NOT NULL) FROM jobs WHERE id = 1", "1 1",
-		 "the claim counts as a launch");
-	is_query("SELECT runs FROM jobs WHERE id = 2", "0", "the refused one does not");
+		 "a claim counts as a launch");
+	is_query("SELECT runs FROM jobs WHERE id = 2", "0",
+		 "a refused claim does not count as a launch");
 	next = add_run(a, 2, 1);
-	ok(!claim(next), "nor does a job run twice, on free devices either");
+	ok(!claim(next), "a job does not run twice, on free devices either");
 	store_run_request_stop(&store, run_a, STOP_PREEMPT, 9, &err);
 	store_run_set_stopping(&store, run_a, &err);
-	ok(!claim(next), "not while it is being stopped");
+	ok(!claim(next), "a job's next run is not claimed while its run is being stopped");
 	end_run(run_a,
 		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 10, UNKNOWN, UNKNOWN, 0, 0, 0 });
-	ok(claim(next), "then its next run is");
-	ok(claim(run_b), "and the device is free for the other");
-	is_int(store_run_get(&store, next, &run, &err), 0, "a run is read back");
-	is_int(run.number, 2, "the job's second");
-	is_int(run.state, RUN_RUNNING, "running");
-	is_str(run.handle, "local supervisor=100", "known by its supervisor");
-	is_str(run.devices[0].id, "cpu:2", "on its device");
-	is_str(run.devices[0].binding, "2", "bound so");
+	ok(claim(next), "a job's next run is claimed after the end of its run");
+	ok(claim(run_b), "a device is free for another run after the end of a run");
+	is_int(store_run_get(&store, next, &run, &err), 0, "a claimed run is read back");
+	is_int(run.number, 2, "the next run is the job's second");
+	is_int(run.state, RUN_RUNNING, "a claimed run is running");
+	is_str(run.handle, "local supervisor=100", "a claimed run has its supervisor's handle");
+	is_str(run.devices[0].id, "cpu:2", "the device of a run is read back");
+	is_str(run.devices[0].binding, "2", "the binding of a device is read back");
 	run_release(&run);
 	ok(!claim(12345), "a run that is not there cannot be claimed");
-	is_int(store_run_get(&store, 12345, &run, &err), -1, "nor read");
+	is_int(store_run_get(&store, 12345, &run, &err), -1,
+	       "a run that is not there cannot be read");
 
 	run_b = add_run(add_job(0), 5, 1);
 	store_run_request_stop(&store, run_b, STOP_CANCEL, 9, &err);
@@ -589,8 +615,8 @@ static void test_claims_at_once(void)
 		n_failed += WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 0;
 	}
 	is_int(n_claimed, 1, "of eight claims at once one succeeds");
-	is_int(n_failed, 0, "and none fails");
-	is_query("SELECT runs FROM jobs", "1", "it is one launch");
+	is_int(n_failed, 0, "of eight claims at once none is an error");
+	is_query("SELECT runs FROM jobs", "1", "eight claims at once are one launch");
 }
 
 static void test_nodes(void)
@@ -605,7 +631,7 @@ static void test_nodes(void)
 	query("UPDATE run_devices SET node = 'b' WHERE run_id = 2");
 	ok(claim(there), "a device of the same name on another node is another device");
 	store_run_get(&store, there, &run, &err);
-	is_str(run.devices[0].node, "b", "its node is read back");
+	is_str(run.devices[0].node, "b", "the node of a device is read back");
 	run_release(&run);
 	store_run_get(&store, here, &run, &err);
 	is_str(run.devices[0].node, "", "this machine has no name");
@@ -629,9 +655,10 @@ static void test_stop_reasons(void)
 
 	new_store();
 	run = add_claimed_run(add_job(0), 0, 1);
-	is_int(store_run_stop_reason(&store, run, &reason, &state, &err), 0, "a reason is read");
-	is_int(reason, STOP_NONE, "at first there is none");
-	is_int(state, RUN_RUNNING, "and its state with it");
+	is_int(store_run_stop_reason(&store, run, &reason, &state, &err), 0,
+	       "the reason to stop a run is read");
+	is_int(reason, STOP_NONE, "a new run has no reason to stop");
+	is_int(state, RUN_RUNNING, "the state of a run is read with its reason to stop");
 	for (int first = STOP_PREEMPT; first < N_STOP_REASONS; first++)
 		for (int second = STOP_PREEMPT; second < N_STOP_REASONS; second++) {
 			enum stop_reason want = (enum stop_reason)(weight[second] > weight[first]
@@ -649,14 +676,15 @@ static void test_stop_reasons(void)
 				       stop_reason_name(reason));
 			}
 		}
-	is_int(wrong, 0, "of two reasons the weightier stays");
-	is_query("SELECT stop_boot_s FROM runs", "10.0", "with the time of the first");
+	is_int(wrong, 0, "of two reasons to stop the weightier stays");
+	is_query("SELECT stop_boot_s FROM runs", "10.0",
+		 "a second reason to stop keeps the time of the first");
 	query("UPDATE runs SET stop_reason = NULL");
 	end_run(run, &(struct end){ OUTCOME_STOPPED, STOP_SHUTDOWN, 1, UNKNOWN, UNKNOWN, 0, 0, 0 });
 	store_run_request_stop(&store, run, STOP_CANCEL, 30, &err);
 	store_run_stop_reason(&store, run, &reason, &state, &err);
-	is_int(reason, STOP_SHUTDOWN, "an ended run is not stopped any more");
-	is_int(state, RUN_ENDED, "which its state says");
+	is_int(reason, STOP_SHUTDOWN, "an ended run gets no other reason to stop");
+	is_int(state, RUN_ENDED, "the state of an ended run says that it has ended");
 }
 
 static void test_adopt(void)
@@ -670,18 +698,20 @@ static void test_adopt(void)
 	ok(!adopted, "a run that was not claimed is not adopted");
 	claim(run);
 	is_int(store_run_adopt(&store, run, "local supervisor=7", 9, &adopted, &err), 0,
-	       "a running one");
-	ok(adopted, "is");
+	       "the adoption of a running run is no error");
+	ok(adopted, "a running run is adopted");
 	is_query("SELECT state || ' ' || stop_reason || ' ' || handle FROM runs",
-		 "stopping orphan local supervisor=7", "to be stopped");
+		 "stopping orphan local supervisor=7",
+		 "an adopted run is to be stopped as an orphan");
 	store_run_adopt(&store, run, "local supervisor=8", 11, &adopted, &err);
-	ok(adopted, "and again, should the next supervisor die too");
+	ok(adopted, "a run is adopted again when its next supervisor dies");
 	query("UPDATE runs SET stop_reason = 'hold'");
 	store_run_adopt(&store, run, "local supervisor=9", 12, &adopted, &err);
-	is_query("SELECT stop_reason FROM runs", "hold", "what a person asked for stays");
+	is_query("SELECT stop_reason FROM runs", "hold",
+		 "an adopted run keeps the stop that a person asked for");
 	end_run(run, &(struct end){ OUTCOME_LOST, STOP_HOLD, 1, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	store_run_adopt(&store, run, "local supervisor=9", 12, &adopted, &err);
-	ok(!adopted, "an ended one is not");
+	ok(!adopted, "an ended run is not adopted");
 }
 
 /* --- what an end adds up to --- */
@@ -699,21 +729,21 @@ static void test_totals(void)
 	is_query("SELECT printf('%g %g', attained_service_device_s, run_time_s) FROM jobs", "20 10",
 		 "2 devices for 10 s are 20 device-seconds");
 	is_query("SELECT preemptions || ' ' || failures FROM jobs", "1 0",
-		 "one preemption, no failure");
+		 "a preemption is counted and is no failure");
 	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs", "480 20 0.5",
-		 "it stands at its checkpoint; the rest is lost");
+		 "a preempted job stands at its checkpoint; the rest is lost");
 	/* 3 s on 1 device, requeued by a person at 600, saved there. */
 	end_run(add_claimed_run(job, 0, 1),
 		&(struct end){ OUTCOME_STOPPED, STOP_REQUEUE, 3, 600, 600, 0, 0, 75 });
 	is_query("SELECT printf('%g %g', attained_service_device_s, run_time_s) FROM jobs", "23 13",
-		 "3 s more");
+		 "the next run adds its 3 s to the job");
 	is_query("SELECT preemptions FROM jobs", "2", "a requeue is a preemption");
 	/* 4 s, its supervisor died. */
 	end_run(add_claimed_run(job, 0, 1),
 		&(struct end){ OUTCOME_LOST, STOP_ORPHAN, 4, 700, 600, 100, 4, -1 });
-	is_str(state_of(job), "queued", "a lost run's job waits");
+	is_str(state_of(job), "queued", "a job whose run was lost waits");
 	is_query("SELECT preemptions || ' ' || failures FROM jobs", "2 0",
-		 "and nobody is to blame");
+		 "a lost run is neither a preemption nor a failure");
 	/* called off before it began */
 	end_run(add_run(job, 0, 2),
 		&(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
@@ -724,9 +754,11 @@ static void test_totals(void)
 		&(struct end){ OUTCOME_COMPLETED, STOP_NONE, 2, 1000, 900, 0, 0, 0 });
 	is_str(state_of(job), "done", "a completed job is done");
 	is_query("SELECT printf('%g %g %g', samples, lost_samples, lost_s) FROM jobs",
-		 "1000 120 4.5", "with all its samples");
-	is_query("SELECT (end_time_s IS NOT NULL) || ' ' || exit_code FROM jobs", "1 0", "ended");
-	is_query("SELECT count(*) FROM run_devices WHERE in_use", "0", "no device is in use");
+		 "1000 120 4.5", "a completed job has all its samples");
+	is_query("SELECT (end_time_s IS NOT NULL) || ' ' || exit_code FROM jobs", "1 0",
+		 "a completed job has an end and an exit status");
+	is_query("SELECT count(*) FROM run_devices WHERE in_use", "0",
+		 "a completed job's devices are not in use");
 }
 
 /* The state a job has after each end, with and without retries. */
@@ -763,7 +795,8 @@ static void test_states(void)
 	new_store();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int64_t job = add_job(cases[i].retries), run;
-		char *what = xasprintf("%s, %s, %d retries: %s", run_outcome_name(cases[i].outcome),
+		char *what = xasprintf("end '%s', stop '%s', %d retries: the job is %s",
+				       run_outcome_name(cases[i].outcome),
 				       stop_reason_name(cases[i].reason), cases[i].retries,
 				       cases[i].want);
 
@@ -802,8 +835,10 @@ static void test_late_reasons(void)
 		store_run_request_stop(&store, run, cases[i].asked, 9, &err);
 		end_run(run, &(struct end){ cases[i].outcome, cases[i].known, 1, UNKNOWN, UNKNOWN,
 					    0, 0, 0 });
-		is_str(state_of(job), cases[i].want_state, "the weightier reason decides");
-		is_query(sql, cases[i].want_reason, "and is kept");
+		is_str(state_of(job), cases[i].want_state,
+		       "the weightier reason to stop, even if late, decides the state");
+		is_query(sql, cases[i].want_reason,
+			 "the weightier reason to stop, even if late, is kept");
 		free(sql);
 	}
 }
@@ -819,36 +854,36 @@ static void test_retries(void)
 	new_store();
 	job = add_job(2);
 	store_job_setback(&store, job, &setback, &err);
-	is_int(setback.n, 0, "a job that never failed");
+	is_int(setback.n, 0, "a job that never failed has no setback");
 	end_run(add_claimed_run(job, 0, 1), &failure);
-	is_str(state_of(job), "queued", "the first failure of two that are allowed");
+	is_str(state_of(job), "queued", "a job is queued after the first failure of two allowed");
 	end_run(add_claimed_run(job, 0, 1), &failure);
-	is_str(state_of(job), "queued", "the second");
+	is_str(state_of(job), "queued", "a job is queued after the second failure of two allowed");
 	end_run(add_claimed_run(job, 0, 1), &failure);
-	is_str(state_of(job), "failed", "the third is one too many");
-	is_query("SELECT failures FROM jobs", "3", "all are counted");
+	is_str(state_of(job), "failed", "a job has failed after the third failure of two allowed");
+	is_query("SELECT failures FROM jobs", "3", "all failures of a job are counted");
 	store_job_setback(&store, job, &setback, &err);
-	is_int(setback.n, 3, "in a row");
+	is_int(setback.n, 3, "failures in a row are as many setbacks");
 	ok(setback.kind == SETBACK_FAILED && setback.end_boot_s >= before_s &&
 	   setback.end_boot_s <= clock_boot_s(),
-	   "when it failed last, by the boot clock");
+	   "a setback tells when the job failed last, by the boot clock");
 	query("UPDATE runs SET boot_id = 'before ' || boot_id");
 	store_job_setback(&store, job, &setback, &err);
-	is_int(setback.n, 0, "which means nothing after a reboot");
+	is_int(setback.n, 0, "setbacks mean nothing after a reboot");
 	query("UPDATE runs SET boot_id = substr(boot_id, 8)");
 	query("UPDATE jobs SET state = 'queued'");
 	end_run(add_claimed_run(job, 0, 1), &impeded);
 	store_job_setback(&store, job, &setback, &err);
 	ok(setback.n == 4 && setback.kind == SETBACK_NOT_STARTED,
 		"a run that could not be started is a setback too");
-	is_str(state_of(job), "queued", "but not the job's fault");
-	is_int(store_job_forgive(&store, job, &err), 0, "a person asks for another try");
+	is_str(state_of(job), "queued", "a run that could not be started is not the job's failure");
+	is_int(store_job_forgive(&store, job, &err), 0, "a person may forgive a job its setbacks");
 	store_job_setback(&store, job, &setback, &err);
-	is_int(setback.n, 0, "which forgives what was");
+	is_int(setback.n, 0, "a forgiven job has no setback");
 	query("UPDATE jobs SET state = 'queued'");
 	end_run(add_claimed_run(job, 0, 1), &failure);
 	store_job_setback(&store, job, &setback, &err);
-	is_int(setback.n, 1, "from then on it counts anew");
+	is_int(setback.n, 1, "a forgiven job's setbacks count anew");
 }
 
 /* A job with many retries may lose its supervisor as often, and no more. */
@@ -864,11 +899,11 @@ static void test_losses(void)
 	for (int i = 0; i < retries; i++)
 		end_run(add_claimed_run(job, 0, 1), &loss);
 	is_str(state_of(job), "queued",
-		"a job that lost its supervisor as often as it has retries");
+		"a job that lost its supervisor as often as it has retries waits");
 	store_job_setback(&store, job, &setback, &err);
-	is_int(setback.n, retries, "each loss is counted");
+	is_int(setback.n, retries, "each lost supervisor is a setback");
 	end_run(add_claimed_run(job, 0, 1), &loss);
-	is_str(state_of(job), "failed", "once more, and it has failed");
+	is_str(state_of(job), "failed", "a job that lost its supervisor once more has failed");
 }
 
 /* A preempted run ends while the next one is assigned: the job stays running, unless it is over. */
@@ -889,12 +924,16 @@ static void test_next_run(void)
 		first = add_claimed_run(job, 0, 1);
 		store_run_request_stop(&store, first, STOP_PREEMPT, 9, &err);
 		add_run(job, 1, 1);
-		is_int(end_run(first, ends[i]), 0, "a run ends that has a successor");
-		is_str(state_of(job), states[i], "the job");
-		is_query("SELECT state FROM runs WHERE number = 2", nexts[i], "the successor");
-		is_int(end_run(first, ends[i]), -1, "it does not end twice");
-		is_int(err.exit_status, EX_SOFTWARE, "that would be a fault of ours");
-		is_query("SELECT printf('%g', run_time_s) FROM jobs", "1", "nor count twice");
+		is_int(end_run(first, ends[i]), 0, "a run that has a successor ends");
+		is_str(state_of(job), states[i],
+		       "a job stays running after a preemption, and ends otherwise");
+		is_query("SELECT state FROM runs WHERE number = 2", nexts[i],
+			 "a successor stays assigned after a preemption, and ends otherwise");
+		is_int(end_run(first, ends[i]), -1, "a run does not end twice");
+		is_int(err.exit_status, EX_SOFTWARE,
+		       "a second end of a run is an error of the software");
+		is_query("SELECT printf('%g', run_time_s) FROM jobs", "1",
+			 "a second end of a run adds no time");
 	}
 }
 
@@ -913,16 +952,16 @@ static void test_refused_launch(void)
 		 "0 1 1", "a launch that was refused is no run, and no start");
 	end_run(add_run(job, 0, 1), &refused);
 	is_query("SELECT runs || ' ' || launches FROM jobs", "0 1",
-		 "one that was called off before is neither");
+		 "a run that was called off is neither a run nor a launch");
 	end_run(add_claimed_run(job, 0, 1),
 		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 9, 1, 1, 0, 0, 0 });
 	is_query("SELECT runs || ' ' || launches || ' ' || (start_time_s ="
 		 " (SELECT launch_time_s FROM runs WHERE number = 3)) FROM jobs",
-		 "1 2 1", "the next is the first");
+		 "1 2 1", "the first run after a refused launch starts the job");
 	query("UPDATE jobs SET start_time_s = 7");
 	end_run(add_claimed_run(job, 0, 1), &refused);
 	is_query("SELECT runs || ' ' || launches || ' ' || start_time_s FROM jobs", "1 3 7.0",
-		 "another that is refused changes nothing");
+		 "a later launch that is refused keeps the runs and the start");
 }
 
 /* --- measurements --- */
@@ -963,25 +1002,28 @@ static void test_progress(void)
 	p.has_loss = false;
 	p.printed_total_steps = UNKNOWN;
 	p.status_text = NULL;
-	is_int(store_run_update(&store, &p, &err), 0, "and again");
-	is_query("SELECT count(*) FROM observations", "1", "the same window is replaced");
+	is_int(store_run_update(&store, &p, &err), 0, "progress is written again");
+	is_query("SELECT count(*) FROM observations", "1",
+		 "an observation of the same window is replaced");
 	is_query("PRAGMA quick_check", "ok", "a store with step times counts as sound");
 	is_query("SELECT count(*) || ' ' || n FROM gradient_statistics", "1 20",
-		 "the gradients' too");
+		 "gradient statistics of the same window are replaced");
 	store_job_get(&store, 1, &job, &err);
-	near(job.progress.samples, 640, 0, "where the job stands");
-	near(job.progress.checkpoint_samples, 600, 0, "what is saved");
-	near(job.progress.loss, 0.5, 0, "what was not said again stays");
-	near(job.progress.printed_total_steps, 500, 0, "and what its log said");
-	is_query("SELECT step_source FROM runs", "log:nanogpt", "where that is from");
-	is_str(job.progress.status_text, "ok", "as does the status");
-	ok(isnan(job.progress.epoch), "what was never said is unknown");
+	near(job.progress.samples, 640, 0, "progress tells where the job stands");
+	near(job.progress.checkpoint_samples, 600, 0, "progress tells what is saved");
+	near(job.progress.loss, 0.5, 0, "a loss that was not said again stays");
+	near(job.progress.printed_total_steps, 500, 0, "the total steps that a log said stay");
+	is_query("SELECT step_source FROM runs", "log:nanogpt",
+		 "a run keeps where its steps are from");
+	is_str(job.progress.status_text, "ok", "a status that was not said again stays");
+	ok(isnan(job.progress.epoch), "an epoch that was never said is unknown");
 	job_release(&job);
-	is_int(store_observations_of_job(&store, 1, &list, &err), 0, "observations are read back");
+	is_int(store_observations_of_job(&store, 1, &list, &err), 0,
+	       "the observations of a job are read back");
 	ok(list.count == 1 && list.items[0].n_windows == 3 &&
 	   list.items[0].step_time_s == 0.25 &&
 	   isnan(list.items[0].sync_time_s),
-	   "as they were");
+	   "the observations of a job are read back as they were");
 	observation_list_release(&list);
 	end_run(1, &(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 8, 700, 700, 0, 0, 0 });
 	run.last_samples = 650;
@@ -1052,43 +1094,43 @@ static void test_workload(void)
 	observe(other, 32, 9, 0);
 	observe(second, 32, 0.75, 0);
 	is_int(store_observations_of_workload(&store, "a", "fast", &list, &err), 0,
-	       "observations of a workload");
-	is_int(list.count, 3, "of all its jobs, of no other");
+	       "the observations of a workload are read");
+	is_int(list.count, 3, "a workload's observations are of all its jobs, of no other");
 	ok(list.items[0].run_id == second && list.items[0].job_id == 3 &&
 	   list.items[0].configuration.replicas == 2 && list.items[1].run_id == first &&
-	   list.items[1].job_id == 1, "newest run first, with its job");
+	   list.items[1].job_id == 1, "observations are listed newest run first, with its job");
 	ok(list.items[1].configuration.local_batch_size +
 	   list.items[2].configuration.local_batch_size == 96 &&
 	   list.items[1].update_time_s > 1e9,
-	   "a row for each configuration, with its time");
+	   "each configuration has an observation, with its time");
 	observation_list_release(&list);
 	store_observations_of_workload(&store, "a", "slow", &list, &err);
-	is_int(list.count, 0, "none on another kind of device");
+	is_int(list.count, 0, "a workload has no observations on another kind of device");
 	observation_list_release(&list);
 
 	is_int(store_gradients_of_workload(&store, "a", &gradients, &err), 0,
-	       "gradient statistics of a workload");
-	is_int(gradients.count, 3, "of all its jobs, of no other");
+	       "the gradient statistics of a workload are read");
+	is_int(gradients.count, 3, "a workload's gradients are of all its jobs, of no other");
 	ok(gradients.items[0].run_id == first && gradients.items[0].window.window == 0 &&
 	   gradients.items[1].window.window == 1 && gradients.items[2].run_id == second &&
 	   gradients.items[2].job_id == 3 &&
 	   gradients.items[2].window.configuration.replicas == 2,
-	   "newest run last");
+	   "gradient statistics are listed newest run last");
 	ok(configuration_batch_size(&gradients.items[1].window.configuration) == 64 &&
 	   gradients.items[1].window.n == 3 &&
 	   gradients.items[1].window.sum_grad_sqr == 6 &&
 	   gradients.items[1].window.sum_grad_var == 9 &&
 	   gradients.items[1].window.configuration.accumulation_steps == 2,
-	   "with what was summed, and in what configuration");
+	   "gradient statistics have their sums and their configuration");
 	ok(isnan(gradients.items[1].window.m2_grad_sqr) &&
 	   isnan(gradients.items[1].window.first_samples) &&
 	   gradients.items[1].window.m2_grad_var == 1.5,
-	   "what is not known is not 0");
+	   "gradient statistics that are not known are not 0");
 	gradient_list_release(&gradients);
 	query("UPDATE gradient_statistics SET accumulation_steps = NULL");
 	store_gradients_of_workload(&store, "a", &gradients, &err);
 	is_int(gradients.items[0].window.configuration.accumulation_steps, 1,
-	       "of a version before: the run's");
+	       "gradients of a version before have the run's accumulation");
 	gradient_list_release(&gradients);
 
 	query("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
@@ -1101,11 +1143,11 @@ static void test_workload(void)
 	store_gradients_of_workload(&store, "a", &gradients, &err);
 	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].window.window == 1002 &&
 	   gradients.items[STORE_GRADIENTS_MAX - 1].run_id == second,
-	   "the newest windows, no more");
+	   "the newest windows of gradients are read, no more");
 	gradient_list_release(&gradients);
 	store_observations_of_workload(&store, "a", "fast", &list, &err);
 	ok(list.count == STORE_OBSERVATIONS_MAX && list.items[0].run_id == second,
-	   "the newest observations, no more");
+	   "the newest observations are read, no more");
 	observation_list_release(&list);
 }
 
@@ -1151,28 +1193,29 @@ static void test_restart_cost(void)
 
 	new_store();
 	add_job(100);
-	ok(isnan(restart_cost("x")), "nothing is known of a workload that never ran");
+	ok(isnan(restart_cost("x")), "the restart cost of a workload that never ran is unknown");
 	restart(8, UNKNOWN);
-	near(restart_cost("x"), 8, 0, "never stopped: the time to the first step");
-	ok(!restart_was_timed("x"), "which is no restart");
-	restart(4, 2);
 	near(restart_cost("x"), 8, 0,
-	     "the median of two is their mean, 6; the stop has no run after it yet, but counts");
-	ok(restart_was_timed("x"), "and it was timed");
+	     "the restart cost before any stop is the time to the first step");
+	ok(!restart_was_timed("x"), "a first start alone is no timed restart");
+	restart(4, 2);
+	near(restart_cost("x"), 8, 0, "a stop without a run after it counts in the restart cost");
+	ok(restart_was_timed("x"), "a stop without a run after it is a timed restart");
 	off = add_run(1, 0, 1);
 	end_run(off,
 		&(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	restart(10, UNKNOWN);
-	near(restart_cost("x"), 12, 0, "a stop and the next launch, not one that was called off");
-	ok(restart_was_timed("x"), "which is one");
+	near(restart_cost("x"), 12, 0,
+	     "a restart is a stop and the next launch, not one called off");
+	ok(restart_was_timed("x"), "a stop and the next launch are a timed restart");
 	restart(1, 3);
-	near(restart_cost("x"), 12, 0, "after a failure nothing was stopped");
+	near(restart_cost("x"), 12, 0, "a run after a failure is no restart");
 	restart(2, UNKNOWN);
-	near(restart_cost("x"), (12 + 5) / 2.0, 0, "the median of the pairs");
+	near(restart_cost("x"), (12 + 5) / 2.0, 0, "the restart cost is the median of the pairs");
 	for (int i = 0; i < 46; i++)
 		restart(i < 25 ? 4 : 100, 1);
-	near(restart_cost("x"), 101, 0, "of the newest");
-	ok(isnan(restart_cost("y")), "of this workload alone");
+	near(restart_cost("x"), 101, 0, "the restart cost is of the newest restarts");
+	ok(isnan(restart_cost("y")), "the restart cost is of this workload alone");
 }
 
 /* --- a long history --- */
@@ -1218,25 +1261,27 @@ static void test_long_history(void)
 	fill_history();
 	machine_steps = 0;
 	store_observations_of_workload(&store, "x", "fast", &list, &err);
-	ok(costs("observations", 60000), "a long history costs little: observations");
-	ok(list.count == STORE_RUNS_MAX && list.items[0].run_id == 5000, "of the newest runs");
+	ok(costs("observations", 60000), "observations of a long history are read in few steps");
+	ok(list.count == STORE_RUNS_MAX && list.items[0].run_id == 5000,
+	   "the observations of a long history are of the newest runs");
 	observation_list_release(&list);
 	store_gradients_of_workload(&store, "x", &gradients, &err);
-	ok(costs("gradients", 100000), "gradients");
+	ok(costs("gradients", 100000), "gradients of a long history are read in few steps");
 	ok(gradients.count == STORE_GRADIENTS_MAX && gradients.items[0].run_id == 4601,
-	   "of the newest runs");
+	   "the gradients of a long history are of the newest runs");
 	gradient_list_release(&gradients);
 	machine_steps = 0;
-	near(restart_cost("x"), 7, 0, "what a restart costs");
-	ok(costs("restart", 20000), "restarts");
+	near(restart_cost("x"), 7, 0, "a long history has a restart cost");
+	ok(costs("restart", 20000), "the restart cost of a long history is read in few steps");
 	store_workload_stamps(&store, "fast", true, &stamps, &err);
-	ok(costs("stamps", 40000), "whether there is anything new");
+	ok(costs("stamps", 40000), "the stamps of a long history are read in few steps");
 	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"),
-	   "to learn of the one workload");
+	   "there is something to learn of the one workload only");
 	workload_stamp_list_release(&stamps);
 	machine_steps = 0;
 	store_decision_of_job(&store, 1, &decision, &err);
-	ok(costs("decision", 1000) && decision.policy, "the decision on a job");
+	ok(costs("decision", 1000) && decision.policy,
+	   "the decision on a job is read in few steps of a long history");
 	decision_row_release(&decision);
 }
 
@@ -1276,32 +1321,39 @@ static void test_large_workload(void)
 	machine_steps = 0;
 	store_observations_of_workload(&store, "x", "fast", &list, &err);
 	ok(costs("observations of a workload", 9000),
-	   "a workload of many jobs costs little: observations");
-	is_int(list.count, 10, "of the newest runs");
+	   "observations of a large workload are read in few steps");
+	is_int(list.count, 10, "the observations of a large workload are of the newest runs");
 	observation_list_release(&list);
 	machine_steps = 0;
 	store_gradients_of_workload(&store, "x", &gradients, &err);
-	ok(costs("gradients of a workload", 9000), "gradients");
+	ok(costs("gradients of a workload", 9000),
+	   "gradients of a large workload are read in few steps");
 	gradient_list_release(&gradients);
 	machine_steps = 0;
-	near(restart_cost("x"), 3, 0, "what a start costs");
-	ok(costs("restarts of a workload", 20000), "restarts");
+	near(restart_cost("x"), 3, 0, "a large workload has a restart cost");
+	ok(costs("restarts of a workload", 20000),
+	   "the restart cost of a large workload is read in few steps");
 	store_memory_bounds(&store, "x", "fast", &bounds, &err);
-	ok(costs("memory of a workload", 20000), "memory");
+	ok(costs("memory of a workload", 20000),
+	   "the memory of a large workload is read in few steps");
 	machine_steps = 0;
 	store_failed_sizes(&store, "x", "fast", &failed, &err);
-	ok(costs("failures of a workload", 20000), "failures");
-	is_int(failed.n_failed, 0, "of which a profile had none");
+	ok(costs("failures of a workload", 20000),
+	   "the failures of a large workload are read in few steps");
+	is_int(failed.n_failed, 0, "no size failed in a profile of a large workload");
 	failed_sizes_release(&failed);
-	is_int(memory_too_large(&bounds, 1), 96, "one that is not among the newest runs bounds it");
+	is_int(memory_too_large(&bounds, 1), 96,
+	       "a run that is not among the newest bounds the memory");
 	memory_bounds_release(&bounds);
 	machine_steps = 0;
 	store_typical_samples(&store, "x", &samples, &n_jobs, &err);
-	ok(costs("samples of a workload", 300), "samples");
-	near(samples, 64, 0, "of the only job that is done");
+	ok(costs("samples of a workload", 300),
+	   "the samples of a large workload are read in few steps");
+	near(samples, 64, 0, "the typical samples are of the only job that is done");
 	machine_steps = 0;
 	store_step_times(&store, "x", "fast", &times, &err);
-	ok(costs("step times of a workload", 20000), "step times");
+	ok(costs("step times of a workload", 20000),
+	   "the step times of a large workload are read in few steps");
 	observation_list_release(&times);
 }
 
@@ -1323,15 +1375,15 @@ static void test_stamps(void)
 
 	new_store();
 	run = run_of_workload("a", 1);
-	is_str(stamp(), "", "nothing was observed, there is nothing to learn");
+	is_str(stamp(), "", "a workload without observations has nothing to learn");
 	observe(run, 32, 0.25, 0);
 	snprintf(first, sizeof(first), "%s", stamp());
 	query("UPDATE observations SET update_time_s = update_time_s + 3600");
-	is_str(stamp(), first, "the time of writing says nothing");
+	is_str(stamp(), first, "the time of writing does not change a stamp");
 	query("UPDATE observations SET n_steps = n_steps + 1");
-	ok(strcmp(stamp(), first) != 0, "more steps do");
+	ok(strcmp(stamp(), first) != 0, "more steps change a stamp");
 	query("UPDATE observations SET n_steps = n_steps - 1, n_windows = n_windows + 1");
-	ok(strcmp(stamp(), first) != 0, "so do more windows");
+	ok(strcmp(stamp(), first) != 0, "more windows change a stamp");
 }
 
 static double typical_samples(void)
@@ -1347,21 +1399,22 @@ static double typical_samples(void)
 static void test_typical_samples(void)
 {
 	new_store();
-	ok(isnan(typical_samples()), "nothing is known of a workload without jobs");
+	ok(isnan(typical_samples()), "the typical samples of a workload without jobs are unknown");
 	add_job(100);
 	query("UPDATE jobs SET samples = 400");
-	ok(isnan(typical_samples()), "nor of one whose jobs are not done");
+	ok(isnan(typical_samples()), "the typical samples are unknown while no job is done");
 	query("UPDATE jobs SET state = 'done'");
-	near(typical_samples(), 400, 0, "the first that is done says how long they take");
+	near(typical_samples(), 400, 0,
+	     "the typical samples are those of the first job that is done");
 	add_job(100);
 	query("UPDATE jobs SET state = 'done', samples = 600 WHERE id = 2");
-	near(typical_samples(), 500, 0, "two: their mean");
+	near(typical_samples(), 500, 0, "the typical samples of two jobs are their mean");
 	query("UPDATE jobs SET samples = 4000 WHERE id = 2");
-	ok(isnan(typical_samples()), "which says nothing where they differ much");
+	ok(isnan(typical_samples()), "the typical samples are unknown where jobs differ much");
 	for (int i = 0; i < 20; i++)
 		add_job(100);
 	query("UPDATE jobs SET state = 'done', samples = 50 WHERE id > 2");
-	near(typical_samples(), 50, 0, "of the newest twenty");
+	near(typical_samples(), 50, 0, "the typical samples are of the newest twenty jobs");
 }
 
 static void test_step_times(void)
@@ -1377,11 +1430,11 @@ static void test_step_times(void)
 	observe(other, 0, 9, 0);
 	observe(second, 32, 0.75, 0);
 	is_int(store_step_times(&store, "a", "fast", &list, &err), 0,
-	       "step times without a batch size");
+	       "the step times without a batch size are read");
 	ok(list.count == 1 && list.items[0].job_id == 1 &&
 	   list.items[0].configuration.replicas == 1,
-	   "of the workload, of none with one");
-	near(list.items[0].step_time_s, 0.25, 0, "are seconds");
+	   "step times are of the workload, of none with a batch size");
+	near(list.items[0].step_time_s, 0.25, 0, "step times are in seconds");
 	observation_list_release(&list);
 	observe(second, 0, 0.5, 1);
 	query("INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, "
@@ -1391,13 +1444,13 @@ static void test_step_times(void)
 	      "0.45, 0, 0.45, 0, 9 FROM runs");
 	store_step_times(&store, "a", "fast", &list, &err);
 	ok(list.count == 2 && list.items[0].job_id == 1 && list.items[1].job_id == 3,
-	   "the newest run first");
+	   "step times are listed newest run first");
 	near(list.items[0].step_time_s, 0.4, 1e-12,
-	     "20 steps of 0.25 s and 60 of 0.45 s: the mean");
-	is_int(list.items[1].configuration.replicas, 2, "by devices");
+	     "20 steps of 0.25 s and 60 of 0.45 s have their mean");
+	is_int(list.items[1].configuration.replicas, 2, "step times are told by devices");
 	observation_list_release(&list);
 	store_step_times(&store, "a", "slow", &list, &err);
-	is_int(list.count, 0, "on the kind of device");
+	is_int(list.count, 0, "step times are told by the kind of device");
 }
 
 static void test_last_end(void)
@@ -1414,12 +1467,14 @@ static void test_last_end(void)
 	id = add_run(1, 0, 1);
 	end_run(id, &(struct end){ OUTCOME_NOT_STARTED, STOP_NONE, 0, UNKNOWN, UNKNOWN, 0, 0, -1 });
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.progress.last_end_time_s), "nor did one that was called off");
+	ok(isnan(job.progress.last_end_time_s),
+	   "a job whose run was called off never gave up devices");
 	job_release(&job);
 	end_run(add_claimed_run(1, 0, 1),
 		&(struct end){ OUTCOME_STOPPED, STOP_PREEMPT, 1, 2, 2, 0, 0, -1 });
 	store_job_get(&store, 1, &job, &err);
-	near(job.progress.last_end_time_s, clock_wall_s(), 1e-6, "the end of a run that had them");
+	near(job.progress.last_end_time_s, clock_wall_s(), 1e-6,
+	     "a job's last end is that of a run that had devices");
 	job_release(&job);
 	add_job(3);
 	store_job_get(&store, 2, &job, &err);
@@ -1440,46 +1495,50 @@ static void test_wanted(void)
 	add_job(0);
 	id = add_run(1, 0, 1);
 	store_run_set_wanted(&store, id, &c, 1.5, &err);
-	is_query("SELECT wanted_version FROM runs", "0", "a run that is not running yet gets none");
+	is_query("SELECT wanted_version FROM runs", "0",
+		 "a run that is not running yet gets no configuration");
 	claim(id);
 	store_run_get(&store, id, &run, &err);
 	ok(run.wanted_version == 0 && run.config_version == 0 && !run.takes_configs,
-	   "at launch there is none");
-	is_int(store_run_set_wanted(&store, id, &c, 1.5, &err), 0, "a running one does");
+	   "a run has no wanted configuration at launch");
+	is_int(store_run_set_wanted(&store, id, &c, 1.5, &err), 0,
+	       "a running run gets a wanted configuration");
 	store_run_set_wanted(&store, id, &two, 1.5, &err);
-	is_int(store_run_read_wanted(&store, &run, &err), 0, "it is read");
+	is_int(store_run_read_wanted(&store, &run, &err), 0, "a wanted configuration is read");
 	ok(run.wanted_version == 1 && run.wanted.replicas == 1 &&
 	   configuration_batch_size(&run.wanted) == 256 &&
 	   run.wanted.local_batch_size == 64 && run.wanted.accumulation_steps == 4 &&
 	   run.wanted_learning_rate_scale == 1.5,
-	   "as it was given; one for other replicas was refused");
+	   "the wanted one is as given; one for other replicas is refused");
 	ok(configuration_batch_size(&run.configuration) == 0 && run.config_version == 0,
-	   "it is not in use yet");
+	   "a wanted configuration is not in use yet");
 	store_run_set_cores(&store, id, "0-1", &err);
 	store_run_read_wanted(&store, &run, &err);
-	is_str(run.cores, "0-1", "the processors come with it");
+	is_str(run.cores, "0-1", "a run's processors come with its wanted configuration");
 	store_run_set_cores(&store, id, "", &err);
 	store_run_read_wanted(&store, &run, &err);
-	is_str(run.cores, "", "also that there are none any more");
+	is_str(run.cores, "", "that a run has no processors any more is read too");
 	run.takes_configs = true;
 	run.config_version = 1;
 	run.configuration.local_batch_size = 64;
 	run.configuration.accumulation_steps = 4;
 	run.learning_rate_scale = 1.5;
 	p.run = &run;
-	is_int(store_run_update(&store, &p, &err), 0, "that it is comes with the progress");
+	is_int(store_run_update(&store, &p, &err), 0,
+	       "progress with a configuration in use is written");
 	run_release(&run);
 	store_run_get(&store, id, &run, &err);
 	ok(run.takes_configs && run.config_version == 1 &&
 	   configuration_batch_size(&run.configuration) == 256 &&
 	   run.configuration.local_batch_size == 64 &&
 	   run.configuration.accumulation_steps == 4 && run.learning_rate_scale == 1.5,
-	   "and is there");
+	   "the configuration in use is read back");
 	run_release(&run);
 	store_run_request_stop(&store, id, STOP_PREEMPT, 9, &err);
 	store_run_set_stopping(&store, id, &err);
 	store_run_set_wanted(&store, id, &c, 2, &err);
-	is_query("SELECT wanted_version FROM runs", "1", "one that is being stopped gets no other");
+	is_query("SELECT wanted_version FROM runs", "1",
+		 "a run that is being stopped gets no other configuration");
 }
 
 /* --- environments --- */
@@ -1524,7 +1583,8 @@ static int forgotten_at(double now_s)
 {
 	int n = -1;
 
-	is_int(store_environments_forget(&store, now_s, DAY_S, &n, &err), 0, "a clean-up");
+	is_int(store_environments_forget(&store, now_s, DAY_S, &n, &err), 0,
+	       "a clean-up of environments is no error");
 	return n;
 }
 
@@ -1544,31 +1604,36 @@ static void test_environments(void)
 	add_job_with("KEY=three");
 	query("UPDATE environments SET hash = (SELECT hash FROM environments WHERE id = 4)");
 	add_job_with("KEY=three");
-	is_query("SELECT count(*) FROM environments", "4", "content counts, not the hash alone");
+	is_query("SELECT count(*) FROM environments", "4",
+		 "the content of environments counts, not the hash alone");
 	has_environment(2, 2, "KEY=one");
 	has_environment(3, 2, "KEY=two");
 	has_environment(6, 2, "KEY=three");
 
 	query("UPDATE jobs SET state = 'done', end_time_s = 1000000 WHERE id IN (1, 3)");
-	is_int(forgotten_at(1000000 + DAY_S - 1), 0, "within a day none is forgotten");
-	is_int(forgotten_at(1000000 + DAY_S + 1), 1, "then the one that no other job has");
+	is_int(forgotten_at(1000000 + DAY_S - 1), 0, "within a day no environment is forgotten");
+	is_int(forgotten_at(1000000 + DAY_S + 1), 1,
+	       "after a day an environment that no other job has is forgotten");
 	has_environment(1, 2, "KEY=one");
 	has_environment(3, 2, "KEY");
 	store_job_command_get(&store, 3, &c, &err);
-	ok(c.env_names_only, "the job says so");
+	ok(c.env_names_only, "a job says that only the names of its environment are kept");
 	job_command_release(&c);
-	is_int(forgotten_at(1000000 + 2 * DAY_S), 0, "once");
+	is_int(forgotten_at(1000000 + 2 * DAY_S), 0, "an environment is forgotten only once");
 	query("UPDATE jobs SET state = 'failed', end_time_s = 9000000 WHERE id = 2");
 	is_int(forgotten_at(1000000 + 2 * DAY_S), 1, "an end in the future is an old one");
 
 	strings_add(&other, "KEY=four");
-	is_int(store_environment_replace(&store, 3, &other, &err), 0, "another environment");
+	is_int(store_environment_replace(&store, 3, &other, &err), 0,
+	       "a job's environment is replaced");
 	has_environment(3, 1, "KEY=four");
-	is_query("SELECT count(*) FROM environments", "4", "the former one goes");
+	is_query("SELECT count(*) FROM environments", "4", "an environment that was replaced goes");
 	query("DELETE FROM jobs WHERE id = 5");
-	is_query("SELECT count(*) FROM environments", "4", "one that another job has stays");
+	is_query("SELECT count(*) FROM environments", "4",
+		 "an environment that another job has stays");
 	query("DELETE FROM jobs WHERE id = 6");
-	is_query("SELECT count(*) FROM environments", "3", "the last job takes it away");
+	is_query("SELECT count(*) FROM environments", "3",
+		 "the last job takes its environment away");
 	strings_release(&other);
 }
 
@@ -1587,7 +1652,7 @@ static void test_reason(void)
 	is_int(after, before, "the same reason is not written again");
 	store_job_set_reason(&store, 1, "waits", UNKNOWN, &err);
 	store_data_version(&other, &after, &err);
-	ok(after != before, "another time is");
+	ok(after != before, "a reason with another time is written");
 	store_close(&other);
 }
 
@@ -1603,23 +1668,26 @@ static void test_events(void)
 	add_job(0);
 	is_int(store_decision_add(&store, "las", 4, entries, 2, &err), 0, "a decision is kept");
 	is_query("SELECT group_concat(job_id || replicas || reason) FROM decision_jobs",
-		 "12first,20waits", "with its reasons");
+		 "12first,20waits", "a decision is kept with its reasons");
 	store_decision_add(&store, "goodput", 5, &later, 1, &err);
 	store_decision_of_job(&store, 1, &decision, &err);
 	ok(!strcmp(decision.policy, "goodput") && !strcmp(decision.reason, "later") &&
 	   decision.n_devices == 5 && decision.replicas == 3 && decision.time_s > 1e9,
-	   "the last decision on a job");
+	   "the last decision on a job is read");
 	decision_row_release(&decision);
 	store_decision_of_job(&store, 2, &decision, &err);
 	ok(!strcmp(decision.policy, "las") && !strcmp(decision.reason, "waits"),
-	   "is not always the last there was");
+	   "a job's last decision is not always the last there was");
 	decision_row_release(&decision);
-	is_int(store_decision_of_job(&store, 3, &decision, &err), 0, "none is no error");
-	ok(!decision.policy && isnan(decision.time_s), "but unknown");
+	is_int(store_decision_of_job(&store, 3, &decision, &err), 0,
+	       "a job without a decision is no error");
+	ok(!decision.policy && isnan(decision.time_s),
+	   "the decision on a job without one is unknown");
 	store_event_add(&store, 1, 0, "cancel", "asked", &err);
 	store_events_of_job(&store, 1, &list, &err);
 	ok(list.count == 2 && !strcmp(list.items[0].kind, "submitted") &&
-	   !strcmp(list.items[1].kind, "cancel") && list.items[1].run_id == 0, "events of a job");
+	   !strcmp(list.items[1].kind, "cancel") && list.items[1].run_id == 0,
+	   "the events of a job are read");
 	event_list_release(&list);
 }
 
@@ -1742,8 +1810,8 @@ static void fails_cleanly(const char *what, int (*write)(void))
 		free(after);
 	}
 	is_int(unclean, 0, what);
-	is_int(rc, 0, "until it succeeds");
-	ok(n > 3 && n < 100, "after several statements");
+	is_int(rc, 0, "a write succeeds after its failures at each statement");
+	ok(n > 3 && n < 100, "a write takes several statements");
 	printf("# %d statements\n", n - 1);
 }
 
@@ -1785,8 +1853,8 @@ int main(void)
 	test_reason();
 	test_events();
 	fails_cleanly("a submission that fails at any statement writes nothing", write_job);
-	fails_cleanly("nor does a claim", write_claim);
-	fails_cleanly("nor an end", write_end);
-	fails_cleanly("nor progress", write_progress);
+	fails_cleanly("a claim that fails at any statement writes nothing", write_claim);
+	fails_cleanly("an end that fails at any statement writes nothing", write_end);
+	fails_cleanly("progress that fails at any statement writes nothing", write_progress);
 	return close_fixture();
 }
