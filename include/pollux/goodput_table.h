@@ -29,6 +29,11 @@ struct goodput_table *goodput_table_assumed(int n_devices);
 struct goodput_table *goodput_table_best_of(const struct goodput_table *const *tables, int n,
 					    int n_devices);
 double goodput_assumed(int replicas);
+/* Samples still to come, at what they are worth at the sizes for the fewest devices. An assumed
+ * goodput counts nothing, so then the result is the goodput of the time that is left, on the
+ * devices for which that time is known. NaN: not known. */
+double goodput_table_remaining(const struct goodput_table *t, const struct job_model *m,
+			       int n_devices);
 void goodput_table_free(struct goodput_table *t);	/* NULL is harmless */
 
 /* True if both models make the same table: most of a hundred jobs of one workload share one. */

@@ -48,6 +48,8 @@ enum throughput_param {
 	N_THROUGHPUT_PARAMS
 };
 
+/* Multiplies all times, as on devices of another speed. */
+void throughput_scale(struct throughput_params *p, double factor);
 /* Seconds of one forward-backward pass, of the synchronisation, of the last pass with the
  * synchronisation, and of a whole update. */
 double throughput_grad_time(const struct throughput_params *p, double m);

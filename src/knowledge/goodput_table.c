@@ -93,6 +93,19 @@ struct goodput_table *goodput_table_assumed(int n_devices)
 	return t;
 }
 
+double goodput_table_remaining(const struct goodput_table *t, const struct job_model *m,
+			       int n_devices)
+{
+	if (t->assumed)
+		return m->remaining_s * goodput_assumed(m->timed_replicas);
+	if (!(m->remaining_samples >= 0) || !m->known)
+		return (double)NAN;
+	for (int r = m->min_replicas; r <= m->max_replicas && r <= n_devices; r++)
+		if (t->best[r].goodput > 0)
+			return m->remaining_samples * t->best[r].efficiency;
+	return (double)NAN;
+}
+
 void goodput_table_free(struct goodput_table *t)
 {
 	if (!t)

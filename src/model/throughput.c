@@ -4,6 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+void throughput_scale(struct throughput_params *p, double factor)
+{
+	double *times[] = { &p->alpha_grad, &p->beta_grad, &p->alpha_sync_local,
+			    &p->beta_sync_local, &p->alpha_sync_node, &p->beta_sync_node };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		*times[i] *= factor;
+}
+
 double throughput_grad_time(const struct throughput_params *p, double m)
 {
 	return p->alpha_grad + p->beta_grad * m;

@@ -189,7 +189,7 @@ static bool *withdraw_for_those_who_stay(const struct snapshot *s, const bool *s
 /* A run that is suspended with its memory comes back on as many devices as it had. */
 static void keep_replicas(const struct candidate *c, struct sched_job *out)
 {
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 
 	if (run && c->suspends && (!c->relaunchable || c->suspended))
 		out->min_replicas = out->max_replicas = run->configuration.replicas;
@@ -248,7 +248,7 @@ static int most_replicas(const struct decision *d, const struct candidate *c)
 	if (job_keeps_replicas(c->job))
 		return c->run ? c->run->configuration.replicas : declared->min_replicas;
 	return declared->max_replicas > 0 ? declared->max_replicas
-					  : d->n_usable + d->n_elsewhere;
+					  : most_devices(d);
 }
 
 static struct sched_job describe_job(const struct snapshot *s, const struct decision *d,

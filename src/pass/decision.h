@@ -102,6 +102,18 @@ struct decision {
 	int *owner;			/* by device: index of the candidate that is to have it */
 };
 
+/* The run that the job has, with devices or suspended; NULL: none. */
+static inline const struct run *run_of(const struct candidate *c)
+{
+	return c->run ? c->run : c->suspended;
+}
+
+/* The devices that jobs may have, with those that other users have now. */
+static inline int most_devices(const struct decision *d)
+{
+	return d->n_usable + d->n_elsewhere;
+}
+
 /* The caller's, for decision_free; the snapshot has to outlive it. */
 struct decision *pass_decide(const struct snapshot *s);
 void decision_free(struct decision *d);

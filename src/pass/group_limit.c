@@ -97,7 +97,7 @@ static void mark_beyond(const struct snapshot *s, const struct decision *d, int6
 /* 0: any number. */
 static int limit_of(const struct snapshot *s, const struct decision *d, int g)
 {
-	int most = s->groups.items[g].max_running, devices = d->n_usable + d->n_elsewhere;
+	int most = s->groups.items[g].max_running, devices = most_devices(d);
 
 	if (!s->sweeps || s->sweeps[g].halving.n_rungs == 0)
 		return most;

@@ -13,11 +13,6 @@
 
 #define ROUNDING 1e-9
 
-static int most_devices(const struct decision *d)
-{
-	return d->n_usable + d->n_elsewhere;
-}
-
 static bool is_kept_by(const struct snapshot *s)
 {
 	return s->policy == &policy_goodput;

@@ -12,18 +12,6 @@
 
 /* --- memory --- */
 
-static bool ran_out_on(const struct snapshot *s, const struct job *job, const char *plan,
-		       const char *kind)
-{
-	for (int i = 0; i < s->ran_out.count; i++) {
-		const struct ran_out *r = &s->ran_out.items[i];
-
-		if (r->job_id == job->id && !strcmp(r->plan, plan) && !strcmp(r->kind, kind))
-			return true;
-	}
-	return false;
-}
-
 /* True if the plan ran out of memory on this kind, with the sizes of the submission or smaller
  * ones, and nothing else is known to fit. */
 static bool is_too_large(const struct snapshot *s, const struct candidate *c, int i,
@@ -97,7 +85,7 @@ bool has_other_plan(const struct candidate *c, const char *plan)
 /* A job that has made progress under a plan stays in the group of that plan. */
 static bool is_allowed(const struct candidate *c, const struct execution_plan *plan)
 {
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 	const char *last = run && isfinite(run->first_step_s) ? run->configuration.plan
 							      : c->job->progress.plan;
 	const struct execution_plan *had = execution_plans_find(&c->plans->declared, last);
@@ -184,7 +172,7 @@ void prefer_plan(const struct decision *d, struct candidate *c, int kind, int pl
 	const struct goodput_table *t = v->on_kind[kind].table;
 	struct goodput_table *best = c->on_kind[kind].table;
 
-	for (int r = 1; r <= d->n_usable + d->n_elsewhere; r++)
+	for (int r = 1; r <= most_devices(d); r++)
 		if (t->goodput[r] >= goodput && !(best->goodput[r] >= goodput)) {
 			best->goodput[r] = t->goodput[r];
 			best->best[r] = t->best[r];
@@ -255,7 +243,7 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 
 	place.tier = now->tier;
 	/* where devices went away, a run may hold more than the tables have rows for */
-	if (own < 0 || place.replicas > d->n_usable + d->n_elsewhere || c->plans->trial >= 0 ||
+	if (own < 0 || place.replicas > most_devices(d) || c->plans->trial >= 0 ||
 	    !c->plans->views[own].on_kind[c->home].table ||
 	    best_plan_at(c, c->home, place) == own)
 		return (double)NAN;

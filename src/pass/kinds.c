@@ -91,12 +91,16 @@ bool waits_for_kind(const struct snapshot *s, const struct job *job, struct deci
 
 /* --- memory --- */
 
-static bool ran_out_on(const struct snapshot *s, const struct job *job, const char *kind)
+bool ran_out_on(const struct snapshot *s, const struct job *job, const char *plan,
+		const char *kind)
 {
-	for (int i = 0; i < s->ran_out.count; i++)
-		if (s->ran_out.items[i].job_id == job->id &&
-		    !strcmp(s->ran_out.items[i].kind, kind))
+	for (int i = 0; i < s->ran_out.count; i++) {
+		const struct ran_out *r = &s->ran_out.items[i];
+
+		if (r->job_id == job->id && (!plan || !strcmp(r->plan, plan)) &&
+		    !strcmp(r->kind, kind))
 			return true;
+	}
 	return false;
 }
 
@@ -114,12 +118,12 @@ static bool sizes_are_left(const struct snapshot *s, const struct candidate *can
 	if (candidate->plans)
 		return plan_is_left(s, candidate, kind);
 	if (declared->batch.size == 0)
-		return !ran_out_on(s, job, kind);
+		return !ran_out_on(s, job, NULL, kind);
 	too_large = w ? sizes_too_large(&w->k.memory, &w->k.failed, r) : 0;
 	/* A run may have worked for a while before its memory ran out. Then its sizes are not known
 	 * to be too large, and another run on this kind would get the same sizes. */
 	if (too_large == 0)
-		return !ran_out_on(s, job, kind);
+		return !ran_out_on(s, job, NULL, kind);
 	c = configuration_spread(&declared->batch, r);
 	limit = sizes_limit(&w->k.memory, &w->k.failed, r);
 	return c.local_batch_size < too_large ||
@@ -170,7 +174,7 @@ bool has_larger_kind(const struct decision *d, int j, const struct device *devic
 static unsigned barred_kinds(const struct snapshot *s, const struct decision *d, int j)
 {
 	struct candidate *c = &d->candidates[j];
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 	unsigned barred = 0, all = (1U << d->n_kinds) - 1;
 	int own = run ? kind_named(d, run->devices[0].kind) : -1;
 

@@ -30,6 +30,9 @@ bool kinds_are_told_apart(const struct snapshot *s);
 void find_kinds(const struct snapshot *s, struct decision *d);
 /* True if the job waits for a kind of device that is not here, or not usable. */
 bool waits_for_kind(const struct snapshot *s, const struct job *job, struct decision *d);
+/* True if a run of the job in the plan (NULL: in any) ran out of memory on the kind. */
+bool ran_out_on(const struct snapshot *s, const struct job *job, const char *plan,
+		const char *kind);
 /* Sets, for each candidate, its kind and the kinds that it must not have. */
 void bar_kinds(const struct snapshot *s, struct decision *d);
 /* What a model on a kind of device can be made from. */

@@ -202,7 +202,7 @@ void raise_least(const struct decision *d, int j, struct job_model *m)
 	const struct node_sizes *unfit;
 	int width = m->width > 1 ? m->width : 1, least;
 
-	if (d->n_nodes < 2 || !m->known)
+	if (!m->known)
 		return;
 	least = least_on_nodes(d, j, &unfit);
 	if (least <= m->min_replicas)
@@ -219,7 +219,7 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 	int n = 0;
 
 	(void)s;
-	for (int j = 0; d->n_nodes > 1 && j < d->n; j++) {
+	for (int j = 0; j < d->n; j++) {
 		const struct node_sizes *unfit;
 		int least = least_on_nodes(d, j, &unfit);
 
@@ -234,8 +234,7 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 		d->candidates[n] = d->candidates[j];
 		d->sched_jobs[n++] = d->sched_jobs[j];
 	}
-	if (d->n_nodes > 1)
-		d->n = n;
+	d->n = n;
 }
 
 /* Leaves the numbers on a kind that the job may have, and the number that it has. Returns the
@@ -263,7 +262,8 @@ static int keep_on(struct decision *d, int j, int k)
 
 void keep_to_nodes(const struct snapshot *s, struct decision *d)
 {
-	for (int j = 0; d->n_nodes > 1 && s->policy->models_goodput && j < d->n; j++) {
+	(void)s;
+	for (int j = 0; j < d->n; j++) {
 		struct sched_job *job = &d->sched_jobs[j];
 		int most = 0;
 

@@ -293,7 +293,7 @@ static bool could_do_better(const struct snapshot *s, const struct decision *d, 
 	const struct run *run = c->run;
 
 	return run->wanted_version == run->config_version && table &&
-	       run->configuration.replicas <= d->n_usable + d->n_elsewhere &&
+	       run->configuration.replicas <= most_devices(d) &&
 	       table->goodput[run->configuration.replicas] > 0 &&
 	       sizes->goodput >
 		       least_gain(s->windows[run - s->runs.items]) * sizes->goodput_now &&

@@ -122,7 +122,7 @@ int choose_plan(const struct decision *d, const struct candidate *c, int replica
 		enum configuration_tier tier)
 {
 	const struct job_plans *p = c->plans;
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 	int own = p && run ? job_plan_index(p, run->configuration.plan) : -1;
 
 	if (!p)

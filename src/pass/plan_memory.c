@@ -54,7 +54,7 @@ static const double *goodputs_of(const struct candidate *c, int plan, int kind)
 /* A run in its present plan on r devices of its kind goes on there; a suspended one, too. */
 static bool is_own(const struct place *p, int r)
 {
-	const struct run *run = p->c->run ? p->c->run : p->c->suspended;
+	const struct run *run = run_of(p->c);
 
 	return run && run->configuration.replicas == r &&
 	       kind_named(p->d, run->devices[0].kind) == p->kind;

@@ -208,7 +208,7 @@ static void say_no_room(const struct room *r, const struct device *device, char 
 static bool fits(const struct snapshot *s, const struct decision *d, int j, char *why)
 {
 	const struct candidate *c = &d->candidates[j];
-	struct room room = { .needs = device_memory(s, c->job, c->run ? c->run : c->suspended) };
+	struct room room = { .needs = device_memory(s, c->job, run_of(c)) };
 
 	for (int i = 0; i < s->devices.count; i++) {
 		if (d->owner[i] != j || (c->run && has(s, c->run, i)))
@@ -265,7 +265,7 @@ static void give_back(const struct snapshot *s, struct decision *d)
 {
 	for (int k = 0; k < d->n; k++) {
 		const struct candidate *c = &d->candidates[k];
-		const struct run *run = c->run ? c->run : c->suspended;
+		const struct run *run = run_of(c);
 		bool waits = run && (c->run ? is_to_be_suspended(d, k)
 					    : run_is_bound(run) && d->choices[k].replicas == 0);
 

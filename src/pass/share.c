@@ -13,7 +13,7 @@
 
 bool share_is_for(const struct snapshot *s, const struct candidate *c)
 {
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 	const struct declaration *d = &c->job->declared;
 
 	if (run && run->state != RUN_ASSIGNED)

@@ -290,7 +290,7 @@ void explain_sharing(const struct snapshot *s, struct decision *d)
 	if (!is_shared(s) || s->people.count == 0)
 		return;
 	n = given(s, d);
-	people_describe(&s->people, n, d->n_usable + d->n_elsewhere, &why);
+	people_describe(&s->people, n, most_devices(d), &why);
 	for (int j = 0; j < d->n; j++) {
 		struct sched_choice *choice = &d->choices[j];
 

@@ -118,7 +118,7 @@ static struct configuration as_submitted(const struct declaration *declared, int
 /* The batch that the job has, on whatever devices; 0: it has none. */
 static int64_t present_batch(const struct candidate *c)
 {
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 
 	return run && run->configuration.local_batch_size > 0
 		? configuration_batch_size(&run->configuration) : 0;

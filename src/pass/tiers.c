@@ -28,7 +28,7 @@ void tiers_find(const struct snapshot *s, struct decision *d)
 	/* Tiers are those of one machine. */
 	if (d->n_nodes < 2)
 		t->links = (struct tier_links){ s->devices.count, s->devices.links };
-	t->n_best = d->n_usable + d->n_elsewhere + 1;
+	t->n_best = most_devices(d) + 1;
 	t->best = xcalloc(kinds * (size_t)t->n_best, sizeof(*t->best));
 	for (int k = 0; t->links.links && k < d->n_kinds; k++) {
 		mark_kind(s, d, k, in);

@@ -17,12 +17,6 @@
 
 /* --- what is known --- */
 
-/* The run that the job has, with devices or suspended. */
-static const struct run *run_of(const struct candidate *c)
-{
-	return c->run ? c->run : c->suspended;
-}
-
 static double run_time_s(const struct snapshot *s, const struct candidate *c)
 {
 	const struct run *run = run_of(c);
@@ -51,31 +45,7 @@ static bool may_be_measured(const struct snapshot *s, const struct decision *d, 
 	return c->job->declared.batch.size > 0 && c->relaunchable && !is_silent(s, c);
 }
 
-/* The devices that jobs may have, together with those that other users have now. */
-static int most_devices(const struct decision *d)
-{
-	return d->n_usable + d->n_elsewhere;
-}
-
 /* --- for the policy --- */
-
-/* Samples still to come, at what they are worth at the sizes for the fewest devices. An assumed
- * goodput counts nothing, so then the result is the goodput of the time that is left, on the
- * devices for which that time is known. */
-static double remaining_samples(const struct candidate *c, int n_usable)
-{
-	const struct goodput_table *table = own_table(c);
-	double samples = c->model.remaining_samples;
-
-	if (table->assumed)
-		return c->model.remaining_s * goodput_assumed(c->model.timed_replicas);
-	if (!(samples >= 0) || !c->model.known)
-		return (double)NAN;
-	for (int r = c->model.min_replicas; r <= c->model.max_replicas && r <= n_usable; r++)
-		if (table->best[r].goodput > 0)
-			return samples * table->best[r].efficiency;
-	return (double)NAN;
-}
 
 /* A run that said that it takes configurations, but has not taken the last one for this long
  * (and for at least this many steps), will have another one only by a relaunch. */
@@ -186,7 +156,7 @@ static void describe_candidate(const struct snapshot *s, const struct decision *
 		out->max_replicas = most_devices(d);
 	if (out->max_replicas < out->min_replicas)
 		out->max_replicas = out->min_replicas;
-	out->remaining_samples = remaining_samples(c, most_devices(d));
+	out->remaining_samples = goodput_table_remaining(own_table(c), &c->model, most_devices(d));
 	offer_tables(d, c, out);
 }
 

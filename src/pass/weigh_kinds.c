@@ -37,15 +37,6 @@ static double step_time_ratio(const struct snapshot *s, const struct workload *f
 							      speeds_of(s, from->kind))).value;
 }
 
-static void scale_times(struct throughput_params *p, double factor)
-{
-	double *times[] = { &p->alpha_grad, &p->beta_grad, &p->alpha_sync_local,
-			    &p->beta_sync_local, &p->alpha_sync_node, &p->beta_sync_node };
-
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		*times[i] *= factor;
-}
-
 /* On less memory, local batches are smaller by as much than those that fitted. */
 static void scale_memory(double part, struct job_model *m)
 {
@@ -88,7 +79,7 @@ static struct job_model model_moved(const struct snapshot *s, const struct decis
 	}
 	if (!origin->from)
 		return m;
-	scale_times(&m.goodput.params, step_time_ratio(s, origin->from, to, w));
+	throughput_scale(&m.goodput.params, step_time_ratio(s, origin->from, to, w));
 	move_memory(d, origin, kind, &m);
 	return m;
 }
@@ -165,7 +156,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
 	struct candidate *c = &d->candidates[j];
 	struct kind_origin origin = { c->job->declared.workload, c->workload, &c->model };
 	struct kind_view *v = &c->on_kind[kind];
-	int n = d->n_usable + d->n_elsewhere;
+	int n = most_devices(d);
 	const struct kind_view *same;
 	bool measured;
 
@@ -185,7 +176,7 @@ static void set_view(const struct snapshot *s, struct decision *d, int j, int ki
  * known to fit; NULL: that differs by kind. */
 static struct goodput_table *table_of_any(const struct decision *d, const struct candidate *c)
 {
-	int n = d->n_usable + d->n_elsewhere;
+	int n = most_devices(d);
 	struct goodput_table *table;
 
 	if (c->model.known)
@@ -198,7 +189,7 @@ static struct goodput_table *table_of_any(const struct decision *d, const struct
 /* The kind of its run, or where it was measured; or else the first that it may have. */
 static int home_of(const struct decision *d, const struct candidate *c)
 {
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 	const char *kind = run ? run->devices[0].kind : c->workload ? c->workload->kind : NULL;
 	int home = kind ? kind_named(d, kind) : -1;
 
@@ -226,7 +217,7 @@ void weigh_on_kinds(const struct snapshot *s, struct decision *d, int j)
 
 void offer_tables(const struct decision *d, const struct candidate *c, struct sched_job *job)
 {
-	int n = d->n_usable + d->n_elsewhere;
+	int n = most_devices(d);
 
 	for (int k = 0; k < d->n_kinds; k++) {
 		const struct goodput_table *table = c->on_kind[k].table;

@@ -19,7 +19,7 @@ static bool is_barred(const struct decision *d, int j, int kind)
 static struct goodput_table *plan_table(const struct decision *d, const struct job_model *m,
 				 const struct execution_plan *plan, const char *kind)
 {
-	int n = d->n_usable + d->n_elsewhere;
+	int n = most_devices(d);
 	struct goodput_table *t = table_on_nodes(d, m, kind, n);
 
 	for (int r = 1; r <= n; r++) {
@@ -36,7 +36,7 @@ static struct goodput_table *plan_table(const struct decision *d, const struct j
 static void weigh_plan(const struct snapshot *s, struct decision *d, int j, int i)
 {
 	const struct candidate *c = &d->candidates[j];
-	const struct run *run = c->run ? c->run : c->suspended;
+	const struct run *run = run_of(c);
 	struct plan_view *v = &c->plans->views[i];
 	struct knowledge nothing = knowledge_of_nothing();
 	struct workload *w = workloads_measured(&s->workloads, v->workload,
@@ -61,7 +61,7 @@ static void weigh_plan(const struct snapshot *s, struct decision *d, int j, int 
 		there->table = plan_table(d, &there->model, plan_at(c->plans, i), name);
 		if (name && !workloads_any_plan(&s->workloads, v->workload, name))
 			keep_least(there->table, there->model.min_replicas,
-				   d->n_usable + d->n_elsewhere);
+				   most_devices(d));
 	}
 }
 
@@ -81,7 +81,7 @@ static int first_plan(const struct decision *d, const struct candidate *c,
 		      const struct goodput_table *t)
 {
 	const struct sched_job *job = &d->sched_jobs[c - d->candidates];
-	int n = d->n_usable + d->n_elsewhere;
+	int n = most_devices(d);
 
 	for (int r = job->min_replicas; r <= n && r <= job->max_replicas; r++)
 		if (t->goodput[r] > 0)
@@ -106,7 +106,7 @@ static struct goodput_table *compare_plans(const struct decision *d, const struc
 	}
 	if (n_tables == 0)
 		return NULL;
-	best = goodput_table_best_of(tables, n_tables, d->n_usable + d->n_elsewhere);
+	best = goodput_table_best_of(tables, n_tables, most_devices(d));
 	if (first_plan(d, c, best) >= 0)
 		return best;
 	goodput_table_free(best);
@@ -145,7 +145,7 @@ static struct goodput_table *expect_untried(const struct decision *d, const stru
 					    int kind)
 {
 	const struct job_plans *p = c->plans;
-	int n = d->n_usable + d->n_elsewhere, plan = untried_plan(p, kind), r;
+	int n = most_devices(d), plan = untried_plan(p, kind), r;
 	struct goodput_table *t;
 	bool ignored;
 

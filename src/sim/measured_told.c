@@ -49,15 +49,6 @@ static int known_kind(const struct sim *s, const struct sim_job *job, int kind)
 	return best;
 }
 
-static void scale_times(struct throughput_params *p, double factor)
-{
-	double *times[] = { &p->alpha_grad, &p->beta_grad, &p->alpha_sync_local,
-			    &p->beta_sync_local, &p->alpha_sync_node, &p->beta_sync_node };
-
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		*times[i] *= factor;
-}
-
 /* The model of the job on a kind of GPU, by what is known of it; false: nothing is known. *version
  * (may be NULL) differs where the parameters do. Where the job did not run on the kind, its times
  * on another kind are scaled. */
@@ -86,7 +77,7 @@ static bool model_of_job(struct sim *s, const struct sim_job *job, int kind,
 		model->growth_bound = growth_efficient(model->noise_scale, a->initial_batch_size,
 						       s->options->min_efficiency);
 	if (from != kind)
-		scale_times(&model->params, job_speed_on(job, from) / job_speed_on(job, kind));
+		throughput_scale(&model->params, job_speed_on(job, from) / job_speed_on(job, kind));
 	if (version)
 		*version = agent->version * s->n_kinds + from;
 	return true;

@@ -191,12 +191,7 @@ static double remaining_samples(const struct status_job *item, const struct job_
 
 	if (held && held <= n_devices && isfinite(item->eta_s))
 		return item->eta_s * table->goodput[held];
-	if (table->assumed)
-		return m->remaining_s * goodput_assumed(m->timed_replicas);
-	for (int r = m->min_replicas; r <= m->max_replicas && r <= n_devices; r++)
-		if (table->best[r].goodput > 0)
-			return m->remaining_samples * table->best[r].efficiency;
-	return (double)NAN;
+	return goodput_table_remaining(table, m, n_devices);
 }
 
 static struct goodput_table *make_table(const struct players *p, const struct job_model *m)
