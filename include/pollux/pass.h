@@ -37,6 +37,13 @@ int pass_run(const struct paths *paths, const struct config *config, enum pass_m
 	     struct pass_result *result, struct err *err);
 void pass_result_release(struct pass_result *result);
 
+/* Passes that come by themselves: from cron, another timer, or a 'schedule --watch'. One that a
+ * submission, the end of a job, or a person starts does not count. */
+/* Notes that such a pass comes now. Does nothing where there is no directory of pollux yet. */
+void regular_pass_note(const struct paths *paths);
+/* True if the last such pass is at most three intervals of cron old. */
+bool regular_passes_come(const struct paths *paths, double now_wall_s);
+
 /* pass_hung.c: finds the process of a pass that lets no other one begin: at work for a minute, and
  * twice found doing nothing, a third of a second apart. False: there is none, or nobody knows who
  * is at work. */

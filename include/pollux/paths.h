@@ -36,7 +36,7 @@ struct paths {
 	char *config;
 	char *schedule_lock;
 	char *schedule_again;
-	char *regular_pass;	/* its time is that of the last one, see regular_pass.h */
+	char *regular_pass;	/* its time is that of the last one, see pass.h */
 	char *failed_pass;	/* exists if the last pass failed, see pass_files.h */
 	char *pass_host;	/* names the machine of the passes: pass_files.h */
 	char *outage;		/* exists while a cluster's manager does not answer: pass_files.h */

@@ -57,4 +57,10 @@ void prune_result_release(struct prune_result *r);
 int prune_daily(struct store *s, const struct paths *paths, double after_s, double now_s,
 		struct prune_result *result, struct err *err);
 
+/* Removes the values of environments, which may be secrets, that no job has needed for a day; the
+ * names stay. Does so at most once an hour, and not at all with keep. *forgotten: the number of
+ * environments that lost their values. */
+int old_environments_forget(struct store *s, bool keep, double now_s, int *forgotten,
+			    struct err *err);
+
 #endif

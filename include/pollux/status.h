@@ -68,7 +68,7 @@ struct status {
 	/* Jobs; starting and stopping ones count as running. */
 	int n_running, n_suspended, n_waiting, n_paused, n_held, n_ended;
 	bool ever_scheduled;		/* a pass has run at some time */
-	bool passes_come;		/* by themselves: regular_pass.h */
+	bool passes_come;		/* by themselves: pass.h */
 	struct text outage;		/* a cluster's manager that does not answer; empty: none */
 	struct text disk_full;		/* how little room there is; empty: enough */
 	struct people people;		/* who share the devices */

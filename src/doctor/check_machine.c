@@ -12,8 +12,8 @@
 #include "pollux/crontab.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
+#include "pollux/pass.h"
 #include "pollux/proc.h"
-#include "pollux/regular_pass.h"
 
 /* --- cron --- */
 

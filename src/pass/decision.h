@@ -125,7 +125,7 @@ void select_candidates(const struct snapshot *s, struct decision *d);
 /* group_limit.c: takes waiting jobs out of the candidates that are beyond the limits of their
  * groups. */
 void limit_groups(const struct snapshot *s, struct decision *d);
-/* halving.c: takes the jobs that stay paused at rungs of their sweeps out of the candidates, and
+/* Takes the jobs that stay paused at rungs of their sweeps out of the candidates, and
  * sets the turn of the others. */
 void halve_sweeps(const struct snapshot *s, struct decision *d);
 /* Tells if a job is paused at a rung of its sweep: for good if the sweep is over. */
@@ -143,7 +143,7 @@ void put_interactive_first(const struct snapshot *s, struct decision *d);
 void explain_interactive(const struct snapshot *s, struct decision *d);
 /* suspendable.c: by run, if its memory can stay while others run; the caller frees it. */
 bool *suspendable_runs(const struct snapshot *s);
-/* freezable.c: true if the run is suspended by moving its GPU memory to the host's. */
+/* True if the run is suspended by moving its GPU memory to the host's. */
 bool run_freezes(const struct snapshot *s, const struct run *run);
 /* The memory that the run has on its device, or had when it was frozen. */
 int64_t run_device_bytes(const struct snapshot *s, const struct run *run);
@@ -173,7 +173,7 @@ bool is_bound_to_left_out(const struct snapshot *s, const struct run *run);
  * on there as soon as it can. */
 bool waits_on_left_out(const struct snapshot *s, const struct job *job, const struct run *run,
 		       struct decision *d);
-/* find_device.c: prepares the search for devices. */
+/* decide.c: prepares the search for devices. */
 void index_devices(const struct snapshot *s, struct decision *d);
 /* The index of the usable device that is the same as when it was given out; -1: there is none. */
 int decision_find_device(const struct snapshot *s, const struct decision *d,

@@ -1,13 +1,13 @@
 /* guarantees.c - see guarantees.h. */
-#include "guarantees.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "guarantees.h"
 #include "job_plans.h"
 #include "kinds.h"
+#include "pollux/assign_nodes.h"
 #include "pollux/guarantee_check.h"
 #include "pollux/mem.h"
 
@@ -137,6 +137,35 @@ struct room {
 	bool full;
 };
 
+/* True if the nodes have room for so many devices of each job together, were all of them free.
+ * needs: by job, of those that are asked about. On several kinds of device it is not known which
+ * kind a job will have: the answer is then true. */
+static bool nodes_have_room(const struct snapshot *s, const struct decision *d, const int *needs)
+{
+	size_t size = (size_t)s->devices.count + 1, n = (size_t)d->n_asked + 1;
+	struct assign_nodes_input in = { .n_nodes = d->n_nodes, .n_jobs = d->n_asked };
+	int *holder, *owner;
+	bool *movable, all;
+
+	if (d->n_nodes < 2 || d->n_kinds > 1)
+		return true;
+	holder = xcalloc(size, sizeof(*holder));
+	owner = xcalloc(size, sizeof(*owner));
+	movable = xcalloc(n, sizeof(*movable));
+	for (int i = 0; i < s->devices.count; i++)
+		holder[i] = d->usable[i] ? ASSIGN_FREE : ASSIGN_UNUSABLE;
+	in.n_devices = s->devices.count;
+	in.holder = holder;
+	in.node = d->node_of;
+	in.count = needs;
+	in.movable = movable;
+	all = assign_on_nodes(&in, owner);
+	free(holder);
+	free(owner);
+	free(movable);
+	return all;
+}
+
 /* A run keeps what it was promised. */
 static bool has_room(const struct snapshot *s, const struct decision *d, int j, bool running,
 		     struct room *room)
@@ -146,7 +175,7 @@ static bool has_room(const struct snapshot *s, const struct decision *d, int j, 
 	if (!running && (room->full || room->promised + g->needs > room->devices))
 		return false;
 	room->needs[j] = g->needs;
-	g->lacks_nodes = !running && !guarantees_have_room(s, d, room->needs);
+	g->lacks_nodes = !running && !nodes_have_room(s, d, room->needs);
 	if (g->lacks_nodes)
 		room->needs[j] = 0;
 	return !g->lacks_nodes;
@@ -208,6 +237,19 @@ void promise_guarantees(const struct snapshot *s, struct decision *d)
 }
 
 /* --- afterwards --- */
+
+/* The job without a guarantee that gives way: the last one of those that have nothing yet, or else
+ * of those that can be relaunched. -1: there is none. */
+int gives_way_to_guarantees(const struct decision *d)
+{
+	for (int running = 0; running < 2; running++)
+		for (int j = d->n_asked - 1; j >= 0; j--)
+			if (!d->sched_jobs[j].guaranteed && d->choices[j].replicas > 0 &&
+			    (running ? d->sched_jobs[j].preemptible
+				     : d->sched_jobs[j].replicas == 0))
+				return j;
+	return -1;
+}
 
 /* A run in a plan that is slower than promised is relaunched in the best one, even if that gains
  * less than other jobs have to gain. */

@@ -28,9 +28,6 @@ void promise_guarantees(const struct snapshot *s, struct decision *d);
 /* Tells a job whose guarantee the decision breaks, which is an error of the program. Called when
  * the policy has decided. */
 void check_guarantees(struct decision *d);
-/* guarantee_nodes.c: true if the nodes have room for so many devices of each job together, were all
- * of them free. */
-bool guarantees_have_room(const struct snapshot *s, const struct decision *d, const int *needs);
 /* The job that is to have fewer devices where a guaranteed one finds no room; -1: there is none. */
 int gives_way_to_guarantees(const struct decision *d);
 void explain_guarantees(const struct snapshot *s, struct decision *d);

@@ -1,13 +1,14 @@
 /* job_plans.c - see job_plans.h. */
-#include "job_plans.h"
-#include "nodes.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_plans.h"
+#include "nodes.h"
+#include "pollux/execution_plan.h"
 #include "pollux/mem.h"
+#include "snapshot.h"
 #include "tiers.h"
 
 /* --- memory --- */
@@ -248,4 +249,44 @@ double plan_goodput_now(const struct decision *d, const struct candidate *c)
 	    best_plan_at(c, c->home, place) == own)
 		return (double)NAN;
 	return plan_goodput_at(c->plans, own, c->home, place);
+}
+
+/* --- before the decision --- */
+
+bool names_contain(const struct strings *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], name))
+			return true;
+	return false;
+}
+
+void name_plans(const struct declaration *declared, struct strings *names)
+{
+	struct execution_plans plans;
+	struct err ignored;
+
+	if (execution_plans_parse(declared->plans, &plans, &ignored))
+		return;
+	for (int i = 0; i < plans.count; i++) {
+		char *name = execution_plan_workload(declared->workload, plans.items[i].name,
+						     plans.items[i].hash);
+
+		if (!names_contain(names, name))
+			strings_add(names, name);
+		free(name);
+	}
+	execution_plans_release(&plans);
+}
+
+void limit_plans(struct snapshot *s)
+{
+	for (int i = 0; i < s->workloads.count; i++) {
+		struct workload *w = &s->workloads.items[i];
+
+		for (int d = 0; d < s->devices.count; d++)
+			if (!strcmp(s->devices.items[d].kind, w->kind))
+				knowledge_limit_memory(&w->k, s->devices.items[d].memory_bytes,
+						       s->memory.total_bytes);
+	}
 }

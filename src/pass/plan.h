@@ -75,7 +75,7 @@ struct plan {
 /* gpu_remarks.c: runs on GPUs that are not theirs, on none, or that take a card as JAX does. */
 void remark_on_gpus(const struct snapshot *s, struct plan *p);
 
-/* plan_tiers.c: what is to be written of the candidate's wait for a better tier. */
+/* tiers_words.c: what is to be written of the candidate's wait for a better tier. */
 void keep_tier_wait(const struct snapshot *s, const struct decision *d, int j, struct plan *p);
 
 /* The job cannot start for another reason: it does not wait for a tier. */

@@ -1,6 +1,4 @@
 /* prune.c - the files of ended jobs, and in which order files and records go. */
-#include "pollux/prune.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
@@ -14,6 +12,8 @@
 #include "pollux/code.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "pollux/prune.h"
+#include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
 
@@ -273,4 +273,30 @@ int prune_daily(struct store *s, const struct paths *paths, double after_s, doub
 	     prune(s, paths, &order, now_s, result, err) ? -1 : 0;
 	result->was_time = true;
 	return rc;
+}
+
+/* --- values of variables --- */
+
+#define HOUR_S 3600.0
+#define DAY_S 86400.0
+
+int old_environments_forget(struct store *s, bool keep, double now_s, int *forgotten,
+			    struct err *err)
+{
+	char *last, now[32];
+	double last_s = NAN;
+
+	*forgotten = 0;
+	if (store_setting_get(s, "environments_time_s", &last, err))
+		return -1;
+	if (last && number_parse(last, &last_s))
+		last_s = NAN;
+	free(last);
+	if (fabs(now_s - last_s) < HOUR_S)	/* a clock that was set back does not stop this */
+		return 0;
+	snprintf(now, sizeof(now), "%lld", (long long)now_s);
+	if (store_setting_set(s, "environments_time_s", now, err) ||
+	    (!keep && store_environments_forget(s, now_s, DAY_S, forgotten, err)))
+		return -1;
+	return store_wipe_deleted(s, err);
 }

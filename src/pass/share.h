@@ -33,7 +33,7 @@ void share_find_guests(const struct snapshot *s, struct decision *d);
 void share_place_guests(const struct snapshot *s, struct decision *d);
 /* Gives a seat to each run that is to start and shares its device. */
 void share_give_seats(const struct snapshot *s, struct decision *d);
-/* share_order.c: true if the policy is not asked about the candidate. */
+/* share_guests.c: true if the policy is not asked about the candidate. */
 bool share_is_guest(const struct share_place *p);
 /* Puts the candidates that are guests behind d->n_asked others. */
 void share_put_guests_last(struct decision *d);

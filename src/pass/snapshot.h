@@ -143,7 +143,7 @@ void pass_leave_crowded(const struct engine_context *at, struct snapshot *s);
 /* gpu_remarks.c: reads s->remarks, if the devices are GPUs of this machine. */
 int read_remarks(struct store *store, struct snapshot *s, struct err *err);
 void forget_remarks(struct snapshot *s);
-/* freezable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
+/* suspendable.c: reads s->move_s_per_byte from the self-tests, once the devices are listed. */
 int read_freezable(struct store *store, struct snapshot *s, struct err *err);
 void snapshot_release(struct snapshot *s);
 
@@ -160,7 +160,7 @@ const char *snapshot_full_disk(const struct snapshot *s, const struct job *job);
 int read_share(struct store *store, struct snapshot *s, struct err *err);
 void forget_share(struct snapshot *s);
 
-/* read_plans.c */
+/* job_plans.c */
 bool names_contain(const struct strings *names, const char *name);
 /* Adds the names of the workload under each plan that is declared. */
 void name_plans(const struct declaration *declared, struct strings *names);

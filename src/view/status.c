@@ -11,7 +11,6 @@
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
-#include "pollux/regular_pass.h"
 
 /* --- what follows from what was read --- */
 
