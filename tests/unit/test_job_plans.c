@@ -227,6 +227,26 @@ static void test_host_memory_of_run(void)
 	snapshot_free(&s);
 }
 
+/* Devices of one kind have a kind without a name, which bars nobody. */
+static void test_one_kind(void)
+{
+	struct snapshot s = snapshot_new(-1);
+	struct decision *d;
+
+	add_workload(&s, TIER_UNKNOWN);
+	add_job(&s, 1, 2, 1e6);
+	d = pass_decide(&s);
+	ok(d->n_kinds == 1 && !d->kinds[0].name, "devices that are all alike are one kind");
+	is_int(d->kinds[0].n, DEVICES, "with all devices");
+	ok(!d->sched_jobs[0].offers[0].barred && told(d, 0, 0, 2).goodput > 0, "which is offered");
+	is_int(d->sched_jobs[0].offers[0].n, 2, "up to what the job asks for");
+	ok(lower_offers(d, 0, 0) == d->sched_jobs[0].offers[0].goodput[0] &&
+	   lower_offers(d, 0, 0) != d->candidates[0].on_kind[0].table->goodput,
+	   "what lowers the offer does not lower the table, which other jobs share");
+	decision_free(d);
+	snapshot_free(&s);
+}
+
 int main(void)
 {
 	test_curves();
@@ -235,5 +255,6 @@ int main(void)
 	test_run();
 	test_host_memory();
 	test_host_memory_of_run();
+	test_one_kind();
 	return done();
 }

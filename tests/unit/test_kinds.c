@@ -417,6 +417,51 @@ static void test_line_on_a_kind(void)
 	placed(&policy_fifo, jobs, 3, 2, 1, "f - -", "also where the next may have no other");
 }
 
+/* --- offers --- */
+
+static void test_offers(void)
+{
+	static const double rates[] = { 0, 10, 20 }, bytes[] = { 0, 1e9, 2e9 };
+	struct sched_job job = { .memory_bytes = 5e9, .offers = { offers_of(2, rates) } };
+
+	near(offers_at(&job, 0, 0, 2).goodput, 20, 1e-9, "the last offer of a kind is told");
+	ok(isnan(offers_at(&job, 0, 0, 3).goodput) && isnan(offers_at(&job, 0, 0, -1).goodput),
+	   "beyond the offers there are none");
+	ok(isnan(offers_at(&job, 1, 0, 1).goodput), "of another kind there are none");
+	ok(isnan(offers_at(&job, 0, 1, 1).goodput), "in a leaner way there are none");
+	near(offers_at(&job, 0, 0, 1).host_bytes, 5e9, 1, "the job's own memory goes with them");
+	job.offers[0].host_bytes[0] = bytes;
+	near(offers_at(&job, 0, 0, 1).host_bytes, 1e9, 1, "or the memory of so many devices");
+	ok(isnan(offers_at(&job, 0, 0, 3).host_bytes), "which is not known beyond the offers");
+}
+
+/* A policy that knows no kinds is told what a job makes of the kind that it has or would have. */
+static void test_merged(void)
+{
+	static const double slow[] = { 0, 1, 2 }, fast[] = { 0, 9, 18 };
+	struct sched_job jobs[] = {
+		{ .kind = SLOW, .replicas = 1,
+		  .offers = { offers_of(2, fast), offers_of(2, slow) } },
+		{ .kind = SLOW, .offers = { offers_of(2, fast), { .barred = true } } },
+		{ .offers = { { .barred = true }, { .barred = true } } },
+	};
+	struct sched_input in = {
+		.jobs = jobs, .n_jobs = 3, .n_kinds = 2,
+		.kinds = { { 8, 4, "fast" }, { 6, 2, "slow" } },
+	};
+	struct sched_job merged[3];
+	struct sched_input one = sched_merge_kinds(&in, merged);
+
+	is_int(one.n_kinds, 1, "merged kinds are one kind");
+	is_int(one.kinds[0].n_devices, 14, "with the devices of all");
+	is_int(one.kinds[0].devices_per_node, 2, "on nodes of the smallest size");
+	ok(one.jobs == merged && merged[0].kind == 0, "the jobs are copies on that kind");
+	ok(merged[0].offers[0].goodput[0] == slow, "a run is judged by the kind that it has");
+	ok(merged[1].offers[0].goodput[0] == fast && !merged[1].offers[0].barred,
+	   "a job that is barred from its kind is judged by the one that it may have");
+	ok(merged[2].offers[0].barred, "a job that is barred from all kinds has none");
+}
+
 int main(void)
 {
 	test_search();
@@ -428,5 +473,7 @@ int main(void)
 		test_bars(policies[p]);
 	test_turns_on_a_kind();
 	test_line_on_a_kind();
+	test_offers();
+	test_merged();
 	return done();
 }
