@@ -113,12 +113,9 @@ struct goodput_table *table_on_nodes(const struct decision *d, const struct job_
 
 int decision_nodes(const struct decision *d, int j, int n_devices)
 {
-	bool *seen;
+	bool *seen = xcalloc((size_t)d->n_nodes, sizeof(*seen));
 	int n = 0;
 
-	if (d->n_nodes < 2)
-		return 1;
-	seen = xcalloc((size_t)d->n_nodes, sizeof(*seen));
 	for (int i = 0; i < n_devices; i++)
 		if (decision_gives(d, j, i)) {
 			n += !seen[d->node_of[i]];

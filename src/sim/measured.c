@@ -330,7 +330,7 @@ int simulate(const struct sim_options *o, const struct sim_profiles *profiles,
 	struct measured m = { .manner = manner_of(o->policy) };
 	struct world world = {
 		.event = training_event, .run = training_run, .tell = training_tell,
-		.place = m.manner.published_nodes ? place_as_published : NULL,
+		.place = m.manner.published_nodes && o->n_kinds < 2 ? place_as_published : NULL,
 		.launch = training_launch, .decided = after_decision, .alone = training_alone,
 	};
 	struct sim s;

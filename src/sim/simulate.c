@@ -262,9 +262,9 @@ static void decide_by_policy(struct sim *s, const struct sched_job *told, struct
 
 	in.gap = gap;
 	policy_decide(s->options->policy, &in, s->options->kinds_blind, choices);
-	if (s->world->place && s->n_kinds == 1)
+	if (s->world->place)
 		s->world->place(s, choices, placements);
-	for (int k = 0; !(s->world->place && s->n_kinds == 1) && k < s->n_kinds; k++)
+	for (int k = 0; !s->world->place && k < s->n_kinds; k++)
 		place_on_kind(s, k, choices, placements);
 	*decide_s = clock_boot_s() - start_s;
 	for (int i = 0; i < s->n_active; i++) {
