@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/local/kept_position.h"
+#include "engine/local/recorder.h"
 #include "pollux/client.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
@@ -330,7 +330,6 @@ static void measure_keeping(void)
 	       us < TARGET_KEEP_US ? "met   " : "MISSED", us, TARGET_KEEP_US);
 	close(fd);
 	run_release(&run);
-	recorder_release(&r);
 	run_command(xasprintf("rm -r '%s'", dir));
 }
 

@@ -1,4 +1,4 @@
-/* log_keeping.h - what the keeper of a log does: see src/engine/local/log_keeper.h. */
+/* log_keeping.h - what the keeper of a log does: see src/engine/local/run_log.h. */
 #ifndef POLLUX_LOG_KEEPING_H
 #define POLLUX_LOG_KEEPING_H
 

@@ -14,7 +14,7 @@
  *		snapshots/NAME/    the code of jobs submitted with --snapshot: code.h
  *		run/RUN.lock       held by the supervisor of a run as long as it lives
  *		run/RUN.sock       receives the run's reports
- *		run/RUN.out        standard output and error of the run, a FIFO: log_keeper.h
+ *		run/RUN.out        standard output and error of the run, a FIFO: run_log.h
  *		run/RUN.config     the configuration that the run is to change to, if there is one
  *		run/device-N.lock  held by every process of the run that has the device
  *		run/interactive-ID.lock  held by 'pollux run' as long as it lives

@@ -26,8 +26,9 @@
 /* Runs the supervisor. Returns 1 when the run has ended and its devices are free for the next pass.
  * Returns 0 when another supervisor has the run, or when the run could not be started: another pass
  * at once would only fail again. A run that is running or stopping is adopted: its command is
- * stopped and the job requeued. */
-int supervise(const struct paths *paths, int64_t run_id, struct err *err);
+ * stopped and the job requeued. group: the process group of the terminal's 'pollux run' (see
+ * below), 0: the run has none. */
+int supervise(const struct paths *paths, int64_t run_id, pid_t group, struct err *err);
 
 /* A run in the foreground: its supervisor is a child of 'pollux run' and in a process group of its
  * own, which no key of the terminal reaches. The command is in the group of 'pollux run', and has
@@ -41,9 +42,4 @@ struct foreground {
 /* Starts the supervisor, "pollux supervise RUN GROUP". The caller reaps it and closes fd. */
 int foreground_start(const struct paths *paths, int64_t run_id, struct foreground *f,
 		     struct err *err);
-/* As supervise(), for that process. group: the process group of 'pollux run'; 0: the run has no
- * terminal. */
-int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t group,
-			    struct err *err);
-
 #endif

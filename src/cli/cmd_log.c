@@ -105,7 +105,7 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 	return 0;
 }
 
-/* A log that was too large has a hole, which reads as NULs; see log_keeper.h. */
+/* A log that was too large has a hole, which reads as NULs; see run_log.h. */
 static bool has_hole(const struct stat *st)
 {
 	return ((off_t)st->st_blocks * 512) + ((off_t)2 * BLOCK) < st->st_size;

@@ -39,7 +39,7 @@ static int in_foreground(const struct paths *paths, int64_t run_id, const char *
 
 	if (parse_job_id(&cmd_supervise, group, &number, err))
 		return -1;
-	rc = supervise_in_foreground(paths, run_id, (pid_t)number, err);
+	rc = supervise(paths, run_id, (pid_t)number, err);
 	if (rc > 0)
 		later_pass_start(paths);
 	return rc > 0 ? 0 : rc;
@@ -62,7 +62,7 @@ static int main_supervise(int argc, char **argv, struct err *err)
 	rc = paths_check_owner(&paths, err);
 	if (rc == 0)
 		rc = argc == 3 ? in_foreground(&paths, id, argv[2], err)
-			       : supervise(&paths, id, err);
+			       : supervise(&paths, id, 0, err);
 	/* A pass now gives out the devices that have just become free. */
 	if (rc > 0)
 		rc = later_pass_become(&paths, err);

@@ -28,7 +28,7 @@ export POLLUX REPORTER TRAIN FASHION_MNIST POLLUX_DIR NO_COLOR LC_ALL SHELL POLL
 	POLLUX_SUBMIT_PASS POLLUX_SHARED_DIR
 unset XDG_STATE_HOME XDG_CONFIG_HOME
 exec </dev/null	# so that a pass of a test is one of cron's, not one that a person types
-# The processes of a run, as SQL: what its handle says (src/engine/local/local_handle.h).
+# The processes of a run, as SQL: what its handle says (src/engine/local/local.h).
 # shellcheck disable=SC2034 # tests use it
 supervisor_pid="CAST(substr(handle, nullif(instr(handle, ' supervisor='), 0) + 12) AS INTEGER)"
 # shellcheck disable=SC2034

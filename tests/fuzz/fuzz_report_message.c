@@ -68,7 +68,6 @@ static void check_recorder(const char *bytes, size_t size)
 	assert(isnan(run.first_step_s) || run.first_step_s >= 0);
 	assert(isfinite(r.gradient.sum_grad_sqr) && isfinite(r.gradient.sum_grad_var));
 	assert(r.gradient.m2_grad_sqr >= 0 && r.gradient.m2_grad_var >= 0);
-	recorder_release(&r);
 	run_release(&run);
 }
 

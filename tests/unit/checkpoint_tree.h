@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/local/checkpoint_names.h"
 #include "engine/local/checkpoints.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"

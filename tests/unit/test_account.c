@@ -1,5 +1,5 @@
 /* test_account.c - what a run that was cut short has lost; worked out by hand. */
-#include "engine/local/account.h"
+#include "engine/local/supervisor_parts.h"
 #include "tap.h"
 
 #define UNKNOWN ((double)NAN)

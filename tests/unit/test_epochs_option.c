@@ -1,7 +1,7 @@
 /* test_epochs_option.c - the number of epochs in a command. */
 #include <math.h>
 
-#include "engine/local/work_done.h"
+#include "engine/local/run_log.h"
 #include "tap.h"
 
 static double epochs_of(const char *a, const char *b, const char *c)

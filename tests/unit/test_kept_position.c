@@ -8,7 +8,7 @@
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
-#include "engine/local/kept_position.h"
+#include "engine/local/recorder.h"
 #include "engine/local/supervisor.h"
 #include "tap.h"
 
@@ -44,7 +44,6 @@ static void begin(void)
 
 static void end(void)
 {
-	recorder_release(&r);
 	run_release(&run);
 	paths_release(&paths);
 }
@@ -106,7 +105,6 @@ static void test_whole(void)
 	   "what is known of it");
 	near(other.positions.last, 150, 0, "the last position that was judged");
 	ok(other.changed, "there is something to write");
-	recorder_release(&other);
 	kept_position_remove(&paths, run.id);
 	ok(!is_read(), "a removed file is none");
 	end();

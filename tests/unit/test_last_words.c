@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/local/last_words.h"
+#include "engine/local/run_log.h"
 #include "tap.h"
 
 static void says(const char *bytes, size_t n, int64_t offset, const char *want, const char *what)

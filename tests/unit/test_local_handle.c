@@ -1,7 +1,7 @@
 /* test_local_handle.c - the text by which the store knows a local run, written and read back. */
 #include <stdlib.h>
 
-#include "engine/local/local_handle.h"
+#include "engine/local/local.h"
 #include "pollux/engine.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* test_log_errors.c - the last words of a log. */
 #include <unistd.h>
 
-#include "engine/local/log_errors.h"
+#include "engine/local/run_log.h"
 #include "tap.h"
 
 static char path[] = "/tmp/test_log_errors.XXXXXX";

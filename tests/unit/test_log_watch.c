@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
-#include "engine/local/log_watch.h"
+#include "engine/local/run_log.h"
 #include "tap.h"
 
 static char path[] = "/tmp/test_log_watch.XXXXXX";

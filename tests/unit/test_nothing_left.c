@@ -3,8 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/local/last_words.h"
-#include "engine/local/work_done.h"
+#include "engine/local/run_log.h"
 #include "tap.h"
 
 static void says(const char *text, int64_t offset, const char *want, const char *what)

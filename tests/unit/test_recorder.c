@@ -58,7 +58,6 @@ static void begin(void)
 
 static void end(void)
 {
-	recorder_release(&r);
 	run_release(&run);
 	store_close(&store);
 	paths_release(&paths);
@@ -879,7 +878,6 @@ static void test_tier_of_other_supervisor(void)
 
 	begin();
 	steps_on(TIER_FAST, 100);
-	recorder_release(&r);
 	recorder_init(&r);
 	recorder_go_on(&r, &store, &run, &err);
 	steps_on(TIER_FAR, 150);

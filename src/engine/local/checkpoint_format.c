@@ -7,9 +7,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "checkpoint_whole.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "checkpoints.h"
 
 #define HEAD_BYTES 512
 #define ZIP_END_BYTES 22

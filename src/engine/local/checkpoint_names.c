@@ -1,6 +1,4 @@
-/* checkpoint_names.c - see checkpoint_names.h. All tables of names are here. */
-#include "checkpoint_names.h"
-
+/* checkpoint_names.c - what a name tells. All tables of names are here: see checkpoints.h. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stddef.h>
@@ -9,8 +7,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "checkpoint_order.h"
 #include "pollux/mem.h"
+#include "checkpoints.h"
 
 #define WORD_SIZE 16
 

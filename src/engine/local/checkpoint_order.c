@@ -1,12 +1,12 @@
-/* checkpoint_order.c - see checkpoint_order.h. */
-#include "checkpoint_order.h"
-
+/* checkpoint_order.c - the order of checkpoints by the numbers in their names: see
+ * checkpoints.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/text.h"
+#include "checkpoints.h"
 
 #define LABEL_SIZE 24
 #define TOKENS_MAX 32

@@ -1,9 +1,6 @@
-/* checkpoint_search.c - see checkpoint_search.h. */
-#include "checkpoint_search.h"
-
+/* checkpoint_search.c - the candidates below a directory of checkpoints: see checkpoints.h. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +9,7 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "checkpoints.h"
 
 #define OTHERS_MAX 500000
 #define CANDIDATES_MAX 200000

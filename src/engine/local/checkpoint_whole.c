@@ -1,21 +1,17 @@
-/* checkpoint_whole.c - see checkpoint_whole.h. The commit markers of frameworks are here. */
-#include "checkpoint_whole.h"
-
+/* checkpoint_whole.c - whether a file or directory was written to its end: see checkpoints.h. The
+ * commit markers of frameworks are here. */
 #include <dirent.h>
-#include <errno.h>
-#include <fnmatch.h>
 #include <fcntl.h>
-#include <math.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint_names.h"
-#include "checkpoint_order.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
+#include "checkpoints.h"
 
 #define DEPTH 8
 #define ENTRIES_MAX 100000
@@ -92,7 +88,9 @@ static double seconds(struct timespec t)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-double file_changed_s(const struct stat *st)
+/* When a file last changed, by the wall clock. A copy or an archive may have set the time of its
+ * bytes back: the time of its inode counts then. */
+static double file_changed_s(const struct stat *st)
 {
 	double bytes_s = seconds(st->st_mtim), inode_s = seconds(st->st_ctim);
 

@@ -1,12 +1,10 @@
 /* checkpoints.c - see checkpoints.h. */
-#include "checkpoints.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint_search.h"
 #include "pollux/mem.h"
+#include "checkpoints.h"
 
 /* The files of one save come in this time after each other. */
 #define SAVE_S 60

@@ -1,5 +1,4 @@
-/* kept_position.c - see kept_position.h. */
-#include <errno.h>
+/* kept_position.c - where a run stands, kept in a file: see recorder.h. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kept_position.h"
 #include "pollux/file.h"
+#include "recorder.h"
 
 #define MAGIC "pollux position 1"
 #define MOST_SAMPLES 1e18

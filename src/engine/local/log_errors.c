@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log_errors.h"
-#include "log_tail.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
+#include "run_log.h"
 
 #define TAIL_BYTES 65536
 #define LAST_BYTES 8192

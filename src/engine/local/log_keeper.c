@@ -1,6 +1,5 @@
-/* log_keeper.c - see log_keeper.h. */
-#include "log_keeper.h"
-
+/* log_keeper.c - the process that writes what a run prints into the log, and a log that is too
+ * large: see run_log.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include "pollux/err.h"
 #include "pollux/file.h"
 #include "pollux/log_keeping.h"
+#include "run_log.h"
 
 /* --- a log that is too large --- */
 
@@ -327,22 +327,4 @@ void log_keeper_close(struct log_keeper *k)
 	if (k->fd >= 0)
 		close(k->fd);
 	*k = (struct log_keeper){ .fd = -1 };
-}
-
-bool log_keeper_is(pid_t pid, long long run_id)
-{
-	char path[48], got[64], want[64];
-	int length = snprintf(want, sizeof(want), "pollux%c" LOG_KEEPER_COMMAND "%c%lld", 0, 0,
-			      run_id);
-	ssize_t n;
-	int fd;
-
-	if (pid <= 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	fd = file_open(path, O_RDONLY, 0);
-	n = fd < 0 ? -1 : read(fd, got, sizeof(got));
-	if (fd >= 0)
-		close(fd);
-	return n > length && !memcmp(got, want, (size_t)length + 1);
 }

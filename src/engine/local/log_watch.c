@@ -1,15 +1,14 @@
-/* log_watch.c - see log_watch.h. */
+/* log_watch.c - read a log as it grows: see run_log.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "log_watch.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
+#include "run_log.h"
 
 #define BLOCK 65536
 

@@ -1,6 +1,4 @@
 /* recorder.c - see recorder.h. */
-#include "recorder.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_measurements.h"
+#include "recorder.h"
 
 /* --- devices that are joined otherwise --- */
 
@@ -144,11 +143,6 @@ int recorder_go_on(struct recorder *r, struct store *store, const struct run *ru
 	}
 	r->gradient.window = (int)windows;
 	return 0;
-}
-
-void recorder_release(struct recorder *r)
-{
-	(void)r;
 }
 
 void recorder_skip_pause(struct recorder *r)

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pollux/job.h"
+#include "pollux/paths.h"
 #include "pollux/plausible.h"
 #include "pollux/report_message.h"
 #include "pollux/step_stats.h"
@@ -22,9 +24,18 @@
 #include "pollux/store_groups.h"
 #include "pollux/store_measurements.h"
 #include "pollux/text.h"
-#include "report_sender.h"
 
 #define RECORDER_BESIDE_SIZE 256
+
+/* Whose report it is: supervisor_reports.c tells. */
+enum report_sender {
+	SENDER_OURS,
+	/* The sender had ended, and had been reaped, before it could be identified. */
+	SENDER_GONE,
+	/* Nobody took the report when it was sent: it was read in a file (report_socket.h). */
+	SENDER_KEPT,
+	SENDER_FOREIGN,
+};
 
 struct recorder {
 	enum report_sender sender;	/* of the next message; the caller sets it */
@@ -109,7 +120,6 @@ void recorder_begin(struct recorder *r, const struct job *job);
 /* For a run that another supervisor began: reads from the store what that supervisor measured. */
 int recorder_go_on(struct recorder *r, struct store *store, const struct run *run,
 		   struct err *err);
-void recorder_release(struct recorder *r);
 
 /* Takes in one datagram of n bytes. n above the buffer means that the datagram was cut off: it is
  * malformed. A report of a foreign process, and a position that cannot be true (plausible.h), are
@@ -140,7 +150,7 @@ bool recorder_believes(struct recorder *r, struct run *run, double now_boot_s);
 bool recorder_is_of_the_past(const struct recorder *r, const struct run *run,
 			     const struct report_message *m);
 
-/* recorder_gradient.c: adds the gradient statistics of a report at the present configuration to the
+/* recorder_metrics.c: adds the gradient statistics of a report at the present configuration to the
  * open window; opens the next window; opens it if the open one holds enough. */
 void recorder_add_gradient(struct recorder *r, const struct run *run,
 			   const struct report_message *m, double now_boot_s);
@@ -173,7 +183,7 @@ void recorder_describe_diverged(const struct recorder *r, struct text *t);
  * the run reaches a rung, and written with the other metrics. */
 int recorder_read_rungs(struct recorder *r, struct store *store, int64_t job_id, struct err *err);
 
-/* recorder_log.c: steps recognised in the log, of a program that reports none. After the first
+/* recorder_position.c: steps recognised in the log, of a program that reports none. After the first
  * reported step these functions do nothing. recorder_begin_log: steps now come from this pattern,
  * first seen at first_boot_s; earlier measurements are dropped. */
 void recorder_begin_log(struct recorder *r, struct run *run, const char *pattern,
@@ -191,5 +201,54 @@ bool recorder_is_at_its_end(const struct recorder *r, const struct run *run,
 /* Writes what changed since the last write; the running time alone only every 30 s. After a failure
  * everything is kept for the next write. */
 int recorder_write(struct recorder *r, struct store *store, struct run *run, struct err *err);
+
+/* --- kept_position.c: where a run stands, kept for whoever concludes it after its supervisor was
+ * killed ---
+ *
+ * The store is written every two seconds. In between a supervisor writes what reports and the log
+ * tell of the run's position to run/RUN.position, one record that is overwritten in place. The
+ * kernel keeps what was written when the supervisor is killed; nothing is synced to the disk.
+ *
+ *	fd = kept_position_create(paths, run);			// at the launch
+ *	kept_position_fill(&k, &recorder, run); k.log_read = ...
+ *	kept_position_write(fd, &k, run);			// after some reports or lines
+ *	if (kept_position_read(paths, run, &k, &fd)) ...	// another process, later
+ *
+ * Any process of the job can write the file: a record is passed over if it is not whole, is another
+ * run's, or says more than the run can have done. */
+
+/* Times are by run_clock_s(). NaN: unknown. */
+struct kept_position {
+	double time_s;			/* of the last sign of life */
+	double first_samples, last_samples, steps, first_step_s;
+	double checkpoint_samples, checkpoint_boot_s, lost_samples, lost_s;
+	double first_position, began, position_s;
+	double first_logged_position, base_samples;
+	struct position_watch positions;
+	double start_samples, start_lost_samples, start_lost_s, start_run_time_s;
+	/* offsets in the log: where the run begins, up to which line its steps were read */
+	int64_t log_begin, log_read;
+	int64_t logged_unit;
+	int64_t flags;
+	char step_source[sizeof(((struct run *)0)->step_source)];
+};
+
+/* A record that is written in place of what the file has; -1: the file cannot be made. The caller
+ * closes it. */
+int kept_position_create(const struct paths *paths, const struct run *run);
+void kept_position_fill(struct kept_position *k, const struct recorder *r, const struct run *run,
+			double now_s);
+/* False: the disk is full, and the file may be older than the store. */
+bool kept_position_write(int fd, const struct kept_position *k, const struct run *run);
+/* run: as in the store. True: *k is the position that the run's last supervisor wrote. *fd (NULL:
+ * not wanted): the open file, for further writes; -1: this run has no file. */
+bool kept_position_read(const struct paths *paths, const struct run *run, struct kept_position *k,
+			int *fd);
+void kept_position_remove(const struct paths *paths, int64_t run_id);
+
+/* Puts what is known by k into the run. */
+void kept_position_apply(const struct kept_position *k, struct run *run);
+/* Puts the other members of k into the recorder, as the supervisor that wrote k had them. */
+void kept_position_restore(const struct kept_position *k, struct recorder *r);
 
 #endif

@@ -1,6 +1,9 @@
-/* report_socket.c - make the socket of a run, and send to it. */
+/* report_socket.c - make the socket of a run, send to it, and keep what nobody took. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -11,7 +14,9 @@
 #include <unistd.h>
 
 #include "pollux/clock.h"
+#include "pollux/file.h"
 #include "pollux/kept_file.h"
+#include "pollux/mem.h"
 #include "pollux/report_socket.h"
 
 bool report_socket_fits(const char *path)
@@ -151,4 +156,115 @@ int report_socket_keep(const char *path, const char *bytes, size_t n, struct err
 	if (kept_file_append(path, (int64_t)(clock_wall_s() * 1e9), bytes, n))
 		return 0;
 	return err_set(err, EX_CANTCREAT, "cannot keep the report in '%s.kept'", path);
+}
+
+/* --- what was kept --- */
+
+#define TIME_KEY "KEPT_NS="
+#define NS_DIGITS 19
+
+static char *path_of(const char *socket_path)
+{
+	return xasprintf("%s.kept", socket_path);
+}
+
+static int open_file(const char *socket_path, struct stat *st)
+{
+	char *path = path_of(socket_path);
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+
+	free(path);
+	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_uid != geteuid())) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* True if the file does not go on from where it was read, but was begun anew. */
+static bool is_new(int fd, int64_t size, const struct kept_place *place)
+{
+	char last[KEPT_LAST_BYTES];
+	size_t n = (size_t)place->n_last;
+
+	return place->offset > size ||
+	       (n > 0 && (pread(fd, last, n, place->offset - (int64_t)n) != (ssize_t)n ||
+			  memcmp(last, place->last, n) != 0));
+}
+
+/* Reads the file from the place on. */
+static ssize_t read_rest(int fd, int64_t size, struct kept_place *place, char *bytes)
+{
+	if (is_new(fd, size, place))
+		*place = (struct kept_place){ 0 };
+	if (size - place->offset > KEPT_REPORTS_MAX)
+		*place = (struct kept_place){ .offset = size - KEPT_REPORTS_MAX };
+	return pread(fd, bytes, (size_t)(size - place->offset), place->offset);
+}
+
+/* Goes on by n bytes, which are no fewer than one message. */
+static void go_on(struct kept_place *place, const char *bytes, size_t n)
+{
+	size_t last = n < KEPT_LAST_BYTES ? n : KEPT_LAST_BYTES;
+
+	place->offset += (int64_t)n;
+	memcpy(place->last, bytes + n - last, last);
+	place->n_last = (int)last;
+}
+
+/* Takes the time off the front of a message, where the time need not stand. The rest is as the
+ * program made it, and may be as long as a report may be. */
+static double take_time(const char **bytes, size_t *n, double otherwise_s)
+{
+	char digits[NS_DIGITS + 1] = "";
+	size_t key = strlen(TIME_KEY), length = 0, line;
+
+	if (*n <= key || memcmp(*bytes, TIME_KEY, key) != 0)
+		return otherwise_s;
+	while (length < NS_DIGITS && key + length < *n && (*bytes)[key + length] >= '0' &&
+	       (*bytes)[key + length] <= '9') {
+		digits[length] = (*bytes)[key + length];
+		length++;
+	}
+	line = (size_t)((const char *)memchr(*bytes, '\n', *n) + 1 - *bytes);
+	*bytes += line;
+	*n -= line;
+	return length ? strtod(digits, NULL) * 1e-9 : otherwise_s;
+}
+
+void kept_reports_read(const char *socket_path, struct kept_place *place, kept_report_taker *take,
+		       void *arg)
+{
+	struct stat st;
+	int fd = open_file(socket_path, &st);
+	char *bytes, *at, *end;
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	bytes = xmalloc(KEPT_REPORTS_MAX);
+	n = read_rest(fd, st.st_size, place, bytes);
+	close(fd);
+	at = bytes;
+	while (n > 0 && (end = memmem(at, (size_t)(bytes + n - at), "\n\n", 2))) {
+		size_t length = (size_t)(end + 1 - at);
+		const char *message = at;
+		double time_s = take_time(&message, &length, (double)st.st_mtim.tv_sec);
+
+		take(message, length, time_s, arg);
+		at = end + 2;
+	}
+	if (at > bytes)
+		go_on(place, bytes, (size_t)(at - bytes));
+	free(bytes);
+}
+
+void kept_reports_remove(const char *socket_path)
+{
+	char *path = path_of(socket_path), *warned = xasprintf("%s.warned", socket_path);
+
+	unlink(path);
+	unlink(warned);
+	free(path);
+	free(warned);
 }

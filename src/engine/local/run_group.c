@@ -1,12 +1,15 @@
-/* run_group.c - make, find and remove the control groups of runs. */
+/* run_group.c - make, find and remove the control groups of runs, or guard what has none. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/file.h"
@@ -253,4 +256,40 @@ void run_group_clean(const struct paths *paths, bool (*is_over)(int64_t run_id, 
 		closedir(dir);
 	free(prefix);
 	free(base);
+}
+
+/* --- a guardian --- */
+
+static _Noreturn void guard(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	close_range(0, ~0U, 0);
+	prctl(PR_SET_NAME, "pollux-guardian");
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	_exit(0);
+}
+
+pid_t guardian_start(void)
+{
+	pid_t guardian = getpid(), pid;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return 0;
+	pid = fork();
+	if (pid > 0)
+		guard();
+	if (pid < 0)
+		return 0;
+	setsid();
+	return guardian;
+}
+
+void guardian_dismiss(pid_t guardian)
+{
+	if (guardian > 0 && getppid() == guardian)
+		kill(guardian, SIGKILL);
 }

@@ -38,4 +38,18 @@ bool run_group_remove(const char *group);
 void run_group_clean(const struct paths *paths, bool (*is_over)(int64_t run_id, const void *arg),
 		     const void *arg);
 
+/* --- where no control group can be made, a tiny process above each supervisor --- */
+
+/* A process whose parent has died becomes a child of the nearest living subreaper above. That
+ * subreaper is the supervisor or, once the supervisor was killed, the guardian. The processes of
+ * the run so descend from the guardian, and the supervisor that takes over finds them. The guardian
+ * reaps, ends when it has no children, and holds no file open. */
+
+/* Forks. The parent becomes the guardian and does not return; the child goes on, in a session of
+ * its own. Returns the guardian's pid, 0: there is none. Call before the store is opened. */
+pid_t guardian_start(void);
+/* Ends the guardian of a supervisor whose run has no processes left, so that what the supervisor
+ * starts next does not descend from it. */
+void guardian_dismiss(pid_t guardian);
+
 #endif

@@ -78,7 +78,7 @@ double stop_order_next(const struct stop_order *o, double now_boot_s, bool *tell
 /* True if the run had a process that heeds the signal. */
 bool stop_order_was_heeded(const struct stop_order *o);
 
-/* stop_processes.c: brings the table up to date with the living processes of the run. */
+/* Brings the table up to date with the living processes of the run. */
 void stop_order_look(struct stop_order *o, const struct pid_list *living, int signal_number);
 
 /* Sends the signal to one process. */

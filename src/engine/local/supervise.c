@@ -2,19 +2,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guardian.h"
-#include "local.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/lock.h"
@@ -23,16 +20,15 @@
 #include "pollux/report_socket.h"
 #include "pollux/store_jobs.h"
 #include "pollux/supervise.h"
+#include "local.h"
 #include "run_group.h"
-#include "supervisor_driver.h"
-#include "supervisor_loop.h"
-#include "supervisor_remote.h"
+#include "supervisor_parts.h"
 
 const struct supervisor_remote *supervisor_remote;
 
 /* Fixes the directories now, wherever the supervisor is later. The pass at the supervisor's end
  * reads the slots from the store. */
-void supervisor_set_environment(const struct paths *paths)
+static void set_environment(const struct paths *paths)
 {
 	unsetenv("POLLUX_SLOTS");
 	unsetenv("POLLUX_SLICE");
@@ -52,7 +48,7 @@ static _Noreturn void become_supervisor(const struct paths *paths, int64_t run_i
 	dup2(null, STDOUT_FILENO);
 	dup2(log >= 0 ? log : null, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	supervisor_set_environment(paths);
+	set_environment(paths);
 	if (chdir("/"))
 		_exit(EX_OSERR);
 	snprintf(id, sizeof(id), "%lld", (long long)run_id);
@@ -96,6 +92,237 @@ void supervisor_wake(const struct run *run)
 	local_handle_release(&handle);
 }
 
+/* --- a run that has the terminal of its 'pollux run': supervise.h --- */
+
+/* The command's: the supervisor's own standard descriptors are those of any supervisor. */
+const int foreground_stdio[3] = { 3, 4, 5 };
+#define TOLD_FD 6	/* to 'pollux run' */
+#define TELL_MS 2000	/* a 'pollux run' that is stopped says nothing */
+#define BEYOND_FD 10	/* no descriptor from here on is one of the above */
+
+/* Runs in the child: moves the three standard descriptors and the pipe to their numbers. */
+static int move_descriptors(const struct paths *paths, int told)
+{
+	int null = fcntl(file_open_null(O_RDWR), F_DUPFD, BEYOND_FD);
+	int log = file_open(paths->supervisor_log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	int from[4];
+
+	log = log < 0 ? null : fcntl(log, F_DUPFD, BEYOND_FD);
+	for (int i = 0; i < 4; i++) {
+		from[i] = fcntl(i < 3 ? i : told, F_DUPFD, BEYOND_FD);
+		if (from[i] < 0)
+			from[i] = null;
+	}
+	for (int i = 0; i < 4; i++)
+		if (dup2(from[i], i < 3 ? foreground_stdio[i] : TOLD_FD) < 0)
+			return -1;
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    dup2(log, STDERR_FILENO) < 0)
+		return -1;
+	return close_range(TOLD_FD + 1, ~0U, 0);
+}
+
+/* SIGTERM, when 'pollux run' dies, stops the run. */
+static _Noreturn void become_foreground(const struct paths *paths, int64_t run_id, int told,
+					pid_t parent)
+{
+	char id[24], group[24];
+
+	snprintf(id, sizeof(id), "%lld", (long long)run_id);
+	snprintf(group, sizeof(group), "%lld", (long long)getpgrp());
+	if (setpgid(0, 0) || move_descriptors(paths, told))
+		_exit(EX_OSERR);
+	set_environment(paths);
+	if (!proc_dies_with(parent, SIGTERM) || chdir("/"))
+		_exit(EX_OSERR);
+	execl("/proc/self/exe", "pollux", "supervise", id, group, (char *)NULL);
+	_exit(EX_OSERR);
+}
+
+int foreground_start(const struct paths *paths, int64_t run_id, struct foreground *f,
+		     struct err *err)
+{
+	pid_t parent = getpid();
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	f->supervisor = fork();
+	if (f->supervisor == 0)
+		become_foreground(paths, run_id, fds[1], parent);
+	close(fds[1]);
+	f->fd = fds[0];
+	if (f->supervisor > 0)
+		return 0;
+	close(fds[0]);
+	return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
+}
+
+void foreground_tell_limit(const struct supervisor *s)
+{
+	double now_s = clock_boot_s(), limit_boot_s = now_s + supervisor_limit_left_s(s, now_s);
+	struct pollfd told = { .fd = TOLD_FD };
+
+	if (write(TOLD_FD, &limit_boot_s, sizeof(limit_boot_s)) == sizeof(limit_boot_s))
+		poll(&told, 1, TELL_MS);	/* until the reader closes its end */
+}
+
+/* --- the run of a supervisor that died --- */
+
+/* A run that was at work is stopped; its job goes on from its last checkpoint. A suspended run
+ * whose processes are all still stopped loses nothing: it stays suspended under the new supervisor,
+ * and comes back later as it would have. */
+
+/* True if the supervisor that the handle names lives. Its lock could be taken because somebody
+ * removed the file: it makes the file anew at its next look (supervisor_keep_lock). */
+static bool other_supervisor_lives(const struct supervisor *s)
+{
+	int64_t pid = s->handle.supervisor_pid;
+
+	return pid != getpid() && local_is_supervisor(&s->run, pid);
+}
+
+static bool all_are_stopped(const struct pid_list *list)
+{
+	for (int i = 0; i < list->count; i++)
+		if (!proc_is_stopped(list->items[i]))
+			return false;
+	return list->count > 0;
+}
+
+/* True if the run is suspended and nothing of it has gone on or ended meanwhile. */
+static bool may_stay_suspended(const struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	struct pid_list list;
+	bool may;
+
+	if (run->state != RUN_RUNNING || run->suspension < SUSPENSION_DONE ||
+	    isnan(run->suspended_boot_s) || s->leader.fd < 0 || s->job.profile ||
+	    (run->freeze_state != FREEZE_NONE && run->freeze_state != FREEZE_FROZEN))
+		return false;
+	may = supervisor_find_processes(s, &list) == 0 && all_are_stopped(&list) &&
+	      left_locks_release(s->paths, &list);
+	pid_list_release(&list);
+	return may;
+}
+
+static void stay_suspended(struct supervisor *s, const struct kept_position *k)
+{
+	static const char text[] = "its supervisor was killed; it stays suspended under another";
+	struct err err;
+
+	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err) ||
+	    recorder_go_on(&s->recorder, &s->store, &s->run, &err) ||
+	    recorder_read_rungs(&s->recorder, &s->store, s->job.id, &err))
+		supervisor_log(s, "%s", err.text);
+	if (k)
+		kept_position_restore(k, &s->recorder);
+	supervisor_read_kept_reports(s, clock_boot_s());
+	supervisor_watch_rest_of_log(s, k);
+	recorder_watch_values(&s->recorder, s->job.declared.stop_nan, &s->command.metric_regexes);
+	supervisor_rest_log(s);
+	supervisor_stay_suspended(s);
+	supervisor_stay_frozen(s);
+	supervisor_keep_limit(s);
+	supervisor_begin_usage(s);
+	supervisor_tell_event(s, "adopted", text);
+	s->state = ST_SUSPENDED;
+}
+
+/* Stops a run whose time limit ended while its supervisor hung. */
+static void enforce_limit(struct supervisor *s)
+{
+	double used_s = s->job.progress.run_time_s + run_clock_s(&s->run, clock_boot_s()) -
+			s->run.launch_boot_s;
+	struct err err;
+
+	if (s->run.stop_reason == STOP_NONE && used_s >= s->job.declared.time_limit_s &&
+	    store_run_request_stop(&s->store, s->run.id, STOP_TIME_LIMIT, clock_boot_s(), &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+/* Watches the run again. Only positions count, because nobody has measured times meanwhile. */
+static void go_on_watching(struct supervisor *s, const struct kept_position *k)
+{
+	struct err err;
+
+	s->recorder.positions_only = true;
+	if (k)
+		kept_position_restore(k, &s->recorder);
+	/* the run has to be stopped all the same */
+	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err))
+		supervisor_log(s, "%s", err.text);
+	supervisor_read_kept_reports(s, clock_boot_s());
+	if (k)
+		supervisor_watch_rest_of_log(s, k);
+}
+
+/* The end of a run that a person or a pass had asked to stop names that wish. The loss of the
+ * supervisor is an event of its own then. */
+static void tell_of_loss(struct supervisor *s)
+{
+	if (s->run.stop_reason != STOP_ORPHAN)
+		supervisor_add_event(s, "adopted", "its supervisor was killed; another one stops "
+						   "what is left of it");
+}
+
+static int stop_orphan(struct supervisor *s, const struct kept_position *k, struct err *err)
+{
+	bool adopted, was_at_work = s->run.state == RUN_RUNNING &&
+				    s->run.suspension == SUSPENSION_NONE;
+
+	enforce_limit(s);
+	if (store_run_adopt(&s->store, s->run.id, s->run.handle, clock_boot_s(), &adopted, err))
+		return -1;
+	if (!adopted) {
+		s->state = ST_FINISHED;
+		return 0;
+	}
+	go_on_watching(s, k);
+	supervisor_log(s, "its supervisor is gone: stopping what is left of it");
+	supervisor_take_over_stop(s);
+	if (store_run_stop_reason(&s->store, s->run.id, &s->run.stop_reason, &s->run.state, err))
+		return -1;
+	tell_of_loss(s);
+	supervisor_hold_devices(s);
+	supervisor_drop_suspension(s);
+	supervisor_mend_freeze(s);
+	s->state = ST_RUNNING;
+	if (was_at_work)
+		supervisor_hear_report(s);
+	if (s->leader.fd < 0)
+		supervisor_lose_leader(s);
+	supervisor_handle(s, s->leader.gone && supervisor_count_processes(s) == 0 ? EV_LEADER_EXIT
+										  : EV_STOP);
+	return 0;
+}
+
+static int adopt(struct supervisor *s, struct err *err)
+{
+	struct kept_position k;
+	bool stays = false, is_kept;
+
+	if (other_supervisor_lives(s)) {
+		s->state = ST_FINISHED;
+		return 0;
+	}
+	s->handle.supervisor_pid = getpid();
+	supervisor_update_handle(s);
+	s->adopted = true;
+	supervisor_watch_leader(s);
+	is_kept = supervisor_take_position(s, &k);
+	if (may_stay_suspended(s) &&
+	    store_run_keep_suspended(&s->store, s->run.id, s->run.handle, &stays, err))
+		return -1;
+	if (!stays)
+		return stop_orphan(s, is_kept ? &k : NULL, err);
+	stay_suspended(s, is_kept ? &k : NULL);
+	return 0;
+}
+
+/* --- one run, from its devices to its end --- */
+
 static int block_signals(struct err *err)
 {
 	sigset_t set;
@@ -118,54 +345,47 @@ static void supervisor_init(struct supervisor *s, const struct paths *paths)
 	*s = (struct supervisor){
 		.paths = paths, .state = ST_WAITING, .deadline_boot_s = INFINITY,
 		.freeze = { .freezer = FREEZER_NONE, .until_boot_s = INFINITY },
-		.driver_until_boot_s = INFINITY, .driver = { .fd = -1, .until_boot_s = INFINITY },
-		.limit_boot_s = INFINITY, .limit_left_s = INFINITY, .wait_status = -1,
-		.run_lock = -1, .signal_fd = -1, .socket_fd = -1, .leader_fd = -1, .log_fd = -1,
-		.leader_stat_fd = -1, .position_fd = -1, .next_tell_boot_s = INFINITY,
+		.driver = { .fd = -1, .until_boot_s = INFINITY, .clear_until_boot_s = INFINITY },
+		.wishes = { .limit_boot_s = INFINITY, .limit_left_s = INFINITY },
+		.leader = { .fd = -1, .stat_fd = -1, .wait_status = -1 },
+		.reports = { .socket_fd = -1, .position_fd = -1 },
+		.output = { .log_fd = -1, .keeper.fd = -1 },
+		.stop.next_boot_s = INFINITY, .lock.fd = -1, .signal_fd = -1,
 	};
-	stop_order_begin(&s->stop, 0, NAN, 0);
+	stop_order_begin(&s->stop.order, 0, NAN, 0);
 	job_init(&s->job);
 	run_init(&s->run);
 	recorder_init(&s->recorder);
-	oom_watch_init(&s->oom);
-	log_watch_init(&s->log_watch);
-	s->keeper.fd = -1;
+	oom_watch_init(&s->usage.oom);
+	log_watch_init(&s->output.watch);
 }
 
 static void supervisor_release(struct supervisor *s)
 {
-	int fds[] = { s->signal_fd, s->socket_fd, s->leader_fd, s->leader_stat_fd, s->log_fd,
-		      s->position_fd, s->run_lock };
+	int fds[] = { s->signal_fd, s->reports.socket_fd, s->leader.fd, s->leader.stat_fd,
+		      s->output.log_fd, s->reports.position_fd, s->lock.fd };
 
 	supervisor_leave_driver(s);
 	supervisor_leave_freezer(s);
 	supervisor_forget_energy(s);
-	if (s->device_locks)
-		supervisor_leave_locks(s);
-	free(s->moved_locks);
-	free(s->launch_devices);
-	free(s->bound_devices);
+	supervisor_leave_locks(s);
+	free(s->devices.moved);
+	free(s->devices.launch);
+	free(s->suspension.bound);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	free(s->device_locks);
-	recorder_release(&s->recorder);
-	free(s->before);
-	stop_order_release(&s->stop);
-	log_watch_close(&s->log_watch);
-	log_keeper_close(&s->keeper);
+	free(s->driver.before);
+	stop_order_release(&s->stop.order);
+	log_watch_close(&s->output.watch);
+	log_keeper_close(&s->output.keeper);
+	free(s->output.log_path);
 	job_release(&s->job);
 	job_command_release(&s->command);
-	strings_release(&s->containers);
+	strings_release(&s->stop.containers);
 	run_release(&s->run);
 	local_handle_release(&s->handle);
 	store_close(&s->store);
-}
-
-void supervisor_update_handle(struct supervisor *s)
-{
-	free(s->run.handle);
-	s->run.handle = local_handle_text(&s->handle);
 }
 
 /* Until the command runs, the supervisor can miss nothing while it waits for the store, and a disk
@@ -180,52 +400,9 @@ static int load_run(struct supervisor *s, int64_t run_id, struct err *err)
 	    store_job_command_get(&s->store, s->run.job_id, &s->command, err))
 		return -1;
 	local_handle_parse(s->run.handle, &s->handle);
-	s->device_locks = xcalloc((size_t)supervisor_lock_count(s), sizeof(int));
-	for (int i = 0; i < supervisor_lock_count(s); i++)
-		s->device_locks[i] = -1;
+	s->output.log_path = paths_log(s->paths, s->job.id);
+	supervisor_begin_holds(s);
 	return 0;
-}
-
-bool supervisor_has_lock_file(const struct supervisor *s)
-{
-	char *path = paths_run(s->paths, s->run.id, "lock");
-	struct stat mine, there;
-	bool has = fstat(s->run_lock, &mine) == 0 && stat(path, &there) == 0 &&
-		   mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
-
-	free(path);
-	return has;
-}
-
-void supervisor_keep_lock(struct supervisor *s)
-{
-	char *path;
-	struct err ignored;
-	int fd;
-
-	if (supervisor_has_lock_file(s) || !store_is_there(&s->store))
-		return;
-	path = paths_run(s->paths, s->run.id, "lock");
-	fd = lock_take(path, &ignored);
-	free(path);
-	if (fd < 0)
-		return;
-	supervisor_log(s, "its lock file was removed: made anew");
-	close(s->run_lock);
-	s->run_lock = fd;
-	s->next_beat_boot_s = 0;
-}
-
-#define BEAT_S 10.0
-
-void supervisor_beat(struct supervisor *s)
-{
-	double now = clock_boot_s();
-
-	if (now < s->next_beat_boot_s)
-		return;
-	lock_holder_sign(s->run_lock);
-	s->next_beat_boot_s = now + BEAT_S;
 }
 
 static void remove_lock(const struct supervisor *s)
@@ -241,7 +418,7 @@ static int take_over(struct supervisor *s, struct err *err)
 	switch (s->run.state) {
 	case RUN_RUNNING:
 	case RUN_STOPPING:
-		return supervisor_adopt(s, err);
+		return adopt(s, err);
 	case RUN_ENDED:
 		/* this process made the lock file, after the run had ended */
 		remove_lock(s);
@@ -286,8 +463,7 @@ static pid_t start_guardian(void)
 	return guardian;
 }
 
-int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t group,
-			    struct err *err)
+int supervise(const struct paths *paths, int64_t run_id, pid_t group, struct err *err)
 {
 	char *lock = paths_run(paths, run_id, "lock");
 	struct supervisor s;
@@ -295,11 +471,11 @@ int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t gro
 
 	supervisor_init(&s, paths);
 	s.foreground = group;
-	s.run_lock = lock_take(lock, err);
+	s.lock.fd = lock_take(lock, err);
 	free(lock);
-	if (s.run_lock == -1)
+	if (s.lock.fd == -1)
 		return -1;
-	if (s.run_lock != LOCK_HELD) {
+	if (s.lock.fd != LOCK_HELD) {
 		/* a manager of machines that signals this process must reach the supervisor */
 		s.guardian_pid = supervisor_remote ? 0 : start_guardian();
 		supervisor_beat(&s);
@@ -308,9 +484,4 @@ int supervise_in_foreground(const struct paths *paths, int64_t run_id, pid_t gro
 	guardian_dismiss(s.guardian_pid);
 	supervisor_release(&s);
 	return rc;
-}
-
-int supervise(const struct paths *paths, int64_t run_id, struct err *err)
-{
-	return supervise_in_foreground(paths, run_id, 0, err);
 }

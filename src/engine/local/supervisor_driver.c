@@ -1,18 +1,79 @@
-/* supervisor_driver.c - ask a driver in a child, with a deadline, because some drivers hang for
- * ever. The loop goes on meanwhile and polls the pipe of the answer. */
+/* supervisor_driver.c - what a run takes of the machine, and who is on its devices.
+ *
+ * A driver is asked in a child, with a deadline, because some drivers hang for ever. The loop goes
+ * on meanwhile and polls the pipe of the answer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/device.h"
 #include "pollux/mem.h"
-#include "supervisor.h"
-#include "supervisor_driver.h"
+#include "pollux/proc.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_runs.h"
+#include "supervisor_parts.h"
+
+/* --- energy --- */
+
+/* Counters are read when the run gets its devices, when it leaves them, when another run comes to
+ * share them or leaves, and once a minute between. A driver is asked in a child, so that its answer
+ * comes later; every answer has the counters (tell_processes). */
+
+/* Processors' counters begin again after some minutes under load. */
+#define READ_S 60.0
+#define ANSWER_S 5.0
+
+/* Returns what was taken between two readings of a counter; NaN: not known. A counter without a
+ * range falls only where its driver is loaded anew. */
+static double taken_j(const struct device_energy *before, const struct device_energy *now)
+{
+	double joules = now->joules - before->joules;
+
+	if (joules < 0)
+		joules = now->range_j > 0 ? joules + now->range_j : now->joules;
+	return joules * now->part;
+}
+
+void supervisor_forget_energy(struct supervisor *s)
+{
+	free(s->usage.energy.last);
+	s->usage.energy.last = NULL;
+	s->usage.energy.n = 0;
+}
+
+/* Adds what was taken since the last reading of these counters. n 0: there is no answer. */
+static void count_energy(struct supervisor *s, const struct device_energy *list, int n)
+{
+	struct run_energy *e = &s->usage.energy;
+	double joules = 0;
+	struct err err;
+
+	for (int i = 0; i < n && e->n == n; i++)
+		joules += taken_j(&e->last[i], &list[i]);
+	if (e->n == n && n > 0 && isfinite(joules)) {
+		s->run.energy_j = fmax(s->run.energy_j, 0) + joules / (double)(e->others + 1);
+		s->recorder.changed = true;
+	}
+	e->others = e->others_now;
+	e->next_boot_s = clock_boot_s() + READ_S;
+	supervisor_forget_energy(s);
+	if (s->run.suspension >= SUSPENSION_DONE && s->recorder.changed &&
+	    recorder_write(&s->recorder, &s->store, &s->run, &err))
+		supervisor_log(s, "%s", err.text);
+	if (n == 0 || s->run.suspension >= SUSPENSION_DONE)
+		return;
+	e->last = xmalloc((size_t)n * sizeof(*list));
+	memcpy(e->last, list, (size_t)n * sizeof(*list));
+	e->n = n;
+}
+
+/* --- questions to a driver --- */
 
 #define DONE 'd'		/* comes after the last process: the answer is whole */
 
@@ -38,7 +99,7 @@ static _Noreturn void answer_question(const struct run *run, int fd)
 	_exit(0);
 }
 
-static void stop_waiting(struct driver_question *d)
+static void stop_waiting(struct supervisor_driver *d)
 {
 	close(d->fd);
 	free(d->bytes);
@@ -61,7 +122,7 @@ void supervisor_driver_ended(struct supervisor *s)
  * counters of energy before them are used here. */
 static void tell_processes(struct supervisor *s)
 {
-	struct driver_question *d = &s->driver;
+	struct supervisor_driver *d = &s->driver;
 	int replicas = s->run.configuration.replicas;
 	size_t head = (size_t)replicas * sizeof(struct device_energy);
 	struct device_process *list = NULL;
@@ -70,13 +131,13 @@ static void tell_processes(struct supervisor *s)
 
 	if (d->length > head && (d->length - head) % sizeof(*list) == 1 &&
 	    d->bytes[d->length - 1] == DONE) {
-		supervisor_count_energy(s, (const void *)d->bytes, replicas);
+		count_energy(s, (const void *)d->bytes, replicas);
 		memmove(d->bytes, d->bytes + head, d->length - head);
 		list = (void *)d->bytes;
 		n = (int)((d->length - head) / sizeof(*list));
 		d->bytes = NULL;
 	} else {
-		supervisor_count_energy(s, NULL, 0);
+		count_energy(s, NULL, 0);
 	}
 	stop_waiting(d);
 	then(s, list, n);
@@ -85,7 +146,7 @@ static void tell_processes(struct supervisor *s)
 /* Called when the pipe can be read. The buffer always has room for one more byte. */
 void supervisor_read_driver(struct supervisor *s)
 {
-	struct driver_question *d = &s->driver;
+	struct supervisor_driver *d = &s->driver;
 	ssize_t k = read(d->fd, d->bytes + d->length, d->room - d->length);
 
 	if (k < 0 && (errno == EINTR || errno == EAGAIN))
@@ -124,7 +185,7 @@ void supervisor_leave_driver(struct supervisor *s)
 
 static bool start_question(struct supervisor *s)
 {
-	struct driver_question *d = &s->driver;
+	struct supervisor_driver *d = &s->driver;
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -147,7 +208,7 @@ static bool start_question(struct supervisor *s)
 enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	struct driver_question *d = &s->driver;
+	struct supervisor_driver *d = &s->driver;
 
 	if (!backend || !backend->processes || (d->pid && d->hangs))
 		return DRIVER_NONE;
@@ -161,4 +222,244 @@ enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, dr
 	d->until_boot_s = clock_boot_s() + limit_s;
 	d->then = then;
 	return DRIVER_ASKED;
+}
+
+/* --- who is on the devices --- */
+
+/* Drivers are asked before the run's command is started and after. A GPU's memory becomes free some
+ * time after its process has ended; for a large one it takes seconds. A job that is started before
+ * then runs out of memory. */
+
+/* Some drivers list a dead process until they are reloaded. The next pass sees the memory it
+ * holds. */
+#define DRIVER_WAIT_S 10.0
+/* After a pause the first question loads a driver that is not kept loaded: seconds for each GPU. */
+#define DRIVER_START_S 10.0
+#define DRIVER_ANSWER_S 5.0
+
+static bool was_there(const struct supervisor *s, const struct device_process *p)
+{
+	for (int i = 0; i < s->driver.n_before; i++)
+		if (s->driver.before[i].pid == p->pid && s->driver.before[i].device == p->device)
+			return true;
+	return false;
+}
+
+/* True if a process of the run is still listed. The run's own processes have ended by now, so this
+ * is a listed process that does not exist and was not there before the run; in a container with
+ * pids of its own, any process that was not there before the run. */
+static bool lingers(const struct supervisor *s, const struct device_process *list, int n)
+{
+	bool sees_all = proc_sees_all();
+
+	for (int i = 0; i < n; i++)
+		if (!was_there(s, &list[i]) &&
+		    (!sees_all || list[i].pid == 0 ||
+		     (!proc_lives((pid_t)list[i].pid) && !proc_is_hidden((pid_t)list[i].pid))))
+			return true;
+	return false;
+}
+
+static void take_lingering(struct supervisor *s, struct device_process *list, int n)
+{
+	bool clear = n < 0 || !lingers(s, list, n);
+
+	free(list);
+	if (!clear && clock_boot_s() >= s->driver.clear_until_boot_s) {
+		supervisor_log(s, "a driver lists an ended process on '%s' for more than %g s",
+			       s->run.devices[0].id, DRIVER_WAIT_S);
+		clear = true;
+	}
+	if (clear)
+		supervisor_handle(s, EV_CLEAR);
+}
+
+/* The child that asked may hang after its answer. */
+bool supervisor_devices_clear(struct supervisor *s)
+{
+	enum driver_asked asked;
+
+	if (isinf(s->driver.clear_until_boot_s))
+		s->driver.clear_until_boot_s = clock_boot_s() + DRIVER_WAIT_S;
+	asked = supervisor_ask_driver(s, DRIVER_ANSWER_S, take_lingering);
+	return asked == DRIVER_NONE ||
+	       (asked == DRIVER_BUSY && s->driver.fd < 0 &&
+		clock_boot_s() >= s->driver.clear_until_boot_s);
+}
+
+/* If the driver does not answer, the run starts: the program's own error will say more. */
+static void take_who_is_there(struct supervisor *s, struct device_process *list, int n)
+{
+	free(s->driver.before);
+	s->driver.before = list;
+	s->driver.n_before = n > 0 ? n : 0;
+	supervisor_handle(s, EV_DRIVER);
+}
+
+bool supervisor_ask_who_is_there(struct supervisor *s)
+{
+	return supervisor_ask_driver(s, DRIVER_START_S, take_who_is_there) == DRIVER_ASKED;
+}
+
+/* --- memory and processor time --- */
+
+/* Returns the memory of the listed processes on one device. In a container with pids of its own
+ * nobody can tell whose processes they are; on an assigned device they are taken for the run's. */
+static int64_t bytes_on(const struct supervisor *s, const struct device_process *list, int n,
+			int device)
+{
+	struct run_marks m = supervisor_marks(s);
+	bool sees_all = proc_sees_all();
+	int64_t bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		if (list[i].device == device && list[i].memory_bytes > 0 &&
+		    (!sees_all || proc_bears((pid_t)list[i].pid, &m.marks)))
+			bytes += list[i].memory_bytes;
+	run_marks_release(&m);
+	return bytes;
+}
+
+/* Limits of the questions during a measured run: rare and short. */
+#define FIRST_SAMPLE_S 0.5
+#define SAMPLE_S 2.0
+#define SAMPLE_PART 0.01	/* of the time may go into looking at the memory of processes */
+#define SAMPLE_ANSWER_S 2.0
+
+/* Returns the largest memory on any of the devices: that device fills up first. */
+static void take_sample(struct supervisor *s, struct device_process *list, int n)
+{
+	for (int i = 0; n > 0 && i < s->run.configuration.replicas; i++) {
+		int64_t bytes = bytes_on(s, list, n, i);
+
+		if (bytes > s->run.peak_device_memory_bytes)
+			s->run.peak_device_memory_bytes = bytes;
+	}
+	free(list);
+	if (!s->usage.stop_waits)
+		return;
+	s->usage.stop_waits = false;
+	s->usage.sampled_last = true;
+	supervisor_handle(s, EV_STOP);
+}
+
+static enum driver_asked sample_devices(struct supervisor *s)
+{
+	if (!s->job.profile || s->adopted)
+		return DRIVER_NONE;
+	s->usage.next_driver_boot_s = clock_boot_s() + SAMPLE_S;
+	return supervisor_ask_driver(s, SAMPLE_ANSWER_S, take_sample);
+}
+
+bool supervisor_sample_first(struct supervisor *s)
+{
+	if (!s->usage.stop_waits && !s->usage.sampled_last)
+		s->usage.stop_waits = sample_devices(s) != DRIVER_NONE && s->driver.fd >= 0;
+	return s->usage.stop_waits;
+}
+
+/* True if the processes here are not the programs: those of several nodes are begun by srun. */
+static bool sees_srun(const struct supervisor *s)
+{
+	return supervisor_remote && run_n_nodes(&s->run) > 1;
+}
+
+/* Asks the driver only for a profile, whose purpose is to measure: a question costs
+ * milliseconds. */
+static void sample_memory(struct supervisor *s)
+{
+	double now_s = clock_boot_s();
+
+	if (now_s >= s->usage.next_memory_boot_s && !sees_srun(s)) {
+		int64_t bytes = supervisor_used_bytes(s);
+
+		if (bytes > s->run.peak_memory_bytes)
+			s->run.peak_memory_bytes = bytes;
+		s->usage.next_memory_boot_s = now_s + (clock_boot_s() - now_s) / SAMPLE_PART;
+	}
+	if (now_s - s->run.launch_boot_s >= FIRST_SAMPLE_S && now_s >= s->usage.next_driver_boot_s)
+		sample_devices(s);
+}
+
+/* Takes the use of the leader or of an orphan, with all processes that these waited for. Their
+ * largest memory may lie between two looks. */
+void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
+{
+	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+
+	double cpu_s = (double)(user->tv_sec + system->tv_sec) +
+		       1e-6 * (double)(user->tv_usec + system->tv_usec);
+
+	if (sees_srun(s))
+		return;
+	s->run.cpu_time_s = isfinite(s->run.cpu_time_s) ? s->run.cpu_time_s + cpu_s : cpu_s;
+	if (usage->ru_maxrss * 1024 > s->run.peak_memory_bytes)
+		s->run.peak_memory_bytes = usage->ru_maxrss * 1024;
+}
+
+/* --- when energy is read --- */
+
+static void drop_list(struct supervisor *s, struct device_process *list, int n)
+{
+	(void)s;
+	(void)n;
+	free(list);
+}
+
+/* The driver of a profile's devices is asked often enough. */
+void supervisor_read_energy(struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	struct device_energy *list;
+
+	s->usage.energy.next_boot_s = clock_boot_s() + READ_S;
+	if (backend && backend->energy) {
+		int n = backend->energy(s->run.devices, s->run.configuration.replicas, &list);
+
+		count_energy(s, list, n);
+		free(list);
+	} else if (!s->job.profile &&
+		   supervisor_ask_driver(s, ANSWER_S, drop_list) == DRIVER_NONE) {
+		supervisor_forget_energy(s);
+	}
+}
+
+void supervisor_read_energy_at_once(struct supervisor *s)
+{
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+
+	if (backend && backend->energy)
+		supervisor_read_energy(s);
+}
+
+static void watch_energy(struct supervisor *s)
+{
+	struct run_energy *e = &s->usage.energy;
+	struct err err;
+
+	if (s->run.configuration.share > 0 &&
+	    store_share_count(&s->store, s->run.id, &e->others_now, &err))
+		supervisor_log(s, "%s", err.text);
+	if (e->others_now != e->others || clock_boot_s() >= e->next_boot_s)
+		supervisor_read_energy(s);
+}
+
+bool supervisor_was_killed_for_memory(const struct supervisor *s)
+{
+	struct oom_reading now;
+
+	oom_read("/proc", "/sys/fs/cgroup", &now);
+	return oom_was_killer(&s->usage.oom.before, &now, s->run.peak_memory_bytes);
+}
+
+void supervisor_begin_usage(struct supervisor *s)
+{
+	oom_watch_start(&s->usage.oom, clock_boot_s());
+}
+
+void supervisor_watch_usage(struct supervisor *s)
+{
+	sample_memory(s);
+	watch_energy(s);
+	oom_watch_look(&s->usage.oom, clock_boot_s());
 }

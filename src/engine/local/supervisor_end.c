@@ -1,216 +1,23 @@
-/* supervisor_end.c - find out why a run failed, and record its end, however long that takes. */
+/* supervisor_end.c - record the end of a run, however long that takes. */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "account.h"
-#include "kept_reports.h"
-#include "last_words.h"
-#include "local.h"
-#include "log_errors.h"
-#include "pollux/advice.h"
 #include "pollux/clock.h"
-#include "pollux/environment.h"
 #include "pollux/file.h"
 #include "pollux/lock.h"
-#include "pollux/log_keeping.h"
 #include "pollux/mem.h"
-#include "pollux/proc.h"
+#include "pollux/report_socket.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_machine.h"
-#include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
-#include "pollux/supervise.h"
-#include "pollux/text.h"
+#include "local.h"
+#include "recorder.h"
 #include "run_group.h"
-#include "supervisor_command.h"
-#include "supervisor_loop.h"
-#include "supervisor_remote.h"
-
-void supervisor_set_diagnosis(struct supervisor *s, const char *text)
-{
-	free(s->run.diagnosis);
-	s->run.diagnosis = xstrdup(text);
-}
-
-static bool was_killed_for_memory(const struct supervisor *s)
-{
-	struct oom_reading now;
-
-	oom_read("/proc", "/sys/fs/cgroup", &now);
-	return oom_was_killer(&s->oom.before, &now, s->run.peak_memory_bytes);
-}
-
-/* "GPU out of memory: 2.0 GiB asked for, 21.5 GiB of 23.6 GiB in use" */
-static void diagnose_allocation(struct supervisor *s)
-{
-	const struct recorder_oom *oom = &s->recorder.oom;
-	bool is_gpu = s->run.configuration.replicas > 0 &&
-		      !text_starts_with(s->run.devices[0].id, "cpu:");
-	struct text t = TEXT_INIT;
-
-	text_addf(&t, "%sout of memory", is_gpu ? "GPU " : "");
-	if (oom->bytes > 0)
-		text_addf(&t, ": %.1f GiB asked for", (double)oom->bytes / 0x1p30);
-	if (oom->bytes > 0 && oom->peak_bytes > 0) {
-		text_addf(&t, ", %.1f", (double)oom->peak_bytes / 0x1p30);
-		if (oom->limit_bytes > 0)
-			text_addf(&t, " of %.1f", (double)oom->limit_bytes / 0x1p30);
-		text_add(&t, " GiB in use");
-	}
-	supervisor_set_diagnosis(s, t.data);
-	text_release(&t);
-}
-
-/* As env(1) and nice(1) end where a script cannot be executed: it was changed since its submission.
- */
-static void diagnose_program(struct supervisor *s)
-{
-	const struct job_command *c = &s->command;
-	struct text words = TEXT_INIT;
-
-	if (program_file_fault(c->program, c->argv.items, c->directory,
-			       environment_value(&c->env, "PATH"), &words))
-		supervisor_set_diagnosis(s, words.data);
-	text_release(&words);
-}
-
-static bool cuda_starts(const struct run *run)
-{
-	for (int i = 0; i < run->configuration.replicas; i++) {
-		const struct device_backend *backend = device_backend_of(run->devices[i].id);
-
-		if (!backend || !backend->starts || !backend->starts(&run->devices[i]))
-			return false;
-	}
-	return true;
-}
-
-/* Later in a run the same words mean that the program broke what it had, and where CUDA starts by
- * now, that the program asks for what it was not given. */
-static void diagnose_cuda(struct supervisor *s)
-{
-	char *path = paths_log(s->paths, s->job.id), *words = last_words(path, s->log_offset);
-
-	if (s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s)) {
-		bool starts = cuda_starts(&s->run);
-		char *text = xasprintf("%s%s", starts ? "" : CUDA_DOES_NOT_START ": ",
-				       words ? words : "");
-
-		supervisor_set_diagnosis(s, text);
-		free(text);
-	}
-	free(words);
-	free(path);
-}
-
-static void diagnose(struct supervisor *s)
-{
-	char *path = paths_log(s->paths, s->job.id);
-	static const struct log_error killed = { "out of memory (the kernel killed it)", true,
-						false };
-	const struct log_error *error = diagnose_log(path, s->log_offset);
-
-	free(path);
-	if (s->run.diagnosis && *s->run.diagnosis)
-		return;
-	if (s->run.term_signal == SIGKILL && was_killed_for_memory(s))
-		error = &killed;
-	s->run.out_of_memory = s->recorder.oom.bytes >= 0 || (error && error->out_of_memory);
-	if (s->recorder.oom.bytes >= 0)
-		diagnose_allocation(s);
-	else if (error && error->at_start)
-		diagnose_cuda(s);
-	else if (error)
-		supervisor_set_diagnosis(s, error->meaning);
-	else if (s->run.exit_code == 126 || s->run.exit_code == 127)
-		diagnose_program(s);
-}
-
-/* A run that ran out of memory beside others leaves: it may fit by itself. The next run of its job
- * is not put beside them. The second time is a failure like any other. */
-static void leave_if_beside(struct supervisor *s)
-{
-	struct err err;
-	bool news;
-	char *text;
-
-	if (!s->run.out_of_memory || s->run.configuration.share == 0)
-		return;
-	if (store_share_keep_apart(&s->store, &s->run, &news, &err)) {
-		supervisor_log(s, "%s", err.text);
-		return;
-	}
-	if (!news)
-		return;
-	s->run.out_of_memory = false;
-	s->run.outcome = OUTCOME_STOPPED;
-	s->run.stop_reason = STOP_PREEMPT;
-	text = xasprintf("%s, beside another job on %s", s->run.diagnosis, s->run.devices[0].id);
-	supervisor_set_diagnosis(s, text);
-	free(text);
-}
-
-/* Quotes the program: a profile shows with its results why its points failed. */
-static void quote_last_words(struct supervisor *s)
-{
-	char *path = paths_log(s->paths, s->job.id);
-	bool known = s->run.diagnosis && *s->run.diagnosis;
-	char *words = known ? NULL : last_words(path, s->log_offset);
-
-	if (words)
-		supervisor_set_diagnosis(s, words);
-	free(words);
-	free(path);
-}
-
-/* The last output of a program need not end its line. */
-static void end_last_line(const struct supervisor *s)
-{
-	char *path = paths_log(s->paths, s->job.id);
-	int fd = file_open(path, O_RDONLY, 0);
-	struct stat st;
-	char last;
-
-	free(path);
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
-	    last != '\n')
-		dprintf(s->log_fd, "\n");
-	close(fd);
-}
-
-static void write_log_trailer(const struct supervisor *s)
-{
-	const struct run *run = &s->run;
-	char name[SIGNAL_NAME_SIZE];
-
-	if (s->log_fd < 0)
-		return;
-	log_take_turn(s->log_fd);
-	end_last_line(s);
-	if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED && s->adopted)
-		dprintf(s->log_fd, "[ended: %s]\n", run->diagnosis ? run->diagnosis : "");
-	else if (s->wait_status < 0 && run->outcome != OUTCOME_STOPPED)
-		dprintf(s->log_fd, "[not started: %s]\n", run->diagnosis ? run->diagnosis : "");
-	else if (run->outcome == OUTCOME_STOPPED)
-		dprintf(s->log_fd, "[stopped by pollux: %s]\n",
-			stop_reason_words(run->stop_reason));
-	else if (run->term_signal > 0)
-		dprintf(s->log_fd, "[killed by %s]\n", signal_name(name, run->term_signal));
-	else
-		dprintf(s->log_fd, "[exited with status %d]\n", run->exit_code);
-	log_end_turn(s->log_fd);
-}
+#include "supervisor_parts.h"
 
 /* Removes the configuration file, the lock, the socket, and the socket's directory if it is one of
  * ours under /tmp. */
@@ -246,19 +53,6 @@ static void remove_group(struct supervisor *s)
 	if (s->handle.group[0] && !run_group_remove(s->handle.group))
 		supervisor_log(s, "cannot remove control group '%s': %s", s->handle.group,
 			       strerror(errno));
-}
-
-/* A stop of docker(1) does not always stop its container. */
-static void end_containers(struct supervisor *s)
-{
-	struct text said = TEXT_INIT;
-	struct err err;
-
-	local_kill_containers(&s->containers, &s->command.env, &said);
-	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "container", said.data,
-					   &err))
-		supervisor_log(s, "%s", err.text);
-	text_release(&said);
 }
 
 static void end_job(struct supervisor *s)
@@ -315,22 +109,13 @@ static void remove_empty_checkpoints(const struct supervisor *s)
 	free(dir);
 }
 
-static void account(struct supervisor *s, double run_now)
-{
-	struct fallback unreported = supervisor_fallback(s);
-
-	supervisor_count_unheard_checkpoint(s);
-	account_for_loss(&s->job, &s->run, &unreported, run_now);
-	supervisor_see_savings(s);
-}
-
 bool supervisor_conclude(struct supervisor *s)
 {
 	double now = clock_boot_s(), run_now = run_clock_s(&s->run, now);
 	struct err err;
 
 	remove_group(s);
-	end_containers(s);
+	supervisor_end_containers(s);
 	if (s->ended_elsewhere) {
 		remove_files(s);
 		return false;
@@ -338,8 +123,7 @@ bool supervisor_conclude(struct supervisor *s)
 	/* The last reports, often of a checkpoint, may have come while the socket was not read. */
 	supervisor_read_last_reports(s, now);
 	supervisor_read_kept_reports(s, now);
-	log_keeper_finish(&s->keeper, s->log_fd);
-	supervisor_read_log(s, now, true);
+	supervisor_finish_log(s, now);
 	supervisor_read_energy_at_once(s);
 	/* A pass that reads of the end must not find the devices locked. */
 	supervisor_leave_locks(s);
@@ -354,16 +138,7 @@ bool supervisor_conclude(struct supervisor *s)
 		s->run.duration_s = run_now - s->run.launch_boot_s;
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
 		s->run.stop_duration_s = now - s->run.stop_boot_s;
-	if (s->run.outcome == OUTCOME_FAILED) {
-		diagnose(s);
-		leave_if_beside(s);
-	}
-	if (s->run.outcome == OUTCOME_FAILED && !s->job.profile)
-		supervisor_diagnose_resume(s);
-	if (s->run.outcome == OUTCOME_FAILED && s->job.profile)
-		quote_last_words(s);
-	if (s->run.outcome == OUTCOME_FAILED)
-		supervisor_diagnose_pause(s);
+	supervisor_diagnose(s);
 	/* Before what the run lost is counted: if this supervisor is killed, the next one counts it
 	 * anew, from these reports and the position that is kept. */
 	supervisor_record_reports(s);
@@ -371,10 +146,10 @@ bool supervisor_conclude(struct supervisor *s)
 	if (s->job.profile)
 		remove_scratch(s);
 	else
-		account(s, run_now);
+		supervisor_account(s, run_now);
 	remove_empty_checkpoints(s);
 	supervisor_tell_own_files(s);
-	write_log_trailer(s);
+	supervisor_end_log(s);
 	if (store_make_durable(&s->store, &err))
 		supervisor_log(s, "%s", err.text);
 	if (!supervisor_record_end(s))
@@ -385,4 +160,94 @@ bool supervisor_conclude(struct supervisor *s)
 	if (s->job.profile)
 		return conclude_profile(s);
 	return s->run.outcome != OUTCOME_NOT_STARTED || s->run.stop_reason != STOP_NONE;
+}
+
+/* --- a run whose processes cannot exist any more, as after a reboot --- */
+
+struct kept_taker {
+	struct recorder *r;
+	struct store *store;
+	struct run *run;
+};
+
+/* The time of a report before a reboot is not known by the boot clock of that time. */
+static void take_report(const char *bytes, size_t n, double time_wall_s, void *arg)
+{
+	const struct kept_taker *t = arg;
+
+	(void)time_wall_s;
+	t->r->sender = SENDER_KEPT;
+	recorder_add(t->r, t->store, t->run, bytes, n, t->run->launch_boot_s + t->run->duration_s);
+}
+
+static void take_kept_reports(struct recorder *r, struct store *store, struct run *run)
+{
+	struct kept_taker taker = { r, store, run };
+	struct local_handle handle;
+	struct kept_place read = { 0 };
+
+	local_handle_parse(run->handle, &handle);
+	if (handle.socket_path[0])
+		kept_reports_read(handle.socket_path, &read, take_report, &taker);
+	local_handle_release(&handle);
+}
+
+/* Takes over the position that the supervisor had learned after its last write to the store, and
+ * the reports that nobody took. */
+static int take_kept(const struct paths *paths, struct store *store, struct run *run,
+		     struct err *err)
+{
+	struct recorder *r = xmalloc(sizeof(*r));
+	struct kept_position k;
+	struct run_update update = {
+		.run = run, .epoch = NAN, .printed_total_steps = NAN,
+		.total_samples = NAN, .total_steps = NAN, .total_epochs = NAN,
+		.resumes = -1, .saves_when_asked = -1,
+	};
+	bool changed;
+
+	recorder_init(r);
+	r->positions_only = true;
+	if (kept_position_read(paths, run, &k, NULL)) {
+		kept_position_apply(&k, run);
+		kept_position_restore(&k, r);
+	}
+	take_kept_reports(r, store, run);
+	update.steps = r->steps;
+	changed = r->changed;
+	free(r);
+	return changed ? store_run_update(store, &update, err) : 0;
+}
+
+/* The run's files have times by the clock of its boot, as the store has. Those of the active runs
+ * are moved to the clock of now: run_take_boot(). */
+static int take_times_as_stored(struct store *store, struct run *run, struct err *err)
+{
+	struct run stored;
+	int rc = store_run_get(store, run->id, &stored, err);
+
+	if (rc == 0) {
+		run->assigned_boot_s = stored.assigned_boot_s;
+		run->launch_boot_s = stored.launch_boot_s;
+		run->checkpoint_boot_s = stored.checkpoint_boot_s;
+	}
+	run_release(&stored);
+	return rc;
+}
+
+int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err)
+{
+	/* The next run shows where it begins. */
+	struct fallback unknown = { NAN, NAN };
+	struct job job;
+
+	if (take_times_as_stored(store, run, err) ||
+	    (run->state != RUN_ASSIGNED && take_kept(paths, store, run, err)) ||
+	    store_job_get(store, run->job_id, &job, err))
+		return -1;
+	run->outcome = run->state == RUN_ASSIGNED ? OUTCOME_NOT_STARTED : OUTCOME_LOST;
+	/* When the run ended is not known; the work up to the last record is. */
+	account_for_loss(&job, run, &unknown, run->launch_boot_s + run->duration_s);
+	job_release(&job);
+	return store_run_end(store, run, err);
 }

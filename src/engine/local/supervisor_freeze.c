@@ -5,18 +5,16 @@
  * the store before it is entered. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pollux/clock.h"
 #include "pollux/device.h"
 #include "pollux/proc.h"
 #include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
-#include "supervisor.h"
-#include "supervisor_driver.h"
-#include "supervisor_loop.h"
+#include "supervisor_parts.h"
 
 #define FIND_S 5.0		/* for the driver to list the processes */
 /* After this time the driver hangs: more than the slowest reported, at 0.1 GB/s. */
@@ -29,7 +27,7 @@
 
 /* --- the child --- */
 
-static void stop_child(struct supervisor *s)
+void supervisor_leave_freezer(struct supervisor *s)
 {
 	freezer_stop(&s->freeze.freezer);
 	s->freeze.until_boot_s = INFINITY;
@@ -48,7 +46,7 @@ static int send_order(struct supervisor *s, enum freezer_task task, struct err *
 	f->until_boot_s = clock_boot_s() + CALLS_S +
 			  (double)s->run.frozen_bytes / SLOWEST_BYTES_PER_S;
 	if (f->freezer.fd < 0 &&
-	    freezer_start(&f->freezer, backend->freezer, s->run_lock, err))
+	    freezer_start(&f->freezer, backend->freezer, s->lock.fd, err))
 		return -1;
 	return freezer_order(&f->freezer, &f->order, err);
 }
@@ -66,15 +64,6 @@ static bool record(struct supervisor *s, enum freeze_state state)
 	return false;
 }
 
-void supervisor_tell_of_freeze(struct supervisor *s, const char *text)
-{
-	struct err err;
-
-	supervisor_log(s, "%s", text);
-	if (store_event_add(&s->store, s->run.job_id, s->run.id, "freeze", text, &err))
-		supervisor_log(s, "%s", err.text);
-}
-
 /* --- what came of it --- */
 
 /* The processes can neither go on nor be saved. The job goes back to the queue. by_driver: no other
@@ -86,10 +75,10 @@ static void lose_run(struct supervisor *s, const char *why, bool by_driver)
 
 	snprintf(text, sizeof(text), "its GPU memory cannot be brought back, so the run is ended: "
 		 "%.500s", why);
-	supervisor_tell_of_freeze(s, text);
+	supervisor_tell_event(s, "freeze", text);
 	if (!record(s, FREEZE_LOST))
 		s->run.freeze_state = FREEZE_LOST;	/* a request to stop goes by it */
-	stop_child(s);
+	supervisor_leave_freezer(s);
 	if (by_driver && store_freeze_test_revoke(&s->store, s->run.devices[0].id, why, &err))
 		supervisor_log(s, "%s", err.text);
 	supervisor_stop_for(s, STOP_PREEMPT);
@@ -102,7 +91,7 @@ static void stay(struct supervisor *s, const struct err *why)
 	struct err err;
 
 	snprintf(text, sizeof(text), "it keeps its GPU: %.600s", why->text);
-	supervisor_tell_of_freeze(s, text);
+	supervisor_tell_event(s, "freeze", text);
 	s->run.suspension = why->exit_status == EX_UNAVAILABLE ? SUSPENSION_CANNOT
 							       : SUSPENSION_NONE;
 	s->run.frozen_bytes = 0;
@@ -127,7 +116,7 @@ static void say_times(struct supervisor *s, const char *how, double seconds)
 	snprintf(text, sizeof(text), "%.0f MiB of GPU memory %s in %.3g s (%.2f GB/s)",
 		 (double)s->run.frozen_bytes / 1048576, how, seconds,
 		 seconds > 0 ? (double)s->run.frozen_bytes / seconds / 1e9 : 0);
-	supervisor_tell_of_freeze(s, text);
+	supervisor_tell_event(s, "freeze", text);
 }
 
 static void done(struct supervisor *s, const struct freezer_news *news)
@@ -163,7 +152,7 @@ static void try_again(struct supervisor *s, const struct err *why)
 	char text[700];
 
 	if (s->freeze.order.task == FREEZER_FREEZE) {	/* it failed, and so did the way back */
-		supervisor_tell_of_freeze(s, why->text);
+		supervisor_tell_event(s, "freeze", why->text);
 		supervisor_handle(s, EV_FROZEN);
 		return;
 	}
@@ -175,7 +164,7 @@ static void try_again(struct supervisor *s, const struct err *why)
 	snprintf(text, sizeof(text), "its memory stays in the host's, and is brought back later: "
 		 "%.600s", why->text);
 	if (has_room && s->freeze.n_failed == 1)
-		supervisor_tell_of_freeze(s, text);
+		supervisor_tell_event(s, "freeze", text);
 	else
 		supervisor_log(s, "%s", text);
 	s->deadline_boot_s = clock_boot_s() + AGAIN_S;
@@ -187,7 +176,7 @@ static void unlock(struct supervisor *s)
 {
 	struct err err;
 
-	stop_child(s);
+	supervisor_leave_freezer(s);
 	if (s->run.freeze_state == FREEZE_NONE)
 		stay_unfrozen(s);
 	else if (send_order(s, FREEZER_MEND, &err))
@@ -230,7 +219,7 @@ void supervisor_read_freezer(struct supervisor *s)
 	struct freezer_news news;
 
 	if (isinf(s->freeze.until_boot_s)) {	/* an idle child ended: the next order starts one */
-		stop_child(s);
+		supervisor_leave_freezer(s);
 		return;
 	}
 	switch (freezer_read(&s->freeze.freezer, &news)) {
@@ -255,9 +244,9 @@ void supervisor_give_up_freezer(struct supervisor *s)
 	lose_run(s, "the driver does not answer", true);
 }
 
-void supervisor_leave_freezer(struct supervisor *s)
+void supervisor_freezer_ended(struct supervisor *s)
 {
-	stop_child(s);
+	s->freeze.freezer.pid = 0;
 }
 
 /* --- there --- */
@@ -411,10 +400,20 @@ void supervisor_mend_freeze(struct supervisor *s)
 	read_pids(&s->run, &order);
 	if (s->run.freeze_state == FREEZE_NONE || !order.n || !backend || !backend->freezer)
 		return;
-	if (freezer_start(&freezer, backend->freezer, s->run_lock, &err) ||
+	if (freezer_start(&freezer, backend->freezer, s->lock.fd, &err) ||
 	    freezer_carry_out(&freezer, &order, &book, MEND_S, &news, &err))
-		supervisor_tell_of_freeze(s, err.text);
+		supervisor_tell_event(s, "freeze", err.text);
 	else if (freeze_mended_text(news.mended))
-		supervisor_tell_of_freeze(s, freeze_mended_text(news.mended));
+		supervisor_tell_event(s, "freeze", freeze_mended_text(news.mended));
 	freezer_stop(&freezer);
+}
+
+bool supervisor_was_frozen(const struct supervisor *s, int64_t pid)
+{
+	const struct freezer_order *o = &s->freeze.order;
+
+	for (int i = 0; s->run.freeze_state == FREEZE_FROZEN && i < o->n; i++)
+		if (o->pids[i] == pid)
+			return true;
+	return false;
 }

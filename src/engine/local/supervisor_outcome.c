@@ -1,21 +1,27 @@
-/* supervisor_outcome.c - decides what became of a run: completed, failed, stopped or lost.
+/* supervisor_outcome.c - decides what became of a run: completed, failed, stopped or lost; and why
+ * it failed.
  *
- * A program that exits with status 0 when it was told to stop may have saved and left, or may have
- * done all its work. Its own account tells: what it reported or printed of its end
+ * * A program that exits with status 0 when it was told to stop may have saved and left, or may
+ * have done all its work. Its own account tells: what it reported or printed of its end
  * (recorder_is_at_its_end). Where there is no such sign the job is launched again, and a run that
- * then finds nothing left to do has completed, with status 0 or with words of work_done.h. */
+ * then finds nothing left to do has completed, with status 0 or with words of
+ * nothing_left_words(). */
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "last_words.h"
-#include "work_done.h"
-#include "supervisor.h"
+#include "pollux/advice.h"
 #include "pollux/clock.h"
+#include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/store_jobs.h"
+#include "pollux/store_measurements.h"
+#include "pollux/store_runs.h"
+#include "run_log.h"
+#include "supervisor_parts.h"
 
 /* A run that made no step is at its start for so long, imports and the reading of data included. */
 #define START_S 120.0
@@ -52,12 +58,8 @@ static bool stands_at_its_end(const struct job *job, const struct recorder *r)
  * is the total of all. */
 static bool has_parts_left(const struct supervisor *s, const struct declaration *d)
 {
-	char *log = paths_log(s->paths, s->job.id);
-	bool has = !(d->total_samples > 0) && !(d->total_steps > 0) &&
-		   parts_are_left(log, s->log_offset);
-
-	free(log);
-	return has;
+	return !(d->total_samples > 0) && !(d->total_steps > 0) &&
+	       parts_are_left(s->output.log_path, s->output.log_offset);
 }
 
 /* True if the run has done all its work, by what its program reported or printed. */
@@ -85,14 +87,14 @@ static bool is_at_its_end(struct supervisor *s)
 /* Nobody may know how a leader ended that another supervisor started. */
 static bool is_unknown(const struct supervisor *s)
 {
-	return s->adopted && s->wait_status < 0;
+	return s->adopted && s->leader.wait_status < 0;
 }
 
 /* Judges such an end. A job that has done all its steps counts as done; any other job runs
  * again. */
 static void judge_unknown_end(struct supervisor *s)
 {
-	if (!s->signalled && is_at_its_end(s)) {
+	if (!s->stop.told && is_at_its_end(s)) {
 		s->run.outcome = OUTCOME_COMPLETED;
 		supervisor_set_diagnosis(s, "all its steps are done; its exit status is not known");
 	} else if (s->run.stop_reason == STOP_NONE) {
@@ -109,17 +111,15 @@ static void judge_unknown_end(struct supervisor *s)
 static void judge_stop(struct supervisor *s)
 {
 	struct run *run = &s->run;
-	char *text;
 
 	/* A run that had finished before it was told to stop has finished. */
-	if (run->exit_code == 0 && !s->signalled) {
+	if (run->exit_code == 0 && !s->stop.told) {
 		run->outcome = OUTCOME_COMPLETED;
 	} else if (run->exit_code == 0 && is_at_its_end(s)) {
 		run->outcome = OUTCOME_COMPLETED;
-		text = xasprintf("all its work was done, although it was told to stop (%s)",
-				 stop_reason_words(run->stop_reason));
-		supervisor_set_diagnosis(s, text);
-		free(text);
+		supervisor_take_diagnosis(s, xasprintf("all its work was done, although it was told"
+						       " to stop (%s)",
+						       stop_reason_words(run->stop_reason)));
 	} else {
 		run->outcome = OUTCOME_STOPPED;
 	}
@@ -144,7 +144,7 @@ static void see_nothing_left(struct supervisor *s)
 	static const char found[] = "nothing was left to do after its last run, which had been told"
 				    " to stop";
 	struct run *run = &s->run;
-	char *log, *words;
+	char *words;
 
 	if (!is_idle_relaunch(s) || run->term_signal > 0)
 		return;
@@ -152,18 +152,13 @@ static void see_nothing_left(struct supervisor *s)
 		supervisor_set_diagnosis(s, found);
 		return;
 	}
-	log = paths_log(s->paths, s->job.id);
 	words = run_clock_s(run, clock_boot_s()) - run->launch_boot_s < START_S
-		? nothing_left_words(log, s->log_offset) : NULL;
+		? nothing_left_words(s->output.log_path, s->output.log_offset) : NULL;
 	if (words) {
-		char *text = xasprintf("%s: %s", found, words);
-
 		run->outcome = OUTCOME_COMPLETED;
-		supervisor_set_diagnosis(s, text);
-		free(text);
+		supervisor_take_diagnosis(s, xasprintf("%s: %s", found, words));
 	}
 	free(words);
-	free(log);
 }
 
 /* --- a run that diverged --- */
@@ -173,8 +168,7 @@ void supervisor_diagnose_diverged(struct supervisor *s)
 	struct text t = TEXT_INIT;
 
 	recorder_describe_diverged(&s->recorder, &t);
-	supervisor_set_diagnosis(s, t.data);
-	text_release(&t);
+	supervisor_take_diagnosis(s, text_detach(&t));
 }
 
 /* A run whose program ended before it could be stopped has diverged all the same. */
@@ -192,8 +186,8 @@ void supervisor_set_outcome(struct supervisor *s)
 {
 	struct run *run = &s->run;
 
-	if (s->wait_status >= 0)
-		set_wait_status(run, s->wait_status);
+	if (s->leader.wait_status >= 0)
+		set_wait_status(run, s->leader.wait_status);
 	if (run->outcome != OUTCOME_NONE)
 		return;
 	if (ends_diverged(s)) {
@@ -210,6 +204,118 @@ void supervisor_set_outcome(struct supervisor *s)
 	}
 	run->outcome = run->exit_code == 0 ? OUTCOME_COMPLETED : OUTCOME_FAILED;
 	see_nothing_left(s);
+}
+
+/* --- why it failed --- */
+
+/* "GPU out of memory: 2.0 GiB asked for, 21.5 GiB of 23.6 GiB in use" */
+static void diagnose_allocation(struct supervisor *s)
+{
+	const struct recorder_oom *oom = &s->recorder.oom;
+	bool is_gpu = s->run.configuration.replicas > 0 &&
+		      !text_starts_with(s->run.devices[0].id, "cpu:");
+	struct text t = TEXT_INIT;
+
+	text_addf(&t, "%sout of memory", is_gpu ? "GPU " : "");
+	if (oom->bytes > 0)
+		text_addf(&t, ": %.1f GiB asked for", (double)oom->bytes / 0x1p30);
+	if (oom->bytes > 0 && oom->peak_bytes > 0) {
+		text_addf(&t, ", %.1f", (double)oom->peak_bytes / 0x1p30);
+		if (oom->limit_bytes > 0)
+			text_addf(&t, " of %.1f", (double)oom->limit_bytes / 0x1p30);
+		text_add(&t, " GiB in use");
+	}
+	supervisor_take_diagnosis(s, text_detach(&t));
+}
+
+/* As env(1) and nice(1) end where a script cannot be executed: it was changed since its submission.
+ */
+static void diagnose_program(struct supervisor *s)
+{
+	const struct job_command *c = &s->command;
+	struct text words = TEXT_INIT;
+
+	if (program_file_fault(c->program, c->argv.items, c->directory,
+			       environment_value(&c->env, "PATH"), &words))
+		supervisor_set_diagnosis(s, words.data);
+	text_release(&words);
+}
+
+static bool cuda_starts(const struct run *run)
+{
+	for (int i = 0; i < run->configuration.replicas; i++) {
+		const struct device_backend *backend = device_backend_of(run->devices[i].id);
+
+		if (!backend || !backend->starts || !backend->starts(&run->devices[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Later in a run the same words mean that the program broke what it had, and where CUDA starts by
+ * now, that the program asks for what it was not given. */
+static void diagnose_cuda(struct supervisor *s)
+{
+	char *words = last_words(s->output.log_path, s->output.log_offset);
+
+	if (s->run.duration_s < ASIDE_DIED_WITHIN_S && isnan(s->run.first_step_s))
+		supervisor_take_diagnosis(s, xasprintf("%s%s", cuda_starts(&s->run)
+						       ? "" : CUDA_DOES_NOT_START ": ",
+						       words ? words : ""));
+	free(words);
+}
+
+static void diagnose(struct supervisor *s)
+{
+	static const struct log_error killed = { "out of memory (the kernel killed it)", true,
+						false };
+	const struct log_error *error = diagnose_log(s->output.log_path, s->output.log_offset);
+
+	if (s->run.diagnosis && *s->run.diagnosis)
+		return;
+	if (s->run.term_signal == SIGKILL && supervisor_was_killed_for_memory(s))
+		error = &killed;
+	s->run.out_of_memory = s->recorder.oom.bytes >= 0 || (error && error->out_of_memory);
+	if (s->recorder.oom.bytes >= 0)
+		diagnose_allocation(s);
+	else if (error && error->at_start)
+		diagnose_cuda(s);
+	else if (error)
+		supervisor_set_diagnosis(s, error->meaning);
+	else if (s->run.exit_code == 126 || s->run.exit_code == 127)
+		diagnose_program(s);
+}
+
+/* A run that ran out of memory beside others leaves: it may fit by itself. The next run of its job
+ * is not put beside them. The second time is a failure like any other. */
+static void leave_if_beside(struct supervisor *s)
+{
+	struct err err;
+	bool news;
+
+	if (!s->run.out_of_memory || s->run.configuration.share == 0)
+		return;
+	if (store_share_keep_apart(&s->store, &s->run, &news, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return;
+	}
+	if (!news)
+		return;
+	s->run.out_of_memory = false;
+	s->run.outcome = OUTCOME_STOPPED;
+	s->run.stop_reason = STOP_PREEMPT;
+	supervisor_take_diagnosis(s, xasprintf("%s, beside another job on %s", s->run.diagnosis,
+					       s->run.devices[0].id));
+}
+
+/* Quotes the program: a profile shows with its results why its points failed. */
+static void quote_last_words(struct supervisor *s)
+{
+	bool known = s->run.diagnosis && *s->run.diagnosis;
+	char *words = known ? NULL : last_words(s->output.log_path, s->output.log_offset);
+
+	if (words)
+		supervisor_take_diagnosis(s, words);
 }
 
 /* --- a failure after a pause --- */
@@ -230,7 +336,7 @@ static bool ran_out_of_time(const struct supervisor *s)
 	       s->run.term_signal == SIGALRM || (argv->count > 0 && is_timeout(argv->items[0]));
 }
 
-void supervisor_diagnose_pause(struct supervisor *s)
+static void diagnose_pause(struct supervisor *s)
 {
 	const struct run *run = &s->run;
 	double since_s = clock_boot_s() - run->resumed_boot_s;	/* NaN: it never went on */
@@ -248,6 +354,20 @@ void supervisor_diagnose_pause(struct supervisor *s)
 		text_addf(&t, " until %.0f s before its end", since_s);
 	text_add(&t, by_clock ? ", which timeout(1) and alarm(2) count; pollux's --time-limit does "
 				"not" : ", which clocks of its own count, and other machines");
-	supervisor_set_diagnosis(s, t.data);
-	text_release(&t);
+	supervisor_take_diagnosis(s, text_detach(&t));
+}
+
+void supervisor_diagnose(struct supervisor *s)
+{
+	if (s->run.outcome != OUTCOME_FAILED)
+		return;
+	diagnose(s);
+	leave_if_beside(s);
+	if (s->run.outcome != OUTCOME_FAILED)
+		return;
+	if (s->job.profile)
+		quote_last_words(s);
+	else
+		supervisor_diagnose_resume(s);
+	diagnose_pause(s);
 }

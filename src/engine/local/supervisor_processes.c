@@ -1,17 +1,26 @@
-/* supervisor_processes.c - the processes of a run: finding them, and signals to the leader, the
- * group, and whatever else belongs to the run. */
+/* supervisor_processes.c - the processes of a run: finding them, signals to the leader, the group,
+ * and whatever else belongs to the run; who gets the stop signal, by stop_order.h; and the exit
+ * status of a leader that is no child of this supervisor. */
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
+#include "pollux/file.h"
+#include "pollux/log_keeping.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "local.h"
 #include "run_group.h"
-#include "supervisor_remote.h"
+#include "supervisor_parts.h"
 
 /* Names a process that may not be signalled, such as a program that became root: only root or the
  * program itself can end it. */
@@ -21,12 +30,12 @@ static void tell_of_protected(struct supervisor *s, pid_t pid)
 	struct proc_info info;
 	struct err err;
 
-	if (s->protected_pid == pid)
+	if (s->leader.protected_pid == pid)
 		return;
 	proc_look(pid, &info);
 	if (!info.lives && !info.hidden)
 		return;
-	s->protected_pid = pid;
+	s->leader.protected_pid = pid;
 	text = info.lives
 		? xasprintf("process %d (%s) belongs to %s and may not be signalled", (int)pid,
 			    info.command, info.owner)
@@ -41,16 +50,16 @@ static void tell_of_protected(struct supervisor *s, pid_t pid)
 
 /* Signals the leader through its pidfd, which cannot hit another process with the same number. A
  * stopped leader (SIGSTOP, a debugger) is continued, or it would never get the signal. */
-void supervisor_signal_leader(struct supervisor *s, int signal_number)
+static void signal_leader(struct supervisor *s, int signal_number)
 {
-	if (s->leader_fd < 0)
+	if (s->leader.fd < 0)
 		return;
 	if (supervisor_remote && supervisor_remote->signal(s, signal_number, false))
 		return;
-	if (syscall(SYS_pidfd_send_signal, s->leader_fd, signal_number, NULL, 0) &&
+	if (syscall(SYS_pidfd_send_signal, s->leader.fd, signal_number, NULL, 0) &&
 	    errno == EPERM)
 		tell_of_protected(s, (pid_t)s->handle.leader_pid);
-	syscall(SYS_pidfd_send_signal, s->leader_fd, SIGCONT, NULL, 0);
+	syscall(SYS_pidfd_send_signal, s->leader.fd, SIGCONT, NULL, 0);
 }
 
 /* Returns the process from which all others of the run descend. For an adopted run this is the
@@ -61,7 +70,7 @@ static pid_t ancestor_of(const struct supervisor *s)
 		return getpid();
 	if (local_is_supervisor(&s->run, s->handle.guardian_pid))
 		return (pid_t)s->handle.guardian_pid;
-	return s->leader_gone ? 0 : (pid_t)s->handle.leader_pid;
+	return s->leader.gone ? 0 : (pid_t)s->handle.leader_pid;
 }
 
 /* A leader begins a session. Once the leader is gone, the number may belong to a stranger. */
@@ -69,7 +78,7 @@ struct run_marks supervisor_marks(const struct supervisor *s)
 {
 	struct run_marks m = {
 		.marks = { .ancestor = ancestor_of(s),
-			   .session = s->leader_gone ? 0 : (pid_t)s->handle.leader_pid },
+			   .session = s->leader.gone ? 0 : (pid_t)s->handle.leader_pid },
 		.variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path),
 	};
 
@@ -96,8 +105,8 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 	 * lives as long as a process of the run. */
 	local_leave_out(list, s->driver.pid);
 	local_leave_out(list, s->freeze.freezer.pid);
-	local_leave_out(list, s->keeper.pid);
-	if (log_keeper_is((pid_t)s->handle.keeper_pid, s->run.id))
+	local_leave_out(list, s->output.keeper.pid);
+	if (local_is_command(s->handle.keeper_pid, LOG_KEEPER_COMMAND, s->run.id))
 		local_leave_out(list, (pid_t)s->handle.keeper_pid);
 	run_marks_release(&m);
 	return rc;
@@ -131,12 +140,6 @@ static void send(struct supervisor *s, pid_t pid, int signal_number)
 		tell_of_protected(s, pid);
 }
 
-void supervisor_signal(struct supervisor *s, pid_t pid, int signal_number)
-{
-	send(s, pid, signal_number);
-	kill(pid, SIGCONT);
-}
-
 void supervisor_signal_all(struct supervisor *s, int signal_number)
 {
 	struct pid_list list;
@@ -145,15 +148,229 @@ void supervisor_signal_all(struct supervisor *s, int signal_number)
 		return;
 	/* The leader gets the signal through its pidfd, too: a leader that wrote over its
 	 * environment has no mark. */
-	if (!s->leader_gone)
-		supervisor_signal_leader(s, signal_number);
+	if (!s->leader.gone)
+		signal_leader(s, signal_number);
 	if (signal_number == SIGKILL && s->handle.group[0])
 		run_group_kill(s->handle.group);
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++) {
-		if (s->leader_gone || list.items[i] != (pid_t)s->handle.leader_pid)
+		if (s->leader.gone || list.items[i] != (pid_t)s->handle.leader_pid)
 			send(s, list.items[i], signal_number);
 		kill(list.items[i], SIGCONT);
 	}
 	pid_list_release(&list);
+}
+
+/* --- a run that is asked to stop --- */
+
+/* Time between two looks at the processes; it grows from the first to the last one. */
+#define FIRST_LOOK_S 0.1
+#define LAST_LOOK_S 1.0
+
+static double position(const struct supervisor *s)
+{
+	return isfinite(s->recorder.steps) ? s->recorder.steps : s->run.last_samples;
+}
+
+static void send_to(void *arg, pid_t pid, int signal_number)
+{
+	struct supervisor *s = arg;
+
+	if (!s->leader.gone && pid == (pid_t)s->handle.leader_pid) {
+		signal_leader(s, signal_number);
+	} else {
+		send(s, pid, signal_number);
+		kill(pid, SIGCONT);
+	}
+}
+
+/* Where a wrapper keeps the processes, the wrapper decides whom to tell. */
+static bool wrapper_tells(const struct supervisor *s)
+{
+	return supervisor_remote && !s->leader.gone;
+}
+
+void supervisor_take_over_stop(struct supervisor *s)
+{
+	s->stop.told = s->run.state == RUN_STOPPING && isfinite(s->run.stop_boot_s);
+	s->recorder.told_to_stop = s->stop.told;
+}
+
+void supervisor_begin_stop(struct supervisor *s)
+{
+	pid_t leader = s->leader.gone ? 0 : (pid_t)s->handle.leader_pid;
+
+	if (!s->stop.told)
+		s->run.stop_boot_s = clock_boot_s();
+	stop_order_begin(&s->stop.order, leader, s->run.stop_boot_s, s->job.declared.grace_s);
+	s->stop.order.is_taken_over = s->stop.told;
+	s->stop.order.shows_steps = isfinite(position(s));
+	s->stop.order.knows_tasks = !supervisor_remote;
+	s->stop.position = position(s);
+	if (!s->stop.told && wrapper_tells(s))
+		signal_leader(s, s->job.declared.stop_signal);
+	s->stop.pause_s = 0;
+	supervisor_tell(s);
+	/* What a leader that ended by itself left may have nothing to save. */
+	s->stop.told |= !s->leader.gone || stop_order_was_heeded(&s->stop.order);
+	s->recorder.told_to_stop = s->stop.told;
+}
+
+static void see_steps(struct supervisor *s, double now)
+{
+	double at = position(s);
+
+	if (!isfinite(at) || at == s->stop.position)
+		return;
+	s->stop.position = at;
+	stop_order_see_step(&s->stop.order, now);
+}
+
+void supervisor_tell(struct supervisor *s)
+{
+	struct pid_list living;
+	double now = clock_boot_s(), next;
+
+	s->stop.next_boot_s = INFINITY;
+	if (isnan(s->stop.order.asked_boot_s) || wrapper_tells(s))
+		return;
+	s->stop.order.grace_s = s->job.declared.grace_s;
+	see_steps(s, now);
+	next = INFINITY;
+	if (supervisor_find_processes(s, &living) == 0) {
+		local_add_containers(&living, &s->stop.containers);
+		stop_order_look(&s->stop.order, &living, s->job.declared.stop_signal);
+		next = stop_order_tell(&s->stop.order, s->job.declared.stop_signal, now, send_to,
+				       s);
+	}
+	pid_list_release(&living);
+	s->stop.pause_s = fmin(fmax(1.5 * s->stop.pause_s, FIRST_LOOK_S), LAST_LOOK_S);
+	s->stop.next_boot_s = fmin(next, now + s->stop.pause_s);
+}
+
+void supervisor_see_end_of_process(struct supervisor *s)
+{
+	if (isnan(s->stop.order.asked_boot_s))
+		return;
+	s->stop.pause_s = 0;
+	s->stop.next_boot_s = clock_boot_s();
+}
+
+bool supervisor_was_heeded(const struct supervisor *s)
+{
+	return supervisor_remote || s->stop.was_heeded || stop_order_was_heeded(&s->stop.order);
+}
+
+void supervisor_end_stop(struct supervisor *s)
+{
+	s->stop.was_heeded |= stop_order_was_heeded(&s->stop.order);
+	stop_order_release(&s->stop.order);
+	s->stop.next_boot_s = INFINITY;
+}
+
+void supervisor_end_containers(struct supervisor *s)
+{
+	struct text said = TEXT_INIT;
+
+	local_kill_containers(&s->stop.containers, &s->command.env, &said);
+	if (said.length)
+		supervisor_add_event(s, "container", said.data);
+	text_release(&said);
+}
+
+/* --- the leader --- */
+
+int supervisor_record_leader(pid_t pid, void *arg, struct err *err)
+{
+	struct supervisor *s = arg;
+	struct err ignored;
+
+	s->handle.leader_pid = pid;
+	s->handle.leader_start_ticks = proc_start_ticks(pid);
+	s->leader.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (s->leader.fd < 0)
+		return err_set(err, EX_OSERR, "cannot watch the command: %s", strerror(errno));
+	if (s->handle.group[0] && run_group_add(s->handle.group, pid, &ignored))
+		supervisor_log(s, "%s", ignored.text);
+	supervisor_update_handle(s);
+	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
+}
+
+/* The exit status of an adopted leader: the kernel tells the status to the parent. Until the parent
+ * has waited for the process, others may read the status from /proc; after that, from a pidfd, on
+ * Linux 6.15 and later. On older kernels nobody else learns the status once the parent has
+ * waited. */
+
+/* linux/pidfd.h of 6.15; older headers lack both. */
+struct pidfd_exit {
+	uint64_t mask;
+	/* cppcheck-suppress unusedStructMember ; the kernel writes it */
+	uint64_t cgroup_id;
+	/* cppcheck-suppress unusedStructMember */
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+#define ASK_PIDFD _IOWR(0xFF, 11, struct pidfd_exit)
+#define ASK_EXIT (UINT64_C(1) << 3)
+
+/* The last field of a zombie's /proc/PID/stat. */
+static int status_of_zombie(int stat_fd)
+{
+	char buffer[1024];
+	ssize_t n = stat_fd >= 0 ? pread(stat_fd, buffer, sizeof(buffer) - 1, 0) : -1;
+	const char *state, *last;
+
+	if (n <= 0)
+		return -1;
+	buffer[n] = '\0';
+	state = strrchr(buffer, ')');
+	last = strrchr(buffer, ' ');
+	if (!state || !last || state[1] != ' ' || !strchr("ZX", state[2]))
+		return -1;
+	return (int)strtol(last + 1, NULL, 10);
+}
+
+static int status_of_reaped(int pidfd)
+{
+	struct pidfd_exit info = { .mask = ASK_EXIT };
+
+	if (pidfd < 0 || ioctl(pidfd, ASK_PIDFD, &info) || !(info.mask & ASK_EXIT))
+		return -1;
+	return info.exit_code;
+}
+
+void supervisor_watch_leader(struct supervisor *s)
+{
+	char path[48];
+
+	s->leader.fd = (int)syscall(SYS_pidfd_open, (pid_t)s->handle.leader_pid, 0);
+	if (s->leader.fd >= 0 && (s->handle.leader_start_ticks == 0 ||
+	    proc_start_ticks((pid_t)s->handle.leader_pid) != s->handle.leader_start_ticks)) {
+		close(s->leader.fd);
+		s->leader.fd = -1;
+	}
+	if (s->leader.fd < 0) {
+		s->handle.leader_pid = 0;
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)s->handle.leader_pid);
+	s->leader.stat_fd = file_open(path, O_RDONLY, 0);
+}
+
+void supervisor_lose_leader(struct supervisor *s)
+{
+	s->leader.gone = true;
+}
+
+void supervisor_leader_ended(struct supervisor *s, int wait_status)
+{
+	s->leader.wait_status = wait_status;
+	supervisor_handle(s, EV_LEADER_EXIT);
+}
+
+void supervisor_adopted_leader_ended(struct supervisor *s)
+{
+	int status = status_of_zombie(s->leader.stat_fd);
+
+	supervisor_leader_ended(s, status >= 0 ? status : status_of_reaped(s->leader.fd));
 }

@@ -1,16 +1,144 @@
 /* supervisor_reports.c - what a run tells, where it stands by that, and what is written of it. */
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "local.h"
 #include "pollux/clock.h"
+#include "pollux/mem.h"
+#include "pollux/proc.h"
 #include "pollux/report_message.h"
 #include "pollux/report_socket.h"
+#include "pollux/store.h"
 #include "pollux/store_runs.h"
-#include "supervisor.h"
-#include "supervisor_loop.h"
+#include "local.h"
+#include "supervisor_parts.h"
+
+/* --- the socket --- */
+
+/* Returns the socket's path. A Unix socket's path has at most 107 bytes: a store in a deep
+ * directory gets its sockets under /tmp. */
+static char *socket_path(const struct supervisor *s)
+{
+	char *path = paths_run(s->paths, s->run.id, "sock");
+	char dir[] = "/tmp/pollux-XXXXXX";
+
+	if (report_socket_fits(path))
+		return path;
+	free(path);
+	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
+}
+
+/* An adopted run's socket is made anew at the old path, where its command reports the last
+ * checkpoint. There is no path if the old supervisor died before the command was recorded. */
+int supervisor_open_socket(struct supervisor *s, struct err *err)
+{
+	if (s->adopted && !s->handle.socket_path[0])
+		return 0;
+	if (!s->adopted) {
+		char *path = socket_path(s);
+
+		if (!path)
+			return err_set(err, EX_CANTCREAT,
+				       "cannot make a directory in '/tmp': %s", strerror(errno));
+		free(s->handle.socket_path);
+		s->handle.socket_path = path;
+		kept_reports_remove(path);	/* another store's run may have left some */
+	}
+	s->reports.socket_fd = report_socket_open(s->handle.socket_path, err);
+	return s->reports.socket_fd < 0 ? -1 : 0;
+}
+
+/* --- who reports --- */
+
+#define LOOK_AGAIN_S 1.0	/* a job may report a thousand times a second */
+
+static struct known_sender *find_sender(struct known_senders *known, pid_t pid)
+{
+	for (int i = 0; i < KNOWN_SENDERS; i++)
+		if (known->items[i].pid == pid)
+			return &known->items[i];
+	return NULL;
+}
+
+static void remember_sender(struct known_senders *known, pid_t pid, int64_t start_ticks, double now)
+{
+	struct known_sender *k = find_sender(known, pid);
+
+	if (!k) {
+		k = &known->items[known->next];
+		known->next = (known->next + 1) % KNOWN_SENDERS;
+	}
+	*k = (struct known_sender){ pid, start_ticks, now };
+}
+
+/* True if the process belongs to the run. The session of an adopted run is that of its leader,
+ * which lasts as long as a process is in it. */
+static bool is_of_run(const struct supervisor *s, pid_t pid)
+{
+	struct run_marks m = supervisor_marks(s);
+	pid_t session = s->adopted && !s->leader.gone ? getsid((pid_t)s->handle.leader_pid) : -1;
+	bool is;
+
+	m.marks.variable = NULL;
+	if (session > 0)
+		m.marks.session = session;
+	is = proc_bore(pid, &m.marks);
+	if (!is && supervisor_remote && supervisor_remote->ancestor() > 0) {
+		m.marks = (struct proc_marks){ .ancestor = supervisor_remote->ancestor() };
+		is = proc_bore(pid, &m.marks);
+	}
+	run_marks_release(&m);
+	return is;
+}
+
+/* Judges a process of which /proc shows nothing. It has ended, or is a program of another user that
+ * /proc hides: the run's, if it is in the run's session or found among the run's processes. Of
+ * others nothing can be told: a hidden process may have started them. */
+static enum report_sender judge_unseen(const struct supervisor *s, pid_t pid)
+{
+	struct pid_list list;
+	bool is = false;
+
+	if (!proc_is_hidden(pid))
+		return SENDER_GONE;
+	if (!s->leader.gone && getsid(pid) == (pid_t)s->handle.leader_pid)
+		return SENDER_OURS;
+	if (supervisor_find_processes(s, &list))
+		return SENDER_GONE;
+	for (int i = 0; i < list.count; i++)
+		is |= list.items[i] == pid;
+	pid_list_release(&list);
+	return is ? SENDER_OURS : SENDER_GONE;
+}
+
+/* Tells whose report was received from this process. */
+static enum report_sender know_sender(struct supervisor *s, pid_t pid, double now)
+{
+	struct known_sender *k = pid > 0 ? find_sender(&s->reports.senders, pid) : NULL;
+	int64_t start_ticks;
+
+	if (pid <= 0)
+		return SENDER_FOREIGN;
+	if (k && now - k->looked_s < LOOK_AGAIN_S)
+		return SENDER_OURS;
+	start_ticks = proc_start_ticks(pid);
+	if (start_ticks == 0) {
+		enum report_sender unseen = k ? SENDER_OURS : judge_unseen(s, pid);
+
+		if (unseen == SENDER_OURS)
+			remember_sender(&s->reports.senders, pid, start_ticks, now);
+		return unseen;
+	}
+	/* A program that does not wait for its report to be read may end while it is looked at. */
+	if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
+		return proc_start_ticks(pid) == start_ticks ? SENDER_FOREIGN : SENDER_GONE;
+	remember_sender(&s->reports.senders, pid, start_ticks, now);
+	return SENDER_OURS;
+}
 
 /* --- what the program tells --- */
 
@@ -31,9 +159,9 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 	pid_t pid;
 	int i;
 
-	for (i = 0; i < most && report_socket_next_sender(s->socket_fd, &pid); i++) {
-		enum report_sender sender = supervisor_know_sender(s, pid, now);
-		ssize_t n = report_socket_receive(s->socket_fd, bytes, sizeof(bytes), &pid);
+	for (i = 0; i < most && report_socket_next_sender(s->reports.socket_fd, &pid); i++) {
+		enum report_sender sender = know_sender(s, pid, now);
+		ssize_t n = report_socket_receive(s->reports.socket_fd, bytes, sizeof(bytes), &pid);
 		enum stop_reason asked = n > 0 && (size_t)n <= sizeof(bytes)
 			? local_stop_asked(bytes, (size_t)n) : STOP_NONE;
 
@@ -49,18 +177,18 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 	}
 	if (i > 0)
 		supervisor_keep_position(s, now);
-	s->socket_rest_until_s = now + SOCKET_REST_S;
+	s->reports.rest_until_boot_s = now + SOCKET_REST_S;
 	return wake;
 }
 
 bool supervisor_read_reports(struct supervisor *s, double now)
 {
-	return s->socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_ONCE);
+	return s->reports.socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_ONCE);
 }
 
 bool supervisor_read_last_reports(struct supervisor *s, double now)
 {
-	return s->socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_END);
+	return s->reports.socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_END);
 }
 
 struct kept_taker {
@@ -89,58 +217,9 @@ void supervisor_read_kept_reports(struct supervisor *s, double now)
 
 	if (!s->handle.socket_path[0])
 		return;
-	kept_reports_read(s->handle.socket_path, &s->kept_read, take_kept, &taker);
+	kept_reports_read(s->handle.socket_path, &s->reports.kept_read, take_kept, &taker);
 	if (s->run.reports != heard)
 		supervisor_keep_position(s, now);
-}
-
-static void take_step(const struct step_event *e, void *arg)
-{
-	struct supervisor *s = arg;
-
-	if (e->begins) {
-		struct steps_summary summary;
-
-		steps_summary(s->log_watch.steps, &summary);
-		recorder_begin_log(&s->recorder, &s->run, summary.pattern, summary.first_arrival_s);
-	}
-	recorder_add_logged(&s->recorder, &s->run, &s->job, e);
-}
-
-static void take_metric(const char *name, double value, void *arg)
-{
-	struct supervisor *s = arg;
-
-	recorder_add_metric(&s->recorder, &s->run, name, value);
-}
-
-/* Logs once, at the end, why visible steps may not have counted. */
-static void log_unread(struct supervisor *s)
-{
-	struct steps_summary summary;
-
-	steps_summary(s->log_watch.steps, &summary);
-	if (summary.n_clipped || summary.n_skipped)
-		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and "
-			       "%lld not looked at: they came too fast, or their pattern takes "
-			       "too long", (long long)summary.n_lines,
-			       (long long)summary.n_clipped, STEPS_LINE_MAX,
-			       (long long)summary.n_skipped);
-}
-
-void supervisor_read_log(struct supervisor *s, double now, bool last)
-{
-	int64_t read = s->log_watch.offset;
-
-	const struct log_sinks sinks = { take_step, take_metric, s };
-
-	if (s->recorder.steps_are_reported)
-		log_watch_end_steps(&s->log_watch);
-	log_watch_look(&s->log_watch, now, last, &sinks);
-	if (s->log_watch.offset != read)
-		supervisor_keep_position(s, now);
-	if (last && s->log_watch.steps)
-		log_unread(s);
 }
 
 /* --- the position --- */
@@ -151,24 +230,29 @@ void supervisor_read_log(struct supervisor *s, double now, bool last)
 #define HEAR_MOST_S 5.0
 #define HEAR_UNKNOWN_S 1.0	/* if the mean time is not known */
 
+void supervisor_begin_position(struct supervisor *s)
+{
+	s->reports.position_fd = kept_position_create(s->paths, &s->run);
+}
+
 void supervisor_leave_position(struct supervisor *s)
 {
-	if (s->position_fd >= 0)
-		close(s->position_fd);
-	s->position_fd = -1;
+	if (s->reports.position_fd >= 0)
+		close(s->reports.position_fd);
+	s->reports.position_fd = -1;
 }
 
 void supervisor_keep_position(struct supervisor *s, double now)
 {
-	const struct log_watch *w = &s->log_watch;
 	struct kept_position k;
 
-	if (s->position_fd < 0)
+	if (s->reports.position_fd < 0)
 		return;
 	kept_position_fill(&k, &s->recorder, &s->run, run_clock_s(&s->run, now));
-	k.log_read = w->fd >= 0 ? w->line_offset : s->log_offset;
-	k.log_begin = k.log_read < s->log_offset ? k.log_read : s->log_offset;
-	if (kept_position_write(s->position_fd, &k, &s->run))
+	k.log_read = s->output.watch.fd >= 0 ? s->output.watch.line_offset
+					     : s->output.log_offset;
+	k.log_begin = k.log_read < s->output.log_offset ? k.log_read : s->output.log_offset;
+	if (kept_position_write(s->reports.position_fd, &k, &s->run))
 		return;
 	kept_position_remove(s->paths, s->run.id);
 	supervisor_leave_position(s);
@@ -176,27 +260,13 @@ void supervisor_keep_position(struct supervisor *s, double now)
 
 bool supervisor_take_position(struct supervisor *s, struct kept_position *k)
 {
-	bool found = kept_position_read(s->paths, &s->run, k, &s->position_fd);
+	bool found = kept_position_read(s->paths, &s->run, k, &s->reports.position_fd);
 
 	if (found)
 		kept_position_apply(k, &s->run);
 	else
-		s->position_fd = kept_position_create(s->paths, &s->run);
+		supervisor_begin_position(s);
 	return found;
-}
-
-void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_position *k)
-{
-	s->log_offset = s->log_fd >= 0 ? lseek(s->log_fd, 0, SEEK_END) : 0;
-	if (k)
-		s->log_offset = k->log_begin;
-	if (s->log_fd < 0 ||
-	    (s->recorder.steps_are_reported && s->command.metric_regexes.count == 0 &&
-	     s->job.declared.stop_nan <= 0))
-		return;
-	supervisor_watch_log(s);
-	if (k)
-		log_watch_catch_up(&s->log_watch, k->log_read);
 }
 
 static double patience_s(const struct supervisor *s)
@@ -214,13 +284,14 @@ void supervisor_hear_report(struct supervisor *s)
 	double until_s = clock_boot_s() + patience_s(s);
 	int64_t heard = s->run.reports;
 
-	if ((heard == 0 && s->recorder.positions.n == 0) || s->socket_fd < 0 || s->leader_fd < 0)
+	if ((heard == 0 && s->recorder.positions.n == 0) || s->reports.socket_fd < 0 ||
+	    s->leader.fd < 0)
 		return;
 	while (s->run.reports == heard) {
 		double left_s = until_s - clock_boot_s();
 		struct pollfd fds[] = {
-			{ .fd = s->socket_fd, .events = POLLIN },
-			{ .fd = s->leader_fd, .events = POLLIN },
+			{ .fd = s->reports.socket_fd, .events = POLLIN },
+			{ .fd = s->leader.fd, .events = POLLIN },
 			{ .fd = s->signal_fd, .events = POLLIN },
 		};
 
@@ -230,7 +301,7 @@ void supervisor_hear_report(struct supervisor *s)
 	}
 }
 
-/* --- the end --- */
+/* --- what must not get lost --- */
 
 /* Waiting helps in neither case; the next pass may. */
 static bool is_hopeless(const struct err *err)

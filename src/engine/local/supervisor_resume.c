@@ -1,15 +1,214 @@
-/* supervisor_resume.c - decides whether a run is launched to go on from a checkpoint, and finds out
- * whether it could. */
+/* supervisor_resume.c - what the job of a run has saved; whether the run is launched to go on from
+ * there, and whether it could. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "last_words.h"
-#include "pollux/environment.h"
+#include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
-#include "supervisor.h"
-#include "supervisor_checkpoints.h"
+#include "checkpoints.h"
+#include "run_log.h"
+#include "supervisor_parts.h"
+
+/* --- what the job has saved --- */
+
+/* The start of a run whose steps are not seen: this time of a run that lasted SILENT_RUN_S. */
+#define SILENT_START_S 60.0
+#define SILENT_RUN_S 600.0
+/* If the wall clock and the boot clock differ by more than this over a run, the wall clock was set,
+ * and the times of files say nothing. */
+#define CLOCKS_DIFFER_S 5.0
+/* The clocks of other machines, and of a server of files, may differ by this. */
+#define MACHINES_DIFFER_S 60.0
+
+char *supervisor_checkpoint_dir(const struct supervisor *s)
+{
+	return s->command.checkpoint_dir ? xstrdup(s->command.checkpoint_dir)
+					 : paths_checkpoints(s->paths, s->job.id);
+}
+
+static bool clocks_agree(const struct run *run)
+{
+	return fabs((run->end_time_s - run->launch_time_s) -
+		    (run->end_boot_s - run->launch_boot_s)) < CLOCKS_DIFFER_S;
+}
+
+static double start_of(const struct run *run, bool shows_steps)
+{
+	if (isfinite(run->first_step_s))
+		return run->first_step_s;
+	if (shows_steps && run->outcome == OUTCOME_FAILED && run->exit_code > 0 &&
+	    run->duration_s <= RESUME_S)
+		return run->duration_s;		/* it failed in its start */
+	return run->duration_s >= SILENT_RUN_S ? SILENT_START_S : (double)NAN;
+}
+
+/* The times in which earlier runs of the job started: what a program writes before its first step
+ * is no checkpoint, unless its name says so. The caller frees. */
+static struct time_span *starts_of(const struct supervisor *s, const struct run_list *runs, int *n)
+{
+	struct time_span *starts = xcalloc((size_t)runs->count + 1, sizeof(*starts));
+	bool shows_steps = isfinite(s->job.progress.samples) || isfinite(s->job.progress.steps);
+
+	*n = 0;
+	/* Where a report said that something was saved, a file is enough. */
+	if (isfinite(s->job.progress.checkpoint_samples))
+		return starts;
+	for (int i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+		double launch_s = run->launch_time_s, start_s = start_of(run, shows_steps);
+
+		if (run->state == RUN_ENDED && isfinite(start_s) && clocks_agree(run))
+			starts[(*n)++] = (struct time_span){ launch_s, launch_s + start_s };
+	}
+	return starts;
+}
+
+/* When the job was first launched, by the wall clock as it is now set: a clock that was set back
+ * leaves files that seem older than the job. The job's own directory has only files of the job. */
+static double first_launch_s(const struct supervisor *s, const struct run_list *runs)
+{
+	double first_s = isfinite(s->job.start_time_s) ? s->job.start_time_s
+						       : s->job.submit_time_s;
+	const struct run *r = &s->run;
+
+	if (!s->command.checkpoint_dir)
+		return -INFINITY;
+	if (isfinite(r->launch_boot_s))
+		first_s = fmin(first_s, clock_wall_s() - (clock_boot_s() - r->launch_boot_s));
+	for (int i = 0; i < runs->count; i++) {
+		r = &runs->items[i];
+		first_s = fmin(first_s, r->launch_time_s);
+		if (r->state == RUN_ENDED)
+			first_s = fmin(first_s,
+				       r->end_time_s - (r->end_boot_s - r->launch_boot_s));
+	}
+	return supervisor_remote ? first_s - MACHINES_DIFFER_S : first_s;
+}
+
+/* Returns the path as the search in the directory of checkpoints spells it, so that a file has one
+ * name, whatever links and dots a program or the option has on the way; the caller frees. */
+static char *as_searched(const char *path, const char *directory)
+{
+	const char *name = strrchr(path, '/');
+	char *parent = xasprintf("%.*s", (int)(name - path) + (name == path), path);
+	char *real = realpath(parent, NULL), *root = realpath(directory, NULL), *spelled;
+	size_t n = root ? strlen(root) : 0;
+
+	if (real && root && !strncmp(real, root, n) && strchr("/", real[n]))
+		spelled = xasprintf("%s%s%s", directory, real + n, name);
+	else
+		spelled = xasprintf("%s%s", real && strcmp(real, "/") != 0 ? real : "",
+				    real ? name : path);
+	free(parent);
+	free(real);
+	free(root);
+	return spelled;
+}
+
+/* The checkpoint that was told last, by this run or one before; the caller frees. */
+static char *last_reported(const struct supervisor *s, const struct run_list *runs,
+			   const char *directory)
+{
+	const char *path = s->run.checkpoint_path;
+	char *text, *spelled;
+
+	for (int i = runs->count; !path && i-- > 0;)
+		path = runs->items[i].checkpoint_path;
+	if (!path || !*path)
+		return NULL;
+	text = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->command.directory, path);
+	for (size_t n = strlen(text); n > 1 && text[n - 1] == '/'; n--)
+		text[n - 1] = '\0';
+	spelled = as_searched(text, directory);
+	free(text);
+	return spelled;
+}
+
+/* True if the run that tried the checkpoint before this one's could start: what is wrong is then
+ * the checkpoint, and not the program. */
+static bool former_has_worked(const struct run_list *runs, int i)
+{
+	while (++i < runs->count)
+		if (runs->items[i].resumed_from)
+			return isfinite(runs->items[i].first_step_s);
+	return false;
+}
+
+static bool is_last_ended(const struct run_list *runs, int i)
+{
+	while (++i < runs->count)
+		if (runs->items[i].state == RUN_ENDED &&
+		    runs->items[i].outcome != OUTCOME_NOT_STARTED)
+			return false;
+	return true;
+}
+
+static bool was_written_since(const char *path, double time_s)
+{
+	struct contents c;
+
+	return contents_of(path, -INFINITY, &c) && c.changed_s > time_s;
+}
+
+/* The checkpoints from which a run of the job could not resume, after which the one before was
+ * tried. */
+static const struct run *add_refused(const struct run_list *runs, struct strings *refused)
+{
+	const struct run *last = NULL;
+
+	for (int i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->items[i];
+
+		if (!run->former_checkpoint || !run->resumed_from ||
+		    was_written_since(run->resumed_from, run->end_time_s))
+			continue;
+		if (is_last_ended(runs, i))
+			last = run;
+		if (last == run || former_has_worked(runs, i))
+			strings_add(refused, run->resumed_from);
+	}
+	return last;
+}
+
+void supervisor_find_checkpoints(struct supervisor *s, const char *without, bool any_age,
+				 struct checkpoints *found)
+{
+	char *directory = supervisor_checkpoint_dir(s), *reported;
+	struct strings refused = { 0 };
+	struct run_list runs = { 0 };
+	struct checkpoint_query query = {
+		.directory = directory, .glob = s->command.checkpoint_glob, .refused = &refused,
+	};
+	struct time_span *starts;
+	const struct run *refusing;
+	struct err err;
+
+	if (store_runs_of_job(&s->store, s->job.id, &runs, &err))
+		supervisor_log(s, "%s", err.text);
+	refusing = add_refused(&runs, &refused);
+	s->resume.refused_by_run = refusing ? refusing->number : 0;
+	if (without)
+		strings_add(&refused, without);
+	starts = starts_of(s, &runs, &query.n_starts);
+	query.starts = starts;
+	query.reported = reported = last_reported(s, &runs, directory);
+	for (int i = 0; i < runs.count; i++)
+		query.ranks_vary |= runs.items[i].configuration.replicas !=
+				    s->run.configuration.replicas;
+	query.since_s = any_age ? -HUGE_VAL : first_launch_s(s, &runs);
+	checkpoints_find(&query, found);
+	if (found->cut_short)
+		supervisor_log(s, "%s has too many files to look at all of them", directory);
+	free(starts);
+	free(reported);
+	free(directory);
+	strings_release(&refused);
+	run_list_release(&runs);
+}
+
+/* --- what the run resumes from --- */
 
 static bool resumes_from_newest(const struct supervisor *s)
 {
@@ -55,33 +254,29 @@ static void tell_choice(struct supervisor *s, const char *directory,
 			const struct checkpoints *found)
 {
 	struct text t = TEXT_INIT;
-	struct err err;
 
 	if (found->newest)
 		text_addf(&t, "resumes from %s", shown(found->newest, directory));
 	else
 		text_add(&t, "nothing to resume from");
-	if (s->refused_by_run)
+	if (s->resume.refused_by_run)
 		text_addf(&t, "; run %d could not resume from the one after it",
-			  s->refused_by_run);
+			  s->resume.refused_by_run);
 	if (found->left_out)
 		text_addf(&t, "; %s is left out: %s", shown(found->left_out, directory),
 			  found->why);
-	if ((s->refused_by_run || found->left_out) &&
-	    store_event_add(&s->store, s->job.id, s->run.id, "resume", t.data, &err))
-		supervisor_log(s, "%s", err.text);
+	if (s->resume.refused_by_run || found->left_out)
+		supervisor_add_event(s, "resume", t.data);
 	text_release(&t);
 }
 
-/* The command itself may ask for a checkpoint that was there before the job. */
-static char *newest_of_any_age(struct supervisor *s)
+/* The newest checkpoint: as supervisor_find_checkpoints(). The caller frees. */
+static char *newest_checkpoint(struct supervisor *s, const char *without, bool any_age)
 {
 	struct checkpoints found;
 	char *newest;
 
-	if (!template_mentions(&s->command.argv, "newest"))
-		return NULL;
-	supervisor_find_checkpoints(s, NULL, true, &found);
+	supervisor_find_checkpoints(s, without, any_age, &found);
 	newest = found.newest;
 	found.newest = NULL;
 	checkpoints_release(&found);
@@ -106,53 +301,39 @@ char *supervisor_choose_resume(struct supervisor *s, const char *directory,
 		tell_choice(s, directory, &found);
 	if (values->resume_args) {
 		s->run.resumed_from = xstrdup(resumes_from_newest(s) ? found.newest : directory);
-		s->first_start_worked = has_worked(s);
+		s->resume.worked_before = has_worked(s);
 	}
 	newest = found.newest;
 	found.newest = NULL;
 	checkpoints_release(&found);
-	values->newest = newest = newest ? newest : newest_of_any_age(s);
+	/* The command itself may ask for a checkpoint that was there before the job. */
+	if (!newest && template_mentions(&s->command.argv, "newest"))
+		newest = newest_checkpoint(s, NULL, true);
+	values->newest = newest;
 	return newest;
-}
-
-/* The checkpoint before the one that the run could not resume from; NULL: there is none, or it is
- * the one before already, which is tried once. The caller frees. */
-static char *former_checkpoint(struct supervisor *s)
-{
-	struct checkpoints found;
-	char *former;
-
-	if (!resumes_from_newest(s) || s->refused_by_run)
-		return NULL;
-	supervisor_find_checkpoints(s, s->run.resumed_from, false, &found);
-	former = found.newest;
-	found.newest = NULL;
-	checkpoints_release(&found);
-	return former;
 }
 
 void supervisor_diagnose_resume(struct supervisor *s)
 {
 	struct run *run = &s->run;
 	bool known = run->diagnosis && *run->diagnosis;
-	char *log, *words, *text, *former;
+	char *words, *former;
 
-	if (s->wait_status < 0 || !run->resumed_from || !s->first_start_worked ||
+	if (s->leader.wait_status < 0 || !run->resumed_from || !s->resume.worked_before ||
 	    run->out_of_memory || isfinite(run->first_step_s) || run->duration_s > RESUME_S ||
 	    run_died_of_cuda(run))
 		return;
-	log = paths_log(s->paths, s->job.id);
-	words = known ? xstrdup(run->diagnosis) : last_words(log, s->log_offset);
-	former = former_checkpoint(s);
+	words = known ? xstrdup(run->diagnosis)
+		      : last_words(s->output.log_path, s->output.log_offset);
+	/* the checkpoint before the one that the run could not resume from, which is tried once */
+	former = resumes_from_newest(s) && !s->resume.refused_by_run
+		? newest_checkpoint(s, run->resumed_from, false) : NULL;
 	run->former_checkpoint = former;
-	text = xasprintf("could not resume from %s%s%s; %s%s", run->resumed_from,
-			 words ? ": " : "", words ? words : "",
-			 former ? "it is tried once from the one before: "
-				: "the job is not begun anew, which would overwrite what it saved",
-			 former ? former : "");
-	supervisor_set_diagnosis(s, text);
+	supervisor_take_diagnosis(s, xasprintf(
+		"could not resume from %s%s%s; %s%s", run->resumed_from, words ? ": " : "",
+		words ? words : "", former ? "it is tried once from the one before: "
+					   : "the job is not begun anew, which would overwrite "
+					     "what it saved", former ? former : ""));
 	free(former);
-	free(text);
 	free(words);
-	free(log);
 }

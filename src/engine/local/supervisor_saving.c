@@ -1,15 +1,12 @@
-/* supervisor_saving.c - what a run has saved, and what it saved when it was asked to stop. */
+/* supervisor_saving.c - what a run has saved, and what it saved when it was asked to stop; and the
+ * work since the last checkpoint, which has to be done again. */
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "pollux/clock.h"
-#include "pollux/environment.h"
-#include "pollux/mem.h"
 #include "pollux/text.h"
-#include "supervisor.h"
-#include "supervisor_checkpoints.h"
+#include "supervisor_parts.h"
 
 /* A run that shows no steps is taken to be at work after this time. */
 #define WORK_S 60.0
@@ -47,13 +44,13 @@ static double saved_file_s(struct supervisor *s)
 {
 	struct checkpoints found;
 
-	if (!s->saved_is_known) {
+	if (!s->saved.is_known) {
 		supervisor_find_checkpoints(s, NULL, false, &found);
-		s->saved_s = found.saved_s;
-		s->saved_is_known = true;
+		s->saved.at_s = found.saved_s;
+		s->saved.is_known = true;
 		checkpoints_release(&found);
 	}
-	return s->saved_s;
+	return s->saved.at_s;
 }
 
 static struct savings savings_of(struct supervisor *s)
@@ -114,16 +111,18 @@ static void tell_loss(struct supervisor *s, bool is_known)
  * not known. */
 static bool was_cut_short(const struct supervisor *s)
 {
-	return s->wait_status >= 0 && WIFSIGNALED(s->wait_status) &&
-	       WTERMSIG(s->wait_status) == SIGKILL &&
+	return s->leader.wait_status >= 0 && WIFSIGNALED(s->leader.wait_status) &&
+	       WTERMSIG(s->leader.wait_status) == SIGKILL &&
 	       s->run.stop_duration_s < s->job.declared.grace_s;
 }
 
-void supervisor_see_savings(struct supervisor *s)
+/* Sees whether the run, which has ended because it was asked to stop, has saved. What it has lost
+ * is known by now. */
+static void see_savings(struct supervisor *s)
 {
 	struct savings saved;
 
-	if (s->run.outcome != OUTCOME_STOPPED || !s->signalled || s->job.profile ||
+	if (s->run.outcome != OUTCOME_STOPPED || !s->stop.told || s->job.profile ||
 	    !has_worked(s) || was_cut_short(s))
 		return;
 	saved = savings_of(s);
@@ -164,7 +163,8 @@ static double began_at(const struct supervisor *s)
 	return isfinite(r->start.samples) ? r->start.samples : 0;
 }
 
-struct fallback supervisor_fallback(struct supervisor *s)
+/* Where a job that never reported a checkpoint goes on, by what its last run wrote. */
+static struct fallback fallback_of(struct supervisor *s)
 {
 	const struct run *run = &s->run;
 	struct savings saved = savings_of(s);
@@ -181,9 +181,10 @@ struct fallback supervisor_fallback(struct supervisor *s)
 	return (struct fallback){ began_at(s), run->launch_boot_s };
 }
 
-/* How far the job had come then is not known. If it was less far than its last report, its next run
- * begins earlier, which corrects the loss. */
-void supervisor_count_unheard_checkpoint(struct supervisor *s)
+/* A checkpoint that was written, but reported to nobody, because no supervisor lived then, counts
+ * as the files tell. How far the job had come then is not known. If it was less far than its last
+ * report, its next run begins earlier, which corrects the loss. */
+static void count_unheard_checkpoint(struct supervisor *s)
 {
 	struct run *run = &s->run;
 	double heard_s = fmax(run->checkpoint_boot_s, run->launch_boot_s);
@@ -195,4 +196,51 @@ void supervisor_count_unheard_checkpoint(struct supervisor *s)
 		return;
 	run->checkpoint_samples = run->last_samples;
 	run->checkpoint_boot_s = saved_s;
+}
+
+/* --- what was lost --- */
+
+/* The job falls back to the position where the run began: that of the first report or of the job's
+ * checkpoint, whichever is less. Where it is in doubt whether the job stands at its checkpoint, the
+ * first report tells. */
+static void fall_back_to_begin(const struct job *job, struct run *run)
+{
+	double known = job->progress.checkpoint_samples;
+
+	run->checkpoint_samples = job->progress.position_doubt == POSITION_KNOWN ||
+				  isnan(run->first_samples)
+		? fmin(known, run->first_samples) : run->first_samples;
+}
+
+static void lose_samples(struct run *run, double to_samples, double since_s, double end_boot_s)
+{
+	if (!(run->last_samples > to_samples))
+		return;
+	run->lost_samples += run->last_samples - to_samples;
+	run->lost_s += fmax(end_boot_s - since_s, 0);
+}
+
+void account_for_loss(const struct job *job, struct run *run, const struct fallback *unreported,
+		      double end_boot_s)
+{
+	if (run->outcome == OUTCOME_COMPLETED || run->outcome == OUTCOME_NOT_STARTED)
+		return;
+	if (isfinite(run->checkpoint_samples)) {
+		lose_samples(run, run->checkpoint_samples, run->checkpoint_boot_s, end_boot_s);
+	} else if (isfinite(job->progress.checkpoint_samples)) {
+		fall_back_to_begin(job, run);
+		lose_samples(run, run->checkpoint_samples, run->launch_boot_s, end_boot_s);
+	} else if (isfinite(unreported->samples)) {
+		run->stands_at_samples = unreported->samples;
+		lose_samples(run, unreported->samples, unreported->boot_s, end_boot_s);
+	}
+}
+
+void supervisor_account(struct supervisor *s, double run_end_s)
+{
+	struct fallback unreported = fallback_of(s);
+
+	count_unheard_checkpoint(s);
+	account_for_loss(&s->job, &s->run, &unreported, run_end_s);
+	see_savings(s);
 }

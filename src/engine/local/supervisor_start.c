@@ -1,4 +1,5 @@
-/* supervisor_start.c - from an assigned run to a running command. */
+/* supervisor_start.c - from an assigned run to a running command: its devices, the code, files that
+ * are in its way, and what it is told. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,28 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kept_reports.h"
 #include "pollux/child.h"
 #include "pollux/clock.h"
+#include "pollux/code.h"
 #include "pollux/config.h"
 #include "pollux/environment.h"
+#include "pollux/execution_plan.h"
 #include "pollux/file.h"
-#include "pollux/log_keeping.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
-#include "pollux/proc.h"
-#include "pollux/report_socket.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 #include "run_group.h"
-#include "supervisor_command.h"
-#include "supervisor_remote.h"
-#include "work_done.h"
+#include "run_log.h"
+#include "supervisor_parts.h"
 
 /* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
  * processes together. */
@@ -72,38 +68,195 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 	return rc;
 }
 
-/* Returns the socket's path. A Unix socket's path has at most 107 bytes: a store in a deep
- * directory gets its sockets under /tmp. */
-static char *socket_path(const struct supervisor *s)
-{
-	char *path = paths_run(s->paths, s->run.id, "sock");
-	char dir[] = "/tmp/pollux-XXXXXX";
+/* --- the code --- */
 
-	if (report_socket_fits(path))
-		return path;
-	free(path);
-	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
+#define NOT_EXECUTABLE 126
+
+static int enter_snapshot(struct supervisor *s, struct err *err)
+{
+	struct job_command *c = &s->command;
+	const struct snapshot_command command = { &c->program, &c->directory, &c->argv, &c->env };
+
+	if (!c->snapshot_dir || !c->repository)
+		return err_set(err, NOT_EXECUTABLE, "the snapshot of the job's code was pruned: "
+			       "'pollux again %lld' makes one of the present code",
+			       (long long)s->job.id);
+	return snapshot_enter(c->snapshot_dir, c->repository, &command, err);
 }
 
-/* An adopted run's socket is made anew at the old path, where its command reports the last
- * checkpoint. There is no path if the old supervisor died before the command was recorded. */
-int supervisor_open_socket(struct supervisor *s, struct err *err)
+/* The state that the code of this run is compared with, and how that state is called. */
+static const char *state_before(const struct job_command *c, struct code_state *before)
 {
-	if (s->adopted && !s->handle.socket_path[0])
-		return 0;
-	if (!s->adopted) {
-		char *path = socket_path(s);
-
-		if (!path)
-			return err_set(err, EX_CANTCREAT,
-				       "cannot make a directory in '/tmp': %s", strerror(errno));
-		free(s->handle.socket_path);
-		s->handle.socket_path = path;
-		kept_reports_remove(path);	/* another store's run may have left some */
+	*before = c->first_code;
+	if (before->tree[0])
+		return "the first run";
+	if (c->git_commit && c->git_tree) {
+		snprintf(before->commit, sizeof(before->commit), "%.64s%s", c->git_commit,
+			 c->git_dirty ? "+" : "");
+		snprintf(before->tree, sizeof(before->tree), "%.64s", c->git_tree);
 	}
-	s->socket_fd = report_socket_open(s->handle.socket_path, err);
-	return s->socket_fd < 0 ? -1 : 0;
+	return "it was submitted";
 }
+
+static void compare(struct supervisor *s, struct text *said)
+{
+	const struct job_command *c = &s->command;
+	const struct code_asking asking = {
+		.dir = s->paths->dir, .variables = c->env.items, .limit_s = CODE_LIMIT_S,
+	};
+	struct code_state before;
+	const char *since = state_before(c, &before);
+	struct err err;
+
+	if (code_state_read(c->repository, &asking, &s->run.code, NULL, &err)) {
+		if (before.tree[0])
+			text_addf(said, "whether the code changed since %s is not known: %s",
+				  since, err.text);
+		return;
+	}
+	if (!code_differs(&before, &s->run.code))
+		return;
+	text_addf(said, "code changed since %s: ", since);
+	code_add_difference(c->repository, &asking, &before, &s->run.code, said);
+}
+
+/* Has the command run in the job's snapshot, if it has one. Else notes the state of the code, and
+ * adds to *said, and to the job's events, that it differs from that of the first run (of the first
+ * run: from that of the submission). git gets CODE_LIMIT_S; what git does not tell stops no
+ * launch. -1 with *err (126): the snapshot is gone. */
+static int take_code(struct supervisor *s, struct text *said, struct err *err)
+{
+	struct err failure;
+
+	if (s->job.declared.snapshot && !s->job.profile)
+		return enter_snapshot(s, err);
+	if (!s->command.repository || s->job.profile || s->foreground)
+		return 0;
+	compare(s, said);
+	if (s->run.code.tree[0] && store_run_set_code(&s->store, &s->run, &failure))
+		supervisor_log(s, "%s", failure.text);
+	else if (said->length)
+		supervisor_add_event(s, "code", said->data);
+	return 0;
+}
+
+void supervisor_tell_own_files(struct supervisor *s)
+{
+	const char *dir = s->command.snapshot_dir;
+	char *own = NULL, *text;
+
+	if (!dir || s->run.stop_reason != STOP_NONE || snapshot_own_files(dir, &own) != 1)
+		return;
+	text = xasprintf("runs made files in its snapshot of the code, such as '%s': 'pollux "
+			 "prune' leaves them there", own);
+	supervisor_add_event(s, "code", text);
+	free(text);
+	free(own);
+}
+
+/* --- files of another job in its way --- */
+
+#define CLAIM_SIZE 128
+#define SHORT_ID 8		/* characters of a store's name in the name of a file */
+
+/* The owner of the files, as claimed: "STORE TIME", or "STORE" if an earlier pollux wrote the
+ * claim. */
+struct claim {
+	char bytes[CLAIM_SIZE];
+	const char *store;	/* "": nobody has */
+	const char *time;	/* "": unknown */
+};
+
+static void read_claim(const char *path, struct claim *c)
+{
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+	ssize_t n = fd >= 0 ? read(fd, c->bytes, CLAIM_SIZE - 1) : 0;
+	char *end;
+
+	if (fd >= 0)
+		close(fd);
+	c->bytes[n > 0 ? n : 0] = '\0';
+	end = c->bytes + strspn(c->bytes, "0123456789abcdef");
+	c->store = c->bytes;
+	c->time = *end == ' ' ? end + 1 : "";
+	*end = '\0';
+}
+
+/* Renames path, if there is such a file, and says so. whose: the former owner, in words. */
+static int move_file(const char *path, const struct claim *owner, const char *whose,
+		     struct text *said, struct err *err)
+{
+	char *base = xasprintf("%s.of-%.*s", path, SHORT_ID,
+			       *owner->store ? owner->store : "unknown");
+	char *to = xstrdup(base);
+	int rc = 0;
+
+	for (int i = 2; access(to, F_OK) == 0; i++) {
+		free(to);
+		to = xasprintf("%s-%d", base, i);
+	}
+	if (rename(path, to) == 0)
+		text_addf(said, "%s'%s' of %s is now '%s'", said->length ? "; " : "", path, whose,
+			  to);
+	else if (errno != ENOENT)
+		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s', which is of %s: %s", path,
+			     whose, strerror(errno));
+	free(base);
+	free(to);
+	return rc;
+}
+
+/* said gets one sentence if something was renamed, else nothing. */
+static int claim(const struct paths *paths, const struct job *job, const char *store_id,
+		 struct text *said, struct err *err)
+{
+	char *log = paths_log(paths, job->id), *checkpoints = paths_checkpoints(paths, job->id);
+	char *path = xasprintf("%s/logs/%lld.store", paths->dir, (long long)job->id);
+	char *mine = xasprintf("%s %.6f", store_id, job->submit_time_s);
+	char *time = strchr(mine, ' ') + 1;
+	bool same_store, same_time;
+	struct claim owner;
+	int rc = 0;
+
+	read_claim(path, &owner);
+	same_store = !strcmp(owner.store, store_id);
+	same_time = same_store && !strcmp(owner.time, time);
+	if (*owner.store ? !same_store || (*owner.time && !same_time) : job->progress.runs <= 1) {
+		const char *whose = same_store ? "a lost job of the same number" : "another store";
+
+		rc = move_file(log, &owner, whose, said, err) ||
+		     move_file(checkpoints, &owner, whose, said, err) ? -1 : 0;
+	}
+	if (rc == 0 && !same_time)
+		rc = file_replace(path, mine, strlen(mine), err);
+	free(log);
+	free(checkpoints);
+	free(path);
+	free(mine);
+	return rc;
+}
+
+/* Claims the log and the checkpoint directory for the job, whose first or next run begins. What
+ * belongs to another job gets a new name: the old one, ".of-", and the name of that job's store.
+ * Files that nobody has claimed belong to a job that has run before, from a time before such
+ * claims. The job's events tell what was renamed. */
+static int claim_files(struct supervisor *s, struct err *err)
+{
+	struct text said = TEXT_INIT;
+	char *id = NULL;
+	int rc = -1;
+
+	if (store_identity(&s->store, &id, err) == 0)
+		rc = claim(s->paths, &s->job, id, &said, err);
+	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "leftover", said.data,
+					   err))
+		rc = -1;
+	free(id);
+	text_release(&said);
+	return rc;
+}
+
+/* --- the command --- */
 
 /* Returns a port that is free now, for programs that rendezvous on one; 0: none. */
 static int free_port(void)
@@ -123,121 +276,52 @@ static int free_port(void)
 	return port;
 }
 
-void supervisor_tend_log(struct supervisor *s)
-{
-	pid_t before = s->keeper.pid;
-	struct err err;
-
-	if (log_keeper_tend(&s->keeper, s->log_fd, s->run.id, &err))
-		supervisor_log(s, "%s", err.text);
-	if (s->keeper.pid == before || s->keeper.pid == 0)
-		return;
-	s->handle.keeper_pid = s->keeper.pid;
-	supervisor_update_handle(s);
-	if (s->leader_fd >= 0 &&
-	    store_run_set_handle(&s->store, s->run.id, s->run.handle, &err))
-		supervisor_log(s, "%s", err.text);
-}
-
-int supervisor_open_log(struct supervisor *s, struct err *err)
-{
-	char *path = paths_log(s->paths, s->job.id);
-
-	s->log_fd = file_open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (s->log_fd < 0)
-		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", path,
-			file_open_why(errno));
-	free(path);
-	if (s->adopted && s->log_fd >= 0) {
-		path = paths_run(s->paths, s->run.id, "out");
-		log_keeper_open(&s->keeper, path);
-		free(path);
-		supervisor_tend_log(s);
-	}
-	return s->log_fd < 0 ? -1 : 0;
-}
-
-/* Returns a new descriptor for the standard output of the program: the FIFO from which another
- * process writes into the log, or the log itself where there can be no FIFO. */
-static int open_output(struct supervisor *s)
-{
-	char *path = paths_run(s->paths, s->run.id, "out");
-	struct err err;
-	int fd = log_keeper_make(&s->keeper, path, &err);
-
-	free(path);
-	supervisor_tend_log(s);
-	if (fd >= 0 && s->keeper.pid > 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	else
-		supervisor_log(s, "%s", err.text);
-	log_keeper_close(&s->keeper);
-	return fcntl(s->log_fd, F_DUPFD_CLOEXEC, 0);
-}
-
-/* The first line of each run in the log is its command, ready for a shell. No program reads it. */
-static void write_log_header(const struct supervisor *s, const struct strings *argv,
-			     const char *code)
-{
-	struct text line = TEXT_INIT;
-	ssize_t n;
-
-	if (s->run.number > 1)
-		text_add(&line, "\n");
-	text_addf(&line, "# pollux job %lld run %d on", (long long)s->job.id, s->run.number);
-	for (int i = 0; i < s->run.configuration.replicas; i++)
-		text_addf(&line, " %s", s->run.devices[i].id);
-	if (s->foreground)
-		text_add(&line, ", in the foreground: its output was its terminal's");
-	text_addf(&line, "%s%s\nexec", *code ? "; " : "", code);
-	for (size_t i = 0; i < argv->count; i++) {
-		text_add(&line, " ");
-		text_add_shell_quoted(&line, argv->items[i]);
-	}
-	text_add(&line, "\n");
-	log_take_turn(s->log_fd);
-	n = write(s->log_fd, line.data, line.length);
-	log_end_turn(s->log_fd);
-	(void)n;
-	text_release(&line);
-}
-
-static int record_leader(pid_t pid, void *arg, struct err *err)
-{
-	struct supervisor *s = arg;
-	struct err ignored;
-
-	s->handle.leader_pid = pid;
-	s->handle.leader_start_ticks = proc_start_ticks(pid);
-	s->leader_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (s->leader_fd < 0)
-		return err_set(err, EX_OSERR, "cannot watch the command: %s", strerror(errno));
-	if (s->handle.group[0] && run_group_add(s->handle.group, pid, &ignored))
-		supervisor_log(s, "%s", ignored.text);
-	supervisor_update_handle(s);
-	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
-}
-
 static int start_command(struct supervisor *s, const struct device *devices,
 			 const struct strings *argv, const struct strings *env, struct err *err)
 {
+	int n_locks, *locks = supervisor_lock_fds(s, &n_locks);
 	struct child child = {
 		.program = supervisor_remote ? argv->items[0] : s->command.program,
 		.argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
-		.log_fd = s->foreground ? -1 : open_output(s),
+		.log_fd = s->foreground ? -1 : supervisor_open_output(s),
 		.group = s->foreground, .stdio = foreground_stdio,
-		.keep_fds = s->device_locks, .n_keep = supervisor_lock_count(s),
+		.keep_fds = locks, .n_keep = n_locks,
 		.devices = devices, .n_devices = s->run.configuration.replicas,
-		.record = record_leader, .record_arg = s,
+		.record = supervisor_record_leader, .record_arg = s,
 	};
 	int rc = child_start(&child, err) < 0 ? -1 : 0;
 
 	if (child.log_fd >= 0)
 		close(child.log_fd);
+	free(locks);
 	return rc;
+}
+
+static char *plan_args(const struct supervisor *s)
+{
+	struct execution_plans plans;
+	const struct execution_plan *plan;
+	struct err ignored;
+	char *args;
+
+	if (execution_plans_parse(s->job.declared.plans, &plans, &ignored))
+		return NULL;
+	plan = execution_plans_find(&plans, s->run.configuration.plan);
+	args = plan ? xstrdup(plan->args) : NULL;
+	execution_plans_release(&plans);
+	return args;
+}
+
+static void name_nodes(const struct supervisor *s, struct strings *names,
+		       struct template_values *values)
+{
+	if (!run_is_elsewhere(&s->run))
+		return;
+	run_node_names(&s->run, names);
+	values->nodes = (struct template_nodes){ (int)names->count, names->items[0] };
+	if (supervisor_remote)
+		values->nodes.master = supervisor_remote->master();
 }
 
 /* Returns the directory of the job's checkpoints: the declared one, or one of ours, made at the
@@ -279,23 +363,6 @@ static void add_torch_helper(struct supervisor *s, struct strings *env)
 	free(helper);
 }
 
-/* Moves what another job left under the number of the job out of the job's way. */
-static int claim_files(struct supervisor *s, struct err *err)
-{
-	struct text said = TEXT_INIT;
-	char *id = NULL;
-	int rc = -1;
-
-	if (store_identity(&s->store, &id, err) == 0)
-		rc = earlier_files_move(s->paths, &s->job, id, &said, err);
-	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "leftover", said.data,
-					   err))
-		rc = -1;
-	free(id);
-	text_release(&said);
-	return rc;
-}
-
 /* Returns the directory of the checkpoints; NULL if the job cannot be launched. */
 static char *prepare_files(struct supervisor *s, struct err *err)
 {
@@ -306,22 +373,6 @@ static char *prepare_files(struct supervisor *s, struct err *err)
 		return NULL;
 	}
 	return claim_files(s, err) ? NULL : checkpoint_directory(s, err);
-}
-
-/* The header has the command of the first node. */
-static void write_node_header(struct supervisor *s, const struct strings *argv,
-			      const struct template_values *values, const char *code)
-{
-	struct strings first = { 0 };
-
-	for (size_t i = 0; values->nodes.n > 0 && i < argv->count; i++) {
-		char *argument = template_expand_node(argv->items[i], 0);
-
-		strings_add(&first, argument);
-		free(argument);
-	}
-	write_log_header(s, values->nodes.n > 0 ? &first : argv, code);
-	strings_release(&first);
 }
 
 /* The number of updates for {steps}. The job's samples stay the same, whatever the batch. */
@@ -389,16 +440,15 @@ static int launch_command(struct supervisor *s, struct err *err)
 	supervisor_remove_config(s);
 	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
-	values.plan_args = plan = supervisor_plan_args(s);
+	values.plan_args = plan = plan_args(s);
 	values.gpu_list = gpus = template_gpu_list(s->run.devices, s->run.configuration.replicas);
-	supervisor_name_nodes(s, &nodes, &values);
-	if (supervisor_take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
+	name_nodes(s, &nodes, &values);
+	if (take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
 	    supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
 		set_environment(s, &bound, &values, config_file, &env);
-		write_node_header(s, &argv, &values, code.data);
-		s->log_offset = lseek(s->log_fd, 0, SEEK_END);
-		oom_watch_start(&s->oom, clock_boot_s());
+		supervisor_begin_log(s, &argv, &values, code.data);
+		supervisor_begin_usage(s);
 		if (supervisor_remote)
 			supervisor_remote->wrap(s, &argv, &wrapped, &env);
 		rc = start_command(s, bound.devices, supervisor_remote ? &wrapped : &argv, &env,
@@ -418,63 +468,6 @@ static int launch_command(struct supervisor *s, struct err *err)
 	return rc;
 }
 
-/* Returns how long a progress bar must live before its steps count. A profile uses a shorter time
- * than a job, and almost none if an earlier point found its steps in the log. */
-static double bar_life_s(struct supervisor *s)
-{
-	double life_s = PROFILE_BAR_LIFE_S;
-	struct run_list runs;
-	struct err err;
-
-	if (store_runs_of_job(&s->store, s->job.id, &runs, &err)) {
-		supervisor_log(s, "%s", err.text);
-		return life_s;
-	}
-	for (int i = 0; i < runs.count; i++)
-		if (runs.items[i].id != s->run.id && isfinite(runs.items[i].first_step_s) &&
-		    !strncmp(runs.items[i].step_source, "log:", 4))
-			life_s = PROFILE_KNOWN_BAR_LIFE_S;
-	run_list_release(&runs);
-	return life_s;
-}
-
-/* A job that is to stop when its loss diverges, and names no metric, has its losses read. */
-static int watch_metrics(struct supervisor *s, struct err *err)
-{
-	struct strings losses = { 0 };
-	int rc;
-
-	if (s->command.metric_regexes.count > 0 || s->job.profile || s->job.declared.stop_nan <= 0)
-		return log_watch_add_metrics(&s->log_watch, &s->command.metric_regexes, err);
-	strings_add(&losses, recorder_losses_in_log);
-	rc = log_watch_add_metrics(&s->log_watch, &losses, err);
-	strings_release(&losses);
-	return rc;
-}
-
-/* Watches the log, which gives only times: a job whose log cannot be read runs all the same. */
-void supervisor_watch_log(struct supervisor *s)
-{
-	char *path = paths_log(s->paths, s->job.id);
-	struct err err;
-	bool open = log_watch_open(&s->log_watch, path, s->log_offset, s->command.step_regex,
-				   &err) == 0;
-
-	free(path);
-	if (!open)
-		supervisor_log(s, "%s", err.text);
-	if (open && watch_metrics(s, &err))
-		supervisor_log(s, "%s", err.text);
-	if (open) {
-		steps_expect_epochs(s->log_watch.steps, epochs_of_command(&s->command.argv));
-		log_watch_learn(&s->log_watch);
-	}
-	if (open && s->job.declared.total_steps > 0)
-		steps_expect_total(s->log_watch.steps, s->job.declared.total_steps);
-	if (open && s->job.profile)
-		steps_set_bar_life(s->log_watch.steps, bar_life_s(s));
-}
-
 int supervisor_launch(struct supervisor *s, struct err *err)
 {
 	if (!store_is_there(&s->store))
@@ -486,7 +479,7 @@ int supervisor_launch(struct supervisor *s, struct err *err)
 			      &s->command.metric_regexes);
 	if (recorder_read_rungs(&s->recorder, &s->store, s->job.id, err))
 		return -1;
-	s->position_fd = kept_position_create(s->paths, &s->run);
+	supervisor_begin_position(s);
 	if (s->foreground)
 		foreground_tell_limit(s);
 	if (launch_command(s, err))

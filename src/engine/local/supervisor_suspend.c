@@ -8,15 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
 #include "pollux/store_runs.h"
-#include "supervisor.h"
-#include "supervisor_driver.h"
-#include "supervisor_loop.h"
+#include "supervisor_parts.h"
 
 /* A process that was forked while the others were being stopped may be missed by one look at
  * /proc, but not by the next one. */
@@ -41,8 +38,8 @@ static bool stop_round(struct supervisor *s)
 
 bool supervisor_is_quiet(struct supervisor *s)
 {
-	s->quiet_rounds = stop_round(s) ? s->quiet_rounds + 1 : 0;
-	return s->quiet_rounds >= QUIET_ROUNDS;
+	s->suspension.quiet_rounds = stop_round(s) ? s->suspension.quiet_rounds + 1 : 0;
+	return s->suspension.quiet_rounds >= QUIET_ROUNDS;
 }
 
 void supervisor_continue_all(struct supervisor *s)
@@ -69,28 +66,19 @@ static struct device *copy_devices(const struct run *run)
 static bool is_bound_elsewhere(const struct supervisor *s)
 {
 	for (int i = 0; i < s->run.configuration.replicas; i++)
-		if (!device_is_same(&s->bound_devices[i], &s->run.devices[i]))
+		if (!device_is_same(&s->suspension.bound[i], &s->run.devices[i]))
 			return true;
 	return false;
 }
 
-/* Binds the processes to their new devices. A process that cannot be bound goes on where it was:
- * slower, but correctly. */
 static void rebind(struct supervisor *s)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	struct pid_list list;
-	struct err err;
 
 	if (!is_bound_elsewhere(s) || !backend || !backend->rebind)
 		return;
 	s->run.cores[0] = '\0';	/* the next look binds them to what a pass gives */
-	supervisor_find_processes(s, &list);
-	for (int i = 0; i < list.count; i++)
-		if (backend->rebind(list.items[i], s->run.devices, s->run.configuration.replicas,
-				    &err))
-			supervisor_log(s, "%s", err.text);
-	pid_list_release(&list);
+	supervisor_bind_processes(s, backend, s->run.devices);
 }
 
 /* --- there --- */
@@ -102,48 +90,22 @@ static void go_on_at(struct run *run, double now)
 	run->suspended_boot_s = NAN;
 }
 
-static void tell_event(struct supervisor *s, const char *kind, const char *text)
-{
-	struct err err;
-
-	supervisor_log(s, "%s", text);
-	if (store_event_add(&s->store, s->run.job_id, s->run.id, kind, text, &err))
-		supervisor_log(s, "%s", err.text);
-}
-
-static void make_room_for_moves(struct supervisor *s)
-{
-	int n = supervisor_lock_count(s);
-
-	if (s->launch_devices)
-		return;
-	s->launch_devices = copy_devices(&s->run);
-	s->moved_locks = xcalloc((size_t)n, sizeof(*s->moved_locks));
-	for (int i = 0; i < n; i++)
-		s->moved_locks[i] = -1;
-}
-
 /* Where its processes are bound is not known: they are bound when the run comes back. */
 void supervisor_stay_suspended(struct supervisor *s)
 {
-	make_room_for_moves(s);
-	s->bound_devices = xcalloc((size_t)s->run.configuration.replicas,
-				   sizeof(*s->bound_devices));
+	s->suspension.bound = xcalloc((size_t)s->run.configuration.replicas,
+				      sizeof(*s->suspension.bound));
 }
 
 void supervisor_begin_suspension(struct supervisor *s)
 {
-	make_room_for_moves(s);
-	free(s->bound_devices);
-	s->bound_devices = copy_devices(&s->run);
+	free(s->suspension.bound);
+	s->suspension.bound = copy_devices(&s->run);
 	s->run.suspended_boot_s = clock_boot_s();
-	if (isfinite(s->limit_boot_s))	/* else it stands still since the run left before */
-		s->limit_left_s = s->limit_boot_s - s->run.suspended_boot_s;
-	s->limit_boot_s = INFINITY;
-	s->quiet_rounds = 0;
-	s->unsettled[0] = '\0';
-	s->told_of_continued = false;
-	s->sweep_pause_s = 0;
+	supervisor_stop_limit(s);
+	s->suspension.quiet_rounds = 0;
+	s->suspension.unsettled[0] = '\0';
+	s->suspension.told_of_continued = false;
 	stop_round(s);
 }
 
@@ -173,12 +135,12 @@ void supervisor_keep_stopped(struct supervisor *s)
 	if (!name_the_unstopped(s, who, sizeof(who)))
 		return;
 	stop_round(s);
-	if (s->told_of_continued)
+	if (s->suspension.told_of_continued)
 		return;
-	s->told_of_continued = true;
+	s->suspension.told_of_continued = true;
 	snprintf(text, sizeof(text), "somebody continued %s while the job is suspended: it is "
 		 "stopped again", who);
-	tell_event(s, "suspend", text);
+	supervisor_tell_event(s, "suspend", text);
 }
 
 bool supervisor_refuse_suspension(struct supervisor *s)
@@ -192,17 +154,18 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 	go_on_at(&run, now);
 	if (store_run_leave_suspension(&s->store, &run, &err)) {
 		supervisor_log(s, "%s", err.text);
+		s->suspension.quiet_rounds = 0;
 		return false;
 	}
 	name_the_unstopped(s, who, sizeof(who));
-	if (s->unsettled[0])
+	if (s->suspension.unsettled[0])
 		snprintf(text, sizeof(text), "it is not suspended and keeps its GPU: %s",
-			 s->unsettled);
+			 s->suspension.unsettled);
 	else
 		snprintf(text, sizeof(text), "it cannot be suspended and keeps its devices: %s did "
 			 "not stop within %.3g s", who, now - s->run.suspended_boot_s);
 	s->run = run;
-	tell_event(s, "suspend", text);
+	supervisor_tell_event(s, "suspend", text);
 	return true;
 }
 
@@ -218,49 +181,42 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 #define READING_S 5.0		/* for the driver to answer */
 #define BUSY_DRIVER_S 0.5	/* while an earlier question to the driver has no answer */
 
-static bool was_frozen(const struct supervisor *s, int64_t pid)
-{
-	const struct freezer_order *o = &s->freeze.order;
-
-	for (int i = 0; s->run.freeze_state == FREEZE_FROZEN && i < o->n; i++)
-		if (o->pids[i] == pid)
-			return true;
-	return false;
-}
-
 /* A process that came while the others were frozen has memory that nobody has moved. */
 static void judge_reading(struct supervisor *s, struct device_process *list, int n)
 {
 	double now = clock_boot_s(), stopped_s = now - s->run.suspended_boot_s, busy = 0;
 	struct run_marks m = supervisor_marks(s);
+	char *unsettled = s->suspension.unsettled;
+	size_t size = sizeof(s->suspension.unsettled);
 	bool sees_all = proc_sees_all();
 
 	if (s->state == ST_SETTLING)
-		s->unsettled[0] = '\0';
+		unsettled[0] = '\0';
 	for (int i = 0; s->state == ST_SETTLING && i < n; i++) {
 		const struct device_process *p = &list[i];
 
-		if (was_frozen(s, p->pid) || (sees_all && !proc_bears((pid_t)p->pid, &m.marks)))
+		if (supervisor_was_frozen(s, p->pid) ||
+		    (sees_all && !proc_bears((pid_t)p->pid, &m.marks)))
 			continue;
 		busy = fmax(busy, p->recent);		/* a number, where either is NaN */
 		if (s->run.freeze_state == FREEZE_FROZEN && sees_all && p->memory_bytes > 0)
-			snprintf(s->unsettled, sizeof(s->unsettled), "process %lld has %lld MiB "
-				 "there that did not go to the host's", (long long)p->pid,
+			snprintf(unsettled, size, "process %lld has %lld MiB there that "
+				 "did not go to the host's", (long long)p->pid,
 				 (long long)(p->memory_bytes >> 20));
 	}
 	run_marks_release(&m);
 	free(list);
 	if (s->state != ST_SETTLING)
 		return;
-	if (!s->unsettled[0] && busy > BUSY_PART) {
+	if (!unsettled[0] && busy > BUSY_PART) {
 		s->deadline_boot_s = now + NEXT_READING_S;
 		if (stopped_s < SETTLE_S)
 			return;
-		snprintf(s->unsettled, sizeof(s->unsettled), "%ld s after its processes were "
-			 "stopped the GPU was %ld %% busy, as with kernels that wait for them",
+		snprintf(unsettled, size, "%ld s after its processes were stopped the GPU was %ld "
+			 "%% busy, as with kernels that wait for them",
 			 lround(stopped_s), lround(100 * busy));
 	}
-	supervisor_handle(s, s->unsettled[0] ? EV_UNSETTLED : EV_SETTLED);
+	supervisor_handle(s, unsettled[0] ? EV_UNSETTLED : EV_SETTLED);
 }
 
 bool supervisor_ask_if_settled(struct supervisor *s)
@@ -290,8 +246,8 @@ static void take_last_words(struct supervisor *s)
 	struct err err;
 
 	supervisor_read_reports(s, now);
-	supervisor_read_log(s, now, false);
-	s->log_watch.next_look_boot_s = INFINITY;
+	supervisor_read_log(s, now);
+	supervisor_rest_log(s);
 	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
 		supervisor_log(s, "%s", err.text);
 }
@@ -381,18 +337,17 @@ void supervisor_decline_devices(struct supervisor *s)
 	}
 	s->run.suspension = SUSPENSION_DONE;
 	snprintf(text, sizeof(text), "it cannot come back to %s, whose lock %s; it stays suspended",
-		 s->run.devices[0].id, s->lock_failed ? "cannot be taken" : "a process holds");
-	tell_event(s, "resume", text);
+		 s->run.devices[0].id,
+		 s->devices.lock_failed ? "cannot be taken" : "a process holds");
+	supervisor_tell_event(s, "resume", text);
 }
 
 static void start_clocks(struct supervisor *s)
 {
 	double now = clock_boot_s();
 
-	s->limit_boot_s = now + s->limit_left_s;
-	s->log_watch.stopped_s = s->run.suspended_s;
-	if (s->log_watch.fd >= 0)
-		s->log_watch.next_look_boot_s = now;
+	supervisor_go_on_limit(s, now);
+	supervisor_go_on_log(s, now);
 	recorder_skip_pause(&s->recorder);
 }
 

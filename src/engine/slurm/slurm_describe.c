@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../local/log_tail.h"
+#include "../local/run_log.h"
 #include "slurm.h"
 
 static bool says_nothing(const char *text)

@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../local/supervisor_loop.h"
-#include "../local/supervisor_remote.h"
+#include "../local/supervisor_parts.h"
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
@@ -133,7 +132,7 @@ static bool order(struct supervisor *s, int signal_number, const char *whom)
 
 static bool signal_programs(struct supervisor *s, int signal_number, bool all)
 {
-	if (s->leader_gone)
+	if (s->leader.gone)
 		return false;
 	node.kills += all && signal_number == SIGKILL;
 	return order(s, signal_number, all ? "all" : "leader") && node.kills <= KILLS_ORDERED;
@@ -312,7 +311,7 @@ static int run_supervisor(const char *dir, struct err *err)
 			     &paths, err);
 	supervisor_remote = &remote;
 	if (rc == 0)
-		rc = supervise(&paths, (int64_t)slurm_number(node.launch, "run", 0), err);
+		rc = supervise(&paths, (int64_t)slurm_number(node.launch, "run", 0), 0, err);
 	finish_journal();
 	rc = rc < 0 ? -1 : status_for_slurm(&paths);
 	paths_release(&paths);

@@ -7,7 +7,7 @@
 
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "../local/supervisor.h"
+#include "../local/local.h"
 #include "slurm.h"
 #include "slurm_ends.h"
 

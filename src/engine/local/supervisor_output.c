@@ -1,0 +1,318 @@
+/* supervisor_output.c - what a run prints: who writes it into the job's log, what pollux adds
+ * there, and what is read in it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pollux/config.h"
+#include "pollux/file.h"
+#include "pollux/log_keeping.h"
+#include "pollux/store_runs.h"
+#include "pollux/supervise.h"
+#include "pollux/template.h"
+#include "pollux/text.h"
+#include "supervisor_parts.h"
+
+/* --- written --- */
+
+void supervisor_tend_log(struct supervisor *s)
+{
+	pid_t before = s->output.keeper.pid;
+	struct err err;
+
+	if (log_keeper_tend(&s->output.keeper, s->output.log_fd, s->run.id, &err))
+		supervisor_log(s, "%s", err.text);
+	if (s->output.keeper.pid == before || s->output.keeper.pid == 0)
+		return;
+	s->handle.keeper_pid = s->output.keeper.pid;
+	supervisor_update_handle(s);
+	if (s->leader.fd >= 0 &&
+	    store_run_set_handle(&s->store, s->run.id, s->run.handle, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+void supervisor_keeper_ended(struct supervisor *s, int wait_status)
+{
+	log_keeper_ended(&s->output.keeper, wait_status);
+}
+
+int supervisor_open_log(struct supervisor *s, struct err *err)
+{
+	const char *log = s->output.log_path;
+
+	s->output.log_fd = file_open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (s->output.log_fd < 0)
+		err_set(err, EX_CANTCREAT, "cannot open log '%s': %s", log, file_open_why(errno));
+	if (s->adopted && s->output.log_fd >= 0) {
+		char *path = paths_run(s->paths, s->run.id, "out");
+
+		log_keeper_open(&s->output.keeper, path);
+		free(path);
+		supervisor_tend_log(s);
+	}
+	return s->output.log_fd < 0 ? -1 : 0;
+}
+
+int supervisor_open_output(struct supervisor *s)
+{
+	char *path = paths_run(s->paths, s->run.id, "out");
+	struct err err;
+	int fd = log_keeper_make(&s->output.keeper, path, &err);
+
+	free(path);
+	supervisor_tend_log(s);
+	if (fd >= 0 && s->output.keeper.pid > 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	else
+		supervisor_log(s, "%s", err.text);
+	log_keeper_close(&s->output.keeper);
+	return fcntl(s->output.log_fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static void write_log_header(const struct supervisor *s, const struct strings *argv,
+			     const char *code)
+{
+	struct text line = TEXT_INIT;
+	ssize_t n;
+
+	if (s->run.number > 1)
+		text_add(&line, "\n");
+	text_addf(&line, "# pollux job %lld run %d on", (long long)s->job.id, s->run.number);
+	for (int i = 0; i < s->run.configuration.replicas; i++)
+		text_addf(&line, " %s", s->run.devices[i].id);
+	if (s->foreground)
+		text_add(&line, ", in the foreground: its output was its terminal's");
+	text_addf(&line, "%s%s\nexec", *code ? "; " : "", code);
+	for (size_t i = 0; i < argv->count; i++) {
+		text_add(&line, " ");
+		text_add_shell_quoted(&line, argv->items[i]);
+	}
+	text_add(&line, "\n");
+	log_take_turn(s->output.log_fd);
+	n = write(s->output.log_fd, line.data, line.length);
+	log_end_turn(s->output.log_fd);
+	(void)n;
+	text_release(&line);
+}
+
+void supervisor_begin_log(struct supervisor *s, const struct strings *argv,
+			  const struct template_values *values, const char *code)
+{
+	struct strings first = { 0 };
+
+	for (size_t i = 0; values->nodes.n > 0 && i < argv->count; i++) {
+		char *argument = template_expand_node(argv->items[i], 0);
+
+		strings_add(&first, argument);
+		free(argument);
+	}
+	write_log_header(s, values->nodes.n > 0 ? &first : argv, code);
+	strings_release(&first);
+	s->output.log_offset = lseek(s->output.log_fd, 0, SEEK_END);
+}
+
+/* The last output of a program need not end its line. */
+static void end_last_line(const struct supervisor *s)
+{
+	int fd = file_open(s->output.log_path, O_RDONLY, 0);
+	struct stat st;
+	char last;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
+	    last != '\n')
+		dprintf(s->output.log_fd, "\n");
+	close(fd);
+}
+
+void supervisor_end_log(const struct supervisor *s)
+{
+	const struct run *run = &s->run;
+	int fd = s->output.log_fd;
+	char name[SIGNAL_NAME_SIZE];
+
+	if (fd < 0)
+		return;
+	log_take_turn(fd);
+	end_last_line(s);
+	if (s->leader.wait_status < 0 && run->outcome != OUTCOME_STOPPED && s->adopted)
+		dprintf(fd, "[ended: %s]\n", run->diagnosis ? run->diagnosis : "");
+	else if (s->leader.wait_status < 0 && run->outcome != OUTCOME_STOPPED)
+		dprintf(fd, "[not started: %s]\n", run->diagnosis ? run->diagnosis : "");
+	else if (run->outcome == OUTCOME_STOPPED)
+		dprintf(fd, "[stopped by pollux: %s]\n",
+			stop_reason_words(run->stop_reason));
+	else if (run->term_signal > 0)
+		dprintf(fd, "[killed by %s]\n", signal_name(name, run->term_signal));
+	else
+		dprintf(fd, "[exited with status %d]\n", run->exit_code);
+	log_end_turn(fd);
+}
+
+/* If the configuration cannot be read, the limit is the default. */
+void supervisor_limit_log(struct supervisor *s)
+{
+	double limit_bytes = s->job.declared.log_limit_bytes;
+	struct config config;
+	struct err err;
+
+	if (isfinite(limit_bytes))
+		s->output.usual_limit_bytes = 0;
+	else if (s->output.usual_limit_bytes <= 0)
+		s->output.usual_limit_bytes = config_load(&config, s->paths->config, &err)
+			? CONFIG_DEFAULT_LOG_LIMIT : config.log_limit_bytes;
+	if (!isfinite(limit_bytes))
+		limit_bytes = s->output.usual_limit_bytes;
+	if (isfinite(limit_bytes) && store_is_there(&s->store) &&
+	    log_limit_keep(s->output.log_path, limit_bytes, &err))
+		supervisor_log(s, "%s", err.text);
+}
+
+/* --- read --- */
+
+/* Returns how long a progress bar must live before its steps count. A profile uses a shorter time
+ * than a job, and almost none if an earlier point found its steps in the log. */
+static double bar_life_s(struct supervisor *s)
+{
+	double life_s = PROFILE_BAR_LIFE_S;
+	struct run_list runs;
+	struct err err;
+
+	if (store_runs_of_job(&s->store, s->job.id, &runs, &err)) {
+		supervisor_log(s, "%s", err.text);
+		return life_s;
+	}
+	for (int i = 0; i < runs.count; i++)
+		if (runs.items[i].id != s->run.id && isfinite(runs.items[i].first_step_s) &&
+		    !strncmp(runs.items[i].step_source, "log:", 4))
+			life_s = PROFILE_KNOWN_BAR_LIFE_S;
+	run_list_release(&runs);
+	return life_s;
+}
+
+/* A job that is to stop when its loss diverges, and names no metric, has its losses read. */
+static int watch_metrics(struct supervisor *s, struct err *err)
+{
+	struct strings losses = { 0 };
+	int rc;
+
+	if (s->command.metric_regexes.count > 0 || s->job.profile || s->job.declared.stop_nan <= 0)
+		return log_watch_add_metrics(&s->output.watch, &s->command.metric_regexes, err);
+	strings_add(&losses, recorder_losses_in_log);
+	rc = log_watch_add_metrics(&s->output.watch, &losses, err);
+	strings_release(&losses);
+	return rc;
+}
+
+/* Watches the log, which gives only times: a job whose log cannot be read runs all the same. */
+void supervisor_watch_log(struct supervisor *s)
+{
+	struct err err;
+	bool open = log_watch_open(&s->output.watch, s->output.log_path, s->output.log_offset,
+				   s->command.step_regex, &err) == 0;
+
+	if (!open)
+		supervisor_log(s, "%s", err.text);
+	if (open && watch_metrics(s, &err))
+		supervisor_log(s, "%s", err.text);
+	if (open) {
+		steps_expect_epochs(s->output.watch.steps, epochs_of_command(&s->command.argv));
+		log_watch_learn(&s->output.watch);
+	}
+	if (open && s->job.declared.total_steps > 0)
+		steps_expect_total(s->output.watch.steps, s->job.declared.total_steps);
+	if (open && s->job.profile)
+		steps_set_bar_life(s->output.watch.steps, bar_life_s(s));
+}
+
+void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_position *k)
+{
+	s->output.log_offset = s->output.log_fd >= 0 ? lseek(s->output.log_fd, 0, SEEK_END) : 0;
+	if (k)
+		s->output.log_offset = k->log_begin;
+	if (s->output.log_fd < 0 ||
+	    (s->recorder.steps_are_reported && s->command.metric_regexes.count == 0 &&
+	     s->job.declared.stop_nan <= 0))
+		return;
+	supervisor_watch_log(s);
+	if (k)
+		log_watch_catch_up(&s->output.watch, k->log_read);
+}
+
+static void take_step(const struct step_event *e, void *arg)
+{
+	struct supervisor *s = arg;
+
+	if (e->begins) {
+		struct steps_summary summary;
+
+		steps_summary(s->output.watch.steps, &summary);
+		recorder_begin_log(&s->recorder, &s->run, summary.pattern, summary.first_arrival_s);
+	}
+	recorder_add_logged(&s->recorder, &s->run, &s->job, e);
+}
+
+static void take_metric(const char *name, double value, void *arg)
+{
+	struct supervisor *s = arg;
+
+	recorder_add_metric(&s->recorder, &s->run, name, value);
+}
+
+/* Logs once, at the end, why visible steps may not have counted. */
+static void log_unread(struct supervisor *s)
+{
+	struct steps_summary summary;
+
+	steps_summary(s->output.watch.steps, &summary);
+	if (summary.n_clipped || summary.n_skipped)
+		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and "
+			       "%lld not looked at: they came too fast, or their pattern takes "
+			       "too long", (long long)summary.n_lines,
+			       (long long)summary.n_clipped, STEPS_LINE_MAX,
+			       (long long)summary.n_skipped);
+}
+
+static void read_log(struct supervisor *s, double now, bool last)
+{
+	int64_t read = s->output.watch.offset;
+	const struct log_sinks sinks = { take_step, take_metric, s };
+
+	if (s->recorder.steps_are_reported)
+		log_watch_end_steps(&s->output.watch);
+	log_watch_look(&s->output.watch, now, last, &sinks);
+	if (s->output.watch.offset != read)
+		supervisor_keep_position(s, now);
+	if (last && s->output.watch.steps)
+		log_unread(s);
+}
+
+void supervisor_read_log(struct supervisor *s, double now)
+{
+	read_log(s, now, false);
+}
+
+void supervisor_finish_log(struct supervisor *s, double now)
+{
+	log_keeper_finish(&s->output.keeper, s->output.log_fd);
+	read_log(s, now, true);
+}
+
+void supervisor_rest_log(struct supervisor *s)
+{
+	s->output.watch.next_look_boot_s = INFINITY;
+}
+
+void supervisor_go_on_log(struct supervisor *s, double now)
+{
+	s->output.watch.stopped_s = s->run.suspended_s;
+	if (s->output.watch.fd >= 0)
+		s->output.watch.next_look_boot_s = now;
+}
