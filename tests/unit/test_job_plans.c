@@ -81,9 +81,9 @@ static void test_curves(void)
 
 	add_planned(&s, "dp=\ngc=-g");
 	d = pass_decide(&s);
-	near(told(d, 0, 0, 1).goodput, DP_A, 1e-6, "the best plan on a, as measured");
+	near(told(d, 0, 0, 1).goodput, DP_A, 1e-6, "the best plan on kind a is told as measured");
 	near(told(d, 1, 0, 1).goodput, DP_A / RATIO, 1e-6,
-	     "on b the same plan, by the ratio that the other plan tells");
+	     "on kind b a plan is told by the ratio that the other plan tells");
 	is_int(d->choices[0].kind, 0, "the job gets the faster kind");
 	decision_free(d);
 	snapshot_free(&s);
@@ -101,14 +101,17 @@ static void test_memory(void)
 	for (int i = 0; i < 3; i++)
 		add_planned(&s, "dp=\ngc=-g");
 	d = pass_decide(&s);
-	near(told(d, 0, 0, 1).goodput, DP_A, 1e-6, "dp takes 16 of 24 GiB on a");
-	near(told(d, 1, 0, 1).goodput, GC_B, 1e-6, "and more than b has");
+	near(told(d, 0, 0, 1).goodput, DP_A, 1e-6,
+	     "plan dp fits on kind a, of which it takes 16 of 24 GiB");
+	near(told(d, 1, 0, 1).goodput, GC_B, 1e-6,
+	     "plan gc is told for kind b, which dp does not fit on");
 	is_int(d->choices[0].kind + d->choices[1].kind + d->choices[2].kind, 1,
 	       "one of three jobs gets the small kind");
 	for (int j = 0; j < 3; j++) {
 		is_str(d->sizes[j].configuration.plan, d->choices[j].kind ? "gc" : "dp",
-		       "each in the best plan of its kind");
-		near(d->sizes[j].goodput, d->choices[j].kind ? GC_B : DP_A, 1e-6, "as told");
+		       "each job gets the best plan of its kind");
+		near(d->sizes[j].goodput, d->choices[j].kind ? GC_B : DP_A, 1e-6,
+		     "each job gets the goodput that the policy was told");
 	}
 	decision_free(d);
 	snapshot_free(&s);
@@ -131,7 +134,7 @@ static void test_untried(void)
 	     "where no measured plan fits, another is expected by its name");
 	for (int j = 0; j < 3; j++)
 		is_str(d->sizes[j].configuration.plan, d->choices[j].kind ? "zero3" : "dp",
-		       "and tried there");
+		       "a plan expected by its name is tried where no measured plan fits");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -147,10 +150,12 @@ static void test_run(void)
 	strcpy(s.runs.items[0].configuration.plan, "gc");
 	d = pass_decide(&s);
 	near(told(d, d->sched_jobs[0].kind, 0, 1).goodput, DP_A / RATIO, 1e-6,
-	     "the run's kind is the job's kind");
-	near(d->sched_jobs[0].goodput_now, GC_B, 1e-6, "the run's plan is measured there");
-	is_int(d->choices[0].kind, 0, "it moves to the faster kind");
-	is_str(d->sizes[0].configuration.plan, "dp", "in the plan that is best there");
+	     "the kind of a run is the kind of its job");
+	near(d->sched_jobs[0].goodput_now, GC_B, 1e-6,
+	     "the goodput of a run is that of its plan on its kind");
+	is_int(d->choices[0].kind, 0, "the job moves to the faster kind");
+	is_str(d->sizes[0].configuration.plan, "dp",
+	       "the job gets the plan that is best on the faster kind");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -188,11 +193,16 @@ static void test_host_memory(void)
 		add_planned(&s, "dp=\ngc=-g");
 	s.jobs.items[0].declared.max_replicas = 4;
 	d = pass_decide(&s);
-	near(told(d, 0, 0, 1).host_bytes, 30 * GIB, 1, "the best plan's on one device");
-	near(told(d, 0, 0, 2).host_bytes, 40 * GIB, 1, "and on two");
-	near(told(d, 0, 0, 4).host_bytes, 60 * GIB, 1, "four take as much again each");
-	near(told(d, 0, 1, 1).host_bytes, 10 * GIB, 1, "the other plan is leaner");
-	near(told(d, 0, 1, 1).goodput, 64 / 0.084, 1e-6, "and slower");
+	near(told(d, 0, 0, 1).host_bytes, 30 * GIB, 1,
+	     "the best plan's host memory is told for one device");
+	near(told(d, 0, 0, 2).host_bytes, 40 * GIB, 1,
+	     "the best plan's host memory is told for two devices");
+	near(told(d, 0, 0, 4).host_bytes, 60 * GIB, 1,
+	     "beyond what was measured each device takes as much again");
+	near(told(d, 0, 1, 1).host_bytes, 10 * GIB, 1,
+	     "the other plan takes less of the host's memory");
+	near(told(d, 0, 1, 1).goodput, 64 / 0.084, 1e-6,
+	     "the other plan, which takes less memory, is slower");
 	for (int j = 0; j < 4; j++) {
 		n_dp += !strcmp(d->sizes[j].configuration.plan, "dp");
 		n_gc += !strcmp(d->sizes[j].configuration.plan, "gc");
@@ -201,8 +211,8 @@ static void test_host_memory(void)
 	}
 	/* 30 + 30 + 10 + 10 of 90 GiB */
 	is_int(n_dp, 2, "two of four jobs run in dp");
-	is_int(n_gc, 2, "and the others beside them in gc");
-	is_int(n_short, 2, "which their reasons say");
+	is_int(n_gc, 2, "the two jobs that dp leaves no memory run in gc");
+	is_int(n_short, 2, "the reasons of two jobs say that the host's memory is short");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -217,12 +227,14 @@ static void test_host_memory_of_run(void)
 	add_run(&s, job, 0, 1, TIER_UNKNOWN);
 	strcpy(s.runs.items[0].configuration.plan, "gc");
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].memory_bytes, 10 * GIB, 1, "a run has the memory of its plan");
-	near(told(d, 0, 0, 1).host_bytes, 30 * GIB, 1, "in the best plan it takes more");
+	near(d->sched_jobs[0].memory_bytes, 10 * GIB, 1, "a run has the host memory of its plan");
+	near(told(d, 0, 0, 1).host_bytes, 30 * GIB, 1,
+	     "the best plan takes more host memory than the run's");
 	decision_free(d);
 	s.runs.items[0].peak_memory_bytes = (int64_t)(12 * GIB);
 	d = pass_decide(&s);
-	near(d->sched_jobs[0].memory_bytes, 12 * GIB, 1, "or its own peak, if that is more");
+	near(d->sched_jobs[0].memory_bytes, 12 * GIB, 1,
+	     "a run has its own peak of memory, if that is more");
 	decision_free(d);
 	snapshot_free(&s);
 }
@@ -237,9 +249,11 @@ static void test_one_kind(void)
 	add_job(&s, 1, 2, 1e6);
 	d = pass_decide(&s);
 	ok(d->n_kinds == 1 && !d->kinds[0].name, "devices that are all alike are one kind");
-	is_int(d->kinds[0].n, DEVICES, "with all devices");
-	ok(!d->sched_jobs[0].offers[0].barred && told(d, 0, 0, 2).goodput > 0, "which is offered");
-	is_int(d->sched_jobs[0].offers[0].n, 2, "up to what the job asks for");
+	is_int(d->kinds[0].n, DEVICES, "the one kind has all devices");
+	ok(!d->sched_jobs[0].offers[0].barred && told(d, 0, 0, 2).goodput > 0,
+	   "the one kind is offered");
+	is_int(d->sched_jobs[0].offers[0].n, 2,
+	       "the offer goes up to the replicas that the job asks for");
 	ok(lower_offers(d, 0, 0) == d->sched_jobs[0].offers[0].goodput[0] &&
 	   lower_offers(d, 0, 0) != d->candidates[0].on_kind[0].table->goodput,
 	   "what lowers the offer does not lower the table, which other jobs share");

@@ -96,7 +96,7 @@ static void test_search(void)
 		allocation_best_of_kinds(p.jobs, p.n_jobs, p.capacity, p.n_kinds, at, NULL);
 		wrong += !(fabs(worth(&p, at) - p.best) < 1e-9);
 	}
-	is_int(wrong, 0, "3,000 small problems: the best of all allocations");
+	is_int(wrong, 0, "3,000 small problems get the best of all allocations");
 }
 
 /* A dynamic program of its own, in plain numbers. */
@@ -151,8 +151,8 @@ static void test_prices(void)
 		wrong += !(found <= best * (1 + 1e-9)) || !(best <= found * (1 + gap) + 1e-9);
 		loose += !(found >= 0.995 * best);
 	}
-	is_int(wrong, 0, "8,000 states: within the gap that is reported");
-	is_int(loose, 0, "and within 0.5 % of the best");
+	is_int(wrong, 0, "problems of 8,000 states are solved within the reported gap");
+	is_int(loose, 0, "problems of 8,000 states are solved within 0.5 % of the best");
 }
 
 /* --- policies on any input --- */
@@ -280,8 +280,9 @@ static void test_policies(void)
 			draw_input(&a);
 			wrong += !holds(policies[p], &a, n % 2);
 		}
-		snprintf(what, sizeof(what), "%s: 3,000 inputs, none is given out twice%s",
-			 policies[p]->name, policies[p] == &policy_fifo ? ", none left idle" : "");
+		snprintf(what, sizeof(what), "%s gives nothing out twice, in 3,000 inputs%s",
+			 policies[p]->name, policies[p] == &policy_fifo ?
+			 ", and leaves none idle" : "");
 		is_int(wrong, 0, what);
 	}
 }
@@ -307,12 +308,15 @@ static void test_gain(const struct policy *policy)
 			.offers = { offers_of(2, slow), offers_of(2, i ? ten : twice) },
 		};
 	policy_decide(policy, &in, false, choices);
-	ok(choices[1].kind == 1 && choices[1].replicas == 1, "who gains 10x gets the fast device");
-	ok(choices[0].kind == 0 && choices[0].replicas >= 1, "who gains 2x a slow one");
+	ok(choices[1].kind == 1 && choices[1].replicas == 1,
+	   "the job that gains 10x gets the fast device");
+	ok(choices[0].kind == 0 && choices[0].replicas >= 1,
+	   "the job that gains 2x gets a slow device");
 	ok(strstr(choices[1].reason, "fast"), "the reason names the kind");
 	jobs[1].offers[1].barred = true;
 	policy_decide(policy, &in, false, choices);
-	ok(choices[1].kind == 0 && choices[0].kind == 1, "unless it must not have that kind");
+	ok(choices[1].kind == 0 && choices[0].kind == 1,
+	   "a job does not get a kind that it must not have");
 }
 
 /* --- jobs that may not have each kind --- */
@@ -368,15 +372,17 @@ static void test_bars(const struct policy *policy)
 	jobs[0] = job_with(1, 1, 1U << FAST, 0, 0);
 	placed(policy, jobs, 1, 1, 1, "s", "a job that may not have the first kind has the other");
 	jobs[0] = job_with(1, 1, 1U << FAST | 1U << SLOW, 0, 0);
-	placed(policy, jobs, 1, 1, 1, "-", "one that may have none waits");
+	placed(policy, jobs, 1, 1, 1, "-", "a job that may have no kind waits");
 	jobs[0] = job_with(1, 1, 0, 1, FAST);
 	jobs[1] = job_with(2, 1, 1U << SLOW, 0, 0);
 	jobs[2] = job_with(3, 1, 0, 0, 0);
-	placed(policy, jobs, 3, 1, 1, "f - s", "a job behind one of a busy kind has the other");
+	placed(policy, jobs, 3, 1, 1, "f - s",
+	       "a job behind one of a busy kind has the other kind");
 	jobs[0] = job_with(1, 2, 0, 2, FAST);
 	jobs[1] = job_with(2, 2, 0, 0, 0);
 	jobs[2] = job_with(3, 1, 0, 0, 0);
-	placed(policy, jobs, 3, 2, 1, "f2 - s", "so has one behind a job that is too wide");
+	placed(policy, jobs, 3, 2, 1, "f2 - s",
+	       "a job behind one that is too wide has the other kind");
 	jobs[0] = job_with(1, 3, 0, 0, 0);
 	jobs[1] = job_with(2, 1, 0, 0, 0);
 	jobs[2] = job_with(3, 2, 0, 0, 0);
@@ -399,9 +405,11 @@ static void test_turns_on_a_kind(void)
 
 	jobs[0].preemptible = jobs[1].preemptible = jobs[2].preemptible = true;
 	jobs[1].attained_service_device_s = 5000;
-	placed(&policy_las, jobs, 3, 1, 1, "- s f", "a job has its turn where it may be");
+	placed(&policy_las, jobs, 3, 1, 1, "- s f",
+	       "a job has its turn on a kind that it may have");
 	jobs[2].offers[FAST].barred = jobs[2].offers[SLOW].barred = false;
-	placed(&policy_las, jobs, 3, 1, 1, "f - s", "and else on that of the job with most");
+	placed(&policy_las, jobs, 3, 1, 1, "f - s",
+	       "a job that may have each kind has that of the job with most");
 }
 
 /* A job that is put first, or came first, is not overtaken on a kind that it may have. */
@@ -412,9 +420,10 @@ static void test_line_on_a_kind(void)
 		job_with(3, 1, 0, 0, 0),
 	};
 
-	placed(&policy_fifo, jobs, 3, 2, 1, "f - s", "a free device is kept for the first");
+	placed(&policy_fifo, jobs, 3, 2, 1, "f - s", "a free device is kept for the first job");
 	jobs[2].offers[SLOW].barred = true;
-	placed(&policy_fifo, jobs, 3, 2, 1, "f - -", "also where the next may have no other");
+	placed(&policy_fifo, jobs, 3, 2, 1, "f - -",
+	       "a device is kept for the first where the next has no other kind");
 }
 
 /* --- offers --- */
@@ -426,13 +435,17 @@ static void test_offers(void)
 
 	near(offers_at(&job, 0, 0, 2).goodput, 20, 1e-9, "the last offer of a kind is told");
 	ok(isnan(offers_at(&job, 0, 0, 3).goodput) && isnan(offers_at(&job, 0, 0, -1).goodput),
-	   "beyond the offers there are none");
-	ok(isnan(offers_at(&job, 1, 0, 1).goodput), "of another kind there are none");
-	ok(isnan(offers_at(&job, 0, 1, 1).goodput), "in a leaner way there are none");
-	near(offers_at(&job, 0, 0, 1).host_bytes, 5e9, 1, "the job's own memory goes with them");
+	   "beyond its offers a job has no goodput");
+	ok(isnan(offers_at(&job, 1, 0, 1).goodput),
+	   "of a kind without offers a job has no goodput");
+	ok(isnan(offers_at(&job, 0, 1, 1).goodput),
+	   "in a leaner way without offers a job has no goodput");
+	near(offers_at(&job, 0, 0, 1).host_bytes, 5e9, 1,
+	     "an offer has the job's own memory while no other is told");
 	job.offers[0].host_bytes[0] = bytes;
-	near(offers_at(&job, 0, 0, 1).host_bytes, 1e9, 1, "or the memory of so many devices");
-	ok(isnan(offers_at(&job, 0, 0, 3).host_bytes), "which is not known beyond the offers");
+	near(offers_at(&job, 0, 0, 1).host_bytes, 1e9, 1,
+	     "an offer has the memory told for so many devices");
+	ok(isnan(offers_at(&job, 0, 0, 3).host_bytes), "beyond the offers the memory is not known");
 }
 
 /* A policy that knows no kinds is told what a job makes of the kind that it has or would have. */
@@ -453,9 +466,10 @@ static void test_merged(void)
 	struct sched_input one = sched_merge_kinds(&in, merged);
 
 	is_int(one.n_kinds, 1, "merged kinds are one kind");
-	is_int(one.kinds[0].n_devices, 14, "with the devices of all");
-	is_int(one.kinds[0].devices_per_node, 2, "on nodes of the smallest size");
-	ok(one.jobs == merged && merged[0].kind == 0, "the jobs are copies on that kind");
+	is_int(one.kinds[0].n_devices, 14, "the merged kind has the devices of all kinds");
+	is_int(one.kinds[0].devices_per_node, 2, "the merged kind has nodes of the smallest size");
+	ok(one.jobs == merged && merged[0].kind == 0,
+	   "the jobs of merged kinds are copies on the one kind");
 	ok(merged[0].offers[0].goodput[0] == slow, "a run is judged by the kind that it has");
 	ok(merged[1].offers[0].goodput[0] == fast && !merged[1].offers[0].barred,
 	   "a job that is barred from its kind is judged by the one that it may have");
