@@ -171,8 +171,9 @@ like 'a call leaves the step that hangs for the next one' \
 like 'a call gives the later steps their time' '^energy ok time ' "$out"
 is 'a call packs its results into one file' './lines' "$(tar -tzf out/gpu-kit-1.tgz | grep lines)"
 calls 2
-is 'the second call begins with what did not pass' \
-	'programs devices resident slices overhead profile' \
+# On a busy machine the first one may have had no time for what comes after the step that hangs.
+like 'the second call begins with what did not pass' \
+	'^programs devices (profile-devices )?(suspend )?resident slices overhead profile$' \
 	"$(echo "$out" | sed -n 's/ ok value.*//p' | xargs)"
 like 'the second call exits with 0 when all passed' '^# call 2: [0-9]+ s of 60, status 0$' "$out"
 status 'a call without its number is refused' 64 "$ROOT/tests/gpu-kit/fifteen-minutes.sh"
