@@ -157,16 +157,17 @@ static void test_ending_process(void)
 	fake.unknown = 3;
 	ok(freeze_run(&f, FREEZE_WISHED, &err) == 0 && f.state == FREEZE_FROZEN,
 	   "a process that ends in the middle of a freeze costs the other nothing");
-	is_str(fake.log, "lock1 lock2 save1", "which is saved");
+	is_str(fake.log, "lock1 lock2 save1", "the other process is saved while one ends");
 
 	f = begin(FOUND_SAVED, FOUND_SAVED, FREEZE_FROZEN);
 	fake.unknown = 1000;
 	ok(freeze_run(&f, THAW_WISHED, &err) && f.state == FREEZE_FROZEN && all_are(FOUND_SAVED),
 	   "what is frozen stays so while the driver does not tell of it");
-	ok(strstr(err.text, "is not known"), "and it says why");
+	ok(strstr(err.text, "is not known"),
+	   "the error says that the state of the process is not known");
 	fake.unknown = 0;
 	ok(freeze_run(&f, THAW_WISHED, &err) == 0 && all_are(FOUND_RUNNING),
-	   "and comes back later");
+	   "a frozen process comes back when the driver tells of it");
 }
 
 /* --- what fails --- */
