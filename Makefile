@@ -104,7 +104,7 @@ BENCH   := $(patsubst %.c,$(BUILD)/%,$(wildcard benchmarks/*.c))
 TRAIN_TEST := $(BUILD)/cuda/test_kernels
 CUDA_HOST := $(BUILD)/cuda/host.so
 # What fuzzers reach. The linker names what is missing.
-FUZZED_MODEL = configuration device_measurement execution_plan goodput growth loss_sums \
+FUZZED_MODEL = configuration device_measurement execution_plan goodput growth noise_scale \
 	observation plausible residuals step_stats throughput tier_fit
 FUZZED_SIM = application csv grid sim_profiles
 FUZZED  := $(filter $(addprefix $(BUILD)/,util/% steps/% store/% model/fit% \

@@ -51,7 +51,7 @@ struct cores_run {
 	 * name. */
 	struct core_set near;
 	/* The part of its step that falls with the number of processors, when it has base of them
-	 * (core_speed.h); base 0: not known. */
+	 * (time_ratio.h); base 0: not known. */
 	double part, base;
 	struct core_set given;		/* out: what it is to be bound to, if bound */
 	bool bound;			/* out; false: it is bound as its devices are */

@@ -58,4 +58,23 @@ char *execution_plan_base(const char *workload);
 /* The devices of one replica, by such a name: the hash of a plan with several says how many. */
 int execution_plan_width(const char *workload);
 
+/* ---- guarantees ---- */
+
+/* What --guarantee promises a job: never worse than on so many devices, in one plan.
+ *
+ *	struct guarantee g;
+ *	if (guarantee_parse("2:dp", &g, err)) ...
+ *
+ * Pure functions. */
+
+#define GUARANTEE_MAX_DEVICES 1024
+
+struct guarantee {
+	int replicas;				/* 1 to GUARANTEE_MAX_DEVICES */
+	char plan[CONFIGURATION_PLAN_SIZE];	/* "": the first plan, or none is declared */
+};
+
+/* Parses R[:PLAN]. -1: *err (EX_USAGE) says what is wrong. */
+int guarantee_parse(const char *text, struct guarantee *g, struct err *err);
+
 #endif

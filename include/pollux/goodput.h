@@ -56,7 +56,7 @@ struct goodput_model {
 	/* That are legal: batch.size, M0, is at least 1; max_local is by memory or by the user.
 	 * Goodput is never best below M0, so that batch.min does not bind. */
 	struct batch_range batch;
-	/* How far the batch may grow where phi is known (batch_growth.h); 0: no bound. The least
+	/* How far the batch may grow where phi is known (growth.h); 0: no bound. The least
 	 * batch that spreads over the replicas is allowed, whatever the bound. */
 	int64_t growth_bound;
 	bool noise_is_measured;		/* even by one replica in one pass */

@@ -8,11 +8,10 @@
 #ifndef POLLUX_JOB_MODEL_H
 #define POLLUX_JOB_MODEL_H
 
-#include "pollux/batch_growth.h"
-#include "pollux/failed_sizes.h"
+#include "pollux/growth.h"
 #include "pollux/goodput.h"
 #include "pollux/job.h"
-#include "pollux/memory_bounds.h"
+#include "pollux/tried_sizes.h"
 #include "pollux/memory_model.h"
 #include "pollux/observation.h"
 
@@ -22,8 +21,7 @@ struct knowledge;
  * memory. So a job gets at most this many times the largest local batch size that was measured for
  * its workload, at most SCHED_REPLICA_GROWTH (policy.h) times the replicas, and at most
  * SCHED_NODE_GROWTH times the nodes. If a smaller local batch ran out of memory or failed on the
- * same number of replicas, the limit is the largest local batch that worked (memory_bounds.h,
- * failed_sizes.h). */
+ * same number of replicas, the limit is the largest local batch that worked (tried_sizes.h). */
 #define KNOWLEDGE_GROWTH 2
 
 /* The source of the noise scale of a job. */

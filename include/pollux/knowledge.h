@@ -11,15 +11,13 @@
 #ifndef POLLUX_KNOWLEDGE_H
 #define POLLUX_KNOWLEDGE_H
 
-#include "pollux/core_speed.h"
 #include "pollux/err.h"
 #include "pollux/job_model.h"
-#include "pollux/kind_ratio.h"
+#include "pollux/time_ratio.h"
 #include "pollux/observation.h"
-#include "pollux/plan_ratio.h"
 #include "pollux/store_measurements.h"
 
-/* What is expected of a plan by another plan of the workload (plan_ties.h). */
+/* What is expected of a plan by another plan of the workload (workloads.h). */
 struct plan_tie {
 	char reference[CONFIGURATION_PLAN_SIZE];	/* the other plan; "": there is none */
 	struct fit_expectation ratio;	/* of step times, to those of the reference */

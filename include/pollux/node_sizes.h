@@ -40,7 +40,7 @@ bool node_sizes_allow(const struct node_sizes *nodes, enum node_rule rule, int d
 /* The least number of devices that such a job may have; 0: none. */
 int node_sizes_least(const struct node_sizes *nodes, int least, int most);
 int node_sizes_total(const struct node_sizes *nodes);
-/* node_sizes_text.c: the sizes as text, "4*16 2", and back. Returns the sizes, for the caller to
+/* The sizes as text, "4*16 2", and back. Returns the sizes, for the caller to
  * free; NULL: there is none, or the text is malformed. */
 void node_sizes_print(const struct node_sizes *nodes, struct text *out);
 int *node_sizes_parse(const char *text, struct node_sizes *nodes);

@@ -29,7 +29,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pollux/loss_sums.h"
 #include "pollux/text.h"
 
 #define NOISE_STEADY 4.0
@@ -94,6 +93,31 @@ double noise_scale_expected(const struct noise_scale *s);
 bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,
 			       double *grad_sqr, double *grad_var);
 
+/* ---- the losses of a window ---- */
+
+/* What is kept of the losses of a window: enough to fit loss = a + b x to those of
+ * several windows, where x = 1 / sqrt(position).
+ *
+ *	struct loss_sums s = { 0 };
+ *	loss_sums_add(&s, samples, loss);	// of an update that ended at this position
+ *	loss_sums_merge(&s, &other);
+ *
+ * Pure functions, constant memory. */
+
+#define LOSS_MAX 1e100			/* the squares of larger losses would overflow */
+
+struct loss_sums {
+	int64_t n;
+	double mean_x, mean;		/* of x, and of the loss */
+	double m2_x, m2, cross;		/* sums of the squares and products of deviations */
+};
+
+/* x of a position; NaN where it is not above 0. */
+double loss_curve_x(double samples);
+/* Ignores a loss that is no number or beyond LOSS_MAX, and one without a position. */
+void loss_sums_add(struct loss_sums *s, double samples, double loss);
+void loss_sums_merge(struct loss_sums *s, const struct loss_sums *other);
+
 /* ---- of many windows ---- */
 
 /* Estimates of |G|^2 and tr(Sigma) from n updates of batch_size samples, between two positions in
@@ -108,7 +132,7 @@ struct noise_window {
 	int64_t batch_size, n, entries;
 	double cross;
 	double mean_sqr, m2_sqr, mean_var, m2_var;
-	struct loss_sums losses;	/* for batch_growth.h */
+	struct loss_sums losses;	/* for growth.h */
 };
 
 struct noise_estimate {
@@ -119,7 +143,7 @@ struct noise_estimate {
 	double expected;		/* noise_scale_expected(), for decisions; NaN: unknown */
 	bool own;			/* from updates of this job only */
 	int64_t n_updates;		/* used, within one horizon of the position */
-	/* Jobs whose statistics contradict what others say (noise_trust.h), and the first of them;
+	/* Jobs whose statistics contradict what others say, and the first of them;
 	 * 0: none. */
 	int n_doubted;
 	int64_t doubted_job;

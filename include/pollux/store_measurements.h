@@ -4,11 +4,10 @@
 
 #include "pollux/configuration.h"
 #include "pollux/device_measurement.h"
-#include "pollux/failed_sizes.h"
 #include "pollux/fit.h"
 #include "pollux/job.h"
-#include "pollux/loss_sums.h"
-#include "pollux/memory_bounds.h"
+#include "pollux/noise_scale.h"
+#include "pollux/tried_sizes.h"
 #include "pollux/observation.h"
 #include "pollux/share_pair.h"
 #include "pollux/store.h"

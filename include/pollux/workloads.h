@@ -37,7 +37,7 @@ int workloads_learn(struct store *s, const char *kind, const struct strings *nam
  * rest on all that was measured. */
 int workloads_refresh(struct store *s, const char *kind, const struct strings *names, bool models,
 		      struct workload_list *list, struct err *err);
-/* Once the list is complete: the plans of each workload learn from each other (plan_ties.h). */
+/* Once the list is complete: the plans of each workload learn from each other. */
 void workloads_tie_plans(struct workload_list *list);
 /* The step times of other plans of w's workload that were measured on w's kind and on this one, in
  * times, which has room for EXECUTION_PLANS_MAX. Returns their number; 0: w is under no plan. */
@@ -54,5 +54,22 @@ struct workload *workloads_find(const struct workload_list *list, const char *na
  * it was measured, as the best guess for a waiting job (kind NULL). NULL: it was not measured. */
 struct workload *workloads_measured(const struct workload_list *list, const char *name,
 				    const char *kind);
+
+/* ---- plans of a workload ---- */
+
+/* The plans of a workload learn from each other: what was hardly measured under a plan is expected
+ * by the plan that was measured most.
+ *
+ *	plan_ties_make(items, n);	// struct knowledge of each plan of a workload on a kind
+ *	items[i].k->tie.ratio ... */
+
+struct plan_tie_item {
+	const char *plan;		/* name */
+	struct knowledge *k;
+};
+
+/* Sets k->tie of each item but the one with most observations. Then all residuals are computed
+ * again, with those of the other plans. Knowledge that has no model is left alone. */
+void plan_ties_make(const struct plan_tie_item *items, int n);
 
 #endif

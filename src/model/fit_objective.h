@@ -1,4 +1,5 @@
-/* fit_objective.h - the objective that the fit minimises; private to the model. */
+/* fit_objective.h - the parts of a fit: the objective that it minimises, the rows and the box
+ * (fit_start.c); private to the model. */
 #ifndef MODEL_FIT_OBJECTIVE_H
 #define MODEL_FIT_OBJECTIVE_H
 
@@ -56,5 +57,38 @@ bool fit_expects(const struct fit_expectation *e);
  * root has no gradient: 0 is used, as at a minimum. The curvature may be NULL. */
 void fit_objective_value(const struct fit_objective *f, const struct throughput_params *p,
 			 struct fit_value *value, struct fit_curvature *curvature);
+
+/* ---- rows, box and starts ---- */
+
+/* The box in which the parameters are searched. A tied parameter has low = high. */
+struct fit_box {
+	double low[N_THROUGHPUT_PARAMS], high[N_THROUGHPUT_PARAMS];
+	bool tied[N_THROUGHPUT_PARAMS];
+	bool in_prior[N_THROUGHPUT_PARAMS];	/* the prior expects a value */
+	bool expected[N_THROUGHPUT_PARAMS];	/* and without it the parameter would be tied */
+};
+
+/* Makes a row from an observation. Returns false if the observation is not usable. */
+bool fit_row_make(struct fit_row *row, const struct observation *seen);
+
+void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n,
+		  const struct fit_prior *prior);
+
+/* The published start, and a start computed from the data. */
+struct throughput_params fit_start_published(void);
+struct throughput_params fit_start_data(const struct fit_row *rows, int n);
+/* Sets the parameters that the data leave open to their expectations. */
+void fit_start_expected(struct throughput_params *p, const struct fit_box *box,
+			const struct fit_prior *prior);
+/* A start with all expected values, and with passes as long as they were measured. */
+struct throughput_params fit_start_prior(const struct fit_row *rows, int n,
+					 const struct fit_prior *prior);
+
+/* A free parameter counts as determined by the data unless the other parameters can cancel all but
+ * FIT_BASIS_TOLERANCE of the mean square effect that a small change of it has on the predicted
+ * times. */
+#define FIT_BASIS_TOLERANCE 1e-6
+void fit_basis_find(enum fit_basis basis[N_THROUGHPUT_PARAMS], const struct fit_row *rows, int n,
+		    const struct fit_box *box, const struct throughput_params *p);
 
 #endif

@@ -28,8 +28,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "goodput_limits.h"
 #include "whole.h"
+
+/* The limits within which a search chooses, for one place. */
+struct goodput_limits {
+	int64_t share_min, share_max;	/* samples per replica in all passes */
+	int64_t local_min, local_max;	/* samples per replica in one pass */
+	int64_t s_max;			/* passes */
+};
 
 #define TOLERANCE 1e-10		/* relative gain that is not worth another s */
 #define ROUNDING 1e-14		/* relative gain that may be rounding: the smaller batch is kept */
@@ -101,7 +107,8 @@ const char *lr_rule_name(enum lr_rule rule)
 	return lr_rules[rule];
 }
 
-double goodput_known_noise(const struct goodput_model *model)
+/* The noise scale; 0 if it is unknown. */
+static double known_noise(const struct goodput_model *model)
 {
 	return isnan(model->noise_scale) ? 0 : model->noise_scale;
 }
@@ -117,12 +124,13 @@ double goodput_of(const struct goodput_model *model, struct throughput_place pla
 		  double s)
 {
 	return place.replicas * m * s / goodput_step_time(model, place, m, s) *
-	       goodput_efficiency(goodput_known_noise(model), (double)model->batch.size,
+	       goodput_efficiency(known_noise(model), (double)model->batch.size,
 				  place.replicas * m * s);
 }
 
-struct goodput_choice goodput_choice_at(const struct goodput_model *model,
-					struct throughput_place place, int64_t m, int64_t s)
+/* The goodput of a local batch of m samples in s passes at a place. */
+static struct goodput_choice choice_at(const struct goodput_model *model,
+				       struct throughput_place place, int64_t m, int64_t s)
 {
 	double local = (double)m, passes = (double)s;
 	struct goodput_choice choice = {
@@ -138,7 +146,7 @@ struct goodput_choice goodput_choice_at(const struct goodput_model *model,
 
 struct goodput_choice goodput_choice_of(const struct goodput_model *model, struct configuration c)
 {
-	return goodput_choice_at(model, configuration_place(&c), c.local_batch_size,
+	return choice_at(model, configuration_place(&c), c.local_batch_size,
 				 c.accumulation_steps);
 }
 
@@ -167,7 +175,7 @@ static void consider(struct search *f, int64_t m, int64_t s)
 static double uphill(const struct search *f, double m, int64_t s)
 {
 	struct throughput_slope slope;
-	double phi = goodput_known_noise(f->model), batch = f->place.replicas * m * (double)s;
+	double phi = known_noise(f->model), batch = f->place.replicas * m * (double)s;
 	double time = throughput_step_slope(&f->model->params, f->place, m, (double)s, &slope);
 
 	if (isinf(phi))
@@ -283,7 +291,8 @@ static void search_from(struct search *f, int64_t s_min)
 			break;
 }
 
-bool goodput_limits_of(const struct goodput_model *model, struct throughput_place place,
+/* Computes the limits from the model. Returns false if they leave no configuration. */
+static bool limits_of(const struct goodput_model *model, struct throughput_place place,
 		       struct goodput_limits *l)
 {
 	int64_t replicas = place.replicas, batch_min = model->batch.size;
@@ -307,7 +316,9 @@ bool goodput_limits_of(const struct goodput_model *model, struct throughput_plac
 	return true;
 }
 
-bool goodput_needs_passes(const struct goodput_model *model, struct throughput_place place,
+/* True if a single pass of m samples gives no noise estimate: there is one replica, and m exceeds
+ * the initial batch size. */
+static bool needs_passes(const struct goodput_model *model, struct throughput_place place,
 			  int64_t m)
 {
 	return place.replicas == 1 && !model->noise_is_measured && m > model->batch.size;
@@ -322,7 +333,7 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 
 	memset(choice, 0, sizeof(*choice));
 	by_params.residuals = NULL;
-	if (!goodput_limits_of(model, place, &f.limits))
+	if (!limits_of(model, place, &f.limits))
 		return false;
 	if (place.replicas == 1 && !model->noise_is_measured) {
 		if (initial >= f.limits.local_min && initial <= f.limits.local_max)
@@ -333,6 +344,101 @@ bool goodput_best(const struct goodput_model *model, struct throughput_place pla
 	}
 	if (!(f.best > 0))
 		return false;
-	*choice = goodput_choice_at(model, place, f.best_m, f.best_s);
+	*choice = choice_at(model, place, f.best_m, f.best_s);
+	return true;
+}
+
+/* ---- round sizes ---- */
+
+/* The part of the goodput that a round number must keep. Another round number must gain as much. */
+#define ROUNDED 0.99
+/* The search tries every number of passes up to this one; beyond it, numbers that grow by one
+ * eighth. */
+#define PASSES_STEP 8
+
+/* The distance of the numbers of three binary digits around m. */
+static int64_t round_unit(int64_t m)
+{
+	int64_t unit = 1;
+
+	while (m >= 8 * unit)
+		unit *= 2;
+	return unit;
+}
+
+static void round_down(const struct goodput_model *g, struct throughput_place place,
+		       struct goodput_choice *best)
+{
+	struct configuration c = best->configuration;
+	struct goodput_choice rounded;
+
+	c.local_batch_size -= c.local_batch_size % round_unit(c.local_batch_size);
+	rounded = choice_at(g, place, c.local_batch_size, c.accumulation_steps);
+	if (configuration_batch_size(&best->configuration) > g->batch.size &&
+	    configuration_batch_size(&c) >= g->batch.size &&
+	    c.local_batch_size >= g->batch.min_local &&
+	    rounded.goodput >= ROUNDED * best->goodput)
+		*best = rounded;
+}
+
+/* The best configuration found. */
+struct found {
+	double goodput;
+	int64_t m, s;
+};
+
+static void look_at_passes(const struct goodput_model *g, struct throughput_place place,
+			   const struct goodput_limits *l, int64_t m, struct found *best)
+{
+	double factor = residuals_factor(g->residuals, place, (double)m);
+	double grad_s = factor * throughput_grad_time(&g->params, (double)m);
+	double update_s = factor * throughput_update_time(&g->params, place, (double)m);
+	double phi = known_noise(g);
+	int64_t s = ceil_div(l->share_min, m);
+
+	if (s == 1 && needs_passes(g, place, m))
+		s = 2;
+	for (; s <= l->s_max && s * m <= l->share_max; s += s < PASSES_STEP ? 1 : s / PASSES_STEP) {
+		double batch = (double)(place.replicas * m * s);
+		double goodput = batch / ((double)(s - 1) * grad_s + update_s) *
+				 goodput_efficiency(phi, (double)g->batch.size, batch);
+
+		if (goodput > best->goodput)
+			*best = (struct found){ goodput, m, s };
+	}
+}
+
+/* The round number after m. */
+static int64_t next_round(int64_t m)
+{
+	int64_t unit = round_unit(m);
+
+	return m - m % unit + unit;
+}
+
+static void look_around(const struct goodput_model *g, struct throughput_place place,
+			struct goodput_choice *best)
+{
+	struct found other = { .goodput = best->goodput / ROUNDED };
+	struct goodput_limits l;
+
+	if (!limits_of(g, place, &l))
+		return;
+	if (isnan(g->noise_scale))	/* the fewest samples */
+		l.share_max = l.share_min;
+	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m))
+		look_at_passes(g, place, &l, m, &other);
+	if (other.m)
+		*best = choice_at(g, place, other.m, other.s);
+}
+
+bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,
+			struct goodput_choice *choice)
+{
+	if (!goodput_best(model, place, choice))
+		return false;
+	round_down(model, place, choice);
+	if (model->residuals)
+		look_around(model, place, choice);
 	return true;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fit_start.h"
+#include "fit_objective.h"
 #include "pollux/mem.h"
 #include "pollux/tier_fit.h"
 

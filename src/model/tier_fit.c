@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit_start.h"
+#include "fit_objective.h"
 #include "pollux/mem.h"
 
 #define LN_FACTOR_MAX 7.0	/* a factor of about 1,100 */

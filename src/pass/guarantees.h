@@ -12,7 +12,7 @@
 #define POLLUX_PASS_GUARANTEES_H
 
 #include "decision.h"
-#include "pollux/guarantee.h"
+#include "pollux/execution_plan.h"
 
 struct job_guarantee {
 	struct guarantee declared;

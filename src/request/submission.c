@@ -6,7 +6,6 @@
 #include "pollux/clock.h"
 #include "pollux/config.h"
 #include "pollux/execution_plan.h"
-#include "pollux/guarantee.h"
 #include "pollux/mem.h"
 #include "pollux/paths.h"
 #include "pollux/selection.h"

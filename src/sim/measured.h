@@ -47,7 +47,7 @@ struct manner {
 	bool published_nodes;	/* placed as in the published simulator, not by pack_nodes.h */
 	int growth;		/* most GPUs of a job, as a multiple of those it was measured on */
 	bool residuals;		/* models have residuals beside their parameters */
-	bool bounded_growth;	/* batches grow by batch_growth.h; as published: at once */
+	bool bounded_growth;	/* batches grow by growth.h; as published: at once */
 	bool always_two_passes;	/* the policy expects two passes on one GPU, at any batch size */
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "measured.h"
-#include "pollux/batch_growth.h"
+#include "pollux/growth.h"
 #include "pollux/mem.h"
 #include "pollux/pack_nodes.h"
 

@@ -6,7 +6,7 @@
 
 #include "parts.h"
 #include "pollux/mem.h"
-#include "pollux/plan_ties.h"
+#include "pollux/workloads.h"
 #include "pollux/proc.h"
 
 /* --- reading --- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pollux/batch_growth.h"
+#include "pollux/growth.h"
 #include "tap.h"
 
 #define JOB 7

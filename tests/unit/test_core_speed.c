@@ -1,6 +1,6 @@
 /* test_core_speed.c - the part of a step that falls with cores, by step times with different
  * numbers of them: values worked out by hand, and times without an answer. */
-#include "pollux/core_speed.h"
+#include "pollux/time_ratio.h"
 
 #include <math.h>
 

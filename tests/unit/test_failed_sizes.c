@@ -1,5 +1,5 @@
 /* test_failed_sizes.c - what follows for other sizes from one that failed: worked out by hand. */
-#include "pollux/failed_sizes.h"
+#include "pollux/tried_sizes.h"
 #include "tap.h"
 
 /* A trial that ran replicas of a local batch for so many windows. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pollux/guarantee.h"
+#include "pollux/execution_plan.h"
 #include "pollux/guarantee_check.h"
 #include "pollux/policy.h"
 #include "sched_cases.h"

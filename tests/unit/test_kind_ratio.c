@@ -6,7 +6,7 @@
  *		return exp(sum(x * d**-2 for x, d in terms) / w), w**-.5 */
 #include <math.h>
 
-#include "pollux/kind_ratio.h"
+#include "pollux/time_ratio.h"
 #include "tap.h"
 
 static struct observation at(int64_t local_batch_size, double step_time_s)

@@ -1,7 +1,7 @@
 /* test_memory_bounds.c - what follows for other sizes from one that ran out of memory: worked out
  * by hand. */
 #include "pollux/mem.h"
-#include "pollux/memory_bounds.h"
+#include "pollux/tried_sizes.h"
 #include "tap.h"
 
 /* A trial that ran replicas of a local batch for so many windows. */

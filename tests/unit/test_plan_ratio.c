@@ -1,6 +1,6 @@
 /* test_plan_ratio.c - step times of a plan by those of another one: the ratio, its spread, what is
  * borrowed. */
-#include "pollux/plan_ratio.h"
+#include "pollux/time_ratio.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* noise_trust.h - which of the reported gradient statistics of a workload are believed.
+/* noise_trust.h - which of the reported gradient statistics of a workload are believed;
+ * private to the model.
  *
  *	struct noise_trust *trust = noise_trust_new(windows, n, own_job, initial_batch_size);
  *	noise_trust_at(trust, position, horizon);
@@ -30,8 +31,8 @@
  *
  * A job prefers its own windows to those of others, unless three others near the position are known
  * and its level differs from their lower median by more than the factor NOISE_PLAUSIBLE. */
-#ifndef POLLUX_NOISE_TRUST_H
-#define POLLUX_NOISE_TRUST_H
+#ifndef MODEL_NOISE_TRUST_H
+#define MODEL_NOISE_TRUST_H
 
 #include "pollux/noise_scale.h"
 
@@ -55,10 +56,5 @@ bool noise_trust_has_own(const struct noise_trust *t, int window);
  * of such jobs. */
 int64_t noise_trust_doubted(const struct noise_trust *t, int *n);
 void noise_trust_free(struct noise_trust *t);
-
-/* In noise_estimate.c, and used by both files. Adds the window, faded by its distance from the
- * position. Returns the distance; NaN: the window does not count. */
-double noise_window_add(struct noise_scale *s, const struct noise_window *w, double position,
-			double horizon);
 
 #endif

@@ -1,4 +1,6 @@
-/* memory_bounds.h - infers which sizes do not fit into memory from the sizes that were tried.
+/* tried_sizes.h - infers which sizes do not work from those that were tried.
+ *
+ * Which sizes do not fit into memory:
  *
  * A GPU has its own memory. The memory of a replica grows with its local batch and hardly depends
  * on the number of replicas, so a local batch that ran out of memory is too large on any number of
@@ -9,8 +11,8 @@
  * CPU slots share the machine's memory. There r replicas of m samples take r (F + a m), where F and
  * a are at least 0 and unknown. So r' replicas of m' samples take no less if r' >= r and r' m' >= r
  * m. Nothing else follows: if 2 * 128 samples ran out, 1 * 256 may fit. Pure functions. */
-#ifndef POLLUX_MEMORY_BOUNDS_H
-#define POLLUX_MEMORY_BOUNDS_H
+#ifndef POLLUX_TRIED_SIZES_H
+#define POLLUX_TRIED_SIZES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +48,37 @@ int64_t memory_limit(const struct memory_bounds *b, int replicas);
 /* The fewest replicas for which some local batch is too large; 0: none. */
 int memory_least_bounded(const struct memory_bounds *b);
 void memory_bounds_release(struct memory_bounds *b);
+
+/* ---- other reasons than memory ---- */
+
+/* Infers which sizes fail for other reasons than memory, from those that a profile
+ * tried.
+ *
+ * A batch may be larger than the data, or than an index type can address; a program may not support
+ * more than one replica. A profile's failure with r replicas of m samples is taken to hold for at
+ * least r replicas of at least m samples. The failure is not believed if such a size was measured
+ * later, or had been measured for a long time before. Smaller local batches that were measured on
+ * at least r replicas are known to work. Failures of runs outside a profile tell nothing about
+ * sizes. Pure functions. */
+
+struct failed_sizes {
+	struct observation *failed, *worked;	/* owned */
+	int n_failed, n_worked;
+};
+
+/* Drops from failed the failures that are not believed. */
+void failed_sizes_settle(struct failed_sizes *f);
+/* For settled sizes: the smallest local batch that fails on this number of replicas; 0: none is
+ * known. */
+int64_t failed_sizes_least(const struct failed_sizes *f, int replicas);
+/* The largest local batch below failed_sizes_least() that is known to work; 0: nothing fails; -1:
+ * none is known to work. */
+int64_t failed_sizes_limit(const struct failed_sizes *f, int replicas);
+void failed_sizes_release(struct failed_sizes *f);
+
+/* By memory and failures together: the smallest local batch for this number of replicas that does
+ * not work (0: none is known), and the largest to give them (0: no limit; -1: none works). */
+int64_t sizes_too_large(const struct memory_bounds *b, const struct failed_sizes *f, int replicas);
+int64_t sizes_limit(const struct memory_bounds *b, const struct failed_sizes *f, int replicas);
 
 #endif
