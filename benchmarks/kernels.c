@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/blas.h"
-#include "measure/random.h"
+#include "measure/cpu_work.h"
+#include "measure/repeat.h"
 #include "pollux/clock.h"
 #include "pollux/measure.h"
 #include "pollux/mem.h"

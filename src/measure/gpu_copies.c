@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pollux/clock.h"
-#include "random.h"
+#include "repeat.h"
 
 #define BYTES_MOST ((size_t)256 << 20)
 #define BYTES_MOST_QUICK ((size_t)16 << 20)

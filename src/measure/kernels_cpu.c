@@ -6,13 +6,10 @@
 #include <sys/resource.h>
 
 #include "backend.h"
-#include "blas.h"
-#include "cpu_peak.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "random.h"
-#include "sizes.h"
-#include "team.h"
+#include "repeat.h"
+#include "cpu_work.h"
 
 /* Longer products are left out, because each is repeated at least five times. */
 #define PRODUCT_MOST_S 0.3

@@ -110,3 +110,65 @@ int repeat_time(struct repeated *s, repeat_run *run, void *state,
 	}
 	return 0;
 }
+
+/* ---- sizes: over widths, and over rows within each ---- */
+
+static const int64_t widths[] = { 256, 1024, 4096 };
+#define N_WIDTHS ((int)(sizeof(widths) / sizeof(widths[0])))
+
+static int64_t next_width(int64_t width, bool quick)
+{
+	int n = quick ? N_WIDTHS - 1 : N_WIDTHS;
+
+	for (int i = 0; i < n; i++)
+		if (widths[i] > width)
+			return widths[i];
+	return 0;
+}
+
+bool sizes_next(struct size_walk *w, bool quick)
+{
+	int64_t most = quick ? SIZES_ROWS_MAX_QUICK : SIZES_ROWS_MAX;
+
+	if (w->rows > 0 && w->rows < most) {
+		w->rows *= quick ? 4 : 2;
+		return true;
+	}
+	w->width = next_width(w->width, quick);
+	w->rows = 1;
+	return w->width > 0;
+}
+
+void sizes_skip_width(struct size_walk *w)
+{
+	w->rows = SIZES_ROWS_MAX;
+}
+
+/* ---- random numbers by xorshift64* (S. Vigna, ACM Trans. Math. Softw. 42 (2016)) ---- */
+
+static double next(uint64_t *state)
+{
+	uint64_t x = *state;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	*state = x;
+	return (double)((x * UINT64_C(0x2545f4914f6cdd1d)) >> 11) * 0x1p-53 - 0.5;
+}
+
+void random_fill_fp32(float *x, size_t n)
+{
+	uint64_t state = 1;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = (float)next(&state);
+}
+
+void random_fill_fp64(double *x, size_t n)
+{
+	uint64_t state = 1;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = next(&state);
+}

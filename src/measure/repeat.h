@@ -16,6 +16,7 @@
 #define MEASURE_REPEAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define REPEAT_STALL 3.0
@@ -45,5 +46,27 @@ typedef double repeat_run(void *state, int64_t count);
 /* Times an operation. Returns -1 if a run failed. */
 int repeat_time(struct repeated *s, repeat_run *run, void *state,
 		const struct repeat_limits *limits);
+
+/* The sizes of the products to measure. */
+
+/* Rows go from 1 to this number in powers of two (quick: of four), for each width of a layer. */
+#define SIZES_ROWS_MAX 4096
+#define SIZES_ROWS_MAX_QUICK 1024
+
+struct size_walk {
+	int64_t width, rows;
+};
+
+/* Steps to the next size, by width and then by rows. Start with *w all zero. Returns false at the
+ * end. */
+bool sizes_next(struct size_walk *w, bool quick);
+/* Skips the larger sizes of this width. */
+void sizes_skip_width(struct size_walk *w);
+
+/* Operands without special cases such as zeros or powers of two. */
+
+/* Fills x with uniform values in [-0.5, 0.5), the same in each run. */
+void random_fill_fp32(float *x, size_t n);
+void random_fill_fp64(double *x, size_t n);
 
 #endif

@@ -48,6 +48,48 @@ static int run_trials(struct profile *p, struct err *err)
 	return rc;
 }
 
+/* --- each plan of a command in turn, within the budget --- */
+
+/* Other plans than the first get their share of what the first leaves. */
+#define FIRST_SHARE 0.5
+
+/* Resets what is counted for each plan by itself. */
+static void begin_plan(struct profile *p, int i, int n)
+{
+	double left_s = p->start_boot_s + p->settings->budget_s - clock_boot_s();
+	int n_left = n - i;
+
+	free(p->workload);
+	p->plan = &p->plans.items[i];
+	p->workload = execution_plan_workload(p->job->declared.workload, p->plan->name,
+					      p->plan->hash);
+	p->budget_s = i == 0 && n > 1 ? FIRST_SHARE * left_s : left_s / n_left;
+	p->until_boot_s = clock_boot_s() + p->budget_s;
+	observation_list_release(&p->bad);
+	p->n_points = p->n_measured = p->n_known = p->n_lost = p->n_lost_there = 0;
+	p->n_launches = 0;
+	p->launches_s = 0;
+}
+
+/* Measures the command, or each of its plans. */
+static int measure_plans(struct profile *p, struct err *err)
+{
+	int n = p->plans.count, n_points = 0, n_measured = 0, rc = 0;
+
+	if (n == 0)
+		return run_trials(p, err);
+	for (int i = 0; i < n && !p->interrupted && !p->cancelled; i++) {
+		begin_plan(p, i, n);
+		/* A plan that does not work leaves the others. */
+		rc = run_trials(p, err);
+		n_points += p->n_points;
+		n_measured += p->n_measured;
+	}
+	p->n_points = n_points;
+	p->n_measured = n_measured;
+	return n_measured > 0 ? 0 : rc;
+}
+
 /* --- the end --- */
 
 /* Stores the model as a pass would, so that the next job finds it. */
@@ -190,7 +232,7 @@ int profile_run(struct store *store, struct job *job, const struct job_command *
 	p.workload = xstrdup(job->declared.workload);
 	rc = profile_reserve(&p, command, err);
 	if (rc == 0)
-		rc = finish_profile(&p, profile_measure_plans(&p, run_trials, err), err);
+		rc = finish_profile(&p, measure_plans(&p, err), err);
 	*end = (struct profile_end){
 		.n_points = p.n_points, .n_measured = p.n_measured, .interrupted = p.interrupted,
 		.cancelled = p.cancelled, .abandoned = p.abandoned,

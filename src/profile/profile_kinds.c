@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device_claims.h"
+#include "profile_state.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/profile_kinds.h"

@@ -2,9 +2,11 @@
 #ifndef POLLUX_PROFILE_STATE_H
 #define POLLUX_PROFILE_STATE_H
 
+#include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/execution_plan.h"
 #include "pollux/knowledge.h"
+#include "pollux/paths.h"
 #include "pollux/profile.h"
 #include "pollux/store_machine.h"
 #include "pollux/store_runs.h"
@@ -81,7 +83,6 @@ int profile_reserve(struct profile *p, const struct job_command *command, struct
  * its limits of time. *chosen is false if nothing is left to try, or no time. */
 int profile_choose(struct profile *p, struct trial *t, bool *chosen, struct err *err);
 
-/* profile_lessons.c */
 /* Counts a point that was tried. */
 void profile_learn(struct profile *p, const struct trial *t);
 /* True if the command fails at its own sizes. Failures at other sizes do not end the profile. */
@@ -96,10 +97,6 @@ double profile_left_s(const struct profile *p);
 bool profile_is_interrupted(const struct profile *p);
 int profile_has_ended(struct profile *p, bool *ended, struct err *err);
 
-/* profile_plans.c: measures the command, or each of its plans. */
-int profile_measure_plans(struct profile *p, int (*measure)(struct profile *p, struct err *err),
-			  struct err *err);
-
 /* machine.c */
 struct machine_time machine_time_now(void);
 /* True if one of these devices reports that it is slowed; by: the reason. */
@@ -113,5 +110,27 @@ void profile_describe_end(const struct run *run, struct text *text);
 
 /* warn.c: adds warnings about the figures to the events of the store. */
 int profile_warn(struct profile *p, struct err *err);
+
+/* reserve.c: the locks of devices that a measurement takes. */
+struct device_claims {
+	const struct paths *paths;
+	struct store *store;
+	const struct device_list *devices;
+	struct run_list runs;		/* that have not ended */
+	struct reserved_list reserved;	/* devices reserved by profiles of jobs */
+	/* For each device, a descriptor or less than 0: its lock, the mark that tells other
+	 * processes that a measurement holds the lock, and the lock that other users see. */
+	int *locks, *marks, *shared;
+};
+
+/* Reads who has what; c->paths and c->store are set. Lists the devices, whose owner is the
+ * caller. */
+int device_claims_open(struct device_claims *c, const struct config *config, bool in_full,
+		       struct device_list *devices, struct err *err);
+/* Takes the lock of device d, unless somebody has or is about to have the device: EX_TEMPFAIL. */
+int device_claims_take(struct device_claims *c, int d, struct err *err);
+/* Gives all locks back. */
+void device_claims_drop(struct device_claims *c);
+void device_claims_release(struct device_claims *c);
 
 #endif

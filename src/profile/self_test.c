@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device_claims.h"
+#include "profile_state.h"
 #include "pollux/mem.h"
 #include "pollux/store_machine.h"
 
