@@ -30,10 +30,11 @@ static void test_parse(void)
 	struct guarantee g;
 	struct err err;
 
-	is_int(guarantee_parse("2", &g, &err), 0, "a number of devices");
-	ok(g.replicas == 2 && !g.plan[0], "has no plan");
-	is_int(guarantee_parse("16:zero-2", &g, &err), 0, "and with a plan");
-	ok(g.replicas == 16 && !strcmp(g.plan, "zero-2"), "which is named");
+	is_int(guarantee_parse("2", &g, &err), 0, "a guarantee may be a number of devices");
+	ok(g.replicas == 2 && !g.plan[0], "a guarantee of a number of devices has no plan");
+	is_int(guarantee_parse("16:zero-2", &g, &err), 0,
+	       "a guarantee may be a number of devices and a plan");
+	ok(g.replicas == 16 && !strcmp(g.plan, "zero-2"), "the plan of a guarantee is named");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		char what[100];
 
@@ -102,20 +103,23 @@ static void test_by_hand(void)
 	decide(newest, 5);
 	is_int(choices[4].replicas, 3, "the newest job with a guarantee starts before all others");
 	decide(wide, 4);
-	is_int(choices[0].replicas, 2, "a running one gives up what it does not need");
-	ok(choices[1].replicas + choices[2].replicas + choices[3].replicas == 2, "to others");
+	is_int(choices[0].replicas, 2,
+	       "a running job with a guarantee gives up what it does not need");
+	ok(choices[1].replicas + choices[2].replicas + choices[3].replicas == 2,
+	   "what a job with a guarantee gives up goes to others");
 	old[1].submitted_s = old[1].waiting_since_s = NOW_S - 1e6;
 	decide(old, 3);
-	is_int(choices[0].replicas, 3, "but nothing more, however long others wait");
-	is_int(choices[2].replicas, 1, "and these do not keep back those that fit");
+	is_int(choices[0].replicas, 3,
+	       "a job keeps its guaranteed devices, however long others wait");
+	is_int(choices[2].replicas, 1, "jobs that do not fit do not keep back those that fit");
 	ok(strstr(choices[1].reason, "job 1, not preemptible or guaranteed, keeps 3"),
-	   "which a reason says");
+	   "a reason names the job whose guaranteed devices are kept");
 	decide(slow, 2);
 	ok(choices[0].replicas >= 3, "a job that became slower than promised grows at once");
 	decide(in_slice, 2);
-	is_int(choices[0].replicas, 4, "slices are kept");
+	is_int(choices[0].replicas, 4, "a job keeps its devices to the end of its slice");
 	ok(strstr(choices[1].reason, "needs 2 devices; guaranteed: gathers devices"),
-	   "until they end");
+	   "a job with a guarantee gathers devices until slices end");
 }
 
 /* --- many passes --- */
@@ -194,8 +198,8 @@ static void test_many_passes(void)
 		}
 	}
 	is_int(broken, 0, "40,000 decisions keep all guarantees");
-	ok(guaranteed > 40, "of many jobs");
-	is_int(idle, 0, "which all run in the end");
+	ok(guaranteed > 40, "many of the jobs have a guarantee");
+	is_int(idle, 0, "jobs with a guarantee all run in the end");
 }
 
 /* --- the checker --- */
@@ -211,15 +215,20 @@ static void test_checker(void)
 	struct sched_choice chosen[] = { { .replicas = 2 }, { .replicas = 2 }, { .replicas = 0 } };
 	char why[100];
 
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1, "a decision that keeps");
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1,
+	       "a decision that keeps all guarantees is found to keep them");
 	chosen[0].replicas = 0;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0, "a job loses its devices");
-	is_str(why, "it would lose its 2 devices", "which is said");
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0,
+	       "the checker finds a job that loses its devices");
+	is_str(why, "it would lose its 2 devices",
+	       "the checker says that the job would lose its 2 devices");
 	chosen[0].replicas = 1;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0, "a job is too slow");
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 0,
+	       "the checker finds a running job that is too slow");
 	chosen[0].replicas = 2;
 	chosen[2].replicas = 1;
-	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 2, "so is one that starts");
+	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), 2,
+	       "the checker finds a starting job that is too slow");
 	in.kinds[0].n_devices = 1;
 	is_int(guarantee_check(&in, chosen, floor, why, sizeof(why)), -1,
 	       "devices that went away break no guarantee");
