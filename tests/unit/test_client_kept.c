@@ -90,7 +90,7 @@ static void test_heard(void)
 		;
 	pollux_client_close(c);
 	is_str(kept(), "", "reports that were read are not kept");
-	ok(access(kept_path, F_OK) < 0, "and no file is made");
+	ok(access(kept_path, F_OK) < 0, "reports that were read make no file");
 	close(fd);
 }
 
@@ -106,8 +106,9 @@ static void test_unread(void)
 	is_str(kept(), "", "a report in the receiver's queue is not kept yet");
 	pollux_client_close(c);
 	is_str(kept(), "CHECKPOINT=/x\nSAMPLES=1\n;SAMPLES=2\n;",
-	       "at the end the last checkpoint and the last step are");
-	ok(stat(kept_path, &st) == 0 && (st.st_mode & 0777) == 0600, "for nobody else");
+	       "the last checkpoint and step are kept at the end");
+	ok(stat(kept_path, &st) == 0 && (st.st_mode & 0777) == 0600,
+	   "the file of kept reports is for nobody else");
 	is_str(kept(), "", "a second reading begins where the first ended");
 	close(fd);
 }
@@ -128,7 +129,7 @@ static void test_dead(void)
 	close(fd);
 	fd = bind_receiver();
 	pollux_client_close(c);
-	is_str(kept(), "SAMPLES=1\n;", "also if there is another receiver now");
+	is_str(kept(), "SAMPLES=1\n;", "a report is kept though another receiver is there now");
 	close(fd);
 }
 
@@ -154,13 +155,13 @@ static void test_refused(void)
 		taken += step(c, i);
 	/* one each 50 ms, by a clock that goes in steps of 10 ms at most */
 	most = 2 + (int)((monotonic_s() - begin_s) / 0.04);
-	is_int(taken, 0, "nobody takes a step");
+	is_int(taken, 0, "no receiver takes a step");
 	for (const char *p = kept(); (p = strchr(p, ';')); p++)
 		n++;
 	ok(!strncmp(said, "SAMPLES=2\n;", 11) && n <= most,
-	   "the first is kept at once, few of those that follow soon");
-	ok(!pollux_client_checkpoint(c, "/y", 499), "nobody takes a checkpoint");
-	ok(strstr(kept(), "CHECKPOINT=/y\nSAMPLES=499\n;"), "which is kept at once");
+	   "the first refused report is kept at once, and few soon after");
+	ok(!pollux_client_checkpoint(c, "/y", 499), "no receiver takes a checkpoint");
+	ok(strstr(kept(), "CHECKPOINT=/y\nSAMPLES=499\n;"), "a refused checkpoint is kept at once");
 	step(c, 500);
 	pollux_client_close(c);
 	ok(strstr(kept(), "SAMPLES=500\n;"), "the last step is kept at the end");
@@ -177,20 +178,22 @@ static void test_places(void)
 	   "nothing is kept beside a file that is no socket");
 	unlink(socket_path);
 	ok(symlink(socket_path, kept_path) == 0 &&
-	   !kept_file_append(socket_path, 1, "SAMPLES=1\n", 10), "nor where a link stands");
-	ok(stat(socket_path, &st) < 0, "whose target is not made");
+	   !kept_file_append(socket_path, 1, "SAMPLES=1\n", 10),
+	   "no report is kept where a link stands");
+	ok(stat(socket_path, &st) < 0, "the target of a link in place of the file is not made");
 	unlink(kept_path);
 	ok(mkfifo(kept_path, 0600) == 0 && !kept_file_append(socket_path, 1, "SAMPLES=1\n", 10),
-	   "nor in a FIFO");
-	is_str(kept(), "", "which is not read either");
+	   "no report is kept in a FIFO");
+	is_str(kept(), "", "a FIFO in place of the file is not read");
 	unlink(kept_path);
-	ok(!kept_file_append("/nonexistent/socket", 1, "x\n", 2), "nor where no directory is");
+	ok(!kept_file_append("/nonexistent/socket", 1, "x\n", 2),
+	   "no report is kept where no directory is");
 	ok(!kept_file_append(socket_path, 1, said, KEPT_REPORT_MAX_BYTES + 1),
-	   "nor a report that is too long");
+	   "a report that is too long is not kept");
 	for (int i = 0; i < 3 * KEPT_FILE_MAX_BYTES / KEPT_REPORT_MAX_BYTES; i++)
 		kept_file_append(socket_path, 1, said, KEPT_REPORT_MAX_BYTES);
 	ok(stat(kept_path, &st) == 0 && st.st_size < 2 * (off_t)KEPT_FILE_MAX_BYTES,
-	   "the file does not grow for ever");
+	   "the file of kept reports does not grow for ever");
 	unlink(kept_path);
 }
 
@@ -201,8 +204,9 @@ static void test_forms(void)
 	place = (struct kept_place){ 0 };
 	write_file("KEPT_NS=1500000000000000000\nSAMPLES=1\n\nSAMPLES=2\n\n\n\nSAMPLES=3");
 	is_str(kept(), "SAMPLES=1\n;SAMPLES=2\n;\n;", "a message without its end waits");
-	near(times[0], 1.5e9, 0, "the time of a message");
-	ok(fabs(times[1] - (double)time(NULL)) < 60, "or that of the file");
+	near(times[0], 1.5e9, 0, "a kept message has its own time");
+	ok(fabs(times[1] - (double)time(NULL)) < 60,
+	   "a kept message without a time has that of the file");
 	place = (struct kept_place){ 0 };
 	unlink(kept_path);
 	memset(said, 'x', KEPT_REPORT_MAX_BYTES - 1);
@@ -210,17 +214,18 @@ static void test_forms(void)
 	fd = bind_receiver();
 	ok(kept_file_append(socket_path, 1, said, KEPT_REPORT_MAX_BYTES) &&
 	   strlen(kept()) == KEPT_REPORT_MAX_BYTES + 1,
-	   "the time adds nothing to the longest report");
+	   "the time takes no room from the longest report");
 	close(fd);
 	write_file("A=1\n\n");
 	is_str(kept(), "A=1\n;", "a file that was begun anew is read from its beginning");
 	write_file("B=2\n\nC=3\n\n");
-	is_str(kept(), "B=2\n;C=3\n;", "also one that has become longer by then");
+	is_str(kept(), "B=2\n;C=3\n;",
+	       "a file that was begun anew and is longer is read from its start");
 	write_file("B=2\n\nC=3\n\nD=4\n\n");
-	is_str(kept(), "D=4\n;", "but not one that goes on");
+	is_str(kept(), "D=4\n;", "a file that goes on is read from where it was read");
 	kept_reports_remove(socket_path);
-	ok(access(kept_path, F_OK) < 0, "it is removed");
-	is_str(kept(), "", "no file is no report");
+	ok(access(kept_path, F_OK) < 0, "the file of kept reports is removed");
+	is_str(kept(), "", "a missing file has no reports");
 }
 
 int main(void)

@@ -86,27 +86,27 @@ static void test_whole(void)
 	snprintf(run.step_source, sizeof(run.step_source), "reports");
 	keep(150, 1011);
 	ok(kept_position_read(&paths, &run, &k, &fd), "a position is read back");
-	ok(fd >= 0, "with its file");
+	ok(fd >= 0, "a position is read with its file");
 	close(fd);
 	run.checkpoint_samples = run.checkpoint_boot_s = NAN;
 	run.step_source[0] = '\0';
 	kept_position_apply(&k, &run);
-	near(run.last_samples, 150, 0, "its samples");
-	near(run.checkpoint_samples, 90, 0, "the checkpoint");
-	near(run.checkpoint_boot_s, 1009, 0, "and its time");
-	near(run.duration_s, 11, 0, "the run lasted until then");
-	is_str(run.step_source, "reports", "the source of its steps");
-	is_int(k.log_read, 50, "how far its log was read");
+	near(run.last_samples, 150, 0, "a kept position has the samples of the run");
+	near(run.checkpoint_samples, 90, 0, "a kept position has the checkpoint of the run");
+	near(run.checkpoint_boot_s, 1009, 0, "a kept position has the time of the checkpoint");
+	near(run.duration_s, 11, 0, "a kept position has the duration of the run");
+	is_str(run.step_source, "reports", "a kept position has the source of the steps");
+	is_int(k.log_read, 50, "a kept position has how far the log was read");
 	recorder_init(&other);
 	kept_position_restore(&k, &other);
-	near(other.steps, 15, 0, "its steps");
-	near(other.began, 4, 0, "where it began");
+	near(other.steps, 15, 0, "a kept position restores the steps of the recorder");
+	near(other.began, 4, 0, "a kept position restores where the steps began");
 	ok(other.steps_are_reported && other.start.has_reported && !other.samples_are_reported,
-	   "what is known of it");
-	near(other.positions.last, 150, 0, "the last position that was judged");
-	ok(other.changed, "there is something to write");
+	   "a kept position restores what was reported");
+	near(other.positions.last, 150, 0, "a kept position restores the last position judged");
+	ok(other.changed, "a restored recorder has something to write");
 	kept_position_remove(&paths, run.id);
-	ok(!is_read(), "a removed file is none");
+	ok(!is_read(), "a removed file has no position");
 	end();
 }
 
@@ -118,26 +118,29 @@ static void test_passed_over(void)
 	keep(150, 999);
 	ok(!is_read(), "a position from before the launch is passed over");
 	keep(1e9, 1012);
-	ok(!is_read(), "so is one that the run cannot have come to");
+	ok(!is_read(), "a position that the run cannot have come to is passed over");
 	keep(INFINITY, 1012);
-	ok(!is_read(), "and one that is no number");
+	ok(!is_read(), "a position that is no number is passed over");
 	keep(-5, 1012);
-	ok(!is_read(), "or negative");
+	ok(!is_read(), "a negative position is passed over");
 	keep(150, 1012);
-	ok(is_read(), "others are not");
+	ok(is_read(), "a possible position is read");
 	run.job_id = 4;
 	ok(!is_read(), "the position of another job's run is passed over");
 	run.job_id = 3;
 	free(run.boot_id);
 	run.boot_id = xstrdup("another boot");
-	ok(!is_read(), "and of another boot's");
+	ok(!is_read(), "a position of another boot is passed over");
 	free(run.boot_id);
 	run.boot_id = xstrdup("some boot");
 	path = paths_run(&paths, run.id, "position");
 	ok(truncate(path, 100) == 0 && !is_read(), "a torn file is passed over");
-	ok(unlink(path) == 0 && mkfifo(path, 0600) == 0 && !is_read(), "a FIFO too, at once");
-	ok(unlink(path) == 0 && mkdir(path, 0700) == 0 && !is_read(), "and a directory");
-	ok(rmdir(path) == 0 && symlink("/dev/zero", path) == 0 && !is_read(), "and a link");
+	ok(unlink(path) == 0 && mkfifo(path, 0600) == 0 && !is_read(),
+	   "a FIFO in place of the file is passed over at once");
+	ok(unlink(path) == 0 && mkdir(path, 0700) == 0 && !is_read(),
+	   "a directory in place of the file is passed over");
+	ok(rmdir(path) == 0 && symlink("/dev/zero", path) == 0 && !is_read(),
+	   "a link in place of the file is passed over");
 	free(path);
 	end();
 }
@@ -152,7 +155,7 @@ static void each_byte_counts(void)
 	keep(150, 1012);
 	path = paths_run(&paths, run.id, "position");
 	fd = open(path, O_RDWR);
-	ok(fd >= 0 && fstat(fd, &st) == 0, "a file of one record");
+	ok(fd >= 0 && fstat(fd, &st) == 0, "a file of one record is opened");
 	for (off_t i = 0; i < st.st_size; i++) {
 		char other;
 
@@ -161,8 +164,8 @@ static void each_byte_counts(void)
 		other = (char)(byte ^ 0x10);
 		n += pwrite(fd, &other, 1, i) == 1 && !is_read() && pwrite(fd, &byte, 1, i) == 1;
 	}
-	is_int(n, st.st_size, "whatever byte was changed, it is passed over");
-	ok(is_read(), "and believed as it was");
+	is_int(n, st.st_size, "a record with any byte changed is passed over");
+	ok(is_read(), "a record with its bytes put back is read");
 	close(fd);
 	free(path);
 	end();
@@ -206,7 +209,7 @@ static void test_reboot(void)
 
 	begin();
 	start_job(&store, &claimed);
-	ok(claimed, "a run");
+	ok(claimed, "a run claims its device");
 	run.checkpoint_samples = 60;
 	run.checkpoint_boot_s = 1004;
 	r.steps = 15;
@@ -214,11 +217,13 @@ static void test_reboot(void)
 	if (run_end_lost(&paths, &store, &run, &err) ||
 	    store_job_get(&store, run.job_id, &job, &err))
 		printf("# %s\n", err.text);
-	near(job.progress.lost_samples, 90, 0, "after a reboot: what was lost");
-	near(job.progress.lost_s, 8, 1e-9, "and the time of it");
-	near(job.progress.samples, 60, 0, "where the job goes on");
-	near(job.progress.steps, 15, 0, "its steps");
-	near(job.progress.run_time_s, 12, 1e-9, "how long it ran");
+	near(job.progress.lost_samples, 90, 0,
+	     "the job has the samples that were lost at the reboot");
+	near(job.progress.lost_s, 8, 1e-9, "the job has the time that was lost at the reboot");
+	near(job.progress.samples, 60, 0,
+	     "the job goes on at the last checkpoint after the reboot");
+	near(job.progress.steps, 15, 0, "the job has the steps of the kept position");
+	near(job.progress.run_time_s, 12, 1e-9, "the job has the run time until the kept position");
 	job_release(&job);
 	store_close(&store);
 	end();

@@ -12,13 +12,14 @@ static void is_read_back(const struct local_handle *h, const char *want, const c
 
 	is_str(text, want, name);
 	local_handle_parse(text, &got);
-	is_int(got.supervisor_pid, h->supervisor_pid, "its supervisor is read back");
-	is_int(got.leader_pid, h->leader_pid, "its leader");
-	is_int(got.leader_start_ticks, h->leader_start_ticks, "the time of the leader's start");
-	is_int(got.guardian_pid, h->guardian_pid, "its guardian");
-	is_int(got.keeper_pid, h->keeper_pid, "the writer of its log");
-	is_str(got.group, h->group ? h->group : "", "its control group");
-	is_str(got.socket_path, h->socket_path, "its socket");
+	is_int(got.supervisor_pid, h->supervisor_pid, "the supervisor of a handle is read back");
+	is_int(got.leader_pid, h->leader_pid, "the leader of a handle is read back");
+	is_int(got.leader_start_ticks, h->leader_start_ticks,
+	       "the start of the leader of a handle is read back");
+	is_int(got.guardian_pid, h->guardian_pid, "the guardian of a handle is read back");
+	is_int(got.keeper_pid, h->keeper_pid, "the keeper of the log of a handle is read back");
+	is_str(got.group, h->group ? h->group : "", "the control group of a handle is read back");
+	is_str(got.socket_path, h->socket_path, "the socket of a handle is read back");
 	local_handle_release(&got);
 	free(text);
 }
@@ -28,19 +29,20 @@ static void test_texts(void)
 	char plain[] = "/run/7.sock", odd[] = "/a b supervisor=3 socket=x leader=4/\xff.sock",
 	     none[] = "", group[] = "/sys/fs/cgroup/a b/pollux-1";
 
-	is_read_back(&(struct local_handle){ .socket_path = none }, "local", "nothing is known");
+	is_read_back(&(struct local_handle){ .socket_path = none }, "local",
+		     "a handle of which nothing is known is written");
 	is_read_back(&(struct local_handle){ .supervisor_pid = 12, .socket_path = none },
-		     "local supervisor=12", "a run that was claimed");
+		     "local supervisor=12", "a handle of a claimed run is written");
 	is_read_back(&(struct local_handle){ 12, 34, 5678, .socket_path = plain },
 		     "local supervisor=12 leader=34 start=5678 socket=/run/7.sock",
-		     "a run whose command was started");
+		     "a handle of a started run is written");
 	is_read_back(&(struct local_handle){ 12, 34, 5678, 9, 10, group, plain },
 		     "local supervisor=12 leader=34 start=5678 guardian=9 keeper=10 "
 		     "group=/sys/fs/cgroup/a b/pollux-1 socket=/run/7.sock",
-		     "a run with a guardian, and a control group");
+		     "a handle with a guardian and a control group is written");
 	is_read_back(&(struct local_handle){ .leader_pid = 4, .socket_path = odd },
 		     "local leader=4 socket=/a b supervisor=3 socket=x leader=4/\xff.sock",
-		     "a path with spaces, keys and bytes that are no text");
+		     "a handle with an odd path of its socket is written");
 }
 
 static void test_no_text(void)
@@ -49,7 +51,7 @@ static void test_no_text(void)
 
 	local_handle_parse(NULL, &h);
 	is_int(h.supervisor_pid, 0, "a run without a handle has no supervisor");
-	is_str(h.socket_path, "", "and no socket");
+	is_str(h.socket_path, "", "a run without a handle has no socket");
 	local_handle_release(&h);
 }
 

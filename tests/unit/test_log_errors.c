@@ -59,11 +59,14 @@ static void test_forms(void)
 	};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-		is_str(diagnosis(errors[i], 0, 0), "out of memory", "what an error says");
+		is_str(diagnosis(errors[i], 0, 0), "out of memory",
+		       "words of an error in memory are found");
 	for (size_t i = 0; i < sizeof(on_gpu) / sizeof(on_gpu[0]); i++)
-		is_str(diagnosis(on_gpu[i], 0, 0), "GPU out of memory", "what libraries say");
+		is_str(diagnosis(on_gpu[i], 0, 0), "GPU out of memory",
+		       "words of libraries about memory of a GPU are found");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		is_str(diagnosis(others[i], 0, 0), "none", "what says it of something else");
+		is_str(diagnosis(others[i], 0, 0), "none",
+		       "words about memory in another sense are not found");
 }
 
 static void test_cuda(void)
@@ -103,9 +106,11 @@ static void test_cuda(void)
 	};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		is_str(diagnosis(starts[i], 0, 0), "CUDA does not start", "what CUDA says");
+		is_str(diagnosis(starts[i], 0, 0), "CUDA does not start",
+		       "words of CUDA that does not start are found");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		is_str(diagnosis(others[i], 0, 0), "none", "what another GPU would not mend");
+		is_str(diagnosis(others[i], 0, 0), "none",
+		       "words that another GPU would not mend are not found");
 }
 
 static const char *const ports[] = {
@@ -121,31 +126,37 @@ int main(void)
 	fd = mkstemp(path);
 	if (fd < 0)
 		return 1;
-	is_str(diagnosis("all is well", 0, 0), "none", "nothing");
-	is_str(diagnosis("CUDA out of memory. Tried", 60000, 0), "GPU out of memory", "sure words");
-	is_str(diagnosis("CUDA out of memory. Tried", 66000, 0), "none", "far back");
-	is_str(diagnosis("x\nMemoryError\n", 4000, 0), "out of memory", "others at the end");
+	is_str(diagnosis("all is well", 0, 0), "none", "a log of good words has no error");
+	is_str(diagnosis("CUDA out of memory. Tried", 60000, 0), "GPU out of memory",
+	       "sure words far from the end are found");
+	is_str(diagnosis("CUDA out of memory. Tried", 66000, 0), "none",
+	       "sure words too far from the end are not found");
+	is_str(diagnosis("x\nMemoryError\n", 4000, 0), "out of memory",
+	       "other words at the end are found");
 	is_str(diagnosis("caught MemoryError, went on\n", 9000, 0), "none",
-	       "not with much after them");
-	is_str(diagnosis("MemoryError\n", 100, 50), "none", "of this run");
+	       "other words with much after them are not found");
+	is_str(diagnosis("MemoryError\n", 100, 50), "none", "words of another run are not found");
 	is_str(diagnosis("MemoryError\n", 0, 5000), "out of memory",
-	       "in a log that was begun anew");
+	       "words in a log that was begun anew are found");
 	test_forms();
 	test_cuda();
 	is_str(diagnosis("[rank1]:[E1128 ProcessGroupNCCL.cpp:607] [Rank 1] Watchdog caught "
 			 "collective operation timeout: WorkNCCL(SeqNum=42)\nAborted\n", 0, 0),
-	       "NCCL: a collective operation timed out", "a collective that waited in vain");
+	       "NCCL: a collective operation timed out",
+	       "a collective operation that timed out is found");
 	is_str(diagnosis("ValueError: Free memory on device (3.1/23.64 GiB) on startup is less "
 			 "than desired GPU memory utilization (0.9, 21.28 GiB).\n", 0, 0),
-	       "too little GPU memory was free", "what vLLM found full");
+	       "too little GPU memory was free", "memory of a GPU that vLLM found full is found");
 	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
 		is_str(diagnosis(ports[i], 0, 0),
 		       "its port was in use; {port} in its command is a port of its own",
-		       "what says that a port is taken");
+		       "a port that is in use is found");
 	is_str(diagnosis("Port 6006 is already in use, trying 6007\nKeyError: 1\n", 0, 0), "none",
-	       "another port was found");
-	is_str(diagnosis("[Errno 28] No space left on device\n", 0, 0), "disk full", "a full disk");
-	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none", "no log");
+	       "a port in use for which another was found is no error");
+	is_str(diagnosis("[Errno 28] No space left on device\n", 0, 0), "disk full",
+	       "a full disk is found");
+	is_str(diagnose_log("/nowhere/1.log", 0) ? "some" : "none", "none",
+	       "a log that is not there has no error");
 	close(fd);
 	unlink(path);
 	return done();

@@ -52,35 +52,36 @@ static void test_growth(void)
 	double now;
 
 	put("step 1\nstep 2\nstep 3\n");
-	is_int(log_watch_open(&w, path, 0, NULL, &err), 0, "a log");
+	is_int(log_watch_open(&w, path, 0, NULL, &err), 0, "a log is opened");
 	look();
-	ok(n_events == 1 && last.position > 2.5, "what it holds already");
+	ok(n_events == 1 && last.position > 2.5, "steps that the log holds already are read");
 	look();
-	is_int(n_events, 1, "is not read twice");
+	is_int(n_events, 1, "steps that were read are not read twice");
 	put("step 4\nstep");
 	look();
-	is_int(n_events, 2, "what is added is");
+	is_int(n_events, 2, "a step that is added is read");
 	put(" 5\n");
 	written_ago(0.5, false);
 	w.last_boot_s -= 100;
 	now = clock_boot_s();
 	look();
-	ok(last.position > 4.5, "lines in pieces");
-	ok(fabs(last.arrival_s - (now - 0.5)) < 0.1, "came when the file was written to");
+	ok(last.position > 4.5, "a line that comes in pieces is read");
+	ok(fabs(last.arrival_s - (now - 0.5)) < 0.1, "a line came when the file was written to");
 	put("step 6\n");
 	written_ago(50, false);
 	look();
-	ok(fabs(last.arrival_s - (now - 0.5)) < 0.1, "not before what came before");
+	ok(fabs(last.arrival_s - (now - 0.5)) < 0.1, "a line does not come before the line before");
 	put("step 7\n");
 	written_ago(-1000, false);
 	now = clock_boot_s();
 	look();
-	ok(last.arrival_s >= now && last.arrival_s <= clock_boot_s(), "nor in the future");
+	ok(last.arrival_s >= now && last.arrival_s <= clock_boot_s(),
+	   "a line does not come in the future");
 	put("step 8\n");
 	written_ago(30, true);
 	now = clock_boot_s();
 	look();
-	ok(last.arrival_s >= now, "by whole seconds it is not told: now");
+	ok(last.arrival_s >= now, "a line in a file of whole seconds comes now");
 	w.stopped_s = 1000;
 	put("step 8\n");
 	written_ago(0, false);
@@ -96,13 +97,13 @@ static void test_growth(void)
 	put("step 9");
 	look();
 	log_watch_look(&w, clock_boot_s(), true, &sinks);
-	ok(last.position > 8.5, "the last line may lack its newline");
+	ok(last.position > 8.5, "the last line is read without its newline");
 	if (ftruncate(fd, 0))
 		printf("# cannot truncate\n");
 	lseek(fd, 0, SEEK_SET);
 	put("step 1\nstep 12\n");
 	look();
-	ok(last.position > 11.5, "a file that shrank was begun anew");
+	ok(last.position > 11.5, "a file that shrank is read from its beginning");
 }
 
 /* A hole is as long as anything, and made at once. */
@@ -113,22 +114,24 @@ static void test_flood(void)
 	lseek(fd, 0, SEEK_END);
 	put("\nstep 50\n");
 	look();
-	ok(last.position > 49.5, "of a flood the end is read");
+	ok(last.position > 49.5, "the end of a flood is read");
 	log_watch_close(&w);
-	ok(w.fd == -1 && isinf(w.next_look_boot_s), "no more looks");
+	ok(w.fd == -1 && isinf(w.next_look_boot_s), "a closed log is not looked at any more");
 	look();
 	log_watch_close(&w);
-	ok(w.fd == -1, "which does no harm");
+	ok(w.fd == -1, "a closed log may be looked at and closed again");
 }
 
 static void test_failures(void)
 {
 	struct err err;
 
-	is_int(log_watch_open(&w, "/nowhere/1.log", 0, NULL, &err), -1, "no log");
-	ok(w.fd == -1 && !w.steps, "is not watched");
-	is_int(log_watch_open(&w, path, 0, "(", &err), -1, "an expression that is none");
-	ok(w.fd == -1 && !w.steps, "neither");
+	is_int(log_watch_open(&w, "/nowhere/1.log", 0, NULL, &err), -1,
+	       "a log that is not there is not opened");
+	ok(w.fd == -1 && !w.steps, "a log that is not there is not watched");
+	is_int(log_watch_open(&w, path, 0, "(", &err), -1,
+	       "a log with an expression that is none is not opened");
+	ok(w.fd == -1 && !w.steps, "a log with an expression that is none is not watched");
 }
 
 int main(void)

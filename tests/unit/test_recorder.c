@@ -125,12 +125,13 @@ static void test_change(void)
 	steps(100, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	steps(100, 4, "CONFIG=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	kept = stored();
-	ok(kept.takes_configs && kept.config_version == 0, "CONFIG=0: it takes configurations");
+	ok(kept.takes_configs && kept.config_version == 0,
+	   "CONFIG=0 tells that a program takes configurations");
 	run_release(&kept);
 	want(64, 4, 1.5);
 	steps(100, 4, "CONFIG=0\n");
 	is_int(configuration_batch_size(&run.configuration), 128,
-	       "as long as it has not changed, nothing has");
+	       "a wanted configuration changes nothing before it is in use");
 	for (int i = 0; i < 3; i++)	/* not written when the change comes */
 		report("STEP_NS=100000000\nCONFIG=0\n");
 	steps(400, 4, "CONFIG=1\nSTEP=99\n");
@@ -138,11 +139,11 @@ static void test_change(void)
 	ok(run.config_version == 1 && configuration_batch_size(&run.configuration) == 256 &&
 	   run.configuration.local_batch_size == 64 &&
 	   run.configuration.accumulation_steps == 4 && run.learning_rate_scale == 1.5,
-	   "then the run has it");
+	   "a configuration that is in use is the run's");
 	kept = stored();
 	ok(kept.config_version == 1 && configuration_batch_size(&kept.configuration) == 256 &&
 	   kept.learning_rate_scale == 1.5 && kept.wanted_version == 1,
-	   "in the store, too");
+	   "a configuration that is in use is stored");
 	run_release(&kept);
 	list = observations();
 	is_int(list.count, 2, "each configuration has its observation");
@@ -151,8 +152,9 @@ static void test_change(void)
 		bool old = row->configuration.local_batch_size == 128 &&
 			   row->configuration.accumulation_steps == 1;
 
-		near(row->step_time_s, old ? 0.100 : 0.400, 1e-12, "of its own steps");
-		is_int(row->n_steps, old ? 15 : 8, "of all of them");
+		near(row->step_time_s, old ? 0.100 : 0.400, 1e-12,
+		     "an observation has the time of its own steps");
+		is_int(row->n_steps, old ? 15 : 8, "an observation counts all of its steps");
 	}
 	observation_list_release(&list);
 
@@ -170,13 +172,15 @@ static void test_change(void)
 	steps(200, 4, "CONFIG=2\n");
 	steps(200, 4, "CONFIG=2\n");
 	list = observations();
-	is_int(list.count, 2, "back to the first: no third row");
+	is_int(list.count, 2, "a configuration that comes back has no third observation");
 	for (int i = 0; i < list.count; i++)
 		if (list.items[i].configuration.local_batch_size == 128) {
-			is_int(list.items[i].n_steps, 23, "both times count");
-			is_int(list.items[i].n_windows, 6, "with all their windows");
+			is_int(list.items[i].n_steps, 23,
+			       "an observation counts the steps of both times");
+			is_int(list.items[i].n_windows, 6,
+			       "an observation counts the windows of both times");
 			near(list.items[i].step_time_s, (4 * 0.100 + 2 * 0.200) / 6,
-			     1e-12, "in one mean");
+			     1e-12, "an observation has one mean of both times");
 		}
 	near(run.step_time_s, 0.200, 1e-12, "the run's step time is the present one");
 	observation_list_release(&list);
@@ -200,17 +204,17 @@ static void test_warm_up(void)
 	steps(500, 4, "");
 	steps(300, 4, "");
 	is_observed(1, 0.300, "a second window that differs from the first is written");
-	near(run.step_time_s, 0.300, 1e-12, "as the run's step time");
+	near(run.step_time_s, 0.300, 1e-12, "a provisional window gives the run's step time");
 	steps(200, 4, "CONFIG=0\n");
-	is_observed(1, 0.200, "the next that differs replaces it");
+	is_observed(1, 0.200, "a second provisional window replaces the first");
 	steps(200, 4, "CONFIG=0\n");
-	is_observed(2, 0.200, "windows that agree replace that");
+	is_observed(2, 0.200, "windows that agree replace the provisional one");
 	run.config_version = 0;
 	step_stats_init(&r.stats);
 	r.earlier = (struct observation){ .n_windows = 2, .step_time_s = 0.2 };
 	steps(900, 4, "CONFIG=0\n");
 	steps(500, 4, "CONFIG=0\n");
-	is_observed(2, 0.200, "what was measured earlier stays");
+	is_observed(2, 0.200, "provisional windows do not replace earlier measurements");
 	end();
 }
 
@@ -235,19 +239,18 @@ static void test_not_changed(void)
 	steps(100, 4, "CONFIG=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	steps(100, 4, "CONFIG=5\nSAMPLES=640\nSTEP=5\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	ok(run.config_version == 0 && configuration_batch_size(&run.configuration) == 128,
-	   "a configuration that nobody wanted is none");
+	   "a configuration that nobody wanted is not in use");
 	list = observations();
 	g = gradients();
-	ok(list.count == 0 && g.count == 0, "what it may be measures nothing");
-	near(run.last_samples, 640, 0, "but counts as progress");
+	ok(list.count == 0 && g.count == 0, "steps in an unknown configuration measure nothing");
+	near(run.last_samples, 640, 0, "steps in an unknown configuration count as progress");
 	observation_list_release(&list);
 	gradient_list_release(&g);
 	want(64, 2, 1);
 	want(32, 4, 1);
 	steps(100, 4, "CONFIG=1\n");
 	steps(100, 4, "CONFIG=1\n");
-	ok(run.config_version == 0,
-	   "one that was replaced before it was heard of is not in use by the store");
+	ok(run.config_version == 0, "a configuration that was replaced unheard is not in use");
 	steps(300, 4, "CONFIG=2\n");
 	steps(300, 4, "CONFIG=2\n");
 	steps(100, 4, "CONFIG=1\n");
@@ -255,7 +258,7 @@ static void test_not_changed(void)
 	ok(run.config_version == 2 && list.count == 1 &&
 	   list.items[0].configuration.local_batch_size == 32 &&
 	   list.items[0].n_steps == 8,
-	   "the last one is, and none goes back");
+	   "the last configuration stays in use though an earlier is told");
 	observation_list_release(&list);
 	end();
 }
@@ -278,14 +281,17 @@ static void test_moments(void)
 	report("GRAD_SQR=1\n");
 	steps(1, 1, "");
 	g = gradients();
-	is_int(g.count, 1, "a window");
-	is_int(g.items[0].window.n, 4, "of the updates that told both, and not beyond all measure");
-	near(g.items[0].window.sum_grad_sqr, 15.5, 0, "the sum");
-	near(g.items[0].window.m2_grad_sqr, 33.1875, 1e-14, "squared deviations");
-	near(g.items[0].window.m2_grad_var, 33.1875e-6, 1e-4, "small ones from a large mean");
+	is_int(g.count, 1, "gradients make a window");
+	is_int(g.items[0].window.n, 4,
+	       "a window counts updates that told both, and not beyond measure");
+	near(g.items[0].window.sum_grad_sqr, 15.5, 0, "a window has the sum of its squares");
+	near(g.items[0].window.m2_grad_sqr, 33.1875, 1e-14,
+	     "a window has the squared deviations of its squares");
+	near(g.items[0].window.m2_grad_var, 33.1875e-6, 1e-4,
+	     "a window has small deviations from a large mean");
 	ok(g.items[0].window.first_samples == 128 && g.items[0].window.last_samples == 512 &&
 	   configuration_batch_size(&g.items[0].window.configuration) == 128,
-	   "where it was, with what batch");
+	   "a window has its position and batch");
 	gradient_list_release(&g);
 	end();
 }
@@ -315,17 +321,17 @@ static void test_windows(void)
 	updates(&samples, 1);
 	g = gradients();
 	ok(g.count == 2 && g.items[0].window.n == 50 && g.items[1].window.n == 1,
-	   "50 updates that cover a tenth of the position are a window");
+	   "50 updates that cover a tenth of the position fill a window");
 	gradient_list_release(&g);
 	updates(&samples, 448);
 	g = gradients();
-	is_int(g.count, 2, "the write that fills one is its last");
+	is_int(g.count, 2, "the write that fills a window is its last");
 	gradient_list_release(&g);
 	updates(&samples, 40);
 	updates(&samples, 10);
 	updates(&samples, 1);
 	g = gradients();
-	ok(g.count == 3 && g.items[2].window.n == 51, "50 that cover less are none yet");
+	ok(g.count == 3 && g.items[2].window.n == 51, "50 updates that cover less fill no window");
 	gradient_list_release(&g);
 	now -= 31;
 	r.gradient_start_boot_s -= 31;		/* as if it had been opened so long ago */
@@ -333,7 +339,7 @@ static void test_windows(void)
 	updates(&samples, 1);
 	g = gradients();
 	ok(g.count == 4 && g.items[2].window.n == 52 && g.items[3].window.n == 1,
-	   "after 30 s it is one all the same");
+	   "a window is full after 30 s all the same");
 	gradient_list_release(&g);
 	end();
 }
@@ -346,7 +352,7 @@ static void test_no_position(void)
 	for (int i = 0; i < 3; i++)
 		steps(1, 50, "SAMPLES=0\nGRAD_SQR=1\nGRAD_VAR=2\n");
 	g = gradients();
-	ok(g.count == 1 && g.items[0].window.n == 150, "a position that stays 0 covers nothing");
+	ok(g.count == 1 && g.items[0].window.n == 150, "a position that stays 0 fills no window");
 	gradient_list_release(&g);
 	end();
 }
@@ -364,10 +370,13 @@ static void test_groups(void)
 	steps(1, 1, "");
 	g = gradients();
 	ok(g.items[0].window.n == 6 && g.items[0].window.entries == 3,
-	   "reports of the means of several updates");
-	near(g.items[0].window.sum_grad_sqr, 13.5, 1e-15, "count as that many");
-	near(g.items[0].window.m2_grad_sqr, 6.375, 1e-14, "their deviations too");
-	near(g.items[0].window.cross_grad, -6.375, 1e-14, "and the products of these");
+	   "reports of means of several updates count as that many");
+	near(g.items[0].window.sum_grad_sqr, 13.5, 1e-15,
+	     "means of several updates are summed as that many");
+	near(g.items[0].window.m2_grad_sqr, 6.375, 1e-14,
+	     "means of several updates deviate as that many");
+	near(g.items[0].window.cross_grad, -6.375, 1e-14,
+	     "means of several updates have products as that many");
 	gradient_list_release(&g);
 	end();
 }
@@ -393,27 +402,30 @@ static void test_totals(void)
 	steps(1, 1, "SAMPLES=300\nEPOCH=1.5\nTOTAL_EPOCHS=10\nPEAK_BYTES=5\n");
 	job = stored_job();
 	ok(job.progress.reported_total_steps == 500 && job.progress.total_epochs == 10,
-	   "totals are kept with the job");
-	near(job.progress.reported_total_samples, 2000, 1e-12, "epochs tell its samples");
-	near(job_total_samples(&job), 2000, 1e-12, "which are its total");
+	   "reported totals are kept with the job");
+	near(job.progress.reported_total_samples, 2000, 1e-12,
+	     "reported epochs tell the total of samples");
+	near(job_total_samples(&job), 2000, 1e-12, "the total of samples is that told by epochs");
 	job.declared.total_steps = 7;
 	ok(isnan(job_total_samples(&job)) && job_total_steps(&job) == 7,
-	   "unless steps were declared");
+	   "declared steps count before the told total of samples");
 	job_release(&job);
 	steps(1, 1, "SAMPLES=400\nEPOCH=1\nTOTAL_SAMPLES=2500\n");
 	job = stored_job();
-	near(job.progress.reported_total_samples, 2500, 0, "samples as reported count for more");
+	near(job.progress.reported_total_samples, 2500, 0,
+	     "a reported total of samples counts before that by epochs");
 	job.profile = true;
 	ok(isnan(job_total_samples(&job)), "a profile has no total");
 	job_release(&job);
 	struct run kept = stored();
 
 	is_str(kept.framework, "torch 2.15.0", "the framework is kept with the run");
-	is_str(kept.helper, "no gradient noise: torch.compile", "and what the helper refuses");
-	is_int(kept.peak_allocated_bytes, 7, "and the highest peak");
+	is_str(kept.helper, "no gradient noise: torch.compile",
+	       "the run keeps what the helper refuses");
+	is_int(kept.peak_allocated_bytes, 7, "the run keeps the highest peak of memory");
 	run_release(&kept);
 	report("HELPER=\n");
-	is_str(run.helper, "", "an empty HELPER takes that back");
+	is_str(run.helper, "", "an empty HELPER takes back what the helper refused");
 	end();
 }
 
@@ -451,9 +463,10 @@ static void test_metrics(void)
 	ok(job.progress.resumes && job.progress.saves_when_asked == 1 &&
 	   job_may_be_preempted(&job, &run), "a job that says so saves when it is asked");
 	is_int(store_metrics_of_job(&store, job.id, &list, &err), 0, "metrics are read");
-	is_int(list.count, REPORT_METRICS_MAX, "no more than that are kept");
-	is_str(list.items[0].name, "acc", "by name");
-	ok(list.items[0].last == 0.25 && list.items[0].samples == 1020, "the last value");
+	is_int(list.count, REPORT_METRICS_MAX, "no more metrics than the most are kept");
+	is_str(list.items[0].name, "acc", "metrics are kept by name");
+	ok(list.items[0].last == 0.25 && list.items[0].samples == 1020,
+	   "a metric has its last value");
 	job_metric_list_release(&list);
 	job_release(&job);
 	end();
@@ -467,43 +480,45 @@ static void test_resumed(void)
 	report("FRAMEWORK=torch\n");
 	report("RESUMED=/c.pt\nSTEP=8\nSAMPLES=800\n");
 	near(run.lost_samples, 200, 0, "a program that resumes at an earlier position lost work");
-	near(run.lost_s, 20, 1e-12, "in the time that this took");
+	near(run.lost_s, 20, 1e-12, "a program that resumes earlier lost the time of that work");
 	ok(run.first_samples == 800 && run.checkpoint_samples == 800 && run.last_samples == 800,
-	   "its position is that of the checkpoint");
+	   "a program that resumes stands at its checkpoint");
 	steps(1, 4, "STEP=9\nSAMPLES=900\n");
-	near(run.lost_samples, 200, 0, "what it does then is not lost");
+	near(run.lost_samples, 200, 0, "work after a resumption is not lost");
 	job = stored_job();
-	ok(job.progress.resumes && job.progress.steps == 9, "the job is known to resume");
+	ok(job.progress.resumes && job.progress.steps == 9,
+	   "a job that resumed is known to resume");
 	job_release(&job);
 	end();
 	begin_at(1000, 300);
 	report("FRAMEWORK=torch\nSTEP=0\nSAMPLES=0\n");
 	report("RESUMED=/c.pt\nSTEP=11\nSAMPLES=1100\n");
-	near(run.lost_samples, -100, 0, "at a later one, less had been lost than was thought");
+	near(run.lost_samples, -100, 0, "a program that resumes later lost less than was thought");
 	end();
 	begin_at(1000, 50);
 	report("FRAMEWORK=torch\nRESUMED=/c.pt\nSTEP=11\nSAMPLES=1100\n");
-	near(run.lost_samples, -50, 0, "but no more than that");
+	near(run.lost_samples, -50, 0,
+	     "a program that resumes later gets back no more than was lost");
 	end();
 	begin_at(1000, 300);
 	report("FRAMEWORK=torch\nRESUMED=/c.pt\nSTEP=10\nSAMPLES=1000\n");
 	report("STEP=15\nSAMPLES=1500\n");
 	report("CHECKPOINT=/d.pt\nSTEP=14\nSAMPLES=1400\n");
 	ok(run.last_samples == 1500 && run.checkpoint_samples == 1400 && r.steps == 15,
-	   "a checkpoint that is told of late does not put the program back");
+	   "a checkpoint that is told late does not put the program back");
 	report("RESUMED=/c.pt\nSTEP=10\nSAMPLES=1000\n");
-	near(run.lost_samples, 500, 0, "a program that goes back while it runs has lost that");
+	near(run.lost_samples, 500, 0, "a program that goes back while it runs lost that work");
 	end();
 	begin_at(1000, 300);
 	steps(1, 4, "FRAMEWORK=torch\nSTEP=1\nSAMPLES=100\n");
-	near(run.lost_samples, 1000, 0, "a program that begins anew has lost everything");
+	near(run.lost_samples, 1000, 0, "a program that begins anew lost everything");
 	job = stored_job();
-	ok(!job.progress.resumes, "and does not resume");
+	ok(!job.progress.resumes, "a program that begins anew does not resume");
 	job_release(&job);
 	end();
 	begin_at(1000, 300);
 	steps(1, 4, "STEP=1\nSAMPLES=100\n");
-	near(run.lost_samples, 0, 0, "of a program without the helper that is not known");
+	near(run.lost_samples, 0, 0, "a program without the helper is not known to lose work");
 	end();
 }
 
@@ -541,10 +556,10 @@ static void test_doubt(void)
 	near(run.lost_samples, 0, 0, "a job whose position is known is believed");
 	end();
 	in_doubt(POSITION_AT_LEAST);
-	near(run.lost_samples, -400, 0, "more was saved than was heard of: less was lost");
+	near(run.lost_samples, -400, 0, "a job that saved more than was heard of lost less");
 	end();
 	in_doubt(POSITION_OLD);
-	near(run.lost_samples, 0, 0, "from an old position nothing follows");
+	near(run.lost_samples, 0, 0, "a job of an old position loses nothing by a later one");
 	end();
 }
 
@@ -552,25 +567,26 @@ static void test_begin(void)
 {
 	positions(1000, 100, 200, true);
 	near(run.lost_samples, 1000, 0, "a program that begins at 0 has lost everything");
-	near(run.lost_s, 100, 1e-9, "in the time that this took");
+	near(run.lost_s, 100, 1e-9, "a program that begins at 0 lost the time of its job");
 	end();
 	positions(1000, 1100, 1200, true);
 	near(run.lost_samples, 0, 0, "a program that goes on has lost nothing");
 	end();
 	positions(1000, 1060, 1160, true);
-	near(run.lost_samples, 0, 0, "nor has a program that reports at round numbers");
+	near(run.lost_samples, 0, 0, "a program that reports at round numbers has lost nothing");
 	end();
 	positions(1000, 900, 1000, true);
-	near(run.lost_samples, 200, 0, "it goes on from an earlier checkpoint");
+	near(run.lost_samples, 200, 0,
+	     "a program that goes on from an earlier checkpoint lost work");
 	end();
 	positions(0, 800, 900, false);
-	near(run.lost_samples, -300, 0, "it goes on from what it saved without a word");
+	near(run.lost_samples, -300, 0, "a program that saved without a word lost less");
 	end();
 	positions(0, 800, 900, true);
 	near(run.lost_samples, 0, 0, "a job that tells what it saves is believed");
 	end();
 	positions(0, 250, 350, false);
-	near(run.lost_samples, 0, 0, "a first report that is late is no later beginning");
+	near(run.lost_samples, 0, 0, "a program whose first report is late did not begin later");
 	end();
 }
 
@@ -579,9 +595,9 @@ static void test_memory(void)
 	begin();
 	report("OUT_OF_MEMORY=2048\nPEAK_BYTES=10\nLIMIT_BYTES=11\n");
 	ok(r.oom.bytes == 2048 && r.oom.peak_bytes == 10 && r.oom.limit_bytes == 11,
-	   "an allocation that failed");
+	   "an allocation that failed is kept with peak and limit");
 	steps(1, 1, "STEP=1\n");
-	is_int(r.oom.bytes, -1, "is forgotten by a program that goes on");
+	is_int(r.oom.bytes, -1, "an allocation that failed is forgotten when steps go on");
 	end();
 }
 
@@ -621,34 +637,33 @@ static void test_logged(void)
 	logged_windows(STEP_UPDATES, 100, 5, 0.25);
 	list = observations();
 	ok(list.count == 1 && list.items[0].step_time_s == 0.25 &&
-	   list.items[0].n_steps == 40,
-	   "steps of the log are measured as reported ones");
+	   list.items[0].n_steps == 40, "steps of the log are measured as reported ones");
 	observation_list_release(&list);
 	kept = stored();
-	is_str(kept.step_source, "log:nanogpt", "it is known where they come from");
-	near(kept.first_step_s, 3, 1e-9, "and when the first came");
+	is_str(kept.step_source, "log:nanogpt", "the run knows that its steps come from the log");
+	near(kept.first_step_s, 3, 1e-9, "the run knows when the first step of the log came");
 	ok(kept.first_samples == 105 * 128 && kept.last_samples == 140 * 128,
-	   "samples are steps of a batch");
+	   "samples of the log are steps of a batch");
 	run_release(&kept);
 	store_job_get(&store, 1, &job, &err);
 	ok(job.progress.steps == 140 && job.progress.printed_total_steps == 1000 &&
-	   job_total_steps(&job) == 1000,
-	   "where it stands, and its total");
+	   job_total_steps(&job) == 1000, "the job has the steps and the total of the log");
 	job_release(&job);
 
 	report("LOSS=1\nSAMPLES=7\n");
 	logged(STEP_UPDATES, 150, 0, NAN);
-	ok(run.last_samples == 7 && r.steps == 150, "samples that are reported stand");
+	ok(run.last_samples == 7 && r.steps == 150,
+	   "reported samples count before those of the log");
 	steps(400, 4, "STEP=9\n");
 	steps(400, 4, "STEP=10\n");
 	list = observations();
 	ok(list.count == 1 && fabs(list.items[0].step_time_s - 0.4) < 1e-9 &&
-	   r.steps == 10,
-	   "reported steps take the place of the log's");
+	   r.steps == 10, "reported steps take the place of those of the log");
 	observation_list_release(&list);
 	logged(STEP_UPDATES, 160, 5, 9);
 	recorder_begin_log(&r, &run, "nanogpt", 1);
-	ok(r.steps == 10 && !strcmp(run.step_source, "reports"), "which is not asked any more");
+	ok(r.steps == 10 && !strcmp(run.step_source, "reports"),
+	   "a log is not read after reported steps");
 	end();
 
 	begin();
@@ -657,11 +672,11 @@ static void test_logged(void)
 	recorder_begin_log(&r, &run, "generic_num", NAN);
 	logged(STEP_UPDATES, 128, 0, NAN);
 	logged(STEP_UPDATES, 138, 0, NAN);
-	ok(run.lost_samples > 0, "a line that is no step looks like a return");
+	ok(run.lost_samples > 0, "a line that is no step looks like a return to the start");
 	report("STEP=139\nSAMPLES=17792\n");
 	report("STEP=140\nSAMPLES=17920\n");
 	ok(run.first_samples == 17792 && run.lost_samples == 0 && run.lost_s == 0,
-	   "until the program reports where it stands");
+	   "a reported position corrects a line that is no step");
 	end();
 
 	begin();
@@ -670,17 +685,18 @@ static void test_logged(void)
 	recorder_begin_log(&r, &run, "timm", NAN);
 	logged_windows(STEP_BATCHES, 0, 8, 0.1);
 	ok(fabs(run.step_time_s - 0.4) < 1e-12 && r.steps == 16 && run.last_samples == 16 * 128,
-	   "batches that are accumulated make steps");
+	   "accumulated batches of the log make steps");
 	end();
 
 	begin();
 	recorder_begin_log(&r, &run, "mnist_example", NAN);
 	logged_windows(STEP_SAMPLES, 0, 640, 0.001);
 	ok(fabs(run.step_time_s - 0.128) < 1e-12 && r.steps == 40 && run.last_samples == 5120,
-	   "so do samples");
+	   "samples of the log make steps");
 	run.configuration.local_batch_size = 0;
 	logged(STEP_SAMPLES, 6000, 640, 0.001);
-	ok(r.steps == 40 && run.last_samples == 6000, "unless there is no batch");
+	ok(r.steps == 40 && run.last_samples == 6000,
+	   "samples of the log make no steps without a batch");
 	end();
 
 	begin();
@@ -688,12 +704,12 @@ static void test_logged(void)
 	logged_windows(STEP_UPDATES, 0, 1, 5);
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_windows(STEP_UPDATES, 0, 1, 0.5);
-	near(run.step_time_s, 0.5, 1e-12, "what was measured by another pattern is void");
+	near(run.step_time_s, 0.5, 1e-12, "times by another pattern are dropped");
 	logged(STEP_UPDATES, 9, 1, 600);
 	recorder_write(&r, &store, &run, &err);
 	logged(STEP_UPDATES, 10, 1, 0.5);
 	recorder_write(&r, &store, &run, &err);
-	near(run.step_time_s, 0.5, 1e-12, "one huge step, of a machine that slept, is dropped");
+	near(run.step_time_s, 0.5, 1e-12, "one huge step of a machine that slept is dropped");
 	end();
 }
 
@@ -714,7 +730,7 @@ static void test_logged_range(void)
 	e.position = 510;
 	recorder_add_logged(&r, &run, &job, &e);
 	ok(run.first_samples == 32000 && run.last_samples == 32000 + 10 * 128,
-	   "counts on from where it stood");
+	   "steps of a job with a range count on from where it stood");
 	job_release(&job);
 	end();
 }
@@ -745,7 +761,7 @@ static void test_logged_again(void)
 	logged_of(&job, STEP_UPDATES, 1, NAN);
 	logged_of(&job, STEP_UPDATES, 6, NAN);
 	ok(run.last_samples == 1000 + 15 * 128 && run.lost_samples == 0,
-	   "a bar that follows another goes on from it");
+	   "a bar that follows another one goes on from it");
 	end();
 
 	begin();
@@ -753,14 +769,14 @@ static void test_logged_again(void)
 	logged_of(&job, STEP_UPDATES, 0, NAN);
 	logged_of(&job, STEP_UPDATES, 5, NAN);
 	ok(run.first_samples == 0 && run.last_samples == 5 * 128 && run.lost_samples == 1000,
-	   "who begins anew is not credited twice");
+	   "a program that begins anew in the log is not credited twice");
 	end();
 
 	begin();
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_of(&job, STEP_UPDATES, 8, NAN);
 	ok(fabs(run.last_samples - 800) < 1e-9 && fabs(run.lost_samples - 200) < 1e-9,
-	   "nor who goes back to an earlier checkpoint");
+	   "a program that goes back in the log is not credited twice");
 	end();
 
 	begin();
@@ -768,7 +784,7 @@ static void test_logged_again(void)
 	recorder_begin_log(&r, &run, "nanogpt", NAN);
 	logged_of(&job, STEP_UPDATES, 8, NAN);
 	ok(run.last_samples == 1000 && run.lost_samples == 0,
-	   "which is known already where it was told");
+	   "a checkpoint that was told is where the log goes on");
 	job_release(&job);
 	end();
 }
@@ -784,18 +800,19 @@ static void test_logged_unit(void)
 	recorder_begin_log(&r, &run, "tqdm_total", NAN);
 	logged_windows(STEP_UPDATES, 0, 8, 0.1);
 	logged_windows(STEP_BATCHES, 64, 8, 0.1);
-	near(run.step_time_s, 0.4, 1e-12, "what was measured by another unit is void");
-	ok(r.steps == 32 && run.last_samples == 32 * 128, "and counted anew");
+	near(run.step_time_s, 0.4, 1e-12, "times in another unit are dropped");
+	ok(r.steps == 32 && run.last_samples == 32 * 128, "steps in another unit are counted anew");
 	logged(STEP_UPDATES, 200, 0, NAN);
 	recorder_write(&r, &store, &run, &err);
 	store_job_get(&store, 1, &job, &err);
-	near(job.progress.printed_total_steps, 1000, 0, "a total");
+	near(job.progress.printed_total_steps, 1000, 0, "a printed total is stored");
 	job_release(&job);
 	job_init(&job);
 	logged_of(&job, STEP_BATCHES, 208, NAN);
 	recorder_write(&r, &store, &run, &err);
 	store_job_get(&store, 1, &job, &err);
-	ok(isnan(job.progress.printed_total_steps), "that was an epoch's is withdrawn");
+	ok(isnan(job.progress.printed_total_steps),
+	   "a printed total that was an epoch's is withdrawn");
 	job_release(&job);
 	end();
 }
@@ -815,9 +832,9 @@ static void test_suspension(void)
 	steps(100, 8, "");
 	list = observations();
 	near(list.count > 0 ? list.items[0].step_time_s : 0, 0.1, 1e-9,
-	     "the time of a step that spans a suspension is not taken");
+	     "a step that spans a suspension is not timed");
 	near(list.count > 0 ? (double)list.items[0].n_outliers : 9, 0, 0,
-	     "not even as an outlier");
+	     "a step that spans a suspension is no outlier");
 	observation_list_release(&list);
 	ok(run.duration_s < 0 && run.duration_s > -1001, "a run's duration is by its own clock");
 	end();
@@ -857,16 +874,17 @@ static void test_tier(void)
 	list = observations();
 	is_int(list.count, 2, "a run has step times for each tier");
 	near(of_tier(&list, TIER_FAR)->step_time_s, .15, 1e-9,
-	     "those on the tier before are not among them");
+	     "step times of a tier have none of the tier before");
 	near_by = of_tier(&list, TIER_FAST);
-	ok(n_steps > 0 && near_by->n_steps == n_steps, "but are kept");
+	ok(n_steps > 0 && near_by->n_steps == n_steps, "step times of the tier before are kept");
 	observation_list_release(&list);
 	steps_on(TIER_FAST, 100);
 	list = observations();
 	near_by = of_tier(&list, TIER_FAST);
-	is_int(list.count, 2, "on the first tier again");
-	ok(near_by->n_steps > n_steps, "the step times are added to the first ones");
-	near(near_by->step_time_s, .1, 1e-9, "which they agree with");
+	is_int(list.count, 2, "a tier that comes back has no third observation");
+	ok(near_by->n_steps > n_steps, "step times of a tier that comes back are added");
+	near(near_by->step_time_s, .1, 1e-9,
+	     "step times of a tier that comes back keep their mean");
 	observation_list_release(&list);
 	end();
 }
@@ -883,7 +901,7 @@ static void test_tier_of_other_supervisor(void)
 	steps_on(TIER_FAR, 150);
 	list = observations();
 	near(of_tier(&list, TIER_FAR)->step_time_s, .15, 1e-9,
-	     "step times on another tier are alone under another supervisor, too");
+	     "another supervisor keeps the step times of tiers apart");
 	observation_list_release(&list);
 	end();
 }
@@ -896,17 +914,18 @@ static void test_cores_by_tier(void)
 	run.configuration.tier = TIER_FAST;
 	report("STEP_NS=1\n");
 	recorder_write(&r, &store, &run, &err);
-	is_int(run.measured_cores, 0, "nothing was measured with the cores");
+	is_int(run.measured_cores, 0, "a run without step times was measured with no cores");
 	steps_on(TIER_FAST, 100);
-	is_int(run.measured_cores, 4, "then it was");
+	is_int(run.measured_cores, 4, "a run with step times was measured with its cores");
 	strcpy(run.cores, "0-1");
 	steps(150, 1, "");
-	is_int(run.measured_cores, 4, "with fewer cores nothing is measured yet");
+	is_int(run.measured_cores, 4, "a run with fewer cores is not measured with them at once");
 	steps_on(TIER_FAST, 150);
-	is_int(run.measured_cores, 2, "then the former step times are no more");
+	is_int(run.measured_cores, 2, "step times with other cores are dropped");
 	strcpy(run.cores, "0-3");
 	steps_on(TIER_FAR, 100);
-	is_int(run.measured_cores, RUN_CORES_DIFFER, "on another tier they stay beside the new");
+	is_int(run.measured_cores, RUN_CORES_DIFFER,
+	       "step times with other cores stay on another tier");
 	end();
 }
 
@@ -919,23 +938,26 @@ static void test_senders(void)
 	begin();
 	r.sender = SENDER_FOREIGN;
 	report("SAMPLES=100\nLOSS=1\n");
-	ok(isnan(run.last_samples) && !r.loss.given, "a foreign process says nothing");
-	is_int(run.refused_reports, 1, "it is counted");
-	is_str(run.refusal, "sent by a process that is not the job's", "and said why");
-	ok(recorder_add(&r, &store, &run, "WAKE=1\n", 7, now), "it may wake the supervisor");
-	is_int(run.refused_reports, 1, "which is no report");
+	ok(isnan(run.last_samples) && !r.loss.given,
+	   "a report of a foreign process is not believed");
+	is_int(run.refused_reports, 1, "a report of a foreign process is counted");
+	is_str(run.refusal, "sent by a process that is not the job's",
+	       "a report of a foreign process is refused with a reason");
+	ok(recorder_add(&r, &store, &run, "WAKE=1\n", 7, now),
+	   "a foreign process may wake the supervisor");
+	is_int(run.refused_reports, 1, "a wake of a foreign process is not counted");
 	r.sender = SENDER_GONE;
 	report("SAMPLES=100\nSTEP_NS=5000000\nGRAD_SQR=1\nGRAD_VAR=1\nPARAMETERS=7\n");
 	near(run.last_samples, 100, 0, "a process that has ended tells where it stood");
 	ok(isnan(run.step_time_s) && r.gradient.n == 0 && r.parameters == 0,
-	   "but measures nothing");
+	   "a process that has ended measures nothing");
 	r.sender = SENDER_OURS;
 	steps(5, 8, "GRAD_SQR=1\nGRAD_VAR=1\n");
 	list = gradients();
-	is_int(list.count, 1, "a process of the run does");
+	is_int(list.count, 1, "a process of the run measures gradients");
 	gradient_list_release(&list);
 	now_stored = stored();
-	is_int(now_stored.refused_reports, 1, "the count is stored");
+	is_int(now_stored.refused_reports, 1, "the number of refused reports is stored");
 	run_release(&now_stored);
 	end();
 }
@@ -954,29 +976,30 @@ static void test_kept(void)
 	report("CHECKPOINT=w\nSAMPLES=10\n");
 	report("RESUMED=w\nSAMPLES=10\n");
 	ok(run.reports == 3 && run.refused_reports == 0 && !r.loss.given,
-	   "an earlier report is passed over");
-	near(run.last_samples, 20, 0, "the position stays");
-	near(run.checkpoint_samples, 20, 0, "the checkpoint too");
+	   "an earlier report that was kept is passed over");
+	near(run.last_samples, 20, 0, "an earlier report that was kept leaves the position");
+	near(run.checkpoint_samples, 20, 0,
+	     "an earlier report that was kept leaves the checkpoint");
 	report("STEP=3\nSAMPLES=30\nSTEP_NS=5\nLOSS=2\n");
-	near(run.last_samples, 30, 0, "a later one tells how far the run came");
-	near(r.steps, 3, 0, "its steps");
-	near(r.loss.value, 2, 0, "and its loss");
-	is_int(r.stats.n_seen, 1, "but no time");
+	near(run.last_samples, 30, 0, "a later report that was kept tells the position");
+	near(r.steps, 3, 0, "a later report that was kept tells the steps");
+	near(r.loss.value, 2, 0, "a later report that was kept tells the loss");
+	is_int(r.stats.n_seen, 1, "a later report that was kept tells no time");
 	report("CHECKPOINT=y\nSAMPLES=25\n");
-	near(run.checkpoint_samples, 25, 0, "a checkpoint before that is news");
-	near(run.last_samples, 30, 0, "and does not set the run back");
+	near(run.checkpoint_samples, 25, 0, "a later checkpoint that was kept is news");
+	near(run.last_samples, 30, 0, "a later checkpoint that was kept does not set the run back");
 	report("SAMPLES=1000000\n");
-	near(run.last_samples, 30, 0, "a jump is refused");
+	near(run.last_samples, 30, 0, "a jump in a report that was kept is refused");
 	r.kept_s = now;
 	report("STATUS=kept\nLOSS=3\n");
-	is_str(r.status, "kept", "what was kept after all that was heard is news");
+	is_str(r.status, "kept", "a status that was kept after all that was heard is news");
 	r.sender = SENDER_OURS;
 	report("STATUS=heard\nLOSS=1\n");
 	r.sender = SENDER_KEPT;
 	r.kept_s = now - 0.5;
 	report("STATUS=kept\nLOSS=3\n");
-	is_str(r.status, "heard", "a text that was kept before another was heard is not");
-	near(r.loss.value, 1, 0, "nor is a loss");
+	is_str(r.status, "heard", "a status that was kept before another was heard is no news");
+	near(r.loss.value, 1, 0, "a loss that was kept before another was heard is no news");
 	end();
 }
 
@@ -985,7 +1008,7 @@ static void test_positions(void)
 	begin();
 	run.last_samples = 6400;
 	report("CHECKPOINT=x\nSAMPLES=100\n");
-	near(run.last_samples, 100, 0, "the first reported position counts for more than a log's");
+	near(run.last_samples, 100, 0, "the first reported position counts before that of a log");
 	end();
 	begin();
 	for (int i = 0; i < 4; i++) {
@@ -997,19 +1020,21 @@ static void test_positions(void)
 	}
 	report("SAMPLES=1000000000000\nSTEP=1000\nLOSS=2\n");
 	near(run.last_samples, 300, 0, "a position that cannot be is refused");
-	near(r.loss.value, 2, 0, "the rest of its report counts");
-	is_str(run.refusal, "SAMPLES jumped from 300 to 1000000000000", "and told");
+	near(r.loss.value, 2, 0, "the loss of a report with a refused position counts");
+	is_str(run.refusal, "SAMPLES jumped from 300 to 1000000000000",
+	       "the refusal tells the position that cannot be");
 	report("SAMPLES=100\nSTEP=1\nLOSS=3\n");
-	near(run.last_samples, 300, 0, "a position does not fall");
-	near(r.loss.value, 3, 0, "the rest of its report counts");
-	is_int(run.refused_reports, 2, "both are counted");
+	near(run.last_samples, 300, 0, "a position that falls is refused");
+	near(r.loss.value, 3, 0, "the loss of a report with a fallen position counts");
+	is_int(run.refused_reports, 2, "both refused positions are counted");
 	report("SAMPLES=200\nCHECKPOINT=/x\n");
-	near(run.last_samples, 300, 0, "a checkpoint may be of an earlier position");
-	near(run.checkpoint_samples, 200, 0, "which is the checkpoint's");
-	is_int(run.refused_reports, 2, "and is not refused");
+	near(run.last_samples, 300, 0, "a checkpoint of an earlier position leaves the position");
+	near(run.checkpoint_samples, 200, 0,
+	     "a checkpoint of an earlier position is the checkpoint");
+	is_int(run.refused_reports, 2, "a checkpoint of an earlier position is not refused");
 	report("SAMPLES=50\nSTEP=0\nRESUMED=/x\n");
 	near(run.last_samples, 50, 0, "a program that resumes may go back");
-	is_int(run.refused_reports, 2, "that is no fall");
+	is_int(run.refused_reports, 2, "a program that goes back to resume is not refused");
 	end();
 }
 
@@ -1024,14 +1049,14 @@ static void test_other_boot(void)
 	r1.launch_boot_s = 910;
 	r1.wanted_boot_s = 930;
 	run_take_boot(&r1, 5200, 50);
-	near(r1.assigned_boot_s, -150, 0, "a run of another boot: assigned 200 s ago");
-	near(r1.launch_boot_s, -140, 0, "launched 190 s ago");
-	near(r1.wanted_boot_s, -120, 0, "told to change 170 s ago");
-	ok(isnan(r1.checkpoint_boot_s), "and never saved");
+	near(r1.assigned_boot_s, -150, 0, "a run of another boot was assigned as long ago");
+	near(r1.launch_boot_s, -140, 0, "a run of another boot was launched as long ago");
+	near(r1.wanted_boot_s, -120, 0, "a run of another boot was told to change as long ago");
+	ok(isnan(r1.checkpoint_boot_s), "a run of another boot that never saved has no checkpoint");
 	free(r1.boot_id);
 	r1.boot_id = xstrdup(clock_boot_id());
 	run_take_boot(&r1, 9000, 70);
-	near(r1.launch_boot_s, -140, 0, "the times of this boot stay");
+	near(r1.launch_boot_s, -140, 0, "a run of this boot keeps its times");
 	run_release(&r1);
 }
 
@@ -1040,19 +1065,19 @@ static void test_run_clock(void)
 	struct run r1;
 
 	run_init(&r1);
-	near(run_clock_s(&r1, 100), 100, 0, "the boot clock, of a run never suspended");
+	near(run_clock_s(&r1, 100), 100, 0, "the clock of a run never suspended is the boot clock");
 	r1.suspended_s = 10;
-	near(run_clock_s(&r1, 100), 90, 0, "without the time for which it was suspended");
+	near(run_clock_s(&r1, 100), 90, 0, "the clock of a run leaves out its suspensions");
 	r1.suspended_boot_s = 80;
-	near(run_clock_s(&r1, 100), 70, 0, "it stands still while the run is suspended");
-	near(run_clock_s(&r1, 75), 65, 0, "not before");
+	near(run_clock_s(&r1, 100), 70, 0, "the clock of a suspended run stands still");
+	near(run_clock_s(&r1, 75), 65, 0, "the clock of a run goes on until its suspension");
 	r1.configuration.replicas = 2;
-	is_int(run_held(&r1), 2, "a run has its devices");
+	is_int(run_held(&r1), 2, "a run holds its devices");
 	r1.state = RUN_RUNNING;
 	r1.suspension = SUSPENSION_DONE;
-	is_int(run_held(&r1), 0, "none while it is suspended");
+	is_int(run_held(&r1), 0, "a suspended run holds no devices");
 	r1.state = RUN_ENDED;
-	is_int(run_held(&r1), 2, "what ended then shows those that it had last");
+	is_int(run_held(&r1), 2, "a run that ended suspended shows its last devices");
 	run_release(&r1);
 }
 
@@ -1080,28 +1105,30 @@ static void test_reported_end(void)
 {
 	begin();
 	ok(!ends(NAN, NAN, "STEP=9\n"), "a run without totals has no end");
-	ok(!ends(NAN, 20, "STEP=19\n"), "a step is left");
-	ok(ends(NAN, 20, "STEP=20\n"), "the declared steps are done");
-	ok(!ends(NAN, 40, "TOTAL_STEPS=20\n"), "what is declared counts, and not what is reported");
-	ok(ends(NAN, NAN, "STATUS=x\n"), "unless nothing is declared");
+	ok(!ends(NAN, 20, "STEP=19\n"), "a run with a step left is not at its end");
+	ok(ends(NAN, 20, "STEP=20\n"), "a run with the declared steps done is at its end");
+	ok(!ends(NAN, 40, "TOTAL_STEPS=20\n"), "a declared total counts before a reported one");
+	ok(ends(NAN, NAN, "STATUS=x\n"), "a reported total counts where none is declared");
 	end();
 	begin();
-	ok(!ends(1000, NAN, "SAMPLES=872\n"), "a whole batch is left");
-	ok(ends(1000, NAN, "SAMPLES=896\n"), "less than a batch is left");
+	ok(!ends(1000, NAN, "SAMPLES=872\n"), "a run with a whole batch left is not at its end");
+	ok(ends(1000, NAN, "SAMPLES=896\n"), "a run with less than a batch left is at its end");
 	end();
 	begin();
 	ok(!ends(NAN, NAN, "SAMPLES=1280\nEPOCH=3\nTOTAL_EPOCHS=3\n"),
-	   "an epoch that is reported may just begin");
+	   "a run that reports its last epoch may just begin it");
 	end();
 	begin();
-	ok(ends(NAN, 20, "STEP=5\nENDED=1\n"), "the program says so, short of the total");
-	ok(ends(NAN, 20, "STEP=5\nLOSS=1\n"), "the same step again changes nothing");
-	ok(!ends(NAN, 20, "STEP=6\n"), "a later step does");
-	ok(ends(NAN, 20, "ENDED=2\n"), "it ended by itself");
-	ok(!ends(NAN, 20, "ENDED=0\n"), "which is taken back");
+	ok(ends(NAN, 20, "STEP=5\nENDED=1\n"),
+	   "a run that says so is at its end, short of the total");
+	ok(ends(NAN, 20, "STEP=5\nLOSS=1\n"), "a run that reports the same step stays at its end");
+	ok(!ends(NAN, 20, "STEP=6\n"), "a run that reports a later step is not at its end");
+	ok(ends(NAN, 20, "ENDED=2\n"), "a run that ended by itself is at its end");
+	ok(!ends(NAN, 20, "ENDED=0\n"), "a run that takes its end back is not at its end");
 	r.told_to_stop = true;
-	ok(!ends(NAN, 20, "ENDED=2\n"), "told to stop, it may have ended for that");
-	ok(ends(NAN, 20, "ENDED=1\n"), "but not if it did all");
+	ok(!ends(NAN, 20, "ENDED=2\n"),
+	   "a run told to stop that ended by itself is not at its end");
+	ok(ends(NAN, 20, "ENDED=1\n"), "a run told to stop that did all is at its end");
 	end();
 }
 
@@ -1125,21 +1152,23 @@ static bool ends_in_log(struct step_event e)
 static void test_printed_end(void)
 {
 	ok(ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = 20)),
-	   "the total of the log is reached");
+	   "a log that reaches its total is at its end");
 	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 19, .total = 20)),
-	   "a step of the log is left");
+	   "a log with a step left is not at its end");
 	ok(ends_in_log(LINE(.unit = STEP_UPDATES, .position = 19, .total = 20,
 			    .counts_from_0 = true)),
-	   "none is left where the first was 0");
+	   "a log that counts from 0 is at its end a step before");
 	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = 20,
 			     .total_may_be_of_epoch = true)),
-	   "the total may be that of an epoch");
-	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = NAN)), "no total");
+	   "a log whose total may be of an epoch is not at its end");
+	ok(!ends_in_log(LINE(.unit = STEP_UPDATES, .position = 20, .total = NAN)),
+	   "a log without a total is not at its end");
 	ok(ends_in_log(LINE(.unit = STEP_EPOCHS, .position = 20, .total = 20)),
-	   "all epochs are done");
-	ok(!ends_in_log(LINE(.unit = STEP_EPOCHS, .position = 19, .total = 20)), "one is left");
+	   "a log with all epochs done is at its end");
+	ok(!ends_in_log(LINE(.unit = STEP_EPOCHS, .position = 19, .total = 20)),
+	   "a log with an epoch left is not at its end");
 	ok(ends_in_log(LINE(.unit = STEP_SAMPLES, .position = 1000, .total = 1000)),
-	   "all samples");
+	   "a log with all samples done is at its end");
 }
 
 int main(void)
