@@ -95,8 +95,8 @@ struct device_process {
 	bool unlisted;			/* the entry for all that are not listed */
 	/* part of the device over the last seconds, 0 to 1; NaN unknown */
 	double utilization;
-	/* the same over the last second; where drivers do not tell it of a process, that of the
-	 * device, whoever computes there; NaN unknown */
+	/* the same over the last one or two seconds; where drivers do not tell it of a process,
+	 * that of the device, whoever computes there; NaN unknown */
 	double recent;
 };
 

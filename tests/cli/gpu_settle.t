@@ -38,6 +38,9 @@ over
 spinning ends '100' 's/^rates 0/rates 100/'
 ok 'a job whose kernels end while it is stopped leaves its GPU' wait_for 30 left
 over
+spinning means '100' 's/^rates 0/rates 100/; $a means 5'
+ok 'what a job did before it was stopped does not count as busy' wait_for 30 left
+over
 spinning card '' 's/^rates 0/rates 100/; $a answer samples 3'
 ok 'a job leaves a GPU that becomes free, where no samples are told' wait_for 30 left
 over

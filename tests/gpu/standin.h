@@ -31,6 +31,9 @@
  *	process PID MIB [PERCENT [spins]]  computes; MIB "?": not available; PERCENT: it has a
  *					sample, unless it is stopped; "spins": also then, as with
  *					kernels that wait for it
+ *	means SECONDS			a sample is the mean since the time that the caller names,
+ *					as NVIDIA documents it: one that names an earlier time than
+ *					so long ago is answered with those that are stopped, too
  *	mps PID MIB			computes behind the MPS server
  *	answer FUNCTION CODE		what this function answers for this GPU ("handle",
  *					"memory", "processes")
@@ -71,7 +74,7 @@ struct standin_gpu {
 	unsigned domain, bus, device;
 	uint64_t total, free;
 	int has_memory, rates, temperature, persistence, compute, mig;
-	int display, drawn;
+	int display, drawn, means_s;
 	long long power, limit, energy, slowed;	/* -1: NOT_SUPPORTED */
 	struct { char function[32]; int code; } answers[16];
 	int n_answers;
@@ -108,6 +111,8 @@ static void set(struct standin_gpu *g, const char *key, const char *rest)
 		set_memory(g, rest);
 	else if (!strcmp(key, "rates"))
 		g->rates = atoi(rest);
+	else if (!strcmp(key, "means"))
+		g->means_s = atoi(rest);
 	else if (!strcmp(key, "temperature"))
 		g->temperature = atoi(rest);
 	else if (!strcmp(key, "power"))
@@ -408,7 +413,10 @@ EXPORT int nvmlDeviceGetProcessUtilization(const struct standin_gpu *g, struct s
 	if (answer(g, "samples"))
 		return answer(g, "samples");
 	for (int p = 0; p < g->n_processes && now_us > after_us; p++) {
-		if (g->processes[p].percent < 0 || rests(&g->processes[p]))
+		int sees_past = g->means_s > 0 &&
+				now_us - after_us > (uint64_t)g->means_s * 1000000;
+
+		if (g->processes[p].percent < 0 || (!sees_past && rests(&g->processes[p])))
 			continue;
 		if (i < room)
 			samples[i] = (struct sample){ .pid = g->processes[p].pid,

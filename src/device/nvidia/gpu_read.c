@@ -142,13 +142,16 @@ void gpu_read_now(const struct nvml *n, const struct gpu *g, bool in_full,
 
 /* seconds looked back: a training process pauses between epochs */
 #define SAMPLES_S 10.0
-#define RECENT_S 1.0		/* samples are up to a second apart, and each is the mean of it */
+/* Samples are up to a second apart, and each is the mean of it. */
+#define RECENT_S 1.5
 
-/* Returns NULL with *n = 0 if there are none, NULL with -1 if the GPU keeps none. */
+/* Reads what processes did since so many seconds ago: the driver answers with one sample for each,
+ * of all that time. Returns NULL with *n = 0 if there are none, NULL with -1 if the GPU keeps
+ * none. */
 static struct nvml_process_sample *read_samples(const struct nvml *n, const struct gpu *g,
-						int *n_samples)
+						double since_s, int *n_samples)
 {
-	unsigned long long after_us = (unsigned long long)((clock_wall_s() - SAMPLES_S) * 1e6);
+	unsigned long long after_us = (unsigned long long)((clock_wall_s() - since_s) * 1e6);
 	struct nvml_process_sample *samples = NULL;
 	unsigned room = 0;
 	int code = NVML_ASK(n, process_samples, g->handle, NULL, &room, after_us);
@@ -188,7 +191,7 @@ static double utilization_of(uint32_t pid, const struct nvml_process_sample *sam
 	return n > 0 ? sum / n / 100 : 0;
 }
 
-/* The same of the newest sample, if that was taken in the last second. */
+/* The same of the newest sample, if that was taken just now. */
 static double recent_of(uint32_t pid, const struct nvml_process_sample *samples, int n_samples)
 {
 	uint64_t newest_us = (uint64_t)((clock_wall_s() - RECENT_S) * 1e6);
@@ -207,17 +210,18 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 		       struct device_process **list, int *count)
 {
 	struct nvml_process *processes;
-	struct nvml_process_sample *samples;
+	struct nvml_process_sample *samples, *recent;
 	struct device_reading now = DEVICE_READING_UNKNOWN;
-	int n_processes, n_samples;
+	int n_processes, n_samples, n_recent;
 	int code = nvml_processes(n, g->handle, &processes, &n_processes);
 
 	if (code != NVML_SUCCESS || n_processes == 0) {
 		free(processes);
 		return code;
 	}
-	samples = read_samples(n, g, &n_samples);
-	if (n_samples < 0)
+	samples = read_samples(n, g, SAMPLES_S, &n_samples);
+	recent = read_samples(n, g, RECENT_S, &n_recent);
+	if (n_recent < 0)
 		gpu_read_now(n, g, false, &now);
 	*list = xreallocarray(*list, (size_t)*count + (size_t)n_processes, sizeof(**list));
 	for (int i = 0; i < n_processes; i++) {
@@ -227,11 +231,12 @@ int gpu_read_processes(const struct nvml *n, const struct gpu *g, int device,
 			.device = device, .pid = processes[i].pid,
 			.memory_bytes = bytes > INT64_MAX ? -1 : (int64_t)bytes,
 			.utilization = utilization_of(processes[i].pid, samples, n_samples),
-			.recent = n_samples < 0 ? now.utilization
-						: recent_of(processes[i].pid, samples, n_samples),
+			.recent = n_recent < 0 ? now.utilization
+					       : recent_of(processes[i].pid, recent, n_recent),
 		};
 	}
 	free(samples);
+	free(recent);
 	free(processes);
 	return NVML_SUCCESS;
 }

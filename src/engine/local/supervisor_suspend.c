@@ -171,10 +171,10 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 
 /* --- what they began on their device --- */
 
-/* A driver's reading of the utilization is the mean of up to a second and may be as old: the first
- * reading that counts is taken when one that began after the stop must have ended. Queued kernels
- * end meanwhile. One that waits for a stopped process, as NCCL's do, never does. */
-#define FIRST_READING_S 2.2
+/* A driver's reading of the utilization is the mean of up to a second and may be as old, or a
+ * little older: the first that counts is taken when one that began after the stop must have ended.
+ * Queued kernels end meanwhile. One that waits for a stopped process, as NCCL's do, never does. */
+#define FIRST_READING_S 2.7
 #define NEXT_READING_S 1.0
 #define SETTLE_S 10.0
 #define BUSY_PART 0.2		/* of the device: a spinning kernel shows 1, alone there */
