@@ -67,6 +67,19 @@ like 'an event says why the held job could not save' 'it cannot save before it i
 unlike 'the held job did not save' '^right$' "$(log "$job")"
 end_jobs
 
+# --- no room ---
+
+start --grace 20s
+freeze
+sed -i 's/^memory.*/memory 80 40/' answers	# a game has the rest
+give_back
+waits_for_room() { events "$job" | grep -q 'brought back later: .* 0.04 GiB are free there'; }
+ok 'a job that waits for room on its GPU is told so' wait_for 30 waits_for_room
+gpus $A
+came_back() { events "$1" | grep -q 'came back in'; } # said after the store knows that it goes on
+ok 'the job comes back once there is room' wait_for 30 came_back "$job"
+end_jobs
+
 # --- a loss ---
 
 start
@@ -128,7 +141,6 @@ is 'the job stays frozen while another has its GPU' frozen \
 "$POLLUX" cancel "$job"
 ok 'the frozen job comes back' wait_for 30 passes_until "job_id = $frozen AND resumed_boot_s > 0"
 is 'the frozen job comes back to its own GPU' "$its" "$(device_of "$frozen")"
-came_back() { events "$1" | grep -q 'came back in'; } # said after the store knows that it goes on
 ok 'an event says that the memory came back' wait_for 20 came_back "$frozen"
 steps() { log "$1" | grep -c '^step'; }
 size=$(steps "$frozen")

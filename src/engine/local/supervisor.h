@@ -191,6 +191,7 @@ struct supervisor_freeze {
 	struct freezer freezer;
 	struct freezer_order order;	/* the last one */
 	int n_failed;			/* thaws that failed, though there was room */
+	bool told_of_room;		/* that a thaw waits for room */
 	double until_boot_s;		/* when the driver is given up; INFINITY: no order waits */
 };
 

@@ -141,6 +141,7 @@ static void done(struct supervisor *s, const struct freezer_news *news)
 	say_times(s, "came back", t[STEP_RESTORE] + t[STEP_UNLOCK]);
 	s->run.frozen_bytes = 0;
 	s->freeze.n_failed = 0;
+	s->freeze.told_of_room = false;
 	record(s, FREEZE_NONE);
 	supervisor_handle(s, EV_THAWED);
 }
@@ -163,10 +164,11 @@ static void try_again(struct supervisor *s, const struct err *why)
 	}
 	snprintf(text, sizeof(text), "its memory stays in the host's, and is brought back later: "
 		 "%.600s", why->text);
-	if (has_room && s->freeze.n_failed == 1)
+	if (has_room ? s->freeze.n_failed == 1 : !s->freeze.told_of_room)
 		supervisor_tell_event(s, "freeze", text);
 	else
 		supervisor_log(s, "%s", text);
+	s->freeze.told_of_room |= !has_room;
 	s->deadline_boot_s = clock_boot_s() + AGAIN_S;
 }
 
