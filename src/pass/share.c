@@ -7,7 +7,7 @@
 
 #include "decision.h"
 #include "pollux/mem.h"
-#include "pollux/share_match.h"
+#include "pollux/share_pair.h"
 
 /* --- who may share --- */
 
@@ -307,7 +307,7 @@ static bool may_be_guest(const struct snapshot *s, const struct decision *d, int
 struct waiting {
 	int *jobs;			/* owned */
 	int n;
-	double *gain;			/* owned; share_match.h */
+	double *gain;			/* owned; share_pair.h */
 };
 
 static struct waiting find_waiting(const struct snapshot *s, const struct decision *d,

@@ -83,7 +83,7 @@ static int first_plan(const struct decision *d, const struct candidate *c,
 	const struct sched_job *job = &d->sched_jobs[c - d->candidates];
 	int n = most_devices(d);
 
-	for (int r = job->min_replicas; r <= n && r <= job->max_replicas; r++)
+	for (int r = job->min_replicas; t && r <= n && r <= job->max_replicas; r++)
 		if (t->goodput[r] > 0)
 			return job_plan_index(c->plans, t->best[r].configuration.plan);
 	return -1;

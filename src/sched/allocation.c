@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "allocation_total.h"
+#include "allocation.h"
 #include "pollux/mem.h"
 
 #define VALUE_BITS 48

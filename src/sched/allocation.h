@@ -12,6 +12,9 @@
 #define SCHED_ALLOCATION_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "curve.h"
 
 struct allocation_job {
 	int held;		/* devices it has now */
@@ -40,5 +43,35 @@ bool allocation_best(const struct allocation_job *jobs, int n_jobs, int n_device
  * of the result, minus 1; 0 where the result is exact. */
 bool allocation_best_of_kinds(const struct allocation_job *jobs, int n_jobs, const int *capacity,
 			      int n_kinds, int *at, double *gap);
+
+/* The same on the devices of the policy's input: values and result have the indexes of curve.h. */
+static inline bool allocation_of_curves(const struct curves *curves,
+					const struct allocation_job *jobs, int *at)
+{
+	int capacity[SCHED_KINDS];
+
+	if (curves->n_kinds == 1)
+		return allocation_best(jobs, curves->in->n_jobs, curves->n_devices, at);
+	for (int k = 0; k < curves->n_kinds; k++)
+		capacity[k] = curves->kinds[k].n;
+	return allocation_best_of_kinds(jobs, curves->in->n_jobs, capacity, curves->n_kinds, at,
+					curves->in->gap);
+}
+
+/* --- for the files allocation*.c and host_memory.c --- */
+
+/* Allocations are compared by value, then by rank. */
+struct total {
+	int64_t value;		/* INT64_MIN: not allowed */
+	int64_t rank;		/* jobs that keep what they hold * (n_devices + 1) - devices used */
+};
+
+static inline bool total_is_more(const struct total *a, const struct total *b)
+{
+	return a->value > b->value || (a->value == b->value && a->rank > b->rank);
+}
+
+/* The unit of values is 2 to this power. */
+int allocation_exponent(const struct allocation_job *jobs, int n_jobs, int n_devices);
 
 #endif

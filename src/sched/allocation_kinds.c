@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "allocation_kinds.h"
-#include "allocation_total.h"
+#include "allocation.h"
 #include "pollux/mem.h"
 
 #define MOST_LOOKS 4000000.0	/* options times states: some tens of milliseconds */

@@ -20,7 +20,7 @@ struct claims_rest {
 	int n_overdue;
 };
 
-/* --- claims_protected.c --- */
+/* claims_protected.c */
 /* Makes the claims of jobs that are not preemptible. All devices are left before. */
 void claims_protect_fixed(struct claims_rest *rest);
 /* Makes the claims of running jobs with a guarantee. */
@@ -34,7 +34,7 @@ bool claims_is_ending(const struct curve *c);
 double claims_end_awaited_s(const struct claims_rest *rest, const struct curve *c,
 			    double overdue_s);
 
-/* --- claims_gathering.c --- */
+/* jobs that gather devices */
 /* Restricts the other jobs' claims to what the gathering job leaves them, and sets gathered_s and
  * awaited. */
 void claims_gather(struct claims_rest *rest);

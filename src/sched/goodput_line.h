@@ -1,5 +1,5 @@
 /* goodput_line.h - the jobs that a decision of the policy `goodput` lets wait: in which order, for
- * whom, and until when. Facts only; reason_goodput.h has the sentences. */
+ * whom, and until when. Facts only; reason_goodput.c has the sentences. */
 #ifndef SCHED_GOODPUT_LINE_H
 #define SCHED_GOODPUT_LINE_H
 
@@ -7,7 +7,7 @@
 
 #include "claims.h"
 #include "curve.h"
-#include "job_names.h"
+#include "reason.h"
 #include "worth.h"
 
 struct goodput_decision {
@@ -51,5 +51,10 @@ struct wait {
 
 /* One for each job without devices; returns how many. waits: room for all jobs. */
 int goodput_waits(const struct goodput_decision *d, struct wait *waits);
+
+/* reason_goodput.c */
+/* The reason of the job at index, which has devices. */
+void reason_goodput_runs(const struct goodput_decision *d, int index, char *reason);
+void reason_goodput_waits(const struct goodput_decision *d, const struct wait *w, char *reason);
 
 #endif

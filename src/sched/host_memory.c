@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocation_of_curves.h"
-#include "allocation_total.h"
+#include "allocation.h"
 #include "pollux/mem.h"
 #include "reason_curve.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "job_names.h"
+#include "reason.h"
 #include "pollux/policy.h"
 
 enum las_rank { RANK_NOT_PREEMPTIBLE, RANK_IN_SLICE, RANK_BY_SERVICE };

@@ -23,11 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocation_of_curves.h"
+#include "allocation.h"
 #include "goodput_line.h"
 #include "host_memory.h"
 #include "pollux/mem.h"
-#include "reason_goodput.h"
 
 static void set_values(const struct goodput_decision *d, int index, double *value)
 {

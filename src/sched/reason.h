@@ -5,8 +5,18 @@
 
 #include <stdint.h>
 
-#include "job_names.h"
 #include "pollux/policy.h"
+
+/* Some jobs as a sentence names them: "jobs 3, 5 and 2 more". */
+struct job_names {
+	int n;
+	int64_t first[2];	/* the smallest ids, as far as n goes */
+};
+
+/* Sorts ids; an id that occurs several times is one job. */
+struct job_names job_names_of(int64_t *ids, int n);
+/* Joins two lists of jobs that have no job in common. */
+struct job_names job_names_join(struct job_names a, struct job_names b);
 
 void reason_add(char *reason, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A text and a number as they are. A pass words thousands of reasons: these two take a tenth of

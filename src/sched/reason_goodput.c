@@ -1,6 +1,6 @@
-/* reason_goodput.c - see reason_goodput.h. */
+/* reason_goodput.c - the sentences of the policy `goodput`: see goodput_line.h. */
 #include "reason_curve.h"
-#include "reason_goodput.h"
+#include "goodput_line.h"
 
 void reason_goodput_runs(const struct goodput_decision *d, int index, char *reason)
 {

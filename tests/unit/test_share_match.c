@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "pollux/random_numbers.h"
-#include "pollux/share_match.h"
+#include "pollux/share_pair.h"
 #include "tap.h"
 
 #define JOBS 5

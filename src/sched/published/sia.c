@@ -18,7 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../allocation_of_curves.h"
+#include "../allocation.h"
 #include "../claims.h"
 #include "../curve.h"
 #include "../reason_curve.h"
