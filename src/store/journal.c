@@ -2,25 +2,19 @@
 #include "journal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "pollux/mem.h"
-#include "pollux/store_journal.h"
-#include "sql.h"
 
-/* --- the text --- */
+#define HASH_SIZE 10			/* " #89abcdef" */
+#define NUMBER_SIZE 40
+#define LARGEST_INTEGER (INT64_C(1) << 60)
 
-/* "J 00000123 89abcdef\n" */
-#define HEAD_SIZE 20
-#define LARGEST_RECORD (64 << 20)
-
-static uint32_t hash_of(const char *bytes, size_t n)
+uint32_t journal_hash(const char *bytes, size_t n)
 {
 	uint32_t hash = 0x811c9dc5;
 
@@ -29,327 +23,305 @@ static uint32_t hash_of(const char *bytes, size_t n)
 	return hash;
 }
 
+/* Walks through the fields of a format: those of struct told, then those of the row. */
+struct field_walk {
+	const struct record_format *format;
+	bool in_row;
+	struct column_walk column;
+	const struct field *field;
+	size_t at;			/* offset of the field in struct told */
+};
+
+static struct column_walk walk(const struct row_columns *c)
+{
+	return (struct column_walk){
+		.table = c->table, .flags = c->flags, .without = c->without,
+	};
+}
+
+static bool next_field(struct field_walk *f)
+{
+	if (!f->field)
+		f->column = walk(&f->format->told);
+	if (!column_next(&f->column)) {
+		if (f->in_row || !f->format->row.table)
+			return false;
+		f->in_row = true;
+		f->column = walk(&f->format->row);
+		column_next(&f->column);
+	}
+	f->field = &f->column.column->field;
+	f->at = f->column.offset + (f->in_row ? f->format->row_at : 0);
+	return true;
+}
+
 /* --- writing --- */
 
-static void add_counted(struct text *t, const char *bytes, size_t n)
+static void add_text(struct text *t, const struct field *f, const char *value)
 {
-	text_addf(t, "%zu:", n);
-	text_add_bytes(t, bytes, n);
+	if (!value)
+		return;
+	text_addf(t, " %s=", f->name);
+	for (const char *c = value; *c; c++)
+		if (*c > ' ' && *c < 127 && *c != '%')
+			text_add_byte(t, *c, 1);
+		else
+			text_addf(t, "%%%02x", (unsigned)(unsigned char)*c);
 }
 
-void journal_add_value(struct text *t, const struct journal_value *v)
+static void add_integer(struct text *t, const struct field *f, int64_t value)
 {
-	text_add_byte(t, v->type, 1);
-	switch (v->type) {
-	case 'i':
-		text_addf(t, "%lld", (long long)v->integer);
-		break;
-	case 'd':
-		text_addf(t, "%a", v->number);
-		break;
-	case 't':
-	case 'b':
-		add_counted(t, v->bytes, v->n);
-		break;
-	default:
-		break;
-	}
-	text_add(t, ";");
-}
-
-void journal_add_statement(struct text *t, const char *sql, const struct text *values,
-			   int n_values)
-{
-	text_addf(t, "s%d,", n_values);
-	add_counted(t, sql, strlen(sql));
-	add_counted(t, values->data, values->length);
-	text_add(t, "\n");
-}
-
-/* "e" has no place where the job stands: the end of former versions, and of most runs. */
-static void journal_add_end(struct text *t, const char *reason, double stop_boot_s,
-		     double stands_at_samples)
-{
-	if (isfinite(stands_at_samples))
-		text_addf(t, "E%a,%a,", stands_at_samples, stop_boot_s);
+	if ((f->unknown == FIELD_UNKNOWN_ZERO && value == 0) ||
+	    (f->unknown == FIELD_UNKNOWN_NEGATIVE && value < 0))
+		return;
+	if (f->type == FIELD_NAME)
+		add_text(t, f, f->names->names[value]);
 	else
-		text_addf(t, "e%a,", stop_boot_s);
-	add_counted(t, reason, strlen(reason));
-	text_add(t, "\n");
+		text_addf(t, " %s=%lld", f->name, (long long)value);
 }
 
-void journal_add_record(struct text *t, const struct text *items)
+static void add_field(struct text *t, const struct field *f, const void *member)
 {
-	text_addf(t, "J %08zx %08x\n", items->length, hash_of(items->data, items->length));
-	text_add_bytes(t, items->data, items->length);
+	const char *text = member;
+	double number;
+
+	switch (f->type) {
+	case FIELD_INT:
+	case FIELD_NAME:
+	case FIELD_SIGNAL: add_integer(t, f, *(const int *)member); break;
+	case FIELD_INT64: add_integer(t, f, *(const int64_t *)member); break;
+	case FIELD_BOOL: add_integer(t, f, *(const bool *)member); break;
+	case FIELD_BATCH_SIZE: add_integer(t, f, configuration_batch_size(member)); break;
+	case FIELD_TEXT: add_text(t, f, *(char *const *)member); break;
+	case FIELD_CHARS: add_text(t, f, *text ? text : NULL); break;
+	case FIELD_DOUBLE:
+		number = *(const double *)member;
+		if (!isnan(number))
+			text_addf(t, " %s=%a", f->name, number);
+		break;
+	case FIELD_STRINGS:
+	case FIELD_NONE: break;
+	}
+}
+
+void journal_add_head(struct text *t)
+{
+	text_addf(t, JOURNAL_NAME "%d\n", JOURNAL_VERSION);
+}
+
+void journal_add(struct text *t, const struct record_format *format, const struct told *told)
+{
+	struct field_walk f = { .format = format };
+	size_t begin = t->length;
+
+	text_add(t, format->name);
+	while (next_field(&f))
+		add_field(t, f.field, (const char *)told + f.at);
+	text_addf(t, " #%08x\n", journal_hash(t->data + begin, t->length - begin));
 }
 
 /* --- reading --- */
 
-static bool read_hex(const char *digits, uint32_t *value)
+enum journal_found journal_find(const char *bytes, size_t n, struct record *r)
 {
-	*value = 0;
-	for (int i = 0; i < 8; i++) {
-		const char *known = "0123456789abcdef", *at = strchr(known, digits[i]);
+	const char *end = n ? memchr(bytes, '\n', n) : NULL, *blank;
+	char hash[HASH_SIZE + 1];
+	size_t length;
 
-		if (!digits[i] || !at)
-			return false;
-		*value = *value << 4 | (uint32_t)(at - known);
-	}
-	return true;
-}
-
-enum journal_found journal_record(const char *bytes, size_t n, const char **items, size_t *n_items,
-				  size_t *size)
-{
-	uint32_t length, hash;
-
-	if (n < HEAD_SIZE)
-		return n > 0 && bytes[0] != 'J' ? JOURNAL_DAMAGED : JOURNAL_PARTIAL;
-	if (memcmp(bytes, "J ", 2) != 0 || bytes[10] != ' ' || bytes[HEAD_SIZE - 1] != '\n' ||
-	    !read_hex(bytes + 2, &length) || !read_hex(bytes + 11, &hash) ||
-	    length > LARGEST_RECORD)
-		return JOURNAL_DAMAGED;
-	if (n - HEAD_SIZE < length)
+	if (!end)
 		return JOURNAL_PARTIAL;
-	*items = bytes + HEAD_SIZE;
-	*n_items = length;
-	*size = HEAD_SIZE + length;
-	return hash_of(*items, length) == hash ? JOURNAL_WHOLE : JOURNAL_DAMAGED;
+	length = (size_t)(end - bytes);
+	if (length <= HASH_SIZE)
+		return JOURNAL_DAMAGED;
+	length -= HASH_SIZE;
+	snprintf(hash, sizeof(hash), " #%08x", journal_hash(bytes, length));
+	if (memcmp(bytes + length, hash, HASH_SIZE) != 0)
+		return JOURNAL_DAMAGED;
+	blank = memchr(bytes, ' ', length);
+	r->kind = bytes;
+	r->kind_length = blank ? (size_t)(blank - bytes) : length;
+	r->fields = bytes + r->kind_length;
+	r->fields_length = length - r->kind_length;
+	r->size = (size_t)(end + 1 - bytes);
+	return JOURNAL_WHOLE;
 }
 
-/* Copies a number of at most 39 bytes that ends in the byte; NULL: there is none. */
-static const char *read_number(const char **p, const char *end, char last, char text[40])
+/* Finds " NAME=VALUE". */
+static const char *find(const struct record *r, const char *name, size_t *n)
 {
-	size_t n = 0;
+	const char *p = r->fields, *end = p + r->fields_length;
+	size_t length = strlen(name);
 
-	while (*p + n < end && (*p)[n] != last && n < 39)
-		n++;
-	if (*p + n >= end || (*p)[n] != last || n == 0)
-		return NULL;
-	memcpy(text, *p, n);
-	text[n] = '\0';
-	*p += n + 1;
+	while (p < end) {
+		const char *field = p + 1;
+		const char *blank = field < end ? memchr(field, ' ', (size_t)(end - field)) : NULL;
+
+		p = blank ? blank : end;
+		if ((size_t)(p - field) > length && !memcmp(field, name, length) &&
+		    field[length] == '=') {
+			*n = (size_t)(p - field) - length - 1;
+			return field + length + 1;
+		}
+	}
+	return NULL;
+}
+
+static int hex(char c)
+{
+	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Returns the text, for the caller to free; NULL: it is malformed. */
+static char *parse_text(const char *v, size_t n)
+{
+	char *text = xmalloc(n + 1), *to = text;
+
+	for (size_t i = 0; i < n; i++) {
+		int byte = (unsigned char)v[i];
+
+		if (byte == '%') {
+			int high = n - i > 2 ? hex(v[i + 1]) : -1;
+			int low = high < 0 ? -1 : hex(v[i + 2]);
+
+			byte = low < 0 ? 0 : high * 16 + low;
+			i += 2;
+		}
+		if (byte == 0) {
+			free(text);
+			return NULL;
+		}
+		*to++ = (char)byte;
+	}
+	*to = '\0';
 	return text;
 }
 
-static bool read_integer(const char **p, const char *end, char last, int64_t *value)
+static bool parse_integer(const char *v, size_t n, int64_t most, int64_t *value)
 {
-	char text[40], *rest;
+	char text[NUMBER_SIZE], *end;
 
-	if (!read_number(p, end, last, text))
+	if (n == 0 || n >= sizeof(text))
 		return false;
-	*value = strtoll(text, &rest, 10);
-	return !*rest;
+	memcpy(text, v, n);
+	text[n] = '\0';
+	errno = 0;
+	*value = strtoll(text, &end, 10);
+	return end == text + n && !errno && *value <= most && *value >= -most;
 }
 
-static bool read_double(const char **p, const char *end, char last, double *value)
+static bool parse_double(const char *v, size_t n, double *value)
 {
-	char text[40], *rest;
+	char text[NUMBER_SIZE], *end;
 
-	if (!read_number(p, end, last, text))
+	if (n == 0 || n >= sizeof(text))
 		return false;
-	*value = strtod(text, &rest);
-	return !*rest;
+	memcpy(text, v, n);
+	text[n] = '\0';
+	*value = strtod(text, &end);
+	return end == text + n;
 }
 
-static bool read_counted(const char **p, const char *end, const char **bytes, size_t *n)
+/* Puts the value that says that nothing is known; text that was there is freed. */
+static void put_unknown(const struct field *f, void *member)
 {
-	int64_t length;
+	switch (f->type) {
+	case FIELD_INT:
+	case FIELD_NAME:
+	case FIELD_SIGNAL:
+		*(int *)member = f->unknown == FIELD_UNKNOWN_NEGATIVE ? -1 : 0;
+		break;
+	case FIELD_INT64: *(int64_t *)member = 0; break;
+	case FIELD_BOOL: *(bool *)member = false; break;
+	case FIELD_DOUBLE:
+		*(double *)member = f->unknown == FIELD_UNKNOWN_NAN ? (double)NAN : 0;
+		break;
+	case FIELD_TEXT:
+		free(*(char **)member);
+		*(char **)member = f->unknown == FIELD_KNOWN ? xstrdup("") : NULL;
+		break;
+	case FIELD_CHARS: *(char *)member = '\0'; break;
+	case FIELD_BATCH_SIZE:
+	case FIELD_STRINGS:
+	case FIELD_NONE: break;
+	}
+}
 
-	if (!read_integer(p, end, ':', &length) || length < 0 || length > end - *p)
+static bool put_text(const struct column_walk *w, const char *v, size_t n, void *member)
+{
+	const struct field *f = &w->column->field;
+	char *text = parse_text(v, n);
+
+	if (!text)
 		return false;
-	*bytes = *p;
-	*n = (size_t)length;
-	*p += length;
+	if (f->type == FIELD_TEXT) {
+		free(*(char **)member);
+		*(char **)member = text;
+		return true;
+	}
+	if (f->type == FIELD_NAME)
+		*(int *)member = row_parse_name(f->names, text);
+	else
+		snprintf(member, f->size, "%s", text);
+	free(text);
 	return true;
 }
 
-static bool read_byte(const char **p, const char *end, char c)
+static bool put_field(const struct column_walk *w, const char *v, size_t n, void *member)
 {
-	if (*p >= end || **p != c)
+	int64_t value = 0;
+
+	switch (w->column->field.type) {
+	case FIELD_TEXT:
+	case FIELD_NAME:
+	case FIELD_CHARS: return put_text(w, v, n, member);
+	case FIELD_DOUBLE: return parse_double(v, n, member);
+	case FIELD_INT64: return parse_integer(v, n, LARGEST_INTEGER, member);
+	case FIELD_INT:
+	case FIELD_SIGNAL:
+	case FIELD_BOOL:
+	case FIELD_BATCH_SIZE:
+	case FIELD_STRINGS:
+	case FIELD_NONE: break;
+	}
+	if (!parse_integer(v, n, w->column->field.type == FIELD_BATCH_SIZE ? LARGEST_INTEGER
+									   : INT_MAX, &value))
 		return false;
-	++*p;
+	if (w->column->field.type == FIELD_BATCH_SIZE)
+		row_read_batch_size(value, w, member);
+	else if (w->column->field.type == FIELD_BOOL)
+		*(bool *)member = value != 0;
+	else
+		*(int *)member = (int)value;
 	return true;
 }
 
-static bool read_statement(const char **p, const char *end, struct journal_item *item)
+bool journal_read(const struct record *r, const struct record_format *format, struct told *told)
 {
-	size_t n_values;
-	int64_t n;
-
-	if (!read_integer(p, end, ',', &n) || n < 0 || n > 1000 ||
-	    !read_counted(p, end, &item->sql, &item->sql_length) ||
-	    !read_counted(p, end, &item->values, &n_values) || !read_byte(p, end, '\n'))
-		return false;
-	item->n_values = (int)n;
-	return true;
-}
-
-int journal_item(const char **p, const char *end, struct journal_item *item)
-{
-	*item = (struct journal_item){ .stop_boot_s = NAN, .stands_at_samples = NAN };
-	if (*p >= end)
-		return 0;
-	if (read_byte(p, end, 's'))
-		return read_statement(p, end, item) ? 1 : -1;
-	if (read_byte(p, end, 'E')
-	    ? !read_double(p, end, ',', &item->stands_at_samples) : !read_byte(p, end, 'e'))
-		return -1;
-	if (!read_double(p, end, ',', &item->stop_boot_s) ||
-	    !read_counted(p, end, &item->reason, &item->reason_length) ||
-	    !read_byte(p, end, '\n'))
-		return -1;
-	return 1;
-}
-
-int journal_value(const char **p, const char *end, struct journal_value *v)
-{
+	struct field_walk f = { .format = format };
 	bool good = true;
 
-	*v = (struct journal_value){ .type = 'n' };
-	if (*p >= end)
-		return 0;
-	v->type = *(*p)++;
-	switch (v->type) {
-	case 'i':
-		return read_integer(p, end, ';', &v->integer) ? 1 : -1;
-	case 'd':
-		return read_double(p, end, ';', &v->number) ? 1 : -1;
-	case 't':
-	case 'b':
-		good = read_counted(p, end, &v->bytes, &v->n);
-		break;
-	case 'n':
-		break;
-	default:
-		return -1;
+	while (next_field(&f)) {
+		void *member = (char *)told + f.at;
+		size_t n = 0;
+		const char *v = find(r, f.field->name, &n);
+
+		put_unknown(f.field, member);
+		good = good && (!v || put_field(&f.column, v, n, member));
 	}
-	return good && read_byte(p, end, ';') ? 1 : -1;
+	return good;
 }
 
-/* --- what this process writes --- */
-
-static struct {
-	int fd;				/* -1: no journal is written */
-	bool paused;
-	sqlite3_stmt *q;		/* the values are bound to this statement */
-	struct text *values;		/* n_room of them */
-	int n_values, n_room;
-	struct text items;		/* of the open transaction */
-	struct text unwritten;		/* records that are not in the file yet */
-	size_t written;			/* bytes of the first of them that are */
-} journal = { .fd = -1, .items = TEXT_INIT, .unwritten = TEXT_INIT };
-
-void store_journal_to(int fd)
+void journal_release(const struct record_format *format, struct told *told)
 {
-	journal.fd = fd;
-}
+	struct field_walk f = { .format = format };
 
-void store_journal_pause(bool paused)
-{
-	journal.paused = paused;
-}
+	while (next_field(&f))
+		if (f.field->type == FIELD_TEXT) {
+			char **text = (char **)(void *)((char *)told + f.at);
 
-bool journal_is_on(void)
-{
-	return journal.fd >= 0 && !journal.paused;
-}
-
-static bool writes_rows(sqlite3_stmt *q)
-{
-	const char *sql = sqlite3_sql(q);
-
-	return !sqlite3_stmt_readonly(q) &&
-	       (text_starts_with(sql, "INSERT") || text_starts_with(sql, "UPDATE") ||
-		text_starts_with(sql, "DELETE"));
-}
-
-static struct text *value_at(int i)
-{
-	while (journal.n_room < i) {
-		journal.values = xgrow(journal.values, journal.n_room, sizeof(*journal.values));
-		text_init(&journal.values[journal.n_room++]);
-	}
-	return &journal.values[i - 1];
-}
-
-void journal_bound(sqlite3_stmt *q, int i, const struct journal_value *v)
-{
-	struct text *value;
-
-	if (!journal_is_on() || i < 1 || !writes_rows(q))
-		return;
-	if (journal.q != q)
-		for (int k = 0; k < journal.n_room; k++)
-			text_clear(&journal.values[k]);
-	if (journal.q != q || i == 1)
-		journal.n_values = 0;
-	journal.q = q;
-	value = value_at(i);
-	text_clear(value);
-	journal_add_value(value, v);
-	journal.n_values = i > journal.n_values ? i : journal.n_values;
-}
-
-void journal_ran(struct store *s, sqlite3_stmt *q)
-{
-	struct text values = TEXT_INIT;
-
-	if (!journal_is_on() || !writes_rows(q))
-		return;
-	for (int i = 0; journal.q == q && i < journal.n_values; i++)
-		text_add_bytes(&values, journal.values[i].data, journal.values[i].length);
-	journal_add_statement(&journal.items, sqlite3_sql(q), &values,
-			      journal.q == q ? journal.n_values : 0);
-	text_release(&values);
-	journal.q = NULL;
-	if (sqlite3_get_autocommit(s->db))
-		journal_committed(s);
-}
-
-void journal_ended(const struct run *run)
-{
-	journal_add_end(&journal.items, stop_reason_name(run->stop_reason), run->stop_boot_s,
-			run->stands_at_samples);
-}
-
-void journal_committed(struct store *s)
-{
-	struct err ignored;
-
-	(void)s;
-	if (journal.items.length == 0)
-		return;
-	if (journal.fd >= 0)
-		journal_add_record(&journal.unwritten, &journal.items);
-	text_clear(&journal.items);
-	store_journal_flush(false, &ignored);
-}
-
-void journal_rolled_back(void)
-{
-	text_clear(&journal.items);
-}
-
-/* A record that was written in part goes on where the file ends: no other process writes there. */
-int store_journal_flush(bool durable, struct err *err)
-{
-	while (journal.fd >= 0 && journal.written < journal.unwritten.length) {
-		ssize_t n = write(journal.fd, journal.unwritten.data + journal.written,
-				  journal.unwritten.length - journal.written);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return err_set(err, EX_IOERR, "cannot write the run's journal: %s",
-				       strerror(n < 0 ? errno : ENOSPC));
-		journal.written += (size_t)n;
-	}
-	text_clear(&journal.unwritten);
-	journal.written = 0;
-	if (durable && journal.fd >= 0 && fdatasync(journal.fd))
-		return err_set(err, EX_IOERR, "cannot write the run's journal: %s",
-			       strerror(errno));
-	return 0;
+			free(*text);
+			*text = NULL;
+		}
 }

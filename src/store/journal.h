@@ -1,66 +1,111 @@
-/* journal.h - the text of a journal, and what the store's statements add; private to the store. */
+/* journal.h - what a run on another machine tells, as the text of typed records; private to the
+ * store.
+ *
+ * A journal begins with the line JOURNAL_HEAD. Each line after it is a record: its kind, the fields
+ * that are known, and a hash of the text before the hash:
+ *
+ *	claim launch_time_s=0x1.ac2d88182b31dp+30 launch_boot_s=0x1.dp+2 #89abcdef
+ *
+ * Numbers are exact, names are those of the columns, and in a text each byte that is no printable
+ * ASCII, and each '%', is "%XX": no text ends a field or a line. */
 #ifndef POLLUX_STORE_JOURNAL_TEXT_H
 #define POLLUX_STORE_JOURNAL_TEXT_H
 
-#include <sqlite3.h>
-#include <stdbool.h>
-
 #include "pollux/job.h"
-#include "pollux/store.h"
+#include "pollux/store_measurements.h"
 #include "pollux/text.h"
+#include "rows.h"
 
-/* A value of a statement. */
-struct journal_value {
-	char type;			/* i(nteger) d(ouble) t(ext) b(lob) n(ull) */
-	int64_t integer;
-	double number;
-	const char *bytes;		/* in the record; n of them */
-	size_t n;
+#define JOURNAL_NAME "pollux journal "
+#define JOURNAL_VERSION 1
+
+enum record_kind {
+	RECORD_CLAIM, RECORD_STOP, RECORD_STOPPING, RECORD_DIAGNOSIS, RECORD_CODE, RECORD_PROGRESS,
+	RECORD_OBSERVATION, RECORD_GRADIENT, RECORD_METRIC, RECORD_POINT, RECORD_RUNG,
+	RECORD_EVENT, RECORD_END,
+	N_RECORD_KINDS
 };
 
-/* A statement or the end of the run. */
-struct journal_item {
-	const char *sql;		/* in the record; NULL: the end of the run */
-	size_t sql_length;
-	const char *values;		/* the text of its values */
-	int n_values;
-	/* of the end of the run */
-	const char *reason;		/* stop_reason_name(), in the record */
-	size_t reason_length;
-	double stop_boot_s;
-	double stands_at_samples;	/* NAN: where the run's own row says */
+/* All that records can tell; one has the members that its kind names. */
+struct told {
+	struct run run;
+	struct run_update update;
+	struct observation observation;
+	struct gradient_row gradient;
+	struct job_metric metric;
+	struct curve_point point;
+	struct rung {
+		int number;
+		double samples, value;
+	} rung;
+	char curve[64];			/* of the point */
+	double time_s;			/* wall clock: of the event */
+	const char *event, *text;	/* its kind, and what happened; owned if they were read */
 };
 
-/* --- writing --- */
-void journal_add_value(struct text *t, const struct journal_value *v);
-void journal_add_statement(struct text *t, const char *sql, const struct text *values,
-			   int n_values);
-/* Adds a whole record with these items. */
-void journal_add_record(struct text *t, const struct text *items);
+/* The fields of a kind of record are those of struct told, and the columns of the row of a table
+ * that is a member of it. */
+struct record_format {
+	const char *name;
+	struct row_columns told, row;
+	size_t row_at;			/* offset of the row in struct told */
+	/* Writes what was told into the store, inside a transaction. t->run is the store's. */
+	int (*apply)(struct store *s, struct told *t, struct err *err);
+};
 
-/* --- reading; nothing outside the bytes is read --- */
+/* --- the text: journal.c --- */
+
+/* A line of a journal. The texts are in the line. */
+struct record {
+	const char *kind, *fields;
+	size_t kind_length, fields_length;
+	size_t size;			/* bytes of the line */
+};
+
 enum journal_found { JOURNAL_WHOLE, JOURNAL_PARTIAL, JOURNAL_DAMAGED };
-/* Finds the record at the beginning of the bytes: its items, and the size of the whole. */
-enum journal_found journal_record(const char *bytes, size_t n, const char **items, size_t *n_items,
-				  size_t *size);
-/* Takes an item from the front of what is left. 1; 0: none is left; -1: the text is malformed. */
-int journal_item(const char **p, const char *end, struct journal_item *item);
-/* The same for a value of an item. */
-int journal_value(const char **p, const char *end, struct journal_value *v);
 
-/* --- what this process writes --- */
-/* Remembers a value that is bound to a statement that writes. */
-void journal_bound(sqlite3_stmt *q, int i, const struct journal_value *v);
-/* A statement was carried out. */
-void journal_ran(struct store *s, sqlite3_stmt *q);
-/* A transaction has ended. */
-void journal_committed(struct store *s);
+uint32_t journal_hash(const char *bytes, size_t n);
+void journal_add_head(struct text *t);
+void journal_add(struct text *t, const struct record_format *format, const struct told *told);
+/* Finds the record at the beginning of the bytes. Nothing outside the bytes is read. */
+enum journal_found journal_find(const char *bytes, size_t n, struct record *r);
+/* Puts the fields into members that were initialised; one that the record has not becomes unknown.
+ * False: a value is none of its type. Other fields, of a newer pollux, are passed over. */
+bool journal_read(const struct record *r, const struct record_format *format, struct told *told);
+/* Frees the texts that were read. */
+void journal_release(const struct record_format *format, struct told *told);
+
+/* --- telling and taking: store_journal.c --- */
+
+extern const struct record_format record_formats[N_RECORD_KINDS];
+/* NULL: this pollux does not know the kind. */
+const struct record_format *record_format_of(const struct record *r);
+/* Tells what this process has just written, once the transaction that is open is committed. Does
+ * nothing in a process without a journal. Returns 0. */
+int journal_tell(struct store *s, enum record_kind kind, const struct told *told);
+void journal_committed(void);
 void journal_rolled_back(void);
-/* The run's end: the other store ends its run by its own rules. */
-void journal_ended(const struct run *run);
-bool journal_is_on(void);
+/* While paused nothing is told. */
+void journal_pause(bool paused);
 
-/* store_run_end.c: ends the run inside a transaction. */
+/* What records are applied by, each inside a transaction, and without telling. */
+int run_claim_row(struct store *s, int64_t id, const char *handle, double time_s, double boot_s,
+		  struct err *err);				/* store_runs.c */
 int run_end_in_transaction(struct store *s, const struct run *run, struct err *err);
+int progress_put(struct store *s, const struct run_update *p, struct err *err);
+int observation_put(struct store *s, const struct observation *row, struct err *err);
+int gradient_put(struct store *s, const struct gradient_row *row, struct err *err);
+int metric_put(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
+int curve_put(struct store *s, int64_t job_id, const char *name, const struct curve_point *p,
+	      struct err *err);
+int event_put(struct store *s, const struct run *run, double time_s, const char *kind,
+	      const char *text, struct err *err);
+
+/* --- journals of pollux 0.2.0 and before: old_journal.c --- */
+
+/* Takes the record at the beginning of the bytes, in a transaction. run_id 0: the rows of a run.
+ * *size: of the record. *rc: -1 with *err where the store did not take it. */
+enum journal_found old_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
+				    size_t *size, int *rc, struct err *err);
 
 #endif

@@ -79,10 +79,10 @@ static int bind_integer(sqlite3_stmt *q, int i, const struct column_walk *w, int
 		       (f->unknown == FIELD_UNKNOWN_NEGATIVE && value < 0);
 
 	if (unknown && !(w->column_flags & COLUMN_NOT_NULL))
-		return sql_bind_null(q, i);
+		return sqlite3_bind_null(q, i);
 	if (f->type == FIELD_NAME)
-		return sql_bind_text(q, i, f->names->names[value]);
-	return sql_bind_integer(q, i, value);
+		return sqlite3_bind_text(q, i, f->names->names[value], -1, SQLITE_STATIC);
+	return sqlite3_bind_int64(q, i, value);
 }
 
 /* SQLITE_STATIC: the row stays until the statement is done. */
@@ -92,10 +92,10 @@ static int bind_text(sqlite3_stmt *q, int i, const struct column_walk *w, const 
 		       (w->column_flags & COLUMN_NOT_NULL)))
 		value = "";
 	if (!value)
-		return sql_bind_null(q, i);
+		return sqlite3_bind_null(q, i);
 	if (w->column_flags & COLUMN_BLOB)
-		return sql_bind_blob(q, i, value, strlen(value), SQLITE_STATIC);
-	return sql_bind_text(q, i, value);
+		return sqlite3_bind_blob64(q, i, value, strlen(value), SQLITE_STATIC);
+	return sqlite3_bind_text(q, i, value, -1, SQLITE_STATIC);
 }
 
 static int bind_strings(sqlite3_stmt *q, int i, const struct column_walk *w,
@@ -105,9 +105,9 @@ static int bind_strings(sqlite3_stmt *q, int i, const struct column_walk *w,
 	int rc;
 
 	if (list->count == 0 && w->column->field.unknown == FIELD_UNKNOWN_ZERO)
-		return sql_bind_null(q, i);
+		return sqlite3_bind_null(q, i);
 	strings_pack(list, &packed);
-	rc = sql_bind_blob(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
+	rc = sqlite3_bind_blob64(q, i, packed.data, packed.length, SQLITE_TRANSIENT);
 	text_release(&packed);
 	return rc;
 }
@@ -132,10 +132,10 @@ static int bind_field(sqlite3_stmt *q, int i, const struct column_walk *w, const
 	case FIELD_NONE: break;
 	}
 	number = *(const double *)member;
-	return sql_bind_double(q, i, number);
+	return sqlite3_bind_double(q, i, number);
 }
 
-static int parse_name(const struct field_names *list, const char *name)
+int row_parse_name(const struct field_names *list, const char *name)
 {
 	for (int i = 0; i < list->n; i++)
 		if (!strcmp(list->names[i], name))
@@ -146,8 +146,7 @@ static int parse_name(const struct field_names *list, const char *name)
 /* Some tables have no local batch size: it is computed from the batch size. Other tables hold the
  * batch size only for people who look into the store. A wanted configuration whose numbers
  * contradict each other, as a person may have written it, is ignored. */
-static void read_batch_size(int64_t batch_size, const struct column_walk *w,
-			    struct configuration *c)
+void row_read_batch_size(int64_t batch_size, const struct column_walk *w, struct configuration *c)
 {
 	int64_t parts = (int64_t)configuration_workers(c) * c->accumulation_steps;
 
@@ -179,13 +178,13 @@ static void read_field(sqlite3_stmt *q, int i, const struct column_walk *w, void
 		snprintf(member, f->size, "%s", (const char *)sqlite3_value_text(value));
 		break;
 	case FIELD_NAME:
-		*(int *)member = parse_name(f->names, (const char *)sqlite3_value_text(value));
+		*(int *)member = row_parse_name(f->names, (const char *)sqlite3_value_text(value));
 		break;
 	case FIELD_STRINGS:
 		strings_unpack(member, sqlite3_value_blob(value),
 			       (size_t)sqlite3_value_bytes(value));
 		break;
-	case FIELD_BATCH_SIZE: read_batch_size(sqlite3_value_int64(value), w, member); break;
+	case FIELD_BATCH_SIZE: row_read_batch_size(sqlite3_value_int64(value), w, member); break;
 	case FIELD_NONE: break;
 	}
 }
@@ -280,7 +279,7 @@ static int run_bound(struct store *s, const char *sql, struct column_walk w, con
 	while (rc == SQLITE_OK && column_next(&w))
 		rc = bind_field(q, i++, &w, row);
 	if (rc == SQLITE_OK && id)
-		rc = sql_bind_integer(q, i, id);
+		rc = sqlite3_bind_int64(q, i, id);
 	rc = rc == SQLITE_OK ? sql_row(s, q, err) : sql_error(s, err, "use the store");
 	sql_done(q);
 	return rc < 0 ? -1 : 0;

@@ -26,6 +26,10 @@ void rows_read(sqlite3_stmt *q, struct row_columns columns, void *row);
 int rows_get(struct store *s, struct row_columns columns, void *row, struct err *err,
 	     const char *rest, const char *types, ...);
 
+/* The value that a name stands for; that of the batch size, after the other columns. */
+int row_parse_name(const struct field_names *list, const char *name);
+void row_read_batch_size(int64_t batch_size, const struct column_walk *w, struct configuration *c);
+
 /* All rows of a query of these columns; the query is ended. Each row begins as a copy of initial
  * (NULL: zeros, and row_init). The caller frees the items, also if rc is -1. */
 struct read_rows {

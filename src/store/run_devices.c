@@ -1,4 +1,5 @@
 /* run_devices.c - the devices and nodes of a run, and the code that it runs. */
+#include "journal.h"
 #include "run_devices.h"
 
 #include <stdio.h>
@@ -7,7 +8,6 @@
 
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
-#include "rows.h"
 #include "sql.h"
 
 /* --- devices --- */
@@ -139,9 +139,11 @@ int store_run_set_code(struct store *s, const struct run *run, struct err *err)
 	if (sql_run(s, NULL, err, "UPDATE runs SET code_commit = ?, code_tree = ? WHERE id = ?",
 		    "tti", run->code.commit, run->code.tree, run->id))
 		return -1;
-	return sql_run(s, NULL, err, "UPDATE commands SET first_commit = ?, first_tree = ?"
-		       " WHERE job_id = ? AND first_tree IS NULL", "tti", run->code.commit,
-		       run->code.tree, run->job_id);
+	if (sql_run(s, NULL, err, "UPDATE commands SET first_commit = ?, first_tree = ?"
+		    " WHERE job_id = ? AND first_tree IS NULL", "tti", run->code.commit,
+		    run->code.tree, run->job_id))
+		return -1;
+	return journal_tell(s, RECORD_CODE, &(struct told){ .run.code = run->code });
 }
 
 int store_snapshot_is_needed(struct store *s, const char *dir, bool *needed, struct err *err)

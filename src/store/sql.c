@@ -1,13 +1,11 @@
 /* sql.c - prepare, bind, step; and SQLite's errors in our words. */
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "database.h"
-#include "journal.h"
 #include "pollux/mem.h"
 #include "sql.h"
 
@@ -95,43 +93,6 @@ int sql_error(struct store *s, struct err *err, const char *what)
 	return -1;
 }
 
-int sql_bind_null(sqlite3_stmt *q, int i)
-{
-	journal_bound(q, i, &(struct journal_value){ .type = 'n' });
-	return sqlite3_bind_null(q, i);
-}
-
-int sql_bind_integer(sqlite3_stmt *q, int i, int64_t value)
-{
-	journal_bound(q, i, &(struct journal_value){ .type = 'i', .integer = value });
-	return sqlite3_bind_int64(q, i, value);
-}
-
-int sql_bind_double(sqlite3_stmt *q, int i, double value)
-{
-	if (isnan(value))
-		return sql_bind_null(q, i);
-	journal_bound(q, i, &(struct journal_value){ .type = 'd', .number = value });
-	return sqlite3_bind_double(q, i, value);
-}
-
-int sql_bind_text(sqlite3_stmt *q, int i, const char *text)
-{
-	if (!text)
-		return sql_bind_null(q, i);
-	journal_bound(q, i, &(struct journal_value){ .type = 't', .bytes = text,
-						     .n = strlen(text) });
-	return sqlite3_bind_text(q, i, text, -1, SQLITE_STATIC);
-}
-
-int sql_bind_blob(sqlite3_stmt *q, int i, const void *bytes, size_t n, void (*free_bytes)(void *))
-{
-	if (!bytes)
-		return sql_bind_null(q, i);
-	journal_bound(q, i, &(struct journal_value){ .type = 'b', .bytes = bytes, .n = n });
-	return sqlite3_bind_blob64(q, i, bytes, (sqlite3_uint64)n, free_bytes);
-}
-
 static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 {
 	const void *p;
@@ -141,18 +102,18 @@ static int bind_one(sqlite3_stmt *q, int i, char type, va_list *ap)
 	switch (type) {
 	case 'd':
 		d = va_arg(*ap, double);
-		return sql_bind_double(q, i, d);
+		return sqlite3_bind_double(q, i, d);
 	case 't':
-		return sql_bind_text(q, i, va_arg(*ap, const char *));
+		return sqlite3_bind_text(q, i, va_arg(*ap, const char *), -1, SQLITE_STATIC);
 	case 'b':
 		p = va_arg(*ap, const void *);
 		n = (int64_t)va_arg(*ap, size_t);
-		return sql_bind_blob(q, i, p, (size_t)n, SQLITE_STATIC);
+		return sqlite3_bind_blob64(q, i, p, (sqlite3_uint64)n, SQLITE_STATIC);
 	default:
 		n = va_arg(*ap, int64_t);
 		if ((type == 'n' && n == 0) || (type == 'm' && n < 0))
-			return sql_bind_null(q, i);
-		return sql_bind_integer(q, i, n);
+			return sqlite3_bind_null(q, i);
+		return sqlite3_bind_int64(q, i, n);
 	}
 }
 
@@ -224,7 +185,6 @@ int sql_row(struct store *s, sqlite3_stmt *q, struct err *err)
 	case SQLITE_ROW:
 		return 1;
 	case SQLITE_DONE:
-		journal_ran(s, q);
 		return 0;
 	default:
 		return sql_error(s, err, "use the store");

@@ -26,13 +26,6 @@ int sql_error(struct store *s, struct err *err, const char *what);
 int sql_run(struct store *s, int *changed, struct err *err, const char *sql, const char *types,
 	    ...);
 
-/* Bind one value, which a journal may take down. bytes NULL is NULL; n < 0: up to the first NUL. */
-int sql_bind_null(sqlite3_stmt *q, int i);
-int sql_bind_integer(sqlite3_stmt *q, int i, int64_t value);
-int sql_bind_double(sqlite3_stmt *q, int i, double value);		/* NaN is NULL */
-int sql_bind_text(sqlite3_stmt *q, int i, const char *text);
-int sql_bind_blob(sqlite3_stmt *q, int i, const void *bytes, size_t n, void (*free_bytes)(void *));
-
 /* Prepares and binds; step by sql_row, then sql_done. Two statements of one text may be in use if
  * the first was stepped before the second is asked for. */
 int sql_query(struct store *s, sqlite3_stmt **q, struct err *err, const char *sql,

@@ -227,7 +227,7 @@ int store_begin_read(struct store *s, struct err *err)
 int store_commit(struct store *s, struct err *err)
 {
 	if (run_script(s, "COMMIT", err) == 0) {
-		journal_committed(s);
+		journal_committed();
 		return 0;
 	}
 	store_rollback(s);

@@ -6,7 +6,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/store_groups.h"
-#include "rows.h"
+#include "journal.h"
 #include "sql.h"
 
 /* --- groups --- */
@@ -278,11 +278,13 @@ int store_workload_reports_samples(struct store *s, const char *workload, bool *
 int store_rung_add(struct store *s, int64_t job_id, int rung, double samples, double value,
 		   struct err *err)
 {
-	return sql_run(s, NULL, err, "INSERT OR IGNORE INTO rung_results"
-		       " (job_id, rung, samples, value) VALUES (?, ?, ?, ?)", "iidd", job_id,
-		       (int64_t)rung, samples, value) ||
-	       sql_run(s, NULL, err, "UPDATE jobs SET rung = max(rung, ?) WHERE id = ?", "ii",
-		       (int64_t)rung, job_id) ? -1 : 0;
+	if (sql_run(s, NULL, err, "INSERT OR IGNORE INTO rung_results"
+		    " (job_id, rung, samples, value) VALUES (?, ?, ?, ?)", "iidd", job_id,
+		    (int64_t)rung, samples, value) ||
+	    sql_run(s, NULL, err, "UPDATE jobs SET rung = max(rung, ?) WHERE id = ?", "ii",
+		    (int64_t)rung, job_id))
+		return -1;
+	return journal_tell(s, RECORD_RUNG, &(struct told){ .rung = { rung, samples, value } });
 }
 
 int store_job_pass_all_rungs(struct store *s, int64_t job_id, struct err *err)

@@ -1,294 +1,406 @@
-/* store_journal.c - the rows of a run for another store, and what comes back in the journal. */
-#include <math.h>
-#include <stdio.h>
+/* store_journal.c - the kinds of records; what this process tells, and what the store takes. */
+#include "pollux/store_journal.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "pollux/mem.h"
-#include "pollux/store_journal.h"
-#include "pollux/store_runs.h"
+#include "columns.h"
 #include "journal.h"
-#include "rows.h"
+#include "pollux/mem.h"
+#include "pollux/store_groups.h"
+#include "pollux/store_runs.h"
 
-/* --- rows of a run --- */
+/* --- kinds: their fields, and what applies them --- */
 
-static void add_column(sqlite3_stmt *q, int i, struct text *values)
-{
-	struct journal_value v = { .type = 'n' };
+#define IN(kind) (1U << RECORD_##kind)
 
-	switch (sqlite3_column_type(q, i)) {
-	case SQLITE_INTEGER:
-		v.type = 'i';
-		v.integer = sqlite3_column_int64(q, i);
-		break;
-	case SQLITE_FLOAT:
-		v.type = 'd';
-		v.number = sqlite3_column_double(q, i);
-		break;
-	case SQLITE_TEXT:
-	case SQLITE_BLOB:
-		v.type = sqlite3_column_type(q, i) == SQLITE_TEXT ? 't' : 'b';
-		v.bytes = sqlite3_column_blob(q, i);
-		v.n = (size_t)sqlite3_column_bytes(q, i);
-		if (!v.bytes)
-			v.bytes = "";
-		break;
-	default:
-		break;
-	}
-	journal_add_value(values, &v);
-}
+/* The fields, each in the kinds that have it. */
+#define ROW struct told
+static const struct store_column of_told[] = {
+	C("launch_time_s", DOUBLE, run.launch_time_s, UNKNOWN, IN(CLAIM)),
+	C("launch_boot_s", DOUBLE, run.launch_boot_s, UNKNOWN, IN(CLAIM)),
+	NAMES("stop_reason", run.stop_reason, ZERO, stop_names, IN(STOP) | IN(END)),
+	C("stop_boot_s", DOUBLE, run.stop_boot_s, UNKNOWN, IN(STOP) | IN(END)),
+	C("stands_at_samples", DOUBLE, run.stands_at_samples, UNKNOWN, IN(END)),
+	C("diagnosis", TEXT, text, KNOWN, IN(DIAGNOSIS)),
+	CHARS("code_commit", run.code.commit, IN(CODE)),
+	CHARS("code_tree", run.code.tree, IN(CODE)),
+	C("steps", DOUBLE, update.steps, UNKNOWN, IN(PROGRESS)),
+	C("epoch", DOUBLE, update.epoch, UNKNOWN, IN(PROGRESS)),
+	C("has_loss", BOOL, update.has_loss, KNOWN, IN(PROGRESS)),
+	C("loss", DOUBLE, update.loss, UNKNOWN, IN(PROGRESS)),
+	C("printed_total_steps", DOUBLE, update.printed_total_steps, UNKNOWN, IN(PROGRESS)),
+	C("total_samples", DOUBLE, update.total_samples, UNKNOWN, IN(PROGRESS)),
+	C("total_steps", DOUBLE, update.total_steps, UNKNOWN, IN(PROGRESS)),
+	C("total_epochs", DOUBLE, update.total_epochs, UNKNOWN, IN(PROGRESS)),
+	NAMES("ends_by", update.end, ZERO, training_end_names, IN(PROGRESS)),
+	C("optimizer", TEXT, update.optimizer, ZERO, IN(PROGRESS)),
+	C("resumes", INT, update.resumes, NEGATIVE, IN(PROGRESS)),
+	C("saves_when_asked", INT, update.saves_when_asked, NEGATIVE, IN(PROGRESS)),
+	C("status_text", TEXT, update.status_text, ZERO, IN(PROGRESS)),
+	C("parameters", INT64, update.parameters, ZERO, IN(PROGRESS)),
+	CHARS("name", metric.name, IN(METRIC)),
+	C("last", DOUBLE, metric.last, UNKNOWN, IN(METRIC)),
+	C("samples", DOUBLE, metric.samples, UNKNOWN, IN(METRIC)),
+	C("lowest", DOUBLE, metric.lowest, UNKNOWN, IN(METRIC)),
+	C("lowest_samples", DOUBLE, metric.lowest_samples, UNKNOWN, IN(METRIC)),
+	C("highest", DOUBLE, metric.highest, UNKNOWN, IN(METRIC)),
+	C("highest_samples", DOUBLE, metric.highest_samples, UNKNOWN, IN(METRIC)),
+	C("time_s", DOUBLE, metric.time_s, UNKNOWN, IN(METRIC)),
+	CHARS("name", curve, IN(POINT)),
+	C("time_s", DOUBLE, point.time_s, UNKNOWN, IN(POINT)),
+	C("samples", DOUBLE, point.samples, UNKNOWN, IN(POINT)),
+	C("value", DOUBLE, point.value, UNKNOWN, IN(POINT)),
+	C("rung", INT, rung.number, KNOWN, IN(RUNG)),
+	C("samples", DOUBLE, rung.samples, UNKNOWN, IN(RUNG)),
+	C("value", DOUBLE, rung.value, UNKNOWN, IN(RUNG)),
+	C("time_s", DOUBLE, time_s, KNOWN, IN(EVENT)),
+	C("event", TEXT, event, KNOWN, IN(EVENT)),
+	C("text", TEXT, text, KNOWN, IN(EVENT)),
+};
+#undef ROW
 
-static void add_row(sqlite3_stmt *q, const char *table, struct text *items)
-{
-	struct text sql = TEXT_INIT, values = TEXT_INIT;
-	int n = sqlite3_column_count(q);
-
-	text_addf(&sql, "INSERT OR REPLACE INTO %s (", table);
-	for (int i = 0; i < n; i++)
-		text_addf(&sql, "%s%s", i ? ", " : "", sqlite3_column_name(q, i));
-	text_add(&sql, ") VALUES (");
-	for (int i = 0; i < n; i++) {
-		text_add(&sql, i ? ", ?" : "?");
-		add_column(q, i, &values);
-	}
-	text_add(&sql, ")");
-	journal_add_statement(items, sql.data, &values, n);
-	text_release(&sql);
-	text_release(&values);
-}
-
-/* The rows in the order in which rows refer to each other. */
-static const struct {
-	const char *table, *condition;
-} parts[] = {
-	{ "settings", "name = 'store_id' AND ?1" },
-	{ "job_groups", "id = (SELECT group_id FROM jobs JOIN runs ON runs.job_id = jobs.id"
-			" WHERE runs.id = ?1)" },
-	{ "jobs", "id = (SELECT job_id FROM runs WHERE id = ?1)" },
-	{ "environments", "id = (SELECT environment_id FROM commands WHERE job_id ="
-			  " (SELECT job_id FROM runs WHERE id = ?1))" },
-	{ "commands", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
-	{ "job_metrics", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
-	{ "curve_points", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
-	{ "rung_results", "job_id = (SELECT job_id FROM runs WHERE id = ?1)" },
-	{ "runs", "id = ?1 OR (job_id = (SELECT job_id FROM runs WHERE id = ?1)"
-		  " AND state = 'ended')" },
-	{ "run_devices", "run_id = ?1" },
+static const struct store_columns told_columns = COLUMNS(of_told);
+static const struct store_table told_table = {
+	"", sizeof(struct told), { { .columns = &told_columns } },
 };
 
-static int add_part(struct store *s, const char *table, const char *condition, int64_t run_id,
-		    struct text *items, struct err *err)
+static int apply_claim(struct store *s, struct told *t, struct err *err)
 {
-	char *sql = xasprintf("SELECT * FROM %s WHERE %s", table, condition);
-	sqlite3_stmt *q;
-	int rc = sql_query(s, &q, err, sql, "i", run_id);
+	return run_claim_row(s, t->run.id, t->run.handle, t->run.launch_time_s,
+			     t->run.launch_boot_s, err);
+}
 
-	free(sql);
-	if (rc)
+static int apply_stop(struct store *s, struct told *t, struct err *err)
+{
+	return store_run_request_stop(s, t->run.id, t->run.stop_reason, t->run.stop_boot_s, err);
+}
+
+static int apply_stopping(struct store *s, struct told *t, struct err *err)
+{
+	return store_run_set_stopping(s, t->run.id, err);
+}
+
+static int apply_diagnosis(struct store *s, struct told *t, struct err *err)
+{
+	return store_run_set_diagnosis(s, t->run.id, t->text, err);
+}
+
+static int apply_code(struct store *s, struct told *t, struct err *err)
+{
+	return store_run_set_code(s, &t->run, err);
+}
+
+static int apply_progress(struct store *s, struct told *t, struct err *err)
+{
+	t->update.run = &t->run;
+	return progress_put(s, &t->update, err);
+}
+
+static int apply_observation(struct store *s, struct told *t, struct err *err)
+{
+	t->observation.run_id = t->run.id;
+	return observation_put(s, &t->observation, err);
+}
+
+static int apply_gradient(struct store *s, struct told *t, struct err *err)
+{
+	t->gradient.run_id = t->run.id;
+	return gradient_put(s, &t->gradient, err);
+}
+
+static int apply_metric(struct store *s, struct told *t, struct err *err)
+{
+	return metric_put(s, t->run.job_id, &t->metric, err);
+}
+
+static int apply_point(struct store *s, struct told *t, struct err *err)
+{
+	return curve_put(s, t->run.job_id, t->curve, &t->point, err);
+}
+
+static int apply_rung(struct store *s, struct told *t, struct err *err)
+{
+	return store_rung_add(s, t->run.job_id, t->rung.number, t->rung.samples, t->rung.value,
+			      err);
+}
+
+static int apply_event(struct store *s, struct told *t, struct err *err)
+{
+	return event_put(s, &t->run, t->time_s, t->event, t->text, err);
+}
+
+/* The columns that progress has, too, are written first: the end of a run writes its own alone. */
+static int apply_end(struct store *s, struct told *t, struct err *err)
+{
+	if (rows_update(s, SOME_OF(runs_table, COLUMN_REPORT), &t->run, t->run.id,
+			"state <> 'ended'", err) < 0)
 		return -1;
-	while ((rc = sql_row(s, q, err)) == 1)
-		add_row(q, table, items);
-	sql_done(q);
-	return rc;
+	return run_end_in_transaction(s, &t->run, err);
 }
 
-int store_run_rows(struct store *s, int64_t run_id, struct text *record, struct err *err)
-{
-	struct text items = TEXT_INIT;
-	int rc = 0;
+#define TOLD(kind) { .table = &told_table, .flags = 1U << RECORD_##kind }
+#define ROW_IN(member) offsetof(struct told, member)
 
-	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
-		rc = add_part(s, parts[i].table, parts[i].condition, run_id, &items, err);
-	if (rc == 0)
-		journal_add_record(record, &items);
-	text_release(&items);
-	return rc;
+const struct record_format record_formats[N_RECORD_KINDS] = {
+	[RECORD_CLAIM] = { "claim", TOLD(CLAIM), .apply = apply_claim },
+	[RECORD_STOP] = { "stop", TOLD(STOP), .apply = apply_stop },
+	[RECORD_STOPPING] = { "stopping", TOLD(STOPPING), .apply = apply_stopping },
+	[RECORD_DIAGNOSIS] = { "diagnosis", TOLD(DIAGNOSIS), .apply = apply_diagnosis },
+	[RECORD_CODE] = { "code", TOLD(CODE), .apply = apply_code },
+	[RECORD_PROGRESS] = { "progress", TOLD(PROGRESS),
+			      { .table = &runs_table, .flags = COLUMN_REPORT }, ROW_IN(run),
+			      apply_progress },
+	[RECORD_OBSERVATION] = { "observation", TOLD(OBSERVATION),
+				 { .table = &observations_table }, ROW_IN(observation),
+				 apply_observation },
+	[RECORD_GRADIENT] = { "gradient", TOLD(GRADIENT),
+			      { .table = &gradients_table }, ROW_IN(gradient), apply_gradient },
+	[RECORD_METRIC] = { "metric", TOLD(METRIC), .apply = apply_metric },
+	[RECORD_POINT] = { "point", TOLD(POINT), .apply = apply_point },
+	[RECORD_RUNG] = { "rung", TOLD(RUNG), .apply = apply_rung },
+	[RECORD_EVENT] = { "event", TOLD(EVENT), .apply = apply_event },
+	[RECORD_END] = { "end", TOLD(END),
+			 { .table = &runs_table, .flags = COLUMN_REPORT | COLUMN_END,
+			   .without = COLUMN_STOP }, ROW_IN(run), apply_end },
+};
+
+const struct record_format *record_format_of(const struct record *r)
+{
+	for (size_t i = 0; i < N_RECORD_KINDS; i++)
+		if (strlen(record_formats[i].name) == r->kind_length &&
+		    !memcmp(record_formats[i].name, r->kind, r->kind_length))
+			return &record_formats[i];
+	return NULL;
 }
 
-/* --- statements --- */
+/* --- telling --- */
 
-static int bind_value(sqlite3_stmt *q, int i, const struct journal_value *v)
+static struct {
+	int fd;				/* -1: no journal is written */
+	bool paused;
+	struct text open;		/* records of the open transaction */
+	struct text unwritten;		/* what is not in the file yet */
+	size_t written;			/* bytes of that which are */
+} journal = { .fd = -1, .open = TEXT_INIT, .unwritten = TEXT_INIT };
+
+void store_journal_to(int fd)
 {
-	switch (v->type) {
-	case 'i': return sqlite3_bind_int64(q, i, v->integer);
-	case 'd': return sqlite3_bind_double(q, i, v->number);
-	case 't': return sqlite3_bind_text64(q, i, v->bytes, v->n, SQLITE_STATIC, SQLITE_UTF8);
-	case 'b': return sqlite3_bind_blob64(q, i, v->bytes, v->n, SQLITE_STATIC);
-	default: return sqlite3_bind_null(q, i);
+	struct err ignored;
+
+	journal.fd = fd;
+	if (fd >= 0)
+		journal_add_head(&journal.unwritten);
+	store_journal_flush(false, &ignored);
+}
+
+void journal_pause(bool paused)
+{
+	journal.paused = paused;
+}
+
+int journal_tell(struct store *s, enum record_kind kind, const struct told *told)
+{
+	if (journal.fd < 0 || journal.paused)
+		return 0;
+	journal_add(&journal.open, &record_formats[kind], told);
+	if (sqlite3_get_autocommit(s->db))
+		journal_committed();
+	return 0;
+}
+
+void journal_committed(void)
+{
+	struct err ignored;
+
+	if (journal.open.length == 0)
+		return;
+	text_add_bytes(&journal.unwritten, journal.open.data, journal.open.length);
+	text_clear(&journal.open);
+	store_journal_flush(false, &ignored);
+}
+
+void journal_rolled_back(void)
+{
+	text_clear(&journal.open);
+}
+
+/* A record that was written in part goes on where the file ends: no other process writes there. */
+int store_journal_flush(bool durable, struct err *err)
+{
+	while (journal.fd >= 0 && journal.written < journal.unwritten.length) {
+		ssize_t n = write(journal.fd, journal.unwritten.data + journal.written,
+				  journal.unwritten.length - journal.written);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_set(err, EX_IOERR, "cannot write the run's journal: %s",
+				       strerror(n < 0 ? errno : ENOSPC));
+		journal.written += (size_t)n;
 	}
+	text_clear(&journal.unwritten);
+	journal.written = 0;
+	if (durable && journal.fd >= 0 && fdatasync(journal.fd))
+		return err_set(err, EX_IOERR, "cannot write the run's journal: %s",
+			       strerror(errno));
+	return 0;
 }
+
+/* --- taking --- */
+
+#define AT_ONCE 1000	/* records for which the store is locked */
 
 static int malformed(struct err *err)
 {
 	return err_set(err, EX_DATAERR, "the journal of the run is malformed");
 }
 
-/* Only rows are written by a journal. */
-static bool is_allowed(const char *sql)
-{
-	return text_starts_with(sql, "INSERT ") || text_starts_with(sql, "UPDATE ") ||
-	       text_starts_with(sql, "DELETE ");
-}
-
-static int run_item(struct store *s, const struct journal_item *item, const char *end,
-		    struct err *err)
-{
-	char *sql = xasprintf("%.*s", (int)item->sql_length, item->sql);
-	const char *p = item->values;
-	struct journal_value v;
-	sqlite3_stmt *q = NULL;
-	int rc = is_allowed(sql) ? sql_query(s, &q, err, sql, "") : malformed(err);
-
-	free(sql);
-	for (int i = 1; rc == 0 && i <= item->n_values; i++)
-		if (journal_value(&p, end, &v) != 1 || bind_value(q, i, &v) != SQLITE_OK)
-			rc = malformed(err);
-	if (rc == 0)
-		rc = sql_row(s, q, err) < 0 ? -1 : 0;
-	sql_done(q);
-	return rc;
-}
-
-/* The run's own row has by now all that its supervisor wrote, but for how it is to end. */
-static int end_run(struct store *s, int64_t run_id, const struct journal_item *item,
-		   struct err *err)
-{
-	char *reason = xasprintf("%.*s", (int)item->reason_length, item->reason);
-	struct run run;
-	int rc = store_run_get(s, run_id, &run, err);
-
-	if (rc == 0) {
-		run.stop_reason = (enum stop_reason)stop_reason_parse(reason);
-		if (isfinite(item->stop_boot_s))
-			run.stop_boot_s = item->stop_boot_s;
-		run.stands_at_samples = item->stands_at_samples;
-		rc = run_end_in_transaction(s, &run, err);
-	}
-	run_release(&run);
-	free(reason);
-	return rc;
-}
-
-static int run_items(struct store *s, int64_t run_id, const char *items, size_t n, struct err *err)
-{
-	const char *p = items, *end = items + n;
-	struct journal_item item;
-	int found;
-
-	while ((found = journal_item(&p, end, &item)) == 1)
-		if (item.sql ? run_item(s, &item, end, err)
-		    : run_id ? end_run(s, run_id, &item, err) : malformed(err))
-			return -1;
-
-	return found < 0 ? malformed(err) : 0;
-}
-
-int store_rows_put(struct store *s, const char *record, size_t n, struct err *err)
-{
-	const char *items;
-	size_t n_items, size;
-
-	if (journal_record(record, n, &items, &n_items, &size) != JOURNAL_WHOLE)
-		return malformed(err);
-	if (store_begin(s, err))
-		return -1;
-	if (run_items(s, 0, items, n_items, err)) {
-		store_rollback(s);
-		return -1;
-	}
-	return store_commit(s, err);
-}
-
-int store_job_position_is_old(struct store *s, int64_t job_id, struct err *err)
-{
-	return sql_run(s, NULL, err, "UPDATE jobs SET position_doubt = ? WHERE id = ?", "ii",
-		       (int64_t)POSITION_OLD, job_id);
-}
-
-int store_command_place(struct store *s, int64_t job_id, const char *checkpoint_dir,
-			struct err *err)
-{
-	return sql_run(s, NULL, err, "UPDATE commands SET checkpoint_dir = CAST(? AS BLOB)"
-		       " WHERE job_id = ? AND checkpoint_dir IS NULL", "ti",
-		       checkpoint_dir, job_id);
-}
-
-/* --- the journal --- */
-
 int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct err *err)
 {
 	return sql_ask(s, place, err, "SELECT journal_bytes FROM runs WHERE id = ?", "i", run_id);
 }
 
-struct record {
-	const char *items;
-	size_t n;			/* bytes of the items */
-	size_t size;			/* bytes of the record in the journal */
-	int64_t place;			/* in the journal */
-};
-
-enum what_to_do { TAKE_RECORD, PASS_OVER, LEAVE_RECORD };
-
-/* In the transaction that is to take the record. A run that was ended here stays as it is. */
-static int look_at_run(struct store *s, int64_t run_id, int64_t place, enum what_to_do *what,
-		       struct err *err)
+static int apply(struct store *s, int64_t run_id, const struct record *r,
+		 const struct record_format *format, struct err *err)
 {
-	int64_t active, now;
+	struct told told = { .update.resumes = -1 };
+	int rc = store_run_get(s, run_id, &told.run, err);
 
-	if (sql_ask(s, &active, err, "SELECT state <> 'ended' FROM runs WHERE id = ?", "i",
-		    run_id) ||
-	    store_journal_place(s, run_id, &now, err))
-		return -1;
-	*what = !active ? PASS_OVER : now == place ? TAKE_RECORD : LEAVE_RECORD;
-	return 0;
-}
-
-/* The handle is the engine's, not the one by which the supervisor's machine finds the run. */
-static int take_record(struct store *s, int64_t run_id, const struct record *r, struct err *err)
-{
-	struct run run;
-	int rc;
-
-	if (store_run_get(s, run_id, &run, err))
-		return -1;
-	rc = run_items(s, run_id, r->items, r->n, err) ||
-	     store_run_set_handle(s, run_id, run.handle, err) ||
-	     sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = coalesce(journal_bytes, 0) + ?"
-		     " WHERE id = ?", "ii", (int64_t)r->size, run_id) ? -1 : 0;
-	run_release(&run);
+	if (rc == 0 && !journal_read(r, format, &told))
+		rc = malformed(err);
+	if (rc == 0)
+		rc = format->apply(s, &told, err);
+	journal_release(format, &told);
+	run_release(&told.run);
 	return rc;
 }
 
-static int take_at_its_place(struct store *s, int64_t run_id, const struct record *r,
-			     enum what_to_do *what, struct err *err)
+static void pass_over(const struct record *r, struct strings *unknown)
 {
+	char *name = xasprintf("%.*s", (int)(r->kind_length < 40 ? r->kind_length : 40), r->kind);
+
+	for (size_t i = 0; i < unknown->count; i++)
+		if (!strcmp(unknown->items[i], name)) {
+			free(name);
+			return;
+		}
+	strings_add(unknown, name);
+	free(name);
+}
+
+/* A journal that begins with another line is one of pollux 0.2.0 or before. */
+static enum journal_found take_head(const char *bytes, size_t n, size_t *size, int *rc,
+				    struct err *err)
+{
+	const char *end = memchr(bytes, '\n', n);
+	int64_t version;
+
+	if (!end)
+		return JOURNAL_PARTIAL;
+	*size = (size_t)(end + 1 - bytes);
+	version = strtoll(bytes + strlen(JOURNAL_NAME), NULL, 10);
+	if (version != JOURNAL_VERSION)
+		*rc = err_set(err, EX_DATAERR, "the run's journal is of version %lld, and this "
+			      "pollux reads version %d: a newer pollux takes it",
+			      (long long)version, JOURNAL_VERSION);
+	return JOURNAL_WHOLE;
+}
+
+/* Takes what the bytes begin with, unless that is no whole record. *rc: -1 where the store cannot
+ * take it. */
+static enum journal_found take_record(struct store *s, int64_t run_id, const char *bytes, size_t n,
+				      size_t *size, struct strings *unknown, int *rc,
+				      struct err *err)
+{
+	enum journal_found found;
+	const struct record_format *format;
+	struct record r;
+
+	if (n > 1 && !memcmp(bytes, "J ", 2))
+		return old_journal_take(s, run_id, bytes, n, size, rc, err);
+	if (n >= strlen(JOURNAL_NAME) && !memcmp(bytes, JOURNAL_NAME, strlen(JOURNAL_NAME)))
+		return take_head(bytes, n, size, rc, err);
+	found = journal_find(bytes, n, &r);
+	if (found != JOURNAL_WHOLE)
+		return found;
+	*size = r.size;
+	format = record_format_of(&r);
+	if (format)
+		*rc = apply(s, run_id, &r, format, err);
+	else
+		pass_over(&r, unknown);
+	return found;
+}
+
+/* *here: the record at the place is to be taken. Another pass may have taken it, or have ended the
+ * run, which then stays as it is. */
+static int is_here(struct store *s, int64_t run_id, int64_t place, bool *here, struct err *err)
+{
+	int64_t count;
+	int rc = sql_ask(s, &count, err, "SELECT count(*) FROM runs WHERE id = ? AND"
+			 " state <> 'ended' AND coalesce(journal_bytes, 0) = ?", "ii", run_id,
+			 place);
+
+	*here = count > 0;
+	return rc;
+}
+
+/* Takes the record at the place, and writes the place after it. *more: another may follow. */
+static int take_next(struct store *s, int64_t run_id, struct journal_part *part,
+		     struct strings *unknown, bool *more, struct err *err)
+{
+	size_t size = 0;
+	int rc = 0;
+	enum journal_found found = take_record(s, run_id, part->bytes, part->n, &size, unknown,
+					       &rc, err);
+
+	*more = found == JOURNAL_WHOLE;
+	if (found == JOURNAL_DAMAGED)
+		return malformed(err);
+	if (rc || !*more)
+		return rc;
+	part->place += (int64_t)size;
+	part->bytes += size;
+	part->n -= size;
+	return sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = ? WHERE id = ?", "ii",
+		       part->place, run_id);
+}
+
+/* Takes records in one transaction. One that the store cannot take ends it, and leaves no trace;
+ * those before it are taken. */
+static int take_some(struct store *s, int64_t run_id, struct journal_part *part,
+		     struct strings *unknown, bool *more, struct err *err)
+{
+	struct err other;
+	int rc = 0;
+
 	if (store_begin(s, err))
 		return -1;
-	if (look_at_run(s, run_id, r->place, what, err) ||
-	    (*what == TAKE_RECORD && take_record(s, run_id, r, err))) {
-		store_rollback(s);
-		return -1;
+	for (int i = 0; rc == 0 && *more && i < AT_ONCE; i++) {
+		if (is_here(s, run_id, part->place, more, err) || store_begin_part(s, err)) {
+			store_rollback(s);
+			return -1;
+		}
+		rc = *more ? take_next(s, run_id, part, unknown, more, err) : 0;
+		if (store_end_part(s, rc == 0, rc ? &other : err)) {
+			store_rollback(s);
+			return -1;
+		}
 	}
-	return store_commit(s, err);
+	return store_commit(s, rc ? &other : err) || rc ? -1 : 0;
 }
 
 int store_journal_take(struct store *s, int64_t run_id, const struct journal_part *part,
-		       size_t *taken, struct err *err)
+		       struct strings *unknown, struct err *err)
 {
-	enum what_to_do what = TAKE_RECORD;
-	enum journal_found found;
-	struct record r;
+	struct journal_part left = *part;
+	bool more = true;
+	int rc = 0;
 
-	*taken = 0;
-	while ((found = journal_record(part->bytes + *taken, part->n - *taken, &r.items, &r.n,
-				       &r.size)) == JOURNAL_WHOLE) {
-		r.place = part->place + (int64_t)*taken;
-		if (take_at_its_place(s, run_id, &r, &what, err))
-			return -1;
-		if (what == LEAVE_RECORD)
-			return 0;
-		*taken += r.size;
-	}
-	return found == JOURNAL_DAMAGED ? malformed(err) : 0;
+	while (rc == 0 && more)
+		rc = take_some(s, run_id, &left, unknown, &more, err);
+	return rc;
 }

@@ -11,8 +11,7 @@
 #include "pollux/mem.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
-#include "rows.h"
-#include "sql.h"
+#include "journal.h"
 
 /* --- observations --- */
 
@@ -51,37 +50,56 @@ static int write_parameters(struct store *s, const struct run_update *p, struct 
 		       p->run->job_id);
 }
 
-static int write_observation(struct store *s, const struct run_update *p, struct err *err)
+int progress_put(struct store *s, const struct run_update *p, struct err *err)
 {
-	struct observation row;
-
-	if (!p->observation)
-		return 0;
-	row = *p->observation;
-	row.run_id = p->run->id;
-	row.configuration = p->run->configuration;
-	row.update_time_s = clock_wall_s();
-	return rows_put(s, &observations_table, &row, "true", err);
+	if (rows_update(s, SOME_OF(runs_table, COLUMN_REPORT), p->run, p->run->id,
+			"state <> 'ended'", err) < 0)
+		return -1;
+	return write_job(s, p, err) || write_parameters(s, p, err) ? -1 : 0;
 }
 
-static int write_gradient(struct store *s, const struct run_update *p, struct err *err)
+int observation_put(struct store *s, const struct observation *row, struct err *err)
 {
-	struct gradient_row row = { .run_id = p->run->id };
+	return rows_put(s, &observations_table, row, "true", err);
+}
 
-	if (!p->gradient)
-		return 0;
-	row.window = *p->gradient;
-	return rows_put(s, &gradients_table, &row, "true", err);
+int gradient_put(struct store *s, const struct gradient_row *row, struct err *err)
+{
+	return rows_put(s, &gradients_table, row, "true", err);
+}
+
+/* All three are told as they are written. */
+static int write_update(struct store *s, struct told *t, struct err *err)
+{
+	const struct run_update *p = &t->update;
+
+	if (progress_put(s, p, err) ||
+	    (p->observation && observation_put(s, &t->observation, err)) ||
+	    (p->gradient && gradient_put(s, &t->gradient, err)))
+		return -1;
+	journal_tell(s, RECORD_PROGRESS, t);
+	if (p->observation)
+		journal_tell(s, RECORD_OBSERVATION, t);
+	return p->gradient ? journal_tell(s, RECORD_GRADIENT, t) : 0;
 }
 
 int store_run_update(struct store *s, const struct run_update *p, struct err *err)
 {
+	struct told t = {
+		.run = *p->run, .update = *p,
+		.gradient = { .run_id = p->run->id },
+	};
+
+	if (p->observation)
+		t.observation = *p->observation;
+	t.observation.run_id = p->run->id;
+	t.observation.configuration = p->run->configuration;
+	t.observation.update_time_s = clock_wall_s();
+	if (p->gradient)
+		t.gradient.window = *p->gradient;
 	if (store_begin(s, err))
 		return -1;
-	if (rows_update(s, SOME_OF(runs_table, COLUMN_REPORT), p->run, p->run->id,
-			"state <> 'ended'", err) < 0 ||
-	    write_job(s, p, err) || write_observation(s, p, err) ||
-	    write_gradient(s, p, err) || write_parameters(s, p, err)) {
+	if (write_update(s, &t, err)) {
 		store_rollback(s);
 		return -1;
 	}

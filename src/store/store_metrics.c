@@ -6,13 +6,13 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_measurements.h"
-#include "sql.h"
+#include "journal.h"
 
 /* --- metrics --- */
 
 /* NULL is NaN: the last value in a row of its own; and lowest and highest where no value was
  * finite. */
-int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
+int metric_put(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"
 		       " lowest, lowest_samples, highest, highest_samples)"
@@ -28,9 +28,19 @@ int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m
 		       "  highest >= excluded.highest, highest_samples, excluded.highest_samples),"
 		       " highest = iif(excluded.highest IS NULL OR highest >= excluded.highest,"
 		       "  highest, excluded.highest)",
-		       "itddddddditi", job_id, m->name, m->last, m->samples, clock_wall_s(),
+		       "itddddddditi", job_id, m->name, m->last, m->samples, m->time_s,
 		       m->lowest, m->lowest_samples, m->highest, m->highest_samples, job_id,
 		       m->name, (int64_t)STORE_METRICS_MAX);
+}
+
+int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
+{
+	struct told told = { .metric = *m };
+
+	told.metric.time_s = clock_wall_s();
+	if (metric_put(s, job_id, &told.metric, err))
+		return -1;
+	return journal_tell(s, RECORD_METRIC, &told);
 }
 
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
@@ -89,8 +99,8 @@ static int thin(struct store *s, int64_t job_id, const char *name, struct err *e
 		       " WHERE place % 2 = 1 AND place > 1)", "it", job_id, name);
 }
 
-int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
-		    double value, struct err *err)
+int curve_put(struct store *s, int64_t job_id, const char *name, const struct curve_point *p,
+	      struct err *err)
 {
 	int added;
 
@@ -100,10 +110,21 @@ int store_curve_add(struct store *s, int64_t job_id, const char *name, double sa
 		    "  AND time_s > ?3 - (SELECT (?3 - min(time_s)) / 60 " OF_CURVE "))"
 		    " AND (?2 IN ('" CURVE_THROUGHPUT "', '" CURVE_BATCH_SIZE "') OR EXISTS"
 		    "  (SELECT 1 FROM job_metrics WHERE job_id = ?1 AND name = ?2))"
-		    " ON CONFLICT DO NOTHING", "itddd", job_id, name, clock_wall_s(), samples,
-		    value))
+		    " ON CONFLICT DO NOTHING", "itddd", job_id, name, p->time_s, p->samples,
+		    p->value))
 		return -1;
 	return added ? thin(s, job_id, name, err) : 0;
+}
+
+int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
+		    double value, struct err *err)
+{
+	struct told told = { .point = { clock_wall_s(), samples, value } };
+
+	snprintf(told.curve, sizeof(told.curve), "%s", name);
+	if (curve_put(s, job_id, name, &told.point, err))
+		return -1;
+	return journal_tell(s, RECORD_POINT, &told);
 }
 
 static struct curve *curve_of(struct curve_list *list, const char *name)

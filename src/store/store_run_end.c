@@ -7,10 +7,16 @@
 #include "journal.h"
 #include "pollux/clock.h"
 #include "pollux/store_jobs.h"
-#include "pollux/store_journal.h"
 #include "pollux/store_runs.h"
 #include "pollux/text.h"
-#include "rows.h"
+
+static void set_end_time(struct run *r)
+{
+	if (isnan(r->end_time_s))
+		r->end_time_s = clock_wall_s();
+	if (isnan(r->end_boot_s))
+		r->end_boot_s = clock_boot_s();
+}
 
 /* If somebody removed the file of a run's lock, two supervisors may wait for the run. A supervisor
  * that never claimed the run must not end it if the other one has claimed it meanwhile. */
@@ -20,10 +26,7 @@ static int end_row(struct store *s, struct run *r, struct err *err)
 	int changed;
 
 	r->state = RUN_ENDED;
-	if (isnan(r->end_time_s))
-		r->end_time_s = clock_wall_s();
-	if (isnan(r->end_boot_s))
-		r->end_boot_s = clock_boot_s();
+	set_end_time(r);
 	changed = rows_update(s, SOME_OF(runs_table, COLUMN_END), r, r->id,
 			      was_claimed ? "state <> 'ended'" : "state = 'assigned'", err);
 	if (changed < 0)
@@ -277,41 +280,26 @@ int run_end_in_transaction(struct store *s, const struct run *run, struct err *e
 	       store_aside_tell(s, &r, err) ? -1 : 0;
 }
 
-/* The journal gets all that is known of the run, and that the run has ended. What that means for
- * the job is found out by the store that takes the journal. */
-static int end_with_journal(struct store *s, const struct run *run, struct err *err)
-{
-	struct row_columns known = {
-		.table = &runs_table, .flags = COLUMN_END | COLUMN_REPORT, .without = COLUMN_STOP,
-	};
-	struct run r = *run;
-	int rc;
-
-	if (isnan(r.end_boot_s)) {
-		r.end_time_s = clock_wall_s();
-		r.end_boot_s = clock_boot_s();
-	}
-	if (rows_update(s, known, &r, r.id, "state <> 'ended'", err) < 0)
-		return -1;
-	journal_ended(&r);
-	store_journal_pause(true);
-	rc = run_end_in_transaction(s, &r, err);
-	store_journal_pause(false);
-	return rc;
-}
-
 int store_run_end(struct store *s, const struct run *run, struct err *err)
 {
+	struct told told = { .run = *run };
+	int rc;
+
+	set_end_time(&told.run);
 	/* Supervisors do not wait for the disk when they write measurements (STORE_OBSERVE), but
 	 * they do for the end of a run. */
 	if (sql_run(s, NULL, err, "PRAGMA synchronous = FULL", ""))
 		return -1;
 	if (store_begin(s, err))
 		return -1;
-	if (journal_is_on() ? end_with_journal(s, run, err)
-			    : run_end_in_transaction(s, run, err)) {
+	/* What the end means for the job is found out by the store that takes the journal. */
+	journal_pause(true);
+	rc = run_end_in_transaction(s, &told.run, err);
+	journal_pause(false);
+	if (rc) {
 		store_rollback(s);
 		return -1;
 	}
+	journal_tell(s, RECORD_END, &told);
 	return store_commit(s, err);
 }

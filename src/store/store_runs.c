@@ -7,7 +7,7 @@
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/store_runs.h"
-#include "rows.h"
+#include "journal.h"
 #include "run_devices.h"
 
 /* Sets kind and nodes of the run's devices, also in the wanted configuration, which has the same
@@ -172,35 +172,37 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 	return rc;
 }
 
-static int claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
-		 struct err *err)
+int run_claim_row(struct store *s, int64_t id, const char *handle, double time_s, double boot_s,
+		  struct err *err)
 {
-	double now = clock_wall_s();
-
 	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', handle = CAST(? AS BLOB),"
 		    " launch_time_s = ?, launch_boot_s = ? WHERE id = ?", "tddi", handle,
-		    now, now_boot_s, id) ||
+		    time_s, boot_s, id) ||
 	    run_devices_set_in_use(s, id, true, err))
 		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1, launches = launches + 1,"
 		       " first_rank = 0, start_time_s = coalesce(start_time_s, ?)"
-		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", now, id);
+		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", time_s, id);
 }
 
 int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *claimed, struct err *err)
 {
+	struct told told = { .run.launch_time_s = clock_wall_s() };
+
 	*claimed = false;
 	if (store_begin(s, err))
 		return -1;
-	if (isnan(now_boot_s))
-		now_boot_s = clock_boot_s();
+	told.run.launch_boot_s = isnan(now_boot_s) ? clock_boot_s() : now_boot_s;
 	if (store_run_may_claim(s, id, claimed, err) ||
-	    (*claimed && claim(s, id, handle, now_boot_s, err))) {
+	    (*claimed && run_claim_row(s, id, handle, told.run.launch_time_s,
+				       told.run.launch_boot_s, err))) {
 		store_rollback(s);
 		*claimed = false;
 		return -1;
 	}
+	if (*claimed)
+		journal_tell(s, RECORD_CLAIM, &told);
 	if (store_commit(s, err) == 0)
 		return 0;
 	*claimed = false;	/* the commit may be the first write that a full disk refuses */
@@ -251,7 +253,9 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 	text_addf(&sql, weight_of, "stop_reason");
 	rc = sql_run(s, NULL, err, sql.data, "tdi", stop_reason_name(reason), now_boot_s, id);
 	text_release(&sql);
-	return rc;
+	return rc ? -1 : journal_tell(s, RECORD_STOP, &(struct told){
+		.run.stop_reason = reason, .run.stop_boot_s = now_boot_s,
+	});
 }
 
 int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err)
@@ -309,11 +313,15 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 
 int store_run_set_diagnosis(struct store *s, int64_t id, const char *text, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE runs SET diagnosis = ? WHERE id = ?", "ti", text, id);
+	if (sql_run(s, NULL, err, "UPDATE runs SET diagnosis = ? WHERE id = ?", "ti", text, id))
+		return -1;
+	return journal_tell(s, RECORD_DIAGNOSIS, &(struct told){ .text = text });
 }
 
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err)
 {
-	return sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"
-		       " WHERE id = ? AND state = 'running'", "i", id);
+	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"
+		    " WHERE id = ? AND state = 'running'", "i", id))
+		return -1;
+	return journal_tell(s, RECORD_STOPPING, &(struct told){ .event = NULL });
 }

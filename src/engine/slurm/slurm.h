@@ -5,7 +5,7 @@
  *
  *	launch	what the supervisor must know; the pass writes the file before it asks Slurm. nodes=
  *		counts those on which the program is started: with --launch first that is one
- *	rows	the rows of the store that the supervisor needs (store_journal.h)
+ *	rows	a store with the rows that the supervisor needs (store_journal.h)
  *	claim	made once (O_EXCL): by the job of Slurm that carries the run out, or by a pass that
  *		keeps every job from that
  *	lease	touched by the supervisor; where it is not, each node ends its program
@@ -15,7 +15,7 @@
  *		as the node lives and sees the directory
  *	end.K	the exit status of the program of node K, when no process of it is left
  *	over	made when the run ends: no wrapper begins a program after that
- *	journal	what the supervisor wrote into its own store
+ *	journal	what the supervisor wrote into its own store, as records
  *	output	what Slurm and the supervisor say
  *
  * Times of these files are compared with each other alone, never with a clock. */

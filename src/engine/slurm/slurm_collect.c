@@ -47,15 +47,20 @@ static int take_journal(const struct engine_context *at, const struct run *run, 
 			struct err *err)
 {
 	struct text bytes = TEXT_INIT;
+	struct strings unknown = { 0 };
 	struct journal_part part;
-	size_t taken;
 	int rc = store_journal_place(at->store, run->id, &part.place, err);
 
 	if (rc == 0 && slurm_read(dir, "journal", part.place, &bytes)) {
 		part.bytes = bytes.data;
 		part.n = bytes.length;
-		rc = store_journal_take(at->store, run->id, &part, &taken, err);
+		rc = store_journal_take(at->store, run->id, &part, &unknown, err);
 	}
+	for (size_t i = 0; i < unknown.count; i++)
+		dprintf(STDERR_FILENO, "job %lld: the run's journal has records of the kind '%s', "
+			"which this pollux does not know: they are passed over\n",
+			(long long)run->job_id, unknown.items[i]);
+	strings_release(&unknown);
 	text_release(&bytes);
 	return rc;
 }

@@ -100,12 +100,10 @@ static void take_wanted(struct supervisor *s)
 	version = (int)fmin(slurm_number(t.data, "version", 0), 1e6);
 	c.local_batch_size = (int64_t)slurm_number(t.data, "local_batch_size", 0);
 	c.accumulation_steps = (int)slurm_number(t.data, "accumulation_steps", 1);
-	store_journal_pause(true);
 	for (; node.wanted_version < version; node.wanted_version++)
 		if (store_run_set_wanted(&s->store, s->run.id, &c,
 					 slurm_number(t.data, "learning_rate_scale", 1), &err) < 0)
 			break;
-	store_journal_pause(false);
 	text_release(&t);
 }
 

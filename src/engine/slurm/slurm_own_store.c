@@ -54,10 +54,9 @@ static int fill_store(const struct slurm_own_store *o, const struct paths *paths
 	if (!slurm_read(o->run_dir, "rows", 0, &rows))
 		rc = err_set(err, EX_NOINPUT, "cannot read '%s/rows'", o->run_dir);
 	else
-		rc = store_open(&store, paths, STORE_WRITE, err);
+		rc = store_open_rows(&store, paths, rows.data, rows.length, err);
 	if (rc == 0) {
-		rc = store_rows_put(&store, rows.data, rows.length, err) ||
-		     (before && store_job_position_is_old(&store, job_id, err)) ||
+		rc = (before && store_job_position_is_old(&store, job_id, err)) ||
 		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
 		store_close(&store);
 	}
