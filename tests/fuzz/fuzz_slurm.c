@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/engine/slurm/slurm_parse.h"
-#include "../../src/store/journal.h"
 #include "pollux/config.h"
+#include "../../src/engine/slurm/slurm.h"
+#include "../../src/store/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

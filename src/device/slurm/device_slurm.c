@@ -9,7 +9,7 @@ static const char *const variables[] = {
 	"ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL", NULL,
 };
 
-/* The engine for Slurm lists them: src/engine/slurm/slurm_list.c. */
+/* The engine for Slurm lists them: src/engine/slurm/slurm_devices.c. */
 static int list_none(const struct device_settings *settings, struct device_list *list,
 		     struct err *err)
 {

@@ -22,37 +22,86 @@
 #ifndef POLLUX_SLURM_H
 #define POLLUX_SLURM_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pollux/device.h"
 #include "pollux/engine.h"
-#include "slurm_parse.h"
+#include "pollux/err.h"
+#include "pollux/job.h"
+#include "pollux/paths.h"
+#include "pollux/text.h"
 
-/* --- slurm_files.c --- */
-/* The directory that the nodes see, with run/ logs/ checkpoints/ in it, for this store. */
-char *slurm_base(const struct paths *paths, const char *slurm_dir, const char *store_id);
-/* Reads a whole file of at most 64 MB from a place on. False: it cannot be read. */
-bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t);
-bool slurm_has(const char *dir, const char *name);
-/* Makes the file; -1 with *err and errno if it cannot be made, EEXIST if it is there. */
-int slurm_make(const char *dir, const char *name, const char *content, struct err *err);
-/* Replaces the file as a whole. */
-int slurm_write(const char *dir, const char *name, const char *bytes, size_t n, struct err *err);
-/* The time of the file; NaN: there is none. Read from its server, not from a cache. */
-double slurm_file_time_s(const char *dir, const char *name);
-/* Touches the file, which is made if need be, and returns its time; NaN: that failed. */
-double slurm_touch(const char *dir, const char *name);
-/* The value after "KEY=" at the start of a line, for the caller to free; NULL: there is none. */
-char *slurm_value(const char *text, const char *key);
-double slurm_number(const char *text, const char *key, double otherwise);
+/* --- slurm_parse.c: what Slurm's commands print, as structs ---
+ *
+ * The text comes from other people's jobs, too: whatever stands there, nothing outside the text is
+ * read, and a line that is not understood is left out. */
 
-/* --- slurm_handle.c: the handle "slurm job=12 dir=/DIR" --- */
-struct slurm_handle {
-	int64_t job;			/* Slurm's number; 0: not known */
-	char *dir;			/* owned; "": none */
+/* A node with GPUs. */
+struct slurm_node {
+	char name[DEVICE_NODE_SIZE];
+	char address[DEVICE_NODE_SIZE];
+	char type[64];			/* of its GPUs; "": none is given */
+	int gpus, used;			/* used by anybody's jobs; -1: not told */
+	int cores;
+	int64_t memory_bytes;		/* of the machine */
+	bool up;			/* jobs can start there */
+	bool silent;			/* it is in use, but Slurm has not heard of it lately */
+	bool reserved;			/* in a reservation, whose jobs alone can start there */
+	char partitions[1024];		/* "main,gpu" */
+	char state[96];			/* Slurm's word for it: "IDLE+DRAIN" */
 };
-void slurm_handle_parse(const char *text, struct slurm_handle *h);
-char *slurm_handle_text(const struct slurm_handle *h);
-void slurm_handle_release(struct slurm_handle *h);
 
-/* --- slurm_queue.c: what Slurm says, kept for a moment --- */
+/* Reads a line of 'scontrol -d -o show nodes'. False: no node, or none with GPUs. */
+bool slurm_parse_node(const char *line, struct slurm_node *node);
+
+/* A job of this user in 'squeue -o SLURM_QUEUE_FORMAT'. */
+#define SLURM_QUEUE_FORMAT "%i|%T|%N|%b|%S|%r|%j|%k"
+struct slurm_job {
+	int64_t id;
+	char state[32];			/* "PENDING", "RUNNING", "COMPLETING" ... */
+	char nodes[4096];		/* "n[1-2]"; "": none yet, or more than fit */
+	char start[32];			/* when Slurm expects to start it; "": not known */
+	char reason[80];		/* why it waits, or "None" */
+	int gpus;			/* on each node */
+	char name[80];
+	/* the comment "STORE:JOB:RUN"; store "": the comment is another one */
+	char store[40];
+	int64_t job_id, run_id;
+};
+
+bool slurm_parse_job(const char *line, struct slurm_job *job);
+
+/* The number of GPUs in a list of generic resources, and their type, the first if there are
+ * several: "gpu:a100:4(S:0-1),shard:8". type may be NULL. */
+int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size);
+
+/* Takes the next name from a list of nodes: "n[1-3,7],login". False: the list has ended, or is
+ * malformed. *state is 0 at the beginning. */
+bool slurm_next_node(const char *list, size_t *state, char *name, size_t size);
+
+/* The nodes in a line of 'scontrol -o show reservation', "n[1-2]", for the caller to free; "":
+ * there are none. name: of the reservation; "": the line is none. */
+char *slurm_parse_reserved(const char *line, char *name, size_t size);
+
+/* True if two lists, with commas between, have a name in common. */
+bool slurm_lists_meet(const char *a, const char *b);
+
+/* The number in what 'sbatch --parsable' prints: "123" or "123;cluster"; 0: there is none. */
+int64_t slurm_parse_submitted(const char *text);
+
+/* --- slurm_ask.c: commands of Slurm, and what they say, kept for a moment --- */
+
+#define SLURM_SILENT "Slurm's controller does not answer"
+#define SLURM_LIMIT_S 5.0		/* for a question; without a controller squeue takes 9 s */
+#define SLURM_SUBMIT_LIMIT_S 15.0
+
+/* Runs the command and takes its standard output, at most 64 MB. -1 with *err: EX_TEMPFAIL if it
+ * had no end in time or said that the controller cannot be reached, EX_UNAVAILABLE if there is no
+ * such program, or if it failed; the last line of its standard error is quoted. */
+int slurm_command(const struct strings *argv, double limit_s, struct text *out, struct err *err);
+
 struct slurm_queue {
 	bool known;
 	struct err err;			/* why nothing is known */
@@ -65,7 +114,9 @@ struct slurm_nodes {
 	struct slurm_node *items;
 	int n;
 };
-/* Asks a question, words with blanks between, of a controller that was not silent just now. */
+/* Adds the words of a text, with blanks between. */
+void slurm_add_words(const char *words, struct strings *argv);
+/* Asks a question, in words, of a controller that was not silent just now. */
 int slurm_ask(const char *words, struct text *answer, struct err *err);
 const struct slurm_queue *slurm_queue(void);
 const struct slurm_nodes *slurm_nodes(void);
@@ -73,18 +124,19 @@ const struct slurm_nodes *slurm_nodes(void);
 void slurm_forget(void);
 /* Drops the queue if it was asked for before the nodes were. */
 void slurm_renew_queue(void);
+/* The name of the pass's store, kept; NULL with *err: it cannot be read. */
+const char *slurm_store_id(const struct engine_context *at, struct err *err);
 /* The name that Slurm knows the runs of a job by. */
 #define SLURM_NAME_SIZE 80
 void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size);
-/* The job of a run by its name and its comment; NULL: there is none. */
-const struct slurm_job *slurm_job_of(const struct slurm_queue *q, const char *store_id,
-				     const struct run *run);
-/* The same for a run of this store; NULL also if the queue is not known. */
+/* The job of a run of this store by its name and its comment; NULL: there is none, or the queue is
+ * not known. */
 const struct slurm_job *slurm_queued_job(const struct engine_context *at, const struct run *run);
 /* GPUs of the node that jobs of the store have; store_id NULL: of any of this user's stores. */
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node);
 
-/* --- slurm_place.c: where the options for sbatch in the configuration let jobs run --- */
+/* --- slurm_devices.c: where the options for sbatch let jobs run, and the GPUs there --- */
+
 /* Reads the options, and asks Slurm what they mean; kept for a while. */
 int slurm_place_read(struct err *err);
 /* True if the node is of the partition, and of the reservation if there is one. */
@@ -94,19 +146,65 @@ const char *slurm_place_reason(void);
 /* True if jobs can start on the node now. */
 bool slurm_place_takes(const struct slurm_node *node);
 
-/* --- slurm_list.c --- */
 int slurm_list(const struct device_settings *settings, struct device_list *list, struct err *err);
 /* The active runs, kept for a moment: a cluster has thousands of devices to be asked for. */
 const struct run_list *slurm_active_runs(struct store *store);
 const char *slurm_other_user(const struct engine_context *at, const struct device *device);
 bool slurm_crowded_out(const struct engine_context *at, const struct run *run, const char *node);
 
-/* --- slurm_launch.c --- */
+/* --- slurm_files.c --- */
+/* The directory that the nodes see, with run/ logs/ checkpoints/ in it, for this store. */
+char *slurm_base(const struct paths *paths, const char *slurm_dir, const char *store_id);
+/* Reads a whole file of at most 64 MB from a place on. False: it cannot be read. */
+bool slurm_read(const char *dir, const char *name, int64_t from, struct text *t);
+bool slurm_has(const char *dir, const char *name);
+/* Makes the file; -1 with *err and errno if it cannot be made, EEXIST if it is there. */
+int slurm_make(const char *dir, const char *name, const char *content, struct err *err);
+/* Replaces the file as a whole. */
+int slurm_write(const char *dir, const char *name, const char *bytes, size_t n, struct err *err);
+/* The same for a text, unless the file has it already. */
+int slurm_tell(const char *dir, const char *name, const char *text, struct err *err);
+/* The time of the file; NaN: there is none. Read from its server, not from a cache. */
+double slurm_file_time_s(const char *dir, const char *name);
+/* Touches the file, which is made if need be, and returns its time; NaN: that failed. */
+double slurm_touch(const char *dir, const char *name);
+/* The value after "KEY=" at the start of a line, for the caller to free; NULL: there is none. */
+char *slurm_value(const char *text, const char *key);
+double slurm_number(const char *text, const char *key, double otherwise);
+
+/* From the best to the worst. FENCED: the node was cut off, and ended its program itself. */
+enum slurm_ended { SLURM_NOT_ENDED, SLURM_ENDED_WELL, SLURM_ENDED_BADLY, SLURM_ENDED_FENCED };
+
+enum slurm_ended slurm_worst_end(const char *dir, int nodes);
+/* The nodes that have told how their program ended. */
+int slurm_count_ends(const char *dir, int nodes);
+/* When the last program ended, by the clock of the file system; NaN: nodes have not told yet. */
+double slurm_ended_time_s(const char *dir, int nodes);
+/* The run ended at this time of the directory's clock, if that is before now: who learns of it late
+ * may find that Slurm has given the devices to the next run since. NaN: nothing changes. */
+void slurm_end_at(const char *dir, double ended_s, struct run *run);
+/* Returns a node that has not told its end, and, at lease_time_s, the time of the lease, has not
+ * touched its file for lease_s and a margin, or never since the programs were started at
+ * begun_time_s; -1: there is none. Such a node is cut off from the directory, or stands still. The
+ * margin is the time between two touches: after this process and all nodes stood still for less
+ * than the lease, the nodes are yet to touch their files. */
+int slurm_silent_node(const char *dir, int nodes, double lease_s, double lease_time_s,
+		      double begun_time_s);
+
+/* --- slurm_launch.c: hands a run to Slurm; the handle "slurm job=12 dir=/DIR" --- */
+
+struct slurm_handle {
+	int64_t job;			/* Slurm's number; 0: not known */
+	const char *dir;		/* in the run's handle; "": none */
+};
+struct slurm_handle slurm_handle_of(const struct run *run);
+
 int slurm_start(const struct engine_context *at, const struct run *run, struct err *err);
 /* A pass begins: it may take its time for launches again. */
 void slurm_begin_launches(void);
 
-/* --- slurm_poll.c --- */
+/* --- slurm_runs.c: whether a run lives, what it tells, and is told --- */
+
 /* What is known of a run, for the decision. */
 struct slurm_facts {
 	bool launched;			/* its directory is there */
@@ -122,25 +220,49 @@ enum engine_answer slurm_judge(const struct slurm_facts *f);
 int slurm_poll(const struct engine_context *at, const struct run *const *runs, int n,
 	       enum engine_answer *answers, struct err *err);
 int slurm_end(const struct engine_context *at, struct run *run, struct err *err);
-void slurm_clean(const struct engine_context *at, const struct run_list *active);
 
-/* --- slurm_describe.c, slurm_examine.c --- */
-void slurm_describe(const struct engine_context *at, const struct run *run, struct text *out);
-const char *slurm_stuck(const struct engine_context *at, const struct run *run);
-void slurm_examine(const struct engine_context *at, struct strings *troubles, struct text *well);
-
-/* --- slurm_collect.c --- */
 int slurm_collect(const struct engine_context *at, struct strings *lines, struct err *err);
-/* Takes what the run wrote last. True: the run has ended in the store. */
-bool slurm_has_ended(const struct engine_context *at, const struct run *run);
 void slurm_wake(const struct engine_context *at, const struct run *run);
 int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run,
 			  enum stop_reason reason, struct err *err);
-/* Asks Slurm to signal the run's job, or to end it (signal NULL), if Slurm has the job. Returns
- * soon. */
-void slurm_cancel(const struct engine_context *at, const struct run *run, const char *signal);
-
 /* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
 double slurm_margin_s(double lease_s);
+
+/* --- slurm_job.c: what a supervisor makes in its job --- */
+
+struct slurm_own_store {
+	const char *run_dir;		/* the run's directory, with the rows */
+	const char *launch;		/* the content of its file launch */
+	const char *base;		/* has logs/ and checkpoints/; NULL is an error */
+	const char *own;		/* a new directory on this node */
+};
+
+/* Makes the store and its journal in the run's directory, and names the store's files. */
+int slurm_own_store(const struct slurm_own_store *o, struct paths *paths, struct err *err);
+
+/* Returns the address of this node, which is the run's first, as Slurm has it: names may not
+ * resolve. The caller frees. */
+char *slurm_own_address(const char *launch);
+/* Adds what Slurm told this job. nodes: on which the program is started. */
+void slurm_add_environment(int nodes, struct strings *env);
+/* The command that runs the program under a wrapper on each node: srun, or on one node the wrapper
+ * itself. */
+void slurm_add_wrapper(const char *dir, int nodes, const char *program, const struct strings *argv,
+		       struct strings *wrapped);
+
+/* --- slurm_processes.c: what a wrapper knows of other processes --- */
+
+/* True if the signal for this process belongs to the step that the process started: srun does not
+ * hand SIGTERM and the like on to its programs, but has Slurm kill them. */
+bool slurm_stands_for_step(pid_t pid, int signal_number);
+/* Has Slurm signal the programs of all steps of this job, but for the step that this process is in.
+ * Returns at once; a child, which the caller reaps, asks Slurm. */
+void slurm_signal_steps(int signal_number);
+
+/* Returns a process on this node, of this user, from an earlier run that had one of this job's
+ * GPUs; 0: there is none. Only processes that began before this one, the wrapper, are looked at:
+ * two runs do not wait for each other. The GPUs are those that the environments name, by Slurm's
+ * numbers. */
+pid_t slurm_earlier_on_gpus(pid_t wrapper);
 
 #endif

@@ -1,4 +1,5 @@
-/* slurm_files.c - the files by which passes and supervisors meet. */
+/* slurm_files.c - the files by which passes and supervisors meet, and what they tell of the nodes
+ * of a run: how their programs ended, and whether they live. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
 #include "pollux/text.h"
@@ -82,6 +84,15 @@ int slurm_write(const char *dir, const char *name, const char *bytes, size_t n, 
 	return rc;
 }
 
+int slurm_tell(const char *dir, const char *name, const char *text, struct err *err)
+{
+	struct text there = TEXT_INIT;
+	bool has = slurm_read(dir, name, 0, &there) && !strcmp(there.data, text);
+
+	text_release(&there);
+	return has ? 0 : slurm_write(dir, name, text, strlen(text), err);
+}
+
 static double time_of(int fd)
 {
 	struct stat st;
@@ -131,4 +142,83 @@ double slurm_number(const char *text, const char *key, double otherwise)
 		number = otherwise;
 	free(value);
 	return number;
+}
+
+/* --- nodes --- */
+
+static enum slurm_ended read_end(const char *dir, int k)
+{
+	struct text t = TEXT_INIT;
+	enum slurm_ended how = SLURM_NOT_ENDED;
+	char name[24];
+
+	snprintf(name, sizeof(name), "end.%d", k);
+	if (slurm_read(dir, name, 0, &t) && strchr(t.data, '\n'))
+		how = text_starts_with(t.data, "exit 0\n") ? SLURM_ENDED_WELL
+		    : text_starts_with(t.data, "fenced") ? SLURM_ENDED_FENCED : SLURM_ENDED_BADLY;
+	text_release(&t);
+	return how;
+}
+
+enum slurm_ended slurm_worst_end(const char *dir, int nodes)
+{
+	enum slurm_ended worst = SLURM_NOT_ENDED;
+
+	for (int k = 0; k < nodes; k++) {
+		enum slurm_ended how = read_end(dir, k);
+
+		worst = how > worst ? how : worst;
+	}
+	return worst;
+}
+
+int slurm_count_ends(const char *dir, int nodes)
+{
+	int n = 0;
+
+	for (int k = 0; k < nodes; k++)
+		n += read_end(dir, k) != SLURM_NOT_ENDED;
+	return n;
+}
+
+double slurm_ended_time_s(const char *dir, int nodes)
+{
+	double last_s = (double)NAN;
+
+	if (slurm_count_ends(dir, nodes) < nodes)
+		return (double)NAN;
+	for (int k = 0; k < nodes; k++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "end.%d", k);
+		last_s = fmax(last_s, slurm_file_time_s(dir, name));
+	}
+	return last_s;
+}
+
+void slurm_end_at(const char *dir, double ended_s, struct run *run)
+{
+	double ago_s = slurm_touch(dir, "probe") - ended_s;
+
+	if (!(ago_s > 0 && clock_boot_s() - ago_s > run->launch_boot_s))
+		return;
+	run->end_boot_s = clock_boot_s() - ago_s;
+	run->end_time_s = clock_wall_s() - ago_s;
+}
+
+int slurm_silent_node(const char *dir, int nodes, double lease_s, double lease_time_s,
+		      double begun_time_s)
+{
+	double most_s = lease_s + slurm_margin_s(lease_s);
+
+	for (int k = 0; k < nodes; k++) {
+		char name[24];
+		double seen_s;
+
+		snprintf(name, sizeof(name), "node.%d", k);
+		seen_s = fmax(slurm_file_time_s(dir, name), begun_time_s);
+		if (lease_time_s - seen_s > most_s && read_end(dir, k) == SLURM_NOT_ENDED)
+			return k;
+	}
+	return -1;
 }

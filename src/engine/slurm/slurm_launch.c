@@ -1,4 +1,4 @@
-/* slurm_launch.c - hand a run to Slurm. */
+/* slurm_launch.c - hand a run to Slurm, and the text by which the store knows it then. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -15,7 +15,17 @@
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "slurm.h"
-#include "slurm_command.h"
+
+struct slurm_handle slurm_handle_of(const struct run *run)
+{
+	const char *text = run->handle ? run->handle : "";
+	const char *job = strstr(text, " job="), *dir = strstr(text, " dir=");
+
+	return (struct slurm_handle){
+		.job = job && (!dir || job < dir) ? strtoll(job + 5, NULL, 10) : 0,
+		.dir = dir ? dir + 5 : "",
+	};
+}
 
 /* A pass hands runs to Slurm for so long; the rest waits for the next pass. */
 #define LAUNCH_S 20.0
@@ -44,8 +54,9 @@ struct launch {
 	const struct run *run;
 	struct config config;
 	struct job job;
-	char *store_id, *base;
-	struct slurm_handle handle;
+	const char *store_id;
+	char *base;
+	char *dir;			/* of the run */
 	struct strings nodes;		/* names, each once, in the order of the devices */
 	int gpus_per_node;		/* the most that any of them gives */
 };
@@ -102,12 +113,10 @@ static int add_run_before(const struct launch *l, struct text *t, struct err *er
 		return -1;
 	for (int i = 0; i < runs.count; i++) {
 		const struct run *r = &runs.items[i];
-		struct slurm_handle h;
+		struct slurm_handle h = slurm_handle_of(r);
 
-		slurm_handle_parse(r->handle, &h);
 		if (r->job_id == l->run->job_id && r->id != l->run->id && h.dir[0])
 			text_addf(t, "before=%s\n", h.dir);
-		slurm_handle_release(&h);
 	}
 	run_list_release(&runs);
 	return 0;
@@ -134,7 +143,7 @@ static int write_launch(const struct launch *l, struct err *err)
 		  clock_boot_id());
 	add_addresses(l, &t);
 	rc = add_run_before(l, &t, err) ||
-	     slurm_write(l->handle.dir, "launch", t.data, t.length, err) ? -1 : 0;
+	     slurm_write(l->dir, "launch", t.data, t.length, err) ? -1 : 0;
 	text_release(&t);
 	return rc;
 }
@@ -143,7 +152,7 @@ static int write_rows(const struct launch *l, struct err *err)
 {
 	struct text rows = TEXT_INIT;
 	int rc = store_run_rows(l->at->store, l->run->id, &rows, err) ||
-		 slurm_write(l->handle.dir, "rows", rows.data, rows.length, err) ? -1 : 0;
+		 slurm_write(l->dir, "rows", rows.data, rows.length, err) ? -1 : 0;
 
 	text_release(&rows);
 	return rc;
@@ -152,7 +161,7 @@ static int write_rows(const struct launch *l, struct err *err)
 static int make_directories(const struct launch *l, struct err *err)
 {
 	static const char *const parts[] = { "logs", "checkpoints", "code" };
-	int rc = paths_make_directory(l->handle.dir, err);
+	int rc = paths_make_directory(l->dir, err);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
 		char *part = xasprintf("%s/%s", l->base, parts[i]);
@@ -197,16 +206,6 @@ static int write_files(const struct launch *l, struct err *err)
 
 /* --- sbatch --- */
 
-static void add_words(const char *words, struct strings *argv)
-{
-	char *copy = xstrdup(words), *rest = copy;
-
-	for (const char *word; (word = strsep(&rest, " \t"));)
-		if (*word)
-			strings_add(argv, word);
-	free(copy);
-}
-
 static void add_time_limit(const struct launch *l, struct strings *argv)
 {
 	double left_s = l->job.declared.time_limit_s - l->job.progress.run_time_s;
@@ -238,7 +237,7 @@ static void add_output(const struct launch *l, struct strings *argv)
 {
 	struct text name = TEXT_INIT;
 
-	for (const char *c = l->handle.dir; *c; c++)
+	for (const char *c = l->dir; *c; c++)
 		text_add_byte(&name, *c, *c == '%' ? 2 : 1);
 	strings_addf(argv, "--output=%s/output", name.data);
 	text_release(&name);
@@ -254,43 +253,60 @@ static int add_script(const struct launch *l, struct strings *argv, struct err *
 	text_add(&script, "exec ");
 	text_add_shell_quoted(&script, program);
 	text_add(&script, " supervise ");
-	text_add_shell_quoted(&script, l->handle.dir);
+	text_add_shell_quoted(&script, l->dir);
 	strings_addf(argv, "--wrap=%s", script.data);
 	text_release(&script);
 	return 0;
 }
 
-static int submit_run(struct launch *l, struct err *err)
+/* The store knows the directory before Slurm knows the job: a run without a directory is ended as
+ * never begun. job 0: Slurm does not know the job yet. */
+static int keep_handle(const struct launch *l, int64_t job, struct err *err)
+{
+	struct text t = TEXT_INIT;
+	int rc;
+
+	text_add(&t, "slurm");
+	if (job)
+		text_addf(&t, " job=%lld", (long long)job);
+	text_addf(&t, " dir=%s", l->dir);
+	rc = store_run_set_handle(l->at->store, l->run->id, t.data, err);
+	text_release(&t);
+	return rc;
+}
+
+static int submit_run(const struct launch *l, struct err *err)
 {
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
 	char name[SLURM_NAME_SIZE];
+	int64_t job;
 	int rc;
 
-	add_words("sbatch --export=ALL --open-mode=append", &argv);
+	slurm_add_words("sbatch --export=ALL --open-mode=append", &argv);
 	add_time_limit(l, &argv);
-	add_words(l->config.slurm_args, &argv);
+	slurm_add_words(l->config.slurm_args, &argv);
 	if (l->job.declared.slurm_args)
-		add_words(l->job.declared.slurm_args, &argv);
+		slurm_add_words(l->job.declared.slurm_args, &argv);
 	/* the last of two options counts: by these a run is found, and placed */
-	add_words("--parsable --no-requeue --dependency=singleton", &argv);
+	slurm_add_words("--parsable --no-requeue --dependency=singleton", &argv);
 	slurm_job_name(l->store_id, l->run->job_id, name, sizeof(name));
 	strings_addf(&argv, "--job-name=%s", name);
 	strings_addf(&argv, "--comment=%s:%lld:%lld", l->store_id, (long long)l->run->job_id,
 		     (long long)l->run->id);
 	strings_addf(&argv, "--signal=B:TERM@%.0f", ceil(l->job.declared.grace_s) + 10);
-	strings_addf(&argv, "--chdir=%s", l->handle.dir);
+	strings_addf(&argv, "--chdir=%s", l->dir);
 	add_output(l, &argv);
 	add_devices(l, &argv);
 	rc = add_script(l, &argv, err) ||
 	     slurm_command(&argv, SLURM_SUBMIT_LIMIT_S, &answer, err) ? -1 : 0;
-	l->handle.job = slurm_parse_submitted(answer.data);
-	if (rc == 0 && l->handle.job == 0)
+	job = slurm_parse_submitted(answer.data);
+	if (rc == 0 && job == 0)
 		rc = err_set(err, EX_UNAVAILABLE, "sbatch of Slurm told no number of a job");
 	slurm_forget();
 	strings_release(&argv);
 	text_release(&answer);
-	return rc;
+	return rc ? -1 : keep_handle(l, job, err);
 }
 
 /* --- the start --- */
@@ -298,68 +314,47 @@ static int submit_run(struct launch *l, struct err *err)
 static int prepare_launch(struct launch *l, struct err *err)
 {
 	const struct engine_context *at = l->at;
+	struct slurm_handle h = slurm_handle_of(l->run);
 
 	config_load_leniently(&l->config, at->paths->config);
-	if (store_identity(at->store, &l->store_id, err) ||
-	    store_job_get(at->store, l->run->job_id, &l->job, err))
+	l->store_id = slurm_store_id(at, err);
+	if (!l->store_id || store_job_get(at->store, l->run->job_id, &l->job, err))
 		return -1;
 	l->base = slurm_base(at->paths, l->config.slurm_dir, l->store_id);
-	slurm_handle_parse(l->run->handle, &l->handle);
-	if (!l->handle.dir[0]) {
-		free(l->handle.dir);
-		l->handle.dir = xasprintf("%s/run/%lld", l->base, (long long)l->run->id);
-	}
+	l->dir = h.dir[0] ? xstrdup(h.dir) : xasprintf("%s/run/%lld", l->base,
+						       (long long)l->run->id);
 	find_nodes(l);
 	return 0;
 }
 
-static int keep_handle(const struct launch *l, struct err *err)
+/* A pass may have died between sbatch and its next write: the job is found by its comment. */
+static int find_or_submit(const struct launch *l, struct err *err)
 {
-	char *text = slurm_handle_text(&l->handle);
-	int rc = store_run_set_handle(l->at->store, l->run->id, text, err);
+	bool tried = slurm_has(l->dir, "launch");
+	const struct slurm_job *job = tried ? slurm_queued_job(l->at, l->run) : NULL;
 
-	free(text);
-	return rc;
-}
-
-/* A pass may have died between sbatch and its next write: the job is found by its comment. The
- * store knows the directory before Slurm knows the job: a run without a directory is ended as never
- * begun. */
-static int find_or_submit(struct launch *l, struct err *err)
-{
-	bool tried = slurm_has(l->handle.dir, "launch");
-	const struct slurm_queue *q = tried ? slurm_queue() : NULL;
-	const struct slurm_job *job = q ? slurm_job_of(q, l->store_id, l->run) : NULL;
-
-	if (q && !q->known) {
-		*err = q->err;
+	if (job)
+		return keep_handle(l, job->id, err);
+	if (tried && !slurm_queue()->known) {
+		*err = slurm_queue()->err;
 		return -1;
 	}
-	if (job) {
-		l->handle.job = job->id;
-		return keep_handle(l, err);
-	}
-	if ((!tried && write_files(l, err)) || keep_handle(l, err))
+	if (!tried && write_files(l, err))
 		return -1;
-	return submit_run(l, err) ? -1 : keep_handle(l, err);
+	return keep_handle(l, 0, err) || submit_run(l, err) ? -1 : 0;
 }
 
 /* Ends a run for which no job of Slurm was asked for yet; keeps the job from starting if there may
  * be one. Only passes come here, which are the ones to ask for jobs. */
 static int call_off(const struct engine_context *at, const struct run *run, struct err *err)
 {
-	struct slurm_handle h;
 	struct run ended = *run;
-	int rc = 0;
 
-	slurm_handle_parse(run->handle, &h);
 	ended.outcome = OUTCOME_NOT_STARTED;
-	if (h.dir[0])
-		slurm_wake(at, run);
-	else
-		rc = store_run_end(at->store, &ended, err);
-	slurm_handle_release(&h);
-	return rc;
+	if (!slurm_handle_of(run).dir[0])
+		return store_run_end(at->store, &ended, err);
+	slurm_wake(at, run);
+	return 0;
 }
 
 int slurm_start(const struct engine_context *at, const struct run *run, struct err *err)
@@ -373,12 +368,11 @@ int slurm_start(const struct engine_context *at, const struct run *run, struct e
 		return 0;
 	job_init(&l.job);
 	rc = prepare_launch(&l, err);
-	if (rc == 0 && !slurm_has(l.handle.dir, "claim"))
+	if (rc == 0 && !slurm_has(l.dir, "claim"))
 		rc = find_or_submit(&l, err);
-	slurm_handle_release(&l.handle);
 	strings_release(&l.nodes);
 	job_release(&l.job);
-	free(l.store_id);
 	free(l.base);
+	free(l.dir);
 	return rc;
 }

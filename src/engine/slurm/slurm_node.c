@@ -21,9 +21,6 @@
 #include "pollux/store_journal.h"
 #include "pollux/supervise.h"
 #include "slurm.h"
-#include "slurm_ends.h"
-#include "slurm_own_store.h"
-#include "slurm_srun.h"
 
 /* A lease that could not be touched for so long ends the run. In the rest of the lease the program
  * saves, for its grace at most: at the end the wrappers kill. */

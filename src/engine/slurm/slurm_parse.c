@@ -1,4 +1,4 @@
-/* slurm_parse.c - see slurm_parse.h. */
+/* slurm_parse.c - what Slurm's commands print, as structs. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "pollux/mem.h"
 #include "pollux/text.h"
-#include "slurm_parse.h"
+#include "slurm.h"
 
 /* Names that go into tables, file names and device ids. */
 static bool is_name(const char *s, size_t n)
@@ -156,6 +156,14 @@ static bool answers(const char *state)
 	       (!has_word(state, "NOT_RESPONDING") && !strchr(state, '*'));
 }
 
+static void copy_value(const char *line, const char *key, char *to, size_t size)
+{
+	size_t n;
+	const char *value = value_of_key(line, key, &n);
+
+	copy_printable(to, size, value, n);
+}
+
 bool slurm_parse_node(const char *line, struct slurm_node *node)
 {
 	const char *value;
@@ -167,22 +175,19 @@ bool slurm_parse_node(const char *line, struct slurm_node *node)
 	if (n >= DEVICE_NODE_SIZE - 16 || !is_name(value, n))
 		return false;
 	copy_printable(node->name, sizeof(node->name), value, n);
-	value = value_of_key(line, "NodeAddr", &n);
-	copy_printable(node->address, sizeof(node->address), n ? value : node->name,
-		       n ? n : strlen(node->name));
+	copy_value(line, "NodeAddr", node->address, sizeof(node->address));
+	if (!node->address[0])
+		memcpy(node->address, node->name, sizeof(node->address));
 	value = value_of_key(line, "Gres", &n);
 	node->gpus = slurm_parse_gpus(value, n, node->type, sizeof(node->type));
 	value = value_of_key(line, "GresUsed", &n);
 	if (n)
 		node->used = slurm_parse_gpus(value, n, NULL, 0);
-	value = value_of_key(line, "CPUTot", &n);
-	node->cores = small_number_at(value);
-	value = value_of_key(line, "RealMemory", &n);
-	node->memory_bytes = number_at(value) % ((int64_t)1 << 40) * (1 << 20);
-	value = value_of_key(line, "State", &n);
-	copy_printable(node->state, sizeof(node->state), value, n);
-	value = value_of_key(line, "Partitions", &n);
-	copy_printable(node->partitions, sizeof(node->partitions), value, n);
+	node->cores = small_number_at(value_of_key(line, "CPUTot", &n));
+	node->memory_bytes = number_at(value_of_key(line, "RealMemory", &n)) %
+			     ((int64_t)1 << 40) * (1 << 20);
+	copy_value(line, "State", node->state, sizeof(node->state));
+	copy_value(line, "Partitions", node->partitions, sizeof(node->partitions));
 	node->reserved = has_word(node->state, "RESERVED");
 	node->up = is_in_use(node->state) && answers(node->state);
 	node->silent = is_in_use(node->state) && !answers(node->state);
@@ -191,14 +196,22 @@ bool slurm_parse_node(const char *line, struct slurm_node *node)
 
 /* --- jobs --- */
 
-/* Takes the text before the next '|'; the last field takes the rest. */
-static const char *next_field(const char **line, bool is_last, size_t *n)
+/* Takes the text before the next '|'. */
+static const char *next_field(const char **line, size_t *n)
 {
 	const char *field = *line;
 
-	*n = is_last ? strcspn(field, "\n") : strcspn(field, "|\n");
+	*n = strcspn(field, "|\n");
 	*line = field + *n + (field[*n] == '|');
 	return field;
+}
+
+static void copy_field(const char **line, char *to, size_t size)
+{
+	size_t n;
+	const char *field = next_field(line, &n);
+
+	copy_printable(to, size, field, n);
 }
 
 static void read_comment(const char *p, size_t n, struct slurm_job *job)
@@ -214,6 +227,7 @@ static void read_comment(const char *p, size_t n, struct slurm_job *job)
 		copy_printable(job->store, sizeof(job->store), p, store);
 }
 
+/* The comment is the last field, and takes the rest. */
 bool slurm_parse_job(const char *line, struct slurm_job *job)
 {
 	const char *field;
@@ -222,25 +236,18 @@ bool slurm_parse_job(const char *line, struct slurm_job *job)
 	*job = (struct slurm_job){ 0 };
 	if (strlen(line) > 100000)
 		return false;
-	field = next_field(&line, false, &n);
-	job->id = number_at(field);
-	field = next_field(&line, false, &n);
-	copy_printable(job->state, sizeof(job->state), field, n);
-	field = next_field(&line, false, &n);
+	job->id = number_at(next_field(&line, &n));
+	copy_field(&line, job->state, sizeof(job->state));
+	field = next_field(&line, &n);
 	copy_printable(job->nodes, sizeof(job->nodes), field, n < sizeof(job->nodes) ? n : 0);
-	field = next_field(&line, false, &n);
-	job->n_nodes = small_number_at(field);
-	field = next_field(&line, false, &n);
+	field = next_field(&line, &n);
 	job->gpus = slurm_parse_gpus(field, n, NULL, 0);
-	field = next_field(&line, false, &n);
-	copy_printable(job->start, sizeof(job->start), field,
-		       text_starts_with(field, "N/A") ? 0 : n);
-	field = next_field(&line, false, &n);
-	copy_printable(job->reason, sizeof(job->reason), field, n);
-	field = next_field(&line, false, &n);
-	copy_printable(job->name, sizeof(job->name), field, n);
-	field = next_field(&line, true, &n);
-	read_comment(field, n, job);
+	copy_field(&line, job->start, sizeof(job->start));
+	if (text_starts_with(job->start, "N/A"))
+		job->start[0] = '\0';
+	copy_field(&line, job->reason, sizeof(job->reason));
+	copy_field(&line, job->name, sizeof(job->name));
+	read_comment(line, strcspn(line, "\n"), job);
 	return job->id > 0 && job->state[0];
 }
 
@@ -347,4 +354,15 @@ char *slurm_parse_reserved(const char *line, char *name, size_t size)
 int64_t slurm_parse_submitted(const char *text)
 {
 	return isdigit((unsigned char)text[0]) ? number_at(text) : 0;
+}
+
+bool slurm_lists_meet(const char *a, const char *b)
+{
+	for (size_t n; *a; a += n + (a[n] == ',')) {
+		n = strcspn(a, ",");
+		for (const char *p = b; n > 0 && *p; p += strcspn(p, ","), p += *p == ',')
+			if (strcspn(p, ",") == n && !strncmp(p, a, n))
+				return true;
+	}
+	return false;
 }

@@ -25,8 +25,6 @@
 #include "pollux/proc.h"
 #include "pollux/slurm_node.h"
 #include "slurm.h"
-#include "slurm_earlier.h"
-#include "slurm_steps.h"
 
 #define LOOK_S 0.25		/* between looks at the order */
 #define LEASE_LOOK_S 1.0

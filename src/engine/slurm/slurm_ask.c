@@ -1,4 +1,6 @@
-/* slurm_command.c - see slurm_command.h. */
+/* slurm_ask.c - commands of Slurm, run for a limited time, and what they say of its jobs and nodes.
+ * That is kept for a moment, so that a pass asks once; a controller that does not answer is not asked
+ * again at once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,8 +15,11 @@
 
 #include "pollux/clock.h"
 #include "pollux/file.h"
+#include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "slurm_command.h"
+#include "slurm.h"
+
+/* --- a command --- */
 
 #define MOST_BYTES (64 << 20)
 #define MOST_COMPLAINT 4000
@@ -211,4 +216,173 @@ int slurm_command(const struct strings *argv, double limit_s, struct text *out, 
 	close(complaint[0]);
 	text_release(&said);
 	return rc;
+}
+
+/* --- jobs and nodes --- */
+
+#define KEPT_S 2.0
+#define SILENT_S 20.0		/* for which a controller that gave no answer is left alone */
+
+static struct slurm_queue queue;
+static struct slurm_nodes nodes;
+static double queue_until_s = -1, nodes_until_s = -1, silent_until_s = -1;
+static struct err silence;
+
+void slurm_add_words(const char *words, struct strings *argv)
+{
+	char *copy = xstrdup(words), *rest = copy;
+
+	for (const char *word; (word = strsep(&rest, " \t"));)
+		if (*word)
+			strings_add(argv, word);
+	free(copy);
+}
+
+int slurm_ask(const char *words, struct text *answer, struct err *err)
+{
+	struct strings argv = { 0 };
+	int rc;
+
+	if (clock_boot_s() < silent_until_s) {
+		*err = silence;
+		return -1;
+	}
+	slurm_add_words(words, &argv);
+	rc = slurm_command(&argv, SLURM_LIMIT_S, answer, err);
+	if (rc && err->exit_status == EX_TEMPFAIL) {
+		silence = *err;
+		silent_until_s = clock_boot_s() + SILENT_S;
+	}
+	strings_release(&argv);
+	return rc;
+}
+
+const struct slurm_queue *slurm_queue(void)
+{
+	struct text answer = TEXT_INIT;
+	char *rest, *line;
+
+	if (clock_boot_s() < queue_until_s)
+		return &queue;
+	free(queue.jobs);
+	queue = (struct slurm_queue){ .known = false };
+	queue.known = slurm_ask("squeue -h -r --me -o " SLURM_QUEUE_FORMAT, &answer,
+				&queue.err) == 0;
+	rest = answer.data;
+	while (queue.known && (line = strsep(&rest, "\n"))) {
+		queue.jobs = xgrow(queue.jobs, queue.n, sizeof(*queue.jobs));
+		if (slurm_parse_job(line, &queue.jobs[queue.n]))
+			queue.n++;
+	}
+	text_release(&answer);
+	queue_until_s = clock_boot_s() + KEPT_S;
+	return &queue;
+}
+
+const struct slurm_nodes *slurm_nodes(void)
+{
+	struct text answer = TEXT_INIT;
+	char *rest, *line;
+
+	if (clock_boot_s() < nodes_until_s)
+		return &nodes;
+	free(nodes.items);
+	nodes = (struct slurm_nodes){ .known = false };
+	nodes.known = slurm_ask("scontrol -d -o show nodes", &answer, &nodes.err) == 0;
+	rest = answer.data;
+	while (nodes.known && (line = strsep(&rest, "\n"))) {
+		nodes.items = xgrow(nodes.items, nodes.n, sizeof(*nodes.items));
+		if (slurm_parse_node(line, &nodes.items[nodes.n]))
+			nodes.n++;
+	}
+	text_release(&answer);
+	nodes_until_s = clock_boot_s() + KEPT_S;
+	return &nodes;
+}
+
+void slurm_renew_queue(void)
+{
+	if (queue_until_s <= nodes_until_s)
+		queue_until_s = -1;
+}
+
+void slurm_forget(void)
+{
+	queue_until_s = nodes_until_s = -1;
+}
+
+/* True for a job that Slurm still has, or may start. */
+static bool is_live(const struct slurm_job *job)
+{
+	static const char *const live[] = {
+		"PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED", "STOPPED",
+		"SIGNALING", "STAGE_OUT", "RESIZING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED",
+		"SPECIAL_EXIT", "RESV_DEL_HOLD",
+	};
+
+	for (size_t i = 0; i < sizeof(live) / sizeof(live[0]); i++)
+		if (!strcmp(job->state, live[i]))
+			return true;
+	return false;
+}
+
+void slurm_job_name(const char *store_id, int64_t job_id, char *name, size_t size)
+{
+	snprintf(name, size, "pollux-%.8s-%lld", store_id, (long long)job_id);
+}
+
+const char *slurm_store_id(const struct engine_context *at, struct err *err)
+{
+	static char *id;
+	static unsigned of;
+
+	if (!id || of != at->store->opened) {
+		free(id);
+		id = NULL;
+		of = at->store->opened;
+		if (store_identity(at->store, &id, err))
+			return NULL;
+	}
+	return id;
+}
+
+const struct slurm_job *slurm_queued_job(const struct engine_context *at, const struct run *run)
+{
+	const struct slurm_queue *q = slurm_queue();
+	struct err ignored;
+	const char *store_id = slurm_store_id(at, &ignored);
+	char name[SLURM_NAME_SIZE];
+
+	if (!store_id)
+		return NULL;
+	slurm_job_name(store_id, run->job_id, name, sizeof(name));
+	for (int i = 0; i < q->n; i++)
+		if (q->jobs[i].run_id == run->id && q->jobs[i].job_id == run->job_id &&
+		    !strcmp(q->jobs[i].store, store_id) && !strcmp(q->jobs[i].name, name) &&
+		    is_live(&q->jobs[i]))
+			return &q->jobs[i];
+	return NULL;
+}
+
+static bool is_on(const struct slurm_job *job, const char *node)
+{
+	char name[DEVICE_NODE_SIZE];
+	size_t state = 0;
+
+	while (slurm_next_node(job->nodes, &state, name, sizeof(name)))
+		if (!strcmp(name, node))
+			return true;
+	return false;
+}
+
+int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node)
+{
+	int own = 0;
+
+	for (int i = 0; i < q->n; i++)
+		if ((store_id ? !strcmp(q->jobs[i].store, store_id)
+			      : q->jobs[i].store[0] != '\0') && is_live(&q->jobs[i]) &&
+		    strcmp(q->jobs[i].state, "PENDING") != 0 && is_on(&q->jobs[i], node))
+			own += q->jobs[i].gpus;
+	return own;
 }

@@ -1,15 +1,137 @@
-/* slurm_list.c - the GPUs of Slurm's nodes as devices. */
+/* slurm_devices.c - the GPUs of Slurm's nodes as devices: on which nodes the options for sbatch let
+ * jobs run, which GPUs can be had, and who has the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pollux/clock.h"
+#include "pollux/config.h"
 #include "pollux/device_users.h"
 #include "pollux/mem.h"
+#include "pollux/paths.h"
 #include "pollux/store_runs.h"
 #include "slurm.h"
 
-#define KEPT_S 0.2
+/* --- a partition, and reservations --- */
+
+#define OPTIONS_KEPT_S 60.0
+#define RUNS_KEPT_S 0.2
+
+static struct {
+	char *partitions;	/* owned; "main,gpu"; NULL: any */
+	char *reservations;	/* owned; "mine,ours"; NULL: there is none */
+	char *reserved;		/* owned; the nodes of the reservations, "n[1-2],n7" */
+	bool found;		/* Slurm knows all of the reservations */
+	double until_s;
+} place = { .until_s = -1 };
+
+/* sinfo marks the default partition with a '*'. */
+static int find_default(struct err *err)
+{
+	struct text answer = TEXT_INIT;
+	int rc = slurm_ask("sinfo -h -o %P", &answer, err);
+	char *rest = answer.data;
+
+	for (char *line; rc == 0 && !place.partitions && (line = strsep(&rest, "\n"));) {
+		size_t n = strlen(line);
+
+		if (n > 1 && line[n - 1] == '*')
+			place.partitions = xasprintf("%.*s", (int)(n - 1), line);
+	}
+	text_release(&answer);
+	return rc;
+}
+
+static int count_names(const char *list)
+{
+	int n = 1;
+
+	for (; *list; list++)
+		n += *list == ',';
+	return n;
+}
+
+static int find_reserved(struct err *err)
+{
+	struct text answer = TEXT_INIT, nodes = TEXT_INIT;
+	int rc = slurm_ask("scontrol -o show reservation", &answer, err);
+	char *rest = answer.data;
+	int n_found = 0;
+
+	for (char *line; rc == 0 && (line = strsep(&rest, "\n"));) {
+		char name[SLURM_NAME_SIZE], *of = slurm_parse_reserved(line, name, sizeof(name));
+
+		if (name[0] && slurm_lists_meet(name, place.reservations)) {
+			n_found++;
+			text_addf(&nodes, "%s%s", nodes.length ? "," : "", of);
+		}
+		free(of);
+	}
+	text_release(&answer);
+	place.reserved = text_detach(&nodes);
+	place.found = n_found >= count_names(place.reservations);
+	return rc;
+}
+
+/* Reservations end. The nodes are listed nevertheless, with the reason why no job can start. */
+const char *slurm_place_reason(void)
+{
+	return place.reservations && !place.found
+		? "slurm_args has a reservation that Slurm does not know" : NULL;
+}
+
+int slurm_place_read(struct err *err)
+{
+	struct config config = { .slurm_args = "" };
+	struct paths paths;
+	int rc = 0;
+
+	if (clock_boot_s() < place.until_s)
+		return 0;
+	if (paths_init(&paths, err))
+		return -1;
+	config_load_leniently(&config, paths.config);
+	paths_release(&paths);
+	free(place.partitions);
+	free(place.reservations);
+	free(place.reserved);
+	place.reserved = NULL;
+	place.found = false;
+	place.partitions = slurm_args_value(config.slurm_args, "partition", 'p');
+	place.reservations = slurm_args_value(config.slurm_args, "reservation", '\0');
+	if (!place.partitions)
+		rc = find_default(err);
+	if (rc == 0 && place.reservations)
+		rc = find_reserved(err);
+	if (rc == 0)
+		place.until_s = clock_boot_s() + OPTIONS_KEPT_S;
+	return rc;
+}
+
+static bool is_reserved(const struct slurm_node *node)
+{
+	char name[DEVICE_NODE_SIZE];
+	size_t state = 0;
+
+	while (slurm_next_node(place.reserved, &state, name, sizeof(name)))
+		if (!strcmp(name, node->name))
+			return true;
+	return false;
+}
+
+bool slurm_place_has(const struct slurm_node *node)
+{
+	return (!place.partitions || slurm_lists_meet(place.partitions, node->partitions)) &&
+	       (!place.reservations || !place.found || is_reserved(node));
+}
+
+bool slurm_place_takes(const struct slurm_node *node)
+{
+	return node->up && slurm_place_has(node) && !slurm_place_reason() &&
+	       (!node->reserved || place.reservations);
+}
+
+/* --- the GPUs --- */
 
 /* A node that Slurm has taken out of use keeps the jobs that it has: their runs are not stopped for
  * that. New runs do not go to its free GPUs: slurm_other_user(). */
@@ -68,7 +190,6 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 
 		if (!slurm_place_has(&nodes->items[i]) && !usable && slurm_queue()->known)
 			continue;
-
 		for (int k = 0; k < nodes->items[i].gpus; k++)
 			add_gpu(&nodes->items[i], k, usable, list);
 	}
@@ -108,7 +229,7 @@ const struct run_list *slurm_active_runs(struct store *store)
 	if (store && store_runs_active(store, &runs, &ignored))
 		runs = (struct run_list){ 0 };
 	of = store ? store->opened : 0;
-	until_s = clock_boot_s() + KEPT_S;
+	until_s = clock_boot_s() + RUNS_KEPT_S;
 	return &runs;
 }
 
@@ -117,14 +238,22 @@ const struct run_list *slurm_active_runs(struct store *store)
 static int count_others(const struct engine_context *at, const struct slurm_node *node)
 {
 	struct err ignored;
-	char *store_id = NULL;
+	const char *store_id = node->used > 0 && at->store ? slurm_store_id(at, &ignored) : NULL;
 	int own;
 
-	if (node->used <= 0 || !at->store || store_identity(at->store, &store_id, &ignored))
+	if (!store_id)
 		return node->used;
 	own = slurm_own_gpus(slurm_queue(), store_id, node->name);
-	free(store_id);
 	return node->used > own ? node->used - own : 0;
+}
+
+/* The number of a GPU on its node; -1: the node has no such GPU. */
+static long number_of(const struct device *device, const struct slurm_node *node)
+{
+	const char *colon = strrchr(device->id, ':');
+	long k = colon ? strtol(colon + 1, NULL, 10) : -1;
+
+	return k < node->gpus ? k : -1;
 }
 
 /* Marks the GPUs of the node that active runs hold. */
@@ -136,10 +265,9 @@ static int mark_held(const struct engine_context *at, const struct slurm_node *n
 	for (int r = 0; r < runs->count; r++)
 		for (int i = 0; i < run_held(&runs->items[r]); i++) {
 			const struct device *d = &runs->items[r].devices[i];
-			const char *colon = strrchr(d->id, ':');
-			long k = colon ? strtol(colon + 1, NULL, 10) : -1;
+			long k = number_of(d, node);
 
-			if (strcmp(d->node, node->name) != 0 || k < 0 || k >= node->gpus)
+			if (strcmp(d->node, node->name) != 0 || k < 0)
 				continue;
 			n += !held[k];
 			held[k] = true;
@@ -152,14 +280,14 @@ static int mark_held(const struct engine_context *at, const struct slurm_node *n
 const char *slurm_other_user(const struct engine_context *at, const struct device *device)
 {
 	const struct slurm_node *node = find_node(device->node);
-	const char *colon = strrchr(device->id, ':'), *user = NULL;
-	long k = colon ? strtol(colon + 1, NULL, 10) : -1;
+	const char *user = NULL;
+	long k = node ? number_of(device, node) : -1;
 	int others = node ? count_others(at, node) : 0, n_free, rank = 0;
 	bool *held;
 
 	if (node && !slurm_place_takes(node))
 		return "Slurm, which takes no job for the node now,";
-	if (others <= 0 || k < 0 || k >= node->gpus)
+	if (others <= 0 || k < 0)
 		return NULL;
 	held = xcalloc((size_t)node->gpus, sizeof(*held));
 	n_free = node->gpus - mark_held(at, node, held) - others;
