@@ -75,7 +75,8 @@ struct engine {
 	 * with *err: the start is refused, and the run stays assigned. The engine writes the run's
 	 * handle into the store as soon as there is one. */
 	int (*start)(const struct engine_context *at, const struct run *run, struct err *err);
-	/* Look after a run whose keeper has died: stop its processes, then end the run. */
+	/* (optional) Look after a run whose keeper has died: stop its processes, then end the
+	 * run. */
 	int (*adopt)(const struct engine_context *at, const struct run *run, struct err *err);
 	/* (optional) Ask the run's keeper to stop it although the store cannot be written; the
 	 * keeper records that when it can. -1 with *err: the keeper cannot be reached. */
@@ -117,9 +118,10 @@ struct engine {
 	int (*end)(const struct engine_context *at, struct run *run, struct err *err);
 	/* Remove the files of runs that are not among the active ones. */
 	void (*clean)(const struct engine_context *at, const struct run_list *active);
-	/* The process that the run's command began as, for people who look for it; 0: none yet. */
+	/* (optional) The process that the run's command began as, for people who look for it; 0:
+	 * none yet. */
 	int64_t (*command_pid)(const struct run *run);
-	/* True if a process of this machine belongs to the run. */
+	/* (optional) True if a process of this machine belongs to the run. */
 	bool (*owns_process)(const struct run *run, int64_t pid);
 	/* (optional) Whether the container is one that the run's processes started, as far as the
 	 * machine shows; start_ticks: of a process in it. id "": whether it has a program that
@@ -132,7 +134,7 @@ struct engine {
 	/* True if this stop signal just ends every process of the run, so that none saves anything.
 	 * False also if the engine cannot tell. NULL: the engine never can tell. */
 	bool (*dies_of)(const struct run *run, int signal);
-	/* Who holds a device that no run and no profile has, in words; NULL: nobody. */
+	/* (optional) Who holds a device that no run and no profile has, in words; NULL: nobody. */
 	const char *(*device_holder)(const struct engine_context *at, const struct device *device);
 	/* (optional) Which other user has a device that no run here has, in words; NULL: none. */
 	const char *(*other_user)(const struct engine_context *at, const struct device *device);

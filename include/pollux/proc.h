@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "pollux/err.h"
+#include "pollux/text.h"
 
 /* Clock ticks from boot to the start of the process; 0: there is no such process. Pid and start
  * ticks together name one process of this boot. A zombie counts as a process. */
@@ -170,5 +171,26 @@ void limits_apply(const char *text);
 /* A limit of this process that jobs of other submissions would not have, and that no process of
  * theirs could raise, as an option of ulimit: "-v" or another. NULL: there is none. */
 const char *limits_for_all(void);
+
+/* --- another program that is asked something, and has so long to answer: question.c ---
+ *
+ *	struct question q = { "git", argv, env, until_boot_s, &answer, TEXT_INIT };
+ *	int status = question_ask(&q, err);
+ *	...
+ *	text_release(&q.complaint);
+ *
+ * The program leads a process group, in which all that it starts is killed with it when the time is
+ * over. It dies with its caller. */
+
+struct question {
+	const char *program;		/* its path, or its name in PATH */
+	char *const *argv, *const *env;
+	double until_boot_s;
+	struct text *answer;		/* gets its standard output, 64 MB at most; NULL: dropped */
+	struct text complaint;		/* gets its standard error, 4 KB at most */
+};
+
+/* Returns the status as wait(2) has it; -1 with *err: EX_TEMPFAIL, it had no end in time. */
+int question_ask(struct question *q, struct err *err);
 
 #endif

@@ -282,7 +282,8 @@ static int64_t supervised_run(const struct patient *p, const struct pid_list *ho
 static const char *stranger_with(struct patient *p, const struct engine_context *at,
 				 const struct device *device)
 {
-	const char *holder = engine_for_new_runs()->device_holder(at, device);
+	const struct engine *engine = engine_for_new_runs();
+	const char *holder = engine->device_holder ? engine->device_holder(at, device) : NULL;
 	struct err ignored;
 
 	if (!holder || !strcmp(holder, DEVICE_LOCK_MEASURE))

@@ -29,7 +29,8 @@ static void find_owner(struct device_user *u, const struct device *device,
 		const struct run *run = &runs->items[i];
 
 		if ((run->state != RUN_RUNNING && run->state != RUN_STOPPING) ||
-		    !(sees_all ? engine_of(run)->owns_process(run, u->process.pid)
+		    !(sees_all ? engine_of(run)->owns_process &&
+				 engine_of(run)->owns_process(run, u->process.pid)
 			       : has_device(run, device)))
 			continue;
 		u->job_id = run->job_id;

@@ -116,7 +116,8 @@ const char *engine_outsider(const struct engine_context *at, const struct run_li
 {
 	const struct engine *engine = engine_for_new_runs();
 	bool has_run = is_held(runs, device, has_same_id);
-	const char *holder = has_run ? NULL : engine->device_holder(at, device);
+	const char *holder = has_run || !engine->device_holder ? NULL
+			   : engine->device_holder(at, device);
 
 	if (!holder && shared_lock_is_in_parts(device))
 		has_run = is_held(runs, device, shared_locks_meet);
@@ -168,8 +169,11 @@ int engine_attend(const struct engine_context *at, const struct run *run, struct
 {
 	const struct engine *engine = engine_of(run);
 
-	return run->state == RUN_ASSIGNED ? engine->start(at, run, err)
-					  : engine->adopt(at, run, err);
+	if (run->state == RUN_ASSIGNED)
+		return engine->start(at, run, err);
+	return engine->adopt ? engine->adopt(at, run, err)
+			     : err_set(err, EX_TEMPFAIL, "run %lld: nobody can take it over",
+				       (long long)run->id);
 }
 
 void engine_wake(const struct engine_context *at, const struct run *run)

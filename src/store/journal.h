@@ -49,8 +49,8 @@ struct record_format {
 	const char *name;
 	struct row_columns told, row;
 	size_t row_at;			/* offset of the row in struct told */
-	/* Writes what was told into the store, inside a transaction. t->run is the store's. */
-	int (*apply)(struct store *s, struct told *t, struct err *err);
+	/* Writes what is told into the store. */
+	int (*put)(struct store *s, const struct told *t, struct err *err);
 };
 
 /* --- the text: journal.c --- */
@@ -63,6 +63,13 @@ struct record {
 };
 
 enum journal_found { JOURNAL_WHOLE, JOURNAL_PARTIAL, JOURNAL_DAMAGED };
+
+/* What became of the record that some bytes begin with. */
+struct taken {
+	enum journal_found found;
+	size_t size;			/* of a whole one */
+	int rc;				/* -1 with *err: the store cannot take it */
+};
 
 uint32_t journal_hash(const char *bytes, size_t n);
 void journal_add_head(struct text *t);
@@ -80,32 +87,38 @@ void journal_release(const struct record_format *format, struct told *told);
 extern const struct record_format record_formats[N_RECORD_KINDS];
 /* NULL: this pollux does not know the kind. */
 const struct record_format *record_format_of(const struct record *r);
-/* Tells what this process has just written, once the transaction that is open is committed. Does
- * nothing in a process without a journal. Returns 0. */
-int journal_tell(struct store *s, enum record_kind kind, const struct told *told);
+/* Writes what is to be told into the store, and tells it once the transaction that is open is
+ * committed. A process without a journal only writes it. */
+int journal_put(struct store *s, enum record_kind kind, const struct told *t, struct err *err);
+/* Tells what was written in another way. */
+void journal_tell(struct store *s, enum record_kind kind, const struct told *t);
 void journal_committed(void);
 void journal_rolled_back(void);
 /* While paused nothing is told. */
 void journal_pause(bool paused);
 
-/* What records are applied by, each inside a transaction, and without telling. */
-int run_claim_row(struct store *s, int64_t id, const char *handle, double time_s, double boot_s,
-		  struct err *err);				/* store_runs.c */
+/* What writes each kind, beside the function of the store that tells it. t->run has the numbers of
+ * the run and its job, and what the kind tells of the run. */
+int put_claim(struct store *s, const struct told *t, struct err *err);
+int put_stop(struct store *s, const struct told *t, struct err *err);
+int put_stopping(struct store *s, const struct told *t, struct err *err);
+int put_diagnosis(struct store *s, const struct told *t, struct err *err);
+int put_code(struct store *s, const struct told *t, struct err *err);
+int put_progress(struct store *s, const struct told *t, struct err *err);
+int put_observation(struct store *s, const struct told *t, struct err *err);
+int put_gradient(struct store *s, const struct told *t, struct err *err);
+int put_metric(struct store *s, const struct told *t, struct err *err);
+int put_point(struct store *s, const struct told *t, struct err *err);
+int put_rung(struct store *s, const struct told *t, struct err *err);
+int put_event(struct store *s, const struct told *t, struct err *err);
+int put_end(struct store *s, const struct told *t, struct err *err);
+
 int run_end_in_transaction(struct store *s, const struct run *run, struct err *err);
-int progress_put(struct store *s, const struct run_update *p, struct err *err);
-int observation_put(struct store *s, const struct observation *row, struct err *err);
-int gradient_put(struct store *s, const struct gradient_row *row, struct err *err);
-int metric_put(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err);
-int curve_put(struct store *s, int64_t job_id, const char *name, const struct curve_point *p,
-	      struct err *err);
-int event_put(struct store *s, const struct run *run, double time_s, const char *kind,
-	      const char *text, struct err *err);
 
 /* --- journals of pollux 0.2.0 and before: old_journal.c --- */
 
-/* Takes the record at the beginning of the bytes, in a transaction. run_id 0: the rows of a run.
- * *size: of the record. *rc: -1 with *err where the store did not take it. */
-enum journal_found old_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
-				    size_t *size, int *rc, struct err *err);
+/* Takes the record at the beginning of the bytes, in a transaction. run_id 0: the rows of a run. */
+struct taken old_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
+			      struct err *err);
 
 #endif

@@ -2,7 +2,6 @@
  * statements of SQL that its store carried out. Only runs that it began have such files: this file
  * goes when no upgrade from that version is to be expected any more. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,49 +148,51 @@ static int end_run(struct store *s, int64_t run_id, struct text_at *t, struct er
 	return rc;
 }
 
+static int run_items(struct store *s, int64_t run_id, struct text_at items, struct err *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && items.p < items.end)
+		rc = byte(&items, 's') ? run_statement(s, &items, err)
+				       : end_run(s, run_id, &items, err);
+	return rc;
+}
+
 /* The handle is the engine's, not the one by which the supervisor's machine finds the run. */
 static int keep_handle(struct store *s, int64_t run_id, struct text_at items, struct err *err)
 {
 	struct run run;
 	int rc = store_run_get(s, run_id, &run, err);
 
-	while (rc == 0 && items.p < items.end)
-		rc = byte(&items, 's') ? run_statement(s, &items, err)
-				       : end_run(s, run_id, &items, err);
 	if (rc == 0)
-		rc = store_run_set_handle(s, run_id, run.handle, err);
+		rc = run_items(s, run_id, items, err) ||
+		     store_run_set_handle(s, run_id, run.handle, err) ? -1 : 0;
 	run_release(&run);
 	return rc;
 }
 
-static int run_all(struct store *s, struct text_at items, struct err *err)
+struct taken old_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
+			      struct err *err)
 {
-	int rc = 0;
-
-	while (rc == 0 && items.p < items.end)
-		rc = byte(&items, 's') ? run_statement(s, &items, err) : malformed(err);
-	return rc;
-}
-
-enum journal_found old_journal_take(struct store *s, int64_t run_id, const char *bytes, size_t n,
-				    size_t *size, int *rc, struct err *err)
-{
+	struct taken taken = { .found = JOURNAL_PARTIAL };
 	struct text_at items = { bytes + HEAD_SIZE, NULL };
-	unsigned length, hash;
-	char head[HEAD_SIZE + 1];
+	char head[HEAD_SIZE + 1], *rest;
+	unsigned long length, hash;
 
 	if (n < HEAD_SIZE)
-		return JOURNAL_PARTIAL;
+		return taken;
 	memcpy(head, bytes, HEAD_SIZE);
 	head[HEAD_SIZE] = '\0';
-	if (sscanf(head, "J %8x %8x", &length, &hash) != 2 || head[HEAD_SIZE - 1] != '\n')
-		return JOURNAL_DAMAGED;
-	if (length > n - HEAD_SIZE)
-		return JOURNAL_PARTIAL;
-	if (journal_hash(items.p, length) != hash)
-		return JOURNAL_DAMAGED;
+	length = strtoul(head + 2, &rest, 16);
+	hash = strtoul(rest, &rest, 16);
+	if (rest == head + HEAD_SIZE - 1 && *rest == '\n' && length > n - HEAD_SIZE)
+		return taken;
+	taken.found = JOURNAL_DAMAGED;
+	if (*rest != '\n' || length > n - HEAD_SIZE || journal_hash(items.p, length) != hash)
+		return taken;
+	taken.found = JOURNAL_WHOLE;
+	taken.size = HEAD_SIZE + length;
 	items.end = items.p + length;
-	*size = HEAD_SIZE + length;
-	*rc = run_id ? keep_handle(s, run_id, items, err) : run_all(s, items, err);
-	return JOURNAL_WHOLE;
+	taken.rc = run_id ? keep_handle(s, run_id, items, err) : run_items(s, 0, items, err);
+	return taken;
 }

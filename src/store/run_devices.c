@@ -134,16 +134,21 @@ void run_add_nodes(const struct run *run, struct text *out)
 
 /* --- the code of a run --- */
 
-int store_run_set_code(struct store *s, const struct run *run, struct err *err)
+int put_code(struct store *s, const struct told *t, struct err *err)
 {
+	const struct run *run = &t->run;
+
 	if (sql_run(s, NULL, err, "UPDATE runs SET code_commit = ?, code_tree = ? WHERE id = ?",
 		    "tti", run->code.commit, run->code.tree, run->id))
 		return -1;
-	if (sql_run(s, NULL, err, "UPDATE commands SET first_commit = ?, first_tree = ?"
-		    " WHERE job_id = ? AND first_tree IS NULL", "tti", run->code.commit,
-		    run->code.tree, run->job_id))
-		return -1;
-	return journal_tell(s, RECORD_CODE, &(struct told){ .run.code = run->code });
+	return sql_run(s, NULL, err, "UPDATE commands SET first_commit = ?, first_tree = ?"
+		       " WHERE job_id = ? AND first_tree IS NULL", "tti", run->code.commit,
+		       run->code.tree, run->job_id);
+}
+
+int store_run_set_code(struct store *s, const struct run *run, struct err *err)
+{
+	return journal_put(s, RECORD_CODE, &(struct told){ .run = *run }, err);
 }
 
 int store_snapshot_is_needed(struct store *s, const char *dir, bool *needed, struct err *err)

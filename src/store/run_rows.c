@@ -113,18 +113,17 @@ int store_run_rows(struct store *s, int64_t run_id, struct text *content, struct
 
 static int take_old(struct store *s, const char *content, size_t n, struct err *err)
 {
-	size_t size;
-	int rc = 0;
+	struct taken taken;
 
 	if (store_begin(s, err))
 		return -1;
-	if (old_journal_take(s, 0, content, n, &size, &rc, err) != JOURNAL_WHOLE)
-		rc = err_set(err, EX_DATAERR, "the rows of the run are malformed");
-	if (rc) {
-		store_rollback(s);
-		return -1;
-	}
-	return store_commit(s, err);
+	taken = old_journal_take(s, 0, content, n, err);
+	if (taken.found != JOURNAL_WHOLE)
+		taken.rc = err_set(err, EX_DATAERR, "the rows of the run are malformed");
+	if (taken.rc == 0)
+		return store_commit(s, err);
+	store_rollback(s);
+	return -1;
 }
 
 int store_open_rows(struct store *s, const struct paths *paths, const char *content, size_t n,

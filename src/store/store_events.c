@@ -53,25 +53,20 @@ void decision_row_release(struct decision_row *d)
 	*d = (struct decision_row){ .time_s = (double)NAN };
 }
 
-int event_put(struct store *s, const struct run *run, double time_s, const char *kind,
-	      const char *text, struct err *err)
+int put_event(struct store *s, const struct told *t, struct err *err)
 {
 	return sql_run(s, NULL, err, "INSERT INTO events (time_s, job_id, run_id, kind, text)"
-		       " VALUES (?, ?, ?, ?, ?)", "dnntt", time_s, run->job_id, run->id, kind,
-		       text);
+		       " VALUES (?, ?, ?, ?, ?)", "dnntt", t->time_s, t->run.job_id, t->run.id,
+		       t->event, t->text);
 }
 
 int store_event_add(struct store *s, int64_t job_id, int64_t run_id, const char *kind,
 		    const char *text, struct err *err)
 {
-	struct told told = {
+	return journal_put(s, RECORD_EVENT, &(struct told){
 		.run = { .id = run_id, .job_id = job_id }, .time_s = clock_wall_s(),
 		.event = kind, .text = text,
-	};
-
-	if (event_put(s, &told.run, told.time_s, kind, text, err))
-		return -1;
-	return journal_tell(s, RECORD_EVENT, &told);
+	}, err);
 }
 
 int store_last_event(struct store *s, int64_t *id, struct err *err)

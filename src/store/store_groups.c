@@ -275,16 +275,24 @@ int store_workload_reports_samples(struct store *s, const char *workload, bool *
 	return rc;
 }
 
+int put_rung(struct store *s, const struct told *t, struct err *err)
+{
+	const struct rung *r = &t->rung;
+
+	if (sql_run(s, NULL, err, "INSERT OR IGNORE INTO rung_results"
+		    " (job_id, rung, samples, value) VALUES (?, ?, ?, ?)", "iidd", t->run.job_id,
+		    (int64_t)r->number, r->samples, r->value))
+		return -1;
+	return sql_run(s, NULL, err, "UPDATE jobs SET rung = max(rung, ?) WHERE id = ?", "ii",
+		       (int64_t)r->number, t->run.job_id);
+}
+
 int store_rung_add(struct store *s, int64_t job_id, int rung, double samples, double value,
 		   struct err *err)
 {
-	if (sql_run(s, NULL, err, "INSERT OR IGNORE INTO rung_results"
-		    " (job_id, rung, samples, value) VALUES (?, ?, ?, ?)", "iidd", job_id,
-		    (int64_t)rung, samples, value) ||
-	    sql_run(s, NULL, err, "UPDATE jobs SET rung = max(rung, ?) WHERE id = ?", "ii",
-		    (int64_t)rung, job_id))
-		return -1;
-	return journal_tell(s, RECORD_RUNG, &(struct told){ .rung = { rung, samples, value } });
+	return journal_put(s, RECORD_RUNG, &(struct told){
+		.run.job_id = job_id, .rung = { rung, samples, value },
+	}, err);
 }
 
 int store_job_pass_all_rungs(struct store *s, int64_t job_id, struct err *err)

@@ -67,104 +67,30 @@ static const struct store_table told_table = {
 	"", sizeof(struct told), { { .columns = &told_columns } },
 };
 
-static int apply_claim(struct store *s, struct told *t, struct err *err)
-{
-	return run_claim_row(s, t->run.id, t->run.handle, t->run.launch_time_s,
-			     t->run.launch_boot_s, err);
-}
-
-static int apply_stop(struct store *s, struct told *t, struct err *err)
-{
-	return store_run_request_stop(s, t->run.id, t->run.stop_reason, t->run.stop_boot_s, err);
-}
-
-static int apply_stopping(struct store *s, struct told *t, struct err *err)
-{
-	return store_run_set_stopping(s, t->run.id, err);
-}
-
-static int apply_diagnosis(struct store *s, struct told *t, struct err *err)
-{
-	return store_run_set_diagnosis(s, t->run.id, t->text, err);
-}
-
-static int apply_code(struct store *s, struct told *t, struct err *err)
-{
-	return store_run_set_code(s, &t->run, err);
-}
-
-static int apply_progress(struct store *s, struct told *t, struct err *err)
-{
-	t->update.run = &t->run;
-	return progress_put(s, &t->update, err);
-}
-
-static int apply_observation(struct store *s, struct told *t, struct err *err)
-{
-	t->observation.run_id = t->run.id;
-	return observation_put(s, &t->observation, err);
-}
-
-static int apply_gradient(struct store *s, struct told *t, struct err *err)
-{
-	t->gradient.run_id = t->run.id;
-	return gradient_put(s, &t->gradient, err);
-}
-
-static int apply_metric(struct store *s, struct told *t, struct err *err)
-{
-	return metric_put(s, t->run.job_id, &t->metric, err);
-}
-
-static int apply_point(struct store *s, struct told *t, struct err *err)
-{
-	return curve_put(s, t->run.job_id, t->curve, &t->point, err);
-}
-
-static int apply_rung(struct store *s, struct told *t, struct err *err)
-{
-	return store_rung_add(s, t->run.job_id, t->rung.number, t->rung.samples, t->rung.value,
-			      err);
-}
-
-static int apply_event(struct store *s, struct told *t, struct err *err)
-{
-	return event_put(s, &t->run, t->time_s, t->event, t->text, err);
-}
-
-/* The columns that progress has, too, are written first: the end of a run writes its own alone. */
-static int apply_end(struct store *s, struct told *t, struct err *err)
-{
-	if (rows_update(s, SOME_OF(runs_table, COLUMN_REPORT), &t->run, t->run.id,
-			"state <> 'ended'", err) < 0)
-		return -1;
-	return run_end_in_transaction(s, &t->run, err);
-}
-
 #define TOLD(kind) { .table = &told_table, .flags = 1U << RECORD_##kind }
 #define ROW_IN(member) offsetof(struct told, member)
 
 const struct record_format record_formats[N_RECORD_KINDS] = {
-	[RECORD_CLAIM] = { "claim", TOLD(CLAIM), .apply = apply_claim },
-	[RECORD_STOP] = { "stop", TOLD(STOP), .apply = apply_stop },
-	[RECORD_STOPPING] = { "stopping", TOLD(STOPPING), .apply = apply_stopping },
-	[RECORD_DIAGNOSIS] = { "diagnosis", TOLD(DIAGNOSIS), .apply = apply_diagnosis },
-	[RECORD_CODE] = { "code", TOLD(CODE), .apply = apply_code },
+	[RECORD_CLAIM] = { "claim", TOLD(CLAIM), .put = put_claim },
+	[RECORD_STOP] = { "stop", TOLD(STOP), .put = put_stop },
+	[RECORD_STOPPING] = { "stopping", TOLD(STOPPING), .put = put_stopping },
+	[RECORD_DIAGNOSIS] = { "diagnosis", TOLD(DIAGNOSIS), .put = put_diagnosis },
+	[RECORD_CODE] = { "code", TOLD(CODE), .put = put_code },
 	[RECORD_PROGRESS] = { "progress", TOLD(PROGRESS),
 			      { .table = &runs_table, .flags = COLUMN_REPORT }, ROW_IN(run),
-			      apply_progress },
+			      put_progress },
 	[RECORD_OBSERVATION] = { "observation", TOLD(OBSERVATION),
 				 { .table = &observations_table }, ROW_IN(observation),
-				 apply_observation },
+				 put_observation },
 	[RECORD_GRADIENT] = { "gradient", TOLD(GRADIENT),
-			      { .table = &gradients_table }, ROW_IN(gradient), apply_gradient },
-	[RECORD_METRIC] = { "metric", TOLD(METRIC), .apply = apply_metric },
-	[RECORD_POINT] = { "point", TOLD(POINT), .apply = apply_point },
-	[RECORD_RUNG] = { "rung", TOLD(RUNG), .apply = apply_rung },
-	[RECORD_EVENT] = { "event", TOLD(EVENT), .apply = apply_event },
+			      { .table = &gradients_table }, ROW_IN(gradient), put_gradient },
+	[RECORD_METRIC] = { "metric", TOLD(METRIC), .put = put_metric },
+	[RECORD_POINT] = { "point", TOLD(POINT), .put = put_point },
+	[RECORD_RUNG] = { "rung", TOLD(RUNG), .put = put_rung },
+	[RECORD_EVENT] = { "event", TOLD(EVENT), .put = put_event },
 	[RECORD_END] = { "end", TOLD(END),
 			 { .table = &runs_table, .flags = COLUMN_REPORT | COLUMN_END,
-			   .without = COLUMN_STOP }, ROW_IN(run), apply_end },
+			   .without = COLUMN_STOP }, ROW_IN(run), put_end },
 };
 
 const struct record_format *record_format_of(const struct record *r)
@@ -201,13 +127,20 @@ void journal_pause(bool paused)
 	journal.paused = paused;
 }
 
-int journal_tell(struct store *s, enum record_kind kind, const struct told *told)
+void journal_tell(struct store *s, enum record_kind kind, const struct told *t)
 {
 	if (journal.fd < 0 || journal.paused)
-		return 0;
-	journal_add(&journal.open, &record_formats[kind], told);
+		return;
+	journal_add(&journal.open, &record_formats[kind], t);
 	if (sqlite3_get_autocommit(s->db))
 		journal_committed();
+}
+
+int journal_put(struct store *s, enum record_kind kind, const struct told *t, struct err *err)
+{
+	if (record_formats[kind].put(s, t, err))
+		return -1;
+	journal_tell(s, kind, t);
 	return 0;
 }
 
@@ -266,15 +199,13 @@ int store_journal_place(struct store *s, int64_t run_id, int64_t *place, struct 
 static int apply(struct store *s, int64_t run_id, const struct record *r,
 		 const struct record_format *format, struct err *err)
 {
-	struct told told = { .update.resumes = -1 };
-	int rc = store_run_get(s, run_id, &told.run, err);
+	struct told t = { .time_s = 0 };
+	int rc = store_run_get(s, run_id, &t.run, err);
 
-	if (rc == 0 && !journal_read(r, format, &told))
-		rc = malformed(err);
 	if (rc == 0)
-		rc = format->apply(s, &told, err);
-	journal_release(format, &told);
-	run_release(&told.run);
+		rc = journal_read(r, format, &t) ? format->put(s, &t, err) : malformed(err);
+	journal_release(format, &t);
+	run_release(&t.run);
 	return rc;
 }
 
@@ -291,48 +222,47 @@ static void pass_over(const struct record *r, struct strings *unknown)
 	free(name);
 }
 
-/* A journal that begins with another line is one of pollux 0.2.0 or before. */
-static enum journal_found take_head(const char *bytes, size_t n, size_t *size, int *rc,
-				    struct err *err)
+static struct taken take_head(const char *bytes, size_t n, struct err *err)
 {
 	const char *end = memchr(bytes, '\n', n);
-	int64_t version;
+	struct taken taken = { .found = JOURNAL_PARTIAL };
+	long long version;
 
 	if (!end)
-		return JOURNAL_PARTIAL;
-	*size = (size_t)(end + 1 - bytes);
+		return taken;
+	taken.found = JOURNAL_WHOLE;
+	taken.size = (size_t)(end + 1 - bytes);
 	version = strtoll(bytes + strlen(JOURNAL_NAME), NULL, 10);
 	if (version != JOURNAL_VERSION)
-		*rc = err_set(err, EX_DATAERR, "the run's journal is of version %lld, and this "
-			      "pollux reads version %d: a newer pollux takes it",
-			      (long long)version, JOURNAL_VERSION);
-	return JOURNAL_WHOLE;
+		taken.rc = err_set(err, EX_DATAERR, "the run's journal is of version %lld, and"
+				   " this pollux reads version %d: a newer pollux takes it",
+				   version, JOURNAL_VERSION);
+	return taken;
 }
 
-/* Takes what the bytes begin with, unless that is no whole record. *rc: -1 where the store cannot
- * take it. */
-static enum journal_found take_record(struct store *s, int64_t run_id, const char *bytes, size_t n,
-				      size_t *size, struct strings *unknown, int *rc,
-				      struct err *err)
+/* Takes what the part begins with, unless that is no whole record. */
+static struct taken take_record(struct store *s, int64_t run_id, const struct journal_part *part,
+				struct strings *unknown, struct err *err)
 {
-	enum journal_found found;
+	const size_t length = strlen(JOURNAL_NAME);
 	const struct record_format *format;
+	struct taken taken = { .rc = 0 };
 	struct record r;
 
-	if (n > 1 && !memcmp(bytes, "J ", 2))
-		return old_journal_take(s, run_id, bytes, n, size, rc, err);
-	if (n >= strlen(JOURNAL_NAME) && !memcmp(bytes, JOURNAL_NAME, strlen(JOURNAL_NAME)))
-		return take_head(bytes, n, size, rc, err);
-	found = journal_find(bytes, n, &r);
-	if (found != JOURNAL_WHOLE)
-		return found;
-	*size = r.size;
+	if (part->n > 1 && !memcmp(part->bytes, "J ", 2))
+		return old_journal_take(s, run_id, part->bytes, part->n, err);
+	if (part->n >= length && !memcmp(part->bytes, JOURNAL_NAME, length))
+		return take_head(part->bytes, part->n, err);
+	taken.found = journal_find(part->bytes, part->n, &r);
+	if (taken.found != JOURNAL_WHOLE)
+		return taken;
+	taken.size = r.size;
 	format = record_format_of(&r);
 	if (format)
-		*rc = apply(s, run_id, &r, format, err);
+		taken.rc = apply(s, run_id, &r, format, err);
 	else
 		pass_over(&r, unknown);
-	return found;
+	return taken;
 }
 
 /* *here: the record at the place is to be taken. Another pass may have taken it, or have ended the
@@ -352,19 +282,16 @@ static int is_here(struct store *s, int64_t run_id, int64_t place, bool *here, s
 static int take_next(struct store *s, int64_t run_id, struct journal_part *part,
 		     struct strings *unknown, bool *more, struct err *err)
 {
-	size_t size = 0;
-	int rc = 0;
-	enum journal_found found = take_record(s, run_id, part->bytes, part->n, &size, unknown,
-					       &rc, err);
+	struct taken taken = take_record(s, run_id, part, unknown, err);
 
-	*more = found == JOURNAL_WHOLE;
-	if (found == JOURNAL_DAMAGED)
+	*more = taken.found == JOURNAL_WHOLE;
+	if (taken.found == JOURNAL_DAMAGED)
 		return malformed(err);
-	if (rc || !*more)
-		return rc;
-	part->place += (int64_t)size;
-	part->bytes += size;
-	part->n -= size;
+	if (taken.rc || !*more)
+		return taken.rc;
+	part->place += (int64_t)taken.size;
+	part->bytes += taken.size;
+	part->n -= taken.size;
 	return sql_run(s, NULL, err, "UPDATE runs SET journal_bytes = ? WHERE id = ?", "ii",
 		       part->place, run_id);
 }
@@ -397,7 +324,7 @@ int store_journal_take(struct store *s, int64_t run_id, const struct journal_par
 		       struct strings *unknown, struct err *err)
 {
 	struct journal_part left = *part;
-	bool more = true;
+	bool more = part->n > 0;
 	int rc = 0;
 
 	while (rc == 0 && more)

@@ -50,56 +50,48 @@ static int write_parameters(struct store *s, const struct run_update *p, struct 
 		       p->run->job_id);
 }
 
-int progress_put(struct store *s, const struct run_update *p, struct err *err)
+int put_progress(struct store *s, const struct told *t, struct err *err)
 {
-	if (rows_update(s, SOME_OF(runs_table, COLUMN_REPORT), p->run, p->run->id,
+	struct run_update p = t->update;
+
+	p.run = &t->run;
+	if (rows_update(s, SOME_OF(runs_table, COLUMN_REPORT), p.run, p.run->id,
 			"state <> 'ended'", err) < 0)
 		return -1;
-	return write_job(s, p, err) || write_parameters(s, p, err) ? -1 : 0;
+	return write_job(s, &p, err) || write_parameters(s, &p, err) ? -1 : 0;
 }
 
-int observation_put(struct store *s, const struct observation *row, struct err *err)
+int put_observation(struct store *s, const struct told *t, struct err *err)
 {
-	return rows_put(s, &observations_table, row, "true", err);
+	struct observation row = t->observation;
+
+	row.run_id = t->run.id;
+	return rows_put(s, &observations_table, &row, "true", err);
 }
 
-int gradient_put(struct store *s, const struct gradient_row *row, struct err *err)
+int put_gradient(struct store *s, const struct told *t, struct err *err)
 {
-	return rows_put(s, &gradients_table, row, "true", err);
-}
+	struct gradient_row row = t->gradient;
 
-/* All three are told as they are written. */
-static int write_update(struct store *s, struct told *t, struct err *err)
-{
-	const struct run_update *p = &t->update;
-
-	if (progress_put(s, p, err) ||
-	    (p->observation && observation_put(s, &t->observation, err)) ||
-	    (p->gradient && gradient_put(s, &t->gradient, err)))
-		return -1;
-	journal_tell(s, RECORD_PROGRESS, t);
-	if (p->observation)
-		journal_tell(s, RECORD_OBSERVATION, t);
-	return p->gradient ? journal_tell(s, RECORD_GRADIENT, t) : 0;
+	row.run_id = t->run.id;
+	return rows_put(s, &gradients_table, &row, "true", err);
 }
 
 int store_run_update(struct store *s, const struct run_update *p, struct err *err)
 {
-	struct told t = {
-		.run = *p->run, .update = *p,
-		.gradient = { .run_id = p->run->id },
-	};
+	struct told t = { .run = *p->run, .update = *p };
 
 	if (p->observation)
 		t.observation = *p->observation;
-	t.observation.run_id = p->run->id;
 	t.observation.configuration = p->run->configuration;
 	t.observation.update_time_s = clock_wall_s();
 	if (p->gradient)
 		t.gradient.window = *p->gradient;
 	if (store_begin(s, err))
 		return -1;
-	if (write_update(s, &t, err)) {
+	if (journal_put(s, RECORD_PROGRESS, &t, err) ||
+	    (p->observation && journal_put(s, RECORD_OBSERVATION, &t, err)) ||
+	    (p->gradient && journal_put(s, RECORD_GRADIENT, &t, err))) {
 		store_rollback(s);
 		return -1;
 	}

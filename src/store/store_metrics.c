@@ -12,8 +12,11 @@
 
 /* NULL is NaN: the last value in a row of its own; and lowest and highest where no value was
  * finite. */
-int metric_put(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
+int put_metric(struct store *s, const struct told *t, struct err *err)
 {
+	const struct job_metric *m = &t->metric;
+	int64_t job_id = t->run.job_id;
+
 	return sql_run(s, NULL, err, "INSERT INTO job_metrics (job_id, name, last, samples, time_s,"
 		       " lowest, lowest_samples, highest, highest_samples)"
 		       " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM job_metrics"
@@ -35,12 +38,10 @@ int metric_put(struct store *s, int64_t job_id, const struct job_metric *m, stru
 
 int store_metric_set(struct store *s, int64_t job_id, const struct job_metric *m, struct err *err)
 {
-	struct told told = { .metric = *m };
+	struct told t = { .run.job_id = job_id, .metric = *m };
 
-	told.metric.time_s = clock_wall_s();
-	if (metric_put(s, job_id, &told.metric, err))
-		return -1;
-	return journal_tell(s, RECORD_METRIC, &told);
+	t.metric.time_s = clock_wall_s();
+	return journal_put(s, RECORD_METRIC, &t, err);
 }
 
 int store_metrics_of_job(struct store *s, int64_t job_id, struct job_metric_list *list,
@@ -99,9 +100,11 @@ static int thin(struct store *s, int64_t job_id, const char *name, struct err *e
 		       " WHERE place % 2 = 1 AND place > 1)", "it", job_id, name);
 }
 
-int curve_put(struct store *s, int64_t job_id, const char *name, const struct curve_point *p,
-	      struct err *err)
+int put_point(struct store *s, const struct told *t, struct err *err)
 {
+	const struct curve_point *p = &t->point;
+	const char *name = t->curve;
+	int64_t job_id = t->run.job_id;
 	int added;
 
 	if (sql_run(s, &added, err, "INSERT INTO curve_points"
@@ -119,12 +122,12 @@ int curve_put(struct store *s, int64_t job_id, const char *name, const struct cu
 int store_curve_add(struct store *s, int64_t job_id, const char *name, double samples,
 		    double value, struct err *err)
 {
-	struct told told = { .point = { clock_wall_s(), samples, value } };
+	struct told t = {
+		.run.job_id = job_id, .point = { clock_wall_s(), samples, value },
+	};
 
-	snprintf(told.curve, sizeof(told.curve), "%s", name);
-	if (curve_put(s, job_id, name, &told.point, err))
-		return -1;
-	return journal_tell(s, RECORD_POINT, &told);
+	snprintf(t.curve, sizeof(t.curve), "%s", name);
+	return journal_put(s, RECORD_POINT, &t, err);
 }
 
 static struct curve *curve_of(struct curve_list *list, const char *name)

@@ -172,37 +172,37 @@ int store_run_may_claim(struct store *s, int64_t id, bool *may, struct err *err)
 	return rc;
 }
 
-int run_claim_row(struct store *s, int64_t id, const char *handle, double time_s, double boot_s,
-		  struct err *err)
+int put_claim(struct store *s, const struct told *t, struct err *err)
 {
-	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', handle = CAST(? AS BLOB),"
-		    " launch_time_s = ?, launch_boot_s = ? WHERE id = ?", "tddi", handle,
-		    time_s, boot_s, id) ||
-	    run_devices_set_in_use(s, id, true, err))
+	const struct run *run = &t->run;
+
+	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'running', launch_time_s = ?,"
+		    " launch_boot_s = ? WHERE id = ?", "ddi", run->launch_time_s,
+		    run->launch_boot_s, run->id) ||
+	    run_devices_set_in_use(s, run->id, true, err))
 		return -1;
 	return sql_run(s, NULL, err, "UPDATE jobs SET runs = runs + 1, launches = launches + 1,"
 		       " first_rank = 0, start_time_s = coalesce(start_time_s, ?)"
-		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di", time_s, id);
+		       " WHERE id = (SELECT job_id FROM runs WHERE id = ?)", "di",
+		       run->launch_time_s, run->id);
 }
 
 int store_run_claim(struct store *s, int64_t id, const char *handle, double now_boot_s,
 		    bool *claimed, struct err *err)
 {
-	struct told told = { .run.launch_time_s = clock_wall_s() };
+	struct told t = { .run = { .id = id, .launch_time_s = clock_wall_s() } };
 
 	*claimed = false;
 	if (store_begin(s, err))
 		return -1;
-	told.run.launch_boot_s = isnan(now_boot_s) ? clock_boot_s() : now_boot_s;
+	t.run.launch_boot_s = isnan(now_boot_s) ? clock_boot_s() : now_boot_s;
 	if (store_run_may_claim(s, id, claimed, err) ||
-	    (*claimed && run_claim_row(s, id, handle, told.run.launch_time_s,
-				       told.run.launch_boot_s, err))) {
+	    (*claimed && (store_run_set_handle(s, id, handle, err) ||
+			  journal_put(s, RECORD_CLAIM, &t, err)))) {
 		store_rollback(s);
 		*claimed = false;
 		return -1;
 	}
-	if (*claimed)
-		journal_tell(s, RECORD_CLAIM, &told);
 	if (store_commit(s, err) == 0)
 		return 0;
 	*claimed = false;	/* the commit may be the first write that a full disk refuses */
@@ -235,8 +235,7 @@ int store_run_set_handle(struct store *s, int64_t id, const char *handle, struct
 
 /* The reason of more weight stays: a job that is cancelled while it is being preempted is
  * cancelled. */
-int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
-			   struct err *err)
+int put_stop(struct store *s, const struct told *t, struct err *err)
 {
 	static const char weight_of[] =
 		"CASE coalesce(%s, 'none') WHEN 'cancel' THEN 5 WHEN 'time-limit' THEN 4"
@@ -251,11 +250,18 @@ int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason,
 	text_addf(&sql, weight_of, "?1");
 	text_add(&sql, " > ");
 	text_addf(&sql, weight_of, "stop_reason");
-	rc = sql_run(s, NULL, err, sql.data, "tdi", stop_reason_name(reason), now_boot_s, id);
+	rc = sql_run(s, NULL, err, sql.data, "tdi", stop_reason_name(t->run.stop_reason),
+		     t->run.stop_boot_s, t->run.id);
 	text_release(&sql);
-	return rc ? -1 : journal_tell(s, RECORD_STOP, &(struct told){
-		.run.stop_reason = reason, .run.stop_boot_s = now_boot_s,
-	});
+	return rc;
+}
+
+int store_run_request_stop(struct store *s, int64_t id, enum stop_reason reason, double now_boot_s,
+			   struct err *err)
+{
+	return journal_put(s, RECORD_STOP, &(struct told){
+		.run = { .id = id, .stop_reason = reason, .stop_boot_s = now_boot_s },
+	}, err);
 }
 
 int store_runs_take_back_hold(struct store *s, int64_t job_id, struct err *err)
@@ -311,17 +317,24 @@ int store_run_read_wanted(struct store *s, struct run *run, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+int put_diagnosis(struct store *s, const struct told *t, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET diagnosis = ? WHERE id = ?", "ti", t->text,
+		       t->run.id);
+}
+
 int store_run_set_diagnosis(struct store *s, int64_t id, const char *text, struct err *err)
 {
-	if (sql_run(s, NULL, err, "UPDATE runs SET diagnosis = ? WHERE id = ?", "ti", text, id))
-		return -1;
-	return journal_tell(s, RECORD_DIAGNOSIS, &(struct told){ .text = text });
+	return journal_put(s, RECORD_DIAGNOSIS, &(struct told){ .run.id = id, .text = text }, err);
+}
+
+int put_stopping(struct store *s, const struct told *t, struct err *err)
+{
+	return sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"
+		       " WHERE id = ? AND state = 'running'", "i", t->run.id);
 }
 
 int store_run_set_stopping(struct store *s, int64_t id, struct err *err)
 {
-	if (sql_run(s, NULL, err, "UPDATE runs SET state = 'stopping'"
-		    " WHERE id = ? AND state = 'running'", "i", id))
-		return -1;
-	return journal_tell(s, RECORD_STOPPING, &(struct told){ .event = NULL });
+	return journal_put(s, RECORD_STOPPING, &(struct told){ .run.id = id }, err);
 }

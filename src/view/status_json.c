@@ -66,7 +66,8 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 	print_columns(j, &runs_table, run);
 	print_configuration(j, run);
 	json_number(j, "duration_s", isfinite(run->launch_time_s) ? run->duration_s : (double)NAN);
-	json_positive(j, "leader_pid", engine_of(run)->command_pid(run));
+	json_positive(j, "leader_pid", engine_of(run)->command_pid
+		      ? engine_of(run)->command_pid(run) : 0);
 	json_text(j, "step_source", is_log ? "log" : run->step_source);
 	json_string(j, "step_pattern", is_log ? run->step_source + strlen("log:") : NULL);
 	json_end(j);

@@ -165,15 +165,15 @@ static char *content(struct store *s)
 		"SELECT * FROM gradient_statistics ORDER BY window",
 		"SELECT * FROM job_metrics ORDER BY name",
 		"SELECT * FROM curve_points ORDER BY name, time_s", "SELECT * FROM rung_results",
-		"SELECT kind, text, job_id, run_id, iif(kind = 'ended', 0, time_s) FROM events"
-		" WHERE run_id > 0 ORDER BY id",
+		("SELECT kind, text, job_id, run_id, iif(kind = 'ended', 0, time_s) FROM events"
+		 " WHERE run_id > 0 ORDER BY id"),
 		"SELECT first_commit, first_tree FROM commands", "SELECT parameters FROM workloads",
-		"SELECT state, reason, samples, steps, loss, loss_is_nan, epoch, status_text,"
-		" checkpoint_samples, printed_total_steps, reported_total_samples,"
-		" reported_total_steps, total_epochs, ends_by, optimizer, resumes,"
-		" saves_when_asked, saved_nothing, runs, launches, start_time_s, run_time_s,"
-		" attained_service_device_s, preemptions, failures, lost_samples, lost_s,"
-		" exit_code, term_signal, rung FROM jobs",
+		("SELECT state, reason, samples, steps, loss, loss_is_nan, epoch, status_text,"
+		 " checkpoint_samples, printed_total_steps, reported_total_samples,"
+		 " reported_total_steps, total_epochs, ends_by, optimizer, resumes,"
+		 " saves_when_asked, saved_nothing, runs, launches, start_time_s, run_time_s,"
+		 " attained_service_device_s, preemptions, failures, lost_samples, lost_s,"
+		 " exit_code, term_signal, rung FROM jobs"),
 	};
 	struct text t = TEXT_INIT;
 

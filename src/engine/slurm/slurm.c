@@ -100,7 +100,6 @@ static bool has_command(struct look *l, const char *name)
 		strings_add(l->troubles, err.text);
 	else if (!strcmp(name, "sbatch"))
 		text_addf(l->well, "%s", answer.data);
-	strings_release(&argv);
 	text_release(&answer);
 	return rc == 0;
 }
@@ -138,7 +137,6 @@ static int run_on_node(const struct look *l, const char *script, struct text *an
 		       struct err *err)
 {
 	struct strings argv = { 0 };
-	int rc;
 
 	slurm_add_words("srun --nodes=1 --ntasks=1 --quiet --time=1", &argv);
 	strings_add(&argv, "--job-name=pollux-doctor");
@@ -147,9 +145,7 @@ static int run_on_node(const struct look *l, const char *script, struct text *an
 	slurm_add_words(l->config.slurm_args, &argv);
 	slurm_add_words("/bin/sh -c", &argv);
 	strings_add(&argv, script);
-	rc = slurm_command(&argv, LOOK_S, answer, err);
-	strings_release(&argv);
-	return rc;
+	return slurm_command(&argv, LOOK_S, answer, err);
 }
 
 /* The node reads what was written here, and writes what is read here. */
@@ -295,37 +291,10 @@ static void clean(const struct engine_context *at, const struct run_list *active
 
 #define KILL_WAIT_S 60.0
 
-static int adopt(const struct engine_context *at, const struct run *run, struct err *err)
-{
-	(void)at;
-	return err_set(err, EX_TEMPFAIL, "run %lld is Slurm's: nobody can take it over",
-		       (long long)run->id);
-}
-
-static int64_t command_pid(const struct run *run)
-{
-	(void)run;
-	return 0;
-}
-
-static bool owns_process(const struct run *run, int64_t pid)
-{
-	(void)run;
-	(void)pid;
-	return false;
-}
-
 static enum engine_containment containment(struct text *detail)
 {
 	text_add(detail, "");
 	return CONTAINED_BY_SLURM;
-}
-
-static const char *device_holder(const struct engine_context *at, const struct device *device)
-{
-	(void)at;
-	(void)device;
-	return NULL;
 }
 
 const struct engine engine_slurm = {
@@ -336,15 +305,11 @@ const struct engine engine_slurm = {
 	.collect = slurm_collect,
 	.poll = slurm_poll,
 	.start = slurm_start,
-	.adopt = adopt,
 	.wake = slurm_wake,
 	.stop_unrecorded = slurm_stop_unrecorded,
 	.end = slurm_end,
 	.clean = clean,
-	.command_pid = command_pid,
-	.owns_process = owns_process,
 	.containment = containment,
-	.device_holder = device_holder,
 	.describe = describe,
 	.stuck = stuck,
 	.examine = examine,

@@ -97,10 +97,11 @@ int64_t slurm_parse_submitted(const char *text);
 #define SLURM_LIMIT_S 5.0		/* for a question; without a controller squeue takes 9 s */
 #define SLURM_SUBMIT_LIMIT_S 15.0
 
-/* Runs the command and takes its standard output, at most 64 MB. -1 with *err: EX_TEMPFAIL if it
+/* Runs the command, whose words are released, and takes its standard output, at most 64 MB; out
+ * NULL: drops it. -1 with *err: EX_TEMPFAIL if it
  * had no end in time or said that the controller cannot be reached, EX_UNAVAILABLE if there is no
  * such program, or if it failed; the last line of its standard error is quoted. */
-int slurm_command(const struct strings *argv, double limit_s, struct text *out, struct err *err);
+int slurm_command(struct strings *argv, double limit_s, struct text *out, struct err *err);
 
 struct slurm_queue {
 	bool known;
@@ -175,11 +176,13 @@ double slurm_number(const char *text, const char *key, double otherwise);
 /* From the best to the worst. FENCED: the node was cut off, and ended its program itself. */
 enum slurm_ended { SLURM_NOT_ENDED, SLURM_ENDED_WELL, SLURM_ENDED_BADLY, SLURM_ENDED_FENCED };
 
-enum slurm_ended slurm_worst_end(const char *dir, int nodes);
-/* The nodes that have told how their program ended. */
-int slurm_count_ends(const char *dir, int nodes);
-/* When the last program ended, by the clock of the file system; NaN: nodes have not told yet. */
-double slurm_ended_time_s(const char *dir, int nodes);
+/* Of the nodes that have told how their program ended. */
+struct slurm_ends {
+	int n;
+	enum slurm_ended worst;
+	double last_s;			/* by the file system's clock; NaN: some have not told */
+};
+struct slurm_ends slurm_ends(const char *dir, int nodes);
 /* The run ended at this time of the directory's clock, if that is before now: who learns of it late
  * may find that Slurm has given the devices to the next run since. NaN: nothing changes. */
 void slurm_end_at(const char *dir, double ended_s, struct run *run);

@@ -160,40 +160,22 @@ static enum slurm_ended read_end(const char *dir, int k)
 	return how;
 }
 
-enum slurm_ended slurm_worst_end(const char *dir, int nodes)
+struct slurm_ends slurm_ends(const char *dir, int nodes)
 {
-	enum slurm_ended worst = SLURM_NOT_ENDED;
+	struct slurm_ends ends = { .last_s = (double)NAN };
 
 	for (int k = 0; k < nodes; k++) {
 		enum slurm_ended how = read_end(dir, k);
-
-		worst = how > worst ? how : worst;
-	}
-	return worst;
-}
-
-int slurm_count_ends(const char *dir, int nodes)
-{
-	int n = 0;
-
-	for (int k = 0; k < nodes; k++)
-		n += read_end(dir, k) != SLURM_NOT_ENDED;
-	return n;
-}
-
-double slurm_ended_time_s(const char *dir, int nodes)
-{
-	double last_s = (double)NAN;
-
-	if (slurm_count_ends(dir, nodes) < nodes)
-		return (double)NAN;
-	for (int k = 0; k < nodes; k++) {
 		char name[24];
 
 		snprintf(name, sizeof(name), "end.%d", k);
-		last_s = fmax(last_s, slurm_file_time_s(dir, name));
+		ends.n += how != SLURM_NOT_ENDED;
+		ends.worst = how > ends.worst ? how : ends.worst;
+		ends.last_s = fmax(ends.last_s, slurm_file_time_s(dir, name));
 	}
-	return last_s;
+	if (ends.n < nodes)
+		ends.last_s = (double)NAN;
+	return ends;
 }
 
 void slurm_end_at(const char *dir, double ended_s, struct run *run)

@@ -61,31 +61,14 @@ struct launch {
 	int gpus_per_node;		/* the most that any of them gives */
 };
 
-static int count_on(const struct run *run, const char *node)
-{
-	int n = 0;
-
-	for (int i = 0; i < run->configuration.replicas; i++)
-		n += !strcmp(run->devices[i].node, node);
-	return n;
-}
-
-static bool has_string(const struct strings *list, const char *s)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], s))
-			return true;
-	return false;
-}
-
 static void find_nodes(struct launch *l)
 {
-	for (int i = 0; i < l->run->configuration.replicas; i++) {
-		const char *node = l->run->devices[i].node;
-		int n = count_on(l->run, node);
+	run_node_names(l->run, &l->nodes);
+	for (size_t i = 0; i < l->nodes.count; i++) {
+		int n = 0;
 
-		if (!has_string(&l->nodes, node))
-			strings_add(&l->nodes, node);
+		for (int d = 0; d < l->run->configuration.replicas; d++)
+			n += !strcmp(l->run->devices[d].node, l->nodes.items[i]);
 		if (n > l->gpus_per_node)
 			l->gpus_per_node = n;
 	}
@@ -97,10 +80,11 @@ static void add_addresses(const struct launch *l, struct text *t)
 {
 	const struct slurm_nodes *nodes = slurm_nodes();
 
-	for (int i = 0; i < nodes->n; i++)
-		if (has_string(&l->nodes, nodes->items[i].name))
-			text_addf(t, "address %s=%s\n", nodes->items[i].name,
-				  nodes->items[i].address);
+	for (size_t i = 0; i < l->nodes.count; i++)
+		for (int k = 0; k < nodes->n; k++)
+			if (!strcmp(l->nodes.items[i], nodes->items[k].name))
+				text_addf(t, "address %s=%s\n", nodes->items[k].name,
+					  nodes->items[k].address);
 }
 
 /* The run that the job still has must be over before this one begins. Slurm keeps the order of the
@@ -173,33 +157,23 @@ static int make_directories(const struct launch *l, struct err *err)
 }
 
 /* Where the nodes see another directory than the store's, the log and the checkpoints are there,
- * and their usual names lead there. */
-static void link_part(const struct launch *l, const char *there, const char *here)
+ * and their usual names lead there. Frees here. */
+static void link_part(const struct launch *l, const char *part, const char *suffix, char *here)
 {
+	char *there = xasprintf("%s/%s/%lld%s", l->base, part, (long long)l->run->job_id, suffix);
+
 	if (strcmp(l->base, l->at->paths->dir) != 0 && symlink(there, here) && errno != EEXIST)
 		dprintf(STDERR_FILENO, "cannot make '%s': %s\n", here, strerror(errno));
-}
-
-static void link_files(const struct launch *l)
-{
-	char *log = paths_log(l->at->paths, l->run->job_id);
-	char *log_there = xasprintf("%s/logs/%lld.log", l->base, (long long)l->run->job_id);
-	char *dir = paths_checkpoints(l->at->paths, l->run->job_id);
-	char *dir_there = xasprintf("%s/checkpoints/%lld", l->base, (long long)l->run->job_id);
-
-	link_part(l, log_there, log);
-	link_part(l, dir_there, dir);
-	free(log);
-	free(log_there);
-	free(dir);
-	free(dir_there);
+	free(there);
+	free(here);
 }
 
 static int write_files(const struct launch *l, struct err *err)
 {
 	if (make_directories(l, err))
 		return -1;
-	link_files(l);
+	link_part(l, "logs", ".log", paths_log(l->at->paths, l->run->job_id));
+	link_part(l, "checkpoints", "", paths_checkpoints(l->at->paths, l->run->job_id));
 	/* launch comes last: it says that the directory is complete */
 	return write_rows(l, err) || write_launch(l, err) ? -1 : 0;
 }
@@ -304,7 +278,6 @@ static int submit_run(const struct launch *l, struct err *err)
 	if (rc == 0 && job == 0)
 		rc = err_set(err, EX_UNAVAILABLE, "sbatch of Slurm told no number of a job");
 	slurm_forget();
-	strings_release(&argv);
 	text_release(&answer);
 	return rc ? -1 : keep_handle(l, job, err);
 }

@@ -161,7 +161,8 @@ static void watch_nodes(struct supervisor *s)
 		return;
 	if (s->run.stop_reason == STOP_NONE)
 		watch_silence(s, now);
-	if (isnan(node.failed_boot_s) && slurm_worst_end(node.dir, node.nodes) >= SLURM_ENDED_BADLY)
+	if (isnan(node.failed_boot_s) &&
+	    slurm_ends(node.dir, node.nodes).worst >= SLURM_ENDED_BADLY)
 		node.failed_boot_s = now;
 	if (now - node.failed_boot_s > 2 * OTHERS_S)
 		order(s, SIGKILL, "all");
@@ -188,7 +189,7 @@ static void wait_for_nodes(struct supervisor *s)
 	const struct timespec pause = { .tv_nsec = 200000000 };
 	double until_s = clock_boot_s() + node.lease_s + 1;
 
-	for (int round = 0; slurm_count_ends(node.dir, node.nodes) < node.nodes &&
+	for (int round = 0; slurm_ends(node.dir, node.nodes).n < node.nodes &&
 			    clock_boot_s() < until_s; round++) {
 		if (round % 5 == 4)
 			order(s, SIGKILL, "all");
@@ -199,16 +200,17 @@ static void wait_for_nodes(struct supervisor *s)
 /* A program that a node ended because it was cut off has not failed. */
 static void conclude(struct supervisor *s)
 {
+	struct slurm_ends ends;
 	struct err ignored;
 
 	if (!slurm_has(node.dir, "over"))
 		slurm_make(node.dir, "over", "", &ignored);
 	if (node.nodes > 1 && isfinite(slurm_file_time_s(node.dir, "node.0")))
 		wait_for_nodes(s);
-	if (s->run.stop_reason == STOP_NONE &&
-	    slurm_worst_end(node.dir, node.nodes) == SLURM_ENDED_FENCED)
+	ends = slurm_ends(node.dir, node.nodes);
+	if (s->run.stop_reason == STOP_NONE && ends.worst == SLURM_ENDED_FENCED)
 		s->run.stop_reason = STOP_ORPHAN;
-	slurm_end_at(node.dir, slurm_ended_time_s(node.dir, node.nodes), &s->run);
+	slurm_end_at(node.dir, ends.last_s, &s->run);
 }
 
 static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,

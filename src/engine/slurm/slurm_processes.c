@@ -47,24 +47,15 @@ static int signal_steps(int signal_number, struct err *err)
 	const char *job = getenv("SLURM_JOB_ID");
 	int rc;
 
-	strings_add(&argv, "squeue");
-	strings_add(&argv, "--steps");
-	strings_add(&argv, "--noheader");
-	strings_add(&argv, "--format=%i");
+	slurm_add_words("squeue --steps --noheader --format=%i", &argv);
 	strings_addf(&argv, "--jobs=%s", job ? job : "");
 	rc = slurm_command(&argv, SLURM_LIMIT_S, &answer, err);
-	strings_release(&argv);
-	if (rc == 0) {
-		strings_add(&argv, "scancel");
-		strings_addf(&argv, "--signal=%d", signal_number);
+	strings_add(&argv, "scancel");
+	strings_addf(&argv, "--signal=%d", signal_number);
+	if (rc == 0)
 		add_steps(answer.data, &argv);
-	}
-	if (rc == 0 && argv.count > 2) {
-		struct text said = TEXT_INIT;
-
-		rc = slurm_command(&argv, SLURM_LIMIT_S, &said, err);
-		text_release(&said);
-	}
+	if (argv.count > 2)
+		rc = slurm_command(&argv, SLURM_LIMIT_S, NULL, err);
 	strings_release(&argv);
 	text_release(&answer);
 	return rc;

@@ -70,7 +70,7 @@ static struct slurm_facts read_facts(const char *dir)
 	f.nodes = (int)slurm_number(launch.data, "nodes", 1);
 	if (f.claimed && !f.by_pass) {
 		read_lease(dir, launch.data, &f);
-		f.ends = slurm_count_ends(dir, f.nodes);
+		f.ends = slurm_ends(dir, f.nodes).n;
 	}
 	text_release(&launch);
 	text_release(&claim);
@@ -117,29 +117,25 @@ int slurm_poll(const struct engine_context *at, const struct run *const *runs, i
 
 #define CANCEL_LIMIT_S 3.0
 
-/* Asks Slurm to signal the run's job, or to end it (signal NULL), if Slurm has the job. Returns soon.
- * A controller that is killed may give a number again: the job is looked for by its name and
- * comment, and scancel compares the name once more. */
+/* Asks Slurm to signal the run's job, or to end it (signal NULL), if Slurm has it. A controller
+ * that was killed may give a number again: the job is looked for by its name and comment, and
+ * scancel compares the name once more. */
 static void cancel(const struct engine_context *at, const struct run *run, const char *signal)
 {
 	const struct slurm_job *job = slurm_queued_job(at, run);
 	struct strings argv = { 0 };
-	struct text answer = TEXT_INIT;
 	struct err ignored;
 
 	if (!job)
 		return;
-	strings_add(&argv, "scancel");
-	strings_add(&argv, "-Q");
+	slurm_add_words("scancel -Q", &argv);
 	if (signal) {
 		strings_addf(&argv, "--signal=%s", signal);
 		strings_add(&argv, "--batch");
 	}
 	strings_addf(&argv, "--name=%s", job->name);
 	strings_addf(&argv, "%lld", (long long)job->id);
-	slurm_command(&argv, CANCEL_LIMIT_S, &answer, &ignored);
-	strings_release(&argv);
-	text_release(&answer);
+	slurm_command(&argv, CANCEL_LIMIT_S, NULL, &ignored);
 }
 
 /* --- what a run has written --- */
@@ -339,7 +335,7 @@ static void set_end_time(const char *dir, struct run *run)
 	double ended_s;
 
 	slurm_read(dir, "launch", 0, &launch);
-	ended_s = slurm_ended_time_s(dir, (int)slurm_number(launch.data, "nodes", 1));
+	ended_s = slurm_ends(dir, (int)slurm_number(launch.data, "nodes", 1)).last_s;
 	slurm_end_at(dir, isnan(ended_s) ? slurm_file_time_s(dir, "lease") : ended_s, run);
 	text_release(&launch);
 }

@@ -1,0 +1,156 @@
+/* question.c - another program that is asked something; see proc.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pollux/clock.h"
+#include "pollux/file.h"
+#include "pollux/proc.h"
+
+#define MOST_BYTES (64 << 20)
+#define MOST_COMPLAINT_BYTES 4096
+
+/* The caller may be a supervisor, which blocks signals. */
+static _Noreturn void become(const struct question *q, int out, int complaint, pid_t parent)
+{
+	int null = file_open_null(O_RDONLY);
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpgid(0, 0);
+	if (!proc_dies_with(parent, SIGKILL))
+		_exit(127);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(complaint, STDERR_FILENO);
+	close_range(STDERR_FILENO + 1, ~0U, 0);
+	execvpe(q->program, q->argv, q->env);
+	dprintf(STDERR_FILENO, "cannot execute '%s': %s\n", q->program, strerror(errno));
+	_exit(127);
+}
+
+/* Reads what is there. False: the end. */
+static bool take(int fd, struct text *t, size_t most)
+{
+	char bytes[16384];
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	if (n > 0 && t && t->length < most)
+		text_add_bytes(t, bytes, (size_t)n);
+	return n > 0;
+}
+
+/* Reads both until they have ended, or the time is over. */
+static void read_both(struct question *q, int out, int complaint)
+{
+	struct pollfd fds[2] = { { .fd = out, .events = POLLIN },
+				 { .fd = complaint, .events = POLLIN } };
+
+	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+		double left_s = q->until_boot_s - clock_boot_s();
+
+		if (!(left_s > 0))
+			return;
+		if (poll(fds, 2, (int)fmin(ceil(left_s * 1e3), 1e6)) < 0 && errno != EINTR)
+			return;
+		if (fds[0].fd >= 0 && fds[0].revents && !take(out, q->answer, MOST_BYTES))
+			fds[0].fd = -1;
+		if (fds[1].fd >= 0 && fds[1].revents &&
+		    !take(complaint, &q->complaint, MOST_COMPLAINT_BYTES))
+			fds[1].fd = -1;
+	}
+}
+
+/* A program that has closed its output may still not end. */
+static bool ends_in_time(pid_t pid, double until_s, int *status)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	pid_t found;
+
+	while ((found = waitpid(pid, status, WNOHANG)) == 0 && clock_boot_s() < until_s)
+		nanosleep(&pause, NULL);
+	return found != 0;
+}
+
+/* A process that waits for a dead disk or network does not die of SIGKILL either. The caller goes
+ * on without its end, and takes that at a later question. */
+#define KILLED_WAIT_S 1.0
+static pid_t undead[16];
+static size_t n_undead;
+
+static void take_undead(void)
+{
+	size_t left = 0;
+	int status;
+
+	for (size_t i = 0; i < n_undead; i++)
+		if (waitpid(undead[i], &status, WNOHANG) == 0)
+			undead[left++] = undead[i];
+	n_undead = left;
+}
+
+static void kill_now(pid_t pid)
+{
+	int status;
+
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	if (!ends_in_time(pid, clock_boot_s() + KILLED_WAIT_S, &status) &&
+	    n_undead < sizeof(undead) / sizeof(undead[0]))
+		undead[n_undead++] = pid;
+}
+
+static int wait_for_end(const struct question *q, pid_t pid, struct err *err)
+{
+	int status = 0;
+
+	if (ends_in_time(pid, q->until_boot_s, &status))
+		return status;
+	kill_now(pid);
+	return err_set(err, EX_TEMPFAIL, "%s gave no answer in time", q->argv[0]);
+}
+
+static int ask(struct question *q, const int out[2], const int complaint[2], struct err *err)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0)
+		become(q, out[1], complaint[1], parent);
+	close(out[1]);
+	close(complaint[1]);
+	if (pid < 0)
+		return err_set(err, EX_OSERR, "cannot fork: %s", strerror(errno));
+	read_both(q, out[0], complaint[0]);
+	return wait_for_end(q, pid, err);
+}
+
+int question_ask(struct question *q, struct err *err)
+{
+	int out[2], complaint[2], rc;
+
+	take_undead();
+	if (pipe2(out, O_CLOEXEC))
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(complaint, O_CLOEXEC)) {
+		close(out[0]);
+		close(out[1]);
+		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
+	}
+	rc = ask(q, out, complaint, err);
+	close(out[0]);
+	close(complaint[0]);
+	return rc;
+}
