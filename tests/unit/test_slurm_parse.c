@@ -13,24 +13,28 @@ static void test_nodes(void)
 
 	ok(slurm_parse_node("NodeName=n1 Arch=x86_64 CPUAlloc=0 CPUTot=64 Gres=gpu:a100:8(S:0-1) "
 			    "GresUsed=gpu:a100:3(IDX:0-2) NodeAddr=10.0.0.1 RealMemory=512000 "
-			    "State=MIXED Partitions=gpu", &n), "a node with GPUs");
+			    "State=MIXED Partitions=gpu", &n), "a node with GPUs is read");
 	ok(!strcmp(n.name, "n1") && !strcmp(n.address, "10.0.0.1") && !strcmp(n.type, "a100"),
-	   "name, address, type");
-	ok(!strcmp(n.partitions, "gpu") && !n.reserved, "partition");
-	ok(n.gpus == 8 && n.used == 3 && n.cores == 64 && n.up, "numbers");
+	   "a node's name, address and type are read");
+	ok(!strcmp(n.partitions, "gpu") && !n.reserved, "a node's partition is read");
+	ok(n.gpus == 8 && n.used == 3 && n.cores == 64 && n.up,
+	   "a node's numbers of GPUs and cores are read");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE+RESERVED Partitions=main,gpu", &n) &&
-	   n.up && n.reserved && !strcmp(n.partitions, "main,gpu"), "a reserved node");
+	   n.up && n.reserved && !strcmp(n.partitions, "main,gpu"),
+	   "a reserved node is up, and in its partitions");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE+MAINT+RESERVED", &n) && !n.up,
-	   "a node in a reservation for maintenance");
+	   "a node in a reservation for maintenance is not up");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 GresUsed=gpu:0 State=IDLE+DRAIN", &n) &&
-	   !n.up && n.used == 0 && !n.type[0], "a drained node");
+	   !n.up && n.used == 0 && !n.type[0], "a drained node is not up");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=DOWN*", &n) && !n.up && n.used == -1,
-	   "a node that is down");
+	   "a node that is down is not up");
 	ok(slurm_parse_node("NodeName=n2 Gres=gpu:4 State=IDLE*", &n) && !n.up,
-	   "a node that does not answer");
-	ok(!slurm_parse_node("NodeName=login Gres=(null) State=IDLE", &n), "a node without GPUs");
-	ok(!slurm_parse_node("NodeName=a/b Gres=gpu:4 State=IDLE", &n), "a name with a slash");
-	ok(!slurm_parse_node("", &n), "nothing");
+	   "a node that does not answer is not up");
+	ok(!slurm_parse_node("NodeName=login Gres=(null) State=IDLE", &n),
+	   "a node without GPUs is left out");
+	ok(!slurm_parse_node("NodeName=a/b Gres=gpu:4 State=IDLE", &n),
+	   "a node whose name has a slash is left out");
+	ok(!slurm_parse_node("", &n), "an empty line is no node");
 }
 
 /* As 'scontrol -d -o show node' of Slurm 22.05.8 printed them for CLOUD nodes. */
@@ -113,17 +117,19 @@ static void test_jobs(void)
 	struct slurm_job j;
 
 	ok(slurm_parse_job("7|RUNNING|n[1-2]|gres:gpu:tiny:4|2026-11-24T05:00:00|None|"
-			   "pollux-01234567-3|" STORE ":3:9", &j), "a job");
+			   "pollux-01234567-3|" STORE ":3:9", &j),
+	   "a job with the store in its comment is read");
 	ok(j.id == 7 && j.job_id == 3 && j.run_id == 9 && !strcmp(j.store, STORE) &&
-	   !strcmp(j.nodes, "n[1-2]") && j.gpus == 4, "its fields");
+	   !strcmp(j.nodes, "n[1-2]") && j.gpus == 4, "the fields of a job are read");
 	ok(slurm_parse_job("8|PENDING||gres:gpu:1|N/A|Resources|x|", &j) && !j.store[0] &&
-	   !j.start[0] && !strcmp(j.reason, "Resources"), "somebody's job that waits");
+	   !j.start[0] && !strcmp(j.reason, "Resources"),
+	   "a job of somebody else that waits is read");
 	ok(slurm_parse_job("8|PENDING||N/A|N/A|None|a|b|" STORE ":1:1", &j) && !j.store[0],
 	   "a name with the separator is no comment");
 	ok(slurm_parse_job("8|RUNNING||N/A|N/A|None|a|" STORE ":-1:1", &j) && !j.store[0],
-	   "numbers below 0");
-	ok(!slurm_parse_job("|||||", &j), "no number");
-	ok(!slurm_parse_job("error", &j), "another text");
+	   "a comment with numbers below 0 is none");
+	ok(!slurm_parse_job("|||||", &j), "a line without a number is no job");
+	ok(!slurm_parse_job("error", &j), "another text is no job");
 }
 
 static void check_list(const char *list, const char *want)
@@ -149,7 +155,7 @@ static void test_lists(void)
 	check_list("n[3-1]", "");
 	check_list("n[1]x", "");
 	ok(slurm_parse_submitted("123\n") == 123 && slurm_parse_submitted("5;c\n") == 5 &&
-	   slurm_parse_submitted("sbatch: x") == 0, "what sbatch prints");
+	   slurm_parse_submitted("sbatch: x") == 0, "the number is read from what sbatch prints");
 }
 
 static void test_judge(void)
@@ -159,30 +165,41 @@ static void test_judge(void)
 		struct slurm_facts f;
 		enum engine_answer want;
 	} cases[] = {
-		{ "nothing was asked for", { .nodes = 1 }, ENGINE_UNATTENDED },
-		{ "it waits", { .launched = true, .nodes = 1, .slurm = SLURM_KNOWN },
+		{ "a run for which nothing was asked is unattended",
+		  { .nodes = 1 }, ENGINE_UNATTENDED },
+		{ "a run that waits in Slurm is alive",
+		  { .launched = true, .nodes = 1, .slurm = SLURM_KNOWN },
 		  ENGINE_ALIVE },
-		{ "Slurm lost it", { .launched = true, .nodes = 1, .slurm = SLURM_GONE },
+		{ "a run that Slurm lost is unattended",
+		  { .launched = true, .nodes = 1, .slurm = SLURM_GONE },
 		  ENGINE_UNATTENDED },
-		{ "no controller", { .launched = true, .nodes = 1 }, ENGINE_UNKNOWN },
-		{ "called off", { .launched = true, .claimed = true, .by_pass = true },
+		{ "a run is unknown while no controller answers",
+		  { .launched = true, .nodes = 1 }, ENGINE_UNKNOWN },
+		{ "a run that was called off is gone",
+		  { .launched = true, .claimed = true, .by_pass = true },
 		  ENGINE_GONE },
-		{ "it runs", { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 1,
+		{ "a run in its lease that Slurm knows is alive",
+		  { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 1,
 			       .lease_s = 10, .slurm = SLURM_KNOWN }, ENGINE_ALIVE },
-		{ "it runs, says its lease", { .launched = true, .claimed = true, .nodes = 2,
-					       .lease_age_s = 1, .lease_s = 10,
+		{ "a run in its lease is alive, though Slurm lost it",
+		  { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 1, .lease_s = 10,
 					       .slurm = SLURM_GONE }, ENGINE_ALIVE },
-		{ "cut off", { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 16,
+		{ "a run whose lease was over long ago is gone",
+		  { .launched = true, .claimed = true, .nodes = 2, .lease_age_s = 16,
 			       .lease_s = 10, .slurm = SLURM_KNOWN }, ENGINE_GONE },
-		{ "within the margin", { .launched = true, .claimed = true, .nodes = 2,
+		{ "a run whose lease was over within the margin is alive",
+		  { .launched = true, .claimed = true, .nodes = 2,
 					 .lease_age_s = 14, .lease_s = 10 }, ENGINE_ALIVE },
-		{ "all programs ended", { .launched = true, .claimed = true, .nodes = 2, .ends = 2,
+		{ "a run whose programs all ended is gone",
+		  { .launched = true, .claimed = true, .nodes = 2, .ends = 2,
 					  .lease_age_s = 1, .lease_s = 10, .slurm = SLURM_GONE },
 		  ENGINE_GONE },
-		{ "its supervisor concludes", { .launched = true, .claimed = true, .nodes = 2,
+		{ "a run whose programs ended is alive while Slurm knows it",
+		  { .launched = true, .claimed = true, .nodes = 2,
 						.ends = 2, .lease_age_s = 1, .lease_s = 10,
 						.slurm = SLURM_KNOWN }, ENGINE_ALIVE },
-		{ "one program is left", { .launched = true, .claimed = true, .nodes = 2, .ends = 1,
+		{ "a run of which one program is left is alive",
+		  { .launched = true, .claimed = true, .nodes = 2, .ends = 1,
 					   .lease_age_s = 1, .lease_s = 10, .slurm = SLURM_GONE },
 		  ENGINE_ALIVE },
 	};
@@ -196,10 +213,11 @@ static void test_handle(void)
 	struct run run = { .handle = (char[]){ "slurm job=12 dir=/a job=7/run/3" } };
 	struct slurm_handle h = slurm_handle_of(&run);
 
-	ok(h.job == 12 && !strcmp(h.dir, "/a job=7/run/3"), "a handle");
+	ok(h.job == 12 && !strcmp(h.dir, "/a job=7/run/3"),
+	   "the handle of a run tells its job and its directory");
 	run.handle = NULL;
 	h = slurm_handle_of(&run);
-	ok(h.job == 0 && !h.dir[0], "no handle");
+	ok(h.job == 0 && !h.dir[0], "a run without a handle has no job in Slurm");
 }
 
 int main(void)

@@ -57,7 +57,7 @@ static void add_run(void)
 	snprintf(run.devices[0].node, sizeof(run.devices[0].node), "n1");
 	run.devices[0].cores = 1;
 	ok(store_run_add(&store, &run, &err) == 0, "a run is added");
-	ok(store_run_set_handle(&store, run.id, "slurm job=5", &err) == 0, "it has a handle");
+	ok(store_run_set_handle(&store, run.id, "slurm job=5", &err) == 0, "a run has a handle");
 }
 
 static void open_own(void)
@@ -65,18 +65,19 @@ static void open_own(void)
 	struct text rows = TEXT_INIT;
 	struct paths own_paths;
 
-	ok(store_run_rows(&store, run.id, &rows, &err) == 0, "its rows are read");
-	ok(rows.length < 300000, "... into a small file");
-	ok(mkdtemp(own_root) != NULL, "a directory is made");
+	ok(store_run_rows(&store, run.id, &rows, &err) == 0, "the rows of a run are read");
+	ok(rows.length < 300000, "the rows of a run fit into a small file");
+	ok(mkdtemp(own_root) != NULL, "a directory for the other store is made");
 	setenv("POLLUX_DIR", own_root, 1);
 	ok(paths_init(&own_paths, &err) == 0 &&
 	   store_open_rows(&own, &own_paths, rows.data, rows.length, &err) == 0,
 	   "a store of these rows alone is opened");
 	is_int(ask(&own, "SELECT count(*) FROM jobs JOIN runs ON job_id = jobs.id"), 1,
-	       "it has the job and its run");
+	       "the store of a run's rows has the job and its run");
 	is_int(ask(&own, "SELECT count(*) FROM jobs JOIN commands ON job_id = jobs.id"), 1,
-	       "... and no other job");
-	is_int(ask(&own, "PRAGMA foreign_key_check"), -1, "... nor a row that misses another");
+	       "the store of a run's rows has no other job");
+	is_int(ask(&own, "PRAGMA foreign_key_check"), -1,
+	       "no row in the store of a run's rows misses another");
 	paths_release(&own_paths);
 	text_release(&rows);
 	snprintf(journal, sizeof(journal), "%s/journal", own_root);
@@ -201,15 +202,16 @@ static void test_claim(void)
 	   claimed, "the run is claimed in the other store");
 	is_int(take_until(30), (long long)strlen(JOURNAL_NAME "1\n"),
 	       "of the first line and a part of a record the line is taken");
-	is_int(ask(&store, "SELECT state = 'assigned' FROM runs"), 1, "... and nothing is written");
-	ok(take() > 0, "the whole record is taken");
+	is_int(ask(&store, "SELECT state = 'assigned' FROM runs"), 1,
+	       "a part of a record writes nothing");
+	ok(take() > 0, "a whole record is taken");
 	is_int(ask(&store, "SELECT state = 'running' AND launch_boot_s = 7.25 FROM runs"), 1,
-	       "... as it was written");
+	       "a claim is taken as it was written");
 	is_int(ask(&store, "SELECT CAST(handle AS TEXT) = 'slurm job=5' FROM runs"), 1,
-	       "... but for the handle");
-	is_int(ask(&store, "SELECT runs FROM jobs"), 1, "... which counts a start");
-	is_int(take(), 0, "it is taken only once");
-	same_content("both stores have the same then");
+	       "a claim that is taken leaves the handle as it was");
+	is_int(ask(&store, "SELECT runs FROM jobs"), 1, "a claim that is taken counts a start");
+	is_int(take(), 0, "a record is taken only once");
+	same_content("both stores have the same after a claim");
 }
 
 /* A pass that had asked for the place before another pass took the record. */
@@ -218,8 +220,10 @@ static void test_again(void)
 	char bytes[JOURNAL_MAX];
 	size_t n = read_journal(bytes);
 
-	ok(take_bytes(&store, 0, bytes, n) == 0, "a pass comes late with the same bytes");
-	is_int(ask(&store, "SELECT runs FROM jobs"), 1, "... and the start counts once");
+	ok(take_bytes(&store, 0, bytes, n) == 0,
+	   "a pass that comes late with the same bytes is no error");
+	is_int(ask(&store, "SELECT runs FROM jobs"), 1,
+	       "a claim that comes twice counts one start");
 }
 
 /* Writes news of each kind but claim and end. */
@@ -266,8 +270,8 @@ static void tell_all(void)
 static void test_exact(void)
 {
 	tell_all();
-	ok(take() > 0, "it comes over");
-	same_content("... with every bit of its numbers and texts");
+	ok(take() > 0, "news of all kinds comes over");
+	same_content("news comes over with every bit of its numbers and texts");
 	is_int(ask(&store, "SELECT count(*) FROM jobs"), 1, "a hostile text is a text");
 	store_begin(&own, &err);
 	store_event_add(&own, run.job_id, run.id, "x", "rolled back", &err);
@@ -285,16 +289,18 @@ static void test_end(void)
 	journal_pause(true);
 	store_run_request_stop(&store, run.id, STOP_HOLD, 9, &err);
 	journal_pause(false);
-	ok(store_run_end(&own, &run, &err) == 0 && take() > 0, "the end comes over");
+	ok(store_run_end(&own, &run, &err) == 0 && take() > 0, "an end comes over");
 	is_int(ask(&store, "SELECT state = 'ended' AND stop_reason = 'hold' FROM runs"), 1,
-	       "by the reason that the store has");
+	       "a run ends by the reason that the store has");
 	is_int(ask(&store, "SELECT state = 'held' FROM jobs"), 1,
-	       "which decides what becomes of the job");
-	is_int(ask(&store, "SELECT samples FROM jobs"), 320, "where the job stands comes over");
+	       "the store's reason decides what becomes of the job");
+	is_int(ask(&store, "SELECT samples FROM jobs"), 320,
+	       "an end brings over where the job stands");
 	is_int(ask(&store, "SELECT count(*) FROM run_devices WHERE in_use = 1"), 0,
-	       "its devices are free");
-	is_int(ask(&store, "SELECT count(*) FROM events WHERE kind = 'ended'"), 1, "it ended once");
-	is_int(take(), 0, "and nothing is left");
+	       "an end that came over frees the devices");
+	is_int(ask(&store, "SELECT count(*) FROM events WHERE kind = 'ended'"), 1,
+	       "a run ends only once");
+	is_int(take(), 0, "nothing is left of a journal that was taken");
 }
 
 /* --- kills: each in a copy of the store as it was before anything was taken --- */
@@ -345,9 +351,10 @@ static void test_writer_killed(const char *wanted)
 		failed += take_bytes(&copy, at, bytes + at, end - (size_t)at) != 0;
 	}
 	is_int(failed, 0, "a journal is taken that ends after any of its bytes");
-	is_int(place_in(&copy), (long long)n, "... all of it in the end");
+	is_int(place_in(&copy), (long long)n,
+	       "a journal that is taken byte by byte is taken to its end");
 	got = content(&copy);
-	is_str(got, wanted, "... and once");
+	is_str(got, wanted, "a journal that is taken byte by byte is taken once");
 	free(got);
 	store_close(&copy);
 }
@@ -411,7 +418,7 @@ static void test_pass_killed(const char *wanted)
 		rounds++;
 	}
 	ok(rounds > 20, "a pass is killed at each of its writes");
-	is_int(wrong, 0, "... the next one takes what is left, once");
+	is_int(wrong, 0, "after a killed pass the next takes what is left, once");
 }
 
 static void test_kills(void)
@@ -425,7 +432,8 @@ static void test_kills(void)
 	ok(take_bytes(&copy, 0, bytes, n) == 0, "the journal is taken in one piece");
 	wanted = content(&copy);
 	store_close(&copy);
-	ok(strstr(wanted, "state=ended") != NULL, "... to the end of the run");
+	ok(strstr(wanted, "state=ended") != NULL,
+	   "a journal taken in one piece reaches the end of the run");
 	test_writer_killed(wanted);
 	test_pass_killed(wanted);
 	free(wanted);
@@ -450,11 +458,12 @@ static void test_unknown(void)
 	add_line("novelty a=1");
 	add_line("novelty a=2");
 	add_line("diagnosis diagnosis=later");
-	ok(take_bytes(&copy, 0, lines.data, lines.length) == 0, "a record of an unknown kind");
+	ok(take_bytes(&copy, 0, lines.data, lines.length) == 0,
+	   "a record of an unknown kind is no error");
 	is_int(ask(&copy, "SELECT diagnosis = 'later' AND launch_boot_s = 4 FROM runs"), 1,
-	       "... is passed over, like an unknown field, and those around it are taken");
-	is_int((long long)unknown.count, 1, "... and is named once");
-	is_str(unknown.items[0], "novelty", "... by its kind");
+	       "unknown records and fields are passed over, those around are taken");
+	is_int((long long)unknown.count, 1, "an unknown kind of record is named once");
+	is_str(unknown.items[0], "novelty", "an unknown record is named by its kind");
 	store_close(&copy);
 }
 
@@ -465,9 +474,9 @@ static void refuses(const char *text, const char *words, const char *what)
 
 	open_copy(&copy, true);
 	ok(take_bytes(&copy, 0, text, strlen(text)) == -1, what);
-	is_str(err.text, words, "... in words");
+	is_str(err.text, words, "a refused line is refused in words");
 	is_int(ask(&copy, "SELECT state = 'assigned' AND journal_bytes IS NULL FROM runs"), 1,
-	       "... and nothing is written");
+	       "a refused line writes nothing");
 	store_close(&copy);
 }
 
@@ -496,7 +505,7 @@ static void test_damage(void)
 	text_addf(&lines, "J 00000015 %08x\ns0,12:DROP TABLE j0:\n",
 		  journal_hash("s0,12:DROP TABLE j0:\n", 21));
 	refuses(lines.data, "the journal of the run, of an older pollux, is malformed",
-		"and so is a statement that writes no row");
+		"an old record with a statement that writes no row is refused");
 }
 
 /* --- what pollux 0.2.0 left --- */
@@ -514,28 +523,29 @@ static void test_old(void)
 	   "the rows of an older pollux are taken");
 	is_int(ask(&old, "SELECT count(*) FROM jobs JOIN runs ON job_id = jobs.id"
 			 " JOIN run_devices ON run_id = runs.id WHERE device = 'slurm:n1:0'"), 1,
-	       "... all of them");
+	       "all rows of an older pollux are taken");
 	for (size_t end = 0; end < sizeof(old_journal); end++) {
 		int64_t begin = place_in(&old);
 
 		if (take_bytes(&old, begin, old_journal + begin, end - (size_t)begin))
 			printf("# %s\n", err.text);
 	}
-	is_int(place_in(&old), sizeof(old_journal) - 1, "its journal is taken, cut anywhere");
+	is_int(place_in(&old), sizeof(old_journal) - 1,
+	       "the journal of an older pollux is taken, cut anywhere");
 	is_int(ask(&old, "SELECT state = 'ended' AND outcome = 'stopped' AND end_boot_s = 10.25"
 			 " AND stop_reason = 'time-limit' AND diagnosis = 'a diagnosis'"
 			 " AND code_tree = '7ree' AND handle = CAST('slurm job=5' AS BLOB)"
-			 " FROM runs"), 1, "... as its run ended");
+			 " FROM runs"), 1, "the journal of an older pollux ends its run");
 	is_int(ask(&old, "SELECT state = 'timeout' AND samples = 320 AND loss = 9e999 AND runs = 1"
 			 " AND status_text = 'it''s; ''x''' || char(10) || '?1' FROM jobs"), 1,
-	       "... as its job stands");
+	       "the journal of an older pollux says where the job stands");
 	is_int(ask(&old, "SELECT (SELECT count(*) FROM observations) ||"
 			 " (SELECT count(*) FROM gradient_statistics) ||"
 			 " (SELECT count(*) FROM job_metrics) ||"
 			 " (SELECT count(*) FROM curve_points) ||"
 			 " (SELECT count(*) FROM rung_results) ||"
 			 " (SELECT count(*) FROM events)"), 111112,
-	       "... and what it measured, once");
+	       "the journal of an older pollux has what was measured, once");
 	store_close(&old);
 	paths_release(&at);
 }
