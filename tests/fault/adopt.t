@@ -94,7 +94,7 @@ is 'all steps of the job are counted' \
 is 'the running and the suspended time add up' \
 	'0 s are missing, it was suspended: 1' "$(query "SELECT
 	printf('%.0f s are missing, it was suspended: %d',
-	abs(end_boot_s - launch_boot_s - duration_s - suspended_s), suspended_s > 1)
+	abs(end_boot_s - launch_boot_s - duration_s - suspended_s), suspended_s > 0)
 	FROM runs WHERE id = $run")"
 like 'status ID says that the supervisor was killed' \
 	'its supervisor was killed; it stays suspended under another' \
