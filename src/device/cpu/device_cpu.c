@@ -19,7 +19,7 @@
 /* begins the name of a package's zone; other zones are parts of packages */
 #define PACKAGE "package-"
 
-static const char *root(void)
+static const char *rapl_root(void)
 {
 	const char *named = getenv("POLLUX_CPU_ROOT");
 
@@ -54,7 +54,8 @@ static double read_joules(const char *zone, const char *name)
 /* Returns the package of a processor; -1: it is not known. */
 static long package_of(long processor)
 {
-	char *directory = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology", root(), processor);
+	char *directory = xasprintf("%s/sys/devices/system/cpu/cpu%ld/topology", rapl_root(),
+				    processor);
 	char line[32];
 
 	read_line(directory, "physical_package_id", line, sizeof(line));
@@ -77,7 +78,7 @@ static int count_in(const char *list, long package)
 /* Several slots may share a processor: each has as much of the processor. */
 static double part_of(const struct device *slots, int n, long package)
 {
-	char *directory = xasprintf("%s/sys/devices/system/cpu", root());
+	char *directory = xasprintf("%s/sys/devices/system/cpu", rapl_root());
 	double processors = 0;
 	char online[1024];
 	int all;
@@ -115,7 +116,7 @@ static bool read_zone(const char *zone, const struct device *slots, int n,
  * For tests, POLLUX_CPU_ROOT is put before /sys. */
 static int rapl_read(const struct device *slots, int n, struct device_energy **list)
 {
-	char *pattern = xasprintf("%s" ZONES, root());
+	char *pattern = xasprintf("%s" ZONES, rapl_root());
 	glob_t zones = { .gl_pathc = 0 };
 	int count = 0;
 
