@@ -119,7 +119,7 @@ struct steps_summary {
 	int64_t n_lines;	/* lines that were not empty */
 	int64_t n_matched;	/* hits of the locked pattern, since its first */
 	int64_t n_clipped;	/* lines longer than STEPS_LINE_MAX */
-	int64_t n_skipped;	/* lines not tried, or given up at a limit of line_regex.h */
+	int64_t n_skipped;	/* lines not tried, or given up at a limit of patterns.h */
 	const char *almost;	/* the first pattern with a hit, if none is locked; NULL: no hit */
 	/* mean of all steps, printed at the end of a training (hf_final); NaN */
 	double final_unit_s;

@@ -1,11 +1,11 @@
-/* bars.c - see bars.h. */
+/* bars.c - see patterns.h. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-#include "bars.h"
-#include "other_work.h"
+#include "patterns.h"
+#include "steps_state.h"
 
 #define FASTER 4.0	/* at least this ratio of counts, as of batches to epochs */
 #define ABANDONED 30.0	/* a bar unseen for this many times enough_s was left before its end */

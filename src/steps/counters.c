@@ -1,13 +1,54 @@
-/* counters.c - see counters.h. */
-#include "counters.h"
-
+/* counters.c - see patterns.h. */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-#include "counter_names.h"
-#include "other_work.h"
+#include "patterns.h"
+#include "steps_state.h"
+
+static const struct counter_name names[] = {
+	{ "epoch", true, false, NO_STEP },
+	{ "epochs", true, true, NO_STEP },
+	{ "ep", true, false, NO_STEP },
+	{ "global_step", false, false, BY_GLOBAL },
+	{ "globalstep", false, false, BY_GLOBAL },
+	{ "global_steps", false, false, BY_GLOBAL },
+	{ "global_iter", false, false, BY_GLOBAL },
+	{ "num_updates", false, false, BY_GLOBAL },
+	{ "total_steps", false, true, BY_GLOBAL },
+	{ "total_timesteps", false, true, BY_GLOBAL },
+	{ "update", false, false, BY_UPDATE },
+	{ "updates", false, true, BY_UPDATE },
+	{ "step", false, false, BY_STEP },
+	{ "steps", false, false, BY_STEP },
+	{ "train_step", false, false, BY_STEP },
+	{ "training_step", false, false, BY_STEP },
+	{ "opt_step", false, false, BY_STEP },
+	{ "optimizer_step", false, false, BY_STEP },
+	{ "timestep", false, false, BY_STEP },
+	{ "timesteps", false, true, BY_STEP },
+	{ "iteration", false, false, BY_ITERATION },
+	{ "iterations", false, false, BY_ITERATION },
+	{ "training_iteration", false, false, BY_ITERATION },
+	{ "iter", false, false, BY_ITERATION },
+	{ "iters", false, false, BY_ITERATION },
+	{ "iter_num", false, false, BY_ITERATION },
+	{ "itr", false, false, BY_ITERATION },
+	{ "batch", false, false, BY_BATCH },
+	{ "batches", false, true, BY_BATCH },
+	{ "batch_idx", false, false, BY_BATCH },
+	{ "minibatch", false, false, BY_BATCH },
+};
+
+/* The name of n letters in either case; NULL: the word names no counter. */
+static const struct counter_name *counter_name_find(const char *word, size_t n)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i].text) == n && !strncasecmp(names[i].text, word, n))
+			return &names[i];
+	return NULL;
+}
 
 #define GAP_MAX 24		/* bytes between a name and its number: a table's column */
 #define PAIR_GAP_MAX 8		/* bytes between the epoch and a pair without a name */

@@ -1,10 +1,10 @@
-/* line_regex.c - see line_regex.h. */
+/* line_regex.c - see patterns.h. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "line_regex.h"
+#include "patterns.h"
 #include "pollux/mem.h"
 
 struct line_regex {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "line_regex.h"
-#include "log_lines.h"
+#include "patterns.h"
 #include "pollux/mem.h"
 #include "pollux/metric_lines.h"
 #include "pollux/text.h"
+#include "steps_state.h"
 
 struct metric_line {
 	char name[METRIC_NAME_SIZE];

@@ -1,9 +1,11 @@
-/* needles.c - see needles.h. */
+/* needles.c - see patterns.h. */
 #include <assert.h>
 #include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "needles.h"
+#include "patterns.h"
 
 void needles_init(struct needles *n)
 {
@@ -76,4 +78,106 @@ uint64_t needles_find(const struct needles *n, const char *line, size_t length)
 		found |= n->found[state];
 	}
 	return found;
+}
+
+/* --- the longest run of literal characters outside groups --- */
+
+/* Groups and brackets are passed over. An expression with anything that could change the meaning of
+ * its characters has no needle. */
+
+/* Skips a bracket expression, in which ']' may stand first, and [:class:] may follow. */
+static const char *skip_bracket(const char *p)
+{
+	p += p[1] == '^' ? 2 : 1;
+	if (*p == ']')
+		p++;
+	while (*p && *p != ']') {
+		const char *class_end = p[0] == '[' && p[1] == ':' ? strstr(p + 2, ":]") : NULL;
+
+		if (class_end)
+			p = class_end + 2;
+		else
+			p += p[0] == '\\' && p[1] ? 2 : 1;
+	}
+	return *p ? p + 1 : p;
+}
+
+/* Skips one character, escaped or not, or a bracket expression. */
+static const char *skip_one(const char *p)
+{
+	if (*p == '\\' && p[1])
+		return p + 2;
+	return *p == '[' ? skip_bracket(p) : p + 1;
+}
+
+static const char *skip_group(const char *p)
+{
+	int depth = 0;
+
+	do {
+		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+		p = skip_one(p);
+	} while (*p && depth > 0);
+	return p;
+}
+
+/* Skips "{2,3}", or only the brace of other text that begins with one. */
+static const char *skip_braces(const char *p)
+{
+	size_t n = strspn(p + 1, "0123456789,");
+
+	return p[1 + n] == '}' ? p + n + 2 : p + 1;
+}
+
+/* True if the expression has options, comments, verbs, quoted parts, or escapes of several
+ * characters. */
+static bool is_beyond_us(const char *regex)
+{
+	for (const char *p = regex; *p; p++) {
+		if (p[0] == '(' && (p[1] == '*' || (p[1] == '?' && p[2] != ':')))
+			return true;
+		if (p[0] == '\\' && isalnum((unsigned char)p[1]) && !strchr("dDwWsSbBhHAzZ", p[1]))
+			return true;
+		p += p[0] == '\\' && p[1];
+	}
+	return false;
+}
+
+/* Returns the character at *p if it stands for itself, else 0; moves *p behind it. */
+static char literal(const char **p)
+{
+	const char *at = *p;
+
+	if (*at == '\\' && ispunct((unsigned char)at[1])) {
+		*p = at + 2;
+		return at[1];
+	}
+	*p = *at == '(' ? skip_group(at) : *at == '{' ? skip_braces(at) : skip_one(at);
+	return isprint((unsigned char)*at) && !strchr("\\[](){}.*+?^$|", *at) ? *at : '\0';
+}
+
+void own_needle(const char *regex, char *needle, size_t size)
+{
+	char run[64];
+	size_t n = 0;
+
+	*needle = '\0';
+	if (is_beyond_us(regex))
+		return;
+	for (const char *p = regex; *p;) {
+		char c;
+
+		if (*p == '|') {
+			*needle = '\0';
+			return;
+		}
+		c = literal(&p);
+		if (c && !(*p && strchr("*?{", *p)) && n < sizeof(run)) {
+			run[n++] = c;
+			if (n > strlen(needle))
+				snprintf(needle, size, "%.*s", (int)n, run);
+		}
+		if (!c || (*p && strchr("*?{+", *p)))
+			n = 0;
+	}
 }

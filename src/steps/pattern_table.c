@@ -1,5 +1,5 @@
 /* pattern_table.c - the built-in patterns, in the order in which they are tried. */
-#include "pattern_table.h"
+#include "patterns.h"
 
 /* Special characters stand in brackets, since C would want each backslash doubled. */
 #define INT "([0-9]+)"

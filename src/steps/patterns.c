@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "own_needle.h"
-#include "pattern_table.h"
+#include "patterns.h"
 
 #define COUNT_MAX 1e15		/* far below 2^53, above which counting by one is lost */
 #define COARSE_UNITS 10

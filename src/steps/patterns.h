@@ -1,20 +1,132 @@
-/* patterns.h - the lines in which programs print their steps; private to src/steps.
+/* patterns.h - the patterns of log lines, and the parts by which lines are matched. */
+#ifndef POLLUX_STEPS_PATTERNS_H
+#define POLLUX_STEPS_PATTERNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pollux/err.h"
+#include "pollux/steps.h"
+
+/* --- a regular expression on a line of a log, by PCRE2 --- */
+
+/* Expressions and lines come from anyone, so a match has limits, after which the line counts as not
+ * matched: LINE_REGEX_TRIES attempts over all the places where a match may begin, and
+ * LINE_REGEX_HEAP_KIB of memory. Bytes are compared, not characters of any encoding. */
+
+#define LINE_REGEX_GROUPS 10		/* the whole match is group 0 */
+#define LINE_REGEX_LENGTH_MAX 1000	/* bytes of an expression */
+#define LINE_REGEX_TRIES 8000000
+#define LINE_REGEX_DEPTH 20000
+#define LINE_REGEX_HEAP_KIB 4096
+
+struct line_regex;
+/* Memory for matching, which any number of expressions may share. */
+struct line_matcher;
+
+struct span {
+	const char *text;	/* NULL: the group took no part */
+	size_t n;
+};
+
+/* NULL with EX_USAGE for text that is no expression. */
+struct line_regex *line_regex_new(const char *text, bool any_case, struct err *err);
+void line_regex_free(struct line_regex *regex);
+/* The number of groups, without group 0. */
+int line_regex_groups(const struct line_regex *regex);
+
+struct line_matcher *line_matcher_new(void);
+void line_matcher_free(struct line_matcher *matcher);
+/* The number of lines that reached a limit. */
+int64_t line_matcher_given_up(const struct line_matcher *matcher);
+
+/* Groups point into the line. */
+bool line_regex_match(const struct line_regex *regex, struct line_matcher *matcher,
+		      const char *line, size_t n, struct span groups[LINE_REGEX_GROUPS]);
+
+/* --- needles --- */
+
+/* Finds which of several short strings occur in a line, in one pass.
  *
- * The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat,
+ * An automaton after A. V. Aho and M. J. Corasick, "Efficient string matching: an aid to
+ * bibliographic search", Communications of the ACM 18 (1975), 333-340. Letters count without their
+ * case. A line takes about a nanosecond a byte, where a regular expression takes about ten. */
+
+#define NEEDLES_STATES 512	/* more than the bytes of all needles */
+#define NEEDLES_CLASSES 64	/* more than the different bytes */
+
+struct needles {
+	uint8_t class_of[256];			/* of each byte; 0: the byte is in no needle */
+	uint16_t next[NEEDLES_STATES][NEEDLES_CLASSES];
+	uint64_t found[NEEDLES_STATES];		/* bits of the needles that end in a state */
+	int n_states, n_classes;
+};
+
+void needles_init(struct needles *n);
+/* needle: printable ASCII, which sets these bits where found. After the last, needles_link is
+ * called. */
+void needles_add(struct needles *n, const char *needle, uint64_t bits);
+void needles_link(struct needles *n);
+uint64_t needles_find(const struct needles *n, const char *line, size_t length);
+
+/* --- a literal that every match of a user's expression contains --- */
+
+/* "" where none is found; clipped to size. Letters count without their case. */
+void own_needle(const char *regex, char *needle, size_t size);
+
+/* --- the words by which programs name counters --- */
+
+/* Where a line has several counters of steps, the counter of the highest rank is taken. BY_PAIR: a
+ * counter without a name. */
+enum counter_rank { NO_STEP, BY_PAIR, BY_BATCH, BY_ITERATION, BY_STEP, BY_UPDATE, BY_GLOBAL };
+
+struct counter_name {
+	const char *text;
+	bool of_epoch;		/* the counter of epochs itself */
+	bool many;		/* "epochs 10" is a setting; "epochs 3/10" is a counter */
+	enum counter_rank rank;
+};
+
+/* --- the counters that a line names, whatever program printed it --- */
+
+/* A counter is a name and a number: "Epoch 3/10", "Iter [ 20/500]", "'step': 25",
+ * "| global step 7 |", "epoch 001:  100 / 1234". Names are words such as epoch, step, iteration,
+ * batch, update. If a line names several counters of steps, the one that counts updates from the
+ * beginning is preferred. A pair of numbers after the epoch needs no name: "Epoch: [0][  10/5005]".
+ *
+ * No counters: rates ("3 it/s"), decimal numbers, file names ("step=100.ckpt"), sizes per step,
+ * batch sizes ("batch 128 = 2 x 64"), and everything after a word such as "validation" or "test"
+ * (steps_state.h). */
+
+struct counter {
+	double n, total;		/* NaN: the line has no such counter; no total */
+};
+
+struct counters {
+	struct counter epoch, step;
+	bool epoch_in_brackets;		/* "[3/10]" */
+	bool step_is_first;		/* it stands before the epoch */
+	bool is_global;			/* the step is counted from the beginning: "global_step" */
+	bool is_of_epoch;		/* the step is counted within the epoch: "batch" */
+	bool epoch_is_over;		/* the line says what came of the epoch */
+	bool is_other;			/* a counter is there, but of an evaluation */
+	uint64_t label;			/* hash of the letters before the step's number */
+};
+
+/* True if the line has a counter, of training or not. */
+bool counters_find(const char *line, size_t n, struct counters *out);
+
+/* True if a word of other work stands in the line. */
+bool counters_has_other_work(const char *line, size_t n);
+
+/* --- the lines in which programs print their steps --- */
+
+/* The formats are those of the frameworks' sources and documentation: nanoGPT, nanochat,
  * modded-nanogpt, llm.c, Megatron-LM, DeepSpeed, torchtitan, timm, torchvision (DETR, MAE),
  * mmengine, detectron2, Composer, Keras, tqdm, Hugging Face's Trainer, and the ImageNet and MNIST
  * examples of PyTorch. Those of Lightning, fastai, Stable-Baselines3, XGBoost, LightGBM,
  * Ultralytics, Hydra and the tutorials of PyTorch come from their output (tests/reference/logs). */
-#ifndef POLLUX_STEPS_PATTERNS_H
-#define POLLUX_STEPS_PATTERNS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "counters.h"
-#include "line_regex.h"
-#include "needles.h"
-#include "pollux/steps.h"
 
 /* The unit that the counter of a line counts. */
 enum pattern_kind {
@@ -33,7 +145,7 @@ enum pattern_kind {
 	KIND_LIGHTNING,		/* no counter; Lightning begins, whose epochs count from 0 */
 };
 
-/* What counters.h finds in a line, for the patterns that have no regular expression. */
+/* What patterns.h finds in a line, for the patterns that have no regular expression. */
 enum pattern_scan {
 	SCAN_NONE,
 	SCAN_TOTAL,		/* a step with its total; or steps of other work */
@@ -64,7 +176,7 @@ struct pattern {
 	int8_t step, total, time, unit, epoch, epochs, description, elapsed;
 	int8_t first_epoch;	/* number of the first epoch, 0 or 1; where ONE_OR_ZERO, as seen */
 	bool any_case;
-	bool epoch_in_line;	/* the epoch is found by counters.h, before the step */
+	bool epoch_in_line;	/* the epoch is found by patterns.h, before the step */
 	bool bare_epochs;	/* sighting: epochs_are_bare */
 	bool last_epoch;	/* the printed total of epochs is the number of the last one */
 	bool counts_from_0;	/* step 0 is the first that is done */
@@ -121,5 +233,74 @@ uint64_t patterns_candidates(struct patterns *p, const char *line, size_t n);
 /* The same line, after patterns_candidates. out points into the line. */
 bool patterns_match(struct patterns *p, int i, const char *line, size_t n,
 		    struct sighting *out);
+
+/* --- finds the progress bar of the training among a program's bars --- */
+
+/* Bars are told apart by total and description. The description counts without digits ("Epoch 3:")
+ * and without blanks, which are fewer before "10%" than before " 9%". A bar is taken if its printed
+ * times of life add up to more than enough_s (STEPS_BAR_LIFE_S), or if its total is the expected
+ * one, or if it was taken in the job's run before. It is given up for a bar that turns out to be
+ * the inner of two nested bars. It is given up, too, for a bar that has lived as long since the
+ * taken bar was last seen, unless the taken bar moves on beside it: then the other bar is that of
+ * an evaluation. */
+
+#define BARS_MAX 8
+
+struct bar {
+	uint64_t id;			/* 0: unused */
+	double life_s, life_unseen_s;	/* in all; since steps were last seen elsewhere */
+	double counted;			/* units, over all repetitions */
+	int repeated;			/* how often the bar began again */
+	double total;			/* NaN: none */
+	int64_t born;			/* order of their first lines */
+	bool described;
+	bool of_epochs;			/* the description is "epoch", without a number */
+	double elapsed_s, step;		/* at its last line */
+	double first_arrival_s;		/* NaN: not known */
+};
+
+struct bars {
+	struct bar items[BARS_MAX];
+	uint64_t taken;			/* id; 0: none yet */
+	uint64_t last;			/* id of the last line's bar */
+	/* ids of the bar that was taken in the run before, and of its outer bar; 0: none */
+	uint64_t known, known_outer;
+	int64_t n_born;
+	double expected_total;		/* NaN */
+	double enough_s;
+};
+
+void bars_init(struct bars *b);
+
+/* True if a description is not of a training: "Map", "Downloading", "Validating". *pauses: true if
+ * the described work holds the training up. */
+bool bars_is_other(const struct sighting *s, bool *pauses);
+
+/* True if the description is of an epoch: the bar then counts batches from its first line on. */
+bool bars_is_of_epoch(const struct sighting *s);
+
+/* The time at which the taken bar was first seen. */
+double bars_taken_since(const struct bars *b);
+
+/* The bar within whose units the taken bar repeats itself, as batches do in epochs; NULL: none. */
+const struct bar *bars_outer(const struct bars *b);
+
+/* The job was launched again: forgets all bars, but knows the taken one again. */
+void bars_begin_run(struct bars *b);
+
+/* The last bar is that of the training, as another line says: it is taken at once. */
+void bars_trust_last(struct bars *b);
+
+/* Steps were seen elsewhere: the bars' lives up to now no longer count. */
+void bars_see_other(struct bars *b);
+
+/* Takes a line of a bar. True if the bar is that of the training. *changed: it is since this line.
+ * *repeated: how often the bar has begun again. */
+bool bars_take(struct bars *b, const struct sighting *s, bool *changed, int *repeated);
+
+/* --- the built-in patterns --- */
+
+extern const struct pattern pattern_table[];
+extern const int n_pattern_table;
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "pollux/mem.h"
-#include "ranks.h"
 #include "steps_state.h"
 
 #define TRY_MIN_BYTES 64	/* the least cost of a try, in bytes */

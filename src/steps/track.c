@@ -1,8 +1,8 @@
-/* track.c - see track.h. */
+/* track.c - see steps_state.h. */
 #include <math.h>
 
-#include "bars.h"
-#include "track.h"
+#include "patterns.h"
+#include "steps_state.h"
 
 static const struct track_point nowhere = { (double)NAN, (double)NAN };
 

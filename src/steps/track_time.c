@@ -1,7 +1,7 @@
 /* track_time.c - how long the steps of a counter took, by times of arrival or by printed times. */
 #include <math.h>
 
-#include "track.h"
+#include "steps_state.h"
 
 /* n units took span_s together. */
 static void set_time(struct step_event *e, enum step_basis basis, double n, double span_s)

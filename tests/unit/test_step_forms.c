@@ -10,7 +10,7 @@
 
 #include "pollux/steps.h"
 #include "pollux/text.h"
-#include "steps/counters.h"
+#include "steps/patterns.h"
 #include "tap.h"
 
 #define NO (double)NAN

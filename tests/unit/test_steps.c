@@ -12,8 +12,7 @@
 #include "pollux/mem.h"
 #include "pollux/steps.h"
 #include "pollux/text.h"
-#include "steps/own_needle.h"
-#include "steps/pattern_table.h"
+#include "steps/patterns.h"
 #include "tap.h"
 
 /* --- what came out --- */
