@@ -73,7 +73,6 @@ struct store_table {
 
 extern const struct store_table jobs_table, commands_table, runs_table, observations_table,
 	gradients_table, models_table, device_measurements_table;
-extern const struct store_table *const store_tables[];	/* these, and NULL */
 /* Sizes that runs tried, and that were measured: parts of runs and of observations. */
 extern const struct store_table tried_table, measured_table;
 

@@ -213,11 +213,6 @@ const struct store_table runs_table = {
 };
 #undef ROW
 
-const struct store_table *const store_tables[] = {
-	&jobs_table, &commands_table, &runs_table, &observations_table, &gradients_table,
-	&models_table, &device_measurements_table, NULL
-};
-
 /* Goes to the next row of a part, with or without a column; false at the end of the part. */
 static bool next_row(struct column_walk *w)
 {
