@@ -1,4 +1,4 @@
-/* profile_report.c - reads a profile from the store. */
+/* profile_report.c - reads a profile from the store, and writes it as JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,4 +83,117 @@ void profile_report_release(struct profile_report *r)
 	status_details_release(&r->details);
 	free(r->rows);
 	*r = (struct profile_report){ .n_rows = 0 };
+}
+
+/* --- pollux profile --json, for programs. pollux-profile(1) has the schema --- */
+
+#define SCHEMA_VERSION 1
+
+static const char *outcome_of(const struct profile_row *row)
+{
+	if (row->run->state != RUN_ENDED)
+		return NULL;
+	if (row->run->out_of_memory)
+		return "out of memory";
+	if (row->observation.n_windows > 0)
+		return "measured";
+	if (row->stopped)
+		return "stopped";
+	if (profile_row_is_lost(row))
+		return "lost";
+	if (row->run->outcome == OUTCOME_COMPLETED)
+		return "ended";
+	return row->run->outcome == OUTCOME_FAILED ? "failed" : "no step time";
+}
+
+static void print_point(struct json *j, const struct profile_row *row)
+{
+	const struct observation *o = &row->observation;
+	const struct run *run = row->run;
+	const struct configuration *c = &run->configuration;
+
+	json_object(j, NULL);
+	json_integer(j, "run", run->number);
+	json_integer(j, "replicas", c->replicas);
+	json_positive(j, "batch_size", configuration_batch_size(c));
+	json_positive(j, "local_batch_size", c->local_batch_size);
+	json_integer(j, "accumulation_steps", c->accumulation_steps);
+	json_text(j, "why", row->why);
+	json_string(j, "outcome", outcome_of(row));
+	json_text(j, "diagnosis", run->diagnosis);
+	json_number(j, "step_time_s", o->step_time_s);
+	json_number(j, "step_time_sd_s", o->step_time_sd_s);
+	json_number(j, "half_width", row->half_width);
+	json_number(j, "sync_time_s", o->sync_time_s);
+	json_integer(j, "n_steps", o->n_steps);
+	json_integer(j, "n_windows", o->n_windows);
+	json_integer(j, "n_dropped", o->n_dropped);
+	json_integer(j, "n_outliers", o->n_outliers);
+	json_number(j, "model_step_time_s", row->model_step_time_s);
+	json_positive(j, "peak_memory_bytes", run->peak_memory_bytes);
+	json_positive(j, "peak_device_memory_bytes", run->peak_device_memory_bytes);
+	json_number(j, "first_step_s", run->first_step_s);
+	json_number(j, "stop_duration_s", run->stop_duration_s);
+	json_number(j, "duration_s", run->duration_s);
+	json_end(j);
+}
+
+static void print_head(struct json *j, const struct profile_report *r)
+{
+	const struct job *job = r->e.job;
+
+	json_integer(j, "schema_version", SCHEMA_VERSION);
+	json_number(j, "time_s", r->e.status.now_wall_s);
+	json_integer(j, "id", job->id);
+	json_string(j, "name", job->declared.name);
+	json_string(j, "workload", job->declared.workload);
+	json_string(j, "state", shown_state_name(r->e.item->state));
+	json_text(j, "reason", job->reason);
+	json_text(j, "device_kind", r->e.device_kind);
+	json_positive(j, "initial_batch_size", job->declared.batch.size);
+}
+
+static void print_recommended(struct json *j, const struct profile_report *r)
+{
+	const struct memory_bounds *m = &r->e.knowledge.memory;
+	int replicas = memory_least_bounded(m);
+
+	if (r->recommended.goodput > 0) {
+		json_object(j, "recommended");
+		explanation_print_json_choice(j, &r->e, &r->recommended);
+		json_end(j);
+	} else {
+		json_string(j, "recommended", NULL);
+	}
+	json_object(j, "memory");
+	json_positive(j, "too_large", replicas ? memory_too_large(m, replicas) : 0);
+	json_positive(j, "fits", replicas ? memory_fits(m, replicas) : 0);
+	json_positive(j, "replicas", m->shared ? replicas : 0);
+	json_end(j);
+}
+
+void profile_report_print_json(const struct profile_report *r, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	print_head(&j, r);
+	json_array(&j, "points");
+	for (int i = 0; i < r->n_rows; i++)
+		print_point(&j, &r->rows[i]);
+	json_end(&j);
+	print_recommended(&j, r);
+	json_array(&j, "warnings");
+	for (int i = 0; i < r->details.events.count; i++)
+		if (!strcmp(r->details.events.items[i].kind, "warning"))
+			json_string(&j, NULL, r->details.events.items[i].text);
+	json_end(&j);
+	json_number(&j, "restart_s", r->e.knowledge.restart_s);
+	plan_list_print_json(&r->e.plans, &j);
+	explanation_print_json_missing(&j, &r->e);
+	explanation_print_json_curves(&j, &r->e);
+	explanation_print_json_model(&j, &r->e);
+	explanation_print_json_noise(&j, &r->e);
+	json_end(&j);
 }

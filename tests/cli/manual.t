@@ -96,7 +96,7 @@ same 'pollux-explain(1) has every key of the JSON' "$(keys_of "$src/view/explain
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-explain.1" | listed Va)"
 is 'pollux-profile(1) has every key of the JSON of a command' '' \
 	"$(sed -n '/^\.Sh JSON/,/^\.Sh EXIT/p' "$man/pollux-profile.1" | listed Va >keys
-		keys_of "$src/view/profile_json.c" | sort -u | grep -vxF -f keys)"
+		keys_of "$src/view/profile_report.c" | sort -u | grep -vxF -f keys)"
 is 'pollux-profile(1) has every key of the JSON of the devices' '' \
 	"$(keys_of "$src/view/devices_profile.c" | sort -u | grep -vxF -f keys)"
 same 'pollux-devices(1) has every key of the JSON' "$(keys_of "$src/view/devices_view.c"
