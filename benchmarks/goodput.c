@@ -45,10 +45,10 @@ static struct goodput_model random_model(void)
 		.params = { parameter(1e-4, 1), parameter(1e-6, 1e-1), parameter(1e-4, 1),
 			    parameter(1e-5, 1e-1), parameter(1e-4, 1), parameter(1e-5, 1e-1),
 			    1 + 9 * uniform() * uniform(), { 0 } },
-		.noise_scale = log_uniform(1, 1e6), .initial_batch_size = initial,
-		.max_batch_size = initial * (int64_t)log_uniform(1, 128),
-		.max_local_batch_size = (int64_t)log_uniform(4, 2.0 * (double)initial),
-		.accumulates = true,
+		.noise_scale = log_uniform(1, 1e6),
+		.batch = { .size = initial, .max = initial * (int64_t)log_uniform(1, 128),
+			   .max_local = (int64_t)log_uniform(4, 2.0 * (double)initial),
+			   .accumulates = true },
 	};
 }
 
