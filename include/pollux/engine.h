@@ -146,6 +146,14 @@ struct engine {
 
 extern const struct engine engine_local, engine_slurm;
 
+/* What runs in a job of Slurm: pollux supervise DIRECTORY [PROGRAM ARGV0 ARG ...] */
+
+/* The supervisor of the run in the directory, on the first node. 0, or -1 with *err. */
+int slurm_supervise(const char *dir, struct err *err);
+/* Runs the program on this node of the run, argv: its path, then its arguments from argv[0] on.
+ * Returns its exit status; -1 with *err: it was not begun. */
+int slurm_wrap(const char *dir, char *const *argv, struct err *err);
+
 /* The engine that has the run; of a run without a handle, the engine that is to start the run. */
 const struct engine *engine_of(const struct run *run);
 /* The engine that new runs go to: its devices are the ones given out. It is that of the

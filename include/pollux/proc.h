@@ -174,7 +174,7 @@ const char *limits_for_all(void);
 
 /* --- another program that is asked something, and has so long to answer: question.c ---
  *
- *	struct question q = { "git", argv, env, until_boot_s, &answer, TEXT_INIT };
+ *	struct question q = { argv, env, until_boot_s, &answer, TEXT_INIT };
  *	int status = question_ask(&q, err);
  *	...
  *	text_release(&q.complaint);
@@ -183,14 +183,16 @@ const char *limits_for_all(void);
  * over. It dies with its caller. */
 
 struct question {
-	const char *program;		/* its path, or its name in PATH */
-	char *const *argv, *const *env;
+	/* argv[0]: its path, or its name in the PATH of env */
+	char *const *argv, **env;
 	double until_boot_s;
 	struct text *answer;		/* gets its standard output, 64 MB at most; NULL: dropped */
 	struct text complaint;		/* gets its standard error, 4 KB at most */
 };
 
-/* Returns the status as wait(2) has it; -1 with *err: EX_TEMPFAIL, it had no end in time. */
+/* Returns the status as wait(2) has it; -1 with *err: EX_TEMPFAIL, it had no end in time. A program
+ * that cannot be executed ends with status QUESTION_NO_PROGRAM. */
+#define QUESTION_NO_PROGRAM 127
 int question_ask(struct question *q, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pollux/mem.h"
@@ -65,27 +66,6 @@ static void make_arguments(const struct git *git, const struct strings *words, s
 		strings_add(argv, words->items[i]);
 }
 
-/* Returns the path of git by the PATH of the variables; NULL. The caller frees. */
-static char *find_git(const struct strings *env)
-{
-	const char *path = "/usr/local/bin:/usr/bin:/bin";
-	char *list, *rest, *found = NULL;
-
-	for (size_t i = 0; i < env->count; i++)
-		if (text_starts_with(env->items[i], "PATH="))
-			path = env->items[i] + strlen("PATH=");
-	rest = list = xstrdup(path);
-	for (const char *part; !found && (part = strsep(&rest, ":"));) {
-		found = xasprintf("%s/git", *part ? part : ".");
-		if (access(found, X_OK)) {
-			free(found);
-			found = NULL;
-		}
-	}
-	free(list);
-	return found;
-}
-
 /* The last line that begins as git's errors do, else the first. */
 static void tell_failure(const char *complaint, struct err *err)
 {
@@ -106,20 +86,17 @@ int git_run_words(const struct git *git, const struct strings *words, struct tex
 	struct question q = {
 		.until_boot_s = git->until_boot_s, .answer = out, .complaint = TEXT_INIT,
 	};
-	char *program;
 	int rc;
 
 	make_variables(git, &env);
 	make_arguments(git, words, &argv);
-	program = find_git(&env);
-	q.program = program;
 	q.argv = argv.items;
 	q.env = env.items;
-	rc = program ? question_ask(&q, err)
-		     : err_set(err, EX_UNAVAILABLE, "there is no git in PATH");
-	if (rc > 0)
+	rc = question_ask(&q, err);
+	if (rc > 0 && WIFEXITED(rc) && WEXITSTATUS(rc) == QUESTION_NO_PROGRAM)
+		err_set(err, EX_UNAVAILABLE, "there is no git in PATH");
+	else if (rc > 0)
 		tell_failure(q.complaint.data, err);
-	free(program);
 	strings_release(&argv);
 	strings_release(&env);
 	text_release(&q.complaint);

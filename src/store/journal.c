@@ -198,29 +198,31 @@ static char *parse_text(const char *v, size_t n)
 	return text;
 }
 
-static bool parse_integer(const char *v, size_t n, int64_t most, int64_t *value)
+/* Copies what is to be a number. False: it is none. */
+static bool copy_number(const char *v, size_t n, char text[NUMBER_SIZE])
 {
-	char text[NUMBER_SIZE], *end;
-
-	if (n == 0 || n >= sizeof(text))
+	if (n == 0 || n >= NUMBER_SIZE)
 		return false;
 	memcpy(text, v, n);
 	text[n] = '\0';
+	return true;
+}
+
+static bool parse_integer(const char *v, size_t n, int64_t most, int64_t *value)
+{
+	char text[NUMBER_SIZE], *end = text;
+
 	errno = 0;
-	*value = strtoll(text, &end, 10);
-	return end == text + n && !errno && *value <= most && *value >= -most;
+	*value = copy_number(v, n, text) ? strtoll(text, &end, 10) : 0;
+	return end != text && !*end && !errno && *value <= most && *value >= -most;
 }
 
 static bool parse_double(const char *v, size_t n, double *value)
 {
-	char text[NUMBER_SIZE], *end;
+	char text[NUMBER_SIZE], *end = text;
 
-	if (n == 0 || n >= sizeof(text))
-		return false;
-	memcpy(text, v, n);
-	text[n] = '\0';
-	*value = strtod(text, &end);
-	return end == text + n;
+	*value = copy_number(v, n, text) ? strtod(text, &end) : 0;
+	return end != text && !*end;
 }
 
 /* Puts the value that says that nothing is known; text that was there is freed. */

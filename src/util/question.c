@@ -30,14 +30,15 @@ static _Noreturn void become(const struct question *q, int out, int complaint, p
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setpgid(0, 0);
 	if (!proc_dies_with(parent, SIGKILL))
-		_exit(127);
+		_exit(QUESTION_NO_PROGRAM);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(complaint, STDERR_FILENO);
 	close_range(STDERR_FILENO + 1, ~0U, 0);
-	execvpe(q->program, q->argv, q->env);
-	dprintf(STDERR_FILENO, "cannot execute '%s': %s\n", q->program, strerror(errno));
-	_exit(127);
+	environ = q->env;	/* has the PATH */
+	execvp(q->argv[0], q->argv);
+	dprintf(STDERR_FILENO, "cannot execute '%s': %s\n", q->argv[0], strerror(errno));
+	_exit(QUESTION_NO_PROGRAM);
 }
 
 /* Reads what is there. False: the end. */

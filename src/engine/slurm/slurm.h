@@ -140,10 +140,6 @@ int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char
 
 /* Reads the options, and asks Slurm what they mean; kept for a while. */
 int slurm_place_read(struct err *err);
-/* True if the node is of the partition, and of the reservation if there is one. */
-bool slurm_place_has(const struct slurm_node *node);
-/* Why no job can start on any node; NULL: that is not so. A constant. */
-const char *slurm_place_reason(void);
 /* True if jobs can start on the node now. */
 bool slurm_place_takes(const struct slurm_node *node);
 

@@ -65,7 +65,7 @@ int slurm_command(struct strings *argv, double limit_s, struct text *out, struct
 	const char *name = argv->items[0];
 	struct strings env = { 0 };
 	struct question q = {
-		.program = name, .argv = argv->items, .until_boot_s = clock_boot_s() + limit_s,
+		.argv = argv->items, .until_boot_s = clock_boot_s() + limit_s,
 		.answer = out, .complaint = TEXT_INIT,
 	};
 	int status;

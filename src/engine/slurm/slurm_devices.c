@@ -73,8 +73,9 @@ static int find_reserved(struct err *err)
 	return rc;
 }
 
-/* Reservations end. The nodes are listed nevertheless, with the reason why no job can start. */
-const char *slurm_place_reason(void)
+/* Why no job can start on any node; NULL: that is not so. Reservations end: their nodes are listed
+ * nevertheless. */
+static const char *place_reason(void)
 {
 	return place.reservations && !place.found
 		? "slurm_args has a reservation that Slurm does not know" : NULL;
@@ -119,7 +120,8 @@ static bool is_reserved(const struct slurm_node *node)
 	return false;
 }
 
-bool slurm_place_has(const struct slurm_node *node)
+/* True if the node is of the partition, and of the reservation if there is one. */
+static bool place_has(const struct slurm_node *node)
 {
 	return (!place.partitions || slurm_lists_meet(place.partitions, node->partitions)) &&
 	       (!place.reservations || !place.found || is_reserved(node));
@@ -127,7 +129,7 @@ bool slurm_place_has(const struct slurm_node *node)
 
 bool slurm_place_takes(const struct slurm_node *node)
 {
-	return node->up && slurm_place_has(node) && !slurm_place_reason() &&
+	return node->up && place_has(node) && !place_reason() &&
 	       (!node->reserved || place.reservations);
 }
 
@@ -165,8 +167,8 @@ static void add_gpu(const struct slurm_node *node, int k, bool usable, struct de
 	d->cores = node->gpus > 0 && node->cores > node->gpus ? node->cores / node->gpus : 1;
 	d->usable = usable;
 	d->keeps_runs = !usable && may_keep_runs(node);
-	if (!usable && slurm_place_reason())
-		snprintf(d->reason, sizeof(d->reason), "%s", slurm_place_reason());
+	if (!usable && place_reason())
+		snprintf(d->reason, sizeof(d->reason), "%s", place_reason());
 	else if (!usable)
 		snprintf(d->reason, sizeof(d->reason), "Slurm says that the node is %s",
 			 node->state);
@@ -188,7 +190,7 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 		bool takes = slurm_place_takes(&nodes->items[i]);
 		bool usable = takes || has_own_jobs(&nodes->items[i]);
 
-		if (!slurm_place_has(&nodes->items[i]) && !usable && slurm_queue()->known)
+		if (!place_has(&nodes->items[i]) && !usable && slurm_queue()->known)
 			continue;
 		for (int k = 0; k < nodes->items[i].gpus; k++)
 			add_gpu(&nodes->items[i], k, usable, list);

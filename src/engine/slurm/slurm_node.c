@@ -16,7 +16,6 @@
 #include "pollux/clock.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/slurm_node.h"
 #include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "pollux/supervise.h"

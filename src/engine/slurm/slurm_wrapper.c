@@ -23,7 +23,6 @@
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/proc.h"
-#include "pollux/slurm_node.h"
 #include "slurm.h"
 
 #define LOOK_S 0.25		/* between looks at the order */
@@ -302,15 +301,12 @@ static void look_after(struct wrapper *w)
 
 static int block_signals(void)
 {
+	static const int signals[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGUSR2);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
