@@ -25,9 +25,13 @@ static struct {
 
 static void note(char *log, const char *text)
 {
-	size_t n = strlen(log);
+	size_t n = strlen(log), length = strlen(text);
 
-	snprintf(log + n, 512 - n, "%s%s", n ? " " : "", text);
+	if (n + length + 2 > 512)
+		return;
+	if (n > 0)
+		log[n++] = ' ';
+	memcpy(log + n, text, length + 1);
 }
 
 static int do_call(int pid, const char *name, enum freeze_found from, enum freeze_found to,

@@ -197,7 +197,7 @@ static double recent_of(uint32_t pid, const struct nvml_process_sample *samples,
 	uint64_t newest_us = (uint64_t)((clock_wall_s() - RECENT_S) * 1e6);
 	double recent = 0;
 
-	for (int i = 0; i < n_samples; i++)
+	for (int i = 0; samples && i < n_samples; i++)
 		if (samples[i].pid == pid && samples[i].sm_percent <= 100 &&
 		    samples[i].time_us >= newest_us) {
 			newest_us = samples[i].time_us;
