@@ -14,8 +14,10 @@ cat >steps <<'END'
 use strict;
 use IO::Socket::UNIX;
 my ($how, $samples) = @ARGV;
-my $stop = 0;
+my ($stop, $rest) = (0, 0);
 $SIG{TERM} = sub { $stop = $how ne 'deaf' };
+$SIG{USR1} = sub { $rest = 1 };
+$SIG{USR2} = sub { $rest = 0 };
 $| = 1;
 my $socket = IO::Socket::UNIX->new(Type => SOCK_DGRAM);
 my $to = pack_sockaddr_un($ENV{POLLUX_REPORT_SOCKET});
@@ -29,6 +31,9 @@ for (my $i = 1; !$stop; $i++) {
 	send $socket, "STEP=$i\nSAMPLES=$n\n$saved", 0, $to if $how ne 'prints';
 	seek $last, 0, 0;
 	printf $last "%d %d\n", $n, $how eq 'saves' ? int($i / 20) * 20 * $samples : 0;
+	next if !$rest;
+	open my $at_rest, '>', "rests.$ENV{POLLUX_JOB_ID}" or die;
+	select undef, undef, undef, 0.02 while $rest && !$stop;
 }
 exit 1;
 END
@@ -50,11 +55,13 @@ sleeps() { grep -qs '^State:.S' "/proc/$1/status"; }
 # The program rests after a step, so that the supervisor has heard of it, and the store has not.
 rest_ahead() {
 	for _ in 1 2 3 4 5; do
-		kill -STOP "$(leader)"
+		rm -f "rests.$job"
+		kill -USR1 "$(leader)"
+		wait_for 10 [ -e "rests.$job" ]
 		sleep 0.4
 		wait_for 10 sleeps "$(supervisor)"
 		[ "$(stored)" = "$(cut -d ' ' -f 1 "$last")" ] || return 0
-		kill -CONT "$(leader)"
+		kill -USR2 "$(leader)"
 		sleep 0.3
 	done
 	return 1
