@@ -230,6 +230,10 @@ struct policy {
 	bool knows_kinds;
 	/* choice has n_jobs entries, in the order of in->jobs; all are written. */
 	void (*decide)(const struct sched_input *in, struct sched_choice *choice);
+	/* Writes the reasons of the choices that give devices anew, for jobs that were decided on
+	 * by other offers or were given other numbers. NULL: its reasons tell nothing of goodput,
+	 * or it knows kinds. */
+	void (*tell)(const struct sched_input *in, struct sched_choice *choices);
 };
 
 /* Decides by the policy. A policy that knows no kinds is asked about the devices as if they were of

@@ -135,6 +135,30 @@ static void fill_all(struct filling *f)
 				fill_choice(f, j);
 }
 
+/* The reasons of jobs with devices are about the kind that each has, and count no more devices than
+ * there are of that kind. A job that is not known to work on so many of them keeps the offers by
+ * which it was judged. one: what the policy decided on; jobs: its jobs. */
+static void tell_on_kinds(const struct filling *f, const struct policy *policy,
+			  const struct sched_input *one, struct sched_job *jobs)
+{
+	for (int j = 0; j < f->in->n_jobs; j++) {
+		const struct sched_choice *choice = &f->choices[j];
+		const struct sched_job *job = &f->in->jobs[j];
+		int most = f->in->kinds[choice->kind].n_devices;
+		struct sched_job there = job_on(f->in, job, choice->kind);
+
+		if (!choice->replicas)
+			continue;
+		if (offers_at(&there, 0, 0, choice->replicas).goodput > 0)
+			jobs[j].offers[0] = there.offers[0];
+		if (job->kind != choice->kind)
+			jobs[j].replicas = 0;
+		if (jobs[j].max_replicas > most && jobs[j].min_replicas <= most)
+			jobs[j].max_replicas = most;
+	}
+	policy->tell(one, f->choices);
+}
+
 /* --- a kind by itself --- */
 
 /* True if the job waits, and the kind has as many devices as it needs, held or free. */
@@ -251,6 +275,8 @@ static void decide_blindly(const struct policy *policy, const struct sched_input
 	for (int j = 0; j < in->n_jobs; j++)
 		if (choices[j].kind < 0)
 			choices[j].kind = 0;
+	if (policy->tell)
+		tell_on_kinds(&f, policy, &one, jobs);
 	decide_wrong_kinds(&f, policy);
 	free(f.unplaced);
 	free(jobs);

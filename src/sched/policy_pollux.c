@@ -151,7 +151,25 @@ static void decide_by_fitness(const struct sched_input *in, struct sched_choice 
 	curves_release(&curves);
 }
 
+/* A number that has no goodput keeps the reason that it has. */
+static void tell_shares(const struct sched_input *in, struct sched_choice *choices)
+{
+	struct curves curves = curves_of(in);
+	struct fairness f = fairness_of(&curves);
+
+	for (int i = 0; i < in->n_jobs; i++) {
+		const struct curve *c = &curves.items[i];
+		struct sched_choice *choice = &choices[c->job - in->jobs];
+
+		if (!choice->replicas || isnan(c->of[choice->replicas]))
+			continue;
+		choice->reason[0] = '\0';
+		explain_choice(&f, c, choice);
+	}
+	curves_release(&curves);
+}
+
 const struct policy policy_pollux = {
 	.name = "pollux", .summary = "the published fitness: the harmonic mean of speedups",
-	.models_goodput = true, .decide = decide_by_fitness,
+	.models_goodput = true, .decide = decide_by_fitness, .tell = tell_shares,
 };

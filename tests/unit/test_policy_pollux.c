@@ -133,6 +133,35 @@ static void test_shares(void)
 	       "the reason tells why a job waits");
 }
 
+/* The jobs are judged by the first kind, which has one device; of the other kind, a second device
+ * adds less. */
+static void test_kinds(void)
+{
+	static const double there[] = { 0, 40, 44, 46, 47 }, only_one[] = { 0, 40, NAN, NAN, NAN };
+	struct sched_job jobs[] = { job(1, linear, 4), job(2, linear, 4), job(3, linear, 4) };
+	struct sched_input in = {
+		.jobs = jobs, .n_jobs = 3, .now_s = 1e5, .slice_s = 600, .n_kinds = 2,
+		.kinds = { { 1, 0, "small" }, { 3, 0, "large" } },
+	};
+	struct sched_choice choices[3];
+
+	for (int j = 0; j < 3; j++)
+		jobs[j].offers[1] = offers_of(4, there);
+	policy_decide(&policy_pollux, &in, false, choices);
+	ok(choices[0].kind == 1 && choices[1].kind == 0 && choices[2].kind == 1,
+	   "two jobs are given another kind than the one by which they are judged");
+	is_str(choices[0].reason, "2 devices: 1.1x of one; one more would add 5 %; fair share 2",
+	       "the reason tells how much faster a job is on two of the kind that it is given");
+	is_str(choices[2].reason, "1 device; one more would add 10 %; fair share 2",
+	       "the reason tells what one more device of that kind would add");
+	is_str(choices[1].reason, "1 device; fair share 2",
+	       "the reason tells of no more devices than there are of the kind");
+	jobs[0].offers[1] = offers_of(4, only_one);
+	policy_decide(&policy_pollux, &in, false, choices);
+	is_str(choices[0].reason, "2 devices: 2.0x of one; one more would add 50 %; fair share 2",
+	       "where nothing is known of two of that kind, the reason tells of the first kind");
+}
+
 /* One that was restarted too often for its age is left alone; and the published system starts
  * nobody at the moment of submission. */
 static void test_restarts(void)
@@ -198,6 +227,7 @@ int main(void)
 {
 	test_exact();
 	test_shares();
+	test_kinds();
 	test_restarts();
 	test_odd();
 	return done();
