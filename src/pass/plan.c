@@ -361,6 +361,69 @@ static void look_after_runs(const struct snapshot *s, struct plan *p)
 	}
 }
 
+/* --- a run that waits for a device beside a free one --- */
+
+/* A run that stops in good time has left its devices by then. */
+#define LEAVES_WITHIN_S 2.0
+
+enum { HELD_BY_NONE, HELD, HELD_WHILE_STOPPING };
+
+static int who_holds(const struct snapshot *s, const struct run *but, const struct device *device)
+{
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		for (int i = 0; run != but && i < run_held(run); i++)
+			if (device_is_same(&run->devices[i], device))
+				return run->state == RUN_STOPPING ? HELD_WHILE_STOPPING : HELD;
+	}
+	return HELD_BY_NONE;
+}
+
+/* True if the run waits for devices of this machine that stopping runs keep, and as many of the
+ * same kind have become free. */
+static bool waits_beside_free(const struct snapshot *s, const struct run *run)
+{
+	int kept = 0, n_free = 0;
+
+	if (run->state != RUN_ASSIGNED || run->stop_reason != STOP_NONE || run_held(run) == 0 ||
+	    run->devices[0].node[0] || s->now_boot_s - run->assigned_boot_s <= LEAVES_WITHIN_S)
+		return false;
+	for (int i = 0; i < run_held(run); i++)
+		kept += who_holds(s, run, &run->devices[i]) == HELD_WHILE_STOPPING;
+	for (int d = 0; kept > 0 && d < s->devices.count; d++) {
+		const struct device *device = &s->devices.items[d];
+
+		n_free += device->usable && !device->node[0] &&
+			  !strcmp(device->kind, run->devices[0].kind) &&
+			  who_holds(s, NULL, device) == HELD_BY_NONE;
+	}
+	return kept > 0 && n_free >= kept;
+}
+
+static bool has_action(const struct plan *p, int64_t job_id)
+{
+	for (int i = 0; i < p->count; i++)
+		if (p->items[i].job_id == job_id)
+			return true;
+	return false;
+}
+
+/* A stop may take as long as the grace of its job. The next pass places the job anew. One run in a
+ * pass: the devices that are free for it are not for another one. */
+static void call_off_one_beside_free(const struct snapshot *s, struct plan *p)
+{
+	for (int r = 0; r < s->runs.count; r++) {
+		const struct run *run = &s->runs.items[r];
+
+		if (has_action(p, run->job_id) || !waits_beside_free(s, run))
+			continue;
+		plan_add(p, ACTION_STOP, run->job_id, run, "another device is free")->replicas =
+			run_held(run);
+		return;
+	}
+}
+
 struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 {
 	struct plan *p = plan_new();
@@ -378,6 +441,7 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 		follow_choice(s, d, j, p);
 	plan_bindings(d, p);
 	call_off_deserted(s, p);
+	call_off_one_beside_free(s, p);
 	look_after_runs(s, p);
 	return p;
 }

@@ -38,4 +38,32 @@ is 'a device whose lock cannot be opened is told as such' \
 	"not-started|cannot open '$POLLUX_DIR/run/device-cpu:0.lock': \
 it is a symbolic link" \
 	"$(query 'SELECT outcome, diagnosis FROM runs WHERE id = 9')"
+
+# --- a device that a slow stop keeps, beside one that has become free ---
+
+rm "$POLLUX_DIR/run/device-cpu:0.lock"
+rm -rf "$POLLUX_DIR"
+POLLUX_SLOTS=2
+export POLLUX_SLOTS
+# shellcheck disable=SC2317 # finish calls it
+cleanup() { touch go end; end_jobs; }
+"$POLLUX" submit -q -- sh -c 'until [ -e go ]; do sleep 0.1; done' >/dev/null
+"$POLLUX" submit -q --grace 10m -- sh -c 'trap "" TERM; echo deaf
+	until [ -e end ]; do sleep 0.1; done' >/dev/null
+"$POLLUX" schedule
+# shellcheck disable=SC2317 # wait_for calls it
+deaf() { "$POLLUX" log 2 2>/dev/null | grep -q '^deaf'; }
+ok 'a program that ignores its signal is at work' wait_for 20 deaf
+"$POLLUX" cancel 2
+"$POLLUX" submit -q -- true >/dev/null
+"$POLLUX" schedule
+is 'a job gets the device of a run that is being stopped' assigned \
+	"$(query 'SELECT state FROM runs WHERE job_id = 3')"
+sleep 2.1 # a stop that takes no longer is waited for
+touch go
+status 'a job starts on a device that becomes free beside a slow stop' 0 \
+	"$POLLUX" wait --timeout 60 3
+is 'the slow stop goes on beside it' stopping "$(query 'SELECT state FROM runs WHERE job_id = 2')"
+touch end
+"$POLLUX" wait --timeout 60 2
 finish
