@@ -30,9 +30,9 @@ like 'explain says that the job waits for host memory' 'waits for host memory' \
 	"$("$POLLUX" explain "$two")"
 "$POLLUX" cancel "$one" >/dev/null
 wait_for 20 eval '[ "$(field "$one" state)" = cancelled ]'
-"$POLLUX" schedule
-is 'the second job follows when the first was cancelled' 'running running ' \
-	"$(states "$two" "$small")"
+# The pass that the end brings may have looked before, and lets no other one begin.
+follows() { "$POLLUX" schedule && [ "$(states "$two" "$small")" = 'running running ' ]; }
+ok 'the second job follows when the first was cancelled' wait_for 20 follows
 three=$(submit --workload large -- sleep 1000)
 "$POLLUX" schedule
 is 'a third job waits for host memory' 'queued ' "$(states "$three")"
