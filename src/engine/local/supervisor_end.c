@@ -137,7 +137,8 @@ bool supervisor_conclude(struct supervisor *s)
 	if (s->run.outcome != OUTCOME_NOT_STARTED && isfinite(s->run.launch_boot_s))
 		s->run.duration_s = run_now - s->run.launch_boot_s;
 	if (s->run.outcome == OUTCOME_STOPPED && isfinite(s->run.stop_boot_s))
-		s->run.stop_duration_s = now - s->run.stop_boot_s;
+		/* Its programs may have ended before the stop was asked for. */
+		s->run.stop_duration_s = fmax(now - s->run.stop_boot_s, 0);
 	supervisor_diagnose(s);
 	/* Before what the run lost is counted: if this supervisor is killed, the next one counts it
 	 * anew, from these reports and the position that is kept. */
