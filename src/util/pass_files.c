@@ -12,6 +12,23 @@
 #include "pollux/pass_files.h"
 #include "pollux/text.h"
 
+/* Reads the first line of a file, and when it was written. False: there is none. */
+static bool read_why(const char *path, char *why, size_t size, double *time_s)
+{
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, why, size - 1);
+	why[n > 0 ? n : 0] = '\0';
+	why[strcspn(why, "\n")] = '\0';
+	*time_s = fstat(fd, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
+	close(fd);
+	return true;
+}
+
 /* --- why the last pass failed --- */
 
 void failed_pass_note(const struct paths *paths, const char *why)
@@ -31,18 +48,7 @@ void failed_pass_forget(const struct paths *paths)
 
 bool failed_pass_read(const struct paths *paths, char *why, size_t size, double *time_s)
 {
-	int fd = file_open(paths->failed_pass, O_RDONLY | O_NOFOLLOW, 0);
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = read(fd, why, size - 1);
-	why[n > 0 ? n : 0] = '\0';
-	why[strcspn(why, "\n")] = '\0';
-	*time_s = fstat(fd, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
-	close(fd);
-	return true;
+	return read_why(paths->failed_pass, why, size, time_s);
 }
 
 /* --- a manager that does not answer --- */
@@ -83,18 +89,7 @@ bool outage_ends(const struct paths *paths, double now_wall_s, double *lasted_s)
 
 bool outage_read(const struct paths *paths, char *why, size_t size, double *since_s)
 {
-	int fd = file_open(paths->outage, O_RDONLY | O_NOFOLLOW, 0);
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = read(fd, why, size - 1);
-	why[n > 0 ? n : 0] = '\0';
-	why[strcspn(why, "\n")] = '\0';
-	*since_s = fstat(fd, &st) == 0 ? (double)st.st_mtim.tv_sec : 0;
-	close(fd);
-	return true;
+	return read_why(paths->outage, why, size, since_s);
 }
 
 /* --- the machine on which passes run --- */
