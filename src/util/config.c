@@ -56,7 +56,8 @@ static int unknown_setting(const char *name, const struct source *at, struct err
 			       "unknown setting '%.60s' in '%s' line %d; did you mean '%s'?", name,
 			       at->path, at->line, nearest.best);
 	add_names(&names);
-	err_set(err, EX_CONFIG, "unknown setting '%.60s' in '%s' line %d; there are %s", name,
+	/* longer than each of them */
+	err_set(err, EX_CONFIG, "unknown setting '%.24s' in '%s' line %d; there are %s", name,
 		at->path, at->line, names.data);
 	text_release(&names);
 	return -1;

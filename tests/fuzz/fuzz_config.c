@@ -37,7 +37,7 @@ static void check_config(const char *path)
 		return;
 	}
 	assert(err.exit_status == EX_CONFIG);
-	assert(err.text[0] && !strchr(err.text, '\n') && strlen(err.text) < 600);
+	assert(err.text[0] && !strchr(err.text, '\n') && strlen(err.text) < 400);
 }
 
 /* The same text as a number on the command line. */
