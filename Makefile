@@ -247,6 +247,7 @@ lint-man: | need
 lint-layers:
 	tools/check-layers.sh
 	tools/check-opens.sh
+	tools/check-tests.sh
 	tools/check-aside.sh
 	tools/check-lines.sh
 

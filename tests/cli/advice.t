@@ -50,7 +50,7 @@ typed leftovers
 is "doctor's advice keeps the checkpoints that a new store does not know" 3 "$(models)"
 rm -r "$POLLUX_DIR"
 saver 1
-store 'DELETE FROM jobs'
+given_none jobs
 like 'doctor names the files of a job whose record is lost' 'is of a job that is not in the store' \
 	"$(findings leftovers text)"
 typed leftovers
@@ -202,7 +202,7 @@ saver 3
 mkdir small
 if mount -t tmpfs -o size=4m,mode=700 pollux-test small 2>/dev/null; then
 	cp -r "$POLLUX_DIR"/* small
-	sqlite3 small/pollux.db 'UPDATE jobs SET end_time_s = 1' 'PRAGMA wal_checkpoint(TRUNCATE)' \
+	sqlite3 small/pollux.db "$(job_sql all end_time_s=1)" 'PRAGMA wal_checkpoint(TRUNCATE)' \
 		>/dev/null
 	rm -f small/pollux.db-*
 	dd if=/dev/zero of=small/filler bs=4k count=1020 2>/dev/null

@@ -23,11 +23,12 @@ submit perl -e "$jump"'print "torch.OutOfMemoryError: CUDA out of memory.\n"; ex
 submit perl -e "$jump"
 "$POLLUX" schedule
 ok 'six programs are at work' wait_for 20 all_at_work
-store "UPDATE runs SET suspension = 'asked'"
+given_run all suspension=asked
 ok 'the six programs are suspended' wait_for 20 holds 6 "suspension = 'suspended'"
-store "UPDATE jobs SET state = 'held'" # no pass gives the devices back
+given_job all state=held # no pass gives the devices back
 sleep 10.5
-store "UPDATE jobs SET state = 'running'; UPDATE runs SET suspension = 'resuming'"
+given_job all state=running
+given_run all suspension=resuming
 ok 'the six programs go on and end' wait_for 20 holds 6 "state = 'ended'"
 
 said 'the failure of timeout(1) names the pause and a limit that omits it' 1 \

@@ -92,8 +92,7 @@ like 'again says that the checkpoint directory is another' \
 	'checkpoint dir .*/out -> .*/other-\{job\}' "$err"
 
 # --- values that are no longer stored ---
-store "UPDATE environments SET names_only = 1, env = CAST('GONE_1' || char(0) || 'PATH' || char(0)
-	AS BLOB) WHERE id = (SELECT environment_id FROM commands WHERE job_id = 1)" 2>/dev/null
+given_environment 1 names_only=1 env=@"CAST('GONE_1' || char(0) || 'PATH' || char(0) AS BLOB)"
 again 1
 is 'again takes lost values from this shell, and names those missing' \
 	'pollux: job 10 is as job 1, but: '\

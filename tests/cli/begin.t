@@ -49,8 +49,7 @@ like 'status says when a job begins, and in how long' \
 like 'the table of status says when a job begins' " begins at .* \\(in 1h" "$("$POLLUX" status)"
 like 'the JSON of status has the time at which a job begins' '"begin_s": [0-9.]+' \
 	"$("$POLLUX" status --json "$first")"
-store "UPDATE jobs SET begin_s = begin_s - 5401, next_start_time_s = begin_s - 5401
-	WHERE id = $first"	# as if the clock went on
+given_job "$first" begin_s-=5401 next_start_time_s='@begin_s - 5401'	# as if the clock went on
 like 'a job whose time has come waits for the next pass' '^may begin: waits for the next pass$' \
 	"$(field "$first" reason)"
 "$POLLUX" schedule

@@ -79,15 +79,9 @@ is 'requeue goes back to the position of the checkpoint' '900.0|100.0' "$(positi
 # --- many jobs at work, as on a cluster: what a job needs is not looked for among all runs ---
 POLLUX_DIR=$TMP/many
 "$POLLUX" submit -q --hold -- true >out
-columns() { store "SELECT group_concat(name) FROM pragma_table_info('$1') WHERE name <> '$2'"; }
-store "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-	INSERT INTO jobs (id, $(columns jobs id)) SELECT i, $(columns jobs id) FROM jobs, n;
-	INSERT INTO commands (job_id, $(columns commands job_id))
-		SELECT id, $(columns commands job_id) FROM jobs, commands WHERE id > 1;
-	UPDATE jobs SET state = 'running';
-	INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
-		boot_id, assigned_time_s, assigned_boot_s)
-		SELECT id, 1, 'running', 1, 1, 1, 'x', 1, 1 FROM jobs"
+copied_jobs 1 2 2000
+given_job all state=running
+past_run all state=running
 status 'cancel takes seconds for 2,000 running jobs' 0 \
 	timeout 10 "$POLLUX" cancel --yes --force --state running
 is 'cancel asks all 2,000 runs to stop' 2000 \

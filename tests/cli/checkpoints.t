@@ -24,7 +24,7 @@ case ${4##*/} in $3) echo "RuntimeError: cannot read ${4##*/}" >&2; exit 1 ;; es
 END2
 # True once the job has ended; a pause after a failure is over at once.
 ends() {
-	store "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome = 'failed'"
+	given_run all if outcome=failed end_boot_s-=1000
 	"$POLLUX" schedule
 	"$POLLUX" wait --timeout 1 "$id" 2>/dev/null
 	[ "$(store "SELECT state IN ('done', 'failed') FROM jobs WHERE id = $id")" = 1 ]

@@ -199,15 +199,9 @@ fi
 
 # --- a damaged store ---
 rows_of() { sqlite3 "$POLLUX_DIR/pollux.db" "SELECT count(*) FROM $1"; }
-columns() { # columns TABLE KEY: the others
-	store "SELECT group_concat(name) FROM pragma_table_info('$1') WHERE name <> '$2'"
-}
 "$POLLUX" submit --hold -- true >/dev/null
-jobs=$(columns jobs id) commands=$(columns commands job_id)
-numbers='WITH RECURSIVE n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)'
-store "$numbers INSERT INTO jobs (id, $jobs) SELECT i, $jobs FROM n, jobs WHERE id = 4;
-	$numbers INSERT INTO commands (job_id, $commands) SELECT i, $commands FROM n, commands
-		WHERE job_id = 4; PRAGMA wal_checkpoint(TRUNCATE)" >/dev/null
+copied_jobs 4 5 1000
+store 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
 id=$(store "SELECT value FROM settings WHERE name = 'store_id'")
 page=$(store "SELECT pageno FROM dbstat WHERE name = 'jobs' AND pagetype = 'leaf'
 	ORDER BY path LIMIT 1 OFFSET 30")

@@ -41,7 +41,7 @@ by_hold() { "$POLLUX" hold --force "$1"; }
 by_cancel() { "$POLLUX" cancel "$1"; }
 by_limit() { "$POLLUX" edit --time-limit 1s "$1"; }
 by_others() {
-	store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $1"
+	given_run "$1" launch_boot_s-=1000
 	other=$("$POLLUX" submit -q -r 2 -- true)
 	"$POLLUX" schedule --policy las
 }

@@ -125,10 +125,8 @@ ok 'the other jobs run' "$POLLUX" wait --timeout 200 2
 
 # The trigger is an edit whose wake-up does not reach the supervisor.
 id=$("$POLLUX" submit --time-limit 1s -- sleep 2)
-store "CREATE TRIGGER edit AFTER UPDATE OF handle ON runs
-	WHEN NEW.job_id = $id AND OLD.state = 'running'
-	BEGIN UPDATE jobs SET time_limit_s = 1000 WHERE id = $id; END"
+on_update handle "NEW.job_id = $id AND OLD.state = 'running'" "$(job_sql "$id" time_limit_s=1000)"
 "$POLLUX" schedule
 ok 'a limit that edit raised in time stops no job' "$POLLUX" wait --timeout 200 "$id"
-store 'DROP TRIGGER edit'
+store 'DROP TRIGGER given'
 finish

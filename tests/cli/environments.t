@@ -7,14 +7,13 @@ submit() { "$POLLUX" submit -q "$@"; }
 cleanup() { end_jobs; }
 # Whether a value is anywhere in the files of the store.
 in_files() { cat "$POLLUX_DIR"/pollux.db* | LC_ALL=C grep -a -q "$1"; }
-an_hour_later() { store "UPDATE settings SET value = 0 WHERE name = 'environments_time_s'"; }
+an_hour_later() { given_setting environments_time_s 0; }
 # A job that ended so long ago.
 ended() { # ended STATE SECONDS ID...
 	state=$1 ago=$2
 	shift 2
 	for job; do
-		store "UPDATE jobs SET state = '$state',
-			end_time_s = strftime('%s', 'now') - $ago WHERE id = $job"
+		given_job "$job" state="$state" end_time_s=@"unixepoch() - $ago"
 	done
 }
 
@@ -24,14 +23,7 @@ export BULK
 first=$(submit --hold -- true)
 store 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
 before=$(store 'PRAGMA page_count')
-# The rows as pollux submit writes them; a thousand processes would take a minute.
-store "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-	INSERT INTO jobs (state, name, workload, submit_time_s, min_replicas, max_replicas, weight,
-		preemption, retries, stop_signal, grace_s)
-	SELECT 'held', 'n', 'w', 1, 1, 1, 1, 'saved', 0, 15, 60 FROM n;
-	INSERT INTO commands (job_id, program, argv, directory, environment_id)
-	SELECT j.id, c.program, c.argv, c.directory, c.environment_id
-	FROM jobs j, commands c WHERE j.id > $first AND c.job_id = $first"
+copied_jobs "$first" $((first + 1)) $((first + 1000)) # a thousand commands would take a minute
 for _ in 1 2 3 4 5; do last=$(submit --hold -- true); done
 is 'jobs with the same environment share it' 1 \
 	"$(store "SELECT count(DISTINCT environment_id) FROM commands")"
@@ -43,7 +35,7 @@ ok "1,005 jobs of 4 KiB of environment each take $kib KiB, less than 1,000" test
 "$POLLUX" wait --timeout $((10 * TIME_SCALE)) "$last" >/dev/null
 is 'a job that shares its environment runs' 'done' \
 	"$(store "SELECT state FROM jobs WHERE id = $last")"
-store 'PRAGMA foreign_keys = ON; DELETE FROM jobs' 
+given_none jobs
 is 'the environment goes with the last job that has it' 0 \
 	"$(store 'SELECT count(*) FROM environments')"
 unset BULK
@@ -60,8 +52,7 @@ young=$(submit --hold --env KEY=s3cret-young -- true)
 "$POLLUX" schedule
 "$POLLUX" wait --timeout $((10 * TIME_SCALE)) "$one" >/dev/null
 ok 'the files of the store have the values of environments' in_files s3cret-one
-store "UPDATE jobs SET state = 'cancelled', end_time_s = strftime('%s', 'now') - 90000
-	WHERE id <= $last"
+given_job "$(seq -s ' ' "$last")" state=cancelled end_time_s=@"unixepoch() - 90000"
 ended cancelled 90000 "$one"
 ended cancelled 80000 "$young"
 wait_for 10 no_supervisor

@@ -50,13 +50,11 @@ run "$POLLUX" explain "$id"
 like 'explain says that no job of the workload has reported steps' \
 	" missing no step times: no job of its workload 'w' has reported steps .*\\(CPU, 1 \
 core\\)" "$(missing)"
-store "UPDATE jobs SET runs = 1 WHERE id = $id"
+given_job "$id" runs=1
 run "$POLLUX" explain "$id"
 like 'explain says how a job that told nothing can report' \
 	' missing no step times yet: .*pollux report STEP=N ' "$(missing)"
-store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
-	boot_id, assigned_time_s, assigned_boot_s, launch_time_s, first_step_s, reports)
-	VALUES ($id, 9, 'ended', 1, 1, 1, 'x', 1, 1, 1, 2, 12)"
+past_run "$id" launch_time_s=1 first_step_s=2 reports=12
 run "$POLLUX" explain "$id"
 like 'explain says that reports came without step times' \
 	' missing no step times yet: 12 reports came, but no steps could be measured\. ' \
@@ -64,7 +62,7 @@ like 'explain says that reports came without step times' \
 like 'explain says what stands for a restart that was never timed' \
 	'^restart costs 2\.00s, the time to the first report, as none was stopped yet; ' \
 	"$(part restart | tr -s '\n ' '  ')"
-store "DELETE FROM runs"
+given_none runs
 status 'explain --plot fails where there are no step times' 1 "$POLLUX" explain "$id" --plot a.svg
 like 'explain has nothing to draw' "^pollux: nothing to draw of job $id: no step times yet" "$err"
 run env HWLOC_SYNTHETIC='package:1 core:2 pu:1' "$POLLUX" explain "$id" --json
@@ -72,32 +70,29 @@ is 'explain --json counts the devices that can be used' 2 \
 	"$(printf '%s' "$out" | json 'print $d->{usable_devices}')"
 
 # --- a model with round numbers ---
-cat >fill.sql <<END
-INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size,
-	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
-	launch_time_s, launch_boot_s,
-	end_time_s, duration_s, outcome, first_step_s, stop_duration_s) VALUES
- ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 3, 1.5),
- ($id, 2, 'ended', 2, 1, 256, 128, 1, 'x', 70, 70, 70, 70, 130, 60, 'stopped', 4, 1),
- ($id, 3, 'ended', 4, 1, 512, 128, 1, 'x', 140, 140, 140, 140, 200, 60, 'failed', 4, NULL);
-INSERT INTO observations SELECT id, 'CPU, 1 core', 1, replicas, 128, 1, NULL, 5000, 30, 100, 1,
-	0.032 + 0.004 * (replicas > 1) + 0.002 * (replicas > 2) * (replicas - 2) + 0.004,
-	0.0002, 0.035,
-	NULL, 60 FROM runs WHERE job_id = $id;
-INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
-	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
-	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s)
-	VALUES
-	('w', 'CPU, 1 core', 0.004, 0.00025, 0.004, 0.002, 0.0044, 0.0022, 1, 'dddpttd',
-	'converged', 0.01, 0.02, 0.03, 3, 15000, 4, 512, 'key', 1e9);
-UPDATE jobs SET runs = 3, samples = 200000, noise_scale = 1920,
-	reason = '2nd in line; needs 1 device',
-	next_start_time_s = strftime('%s', 'now') + 86400 WHERE id = $id;
-INSERT INTO decisions VALUES (7, 140, 'goodput', 8);
-INSERT INTO decision_jobs VALUES (7, $id, 4, '4 devices: 3.1x of one');
-INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'goodput'), ('POLLUX_SLICE', '100s');
-END
-store <fill.sql
+fill() {
+	ran() { # ran DEVICES BATCH START KEY=VALUE...
+		devices=$1 batch=$2 start=$3
+		shift 3
+		past_run "$id" replicas="$devices" batch_size="$batch" local_batch_size=128 \
+			launch_time_s="$start" launch_boot_s="$start" duration_s=60 "$@"
+	}
+	ran 1 128 1 end_time_s=60 outcome=stopped first_step_s=3 stop_duration_s=1.5
+	ran 2 256 70 end_time_s=130 outcome=stopped first_step_s=4 stop_duration_s=1
+	ran 4 512 140 end_time_s=200 outcome=failed first_step_s=4
+	measured "$id" @ device_kind='CPU, 1 core' n_steps=5000 n_windows=30 n_dropped=100 \
+		n_outliers=1 step_time_sd_s=0.0002 step_time_min_s=0.035 step_time_s=@'0.036 +
+		0.004 * (replicas > 1) + 0.002 * (replicas > 2) * (replicas - 2)'
+	fitted w 'CPU, 1 core' alpha_grad=0.004 beta_grad=0.00025 alpha_sync_local=0.004 \
+		beta_sync_local=0.002 alpha_sync_node=0.0044 beta_sync_node=0.0022 basis=dddpttd \
+		max_replicas=4
+	given_job "$id" runs=3 samples=200000 noise_scale=1920 \
+		reason='2nd in line; needs 1 device' next_start_time_s=@'unixepoch() + 86400'
+	past_decision goodput 8 "$id" 4 '4 devices: 3.1x of one'
+	given_setting POLLUX_POLICY goodput
+	given_setting POLLUX_SLICE 100s
+}
+fill
 export COLUMNS=80
 status 'explain has a model of the workload for a job that waits' 0 "$POLLUX" explain "$id"
 is 'explain keeps to 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
@@ -144,15 +139,15 @@ like 'the remaining 800,000 samples take 3m45s at 3,555.6 a second' \
 	'^  takes +3m45s of running on 1 device$' "$(part end)"
 
 # What was measured counts, not what the model makes of it: 44 ms (50 / 44)^0.97.
-store "UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
+given_times all if replicas=4 step_time_s=0.050
 run "$POLLUX" explain "$id"
 like "the model's time is 12 % below a measured step of 50 ms" \
 	'^ +4 +512 +128 +1 +5\.00k +50\.0ms +44\.0ms +-12\.0%' "$(part measured)"
-store "UPDATE jobs SET max_batch_size = 512, min_replicas = 4 WHERE id = $id"
+given_job "$id" max_batch_size=512 min_replicas=4
 run "$POLLUX" explain "$id"
 like 'a measured batch has its measured time' '^ +512 +128 +1 +49\.[78]ms ' "$(part batch)"
-store "UPDATE jobs SET max_batch_size = 4096, min_replicas = 1 WHERE id = $id;
-	UPDATE observations SET step_time_s = 0.044 WHERE replicas = 4"
+given_job "$id" max_batch_size=4096 min_replicas=1
+given_times all if replicas=4 step_time_s=0.044
 run "$POLLUX" explain "$id"
 unset COLUMNS
 
@@ -199,7 +194,7 @@ is 'explain --json has the last decision' 'goodput 4 100' \
 		"$x->{last_change_replicas} $x->{slice_s}"')"
 
 # --- an unknown noise scale, a larger best one ---
-store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"
+given_job "$id" noise_scale=null
 run env COLUMNS=80 "$POLLUX" explain "$id"
 like "the efficiency of the job's own batch is known without a noise scale" \
 	'^ +128 +128 +1 .* 100% ' "$(part batch)"
@@ -213,9 +208,9 @@ is 'explain --json has null for an efficiency that is not known' '1 null' \
 		@{$d->{batch_sizes}}[0, 1]')"
 # The best batch size is sqrt(1920 * 2 * 0.03 / 0.00025) = 679, about 4 M0 = 2 * 340; 340 is
 # 101010100 in binary.
-store "UPDATE jobs SET noise_scale = 1920, batch_size = 170 WHERE id = $id;
-	UPDATE models SET alpha_grad = 0.03;
-	UPDATE observations SET step_time_s = step_time_s + 0.026"
+given_job "$id" noise_scale=1920 batch_size=170
+given_model all alpha_grad=0.03
+given_times all step_time_s+=0.026
 is 'a batch size may have more goodput than the best' more \
 	"$("$POLLUX" explain "$id" --json |
 	json 'my $best = $d->{devices}[0]{goodput}; print "more" if grep { $_->{goodput} > $best &&
@@ -224,25 +219,27 @@ run env COLUMNS=80 "$POLLUX" explain "$id"
 like 'the table of batch sizes says what its best stands for' \
 	'^  best +that is, of those whose local batch ' "$(part batch)"
 is 'explain keeps to 80 columns with a better row' '' "$(printf '%s\n' "$out" | longer_than 80)"
-store "UPDATE jobs SET batch_size = 128 WHERE id = $id; UPDATE models SET alpha_grad = 0.004;
-	UPDATE observations SET step_time_s = step_time_s - 0.026"
+given_job "$id" batch_size=128
+given_model all alpha_grad=0.004
+given_times all step_time_s-=0.026
 
 # --- limits ---
-store "UPDATE models SET max_replicas = 1"
+given_model all max_replicas=1
 run "$POLLUX" explain "$id"
 like 'devices stop at four times what was measured' '^  5 +- +- .* - +not tried$' "$(part devices)"
-store "UPDATE jobs SET max_replicas = 1 WHERE id = $id"
+given_job "$id" max_replicas=1
 run "$POLLUX" explain "$id"
 like 'explain offers no next device to a job that asked for no more' \
 	'^  next device +none: it asked for at most 1$' "$(part devices)"
-store "UPDATE jobs SET max_replicas = 6 WHERE id = $id; UPDATE models SET max_replicas = 4"
+given_job "$id" max_replicas=6
+given_model all max_replicas=4
 run env HWLOC_SYNTHETIC='package:1 core:1 pu:1' "$POLLUX" explain "$id"
 like 'explain offers no next device where there are no more' \
 	'^  next device +none: there are no more than 1$' "$(part devices)"
-store "UPDATE models SET max_local_batch_size = 186"
+given_model all max_local_batch_size=186
 run "$POLLUX" explain "$id"
 like 'local batches stop at twice what was measured' '^ +1024 +256 +4 ' "$(part batch)"
-store "UPDATE models SET max_local_batch_size = 512"
+given_model all max_local_batch_size=512
 wide=$(submit --workload w -b 128 -r 3 -- true)
 run "$POLLUX" explain "$wide"
 like 'a batch that three devices do not divide is rounded' '^  3 +129 +43 +1 ' "$(part devices)"
@@ -266,19 +263,20 @@ ok 'a table of 300 devices has fewer than 40 rows' test "$(part devices | wc -l)
 
 # --- at work ---
 run_as() { # run_as BATCH LOCAL PASSES
-	store "UPDATE jobs SET state = 'running', reason = '4 devices: 2.8x of one' WHERE id = $id;
-		DELETE FROM runs WHERE id = 90; DELETE FROM run_devices;
-		INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-		batch_size, local_batch_size, learning_rate_scale, boot_id, assigned_time_s,
-		assigned_boot_s, launch_time_s, launch_boot_s, duration_s, first_samples,
-		last_samples, step_time_s, first_step_s) VALUES (90, $id, 4, 'running', 4, $3, $1,
-		$2, 1.5, '$(cat /proc/sys/kernel/random/boot_id)', 200, 1, 200, 1, 30, 200000,
-		470000, 0.1, 3);
-		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-			VALUES (90, 0, 'cpu:0', 'CPU, 1 core', '0', 1, 1),
-			(90, 1, 'cpu:1', 'CPU, 1 core', '1', 1, 1),
-			(90, 2, 'cpu:2', 'CPU, 1 core', '2', 1, 1), (90, 3, 'cpu:3', 'CPU, 1 core',
-			'3', 1, 1)"
+	given_job "$id" state=running reason='4 devices: 2.8x of one'
+	given_none runs if id=90
+	past_run "$id" id=90 number=4 state=running replicas=4 accumulation_steps="$3" \
+		batch_size="$1" local_batch_size="$2" learning_rate_scale=1.5 \
+		boot_id="$(cat /proc/sys/kernel/random/boot_id)" assigned_time_s=200 \
+		launch_time_s=200 launch_boot_s=1 duration_s=30 first_samples=200000 \
+		last_samples=470000 step_time_s=0.1 first_step_s=3
+	for core in 0 1 2 3; do
+		had_device 90 cpu:$core 'CPU, 1 core' binding=$core in_use=1
+	done
+}
+queued_again() {
+	given_none runs if id=90
+	given_job "$id" state=queued
 }
 run_as 2048 256 2
 run "$POLLUX" explain "$id"
@@ -310,13 +308,13 @@ is 'explain --json has batch, learning rate and end of a running job' '2048 1.5 
 		json 'print "$d->{now}{batch_size} $d->{now}{learning_rate_scale} ", $d->{eta_s}')"
 
 # --- the end of a job whose length nobody declared ---
-store "UPDATE jobs SET total_samples = NULL WHERE id = $id"
+given_job "$id" total_samples=null
 like 'the end is not known where no length was declared' '^  end +not known: submitted without' \
 	"$("$POLLUX" explain "$id")"
 workload=$(store "SELECT workload FROM jobs WHERE id = $id")
 for samples in 900000 1100000; do
 	other=$("$POLLUX" submit --workload "$workload" -- true)
-	store "UPDATE jobs SET state = 'done', samples = $samples WHERE id = $other"
+	given_job "$other" state=done samples="$samples"
 done
 like 'the end is expected from done jobs of the workload' \
 	'^  end +about .*, in 39s, if it keeps its devices and is as long as the 2 jobs of its '\
@@ -330,11 +328,11 @@ for command in explain status; do
 		"$("$POLLUX" "$command" "$id" --json | json '$d = $d->{jobs}[0] if $d->{jobs};
 		print join " ", map { $_ // "-" } @$d{qw(eta_s expected_s expected_from_jobs)}')"
 done
-store "UPDATE jobs SET samples = 1000001 WHERE id = $id"
+given_job "$id" samples=1000001
 like 'no end is expected of a job that is longer than the others' \
 	'^  end +not known: submitted without' "$("$POLLUX" explain "$id")"
-store "UPDATE jobs SET total_samples = 1000000, samples = 200000 WHERE id = $id;
-	UPDATE jobs SET workload = 'other' WHERE state = 'done'"
+given_job "$id" total_samples=1000000 samples=200000
+given_job all if state=done workload=other
 
 # --- pictures ---
 for wrong in a a.jpg .svg a.svg/x x/.png ''; do
@@ -368,22 +366,16 @@ like 'the script quotes a name with special characters' \
 like 'the script sets the terminal svg' '^set terminal svg ' "$(cat script)"
 like 'the script draws efficiency' "title 'efficiency'" "$(cat script)"
 unlike 'the script marks no failure where nothing failed' 'does not work' "$(cat script)"
-store "CREATE TABLE failed AS SELECT * FROM runs WHERE replicas = 4 AND local_batch_size > 0 AND
-		workload = (SELECT workload FROM jobs WHERE id = $id) ORDER BY id DESC LIMIT 1;
-	UPDATE failed SET id = 100000, number = 100000, local_batch_size = 8192,
-		accumulation_steps = 1, state = 'ended', outcome = 'failed', out_of_memory = 1;
-	INSERT INTO runs SELECT * FROM failed;
-	INSERT INTO run_devices (run_id, device, kind, binding, cores, position)
-		SELECT 100000, device, kind, binding, cores, position FROM run_devices
-		WHERE run_id = (SELECT max(run_id) FROM run_devices);"
+past_run "$id" id=100000 replicas=4 batch_size=2048 local_batch_size=8192 launch_time_s=200 \
+	duration_s=30 outcome=failed out_of_memory=1
+for core in 0 1 2 3; do had_device 100000 cpu:$core 'CPU, 1 core' binding=$core; done
 status 'explain --plot succeeds where a size ran out of memory' 0 drawn 'echo picture' a.svg
 like 'the script has the size that ran out of memory' '^32768 0$' "$(cat script)"
 like 'the script marks sizes that do not work' "title 'does not work'" "$(cat script)"
-store 'DELETE FROM run_devices WHERE run_id = 100000; DELETE FROM runs WHERE id = 100000;
-	DROP TABLE failed'
-store "CREATE TABLE kept AS SELECT * FROM gradient_statistics; DELETE FROM gradient_statistics"
-declared=$(store "SELECT quote(noise_scale) FROM jobs WHERE id = $id")
-store "UPDATE jobs SET noise_scale = NULL WHERE id = $id"
+given_none runs if id=100000
+given_none gradient_statistics
+declared=$(store "SELECT noise_scale FROM jobs WHERE id = $id")
+given_job "$id" noise_scale=null
 status 'explain --plot succeeds without a noise scale' 0 drawn 'echo picture' a.svg
 is 'the script draws no efficiency or goodput without a noise scale' '' \
 	"$(grep -E "(title|label) '(efficiency|goodput)" script)"
@@ -395,8 +387,7 @@ if command -v gnuplot >/dev/null; then
 	status 'gnuplot draws without a noise scale' 0 "$POLLUX" explain "$id" --plot real.svg
 	is 'gnuplot does not complain of a missing noise scale' '' "$err"
 fi
-store "INSERT INTO gradient_statistics SELECT * FROM kept; DROP TABLE kept;
-	UPDATE jobs SET noise_scale = $declared WHERE id = $id"
+given_job "$id" noise_scale="$declared"
 status 'explain --plot exits with 69 where gnuplot fails' 69 \
 	drawn 'echo gnuplot\> set; echo "line 3: bad thing" >&2; exit 1' a.svg
 is 'explain says why gnuplot failed' 'pollux: gnuplot failed: line 3: bad thing' "$err"
@@ -430,8 +421,7 @@ if command -v gnuplot >/dev/null; then
 			"$POLLUX" explain "$id" --plot real.svg
 		is "gnuplot does not complain of $cores devices" '' "$err"
 	done
-	store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices;
-		UPDATE jobs SET state = 'queued' WHERE id = $id"
+	queued_again
 	status 'gnuplot draws a job that does not run' 0 "$POLLUX" explain "$id" --plot real.svg
 	is 'gnuplot does not complain of a job that does not run' '' "$err"
 	status 'gnuplot draws a job with one batch size' 0 "$POLLUX" explain "$wide" --plot real.svg
@@ -439,12 +429,12 @@ if command -v gnuplot >/dev/null; then
 else
 	echo "ok $((n += 1)) - gnuplot draws # SKIP no gnuplot: apt-get install gnuplot-nox"
 fi
-store "DELETE FROM runs WHERE id = 90; DELETE FROM run_devices;
-	UPDATE jobs SET state = 'queued' WHERE id = $id"
+queued_again
 
 # --- another policy ---
-store "UPDATE settings SET value = 'las' WHERE name = 'POLLUX_POLICY'; DELETE FROM models;
-	UPDATE observations SET step_time_s = 0.050 WHERE replicas = 4"
+given_setting POLLUX_POLICY las
+given_none models
+given_times all if replicas=4 step_time_s=0.050
 run "$POLLUX" explain "$id"
 like 'las does not look at goodput' '^  policy +las does not look at goodput' "$(part decision)"
 like 'explain fits a model where no pass has' \
@@ -452,7 +442,7 @@ like 'explain fits a model where no pass has' \
 like 'the fit has all measured steps' '^  rests on +15\.0k steps in 3 configurations' \
 	"$(part model)"
 is 'explain does not store the model that it fits' 0 "$(store 'SELECT count(*) FROM models')"
-store "UPDATE jobs SET state = 'done', end_time_s = 1e9, reason = 'completed' WHERE id = $id"
+given_job "$id" state=done end_time_s=1e9 reason=completed
 run "$POLLUX" explain "$id"
 like 'explain says that an ended job is done' '^  end +done at ' "$(part end)"
 unlike 'explain has nothing that remains for an ended job' remaining "$out"
@@ -464,7 +454,7 @@ unlike 'explain tells an ended job without a model nothing of what is to come' '
 	"$("$POLLUX" explain "$ended")"
 
 # --- real jobs ---
-store "UPDATE jobs SET state = 'cancelled' WHERE state = 'queued'"
+given_job all if state=queued state=cancelled
 unset HWLOC_SYNTHETIC
 changed()
 {

@@ -11,17 +11,12 @@ for i in 1 2; do
 	"$POLLUX" wait --timeout 200 $i
 done
 known() {
-	store "DELETE FROM gradient_statistics; DELETE FROM observations; DELETE FROM models;
-	INSERT INTO gradient_statistics (run_id, window, batch_size, first_samples, last_samples, n,
-		entries, sum_grad_sqr, sum_grad_var)
-		SELECT id, 0, 16, 0, 160, 10, 10, 10, 1000 FROM runs;
-	INSERT INTO observations (run_id, device_kind, nodes, replicas, local_batch_size,
-		accumulation_steps, n_steps, n_windows, n_dropped, n_outliers, step_time_s,
-		update_time_s)
-		SELECT id, 'x', 1, 1, 16, 1, 100, 10, 0, 0, 0.1, 1 FROM runs;
-	INSERT INTO models SELECT 'w', 'x', 1, 1, 1, 1, 1, 1, 1, 'ddddddd', 'ftol', 0, 0, 0, 1, 100,
-		1, 16, '', 1, 1, 0, 0, 0, 0;
-	UPDATE runs SET out_of_memory = 1, forgotten = 0"
+	for table in gradient_statistics observations models; do given_none $table; done
+	told_gradients all batch_size=16 first_samples=0 last_samples=160 n=10 entries=10 \
+		sum_grad_sqr=10 sum_grad_var=1000
+	measured all 0.1 device_kind=x local_batch_size=16
+	fitted w x
+	given_run all out_of_memory=1 forgotten=0
 }
 left() { # gradients, observations and models; runs that still say something of memory, of times
 	store "SELECT (SELECT count(*) FROM gradient_statistics)

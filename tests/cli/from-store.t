@@ -26,7 +26,7 @@ one=$(submit -n one --workload a -b 100 --samples 120000 -- true)
 status 'simulate fails where no job is done' 66 simulate
 like 'simulate says that no job is done' \
 	'^pollux: no job of the store in .* is done that could be simulated on 2 devices$' "$err"
-store "DELETE FROM jobs"
+given_none jobs
 status 'simulate fails where the store has no jobs' 66 simulate
 like 'simulate says that the store has no jobs' '^pollux: the store in .* has no jobs yet$' "$err"
 for wrong in '--policy best' '--policy fifo --policy best' '--devices 0' '--devices x' \
@@ -51,39 +51,33 @@ four=$(submit -n four --workload a -b 100 -r 1:2 --samples 120000 -- true)
 five=$(submit -n five --workload b --after "$four" -- true)
 bad=$(submit -n bad --workload a -b 100 -- true)
 never=$(submit -n never --workload b -- true)
-store <<END
-UPDATE jobs SET state = 'done', samples = total_samples, submit_time_s = 1700000040, runs = 1;
-UPDATE jobs SET submit_time_s = 1700000100, run_time_s = 100,
-	attained_service_device_s = 200 WHERE id = $three;
-UPDATE jobs SET submit_time_s = 1700000640 WHERE id IN ($four, $five);
-UPDATE jobs SET run_time_s = 50, attained_service_device_s = 50 WHERE id = $five;
-UPDATE jobs SET attained_service_device_s = 125, runs = 3 WHERE id = $one;
-UPDATE jobs SET start_time_s = submit_time_s + 1, end_time_s = submit_time_s +
-	CASE id WHEN $one THEN 130 WHEN $two THEN 70 WHEN $three THEN 170 WHEN $four THEN 110
-		ELSE 160 END;
-UPDATE jobs SET state = 'failed' WHERE id = $bad;
-UPDATE jobs SET state = 'queued', end_time_s = NULL, start_time_s = NULL, runs = 0
-	WHERE id = $never;
-INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size, local_batch_size,
-	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
-	launch_time_s, launch_boot_s,
-	end_time_s, duration_s, outcome, first_step_s, stop_duration_s, first_samples, last_samples)
-	VALUES
- ($one, 1, 'ended', 1, 1, 100, 100, 1, 'x', 1, 1, 1, 1, 60, 59, 'stopped', 5, 5, 0, 60000),
- ($one, 2, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL,
-	60000, 120000),
- ($two, 1, 'ended', 1, 1, 100, 100, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL,
-	0, 60000),
- ($four, 1, 'ended', 2, 1, 100, 50, 1, 'x', 70, 70, 70, 70, 130, 60, 'completed', 5, NULL,
-	0, 120000);
-INSERT INTO models (workload, device_kind, alpha_grad, beta_grad, alpha_sync_local, beta_sync_local,
-	alpha_sync_node, beta_sync_node, gamma, basis, stop, objective, rmse_grad, rmse_step,
-	n_observations, n_steps, max_replicas, max_local_batch_size, observations_key, fit_time_s)
-	VALUES
-	('a', 'CPU, 1 core', 0.05, 0.0005, 0.01, 0, 0.01, 0, 1, 'ddddddd', 'converged',
-	0.01, 0.02, 0.03, 3, 15000, 2, 100, 'key', 1e9);
-INSERT OR REPLACE INTO settings VALUES ('POLLUX_POLICY', 'fifo'), ('POLLUX_SLICE', '60s');
-END
+given_job all state=done samples=@total_samples submit_time_s=1700000040 runs=1
+given_job "$three" submit_time_s=1700000100 run_time_s=100 attained_service_device_s=200
+given_job "$four $five" submit_time_s=1700000640
+given_job "$five" run_time_s=50 attained_service_device_s=50
+given_job "$one" attained_service_device_s=125 runs=3
+for took in "$one 130" "$two 70" "$three 170" "$four 110" "$five 160" "$bad 160"; do
+	given_job "${took% *}" start_time_s=@'submit_time_s + 1' \
+		end_time_s=@"submit_time_s + ${took#* }"
+done
+given_job "$bad" state=failed
+given_job "$never" state=queued runs=0
+ran() { # ran JOB FIRST LAST [KEY=VALUE...]: the samples of a run of 60 s
+	job=$1 first=$2 last=$3
+	shift 3
+	past_run "$job" batch_size=100 local_batch_size=100 launch_time_s=70 launch_boot_s=70 \
+		end_time_s=130 duration_s=60 outcome=completed first_step_s=5 \
+		first_samples="$first" last_samples="$last" "$@"
+}
+ran "$one" 0 60000 launch_time_s=1 launch_boot_s=1 end_time_s=60 duration_s=59 outcome=stopped \
+	stop_duration_s=5
+ran "$one" 60000 120000
+ran "$two" 0 60000
+ran "$four" 0 120000 replicas=2 local_batch_size=50
+fitted a 'CPU, 1 core' alpha_grad=0.05 beta_grad=0.0005 alpha_sync_local=0.01 beta_sync_local=0 \
+	alpha_sync_node=0.01 beta_sync_node=0 max_replicas=2 max_local_batch_size=100
+given_setting POLLUX_POLICY fifo
+given_setting POLLUX_SLICE 60s
 # On two devices: jobs one and two start at once and end at 125 and 65; three has both devices from
 # 125 to 225; four, alone on both, takes 5 + 120000 / 1176.47 = 107; five follows.
 status 'simulate succeeds with a history made by hand' 0 simulate -p fifo --json
@@ -125,7 +119,7 @@ run simulate -p fifo --interval 1 --json
 like 'simulate takes the interval between passes' '^fifo 2 5 123.8 ' "$(figures)"
 # Submitted 20 s later, they start at once, as submissions make passes; else they wait 40 s for the
 # next pass.
-store "UPDATE jobs SET submit_time_s = submit_time_s + 20, end_time_s = end_time_s + 20"
+given_job all submit_time_s+=20 end_time_s+=20
 POLLUX_SUBMIT_PASS=yes
 run simulate -p fifo -p pollux --json
 is 'a simulated pass comes with each submission' '123.8' "$(figures | sed -n 2p | cut -d' ' -f4)"
@@ -135,16 +129,15 @@ POLLUX_SUBMIT_PASS=no
 run simulate -p fifo --json
 is 'simulated passes come on the minute where submissions make none' '163.8' \
 	"$(figures | sed -n 2p | cut -d' ' -f4)"
-store "UPDATE jobs SET submit_time_s = submit_time_s - 20, end_time_s = end_time_s - 20"
+given_job all submit_time_s-=20 end_time_s-=20
 # Job four ran for 123 s: 5 s to its first step, 102 s for 1200 steps of 0.085 s, and 16 s for
 # something else.
-store "UPDATE jobs SET steps = 1200, run_time_s = 123 WHERE id = $four; INSERT INTO observations
-	SELECT id, 'CPU, 1 core', 1, replicas, 50, 1, NULL, 5000, 30, 100, 1, 0.085, 0.0002,
-	0.08, NULL, 60 FROM runs WHERE job_id = $four"
+given_job "$four" steps=1200 run_time_s=123
+measured "$four" 0.085 device_kind='CPU, 1 core'
 run simulate -p fifo --json
 is 'simulate keeps the time of a job that was no step' 130.2 \
 	"$(figures | sed -n 2p | cut -d' ' -f4)"
-store "DELETE FROM observations"
+given_none observations
 
 status 'simulate succeeds with a table for people' 0 simulate
 like 'the table says how many jobs have a measured model' \
@@ -161,11 +154,11 @@ like 'the table compares the simulated mean with that of the history' \
 	'^2m03s where it was 2m08s, 3% less; half of the jobs are within 3%$' "$out"
 is 'the table keeps to 80 columns' '' "$(printf '%s\n' "$out" | grep -E '.{81}')"
 # The last pass was made by a version whose passes took all policies.
-store "UPDATE settings SET value = 'srtf' WHERE name = 'POLLUX_POLICY'"
+given_setting POLLUX_POLICY srtf
 status 'simulate takes a present policy that passes do not take any more' 0 simulate
 is 'the table has the former policy and the usual ones' 'srtf fifo las pollux' \
 	"$(printf '%s\n' "$out" | sed -nE 's/^([a-z]+) +2 +5 .*/\1/p' | paste -sd' ')"
-store "UPDATE settings SET value = 'fifo' WHERE name = 'POLLUX_POLICY'"
+given_setting POLLUX_POLICY fifo
 status 'simulate accepts --policy all' 0 simulate -p all --json
 is '--policy all simulates eight policies, each once' 8 "$(printf '%s' "$out" | json '
 	my %seen = map { $_->{policy} => 1 } @{$d->{results}}; print scalar keys %seen;')"
@@ -180,14 +173,14 @@ is 'simulate writes nothing into the store' "$before" \
 # --- lengths without a model ---
 # Jobs of 100 s and 50 s, submitted at once, on one device: the shorter job runs first if both
 # declared their steps.
-store "DELETE FROM jobs"
+given_none jobs
 for steps in 1000 500; do submit --workload b --steps "$steps" -- true; done >ids
-store "UPDATE jobs SET state = 'done', runs = 1, submit_time_s = 1700000040,
-	start_time_s = 1700000041, end_time_s = 1700000300, run_time_s = total_steps / 10,
-	attained_service_device_s = total_steps / 10"
+given_job all state=done runs=1 submit_time_s=1700000040 start_time_s=1700000041 \
+	end_time_s=1700000300 run_time_s='@total_steps / 10' \
+	attained_service_device_s='@total_steps / 10'
 mean() { simulate -p srtf --devices 1 --json | json 'print $d->{results}[0]{avg_jct_s};'; }
 is 'srtf runs the job with fewer declared steps first' 100 "$(mean)"
-store "UPDATE jobs SET total_steps = NULL"
+given_job all total_steps=null
 is 'srtf runs jobs in their order where no length was declared' 125 "$(mean)"
 
 # --- a history that was ---

@@ -84,7 +84,7 @@ like 'an idle context of 500 MiB does not count as computing' '^gpu-over: ' "$(s
 # --- on none ---
 
 { gpu $A; gpu $B; } | answers
-age() { store "UPDATE runs SET launch_boot_s = launch_boot_s - $2 WHERE job_id = $1"; }
+age() { given_run "$1" launch_boot_s-="$2"; }
 before=$(times_said 2)
 "$POLLUX" submit -q -- sleep 1000 >/dev/null
 ok 'the third job runs' wait_for 20 passes_until runs 3
@@ -261,11 +261,11 @@ $short computes on gpu:1, which it was not given (job $beside has it): docker ru
 		"$(store "SELECT suspension FROM runs WHERE job_id = $job") $(store "SELECT state
 			FROM jobs WHERE id = $beside")"
 	is "the memory of a job's container is known" 7340032000 "$(memory_of "$job")"
-	store "UPDATE runs SET suspension = 'suspended' WHERE job_id = $job"
+	given_run "$job" suspension=suspended
 	like "a suspended job's container keeps the GPU from others" \
 		"^gpu:0: pid $pid \\(container $other_short of job $job\\) 7000 MiB, 90 %" \
 		"$("$POLLUX" devices)"
-	store "UPDATE runs SET suspension = 'none' WHERE job_id = $job"
+	given_run "$job" suspension=none
 	gpu $A | answers
 	"$POLLUX" cancel "$beside" "$job"
 	"$POLLUX" wait "$beside" "$job"
@@ -321,7 +321,7 @@ ended() { # ended ID N: its Nth run has
 	[ "$(store "SELECT count(*) FROM runs WHERE job_id = $1 AND state = 'ended'")" -ge "$2" ]
 }
 again() { # lets the pause after a failure pass
-	store "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE state = 'ended'"
+	given_run all if state=ended end_boot_s-=1000
 }
 runs_again() { again && "$POLLUX" schedule && ended "$1" "$2"; }
 gpu $A | answers

@@ -12,12 +12,11 @@ start() { # start [OPTION...]: sets $job, at work
 	ok 'a job is at work on a GPU' wait_for 20 grep -q '^step' "$POLLUX_DIR/logs/$job.log"
 }
 freeze() { # what a pass decides
-	store "UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job
-		AND suspension = 'none'"
+	given_run "$job" if suspension=none suspension=asked freezes=1
 	ok 'the job is frozen' wait_for 20 holds "job_id = $job AND suspension = 'suspended' AND
 		freeze_state = 'frozen'"
 }
-give_back() { store "UPDATE runs SET suspension = 'resuming' WHERE job_id = $job"; }
+give_back() { given_run "$job" suspension=resuming; }
 
 gpus $A
 status 'the self-test passes' 0 "$POLLUX" devices --self-test
@@ -38,7 +37,7 @@ is 'the GPU of the cancelled job is free' 0 \
 start --grace 20s
 gpus $A
 sed -i '1i slow 3' answers	# so that it is asked for long whether the GPU is free
-store "UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job"
+given_run "$job" suspension=asked freezes=1
 leader=$(store "SELECT $leader_pid FROM runs WHERE job_id = $job")
 is_stopped() {
 	holds "job_id = $job AND freeze_state = 'frozen'" &&
@@ -101,8 +100,8 @@ is 'the store counts the GPU as one that passed' 1 "$(store 'SELECT passed FROM 
 
 start
 store "CREATE TRIGGER refuses BEFORE UPDATE OF freeze_state ON runs
-	BEGIN SELECT RAISE(ABORT, 'not now'); END;
-	UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job"
+	BEGIN SELECT RAISE(ABORT, 'not now'); END"
+given_run "$job" suspension=asked freezes=1
 refused() { grep -q "job $job .*not now" "$POLLUX_DIR/supervisor.log"; }
 ok 'the supervisor cannot record the first step' wait_for 20 refused
 is 'a freeze that cannot be recorded is no event' '' "$(events "$job")"
@@ -126,11 +125,11 @@ freeze
 frozen=$job
 kept=$(store "SELECT $supervisor_pid FROM runs WHERE job_id = $frozen")
 "$POLLUX" hold --force "$frozen" --dry-run >/dev/null
-store "UPDATE jobs SET state = 'held' WHERE id = $frozen"
+given_job "$frozen" state=held
 start
 is 'another job has the GPU of the frozen job' "$its" "$(device_of "$job")"
 kill -9 "$kept"
-store "UPDATE jobs SET state = 'running' WHERE id = $frozen"
+given_job "$frozen" state=running
 says_so() {
 	"$POLLUX" schedule
 	"$POLLUX" status "$frozen" | grep -q "waits for $its, where it can continue"

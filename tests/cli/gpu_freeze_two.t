@@ -19,8 +19,7 @@ start() { # start COMMAND CONDITION: sets $job, at work
 }
 freeze() { # freeze [FAULT]...: what a pass decides, and how the driver fails then
 	[ $# = 0 ] || printf '%s\n' "$@" >cards/fail
-	store "UPDATE runs SET suspension = 'asked', freezes = 1 WHERE job_id = $job
-		AND suspension = 'none'"
+	given_run "$job" if suspension=none suspension=asked freezes=1
 }
 says() { events "$job" | grep -q "$1"; }
 size() { wc -c <"$1"; }
@@ -75,7 +74,7 @@ for fault in 'lock kill 1' 'checkpoint kill 1'; do
 	ok "'$fault': the other process is frozen" wait_for 30 \
 		holds "job_id = $job AND suspension = 'suspended' AND freeze_state = 'frozen'"
 	rm -f cards/fail
-	store "UPDATE runs SET suspension = 'resuming' WHERE job_id = $job"
+	given_run "$job" suspension=resuming
 	ok "'$fault': the other process comes back" wait_for 30 says 'came back in'
 	end_jobs
 done

@@ -132,7 +132,7 @@ wait_for 20 holds "job_id = $one AND state = 'running'"
 device_of() { store "SELECT device FROM run_devices WHERE run_id = (SELECT max(id) FROM runs
 	WHERE job_id = $1)"; }
 its=$(device_of "$one")
-store "UPDATE runs SET suspension = 'asked' WHERE job_id = $one"
+given_run "$one" suspension=asked
 ok 'the first job is suspended' wait_for 20 holds "job_id = $one AND suspension = 'suspended'"
 three=$(submit --workload two --gpu-memory 1G --no-preempt)
 "$POLLUX" schedule
@@ -165,9 +165,9 @@ its=$(device_of "$big")
 other=$(submit --workload other --gpu-memory 16G --preempt --suspend never)
 "$POLLUX" schedule
 ok 'another job runs on the other GPU' wait_for 20 holds "job_id = $other AND state = 'running'"
-store "UPDATE runs SET suspension = 'asked' WHERE job_id = $big"
+given_run "$big" suspension=asked
 ok 'the job of 16 GiB is suspended' wait_for 20 holds "job_id = $big AND suspension = 'suspended'"
-store "UPDATE jobs SET attained_service_device_s = 100000 WHERE id = $big"
+given_job "$big" attained_service_device_s=100000
 gpu "${its#gpu:}" "process $(leader_of "$big") 15000 0" | answers
 "$POLLUX" schedule
 is 'a job that loses its GPU does not get that of the suspended one' 1 "$(store "SELECT count(*)

@@ -121,14 +121,6 @@ is 'again takes over the guarantee' 2 "$(field "$again" guarantee)"
 end_jobs
 
 # --- plans that were measured ---
-measured() { # measured JOB SECONDS: of a step
-	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT r.id, 1, d.kind, 1, r.replicas, 64 / r.replicas, 1, 1000, 100, 0, 0, $2,
-			$2 / 1000, $2
-		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1 LIMIT 1"
-}
 as_one() { submit -b 64 --workload w "$@"; }
 is_done_after_pass() { # a pass that finds another one at work leaves at once
 	"$POLLUX" schedule

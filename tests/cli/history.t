@@ -39,12 +39,9 @@ is 'history by group counts jobs of no group' '-,2' \
 is 'history keeps to 80 columns' '' "$(COLUMNS=80 "$POLLUX" history --by workload |
 	awk 'length > 80')"
 # The first job ran for four of the last hours of a day, and two of the next, 40 days ago.
-store "UPDATE runs SET launch_time_s = floor(launch_time_s / 86400) * 86400 - 40 * 86400 - 4 * 3600,
-		duration_s = 21600 WHERE job_id = 1;
-	UPDATE runs SET end_time_s = launch_time_s + 21600 WHERE job_id = 1;
-	UPDATE jobs SET end_time_s = (SELECT end_time_s FROM runs WHERE job_id = 1),
-		start_time_s = (SELECT launch_time_s FROM runs WHERE job_id = 1) WHERE id = 1;
-	UPDATE jobs SET submit_time_s = start_time_s - 3600 WHERE id = 1"
+began=$((($(date +%s) / 86400 - 40) * 86400 - 4 * 3600))
+given_run 1 launch_time_s=$began end_time_s=$((began + 21600)) duration_s=21600
+given_job 1 submit_time_s=$((began - 3600)) start_time_s=$began end_time_s=$((began + 21600))
 is 'jobs older than the period do not count' 1 \
 	"$("$POLLUX" history --csv | sed 1d | awk -F , '{ n += $2 } END { print n }')"
 is 'the time of a run over midnight is shared out' '14400 7200' \

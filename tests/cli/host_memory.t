@@ -16,7 +16,7 @@ first=$(submit --workload large -- true)
 wait_for 20 no_supervisor
 is 'the first job ends' 'done' "$(field "$first" state)"
 total=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) * 1024))
-store "UPDATE runs SET peak_memory_bytes = $((total * 6 / 10))"
+given_run all peak_memory_bytes="$((total * 6 / 10))"
 
 one=$(submit --workload large -- sleep 1000) two=$(submit --workload large -- sleep 1000)
 small=$(submit --workload small -- sleep 1000)
@@ -46,12 +46,8 @@ for plan in dp:6:.010 gc:2:.020; do
 	job=$(submit -b 64 --workload w --plan "${plan%%:*}=" -- true)
 	"$POLLUX" schedule
 	wait_for 20 no_supervisor
-	store "UPDATE runs SET peak_memory_bytes = $total / 10 * ${rest%:*} WHERE job_id = $job;
-		INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT id, 1, (SELECT kind FROM run_devices WHERE run_id = runs.id), 1, 1, 64, 1,
-		1000, 100, 0, 0, ${rest#*:}, .0001, ${rest#*:} FROM runs WHERE job_id = $job"
+	given_run "$job" peak_memory_bytes="$((total * ${rest%:*} / 10))"
+	measured "$job" "${rest#*:}"
 done
 either() { submit -b 64 --workload w --plan dp= --plan gc= -- sleep 1000; }
 six=$(either) seven=$(either)

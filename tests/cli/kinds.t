@@ -140,8 +140,7 @@ wait_for 20 no_supervisor
 "$POLLUX" schedule
 greedy=$("$POLLUX" submit -q -b 64 --workload leaks --replicas 1 -- sh greedy.sh)
 wait_for 30 ran_out
-store "INSERT INTO observations SELECT id, '$small', 1, 1, 64, 1, NULL, 500, 3, 0, 0, 0.02,
-	1e-9, 0.02, NULL, 60 FROM runs WHERE job_id = $greedy"
+measured "$greedy" 0.02 device_kind="$small" local_batch_size=64 n_steps=500 n_windows=3
 wait_for 20 says_too_little
 is 'a job that ran out of memory late does not start there again' queued \
 	"$(store "SELECT state FROM jobs WHERE id = $greedy")"
@@ -153,27 +152,24 @@ wait_for 20 no_supervisor
 
 # --- who gets the faster kind ---
 add_run() { # add_run NUMBER JOB KIND DEVICE
-	store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-		batch_size, local_batch_size, learning_rate_scale, boot_id, assigned_time_s,
-		assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome, exit_code,
-		workload) SELECT $1, $2, $1, 'ended', 1, 1, 64, 64, 1, 'x', 0, 0,
-		0, 60, 60, 'completed', 0, workload FROM jobs WHERE id = $2;
-		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-			VALUES ($1, 0, 'gpu:$4', '$3', '', 1, 0)"
+	past_run "$2" id="$1" batch_size=64 local_batch_size=64 launch_time_s=0 end_time_s=60 \
+		duration_s=60 outcome=completed exit_code=0
+	had_device "$1" "gpu:$4" "$3"
 }
-add_time() { # add_time RUN KIND SECONDS
-	store "INSERT INTO observations SELECT $1, '$2', 1, 1, 64, 1, NULL, 5000, 30, 0, 0, $3,
-		1e-9, $3, NULL, 60"
+add_time() { # add_time RUN SECONDS [KEY=VALUE...]
+	run=$1 seconds=$2
+	shift 2
+	measured "run:$run" "$seconds" step_time_sd_s=1e-9 n_steps=5000 "$@"
 }
-measured() { # measured RUN WORKLOAD SMALL LARGE: seconds of a step on each kind
+on_both() { # on_both RUN WORKLOAD SMALL LARGE: seconds of a step on each kind
 	past=$("$POLLUX" submit -q --hold --workload "$2" -b 64 --replicas 1 -- true)
 	add_run "$1" "$past" "$small" "GPU-$(uuid a)"
 	add_run "$(($1 + 1))" "$past" "$large" "GPU-$(uuid c)"
-	add_time "$1" "$small" "$3"
-	add_time "$(($1 + 1))" "$large" "$4"
+	add_time "$1" "$3"
+	add_time "$(($1 + 1))" "$4"
 }
-measured 901 little 0.02 0.015
-measured 911 much 0.02 0.002
+on_both 901 little 0.02 0.015
+on_both 911 much 0.02 0.002
 { gpu a Small 12288; gpu c Large 24576; } >answers
 little=$("$POLLUX" submit -q --hold --workload little -b 64 --replicas 1 -- sleep 1000)
 much=$("$POLLUX" submit -q --hold --workload much -b 64 --replicas 1 -- sleep 1000)
@@ -187,7 +183,7 @@ for each in "931 slowly $small" "932 quickly $large"; do
 	workload=${each#* } workload=${workload%% *}
 	past=$("$POLLUX" submit -q --hold --workload "$workload" -b 64 --replicas 1 -- true)
 	add_run "${each%% *}" "$past" "${each#* * }" "GPU-$(uuid a)"
-	add_time "${each%% *}" "${each#* * }" 0.02
+	add_time "${each%% *}" 0.02
 	"$POLLUX" submit -q --workload "$workload" -b 64 --samples 6400 --replicas 1 -- true \
 		>/dev/null
 done
@@ -207,11 +203,10 @@ is 'explain --json compares the kinds' "$large 10.0" "$("$POLLUX" explain --json
 	printf "%s %.1f", "'"$large"'", $g{"'"$large"'"} / $g{"'"$small"'"};')"
 # A workload that ran on one kind only: the products take four times as long there.
 for kind in "$small|0.004" "$large|0.001"; do
-	store "INSERT INTO device_measurements VALUES ('${kind%|*}', 'product', 'fp32', 1, 512, 512,
-		512, 0, ${kind#*|}, 0, 9, 1, 0)"
+	measured_device "${kind%|*}" "${kind#*|}"
 done
-store "DELETE FROM observations WHERE run_id = 902;
-	DELETE FROM models WHERE workload = 'little' AND device_kind = '$large'"
+given_none observations if run_id=902
+given_none models if workload=little if device_kind="$large"
 run "$POLLUX" explain "$little"
 like 'explain tells the expected goodput of a kind without measurements' \
 	"$large, 1 usable: [0-9.]+k/s expected, 4.0x of $small" "$out"
@@ -225,18 +220,16 @@ wait_for 20 no_supervisor
 # A second device makes the steps longer on the small kind; on the large kind the workload ran on
 # one device only. It is expected to synchronise slowly there too.
 { gpu a Small 12288; gpu b Small 12288; gpu c Large 24576; gpu d Large 24576; } >answers
-measured 921 talks 0.02 0.01
+on_both 921 talks 0.02 0.01
 add_run 923 "$past" "$small" "GPU-$(uuid a)"
-add_half() { # add_half RUN KIND REPLICAS SECONDS: with half the local batch
-	store "INSERT INTO observations SELECT $1, '$2', 1, $3, 32, 1, NULL, 5000, 30, 0, 0, $4,
-		1e-9, $4, NULL, 60"
-}
-add_half 922 "$large" 1 0.0051
-add_half 923 "$small" 2 0.08
+add_half() { add_time "$1" "$3" replicas="$2" local_batch_size=32; } # add_half RUN REPLICAS SECONDS
+add_half 922 1 0.0051
+add_half 923 2 0.08
 talks=$("$POLLUX" submit -q --kind '*Large*' --workload talks -b 64 -r 1:2 -- sleep 1000)
 "$POLLUX" schedule
 is 'slow synchronisation is expected on the other kind' "$large|1" "$(kinds_of "$talks")"
-store "DELETE FROM observations WHERE run_id = 923; DELETE FROM models WHERE workload = 'talks'"
+given_none observations if run_id=923
+given_none models if workload=talks
 end_jobs >/dev/null
 wait_for 20 no_supervisor
 talks=$("$POLLUX" submit -q --kind '*Large*' --workload talks -b 64 -r 1:2 -- sleep 1000)
@@ -246,13 +239,13 @@ end_jobs >/dev/null
 wait_for 20 no_supervisor
 
 # What explain says of a kind is of the devices that the job would get there.
-measured 941 joined 0.02 0.02
+on_both 941 joined 0.02 0.02
 add_run 943 "$past" "$small" "GPU-$(uuid a)"
 add_run 944 "$past" "$small" "GPU-$(uuid a)"
-add_half 943 "$small" 2 0.02
-add_half 944 "$small" 2 0.06
-store "UPDATE observations SET tier = CASE run_id WHEN 943 THEN 'fast' ELSE 'machine' END
-	WHERE run_id > 942"
+add_half 943 2 0.02
+add_half 944 2 0.06
+given_times 943 tier=fast
+given_times 944 tier=machine
 joined=$("$POLLUX" submit -q --begin +1h --workload joined -b 64 -r 2 -- true)
 "$POLLUX" schedule
 on_small() { # the tier and the seconds of a step of 64 samples on two small devices

@@ -89,7 +89,7 @@ wait_for 5 no_supervisor
 rm -r "$POLLUX_DIR"
 cp -r elsewhere "$POLLUX_DIR"
 mkdir -p "$POLLUX_DIR/checkpoints/1"
-sqlite3 "$POLLUX_DIR/pollux.db" "UPDATE jobs SET runs = 1, launches = 1"
+given_job all runs=1 launches=1
 echo mine >"$POLLUX_DIR/checkpoints/1/saved"
 ended 1
 like 'a job that ran keeps files from before stores had names' '^1 there' "$("$POLLUX" log 1)"

@@ -11,10 +11,9 @@ submit() { "$POLLUX" submit -q --preempt "$@"; }
 runs() { [ "$(store "SELECT state FROM runs WHERE job_id = $1")" = running ]; }
 would() { "$POLLUX" schedule --dry-run | sed 's/:.*//; s/ (.*//; s/ on cpu//' | paste -sd' '; }
 # What a run of a job would have measured: steps, and the seconds of each, at a batch size.
-measured() { # measured JOB BATCH STEPS SECONDS
-	store "INSERT INTO observations SELECT id, 'CPU, 1 core', 1, 1, $2, 1, NULL, $3, 30,
-		0, 0, $4, 0.0002, $4, NULL, 60 FROM runs WHERE job_id = $1;
-		UPDATE jobs SET steps = $3 WHERE id = $1"
+told() { # told JOB BATCH STEPS SECONDS
+	measured "$1" "$4" local_batch_size="$2" n_steps="$3" step_time_sd_s=0.0002
+	given_job "$1" steps="$3"
 }
 
 # --- at the end of its work ---
@@ -22,10 +21,10 @@ measured() { # measured JOB BATCH STEPS SECONDS
 long=$(submit --workload m -b 100 --samples 1000000 -- sleep 1000)
 "$POLLUX" schedule
 ok 'a long job runs' wait_for 20 runs "$long"
-measured "$long" 100 10000 0.1
-store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200"
+told "$long" 100 10000 0.1
+given_run all launch_boot_s-=7200 launch_time_s-=7200
 short=$(submit --workload m -b 100 --samples 3000000 -- true)
-reached() { store "UPDATE jobs SET samples = $1 WHERE id = $long"; }
+reached() { given_job "$long" samples="$1"; }
 reached 900000
 is 'a job with 100 s left keeps its device' '' "$(would)"
 reached 1000000
@@ -43,23 +42,22 @@ is 'a job far beyond its declared length gives way' "suspend job $long start job
 long=$(submit --workload s -- sleep 1000)
 "$POLLUX" schedule
 ok 'a job runs that declared no length' wait_for 20 runs "$long"
-measured "$long" 0 100000 0.1
-store "UPDATE runs SET launch_boot_s = launch_boot_s - 7200, launch_time_s = launch_time_s - 7200
-	WHERE job_id = $long"
+told "$long" 0 100000 0.1
+given_run "$long" launch_boot_s-=7200 launch_time_s-=7200
 short=$(submit --workload s --steps 30000 -- true)
 is 'a job of unknown length gives way to one with 3000 s to go' \
 	"suspend job $long start job $short" "$(would)"
-store "UPDATE jobs SET printed_total_steps = 120000 WHERE id = $long"
+given_job "$long" printed_total_steps=120000
 is 'a job whose log tells 2000 s to go keeps its device' '' "$(would)"
-store "UPDATE jobs SET printed_total_steps = 172000 WHERE id = $long"
+given_job "$long" printed_total_steps=172000
 is 'a job of which nothing is known has its first slice at once' \
 	"suspend job $long start job $short" \
-	"$(store "UPDATE jobs SET total_steps = NULL WHERE id = $short"; would)"
+	"$(given_job "$short" total_steps=null; would)"
 third=$(submit --workload other --steps 30000 -- true)
 is 'of two new jobs the earlier starts, though the other is known' \
 	"suspend job $long start job $short" "$(would)"
 "$POLLUX" cancel "$third"
-store "UPDATE jobs SET total_steps = 90000 WHERE id = $short"
+given_job "$short" total_steps=90000
 "$POLLUX" schedule
 like 'the reason of a waiting job tells its length' '; needs 1 device for 2h30m; ' \
 	"$(store "SELECT reason FROM jobs WHERE id = $short")"

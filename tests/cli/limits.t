@@ -32,7 +32,7 @@ is "a lower hard limit of the pass bounds the job's limit" 200 "$(said 3)"
 # --- a job of an older store ---
 wait_for 20 no_supervisor	# the last pass of a job has that job's limits
 "$POLLUX" submit -q -- sh -c 'ulimit -n' >id
-store 'UPDATE commands SET limits = NULL'
+given_command all limits=null
 (ulimit -S -n 250 && "$POLLUX" schedule)
 status 'a job of an older store ends' 0 "$POLLUX" wait --timeout 600 4
 is 'a job of an older store has the limits of the pass' 250 "$(said 4)"

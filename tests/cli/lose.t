@@ -32,7 +32,7 @@ END
 "$POLLUX" submit -q --grace 60 --retries 0 -- sh stays >/dev/null
 "$POLLUX" schedule
 wait_for 20 [ -e started1 ] && wait_for 20 [ -e started2 ] && wait_for 20 [ -e started3 ]
-store "UPDATE runs SET launch_boot_s = launch_boot_s - 72790"
+given_run all launch_boot_s-=72790
 
 lost='has saved nothing; 20h13m of work would be lost'
 for command in hold requeue; do
@@ -54,7 +54,7 @@ is 'cancel --dry-run says what would be lost' \
 ok 'cancel --dry-run does not stop the job' no_stop 1
 like 'cancel asks on a terminal' "^pollux: job 1 $lost\$" "$(answer n cancel 1)"
 ok 'cancel without a yes does not stop the job' no_stop 1
-store "UPDATE runs SET launch_boot_s = launch_boot_s + 72490 WHERE job_id = 3"
+given_run 3 launch_boot_s+=72490
 unlike 'cancel does not ask for minutes' 'lost' "$(answer n cancel 3)"
 like 'hold goes on after a yes' 'status 0' "$(answer y hold 1)"
 

@@ -44,7 +44,7 @@ pauses() {
 		'queued|lost its supervisor 2 times in a row; again after a pause of 20 s' ]
 }
 ok 'the job pauses after two lost supervisors' wait_for 10 pauses
-store "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE state = 'ended'"
+given_run all if state=ended end_boot_s-=1000
 ok 'the third run loses its supervisor' lose "$id" 3
 is 'a job that lost three supervisors has failed' failed "$(field "$id" state)"
 is 'the reason says how many supervisors were killed' \

@@ -90,18 +90,15 @@ touch end
 "$POLLUX" wait --timeout 200 3 >/dev/null 2>&1
 
 # The points of a long curve are bounded, and cover its whole time.
-store "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 119)
-	INSERT INTO curve_points SELECT 1, 'long', i, i, i FROM n"
-"$POLLUX" submit -q --workload long -- sh -c '"$POLLUX" report METRIC.long=7' >/dev/null
-store "UPDATE curve_points SET job_id = (SELECT max(id) FROM jobs) WHERE name = 'long'"
+long=$("$POLLUX" submit -q --workload long -- sh -c '"$POLLUX" report METRIC.long=7')
+past_curve "$long" long 119
 "$POLLUX" schedule
 "$POLLUX" wait --timeout 200 5 >/dev/null 2>&1
 is 'a full curve loses every second point; its first and last stay' '61|1.0|7.0' "$(store "SELECT
 	count(*), min(value), (SELECT value FROM curve_points WHERE name = 'long'
 	ORDER BY time_s DESC LIMIT 1) FROM curve_points WHERE name = 'long'")"
 # The first job ran six days ago: marks of the time axis are days.
-store 'UPDATE runs SET launch_time_s = launch_time_s - 518400, end_time_s = end_time_s - 518400
-	WHERE job_id = 1'
+given_run 1 launch_time_s-=518400 end_time_s-=518400
 "$POLLUX" page --since 7d | sed -n '/class="timeline"/,/<\/svg>/p' |
 	sed -n 's/.*class="axis"[^>]*>\([^<]*\).*/\1/p' >marks
 ok 'the time axis has marks' test -s marks

@@ -13,13 +13,6 @@ is_done_after_pass() { # a pass that finds another one at work leaves at once
 	no_supervisor && [ "$(store "SELECT state FROM jobs WHERE id = $1")" = 'done' ]
 }
 ends() { wait_for 20 is_done_after_pass "$1"; } # ends JOB: passes are made until it is done
-measured() { # measured JOB DEVICES LOCAL_BATCH SECONDS: of a step
-	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT DISTINCT r.id, 1, d.kind, 1, $2, $3, 1, 1000, 100, 0, 0, $4, $4 / 1000, $4
-		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
-}
 plans_of() { store "SELECT group_concat(plan || ' ' || replicas) FROM runs WHERE job_id = $1"; }
 
 # --- ratios of step times ---
@@ -28,11 +21,11 @@ dp=$(of_w --plan dp=) gc=$(of_w --plan gc=-g)
 ends "$dp"
 ends "$gc"
 # dp: 2 ms and 0.5 ms a sample, 10 ms of synchronisation
-measured "$dp" 1 16 0.010
-measured "$dp" 1 64 0.034
-measured "$dp" 2 32 0.028
-measured "$dp" 2 64 0.044
-measured "$gc" 1 64 0.0425
+measured "$dp" 0.010 replicas=1 local_batch_size=16 accumulation_steps=1
+measured "$dp" 0.034 replicas=1 local_batch_size=64 accumulation_steps=1
+measured "$dp" 0.028 replicas=2 local_batch_size=32 accumulation_steps=1
+measured "$dp" 0.044 replicas=2 local_batch_size=64 accumulation_steps=1
+measured "$gc" 0.0425 replicas=1 local_batch_size=64 accumulation_steps=1
 both=$(submit -b 64 -r 1:2 --workload w --plan dp= --plan gc=-g -- true)
 ends "$both"
 json_of() { "$POLLUX" explain --json "$1" | json "$2"; }
@@ -61,13 +54,13 @@ like 'a job that ran under the plan is explained by the same times' \
 # --- memory of sizes that were not tried ---
 machine=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
 took() { # took JOB PART: of the machine's memory, at its peak
-	store "UPDATE runs SET peak_memory_bytes = CAST($machine * $2 AS INTEGER) WHERE job_id = $1"
+	given_run "$1" peak_memory_bytes="@CAST($machine * $2 AS INTEGER)"
 }
 of_v() { submit --workload v -r "$1" -b "$2" --plan dp= -- true; }
 for size in 16:.2 32:.35 64:.65; do
 	job=$(of_v 1 "${size%:*}")
 	ends "$job"
-	measured "$job" 1 "${size%:*}" "0.${size%:*}"
+	measured "$job" "0.${size%:*}" replicas=1 local_batch_size="${size%:*}" accumulation_steps=1
 	took "$job" "${size#*:}"
 done
 near=$(submit -b 88 --workload v --plan dp= --plan other=-o -- true)
@@ -83,10 +76,7 @@ like 'the reason says how much memory is needed, of how much' "plan other \\(dp 
 is 'explain has the memory that a sample takes' 0.0094 "$(json_of "$large" "printf '%.4f',
 	\$d->{plans}[0]{memory_sample_bytes} / $machine")"
 ended=$(store "SELECT id FROM runs WHERE job_id = $large")
-store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-	local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-	step_time_s) SELECT run_id, 1, kind, 1, 1, 128, 1, 1000, 100, 0, 0, 2
-	FROM run_devices WHERE run_id = $ended"
+measured "run:$ended" 2 replicas=1 local_batch_size=128 accumulation_steps=1
 like 'explain compares the plans by their memory' "best on 1 +other, .*\\(dp needs $gib\\)" \
 	"$("$POLLUX" explain "$large")"
 finish

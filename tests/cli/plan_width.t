@@ -81,20 +81,13 @@ unset POLLUX_POLICY
 
 # --- what was measured ---
 POLLUX_SLOTS=4
-measured() { # measured JOB DEVICES LOCAL_BATCH SECONDS: of a step
-	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT DISTINCT r.id, 1, d.kind, 1, $2, $3, 1, 1000, 100, 0, 0, $4, $4 / 1000, $4
-		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
-}
 as_one() { submit -b 64 --workload w "$@"; }
 narrow=$(as_one --plan dp= -- true) wide=$(as_one -r 2 --plan tp:width=2=--tp -- true)
 ends "$narrow"
 ends "$wide"
-measured "$narrow" 1 64 0.030
-measured "$narrow" 2 32 0.016
-measured "$wide" 2 64 0.010
+measured "$narrow" 0.030 replicas=1 local_batch_size=64 accumulation_steps=1
+measured "$narrow" 0.016 replicas=2 local_batch_size=32 accumulation_steps=1
+measured "$wide" 0.010 replicas=2 local_batch_size=64 accumulation_steps=1
 pair() { as_one -r "$1" --plan dp= --plan tp:width=2=--tp -- true; }
 both=$(pair 1:2)
 ends "$both"

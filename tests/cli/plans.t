@@ -115,18 +115,11 @@ apart=$(submit --retries 1 --plan dp= --plan gc:group=b=--gc -- sh -c "$saves" s
 "$POLLUX" schedule
 wait_for 20 no_supervisor
 is 'a job has a plan after its first run' dp "$(store "SELECT plan FROM jobs WHERE id = $apart")"
-store "UPDATE runs SET end_boot_s = end_boot_s - 1000"	# its pause is over
+given_run all end_boot_s-=1000	# its pause is over
 ok 'a job that began under a plan fails rather than change groups' ends "$apart" failed
 is 'a plan of another group is not tried' 'dp dp' "$(plans_of "$apart")"
 
 # --- the best of those that were measured ---
-measured() { # measured JOB SECONDS: of a step
-	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT r.id, 1, d.kind, 1, 1, 64, 1, 1000, 100, 0, 0, $2, $2 / 1000, $2
-		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
-}
 as_one() { submit -b 64 --workload w "$@"; }
 fast=$(as_one --plan quick=-q -- true) slow=$(as_one --plan slow= -- true)
 ends "$fast" 'done'

@@ -38,15 +38,7 @@ runs_of() { # runs_of JOB: plan, devices and kind of each run
 		FROM runs r JOIN run_devices d ON d.run_id = r.id
 		WHERE r.job_id = $1 ORDER BY r.id)"
 }
-measured() { # measured JOB SECONDS: of a step with its batch on one device
-	store "INSERT INTO observations (run_id, update_time_s, device_kind, nodes, replicas,
-		local_batch_size, accumulation_steps, n_steps, n_windows, n_dropped, n_outliers,
-		step_time_s, step_time_sd_s, step_time_min_s)
-		SELECT r.id, 1, d.kind, 1, 1, r.local_batch_size, 1, 1000, 100, 0, 0,
-		$2, $2 / 1000, $2
-		FROM runs r JOIN run_devices d ON d.run_id = r.id WHERE r.job_id = $1"
-}
-took() { store "UPDATE runs SET peak_device_memory_bytes = $2 * 1073741824 WHERE job_id = $1"; }
+took() { given_run "$1" peak_device_memory_bytes="@$2 * 1073741824"; }
 
 # --- out of memory on a kind ---
 # dp fits on no kind here; that is known of a kind only where it was tried.

@@ -89,7 +89,7 @@ row()
 }
 before=$(row)
 # A steady measurement is kept where the new one is not steady.
-store "UPDATE device_measurements SET steady = 0"
+given_kinds all steady=0
 export COLUMNS=80
 status 'one slot is measured again, for people' 0 "$POLLUX" profile --devices --quick --device cpu:0
 is 'the tables are within 80 columns' '' "$(printf '%s\n' "$out" | longer_than 80)"
@@ -114,16 +114,13 @@ status 'the slot of a job is refused by its name' \
 "$POLLUX" wait --timeout 300 "$(cat id)" || :
 # Given out by a pass, and not started yet.
 id=$("$POLLUX" submit -q --hold -- true)
-store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-	learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s) VALUES (999, $id, 1,
-	'assigned', 1, 1, 1, 'x', 1, 1);
-	INSERT INTO run_devices (run_id, position, device, kind, binding, cores)
-	VALUES (999, 0, 'cpu:0', '', '', 1)"
+past_run "$id" state=assigned
+had_device "$run" cpu:0 ''
 status 'a device that a job is about to have is refused' 75 "$POLLUX" profile --devices --quick \
 	--device cpu:0
 like 'the job that is about to have the device is named' "held by job $id;" "$err"
-store 'DELETE FROM run_devices WHERE run_id = 999; DELETE FROM runs WHERE id = 999'
-store "DELETE FROM settings"	# the last pass had one slot
+given_none runs if id="$run"
+given_none settings	# the last pass had one slot
 # Not in the store, but locked: a supervisor that has just taken it.
 if command -v flock >/dev/null && command -v python3 >/dev/null; then
 	python3 -c 'import fcntl, struct, sys, time
@@ -157,7 +154,7 @@ like 'a waiting job is told that a profile holds the device' \
 	'cpu:0: pollux profile --devices still holds it' \
 	"$(store 'SELECT reason FROM jobs ORDER BY id DESC LIMIT 1')"
 "$POLLUX" cancel "$(store 'SELECT max(id) FROM jobs')"
-store 'DELETE FROM settings'
+given_none settings
 kill -9 "$asker"
 gone() { ! kill -0 "$child" 2>/dev/null; }
 ok 'a killed profile of devices leaves nothing behind' wait_for 20 gone
@@ -170,14 +167,10 @@ done
 id=$("$POLLUX" submit -q --hold --workload w --parameters 0.25M -b 128 -r 1:2 --preempt -- true)
 is 'the parameters are kept' 250000.0 \
 	"$(store "SELECT parameters FROM workloads WHERE workload = 'w'")"
-store "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, batch_size,
-	local_batch_size, learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s,
-	launch_time_s, launch_boot_s, end_time_s, duration_s, outcome, first_step_s,
-	stop_duration_s) VALUES ($id, 1, 'ended', 1, 1, 128, 128, 1, 'x', 1, 1, 1, 1, 60, 59,
-	'stopped', 3, 1.5);
-	UPDATE jobs SET runs = 1;
-	INSERT INTO observations SELECT id, '$kind', 1, 1, 128, 1, NULL, 5000, 30, 100, 1,
-	0.004, 0.00002, 0.0039, NULL, 60 FROM runs WHERE job_id = $id AND number = 1"
+past_run "$id" batch_size=128 local_batch_size=128 launch_time_s=1 launch_boot_s=1 end_time_s=60 \
+	duration_s=59 outcome=stopped first_step_s=3 stop_duration_s=1.5
+given_job all runs=1
+measured "$id" 0.004 device_kind="$kind" n_steps=5000 step_time_sd_s=0.00002
 run "$POLLUX" explain "$id" --json
 printf '%s' "$out" >explained.json
 is 'a pass seen at one size is divided by what is expected' prior \
@@ -200,13 +193,14 @@ bases() { store "SELECT basis FROM models WHERE workload = 'w'"; }
 "$POLLUX" schedule
 like 'a pass fits with the prior' '^k' "$(bases)"
 "$POLLUX" profile --devices --quick --device cpu:0 >/dev/null
-store "UPDATE models SET basis = 'xxxxxxx'"
+given_model all basis=xxxxxxx
 "$POLLUX" schedule
 like 'a pass fits again when the devices were measured again' '^k' "$(bases)"
-store "UPDATE models SET basis = 'xxxxxxx'"
+given_model all basis=xxxxxxx
 "$POLLUX" schedule
 is 'a pass does not fit again when nothing has changed' xxxxxxx "$(bases)"
-store "DELETE FROM device_measurements; DELETE FROM models"
+given_none device_measurements
+given_none models
 run "$POLLUX" explain "$id" --json
 is 'the model is tied without measurements of devices' 'tied tied' "$(printf '%s' "$out" | json '
 	my $p = $d->{model}{parameters};

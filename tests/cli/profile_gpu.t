@@ -120,16 +120,11 @@ is 'copies are of one pair of each tier and of the best pair' \
 	print join ", ", map { sprintf "%s %.1f", $_, $time{$_} / $time{peer} } sort keys %time
 	' <tiers.json)"
 job=$("$POLLUX" submit -q --hold --workload w -b 64 -- true)
-store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
-		(902, 2, 32, 'fast', 0.06))
-	INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-		learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)
-	SELECT id, $job, id, 'ended', replicas, 1, 1, 'x', 1, 1 FROM known;
-	WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
-		(902, 2, 32, 'fast', 0.06))
-	INSERT INTO observations SELECT id, (SELECT DISTINCT device_kind FROM device_measurements),
-		1, replicas, local, 1, tier, 5000, 30, 0, 0, step_s, 1e-9, step_s, NULL, 60
-	FROM known"
+kind=$(store 'SELECT DISTINCT device_kind FROM device_measurements')
+past_run "$job" local_batch_size=64
+measured "run:$run" 0.1 device_kind="$kind" n_steps=5000 step_time_sd_s=1e-9
+past_run "$job" replicas=2 local_batch_size=32
+measured "run:$run" 0.06 device_kind="$kind" n_steps=5000 step_time_sd_s=1e-9 tier=fast
 expected=$(json "$exchange"'
 	printf "prior %.4f", $time{"peer machine"} / $time{"peer fast"}' <tiers.json)
 status 'a workload that was seen on the pair is explained' 0 "$POLLUX" explain "$job" --json

@@ -128,8 +128,7 @@ status 'a profile of a command that became silent fails' \
 	-- ./mute 16
 like 'a profile of a command that became silent says so' 'no step time in ' "$err"
 id=$(store 'SELECT max(id) FROM jobs')
-store "UPDATE runs SET outcome = 'failed', stop_reason = '',
-	diagnosis = '$(printf '%039d\303\251' 0)' WHERE job_id = $id" ||
+given_run "$id" outcome=failed stop_reason= diagnosis="@'$(printf '%039d\303\251' 0)'" ||
 	exit 1
 run "$POLLUX" profile "$id"
 like 'what a command failed with is cut between characters' ' failed: 0{39}$' "$out"
@@ -179,7 +178,7 @@ is 'only the first job is told when the profile ends' '1 0 0' "$(store -separato
 run "$POLLUX" status
 like 'status says by when the first job starts' \
 	"^ *$job +true .* by [0-9:]+.*: needs 1 device; profile $id has cpu:0, cpu:1" "$out"
-store "UPDATE jobs SET next_start_time_s = submit_time_s - 1000 WHERE id = $id"
+given_job "$id" next_start_time_s='@submit_time_s - 1000'
 POLLUX_POLICY=las "$POLLUX" schedule
 run "$POLLUX" status
 like 'status still says what the job needs when the budget is over' \

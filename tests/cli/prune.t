@@ -83,18 +83,8 @@ ok 'the next prune removes no directory of another name' \
 rm -r "$POLLUX_DIR/checkpoints/9000.pruned-by-me"
 
 # --- models keep what they rest on: the newest 500 runs of a workload ---
-copies() { # copies N: jobs like $old, each with a run
-	query "CREATE TEMP TABLE j AS SELECT * FROM jobs WHERE id = $old;
-	CREATE TEMP TABLE r AS SELECT * FROM runs WHERE job_id = $old;
-	CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
-	 WHERE i < $1) SELECT i FROM n;
-	UPDATE j SET id = 1000; UPDATE r SET id = 1000, job_id = 1000;
-	$(for i in $(seq "$1"); do
-		echo "UPDATE j SET id = 1000 + $i; INSERT INTO jobs SELECT * FROM j;
-		UPDATE r SET id = 1000 + $i, job_id = 1000 + $i; INSERT INTO runs SELECT * FROM r;"
-	done)"
-}
-copies 503
+copied_jobs "$old" 1001 1503
+past_run "$(seq -s ' ' 1001 1503)" outcome=completed
 status 'prune beyond the runs that models look at succeeds' 0 "$POLLUX" prune --all
 is 'the newest 500 runs of a workload stay' \
 	500 "$(query "SELECT count(*) FROM runs WHERE job_id > 1000")"
@@ -103,13 +93,13 @@ is 'the newest 500 runs of a workload stay' \
 mkdir -p "$POLLUX_DIR"
 again=$(submit -n again --hold -- true)
 "$POLLUX" cancel "$again" >out 2>&1
-query "UPDATE jobs SET end_time_s = end_time_s - 100 * 86400 WHERE id = $again"
+given_job "$again" end_time_s='@end_time_s - 100 * 86400'
 POLLUX_PRUNE_AFTER=200d "$POLLUX" schedule
 is 'a job younger than prune_after stays' 1 "$(query "SELECT count(*) FROM jobs WHERE id = $again")"
 POLLUX_PRUNE_AFTER=90d "$POLLUX" schedule
 is 'prune_after does not prune twice within a day' \
 	1 "$(query "SELECT count(*) FROM jobs WHERE id = $again")"
-query "UPDATE settings SET value = value - 90000 WHERE name = 'pruned_time_s'"
+given_setting pruned_time_s $(($(date +%s) - 90000))
 run env POLLUX_PRUNE_AFTER=90d "$POLLUX" schedule -v
 is 'prune_after prunes again a day later' 0 "$(query "SELECT count(*) FROM jobs WHERE id = $again")"
 like 'the pass says what prune_after removed' \

@@ -19,9 +19,9 @@ cleanup() {
 is_so() { [ "$(query "SELECT $1")" = 1 ]; } # is_so CONDITION
 logged() { grep -q "$1" "$POLLUX_DIR/logs/1.log"; }
 want() { # want BATCH LOCAL_BATCH PASSES SCALE: as store_run_set_wanted() does it
-	query "UPDATE runs SET wanted_version = wanted_version + 1, wanted_batch_size = $1,
-		wanted_local_batch_size = $2, wanted_accumulation_steps = $3,
-		wanted_learning_rate_scale = $4 WHERE state = 'running'"
+	given_run all if state=running wanted_version+=1 wanted_batch_size="$1" \
+		wanted_local_batch_size="$2" wanted_accumulation_steps="$3" \
+		wanted_learning_rate_scale="$4"
 }
 
 is 'the trainer is submitted' \

@@ -94,7 +94,7 @@ for policy in goodput pollux las fifo; do
 	wait_for 20 no_supervisor
 	POLLUX_POLICY=$policy
 	export POLLUX_POLICY
-	store 'UPDATE runs SET duration_s = 0' # as if the last turn was long ago
+	given_run all duration_s=0 # as if the last turn was long ago
 	"$POLLUX" submit -q --no-preempt -- sh -c "$keep" go >/dev/null
 	wait_for 20 eval '"$POLLUX" schedule; job_is $(last) running'
 	"$POLLUX" submit -q --no-preempt -- touch before >/dev/null
@@ -109,8 +109,7 @@ for policy in goodput pollux las fifo; do
 done
 rm -f go before said
 wait_for 20 no_supervisor
-store "UPDATE runs SET duration_s = 1e5 WHERE job_id IN
-	(SELECT max(id) FROM jobs WHERE interactive = 1)"
+given_run "$(store 'SELECT max(id) FROM jobs WHERE interactive = 1')" duration_s=1e5
 "$POLLUX" submit -q -- sh -c "$keep" go >/dev/null
 "$POLLUX" schedule
 "$POLLUX" submit -q -- touch before >/dev/null
@@ -121,7 +120,7 @@ ok 'a second run waits after a long interactive turn' \
 touch go
 wait "$run"
 is 'the queue has its turn before the next interactive one' later "$(cat said)"
-store 'UPDATE runs SET duration_s = 0'
+given_run all duration_s=0
 
 # --- at the end of a slice ---
 wait_for 20 no_supervisor
@@ -221,7 +220,7 @@ id=$(last)
 kill -STOP "$run"
 touch go
 ok 'a stopped run is given a device' wait_for 20 eval '"$POLLUX" schedule; job_is $id running'
-store 'UPDATE runs SET assigned_boot_s = assigned_boot_s - 60'
+given_run all assigned_boot_s-=60
 ok 'a stopped run does not keep its device for ever' \
 	wait_for 20 eval '"$POLLUX" schedule; job_is $id cancelled'
 kill -CONT "$run"

@@ -27,7 +27,7 @@ seen() { asked "$1" "saves_when_asked || ' ' || saved_nothing"; }
 lost() { asked "$1" 'CAST(lost_samples AS INTEGER)'; }
 # preempted JOB: another one comes, and its slice is over
 preempted() {
-	store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $1"
+	given_run "$1" launch_boot_s-=1000
 	other=$("$POLLUX" submit -q -- true)
 	"$POLLUX" schedule --policy las
 	wait_for 20 holds "SELECT 1 FROM jobs WHERE id = $other AND state = 'done'"
@@ -48,7 +48,7 @@ like 'the event says how many steps were lost' \
 	"preempted: saved nothing when asked to; lost $((first / 8)) steps\$" \
 	"$("$POLLUX" status "$id")"
 ok 'a job that saves nothing runs again' runs_again "$id"
-store "UPDATE runs SET launch_boot_s = launch_boot_s - 1000 WHERE job_id = $id"
+given_run "$id" launch_boot_s-=1000
 waiting=$("$POLLUX" submit -q -- true)
 "$POLLUX" schedule --policy las
 is 'a job that saves nothing is not stopped again' none \

@@ -424,7 +424,7 @@ comes 'the child is gone when the job has ended' 5 test ! -e "/proc/$(cat out/ch
 matrix=$TMP/matrix
 script quick </dev/null
 try() { # try STATE COMMAND STATUS STATE-AFTER [MESSAGE]
-	query "UPDATE jobs SET state = '$1' WHERE id = $id"
+	given_job "$id" state="$1"
 	run "$POLLUX" "$2" "$id"
 	got="$rc $(state "$id") $err"
 	want="$3 $4 ${5:+pollux: job $id $5}"
@@ -447,7 +447,7 @@ try queued release 1 queued 'is not held: queued'
 try queued requeue 1 queued 'is queued: nothing to requeue'
 try held requeue 1 held 'is held: nothing to requeue'
 is 'jobs that do not run change as each command says' '' "$(cat "$matrix")"
-query "UPDATE jobs SET state = 'cancelled' WHERE id = $id"
+given_job "$id" state=cancelled
 for command in hold release cancel requeue; do
 	status "$command of no job is a usage error" 64 "$POLLUX" "$command"
 	is "$command asks which job is meant" \
@@ -507,19 +507,17 @@ wait_for 20 no_supervisor
 submit -w 1 true
 light=$id
 submit -w 4 true
-query "UPDATE jobs SET attained_service_device_s = 10 WHERE id = $light;
-	UPDATE jobs SET attained_service_device_s = 30 WHERE id = $id"
+given_job "$light" attained_service_device_s=10
+given_job "$id" attained_service_device_s=30
 is 'a weight of 4 counts service a quarter' "start job $id on cpu" "$(would)"
-query "UPDATE jobs SET attained_service_device_s = 50 WHERE id = $id"
+given_job "$id" attained_service_device_s=50
 is 'a weight of 4 counts service no less than a quarter' "start job $light on cpu" "$(would)"
 is '--policy fifo goes by number' "start job $light on cpu" \
 	"$("$POLLUX" schedule --dry-run --slots 1 --policy fifo | sed 's/:.*//')"
 "$POLLUX" cancel "$light" "$id"
 
 old_enough() { # old_enough JOB: its slice is over, whatever slice
-	query "UPDATE runs SET launch_boot_s = launch_boot_s - 1000,
-		assigned_boot_s = assigned_boot_s - 1000
-		WHERE job_id = $1 AND state = 'running'"
+	given_run "$1" if state=running launch_boot_s-=1000 assigned_boot_s-=1000
 }
 sharing() { # sharing NAME WANT OPTION...: what a pass would do when another job waits
 	what=$1 then=$2

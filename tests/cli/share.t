@@ -73,10 +73,10 @@ is "times beside another job are not the workload's alone" 1 \
 burner >/dev/null
 "$POLLUX" schedule >/dev/null
 is 'a job without --share is beside nobody' '1 2' "$(in_use)"
-run store 'UPDATE run_devices SET in_use = 0 WHERE run_id = 2;
-	UPDATE run_devices SET seat = 0, in_use = 1 WHERE run_id = 2'
+given_devices 2 in_use=0
+run given_devices 2 seat=0 in_use=1
 like 'the store refuses a job without --share beside another' 'has another user' "$err"
-store 'UPDATE run_devices SET in_use = 1 WHERE run_id = 2'
+given_devices 2 in_use=1
 "$POLLUX" cancel 3 >/dev/null
 
 # --- a supervisor that is killed ---

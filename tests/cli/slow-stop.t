@@ -57,8 +57,8 @@ POLLUX_SLICE=1000 "$POLLUX" schedule &
 pass=$!
 ok 'a pass waits for the store' wait_for 20 has_schedule_lock "$pass"
 sleep 0.5
-let_store_go "UPDATE runs SET launch_boot_s = $(cut -d ' ' -f 1 /proc/uptime)
-	WHERE state = 'running'; COMMIT"
+let_store_go "$(run_sql all if state=running \
+	launch_boot_s="$(cut -d ' ' -f 1 /proc/uptime)") COMMIT"
 wait "$pass"
 is 'a run launched meanwhile has its slice' '3|none' \
 	"$(query "SELECT job_id, ifnull(stop_reason, 'none') FROM runs WHERE state <> 'ended'")"

@@ -239,25 +239,18 @@ run "$POLLUX" status 1
 like 'status ID says how a job failed' '^  exit status +3$' "$out"
 "$POLLUX" wait --timeout 300 "$stubborn" 2>/dev/null
 ok 'a job that is cancelled while it stops is cancelled' state_is "$stubborn" cancelled
-old()
-{
-	sqlite3 "$POLLUX_DIR/pollux.db" \
-		'UPDATE jobs SET end_time_s = end_time_s - 90000 WHERE id = 1'
-}
-old
+given_job 1 end_time_s-=90000
 unlike 'after a day an ended job is not listed' "  $cut  " "$("$POLLUX" status)"
 like 'status --all lists an ended job after a day' "  $cut  " "$("$POLLUX" status --all)"
 like 'status ID shows an ended job after a day' '^job 1: ' "$("$POLLUX" status 1)"
 
 # --- nobody schedules any more ---
 late=$(submit -n late --after "$(cat id.held)" -- true)
-sqlite3 "$POLLUX_DIR/pollux.db" \
-	"UPDATE jobs SET submit_time_s = submit_time_s - 1000, reason = '' WHERE id = $late"
+given_job "$late" submit_time_s-=1000 reason=
 like 'status says that no pass has looked at a job' \
 	"^No pass has run since job $late was submitted:\$" \
 	"$("$POLLUX" status)"
-sqlite3 "$POLLUX_DIR/pollux.db" \
-	"UPDATE jobs SET reason = 'x', next_start_time_s = submit_time_s WHERE id = $late"
+given_job "$late" reason=x next_start_time_s=@submit_time_s
 like 'status says that no pass has run when a job was to start' \
 	"^No pass has run since .*, when job $late was to start:\$" \
 	"$("$POLLUX" status)"
@@ -286,23 +279,19 @@ like 'the summary has the means over both' '^2 jobs; mean from submission to end
 
 # --- a job with a past ---
 past=$(submit -n past --hold --samples 3000000 -- true)
-sqlite3 "$POLLUX_DIR/pollux.db" "
-	UPDATE jobs SET samples = 1234567, steps = 2e9, loss = 0.25, checkpoint_samples = 1.2e6,
-	 lost_samples = 123456, lost_s = 754, runs = 7 WHERE id = $past;
-	CREATE TEMP TABLE ends (number, outcome, stop_reason, exit_code, term_signal, diagnosis);
-	INSERT INTO ends VALUES (1, 'stopped', 'preempt', 75, NULL, ''), (2, 'stopped', 'hold',
-	NULL, 15, ''), (3, 'stopped', 'time-limit', NULL, 9, ''), (4, 'not-started', 'cancel', NULL,
-	NULL, ''), (5, 'failed', 'none', 1, NULL, ''), (6, 'failed', 'none', NULL, 11, ''),
-	 (7, 'completed', 'none', 0, NULL, '');
-	INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
-	boot_id, assigned_time_s, assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome,
-	stop_reason, exit_code, term_signal, diagnosis, batch_size, local_batch_size, first_samples,
-	last_samples, step_time_s, first_step_s, stop_duration_s)
-	 SELECT $past, number, 'ended', 1, 1, 1, 'x', 0, 0, unixepoch() - 1000 + number,
-	unixepoch(), 754, outcome, stop_reason, exit_code, term_signal, diagnosis, 128, 128, 0,
-	1.23e6, 0.0123, 12.5, 3.21 FROM ends;
-	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-			SELECT id, 0, 'cpu:0', 'cpu', '0', 1, 0 FROM runs WHERE job_id = $past"
+given_job "$past" samples=1234567 steps=2e9 loss=0.25 checkpoint_samples=1.2e6 lost_samples=123456 \
+	lost_s=754 runs=7
+for end in stopped:preempt:exit_code=75 stopped:hold:term_signal=15 \
+	stopped:time-limit:term_signal=9 not-started:cancel:exit_code=null \
+	failed:none:exit_code=1 failed:none:term_signal=11 completed:none:exit_code=0; do
+	why=${end#*:} outcome=${end%%:*}
+	past_run "$past" launch_time_s=@'unixepoch() - 1000' end_time_s=@'unixepoch()' \
+		duration_s=754 outcome="$outcome" stop_reason="${why%:*}" diagnosis= \
+		batch_size=128 local_batch_size=128 first_samples=0 last_samples=1.23e6 \
+		step_time_s=0.0123 first_step_s=12.5 stop_duration_s=3.21 "${why#*:}"
+	had_device "$run" cpu:0 cpu
+	[ "$why" != hold:term_signal=15 ] || held=$run
+done
 run env COLUMNS=80 "$POLLUX" status "$past"
 is 'the runs of a job fit in 80 columns' '' \
 	"$(printf '%s\n' "$out" | sed -n '/^RUN/,/^$/p' | longer_than 80)"
@@ -318,17 +307,13 @@ like 'status ID shows counts in digits' \
 	"$out"
 like 'status ID shows declared counts in digits' '^  total +samples 3000000$' "$out"
 like 'status ID shows what was lost' '^  lost +samples 123456, running 12m34s$' "$out"
-sqlite3 "$POLLUX_DIR/pollux.db" \
-	"DELETE FROM runs WHERE job_id = $past AND number IN (3, 5, 6)"
+for number in 3 5 6; do given_none runs if job_id="$past" if number=$number; done
 like 'runs are shown with all columns where there is room' \
 	'^RUN +START +TIME +ON +BATCH +SAMPLES +MS/STEP +FIRST +STOP +OUTCOME$' \
 	"$(COLUMNS=80 "$POLLUX" status "$past")"
 
-sqlite3 "$POLLUX_DIR/pollux.db" "
-	INSERT INTO observations SELECT id, 'cpu', 1, 1, 64, 2, NULL, 100, 9, 0, 0, 0.0345, 0,
-	0.03, NULL, 5 FROM runs WHERE job_id = $past AND number = 2;
-	INSERT INTO observations SELECT id, 'cpu', 1, 1, 128, 1, NULL, 100, 9, 0, 0, 0.0123,
-	0, 0.01, NULL, 6 FROM runs WHERE job_id = $past AND number = 2"
+measured "run:$held" 0.0345 local_batch_size=64 accumulation_steps=2 update_time_s=5
+measured "run:$held" 0.0123 update_time_s=6
 out=$(COLUMNS=80 "$POLLUX" status "$past")
 is 'a run that changed its sizes has those before on a line of their own' \
 	'128 12.3 128=1*64*2 34.5' \
@@ -343,10 +328,7 @@ is 'a command that is longer than a line is broken' '' \
 like 'a broken command begins with its words, whole' \
 	"^  command     sh -c 'echo '\\\\''two  blanks" "$out"
 like 'a broken command goes on to its end' '^ {14}.* no room for.$' "$out"
-sqlite3 "$POLLUX_DIR/pollux.db" \
-	"INSERT INTO events (time_s, job_id, kind, text)
-	VALUES (unixepoch(), $wordy, 'change', 'one two three four five six seven eight nine ten \
-eleven twelve')"
+told_event "$wordy" change 'one two three four five six seven eight nine ten eleven twelve'
 run env COLUMNS=60 "$POLLUX" status "$wordy"
 like 'an event that is longer than a line is broken' \
 	'^[0-9:]+  change     one two three four five six seven eight$' "$out"

@@ -35,7 +35,7 @@ is 'the wish is dated after the launch' \
 	1 "$(query 'SELECT wanted_boot_s > launch_boot_s FROM runs')"
 "$POLLUX" schedule
 is 'the next pass waits for the program' '1|running' "$(query 'SELECT number, state FROM runs')"
-query 'UPDATE runs SET wanted_boot_s = wanted_boot_s - 61'
+given_run all wanted_boot_s-=61
 ok 'the program that does not change is relaunched in the end' \
 	wait_for 30 passes_until 'count(*) FROM runs WHERE number = 2'
 is 'the next run has what the first did not take' 1 \

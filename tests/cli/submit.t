@@ -467,7 +467,8 @@ any=$id
 submitted --after "ok:$first" true
 good=$id
 reason_of() { query "SELECT state || ': ' || reason FROM jobs WHERE id = $1"; }
-query "UPDATE jobs SET state = 'held' WHERE id < $first" # this is not about them
+others=$(query "SELECT group_concat(id, ' ') FROM jobs WHERE id < $first")
+given_job "$others" state=held # this is not about them
 "$POLLUX" schedule --slots 1
 is 'a job waits for another' "queued: after job $first, which is held" "$(reason_of "$any")"
 "$POLLUX" cancel "$first"

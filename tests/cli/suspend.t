@@ -30,9 +30,8 @@ ticks_of() { # ticks_of RUN: processor time of its processes
 }
 result_of() { sed -n 's/^RESULT //p' "$POLLUX_DIR/logs/$1.log" | sort | tr '\n' ' '; }
 # What a pass decides, as the store has it.
-asked() { store "UPDATE runs SET suspension = 'asked' WHERE job_id = $1 AND suspension = 'none'"; }
-given() { store "UPDATE runs SET suspension = 'resuming' WHERE job_id = $1
-	AND suspension = 'suspended'"; }
+asked() { given_run "$1" if suspension=none suspension=asked; }
+given() { given_run "$1" if suspension=suspended suspension=resuming; }
 
 # Counts without a checkpoint, in two processes; forks all the time.
 cat >count <<'END'
@@ -151,7 +150,7 @@ resumed() { given "$job"; wait_for 20 holds "job_id = $job AND suspension = 'non
 start --time-limit 1h
 "$POLLUX" edit "$job" --time-limit 2s >/dev/null
 sleep 1			# the supervisor takes the limit
-store "UPDATE jobs SET time_limit_s = NULL WHERE id = $job"
+given_job "$job" time_limit_s=null
 resumed
 "$POLLUX" edit "$job" --grace 50 >/dev/null
 asked "$job"

@@ -286,7 +286,7 @@ is 'four runs at rest have one row, and others keep theirs' \
 is 'seven jobs and a row are shown' 8 "$(rows | wc -l)"
 is 'the runs of a group that is named have rows' 4 "$(rows group:3 | grep -c ' held [0-3] held')"
 is 'all runs have rows with --all' 11 "$(rows --all | wc -l)"
-store "UPDATE jobs SET group_id = 1 WHERE id = 5"
+given_job 5 group_id=1
 is 'the row of a group has its best run' \
 	"- group:1 sh running - - - - - - 3 done, 1 running, 1 held; best val_acc 0.9 at lr=9 w=1" \
 	"$(rows | grep group:1)"

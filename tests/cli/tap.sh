@@ -37,6 +37,7 @@ leader_pid="CAST(substr(handle, nullif(instr(handle, ' leader='), 0) + 8) AS INT
 guardian_pid="CAST(substr(handle, nullif(instr(handle, ' guardian='), 0) + 10) AS INTEGER)"
 sqlite3() { command sqlite3 -cmd '.timeout 120000' "$@"; }
 store() { sqlite3 "$POLLUX_DIR/pollux.db" "$@"; }
+. "$ROOT/tests/cli/given.sh"
 # Takes the store's write lock, as a test of its own. What waits for the lock can be looked at until
 # let_store_go.
 hold_store() {

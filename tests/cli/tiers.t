@@ -56,15 +56,15 @@ break_pairs() {
 # --- what is known of w: a step of 64 samples on one GPU, on a pair, and across pairs ---
 pairs
 past=$(submit --hold -- true)
-store "WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
-		(902, 2, 32, 'fast', 0.06), (903, 2, 32, 'machine', 0.09))
-	INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-		learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)
-	SELECT id, $past, id, 'ended', replicas, 1, 1, 'x', 1, 1 FROM known;
-	WITH known (id, replicas, local, tier, step_s) AS (VALUES (901, 1, 64, NULL, 0.1),
-		(902, 2, 32, 'fast', 0.06), (903, 2, 32, 'machine', 0.09))
-	INSERT INTO observations SELECT id, 'NVIDIA RTX A6000, 48 GiB', 1, replicas, local, 1,
-		tier, 5000, 30, 0, 0, step_s, 1e-9, step_s, NULL, 60 FROM known"
+measure_tiers() { # measure_tiers WHO: of runs on one GPU, on a pair, and across pairs
+	on_tier() { measured "$1" "$5" replicas="$2" local_batch_size="$3" tier="$4" \
+		step_time_sd_s=1e-9 device_kind='NVIDIA RTX A6000, 48 GiB' n_steps=5000; }
+	on_tier "$1" 1 64 null 0.1
+	on_tier "$1" 2 32 fast 0.06
+	on_tier "$1" 2 32 machine 0.09
+}
+past_run "$past"
+measure_tiers "$past"
 "$POLLUX" cancel "$past" >/dev/null
 
 # --- while a wait is cheaper, no job runs across pairs ---
@@ -134,10 +134,7 @@ leave "$a" "$two" "$one" "$c"
 known=$(submit -r 1 --plan dp= -- true)
 pass
 "$POLLUX" wait --timeout 200 "$known" >/dev/null
-store "INSERT INTO observations SELECT r.id, device_kind, nodes, o.replicas, o.local_batch_size,
-	o.accumulation_steps, o.tier, n_steps, n_windows, n_dropped, n_outliers, o.step_time_s,
-	step_time_sd_s, step_time_min_s, sync_time_s, update_time_s
-	FROM observations o JOIN runs r ON r.job_id = $known WHERE o.run_id BETWEEN 901 AND 903"
+measure_tiers "$known"
 break_pairs 240 7200
 # It comes while a pass is at work that has not fitted the plan's model.
 one=$(pair --plan dp= --hold)
@@ -151,7 +148,7 @@ writes() { # a pass in the background, $late, has read the store and waits to wr
 hold_store
 wait_for 20 writes
 ok 'a pass has read the store before the job comes' [ "$late" != 0 ]
-let_store_go "UPDATE jobs SET state = 'queued' WHERE id = $one; COMMIT"
+let_store_go "$(job_sql "$one" state=queued) COMMIT"
 wait "$late"
 like 'a job with a plan waits for a pair' '^waits up to 1[0-9] min for gpu:0\+gpu:1 .NVLink.: ' \
 	"$(reason "$one")"

@@ -79,7 +79,7 @@ end_jobs
 POLLUX_SLOTS=2
 for end in '' steps; do
 	id=$("$POLLUX" submit -q --hold --no-torch --replicas 1:2 -- sleep 60)
-	store "UPDATE jobs SET ends_by = '$end' WHERE id = $id"
+	given_job "$id" ends_by="$end"
 	"$POLLUX" release "$id" >/dev/null
 	"$POLLUX" schedule
 	echo "$end $(store "SELECT replicas FROM runs WHERE job_id = $id")" >>replicas

@@ -114,11 +114,10 @@ unlike 'status does not speak of refusals where there were none' \
 # A workload that three jobs have measured, at a noise scale of 100, and a fourth at 1e139.
 measured() { # measured JOB NOISE_SCALE: 400 updates at batches of 16
 	for window in 0 1 2 3; do
-		store "INSERT INTO gradient_statistics (run_id, window, batch_size,
-			first_samples, last_samples, n, entries,
-			sum_grad_sqr, sum_grad_var, m2_grad_sqr, m2_grad_var)
-			SELECT id, $window, 16, $window * 1600, $window * 1600 + 1600, 100, 100,
-			100, 100 * $2, 1, $2 * $2 FROM runs WHERE job_id = $1"
+		told_gradients "$1" window="$window" batch_size=16 \
+			first_samples="$((window * 1600))" \
+			last_samples="$((window * 1600 + 1600))" sum_grad_sqr=100 \
+			sum_grad_var=@"100 * $2" m2_grad_sqr=1 m2_grad_var=@"$2 * $2"
 	done
 }
 submit() { "$POLLUX" submit -q --workload w -b 16 --batch-range 16:4096 --lr 0.1 "$@"; }
@@ -141,7 +140,7 @@ like 'the statistics of an absurd job beside others are not believed' \
 	'^100 .*samples, measured in other jobs' "$(scale_of "$new")"
 is 'JSON counts the job that is doubted' '100 1' "$("$POLLUX" explain "$new" --json |
 	json 'printf "%.0f %d", @{$d->{noise}}{"noise_scale", "n_doubted_jobs"}')"
-store "UPDATE gradient_statistics SET sum_grad_var = 100 * 100000, m2_grad_var = 1e10, n = 100 * 100
-	WHERE run_id IN (SELECT id FROM runs WHERE job_id = $job_4)"
+given_gradients "$(store "SELECT group_concat(id, ' ') FROM runs WHERE job_id = $job_4")" \
+	sum_grad_var=10000000 m2_grad_var=1e10 n=10000
 like 'plausible statistics with more updates do not decide alone' '^100 ' "$(scale_of "$new")"
 finish

@@ -27,24 +27,16 @@ job=$("$POLLUX" submit -q --workload w -b 64 --accumulate --replicas 1 -- sleep 
 
 # 10 ms and 0.1 ms a sample on the first kind; 64 samples did not fit on the second.
 add_run() { # add_run NUMBER DEVICE KIND SIZE OUTCOME OUT_OF_MEMORY
-	store "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-		batch_size, local_batch_size, learning_rate_scale, boot_id, assigned_time_s,
-		assigned_boot_s, launch_time_s, end_time_s, duration_s, outcome, exit_code,
-		out_of_memory, workload) VALUES ($1, $past, $1, 'ended', 1, 1, $4, $4, 1, 'x', 0, 0,
-		0, 60, 60, '$5', 0, $6, 'w');
-		INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-			VALUES ($1, 0, 'gpu:$2', '$3', '', 1, 0)"
-}
-add_time() { # add_time RUN KIND SIZE SECONDS
-	store "INSERT INTO observations SELECT $1, '$2', 1, 1, $3, 1, NULL, 5000, 30, 0, 0, $4,
-		1e-9, $4, NULL, 60"
+	past_run "$past" id="$1" batch_size="$4" local_batch_size="$4" launch_time_s=0 \
+		end_time_s=60 duration_s=60 outcome="$5" exit_code=0 out_of_memory="$6"
+	had_device "$1" "gpu:$2" "$3"
 }
 past=$("$POLLUX" submit -q --hold --workload w -b 64 --replicas 1 -- true)
 add_run 91 $A "$first" 64 completed 0
 add_run 92 $A "$first" 32 completed 0
 add_run 93 $B "$second" 64 failed 1
-add_time 91 "$first" 64 0.0164
-add_time 92 "$first" 32 0.0132
+measured run:91 0.0164 step_time_sd_s=1e-9 n_steps=5000
+measured run:92 0.0132 step_time_sd_s=1e-9 n_steps=5000
 
 "$POLLUX" schedule
 is 'the job starts on the second kind' "gpu:$B" "$(store "SELECT device FROM run_devices d

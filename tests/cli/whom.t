@@ -27,7 +27,7 @@ done >/dev/null
 "$POLLUX" submit -q -n 15-20 true >/dev/null
 "$POLLUX" submit -q -n lr-held --hold true >/dev/null
 "$POLLUX" submit -q -n first true >/dev/null
-store "UPDATE jobs SET state = 'done', end_time_s = unixepoch() WHERE id = 7"
+given_job 7 state=done end_time_s='@unixepoch()'
 
 would 'numbers mean their jobs, in this order' '3 1' cancel 3 1
 would 'a job is meant only once' '3 1 2' cancel 3 1-3 lr-0.2
@@ -39,7 +39,7 @@ would 'a glob with a set means the jobs of such names' '1 3' cancel 'lr-0.[13]'
 would 'a glob without a set means the other jobs' '1 3' cancel 'lr-0.[!2]'
 would 'a name that looks like a glob means its job' '4' cancel 'odd [1]*'
 would '--name takes a name that looks like a range' '5' cancel --name 15-20
-store "UPDATE jobs SET group_id = 7, group_index = id WHERE id IN (2, 5, 7)"
+given_job "2 5 7" group_id=7 group_index=@id
 would 'a group means its runs' '2 5' cancel group:7
 would 'an unknown group is told' "pollux: no job matches 'group:8'" cancel group:8
 would '--name narrows a group' '2' cancel group:7 --name 'lr*'
@@ -52,7 +52,7 @@ would '--since means jobs submitted since then' '1 2 3 4 5 6' cancel --since 1h
 would 'release means the held jobs' '6' release 'lr*'
 would 'hold means the jobs that are not held' '1 2 3' hold 'lr*'
 would 'requeue means the jobs that have ended' '7' requeue --since 1h
-store "UPDATE jobs SET submit_time_s = submit_time_s - 7200"
+given_job all submit_time_s-=7200
 would '--since leaves out jobs submitted long ago' \
 	"pollux: no job matches '1-6' --since 3600s" cancel 1-6 --since 1h
 would '--since of requeue means jobs that ended since then' '7' requeue --since 1h
@@ -137,10 +137,10 @@ is 'status --json has the jobs of a state' \
 ids() { "$POLLUX" status "$@" -o id --csv | tail -n +2 | paste -sd ' '; } # ids ARGUMENT...
 is '--sort sorts by name' '5 7 1 2 3 6 4' "$(ids --sort name)"
 is '--sort sorts downwards with a minus' '4 6 3 2 1 7 5' "$(ids --sort -name)"
-store "UPDATE jobs SET samples = 5 * id WHERE id IN (4, 6)"
+given_job "4 6" samples='@5 * id'
 is '--sort by a number puts what is not known last' '4 6 1 2 3 5 7' "$(ids --sort samples)"
 is '--sort downwards puts what is not known last as well' '6 4 1 2 3 5 7' "$(ids --sort -samples)"
-store "UPDATE jobs SET submit_time_s = submit_time_s - 1000 * (8 - id)"
+given_job all submit_time_s='@submit_time_s - 1000 * (8 - id)'
 is '--sort -total puts the longest wait first' '1 2 3' "$(ids --name 'lr-0*' --sort -total)"
 is 'columns have the command, quoted, and nothing for the unknown' 'command,done
 true,' "$("$POLLUX" status 2-2 -o command,done --csv)"

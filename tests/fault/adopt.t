@@ -43,7 +43,7 @@ suspended() { # suspended COMMAND...: sets $job and $run
 	pass
 	ok 'a job is at work' wait_for 20 logged "$job" '^step 5/'
 	run=$(query "SELECT id FROM runs WHERE job_id = $job")
-	query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+	given_run "run:$run" suspension=asked
 	ok 'the job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
 }
 kill_supervisor() {
@@ -54,8 +54,8 @@ has_another() { [ "$(supervisor_of "$run")" != "$dead" ]; }
 # A pass gives the device back by itself: nobody else wants it.
 comes_back() { pass && holds "id = $run AND suspension = 'none' AND resumed_boot_s > 0"; }
 # The device is another's while the job is to stay suspended.
-take_device() { query "UPDATE jobs SET state = 'held' WHERE id = $job"; }
-give_device() { query "UPDATE jobs SET state = 'running' WHERE id = $job"; }
+take_device() { given_job "$job" state=held; }
+give_device() { given_job "$job" state=running; }
 
 # --- it stays suspended, and goes on ---
 
@@ -119,7 +119,7 @@ job=$(query 'SELECT max(id) FROM jobs')
 pass
 ok 'a run of a sweep is at work' wait_for 20 logged "$job" '^step 20/'
 run=$(query "SELECT id FROM runs WHERE job_id = $job")
-query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+given_run "run:$run" suspension=asked
 ok 'the run of the sweep is suspended before its rung' \
 	wait_for 20 holds "id = $run AND suspension = 'suspended'"
 kill_supervisor

@@ -9,12 +9,9 @@ ended() { [ "$(query "SELECT state FROM runs WHERE id = 1")" = ended ]; }
 
 boot=$(cat /proc/sys/kernel/random/boot_id)
 "$POLLUX" submit -q -- true >/dev/null
-query "INSERT INTO runs (job_id, number, state, replicas, accumulation_steps, learning_rate_scale,
-	  boot_id, assigned_time_s, assigned_boot_s, stop_reason)
-	VALUES (1, 1, 'assigned', 1, 1, 1, '$boot', 0, 0, 'preempt');
-	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-			VALUES (1, 0, 'cpu:0', 'a core', '0', 1, 0);
-	UPDATE jobs SET state = 'running'"
+past_run 1 state=assigned boot_id="$boot" stop_reason=preempt
+had_device "$run" cpu:0 'a core' binding=0
+given_job 1 state=running
 
 status 'a pass beside a run that is called off succeeds' 0 "$POLLUX" schedule
 is 'the pass says nothing' '' "$err"
@@ -27,12 +24,9 @@ is 'the second run of the job completed' \
 # --- a device whose lock cannot be opened ---
 "$POLLUX" submit -q -- true >/dev/null
 ln -sf loop "$POLLUX_DIR/run/device-cpu:0.lock"
-query "INSERT INTO runs (id, job_id, number, state, replicas, accumulation_steps,
-	  learning_rate_scale, boot_id, assigned_time_s, assigned_boot_s)
-	VALUES (9, 2, 1, 'assigned', 1, 1, 1, '$boot', 0, 0);
-	INSERT INTO run_devices (run_id, position, device, kind, binding, cores, in_use)
-			VALUES (9, 0, 'cpu:0', 'a core', '0', 1, 0);
-	UPDATE jobs SET state = 'running' WHERE id = 2"
+past_run 2 id=9 state=assigned boot_id="$boot"
+had_device 9 cpu:0 'a core' binding=0
+given_job 2 state=running
 setsid "$POLLUX" supervise 9 2>>"$POLLUX_DIR/supervisor.log"
 is 'a device whose lock cannot be opened is told as such' \
 	"not-started|cannot open '$POLLUX_DIR/run/device-cpu:0.lock': \

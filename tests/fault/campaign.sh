@@ -55,8 +55,10 @@ relent() {
 			AND $supervisor_pid > 0"); do
 		kill_process -CONT "$pid"
 	done
-	query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE outcome IN ('failed', 'lost')
-		AND end_boot_s > launch_boot_s"
+	for outcome in failed lost; do
+		given_run all if outcome=$outcome if \
+			end_boot_s=@'max(end_boot_s, launch_boot_s)' end_boot_s-=1000
+	done
 	held=$(query "SELECT id FROM jobs WHERE state = 'held'")
 	# shellcheck disable=SC2086  # several
 	[ -z "$held" ] || "$POLLUX" release $held >/dev/null 2>&1

@@ -121,7 +121,7 @@ hold_store
 first=$!
 ok 'a pass waits for the store while a job is cancelled' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it reads, and decides
-let_store_go "UPDATE jobs SET state = 'cancelled', end_time_s = 1 WHERE id = $gone; COMMIT"
+let_store_go "$(job_sql "$gone" state=cancelled end_time_s=1) COMMIT"
 wait "$first"
 is 'a pass starts no job that was cancelled meanwhile' "start job $stays" \
 	"$(grep -o '^start job [0-9]*' first)"
@@ -131,14 +131,13 @@ sound 'all is well after a change beside a pass'
 # --- a profile ends after a pass has found its process gone, and before the pass can write --------
 
 job=$(submit -- true)
-query "UPDATE jobs SET profile = 1, state = 'running' WHERE id = $job"
+given_job "$job" profile=1 state=running
 hold_store
 "$POLLUX" schedule >first 2>&1 &
 first=$!
 ok 'a pass waits for the store while a profile ends' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it looks for the profile's process
-let_store_go "UPDATE jobs SET state = 'done', reason = 'measured', end_time_s = 1
-	WHERE id = $job; COMMIT"
+let_store_go "$(job_sql "$job" state=done reason=measured end_time_s=1) COMMIT"
 wait "$first"
 is 'the result of a profile that ends beside a pass stays' 'done|measured' \
 	"$(query "SELECT state, reason FROM jobs WHERE id = $job")"
@@ -149,7 +148,7 @@ runs=$(submit -- "$work" -n 10000 -s 50)
 pass
 ok 'a job runs' wait_for 10 query_is running "SELECT state FROM runs WHERE job_id = $runs"
 late=$(submit -- "$work" -n 20 -s 5)
-query "UPDATE jobs SET state = 'held' WHERE id IN ($runs, $late)"	# the run goes on
+given_job "$runs $late" state=held	# the run goes on
 echo 'slow 5' >answers
 hold_store
 POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$PWD/answers \
@@ -157,7 +156,7 @@ POLLUX_NVML=$GPU_STANDIN/nvml_new.so NVML_STANDIN=$PWD/answers \
 first=$!
 ok 'a pass waits for the store while a job comes' wait_for 10 has_schedule_lock "$first"
 sleep 1	# it reads
-let_store_go "UPDATE jobs SET state = 'queued' WHERE id = $late; COMMIT"
+let_store_go "$(job_sql "$late" state=queued) COMMIT"
 sleep 1
 writes() { # supervisors write for a moment, too
 	for _ in 1 2 3 4 5 6; do
@@ -171,7 +170,7 @@ ok 'others can write while a pass looks at the devices' writes
 wait "$first"
 is 'the pass starts the job that came meanwhile' \
 	"start job $late" "$(grep -o '^start job [0-9]*' first)"
-query "UPDATE jobs SET state = 'running' WHERE id = $runs"
+given_job "$runs" state=running
 "$POLLUX" cancel "$runs" >out 2>&1
 settle 30 'both of the last jobs end'
 sound 'all is well at the end'

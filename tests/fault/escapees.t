@@ -35,8 +35,8 @@ kill_supervisor() { # kill_supervisor NAME
 both_ways() { # both_ways NAME
 	start_escapee "$1, run again" -p 10
 	kill_supervisor "$1, run again"
-	query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '100000', '10'),
-		'-l', '-p') AS BLOB) WHERE job_id = $job"
+	replaced_in_command "$job" 100000 10
+	replaced_in_command "$job" -l -p
 	started_again() { pass && begun "$job" 2; }
 	ok "$1: the job runs again" wait_for 20 started_again
 	is "$1: nothing of the first run is beside the second" '' "$(left_behind)"
@@ -55,7 +55,7 @@ both_ways() { # both_ways NAME
 	ok "$1: a job without leader and supervisor ends" wait_for 20 ended
 	is "$1: nothing is left of the job without a supervisor" '' "$(left_behind)"
 	start_escapee "$1, suspended"
-	query "UPDATE runs SET suspension = 'asked' WHERE job_id = $job"
+	given_run "$job" suspension=asked
 	ok "$1: the job is suspended" wait_for 20 query_is 1 \
 		"SELECT suspension = 'suspended' FROM runs WHERE job_id = $job"
 	like "$1: the escapee is stopped, too" '^State:.T' \

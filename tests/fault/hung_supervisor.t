@@ -103,7 +103,7 @@ pass
 ok 'a job with a time limit to come runs' wait_for 10 logged "$job" 'step 5 '
 stop_supervisor "$job"
 # Not before, or the supervisor could be there for the end of the time.
-query "UPDATE jobs SET time_limit_s = 2 WHERE id = $job"
+given_job "$job" time_limit_s=2
 sleep 2
 age "$run" 100
 is 'a silent supervisor misses the time limit' '' "$(actions)"

@@ -119,7 +119,7 @@ begin deaf
 pid=$(leader)
 kill_supervisor
 first=$dead
-query "UPDATE jobs SET grace_s = 60 WHERE id = $job"
+given_job "$job" grace_s=60
 pass
 another() { [ "$(supervisor)" != "$first" ] && run_is "$run" stopping; }
 ok 'another supervisor takes over a program that does not answer' wait_for 20 another

@@ -143,7 +143,7 @@ touch reboot
 ok 'a script reports to nobody before a reboot' wait_for 20 test -e reboot.said
 kill -9 "$leader"
 printf 'KEPT_NS=x\nSAMPLES=1\n\nSAMPLES=-4\n\n\nCHECKPOINT=z\nSAMPLES=9\n\nSAMPLES=900' >>"$kept"
-query "UPDATE runs SET boot_id = 'another' WHERE id = $run"
+given_run "run:$run" boot_id=another
 ends 'a run before a reboot'
 is 'kept reports that are older, bad or torn are passed over' '21 35 14' \
 	"$(positions)"

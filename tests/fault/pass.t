@@ -31,7 +31,7 @@ submit_round() { # submit_round CALL
 			(SELECT 1 FROM jobs WHERE id = $told)"
 		last=$("$POLLUX" submit -q --hold -- true 2>&1)
 		[ "$last" = 1 ] || [ "$last" = 2 ] || echo "the next submit says $last"
-		query "UPDATE jobs SET state = 'held'"
+		given_job all state=held
 	)"
 	return "$round_rc"
 }
@@ -56,12 +56,12 @@ pass_prepare() {
 	done_by_both=$(cat "$POLLUX_DIR"/logs/*.log | sed -n 's/^step \([0-9]*\) .*/\1/p' |
 		sort -n | tail -n 1)
 	broken_runs="$reboot:1 $gone:1"
-	query "UPDATE runs SET boot_id = 'another' WHERE job_id = $reboot"
-	query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '100000', '50') AS BLOB)"
+	given_run "$reboot" boot_id=another
+	replaced_in_command all 100000 50
 	first=$(submit -- "$work" -n 50)
 	after=$(submit --after "ok:$first" -- "$work" -n 50)
 	never=$(submit -- false)
-	query "UPDATE jobs SET state = 'failed', end_time_s = 0 WHERE id = $never"
+	given_job "$never" state=failed end_time_s=0
 	never=$(submit --after "ok:$never" -- "$work" -n 50)
 	mkdir template && cp -a "$POLLUX_DIR" "$WITNESS" template
 }

@@ -22,7 +22,7 @@ started() { # started JOB RUNS
 	pass && query_is "$2" "SELECT count(*) FROM runs WHERE job_id = $1"
 }
 # The pause before a retry is over.
-skip_pause() { query "UPDATE runs SET end_boot_s = end_boot_s - 1000 WHERE job_id = $1"; }
+skip_pause() { given_run "$1" end_boot_s-=1000; }
 left_behind() { # the living of those that "work -l" has left behind, one line each
 	while read -r pid; do
 		grep -qs '^State:.[^ZX]' "/proc/$pid/status" && echo "$pid"
@@ -157,8 +157,8 @@ for kind in $kinds; do
 	broken_runs="$broken_runs $one:1"
 done
 is 'the processes survive their programs and supervisors' 3 "$(left_behind | wc -l)"
-query "UPDATE commands SET argv = CAST(replace(replace(CAST(argv AS TEXT), '100000', '10'),
-	'-l', '-p') AS BLOB)"
+replaced_in_command all 100000 10
+replaced_in_command all -l -p
 settle 60 'all jobs end after that'
 for kind in $kinds; do ok "the job that had a $kind process is done" \
 	job_is "$(cat "number-$kind")" "done"; done

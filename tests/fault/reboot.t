@@ -10,17 +10,16 @@
 reboot() {
 	kill_all
 	wait_for 10 nothing_alive
-	query "UPDATE runs SET boot_id = '00000000-0000-0000-0000-000000000000',
-		assigned_boot_s = assigned_boot_s + 1e6, launch_boot_s = launch_boot_s + 1e6,
-		stop_boot_s = stop_boot_s + 1e6, checkpoint_boot_s = checkpoint_boot_s + 1e6,
-		end_boot_s = end_boot_s + 1e6, $as_bystander"
+	given_run all boot_id=00000000-0000-0000-0000-000000000000 assigned_boot_s+=1e6 \
+		launch_boot_s+=1e6 stop_boot_s+=1e6 checkpoint_boot_s+=1e6 end_boot_s+=1e6 \
+		handle=@"$as_bystander"
 }
 state_of() { query "SELECT state, runs FROM jobs WHERE id = $1" | tr '|' ' '; }
 
 # It has got the numbers of what ran before.
 sleep 1000 &
 bystander=$!
-as_bystander="handle = CAST('local supervisor=$bystander leader=$bystander'
+as_bystander="CAST('local supervisor=$bystander leader=$bystander'
 	|| substr(CAST(handle AS TEXT), instr(handle, ' start=')) AS BLOB)"
 cleanup() {
 	kill "$bystander" 2>/dev/null || :
@@ -49,7 +48,7 @@ killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 held=$(submit --hold -- "$work" -n 50)
 ok 'the store knows how far the first job is' wait_for 10 query_is 1 \
 	"SELECT last_samples > $saved FROM runs WHERE job_id = $trained AND number = 2"
-query "UPDATE commands SET argv = CAST(replace(CAST(argv AS TEXT), '20000', '800') AS BLOB)"
+replaced_in_command all 20000 800
 is 'there are runs in every state' \
 	'assigned running stopping' "$(query "SELECT group_concat(state, ' ') FROM
 	(SELECT DISTINCT state FROM runs WHERE state <> 'ended' ORDER BY 1)")"
@@ -99,7 +98,7 @@ pass
 ok 'a job runs' wait_for 10 logged "$job" 'step 5 '
 kill_all
 ok 'the job is killed with its supervisor' wait_for 10 nothing_alive
-query "UPDATE runs SET $as_bystander"
+given_run all handle=@"$as_bystander"
 broken_runs="$job:1"
 rm paused
 settle 30 'the killed job runs again and ends'

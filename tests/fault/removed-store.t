@@ -21,7 +21,7 @@ ok 'a job runs' wait_for 10 logged "$old" '^up'
 ok 'another job runs' wait_for 10 logged "$suspended" '^up'
 supervisor=$(query "SELECT $supervisor_pid FROM runs WHERE id = 1")
 others=$(query "SELECT $supervisor_pid FROM runs WHERE id = 2")
-query "UPDATE runs SET suspension = 'asked' WHERE id = 2"
+given_run run:2 suspension=asked
 ok 'the other job is suspended' \
 	wait_for 10 query_is suspended 'SELECT suspension FROM runs WHERE id = 2'
 rm "$POLLUX_DIR"/pollux.db* "$lock"

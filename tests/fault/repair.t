@@ -36,8 +36,7 @@ status 'a job with another environment is queued again' 0 "$POLLUX" requeue --ta
 status 'a job with another environment is done' 0 "$POLLUX" wait --timeout 600 2
 wait_for 5 no_supervisor
 "$POLLUX" submit -q -- sh -c 'touch launched' >/dev/null
-store "UPDATE environments SET names_only = 1 WHERE id =
-	(SELECT environment_id FROM commands WHERE job_id = 3)"
+given_environment 3 names_only=1
 "$POLLUX" schedule
 tried() { "$POLLUX" status 3 | grep -q 'no values of the job.s variables'; }
 ok 'a launch without values is refused with its reason' wait_for 10 tried

@@ -53,9 +53,8 @@ note_astray() { # note_astray ROUND RESULT
 # As soon as the run is at work it is asked to leave its device, and as soon as it has left, it is
 # given the device again.
 asked_at_once() {
-	query "CREATE TRIGGER back AFTER UPDATE OF suspension ON runs
-		WHEN NEW.suspension = 'suspended' BEGIN
-		UPDATE runs SET suspension = 'resuming' WHERE id = NEW.id; END"
+	on_update suspension "NEW.suspension = 'suspended'" \
+		"$(run_sql run:NEW.id suspension=resuming)"
 }
 prepare() {
 	submit_count --hold true >/dev/null
@@ -63,11 +62,11 @@ prepare() {
 	asked_at_once
 }
 supervisor_round() { # supervisor_round CALL
-	query 'PRAGMA foreign_keys = ON; DELETE FROM jobs'
+	given_none jobs
 	job=$(submit_count perl "$TMP/count" 7 5)
 	killat -f -n "$SUPERVISOR_FORK" "$POLLUX" schedule
 	run=$(query "SELECT id FROM runs WHERE state = 'assigned'")
-	query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+	given_run "run:$run" suspension=asked
 	round_rc=0
 	killat -n "$1" "$POLLUX" supervise "$run" 2>>"$POLLUX_DIR/supervisor.log" || round_rc=$?
 	settled 20 || echo "# call $1: job $job did not end"
@@ -155,7 +154,7 @@ one_is_suspended() { pass && query_is 1 "SELECT count(*) > 0 FROM runs
 	WHERE suspension = 'suspended'"; }
 ok 'a job is suspended' wait_for 20 one_is_suspended
 kill_all
-query "UPDATE runs SET boot_id = 'another'"
+given_run all boot_id=another
 settle 60 'every job ends after a reboot'
 is 'each job has the right result after a reboot' '' "$(astray "$result")"
 finish

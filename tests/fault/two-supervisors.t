@@ -20,19 +20,15 @@ assign() { # sets job, run and lock
 		while [ ! -e go ]; do sleep 0.1; done')
 	other=$("$POLLUX" submit -q -- true)
 	boot=$(cat /proc/sys/kernel/random/boot_id)
-	columns='state, job_id, number, replicas, accumulation_steps, learning_rate_scale, boot_id,
-		assigned_time_s, assigned_boot_s'
-	devices='run_id, position, device, kind, binding, cores, in_use'
-	query "INSERT INTO runs ($columns) VALUES ('ended', $other, 1, 1, 1, 1, '$boot', 0, 0),
-			('assigned', $job, 1, 1, 1, 1, '$boot', 0, 0);
-		INSERT INTO run_devices ($devices) SELECT id, 0, 'cpu:0', 'a core', '0', 1,
-			state = 'ended' FROM runs WHERE job_id IN ($job, $other);
-		UPDATE jobs SET state = iif(id = $job, 'running', 'done')
-			WHERE id IN ($job, $other)"
-	run=$(query "SELECT id FROM runs WHERE job_id = $job")
+	past_run "$other" boot_id="$boot"
+	had_device "$run" cpu:0 'a core' binding=0 in_use=1
+	given_job "$other" state=done
+	past_run "$job" boot_id="$boot" state=assigned
+	had_device "$run" cpu:0 'a core' binding=0
+	given_job "$job" state=running
 	lock=$POLLUX_DIR/run/$run.lock
 }
-free_device() { query 'UPDATE run_devices SET in_use = 0'; }
+free_device() { given_devices all in_use=0; }
 is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 # Stops a process where it keeps nobody from the store: without a lock of SQLite's to write.
 stopped_aside() {
@@ -108,7 +104,7 @@ kill -TERM "$second"
 waits_to_write() { grep -q "job $job .*cannot record the end yet: .*locked" \
 	"$POLLUX_DIR/supervisor.log"; }
 ok 'the supervisor gives the run up, and waits for the store' wait_for 20 waits_to_write
-let_store_go "UPDATE runs SET state = 'running', launch_boot_s = 1 WHERE id = $run; COMMIT"
+let_store_go "$(run_sql "run:$run" state=running launch_boot_s=1) COMMIT"
 ok 'the supervisor that gave up leaves' wait_for 20 nothing_alive
 is 'the run is left to the one who claimed it' \
 	running "$(query "SELECT state FROM runs WHERE id = $run")"

@@ -31,7 +31,7 @@ first=$(chrt -f 1 true 2>/dev/null && echo 'chrt -f 1')
 # shellcheck disable=SC2016,SC2086 # a text for perl; words
 $first perl -e 'while (kill "CONT", $ARGV[0]) { select undef, undef, undef, 0.002 }' "$leader" &
 helper=$!
-query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+given_run "run:$run" suspension=asked
 ok 'a job that does not stop stays running' wait_for 20 holds "id = $run AND suspension IS NULL
 	AND state = 'running' AND suspended_boot_s IS NULL"
 like 'the event names the process that does not stop' \
@@ -53,7 +53,7 @@ is 'the job that does not stop is done in one run' \
 # --- somebody continues it when it is suspended ---
 
 start -- perl count 400
-query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+given_run "run:$run" suspension=asked
 ok 'a job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
 leader=$(query "SELECT $leader_pid FROM runs WHERE id = $run")
 is_stopped() { grep -q '^State:.T' "/proc/$leader/status"; }
@@ -72,14 +72,14 @@ is 'the job that somebody continued is done in one run' \
 # --- a stranger has its device ---
 
 start -- perl count 400
-query "UPDATE runs SET suspension = 'asked' WHERE id = $run"
+given_run "run:$run" suspension=asked
 ok 'another job is suspended' wait_for 20 holds "id = $run AND suspension = 'suspended'"
 perl -e 'open my $lock, "+<", $ARGV[0] or die; my $whole = pack "ssx4qqlx4", 1, 0, 0, 0, 0;
 	fcntl $lock, 37, $whole or die; print "has it\n"; $| = 1; sleep 1000' \
 	"$POLLUX_DIR/run/device-cpu:0.lock" >stranger &
 helper=$!
 wait_for 10 grep -q '^lock:' /proc/$helper/fdinfo/3
-query "UPDATE runs SET suspension = 'resuming' WHERE id = $run"
+given_run "run:$run" suspension=resuming
 ok "a suspended job does not wait for a stranger's device" wait_for 30 holds \
 	"id = $run AND suspension = 'suspended'"
 like 'the event says that a process holds the lock' \
