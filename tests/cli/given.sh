@@ -165,11 +165,14 @@ past_decision() { # past_decision POLICY DEVICES JOB REPLICAS REASON
 }
 # Jobs FIRST to LAST as copies of another one, as if they had been submitted with it.
 copied_jobs() { # copied_jobs JOB FIRST LAST
-	store "CREATE TEMP TABLE job AS SELECT * FROM jobs WHERE id = $1;
-		CREATE TEMP TABLE command AS SELECT * FROM commands WHERE job_id = $1;
-		$(seq "$2" "$3" | while read -r given; do echo "UPDATE job SET id = $given;
+	{
+		echo "BEGIN; CREATE TEMP TABLE job AS SELECT * FROM jobs WHERE id = $1;
+			CREATE TEMP TABLE command AS SELECT * FROM commands WHERE job_id = $1;"
+		seq "$2" "$3" | while read -r given; do echo "UPDATE job SET id = $given;
 			INSERT INTO jobs SELECT * FROM job;
 			UPDATE command SET job_id = $given;
 			INSERT INTO commands SELECT * FROM command;"
-		done)"
+		done
+		echo 'COMMIT;'
+	} | store
 }

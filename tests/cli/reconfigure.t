@@ -80,11 +80,11 @@ POLLUX_REPORT_SOCKET=$(query "SELECT substr(CAST(handle AS TEXT), instr(handle, 
 ok 'WAKE makes the supervisor hand on a configuration at once' wait_for 10 logged \
 	'^batch 256 -> 128 (2 x 64 x 1), lr x 1$'
 echo "# after $((($(date +%s%N) - start) / 1000000)) ms"
-measured() { # measured: steps in the row of the first configuration
+steps_of_first() { # steps in the row of the first configuration
 	query 'SELECT n_steps FROM observations WHERE accumulation_steps = 1'
 }
-before=$(measured)
-more() { [ "$(measured)" -gt "$before" ]; }
+before=$(steps_of_first)
+more() { [ "$(steps_of_first)" -gt "$before" ]; }
 ok 'the row of the first configuration goes on where it was left' wait_for 30 more
 is 'a known configuration makes no third row' 2 "$(query 'SELECT count(*) FROM observations')"
 want 100 64 2 1
