@@ -51,8 +51,8 @@ given_who() { # given_who COLUMN WHO: a condition
 	esac
 }
 
-# Changes jobs, and the runs of jobs, of which all that is said after `if` is so. The ..._sql are for
-# a transaction of the test (let_store_go).
+# Changes jobs, and the runs of jobs, of which all that is said after `if` is so. The ..._sql are
+# for a transaction of the test (let_store_go).
 given_update() { # given_update TABLE ID WHO [if KEY=VALUE]... KEY=VALUE...
 	given_into=$1 given_condition=$(given_who "$2" "$3")
 	shift 3
@@ -146,14 +146,14 @@ measured_device() { # measured_device KIND SECONDS [KEY=VALUE...]
 	given_kind=$1 given_seconds=$2
 	shift 2
 	store "$(given_row device_measurements '' device_kind="$given_kind" what=product \
-		variant=fp32 devices=1 m=512 n=512 k=512 bytes=0 time_s="$given_seconds" time_sd_s=0 \
-		repetitions=9 steady=1 measured_time_s=0 "$@")"
+		variant=fp32 devices=1 m=512 n=512 k=512 bytes=0 time_s="$given_seconds" \
+		time_sd_s=0 repetitions=9 steady=1 measured_time_s=0 "$@")"
 }
 # A curve of a job: the points 1 to N, each of its own value.
 past_curve() { # past_curve JOB NAME N
-	store "$(given_row curve_points "FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1
-		FROM n WHERE i < $3) SELECT i FROM n)" job_id="$1" name="$2" time_s=@i samples=@i \
-		value=@i)"
+	store "$(given_row curve_points "FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL
+		SELECT i + 1 FROM n WHERE i < $3) SELECT i FROM n)" job_id="$1" name="$2" \
+		time_s=@i samples=@i value=@i)"
 }
 told_event() { # told_event JOB KIND TEXT: now
 	store "$(given_row events '' job_id="$1" kind="$2" text="$3" time_s=@'unixepoch()')"
