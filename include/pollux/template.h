@@ -74,6 +74,8 @@ const char *template_name(int i);
 bool template_mentions(const struct strings *argv, const char *name);
 /* As template_mentions(), for one text such as the resume arguments. */
 bool template_text_mentions(const char *text, const char *name);
+/* For a command with its resume arguments. */
+bool template_command_mentions(const struct job_command *c, const char *name);
 /* True if the text may be another one when it has been expanded. */
 bool template_changes(const char *text);
 

@@ -78,24 +78,6 @@ static void find_owner_of_container(struct device_user *u, const struct device *
 	u->supposed = !known;
 }
 
-static bool is_ignored(const struct device_user *u, const struct ignored_list *ignored)
-{
-	for (int i = 0; i < ignored->count; i++)
-		if (ignored->items[i].pid == u->process.pid &&
-		    ignored->items[i].start_ticks == u->info.start_ticks)
-			return true;
-	return false;
-}
-
-/* A process that has ended since device_users_look does not block: its memory is free, or soon will
- * be. */
-static bool blocks(const struct device_user *u, const struct device_list *devices)
-{
-	bool has_gone = u->info.lives && !proc_lives((pid_t)u->process.pid);
-
-	return !u->in_place && !u->ignored && !has_gone && device_user_is_above_limits(u, devices);
-}
-
 static int find_set_aside(struct store *store, const struct device_list *devices,
 			  struct device_user_list *list, struct err *err)
 {
@@ -132,12 +114,19 @@ int device_owners_match(struct store *store, const struct device_list *devices,
 	for (int i = 0; i < list->count; i++) {
 		struct device_user *u = &list->items[i];
 		const struct device *device = &devices->items[u->process.device];
+		bool has_gone = u->info.lives && !proc_lives((pid_t)u->process.pid);
 
 		find_owner(u, device, runs, sees_all && u->process.pid > 0);
 		if (!u->job_id && u->container[0])
 			find_owner_of_container(u, device, runs);
-		u->ignored = is_ignored(u, &ignored);
-		u->blocks = blocks(u, devices);
+		u->ignored = false;
+		for (int k = 0; k < ignored.count; k++)
+			u->ignored |= ignored.items[k].pid == u->process.pid &&
+				      ignored.items[k].start_ticks == u->info.start_ticks;
+		/* A process that has ended since device_users_look() does not block: its memory is
+		 * free, or soon will be. */
+		u->blocks = !u->in_place && !u->ignored && !has_gone &&
+			    device_user_is_above_limits(u, devices);
 	}
 	ignored_list_release(&ignored);
 	return 0;
@@ -214,14 +203,6 @@ int device_owners_check(struct store *store, const struct run_list *runs,
 	return rc;
 }
 
-static bool is_on_any(const struct device_list *devices, int64_t pid)
-{
-	for (int i = 0; i < devices->n_processes; i++)
-		if (devices->processes[i].pid == pid)
-			return true;
-	return false;
-}
-
 int device_owners_gone(struct store *store, const struct device_list *devices,
 		       struct ignored_list *gone, struct err *err)
 {
@@ -232,9 +213,14 @@ int device_owners_gone(struct store *store, const struct device_list *devices,
 		return 0;
 	if (store_ignored_list(store, gone, err))
 		return -1;
-	for (int i = 0; i < gone->count; i++)
-		if (gone->items[i].start_ticks == 0 && !is_on_any(devices, gone->items[i].pid))
+	for (int i = 0; i < gone->count; i++) {
+		bool is_there = gone->items[i].start_ticks != 0;
+
+		for (int k = 0; k < devices->n_processes; k++)
+			is_there |= devices->processes[k].pid == gone->items[i].pid;
+		if (!is_there)
 			gone->items[n++] = gone->items[i];
+	}
 	gone->count = n;
 	return 0;
 }

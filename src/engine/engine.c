@@ -77,23 +77,6 @@ static const struct run **runs_of(const struct engine *engine, const struct run_
 	return some;
 }
 
-/* Each answer goes into the place of its run. */
-static int poll_one_engine(const struct engine *engine, const struct engine_context *at,
-			   const struct run_list *runs, enum engine_answer *answers,
-			   struct err *err)
-{
-	enum engine_answer *got = xcalloc((size_t)runs->count + 1, sizeof(*got));
-	int n, rc;
-	const struct run **asked = runs_of(engine, runs, &n);
-
-	rc = n > 0 ? engine->poll(at, asked, n, got, err) : 0;
-	for (int i = 0; rc == 0 && i < n; i++)
-		answers[asked[i] - runs->items] = got[i];
-	free(asked);
-	free(got);
-	return rc;
-}
-
 static bool is_held(const struct run_list *runs, const struct device *device,
 		    bool (*meets)(const struct device *a, const struct device *b))
 {
@@ -150,12 +133,22 @@ void engine_mend(const struct engine_context *at, const struct run_list *runs,
 int engine_poll(const struct engine_context *at, const struct run_list *runs,
 		enum engine_answer *answers, struct err *err)
 {
+	int rc = 0;
+
 	for (int i = 0; i < runs->count; i++)
 		answers[i] = ENGINE_UNKNOWN;
-	for (size_t e = 0; e < n_engines; e++)
-		if (poll_one_engine(engines[e], at, runs, answers, err))
-			return -1;
-	return 0;
+	for (size_t e = 0; e < n_engines && rc == 0; e++) {
+		enum engine_answer *got = xcalloc((size_t)runs->count + 1, sizeof(*got));
+		int n;
+		const struct run **asked = runs_of(engines[e], runs, &n);
+
+		rc = n > 0 ? engines[e]->poll(at, asked, n, got, err) : 0;
+		for (int i = 0; rc == 0 && i < n; i++)
+			answers[asked[i] - runs->items] = got[i];
+		free(asked);
+		free(got);
+	}
+	return rc;
 }
 
 int engine_poll_one(const struct engine_context *at, const struct run *run,

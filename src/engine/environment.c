@@ -24,26 +24,22 @@ static const char *const dropped[] = {
 	"POLLUX_*", "MAKEFLAGS", "MAKELEVEL", "MFLAGS",
 };
 
-static bool is_dropped(const char *variable)
-{
-	size_t name = strcspn(variable, "=");
-
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
-		size_t length = strlen(dropped[i]);
-
-		if (dropped[i][length - 1] == '*'
-		    ? !strncmp(variable, dropped[i], length - 1)
-		    : name == length && !memcmp(variable, dropped[i], length))
-			return true;
-	}
-	return device_sets_variable(variable, name);
-}
-
 void environment_capture(char *const *variables, struct strings *env)
 {
-	for (; *variables; variables++)
-		if (!is_dropped(*variables))
+	for (; *variables; variables++) {
+		size_t name = strcspn(*variables, "=");
+		bool drop = device_sets_variable(*variables, name);
+
+		for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]) && !drop; i++) {
+			size_t length = strlen(dropped[i]);
+
+			drop = dropped[i][length - 1] == '*'
+				? !strncmp(*variables, dropped[i], length - 1)
+				: name == length && !memcmp(*variables, dropped[i], length);
+		}
+		if (!drop)
 			strings_add(env, *variables);
+	}
 }
 
 static void set_integer(struct strings *env, const char *name, int64_t value)
@@ -81,28 +77,6 @@ static void set_configuration(const struct job *job, const struct run *run, stru
 	set_integer(env, "POLLUX_ACCUM", c->accumulation_steps);
 }
 
-/* torchrun kills its workers 30 s after SIGTERM and forwards no other signal, unless told so. */
-static void set_for_frameworks(const struct job *job, int port, struct strings *env)
-{
-	set_integer(env, "MASTER_PORT", port);
-	set_integer(env, "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", (int64_t)job->declared.grace_s);
-	strings_set_variable(env, "TORCHELASTIC_SIGNALS_TO_HANDLE",
-			     "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2");
-	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
-}
-
-/* The program that is started on the first node starts torchrun on each, by a step that gives the
- * same variables to all: the nodes agree on their ranks among themselves. */
-static void set_for_steps(const struct template_values *values, struct strings *env)
-{
-	char *endpoint = xasprintf("%s:%d", values->nodes.master, values->port);
-
-	strings_set_variable(env, "PET_RDZV_BACKEND", "c10d");
-	strings_set_variable(env, "PET_RDZV_ENDPOINT", endpoint);
-	set_integer(env, "PET_RDZV_ID", values->port);
-	free(endpoint);
-}
-
 /* A run on several nodes. torchrun takes its options from PET_* where the command has none. RANK
  * and the like are of processes: pollux starts one on each node, and where a node has several
  * devices, a launcher such as torchrun starts others, whose ranks the launcher knows. */
@@ -117,8 +91,16 @@ static void set_for_nodes(const struct job *job, const struct run *run,
 	set_integer(env, "POLLUX_GPUS_PER_NODE", devices);
 	if (n < 2)
 		return;
-	if (job->declared.launch == LAUNCH_FIRST)
-		set_for_steps(values, env);
+	if (job->declared.launch == LAUNCH_FIRST) {
+		/* The program there starts torchrun on each node, by a step that gives the same
+		 * variables to all: the nodes agree on their ranks among themselves. */
+		char *endpoint = xasprintf("%s:%d", values->nodes.master, values->port);
+
+		strings_set_variable(env, "PET_RDZV_BACKEND", "c10d");
+		strings_set_variable(env, "PET_RDZV_ENDPOINT", endpoint);
+		set_integer(env, "PET_RDZV_ID", values->port);
+		free(endpoint);
+	}
 	strings_set_variable(env, "MASTER_ADDR", values->nodes.master);
 	set_integer(env, "NNODES", n);
 	strings_set_variable(env, "PET_MASTER_ADDR", values->nodes.master);
@@ -132,33 +114,20 @@ static void set_for_nodes(const struct job *job, const struct run *run,
 	set_integer(env, "LOCAL_RANK", 0);
 }
 
-/* True if the command or its resume arguments have one of two words. */
-static bool command_mentions(const struct job_command *command, const char *word,
-			     const char *another)
-{
-	struct strings resume = { 0 };
-	bool found;
-
-	strings_add(&resume, command->resume_args ? command->resume_args : "");
-	found = template_mentions(&command->argv, word) || template_mentions(&resume, word) ||
-		template_mentions(&command->argv, another) || template_mentions(&resume, another);
-	strings_release(&resume);
-	return found;
-}
-
 /* True if {lr} or {lr_scale} scale the learning rate already: the helper then must not scale it
  * again. */
 static bool command_scales(const struct job *job, const struct job_command *command)
 {
-	return command_mentions(command, "lr_scale",
-				isnan(job->declared.learning_rate) ? "lr_scale" : "lr");
+	return template_command_mentions(command, "lr_scale") ||
+	       (!isnan(job->declared.learning_rate) && template_command_mentions(command, "lr"));
 }
 
 bool environment_leaves_learning_rate(const struct job *job, const struct job_command *command)
 {
 	const struct declaration *d = &job->declared;
 	bool grows = d->batch.max > 0 && d->batch.max != d->batch.min &&
-		     command_mentions(command, "batch", "local_batch");
+		     (template_command_mentions(command, "batch") ||
+		      template_command_mentions(command, "local_batch"));
 
 	return grows && !command_scales(job, command) && !declaration_has_torch_helper(d) &&
 	       !(d->learning_rate_rule && !strcmp(d->learning_rate_rule, "none"));
@@ -241,20 +210,6 @@ void environment_expand(const struct job_command *command, const struct template
 	text_release(&names);
 }
 
-/* No name of a variable has a '='. */
-static void expand_on_node(int node, struct strings *env)
-{
-	char *names = xstrdup(environment_value(env, of_nodes)), *save = NULL;
-
-	for (char *name = strtok_r(names, "=", &save); name; name = strtok_r(NULL, "=", &save)) {
-		char *value = template_expand_node(environment_value(env, name), node);
-
-		strings_set_variable(env, name, value);
-		free(value);
-	}
-	free(names);
-}
-
 void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env)
@@ -268,7 +223,13 @@ void environment_for_run(const struct job *job, const struct run *run,
 	strings_set_variable(env, "POLLUX_REPORT_SOCKET", places->report_socket);
 	strings_set_variable(env, "POLLUX_CONFIG_FILE", places->config_file);
 	strings_set_variable(env, "POLLUX_DIR", places->store_dir);
-	set_for_frameworks(job, values->port, env);
+	set_integer(env, "MASTER_PORT", values->port);
+	/* torchrun kills its workers 30 s after SIGTERM and forwards no other signal, unless told
+	 * so. */
+	set_integer(env, "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", (int64_t)job->declared.grace_s);
+	strings_set_variable(env, "TORCHELASTIC_SIGNALS_TO_HANDLE",
+			     "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1,SIGUSR2");
+	strings_set_variable(env, "PYTHONUNBUFFERED", "1");
 	set_for_nodes(job, run, values, env);
 	/* On a cluster its manager tells programs their devices. */
 	if (values->nodes.n < 1)
@@ -278,12 +239,20 @@ void environment_for_run(const struct job *job, const struct run *run,
 void node_command(const struct strings *argv, char *const *variables, int node, int n_started,
 		  struct strings *out, struct strings *env)
 {
+	char *names, *save = NULL;
 	long n_nodes;
 
 	for (; *variables; variables++)
 		strings_add(env, *variables);
 	n_nodes = strtol(environment_value(env, "POLLUX_NODES"), NULL, 10);
-	expand_on_node(node, env);
+	names = xstrdup(environment_value(env, of_nodes));	/* no name has a '=' */
+	for (char *name = strtok_r(names, "=", &save); name; name = strtok_r(NULL, "=", &save)) {
+		char *value = template_expand_node(environment_value(env, name), node);
+
+		strings_set_variable(env, name, value);
+		free(value);
+	}
+	free(names);
 	for (size_t i = 0; i < argv->count; i++) {
 		char *argument = template_expand_node(argv->items[i], node);
 

@@ -95,30 +95,6 @@ static bool parse_count(const char *value, int64_t *out)
 	return true;
 }
 
-static bool parse_number(const char *value, double *out)
-{
-	char *end;
-	double d = strtod(value, &end);
-
-	if (end == value || *end || !isfinite(d) || isspace((unsigned char)*value))
-		return false;
-	*out = d;
-	return true;
-}
-
-/* Reads an unbiased estimate, which may be negative. The estimate of an update that overflowed is
- * not finite: it is left unknown, and is no mistake of the program's. */
-static bool parse_estimate(const char *value, double *out)
-{
-	double estimate;
-
-	if (!value_parse(value, &estimate))
-		return false;
-	if (isfinite(estimate))
-		*out = estimate;
-	return true;
-}
-
 static void copy_text(const char *value, char *out)
 {
 	size_t i;
@@ -132,18 +108,27 @@ static bool set_value(const struct key *key, const char *value, struct report_me
 {
 	char *field = (char *)m + key->offset;
 	double number;
+	char *end;
 
 	switch (key->type) {
 	case VALUE_COUNT:
 		return parse_count(value, (int64_t *)(void *)field);
 	case VALUE_ESTIMATE:
-		return parse_estimate(value, (double *)(void *)field);
+		/* Unbiased, it may be negative. That of an update that overflowed is not finite: it
+		 * is left unknown, and is no mistake of the program's. */
+		if (!value_parse(value, &number))
+			return false;
+		if (isfinite(number))
+			*(double *)(void *)field = number;
+		return true;
 	case VALUE_MEASURED:
 		((struct report_value *)(void *)field)->given =
 			value_parse(value, &((struct report_value *)(void *)field)->value);
 		return ((struct report_value *)(void *)field)->given;
 	case VALUE_POSITIVE:
-		if (!parse_number(value, &number) || number < 0)
+		number = strtod(value, &end);
+		if (end == value || *end || !isfinite(number) || number < 0 ||
+		    isspace((unsigned char)*value))
 			return false;
 		*(double *)(void *)field = number;
 		return true;

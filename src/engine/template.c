@@ -117,6 +117,12 @@ bool template_mentions(const struct strings *argv, const char *name)
 	return false;
 }
 
+bool template_command_mentions(const struct job_command *c, const char *name)
+{
+	return template_mentions(&c->argv, name) ||
+	       (c->resume_args && template_text_mentions(c->resume_args, name));
+}
+
 bool template_changes(const char *text)
 {
 	struct braces b = braces_in(text);
@@ -137,14 +143,6 @@ struct expansion {
 };
 
 static void expand_text(const char *text, const struct expansion *e);
-
-static void expand_learning_rate(const struct template_values *v, struct text *out)
-{
-	if (v->typed_learning_rate && fabs(v->learning_rate_scale - 1) < 1e-12)
-		text_add(out, v->typed_learning_rate);
-	else
-		text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale);
-}
 
 /* Adds text of the result. For nodes a '{' is written twice, and {node} stays. */
 static void add_literal(const struct expansion *e, const char *text, size_t length)
@@ -168,27 +166,13 @@ static void expand_within(const struct expansion *e, const char *args, const cha
 		expand_text(args, &inner);
 }
 
-static void expand_node_name(int name, const struct expansion *e)
-{
-	const struct template_values *v = e->values;
-	int n = v->nodes.n > 0 ? v->nodes.n : 1;
-
-	switch (name) {
-	case NAME_NODES:	text_addf(e->out, "%d", n); break;
-	case NAME_NODE:		text_add(e->out, e->for_nodes ? "{node}" : "0"); break;
-	case NAME_MASTER:
-		add_value(e, v->nodes.master ? v->nodes.master : "127.0.0.1");
-		break;
-	case NAME_GPUS_PER_NODE: text_addf(e->out, "%d", v->configuration.replicas / n); break;
-	default:		break;	/* expand_name has the others */
-	}
-}
-
 static void expand_name(int name, const struct expansion *e)
 {
 	const struct template_values *v = e->values;
 	const struct configuration *c = &v->configuration;
 	long long batch_size = configuration_batch_size(c);
+	int nodes = v->nodes.n > 0 ? v->nodes.n : 1;
+	bool as_typed = v->typed_learning_rate && fabs(v->learning_rate_scale - 1) < 1e-12;
 	struct text *out = e->out;
 
 	switch (name) {
@@ -197,7 +181,12 @@ static void expand_name(int name, const struct expansion *e)
 	case NAME_ACCUM:	text_addf(out, "%d", c->accumulation_steps); break;
 	case NAME_GPUS:		text_addf(out, "%d", c->replicas); break;
 	case NAME_REPLICAS:	text_addf(out, "%d", configuration_workers(c)); break;
-	case NAME_LR:		expand_learning_rate(v, out); break;
+	case NAME_LR:
+		if (as_typed)
+			text_add(out, v->typed_learning_rate);
+		else
+			text_addf(out, "%.9g", v->learning_rate * v->learning_rate_scale);
+		break;
 	case NAME_LR_SCALE:	text_addf(out, "%.9g", v->learning_rate_scale); break;
 	case NAME_SAMPLES:	text_addf(out, "%.0f", isnan(v->samples) ? 0 : v->samples); break;
 	case NAME_STEPS:	text_addf(out, "%.0f", v->total_steps); break;
@@ -209,14 +198,13 @@ static void expand_name(int name, const struct expansion *e)
 	case NAME_RUN:		text_addf(out, "%d", v->run_number); break;
 	case NAME_RESUME:	expand_within(e, v->resume_args, "resume"); break;
 	case NAME_PLAN:		expand_within(e, v->plan_args, "plan"); break;
-	default:		expand_node_name(name, e); break;
+	case NAME_NODES:	text_addf(out, "%d", nodes); break;
+	case NAME_NODE:		text_add(out, e->for_nodes ? "{node}" : "0"); break;
+	case NAME_MASTER:
+		add_value(e, v->nodes.master ? v->nodes.master : "127.0.0.1");
+		break;
+	case NAME_GPUS_PER_NODE: text_addf(out, "%d", c->replicas / nodes); break;
 	}
-}
-
-/* A run on slots of the CPU has no list of GPUs. */
-static bool has_value(int name, const struct expansion *e)
-{
-	return !lacking_option(name, &e->facts) && (name != NAME_GPU_LIST || e->values->gpu_list);
 }
 
 static void expand_text(const char *text, const struct expansion *e)
@@ -229,7 +217,8 @@ static void expand_text(const char *text, const struct expansion *e)
 
 		if (name >= 0 && piece.doubled)
 			add_literal(e, piece.text + 1, piece.length - 2);
-		else if (name >= 0 && has_value(name, e))
+		else if (name >= 0 && !lacking_option(name, &e->facts) &&
+			 (name != NAME_GPU_LIST || e->values->gpu_list))
 			expand_name(name, e);
 		else
 			add_literal(e, piece.text, piece.length);
