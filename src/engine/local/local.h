@@ -59,8 +59,8 @@ int supervisor_spawn(const struct paths *paths, int64_t run_id, struct err *err)
 /* Tells the run's supervisor to look into the store now. Without this it looks every two
  * seconds. */
 void supervisor_wake(const struct run *run);
-/* supervisor_end.c: ends a run whose processes cannot exist any more, as after a reboot. The work
- * since the last record, in the store or kept beside its lock, is lost. */
+/* supervisor_saving.c: ends a run whose processes cannot exist any more, as after a reboot. The
+ * work since the last record, in the store or kept beside its lock, is lost. */
 int run_end_lost(const struct paths *paths, struct store *store, struct run *run, struct err *err);
 
 #endif

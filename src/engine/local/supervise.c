@@ -209,7 +209,6 @@ static bool may_stay_suspended(const struct supervisor *s)
 
 static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 {
-	static const char text[] = "its supervisor was killed; it stays suspended under another";
 	struct err err;
 
 	if (supervisor_open_socket(s, &err) || supervisor_open_log(s, &err) ||
@@ -226,7 +225,8 @@ static void stay_suspended(struct supervisor *s, const struct kept_position *k)
 	supervisor_stay_frozen(s);
 	supervisor_keep_limit(s);
 	supervisor_begin_usage(s);
-	supervisor_tell_event(s, "adopted", text);
+	supervisor_tell_event(s, "adopted", "its supervisor was killed; it stays suspended under "
+			      "another");
 	s->state = ST_SUSPENDED;
 }
 
@@ -405,14 +405,6 @@ static int load_run(struct supervisor *s, int64_t run_id, struct err *err)
 	return 0;
 }
 
-static void remove_lock(const struct supervisor *s)
-{
-	char *lock = paths_run(s->paths, s->run.id, "lock");
-
-	unlink(lock);
-	free(lock);
-}
-
 static int take_over(struct supervisor *s, struct err *err)
 {
 	switch (s->run.state) {
@@ -421,7 +413,7 @@ static int take_over(struct supervisor *s, struct err *err)
 		return adopt(s, err);
 	case RUN_ENDED:
 		/* this process made the lock file, after the run had ended */
-		remove_lock(s);
+		supervisor_unlink(s, "lock");
 		s->state = ST_FINISHED;
 		return 0;
 	case RUN_ASSIGNED:

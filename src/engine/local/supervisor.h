@@ -59,9 +59,8 @@ enum supervisor_event {
 
 struct supervisor;
 
-/* The lock of the run, by which others see that this supervisor lives. */
 struct supervisor_lock {
-	int fd;
+	int fd;			/* of the run: others see by it that this supervisor lives */
 	double next_beat_boot_s;	/* when to show that this supervisor does not hang */
 };
 
@@ -109,8 +108,7 @@ struct supervisor_driver {
 	pid_t pid;			/* the child that asks; 0: none, or it was reaped */
 	bool hangs;			/* the child was given up */
 	int fd;				/* for the answer; -1: no answer is expected */
-	char *bytes;			/* owned; the answer so far */
-	size_t length, room;
+	struct text answer;		/* so far, while one is expected */
 	/* when the child is given up; INFINITY: it has ended or was given up */
 	double until_boot_s;
 	driver_answer *then;
@@ -216,6 +214,7 @@ struct supervisor {
 	struct job_command command;
 	struct run run;			/* as it is in the store, or will be written there */
 	struct local_handle handle;	/* run.handle is its text */
+	struct err err;			/* of the last call: supervisor_note() */
 	struct recorder recorder;
 	int signal_fd;
 	pid_t guardian_pid;		/* this supervisor's parent; 0: none */
@@ -230,7 +229,7 @@ struct supervisor {
 	bool superseded;
 	bool profile_gone;		/* the profile's process was found to be gone */
 	char last_log[1100];		/* the last line logged: a repetition is left out */
-	struct supervisor_lock lock;			/* supervisor.c */
+	struct supervisor_lock lock;			/* supervisor_loop.c */
 	struct supervisor_leader leader;		/* supervisor_processes.c */
 	struct supervisor_stop stop;			/* supervisor_processes.c */
 	struct supervisor_devices devices;		/* supervisor_devices.c */
@@ -244,28 +243,5 @@ struct supervisor {
 	struct supervisor_resume resume;		/* supervisor_resume.c */
 	struct supervisor_saved saved;			/* supervisor_saving.c */
 };
-
-/* supervisor_states.c: the reaction to an event in the state of the run. */
-void supervisor_handle(struct supervisor *s, enum supervisor_event event);
-
-/* Shows passes, every few seconds, that this supervisor does not hang. */
-void supervisor_beat(struct supervisor *s);
-/* Makes the file of the run's lock anew, and locks it, if the file was removed or replaced. The
- * lock of another store, which took the place of the run's store, is left alone. */
-void supervisor_keep_lock(struct supervisor *s);
-/* True if the file of the run's lock is the one that this supervisor holds: the other files named
- * by the run's number are this run's then, and not those of another store's run. */
-bool supervisor_has_lock_file(const struct supervisor *s);
-/* Writes handle to run.handle. */
-void supervisor_update_handle(struct supervisor *s);
-/* Writes time, run and text to supervisor.log. A line that repeats the last one is left out. */
-void supervisor_log(struct supervisor *s, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-/* Adds to the events of the job what happened to the run; writes it to supervisor.log as well. */
-void supervisor_add_event(struct supervisor *s, const char *kind, const char *text);
-void supervisor_tell_event(struct supervisor *s, const char *kind, const char *text);
-/* Set why the run failed. The text that is taken was allocated. */
-void supervisor_take_diagnosis(struct supervisor *s, char *text);
-void supervisor_set_diagnosis(struct supervisor *s, const char *text);
 
 #endif

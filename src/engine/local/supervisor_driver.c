@@ -2,21 +2,9 @@
  *
  * A driver is asked in a child, with a deadline, because some drivers hang for ever. The loop goes
  * on meanwhile and polls the pipe of the answer. */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/device.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
 #include "pollux/store_measurements.h"
-#include "pollux/store_runs.h"
 #include "supervisor_parts.h"
 
 /* --- energy --- */
@@ -29,17 +17,6 @@
 #define READ_S 60.0
 #define ANSWER_S 5.0
 
-/* Returns what was taken between two readings of a counter; NaN: not known. A counter without a
- * range falls only where its driver is loaded anew. */
-static double taken_j(const struct device_energy *before, const struct device_energy *now)
-{
-	double joules = now->joules - before->joules;
-
-	if (joules < 0)
-		joules = now->range_j > 0 ? joules + now->range_j : now->joules;
-	return joules * now->part;
-}
-
 void supervisor_forget_energy(struct supervisor *s)
 {
 	free(s->usage.energy.last);
@@ -47,25 +24,30 @@ void supervisor_forget_energy(struct supervisor *s)
 	s->usage.energy.n = 0;
 }
 
-/* Adds what was taken since the last reading of these counters. n 0: there is no answer. */
+/* Adds what was taken since the last reading of these counters. n 0: there is no answer. What is
+ * not a number is not known. */
 static void count_energy(struct supervisor *s, const struct device_energy *list, int n)
 {
 	struct run_energy *e = &s->usage.energy;
-	double joules = 0;
-	struct err err;
+	double sum_j = 0;
 
-	for (int i = 0; i < n && e->n == n; i++)
-		joules += taken_j(&e->last[i], &list[i]);
-	if (e->n == n && n > 0 && isfinite(joules)) {
-		s->run.energy_j = fmax(s->run.energy_j, 0) + joules / (double)(e->others + 1);
+	for (int i = 0; i < n && e->n == n; i++) {
+		double joules = list[i].joules - e->last[i].joules;
+
+		/* a counter without a range falls only where its driver is loaded anew */
+		if (joules < 0)
+			joules = list[i].range_j > 0 ? joules + list[i].range_j : list[i].joules;
+		sum_j += joules * list[i].part;
+	}
+	if (e->n == n && n > 0 && isfinite(sum_j)) {
+		s->run.energy_j = fmax(s->run.energy_j, 0) + sum_j / (double)(e->others + 1);
 		s->recorder.changed = true;
 	}
 	e->others = e->others_now;
 	e->next_boot_s = clock_boot_s() + READ_S;
 	supervisor_forget_energy(s);
-	if (s->run.suspension >= SUSPENSION_DONE && s->recorder.changed &&
-	    recorder_write(&s->recorder, &s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
+	if (s->run.suspension >= SUSPENSION_DONE && s->recorder.changed)
+		supervisor_note(s, recorder_write(&s->recorder, &s->store, &s->run, &s->err));
 	if (n == 0 || s->run.suspension >= SUSPENSION_DONE)
 		return;
 	e->last = xmalloc((size_t)n * sizeof(*list));
@@ -102,9 +84,8 @@ static _Noreturn void answer_question(const struct run *run, int fd)
 static void stop_waiting(struct supervisor_driver *d)
 {
 	close(d->fd);
-	free(d->bytes);
 	d->fd = -1;
-	d->bytes = NULL;
+	text_release(&d->answer);
 	if (!d->pid)
 		d->until_boot_s = INFINITY;
 }
@@ -123,41 +104,38 @@ void supervisor_driver_ended(struct supervisor *s)
 static void tell_processes(struct supervisor *s)
 {
 	struct supervisor_driver *d = &s->driver;
+	struct text *a = &d->answer;
 	int replicas = s->run.configuration.replicas;
 	size_t head = (size_t)replicas * sizeof(struct device_energy);
 	struct device_process *list = NULL;
 	driver_answer *then = d->then;
 	int n = -1;
 
-	if (d->length > head && (d->length - head) % sizeof(*list) == 1 &&
-	    d->bytes[d->length - 1] == DONE) {
-		count_energy(s, (const void *)d->bytes, replicas);
-		memmove(d->bytes, d->bytes + head, d->length - head);
-		list = (void *)d->bytes;
-		n = (int)((d->length - head) / sizeof(*list));
-		d->bytes = NULL;
+	if (a->length > head && (a->length - head) % sizeof(*list) == 1 &&
+	    a->data[a->length - 1] == DONE) {
+		count_energy(s, (const void *)a->data, replicas);
+		n = (int)((a->length - head) / sizeof(*list));
+		memmove(a->data, a->data + head, a->length - head);
+		list = (void *)text_detach(a);
 	} else {
 		count_energy(s, NULL, 0);
 	}
 	stop_waiting(d);
-	then(s, list, n);
+	if (then)
+		then(s, list, n);
+	else
+		free(list);
 }
 
-/* Called when the pipe can be read. The buffer always has room for one more byte. */
 void supervisor_read_driver(struct supervisor *s)
 {
-	struct supervisor_driver *d = &s->driver;
-	ssize_t k = read(d->fd, d->bytes + d->length, d->room - d->length);
+	char bytes[65536];
+	ssize_t k = read(s->driver.fd, bytes, sizeof(bytes));
 
-	if (k < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (k <= 0) {
+	if (k > 0)
+		text_add_bytes(&s->driver.answer, bytes, (size_t)k);
+	else if (k == 0 || (errno != EINTR && errno != EAGAIN))
 		tell_processes(s);
-		return;
-	}
-	d->length += (size_t)k;
-	if (d->length == d->room)
-		d->bytes = xreallocarray(d->bytes, d->room *= 2, 1);
 }
 
 /* Kills the child, if possible, and does not wait for it: the loop reaps it. The child may have
@@ -171,7 +149,7 @@ void supervisor_give_up_driver(struct supervisor *s)
 	s->driver.until_boot_s = INFINITY;
 	if (s->driver.fd < 0)
 		return;
-	s->driver.length = 0;
+	text_clear(&s->driver.answer);
 	tell_processes(s);
 }
 
@@ -183,13 +161,18 @@ void supervisor_leave_driver(struct supervisor *s)
 		stop_waiting(&s->driver);
 }
 
-static bool start_question(struct supervisor *s)
+enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then)
 {
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
 	struct supervisor_driver *d = &s->driver;
 	int ends[2];
 
+	if (!backend || !backend->processes || (d->pid && d->hangs))
+		return DRIVER_NONE;
+	if (d->pid || d->fd >= 0)
+		return DRIVER_BUSY;
 	if (pipe2(ends, O_CLOEXEC))
-		return false;
+		return DRIVER_NONE;
 	d->pid = fork();
 	if (d->pid == 0)
 		answer_question(&s->run, ends[1]);
@@ -197,28 +180,12 @@ static bool start_question(struct supervisor *s)
 	if (d->pid < 0) {
 		d->pid = 0;
 		close(ends[0]);
-		return false;
+		return DRIVER_NONE;
 	}
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	d->fd = ends[0];
-	fcntl(d->fd, F_SETFL, O_NONBLOCK);
 	d->hangs = false;
-	return true;
-}
-
-enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then)
-{
-	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-	struct supervisor_driver *d = &s->driver;
-
-	if (!backend || !backend->processes || (d->pid && d->hangs))
-		return DRIVER_NONE;
-	if (d->pid || d->fd >= 0)
-		return DRIVER_BUSY;
-	if (!start_question(s))
-		return DRIVER_NONE;
-	d->room = 64 * sizeof(struct device_process);
-	d->bytes = xmalloc(d->room);
-	d->length = 0;
+	text_init(&d->answer);
 	d->until_boot_s = clock_boot_s() + limit_s;
 	d->then = then;
 	return DRIVER_ASKED;
@@ -237,33 +204,22 @@ enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, dr
 #define DRIVER_START_S 10.0
 #define DRIVER_ANSWER_S 5.0
 
-static bool was_there(const struct supervisor *s, const struct device_process *p)
-{
-	for (int i = 0; i < s->driver.n_before; i++)
-		if (s->driver.before[i].pid == p->pid && s->driver.before[i].device == p->device)
-			return true;
-	return false;
-}
-
-/* True if a process of the run is still listed. The run's own processes have ended by now, so this
- * is a listed process that does not exist and was not there before the run; in a container with
- * pids of its own, any process that was not there before the run. */
-static bool lingers(const struct supervisor *s, const struct device_process *list, int n)
-{
-	bool sees_all = proc_sees_all();
-
-	for (int i = 0; i < n; i++)
-		if (!was_there(s, &list[i]) &&
-		    (!sees_all || list[i].pid == 0 ||
-		     (!proc_lives((pid_t)list[i].pid) && !proc_is_hidden((pid_t)list[i].pid))))
-			return true;
-	return false;
-}
-
+/* A process of the run may still be listed. The run's own processes have ended by now, so this is a
+ * listed process that does not exist and was not there before the run; in a container with pids of
+ * its own, any process that was not there before the run. */
 static void take_lingering(struct supervisor *s, struct device_process *list, int n)
 {
-	bool clear = n < 0 || !lingers(s, list, n);
+	bool sees_all = proc_sees_all(), clear = true;
 
+	for (int i = 0; i < n && clear; i++) {
+		const struct device_process *p = &list[i], *before = s->driver.before;
+		bool was_there = false;
+
+		for (int k = 0; k < s->driver.n_before; k++)
+			was_there |= before[k].pid == p->pid && before[k].device == p->device;
+		clear = was_there || (sees_all && p->pid != 0 &&
+				      (proc_lives((pid_t)p->pid) || proc_is_hidden((pid_t)p->pid)));
+	}
 	free(list);
 	if (!clear && clock_boot_s() >= s->driver.clear_until_boot_s) {
 		supervisor_log(s, "a driver lists an ended process on '%s' for more than %g s",
@@ -303,35 +259,27 @@ bool supervisor_ask_who_is_there(struct supervisor *s)
 
 /* --- memory and processor time --- */
 
-/* Returns the memory of the listed processes on one device. In a container with pids of its own
- * nobody can tell whose processes they are; on an assigned device they are taken for the run's. */
-static int64_t bytes_on(const struct supervisor *s, const struct device_process *list, int n,
-			int device)
-{
-	struct run_marks m = supervisor_marks(s);
-	bool sees_all = proc_sees_all();
-	int64_t bytes = 0;
-
-	for (int i = 0; i < n; i++)
-		if (list[i].device == device && list[i].memory_bytes > 0 &&
-		    (!sees_all || proc_bears((pid_t)list[i].pid, &m.marks)))
-			bytes += list[i].memory_bytes;
-	run_marks_release(&m);
-	return bytes;
-}
-
 /* Limits of the questions during a measured run: rare and short. */
 #define FIRST_SAMPLE_S 0.5
 #define SAMPLE_S 2.0
 #define SAMPLE_PART 0.01	/* of the time may go into looking at the memory of processes */
 #define SAMPLE_ANSWER_S 2.0
 
-/* Returns the largest memory on any of the devices: that device fills up first. */
+/* Takes the largest memory on any of the devices: that device fills up first. In a container with
+ * pids of its own nobody can tell whose processes they are; on an assigned device they are taken
+ * for the run's. */
 static void take_sample(struct supervisor *s, struct device_process *list, int n)
 {
-	for (int i = 0; n > 0 && i < s->run.configuration.replicas; i++) {
-		int64_t bytes = bytes_on(s, list, n, i);
+	struct proc_marks marks = supervisor_marks(s);
+	bool sees_all = proc_sees_all();
 
+	for (int d = 0; d < s->run.configuration.replicas; d++) {
+		int64_t bytes = 0;
+
+		for (int i = 0; i < n; i++)
+			if (list[i].device == d && list[i].memory_bytes > 0 &&
+			    (!sees_all || proc_bears((pid_t)list[i].pid, &marks)))
+				bytes += list[i].memory_bytes;
 		if (bytes > s->run.peak_device_memory_bytes)
 			s->run.peak_device_memory_bytes = bytes;
 	}
@@ -343,6 +291,7 @@ static void take_sample(struct supervisor *s, struct device_process *list, int n
 	supervisor_handle(s, EV_STOP);
 }
 
+/* A question costs milliseconds: only a profile, whose purpose is to measure, asks. */
 static enum driver_asked sample_devices(struct supervisor *s)
 {
 	if (!s->job.profile || s->adopted)
@@ -364,29 +313,11 @@ static bool sees_srun(const struct supervisor *s)
 	return supervisor_remote && run_n_nodes(&s->run) > 1;
 }
 
-/* Asks the driver only for a profile, whose purpose is to measure: a question costs
- * milliseconds. */
-static void sample_memory(struct supervisor *s)
-{
-	double now_s = clock_boot_s();
-
-	if (now_s >= s->usage.next_memory_boot_s && !sees_srun(s)) {
-		int64_t bytes = supervisor_used_bytes(s);
-
-		if (bytes > s->run.peak_memory_bytes)
-			s->run.peak_memory_bytes = bytes;
-		s->usage.next_memory_boot_s = now_s + (clock_boot_s() - now_s) / SAMPLE_PART;
-	}
-	if (now_s - s->run.launch_boot_s >= FIRST_SAMPLE_S && now_s >= s->usage.next_driver_boot_s)
-		sample_devices(s);
-}
-
 /* Takes the use of the leader or of an orphan, with all processes that these waited for. Their
  * largest memory may lie between two looks. */
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 {
 	const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
-
 	double cpu_s = (double)(user->tv_sec + system->tv_sec) +
 		       1e-6 * (double)(user->tv_usec + system->tv_usec);
 
@@ -398,13 +329,6 @@ void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 }
 
 /* --- when energy is read --- */
-
-static void drop_list(struct supervisor *s, struct device_process *list, int n)
-{
-	(void)s;
-	(void)n;
-	free(list);
-}
 
 /* The driver of a profile's devices is asked often enough. */
 void supervisor_read_energy(struct supervisor *s)
@@ -419,7 +343,7 @@ void supervisor_read_energy(struct supervisor *s)
 		count_energy(s, list, n);
 		free(list);
 	} else if (!s->job.profile &&
-		   supervisor_ask_driver(s, ANSWER_S, drop_list) == DRIVER_NONE) {
+		   supervisor_ask_driver(s, ANSWER_S, NULL) == DRIVER_NONE) {
 		supervisor_forget_energy(s);
 	}
 }
@@ -429,18 +353,6 @@ void supervisor_read_energy_at_once(struct supervisor *s)
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
 
 	if (backend && backend->energy)
-		supervisor_read_energy(s);
-}
-
-static void watch_energy(struct supervisor *s)
-{
-	struct run_energy *e = &s->usage.energy;
-	struct err err;
-
-	if (s->run.configuration.share > 0 &&
-	    store_share_count(&s->store, s->run.id, &e->others_now, &err))
-		supervisor_log(s, "%s", err.text);
-	if (e->others_now != e->others || clock_boot_s() >= e->next_boot_s)
 		supervisor_read_energy(s);
 }
 
@@ -459,7 +371,22 @@ void supervisor_begin_usage(struct supervisor *s)
 
 void supervisor_watch_usage(struct supervisor *s)
 {
-	sample_memory(s);
-	watch_energy(s);
+	struct run_energy *e = &s->usage.energy;
+	double now_s = clock_boot_s();
+
+	if (now_s >= s->usage.next_memory_boot_s && !sees_srun(s)) {
+		int64_t bytes = supervisor_used_bytes(s);
+
+		if (bytes > s->run.peak_memory_bytes)
+			s->run.peak_memory_bytes = bytes;
+		s->usage.next_memory_boot_s = now_s + (clock_boot_s() - now_s) / SAMPLE_PART;
+	}
+	if (now_s - s->run.launch_boot_s >= FIRST_SAMPLE_S && now_s >= s->usage.next_driver_boot_s)
+		sample_devices(s);
+	if (s->run.configuration.share > 0)
+		supervisor_note(s, store_share_count(&s->store, s->run.id, &e->others_now,
+						     &s->err));
+	if (e->others_now != e->others || clock_boot_s() >= e->next_boot_s)
+		supervisor_read_energy(s);
 	oom_watch_look(&s->usage.oom, clock_boot_s());
 }

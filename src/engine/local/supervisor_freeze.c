@@ -3,17 +3,9 @@
  * A freeze comes before SIGSTOP and a thaw after SIGCONT, because the processes take part in both.
  * A child makes the driver's calls (pollux/freeze.h) and asks before each state, which is then in
  * the store before it is entered. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "pollux/clock.h"
-#include "pollux/device.h"
-#include "pollux/proc.h"
 #include "pollux/store_machine.h"
-#include "pollux/store_runs.h"
 #include "supervisor_parts.h"
 
 #define FIND_S 5.0		/* for the driver to list the processes */
@@ -54,14 +46,13 @@ static int send_order(struct supervisor *s, enum freezer_task task, struct err *
 static bool record(struct supervisor *s, enum freeze_state state)
 {
 	enum freeze_state before = s->run.freeze_state;
-	struct err err;
+	bool written;
 
 	s->run.freeze_state = state;
-	if (store_run_set_freeze(&s->store, &s->run, &err) == 0)
-		return true;
-	supervisor_log(s, "%s", err.text);
-	s->run.freeze_state = before;
-	return false;
+	written = !supervisor_note(s, store_run_set_freeze(&s->store, &s->run, &s->err));
+	if (!written)
+		s->run.freeze_state = before;
+	return written;
 }
 
 /* --- what came of it --- */
@@ -70,33 +61,25 @@ static bool record(struct supervisor *s, enum freeze_state state)
  * run is frozen on the device before a self-test has passed there again. */
 static void lose_run(struct supervisor *s, const char *why, bool by_driver)
 {
-	struct err err;
-	char text[700];
-
-	snprintf(text, sizeof(text), "its GPU memory cannot be brought back, so the run is ended: "
-		 "%.500s", why);
-	supervisor_tell_event(s, "freeze", text);
+	supervisor_tell_event(s, "freeze", "its GPU memory cannot be brought back, so the run is "
+			      "ended: %.500s", why);
 	if (!record(s, FREEZE_LOST))
 		s->run.freeze_state = FREEZE_LOST;	/* a request to stop goes by it */
 	supervisor_leave_freezer(s);
-	if (by_driver && store_freeze_test_revoke(&s->store, s->run.devices[0].id, why, &err))
-		supervisor_log(s, "%s", err.text);
+	if (by_driver)
+		supervisor_note(s, store_freeze_test_revoke(&s->store, s->run.devices[0].id, why,
+							    &s->err));
 	supervisor_stop_for(s, STOP_PREEMPT);
 }
 
 /* Lets the run stay on its devices. A run that cannot be frozen at all is not asked again. */
 static void stay(struct supervisor *s, const struct err *why)
 {
-	char text[700];
-	struct err err;
-
-	snprintf(text, sizeof(text), "it keeps its GPU: %.600s", why->text);
-	supervisor_tell_event(s, "freeze", text);
+	supervisor_tell_event(s, "freeze", "it keeps its GPU: %.600s", why->text);
 	s->run.suspension = why->exit_status == EX_UNAVAILABLE ? SUSPENSION_CANNOT
 							       : SUSPENSION_NONE;
 	s->run.frozen_bytes = 0;
-	if (store_run_leave_suspension(&s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, store_run_leave_suspension(&s->store, &s->run, &s->err));
 	supervisor_handle(s, EV_THAWED);
 }
 
@@ -111,12 +94,11 @@ static void stay_unfrozen(struct supervisor *s)
 
 static void say_times(struct supervisor *s, const char *how, double seconds)
 {
-	char text[768];	/* doubles may be long */
+	double bytes = (double)s->run.frozen_bytes;
 
-	snprintf(text, sizeof(text), "%.0f MiB of GPU memory %s in %.3g s (%.2f GB/s)",
-		 (double)s->run.frozen_bytes / 1048576, how, seconds,
-		 seconds > 0 ? (double)s->run.frozen_bytes / seconds / 1e9 : 0);
-	supervisor_tell_event(s, "freeze", text);
+	supervisor_tell_event(s, "freeze", "%.0f MiB of GPU memory %s in %.3g s (%.2f GB/s)",
+			      bytes / 1048576, how, seconds,
+			      seconds > 0 ? bytes / seconds / 1e9 : 0);
 }
 
 static void done(struct supervisor *s, const struct freezer_news *news)
@@ -149,11 +131,12 @@ static void done(struct supervisor *s, const struct freezer_news *news)
 /* A thaw waits for room as long as it takes. What else fails is tried a few times. */
 static void try_again(struct supervisor *s, const struct err *why)
 {
+	static const char later[] = "its memory stays in the host's, and is brought back later: "
+				    "%.600s";
 	bool has_room = why->exit_status != EX_TEMPFAIL;
-	char text[700];
 
 	if (s->freeze.order.task == FREEZER_FREEZE) {	/* it failed, and so did the way back */
-		supervisor_tell_event(s, "freeze", why->text);
+		supervisor_tell_event(s, "freeze", "%s", why->text);
 		supervisor_handle(s, EV_FROZEN);
 		return;
 	}
@@ -162,37 +145,29 @@ static void try_again(struct supervisor *s, const struct err *why)
 		lose_run(s, why->text, true);
 		return;
 	}
-	snprintf(text, sizeof(text), "its memory stays in the host's, and is brought back later: "
-		 "%.600s", why->text);
 	if (has_room ? s->freeze.n_failed == 1 : !s->freeze.told_of_room)
-		supervisor_tell_event(s, "freeze", text);
+		supervisor_tell_event(s, "freeze", later, why->text);
 	else
-		supervisor_log(s, "%s", text);
+		supervisor_log(s, later, why->text);
 	s->freeze.told_of_room |= !has_room;
 	s->deadline_boot_s = clock_boot_s() + AGAIN_S;
-}
-
-/* The child died before any memory was moved, because the driver hung for a process of the run.
- * Another child unlocks what is locked, and the run stays where it is. */
-static void unlock(struct supervisor *s)
-{
-	struct err err;
-
-	supervisor_leave_freezer(s);
-	if (s->run.freeze_state == FREEZE_NONE)
-		stay_unfrozen(s);
-	else if (send_order(s, FREEZER_MEND, &err))
-		lose_run(s, err.text, false);
 }
 
 static void failed(struct supervisor *s, const struct freezer_news *news)
 {
 	bool died = news->says == FREEZER_DIED;
+	struct err err;
 
 	s->freeze.until_boot_s = INFINITY;
 	if (died && s->freeze.order.task == FREEZER_FREEZE &&
 	    s->run.freeze_state <= FREEZE_LOCKING) {
-		unlock(s);
+		/* Before any memory was moved the driver hung for a process of the run. Another
+		 * child unlocks what is locked, and the run stays where it is. */
+		supervisor_leave_freezer(s);
+		if (s->run.freeze_state == FREEZE_NONE)
+			stay_unfrozen(s);
+		else if (send_order(s, FREEZER_MEND, &err))
+			lose_run(s, err.text, false);
 	} else if (news->state == FREEZE_LOST || died || s->freeze.order.task == FREEZER_MEND) {
 		lose_run(s, news->err.text, true);
 	} else if (news->state == FREEZE_FROZEN) {	/* the pages wait where they are */
@@ -202,23 +177,11 @@ static void failed(struct supervisor *s, const struct freezer_news *news)
 	}
 }
 
-/* The child waits for its answer, so a busy store or a full disk is waited for. */
-static bool record_patiently(struct supervisor *s, enum freeze_state state)
-{
-	struct timespec pause = { .tv_nsec = 200000000 };
-
-	while (!record(s, state)) {
-		if (clock_boot_s() >= s->freeze.until_boot_s)
-			return false;
-		supervisor_beat(s);
-		nanosleep(&pause, NULL);
-	}
-	return true;
-}
-
 void supervisor_read_freezer(struct supervisor *s)
 {
+	struct timespec pause = { .tv_nsec = 200000000 };
 	struct freezer_news news;
+	bool recorded;
 
 	if (isinf(s->freeze.until_boot_s)) {	/* an idle child ended: the next order starts one */
 		supervisor_leave_freezer(s);
@@ -226,7 +189,13 @@ void supervisor_read_freezer(struct supervisor *s)
 	}
 	switch (freezer_read(&s->freeze.freezer, &news)) {
 	case FREEZER_ENTERS:
-		if (record_patiently(s, news.state))
+		/* The child waits for its answer: a busy store or a full disk is waited for. */
+		while (!(recorded = record(s, news.state)) &&
+		       clock_boot_s() < s->freeze.until_boot_s) {
+			supervisor_beat(s);
+			nanosleep(&pause, NULL);
+		}
+		if (recorded)
 			freezer_allow(&s->freeze.freezer);
 		else
 			lose_run(s, "the store cannot be written", false);
@@ -284,30 +253,26 @@ static int choose_processes(struct supervisor *s, const struct device_process *l
 	return 0;
 }
 
-/* Writes the processes into the store, for the supervisor that takes over if this one dies. */
-static void write_pids(struct supervisor *s)
-{
-	size_t n = 0;
-
-	s->run.frozen_pids[0] = '\0';
-	for (int i = 0; i < s->freeze.order.n && i < FREEZE_PIDS; i++)
-		n += (size_t)snprintf(s->run.frozen_pids + n, sizeof(s->run.frozen_pids) - n,
-				      "%s%d", i ? " " : "", (int)s->freeze.order.pids[i]);
-}
-
 /* A run without GPU memory is only stopped. */
 static void freeze(struct supervisor *s, struct device_process *list, int n)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	const struct freezer_order *o = &s->freeze.order;
 	struct err err = { 0 };
 	int rc = choose_processes(s, list, n, &err);
+	size_t length = 0;
 
 	free(list);
-	if (rc == 0 && s->freeze.order.n == 0) {
+	if (rc == 0 && o->n == 0) {
 		supervisor_handle(s, EV_FROZEN);
 		return;
 	}
-	write_pids(s);
+	/* into the store, for the supervisor that takes over if this one dies */
+	s->run.frozen_pids[0] = '\0';
+	for (int i = 0; i < o->n && i < FREEZE_PIDS; i++)
+		length += (size_t)snprintf(s->run.frozen_pids + length,
+					   sizeof(s->run.frozen_pids) - length, "%s%d",
+					   i ? " " : "", (int)o->pids[i]);
 	if (rc == 0)
 		rc = freeze_check_room(s->run.frozen_bytes, backend->freezer->host_bytes(),
 				       INT64_MAX, &err);
@@ -315,24 +280,17 @@ static void freeze(struct supervisor *s, struct device_process *list, int n)
 		stay(s, &err);
 }
 
-static bool can_be_frozen(const struct supervisor *s, struct err *err)
-{
-	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-
-	if (s->run.configuration.replicas == 1 && backend && backend->freezer)
-		return true;
-	err_set(err, EX_UNAVAILABLE, "only the memory of one GPU can be moved to the host's");
-	return false;
-}
-
 bool supervisor_freeze(struct supervisor *s)
 {
+	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
 	enum driver_asked asked;
 	struct err err;
 
 	if (!s->run.freezes || s->run.freeze_state == FREEZE_FROZEN)
 		return false;
-	if (!can_be_frozen(s, &err)) {
+	if (s->run.configuration.replicas != 1 || !backend || !backend->freezer) {
+		err_set(&err, EX_UNAVAILABLE, "only the memory of one GPU can be moved to the "
+			"host's");
 		stay(s, &err);
 		return true;
 	}
@@ -348,15 +306,12 @@ bool supervisor_freeze(struct supervisor *s)
 
 /* --- and back --- */
 
-bool supervisor_thaw(struct supervisor *s)
+void supervisor_thaw(struct supervisor *s)
 {
 	struct err err;
 
-	if (s->run.freeze_state != FREEZE_FROZEN)
-		return false;
-	if (send_order(s, FREEZER_THAW, &err))
+	if (s->run.freeze_state == FREEZE_FROZEN && send_order(s, FREEZER_THAW, &err))
 		lose_run(s, err.text, false);
-	return true;
 }
 
 /* --- after a death --- */
@@ -404,9 +359,9 @@ void supervisor_mend_freeze(struct supervisor *s)
 		return;
 	if (freezer_start(&freezer, backend->freezer, s->lock.fd, &err) ||
 	    freezer_carry_out(&freezer, &order, &book, MEND_S, &news, &err))
-		supervisor_tell_event(s, "freeze", err.text);
+		supervisor_tell_event(s, "freeze", "%s", err.text);
 	else if (freeze_mended_text(news.mended))
-		supervisor_tell_event(s, "freeze", freeze_mended_text(news.mended));
+		supervisor_tell_event(s, "freeze", "%s", freeze_mended_text(news.mended));
 	freezer_stop(&freezer);
 }
 

@@ -1,31 +1,137 @@
 /* supervisor_loop.c - wait for something to happen to a run, and say what it was; from time to time
- * look for it: requests in the store, free devices, processes that are left. */
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
+ * look for it: requests in the store, free devices, processes that are left. Also what every part
+ * of a supervisor uses: its log, its lock, its sign of life. */
+#include <stdarg.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
+#include <time.h>
 
-#include "pollux/clock.h"
-#include "pollux/file.h"
 #include "pollux/lock.h"
-#include "pollux/proc.h"
-#include "pollux/store_runs.h"
-#include "run_log.h"
 #include "supervisor_parts.h"
 
-/* A stop that the supervisor decides on is written to the store as well, for everybody who looks
- * and for a supervisor that takes over. */
+/* --- what every part uses --- */
+
+void supervisor_log(struct supervisor *s, const char *format, ...)
+{
+	char text[sizeof(s->last_log)], when[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	va_list ap;
+
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (!strcmp(text, s->last_log))
+		return;
+	memcpy(s->last_log, text, sizeof(text));
+	dprintf(STDERR_FILENO, "%s job %lld run %lld: %s\n", when, (long long)s->run.job_id,
+		(long long)s->run.id, text);
+}
+
+int supervisor_note(struct supervisor *s, int rc)
+{
+	if (rc)
+		supervisor_log(s, "%s", s->err.text);
+	return rc;
+}
+
+void supervisor_add_event(struct supervisor *s, const char *kind, const char *text)
+{
+	supervisor_note(s, store_event_add(&s->store, s->run.job_id, s->run.id, kind, text,
+					   &s->err));
+}
+
+void supervisor_tell_event(struct supervisor *s, const char *kind, const char *format, ...)
+{
+	struct text t = TEXT_INIT;
+	va_list ap;
+
+	va_start(ap, format);
+	text_vaddf(&t, format, ap);
+	va_end(ap);
+	supervisor_log(s, "%s", t.data);
+	supervisor_add_event(s, kind, t.data);
+	text_release(&t);
+}
+
+void supervisor_set_diagnosis(struct supervisor *s, const char *format, ...)
+{
+	struct text t = TEXT_INIT;
+	va_list ap;
+
+	va_start(ap, format);
+	text_vaddf(&t, format, ap);
+	va_end(ap);
+	free(s->run.diagnosis);
+	s->run.diagnosis = text_detach(&t);
+}
+
+void supervisor_update_handle(struct supervisor *s)
+{
+	free(s->run.handle);
+	s->run.handle = local_handle_text(&s->handle);
+}
+
+void supervisor_unlink(const struct supervisor *s, const char *suffix)
+{
+	char *path = paths_run(s->paths, s->run.id, suffix);
+
+	unlink(path);
+	free(path);
+}
+
+bool supervisor_has_lock_file(const struct supervisor *s)
+{
+	char *path = paths_run(s->paths, s->run.id, "lock");
+	struct stat mine, there;
+	bool has = fstat(s->lock.fd, &mine) == 0 && stat(path, &there) == 0 &&
+		   mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+
+	free(path);
+	return has;
+}
+
+/* Makes the file of the run's lock anew, and locks it, if the file was removed or replaced. The
+ * lock of another store, which took the place of the run's store, is left alone. */
+static void keep_lock(struct supervisor *s)
+{
+	char *path;
+	int fd;
+
+	if (supervisor_has_lock_file(s) || !store_is_there(&s->store))
+		return;
+	path = paths_run(s->paths, s->run.id, "lock");
+	fd = lock_take(path, &s->err);
+	free(path);
+	if (fd < 0)
+		return;
+	supervisor_log(s, "its lock file was removed: made anew");
+	close(s->lock.fd);
+	s->lock.fd = fd;
+	s->lock.next_beat_boot_s = 0;
+}
+
+#define BEAT_S 10.0
+
+void supervisor_beat(struct supervisor *s)
+{
+	double now = clock_boot_s();
+
+	if (now < s->lock.next_beat_boot_s)
+		return;
+	lock_holder_sign(s->lock.fd);
+	s->lock.next_beat_boot_s = now + BEAT_S;
+}
+
+/* The reason is written to the store as well, for everybody who looks and for a supervisor that
+ * takes over. */
 void supervisor_stop_for(struct supervisor *s, enum stop_reason reason)
 {
-	struct err err;
-
-	if (store_run_request_stop(&s->store, s->run.id, reason, clock_boot_s(), &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, store_run_request_stop(&s->store, s->run.id, reason, clock_boot_s(),
+						  &s->err));
 	if (s->run.stop_reason == STOP_NONE)
 		s->run.stop_reason = reason;
 	supervisor_handle(s, EV_STOP);
@@ -41,44 +147,26 @@ void supervisor_stop_for(struct supervisor *s, enum stop_reason reason)
 #define SWEEP_LOOK_S 0.02	/* between searches for leftover processes, growing to LOOK_S */
 #define LOCK_PATIENCE_S 10.0	/* with devices that are free by the store, but locked */
 
-/* A run that is being waited for was claimed by another supervisor: two wait where somebody removed
- * the file of the run's lock. */
-static bool is_claimed(const struct supervisor *s, enum run_state state)
-{
-	return s->state == ST_WAITING && (state == RUN_RUNNING || state == RUN_STOPPING);
-}
-
 static void look_for_stop(struct supervisor *s)
 {
 	enum stop_reason reason;
 	enum run_state state;
-	struct err err;
+	bool claimed;
 
-	if (store_run_stop_reason(&s->store, s->run.id, &reason, &state, &err)) {
-		supervisor_log(s, "%s", err.text);
+	if (supervisor_note(s, store_run_stop_reason(&s->store, s->run.id, &reason, &state,
+						     &s->err)))
 		return;
-	}
+	/* by another supervisor: two wait where somebody removed the file of the run's lock */
+	claimed = s->state == ST_WAITING && (state == RUN_RUNNING || state == RUN_STOPPING);
 	if (state == RUN_ENDED)
 		supervisor_handle(s, EV_ENDED);
-	else if (is_claimed(s, state) || !store_is_there(&s->store))
+	else if (claimed || !store_is_there(&s->store))
 		supervisor_handle(s, EV_SUPERSEDED);
 	if (reason == STOP_NONE || s->superseded)
 		return;
 	s->run.stop_reason = reason;
 	if (state != RUN_ENDED)
 		supervisor_handle(s, EV_STOP);
-}
-
-static void look_for_suspension(struct supervisor *s)
-{
-	struct err err;
-
-	if (s->run.suspension == SUSPENSION_CANNOT)
-		return;
-	if (store_run_read_suspension(&s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
-	if (s->run.suspension == SUSPENSION_ASKED)
-		supervisor_handle(s, EV_SUSPEND);
 }
 
 /* Devices that no run uses, but whose locks stay held, do not become free by waiting. may: no run
@@ -91,87 +179,91 @@ static void limit_wait_for_locks(struct supervisor *s, bool may)
 		s->deadline_boot_s = clock_boot_s() + LOCK_PATIENCE_S;
 }
 
-static void watch_return(struct supervisor *s)
-{
-	bool may = false;
-	struct err err;
-
-	if (s->run.suspension == SUSPENSION_RESUMING &&
-	    store_run_may_resume(&s->store, &s->run, &may, &err))
-		supervisor_log(s, "%s", err.text);
-	limit_wait_for_locks(s, may);
-}
-
 static void look_for_orders(struct supervisor *s)
 {
+	bool may = false;
+
 	look_for_stop(s);
 	if (s->state == ST_RUNNING)
 		supervisor_look_for_wishes(s);
-	if (s->state == ST_RUNNING || s->state == ST_THAWING)
-		look_for_suspension(s);
-	else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s))
+	if ((s->state == ST_RUNNING || s->state == ST_THAWING) &&
+	    s->run.suspension != SUSPENSION_CANNOT) {
+		supervisor_note(s, store_run_read_suspension(&s->store, &s->run, &s->err));
+		if (s->run.suspension == SUSPENSION_ASKED)
+			supervisor_handle(s, EV_SUSPEND);
+	} else if (s->state == ST_SUSPENDED && supervisor_return_to_devices(s)) {
 		supervisor_handle(s, EV_DEVICES_FREE);
-	else if (s->state == ST_SUSPENDED)
-		watch_return(s);
-}
-
-static void watch_locks(struct supervisor *s)
-{
-	bool may = false;
-	struct err err;
-
-	if (store_run_may_claim(&s->store, s->run.id, &may, &err))
-		supervisor_log(s, "%s", err.text);
-	limit_wait_for_locks(s, may);
+	} else if (s->state == ST_SUSPENDED) {
+		if (s->run.suspension == SUSPENSION_RESUMING)
+			supervisor_note(s, store_run_may_resume(&s->store, &s->run, &may,
+								&s->err));
+		limit_wait_for_locks(s, may);
+	}
 }
 
 static void try_to_start(struct supervisor *s)
 {
-	bool taken = false;
-	struct err err;
+	bool taken = false, may = false;
 
 	free(s->run.diagnosis);
 	s->run.diagnosis = NULL;
-	if (supervisor_take_devices(s, &taken, &err)) {
-		supervisor_log(s, "%s", err.text);
-		supervisor_set_diagnosis(s, err.text);
-	}
-	if (taken)
+	if (supervisor_note(s, supervisor_take_devices(s, &taken, &s->err)))
+		supervisor_set_diagnosis(s, "%s", s->err.text);
+	if (taken) {
 		supervisor_handle(s, EV_DEVICES_FREE);
-	else if (!s->devices.outrun)
-		watch_locks(s);
-	else if (!s->job.profile)	/* whose devices nobody else can be given */
+	} else if (!s->devices.outrun) {
+		supervisor_note(s, store_run_may_claim(&s->store, s->run.id, &may, &s->err));
+		limit_wait_for_locks(s, may);
+	} else if (!s->job.profile) {	/* whose devices nobody else can be given */
 		supervisor_handle(s, EV_OUTRUN);
+	}
 }
 
 /* Stops the run when the profile's process is gone: nobody is left to end the point. Where that
  * process is on another machine, a pass does this. */
 static void look_for_profile(struct supervisor *s)
 {
-	if (supervisor_remote || s->run.stop_reason != STOP_NONE ||
+	if (!s->job.profile || supervisor_remote || s->run.stop_reason != STOP_NONE ||
 	    job_lock_is_held(s->paths, JOB_LOCK_PROFILE, s->job.id))
 		return;
 	s->profile_gone = true;
 	supervisor_stop_for(s, STOP_CANCEL);
 }
 
-static void look_waiting(struct supervisor *s)
+static void look_running(struct supervisor *s)
 {
-	look_for_stop(s);
-	if (s->job.profile && s->state != ST_FINISHED)
-		look_for_profile(s);
-	if (s->state == ST_WAITING)
-		try_to_start(s);
+	const struct job_rungs *rungs = &s->recorder.rungs.known;
+	const struct progress *p = &s->job.progress;
+	enum preemption preemption = s->job.declared.preemption;
+	bool saves;
+
+	supervisor_tend_log(s);
+	supervisor_limit_log(s);
+	supervisor_watch_usage(s);
+	look_for_profile(s);
+	/* The request to stop may just have waited for the store, and the next write may wait
+	 * again: a program that saves must not find its queue full for so long. */
+	supervisor_read_reports(s, clock_boot_s(), false);
+	supervisor_note(s, recorder_write(&s->recorder, &s->store, &s->run, &s->err));
+	look_for_orders(s);
+	/* A run that has reached a rung is paused once it has saved. Nobody knows yet whether it
+	 * resumes: the person who asked for rungs says that it does. */
+	saves = preemption == PREEMPT_ALWAYS || isfinite(s->run.checkpoint_samples) ||
+		isfinite(p->checkpoint_samples) || p->saves_when_asked == 1;
+	if (s->state == ST_RUNNING && rungs->rung > rungs->passed &&
+	    s->run.stop_reason == STOP_NONE && saves && preemption != PREEMPT_NEVER &&
+	    !p->saved_nothing)
+		supervisor_stop_for(s, STOP_RUNG);
 }
 
-static void look_sweeping(struct supervisor *s)
+/* Looks for the processes of a run that is to have none left, or none that can run. */
+static void look_at_processes(struct supervisor *s)
 {
-	if (supervisor_count_processes(s) == 0 && supervisor_devices_clear(s))
-		supervisor_handle(s, EV_CLEAR);
-}
-
-static void look_suspending(struct supervisor *s)
-{
+	if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED) {
+		if (supervisor_count_processes(s) == 0 && supervisor_devices_clear(s))
+			supervisor_handle(s, EV_CLEAR);
+		return;
+	}
 	look_for_stop(s);
 	if (s->state == ST_SUSPENDING && supervisor_is_quiet(s))
 		supervisor_handle(s, EV_STOPPED);
@@ -179,87 +271,44 @@ static void look_suspending(struct supervisor *s)
 		supervisor_keep_stopped(s);
 }
 
-/* Pauses a run that has reached a rung, once it has saved. Nobody knows yet whether it resumes: the
- * person who asked for rungs says that it does. */
-static void pause_at_rung(struct supervisor *s)
-{
-	const struct job_rungs *rungs = &s->recorder.rungs.known;
-	const struct progress *p = &s->job.progress;
-	bool saves = s->job.declared.preemption == PREEMPT_ALWAYS ||
-		     isfinite(s->run.checkpoint_samples) || isfinite(p->checkpoint_samples) ||
-		     p->saves_when_asked == 1;
-
-	if (rungs->rung > rungs->passed && s->run.stop_reason == STOP_NONE && saves &&
-	    s->job.declared.preemption != PREEMPT_NEVER && !p->saved_nothing)
-		supervisor_stop_for(s, STOP_RUNG);
-}
-
-static void look_running(struct supervisor *s)
-{
-	struct err err;
-
-	supervisor_tend_log(s);
-	supervisor_limit_log(s);
-	supervisor_watch_usage(s);
-	if (s->job.profile)
-		look_for_profile(s);
-	/* The request to stop may just have waited for the store, and the next write may wait
-	 * again: a program that saves must not find its queue full for so long. */
-	supervisor_read_reports(s, clock_boot_s());
-	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
-	look_for_orders(s);
-	if (s->state == ST_RUNNING)
-		pause_at_rung(s);
-}
-
-/* How long until a run with processes is looked at again. */
-static double running_look_s(const struct supervisor *s)
-{
-	return s->job.profile ? PROFILE_LOOK_S : supervisor_remote ? REMOTE_LOOK_S : LOOK_S;
-}
-
 static void look(struct supervisor *s, double now)
 {
-	supervisor_keep_lock(s);
+	bool waits = s->run.suspension == SUSPENSION_RESUMING;
+
+	keep_lock(s);
 	if (supervisor_remote)
 		supervisor_remote->look(s);
-	if (s->state == ST_WAITING || s->state == ST_CHECKING) {
+	switch (s->state) {
+	case ST_WAITING: case ST_CHECKING:
 		s->next_look_boot_s = now + WAITING_LOOK_S;
-		look_waiting(s);
-	} else if (s->state == ST_SWEEPING || s->state == ST_SWEEP_TERMINATED ||
-		   s->state == ST_SUSPENDING || s->state == ST_SETTLING) {
+		look_for_stop(s);
+		if (s->state != ST_FINISHED)
+			look_for_profile(s);
+		if (s->state == ST_WAITING)
+			try_to_start(s);
+		break;
+	case ST_SWEEPING: case ST_SWEEP_TERMINATED: case ST_SUSPENDING: case ST_SETTLING:
 		s->look_pause_s = fmin(fmax(1.5 * s->look_pause_s, SWEEP_LOOK_S), LOOK_S);
 		s->next_look_boot_s = now + s->look_pause_s;
-		if (s->state == ST_SUSPENDING || s->state == ST_SETTLING)
-			look_suspending(s);
-		else
-			look_sweeping(s);
-	} else if (s->state == ST_SUSPENDED) {
+		look_at_processes(s);
+		break;
+	case ST_SUSPENDED:
 		/* While the run has no devices there is no hurry: the pass that gives it devices
 		 * wakes this supervisor. */
-		bool waits = s->run.suspension == SUSPENSION_RESUMING;
-
 		s->next_look_boot_s = now + (waits ? WAITING_LOOK_S : LOOK_S);
 		look_for_orders(s);
 		if (s->state == ST_SUSPENDED && !waits)
 			supervisor_keep_stopped(s);
-	} else {
-		s->next_look_boot_s = now + running_look_s(s);
+		break;
+	case ST_RUNNING: case ST_FREEZING: case ST_THAWING: case ST_SIGNALLED:
+	case ST_TERMINATED: case ST_KILLED: case ST_FINISHED:
+		s->next_look_boot_s = now + (s->job.profile ? PROFILE_LOOK_S
+					     : supervisor_remote ? REMOTE_LOOK_S : LOOK_S);
 		look_running(s);
 	}
 }
 
 /* --- what comes by itself --- */
-
-/* Stops a run whose training has diverged. Nothing that it could still save is worth its time. */
-static void check_values(struct supervisor *s)
-{
-	if (s->state != ST_RUNNING || !recorder_has_diverged(&s->recorder))
-		return;
-	supervisor_diagnose_diverged(s);
-	supervisor_stop_for(s, STOP_DIVERGED);
-}
 
 /* Reaps every child that ended, adopted grandchildren too. */
 static void reap(struct supervisor *s)
@@ -269,7 +318,7 @@ static void reap(struct supervisor *s)
 	pid_t pid;
 
 	/* The last reports of a child are read while it can still be looked at. */
-	if (supervisor_read_last_reports(s, clock_boot_s()))
+	if (supervisor_read_reports(s, clock_boot_s(), true))
 		s->next_look_boot_s = 0;
 	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
 		if (pid == s->driver.pid)
@@ -281,20 +330,10 @@ static void reap(struct supervisor *s)
 		else
 			supervisor_take_usage(s, &usage);
 		supervisor_see_end_of_process(s);
-		if (pid != (pid_t)s->handle.leader_pid || s->leader.gone)
-			continue;
-		supervisor_leader_ended(s, status);
+		if (pid == (pid_t)s->handle.leader_pid && !s->leader.gone)
+			supervisor_leader_ended(s, status);
 	}
 	supervisor_tend_log(s);
-}
-
-/* A run that another supervisor has claimed is not this one's to stop. */
-static void shut_down(struct supervisor *s)
-{
-	if (s->state == ST_WAITING)
-		look_for_stop(s);
-	if (s->state != ST_FINISHED)
-		supervisor_stop_for(s, s->foreground ? STOP_CANCEL : STOP_SHUTDOWN);
 }
 
 static void read_signals(struct supervisor *s)
@@ -302,10 +341,15 @@ static void read_signals(struct supervisor *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+		if (info.ssi_signo == SIGCHLD) {
 			reap(s);
-		else
-			shut_down(s);
+			continue;
+		}
+		/* A run that another supervisor has claimed is not this one's to stop. */
+		if (s->state == ST_WAITING)
+			look_for_stop(s);
+		if (s->state != ST_FINISHED)
+			supervisor_stop_for(s, s->foreground ? STOP_CANCEL : STOP_SHUTDOWN);
 	}
 }
 
@@ -325,7 +369,11 @@ static void check_clock(struct supervisor *s, double now)
 {
 	if (s->state == ST_RUNNING && supervisor_limit_is_over(s, now))
 		supervisor_stop_for(s, STOP_TIME_LIMIT);
-	check_values(s);
+	/* Nothing that a diverged training could still save is worth its time. */
+	if (s->state == ST_RUNNING && recorder_has_diverged(&s->recorder)) {
+		supervisor_diagnose_diverged(s);
+		supervisor_stop_for(s, STOP_DIVERGED);
+	}
 	if (now >= s->stop.next_boot_s)
 		supervisor_tell(s);
 	if (now >= s->deadline_boot_s)
@@ -351,7 +399,7 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		read_signals(s);
 	if (fds[FD_LEADER].revents && !s->leader.gone)
 		supervisor_adopted_leader_ended(s);
-	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now)) {
+	if (fds[FD_SOCKET].revents && supervisor_read_reports(s, now, false)) {
 		supervisor_read_declared(s);
 		look_for_orders(s);
 	}
@@ -359,15 +407,6 @@ static void check_descriptors(struct supervisor *s, const struct pollfd *fds, do
 		supervisor_read_driver(s);
 	if (fds[FD_FREEZER].revents && s->freeze.freezer.fd == fds[FD_FREEZER].fd)
 		supervisor_read_freezer(s);
-}
-
-/* Every descriptor is to be looked at. A leader that is not a child of this supervisor has ended
- * when it is gone or a zombie: whoever inherited the leader may be slow to reap it. */
-static void do_without_poll(struct supervisor *s, struct pollfd *fds)
-{
-	supervisor_log(s, "cannot poll: %s", strerror(errno));
-	if (fds[FD_LEADER].fd >= 0 && proc_lives((pid_t)s->handle.leader_pid))
-		fds[FD_LEADER].revents = 0;
 }
 
 void supervisor_loop(struct supervisor *s)
@@ -386,8 +425,13 @@ void supervisor_loop(struct supervisor *s)
 			[FD_FREEZER] = { .fd = s->freeze.freezer.fd, .events = POLLIN },
 		};
 
-		if (poll_or_rest(fds, N_FDS, timeout_ms(s, now)) < 0)
-			do_without_poll(s, fds);
+		if (poll_or_rest(fds, N_FDS, timeout_ms(s, now)) < 0) {
+			/* Every descriptor is to be looked at. An adopted leader has ended when it
+			 * is gone or a zombie: whoever inherited it may be slow to reap it. */
+			supervisor_log(s, "cannot poll: %s", strerror(errno));
+			if (fds[FD_LEADER].fd >= 0 && proc_lives((pid_t)s->handle.leader_pid))
+				fds[FD_LEADER].revents = 0;
+		}
 		supervisor_beat(s);
 		now = clock_boot_s();
 		check_descriptors(s, fds, now);

@@ -1,20 +1,11 @@
 /* supervisor_output.c - what a run prints: who writes it into the job's log, what pollux adds
  * there, and what is read in it. */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "pollux/config.h"
-#include "pollux/file.h"
 #include "pollux/log_keeping.h"
-#include "pollux/store_runs.h"
 #include "pollux/supervise.h"
-#include "pollux/template.h"
-#include "pollux/text.h"
 #include "supervisor_parts.h"
 
 /* --- written --- */
@@ -22,17 +13,16 @@
 void supervisor_tend_log(struct supervisor *s)
 {
 	pid_t before = s->output.keeper.pid;
-	struct err err;
 
-	if (log_keeper_tend(&s->output.keeper, s->output.log_fd, s->run.id, &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, log_keeper_tend(&s->output.keeper, s->output.log_fd, s->run.id,
+					   &s->err));
 	if (s->output.keeper.pid == before || s->output.keeper.pid == 0)
 		return;
 	s->handle.keeper_pid = s->output.keeper.pid;
 	supervisor_update_handle(s);
-	if (s->leader.fd >= 0 &&
-	    store_run_set_handle(&s->store, s->run.id, s->run.handle, &err))
-		supervisor_log(s, "%s", err.text);
+	if (s->leader.fd >= 0)
+		supervisor_note(s, store_run_set_handle(&s->store, s->run.id, s->run.handle,
+							&s->err));
 }
 
 void supervisor_keeper_ended(struct supervisor *s, int wait_status)
@@ -75,8 +65,8 @@ int supervisor_open_output(struct supervisor *s)
 	return fcntl(s->output.log_fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static void write_log_header(const struct supervisor *s, const struct strings *argv,
-			     const char *code)
+void supervisor_begin_log(struct supervisor *s, const struct strings *argv,
+			  const struct template_values *values, const char *code)
 {
 	struct text line = TEXT_INIT;
 	ssize_t n;
@@ -90,8 +80,12 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 		text_add(&line, ", in the foreground: its output was its terminal's");
 	text_addf(&line, "%s%s\nexec", *code ? "; " : "", code);
 	for (size_t i = 0; i < argv->count; i++) {
+		char *of_first = values->nodes.n > 0 ? template_expand_node(argv->items[i], 0)
+						     : NULL;
+
 		text_add(&line, " ");
-		text_add_shell_quoted(&line, argv->items[i]);
+		text_add_shell_quoted(&line, of_first ? of_first : argv->items[i]);
+		free(of_first);
 	}
 	text_add(&line, "\n");
 	log_take_turn(s->output.log_fd);
@@ -99,56 +93,32 @@ static void write_log_header(const struct supervisor *s, const struct strings *a
 	log_end_turn(s->output.log_fd);
 	(void)n;
 	text_release(&line);
-}
-
-void supervisor_begin_log(struct supervisor *s, const struct strings *argv,
-			  const struct template_values *values, const char *code)
-{
-	struct strings first = { 0 };
-
-	for (size_t i = 0; values->nodes.n > 0 && i < argv->count; i++) {
-		char *argument = template_expand_node(argv->items[i], 0);
-
-		strings_add(&first, argument);
-		free(argument);
-	}
-	write_log_header(s, values->nodes.n > 0 ? &first : argv, code);
-	strings_release(&first);
 	s->output.log_offset = lseek(s->output.log_fd, 0, SEEK_END);
-}
-
-/* The last output of a program need not end its line. */
-static void end_last_line(const struct supervisor *s)
-{
-	int fd = file_open(s->output.log_path, O_RDONLY, 0);
-	struct stat st;
-	char last;
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
-	    last != '\n')
-		dprintf(s->output.log_fd, "\n");
-	close(fd);
 }
 
 void supervisor_end_log(const struct supervisor *s)
 {
 	const struct run *run = &s->run;
-	int fd = s->output.log_fd;
-	char name[SIGNAL_NAME_SIZE];
+	bool stopped = run->outcome == OUTCOME_STOPPED;
+	int fd = s->output.log_fd, in;
+	char name[SIGNAL_NAME_SIZE], last;
+	struct stat st;
 
 	if (fd < 0)
 		return;
 	log_take_turn(fd);
-	end_last_line(s);
-	if (s->leader.wait_status < 0 && run->outcome != OUTCOME_STOPPED && s->adopted)
-		dprintf(fd, "[ended: %s]\n", run->diagnosis ? run->diagnosis : "");
-	else if (s->leader.wait_status < 0 && run->outcome != OUTCOME_STOPPED)
-		dprintf(fd, "[not started: %s]\n", run->diagnosis ? run->diagnosis : "");
-	else if (run->outcome == OUTCOME_STOPPED)
-		dprintf(fd, "[stopped by pollux: %s]\n",
-			stop_reason_words(run->stop_reason));
+	/* The last output of a program need not end its line. */
+	in = file_open(s->output.log_path, O_RDONLY, 0);
+	if (in >= 0 && fstat(in, &st) == 0 && st.st_size > 0 &&
+	    pread(in, &last, 1, st.st_size - 1) == 1 && last != '\n')
+		dprintf(fd, "\n");
+	if (in >= 0)
+		close(in);
+	if (s->leader.wait_status < 0 && !stopped)
+		dprintf(fd, "[%s: %s]\n", s->adopted ? "ended" : "not started",
+			run->diagnosis ? run->diagnosis : "");
+	else if (stopped)
+		dprintf(fd, "[stopped by pollux: %s]\n", stop_reason_words(run->stop_reason));
 	else if (run->term_signal > 0)
 		dprintf(fd, "[killed by %s]\n", signal_name(name, run->term_signal));
 	else
@@ -161,75 +131,55 @@ void supervisor_limit_log(struct supervisor *s)
 {
 	double limit_bytes = s->job.declared.log_limit_bytes;
 	struct config config;
-	struct err err;
 
 	if (isfinite(limit_bytes))
 		s->output.usual_limit_bytes = 0;
 	else if (s->output.usual_limit_bytes <= 0)
-		s->output.usual_limit_bytes = config_load(&config, s->paths->config, &err)
+		s->output.usual_limit_bytes = config_load(&config, s->paths->config, &s->err)
 			? CONFIG_DEFAULT_LOG_LIMIT : config.log_limit_bytes;
 	if (!isfinite(limit_bytes))
 		limit_bytes = s->output.usual_limit_bytes;
-	if (isfinite(limit_bytes) && store_is_there(&s->store) &&
-	    log_limit_keep(s->output.log_path, limit_bytes, &err))
-		supervisor_log(s, "%s", err.text);
+	if (isfinite(limit_bytes) && store_is_there(&s->store))
+		supervisor_note(s, log_limit_keep(s->output.log_path, limit_bytes, &s->err));
 }
 
 /* --- read --- */
 
-/* Returns how long a progress bar must live before its steps count. A profile uses a shorter time
- * than a job, and almost none if an earlier point found its steps in the log. */
-static double bar_life_s(struct supervisor *s)
+/* Watches the log, which gives only times: a job whose log cannot be read runs all the same. */
+void supervisor_watch_log(struct supervisor *s)
 {
+	const struct declaration *d = &s->job.declared;
+	struct log_watch *w = &s->output.watch;
+	struct strings losses = { 0 };
+	struct run_list runs = { 0 };
 	double life_s = PROFILE_BAR_LIFE_S;
-	struct run_list runs;
-	struct err err;
+	const struct strings *metrics = &s->command.metric_regexes;
 
-	if (store_runs_of_job(&s->store, s->job.id, &runs, &err)) {
-		supervisor_log(s, "%s", err.text);
-		return life_s;
+	if (supervisor_note(s, log_watch_open(w, s->output.log_path, s->output.log_offset,
+					      s->command.step_regex, &s->err)))
+		return;
+	/* A job that is to stop when its loss diverges and names no metric has its losses read. */
+	if (metrics->count == 0 && !s->job.profile && d->stop_nan > 0) {
+		strings_add(&losses, recorder_losses_in_log);
+		metrics = &losses;
 	}
+	supervisor_note(s, log_watch_add_metrics(w, metrics, &s->err));
+	strings_release(&losses);
+	steps_expect_epochs(w->steps, epochs_of_command(&s->command.argv));
+	log_watch_learn(w);
+	if (d->total_steps > 0)
+		steps_expect_total(w->steps, d->total_steps);
+	if (!s->job.profile)
+		return;
+	/* How long a progress bar must live before its steps count: a shorter time than for a job,
+	 * and almost none if an earlier point found its steps in the log. */
+	supervisor_note(s, store_runs_of_job(&s->store, s->job.id, &runs, &s->err));
 	for (int i = 0; i < runs.count; i++)
 		if (runs.items[i].id != s->run.id && isfinite(runs.items[i].first_step_s) &&
 		    !strncmp(runs.items[i].step_source, "log:", 4))
 			life_s = PROFILE_KNOWN_BAR_LIFE_S;
 	run_list_release(&runs);
-	return life_s;
-}
-
-/* A job that is to stop when its loss diverges, and names no metric, has its losses read. */
-static int watch_metrics(struct supervisor *s, struct err *err)
-{
-	struct strings losses = { 0 };
-	int rc;
-
-	if (s->command.metric_regexes.count > 0 || s->job.profile || s->job.declared.stop_nan <= 0)
-		return log_watch_add_metrics(&s->output.watch, &s->command.metric_regexes, err);
-	strings_add(&losses, recorder_losses_in_log);
-	rc = log_watch_add_metrics(&s->output.watch, &losses, err);
-	strings_release(&losses);
-	return rc;
-}
-
-/* Watches the log, which gives only times: a job whose log cannot be read runs all the same. */
-void supervisor_watch_log(struct supervisor *s)
-{
-	struct err err;
-	bool open = log_watch_open(&s->output.watch, s->output.log_path, s->output.log_offset,
-				   s->command.step_regex, &err) == 0;
-
-	if (!open)
-		supervisor_log(s, "%s", err.text);
-	if (open && watch_metrics(s, &err))
-		supervisor_log(s, "%s", err.text);
-	if (open) {
-		steps_expect_epochs(s->output.watch.steps, epochs_of_command(&s->command.argv));
-		log_watch_learn(&s->output.watch);
-	}
-	if (open && s->job.declared.total_steps > 0)
-		steps_expect_total(s->output.watch.steps, s->job.declared.total_steps);
-	if (open && s->job.profile)
-		steps_set_bar_life(s->output.watch.steps, bar_life_s(s));
+	steps_set_bar_life(w->steps, life_s);
 }
 
 void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_position *k)
@@ -266,32 +216,27 @@ static void take_metric(const char *name, double value, void *arg)
 	recorder_add_metric(&s->recorder, &s->run, name, value);
 }
 
-/* Logs once, at the end, why visible steps may not have counted. */
-static void log_unread(struct supervisor *s)
-{
-	struct steps_summary summary;
-
-	steps_summary(s->output.watch.steps, &summary);
-	if (summary.n_clipped || summary.n_skipped)
-		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and "
-			       "%lld not looked at: they came too fast, or their pattern takes "
-			       "too long", (long long)summary.n_lines,
-			       (long long)summary.n_clipped, STEPS_LINE_MAX,
-			       (long long)summary.n_skipped);
-}
-
 static void read_log(struct supervisor *s, double now, bool last)
 {
-	int64_t read = s->output.watch.offset;
+	struct log_watch *w = &s->output.watch;
 	const struct log_sinks sinks = { take_step, take_metric, s };
+	struct steps_summary sum;
+	int64_t read = w->offset;
 
 	if (s->recorder.steps_are_reported)
-		log_watch_end_steps(&s->output.watch);
-	log_watch_look(&s->output.watch, now, last, &sinks);
-	if (s->output.watch.offset != read)
+		log_watch_end_steps(w);
+	log_watch_look(w, now, last, &sinks);
+	if (w->offset != read)
 		supervisor_keep_position(s, now);
-	if (last && s->output.watch.steps)
-		log_unread(s);
+	if (!last || !w->steps)
+		return;
+	/* why visible steps may not have counted */
+	steps_summary(w->steps, &sum);
+	if (sum.n_clipped || sum.n_skipped)
+		supervisor_log(s, "of %lld lines of the log, %lld were longer than %d bytes, and "
+			       "%lld not looked at: they came too fast, or their pattern takes "
+			       "too long", (long long)sum.n_lines, (long long)sum.n_clipped,
+			       STEPS_LINE_MAX, (long long)sum.n_skipped);
 }
 
 void supervisor_read_log(struct supervisor *s, double now)

@@ -1,11 +1,26 @@
-/* supervisor_parts.h - what the parts of a supervisor do for each other; private to src/engine. */
+/* supervisor_parts.h - what the parts of a supervisor do for each other, and include; private to
+ * src/engine. */
 #ifndef POLLUX_RUN_SUPERVISOR_PARTS_H
 #define POLLUX_RUN_SUPERVISOR_PARTS_H
 
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include "pollux/clock.h"
+#include "pollux/file.h"
+#include "pollux/mem.h"
+#include "pollux/store_jobs.h"
+#include "pollux/store_runs.h"
 #include "pollux/template.h"
+#include "pollux/text.h"
 #include "checkpoints.h"
+#include "run_group.h"
 #include "supervisor.h"
 
 /* --- supervise.c: begins, takes over and leaves --- */
@@ -16,12 +31,37 @@ extern const int foreground_stdio[3];
  * person was told. */
 void foreground_tell_limit(const struct supervisor *s);
 
-/* --- supervisor_loop.c: events --- */
+/* --- supervisor_states.c: the reaction to an event in the state of the run --- */
+
+void supervisor_handle(struct supervisor *s, enum supervisor_event event);
+
+/* --- supervisor_loop.c: events, and what every part uses --- */
 
 /* Turns descriptors, the store and the clock into events until the run is finished. */
 void supervisor_loop(struct supervisor *s);
 /* Stops the run for a reason of the supervisor's own. */
 void supervisor_stop_for(struct supervisor *s, enum stop_reason reason);
+/* Shows passes, every few seconds, that this supervisor does not hang. */
+void supervisor_beat(struct supervisor *s);
+/* True if the file of the run's lock is the one that this supervisor holds: the other files named
+ * by the run's number are this run's then, and not those of another store's run. */
+bool supervisor_has_lock_file(const struct supervisor *s);
+/* Removes a file named by the run's number: "lock". */
+void supervisor_unlink(const struct supervisor *s, const char *suffix);
+/* Writes handle to run.handle. */
+void supervisor_update_handle(struct supervisor *s);
+/* Writes time, run and text to supervisor.log. A line that repeats the last one is left out. */
+void supervisor_log(struct supervisor *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Takes what a call returned that had &s->err. Logs the error, if there is one. Returns rc. */
+int supervisor_note(struct supervisor *s, int rc);
+/* Adds to the events of the job what happened to the run; the second one logs it as well. */
+void supervisor_add_event(struct supervisor *s, const char *kind, const char *text);
+void supervisor_tell_event(struct supervisor *s, const char *kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Says why the run failed, instead of what was said before. */
+void supervisor_set_diagnosis(struct supervisor *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* --- supervisor_start.c: from an assigned run to a running command --- */
 
@@ -40,10 +80,9 @@ int supervisor_open_output(struct supervisor *s);
 /* Starts another process that writes the log, if there is none any more. */
 void supervisor_tend_log(struct supervisor *s);
 /* The first line of each run in the log is its command, ready for a shell: that of the first node.
- * No program reads it. */
+ * No program reads it. The last line tells how the run ended. */
 void supervisor_begin_log(struct supervisor *s, const struct strings *argv,
 			  const struct template_values *values, const char *code);
-/* The last line tells how the run ended. */
 void supervisor_end_log(const struct supervisor *s);
 void supervisor_keeper_ended(struct supervisor *s, int wait_status);	/* it was reaped */
 /* No process of the run is left: reads all that was printed. */
@@ -64,24 +103,21 @@ void supervisor_go_on_log(struct supervisor *s, double now_boot_s);
 /* --- supervisor_reports.c: what the run reports --- */
 
 int supervisor_open_socket(struct supervisor *s, struct err *err);
-/* Takes in the reports that came, up to a limit. True: a message asks to look into the store. */
-bool supervisor_read_reports(struct supervisor *s, double now_boot_s);
-/* The same without that limit: a process of the run has ended. */
-bool supervisor_read_last_reports(struct supervisor *s, double now_boot_s);
+/* Takes in the reports that came, up to a limit; last: a process of the run has ended, and all are
+ * taken. True: a message asks to look into the store. */
+bool supervisor_read_reports(struct supervisor *s, double now_boot_s, bool last);
 /* Takes in the reports that nobody took when they were sent, each once. */
 void supervisor_read_kept_reports(struct supervisor *s, double now_boot_s);
 /* Waits, for a limited time, for a report of a program that has sent some: only its next report
  * tells what it did while it had no supervisor. */
 void supervisor_hear_report(struct supervisor *s);
-/* Record the last reports, or the end of the run: wait while the store cannot be written. False:
+/* Records the last reports, or the end of the run: waits while the store cannot be written. False:
  * that does not help. */
-bool supervisor_record_reports(struct supervisor *s);
-bool supervisor_record_end(struct supervisor *s);
-/* At the launch: makes the file for that. */
+bool supervisor_record(struct supervisor *s, bool end);
+/* Where the run stands is kept in a file for whoever concludes the run if this supervisor is
+ * killed: the file is made at the launch, written, and left as it is. */
 void supervisor_begin_position(struct supervisor *s);
-/* Keeps where the run stands for whoever concludes it if this supervisor is killed. */
 void supervisor_keep_position(struct supervisor *s, double now_boot_s);
-/* Stops keeping the position: what was kept stays in its file. */
 void supervisor_leave_position(struct supervisor *s);
 /* Takes over where the run stands from the supervisor that died. True: *k is what that one kept,
  * and the run has it. */
@@ -118,14 +154,10 @@ struct device *supervisor_devices_with_cores(const struct run *run);
 
 /* --- supervisor_processes.c --- */
 
-/* The marks that distinguish the run's processes from others. Every list of the processes is made
- * by these marks, so that the same set is stopped, suspended, frozen and counted. */
-struct run_marks {
-	struct proc_marks marks;
-	char *variable;			/* owned */
-};
-struct run_marks supervisor_marks(const struct supervisor *s);
-void run_marks_release(struct run_marks *m);
+/* The marks that distinguish the run's processes from others, as long as s lasts. Every list of the
+ * processes is made by these marks, so that the same set is stopped, suspended, frozen and
+ * counted. */
+struct proc_marks supervisor_marks(const struct supervisor *s);
 /* Lists the run's processes. -1: /proc cannot be read, so nothing is known. */
 int supervisor_find_processes(const struct supervisor *s, struct pid_list *list);
 int supervisor_count_processes(const struct supervisor *s);
@@ -145,7 +177,6 @@ void supervisor_see_end_of_process(struct supervisor *s);
 void supervisor_end_stop(struct supervisor *s);
 /* False if no process of the run could do anything about the stop signal. */
 bool supervisor_was_heeded(const struct supervisor *s);
-
 /* A stop of docker(1) does not always stop its container: ends those that the run's processes
  * started. */
 void supervisor_end_containers(struct supervisor *s);
@@ -155,9 +186,9 @@ int supervisor_record_leader(pid_t pid, void *arg, struct err *err);
 /* Watches that of an adopted run, if the pid is still the recorded process. It is no child of this
  * supervisor. */
 void supervisor_watch_leader(struct supervisor *s);
-/* It has ended: EV_LEADER_EXIT. wait_status: as of wait(2). */
+/* It has ended: EV_LEADER_EXIT. wait_status: as of wait(2). That of an adopted leader nobody may
+ * know. */
 void supervisor_leader_ended(struct supervisor *s, int wait_status);
-/* The same for an adopted leader, whose status nobody may know. */
 void supervisor_adopted_leader_ended(struct supervisor *s);
 /* Nothing is asked of it any more. */
 void supervisor_lose_leader(struct supervisor *s);
@@ -169,8 +200,7 @@ void supervisor_begin_holds(struct supervisor *s);
 /* Takes the locks of all devices or none. Every process of the run inherits the locks, so they are
  * free when the last process has ended, even if the supervisor died. Sets devices.outrun. */
 int supervisor_lock_devices(struct supervisor *s, bool *locked, struct err *err);
-void supervisor_unlock_devices(struct supervisor *s);
-/* The same for a run that has ended, wherever it is now. */
+/* Closes the locks, wherever the run is now. */
 void supervisor_leave_locks(struct supervisor *s);
 /* After EV_DRIVER: checks that nobody has come to the devices since they were assigned. -1:
  * EX_TEMPFAIL, with the process that is there. */
@@ -179,10 +209,9 @@ int supervisor_check_devices(struct supervisor *s, struct err *err);
  * none. */
 int *supervisor_lock_fds(const struct supervisor *s, int *n);
 /* The descriptors that the command has inherited stay open: their locks can be taken again, for the
- * command too, if the run comes back to these devices. */
+ * command too, if the run comes back to these devices. Those of the devices that the run has now
+ * are taken all or none. */
 void supervisor_release_locks(struct supervisor *s);
-/* After supervisor_release_locks(): takes the locks of the devices that the run has now, all or
- * none. */
 bool supervisor_take_locks(struct supervisor *s);
 /* Takes the locks that other users see where the processes of an adopted run have let go of
  * them. */
@@ -202,7 +231,8 @@ enum driver_asked {
 	/* there is no driver to ask, or an earlier question hangs for ever */
 	DRIVER_NONE,
 };
-/* Asks for the processes on the run's devices. Devices are named by their index in the run. */
+/* Asks for the processes on the run's devices, which are named by their index in the run. then
+ * NULL: the counters of energy are wanted, which every answer has. */
 enum driver_asked supervisor_ask_driver(struct supervisor *s, double limit_s, driver_answer *then);
 void supervisor_read_driver(struct supervisor *s);	/* when driver.fd can be read */
 void supervisor_give_up_driver(struct supervisor *s);	/* when driver.until_boot_s is over */
@@ -216,19 +246,16 @@ bool supervisor_ask_who_is_there(struct supervisor *s);
  * follows when the drivers list no ended process any more, or after a limited wait. */
 bool supervisor_devices_clear(struct supervisor *s);
 
-/* Puts what the run takes of the machine into run. */
-
+/* Puts what the run takes of the machine into run. Looks at memory and energy from time to time,
+ * and when somebody has come to the run's device or has left. */
 void supervisor_begin_usage(struct supervisor *s);
-/* Looks at memory and energy from time to time, and when somebody has come to the run's device or
- * has left. */
 void supervisor_watch_usage(struct supervisor *s);
 /* True if the kernel has killed the run, which was ended by SIGKILL, because memory was short. */
 bool supervisor_was_killed_for_memory(const struct supervisor *s);
 /* Asks for the memory of a profile's devices before the run is stopped. True: the driver is being
  * asked, and EV_STOP will come again. */
 bool supervisor_sample_first(struct supervisor *s);
-/* one reaped process */
-void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);
+void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* one that ended */
 
 /* Reads the counters of energy; where a driver is asked, they come later. */
 void supervisor_read_energy(struct supervisor *s);
@@ -240,9 +267,8 @@ void supervisor_forget_energy(struct supervisor *s);
 
 /* --- supervisor_suspend.c: the processes are stopped, and the devices are others' --- */
 
-/* Begins to stop every process of the run. */
+/* Begins to stop every process of the run; continues stopping them. True: every one is stopped. */
 void supervisor_begin_suspension(struct supervisor *s);
-/* Continues stopping them. True: every process is stopped. */
 bool supervisor_is_quiet(struct supervisor *s);
 /* Asks the driver whether the device is free, now that all processes of the run are stopped. False:
  * there is nothing to ask. True: EV_SETTLED or EV_UNSETTLED follows, or the deadline of the state
@@ -276,9 +302,9 @@ void supervisor_continue_all(struct supervisor *s);
  * EV_FROZEN follows, or EV_THAWED if the memory stays and the run goes on. False: nothing is to be
  * moved. */
 bool supervisor_freeze(struct supervisor *s);
-/* After the processes were continued: moves it back; EV_THAWED follows. False: nothing was moved.
- * Whatever cannot be mended ends the run: EV_STOP comes, with run.freeze_state FREEZE_LOST. */
-bool supervisor_thaw(struct supervisor *s);
+/* After the processes were continued: moves it back, if it was moved; EV_THAWED follows. Whatever
+ * cannot be mended ends the run: EV_STOP comes, with run.freeze_state FREEZE_LOST. */
+void supervisor_thaw(struct supervisor *s);
 void supervisor_read_freezer(struct supervisor *s);	/* when freeze.freezer.fd can be read */
 void supervisor_give_up_freezer(struct supervisor *s);	/* when freeze.until_boot_s is over */
 void supervisor_freezer_ended(struct supervisor *s);	/* the child was reaped */
@@ -324,17 +350,9 @@ struct fallback {
 void account_for_loss(const struct job *job, struct run *run, const struct fallback *unreported,
 		      double end_boot_s);
 
-/* --- supervisor_outcome.c: what became of the run, and why --- */
+/* --- supervisor_end.c: what became of the run, and why --- */
 
-/* Sets run.outcome, if nothing has set it yet, after the last reports and the log were read; and
- * run.diagnosis, where people want to know why. */
-void supervisor_set_outcome(struct supervisor *s);
-/* After a failure: finds out why. A run that ran out of memory beside others has not failed. */
-void supervisor_diagnose(struct supervisor *s);
 void supervisor_diagnose_diverged(struct supervisor *s);
-
-/* --- supervisor_end.c --- */
-
 /* Records how the run ended. True: a pass at once is useful. False: the command was not run for a
  * reason of ours, or the end could not be recorded, so that a pass would only repeat the failure;
  * or the machine is shutting down. */

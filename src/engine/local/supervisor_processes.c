@@ -1,25 +1,12 @@
 /* supervisor_processes.c - the processes of a run: finding them, signals to the leader, the group,
  * and whatever else belongs to the run; who gets the stop signal, by stop_order.h; and the exit
  * status of a leader that is no child of this supervisor. */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/file.h"
 #include "pollux/log_keeping.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
-#include "local.h"
-#include "run_group.h"
 #include "supervisor_parts.h"
 
 /* Names a process that may not be signalled, such as a program that became root: only root or the
@@ -28,7 +15,6 @@ static void tell_of_protected(struct supervisor *s, pid_t pid)
 {
 	char *text, who[PROC_TEXT_SIZE];
 	struct proc_info info;
-	struct err err;
 
 	if (s->leader.protected_pid == pid)
 		return;
@@ -42,9 +28,8 @@ static void tell_of_protected(struct supervisor *s, pid_t pid)
 		: xasprintf("%s, is still alive and may not be signalled",
 			    proc_describe(pid, who));
 	supervisor_log(s, "%s", text);
-	supervisor_set_diagnosis(s, text);
-	if (store_run_set_diagnosis(&s->store, s->run.id, text, &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_set_diagnosis(s, "%s", text);
+	supervisor_note(s, store_run_set_diagnosis(&s->store, s->run.id, text, &s->err));
 	free(text);
 }
 
@@ -62,44 +47,31 @@ static void signal_leader(struct supervisor *s, int signal_number)
 	syscall(SYS_pidfd_send_signal, s->leader.fd, SIGCONT, NULL, 0);
 }
 
-/* Returns the process from which all others of the run descend. For an adopted run this is the
- * guardian of the first supervisor; without a guardian, the leader. */
-static pid_t ancestor_of(const struct supervisor *s)
-{
-	if (!s->adopted)
-		return getpid();
-	if (local_is_supervisor(&s->run, s->handle.guardian_pid))
-		return (pid_t)s->handle.guardian_pid;
-	return s->leader.gone ? 0 : (pid_t)s->handle.leader_pid;
-}
-
 /* A leader begins a session. Once the leader is gone, the number may belong to a stranger. */
-struct run_marks supervisor_marks(const struct supervisor *s)
+struct proc_marks supervisor_marks(const struct supervisor *s)
 {
-	struct run_marks m = {
-		.marks = { .ancestor = ancestor_of(s),
-			   .session = s->leader.gone ? 0 : (pid_t)s->handle.leader_pid },
-		.variable = xasprintf("POLLUX_REPORT_SOCKET=%s", s->handle.socket_path),
-	};
+	static char variable[160];	/* a socket's path has at most 107 bytes */
+	pid_t leader = s->leader.gone ? 0 : (pid_t)s->handle.leader_pid;
+	struct proc_marks marks = { .ancestor = getpid(), .session = leader };
 
+	/* All others of an adopted run descend from the guardian of the first supervisor; without
+	 * a guardian, from the leader. */
+	if (s->adopted)
+		marks.ancestor = local_is_supervisor(&s->run, s->handle.guardian_pid)
+			? (pid_t)s->handle.guardian_pid : leader;
+	snprintf(variable, sizeof(variable), "POLLUX_REPORT_SOCKET=%s", s->handle.socket_path);
 	/* A run of the store that took the place of this one may have the same socket. */
 	if (s->handle.socket_path[0] && store_is_there(&s->store))
-		m.marks.variable = m.variable;
+		marks.variable = variable;
 	if (s->handle.group[0])
-		m.marks.group = s->handle.group;
-	return m;
-}
-
-void run_marks_release(struct run_marks *m)
-{
-	free(m->variable);
-	m->variable = NULL;
+		marks.group = s->handle.group;
+	return marks;
 }
 
 int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 {
-	struct run_marks m = supervisor_marks(s);
-	int rc = proc_find(&m.marks, list);
+	struct proc_marks marks = supervisor_marks(s);
+	int rc = proc_find(&marks, list);
 
 	/* A child that asks a driver may hang as long as the driver, and one that writes the log
 	 * lives as long as a process of the run. */
@@ -108,20 +80,16 @@ int supervisor_find_processes(const struct supervisor *s, struct pid_list *list)
 	local_leave_out(list, s->output.keeper.pid);
 	if (local_is_command(s->handle.keeper_pid, LOG_KEEPER_COMMAND, s->run.id))
 		local_leave_out(list, (pid_t)s->handle.keeper_pid);
-	run_marks_release(&m);
 	return rc;
 }
 
 /* Reads no environments, of every process of the machine: a run's memory is looked at often. */
 int64_t supervisor_used_bytes(const struct supervisor *s)
 {
-	struct run_marks m = supervisor_marks(s);
-	int64_t bytes;
+	struct proc_marks marks = supervisor_marks(s);
 
-	m.marks.variable = NULL;
-	bytes = proc_used_bytes(&m.marks);
-	run_marks_release(&m);
-	return bytes;
+	marks.variable = NULL;
+	return proc_used_bytes(&marks);
 }
 
 int supervisor_count_processes(const struct supervisor *s)
@@ -216,27 +184,19 @@ void supervisor_begin_stop(struct supervisor *s)
 	s->recorder.told_to_stop = s->stop.told;
 }
 
-static void see_steps(struct supervisor *s, double now)
-{
-	double at = position(s);
-
-	if (!isfinite(at) || at == s->stop.position)
-		return;
-	s->stop.position = at;
-	stop_order_see_step(&s->stop.order, now);
-}
-
 void supervisor_tell(struct supervisor *s)
 {
+	double now = clock_boot_s(), next = INFINITY, at = position(s);
 	struct pid_list living;
-	double now = clock_boot_s(), next;
 
 	s->stop.next_boot_s = INFINITY;
 	if (isnan(s->stop.order.asked_boot_s) || wrapper_tells(s))
 		return;
 	s->stop.order.grace_s = s->job.declared.grace_s;
-	see_steps(s, now);
-	next = INFINITY;
+	if (isfinite(at) && at != s->stop.position) {
+		s->stop.position = at;
+		stop_order_see_step(&s->stop.order, now);
+	}
 	if (supervisor_find_processes(s, &living) == 0) {
 		local_add_containers(&living, &s->stop.containers);
 		stop_order_look(&s->stop.order, &living, s->job.declared.stop_signal);
@@ -283,15 +243,14 @@ void supervisor_end_containers(struct supervisor *s)
 int supervisor_record_leader(pid_t pid, void *arg, struct err *err)
 {
 	struct supervisor *s = arg;
-	struct err ignored;
 
 	s->handle.leader_pid = pid;
 	s->handle.leader_start_ticks = proc_start_ticks(pid);
 	s->leader.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (s->leader.fd < 0)
 		return err_set(err, EX_OSERR, "cannot watch the command: %s", strerror(errno));
-	if (s->handle.group[0] && run_group_add(s->handle.group, pid, &ignored))
-		supervisor_log(s, "%s", ignored.text);
+	if (s->handle.group[0])
+		supervisor_note(s, run_group_add(s->handle.group, pid, &s->err));
 	supervisor_update_handle(s);
 	return store_run_set_handle(&s->store, s->run.id, s->run.handle, err);
 }
@@ -312,32 +271,6 @@ struct pidfd_exit {
 };
 #define ASK_PIDFD _IOWR(0xFF, 11, struct pidfd_exit)
 #define ASK_EXIT (UINT64_C(1) << 3)
-
-/* The last field of a zombie's /proc/PID/stat. */
-static int status_of_zombie(int stat_fd)
-{
-	char buffer[1024];
-	ssize_t n = stat_fd >= 0 ? pread(stat_fd, buffer, sizeof(buffer) - 1, 0) : -1;
-	const char *state, *last;
-
-	if (n <= 0)
-		return -1;
-	buffer[n] = '\0';
-	state = strrchr(buffer, ')');
-	last = strrchr(buffer, ' ');
-	if (!state || !last || state[1] != ' ' || !strchr("ZX", state[2]))
-		return -1;
-	return (int)strtol(last + 1, NULL, 10);
-}
-
-static int status_of_reaped(int pidfd)
-{
-	struct pidfd_exit info = { .mask = ASK_EXIT };
-
-	if (pidfd < 0 || ioctl(pidfd, ASK_PIDFD, &info) || !(info.mask & ASK_EXIT))
-		return -1;
-	return info.exit_code;
-}
 
 void supervisor_watch_leader(struct supervisor *s)
 {
@@ -370,7 +303,21 @@ void supervisor_leader_ended(struct supervisor *s, int wait_status)
 
 void supervisor_adopted_leader_ended(struct supervisor *s)
 {
-	int status = status_of_zombie(s->leader.stat_fd);
+	struct pidfd_exit info = { .mask = ASK_EXIT };
+	char buffer[1024];
+	ssize_t n = s->leader.stat_fd >= 0
+		? pread(s->leader.stat_fd, buffer, sizeof(buffer) - 1, 0) : -1;
+	const char *state, *last;
+	int status = -1;
 
-	supervisor_leader_ended(s, status >= 0 ? status : status_of_reaped(s->leader.fd));
+	/* the last field of a zombie's /proc/PID/stat */
+	buffer[n > 0 ? n : 0] = '\0';
+	state = strrchr(buffer, ')');
+	last = strrchr(buffer, ' ');
+	if (state && last && state[1] == ' ' && state[2] && strchr("ZX", state[2]))
+		status = (int)strtol(last + 1, NULL, 10);
+	else if (s->leader.fd >= 0 && ioctl(s->leader.fd, ASK_PIDFD, &info) == 0 &&
+		 (info.mask & ASK_EXIT))
+		status = info.exit_code;
+	supervisor_leader_ended(s, status);
 }

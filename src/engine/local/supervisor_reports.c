@@ -1,49 +1,30 @@
 /* supervisor_reports.c - what a run tells, where it stands by that, and what is written of it. */
-#include <errno.h>
-#include <math.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
 #include "pollux/report_message.h"
-#include "pollux/report_socket.h"
-#include "pollux/store.h"
-#include "pollux/store_runs.h"
-#include "local.h"
 #include "supervisor_parts.h"
 
 /* --- the socket --- */
 
-/* Returns the socket's path. A Unix socket's path has at most 107 bytes: a store in a deep
- * directory gets its sockets under /tmp. */
-static char *socket_path(const struct supervisor *s)
-{
-	char *path = paths_run(s->paths, s->run.id, "sock");
-	char dir[] = "/tmp/pollux-XXXXXX";
-
-	if (report_socket_fits(path))
-		return path;
-	free(path);
-	return mkdtemp(dir) ? xasprintf("%s/%lld.sock", dir, (long long)s->run.id) : NULL;
-}
-
-/* An adopted run's socket is made anew at the old path, where its command reports the last
+/* A Unix socket's path has at most 107 bytes: a store in a deep directory gets its sockets under
+ * /tmp. An adopted run's socket is made anew at the old path, where its command reports the last
  * checkpoint. There is no path if the old supervisor died before the command was recorded. */
 int supervisor_open_socket(struct supervisor *s, struct err *err)
 {
 	if (s->adopted && !s->handle.socket_path[0])
 		return 0;
 	if (!s->adopted) {
-		char *path = socket_path(s);
+		char *path = paths_run(s->paths, s->run.id, "sock"), dir[] = "/tmp/pollux-XXXXXX";
 
-		if (!path)
-			return err_set(err, EX_CANTCREAT,
-				       "cannot make a directory in '/tmp': %s", strerror(errno));
+		if (!report_socket_fits(path)) {
+			free(path);
+			if (!mkdtemp(dir))
+				return err_set(err, EX_CANTCREAT,
+					       "cannot make a directory in '/tmp': %s",
+					       strerror(errno));
+			path = xasprintf("%s/%lld.sock", dir, (long long)s->run.id);
+		}
 		free(s->handle.socket_path);
 		s->handle.socket_path = path;
 		kept_reports_remove(path);	/* another store's run may have left some */
@@ -56,43 +37,18 @@ int supervisor_open_socket(struct supervisor *s, struct err *err)
 
 #define LOOK_AGAIN_S 1.0	/* a job may report a thousand times a second */
 
-static struct known_sender *find_sender(struct known_senders *known, pid_t pid)
-{
-	for (int i = 0; i < KNOWN_SENDERS; i++)
-		if (known->items[i].pid == pid)
-			return &known->items[i];
-	return NULL;
-}
-
-static void remember_sender(struct known_senders *known, pid_t pid, int64_t start_ticks, double now)
-{
-	struct known_sender *k = find_sender(known, pid);
-
-	if (!k) {
-		k = &known->items[known->next];
-		known->next = (known->next + 1) % KNOWN_SENDERS;
-	}
-	*k = (struct known_sender){ pid, start_ticks, now };
-}
-
 /* True if the process belongs to the run. The session of an adopted run is that of its leader,
  * which lasts as long as a process is in it. */
 static bool is_of_run(const struct supervisor *s, pid_t pid)
 {
-	struct run_marks m = supervisor_marks(s);
+	struct proc_marks marks = supervisor_marks(s), remote = { 0 };
 	pid_t session = s->adopted && !s->leader.gone ? getsid((pid_t)s->handle.leader_pid) : -1;
-	bool is;
 
-	m.marks.variable = NULL;
+	marks.variable = NULL;
 	if (session > 0)
-		m.marks.session = session;
-	is = proc_bore(pid, &m.marks);
-	if (!is && supervisor_remote && supervisor_remote->ancestor() > 0) {
-		m.marks = (struct proc_marks){ .ancestor = supervisor_remote->ancestor() };
-		is = proc_bore(pid, &m.marks);
-	}
-	run_marks_release(&m);
-	return is;
+		marks.session = session;
+	remote.ancestor = supervisor_remote ? supervisor_remote->ancestor() : 0;
+	return proc_bore(pid, &marks) || (remote.ancestor > 0 && proc_bore(pid, &remote));
 }
 
 /* Judges a process of which /proc shows nothing. It has ended, or is a program of another user that
@@ -118,26 +74,32 @@ static enum report_sender judge_unseen(const struct supervisor *s, pid_t pid)
 /* Tells whose report was received from this process. */
 static enum report_sender know_sender(struct supervisor *s, pid_t pid, double now)
 {
-	struct known_sender *k = pid > 0 ? find_sender(&s->reports.senders, pid) : NULL;
+	struct known_senders *known = &s->reports.senders;
+	struct known_sender *k = NULL;
+	enum report_sender who = SENDER_OURS;
 	int64_t start_ticks;
 
 	if (pid <= 0)
 		return SENDER_FOREIGN;
+	for (int i = 0; i < KNOWN_SENDERS && !k; i++)
+		if (known->items[i].pid == pid)
+			k = &known->items[i];
 	if (k && now - k->looked_s < LOOK_AGAIN_S)
 		return SENDER_OURS;
 	start_ticks = proc_start_ticks(pid);
-	if (start_ticks == 0) {
-		enum report_sender unseen = k ? SENDER_OURS : judge_unseen(s, pid);
-
-		if (unseen == SENDER_OURS)
-			remember_sender(&s->reports.senders, pid, start_ticks, now);
-		return unseen;
-	}
 	/* A program that does not wait for its report to be read may end while it is looked at. */
-	if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
-		return proc_start_ticks(pid) == start_ticks ? SENDER_FOREIGN : SENDER_GONE;
-	remember_sender(&s->reports.senders, pid, start_ticks, now);
-	return SENDER_OURS;
+	if (start_ticks == 0)
+		who = k ? SENDER_OURS : judge_unseen(s, pid);
+	else if (!(k && k->start_ticks == start_ticks) && !is_of_run(s, pid))
+		who = proc_start_ticks(pid) == start_ticks ? SENDER_FOREIGN : SENDER_GONE;
+	if (who != SENDER_OURS)
+		return who;
+	if (!k) {
+		k = &known->items[known->next];
+		known->next = (known->next + 1) % KNOWN_SENDERS;
+	}
+	*k = (struct known_sender){ pid, start_ticks, now };
+	return who;
 }
 
 /* --- what the program tells --- */
@@ -152,13 +114,15 @@ static enum report_sender know_sender(struct supervisor *s, pid_t pid, double no
  * checkpoint, counts most. Administrators raise net.unix.max_dgram_qlen to some thousands. */
 #define REPORTS_AT_END 65536
 
-static bool read_at_most(struct supervisor *s, double now, int most)
+bool supervisor_read_reports(struct supervisor *s, double now, bool last)
 {
 	char bytes[REPORT_MESSAGE_SIZE];
+	int i, most = last ? REPORTS_AT_END : REPORTS_AT_ONCE;
 	bool wake = false;
 	pid_t pid;
-	int i;
 
+	if (s->reports.socket_fd < 0)
+		return false;
 	for (i = 0; i < most && report_socket_next_sender(s->reports.socket_fd, &pid); i++) {
 		enum report_sender sender = know_sender(s, pid, now);
 		ssize_t n = report_socket_receive(s->reports.socket_fd, bytes, sizeof(bytes), &pid);
@@ -179,16 +143,6 @@ static bool read_at_most(struct supervisor *s, double now, int most)
 		supervisor_keep_position(s, now);
 	s->reports.rest_until_boot_s = now + SOCKET_REST_S;
 	return wake;
-}
-
-bool supervisor_read_reports(struct supervisor *s, double now)
-{
-	return s->reports.socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_ONCE);
-}
-
-bool supervisor_read_last_reports(struct supervisor *s, double now)
-{
-	return s->reports.socket_fd >= 0 && read_at_most(s, now, REPORTS_AT_END);
 }
 
 struct kept_taker {
@@ -269,24 +223,16 @@ bool supervisor_take_position(struct supervisor *s, struct kept_position *k)
 	return found;
 }
 
-static double patience_s(const struct supervisor *s)
-{
-	const struct position_watch *w = &s->recorder.positions;
-	double between_s = w->last_s - w->before_s;
-
-	if (w->n < 2 || !(between_s > 0))
-		return HEAR_UNKNOWN_S;
-	return fmin(fmax(2 * between_s, HEAR_LEAST_S), HEAR_MOST_S);
-}
-
 void supervisor_hear_report(struct supervisor *s)
 {
-	double until_s = clock_boot_s() + patience_s(s);
+	const struct position_watch *w = &s->recorder.positions;
+	double between_s = w->last_s - w->before_s, until_s = clock_boot_s();
 	int64_t heard = s->run.reports;
 
-	if ((heard == 0 && s->recorder.positions.n == 0) || s->reports.socket_fd < 0 ||
-	    s->leader.fd < 0)
+	if ((heard == 0 && w->n == 0) || s->reports.socket_fd < 0 || s->leader.fd < 0)
 		return;
+	until_s += w->n < 2 || !(between_s > 0)
+		? HEAR_UNKNOWN_S : fmin(fmax(2 * between_s, HEAR_LEAST_S), HEAR_MOST_S);
 	while (s->run.reports == heard) {
 		double left_s = until_s - clock_boot_s();
 		struct pollfd fds[] = {
@@ -297,63 +243,38 @@ void supervisor_hear_report(struct supervisor *s)
 
 		if (left_s <= 0 || poll(fds, 3, (int)ceil(left_s * 1e3)) < 0 || !fds[0].revents)
 			return;
-		supervisor_read_reports(s, clock_boot_s());
+		supervisor_read_reports(s, clock_boot_s(), false);
 	}
 }
 
 /* --- what must not get lost --- */
 
-/* Waiting helps in neither case; the next pass may. */
-static bool is_hopeless(const struct err *err)
-{
-	return err->exit_status == EX_SOFTWARE || err->exit_status == EX_DATAERR;
-}
-
-/* Records what must not get lost, the last reports and the end of the run: waits while the disk is
- * full or the store is locked. The processes of the run have ended by now. The locks of its devices
- * are free; the store keeps the devices for the run until the end is recorded. A wish to stop that
- * could not be recorded either (local_stop_unrecorded) comes by the socket, and decides what
- * becomes of the job. */
-static bool insist(struct supervisor *s, int (*record)(struct supervisor *s, struct err *err))
+/* Waits while the disk is full or the store is locked. The processes of the run have ended by now.
+ * The locks of its devices are free; the store keeps the devices for the run until the end is
+ * recorded. A wish to stop that could not be recorded either (local_stop_unrecorded) comes by the
+ * socket, and decides what becomes of the job. */
+bool supervisor_record(struct supervisor *s, bool end)
 {
 	struct timespec pause = { .tv_nsec = 200000000 };
-	struct err err;
+	double duration_s = s->run.duration_s;
 	bool told = false;
 
-	while (record(s, &err)) {
+	while (end ? store_run_end(&s->store, &s->run, &s->err)
+		   : recorder_write(&s->recorder, &s->store, &s->run, &s->err)) {
+		int status = s->err.exit_status;
+
+		s->run.duration_s = duration_s;
 		if (!told)
-			supervisor_log(s, "cannot record the end yet: %s", err.text);
+			supervisor_log(s, "cannot record the end yet: %s", s->err.text);
 		told = true;
 		supervisor_beat(s);
-		supervisor_read_last_reports(s, clock_boot_s());
-		if (is_hopeless(&err))
+		supervisor_read_reports(s, clock_boot_s(), true);
+		/* waiting helps in neither case; the next pass may */
+		if (status == EX_SOFTWARE || status == EX_DATAERR)
 			return false;
 		nanosleep(&pause, NULL);
 		pause = (struct timespec){ .tv_sec = pause.tv_sec < 8 ? 2 * pause.tv_sec + 1 : 8 };
 	}
+	s->run.duration_s = duration_s;	/* that of the end */
 	return true;
-}
-
-static int record_reports(struct supervisor *s, struct err *err)
-{
-	double duration_s = s->run.duration_s;
-	int rc = recorder_write(&s->recorder, &s->store, &s->run, err);
-
-	s->run.duration_s = duration_s;
-	return rc;
-}
-
-static int record_end(struct supervisor *s, struct err *err)
-{
-	return store_run_end(&s->store, &s->run, err);
-}
-
-bool supervisor_record_reports(struct supervisor *s)
-{
-	return insist(s, record_reports);
-}
-
-bool supervisor_record_end(struct supervisor *s)
-{
-	return insist(s, record_end);
 }

@@ -1,14 +1,5 @@
 /* supervisor_resume.c - what the job of a run has saved; whether the run is launched to go on from
  * there, and whether it could. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/store_runs.h"
-#include "checkpoints.h"
-#include "run_log.h"
 #include "supervisor_parts.h"
 
 /* --- what the job has saved --- */
@@ -28,22 +19,6 @@ char *supervisor_checkpoint_dir(const struct supervisor *s)
 					 : paths_checkpoints(s->paths, s->job.id);
 }
 
-static bool clocks_agree(const struct run *run)
-{
-	return fabs((run->end_time_s - run->launch_time_s) -
-		    (run->end_boot_s - run->launch_boot_s)) < CLOCKS_DIFFER_S;
-}
-
-static double start_of(const struct run *run, bool shows_steps)
-{
-	if (isfinite(run->first_step_s))
-		return run->first_step_s;
-	if (shows_steps && run->outcome == OUTCOME_FAILED && run->exit_code > 0 &&
-	    run->duration_s <= RESUME_S)
-		return run->duration_s;		/* it failed in its start */
-	return run->duration_s >= SILENT_RUN_S ? SILENT_START_S : (double)NAN;
-}
-
 /* The times in which earlier runs of the job started: what a program writes before its first step
  * is no checkpoint, unless its name says so. The caller frees. */
 static struct time_span *starts_of(const struct supervisor *s, const struct run_list *runs, int *n)
@@ -57,9 +32,19 @@ static struct time_span *starts_of(const struct supervisor *s, const struct run_
 		return starts;
 	for (int i = 0; i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
-		double launch_s = run->launch_time_s, start_s = start_of(run, shows_steps);
+		double launch_s = run->launch_time_s, start_s = NAN;
+		double differ_s = (run->end_time_s - launch_s) -
+				  (run->end_boot_s - run->launch_boot_s);
 
-		if (run->state == RUN_ENDED && isfinite(start_s) && clocks_agree(run))
+		if (isfinite(run->first_step_s))
+			start_s = run->first_step_s;
+		else if (shows_steps && run->outcome == OUTCOME_FAILED && run->exit_code > 0 &&
+			 run->duration_s <= RESUME_S)
+			start_s = run->duration_s;	/* it failed in its start */
+		else if (run->duration_s >= SILENT_RUN_S)
+			start_s = SILENT_START_S;
+		if (run->state == RUN_ENDED && isfinite(start_s) &&
+		    fabs(differ_s) < CLOCKS_DIFFER_S)
 			starts[(*n)++] = (struct time_span){ launch_s, launch_s + start_s };
 	}
 	return starts;
@@ -87,86 +72,66 @@ static double first_launch_s(const struct supervisor *s, const struct run_list *
 	return supervisor_remote ? first_s - MACHINES_DIFFER_S : first_s;
 }
 
-/* Returns the path as the search in the directory of checkpoints spells it, so that a file has one
- * name, whatever links and dots a program or the option has on the way; the caller frees. */
-static char *as_searched(const char *path, const char *directory)
-{
-	const char *name = strrchr(path, '/');
-	char *parent = xasprintf("%.*s", (int)(name - path) + (name == path), path);
-	char *real = realpath(parent, NULL), *root = realpath(directory, NULL), *spelled;
-	size_t n = root ? strlen(root) : 0;
-
-	if (real && root && !strncmp(real, root, n) && strchr("/", real[n]))
-		spelled = xasprintf("%s%s%s", directory, real + n, name);
-	else
-		spelled = xasprintf("%s%s", real && strcmp(real, "/") != 0 ? real : "",
-				    real ? name : path);
-	free(parent);
-	free(real);
-	free(root);
-	return spelled;
-}
-
-/* The checkpoint that was told last, by this run or one before; the caller frees. */
+/* Returns the checkpoint that was told last, by this run or one before, as the search in the
+ * directory of checkpoints spells it, so that a file has one name, whatever links and dots a
+ * program or the option has on the way; the caller frees. */
 static char *last_reported(const struct supervisor *s, const struct run_list *runs,
 			   const char *directory)
 {
-	const char *path = s->run.checkpoint_path;
-	char *text, *spelled;
+	const char *path = s->run.checkpoint_path, *name;
+	char *text, *parent, *real, *root, *spelled;
+	size_t n;
 
 	for (int i = runs->count; !path && i-- > 0;)
 		path = runs->items[i].checkpoint_path;
 	if (!path || !*path)
 		return NULL;
 	text = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", s->command.directory, path);
-	for (size_t n = strlen(text); n > 1 && text[n - 1] == '/'; n--)
+	for (n = strlen(text); n > 1 && text[n - 1] == '/'; n--)
 		text[n - 1] = '\0';
-	spelled = as_searched(text, directory);
+	name = strrchr(text, '/');
+	parent = xasprintf("%.*s", (int)(name - text) + (name == text), text);
+	real = realpath(parent, NULL);
+	root = realpath(directory, NULL);
+	n = root ? strlen(root) : 0;
+	if (real && root && !strncmp(real, root, n) && strchr("/", real[n]))
+		spelled = xasprintf("%s%s%s", directory, real + n, name);
+	else
+		spelled = xasprintf("%s%s", real && strcmp(real, "/") != 0 ? real : "",
+				    real ? name : text);
 	free(text);
+	free(parent);
+	free(real);
+	free(root);
 	return spelled;
 }
 
-/* True if the run that tried the checkpoint before this one's could start: what is wrong is then
- * the checkpoint, and not the program. */
-static bool former_has_worked(const struct run_list *runs, int i)
-{
-	while (++i < runs->count)
-		if (runs->items[i].resumed_from)
-			return isfinite(runs->items[i].first_step_s);
-	return false;
-}
-
-static bool is_last_ended(const struct run_list *runs, int i)
-{
-	while (++i < runs->count)
-		if (runs->items[i].state == RUN_ENDED &&
-		    runs->items[i].outcome != OUTCOME_NOT_STARTED)
-			return false;
-	return true;
-}
-
-static bool was_written_since(const char *path, double time_s)
-{
-	struct contents c;
-
-	return contents_of(path, -INFINITY, &c) && c.changed_s > time_s;
-}
-
-/* The checkpoints from which a run of the job could not resume, after which the one before was
- * tried. */
+/* Adds the checkpoints from which a run of the job could not resume, after which the one before was
+ * tried. Returns that run, if none ended after it. */
 static const struct run *add_refused(const struct run_list *runs, struct strings *refused)
 {
 	const struct run *last = NULL;
 
 	for (int i = 0; i < runs->count; i++) {
-		const struct run *run = &runs->items[i];
+		const struct run *run = &runs->items[i], *next = NULL;
+		struct contents c;
+		bool is_last = true;
 
 		if (!run->former_checkpoint || !run->resumed_from ||
-		    was_written_since(run->resumed_from, run->end_time_s))
+		    (contents_of(run->resumed_from, -INFINITY, &c) &&
+		     c.changed_s > run->end_time_s))
 			continue;
-		if (is_last_ended(runs, i))
+		for (int k = i + 1; k < runs->count; k++) {
+			is_last &= runs->items[k].state != RUN_ENDED ||
+				   runs->items[k].outcome == OUTCOME_NOT_STARTED;
+			if (!next && runs->items[k].resumed_from)
+				next = &runs->items[k];
+		}
+		if (is_last)
 			last = run;
-		if (last == run || former_has_worked(runs, i))
+		/* If the next one could start, from the checkpoint before, what is wrong is the
+		 * checkpoint and not the program. */
+		if (is_last || (next && isfinite(next->first_step_s)))
 			strings_add(refused, run->resumed_from);
 	}
 	return last;
@@ -183,10 +148,8 @@ void supervisor_find_checkpoints(struct supervisor *s, const char *without, bool
 	};
 	struct time_span *starts;
 	const struct run *refusing;
-	struct err err;
 
-	if (store_runs_of_job(&s->store, s->job.id, &runs, &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, store_runs_of_job(&s->store, s->job.id, &runs, &s->err));
 	refusing = add_refused(&runs, &refused);
 	s->resume.refused_by_run = refusing ? refusing->number : 0;
 	if (without)
@@ -213,32 +176,6 @@ void supervisor_find_checkpoints(struct supervisor *s, const char *without, bool
 static bool resumes_from_newest(const struct supervisor *s)
 {
 	return s->command.resume_args && template_text_mentions(s->command.resume_args, "newest");
-}
-
-/* A job that reported a checkpoint and uses no directory of pollux's saves elsewhere. */
-static bool saves_elsewhere(const struct supervisor *s)
-{
-	const struct job_command *c = &s->command;
-
-	return isfinite(s->job.progress.checkpoint_samples) && !c->checkpoint_dir &&
-	       !template_mentions(&c->argv, "checkpoint") &&
-	       !(c->resume_args && (template_text_mentions(c->resume_args, "checkpoint") ||
-				    template_text_mentions(c->resume_args, "newest")));
-}
-
-static bool has_worked(struct supervisor *s)
-{
-	struct run_list runs = { 0 };
-	bool worked = false;
-	struct err err;
-
-	if (store_runs_of_job(&s->store, s->job.id, &runs, &err))
-		supervisor_log(s, "%s", err.text);
-	for (int i = 0; i < runs.count; i++)
-		worked |= isfinite(runs.items[i].first_step_s) ||
-			  runs.items[i].duration_s >= RESUME_S;
-	run_list_release(&runs);
-	return worked;
 }
 
 /* The path below the directory, if the file is there. */
@@ -286,28 +223,36 @@ static char *newest_checkpoint(struct supervisor *s, const char *without, bool a
 char *supervisor_choose_resume(struct supervisor *s, const char *directory,
 			       struct template_values *values)
 {
+	const struct job_command *c = &s->command;
+	bool by_newest = resumes_from_newest(s), elsewhere;
+	struct run_list runs = { 0 };
 	struct checkpoints found;
 	char *newest;
-	bool saved;
 
 	supervisor_find_checkpoints(s, NULL, false, &found);
-	saved = found.newest || isfinite(found.saved_s);
-	if (resumes_from_newest(s) ? found.newest != NULL : saved || saves_elsewhere(s))
-		values->resume_args = s->command.resume_args;
+	/* a job that reported a checkpoint and uses no directory of pollux's saves elsewhere */
+	elsewhere = isfinite(s->job.progress.checkpoint_samples) && !c->checkpoint_dir &&
+		    !by_newest && !template_command_mentions(c, "checkpoint");
+	if (found.newest || (!by_newest && (isfinite(found.saved_s) || elsewhere)))
+		values->resume_args = c->resume_args;
 	/* runs counts this run */
 	if (s->job.progress.runs <= 1)
 		values->resume_args = NULL;
-	else if (s->command.resume_args && (resumes_from_newest(s) || !values->resume_args))
+	else if (c->resume_args && (by_newest || !values->resume_args))
 		tell_choice(s, directory, &found);
 	if (values->resume_args) {
-		s->run.resumed_from = xstrdup(resumes_from_newest(s) ? found.newest : directory);
-		s->resume.worked_before = has_worked(s);
+		s->run.resumed_from = xstrdup(by_newest ? found.newest : directory);
+		supervisor_note(s, store_runs_of_job(&s->store, s->job.id, &runs, &s->err));
+		for (int i = 0; i < runs.count; i++)
+			s->resume.worked_before |= isfinite(runs.items[i].first_step_s) ||
+						   runs.items[i].duration_s >= RESUME_S;
+		run_list_release(&runs);
 	}
 	newest = found.newest;
 	found.newest = NULL;
 	checkpoints_release(&found);
 	/* The command itself may ask for a checkpoint that was there before the job. */
-	if (!newest && template_mentions(&s->command.argv, "newest"))
+	if (!newest && template_mentions(&c->argv, "newest"))
 		newest = newest_checkpoint(s, NULL, true);
 	values->newest = newest;
 	return newest;
@@ -329,11 +274,11 @@ void supervisor_diagnose_resume(struct supervisor *s)
 	former = resumes_from_newest(s) && !s->resume.refused_by_run
 		? newest_checkpoint(s, run->resumed_from, false) : NULL;
 	run->former_checkpoint = former;
-	supervisor_take_diagnosis(s, xasprintf(
-		"could not resume from %s%s%s; %s%s", run->resumed_from, words ? ": " : "",
-		words ? words : "", former ? "it is tried once from the one before: "
-					   : "the job is not begun anew, which would overwrite "
-					     "what it saved", former ? former : ""));
+	supervisor_set_diagnosis(s, "could not resume from %s%s%s; %s%s", run->resumed_from,
+				 words ? ": " : "", words ? words : "",
+				 former ? "it is tried once from the one before: "
+					: "the job is not begun anew, which would overwrite what "
+					  "it saved", former ? former : "");
 	free(former);
 	free(words);
 }

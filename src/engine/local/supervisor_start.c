@@ -1,54 +1,21 @@
 /* supervisor_start.c - from an assigned run to a running command: its devices, the code, files that
  * are in its way, and what it is told. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "pollux/child.h"
-#include "pollux/clock.h"
 #include "pollux/code.h"
 #include "pollux/config.h"
 #include "pollux/environment.h"
 #include "pollux/execution_plan.h"
-#include "pollux/file.h"
-#include "pollux/mem.h"
-#include "pollux/paths.h"
-#include "pollux/store_jobs.h"
-#include "pollux/store_runs.h"
 #include "pollux/supervise.h"
-#include "run_group.h"
-#include "run_log.h"
 #include "supervisor_parts.h"
-
-/* Makes the run's control group. Without one the guardian, if there is one, keeps the run's
- * processes together. */
-static void make_group(struct supervisor *s)
-{
-	struct err err = { 0 };
-	char *group = NULL, *store_id = NULL;
-
-	s->handle.guardian_pid = s->guardian_pid;
-	/* where the processes belong to a manager of machines, they stay in its group */
-	if (supervisor_remote)
-		return;
-	if (!s->guardian_pid && store_identity(&s->store, &store_id, &err) == 0)
-		group = run_group_make(s->paths, s->run.id, store_id, &err);
-	free(store_id);
-	if (!group)
-		return;
-	free(s->handle.group);
-	s->handle.group = group;
-}
 
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 {
+	char *group = NULL, *store_id = NULL;
 	bool locked;
 	int rc;
 
@@ -58,13 +25,23 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 	if (!locked)
 		return 0;
 	s->handle.supervisor_pid = getpid();
-	make_group(s);
+	s->handle.guardian_pid = s->guardian_pid;
+	/* Without a control group the guardian, if there is one, keeps the run's processes
+	 * together; where these belong to a manager of machines, they stay in its group. */
+	if (!supervisor_remote && !s->guardian_pid &&
+	    store_identity(&s->store, &store_id, &s->err) == 0)
+		group = run_group_make(s->paths, s->run.id, store_id, &s->err);
+	free(store_id);
+	if (group) {
+		free(s->handle.group);
+		s->handle.group = group;
+	}
 	supervisor_update_handle(s);
 	rc = store_run_claim(&s->store, s->run.id, s->run.handle, NAN, taken, err);
-	if (!*taken)
-		supervisor_unlock_devices(s);
-	else
+	if (*taken)
 		s->run.launch_boot_s = clock_boot_s();
+	else
+		supervisor_leave_locks(s);
 	return rc;
 }
 
@@ -72,52 +49,30 @@ int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err)
 
 #define NOT_EXECUTABLE 126
 
-static int enter_snapshot(struct supervisor *s, struct err *err)
-{
-	struct job_command *c = &s->command;
-	const struct snapshot_command command = { &c->program, &c->directory, &c->argv, &c->env };
-
-	if (!c->snapshot_dir || !c->repository)
-		return err_set(err, NOT_EXECUTABLE, "the snapshot of the job's code was pruned: "
-			       "'pollux again %lld' makes one of the present code",
-			       (long long)s->job.id);
-	return snapshot_enter(c->snapshot_dir, c->repository, &command, err);
-}
-
-/* The state that the code of this run is compared with, and how that state is called. */
-static const char *state_before(const struct job_command *c, struct code_state *before)
-{
-	*before = c->first_code;
-	if (before->tree[0])
-		return "the first run";
-	if (c->git_commit && c->git_tree) {
-		snprintf(before->commit, sizeof(before->commit), "%.64s%s", c->git_commit,
-			 c->git_dirty ? "+" : "");
-		snprintf(before->tree, sizeof(before->tree), "%.64s", c->git_tree);
-	}
-	return "it was submitted";
-}
-
+/* Adds how the code has changed since the first run, or since the submission. */
 static void compare(struct supervisor *s, struct text *said)
 {
 	const struct job_command *c = &s->command;
 	const struct code_asking asking = {
 		.dir = s->paths->dir, .variables = c->env.items, .limit_s = CODE_LIMIT_S,
 	};
-	struct code_state before;
-	const char *since = state_before(c, &before);
+	struct code_state before = c->first_code;
+	const char *since = before.tree[0] ? "the first run" : "it was submitted";
 	struct err err;
 
+	if (!before.tree[0] && c->git_commit && c->git_tree) {
+		snprintf(before.commit, sizeof(before.commit), "%.64s%s", c->git_commit,
+			 c->git_dirty ? "+" : "");
+		snprintf(before.tree, sizeof(before.tree), "%.64s", c->git_tree);
+	}
 	if (code_state_read(c->repository, &asking, &s->run.code, NULL, &err)) {
 		if (before.tree[0])
 			text_addf(said, "whether the code changed since %s is not known: %s",
 				  since, err.text);
-		return;
+	} else if (code_differs(&before, &s->run.code)) {
+		text_addf(said, "code changed since %s: ", since);
+		code_add_difference(c->repository, &asking, &before, &s->run.code, said);
 	}
-	if (!code_differs(&before, &s->run.code))
-		return;
-	text_addf(said, "code changed since %s: ", since);
-	code_add_difference(c->repository, &asking, &before, &s->run.code, said);
 }
 
 /* Has the command run in the job's snapshot, if it has one. Else notes the state of the code, and
@@ -126,16 +81,22 @@ static void compare(struct supervisor *s, struct text *said)
  * launch. -1 with *err (126): the snapshot is gone. */
 static int take_code(struct supervisor *s, struct text *said, struct err *err)
 {
-	struct err failure;
+	struct job_command *c = &s->command;
+	const struct snapshot_command command = { &c->program, &c->directory, &c->argv, &c->env };
 
-	if (s->job.declared.snapshot && !s->job.profile)
-		return enter_snapshot(s, err);
-	if (!s->command.repository || s->job.profile || s->foreground)
+	if (s->job.declared.snapshot && !s->job.profile) {
+		if (c->snapshot_dir && c->repository)
+			return snapshot_enter(c->snapshot_dir, c->repository, &command, err);
+		return err_set(err, NOT_EXECUTABLE, "the snapshot of the job's code was pruned: "
+			       "'pollux again %lld' makes one of the present code",
+			       (long long)s->job.id);
+	}
+	if (!c->repository || s->job.profile || s->foreground)
 		return 0;
 	compare(s, said);
-	if (s->run.code.tree[0] && store_run_set_code(&s->store, &s->run, &failure))
-		supervisor_log(s, "%s", failure.text);
-	else if (said->length)
+	if (!(s->run.code.tree[0] &&
+	      supervisor_note(s, store_run_set_code(&s->store, &s->run, &s->err))) &&
+	    said->length)
 		supervisor_add_event(s, "code", said->data);
 	return 0;
 }
@@ -167,21 +128,6 @@ struct claim {
 	const char *time;	/* "": unknown */
 };
 
-static void read_claim(const char *path, struct claim *c)
-{
-	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0);
-	ssize_t n = fd >= 0 ? read(fd, c->bytes, CLAIM_SIZE - 1) : 0;
-	char *end;
-
-	if (fd >= 0)
-		close(fd);
-	c->bytes[n > 0 ? n : 0] = '\0';
-	end = c->bytes + strspn(c->bytes, "0123456789abcdef");
-	c->store = c->bytes;
-	c->time = *end == ' ' ? end + 1 : "";
-	*end = '\0';
-}
-
 /* Renames path, if there is such a file, and says so. whose: the former owner, in words. */
 static int move_file(const char *path, const struct claim *owner, const char *whose,
 		     struct text *said, struct err *err)
@@ -206,22 +152,36 @@ static int move_file(const char *path, const struct claim *owner, const char *wh
 	return rc;
 }
 
-/* said gets one sentence if something was renamed, else nothing. */
-static int claim(const struct paths *paths, const struct job *job, const char *store_id,
-		 struct text *said, struct err *err)
+/* Claims the log and the checkpoint directory for the job, whose first or next run begins. What
+ * belongs to another job gets a new name: the old one, ".of-", and the name of that job's store.
+ * Files that nobody has claimed belong to a job that has run before, from a time before such
+ * claims. said gets one sentence if something was renamed, else nothing. */
+static int claim_files(const struct supervisor *s, const char *store_id, struct text *said,
+		       struct err *err)
 {
-	char *log = paths_log(paths, job->id), *checkpoints = paths_checkpoints(paths, job->id);
-	char *path = xasprintf("%s/logs/%lld.store", paths->dir, (long long)job->id);
-	char *mine = xasprintf("%s %.6f", store_id, job->submit_time_s);
+	long long id = s->job.id;
+	char *log = paths_log(s->paths, id), *checkpoints = paths_checkpoints(s->paths, id);
+	char *path = xasprintf("%s/logs/%lld.store", s->paths->dir, id);
+	char *mine = xasprintf("%s %.6f", store_id, s->job.submit_time_s);
 	char *time = strchr(mine, ' ') + 1;
-	bool same_store, same_time;
+	bool same_store, same_time, is_foreign;
 	struct claim owner;
-	int rc = 0;
+	int fd = file_open(path, O_RDONLY | O_NOFOLLOW, 0), rc = 0;
+	ssize_t n = fd >= 0 ? read(fd, owner.bytes, CLAIM_SIZE - 1) : 0;
+	char *end;
 
-	read_claim(path, &owner);
+	if (fd >= 0)
+		close(fd);
+	owner.bytes[n > 0 ? n : 0] = '\0';
+	end = owner.bytes + strspn(owner.bytes, "0123456789abcdef");
+	owner.store = owner.bytes;
+	owner.time = *end == ' ' ? end + 1 : "";
+	*end = '\0';
 	same_store = !strcmp(owner.store, store_id);
 	same_time = same_store && !strcmp(owner.time, time);
-	if (*owner.store ? !same_store || (*owner.time && !same_time) : job->progress.runs <= 1) {
+	is_foreign = *owner.store ? !same_store || (*owner.time && !same_time)
+				  : s->job.progress.runs <= 1;
+	if (is_foreign) {
 		const char *whose = same_store ? "a lost job of the same number" : "another store";
 
 		rc = move_file(log, &owner, whose, said, err) ||
@@ -233,26 +193,6 @@ static int claim(const struct paths *paths, const struct job *job, const char *s
 	free(checkpoints);
 	free(path);
 	free(mine);
-	return rc;
-}
-
-/* Claims the log and the checkpoint directory for the job, whose first or next run begins. What
- * belongs to another job gets a new name: the old one, ".of-", and the name of that job's store.
- * Files that nobody has claimed belong to a job that has run before, from a time before such
- * claims. The job's events tell what was renamed. */
-static int claim_files(struct supervisor *s, struct err *err)
-{
-	struct text said = TEXT_INIT;
-	char *id = NULL;
-	int rc = -1;
-
-	if (store_identity(&s->store, &id, err) == 0)
-		rc = claim(s->paths, &s->job, id, &said, err);
-	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "leftover", said.data,
-					   err))
-		rc = -1;
-	free(id);
-	text_release(&said);
 	return rc;
 }
 
@@ -313,66 +253,34 @@ static char *plan_args(const struct supervisor *s)
 	return args;
 }
 
-static void name_nodes(const struct supervisor *s, struct strings *names,
-		       struct template_values *values)
-{
-	if (!run_is_elsewhere(&s->run))
-		return;
-	run_node_names(&s->run, names);
-	values->nodes = (struct template_nodes){ (int)names->count, names->items[0] };
-	if (supervisor_remote)
-		values->nodes.master = supervisor_remote->master();
-}
-
-/* Returns the directory of the job's checkpoints: the declared one, or one of ours, made at the
- * first run. */
-static char *checkpoint_directory(const struct supervisor *s, struct err *err)
-{
-	char *dir = supervisor_checkpoint_dir(s);
-
-	if (!s->command.checkpoint_dir && paths_make_directory(dir, err)) {
-		free(dir);
-		return NULL;
-	}
-	return dir;
-}
-
-/* Reads the job again, because its last run has ended since the first reading. */
-static int reload_job(struct supervisor *s, struct err *err)
-{
-	struct job job;
-
-	if (store_job_get(&s->store, s->run.job_id, &job, err))
-		return -1;
-	job_release(&s->job);
-	s->job = job;
-	return 0;
-}
-
-/* A job whose helper cannot be found runs without the helper. */
-static void add_torch_helper(struct supervisor *s, struct strings *env)
-{
-	bool wanted = declaration_has_torch_helper(&s->job.declared);
-	char *helper = wanted ? paths_data("torch") : NULL;
-
-	if (helper)
-		environment_for_torch(&s->job, &s->command, helper, env);
-	else if (wanted)
-		snprintf(s->run.helper, sizeof(s->run.helper),
-			 "not loaded: share/pollux/torch is not beside the program");
-	free(helper);
-}
-
-/* Returns the directory of the checkpoints; NULL if the job cannot be launched. */
+/* Claims the files of the job. Returns the directory of its checkpoints, the declared one or one of
+ * ours, made at the first run; NULL if the job cannot be launched. */
 static char *prepare_files(struct supervisor *s, struct err *err)
 {
+	struct text said = TEXT_INIT;
+	char *id = NULL, *dir = NULL;
+	int rc = -1;
+
 	if (s->command.env_names_only) {
 		err_set(err, EX_DATAERR, "the store has no values of the job's variables any more: "
 			"cancel the job, then 'pollux requeue --take-env %lld'",
 			(long long)s->job.id);
 		return NULL;
 	}
-	return claim_files(s, err) ? NULL : checkpoint_directory(s, err);
+	if (store_identity(&s->store, &id, err) == 0)
+		rc = claim_files(s, id, &said, err);
+	if (said.length && store_event_add(&s->store, s->job.id, s->run.id, "leftover", said.data,
+					   err))
+		rc = -1;
+	free(id);
+	text_release(&said);
+	if (rc == 0)
+		dir = supervisor_checkpoint_dir(s);
+	if (dir && !s->command.checkpoint_dir && paths_make_directory(dir, err)) {
+		free(dir);
+		dir = NULL;
+	}
+	return dir;
 }
 
 /* The number of updates for {steps}. The job's samples stay the same, whatever the batch. */
@@ -388,13 +296,15 @@ static double total_steps(const struct job *job, const struct run *run)
 }
 
 static void set_environment(struct supervisor *s, const struct run *run,
-			    const struct template_values *values, const char *config_file,
-			    struct strings *env)
+			    const struct template_values *values, struct strings *env)
 {
+	char *config_file = paths_run(s->paths, run->id, "config");
 	struct run_places places = {
 		.store_dir = s->paths->dir, .report_socket = s->handle.socket_path,
 		.config_file = config_file,
 	};
+	bool wants_helper = declaration_has_torch_helper(&s->job.declared);
+	char *helper = wants_helper ? paths_data("torch") : NULL;
 	struct config config;
 
 	for (size_t i = 0; i < s->command.env.count; i++)
@@ -407,7 +317,13 @@ static void set_environment(struct supervisor *s, const struct run *run,
 	}
 	environment_expand(&s->command, values, env);
 	environment_for_run(&s->job, run, values, &places, env);
-	add_torch_helper(s, env);
+	if (helper)
+		environment_for_torch(&s->job, &s->command, helper, env);
+	else if (wants_helper)
+		snprintf(s->run.helper, sizeof(s->run.helper),
+			 "not loaded: share/pollux/torch is not beside the program");
+	free(helper);
+	free(config_file);
 }
 
 static int launch_command(struct supervisor *s, struct err *err)
@@ -427,26 +343,29 @@ static int launch_command(struct supervisor *s, struct err *err)
 	struct strings argv = { 0 }, wrapped = { 0 }, env = { 0 }, nodes = { 0 };
 	struct text code = TEXT_INIT;
 	struct run bound;
-	char *config_file, *newest, *plan, *gpus;
+	char *newest, *plan, *gpus;
 	int rc = -1;
 
 	if (!checkpoints)
 		return -1;
 	/* A pass may have changed the processors since the run was assigned. */
-	if (store_run_read_cores(&s->store, &s->run, err))
-		supervisor_log(s, "%s", err->text);
+	supervisor_note(s, store_run_read_cores(&s->store, &s->run, &s->err));
 	bound = s->run;
 	bound.devices = supervisor_devices_with_cores(&s->run);
 	supervisor_remove_config(s);
-	config_file = paths_run(s->paths, s->run.id, "config");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
 	values.plan_args = plan = plan_args(s);
 	values.gpu_list = gpus = template_gpu_list(s->run.devices, s->run.configuration.replicas);
-	name_nodes(s, &nodes, &values);
+	if (run_is_elsewhere(&s->run)) {
+		run_node_names(&s->run, &nodes);
+		values.nodes = (struct template_nodes){ (int)nodes.count, nodes.items[0] };
+		if (supervisor_remote)
+			values.nodes.master = supervisor_remote->master();
+	}
 	if (take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
 	    supervisor_open_socket(s, err) == 0) {
 		template_expand(&s->command.argv, &values, &argv);
-		set_environment(s, &bound, &values, config_file, &env);
+		set_environment(s, &bound, &values, &env);
 		supervisor_begin_log(s, &argv, &values, code.data);
 		supervisor_begin_usage(s);
 		if (supervisor_remote)
@@ -460,7 +379,6 @@ static int launch_command(struct supervisor *s, struct err *err)
 	strings_release(&env);
 	free(bound.devices);
 	strings_release(&nodes);
-	free(config_file);
 	free(newest);
 	free(plan);
 	free(gpus);
@@ -470,10 +388,15 @@ static int launch_command(struct supervisor *s, struct err *err)
 
 int supervisor_launch(struct supervisor *s, struct err *err)
 {
+	struct job job;
+
 	if (!store_is_there(&s->store))
 		return err_set(err, EX_NOINPUT, "the store was removed");
-	if (reload_job(s, err))
+	/* its last run has ended since the first reading */
+	if (store_job_get(&s->store, s->run.job_id, &job, err))
 		return -1;
+	job_release(&s->job);
+	s->job = job;
 	recorder_begin(&s->recorder, &s->job);
 	recorder_watch_values(&s->recorder, s->job.profile ? 0 : s->job.declared.stop_nan,
 			      &s->command.metric_regexes);

@@ -2,11 +2,6 @@
  *
  * The loop (supervisor_loop.c) turns descriptors, the store and the clock into events. A cell of
  * the table is the reaction to one event in one state; NULL: none. */
-#include <math.h>
-#include <signal.h>
-
-#include "pollux/clock.h"
-#include "pollux/store_runs.h"
 #include "pollux/supervise.h"
 #include "supervisor_parts.h"
 
@@ -27,31 +22,26 @@ static void enter_state(struct supervisor *s, enum supervisor_state state, doubl
 	s->next_look_boot_s = 0;
 }
 
-/* A command that cannot be executed has failed. Any other error (a full disk, no processes left) is
- * not the job's fault, and the job goes back to the queue. */
-static void launch_failed(struct supervisor *s, const struct err *err)
-{
-	bool its_fault = err->exit_status == 126 || err->exit_status == 127;
-
-	supervisor_log(s, "%s", err->text);
-	s->run.outcome = its_fault ? OUTCOME_FAILED : OUTCOME_NOT_STARTED;
-	s->run.exit_code = its_fault ? err->exit_status : -1;
-	supervisor_set_diagnosis(s, err->text);
-	enter_state(s, ST_FINISHED, 0);
-}
-
 static void launch_run(struct supervisor *s)
 {
 	struct err err = { 0 };
+	bool its_fault;
 
 	supervisor_read_energy_at_once(s);
-	if (supervisor_check_devices(s, &err) || supervisor_launch(s, &err)) {
-		launch_failed(s, &err);
+	if (supervisor_check_devices(s, &err) == 0 && supervisor_launch(s, &err) == 0) {
+		store_wait_patiently(&s->store, false);
+		enter_state(s, ST_RUNNING, INFINITY);
+		supervisor_begin_limit(s);
 		return;
 	}
-	store_wait_patiently(&s->store, false);
-	enter_state(s, ST_RUNNING, INFINITY);
-	supervisor_begin_limit(s);
+	/* A command that cannot be executed has failed. Any other error (a full disk, no processes
+	 * left) is not the job's fault, and the job goes back to the queue. */
+	its_fault = err.exit_status == 126 || err.exit_status == 127;
+	supervisor_log(s, "%s", err.text);
+	s->run.outcome = its_fault ? OUTCOME_FAILED : OUTCOME_NOT_STARTED;
+	s->run.exit_code = its_fault ? err.exit_status : -1;
+	supervisor_set_diagnosis(s, "%s", err.text);
+	enter_state(s, ST_FINISHED, 0);
 }
 
 static void start_run(struct supervisor *s)
@@ -77,13 +67,10 @@ static double grace_left_s(const struct supervisor *s)
  * is written. */
 static void ask_to_stop(struct supervisor *s)
 {
-	struct err err;
-
 	if (supervisor_sample_first(s))
 		return;
 	supervisor_begin_stop(s);
-	if (store_run_set_stopping(&s->store, s->run.id, &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, store_run_set_stopping(&s->store, s->run.id, &s->err));
 	s->look_pause_s = 0;
 	if (s->leader.gone)
 		enter_state(s, ST_SWEEPING, fmax(grace_left_s(s), SWEEP_WAIT_S));
@@ -93,17 +80,20 @@ static void ask_to_stop(struct supervisor *s)
 
 static void terminate(struct supervisor *s)
 {
-	supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group",
-		       s->job.declared.grace_s);
+	bool sweeps = s->state == ST_SWEEPING;
+
+	if (!sweeps)
+		supervisor_log(s, "still there after the grace of %g s: SIGTERM to the group",
+			       s->job.declared.grace_s);
 	supervisor_end_stop(s);
 	supervisor_signal_all(s, SIGTERM);
-	enter_state(s, ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
+	enter_state(s, sweeps ? ST_SWEEP_TERMINATED : ST_TERMINATED, SUPERVISE_TERM_WAIT_S);
 }
 
 static void kill_all(struct supervisor *s)
 {
 	supervisor_signal_all(s, SIGKILL);
-	enter_state(s, ST_KILLED, KILL_WAIT_S);
+	enter_state(s, s->state == ST_SWEEP_TERMINATED ? s->state : ST_KILLED, KILL_WAIT_S);
 }
 
 static void sweep_processes(struct supervisor *s)
@@ -163,6 +153,12 @@ static void resume(struct supervisor *s)
 	supervisor_read_energy(s);
 }
 
+static void thaw(struct supervisor *s)
+{
+	enter_state(s, ST_THAWING, INFINITY);
+	supervisor_thaw(s);
+}
+
 /* A stopped process takes no part in a thaw. */
 static void come_back(struct supervisor *s)
 {
@@ -171,29 +167,22 @@ static void come_back(struct supervisor *s)
 		return;
 	}
 	supervisor_continue_all(s);
-	enter_state(s, ST_THAWING, INFINITY);
-	supervisor_thaw(s);
+	thaw(s);
 }
 
 /* Gives the suspension up, because some process does not stop: it is another user's, or somebody
  * continues it again and again; or because the device computes on. */
 static void stay_running(struct supervisor *s)
 {
-	if (supervisor_refuse_suspension(s))
+	if (supervisor_refuse_suspension(s)) {
 		come_back(s);
-	else {
-		/* The store is locked, by a stopped process perhaps: its processes go on, and are
-		 * stopped again. */
-		supervisor_continue_all(s);
-		enter_state(s, ST_SUSPENDING, SUSPEND_LEAST_S);
-		s->next_look_boot_s = clock_boot_s() + REFUSE_AGAIN_S;
+		return;
 	}
-}
-
-static void thaw_again(struct supervisor *s)
-{
-	enter_state(s, ST_THAWING, INFINITY);
-	supervisor_thaw(s);
+	/* The store is locked, by a stopped process perhaps: its processes go on, and are stopped
+	 * again. */
+	supervisor_continue_all(s);
+	enter_state(s, ST_SUSPENDING, SUSPEND_LEAST_S);
+	s->next_look_boot_s = clock_boot_s() + REFUSE_AGAIN_S;
 }
 
 static void continue_and_ask(struct supervisor *s)
@@ -206,12 +195,11 @@ static void continue_and_ask(struct supervisor *s)
  * there first, and the request to stop comes again once it runs. */
 static void stop_before_leaving(struct supervisor *s)
 {
-	if (s->run.freeze_state != FREEZE_FROZEN) {
-		continue_and_ask(s);
-		return;
-	}
 	supervisor_drop_suspension(s);
-	thaw_again(s);
+	if (s->run.freeze_state == FREEZE_FROZEN)
+		thaw(s);
+	else
+		ask_to_stop(s);
 }
 
 /* The same, where its devices are free. */
@@ -268,19 +256,6 @@ static void sweep_stopped(struct supervisor *s)
 	sweep_processes(s);
 	supervisor_see_end_of_process(s);
 	s->deadline_boot_s = clock_boot_s() + fmax(grace_left_s(s), SWEEP_WAIT_S);
-}
-
-static void sweep_terminate(struct supervisor *s)
-{
-	supervisor_end_stop(s);
-	supervisor_signal_all(s, SIGTERM);
-	enter_state(s, ST_SWEEP_TERMINATED, SUPERVISE_TERM_WAIT_S);
-}
-
-static void sweep_kill(struct supervisor *s)
-{
-	supervisor_signal_all(s, SIGKILL);
-	enter_state(s, ST_SWEEP_TERMINATED, KILL_WAIT_S);
 }
 
 /* The store says that the devices are free, but their locks cannot be taken: the diagnosis is why,
@@ -350,7 +325,7 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_SUPERSEDED] = stop_forgotten,
 	},
 	[ST_THAWING] = {
-		[EV_THAWED] = resume, [EV_TIMEOUT] = thaw_again, [EV_SUSPEND] = leave_again,
+		[EV_THAWED] = resume, [EV_TIMEOUT] = thaw, [EV_SUSPEND] = leave_again,
 		[EV_STOP] = stop_in_move, [EV_LEADER_EXIT] = continue_and_sweep,
 	},
 	[ST_SIGNALLED] = {
@@ -363,10 +338,10 @@ static action *const actions[N_SUPERVISOR_STATES][N_SUPERVISOR_EVENTS] = {
 		[EV_LEADER_EXIT] = sweep_processes, [EV_TIMEOUT] = kill_all,
 	},
 	[ST_SWEEPING] = {
-		[EV_CLEAR] = finish_run, [EV_TIMEOUT] = sweep_terminate,
+		[EV_CLEAR] = finish_run, [EV_TIMEOUT] = terminate,
 	},
 	[ST_SWEEP_TERMINATED] = {
-		[EV_CLEAR] = finish_run, [EV_TIMEOUT] = sweep_kill,
+		[EV_CLEAR] = finish_run, [EV_TIMEOUT] = kill_all,
 	},
 	[ST_FINISHED] = { 0 },
 };

@@ -3,16 +3,6 @@
  * Each state is in the store before it is entered: the devices are free in the store before their
  * locks are, and in use before a process goes on. If this supervisor dies while the run is
  * suspended, the next one keeps it so; else the next one continues what is stopped and ends it. */
-#include <math.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
-#include "pollux/store_runs.h"
 #include "supervisor_parts.h"
 
 /* A process that was forked while the others were being stopped may be missed by one look at
@@ -54,28 +44,14 @@ void supervisor_continue_all(struct supervisor *s)
 
 /* --- devices --- */
 
-static struct device *copy_devices(const struct run *run)
-{
-	size_t size = (size_t)run->configuration.replicas * sizeof(*run->devices);
-	struct device *copy = xmalloc(size);
-
-	memcpy(copy, run->devices, size);
-	return copy;
-}
-
-static bool is_bound_elsewhere(const struct supervisor *s)
-{
-	for (int i = 0; i < s->run.configuration.replicas; i++)
-		if (!device_is_same(&s->suspension.bound[i], &s->run.devices[i]))
-			return true;
-	return false;
-}
-
 static void rebind(struct supervisor *s)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	bool elsewhere = false;
 
-	if (!is_bound_elsewhere(s) || !backend || !backend->rebind)
+	for (int i = 0; i < s->run.configuration.replicas; i++)
+		elsewhere |= !device_is_same(&s->suspension.bound[i], &s->run.devices[i]);
+	if (!elsewhere || !backend || !backend->rebind)
 		return;
 	s->run.cores[0] = '\0';	/* the next look binds them to what a pass gives */
 	supervisor_bind_processes(s, backend, s->run.devices);
@@ -99,30 +75,28 @@ void supervisor_stay_suspended(struct supervisor *s)
 
 void supervisor_begin_suspension(struct supervisor *s)
 {
+	size_t size = (size_t)s->run.configuration.replicas * sizeof(*s->run.devices);
+
 	free(s->suspension.bound);
-	s->suspension.bound = copy_devices(&s->run);
+	s->suspension = (struct supervisor_suspension){ .bound = xmalloc(size) };
+	memcpy(s->suspension.bound, s->run.devices, size);
 	s->run.suspended_boot_s = clock_boot_s();
 	supervisor_stop_limit(s);
-	s->suspension.quiet_rounds = 0;
-	s->suspension.unsettled[0] = '\0';
-	s->suspension.told_of_continued = false;
 	stop_round(s);
 }
 
 /* Names a process that is not stopped. False: there is none. */
-static bool name_the_unstopped(struct supervisor *s, char *text, size_t size)
+static bool name_the_unstopped(struct supervisor *s, char who[PROC_TEXT_SIZE])
 {
 	struct pid_list list;
-	char who[PROC_TEXT_SIZE];
 	bool found = false;
 
-	snprintf(text, size, "its processes");
+	snprintf(who, PROC_TEXT_SIZE, "its processes");
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count && !found; i++) {
 		found = !proc_is_stopped(list.items[i]);
-		if (!found)
-			continue;
-		snprintf(text, size, "%s", proc_describe(list.items[i], who));
+		if (found)
+			proc_describe(list.items[i], who);
 	}
 	pid_list_release(&list);
 	return found;
@@ -130,42 +104,37 @@ static bool name_the_unstopped(struct supervisor *s, char *text, size_t size)
 
 void supervisor_keep_stopped(struct supervisor *s)
 {
-	char who[PROC_TEXT_SIZE], text[192];
+	char who[PROC_TEXT_SIZE];
 
-	if (!name_the_unstopped(s, who, sizeof(who)))
+	if (!name_the_unstopped(s, who))
 		return;
 	stop_round(s);
-	if (s->suspension.told_of_continued)
-		return;
+	if (!s->suspension.told_of_continued)
+		supervisor_tell_event(s, "suspend", "somebody continued %s while the job is "
+				      "suspended: it is stopped again", who);
 	s->suspension.told_of_continued = true;
-	snprintf(text, sizeof(text), "somebody continued %s while the job is suspended: it is "
-		 "stopped again", who);
-	supervisor_tell_event(s, "suspend", text);
 }
 
 bool supervisor_refuse_suspension(struct supervisor *s)
 {
-	double now = clock_boot_s();
-	char who[PROC_TEXT_SIZE], text[320];
+	double now = clock_boot_s(), after_s = now - s->run.suspended_boot_s;
+	char who[PROC_TEXT_SIZE];
 	struct run run = s->run;
-	struct err err;
 
 	run.suspension = SUSPENSION_CANNOT;
 	go_on_at(&run, now);
-	if (store_run_leave_suspension(&s->store, &run, &err)) {
-		supervisor_log(s, "%s", err.text);
+	if (supervisor_note(s, store_run_leave_suspension(&s->store, &run, &s->err))) {
 		s->suspension.quiet_rounds = 0;
 		return false;
 	}
-	name_the_unstopped(s, who, sizeof(who));
-	if (s->suspension.unsettled[0])
-		snprintf(text, sizeof(text), "it is not suspended and keeps its GPU: %s",
-			 s->suspension.unsettled);
-	else
-		snprintf(text, sizeof(text), "it cannot be suspended and keeps its devices: %s did "
-			 "not stop within %.3g s", who, now - s->run.suspended_boot_s);
+	name_the_unstopped(s, who);
 	s->run = run;
-	supervisor_tell_event(s, "suspend", text);
+	if (s->suspension.unsettled[0])
+		supervisor_tell_event(s, "suspend", "it is not suspended and keeps its GPU: %s",
+				      s->suspension.unsettled);
+	else
+		supervisor_tell_event(s, "suspend", "it cannot be suspended and keeps its devices: "
+				      "%s did not stop within %.3g s", who, after_s);
 	return true;
 }
 
@@ -185,18 +154,18 @@ bool supervisor_refuse_suspension(struct supervisor *s)
 static void judge_reading(struct supervisor *s, struct device_process *list, int n)
 {
 	double now = clock_boot_s(), stopped_s = now - s->run.suspended_boot_s, busy = 0;
-	struct run_marks m = supervisor_marks(s);
+	struct proc_marks marks = supervisor_marks(s);
 	char *unsettled = s->suspension.unsettled;
 	size_t size = sizeof(s->suspension.unsettled);
-	bool sees_all = proc_sees_all();
+	bool sees_all = proc_sees_all(), settles = s->state == ST_SETTLING;
 
-	if (s->state == ST_SETTLING)
+	if (settles)
 		unsettled[0] = '\0';
-	for (int i = 0; s->state == ST_SETTLING && i < n; i++) {
+	for (int i = 0; settles && i < n; i++) {
 		const struct device_process *p = &list[i];
 
 		if (supervisor_was_frozen(s, p->pid) ||
-		    (sees_all && !proc_bears((pid_t)p->pid, &m.marks)))
+		    (sees_all && !proc_bears((pid_t)p->pid, &marks)))
 			continue;
 		busy = fmax(busy, p->recent);		/* a number, where either is NaN */
 		if (s->run.freeze_state == FREEZE_FROZEN && sees_all && p->memory_bytes > 0)
@@ -204,9 +173,8 @@ static void judge_reading(struct supervisor *s, struct device_process *list, int
 				 "did not go to the host's", (long long)p->pid,
 				 (long long)(p->memory_bytes >> 20));
 	}
-	run_marks_release(&m);
 	free(list);
-	if (s->state != ST_SETTLING)
+	if (!settles)
 		return;
 	if (!unsettled[0] && busy > BUSY_PART) {
 		s->deadline_boot_s = now + NEXT_READING_S;
@@ -238,29 +206,18 @@ bool supervisor_ask_if_settled(struct supervisor *s)
 	return asked != DRIVER_NONE;
 }
 
-/* Reads everything that the processes said before they were stopped, so that it counts as said
- * before the suspension. */
-static void take_last_words(struct supervisor *s)
-{
-	double now = clock_boot_s();
-	struct err err;
-
-	supervisor_read_reports(s, now);
-	supervisor_read_log(s, now);
-	supervisor_rest_log(s);
-	if (recorder_write(&s->recorder, &s->store, &s->run, &err))
-		supervisor_log(s, "%s", err.text);
-}
-
 bool supervisor_leave_devices(struct supervisor *s)
 {
 	enum supervisor_state state = s->state;
+	double now = clock_boot_s();
 	char text[400];	/* doubles may be long */
-	struct err err;
 	bool done;
-	int rc;
 
-	take_last_words(s);
+	/* What the processes said before they were stopped counts as said before the suspension. */
+	supervisor_read_reports(s, now, false);
+	supervisor_read_log(s, now);
+	supervisor_rest_log(s);
+	supervisor_note(s, recorder_write(&s->recorder, &s->store, &s->run, &s->err));
 	if (s->state != state)	/* one of them asked the run to stop */
 		return false;
 	s->run.kept_memory_bytes = supervisor_used_bytes(s);
@@ -268,9 +225,7 @@ bool supervisor_leave_devices(struct supervisor *s)
 	snprintf(text, sizeof(text), "%.1f MiB kept, stopped within %.2g s",
 		 (double)s->run.kept_memory_bytes / 1048576,
 		 clock_boot_s() - s->run.suspended_boot_s);
-	rc = store_run_set_suspended(&s->store, &s->run, text, &done, &err);
-	if (rc)
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, store_run_set_suspended(&s->store, &s->run, text, &done, &s->err));
 	if (!done) {
 		s->run.suspension = SUSPENSION_ASKED;
 		return false;
@@ -281,65 +236,41 @@ bool supervisor_leave_devices(struct supervisor *s)
 
 /* --- and back --- */
 
-/* Writes that the run goes on, on its new devices; they may still be in use. */
-static bool claim_devices(struct supervisor *s)
+bool supervisor_return_to_devices(struct supervisor *s)
 {
-	struct run run = s->run;
+	struct run run;
 	bool resumed;
-	struct err err;
 
+	if (supervisor_note(s, store_run_read_suspension(&s->store, &s->run, &s->err)) ||
+	    s->run.suspension != SUSPENSION_RESUMING || !supervisor_take_locks(s))
+		return false;
+	run = s->run;
 	run.suspension = SUSPENSION_NONE;
 	run.resumed_boot_s = clock_boot_s();
 	go_on_at(&run, run.resumed_boot_s);
-	if (store_run_resume(&s->store, &run, &resumed, &err))
-		supervisor_log(s, "%s", err.text);
+	supervisor_note(s, store_run_resume(&s->store, &run, &resumed, &s->err));
 	if (resumed)
 		s->run = run;
+	else
+		supervisor_release_locks(s);
 	return resumed;
-}
-
-bool supervisor_return_to_devices(struct supervisor *s)
-{
-	struct err err;
-
-	if (store_run_read_suspension(&s->store, &s->run, &err)) {
-		supervisor_log(s, "%s", err.text);
-		return false;
-	}
-	if (s->run.suspension != SUSPENSION_RESUMING || !supervisor_take_locks(s))
-		return false;
-	if (claim_devices(s))
-		return true;
-	supervisor_release_locks(s);
-	return false;
 }
 
 bool supervisor_take_back_devices(struct supervisor *s)
 {
-	struct err err;
-
-	if (store_run_take_back_devices(&s->store, s->run.id, &err)) {
-		supervisor_log(s, "%s", err.text);
-		return false;
-	}
-	return supervisor_return_to_devices(s);
+	return !supervisor_note(s, store_run_take_back_devices(&s->store, s->run.id, &s->err)) &&
+	       supervisor_return_to_devices(s);
 }
 
 void supervisor_decline_devices(struct supervisor *s)
 {
-	char text[DEVICE_ID_SIZE + 120];
-	struct err err;
-
 	s->deadline_boot_s = INFINITY;
-	if (store_run_decline_devices(&s->store, s->run.id, &err)) {
-		supervisor_log(s, "%s", err.text);
+	if (supervisor_note(s, store_run_decline_devices(&s->store, s->run.id, &s->err)))
 		return;
-	}
 	s->run.suspension = SUSPENSION_DONE;
-	snprintf(text, sizeof(text), "it cannot come back to %s, whose lock %s; it stays suspended",
-		 s->run.devices[0].id,
-		 s->devices.lock_failed ? "cannot be taken" : "a process holds");
-	supervisor_tell_event(s, "resume", text);
+	supervisor_tell_event(s, "resume", "it cannot come back to %s, whose lock %s; it stays "
+			      "suspended", s->run.devices[0].id,
+			      s->devices.lock_failed ? "cannot be taken" : "a process holds");
 }
 
 static void start_clocks(struct supervisor *s)
@@ -360,15 +291,12 @@ void supervisor_end_suspension(struct supervisor *s)
 
 void supervisor_drop_suspension(struct supervisor *s)
 {
-	struct err err;
-
 	if (s->run.suspension > SUSPENSION_NONE || isfinite(s->run.suspended_boot_s)) {
 		/* A run that has left its devices has none until its end. */
 		s->run.suspension = s->run.suspension == SUSPENSION_ASKED ? SUSPENSION_NONE
 									  : SUSPENSION_DONE;
 		go_on_at(&s->run, clock_boot_s());
-		if (store_run_leave_suspension(&s->store, &s->run, &err))
-			supervisor_log(s, "%s", err.text);
+		supervisor_note(s, store_run_leave_suspension(&s->store, &s->run, &s->err));
 	}
 	start_clocks(s);
 	supervisor_continue_all(s);

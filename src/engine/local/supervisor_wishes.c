@@ -1,20 +1,7 @@
 /* supervisor_wishes.c - what is asked of a run while it goes on: by a person, who edits the job; by
  * a pass, which offers the program another configuration, or gives the run other processors. */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/file.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
-#include "pollux/store_jobs.h"
-#include "pollux/store_runs.h"
-#include "pollux/text.h"
 #include "supervisor_parts.h"
 
 /* --- a changed job --- */
@@ -54,37 +41,23 @@ void supervisor_go_on_limit(struct supervisor *s, double now)
 	s->wishes.limit_boot_s = now + s->wishes.limit_left_s;
 }
 
-/* Takes a changed time limit. While the run is suspended its time stands still, so the rest of the
- * limit is kept for its return. */
-static void take_time_limit(struct supervisor *s, double time_limit_s)
-{
-	double now = clock_boot_s();
-
-	s->job.declared.time_limit_s = time_limit_s;
-	if (s->state == ST_RUNNING) {
-		s->wishes.limit_left_s = supervisor_limit_left_s(s, now);
-		s->wishes.limit_boot_s = now + s->wishes.limit_left_s;
-	} else if (s->state >= ST_SUSPENDING && s->state <= ST_THAWING) {
-		supervisor_keep_limit(s);
-	}
-}
-
-static bool is_same(double a, double b)
-{
-	return (isnan(a) && isnan(b)) || !(a < b || a > b || isnan(a) || isnan(b));
-}
-
 void supervisor_read_declared(struct supervisor *s)
 {
+	double now = clock_boot_s(), had_s = s->job.declared.time_limit_s, limit_s;
 	struct job job;
-	struct err err;
+	bool changed;
 
-	if (store_job_get(&s->store, s->job.id, &job, &err)) {
-		supervisor_log(s, "%s", err.text);
+	if (supervisor_note(s, store_job_get(&s->store, s->job.id, &job, &s->err)))
 		return;
+	limit_s = job.declared.time_limit_s;
+	s->job.declared.time_limit_s = limit_s;
+	changed = limit_s < had_s || limit_s > had_s || isnan(limit_s) != isnan(had_s);
+	if (changed && s->state == ST_RUNNING) {
+		s->wishes.limit_left_s = supervisor_limit_left_s(s, now);
+		supervisor_go_on_limit(s, now);
+	} else if (changed && s->state >= ST_SUSPENDING && s->state <= ST_THAWING) {
+		supervisor_keep_limit(s);	/* for its return: its time stands still */
 	}
-	if (!is_same(job.declared.time_limit_s, s->job.declared.time_limit_s))
-		take_time_limit(s, job.declared.time_limit_s);
 	s->job.declared.log_limit_bytes = job.declared.log_limit_bytes;
 	s->job.declared.grace_s = job.declared.grace_s;
 	s->job.declared.stop_nan = job.declared.stop_nan;
@@ -105,40 +78,23 @@ bool supervisor_limit_is_over(struct supervisor *s, double now)
 
 /* --- another configuration --- */
 
-/* False for nonsense that a person wrote into the store by hand. */
-static bool is_possible(const struct run *run)
-{
-	const struct configuration *c = &run->wanted;
-	double scale = run->wanted_learning_rate_scale;
-
-	return c->local_batch_size > 0 && c->accumulation_steps > 0 && isfinite(scale) && scale > 0;
-}
-
-/* The file is made anew: a file at this path may be incomplete, or made by the program as a
- * trap. */
-static int write_file(const char *path, const struct text *t, struct err *err)
-{
-	int fd, failed;
-	ssize_t n;
-
-	unlink(path);
-	fd = file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	n = fd < 0 ? -1 : write(fd, t->data, t->length);
-	failed = fd >= 0 && close(fd);
-	if (n == (ssize_t)t->length && !failed)
-		return 0;
-	return err_set(err, EX_CANTCREAT, "cannot write '%s': %s", path,
-		       n >= 0 && !failed ? "the disk is full" : strerror(errno));
-}
-
-/* The file is written under another name first, so that the program never sees half of it. */
+/* Writes the file under another name first, so that the program never sees half of it. A file with
+ * that name may be incomplete, or made by the program as a trap: it is made anew. */
 static int replace_file(const struct supervisor *s, const struct text *t, struct err *err)
 {
 	char *path = paths_run(s->paths, s->run.id, "config");
 	char *new_path = paths_run(s->paths, s->run.id, "config.new");
-	int rc = write_file(new_path, t, err);
+	int fd, failed, rc = 0;
+	ssize_t n;
 
-	if (rc == 0 && rename(new_path, path))
+	unlink(new_path);
+	fd = file_open(new_path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	n = fd < 0 ? -1 : write(fd, t->data, t->length);
+	failed = fd >= 0 && close(fd);
+	if (n != (ssize_t)t->length || failed)
+		rc = err_set(err, EX_CANTCREAT, "cannot write '%s': %s", new_path,
+			     n >= 0 && !failed ? "the disk is full" : strerror(errno));
+	else if (rename(new_path, path))
 		rc = err_set(err, EX_CANTCREAT, "cannot rename '%s': %s", new_path,
 			     strerror(errno));
 	free(new_path);
@@ -148,47 +104,37 @@ static int replace_file(const struct supervisor *s, const struct text *t, struct
 
 void supervisor_remove_config(const struct supervisor *s)
 {
-	static const char *const suffixes[] = { "config", "config.new" };
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		char *path = paths_run(s->paths, s->run.id, suffixes[i]);
-
-		unlink(path);
-		free(path);
-	}
+	supervisor_unlink(s, "config");
+	supervisor_unlink(s, "config.new");
 }
 
 static void offer_config(struct supervisor *s)
 {
 	const struct run *run = &s->run;
+	double gain, scale;
 	struct text t = TEXT_INIT;
-	struct err err;
-	double gain;
 
-	if (store_run_read_wanted(&s->store, &s->run, &err)) {
-		supervisor_log(s, "%s", err.text);
+	if (supervisor_note(s, store_run_read_wanted(&s->store, &s->run, &s->err)) ||
+	    run->wanted_version <= s->wishes.offered_version)
 		return;
-	}
-	if (s->run.wanted_version <= s->wishes.offered_version)
-		return;
-	if (!is_possible(&s->run)) {
+	scale = run->wanted_learning_rate_scale;
+	/* nonsense that a person wrote into the store by hand */
+	if (run->wanted.local_batch_size <= 0 || run->wanted.accumulation_steps <= 0 ||
+	    !isfinite(scale) || scale <= 0) {
 		supervisor_log(s, "the configuration it is wanted to change to is none");
 		return;
 	}
 	if (s->recorder.optimizer[0])	/* reported by this run */
 		memcpy(s->job.progress.optimizer, s->recorder.optimizer,
 		       sizeof(s->job.progress.optimizer));
-	gain = job_lr_gain(&s->job, run->wanted_learning_rate_scale);
+	gain = job_lr_gain(&s->job, scale);
 	text_addf(&t, "VERSION=%d\nBATCH=%lld\nLOCAL_BATCH=%lld\nACCUM=%d\nLR_SCALE=%.9g\n",
 		  run->wanted_version, (long long)configuration_batch_size(&run->wanted),
-		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
-		  run->wanted_learning_rate_scale);
+		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps, scale);
 	if (isfinite(gain))
 		text_addf(&t, "LR_GAIN=%.9g\n", gain);
-	if (replace_file(s, &t, &err))
-		supervisor_log(s, "%s", err.text);	/* the next look tries again */
-	else
-		s->wishes.offered_version = s->run.wanted_version;
+	if (supervisor_note(s, replace_file(s, &t, &s->err)) == 0)	/* else the next look */
+		s->wishes.offered_version = run->wanted_version;
 	text_release(&t);
 }
 
@@ -209,14 +155,6 @@ static int count_processors(const char *list)
 	return n;
 }
 
-/* The physical cores of a slot for each of its processors. */
-static int cores_among(const struct device *device, int processors)
-{
-	int all = count_processors(device->binding);
-
-	return all > 0 ? processors * device->cores / all : processors;
-}
-
 struct device *supervisor_devices_with_cores(const struct run *run)
 {
 	int n = run->configuration.replicas;
@@ -224,8 +162,12 @@ struct device *supervisor_devices_with_cores(const struct run *run)
 
 	memcpy(devices, run->devices, (size_t)n * sizeof(*devices));
 	for (int i = 0; run->cores[0] && i < n; i++) {
-		int cores = cores_among(&run->devices[i], count_processors(run->cores) / n);
+		int cores = count_processors(run->cores) / n;
+		int all = count_processors(run->devices[i].binding);
 
+		/* the physical cores of a slot for each of its processors */
+		if (all > 0)
+			cores = cores * run->devices[i].cores / all;
 		snprintf(devices[i].binding, sizeof(devices[i].binding), "%s", run->cores);
 		devices[i].cores = cores > 1 ? cores : 1;
 	}
@@ -254,20 +196,23 @@ void supervisor_bind_processes(struct supervisor *s, const struct device_backend
 			       const struct device *devices)
 {
 	struct pid_list list;
-	struct err err;
 
 	supervisor_find_processes(s, &list);
 	for (int i = 0; i < list.count; i++)
-		if (backend->rebind(list.items[i], devices, s->run.configuration.replicas, &err))
-			supervisor_log(s, "%s", err.text);
+		supervisor_note(s, backend->rebind(list.items[i], devices,
+						   s->run.configuration.replicas, &s->err));
 	pid_list_release(&list);
 }
 
-static void look_for_cores(struct supervisor *s, const char *had)
+/* One query reads the configuration and the processors that a pass wants for the run. */
+void supervisor_look_for_wishes(struct supervisor *s)
 {
+	char had[sizeof(s->run.cores)];
 	struct device *devices;
 
-	if (strcmp(had, s->run.cores) == 0)
+	memcpy(had, s->run.cores, sizeof(had));
+	offer_config(s);
+	if (!strcmp(had, s->run.cores))
 		return;
 	devices = supervisor_devices_with_cores(&s->run);
 	for (int i = 0; i < s->run.configuration.replicas; i++)
@@ -278,14 +223,4 @@ static void look_for_cores(struct supervisor *s, const char *had)
 	supervisor_log(s, "bound to processors %s", s->run.cores[0] ? s->run.cores
 								      : "of its devices");
 	free(devices);
-}
-
-/* One query reads the configuration and the processors that a pass wants for the run. */
-void supervisor_look_for_wishes(struct supervisor *s)
-{
-	char had[sizeof(s->run.cores)];
-
-	memcpy(had, s->run.cores, sizeof(had));
-	offer_config(s);
-	look_for_cores(s, had);
 }
