@@ -29,7 +29,7 @@ static void check_slurm(const char *line)
 	char name[DEVICE_NODE_SIZE], type[16];
 	struct slurm_node node;
 	struct slurm_job job;
-	size_t state = 0;
+	struct slurm_names names = { .rest = line };
 	int n = 0;
 
 	if (slurm_parse_node(line, &node)) {
@@ -37,7 +37,6 @@ static void check_slurm(const char *line)
 		check_text(node.state);
 		check_text(node.address);
 		assert(node.gpus > 0 && node.gpus <= 1000 && strlen(node.name) < 48);
-		assert(node.memory_bytes >= 0);
 	}
 	if (slurm_parse_job(line, &job)) {
 		assert(job.id > 0 && (!job.store[0] || strlen(job.store) == 32));
@@ -46,7 +45,7 @@ static void check_slurm(const char *line)
 		check_text(job.nodes);
 	}
 	assert(slurm_parse_gpus(line, strlen(line), type, sizeof(type)) >= 0);
-	while (n++ < 1000 && slurm_next_node(line, &state, name, sizeof(name)))
+	while (n++ < 1000 && slurm_next_node(&names, name, sizeof(name)))
 		assert(strlen(name) < sizeof(name));
 	assert(slurm_parse_submitted(line) >= 0);
 	free(slurm_parse_reserved(line, name, sizeof(name)));

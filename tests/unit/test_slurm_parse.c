@@ -136,9 +136,9 @@ static void check_list(const char *list, const char *want)
 {
 	struct text all = TEXT_INIT;
 	char name[DEVICE_NODE_SIZE];
-	size_t state = 0;
+	struct slurm_names names = { .rest = list };
 
-	while (all.length < 300 && slurm_next_node(list, &state, name, sizeof(name)))
+	while (all.length < 300 && slurm_next_node(&names, name, sizeof(name)))
 		text_addf(&all, "%s ", name);
 	is_str(all.data, want, list);
 	text_release(&all);
@@ -154,6 +154,8 @@ static void test_lists(void)
 	check_list("n[1-", "");
 	check_list("n[3-1]", "");
 	check_list("n[1]x", "");
+	check_list("n[1,3-4],m[7]", "n1 n3 n4 m7 ");
+	check_list("n[1;2],m", "n1 ");
 	ok(slurm_parse_submitted("123\n") == 123 && slurm_parse_submitted("5;c\n") == 5 &&
 	   slurm_parse_submitted("sbatch: x") == 0, "the number is read from what sbatch prints");
 }

@@ -2,18 +2,7 @@
  * are told of that, and what is left when runs have ended. */
 #include <ctype.h>
 #include <dirent.h>
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/config.h"
-#include "pollux/file.h"
-#include "pollux/mem.h"
-#include "pollux/store.h"
 #include "../local/run_log.h"
 #include "slurm.h"
 
@@ -45,28 +34,23 @@ static void describe(const struct engine_context *at, const struct run *run, str
 		text_add(out, ", which squeue no longer lists");
 }
 
-/* The last line that is not empty is "srun: Job 12 step creation temporarily disabled, retrying
- * (Requested nodes are busy)": srun says so once, after a minute, and waits. text is changed. */
-static bool ends_in_busy_srun(char *text)
-{
-	const char *line, *srun;
-	size_t n = strlen(text);
-
-	while (n > 0 && strchr(" \r\n", text[n - 1]))
-		text[--n] = '\0';
-	line = strrchr(text, '\n');
-	srun = strstr(line ? line + 1 : text, "srun: ");
-	return srun && strstr(srun, "step creation ") && strstr(srun, "disabled, retrying (");
-}
-
+/* The last line that is not empty may be "srun: Job 12 step creation temporarily disabled, retrying
+ * (Requested nodes are busy)": srun says so once, after a minute, and waits. */
 static const char *stuck(const struct engine_context *at, const struct run *run)
 {
 	char *path = paths_log(at->paths, run->job_id), tail[2048];
 	size_t n = run->state == RUN_RUNNING ? log_tail(path, 0, tail, sizeof(tail) - 1) : 0;
+	const char *line, *srun;
 
-	tail[n] = '\0';
 	free(path);
-	return strlen(tail) == n && ends_in_busy_srun(tail)
+	if (memchr(tail, '\0', n))
+		return NULL;
+	while (n > 0 && strchr(" \r\n", tail[n - 1]))
+		n--;
+	tail[n] = '\0';
+	line = strrchr(tail, '\n');
+	srun = strstr(line ? line + 1 : tail, "srun: ");
+	return srun && strstr(srun, "step creation ") && strstr(srun, "disabled, retrying (")
 		? "its srun starts nothing: Slurm says that the nodes are busy, as other steps "
 		  "of its job have them" : NULL;
 }
@@ -84,25 +68,6 @@ struct look {
 	struct strings *troubles;
 	struct text *well;
 };
-
-static bool has_command(struct look *l, const char *name)
-{
-	struct strings argv = { 0 };
-	struct text answer = TEXT_INIT;
-	struct err err;
-	int rc;
-
-	strings_add(&argv, name);
-	strings_add(&argv, "--version");
-	rc = slurm_command(&argv, ASK_S, &answer, &err);
-	answer.data[strcspn(answer.data, "\n")] = '\0';
-	if (rc)
-		strings_add(l->troubles, err.text);
-	else if (!strcmp(name, "sbatch"))
-		text_addf(l->well, "%s", answer.data);
-	text_release(&answer);
-	return rc == 0;
-}
 
 static bool controller_answers(struct look *l)
 {
@@ -132,22 +97,6 @@ static bool controller_answers(struct look *l)
 
 /* --- the files --- */
 
-/* Runs a shell command on any node, in the directory. */
-static int run_on_node(const struct look *l, const char *script, struct text *answer,
-		       struct err *err)
-{
-	struct strings argv = { 0 };
-
-	slurm_add_words("srun --nodes=1 --ntasks=1 --quiet --time=1", &argv);
-	strings_add(&argv, "--job-name=pollux-doctor");
-	strings_addf(&argv, "--immediate=%d", START_S);
-	strings_addf(&argv, "--chdir=%s", l->dir);
-	slurm_add_words(l->config.slurm_args, &argv);
-	slurm_add_words("/bin/sh -c", &argv);
-	strings_add(&argv, script);
-	return slurm_command(&argv, LOOK_S, answer, err);
-}
-
 /* The node reads what was written here, and writes what is read here. */
 static void check_files(struct look *l)
 {
@@ -155,11 +104,20 @@ static void check_files(struct look *l)
 	char *back = xasprintf("%s.back", mark);
 	char *script = xasprintf("cat %s && echo seen > %s; exit 0", mark, back);
 	struct text answer = TEXT_INIT, seen = TEXT_INIT;
+	struct strings argv = { 0 };
 	struct err err;
 
+	/* a shell command on any node, in the directory */
+	slurm_add_words("srun --nodes=1 --ntasks=1 --quiet --time=1", &argv);
+	strings_add(&argv, "--job-name=pollux-doctor");
+	strings_addf(&argv, "--immediate=%d", START_S);
+	strings_addf(&argv, "--chdir=%s", l->dir);
+	slurm_add_words(l->config.slurm_args, &argv);
+	slurm_add_words("/bin/sh -c", &argv);
+	strings_add(&argv, script);
 	if (slurm_make(l->dir, mark, mark, &err))
 		strings_add(l->troubles, err.text);
-	else if (run_on_node(l, script, &answer, &err))
+	else if (slurm_command(&argv, LOOK_S, &answer, &err))
 		strings_addf(l->troubles, "a job that looks at '%s' from a node failed or found no "
 			     "node within %d s: %s", l->dir, START_S, err.text);
 	else if (!text_starts_with(answer.data, mark))
@@ -178,38 +136,44 @@ static void check_files(struct look *l)
 	free(mark);
 	free(back);
 	free(script);
+	strings_release(&argv);
 	text_release(&answer);
 	text_release(&seen);
-}
-
-/* The directory of this store where its runs meet passes, or where it will be made. */
-static char *directory(const struct engine_context *at, const struct config *config)
-{
-	struct err ignored;
-	const char *store_id = at->store ? slurm_store_id(at, &ignored) : NULL;
-
-	if (store_id) {
-		char *base = slurm_base(at->paths, config->slurm_dir, store_id);
-
-		if (access(base, F_OK) == 0)
-			return base;
-		free(base);
-	}
-	return xstrdup(config->slurm_dir[0] ? config->slurm_dir : at->paths->dir);
 }
 
 static void examine(const struct engine_context *at, struct strings *troubles, struct text *well)
 {
 	static const char *const commands[] = { "sbatch", "srun", "squeue", "scontrol", "scancel" };
 	struct look l = { .troubles = troubles, .well = well };
+	struct err ignored;
+	const char *store_id;
 	bool all = true;
 
 	config_load_leniently(&l.config, at->paths->config);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		all &= has_command(&l, commands[i]);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		struct strings argv = { 0 };
+		struct text answer = TEXT_INIT;
+		struct err err;
+
+		strings_add(&argv, commands[i]);
+		strings_add(&argv, "--version");
+		if (slurm_command(&argv, ASK_S, &answer, &err)) {
+			strings_add(troubles, err.text);
+			all = false;
+		} else if (i == 0) {
+			text_addf(well, "%.*s", (int)strcspn(answer.data, "\n"), answer.data);
+		}
+		text_release(&answer);
+	}
 	if (!all || !controller_answers(&l))
 		return;
-	l.dir = directory(at, &l.config);
+	/* where the store's runs meet passes, or where that will be made */
+	store_id = at->store ? slurm_store_id(at, &ignored) : NULL;
+	l.dir = store_id ? slurm_base(at->paths, l.config.slurm_dir, store_id) : NULL;
+	if (!l.dir || access(l.dir, F_OK)) {
+		free(l.dir);
+		l.dir = xstrdup(l.config.slurm_dir[0] ? l.config.slurm_dir : at->paths->dir);
+	}
 	if (access(l.dir, F_OK) == 0)
 		check_files(&l);
 	free(l.dir);
@@ -241,49 +205,35 @@ static bool is_quiet(const char *dir)
 	return slurm_touch(dir, "probe") - touched > lease_s + slurm_margin_s(lease_s);
 }
 
-static bool is_among(const struct run_list *runs, int64_t id)
+static void clean(const struct engine_context *at, const struct run_list *active)
 {
-	for (int i = 0; i < runs->count; i++)
-		if (runs->items[i].id == id)
-			return true;
-	return false;
-}
-
-static void clean_in(const char *base, const struct run_list *active)
-{
-	char *name = xasprintf("%s/run", base);
-	DIR *dir = opendir(name);
+	struct config config;
+	struct err ignored;
+	const char *store_id = slurm_store_id(at, &ignored);
 	const struct dirent *entry;
+	char *base, *name;
+	DIR *dir;
 
+	config_load_leniently(&config, at->paths->config);
+	if (!config.slurm || !store_id)
+		return;
+	base = slurm_base(at->paths, config.slurm_dir, store_id);
+	name = xasprintf("%s/run", base);
+	dir = opendir(name);
 	while (dir && (entry = readdir(dir))) {
 		size_t digits = strspn(entry->d_name, "0123456789");
-		char *run;
+		char *run = xasprintf("%s/%s", name, entry->d_name);
+		bool over = digits > 0 && digits <= 15 && !entry->d_name[digits];
 
-		if (digits == 0 || digits > 15 || entry->d_name[digits] ||
-		    is_among(active, strtoll(entry->d_name, NULL, 10)))
-			continue;
-		run = xasprintf("%s/%s", name, entry->d_name);
-		if (is_quiet(run))
+		for (int i = 0; over && i < active->count; i++)
+			over = active->items[i].id != strtoll(entry->d_name, NULL, 10);
+		if (over && is_quiet(run))
 			remove_tree(run);
 		free(run);
 	}
 	if (dir)
 		closedir(dir);
 	free(name);
-}
-
-static void clean(const struct engine_context *at, const struct run_list *active)
-{
-	struct config config;
-	struct err ignored;
-	const char *store_id = slurm_store_id(at, &ignored);
-	char *base;
-
-	config_load_leniently(&config, at->paths->config);
-	if (!config.slurm || !store_id)
-		return;
-	base = slurm_base(at->paths, config.slurm_dir, store_id);
-	clean_in(base, active);
 	free(base);
 }
 

@@ -22,15 +22,28 @@
 #ifndef POLLUX_SLURM_H
 #define POLLUX_SLURM_H
 
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "pollux/clock.h"
+#include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/engine.h"
 #include "pollux/err.h"
+#include "pollux/file.h"
 #include "pollux/job.h"
+#include "pollux/mem.h"
 #include "pollux/paths.h"
+#include "pollux/proc.h"
+#include "pollux/store_jobs.h"
 #include "pollux/text.h"
 
 /* --- slurm_parse.c: what Slurm's commands print, as structs ---
@@ -45,7 +58,6 @@ struct slurm_node {
 	char type[64];			/* of its GPUs; "": none is given */
 	int gpus, used;			/* used by anybody's jobs; -1: not told */
 	int cores;
-	int64_t memory_bytes;		/* of the machine */
 	bool up;			/* jobs can start there */
 	bool silent;			/* it is in use, but Slurm has not heard of it lately */
 	bool reserved;			/* in a reservation, whose jobs alone can start there */
@@ -77,9 +89,17 @@ bool slurm_parse_job(const char *line, struct slurm_job *job);
  * several: "gpu:a100:4(S:0-1),shard:8". type may be NULL. */
 int slurm_parse_gpus(const char *gres, size_t n, char *type, size_t size);
 
-/* Takes the next name from a list of nodes: "n[1-3,7],login". False: the list has ended, or is
- * malformed. *state is 0 at the beginning. */
-bool slurm_next_node(const char *list, size_t *state, char *name, size_t size);
+/* A list of nodes: "n[1-3,7],login". */
+struct slurm_names {
+	const char *rest;	/* what is left; at the beginning the list, and all else 0 */
+	const char *prefix;		/* in brackets: of the names; NULL: not there */
+	size_t prefix_length;
+	unsigned width;			/* of the numbers, at most 9 */
+	int64_t next, last;		/* of a range; none is left: next is more */
+};
+/* Takes the next name. False: the list has ended, or is malformed. */
+bool slurm_next_node(struct slurm_names *list, char *name, size_t size);
+bool slurm_list_has(const char *list, const char *node);
 
 /* The nodes in a line of 'scontrol -o show reservation', "n[1-2]", for the caller to free; "":
  * there are none. name: of the reservation; "": the line is none. */
@@ -227,29 +247,14 @@ int slurm_stop_unrecorded(const struct engine_context *at, const struct run *run
 /* Beyond the lease, after which no program of a run can live: a node may be slow to see that. */
 double slurm_margin_s(double lease_s);
 
-/* --- slurm_job.c: what a supervisor makes in its job --- */
+/* --- slurm_processes.c: the command, and what a wrapper knows of other processes --- */
 
-struct slurm_own_store {
-	const char *run_dir;		/* the run's directory, with the rows */
-	const char *launch;		/* the content of its file launch */
-	const char *base;		/* has logs/ and checkpoints/; NULL is an error */
-	const char *own;		/* a new directory on this node */
-};
-
-/* Makes the store and its journal in the run's directory, and names the store's files. */
-int slurm_own_store(const struct slurm_own_store *o, struct paths *paths, struct err *err);
-
-/* Returns the address of this node, which is the run's first, as Slurm has it: names may not
- * resolve. The caller frees. */
-char *slurm_own_address(const char *launch);
 /* Adds what Slurm told this job. nodes: on which the program is started. */
 void slurm_add_environment(int nodes, struct strings *env);
 /* The command that runs the program under a wrapper on each node: srun, or on one node the wrapper
  * itself. */
 void slurm_add_wrapper(const char *dir, int nodes, const char *program, const struct strings *argv,
 		       struct strings *wrapped);
-
-/* --- slurm_processes.c: what a wrapper knows of other processes --- */
 
 /* True if the signal for this process belongs to the step that the process started: srun does not
  * hand SIGTERM and the like on to its programs, but has Slurm kill them. */

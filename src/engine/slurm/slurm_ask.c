@@ -1,63 +1,38 @@
 /* slurm_ask.c - commands of Slurm, run for a limited time, and what they say of its jobs and
  * nodes. That is kept for a moment, so that a pass asks once; a controller that does not answer is
  * not asked again at once. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
 #include "slurm.h"
 
 /* --- a command --- */
 
-/* A pass may run inside of a job of Slurm: what that job asked for is not for others. */
-static void add_variables(struct strings *env)
+static void set_failure(const char *name, int status, struct text *said, struct err *err)
 {
-	for (char **v = environ; *v; v++)
-		if ((!text_starts_with(*v, "SLURM_") && !text_starts_with(*v, "SBATCH_")) ||
-		    text_starts_with(*v, "SLURM_CONF="))
-			strings_add(env, *v);
-}
+	bool no_controller = strstr(said->data, "Unable to contact slurm controller") ||
+			     strstr(said->data, "Connection refused") ||
+			     strstr(said->data, "timed out");
+	char *end = said->data + said->length;
+	const char *line;
 
-/* The last line that says something. */
-static const char *last_line(struct text *said)
-{
-	char *end = said->data + said->length, *line;
-
+	/* the last line that says something */
 	while (end > said->data && (unsigned char)end[-1] <= ' ')
 		*--end = '\0';
 	for (char *c = said->data; *c; c++)
 		if ((unsigned char)*c < ' ' && *c != '\n')
 			*c = '?';
 	line = strrchr(said->data, '\n');
-	return line ? line + 1 : said->data;
-}
-
-static bool is_about_controller(const char *said)
-{
-	return strstr(said, "Unable to contact slurm controller") ||
-	       strstr(said, "Connection refused") || strstr(said, "timed out");
-}
-
-static int set_failure(const char *name, int status, struct text *said, struct err *err)
-{
-	bool controller = is_about_controller(said->data);
-	const char *line = last_line(said);
-
-	if (controller)
-		return err_set(err, EX_TEMPFAIL, SLURM_SILENT " %s: %.200s",
-			       name, line);
-	if (*line)
-		return err_set(err, EX_UNAVAILABLE, "%s of Slurm failed: %.300s", name, line);
-	if (WIFSIGNALED(status))
-		return err_set(err, EX_UNAVAILABLE, "%s of Slurm was killed by signal %d", name,
-			       WTERMSIG(status));
-	return err_set(err, EX_UNAVAILABLE, "%s of Slurm failed with status %d", name,
-		       WEXITSTATUS(status));
+	line = line ? line + 1 : said->data;
+	if (no_controller)
+		err_set(err, EX_TEMPFAIL, SLURM_SILENT " %s: %.200s", name, line);
+	else if (*line)
+		err_set(err, EX_UNAVAILABLE, "%s of Slurm failed: %.300s", name, line);
+	else if (WIFSIGNALED(status))
+		err_set(err, EX_UNAVAILABLE, "%s of Slurm was killed by signal %d", name,
+			WTERMSIG(status));
+	else
+		err_set(err, EX_UNAVAILABLE, "%s of Slurm failed with status %d", name,
+			WEXITSTATUS(status));
 }
 
 int slurm_command(struct strings *argv, double limit_s, struct text *out, struct err *err)
@@ -70,7 +45,11 @@ int slurm_command(struct strings *argv, double limit_s, struct text *out, struct
 	};
 	int status;
 
-	add_variables(&env);
+	/* A pass may run inside of a job of Slurm: what that job asked for is not for others. */
+	for (char **v = environ; *v; v++)
+		if ((!text_starts_with(*v, "SLURM_") && !text_starts_with(*v, "SBATCH_")) ||
+		    text_starts_with(*v, "SLURM_CONF="))
+			strings_add(&env, *v);
 	q.env = env.items;
 	status = question_ask(&q, err);
 	if (status > 0)
@@ -228,17 +207,6 @@ const struct slurm_job *slurm_queued_job(const struct engine_context *at, const 
 	return NULL;
 }
 
-static bool is_on(const struct slurm_job *job, const char *node)
-{
-	char name[DEVICE_NODE_SIZE];
-	size_t state = 0;
-
-	while (slurm_next_node(job->nodes, &state, name, sizeof(name)))
-		if (!strcmp(name, node))
-			return true;
-	return false;
-}
-
 int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char *node)
 {
 	int own = 0;
@@ -246,7 +214,8 @@ int slurm_own_gpus(const struct slurm_queue *q, const char *store_id, const char
 	for (int i = 0; i < q->n; i++)
 		if ((store_id ? !strcmp(q->jobs[i].store, store_id)
 			      : q->jobs[i].store[0] != '\0') && is_live(&q->jobs[i]) &&
-		    strcmp(q->jobs[i].state, "PENDING") != 0 && is_on(&q->jobs[i], node))
+		    strcmp(q->jobs[i].state, "PENDING") != 0 &&
+		    slurm_list_has(q->jobs[i].nodes, node))
 			own += q->jobs[i].gpus;
 	return own;
 }

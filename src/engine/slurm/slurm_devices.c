@@ -1,15 +1,6 @@
 /* slurm_devices.c - the GPUs of Slurm's nodes as devices: on which nodes the options for sbatch let
  * jobs run, which GPUs can be had, and who has the others. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "pollux/clock.h"
-#include "pollux/config.h"
 #include "pollux/device_users.h"
-#include "pollux/mem.h"
-#include "pollux/paths.h"
-#include "pollux/store_runs.h"
 #include "slurm.h"
 
 /* --- a partition, and reservations --- */
@@ -25,38 +16,12 @@ static struct {
 	double until_s;
 } place = { .until_s = -1 };
 
-/* sinfo marks the default partition with a '*'. */
-static int find_default(struct err *err)
-{
-	struct text answer = TEXT_INIT;
-	int rc = slurm_ask("sinfo -h -o %P", &answer, err);
-	char *rest = answer.data;
-
-	for (char *line; rc == 0 && !place.partitions && (line = strsep(&rest, "\n"));) {
-		size_t n = strlen(line);
-
-		if (n > 1 && line[n - 1] == '*')
-			place.partitions = xasprintf("%.*s", (int)(n - 1), line);
-	}
-	text_release(&answer);
-	return rc;
-}
-
-static int count_names(const char *list)
-{
-	int n = 1;
-
-	for (; *list; list++)
-		n += *list == ',';
-	return n;
-}
-
 static int find_reserved(struct err *err)
 {
 	struct text answer = TEXT_INIT, nodes = TEXT_INIT;
 	int rc = slurm_ask("scontrol -o show reservation", &answer, err);
 	char *rest = answer.data;
-	int n_found = 0;
+	int n_found = 0, n_asked = 1;
 
 	for (char *line; rc == 0 && (line = strsep(&rest, "\n"));) {
 		char name[SLURM_NAME_SIZE], *of = slurm_parse_reserved(line, name, sizeof(name));
@@ -69,7 +34,9 @@ static int find_reserved(struct err *err)
 	}
 	text_release(&answer);
 	place.reserved = text_detach(&nodes);
-	place.found = n_found >= count_names(place.reservations);
+	for (const char *c = place.reservations; *c; c++)
+		n_asked += *c == ',';
+	place.found = n_found >= n_asked;
 	return rc;
 }
 
@@ -84,7 +51,9 @@ static const char *place_reason(void)
 int slurm_place_read(struct err *err)
 {
 	struct config config = { .slurm_args = "" };
+	struct text answer = TEXT_INIT;
 	struct paths paths;
+	char *rest;
 	int rc = 0;
 
 	if (clock_boot_s() < place.until_s)
@@ -101,7 +70,15 @@ int slurm_place_read(struct err *err)
 	place.partitions = slurm_args_value(config.slurm_args, "partition", 'p');
 	place.reservations = slurm_args_value(config.slurm_args, "reservation", '\0');
 	if (!place.partitions)
-		rc = find_default(err);
+		rc = slurm_ask("sinfo -h -o %P", &answer, err);
+	rest = answer.data;
+	for (char *line; rc == 0 && !place.partitions && (line = strsep(&rest, "\n"));) {
+		size_t n = strlen(line);
+
+		if (n > 1 && line[n - 1] == '*')	/* so sinfo marks the default */
+			place.partitions = xasprintf("%.*s", (int)(n - 1), line);
+	}
+	text_release(&answer);
 	if (rc == 0 && place.reservations)
 		rc = find_reserved(err);
 	if (rc == 0)
@@ -109,22 +86,11 @@ int slurm_place_read(struct err *err)
 	return rc;
 }
 
-static bool is_reserved(const struct slurm_node *node)
-{
-	char name[DEVICE_NODE_SIZE];
-	size_t state = 0;
-
-	while (slurm_next_node(place.reserved, &state, name, sizeof(name)))
-		if (!strcmp(name, node->name))
-			return true;
-	return false;
-}
-
 /* True if the node is of the partition, and of the reservation if there is one. */
 static bool place_has(const struct slurm_node *node)
 {
 	return (!place.partitions || slurm_lists_meet(place.partitions, node->partitions)) &&
-	       (!place.reservations || !place.found || is_reserved(node));
+	       (!place.reservations || !place.found || slurm_list_has(place.reserved, node->name));
 }
 
 bool slurm_place_takes(const struct slurm_node *node)
@@ -134,27 +100,6 @@ bool slurm_place_takes(const struct slurm_node *node)
 }
 
 /* --- the GPUs --- */
-
-/* A node that Slurm has taken out of use keeps the jobs that it has: their runs are not stopped for
- * that. New runs do not go to its free GPUs: slurm_other_user(). */
-static bool has_own_jobs(const struct slurm_node *node)
-{
-	const struct slurm_queue *q = slurm_queue();
-
-	if (q->known && node->used != 0 && slurm_own_gpus(q, NULL, node->name) == 0) {
-		/* a job that waited in the queue may have begun there since */
-		slurm_renew_queue();
-		q = slurm_queue();
-	}
-	return q->known && slurm_own_gpus(q, NULL, node->name) > 0;
-}
-
-/* A node that does not answer may be back in a moment, and a queue that is not known may have jobs
- * on any node. */
-static bool may_keep_runs(const struct slurm_node *node)
-{
-	return node->silent || !slurm_queue()->known;
-}
 
 static void add_gpu(const struct slurm_node *node, int k, bool usable, struct device_list *list)
 {
@@ -166,7 +111,9 @@ static void add_gpu(const struct slurm_node *node, int k, bool usable, struct de
 	snprintf(d->kind, sizeof(d->kind), "%s", node->type[0] ? node->type : "gpu");
 	d->cores = node->gpus > 0 && node->cores > node->gpus ? node->cores / node->gpus : 1;
 	d->usable = usable;
-	d->keeps_runs = !usable && may_keep_runs(node);
+	/* A node that does not answer may be back in a moment, and a queue that is not known may
+	 * have jobs on any node. */
+	d->keeps_runs = !usable && (node->silent || !slurm_queue()->known);
 	if (!usable && place_reason())
 		snprintf(d->reason, sizeof(d->reason), "%s", place_reason());
 	else if (!usable)
@@ -187,13 +134,20 @@ int slurm_list(const struct device_settings *settings, struct device_list *list,
 	if (slurm_place_read(err))
 		return -1;
 	for (int i = 0; i < nodes->n; i++) {
-		bool takes = slurm_place_takes(&nodes->items[i]);
-		bool usable = takes || has_own_jobs(&nodes->items[i]);
+		const struct slurm_node *node = &nodes->items[i];
+		bool usable = slurm_place_takes(node);
 
-		if (!place_has(&nodes->items[i]) && !usable && slurm_queue()->known)
+		/* A node that Slurm has taken out of use keeps the jobs that it has: their runs are
+		 * not stopped for that. New runs do not go to its free GPUs: slurm_other_user(). */
+		if (!usable && slurm_queue()->known && node->used != 0 &&
+		    slurm_own_gpus(slurm_queue(), NULL, node->name) == 0)
+			slurm_renew_queue();	/* a job may have begun there since */
+		if (!usable)
+			usable = slurm_own_gpus(slurm_queue(), NULL, node->name) > 0;
+		if (!place_has(node) && !usable && slurm_queue()->known)
 			continue;
-		for (int k = 0; k < nodes->items[i].gpus; k++)
-			add_gpu(&nodes->items[i], k, usable, list);
+		for (int k = 0; k < node->gpus; k++)
+			add_gpu(node, k, usable, list);
 	}
 	return 0;
 }
@@ -301,20 +255,15 @@ const char *slurm_other_user(const struct engine_context *at, const struct devic
 	return user;
 }
 
-static bool has_no_room(const struct engine_context *at, const struct slurm_node *node)
+static bool waits_without_room(const struct engine_context *at, const struct run *run,
+			       const struct slurm_node *node)
 {
+	const struct slurm_job *job = slurm_queued_job(at, run);
 	bool *held = xcalloc((size_t)node->gpus + 1, sizeof(*held));
 	int n = mark_held(at, node, held);
 
 	free(held);
-	return n + count_others(at, node) > node->gpus;
-}
-
-static bool is_pending(const struct engine_context *at, const struct run *run)
-{
-	const struct slurm_job *job = slurm_queued_job(at, run);
-
-	return job && !strcmp(job->state, "PENDING");
+	return job && !strcmp(job->state, "PENDING") && n + count_others(at, node) > node->gpus;
 }
 
 /* Slurm may have given a GPU to somebody else after a pass had seen that it was free. The queue
@@ -323,8 +272,8 @@ bool slurm_crowded_out(const struct engine_context *at, const struct run *run, c
 {
 	const struct slurm_node *node = find_node(name);
 
-	if (!node || !is_pending(at, run) || !has_no_room(at, node))
+	if (!node || !waits_without_room(at, run, node))
 		return false;
 	slurm_renew_queue();
-	return is_pending(at, run) && has_no_room(at, node);
+	return waits_without_room(at, run, node);
 }

@@ -1,18 +1,8 @@
 /* slurm_files.c - the files by which passes and supervisors meet, and what they tell of the nodes
  * of a run: how their programs ended, and whether they live. */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/file.h"
-#include "pollux/mem.h"
-#include "pollux/text.h"
 #include "slurm.h"
 
 #define MOST_BYTES (64 << 20)

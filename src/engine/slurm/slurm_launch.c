@@ -1,18 +1,6 @@
 /* slurm_launch.c - hand a run to Slurm, and the text by which the store knows it then. */
-#include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "pollux/clock.h"
-#include "pollux/config.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "slurm.h"
 
@@ -39,15 +27,6 @@ void slurm_begin_launches(void)
 	launches_until_s = -1;
 }
 
-static bool has_time(void)
-{
-	double now = clock_boot_s();
-
-	if (launches_until_s < 0)
-		launches_until_s = now + LAUNCH_S;
-	return now < launches_until_s;
-}
-
 /* What a launch needs. */
 struct launch {
 	const struct engine_context *at;
@@ -61,31 +40,7 @@ struct launch {
 	int gpus_per_node;		/* the most that any of them gives */
 };
 
-static void find_nodes(struct launch *l)
-{
-	run_node_names(l->run, &l->nodes);
-	for (size_t i = 0; i < l->nodes.count; i++) {
-		int n = 0;
-
-		for (int d = 0; d < l->run->configuration.replicas; d++)
-			n += !strcmp(l->run->devices[d].node, l->nodes.items[i]);
-		if (n > l->gpus_per_node)
-			l->gpus_per_node = n;
-	}
-}
-
 /* --- files --- */
-
-static void add_addresses(const struct launch *l, struct text *t)
-{
-	const struct slurm_nodes *nodes = slurm_nodes();
-
-	for (size_t i = 0; i < l->nodes.count; i++)
-		for (int k = 0; k < nodes->n; k++)
-			if (!strcmp(l->nodes.items[i], nodes->items[k].name))
-				text_addf(t, "address %s=%s\n", nodes->items[k].name,
-					  nodes->items[k].address);
-}
 
 /* The run that the job still has must be over before this one begins. Slurm keeps the order of the
  * two jobs, unless Slurm has lost the first one. */
@@ -106,53 +61,30 @@ static int add_run_before(const struct launch *l, struct text *t, struct err *er
 	return 0;
 }
 
-/* The nodes on which the command is started, each under a wrapper. */
-static size_t count_started(const struct launch *l)
-{
-	return l->job.declared.launch == LAUNCH_FIRST ? 1 : l->nodes.count;
-}
-
 static int write_launch(const struct launch *l, struct err *err)
 {
+	const struct slurm_nodes *nodes = slurm_nodes();
+	/* on which the command is started, each under a wrapper */
+	size_t n_started = l->job.declared.launch == LAUNCH_FIRST ? 1 : l->nodes.count;
 	struct text t = TEXT_INIT;
 	int rc;
 
 	text_addf(&t, "run=%lld\njob=%lld\nstore=%s\nbase=%s\nnodes=%zu\n",
 		  (long long)l->run->id, (long long)l->run->job_id, l->store_id, l->base,
-		  count_started(l));
+		  n_started);
 	text_addf(&t, "lease_s=%.3f\ngrace_s=%.3f\nlog_limit=%.0f\n", l->config.slurm_lease_s,
 		  l->job.declared.grace_s,
 		  isfinite(l->config.log_limit_bytes) ? l->config.log_limit_bytes : 0);
 	text_addf(&t, "wall_s=%.9f\nboot_s=%.9f\nboot_id=%s\n", clock_wall_s(), clock_boot_s(),
 		  clock_boot_id());
-	add_addresses(l, &t);
+	for (size_t i = 0; i < l->nodes.count; i++)
+		for (int k = 0; k < nodes->n; k++)
+			if (!strcmp(l->nodes.items[i], nodes->items[k].name))
+				text_addf(&t, "address %s=%s\n", nodes->items[k].name,
+					  nodes->items[k].address);
 	rc = add_run_before(l, &t, err) ||
 	     slurm_write(l->dir, "launch", t.data, t.length, err) ? -1 : 0;
 	text_release(&t);
-	return rc;
-}
-
-static int write_rows(const struct launch *l, struct err *err)
-{
-	struct text rows = TEXT_INIT;
-	int rc = store_run_rows(l->at->store, l->run->id, &rows, err) ||
-		 slurm_write(l->dir, "rows", rows.data, rows.length, err) ? -1 : 0;
-
-	text_release(&rows);
-	return rc;
-}
-
-static int make_directories(const struct launch *l, struct err *err)
-{
-	static const char *const parts[] = { "logs", "checkpoints", "code" };
-	int rc = paths_make_directory(l->dir, err);
-
-	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		char *part = xasprintf("%s/%s", l->base, parts[i]);
-
-		rc = paths_make_directory(part, err);
-		free(part);
-	}
 	return rc;
 }
 
@@ -170,24 +102,29 @@ static void link_part(const struct launch *l, const char *part, const char *suff
 
 static int write_files(const struct launch *l, struct err *err)
 {
-	if (make_directories(l, err))
+	static const char *const parts[] = { "logs", "checkpoints", "code" };
+	struct text rows = TEXT_INIT;
+	int rc = paths_make_directory(l->dir, err);
+
+	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *part = xasprintf("%s/%s", l->base, parts[i]);
+
+		rc = paths_make_directory(part, err);
+		free(part);
+	}
+	if (rc)
 		return -1;
 	link_part(l, "logs", ".log", paths_log(l->at->paths, l->run->job_id));
 	link_part(l, "checkpoints", "", paths_checkpoints(l->at->paths, l->run->job_id));
 	/* launch comes last: it says that the directory is complete */
-	return write_rows(l, err) || write_launch(l, err) ? -1 : 0;
+	rc = store_run_rows(l->at->store, l->run->id, &rows, err) ||
+	     slurm_write(l->dir, "rows", rows.data, rows.length, err) ||
+	     write_launch(l, err) ? -1 : 0;
+	text_release(&rows);
+	return rc;
 }
 
 /* --- sbatch --- */
-
-static void add_time_limit(const struct launch *l, struct strings *argv)
-{
-	double left_s = l->job.declared.time_limit_s - l->job.progress.run_time_s;
-
-	if (isfinite(left_s))
-		strings_addf(argv, "--time=%.0f", ceil((fmax(left_s, 0) + l->job.declared.grace_s +
-							LIMIT_MARGIN_S) / 60));
-}
 
 static void add_devices(const struct launch *l, struct strings *argv)
 {
@@ -204,33 +141,6 @@ static void add_devices(const struct launch *l, struct strings *argv)
 	else
 		strings_addf(argv, "--gres=gpu:%d", l->gpus_per_node);
 	text_release(&list);
-}
-
-/* A file name for sbatch: a '%' begins a symbol there. */
-static void add_output(const struct launch *l, struct strings *argv)
-{
-	struct text name = TEXT_INIT;
-
-	for (const char *c = l->dir; *c; c++)
-		text_add_byte(&name, *c, *c == '%' ? 2 : 1);
-	strings_addf(argv, "--output=%s/output", name.data);
-	text_release(&name);
-}
-
-static int add_script(const struct launch *l, struct strings *argv, struct err *err)
-{
-	char program[PATH_MAX];
-	struct text script = TEXT_INIT;
-
-	if (proc_program(program, sizeof(program), err))
-		return -1;
-	text_add(&script, "exec ");
-	text_add_shell_quoted(&script, program);
-	text_add(&script, " supervise ");
-	text_add_shell_quoted(&script, l->dir);
-	strings_addf(argv, "--wrap=%s", script.data);
-	text_release(&script);
-	return 0;
 }
 
 /* The store knows the directory before Slurm knows the job: a run without a directory is ended as
@@ -251,34 +161,47 @@ static int keep_handle(const struct launch *l, int64_t job, struct err *err)
 
 static int submit_run(const struct launch *l, struct err *err)
 {
+	const struct declaration *d = &l->job.declared;
+	double left_s = d->time_limit_s - l->job.progress.run_time_s;
 	struct strings argv = { 0 };
-	struct text answer = TEXT_INIT;
-	char name[SLURM_NAME_SIZE];
+	struct text answer = TEXT_INIT, word = TEXT_INIT;
+	char name[SLURM_NAME_SIZE], program[PATH_MAX];
 	int64_t job;
 	int rc;
 
+	if (proc_program(program, sizeof(program), err))
+		return -1;
 	slurm_add_words("sbatch --export=ALL --open-mode=append", &argv);
-	add_time_limit(l, &argv);
+	if (isfinite(left_s))
+		strings_addf(&argv, "--time=%.0f",
+			     ceil((fmax(left_s, 0) + d->grace_s + LIMIT_MARGIN_S) / 60));
 	slurm_add_words(l->config.slurm_args, &argv);
-	if (l->job.declared.slurm_args)
-		slurm_add_words(l->job.declared.slurm_args, &argv);
+	if (d->slurm_args)
+		slurm_add_words(d->slurm_args, &argv);
 	/* the last of two options counts: by these a run is found, and placed */
 	slurm_add_words("--parsable --no-requeue --dependency=singleton", &argv);
 	slurm_job_name(l->store_id, l->run->job_id, name, sizeof(name));
 	strings_addf(&argv, "--job-name=%s", name);
 	strings_addf(&argv, "--comment=%s:%lld:%lld", l->store_id, (long long)l->run->job_id,
 		     (long long)l->run->id);
-	strings_addf(&argv, "--signal=B:TERM@%.0f", ceil(l->job.declared.grace_s) + 10);
+	strings_addf(&argv, "--signal=B:TERM@%.0f", ceil(d->grace_s) + 10);
 	strings_addf(&argv, "--chdir=%s", l->dir);
-	add_output(l, &argv);
+	for (const char *c = l->dir; *c; c++)	/* a '%' begins a symbol in a name for sbatch */
+		text_add_byte(&word, *c, *c == '%' ? 2 : 1);
+	strings_addf(&argv, "--output=%s/output", word.data);
 	add_devices(l, &argv);
-	rc = add_script(l, &argv, err) ||
-	     slurm_command(&argv, SLURM_SUBMIT_LIMIT_S, &answer, err) ? -1 : 0;
+	text_clear(&word);
+	text_add_shell_quoted(&word, program);
+	text_add(&word, " supervise ");
+	text_add_shell_quoted(&word, l->dir);
+	strings_addf(&argv, "--wrap=exec %s", word.data);
+	rc = slurm_command(&argv, SLURM_SUBMIT_LIMIT_S, &answer, err);
 	job = slurm_parse_submitted(answer.data);
 	if (rc == 0 && job == 0)
 		rc = err_set(err, EX_UNAVAILABLE, "sbatch of Slurm told no number of a job");
 	slurm_forget();
 	text_release(&answer);
+	text_release(&word);
 	return rc ? -1 : keep_handle(l, job, err);
 }
 
@@ -296,53 +219,57 @@ static int prepare_launch(struct launch *l, struct err *err)
 	l->base = slurm_base(at->paths, l->config.slurm_dir, l->store_id);
 	l->dir = h.dir[0] ? xstrdup(h.dir) : xasprintf("%s/run/%lld", l->base,
 						       (long long)l->run->id);
-	find_nodes(l);
-	return 0;
-}
+	run_node_names(l->run, &l->nodes);
+	for (size_t i = 0; i < l->nodes.count; i++) {
+		int n = 0;
 
-/* A pass may have died between sbatch and its next write: the job is found by its comment. */
-static int find_or_submit(const struct launch *l, struct err *err)
-{
-	bool tried = slurm_has(l->dir, "launch");
-	const struct slurm_job *job = tried ? slurm_queued_job(l->at, l->run) : NULL;
-
-	if (job)
-		return keep_handle(l, job->id, err);
-	if (tried && !slurm_queue()->known) {
-		*err = slurm_queue()->err;
-		return -1;
+		for (int d = 0; d < l->run->configuration.replicas; d++)
+			n += !strcmp(l->run->devices[d].node, l->nodes.items[i]);
+		if (n > l->gpus_per_node)
+			l->gpus_per_node = n;
 	}
-	if (!tried && write_files(l, err))
-		return -1;
-	return keep_handle(l, 0, err) || submit_run(l, err) ? -1 : 0;
-}
-
-/* Ends a run for which no job of Slurm was asked for yet; keeps the job from starting if there may
- * be one. Only passes come here, which are the ones to ask for jobs. */
-static int call_off(const struct engine_context *at, const struct run *run, struct err *err)
-{
-	struct run ended = *run;
-
-	ended.outcome = OUTCOME_NOT_STARTED;
-	if (!slurm_handle_of(run).dir[0])
-		return store_run_end(at->store, &ended, err);
-	slurm_wake(at, run);
 	return 0;
 }
 
 int slurm_start(const struct engine_context *at, const struct run *run, struct err *err)
 {
 	struct launch l = { .at = at, .run = run };
+	double now = clock_boot_s();
 	int rc;
 
-	if (run->stop_reason != STOP_NONE)
-		return call_off(at, run, err);
-	if (!has_time())
+	if (run->stop_reason != STOP_NONE) {
+		struct run ended = *run;
+
+		/* Only passes come here, which are the ones to ask for jobs: none was asked for
+		 * yet; or if there may be one, it is kept from starting. */
+		ended.outcome = OUTCOME_NOT_STARTED;
+		if (!slurm_handle_of(run).dir[0])
+			return store_run_end(at->store, &ended, err);
+		slurm_wake(at, run);
+		return 0;
+	}
+	if (launches_until_s < 0)
+		launches_until_s = now + LAUNCH_S;
+	if (now >= launches_until_s)
 		return 0;
 	job_init(&l.job);
 	rc = prepare_launch(&l, err);
-	if (rc == 0 && !slurm_has(l.dir, "claim"))
-		rc = find_or_submit(&l, err);
+	if (rc == 0 && !slurm_has(l.dir, "claim")) {
+		/* A pass may have died between sbatch and its next write: the job is found by its
+		 * comment. */
+		bool tried = slurm_has(l.dir, "launch");
+		const struct slurm_job *job = tried ? slurm_queued_job(at, run) : NULL;
+
+		if (job) {
+			rc = keep_handle(&l, job->id, err);
+		} else if (tried && !slurm_queue()->known) {
+			*err = slurm_queue()->err;
+			rc = -1;
+		} else {
+			rc = (!tried && write_files(&l, err)) || keep_handle(&l, 0, err) ||
+			     submit_run(&l, err) ? -1 : 0;
+		}
+	}
 	strings_release(&l.nodes);
 	job_release(&l.job);
 	free(l.base);

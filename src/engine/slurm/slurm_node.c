@@ -1,34 +1,15 @@
 /* slurm_node.c - a run's supervisor in its job of Slurm, on the first node: the local supervisor
  * over a store of its own, whose journal the passes read. */
-#include <errno.h>
-#include <limits.h>
-#include <math.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../local/supervisor_parts.h"
-#include "pollux/clock.h"
-#include "pollux/file.h"
-#include "pollux/mem.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "pollux/supervise.h"
 #include "slurm.h"
-
-/* A lease that could not be touched for so long ends the run. In the rest of the lease the program
- * saves, for its grace at most: at the end the wrappers kill. */
-static double untouched_s(const struct supervisor *s, double lease_s)
-{
-	if (s->job.declared.preemption == PREEMPT_NEVER)
-		return lease_s;
-	return fmax(lease_s / 2, lease_s - s->job.declared.grace_s - slurm_margin_s(lease_s));
-}
 
 /* Where one node's program has failed, those of the others get this long to end by themselves. */
 #define OTHERS_S 15.0
@@ -51,34 +32,23 @@ static struct {
 	int wanted_version;		/* taken from the file */
 } node = { .failed_boot_s = NAN, .begun_time_s = NAN };
 
+/* A lease that cannot be touched ends the run while the program can still save, for its grace at
+ * most: at the end of the lease the wrappers kill. A run that may not be preempted goes on until
+ * then. */
 static void touch_lease(struct supervisor *s)
 {
 	double now = clock_boot_s(), time_s = slurm_touch(node.dir, "lease");
+	double untouched_s = s->job.declared.preemption == PREEMPT_NEVER
+		? node.lease_s
+		: fmax(node.lease_s / 2, node.lease_s - s->job.declared.grace_s -
+					 slurm_margin_s(node.lease_s));
 
 	if (isfinite(time_s)) {
 		node.touched_boot_s = now;
 		node.lease_time_s = time_s;
-	} else if (now - node.touched_boot_s > untouched_s(s, node.lease_s) &&
-		   s->run.stop_reason == STOP_NONE) {
+	} else if (now - node.touched_boot_s > untouched_s && s->run.stop_reason == STOP_NONE) {
 		supervisor_stop_for(s, STOP_ORPHAN);
 	}
-}
-
-/* A reason that the store has already changes nothing. */
-static void take_stop(struct supervisor *s)
-{
-	struct text t = TEXT_INIT;
-	struct err err;
-	enum stop_reason reason = STOP_NONE;
-
-	if (slurm_read(node.dir, "stop", 0, &t)) {
-		t.data[strcspn(t.data, "\n")] = '\0';
-		reason = (enum stop_reason)stop_reason_parse(t.data);
-	}
-	text_release(&t);
-	if (reason != STOP_NONE && reason != s->run.stop_reason &&
-	    store_run_request_stop(&s->store, s->run.id, reason, clock_boot_s(), &err))
-		supervisor_log(s, "%s", err.text);
 }
 
 /* The other store has written the same. */
@@ -111,13 +81,10 @@ static void take_wanted(struct supervisor *s)
 static bool order(struct supervisor *s, int signal_number, const char *whom)
 {
 	char *text = xasprintf("%d %d %s\n", ++node.orders, signal_number, whom);
-	struct err err;
-	bool written = slurm_write(node.dir, "order", text, strlen(text), &err) == 0;
+	int rc = supervisor_note(s, slurm_write(node.dir, "order", text, strlen(text), &s->err));
 
-	if (!written)
-		supervisor_log(s, "%s", err.text);
 	free(text);
-	return written;
+	return rc == 0;
 }
 
 /* After some orders to kill without effect, the processes of this node are killed from here. Where
@@ -132,80 +99,72 @@ static bool signal_programs(struct supervisor *s, int signal_number, bool all)
 	return order(s, signal_number, all ? "all" : "leader") && node.kills <= KILLS_ORDERED;
 }
 
-/* The wrapper of a silent node ends its program; the programs of the other nodes would wait for
- * that program for ever. */
-static void watch_silence(struct supervisor *s, double now)
-{
-	int k;
-
-	if (now - node.silence_looked_boot_s < 1)
-		return;
-	node.silence_looked_boot_s = now;
-	if (isnan(node.begun_time_s))
-		node.begun_time_s = node.lease_time_s;
-	k = slurm_silent_node(node.dir, node.nodes, node.lease_s, node.lease_time_s,
-			      node.begun_time_s);
-	if (k < 0)
-		return;
-	supervisor_log(s, "node %d of the run shows no life: the run is ended", k);
-	supervisor_stop_for(s, STOP_ORPHAN);
-}
-
-/* Ends the programs of the other nodes when that of one node has failed: they may wait for it. */
+/* Ends the programs of the other nodes when that of one node has failed, or that node is silent and
+ * its wrapper ends the program: they may wait for it for ever. */
 static void watch_nodes(struct supervisor *s)
 {
 	double now = clock_boot_s();
+	int silent = -1;
 
 	if (node.nodes < 2 || s->state != ST_RUNNING)
 		return;
-	if (s->run.stop_reason == STOP_NONE)
-		watch_silence(s, now);
+	if (s->run.stop_reason == STOP_NONE && now - node.silence_looked_boot_s >= 1) {
+		node.silence_looked_boot_s = now;
+		if (isnan(node.begun_time_s))
+			node.begun_time_s = node.lease_time_s;
+		silent = slurm_silent_node(node.dir, node.nodes, node.lease_s, node.lease_time_s,
+					   node.begun_time_s);
+	}
+	if (silent >= 0) {
+		supervisor_log(s, "node %d of the run shows no life: the run is ended", silent);
+		supervisor_stop_for(s, STOP_ORPHAN);
+	}
 	if (isnan(node.failed_boot_s) &&
 	    slurm_ends(node.dir, node.nodes).worst >= SLURM_ENDED_BADLY)
 		node.failed_boot_s = now;
-	if (now - node.failed_boot_s > 2 * OTHERS_S)
-		order(s, SIGKILL, "all");
-	else if (now - node.failed_boot_s > OTHERS_S)
-		order(s, SIGTERM, "all");
+	if (now - node.failed_boot_s > OTHERS_S)
+		order(s, now - node.failed_boot_s > 2 * OTHERS_S ? SIGKILL : SIGTERM, "all");
 }
 
 static void look(struct supervisor *s)
 {
-	struct err err;
+	struct text t = TEXT_INIT;
+	enum stop_reason reason = STOP_NONE;
 
 	touch_lease(s);
-	take_stop(s);
+	if (slurm_read(node.dir, "stop", 0, &t)) {
+		t.data[strcspn(t.data, "\n")] = '\0';
+		reason = (enum stop_reason)stop_reason_parse(t.data);
+	}
+	text_release(&t);
+	/* a reason that the store has already changes nothing */
+	if (reason != STOP_NONE && reason != s->run.stop_reason)
+		supervisor_note(s, store_run_request_stop(&s->store, s->run.id, reason,
+							  clock_boot_s(), &s->err));
 	take_wanted(s);
 	watch_nodes(s);
-	if (store_journal_flush(false, &err))
-		supervisor_log(s, "%s", err.text);
-}
-
-/* The end of srun does not tell that no program is left on the other nodes. The lease is not
- * touched meanwhile, so that a node that does not answer ends its program by itself. */
-static void wait_for_nodes(struct supervisor *s)
-{
-	const struct timespec pause = { .tv_nsec = 200000000 };
-	double until_s = clock_boot_s() + node.lease_s + 1;
-
-	for (int round = 0; slurm_ends(node.dir, node.nodes).n < node.nodes &&
-			    clock_boot_s() < until_s; round++) {
-		if (round % 5 == 4)
-			order(s, SIGKILL, "all");
-		nanosleep(&pause, NULL);
-	}
+	supervisor_note(s, store_journal_flush(false, &s->err));
 }
 
 /* A program that a node ended because it was cut off has not failed. */
 static void conclude(struct supervisor *s)
 {
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	double until_s = clock_boot_s() + node.lease_s + 1;
 	struct slurm_ends ends;
 	struct err ignored;
 
 	if (!slurm_has(node.dir, "over"))
 		slurm_make(node.dir, "over", "", &ignored);
-	if (node.nodes > 1 && isfinite(slurm_file_time_s(node.dir, "node.0")))
-		wait_for_nodes(s);
+	/* The end of srun does not tell that no program is left on the other nodes. The lease is
+	 * not touched meanwhile, so that a node that does not answer ends its program by itself. */
+	for (int round = 0; node.nodes > 1 && slurm_has(node.dir, "node.0") &&
+			    slurm_ends(node.dir, node.nodes).n < node.nodes &&
+			    clock_boot_s() < until_s; round++) {
+		if (round % 5 == 4)
+			order(s, SIGKILL, "all");
+		nanosleep(&pause, NULL);
+	}
 	ends = slurm_ends(node.dir, node.nodes);
 	if (s->run.stop_reason == STOP_NONE && ends.worst == SLURM_ENDED_FENCED)
 		s->run.stop_reason = STOP_ORPHAN;
@@ -215,12 +174,9 @@ static void conclude(struct supervisor *s)
 static void wrap(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
 		 struct strings *env)
 {
-	struct err err;
-
 	/* that of the job's own is made by now, as on one machine */
-	if (text_starts_with(s->command.checkpoint_dir, node.base) &&
-	    paths_make_directory(s->command.checkpoint_dir, &err))
-		supervisor_log(s, "%s", err.text);
+	if (text_starts_with(s->command.checkpoint_dir, node.base))
+		supervisor_note(s, paths_make_directory(s->command.checkpoint_dir, &s->err));
 	slurm_add_environment(node.nodes, env);
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
@@ -245,6 +201,78 @@ static const struct supervisor_remote remote = {
 	.look = look, .conclude = conclude, .wrap = wrap, .master = master, .ancestor = ancestor,
 	.signal = signal_programs,
 };
+
+/* --- the store --- */
+
+static int fill_store(const struct paths *paths, struct err *err)
+{
+	int64_t job_id = (int64_t)slurm_number(node.launch, "job", 0);
+	char *checkpoints = xasprintf("%s/checkpoints/%lld", node.base, (long long)job_id);
+	char *before = slurm_value(node.launch, "before");
+	struct text rows = TEXT_INIT;
+	struct store store;
+	int rc;
+
+	if (!slurm_read(node.dir, "rows", 0, &rows))
+		rc = err_set(err, EX_NOINPUT, "cannot read '%s/rows'", node.dir);
+	else
+		rc = store_open_rows(&store, paths, rows.data, rows.length, err);
+	if (rc == 0) {
+		rc = (before && store_job_position_is_old(&store, job_id, err)) ||
+		     store_command_place(&store, job_id, checkpoints, err) ? -1 : 0;
+		store_close(&store);
+	}
+	text_release(&rows);
+	free(before);
+	free(checkpoints);
+	return rc;
+}
+
+/* Makes a store with the rows of one run in a new directory on this node, which goes with the job,
+ * and its journal in the run's directory; names the store's files. */
+static int make_store(const char *own, struct paths *paths, struct err *err)
+{
+	static const char *const parts[] = { "logs", "checkpoints", "code" };
+	char *journal = xasprintf("%s/journal", node.dir);
+	double limit = slurm_number(node.launch, "log_limit", 0);
+	struct text config = TEXT_INIT;
+	int rc = 0;
+
+	if (!node.base)
+		rc = err_set(err, EX_DATAERR, "'%s/launch' is not complete", node.dir);
+	setenv("POLLUX_DIR", own, 1);
+	for (size_t i = 0; rc == 0 && i < 3; i++) {
+		char *there = xasprintf("%s/%s", node.base, parts[i]);
+		char *here = xasprintf("%s/%s", own, parts[i]);
+
+		if (symlink(there, here))
+			rc = err_set(err, EX_CANTCREAT, "cannot make '%s': %s", here,
+				     strerror(errno));
+		free(there);
+		free(here);
+	}
+	/* other people's pollux sees these devices by Slurm */
+	text_add(&config, "shared_dir = no\nengine = local\nlog_limit = ");
+	if (limit > 0)
+		text_addf(&config, "%.0fM\n", ceil(limit / 0x1p20));
+	else
+		text_add(&config, "no\n");
+	if (rc == 0)
+		rc = slurm_write(own, "config", config.data, config.length, err) ||
+		     paths_init(paths, err) || fill_store(paths, err) ? -1 : 0;
+	if (rc == 0) {
+		int fd = file_open(journal, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+
+		if (fd >= 0)
+			store_journal_to(fd);
+		else
+			rc = err_set(err, EX_CANTCREAT, "cannot open '%s': %s", journal,
+				     strerror(errno));
+	}
+	text_release(&config);
+	free(journal);
+	return rc;
+}
 
 /* --- begin and end --- */
 
@@ -273,29 +301,14 @@ static void finish_journal(void)
 	}
 }
 
-/* The exit status of this job of Slurm, for its accounting: that of a program that failed; else
- * 0. */
-static int status_for_slurm(const struct paths *paths)
-{
-	int64_t id = (int64_t)slurm_number(node.launch, "run", 0);
-	struct store store;
-	struct run run;
-	struct err ignored;
-	int status = 0;
-
-	if (store_open(&store, paths, STORE_READ, &ignored))
-		return 0;
-	if (store_run_get(&store, id, &run, &ignored) == 0 && run.outcome == OUTCOME_FAILED)
-		status = run.term_signal > 0 ? 128 + run.term_signal : run.exit_code;
-	run_release(&run);
-	store_close(&store);
-	return status > 0 ? status : 0;
-}
-
 static int run_supervisor(const char *dir, struct err *err)
 {
 	struct paths paths = { 0 };
 	char *boot_id = slurm_value(node.launch, "boot_id");
+	int64_t id = (int64_t)slurm_number(node.launch, "run", 0);
+	struct err ignored;
+	struct store store;
+	struct run run;
 	int rc;
 
 	/* The times in the rows are by the clock of the machine of the passes. */
@@ -303,15 +316,34 @@ static int run_supervisor(const char *dir, struct err *err)
 			slurm_number(node.launch, "wall_s", 0));
 	node.touched_boot_s = clock_boot_s();
 	free(boot_id);
-	rc = slurm_own_store(&(struct slurm_own_store){ node.dir, node.launch, node.base, dir },
-			     &paths, err);
+	rc = make_store(dir, &paths, err);
 	supervisor_remote = &remote;
 	if (rc == 0)
-		rc = supervise(&paths, (int64_t)slurm_number(node.launch, "run", 0), 0, err);
+		rc = supervise(&paths, id, 0, err) < 0 ? -1 : 0;
 	finish_journal();
-	rc = rc < 0 ? -1 : status_for_slurm(&paths);
+	/* The exit status of this job of Slurm, for its accounting: that of a program that failed;
+	 * else 0. */
+	if (rc == 0 && store_open(&store, &paths, STORE_READ, &ignored) == 0) {
+		if (store_run_get(&store, id, &run, &ignored) == 0 &&
+		    run.outcome == OUTCOME_FAILED)
+			rc = run.term_signal > 0 ? 128 + run.term_signal
+			   : run.exit_code > 0 ? run.exit_code : 0;
+		run_release(&run);
+		store_close(&store);
+	}
 	paths_release(&paths);
 	return rc;
+}
+
+/* The address of this node, which is the run's first, as Slurm has it: names may not resolve. */
+static char *own_address(void)
+{
+	const char *name = getenv("SLURMD_NODENAME");
+	char *key = xasprintf("address %s", name ? name : "");
+	char *address = slurm_value(node.launch, key);
+
+	free(key);
+	return address ? address : xstrdup(name ? name : "127.0.0.1");
 }
 
 /* True if this job of Slurm is the one to carry out the run. */
@@ -329,24 +361,11 @@ static int claim(bool *ours, struct err *err)
 	return rc && errno == EEXIST ? 0 : rc;
 }
 
-/* Waits until no program of the job's run before this one can live, or until a pass takes this run
- * back. */
-static void wait_for_run_before(void)
-{
-	const struct timespec pause = { .tv_nsec = 300000000 };
-	char *before = slurm_value(node.launch, "before");
-
-	while (before && !slurm_has(node.dir, "stop") && !slurm_programs_gone(before)) {
-		slurm_touch(node.dir, "lease");
-		nanosleep(&pause, NULL);
-	}
-	free(before);
-}
-
 int slurm_supervise(const char *dir, struct err *err)
 {
+	const struct timespec pause = { .tv_nsec = 300000000 };
 	const char *tmp = getenv("TMPDIR");
-	char own[PATH_MAX];
+	char own[PATH_MAX], *before;
 	struct text launch = TEXT_INIT;
 	bool ours;
 	int rc;
@@ -360,7 +379,7 @@ int slurm_supervise(const char *dir, struct err *err)
 	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
 	node.lease_s = slurm_number(node.launch, "lease_s", 60);
 	node.base = slurm_value(node.launch, "base");
-	node.address = slurm_own_address(node.launch);
+	node.address = own_address();
 	if (claim(&ours, err))
 		return -1;
 	if (!ours) {
@@ -368,7 +387,14 @@ int slurm_supervise(const char *dir, struct err *err)
 		return 0;
 	}
 	slurm_touch(dir, "lease");
-	wait_for_run_before();
+	/* until no program of the job's run before this one can live, or a pass takes this run
+	 * back */
+	before = slurm_value(node.launch, "before");
+	while (before && !slurm_has(dir, "stop") && !slurm_programs_gone(before)) {
+		slurm_touch(dir, "lease");
+		nanosleep(&pause, NULL);
+	}
+	free(before);
 	snprintf(own, sizeof(own), "%s/pollux-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
 	if (!mkdtemp(own))
 		return err_set(err, EX_CANTCREAT, "cannot make a directory in '%s': %s",

@@ -1,12 +1,6 @@
 /* slurm_parse.c - what Slurm's commands print, as structs. */
 #include <ctype.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "pollux/mem.h"
-#include "pollux/text.h"
 #include "slurm.h"
 
 /* Names that go into tables, file names and device ids. */
@@ -184,8 +178,6 @@ bool slurm_parse_node(const char *line, struct slurm_node *node)
 	if (n)
 		node->used = slurm_parse_gpus(value, n, NULL, 0);
 	node->cores = small_number_at(value_of_key(line, "CPUTot", &n));
-	node->memory_bytes = number_at(value_of_key(line, "RealMemory", &n)) %
-			     ((int64_t)1 << 40) * (1 << 20);
 	copy_value(line, "State", node->state, sizeof(node->state));
 	copy_value(line, "Partitions", node->partitions, sizeof(node->partitions));
 	node->reserved = has_word(node->state, "RESERVED");
@@ -214,24 +206,11 @@ static void copy_field(const char **line, char *to, size_t size)
 	copy_printable(to, size, field, n);
 }
 
-static void read_comment(const char *p, size_t n, struct slurm_job *job)
-{
-	size_t store = strspn(p, "0123456789abcdef");
-	const char *colon = store < n ? memchr(p + store + 1, ':', n - store - 1) : NULL;
-
-	if (store != 32 || p[store] != ':' || !colon)
-		return;
-	job->job_id = number_at(p + store + 1);
-	job->run_id = number_at(colon + 1);
-	if (job->job_id > 0 && job->run_id > 0)
-		copy_printable(job->store, sizeof(job->store), p, store);
-}
-
 /* The comment is the last field, and takes the rest. */
 bool slurm_parse_job(const char *line, struct slurm_job *job)
 {
-	const char *field;
-	size_t n;
+	const char *field, *colon;
+	size_t n, store;
 
 	*job = (struct slurm_job){ 0 };
 	if (strlen(line) > 100000)
@@ -247,97 +226,79 @@ bool slurm_parse_job(const char *line, struct slurm_job *job)
 		job->start[0] = '\0';
 	copy_field(&line, job->reason, sizeof(job->reason));
 	copy_field(&line, job->name, sizeof(job->name));
-	read_comment(line, strcspn(line, "\n"), job);
+	n = strcspn(line, "\n");
+	store = strspn(line, "0123456789abcdef");
+	colon = store < n ? memchr(line + store + 1, ':', n - store - 1) : NULL;
+	if (store == 32 && line[store] == ':' && colon) {
+		job->job_id = number_at(line + store + 1);
+		job->run_id = number_at(colon + 1);
+		if (job->job_id > 0 && job->run_id > 0)
+			copy_printable(job->store, sizeof(job->store), line, store);
+	}
 	return job->id > 0 && job->state[0];
 }
 
 /* --- lists of nodes --- */
 
-/* The place in a list: bytes before the entry, and how many names of the entry were taken. */
-#define STATE_SHIFT 24
-#define MOST_NAMES (1 << STATE_SHIFT)
+#define MOST_NAMES (1 << 20)	/* of a range: nobody has more nodes */
 
-/* Finds name number k of "1-3,7" between the brackets. */
-static bool name_in_brackets(const char *p, const char *end, size_t k, int *width, int64_t *value)
+/* Takes "1-3" or "7". */
+static bool next_range(struct slurm_names *l)
 {
-	while (p < end) {
-		size_t digits = strspn(p, "0123456789");
-		int64_t first = number_at(p), last = first;
+	size_t digits = strspn(l->rest, "0123456789");
+	bool good = digits > 0 && digits <= 9;
 
-		if (digits == 0 || digits > 9)
-			return false;
-		*width = (int)digits;
-		p += digits;
-		if (*p == '-') {
-			digits = strspn(++p, "0123456789");
-			if (digits == 0 || digits > 9)
-				return false;
-			last = number_at(p);
-			p += digits;
-		}
-		if (last < first)
-			return false;
-		if (k <= (size_t)(last - first)) {
-			*value = first + (int64_t)k;
-			return true;
-		}
-		k -= (size_t)(last - first) + 1;
-		if (p < end && *p++ != ',')
-			return false;
+	l->next = l->last = number_at(l->rest);
+	l->width = (unsigned)digits;
+	l->rest += digits;
+	if (good && *l->rest == '-') {
+		digits = strspn(++l->rest, "0123456789");
+		good = digits > 0 && digits <= 9;
+		l->last = number_at(l->rest);
+		l->rest += digits;
 	}
-	return false;
+	return good && l->last >= l->next && l->last - l->next < MOST_NAMES;
 }
 
-/* "n[1-3]", then perhaps ","; after the brackets no more of the name. */
-static bool next_of_range(const char *entry, const char *open, size_t k, char *name, size_t size,
-			  size_t *length)
+bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
 {
-	const char *close = strchr(open, ']');
-	int64_t value;
-	size_t used;
-	int width;
+	const char *entry = l->rest, *close;
+	size_t n = strcspn(entry, "[,");
 
-	if (!close || (close[1] && close[1] != ','))
+	if (!l->prefix && entry[n] != '[') {
+		copy_bytes(name, size, entry, n);
+		l->rest += n + (entry[n] == ',');
+		return is_name(entry, n);
+	}
+	if (!l->prefix) {
+		/* after the brackets no more of the name */
+		close = strchr(entry, ']');
+		if (!close || (close[1] && close[1] != ',') || (n > 0 && !is_name(entry, n)))
+			return false;
+		*l = (struct slurm_names){ entry + n + 1, entry, n, 0, 1, 0 };
+	}
+	if (l->next > l->last && !next_range(l))
 		return false;
-	*length = (size_t)(close + 1 - entry);
-	if (!name_in_brackets(open + 1, close, k, &width, &value))
-		return false;
-	copy_bytes(name, size, entry, (size_t)(open - entry));
-	used = strlen(name);
-	snprintf(name + used, size - used, "%0*lld", width < 20 ? width : 20, (long long)value);
-	return is_name(entry, (size_t)(open - entry)) || open == entry;
+	copy_bytes(name, size, l->prefix, l->prefix_length);
+	n = strlen(name);
+	snprintf(name + n, size - n, "%0*lld", (int)(l->width % 10), (long long)l->next++);
+	if (l->next > l->last && *l->rest == ']') {
+		l->prefix = NULL;
+		l->rest += 1 + (l->rest[1] == ',');
+	} else if (l->next > l->last && *l->rest == ',') {
+		l->rest++;
+	}
+	return true;
 }
 
-bool slurm_next_node(const char *list, size_t *state, char *name, size_t size)
+bool slurm_list_has(const char *list, const char *node)
 {
-	size_t at = *state >> STATE_SHIFT, k = *state & (MOST_NAMES - 1);
+	struct slurm_names names = { .rest = list };
+	char name[DEVICE_NODE_SIZE];
 
-	while (at < strlen(list)) {
-		const char *entry = list + at;
-		size_t length = strcspn(entry, "[,");
-
-		if (entry[length] != '[') {
-			if (k > 0 || length == 0) {
-				at += length + (entry[length] == ',');
-				if (length == 0 && k == 0)
-					return false;
-				k = 0;
-				continue;
-			}
-			copy_bytes(name, size, entry, length);
-			*state = at << STATE_SHIFT | 1;
-			return is_name(entry, length);
-		}
-		if (k < MOST_NAMES - 2 &&
-		    next_of_range(entry, entry + length, k, name, size, &length)) {
-			*state = at << STATE_SHIFT | (k + 1);
+	while (slurm_next_node(&names, name, sizeof(name)))
+		if (!strcmp(name, node))
 			return true;
-		}
-		if (k == 0)
-			return false;
-		at += length + (entry[length] == ',');
-		k = 0;
-	}
 	return false;
 }
 

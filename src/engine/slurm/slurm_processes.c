@@ -1,15 +1,7 @@
-/* slurm_processes.c - for a wrapper: the steps that its program starts by srun, and the programs of
- * earlier runs on its GPUs. */
+/* slurm_processes.c - the command that brings a program to its nodes; for a wrapper: the steps that
+ * its program starts by srun, and the programs of earlier runs on its GPUs. */
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "pollux/mem.h"
-#include "pollux/proc.h"
-#include "pollux/text.h"
 #include "slurm.h"
 
 /* --- steps --- */
@@ -24,27 +16,13 @@ bool slurm_stands_for_step(pid_t pid, int signal_number)
 	}
 }
 
-/* Adds the steps, "12.0", but not those of the script: "12.batch". */
-static void add_steps(char *answer, struct strings *argv)
-{
-	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
-	char *own = xasprintf("%s.%s", job ? job : "", step ? step : "none");
-
-	for (char *line; (line = strsep(&answer, "\n"));) {
-		const char *number = strchr(line, '.');
-
-		if (number && strspn(number + 1, "0123456789") == strlen(number + 1) &&
-		    strcmp(line, own) != 0)
-			strings_add(argv, line);
-	}
-	free(own);
-}
-
+/* Asks for the steps, "12.0", but not those of the script: "12.batch". */
 static int signal_steps(int signal_number, struct err *err)
 {
+	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+	char *own = xasprintf("%s.%s", job ? job : "", step ? step : "none"), *rest;
 	struct strings argv = { 0 };
 	struct text answer = TEXT_INIT;
-	const char *job = getenv("SLURM_JOB_ID");
 	int rc;
 
 	slurm_add_words("squeue --steps --noheader --format=%i", &argv);
@@ -52,12 +30,19 @@ static int signal_steps(int signal_number, struct err *err)
 	rc = slurm_command(&argv, SLURM_LIMIT_S, &answer, err);
 	strings_add(&argv, "scancel");
 	strings_addf(&argv, "--signal=%d", signal_number);
-	if (rc == 0)
-		add_steps(answer.data, &argv);
+	rest = answer.data;
+	for (char *line; rc == 0 && (line = strsep(&rest, "\n"));) {
+		const char *number = strchr(line, '.');
+
+		if (number && strspn(number + 1, "0123456789") == strlen(number + 1) &&
+		    strcmp(line, own) != 0)
+			strings_add(&argv, line);
+	}
 	if (argv.count > 2)
 		rc = slurm_command(&argv, SLURM_LIMIT_S, NULL, err);
 	strings_release(&argv);
 	text_release(&answer);
+	free(own);
 	return rc;
 }
 
@@ -73,6 +58,78 @@ void slurm_signal_steps(int signal_number)
 	if (signal_steps(signal_number, &err))
 		dprintf(STDERR_FILENO, "the steps are not asked to stop: %s\n", err.text);
 	_exit(0);
+}
+
+/* --- the command --- */
+
+void slurm_add_environment(int nodes, struct strings *env)
+{
+	bool told = false;
+
+	for (char **v = environ; *v; v++) {
+		char name[80];
+		size_t n = strcspn(*v, "=");
+
+		if (!text_starts_with(*v, "SLURM") || n >= sizeof(name) || !(*v)[n])
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)n, *v);
+		strings_set_variable(env, name, *v + n + 1);
+	}
+	/* A program that srun starts is a step, which has all that the job has: an srun of the
+	 * program's own would wait for the end of that step. With the variable no step waits for
+	 * another one. Where no srun starts the program, its steps share out what the job has, as
+	 * in any script of sbatch. */
+	for (size_t i = 0; i < env->count; i++)
+		told |= text_starts_with(env->items[i], "SLURM_OVERLAP=");
+	if (nodes > 1 && !told)
+		strings_set_variable(env, "SLURM_OVERLAP", "1");
+	device_slurm.environment(NULL, 0, env);
+}
+
+/* Returns the full name of srun, for the caller to free. */
+static char *find_srun(void)
+{
+	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin"), *rest = path;
+
+	for (const char *dir; (dir = strsep(&rest, ":"));) {
+		char *name = xasprintf("%s/srun", *dir ? dir : ".");
+
+		if (access(name, X_OK) == 0) {
+			free(path);
+			return name;
+		}
+		free(name);
+	}
+	free(path);
+	return xstrdup("/usr/bin/srun");
+}
+
+void slurm_add_wrapper(const char *dir, int nodes, const char *program, const struct strings *argv,
+		       struct strings *wrapped)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	if (nodes > 1) {
+		const char *cpus = getenv("SLURM_CPUS_PER_TASK");
+		char *srun = find_srun();
+
+		strings_add(wrapped, srun);
+		strings_addf(wrapped, "--nodes=%d", nodes);
+		strings_addf(wrapped, "--ntasks=%d", nodes);
+		slurm_add_words("--ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0", wrapped);
+		if (cpus)	/* srun does not take it from the job */
+			strings_addf(wrapped, "--cpus-per-task=%s", cpus);
+		slurm_add_words("--input=none --unbuffered", wrapped);
+		free(srun);
+	}
+	strings_add(wrapped, self);
+	strings_add(wrapped, "supervise");
+	strings_add(wrapped, dir);
+	strings_add(wrapped, program);
+	for (size_t i = 0; i < argv->count; i++)
+		strings_add(wrapped, argv->items[i]);
 }
 
 /* --- earlier programs --- */
@@ -108,26 +165,9 @@ static bool read_place(pid_t pid, struct place *p)
 	return true;
 }
 
-static bool is_on_gpus_of(pid_t pid, const struct place *own)
-{
-	struct place other = { .text = TEXT_INIT };
-	bool is = read_place(pid, &other) && strcmp(other.job, own->job) != 0 &&
-		  !strcmp(other.cluster, own->cluster) && !strcmp(other.node, own->node) &&
-		  slurm_lists_meet(other.gpus, own->gpus);
-
-	text_release(&other.text);
-	return is;
-}
-
-static bool began_before(pid_t pid, pid_t wrapper)
-{
-	int64_t a = proc_start_ticks(pid), b = proc_start_ticks(wrapper);
-
-	return a > 0 && (a < b || (a == b && pid < wrapper));
-}
-
 pid_t slurm_earlier_on_gpus(pid_t wrapper)
 {
+	int64_t began = proc_start_ticks(wrapper);
 	struct place own = { .text = TEXT_INIT };
 	struct pid_list list = { 0 };
 	struct proc_marks marks = { 0 };
@@ -139,9 +179,18 @@ pid_t slurm_earlier_on_gpus(pid_t wrapper)
 		marks.variable = variable;
 		proc_find(&marks, &list);
 	}
-	for (int i = 0; i < list.count && !found; i++)
-		if (began_before(list.items[i], wrapper) && is_on_gpus_of(list.items[i], &own))
-			found = list.items[i];
+	for (int i = 0; i < list.count && !found; i++) {
+		pid_t pid = list.items[i];
+		int64_t ticks = proc_start_ticks(pid);
+		struct place other = { .text = TEXT_INIT };
+
+		if (ticks > 0 && (ticks < began || (ticks == began && pid < wrapper)) &&
+		    read_place(pid, &other) && strcmp(other.job, own.job) != 0 &&
+		    !strcmp(other.cluster, own.cluster) && !strcmp(other.node, own.node) &&
+		    slurm_lists_meet(other.gpus, own.gpus))
+			found = pid;
+		text_release(&other.text);
+	}
 	pid_list_release(&list);
 	free(variable);
 	text_release(&own.text);

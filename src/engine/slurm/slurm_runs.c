@@ -1,15 +1,5 @@
 /* slurm_runs.c - whether runs live, what passes take from them and tell them, and the end of a run
  * that does not live. */
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "pollux/clock.h"
-#include "pollux/mem.h"
-#include "pollux/store_jobs.h"
 #include "pollux/store_journal.h"
 #include "../local/local.h"
 #include "slurm.h"
@@ -26,38 +16,22 @@ static bool is_stale(const struct slurm_facts *f)
 	return f->lease_age_s > f->lease_s + slurm_margin_s(f->lease_s);
 }
 
-/* Where a job has the claim, only the lease and the files end.K tell that no program of the run can
- * live: Slurm forgets a job whose node is cut off while the program there goes on. */
-static enum engine_answer judge_claimed(const struct slurm_facts *f)
-{
-	bool gone = is_stale(f) || (f->ends >= f->nodes && f->slurm == SLURM_GONE);
-
-	return gone ? ENGINE_GONE : ENGINE_ALIVE;
-}
-
 enum engine_answer slurm_judge(const struct slurm_facts *f)
 {
 	if (f->by_pass)
 		return ENGINE_GONE;
+	/* Where a job has the claim, only the lease and the files end.K tell that no program of the
+	 * run can live: Slurm forgets a job whose node is cut off while the program there goes
+	 * on. */
 	if (f->claimed)
-		return judge_claimed(f);
+		return is_stale(f) || (f->ends >= f->nodes && f->slurm == SLURM_GONE)
+			? ENGINE_GONE : ENGINE_ALIVE;
 	if (!f->launched || f->slurm == SLURM_GONE)
 		return ENGINE_UNATTENDED;
 	return f->slurm == SLURM_KNOWN ? ENGINE_ALIVE : ENGINE_UNKNOWN;
 }
 
 /* --- the facts --- */
-
-static void read_lease(const char *dir, const char *launch, struct slurm_facts *f)
-{
-	double touched = slurm_file_time_s(dir, "lease");
-
-	f->lease_s = slurm_number(launch, "lease_s", INFINITY);
-	/* the time of the claim, for a job that has not come to its first lease */
-	if (isnan(touched))
-		touched = slurm_file_time_s(dir, "claim");
-	f->lease_age_s = slurm_touch(dir, "probe") - touched;
-}
 
 static struct slurm_facts read_facts(const char *dir)
 {
@@ -69,7 +43,13 @@ static struct slurm_facts read_facts(const char *dir)
 	f.by_pass = f.claimed && text_starts_with(claim.data, "pass");
 	f.nodes = (int)slurm_number(launch.data, "nodes", 1);
 	if (f.claimed && !f.by_pass) {
-		read_lease(dir, launch.data, &f);
+		double touched = slurm_file_time_s(dir, "lease");
+
+		/* the time of the claim, for a job that has not come to its first lease */
+		if (isnan(touched))
+			touched = slurm_file_time_s(dir, "claim");
+		f.lease_s = slurm_number(launch.data, "lease_s", INFINITY);
+		f.lease_age_s = slurm_touch(dir, "probe") - touched;
 		f.ends = slurm_ends(dir, f.nodes).n;
 	}
 	text_release(&launch);
@@ -175,25 +155,11 @@ static int tell_to_stop(const char *dir, enum stop_reason reason, struct err *er
 	return rc;
 }
 
-/* The configuration that a pass wants for a run that goes on: the columns of its row. */
-static void tell_wanted(const char *dir, const struct run *run)
-{
-	struct text t = TEXT_INIT;
-	struct err err;
-
-	text_addf(&t, "version=%d\nlocal_batch_size=%lld\naccumulation_steps=%d\n"
-		  "learning_rate_scale=%.17g\n", run->wanted_version,
-		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
-		  run->wanted_learning_rate_scale);
-	if (slurm_tell(dir, "wanted", t.data, &err))
-		dprintf(STDERR_FILENO, "%s\n", err.text);
-	text_release(&t);
-}
-
 /* Where the file cannot be written, Slurm signals the supervisor; the store knows the reason. */
 static void tell_supervisor(const struct engine_context *at, const struct run *run,
 			    const char *dir)
 {
+	struct text t = TEXT_INIT;
 	struct err err;
 
 	if (run->stop_reason != STOP_NONE && !keep_from_starting(dir) &&
@@ -201,8 +167,15 @@ static void tell_supervisor(const struct engine_context *at, const struct run *r
 		dprintf(STDERR_FILENO, "%s: Slurm is asked to signal the run\n", err.text);
 		cancel(at, run, "TERM");
 	}
-	if (run->wanted_version > 0 && run->wanted_version != run->config_version)
-		tell_wanted(dir, run);
+	if (run->wanted_version <= 0 || run->wanted_version == run->config_version)
+		return;
+	text_addf(&t, "version=%d\nlocal_batch_size=%lld\naccumulation_steps=%d\n"
+		  "learning_rate_scale=%.17g\n", run->wanted_version,
+		  (long long)run->wanted.local_batch_size, run->wanted.accumulation_steps,
+		  run->wanted_learning_rate_scale);
+	if (slurm_tell(dir, "wanted", t.data, &err))
+		dprintf(STDERR_FILENO, "%s\n", err.text);
+	text_release(&t);
 }
 
 void slurm_wake(const struct engine_context *at, const struct run *run)
@@ -245,18 +218,10 @@ static void insist(const struct engine_context *at, const struct run *run, const
 		cancel(at, run, "TERM");
 }
 
-static void cancel_waiting(const struct engine_context *at, const struct run *run, const char *dir)
-{
-	struct text claim = TEXT_INIT;
-
-	if (slurm_read(dir, "claim", 0, &claim) && text_starts_with(claim.data, "pass"))
-		cancel(at, run, NULL);
-	text_release(&claim);
-}
-
 static int collect_run(const struct engine_context *at, const struct run *run, struct err *err)
 {
 	const char *dir = slurm_handle_of(run).dir;
+	struct text claim = TEXT_INIT;
 	int rc;
 
 	if (!dir[0])
@@ -264,29 +229,12 @@ static int collect_run(const struct engine_context *at, const struct run *run, s
 	rc = take_journal(at, run, dir, err);
 	tell_supervisor(at, run, dir);
 	if (run->stop_reason != STOP_NONE) {
-		cancel_waiting(at, run, dir);
+		if (slurm_read(dir, "claim", 0, &claim) && text_starts_with(claim.data, "pass"))
+			cancel(at, run, NULL);
 		insist(at, run, dir);
 	}
+	text_release(&claim);
 	return rc;
-}
-
-/* The active runs; none where Slurm can have none of them, so that other engines pay nothing. */
-static int read_runs(const struct engine_context *at, struct run_list *runs, struct err *err)
-{
-	bool some = engine_for_new_runs() == &engine_slurm;
-
-	*runs = (struct run_list){ 0 };
-	if (!some && store_runs_any_of(at->store, engine_slurm.name, &some, err))
-		return -1;
-	return some ? store_runs_active(at->store, runs, err) : 0;
-}
-
-static bool has_any(const struct run_list *runs)
-{
-	for (int i = 0; i < runs->count; i++)
-		if (engine_of(&runs->items[i]) == &engine_slurm)
-			return true;
-	return false;
 }
 
 /* The queue is asked first: what a job wrote that Slurm has not any more is then in the journal.
@@ -294,14 +242,20 @@ static bool has_any(const struct run_list *runs)
  * be what another waits for. One run whose journal is damaged keeps no other back. */
 int slurm_collect(const struct engine_context *at, struct strings *lines, struct err *err)
 {
-	struct run_list runs;
+	bool some = engine_for_new_runs() == &engine_slurm;
+	struct run_list runs = { 0 };
 
 	slurm_forget();
 	slurm_begin_launches();
-	if (read_runs(at, &runs, err))
+	/* so that other engines pay nothing */
+	if ((!some && store_runs_any_of(at->store, engine_slurm.name, &some, err)) ||
+	    (some && store_runs_active(at->store, &runs, err)))
 		return -1;
-	if (has_any(&runs))
-		slurm_queue();
+	for (int i = 0; i < runs.count; i++)
+		if (engine_of(&runs.items[i]) == &engine_slurm) {
+			slurm_queue();
+			break;
+		}
 	for (int round = 0; round < 2; round++)
 		for (int i = 0; i < runs.count; i++) {
 			const struct run *run = &runs.items[i];
@@ -319,51 +273,31 @@ int slurm_collect(const struct engine_context *at, struct strings *lines, struct
 
 /* --- the end --- */
 
-/* Makes the file that keeps a late job of Slurm from beginning the program. */
-static int declare_over(const char *dir, struct err *err)
-{
-	if (!dir[0] || slurm_has(dir, "over") || slurm_make(dir, "over", "", err) == 0 ||
-	    errno == ENOENT || errno == EEXIST)
-		return 0;
-	return -1;
-}
-
-/* Where nodes have not told, the run ended with its last sign of life. */
-static void set_end_time(const char *dir, struct run *run)
-{
-	struct text launch = TEXT_INIT;
-	double ended_s;
-
-	slurm_read(dir, "launch", 0, &launch);
-	ended_s = slurm_ends(dir, (int)slurm_number(launch.data, "nodes", 1)).last_s;
-	slurm_end_at(dir, isnan(ended_s) ? slurm_file_time_s(dir, "lease") : ended_s, run);
-	text_release(&launch);
-}
-
-/* Takes what the run wrote last. True: the run has ended in the store. */
-static bool has_ended(const struct engine_context *at, const struct run *run)
-{
-	const char *dir = slurm_handle_of(run).dir;
-	enum run_state state = RUN_RUNNING;
-	enum stop_reason reason;
-	struct err ignored;
-
-	if (dir[0])
-		take_journal(at, run, dir, &ignored);
-	return store_run_stop_reason(at->store, run->id, &reason, &state, &ignored) == 0 &&
-	       state == RUN_ENDED;
-}
-
 /* Slurm may still have the job, of which no program is left. */
 int slurm_end(const struct engine_context *at, struct run *run, struct err *err)
 {
 	const char *dir = slurm_handle_of(run).dir;
+	struct text launch = TEXT_INIT;
+	enum run_state state = RUN_RUNNING;
+	enum stop_reason reason;
+	struct err ignored;
+	double ended_s;
 
-	if (declare_over(dir, err))
+	/* the file keeps a late job of Slurm from beginning the program */
+	if (dir[0] && !slurm_has(dir, "over") && slurm_make(dir, "over", "", err) &&
+	    errno != ENOENT && errno != EEXIST)
 		return -1;
 	cancel(at, run, NULL);
-	set_end_time(dir, run);
-	if (has_ended(at, run))
+	/* Where nodes have not told, the run ended with its last sign of life. */
+	slurm_read(dir, "launch", 0, &launch);
+	ended_s = slurm_ends(dir, (int)slurm_number(launch.data, "nodes", 1)).last_s;
+	slurm_end_at(dir, isnan(ended_s) ? slurm_file_time_s(dir, "lease") : ended_s, run);
+	text_release(&launch);
+	/* What the run wrote last may say that it has ended. */
+	if (dir[0])
+		take_journal(at, run, dir, &ignored);
+	if (store_run_stop_reason(at->store, run->id, &reason, &state, &ignored) == 0 &&
+	    state == RUN_ENDED)
 		return 0;
 	return run_end_lost(at->paths, at->store, run, err);
 }

@@ -1,28 +1,18 @@
 /* slurm_wrapper.c - the parent of a run's program on one node: tells it what the supervisor orders,
  * ends it when the supervisor shows no life, and tells when nothing of it is left. */
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../local/stop_order.h"
 #include "pollux/advice.h"
-#include "pollux/clock.h"
 #include "pollux/environment.h"
-#include "pollux/mem.h"
-#include "pollux/proc.h"
 #include "slurm.h"
 
 #define LOOK_S 0.25		/* between looks at the order */
@@ -64,25 +54,6 @@ struct wrapper {
 
 /* --- the thread --- */
 
-static void read_order(void)
-{
-	struct text t = TEXT_INIT;
-	long number = 0, signal_number = 0;
-	char *rest = NULL;
-
-	if (slurm_read(watch.dir, "order", 0, &t)) {
-		number = strtol(t.data, &rest, 10);
-		signal_number = strtol(rest, &rest, 10);
-	}
-	if (rest && number > 0 && number < INT_MAX && number != watch.number &&
-	    signal_number > 0 && signal_number < NSIG) {
-		watch.signal_number = (int)signal_number;
-		watch.to_all = !strcmp(rest, " all\n");
-		watch.number = (int)number;
-	}
-	text_release(&t);
-}
-
 static _Noreturn void *watch_files(void *arg)
 {
 	const struct timespec pause = { .tv_nsec = (long)(LOOK_S * 1e9) };
@@ -90,6 +61,10 @@ static _Noreturn void *watch_files(void *arg)
 
 	(void)arg;
 	for (;;) {
+		struct text t = TEXT_INIT;
+		long number = 0, signal_number = 0;
+		char *rest = NULL;
+
 		if (clock_boot_s() - looked >= LEASE_LOOK_S) {
 			/* the reading may take long: the time before it is the safe one */
 			int64_t before_ns = clock_boot_ns();
@@ -105,7 +80,17 @@ static _Noreturn void *watch_files(void *arg)
 			shown = clock_boot_s();
 			slurm_touch(watch.dir, watch.name);
 		}
-		read_order();
+		if (slurm_read(watch.dir, "order", 0, &t)) {
+			number = strtol(t.data, &rest, 10);
+			signal_number = strtol(rest, &rest, 10);
+		}
+		if (rest && number > 0 && number < INT_MAX && number != watch.number &&
+		    signal_number > 0 && signal_number < NSIG) {
+			watch.signal_number = (int)signal_number;
+			watch.to_all = !strcmp(rest, " all\n");
+			watch.number = (int)number;
+		}
+		text_release(&t);
 		nanosleep(&pause, NULL);
 	}
 }
@@ -150,14 +135,6 @@ static void tell(struct wrapper *w)
 	stop_order_look(&w->stop, &list, w->stop_signal);
 	stop_order_tell(&w->stop, w->stop_signal, clock_boot_s(), send_to, w);
 	pid_list_release(&list);
-}
-
-static void signal_leader(const struct wrapper *w, int signal_number)
-{
-	if (!w->leader_gone) {
-		kill(w->leader, signal_number);
-		kill(w->leader, SIGCONT);
-	}
 }
 
 /* Waits for the end of earlier programs on the GPUs, which end at their lease, by their grace, or
@@ -226,21 +203,6 @@ static bool reap(struct wrapper *w)
 	return pid == 0;
 }
 
-static void take_order(struct wrapper *w)
-{
-	if (watch.number == w->orders)
-		return;
-	w->orders = watch.number;
-	if (watch.to_all) {
-		stop_order_release(&w->stop);
-		signal_all(watch.signal_number);
-	} else if (isnan(w->stop.asked_boot_s)) {
-		w->stop_signal = watch.signal_number;
-		stop_order_begin(&w->stop, w->leader_gone ? 0 : w->leader, clock_boot_s(),
-				 w->grace_s);
-	}
-}
-
 /* How long what the leader leaves has to end: a run that was asked to stop may save, for the rest
  * of its grace. */
 static double sweep_s(const struct wrapper *w)
@@ -248,16 +210,6 @@ static double sweep_s(const struct wrapper *w)
 	double until = w->stop.asked_boot_s + w->grace_s;
 
 	return isnan(until) ? SWEEP_WAIT_S : fmax(until - w->gone_boot_s, SWEEP_WAIT_S);
-}
-
-/* Signals from Slurm itself: scancel --signal. */
-static void pass_on_signals(const struct wrapper *w)
-{
-	struct signalfd_siginfo info;
-
-	while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD)
-			signal_leader(w, (int)info.ssi_signo);
 }
 
 static void kill_again(struct wrapper *w, double now)
@@ -275,9 +227,9 @@ static void keep_time(struct wrapper *w)
 	/* When the supervisor has ended, Slurm gives the GPUs to others. */
 	if (now - (double)watch.seen_ns * 1e-9 > w->lease_s || getppid() != w->parent)
 		w->fenced = true;
-	if (w->fenced || (w->leader_gone && now - w->gone_boot_s > sweep_s(w) + SWEEP_WAIT_S))
+	if (w->fenced || (w->leader_gone && now - w->gone_boot_s > sweep_s(w) + SWEEP_WAIT_S)) {
 		kill_again(w, now);
-	else if (w->leader_gone && !w->terminated && now - w->gone_boot_s > sweep_s(w)) {
+	} else if (w->leader_gone && !w->terminated && now - w->gone_boot_s > sweep_s(w)) {
 		w->terminated = true;
 		signal_all(SIGTERM);
 	} else if (!w->terminated) {
@@ -288,28 +240,33 @@ static void keep_time(struct wrapper *w)
 static void look_after(struct wrapper *w)
 {
 	struct pollfd fd = { .fd = w->signal_fd, .events = POLLIN };
+	struct signalfd_siginfo info;
 
 	while (reap(w)) {
 		poll(&fd, 1, (int)(LOOK_S * 1e3));
-		pass_on_signals(w);
-		take_order(w);
+		while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+			/* of Slurm itself: scancel --signal */
+			if (info.ssi_signo == SIGCHLD || w->leader_gone)
+				continue;
+			kill(w->leader, (int)info.ssi_signo);
+			kill(w->leader, SIGCONT);
+		}
+		if (watch.number != w->orders) {
+			w->orders = watch.number;
+			if (watch.to_all) {
+				stop_order_release(&w->stop);
+				signal_all(watch.signal_number);
+			} else if (isnan(w->stop.asked_boot_s)) {
+				w->stop_signal = watch.signal_number;
+				stop_order_begin(&w->stop, w->leader_gone ? 0 : w->leader,
+						 clock_boot_s(), w->grace_s);
+			}
+		}
 		keep_time(w);
 	}
 }
 
 /* --- begin and end --- */
-
-static int block_signals(void)
-{
-	static const int signals[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(&set, signals[i]);
-	sigprocmask(SIG_SETMASK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /* A job of Slurm may come to its node late: when its run has been ended, nothing begins. What has
  * passed of the lease by then is taken off the program's time. */
@@ -336,20 +293,13 @@ static bool may_begin(struct wrapper *w)
 	return true;
 }
 
-static bool has_given_up(const struct wrapper *w)
-{
-	char byte;
-
-	return w->gave_up[0] > 0 && read(w->gave_up[0], &byte, 1) == 1;
-}
-
 static void tell_end(const struct wrapper *w)
 {
 	struct err err;
-	char name[24], text[40];
+	char name[24], text[40], byte;
 
 	snprintf(name, sizeof(name), "end.%d", w->number);
-	if (w->fenced || has_given_up(w))
+	if (w->fenced || (w->gave_up[0] > 0 && read(w->gave_up[0], &byte, 1) == 1))
 		snprintf(text, sizeof(text), "fenced\n");
 	else if (WIFSIGNALED(w->status))
 		snprintf(text, sizeof(text), "signal %d\n", WTERMSIG(w->status));
@@ -359,32 +309,30 @@ static void tell_end(const struct wrapper *w)
 		dprintf(STDERR_FILENO, "%s\n", err.text);
 }
 
-/* Ends as the program did, so that the supervisor sees how that was. */
-static int end_alike(const struct wrapper *w)
-{
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigset_t set;
-
-	if (!WIFSIGNALED(w->status))
-		return WEXITSTATUS(w->status);
-	sigaction(WTERMSIG(w->status), &usual, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, WTERMSIG(w->status));
-	prctl(PR_SET_DUMPABLE, 0);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(WTERMSIG(w->status));
-	return 128 + WTERMSIG(w->status);
-}
-
 static int begin_wrapper(struct wrapper *w, char *const *argv, struct err *err)
 {
+	static const int signals[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+	struct text launch = TEXT_INIT;
 	pid_t self = getpid();
 	pthread_t thread;
 
+	if (!slurm_read(w->dir, "launch", 0, &launch))
+		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", w->dir);
+	w->lease_s = slurm_number(launch.data, "lease_s", 60);
+	w->grace_s = slurm_number(launch.data, "grace_s", 0);
+	w->nodes = (int)slurm_number(launch.data, "nodes", 1);
+	text_release(&launch);
+	if (!may_begin(w))
+		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
 	watch.dir = w->dir;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return err_set(err, EX_OSERR, "cannot become a subreaper: %s", strerror(errno));
-	w->signal_fd = block_signals();
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (w->signal_fd < 0)
 		return err_set(err, EX_OSERR, "cannot make a signalfd: %s", strerror(errno));
 	if (pipe2(w->gave_up, O_CLOEXEC | O_NONBLOCK))
@@ -404,29 +352,16 @@ static int begin_wrapper(struct wrapper *w, char *const *argv, struct err *err)
 	return 0;
 }
 
-static int read_launch_and_begin(struct wrapper *w, char *const *argv, struct err *err)
-{
-	struct text launch = TEXT_INIT;
-
-	if (!slurm_read(w->dir, "launch", 0, &launch))
-		return err_set(err, EX_NOINPUT, "cannot read '%s/launch'", w->dir);
-	w->lease_s = slurm_number(launch.data, "lease_s", 60);
-	w->grace_s = slurm_number(launch.data, "grace_s", 0);
-	w->nodes = (int)slurm_number(launch.data, "nodes", 1);
-	text_release(&launch);
-	if (!may_begin(w))
-		return err_set(err, EX_TEMPFAIL, "the run has been ended already");
-	return begin_wrapper(w, argv, err);
-}
-
 int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 {
 	const char *number = getenv("SLURM_NODEID");
 	struct wrapper w = { .dir = dir, .parent = getppid(), .status = 256 };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set;
 
 	stop_order_begin(&w.stop, 0, NAN, 0);
 	w.number = number ? (int)strtol(number, NULL, 10) : 0;
-	if (read_launch_and_begin(&w, argv, err)) {
+	if (begin_wrapper(&w, argv, err)) {
 		/* nothing of the program is left here, and nothing will begin */
 		w.status = W_EXITCODE(err->exit_status, 0);
 		tell_end(&w);
@@ -435,5 +370,14 @@ int slurm_wrap(const char *dir, char *const *argv, struct err *err)
 	look_after(&w);
 	stop_order_release(&w.stop);
 	tell_end(&w);
-	return end_alike(&w);
+	if (!WIFSIGNALED(w.status))
+		return WEXITSTATUS(w.status);
+	/* Ends as the program did, so that the supervisor sees how that was. */
+	sigaction(WTERMSIG(w.status), &usual, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, WTERMSIG(w.status));
+	prctl(PR_SET_DUMPABLE, 0);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(WTERMSIG(w.status));
+	return 128 + WTERMSIG(w.status);
 }
