@@ -1,11 +1,17 @@
-/* client.c - reports from a training program to its supervisor.
+/* client.c - reports from a training program to its supervisor, and another configuration while the
+ * program runs.
  *
  * A report is one datagram of KEY=VALUE lines, built on the stack and sent by
  * one system call to the path in POLLUX_REPORT_SOCKET. The socket is not
  * connected, so a new supervisor at the same path gets the reports. The last reports that no
- * supervisor took go to a file (kept_file.c). */
+ * supervisor took go to a file (kept_file.c).
+ *
+ * For another configuration, the supervisor renames a file of KEY=VALUE lines to the path in
+ * POLLUX_CONFIG_FILE. Any other file at that path, and a file whose configuration is incomplete or
+ * does not add up, is ignored. */
 #include "client_private.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +26,8 @@ enum {
 	/* the program has to stop: a checkpoint that is not reported is lost */
 	LAST_CHECKPOINT_WAIT_MS = 10000,
 	CHECKPOINT_RETRY_MS = 5,
+	LOOK_EVERY_NS = 50000000,        /* for a configuration */
+	FILE_MAX = 512,                  /* bytes; pollux writes less than 128 */
 };
 
 struct message {
@@ -50,53 +58,6 @@ static int64_t environment_integer(const char *name, int64_t max)
 	return text ? client_integer(text, max) : 0;
 }
 
-static double environment_positive(const char *name, locale_t c_locale)
-{
-	const char *text = environment(name);
-
-	return text ? client_positive(text, c_locale) : (double)NAN;
-}
-
-static void install_stop_handler(struct pollux_client *c)
-{
-	struct sigaction action = { .sa_handler = request_stop, .sa_flags = SA_RESTART };
-	int64_t number = environment_integer("POLLUX_STOP_SIGNAL", NSIG - 1);
-
-	c->stop_signal = number ? (int)number : SIGTERM;
-	sigemptyset(&action.sa_mask);
-	atomic_store(&stop_requested, false);
-	if (sigaction(c->stop_signal, &action, &c->previous) < 0)
-		c->stop_signal = 0;
-}
-
-/* If the path is too long for a socket address, the client sends no reports. */
-static void open_socket(struct pollux_client *c, const char *path)
-{
-	size_t length = strlen(path);
-
-	if (length >= sizeof(c->address.sun_path))
-		return;
-	c->address.sun_family = AF_UNIX;
-	memcpy(c->address.sun_path, path, length + 1);
-	c->address_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
-	c->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	c->kept = client_kept_open(path);
-}
-
-static void begin_client(struct pollux_client *c, const char *socket_path)
-{
-	const char *directory = environment("POLLUX_CHECKPOINT_DIR");
-	const char *config_file = environment("POLLUX_CONFIG_FILE");
-
-	c->under_pollux = true;
-	if (directory)
-		c->checkpoint_dir = strdup(directory);
-	if (config_file)
-		c->config_path = strdup(config_file);
-	open_socket(c, socket_path);
-	install_stop_handler(c);
-}
-
 struct pollux_client *pollux_client_open(void)
 {
 	int saved_errno = errno;
@@ -112,8 +73,32 @@ struct pollux_client *pollux_client_open(void)
 		free(c);
 		c = NULL;
 	}
-	if (c && socket_path)
-		begin_client(c, socket_path);
+	if (c && socket_path) {
+		const char *directory = environment("POLLUX_CHECKPOINT_DIR");
+		const char *config_file = environment("POLLUX_CONFIG_FILE");
+		struct sigaction action = { .sa_handler = request_stop, .sa_flags = SA_RESTART };
+		size_t length = strlen(socket_path);
+
+		c->under_pollux = true;
+		c->checkpoint_dir = directory ? strdup(directory) : NULL;
+		c->config_path = config_file ? strdup(config_file) : NULL;
+		/* If the path is too long for a socket address, the client sends no reports. */
+		if (length < sizeof(c->address.sun_path)) {
+			c->address.sun_family = AF_UNIX;
+			memcpy(c->address.sun_path, socket_path, length + 1);
+			c->address_length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+							length + 1);
+			c->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+			c->kept = client_kept_open(socket_path);
+		}
+		c->stop_signal = (int)environment_integer("POLLUX_STOP_SIGNAL", NSIG - 1);
+		if (!c->stop_signal)
+			c->stop_signal = SIGTERM;
+		sigemptyset(&action.sa_mask);
+		atomic_store(&stop_requested, false);
+		if (sigaction(c->stop_signal, &action, &c->previous) < 0)
+			c->stop_signal = 0;
+	}
 	errno = saved_errno;
 	return c;
 }
@@ -139,6 +124,7 @@ void pollux_client_close(struct pollux_client *c)
 bool pollux_client_config(const struct pollux_client *c, struct pollux_config *config)
 {
 	int saved_errno = errno;
+	const char *lr_scale = environment("POLLUX_LR_SCALE");
 
 	*config = (struct pollux_config){ .lr_scale = (double)NAN };
 	if (!c || !c->under_pollux)
@@ -149,7 +135,8 @@ bool pollux_client_config(const struct pollux_client *c, struct pollux_config *c
 	config->local_batch_size = (int)environment_integer("POLLUX_LOCAL_BATCH", INT_MAX);
 	config->accumulation_steps = (int)environment_integer("POLLUX_ACCUM", INT_MAX);
 	config->replicas = (int)environment_integer("POLLUX_REPLICAS", INT_MAX);
-	config->lr_scale = environment_positive("POLLUX_LR_SCALE", c->c_locale);
+	if (lr_scale)
+		config->lr_scale = client_positive(lr_scale, c->c_locale);
 	config->checkpoint_dir = c->checkpoint_dir;
 	errno = saved_errno;
 	return true;
@@ -239,51 +226,34 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* poll() cannot tell whether an unconnected datagram socket's receiver has
- * room, so a full receiver is asked again every few milliseconds. */
-static bool send_patiently(const struct pollux_client *c, const struct message *m)
-{
-	const struct timespec pause = { .tv_nsec = CHECKPOINT_RETRY_MS * 1000000L };
-	int wait_ms = pollux_client_should_stop(c) ? LAST_CHECKPOINT_WAIT_MS : CHECKPOINT_WAIT_MS;
-	int64_t deadline_ms = now_ms() + wait_ms - CHECKPOINT_RETRY_MS;
-
-	while (!send_message(c, m)) {
-		if (errno != EAGAIN || now_ms() >= deadline_ms)
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	return true;
-}
-
-/* Writes the path to full, with the directory of the program, which nobody else knows. Returns
- * full, or path if it is absolute, names no file, or is too long. */
-static const char *absolute_path(const char *path, char full[PATH_MAX])
-{
-	size_t n;
-
-	if (*path == '/' || access(path, F_OK) || !getcwd(full, PATH_MAX))
-		return path;
-	n = strlen(full);
-	if (n + 1 + strlen(path) >= PATH_MAX)
-		return path;
-	full[n] = '/';
-	strcpy(full + n + 1, path);
-	return full;
-}
-
 bool pollux_client_checkpoint(const struct pollux_client *c, const char *path,
 			      int64_t samples)
 {
-	char full[PATH_MAX];
+	const struct timespec pause = { .tv_nsec = CHECKPOINT_RETRY_MS * 1000000L };
+	char directory[PATH_MAX];
 	struct message m;
 	int saved_errno = errno;
 
 	if (!can_report(c) || !*path || strlen(path) >= PATH_MAX || strchr(path, '\n'))
 		return false;
 	m.length = 0;
-	add_to_message(&m, "CHECKPOINT=%s\n", absolute_path(path, full));
+	/* Nobody else knows the directory of the program. */
+	if (*path != '/' && access(path, F_OK) == 0 && getcwd(directory, PATH_MAX) &&
+	    strlen(directory) + 1 + strlen(path) < PATH_MAX)
+		add_to_message(&m, "CHECKPOINT=%s/%s\n", directory, path);
+	else
+		add_to_message(&m, "CHECKPOINT=%s\n", path);
 	add_integer(&m, "SAMPLES", samples);
-	bool sent = send_patiently(c, &m);
+
+	/* poll() cannot tell whether an unconnected datagram socket's receiver has room, so a full
+	 * receiver is asked again every few milliseconds. */
+	int wait_ms = pollux_client_should_stop(c) ? LAST_CHECKPOINT_WAIT_MS : CHECKPOINT_WAIT_MS;
+	int64_t deadline_ms = now_ms() + wait_ms - CHECKPOINT_RETRY_MS;
+	bool sent = send_message(c, &m);
+	while (!sent && errno == EAGAIN && now_ms() < deadline_ms) {
+		nanosleep(&pause, NULL);
+		sent = send_message(c, &m);
+	}
 	client_kept_add(c, CLIENT_KEPT_CHECKPOINT, m.text, m.length, sent);
 	errno = saved_errno;
 	return sent;
@@ -303,20 +273,6 @@ bool pollux_client_parameters(const struct pollux_client *c, int64_t n)
 	return sent;
 }
 
-/* The length of text cut to at most STATUS_MAX bytes before a UTF-8 sequence
- * that would not fit. */
-static int status_length(const char *text)
-{
-	size_t length = strnlen(text, STATUS_MAX + 1);
-
-	if (length <= STATUS_MAX)
-		return (int)length;
-	length = STATUS_MAX;
-	while (length > STATUS_MAX - 4 && ((unsigned char)text[length] & 0xC0) == 0x80)
-		length--;
-	return (int)length;
-}
-
 bool pollux_client_status(const struct pollux_client *c, const char *text)
 {
 	static const char key[] = "STATUS=";
@@ -325,14 +281,119 @@ bool pollux_client_status(const struct pollux_client *c, const char *text)
 
 	if (!can_report(c))
 		return false;
+	size_t length = strnlen(text, STATUS_MAX + 1);
+	/* A text that is cut ends before a UTF-8 sequence that would not fit. */
+	if (length > STATUS_MAX) {
+		length = STATUS_MAX;
+		while (length > STATUS_MAX - 4 && ((unsigned char)text[length] & 0xC0) == 0x80)
+			length--;
+	}
 	m.length = 0;
-	add_to_message(&m, "%s%.*s\n", key, status_length(text), text);
+	add_to_message(&m, "%s%.*s\n", key, (int)length, text);
 	for (char *p = m.text + strlen(key); p < m.text + m.length - 1; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7F)
 			*p = ' ';
 	bool sent = send_message(c, &m);
 	errno = saved_errno;
 	return sent;
+}
+
+/* Reads a file that was not read before. False if there is none, or the text does not end with a
+ * newline, or holds a NUL. A file that cannot be read now (for lack of a descriptor, say) does not
+ * count as seen: the next look tries again. */
+static bool read_new_file(struct pollux_client *c, char text[FILE_MAX])
+{
+	const struct stat *seen = &c->config_seen;
+	struct stat st;
+
+	if (stat(c->config_path, &st) || !S_ISREG(st.st_mode) || st.st_size >= FILE_MAX)
+		return false;
+	if (st.st_ino == seen->st_ino && st.st_dev == seen->st_dev &&
+	    st.st_size == seen->st_size && st.st_mtim.tv_sec == seen->st_mtim.tv_sec &&
+	    st.st_mtim.tv_nsec == seen->st_mtim.tv_nsec)
+		return false;
+	int fd = open(c->config_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, text, FILE_MAX - 1);
+	close(fd);
+	if (n < 0 || n != st.st_size)
+		return false;
+	c->config_seen = st;
+	text[n] = '\0';
+	return n > 0 && text[n - 1] == '\n' && strlen(text) == (size_t)n;
+}
+
+/* Reads an offer into *config, and returns its version. The offer has to contain all fields that it
+ * may change; *config has those of the launch. Ignores unknown keys and lines without '='. */
+static int64_t parse_offer(char *text, struct pollux_config *config, locale_t c_locale)
+{
+	int64_t version = 0;
+	char *rest;
+
+	config->batch_size = 0;
+	config->local_batch_size = config->accumulation_steps = 0;
+	config->lr_scale = (double)NAN;
+
+	for (char *key = strtok_r(text, "\n", &rest); key; key = strtok_r(NULL, "\n", &rest)) {
+		char *value = strchr(key, '=');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		if (!strcmp(key, "VERSION"))
+			version = client_integer(value, INT_MAX);
+		else if (!strcmp(key, "BATCH"))
+			config->batch_size = client_integer(value, INT64_MAX);
+		else if (!strcmp(key, "LOCAL_BATCH"))
+			config->local_batch_size = (int)client_integer(value, INT_MAX);
+		else if (!strcmp(key, "ACCUM"))
+			config->accumulation_steps = (int)client_integer(value, INT_MAX);
+		else if (!strcmp(key, "LR_SCALE"))
+			config->lr_scale = client_positive(value, c_locale);
+	}
+	return version;
+}
+
+/* True if batch = replicas * local batch * passes, for the number of replicas at launch. */
+static bool adds_up(const struct pollux_config *c)
+{
+	if (!c->batch_size || !c->local_batch_size || !c->accumulation_steps || isnan(c->lr_scale))
+		return false;
+	int64_t passes = c->batch_size / c->local_batch_size;
+	return c->batch_size % c->local_batch_size == 0 && passes % c->accumulation_steps == 0 &&
+	       (!c->replicas || passes / c->accumulation_steps == c->replicas);
+}
+
+bool pollux_client_config_changed(struct pollux_client *c, struct pollux_config *config)
+{
+	int saved_errno = errno;
+	struct pollux_config offer;
+	struct timespec t;
+	char text[FILE_MAX];
+	bool changed = false;
+
+	if (!c || !c->config_path)
+		return false;
+	if (atomic_load(&c->config_version) < 0)
+		atomic_store(&c->config_version, 0);
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	int64_t now_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	if (now_ns >= c->config_due_ns) {
+		c->config_due_ns = now_ns + LOOK_EVERY_NS;
+		changed = read_new_file(c, text);
+	}
+	if (changed) {
+		pollux_client_config(c, &offer);
+		int64_t version = parse_offer(text, &offer, c->c_locale);
+		changed = adds_up(&offer) && version > atomic_load(&c->config_version);
+		if (changed) {
+			*config = offer;
+			atomic_store(&c->config_version, version);
+		}
+	}
+	errno = saved_errno;
+	return changed;
 }
 
 bool pollux_client_should_stop(const struct pollux_client *c)

@@ -27,7 +27,7 @@ struct pollux_client {
 	struct client_kept *kept;        /* kept_file.c; NULL: nothing is kept */
 	locale_t c_locale;               /* numbers with a point, whatever the program set */
 	char *checkpoint_dir;
-	/* Configurations after the one in the environment: client_config.c. */
+	/* Configurations after the one in the environment. */
 	char *config_path;               /* NULL: there are none */
 	_Atomic int64_t config_version;  /* in use; 0: that of the launch; -1: config_changed
 					    was never called */

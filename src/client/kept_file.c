@@ -17,43 +17,29 @@
 
 /* --- the file --- */
 
-static int open_file(const char *socket_path)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s.kept", socket_path) >= (int)sizeof(path) ||
-	    (lstat(socket_path, &st) == 0 && !S_ISSOCK(st.st_mode)))
-		return -1;
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-			(st.st_size >= KEPT_FILE_MAX_BYTES && ftruncate(fd, 0) < 0))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 /* One write appends the report, so that those of several processes do not mix. */
 bool kept_file_append(const char *socket_path, int64_t time_ns, const char *text, size_t length)
 {
-	char bytes[KEPT_REPORT_MAX_BYTES + 64];
-	int fd = length <= KEPT_REPORT_MAX_BYTES ? open_file(socket_path) : -1;
+	char bytes[KEPT_REPORT_MAX_BYTES + 64], path[PATH_MAX];
+	struct stat st;
+	bool kept = false;
 
+	if (length > KEPT_REPORT_MAX_BYTES ||
+	    snprintf(path, sizeof(path), "%s.kept", socket_path) >= (int)sizeof(path) ||
+	    (lstat(socket_path, &st) == 0 && !S_ISSOCK(st.st_mode)))
+		return false;
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		      0600);
 	if (fd < 0)
 		return false;
-	int n = snprintf(bytes, sizeof(bytes), "KEPT_NS=%lld\n%.*s\n", (long long)time_ns,
-			 (int)length, text);
-	bool kept = n > 0 && write(fd, bytes, (size_t)n) == n;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (st.st_size < KEPT_FILE_MAX_BYTES || ftruncate(fd, 0) == 0)) {
+		int n = snprintf(bytes, sizeof(bytes), "KEPT_NS=%lld\n%.*s\n", (long long)time_ns,
+				 (int)length, text);
+		kept = n > 0 && write(fd, bytes, (size_t)n) == n;
+	}
 	close(fd);
 	return kept;
-}
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 bool kept_file_receiver_is(const char *socket_path, int fd, const struct stat *before)
@@ -62,7 +48,9 @@ bool kept_file_receiver_is(const char *socket_path, int fd, const struct stat *b
 	struct stat now;
 
 	if (strlen(socket_path) >= sizeof(address.sun_path) || stat(socket_path, &now) < 0 ||
-	    !is_same_file(&now, before))
+	    now.st_ino != before->st_ino || now.st_dev != before->st_dev ||
+	    now.st_ctim.tv_sec != before->st_ctim.tv_sec ||
+	    now.st_ctim.tv_nsec != before->st_ctim.tv_nsec)
 		return false;
 	memcpy(address.sun_path, socket_path, strlen(socket_path) + 1);
 	return connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
@@ -107,26 +95,6 @@ struct client_kept *client_kept_open(const char *socket_path)
 	return kept;
 }
 
-/* Gives up after a while: a child that was forked while another thread had the lock finds it taken
- * for ever. */
-static bool lock_kept(struct client_kept *kept)
-{
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (!atomic_flag_test_and_set(&kept->busy))
-			return true;
-		sched_yield();
-	}
-	return false;
-}
-
-static int64_t wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void write_due(const struct pollux_client *c)
 {
 	for (int i = 0; i < CLIENT_KEPT_KINDS; i++) {
@@ -137,45 +105,43 @@ static void write_due(const struct pollux_client *c)
 	}
 }
 
-/* The wall clock may have been set back. */
-static bool may_write(const struct client_kept *kept, int64_t now_ns)
-{
-	return now_ns < kept->written_ns || now_ns - kept->written_ns >= WRITE_EVERY_NS;
-}
-
 void client_kept_add(const struct pollux_client *c, enum client_kept_kind kind, const char *text,
 		     size_t length, bool sent)
 {
 	struct client_kept *kept = c->kept;
+	int tries = 0;
+	struct timespec t;
 
-	if (!kept || length > CLIENT_MESSAGE_MAX || !lock_kept(kept))
+	if (!kept || length > CLIENT_MESSAGE_MAX)
 		return;
+	/* Gives up after a while: a child that was forked while another thread had the lock finds
+	 * it taken for ever. */
+	while (atomic_flag_test_and_set(&kept->busy)) {
+		if (++tries == LOCK_TRIES)
+			return;
+		sched_yield();
+	}
+	clock_gettime(CLOCK_REALTIME_COARSE, &t);
 	struct kept_report *r = &kept->reports[kind];
 	r->due = true;
 	r->refused = !sent;
-	r->time_ns = wall_ns();
+	r->time_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 	r->length = length;
 	memcpy(r->text, text, length);
-	if (!sent && (kind == CLIENT_KEPT_CHECKPOINT || may_write(kept, r->time_ns))) {
+	/* The wall clock may have been set back. */
+	if (!sent && (kind == CLIENT_KEPT_CHECKPOINT || r->time_ns < kept->written_ns ||
+		      r->time_ns - kept->written_ns >= WRITE_EVERY_NS)) {
 		kept->written_ns = r->time_ns;
 		write_due(c);
 	}
 	atomic_flag_clear(&kept->busy);
 }
 
-/* True if the receiver that was there at the beginning has read all that this client sent. */
-static bool all_is_read(const struct pollux_client *c)
-{
-	int unread = 1;
-
-	return ioctl(c->fd, SIOCOUTQ, &unread) == 0 && unread == 0 &&
-	       kept_file_receiver_is(c->address.sun_path, c->fd, &c->kept->receiver);
-}
-
 void client_kept_close(const struct pollux_client *c)
 {
 	struct client_kept *kept = c->kept;
 	bool due = false, refused = false;
+	int unread = 1;
 
 	if (!kept)
 		return;
@@ -183,7 +149,10 @@ void client_kept_close(const struct pollux_client *c)
 		due |= kept->reports[i].due;
 		refused |= kept->reports[i].refused;
 	}
-	if (refused || (due && !all_is_read(c)))
+	/* unless the receiver that was there at the beginning has read all that was sent */
+	if (refused || (due && (ioctl(c->fd, SIOCOUTQ, &unread) || unread ||
+				!kept_file_receiver_is(c->address.sun_path, c->fd,
+						       &kept->receiver))))
 		write_due(c);
 	free(kept);
 }
