@@ -1,4 +1,4 @@
-/* format.c - short forms of numbers, and fields of CSV. */
+/* format.c - short forms of numbers, cells of tables in these forms, and fields of CSV. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -143,6 +143,42 @@ struct formatted format_time(double wall_s, double now_wall_s)
 		 t.tm_year == today.tm_year && t.tm_yday == today.tm_yday
 		 ? "%H:%M" : "%m-%d %H:%M", &t);
 	return f;
+}
+
+/* --- cells of tables in these forms --- */
+
+void table_dashes(struct table *t, int n)
+{
+	while (n-- > 0)
+		table_text(t, "-");
+}
+
+void table_positive(struct table *t, int64_t n)
+{
+	if (n > 0)
+		table_cell(t, "%lld", (long long)n);
+	else
+		table_text(t, "-");
+}
+
+void table_duration(struct table *t, double seconds)
+{
+	table_text(t, format_duration(seconds).s);
+}
+
+void table_span(struct table *t, double seconds)
+{
+	table_text(t, format_span(seconds).s);
+}
+
+void table_count(struct table *t, double n)
+{
+	table_text(t, format_count(n).s);
+}
+
+void table_number(struct table *t, double x)
+{
+	table_text(t, format_number(x).s);
 }
 
 /* --- fields of comma-separated values --- */

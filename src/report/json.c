@@ -13,46 +13,31 @@ void json_init(struct json *j, FILE *out)
 	*j = (struct json){ .out = out };
 }
 
-static void write_escaped(FILE *out, unsigned char c)
-{
-	static const char letters[] = "\b\t\n\f\r\"\\", escapes[] = "btnfr\"\\";
-	const char *found = strchr(letters, c);
-
-	if (found)
-		fprintf(out, "\\%c", escapes[found - letters]);
-	else
-		fprintf(out, "\\u%04x", c);
-}
-
-static size_t plain_length(const char *s)
-{
-	size_t n = 0;
-
-	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
-		n++;
-	return n;
-}
-
 /* A byte that is no part of valid UTF-8 becomes one U+FFFD. */
 static void write_string(FILE *out, const char *s)
 {
-	size_t n;
+	static const char letters[] = "\b\t\n\f\r\"\\", escapes[] = "btnfr\"\\";
 
 	fputc('"', out);
-	for (; *s; s += n) {
-		n = plain_length(s);
-		if (n) {
-			fwrite(s, 1, n, out);
-			continue;
-		}
+	while (*s) {
+		size_t plain = 0, n;
+
+		while (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\')
+			plain++;
+		fwrite(s, 1, plain, out);
+		s += plain;
+		if (!*s)
+			break;
 		n = utf8_length(s);
 		if (n == 0)
 			fputs("\\ufffd", out);
-		else if (n == 1)
-			write_escaped(out, (unsigned char)*s);
-		else
+		else if (n > 1)
 			fwrite(s, 1, n, out);
-		n = n ? n : 1;
+		else if (strchr(letters, *s))
+			fprintf(out, "\\%c", escapes[strchr(letters, *s) - letters]);
+		else
+			fprintf(out, "\\u%04x", (unsigned char)*s);
+		s += n ? n : 1;
 	}
 	fputc('"', out);
 }

@@ -32,9 +32,7 @@ bool terminal_color(FILE *out, const char *mode)
 
 	if (strcmp(mode, "auto") != 0)
 		return strcmp(mode, "always") == 0;
-	if (no_color && *no_color)
-		return false;
-	return isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
+	return !(no_color && *no_color) && isatty(fileno(out)) && term && strcmp(term, "dumb") != 0;
 }
 
 struct output output_stdout(const char *mode)
@@ -80,13 +78,15 @@ void output_clean(FILE *out, const char *s)
 #define INDENT 14		/* characters before the value of a line with a name */
 #define REMARK_WIDTH 80
 
-/* Blanks at which a line is broken are dropped; others stay, since they may be part of a
- * command. */
-static void print_wrapped(FILE *out, int width, int indent, const char *s)
+void output_wrapped(FILE *out, int width, int indent, const char *text)
 {
+	struct text t = TEXT_INIT;
 	int at = indent;
 
-	while (*s) {
+	add_clean(&t, text);
+	/* Blanks at which a line is broken are dropped; others stay, since they may be part of a
+	 * command. */
+	for (const char *s = t.data; *s;) {
 		size_t blanks = strspn(s, " "), bytes = blanks + strcspn(s + blanks, " ");
 
 		if (at > indent && width > 0 && at + utf8_width(s, bytes) > width) {
@@ -100,14 +100,6 @@ static void print_wrapped(FILE *out, int width, int indent, const char *s)
 		s += bytes;
 	}
 	fputc('\n', out);
-}
-
-void output_wrapped(FILE *out, int width, int indent, const char *s)
-{
-	struct text t = TEXT_INIT;
-
-	add_clean(&t, s);
-	print_wrapped(out, width, indent, t.data);
 	text_release(&t);
 }
 
@@ -152,17 +144,14 @@ void output_message(const char *text)
 
 void output_messagef(const char *format, ...)
 {
+	struct text t = TEXT_INIT;
 	va_list ap;
-	char *text;
-	int n;
 
 	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
+	text_vaddf(&t, format, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
-	output_message(text);
-	free(text);
+	output_message(t.data);
+	text_release(&t);
 }
 
 void output_sayf(FILE *out, const char *format, ...)

@@ -28,11 +28,8 @@ const char *picture_format(const char *path)
 	return NULL;
 }
 
-/* --- gnuplot --- */
-
 struct plotter {
 	pid_t pid;
-	int script_fd;			/* gnuplot reads it */
 	int picture_fd, errors_fd;	/* files in memory */
 };
 
@@ -61,93 +58,76 @@ static int spawn(struct plotter *p, int script_read_fd)
 	return rc;
 }
 
-static int start_gnuplot(struct plotter *p, struct err *err)
+/* Feeds the script to gnuplot, and waits until it has drawn. If gnuplot ends early its status
+ * tells, not a signal to this process. */
+static int run_gnuplot(struct plotter *p, const char *script, struct err *err)
 {
-	int fds[2], rc;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int fds[2], rc, status = 0;
+	const char *why = NULL;
+	struct stat picture;
+	char text[2048];
+	ssize_t n;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return err_set(err, EX_OSERR, "cannot make a pipe: %s", strerror(errno));
 	rc = spawn(p, fds[0]);
 	close(fds[0]);
-	p->script_fd = fds[1];
-	if (rc == 0)
-		return 0;
+	if (rc == 0) {
+		sigaction(SIGPIPE, &ignore, &before);
+		file_write_all(fds[1], script, strlen(script));
+		sigaction(SIGPIPE, &before, NULL);
+	}
 	close(fds[1]);
 	if (rc == ENOENT)
 		return err_set(err, EX_UNAVAILABLE,
 			       "no gnuplot to draw with: install the package gnuplot-nox");
-	return err_set(err, EX_UNAVAILABLE, "cannot start gnuplot: %s", strerror(rc));
-}
-
-/* Fails with gnuplot's message. The lines before the message, with the script's text and a mark,
- * are skipped. */
-static int set_gnuplot_error(const struct plotter *p, int status, struct err *err)
-{
-	char text[2048];
-	ssize_t n = pread(p->errors_fd, text, sizeof(text) - 1, 0);
-	const char *line = NULL;
-
-	text[n > 0 ? n : 0] = '\0';
-	for (char *rest = text, *l = strtok_r(rest, "\n", &rest); l;
-	     l = strtok_r(NULL, "\n", &rest))
-		if (strstr(l, "line ") || !line)
-			line = l;
+	if (rc)
+		return err_set(err, EX_UNAVAILABLE, "cannot start gnuplot: %s", strerror(rc));
+	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status == 0 && fstat(p->picture_fd, &picture) == 0 && picture.st_size > 0)
+		return 0;
 	if (WIFSIGNALED(status))
 		return err_set(err, EX_UNAVAILABLE, "gnuplot was killed by signal %d",
 			       WTERMSIG(status));
+	/* The lines before the message have the script's text and a mark. */
+	n = pread(p->errors_fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	for (char *rest = text, *line = strtok_r(rest, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		if (strstr(line, "line ") || !why)
+			why = line;
 	return err_set(err, EX_UNAVAILABLE, "gnuplot failed: %.200s",
-		       line ? line : "it did not say why");
-}
-
-/* If gnuplot ends early its status tells, not a signal to this process. */
-static int feed_and_wait(struct plotter *p, const char *script, struct err *err)
-{
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
-	int status = 0;
-	struct stat picture;
-
-	sigaction(SIGPIPE, &ignore, &before);
-	file_write_all(p->script_fd, script, strlen(script));
-	close(p->script_fd);
-	sigaction(SIGPIPE, &before, NULL);
-	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status != 0 || fstat(p->picture_fd, &picture) || picture.st_size == 0)
-		return set_gnuplot_error(p, status, err);
-	return 0;
-}
-
-/* --- the file --- */
-
-static int save(int picture_fd, const char *path, struct err *err)
-{
-	struct stat st;
-	void *picture = fstat(picture_fd, &st) ? MAP_FAILED
-		: mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, picture_fd, 0);
-	int rc;
-
-	if (picture == MAP_FAILED)
-		return err_set(err, EX_OSERR, "cannot read what gnuplot drew: %s", strerror(errno));
-	rc = file_replace(path, picture, (size_t)st.st_size, err);
-	munmap(picture, (size_t)st.st_size);
-	return rc;
+		       why ? why : "it did not say why");
 }
 
 /* path NULL: what it draws is thrown away. */
-static int draw_script(const char *script, const char *path, struct err *err)
+static int draw(const char *script, const char *path, struct err *err)
 {
 	struct plotter p = {
 		.picture_fd = memfd_create("picture", MFD_CLOEXEC),
 		.errors_fd = memfd_create("errors", MFD_CLOEXEC),
 	};
+	struct stat st;
+	void *picture;
 	int rc;
 
 	if (p.picture_fd < 0 || p.errors_fd < 0)
 		rc = err_set(err, EX_OSERR, "cannot make a file in memory: %s", strerror(errno));
 	else
-		rc = start_gnuplot(&p, err) || feed_and_wait(&p, script, err) ? -1 : 0;
-	if (rc == 0 && path)
-		rc = save(p.picture_fd, path, err);
+		rc = run_gnuplot(&p, script, err);
+	if (rc == 0 && path) {
+		picture = fstat(p.picture_fd, &st) ? MAP_FAILED
+			: mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, p.picture_fd, 0);
+		if (picture == MAP_FAILED) {
+			rc = err_set(err, EX_OSERR, "cannot read what gnuplot drew: %s",
+				     strerror(errno));
+		} else {
+			rc = file_replace(path, picture, (size_t)st.st_size, err);
+			munmap(picture, (size_t)st.st_size);
+		}
+	}
 	if (p.picture_fd >= 0)
 		close(p.picture_fd);
 	if (p.errors_fd >= 0)
@@ -161,7 +141,7 @@ int picture_check(const char *path, struct err *err)
 	const char *format = picture_format(path);
 	char *script = xasprintf("set terminal %s\nset print '-'\nprint 'ready'\n",
 				 format && !strcmp(format, "png") ? "pngcairo" : "svg");
-	int rc = file_check(path, err) || draw_script(script, NULL, err) ? -1 : 0;
+	int rc = file_check(path, err) || draw(script, NULL, err) ? -1 : 0;
 
 	free(script);
 	return rc;
@@ -169,7 +149,7 @@ int picture_check(const char *path, struct err *err)
 
 int picture_draw(const char *script, const char *path, struct err *err)
 {
-	return draw_script(script, path, err);
+	return draw(script, path, err);
 }
 
 void picture_add_style(struct text *t, const char *format)
