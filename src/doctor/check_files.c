@@ -13,31 +13,9 @@
 #include "pollux/report.h"
 #include "pollux/store.h"
 
-/* --- space --- */
-
 #define LEAST_RATIO 0.01
 /* It shows what could go. What does go is for a person to say. */
 #define PRUNE "pollux prune --older-than 30d --all --dry-run"
-
-static void check_disk(struct patient *p, const char *path)
-{
-	struct text why = TEXT_INIT;
-	struct statvfs fs;
-	double free_bytes, all_bytes;
-
-	if (statvfs(path, &fs))
-		return;
-	free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
-	all_bytes = (double)fs.f_blocks * (double)fs.f_frsize;
-	if (disk_nearly_full(path, &why))
-		found(p, FINDING_LOOK, xstrdup(PRUNE), "%s", why.data);
-	else if (fs.f_files > 0 && (double)fs.f_favail < LEAST_RATIO * (double)fs.f_files)
-		found(p, FINDING_LOOK, xstrdup(PRUNE), "the disk of '%s' has room for %.0f files "
-		      "only", path, (double)fs.f_favail);
-	else
-		note(p, "%s of %s left", format_bytes(free_bytes).s, format_bytes(all_bytes).s);
-	text_release(&why);
-}
 
 /* Logs and checkpoints may be on disks of their own. */
 void check_space(struct patient *p)
@@ -48,40 +26,42 @@ void check_space(struct patient *p)
 
 	for (size_t i = 0; i < sizeof(disks) / sizeof(disks[0]); i++) {
 		char *path = xasprintf("%s%s", p->paths.dir, disks[i]);
-		bool is_new = true;
+		struct text why = TEXT_INIT;
+		struct statvfs fs;
 		struct stat st;
+		bool is_new = stat(path, &st) == 0;
 
-		if (stat(path, &st))
-			is_new = false;
-		for (int k = 0; k < n; k++)
-			is_new = is_new && st.st_dev != seen[k];
-		if (is_new) {
+		for (int k = 0; is_new && k < n; k++)
+			is_new = st.st_dev != seen[k];
+		if (is_new)
 			seen[n++] = st.st_dev;
-			check_disk(p, path);
+		if (is_new && statvfs(path, &fs) == 0) {
+			if (disk_nearly_full(path, &why))
+				found(p, FINDING_LOOK, xstrdup(PRUNE), "%s", why.data);
+			else if ((double)fs.f_favail < LEAST_RATIO * (double)fs.f_files)
+				found(p, FINDING_LOOK, xstrdup(PRUNE), "the disk of '%s' has room "
+				      "for %.0f files only", path, (double)fs.f_favail);
+			else
+				note(p, "%s of %s left",
+				     format_bytes((double)fs.f_bavail * (double)fs.f_frsize).s,
+				     format_bytes((double)fs.f_blocks * (double)fs.f_frsize).s);
 		}
+		text_release(&why);
 		free(path);
 	}
 }
 
-/* --- permissions --- */
-
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
-/* Whether a command may change the owner of the file: what other people could put there, by a link
- * of either kind, may be a file of theirs, or of the system. */
-static bool is_ours_to_take(const struct patient *p, const char *path, const struct stat *st)
-{
-	struct stat named, dir;
-
-	return lstat(path, &named) == 0 && !S_ISLNK(named.st_mode) &&
-	       (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && st->st_nlink == 1)) &&
-	       stat(p->paths.dir, &dir) == 0 && !(dir.st_mode & OTHERS_WRITE);
-}
-
+/* Names a command that takes the file over, unless other people may have put it there: by a link of
+ * either kind it may be a file of theirs, or of the system. */
 static void check_owner(struct patient *p, const char *path, const struct stat *st)
 {
+	struct stat named, dir;
+	bool ours = lstat(path, &named) == 0 && !S_ISLNK(named.st_mode) &&
+		    (S_ISDIR(st->st_mode) || (S_ISREG(st->st_mode) && st->st_nlink == 1)) &&
+		    stat(p->paths.dir, &dir) == 0 && !(dir.st_mode & OTHERS_WRITE);
 	char *take = xasprintf("%schown -h %lld", advice_sudo(), (long long)geteuid());
-	bool ours = is_ours_to_take(p, path, st);
 
 	found(p, FINDING_STOPS, command_on(ours ? take : "ls -ld", path),
 	      "'%s' belongs to user %lld", path, (long long)st->st_uid);
@@ -191,31 +171,28 @@ static void found_odd(struct patient *p, const struct part *part, const char *pa
 	text_release(&aside);
 }
 
-/* A program of a job, or a person, may have put something else there, which is not opened. */
-static void check_part(struct patient *p, const struct part *part, const char *path)
-{
-	struct stat named, st;
-
-	if (lstat(path, &named))
-		return;
-	if (S_ISLNK(named.st_mode) && !part->by_link)
-		found_odd(p, part, path, "a symbolic link, which is not followed");
-	else if (stat(path, &st))
-		found_odd(p, part, path, "a symbolic link that leads nowhere");
-	else if (part->is_directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
-		found_odd(p, part, path, part->is_directory ? "no directory" : "no regular file");
-	else
-		check_mode(p, path);
-}
-
+/* A program of a job, or a person, may have put something else in the place of a file, which is not
+ * opened. */
 void check_permissions(struct patient *p)
 {
 	if (!check_directory(p))
 		return;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		char *path = xasprintf("%s/%s", p->paths.dir, parts[i].name);
+		const struct part *part = &parts[i];
+		char *path = xasprintf("%s/%s", p->paths.dir, part->name);
+		struct stat named, st;
 
-		check_part(p, &parts[i], path);
+		if (lstat(path, &named))
+			;	/* it is not there */
+		else if (S_ISLNK(named.st_mode) && !part->by_link)
+			found_odd(p, part, path, "a symbolic link, which is not followed");
+		else if (stat(path, &st))
+			found_odd(p, part, path, "a symbolic link that leads nowhere");
+		else if (part->is_directory ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
+			found_odd(p, part, path,
+				  part->is_directory ? "no directory" : "no regular file");
+		else
+			check_mode(p, path);
 		free(path);
 	}
 }
@@ -224,28 +201,23 @@ void check_permissions(struct patient *p)
 
 #define REPAIR "pollux doctor --repair"
 
-/* Makes a comment of the line, so that the default of its setting holds. */
-static char *without_line(const struct patient *p)
-{
-	char *edit = xasprintf("sed -i '%ds/^/# /'", p->config.bad_line);
-	struct text mend = TEXT_INIT;
-
-	advice_add_edit(&mend, edit, p->paths.config);
-	free(edit);
-	return text_detach(&mend);
-}
-
 void check_settings(struct patient *p)
 {
-	char *mend = NULL;
+	struct text mend = TEXT_INIT;
 
 	if (!p->config_err.exit_status)
 		return;
-	if (p->config.bad_line)
-		mend = without_line(p);
-	else if (p->config.bad_variable)
-		mend = xasprintf("unset %s", p->config.bad_variable);
-	found(p, FINDING_STOPS, mend, "%s", p->config_err.text);
+	if (p->config.bad_line) {
+		/* makes a comment of the line, so that the default of its setting holds */
+		char *edit = xasprintf("sed -i '%ds/^/# /'", p->config.bad_line);
+
+		advice_add_edit(&mend, edit, p->paths.config);
+		free(edit);
+	} else if (p->config.bad_variable) {
+		text_addf(&mend, "unset %s", p->config.bad_variable);
+	}
+	found(p, FINDING_STOPS, mend.length ? text_detach(&mend) : NULL, "%s", p->config_err.text);
+	text_release(&mend);
 }
 
 /* Only damage is repaired: a store may be sound that is locked, or on a disk that is full. */
@@ -257,51 +229,39 @@ static void found_error(struct patient *p, const struct err *err, bool may_repai
 	      "%s", err->text);
 }
 
-static void check_closed(struct patient *p)
-{
-	if (p->store_err.exit_status == EX_NOINPUT)
-		note(p, "%s", p->store_err.text);
-	else
-		found_error(p, &p->store_err, !store_is_foreign(&p->paths));
-}
-
-static void describe_store(struct patient *p)
-{
-	struct stat st = { 0 };
-	struct err err;
-	char *log;
-	int64_t n;
-
-	if (store_count_jobs(&p->store, &n, &err)) {
-		found_error(p, &err, true);
-		return;
-	}
-	log = xasprintf("%s-wal", p->paths.store);
-	stat(p->paths.store, &st);
-	note(p, "%lld job%s, %s", (long long)n, plural(n), format_bytes((double)st.st_size).s);
-	if (stat(log, &st) == 0 && st.st_size > 0)
-		note(p, "the newest changes are in '%s', so copy the store by 'pollux backup'",
-		     strrchr(log, '/') + 1);
-	free(log);
-}
-
 void check_store(struct patient *p)
 {
 	struct strings faults = { 0 };
 	struct text other = TEXT_INIT;
+	struct stat st = { 0 };
 	struct err err;
+	int64_t n;
+	char *log;
 
-	if (!p->store.db) {
-		check_closed(p);
+	if (!p->store.db && p->store_err.exit_status == EX_NOINPUT) {
+		note(p, "%s", p->store_err.text);
 		return;
 	}
-	if (store_check(&p->store, &faults, &err))
+	if (!p->store.db) {
+		found_error(p, &p->store_err, !store_is_foreign(&p->paths));
+		return;
+	}
+	log = xasprintf("%s-wal", p->paths.store);
+	if (store_check(&p->store, &faults, &err) ||
+	    (faults.count == 0 && store_count_jobs(&p->store, &n, &err))) {
 		found_error(p, &err, true);
-	else if (faults.count)
+	} else if (faults.count) {
 		found(p, FINDING_DAMAGE, xstrdup(REPAIR), "'%s' is damaged: %s%s", p->paths.store,
 		      faults.items[0], faults.count > 1 ? ", and more" : "");
-	else
-		describe_store(p);
+	} else {
+		stat(p->paths.store, &st);
+		note(p, "%lld job%s, %s", (long long)n, plural(n),
+		     format_bytes((double)st.st_size).s);
+		if (stat(log, &st) == 0 && st.st_size > 0)
+			note(p, "the newest changes are in '%s', so copy the store by 'pollux "
+			     "backup'", strrchr(log, '/') + 1);
+	}
+	free(log);
 	strings_release(&faults);
 	if (paths_on_network(&p->paths))
 		found(p, FINDING_LOOK, NULL, "'%s' is on a network file system, where locks may "

@@ -1,7 +1,6 @@
 /* check_machine.c - cron, drivers, control groups, the manager of a cluster. */
 #include <ctype.h>
 #include <dirent.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +13,6 @@
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/proc.h"
-
-/* --- cron --- */
 
 #define INSTALL "pollux cron --install"
 
@@ -38,50 +35,33 @@ static bool passes_come(const struct patient *p)
 	return regular_passes_come(&p->paths, clock_wall_s());
 }
 
-static char *start_cron(void)
+static void check_line(struct patient *p, const char *lines, struct crontab_entry *e)
 {
-	bool by_systemd = access("/run/systemd/system", F_OK) == 0;
-	const char *name = access("/usr/sbin/crond", X_OK) ? "cron" : "crond";
+	const char *cron = access("/usr/sbin/crond", X_OK) ? "cron" : "crond";
+	bool come = passes_come(p);
+	struct text new = TEXT_INIT;
+	enum crontab_change change = crontab_with(lines, e, &new);
 
-	return by_systemd ? xasprintf("%ssystemctl start %s", advice_sudo(), name)
-			  : xasprintf("%sservice %s start", advice_sudo(), name);
-}
-
-static void check_daemon(struct patient *p, const struct crontab_entry *e)
-{
-	if (!passes_come(p) && proc_hides_others())
+	text_release(&new);
+	if (change == CRONTAB_UPDATED)
+		found(p, FINDING_LOOK, xstrdup(INSTALL),
+		      "the line in the crontab runs another program, or stands there twice");
+	else if (change == CRONTAB_ADDED && come)
+		note(p, "no line in the crontab, but passes come by other ways");
+	else if (change == CRONTAB_ADDED)
+		found(p, FINDING_LOOK, xstrdup(INSTALL),
+		      "no line in the crontab runs passes: they come when a job is "
+		      "submitted, ends or is to begin, so nobody takes turns");
+	else if (!come && proc_hides_others())
 		note(p, "%s; whether cron(8) runs is not visible here: /proc hides the processes "
 		     "of others", e->line.data);
-	else if (!passes_come(p) && !is_running("cron") && !is_running("crond"))
-		found(p, FINDING_LOOK, start_cron(),
+	else if (!come && !is_running("cron") && !is_running("crond"))
+		found(p, FINDING_LOOK, access("/run/systemd/system", F_OK) == 0
+		      ? xasprintf("%ssystemctl start %s", advice_sudo(), cron)
+		      : xasprintf("%sservice %s start", advice_sudo(), cron),
 		      "the crontab has the line, but cron(8) does not run");
 	else
 		note(p, "%s", e->line.data);
-}
-
-static void check_line(struct patient *p, const char *lines, struct crontab_entry *e)
-{
-	struct text new = TEXT_INIT;
-
-	switch (crontab_with(lines, e, &new)) {
-	case CRONTAB_UPDATED:
-		found(p, FINDING_LOOK, xstrdup(INSTALL),
-		      "the line in the crontab runs another program, or stands there twice");
-		break;
-	case CRONTAB_ADDED:
-		if (passes_come(p))
-			note(p, "no line in the crontab, but passes come by other ways");
-		else
-			found(p, FINDING_LOOK, xstrdup(INSTALL),
-			      "no line in the crontab runs passes: they come when a job is "
-			      "submitted, ends or is to begin, so nobody takes turns");
-		break;
-	case CRONTAB_SAME:
-	case CRONTAB_REMOVED:
-		check_daemon(p, e);
-		break;
-	}
-	text_release(&new);
 }
 
 void check_cron(struct patient *p)
@@ -104,29 +84,9 @@ void check_cron(struct patient *p)
 	crontab_entry_release(&e);
 }
 
-/* --- drivers --- */
-
-static void check_device(struct patient *p, const struct device *device)
-{
-	if (device->left_out)
-		note(p, "%s: %s", device->name, device->reason);
-	else if (!device->usable)
-		found(p, FINDING_LOOK, xstrdup("pollux devices"), "%s: %s", device->name,
-		      device->reason);
-}
-
-static void check_driver(struct patient *p, const struct device_driver *driver)
-{
-	if (driver->silent)
-		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", driver->note);
-	else if (driver->misnamed)
-		found(p, FINDING_LOOK, xstrdup("pollux devices"), "%s", driver->note);
-	else if (driver->note[0])
-		note(p, "%s", driver->note);
-}
-
 void check_drivers(struct patient *p)
 {
+	static const char show[] = "pollux devices";
 	const struct device_list *list;
 	int n_left_out = 0;
 
@@ -136,22 +96,33 @@ void check_drivers(struct patient *p)
 	}
 	list = patient_devices(p);
 	if (!list) {
-		found(p, FINDING_STOPS, xstrdup("pollux devices"), "%s", p->devices_err.text);
+		found(p, FINDING_STOPS, xstrdup(show), "%s", p->devices_err.text);
 		return;
 	}
-	for (int i = 0; i < list->n_drivers; i++)
-		check_driver(p, &list->drivers[i]);
+	for (int i = 0; i < list->n_drivers; i++) {
+		const struct device_driver *driver = &list->drivers[i];
+
+		if (driver->silent || driver->misnamed)
+			found(p, driver->silent ? FINDING_STOPS : FINDING_LOOK, xstrdup(show), "%s",
+			      driver->note);
+		else if (driver->note[0])
+			note(p, "%s", driver->note);
+	}
 	for (int i = 0; i < list->count; i++) {
-		check_device(p, &list->items[i]);
-		n_left_out += list->items[i].left_out;
+		const struct device *device = &list->items[i];
+
+		n_left_out += device->left_out;
+		if (device->left_out)
+			note(p, "%s: %s", device->name, device->reason);
+		else if (!device->usable)
+			found(p, FINDING_LOOK, xstrdup(show), "%s: %s", device->name,
+			      device->reason);
 	}
 	if (n_left_out > 0 && n_left_out == list->count)
-		found(p, FINDING_LOOK, xstrdup("pollux devices"), "every GPU is left out, so jobs "
+		found(p, FINDING_LOOK, xstrdup(show), "every GPU is left out, so jobs "
 		      "wait: have the setting gpus name one of them, or gpus = all");
 	note(p, "%d device%s", list->count, plural(list->count));
 }
-
-/* --- control groups --- */
 
 /* A guardian instead of a control group is weaker, but usual, and so no finding. */
 void check_groups(struct patient *p)
@@ -167,8 +138,7 @@ void check_groups(struct patient *p)
 	text_release(&detail);
 }
 
-/* --- whether the manager of a cluster answers, and its nodes see our files --- */
-
+/* Says whether the manager of a cluster answers, and its nodes see our files. */
 void check_engine(struct patient *p)
 {
 	const struct engine *engine = engine_for_new_runs();

@@ -3,7 +3,6 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include "pollux/device_users.h"
 #include "pollux/mem.h"
 #include "pollux/people.h"
-
 
 /* The name stays until the next call. */
 static const char *name_of(uid_t uid)
@@ -25,42 +23,23 @@ static const char *name_of(uid_t uid)
 	return user ? user->pw_name : number;
 }
 
-/* Makes it where there is nothing; changes nothing that is there, whoever made it meanwhile. */
-static char *make_directory(const char *path)
-{
-	struct text command = TEXT_INIT;
-
-	text_addf(&command, "%smkdir -p -m 1777 ", advice_sudo());
-	text_add_shell_quoted(&command, path);
-	return text_detach(&command);
-}
-
-/* Gives the directory to root first, so that its maker can no longer put a link in its place. */
-static char *take_over(const char *path)
-{
-	struct text quoted = TEXT_INIT;
-	const char *sudo = advice_sudo();
-	char *command;
-
-	text_add_shell_quoted(&quoted, path);
-	command = xasprintf("%schown -h root %s && test ! -L %s && %schmod 1777 %s", sudo,
-			    quoted.data, quoted.data, sudo, quoted.data);
-	text_release(&quoted);
-	return command;
-}
-
-/* The mend where the directory that the settings name cannot be used. Its mode and owner may be as
- * others need them. */
+/* Returns the mend where the directory that the settings name cannot be used. Makes it where there
+ * is nothing; changes nothing that is there, whoever made it meanwhile: its mode and owner may be
+ * as others need them. */
 static char *mend_named(const char *path)
 {
 	struct text command = TEXT_INIT;
 	struct stat st;
 
-	if (stat(path, &st))
-		return errno == ENOENT ? make_directory(path) : command_on("ls -ld", path);
-	if (!S_ISDIR(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX))
+	if (stat(path, &st) && errno == ENOENT) {
+		text_addf(&command, "%smkdir -p -m 1777 ", advice_sudo());
+		text_add_shell_quoted(&command, path);
+	} else if (stat(path, &st) || !S_ISDIR(st.st_mode) ||
+		   !(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX)) {
 		return command_on("ls -ld", path);
-	shared_dir_add_sticky(&command, path, &st);
+	} else {
+		shared_dir_add_sticky(&command, path, &st);
+	}
 	return text_detach(&command);
 }
 
@@ -68,17 +47,25 @@ static char *mend_named(const char *path)
  * begun to set one up. */
 static void check_absent(struct patient *p, const char *path)
 {
+	const char *sudo = advice_sudo();
+	struct text quoted = TEXT_INIT;
 	struct stat st;
 
-	if (path && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+	if (!path || lstat(path, &st)) {
+		note(p, "devices are shared with nobody");
+		return;
+	}
+	text_add_shell_quoted(&quoted, path);
+	if (S_ISLNK(st.st_mode))
 		found(p, FINDING_LOOK, command_on("ls -l", path), "'%s' is not used, as it is a "
 		      "symbolic link, made by %s", path, name_of(st.st_uid));
-	else if (path && lstat(path, &st) == 0)
-		found(p, FINDING_LOOK, S_ISDIR(st.st_mode) ? take_over(path)
-						      : command_on("ls -l", path),
-		      "'%s' is not used: it is to be a directory of root, with mode 1777", path);
 	else
-		note(p, "devices are shared with nobody");
+		/* to root first, so that its maker can no longer put a link in its place */
+		found(p, FINDING_LOOK, !S_ISDIR(st.st_mode) ? command_on("ls -l", path)
+		      : xasprintf("%schown -h root %s && test ! -L %s && %schmod 1777 %s", sudo,
+				  quoted.data, quoted.data, sudo, quoted.data),
+		      "'%s' is not used: it is to be a directory of root, with mode 1777", path);
+	text_release(&quoted);
 }
 
 /* The lock of a device is one file for all users, so its name is known to everybody, too. */
@@ -101,14 +88,6 @@ static void check_lock(struct patient *p, const char *path, const struct device 
 	free(lock);
 }
 
-static void check_shared_locks(struct patient *p, const char *path)
-{
-	const struct device_list *list = p->config_err.exit_status ? NULL : patient_devices(p);
-
-	for (int i = 0; list && i < list->count; i++)	/* other sections report its failure */
-		check_lock(p, path, &list->items[i]);
-}
-
 #define LEAST_BYTES 65536.0	/* of free space: room for the files of all users */
 #define LEAST_FILES 16		/* the least number of files that can still be made */
 
@@ -116,6 +95,7 @@ static void check_shared_locks(struct patient *p, const char *path)
 static void check_stray(struct patient *p, const char *path, const struct people *people)
 {
 	const char *name = name_of(people->stray_uid);
+	bool one = people->n_stray == 1;
 
 	if (people->too_many)
 		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has too many files to "
@@ -123,26 +103,15 @@ static void check_stray(struct patient *p, const char *path, const struct people
 		      "their locks hold", path, name);
 	else if (people->n_stray > 0)
 		found(p, FINDING_LOOK, command_on("ls -la", path), "'%s' has %d file%s that do%s "
-		      "not belong there, %sof %s", path, people->n_stray, plural(people->n_stray),
-		      people->n_stray == 1 ? "es" : "", people->n_stray == 1 ? "" : "most of them ",
-		      name);
-}
-
-static void check_room(struct patient *p, const char *path)
-{
-	struct statvfs fs;
-
-	if (statvfs(path, &fs))
-		return;
-	if ((double)fs.f_bavail * (double)fs.f_frsize < LEAST_BYTES ||
-	    (fs.f_files > 0 && fs.f_favail < LEAST_FILES))
-		found(p, FINDING_STOPS, command_on("df -h", path), "the file system of '%s' is "
-		      "full: locks of devices, and what you want, cannot be written there", path);
+		      "not belong there, %sof %s", path, people->n_stray, one ? "" : "s",
+		      one ? "es" : "", one ? "" : "most of them ", name);
 }
 
 static void check_shared(struct patient *p, const char *path)
 {
+	const struct device_list *list = p->config_err.exit_status ? NULL : patient_devices(p);
 	struct people people;
+	struct statvfs fs;
 	struct err ignored;
 
 	if (people_read(&p->paths, &people, &ignored) == 0) {
@@ -153,8 +122,13 @@ static void check_shared(struct patient *p, const char *path)
 	if (access(path, W_OK))
 		found(p, FINDING_STOPS, command_on("ls -ld", path), "you may not write to '%s': "
 		      "where it is for sharing devices alone, its mode is to be 1777", path);
-	check_room(p, path);
-	check_shared_locks(p, path);
+	if (statvfs(path, &fs) == 0 &&
+	    ((double)fs.f_bavail * (double)fs.f_frsize < LEAST_BYTES ||
+	     (fs.f_files > 0 && fs.f_favail < LEAST_FILES)))
+		found(p, FINDING_STOPS, command_on("df -h", path), "the file system of '%s' is "
+		      "full: locks of devices, and what you want, cannot be written there", path);
+	for (int i = 0; list && i < list->count; i++)	/* other sections report its failure */
+		check_lock(p, path, &list->items[i]);
 }
 
 void check_people(struct patient *p)

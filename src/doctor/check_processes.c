@@ -45,54 +45,23 @@ static char *wake_or_kill(pid_t pid, bool is_stopped, const char *then)
 	return text_detach(&command);
 }
 
-/* --- passes --- */
-
-static bool find_hung(struct patient *p)
+void check_passes(struct patient *p)
 {
+	double now_s = clock_wall_s(), age_s = now_s - p->last_pass_s, failed_s;
 	struct lock_holder holder;
 	struct text words = TEXT_INIT;
-	bool hangs = pass_find_hung(&p->paths, &holder);
+	struct stat asked;
+	struct err ignored;
+	bool has_work = false;
+	char why[400];
 
-	if (hangs) {
+	if (pass_find_hung(&p->paths, &holder)) {
 		pass_describe_hung(&holder, &words);
 		found(p, FINDING_STOPS, wake_or_kill((pid_t)holder.pid, holder.is_stopped, ""),
 		      "%s", words.data);
-	}
-	text_release(&words);
-	return hangs;
-}
-
-static void check_request(struct patient *p)
-{
-	double now_s = clock_wall_s();
-	struct stat st;
-
-	if (stat(p->paths.schedule_again, &st) == 0 &&
-	    now_s - (double)st.st_mtim.tv_sec > ASKED_S)
-		found(p, FINDING_LOOK, xstrdup(PASS),
-		      "a pass was asked for %s ago, and did not come",
-		      format_duration(now_s - (double)st.st_mtim.tv_sec).s);
-}
-
-static void check_failure(struct patient *p)
-{
-	char why[400];
-	double time_s;
-
-	if (failed_pass_read(&p->paths, why, sizeof(why), &time_s))
-		found(p, FINDING_LOOK, xstrdup(PASS),
-		      "the pass after a submission or the end of a job failed %s ago: %s",
-		      format_duration(fmax(clock_wall_s() - time_s, 0)).s, why);
-}
-
-void check_passes(struct patient *p)
-{
-	double age_s = clock_wall_s() - p->last_pass_s;
-	struct err ignored;
-	bool has_work = false;
-
-	if (find_hung(p))
+		text_release(&words);
 		return;
+	}
 	if (p->store.db)
 		store_has_work(&p->store, &has_work, &ignored);
 	if (isnan(age_s) && has_work)
@@ -105,11 +74,16 @@ void check_passes(struct patient *p)
 		note(p, "there was none yet");
 	else
 		note(p, "the last was %s ago", format_duration(fmax(age_s, 0)).s);
-	check_request(p);
-	check_failure(p);
+	if (stat(p->paths.schedule_again, &asked) == 0 &&
+	    now_s - (double)asked.st_mtim.tv_sec > ASKED_S)
+		found(p, FINDING_LOOK, xstrdup(PASS),
+		      "a pass was asked for %s ago, and did not come",
+		      format_duration(now_s - (double)asked.st_mtim.tv_sec).s);
+	if (failed_pass_read(&p->paths, why, sizeof(why), &failed_s))
+		found(p, FINDING_LOOK, xstrdup(PASS),
+		      "the pass after a submission or the end of a job failed %s ago: %s",
+		      format_duration(fmax(now_s - failed_s, 0)).s, why);
 }
-
-/* --- supervisors --- */
 
 /* Returns for how long the supervisor has been silent, if that is too long; NaN: it is not. */
 static double silence_s(const struct engine_context *at, const struct run *run, int64_t *pid)
@@ -128,80 +102,58 @@ static bool is_stopped(int64_t pid)
 	return state == 'T' || state == 't';
 }
 
-static bool is_silent(const struct engine_context *at, const struct run *run, int64_t pid)
+/* Returns the supervisor of the run if it has been silent for too long; else 0. */
+static int64_t find_suspect(struct patient *p, const struct engine_context *at,
+			    const struct run *run)
 {
-	int64_t now;
-
-	return pid && !isnan(silence_s(at, run, &now)) && now == pid;
-}
-
-/* A silence may be that of the whole machine, which was stopped. A supervisor that lives ends it
- * within a beat; one that is stopped does not. */
-static void wait_for_signs(struct patient *p, const struct engine_context *at,
-			   const int64_t *suspects)
-{
-	bool waits = true;
-
-	for (int ms = 0; waits && ms < BEAT_MS; ms += SECOND_LOOK_MS) {
-		poll(NULL, 0, SECOND_LOOK_MS);
-		waits = false;
-		for (int i = 0; i < p->runs.count; i++)
-			waits |= is_silent(at, &p->runs.items[i], suspects[i]) &&
-				 !is_stopped(suspects[i]);
-	}
-}
-
-static void tell_silent(struct patient *p, const struct engine_context *at, const struct run *run,
-			int64_t suspect)
-{
-	int64_t pid;
-	double silent_s = silence_s(at, run, &pid);
-	bool stopped = is_stopped(suspect);
-
-	if (isnan(silent_s) || pid != suspect)
-		return;
-	found(p, FINDING_LOOK, wake_or_kill((pid_t)pid, stopped, " && " PASS),
-	      "the supervisor of job %lld, process %lld, %s %s", (long long)run->job_id,
-	      (long long)pid, stopped ? "is stopped, and has not answered for"
-				      : "has not answered for", format_duration(silent_s).s);
-}
-
-/* *suspect: the supervisor, if it has been silent for too long; else it stays as it is. */
-static void check_run(struct patient *p, const struct engine_context *at, const struct run *run,
-		      int64_t *suspect)
-{
-	int64_t pid;
-
 	enum engine_answer answer;
 	struct err err;
+	int64_t pid;
 
 	if (engine_poll_one(at, run, &answer, &err))
 		found(p, FINDING_LOOK, NULL, "%s", err.text);
 	else if (answer == ENGINE_ALIVE)
-		*suspect = isnan(silence_s(at, run, &pid)) ? 0 : pid;
+		return isnan(silence_s(at, run, &pid)) ? 0 : pid;
 	else if (answer == ENGINE_UNKNOWN)
 		found(p, FINDING_LOOK, NULL, "nobody can tell whether job %lld has a supervisor",
 		      (long long)run->job_id);
 	else
 		found(p, FINDING_LOOK, xstrdup(PASS), "job %lld has no supervisor",
 		      (long long)run->job_id);
+	return 0;
 }
 
 void check_supervisors(struct patient *p)
 {
 	struct engine_context at = { .paths = &p->paths, .store = &p->store };
-	int64_t *suspects = xcalloc((size_t)p->runs.count + 1, sizeof(*suspects));
-	bool any = false;
+	int64_t *suspects = xcalloc((size_t)p->runs.count + 1, sizeof(*suspects)), pid;
+	bool waits = false;
 
 	for (int i = 0; i < p->runs.count; i++) {
-		check_run(p, &at, &p->runs.items[i], &suspects[i]);
-		any |= suspects[i] != 0;
+		suspects[i] = find_suspect(p, &at, &p->runs.items[i]);
+		waits |= suspects[i] != 0;
 	}
-	if (any)
-		wait_for_signs(p, &at, suspects);
-	for (int i = 0; i < p->runs.count; i++)
-		if (suspects[i])
-			tell_silent(p, &at, &p->runs.items[i], suspects[i]);
+	/* A silence may be that of the whole machine, which was stopped. A supervisor that lives
+	 * ends it within a beat; one that is stopped does not. */
+	for (int ms = 0; waits && ms < BEAT_MS; ms += SECOND_LOOK_MS) {
+		poll(NULL, 0, SECOND_LOOK_MS);
+		waits = false;
+		for (int i = 0; i < p->runs.count; i++)
+			waits |= suspects[i] && !isnan(silence_s(&at, &p->runs.items[i], &pid)) &&
+				 pid == suspects[i] && !is_stopped(pid);
+	}
+	for (int i = 0; i < p->runs.count; i++) {
+		double silent_s = suspects[i] ? silence_s(&at, &p->runs.items[i], &pid)
+					      : (double)NAN;
+		bool stopped = suspects[i] && is_stopped(suspects[i]);
+
+		if (!isnan(silent_s) && pid == suspects[i])
+			found(p, FINDING_LOOK, wake_or_kill((pid_t)pid, stopped, " && " PASS),
+			      "the supervisor of job %lld, process %lld, %s %s",
+			      (long long)p->runs.items[i].job_id, (long long)pid,
+			      stopped ? "is stopped, and has not answered for"
+				      : "has not answered for", format_duration(silent_s).s);
+	}
 	free(suspects);
 	note(p, "%d run%s", p->runs.count, plural(p->runs.count));
 }
@@ -239,15 +191,6 @@ static void find_holders(const char *lock, struct pid_list *holders)
 		holders->items[holders->count++] = users.items[i];
 	}
 	pid_list_release(&users);
-}
-
-/* Adds the processes that held the lock at both looks. */
-static void add_both(struct text *command, const struct pid_list *before,
-		     const struct pid_list *now)
-{
-	for (int i = 0; i < now->count; i++)
-		if (has(before, now->items[i]))
-			text_addf(command, " %d", (int)now->items[i]);
 }
 
 /* Returns the run whose supervisor is one of the processes; 0: none is. Its run has just ended, or
@@ -294,58 +237,45 @@ static const char *stranger_with(struct patient *p, const struct engine_context 
 	return holder;
 }
 
-static bool run_is_active(const struct patient *p, int64_t id)
+/* Looks twice at the lock of a device that no run has. Names a command that kills, if what holds
+ * the device is no supervisor, those that held it at both looks. */
+static void check_device(struct patient *p, const struct engine_context *at,
+			 const struct device *device)
 {
-	for (int i = 0; i < p->runs.count; i++)
-		if (p->runs.items[i].id == id)
-			return true;
-	return false;
-}
-
-/* Names a command that kills if what holds the device is no supervisor. first: who held it at the
- * first look */
-static void tell_stranger(struct patient *p, const char *device, const char *holder,
-			  const char *lock, const struct pid_list *first)
-{
+	char *lock = paths_device_lock(&p->paths, device->id);
+	struct pid_list first = { 0 }, now = { 0 };
+	const char *holder = stranger_with(p, at, device);
 	struct text pids = TEXT_INIT;
-	struct pid_list now;
-	int64_t run;
+	int64_t run = 0;
 
-	find_holders(lock, &now);
-	add_both(&pids, first, &now);
-	run = supervised_run(p, &now);
+	if (holder) {
+		find_holders(lock, &first);
+		poll(NULL, 0, SECOND_LOOK_MS);
+		holder = stranger_with(p, at, device);
+	}
+	if (holder) {
+		find_holders(lock, &now);
+		for (int i = 0; i < now.count; i++)
+			if (has(&first, now.items[i]))
+				text_addf(&pids, " %d", (int)now.items[i]);
+		run = supervised_run(p, &now);
+	}
 	if (run)
 		found(p, FINDING_LOOK, xasprintf("ps -f%s", pids.data),
-		      "%s has no run, but the supervisor of run %lld works and holds it%s", device,
-		      (long long)run, run_is_active(p, run) ? "" : ": a newer copy of the store "
-		      "may have this run");
-	else
+		      "%s has no run, but the supervisor of run %lld works and holds it%s",
+		      device->id, (long long)run, patient_has_run(p, run) ? ""
+		      : ": a newer copy of the store may have this run");
+	else if (holder)
 		found(p, FINDING_LOOK,
 		      pids.length && !strcmp(holder, DEVICE_LOCK_ENDED)
 			      ? xasprintf("kill -KILL%s", pids.data)
 			      : lock_look(lock) == LOCK_CANNOT_BE_TOLD ? command_on("ls -ld", lock)
 								       : NULL,
-		      "%s has no run, but %s holds it", device, holder);
-	pid_list_release(&now);
+		      "%s has no run, but %s holds it", device->id, holder);
 	text_release(&pids);
-}
-
-static void check_device(struct patient *p, const struct engine_context *at,
-			 const struct device *device)
-{
-	char *path = paths_device_lock(&p->paths, device->id);
-	struct pid_list first = { 0 };
-	const char *holder = stranger_with(p, at, device);
-
-	if (holder) {
-		find_holders(path, &first);
-		poll(NULL, 0, SECOND_LOOK_MS);
-		holder = stranger_with(p, at, device);
-	}
-	if (holder)
-		tell_stranger(p, device->id, holder, path, &first);
+	pid_list_release(&now);
 	pid_list_release(&first);
-	free(path);
+	free(lock);
 }
 
 void check_locks(struct patient *p)

@@ -37,6 +37,8 @@ void found(struct patient *p, enum finding_severity severity, char *mend, const 
 	__attribute__((format(printf, 4, 5)));
 /* Adds to the state of the present section. */
 void note(struct patient *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* True if the run is one of those that have not ended. */
+bool patient_has_run(const struct patient *p, int64_t id);
 /* Lists the machine's devices, at the first call; NULL: they cannot be listed, see devices_err. */
 const struct device_list *patient_devices(struct patient *p);
 /* "COMMAND PATH", with the path quoted for the shell. The caller's. */

@@ -1,5 +1,4 @@
 /* doctor.c - runs every check, and keeps what they find. */
-#include "pollux/doctor.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "checks.h"
-#include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
 
@@ -31,8 +29,6 @@ static const struct {
 };
 
 #define N_CHECKS (int)(sizeof(checks) / sizeof(checks[0]))
-
-/* --- what checks say --- */
 
 static struct doctor_section *at_work(struct doctor *d)
 {
@@ -78,22 +74,12 @@ char *command_on(const char *command, const char *path)
 	return text_detach(&text);
 }
 
-/* --- the patient --- */
-
-static void examine(struct patient *p)
+bool patient_has_run(const struct patient *p, int64_t id)
 {
-	struct stat st;
-	struct err ignored;
-	bool there = false;
-
-	if (config_load(&p->config, p->paths.config, &p->config_err) == 0)
-		p->config_err.exit_status = 0;
-	p->last_pass_s = stat(p->paths.schedule_lock, &st) == 0
-		? (double)st.st_mtim.tv_sec : (double)NAN;
-	if (paths_have_store(&p->paths, &there, &p->store_err) == 0)
-		store_open(&p->store, &p->paths, STORE_READ, &p->store_err);
-	if (p->store.db)
-		store_runs_active(&p->store, &p->runs, &ignored);
+	for (int i = 0; i < p->runs.count; i++)
+		if (p->runs.items[i].id == id)
+			return true;
+	return false;
 }
 
 const struct device_list *patient_devices(struct patient *p)
@@ -109,12 +95,22 @@ const struct device_list *patient_devices(struct patient *p)
 
 int doctor_look(struct doctor *d, struct err *err)
 {
-	struct patient p = { .doctor = d };
+	struct patient p = { .doctor = d, .last_pass_s = NAN };
+	bool there = false;
+	struct stat st;
+	struct err ignored;
 
 	*d = (struct doctor){ .sections = xcalloc(N_CHECKS, sizeof(*d->sections)) };
 	if (paths_init(&p.paths, err))
 		return -1;
-	examine(&p);
+	if (config_load(&p.config, p.paths.config, &p.config_err) == 0)
+		p.config_err.exit_status = 0;
+	if (stat(p.paths.schedule_lock, &st) == 0)
+		p.last_pass_s = (double)st.st_mtim.tv_sec;
+	if (paths_have_store(&p.paths, &there, &p.store_err) == 0)
+		store_open(&p.store, &p.paths, STORE_READ, &p.store_err);
+	if (p.store.db)
+		store_runs_active(&p.store, &p.runs, &ignored);
 	for (int i = 0; i < N_CHECKS; i++) {
 		d->sections[d->n_sections++].name = checks[i].name;
 		text_init(&at_work(d)->state);
@@ -139,8 +135,6 @@ void doctor_release(struct doctor *d)
 	free(d->items);
 	*d = (struct doctor){ 0 };
 }
-
-/* --- severity --- */
 
 const char *finding_severity_name(enum finding_severity severity)
 {
