@@ -2,10 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "pollux/mem.h"
-#include "pollux/selection.h"
-#include "pollux/text.h"
-#include "submit.h"
 
 /* Reads the rule that a word begins with. Returns the rule's length; 0: there is none. */
 static size_t read_rule(const char *word, enum after_rule *rule)
@@ -22,22 +20,6 @@ static size_t read_rule(const char *word, enum after_rule *rule)
 	return 0;
 }
 
-/* Adds to the error about a job that there is not: "bad:1" is read as the name of a job, which
- * there may be. */
-static void hint_at_rules(const char *operand, struct err *err)
-{
-	size_t n = strcspn(operand, ":");
-	enum after_rule ignored;
-	char *first;
-
-	if (!operand[n] || read_rule(operand, &ignored))
-		return;
-	first = xstrdup(err->text);
-	err_set(err, EX_NOINPUT, "option '--after': %s, and '%.*s' is no rule; there are ok, notok "
-		"and any", first, (int)(n < 60 ? n : 60), operand);
-	free(first);
-}
-
 static void append_dependency(struct dependency_list *list, int64_t id, bool group,
 			      enum after_rule rule)
 {
@@ -45,15 +27,6 @@ static void append_dependency(struct dependency_list *list, int64_t id, bool gro
 	list->items[list->count++] = (struct dependency){
 		.after_id = group ? 0 : id, .after_group_id = group ? id : 0, .rule = rule,
 	};
-}
-
-/* --- names, ranges and @ --- */
-
-/* True if the text is no number, good or bad, and not "". */
-static bool is_operand(const char *text)
-{
-	return text[strspn(text, "-0123456789")] ||
-	       (*text != '-' && strchr(text, '-'));
 }
 
 /* A name means the jobs of the name that have not ended; where all have, the newest of them. */
@@ -76,19 +49,12 @@ static int read_jobs(char *operand, struct store *s, struct id_list *ids, struct
 	return 0;
 }
 
-static void say_jobs(const char *operand, const struct id_list *ids)
-{
-	fprintf(stderr, "pollux: --after '");
-	output_clean(stderr, operand);
-	fprintf(stderr, "': job%s", plural(ids->count));
-	for (int i = 0; i < ids->count; i++)
-		fprintf(stderr, "%s %lld", i ? "," : "", (long long)ids->items[i]);
-	fputc('\n', stderr);
-}
-
+/* Adds the jobs that a name, a range or @ means, and says which they are. */
 static int add_jobs(char *operand, enum after_rule rule, struct dependency_list *list,
 		    struct err *err)
 {
+	int length = (int)strcspn(operand, ":");
+	enum after_rule ignored;
 	struct id_list ids;
 	struct session s;
 	int rc = session_open(&s, STORE_READ, err);
@@ -97,19 +63,28 @@ static int add_jobs(char *operand, enum after_rule rule, struct dependency_list 
 		rc = read_jobs(operand, &s.store, &ids, err);
 		session_close(&s);
 	}
-	if (rc) {
-		if (err->exit_status == EX_NOINPUT)
-			hint_at_rules(operand, err);
-		return -1;
+	/* "bad:1" is read as the name of a job, which there may be. */
+	if (rc && err->exit_status == EX_NOINPUT && operand[length] &&
+	    !read_rule(operand, &ignored)) {
+		char *first = xstrdup(err->text);
+
+		err_set(err, EX_NOINPUT, "option '--after': %s, and '%.*s' is no rule; there are "
+			"ok, notok and any", first, length < 60 ? length : 60, operand);
+		free(first);
 	}
-	say_jobs(operand, &ids);
-	for (int i = 0; i < ids.count; i++)
+	if (rc)
+		return -1;
+	fprintf(stderr, "pollux: --after '");
+	output_clean(stderr, operand);
+	fprintf(stderr, "': job%s", plural(ids.count));
+	for (int i = 0; i < ids.count; i++) {
+		fprintf(stderr, "%s %lld", i ? "," : "", (long long)ids.items[i]);
 		append_dependency(list, ids.items[i], false, rule);
+	}
+	fputc('\n', stderr);
 	id_list_release(&ids);
 	return 0;
 }
-
-/* --- words --- */
 
 /* *rule: "any:" holds for all numbers and groups up to the next rule, the others for one. */
 static int add_dependency(const struct command *by, char *word, enum after_rule *rule,
@@ -123,7 +98,9 @@ static int add_dependency(const struct command *by, char *word, enum after_rule 
 		*rule = AFTER_END;
 	number = word + read_rule(word, rule);
 	group = text_starts_with(number, "group:");
-	if (!group && is_operand(number))
+	/* what is no number, good or bad, and not "" */
+	if (!group && (number[strspn(number, "-0123456789")] ||
+		       (*number != '-' && strchr(number, '-'))))
 		return add_jobs(number, *rule, list, err);
 	if (number_parse_int(number + (group ? strlen("group:") : 0), &id) || id < 1)
 		return usage_error(by, err, "option '--after' wants job numbers such as "

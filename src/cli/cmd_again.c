@@ -1,5 +1,4 @@
 /* cmd_again.c - pollux again: another job like one that is there. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,12 +6,6 @@
 #include "commands.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
-#include "pollux/selection.h"
-#include "pollux/store.h"
-#include "pollux/store_jobs.h"
-#include "pollux/submission.h"
-#include "pollux/text.h"
-#include "submit.h"
 
 struct asked_again {
 	struct asked asked;
@@ -41,10 +34,86 @@ struct again {
 	struct text differs;
 };
 
-/* --- the job that is there --- */
-
-static int read_job(struct again *a, const struct selecting *what, struct err *err)
+static int make_command(struct again *a, struct err *err)
 {
+	const struct asked_again *o = a->o;
+	struct job_command *c = &a->command;
+
+	if (again_group_set(&a->group, &cmd_again, &o->asked, &o->set, &c->argv, err))
+		return -1;
+	if (a->has_command) {
+		strings_release(&c->argv);
+		for (char **argument = a->new_command; *argument; argument++)
+			strings_add(&c->argv, *argument);
+		free(c->program);
+		c->program = NULL;	/* it is looked for anew */
+		a->group.stays = false;
+	}
+	if (again_set(&cmd_again, &a->group.other_changes, &c->argv, err))
+		return -1;
+	if (c->env_names_only || c->env.count == 0) {
+		struct text lost = TEXT_INIT;
+		struct strings here = { 0 };
+
+		environment_capture(environ, &here);
+		strings_set_variable(&here, "PWD", c->directory);
+		text_add(&a->differs, "; its values of variables are no longer stored, so those of "
+			 "this shell are taken");
+		if (add_lacking_variables(&lost, &c->env, &here))
+			text_addf(&a->differs, ", which lacks %s", lost.data);
+		strings_release(&c->env);
+		strings_release(&c->env_templates);
+		c->env = here;
+		text_release(&lost);
+	}
+	if (!a->group.stays)
+		environment_for_group(&a->was, &c->env);
+	c->environment_id = 0;
+	c->env_names_only = false;
+	if (submission_command_again(&cmd_again, &o->asked, c, err))
+		return -1;
+	if (o->asked.directory)
+		strings_set_variable(&c->env, "PWD", c->directory);
+	return 0;
+}
+
+/* Says what the new job differs in. */
+static void say_differences(const struct again *a)
+{
+	const struct job_command *was = &a->was_command, *is = &a->command;
+	struct text differs = TEXT_INIT;
+	char who[40] = "would be";
+
+	text_add(&differs, a->differs.data);
+	again_group_add_differences(&differs, &a->group, &a->was);
+	again_add_differences(&differs, was, is);
+	for (size_t i = 0; i < a->o->asked.env.count; i++)
+		text_addf(&differs, "; with %s", a->o->asked.env.items[i]);
+	for (int row = -1; amend_next(&a->was.declared, &a->is.declared, &row);) {
+		if (!strcmp(declared_fields[row].option.name, "workload") &&
+		    !a->o->asked.declared.workload)
+			continue;	/* this column follows from the arguments */
+		text_add(&differs, "; ");
+		amend_add_change(&differs, row, &a->was.declared, &a->is.declared);
+	}
+	if (!a->o->dry_run)
+		snprintf(who, sizeof(who), "job %lld is", (long long)a->is.id);
+	output_sayf(stderr, "pollux: %s as job %lld%s%s", who, (long long)a->was.id,
+		    differs.length ? ", but: " : " in everything",
+		    differs.length ? differs.data + strlen("; ") : "");
+	if (is->checkpoint_dir && was->checkpoint_dir && !is->checkpoint_template &&
+	    !strcmp(is->checkpoint_dir, was->checkpoint_dir))
+		fprintf(stderr, "pollux: warning: both have the same checkpoint directory; "
+			"--checkpoint-dir sets another\n");
+	text_release(&differs);
+}
+
+static int submit_again(struct again *a, const struct selecting *what, struct err *err)
+{
+	const struct asked *o = &a->o->asked;
+	const struct other_job was = { &a->was, &a->was_command };
+	const char *template;
+	bool stands;
 	struct session s;
 	int64_t id;
 	int rc;
@@ -60,185 +129,53 @@ static int read_job(struct again *a, const struct selecting *what, struct err *e
 	if (rc == 0 && a->was.profile)
 		rc = err_set(err, EX_FAILED, "job %lld is a profile: 'pollux profile' makes "
 			     "another", (long long)id);
-	return rc;
-}
-
-/* --- its environment --- */
-
-/* Takes the values of this shell's variables if the store has only their names. */
-static void renew_environment(struct again *a)
-{
-	struct job_command *c = &a->command;
-	struct text lost = TEXT_INIT;
-	struct strings here = { 0 };
-
-	if (!c->env_names_only && c->env.count > 0)
-		return;
-	environment_capture(environ, &here);
-	strings_set_variable(&here, "PWD", c->directory);
-	text_add(&a->differs, "; its values of variables are no longer stored, so those of this "
-		 "shell are taken");
-	if (add_lacking_variables(&lost, &c->env, &here))
-		text_addf(&a->differs, ", which lacks %s", lost.data);
-	strings_release(&c->env);
-	strings_release(&c->env_templates);
-	c->env = here;
-	text_release(&lost);
-}
-
-/* --- the new one --- */
-
-static int make_command(struct again *a, struct err *err)
-{
-	const struct asked_again *o = a->o;
-	struct job_command *c = &a->command;
-
-	if (again_group_set(&a->group, &cmd_again, &o->asked, &o->set, &c->argv, err))
-		return -1;
-	if (a->has_command) {
-		strings_release(&c->argv);
-		for (char **argument = a->new_command; *argument; argument++)
-			strings_add(&c->argv, *argument);
-	}
-	if (again_set(&cmd_again, &a->group.other_changes, &c->argv, err))
-		return -1;
-	a->group.stays = a->group.stays && !a->has_command;
-	renew_environment(a);
-	if (!a->group.stays)
-		environment_for_group(&a->was, &c->env);
-	c->environment_id = 0;
-	c->env_names_only = false;
-	if (a->has_command) {
-		free(c->program);
-		c->program = NULL;	/* it is looked for anew */
-	}
-	if (submission_command_again(&cmd_again, &o->asked, c, err))
-		return -1;
-	if (o->asked.directory)
-		strings_set_variable(&c->env, "PWD", c->directory);
-	return 0;
-}
-
-static void add_differences(struct again *a)
-{
-	struct text *t = &a->differs;
-
-	again_group_add_differences(t, &a->group, &a->was);
-	again_add_differences(t, &a->was_command, &a->command);
-	for (size_t i = 0; i < a->o->asked.env.count; i++)
-		text_addf(t, "; with %s", a->o->asked.env.items[i]);
-	for (int row = -1; amend_next(&a->was.declared, &a->is.declared, &row);) {
-		if (!strcmp(declared_fields[row].option.name, "workload") &&
-		    !a->o->asked.declared.workload)
-			continue;	/* this column follows from the arguments */
-		text_add(t, "; ");
-		amend_add_change(t, row, &a->was.declared, &a->is.declared);
-	}
-}
-
-static void say_differences(const struct again *a)
-{
-	struct text t = TEXT_INIT;
-
-	if (a->o->dry_run)
-		text_addf(&t, "pollux: would be as job %lld", (long long)a->was.id);
-	else
-		text_addf(&t, "pollux: job %lld is as job %lld", (long long)a->is.id,
-			  (long long)a->was.id);
-	text_add(&t, a->differs.length ? ", but: " : " in everything");
-	text_add(&t, a->differs.length ? a->differs.data + strlen("; ") : "");
-	output_clean(stderr, t.data);
-	fputc('\n', stderr);
-	if (a->command.checkpoint_dir && a->was_command.checkpoint_dir &&
-	    !a->command.checkpoint_template &&
-	    !strcmp(a->command.checkpoint_dir, a->was_command.checkpoint_dir))
-		fprintf(stderr, "pollux: warning: both have the same checkpoint directory; "
-			"--checkpoint-dir sets another\n");
-	text_release(&t);
-}
-
-/* The learning rate may stand in the arguments, in braces. */
-static void print_command(const struct again *a)
-{
-	struct asked o = a->o->asked;
-
-	o.declared.learning_rate = a->is.declared.learning_rate;
-	submit_print_command(&o, a->command.argv.items, NULL, a->is.declared.plans);
-}
-
-/* A name with {job} gets the new number, unless the job was renamed since. */
-static void take_name_template(struct again *a)
-{
-	const char *template = a->was_command.name_template;
-	bool stands = template && braces_name_is(template, a->was.id, a->was.declared.name);
-	bool renamed = strcmp(a->is.declared.name, a->was.declared.name) != 0;
-
-	if (a->o->asked.declared.name || !template || (stands && !renamed))
-		return;
-	free(a->command.name_template);
-	a->command.name_template = stands && braces_have_job(a->is.declared.name)
-		? xstrdup(a->is.declared.name) : NULL;
-}
-
-static int submit_again(struct again *a, const struct selecting *what, struct err *err)
-{
-	const struct asked *o = &a->o->asked;
-	const struct other_job was = { &a->was, &a->was_command };
-
-	if (read_job(a, what, err) || make_command(a, err) ||
+	if (rc || make_command(a, err) ||
 	    submission_job_again(&cmd_again, o, &was, &a->command, &a->is, err) ||
 	    submit_after(&cmd_again, o, &a->after, err))
 		return -1;
 	again_group_join(&a->group, o, &a->was, &a->is);
-	take_name_template(a);
-	add_differences(a);
+	/* A name with {job} gets the new number, unless the job was renamed since. */
+	template = a->was_command.name_template;
+	stands = template && braces_name_is(template, a->was.id, a->was.declared.name);
+	if (!o->declared.name && template &&
+	    !(stands && strcmp(a->is.declared.name, a->was.declared.name) == 0)) {
+		free(a->command.name_template);
+		a->command.name_template = stands && braces_have_job(a->is.declared.name)
+			? xstrdup(a->is.declared.name) : NULL;
+	}
 	submit_tell_braces(o, &a->is, &a->command, NULL, a->o->dry_run);
-	if (a->o->dry_run && submit_snapshot_tell(&a->is, &a->command, err))
+	if (a->o->dry_run) {
+		struct asked typed = *o;
+
+		if (submit_snapshot_tell(&a->is, &a->command, err))
+			return -1;
+		/* which may stand in the arguments, in braces */
+		typed.declared.learning_rate = a->is.declared.learning_rate;
+		submit_print_command(&typed, a->command.argv.items, NULL, a->is.declared.plans);
+	} else if (submit_add(o, &a->is, &a->command, &a->after, err)) {
 		return -1;
-	if (a->o->dry_run)
-		print_command(a);
-	else if (submit_add(o, &a->is, &a->command, &a->after, err))
-		return -1;
+	}
 	if (!o->quiet)
 		say_differences(a);
 	return 0;
 }
 
-/* --- the command line --- */
-
-/* Returns the number of operands behind "--"; -1: there is no "--". */
-static int operands_behind_dashes(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--"))
-			return argc - i - 1;
-	return -1;
-}
-
-static int check_new_command(const struct again *a, struct err *err)
-{
-	const char *first = *a->new_command;
-
-	if (!first)
-		return usage_error(&cmd_again, err, "no command behind '--'");
-	if (*first == '-')
-		return usage_error(&cmd_again, err, "behind '--' stands the whole command, as for "
-				   "submit, not '%.60s'; --set changes arguments", first);
-	return 0;
-}
-
+/* Behind "--" stands a new command. */
 static int parse_arguments(int argc, char **argv, struct asked_again *o, struct again *a,
 			   struct selecting *what, struct err *err)
 {
-	int behind = operands_behind_dashes(argc, argv), first;
+	int dashes = 1, first;
 
+	while (dashes < argc && strcmp(argv[dashes], "--") != 0)
+		dashes++;
+	a->has_command = dashes < argc;
 	if (options_parse(&cmd_again, argc, argv, o, &first, err))
 		return -1;
-	a->has_command = behind >= 0;
-	behind = behind >= 0 ? behind : 0;
-	a->new_command = argv + argc - behind;
+	a->new_command = argv + argc;
+	if (a->has_command)
+		a->new_command -= argc - dashes - 1;
 	what->operands = argv + first;
-	what->n_operands = argc - first - behind;
+	what->n_operands = (int)(a->new_command - what->operands);
 	if (what->n_operands < 1)
 		return usage_error(&cmd_again, err, "which job? give its number");
 	if (what->n_operands > 1)
@@ -246,8 +183,12 @@ static int parse_arguments(int argc, char **argv, struct asked_again *o, struct 
 				   "'--'", what->n_operands);
 	if (a->has_command && o->set.count)
 		return usage_error(&cmd_again, err, "give --set or a new command, not both");
-	if (a->has_command && check_new_command(a, err))
-		return -1;
+	if (a->has_command && !*a->new_command)
+		return usage_error(&cmd_again, err, "no command behind '--'");
+	if (a->has_command && **a->new_command == '-')
+		return usage_error(&cmd_again, err, "behind '--' stands the whole command, as for "
+				   "submit, not '%.60s'; --set changes arguments",
+				   *a->new_command);
 	return selection_check(what, err);
 }
 

@@ -1,6 +1,4 @@
 /* cmd_cron.c - pollux cron: a pass each minute, by the user's crontab. */
-#include <stdio.h>
-
 #include "commands.h"
 #include "pollux/crontab.h"
 
@@ -14,53 +12,19 @@ static const struct option_spec options[] = {
 	  "add the line to your crontab, or bring it up to date" },
 	{ "remove", 0, OPTION_FLAG, NULL, O(remove), 0, 0, "take it away" },
 	{ .name = NULL },
-#undef O
 };
 
-static int change_crontab(struct crontab_entry *e, bool install, struct err *err)
+static int main_cron(int argc, char **argv, struct err *err)
 {
 	static const char *const done[] = {
 		[CRONTAB_SAME] = "already there", [CRONTAB_ADDED] = "added",
 		[CRONTAB_UPDATED] = "brought up to date", [CRONTAB_REMOVED] = "removed",
 	};
-	struct text old = TEXT_INIT, new = TEXT_INIT;
-	enum crontab_change change = CRONTAB_SAME;
-	int rc = crontab_read(&old, err);
-
-	if (rc == 0) {
-		change = install ? crontab_with(old.data, e, &new)
-				 : crontab_without(old.data, e, &new);
-		if (change != CRONTAB_SAME)
-			rc = crontab_write(&new, err);
-	}
-	if (rc == 0 && !install && change == CRONTAB_SAME)
-		puts("not there");
-	else if (rc == 0)
-		printf("%s: %s\n", done[change], e->line.data);
-	text_release(&old);
-	text_release(&new);
-	return rc;
-}
-
-static int act(const struct cron_options *o, struct err *err)
-{
-	struct crontab_entry entry;
-	int rc = 0;
-
-	if (crontab_entry_init_own(&entry, err))
-		return -1;
-	if (o->install || o->remove)
-		rc = change_crontab(&entry, o->install, err);
-	else
-		puts(entry.line.data);
-	crontab_entry_release(&entry);
-	return rc;
-}
-
-static int main_cron(int argc, char **argv, struct err *err)
-{
 	struct cron_options o = { .install = false };
-	int first;
+	enum crontab_change change = CRONTAB_SAME;
+	struct text old = TEXT_INIT, new = TEXT_INIT;
+	struct crontab_entry entry;
+	int first, rc = 0;
 
 	if (options_parse(&cmd_cron, argc, argv, &o, &first, err))
 		return -1;
@@ -70,7 +34,26 @@ static int main_cron(int argc, char **argv, struct err *err)
 	if (o.install && o.remove)
 		return usage_error(&cmd_cron, err,
 				   "options '--install' and '--remove' exclude each other");
-	return act(&o, err);
+	if (crontab_entry_init_own(&entry, err))
+		return -1;
+	if (o.install || o.remove)
+		rc = crontab_read(&old, err);
+	if (rc == 0 && o.install)
+		change = crontab_with(old.data, &entry, &new);
+	else if (rc == 0 && o.remove)
+		change = crontab_without(old.data, &entry, &new);
+	if (change != CRONTAB_SAME)
+		rc = crontab_write(&new, err);
+	if (rc == 0 && !o.install && !o.remove)
+		puts(entry.line.data);
+	else if (rc == 0 && o.remove && change == CRONTAB_SAME)
+		puts("not there");
+	else if (rc == 0)
+		printf("%s: %s\n", done[change], entry.line.data);
+	text_release(&old);
+	text_release(&new);
+	crontab_entry_release(&entry);
+	return rc;
 }
 
 const struct command cmd_cron = {

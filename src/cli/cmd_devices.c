@@ -2,19 +2,13 @@
  * processes on a GPU are to be ignored; which GPUs are tried again; whether the GPUs' memory can be
  * moved to the host's. */
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
-#include "pollux/config.h"
 #include "pollux/engine.h"
-#include "pollux/paths.h"
-#include "pollux/store.h"
 #include "pollux/store_machine.h"
-#include "pollux/store_runs.h"
 #include "pollux/view.h"
 
 _Static_assert(CONFIG_MAX_SLOTS == DEVICE_MAX, "every accepted number of slots is possible");
@@ -40,26 +34,7 @@ static const struct option_spec options[] = {
 	{ "self-test", 0, OPTION_FLAG, NULL, O(self_test), 0, 0,
 	  "try to move each free GPU's memory to the host's and back" },
 	{ .name = NULL },
-#undef O
 };
-
-/* --- what there is to show --- */
-
-/* If there is no store yet, no device is held, and no process is ignored. */
-static int view_read(const struct config *config, struct devices_view *v, struct err *err)
-{
-	struct session s;
-	int rc;
-
-	if (session_open(&s, STORE_READ, err)) {
-		if (err->exit_status != EX_NOINPUT)
-			return -1;
-		return devices_view_read(config, NULL, v, err);
-	}
-	rc = devices_view_read(config, &s, v, err);
-	session_close(&s);
-	return rc;
-}
 
 static int read_config(const struct devices_options *o, struct config *config, struct err *err)
 {
@@ -82,11 +57,20 @@ static int show_devices(const struct devices_options *o, struct err *err)
 {
 	struct devices_view v = { .containment_detail = TEXT_INIT };
 	struct config config;
+	struct session s;
 	int rc;
 
 	if (read_config(o, &config, err))
 		return -1;
-	rc = view_read(&config, &v, err);
+	if (session_open(&s, STORE_READ, err) == 0) {
+		rc = devices_view_read(&config, &s, &v, err);
+		session_close(&s);
+	} else if (err->exit_status == EX_NOINPUT) {
+		/* no store yet: no device is held, and no process is ignored */
+		rc = devices_view_read(&config, NULL, &v, err);
+	} else {
+		return -1;
+	}
 	if (rc == 0 && o->json)
 		devices_print_json(&v);
 	else if (rc == 0)
@@ -95,43 +79,28 @@ static int show_devices(const struct devices_options *o, struct err *err)
 	return rc;
 }
 
-/* --- ignoring a process --- */
-
-static bool computes(const struct device_list *list, int64_t pid)
-{
-	for (int i = 0; i < list->n_processes; i++)
-		if (list->processes[i].pid == pid)
-			return true;
-	return false;
-}
-
-/* Find the process among those that a driver lists now: a mistyped number would otherwise wait for
- * its process to come. */
-static int find_process(int64_t pid, struct ignored_process *process, struct err *err)
-{
-	struct config all = { .slots = DEVICE_SLOTS_AUTO };
-	struct device_list list;
-	bool found;
-
-	if (engine_devices(&all, false, &list, err))
-		return -1;
-	found = computes(&list, pid);
-	devices_release(&list);
-	process->pid = pid;
-	process->start_ticks = proc_sees_all() ? proc_start_ticks((pid_t)pid) : 0;
-	if (!found)
-		return err_set(err, EX_NOINPUT, "no process %lld computes on a GPU",
-			       (long long)pid);
-	return 0;
-}
-
+/* Ignores a process that a driver lists now: a mistyped number would otherwise wait for its process
+ * to come. */
 static int ignore(int64_t pid, struct err *err)
 {
-	struct ignored_process process;
+	struct ignored_process process = {
+		.pid = pid, .start_ticks = proc_sees_all() ? proc_start_ticks((pid_t)pid) : 0,
+	};
+	struct config all = { .slots = DEVICE_SLOTS_AUTO };
+	struct device_list list;
+	bool computes = false;
 	struct session s;
 	int rc;
 
-	if (find_process(pid, &process, err) || session_open(&s, STORE_WRITE, err))
+	if (engine_devices(&all, false, &list, err))
+		return -1;
+	for (int i = 0; i < list.n_processes; i++)
+		computes |= list.processes[i].pid == pid;
+	devices_release(&list);
+	if (!computes)
+		return err_set(err, EX_NOINPUT, "no process %lld computes on a GPU",
+			       (long long)pid);
+	if (session_open(&s, STORE_WRITE, err))
 		return -1;
 	rc = store_ignored_add(&s.store, &process, err);
 	session_close(&s);
@@ -155,29 +124,12 @@ static int unignore(int64_t pid, struct err *err)
 	return rc;
 }
 
-/* --- GPUs that are set aside --- */
-
-static int find_device(const char *name, const struct device_list *list, const char **id,
-		       struct err *err)
-{
-	*id = NULL;
-	for (int i = 0; name && i < list->count; i++)
-		if (!strcmp(list->items[i].name, name) || !strcmp(list->items[i].id, name))
-			*id = list->items[i].id;
-	if (name && !*id)
-		return err_set(err, EX_NOINPUT, "no device '%.60s'; 'pollux devices' lists them",
-			       name);
-	return 0;
-}
-
 static int retry_in(struct store *store, const char *name, const char *id, struct err *err)
 {
 	struct aside_list list;
-	int rc, n = 0;
+	int n = 0, rc = store_aside_list(store, &list, err);
 
-	if (store_aside_list(store, &list, err))
-		return -1;
-	for (rc = 0; rc == 0 && n < list.count; n++)
+	for (; rc == 0 && n < list.count; n++)
 		if (!id || !strcmp(list.items[n].device, id))
 			rc = store_aside_retry(store, list.items[n].device, err);
 	if (rc == 0 && (id ? isnan(aside_until_s(&list, id)) : n == 0))
@@ -187,20 +139,22 @@ static int retry_in(struct store *store, const char *name, const char *id, struc
 	return rc;
 }
 
-/* name NULL: all. */
+/* Gives out the GPU again; name NULL: all. */
 static int retry(const char *name, struct err *err)
 {
 	struct config all = { .slots = DEVICE_SLOTS_AUTO };
 	struct device_list list;
 	struct session s;
-	const char *id;
+	const char *id = NULL;
 	int rc;
 
 	if (engine_devices(&all, false, &list, err))
 		return -1;
-	rc = find_device(name, &list, &id, err);
-	if (rc == 0)
-		rc = session_open(&s, STORE_WRITE, err);
+	for (int i = 0; name && i < list.count; i++)
+		if (!strcmp(list.items[i].name, name) || !strcmp(list.items[i].id, name))
+			id = list.items[i].id;
+	rc = !name || id ? session_open(&s, STORE_WRITE, err)
+		: err_set(err, EX_NOINPUT, "no device '%.60s'; 'pollux devices' lists them", name);
 	if (rc == 0) {
 		rc = retry_in(&s.store, name, id, err);
 		session_close(&s);
@@ -209,65 +163,43 @@ static int retry(const char *name, struct err *err)
 	return rc;
 }
 
-/* --- the self-test --- */
-
 static void say_testing(const struct device *device)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "pollux: testing %s ...\n", device->id);
 }
 
-/* A GPU that is in use, or too full, was not tested. */
-static int judge_tests(const struct self_test *t, struct err *err)
+static int self_test(const struct devices_options *o, struct err *err)
 {
-	int failed = 0, left_out = 0;
-
-	for (int i = 0; i < t->n; i++) {
-		if (t->items[i].passed)
-			continue;
-		if (t->items[i].why.exit_status == EX_TEMPFAIL)
-			left_out++;
-		else
-			failed++;
-	}
-	if (failed)
-		return err_set(err, EX_FAILED, "%d of %d GPUs did not pass", failed, t->n);
-	if (left_out)
-		return err_set(err, EX_TEMPFAIL, "%d of %d GPUs could not be tested now", left_out,
-			       t->n);
-	return 0;
-}
-
-static int test_in(struct session *session, const struct devices_options *o, struct err *err)
-{
+	struct session session;
 	struct config config;
 	struct self_test_settings settings = {
-		.session = session, .config = &config, .progress = say_testing,
+		.session = &session, .config = &config, .progress = say_testing,
 	};
-	struct self_test t;
-	int rc;
+	struct self_test t = { .n = 0 };
+	int rc, failed = 0, left_out = 0;
 
-	if (read_config(o, &config, err))
+	if (session_open(&session, STORE_WRITE, err))
 		return -1;
-	rc = self_test_run(&settings, &t, err);
+	rc = read_config(o, &config, err);
+	rc = rc ? rc : self_test_run(&settings, &t, err);
 	if (rc == 0 && o->json)
 		self_test_print_json(&t, stdout);
 	else if (rc == 0)
 		self_test_print(&t, stdout);
-	if (rc == 0)
-		rc = judge_tests(&t, err);
+	/* A GPU that is in use, or too full, was not tested. */
+	for (int i = 0; rc == 0 && i < t.n; i++) {
+		bool is_busy = t.items[i].why.exit_status == EX_TEMPFAIL;
+
+		failed += !t.items[i].passed && !is_busy;
+		left_out += !t.items[i].passed && is_busy;
+	}
+	if (failed)
+		rc = err_set(err, EX_FAILED, "%d of %d GPUs did not pass", failed, t.n);
+	else if (left_out)
+		rc = err_set(err, EX_TEMPFAIL, "%d of %d GPUs could not be tested now", left_out,
+			     t.n);
 	self_test_release(&t);
-	return rc;
-}
-
-static int self_test(const struct devices_options *o, struct err *err)
-{
-	struct session session;
-	int rc;
-
-	if (session_open(&session, STORE_WRITE, err))
-		return -1;
-	rc = test_in(&session, o, err);
 	session_close(&session);
 	return rc;
 }

@@ -1,18 +1,11 @@
 /* cmd_edit.c - pollux edit: changes what was asked of jobs, all of them or none. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "pollux/engine.h"
-#include "pollux/selection.h"
 #include "pollux/store_groups.h"
-#include "pollux/store_jobs.h"
-#include "pollux/store_runs.h"
-#include "pollux/submission.h"
-#include "pollux/text.h"
-#include "submit.h"
 
 struct asked_edit {
 	struct asked asked;
@@ -53,8 +46,6 @@ struct edit {
 	struct strings said;		/* a line for each group and each job */
 };
 
-/* --- what becomes of a job that runs --- */
-
 static const char launched_with[] = "its run was launched with another: hold it first";
 static const char runs_already[] = "it runs already";
 
@@ -72,43 +63,10 @@ static const struct running_rule {
 	{ NULL, NULL, false },
 };
 
-static const struct running_rule *rule_of(int row)
-{
-	const struct running_rule *rule = running_rules;
-
-	while (rule->option && strcmp(rule->option, declared_fields[row].option.name) != 0)
-		rule++;
-	return rule;
-}
-
 static int refuse_change(const struct job *job, const char *what, const char *why, struct err *err)
 {
 	return err_set(err, EX_FAILED, "job %lld: --%s cannot be changed: %s", (long long)job->id,
 		       what, why);
-}
-
-/* --- one job --- */
-
-static int check_state(struct edit *e, const struct job *job, struct err *err)
-{
-	enum stop_reason pending;
-
-	if (job->profile)
-		return err_set(err, EX_FAILED, "job %lld is a profile, which cannot be edited",
-			       (long long)job->id);
-	if (job->interactive)
-		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', "
-			       "which cannot be edited", (long long)job->id);
-	if (job_has_ended(job->state))
-		return err_set(err, EX_FAILED, "job %lld has ended already: %s; 'pollux again "
-			       "%lld' submits another like it", (long long)job->id,
-			       job_state_name(job->state), (long long)job->id);
-	if (pending_stop(&e->s, job->id, &pending, err))
-		return -1;
-	if (pending == STOP_CANCEL || pending == STOP_TIME_LIMIT || pending == STOP_DIVERGED)
-		return err_set(err, EX_FAILED, "job %lld is being stopped for good: %s",
-			       (long long)job->id, stop_reason_words(pending));
-	return 0;
 }
 
 static bool unsets(const struct asked_edit *o, const char *option)
@@ -121,27 +79,6 @@ static bool unsets(const struct asked_edit *o, const char *option)
 	return p;
 }
 
-static void unset(const struct asked_edit *o, struct declaration *d)
-{
-	struct declaration unknown;
-
-	declaration_init(&unknown);
-	if (unsets(o, "samples"))
-		d->total_samples = unknown.total_samples;
-	if (unsets(o, "steps"))
-		d->total_steps = unknown.total_steps;
-	if (unsets(o, "gpu-memory"))
-		d->gpu_memory_bytes = unknown.gpu_memory_bytes;
-	if (unsets(o, "begin"))
-		d->begin_s = unknown.begin_s;
-	if (unsets(o, "time-limit"))
-		d->time_limit_s = unknown.time_limit_s;
-	if (unsets(o, "stop-nan"))
-		d->stop_nan = unknown.stop_nan;
-	if (unsets(o, "log-limit"))
-		d->log_limit_bytes = unknown.log_limit_bytes;
-}
-
 /* Adds what changes, and when, if the job runs. */
 static int add_changes(const struct job *job, const struct declaration *is, struct text *t,
 		       struct err *err)
@@ -149,8 +86,10 @@ static int add_changes(const struct job *job, const struct declaration *is, stru
 	bool running = job->state == JOB_RUNNING;
 
 	for (int row = -1; amend_next(&job->declared, is, &row);) {
-		const struct running_rule *rule = rule_of(row);
+		const struct running_rule *rule = running_rules;
 
+		while (rule->option && strcmp(rule->option, declared_fields[row].option.name) != 0)
+			rule++;
 		if (running && rule->refused)
 			return refuse_change(job, rule->option, rule->refused, err);
 		text_add(t, t->length ? "; " : "");
@@ -161,21 +100,6 @@ static int add_changes(const struct job *job, const struct declaration *is, stru
 	return 0;
 }
 
-static void add_dependencies(struct text *t, const struct dependency_list *after)
-{
-	text_addf(t, "%safter ", t->length ? "; " : "");
-	for (int i = 0; i < after->count; i++) {
-		const struct dependency *d = &after->items[i];
-		bool group = d->after_group_id;
-
-		text_addf(t, "%s%s%s%s%lld", i ? "," : "", d->rule ? after_rule_names[d->rule] : "",
-			  d->rule ? ":" : "", group ? "group:" : "",
-			  (long long)(group ? d->after_group_id : d->after_id));
-	}
-	if (after->count == 0)
-		text_add(t, "none");
-}
-
 static int change_dependencies(struct edit *e, const struct job *job, struct text *t,
 			       struct err *err)
 {
@@ -183,187 +107,164 @@ static int change_dependencies(struct edit *e, const struct job *job, struct tex
 		return 0;
 	if (job->state == JOB_RUNNING)
 		return refuse_change(job, "after", runs_already, err);
-	add_dependencies(t, &e->after);
+	text_addf(t, "%safter ", t->length ? "; " : "");
+	for (int i = 0; i < e->after.count; i++) {
+		const struct dependency *d = &e->after.items[i];
+		bool group = d->after_group_id;
+
+		text_addf(t, "%s%s%s%s%lld", i ? "," : "", d->rule ? after_rule_names[d->rule] : "",
+			  d->rule ? ":" : "", group ? "group:" : "",
+			  (long long)(group ? d->after_group_id : d->after_id));
+	}
+	if (e->after.count == 0)
+		text_add(t, "none");
 	return store_job_set_dependencies(&e->s.store, job->id, &e->after, err);
 }
 
-/* Takes the reason back that the last pass gave, which may name the old time. A job that waits for
- * other jobs keeps its reason. */
-static int forget_begin(struct edit *e, const struct job *job, struct err *err)
-{
-	bool waits_for_other_jobs = *job->reason && isnan(job->next_start_s);
-
-	if (job->state != JOB_QUEUED || waits_for_other_jobs)
-		return 0;
-	return store_job_set_reason(&e->s.store, job->id, isnan(job->declared.begin_s)
-				    ? "may begin: waits for the next pass" : "", (double)NAN, err);
-}
-
-static int record(struct edit *e, const struct job *job, bool begin_changes,
+/* Writes the changes. The reason that the last pass gave may name the old time of --begin, and is
+ * taken back; but that of a job which waits for other jobs stays. */
+static int record(struct edit *e, const struct job *job, double was_begin_s,
 		  const struct text *changes, struct err *err)
 {
+	double begin_s = job->declared.begin_s;
+	bool begin_changes = isnan(was_begin_s) != isnan(begin_s) ||
+			     fabs(was_begin_s - begin_s) > 0;
+	bool waits_for_other_jobs = *job->reason && isnan(job->next_start_s);
+
 	strings_addf(&e->said, "job %lld: %s", (long long)job->id,
 		     changes->length ? changes->data : "nothing changes");
 	if (!changes->length)
 		return 0;
 	if (store_job_set_declared(&e->s.store, job, err))
 		return -1;
-	if (begin_changes && forget_begin(e, job, err))
+	if (begin_changes && job->state == JOB_QUEUED && !waits_for_other_jobs &&
+	    store_job_set_reason(&e->s.store, job->id, isnan(begin_s)
+				 ? "may begin: waits for the next pass" : "", (double)NAN, err))
 		return -1;
 	return store_event_add(&e->s.store, job->id, 0, "edit", changes->data, err);
 }
 
-/* True if the times differ; NaN: there is none. */
-static bool times_differ(double was_s, double is_s)
-{
-	return isnan(was_s) != isnan(is_s) || fabs(was_s - is_s) > 0;
-}
-
 static int amend_job(struct edit *e, struct job *job, struct err *err)
 {
-	struct declaration is, was = job->declared;
+	const struct asked_edit *o = e->o;
+	struct declaration unknown, is, was = job->declared;
 	struct text changes = TEXT_INIT;
 	int rc;
 
-	if (asked_gives(&e->o->asked, "batch-range") && !was.batch.size)
+	if (asked_gives(&o->asked, "batch-range") && !was.batch.size)
 		return refuse_change(job, "batch-range", "it was submitted without --batch", err);
 	declaration_copy(&is, &was);
-	unset(e->o, &is);
-	rc = amend(&cmd_edit, &e->o->asked, &is, err);
-	if (rc == 0 && e->o->asked.declared.name) {
+	declaration_init(&unknown);
+	if (unsets(o, "samples"))
+		is.total_samples = unknown.total_samples;
+	if (unsets(o, "steps"))
+		is.total_steps = unknown.total_steps;
+	if (unsets(o, "gpu-memory"))
+		is.gpu_memory_bytes = unknown.gpu_memory_bytes;
+	if (unsets(o, "begin"))
+		is.begin_s = unknown.begin_s;
+	if (unsets(o, "time-limit"))
+		is.time_limit_s = unknown.time_limit_s;
+	if (unsets(o, "stop-nan"))
+		is.stop_nan = unknown.stop_nan;
+	if (unsets(o, "log-limit"))
+		is.log_limit_bytes = unknown.log_limit_bytes;
+	rc = amend(&cmd_edit, &o->asked, &is, err);
+	if (rc == 0 && o->asked.declared.name) {
 		free(is.name);
-		is.name = braces_put_job(e->o->asked.declared.name, job->id);
+		is.name = braces_put_job(o->asked.declared.name, job->id);
 	}
 	rc = rc || add_changes(job, &is, &changes, err) ||
 	     change_dependencies(e, job, &changes, err) ? -1 : 0;
 	job->declared = is;
 	if (rc == 0)
-		rc = record(e, job, times_differ(was.begin_s, is.begin_s), &changes, err);
+		rc = record(e, job, was.begin_s, &changes, err);
 	declaration_release(&was);
 	text_release(&changes);
 	return rc;
 }
 
-static int edit_job(struct edit *e, int64_t id, struct err *err)
+static int check_and_amend(struct edit *e, struct job *job, struct err *err)
 {
-	struct job job;
-	int rc;
+	enum stop_reason pending;
 
-	if (store_job_get(&e->s.store, id, &job, err))
+	if (refuse_odd(job, ", which cannot be edited", "cannot be edited", err))
 		return -1;
-	rc = check_state(e, &job, err);
-	if (rc == 0)
-		rc = amend_job(e, &job, err);
-	job_release(&job);
-	return rc;
-}
-
-/* --- groups --- */
-
-static void add_limit(struct text *t, int64_t limit)
-{
-	if (limit > 0)
-		text_addf(t, "%lld", (long long)limit);
-	else
-		text_add(t, "none");
+	if (job_has_ended(job->state))
+		return err_set(err, EX_FAILED, "job %lld has ended already: %s; 'pollux again "
+			       "%lld' submits another like it", (long long)job->id,
+			       job_state_name(job->state), (long long)job->id);
+	if (pending_stop(&e->s, job->id, &pending, err))
+		return -1;
+	if (stop_is_for_good(pending))
+		return err_set(err, EX_FAILED, "job %lld is being stopped for good: %s",
+			       (long long)job->id, stop_reason_words(pending));
+	return amend_job(e, job, err);
 }
 
 static int edit_group(struct edit *e, int64_t id, struct err *err)
 {
-	struct text change = TEXT_INIT;
+	int is = (int)e->o->max_running;
+	char limits[2][24] = { "none", "none" };
 	struct job_group group;
+	int rc = store_group_get(&e->s.store, id, &group, err) ||
+		 store_group_set_max_running(&e->s.store, id, is, err) ? -1 : 0;
 
-	if (store_group_get(&e->s.store, id, &group, err) ||
-	    store_group_set_max_running(&e->s.store, id, (int)e->o->max_running, err)) {
-		job_group_release(&group);
-		return -1;
-	}
-	if (group.max_running == e->o->max_running) {
-		text_add(&change, "nothing changes");
-	} else {
-		text_add(&change, "max running ");
-		add_limit(&change, group.max_running);
-		text_add(&change, " -> ");
-		add_limit(&change, e->o->max_running);
-		text_add(&change, ", at the next pass");
-	}
-	strings_addf(&e->said, "group %lld: %s", (long long)id, change.data);
-	text_release(&change);
+	if (group.max_running > 0)
+		snprintf(limits[0], sizeof(limits[0]), "%d", group.max_running);
+	if (is > 0)
+		snprintf(limits[1], sizeof(limits[1]), "%d", is);
+	if (rc == 0 && group.max_running == is)
+		strings_addf(&e->said, "group %lld: nothing changes", (long long)id);
+	else if (rc == 0)
+		strings_addf(&e->said, "group %lld: max running %s -> %s, at the next pass",
+			     (long long)id, limits[0], limits[1]);
 	job_group_release(&group);
-	return 0;
-}
-
-/* --- all jobs --- */
-
-/* Supervisors read what is declared of their jobs when they are woken. */
-static void wake_supervisors(struct edit *e, const struct id_list *ids)
-{
-	struct engine_context at = { .paths = &e->s.paths, .store = &e->s.store };
-	struct run_list runs;
-	struct err ignored;
-
-	if (store_runs_active(&e->s.store, &runs, &ignored))
-		return;
-	for (int i = 0; i < runs.count; i++)
-		for (int k = 0; k < ids->count; k++)
-			if (runs.items[i].job_id == ids->items[k])
-				engine_wake(&at, &runs.items[i]);
-	run_list_release(&runs);
+	return rc;
 }
 
 static int edit_all(struct edit *e, const struct id_list *ids, struct err *err)
 {
+	struct engine_context at = { .paths = &e->s.paths, .store = &e->s.store };
+	struct run_list runs;
+	struct err ignored;
 	int rc = store_begin(&e->s.store, err);
 
 	if (rc)
 		return rc;
 	for (int i = 0; rc == 0 && i < e->groups.count; i++)
 		rc = edit_group(e, e->groups.items[i], err);
-	for (int i = 0; rc == 0 && e->edits_jobs && i < ids->count; i++)
-		rc = edit_job(e, ids->items[i], err);
+	for (int i = 0; rc == 0 && e->edits_jobs && i < ids->count; i++) {
+		struct job job;
+
+		rc = store_job_get(&e->s.store, ids->items[i], &job, err);
+		if (rc)
+			break;
+		rc = check_and_amend(e, &job, err);
+		job_release(&job);
+	}
 	if (rc == 0 && !e->o->dry_run)
 		rc = store_commit(&e->s.store, err);
 	else
 		store_rollback(&e->s.store);
 	if (rc && ids->count > 1)
 		err_prefix(err, "no job was changed");
-	if (rc == 0 && !e->o->dry_run)
-		wake_supervisors(e, ids);
-	return rc;
-}
-
-static int edit(struct edit *e, const struct selecting *what, struct err *err)
-{
-	struct id_list ids;
-	int rc = selection_read(what, &e->s.store, &ids, err);
-
-	if (rc == 0 && e->edits_jobs && !e->o->yes && !e->o->dry_run)
-		rc = selection_agree(what, &e->s.store, &ids, err);
-	if (rc == 0)
-		rc = edit_all(e, &ids, err);
-	for (size_t i = 0; rc == 0 && i < e->said.count; i++) {
-		output_clean(stdout, e->said.items[i]);
-		putchar('\n');
-	}
-	id_list_release(&ids);
-	return rc;
-}
-
-/* Finds the groups whose limit changes: a limit belongs to a group as a whole, not to some of its
- * jobs. */
-static int find_groups(struct edit *e, const struct selecting *what, struct err *err)
-{
-	bool limits = e->o->max_running > 0 || unsets(e->o, "max-running");
-
-	e->edits_jobs = e->o->asked.given ||
-		(e->o->unset && strcmp(e->o->unset, "max-running") != 0);
-	if (limits && !selection_is_of_groups(what, &e->groups))
-		return usage_error(&cmd_edit, err, "--max-running is of a group: give group:N");
+	if (rc || e->o->dry_run || store_runs_active(&e->s.store, &runs, &ignored))
+		return rc;
+	/* Supervisors read what is declared of their jobs when they are woken. */
+	for (int i = 0; i < runs.count; i++)
+		for (int k = 0; k < ids->count; k++)
+			if (runs.items[i].job_id == ids->items[k])
+				engine_wake(&at, &runs.items[i]);
+	run_list_release(&runs);
 	return 0;
 }
 
-static int check_options(const struct asked_edit *o, const struct selecting *what, struct err *err)
+static int check_options(struct edit *e, const struct selecting *what, struct err *err)
 {
+	const struct asked_edit *o = e->o;
+	bool unsets_limit = unsets(o, "max-running");
+
 	if (!o->asked.given && !o->unset && !o->max_running)
 		return usage_error(&cmd_edit, err, "what is to be changed? give an option");
 	if (!selection_is_given(what))
@@ -372,10 +273,17 @@ static int check_options(const struct asked_edit *o, const struct selecting *wha
 		if (unsets(o, unsettable[i]) && asked_gives(&o->asked, unsettable[i]))
 			return usage_error(&cmd_edit, err, "give one of --%s and --unset %s",
 					   unsettable[i], unsettable[i]);
-	if (o->max_running && unsets(o, "max-running"))
+	if (o->max_running && unsets_limit)
 		return usage_error(&cmd_edit, err,
 				   "give one of --max-running and --unset max-running");
-	return selection_check(what, err);
+	if (selection_check(what, err))
+		return -1;
+	e->sets_after = o->asked.after.count > 0 || unsets(o, "after");
+	e->edits_jobs = o->asked.given || (o->unset && strcmp(o->unset, "max-running") != 0);
+	/* A limit belongs to a group as a whole, not to some of its jobs. */
+	if ((o->max_running > 0 || unsets_limit) && !selection_is_of_groups(what, &e->groups))
+		return usage_error(&cmd_edit, err, "--max-running is of a group: give group:N");
+	return 0;
 }
 
 static int main_edit(int argc, char **argv, struct err *err)
@@ -383,22 +291,24 @@ static int main_edit(int argc, char **argv, struct err *err)
 	struct asked_edit o = { .which = SELECTION_INIT };
 	struct selecting what = { .command = &cmd_edit, .options = &o.which };
 	struct edit e = { .o = &o };
-	int first, rc;
+	struct id_list ids;
+	int rc;
 
 	asked_init(&o.asked);
-	rc = options_parse(&cmd_edit, argc, argv, &o, &first, err);
-	what.operands = argv + first;
-	what.n_operands = argc - first;
-	e.sets_after = o.asked.after.count > 0 || unsets(&o, "after");
-	if (rc == 0 && check_options(&o, &what, err) == 0 && find_groups(&e, &what, err) == 0 &&
-	    submit_after(&cmd_edit, &o.asked, &e.after, err) == 0 &&
-	    session_open(&e.s, STORE_WRITE, err) == 0) {
-		rc = edit(&e, &what, err);
+	rc = selecting_parse(&what, argc, argv, &o, err) || check_options(&e, &what, err) ||
+	     submit_after(&cmd_edit, &o.asked, &e.after, err) ||
+	     session_open(&e.s, STORE_WRITE, err) ? -1 : 0;
+	if (rc == 0) {
+		rc = selection_read(&what, &e.s.store, &ids, err);
+		if (rc == 0 && e.edits_jobs && !o.yes && !o.dry_run)
+			rc = selection_agree(&what, &e.s.store, &ids, err);
+		rc = rc ? rc : edit_all(&e, &ids, err);
+		for (size_t i = 0; rc == 0 && i < e.said.count; i++)
+			output_sayf(stdout, "%s", e.said.items[i]);
+		id_list_release(&ids);
 		session_close(&e.s);
 		if (rc == 0 && !o.dry_run)
 			submit_pass_run(true);
-	} else {
-		rc = -1;
 	}
 	dependency_list_release(&e.after);
 	id_list_release(&e.groups);

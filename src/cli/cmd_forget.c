@@ -1,9 +1,5 @@
 /* cmd_forget.c - pollux forget: take back what is known of a workload, where it is wrong. */
-#include <stdio.h>
-
 #include "commands.h"
-#include "pollux/store.h"
-#include "pollux/store_jobs.h"
 
 struct forget_options {
 	int64_t job_id;
@@ -21,70 +17,36 @@ static const struct option_spec options[] = {
 	{ "dry-run", 'n', OPTION_FLAG, NULL, O(dry_run), 0, 0,
 	  "print what would be forgotten, do nothing" },
 	{ .name = NULL },
-#undef O
 };
 
 static void print_forgotten(const struct forget *f, const struct forgotten *n, bool dry_run)
 {
-	const char *separator = " ";
-
-	printf("%s", dry_run ? "would forget" : "forgot");
-	if (f->gradients) {
-		printf("%s%lld window%s of gradient statistics", separator, (long long)n->windows,
+	fputs(dry_run ? "would forget" : "forgot", stdout);
+	if (f->gradients)
+		printf(" %lld window%s of gradient statistics", (long long)n->windows,
 		       plural(n->windows));
-		separator = ", ";
-	}
-	if (f->times) {
-		printf("%s%lld observation%s of step times and %lld model%s", separator,
-		       (long long)n->observations, plural(n->observations), (long long)n->models,
-		       plural(n->models));
-		separator = ", ";
-	}
+	if (f->times)
+		printf("%s %lld observation%s of step times and %lld model%s",
+		       f->gradients ? "," : "", (long long)n->observations,
+		       plural(n->observations), (long long)n->models, plural(n->models));
 	if (f->memory)
-		printf("%s%lld run%s out of memory", separator, (long long)n->out_of_memory,
-		       plural(n->out_of_memory));
+		printf("%s %lld run%s out of memory", f->gradients || f->times ? "," : "",
+		       (long long)n->out_of_memory, plural(n->out_of_memory));
 	if (f->job_id)
 		printf(" of job %lld\n", (long long)f->job_id);
 	else
 		output_sayf(stdout, " of workload '%s'", f->workload);
 }
 
-static int forget_in_transaction(struct store *store, const struct forget *f, bool dry_run,
-				 struct err *err)
-{
-	struct forgotten n;
-
-	if (store_begin(store, err))
-		return -1;
-	if (store_forget(store, f, &n, err)) {
-		store_rollback(store);
-		return -1;
-	}
-	if (dry_run)
-		store_rollback(store);
-	else if (store_commit(store, err))
-		return -1;
-	print_forgotten(f, &n, dry_run);
-	return 0;
-}
-
-static int check_workload(struct store *store, const char *workload, struct err *err)
-{
-	bool has;
-
-	if (store_workload_has_jobs(store, workload, &has, err))
-		return -1;
-	return has ? 0 : err_set(err, EX_NOINPUT, "no job has the workload '%s'", workload);
-}
-
 /* Without one of --gradients, --times and --memory all three are forgotten. */
 static int forget(const struct forget_options *o, const char *workload, struct err *err)
 {
-	bool all = !o->gradients && !o->times && !o->memory;
+	bool all = !o->gradients && !o->times && !o->memory, has = true;
 	struct forget f = {
 		.workload = workload, .job_id = o->job_id, .gradients = all || o->gradients,
 		.times = all || o->times, .memory = all || o->memory,
 	};
+	struct forgotten n;
 	struct session s;
 	struct job job;
 	int rc;
@@ -92,12 +54,24 @@ static int forget(const struct forget_options *o, const char *workload, struct e
 	job_init(&job);
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
-	rc = o->job_id ? store_job_get(&s.store, o->job_id, &job, err)
-		       : check_workload(&s.store, workload, err);
-	if (o->job_id && rc == 0)
+	if (o->job_id) {
+		rc = store_job_get(&s.store, o->job_id, &job, err);
 		f.workload = job.declared.workload;
+	} else {
+		rc = store_workload_has_jobs(&s.store, workload, &has, err);
+	}
+	if (rc == 0 && !has)
+		rc = err_set(err, EX_NOINPUT, "no job has the workload '%s'", workload);
+	rc = rc ? rc : store_begin(&s.store, err);
+	if (rc == 0) {
+		rc = store_forget(&s.store, &f, &n, err);
+		if (rc || o->dry_run)
+			store_rollback(&s.store);
+		else
+			rc = store_commit(&s.store, err);
+	}
 	if (rc == 0)
-		rc = forget_in_transaction(&s.store, &f, o->dry_run, err);
+		print_forgotten(&f, &n, o->dry_run);
 	job_release(&job);
 	session_close(&s);
 	return rc;

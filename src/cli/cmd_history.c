@@ -1,11 +1,9 @@
 /* cmd_history.c - pollux history: what jobs took and reached, by day, name, workload, group or
  * user. */
-#include <math.h>
 #include <string.h>
 
 #include "commands.h"
 #include "pollux/clock.h"
-#include "pollux/report.h"
 #include "pollux/view.h"
 
 struct history_options {
@@ -28,57 +26,43 @@ static const struct option_spec options[] = {
 	  "also draw device time and waiting by row, by gnuplot: FILE.svg or FILE.png" },
 	OPTION_COLOR(O(color)),
 	{ .name = NULL },
-#undef O
 };
-
-static enum past_key key_of(const char *name)
-{
-	int key = 0;
-
-	while (name && past_key_names[key] && strcmp(past_key_names[key], name) != 0)
-		key++;
-	return (enum past_key)key;
-}
-
-static int show_history(const struct history_options *o, struct err *err)
-{
-	struct output out = output_stdout(o->color ? o->color : "auto");
-	double now_s = clock_wall_s();
-	struct past_period period = {
-		.since_s = now_s - o->since_s, .now_s = now_s, .by = key_of(o->by),
-	};
-	struct session s;
-	struct past p;
-	int rc;
-
-	if ((o->plot && picture_check(o->plot, err)) || session_open(&s, STORE_READ, err))
-		return -1;
-	rc = past_read(&s, &period, &p, err);
-	session_close(&s);
-	if (rc)
-		return rc;
-	if (o->json)
-		past_print_json(&p, out.file);
-	else if (o->csv)
-		past_print_csv(&p, out.file);
-	else
-		past_print_table(&p, &out);
-	rc = o->plot ? past_draw(&p, o->plot, err) : 0;
-	past_release(&p);
-	return rc ? rc : output_flush(err);
-}
 
 static int main_history(int argc, char **argv, struct err *err)
 {
 	struct history_options o = { .since_s = 7 * 86400.0 };
-	int first, rc = options_parse(&cmd_history, argc, argv, &o, &first, err);
+	struct past_period period = { .now_s = clock_wall_s() };
+	struct output out;
+	struct session s;
+	struct past p;
+	int key = 0, first, rc = options_parse(&cmd_history, argc, argv, &o, &first, err);
 
 	if (rc == 0 && first < argc)
 		rc = usage_error(&cmd_history, err, "unexpected operand '%s'", argv[first]);
 	if (rc == 0 && o.csv && o.json)
 		rc = usage_error(&cmd_history, err, "--csv or --json, not both");
-	if (rc == 0)
-		rc = show_history(&o, err);
+	out = output_stdout(o.color ? o.color : "auto");
+	period.since_s = period.now_s - o.since_s;
+	while (o.by && past_key_names[key] && strcmp(past_key_names[key], o.by) != 0)
+		key++;
+	period.by = (enum past_key)key;
+	rc = rc || (o.plot && picture_check(o.plot, err)) || session_open(&s, STORE_READ, err)
+		? -1 : 0;
+	if (rc == 0) {
+		rc = past_read(&s, &period, &p, err);
+		session_close(&s);
+	}
+	if (rc == 0) {
+		if (o.json)
+			past_print_json(&p, out.file);
+		else if (o.csv)
+			past_print_csv(&p, out.file);
+		else
+			past_print_table(&p, &out);
+		rc = o.plot ? past_draw(&p, o.plot, err) : 0;
+		past_release(&p);
+		rc = rc ? rc : output_flush(err);
+	}
 	options_release(&cmd_history, &o);
 	return rc;
 }

@@ -1,18 +1,13 @@
 /* cmd_log.c - pollux log: what a job has printed, over all its runs. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "pollux/file.h"
-#include "pollux/store.h"
-#include "pollux/store_jobs.h"
 
 #define LOOK_NS 200000000L	/* between looks for more */
 #define BLOCK 65536
@@ -34,12 +29,11 @@ static const struct option_spec options[] = {
 	{ "path", 0, OPTION_FLAG, NULL, O(path), 0, 0, "print the name of the file instead" },
 	SELECTION_OPTIONS(offsetof(struct log_options, which)),
 	{ .name = NULL },
-#undef O
 };
 
 /* A job's log, and how much of it was printed. */
 struct log {
-	const char *path;
+	char *path;		/* owned */
 	int fd;			/* -1: not there yet */
 	off_t offset;
 	struct rows *rows;	/* NULL: bytes are printed as they are */
@@ -63,24 +57,12 @@ static int log_open(struct log *log, struct err *err)
 	return 0;
 }
 
-/* Counts the newlines in a block. Returns the place of the n-th one from its end; -1: there are
- * fewer. */
-static ssize_t nth_newline_from_end(const char *block, ssize_t size, int64_t n, int64_t *found)
-{
-	*found = 0;
-	for (ssize_t i = size - 1; i >= 0; i--)
-		if (block[i] == '\n' && ++*found == n)
-			return i;
-	return -1;
-}
-
 /* Finds the beginning of the last n lines, reading backwards block by block. The newline that ends
  * the file does not begin a line. */
 static int seek_lines(struct log *log, int64_t n, struct err *err)
 {
 	off_t end = lseek(log->fd, 0, SEEK_END);
 	char block[BLOCK], last = '\n';
-	int64_t found;
 
 	if (end > 0 && pread(log->fd, &last, 1, end - 1) != 1)
 		return cannot_read(log, err);
@@ -92,42 +74,17 @@ static int seek_lines(struct log *log, int64_t n, struct err *err)
 	while (log->offset > 0) {
 		off_t start = log->offset > BLOCK ? log->offset - BLOCK : 0;
 		ssize_t size = pread(log->fd, block, (size_t)(log->offset - start), start);
-		ssize_t at;
 
 		if (size <= 0)
 			return cannot_read(log, err);
-		at = nth_newline_from_end(block, size, n, &found);
-		log->offset = at >= 0 ? start + at + 1 : start;
-		if (at >= 0)
-			return 0;
-		n -= found;
+		log->offset = start;
+		for (ssize_t i = size - 1; i >= 0; i--)
+			if (block[i] == '\n' && --n == 0) {
+				log->offset = start + i + 1;
+				return 0;
+			}
 	}
 	return 0;
-}
-
-/* A log that was too large has a hole, which reads as NULs; see run_log.h. */
-static bool has_hole(const struct stat *st)
-{
-	return ((off_t)st->st_blocks * 512) + ((off_t)2 * BLOCK) < st->st_size;
-}
-
-static size_t without_nuls(char *block, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (block[i])
-			block[kept++] = block[i];
-	return kept;
-}
-
-/* Jumps over what is left of a hole. */
-static void skip_hole(struct log *log)
-{
-	off_t data = lseek(log->fd, log->offset, SEEK_DATA);
-
-	if (data > log->offset)
-		log->offset = data;
 }
 
 static void take_row(const char *text, size_t n, bool ends, void *arg)
@@ -143,12 +100,14 @@ static void take_row(const char *text, size_t n, bool ends, void *arg)
 		putchar('\n');
 }
 
-static void print_bytes(struct log *log, const char *bytes, size_t n)
+static size_t without_nuls(char *block, size_t n)
 {
-	if (log->rows)
-		rows_feed(log->rows, bytes, n);
-	else
-		fwrite(bytes, 1, n, stdout);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (block[i])
+			block[kept++] = block[i];
+	return kept;
 }
 
 /* Reads from the offset to the end there is now. A file that shrank was begun anew. */
@@ -156,23 +115,29 @@ static int read_rest(struct log *log, struct err *err)
 {
 	char block[BLOCK];
 	struct stat st = { 0 };
-	bool hole;
+	bool has_hole;
 	ssize_t n;
 
 	if (log->fd < 0)
 		return 0;
 	if (fstat(log->fd, &st) == 0 && st.st_size < log->offset)
 		log->offset = 0;
-	hole = has_hole(&st);
+	/* A log that was too large has a hole, which reads as NULs; see run_log.h. */
+	has_hole = ((off_t)st.st_blocks * 512) + ((off_t)2 * BLOCK) < st.st_size;
 	while ((n = pread(log->fd, block, sizeof(block), log->offset)) > 0) {
-		size_t left = hole ? without_nuls(block, (size_t)n) : (size_t)n;
+		size_t left = has_hole ? without_nuls(block, (size_t)n) : (size_t)n;
+		off_t data;
 
 		log->offset += n;
-		print_bytes(log, block, left);
+		if (log->rows)
+			rows_feed(log->rows, block, left);
+		else
+			fwrite(block, 1, left, stdout);
 		if (ferror(stdout))
 			break;
-		if (hole)
-			skip_hole(log);
+		data = has_hole ? lseek(log->fd, log->offset, SEEK_DATA) : 0;
+		if (data > log->offset)
+			log->offset = data;
 	}
 	return n < 0 ? cannot_read(log, err) : 0;
 }
@@ -203,20 +168,6 @@ static void end_rows(struct log *log)
 	log->rows = NULL;
 }
 
-/* Counts the rows from the offset on. *cut: what is before the offset matters. */
-static int count_rows(struct log *log, bool plain, bool *cut, struct err *err)
-{
-	off_t begin = log->offset;
-	int rc;
-
-	begin_rows(log, plain, true);
-	rc = read_rest(log, err);
-	*cut = rows_are_cut(log->rows);
-	end_rows(log);
-	log->offset = begin;
-	return rc;
-}
-
 /* Finds where to begin so that there are `want` rows. A newline need not end a row, because the
  * program may have moved the cursor back up. */
 static int seek_rows(struct log *log, int64_t want, bool plain, struct err *err)
@@ -226,33 +177,26 @@ static int seek_rows(struct log *log, int64_t want, bool plain, struct err *err)
 	log->row = 0;
 	/* with some lines before, which may have been written over last */
 	for (int64_t lines = want ? want + ROWS_HELD : 0; cut || log->row < want; lines *= 2) {
+		off_t begin;
+		int rc;
+
 		if (seek_lines(log, lines, err))
 			return -1;
 		if (want == 0)
 			return 0;
-		if (count_rows(log, plain, &cut, err))
+		begin = log->offset;
+		begin_rows(log, plain, true);
+		rc = read_rest(log, err);
+		cut = rows_are_cut(log->rows);
+		end_rows(log);
+		log->offset = begin;
+		if (rc)
 			return -1;
-		if (log->offset == 0)
+		if (begin == 0)
 			break;
 	}
 	log->first_row = log->row > want ? log->row - want : 0;
 	return 0;
-}
-
-/* Prints what there is. The last lines are printed as rows, and so are all lines of a plain log.
- * What comes later is printed as it comes. */
-static int print_first(struct log *log, const struct log_options *o, struct err *err)
-{
-	log->first_row = 0;
-	if (log->fd >= 0 && o->lines >= 0 && seek_rows(log, o->lines, o->plain, err))
-		return -1;
-	if (o->plain || o->lines >= 0)
-		begin_rows(log, o->plain, false);
-	if (read_rest(log, err))
-		return -1;
-	if (!o->plain || !o->follow)
-		end_rows(log);
-	return print_rest(log, err);
 }
 
 static int job_state_of(struct session *s, int64_t id, enum job_state *state, struct err *err)
@@ -266,36 +210,21 @@ static int job_state_of(struct session *s, int64_t id, enum job_state *state, st
 	return 0;
 }
 
-/* Looks whether the job has ended. To be called before the next print: then everything that an
- * ended job has printed is there to be read. */
-static int look_for_end(struct session *s, int64_t id, int64_t *version, bool *ended,
-			struct err *err)
-{
-	int64_t now;
-	enum job_state state;
-
-	if (store_data_version(&s->store, &now, err))
-		return -1;
-	if (now == *version)
-		return 0;
-	if (job_state_of(s, id, &state, err))
-		return -1;
-	*version = now;
-	*ended = job_has_ended(state);
-	return 0;
-}
-
+/* Looks before each print whether the job has ended: then everything that an ended job has printed
+ * is there to be read. */
 static int follow_log(struct session *s, int64_t id, struct log *log, struct err *err)
 {
 	struct timespec pause = { .tv_nsec = LOOK_NS };
-	int64_t version = -1;
-	bool ended = false;
+	enum job_state state = JOB_QUEUED;
+	int64_t version = -1, now;
 
 	for (;;) {
-		if (look_for_end(s, id, &version, &ended, err) || log_open(log, err) ||
+		if (store_data_version(&s->store, &now, err) ||
+		    (now != version && job_state_of(s, id, &state, err)) || log_open(log, err) ||
 		    print_rest(log, err))
 			return -1;
-		if (ended)
+		version = now;
+		if (job_has_ended(state))
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -303,67 +232,62 @@ static int follow_log(struct session *s, int64_t id, struct log *log, struct err
 	return output_flush(err);
 }
 
-static int begin_log(const struct log_options *o, struct log *log, int64_t id, enum job_state state,
-		     struct err *err)
+/* Prints what there is. The last lines are printed as rows, and so are all lines of a plain log.
+ * What comes later is printed as it comes. */
+static int print_first(struct log *log, const struct log_options *o, int64_t id,
+		       enum job_state state, struct err *err)
 {
 	if (log_open(log, err))
 		return -1;
-	if (log->fd >= 0)
-		return 0;
-	if (!o->follow || job_has_ended(state))
+	if (log->fd < 0 && (!o->follow || job_has_ended(state)))
 		return err_set(err, EX_NOINPUT, "job %lld has no log%s: it is %s", (long long)id,
 			       job_has_ended(state) ? "" : " yet", job_state_name(state));
-	if (state == JOB_RUNNING)
+	if (log->fd < 0 && state == JOB_RUNNING)
 		fprintf(stderr, "pollux: job %lld is about to start\n", (long long)id);
-	else
+	else if (log->fd < 0)
 		fprintf(stderr, "pollux: job %lld is %s; its log begins when it starts\n",
 			(long long)id, job_state_name(state));
-	return 0;
-}
-
-static int print_log(struct session *s, const struct log_options *o, int64_t id, struct err *err)
-{
-	char *path = paths_log(&s->paths, id);
-	struct log log = { .path = path, .fd = -1 };
-	enum job_state state;
-	int rc;
-
-	rc = job_state_of(s, id, &state, err);
-	if (rc == 0 && o->path)
-		puts(path);
-	else if (rc == 0)
-		rc = begin_log(o, &log, id, state, err);
-	if (rc == 0 && !o->path)
-		rc = print_first(&log, o, err);
-	if (rc == 0 && o->follow && !o->path)
-		rc = follow_log(s, id, &log, err);
-	rows_free(log.rows);
-	if (log.fd >= 0)
-		close(log.fd);
-	free(path);
-	return rc;
+	log->first_row = 0;
+	if (log->fd >= 0 && o->lines >= 0 && seek_rows(log, o->lines, o->plain, err))
+		return -1;
+	if (o->plain || o->lines >= 0)
+		begin_rows(log, o->plain, false);
+	if (read_rest(log, err))
+		return -1;
+	if (!o->plain || !o->follow)
+		end_rows(log);
+	return print_rest(log, err);
 }
 
 static int main_log(int argc, char **argv, struct err *err)
 {
 	struct log_options o = { .lines = -1, .which = SELECTION_INIT };
 	struct selecting what = { .command = &cmd_log, .options = &o.which };
+	struct log log = { .fd = -1 };
+	enum job_state state = JOB_QUEUED;
 	struct session s;
 	int64_t id;
-	int first, rc;
+	int rc;
 
-	if (options_parse(&cmd_log, argc, argv, &o, &first, err))
+	if (selecting_parse(&what, argc, argv, &o, err))
 		return -1;
-	what.operands = argv + first;
-	what.n_operands = argc - first;
 	if (what.n_operands > 1)
 		return usage_error(&cmd_log, err, "log takes one job, not %d", what.n_operands);
 	if (selection_check(&what, err) || session_open(&s, STORE_READ, err))
 		return -1;
 	rc = selection_read_one(&what, &s.store, o.follow ? JOB_RAN_OR_STARTS : JOB_RAN_LAST,
-				&id, err);
+				&id, err) || job_state_of(&s, id, &state, err) ? -1 : 0;
 	if (rc == 0)
-		rc = print_log(&s, &o, id, err);
+		log.path = paths_log(&s.paths, id);
+	if (rc == 0 && o.path)
+		puts(log.path);
+	else if (rc == 0)
+		rc = print_first(&log, &o, id, state, err) ||
+		     (o.follow && follow_log(&s, id, &log, err)) ? -1 : 0;
+	rows_free(log.rows);
+	if (log.fd >= 0)
+		close(log.fd);
+	free(log.path);
 	session_close(&s);
 	return rc;
 }

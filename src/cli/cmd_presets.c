@@ -1,67 +1,51 @@
 /* cmd_presets.c - pollux presets: what 'submit --preset' knows of frameworks. */
-#include <stdio.h>
-
 #include "commands.h"
-#include "pollux/submission.h"
 
-static void print_words(const char *name, const struct strings *words)
+/* A line for each word, or one for the text. */
+static void print_words(const char *name, const struct strings *words, const char *text)
 {
-	for (size_t i = 0; i < words->count; i++)
+	for (size_t i = 0; words && i < words->count; i++)
 		printf("  %-16s%s\n", i ? "" : name, words->items[i]);
-}
-
-static void print_text(const char *name, const char *text)
-{
 	if (text)
 		printf("  %-16s%s\n", name, text);
 }
 
-static int show_preset(const char *name, struct err *err)
+static int show_preset(const char *name, bool is_listed, struct err *err)
 {
 	struct preset p;
 
 	if (preset_load(name, &p, err))
 		return -1;
-	printf("%s: %s\n", p.name, p.summary ? p.summary : "");
-	print_words("options", &p.options);
-	print_text("directory", p.directory);
-	print_words("arguments", &p.arguments);
-	print_text("launcher", p.launcher);
-	print_words("its arguments", &p.first_arguments);
-	print_text("tried with", p.tried);
+	if (is_listed) {
+		printf("%-12s%s\n", p.name, p.summary ? p.summary : "");
+	} else {
+		printf("%s: %s\n", p.name, p.summary ? p.summary : "");
+		print_words("options", &p.options, NULL);
+		print_words("directory", NULL, p.directory);
+		print_words("arguments", &p.arguments, NULL);
+		print_words("launcher", NULL, p.launcher);
+		print_words("its arguments", &p.first_arguments, NULL);
+		print_words("tried with", NULL, p.tried);
+	}
 	preset_release(&p);
 	return 0;
 }
 
-static int list(struct err *err)
+static int main_presets(int argc, char **argv, struct err *err)
 {
 	struct strings names = { 0 };
-	int rc = 0;
+	int first, rc = options_parse(&cmd_presets, argc, argv, NULL, &first, err);
 
+	for (int i = first; rc == 0 && i < argc; i++)
+		rc = show_preset(argv[i], false, err);
+	if (rc || first < argc)
+		return rc;
 	preset_names(&names);
-	for (size_t i = 0; i < names.count && rc == 0; i++) {
-		struct preset p;
-
-		rc = preset_load(names.items[i], &p, err);
-		if (rc)
-			break;
-		printf("%-12s%s\n", p.name, p.summary ? p.summary : "");
-		preset_release(&p);
-	}
+	for (size_t i = 0; i < names.count && rc == 0; i++)
+		rc = show_preset(names.items[i], true, err);
 	if (rc == 0 && !names.count)
 		rc = preset_none(err);
 	strings_release(&names);
-	return rc;
-}
-
-static int main_presets(int argc, char **argv, struct err *err)
-{
-	int first, rc = options_parse(&cmd_presets, argc, argv, NULL, &first, err);
-
-	if (rc == 0 && first == argc)
-		return list(err);
-	for (int i = first; rc == 0 && i < argc; i++)
-		rc = show_preset(argv[i], err);
 	return rc;
 }
 

@@ -6,7 +6,6 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/store.h"
 #include "pollux/view.h"
 
 struct prune_options {
@@ -16,8 +15,8 @@ struct prune_options {
 	bool logs, checkpoints, all, dry_run;
 };
 
-#define O(member) .offset = offsetof(struct prune_options, member)
 static const struct option_spec options[] = {
+#define O(member) .offset = offsetof(struct prune_options, member)
 	{ "older-than", 0, OPTION_DURATION, "TIME", O(older_than_s), 0, 1e10,
 	  "only jobs that ended so long ago, such as 30d" },
 	{ "state", 0, OPTION_TEXT, "STATE,...", O(states), 0, 0,
@@ -33,13 +32,23 @@ static const struct option_spec options[] = {
 	  "show what would be removed, and remove nothing" },
 	{ .name = NULL },
 };
-#undef O
 
-static int set_states(const char *names, struct prune_order *order, struct err *err)
+static int make_order(const struct prune_options *o, struct prune_order *order, struct err *err)
 {
-	char *words = xstrdup(names), *rest = words, *word;
+	char *words = o->states ? xstrdup(o->states) : NULL, *rest = words, *word;
 	int rc = 0;
 
+	*order = (struct prune_order){
+		.older_than_s = isnan(o->older_than_s) ? 0 : o->older_than_s,
+		.keep_last = o->keep_last, .logs = o->logs || o->all,
+		.checkpoints = o->checkpoints || o->all, .records = o->all,
+		.dry_run = o->dry_run,
+	};
+	if (!order->logs && !order->checkpoints)
+		rc = usage_error(&cmd_prune, err,
+				 "say what to remove: --logs, --checkpoints or --all");
+	for (int i = 0; i < N_JOB_STATES; i++)
+		order->states[i] = !words && job_has_ended((enum job_state)i);
 	while (rc == 0 && (word = strsep(&rest, ","))) {
 		int state = job_state_parse(word);
 
@@ -53,58 +62,32 @@ static int set_states(const char *names, struct prune_order *order, struct err *
 	return rc;
 }
 
-static int make_order(const struct prune_options *o, struct prune_order *order, struct err *err)
-{
-	*order = (struct prune_order){
-		.older_than_s = isnan(o->older_than_s) ? 0 : o->older_than_s,
-		.keep_last = o->keep_last, .logs = o->logs || o->all,
-		.checkpoints = o->checkpoints || o->all, .records = o->all,
-		.dry_run = o->dry_run,
-	};
-	if (!order->logs && !order->checkpoints)
-		return usage_error(&cmd_prune, err,
-				   "say what to remove: --logs, --checkpoints or --all");
-	if (o->states)
-		return set_states(o->states, order, err);
-	for (int i = 0; i < N_JOB_STATES; i++)
-		order->states[i] = job_has_ended((enum job_state)i);
-	return 0;
-}
-
-static int prune_jobs(const struct prune_order *order, struct err *err)
-{
-	struct output out = output_stdout("auto");
-	double now_s = clock_wall_s();
-	struct prune_result result;
-	struct session s;
-	int rc;
-
-	if (session_open(&s, order->dry_run ? STORE_READ : STORE_WRITE, err))
-		return -1;
-	rc = prune(&s.store, &s.paths, order, now_s, &result, err);
-	if (rc == 0) {
-		prune_print_jobs(&result, now_s, &out);
-		prune_print_total(&result, order->dry_run, out.file);
-	}
-	prune_result_release(&result);
-	session_close(&s);
-	return rc ? rc : output_flush(err);
-}
-
 static int main_prune(int argc, char **argv, struct err *err)
 {
 	struct prune_options o = { .older_than_s = NAN };
 	struct prune_order order;
+	struct prune_result result;
+	double now_s = clock_wall_s();
+	struct output out;
+	struct session s;
 	int first, rc = options_parse(&cmd_prune, argc, argv, &o, &first, err);
 
 	if (rc == 0 && first < argc)
 		rc = usage_error(&cmd_prune, err, "unexpected operand '%s'", argv[first]);
 	if (rc == 0)
 		rc = make_order(&o, &order, err);
-	if (rc == 0)
-		rc = prune_jobs(&order, err);
 	options_release(&cmd_prune, &o);
-	return rc;
+	if (rc || session_open(&s, order.dry_run ? STORE_READ : STORE_WRITE, err))
+		return -1;
+	out = output_stdout("auto");
+	rc = prune(&s.store, &s.paths, &order, now_s, &result, err);
+	if (rc == 0) {
+		prune_print_jobs(&result, now_s, &out);
+		prune_print_total(&result, order.dry_run, out.file);
+	}
+	prune_result_release(&result);
+	session_close(&s);
+	return rc ? rc : output_flush(err);
 }
 
 const struct command cmd_prune = {

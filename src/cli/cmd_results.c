@@ -1,10 +1,7 @@
 /* cmd_results.c - pollux results: the metrics of jobs, side by side. */
-#include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
-#include "pollux/report.h"
-#include "pollux/selection.h"
 #include "pollux/store_groups.h"
 #include "pollux/view.h"
 
@@ -27,27 +24,7 @@ static const struct option_spec options[] = {
 	OPTION_COLOR(O(color)),
 	SELECTION_OPTIONS(offsetof(struct results_options, which)),
 	{ .name = NULL },
-#undef O
 };
-
-static void print(const struct results_options *o, const struct results *r,
-		  const struct output *out)
-{
-	if (o->json)
-		results_print_json(r, out->file);
-	else if (o->csv)
-		results_print_csv(r, out->file);
-	else
-		results_print_table(r, out);
-}
-
-static bool has_column(const struct results *r, const char *name)
-{
-	for (int c = 0; c < r->n_columns; c++)
-		if (!strcmp(r->columns[c].name, name))
-			return true;
-	return false;
-}
 
 /* A sweep whose runs do not report the metric of --halving runs to the end, and looks like any
  * other sweep. */
@@ -57,12 +34,16 @@ static int note_silent_halving(struct store *s, const struct results *r, struct 
 	struct halving_sweep sweep;
 
 	for (int i = 0; i < r->jobs.count; i++) {
+		bool is_silent = true;
+
 		if (r->jobs.items[i].group_id == group_id)
 			continue;
 		group_id = r->jobs.items[i].group_id;
 		if (store_halving_read(s, group_id, &sweep, err))
 			return -1;
-		if (sweep.halving.n_rungs > 0 && !has_column(r, sweep.halving.metric))
+		for (int c = 0; c < r->n_columns; c++)
+			is_silent &= strcmp(r->columns[c].name, sweep.halving.metric) != 0;
+		if (sweep.halving.n_rungs > 0 && is_silent)
 			output_sayf(stderr, "pollux: note: no run of group %lld has reported '%s', "
 				    "by which --halving compares them: none of them pauses",
 				    (long long)group_id, sweep.halving.metric);
@@ -71,61 +52,48 @@ static int note_silent_halving(struct store *s, const struct results *r, struct 
 	return 0;
 }
 
-static int read(const struct selecting *what, struct results *r, struct err *err)
-{
-	struct id_list ids = { .count = 0 };
-	struct session s;
-	int rc = 0;
-
-	if (session_open(&s, STORE_READ, err))
-		return -1;
-	if (selection_is_given(what))
-		rc = selection_read(what, &s.store, &ids, err);
-	if (rc == 0)
-		rc = results_read(&s.store, ids.items, ids.count, r, err);
-	if (rc == 0 && note_silent_halving(&s.store, r, err)) {
-		results_release(r);
-		rc = -1;
-	}
-	id_list_release(&ids);
-	session_close(&s);
-	return rc;
-}
-
-static int show_results(const struct results_options *o, const struct selecting *what,
-			struct err *err)
+static int show(const struct results_options *o, struct results *r, struct err *err)
 {
 	struct output out = output_stdout(o->color ? o->color : "auto");
-	struct results r;
-	int rc = read(what, &r, err);
 
-	if (rc)
-		return rc;
-	if (o->metric)
-		rc = results_choose(&r, o->metric, err);
+	if (o->metric && results_choose(r, o->metric, err))
+		return -1;
 	/* Where nothing can be drawn, the error says why: a table would say the same. */
-	if (rc == 0 && (r.n_columns > 0 || !o->plot || o->csv || o->json))
-		print(o, &r, &out);
-	if (rc == 0 && o->plot)
-		rc = results_draw(&r, o->plot, err);
-	results_release(&r);
-	return rc ? rc : output_flush(err);
+	if (o->json)
+		results_print_json(r, out.file);
+	else if (o->csv)
+		results_print_csv(r, out.file);
+	else if (r->n_columns > 0 || !o->plot)
+		results_print_table(r, &out);
+	if (o->plot && results_draw(r, o->plot, err))
+		return -1;
+	return output_flush(err);
 }
 
 static int main_results(int argc, char **argv, struct err *err)
 {
 	struct results_options o = { .which = SELECTION_INIT };
 	struct selecting what = { .command = &cmd_results, .options = &o.which };
-	int first, rc = options_parse(&cmd_results, argc, argv, &o, &first, err);
+	struct id_list ids = { .count = 0 };
+	struct results r;
+	struct session s;
+	int rc = selecting_parse(&what, argc, argv, &o, err);
 
-	what.operands = argv + first;
-	what.n_operands = argc - first;
 	if (rc == 0 && o.csv && o.json)
 		rc = usage_error(&cmd_results, err, "--csv or --json, not both");
-	if (rc == 0)
-		rc = selection_check(&what, err);
-	if (rc == 0)
-		rc = show_results(&o, &what, err);
+	if (rc || selection_check(&what, err) || session_open(&s, STORE_READ, err)) {
+		options_release(&cmd_results, &o);
+		return -1;
+	}
+	if (selection_is_given(&what))
+		rc = selection_read(&what, &s.store, &ids, err);
+	rc = rc ? rc : results_read(&s.store, ids.items, ids.count, &r, err);
+	if (rc == 0) {
+		rc = note_silent_halving(&s.store, &r, err) || show(&o, &r, err) ? -1 : 0;
+		results_release(&r);
+	}
+	id_list_release(&ids);
+	session_close(&s);
 	options_release(&cmd_results, &o);
 	return rc;
 }

@@ -2,17 +2,13 @@
  *
  * The command is a job like any other, except for the column "interactive": this process holds a
  * lock for the job (lock.h), and begins the run that a pass assigns. */
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "pollux/clock.h"
-#include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
-#include "pollux/report.h"
-#include "submit.h"
 
 struct run_asked {
 	struct asked job;
@@ -33,13 +29,15 @@ static const struct option_spec options[] = {
 	{ .name = NULL },
 };
 
-/* --- the job --- */
-
-static int bound_time(const struct paths *paths, struct declaration *d, struct err *err)
+/* Bounds the time of the job, and puts it into the store, where this process holds its lock. */
+static int insert(struct front *t, struct job *job, const struct job_command *command,
+		  struct err *err)
 {
+	struct declaration *d = &job->declared;
+	struct dependency_list none = { 0 };
 	struct config config;
 
-	if (config_load(&config, paths->config, err))
+	if (config_load(&config, t->s.paths.config, err))
 		return -1;
 	if (config.slurm)
 		return err_set(err, EX_CONFIG, "runs are jobs of Slurm (engine = slurm), which "
@@ -50,27 +48,6 @@ static int bound_time(const struct paths *paths, struct declaration *d, struct e
 				format_duration(d->time_limit_s).s);
 	if (!(d->time_limit_s <= config.interactive_limit_s))
 		d->time_limit_s = config.interactive_limit_s;
-	return 0;
-}
-
-static int make_job(struct run_asked *o, const struct job_command *command, struct job *job,
-		    struct err *err)
-{
-	struct declaration *d = &job->declared;
-
-	o->job.no_preempt = true;
-	if (submission_job(&cmd_run, &o->job, command, job, err))
-		return -1;
-	d->max_replicas = d->min_replicas;
-	job->interactive = true;
-	return 0;
-}
-
-static int insert_interactive_job(struct front *t, struct job *job,
-				  const struct job_command *command, struct err *err)
-{
-	struct dependency_list none = { 0 };
-
 	job->submit_time_s = clock_wall_s();
 	if (store_begin(&t->s.store, err))
 		return -1;
@@ -94,25 +71,26 @@ static int add_job(struct front *t, struct run_asked *o, char **argv, struct err
 	int rc;
 
 	job_init(&job);
+	o->job.no_preempt = true;
 	rc = submission_command(&cmd_run, &o->job, argv, &command, err) ||
-	     make_job(o, &command, &job, err) || submit_open(&t->s, err) ? -1 : 0;
+	     submission_job(&cmd_run, &o->job, &command, &job, err) ||
+	     submit_open(&t->s, err) ? -1 : 0;
 	if (rc == 0) {
-		rc = bound_time(&t->s.paths, &job.declared, err) ||
-		     insert_interactive_job(t, &job, &command, err) ? -1 : 0;
-		if (rc)
+		job.declared.max_replicas = job.declared.min_replicas;
+		job.interactive = true;
+		rc = insert(t, &job, &command, err);
+		if (rc) {
 			session_close(&t->s);
-		else
+		} else {
 			submit_tell(&t->s, &job, &command);
-		if (rc == 0)
 			submit_tell_braces(&o->job, &job, &command, NULL, false);
+		}
 	}
 	t->job_id = job.id;
 	job_command_release(&command);
 	job_release(&job);
 	return rc;
 }
-
-/* --- its end --- */
 
 /* Removes the job from the queue. If the store cannot be written, the free lock tells the next pass
  * to do so. */
@@ -129,7 +107,7 @@ static void take_back(struct front *t)
 		store_rollback(&t->s.store);
 		return;
 	}
-	if (job_has_ended(job.state) || cancel_job(&t->s, &job, &runs, &err) ||
+	if (job_has_ended(job.state) || cancel_job(&t->s, &job, NULL, &runs, &err) ||
 	    store_commit(&t->s.store, &err))
 		store_rollback(&t->s.store);
 	for (int i = 0; i < runs.count; i++)

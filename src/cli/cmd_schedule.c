@@ -1,9 +1,6 @@
 /* cmd_schedule.c - pollux schedule: one pass, or one every few seconds. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,15 +8,11 @@
 
 #include "commands.h"
 #include "pollux/clock.h"
-#include "pollux/config.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
 #include "pollux/policy.h"
 #include "pollux/prune.h"
-#include "pollux/report.h"
-#include "pollux/store.h"
-#include "pollux/store_runs.h"
 #include "pollux/view.h"
 
 /* --- passes of others --- */
@@ -29,7 +22,7 @@
 struct others {
 	bool began;
 	int64_t told;		/* the last event that was looked at */
-	struct strings own;	/* what the watcher's own last pass printed */
+	struct strings own;	/* what the watcher's own last pass did */
 };
 
 /* The kinds of events that passes write, as a pass prints them: "start job 3 on cpu:0: ...". */
@@ -40,31 +33,23 @@ static const struct {
 	{ "suspend", "suspend", ":" }, { "change", "change", "" },
 };
 
-static bool is_own(const struct others *o, const char *action)
-{
-	size_t n = strlen(action);
-
-	for (size_t i = 0; i < o->own.count; i++)
-		if (!strncmp(o->own.items[i], action, n) && strchr(" :", o->own.items[i][n]))
-			return true;
-	return false;
-}
-
 static void print_event(const struct others *o, const struct event *e)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		char *action;
+	size_t k = 0, n_kinds = sizeof(kinds) / sizeof(kinds[0]), n;
+	bool is_own = false;
+	char *action;
 
-		if (strcmp(e->kind, kinds[i].kind) != 0)
-			continue;
-		action = xasprintf("%s job %lld", kinds[i].verb, (long long)e->job_id);
-		if (!is_own(o, action)) {
-			printf("another pass: %s%s ", action, kinds[i].joint);
-			output_clean(stdout, e->text);
-			putchar('\n');
-		}
-		free(action);
-	}
+	while (k < n_kinds && strcmp(e->kind, kinds[k].kind) != 0)
+		k++;
+	if (k == n_kinds)
+		return;
+	action = xasprintf("%s job %lld", kinds[k].verb, (long long)e->job_id);
+	n = strlen(action);
+	for (size_t i = 0; i < o->own.count; i++)
+		is_own |= !strncmp(o->own.items[i], action, n) && strchr(" :", o->own.items[i][n]);
+	if (!is_own)
+		output_sayf(stdout, "another pass: %s%s %s", action, kinds[k].joint, e->text);
+	free(action);
 }
 
 /* Prints what passes did from the last call up to event `seen`, but for what the watcher's own pass
@@ -82,19 +67,6 @@ static void others_print(struct others *o, struct store *store, int64_t seen)
 	}
 	o->began = true;
 	o->told = seen;
-}
-
-static void others_note_own(struct others *o, const struct strings *actions)
-{
-	strings_release(&o->own);
-	for (size_t i = 0; i < actions->count; i++)
-		strings_add(&o->own, actions->items[i]);
-}
-
-/* The watcher's own pass did these. */
-static void others_release(struct others *o)
-{
-	strings_release(&o->own);
 }
 
 /* --- pollux schedule: one pass, or one every few seconds --- */
@@ -122,55 +94,13 @@ static const struct option_spec options[] = {
 	{ "policy", 'p', OPTION_TEXT, "NAME", O(policy), 0, 0,
 	  "one of" POLICY_LIVE_NAMES "; default as configured" },
 	{ .name = NULL },
-#undef O
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interruption(int signal_number)
-{
-	(void)signal_number;
-	interrupted = 1;
-}
-
-/* Sets the settings of this command in the environment, so that passes which supervisors start when
- * jobs end have them, too. */
-static void set_overrides(const struct schedule_options *o)
-{
-	char text[32];
-
-	if (o->slots) {
-		snprintf(text, sizeof(text), "%lld", (long long)o->slots);
-		setenv("POLLUX_SLOTS", text, 1);
-	}
-	if (!isnan(o->slice_s)) {
-		snprintf(text, sizeof(text), "%.17g", o->slice_s);
-		setenv("POLLUX_SLICE", text, 1);
-	}
-	if (o->policy)
-		setenv("POLLUX_POLICY", o->policy, 1);
-}
-
-/* Prunes old jobs once a day, if the configuration says after how long. */
-static int prune_old(const struct schedule_options *o, const struct paths *paths,
-		     const struct config *config, struct store *store, struct err *err)
-{
-	struct prune_result result;
-	int rc;
-
-	if (isnan(config->prune_after_s))
-		return 0;
-	rc = prune_daily(store, paths, config->prune_after_s, clock_wall_s(), &result, err);
-	if (rc == 0 && result.was_time && o->verbose)
-		prune_print_total(&result, false, stdout);
-	prune_result_release(&result);
-	return rc;
-}
 
 /* Removes what ended jobs left and nobody needs any more. */
 static int clean_up(const struct schedule_options *o, const struct paths *paths,
 		    const struct config *config, struct err *err)
 {
+	struct prune_result pruned;
 	struct store store;
 	int forgotten = 0, rc;
 
@@ -179,8 +109,13 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 	if (store_open(&store, paths, STORE_WRITE, err))
 		return -1;
 	rc = on_end_start(&store, config, err);
-	if (rc == 0)
-		rc = prune_old(o, paths, config, &store, err);
+	if (rc == 0 && !isnan(config->prune_after_s)) {
+		rc = prune_daily(&store, paths, config->prune_after_s, clock_wall_s(), &pruned,
+				 err);
+		if (rc == 0 && pruned.was_time && o->verbose)
+			prune_print_total(&pruned, false, stdout);
+		prune_result_release(&pruned);
+	}
 	if (rc == 0)
 		rc = old_environments_forget(&store, config->keep_environment, clock_wall_s(),
 					     &forgotten, err);
@@ -191,8 +126,9 @@ static int clean_up(const struct schedule_options *o, const struct paths *paths,
 	return rc;
 }
 
+/* actions: NULL; or receives what the pass did. */
 static int one_pass(const struct schedule_options *o, const struct paths *paths,
-		    const struct config *config, struct others *others, struct err *err)
+		    const struct config *config, struct strings *actions, struct err *err)
 {
 	struct pass_result result;
 	double next_s;
@@ -212,8 +148,10 @@ static int one_pass(const struct schedule_options *o, const struct paths *paths,
 	if (rc == 0 && !result.busy && clean_up(o, paths, config, err) &&
 	    err->exit_status != EX_TEMPFAIL)
 		rc = -1;
-	if (others)
-		others_note_own(others, &result.actions);
+	if (actions)
+		strings_release(actions);
+	for (size_t i = 0; actions && i < result.actions.count; i++)
+		strings_add(actions, result.actions.items[i]);
 	next_s = result.next_s;
 	busy = result.busy;
 	pass_result_release(&result);
@@ -235,107 +173,94 @@ static int64_t last_event(struct store *store, const struct paths *paths)
 	return id;
 }
 
-/* Sleep to the next pass, or until something has happened to a job since: one is submitted, ends,
- * is cancelled. */
-static void sleep_until_event(struct store *store, const struct paths *paths, int64_t seen,
-			      double seconds)
-{
-	struct timespec pause = { .tv_nsec = 100000000 };
-	double end_s = clock_boot_s() + seconds;
-
-	do
-		nanosleep(&pause, NULL);
-	while (!interrupted && clock_boot_s() < end_s && last_event(store, paths) == seen);
-}
-
-/* True for an error that may pass, such as a locked store or a full disk: it is told once, and the
- * next pass tries again. */
-static bool may_pass(const struct err *err)
-{
-	return err->exit_status == EX_TEMPFAIL || err->exit_status == EX_IOERR;
-}
-
-/* Reads the configuration file again, as each pass of cron does. An error is told once, and the
- * last good settings stay. */
-static void reload(struct config *config, const struct paths *paths, char *told, size_t size)
-{
-	struct config fresh;
-	struct err err;
-	int rc = config_load(&fresh, paths->config, &err);
-
-	if (rc == 0)
-		*config = fresh;
-	else if (strcmp(told, err.text) != 0)
-		output_sayf(stderr, "pollux: %s; the settings stay as they were", err.text);
-	snprintf(told, size, "%s", rc ? err.text : "");
-}
-
 static int watch_store(const struct schedule_options *o, const struct paths *paths,
 		       struct config *config, struct err *err)
 {
+	const struct timespec pause = { .tv_nsec = 100000000 };
 	char wrong[sizeof(err->text)] = "";
-	struct sigaction action = { .sa_handler = note_interruption };
 	struct store store = { 0 };
 	struct others others = { 0 };
+	struct config fresh;
+	struct err bad;
 	bool told = false;
 	int rc = 0;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	interruptions_catch();
 	while (rc == 0 && !interrupted) {
 		/* Read before the pass, so that no event during the pass is missed. */
 		int64_t seen = last_event(&store, paths);
+		double end_s;
+		bool may_pass;
 
 		if (o->verbose)
 			others_print(&others, &store, seen);
-		rc = one_pass(o, paths, config, &others, err);
-		if (rc && may_pass(err) && err->text[0]) {
-			if (!told)
-				output_sayf(stderr, "pollux: %s", err->text);
-			rc = 0;
-			told = true;
-		} else {
-			told = false;
-		}
-		if (rc == 0) {
-			sleep_until_event(&store, paths, seen, o->watch_s);
-			reload(config, paths, wrong, sizeof(wrong));
+		rc = one_pass(o, paths, config, &others.own, err);
+		/* An error that may pass, such as a locked store or a full disk, is told once, and
+		 * the next pass tries again. */
+		may_pass = rc && err->text[0] && (err->exit_status == EX_TEMPFAIL ||
+						  err->exit_status == EX_IOERR);
+		if (may_pass && !told)
+			output_sayf(stderr, "pollux: %s", err->text);
+		told = may_pass;
+		if (rc && !may_pass)
+			break;
+		rc = 0;
+		/* to the next pass, or until something happens to a job: one is submitted, ends, is
+		 * cancelled */
+		end_s = clock_boot_s() + o->watch_s;
+		do
+			nanosleep(&pause, NULL);
+		while (!interrupted && clock_boot_s() < end_s &&
+		       last_event(&store, paths) == seen);
+		/* The configuration may have changed, as for each pass of cron. An error is told
+		 * once, and the last good settings stay. */
+		if (config_load(&fresh, paths->config, &bad) == 0) {
+			*config = fresh;
+			wrong[0] = '\0';
+		} else if (strcmp(wrong, bad.text) != 0) {
+			output_sayf(stderr, "pollux: %s; the settings stay as they were", bad.text);
+			snprintf(wrong, sizeof(wrong), "%s", bad.text);
 		}
 	}
-	others_release(&others);
+	strings_release(&others.own);
 	store_close(&store);
 	return rc;
 }
 
-static int check_policy(const struct schedule_options *o, struct err *err)
+/* Sets the settings of this command in the environment, so that passes which supervisors start when
+ * jobs end have them, too. */
+static void set_overrides(const struct schedule_options *o)
 {
-	struct err why;
+	char text[32];
 
-	if (!o->policy || policy_find_live(o->policy, &why))
-		return 0;
-	return usage_error(&cmd_schedule, err, "%s", why.text);
-}
-
-/* Fails without /proc, by which supervisors are started and processes of jobs are found. */
-static int check_proc(struct err *err)
-{
-	if (access("/proc/self/exe", X_OK) == 0)
-		return 0;
-	return err_set(err, EX_OSFILE, "cannot use '/proc/self/exe': %s; pollux needs /proc",
-		       strerror(errno));
+	if (o->slots) {
+		snprintf(text, sizeof(text), "%lld", (long long)o->slots);
+		setenv("POLLUX_SLOTS", text, 1);
+	}
+	if (!isnan(o->slice_s)) {
+		snprintf(text, sizeof(text), "%.17g", o->slice_s);
+		setenv("POLLUX_SLICE", text, 1);
+	}
+	if (o->policy)
+		setenv("POLLUX_POLICY", o->policy, 1);
 }
 
 static int schedule(const struct schedule_options *o, struct err *err)
 {
 	struct config config;
 	struct paths paths;
+	struct err why;
 	int rc;
 
 	/* Supervisors started here would be among the job's processes, and end with it. */
 	if (getenv("POLLUX_REPORT_SOCKET") && !o->dry_run)
 		return err_set(err, EX_UNAVAILABLE, "a pass cannot be run from within a job");
-	if (check_policy(o, err) || check_proc(err))
-		return -1;
+	if (o->policy && !policy_find_live(o->policy, &why))
+		return usage_error(&cmd_schedule, err, "%s", why.text);
+	/* by which supervisors are started and processes of jobs are found */
+	if (access("/proc/self/exe", X_OK))
+		return err_set(err, EX_OSFILE, "cannot use '/proc/self/exe': %s; pollux needs "
+			       "/proc", strerror(errno));
 	set_overrides(o);
 	if (paths_init(&paths, err))
 		return -1;

@@ -1,27 +1,109 @@
 /* cmd_simulate.c - pollux simulate: how published or other workloads would have gone under a
  * policy. */
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/simulate.h"
-#include "pollux/simulations.h"
 #include "simulate.h"
 
-/* Several policies have a table each, and one picture. */
-static int check_several(const struct simulate_options *o, struct err *err)
-{
-	const char *one = o->json ? "json" : o->plans ? "plans"
-		: o->outputs.jobs_csv ? "jobs-csv" : o->outputs.timeline_csv ? "timeline-csv"
-		: o->outputs.ends_csv ? "ends-csv" : NULL;
+/* --- pollux simulate --generate: a signal ends it with nothing left --- */
 
-	if (o->policies.count > 1 && one)
-		return usage_error(&cmd_simulate, err, "option '--%s' is for one policy", one);
+static volatile sig_atomic_t stopped_by;
+
+static void stop(int signal_number)
+{
+	stopped_by = signal_number;
+}
+
+static int simulate_generate(const char *directory, struct sim_generation *g, struct err *err)
+{
+	g->stop = &stopped_by;
+	simulate_catch(stop, 0);
+	if (sim_generate(directory, g, err)) {
+		if (stopped_by) {
+			signal(stopped_by, SIG_DFL);
+			raise(stopped_by);
+		}
+		return -1;
+	}
+	output_sayf(stdout, "%s/profiles: %d applications, on nodes of up to %d GPUs", directory,
+		    sim_generate_applications(), sim_generate_gpus(g));
+	output_sayf(stdout, "%s/workloads: %d workload%s of %d job%s", directory, g->n_workloads,
+		    plural(g->n_workloads), g->n_jobs, plural(g->n_jobs));
 	return 0;
 }
+
+/* --- pollux simulate --from-store: what the machine's own jobs would have come to --- */
+
+static int add_policy(const struct policy **list, int n, const struct policy *policy)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] == policy)
+			return n;
+	if (policy)
+		list[n++] = policy;
+	return n;
+}
+
+/* Policies are names, or "all"; none: the present policy, fifo, las and pollux. EX_NOINPUT: there
+ * is no store, or no job of it is done. */
+static int simulate_history(const struct simulate_options *o, struct err *err)
+{
+	const struct policy **list = xcalloc((size_t)n_policies, sizeof(const struct policy *));
+	struct output out = output_stdout("auto");
+	struct history_report report;
+	struct session s;
+	struct history h;
+	int rc = 0, n = 0;
+
+	for (size_t i = 0; rc == 0 && i < o->policies.count; i++) {
+		const char *name = o->policies.items[i];
+		bool all = strcmp(name, "all") == 0;
+		const struct policy *named = all ? NULL : policy_find(name);
+
+		for (int p = 0; all && p < n_policies; p++)
+			n = add_policy(list, n, policies[p]);
+		n = add_policy(list, n, named);
+		if (!all && !named) {
+			char *known = policy_names(false);
+
+			rc = usage_error(&cmd_simulate, err, "no policy '%.60s': all, %s", name,
+					 known);
+			free(known);
+		}
+	}
+	if (rc || (o->outputs.plot && picture_check(o->outputs.plot, err)) ||
+	    session_open(&s, STORE_READ, err)) {
+		free(list);
+		return -1;
+	}
+	rc = history_read(&s, (int)o->devices, o->slice_s, &h, err);
+	session_close(&s);
+	if (rc) {
+		free(list);
+		return -1;
+	}
+	if (n == 0) {
+		n = add_policy(list, n, h.policy);
+		n = add_policy(list, n, &policy_fifo);
+		n = add_policy(list, n, &policy_las);
+		n = add_policy(list, n, &policy_pollux);
+	}
+	rc = history_simulate(&h, list, n, o->interval_s, &report, err);
+	if (rc == 0 && o->json)
+		history_print_json(&report, stdout);
+	else if (rc == 0)
+		history_print(&report, &out);
+	if (rc == 0 && o->outputs.plot)
+		rc = history_draw(&report, o->outputs.plot, err);
+	history_report_release(&report);
+	free(list);
+	history_release(&h);
+	return rc;
+}
+
+/* --- the options of a simulation --- */
 
 static int set_policy(const char *name, const struct simulate_options *o, struct sim_options *sim,
 		      struct err *err)
@@ -41,71 +123,201 @@ static int set_policy(const char *name, const struct simulate_options *o, struct
 	return rc;
 }
 
-static void set_knowledge(const struct simulate_options *o, struct sim_options *sim)
+#define TIMER_MAX_LEASES 1e6
+
+/* "auto", "inf", or "A,B" in leases. */
+static int set_timers(const char *text, double lease_s, struct sim_racks *t, struct err *err)
 {
-	sim_options_set_knowledge(sim, sim->policy);
-	for (int k = 0; o->knowledge && sim_knowledge_names[k]; k++)
-		if (!strcmp(o->knowledge, sim_knowledge_names[k]))
-			sim->knowledge = (enum sim_knowledge)k;
-	if (o->lengths)
-		sim->lengths_known = !strcmp(o->lengths, "known");
+	char *rack, *comma;
+	double a = -1, b = -1;
+	int rc = 0;
+
+	t->tunes = !text || strcmp(text, "auto") == 0;
+	t->timers = (struct rack_timers){ HUGE_VAL, HUGE_VAL };
+	if (text && !t->policy->has_timers)
+		return usage_error(&cmd_simulate, err,
+				   "option '--timers' does not go with the policy %s",
+				   t->policy->name);
+	if (t->tunes || strcmp(text, "inf") == 0)
+		return 0;
+	rack = xstrdup(text);
+	comma = strchr(rack, ',');
+	if (comma)
+		*comma = '\0';
+	if (!comma || number_parse(rack, &a) || number_parse(comma + 1, &b) || !(a >= 0) ||
+	    !(b >= a) || b > TIMER_MAX_LEASES)
+		rc = usage_error(&cmd_simulate, err,
+				 "option '--timers': auto, inf, or leases for a rack and for any, "
+				 "as 6,12, not '%.60s'", text);
+	free(rack);
+	t->timers = (struct rack_timers){ a * lease_s, b * lease_s };
+	return rc;
 }
 
-static int check_racks(const char *policy, const struct simulate_options *o,
-		       struct sim_options *sim, struct err *err)
+/* Sets what options and policy say in t, whose applications are not read, and in o, whose racks,
+ * nodes, gpus_per_node and slice_s are set. */
+static int check_racks(struct sim_options *o, const struct simulate_racks *request,
+		       const char *policy, struct sim_racks *t, struct err *err)
 {
-	struct sim_racks unused;
-
-	sim->racks = (int)o->racks;
-	sim->lengths_known = o->lengths && !strcmp(o->lengths, "known");
-	sim->slice_s = o->slice_s > 0 ? o->slice_s : RACK_LEASE_S;
-	if (!o->workloads_read.count)
-		return usage_error(&cmd_simulate, err, "option '--racks': give --workload");
-	if (check_several(o, err))
+	*t = (struct sim_racks){ .contention = request->contention };
+	if (o->nodes % o->racks)
+		return usage_error(&cmd_simulate, err, "%d nodes cannot stand in %d equal racks",
+				   o->nodes, o->racks);
+	if (!request->tiers == !request->links || !request->links != !request->models)
+		return usage_error(&cmd_simulate, err,
+				   "option '--racks': give either --tiers, or --links and "
+				   "--models");
+	t->cluster = (struct rack_cluster){
+		.racks = o->racks, .machines_per_rack = o->nodes / o->racks,
+		.gpus_per_machine = o->gpus_per_node,
+	};
+	t->policy = rack_policy_find(policy);
+	if (!t->policy)
+		return usage_error(&cmd_simulate, err, "option '--racks': no policy '%.60s': one "
+				   "of%s", policy, RACK_POLICY_NAMES);
+	if (set_timers(request->timers, o->slice_s, t, err))
 		return -1;
-	return simulate_racks_check(sim, &o->tiers, policy, &unused, err);
+	if (o->lengths_known && !t->policy->prepare)
+		return usage_error(&cmd_simulate, err,
+				   "option '--lengths' does not go with the policy %s",
+				   t->policy->name);
+	o->contention = request->contention;
+	o->rack_policy = t->policy->name;
+	o->timers = t->policy->has_timers ? request->timers ? request->timers : "auto" : NULL;
+	return 0;
 }
 
-static int check_simulation(const char *policy, const struct simulate_options *o,
-			    struct sim_options *sim, struct err *err)
+/* Returns an option that is for one policy; NULL: none. Several have a table each, and one
+ * picture. */
+static const char *option_for_one(const struct simulate_options *o)
 {
-	*sim = SIM_OPTIONS_DEFAULT;
-	sim->nodes = (int)o->nodes;
-	sim->gpus_per_node = (int)o->gpus_per_node;
-	sim->interval_s = o->interval_s;
-	sim->restart_s = o->restart_s;
-	sim->slice_s = o->slice_s > 0 ? o->slice_s : SIM_OPTIONS_DEFAULT.slice_s;
-	sim->interference = o->interference;
-	sim->events = o->events;
-	sim->kinds_blind = o->kinds_blind;
-	sim->ends = o->outputs.ends_csv;
-	if (o->racks)
-		return check_racks(policy, o, sim, err);
-	if (!o->profiles || !o->workloads_read.count)
+	return o->json ? "json" : o->plans ? "plans"
+		: o->outputs.jobs_csv ? "jobs-csv" : o->outputs.timeline_csv ? "timeline-csv"
+		: o->outputs.ends_csv ? "ends-csv" : NULL;
+}
+
+/* Checks what options say together. */
+static int check_request(const struct simulate_options *o, struct err *err)
+{
+	const char *one = option_for_one(o);
+
+	if (o->racks && !o->workloads_read.count)
+		return usage_error(&cmd_simulate, err, "option '--racks': give --workload");
+	if (!o->racks && (!o->profiles || !o->workloads_read.count))
 		return usage_error(&cmd_simulate, err,
 				   "give --profiles and --workload, or --from-store, or "
 				   "--generate");
-	if (o->nodes * o->gpus_per_node > SIMULATE_GPUS_MAX)
+	if (!o->racks && o->nodes * o->gpus_per_node > SIMULATE_GPUS_MAX)
 		return usage_error(&cmd_simulate, err, "%lld GPUs; at most %d can be simulated",
 				   (long long)o->nodes * o->gpus_per_node,
 				   SIMULATE_GPUS_MAX);
 	if (o->kinds_blind && !o->kinds)
 		return usage_error(&cmd_simulate, err,
 				   "option '--kinds-blind' goes with --kinds");
-	if (check_several(o, err) || set_policy(policy, o, sim, err))
-		return -1;
-	set_knowledge(o, sim);
+	if (o->policies.count > 1 && one)
+		return usage_error(&cmd_simulate, err, "option '--%s' is for one policy", one);
 	return 0;
 }
 
-static int draw_simulations(const struct simulations *s, int n, const char *path, struct err *err)
+static int set_options(const char *policy, const struct simulate_options *o,
+		       struct sim_options *sim, struct err *err)
 {
-	struct text script = TEXT_INIT;
-	int rc;
+	bool known = o->lengths && !strcmp(o->lengths, "known");
+	struct sim_racks unused;
 
-	simulations_plot_script(s, n, picture_format(path), &script);
-	rc = picture_draw(script.data, path, err);
-	text_release(&script);
+	*sim = SIM_OPTIONS_DEFAULT;
+	sim->nodes = (int)o->nodes;
+	sim->gpus_per_node = (int)o->gpus_per_node;
+	sim->interval_s = o->interval_s;
+	sim->restart_s = o->restart_s;
+	sim->slice_s = o->slice_s > 0 ? o->slice_s
+		: o->racks ? RACK_LEASE_S : SIM_OPTIONS_DEFAULT.slice_s;
+	sim->interference = o->interference;
+	sim->events = o->events;
+	sim->kinds_blind = o->kinds_blind;
+	sim->ends = o->outputs.ends_csv;
+	sim->racks = (int)o->racks;
+	if (o->racks) {
+		sim->lengths_known = known;
+		return check_racks(sim, &o->tiers, policy, &unused, err);
+	}
+	if (set_policy(policy, o, sim, err))
+		return -1;
+	sim_options_set_knowledge(sim, sim->policy);
+	for (int k = 0; o->knowledge && sim_knowledge_names[k]; k++)
+		if (!strcmp(o->knowledge, sim_knowledge_names[k]))
+			sim->knowledge = (enum sim_knowledge)k;
+	if (o->lengths)
+		sim->lengths_known = known;
+	return 0;
+}
+
+/* --- simulations --- */
+
+/* What the results refer to, in a world that is not that of profiles. */
+struct world {
+	struct sim_racks racks;
+	struct sim_plans plans;
+};
+
+/* Reads the tables, and simulates the workloads. */
+static int run_world(struct simulations *s, const struct simulate_options *o, struct world *w,
+		     const struct strings *workloads, struct err *err)
+{
+	const struct simulate_racks *tiers = &o->tiers;
+	struct sim_options *options = &s->options;
+	int n_gpus = options->nodes * options->gpus_per_node, rc;
+
+	if (o->plans && options->gpus_per_node > 9)
+		return usage_error(&cmd_simulate, err,
+				   "option '--plans': placements have a digit for the GPUs of a "
+				   "node, so 9 at most");
+	if (o->plans) {
+		options->knowledge = SIM_KNOWLEDGE_FULL;	/* the times of the files */
+		rc = sim_plans_read(&w->plans, o->profiles, options->gpus_per_node, n_gpus, err);
+	} else if (tiers->tiers) {
+		rc = sim_racks_read(&w->racks, tiers->tiers, err);
+	} else {
+		rc = sim_racks_read_links(&w->racks, tiers->links, tiers->models, err);
+	}
+	s->workloads = xcalloc(workloads->count, sizeof(*s->workloads));
+	s->results = xcalloc(workloads->count, sizeof(*s->results));
+	for (; rc == 0 && s->n < (int)workloads->count; s->n++) {
+		const char *path = workloads->items[s->n];
+		struct sim_workload *workload = &s->workloads[s->n];
+		struct sim_result *result = &s->results[s->n];
+
+		rc = o->plans ? sim_plans_workload(&w->plans, path, workload, err)
+			      : sim_racks_workload(&w->racks, path, workload, err);
+		if (rc)
+			break;
+		rc = o->plans ? sim_plans_run(options, &w->plans, workload, result, err)
+			      : sim_racks_run(options, &w->racks, workload, result, err);
+	}
+	return rc;
+}
+
+/* Checks that neither tables nor workloads are written over, and runs. */
+static int run(struct simulations *s, const char *policy, const struct simulate_options *o,
+	       struct world *w, struct err *err)
+{
+	const char *const tables[] = { o->tiers.tiers, o->tiers.links, o->tiers.models };
+	struct strings workloads = { 0 }, read = { 0 };
+	int rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
+
+	for (int i = 0; i < 3; i++)
+		if (tables[i])
+			strings_add(&read, tables[i]);
+	for (size_t i = 0; i < workloads.count; i++)
+		strings_add(&read, workloads.items[i]);
+	rc = rc ? rc : simulate_check_outputs(&o->outputs, o->profiles, &read, err);
+	if (rc == 0 && o->racks)
+		rc = check_racks(&s->options, &o->tiers, policy, &w->racks, err);
+	if (rc == 0)
+		rc = o->racks || o->plans ? run_world(s, o, w, &workloads, err)
+			: simulations_run(s, o->profiles, &workloads, err);
+	strings_release(&read);
+	strings_release(&workloads);
 	return rc;
 }
 
@@ -127,77 +339,6 @@ static int show_simulations(const struct simulations *s, const struct simulate_o
 	return 0;
 }
 
-static int read_and_run(struct simulations *s, const struct simulate_options *o, struct err *err)
-{
-	struct strings workloads;
-	int rc;
-
-	strings_init(&workloads);
-	rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
-	if (rc == 0)
-		rc = simulate_check_outputs(&o->outputs, o->profiles, &workloads, err);
-	if (rc == 0)
-		rc = o->plans ? simulate_plans(&s->options, o->profiles, &workloads, o->json, err)
-			      : simulations_run(s, o->profiles, &workloads, err);
-	strings_release(&workloads);
-	return rc;
-}
-
-/* Checks that neither tables nor workloads are written over. */
-static int check_rack_outputs(const struct simulate_options *o, const struct strings *workloads,
-			      struct err *err)
-{
-	const char *tables[] = { o->tiers.tiers, o->tiers.links, o->tiers.models };
-	struct strings read;
-	int rc;
-
-	strings_init(&read);
-	for (int i = 0; i < 3; i++)
-		if (tables[i])
-			strings_add(&read, tables[i]);
-	for (size_t i = 0; i < workloads->count; i++)
-		strings_add(&read, workloads->items[i]);
-	rc = simulate_check_outputs(&o->outputs, NULL, &read, err);
-	strings_release(&read);
-	return rc;
-}
-
-static int simulate_racks(struct simulations *s, const char *policy,
-			  const struct simulate_options *o, struct err *err)
-{
-	struct strings workloads;
-	struct sim_racks tiers;
-	int rc = check_simulation(policy, o, &s->options, err);
-
-	if (rc || simulate_racks_check(&s->options, &o->tiers, policy, &tiers, err))
-		return -1;
-	strings_init(&workloads);
-	rc = simulate_list_workloads(&o->workloads_read, &workloads, err);
-	if (rc == 0)
-		rc = check_rack_outputs(o, &workloads, err);
-	if (rc == 0)
-		rc = simulate_racks_run(s, &o->tiers, &tiers, &workloads, err);
-	if (rc == 0)
-		rc = show_simulations(s, o, err);
-	strings_release(&workloads);
-	sim_racks_release(&tiers);
-	return rc;
-}
-
-/* kinds: owned by the caller, and used by s as long as s is. */
-static int simulate_one(struct simulations *s, const char *policy, const struct simulate_options *o,
-			char *kinds, struct err *err)
-{
-	if (o->racks)
-		return simulate_racks(s, policy, o, err);
-	s->restart_table = o->restart_table;
-	s->slowdown_table = o->slowdown_table;
-	if (check_simulation(policy, o, &s->options, err) ||
-	    (kinds && simulate_kinds(kinds, &s->options, err)) || read_and_run(s, o, err))
-		return -1;
-	return o->plans ? 0 : show_simulations(s, o, err);
-}
-
 static const char *policy_at(const struct simulate_options *o, int i)
 {
 	return o->policies.count ? o->policies.items[i] : o->racks ? "dally" : "goodput";
@@ -205,52 +346,42 @@ static const char *policy_at(const struct simulate_options *o, int i)
 
 static int simulate_and_show(const struct simulate_options *o, struct err *err)
 {
-	int n = o->policies.count ? (int)o->policies.count : 1, rc = 0;
-	struct simulations *s = xcalloc((size_t)n, sizeof(*s));
+	int n = o->policies.count ? (int)o->policies.count : 1, rc = check_request(o, err);
+	struct simulations *all = xcalloc((size_t)n, sizeof(*all));
 	char **kinds = xcalloc((size_t)n, sizeof(*kinds));
 
 	/* before the first one takes minutes */
 	for (int i = 0; rc == 0 && i < n; i++)
-		rc = check_simulation(policy_at(o, i), o, &s[i].options, err);
+		rc = set_options(policy_at(o, i), o, &all[i].options, err);
 	for (int i = 0; rc == 0 && i < n; i++) {
+		struct simulations *s = &all[i];
+		struct world world = { .plans = { .count = 0 } };
+
 		kinds[i] = o->kinds ? xstrdup(o->kinds) : NULL;
 		if (i)
 			putchar('\n');
-		rc = simulate_one(&s[i], policy_at(o, i), o, kinds[i], err);
+		s->restart_table = o->restart_table;
+		s->slowdown_table = o->slowdown_table;
+		rc = (kinds[i] && simulate_kinds(kinds[i], &s->options, err)) ||
+		     run(s, policy_at(o, i), o, &world, err) ||
+		     show_simulations(s, o, err) ? -1 : 0;
+		sim_racks_release(&world.racks);
+		sim_plans_release(&world.plans);
 	}
-	if (rc == 0 && o->outputs.plot)
-		rc = draw_simulations(s, n, o->outputs.plot, err);
+	if (rc == 0 && o->outputs.plot) {
+		struct text script = TEXT_INIT;
+
+		simulations_plot_script(all, n, picture_format(o->outputs.plot), &script);
+		rc = picture_draw(script.data, o->outputs.plot, err);
+		text_release(&script);
+	}
 	for (int i = 0; i < n; i++) {
-		simulations_release(&s[i]);
+		simulations_release(&all[i]);
 		free(kinds[i]);
 	}
 	free(kinds);
-	free(s);
+	free(all);
 	return rc;
-}
-
-static int from_store(const struct simulate_options *o, struct err *err)
-{
-	struct history_request q = {
-		.policies = &o->policies, .devices = (int)o->devices, .interval_s = o->interval_s,
-		.slice_s = o->slice_s, .json = o->json, .plot = o->outputs.plot,
-	};
-
-	return simulate_history(&q, err);
-}
-
-static int generate(const struct simulate_options *o, struct err *err)
-{
-	struct sim_generation g = {
-		.n_jobs = (int)o->jobs, .n_workloads = (int)o->workloads, .seconds = o->span_s,
-		.gpus_per_node = (int)o->gpus_per_node, .seed = (uint64_t)o->seed,
-	};
-
-	if (o->gpus_per_node > SIM_GENERATE_GPUS_MAX)
-		return usage_error(&cmd_simulate, err,
-				   "option '--gpus-per-node': made-up profiles have a digit for "
-				   "the GPUs of a node, so %d at most", SIM_GENERATE_GPUS_MAX);
-	return simulate_generate(o->generate, &g, err);
 }
 
 static int main_simulate(int argc, char **argv, struct err *err)
@@ -258,9 +389,23 @@ static int main_simulate(int argc, char **argv, struct err *err)
 	struct simulate_options o;
 	int rc = simulate_options_parse(argc, argv, &o, err);
 
-	if (rc == 0)
-		rc = o.from_store ? from_store(&o, err)
-			: o.generate ? generate(&o, err) : simulate_and_show(&o, err);
+	if (rc == 0 && o.from_store) {
+		rc = simulate_history(&o, err);
+	} else if (rc == 0 && o.generate) {
+		struct sim_generation g = {
+			.n_jobs = (int)o.jobs, .n_workloads = (int)o.workloads,
+			.seconds = o.span_s, .gpus_per_node = (int)o.gpus_per_node,
+			.seed = (uint64_t)o.seed,
+		};
+
+		rc = o.gpus_per_node <= SIM_GENERATE_GPUS_MAX
+			? simulate_generate(o.generate, &g, err)
+			: usage_error(&cmd_simulate, err,
+				      "option '--gpus-per-node': made-up profiles have a digit for "
+				      "the GPUs of a node, so %d at most", SIM_GENERATE_GPUS_MAX);
+	} else if (rc == 0) {
+		rc = simulate_and_show(&o, err);
+	}
 	options_release(&cmd_simulate, &o);
 	return rc;
 }

@@ -1,7 +1,5 @@
 /* cmd_status.c - pollux status: what has become of the jobs, once or again and again. */
 #include <math.h>
-#include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,7 +9,6 @@
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/selection.h"
 #include "pollux/status.h"
 
 #define CSV_COLUMNS "id,name,state,dev,time,done,batch,step_ms,eta,reason"
@@ -45,34 +42,13 @@ static const struct option_spec options[] = {
 	OPTION_COLOR(O(color)),
 	SELECTION_OPTIONS(offsetof(struct status_options, which)),
 	{ .name = NULL },
-#undef O
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interruption(int signal_number)
-{
-	(void)signal_number;
-	interrupted = 1;
-}
 
 /* The jobs and the view that were asked for. */
 struct request {
 	const struct status_options *o;
 	struct selecting what;
 };
-
-/* --- one look --- */
-
-static void print_jobs(const struct status *status, const struct status_details *details,
-		       const struct output *out)
-{
-	for (int i = 0; i < status->jobs.count; i++) {
-		if (i)
-			fputc('\n', out->file);
-		status_print_job(status, &status->items[i], &details[i], out);
-	}
-}
 
 static int print_detailed(struct session *s, const struct request *r, const struct status *status,
 			  const struct output *out, struct err *err)
@@ -85,8 +61,11 @@ static int print_detailed(struct session *s, const struct request *r, const stru
 		rc = status_details_read(s, status->items[i].job, &details[i], err);
 	if (rc == 0 && r->o->json)
 		status_print_json(status, details, out->file);
-	else if (rc == 0)
-		print_jobs(status, details, out);
+	for (int i = 0; rc == 0 && !r->o->json && i < n; i++) {
+		if (i)
+			fputc('\n', out->file);
+		status_print_job(status, &status->items[i], &details[i], out);
+	}
 	for (int i = 0; i < n; i++)
 		status_details_release(&details[i]);
 	free(details);
@@ -165,34 +144,16 @@ static int show_jobs(struct session *s, const struct request *r, const struct ou
 	return rc;
 }
 
-/* --- again and again --- */
-
 /* Draws over the last picture: clears the rest of each line, then everything below the last line.
  * Lines beyond the height of the terminal are left out, since they would make it scroll. */
-static void redraw(const char *picture, bool first)
-{
-	struct winsize size = { 0 };
-	int room;
-
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	room = size.ws_row > 1 ? size.ws_row - 1 : 10000;
-	fputs(first ? "\033[H\033[2J" : "\033[H", stdout);
-	while (*picture && room-- > 0) {
-		int n = (int)strcspn(picture, "\n");
-
-		printf("%.*s\033[K\n", n, picture);
-		picture += n + (picture[n] == '\n');
-	}
-	fputs("\033[J", stdout);
-}
-
 static int draw_status(struct session *s, const struct request *r, const struct output *to,
 		       bool first, struct err *err)
 {
+	struct winsize height = { 0 };
 	struct output out = *to;
 	char *picture = NULL;
 	size_t size;
-	int rc;
+	int rc, room;
 
 	if (!isatty(STDOUT_FILENO)) {
 		if (!first && !r->o->json)
@@ -205,105 +166,56 @@ static int draw_status(struct session *s, const struct request *r, const struct 
 		return err_set(err, EX_OSERR, "out of memory");
 	rc = show_jobs(s, r, &out, err);
 	fclose(out.file);
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &height);
+	room = height.ws_row > 1 ? height.ws_row - 1 : 10000;
 	if (rc == 0)
-		redraw(picture, first);
+		fputs(first ? "\033[H\033[2J" : "\033[H", stdout);
+	for (const char *line = picture; rc == 0 && *line && room > 0; room--) {
+		int n = (int)strcspn(line, "\n");
+
+		printf("%.*s\033[K\n", n, line);
+		line += n + (line[n] == '\n');
+	}
+	if (rc == 0)
+		fputs("\033[J", stdout);
 	free(picture);
 	return rc ? rc : output_flush(err);
 }
 
-/* Sleep for so many seconds, on a terminal only until the store changes. In a pipe the clock alone
+/* Sleeps between looks, on a terminal only until the store changes. In a pipe the clock alone
  * decides, since the reader counts on the pace. */
-static void sleep_until_change(struct session *s, double seconds)
-{
-	struct timespec pause = { .tv_nsec = LOOK_NS };
-	double end_s = clock_boot_s() + seconds;
-	bool terminal = isatty(STDOUT_FILENO);
-	int64_t before = 0, after = 0;
-	struct err ignored;
-
-	if (terminal && s->store.db)
-		store_data_version(&s->store, &before, &ignored);
-	after = before;
-	while (!interrupted && after == before && clock_boot_s() < end_s) {
-		double left_s = end_s - clock_boot_s();
-
-		if (left_s < (double)LOOK_NS * 1e-9)
-			pause.tv_nsec = (long)(fmax(left_s, 0) * 1e9);
-		nanosleep(&pause, NULL);
-		if (terminal && s->store.db && store_data_version(&s->store, &after, &ignored))
-			return;
-	}
-}
-
 static int watch_status(struct session *s, const struct request *r, struct output *out,
 			struct err *err)
 {
-	struct sigaction action = { .sa_handler = note_interruption };
+	bool terminal = isatty(STDOUT_FILENO);
+	struct err ignored;
 	int rc = 0;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	interruptions_catch();
 	for (bool first = true; rc == 0 && !interrupted; first = false) {
+		struct timespec pause = { .tv_nsec = LOOK_NS };
+		double end_s, left_s;
+		int64_t before = 0, after;
+
 		if (!s->store.db)	/* the store may have come; no error if it has not */
-			store_open(&s->store, &s->paths, STORE_READ, &(struct err){ 0 });
+			store_open(&s->store, &s->paths, STORE_READ, &ignored);
 		out->width = terminal_width(stdout);
 		rc = draw_status(s, r, out, first, err);
-		if (rc == 0)
-			sleep_until_change(s, r->o->watch_s);
+		end_s = clock_boot_s() + r->o->watch_s;
+		if (rc == 0 && terminal && s->store.db)
+			store_data_version(&s->store, &before, &ignored);
+		after = before;
+		while (rc == 0 && !interrupted && after == before &&
+		       (left_s = end_s - clock_boot_s()) > 0) {
+			if (left_s < (double)LOOK_NS * 1e-9)
+				pause.tv_nsec = (long)(left_s * 1e9);
+			nanosleep(&pause, NULL);
+			if (terminal && s->store.db &&
+			    store_data_version(&s->store, &after, &ignored))
+				break;
+		}
 	}
 	return rc;
-}
-
-/* --- the command --- */
-
-/* Opens the store. A missing store is no error: there are no jobs yet. */
-static int open_session(struct session *s, struct err *err)
-{
-	if (paths_init(&s->paths, err))
-		return -1;
-	if (store_open(&s->store, &s->paths, STORE_READ, err) == 0 ||
-	    err->exit_status == EX_NOINPUT)
-		return 0;
-	paths_release(&s->paths);
-	return -1;
-}
-
-static int show_status(const struct request *r, struct err *err)
-{
-	struct output out = output_stdout(r->o->color);
-	struct session s;
-	int rc;
-
-	if (open_session(&s, err))
-		return -1;
-	warn_of_settings(&s.paths);
-	rc = isnan(r->o->watch_s) ? show_jobs(&s, r, &out, err) : watch_status(&s, r, &out, err);
-	session_close(&s);
-	return rc;
-}
-
-static bool knows_column(const char *name)
-{
-	for (const char *const *known = status_column_names; *known; known++)
-		if (!strcmp(name, *known))
-			return true;
-	return false;
-}
-
-static int check_status_request(const struct request *r, struct err *err)
-{
-	const struct status_options *o = r->o;
-
-	if (o->all && selection_is_given(&r->what))
-		return usage_error(&cmd_status, err,
-				   "option '--all' and a selection of jobs exclude each other");
-	if (o->summary + o->json + (o->csv || o->columns) > 1)
-		return usage_error(&cmd_status, err, "options '--summary', '--json' and %s exclude "
-				   "each other", o->csv ? "'--csv'" : "'--columns'");
-	if (o->sort && !knows_column(o->sort + (*o->sort == '-')))
-		return usage_error(&cmd_status, err, "option '--sort' wants a column, as "
-				   "'--columns' names them, not '%.60s'", o->sort);
-	return selection_check(&r->what, err);
 }
 
 static int main_status(int argc, char **argv, struct err *err)
@@ -311,16 +223,39 @@ static int main_status(int argc, char **argv, struct err *err)
 	struct status_options o = {
 		.watch_s = NAN, .color = "auto", .which = SELECTION_INIT,
 	};
-	struct request r = { .o = &o, .what = {
-		.command = &cmd_status, .options = &o.which,
-	} };
-	int first;
+	struct request r = { .o = &o, .what = { .command = &cmd_status, .options = &o.which } };
+	const char *const *known = status_column_names;
+	struct output out;
+	struct session s;
+	int rc;
 
-	if (options_parse(&cmd_status, argc, argv, &o, &first, err))
+	if (selecting_parse(&r.what, argc, argv, &o, err))
 		return -1;
-	r.what.operands = argv + first;
-	r.what.n_operands = argc - first;
-	return check_status_request(&r, err) ? -1 : show_status(&r, err);
+	if (o.all && selection_is_given(&r.what))
+		return usage_error(&cmd_status, err,
+				   "option '--all' and a selection of jobs exclude each other");
+	if (o.summary + o.json + (o.csv || o.columns) > 1)
+		return usage_error(&cmd_status, err, "options '--summary', '--json' and %s exclude "
+				   "each other", o.csv ? "'--csv'" : "'--columns'");
+	while (o.sort && *known && strcmp(o.sort + (*o.sort == '-'), *known) != 0)
+		known++;
+	if (!*known)
+		return usage_error(&cmd_status, err, "option '--sort' wants a column, as "
+				   "'--columns' names them, not '%.60s'", o.sort);
+	if (selection_check(&r.what, err))
+		return -1;
+	out = output_stdout(o.color);
+	/* A missing store is no error: there are no jobs yet. */
+	if (paths_init(&s.paths, err))
+		return -1;
+	if (store_open(&s.store, &s.paths, STORE_READ, err) && err->exit_status != EX_NOINPUT) {
+		paths_release(&s.paths);
+		return -1;
+	}
+	warn_of_settings(&s.paths);
+	rc = isnan(o.watch_s) ? show_jobs(&s, &r, &out, err) : watch_status(&s, &r, &out, err);
+	session_close(&s);
+	return rc;
 }
 
 const struct command cmd_status = {

@@ -1,8 +1,6 @@
 /* cmd_steps.c - pollux steps: which training steps would be recognised in what a program prints. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +8,6 @@
 #include "commands.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
 #include "pollux/step_stats.h"
 #include "pollux/steps.h"
 
@@ -30,7 +27,6 @@ static const struct option_spec options[] = {
 	  "this regular expression instead: group 1 the step, group 2 its milliseconds, if any" },
 	{ "json", 'j', OPTION_FLAG, NULL, O(json), 0, 0, "print a JSON document, for programs" },
 	{ .name = NULL },
-#undef O
 };
 
 /* The steps that were found in a log. */
@@ -70,56 +66,43 @@ static void take_step_event(const struct step_event *e, void *arg)
 	f->n_open = 0;
 }
 
-/* --- reading --- */
-
-static int read_all(int fd, const char *name, struct steps *steps, struct findings *f,
-		    struct err *err)
+/* path "-": standard input. */
+static int find_steps(const struct steps_options *o, const char *path, struct findings *f,
+		      struct err *err)
 {
-	char *block = xmalloc(BLOCK);
+	bool is_standard = strcmp(path, "-") == 0;
+	struct steps *steps = steps_new(o->step_regex, err);
+	char *block;
 	ssize_t n;
+	int fd;
 
+	if (!steps)
+		return err_prefix(err, "option '--step-regex'");
+	fd = is_standard ? STDIN_FILENO : file_open_input(path);
+	if (fd < 0) {
+		err_set(err, EX_NOINPUT, "cannot open '%s': %s", path, strerror(errno));
+		steps_free(steps);
+		return -1;
+	}
+	steps_set_bar_life(steps, BAR_LIFE_S);
+	forget(f);
+	block = xmalloc(BLOCK);
 	while ((n = read(fd, block, BLOCK)) > 0 || (n < 0 && errno == EINTR))
 		if (n > 0)
 			steps_feed(steps, block, (size_t)n, (double)NAN, take_step_event, f);
 	if (n < 0)
-		err_set(err, EX_IOERR, "cannot read '%s': %s", name, strerror(errno));
+		err_set(err, EX_IOERR, "cannot read '%s': %s",
+			is_standard ? "standard input" : path, strerror(errno));
 	else
 		steps_end(steps, take_step_event, f);
 	free(block);
-	return n < 0 ? -1 : 0;
-}
-
-static int read_file(const char *path, struct steps *steps, struct findings *f, struct err *err)
-{
-	int fd = file_open_input(path), rc;
-
-	if (fd < 0)
-		return err_set(err, EX_NOINPUT, "cannot open '%s': %s", path, strerror(errno));
-	rc = read_all(fd, path, steps, f, err);
-	close(fd);
-	return rc;
-}
-
-static int find_steps(const struct steps_options *o, const char *path, struct findings *f,
-		      struct err *err)
-{
-	struct steps *steps = steps_new(o->step_regex, err);
-	int rc;
-
-	if (!steps)
-		return err_prefix(err, "option '--step-regex'");
-	steps_set_bar_life(steps, BAR_LIFE_S);
-	forget(f);
-	rc = path && strcmp(path, "-") != 0
-		     ? read_file(path, steps, f, err)
-		     : read_all(STDIN_FILENO, "standard input", steps, f, err);
+	if (!is_standard)
+		close(fd);
 	step_stats_close_window(&f->stats);
 	steps_summary(steps, &f->summary);
 	steps_free(steps);
-	return rc;
+	return n < 0 ? -1 : 0;
 }
-
-/* --- what there is to say --- */
 
 static const char *unit_name(enum step_unit unit)
 {
@@ -131,41 +114,11 @@ static const char *unit_name(enum step_unit unit)
 	return names[unit];
 }
 
-static const char *basis_name(enum step_basis basis)
-{
-	static const char *const names[] = {
-		[STEP_UNTIMED] = NULL, [STEP_PRINTED] = "printed", [STEP_BY_ARRIVAL] = "arrival",
-		[STEP_PRINTED_MEAN] = "printed-mean",
-	};
-
-	return names[basis];
-}
-
 /* The time of a unit as a supervisor would measure it: the mean of the windows' medians without the
  * warm-up. With too few windows for that it is the time of the last unit. */
 static double typical_unit_s(const struct findings *f, struct observation *o)
 {
 	return step_stats_result(&f->stats, o) ? o->step_time_s : f->last_unit_s;
-}
-
-static void print_time(const struct findings *f)
-{
-	struct observation o;
-	double unit_s = typical_unit_s(f, &o);
-
-	printf("  %-12s", "time of one");
-	if (isnan(unit_s)) {
-		puts("not in the lines: measured by their times of arrival, as it runs");
-		return;
-	}
-	printf("%s, ", format_span(unit_s).s);
-	if (o.n_windows > 0)
-		printf("median of %lld lines, %lld of warm-up left out", (long long)o.n_steps,
-		       (long long)o.n_dropped);
-	else
-		fputs("of the last line", stdout);
-	puts(f->basis == STEP_PRINTED ? ""
-	     : "\n              (an average of the program's; measured by arrival, as it runs)");
 }
 
 static void print_count(const char *name, double n, const char *unit)
@@ -179,26 +132,42 @@ static void print_count(const char *name, double n, const char *unit)
 static void print_text(const struct findings *f)
 {
 	const struct steps_summary *s = &f->summary;
+	struct observation o;
+	double unit_s = typical_unit_s(f, &o);
 
 	printf("%s: %s\n", s->pattern, s->form);
 	print_count("position", f->last.position, unit_name(f->last.unit));
 	print_count("total", f->last.total, unit_name(f->last.unit));
-	print_time(f);
+	printf("  %-12s", "time of one");
+	if (isnan(unit_s)) {
+		puts("not in the lines: measured by their times of arrival, as it runs");
+	} else {
+		printf("%s, ", format_span(unit_s).s);
+		if (o.n_windows > 0)
+			printf("median of %lld lines, %lld of warm-up left out",
+			       (long long)o.n_steps, (long long)o.n_dropped);
+		else
+			fputs("of the last line", stdout);
+		puts(f->basis == STEP_PRINTED ? "" : "\n              "
+		     "(an average of the program's; measured by arrival, as it runs)");
+	}
 	printf("  %-12s%lld of %lld are steps", "lines", (long long)s->n_matched,
 	       (long long)s->n_lines);
 	if (s->n_clipped)
 		printf(", %lld longer than %d bytes", (long long)s->n_clipped, STEPS_LINE_MAX);
 	putchar('\n');
-	if (isfinite(s->final_unit_s)) {
-
+	if (isfinite(s->final_unit_s))
 		printf("  %-12s%s each, all in all, as it said at its end\n", "final",
 		       format_span(s->final_unit_s).s);
-	}
 }
 
 /* Keys are documented in pollux-steps(1). */
 static void print_json(const struct findings *f)
 {
+	static const char *const basis_names[] = {
+		[STEP_UNTIMED] = NULL, [STEP_PRINTED] = "printed", [STEP_BY_ARRIVAL] = "arrival",
+		[STEP_PRINTED_MEAN] = "printed-mean",
+	};
 	const struct steps_summary *s = &f->summary;
 	struct observation o;
 	struct json j;
@@ -212,7 +181,7 @@ static void print_json(const struct findings *f)
 	json_number(&j, "position", f->last.position);
 	json_number(&j, "total", f->last.total);
 	json_number(&j, "unit_time_s", typical_unit_s(f, &o));
-	json_string(&j, "basis", basis_name(f->basis));
+	json_string(&j, "basis", basis_names[f->basis]);
 	json_number(&j, "final_unit_time_s", s->final_unit_s);
 	json_integer(&j, "lines", s->n_lines);
 	json_integer(&j, "matched_lines", s->n_matched);
@@ -221,7 +190,7 @@ static void print_json(const struct findings *f)
 	json_end(&j);
 }
 
-static int nothing(const struct steps_options *o, const struct findings *f, struct err *err)
+static int refuse_no_steps(const struct steps_options *o, const struct findings *f, struct err *err)
 {
 	long long n = f->summary.n_lines;
 	const char *almost = f->summary.almost;
@@ -247,43 +216,32 @@ static int nothing(const struct steps_options *o, const struct findings *f, stru
 		       "report' in the program", n);
 }
 
-static int show_steps(const struct steps_options *o, const char *path, struct err *err)
-{
-	struct findings *f = xcalloc(1, sizeof(*f));
-	int rc = find_steps(o, path, f, err);
-
-	if (rc == 0 && o->json)
-		print_json(f);
-	else if (rc == 0 && f->summary.pattern)
-		print_text(f);
-	if (rc == 0 && !f->summary.pattern)
-		rc = nothing(o, f, err);
-	free(f);
-	return rc;
-}
-
-static void print_patterns(void)
-{
-	const char *name, *form;
-
-	for (int i = 0; (name = steps_pattern_name(i, &form)); i++)
-		printf("%-16s%s\n", name, form);
-}
-
 static int main_steps(int argc, char **argv, struct err *err)
 {
 	struct steps_options o = { .step_regex = NULL };
-	int first;
+	const char *name, *form;
+	struct findings *f;
+	int first, rc;
 
 	if (options_parse(&cmd_steps, argc, argv, &o, &first, err))
 		return -1;
 	if (argc - first > (o.list ? 0 : 1))
 		return usage_error(&cmd_steps, err,
 				   o.list ? "--list takes no file" : "steps takes one file");
-	if (!o.list)
-		return show_steps(&o, argv[first], err);
-	print_patterns();
-	return 0;
+	for (int i = 0; o.list && (name = steps_pattern_name(i, &form)); i++)
+		printf("%-16s%s\n", name, form);
+	if (o.list)
+		return 0;
+	f = xcalloc(1, sizeof(*f));
+	rc = find_steps(&o, first < argc ? argv[first] : "-", f, err);
+	if (rc == 0 && o.json)
+		print_json(f);
+	else if (rc == 0 && f->summary.pattern)
+		print_text(f);
+	if (rc == 0 && !f->summary.pattern)
+		rc = refuse_no_steps(&o, f, err);
+	free(f);
+	return rc;
 }
 
 const struct command cmd_steps = {

@@ -1,7 +1,5 @@
 /* cmd_submit.c - pollux submit: put a command into the queue, with all it needs to run later. */
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,18 +7,13 @@
 #include "commands.h"
 #include "pollux/advice.h"
 #include "pollux/clock.h"
-#include "pollux/config.h"
 #include "pollux/device.h"
 #include "pollux/engine.h"
 #include "pollux/environment.h"
 #include "pollux/mem.h"
 #include "pollux/pass_files.h"
-#include "pollux/report.h"
 #include "pollux/status.h"
-#include "pollux/store.h"
 #include "pollux/store_measurements.h"
-#include "pollux/submission.h"
-#include "submit.h"
 
 #define O(member) offsetof(struct submit_asked, member)
 
@@ -47,76 +40,22 @@ static const struct option_spec options[] = {
  * minutes. */
 #define SHORT_S 600
 
-static void print_result(const struct job *job, bool quiet)
-{
-	double limit_s = job->declared.time_limit_s;
-
-	if (quiet || !isatty(STDOUT_FILENO)) {
-		printf("%lld\n", (long long)job->id);
-		return;
-	}
-	printf("Submitted job %lld (", (long long)job->id);
-	output_clean(stdout, job->declared.name);
-	printf(": %s, needs %d device%s", job_state_name(job->state), job->declared.min_replicas,
-	       plural(job->declared.min_replicas));
-	if (limit_s < SHORT_S)
-		printf(", time limit %g s", limit_s);
-	else if (limit_s >= SHORT_S)
-		printf(", time limit %s", format_duration(limit_s).s);
-	if (job->declared.begin_s > clock_wall_s())
-		printf(", begins at %s", format_time(job->declared.begin_s, clock_wall_s()).s);
-	puts(")");
-}
-
-/* -1: unknown, and a pass will say why. The caller releases the list. */
-static int list_devices(const struct paths *paths, struct device_list *list)
-{
-	struct config config;
-	struct err ignored;
-
-	if (config_load(&config, paths->config, &ignored))
-		return -1;
-	return engine_devices(&config, false, list, &ignored);
-}
-
-/* Returns the number of usable devices of kinds that the job may have. */
-static int count_usable(const struct device_list *list, const struct declaration *d)
-{
-	int n = 0;
-
-	for (int i = 0; i < list->count; i++)
-		n += list->items[i].usable && declaration_wants_kind(d, list->items[i].kind);
-	return n;
-}
-
-/* The GPUs that the shell wants its programs to see. NULL: none are named, or a job of pollux or of
- * Slurm has them, whose shell this is. */
-static const char *wished_gpus(const struct job_command *command)
+static void warn_of_wish(const struct paths *paths, const struct job_command *command)
 {
 	const char *wish = getenv("CUDA_VISIBLE_DEVICES");
-	bool is_own = !getenv("POLLUX_JOB_ID") && !getenv("SLURM_JOB_ID");
-
-	return is_own && !environment_find(&command->env, "CUDA_VISIBLE_DEVICES") ? wish : NULL;
-}
-
-/* A driver that hangs would keep the user waiting: it is not asked. */
-static bool gpus_are_in_question(const struct paths *paths)
-{
 	struct device_settings settings = { .slots = 0 };
 	struct config config;
 	struct err ignored;
 
-	if (config_load(&config, paths->config, &ignored))
-		return false;
+	/* a job of pollux or of Slurm has these GPUs, whose shell this is */
+	if (getenv("POLLUX_JOB_ID") || getenv("SLURM_JOB_ID"))
+		return;
+	if (!wish || environment_find(&command->env, "CUDA_VISIBLE_DEVICES") ||
+	    config_load(&config, paths->config, &ignored))
+		return;
 	settings.slots = config.slots;
-	return engine_for_new_runs()->examine || devices_may_be_accelerators(&settings);
-}
-
-static void warn_of_wish(const struct paths *paths, const struct job_command *command)
-{
-	const char *wish = wished_gpus(command);
-
-	if (wish && gpus_are_in_question(paths))
+	/* A driver that hangs would keep the user waiting: it is not asked. */
+	if (engine_for_new_runs()->examine || devices_may_be_accelerators(&settings))
 		output_messagef("warning: CUDA_VISIBLE_DEVICES='%.60s' of this shell is not passed "
 				"on: pollux chooses the GPUs of each run. The setting gpus leaves "
 				"GPUs out, --kind chooses by model, and "
@@ -131,11 +70,15 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 	bool of_kind = d->kind || d->not_kind;
 	struct text t = TEXT_INIT;
 	struct device_list list;
-	int n;
+	struct config config;
+	struct err ignored;	/* a pass will say why */
+	int n = 0;
 
-	if ((d->min_replicas <= 1 && !of_kind) || list_devices(paths, &list))
+	if ((d->min_replicas <= 1 && !of_kind) || config_load(&config, paths->config, &ignored) ||
+	    engine_devices(&config, false, &list, &ignored))
 		return;
-	n = count_usable(&list, d);
+	for (int i = 0; i < list.count; i++)
+		n += list.items[i].usable && declaration_wants_kind(d, list.items[i].kind);
 	text_addf(&t, "pollux: warning: job %lld needs %d device%s", (long long)job->id,
 		  d->min_replicas, plural(d->min_replicas));
 	declaration_add_kinds(d, &t);
@@ -148,40 +91,28 @@ static void warn_of_devices(const struct paths *paths, const struct job *job)
 	devices_release(&list);
 }
 
-/* Warns if a batch takes several passes: a program that does not make them would silently train
- * with less than its batch size. */
-static void warn_of_passes(const struct job *job)
+/* Warns where nothing else would tell that a training gets worse: its batch takes several passes,
+ * which the program may not make, and so train with less than its batch size; batches may grow
+ * while the learning rate stays that of the first one; or a range was given whose larger batches
+ * the job does not get, or not yet. The helper finds out by itself what ends a training. */
+static void warn_of_batches(const struct job *job, const struct job_command *command)
 {
-	int64_t local = job->declared.batch.max_local,
-		share = job->declared.batch.size / job->declared.min_replicas;
+	const struct declaration *d = &job->declared;
+	int64_t local = d->batch.max_local, share = d->batch.size / d->min_replicas;
 	long long passes = local > 0 ? (long long)((share + local - 1) / local) : 1;
+	enum growth_veto veto = job_growth_veto(job);
+	struct text t = TEXT_INIT;
 
-	if (!job->declared.batch.accumulates && passes > 1)
+	if (!d->batch.accumulates && passes > 1)
 		fprintf(stderr,
 			"pollux: warning: with --max-local-batch %lld its batch of %lld takes %lld "
 			"passes for an update, which its program has to make: by {accum}, or by "
 			"POLLUX_ACCUM and --accumulate\n",
-			(long long)local, (long long)job->declared.batch.size, passes);
-}
-
-/* Warns if batches may grow while the learning rate stays that of the first one: the training gets
- * worse, and nothing tells the user. */
-static void warn_of_learning_rate(const struct job *job, const struct job_command *command)
-{
+			(long long)local, (long long)d->batch.size, passes);
 	if (environment_leaves_learning_rate(job, command))
 		fputs("pollux: warning: its batch changes within --batch-range, but its learning "
 		      "rate does not follow: give it {lr} or {lr_scale}, or take POLLUX_LR_SCALE "
 		      "in its program; --lr-rule none says that the rate stays\n", stderr);
-}
-
-/* Warns if a range was given whose larger batches the job does not get, or not yet. The helper
- * finds out by itself what ends a training. */
-static void warn_of_growth(const struct job *job)
-{
-	const struct declaration *d = &job->declared;
-	enum growth_veto veto = job_growth_veto(job);
-	struct text t = TEXT_INIT;
-
 	if (d->batch.max <= d->batch.size || veto == GROWTH_ALLOWED ||
 	    (veto == GROWTH_END_UNKNOWN && declaration_has_torch_helper(d)))
 		return;
@@ -191,21 +122,13 @@ static void warn_of_growth(const struct job *job)
 	text_release(&t);
 }
 
-static bool is_shell(const char *program)
-{
-	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
-
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		if (is_runner(program, shells[i]))
-			return true;
-	return false;
-}
-
 /* Not an error: the script may be made, or its disk mounted, before the job starts. */
 static void warn_of_script(const struct job_command *command)
 {
+	static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
 	const char *script = script_of_runner(command->argv.items);
 	const char *end = script ? strrchr(script, '.') : NULL;
+	bool is_shell = false;
 	struct text mend = TEXT_INIT;
 	char *path;
 
@@ -214,11 +137,13 @@ static void warn_of_script(const struct job_command *command)
 			return;
 	if (!end || (strcmp(end, ".py") != 0 && strcmp(end, ".sh") != 0 && strcmp(end, ".pl") != 0))
 		return;
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		is_shell |= is_runner(command->argv.items[0], shells[i]);
 	path = *script == '/' ? xstrdup(script) : xasprintf("%s/%s", command->directory, script);
 	if (access(path, F_OK)) {
 		output_messagef("warning: there is no '%s': the job fails unless it is there when "
 				"it starts", path);
-	} else if (is_shell(command->argv.items[0]) && program_file_is_dos(path)) {
+	} else if (is_shell && program_file_is_dos(path)) {
 		advice_add_edit(&mend, PROGRAM_FILE_NO_CR, path);
 		output_messagef("warning: the lines of '%s' end in CR LF, as on Windows, and the "
 				"shell takes each CR for a part of the last word; %s mends that",
@@ -226,31 +151,6 @@ static void warn_of_script(const struct job_command *command)
 	}
 	text_release(&mend);
 	free(path);
-}
-
-static void tell_of_leftovers(const struct session *s)
-{
-	if (s->store.left_by_another > 0)
-		output_messagef("the store is new, but '%s' has logs or checkpoints of jobs up to "
-				"%lld of another store: numbers go on from there", s->paths.dir,
-				(long long)s->store.left_by_another);
-}
-
-static int insert_submitted_job(struct store *s, const struct asked *o, struct job *job,
-				const struct job_command *command,
-				const struct dependency_list *after, struct err *err)
-{
-	if (store_begin(s, err))
-		return -1;
-	if (store_job_insert(s, job, command, after, err) ||
-	    (!o->force && command->checkpoint_dir &&
-	     shared_checkpoints_check(s, job->id, job->id, err)) ||
-	    (o->parameters > 0 &&
-	     store_workload_set_parameters(s, job->declared.workload, o->parameters, err))) {
-		store_rollback(s);
-		return -1;
-	}
-	return store_commit(s, err);
 }
 
 int submit_open(struct session *s, struct err *err)
@@ -270,18 +170,19 @@ int submit_open(struct session *s, struct err *err)
 
 void submit_tell(const struct session *s, const struct job *job, const struct job_command *command)
 {
-	tell_of_leftovers(s);
+	if (s->store.left_by_another > 0)
+		output_messagef("the store is new, but '%s' has logs or checkpoints of jobs up to "
+				"%lld of another store: numbers go on from there", s->paths.dir,
+				(long long)s->store.left_by_another);
 	warn_of_settings(&s->paths);
 	warn_of_wish(&s->paths, command);
 	warn_of_devices(&s->paths, job);
-	warn_of_passes(job);
-	warn_of_learning_rate(job, command);
-	warn_of_growth(job);
+	warn_of_batches(job, command);
 	warn_of_script(command);
 }
 
-int submit_add(const struct asked *o, struct job *job, struct job_command *command,
-	       const struct dependency_list *after, struct err *err)
+int submit_into_store(const struct asked *o, struct job *job, struct job_command *command,
+		      submit_insert *insert, void *arg, struct err *err)
 {
 	struct code_snapshot snapshot;
 	struct session s;
@@ -289,30 +190,86 @@ int submit_add(const struct asked *o, struct job *job, struct job_command *comma
 
 	if (submit_open(&s, err))
 		return -1;
-	job->submit_time_s = clock_wall_s();
-	rc = submit_snapshot(&s.paths, job, command, &snapshot, err);
-	if (rc == 0)
-		rc = insert_submitted_job(&s.store, o, job, command, after, err);
+	rc = submit_snapshot(&s.paths, job, command, &snapshot, err) || store_begin(&s.store, err)
+		? -1 : 0;
+	if (rc == 0) {
+		rc = insert(&s.store, arg, err);
+		if (rc)
+			store_rollback(&s.store);
+		else
+			rc = store_commit(&s.store, err);
+	}
 	submit_snapshot_end(&snapshot, rc);
 	if (rc == 0) {
 		submit_tell(&s, job, command);
 		submit_tell_launch(o, job, command);
 	}
 	session_close(&s);
-	if (rc)
-		return rc;
-	print_result(job, o->quiet);
+	return rc;
+}
+
+struct submission {
+	const struct asked *o;
+	struct job *job;
+	const struct job_command *command;
+	const struct dependency_list *after;
+};
+
+static int insert(struct store *s, void *arg, struct err *err)
+{
+	const struct submission *new = arg;
+	const struct asked *o = new->o;
+	struct job *job = new->job;
+
+	return store_job_insert(s, job, new->command, new->after, err) ||
+	       (!o->force && new->command->checkpoint_dir &&
+		shared_checkpoints_check(s, job->id, job->id, err)) ||
+	       (o->parameters > 0 && store_workload_set_parameters(s, job->declared.workload,
+								   o->parameters, err)) ? -1 : 0;
+}
+
+int submit_add(const struct asked *o, struct job *job, struct job_command *command,
+	       const struct dependency_list *after, struct err *err)
+{
+	const struct declaration *d = &job->declared;
+	struct submission new = { o, job, command, after };
+
+	job->submit_time_s = clock_wall_s();
+	if (submit_into_store(o, job, command, insert, &new, err))
+		return -1;
+	if (o->quiet || !isatty(STDOUT_FILENO)) {
+		printf("%lld\n", (long long)job->id);
+	} else {
+		printf("Submitted job %lld (", (long long)job->id);
+		output_clean(stdout, d->name);
+		printf(": %s, needs %d device%s", job_state_name(job->state), d->min_replicas,
+		       plural(d->min_replicas));
+		if (d->time_limit_s < SHORT_S)
+			printf(", time limit %g s", d->time_limit_s);
+		else if (d->time_limit_s >= SHORT_S)
+			printf(", time limit %s", format_duration(d->time_limit_s).s);
+		if (d->begin_s > clock_wall_s())
+			printf(", begins at %s", format_time(d->begin_s, clock_wall_s()).s);
+		puts(")");
+	}
 	submit_pass_run(o->quiet);
 	return 0;
 }
 
-static int submit_one(const struct asked *o, bool dry_run, char **argv, struct err *err)
+static int submit(const struct submit_asked *all, char **argv, struct err *err)
 {
+	const struct asked *o = &all->job;
+	bool dry_run = all->sweep.dry_run;
 	struct job_command command = { 0 };
 	struct dependency_list after = { 0 };
 	struct job job;
 	int rc;
 
+	if (sweep_is_asked(&all->sweep))
+		return submit_group(all, argv, err);
+	if (all->sweep.max_running || all->sweep.halving)
+		return usage_error(&cmd_submit, err, "option '--%s' needs --param, --params or "
+				   "--array", all->sweep.halving ? "halving" : "max-running");
 	job_init(&job);
 	rc = submission_command(&cmd_submit, o, argv, &command, err) ||
 	     submission_job(&cmd_submit, o, &command, &job, err) ||
@@ -331,50 +288,32 @@ static int submit_one(const struct asked *o, bool dry_run, char **argv, struct e
 	return rc;
 }
 
-static int submit_as_asked(const struct submit_asked *o, char **argv, struct err *err)
-{
-	if (sweep_is_asked(&o->sweep))
-		return submit_group(o, argv, err);
-	if (o->sweep.max_running || o->sweep.halving)
-		return usage_error(&cmd_submit, err, "option '--%s' needs --param, --params or "
-				   "--array", o->sweep.halving ? "halving" : "max-running");
-	return submit_one(&o->job, o->sweep.dry_run, argv, err);
-}
-
-static int parse_and_submit(int argc, char **argv, bool with_preset, struct err *err);
-
-/* Submits with the words that the preset adds. Its options come first, so that those of the command
- * line replace them. */
-static int submit_by_preset(const char *name, int argc, char **argv, int first, struct err *err)
-{
-	struct preset preset;
-	struct strings words = { 0 };
-	int rc;
-
-	if (preset_load(name, &preset, err))
-		return -1;
-	preset_apply(&preset, argv, argc, first, &words);
-	rc = parse_and_submit((int)words.count, words.items, false, err);
-	if (rc < 0 && *err->text)
-		err_prefix(err, "with preset '%s'", name);
-	strings_release(&words);
-	preset_release(&preset);
-	return rc;
-}
-
+/* Submits with the words that a preset adds, if one is given and with_preset. Its options come
+ * first, so that those of the command line replace them. */
 static int parse_and_submit(int argc, char **argv, bool with_preset, struct err *err)
 {
 	struct submit_asked o = { .sweep = { .array = NULL } };
+	struct strings words = { 0 };
+	struct preset preset;
 	int first, rc;
 
 	asked_init(&o.job);
 	rc = options_parse(&cmd_submit, argc, argv, &o, &first, err);
 	if (rc == 0 && first >= argc)
 		rc = usage_error(&cmd_submit, err, "no command to run");
-	if (rc == 0 && o.job.preset && with_preset)
-		rc = submit_by_preset(o.job.preset, argc, argv, first, err);
-	else if (rc == 0)
-		rc = submit_as_asked(&o, argv + first, err);
+	if (rc == 0 && !(o.job.preset && with_preset)) {
+		rc = submit(&o, argv + first, err);
+	} else if (rc == 0) {
+		rc = preset_load(o.job.preset, &preset, err);
+		if (rc == 0) {
+			preset_apply(&preset, argv, argc, first, &words);
+			rc = parse_and_submit((int)words.count, words.items, false, err);
+			if (rc < 0 && *err->text)
+				err_prefix(err, "with preset '%s'", o.job.preset);
+			preset_release(&preset);
+		}
+	}
+	strings_release(&words);
 	options_release(&cmd_submit, &o);
 	return rc;
 }

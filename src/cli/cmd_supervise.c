@@ -1,9 +1,6 @@
 /* cmd_supervise.c - the commands that pollux itself starts: pollux supervise, keep-log and tell. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,43 +9,21 @@
 
 #include "commands.h"
 #include "pollux/clock.h"
-#include "pollux/config.h"
 #include "pollux/engine.h"
 #include "pollux/lock.h"
 #include "pollux/log_keeping.h"
 #include "pollux/mem.h"
-#include "pollux/store.h"
-#include "pollux/store_jobs.h"
-#include "pollux/store_runs.h"
 #include "pollux/supervise.h"
-#include "pollux/text.h"
-#include "submit.h"
 
 /* --- pollux supervise RUN --- */
 
 /* Started by passes, one for each run; not for people. 'pollux run' starts the one of its run, with
  * the process group of the terminal. */
 
-/* Runs the supervisor of 'pollux run'. The pass after its end is started in the background, so that
- * the terminal need not wait for it. */
-static int in_foreground(const struct paths *paths, int64_t run_id, const char *group,
-			 struct err *err)
-{
-	long long number;
-	int rc;
-
-	if (parse_job_id(&cmd_supervise, group, &number, err))
-		return -1;
-	rc = supervise(paths, run_id, (pid_t)number, err);
-	if (rc > 0)
-		later_pass_start(paths);
-	return rc > 0 ? 0 : rc;
-}
-
 static int main_supervise(int argc, char **argv, struct err *err)
 {
 	struct paths paths;
-	long long id;
+	long long id, group = 0;
 	int rc;
 
 	/* in a job of Slurm: the directory of the run, for the wrapper its program, too */
@@ -60,12 +35,18 @@ static int main_supervise(int argc, char **argv, struct err *err)
 	if (parse_job_id(&cmd_supervise, argv[1], &id, err) || paths_init(&paths, err))
 		return -1;
 	rc = paths_check_owner(&paths, err);
+	if (rc == 0 && argc == 3)
+		rc = parse_job_id(&cmd_supervise, argv[2], &group, err);
 	if (rc == 0)
-		rc = argc == 3 ? in_foreground(&paths, id, argv[2], err)
-			       : supervise(&paths, id, 0, err);
-	/* A pass now gives out the devices that have just become free. */
-	if (rc > 0)
+		rc = supervise(&paths, id, (pid_t)group, err);
+	/* A pass now gives out the devices that have just become free. The terminal of 'pollux run'
+	 * need not wait for it. */
+	if (rc > 0 && group) {
+		later_pass_start(&paths);
+		rc = 0;
+	} else if (rc > 0) {
 		rc = later_pass_become(&paths, err);
+	}
 	paths_release(&paths);
 	return rc;
 }
@@ -140,14 +121,13 @@ void on_end_look(void)
 #define LIMIT_S 60.0	/* for one command */
 #define LOOK_NS 50000000
 
-/* --- what the command is told --- */
-
-static void set_number(const char *name, double x)
+/* Sets a variable that the command is told: a text, or (NULL) a number. */
+static void set(const char *name, const char *text, double x)
 {
-	char text[32];
+	char number[32];
 
-	snprintf(text, sizeof(text), "%.15g", x);
-	setenv(name, isfinite(x) ? text : "", 1);
+	snprintf(number, sizeof(number), "%.15g", x);
+	setenv(name, text ? text : isfinite(x) ? number : "", 1);
 }
 
 static void set_environment(const struct session *s, const struct job *job,
@@ -158,70 +138,53 @@ static void set_environment(const struct session *s, const struct job *job,
 	double loss;
 	int code = p->term_signal > 0 ? 128 + p->term_signal : p->exit_code;
 
-	set_number("POLLUX_JOB", (double)job->id);
-	setenv("POLLUX_NAME", job->declared.name, 1);
-	setenv("POLLUX_STATE", job_state_name(job->state), 1);
-	set_number("POLLUX_EXIT", code >= 0 ? (double)code : (double)NAN);
-	setenv("POLLUX_RESULT", job->reason ? job->reason : "", 1);
-	setenv("POLLUX_LOG", log, 1);
-	setenv("POLLUX_DIRECTORY", command->directory, 1);
+	set("POLLUX_JOB", NULL, (double)job->id);
+	set("POLLUX_NAME", job->declared.name, 0);
+	set("POLLUX_STATE", job_state_name(job->state), 0);
+	set("POLLUX_EXIT", NULL, code >= 0 ? (double)code : (double)NAN);
+	set("POLLUX_RESULT", job->reason ? job->reason : "", 0);
+	set("POLLUX_LOG", log, 0);
+	set("POLLUX_DIRECTORY", command->directory, 0);
 	/* to the millisecond */
-	set_number("POLLUX_RUN_TIME", round(p->run_time_s * 1e3) / 1e3);
-	setenv("POLLUX_LOSS", progress_loss(p, &loss) ? value_format(loss, 15).s : "", 1);
+	set("POLLUX_RUN_TIME", NULL, round(p->run_time_s * 1e3) / 1e3);
+	set("POLLUX_LOSS", progress_loss(p, &loss) ? value_format(loss, 15).s : "", 0);
 	free(log);
 }
 
-/* --- one command --- */
-
-/* Returns the limit of time, which a test may shorten. */
-static double limit_s(void)
-{
-	const char *text = getenv("POLLUX_TELL_LIMIT");
-	double s;
-
-	return text && number_parse(text, &s) == 0 && s > 0 ? s : LIMIT_S;
-}
-
-static pid_t start_line(const char *line, const char *directory)
-{
-	pid_t child = fork();
-
-	if (child != 0)
-		return child;
-	setpgid(0, 0);
-	if (chdir(directory) && chdir("/"))
-		_exit(EX_OSERR);
-	execl("/bin/sh", "sh", "-c", line, (char *)NULL);
-	_exit(EX_OSERR);
-}
-
-/* False: the time was over, and the command with all its processes was killed. */
-static bool wait_bounded(pid_t child, int *status)
+/* Runs the command, which is killed with all its processes when its time is over. */
+static void run_line(const char *what, const char *line, const char *directory, struct text *said)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
-	double end_s = clock_boot_s() + limit_s();
+	const char *shorter = getenv("POLLUX_TELL_LIMIT");	/* by a test */
+	double limit_s, end_s = clock_boot_s();
+	pid_t child = fork();
+	int status = 0;
+	bool killed = false;
 
-	while (waitpid(child, status, WNOHANG) == 0) {
-		if (clock_boot_s() >= end_s) {
+	if (child == 0) {
+		setpgid(0, 0);
+		if (chdir(directory) && chdir("/"))
+			_exit(EX_OSERR);
+		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+		_exit(EX_OSERR);
+	}
+	if (!shorter || number_parse(shorter, &limit_s) || !(limit_s > 0))
+		limit_s = LIMIT_S;
+	end_s += limit_s;
+	while (child > 0 && waitpid(child, &status, WNOHANG) == 0) {
+		killed = clock_boot_s() >= end_s;
+		if (killed) {
 			kill(-child, SIGKILL);
-			waitpid(child, status, 0);
-			return false;
+			waitpid(child, &status, 0);
+			break;
 		}
 		nanosleep(&pause, NULL);
 	}
-	return true;
-}
-
-static void run_line(const char *what, const char *line, const char *directory, struct text *said)
-{
-	pid_t child = start_line(line, directory);
-	int status = 0;
-
 	text_addf(said, "%s%s: ", said->length ? "; " : "", what);
 	if (child < 0)
 		text_addf(said, "could not be started: %s", strerror(errno));
-	else if (!wait_bounded(child, &status))
-		text_addf(said, "killed after %g s", limit_s());
+	else if (killed)
+		text_addf(said, "killed after %g s", limit_s);
 	else if (WIFSIGNALED(status))
 		text_addf(said, "killed by signal %d", WTERMSIG(status));
 	else if (WEXITSTATUS(status) != 0)
@@ -230,18 +193,13 @@ static void run_line(const char *what, const char *line, const char *directory, 
 		text_add(said, "done");
 }
 
-/* --- all commands of a job --- */
-
-/* True for a failure that somebody has to be told of. A shell of 'pollux run' ends with the status
- * of its last command, and whoever typed it saw how it ended. */
-static bool went_wrong(const struct job *job)
-{
-	return !job->interactive && (job->state == JOB_FAILED || job->state == JOB_TIMEOUT);
-}
-
 static int tell_job_end(struct session *s, const struct config *config, const struct job *job,
 			struct err *err)
 {
+	/* A shell of 'pollux run' ends with the status of its last command, and whoever typed it
+	 * saw how it ended. */
+	bool went_wrong = !job->interactive &&
+			  (job->state == JOB_FAILED || job->state == JOB_TIMEOUT);
 	struct job_command command = { 0 };
 	struct text said = TEXT_INIT;
 	int rc = store_job_command_get(&s->store, job->id, &command, err);
@@ -252,7 +210,7 @@ static int tell_job_end(struct session *s, const struct config *config, const st
 			run_line("--on-end", job->declared.on_end, command.directory, &said);
 		if (*config->on_end)
 			run_line("on_end", config->on_end, command.directory, &said);
-		if (*config->on_failure && went_wrong(job))
+		if (*config->on_failure && went_wrong)
 			run_line("on_failure", config->on_failure, command.directory, &said);
 	}
 	if (rc == 0 && said.length)
@@ -261,8 +219,6 @@ static int tell_job_end(struct session *s, const struct config *config, const st
 	job_command_release(&command);
 	return rc;
 }
-
-/* --- all jobs --- */
 
 /* Tells the next end. *more: there was one. An error with one job does not keep the ends of others
  * from being told. */
@@ -287,42 +243,36 @@ static int tell_next(struct session *s, bool *more, struct err *err)
 
 /* Tells all ends, in one process at a time. A process that finds the lock held leaves, so the
  * holder looks again after it has dropped the lock. */
-static int tell_all(struct session *s, const char *lock_path, struct err *err)
-{
-	struct config config;
-	bool more = true;
-	int rc = 0;
-
-	while (rc == 0 && more) {
-		int lock = lock_take(lock_path, err);
-
-		if (lock < 0)
-			return lock == LOCK_HELD ? 0 : -1;
-		while (rc == 0 && more)
-			rc = tell_next(s, &more, err);
-		lock_drop(lock);
-		if (rc == 0)
-			rc = config_load(&config, s->paths.config, err) ||
-			     store_ends_left(&s->store, on_end_tells_all(&config), &more, err)
-				     ? -1 : 0;
-	}
-	return rc;
-}
-
 static int main_tell(int argc, char **argv, struct err *err)
 {
 	struct session s;
-	char *lock;
-	int rc;
+	struct config config;
+	char *path;
+	bool more = true;
+	int rc = 0;
 
 	(void)argv;
 	if (argc != 1)
 		return usage_error(&cmd_tell, err, "tell takes no operands");
 	if (session_open(&s, STORE_WRITE, err))
 		return -1;
-	lock = xasprintf("%s/run/tell.lock", s.paths.dir);
-	rc = tell_all(&s, lock, err);
-	free(lock);
+	path = xasprintf("%s/run/tell.lock", s.paths.dir);
+	while (rc == 0 && more) {
+		int lock = lock_take(path, err);
+
+		if (lock < 0) {
+			rc = lock == LOCK_HELD ? 0 : -1;
+			break;
+		}
+		while (rc == 0 && more)
+			rc = tell_next(&s, &more, err);
+		lock_drop(lock);
+		if (rc == 0)
+			rc = config_load(&config, s.paths.config, err) ||
+			     store_ends_left(&s.store, on_end_tells_all(&config), &more, err)
+				     ? -1 : 0;
+	}
+	free(path);
 	session_close(&s);
 	return rc;
 }

@@ -1,23 +1,18 @@
 /* cmd_wait.c - pollux wait: until jobs have ended, then exit as they did. */
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
-#include "pollux/selection.h"
-#include "pollux/store.h"
 #include "pollux/store_groups.h"
-#include "pollux/store_jobs.h"
 
 #define LOOK_NS 100000000L	/* between looks for changes */
 
-/* Exit statuses besides those of jobs, as timeout(1) and the shell use them. */
+/* Exit statuses besides those of jobs and STATUS_NOT_RUN_TO_END, as timeout(1) and the shell use
+ * them. */
 #define STATUS_TIME_LIMIT 124
-#define STATUS_NOT_RUN_TO_END 125
 #define STATUS_SIGNAL 128
 
 struct wait_options {
@@ -65,75 +60,45 @@ static int exit_status_of(const struct job *job)
 	return 0;
 }
 
-static void tell_held(struct waited *w)
-{
-	if (w->state == JOB_HELD && !w->told_held)
-		fprintf(stderr, "pollux: job %lld is held; 'pollux release %lld' lets it go\n",
-			(long long)w->id, (long long)w->id);
-	w->told_held = w->state == JOB_HELD;
-}
-
-/* The jobs of a group follow each other, so its sweep is read once in a look. */
-static int look_at_rung(struct session *s, const struct job *job, int64_t *group, bool *over,
-			struct err *err)
-{
-	struct halving_sweep sweep;
-
-	if (!job_is_paused(job) || job->group_id == *group)
-		return 0;
-	if (store_halving_read(&s->store, job->group_id, &sweep, err))
-		return -1;
-	*group = job->group_id;
-	*over = sweep.over;
-	halving_sweep_release(&sweep);
-	return 0;
-}
-
 /* Looks at the jobs that had not ended; *left: the number of those that still have not. */
 static int look_at_jobs(struct session *s, struct waited *waited, int n, int *left, struct err *err)
 {
-	int64_t group = 0;
-	bool over = false;
+	int64_t group = 0;	/* whose sweep was read: the jobs of a group follow each other */
+	bool is_over = false;
 	struct job job;
 
 	*left = 0;
 	for (int i = 0; i < n; i++) {
-		if (job_has_ended(waited[i].state))
+		struct waited *w = &waited[i];
+		bool is_paused;
+
+		if (job_has_ended(w->state))
 			continue;
-		if (store_job_get(&s->store, waited[i].id, &job, err))
+		if (store_job_get(&s->store, w->id, &job, err))
 			return -1;
-		waited[i].state = job.state;
-		waited[i].exit_status = exit_status_of(&job);
-		if (look_at_rung(s, &job, &group, &over, err)) {
-			job_release(&job);
-			return -1;
+		w->state = job.state;
+		w->exit_status = exit_status_of(&job);
+		is_paused = job_is_paused(&job);
+		if (is_paused && job.group_id != group) {
+			struct halving_sweep sweep;
+
+			group = job.group_id;
+			if (store_halving_read(&s->store, group, &sweep, err)) {
+				job_release(&job);
+				return -1;
+			}
+			is_over = sweep.over;
+			halving_sweep_release(&sweep);
 		}
-		waited[i].stays_paused = job_is_paused(&job) && over;
 		job_release(&job);
-		tell_held(&waited[i]);
-		*left += is_waited_for(&waited[i]);
+		w->stays_paused = is_paused && is_over;
+		if (w->state == JOB_HELD && !w->told_held)
+			fprintf(stderr, "pollux: job %lld is held; 'pollux release %lld' lets it "
+				"go\n", (long long)w->id, (long long)w->id);
+		w->told_held = w->state == JOB_HELD;
+		*left += is_waited_for(w);
 	}
 	return 0;
-}
-
-static int give_up(const struct waited *waited, int n, double timeout_s, struct err *err)
-{
-	for (int i = 0; i < n; i++)
-		if (is_waited_for(&waited[i]))
-			return err_set(err, EX_TEMPFAIL,
-				       "job %lld has not ended within %g s: it is %s",
-				       (long long)waited[i].id, timeout_s,
-				       job_state_name(waited[i].state));
-	return 0;
-}
-
-static void nap(double at_most_s)
-{
-	struct timespec pause = { .tv_nsec = LOOK_NS };
-
-	if (at_most_s < (double)LOOK_NS * 1e-9)
-		pause.tv_nsec = (long)(at_most_s * 1e9);
-	nanosleep(&pause, NULL);
 }
 
 /* The version is read before the jobs: what changes in between is looked at again. */
@@ -145,7 +110,8 @@ static int wait_for_all(struct session *s, const struct wait_options *o, struct 
 	int left = n;
 
 	for (;;) {
-		double now_s;
+		struct timespec pause = { .tv_nsec = LOOK_NS };
+		double left_s;
 
 		if (store_data_version(&s->store, &now, err))
 			return -1;
@@ -154,55 +120,45 @@ static int wait_for_all(struct session *s, const struct wait_options *o, struct 
 		version = now;
 		if (left == 0)
 			return 0;
-		now_s = clock_boot_s();
-		if (now_s >= end_s)
-			return give_up(waited, n, o->timeout_s, err);
-		nap(end_s - now_s);
+		left_s = end_s - clock_boot_s();
+		for (int i = 0; left_s <= 0 && i < n; i++)
+			if (is_waited_for(&waited[i]))
+				return err_set(err, EX_TEMPFAIL,
+					       "job %lld has not ended within %g s: it is %s",
+					       (long long)waited[i].id, o->timeout_s,
+					       job_state_name(waited[i].state));
+		if (left_s < (double)LOOK_NS * 1e-9)
+			pause.tv_nsec = (long)(left_s * 1e9);
+		nanosleep(&pause, NULL);
 	}
-}
-
-static int first_failure(const struct waited *waited, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (waited[i].exit_status)
-			return waited[i].exit_status;
-	return 0;
-}
-
-static int wait_for_selected(struct session *s, const struct wait_options *o,
-			     const struct id_list *ids, struct err *err)
-{
-	struct waited *waited = xcalloc((size_t)ids->count, sizeof(*waited));
-	int rc;
-
-	for (int i = 0; i < ids->count; i++)
-		waited[i] = (struct waited){ .id = ids->items[i], .state = JOB_QUEUED };
-	rc = wait_for_all(s, o, waited, ids->count, err);
-	if (rc == 0)
-		rc = first_failure(waited, ids->count);
-	free(waited);
-	return rc;
 }
 
 static int main_wait(int argc, char **argv, struct err *err)
 {
 	struct wait_options o = { .timeout_s = NAN, .which = SELECTION_INIT };
 	struct selecting what = { .command = &cmd_wait, .options = &o.which };
+	struct waited *waited;
 	struct id_list ids;
 	struct session s;
-	int first, rc;
+	int rc;
 
-	if (options_parse(&cmd_wait, argc, argv, &o, &first, err))
+	if (selecting_parse(&what, argc, argv, &o, err))
 		return -1;
-	what.operands = argv + first;
-	what.n_operands = argc - first;
 	if (!selection_is_given(&what))
 		return usage_error(&cmd_wait, err, "wait for which job? give its number");
 	if (selection_check(&what, err) || session_open(&s, STORE_READ, err))
 		return -1;
 	rc = selection_read(&what, &s.store, &ids, err);
-	if (rc == 0)
-		rc = wait_for_selected(&s, &o, &ids, err);
+	if (rc == 0) {
+		waited = xcalloc((size_t)ids.count, sizeof(*waited));
+		for (int i = 0; i < ids.count; i++)
+			waited[i] = (struct waited){ .id = ids.items[i], .state = JOB_QUEUED };
+		rc = wait_for_all(&s, &o, waited, ids.count, err);
+		/* exits as the first job that failed */
+		for (int i = 0; rc == 0 && i < ids.count; i++)
+			rc = waited[i].exit_status;
+		free(waited);
+	}
 	id_list_release(&ids);
 	session_close(&s);
 	return rc;

@@ -1,10 +1,14 @@
-/* commands.h - the commands of pollux, and their help; private to src/cli. */
+/* commands.h - the commands of pollux and what they share; private to src/cli. */
 #ifndef POLLUX_CLI_COMMANDS_H
 #define POLLUX_CLI_COMMANDS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
+#include "pollux/code.h"
 #include "pollux/command.h"
 #include "pollux/config.h"
 #include "pollux/job.h"
@@ -12,6 +16,7 @@
 #include "pollux/selection.h"
 #include "pollux/store.h"
 #include "pollux/store_runs.h"
+#include "pollux/submission.h"
 #include "pollux/text.h"
 
 /* All commands, in the order of 'pollux help'. cmd_NAME stands in cmd_NAME.c; cancel, hold,
@@ -33,8 +38,15 @@ void command_help(const struct command *command, FILE *out);
  * False: the command has no such option. */
 bool command_choices(const struct command *command, const char *option, FILE *out);
 
+/* SIGINT and SIGTERM, once caught, set this and nothing else, for commands that go on and on. */
+extern volatile sig_atomic_t interrupted;
+void interruptions_catch(void);
+
 /* --- the jobs of a selection, shown to a person --- */
 
+/* options_parse for a command whose operands are jobs: what->command and options are set, its
+ * operands are set here. */
+int selecting_parse(struct selecting *what, int argc, char **argv, void *target, struct err *err);
 /* For a command that takes one job, chooses one of the jobs meant: the newest; or the job that ran
  * last, if any ran; or that job, where a job that is just starting counts, too. A line on standard
  * error names the job, unless it was named alone. */
@@ -66,7 +78,7 @@ struct asked_change {
 	struct selection_options which;
 };
 
-/* The rule of a command by which a running job would lose work (commands.h). */
+/* What a command does where a running job would lose work. */
 enum loss_rule {
 	LOSS_IMPOSSIBLE,	/* the command stops no run */
 	/* on a terminal the command asks, elsewhere it refuses; --force goes on */
@@ -108,26 +120,22 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err);
 
-/* cmd_change.c: cancels the job, inside a transaction; *runs as above. */
-int cancel_job(struct session *s, const struct job *job, struct run_list *runs, struct err *err);
+/* cmd_change.c: cancels the job, inside a transaction; *runs as above. o is not used. */
+int cancel_job(struct session *s, const struct job *job, const struct asked_change *o,
+	       struct run_list *runs, struct err *err);
 
-/* Fails for a job that is paused at a rung. */
+/* Fail for a job that has ended; that is paused at a rung; that is a profile or of 'pollux run'.
+ * profile: what follows "is a profile"; interactive: what follows "is of 'pollux run', which". */
+int refuse_ended(const struct job *job, struct err *err);
 int refuse_paused(const struct job *job, struct err *err);
+int refuse_odd(const struct job *job, const char *profile, const char *interactive,
+	       struct err *err);
+
+/* True if a job that is stopped for this reason does not run again. */
+bool stop_is_for_good(enum stop_reason reason);
 
 /* Why the job's runs are being stopped, the weightiest reason; STOP_NONE if they are not. */
 int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, struct err *err);
-
-/* --- the work that a running job would lose if it were stopped now --- */
-
-struct job_loss {
-	double work_s;		/* run time that would be lost; NaN: none is known to be lost */
-	const char *why;	/* after "job 3 ": "has saved nothing"; static */
-};
-
-/* A job loses nothing if it does not run, if it is being stopped already, or if passes may stop it
- * (job_may_be_preempted): such a job saves when it is told to stop. Any other job loses what it
- * did since the last checkpoint that it reported in this run, else since its launch. */
-int job_loss_of(struct session *s, const struct job *job, struct job_loss *loss, struct err *err);
 
 /* --- passes that commands and supervisors start --- */
 
@@ -143,17 +151,20 @@ void later_pass_start(const struct paths *paths);
 /* Starts pollux with these arguments in the same way. */
 void later_start(char *const argv[]);
 
-/* --- a pass at a time to come --- */
-
-/* The pass at which a --begin or the pause after a failure is over, also where no pass comes by
- * itself. */
-
-/* Called at the end of a pass that a command or a supervisor started. Notes that a pass is wanted
- * at next_s (wall clock; NaN: none is). Unless another process waits for that time already, this
- * process waits, and becomes the pass; it returns if no pass is wanted any more. */
+/* Called at the end of such a pass. Notes that a pass is wanted at next_s (wall clock; NaN: none
+ * is), when a --begin or the pause after a failure is over. Unless another process waits for that
+ * time already, this process waits, and becomes the pass; it returns if no pass is wanted any
+ * more. */
 void next_pass_await(const struct paths *paths, double next_s);
 
-/* --- settings --- */
+/* So that a job starts at once where there is room: starts a pass in the background, unless
+ * submit_pass = no. On a terminal, unless quiet, says how to have passes regularly, if none has
+ * come for minutes and the crontab has no line. */
+void submit_pass_run(bool quiet);
+
+/* True in a process of a job. What such a process starts would belong to the job's control group,
+ * and end with the job. */
+bool is_in_a_job(void);
 
 /* Warns on standard error of a configuration that passes refuse, and of slots by far too many. */
 void warn_of_settings(const struct paths *paths);
@@ -161,8 +172,6 @@ void warn_of_settings(const struct paths *paths);
 /* Warns if so many slots are more than SLOTS_PER_CORE_MAX for each processor core. */
 void warn_of_slots(int slots);
 #define SLOTS_PER_CORE_MAX 4
-
-/* --- ends of jobs --- */
 
 /* Starts 'pollux tell' in the background where a job has ended, was told to nobody and has a
  * command. The store may be open here: that process opens it anew. */
@@ -201,5 +210,88 @@ void rows_flush(struct rows *r);
 void rows_end(struct rows *r);
 /* True if the cursor was moved to before the first text that was fed. */
 bool rows_are_cut(const struct rows *r);
+
+/* --- submissions --- */
+
+/* Opens the store to write; says so if its directory is on a network. */
+int submit_open(struct session *s, struct err *err);
+/* After the transaction: what people should know of the job, on standard error. */
+void submit_tell(const struct session *s, const struct job *job, const struct job_command *command);
+/* Submits a sweep, or prints what it would submit (--dry-run). */
+int submit_group(const struct submit_asked *o, char **argv, struct err *err);
+/* Prints a command as it would run: variables of --env before it, quoted for sh(1). Words that
+ * pollux puts in at launch stay in braces, except {lr}: it is the rate at --batch, as it was typed
+ * among the job's parameters, or (NULL) as a number is written. plans: as declared, or NULL. With
+ * plans there is a line for each, with its words and POLLUX_PLAN. */
+void submit_print_command(const struct asked *o, char *const *argv, const char *typed_rate,
+			  const char *plans);
+
+/* submit_tell.c: warns of words in braces that may have been meant for pollux; with --dry-run
+ * says which templates are replaced at launch. parameters: of a sweep, or NULL. */
+void submit_tell_braces(const struct asked *o, const struct job *job,
+			const struct job_command *command, const struct strings *parameters,
+			bool dry_run);
+
+/* submit_tell.c: says that a command is started on the first node alone, where no option said
+ * so. */
+void submit_tell_launch(const struct asked *o, const struct job *job,
+			const struct job_command *command);
+
+/* cmd_submit.c: opens the store, and has `insert` add what is submitted, in a transaction and with
+ * the snapshot that the job declares; then warns of what may be wrong with the job, whose id insert
+ * sets. */
+typedef int submit_insert(struct store *s, void *arg, struct err *err);
+int submit_into_store(const struct asked *o, struct job *job, struct job_command *command,
+		      submit_insert *insert, void *arg, struct err *err);
+
+/* cmd_submit.c: adds the job, and prints its number. */
+int submit_add(const struct asked *o, struct job *job, struct job_command *command,
+	       const struct dependency_list *after, struct err *err);
+
+/* after.c */
+int submit_after(const struct command *by, const struct asked *o, struct dependency_list *list,
+		 struct err *err);
+
+/* --- submissions with --snapshot --- */
+
+/* Makes the snapshot that the job declares, if any, and puts it into the command; tells of what is
+ * not in it. The caller ends with submit_snapshot_end(), whether or not this fails. */
+int submit_snapshot(const struct paths *paths, const struct job *job, struct job_command *command,
+		    struct code_snapshot *s, struct err *err);
+/* rc: whether the store has the job (0), and so the snapshot stays. */
+void submit_snapshot_end(struct code_snapshot *s, int rc);
+/* For --dry-run: says of what a snapshot would be made. Fails where none could be. */
+int submit_snapshot_tell(const struct job *job, const struct job_command *command,
+			 struct err *err);
+
+/* --- the parts of 'pollux run': from its job in the queue to the end of its command --- */
+
+#define STATUS_NOT_RUN_TO_END 125	/* the exit status besides those of the command */
+
+struct front {
+	struct session s;
+	int64_t job_id;
+	int lock;			/* lock.h */
+	bool quiet;
+	char *shown;			/* owned; the line that was shown last; NULL: none */
+};
+
+/* front.c: signals are blocked but in front_nap. */
+void front_catch_signals(void);
+struct pollfd;
+/* Waits for a descriptor or a signal. */
+void front_nap(struct pollfd *fds, int n, double at_most_s);
+/* Ends this process by the signal. */
+void front_die(int signal_number);
+
+/* front.c: waits for devices. Returns 0 with *run_id, the run that was assigned. *run_id 0:
+ * the job has ended, or is to end because of *signal_number. */
+int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err *err);
+/* Shows a line in place of the last one; NULL: none. */
+void front_show(struct front *t, const char *line);
+
+/* front.c: runs the command. Returns its exit status, or -1: the job is still in the queue, or
+ * there was an error, and *err has a text. */
+int front_run(struct front *t, int64_t run_id, int *signal_number, struct err *err);
 
 #endif

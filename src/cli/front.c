@@ -1,10 +1,7 @@
 /* front.c - the parts of 'pollux run': signals, the wait for devices, the command. */
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -12,14 +9,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/mem.h"
 #include "pollux/pass_files.h"
-#include "pollux/report.h"
-#include "pollux/store_jobs.h"
-#include "pollux/store_runs.h"
 #include "pollux/supervise.h"
-#include "submit.h"
 
 /* --- the signals that 'pollux run' gets --- */
 
@@ -111,77 +105,42 @@ void front_show(struct front *t, const char *line)
 	t->shown = line ? xstrdup(line) : NULL;
 }
 
-static void show_reason(struct front *t, const struct job *job)
-{
-	double now_s = clock_wall_s();
-	struct text line = TEXT_INIT;
-
-	text_addf(&line, "job %lld waits", (long long)job->id);
-	if (job->next_start_s > now_s)
-		text_addf(&line, ", at most until %s",
-			  format_time(job->next_start_s, now_s).s);
-	text_addf(&line, ": %s", *job->reason ? job->reason : "no pass has looked at it yet");
-	front_show(t, line.data);
-	text_release(&line);
-}
-
-/* Says why no pass looks at the job, if the one that began then, by the wall clock, failed. */
-static void show_failure(struct front *t, double begun_s)
-{
-	struct text line = TEXT_INIT;
-	char why[400];
-	double time_s;
-
-	if (failed_pass_read(&t->s.paths, why, sizeof(why), &time_s) && time_s >= floor(begun_s)) {
-		text_addf(&line, "job %lld waits: the last pass failed: %s",
-			  (long long)t->job_id, why);
-		front_show(t, line.data);
-	}
-	text_release(&line);
-}
-
-/* The run that this process is to begin; 0: none. */
-static int find_run(struct front *t, int64_t *run_id, struct err *err)
-{
-	struct run_list runs;
-
-	*run_id = 0;
-	if (store_runs_of_job(&t->s.store, t->job_id, &runs, err))
-		return -1;
-	for (int i = 0; i < runs.count; i++)
-		if (runs.items[i].state == RUN_ASSIGNED && runs.items[i].stop_reason == STOP_NONE)
-			*run_id = runs.items[i].id;
-	run_list_release(&runs);
-	return 0;
-}
-
 struct look {
-	int64_t run_id;
+	int64_t run_id;		/* the run that this process is to begin; 0: none */
 	bool has_ended;
 	double next_start_s;
 };
 
+/* Looks at the job and its runs, and shows why it waits. */
 static int look_at_job(struct front *t, struct look *l, struct err *err)
 {
+	double now_s = clock_wall_s();
+	struct text line = TEXT_INIT;
+	struct run_list runs;
 	struct job job;
 
-	if (find_run(t, &l->run_id, err) || store_job_get(&t->s.store, t->job_id, &job, err))
+	if (store_runs_of_job(&t->s.store, t->job_id, &runs, err))
+		return -1;
+	l->run_id = 0;
+	for (int i = 0; i < runs.count; i++)
+		if (runs.items[i].state == RUN_ASSIGNED && runs.items[i].stop_reason == STOP_NONE)
+			l->run_id = runs.items[i].id;
+	run_list_release(&runs);
+	if (store_job_get(&t->s.store, t->job_id, &job, err))
 		return -1;
 	l->has_ended = job_has_ended(job.state);
 	l->next_start_s = job.next_start_s;
-	if (!l->run_id && job.state == JOB_QUEUED && *job.reason)
-		show_reason(t, &job);
+	if (!l->run_id && job.state == JOB_QUEUED && *job.reason) {
+		text_addf(&line, "job %lld waits", (long long)job.id);
+		if (job.next_start_s > now_s)
+			text_addf(&line, ", at most until %s",
+				  format_time(job.next_start_s, now_s).s);
+		text_addf(&line, ": %s", job.reason);
+		front_show(t, line.data);
+	}
+	text_release(&line);
 	job_release(&job);
 	return 0;
-}
-
-/* True if a pass is due: each minute, and when devices are expected, because a person waits. */
-static bool is_pass_due(const struct look *l, double now_s, double last_s)
-{
-	if (now_s < last_s + PASS_REST_S)
-		return false;
-	return now_s >= last_s + PASS_EACH_S ||
-	       (l->next_start_s <= now_s && l->next_start_s > last_s);
 }
 
 /* Makes a pass. It runs in a child, in which SQLite must not find the store of this process
@@ -196,12 +155,15 @@ static int make_pass(struct front *t, bool quiet, struct err *err)
 int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err *err)
 {
 	struct look l = { .next_start_s = NAN };
-	double last_s = clock_wall_s();
+	double last_s = clock_wall_s(), failed_s;
 	int64_t version = -1, now;
+	char why[400], *line;
 
 	if (make_pass(t, t->quiet, err))
 		return -1;
 	for (;;) {
+		double now_s;
+
 		if (store_data_version(&t->s.store, &now, err) ||
 		    (now != version && look_at_job(t, &l, err)))
 			return -1;
@@ -210,8 +172,19 @@ int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err 
 		*signal_number = front_signal(true);
 		if (*signal_number || l.run_id || l.has_ended)
 			return 0;
-		show_failure(t, last_s);
-		if (is_pass_due(&l, clock_wall_s(), last_s)) {
+		/* why no pass looks at the job, if the one that began then failed */
+		if (failed_pass_read(&t->s.paths, why, sizeof(why), &failed_s) &&
+		    failed_s >= floor(last_s)) {
+			line = xasprintf("job %lld waits: the last pass failed: %s",
+					 (long long)t->job_id, why);
+			front_show(t, line);
+			free(line);
+		}
+		/* a pass each minute, and when devices are expected, because a person waits */
+		now_s = clock_wall_s();
+		if (now_s >= last_s + PASS_EACH_S ||
+		    (now_s >= last_s + PASS_REST_S && l.next_start_s <= now_s &&
+		     l.next_start_s > last_s)) {
 			if (make_pass(t, true, err))
 				return -1;
 			last_s = clock_wall_s();
@@ -228,43 +201,6 @@ int front_wait(struct front *t, int64_t *run_id, int *signal_number, struct err 
 
 #define TOLD_BEFORE_S 60.0	/* half of the time limit if that is shorter */
 
-/* --- the terminal --- */
-
-struct terminal {
-	int fd;			/* -1: none, or others have it */
-	struct termios modes;
-};
-
-static void terminal_save(struct terminal *t)
-{
-	t->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	if (t->fd >= 0 && (tcgetpgrp(t->fd) != getpgrp() || tcgetattr(t->fd, &t->modes))) {
-		close(t->fd);
-		t->fd = -1;
-	}
-}
-
-/* Gives the terminal back to this process's group, in its former mode: a shell that was killed
- * leaves the terminal to its own group, and as its line editor had set it. */
-static void terminal_restore(struct terminal *t, bool killed)
-{
-	sigset_t set, before;
-
-	if (t->fd < 0)
-		return;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &set, &before);
-	if (tcgetpgrp(t->fd) != getpgrp())
-		tcsetpgrp(t->fd, getpgrp());
-	if (killed)
-		tcsetattr(t->fd, TCSADRAIN, &t->modes);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	close(t->fd);
-}
-
-/* --- until its end --- */
-
 struct watch {
 	struct foreground f;
 	int pidfd;		/* of the supervisor */
@@ -273,36 +209,24 @@ struct watch {
 	int signal_number;	/* the signal that stops the command; 0: none came */
 };
 
-static void tell_begin(struct front *t, struct watch *w, double now_s, double wall_s)
-{
-	front_show(t, NULL);
-	w->notice_boot_s = fmax(w->limit_boot_s - TOLD_BEFORE_S,
-				now_s + (w->limit_boot_s - now_s) / 2);
-	if (!t->quiet && isatty(STDERR_FILENO))
-		output_messagef("job %lld runs, until %s at the latest", (long long)t->job_id,
-				format_time(wall_s + w->limit_boot_s - now_s, wall_s).s);
-}
-
+/* The command starts when the supervisor tells its limit of time, or that there is none. */
 static void begin_command(struct front *t, struct watch *w)
 {
 	double now_s = clock_boot_s(), wall_s = clock_wall_s();
 	ssize_t n = read(w->f.fd, &w->limit_boot_s, sizeof(w->limit_boot_s));
 
 	w->began = n == sizeof(w->limit_boot_s);
-	if (w->began)
-		tell_begin(t, w, now_s, wall_s);
-	/* The command starts now: its own first line comes after that of this process. */
+	if (w->began) {
+		front_show(t, NULL);
+		w->notice_boot_s = fmax(w->limit_boot_s - TOLD_BEFORE_S,
+					now_s + (w->limit_boot_s - now_s) / 2);
+	}
+	if (w->began && !t->quiet && isatty(STDERR_FILENO))
+		output_messagef("job %lld runs, until %s at the latest", (long long)t->job_id,
+				format_time(wall_s + w->limit_boot_s - now_s, wall_s).s);
+	/* The command's own first line comes after that of this process. */
 	close(w->f.fd);
 	w->f.fd = -1;
-}
-
-static void give_notice(const struct front *t, struct watch *w)
-{
-	if (clock_boot_s() < w->notice_boot_s)
-		return;
-	w->notice_boot_s = INFINITY;
-	output_messagef("the time of job %lld is over in %.0f s: it is stopped then",
-			(long long)t->job_id, ceil(w->limit_boot_s - clock_boot_s()));
 }
 
 static void watch_supervisor(struct front *t, struct watch *w)
@@ -316,7 +240,12 @@ static void watch_supervisor(struct front *t, struct watch *w)
 		front_nap(fds, 2, fmin(w->notice_boot_s - clock_boot_s(), 1));
 		if (fds[1].revents)
 			begin_command(t, w);
-		give_notice(t, w);
+		if (clock_boot_s() >= w->notice_boot_s) {
+			w->notice_boot_s = INFINITY;
+			output_messagef("the time of job %lld is over in %.0f s: it is stopped "
+					"then", (long long)t->job_id,
+					ceil(w->limit_boot_s - clock_boot_s()));
+		}
 		signal_number = front_signal(!w->began);
 		if (!signal_number)
 			continue;
@@ -325,23 +254,10 @@ static void watch_supervisor(struct front *t, struct watch *w)
 	}
 }
 
-/* --- its end --- */
-
-static int status_of(const struct front *t, const struct run *run)
-{
-	if (run->diagnosis && *run->diagnosis)
-		output_messagef("job %lld: %s", (long long)t->job_id, run->diagnosis);
-	if (run->outcome == OUTCOME_STOPPED)
-		output_messagef("job %lld was stopped: %s", (long long)t->job_id,
-				stop_reason_words(run->stop_reason));
-	if (run->term_signal > 0)
-		return 128 + run->term_signal;
-	return run->exit_code >= 0 ? run->exit_code : STATUS_NOT_RUN_TO_END;
-}
-
 /* Finds out, once the supervisor is gone, what became of the run. */
 static int conclude_run(struct front *t, int64_t run_id, struct err *err)
 {
+	long long job_id = t->job_id;
 	struct run run;
 	int status = -1;
 
@@ -350,10 +266,16 @@ static int conclude_run(struct front *t, int64_t run_id, struct err *err)
 	err->text[0] = '\0';
 	if (run.state != RUN_ENDED && run.state != RUN_ASSIGNED) {
 		output_messagef("the supervisor of job %lld was killed: the next pass ends the "
-				"job", (long long)t->job_id);
+				"job", job_id);
 		status = STATUS_NOT_RUN_TO_END;
 	} else if (run.state == RUN_ENDED && run.outcome != OUTCOME_NOT_STARTED) {
-		status = status_of(t, &run);
+		if (run.diagnosis && *run.diagnosis)
+			output_messagef("job %lld: %s", job_id, run.diagnosis);
+		if (run.outcome == OUTCOME_STOPPED)
+			output_messagef("job %lld was stopped: %s", job_id,
+					stop_reason_words(run.stop_reason));
+		status = run.term_signal > 0 ? 128 + run.term_signal
+			: run.exit_code >= 0 ? run.exit_code : STATUS_NOT_RUN_TO_END;
 	}
 	run_release(&run);
 	return status;
@@ -362,16 +284,32 @@ static int conclude_run(struct front *t, int64_t run_id, struct err *err)
 int front_run(struct front *t, int64_t run_id, int *signal_number, struct err *err)
 {
 	struct watch w = { .limit_boot_s = INFINITY, .notice_boot_s = INFINITY };
-	struct terminal terminal;
-	int status;
+	int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY), status;
+	struct termios modes;
+	sigset_t set, before;
 
-	terminal_save(&terminal);
+	if (terminal >= 0 && (tcgetpgrp(terminal) != getpgrp() || tcgetattr(terminal, &modes))) {
+		close(terminal);
+		terminal = -1;		/* others have it */
+	}
 	if (foreground_start(&t->s.paths, run_id, &w.f, err))
 		return -1;
 	w.pidfd = (int)syscall(SYS_pidfd_open, w.f.supervisor, 0);
 	watch_supervisor(t, &w);
 	status = conclude_run(t, run_id, err);
-	terminal_restore(&terminal, status < 0 || status >= STATUS_NOT_RUN_TO_END);
+	/* Gives the terminal back to this process's group, in its former mode: a shell that was
+	 * killed leaves the terminal to its own group, and as its line editor had set it. */
+	if (terminal >= 0) {
+		sigemptyset(&set);
+		sigaddset(&set, SIGTTOU);
+		sigprocmask(SIG_BLOCK, &set, &before);
+		if (tcgetpgrp(terminal) != getpgrp())
+			tcsetpgrp(terminal, getpgrp());
+		if (status < 0 || status >= STATUS_NOT_RUN_TO_END)
+			tcsetattr(terminal, TCSADRAIN, &modes);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		close(terminal);
+	}
 	if (w.f.fd >= 0)
 		close(w.f.fd);
 	if (w.pidfd >= 0)

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "pollux/submission.h"
-#include "pollux/text.h"
 
 #define WIDTH 80
 #define WIDEST_OPTION 28	/* wider ones have their help on the next line */
@@ -48,6 +46,7 @@ static void print_wrapped(FILE *out, const char *words, int at, int indent)
 	fputc('\n', out);
 }
 
+/* The form of an option, and from column indent on its help. */
 static void print_option(FILE *out, const struct option_spec *spec, int indent)
 {
 	struct text form = TEXT_INIT;
@@ -64,61 +63,36 @@ static void print_option(FILE *out, const struct option_spec *spec, int indent)
 	text_release(&form);
 }
 
-/* The column at which the help of all options begins. */
-static int help_column(const struct command_option *options, int n)
-{
-	struct text form = TEXT_INIT;
-	int widest = 0;
-
-	option_form(&form, &help_spec);
-	widest = (int)form.length;
-	for (int i = 0; i < n; i++) {
-		option_form(&form, &options[i].spec);
-		if ((int)form.length > widest && form.length <= WIDEST_OPTION)
-			widest = (int)form.length;
-	}
-	text_release(&form);
-	return widest + 2;
-}
-
-static void print_examples(FILE *out, const char *examples)
-{
-	fputs("\nexamples:\n", out);
-	while (*examples) {
-		int n = (int)strcspn(examples, "\n");
-
-		fprintf(out, "  %.*s\n", n, examples);
-		examples += n + (examples[n] == '\n');
-	}
-}
-
 void command_help(const struct command *command, FILE *out)
 {
-	int n;
+	int n, column;
 	struct command_option *options = command_options(command, &n);
-	int column = help_column(options, n);
+	const char *examples = command->example ? command->example : "";
+	struct text form = TEXT_INIT;
 
 	fprintf(out, "usage: pollux %s%s%s\n\n", command->name, *command->synopsis ? " " : "",
 		command->synopsis);
 	print_wrapped(out, command->summary, 0, 0);
 	fputs("\noptions:\n", out);
+	option_form(&form, &help_spec);
+	column = (int)form.length + 2;
+	for (int i = 0; i < n; i++) {
+		option_form(&form, &options[i].spec);
+		if ((int)form.length + 2 > column && form.length <= WIDEST_OPTION)
+			column = (int)form.length + 2;
+	}
 	for (int i = 0; i < n; i++)
 		print_option(out, &options[i].spec, column);
 	print_option(out, &help_spec, column);
-	if (command->example)
-		print_examples(out, command->example);
+	fputs(*examples ? "\nexamples:\n" : "", out);
+	while (*examples) {
+		int length = (int)strcspn(examples, "\n");
+
+		fprintf(out, "  %.*s\n", length, examples);
+		examples += length + (examples[length] == '\n');
+	}
+	text_release(&form);
 	free(options);
-}
-
-/* The values of --preset are files. */
-static void print_presets(FILE *out)
-{
-	struct strings names = { 0 };
-
-	preset_names(&names);
-	for (size_t i = 0; i < names.count; i++)
-		fprintf(out, "%s\n", names.items[i]);
-	strings_release(&names);
 }
 
 bool command_choices(const struct command *command, const char *option, FILE *out)
@@ -126,6 +100,7 @@ bool command_choices(const struct command *command, const char *option, FILE *ou
 	int n;
 	struct command_option *options = command_options(command, &n);
 	bool found = !strcmp(option, help_spec.name);
+	struct strings presets = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		const char *const *choice = options[i].spec.choices;
@@ -135,9 +110,12 @@ bool command_choices(const struct command *command, const char *option, FILE *ou
 		found = true;
 		for (; choice && *choice; choice++)
 			fprintf(out, "%s\n", *choice);
-		if (!strcmp(option, "preset"))
-			print_presets(out);
 	}
+	if (found && !strcmp(option, "preset"))
+		preset_names(&presets);		/* each is a file */
+	for (size_t i = 0; i < presets.count; i++)
+		fprintf(out, "%s\n", presets.items[i]);
+	strings_release(&presets);
 	free(options);
 	return found;
 }

@@ -1,6 +1,5 @@
 /* job_change.c - act on jobs, and on the runs that they have. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,48 +7,58 @@
 #include "pollux/clock.h"
 #include "pollux/engine.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/store_jobs.h"
-#include "submit.h"
 
-#define FORCE { "force", 'f', OPTION_FLAG, NULL, \
-	.offset = offsetof(struct asked_change, force), 0, 0, \
-	"also where work would be lost; do not ask" }
-#define DRY_RUN { "dry-run", 'n', OPTION_FLAG, NULL, \
-	.offset = offsetof(struct asked_change, dry_run), 0, 0, \
-	"print what would be done, do nothing" }
-#define YES { "yes", 'y', OPTION_FLAG, NULL, \
-	.offset = offsetof(struct asked_change, yes), 0, 0, \
-	"do not ask where several jobs are meant that were not given by number" }
-#define WHICH SELECTION_OPTIONS(offsetof(struct asked_change, which))
+#define FLAG(member) OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, member), 0, 0
+#define FORCE { "force", 'f', FLAG(force), "also where work would be lost; do not ask" }
+#define ALL_HAVE \
+	{ "dry-run", 'n', FLAG(dry_run), "print what would be done, do nothing" }, \
+	{ "yes", 'y', FLAG(yes), \
+	  "do not ask where several jobs are meant that were not given by number" }, \
+	SELECTION_OPTIONS(offsetof(struct asked_change, which)), \
+	{ .name = NULL }
 
-const struct option_spec stop_options[] = {
-	FORCE,
-	DRY_RUN,
-	YES,
-	WHICH,
-	{ .name = NULL },
-};
-
+const struct option_spec stop_options[] = { FORCE, ALL_HAVE };
+const struct option_spec change_options[] = { ALL_HAVE };
 const struct option_spec requeue_options[] = {
 	FORCE,
-	{ "take-env", 0, OPTION_FLAG, NULL, .offset = offsetof(struct asked_change, take_env),
-	  0, 0, "give the jobs the present environment in place of theirs" },
-	{ "dependents", 0, OPTION_FLAG, NULL,
-	  .offset = offsetof(struct asked_change, dependents), 0, 0,
+	{ "take-env", 0, FLAG(take_env),
+	  "give the jobs the present environment in place of theirs" },
+	{ "dependents", 0, FLAG(dependents),
 	  "also the jobs that were cancelled as these did not end as they had to" },
-	DRY_RUN,
-	YES,
-	WHICH,
-	{ .name = NULL },
+	ALL_HAVE
 };
 
-const struct option_spec change_options[] = {
-	DRY_RUN,
-	YES,
-	WHICH,
-	{ .name = NULL },
-};
+/* --- jobs that a command leaves as they are --- */
+
+int refuse_ended(const struct job *job, struct err *err)
+{
+	return !job_has_ended(job->state) ? 0
+		: err_set(err, EX_FAILED, "job %lld has ended already: %s", (long long)job->id,
+			  job_state_name(job->state));
+}
+
+int refuse_paused(const struct job *job, struct err *err)
+{
+	return !job_is_paused(job) ? 0
+		: err_set(err, EX_FAILED, "job %lld is paused at a rung: 'pollux release %lld' "
+			  "lets it go on", (long long)job->id, (long long)job->id);
+}
+
+int refuse_odd(const struct job *job, const char *profile, const char *interactive, struct err *err)
+{
+	if (job->profile)
+		return err_set(err, EX_FAILED, "job %lld is a profile%s", (long long)job->id,
+			       profile);
+	if (job->interactive)
+		return err_set(err, EX_FAILED, "job %lld is of 'pollux run', which %s",
+			       (long long)job->id, interactive);
+	return 0;
+}
+
+bool stop_is_for_good(enum stop_reason reason)
+{
+	return reason == STOP_CANCEL || reason == STOP_TIME_LIMIT || reason == STOP_DIVERGED;
+}
 
 int stop_runs_of_job(struct session *s, int64_t job_id, enum stop_reason reason,
 		     struct run_list *runs, struct err *err)
@@ -80,44 +89,6 @@ int pending_stop(struct session *s, int64_t job_id, enum stop_reason *reason, st
 	return 0;
 }
 
-/* --- work that would be lost --- */
-
-/* "has saved nothing; 20h13m of work would be lost" */
-static void add_loss(struct text *t, const struct job_loss *loss)
-{
-	text_addf(t, "%s; %s of work would be lost", loss->why, format_duration(loss->work_s).s);
-}
-
-static bool person_agrees(const struct job *job, const char *loss)
-{
-	char answer[16] = "";
-
-	fprintf(stderr, "pollux: job %lld %s\ngo on? [y/N] ", (long long)job->id, loss);
-	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
-}
-
-/* Asks the person, or refuses, as the command's rule for losses says. */
-static int accept_loss(const struct job *job, const struct job_change *change,
-		       const struct job_loss *loss, struct err *err)
-{
-	bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-	struct text t = TEXT_INIT;
-	int rc = 0;
-
-	if (change->loss == LOSS_ASKED && (!asks || loss->work_s <= LOSS_ASKED_S))
-		return 0;
-	add_loss(&t, loss);
-	if (!asks)
-		rc = err_set(err, EX_FAILED, "job %lld %s; --force goes on", (long long)job->id,
-			     t.data);
-	else if (!person_agrees(job, t.data))
-		rc = err_set(err, EX_FAILED, "job %lld was left as it is", (long long)job->id);
-	text_release(&t);
-	return rc;
-}
-
-/* --- one job --- */
-
 /* Changes the job in a part of the transaction, which is taken back after a failure, and with
  * --dry-run. */
 static int act_in_part(struct session *s, int64_t job_id, const struct job_change *change,
@@ -140,53 +111,72 @@ static int act_in_part(struct session *s, int64_t job_id, const struct job_chang
 	return rc;
 }
 
-static int act_in_transaction(struct session *s, int64_t job_id, const struct job_change *change,
-			      const struct asked_change *o, struct run_list *runs, struct err *err)
-{
-	int rc;
+/* --- the work that a running job would lose if it were stopped now --- */
 
-	if (store_begin(&s->store, err))
+struct job_loss {
+	double work_s;		/* run time that would be lost; NaN: none is known to be lost */
+	const char *why;	/* after "job 3 ": "has saved nothing"; static */
+};
+
+static struct job_loss loss_of_run(const struct job *job, const struct run *run)
+{
+	bool is_of_this_boot = run_is_of_this_boot(run);
+	bool saved = isfinite(run->checkpoint_boot_s) && is_of_this_boot &&
+		     run->checkpoint_boot_s > run->launch_boot_s;
+	double now_s = run_clock_s(run, clock_boot_s());
+	double running_s = isfinite(run->launch_boot_s) && is_of_this_boot
+		? fmax(now_s - run->launch_boot_s, 0) : run->duration_s;
+	double since_save_s = fmax(now_s - run->checkpoint_boot_s, 0);
+
+	/* A program whose GPU memory is in the host's may not get its GPU back before it is
+	 * stopped. */
+	if (job_may_be_preempted(job, run) && run->freeze_state == FREEZE_FROZEN)
+		return (struct job_loss){
+			saved ? since_save_s : fmax(now_s - run->launch_boot_s, 0),
+			"is suspended without its GPU memory, and may not be able to save" };
+	if (job_may_be_preempted(job, run))
+		return (struct job_loss){ .work_s = NAN };
+	if (!saved)
+		return (struct job_loss){ running_s,
+			isfinite(job->progress.checkpoint_samples)
+				? "has saved nothing since its last launch" : "has saved nothing" };
+	if (job->declared.preemption == PREEMPT_SAVED)
+		return (struct job_loss){ running_s, "was never seen to resume" };
+	return (struct job_loss){ since_save_s, "has saved nothing since its last checkpoint" };
+}
+
+/* A job loses nothing if it does not run, if it is being stopped already, or if passes may stop it
+ * (job_may_be_preempted): such a job saves when it is told to stop. Any other job loses what it did
+ * since the last checkpoint that it reported in this run, else since its launch. */
+static int read_loss(struct session *s, const struct job *job, struct job_loss *loss,
+		     struct err *err)
+{
+	struct run_list runs;
+
+	*loss = (struct job_loss){ .work_s = NAN };
+	if (job->profile || job->state != JOB_RUNNING)
+		return 0;
+	if (store_runs_active_of(&s->store, job->id, &runs, err))
 		return -1;
-	rc = act_in_part(s, job_id, change, o, runs, err);
-	if (rc == 0 && !o->dry_run)
-		return store_commit(&s->store, err);
-	store_rollback(&s->store);
-	return rc;
-}
+	for (int i = 0; i < runs.count; i++) {
+		const struct run *run = &runs.items[i];
 
-static void say_done(int64_t job_id, const struct job_change *change, const struct run_list *runs,
-		     const struct id_list *also)
-{
-	if (!isatty(STDOUT_FILENO))
-		return;
-	printf("Job %lld %s.\n", (long long)job_id,
-	       runs->count ? change->stopping : change->done);
-	for (int i = 0; i < also->count; i++)
-		printf("Job %lld %s.\n", (long long)also->items[i], change->done);
-}
-
-static void say_would(int64_t job_id, const struct job_change *change, const struct run_list *runs,
-		      const struct job_loss *loss, const struct id_list *also)
-{
-	struct text t = TEXT_INIT;
-
-	text_addf(&t, "job %lld would be %s", (long long)job_id,
-		  runs->count ? change->stopping : change->done);
-	if (isfinite(loss->work_s)) {
-		text_add(&t, "; it ");
-		add_loss(&t, loss);
+		if (run->state == RUN_RUNNING && run->stop_reason == STOP_NONE)
+			*loss = loss_of_run(job, run);
 	}
-	puts(t.data);
-	for (int i = 0; i < also->count; i++)
-		printf("job %lld would be %s\n", (long long)also->items[i], change->done);
-	text_release(&t);
+	run_list_release(&runs);
+	return 0;
 }
 
-/* Looks at the loss without a lock, so that nothing waits while a person thinks about the answer.
- * The transaction that follows sees what has happened meanwhile. */
+/* Looks at the loss without a lock, so that nothing waits while a person thinks about the answer;
+ * asks the person, or refuses, as the command's rule for losses says. The transaction that follows
+ * sees what has happened meanwhile. */
 static int look_at_loss(struct session *s, int64_t job_id, const struct job_change *change,
 			const struct asked_change *o, struct job_loss *loss, struct err *err)
 {
+	bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	struct formatted work;
+	char answer[16] = "";
 	struct job job;
 	int rc;
 
@@ -196,14 +186,21 @@ static int look_at_loss(struct session *s, int64_t job_id, const struct job_chan
 	if (store_job_get(&s->store, job_id, &job, err))
 		return -1;
 	/* the user of a terminal sees what its program has done */
-	rc = job.interactive ? 0 : job_loss_of(s, &job, loss, err);
-	if (rc == 0 && isfinite(loss->work_s) && !o->force && !o->dry_run)
-		rc = accept_loss(&job, change, loss, err);
+	rc = job.interactive ? 0 : read_loss(s, &job, loss, err);
 	job_release(&job);
-	return rc;
+	if (rc || !isfinite(loss->work_s) || o->force || o->dry_run ||
+	    (change->loss == LOSS_ASKED && (!asks || loss->work_s <= LOSS_ASKED_S)))
+		return rc;
+	work = format_duration(loss->work_s);
+	if (!asks)
+		return err_set(err, EX_FAILED, "job %lld %s; %s of work would be lost; --force "
+			       "goes on", (long long)job_id, loss->why, work.s);
+	fprintf(stderr, "pollux: job %lld %s; %s of work would be lost\ngo on? [y/N] ",
+		(long long)job_id, loss->why, work.s);
+	if (fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y'))
+		return 0;
+	return err_set(err, EX_FAILED, "job %lld was left as it is", (long long)job_id);
 }
-
-/* --- a store that cannot be written --- */
 
 static bool cannot_write(const struct err *err)
 {
@@ -211,9 +208,10 @@ static bool cannot_write(const struct err *err)
 	       err->exit_status == EX_TEMPFAIL || err->exit_status == EX_CANTCREAT;
 }
 
-/* The runs of the job are stopped all the same: their supervisors are told. *err is why the store
- * cannot be written, and becomes what was done in spite of that. */
-static void stop_unrecorded(struct session *s, int64_t job_id, enum stop_reason reason,
+/* The runs of the job are stopped all the same: their supervisors are told. Where the command stops
+ * none, it says why. *err is why the store cannot be written, and becomes what was done in spite of
+ * that. */
+static void stop_unrecorded(struct session *s, int64_t job_id, const struct job_change *change,
 			    struct err *err)
 {
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
@@ -223,39 +221,26 @@ static void stop_unrecorded(struct session *s, int64_t job_id, enum stop_reason 
 
 	if (!cannot_write(err) || store_runs_active_of(&s->store, job_id, &runs, &ignored))
 		return;
-	for (int i = 0; i < runs.count; i++) {
+	if (change->unrecorded == STOP_NONE && runs.count > 0)
+		err_prefix(err, "job %lld %s", (long long)job_id, change->unrecordable);
+	for (int i = 0; change->unrecorded != STOP_NONE && !failed.exit_status && i < runs.count;
+	     i++) {
 		const struct run *run = &runs.items[i];
 		const struct engine *engine = engine_of(run);
 
 		if (!engine->stop_unrecorded)
 			continue;
 		n++;
-		if (engine->stop_unrecorded(&at, run, reason, &failed))
-			break;
+		engine->stop_unrecorded(&at, run, change->unrecorded, &failed);
 	}
 	if (n > 0 && failed.exit_status)
 		err_prefix(err, "job %lld was not stopped (%s)", (long long)job_id, failed.text);
 	else if (n > 0)
 		err_prefix(err, "job %lld is being stopped, but it is not recorded yet that it was "
-			   "to be %s: its supervisor records that when it can",
-			   (long long)job_id, reason == STOP_HOLD ? "held" : "cancelled");
+			   "to be %s: its supervisor records that when it can", (long long)job_id,
+			   change->unrecorded == STOP_HOLD ? "held" : "cancelled");
 	run_list_release(&runs);
 }
-
-/* *err is why the store cannot be written. */
-static void say_left_alone(struct session *s, int64_t job_id, const char *why, struct err *err)
-{
-	struct run_list runs;
-	struct err ignored;
-
-	if (!cannot_write(err) || store_runs_active_of(&s->store, job_id, &runs, &ignored))
-		return;
-	if (runs.count > 0)
-		err_prefix(err, "job %lld %s", (long long)job_id, why);
-	run_list_release(&runs);
-}
-
-/* --- many jobs --- */
 
 /* What became of a job. */
 struct changed {
@@ -263,48 +248,31 @@ struct changed {
 	struct run_list runs;
 	struct id_list also;
 	struct job_loss loss;
+	bool refused;		/* its loss was not accepted */
 	int rc;
 	struct err err;
 };
 
-static void take_also(struct changed *c, const struct asked_change *o)
+/* Changes the jobs whose loss was accepted, in one transaction: with one for each job, a group of
+ * 5,000 would wait for the disk 5,000 times. A job that cannot be changed is left out. Returns -1,
+ * with nothing changed, if the store cannot be written. */
+static int act_on(struct session *s, const struct job_change *change, const struct asked_change *o,
+		  struct changed *list, int n, struct err *err)
 {
-	c->also = *o->also;
-	*o->also = (struct id_list){ 0 };
-}
-
-/* Changes a job whose loss was accepted, in a transaction of its own. */
-static void change_alone(struct session *s, const struct job_change *change,
-			 const struct asked_change *o, struct changed *c)
-{
-	c->rc = act_in_transaction(s, c->job_id, change, o, &c->runs, &c->err);
-	take_also(c, o);
-	if (c->rc && change->unrecorded != STOP_NONE && !o->dry_run)
-		stop_unrecorded(s, c->job_id, change->unrecorded, &c->err);
-	else if (c->rc && change->unrecordable)
-		say_left_alone(s, c->job_id, change->unrecordable, &c->err);
-}
-
-/* Changes the jobs in one transaction: with one for each job, a group of 5,000 would wait for the
- * disk 5,000 times. A job that cannot be changed is left out. Returns -1, with nothing changed, if
- * the store cannot be written. */
-static int change_together(struct session *s, const struct job_change *change,
-			   const struct asked_change *o, struct changed *list, int n)
-{
-	struct err err;
-	int rc = store_begin(&s->store, &err);
+	int rc = store_begin(&s->store, err);
 
 	for (int i = 0; rc == 0 && i < n; i++) {
 		struct changed *c = &list[i];
 
-		if (c->rc)
+		if (c->refused)
 			continue;
 		c->rc = act_in_part(s, c->job_id, change, o, &c->runs, &c->err);
-		take_also(c, o);
+		c->also = *o->also;
+		*o->also = (struct id_list){ 0 };
 		rc = c->rc && cannot_write(&c->err) ? -1 : 0;
 	}
 	if (rc == 0 && !o->dry_run)
-		return store_commit(&s->store, &err);
+		return store_commit(&s->store, err);
 	store_rollback(&s->store);
 	return rc;
 }
@@ -312,48 +280,59 @@ static int change_together(struct session *s, const struct job_change *change,
 /* Jobs that are changed in one transaction, so that others who write wait a second at most. */
 #define TOGETHER 2000
 
-static void forget_changes(struct changed *list, int n, const bool *refused)
-{
-	for (int i = 0; i < n; i++) {
-		run_list_release(&list[i].runs);
-		id_list_release(&list[i].also);
-		list[i].runs = (struct run_list){ 0 };
-		list[i].rc = refused[i] ? list[i].rc : 0;
-	}
-}
-
 /* Where the store cannot be written, each job is tried alone: for some of them there is something
  * that can be done all the same. */
 static void change_some(struct session *s, const struct job_change *change,
 			const struct asked_change *o, struct changed *list, int n)
 {
-	bool *refused = xcalloc((size_t)n, sizeof(*refused));
+	struct err err;
 
 	for (int i = 0; i < n; i++) {
 		list[i].rc = look_at_loss(s, list[i].job_id, change, o, &list[i].loss,
 					  &list[i].err);
-		refused[i] = list[i].rc != 0;
+		list[i].refused = list[i].rc != 0;
 	}
-	if (n == 1 || change_together(s, change, o, list, n)) {
-		forget_changes(list, n, refused);
-		for (int i = 0; i < n; i++)
-			if (!refused[i])
-				change_alone(s, change, o, &list[i]);
+	if (n > 1 && act_on(s, change, o, list, n, &err) == 0)
+		return;
+	for (int i = 0; i < n; i++) {
+		struct changed *c = &list[i];
+
+		if (c->refused)
+			continue;
+		run_list_release(&c->runs);
+		id_list_release(&c->also);
+		c->runs = (struct run_list){ 0 };
+		c->also = (struct id_list){ 0 };
+		c->rc = 0;
+		if (act_on(s, change, o, c, 1, &err) && c->rc == 0) {
+			c->rc = -1;
+			c->err = err;
+		}
+		if (c->rc && (change->unrecordable ||
+			      (change->unrecorded != STOP_NONE && !o->dry_run)))
+			stop_unrecorded(s, c->job_id, change, &c->err);
 	}
-	free(refused);
 }
 
+/* Wakes the supervisors of the job's runs, and says what was or would be done. */
 static void finish_change(struct session *s, const struct job_change *change,
 			  const struct asked_change *o, struct changed *c)
 {
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+	const char *what = c->runs.count ? change->stopping : change->done;
+	bool says = c->rc == 0 && (o->dry_run || isatty(STDOUT_FILENO));
 
 	for (int i = 0; c->rc == 0 && !o->dry_run && i < c->runs.count; i++)
 		engine_wake(&at, &c->runs.items[i]);
-	if (c->rc == 0 && o->dry_run)
-		say_would(c->job_id, change, &c->runs, &c->loss, &c->also);
-	else if (c->rc == 0)
-		say_done(c->job_id, change, &c->runs, &c->also);
+	if (says && o->dry_run && isfinite(c->loss.work_s))
+		printf("job %lld would be %s; it %s; %s of work would be lost\n",
+		       (long long)c->job_id, what, c->loss.why, format_duration(c->loss.work_s).s);
+	else if (says)
+		printf(o->dry_run ? "job %lld would be %s\n" : "Job %lld %s.\n",
+		       (long long)c->job_id, what);
+	for (int i = 0; says && i < c->also.count; i++)
+		printf(o->dry_run ? "job %lld would be %s\n" : "Job %lld %s.\n",
+		       (long long)c->also.items[i], change->done);
 	run_list_release(&c->runs);
 	id_list_release(&c->also);
 }
@@ -387,12 +366,6 @@ static int change_all(struct session *s, const struct id_list *ids, const struct
 	return rc ? rc : status;
 }
 
-int refuse_paused(const struct job *job, struct err *err)
-{
-	return err_set(err, EX_FAILED, "job %lld is paused at a rung: 'pollux release %lld' "
-		       "lets it go on", (long long)job->id, (long long)job->id);
-}
-
 int change_jobs(const struct command *command, const struct job_change *change, int argc,
 		char **argv, struct err *err)
 {
@@ -401,12 +374,10 @@ int change_jobs(const struct command *command, const struct job_change *change, 
 	struct selecting what = { .command = command, .options = &o.which };
 	struct id_list ids;
 	struct session s;
-	int first, rc;
+	int rc;
 
-	if (options_parse(command, argc, argv, &o, &first, err))
+	if (selecting_parse(&what, argc, argv, &o, err))
 		return -1;
-	what.operands = argv + first;
-	what.n_operands = argc - first;
 	if (!selection_is_given(&what))
 		return usage_error(command, err, "which job? give its number");
 	if (selection_check(&what, err) || session_open(&s, STORE_WRITE, err))

@@ -1,9 +1,7 @@
-/* later_pass.c - passes that commands and supervisors start, and warnings of settings that passes
- * refuse. */
+/* later_pass.c - passes that commands and supervisors start, warnings of settings that passes
+ * refuse, and the signals that interrupt a command. */
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,48 +10,36 @@
 
 #include "commands.h"
 #include "pollux/clock.h"
-#include "pollux/config.h"
 #include "pollux/crontab.h"
-#include "pollux/err.h"
 #include "pollux/file.h"
 #include "pollux/lock.h"
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
 #include "pollux/proc.h"
-#include "pollux/report.h"
-#include "pollux/store.h"
-#include "submit.h"
 
 /* --- passes in the background --- */
 
-static int take_settings(const struct paths *paths, struct err *err)
+int later_pass_become(const struct paths *paths, struct err *err)
 {
 	static const char *const names[] = { "POLLUX_SLOTS", "POLLUX_SLICE", "POLLUX_POLICY",
 					     "POLLUX_SUSPEND_MEMORY" };
 	struct store store;
-	int rc;
-
-	if (store_open(&store, paths, STORE_READ, err))
-		return -1;
-	rc = 0;
-	for (size_t i = 0; rc == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
-		char *value;
-
-		rc = store_setting_get(&store, names[i], &value, err);
-		if (rc == 0 && value)
-			setenv(names[i], value, 1);
-		free(value);
-	}
-	store_close(&store);
-	return rc;
-}
-
-int later_pass_become(const struct paths *paths, struct err *err)
-{
 	sigset_t none;
+	int rc = store_open(&store, paths, STORE_READ, err);
 
-	if (take_settings(paths, err)) {
+	if (rc == 0) {
+		for (size_t i = 0; rc == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
+			char *value;
+
+			rc = store_setting_get(&store, names[i], &value, err);
+			if (rc == 0 && value)
+				setenv(names[i], value, 1);
+			free(value);
+		}
+		store_close(&store);
+	}
+	if (rc) {
 		failed_pass_note(paths, err->text);
 		return -1;
 	}
@@ -62,16 +48,6 @@ int later_pass_become(const struct paths *paths, struct err *err)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execl("/proc/self/exe", "pollux", "schedule", (char *)NULL);
 	return err_set(err, EX_OSERR, "cannot run a pass");
-}
-
-/* Closes inherited descriptors, such as those of the terminal or the end of a pipe. */
-static void leave_all(void)
-{
-	int null = file_open_null(O_RDWR);
-
-	for (int fd = 0; fd <= 2 && null >= 0; fd++)
-		dup2(null, fd);
-	closefrom(3);
 }
 
 /* The child of the child belongs to init: nobody has to wait for it. True in that child. It is out
@@ -84,10 +60,17 @@ static bool is_apart(void)
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
+		int null;
+
 		setsid();
 		if (fork() != 0)
 			_exit(0);
-		leave_all();
+		/* closes inherited descriptors, such as those of the terminal or the end of a
+		 * pipe */
+		null = file_open_null(O_RDWR);
+		for (int fd = 0; fd <= 2 && null >= 0; fd++)
+			dup2(null, fd);
+		closefrom(3);
 		return true;
 	}
 	if (child > 0)
@@ -118,12 +101,6 @@ void later_start(char *const argv[])
 #define LOOK_S 5.0		/* the process that waits looks so often for an earlier time */
 #define TEXT_BYTES 24
 
-/* The file holds the time in ms; the process that waits has the lock on the file. */
-static char *file_of(const struct paths *paths)
-{
-	return xasprintf("%s/next-pass", paths->dir);
-}
-
 static void write_time(const char *file, double time_s)
 {
 	char text[TEXT_BYTES + 1];
@@ -153,34 +130,28 @@ static double read_time(const char *file)
 	return n == TEXT_BYTES ? (double)strtoll(text, NULL, 10) / 1e3 : 0;
 }
 
-/* Returns false if no pass is wanted any more. */
-static bool wait_for_time(const char *file)
-{
-	for (double time_s; (time_s = read_time(file)) > 0;) {
-		double left_s = fmin(time_s - clock_wall_s(), LOOK_S);
-		struct timespec pause = { .tv_sec = (time_t)left_s };
-
-		if (left_s <= 0)
-			return true;
-		pause.tv_nsec = (long)((left_s - floor(left_s)) * 1e9);
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
 void next_pass_await(const struct paths *paths, double next_s)
 {
-	char *file = file_of(paths);
+	/* holds the time in ms; the process that waits has the lock on the file */
+	char *file = xasprintf("%s/next-pass", paths->dir);
 	struct err ignored;
 	int lock;
 
 	write_time(file, next_s);
 	lock = isfinite(next_s) ? lock_take(file, &ignored) : -1;
-	if (lock >= 0) {
-		if (wait_for_time(file))
+	for (double time_s; lock >= 0 && (time_s = read_time(file)) > 0;) {
+		double left_s = fmin(time_s - clock_wall_s(), LOOK_S);
+		struct timespec pause = { .tv_sec = (time_t)left_s };
+
+		if (left_s <= 0) {
 			later_pass_become(paths, &ignored);	/* which drops the lock */
-		lock_drop(lock);
+			break;
+		}
+		pause.tv_nsec = (long)((left_s - floor(left_s)) * 1e9);
+		nanosleep(&pause, NULL);
 	}
+	if (lock >= 0)
+		lock_drop(lock);
 	free(file);
 }
 
@@ -191,53 +162,32 @@ bool is_in_a_job(void)
 	return getenv("POLLUX_JOB_ID") != NULL;
 }
 
-/* Returns the command after which passes come regularly; NULL: cron has the line. */
-static const char *remedy(void)
+/* Says how to have passes regularly, if none has come for minutes and the crontab has no line. */
+static void advise(const struct paths *paths)
 {
 	struct text lines = TEXT_INIT, new = TEXT_INIT;
 	const char *command = NULL;
 	struct crontab_entry e;
 	struct err ignored;
 
-	if (crontab_entry_init_own(&e, &ignored))
-		return NULL;
+	if (!isatty(STDERR_FILENO) || regular_passes_come(paths, clock_wall_s()) ||
+	    crontab_entry_init_own(&e, &ignored))
+		return;
 	if (crontab_read(&lines, &ignored))
 		command = "'pollux schedule --watch 10' runs them in a terminal";
-	else if (crontab_with(lines.data ? lines.data : "", &e, &new) == CRONTAB_ADDED)
+	else if (crontab_with(lines.data, &e, &new) == CRONTAB_ADDED)
 		command = "'pollux cron --install' adds one each minute";
-	text_release(&lines);
-	text_release(&new);
-	crontab_entry_release(&e);
-	return command;
-}
-
-static void advise(const struct paths *paths)
-{
-	const char *command;
-
-	if (!isatty(STDERR_FILENO) || regular_passes_come(paths, clock_wall_s()))
-		return;
-	command = remedy();
 	if (command)
 		fprintf(stderr, "pollux: passes come only when a job is submitted, ends or is to "
 			"begin, so nobody takes turns; %s\n", command);
-}
-
-/* False if the limits of this shell would hold for all jobs that a pass starts. */
-static bool may_start(const struct config *config, bool quiet)
-{
-	const char *limit = limits_for_all();
-
-	if (!config->submit_pass || is_in_a_job())
-		return false;
-	if (limit && !quiet)
-		fprintf(stderr, "pollux: no pass was started, as all jobs would get the limit of "
-			"'ulimit %s' here: the job waits for the next pass\n", limit);
-	return !limit;
+	text_release(&lines);
+	text_release(&new);
+	crontab_entry_release(&e);
 }
 
 void submit_pass_run(bool quiet)
 {
+	const char *limit = limits_for_all();
 	struct config config;
 	struct paths paths;
 	struct err ignored;
@@ -246,9 +196,33 @@ void submit_pass_run(bool quiet)
 		return;
 	if (!quiet)
 		advise(&paths);
-	if (config_load(&config, paths.config, &ignored) == 0 && may_start(&config, quiet))
-		later_pass_start(&paths);
+	if (config_load(&config, paths.config, &ignored) == 0 && config.submit_pass &&
+	    !is_in_a_job()) {
+		/* The limits of this shell would hold for all jobs that a pass starts. */
+		if (!limit)
+			later_pass_start(&paths);
+		else if (!quiet)
+			fprintf(stderr, "pollux: no pass was started, as all jobs would get the "
+				"limit of 'ulimit %s' here: the job waits for the next pass\n",
+				limit);
+	}
 	paths_release(&paths);
+}
+
+volatile sig_atomic_t interrupted;
+
+static void note_interruption(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+}
+
+void interruptions_catch(void)
+{
+	struct sigaction action = { .sa_handler = note_interruption };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 }
 
 /* --- settings --- */

@@ -1,11 +1,9 @@
 /* log_rows.c - see commands.h. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "pollux/mem.h"
-#include "pollux/text.h"
 
 #define SEQUENCE_MOST 32	/* bytes; a longer sequence is dropped */
 #define DRAWN_LEAST 3		/* characters of a bar in a row */
@@ -57,42 +55,32 @@ bool rows_are_cut(const struct rows *r)
 	return r->cut;
 }
 
-/* --- giving out --- */
-
-/* Returns how many bytes of a bar are at this place; 0: none. Bars are drawn with '=', '#', and the
- * lines, blocks and shapes from U+2500 to U+25FF. */
-static size_t drawn_at(const unsigned char *p, size_t left)
-{
-	if (*p == '=' || *p == '#')
-		return 1;
-	return left >= 3 && p[0] == 0xe2 && (p[1] >= 0x94 && p[1] <= 0x97) ? 3 : 0;
-}
-
+/* True if there is a part of a bar. Bars are drawn with '=', '#', and the lines, blocks and shapes
+ * from U+2500 to U+25FF. */
 static bool is_drawing(const struct text *t)
 {
 	const unsigned char *p = (const unsigned char *)t->data;
 	size_t drawn = 0;
 
-	for (size_t i = 0, n; i < t->length; i += n ? n : 1) {
-		n = drawn_at(p + i, t->length - i);
-		drawn = n ? drawn + 1 : 0;
+	for (size_t i = 0, n; i < t->length; i += n) {
+		bool is_shape = t->length - i >= 3 && p[i] == 0xe2 &&
+				p[i + 1] >= 0x94 && p[i + 1] <= 0x97;
+
+		n = is_shape ? 3 : 1;
+		drawn = is_shape || p[i] == '=' || p[i] == '#' ? drawn + 1 : 0;
 		if (drawn == DRAWN_LEAST || (i > 0 && p[i] == '|' && p[i - 1] == '%'))
 			return true;
 	}
 	return false;
 }
 
-static bool is_bar(const struct row *row, bool ends)
-{
-	return row->placed && (!ends || is_drawing(&row->text));
-}
-
 static void give(struct rows *r, struct row *row, bool ends)
 {
-	bool none = row->text.length == 0 && !ends;
+	bool is_nothing = row->text.length == 0 && !ends;
+	bool is_bar = row->placed && (!ends || is_drawing(&row->text));
 
 	r->gave = true;
-	if (!none && (row->begun || !r->plain || !is_bar(row, ends)))
+	if (!is_nothing && (row->begun || !r->plain || !is_bar))
 		r->sink(row->text.data, row->text.length, ends, r->arg);
 	text_clear(&row->text);
 	row->placed = row->begun = false;
@@ -130,8 +118,6 @@ void rows_end(struct rows *r)
 	r->state = TEXT;
 }
 
-/* --- text --- */
-
 static void add_text(struct rows *r, const char *bytes, size_t n)
 {
 	struct row *row = &r->rows[r->cursor];
@@ -150,29 +136,6 @@ static void add_text(struct rows *r, const char *bytes, size_t n)
 	}
 	if (row->text.length + n <= ROW_MOST)
 		text_add_bytes(&row->text, bytes, n);
-}
-
-/* Goes down to the next row, which need not be there yet. */
-static void next_row(struct rows *r)
-{
-	r->moved = r->cursor + 1 < r->count;
-	r->fresh = true;
-	if (!r->moved && r->count == ROWS_HELD)
-		give_oldest(r, 1);
-	r->cursor++;
-	if (!r->moved)
-		r->count = r->cursor + 1;
-}
-
-static void take_backspace(struct rows *r)
-{
-	struct text *t = &r->rows[r->cursor].text;
-
-	while (t->length > 0 && ((unsigned char)t->data[t->length - 1] & 0xc0) == 0x80)
-		t->length--;
-	if (t->length > 0)
-		t->length--;
-	r->rows[r->cursor].placed = true;
 }
 
 static void move_by(struct rows *r, int n)
@@ -197,15 +160,7 @@ static void begin_row(struct rows *r)
 	r->fresh = r->moved = true;
 }
 
-/* Erases rows, or what is behind the cursor where the cursor is at the beginning. */
-static void erase(struct rows *r, char what, long which)
-{
-	if (which == 2 || r->fresh)
-		erase_row(r, r->cursor);
-	for (int i = r->cursor + 1; what == 'J' && i < r->count; i++)
-		erase_row(r, i);
-}
-
+/* Does what the sequence says that ends in this character. */
 static void take_sequence(struct rows *r, char end)
 {
 	long number = strtol(r->sequence, NULL, 10);
@@ -217,8 +172,11 @@ static void take_sequence(struct rows *r, char end)
 		move_by(r, n);
 	if (end == 'E' || end == 'F' || (end == 'G' && n == 1))
 		begin_row(r);
-	if (end == 'K' || end == 'J')
-		erase(r, end, number);
+	/* erases rows, or what is behind the cursor where the cursor is at the beginning */
+	if ((end == 'K' || end == 'J') && (number == 2 || r->fresh))
+		erase_row(r, r->cursor);
+	for (int i = r->cursor + 1; end == 'J' && i < r->count; i++)
+		erase_row(r, i);
 	if (end == 'm' && !r->plain) {
 		char colour[SEQUENCE_MOST + 4];
 		int length = snprintf(colour, sizeof(colour), "\033[%sm", r->sequence);
@@ -227,31 +185,23 @@ static void take_sequence(struct rows *r, char end)
 	}
 }
 
-static void take_in_sequence(struct rows *r, char c)
-{
-	bool ends = c >= '@' && c <= '~';
-
-	if (!ends && r->sequence_length < SEQUENCE_MOST - 1) {
-		r->sequence[r->sequence_length++] = c;
-		return;
-	}
-	if (!ends)
-		return;
-	r->sequence[r->sequence_length] = '\0';
-	r->state = TEXT;
-	if (r->sequence_length < SEQUENCE_MOST - 1)
-		take_sequence(r, c);
-}
-
 /* Takes a character of an escape sequence: "ESC [ ... letter" is a sequence, and "ESC ] ... BEL" a
  * command to the terminal, such as its title. Any other one has two characters. */
 static void take_escaped(struct rows *r, char c)
 {
+	bool has_room = r->sequence_length < SEQUENCE_MOST - 1, ends = c >= '@' && c <= '~';
+
 	if (r->state == ESCAPE) {
 		r->state = c == '[' ? SEQUENCE : c == ']' ? COMMAND : TEXT;
 		r->sequence_length = 0;
+	} else if (r->state == SEQUENCE && !ends) {
+		if (has_room)
+			r->sequence[r->sequence_length++] = c;
 	} else if (r->state == SEQUENCE) {
-		take_in_sequence(r, c);
+		r->sequence[r->sequence_length] = '\0';
+		r->state = TEXT;
+		if (has_room)
+			take_sequence(r, c);
 	} else if (c == '\a' || (r->state == COMMAND_ESCAPE && c == '\\')) {
 		r->state = TEXT;
 	} else {
@@ -261,16 +211,31 @@ static void take_escaped(struct rows *r, char c)
 
 static void take_control(struct rows *r, char c)
 {
-	if (c == '\n')
-		next_row(r);
-	else if (c == '\r')
+	struct row *row = &r->rows[r->cursor];
+	struct text *t = &row->text;
+
+	if (c == '\n') {
+		/* to the next row, which need not be there yet */
+		r->moved = r->cursor + 1 < r->count;
+		r->fresh = true;
+		if (!r->moved && r->count == ROWS_HELD)
+			give_oldest(r, 1);
+		r->cursor++;
+		if (!r->moved)
+			r->count = r->cursor + 1;
+	} else if (c == '\r') {
 		begin_row(r);
-	else if (c == '\b' && !r->fresh)
-		take_backspace(r);
-	else if (c == '\033')
+	} else if (c == '\b' && !r->fresh) {
+		while (t->length > 0 && ((unsigned char)t->data[t->length - 1] & 0xc0) == 0x80)
+			t->length--;
+		if (t->length > 0)
+			t->length--;
+		row->placed = true;
+	} else if (c == '\033') {
 		r->state = ESCAPE;
-	else if (c == '\t' || (c != '\0' && c != '\b' && !r->plain))
+	} else if (c == '\t' || (c != '\0' && c != '\b' && !r->plain)) {
 		add_text(r, &c, 1);
+	}
 }
 
 static bool is_control(char c)

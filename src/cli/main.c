@@ -1,30 +1,16 @@
 /* main.c - find the command, run it, say once what went wrong. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "pollux/file.h"
-#include "pollux/text.h"
 
 #define COMMAND(name) &cmd_##name,
 static const struct command *const commands[] = { COMMANDS(COMMAND) };
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);
-
-/* A file opened where a standard stream should be would receive what is printed there: the store,
- * for one. What is printed on a standard output that was closed is lost, and must not seem to have
- * arrived: it cannot be written. */
-static void open_standard_streams(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
-		    file_open_null(fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
-			_exit(EX_OSFILE);
-}
 
 /* A file that grows beyond 'ulimit -f' is then an error of write(2). A signal that is handled,
  * unlike one that is ignored, has its usual effect again in the programs that are started. */
@@ -64,29 +50,25 @@ static const struct command *find_command(const char *name)
 	return n == 1 ? begins : NULL;
 }
 
-/* "'s' could be submit, schedule, status"; nothing where no command begins so. */
-static void add_candidates(struct text *t, const char *name)
-{
-	for (size_t i = 0; i < n_commands; i++)
-		if (!commands[i]->hidden && text_starts_with(commands[i]->name, name))
-			text_addf(t, "%s%s", t->length ? ", " : "", commands[i]->name);
-}
-
+/* "'s' could be submit, schedule, status", or the nearest known name. */
 static int unknown_command(const char *name, struct err *err)
 {
 	struct suggestion nearest = suggestion_for(name);
 	struct text candidates = TEXT_INIT;
 
-	if (*name)
-		add_candidates(&candidates, name);
+	for (size_t i = 0; i < n_commands; i++) {
+		if (commands[i]->hidden)
+			continue;
+		suggestion_offer(&nearest, commands[i]->name);
+		if (*name && text_starts_with(commands[i]->name, name))
+			text_addf(&candidates, "%s%s", candidates.length ? ", " : "",
+				  commands[i]->name);
+	}
 	if (candidates.length) {
 		err_set(err, EX_USAGE, "'%s' could be %s", name, candidates.data);
 		text_release(&candidates);
 		return -1;
 	}
-	for (size_t i = 0; i < n_commands; i++)
-		if (!commands[i]->hidden)
-			suggestion_offer(&nearest, commands[i]->name);
 	suggestion_offer(&nearest, "help");
 	if (nearest.best)
 		return err_set(err, EX_USAGE, "unknown command '%s'; did you mean '%s'?", name,
@@ -95,25 +77,15 @@ static int unknown_command(const char *name, struct err *err)
 			   name);
 }
 
-/* For completion in shells: the names that an option takes, or the jobs that the command can act
- * on. */
-static int complete(const struct command *command, const char *what, struct err *err)
-{
-	if (text_starts_with(what, "--"))
-		return command_choices(command, what + strlen("--"), stdout) ? 0
-			: usage_error(command, err, "unknown option '%.60s'", what);
-	return command->takes_jobs ? selection_print_candidates(command->job_use, err)
-		: usage_error(command, err, "%s takes no jobs", command->name);
-}
-
-/* pollux help [COMMAND [--OPTION | JOB]] */
+/* pollux help [COMMAND [--OPTION | JOB]]. The last word is for completion in shells: the names that
+ * an option takes, or the jobs that the command can act on. */
 static int help(int argc, char **argv, struct err *err)
 {
+	const char *what = argc == 3 ? argv[2] : "";
+	bool names_option = text_starts_with(what, "--"), names_job = !strcmp(what, "JOB");
 	const struct command *command;
-	bool completes = argc == 3 && (text_starts_with(argv[2], "--") ||
-				       !strcmp(argv[2], "JOB"));
 
-	if (argc > 2 && !completes)
+	if (argc > 2 && !names_option && !names_job)
 		return usage_error(NULL, err, "help takes one command, not %d", argc - 1);
 	if (argc < 2 || !strcmp(argv[1], "help")) {
 		print_commands(stdout);
@@ -122,23 +94,14 @@ static int help(int argc, char **argv, struct err *err)
 	command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1], err);
-	if (completes)
-		return complete(command, argv[2], err);
+	if (names_option)
+		return command_choices(command, what + strlen("--"), stdout) ? 0
+			: usage_error(command, err, "unknown option '%.60s'", what);
+	if (names_job)
+		return command->takes_jobs ? selection_print_candidates(command->job_use, err)
+			: usage_error(command, err, "%s takes no jobs", command->name);
 	command_help(command, stdout);
 	return 0;
-}
-
-static int run_command(int argc, char **argv, struct err *err)
-{
-	const struct command *command = find_command(argv[0]);
-
-	if (!command)
-		return unknown_command(argv[0], err);
-	if (options_ask_help(command, argc, argv)) {
-		command_help(command, stdout);
-		return 0;
-	}
-	return command->run(argc, argv, err);
 }
 
 static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
@@ -148,6 +111,8 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
 
 static int dispatch(int argc, char **argv, struct err *err)
 {
+	const struct command *command;
+
 	if (argc < 1) {
 		print_commands(stderr);
 		return EX_USAGE;
@@ -158,7 +123,13 @@ static int dispatch(int argc, char **argv, struct err *err)
 		puts("pollux " POLLUX_VERSION);
 		return 0;
 	}
-	return run_command(argc, argv, err);
+	command = find_command(argv[0]);
+	if (!command)
+		return unknown_command(argv[0], err);
+	if (!options_ask_help(command, argc, argv))
+		return command->run(argc, argv, err);
+	command_help(command, stdout);
+	return 0;
 }
 
 /* "pollux: TEXT" on stderr, and the exit status. An empty text has nothing to say. */
@@ -175,7 +146,13 @@ int main(int argc, char **argv)
 	int status, unwritten;
 
 	tzset();	/* required by POSIX before localtime_r */
-	open_standard_streams();
+	/* A file opened where a standard stream should be would receive what is printed there: the
+	 * store, for one. What is printed on a standard output that was closed is lost, and must
+	 * not seem to have arrived: it cannot be written. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+		    file_open_null(fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
+			_exit(EX_OSFILE);
 	sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = survive }, NULL);
 	status = dispatch(argc - 1, argv + 1, &err);
 	/* Flushed first: if output and errors go to one place, errors come last. */

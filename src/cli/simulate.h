@@ -24,42 +24,11 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 /* simulate_options.c: "t4:6x4,a100:2x8" cut into kinds, whose names stay in the list. */
 int simulate_kinds(char *list, struct sim_options *o, struct err *err);
 
-/* simulate_worlds.c: pollux simulate --plans; prints the figures. */
-int simulate_plans(const struct sim_options *options, const char *placements,
-		   const struct strings *workloads, bool json, struct err *err);
-
-/* simulate_worlds.c: makes a workload, and says what was made. */
-int simulate_generate(const char *directory, struct sim_generation *g, struct err *err);
-
-/* simulate_worlds.c: pollux simulate --from-store. */
-struct history_request {
-	/* Names, or "all"; none: the present policy, fifo, las and pollux. */
-	const struct text_list *policies;
-	int devices;				/* 0: as many as can be used now */
-	double interval_s;
-	double slice_s;				/* 0: as configured */
-	const char *plot;			/* NULL: no picture */
-	bool json;
-};
-
-/* EX_NOINPUT: there is no store, or no job of it is done. */
-int simulate_history(const struct history_request *q, struct err *err);
-
-/* simulate_worlds.c: pollux simulate --racks. */
+/* The options of the world of racks. */
 struct simulate_racks {
 	const char *tiers, *links, *models, *timers;	/* or NULL */
 	bool contention;
 };
-
-/* Sets what options and policy say in t, whose applications are not read, and in o, whose racks,
- * nodes, gpus_per_node and slice_s are set. */
-int simulate_racks_check(struct sim_options *o, const struct simulate_racks *request,
-			 const char *policy, struct sim_racks *t, struct err *err);
-/* Reads the tables, and simulates the workloads; t must outlive the results. */
-int simulate_racks_run(struct simulations *s, const struct simulate_racks *request,
-		       struct sim_racks *t, const struct strings *workloads, struct err *err);
-
-/* --- options --- */
 
 struct simulate_options {
 	const char *profiles, *knowledge, *lengths;

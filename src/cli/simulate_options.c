@@ -1,66 +1,48 @@
 /* simulate_options.c - the options of 'pollux simulate', and the files that they name. */
 #include <dirent.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pollux/command.h"
 #include "pollux/file.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/text.h"
 #include "simulate.h"
 
-/* --- which workloads --- */
-
-static bool is_csv(const char *name)
+static int is_csv(const struct dirent *entry)
 {
-	size_t n = strlen(name);
+	size_t n = strlen(entry->d_name);
 
-	return n > 4 && *name != '.' && strcmp(name + n - 4, ".csv") == 0;
-}
-
-/* "workload-2" before "workload-10". */
-static int by_version(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int list_directory(const char *directory, struct strings *paths, struct err *err)
-{
-	DIR *dir = opendir(directory);
-	const struct dirent *entry;
-	size_t first = paths->count;
-
-	if (!dir)
-		return err_set(err, EX_NOINPUT, "cannot read '%s': %s", directory, strerror(errno));
-	while ((entry = readdir(dir)))
-		if (is_csv(entry->d_name))
-			strings_addf(paths, "%s/%s", directory, entry->d_name);
-	closedir(dir);
-	if (paths->count == first)
-		return err_set(err, EX_NOINPUT,
-			       "no workload in '%s': a file whose name ends in '.csv'", directory);
-	qsort(paths->items + first, paths->count - first, sizeof(*paths->items), by_version);
-	return 0;
+	return n > 4 && *entry->d_name != '.' && strcmp(entry->d_name + n - 4, ".csv") == 0;
 }
 
 int simulate_list_workloads(const struct text_list *given, struct strings *paths, struct err *err)
 {
 	for (size_t i = 0; i < given->count; i++) {
+		const char *path = given->items[i];
+		struct dirent **entries;
 		struct stat st;
+		int n;
 
-		if (stat(given->items[i], &st) || !S_ISDIR(st.st_mode))
-			strings_add(paths, given->items[i]);
-		else if (list_directory(given->items[i], paths, err))
-			return -1;
+		if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+			strings_add(paths, path);
+			continue;
+		}
+		n = scandir(path, &entries, is_csv, versionsort);	/* 2 before 10 */
+		if (n < 0)
+			return err_set(err, EX_NOINPUT, "cannot read '%s': %s", path,
+				       strerror(errno));
+		for (int k = 0; k < n; k++) {
+			strings_addf(paths, "%s/%s", path, entries[k]->d_name);
+			free(entries[k]);
+		}
+		free(entries);
+		if (n == 0)
+			return err_set(err, EX_NOINPUT, "no workload in '%s': a file whose name "
+				       "ends in '.csv'", path);
 	}
 	return 0;
 }
-
-/* --- what is written --- */
 
 struct written_file {
 	const char *option, *path;
@@ -105,17 +87,6 @@ static int check_output(const struct written_file *o, const char *profiles,
 	return profiles ? check_profiles(o, profiles, 1, err) : 0;
 }
 
-static int check_others(const struct written_file *outputs, int i, struct err *err)
-{
-	for (int k = 0; k < i; k++)
-		if (outputs[k].path && file_same(outputs[k].path, outputs[i].path))
-			return usage_error(&cmd_simulate, err,
-					   "options '--%s' and '--%s' would write to one file, "
-					   "'%s'",
-					   outputs[k].option, outputs[i].option, outputs[i].path);
-	return 0;
-}
-
 int simulate_check_outputs(const struct simulate_outputs *o, const char *profiles,
 			   const struct strings *workloads, struct err *err)
 {
@@ -126,44 +97,43 @@ int simulate_check_outputs(const struct simulate_outputs *o, const char *profile
 		{ "plot", o->plot },
 	};
 
-	for (int i = 0; i < (int)(sizeof(outputs) / sizeof(outputs[0])); i++)
-		if (outputs[i].path &&
-		    (check_output(&outputs[i], profiles, workloads, err) ||
-		     check_others(outputs, i, err) || file_check(outputs[i].path, err)))
+	for (int i = 0; i < (int)(sizeof(outputs) / sizeof(outputs[0])); i++) {
+		const char *path = outputs[i].path;
+
+		if (!path)
+			continue;
+		if (check_output(&outputs[i], profiles, workloads, err))
 			return -1;
+		for (int k = 0; k < i; k++)
+			if (outputs[k].path && file_same(outputs[k].path, path))
+				return usage_error(&cmd_simulate, err, "options '--%s' and '--%s' "
+						   "would write to one file, '%s'",
+						   outputs[k].option, outputs[i].option, path);
+		if (file_check(path, err))
+			return -1;
+	}
 	return o->plot ? picture_check(o->plot, err) : 0;
 }
 
 /* --- the kinds of GPU of pollux simulate --kinds --- */
 
-static int refuse_item(const char *item, struct err *err)
-{
-	return usage_error(&cmd_simulate, err,
-			   "option '--kinds': '%.60s' is not KIND:NODESxGPUS, such as a100:2x8",
-			   item);
-}
-
-static int read_count(const char *text, int64_t *count)
-{
-	return number_parse_int(text, count) || *count < 1 || *count > SIMULATE_GPUS_MAX ? -1 : 0;
-}
-
-/* Cuts the item, "a100:2x8", into its parts. */
-static int read_kind(char *item, struct sim_kind *kind, struct err *err)
+/* Cuts the item, "a100:2x8", into its parts; leaves another one whole. */
+static bool read_kind(char *item, struct sim_kind *kind)
 {
 	char *colon = strchr(item, ':'), *x = colon ? strchr(colon, 'x') : NULL;
 	int64_t nodes, gpus;
 
 	if (!x || colon == item || strchr(item, '/'))
-		return refuse_item(item, err);
+		return false;
 	*colon = *x = '\0';
-	if (read_count(colon + 1, &nodes) || read_count(x + 1, &gpus)) {
-		*colon = ':';
-		*x = 'x';
-		return refuse_item(item, err);
+	if (number_parse_int(colon + 1, &nodes) == 0 && number_parse_int(x + 1, &gpus) == 0 &&
+	    nodes >= 1 && nodes <= SIMULATE_GPUS_MAX && gpus >= 1 && gpus <= SIMULATE_GPUS_MAX) {
+		*kind = (struct sim_kind){ item, (int)nodes, (int)gpus };
+		return true;
 	}
-	*kind = (struct sim_kind){ item, (int)nodes, (int)gpus };
-	return 0;
+	*colon = ':';
+	*x = 'x';
+	return false;
 }
 
 int simulate_kinds(char *list, struct sim_options *o, struct err *err)
@@ -179,8 +149,9 @@ int simulate_kinds(char *list, struct sim_options *o, struct err *err)
 		if (o->n_kinds == SCHED_KINDS)
 			return usage_error(&cmd_simulate, err, "option '--kinds': at most %d kinds",
 					   SCHED_KINDS);
-		if (read_kind(item, kind, err))
-			return -1;
+		if (!read_kind(item, kind))
+			return usage_error(&cmd_simulate, err, "option '--kinds': '%.60s' is not "
+					   "KIND:NODESxGPUS, such as a100:2x8", item);
 		for (int k = 0; k < o->n_kinds; k++)
 			if (strcmp(o->kinds[k].name, kind->name) == 0)
 				return usage_error(&cmd_simulate, err,
@@ -273,7 +244,6 @@ const struct option_spec simulate_option_specs[] = {
 	{ "seed", 0, OPTION_INT, "N", O(seed), 0, 9e15,
 	  "with --generate: of all that is drawn; default: 0" },
 	{ .name = NULL },
-#undef O
 };
 
 /* --- which options go together --- */
@@ -299,56 +269,47 @@ static const char *const run_options[] = {
 	"timeline-csv", "ends-csv", "plot", NULL
 };
 
-static bool is_among(const char *name, const char *const *names)
-{
-	while (*names && strcmp(*names, name) != 0)
-		names++;
-	return *names;
-}
-
 /* Refuse options that would have no effect. */
 static int check_given(const struct simulate_options *o, int argc, char **argv, struct err *err)
 {
-	const char *const *own = o->from_store ? store_options
-				 : o->generate ? generate_options
-				 : o->plans ? plan_options
-				 : o->racks ? rack_options
-					    : run_options;
+	const char *const *own = o->from_store ? store_options : o->generate ? generate_options
+		: o->plans ? plan_options : o->racks ? rack_options : run_options;
+	const char *const *racks = rack_options;
 	const char *other = options_given_but(&cmd_simulate, argc, argv, own);
 
 	if (!other)
 		return 0;
-	if (own == run_options)
-		return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
-				   strcmp(other, "devices") == 0 ? "from-store"
-				   : is_among(other, rack_options) ? "racks" : "generate");
-	return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
-			   own[0]);
-}
-
-/* The published clusters, and times of a restart. */
-static void set_defaults(struct simulate_options *o)
-{
-	if (!o->nodes)
-		o->nodes = o->plans || o->racks ? 8 : SIM_OPTIONS_DEFAULT.nodes;
-	if (!o->gpus_per_node)
-		o->gpus_per_node = o->plans || o->racks ? 8 : SIM_OPTIONS_DEFAULT.gpus_per_node;
-	if (o->restart_s < 0)
-		o->restart_s = o->plans ? 260 : SIM_OPTIONS_DEFAULT.restart_s;
+	if (own != run_options)
+		return usage_error(&cmd_simulate, err, "option '--%s' does not go with --%s", other,
+				   own[0]);
+	while (*racks && strcmp(*racks, other) != 0)
+		racks++;
+	return usage_error(&cmd_simulate, err, "option '--%s' goes with --%s", other,
+			   strcmp(other, "devices") == 0 ? "from-store"
+			   : *racks ? "racks" : "generate");
 }
 
 int simulate_options_parse(int argc, char **argv, struct simulate_options *o, struct err *err)
 {
-	int first, rc;
+	bool is_published;
+	int first;
 
 	*o = (struct simulate_options){
 		.interval_s = SIM_OPTIONS_DEFAULT.interval_s, .restart_s = -1,
 		.jobs = 160, .workloads = 1, .span_s = 8 * 3600,
 	};
-	rc = options_parse(&cmd_simulate, argc, argv, o, &first, err);
-	set_defaults(o);
-	if (rc == 0 && first < argc)
-		rc = usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
-				 argv[first]);
-	return rc ? rc : check_given(o, argc, argv, err);
+	if (options_parse(&cmd_simulate, argc, argv, o, &first, err))
+		return -1;
+	/* the clusters, and times of a restart */
+	is_published = o->plans || o->racks;
+	if (!o->nodes)
+		o->nodes = is_published ? 8 : SIM_OPTIONS_DEFAULT.nodes;
+	if (!o->gpus_per_node)
+		o->gpus_per_node = is_published ? 8 : SIM_OPTIONS_DEFAULT.gpus_per_node;
+	if (o->restart_s < 0)
+		o->restart_s = o->plans ? 260 : SIM_OPTIONS_DEFAULT.restart_s;
+	if (first < argc)
+		return usage_error(&cmd_simulate, err, "simulate takes no argument, not '%.60s'",
+				   argv[first]);
+	return check_given(o, argc, argv, err);
 }

@@ -1,17 +1,12 @@
 /* submit_tell.c - what people are told of a submission, and submissions with --snapshot. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "pollux/clock.h"
 #include "pollux/execution_plan.h"
 #include "pollux/mem.h"
-#include "pollux/report.h"
-#include "pollux/submission.h"
 #include "pollux/template.h"
-#include "pollux/text.h"
-#include "submit.h"
 
 /* --- the commands that a submission would run, as lines for a shell --- */
 
@@ -21,9 +16,10 @@ struct printed {
 	const char *plan;		/* words that {plan} stands for; NULL: the braces stay */
 };
 
-static void add_text(struct printed *p, const char *text)
+/* Adds a word to the line; its first bytes, up to quoted_from, stay as they are. */
+static void add_text(struct printed *p, const char *text, size_t quoted_from)
 {
-	struct braces b = braces_in(text);
+	struct braces b = braces_in(text + quoted_from);
 	struct text word = TEXT_INIT;
 	struct piece piece;
 
@@ -39,33 +35,24 @@ static void add_text(struct printed *p, const char *text)
 		else
 			text_add_bytes(&word, piece.text, piece.length);
 	}
+	text_add(&p->line, p->line.length ? " " : "");
+	text_add_bytes(&p->line, text, quoted_from);
 	text_add_shell_quoted(&p->line, word.data);
 	text_release(&word);
-}
-
-static void add_argument(struct printed *p, const char *argument)
-{
-	text_add(&p->line, p->line.length ? " " : "");
-	add_text(p, argument);
 }
 
 /* Adds the words of the plan as arguments of their own. */
 static void add_plan(struct printed *p)
 {
-	struct strings words = { 0 };
-
 	for (const char *c = p->plan + strspn(p->plan, " \t"); *c; c += strspn(c, " \t")) {
 		size_t length = strcspn(c, " \t");
 		struct text word = TEXT_INIT;
 
 		text_add_bytes(&word, c, length);
-		strings_add(&words, word.data);
+		add_text(p, word.data, 0);
 		text_release(&word);
 		c += length;
 	}
-	for (size_t i = 0; i < words.count; i++)
-		add_argument(p, words.items[i]);
-	strings_release(&words);
 }
 
 /* plan NULL: the command has no plans. */
@@ -78,13 +65,8 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 	};
 	bool has_plan = false;
 
-	for (size_t i = 0; i < o->env.count; i++) {
-		size_t name = strcspn(o->env.items[i], "=") + 1;
-
-		text_add(&p.line, p.line.length ? " " : "");
-		text_add_bytes(&p.line, o->env.items[i], name);
-		add_text(&p, o->env.items[i] + name);
-	}
+	for (size_t i = 0; i < o->env.count; i++)
+		add_text(&p, o->env.items[i], strcspn(o->env.items[i], "=") + 1);
 	if (plan)
 		text_addf(&p.line, "%sPOLLUX_PLAN=%s", p.line.length ? " " : "", plan->name);
 	for (size_t i = 0; argv[i]; i++) {
@@ -92,7 +74,7 @@ static void print_line(const struct asked *o, char *const *argv, const char *lea
 		if (p.plan && !strcmp(argv[i], "{plan}"))
 			add_plan(&p);
 		else
-			add_argument(&p, argv[i]);
+			add_text(&p, argv[i], 0);
 	}
 	if (p.plan && !has_plan)
 		add_plan(&p);
@@ -120,8 +102,6 @@ void submit_print_command(const struct asked *o, char *const *argv, const char *
 	execution_plans_release(&declared);
 }
 
-/* --- what a submission says about words in braces --- */
-
 void submit_tell_braces(const struct asked *o, const struct job *job,
 			const struct job_command *command, const struct strings *parameters,
 			bool dry_run)
@@ -140,8 +120,6 @@ void submit_tell_braces(const struct asked *o, const struct job *job,
 	strings_release(&doubts);
 	text_release(&replaced);
 }
-
-/* --- what a submission says about where its command is started --- */
 
 void submit_tell_launch(const struct asked *o, const struct job *job,
 			const struct job_command *command)

@@ -20,7 +20,7 @@
 /* One write appends the report, so that those of several processes do not mix. */
 bool kept_file_append(const char *socket_path, int64_t time_ns, const char *text, size_t length)
 {
-	char bytes[KEPT_REPORT_MAX_BYTES + 64], path[PATH_MAX];
+	char path[PATH_MAX];
 	struct stat st;
 	bool kept = false;
 
@@ -34,6 +34,7 @@ bool kept_file_append(const char *socket_path, int64_t time_ns, const char *text
 		return false;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    (st.st_size < KEPT_FILE_MAX_BYTES || ftruncate(fd, 0) == 0)) {
+		char bytes[KEPT_REPORT_MAX_BYTES + 64];
 		int n = snprintf(bytes, sizeof(bytes), "KEPT_NS=%lld\n%.*s\n", (long long)time_ns,
 				 (int)length, text);
 		kept = n > 0 && write(fd, bytes, (size_t)n) == n;

@@ -235,7 +235,7 @@ void check_store(struct patient *p)
 	struct text other = TEXT_INIT;
 	struct stat st = { 0 };
 	struct err err;
-	int64_t n;
+	int64_t n = 0;
 	char *log;
 
 	if (!p->store.db && p->store_err.exit_status == EX_NOINPUT) {

@@ -126,7 +126,7 @@ static int64_t find_suspect(struct patient *p, const struct engine_context *at,
 void check_supervisors(struct patient *p)
 {
 	struct engine_context at = { .paths = &p->paths, .store = &p->store };
-	int64_t *suspects = xcalloc((size_t)p->runs.count + 1, sizeof(*suspects)), pid;
+	int64_t *suspects = xcalloc((size_t)p->runs.count + 1, sizeof(*suspects)), pid = 0;
 	bool waits = false;
 
 	for (int i = 0; i < p->runs.count; i++) {

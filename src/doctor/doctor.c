@@ -1,5 +1,4 @@
 /* doctor.c - runs every check, and keeps what they find. */
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -78,15 +78,15 @@ void output_clean(FILE *out, const char *s)
 #define INDENT 14		/* characters before the value of a line with a name */
 #define REMARK_WIDTH 80
 
-void output_wrapped(FILE *out, int width, int indent, const char *text)
+void output_wrapped(FILE *out, int width, int indent, const char *s)
 {
 	struct text t = TEXT_INIT;
 	int at = indent;
 
-	add_clean(&t, text);
+	add_clean(&t, s);
 	/* Blanks at which a line is broken are dropped; others stay, since they may be part of a
 	 * command. */
-	for (const char *s = t.data; *s;) {
+	for (s = t.data; *s;) {
 		size_t blanks = strspn(s, " "), bytes = blanks + strcspn(s + blanks, " ");
 
 		if (at > indent && width > 0 && at + utf8_width(s, bytes) > width) {

@@ -110,7 +110,6 @@ static int draw(const char *script, const char *path, struct err *err)
 		.errors_fd = memfd_create("errors", MFD_CLOEXEC),
 	};
 	struct stat st;
-	void *picture;
 	int rc;
 
 	if (p.picture_fd < 0 || p.errors_fd < 0)
@@ -118,8 +117,9 @@ static int draw(const char *script, const char *path, struct err *err)
 	else
 		rc = run_gnuplot(&p, script, err);
 	if (rc == 0 && path) {
-		picture = fstat(p.picture_fd, &st) ? MAP_FAILED
+		void *picture = fstat(p.picture_fd, &st) ? MAP_FAILED
 			: mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, p.picture_fd, 0);
+
 		if (picture == MAP_FAILED) {
 			rc = err_set(err, EX_OSERR, "cannot read what gnuplot drew: %s",
 				     strerror(errno));

@@ -32,14 +32,15 @@ static void end_cell(struct table *t, size_t start)
 {
 	struct table_slice span = { .start = start, .bytes = t->text.length - start };
 	char *s = t->text.data + start, *to = s;
-	size_t plain = 0, n;
+	size_t plain = 0;
 
 	while (plain < span.bytes && (unsigned char)(s[plain] - ' ') <= '~' - ' ')
 		plain++;
 	span.width = (int)span.bytes;
 	if (plain < span.bytes) {
-		for (const char *from = s; *from; from += n) {
-			n = utf8_length(from);
+		for (const char *from = s; *from;) {
+			size_t n = utf8_length(from);
+
 			if (!n || utf8_is_control(from, n)) {
 				*to++ = '?';
 				n = n ? n : 1;
@@ -47,6 +48,7 @@ static void end_cell(struct table *t, size_t start)
 				memmove(to, from, n);
 				to += n;
 			}
+			from += n;
 		}
 		*to = '\0';
 		span.bytes = (size_t)(to - s);
