@@ -46,7 +46,10 @@ void output_wrapped(FILE *out, int width, int indent, const char *s);
 void output_line(const struct output *out, const char *name, const char *value);
 /* The same with a text that was built for this line; afterwards the text is empty. */
 void output_textline(const struct output *out, const char *name, struct text *value);
-/* "MARK WORDS", broken at 80 columns; further lines begin with indent blanks. */
+/* Prints words from column indent on, or behind a blank if the cursor stands at column `at` beyond
+ * it, and breaks the line at 80 columns. A word too long for a line sticks out. */
+void output_words(FILE *out, int at, int indent, const char *words);
+/* "MARK WORDS", likewise; further lines begin with indent blanks. */
 void output_remark(FILE *out, const char *mark, int indent, const char *words);
 
 /* "pollux: TEXT" on standard error: broken to lines on a terminal, one line for programs. */

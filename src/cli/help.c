@@ -4,7 +4,6 @@
 
 #include "commands.h"
 
-#define WIDTH 80
 #define WIDEST_OPTION 28	/* wider ones have their help on the next line */
 
 static void option_form(struct text *t, const struct option_spec *spec)
@@ -23,29 +22,6 @@ static const struct option_spec help_spec = {
 	.name = "help", .letter = 'h', .help = "print this help",
 };
 
-/* Words from column indent on; the cursor stands at column at. A word too long for a line sticks
- * out. */
-static void print_wrapped(FILE *out, const char *words, int at, int indent)
-{
-	bool first = true;
-
-	while (*words) {
-		int n = (int)strcspn(words, " ");
-
-		if (!first && at + 1 + n > WIDTH) {
-			fputc('\n', out);
-			at = 0;
-			first = true;
-		}
-		fprintf(out, "%*s%.*s", first ? indent - at : 1, "", n, words);
-		at = (first ? indent : at + 1) + n;
-		first = false;
-		words += n;
-		words += strspn(words, " ");
-	}
-	fputc('\n', out);
-}
-
 /* The form of an option, and from column indent on its help. */
 static void print_option(FILE *out, const struct option_spec *spec, int indent)
 {
@@ -59,7 +35,7 @@ static void print_option(FILE *out, const struct option_spec *spec, int indent)
 		fputc('\n', out);
 		at = 0;
 	}
-	print_wrapped(out, spec->help, at, indent);
+	output_words(out, at, indent, spec->help);
 	text_release(&form);
 }
 
@@ -72,7 +48,7 @@ void command_help(const struct command *command, FILE *out)
 
 	fprintf(out, "usage: pollux %s%s%s\n\n", command->name, *command->synopsis ? " " : "",
 		command->synopsis);
-	print_wrapped(out, command->summary, 0, 0);
+	output_words(out, 0, 0, command->summary);
 	fputs("\noptions:\n", out);
 	option_form(&form, &help_spec);
 	column = (int)form.length + 2;

@@ -115,20 +115,26 @@ void output_textline(const struct output *out, const char *name, struct text *va
 	text_clear(value);
 }
 
-void output_remark(FILE *out, const char *mark, int indent, const char *words)
+void output_words(FILE *out, int at, int indent, const char *words)
 {
-	int column = fprintf(out, "%s", mark);
-
 	while (*words) {
-		int n = (int)strcspn(words, " ");
+		int n = (int)strcspn(words, " "), blanks = at < indent ? indent - at : at > 0;
 
-		if (column + 1 + n > REMARK_WIDTH)
-			column = fprintf(out, "\n%*s", indent - 1, "") - 1;
-		column += fprintf(out, " %.*s", n, words);
+		if (at >= indent && at > 0 && at + 1 + n > REMARK_WIDTH) {
+			fputc('\n', out);
+			at = 0;
+			blanks = indent;
+		}
+		at += fprintf(out, "%*s%.*s", blanks, "", n, words);
 		words += n;
 		words += strspn(words, " ");
 	}
 	fputc('\n', out);
+}
+
+void output_remark(FILE *out, const char *mark, int indent, const char *words)
+{
+	output_words(out, fprintf(out, "%s", mark), indent, words);
 }
 
 void output_message(const char *text)
