@@ -77,19 +77,17 @@ static const struct run **runs_of(const struct engine *engine, const struct run_
 	return some;
 }
 
-static bool is_held(const struct run_list *runs, const struct device *device,
-		    bool (*meets)(const struct device *a, const struct device *b))
+/* by_lock: the lock of one device is that of the other. */
+static bool is_held(const struct run_list *runs, const struct device *device, bool by_lock)
 {
 	for (int r = 0; r < runs->count; r++)
-		for (int i = 0; i < run_held(&runs->items[r]); i++)
-			if (meets(&runs->items[r].devices[i], device))
-				return true;
-	return false;
-}
+		for (int i = 0; i < run_held(&runs->items[r]); i++) {
+			const struct device *d = &runs->items[r].devices[i];
 
-static bool has_same_id(const struct device *a, const struct device *b)
-{
-	return !strcmp(a->id, b->id);
+			if (by_lock ? shared_locks_meet(d, device) : !strcmp(d->id, device->id))
+				return true;
+		}
+	return false;
 }
 
 /* After a change of the number of slots, a run may have the processors of a device under another
@@ -98,12 +96,12 @@ const char *engine_outsider(const struct engine_context *at, const struct run_li
 			    const struct device *device)
 {
 	const struct engine *engine = engine_for_new_runs();
-	bool has_run = is_held(runs, device, has_same_id);
+	bool has_run = is_held(runs, device, false);
 	const char *holder = has_run || !engine->device_holder ? NULL
 			   : engine->device_holder(at, device);
 
 	if (!holder && shared_lock_is_in_parts(device))
-		has_run = is_held(runs, device, shared_locks_meet);
+		has_run = is_held(runs, device, true);
 	if (!holder && engine->other_user && !has_run)
 		holder = engine->other_user(at, device);
 	return holder;

@@ -58,25 +58,6 @@ static void set_number(struct strings *env, const char *name, double value)
 	strings_set_variable(env, name, text);
 }
 
-static void set_configuration(const struct job *job, const struct run *run, struct strings *env)
-{
-	const struct configuration *c = &run->configuration;
-	double gain = job_lr_gain(job, run->learning_rate_scale);
-
-	set_integer(env, "POLLUX_DEVICES", c->replicas);
-	set_integer(env, "POLLUX_REPLICAS", configuration_workers(c));
-	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
-	if (isfinite(gain))
-		set_number(env, "POLLUX_LR_GAIN", gain);
-	if (c->plan[0])
-		strings_set_variable(env, "POLLUX_PLAN", c->plan);
-	if (!c->local_batch_size)
-		return;
-	set_integer(env, "POLLUX_BATCH", configuration_batch_size(c));
-	set_integer(env, "POLLUX_LOCAL_BATCH", c->local_batch_size);
-	set_integer(env, "POLLUX_ACCUM", c->accumulation_steps);
-}
-
 /* A run on several nodes. torchrun takes its options from PET_* where the command has none. RANK
  * and the like are of processes: pollux starts one on each node, and where a node has several
  * devices, a launcher such as torchrun starts others, whose ranks the launcher knows. */
@@ -214,10 +195,24 @@ void environment_for_run(const struct job *job, const struct run *run,
 			 const struct template_values *values, const struct run_places *places,
 			 struct strings *env)
 {
+	const struct configuration *c = &run->configuration;
+	double gain = job_lr_gain(job, run->learning_rate_scale);
+
 	set_integer(env, "POLLUX_JOB_ID", job->id);
 	set_integer(env, "POLLUX_RUN", run->number);
 	set_integer(env, "POLLUX_STOP_SIGNAL", job->declared.stop_signal);
-	set_configuration(job, run, env);
+	set_integer(env, "POLLUX_DEVICES", c->replicas);
+	set_integer(env, "POLLUX_REPLICAS", configuration_workers(c));
+	set_number(env, "POLLUX_LR_SCALE", run->learning_rate_scale);
+	if (isfinite(gain))
+		set_number(env, "POLLUX_LR_GAIN", gain);
+	if (c->plan[0])
+		strings_set_variable(env, "POLLUX_PLAN", c->plan);
+	if (c->local_batch_size) {
+		set_integer(env, "POLLUX_BATCH", configuration_batch_size(c));
+		set_integer(env, "POLLUX_LOCAL_BATCH", c->local_batch_size);
+		set_integer(env, "POLLUX_ACCUM", c->accumulation_steps);
+	}
 	environment_for_group(job, env);
 	strings_set_variable(env, "POLLUX_CHECKPOINT_DIR", values->checkpoint_dir);
 	strings_set_variable(env, "POLLUX_REPORT_SOCKET", places->report_socket);

@@ -122,18 +122,6 @@ void supervisor_leave_locks(struct supervisor *s)
 	}
 }
 
-int *supervisor_lock_fds(const struct supervisor *s, int *n)
-{
-	int *fds = xmalloc(2 * (size_t)s->devices.n * sizeof(*fds));
-
-	*n = 0;
-	for (int i = 0; i < s->devices.n; i++) {
-		fds[(*n)++] = s->devices.launch[i].own;
-		fds[(*n)++] = s->devices.launch[i].shared;
-	}
-	return fds;
-}
-
 static int lock_own(const struct supervisor *s, const struct device *device, struct err *err)
 {
 	char *path = paths_device_lock(s->paths, device->id);
@@ -202,11 +190,13 @@ int supervisor_check_devices(struct supervisor *s, struct err *err)
 
 	for (int d = 0; rc == 0 && d < list.count; d++) {
 		const struct device_user *worst = device_user_worst(&users, d);
-		char text[DEVICE_USER_SIZE];
 
-		if (worst)
+		if (worst) {
+			char text[DEVICE_USER_SIZE];
+
 			rc = err_set(err, EX_TEMPFAIL, "%s: %s", list.items[d].id,
 				     device_user_describe(worst, &list, text));
+		}
 	}
 	device_user_list_release(&users);
 	run_list_release(&runs);

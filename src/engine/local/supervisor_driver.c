@@ -331,13 +331,16 @@ void supervisor_take_usage(struct supervisor *s, const struct rusage *usage)
 /* --- when energy is read --- */
 
 /* The driver of a profile's devices is asked often enough. */
-void supervisor_read_energy(struct supervisor *s)
+void supervisor_read_energy(struct supervisor *s, bool at_once)
 {
 	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
+	bool needs_driver = !backend || !backend->energy;
 	struct device_energy *list;
 
+	if (at_once && needs_driver)
+		return;
 	s->usage.energy.next_boot_s = clock_boot_s() + READ_S;
-	if (backend && backend->energy) {
+	if (!needs_driver) {
 		int n = backend->energy(s->run.devices, s->run.configuration.replicas, &list);
 
 		count_energy(s, list, n);
@@ -346,14 +349,6 @@ void supervisor_read_energy(struct supervisor *s)
 		   supervisor_ask_driver(s, ANSWER_S, NULL) == DRIVER_NONE) {
 		supervisor_forget_energy(s);
 	}
-}
-
-void supervisor_read_energy_at_once(struct supervisor *s)
-{
-	const struct device_backend *backend = device_backend_of(s->run.devices[0].id);
-
-	if (backend && backend->energy)
-		supervisor_read_energy(s);
 }
 
 bool supervisor_was_killed_for_memory(const struct supervisor *s)
@@ -387,6 +382,6 @@ void supervisor_watch_usage(struct supervisor *s)
 		supervisor_note(s, store_share_count(&s->store, s->run.id, &e->others_now,
 						     &s->err));
 	if (e->others_now != e->others || clock_boot_s() >= e->next_boot_s)
-		supervisor_read_energy(s);
+		supervisor_read_energy(s, false);
 	oom_watch_look(&s->usage.oom, clock_boot_s());
 }

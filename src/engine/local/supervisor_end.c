@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "pollux/advice.h"
+#include "pollux/code.h"
 #include "pollux/environment.h"
 #include "pollux/lock.h"
 #include "pollux/store_machine.h"
@@ -292,7 +293,8 @@ static void remove_files(const struct supervisor *s)
 		rmdir(dirname(socket));
 	if (!has_lock)
 		return;
-	supervisor_remove_config(s);
+	supervisor_unlink(s, "config");
+	supervisor_unlink(s, "config.new");
 	supervisor_unlink(s, "out");
 	kept_position_remove(s->paths, s->run.id);
 	if (s->job.interactive)
@@ -343,14 +345,29 @@ static void remove_checkpoints(const struct supervisor *s)
 	free(dir);
 }
 
+/* Tells of files that runs made in the snapshot itself, where their owner may not look for them. */
+static void tell_own_files(struct supervisor *s)
+{
+	const char *dir = s->command.snapshot_dir;
+	char *own = NULL, *text;
+
+	if (!dir || s->run.stop_reason != STOP_NONE || snapshot_own_files(dir, &own) != 1)
+		return;
+	text = xasprintf("runs made files in its snapshot of the code, such as '%s': 'pollux "
+			 "prune' leaves them there", own);
+	supervisor_add_event(s, "code", text);
+	free(text);
+	free(own);
+}
+
 /* Reads the last of the run, and leaves its devices. */
 static void hear_out(struct supervisor *s, double now)
 {
 	/* The last reports, often of a checkpoint, may have come while the socket was not read. */
 	supervisor_read_reports(s, now, true);
 	supervisor_read_kept_reports(s, now);
-	supervisor_finish_log(s, now);
-	supervisor_read_energy_at_once(s);
+	supervisor_read_log(s, now, true);
+	supervisor_read_energy(s, true);
 	/* A pass that reads of the end must not find the devices locked. */
 	supervisor_leave_locks(s);
 	if (supervisor_remote)
@@ -391,7 +408,7 @@ bool supervisor_conclude(struct supervisor *s)
 	if (!s->job.profile)
 		supervisor_account(s, run_now);
 	remove_checkpoints(s);
-	supervisor_tell_own_files(s);
+	tell_own_files(s);
 	supervisor_end_log(s);
 	supervisor_note(s, store_make_durable(&s->store, &s->err));
 	if (!supervisor_record(s, true))

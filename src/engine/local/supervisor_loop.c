@@ -383,7 +383,7 @@ static void check_clock(struct supervisor *s, double now)
 	if (now >= s->freeze.until_boot_s)
 		supervisor_give_up_freezer(s);
 	if (now >= s->output.watch.next_look_boot_s)
-		supervisor_read_log(s, now);
+		supervisor_read_log(s, now, false);
 	if (s->state != ST_FINISHED &&
 	    (now >= s->next_look_boot_s ||
 	     (s->state == ST_RUNNING && s->recorder.rungs.n_new > 0)))

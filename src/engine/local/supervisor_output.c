@@ -216,13 +216,15 @@ static void take_metric(const char *name, double value, void *arg)
 	recorder_add_metric(&s->recorder, &s->run, name, value);
 }
 
-static void read_log(struct supervisor *s, double now, bool last)
+void supervisor_read_log(struct supervisor *s, double now, bool last)
 {
 	struct log_watch *w = &s->output.watch;
 	const struct log_sinks sinks = { take_step, take_metric, s };
 	struct steps_summary sum;
 	int64_t read = w->offset;
 
+	if (last)
+		log_keeper_finish(&s->output.keeper, s->output.log_fd);
 	if (s->recorder.steps_are_reported)
 		log_watch_end_steps(w);
 	log_watch_look(w, now, last, &sinks);
@@ -237,17 +239,6 @@ static void read_log(struct supervisor *s, double now, bool last)
 			       "%lld not looked at: they came too fast, or their pattern takes "
 			       "too long", (long long)sum.n_lines, (long long)sum.n_clipped,
 			       STEPS_LINE_MAX, (long long)sum.n_skipped);
-}
-
-void supervisor_read_log(struct supervisor *s, double now)
-{
-	read_log(s, now, false);
-}
-
-void supervisor_finish_log(struct supervisor *s, double now)
-{
-	log_keeper_finish(&s->output.keeper, s->output.log_fd);
-	read_log(s, now, true);
 }
 
 void supervisor_rest_log(struct supervisor *s)

@@ -46,9 +46,8 @@ void supervisor_beat(struct supervisor *s);
 /* True if the file of the run's lock is the one that this supervisor holds: the other files named
  * by the run's number are this run's then, and not those of another store's run. */
 bool supervisor_has_lock_file(const struct supervisor *s);
-/* Removes a file named by the run's number: "lock". */
+/* Removes a file named by the run's number, as "lock", if it is there. */
 void supervisor_unlink(const struct supervisor *s, const char *suffix);
-/* Writes handle to run.handle. */
 void supervisor_update_handle(struct supervisor *s);
 /* Writes time, run and text to supervisor.log. A line that repeats the last one is left out. */
 void supervisor_log(struct supervisor *s, const char *format, ...)
@@ -67,9 +66,6 @@ void supervisor_set_diagnosis(struct supervisor *s, const char *format, ...)
 
 int supervisor_take_devices(struct supervisor *s, bool *taken, struct err *err);
 int supervisor_launch(struct supervisor *s, struct err *err);
-/* At the end of a run that nobody stopped: tells of files that runs made in the snapshot itself,
- * where their owner may not look for them. */
-void supervisor_tell_own_files(struct supervisor *s);
 
 /* --- supervisor_output.c: what the run prints --- */
 
@@ -85,17 +81,15 @@ void supervisor_begin_log(struct supervisor *s, const struct strings *argv,
 			  const struct template_values *values, const char *code);
 void supervisor_end_log(const struct supervisor *s);
 void supervisor_keeper_ended(struct supervisor *s, int wait_status);	/* it was reaped */
-/* No process of the run is left: reads all that was printed. */
-void supervisor_finish_log(struct supervisor *s, double now_boot_s);
-/* Keeps the log within its limit. */
 void supervisor_limit_log(struct supervisor *s);
 /* Reads the steps in the log from log_offset on. */
 void supervisor_watch_log(struct supervisor *s);
 /* Reads the log after the part that the supervisor that died has read. k NULL: that part is not
  * known, and reading begins at the end of the log. */
 void supervisor_watch_rest_of_log(struct supervisor *s, const struct kept_position *k);
-/* Reads the steps that a program printed, if it reports none. */
-void supervisor_read_log(struct supervisor *s, double now_boot_s);
+/* Reads the steps that a program printed, if it reports none. last: no process of the run is left,
+ * and all is read. */
+void supervisor_read_log(struct supervisor *s, double now_boot_s, bool last);
 /* While the run is suspended it is not read. */
 void supervisor_rest_log(struct supervisor *s);
 void supervisor_go_on_log(struct supervisor *s, double now_boot_s);
@@ -142,9 +136,6 @@ double supervisor_limit_left_s(const struct supervisor *s, double boot_s);
 /* Reads what a pass wants of the run: a configuration, which is written where the running program
  * looks, and its processors, to which its processes are bound. */
 void supervisor_look_for_wishes(struct supervisor *s);
-/* Removes that file, also when it is incomplete or was left by another store's run with the same
- * id. */
-void supervisor_remove_config(const struct supervisor *s);
 /* Binds the processes to the devices. One that cannot be bound goes on where it was: slower, but
  * correctly. */
 void supervisor_bind_processes(struct supervisor *s, const struct device_backend *backend,
@@ -205,9 +196,6 @@ void supervisor_leave_locks(struct supervisor *s);
 /* After EV_DRIVER: checks that nobody has come to the devices since they were assigned. -1:
  * EX_TEMPFAIL, with the process that is there. */
 int supervisor_check_devices(struct supervisor *s, struct err *err);
-/* The n descriptors that the command is to inherit, in an array that the caller frees; less than 0:
- * none. */
-int *supervisor_lock_fds(const struct supervisor *s, int *n);
 /* The descriptors that the command has inherited stay open: their locks can be taken again, for the
  * command too, if the run comes back to these devices. Those of the devices that the run has now
  * are taken all or none. */
@@ -257,11 +245,10 @@ bool supervisor_was_killed_for_memory(const struct supervisor *s);
 bool supervisor_sample_first(struct supervisor *s);
 void supervisor_take_usage(struct supervisor *s, const struct rusage *usage);	/* one that ended */
 
-/* Reads the counters of energy; where a driver is asked, they come later. */
-void supervisor_read_energy(struct supervisor *s);
-/* Before the command is started and when its last process has ended: reads the counters that need
- * no driver. A driver was asked then who is on the devices, and has told the counters. */
-void supervisor_read_energy_at_once(struct supervisor *s);
+/* Reads the counters of energy; where a driver is asked, they come later. at_once: only those that
+ * need no driver, before the command is started and when its last process has ended: a driver was
+ * asked then who is on the devices, and has told the others. */
+void supervisor_read_energy(struct supervisor *s, bool at_once);
 /* The energy that is taken until the next reading is not counted for the run. */
 void supervisor_forget_energy(struct supervisor *s);
 
@@ -370,8 +357,7 @@ struct supervisor_remote {
 	/* Makes the command that runs the program under its wrapper, and adds variables. */
 	void (*wrap)(struct supervisor *s, const struct strings *argv, struct strings *wrapped,
 		     struct strings *env);
-	/* The address of the first node, for the programs of the others. */
-	const char *(*master)(void);
+	const char *master;	/* the address of the first node, for the programs of the others */
 	/* The process on this machine that the programs here descend from; 0: not known yet. */
 	pid_t (*ancestor)(void);
 	/* Sends a signal to the programs, or to all of their processes. False: the processes here

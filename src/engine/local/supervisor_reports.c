@@ -15,9 +15,11 @@ int supervisor_open_socket(struct supervisor *s, struct err *err)
 	if (s->adopted && !s->handle.socket_path[0])
 		return 0;
 	if (!s->adopted) {
-		char *path = paths_run(s->paths, s->run.id, "sock"), dir[] = "/tmp/pollux-XXXXXX";
+		char *path = paths_run(s->paths, s->run.id, "sock");
 
 		if (!report_socket_fits(path)) {
+			char dir[] = "/tmp/pollux-XXXXXX";
+
 			free(path);
 			if (!mkdtemp(dir))
 				return err_set(err, EX_CANTCREAT,

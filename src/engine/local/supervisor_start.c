@@ -101,20 +101,6 @@ static int take_code(struct supervisor *s, struct text *said, struct err *err)
 	return 0;
 }
 
-void supervisor_tell_own_files(struct supervisor *s)
-{
-	const char *dir = s->command.snapshot_dir;
-	char *own = NULL, *text;
-
-	if (!dir || s->run.stop_reason != STOP_NONE || snapshot_own_files(dir, &own) != 1)
-		return;
-	text = xasprintf("runs made files in its snapshot of the code, such as '%s': 'pollux "
-			 "prune' leaves them there", own);
-	supervisor_add_event(s, "code", text);
-	free(text);
-	free(own);
-}
-
 /* --- files of another job in its way --- */
 
 #define CLAIM_SIZE 128
@@ -219,19 +205,24 @@ static int free_port(void)
 static int start_command(struct supervisor *s, const struct device *devices,
 			 const struct strings *argv, const struct strings *env, struct err *err)
 {
-	int n_locks, *locks = supervisor_lock_fds(s, &n_locks);
+	int n = s->devices.n, *locks = xmalloc(2 * (size_t)n * sizeof(*locks));
 	struct child child = {
 		.program = supervisor_remote ? argv->items[0] : s->command.program,
 		.argv = argv, .env = env,
 		.directory = s->command.directory, .limits = s->command.limits,
 		.log_fd = s->foreground ? -1 : supervisor_open_output(s),
 		.group = s->foreground, .stdio = foreground_stdio,
-		.keep_fds = locks, .n_keep = n_locks,
+		.keep_fds = locks,
 		.devices = devices, .n_devices = s->run.configuration.replicas,
 		.record = supervisor_record_leader, .record_arg = s,
 	};
-	int rc = child_start(&child, err) < 0 ? -1 : 0;
+	int rc;
 
+	for (int i = 0; i < n; i++) {
+		locks[child.n_keep++] = s->devices.launch[i].own;
+		locks[child.n_keep++] = s->devices.launch[i].shared;
+	}
+	rc = child_start(&child, err) < 0 ? -1 : 0;
 	if (child.log_fd >= 0)
 		close(child.log_fd);
 	free(locks);
@@ -352,7 +343,9 @@ static int launch_command(struct supervisor *s, struct err *err)
 	supervisor_note(s, store_run_read_cores(&s->store, &s->run, &s->err));
 	bound = s->run;
 	bound.devices = supervisor_devices_with_cores(&s->run);
-	supervisor_remove_config(s);
+	/* another store's run with the same id may have left them */
+	supervisor_unlink(s, "config");
+	supervisor_unlink(s, "config.new");
 	newest = supervisor_choose_resume(s, checkpoints, &values);
 	values.plan_args = plan = plan_args(s);
 	values.gpu_list = gpus = template_gpu_list(s->run.devices, s->run.configuration.replicas);
@@ -360,7 +353,7 @@ static int launch_command(struct supervisor *s, struct err *err)
 		run_node_names(&s->run, &nodes);
 		values.nodes = (struct template_nodes){ (int)nodes.count, nodes.items[0] };
 		if (supervisor_remote)
-			values.nodes.master = supervisor_remote->master();
+			values.nodes.master = supervisor_remote->master;
 	}
 	if (take_code(s, &code, err) == 0 && supervisor_open_log(s, err) == 0 &&
 	    supervisor_open_socket(s, err) == 0) {

@@ -27,7 +27,7 @@ static void launch_run(struct supervisor *s)
 	struct err err = { 0 };
 	bool its_fault;
 
-	supervisor_read_energy_at_once(s);
+	supervisor_read_energy(s, true);
 	if (supervisor_check_devices(s, &err) == 0 && supervisor_launch(s, &err) == 0) {
 		store_wait_patiently(&s->store, false);
 		enter_state(s, ST_RUNNING, INFINITY);
@@ -130,7 +130,7 @@ static void leave_devices(struct supervisor *s)
 		return;
 	}
 	enter_state(s, ST_SUSPENDED, INFINITY);
-	supervisor_read_energy(s);
+	supervisor_read_energy(s, false);
 }
 
 static void see_if_settled(struct supervisor *s)
@@ -150,7 +150,7 @@ static void resume(struct supervisor *s)
 	supervisor_end_suspension(s);
 	enter_state(s, ST_RUNNING, INFINITY);
 	supervisor_forget_energy(s);
-	supervisor_read_energy(s);
+	supervisor_read_energy(s, false);
 }
 
 static void thaw(struct supervisor *s)

@@ -215,7 +215,7 @@ bool supervisor_leave_devices(struct supervisor *s)
 
 	/* What the processes said before they were stopped counts as said before the suspension. */
 	supervisor_read_reports(s, now, false);
-	supervisor_read_log(s, now);
+	supervisor_read_log(s, now, false);
 	supervisor_rest_log(s);
 	supervisor_note(s, recorder_write(&s->recorder, &s->store, &s->run, &s->err));
 	if (s->state != state)	/* one of them asked the run to stop */

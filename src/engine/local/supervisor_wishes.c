@@ -102,12 +102,6 @@ static int replace_file(const struct supervisor *s, const struct text *t, struct
 	return rc;
 }
 
-void supervisor_remove_config(const struct supervisor *s)
-{
-	supervisor_unlink(s, "config");
-	supervisor_unlink(s, "config.new");
-}
-
 static void offer_config(struct supervisor *s)
 {
 	const struct run *run = &s->run;

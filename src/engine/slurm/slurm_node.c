@@ -18,7 +18,6 @@ static struct {
 	const char *dir;		/* the run's directory */
 	char *base;			/* owned; the directory that the nodes see */
 	char *launch;			/* owned; the content of the file */
-	char *address;			/* owned; of this node, for the others */
 	pid_t wrapper;			/* of this node; 0: not known yet */
 	int nodes;			/* on which the program is started */
 	double lease_s;
@@ -181,11 +180,6 @@ static void wrap(struct supervisor *s, const struct strings *argv, struct string
 	slurm_add_wrapper(node.dir, node.nodes, s->command.program, argv, wrapped);
 }
 
-static const char *master(void)
-{
-	return node.address;
-}
-
 /* The wrapper of the first node, which is no child of this process where srun started it. */
 static pid_t ancestor(void)
 {
@@ -197,8 +191,8 @@ static pid_t ancestor(void)
 	return node.wrapper;
 }
 
-static const struct supervisor_remote remote = {
-	.look = look, .conclude = conclude, .wrap = wrap, .master = master, .ancestor = ancestor,
+static struct supervisor_remote remote = {
+	.look = look, .conclude = conclude, .wrap = wrap, .ancestor = ancestor,
 	.signal = signal_programs,
 };
 
@@ -365,7 +359,7 @@ int slurm_supervise(const char *dir, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = 300000000 };
 	const char *tmp = getenv("TMPDIR");
-	char own[PATH_MAX], *before;
+	char own[PATH_MAX], *before, *address;
 	struct text launch = TEXT_INIT;
 	bool ours;
 	int rc;
@@ -379,7 +373,8 @@ int slurm_supervise(const char *dir, struct err *err)
 	node.nodes = (int)slurm_number(node.launch, "nodes", 1);
 	node.lease_s = slurm_number(node.launch, "lease_s", 60);
 	node.base = slurm_value(node.launch, "base");
-	node.address = own_address();
+	address = own_address();
+	remote.master = address;
 	if (claim(&ours, err))
 		return -1;
 	if (!ours) {
@@ -403,6 +398,6 @@ int slurm_supervise(const char *dir, struct err *err)
 	remove_tree(own);
 	free(node.launch);
 	free(node.base);
-	free(node.address);
+	free(address);
 	return rc;
 }

@@ -262,7 +262,7 @@ static bool next_range(struct slurm_names *l)
 
 bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
 {
-	const char *entry = l->rest, *close;
+	const char *entry = l->rest;
 	size_t n = strcspn(entry, "[,");
 
 	if (!l->prefix && entry[n] != '[') {
@@ -272,7 +272,8 @@ bool slurm_next_node(struct slurm_names *l, char *name, size_t size)
 	}
 	if (!l->prefix) {
 		/* after the brackets no more of the name */
-		close = strchr(entry, ']');
+		const char *close = strchr(entry, ']');
+
 		if (!close || (close[1] && close[1] != ',') || (n > 0 && !is_name(entry, n)))
 			return false;
 		*l = (struct slurm_names){ entry + n + 1, entry, n, 0, 1, 0 };
