@@ -46,6 +46,8 @@ void output_wrapped(FILE *out, int width, int indent, const char *s);
 void output_line(const struct output *out, const char *name, const char *value);
 /* The same with a text that was built for this line; afterwards the text is empty. */
 void output_textline(const struct output *out, const char *name, struct text *value);
+/* The same; nothing where the text is empty. */
+void output_text_if(const struct output *out, const char *name, struct text *value);
 /* Prints words from column indent on, or behind a blank if the cursor stands at column `at` beyond
  * it, and breaks the line at 80 columns. A word too long for a line sticks out. */
 void output_words(FILE *out, int at, int indent, const char *words);
@@ -155,6 +157,9 @@ enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GREEN, STYLE_YELLOW
 void table_init(struct table *t, const struct table_column *columns, int n_columns);
 void table_release(struct table *t);
 void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "-" unless known. */
+void table_cell_if(struct table *t, bool known, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void table_text(struct table *t, const char *cell);
 /* "-" in each of n cells. */
 void table_dashes(struct table *t, int n);
@@ -199,6 +204,7 @@ void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
 void json_string(struct json *j, const char *key, const char *value);	/* NULL: null */
 void json_text(struct json *j, const char *key, const char *value);	/* NULL and "": null */
+void json_strings(struct json *j, const char *key, const struct strings *list);	/* an array */
 void json_integer(struct json *j, const char *key, int64_t value);
 /* null unless known. */
 void json_integer_if(struct json *j, const char *key, int64_t value, bool known);

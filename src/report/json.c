@@ -110,6 +110,14 @@ void json_string(struct json *j, const char *key, const char *value)
 		fputs("null", j->out);
 }
 
+void json_strings(struct json *j, const char *key, const struct strings *list)
+{
+	json_array(j, key);
+	for (size_t i = 0; i < list->count; i++)
+		json_string(j, NULL, list->items[i]);
+	json_end(j);
+}
+
 void json_text(struct json *j, const char *key, const char *value)
 {
 	json_string(j, key, value && *value ? value : NULL);

@@ -115,6 +115,12 @@ void output_textline(const struct output *out, const char *name, struct text *va
 	text_clear(value);
 }
 
+void output_text_if(const struct output *out, const char *name, struct text *value)
+{
+	if (value->length)
+		output_textline(out, name, value);
+}
+
 void output_words(FILE *out, int at, int indent, const char *words)
 {
 	while (*words) {

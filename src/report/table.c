@@ -78,6 +78,20 @@ void table_cell(struct table *t, const char *format, ...)
 	end_cell(t, start);
 }
 
+void table_cell_if(struct table *t, bool known, const char *format, ...)
+{
+	size_t start = t->text.length;
+	va_list ap;
+
+	va_start(ap, format);
+	if (known)
+		text_vaddf(&t->text, format, ap);
+	else
+		text_add(&t->text, "-");
+	va_end(ap);
+	end_cell(t, start);
+}
+
 /* What is known of the row of the last cell: its style, and TABLE_ONE_LINE. */
 static int *last_row(struct table *t)
 {
