@@ -3,30 +3,12 @@
 #define POLLUX_EXPLAIN_H
 
 #include "pollux/config.h"
-#include "pollux/execution_plan.h"
-#include "pollux/goodput_table.h"
 #include "pollux/job.h"
-#include "pollux/knowledge.h"
-#include "pollux/node_sizes.h"
-#include "pollux/policy.h"
+#include "pollux/outlook.h"
 #include "pollux/report.h"
 #include "pollux/status.h"
 #include "pollux/store_measurements.h"
 #include "pollux/store_runs.h"
-
-/* --- what is known of each plan of a job's command, and which is best --- */
-
-struct plan_list {
-	struct execution_plans declared;
-	struct plan_known {
-		struct knowledge knowledge;
-		struct job_model model;
-		struct goodput_table *table;	/* owned; NULL: not measured */
-		struct observation_list sizes;	/* that were tried */
-	} *items;				/* owned; by plan */
-	struct goodput_table *best;		/* owned; NULL: no plan was measured */
-	int n_devices;
-};
 
 /* --- a job --- */
 
@@ -42,40 +24,22 @@ struct explanation {
 	bool loses;	/* a stop of its run would lose work, or it is suspended already */
 	struct decision_row decision;	/* the last one that changed something; policy NULL: none */
 	const struct policy *policy;	/* of the last pass, else as configured; NULL: unknown */
-	double min_efficiency;		/* as configured */
-	double slice_s;			/* of the last pass, else as configured */
+	struct config config;		/* of the last pass, else as configured */
 	char *split;		/* owned; how its sweep's workload was split; NULL: it was not */
-	char device_kind[128];		/* of the devices that can be used; "": none can */
-	int n_devices;			/* devices that can be used */
-	/* The usable devices of the kind by node, descending; node_devices is owned. */
-	struct node_sizes nodes;
-	int *node_devices;
-	int64_t device_bytes;		/* the memory of one; 0: they share the machine's */
-
-	/* Kinds of the usable devices; none where there is only one. */
-	int n_kinds;
-	struct explained_kind {
-		char name[128];
-		int n_devices;
-		/* for the fewest devices of this kind that the job has or could have */
-		enum configuration_tier tier;
-		double goodput;		/* on these; 0: not known */
-		bool expected;	/* by the speed of the devices, not measured */
-		struct observation_list seen;
-		/* of step times, to the slowest measured kind, as a pass reckons; if expected */
-		struct fit_expectation ratio;
-	} kinds[SCHED_KINDS];
+	struct outlook outlook;		/* what the decision makes of it */
+	const struct outlook_kind *kind;	/* in outlook: the one that is shown */
+	char device_kind[128];		/* its name; "": no device can be used */
+	int n_devices;			/* for which it is weighed */
 
 	struct job_metric_list metrics;	/* that programs of the job sent last */
 	int64_t n_reports;		/* that programs of the job sent, on any device */
-	struct knowledge knowledge;
-	bool restart_was_timed;		/* else knowledge.restart_s ends at the first report */
+	/* In outlook, or `unmeasured`, owned: what is known without step times. */
+	const struct knowledge *knowledge;
+	struct knowledge unmeasured;
+	bool restart_was_timed;		/* else knowledge->restart_s ends at the first report */
 	bool fitted_now;		/* the model was fitted here, since no pass has fitted it:
 					   policies that do not model goodput fit nothing */
 	struct job_model model;
-	/* Owned; by number of devices, n_devices + 1 of them: the best tier of the kind. */
-	enum configuration_tier *best_tier;
-
 	struct goodput_choice *best;	/* owned; the best sizes on r devices, r = 0..n_devices */
 	int least;			/* fewest devices that the job may be given; 0: none here */
 	int replicas;			/* that the job has, else least; batches are for these */
@@ -83,7 +47,7 @@ struct explanation {
 	struct goodput_choice *batches;	/* owned; at M0, 2 M0, 4 M0, ..., the largest batch, and
 					   those of now and best */
 	int n_batches;
-	struct plan_list plans;		/* of its command */
+	struct observation_list *plan_sizes;	/* owned; tried, by plan of its command */
 	struct share_pair_list pairs;	/* of its workload, on one device */
 	enum lr_rule rule;
 	bool leaves_learning_rate;	/* environment_leaves_learning_rate(); the program has

@@ -71,8 +71,8 @@ int store_data_version(struct store *s, int64_t *version, struct err *err);
  * it is unused. What other processes prevent at the moment is left undone. */
 int store_wipe_deleted(struct store *s, struct err *err);
 
-/* The nodes of the last pass, where there were several: node_sizes_print(). */
-#define NODES_SETTING "nodes"
+/* The devices of the last pass: outlook_describe_devices(). */
+#define DEVICES_SETTING "devices"
 /* The settings of the last pass: written only where they differ. The value is the caller's to
  * free, NULL where there is none. */
 int store_setting_set(struct store *s, const char *name, const char *value, struct err *err);

@@ -167,8 +167,9 @@ struct workload_stamp_list {
 	int count;
 };
 
-/* plans: also one for each plan of such a workload (execution_plan.h). */
-int store_workload_stamps(struct store *s, const char *device_kind, bool plans,
+/* Those of queued and running jobs. plans: also one for each plan of such a workload
+ * (execution_plan.h). only: the one workload, with its plans, whatever its jobs do; NULL: all. */
+int store_workload_stamps(struct store *s, const char *device_kind, bool plans, const char *only,
 			  struct workload_stamp_list *list, struct err *err);
 void workload_stamp_list_release(struct workload_stamp_list *list);
 

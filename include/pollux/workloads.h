@@ -24,6 +24,8 @@ struct workload_list {
 	struct workload *items;	/* owned */
 	int count;
 	double min_efficiency;		/* for knowledge.h; 0: the default */
+	/* The one workload to load, with its plans; NULL: those of queued and running jobs. */
+	const char *only;
 	bool needs_fit;			/* workloads_refresh added one not fitted to its times */
 };
 

@@ -95,7 +95,8 @@ static int load_all_measured(struct store *s, const char *kind, const struct str
 			     bool fit, struct workload_list *list, struct err *err)
 {
 	struct workload_stamp_list stamps;
-	int rc = store_workload_stamps(s, kind, any_has_plans(names), &stamps, err);
+	int rc = store_workload_stamps(s, kind, any_has_plans(names), list->only, &stamps,
+				       err);
 
 	for (int i = 0; rc == 0 && i < stamps.count; i++)
 		rc = load_measured(s, kind, &stamps.items[i], fit, list, err);

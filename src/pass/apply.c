@@ -18,7 +18,8 @@ static int write_settings(const struct plan *p, struct store *store, struct err 
 	config_write_slots(p->config->slots, slots);
 	snprintf(slice, sizeof(slice), "%.17gs", p->config->slice_s);
 	snprintf(memory, sizeof(memory), "%.6g%%", p->config->suspend_memory * 100);
-	if (p->nodes.length && store_setting_set(store, NODES_SETTING, p->nodes.data, err))
+	if (p->devices.length &&
+	    store_setting_set(store, DEVICES_SETTING, p->devices.data, err))
 		return -1;
 	return store_setting_set(store, "POLLUX_SUSPEND_MEMORY", memory, err) ||
 	       store_setting_set(store, "POLLUX_SLOTS", slots, err) ||

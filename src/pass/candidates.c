@@ -274,7 +274,7 @@ static struct sched_job describe_job(const struct snapshot *s, const struct deci
 	out.why_kept = why_kept(job, run);
 	keep_replicas(c, &out);
 	/* A job that lost a device has to leave the others anyway: the job counts as waiting. */
-	if (!run || !has_its_devices(s, d, run))
+	if (!run || !(s->weighs_only || has_its_devices(s, d, run)))
 		return out;
 	out.replicas = run->configuration.replicas;
 	/* The slice of an assigned run has not begun: others may take longer than a slice to leave
@@ -306,19 +306,39 @@ static bool waits_for_disk(const struct snapshot *s, const struct job *job, stru
 	return true;
 }
 
+static void add_candidate(const struct snapshot *s, struct decision *d, const bool *suspendable,
+			  const struct job *job)
+{
+	const struct run *run = snapshot_run_of(s, job);
+	struct candidate c = {
+		.job = job, .relaunchable = job_may_be_preempted(job, run),
+		.suspends = suspends(s, suspendable, job, run),
+	};
+
+	if (run && is_suspended(run))
+		c.suspended = run;
+	else
+		c.run = run;
+	d->candidates[d->n] = c;
+	d->sched_jobs[d->n++] = describe_job(s, d, &c);
+}
+
 void select_candidates(const struct snapshot *s, struct decision *d)
 {
 	bool *suspendable = suspendable_runs(s);
-	bool *stays = withdraw_for_those_who_stay(s, suspendable, d);
+	bool *stays;
 
+	if (s->weighs_only) {
+		for (int i = 0; i < s->jobs.count; i++)
+			add_candidate(s, d, suspendable, &s->jobs.items[i]);
+		free(suspendable);
+		return;
+	}
+	stays = withdraw_for_those_who_stay(s, suspendable, d);
 	find_dependencies(s, d);
 	for (int i = 0; i < s->jobs.count; i++) {
 		const struct job *job = &s->jobs.items[i];
 		const struct run *run = snapshot_run_of(s, job);
-		struct candidate c = {
-			.job = job, .relaunchable = job_may_be_preempted(job, run),
-			.suspends = suspends(s, suspendable, job, run),
-		};
 
 		if (stays[i] || is_leaving(s, job->id) || is_being_suspended(run))
 			continue;
@@ -332,12 +352,7 @@ void select_candidates(const struct snapshot *s, struct decision *d)
 			     waits_for_kind(s, job, d) || waits_for_tier(s, job, d) ||
 			     waits_for_retry(s, job, &s->setbacks[i], d)))
 			continue;
-		if (run && is_suspended(run))
-			c.suspended = run;
-		else
-			c.run = run;
-		d->candidates[d->n] = c;
-		d->sched_jobs[d->n++] = describe_job(s, d, &c);
+		add_candidate(s, d, suspendable, job);
 	}
 	halve_sweeps(s, d);
 	limit_groups(s, d);

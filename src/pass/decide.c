@@ -345,3 +345,14 @@ struct decision *pass_decide(const struct snapshot *s)
 		stages[i](s, d);
 	return d;
 }
+
+struct decision *pass_weigh(const struct snapshot *s, int least_devices)
+{
+	struct decision *d = decision_new(s);
+
+	if (most_devices(d) < least_devices)
+		d->n_elsewhere = least_devices - d->n_usable;
+	for (size_t i = 0; i == 0 || stages[i - 1] != tell_policy; i++)
+		stages[i](s, d);
+	return d;
+}

@@ -116,6 +116,8 @@ static inline int most_devices(const struct decision *d)
 
 /* The caller's, for decision_free; the snapshot has to outlive it. */
 struct decision *pass_decide(const struct snapshot *s);
+/* The stages up to what the policy is told: what jobs are offered, of least_devices at least. */
+struct decision *pass_weigh(const struct snapshot *s, int least_devices);
 void decision_free(struct decision *d);
 
 /* candidates.c: which jobs the policy is asked about. */

@@ -41,6 +41,11 @@ struct kind_origin {
 	const struct workload *from;	/* on the kind where it was measured */
 	const struct job_model *model;	/* that was made from it */
 };
+/* The step time of a workload on kind `to` over its step time on the other kind, by what was
+ * measured of it and of its other plans on both, and by 'pollux profile --devices'. on_to may be
+ * NULL. */
+struct fit_expectation step_time_ratio(const struct snapshot *s, const struct workload *from,
+				       const char *to, const struct workload *on_to);
 /* Makes candidate j's model on a kind: by what was measured there, or else moved from the kind of
  * the origin. Returns true if it was measured there. On the kind without a name: the origin's. */
 bool model_on_kind(const struct snapshot *s, const struct decision *d, int j,

@@ -215,12 +215,11 @@ void fit_to_nodes(const struct snapshot *s, struct decision *d)
 {
 	int n = 0;
 
-	(void)s;
 	for (int j = 0; j < d->n; j++) {
 		const struct node_sizes *unfit;
 		int least = least_on_nodes(d, j, &unfit);
 
-		if (!least && unfit && !d->candidates[j].run) {
+		if (!least && unfit && !d->candidates[j].run && !s->weighs_only) {
 			pass_over(d, d->candidates[j].job, false,
 				  describe_unfit(&d->candidates[j], &d->sched_jobs[j], unfit),
 				  (double)NAN);

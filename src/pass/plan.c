@@ -15,7 +15,7 @@ struct plan *plan_new(void)
 {
 	struct plan *p = xcalloc(1, sizeof(*p));
 
-	p->nodes = (struct text)TEXT_INIT;
+	p->devices = (struct text)TEXT_INIT;
 	return p;
 }
 
@@ -44,7 +44,7 @@ void plan_free(struct plan *p)
 		free(p->items[i].why);
 	}
 	free(p->items);
-	text_release(&p->nodes);
+	text_release(&p->devices);
 	free(p);
 }
 
@@ -431,8 +431,7 @@ struct plan *plan_make(const struct snapshot *s, const struct decision *d)
 	p->config = s->config;
 	p->policy = s->policy->name;
 	p->n_devices = d->n_usable;
-	if (d->n_shapes == 1)
-		node_sizes_print(&d->shapes[0].sizes, &p->nodes);
+	outlook_describe_devices(s, d, &p->devices);
 	p->now_boot_s = s->now_boot_s;
 	p->now_wall_s = s->now_wall_s;
 	keep_what_was_learnt(s, p);

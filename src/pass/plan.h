@@ -65,8 +65,7 @@ struct plan {
 	const struct config *config;	/* to be kept for the passes of supervisors; NULL: none */
 	const char *policy;
 	int n_devices;			/* number of devices that could be given out */
-	struct text nodes;		/* node_sizes_print() of them; "": one node, or several
-					   kinds */
+	struct text devices;		/* DEVICES_SETTING; "": none */
 	double now_boot_s, now_wall_s;	/* of the snapshot */
 	int n_waiting, n_running;	/* jobs, once the plan is applied */
 	double next_s;			/* see struct pass_result */

@@ -181,14 +181,17 @@ static bool is_new_kind(const struct snapshot *s, int d)
 	return true;
 }
 
-/* load: workloads_learn or workloads_refresh. */
-static int read_workloads(struct store *store, struct snapshot *s,
+/* load: workloads_learn or workloads_refresh. first: the kind that is read before those of the
+ * devices; NULL: none. */
+static int read_workloads(struct store *store, struct snapshot *s, const char *first,
 			  __typeof__(&workloads_learn) load, struct err *err)
 {
 	struct strings names;
 	int rc = 0;
 
 	name_workloads(s, &names);
+	if (first)
+		rc = load(store, first, &names, s->policy->models_goodput, &s->workloads, err);
 	for (int d = 0; rc == 0 && s->jobs.count > 0 && d < s->devices.count; d++)
 		if (is_new_kind(s, d))
 			rc = load(store, s->devices.items[d].kind, &names,
@@ -325,12 +328,83 @@ int pass_read(const struct engine_context *at, const struct config *config, stru
 	};
 	if (pass_look_at_machine(at, s, err) || store_begin_read(at->store, err))
 		return -1;
-	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_learn, err) ||
+	rc = read_jobs(at, s, err) || read_workloads(at->store, s, NULL, workloads_learn, err) ||
 	     store_commit(at->store, err) ? -1 : 0;
 	if (rc)
 		store_rollback(at->store);
 	tell_time(s);
 	return rc;
+}
+
+static int read_job(const struct engine_context *at, int64_t job_id, const char *kind,
+		    struct snapshot *s, struct err *err)
+{
+	struct store *store = at->store;
+	struct declaration *declared;
+
+	s->jobs.items = xcalloc(1, sizeof(*s->jobs.items));
+	if (store_job_get(store, job_id, &s->jobs.items[0], err))
+		return -1;
+	s->jobs.count = 1;
+	declared = &s->jobs.items[0].declared;
+	s->workloads.only = declared->workload;
+	/* A profile's --kind says where it measures, not what jobs of its workload may have. */
+	if (s->jobs.items[0].profile) {
+		free(declared->kind);
+		free(declared->not_kind);
+		declared->kind = declared->not_kind = NULL;
+	}
+	if (store_runs_active(store, &s->runs, err) || read_freezable(store, s, err) ||
+	    store_ran_out_list(store, &s->ran_out, err) || read_speeds(store, s, err) ||
+	    read_device_needs(store, s, err) || read_host_needs(store, s, err))
+		return -1;
+	look_for_losses(s);
+	look_for_containers(s);
+	return read_workloads(store, s, kind, workloads_learn, err);
+}
+
+static void begin_weighing(const struct config *config, struct snapshot *s)
+{
+	*s = (struct snapshot){
+		.weighs_only = true, .config = config, .policy = policy_find(config->policy),
+		.workloads.min_efficiency = config->min_efficiency,
+	};
+	if (!s->policy || !s->policy->models_goodput)
+		s->policy = &policy_goodput;
+}
+
+int pass_read_job(const struct engine_context *at, const struct config *config, int64_t job_id,
+		  const char *kind, struct snapshot *s, struct err *err)
+{
+	begin_weighing(config, s);
+	if (engine_devices(config, false, &s->devices, err) || store_begin_read(at->store, err))
+		return -1;
+	pass_look_for_suspension(s);
+	if (read_job(at, job_id, kind, s, err) || store_commit(at->store, err)) {
+		store_rollback(at->store);
+		return -1;
+	}
+	tell_time(s);
+	return 0;
+}
+
+int pass_read_jobs(const struct engine_context *at, const struct config *config,
+		   const struct outlook_jobs *jobs, struct snapshot *s, struct err *err)
+{
+	begin_weighing(config, s);
+	if (outlook_read_devices(at->store, &s->devices, err))
+		return -1;
+	if (s->devices.count == 0)
+		return 0;
+	pass_look_for_suspension(s);
+	s->jobs = jobs->jobs;
+	s->runs = *jobs->runs;
+	s->now_boot_s = jobs->now_boot_s;
+	s->now_wall_s = jobs->now_wall_s;
+	s->n_ended = store_ended_services(at->store, s->ended_device_s, SNAPSHOT_ENDED, err);
+	return s->n_ended < 0 || store_ran_out_list(at->store, &s->ran_out, err) ||
+	       read_speeds(at->store, s, err) ||
+	       read_workloads(at->store, s, NULL, workloads_refresh, err) ? -1 : 0;
 }
 
 int snapshot_is_current(const struct snapshot *s, struct store *store, bool *current,
@@ -397,7 +471,8 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
 		s->users.items[i].job_id = 0;
 		s->users.items[i].in_place = s->users.items[i].supposed = false;
 	}
-	rc = read_jobs(at, s, err) || read_workloads(at->store, s, workloads_refresh, err) ? -1 : 0;
+	rc = read_jobs(at, s, err) ||
+	     read_workloads(at->store, s, NULL, workloads_refresh, err) ? -1 : 0;
 	tell_time(s);
 	return rc;
 }

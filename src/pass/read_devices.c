@@ -12,7 +12,7 @@
 #include "snapshot.h"
 
 /* All devices of a list are GPUs, or all are slots of the CPU. */
-static void look_for_suspension(struct snapshot *s)
+void pass_look_for_suspension(struct snapshot *s)
 {
 	const struct engine *engine = engine_for_new_runs();
 
@@ -35,7 +35,7 @@ static int look_at_machine(const struct engine_context *at, struct snapshot *s, 
 	if (size > 0)
 		memcpy(s->listed, s->devices.items, size);
 	device_users_look(&s->devices, &s->users);
-	look_for_suspension(s);
+	pass_look_for_suspension(s);
 	return 0;
 }
 

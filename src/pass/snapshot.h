@@ -9,6 +9,7 @@
 #include "pollux/device.h"
 #include "pollux/device_users.h"
 #include "pollux/engine.h"
+#include "pollux/outlook.h"
 #include "pollux/people.h"
 #include "pollux/policy.h"
 #include "pollux/share_pair.h"
@@ -51,6 +52,7 @@ struct job_disk {
 };
 
 struct snapshot {
+	bool weighs_only;		/* outlook.h: these jobs, whatever their state */
 	const struct config *config;
 	const struct policy *policy;
 	double now_boot_s, now_wall_s;	/* later than all that was read */
@@ -122,6 +124,20 @@ struct snapshot {
  * workloads with new observations. */
 int pass_read(const struct engine_context *at, const struct config *config, struct snapshot *s,
 	      struct err *err);
+/* For outlook.h: the job alone, and what its offers rest on. kind: of devices that may not be
+ * listed any more, where it was measured; NULL: none. */
+int pass_read_job(const struct engine_context *at, const struct config *config, int64_t job_id,
+		  const char *kind, struct snapshot *s, struct err *err);
+/* The same for jobs that were read already, on devices that were listed. Fits no models. */
+int pass_read_jobs(const struct engine_context *at, const struct config *config,
+		   const struct outlook_jobs *jobs, struct snapshot *s, struct err *err);
+/* outlook.c: the devices that can be given out, as the text of DEVICES_SETTING; nothing where there
+ * are none. */
+struct decision;
+void outlook_describe_devices(const struct snapshot *s, const struct decision *d, struct text *t);
+/* Devices as the last pass could give out: how they are joined is not told. No devices: no pass has
+ * described any. */
+int outlook_read_devices(struct store *store, struct device_list *list, struct err *err);
 /* Inside a write transaction: whether nobody has written since the snapshot was read. */
 int snapshot_is_current(const struct snapshot *s, struct store *store, bool *current,
 			struct err *err);
@@ -132,6 +148,8 @@ int pass_read_again(const struct engine_context *at, struct snapshot *s, struct 
  * Sets s->look_failed for a machine that cannot be read: the pass fails with s->failure at its end,
  * since runs that lost their supervisors must not wait for the machine. */
 int pass_look_at_machine(const struct engine_context *at, struct snapshot *s, struct err *err);
+/* Sets how runs here are suspended, and the machine's memory. */
+void pass_look_for_suspension(struct snapshot *s);
 /* Once the runs are read: marks the devices that cannot be given out, with the reason. */
 int pass_judge_devices(const struct engine_context *at, struct snapshot *s, struct err *err);
 /* A run that was assigned so long ago, and has not begun, does not wait for a silent device, nor

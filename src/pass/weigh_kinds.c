@@ -21,11 +21,8 @@ static const struct device_measurement_list *speeds_of(const struct snapshot *s,
 	return &none;
 }
 
-/* The step time of a workload on kind `to` over its step time on the other kind, by what was
- * measured of it and of its other plans on both, and by 'pollux profile --devices'. on_to may be
- * NULL. */
-static double step_time_ratio(const struct snapshot *s, const struct workload *from, const char *to,
-			      const struct workload *on_to)
+struct fit_expectation step_time_ratio(const struct snapshot *s, const struct workload *from,
+				       const char *to, const struct workload *on_to)
 {
 	static const struct observation_list none;
 	struct kind_times own = { on_to ? &on_to->k.seen : &none, &from->k.seen };
@@ -34,7 +31,7 @@ static double step_time_ratio(const struct snapshot *s, const struct workload *f
 
 	return kind_ratio_of_plan(&own, others, n,
 				  device_measurement_quotient(speeds_of(s, to),
-							      speeds_of(s, from->kind))).value;
+							      speeds_of(s, from->kind)));
 }
 
 /* On less memory, local batches are smaller by as much than those that fitted. */
@@ -79,7 +76,7 @@ static struct job_model model_moved(const struct snapshot *s, const struct decis
 	}
 	if (!origin->from)
 		return m;
-	throughput_scale(&m.goodput.params, step_time_ratio(s, origin->from, to, w));
+	throughput_scale(&m.goodput.params, step_time_ratio(s, origin->from, to, w).value);
 	move_memory(d, origin, kind, &m);
 	return m;
 }
@@ -95,7 +92,7 @@ static void expect_sync(const struct snapshot *s, const struct workload *w, stru
 		    strcmp(other->name, w->name) != 0)
 			continue;
 		kind_ratio_fill_sync(&m->goodput.params, &w->k.model.fit, &other->k.model.fit,
-				     step_time_ratio(s, other, w->kind, w));
+				     step_time_ratio(s, other, w->kind, w).value);
 		return;
 	}
 }

@@ -97,7 +97,7 @@ static int keep_model_of(struct profile *p, const char *workload, struct err *er
 {
 	const char *kind = p->devices[0].kind;
 	struct workload_stamp_list stamps;
-	int rc = store_workload_stamps(p->store, kind, p->plans.count > 0, &stamps, err);
+	int rc = store_workload_stamps(p->store, kind, p->plans.count > 0, NULL, &stamps, err);
 
 	for (int i = 0; rc == 0 && i < stamps.count; i++) {
 		struct knowledge k;

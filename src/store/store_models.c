@@ -112,6 +112,9 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 	" FROM (" names ") w CROSS JOIN observations o ON o.run_id IN " \
 	SQL_NEWEST_RUNS("w.workload") " AND o.device_kind = ?1 GROUP BY w.workload"
 #define ACTIVE "state IN ('queued', 'running')"
+#define OF_ONE \
+	"SELECT ?2 AS workload UNION SELECT DISTINCT r.workload FROM runs r" \
+	" WHERE " SQL_OF_PLANS("r.workload", "?2")
 #define OF_JOBS "SELECT DISTINCT workload FROM jobs WHERE " ACTIVE
 #define OF_PLANS \
 	"SELECT DISTINCT r.workload FROM (SELECT DISTINCT workload FROM jobs" \
@@ -119,16 +122,18 @@ static void read_stamp(sqlite3_stmt *q, struct workload_stamp *stamp)
 	" CROSS JOIN runs r ON " SQL_OF_PLANS("r.workload", "j.workload")
 
 /* The keys do not use the times of writing, because the wall clock may be set back. */
-int store_workload_stamps(struct store *s, const char *device_kind, bool plans,
+int store_workload_stamps(struct store *s, const char *device_kind, bool plans, const char *only,
 			  struct workload_stamp_list *list, struct err *err)
 {
 	sqlite3_stmt *q;
 	int rc;
 
 	*list = (struct workload_stamp_list){ 0 };
-	if (sql_query(s, &q, err, plans
-		      ? STAMPS(SQL_BASE("w.workload"), OF_JOBS " UNION ALL " OF_PLANS)
-		      : STAMPS("w.workload", OF_JOBS), "t", device_kind))
+	if (only ? sql_query(s, &q, err, STAMPS(SQL_BASE("w.workload"), OF_ONE), "tt", device_kind,
+			     only)
+		 : sql_query(s, &q, err, plans
+			     ? STAMPS(SQL_BASE("w.workload"), OF_JOBS " UNION ALL " OF_PLANS)
+			     : STAMPS("w.workload", OF_JOBS), "t", device_kind))
 		return -1;
 	while ((rc = sql_row(s, q, err)) == 1) {
 		list->items = xgrow(list->items, list->count, sizeof(*list->items));

@@ -46,28 +46,15 @@ const char *devices_link_name(const struct devices_view *v, int a, int b)
 	return "machine";
 }
 
-/* Finds who has devices that no run has. The lock of a run's device is held by the run's
- * supervisor, as it should be. Without a store, other users may have devices, too. */
-static void find_lock_holders(struct session *s, struct devices_view *v)
+int devices_view_read(const struct config *config, struct session *s, struct devices_view *v,
+		      struct err *err)
 {
+	struct store *store = s ? &s->store : NULL;
 	struct paths paths = { 0 };
 	struct engine_context at = { .paths = s ? &s->paths : &paths,
 				     .store = s ? &s->store : NULL };
 	struct err ignored;
 	bool known = s || paths_init(&paths, &ignored) == 0;
-
-	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
-	for (int d = 0; known && d < v->list.count; d++)
-		if (!devices_holder(v, v->list.items[d].id))
-			v->lock_holders[d] = engine_outsider(&at, &v->runs,
-								 &v->list.items[d]);
-	paths_release(&paths);
-}
-
-int devices_view_read(const struct config *config, struct session *s, struct devices_view *v,
-		      struct err *err)
-{
-	struct store *store = s ? &s->store : NULL;
 
 	*v = (struct devices_view){ .containment_detail = TEXT_INIT };
 	if ((store && (store_runs_active(store, &v->runs, err) ||
@@ -77,22 +64,15 @@ int devices_view_read(const struct config *config, struct session *s, struct dev
 		return -1;
 	device_owners_refuse(&v->users, &v->runs, &v->list);
 	v->containment = engine_for_new_runs()->containment(&v->containment_detail);
-	find_lock_holders(s, v);
+	/* The lock of a run's device is held by the run's supervisor, as it should be. Without a
+	 * store, other users may have devices, too. */
+	v->lock_holders = xcalloc((size_t)v->list.count + 1, sizeof(*v->lock_holders));
+	for (int d = 0; known && d < v->list.count; d++)
+		if (!devices_holder(v, v->list.items[d].id))
+			v->lock_holders[d] = engine_outsider(&at, &v->runs,
+								 &v->list.items[d]);
+	paths_release(&paths);
 	return 0;
-}
-
-void devices_count_usable(const struct device_list *list, int *n, char *kind, size_t kind_size,
-			  int64_t *memory_bytes)
-{
-	*n = 0;
-	*memory_bytes = 0;
-	for (int i = list->count - 1; i >= 0; i--) {
-		if (!list->items[i].usable)
-			continue;
-		++*n;
-		snprintf(kind, kind_size, "%s", list->items[i].kind);
-		*memory_bytes = list->items[i].memory_bytes;
-	}
 }
 
 void devices_view_release(struct devices_view *v)
@@ -120,32 +100,6 @@ static void print_job(struct json *j, int64_t job_id)
 	print_bytes(j, "job_id", job_id, 0);
 }
 
-static void print_process(struct json *j, const struct device_user *u)
-{
-	json_object(j, NULL);
-	json_integer(j, "pid", u->process.pid);
-	json_string(j, "owner", u->info.lives ? u->info.owner : NULL);
-	json_string(j, "command", u->info.lives ? u->info.command : NULL);
-	print_bytes(j, "memory_bytes", u->process.memory_bytes, -1);
-	json_number(j, "utilization", u->process.utilization);
-	json_number(j, "age_s", u->info.lives ? u->info.age_s : (double)NAN);
-	print_job(j, u->job_id);
-	json_bool(j, "ignored", u->ignored);
-	json_bool(j, "blocks", u->blocks);
-	json_end(j);
-}
-
-static void print_reading(struct json *j, const struct device_reading *now)
-{
-	print_bytes(j, "free_bytes", now->free_bytes, -1);
-	json_number(j, "utilization", now->utilization);
-	json_number(j, "temperature_c", now->temperature_c);
-	json_number(j, "power_w", now->power_w);
-	json_number(j, "power_limit_w", now->power_limit_w);
-	json_number(j, "energy_j", now->energy_j);
-	json_string(j, "slowed_by", now->slowed_by);
-}
-
 static void print_device(struct json *j, const struct devices_view *v, int index)
 {
 	const struct device *d = &v->list.items[index];
@@ -159,53 +113,43 @@ static void print_device(struct json *j, const struct devices_view *v, int index
 	json_integer(j, "cores", d->cores);
 	json_string(j, "binding", d->binding);
 	print_bytes(j, "memory_bytes", d->memory_bytes, 0);
-	print_reading(j, &d->now);
+	print_bytes(j, "free_bytes", d->now.free_bytes, -1);
+	json_number(j, "utilization", d->now.utilization);
+	json_number(j, "temperature_c", d->now.temperature_c);
+	json_number(j, "power_w", d->now.power_w);
+	json_number(j, "power_limit_w", d->now.power_limit_w);
+	json_number(j, "energy_j", d->now.energy_j);
+	json_string(j, "slowed_by", d->now.slowed_by);
 	print_job(j, devices_holder(v, d->id));
 	json_string(j, "held_by", v->lock_holders[index]);
 	json_bool(j, "usable", d->usable);
 	json_string(j, "reason", d->usable ? NULL : d->reason);
 	json_array(j, "processes");
 	for (int i = 0; i < v->users.count; i++)
-		if (v->users.items[i].process.device == index)
-			print_process(j, &v->users.items[i]);
-	json_end(j);
-	json_end(j);
-}
+		if (v->users.items[i].process.device == index) {
+			const struct device_user *u = &v->users.items[i];
 
-/* Leaves out pairs whose only known link is being in one machine. */
-static void print_links(struct json *j, const struct devices_view *v)
-{
-	json_array(j, "links");
-	for (int a = 0; a < v->list.linked; a++)
-		for (int b = a + 1; b < v->list.linked; b++) {
-			if (devices_link(&v->list, a, b) == DEVICE_LINK_MACHINE)
-				continue;
 			json_object(j, NULL);
-			json_string(j, "from", v->list.items[a].id);
-			json_string(j, "to", v->list.items[b].id);
-			json_string(j, "link", devices_link_name(v, a, b));
+			json_integer(j, "pid", u->process.pid);
+			json_string(j, "owner", u->info.lives ? u->info.owner : NULL);
+			json_string(j, "command", u->info.lives ? u->info.command : NULL);
+			print_bytes(j, "memory_bytes", u->process.memory_bytes, -1);
+			json_number(j, "utilization", u->process.utilization);
+			json_number(j, "age_s", u->info.lives ? u->info.age_s : (double)NAN);
+			print_job(j, u->job_id);
+			json_bool(j, "ignored", u->ignored);
+			json_bool(j, "blocks", u->blocks);
 			json_end(j);
 		}
 	json_end(j);
-}
-
-static void print_drivers(struct json *j, const struct devices_view *v)
-{
-	const struct device_backend *backend;
-	char text[DEVICES_RUNTIME_SIZE];
-
-	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
-		if (!backend->words)
-			continue;
-		backend->describe_runtime(text, sizeof(text));
-		json_string(j, backend->words->driver_key, devices_note(&v->list, backend));
-		json_string(j, backend->words->runtime_key, text);
-	}
+	json_end(j);
 }
 
 void devices_print_json(const struct devices_view *v)
 {
 	struct json j;
+	const struct device_backend *backend;
+	char text[DEVICES_RUNTIME_SIZE];
 
 	json_init(&j, stdout);
 	json_object(&j, NULL);
@@ -215,8 +159,26 @@ void devices_print_json(const struct devices_view *v)
 	json_end(&j);
 	if (devices_have_nodes(v))
 		devices_print_json_nodes(&j, v);
-	print_links(&j, v);
-	print_drivers(&j, v);
+	/* Leaves out pairs whose only known link is being in one machine. */
+	json_array(&j, "links");
+	for (int a = 0; a < v->list.linked; a++)
+		for (int b = a + 1; b < v->list.linked; b++) {
+			if (devices_link(&v->list, a, b) == DEVICE_LINK_MACHINE)
+				continue;
+			json_object(&j, NULL);
+			json_string(&j, "from", v->list.items[a].id);
+			json_string(&j, "to", v->list.items[b].id);
+			json_string(&j, "link", devices_link_name(v, a, b));
+			json_end(&j);
+		}
+	json_end(&j);
+	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
+		if (!backend->words)
+			continue;
+		backend->describe_runtime(text, sizeof(text));
+		json_string(&j, backend->words->driver_key, devices_note(&v->list, backend));
+		json_string(&j, backend->words->runtime_key, text);
+	}
 	json_string(&j, "containment", engine_containment_name(v->containment));
 	json_string(&j, "containment_detail", v->containment_detail.data);
 	json_end(&j);
@@ -258,20 +220,6 @@ void self_test_print(const struct self_test *t, FILE *out)
 	}
 }
 
-static void print_times(const struct self_tested *d, struct json *j)
-{
-	json_text(j, "weaker", d->test.weaker);
-	json_integer(j, "bytes", d->test.bytes);
-	json_integer(j, "released_bytes", d->test.released_bytes);
-	json_number(j, "start_s", d->test.start_s);
-	json_number(j, "lock_s", d->test.lock_s);
-	json_number(j, "save_s", d->test.save_s);
-	json_number(j, "restore_s", d->test.restore_s);
-	json_number(j, "unlock_s", d->test.unlock_s);
-	json_number(j, "freeze_bytes_per_s", rate(d, freeze_s(d)));
-	json_number(j, "thaw_bytes_per_s", rate(d, thaw_s(d)));
-}
-
 void self_test_print_json(const struct self_test *t, FILE *out)
 {
 	struct json j;
@@ -289,8 +237,18 @@ void self_test_print_json(const struct self_test *t, FILE *out)
 		json_string(&j, "kind", d->device->kind);
 		json_bool(&j, "passed", d->passed);
 		json_text(&j, "reason", d->passed ? "" : d->why.text);
-		if (d->passed)
-			print_times(d, &j);
+		if (d->passed) {
+			json_text(&j, "weaker", d->test.weaker);
+			json_integer(&j, "bytes", d->test.bytes);
+			json_integer(&j, "released_bytes", d->test.released_bytes);
+			json_number(&j, "start_s", d->test.start_s);
+			json_number(&j, "lock_s", d->test.lock_s);
+			json_number(&j, "save_s", d->test.save_s);
+			json_number(&j, "restore_s", d->test.restore_s);
+			json_number(&j, "unlock_s", d->test.unlock_s);
+			json_number(&j, "freeze_bytes_per_s", rate(d, freeze_s(d)));
+			json_number(&j, "thaw_bytes_per_s", rate(d, thaw_s(d)));
+		}
 		json_end(&j);
 	}
 	json_end(&j);

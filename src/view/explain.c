@@ -1,7 +1,8 @@
-/* explain.c - reads the store and the machine, and computes the explanation of a job. */
+/* explain.c - reads the store, asks the decision, and computes the explanation of a job. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "parts.h"
 #include "pollux/engine.h"
@@ -9,35 +10,28 @@
 #include "pollux/mem.h"
 #include "pollux/store_groups.h"
 
-/* --- the machine, as the last pass saw it --- */
+/* --- what the decision makes of it --- */
 
-/* Counts the usable devices. Their kind is that of the devices on which the job runs, else that of
- * the first device. */
-static void count_devices(struct explanation *e, const struct device_list *list)
+/* Finds the kind of the devices on which the job runs, or on which a profile measured, and the most
+ * of them; these may be gone. */
+static int find_own_devices(struct session *s, const struct explanation *e, char *kind, size_t size,
+			    int *most, struct err *err)
 {
-	devices_count_usable(list, &e->n_devices, e->device_kind, sizeof(e->device_kind),
-			     &e->device_bytes);
-	if (e->item->run && e->item->run->devices)
-		snprintf(e->device_kind, sizeof(e->device_kind), "%s",
-			 e->item->run->devices[0].kind);
-}
-
-/* The kind of a profile that has ended is that of the devices that it measured, whatever is
- * configured now. */
-static int read_profiled(struct session *s, struct explanation *e, struct err *err)
-{
+	const struct run *run = e->item->run;
 	struct run_list runs;
 
+	if (run && run->devices) {
+		snprintf(kind, size, "%s", run->devices[0].kind);
+		*most = run->configuration.replicas;
+	}
 	if (!e->job->profile)
 		return 0;
 	if (store_runs_of_job(&s->store, e->job->id, &runs, err))
 		return -1;
 	for (int i = 0; i < runs.count; i++) {
-		const struct run *run = &runs.items[i];
-
-		snprintf(e->device_kind, sizeof(e->device_kind), "%s", run->devices[0].kind);
-		if (run->configuration.replicas > e->n_devices)
-			e->n_devices = run->configuration.replicas;
+		snprintf(kind, size, "%s", runs.items[i].devices[0].kind);
+		if (runs.items[i].configuration.replicas > *most)
+			*most = runs.items[i].configuration.replicas;
 	}
 	run_list_release(&runs);
 	return 0;
@@ -53,24 +47,35 @@ static bool is_suspended_by_turns(const struct job *job, const struct run *run)
 		 engine_of(run)->dies_of(run, job->declared.stop_signal)));
 }
 
-static int read_machine(struct session *s, struct explanation *e, struct err *err)
+static int ask_decision(struct session *s, struct explanation *e, struct err *err)
 {
-	struct device_list list;
-	struct config config;
-	int rc;
+	struct outlook_query query = { .job_id = e->job->id };
+	const struct outlook *o = &e->outlook;
+	char kind[sizeof(e->device_kind)] = "";
+	const char *shown;
 
 	e->loses = is_suspended_by_turns(e->job, e->item->run);
-	if (session_settings(s, &config, err))
+	if (session_settings(s, &e->config, err))
 		return -1;
-	e->policy = policy_find(config.policy);
-	e->slice_s = config.slice_s;
-	e->min_efficiency = config.min_efficiency;
-	if (engine_devices(&config, false, &list, err))
+	e->policy = policy_find(e->config.policy);
+	if (find_own_devices(s, e, kind, sizeof(kind), &query.least_devices, err))
 		return -1;
-	count_devices(e, &list);
-	rc = read_profiled(s, e, err) || explanation_read_kinds(s, e, config.slots, &list, err);
-	devices_release(&list);
-	return rc ? -1 : 0;
+	query.kind = *kind ? kind : NULL;
+	if (!e->job->profile)
+		query.least_devices = 0;
+	if (outlook_read(s, &e->config, &query, &e->outlook, err))
+		return -1;
+	e->kind = &o->kinds[o->shown];
+	e->model = o->model;
+	e->n_devices = o->rows;
+	shown = *kind ? kind : e->kind->name ? e->kind->name : o->device_kind;
+	snprintf(e->device_kind, sizeof(e->device_kind), "%s", shown);
+	return 0;
+}
+
+double explanation_offer(const struct explanation *e, int r)
+{
+	return outlook_offer(e->kind, r);
 }
 
 /* --- what is known --- */
@@ -104,61 +109,49 @@ static int read_split(struct session *s, struct explanation *e, struct err *err)
 	return 0;
 }
 
-static int read_model(struct session *s, struct explanation *e, const char *workload,
-		      struct err *err)
+/* What is known of a workload without step times, such as its noise scale, the decision does not
+ * ask for. */
+static int read_unmeasured(struct session *s, const char *workload, struct explanation *e,
+			   struct err *err)
 {
-	if (store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
-	    store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
-	    knowledge_load(&s->store, workload, e->device_kind, &e->knowledge, err))
+	struct job_model m;
+
+	if (e->outlook.workload)
+		return 0;
+	if (knowledge_load(&s->store, workload, e->device_kind, &e->unmeasured, err))
 		return -1;
-	e->knowledge.min_efficiency = e->min_efficiency;
-	e->fitted_now = !e->knowledge.modelled;
-	if (knowledge_learn_missing(&s->store, workload, e->device_kind, &e->knowledge, err))
-		return -1;
-	e->fitted_now &= e->knowledge.modelled;
+	knowledge_of_job(&e->unmeasured, e->job, &m);
+	e->model.noise = m.noise;
+	e->model.noise_basis = m.noise_basis;
+	e->model.goodput.noise_scale = m.goodput.noise_scale;
 	return 0;
-}
-
-/* As a pass does, takes times that were hardly measured under the job's plan from another plan, and
- * heeds the errors of the other plans' models. */
-static void borrow_times(struct explanation *e)
-{
-	const char *plan = e->item->run ? e->item->run->configuration.plan : e->job->progress.plan;
-	const struct plan_known *known = plan_list_find(&e->plans, plan);
-
-	if (!known)
-		return;
-	e->knowledge.tie = known->knowledge.tie;
-	residuals_release(&e->knowledge.residuals);
-	e->knowledge.residuals = residuals_copy(&known->knowledge.residuals);
 }
 
 static int read_knowledge(struct session *s, struct explanation *e, struct err *err)
 {
+	const struct workload *w = e->outlook.workload;
 	char *workload = job_knowledge_name(e->job, e->item->run);
-	int rc = read_model(s, e, workload, err);
+	int rc = store_reports_of_job(&s->store, e->job->id, &e->n_reports, err) ||
+		 store_restart_was_timed(&s->store, workload, &e->restart_was_timed, err) ||
+		 read_unmeasured(s, workload, e, err);
 
 	free(workload);
-	if (rc || read_split(s, e, err))
-		return -1;
-	borrow_times(e);
-	knowledge_of_job(&e->knowledge, e->job, &e->model);
-	explanation_tell_tiers(e);
-	if (read_command(s, e, err))
+	e->knowledge = w ? &w->k : &e->unmeasured;
+	e->fitted_now = w && w->fitted;
+	e->plan_sizes = xcalloc((size_t)e->outlook.n_plans + 1, sizeof(*e->plan_sizes));
+	for (int i = 0; rc == 0 && i < e->outlook.n_plans; i++)
+		rc = store_plan_sizes(&s->store, e->outlook.plans[i].workload, e->device_kind,
+				      &e->plan_sizes[i], err);
+	if (rc || read_split(s, e, err) || read_command(s, e, err))
 		return -1;
 	e->rule = job_lr_rule(e->job);
 	return 0;
 }
 
-/* True if the run shares its device and has step times, which are then no times of the workload. */
-static bool runs_beside_another(const struct run *run)
-{
-	return run && run->configuration.share > 0 && isfinite(run->step_time_s);
-}
-
 bool explanation_missing(const struct explanation *e, struct text *what)
 {
 	const struct job *job = e->job;
+	const struct run *run = e->item->run;
 
 	if (e->model.known)
 		return false;
@@ -170,9 +163,9 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 		text_addf(what,
 			  "no step times: no job of its workload '%s' has reported steps on a "
 			  "device of this kind (%s)", job->declared.workload, e->device_kind);
-	else if (runs_beside_another(e->item->run))
+	else if (run && run->configuration.share > 0 && isfinite(run->step_time_s))
 		text_addf(what, "no step times of a device of its own: it runs beside another, "
-			  "in steps of %s", format_span(e->item->run->step_time_s).s);
+			  "in steps of %s", format_span(run->step_time_s).s);
 	else if (e->n_reports > 0)
 		text_addf(what,
 			  "no step times yet: %lld report%s came, but no steps could be measured. "
@@ -190,10 +183,9 @@ bool explanation_missing(const struct explanation *e, struct text *what)
 
 /* --- what follows --- */
 
-double explanation_step_time(const struct explanation *e, const struct configuration *c)
+double explanation_step_time(const struct goodput_choice *c)
 {
-	return goodput_step_time(&e->model.goodput, configuration_place(c),
-				 (double)c->local_batch_size, c->accumulation_steps);
+	return (double)configuration_batch_size(&c->configuration) / c->throughput;
 }
 
 bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c)
@@ -202,25 +194,98 @@ bool explanation_assumes(const struct explanation *e, const struct goodput_choic
 	       configuration_batch_size(&c->configuration) != e->model.goodput.batch.size;
 }
 
+/* --- nodes and tiers --- */
+
+int explanation_nodes(const struct explanation *e, int r)
+{
+	const struct run *run = e->item->run;
+
+	if (!node_sizes_matter(&e->kind->nodes))
+		return 1;
+	if (run && run->configuration.replicas == r)
+		return configuration_place(&run->configuration).nodes;
+	return node_sizes_place(&e->kind->nodes, r);
+}
+
+/* True if r devices fall evenly on no nodes. A job keeps the number that it has. */
+static bool is_uneven(const struct explanation *e, int r)
+{
+	const struct declaration *d = &e->job->declared;
+	int most = d->max_replicas > 0 ? d->max_replicas : e->n_devices;
+	const struct node_sizes *nodes = &e->kind->nodes;
+	const struct run *run = e->item->run;
+
+	if (!node_sizes_matter(nodes) || (run && run->configuration.replicas == r))
+		return false;
+	return !node_sizes_allow(nodes, node_sizes_rule(nodes, d->min_replicas, most), r);
+}
+
+bool explanation_is_too_wide(const struct explanation *e, int r)
+{
+	int nodes = explanation_nodes(e, r);
+
+	return nodes > 1 && nodes > e->model.max_nodes && r > e->model.min_replicas;
+}
+
+int explanation_next(const struct explanation *e, int r)
+{
+	int next = r + 1;
+
+	while (next <= e->n_devices && is_uneven(e, next))
+		next++;
+	return next;
+}
+
+/* The tier of the run's devices if it has r of them, else the best that r devices can have. */
+static enum configuration_tier tier_of(const struct explanation *e, int r)
+{
+	const struct run *run = e->item->run;
+
+	if (run && run->configuration.replicas == r && run->configuration.tier != TIER_UNKNOWN)
+		return run->configuration.tier;
+	return r <= e->n_devices ? e->kind->best_tier[r] : TIER_UNKNOWN;
+}
+
+/* The best sizes for e->replicas devices of that tier. */
+static struct goodput_choice best_here(const struct explanation *e)
+{
+	struct configuration c = e->best[e->replicas].configuration;
+	struct goodput_model g = job_model_on(&e->model, e->replicas);
+
+	if (c.tier == tier_of(e, e->replicas))
+		return e->best[e->replicas];
+	c.tier = tier_of(e, e->replicas);
+	return goodput_choice_of(&g, c);
+}
+
 const char *explanation_obstacle(const struct explanation *e, int r)
 {
-	if (r < e->job->declared.min_replicas ||
-	    (e->job->declared.max_replicas && r > e->job->declared.max_replicas))
+	const struct declaration *d = &e->job->declared;
+	const struct outlook *o = &e->outlook;
+	bool has = e->item->run && e->item->run->configuration.replicas == r;
+
+	if (r < d->min_replicas || (d->max_replicas && r > d->max_replicas))
 		return "not asked for";
+	if (explanation_offer(e, r) > 0 && ((r >= o->min_replicas && r <= o->max_replicas) || has))
+		return NULL;
 	if (!job_model_divides(&e->model, r))
 		return "no multiple";	/* of the devices of a replica */
-	if (explanation_is_uneven(e, r))
+	if (is_uneven(e, r))
 		return "uneven";
 	if (r > e->model.max_replicas || explanation_is_too_wide(e, r))
 		return "not tried";
-	return e->best[r].goodput > 0 && job_model_fits(&e->model, &e->best[r].configuration)
-		? NULL : "does not fit";
+	if (!(e->best[r].goodput > 0))
+		return "does not fit";
+	if (o->guaranteed > 0 && !(explanation_offer(e, r) > 0))
+		return "below --guarantee";
+	return d->worst_tier != TIER_UNKNOWN && r > o->max_replicas ? "joined worse"
+								    : "keeps its number";
 }
 
 bool explanation_is_measured(const struct explanation *e, int r)
 {
-	for (int i = 0; i < e->knowledge.seen.count; i++)
-		if (e->knowledge.seen.items[i].configuration.replicas == r)
+	for (int i = 0; i < e->knowledge->seen.count; i++)
+		if (e->knowledge->seen.items[i].configuration.replicas == r)
 			return true;
 	return false;
 }
@@ -277,7 +342,7 @@ static bool choice_of_batch(const struct explanation *e, int replicas, int64_t b
 	if (c.replicas == 0)
 		c = configuration_spread(&range, workers);
 	configuration_widen(&c, e->model.width);
-	c.tier = explanation_tier(e, replicas);
+	c.tier = tier_of(e, replicas);
 	if (configuration_batch_size(&c) < m0 || configuration_batch_size(&c) > range.max ||
 	    (c.accumulation_steps > 1 && !g.batch.accumulates))
 		return false;
@@ -295,17 +360,6 @@ static int compare_choices(const void *a, const void *b)
 	return x->accumulation_steps - y->accumulation_steps;
 }
 
-static void unique_batches(struct explanation *e)
-{
-	int kept = 0;
-
-	qsort(e->batches, (size_t)e->n_batches, sizeof(*e->batches), compare_choices);
-	for (int i = 0; i < e->n_batches; i++)
-		if (!kept || compare_choices(&e->batches[kept - 1], &e->batches[i]) != 0)
-			e->batches[kept++] = e->batches[i];
-	e->n_batches = kept;
-}
-
 /* At most 31 sizes up to 1e9, each twice the one before; the largest, the best and the present
  * size. */
 #define BATCHES_MAX 36
@@ -313,6 +367,7 @@ static void unique_batches(struct explanation *e)
 static void weigh_batches(struct explanation *e)
 {
 	int64_t m0 = e->model.goodput.batch.size, max = e->model.goodput.batch.max;
+	int kept = 0;
 
 	e->batches = xcalloc(BATCHES_MAX, sizeof(*e->batches));
 	if (e->replicas < 1)
@@ -322,21 +377,17 @@ static void weigh_batches(struct explanation *e)
 	e->n_batches += choice_of_batch(e, e->replicas, max > m0 ? max : m0,
 					&e->batches[e->n_batches]);
 	if (e->replicas <= e->n_devices && e->best[e->replicas].goodput > 0)
-		e->batches[e->n_batches++] = explanation_best_here(e);
+		e->batches[e->n_batches++] = best_here(e);
 	if (e->now.goodput > 0)
 		e->batches[e->n_batches++] = e->now;
-	unique_batches(e);
+	qsort(e->batches, (size_t)e->n_batches, sizeof(*e->batches), compare_choices);
+	for (int i = 0; i < e->n_batches; i++)
+		if (!kept || compare_choices(&e->batches[kept - 1], &e->batches[i]) != 0)
+			e->batches[kept++] = e->batches[i];
+	e->n_batches = kept;
 }
 
 /* --- all of it --- */
-
-static int read_plans(struct session *s, struct explanation *e, struct err *err)
-{
-	struct plan_devices on = { e->device_kind, e->n_devices, e->device_bytes, e->best_tier,
-				   e->min_efficiency };
-
-	return plan_list_read(&s->store, e->job, &on, &e->plans, err);
-}
 
 static int read_all(struct session *s, int64_t job_id, struct explanation *e, struct err *err)
 {
@@ -346,18 +397,20 @@ static int read_all(struct session *s, int64_t job_id, struct explanation *e, st
 		return -1;
 	e->item = &e->status.items[0];
 	e->job = e->item->job;
-	if (read_machine(s, e, err) ||
+	if (ask_decision(s, e, err) ||
 	    store_decision_of_job(&s->store, job_id, &e->decision, err) ||
 	    store_metrics_of_job(&s->store, job_id, &e->metrics, err) ||
-	    read_plans(s, e, err) ||
 	    read_knowledge(s, e, err) ||
 	    store_share_pairs(&s->store, e->job->declared.workload, e->device_kind, &e->pairs,
 			      err))
 		return -1;
 	e->best = xcalloc((size_t)e->n_devices + 1, sizeof(*e->best));
 	if (e->model.known) {
+		const struct goodput_table *t = e->kind->table;
+
 		for (int r = 1; r <= e->n_devices; r++) {
-			explanation_weigh(e, r);
+			if (t && !t->assumed)
+				e->best[r] = t->best[r];
 			if (!e->least && !explanation_obstacle(e, r))
 				e->least = r;
 		}
@@ -378,17 +431,17 @@ int explanation_read(struct session *s, int64_t job_id, struct explanation *e, s
 
 void explanation_release(struct explanation *e)
 {
-	explanation_release_kinds(e);
 	status_release(&e->status);
 	decision_row_release(&e->decision);
 	job_metric_list_release(&e->metrics);
 	share_pair_list_release(&e->pairs);
-	plan_list_release(&e->plans);
-	knowledge_release(&e->knowledge);
+	for (int i = 0; e->plan_sizes && i < e->outlook.n_plans; i++)
+		observation_list_release(&e->plan_sizes[i]);
+	free(e->plan_sizes);
+	outlook_release(&e->outlook);
+	knowledge_release(&e->unmeasured);
 	free(e->split);
 	free(e->best);
-	free(e->best_tier);
-	free(e->node_devices);
 	free(e->batches);
 	*e = (struct explanation){ .rule = LR_ADASCALE };
 }

@@ -22,18 +22,6 @@ static double run_time_left(const struct explanation *e)
 								 : (double)NAN;
 }
 
-static void add_end_of_waiting(const struct explanation *e, struct text *t)
-{
-	double left_s = run_time_left(e), start_s = e->job->next_start_s;
-
-	if (isfinite(left_s))
-		text_addf(t, "by %s, or sooner: ", time_of(e, start_s + left_s).s);
-	text_addf(t, "to start by %s", time_of(e, start_s).s);
-	if (isfinite(left_s))
-		text_addf(t, ", then %s on %d device%s if it keeps them", format_duration(left_s).s,
-			  e->least, plural(e->least));
-}
-
 static void add_end(const struct explanation *e, struct text *t)
 {
 	const struct job *job = e->job;
@@ -57,16 +45,23 @@ static void add_end(const struct explanation *e, struct text *t)
 		text_add(t, "with its budget, at the latest");
 	else if (!(job_total_samples(job) > 0 || job_total_steps(job) > 0))
 		text_add(t, "not known: submitted without --samples, --steps or --epochs");
-	else if (job->next_start_s > e->status.now_wall_s)
-		add_end_of_waiting(e, t);
-	else
+	else if (job->next_start_s > e->status.now_wall_s) {
+		double left_s = run_time_left(e), start_s = e->job->next_start_s;
+
+		if (isfinite(left_s))
+			text_addf(t, "by %s, or sooner: ", time_of(e, start_s + left_s).s);
+		text_addf(t, "to start by %s", time_of(e, start_s).s);
+		if (isfinite(left_s))
+			text_addf(t, ", then %s on %d device%s if it keeps them",
+				  format_duration(left_s).s, e->least, plural(e->least));
+	} else
 		text_add(t, !e->item->run ? "not known: it waits"
 			    : job->progress.samples > 0 || job->progress.steps > 0
 			    ? "not known until its step time is measured"
 			    : "not known until its program has reported samples or steps");
 }
 
-static void print_remaining(const struct explanation *e, const struct output *out)
+void explanation_print_end(const struct explanation *e, const struct output *out)
 {
 	const struct job *job = e->job;
 	bool samples = job_total_samples(job) > 0;
@@ -75,31 +70,22 @@ static void print_remaining(const struct explanation *e, const struct output *ou
 	double left_s = run_time_left(e);
 	struct text t = TEXT_INIT;
 
-	if (total > 0 && !(e->item->done_ratio > 1)) {
+	fputs("\nend\n", out->file);
+	add_end(e, &t);
+	output_textline(out, "end", &t);
+	if (!job_has_ended(job->state) && total > 0 && !(e->item->done_ratio > 1)) {
 		text_addf(&t, "%s of %s %s", format_count(fmax(total - (done > 0 ? done : 0), 0)).s,
 			  format_count(total).s, samples ? "samples" : "steps");
 		if (isfinite(e->item->throughput_eps))
 			text_addf(&t, ", at %s samples/s", format_count(e->item->throughput_eps).s);
 		output_textline(out, "remaining", &t);
 	}
-	if (isfinite(left_s)) {
+	if (!job_has_ended(job->state) && isfinite(left_s)) {
 		text_addf(&t, "%s of running on %d device%s", format_duration(left_s).s, e->least,
 			  plural(e->least));
 		output_textline(out, "takes", &t);
 	}
 	text_release(&t);
-}
-
-void explanation_print_end(const struct explanation *e, const struct output *out)
-{
-	struct text t = TEXT_INIT;
-
-	fputs("\nend\n", out->file);
-	add_end(e, &t);
-	output_textline(out, "end", &t);
-	text_release(&t);
-	if (!job_has_ended(e->job->state))
-		print_remaining(e, out);
 }
 
 /* --- what the job and others do to each other on one device --- */
@@ -129,28 +115,6 @@ static void add_factor(struct text *t, const char *whose, const struct share_fac
 		text_addf(t, "%s steps were not measured both alone and there", whose);
 }
 
-static void add_verdict(struct text *t, struct share_answer answer)
-{
-	switch (answer.verdict) {
-	case SHARE_TOGETHER:
-		text_addf(t, "; together %.2f times what they do by turns: they stay together",
-			  answer.sum);
-		break;
-	case SHARE_APART:
-		text_addf(t, "; together %.2f times what they do by turns, %.2f is needed: "
-			  "they take turns", answer.sum, SHARE_GAIN);
-		break;
-	case SHARE_TRY:
-		text_addf(t, "; %d windows decide", SHARE_WINDOWS);
-		break;
-	case SHARE_NO_ROOM:
-		break;
-	case SHARE_NOT_AGAIN:
-		text_add(t, "; one of them ran out of memory there: they take turns");
-		break;
-	}
-}
-
 void explanation_print_share(const struct explanation *e, const struct output *out)
 {
 	struct text t = TEXT_INIT;
@@ -167,7 +131,27 @@ void explanation_print_share(const struct explanation *e, const struct output *o
 		add_factor(&t, "its", &p->own);
 		text_add(&t, "; ");
 		add_factor(&t, "the other's", &p->other);
-		add_verdict(&t, judge_pair(p));
+		switch (judge_pair(p).verdict) {
+		case SHARE_TOGETHER:
+			text_addf(&t,
+				  "; together %.2f times what they do by turns: they stay together",
+				  judge_pair(p).sum);
+			break;
+		case SHARE_APART:
+			text_addf(&t,
+				  "; together %.2f times what they do by turns, %.2f is needed: "
+				  "they take turns",
+				  judge_pair(p).sum, SHARE_GAIN);
+			break;
+		case SHARE_TRY:
+			text_addf(&t, "; %d windows decide", SHARE_WINDOWS);
+			break;
+		case SHARE_NO_ROOM:
+			break;
+		case SHARE_NOT_AGAIN:
+			text_add(&t, "; one of them ran out of memory there: they take turns");
+			break;
+		}
 		output_textline(out, "pair", &t);
 	}
 	text_release(&t);

@@ -15,7 +15,7 @@ static void print_decision(struct json *j, const struct explanation *e)
 	json_object(j, "decision");
 	json_text(j, "reason", e->job->reason);
 	json_string(j, "policy", e->policy ? e->policy->name : NULL);
-	json_number(j, "slice_s", e->slice_s);
+	json_number(j, "slice_s", e->config.slice_s);
 	json_number(j, "last_change_time_s", d->time_s);
 	json_string(j, "last_change_policy", d->policy);
 	json_string(j, "last_change_reason", d->reason);
@@ -35,47 +35,32 @@ void explanation_print_json_choice(struct json *j, const struct explanation *e,
 	json_integer(j, "batch_size", configuration_batch_size(&c->configuration));
 	json_integer(j, "local_batch_size", c->configuration.local_batch_size);
 	json_integer(j, "accumulation_steps", c->configuration.accumulation_steps);
-	json_number(j, "step_time_s", explanation_step_time(e, &c->configuration));
+	json_number(j, "step_time_s", explanation_step_time(c));
 	json_number(j, "throughput", c->throughput);
 	json_number(j, "efficiency", explanation_assumes(e, c) ? (double)NAN : c->efficiency);
 	json_number(j, "goodput", c->goodput);
 }
 
-static void print_now(struct json *j, const struct explanation *e)
-{
-	if (e->now.goodput > 0) {
-		json_object(j, "now");
-		explanation_print_json_choice(j, e, &e->now);
-		json_number(j, "learning_rate_scale", e->item->run->learning_rate_scale);
-		json_end(j);
-	} else {
-		json_string(j, "now", NULL);
-	}
-}
-
-static void print_device_count(struct json *j, const struct explanation *e, int r)
-{
-	const struct goodput_choice *best = &e->best[r];
-	const char *obstacle = explanation_obstacle(e, r);
-
-	json_object(j, NULL);
-	if (best->goodput > 0)
-		explanation_print_json_choice(j, e, best);
-	else
-		json_integer(j, "replicas", r);
-	json_number(j, "speedup", obstacle ? (double)NAN
-					   : best->goodput / e->best[e->least].goodput);
-	json_string(j, "obstacle", obstacle);
-	if (node_sizes_matter(&e->nodes))
-		json_integer(j, "nodes", explanation_nodes(e, r));
-	json_end(j);
-}
-
 void explanation_print_json_curves(struct json *j, const struct explanation *e)
 {
 	json_array(j, "devices");
-	for (int r = 1; e->model.known && r <= e->n_devices; r++)
-		print_device_count(j, e, r);
+	for (int r = 1; e->model.known && r <= e->n_devices; r++) {
+		const struct goodput_choice *best = &e->best[r];
+		const char *obstacle = explanation_obstacle(e, r);
+
+		json_object(j, NULL);
+		if (best->goodput > 0)
+			explanation_print_json_choice(j, e, best);
+		else
+			json_integer(j, "replicas", r);
+		json_number(j, "speedup",
+			    obstacle ? (double)NAN
+				     : explanation_offer(e, r) / explanation_offer(e, e->least));
+		json_string(j, "obstacle", obstacle);
+		if (node_sizes_matter(&e->kind->nodes))
+			json_integer(j, "nodes", explanation_nodes(e, r));
+		json_end(j);
+	}
 	json_end(j);
 	json_array(j, "batch_sizes");
 	for (int i = 0; i < e->n_batches; i++) {
@@ -87,36 +72,6 @@ void explanation_print_json_curves(struct json *j, const struct explanation *e)
 }
 
 /* --- the model --- */
-
-static void print_parameters(struct json *j, const struct fit_result *fit)
-{
-	double values[N_THROUGHPUT_PARAMS];
-
-	memcpy(values, &fit->params, sizeof(values));
-	json_object(j, "parameters");
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
-		json_object(j, throughput_param_name((enum throughput_param)i));
-		json_number(j, "value", values[i]);
-		json_string(j, "basis", fit_basis_name(fit->basis[i]));
-		json_end(j);
-	}
-	json_end(j);
-}
-
-/* Prints the tiers about which something is known. */
-static void print_tiers(struct json *j, const struct fit_result *fit)
-{
-	json_object(j, "tiers");
-	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++) {
-		if (fit->tier_basis[t] == FIT_TIED)
-			continue;
-		json_object(j, configuration_tier_name((enum configuration_tier)t));
-		json_number(j, "factor", exp(fit->params.ln_tier[t]));
-		json_string(j, "basis", fit_basis_name(fit->tier_basis[t]));
-		json_end(j);
-	}
-	json_end(j);
-}
 
 static void print_observation(struct json *j, const struct explanation *e,
 			      const struct observation *o)
@@ -134,21 +89,39 @@ static void print_observation(struct json *j, const struct explanation *e,
 	json_number(j, "step_time_s", o->step_time_s);
 	json_number(j, "step_time_sd_s", o->step_time_sd_s);
 	json_number(j, "sync_time_s", o->sync_time_s);
-	json_number(j, "model_step_time_s", throughput_time_of(&e->knowledge.model.fit.params, c));
+	json_number(j, "model_step_time_s", throughput_time_of(&e->knowledge->model.fit.params, c));
 	json_end(j);
 }
 
 void explanation_print_json_model(struct json *j, const struct explanation *e)
 {
-	const struct model_row *m = &e->knowledge.model;
+	const struct model_row *m = &e->knowledge->model;
+	double values[N_THROUGHPUT_PARAMS];
 
-	if (!e->knowledge.modelled) {
+	if (!e->knowledge->modelled) {
 		json_string(j, "model", NULL);
 		return;
 	}
 	json_object(j, "model");
-	print_parameters(j, &m->fit);
-	print_tiers(j, &m->fit);
+	memcpy(values, &m->fit.params, sizeof(values));
+	json_object(j, "parameters");
+	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
+		json_object(j, throughput_param_name((enum throughput_param)i));
+		json_number(j, "value", values[i]);
+		json_string(j, "basis", fit_basis_name(m->fit.basis[i]));
+		json_end(j);
+	}
+	json_end(j);
+	json_object(j, "tiers");
+	for (int t = TIER_FAST; t < CONFIGURATION_TIERS; t++) {
+		if (m->fit.tier_basis[t] == FIT_TIED)
+			continue;
+		json_object(j, configuration_tier_name((enum configuration_tier)t));
+		json_number(j, "factor", exp(m->fit.params.ln_tier[t]));
+		json_string(j, "basis", fit_basis_name(m->fit.tier_basis[t]));
+		json_end(j);
+	}
+	json_end(j);
 	json_integer(j, "n_observations", m->fit.n_observations);
 	json_integer(j, "n_steps", m->n_steps);
 	json_integer(j, "measured_replicas", m->max_replicas);
@@ -158,8 +131,8 @@ void explanation_print_json_model(struct json *j, const struct explanation *e)
 	json_number(j, "fit_time_s", m->fit_time_s);
 	json_bool(j, "fitted_by_a_pass", !e->fitted_now);
 	json_array(j, "observations");
-	for (int i = 0; i < e->knowledge.seen.count; i++)
-		print_observation(j, e, &e->knowledge.seen.items[i]);
+	for (int i = 0; i < e->knowledge->seen.count; i++)
+		print_observation(j, e, &e->knowledge->seen.items[i]);
 	json_end(j);
 	json_end(j);
 }
@@ -215,13 +188,20 @@ void explanation_print_json(const struct explanation *e, FILE *out)
 	json_positive(&j, "initial_batch_size", e->job->declared.batch.size);
 	print_decision(&j, e);
 	explanation_print_json_missing(&j, e);
-	print_now(&j, e);
+	if (e->now.goodput > 0) {
+		json_object(&j, "now");
+		explanation_print_json_choice(&j, e, &e->now);
+		json_number(&j, "learning_rate_scale", e->item->run->learning_rate_scale);
+		json_end(&j);
+	} else {
+		json_string(&j, "now", NULL);
+	}
 	explanation_print_json_curves(&j, e);
 	explanation_print_json_model(&j, e);
 	explanation_print_json_noise(&j, e);
-	plan_list_print_json(&e->plans, &j);
+	explanation_print_json_plans(e, &j);
 	explanation_print_json_share(&j, e);
-	json_number(&j, "restart_s", e->knowledge.restart_s);
+	json_number(&j, "restart_s", e->knowledge->restart_s);
 	json_number(&j, "throughput_eps", e->item->throughput_eps);
 	json_number(&j, "eta_s", e->item->eta_s);
 	json_number(&j, "expected_s", e->item->expected_s);

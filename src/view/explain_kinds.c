@@ -1,164 +1,106 @@
 /* explain_kinds.c - what a job makes of each kind of device, where there are several. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/store_measurements.h"
 
-static struct explained_kind *find_kind(struct explanation *e, const char *name)
+/* The fewest devices for which the decision offers some kind; else the fewest asked for. */
+static int fewest(const struct explanation *e)
 {
-	for (int k = 0; k < e->n_kinds; k++)
-		if (!strcmp(e->kinds[k].name, name))
-			return &e->kinds[k];
-	if (e->n_kinds == SCHED_KINDS)
-		return NULL;
-	snprintf(e->kinds[e->n_kinds].name, sizeof(e->kinds[0].name), "%s", name);
-	return &e->kinds[e->n_kinds++];
+	int least = e->job->declared.min_replicas;
+
+	for (int r = least; r <= e->n_devices; r++)
+		for (int k = 0; k < e->outlook.n_kinds; k++)
+			if (outlook_offer(&e->outlook.kinds[k], r) > 0)
+				return r;
+	return least;
 }
 
-static int read_goodput(struct session *s, const struct explanation *e, struct explained_kind *k,
-			struct err *err)
+/* 0: not known, or the job must not have the kind. */
+static double goodput_on(const struct explanation *e, const struct outlook_kind *k)
 {
-	char *workload = job_knowledge_name(e->job, e->item->run);
-	struct throughput_place place = throughput_place_on(1, e->job->declared.min_replicas);
-	struct goodput_choice best;
-	struct knowledge known;
-	struct job_model m;
-	int rc = knowledge_load(&s->store, workload, k->name, &known, err);
+	double offer = k->table && !k->table->assumed ? outlook_offer(k, fewest(e)) : 0;
 
-	free(workload);
-	if (rc)
-		return -1;
-	known.min_efficiency = e->min_efficiency;
-	knowledge_of_job(&known, e->job, &m);
-	place.tier = k->tier;
-	if (m.known && job_model_best_at(&m, place, &best))
-		k->goodput = best.goodput;
-	k->seen = known.seen;		/* ours to release */
-	known.seen = (struct observation_list){ 0 };
-	knowledge_release(&known);
-	return 0;
+	return offer > 0 ? offer : 0;
 }
 
-static const struct explained_kind *slowest(const struct explanation *e)
+/* The kind that the others are compared with: for one to which what is known was moved, that where
+ * it was measured; else the slowest measured one. NULL: there is none. */
+static const struct outlook_kind *reference(const struct explanation *e,
+					    const struct outlook_kind *of)
 {
-	const struct explained_kind *found = NULL;
+	const struct outlook_kind *found = NULL;
 
-	for (int k = 0; k < e->n_kinds; k++)
-		if (e->kinds[k].goodput > 0 && !e->kinds[k].expected &&
-		    (!found || e->kinds[k].goodput < found->goodput))
-			found = &e->kinds[k];
+	for (int i = 0; i < e->outlook.n_kinds; i++) {
+		const struct outlook_kind *k = &e->outlook.kinds[i];
+
+		if (!(goodput_on(e, k) > 0) || k->expected ||
+		    (of->from && strcmp(k->name, of->from) != 0))
+			continue;
+		if (!found || goodput_on(e, k) < goodput_on(e, found))
+			found = k;
+	}
 	return found;
 }
 
-/* The kinds on which the workload was not measured, as a pass reckons with them. */
-static int expect_others(struct session *s, struct explanation *e, struct err *err)
+static enum configuration_tier tier_on(const struct explanation *e, const struct outlook_kind *k)
 {
-	const struct explained_kind *least = slowest(e);
-	struct device_measurement_list known = { 0 }, list;
-	int rc = least ? store_device_measurements_get(&s->store, least->name, &known, err) : 0;
+	const struct run *run = e->item->run;
+	int r = fewest(e);
 
-	for (int k = 0; rc == 0 && least && k < e->n_kinds; k++) {
-		struct explained_kind *kind = &e->kinds[k];
-		double quotient;
-
-		if (kind->goodput > 0)
-			continue;
-		rc = store_device_measurements_get(&s->store, kind->name, &list, err);
-		if (rc)
-			break;
-		quotient = device_measurement_quotient(&known, &list);
-		kind->ratio = kind_ratio(&kind->seen, &least->seen, 1 / quotient);
-		kind->expected = quotient > 0;
-		if (kind->expected)
-			kind->goodput = least->goodput * quotient;
-		device_measurement_list_release(&list);
-	}
-	device_measurement_list_release(&known);
-	return rc;
-}
-
-int explanation_read_kinds(struct session *s, struct explanation *e, int slots,
-			   const struct device_list *list, struct err *err)
-{
-	int rc = 0;
-
-	/* Slots whose sizes were not asked for are taken for one kind. */
-	for (int i = 0; i < list->count &&
-	     (strncmp(list->items[0].id, "cpu:", 4) != 0 || slots >= DEVICE_SLOTS_OF_TWO_SIZES);
-	     i++) {
-		struct explained_kind *k = list->items[i].usable ? find_kind(e, list->items[i].kind)
-								 : NULL;
-
-		if (k)
-			k->n_devices++;
-	}
-	explanation_read_tiers(e, list);
-	explanation_read_nodes(e, list);
-	if (e->n_kinds < 2)
-		e->n_kinds = 0;
-	for (int k = 0; rc == 0 && k < e->n_kinds; k++)
-		rc = read_goodput(s, e, &e->kinds[k], err);
-	return rc ? rc : expect_others(s, e, err);
-}
-
-/* The step time on an unmeasured kind, as a pass reckons it, with an interval of 95 %. */
-static void print_ratio(const struct explained_kind *k, const struct output *out)
-{
-	fprintf(out->file, "    a step there takes %.2f (%.2f to %.2f) times as long, by what was "
-		"measured\n", k->ratio.value, k->ratio.value * exp(-1.96 * k->ratio.spread),
-		k->ratio.value * exp(1.96 * k->ratio.spread));
-}
-
-void explanation_release_kinds(struct explanation *e)
-{
-	for (int k = 0; k < SCHED_KINDS; k++)
-		observation_list_release(&e->kinds[k].seen);
+	if (run && run->devices && run->configuration.replicas == r &&
+	    run->configuration.tier != TIER_UNKNOWN && !strcmp(run->devices[0].kind, k->name))
+		return run->configuration.tier;
+	return r <= e->n_devices ? k->best_tier[r] : TIER_UNKNOWN;
 }
 
 void explanation_print_kinds(const struct explanation *e, const struct output *out)
 {
-	const struct explained_kind *least = slowest(e);
-
-	if (e->n_kinds)
-		fprintf(out->file, "\nkinds (best sizes on %d device%s; a job's devices are of "
-			"one kind)\n", e->job->declared.min_replicas,
-			e->job->declared.min_replicas == 1 ? "" : "s");
-	for (int i = 0; i < e->n_kinds; i++) {
-		const struct explained_kind *k = &e->kinds[i];
+	if (e->outlook.n_kinds < 2)
+		return;
+	fprintf(out->file, "\nkinds (best sizes on %d device%s; a job's devices are of one kind)\n",
+		fewest(e), plural(fewest(e)));
+	for (int i = 0; i < e->outlook.n_kinds; i++) {
+		const struct outlook_kind *k = &e->outlook.kinds[i], *least = reference(e, k);
+		double goodput = goodput_on(e, k);
 
 		fprintf(out->file, "  %s, %d usable: ", k->name, k->n_devices);
-		if (!least || !(k->goodput > 0))
-			fputs("not measured\n", out->file);
-		else if (k == least)
-			fprintf(out->file, "%s/s\n", format_count(k->goodput).s);
+		if (!(goodput > 0))
+			fputs(k->barred ? k->barred : "not measured", out->file);
 		else
-			fprintf(out->file, "%s/s%s, %.1fx of %s (%s)\n",
-				format_count(k->goodput).s, k->expected ? " expected" : "",
-				k->goodput / least->goodput, least->name,
-				k->expected ? "speed of the devices" : "measured");
-		if (k->expected)
-			print_ratio(k, out);
+			fprintf(out->file, "%s/s%s", format_count(goodput).s,
+				k->expected ? " expected" : "");
+		if (goodput > 0 && least && least != k)
+			fprintf(out->file, ", %.1fx of %s (%s)", goodput / goodput_on(e, least),
+				least->name, k->expected ? "speed of the devices" : "measured");
+		fputs("\n", out->file);
+		/* an interval of 95 % */
+		if (goodput > 0 && k->from)
+			fprintf(out->file, "    a step there takes %.2f (%.2f to %.2f) times as "
+				"long, by what was measured\n", k->ratio.value,
+				k->ratio.value * exp(-1.96 * k->ratio.spread),
+				k->ratio.value * exp(1.96 * k->ratio.spread));
 	}
 }
 
 void explanation_print_json_kinds(struct json *j, const struct explanation *e)
 {
 	json_array(j, "kinds");
-	for (int k = 0; k < e->n_kinds; k++) {
+	for (int i = 0; e->outlook.n_kinds > 1 && i < e->outlook.n_kinds; i++) {
+		const struct outlook_kind *k = &e->outlook.kinds[i];
+		double goodput = goodput_on(e, k);
+		bool expected = k->expected && goodput > 0;
+
 		json_object(j, NULL);
-		json_string(j, "device_kind", e->kinds[k].name);
-		json_integer(j, "usable_devices", e->kinds[k].n_devices);
-		json_string(j, "tier", configuration_tier_name(e->kinds[k].tier));
-		json_number(j, "goodput", e->kinds[k].goodput > 0 ? e->kinds[k].goodput
-								  : (double)NAN);
-		json_bool(j, "expected", e->kinds[k].expected);
-		json_number(j, "step_time_ratio", e->kinds[k].expected ? e->kinds[k].ratio.value
-								       : (double)NAN);
-		json_number(j, "step_time_ratio_spread", e->kinds[k].expected
-			    ? e->kinds[k].ratio.spread : (double)NAN);
+		json_string(j, "device_kind", k->name);
+		json_integer(j, "usable_devices", k->n_devices);
+		json_string(j, "tier", configuration_tier_name(tier_on(e, k)));
+		json_number(j, "goodput", goodput > 0 ? goodput : (double)NAN);
+		json_bool(j, "expected", expected);
+		json_number(j, "step_time_ratio", expected && k->from ? k->ratio.value
+								      : (double)NAN);
+		json_number(j, "step_time_ratio_spread", expected && k->from ? k->ratio.spread
+									     : (double)NAN);
 		json_end(j);
 	}
 	json_end(j);

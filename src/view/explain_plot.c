@@ -43,16 +43,6 @@ static bool knows_goodput(const struct explanation *e)
 
 /* --- data --- */
 
-static void add_devices(const struct explanation *e, struct text *t)
-{
-	begin_data(t, "devices");
-	for (int r = 1; r <= e->n_devices; r++)
-		if (is_curve(e, r))
-			text_addf(t, "%d %.9g %.9g\n", r, e->best[r].throughput,
-				  e->best[r].goodput);
-	end_data(t);
-}
-
 /* Throughput, goodput and efficiency of a batch that need not divide by the replicas, by the
  * smallest number of passes. */
 static void add_size(const struct explanation *e, double batch_size, struct text *t)
@@ -72,23 +62,12 @@ static void add_size(const struct explanation *e, double batch_size, struct text
 	text_addf(t, "%.9g %.9g %.9g %.9g\n", batch_size, rate, goodput, 100 * goodput / rate);
 }
 
-static void add_sizes(const struct explanation *e, struct text *t)
-{
-	double low = (double)configuration_batch_size(&e->batches[0].configuration);
-	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
-
-	begin_data(t, "sizes");
-	for (int i = 0; i < SIZES; i++)
-		add_size(e, low * pow(high / low, i / (SIZES - 1.0)), t);
-	end_data(t);
-}
-
 /* Measured samples per second: by devices, and by batch size for the curve's number of devices. */
 static void add_measured(const struct explanation *e, struct text *t)
 {
 	begin_data(t, "measured");
-	for (int i = 0; i < e->knowledge.seen.count; i++) {
-		const struct observation *seen = &e->knowledge.seen.items[i];
+	for (int i = 0; i < e->knowledge->seen.count; i++) {
+		const struct observation *seen = &e->knowledge->seen.items[i];
 		double batch_size = (double)configuration_batch_size(&seen->configuration);
 		double rate = batch_size / seen->step_time_s;
 		int replicas = seen->configuration.replicas;
@@ -103,9 +82,9 @@ static void add_measured(const struct explanation *e, struct text *t)
  * another number of devices than the curve. */
 static int64_t failed_size(const struct explanation *e, int i)
 {
-	const struct memory_bounds *m = &e->knowledge.memory;
+	const struct memory_bounds *m = &e->knowledge->memory;
 	const struct observation *trial = i < m->n_ran_out
-		? &m->ran_out[i] : &e->knowledge.failed.failed[i - m->n_ran_out];
+		? &m->ran_out[i] : &e->knowledge->failed.failed[i - m->n_ran_out];
 
 	return trial->configuration.replicas == e->replicas
 		? trial->configuration.local_batch_size * e->replicas : 0;
@@ -113,7 +92,7 @@ static int64_t failed_size(const struct explanation *e, int i)
 
 static int n_failed(const struct explanation *e)
 {
-	return e->knowledge.memory.n_ran_out + e->knowledge.failed.n_failed;
+	return e->knowledge->memory.n_ran_out + e->knowledge->failed.n_failed;
 }
 
 static int64_t largest_failed(const struct explanation *e)
@@ -126,38 +105,7 @@ static int64_t largest_failed(const struct explanation *e)
 	return largest;
 }
 
-static void add_failed(const struct explanation *e, struct text *t)
-{
-	begin_data(t, "failed");
-	for (int i = 0; i < n_failed(e); i++)
-		if (failed_size(e, i) > 0)
-			text_addf(t, "%lld 0\n", (long long)failed_size(e, i));
-	end_data(t);
-}
-
-static void add_now(const struct explanation *e, struct text *t)
-{
-	begin_data(t, "now");
-	if (e->now.goodput > 0)
-		text_addf(t, "%d %.9g %lld\n", e->replicas,
-			  knows_goodput(e) ? e->now.goodput : e->now.throughput,
-			  (long long)configuration_batch_size(&e->now.configuration));
-	end_data(t);
-}
-
 /* --- the picture --- */
-
-static void add_line_styles(struct text *t)
-{
-	text_add(t,
-		 "set style line 1 lc rgb '#0b6e99' lw 2.2 pt 7 ps 0.7\n"	/* goodput */
-		 "set style line 2 lc rgb '#e08a1e' lw 1.8 pt 5 ps 0.6\n"	/* throughput */
-		 "set style line 3 lc rgb '#7a9e3a' lw 1.6 dt 2\n"		/* efficiency */
-		 "set style line 4 lc rgb '#b3591a' pt 2 ps 1.1 lw 1.6\n"	/* measured */
-		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
-		 "set style line 6 lc rgb '#c0203a' pt 2 ps 1.4 lw 2\n"		/* failed */
-		 "set format y '%.1s%c'\n");
-}
 
 /* False: the job has one batch size, which the left frame shows. */
 static bool has_sizes(const struct explanation *e)
@@ -226,13 +174,40 @@ static void add_right(const struct explanation *e, struct text *t)
 
 static void plot_script(const struct explanation *e, const char *format, struct text *t)
 {
-	add_devices(e, t);
-	add_sizes(e, t);
+	double low = (double)configuration_batch_size(&e->batches[0].configuration);
+	double high = (double)configuration_batch_size(&e->batches[e->n_batches - 1].configuration);
+
+	begin_data(t, "devices");
+	for (int r = 1; r <= e->n_devices; r++)
+		if (is_curve(e, r))
+			text_addf(t, "%d %.9g %.9g\n", r, e->best[r].throughput,
+				  e->best[r].goodput);
+	end_data(t);
+	begin_data(t, "sizes");
+	for (int i = 0; i < SIZES; i++)
+		add_size(e, low * pow(high / low, i / (SIZES - 1.0)), t);
+	end_data(t);
 	add_measured(e, t);
-	add_failed(e, t);
-	add_now(e, t);
+	begin_data(t, "failed");
+	for (int i = 0; i < n_failed(e); i++)
+		if (failed_size(e, i) > 0)
+			text_addf(t, "%lld 0\n", (long long)failed_size(e, i));
+	end_data(t);
+	begin_data(t, "now");
+	if (e->now.goodput > 0)
+		text_addf(t, "%d %.9g %lld\n", e->replicas,
+			  knows_goodput(e) ? e->now.goodput : e->now.throughput,
+			  (long long)configuration_batch_size(&e->now.configuration));
+	end_data(t);
 	picture_add_style(t, format);
-	add_line_styles(t);
+	text_add(t,
+		 "set style line 1 lc rgb '#0b6e99' lw 2.2 pt 7 ps 0.7\n"	/* goodput */
+		 "set style line 2 lc rgb '#e08a1e' lw 1.8 pt 5 ps 0.6\n"	/* throughput */
+		 "set style line 3 lc rgb '#7a9e3a' lw 1.6 dt 2\n"		/* efficiency */
+		 "set style line 4 lc rgb '#b3591a' pt 2 ps 1.1 lw 1.6\n"	/* measured */
+		 "set style line 5 lc rgb '#c0203a' pt 6 ps 2.2 lw 2\n"		/* now */
+		 "set style line 6 lc rgb '#c0203a' pt 2 ps 1.4 lw 2\n"		/* failed */
+		 "set format y '%.1s%c'\n");
 	add_head(e, t);
 	add_left(e, t);
 	if (has_sizes(e))

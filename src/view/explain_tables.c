@@ -17,12 +17,9 @@ static void cells_sizes(struct table *t, const struct configuration *c)
 static void cells_speed(struct table *t, const struct explanation *e,
 			const struct goodput_choice *c)
 {
-	table_span(t, explanation_step_time(e, &c->configuration));
+	table_span(t, explanation_step_time(c));
 	table_count(t, c->throughput);
-	if (explanation_assumes(e, c))
-		table_text(t, "-");
-	else
-		table_cell(t, "%.0f%%", 100 * c->efficiency);
+	table_cell_if(t, !explanation_assumes(e, c), "%.0f%%", 100 * c->efficiency);
 	table_count(t, c->goodput);
 }
 
@@ -46,32 +43,6 @@ static void cell_remark(struct table *t, int nodes, bool now, const char *obstac
 		table_text(t, now ? "now" : obstacle ? obstacle : "");
 }
 
-static void add_devices(struct table *t, const struct explanation *e, int r)
-{
-	const struct goodput_choice *best = &e->best[r];
-	const char *obstacle = explanation_obstacle(e, r);
-	bool now = e->item->run && e->item->run->configuration.replicas == r;
-
-	table_cell(t, "%d", r);
-	if (best->goodput > 0 && (!obstacle || strcmp(obstacle, "not tried") != 0)) {
-		cells_sizes(t, &best->configuration);
-		cells_speed(t, e, best);
-	} else {
-		table_dashes(t, 7);
-	}
-	if (!obstacle)
-		table_cell(t, "%.2f", best->goodput / e->best[e->least].goodput);
-	else
-		table_dashes(t, 1);
-	if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
-		obstacle = "not measured";
-	cell_remark(t, explanation_nodes(e, r), now, obstacle);
-	if (now)
-		table_style(t, STYLE_GREEN);
-	else if (obstacle)
-		table_style(t, STYLE_DIM);
-}
-
 void explanation_print_devices(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -90,8 +61,33 @@ void explanation_print_devices(const struct explanation *e, const struct output 
 
 	table_begin(&t, columns);
 	for (int r = 1; r <= e->n_devices; r++)
-		if (is_shown(e, r))
-			add_devices(&t, e, r);
+		if (is_shown(e, r)) {
+			const struct goodput_choice *best = &e->best[r];
+			const char *obstacle = explanation_obstacle(e, r);
+			bool now = e->item->run && e->item->run->configuration.replicas == r;
+
+			table_cell(&t, "%d", r);
+			if (best->goodput > 0 &&
+			    (!obstacle || strcmp(obstacle, "not tried") != 0)) {
+				cells_sizes(&t, &best->configuration);
+				cells_speed(&t, e, best);
+			} else {
+				table_dashes(&t, 7);
+			}
+			if (!obstacle)
+				table_cell(&t, "%.2f",
+					   explanation_offer(e, r) /
+						   explanation_offer(e, e->least));
+			else
+				table_dashes(&t, 1);
+			if (!obstacle && e->job->profile && !explanation_is_measured(e, r))
+				obstacle = "not measured";
+			cell_remark(&t, explanation_nodes(e, r), now, obstacle);
+			if (now)
+				table_style(&t, STYLE_GREEN);
+			else if (obstacle)
+				table_style(&t, STYLE_DIM);
+		}
 	table_end(&t, out);
 }
 
@@ -113,18 +109,6 @@ static bool best_is_rounded(const struct explanation *e)
 	return false;
 }
 
-static void add_batch(struct table *t, const struct explanation *e, const struct goodput_choice *c)
-{
-	bool best = e->replicas <= e->n_devices && same(c, &e->best[e->replicas]);
-	bool now = same(c, &e->now);
-
-	cells_sizes(t, &c->configuration);
-	cells_speed(t, e, c);
-	table_text(t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
-	if (best || now)
-		table_style(t, now ? STYLE_GREEN : STYLE_BOLD);
-}
-
 void explanation_print_batches(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -140,8 +124,17 @@ void explanation_print_batches(const struct explanation *e, const struct output 
 	struct table t;
 
 	table_begin(&t, columns);
-	for (int i = 0; i < e->n_batches; i++)
-		add_batch(&t, e, &e->batches[i]);
+	for (int i = 0; i < e->n_batches; i++) {
+		const struct goodput_choice *c = &e->batches[i];
+		bool best = e->replicas <= e->n_devices && same(c, &e->best[e->replicas]);
+		bool now = same(c, &e->now);
+
+		cells_sizes(&t, &c->configuration);
+		cells_speed(&t, e, c);
+		table_text(&t, best && now ? "best, now" : best ? "best" : now ? "now" : "");
+		if (best || now)
+			table_style(&t, now ? STYLE_GREEN : STYLE_BOLD);
+	}
 	table_end(&t, out);
 	if (best_is_rounded(e))
 		output_line(out, "best",
@@ -157,22 +150,6 @@ static const char *const units[N_THROUGHPUT_PARAMS] = {
 	[BETA_SYNC_NODE] = "a replica above 2", [GAMMA] = "1: after one another, 10: at once",
 };
 
-/* The factors on the time of a synchronisation, where several tiers were measured. */
-static void add_tiers(struct table *t, const struct fit_result *fit)
-{
-	int n_measured = 0;
-
-	for (int tier = TIER_FAST; tier < CONFIGURATION_TIERS; tier++)
-		n_measured += fit->tier_basis[tier] == FIT_FROM_DATA;
-	for (int tier = TIER_FAST; n_measured > 1 && tier < CONFIGURATION_TIERS; tier++) {
-		table_cell(t, "kappa_%s",
-			   configuration_tier_name((enum configuration_tier)tier));
-		table_cell(t, "%.2f", exp(fit->params.ln_tier[tier]));
-		table_text(t, "factor on a step's sync there");
-		table_text(t, fit_basis_name(fit->tier_basis[tier]));
-	}
-}
-
 void explanation_print_parameters(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -181,8 +158,9 @@ void explanation_print_parameters(const struct explanation *e, const struct outp
 	};
 	double values[N_THROUGHPUT_PARAMS];
 	struct table t;
+	int n_measured = 0;
 
-	memcpy(values, &e->knowledge.model.fit.params, sizeof(values));
+	memcpy(values, &e->knowledge->model.fit.params, sizeof(values));
 	table_begin(&t, columns);
 	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++) {
 		table_text(&t, throughput_param_name((enum throughput_param)i));
@@ -191,27 +169,19 @@ void explanation_print_parameters(const struct explanation *e, const struct outp
 		else
 			table_span(&t, values[i]);
 		table_text(&t, units[i]);
-		table_text(&t, fit_basis_name(e->knowledge.model.fit.basis[i]));
+		table_text(&t, fit_basis_name(e->knowledge->model.fit.basis[i]));
 	}
-	add_tiers(&t, &e->knowledge.model.fit);
+	/* The factors on the time of a synchronisation, where several tiers were measured. */
+	for (int tier = TIER_FAST; tier < CONFIGURATION_TIERS; tier++)
+		n_measured += e->knowledge->model.fit.tier_basis[tier] == FIT_FROM_DATA;
+	for (int tier = TIER_FAST; n_measured > 1 && tier < CONFIGURATION_TIERS; tier++) {
+		table_cell(&t, "kappa_%s",
+			   configuration_tier_name((enum configuration_tier)tier));
+		table_cell(&t, "%.2f", exp(e->knowledge->model.fit.params.ln_tier[tier]));
+		table_text(&t, "factor on a step's sync there");
+		table_text(&t, fit_basis_name(e->knowledge->model.fit.tier_basis[tier]));
+	}
 	table_end(&t, out);
-}
-
-static void add_observation(struct table *t, const struct explanation *e,
-			    const struct observation *seen)
-{
-	double measured = seen->step_time_s;
-	const struct configuration *c = &seen->configuration;
-	double model = throughput_time_of(&e->model.goodput.params, c);
-
-	table_cell(t, "%d", c->replicas);
-	cells_sizes(t, c);
-	table_count(t, (double)seen->n_steps);
-	table_span(t, measured);
-	table_span(t, model);
-	/* + 0.0 turns -0 into 0. */
-	table_cell(t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
-	table_span(t, seen->sync_time_s);
 }
 
 void explanation_print_observations(const struct explanation *e, const struct output *out)
@@ -230,7 +200,19 @@ void explanation_print_observations(const struct explanation *e, const struct ou
 	struct table t;
 
 	table_begin(&t, columns);
-	for (int i = 0; i < e->knowledge.seen.count; i++)
-		add_observation(&t, e, &e->knowledge.seen.items[i]);
+	for (int i = 0; i < e->knowledge->seen.count; i++) {
+		double measured = e->knowledge->seen.items[i].step_time_s;
+		const struct configuration *c = &e->knowledge->seen.items[i].configuration;
+		double model = throughput_time_of(&e->model.goodput.params, c);
+
+		table_cell(&t, "%d", c->replicas);
+		cells_sizes(&t, c);
+		table_count(&t, (double)e->knowledge->seen.items[i].n_steps);
+		table_span(&t, measured);
+		table_span(&t, model);
+		/* + 0.0 turns -0 into 0. */
+		table_cell(&t, "%+.1f%%", round(1000 * (model / measured - 1)) / 10 + 0.0);
+		table_span(&t, e->knowledge->seen.items[i].sync_time_s);
+	}
 	table_end(&t, out);
 }

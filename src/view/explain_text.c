@@ -66,8 +66,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 		output_textline(out, "has", &t);
 	}
 	status_add_metrics(&t, &e->metrics);
-	if (t.length)
-		output_textline(out, "metrics", &t);
+	output_text_if(out, "metrics", &t);
 	if (e->item->run && !e->job->profile)
 		output_line(out, "for others", turn_of(e));
 	if (d->policy)
@@ -90,7 +89,7 @@ static void print_decision(const struct explanation *e, const struct output *out
 static void add_next(const struct explanation *e, int r, int n, struct text *t)
 {
 	static const char *const suffix[] = { "th", "st", "nd", "rd" };
-	double now = e->best[r].goodput, next = e->best[n].goodput;
+	double now = explanation_offer(e, r), next = explanation_offer(e, n);
 	bool loses = next < now;
 	int last = n % 10;
 
@@ -119,7 +118,7 @@ static void print_next(const struct explanation *e, const struct output *out)
 		text_addf(&t, "none: there are no more than %d", e->n_devices);
 	else if (next > e->n_devices)
 		text_addf(&t, "none: no more of the %d are even on the nodes", e->n_devices);
-	else if (!obstacle && e->best[r].goodput > 0)
+	else if (!obstacle && explanation_offer(e, r) > 0)
 		add_next(e, r, next, &t);
 	else if (obstacle && !strcmp(obstacle, "not tried") && explanation_is_too_wide(e, next))
 		text_addf(&t, "not tried: %d are on %d nodes, at most %d times as many as were "
@@ -127,11 +126,13 @@ static void print_next(const struct explanation *e, const struct output *out)
 			  SCHED_NODE_GROWTH);
 	else if (obstacle && !strcmp(obstacle, "not tried"))
 		text_addf(&t, "not tried: at most %d times the %d that were measured",
-			  SCHED_REPLICA_GROWTH, e->knowledge.model.max_replicas);
+			  SCHED_REPLICA_GROWTH, e->knowledge->model.max_replicas);
 	else if (obstacle && !strcmp(obstacle, "does not fit"))
 		text_addf(&t, "none: no batch within its range spreads over %d devices", next);
-	else if (obstacle)
+	else if (obstacle && !strcmp(obstacle, "not asked for"))
 		text_addf(&t, "none: it asked for at most %d", e->job->declared.max_replicas);
+	else if (obstacle)
+		text_addf(&t, "none: %s", obstacle);
 	output_textline(out, "next device", &t);
 	text_release(&t);
 }
@@ -161,19 +162,6 @@ static void print_present(const struct explanation *e, const struct output *out)
 	text_release(&t);
 }
 
-static void print_devices(const struct explanation *e, const struct output *out)
-{
-	fprintf(out->file,
-		"\ndevices (best sizes; goodput: samples/s worth as much as in batches of %lld)\n",
-		(long long)e->job->declared.batch.size);
-	if (job_has_ended(e->job->state))
-		output_line(out, "ended", "what it would be given now, as its model is now");
-	explanation_print_devices(e, out);
-	print_present(e, out);
-	print_next(e, out);
-	explanation_print_kinds(e, out);
-}
-
 static void print_batches(const struct explanation *e, const struct output *out)
 {
 	bool fixed = e->job->declared.batch.max == 0;
@@ -201,11 +189,12 @@ static bool any_from_prior(const struct fit_result *fit)
 
 void explanation_print_fit(const struct explanation *e, const struct output *out)
 {
-	const struct model_row *m = &e->knowledge.model;
+	const struct model_row *m = &e->knowledge->model;
 	struct text t = TEXT_INIT;
 
 	text_addf(&t, "%s steps in %d configuration%s, on %s", format_count((double)m->n_steps).s,
-		  m->fit.n_observations, plural(m->fit.n_observations), e->device_kind);
+		  m->fit.n_observations, plural(m->fit.n_observations),
+		  e->outlook.workload ? e->outlook.workload->kind : e->device_kind);
 	if (any_from_prior(&m->fit))
 		text_add(&t, "; for the rest (prior) on 'pollux profile --devices' and the number "
 			     "of parameters");
@@ -274,11 +263,9 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 	print_noise_scale(e, out);
 	if (run || !job_has_ended(e->job->state))
 		status_add_helper(&t, e->job, run);
-	if (t.length)
-		output_textline(out, "helper", &t);
+	output_text_if(out, "helper", &t);
 	status_add_adapted(&t, e->job, run, NULL);
-	if (t.length)
-		output_textline(out, "adapted", &t);
+	output_text_if(out, "adapted", &t);
 	if (isfinite(phi)) {
 		add_percent(&t, goodput_efficiency(phi, (double)m0, (double)m));
 		text_addf(&t, " at batch %lld, against %lld", (long long)m, (long long)m0);
@@ -305,7 +292,7 @@ void explanation_print_noise(const struct explanation *e, const struct output *o
 
 void explanation_print_restart(const struct explanation *e, const struct output *out)
 {
-	double cost_s = e->knowledge.restart_s;
+	double cost_s = e->knowledge->restart_s;
 	struct text t = TEXT_INIT;
 
 	fputs("\nrestart\n", out->file);
@@ -316,8 +303,8 @@ void explanation_print_restart(const struct explanation *e, const struct output 
 			  e->restart_was_timed ? "as measured"
 					       : "the time to the first report, as none was "
 						 "stopped yet");
-		add_percent(&t, cost_s / e->slice_s);
-		text_addf(&t, " of a slice of %s", format_duration(e->slice_s).s);
+		add_percent(&t, cost_s / e->config.slice_s);
+		text_addf(&t, " of a slice of %s", format_duration(e->config.slice_s).s);
 	}
 	output_textline(out, "costs", &t);
 	text_release(&t);
@@ -325,24 +312,19 @@ void explanation_print_restart(const struct explanation *e, const struct output 
 
 /* --- all of it --- */
 
-static void print_missing(const struct explanation *e, const struct output *out)
-{
-	struct text t = TEXT_INIT;
-
-	fputs("\nmodel\n", out->file);
-	explanation_missing(e, &t);
-	output_textline(out, "missing", &t);
-	if (e->job->state == JOB_QUEUED || e->job->state == JOB_RUNNING)
-		output_line(out, "until then",
-			    "it keeps its own sizes, and is offered devices that others leave");
-	text_release(&t);
-}
-
 void explanation_print(const struct explanation *e, const struct output *out)
 {
 	print_decision(e, out);
 	if (e->model.known) {
-		print_devices(e, out);
+		fprintf(out->file, "\ndevices (best sizes; goodput: samples/s worth as much as in "
+			"batches of %lld)\n", (long long)e->job->declared.batch.size);
+		if (job_has_ended(e->job->state))
+			output_line(out, "ended",
+				    "what it would be given now, as its model is now");
+		explanation_print_devices(e, out);
+		print_present(e, out);
+		print_next(e, out);
+		explanation_print_kinds(e, out);
 		print_batches(e, out);
 		fputs("\nmodel (of a step's time; basis: see pollux-goodput(7))\n", out->file);
 		explanation_print_parameters(e, out);
@@ -350,11 +332,19 @@ void explanation_print(const struct explanation *e, const struct output *out)
 		fputs("\nmeasured step times, and the model's\n", out->file);
 		explanation_print_observations(e, out);
 	} else {
-		print_missing(e, out);
+		struct text t = TEXT_INIT;
+
+		fputs("\nmodel\n", out->file);
+		explanation_missing(e, &t);
+		output_textline(out, "missing", &t);
+		if (e->job->state == JOB_QUEUED || e->job->state == JOB_RUNNING)
+			output_line(out, "until then", "it keeps its own sizes, and is offered "
+				    "devices that others leave");
+		text_release(&t);
 	}
 	explanation_print_noise(e, out);
 	explanation_print_restart(e, out);
-	plan_list_print(&e->plans, out);
+	explanation_print_plans(e, out);
 	explanation_print_share(e, out);
 	explanation_print_end(e, out);
 }

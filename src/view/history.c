@@ -10,30 +10,25 @@
 
 /* --- the machine, as the last pass saw it --- */
 
-static int read_devices(struct history *h, struct err *err)
-{
-	struct device_list list;
-	int64_t memory_bytes;
-
-	if (engine_devices(&h->config, false, &list, err))
-		return -1;
-	devices_count_usable(&list, &h->n_devices, h->device_kind, sizeof(h->device_kind),
-			     &memory_bytes);
-	devices_release(&list);
-	if (h->n_devices == 0)
-		return err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
-			       "nothing to compare with: see 'pollux devices'");
-	return 0;
-}
-
 static int read_machine(struct session *s, struct history *h, struct err *err)
 {
+	struct device_list list;
+
 	if (session_settings(s, &h->config, err))
 		return -1;
 	h->policy = policy_find(h->config.policy);
 	if (!h->policy)
 		return err_set(err, EX_CONFIG, "no policy '%.60s'", h->config.policy);
-	return read_devices(h, err);
+	if (engine_devices(&h->config, false, &list, err))
+		return -1;
+	for (int i = 0; i < list.count; i++)
+		if (list.items[i].usable && h->n_devices++ == 0)
+			snprintf(h->device_kind, sizeof(h->device_kind), "%s", list.items[i].kind);
+	devices_release(&list);
+	if (h->n_devices == 0)
+		return err_set(err, EX_UNAVAILABLE, "no device can be used here, so there is "
+			       "nothing to compare with: see 'pollux devices'");
+	return 0;
 }
 
 /* --- workloads --- */
@@ -115,26 +110,6 @@ static int index_of(const struct history *h, int64_t job_id)
 	return -1;
 }
 
-/* A job that is not simulated, and after which others start, ends when it really ended. */
-static void set_dependencies(struct history *h)
-{
-	for (int d = 0; d < h->dependencies.count; d++) {
-		const struct dependency *dependency = &h->dependencies.items[d];
-		int i = index_of(h, dependency->job_id), after = index_of(h, dependency->after_id);
-		struct replay_job *job = i < 0 ? NULL : &h->jobs[i];
-
-		if (!job)
-			continue;
-		if (after < 0) {
-			job->release_s = fmax(job->release_s, dependency->after_end_time_s);
-			continue;
-		}
-		job->after =
-			xreallocarray(job->after, (size_t)job->n_after + 1, sizeof(*job->after));
-		job->after[job->n_after++] = after;
-	}
-}
-
 /* --- what it was --- */
 
 static void set_was(struct history *h)
@@ -175,7 +150,22 @@ static int read_all(struct session *s, struct history *h, struct err *err)
 	free(order);
 	if (rc)
 		return -1;
-	set_dependencies(h);
+	/* A job that is not simulated, and after which others start, ends when it really ended. */
+	for (int d = 0; d < h->dependencies.count; d++) {
+		const struct dependency *dependency = &h->dependencies.items[d];
+		int i = index_of(h, dependency->job_id), after = index_of(h, dependency->after_id);
+		struct replay_job *job = i < 0 ? NULL : &h->jobs[i];
+
+		if (!job)
+			continue;
+		if (after < 0) {
+			job->release_s = fmax(job->release_s, dependency->after_end_time_s);
+			continue;
+		}
+		job->after =
+			xreallocarray(job->after, (size_t)job->n_after + 1, sizeof(*job->after));
+		job->after[job->n_after++] = after;
+	}
 	set_was(h);
 	if (h->n_done == 0)
 		return err_set(err, EX_NOINPUT, "no job of the store in '%s' is done that could be "
@@ -216,16 +206,6 @@ void history_release(struct history *h)
 
 /* --- simulates the history under each policy --- */
 
-/* Removes from the results, in place, those of jobs that are not done. */
-static void keep_done(const struct history *h, struct sim_job_result *results)
-{
-	int n = 0;
-
-	for (int i = 0; i < h->n; i++)
-		if (h->source[i]->state == JOB_DONE)
-			results[n++] = results[i];
-}
-
 static int simulate_one(const struct history *h, const struct replay_options *options,
 			struct history_result *result, struct err *err)
 {
@@ -235,7 +215,11 @@ static int simulate_one(const struct history *h, const struct replay_options *op
 	*result = (struct history_result){ .policy = options->policy,
 					   .n_devices = options->n_devices };
 	if (rc == 0) {
-		keep_done(h, results);
+		int n = 0;
+
+		for (int i = 0; i < h->n; i++)
+			if (h->source[i]->state == JOB_DONE)
+				results[n++] = results[i];
 		replay_figures(results, h->n_done, &result->figures);
 		result->median_error = replay_median_error(results, h->was, h->n_done);
 	}

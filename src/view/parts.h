@@ -39,6 +39,8 @@ void status_add_helper(struct text *t, const struct job *job, const struct run *
  * read. */
 void status_add_adapted(struct text *t, const struct job *job, const struct run *run,
 			const struct event_list *events);
+/* The words of a command line, quoted for a shell; no more once t has so many bytes. */
+void status_add_words(struct text *t, const struct strings *words, size_t most);
 /* "acc 0.91, val/loss 0.34" */
 void status_add_metrics(struct text *t, const struct job_metric_list *metrics);
 /* "cpu:0,cpu:1" */
@@ -79,53 +81,31 @@ void status_print_head(const char *what, const struct job *job, const struct out
 void status_print_json_metrics(struct json *j, const struct job_metric_list *list);
 void status_print_json_parameters(struct json *j, const struct strings *list);
 
-/* --- plans --- */
-
-/* The devices for which plans are compared. */
-struct plan_devices {
-	const char *kind;
-	int n;
-	int64_t bytes;			/* the memory of one; 0: they share the machine's */
-	/* By number of devices, n + 1 of them: the best tier that so many can have. */
-	const enum configuration_tier *best_tier;
-	double min_efficiency;		/* as configured */
-};
-
-/* Reads what is known of a job's plans. The list is empty if the job declares no plan. */
-int plan_list_read(struct store *store, const struct job *job, const struct plan_devices *on,
-		   struct plan_list *list, struct err *err);
-void plan_list_release(struct plan_list *list);
-/* What is known of the plan of this name; NULL: there is no such plan. */
-const struct plan_known *plan_list_find(const struct plan_list *list, const char *name);
-/* Prints a table of what was tried and the best plan for 1, 2, 4, 8 devices. Prints nothing for a
- * job without plans. */
-void plan_list_print(const struct plan_list *list, const struct output *out);
-/* Writes the key "plans"; writes nothing for a job without plans. */
-void plan_list_print_json(const struct plan_list *list, struct json *j);
-
 /* --- explain --- */
 
+/* plan_list.c: prints a table of what was tried and the best plan for 1, 2, 4, 8 devices. Prints
+ * nothing for a job without plans. */
+void explanation_print_plans(const struct explanation *e, const struct output *out);
+/* Writes the key "plans"; writes nothing for a job without plans. */
+void explanation_print_json_plans(const struct explanation *e, struct json *j);
 /* Add what is missing for a model, and what to do about it. Returns false if nothing is missing. */
 bool explanation_missing(const struct explanation *e, struct text *what);
-/* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several nodes)
- * or "does not fit". NULL: it may be given r devices. */
+/* The goodput that the decision offers of r devices; NaN: none. */
+double explanation_offer(const struct explanation *e, int r);
+/* Why the job may not be given r devices: "not tried", "not asked for", "uneven" (on several
+ * nodes), "does not fit" ... NULL: it may be given r devices. */
 const char *explanation_obstacle(const struct explanation *e, int r);
-/* explain_nodes.c, all harmless where there is one node: reads the nodes from the list of devices;
- * the nodes of r devices, 0: none; true if r devices are not even, or on more nodes than are tried;
- * finds the best sizes on r devices; the next number above r that is even. */
-void explanation_read_nodes(struct explanation *e, const struct device_list *list);
+/* The nodes of r devices, 0: none; true if these are more than are tried; the next number above r
+ * that is even. All harmless where there is one node. */
 int explanation_nodes(const struct explanation *e, int r);
-bool explanation_is_uneven(const struct explanation *e, int r);
 bool explanation_is_too_wide(const struct explanation *e, int r);
-void explanation_weigh(struct explanation *e, int r);
 int explanation_next(const struct explanation *e, int r);
 /* True if steps were measured on r devices; else all that is known of r devices is predicted. */
 bool explanation_is_measured(const struct explanation *e, int r);
 /* True if the efficiency of a choice is only assumed: while the noise scale is unknown, larger
  * batches are taken to bring nothing. */
 bool explanation_assumes(const struct explanation *e, const struct goodput_choice *c);
-/* The step time of a configuration by the model. */
-double explanation_step_time(const struct explanation *e, const struct configuration *c);
+double explanation_step_time(const struct goodput_choice *c);
 /* Parts for people. */
 void explanation_print_fit(const struct explanation *e, const struct output *out);
 void explanation_print_noise(const struct explanation *e, const struct output *out);
@@ -145,29 +125,13 @@ void explanation_print_json_curves(struct json *j, const struct explanation *e);
 void explanation_print_json_missing(struct json *j, const struct explanation *e);
 void explanation_print_json_model(struct json *j, const struct explanation *e);
 void explanation_print_json_noise(struct json *j, const struct explanation *e);
-/* explain_kinds.c: reads e->kinds. */
-int explanation_read_kinds(struct session *s, struct explanation *e, int slots,
-			   const struct device_list *list, struct err *err);
 void explanation_print_json_kinds(struct json *j, const struct explanation *e);
-void explanation_release_kinds(struct explanation *e);
-/* explain_nodes.c: reads the tiers of the devices, e->best_tier and those of the kinds, and tells
- * the model. */
-void explanation_read_tiers(struct explanation *e, const struct device_list *list);
-void explanation_tell_tiers(struct explanation *e);
-/* The tier of the run's devices if it has r of them, else the best that r devices can have. */
-enum configuration_tier explanation_tier(const struct explanation *e, int r);
-/* The best sizes for e->replicas devices of that tier. */
-struct goodput_choice explanation_best_here(const struct explanation *e);
 /* True if the supervisor of the run was killed: how the run ended then tells nothing of its
  * sizes. */
 bool profile_row_is_lost(const struct profile_row *row);
 
 /* --- devices --- */
 
-/* Count the devices that jobs can use, and copy the kind and the memory of the first of them, if
- * any. */
-void devices_count_usable(const struct device_list *list, int *n, char *kind, size_t kind_size,
-			  int64_t *memory_bytes);
 /* The job that has the device or waits for it; 0: none. A job at work comes before a job that was
  * only assigned the device; both come before a profile between two of its runs. */
 int64_t devices_holder(const struct devices_view *v, const char *id);

@@ -1,175 +1,51 @@
-/* plan_list.c - see explain.h. */
+/* plan_list.c - explain: the plans of a job's command, and which is best. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "parts.h"
-#include "pollux/mem.h"
-#include "pollux/workloads.h"
-#include "pollux/proc.h"
-
-/* --- reading --- */
-
-static void set_table(struct plan_known *k, const struct execution_plan *plan, int n_devices)
-{
-	k->table = goodput_table_of(&k->model, n_devices);
-	for (int r = 1; r <= n_devices; r++) {
-		struct configuration *c = &k->table->best[r].configuration;
-
-		if (!job_model_fits(&k->model, c))
-			k->table->goodput[r] = (double)NAN;
-		snprintf(c->plan, sizeof(c->plan), "%s", plan->name);
-	}
-}
-
-static int read_plan(struct store *store, const struct job *job, const char *kind,
-		     struct plan_list *list, int i, struct err *err)
-{
-	const struct execution_plan *plan = &list->declared.items[i];
-	char *name = execution_plan_workload(job->declared.workload, plan->name, plan->hash);
-	struct plan_known *k = &list->items[i];
-	int rc = knowledge_load(store, name, kind, &k->knowledge, err) ||
-		 knowledge_learn(store, name, kind, "", &k->knowledge, err) ||
-		 store_plan_sizes(store, name, kind, &k->sizes, err) ? -1 : 0;
-
-	free(name);
-	return rc;
-}
-
-static void weigh_plans(const struct job *job, const struct plan_devices *on,
-			struct plan_list *list)
-{
-	int64_t host_bytes = proc_memory_bytes("MemTotal:");
-	struct plan_tie_item items[EXECUTION_PLANS_MAX];
-
-	for (int i = 0; i < list->declared.count; i++)
-		items[i] = (struct plan_tie_item){ list->declared.items[i].name,
-						   &list->items[i].knowledge };
-	plan_ties_make(items, list->declared.count);
-	for (int i = 0; i < list->declared.count; i++) {
-		struct plan_known *k = &list->items[i];
-
-		knowledge_limit_memory(&k->knowledge, on->bytes, host_bytes);
-		k->knowledge.min_efficiency = on->min_efficiency;
-		knowledge_of_job(&k->knowledge, job, &k->model);
-		k->model.best_tier = on->best_tier;
-		k->model.n_best_tier = on->n + 1;
-		if (k->model.known)
-			set_table(k, &list->declared.items[i], list->n_devices);
-	}
-}
-
-static void find_best(struct plan_list *list)
-{
-	const struct goodput_table *tables[EXECUTION_PLANS_MAX];
-	int n = 0;
-
-	for (int i = 0; i < list->declared.count; i++)
-		if (list->items[i].table)
-			tables[n++] = list->items[i].table;
-	if (n > 0)
-		list->best = goodput_table_best_of(tables, n, list->n_devices);
-}
-
-int plan_list_read(struct store *store, const struct job *job, const struct plan_devices *on,
-		   struct plan_list *list, struct err *err)
-{
-	int most = job->declared.max_replicas;
-
-	*list = (struct plan_list){
-		.n_devices = most > 0 && most < on->n ? most : on->n,
-	};
-	if (execution_plans_parse(job->declared.plans, &list->declared, err))
-		return -1;
-	list->items = xcalloc((size_t)list->declared.count + 1, sizeof(*list->items));
-	for (int i = 0; i < list->declared.count; i++)
-		if (read_plan(store, job, on->kind, list, i, err)) {
-			plan_list_release(list);
-			return -1;
-		}
-	weigh_plans(job, on, list);
-	find_best(list);
-	return 0;
-}
-
-const struct plan_known *plan_list_find(const struct plan_list *list, const char *name)
-{
-	const struct execution_plan *plan = execution_plans_find(&list->declared, name);
-
-	return plan ? &list->items[plan - list->declared.items] : NULL;
-}
-
-void plan_list_release(struct plan_list *list)
-{
-	for (int i = 0; i < list->declared.count; i++) {
-		goodput_table_free(list->items[i].table);
-		knowledge_release(&list->items[i].knowledge);
-		observation_list_release(&list->items[i].sizes);
-	}
-	goodput_table_free(list->best);
-	free(list->items);
-	execution_plans_release(&list->declared);
-	*list = (struct plan_list){ .n_devices = 0 };
-}
 
 /* --- for people --- */
 
 static void cell_gib(struct table *t, int64_t bytes)
 {
-	if (bytes > 0)
-		table_cell(t, "%.2f", (double)bytes / (1 << 30));
-	else
-		table_text(t, "-");
+	table_cell_if(t, bytes > 0, "%.2f", (double)bytes / (1 << 30));
 }
 
-static void add_size(struct table *t, const char *plan, const struct observation *size)
+static void print_best(const struct explanation *e, int replicas, const struct output *out)
 {
-	table_text(t, plan);
-	table_cell(t, "%d", size->configuration.replicas);
-	table_positive(t, size->configuration.local_batch_size);
-	table_positive(t, size->configuration.accumulation_steps);
-	table_number(t, size->step_time_s * 1e3);
-	cell_gib(t, size->device_bytes);
-	cell_gib(t, size->host_bytes);
-	table_text(t, size->outcome == OBSERVATION_NO_MEMORY ? "out of memory" : "");
-	if (size->outcome == OBSERVATION_NO_MEMORY)
-		table_style(t, STYLE_YELLOW);
-}
-
-static void add_other(const struct plan_list *list, int i, int replicas, struct text *t)
-{
-	const struct plan_known *k = &list->items[i];
-	double best = list->best->goodput[replicas];
-	double own = k->table ? k->table->goodput[replicas] : (double)NAN;
-	int workers = job_model_workers(&k->model, replicas);
-	int64_t too_large = memory_too_large(&k->knowledge.memory, workers);
-	struct text needs = TEXT_INIT;
-
-	text_addf(t, "%s%s ", t->length ? "; " : "", list->declared.items[i].name);
-	if (own > 0)
-		text_addf(t, "would be %.0f %% slower", 100 * (1 - own / best));
-	else if (replicas % list->declared.items[i].width != 0)
-		text_addf(t, "has %d devices for a replica", list->declared.items[i].width);
-	else if (job_model_lacks_memory(&k->model, replicas, &needs))
-		text_add(t, needs.data);
-	else if (too_large > 0)
-		text_addf(t, "has no memory for %lld samples on a device", (long long)too_large);
-	else if (failed_sizes_least(&k->knowledge.failed, workers) > 0)
-		text_add(t, "failed");
-	else
-		text_add(t, k->table ? "was not measured near that" : "was not measured");
-	text_release(&needs);
-}
-
-static void print_best(const struct plan_list *list, int replicas, const struct output *out)
-{
-	const struct configuration *c = &list->best->best[replicas].configuration;
+	const struct configuration *c = &e->kind->table->best[replicas].configuration;
 	struct text t = TEXT_INIT, others = TEXT_INIT, label = TEXT_INIT;
 
-	for (int i = 0; i < list->declared.count; i++)
-		if (strcmp(list->declared.items[i].name, c->plan) != 0)
-			add_other(list, i, replicas, &others);
+	for (int i = 0; i < e->outlook.n_plans; i++)
+		if (strcmp(e->outlook.plans[i].name, c->plan) != 0) {
+			const struct outlook_plan *p = &e->outlook.plans[i];
+			static const struct knowledge nothing;
+			const struct knowledge *tried = p->tried ? p->tried : &nothing;
+			double own = p->table ? p->table->goodput[replicas] : (double)NAN;
+			int workers = replicas / p->width;
+			int64_t too_large = memory_too_large(&tried->memory, workers);
+			struct text needs = TEXT_INIT;
+
+			text_addf(&others, "%s%s ", others.length ? "; " : "", p->name);
+			if (own > 0)
+				text_addf(&others, "would be %.0f %% slower",
+					  100 * (1 - own / explanation_offer(e, replicas)));
+			else if (!p->allowed)
+				text_add(&others, "does not read its checkpoints");
+			else if (replicas % p->width != 0)
+				text_addf(&others, "has %d devices for a replica", p->width);
+			else if (job_model_lacks_memory(p->model, replicas, &needs))
+				text_add(&others, needs.data);
+			else if (too_large > 0)
+				text_addf(&others, "has no memory for %lld samples on a device",
+					  (long long)too_large);
+			else if (failed_sizes_least(&tried->failed, workers) > 0)
+				text_add(&others, "failed");
+			else
+				text_add(&others, p->table ? "was not measured near that"
+							   : "was not measured");
+			text_release(&needs);
+		}
 	text_addf(&label, "best on %d", replicas);
 	text_addf(&t, "%s, batch %lld = %d * %lld * %d%s%s%s", c->plan,
 		  (long long)configuration_batch_size(c), configuration_workers(c),
@@ -186,13 +62,13 @@ static void print_best(const struct plan_list *list, int replicas, const struct 
 #define RATIO_LOW(r) ((r)->value * exp(-1.96 * (r)->spread))
 #define RATIO_HIGH(r) ((r)->value * exp(1.96 * (r)->spread))
 
-static void print_ratio(const struct plan_list *list, int i, const struct output *out)
+static void print_ratio(const struct outlook_plan *p, const struct output *out)
 {
-	const struct plan_tie *tie = &list->items[i].knowledge.tie;
+	const struct plan_tie *tie = &p->known->tie;
 	struct text t = TEXT_INIT;
 
 	text_addf(&t, "a step of %s takes %.2f (%.2f to %.2f) times as long as of %s",
-		  list->declared.items[i].name, tie->ratio.value, RATIO_LOW(&tie->ratio),
+		  p->name, tie->ratio.value, RATIO_LOW(&tie->ratio),
 		  RATIO_HIGH(&tie->ratio), tie->reference);
 	if (tie->pass || tie->sync)
 		text_addf(&t, "; from there come its times of %s%s%s", tie->pass ? "a pass" : "",
@@ -202,7 +78,13 @@ static void print_ratio(const struct plan_list *list, int i, const struct output
 	text_release(&t);
 }
 
-void plan_list_print(const struct plan_list *list, const struct output *out)
+/* The plan of so many devices is the decision's; "": none. */
+static const char *best_plan(const struct explanation *e, int r)
+{
+	return explanation_offer(e, r) > 0 ? e->kind->table->best[r].configuration.plan : "";
+}
+
+void explanation_print_plans(const struct explanation *e, const struct output *out)
 {
 	static const struct table_column columns[] = {
 		{ .heading = "PLAN" },
@@ -214,84 +96,94 @@ void plan_list_print(const struct plan_list *list, const struct output *out)
 		{ .heading = "HOST GiB", .right = true, .leave_out = 3 },
 		{ .heading = "", .room = 13 },
 	};
+	const struct outlook *o = &e->outlook;
 	struct table t;
 
-	if (list->declared.count == 0)
+	if (o->n_plans == 0)
 		return;
 	fputs("\nplans (what was tried)\n", out->file);
 	table_begin(&t, columns);
-	for (int i = 0; i < list->declared.count; i++)
-		for (int k = 0; k < list->items[i].sizes.count; k++)
-			add_size(&t, list->declared.items[i].name, &list->items[i].sizes.items[k]);
+	for (int i = 0; i < o->n_plans; i++)
+		for (int k = 0; k < e->plan_sizes[i].count; k++) {
+			const struct observation *size = &e->plan_sizes[i].items[k];
+
+			table_text(&t, o->plans[i].name);
+			table_cell(&t, "%d", size->configuration.replicas);
+			table_positive(&t, size->configuration.local_batch_size);
+			table_positive(&t, size->configuration.accumulation_steps);
+			table_number(&t, size->step_time_s * 1e3);
+			cell_gib(&t, size->device_bytes);
+			cell_gib(&t, size->host_bytes);
+			table_text(&t,
+				   size->outcome == OBSERVATION_NO_MEMORY ? "out of memory" : "");
+			if (size->outcome == OBSERVATION_NO_MEMORY)
+				table_style(&t, STYLE_YELLOW);
+		}
 	table_end(&t, out);
-	for (int r = 1; list->best && r <= list->n_devices && r <= 8; r *= 2)
-		if (list->best->goodput[r] > 0)
-			print_best(list, r, out);
-	for (int i = 0; i < list->declared.count; i++)
-		if (list->items[i].knowledge.tie.reference[0])
-			print_ratio(list, i, out);
+	for (int r = 1; r <= e->n_devices && r <= 8; r *= 2)
+		if (*best_plan(e, r))
+			print_best(e, r, out);
+	for (int i = 0; i < o->n_plans; i++)
+		if (o->plans[i].known && o->plans[i].known->tie.reference[0])
+			print_ratio(&o->plans[i], out);
 }
 
 /* --- for programs --- */
 
-static void print_json_size(struct json *j, const struct observation *size)
+static void print_json_known(struct json *j, const struct knowledge *known)
 {
-	json_object(j, NULL);
-	json_integer(j, "replicas", size->configuration.replicas);
-	json_positive(j, "local_batch_size", size->configuration.local_batch_size);
-	json_positive(j, "accumulation_steps", size->configuration.accumulation_steps);
-	json_number(j, "step_time_s", size->step_time_s);
-	json_positive(j, "device_memory_bytes", size->device_bytes);
-	json_positive(j, "memory_bytes", size->host_bytes);
-	json_bool(j, "out_of_memory", size->outcome == OBSERVATION_NO_MEMORY);
-	json_end(j);
+	const struct plan_tie *tie = known && known->tie.reference[0] ? &known->tie : NULL;
+	const struct memory_model *m = known && known->needs.known ? &known->needs : NULL;
+
+	json_string(j, "reference", tie ? tie->reference : NULL);
+	json_number(j, "ratio", tie ? tie->ratio.value : (double)NAN);
+	json_number(j, "ratio_low", tie ? RATIO_LOW(&tie->ratio) : (double)NAN);
+	json_number(j, "ratio_high", tie ? RATIO_HIGH(&tie->ratio) : (double)NAN);
+	json_bool(j, "borrows_pass", tie && tie->pass);
+	json_bool(j, "borrows_sync", tie && tie->sync);
+	json_number(j, "memory_fixed_bytes", m ? m->fixed_bytes : (double)NAN);
+	json_number(j, "memory_divided_bytes", m ? m->divided_bytes : (double)NAN);
+	json_number(j, "memory_sample_bytes", m ? m->sample_bytes : (double)NAN);
 }
 
-static void print_json_ratio(struct json *j, const struct plan_tie *tie)
+void explanation_print_json_plans(const struct explanation *e, struct json *j)
 {
-	bool has = tie->reference[0];
+	const struct outlook *o = &e->outlook;
 
-	json_string(j, "reference", has ? tie->reference : NULL);
-	json_number(j, "ratio", has ? tie->ratio.value : (double)NAN);
-	json_number(j, "ratio_low", has ? RATIO_LOW(&tie->ratio) : (double)NAN);
-	json_number(j, "ratio_high", has ? RATIO_HIGH(&tie->ratio) : (double)NAN);
-	json_bool(j, "borrows_pass", tie->pass);
-	json_bool(j, "borrows_sync", tie->sync);
-}
-
-static void print_json_needs(struct json *j, const struct memory_model *m)
-{
-	json_number(j, "memory_fixed_bytes", m->known ? m->fixed_bytes : (double)NAN);
-	json_number(j, "memory_divided_bytes", m->known ? m->divided_bytes : (double)NAN);
-	json_number(j, "memory_sample_bytes", m->known ? m->sample_bytes : (double)NAN);
-}
-
-void plan_list_print_json(const struct plan_list *list, struct json *j)
-{
-	if (list->declared.count == 0)
+	if (o->n_plans == 0)
 		return;
 	json_array(j, "plans");
-	for (int i = 0; i < list->declared.count; i++) {
-		const struct plan_known *k = &list->items[i];
+	for (int i = 0; i < o->n_plans; i++) {
+		const struct outlook_plan *p = &o->plans[i];
 
 		json_object(j, NULL);
-		json_string(j, "name", list->declared.items[i].name);
+		json_string(j, "name", p->name);
 		json_array(j, "tried");
-		for (int s = 0; s < k->sizes.count; s++)
-			print_json_size(j, &k->sizes.items[s]);
+		for (int s = 0; s < e->plan_sizes[i].count; s++) {
+			const struct observation *size = &e->plan_sizes[i].items[s];
+
+			json_object(j, NULL);
+			json_integer(j, "replicas", size->configuration.replicas);
+			json_positive(j, "local_batch_size", size->configuration.local_batch_size);
+			json_positive(j, "accumulation_steps",
+				      size->configuration.accumulation_steps);
+			json_number(j, "step_time_s", size->step_time_s);
+			json_positive(j, "device_memory_bytes", size->device_bytes);
+			json_positive(j, "memory_bytes", size->host_bytes);
+			json_bool(j, "out_of_memory", size->outcome == OBSERVATION_NO_MEMORY);
+			json_end(j);
+		}
 		json_end(j);
 		json_array(j, "goodput_eps");	/* on 1, 2, ... devices */
-		for (int r = 1; k->table && r <= list->n_devices; r++)
-			json_number(j, NULL, k->table->goodput[r]);
+		for (int r = 1; p->table && r <= e->n_devices; r++)
+			json_number(j, NULL, p->table->goodput[r]);
 		json_end(j);
-		print_json_ratio(j, &k->knowledge.tie);
-		print_json_needs(j, &k->knowledge.needs);
+		print_json_known(j, p->known);
 		json_end(j);
 	}
 	json_end(j);
 	json_array(j, "best_plans");		/* on 1, 2, ... devices */
-	for (int r = 1; list->best && r <= list->n_devices; r++)
-		json_string(j, NULL, list->best->goodput[r] > 0
-			    ? list->best->best[r].configuration.plan : NULL);
+	for (int r = 1; e->kind->table && r <= e->n_devices; r++)
+		json_string(j, NULL, *best_plan(e, r) ? best_plan(e, r) : NULL);
 	json_end(j);
 }

@@ -7,16 +7,10 @@
 #include "pollux/mem.h"
 #include "pollux/step_stats.h"
 
-static const char *why_of(const struct event_list *events, const struct run *run)
-{
-	for (int i = 0; i < events->count; i++)
-		if (events->items[i].run_id == run->id && !strcmp(events->items[i].kind, "point"))
-			return events->items[i].text;
-	return "";
-}
-
 static int read_rows(struct session *s, struct profile_report *r, struct err *err)
 {
+	const struct event_list *events = &r->details.events;
+
 	r->rows = xcalloc((size_t)r->details.runs.count, sizeof(*r->rows));
 	for (int i = 0; i < r->details.runs.count; i++) {
 		struct profile_row *row = &r->rows[r->n_rows++];
@@ -25,11 +19,18 @@ static int read_rows(struct session *s, struct profile_report *r, struct err *er
 		if (store_observation_get(&s->store, row->run, &row->observation, err))
 			return -1;
 		row->half_width = steady_half_width(&row->observation);
-		row->model_step_time_s =
-			r->e.knowledge.modelled && row->run->configuration.local_batch_size > 0 &&
-			r->e.plans.declared.count == 0
-			? explanation_step_time(&r->e, &row->run->configuration) : (double)NAN;
-		row->why = why_of(&r->details.events, row->run);
+		row->model_step_time_s = (double)NAN;
+		if (r->e.knowledge->modelled && row->run->configuration.local_batch_size > 0 &&
+		    r->e.outlook.n_plans == 0)
+			row->model_step_time_s =
+				(double)configuration_batch_size(&row->run->configuration) /
+				goodput_choice_of(&r->e.model.goodput, row->run->configuration)
+					.throughput;
+		row->why = "";
+		for (int k = 0; k < events->count && !*row->why; k++)
+			if (events->items[k].run_id == row->run->id &&
+			    !strcmp(events->items[k].kind, "point"))
+				row->why = events->items[k].text;
 		row->stopped = row->run->stop_reason == STOP_CANCEL ||
 			       (i + 1 == r->details.runs.count && r->e.job->state == JOB_CANCELLED);
 	}
@@ -41,21 +42,11 @@ bool profile_row_is_lost(const struct profile_row *row)
 	return row->run->outcome == OUTCOME_LOST || row->run->stop_reason == STOP_ORPHAN;
 }
 
-static void recommend(struct profile_report *r)
+static int read_all(struct session *s, int64_t job_id, struct profile_report *r, struct err *err)
 {
 	const struct explanation *e = &r->e;
 	double most = 0;
 
-	for (int n = 1; e->model.known && n <= e->n_devices; n++)
-		if (!explanation_obstacle(e, n))
-			most = fmax(most, e->best[n].goodput);
-	for (int n = e->n_devices; e->model.known && n >= 1; n--)
-		if (!explanation_obstacle(e, n) && e->best[n].goodput >= PROFILE_ENOUGH * most)
-			r->recommended = e->best[n];
-}
-
-static int read_all(struct session *s, int64_t job_id, struct profile_report *r, struct err *err)
-{
 	if (explanation_read(s, job_id, &r->e, err))
 		return -1;
 	if (!r->e.job->profile)
@@ -63,7 +54,12 @@ static int read_all(struct session *s, int64_t job_id, struct profile_report *r,
 			       (long long)job_id, (long long)job_id);
 	if (status_details_read(s, r->e.job, &r->details, err) || read_rows(s, r, err))
 		return -1;
-	recommend(r);
+	for (int n = 1; e->model.known && n <= e->n_devices; n++)
+		if (!explanation_obstacle(e, n))
+			most = fmax(most, e->best[n].goodput);
+	for (int n = e->n_devices; e->model.known && n >= 1; n--)
+		if (!explanation_obstacle(e, n) && e->best[n].goodput >= PROFILE_ENOUGH * most)
+			r->recommended = e->best[n];
 	return 0;
 }
 
@@ -138,59 +134,47 @@ static void print_point(struct json *j, const struct profile_row *row)
 	json_end(j);
 }
 
-static void print_head(struct json *j, const struct profile_report *r)
-{
-	const struct job *job = r->e.job;
-
-	json_integer(j, "schema_version", SCHEMA_VERSION);
-	json_number(j, "time_s", r->e.status.now_wall_s);
-	json_integer(j, "id", job->id);
-	json_string(j, "name", job->declared.name);
-	json_string(j, "workload", job->declared.workload);
-	json_string(j, "state", shown_state_name(r->e.item->state));
-	json_text(j, "reason", job->reason);
-	json_text(j, "device_kind", r->e.device_kind);
-	json_positive(j, "initial_batch_size", job->declared.batch.size);
-}
-
-static void print_recommended(struct json *j, const struct profile_report *r)
-{
-	const struct memory_bounds *m = &r->e.knowledge.memory;
-	int replicas = memory_least_bounded(m);
-
-	if (r->recommended.goodput > 0) {
-		json_object(j, "recommended");
-		explanation_print_json_choice(j, &r->e, &r->recommended);
-		json_end(j);
-	} else {
-		json_string(j, "recommended", NULL);
-	}
-	json_object(j, "memory");
-	json_positive(j, "too_large", replicas ? memory_too_large(m, replicas) : 0);
-	json_positive(j, "fits", replicas ? memory_fits(m, replicas) : 0);
-	json_positive(j, "replicas", m->shared ? replicas : 0);
-	json_end(j);
-}
-
 void profile_report_print_json(const struct profile_report *r, FILE *out)
 {
 	struct json j;
+	const struct job *job = r->e.job;
+	const struct memory_bounds *m = &r->e.knowledge->memory;
+	int replicas = memory_least_bounded(m);
 
 	json_init(&j, out);
 	json_object(&j, NULL);
-	print_head(&j, r);
+	json_integer(&j, "schema_version", SCHEMA_VERSION);
+	json_number(&j, "time_s", r->e.status.now_wall_s);
+	json_integer(&j, "id", job->id);
+	json_string(&j, "name", job->declared.name);
+	json_string(&j, "workload", job->declared.workload);
+	json_string(&j, "state", shown_state_name(r->e.item->state));
+	json_text(&j, "reason", job->reason);
+	json_text(&j, "device_kind", r->e.device_kind);
+	json_positive(&j, "initial_batch_size", job->declared.batch.size);
 	json_array(&j, "points");
 	for (int i = 0; i < r->n_rows; i++)
 		print_point(&j, &r->rows[i]);
 	json_end(&j);
-	print_recommended(&j, r);
+	if (r->recommended.goodput > 0) {
+		json_object(&j, "recommended");
+		explanation_print_json_choice(&j, &r->e, &r->recommended);
+		json_end(&j);
+	} else {
+		json_string(&j, "recommended", NULL);
+	}
+	json_object(&j, "memory");
+	json_positive(&j, "too_large", replicas ? memory_too_large(m, replicas) : 0);
+	json_positive(&j, "fits", replicas ? memory_fits(m, replicas) : 0);
+	json_positive(&j, "replicas", m->shared ? replicas : 0);
+	json_end(&j);
 	json_array(&j, "warnings");
 	for (int i = 0; i < r->details.events.count; i++)
 		if (!strcmp(r->details.events.items[i].kind, "warning"))
 			json_string(&j, NULL, r->details.events.items[i].text);
 	json_end(&j);
-	json_number(&j, "restart_s", r->e.knowledge.restart_s);
-	plan_list_print_json(&r->e.plans, &j);
+	json_number(&j, "restart_s", r->e.knowledge->restart_s);
+	explanation_print_json_plans(&r->e, &j);
 	explanation_print_json_missing(&j, &r->e);
 	explanation_print_json_curves(&j, &r->e);
 	explanation_print_json_model(&j, &r->e);

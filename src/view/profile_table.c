@@ -9,28 +9,6 @@
 
 /* --- points --- */
 
-/* + 0.0 turns -0 into 0. */
-static void cell_difference(struct table *t, double ratio)
-{
-	if (isfinite(ratio))
-		table_cell(t, "%+.1f%%", round(1000 * ratio) / 10 + 0.0);
-	else
-		table_text(t, "-");
-}
-
-static void cell_memory(struct table *t, const struct run *run)
-{
-	int64_t bytes = run->peak_device_memory_bytes > 0 ? run->peak_device_memory_bytes
-							  : run->peak_memory_bytes;
-
-	if (bytes >= 999500000)
-		table_cell(t, "%.3gG", (double)bytes / 1e9);
-	else if (bytes > 0)
-		table_cell(t, "%.0fM", (double)bytes / 1e6);
-	else
-		table_text(t, "-");
-}
-
 /* Adds why the point was tried, or its outcome if it gave no step time. */
 static void add_result(struct table *t, const struct profile_row *row)
 {
@@ -66,6 +44,9 @@ static void add_row(struct table *t, const struct profile_row *row)
 	const struct run *run = row->run;
 	const struct configuration *c = &run->configuration;
 	bool timed = o->n_windows > 0;
+	int64_t bytes = run->peak_device_memory_bytes > 0 ? run->peak_device_memory_bytes
+							  : run->peak_memory_bytes;
+	double off = timed ? row->model_step_time_s / o->step_time_s - 1 : (double)NAN;
 
 	table_cell(t, "%d%s%s", c->replicas, c->plan[0] ? " " : "", c->plan);
 	table_positive(t, configuration_batch_size(c));
@@ -74,12 +55,13 @@ static void add_row(struct table *t, const struct profile_row *row)
 	table_count(t, timed ? (double)o->n_steps : (double)NAN);
 	table_count(t, timed ? (double)(o->n_dropped + o->n_outliers) : (double)NAN);
 	table_span(t, o->step_time_s);
-	if (isfinite(row->half_width))
-		table_cell(t, "%.1f%%", 100 * row->half_width);
+	table_cell_if(t, isfinite(row->half_width), "%.1f%%", 100 * row->half_width);
+	/* + 0.0 turns -0 into 0. */
+	table_cell_if(t, isfinite(off), "%+.1f%%", round(1000 * off) / 10 + 0.0);
+	if (bytes >= 999500000)
+		table_cell(t, "%.3gG", (double)bytes / 1e9);
 	else
-		table_text(t, "-");
-	cell_difference(t, timed ? row->model_step_time_s / o->step_time_s - 1 : (double)NAN);
-	cell_memory(t, run);
+		table_cell_if(t, bytes > 0, "%.0fM", (double)bytes / 1e6);
 	table_span(t, run->first_step_s);
 	table_span(t, run->stop_duration_s);
 	add_result(t, row);
@@ -114,23 +96,9 @@ static void print_points(const struct profile_report *r, const struct output *ou
 
 /* --- around them --- */
 
-static void print_head(const struct profile_report *r, const struct output *out)
-{
-	const struct job *job = r->e.job;
-	struct text t = TEXT_INIT;
-
-	status_print_head("profile, job", job, out);
-	text_add(&t, shown_state_name(r->e.item->state));
-	if (*job->reason && strcmp(job->reason, t.data) != 0)
-		text_addf(&t, ": %s", job->reason);
-	output_textline(out, "state", &t);
-	output_line(out, "workload", job->declared.workload);
-	text_release(&t);
-}
-
 static void print_memory(const struct profile_report *r, const struct output *out)
 {
-	const struct memory_bounds *m = &r->e.knowledge.memory;
+	const struct memory_bounds *m = &r->e.knowledge->memory;
 	int replicas = memory_least_bounded(m);
 	struct text t = TEXT_INIT;
 
@@ -164,27 +132,13 @@ static void print_recommended(const struct profile_report *r, const struct outpu
 		if (!explanation_is_measured(&r->e, c->replicas))
 			text_addf(&t, "%d device%s: not measured, only predicted", c->replicas,
 				  plural(c->replicas));
-		if (t.length)
-			output_textline(out, "note", &t);
+		output_text_if(out, "note", &t);
 	} else {
 		explanation_missing(&r->e, &t);
 		output_textline(out, "missing", &t);
 	}
 	print_memory(r, out);
 	text_release(&t);
-}
-
-static void print_warnings(const struct profile_report *r, const struct output *out)
-{
-	const char *heading = "\nwarnings\n";
-
-	for (int i = 0; i < r->details.events.count; i++) {
-		if (strcmp(r->details.events.items[i].kind, "warning") != 0)
-			continue;
-		fputs(heading, out->file);
-		heading = "";
-		output_line(out, "", r->details.events.items[i].text);
-	}
 }
 
 static void print_model(const struct profile_report *r, const struct output *out)
@@ -208,19 +162,35 @@ static void print_model(const struct profile_report *r, const struct output *out
 
 void profile_report_print(const struct profile_report *r, const struct output *out)
 {
-	print_head(r, out);
+	const char *heading = "\nwarnings\n";
+	const struct job *job = r->e.job;
+	struct text t = TEXT_INIT;
+
+	status_print_head("profile, job", job, out);
+	text_add(&t, shown_state_name(r->e.item->state));
+	if (*job->reason && strcmp(job->reason, t.data) != 0)
+		text_addf(&t, ": %s", job->reason);
+	output_textline(out, "state", &t);
+	output_line(out, "workload", job->declared.workload);
+	text_release(&t);
 	if (r->n_rows > 0)
 		print_points(r, out);
 	/* The model is of one plan: the plans are compared instead. */
-	if (r->e.plans.declared.count == 0)
+	if (r->e.outlook.n_plans == 0)
 		print_model(r, out);
 	explanation_print_restart(&r->e, out);
-	if (r->e.plans.declared.count == 0)
+	if (r->e.outlook.n_plans == 0)
 		print_recommended(r, out);
-	plan_list_print(&r->e.plans, out);
+	explanation_print_plans(&r->e, out);
 	if (r->e.model.known)
 		output_line(out, "jobs",
 			    "of the same workload start from this: those submitted with the same "
 			    "command, each argument of it, or with the same --workload");
-	print_warnings(r, out);
+	for (int i = 0; i < r->details.events.count; i++) {
+		if (strcmp(r->details.events.items[i].kind, "warning") != 0)
+			continue;
+		fputs(heading, out->file);
+		heading = "";
+		output_line(out, "", r->details.events.items[i].text);
+	}
 }

@@ -85,7 +85,7 @@ fill() {
 		0.004 * (replicas > 1) + 0.002 * (replicas > 2) * (replicas - 2)'
 	fitted w 'CPU, 1 core' alpha_grad=0.004 beta_grad=0.00025 alpha_sync_local=0.004 \
 		beta_sync_local=0.002 alpha_sync_node=0.0044 beta_sync_node=0.0022 basis=dddpttd \
-		max_replicas=4
+		max_replicas=4 observations_key=3:90:15000
 	given_job "$id" runs=3 samples=200000 noise_scale=1920 \
 		reason='2nd in line; needs 1 device' next_start_time_s=@'unixepoch() + 86400'
 	past_decision goodput 8 "$id" 4 '4 devices: 3.1x of one'
@@ -430,6 +430,27 @@ else
 	echo "ok $((n += 1)) - gnuplot draws # SKIP no gnuplot: apt-get install gnuplot-nox"
 fi
 queued_again
+
+# --- before the next pass ---
+given_job all if state=queued state=held
+past_run "$id" batch_size=16 local_batch_size=16
+measured "run:$run" 0.030 device_kind='CPU, 1 core' n_windows=30
+next=$(submit --begin +1h --workload w -b 128 -r 1:4 --samples 1e6 -- true)
+goodputs() { "$POLLUX" explain "$next" --json | json 'printf "%.5g ", $_->{goodput}
+	for @{$d->{devices}}; print $d->{model}{fitted_by_a_pass} ? "stored" : "new"'; }
+before=$(goodputs)
+"$POLLUX" schedule --policy goodput >/dev/null
+is 'explain has the goodput by which the next pass decides' "${before% new} stored" "$(goodputs)"
+like 'the goodput is that of a model which no pass has stored' ' new$' "$before"
+sure=$(submit --begin +1h --workload w -b 128 -r 1:4 --guarantee 2 -- true)
+run "$POLLUX" explain "$sure"
+like 'explain says which numbers of devices would break a guarantee' \
+	'^  3 .* - +below --guarantee$' "$(part devices)"
+like 'a number that keeps the guarantee is offered' '^  2 .* 0\.98$' "$(part devices)"
+"$POLLUX" cancel "$next" "$sure" >/dev/null
+given_none observations if local_batch_size=16
+given_none runs if local_batch_size=16
+given_job all if state=held state=queued
 
 # --- another policy ---
 given_setting POLLUX_POLICY las

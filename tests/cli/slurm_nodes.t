@@ -69,7 +69,8 @@ is 'the eight devices are four on each of two nodes' \
 	GROUP BY node ORDER BY node" | tr '|\n' '  ' | sed 's/ $//')"
 
 is 'the store keeps the nodes for later questions' '4*3' \
-	"$(store "SELECT value FROM settings WHERE name = 'nodes'")"
+	"$(store "SELECT substr(value, 1, instr(value, char(9)) - 1) FROM settings
+		WHERE name = 'devices'")"
 
 # --- the command on each node ----------------------------------------------------
 

@@ -1273,7 +1273,7 @@ static void test_long_history(void)
 	machine_steps = 0;
 	near(restart_cost("x"), 7, 0, "a long history has a restart cost");
 	ok(costs("restart", 20000), "the restart cost of a long history is read in few steps");
-	store_workload_stamps(&store, "fast", true, &stamps, &err);
+	store_workload_stamps(&store, "fast", true, NULL, &stamps, &err);
 	ok(costs("stamps", 40000), "the stamps of a long history are read in few steps");
 	ok(stamps.count == 1 && !strcmp(stamps.items[0].workload, "x"),
 	   "there is something to learn of the one workload only");
@@ -1362,7 +1362,7 @@ static const char *stamp(void)
 	static char key[sizeof(((struct workload_stamp *)NULL)->observations_key)];
 	struct workload_stamp_list stamps;
 
-	store_workload_stamps(&store, "fast", true, &stamps, &err);
+	store_workload_stamps(&store, "fast", true, NULL, &stamps, &err);
 	snprintf(key, sizeof(key), "%s", stamps.count == 1 ? stamps.items[0].observations_key : "");
 	workload_stamp_list_release(&stamps);
 	return key;
