@@ -78,11 +78,25 @@ static bool are_alike(const struct node *a, const struct node *b)
 
 /* --- the table --- */
 
-static void add_node(struct table *t, const struct node *node, const struct text *names,
-		     int n_alike)
+/* A row for the node and those after it that are like it. */
+static void add_alike(struct table *t, const struct nodes *nodes, int first, bool *done)
 {
-	table_text(t, names->data);
-	table_cell(t, "%d", n_alike);
+	const struct node *node = &nodes->items[first];
+	struct text names = TEXT_INIT;
+	int n = 0, last = first;
+
+	for (int i = first; i < nodes->n; i++) {
+		if (done[i] || (i != first && !are_alike(node, &nodes->items[i])))
+			continue;
+		done[i] = true;
+		last = i;
+		n++;
+	}
+	text_add(&names, node->name);
+	if (n > 1)
+		text_addf(&names, " .. %s", nodes->items[last].name);
+	table_text(t, names.data);
+	table_cell(t, "%d", n);
 	table_cell(t, "%d", node->n);
 	table_cell(t, "%d", node->n - node->own - node->others - node->down);
 	table_cell(t, "%d", node->own);
@@ -97,25 +111,6 @@ static void add_node(struct table *t, const struct node *node, const struct text
 	table_text(t, node->kind);
 	if (node->down)
 		table_style(t, STYLE_RED);
-}
-
-/* A row for the node and those after it that are like it. */
-static void add_alike(struct table *t, const struct nodes *nodes, int first, bool *done)
-{
-	struct text names = TEXT_INIT;
-	int n = 0, last = first;
-
-	for (int i = first; i < nodes->n; i++) {
-		if (done[i] || (i != first && !are_alike(&nodes->items[first], &nodes->items[i])))
-			continue;
-		done[i] = true;
-		last = i;
-		n++;
-	}
-	text_add(&names, nodes->items[first].name);
-	if (n > 1)
-		text_addf(&names, " .. %s", nodes->items[last].name);
-	add_node(t, &nodes->items[first], &names, n);
 	text_release(&names);
 }
 

@@ -32,10 +32,7 @@ static void cell_bytes(struct table *t, int64_t bytes)
 
 	for (; bytes >= 1024 && bytes % 1024 == 0 && u < 4; u++)
 		bytes /= 1024;
-	if (bytes > 0)
-		table_cell(t, "%lld%c", (long long)bytes, units[u]);
-	else
-		table_text(t, "-");
+	table_cell_if(t, bytes > 0, "%lld%c", (long long)bytes, units[u]);
 }
 
 /* --- products --- */
@@ -46,25 +43,6 @@ struct products {
 	int n_widths;
 	double unit;			/* FLOP/s: 1e9 or 1e12 */
 };
-
-static void find_widths(struct products *p)
-{
-	double most = 0;
-
-	for (int i = 0; i < p->result->list.count; i++) {
-		const struct device_measurement *m = &p->result->list.items[i];
-		int w = 0;
-
-		if (m->what != MEASURED_PRODUCT)
-			continue;
-		most = fmax(most, device_measurement_flops(m));
-		while (w < p->n_widths && p->widths[w] != m->n)
-			w++;
-		if (w == p->n_widths && w < WIDTHS_MAX)
-			p->widths[p->n_widths++] = m->n;
-	}
-	p->unit = most >= 1e12 ? 1e12 : 1e9;
-}
 
 static const struct device_measurement *product_of(const struct products *p, const char *variant,
 						   int64_t m, int64_t width)
@@ -111,10 +89,7 @@ static void add_row(struct table *t, const struct products *p,
 		cell_rate(t, m, device_measurement_flops(m) / p->unit);
 		cell_spread(t, m);
 	}
-	if (peak > 0)
-		table_cell(t, "%.0f%%", 100 * best / peak);
-	else
-		table_text(t, "-");
+	table_cell_if(t, peak > 0, "%.0f%%", 100 * best / peak);
 }
 
 static void print_products(const struct measure_result *r, const struct output *out)
@@ -125,8 +100,21 @@ static void print_products(const struct measure_result *r, const struct output *
 	char *headings[WIDTHS_MAX];
 	struct table t;
 	int c = 2;
+	double most = 0;
 
-	find_widths(&p);
+	for (int i = 0; i < p.result->list.count; i++) {
+		const struct device_measurement *m = &p.result->list.items[i];
+		int w = 0;
+
+		if (m->what != MEASURED_PRODUCT)
+			continue;
+		most = fmax(most, device_measurement_flops(m));
+		while (w < p.n_widths && p.widths[w] != m->n)
+			w++;
+		if (w == p.n_widths && w < WIDTHS_MAX)
+			p.widths[p.n_widths++] = m->n;
+	}
+	p.unit = most >= 1e12 ? 1e12 : 1e9;
 	if (p.n_widths == 0)
 		return;
 	for (int w = 0; w < p.n_widths; w++) {
@@ -150,22 +138,6 @@ static void print_products(const struct measure_result *r, const struct output *
 
 /* --- all others --- */
 
-static void add_other(struct table *t, const struct device_measurement *m)
-{
-	double bytes_per_s = device_measurement_bytes_per_s(m);
-
-	table_text(t, measured_names.names[m->what]);
-	table_text(t, m->variant[0] ? m->variant : "-");
-	table_cell(t, "%d", m->devices);
-	cell_bytes(t, m->bytes);
-	table_cell(t, "%s%s", format_span(m->time_s).s, m->steady ? "" : "*");
-	cell_spread(t, m);
-	if (bytes_per_s > 0)
-		cell_rate(t, m, bytes_per_s / 1e9);
-	else
-		table_text(t, "-");
-}
-
 static void print_others(const struct measure_result *r, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -183,7 +155,19 @@ static void print_others(const struct measure_result *r, const struct output *ou
 	table_begin(&t, columns);
 	for (int i = 0; i < r->list.count; i++)
 		if (r->list.items[i].what != MEASURED_PRODUCT) {
-			add_other(&t, &r->list.items[i]);
+			const struct device_measurement *m = &r->list.items[i];
+			double bytes_per_s = device_measurement_bytes_per_s(m);
+
+			table_text(&t, measured_names.names[m->what]);
+			table_text(&t, m->variant[0] ? m->variant : "-");
+			table_cell(&t, "%d", m->devices);
+			cell_bytes(&t, m->bytes);
+			table_cell(&t, "%s%s", format_span(m->time_s).s, m->steady ? "" : "*");
+			cell_spread(&t, m);
+			if (bytes_per_s > 0)
+				cell_rate(&t, m, bytes_per_s / 1e9);
+			else
+				table_text(&t, "-");
 			n++;
 		}
 	if (n > 0) {
@@ -294,10 +278,7 @@ static void print_json_kind(struct json *j, const struct profiled_kind *kind)
 	}
 	json_end(j);
 	json_string(j, "peak_basis", r->peak_basis[0] ? r->peak_basis : NULL);
-	json_array(j, "notes");
-	for (size_t i = 0; i < r->notes.count; i++)
-		json_string(j, NULL, r->notes.items[i]);
-	json_end(j);
+	json_strings(j, "notes", &r->notes);
 	json_end(j);
 }
 
@@ -314,9 +295,6 @@ void devices_profile_print_json(const struct devices_profile *p, FILE *out)
 	for (int i = 0; i < p->n_kinds; i++)
 		print_json_kind(&j, &p->kinds[i]);
 	json_end(&j);
-	json_array(&j, "left_out");
-	for (size_t i = 0; i < p->left_out.count; i++)
-		json_string(&j, NULL, p->left_out.items[i]);
-	json_end(&j);
+	json_strings(&j, "left_out", &p->left_out);
 	json_end(&j);
 }

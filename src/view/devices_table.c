@@ -7,38 +7,9 @@
 #include "parts.h"
 #include "pollux/mem.h"
 
-static bool is_gpu(const struct device *d)
-{
-	const struct device_backend *backend = device_backend_of(d->id);
-
-	return backend && backend->is_accelerator;
-}
-
-static int count_gpus(const struct devices_view *v)
-{
-	int n = 0;
-
-	while (n < v->list.count && is_gpu(&v->list.items[n]))	/* GPUs come first */
-		n++;
-	return n;
-}
-
 /* --- slots --- */
 
 #define OTHER_COLUMNS 34	/* least width of the columns before KIND */
-
-/* The kinds of slots differ at their ends, "MODEL, 1 core shared by 2 slots", so a narrow table
- * clips the model, not the end. */
-static void add_kind(struct table *t, const char *kind, int width)
-{
-	const char *comma = strrchr(kind, ','), *tail = comma ? comma : "";
-	int room = width - OTHER_COLUMNS - (int)strlen(tail) - 2;
-
-	if (width == 0 || !comma || comma - kind <= room + 2)
-		table_text(t, kind);
-	else
-		table_cell(t, "%.*s..%s", room > 0 ? room : 0, kind, tail);
-}
 
 static void add_slot(struct table *t, const struct devices_view *v, int index, int width)
 {
@@ -54,45 +25,40 @@ static void add_slot(struct table *t, const struct devices_view *v, int index, i
 		table_text(t, other ? other : "-");
 	table_text(t, d->binding);
 	if (d->usable) {
-		add_kind(t, d->kind, width);
+		const char *comma = strrchr(d->kind, ','), *tail = comma ? comma : "";
+		int room = width - OTHER_COLUMNS - (int)strlen(tail) - 2;
+
+		/* The kinds of slots differ at their ends, "MODEL, 1 core shared by 2 slots", so
+		 * a narrow table clips the model, not the end. */
+		if (width == 0 || !comma || comma - d->kind <= room + 2)
+			table_text(t, d->kind);
+		else
+			table_cell(t, "%.*s..%s", room > 0 ? room : 0, d->kind, tail);
 		return;
 	}
 	table_cell(t, "not usable: %s", d->reason);
 	table_style(t, STYLE_RED);
 }
 
-static void print_slots(const struct devices_view *v, int first, const struct output *out)
-{
-	static const struct table_column columns[] = {
-		{ .heading = "ID" },
-		{ .heading = "CORES", .right = true },
-		{ .heading = "HELD BY" },
-		{ .heading = "BOUND TO", .flexible = true },
-		{ .heading = "KIND", .flexible = true, .min_width = 7 },
-	};
-	struct table t;
-
-	table_begin(&t, columns);
-	for (int i = first; i < v->list.count; i++)
-		add_slot(&t, v, i, out->width);
-	table_end(&t, out);
-}
-
 /* --- GPUs --- */
 
 static void add_gib(struct table *t, int64_t bytes, int64_t unknown)
 {
-	if (bytes == unknown)
-		table_text(t, "-");
-	else
-		table_cell(t, "%.1f", (double)bytes / (1 << 30));
+	table_cell_if(t, bytes != unknown, "%.1f", (double)bytes / (1 << 30));
 }
 
-static void add_holder(struct table *t, const struct devices_view *v, int index)
+static void add_gpu(struct table *t, const struct devices_view *v, int index)
 {
+	const struct device *d = &v->list.items[index];
 	int64_t holder = devices_holder(v, v->list.items[index].id);
 	const struct device_user *user = device_user_worst(&v->users, index);
 
+	table_text(t, d->name);
+	table_text(t, d->usable ? "yes" : "no");
+	add_gib(t, d->now.free_bytes, -1);
+	add_gib(t, d->memory_bytes, 0);
+	table_cell_if(t, !isnan(d->now.utilization), "%.0f %%", 100 * d->now.utilization);
+	table_cell_if(t, !isnan(d->now.temperature_c), "%.0f C", d->now.temperature_c);
 	if (holder)
 		table_cell(t, "job %lld", (long long)holder);
 	else if (v->lock_holders[index])
@@ -107,25 +73,6 @@ static void add_holder(struct table *t, const struct devices_view *v, int index)
 		table_cell(t, "pid %lld", (long long)user->process.pid);
 	else
 		table_text(t, "-");
-}
-
-static void add_gpu(struct table *t, const struct devices_view *v, int index)
-{
-	const struct device *d = &v->list.items[index];
-
-	table_text(t, d->name);
-	table_text(t, d->usable ? "yes" : "no");
-	add_gib(t, d->now.free_bytes, -1);
-	add_gib(t, d->memory_bytes, 0);
-	if (isnan(d->now.utilization))
-		table_text(t, "-");
-	else
-		table_cell(t, "%.0f %%", 100 * d->now.utilization);
-	if (isnan(d->now.temperature_c))
-		table_text(t, "-");
-	else
-		table_cell(t, "%.0f C", d->now.temperature_c);
-	add_holder(t, v, index);
 	table_text(t, d->kind);
 	if (!d->usable)
 		table_style(t, STYLE_RED);
@@ -227,25 +174,6 @@ static bool links_differ(const struct devices_view *v, int n)
 	return false;
 }
 
-static void print_matrix(const struct devices_view *v, int n, const struct output *out)
-{
-	struct table_column *columns = xcalloc((size_t)n + 1, sizeof(*columns));
-	struct table t;
-
-	columns[0].heading = "LINK";
-	for (int i = 0; i < n; i++)
-		columns[i + 1].heading = v->list.items[i].name;
-	table_init(&t, columns, n + 1);
-	for (int a = 0; a < n; a++) {
-		table_text(&t, v->list.items[a].name);
-		for (int b = 0; b < n; b++)
-			table_text(&t, a == b ? "-" : devices_link_name(v, a, b));
-	}
-	putchar('\n');
-	table_end(&t, out);
-	free(columns);
-}
-
 static void print_links(const struct devices_view *v, int n, const struct output *out)
 {
 	const struct device_words *words = n ? words_of(&v->list.items[0]) : NULL;
@@ -256,24 +184,24 @@ static void print_links(const struct devices_view *v, int n, const struct output
 
 	if (n < 2)
 		return;
-	if (links_differ(v, n))
-		print_matrix(v, n, out);
-	else if (devices_link(&v->list, 0, 1) != DEVICE_LINK_MACHINE)
+	if (links_differ(v, n)) {
+		struct table_column *columns = xcalloc((size_t)n + 1, sizeof(*columns));
+		struct table t;
+
+		columns[0].heading = "LINK";
+		for (int i = 0; i < n; i++)
+			columns[i + 1].heading = v->list.items[i].name;
+		table_init(&t, columns, n + 1);
+		for (int a = 0; a < n; a++) {
+			table_text(&t, v->list.items[a].name);
+			for (int b = 0; b < n; b++)
+				table_text(&t, a == b ? "-" : devices_link_name(v, a, b));
+		}
+		putchar('\n');
+		table_end(&t, out);
+		free(columns);
+	} else if (devices_link(&v->list, 0, 1) != DEVICE_LINK_MACHINE)
 		printf("All are joined by %s.\n", names[devices_link(&v->list, 0, 1)]);
-}
-
-static void print_drivers(const struct devices_view *v)
-{
-	const struct device_backend *backend;
-	char text[DEVICES_RUNTIME_SIZE];
-
-	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
-		if (!backend->words || !*devices_note(&v->list, backend))
-			continue;
-		backend->describe_runtime(text, sizeof(text));
-		printf("%s: %s\n%s: %s\n", backend->words->driver, devices_note(&v->list, backend),
-		       backend->words->runtime, text);
-	}
 }
 
 static void print_containment(const struct devices_view *v, const struct output *out)
@@ -295,8 +223,14 @@ static void print_containment(const struct devices_view *v, const struct output 
 void devices_print_table(const struct devices_view *v)
 {
 	struct output out = output_stdout("auto");
-	int n = count_gpus(v);
+	const struct device_backend *backend;
+	int n = 0;
+	char text[DEVICES_RUNTIME_SIZE];
 
+	/* GPUs come first */
+	while (n < v->list.count && (backend = device_backend_of(v->list.items[n].id)) &&
+	       backend->is_accelerator)
+		n++;
 	if (devices_have_nodes(v)) {
 		devices_print_nodes(v, &out);
 		return;
@@ -305,11 +239,30 @@ void devices_print_table(const struct devices_view *v)
 		print_gpus(v, n, &out);
 	if (n > 0 && n < v->list.count)
 		putchar('\n');
-	if (n < v->list.count)
-		print_slots(v, n, &out);
+	if (n < v->list.count) {
+		static const struct table_column columns[] = {
+			{ .heading = "ID" },
+			{ .heading = "CORES", .right = true },
+			{ .heading = "HELD BY" },
+			{ .heading = "BOUND TO", .flexible = true },
+			{ .heading = "KIND", .flexible = true, .min_width = 7 },
+		};
+		struct table t;
+
+		table_begin(&t, columns);
+		for (int i = n; i < v->list.count; i++)
+			add_slot(&t, v, i, out.width);
+		table_end(&t, &out);
+	}
 	print_links(v, n, &out);
 	putchar('\n');
 	print_remarks(v, n);
-	print_drivers(v);
+	for (size_t i = 0; (backend = device_backend_at(i)); i++) {
+		if (!backend->words || !*devices_note(&v->list, backend))
+			continue;
+		backend->describe_runtime(text, sizeof(text));
+		printf("%s: %s\n%s: %s\n", backend->words->driver, devices_note(&v->list, backend),
+		       backend->words->runtime, text);
+	}
 	print_containment(v, &out);
 }

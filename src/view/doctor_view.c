@@ -12,17 +12,6 @@ static const char *const marks[] = {
 	[FINDING_LOOK] = "", [FINDING_STOPS] = "NO JOB STARTS: ", [FINDING_DAMAGE] = "DAMAGED: ",
 };
 
-static void print_finding(const struct finding *f, const char *name, const struct output *out)
-{
-	struct text line = TEXT_INIT;
-
-	text_addf(&line, "%s%s", marks[f->severity], f->text);
-	output_textline(out, name, &line);
-	if (f->mend)
-		output_sayf(out->file, "%*smend: %s", INDENT, "", f->mend);
-	text_release(&line);
-}
-
 static void print_well(const struct doctor_section *s, const struct output *out)
 {
 	struct text line = TEXT_INIT;
@@ -42,9 +31,16 @@ void doctor_print(const struct doctor *d, const struct output *out)
 		if (d->sections[i].n_findings == 0)
 			print_well(&d->sections[i], out);
 		for (int k = 0; k < d->count; k++) {
+			const struct finding *f = &d->items[k];
+			struct text line = TEXT_INIT;
+
 			if (strcmp(d->items[k].section, d->sections[i].name) != 0)
 				continue;
-			print_finding(&d->items[k], name, out);
+			text_addf(&line, "%s%s", marks[f->severity], f->text);
+			output_textline(out, name, &line);
+			if (f->mend)
+				output_sayf(out->file, "%*smend: %s", INDENT, "", f->mend);
+			text_release(&line);
 			name = "";
 		}
 	}

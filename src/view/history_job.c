@@ -105,43 +105,10 @@ static double pauses_of(const struct job *job, const struct run_list *runs,
 
 /* --- rates --- */
 
-static void set_rates(const struct job_model *m, const struct job *job, int n,
-		      struct replay_phase *phase)
-{
-	const struct declaration *d = &job->declared;
-
-	phase->best = xcalloc((size_t)n + 1, sizeof(*phase->best));
-	phase->own = xcalloc((size_t)n + 1, sizeof(*phase->own));
-	for (int r = 1; r <= n; r++) {
-		struct configuration own = configuration_spread(&d->batch,
-								job_model_workers(m, r));
-		struct goodput_choice best;
-
-		phase->own[r] = goodput_choice_of(&m->goodput, own).goodput;
-		phase->best[r] = job_model_best(m, r, &best) && best.goodput > 0 ? best.goodput
-										 : (double)NAN;
-	}
-}
-
 /* The whole length of a job. */
 struct extent {
 	double samples, work, pauses_s;
 };
-
-static void set_phases(struct knowledge *k, const struct job *job, const struct extent *all, int n,
-		       struct replay_job *made)
-{
-	made->phases = xcalloc(PHASES, sizeof(*made->phases));
-	made->n_phases = PHASES;
-	for (int p = 0; p < PHASES; p++) {
-		struct job_model m;
-
-		model_at(k, job, all->samples * (p + 0.5) / PHASES, &m);
-		set_rates(&m, job, n, &made->phases[p]);
-		made->phases[p].until = all->work * (p + 1) / PHASES;
-		made->phases[p].pause_s = all->pauses_s / PHASES;
-	}
-}
 
 /* --- by its model --- */
 
@@ -177,7 +144,29 @@ static void set_modelled(const struct history *h, struct knowledge *k, const str
 	made->restart_s = isfinite(k->restart_s) ? k->restart_s : unknown_s;
 	made->start_s = isfinite(first_s) ? first_s : made->restart_s;
 	made->told_work = told_work(k, job, &all);
-	set_phases(k, job, &all, most_devices(h), made);
+	made->phases = xcalloc(PHASES, sizeof(*made->phases));
+	made->n_phases = PHASES;
+	for (int p = 0; p < PHASES; p++) {
+		struct job_model m;
+		struct replay_phase *phase = &made->phases[p];
+		const struct declaration *d = &job->declared;
+
+		model_at(k, job, all.samples * (p + 0.5) / PHASES, &m);
+		phase->best = xcalloc((size_t)most_devices(h) + 1, sizeof(*phase->best));
+		phase->own = xcalloc((size_t)most_devices(h) + 1, sizeof(*phase->own));
+		for (int r = 1; r <= most_devices(h); r++) {
+			struct configuration own = configuration_spread(&d->batch,
+									job_model_workers(&m, r));
+			struct goodput_choice best;
+
+			phase->own[r] = goodput_choice_of(&m.goodput, own).goodput;
+			phase->best[r] = job_model_best(&m, r, &best) && best.goodput > 0
+						 ? best.goodput
+						 : (double)NAN;
+		}
+		made->phases[p].until = all.work * (p + 1) / PHASES;
+		made->phases[p].pause_s = all.pauses_s / PHASES;
+	}
 }
 
 /* --- by its time --- */

@@ -28,19 +28,6 @@ static void add_row(struct table *t, const char *name, int n_devices,
 	table_cell(t, "%.3g", f->device_hours);
 }
 
-static void print_table(const struct history_report *r, const struct output *out)
-{
-	struct table t;
-
-	table_begin(&t, columns);
-	add_row(&t, "what it was", 0, &r->history->figures);
-	table_style(&t, STYLE_BOLD);
-	for (int i = 0; i < r->n_results; i++)
-		add_row(&t, r->results[i].policy->name, r->results[i].n_devices,
-			&r->results[i].figures);
-	table_end(&t, out);
-}
-
 static const char *const bases[N_HISTORY_BASES] = {
 	[HISTORY_TIME] = "By the time that their runs took, on as many devices as they had",
 	[HISTORY_ENDED_BADLY] = "Left out, as they failed, were cancelled, timed out or are held",
@@ -48,45 +35,42 @@ static const char *const bases[N_HISTORY_BASES] = {
 	[HISTORY_TOO_LARGE] = "Left out, as they need more devices than are simulated",
 };
 
-static void print_basis(const struct history *h, FILE *out)
+void history_print(const struct history_report *r, const struct output *out)
 {
-	fprintf(out, "Devices: %s.\n", h->device_kind);
-	fprintf(out, "By the measured model of their workload there: %d of %d job%s.\n",
-		h->count[HISTORY_MODEL], h->n, plural(h->n));
-	for (int b = HISTORY_TIME; b < N_HISTORY_BASES; b++)
-		if (h->count[b])
-			fprintf(out, "%s: %d.\n", bases[b], h->count[b]);
-	if (h->count[HISTORY_MODEL])
-		fputs("In simulation the models are known from the start.\n", out);
-	if (h->n_active)
-		fprintf(out, "Simulated, but in no figure, as they have not ended: %d.\n",
-			h->n_active);
-}
-
-static void print_check(const struct history_report *r, FILE *out)
-{
+	struct table t;
 	const struct history_result *c = &r->check;
 	double was_s = r->history->figures.avg_jct_s, change = c->figures.avg_jct_s / was_s - 1;
 
-	fprintf(out,
+	fprintf(out->file, "Devices: %s.\n", r->history->device_kind);
+	fprintf(out->file, "By the measured model of their workload there: %d of %d job%s.\n",
+		r->history->count[HISTORY_MODEL], r->history->n, plural(r->history->n));
+	for (int b = HISTORY_TIME; b < N_HISTORY_BASES; b++)
+		if (r->history->count[b])
+			fprintf(out->file, "%s: %d.\n", bases[b], r->history->count[b]);
+	if (r->history->count[HISTORY_MODEL])
+		fputs("In simulation the models are known from the start.\n", out->file);
+	if (r->history->n_active)
+		fprintf(out->file, "Simulated, but in no figure, as they have not ended: %d.\n",
+			r->history->n_active);
+	fputc('\n', out->file);
+	table_begin(&t, columns);
+	add_row(&t, "what it was", 0, &r->history->figures);
+	table_style(&t, STYLE_BOLD);
+	for (int i = 0; i < r->n_results; i++)
+		add_row(&t, r->results[i].policy->name, r->results[i].n_devices,
+			&r->results[i].figures);
+	table_end(&t, out);
+	fprintf(out->file,
 		"\nHow far to trust it: %s on %d device%s, as now, simulated, comes to a mean of\n"
 		"%s where it was %s",
 		c->policy->name, c->n_devices, plural(c->n_devices),
 		format_span(c->figures.avg_jct_s).s, format_span(was_s).s);
 	if (isfinite(change))
-		fprintf(out, ", %.0f%% %s", 100 * fabs(change), change < 0 ? "less" : "more");
+		fprintf(out->file, ", %.0f%% %s", 100 * fabs(change), change < 0 ? "less" : "more");
 	if (isfinite(c->median_error))
-		fprintf(out, "; half of the jobs are within %.0f%%\nof their own times",
+		fprintf(out->file, "; half of the jobs are within %.0f%%\nof their own times",
 			100 * c->median_error);
-	fputs(".\n", out);
-}
-
-void history_print(const struct history_report *r, const struct output *out)
-{
-	print_basis(r->history, out->file);
-	fputc('\n', out->file);
-	print_table(r, out);
-	print_check(r, out->file);
+	fputs(".\n", out->file);
 }
 
 /* --- programs --- */
@@ -112,21 +96,6 @@ static void json_result(struct json *j, const char *key, const struct history_re
 	json_end(j);
 }
 
-static void json_jobs(struct json *j, const struct history *h)
-{
-	json_object(j, "jobs");
-	json_integer(j, "simulated", h->n);
-	json_integer(j, "modelled", h->count[HISTORY_MODEL]);
-	json_integer(j, "timed", h->count[HISTORY_TIME]);
-	json_integer(j, "not_ended", h->n_active);
-	json_object(j, "left_out");
-	json_integer(j, "ended_badly", h->count[HISTORY_ENDED_BADLY]);
-	json_integer(j, "length_unknown", h->count[HISTORY_LENGTH_UNKNOWN]);
-	json_integer(j, "too_large", h->count[HISTORY_TOO_LARGE]);
-	json_end(j);
-	json_end(j);
-}
-
 void history_print_json(const struct history_report *r, FILE *out)
 {
 	const struct history *h = r->history;
@@ -139,7 +108,17 @@ void history_print_json(const struct history_report *r, FILE *out)
 	json_number(&j, "interval_s", r->interval_s);
 	json_number(&j, "slice_s", h->simulated_slice_s);
 	json_bool(&j, "submit_pass", h->config.submit_pass);
-	json_jobs(&j, h);
+	json_object(&j, "jobs");
+	json_integer(&j, "simulated", h->n);
+	json_integer(&j, "modelled", h->count[HISTORY_MODEL]);
+	json_integer(&j, "timed", h->count[HISTORY_TIME]);
+	json_integer(&j, "not_ended", h->n_active);
+	json_object(&j, "left_out");
+	json_integer(&j, "ended_badly", h->count[HISTORY_ENDED_BADLY]);
+	json_integer(&j, "length_unknown", h->count[HISTORY_LENGTH_UNKNOWN]);
+	json_integer(&j, "too_large", h->count[HISTORY_TOO_LARGE]);
+	json_end(&j);
+	json_end(&j);
 	json_object(&j, "was");
 	json_figures(&j, &h->figures);
 	json_end(&j);
@@ -173,60 +152,43 @@ static double largest_s(const struct history_report *report, bool of_all)
 	return largest;
 }
 
-static void add_data(const struct history_report *report, double jct_unit_s, double unit_s,
-		     struct text *t)
+int history_draw(const struct history_report *report, const char *path, struct err *err)
 {
-	text_add(t, "$policies << END\n");
-	for (int i = 0; i <= report->n_results; i++) {
-		const struct replay_figures *f = figures_at(report, i);
-
-		text_addf(t, "%.6g %.6g %.6g %.6g\n", f->avg_jct_s / jct_unit_s,
-			  f->p99_jct_s / jct_unit_s, f->device_hours * 3600 / unit_s,
-			  f->makespan_s / unit_s);
-	}
-	text_add(t, "END\n");
-}
-
-static void add_tics(const struct history_report *report, struct text *t)
-{
-	text_add(t, "set xtics ('as it was' 0");
-	for (int i = 0; i < report->n_results; i++)
-		text_addf(t, ", '%s' %d", report->results[i].policy->name, i + 1);
-	text_add(t, ") rotate by -30\n");
-}
-
-static void add_script(const struct history_report *report, struct text *t)
-{
+	struct text t = TEXT_INIT;
+	int rc;
 	struct picture_unit jct = picture_time_unit(largest_s(report, false));
 	struct picture_unit all = picture_time_unit(largest_s(report, true));
 
-	add_data(report, jct.seconds, all.seconds, t);
-	add_tics(report, t);
-	text_addf(t, "set multiplot layout 1,2 title '%d jobs of this machine on %d device%s' "
+	picture_add_style(&t, picture_format(path));
+	text_add(&t, "$policies << END\n");
+	for (int i = 0; i <= report->n_results; i++) {
+		const struct replay_figures *f = figures_at(report, i);
+
+		text_addf(&t, "%.6g %.6g %.6g %.6g\n", f->avg_jct_s / jct.seconds,
+			  f->p99_jct_s / jct.seconds, f->device_hours * 3600 / all.seconds,
+			  f->makespan_s / all.seconds);
+	}
+	text_add(&t, "END\n");
+	text_add(&t, "set xtics ('as it was' 0");
+	for (int i = 0; i < report->n_results; i++)
+		text_addf(&t, ", '%s' %d", report->results[i].policy->name, i + 1);
+	text_add(&t, ") rotate by -30\n");
+	text_addf(&t, "set multiplot layout 1,2 title '%d jobs of this machine on %d device%s' "
 		  "font ',13'\n", report->history->figures.n_jobs,
 		  report->history->n_simulated_devices,
 		  plural(report->history->n_simulated_devices));
-	text_addf(t, "set style data histograms\n"
+	text_addf(&t, "set style data histograms\n"
 		  "set style fill solid 0.85 noborder\n"
 		  "set yrange [0:*]\n"
 		  "set ylabel '%s'\n"
 		  "set title 'from submission to end'\n"
 		  "plot $policies using 1 lc rgb '#0b6e99' title 'mean', "
 		  "'' using 2 lc rgb '#e08a1e' title '99th percentile'\n", jct.name);
-	text_addf(t, "set ylabel '%s'\n"
+	text_addf(&t, "set ylabel '%s'\n"
 		  "set title 'of all jobs'\n"
 		  "plot $policies using 3 lc rgb '#7a9e3a' title 'device time', "
 		  "'' using 4 lc rgb '#b3591a' title 'makespan'\n"
 		  "unset multiplot\n", all.name);
-}
-
-int history_draw(const struct history_report *report, const char *path, struct err *err)
-{
-	struct text t = TEXT_INIT;
-	int rc;
-
-	picture_add_style(&t, picture_format(path));
-	add_script(report, &t);
 	rc = picture_draw(t.data, path, err);
 	text_release(&t);
 	return rc;

@@ -67,11 +67,17 @@ void page_add_text(struct text *out, const char *s)
 	}
 }
 
+static void add_between(struct text *out, const char *before, const char *s, const char *after)
+{
+	text_add(out, before);
+	page_add_text(out, s);
+	text_add(out, after);
+}
+
 static void add_cell(struct text *out, const char *class, const char *s)
 {
 	text_addf(out, "<td class=\"%s\">", class);
-	page_add_text(out, s);
-	text_add(out, "</td>");
+	add_between(out, "", s, "</td>");
 }
 
 /* Adds a cell with a text that was built for the cell; the text is empty afterwards. */
@@ -92,17 +98,6 @@ static void add_id(struct text *out, int64_t id)
 static bool has_ended(const struct status_job *item)
 {
 	return item->state >= SHOWN_DONE;
-}
-
-static void add_ends(struct text *t, const struct page *p, const struct status_job *item)
-{
-	if (has_ended(item))
-		text_add(t, format_time(item->job->end_time_s, p->now_s).s);
-	else if (isfinite(item->end_from_s) && isfinite(item->end_to_s))
-		text_addf(t, "%s to %s", format_time(item->end_from_s, p->now_s).s,
-			  format_time(item->end_to_s, p->now_s).s);
-	else
-		text_add(t, "-");
 }
 
 static void add_job_row(struct text *out, const struct page *p, const struct status_job *item)
@@ -133,7 +128,13 @@ static void add_job_row(struct text *out, const struct page *p, const struct sta
 		text_addf(&t, "%s/s", format_count(item->throughput_eps).s);
 	add_built(out, "n", &t);
 	add_cell(out, "n", format_duration(item->run_time_s).s);
-	add_ends(&t, p, item);
+	if (has_ended(item))
+		text_add(&t, format_time(item->job->end_time_s, p->now_s).s);
+	else if (isfinite(item->end_from_s) && isfinite(item->end_to_s))
+		text_addf(&t, "%s to %s", format_time(item->end_from_s, p->now_s).s,
+			  format_time(item->end_to_s, p->now_s).s);
+	else
+		text_add(&t, "-");
 	add_built(out, "", &t);
 	if (has_ended(item))
 		status_add_end(&t, item->job);
@@ -142,15 +143,6 @@ static void add_job_row(struct text *out, const struct page *p, const struct sta
 	add_built(out, "why", &t);
 	text_add(out, "</tr>\n");
 	text_release(&t);
-}
-
-static void add_heads(struct text *out, bool ended)
-{
-	text_addf(out, "<div class=\"wide jobs\"><table><thead><tr><th class=\"n\">job</th>"
-		  "<th>name</th><th>state</th><th>devices</th><th class=\"n\">done</th>"
-		  "<th class=\"n\">batch</th><th class=\"n\">samples</th>"
-		  "<th class=\"n\">ran for</th><th>%s</th><th>%s</th></tr></thead><tbody>\n",
-		  ended ? "ended" : "ends", ended ? "how" : "why");
 }
 
 /* The newest ended jobs come first, and no more than ENDED_SHOWN of them. */
@@ -168,7 +160,13 @@ static void add_jobs(struct text *out, const struct page *p, bool ended)
 			continue;
 		}
 		if (n++ == 0)
-			add_heads(out, ended);
+			text_addf(out, "<div class=\"wide jobs\"><table><thead><tr>"
+				  "<th class=\"n\">job</th><th>name</th><th>state</th>"
+				  "<th>devices</th><th class=\"n\">done</th>"
+				  "<th class=\"n\">batch</th><th class=\"n\">samples</th>"
+				  "<th class=\"n\">ran for</th><th>%s</th><th>%s</th></tr>"
+				  "</thead><tbody>\n", ended ? "ended" : "ends",
+				  ended ? "how" : "why");
 		add_job_row(out, p, &p->status.items[i]);
 	}
 	text_add(out, n ? "</tbody></table></div>\n" : "<p>None.</p>\n");
@@ -185,22 +183,6 @@ static const char *title_of(const char *name)
 	return strcmp(name, CURVE_BATCH_SIZE) ? name : "batch size";
 }
 
-static void add_command(struct text *out, const struct strings *argv)
-{
-	struct text t = TEXT_INIT;
-
-	for (size_t i = 0; i < argv->count && t.length < OUTPUT_CLEAN_BYTES; i++) {
-		text_add(&t, i ? " " : "");
-		text_add_shell_quoted(&t, argv->items[i]);
-	}
-	t.data[utf8_clip(t.data, t.length < OUTPUT_CLEAN_BYTES ? t.length
-							       : OUTPUT_CLEAN_BYTES)] = '\0';
-	text_add(out, "<pre>");
-	page_add_text(out, t.data);
-	text_add(out, "</pre>\n");
-	text_release(&t);
-}
-
 static void add_running(struct text *out, const struct page *p, const struct page_job *job)
 {
 	const struct job *j = job->item->job;
@@ -208,15 +190,18 @@ static void add_running(struct text *out, const struct page *p, const struct pag
 
 	text_addf(out, "<section id=\"job-%lld\"><h3>%lld ", (long long)j->id, (long long)j->id);
 	status_add_name(&t, &p->status, j);
-	page_add_text(out, t.data);
+	add_between(out, "", t.data, "</h3>\n");
 	text_clear(&t);
-	text_add(out, "</h3>\n");
-	if (job->item->line)
-		add_command(out, &job->item->line->argv);
+	if (job->item->line) {
+		status_add_words(&t, &job->item->line->argv, OUTPUT_CLEAN_BYTES);
+		t.data[utf8_clip(t.data, t.length < OUTPUT_CLEAN_BYTES ? t.length
+								       : OUTPUT_CLEAN_BYTES)] =
+			'\0';
+		add_between(out, "<pre>", t.data, "</pre>\n");
+		text_clear(&t);
+	}
 	status_add_why(&t, &p->status, job->item);
-	text_add(out, "<p>");
-	page_add_text(out, t.data);
-	text_add(out, "</p>\n<div class=\"charts\">\n");
+	add_between(out, "<p>", t.data, "</p>\n<div class=\"charts\">\n");
 	for (int i = 0; i < job->curves.count; i++) {
 		const struct chart_line line = { &job->curves.items[i], j->id };
 
@@ -228,19 +213,14 @@ static void add_running(struct text *out, const struct page *p, const struct pag
 
 /* --- groups --- */
 
-static void add_parameters(struct text *t, const struct job *job)
-{
-	for (size_t i = 0; i < job->parameters.count; i++)
-		text_addf(t, "%s%s", i ? " " : "", job->parameters.items[i]);
-}
-
 static void add_result_row(struct text *out, const struct results *r, int i)
 {
 	const struct job *job = &r->jobs.items[i];
 	struct text t = TEXT_INIT;
 
 	add_id(out, job->id);
-	add_parameters(&t, job);
+	for (size_t k = 0; k < job->parameters.count; k++)
+		text_addf(&t, "%s%s", k ? " " : "", job->parameters.items[k]);
 	add_built(out, "name", &t);
 	add_cell(out, "", job_is_paused(job) ? shown_state_name(SHOWN_PAUSED)
 					     : job_state_name(job->state));
@@ -256,24 +236,20 @@ static void add_result_row(struct text *out, const struct results *r, int i)
 	text_release(&t);
 }
 
-static const struct curve *curve_named(const struct curve_list *list, const char *name)
-{
-	for (int i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i].name, name))
-			return &list->items[i];
-	return NULL;
-}
-
 static void add_group_chart(struct text *out, const struct page_group *g, const char *metric)
 {
 	struct chart_line lines[PAGE_CHART_LINES];
 	int n = 0;
 
 	for (int i = 0; i < g->results.jobs.count && n < PAGE_CHART_LINES; i++) {
-		const struct curve *c = curve_named(&g->curves[i], metric);
+		const struct curve_list *list = &g->curves[i];
+		int k = 0;
 
-		if (c)
-			lines[n++] = (struct chart_line){ c, g->results.jobs.items[i].id };
+		while (k < list->count && strcmp(list->items[k].name, metric) != 0)
+			k++;
+		if (k < list->count)
+			lines[n++] = (struct chart_line){ &list->items[k],
+							  g->results.jobs.items[i].id };
 	}
 	if (n)
 		page_add_chart(out, metric, lines, n);
@@ -287,18 +263,14 @@ static void add_group(struct text *out, const struct page_group *g)
 	status_add_group_name(&name, g->group.name);
 	text_addf(out, "<section id=\"group-%lld\"><h3>group %lld: ", (long long)g->group.id,
 		  (long long)g->group.id);
-	page_add_text(out, name.data);
+	add_between(out, "", name.data, "</h3>\n<div class=\"charts\">\n");
 	text_release(&name);
-	text_add(out, "</h3>\n<div class=\"charts\">\n");
 	for (int c = 0; c < r->n_columns; c++)
 		add_group_chart(out, g, r->columns[c].name);
 	text_add(out, "</div>\n<div class=\"wide\"><table><thead><tr><th class=\"n\">job</th>"
 		 "<th>parameters</th><th>state</th>");
-	for (int c = 0; c < r->n_columns; c++) {
-		text_add(out, "<th class=\"n\">");
-		page_add_text(out, r->columns[c].name);
-		text_add(out, ": best (last)</th>");
-	}
+	for (int c = 0; c < r->n_columns; c++)
+		add_between(out, "<th class=\"n\">", r->columns[c].name, ": best (last)</th>");
 	text_add(out, "</tr></thead><tbody>\n");
 	for (int i = 0; i < r->jobs.count; i++)
 		add_result_row(out, r, i);
@@ -307,28 +279,12 @@ static void add_group(struct text *out, const struct page_group *g)
 
 /* --- the document --- */
 
-static void add_head(struct text *out, const struct page *p, double refresh_s)
-{
-	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-		 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-		 "<meta http-equiv=\"Content-Security-Policy\" "
-		 "content=\"default-src 'none';style-src 'unsafe-inline';img-src data:\">\n"
-		 "<link rel=\"icon\" href=\"data:,\">\n");
-	if (refresh_s > 0)
-		text_addf(out, "<meta http-equiv=\"refresh\" content=\"%.0f\">\n",
-			  fmax(refresh_s, 1));
-	text_add(out, "<title>pollux: ");
-	page_add_text(out, p->host);
-	text_addf(out, "</title><style>\n%s</style></head><body>\n", style);
-}
-
 static void add_summary(struct text *out, const struct page *p)
 {
 	const struct status *s = &p->status;
 
-	text_add(out, "<header><h1>");
-	page_add_text(out, p->host);
-	text_addf(out, "</h1><p>%d device%s in use; %d running, ", s->n_devices_in_use,
+	add_between(out, "<header><h1>", p->host, "</h1>");
+	text_addf(out, "<p>%d device%s in use; %d running, ", s->n_devices_in_use,
 		  plural(s->n_devices_in_use), s->n_running);
 	if (s->n_suspended)
 		text_addf(out, "%d suspended, ", s->n_suspended);
@@ -342,11 +298,8 @@ static void add_summary(struct text *out, const struct page *p)
 	for (int i = 0; i < 2; i++) {
 		const char *words = i ? s->hung_pass.data : s->disk_full.data;
 
-		if (*words) {
-			text_add(out, "<p><strong>");
-			page_add_text(out, words);
-			text_add(out, "</strong></p>\n");
-		}
+		if (*words)
+			add_between(out, "<p><strong>", words, "</strong></p>\n");
 	}
 	text_addf(out, "<p class=\"dim\">as of %s</p></header>\n",
 		  format_time(p->now_s, p->now_s).s);
@@ -359,7 +312,16 @@ static void begin_section(struct text *out, const char *id, const char *title)
 
 void page_print(const struct page *p, double refresh_s, struct text *out)
 {
-	add_head(out, p, refresh_s);
+	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+		 "<meta http-equiv=\"Content-Security-Policy\" "
+		 "content=\"default-src 'none';style-src 'unsafe-inline';img-src data:\">\n"
+		 "<link rel=\"icon\" href=\"data:,\">\n");
+	if (refresh_s > 0)
+		text_addf(out, "<meta http-equiv=\"refresh\" content=\"%.0f\">\n",
+			  fmax(refresh_s, 1));
+	add_between(out, "<title>pollux: ", p->host, "</title>");
+	text_addf(out, "<style>\n%s</style></head><body>\n", style);
 	add_summary(out, p);
 	text_addf(out, "<nav><a href=\"#queue\">queue</a><a href=\"#devices\">devices</a>"
 		  "<a href=\"#running\">running</a>%s<a href=\"#ended\">ended</a></nav>\n",

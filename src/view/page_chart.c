@@ -104,16 +104,6 @@ static int add_points(struct text *out, const struct scale *s, const struct curv
 	return last;
 }
 
-/* Adds a cross at the top of the picture for each value that is not finite. */
-static void add_crosses(struct text *out, const struct scale *s, const struct curve *c)
-{
-	for (int k = 0; k < c->n; k++)
-		if (!isfinite(c->points[k].value))
-			text_addf(out, "<path class=\"line\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\">"
-				  "<title>%s</title></path>", x_of(s, c, k) - 3, TOP - 3,
-				  value_word(c->points[k].value));
-}
-
 static void add_line(struct text *out, const struct scale *s, const struct chart_line *line,
 		     bool is_named)
 {
@@ -124,7 +114,12 @@ static void add_line(struct text *out, const struct scale *s, const struct chart
 		return;
 	text_addf(out, "<g style=\"--c:hsl(%d 60%% 50%%)\">", page_hue(line->job_id));
 	last = add_points(out, s, c);
-	add_crosses(out, s, c);
+	/* a cross at the top for each value that is not finite */
+	for (int k = 0; k < c->n; k++)
+		if (!isfinite(c->points[k].value))
+			text_addf(out, "<path class=\"line\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\">"
+				  "<title>%s</title></path>", x_of(s, c, k) - 3, TOP - 3,
+				  value_word(c->points[k].value));
 	if (last >= 0)
 		text_addf(out, "<circle class=\"end\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>",
 			  x_of(s, c, last), y_of(s, c, last));

@@ -100,44 +100,47 @@ static int by_device(const void *a, const void *b)
 	return order ? order : (x->from_s > y->from_s) - (x->from_s < y->from_s);
 }
 
-/* A new store's timeline begins a little before its first turn. */
-static double begin_of(const struct page *page)
+static int read_turns(struct store *s, struct page *page, struct err *err)
 {
 	double first_s = page->now_s - 60;
 
-	for (int i = 0; i < page->n_turns; i++)
-		first_s = fmin(first_s, page->turns[i].from_s);
-	return fmax(page->since_s, first_s - 0.02 * (page->now_s - first_s));
-}
-
-static int read_turns(struct store *s, struct page *page, struct err *err)
-{
 	for (int i = 0; i < page->status.jobs.count; i++)
 		if (read_turns_of(s, page->status.items[i].job, page, err))
 			return -1;
 	if (page->n_turns)
 		qsort(page->turns, (size_t)page->n_turns, sizeof(*page->turns), by_device);
-	page->from_s = begin_of(page);
+	/* a new store's timeline begins a little before its first turn */
+	for (int i = 0; i < page->n_turns; i++)
+		first_s = fmin(first_s, page->turns[i].from_s);
+	page->from_s = fmax(page->since_s, first_s - 0.02 * (page->now_s - first_s));
 	return 0;
 }
 
 /* --- running jobs --- */
 
-/* Adds the curve of the noise scale: a point for each window of the job's gradients, computed from
- * all windows up to that one. */
-static void add_noise(struct curve_list *list, const struct gradient_list *gradients,
-		      int64_t job_id)
+static int read_job(struct store *s, const struct status_job *item, struct page *p,
+		    struct err *err)
 {
+	struct gradient_list gradients;
+	struct page_job job = { .item = item };
+	struct curve_list *list = &p->jobs[p->n_jobs].curves;
 	struct curve curve = { .name = "noise scale" };
 	struct noise_scale scale;
 
+	if (store_curves_of_job(s, item->job->id, &job.curves, err))
+		return -1;
+	p->jobs[p->n_jobs++] = job;
+	if (store_gradients_of_workload(s, item->job->declared.workload, &gradients, err))
+		return -1;
+	/* The curve of the noise scale has a point for each window of the job's gradients, computed
+	 * from all windows up to that one. */
 	noise_scale_init(&scale);
-	curve.points = xcalloc((size_t)gradients->count + 1, sizeof(*curve.points));
-	for (int i = 0; i < gradients->count; i++) {
-		const struct gradient_window *w = &gradients->items[i].window;
+	curve.points = xcalloc((size_t)gradients.count + 1, sizeof(*curve.points));
+	for (int i = 0; i < gradients.count; i++) {
+		const struct gradient_window *w = &gradients.items[i].window;
 		double n = (double)w->n, value;
 
-		if (gradients->items[i].job_id != job_id || w->n <= 0)
+		if (gradients.items[i].job_id != item->job->id || w->n <= 0)
 			continue;
 		noise_scale_add(&scale, n * (double)configuration_batch_size(&w->configuration),
 				w->sum_grad_sqr / n, w->sum_grad_var / n, (double)INFINITY);
@@ -149,20 +152,6 @@ static void add_noise(struct curve_list *list, const struct gradient_list *gradi
 	}
 	list->items = xreallocarray(list->items, (size_t)list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = curve;
-}
-
-static int read_job(struct store *s, const struct status_job *item, struct page *p,
-		    struct err *err)
-{
-	struct gradient_list gradients;
-	struct page_job job = { .item = item };
-
-	if (store_curves_of_job(s, item->job->id, &job.curves, err))
-		return -1;
-	p->jobs[p->n_jobs++] = job;
-	if (store_gradients_of_workload(s, item->job->declared.workload, &gradients, err))
-		return -1;
-	add_noise(&p->jobs[p->n_jobs - 1].curves, &gradients, item->job->id);
 	gradient_list_release(&gradients);
 	return 0;
 }
@@ -270,15 +259,6 @@ int page_read(struct session *s, double since_s, struct page *p, struct err *err
 	return rc;
 }
 
-static void group_release(struct page_group *g)
-{
-	for (int i = 0; g->curves && i < g->results.jobs.count; i++)
-		curve_list_release(&g->curves[i]);
-	free(g->curves);
-	results_release(&g->results);
-	job_group_release(&g->group);
-}
-
 void page_release(struct page *p)
 {
 	for (int i = 0; i < p->n_turns; i++)
@@ -287,8 +267,15 @@ void page_release(struct page *p)
 	for (int i = 0; i < p->n_jobs; i++)
 		curve_list_release(&p->jobs[i].curves);
 	free(p->jobs);
-	for (int i = 0; i < p->n_groups; i++)
-		group_release(&p->groups[i]);
+	for (int i = 0; i < p->n_groups; i++) {
+		struct page_group *g = &p->groups[i];
+
+		for (int k = 0; g->curves && k < g->results.jobs.count; k++)
+			curve_list_release(&g->curves[k]);
+		free(g->curves);
+		results_release(&g->results);
+		job_group_release(&g->group);
+	}
 	free(p->groups);
 	status_release(&p->status);
 }

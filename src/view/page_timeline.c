@@ -56,21 +56,6 @@ static struct formatted tick_label(double wall_s, double step_s, bool days)
 	return label;
 }
 
-static void add_ticks(struct text *out, const struct page *p, double height)
-{
-	double step_s = tick_step_s(p->now_s - p->from_s), offset_s = zone_offset_s(p->now_s);
-	bool days = p->now_s - p->from_s > 86400;
-	double first = ceil((p->from_s + offset_s) / step_s) * step_s - offset_s;
-
-	for (int i = 0; first + i * step_s < p->now_s; i++) {
-		double t = first + i * step_s;
-
-		text_addf(out, "<path class=\"tick\" d=\"M%.1f %.0fV%.0f\"/>"
-			  "<text class=\"axis\" x=\"%.1f\" y=\"14\">%s</text>\n",
-			  x_of(p, t), TOP - 4, height, x_of(p, t), tick_label(t, step_s, days).s);
-	}
-}
-
 static void add_bar(struct text *out, const struct page *p, const struct page_turn *turn,
 		    double y)
 {
@@ -107,6 +92,9 @@ static int count_devices(const struct page *p)
 void page_add_timeline(struct text *out, const struct page *p)
 {
 	double height = TOP + ROW * count_devices(p), y = TOP - ROW;
+	double step_s = tick_step_s(p->now_s - p->from_s), offset_s = zone_offset_s(p->now_s);
+	bool days = p->now_s - p->from_s > 86400;
+	double first = ceil((p->from_s + offset_s) / step_s) * step_s - offset_s;
 
 	if (p->n_turns == 0) {
 		text_add(out, "<p>No device was in use.</p>\n");
@@ -116,7 +104,13 @@ void page_add_timeline(struct text *out, const struct page *p)
 		  "viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
 		  "aria-label=\"devices and the jobs that had them\">\n",
 		  LEFT + WIDTH + 6, height + 4);
-	add_ticks(out, p, height);
+	for (int i = 0; first + i * step_s < p->now_s; i++) {
+		double t = first + i * step_s;
+
+		text_addf(out, "<path class=\"tick\" d=\"M%.1f %.0fV%.0f\"/>"
+			  "<text class=\"axis\" x=\"%.1f\" y=\"14\">%s</text>\n",
+			  x_of(p, t), TOP - 4, height, x_of(p, t), tick_label(t, step_s, days).s);
+	}
 	for (int i = 0; i < p->n_turns; i++) {
 		const struct page_turn *turn = &p->turns[i];
 

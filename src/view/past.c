@@ -100,17 +100,11 @@ static void add_part(struct past_row *row, const struct run *run, double part, d
 	}
 }
 
-static bool is_adapted(const struct job *job, const struct run *run)
-{
-	int64_t batch_size = configuration_batch_size(&run->configuration);
-
-	return batch_size > 0 && batch_size != job->declared.batch.size;
-}
-
 /* Divides the running time of a run among the days, in proportion to the wall-clock time of the run
  * on each day. */
 static void add_run(struct past *p, const struct job *job, const struct run *run, double gain)
 {
+	int64_t batch_size = configuration_batch_size(&run->configuration);
 	double begin_s = run->launch_time_s;
 	double end_s = isfinite(run->end_time_s) ? run->end_time_s : p->period.now_s;
 	double from_s = fmax(begin_s, p->period.since_s);
@@ -123,7 +117,7 @@ static void add_run(struct past *p, const struct job *job, const struct run *run
 		double part = (to_s - from_s) / (end_s - begin_s);
 
 		count_job(p, row, job->id);
-		if (is_adapted(job, run)) {
+		if (batch_size > 0 && batch_size != job->declared.batch.size) {
 			count_adapted(row, job->id);
 			count_adapted(&p->total, job->id);
 		}
@@ -288,12 +282,16 @@ static int add_job(struct session *s, struct past *p, const struct job *job, str
 	return rc;
 }
 
-/* Names the user to whom the file of the store belongs. */
-static void name_user(const struct session *s, struct past *p)
+int past_read(struct session *s, const struct past_period *period, struct past *p,
+	      struct err *err)
 {
+	struct known k = { .workload = NULL };
+	struct job_list jobs;
+	int rc;
 	const struct passwd *user;
 	struct stat st;
 
+	*p = (struct past){ .period = *period };
 	if (stat(s->paths.store, &st))
 		st.st_uid = geteuid();
 	user = getpwuid(st.st_uid);
@@ -301,17 +299,6 @@ static void name_user(const struct session *s, struct past *p)
 		snprintf(p->user, sizeof(p->user), "%.39s", user->pw_name);
 	else
 		snprintf(p->user, sizeof(p->user), "user %u", (unsigned)st.st_uid);
-}
-
-int past_read(struct session *s, const struct past_period *period, struct past *p,
-	      struct err *err)
-{
-	struct known k = { .workload = NULL };
-	struct job_list jobs;
-	int rc;
-
-	*p = (struct past){ .period = *period };
-	name_user(s, p);
 	if (store_jobs_list(&s->store, JOBS_RECENT, period->since_s, &jobs, err))
 		return -1;
 	rc = 0;

@@ -32,10 +32,7 @@ static void add_row(struct table *t, const char *key, const struct past_row *r)
 	table_duration(t, r->lost_device_s > 0 ? r->lost_device_s : (double)NAN);
 	table_text(t, format_energy(past_energy_j(r)).s);
 	table_positive(t, r->adapted);
-	if (isfinite(gain))
-		table_cell(t, "%.2fx", gain);
-	else
-		table_text(t, "-");
+	table_cell_if(t, isfinite(gain), "%.2fx", gain);
 }
 
 void past_print_table(const struct past *p, const struct output *out)
@@ -196,27 +193,6 @@ static void add_data(const struct drawn_rows *d, struct text *t)
 	text_add(t, ") rotate by -45 noenhanced\n");
 }
 
-static void add_frames(const struct past *p, const struct drawn_rows *d, struct text *t)
-{
-	text_addf(t, "set multiplot layout 1,2 title 'jobs by %s' font ',13'\n",
-		  past_key_names[p->period.by]);
-	text_addf(t, "set style data histograms\n"
-		  "set style fill solid 0.85 noborder\n"
-		  "set boxwidth 0.8 relative\n"
-		  "set yrange [0:*]\n"
-		  "set ylabel '%s'\n"
-		  "set title 'device time'\n"
-		  "set style histogram rowstacked\n"
-		  "plot $rows using 1 lc rgb '#0b6e99' title 'kept', "
-		  "'' using 2 lc rgb '#c0203a' title 'lost'\n", d->device.name);
-	text_addf(t, "set ylabel '%s'\n"
-		  "set title 'mean of a job'\n"
-		  "set style histogram clustered\n"
-		  "plot $rows using 3 lc rgb '#e08a1e' title 'waited', "
-		  "'' using 4 lc rgb '#7a9e3a' title 'from submission to end'\n"
-		  "unset multiplot\n", d->mean.name);
-}
-
 int past_draw(const struct past *p, const char *path, struct err *err)
 {
 	struct text t = TEXT_INIT;
@@ -228,7 +204,23 @@ int past_draw(const struct past *p, const char *path, struct err *err)
 	d = rows_of(p);
 	picture_add_style(&t, picture_format(path));
 	add_data(&d, &t);
-	add_frames(p, &d, &t);
+	text_addf(&t, "set multiplot layout 1,2 title 'jobs by %s' font ',13'\n",
+		  past_key_names[p->period.by]);
+	text_addf(&t, "set style data histograms\n"
+		  "set style fill solid 0.85 noborder\n"
+		  "set boxwidth 0.8 relative\n"
+		  "set yrange [0:*]\n"
+		  "set ylabel '%s'\n"
+		  "set title 'device time'\n"
+		  "set style histogram rowstacked\n"
+		  "plot $rows using 1 lc rgb '#0b6e99' title 'kept', "
+		  "'' using 2 lc rgb '#c0203a' title 'lost'\n", d.device.name);
+	text_addf(&t, "set ylabel '%s'\n"
+		  "set title 'mean of a job'\n"
+		  "set style histogram clustered\n"
+		  "plot $rows using 3 lc rgb '#e08a1e' title 'waited', "
+		  "'' using 4 lc rgb '#7a9e3a' title 'from submission to end'\n"
+		  "unset multiplot\n", d.mean.name);
 	rc = picture_draw(t.data, path, err);
 	text_release(&t);
 	return rc;

@@ -23,22 +23,6 @@ bool metric_low_is_best(const char *name)
 	return false;
 }
 
-/* Adds the names of a job's parameters, in the job's order, that are not in the list yet. */
-static void add_parameters(struct results *r, const struct strings *of_job)
-{
-	for (size_t i = 0; i < of_job->count; i++) {
-		int length = (int)strcspn(of_job->items[i], "=");
-		size_t k = 0;
-
-		while (k < r->parameters.count &&
-		       (strncmp(r->parameters.items[k], of_job->items[i], (size_t)length) != 0 ||
-			r->parameters.items[k][length]))
-			k++;
-		if (k == r->parameters.count)
-			strings_addf(&r->parameters, "%.*s", length, of_job->items[i]);
-	}
-}
-
 const char *result_parameter(const struct results *r, int job, int parameter)
 {
 	const struct strings *of_job = &r->jobs.items[job].parameters;
@@ -103,7 +87,18 @@ static void add_job(struct results *r, const struct job *job,
 	r->metrics = xreallocarray(r->metrics, n, sizeof(*r->metrics));
 	r->jobs.items[r->jobs.count] = *job;
 	r->metrics[r->jobs.count++] = *metrics;
-	add_parameters(r, &job->parameters);
+	for (size_t i = 0; i < job->parameters.count; i++) {
+		int length = (int)strcspn(job->parameters.items[i], "=");
+		size_t k = 0;
+
+		while (k < r->parameters.count &&
+		       (strncmp(r->parameters.items[k], job->parameters.items[i], (size_t)length) !=
+				0 ||
+			r->parameters.items[k][length]))
+			k++;
+		if (k == r->parameters.count)
+			strings_addf(&r->parameters, "%.*s", length, job->parameters.items[i]);
+	}
 	for (int i = 0; i < metrics->count; i++)
 		add_column(r, metrics->items[i].name);
 }
@@ -192,38 +187,13 @@ static int by_value(const void *a, const void *b)
 	return order ? order : x->place - y->place;
 }
 
-/* Ranks a job by its best value in the first column. */
-static struct ranked rank_of(const struct results *r, int job)
-{
-	const struct job_metric *m = result_of(r, job, 0);
-
-	return (struct ranked){
-		r->jobs.items[job], r->metrics[job], result_class(m),
-		m ? result_best(&r->columns[0], m) : (double)NAN, r->columns[0].low_is_best, job,
-	};
-}
-
-static void sort(struct results *r)
-{
-	size_t n = (size_t)r->jobs.count;
-	struct ranked *all = xcalloc(n + 1, sizeof(*all));
-
-	for (size_t i = 0; i < n; i++)
-		all[i] = rank_of(r, (int)i);
-	qsort(all, n, sizeof(*all), by_value);
-	for (size_t i = 0; i < n; i++) {
-		r->jobs.items[i] = all[i].job;
-		r->metrics[i] = all[i].metrics;
-	}
-	free(all);
-}
-
 int results_choose(struct results *r, const char *column, struct err *err)
 {
 	const char *colon = strrchr(column, ':');
 	bool says_way = colon && (!strcmp(colon, ":min") || !strcmp(colon, ":max"));
 	size_t length = says_way ? (size_t)(colon - column) : strlen(column);
-	int i;
+	int i, n = r->jobs.count;
+	struct ranked *all;
 
 	for (i = 0; i < r->n_columns; i++)
 		if (strlen(r->columns[i].name) == length &&
@@ -236,6 +206,22 @@ int results_choose(struct results *r, const char *column, struct err *err)
 	r->n_columns = 1;
 	if (says_way)
 		r->columns[0].low_is_best = !strcmp(colon, ":min");
-	sort(r);
+	all = xcalloc((size_t)n + 1, sizeof(*all));
+	for (i = 0; i < n; i++) {
+		/* ranked by its best value in the first column */
+		const struct job_metric *m = result_of(r, i, 0);
+
+		all[i] = (struct ranked){
+			r->jobs.items[i], r->metrics[i], result_class(m),
+			m ? result_best(&r->columns[0], m) : (double)NAN,
+			r->columns[0].low_is_best, i,
+		};
+	}
+	qsort(all, (size_t)n, sizeof(*all), by_value);
+	for (i = 0; i < n; i++) {
+		r->jobs.items[i] = all[i].job;
+		r->metrics[i] = all[i].metrics;
+	}
+	free(all);
 	return 0;
 }

@@ -85,37 +85,6 @@ static void lay_out(const struct results *r, struct layout *l)
 	}
 }
 
-static void add_job(struct table *t, const struct results *r, const struct layout *l, int i)
-{
-	const struct job *job = &r->jobs.items[i];
-
-	table_cell(t, "%lld", (long long)job->id);
-	if (l->has_names)
-		table_text(t, job->declared.name);
-	for (size_t p = 0; p < r->parameters.count; p++) {
-		const char *value = result_parameter(r, i, (int)p);
-
-		table_text(t, value ? value : "-");
-	}
-	table_text(t, state_of(job));
-	if (l->has_rungs)
-		table_positive(t, job->rung);
-	table_count(t, job->progress.samples);
-	table_duration(t, job->progress.run_time_s);
-	for (int c = 0; c < r->n_columns; c++) {
-		const struct job_metric *m = result_of(r, i, c);
-		double best;
-
-		if (!m) {
-			table_dashes(t, 2);
-			continue;
-		}
-		table_text(t, value_format(m->last, 5).s);
-		best = result_best(&r->columns[c], m);
-		table_text(t, isfinite(best) ? value_format(best, 5).s : "-");
-	}
-}
-
 void results_print_table(const struct results *r, const struct output *out)
 {
 	struct layout l;
@@ -128,26 +97,41 @@ void results_print_table(const struct results *r, const struct output *out)
 	}
 	lay_out(r, &l);
 	table_init(&t, l.columns, l.n);
-	for (int i = 0; i < r->jobs.count; i++)
-		add_job(&t, r, &l, i);
+	for (int i = 0; i < r->jobs.count; i++) {
+		const struct job *job = &r->jobs.items[i];
+
+		table_cell(&t, "%lld", (long long)job->id);
+		if (l.has_names)
+			table_text(&t, job->declared.name);
+		for (size_t p = 0; p < r->parameters.count; p++) {
+			const char *value = result_parameter(r, i, (int)p);
+
+			table_text(&t, value ? value : "-");
+		}
+		table_text(&t, state_of(job));
+		if (l.has_rungs)
+			table_positive(&t, job->rung);
+		table_count(&t, job->progress.samples);
+		table_duration(&t, job->progress.run_time_s);
+		for (int c = 0; c < r->n_columns; c++) {
+			const struct job_metric *m = result_of(r, i, c);
+			double best;
+
+			if (!m) {
+				table_dashes(&t, 2);
+				continue;
+			}
+			table_text(&t, value_format(m->last, 5).s);
+			best = result_best(&r->columns[c], m);
+			table_text(&t, isfinite(best) ? value_format(best, 5).s : "-");
+		}
+	}
 	table_end(&t, out);
 	strings_release(&l.headings);
 	free(l.columns);
 }
 
 /* --- CSV --- */
-
-/* m NULL: the job has no such metric. */
-static void csv_add_metric(struct text *t, const struct job_metric *m)
-{
-	text_add(t, ",");
-	if (m)
-		csv_add_value(t, m->last);
-	text_add(t, ",");
-	csv_add_number(t, m ? m->lowest : (double)NAN);
-	text_add(t, ",");
-	csv_add_number(t, m ? m->highest : (double)NAN);
-}
 
 void results_print_csv(const struct results *r, FILE *out)
 {
@@ -179,8 +163,17 @@ void results_print_csv(const struct results *r, FILE *out)
 			text_add(&t, ",");
 			csv_add(&t, value ? value : "");
 		}
-		for (int c = 0; c < r->n_columns; c++)
-			csv_add_metric(&t, result_of(r, i, c));
+		for (int c = 0; c < r->n_columns; c++) {
+			text_add(&t, ",");
+			if (result_of(r, i, c))
+				csv_add_value(&t, result_of(r, i, c)->last);
+			text_add(&t, ",");
+			csv_add_number(&t, result_of(r, i, c) ? result_of(r, i, c)->lowest
+							      : (double)NAN);
+			text_add(&t, ",");
+			csv_add_number(&t, result_of(r, i, c) ? result_of(r, i, c)->highest
+							      : (double)NAN);
+		}
 	}
 	text_add(&t, "\n");
 	fwrite(t.data, 1, t.length, out);

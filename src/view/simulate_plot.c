@@ -160,23 +160,6 @@ static void add_rounds(const struct sim_result *r, int index, struct text *t)
 
 /* --- the picture --- */
 
-static void add_left(const struct curves *c, struct text *t)
-{
-	text_add(t, "set title 'completion times'\n"
-		 "set xlabel 'hours from submission to end'\n"
-		 "set ylabel 'jobs done, %'\n"
-		 "set logscale x\n"
-		 "set xtics auto\n"
-		 "set yrange [0:100]\n"
-		 "plot ");
-	for (int i = 0; i < c->n; i++) {
-		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i,
-			  i + 1);
-		add_name(c, i, t);
-	}
-	text_add(t, "\n");
-}
-
 static void add_right(const struct curves *c, struct text *t)
 {
 	const struct sim_options *o = &c->s->options;
@@ -201,18 +184,6 @@ static void add_right(const struct curves *c, struct text *t)
 	text_add(t, "\n");
 }
 
-/* "goodput, las, fifo on 4 nodes of 4 GPUs": what the policies know is in the tables. */
-static void add_policies(const struct curves *c, struct text *t)
-{
-	const struct sim_options *o = &c->s->options;
-
-	for (int p = 0; p < c->n_policies; p++)
-		text_addf(t, "%s%s", p ? ", " : "", sim_policy_name(&c->s[p].options));
-	if (!o->n_kinds)
-		text_addf(t, " on %d node%s of %d GPU%s", o->nodes, plural(o->nodes),
-			  o->gpus_per_node, plural(o->gpus_per_node));
-}
-
 void simulations_plot_script(const struct simulations *s, int n, const char *format,
 			     struct text *t)
 {
@@ -226,10 +197,31 @@ void simulations_plot_script(const struct simulations *s, int n, const char *for
 	text_add(t, "set multiplot layout 1,2 title '");
 	if (n == 1)
 		simulations_add_title(s, t);
-	else
-		add_policies(&c, t);
+	else {
+		const struct sim_options *o = &c.s->options;
+
+		/* "goodput, las, fifo on 4 nodes of 4 GPUs": what the policies know is in the
+		 * tables. */
+		for (int p = 0; p < c.n_policies; p++)
+			text_addf(t, "%s%s", p ? ", " : "", sim_policy_name(&c.s[p].options));
+		if (!o->n_kinds)
+			text_addf(t, " on %d node%s of %d GPU%s", o->nodes, plural(o->nodes),
+				  o->gpus_per_node, plural(o->gpus_per_node));
+	}
 	text_add(t, "' font ',13'\n");
-	add_left(&c, t);
+	text_add(t, "set title 'completion times'\n"
+		 "set xlabel 'hours from submission to end'\n"
+		 "set ylabel 'jobs done, %'\n"
+		 "set logscale x\n"
+		 "set xtics auto\n"
+		 "set yrange [0:100]\n"
+		 "plot ");
+	for (int i = 0; i < c.n; i++) {
+		text_addf(t, "%s$jct%d using 1:2 with steps lw 1.8 lt %d title ", i ? ", " : "", i,
+			  i + 1);
+		add_name(&c, i, t);
+	}
+	text_add(t, "\n");
 	add_right(&c, t);
 	text_add(t, "unset multiplot\n");
 }

@@ -9,6 +9,7 @@ const char *const sim_knowledge_names[] = { "none", "shared", "full", NULL };
 
 /* --- people --- */
 
+enum { RESTARTS = 6, UNFAIR = 8 };	/* columns */
 #define NAME_WIDTH 8		/* characters that fit into 80 columns */
 
 static const struct table_column columns[] = {
@@ -17,16 +18,6 @@ static const struct table_column columns[] = {
 	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
 	{ .heading = "MAKESPAN", .right = true }, { .heading = "RESTARTS", .right = true },
 	{ .heading = "GPU-H", .right = true }, { .heading = "UNFAIR", .right = true },
-	{ .heading = "DECIDE", .right = true },
-};
-
-/* With racks: how long jobs communicated instead of how fair their shares were. */
-static const struct table_column rack_columns[] = {
-	{ .heading = "WORKLOAD", .flexible = true, .min_width = NAME_WIDTH },
-	{ .heading = "JOBS", .right = true }, { .heading = "MEAN", .right = true },
-	{ .heading = "MEDIAN", .right = true }, { .heading = "P99", .right = true },
-	{ .heading = "MAKESPAN", .right = true }, { .heading = "LEASES", .right = true },
-	{ .heading = "GPU-H", .right = true }, { .heading = "COMM", .right = true },
 	{ .heading = "DECIDE", .right = true },
 };
 
@@ -53,15 +44,6 @@ const char *sim_policy_name(const struct sim_options *o)
 	return o->policy ? o->policy->name : o->rack_policy;
 }
 
-static void add_racks(const struct sim_options *o, struct text *t)
-{
-	text_addf(t, " in %d rack%s", o->racks, plural(o->racks));
-	if (o->timers)
-		text_addf(t, "; timers: %s", o->timers);
-	if (o->contention)
-		text_add(t, "; uplinks are shared");
-}
-
 void simulations_add_title(const struct simulations *s, struct text *t)
 {
 	const struct sim_options *o = &s->options;
@@ -75,9 +57,13 @@ void simulations_add_title(const struct simulations *s, struct text *t)
 			  plural(o->kinds[k].nodes), o->kinds[k].gpus_per_node, o->kinds[k].name);
 	if (o->kinds_blind)
 		text_add(t, ", which it cannot tell apart");
-	if (o->racks)
-		add_racks(o, t);
-	else if (o->policy->models_goodput)
+	if (o->racks) {
+		text_addf(t, " in %d rack%s", o->racks, plural(o->racks));
+		if (o->timers)
+			text_addf(t, "; timers: %s", o->timers);
+		if (o->contention)
+			text_add(t, "; uplinks are shared");
+	} else if (o->policy->models_goodput)
 		text_addf(t, "; models: %s, lengths: %s", sim_knowledge_names[o->knowledge],
 			  o->lengths_known ? "known" : "unknown");
 	if (o->events)
@@ -119,6 +105,7 @@ void simulations_print(const struct simulations *s, const struct output *out)
 	struct sim_figures mean = sim_figures_mean(s->results, s->n);
 	size_t left_out = bytes_left_out(s, out->width);
 	struct text title = TEXT_INIT;
+	struct table_column heads[sizeof(columns) / sizeof(columns[0])];
 	bool racks = s->options.racks > 0;
 	double n_jobs = 0;
 	struct table t;
@@ -126,10 +113,12 @@ void simulations_print(const struct simulations *s, const struct output *out)
 	simulations_add_title(s, &title);
 	fprintf(out->file, "%s\n\n", title.data);
 	text_release(&title);
-	if (racks)
-		table_begin(&t, rack_columns);
-	else
-		table_begin(&t, columns);
+	memcpy(heads, columns, sizeof(heads));
+	if (racks) {	/* how long jobs communicated, instead of how fair their shares were */
+		heads[RESTARTS].heading = "LEASES";
+		heads[UNFAIR].heading = "COMM";
+	}
+	table_begin(&t, heads);
 	for (int i = 0; i < s->n; i++) {
 		char *name = xasprintf("%s%s", left_out ? ".." : "",
 				       s->workloads[i].name + left_out);
@@ -172,42 +161,32 @@ static void add_figures(struct json *j, const struct sim_figures *f, const struc
 	json_number(j, "wall_s", f->wall_s);
 }
 
-static void add_kinds(struct json *j, const struct sim_options *o)
-{
-	json_array(j, "kinds");
-	for (int k = 0; k < o->n_kinds; k++) {
-		json_object(j, NULL);
-		json_string(j, "name", o->kinds[k].name);
-		json_integer(j, "nodes", o->kinds[k].nodes);
-		json_integer(j, "gpus_per_node", o->kinds[k].gpus_per_node);
-		json_end(j);
-	}
-	json_end(j);
-	json_bool(j, "kinds_blind", o->kinds_blind);
-}
-
-static void json_racks(struct json *j, const struct sim_options *o)
-{
-	json_integer(j, "racks", o->racks);
-	if (o->timers)
-		json_string(j, "timers", o->timers);
-	json_bool(j, "contention", o->contention);
-	json_number(j, "lease_s", o->slice_s);
-	json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
-}
-
 static void add_options(struct json *j, const struct sim_options *o)
 {
 	json_integer(j, "schema_version", 1);
 	json_string(j, "policy", sim_policy_name(o));
 	if (o->n_kinds) {
-		add_kinds(j, o);
+		json_array(j, "kinds");
+		for (int k = 0; k < o->n_kinds; k++) {
+			json_object(j, NULL);
+			json_string(j, "name", o->kinds[k].name);
+			json_integer(j, "nodes", o->kinds[k].nodes);
+			json_integer(j, "gpus_per_node", o->kinds[k].gpus_per_node);
+			json_end(j);
+		}
+		json_end(j);
+		json_bool(j, "kinds_blind", o->kinds_blind);
 	} else {
 		json_integer(j, "nodes", o->nodes);
 		json_integer(j, "gpus_per_node", o->gpus_per_node);
 	}
 	if (o->racks) {
-		json_racks(j, o);
+		json_integer(j, "racks", o->racks);
+		if (o->timers)
+			json_string(j, "timers", o->timers);
+		json_bool(j, "contention", o->contention);
+		json_number(j, "lease_s", o->slice_s);
+		json_string(j, "lengths", o->lengths_known ? "known" : "unknown");
 		return;
 	}
 	json_number(j, "interval_s", o->interval_s);

@@ -29,14 +29,6 @@ static int read_profiles(struct simulations *s, const char *directory, struct er
 	return sim_profiles_read_kinds(&s->profiles, directory, kinds, o->n_kinds, err);
 }
 
-static int read_tables(struct simulations *s, struct err *err)
-{
-	if (s->restart_table && sim_profiles_read_restarts(&s->profiles, s->restart_table, err))
-		return -1;
-	return s->slowdown_table
-		       ? sim_profiles_read_slowdowns(&s->profiles, s->slowdown_table, err) : 0;
-}
-
 static int read_workloads(struct simulations *s, const struct strings *paths, struct err *err)
 {
 	int rc = 0;
@@ -91,16 +83,6 @@ static int take_workload(struct team *team)
 	return i;
 }
 
-static void record_failure(struct team *team, int i, const struct err *err)
-{
-	pthread_mutex_lock(&team->mutex);
-	if (i < team->failed) {
-		team->failed = i;
-		team->err = *err;
-	}
-	pthread_mutex_unlock(&team->mutex);
-}
-
 static void work_all(struct worker *w)
 {
 	struct simulations *s = w->team->s;
@@ -111,8 +93,14 @@ static void work_all(struct worker *w)
 	while ((i = take_workload(w->team)) >= 0) {
 		w->done = 0;
 		if (simulate(&s->options, &s->profiles, &s->workloads[i], &progress, &s->results[i],
-			     &err))
-			record_failure(w->team, i, &err);
+			     &err)) {
+			pthread_mutex_lock(&w->team->mutex);
+			if (i < w->team->failed) {
+				w->team->failed = i;
+				w->team->err = err;
+			}
+			pthread_mutex_unlock(&w->team->mutex);
+		}
 	}
 }
 
@@ -126,23 +114,6 @@ static void *run_worker(void *data)
 	pthread_cond_signal(&w->team->changed);
 	pthread_mutex_unlock(&w->team->mutex);
 	return NULL;
-}
-
-static void draw_bar(const struct team *team)
-{
-	double part = (double)team->done / team->total;
-
-	fprintf(stderr, "\r%3.0f%% [%-*.*s] %d of %d jobs", floor(100 * part), BAR,
-		(int)(BAR * part), "########################################", team->done,
-		team->total);
-}
-
-/* True for a terminal that can clear a line. Others get no bar. */
-static bool has_bar(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
 /* Clears the bar; the program then ends by the signal. */
@@ -167,7 +138,9 @@ void simulate_catch(void (*handler)(int signal_number), int flags)
 /* Draws the bar until all workers have ended. */
 static void watch_workers(struct team *team)
 {
-	bool bar = has_bar();
+	const char *term = getenv("TERM");
+	/* a terminal that can clear a line */
+	bool bar = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 
 	if (bar)
 		simulate_catch(clear_bar, (int)SA_RESETHAND);
@@ -179,8 +152,13 @@ static void watch_workers(struct team *team)
 		until.tv_nsec += REDRAW_NS;
 		until.tv_sec += until.tv_nsec / 1000000000L;
 		until.tv_nsec %= 1000000000L;
-		if (bar)
-			draw_bar(team);
+		if (bar) {
+			double part = (double)team->done / team->total;
+
+			fprintf(stderr, "\r%3.0f%% [%-*.*s] %d of %d jobs", floor(100 * part), BAR,
+				(int)(BAR * part), "########################################",
+				team->done, team->total);
+		}
 		pthread_cond_timedwait(&team->changed, &team->mutex, &until);
 	}
 	pthread_mutex_unlock(&team->mutex);
@@ -197,45 +175,44 @@ static int count_cores(void)
 										   : 1;
 }
 
-/* If no thread can be started, this thread does the work. */
-static void simulate_all(struct team *team)
-{
-	int n = count_cores() < team->s->n ? count_cores() : team->s->n, started = 0;
-	struct worker *workers = xcalloc((size_t)n, sizeof(*workers));
-
-	team->working = n;
-	for (int i = 0; i < n; i++) {
-		workers[i].team = team;
-		if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]))
-			break;
-		started++;
-	}
-	pthread_mutex_lock(&team->mutex);
-	team->working -= n - started;
-	pthread_mutex_unlock(&team->mutex);
-	if (started)
-		watch_workers(team);
-	else
-		work_all(&workers[0]);
-	for (int i = 0; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-	free(workers);
-}
-
 int simulations_run(struct simulations *s, const char *profiles, const struct strings *workloads,
 		    struct err *err)
 {
 	struct team team = {
 		.s = s, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
 	};
+	struct worker *workers;
+	int n, started = 0;
 
-	if (read_profiles(s, profiles, err) || read_tables(s, err) ||
+	if (read_profiles(s, profiles, err) ||
+	    (s->restart_table &&
+	     sim_profiles_read_restarts(&s->profiles, s->restart_table, err)) ||
+	    (s->slowdown_table &&
+	     sim_profiles_read_slowdowns(&s->profiles, s->slowdown_table, err)) ||
 	    read_workloads(s, workloads, err))
 		return -1;
 	team.failed = s->n;
 	for (int i = 0; i < s->n; i++)
 		team.total += s->workloads[i].n_jobs;
-	simulate_all(&team);
+	n = count_cores() < s->n ? count_cores() : s->n;
+	workers = xcalloc((size_t)n, sizeof(*workers));
+	team.working = n;
+	for (int i = 0; i < n; i++) {
+		workers[i].team = &team;
+		if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]))
+			break;
+		started++;
+	}
+	pthread_mutex_lock(&team.mutex);
+	team.working -= n - started;
+	pthread_mutex_unlock(&team.mutex);
+	if (started)
+		watch_workers(&team);
+	else	/* no thread can be started */
+		work_all(&workers[0]);
+	for (int i = 0; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	free(workers);
 	if (team.failed == s->n)
 		return 0;
 	*err = team.err;

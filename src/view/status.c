@@ -1,4 +1,5 @@
-/* status.c - reads jobs and runs, and computes rates and times to the end from them. */
+/* status.c - reads jobs and runs, and computes rates and times to the end from them; reads
+ * everything about one job. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "pollux/mem.h"
 #include "pollux/pass.h"
 #include "pollux/pass_files.h"
+#include "pollux/store_groups.h"
 
 /* --- what follows from what was read --- */
 
@@ -90,22 +92,15 @@ static double eta_of(const struct status_job *item)
 }
 
 /* The share that is done, by samples, else by steps, else by epochs: the position that was reported
- * last. */
-static double last_done_ratio(const struct job *job)
-{
-	if (job_total_samples(job) > 0)
-		return job->progress.samples / job_total_samples(job);
-	if (job_total_steps(job) > 0)
-		return job->progress.steps / job_total_steps(job);
-	return job->progress.epoch / job->progress.total_epochs;
-}
-
-/* NaN for a job that has reported its end and is not done: 100 % would say that it is. Such a job
- * failed, or is queued again: whether it begins anew or at a checkpoint is known with its next
+ * last. NaN for a job that has reported its end and is not done: 100 % would say that it is. Such a
+ * job failed, or is queued again: whether it begins anew or at a checkpoint is known with its next
  * report. A job that ended beyond its declared end stays above 1. */
 static double done_ratio_of(const struct job *job, const struct run *run)
 {
-	double ratio = last_done_ratio(job);
+	const struct progress *p = &job->progress;
+	double ratio = job_total_samples(job) > 0 ? p->samples / job_total_samples(job)
+		       : job_total_steps(job) > 0 ? p->steps / job_total_steps(job)
+						  : p->epoch / p->total_epochs;
 	bool reported = run && isfinite(run->first_step_s);
 
 	if (job_has_ended(job->state))
@@ -203,10 +198,13 @@ static void count_jobs(struct status *status)
 
 /* --- reading --- */
 
-static int read_some(struct session *s, const struct status_query *query, struct job_list *list,
+static int read_jobs(struct session *s, const struct status_query *query, struct job_list *list,
 		     struct err *err)
 {
-	*list = (struct job_list){ .items = xcalloc((size_t)query->n_ids, sizeof(*list->items)) };
+	if (!query->by_ids)
+		return s->store.db ? store_jobs_list(&s->store, query->filter, query->since_wall_s,
+						     list, err) : 0;
+	list->items = xcalloc((size_t)query->n_ids, sizeof(*list->items));
 	for (int i = 0; i < query->n_ids; i++) {
 		if (!s->store.db)
 			return err_set(err, EX_NOINPUT, "no such job: %lld",
@@ -216,16 +214,6 @@ static int read_some(struct session *s, const struct status_query *query, struct
 		list->count++;
 	}
 	return 0;
-}
-
-static int read_jobs(struct session *s, const struct status_query *query, struct status *status,
-		     struct err *err)
-{
-	if (query->by_ids)
-		return read_some(s, query, &status->jobs, err);
-	if (!s->store.db)
-		return 0;
-	return store_jobs_list(&s->store, query->filter, query->since_wall_s, &status->jobs, err);
 }
 
 static int read_lines(struct session *s, struct status *status, struct err *err)
@@ -241,26 +229,6 @@ static int read_lines(struct session *s, struct status *status, struct err *err)
 	return 0;
 }
 
-/* Finds whether the disk of the store or that of the logs is nearly full: they may be two disks. */
-static void find_full_disk(const char *dir, struct text *why)
-{
-	char *logs = xasprintf("%s/logs", dir);
-
-	if (!disk_nearly_full(dir, why))
-		disk_nearly_full(logs, why);
-	free(logs);
-}
-
-static void find_outage(const struct session *s, struct status *status)
-{
-	char why[300];
-	double since_s;
-
-	if (outage_read(&s->paths, why, sizeof(why), &since_s))
-		text_addf(&status->outage, "since %s: %s",
-			  format_time(since_s, status->now_wall_s).s, why);
-}
-
 int status_read(struct session *s, const struct status_query *query, struct status *status,
 		struct err *err)
 {
@@ -268,6 +236,8 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	struct engine_context at = { .paths = &s->paths, .store = &s->store };
 	struct lock_holder holder;
 	struct err ignored;
+	char *logs = xasprintf("%s/logs", s->paths.dir), why[300];
+	double since_s;
 
 	*status = (struct status){
 		.now_wall_s = clock_wall_s(), .now_boot_s = clock_boot_s(),
@@ -277,12 +247,17 @@ int status_read(struct session *s, const struct status_query *query, struct stat
 	};
 	if (pass_find_hung(&s->paths, &holder))
 		pass_describe_hung(&holder, &status->hung_pass);
-	find_full_disk(s->paths.dir, &status->disk_full);
-	find_outage(s, status);
+	/* the store and the logs may be on two disks */
+	if (!disk_nearly_full(s->paths.dir, &status->disk_full))
+		disk_nearly_full(logs, &status->disk_full);
+	free(logs);
+	if (outage_read(&s->paths, why, sizeof(why), &since_s))
+		text_addf(&status->outage, "since %s: %s",
+			  format_time(since_s, status->now_wall_s).s, why);
 	/* passes and 'pollux doctor' report errors of people_read */
 	people_read(&s->paths, &status->people, &ignored);
 	if ((s->store.db && store_runs_active(&s->store, &status->runs, err)) ||
-	    read_jobs(s, query, status, err)) {
+	    read_jobs(s, query, &status->jobs, err)) {
 		status_release(status);
 		return -1;
 	}
@@ -319,4 +294,104 @@ void status_release(struct status *status)
 	text_release(&status->disk_full);
 	text_release(&status->outage);
 	*status = (struct status){ 0 };
+}
+
+/* --- everything about one job --- */
+
+/* Turns one row for each run and configuration into one row for each configuration. */
+static void merge_runs(struct observation_list *list)
+{
+	int kept = 0, into;
+
+	for (int i = 0; i < list->count; i++) {
+		for (into = 0; into < kept; into++)
+			if (configuration_equal(&list->items[into].configuration,
+						&list->items[i].configuration))
+				break;
+		if (into == kept)
+			list->items[kept++] = list->items[i];
+		else
+			observation_merge(&list->items[into], &list->items[i]);
+	}
+	list->count = kept;
+}
+
+static int compare_use(const void *a, const void *b)
+{
+	const struct observation *x = a, *y = b;
+
+	return (x->update_time_s > y->update_time_s) - (x->update_time_s < y->update_time_s);
+}
+
+/* A repaired store may have lost the group. */
+static int read_halving(struct session *s, const struct job *job, char **halving, struct err *err)
+{
+	struct job_group group;
+
+	if (!job->group_id)
+		return 0;
+	if (store_group_get(&s->store, job->group_id, &group, err))
+		return err->exit_status == EX_NOINPUT ? 0 : -1;
+	*halving = group.halving;
+	group.halving = NULL;
+	job_group_release(&group);
+	return 0;
+}
+
+int status_details_read(struct session *s, const struct job *job, struct status_details *d,
+			struct err *err)
+{
+	int kept = 0;
+	size_t n;
+	struct engine_context at = { .paths = &s->paths, .store = &s->store };
+
+	*d = (struct status_details){
+		.log_path = paths_log(&s->paths, job->id), .manager = TEXT_INIT,
+	};
+	if (store_job_command_get(&s->store, job->id, &d->command, err) ||
+	    store_runs_of_job(&s->store, job->id, &d->runs, err) ||
+	    store_observations_of_job(&s->store, job->id, &d->observations, err) ||
+	    store_events_of_job(&s->store, job->id, &d->events, err) ||
+	    store_metrics_of_job(&s->store, job->id, &d->metrics, err) ||
+	    store_dependencies_list(&s->store, &d->after, err) ||
+	    read_halving(s, job, &d->halving, err)) {
+		status_details_release(d);
+		return -1;
+	}
+	n = (size_t)d->observations.count;
+	d->of_runs = (struct observation_list){ .items = xcalloc(n, sizeof(*d->of_runs.items)),
+					   .count = d->observations.count };
+	if (n)
+		memcpy(d->of_runs.items, d->observations.items, n * sizeof(*d->of_runs.items));
+	qsort(d->of_runs.items, n, sizeof(*d->of_runs.items), compare_use);
+	merge_runs(&d->observations);
+	for (int i = 0; i < d->after.count; i++)
+		if (d->after.items[i].job_id == job->id)
+			d->after.items[kept++] = d->after.items[i];
+	d->after.count = kept;
+	for (int i = 0; i < d->runs.count; i++) {
+		const struct run *run = &d->runs.items[i];
+
+		if (run->state != RUN_ENDED && engine_of(run)->describe)
+			engine_of(run)->describe(&at, run, &d->manager);
+	}
+	d->checkpoint_dir = d->command.checkpoint_dir ? xstrdup(d->command.checkpoint_dir)
+						      : paths_checkpoints(&s->paths, job->id);
+	return 0;
+}
+
+void status_details_release(struct status_details *d)
+{
+	job_command_release(&d->command);
+	run_list_release(&d->runs);
+	observation_list_release(&d->of_runs);
+	observation_list_release(&d->observations);
+	event_list_release(&d->events);
+	job_metric_list_release(&d->metrics);
+	dependency_list_release(&d->after);
+	free(d->log_path);
+	free(d->checkpoint_dir);
+	free(d->halving);
+	text_release(&d->manager);
+	*d = (struct status_details){ 0 };
 }

@@ -50,7 +50,7 @@ struct seen {
 	N(service, "DEVICE-TIME", DURATION, s->item->attained_service_device_s) \
 	T(workload, "WORKLOAD", text_add(t, s->job->declared.workload)) \
 	N(group, "GROUP", INTEGER, s->job->group_id ? (double)s->job->group_id : (double)NAN) \
-	T(parameters, "PARAMETERS", add_words(t, &s->job->parameters)) \
+	T(parameters, "PARAMETERS", status_add_words(t, &s->job->parameters, SIZE_MAX)) \
 	T(status, "STATUS", text_add(t, s->job->progress.status_text)) \
 	T(command, "COMMAND", add_command(t, s->item)) \
 	T(directory, "DIRECTORY", text_add(t, s->item->line ? s->item->line->directory : ""))
@@ -70,32 +70,16 @@ static double loss_key(const struct job *job)
 	return isfinite(loss) ? loss : (double)INFINITY;
 }
 
-static void add_loss(struct text *t, const struct job *job)
-{
-	double loss;
-
-	if (progress_loss(&job->progress, &loss))
-		text_add(t, isfinite(loss) ? format_number(loss).s : value_format(loss, 5).s);
-}
-
 static void add_devices(struct text *t, const struct status_job *item)
 {
 	if (item->run && run_held(item->run))
 		status_add_devices(t, item->run);
 }
 
-static void add_words(struct text *t, const struct strings *words)
-{
-	for (size_t i = 0; i < words->count; i++) {
-		text_add(t, i ? " " : "");
-		text_add_shell_quoted(t, words->items[i]);
-	}
-}
-
 static void add_command(struct text *t, const struct status_job *item)
 {
 	if (item->line)
-		add_words(t, &item->line->argv);
+		status_add_words(t, &item->line->argv, SIZE_MAX);
 }
 
 #define NUMBER_OF(name, heading, kind, value) \
@@ -168,20 +152,6 @@ static int compare_sorted(const void *a, const void *b)
 	return order ? order : x->place - y->place;
 }
 
-/* Evaluates a column for a job. A column has either numbers or texts; the other member of *x is the
- * same for all jobs. */
-static void evaluate_column(const struct status_column *column, const struct seen *s,
-			    struct sorted *x)
-{
-	text_init(&x->text);
-	if (column->number) {
-		x->number = column->number(s);
-		text_add(&x->text, "-");
-	} else {
-		column->text(s, &x->text);
-	}
-}
-
 bool status_sort(struct status *status, const char *key)
 {
 	const struct status_column *column = column_of(key + (*key == '-'));
@@ -193,11 +163,19 @@ bool status_sort(struct status *status, const char *key)
 	all = xcalloc((size_t)n, sizeof(*all));
 	for (int i = 0; i < n; i++) {
 		struct seen s = see(status, i);
+		struct sorted *x = &all[i];
 
 		all[i] = (struct sorted){
 			.item = status->items[i], .place = i, .sign = *key == '-' ? -1 : 1,
 		};
-		evaluate_column(column, &s, &all[i]);
+		/* the member that the column does not have is the same for all jobs */
+		text_init(&x->text);
+		if (column->number) {
+			x->number = column->number(&s);
+			text_add(&x->text, "-");
+		} else {
+			column->text(&s, &x->text);
+		}
 	}
 	qsort(all, (size_t)n, sizeof(*all), compare_sorted);
 	for (int i = 0; i < n; i++) {
@@ -214,9 +192,13 @@ static void add_number(struct text *t, const struct status_column *column, const
 {
 	double x = column->number(s);
 
-	if (column->kind == LOSS)
-		add_loss(t, s->job);
-	else if (isnan(x) || (column->kind == SHARE && x > 1))
+	if (column->kind == LOSS) {
+		double loss;
+
+		if (progress_loss(&s->job->progress, &loss))
+			text_add(t,
+				 isfinite(loss) ? format_number(loss).s : value_format(loss, 5).s);
+	} else if (isnan(x) || (column->kind == SHARE && x > 1))
 		text_add(t, isnan(x) ? "-" : "over");
 	else if (column->kind == SHARE)
 		text_addf(t, "%.0f%%", floor(x * 100));
@@ -227,18 +209,6 @@ static void add_number(struct text *t, const struct status_column *column, const
 			 : column->kind == DURATION ? format_duration(x).s
 			 : column->kind == TIME ? format_time(x, s->status->now_wall_s).s
 			 : format_number(x).s);
-}
-
-static void add_cell(struct table *t, const struct status_column *column, const struct seen *s)
-{
-	struct text text = TEXT_INIT;
-
-	if (column->number)
-		add_number(&text, column, s);
-	else
-		column->text(s, &text);
-	table_text(t, text.length ? text.data : "-");
-	text_release(&text);
 }
 
 /* Looks up the columns of the names; *n: their number. The caller frees the array. */
@@ -277,8 +247,17 @@ void status_print_columns(const struct status *status, const char *names, const 
 	for (int i = 0; i < status->jobs.count; i++) {
 		struct seen s = see(status, i);
 
-		for (int c = 0; c < n; c++)
-			add_cell(&t, &list[c], &s);
+		for (int c = 0; c < n; c++) {
+			const struct status_column *column = &list[c];
+			struct text text = TEXT_INIT;
+
+			if (column->number)
+				add_number(&text, column, &s);
+			else
+				column->text(&s, &text);
+			table_text(&t, text.length ? text.data : "-");
+			text_release(&text);
+		}
 	}
 	table_end(&t, out);
 	free(layout);

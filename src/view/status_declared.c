@@ -33,18 +33,6 @@ void status_add_duration(struct text *t, const char *name, double seconds)
 		text_addf(t, "%s%s %s", status_separator(t), name, format_duration(seconds).s);
 }
 
-static void add_replicas(struct text *t, const struct declaration *declared)
-{
-	int min = declared->min_replicas, max = declared->max_replicas;
-
-	if (max == 0)
-		text_addf(t, "%d to all devices", min);
-	else if (min < max)
-		text_addf(t, "%d to %d devices", min, max);
-	else
-		text_addf(t, "%d device%s", min, plural(min));
-}
-
 static void add_batch(struct text *t, const struct declaration *declared)
 {
 	if (declared->batch.size == 0)
@@ -100,8 +88,7 @@ static void print_scheduling(const struct job *job, double now_wall_s, struct te
 	if (declared->stop_nan > 0)
 		text_addf(t, "after %d values of its loss in a row that are not finite",
 			  declared->stop_nan);
-	if (t->length)
-		output_textline(out, "stop nan", t);
+	output_text_if(out, "stop nan", t);
 	if (isfinite(declared->begin_s) && !job_has_ended(job->state))
 		output_line(out, "begin", format_time(declared->begin_s, now_wall_s).s);
 	if (declared->first_rank > 0 && !job_has_ended(job->state))
@@ -109,25 +96,6 @@ static void print_scheduling(const struct job *job, double now_wall_s, struct te
 	text_add(t, signal_name(name, declared->stop_signal));
 	status_add_duration(t, "grace", declared->grace_s);
 	output_textline(out, "stop", t);
-}
-
-/* Prints a line of a text that was built, unless the text is empty. */
-static void print_if_any(const struct output *out, const char *name, struct text *t)
-{
-	if (t->length)
-		output_textline(out, name, t);
-}
-
-static void print_group(const struct job *job, const struct status_details *d, struct text *t,
-			const struct output *out)
-{
-	if (job->group_id)
-		text_addf(t, "group:%lld", (long long)job->group_id);
-	for (size_t i = 0; i < job->parameters.count; i++)
-		text_addf(t, "%s %s", i ? "" : ":", job->parameters.items[i]);
-	print_if_any(out, "sweep", t);
-	if (d->halving)
-		output_line(out, "halving", d->halving);
 }
 
 /* Prints what few jobs ask for: a line for each that this job asked for. */
@@ -138,11 +106,11 @@ static void print_seldom(const struct declaration *declared, const struct status
 		text_add(t, declared->kind);
 	if (declared->not_kind)
 		text_addf(t, "%snot %s", t->length ? ", " : "", declared->not_kind);
-	print_if_any(out, "kind", t);
+	output_text_if(out, "kind", t);
 	if (declared->worst_tier != TIER_UNKNOWN)
 		output_line(out, "tier", worst_tier_names.names[declared->worst_tier]);
 	status_add_number(t, "noise scale", declared->noise_scale);
-	print_if_any(out, "noise", t);
+	output_text_if(out, "noise", t);
 	if (isfinite(declared->gpu_memory_bytes))
 		output_line(out, "gpu memory", format_bytes(declared->gpu_memory_bytes).s);
 	if (declared->share)
@@ -170,10 +138,22 @@ void status_print_declared(const struct job *job, const struct status_details *d
 {
 	const struct declaration *declared = &job->declared;
 	struct text t = TEXT_INIT;
+	int min = declared->min_replicas, max = declared->max_replicas;
 
 	fputs("\ndeclared\n", out->file);
-	print_group(job, d, &t, out);
-	add_replicas(&t, declared);
+	if (job->group_id)
+		text_addf(&t, "group:%lld", (long long)job->group_id);
+	for (size_t i = 0; i < job->parameters.count; i++)
+		text_addf(&t, "%s %s", i ? "" : ":", job->parameters.items[i]);
+	output_text_if(out, "sweep", &t);
+	if (d->halving)
+		output_line(out, "halving", d->halving);
+	if (max == 0)
+		text_addf(&t, "%d to all devices", min);
+	else if (min < max)
+		text_addf(&t, "%d to %d devices", min, max);
+	else
+		text_addf(&t, "%d device%s", min, plural(min));
 	output_textline(out, "replicas", &t);
 	add_batch(&t, declared);
 	output_textline(out, "batch", &t);
@@ -183,8 +163,7 @@ void status_print_declared(const struct job *job, const struct status_details *d
 	status_add_number(&t, "steps", declared->total_steps);
 	output_textline(out, "total", &t);
 	add_plans(&t, declared->plans);
-	if (t.length)
-		output_textline(out, "plans", &t);
+	output_text_if(out, "plans", &t);
 	if (declared->slurm_args)
 		output_line(out, "slurm-args", declared->slurm_args);
 	if (declared->launch != LAUNCH_EACH)

@@ -29,40 +29,6 @@ void status_add_state(struct text *t, const struct status_job *item, const char 
 	status_add_devices(t, item->run);
 }
 
-static void print_state(const struct status *status, const struct status_job *item,
-			const struct status_details *d, const struct output *out)
-{
-	const struct job *job = item->job;
-	struct text t = TEXT_INIT;
-	bool begins;
-
-	status_print_head("job", job, out);
-	status_add_state(&t, item, job->profile ? ", a profile"
-			 : job->interactive ? ", interactive" : "");
-	output_textline(out, "state", &t);
-	if (d->manager.length)
-		output_line(out, "manager", d->manager.data);
-	status_add_trouble(&t, item);
-	begins = item->state == SHOWN_QUEUED && status_add_begin(&t, status, job);
-	if (item->state == SHOWN_STOPPING)
-		status_add_stopping(&t, status, item);
-	else if (!begins)
-		text_add(&t, job->reason);
-	if (t.length > 2 && !strcmp(t.data + t.length - 2, "; "))	/* of a trouble alone */
-		t.data[t.length -= 2] = '\0';
-	output_textline(out, "reason", &t);
-	if (begins)
-		;
-	else if (job->next_start_s > status->now_wall_s)
-		text_addf(&t, "by %s, or sooner",
-			  format_time(job->next_start_s, status->now_wall_s).s);
-	else if (isfinite(job->next_start_s))
-		text_add(&t, "at the next pass");
-	if (t.length && !job->profile)
-		output_textline(out, "next start", &t);
-	text_release(&t);
-}
-
 static void print_times(const struct status *status, const struct job *job,
 			const struct output *out)
 {
@@ -87,42 +53,29 @@ static void print_times(const struct status *status, const struct job *job,
 	text_release(&t);
 }
 
-/* Adds the state of the code in the last run whose state is known, if it differs from that of the
- * first run, or of the submission. */
-static void add_code(struct text *t, const struct status_details *d)
-{
-	const struct job_command *c = &d->command;
-	const struct code_state *last = &c->first_code;
-
-	for (int i = 0; i < d->runs.count; i++)
-		if (d->runs.items[i].code.tree[0])
-			last = &d->runs.items[i].code;
-	if (code_differs(&c->first_code, last))
-		text_addf(t, "changed since the first run: %s -> %s", c->first_code.commit,
-			  last->commit);
-	else if (c->git_tree && c->first_code.tree[0] && strcmp(c->git_tree, last->tree) != 0)
-		text_addf(t, "changed between submission and first run: %s%s -> %s",
-			  c->git_commit, c->git_dirty ? "+" : "", last->commit);
-}
-
 static void print_command(const struct status_details *d, const struct output *out)
 {
 	const struct job_command *c = &d->command;
 	struct text t = TEXT_INIT;
+	const struct code_state *last = &c->first_code;
 
-	for (size_t i = 0; i < c->argv.count && t.length < (size_t)2 * OUTPUT_CLEAN_BYTES; i++) {
-		text_add(&t, i ? " " : "");
-		text_add_shell_quoted(&t, c->argv.items[i]);
-	}
+	status_add_words(&t, &c->argv, (size_t)2 * OUTPUT_CLEAN_BYTES);
 	output_textline(out, "command", &t);
 	output_line(out, "program", c->program);
 	output_line(out, "directory", c->directory);
 	if (c->git_commit)
 		text_addf(&t, "%s%s", c->git_commit, c->git_dirty ? ", with changes" : "");
 	output_textline(out, "commit", &t);
-	add_code(&t, d);
-	if (t.length)
-		output_textline(out, "code", &t);
+	for (int i = 0; i < d->runs.count; i++)
+		if (d->runs.items[i].code.tree[0])
+			last = &d->runs.items[i].code;
+	if (code_differs(&c->first_code, last))
+		text_addf(&t, "changed since the first run: %s -> %s", c->first_code.commit,
+			  last->commit);
+	else if (c->git_tree && c->first_code.tree[0] && strcmp(c->git_tree, last->tree) != 0)
+		text_addf(&t, "changed between submission and first run: %s%s -> %s",
+			  c->git_commit, c->git_dirty ? "+" : "", last->commit);
+	output_text_if(out, "code", &t);
 	if (c->snapshot_dir)
 		output_line(out, "snapshot", c->snapshot_dir);
 	output_line(out, "log", d->log_path);
@@ -219,19 +172,16 @@ static void print_progress(const struct status *status, const struct status_job 
 	output_textline(out, "rate", &t);
 	print_ends(status, item, out);
 	status_add_metrics(&t, &d->metrics);
-	if (t.length)
-		output_textline(out, "metrics", &t);
+	output_text_if(out, "metrics", &t);
 	add_step_source(&t, d);
 	output_textline(out, "step times", &t);
 	status_add_helper(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL);
 	output_textline(out, "helper", &t);
 	status_add_adapted(&t, item->job, d->runs.count ? &d->runs.items[d->runs.count - 1] : NULL,
 			   &d->events);
-	if (t.length)
-		output_textline(out, "adapted", &t);
+	output_text_if(out, "adapted", &t);
 	add_refused(&t, d);
-	if (t.length)
-		output_textline(out, "refused", &t);
+	output_text_if(out, "refused", &t);
 	output_line(out, "status", p->status_text);
 	status_add_number(&t, "at samples", p->checkpoint_samples);
 	if (p->saved_nothing)
@@ -282,7 +232,35 @@ static void print_events(const struct status *status, const struct status_detail
 void status_print_job(const struct status *status, const struct status_job *item,
 		      const struct status_details *d, const struct output *out)
 {
-	print_state(status, item, d, out);
+	const struct job *job = item->job;
+	struct text t = TEXT_INIT;
+	bool begins;
+
+	status_print_head("job", job, out);
+	status_add_state(&t, item, job->profile ? ", a profile"
+			 : job->interactive ? ", interactive" : "");
+	output_textline(out, "state", &t);
+	if (d->manager.length)
+		output_line(out, "manager", d->manager.data);
+	status_add_trouble(&t, item);
+	begins = item->state == SHOWN_QUEUED && status_add_begin(&t, status, job);
+	if (item->state == SHOWN_STOPPING)
+		status_add_stopping(&t, status, item);
+	else if (!begins)
+		text_add(&t, job->reason);
+	if (t.length > 2 && !strcmp(t.data + t.length - 2, "; "))	/* of a trouble alone */
+		t.data[t.length -= 2] = '\0';
+	output_textline(out, "reason", &t);
+	if (begins)
+		;
+	else if (job->next_start_s > status->now_wall_s)
+		text_addf(&t, "by %s, or sooner",
+			  format_time(job->next_start_s, status->now_wall_s).s);
+	else if (isfinite(job->next_start_s))
+		text_add(&t, "at the next pass");
+	if (t.length && !job->profile)
+		output_textline(out, "next start", &t);
+	text_release(&t);
 	print_times(status, item->job, out);
 	print_command(d, out);
 	status_print_declared(item->job, d, status->now_wall_s, out);

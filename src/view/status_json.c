@@ -33,17 +33,17 @@ static void print_nodes(struct json *j, const struct run *run)
 	if (!run_is_elsewhere(run) || run_held(run) == 0)
 		return;
 	run_node_names(run, &names);
-	json_array(j, "nodes");
-	for (size_t i = 0; i < names.count; i++)
-		json_string(j, NULL, names.items[i]);
-	json_end(j);
+	json_strings(j, "nodes", &names);
 	strings_release(&names);
 }
 
-static void print_configuration(struct json *j, const struct run *run)
+static void print_run(struct json *j, const char *key, const struct run *run)
 {
+	bool is_log = text_starts_with(run->step_source, "log:");
 	const struct configuration *c = &run->configuration;
 
+	json_object(j, key);
+	print_columns(j, &runs_table, run);
 	json_integer(j, "replicas", c->replicas);
 	json_array(j, "devices");
 	for (int i = 0; i < run_held(run); i++)
@@ -56,15 +56,6 @@ static void print_configuration(struct json *j, const struct run *run)
 	json_string(j, "tier", configuration_tier_name(c->tier));
 	json_positive(j, "local_batch_size", c->local_batch_size);
 	json_integer_if(j, "accumulation_steps", c->accumulation_steps, c->local_batch_size > 0);
-}
-
-static void print_run(struct json *j, const char *key, const struct run *run)
-{
-	bool is_log = text_starts_with(run->step_source, "log:");
-
-	json_object(j, key);
-	print_columns(j, &runs_table, run);
-	print_configuration(j, run);
 	json_number(j, "duration_s", isfinite(run->launch_time_s) ? run->duration_s : (double)NAN);
 	json_positive(j, "leader_pid", engine_of(run)->command_pid
 		      ? engine_of(run)->command_pid(run) : 0);
@@ -74,24 +65,6 @@ static void print_run(struct json *j, const char *key, const struct run *run)
 }
 
 /* --- details --- */
-
-static void print_command(struct json *j, const struct status_details *d)
-{
-	const struct job_command *c = &d->command;
-
-	print_columns(j, &commands_table, c);
-	json_array(j, "argv");
-	for (size_t i = 0; i < c->argv.count; i++)
-		json_string(j, NULL, c->argv.items[i]);
-	json_end(j);
-	json_string(j, "checkpoint_dir", d->checkpoint_dir);
-	json_string(j, "log_path", d->log_path);
-	json_bool(j, "environment_names_only", c->env_names_only);
-	if (c->git_commit)
-		json_bool(j, "git_dirty", c->git_dirty);
-	else
-		json_string(j, "git_dirty", NULL);
-}
 
 static void print_after(struct json *j, const struct dependency_list *after)
 {
@@ -147,20 +120,20 @@ void status_print_json_metrics(struct json *j, const struct job_metric_list *lis
 	}
 }
 
-static void print_event(struct json *j, const struct event *e)
-{
-	json_object(j, NULL);
-	json_number(j, "time_s", e->time_s);
-	json_positive(j, "run_id", e->run_id);
-	json_string(j, "kind", e->kind);
-	json_string(j, "text", e->text);
-	json_end(j);
-}
-
 static void print_details(struct json *j, const struct status_details *d)
 {
+	const struct job_command *c = &d->command;
+
 	json_object(j, "details");
-	print_command(j, d);
+	print_columns(j, &commands_table, c);
+	json_strings(j, "argv", &c->argv);
+	json_string(j, "checkpoint_dir", d->checkpoint_dir);
+	json_string(j, "log_path", d->log_path);
+	json_bool(j, "environment_names_only", c->env_names_only);
+	if (c->git_commit)
+		json_bool(j, "git_dirty", c->git_dirty);
+	else
+		json_string(j, "git_dirty", NULL);
 	if (d->manager.length)
 		json_string(j, "manager", d->manager.data);
 	print_after(j, &d->after);
@@ -176,8 +149,16 @@ static void print_details(struct json *j, const struct status_details *d)
 	status_print_json_metrics(j, &d->metrics);
 	json_end(j);
 	json_array(j, "events");
-	for (int i = 0; i < d->events.count; i++)
-		print_event(j, &d->events.items[i]);
+	for (int i = 0; i < d->events.count; i++) {
+		const struct event *e = &d->events.items[i];
+
+		json_object(j, NULL);
+		json_number(j, "time_s", e->time_s);
+		json_positive(j, "run_id", e->run_id);
+		json_string(j, "kind", e->kind);
+		json_string(j, "text", e->text);
+		json_end(j);
+	}
 	json_end(j);
 	json_end(j);
 }
@@ -223,22 +204,16 @@ static void print_plans(struct json *j, const char *declared)
 	execution_plans_release(&plans);
 }
 
-static void print_loss(struct json *j, const struct progress *p)
-{
-	double loss;
-
-	if (progress_loss(p, &loss))
-		json_value(j, "loss", loss);
-	else
-		json_string(j, "loss", NULL);
-}
-
 static void print_job(struct json *j, const struct status_job *item)
 {
 	const struct job *job = item->job;
+	double loss;
 
 	print_columns(j, &jobs_table, job);
-	print_loss(j, &job->progress);
+	if (progress_loss(&job->progress, &loss))
+		json_value(j, "loss", loss);
+	else
+		json_string(j, "loss", NULL);
 	print_plans(j, job->declared.plans);
 	status_print_json_parameters(j, &job->parameters);
 	json_string(j, "state", shown_state_name(item->state));
@@ -270,15 +245,6 @@ static void print_job(struct json *j, const struct status_job *item)
 		json_string(j, "run", NULL);
 }
 
-static void print_person(struct json *j, const struct person *p)
-{
-	json_object(j, NULL);
-	json_string(j, "user", p->user);
-	json_integer(j, "devices_held", p->held);
-	json_integer(j, "devices_wanted", p->wanted);
-	json_end(j);
-}
-
 void status_print_json(const struct status *status, const struct status_details *details, FILE *out)
 {
 	struct json j;
@@ -299,8 +265,15 @@ void status_print_json(const struct status *status, const struct status_details 
 		json_string(&j, "outage", status->outage.data);
 	json_string(&j, "disk_full", status->disk_full.length ? status->disk_full.data : NULL);
 	json_array(&j, "people");
-	for (int i = 0; i < status->people.count; i++)
-		print_person(&j, &status->people.items[i]);
+	for (int i = 0; i < status->people.count; i++) {
+		const struct person *p = &status->people.items[i];
+
+		json_object(&j, NULL);
+		json_string(&j, "user", p->user);
+		json_integer(&j, "devices_held", p->held);
+		json_integer(&j, "devices_wanted", p->wanted);
+		json_end(&j);
+	}
 	json_end(&j);
 	json_array(&j, "jobs");
 	for (int i = 0; i < status->jobs.count; i++) {

@@ -34,27 +34,6 @@ static const char *outcome_word(const struct run *run)
 	return run_outcome_name(run->outcome);
 }
 
-/* Adds how the run ended. The exit status or signal of a stopped run is left out, unless the run
- * had to be killed. */
-static void cell_outcome(struct table *t, const struct run *run)
-{
-	bool tells = run->outcome != OUTCOME_STOPPED || run->term_signal == SIGKILL;
-	struct text s = TEXT_INIT;
-
-	text_add(&s, outcome_word(run));
-	if (tells && run->term_signal > 0) {
-		char name[SIGNAL_NAME_SIZE];
-
-		text_addf(&s, ", %s", signal_name(name, run->term_signal));
-	} else if (tells && run->exit_code > 0) {
-		text_addf(&s, ", status %d", run->exit_code);
-	}
-	if (run->diagnosis && *run->diagnosis)
-		text_addf(&s, ": %s", run->diagnosis);
-	table_text(t, s.data);
-	text_release(&s);
-}
-
 /* Returns the running time of a run. For the present run this is the job's running time up to now
  * without the stored time of earlier runs. */
 static double run_duration(const struct status_job *item, const struct run *run)
@@ -70,6 +49,8 @@ static void add_run(struct table *t, const struct status *status, const struct s
 		    const struct run *run)
 {
 	struct text devices = TEXT_INIT;
+	bool tells = run->outcome != OUTCOME_STOPPED || run->term_signal == SIGKILL;
+	struct text s = TEXT_INIT;
 
 	table_cell(t, "%d", run->number);
 	table_text(t, format_time(run->launch_time_s, status->now_wall_s).s);
@@ -78,15 +59,24 @@ static void add_run(struct table *t, const struct status *status, const struct s
 	table_text(t, devices.data);
 	text_release(&devices);
 	cell_batch(t, &run->configuration);
-	if (isfinite(run->first_samples) && isfinite(run->last_samples))
-		table_cell(t, "%s-%s", format_count(run->first_samples).s,
-			   format_count(run->last_samples).s);
-	else
-		table_text(t, "-");
+	table_cell_if(t, isfinite(run->first_samples) && isfinite(run->last_samples), "%s-%s",
+		      format_count(run->first_samples).s, format_count(run->last_samples).s);
 	table_number(t, run->step_time_s * 1e3);
 	table_number(t, run->first_step_s);
 	table_number(t, run->stop_duration_s);
-	cell_outcome(t, run);
+	/* The exit status or signal of a stopped run is left out, unless it had to be killed. */
+	text_add(&s, outcome_word(run));
+	if (tells && run->term_signal > 0) {
+		char name[SIGNAL_NAME_SIZE];
+
+		text_addf(&s, ", %s", signal_name(name, run->term_signal));
+	} else if (tells && run->exit_code > 0) {
+		text_addf(&s, ", status %d", run->exit_code);
+	}
+	if (run->diagnosis && *run->diagnosis)
+		text_addf(&s, ": %s", run->diagnosis);
+	table_text(t, s.data);
+	text_release(&s);
 }
 
 /* An earlier configuration of a run: sizes and step time. */
@@ -134,18 +124,6 @@ void status_print_runs(const struct status *status, const struct status_job *ite
 	table_end(&t, out);
 }
 
-static void add_observation(struct table *t, const struct observation *o)
-{
-	table_cell(t, "%d", o->configuration.replicas);
-	cell_batch(t, &o->configuration);
-	table_count(t, (double)o->n_steps);
-	table_number(t, o->step_time_s * 1e3);
-	table_number(t, o->step_time_sd_s * 1e3);
-	table_number(t, o->step_time_min_s * 1e3);
-	table_number(t, o->sync_time_s * 1e3);
-	table_text(t, o->configuration.kind);
-}
-
 void status_print_observations(const struct status_details *d, const struct output *out)
 {
 	static const struct table_column columns[] = {
@@ -165,7 +143,17 @@ void status_print_observations(const struct status_details *d, const struct outp
 	fputs("\nmeasured step times, ms (medians of windows: their mean, deviation, least)\n",
 	      out->file);
 	table_begin(&t, columns);
-	for (int i = 0; i < d->observations.count; i++)
-		add_observation(&t, &d->observations.items[i]);
+	for (int i = 0; i < d->observations.count; i++) {
+		const struct observation *o = &d->observations.items[i];
+
+		table_cell(&t, "%d", o->configuration.replicas);
+		cell_batch(&t, &o->configuration);
+		table_count(&t, (double)o->n_steps);
+		table_number(&t, o->step_time_s * 1e3);
+		table_number(&t, o->step_time_sd_s * 1e3);
+		table_number(&t, o->step_time_min_s * 1e3);
+		table_number(&t, o->sync_time_s * 1e3);
+		table_text(&t, o->configuration.kind);
+	}
 	table_end(&t, out);
 }

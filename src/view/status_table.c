@@ -43,16 +43,6 @@ static void add_done(struct table *t, const struct status_job *item)
 		table_cell(t, "%s st", format_count(progress->steps).s);
 }
 
-static void add_batch(struct table *t, const struct status_job *item)
-{
-	double batch_size = status_batch(item);
-
-	if (batch_size < 100000)
-		table_cell(t, "%.0f", batch_size);
-	else
-		table_count(t, batch_size);
-}
-
 double status_batch(const struct status_job *item)
 {
 	int64_t batch_size = item->run ? configuration_batch_size(&item->run->configuration)
@@ -112,22 +102,13 @@ void status_add_end(struct text *t, const struct job *job)
 	text_add(t, reason);
 }
 
-static void reason_ended(const struct status *status, const struct status_job *item,
-			 struct text *out)
-{
-	struct formatted time = format_time(item->job->end_time_s, status->now_wall_s);
-	size_t before = out->length;
-
-	status_add_end(out, item->job);
-	if (out->length > before)
-		text_addf(out, " (%s)", time.s);
-	else
-		text_addf(out, "at %s", time.s);
-}
-
 void status_add_why(struct text *t, const struct status *status, const struct status_job *item)
 {
+	struct formatted end = format_time(item->job->end_time_s, status->now_wall_s);
+	size_t before;
+
 	status_add_trouble(t, item);
+	before = t->length;
 	switch (item->state) {
 	case SHOWN_QUEUED:
 		reason_queued(status, item, t);
@@ -153,18 +134,10 @@ void status_add_why(struct text *t, const struct status *status, const struct st
 					   : shown_state_name(item->state));
 		break;
 	case SHOWN_DONE: case SHOWN_FAILED: case SHOWN_CANCELLED: case SHOWN_TIMEOUT:
-		reason_ended(status, item, t);
+		status_add_end(t, item->job);
+		text_addf(t, t->length > before ? " (%s)" : "at %s", end.s);
 		break;
 	}
-}
-
-static void add_reason(struct table *t, const struct status *status, const struct status_job *item)
-{
-	struct text reason = TEXT_INIT;
-
-	status_add_why(&reason, status, item);
-	table_text(t, reason.data);
-	text_release(&reason);
 }
 
 /* --- the table --- */
@@ -180,6 +153,8 @@ static void add_row(struct table *t, const struct status *status, const struct s
 		[SHOWN_CANCELLED] = STYLE_DIM, [SHOWN_TIMEOUT] = STYLE_RED,
 	};
 	struct text name = TEXT_INIT;
+	struct text reason = TEXT_INIT;
+	double batch_size = status_batch(item);
 
 	table_cell(t, "%lld", (long long)item->job->id);
 	status_add_name(&name, status, item->job);
@@ -189,54 +164,21 @@ static void add_row(struct table *t, const struct status *status, const struct s
 	table_positive(t, item->run ? run_held(item->run) : 0);
 	table_duration(t, item->run_time_s);
 	add_done(t, item);
-	add_batch(t, item);
+	if (batch_size < 100000)
+		table_cell(t, "%.0f", batch_size);
+	else
+		table_count(t, batch_size);
 	table_number(t, item->run ? item->run->step_time_s * 1e3 : (double)NAN);
 	if (isfinite(item->expected_s))
 		table_cell(t, "~%s", format_duration(item->expected_s).s);
 	else
 		table_duration(t, item->eta_s);
-	add_reason(t, status, item);
+	status_add_why(&reason, status, item);
+	table_text(t, reason.data);
+	text_release(&reason);
 	table_style(t, styles[item->state]);
 	if (job_has_ended(item->job->state))
 		table_one_line(t);
-}
-
-/* Adds the row of a group, in the place of the first of its jobs at rest. 'pollux status group:N'
- * shows the rows of these jobs. */
-static void add_group_row(struct table *t, const struct status_group *group)
-{
-	struct text cell = TEXT_INIT;
-
-	table_text(t, "-");
-	text_addf(&cell, "group:%lld ", (long long)group->id);
-	status_add_group_name(&cell, group->name);
-	table_text(t, cell.data);
-	text_clear(&cell);
-	table_text(t, group->counts[JOB_RUNNING] ? "running"
-		   : group->over ? "ended"
-		   : group->counts[JOB_QUEUED] ? "queued"
-		   : group->counts[JOB_HELD] ? "held" : "ended");
-	table_dashes(t, N_NUMBERS);
-	status_add_group(&cell, group);
-	table_text(t, cell.data);
-	text_release(&cell);
-}
-
-static void add_rows(struct table *t, const struct status *status)
-{
-	bool *told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
-
-	for (int i = 0; i < status->jobs.count; i++) {
-		const struct status_group *group = status_group_of(status, &status->items[i]);
-
-		if (!group) {
-			add_row(t, status, &status->items[i]);
-		} else if (!told[group - status->groups]) {
-			add_group_row(t, group);
-			told[group - status->groups] = true;
-		}
-	}
-	free(told);
 }
 
 /* --- around it --- */
@@ -331,14 +273,42 @@ static void print_hint(const struct status *status, FILE *out)
 void status_print_table(const struct status *status, const struct output *out)
 {
 	struct table t;
+	bool *told;
 
 	if (status->jobs.count == 0) {
 		fputs("No jobs; 'pollux submit' queues one, 'pollux status --all' shows ended "
 		      "ones.\n", out->file);
 		return;
 	}
+	told = xcalloc((size_t)status->n_groups + 1, sizeof(*told));
 	table_begin(&t, columns);
-	add_rows(&t, status);
+	for (int i = 0; i < status->jobs.count; i++) {
+		const struct status_group *group = status_group_of(status, &status->items[i]);
+
+		if (!group) {
+			add_row(&t, status, &status->items[i]);
+		} else if (!told[group - status->groups]) {
+			struct text cell = TEXT_INIT;
+
+			/* The row of a group stands in the place of the first of its jobs at rest.
+			 * 'pollux status group:N' shows the rows of these jobs. */
+			table_text(&t, "-");
+			text_addf(&cell, "group:%lld ", (long long)group->id);
+			status_add_group_name(&cell, group->name);
+			table_text(&t, cell.data);
+			text_clear(&cell);
+			table_text(&t, group->counts[JOB_RUNNING] ? "running"
+				   : group->over ? "ended"
+				   : group->counts[JOB_QUEUED] ? "queued"
+				   : group->counts[JOB_HELD] ? "held" : "ended");
+			table_dashes(&t, N_NUMBERS);
+			status_add_group(&cell, group);
+			table_text(&t, cell.data);
+			text_release(&cell);
+			told[group - status->groups] = true;
+		}
+	}
+	free(told);
 	print_summary(status, out->file);
 	table_end(&t, out);
 	print_hint(status, out->file);
@@ -388,25 +358,6 @@ double status_waited_s(const struct status *status, const struct status_job *ite
 	return took(status, item).waited_s;
 }
 
-static void add_summary_row(struct table *t, const struct status_job *item, const struct took *took)
-{
-	const struct job *job = item->job;
-	const struct progress *progress = &job->progress;
-
-	table_cell(t, "%lld", (long long)job->id);
-	table_text(t, job->declared.name);
-	table_text(t, shown_state_name(item->state));
-	table_cell(t, "%d", progress->runs);
-	table_cell(t, "%d", progress->preemptions);
-	table_count(t, progress->samples);
-	table_count(t, isnan(progress->checkpoint_samples) && !(progress->lost_samples > 0)
-			? (double)NAN : progress->lost_samples);
-	table_duration(t, took->waited_s);
-	table_duration(t, took->ran_s);
-	table_duration(t, took->total_s);
-	table_text(t, *progress->status_text ? progress->status_text : job->reason);
-}
-
 void status_print_summary(const struct status *status, const struct output *out)
 {
 	double total_s = 0, waited_s = 0;
@@ -420,8 +371,21 @@ void status_print_summary(const struct status *status, const struct output *out)
 	table_begin(&t, summary_columns);
 	for (int i = 0; i < n; i++) {
 		struct took s = took(status, &status->items[i]);
+		const struct job *job = status->items[i].job;
+		const struct progress *progress = &job->progress;
 
-		add_summary_row(&t, &status->items[i], &s);
+		table_cell(&t, "%lld", (long long)job->id);
+		table_text(&t, job->declared.name);
+		table_text(&t, shown_state_name(status->items[i].state));
+		table_cell(&t, "%d", progress->runs);
+		table_cell(&t, "%d", progress->preemptions);
+		table_count(&t, progress->samples);
+		table_count(&t, isnan(progress->checkpoint_samples) && !(progress->lost_samples > 0)
+				? (double)NAN : progress->lost_samples);
+		table_duration(&t, s.waited_s);
+		table_duration(&t, s.ran_s);
+		table_duration(&t, s.total_s);
+		table_text(&t, *progress->status_text ? progress->status_text : job->reason);
 		total_s += s.total_s;
 		waited_s += s.waited_s;
 	}

@@ -81,6 +81,14 @@ void status_add_helper(struct text *t, const struct job *job, const struct run *
 		text_addf(t, "to be %s", torch);
 }
 
+void status_add_words(struct text *t, const struct strings *words, size_t most)
+{
+	for (size_t i = 0; i < words->count && t->length < most; i++) {
+		text_add(t, i ? " " : "");
+		text_add_shell_quoted(t, words->items[i]);
+	}
+}
+
 void status_add_metrics(struct text *t, const struct job_metric_list *metrics)
 {
 	for (int i = 0; i < metrics->count; i++)
@@ -213,34 +221,6 @@ static void add_noise(struct text *t, const struct event_list *events)
 		text_addf(t, "; %s", found);
 }
 
-static void add_change(struct text *t, const struct job *job, const struct run *run)
-{
-	double own = (double)job->declared.batch.size;
-	double batch_size = (double)configuration_batch_size(&run->configuration);
-	double scale = run->learning_rate_scale;
-	enum lr_rule rule = job_lr_rule(job);
-	const char *names = optimizer_names_of(job->progress.optimizer);
-
-	text_addf(t, "batch %.0f -> %.0f, learning rate x %.3g (%s", own, batch_size, scale,
-		  lr_rule_name(rule));
-	if (*names)
-		text_addf(t, ", %s", names);
-	text_add(t, ")");
-}
-
-/* The gain of these rules is batch / own batch * efficiency. */
-static void add_efficiency(struct text *t, const struct job *job, const struct run *run)
-{
-	double own = (double)job->declared.batch.size, scale = run->learning_rate_scale;
-	double batch_size = (double)configuration_batch_size(&run->configuration);
-	enum lr_rule rule = job_lr_rule(job);
-	double gain = rule == LR_SQRT_GAIN ? scale * scale : scale;
-
-	if (rule == LR_ADASCALE || rule == LR_SQRT_GAIN)
-		text_addf(t, "; efficiency %.0f %% of batch %.0f", 100 * gain * own / batch_size,
-			  own);
-}
-
 void status_add_adapted(struct text *t, const struct job *job, const struct run *run,
 			const struct event_list *events)
 {
@@ -256,9 +236,19 @@ void status_add_adapted(struct text *t, const struct job *job, const struct run 
 	if (job->declared.batch.size == 0)
 		return;
 	if (now > 0 && now != job->declared.batch.size) {
-		add_change(t, job, run);
+		double own = (double)job->declared.batch.size, scale = run->learning_rate_scale;
+		double batch_size = (double)configuration_batch_size(&run->configuration);
+		enum lr_rule rule = job_lr_rule(job);
+		double gain = rule == LR_SQRT_GAIN ? scale * scale : scale;
+		const char *names = optimizer_names_of(job->progress.optimizer);
+
+		text_addf(t, "batch %.0f -> %.0f, learning rate x %.3g (%s%s%s)", own, batch_size,
+			  scale, lr_rule_name(rule), *names ? ", " : "", names);
 		add_noise(t, events);
-		add_efficiency(t, job, run);
+		/* The gain of these rules is batch / own batch * efficiency. */
+		if (rule == LR_ADASCALE || rule == LR_SQRT_GAIN)
+			text_addf(t, "; efficiency %.0f %% of batch %.0f",
+				  100 * gain * own / batch_size, own);
 	}
 	if (job->declared.batch.max <= job->declared.batch.size || job_has_ended(job->state) ||
 	    job_growth_veto(job) == GROWTH_ALLOWED)
