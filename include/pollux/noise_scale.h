@@ -1,7 +1,6 @@
 /* noise_scale.h - the gradient noise scale phi = tr(Sigma) / |G|^2, samples: pollux-goodput(7).
  *
- *	struct noise_scale s;
- *	noise_scale_init(&s);
+ *	struct noise_scale s = { 0 };
  *	noise_scale_add(&s, samples, grad_sqr, grad_var, horizon);	// for each update or window
  *	phi = noise_scale_value(&s);					// NaN: unknown
  *	interval = noise_scale_interval(&s);				// phi is within, or beyond
@@ -45,8 +44,6 @@ struct noise_scale {
 	double cross;			/* weighted sum of the products of their deviations */
 };
 
-void noise_scale_init(struct noise_scale *s);
-
 /* Adds the average estimates over a number of samples. Ignores them and returns false unless
  * samples is positive, the estimates are finite and the horizon is positive. An infinite horizon
  * never forgets. */
@@ -77,21 +74,6 @@ struct noise_interval noise_scale_interval(const struct noise_scale *s);
  * scale the efficiency is at most the expected one (J. L. W. V. Jensen, 1906), and near it where
  * |G|^2 is known well. NaN where noise_scale_interval() says nothing. */
 double noise_scale_expected(const struct noise_scale *s);
-
-/* Estimates from three consecutive updates, if each has only one gradient, of batch samples (R = s
- * = 1):
- *
- *	tr(Sigma) = batch |g1 - 2 g2 + g3|^2 / 6	|G|^2 = |g2|^2 - tr(Sigma) / batch
- *
- * Differences of two updates, |g1 - g2|^2 / 2, would count the drift of G between them as noise.
- * The second difference does not, if the drift is straight. One error remains: an update with
- * learning rate eta changes the next gradient by -eta H g1, where H is the Hessian. It contains the
- * noise of g1, which makes tr(Sigma) too large by the factor 1 + eta tr(H Sigma) / tr(Sigma) +
- * O(eta^2). No rule can tell this change from noise without a second gradient at the same weights,
- * which accumulation_steps >= 2 gives. Returns false, with both NaN, unless batch is positive and
- * the squares are finite and not negative. */
-bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,
-			       double *grad_sqr, double *grad_var);
 
 /* ---- the losses of a window ---- */
 

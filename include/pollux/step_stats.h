@@ -92,6 +92,9 @@ bool step_stats_result(const struct step_stats *s, struct observation *o);
  * where there is none, and leaves o as it was. */
 bool step_stats_provisional(const struct step_stats *s, struct observation *o);
 
+/* The median: for an even n the mean of the middle two, NaN for 0. Sorts the values. */
+double median_of(double *values, int n);
+
 /* ---- when a step time is known well enough to stop measuring ---- */
 
 /* The half-width of the 95 % confidence interval of the mean of the windows' medians, divided by

@@ -88,18 +88,6 @@ static struct configuration in_passes(const struct batch_range *range, int repli
 	return configuration_make(replicas, local, (int)steps);
 }
 
-/* True if c keeps to the range and than does not, or else if c is nearer to the batch size. */
-static bool is_better(const struct configuration *c, const struct configuration *than,
-		      const struct batch_range *range)
-{
-	bool fits = in_range(c, range);
-
-	if (fits != in_range(than, range))
-		return fits;
-	return llabs(configuration_batch_size(c) - range->size) <
-	       llabs(configuration_batch_size(than) - range->size);
-}
-
 /* Uses the smallest number of passes that fits the local limit, or one less if its result is
  * nearer: 5 samples over 4 replicas of at most one sample each become 4, not 8. Adds passes only to
  * reach the allowed range, since smaller parts reach sizes that larger parts step over. */
@@ -112,8 +100,11 @@ struct configuration configuration_spread(const struct batch_range *range, int r
 
 	do {
 		struct configuration other = in_passes(range, replicas, steps, limit);
+		bool fits = in_range(&other, range), nearer;
 
-		if (is_better(&other, &best, range))
+		nearer = llabs(configuration_batch_size(&other) - range->size) <
+			 llabs(configuration_batch_size(&best) - range->size);
+		if (fits == in_range(&best, range) ? nearer : fits)
 			best = other;
 		steps++;
 	} while (!in_range(&best, range) && replicas * steps <= range->max &&

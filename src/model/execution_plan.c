@@ -19,18 +19,6 @@ static int check_name(const char *what, const char *name, size_t length, struct 
 
 #define WIDTH_MARK 'w'		/* in a hash: the number of devices of a replica follows */
 
-/* 64-bit FNV-1a. */
-static void hash_args(struct execution_plan *p)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (const char *c = p->args; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-	snprintf(p->hash, sizeof(p->hash), "%08x", (unsigned)(hash ^ hash >> 32));
-	if (p->width > 1)
-		snprintf(p->hash + 8, sizeof(p->hash) - 8, "%c%d", WIDTH_MARK, p->width);
-}
-
 static int parse_number(const struct execution_plan *p, const char *key, const char *text,
 			int most, int *number, struct err *err)
 {
@@ -41,16 +29,6 @@ static int parse_number(const struct execution_plan *p, const char *key, const c
 	if (value < 1 || value > most || (text[digits] != '=' && text[digits] != ','))
 		return err_set(err, EX_USAGE, "plan '%s': %s is a number from 1 to %d, not "
 			       "'%.*s'", p->name, key, most, (int)strcspn(text, "=,"), text);
-	return 0;
-}
-
-static int parse_group(struct execution_plan *p, const char *text, struct err *err)
-{
-	size_t length = strcspn(text, "=,");
-
-	if (check_name("the group", text, length, err))
-		return -1;
-	memcpy(p->group, text, length);
 	return 0;
 }
 
@@ -68,34 +46,30 @@ static int parse_attribute(struct execution_plan *p, const char **text, struct e
 	const char *value, *start = *text;
 	int rc;
 
-	if ((value = value_after_key(start, "group")))
-		rc = parse_group(p, value, err);
-	else if ((value = value_after_key(start, "width")))
+	if ((value = value_after_key(start, "group"))) {
+		size_t length = strcspn(value, "=,");
+
+		rc = check_name("the group", value, length, err);
+		if (rc == 0)
+			memcpy(p->group, value, length);
+	} else if ((value = value_after_key(start, "width"))) {
 		rc = parse_number(p, "width", value, EXECUTION_PLAN_WIDTH_MAX, &p->width, err);
-	else if ((value = value_after_key(start, "cores")))
+	} else if ((value = value_after_key(start, "cores"))) {
 		rc = parse_number(p, "cores", value, EXECUTION_PLAN_CORES_MAX, &p->cores, err);
-	else
+	} else {
 		return err_set(err, EX_USAGE, "plan '%s': an attribute is width=N, cores=N or "
 			       "group=NAME, not '%.40s'", p->name, start);
+	}
 	*text = value + strcspn(value, "=,");
 	return rc;
 }
 
-/* *text is behind the ':', and is moved to the '=' before the arguments. */
-static int parse_attributes(struct execution_plan *p, const char **text, struct err *err)
-{
-	int rc = parse_attribute(p, text, err);
-
-	while (rc == 0 && **text == ',') {
-		(*text)++;
-		rc = parse_attribute(p, text, err);
-	}
-	return rc;
-}
-
+/* The hash of the arguments is 64-bit FNV-1a, folded. */
 static int parse_plan(const char *text, struct execution_plan *p, struct err *err)
 {
 	size_t length = strcspn(text, ":=");
+	uint64_t hash = 0xcbf29ce484222325;
+	char mark;
 
 	if (!text[length])
 		return err_set(err, EX_USAGE, "a plan is NAME=ARGS or NAME:KEY=VALUE=ARGS, not "
@@ -104,12 +78,18 @@ static int parse_plan(const char *text, struct execution_plan *p, struct err *er
 		return -1;
 	memcpy(p->name, text, length);
 	text += length;
-	if (*text++ == ':' && (parse_attributes(p, &text, err) || *text++ != '='))
-		return err->exit_status ? -1
-			: err_set(err, EX_USAGE, "plan '%s' lacks the '=' before its arguments",
-				  p->name);
+	for (mark = *text++; mark == ':' || mark == ','; mark = *text++)
+		if (parse_attribute(p, &text, err))
+			return -1;
+	if (mark != '=')
+		return err_set(err, EX_USAGE, "plan '%s' lacks the '=' before its arguments",
+			       p->name);
 	p->args = xstrdup(text);
-	hash_args(p);
+	for (const char *c = text; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+	snprintf(p->hash, sizeof(p->hash), "%08x", (unsigned)(hash ^ hash >> 32));
+	if (p->width > 1)
+		snprintf(p->hash + 8, sizeof(p->hash) - 8, "%c%d", WIDTH_MARK, p->width);
 	return 0;
 }
 
@@ -119,7 +99,6 @@ int execution_plans_parse(const char *text, struct execution_plans *plans, struc
 	int rc = 0;
 
 	*plans = (struct execution_plans){ 0 };
-	err->exit_status = 0;
 	while (rc == 0 && (line = strsep(&rest, "\n"))) {
 		struct execution_plan p = { .width = 1 };
 

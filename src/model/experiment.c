@@ -72,31 +72,6 @@ static bool sizes_with_local(const struct experiment_limits *l, int r, int64_t m
 	return m >= low && m <= high;
 }
 
-/* The declared batch, rounded to what r devices can do. */
-static struct configuration rounded(const struct experiment_limits *l, int r)
-{
-	return configuration_spread(&l->batch, r);
-}
-
-/* The job's own configuration, on the fewest devices. */
-static struct configuration sizes_own(const struct experiment_limits *l)
-{
-	if (l->batch.size == 0)
-		return configuration_make(l->min_replicas, 0, 1);
-	return rounded(l, l->min_replicas);
-}
-
-static int next_replicas(const struct experiment_limits *l, int r)
-{
-	int next = 8;
-
-	if (r < 8)
-		return r + 1;
-	while (next <= r)
-		next *= 2;
-	return next < l->max_replicas || r >= l->max_replicas ? next : l->max_replicas;
-}
-
 struct grid_maker {
 	const struct experiment_limits *limits;
 	struct experiment_grid grid;
@@ -112,24 +87,19 @@ static void add_configuration(struct grid_maker *g, struct configuration c)
 		g->grid.items[g->grid.count++] = c;
 }
 
-/* Adds the rounded configuration if the batch does not divide among r devices. */
-static void add_rounded(struct grid_maker *g, int r, int s)
-{
-	const struct experiment_limits *l = g->limits;
-	struct configuration c = rounded(l, r);
-
-	if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
-	    (s == 1 || l->batch.accumulates))
-		add_configuration(g, c);
-}
-
-/* Adds the configurations of s passes on r devices. */
+/* Adds the configurations of s passes on r devices; the rounded one if the batch does not divide
+ * among them. */
 static void add_locals(struct grid_maker *g, int r, int s)
 {
+	const struct experiment_limits *l = g->limits;
 	int64_t low, high;
 
-	if (!local_range(g->limits, r, s, &low, &high)) {
-		add_rounded(g, r, s);
+	if (!local_range(l, r, s, &low, &high)) {
+		struct configuration c = configuration_spread(&l->batch, r);
+
+		if (c.accumulation_steps == s && c.local_batch_size <= g->local_max &&
+		    (s == 1 || l->batch.accumulates))
+			add_configuration(g, c);
 		return;
 	}
 	high = sizes_at_most(high, g->local_max);
@@ -144,15 +114,21 @@ static void add_locals(struct grid_maker *g, int r, int s)
 		add_configuration(g, configuration_make(r, high, s));
 }
 
+/* Above 8 the numbers of devices double; the largest one is always tried. */
 struct experiment_grid experiment_grid_make(const struct experiment_limits *l, int64_t local_max,
 					    double ratio)
 {
 	struct grid_maker g = { .limits = l, .local_max = local_max, .ratio = ratio };
 
 	g.grid.items = xcalloc(EXPERIMENT_GRID_MAX, sizeof(*g.grid.items));
-	for (int r = l->min_replicas; r <= l->max_replicas; r = next_replicas(l, r))
+	for (int r = l->min_replicas, next; r <= l->max_replicas; r = next) {
 		for (int s = 1; s <= (l->batch.accumulates ? MOST_PASSES : 1); s *= 2)
 			add_locals(&g, r, s);
+		for (next = r < 8 ? r + 1 : 8; next <= r;)
+			next *= 2;
+		if (r >= 8 && next > l->max_replicas && r < l->max_replicas)
+			next = l->max_replicas;
+	}
 	return g.grid;
 }
 
@@ -214,36 +190,31 @@ static struct bounds find_bounds(const struct experiment *e)
 
 /* --- growth --- */
 
-/* The next local batch to try; 0: none. */
-static int64_t next_local(const struct experiment *e, const struct bounds *b)
-{
-	const struct experiment_limits *l = &e->limits;
-	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->batch.max_local);
-	int64_t least = l->batch.accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
-	int64_t low = b->worked > 0 ? b->worked : least - 1, m, limit;
-
-	if (b->no_memory == 0)
-		return b->worked > 0 && b->worked < top && !b->stuck
-			? sizes_at_most(2 * b->worked, top) : 0;
-	limit = b->stuck > 0 && b->stuck < b->no_memory ? b->stuck : b->no_memory;
-	if (b->worked > 0 && (double)limit <= EXPERIMENT_MEMORY_RATIO * (double)b->worked)
-		return 0;
-	m = llround(sqrt((double)(low > 0 ? low : 1) * (double)limit));
-	if (m <= low)
-		m = low + 1;
-	return m < limit && m <= top ? m : 0;
-}
-
+/* Tries the double of the largest local batch that worked, or halves the distance to one that did
+ * not, by its logarithm. */
 static bool grow_batch(const struct experiment *e, const struct throughput_params *p,
 		       struct experiment_choice *choice)
 {
+	const struct experiment_limits *l = &e->limits;
 	struct bounds b = find_bounds(e);
-	int64_t m = next_local(e, &b);
+	int64_t top = sizes_at_most(sizes_most_batch(l) / l->min_replicas, l->batch.max_local);
+	int64_t least = l->batch.accumulates ? 1 : ceil_div(sizes_least_batch(l), l->min_replicas);
+	int64_t low = b.worked > 0 ? b.worked : least - 1, m = 0, limit;
 	struct configuration *c = &choice->configuration;
 
+	if (b.no_memory == 0) {
+		if (b.worked > 0 && b.worked < top && !b.stuck)
+			m = sizes_at_most(2 * b.worked, top);
+	} else {
+		limit = b.stuck > 0 ? least_of(b.stuck, b.no_memory) : b.no_memory;
+		m = most_of(llround(sqrt((double)most_of(low, 1) * (double)limit)), low + 1);
+		if (m >= limit || m > top || (b.worked > 0 && (double)limit <=
+					      EXPERIMENT_MEMORY_RATIO * (double)b.worked))
+			m = 0;
+	}
 	/* m may be illegal in any number of passes: then takes the next smaller legal one. */
 	for (int i = 0; m > b.worked; i++) {
-		if (sizes_with_local(&e->limits, e->limits.min_replicas, m, c) && !find_point(e, c))
+		if (sizes_with_local(l, l->min_replicas, m, c) && !find_point(e, c))
 			break;
 		m = i < DECREMENTS ? m - 1 : 0;
 	}
@@ -275,76 +246,22 @@ static double news(const struct experiment *e, const struct configuration *c)
 	return p->weight >= 0 ? 1 - p->weight : 0;
 }
 
-static double measuring_s(const struct experiment *e, const struct throughput_params *p,
-			  const struct configuration *c)
+/* Information gained per second; 0: c is not to be tried. syncs: its synchronisation will be
+ * known. */
+static double gain_of(const struct experiment *e, const struct throughput_params *p,
+		      const struct information *info, const struct experiment_grid *grid,
+		      bool syncs, const struct configuration *c, double *cost_s)
 {
+	struct observation point = {
+		.configuration = *c, .weight = news(e, c), .sync_time_s = syncs ? 0 : (double)NAN,
+	};
 	double step_s = throughput_time_of(p, c);
 	double most_s = fmax(e->share_s - e->launch_s, EXPERIMENT_PROBE_STEPS * step_s);
 
-	return fmax(fmin(STEPS * step_s, most_s), EXPERIMENT_MEASURE_S);
-}
-
-static void add_known(const struct experiment *e, const struct throughput_params *p,
-		      struct information *info)
-{
-	information_init(info);
-	for (int i = 0; i < e->n_points; i++)
-		if (e->points[i].outcome == OBSERVATION_MEASURED)
-			information_add(info, p, &e->points[i]);
-	information_invert(info);
-}
-
-static bool syncs_are_known(const struct experiment *e)
-{
-	bool known = e->n_points > 0;
-
-	for (int i = 0; i < e->n_points; i++)
-		known &= e->points[i].outcome != OBSERVATION_MEASURED ||
-			 isfinite(e->points[i].sync_time_s);
-	return known;
-}
-
-/* The data by which candidates are compared. */
-struct question {
-	const struct experiment *e;
-	const struct throughput_params *p;
-	const struct information *info;
-	struct experiment_grid grid;
-	bool syncs;
-};
-
-/* Information gained per second; 0: c is not to be tried. */
-static double gain_of(const struct question *q, const struct configuration *c, double *cost_s)
-{
-	struct observation point = {
-		.configuration = *c, .weight = news(q->e, c),
-		.sync_time_s = q->syncs ? 0 : (double)NAN,
-	};
-
-	*cost_s = q->e->launch_s + measuring_s(q->e, q->p, c);
-	if (point.weight < LEAST_NEWS || *cost_s > q->e->left_s)
+	*cost_s = e->launch_s + fmax(fmin(STEPS * step_s, most_s), EXPERIMENT_MEASURE_S);
+	if (point.weight < LEAST_NEWS || *cost_s > e->left_s)
 		return 0;
-	return information_gain(q->info, q->p, &point, &q->grid) / *cost_s;
-}
-
-/* Chooses the best of the configurations whose local batches grow by ratio. */
-static bool choose_configuration(const struct question *q, int64_t local_max, double ratio,
-				 struct experiment_choice *choice)
-{
-	struct experiment_grid candidates = experiment_grid_make(&q->e->limits, local_max, ratio);
-	double best = 0;
-
-	for (int i = 0; i < candidates.count; i++) {
-		double cost_s, gain = gain_of(q, &candidates.items[i], &cost_s);
-
-		if (!(gain > best))
-			continue;
-		best = gain;
-		choice->configuration = candidates.items[i];
-		choice->expected_s = cost_s;
-	}
-	free(candidates.items);
-	return best > 0;
+	return information_gain(info, p, &point, grid) / *cost_s;
 }
 
 /* Tries coarse ratios of local batches first. Each further ratio adds points halfway between the
@@ -354,56 +271,74 @@ static bool inform(const struct experiment *e, const struct throughput_params *p
 {
 	static const double ratios[] = { 2, 1.4142135623730951, 1.189207115002721 };
 	int64_t local_max = find_bounds(e).worked;
+	struct experiment_grid grid;
 	struct information info;
-	struct question q = { .e = e, .p = p, .info = &info, .syncs = syncs_are_known(e) };
-	bool found = false;
+	bool syncs = e->n_points > 0;
+	double best = 0;
 
 	if (local_max == 0)
 		return false;
-	add_known(e, p, &info);
-	q.grid = experiment_grid_make(&e->limits, local_max, GRID_RATIO);
+	information_init(&info);
+	for (int i = 0; i < e->n_points; i++) {
+		if (e->points[i].outcome != OBSERVATION_MEASURED)
+			continue;
+		information_add(&info, p, &e->points[i]);
+		syncs &= isfinite(e->points[i].sync_time_s);
+	}
+	information_invert(&info);
+	grid = experiment_grid_make(&e->limits, local_max, GRID_RATIO);
 	choice->why = EXPERIMENT_INFORM;
-	choice->deviation = sqrt(information_mean_variance(&info, p, &q.grid));
-	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]) && !found; i++)
-		found = choose_configuration(&q, local_max, ratios[i], choice);
-	free(q.grid.items);
-	return found;
-}
+	choice->deviation = sqrt(information_mean_variance(&info, p, &grid));
+	for (size_t k = 0; k < sizeof(ratios) / sizeof(ratios[0]) && !(best > 0); k++) {
+		struct experiment_grid tried = experiment_grid_make(&e->limits, local_max,
+								    ratios[k]);
 
-static bool take_own(const struct experiment *e, struct configuration own_sizes,
-		     struct experiment_choice *choice)
-{
-	*choice = (struct experiment_choice){
-		.configuration = own_sizes, .why = EXPERIMENT_OWN,
-		.expected_s = e->launch_s + EXPERIMENT_MEASURE_S, .deviation = (double)NAN,
-	};
-	return true;
-}
+		for (int i = 0; i < tried.count; i++) {
+			double cost_s;
+			double gain = gain_of(e, p, &info, &grid, syncs, &tried.items[i], &cost_s);
 
-static bool is_known_to_fit(const struct experiment *e, const struct configuration *c)
-{
-	int64_t no_memory = find_bounds(e).no_memory;
-
-	return c->local_batch_size == 0 || no_memory == 0 || batch_on_fewest(e, c) < no_memory;
+			if (!(gain > best))
+				continue;
+			best = gain;
+			choice->configuration = tried.items[i];
+			choice->expected_s = cost_s;
+		}
+		free(tried.items);
+	}
+	free(grid.items);
+	return best > 0;
 }
 
 bool experiment_next(const struct experiment *e, struct experiment_choice *choice)
 {
-	struct configuration first = sizes_own(&e->limits);
+	const struct experiment_limits *l = &e->limits;
+	int64_t no_memory = find_bounds(e).no_memory;
+	/* the job's own, on the fewest devices */
+	struct configuration first = l->batch.size > 0
+		? configuration_spread(&l->batch, l->min_replicas)
+		: configuration_make(l->min_replicas, 0, 1);
 	struct throughput_params p = experiment_params(&e->fit, &first);
+	bool fits = first.local_batch_size == 0 || no_memory == 0 ||
+		    batch_on_fewest(e, &first) < no_memory;
 
 	*choice = (struct experiment_choice){ .configuration = first, .deviation = (double)NAN };
 	if (!(e->left_s > e->launch_s))
 		return false;
-	if (!find_point(e, &first))
-		return take_own(e, first, choice);
-	if (e->limits.batch.size > 0 && grow_batch(e, &p, choice))
-		return true;
-	choice->probe = false;
-	if (e->limits.batch.size > 0 && inform(e, &p, choice)) {
-		if (e->again && configuration_equal(&choice->configuration, &first))
-			choice->why = EXPERIMENT_OWN;
-		return true;
+	if (find_point(e, &first) && l->batch.size > 0) {
+		if (grow_batch(e, &p, choice))
+			return true;
+		choice->probe = false;
+		if (inform(e, &p, choice)) {
+			if (e->again && configuration_equal(&choice->configuration, &first))
+				choice->why = EXPERIMENT_OWN;
+			return true;
+		}
 	}
-	return e->again && is_known_to_fit(e, &first) && take_own(e, first, choice);
+	if (find_point(e, &first) && !(e->again && fits))
+		return false;
+	*choice = (struct experiment_choice){
+		.configuration = first, .why = EXPERIMENT_OWN,
+		.expected_s = e->launch_s + EXPERIMENT_MEASURE_S, .deviation = (double)NAN,
+	};
+	return true;
 }

@@ -53,30 +53,12 @@ struct equations {
 	double a[N][N], b[N];
 };
 
-static bool is_free(const struct fit_box *box, int i, double p, double slope)
+/* Solves by the Cholesky decomposition of the matrix with the diagonal enlarged by the factor 1 +
+ * lambda. Returns false if rounding has made the matrix not positive definite. */
+static bool solve_equations(const struct equations *e, double lambda, double *step)
 {
-	return box->low[i] < box->high[i] && !(p <= box->low[i] && slope >= 0) &&
-	       !(p >= box->high[i] && slope <= 0);
-}
+	double l[N][N], y[N];
 
-static void equations_make(struct equations *e, const struct fit_box *box, const double *p,
-			   const double *slope, const struct fit_curvature *c)
-{
-	e->n = 0;
-	for (int i = 0; i < N; i++)
-		if (is_free(box, i, p[i], slope[i]) && c->a[i][i] > 0)
-			e->index[e->n++] = i;
-	for (int i = 0; i < e->n; i++) {
-		e->b[i] = -slope[e->index[i]];
-		for (int j = 0; j < e->n; j++)
-			e->a[i][j] = c->a[e->index[i]][e->index[j]];
-	}
-}
-
-/* Cholesky decomposition of the matrix with the diagonal enlarged by the factor 1 + lambda. Returns
- * false if rounding has made the matrix not positive definite. */
-static bool decompose(const struct equations *e, double lambda, double l[N][N])
-{
 	for (int j = 0; j < e->n; j++) {
 		double pivot = e->a[j][j] * (1 + lambda);
 
@@ -93,15 +75,6 @@ static bool decompose(const struct equations *e, double lambda, double l[N][N])
 			l[i][j] = sum / l[j][j];
 		}
 	}
-	return true;
-}
-
-static bool solve_equations(const struct equations *e, double lambda, double *step)
-{
-	double l[N][N], y[N];
-
-	if (!decompose(e, lambda, l))
-		return false;
 	for (int i = 0; i < e->n; i++) {
 		y[i] = e->b[i];
 		for (int k = 0; k < i; k++)
@@ -117,20 +90,14 @@ static bool solve_equations(const struct equations *e, double lambda, double *st
 	return true;
 }
 
-/* The parameters after a step, cut off at the bounds. */
-static struct throughput_params stepped(const struct fit_box *box, const double *p,
-					const struct equations *e, const double *step)
+static struct throughput_params params_within(const struct fit_box *box, const double *values)
 {
 	struct throughput_params params = { 0 };
-	double to[N];
+	double p[N];
 
-	memcpy(to, p, sizeof(to));
-	for (int i = 0; i < e->n; i++) {
-		int k = e->index[i];
-
-		to[k] = fmin(fmax(p[k] + step[i], box->low[k]), box->high[k]);
-	}
-	memcpy(&params, to, sizeof(to));
+	for (int i = 0; i < N; i++)
+		p[i] = fmin(fmax(values[i], box->low[i]), box->high[i]);
+	memcpy(&params, p, sizeof(p));
 	return params;
 }
 
@@ -138,19 +105,31 @@ static struct throughput_params stepped(const struct fit_box *box, const double 
 static bool descend_once(const struct fit_objective *f, const struct fit_box *box,
 			 struct fit_point *point, double *lambda, int *evaluations)
 {
-	struct fit_curvature curvature;
-	struct equations e;
-	double p[N], step[N];
+	struct fit_curvature c;
+	struct equations e = { .n = 0 };
+	double p[N], step[N], to[N];
+	const double *slope = point->value.slope;
 
 	memcpy(p, &point->params, sizeof(p));
-	fit_objective_value(f, &point->params, &point->value, &curvature);
-	equations_make(&e, box, p, point->value.slope, &curvature);
+	fit_objective_value(f, &point->params, &point->value, &c);
+	for (int i = 0; i < N; i++)
+		if (box->low[i] < box->high[i] && !(p[i] <= box->low[i] && slope[i] >= 0) &&
+		    !(p[i] >= box->high[i] && slope[i] <= 0) && c.a[i][i] > 0)
+			e.index[e.n++] = i;
+	for (int i = 0; i < e.n; i++) {
+		e.b[i] = -slope[e.index[i]];
+		for (int j = 0; j < e.n; j++)
+			e.a[i][j] = c.a[e.index[i]][e.index[j]];
+	}
 	++*evaluations;
 	while (e.n > 0 && *lambda < LAMBDA_MOST) {
 		struct fit_point next = *point;
 
 		if (solve_equations(&e, *lambda, step)) {
-			next.params = stepped(box, p, &e, step);
+			memcpy(to, p, sizeof(to));
+			for (int i = 0; i < e.n; i++)
+				to[e.index[i]] += step[i];
+			next.params = params_within(box, to);
 			fit_objective_value(f, &next.params, &next.value, NULL);
 			++*evaluations;
 		}
@@ -212,33 +191,18 @@ double fit_weight(double step_time_s, double step_time_sd_s, int64_t n)
 	return 1 / (1 + variance / (error * error) / windows);
 }
 
-static double within(const struct fit_box *box, int i, double param)
-{
-	return fmin(fmax(param, box->low[i]), box->high[i]);
-}
-
-static struct throughput_params params_within(const struct fit_box *box, const double *values)
-{
-	struct throughput_params params = { 0 };
-	double p[N_THROUGHPUT_PARAMS];
-
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		p[i] = within(box, i, values[i]);
-	memcpy(&params, p, sizeof(p));
-	return params;
-}
-
 /* The objective for NLopt: the variables are logarithms of the parameters. Parameters are cut off
  * at their bounds, whatever NLopt tries. */
 static double evaluate_params(unsigned n, const double *x, double *gradient, void *data)
 {
 	struct search *s = data;
 	struct fit_point point;
-	double p[N_THROUGHPUT_PARAMS];
+	double p[N];
 
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		p[i] = within(&s->box, i, exp(x[i]));
+	for (int i = 0; i < N; i++)
+		p[i] = exp(x[i]);
 	point.params = params_within(&s->box, p);
+	memcpy(p, &point.params, sizeof(p));
 	fit_objective_value(&s->objective, &point.params, &point.value, NULL);
 	s->evaluations++;
 	if (point.value.total < s->here.value.total)
@@ -291,10 +255,48 @@ static void search_params(struct search *s, struct throughput_params start)
 	s->any = true;
 }
 
-static int usable_rows(struct fit_objective *f, struct fit_row *rows,
-		       const struct observation *seen, int n)
+
+static void search_from_starts(struct search *s)
 {
-	f->rows = rows;
+	const struct fit_objective *f = &s->objective;
+	struct throughput_params start = fit_start_data(f->rows, f->n);
+
+	fit_box_make(&s->box, f->rows, f->n, &f->prior);
+	fit_start_expected(&start, &s->box, &f->prior);
+	if (fit_expects(&f->prior.grad_ratio) || fit_expects(&f->prior.sync_time) ||
+	    fit_expects(&f->prior.sync_growth))
+		search_params(s, fit_start_prior(f->rows, f->n, &f->prior));
+	search_params(s, start);
+	search_params(s, fit_start_published());
+}
+
+/* With a prior there is a start at its expectations: where the data leave a parameter open and the
+ * prior is weak, other starts would reach it slowly. The links between nodes are never taken to be
+ * faster than those within a node. */
+struct fit_result fit_throughput(const struct observation *seen, int n,
+				 const struct fit_options *options)
+{
+	const struct fit_prior nothing = { { (double)NAN, 1 }, { (double)NAN, 1 },
+					   { (double)NAN, 1 } };
+	struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));
+	double least = THROUGHPUT_TIME_MIN_S;
+	struct search s = {
+		.objective = { .rows = rows, .overlap_penalty = options->overlap_penalty,
+			       .growth_penalty = options->growth_penalty,
+			       .prior_weight = options->prior_weight,
+			       .prior = options->prior ? *options->prior : nothing },
+		.max_evaluations = options->max_evaluations > 0 ? options->max_evaluations : 1,
+	};
+	struct fit_objective *f = &s.objective;
+	struct fit_result r = {
+		.params = { least, least, least, least, least, least, THROUGHPUT_GAMMA_MIN, { 0 } },
+		.stop = FIT_NOTHING,
+	};
+
+	for (int i = 0; i < N; i++)
+		r.basis[i] = FIT_TIED;
+	for (int t = 0; t < CONFIGURATION_TIERS; t++)
+		r.tier_basis[t] = FIT_TIED;
 	for (int i = 0; i < n; i++) {
 		if (!fit_row_make(&rows[f->n], &seen[i]))
 			continue;
@@ -302,90 +304,23 @@ static int usable_rows(struct fit_objective *f, struct fit_row *rows,
 		f->grad_weight += isnan(rows[f->n].ln_grad) ? 0 : rows[f->n].weight;
 		f->n++;
 	}
-	return f->n;
-}
-
-/* The links between nodes are never taken to be faster than those within a node. */
-static void tie_nodes(struct throughput_params *p, const struct fit_box *box)
-{
-	if (!box->tied[ALPHA_SYNC_NODE])
-		return;
-	p->alpha_sync_node = fmax(p->alpha_sync_node, 1.1 * p->alpha_sync_local);
-	p->beta_sync_node = fmax(p->beta_sync_node, 1.1 * p->beta_sync_local);
-}
-
-static struct fit_result result(const struct search *s, int n)
-{
-	struct fit_result r = {
-		.params = s->best.params, .stop = s->converged ? FIT_CONVERGED : FIT_MAX_REACHED,
-		.objective = s->best.value.total,
-		.rmse_grad = s->best.value.rmse_grad, .rmse_step = s->best.value.rmse_step,
-		.evaluations = s->evaluations,
-		.n_observations = s->objective.n, .n_ignored = n - s->objective.n,
-	};
-
-	for (int t = 0; t < CONFIGURATION_TIERS; t++)
-		r.tier_basis[t] = FIT_TIED;
-	fit_basis_find(r.basis, s->objective.rows, s->objective.n, &s->box, &r.params);
-	tie_nodes(&r.params, &s->box);
-	return r;
-}
-
-static struct fit_result nothing(int n)
-{
-	struct fit_result r = { .stop = FIT_NOTHING, .n_ignored = n };
-	double least = THROUGHPUT_TIME_MIN_S;
-
-	r.params = (struct throughput_params){ least, least, least, least, least, least,
-					       THROUGHPUT_GAMMA_MIN, { 0 } };
-	for (int i = 0; i < N_THROUGHPUT_PARAMS; i++)
-		r.basis[i] = FIT_TIED;
-	for (int t = 0; t < CONFIGURATION_TIERS; t++)
-		r.tier_basis[t] = FIT_TIED;
-	return r;
-}
-
-static const struct fit_prior nothing_expected = {
-	{ (double)NAN, 1 }, { (double)NAN, 1 }, { (double)NAN, 1 },
-};
-
-static bool expects_any(const struct fit_prior *prior)
-{
-	return fit_expects(&prior->grad_ratio) || fit_expects(&prior->sync_time) ||
-	       fit_expects(&prior->sync_growth);
-}
-
-/* With a prior there is a start at its expectations: where the data leave a parameter open and the
- * prior is weak, other starts would reach it slowly. */
-static void search_all(struct search *s)
-{
-	const struct fit_objective *f = &s->objective;
-	struct throughput_params start = fit_start_data(f->rows, f->n);
-
-	fit_box_make(&s->box, f->rows, f->n, &f->prior);
-	fit_start_expected(&start, &s->box, &f->prior);
-	if (expects_any(&f->prior))
-		search_params(s, fit_start_prior(f->rows, f->n, &f->prior));
-	search_params(s, start);
-	search_params(s, fit_start_published());
-}
-
-struct fit_result fit_throughput(const struct observation *seen, int n,
-				 const struct fit_options *options)
-{
-	struct fit_row *rows = xmalloc((size_t)(n > 0 ? n : 1) * sizeof(*rows));
-	struct search s = {
-		.objective = { .overlap_penalty = options->overlap_penalty,
-			       .growth_penalty = options->growth_penalty,
-			       .prior_weight = options->prior_weight,
-			       .prior = options->prior ? *options->prior : nothing_expected },
-		.max_evaluations = options->max_evaluations > 0 ? options->max_evaluations : 1,
-	};
-	struct fit_result r = nothing(n > 0 ? n : 0);
-
-	if (usable_rows(&s.objective, rows, seen, n) > 0) {
-		search_all(&s);
-		r = result(&s, n);
+	r.n_observations = f->n;
+	r.n_ignored = (n > 0 ? n : 0) - f->n;
+	if (f->n > 0) {
+		search_from_starts(&s);
+		r.params = s.best.params;
+		r.stop = s.converged ? FIT_CONVERGED : FIT_MAX_REACHED;
+		r.objective = s.best.value.total;
+		r.rmse_grad = s.best.value.rmse_grad;
+		r.rmse_step = s.best.value.rmse_step;
+		r.evaluations = s.evaluations;
+		fit_basis_find(r.basis, rows, f->n, &s.box, &r.params);
+		if (s.box.tied[ALPHA_SYNC_NODE]) {
+			r.params.alpha_sync_node = fmax(r.params.alpha_sync_node,
+							1.1 * r.params.alpha_sync_local);
+			r.params.beta_sync_node = fmax(r.params.beta_sync_node,
+						       1.1 * r.params.beta_sync_local);
+		}
 	}
 	free(rows);
 	return r;

@@ -32,55 +32,23 @@ static void add_error(struct squares *q, const struct fit_row *row, double error
 		fit_add_outer(q->curvature, by, row->weight);
 }
 
-static void add_grad(struct squares *q, const struct fit_row *row,
-		     const struct throughput_params *p, bool with_curvature)
-{
-	double time = throughput_grad_time(p, row->m);
-	double by[N] = { [ALPHA_GRAD] = 1 / time, [BETA_GRAD] = row->m / time };
-
-	add_error(q, row, log(time) - row->ln_grad, by, with_curvature);
-}
-
-static void add_step(struct squares *q, const struct fit_row *row,
-		     const struct throughput_params *p, bool with_curvature)
-{
-	struct throughput_slope slope;
-	double time = throughput_step_slope(p, row->place, row->m, row->s, &slope);
-
-	for (int k = 0; k < N; k++)
-		slope.by_param[k] /= time;
-	add_error(q, row, log(time) - row->ln_step, slope.by_param, with_curvature);
-}
-
-static void add_curvature(struct fit_curvature *c, const struct squares *q, double weight,
-			  double root)
-{
-	double floor = fmax(root, FIT_ROOT_FLOOR);
-
-	for (int i = 0; i < N; i++)
-		for (int j = 0; j < N; j++)
-			c->a[i][j] += q->curvature[i][j] / (weight * floor);
-	if (root < FIT_ROOT_LEAST)
-		return;
-
-	double slope[N];
-
-	for (int i = 0; i < N; i++)
-		slope[i] = q->slope[i] / (weight * root);
-	fit_add_outer(c->a, slope, -1 / root);
-}
-
 /* Adds the root mean square root = sqrt(sum / weight), with the gradient slope / (weight root).
  * Returns root. */
 static double add_root(struct fit_value *value, struct fit_curvature *curvature,
 		       const struct squares *q, double weight)
 {
-	double root = weight > 0 ? sqrt(q->sum / weight) : 0;
+	double root = weight > 0 ? sqrt(q->sum / weight) : 0, slope[N] = { 0 };
 
-	for (int k = 0; k < N && root > 0; k++)
-		value->slope[k] += q->slope[k] / (weight * root);
-	if (curvature && weight > 0)
-		add_curvature(curvature, q, weight, root);
+	for (int k = 0; k < N && root > 0; k++) {
+		slope[k] = q->slope[k] / (weight * root);
+		value->slope[k] += slope[k];
+	}
+	for (int i = 0; i < N && curvature && weight > 0; i++)
+		for (int j = 0; j < N; j++)
+			curvature->a[i][j] += q->curvature[i][j] /
+					      (weight * fmax(root, FIT_ROOT_FLOOR));
+	if (curvature && weight > 0 && root >= FIT_ROOT_LEAST)
+		fit_add_outer(curvature->a, slope, -1 / root);
 	value->total += root;
 	return root;
 }
@@ -113,28 +81,16 @@ static void add_expectation(struct fit_value *value, struct fit_curvature *curva
 	add_penalty(value, curvature, weight, log(x / e->value) / e->spread, by);
 }
 
-static void add_prior(struct fit_value *value, struct fit_curvature *curvature,
-		      const struct fit_objective *f, const struct throughput_params *p)
-{
-	double ratio[N] = { [ALPHA_GRAD] = 1 / p->alpha_grad, [BETA_GRAD] = -1 / p->beta_grad };
-	double sync[N] = { [ALPHA_SYNC_LOCAL] = 1 / p->alpha_sync_local };
-	double growth[N] = { [ALPHA_SYNC_LOCAL] = -1 / p->alpha_sync_local,
-			     [BETA_SYNC_LOCAL] = 1 / p->beta_sync_local };
-
-	add_expectation(value, curvature, f->prior_weight, &f->prior.grad_ratio,
-			p->alpha_grad / p->beta_grad, ratio);
-	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_time, p->alpha_sync_local,
-			sync);
-	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_growth,
-			p->beta_sync_local / p->alpha_sync_local, growth);
-}
-
 static void add_penalties(struct fit_value *value, struct fit_curvature *curvature,
 			  const struct fit_objective *f, const struct throughput_params *p)
 {
 	double overlap[N] = { [GAMMA] = 1 }, local[N] = { 0 }, node[N] = { 0 };
 	double local_ratio = p->beta_sync_local / p->alpha_sync_local;
 	double node_ratio = p->beta_sync_node / p->alpha_sync_node;
+	double ratio[N] = { [ALPHA_GRAD] = 1 / p->alpha_grad, [BETA_GRAD] = -1 / p->beta_grad };
+	double sync[N] = { [ALPHA_SYNC_LOCAL] = 1 / p->alpha_sync_local };
+	double growth[N] = { [ALPHA_SYNC_LOCAL] = -1 / p->alpha_sync_local,
+			     [BETA_SYNC_LOCAL] = 1 / p->beta_sync_local };
 
 	local[ALPHA_SYNC_LOCAL] = -local_ratio / p->alpha_sync_local;
 	local[BETA_SYNC_LOCAL] = 1 / p->alpha_sync_local;
@@ -144,6 +100,12 @@ static void add_penalties(struct fit_value *value, struct fit_curvature *curvatu
 	if (!fit_expects(&f->prior.sync_growth))
 		add_penalty(value, curvature, f->growth_penalty, local_ratio, local);
 	add_penalty(value, curvature, f->growth_penalty, node_ratio, node);
+	add_expectation(value, curvature, f->prior_weight, &f->prior.grad_ratio,
+			p->alpha_grad / p->beta_grad, ratio);
+	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_time, p->alpha_sync_local,
+			sync);
+	add_expectation(value, curvature, f->prior_weight, &f->prior.sync_growth, local_ratio,
+			growth);
 }
 
 void fit_objective_value(const struct fit_objective *f, const struct throughput_params *p,
@@ -152,9 +114,17 @@ void fit_objective_value(const struct fit_objective *f, const struct throughput_
 	struct squares grad = { 0 }, step = { 0 };
 
 	for (int i = 0; i < f->n; i++) {
-		if (!isnan(f->rows[i].ln_grad))
-			add_grad(&grad, &f->rows[i], p, curvature);
-		add_step(&step, &f->rows[i], p, curvature);
+		const struct fit_row *row = &f->rows[i];
+		double grad_s = throughput_grad_time(p, row->m), step_s;
+		double by[N] = { [ALPHA_GRAD] = 1 / grad_s, [BETA_GRAD] = row->m / grad_s };
+		struct throughput_slope slope;
+
+		if (!isnan(row->ln_grad))
+			add_error(&grad, row, log(grad_s) - row->ln_grad, by, curvature);
+		step_s = throughput_step_slope(p, row->place, row->m, row->s, &slope);
+		for (int k = 0; k < N; k++)
+			slope.by_param[k] /= step_s;
+		add_error(&step, row, log(step_s) - row->ln_step, slope.by_param, curvature);
 	}
 	memset(value, 0, sizeof(*value));
 	if (curvature)
@@ -162,5 +132,4 @@ void fit_objective_value(const struct fit_objective *f, const struct throughput_
 	value->rmse_grad = add_root(value, curvature, &grad, f->grad_weight);
 	value->rmse_step = add_root(value, curvature, &step, f->step_weight);
 	add_penalties(value, curvature, f, p);
-	add_prior(value, curvature, f, p);
 }

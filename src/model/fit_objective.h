@@ -58,6 +58,20 @@ bool fit_expects(const struct fit_expectation *e);
 void fit_objective_value(const struct fit_objective *f, const struct throughput_params *p,
 			 struct fit_value *value, struct fit_curvature *curvature);
 
+/* Sums of a straight line y = a + b x through points with weights w. */
+struct line {
+	double w, x, xx, y, xy;
+};
+
+static inline void line_add(struct line *l, double x, double y, double w)
+{
+	l->w += w;
+	l->x += w * x;
+	l->xx += w * x * x;
+	l->y += w * y;
+	l->xy += w * x * y;
+}
+
 /* ---- rows, box and starts ---- */
 
 /* The box in which the parameters are searched. A tied parameter has low = high. */

@@ -13,29 +13,23 @@ static bool valid_time(double time_s)
 	return time_s >= FIT_TIME_MIN_S && time_s <= FIT_TIME_MAX_S;
 }
 
-static bool valid(const struct observation *o)
-{
-	const struct configuration *c = &o->configuration;
-	struct throughput_place place = configuration_place(c);
-
-	return place.nodes >= 1 && place.replicas >= place.nodes && c->local_batch_size >= 1 &&
-	       c->accumulation_steps >= 1 && valid_time(o->step_time_s) &&
-	       o->weight > 0 && o->weight <= WEIGHT_MAX;
-}
-
 /* Only the last of s passes synchronises, and is longer by that time:
  * T_grad = (T_step - sync) / s, T_update = T_grad + sync. */
 bool fit_row_make(struct fit_row *row, const struct observation *o)
 {
-	if (!valid(o))
-		return false;
-
 	const struct configuration *c = &o->configuration;
-	double sync_s = o->sync_time_s, grad_s = (o->step_time_s - sync_s) / c->accumulation_steps;
-	bool split = sync_s >= 0 && valid_time(grad_s);
+	struct throughput_place place = configuration_place(c);
+	double sync_s = o->sync_time_s, grad_s;
+	bool split;
 
+	if (place.nodes < 1 || place.replicas < place.nodes || c->local_batch_size < 1 ||
+	    c->accumulation_steps < 1 || !valid_time(o->step_time_s) ||
+	    !(o->weight > 0 && o->weight <= WEIGHT_MAX))
+		return false;
+	grad_s = (o->step_time_s - sync_s) / c->accumulation_steps;
+	split = sync_s >= 0 && valid_time(grad_s);
 	*row = (struct fit_row){
-		.place = configuration_place(c), .m = (double)c->local_batch_size,
+		.place = place, .m = (double)c->local_batch_size,
 		.s = split ? 1 : c->accumulation_steps,
 		.ln_grad = split ? log(grad_s) : (double)NAN,
 		.ln_step = log(split ? grad_s + sync_s : o->step_time_s),
@@ -83,28 +77,6 @@ static int count_rows(const struct fit_row *rows, int n, of_rows *of)
 	return sum;
 }
 
-static double mean_grad(const struct fit_row *rows, int n)
-{
-	of_rows *of = count_rows(rows, n, is_grad) ? is_grad : is_any;
-	double sum = 0;
-
-	for (int i = 0; i < n; i++)
-		if (of(&rows[i]))
-			sum += grad_time(&rows[i]);
-	return sum / count_rows(rows, n, of);
-}
-
-static bool one_batch_size(const struct fit_row *rows, int n)
-{
-	double least = rows[0].m, most = rows[0].m;
-
-	for (int i = 1; i < n; i++) {
-		least = fmin(least, rows[i].m);
-		most = fmax(most, rows[i].m);
-	}
-	return least >= most;
-}
-
 static bool more_than_two(const struct fit_row *row)
 {
 	return row->place.replicas > 2;
@@ -116,13 +88,6 @@ static void tie(struct fit_box *box, enum throughput_param i, double value)
 	box->tied[i] = true;
 }
 
-static void find_prior(struct fit_box *box, const struct fit_prior *prior)
-{
-	box->in_prior[ALPHA_GRAD] = box->in_prior[BETA_GRAD] = fit_expects(&prior->grad_ratio);
-	box->in_prior[ALPHA_SYNC_LOCAL] = fit_expects(&prior->sync_time);
-	box->in_prior[BETA_SYNC_LOCAL] = fit_expects(&prior->sync_growth);
-}
-
 static void tie_unless(struct fit_box *box, enum throughput_param i, double value,
 		       const struct fit_expectation *e)
 {
@@ -131,23 +96,14 @@ static void tie_unless(struct fit_box *box, enum throughput_param i, double valu
 		tie(box, i, value);
 }
 
-/* Makes the ties of synchronisation listed in pollux/fit.h. */
-static void tie_sync(struct fit_box *box, const struct fit_row *rows, int n,
-		     const struct fit_prior *prior)
-{
-	if (!count_rows(rows, n, is_local))
-		tie_unless(box, ALPHA_SYNC_LOCAL, 0, &prior->sync_time);
-	if (!count_rows(rows, n, is_node))
-		tie(box, ALPHA_SYNC_NODE, 0);
-	if (!count_rows(rows, n, is_local) || !count_rows(rows, n, more_than_two))
-		tie_unless(box, BETA_SYNC_LOCAL, 0, &prior->sync_growth);
-	if (!count_rows(rows, n, is_node) || !count_rows(rows, n, more_than_two))
-		tie(box, BETA_SYNC_NODE, 0);
-}
-
+/* The ties are listed in pollux/fit.h. */
 void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n,
 		  const struct fit_prior *prior)
 {
+	of_rows *of = count_rows(rows, n, is_grad) ? is_grad : is_any;
+	bool several = count_rows(rows, n, more_than_two), one_size = true;
+	double sum = 0;
+
 	memset(box, 0, sizeof(*box));
 	for (int i = 0; i < GAMMA; i++) {
 		box->low[i] = THROUGHPUT_TIME_MIN_S;
@@ -155,10 +111,23 @@ void fit_box_make(struct fit_box *box, const struct fit_row *rows, int n,
 	}
 	box->low[GAMMA] = THROUGHPUT_GAMMA_MIN;
 	box->high[GAMMA] = THROUGHPUT_GAMMA_MAX;
-	find_prior(box, prior);
-	if (n > 0 && one_batch_size(rows, n))
-		tie_unless(box, ALPHA_GRAD, mean_grad(rows, n) / 2, &prior->grad_ratio);
-	tie_sync(box, rows, n, prior);
+	box->in_prior[ALPHA_GRAD] = box->in_prior[BETA_GRAD] = fit_expects(&prior->grad_ratio);
+	box->in_prior[ALPHA_SYNC_LOCAL] = fit_expects(&prior->sync_time);
+	box->in_prior[BETA_SYNC_LOCAL] = fit_expects(&prior->sync_growth);
+	for (int i = 0; i < n; i++) {
+		one_size &= rows[i].m <= rows[0].m && rows[i].m >= rows[0].m;
+		sum += of(&rows[i]) ? grad_time(&rows[i]) : 0;
+	}
+	if (n > 0 && one_size)
+		tie_unless(box, ALPHA_GRAD, sum / count_rows(rows, n, of) / 2, &prior->grad_ratio);
+	if (!count_rows(rows, n, is_local))
+		tie_unless(box, ALPHA_SYNC_LOCAL, 0, &prior->sync_time);
+	if (!count_rows(rows, n, is_node))
+		tie(box, ALPHA_SYNC_NODE, 0);
+	if (!count_rows(rows, n, is_local) || !several)
+		tie_unless(box, BETA_SYNC_LOCAL, 0, &prior->sync_growth);
+	if (!count_rows(rows, n, is_node) || !several)
+		tie(box, BETA_SYNC_NODE, 0);
 }
 
 struct throughput_params fit_start_published(void)
@@ -167,21 +136,6 @@ struct throughput_params fit_start_published(void)
 					   { 0 } };
 }
 
-/* Sums of a straight line y = a + b x through points, least squares of y's relative errors. */
-struct line {
-	double w, x, xx, y, xy;
-};
-
-static void line_add(struct line *l, double x, double y, double typical)
-{
-	double w = 1 / (typical * typical);
-
-	l->w += w;
-	l->x += w * x;
-	l->xx += w * x * x;
-	l->y += w * y;
-	l->xy += w * x * y;
-}
 
 /* Solves for y = a + b x. If the points do not determine a and b, or make one negative, each term
  * gets half of the mean. */
@@ -206,23 +160,28 @@ static void start_sync(const struct fit_row *rows, int n, of_rows *of, double *a
 		double step = exp(rows[i].ln_step), sync = step - rows[i].s * grad_time(&rows[i]);
 
 		if (of(&rows[i]))
-			line_add(&line, rows[i].place.replicas - 2, fmax(sync, 1e-2 * step), step);
+			line_add(&line, rows[i].place.replicas - 2, fmax(sync, 1e-2 * step),
+				 1 / (step * step));
 	}
 	if (line.w > 0)
 		line_solve(&line, alpha, beta);
 }
 
 /* Fits a line over m to the passes without synchronisation. The rest of the time of an update is
- * taken to be synchronisation without overlap, and fitted by lines over R - 2. */
+ * taken to be synchronisation without overlap, and fitted by lines over R - 2. All are least
+ * squares of relative errors. */
 struct throughput_params fit_start_data(const struct fit_row *rows, int n)
 {
 	struct throughput_params p = fit_start_published();
 	of_rows *of = count_rows(rows, n, is_grad) ? is_grad : is_any;
 	struct line line = { 0 };
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		double time = grad_time(&rows[i]);
+
 		if (of(&rows[i]))
-			line_add(&line, rows[i].m, grad_time(&rows[i]), grad_time(&rows[i]));
+			line_add(&line, rows[i].m, time, 1 / (time * time));
+	}
 	line_solve(&line, &p.alpha_grad, &p.beta_grad);
 	start_sync(rows, n, is_local, &p.alpha_sync_local, &p.beta_sync_local);
 	start_sync(rows, n, is_node, &p.alpha_sync_node, &p.beta_sync_node);
@@ -274,40 +233,6 @@ struct throughput_params fit_start_prior(const struct fit_row *rows, int n,
 #define N N_THROUGHPUT_PARAMS
 #define RANK_TOLERANCE 1e-12	/* the largest 0 that rounding leaves */
 
-/* Computes J' W J, where J has the derivatives of ln T_grad and ln T_step by the parameters. */
-static void information(double a[N][N], const struct fit_row *rows, int n,
-			const struct throughput_params *p)
-{
-	memset(a, 0, sizeof(double[N][N]));
-	for (int i = 0; i < n; i++) {
-		struct throughput_slope slope;
-		double by_grad[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = rows[i].m };
-		double time = throughput_step_slope(p, rows[i].place, rows[i].m, rows[i].s, &slope);
-
-		fit_add_outer(a, slope.by_param, rows[i].weight / (time * time));
-		if (isnan(rows[i].ln_grad))
-			continue;
-		time = throughput_grad_time(p, rows[i].m);
-		fit_add_outer(a, by_grad, rows[i].weight / (time * time));
-	}
-}
-
-/* Scales the diagonal to 1. A parameter that is tied, expected or without effect gets an empty row
- * and column. */
-static void normalise(double a[N][N], const struct fit_box *box)
-{
-	double scale[N];
-
-	for (int i = 0; i < N; i++) {
-		bool skip = box->tied[i] || box->expected[i] || !(a[i][i] > 0);
-
-		scale[i] = skip ? 0 : 1 / sqrt(a[i][i]);
-	}
-	for (int i = 0; i < N; i++)
-		for (int j = 0; j < N; j++)
-			a[i][j] *= scale[i] * scale[j];
-}
-
 static int largest_but(double a[N][N], const bool *used)
 {
 	int best = -1;
@@ -316,14 +241,6 @@ static int largest_but(double a[N][N], const bool *used)
 		if (!used[i] && a[i][i] > RANK_TOLERANCE && (best < 0 || a[i][i] > a[best][best]))
 			best = i;
 	return best;
-}
-
-static void eliminate(double a[N][N], int k, const bool *used)
-{
-	for (int i = 0; i < N; i++)
-		for (int j = 0; j < N && i != k && !used[i]; j++)
-			if (j != k && !used[j])
-				a[i][j] -= a[i][k] * a[k][j] / a[k][k];
 }
 
 /* The part of parameter k's effect, of 1, that changes of the other parameters cannot cancel: the
@@ -335,21 +252,44 @@ static double own_effect(const double normal[N][N], int k)
 
 	memcpy(a, normal, sizeof(a));
 	used[k] = true;
-	for (int j = largest_but(a, used); j >= 0; j = largest_but(a, used)) {
+	for (int p = largest_but(a, used); p >= 0; p = largest_but(a, used)) {
 		used[k] = false;
-		eliminate(a, j, used);
-		used[k] = used[j] = true;
+		for (int i = 0; i < N; i++)
+			for (int j = 0; j < N && i != p && !used[i]; j++)
+				if (j != p && !used[j])
+					a[i][j] -= a[i][p] * a[p][j] / a[p][p];
+		used[k] = used[p] = true;
 	}
 	return a[k][k];
 }
 
+/* Computes J' W J, where J has the derivatives of ln T_grad and ln T_step by the parameters, with a
+ * diagonal of 1. A parameter that is tied, expected or without effect gets an empty row and
+ * column. */
 void fit_basis_find(enum fit_basis basis[N], const struct fit_row *rows, int n,
 		    const struct fit_box *box, const struct throughput_params *p)
 {
-	double a[N][N];
+	double a[N][N] = { { 0 } }, scale[N];
 
-	information(a, rows, n, p);
-	normalise(a, box);
+	for (int i = 0; i < n; i++) {
+		struct throughput_slope slope;
+		double by_grad[N] = { [ALPHA_GRAD] = 1, [BETA_GRAD] = rows[i].m };
+		double time = throughput_step_slope(p, rows[i].place, rows[i].m, rows[i].s, &slope);
+
+		fit_add_outer(a, slope.by_param, rows[i].weight / (time * time));
+		if (isnan(rows[i].ln_grad))
+			continue;
+		time = throughput_grad_time(p, rows[i].m);
+		fit_add_outer(a, by_grad, rows[i].weight / (time * time));
+	}
+	for (int i = 0; i < N; i++) {
+		bool skip = box->tied[i] || box->expected[i] || !(a[i][i] > 0);
+
+		scale[i] = skip ? 0 : 1 / sqrt(a[i][i]);
+	}
+	for (int i = 0; i < N; i++)
+		for (int j = 0; j < N; j++)
+			a[i][j] *= scale[i] * scale[j];
 	for (int i = 0; i < N; i++) {
 		if (box->tied[i])
 			basis[i] = FIT_TIED;

@@ -211,22 +211,12 @@ static double best_local(const struct search *f, double low, double high, int64_
 	return low;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Considers the best whole m for s. Returns an upper bound of the goodput with s or more passes. */
 static double search_passes(struct search *f, int64_t s)
 {
-	int64_t share_low = most(f->limits.share_min, s * f->limits.local_min);
-	int64_t low = most(f->limits.local_min, ceil_div(f->limits.share_min, s));
-	int64_t high = least(f->limits.local_max, f->limits.share_max / s);
+	int64_t share_low = most_of(f->limits.share_min, s * f->limits.local_min);
+	int64_t low = most_of(f->limits.local_min, ceil_div(f->limits.share_min, s));
+	int64_t high = least_of(f->limits.local_max, f->limits.share_max / s);
 
 	if (share_low > f->limits.share_max)
 		return 0;
@@ -237,11 +227,11 @@ static double search_passes(struct search *f, int64_t s)
 	int64_t whole = (int64_t)m, share = (int64_t)(m * passes);
 
 	if (low <= high) {
-		consider(f, most(least(whole, high), low), s);
-		consider(f, most(least(whole + 1, high), low), s);
+		consider(f, most_of(least_of(whole, high), low), s);
+		consider(f, most_of(least_of(whole + 1, high), low), s);
 	}
-	share = most(share, share_low);
-	m = (double)least(share + 1, f->limits.share_max) / passes;
+	share = most_of(share, share_low);
+	m = (double)least_of(share + 1, f->limits.share_max) / passes;
 	return fmax(goodput_of(f->model, f->place, (double)share / passes, passes),
 		    goodput_of(f->model, f->place, m, passes));
 }
@@ -278,8 +268,8 @@ static int64_t first_not(bool (*holds)(const struct search *f, int64_t s), const
 
 static void search_from(struct search *f, int64_t s_min)
 {
-	int64_t s = most(s_min, ceil_div(f->limits.share_min, f->limits.local_max));
-	int64_t last_full = least(f->limits.s_max, f->limits.share_max / f->limits.local_max);
+	int64_t s = most_of(s_min, ceil_div(f->limits.share_min, f->limits.local_max));
+	int64_t last_full = least_of(f->limits.s_max, f->limits.share_max / f->limits.local_max);
 
 	if (s <= last_full) {
 		s = first_not(more_when_full, f, s, last_full);
@@ -302,26 +292,18 @@ static bool limits_of(const struct goodput_model *model, struct throughput_place
 		return false;
 	l->share_min = ceil_div(batch_min, replicas);
 	l->share_max = batch_max / replicas;
-	l->local_min = most(model->batch.min_local, 1);
+	l->local_min = most_of(model->batch.min_local, 1);
 	if (model->growth_bound > 0 && !isnan(model->noise_scale))
-		l->share_max = least(l->share_max,
-				     most(model->growth_bound / replicas,
-					  most(l->share_min, l->local_min)));
+		l->share_max = least_of(l->share_max,
+				     most_of(model->growth_bound / replicas,
+					  most_of(l->share_min, l->local_min)));
 	l->local_max = l->share_max;
 	if (model->batch.max_local > 0)
-		l->local_max = least(l->local_max, model->batch.max_local);
+		l->local_max = least_of(l->local_max, model->batch.max_local);
 	if (l->local_max < l->local_min || l->share_max < l->share_min)
 		return false;
-	l->s_max = model->batch.accumulates ? least(l->share_max / l->local_min, INT32_MAX) : 1;
+	l->s_max = model->batch.accumulates ? least_of(l->share_max / l->local_min, INT32_MAX) : 1;
 	return true;
-}
-
-/* True if a single pass of m samples gives no noise estimate: there is one replica, and m exceeds
- * the initial batch size. */
-static bool needs_passes(const struct goodput_model *model, struct throughput_place place,
-			  int64_t m)
-{
-	return place.replicas == 1 && !model->noise_is_measured && m > model->batch.size;
 }
 
 bool goodput_best(const struct goodput_model *model, struct throughput_place place,
@@ -366,47 +348,6 @@ static int64_t round_unit(int64_t m)
 	return unit;
 }
 
-static void round_down(const struct goodput_model *g, struct throughput_place place,
-		       struct goodput_choice *best)
-{
-	struct configuration c = best->configuration;
-	struct goodput_choice rounded;
-
-	c.local_batch_size -= c.local_batch_size % round_unit(c.local_batch_size);
-	rounded = choice_at(g, place, c.local_batch_size, c.accumulation_steps);
-	if (configuration_batch_size(&best->configuration) > g->batch.size &&
-	    configuration_batch_size(&c) >= g->batch.size &&
-	    c.local_batch_size >= g->batch.min_local &&
-	    rounded.goodput >= ROUNDED * best->goodput)
-		*best = rounded;
-}
-
-/* The best configuration found. */
-struct found {
-	double goodput;
-	int64_t m, s;
-};
-
-static void look_at_passes(const struct goodput_model *g, struct throughput_place place,
-			   const struct goodput_limits *l, int64_t m, struct found *best)
-{
-	double factor = residuals_factor(g->residuals, place, (double)m);
-	double grad_s = factor * throughput_grad_time(&g->params, (double)m);
-	double update_s = factor * throughput_update_time(&g->params, place, (double)m);
-	double phi = known_noise(g);
-	int64_t s = ceil_div(l->share_min, m);
-
-	if (s == 1 && needs_passes(g, place, m))
-		s = 2;
-	for (; s <= l->s_max && s * m <= l->share_max; s += s < PASSES_STEP ? 1 : s / PASSES_STEP) {
-		double batch = (double)(place.replicas * m * s);
-		double goodput = batch / ((double)(s - 1) * grad_s + update_s) *
-				 goodput_efficiency(phi, (double)g->batch.size, batch);
-
-		if (goodput > best->goodput)
-			*best = (struct found){ goodput, m, s };
-	}
-}
 
 /* The round number after m. */
 static int64_t next_round(int64_t m)
@@ -416,29 +357,62 @@ static int64_t next_round(int64_t m)
 	return m - m % unit + unit;
 }
 
-static void look_around(const struct goodput_model *g, struct throughput_place place,
-			struct goodput_choice *best)
+static void try_round_sizes(const struct goodput_model *g, struct throughput_place place,
+			    struct goodput_choice *best)
 {
-	struct found other = { .goodput = best->goodput / ROUNDED };
+	double phi = known_noise(g), most = best->goodput / ROUNDED;
+	int64_t best_m = 0, best_s = 0;
 	struct goodput_limits l;
 
 	if (!limits_of(g, place, &l))
 		return;
 	if (isnan(g->noise_scale))	/* the fewest samples */
 		l.share_max = l.share_min;
-	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m))
-		look_at_passes(g, place, &l, m, &other);
-	if (other.m)
-		*best = choice_at(g, place, other.m, other.s);
+	for (int64_t m = next_round(l.local_min - 1); m <= l.local_max; m = next_round(m)) {
+		double factor = residuals_factor(g->residuals, place, (double)m);
+		double grad_s = factor * throughput_grad_time(&g->params, (double)m);
+		double update_s = factor * throughput_update_time(&g->params, place, (double)m);
+		int64_t s = ceil_div(l.share_min, m);
+
+		/* One pass of more than M0 samples on one replica gives no noise estimate. */
+		if (s == 1 && place.replicas == 1 && !g->noise_is_measured && m > g->batch.size)
+			s = 2;
+		for (; s <= l.s_max && s * m <= l.share_max;
+		     s += s < PASSES_STEP ? 1 : s / PASSES_STEP) {
+			double batch = (double)(place.replicas * m * s);
+			double goodput = batch / ((double)(s - 1) * grad_s + update_s) *
+					 goodput_efficiency(phi, (double)g->batch.size, batch);
+
+			if (!(goodput > most))
+				continue;
+			most = goodput;
+			best_m = m;
+			best_s = s;
+		}
+	}
+	if (best_m)
+		*best = choice_at(g, place, best_m, best_s);
 }
 
+/* A round local batch takes the place of the best one if it is hardly worse. Residuals make steps
+ * that the search does not see: where they are known, all round local batches are tried. */
 bool goodput_best_round(const struct goodput_model *model, struct throughput_place place,
 			struct goodput_choice *choice)
 {
+	struct goodput_choice rounded;
+	struct configuration c;
+
 	if (!goodput_best(model, place, choice))
 		return false;
-	round_down(model, place, choice);
+	c = choice->configuration;
+	c.local_batch_size -= c.local_batch_size % round_unit(c.local_batch_size);
+	rounded = choice_at(model, place, c.local_batch_size, c.accumulation_steps);
+	if (configuration_batch_size(&choice->configuration) > model->batch.size &&
+	    configuration_batch_size(&c) >= model->batch.size &&
+	    c.local_batch_size >= model->batch.min_local &&
+	    rounded.goodput >= ROUNDED * choice->goodput)
+		*choice = rounded;
 	if (model->residuals)
-		look_around(model, place, choice);
+		try_round_sizes(model, place, choice);
 	return true;
 }

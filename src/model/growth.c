@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "whole.h"
 
 static const char *const ends[N_TRAINING_ENDS] = {
 	[END_UNKNOWN] = "", [END_STEPS] = "steps", [END_SAMPLES] = "samples",
@@ -99,33 +100,6 @@ struct line {
 	double mean_x, mean, slope, square, n, m2_x;
 };
 
-static bool fit_line(const struct loss_sums *s, struct line *line)
-{
-	double n = (double)s->n;
-
-	if (s->n < GROWTH_LOSSES || !(s->m2_x > 0))
-		return false;
-	*line = (struct line){
-		.mean_x = s->mean_x, .mean = s->mean, .n = n, .m2_x = s->m2_x,
-		.slope = fmax(s->cross / s->m2_x, 0),	/* a loss that rises promises to stay */
-	};
-	line->square = fmax(s->m2 - line->slope * s->cross, 0) / (n - 2);
-	return true;
-}
-
-static double line_at(const struct line *line, double x)
-{
-	return line->mean + line->slope * (x - line->mean_x);
-}
-
-/* The square of the standard error of the line at x. */
-static double line_error(const struct line *line, double x)
-{
-	double dx = x - line->mean_x;
-
-	return line->square * (1 / line->n + dx * dx / line->m2_x);
-}
-
 /* --- the judgement --- */
 
 /* A stretch of the training in one batch size that was not judged before. */
@@ -142,23 +116,29 @@ struct judge {
 	double min_efficiency;
 	struct growth g;
 	struct stretch now;
-	bool has_loss;
 };
 
 /* Joins the losses in batches that were judged before, shortly before a position. A window that
  * began with the training is left out: its first losses fall along another curve. */
 static bool promise(const struct judge *j, int n, double before, struct line *line)
 {
-	struct loss_sums sums = { 0 };
+	struct loss_sums s = { 0 };
 
 	for (int i = 0; i < n; i++) {
 		const struct noise_window *w = &j->windows[i];
 
 		if (w->job_id == j->job_id && w->batch_size <= j->g.judged &&
 		    w->first_samples * PROMISE_SPAN >= before && w->last_samples <= before)
-			loss_sums_merge(&sums, &w->losses);
+			loss_sums_merge(&s, &w->losses);
 	}
-	return fit_line(&sums, line);
+	if (s.n < GROWTH_LOSSES || !(s.m2_x > 0))
+		return false;
+	*line = (struct line){
+		.mean_x = s.mean_x, .mean = s.mean, .n = (double)s.n, .m2_x = s.m2_x,
+		.slope = fmax(s.cross / s.m2_x, 0),	/* a loss that rises promises to stay */
+	};
+	line->square = fmax(s.m2 - line->slope * s.cross, 0) / (line->n - 2);
+	return true;
 }
 
 static void add_window(struct judge *j, const struct noise_window *w)
@@ -180,46 +160,22 @@ static enum growth_verdict verdict_of(struct judge *j, int n)
 	const struct loss_sums *losses = &j->now.losses;
 	struct growth *g = &j->g;
 	struct line line;
-	double count = (double)losses->n, x, difference;
+	double count = (double)losses->n, dx, error, difference;
 
 	if (losses->n < GROWTH_LOSSES / 4 || !promise(j, n, j->now.begin, &line))
 		return GROWTH_OPEN;
-	x = j->now.sum_x / count;
+	dx = j->now.sum_x / count - line.mean_x;
+	/* the square of the standard error of the line there */
+	error = line.square * (1 / line.n + dx * dx / line.m2_x);
 	g->loss = losses->mean;
-	g->promised = line_at(&line, x);
-	g->error = sqrt(line_error(&line, x) + losses->m2 / (count - 1) / count);
+	g->promised = line.mean + line.slope * dx;
+	g->error = sqrt(error + losses->m2 / (count - 1) / count);
 	difference = g->loss - g->promised;
 	if (difference > GROWTH_BEHIND * g->error)
 		return GROWTH_FELL_BEHIND;
 	return losses->n >= GROWTH_LOSSES && difference <= GROWTH_TOLERANCE * g->error &&
 	       j->now.end - j->now.begin >= GROWTH_STRETCH * j->now.begin
 		? GROWTH_AS_PROMISED : GROWTH_OPEN;
-}
-
-/* Without losses a batch is known once its gradients are. */
-static enum growth_verdict verdict_without_loss(const struct judge *j)
-{
-	return (double)j->now.entries >= NOISE_ENTRIES_LEAST ? GROWTH_AS_PROMISED : GROWTH_OPEN;
-}
-
-static void begin_stretch(struct judge *j, const struct noise_window *w)
-{
-	struct growth *g = &j->g;
-
-	g->batch_size = w->batch_size;
-	g->verdict = w->batch_size <= g->judged ? GROWTH_AS_PROMISED : GROWTH_OPEN;
-	j->now = (struct stretch){ .begin = w->first_samples };
-}
-
-static void take_verdict(struct judge *j, enum growth_verdict verdict)
-{
-	struct growth *g = &j->g;
-
-	g->verdict = verdict;
-	if (verdict == GROWTH_AS_PROMISED && g->batch_size > g->judged)
-		g->judged = g->batch_size;
-	if (verdict == GROWTH_FELL_BEHIND)
-		g->again_samples = GROWTH_AGAIN * j->now.end;
 }
 
 static bool is_of(const struct judge *j, const struct noise_window *w)
@@ -235,32 +191,42 @@ struct growth growth_judge(const struct noise_window *windows, int n, int64_t jo
 		.g = { .verdict = GROWTH_UNSEEN, .judged = initial_batch_size,
 		       .loss = (double)NAN, .promised = (double)NAN, .error = (double)NAN },
 	};
+	struct growth *g = &j.g;
 	struct line line;
 	double last = 0;	/* position */
 	int first = 0;		/* window of the stretch */
 
 	for (int i = 0; i < n; i++)
-		j.has_loss |= is_of(&j, &windows[i]) && windows[i].losses.n > 0;
+		g->has_loss |= is_of(&j, &windows[i]) && windows[i].losses.n > 0;
 	for (int i = 0; i < n; i++) {
 		const struct noise_window *w = &windows[i];
 
 		if (!is_of(&j, w))
 			continue;
-		if (w->batch_size != j.g.batch_size) {
-			begin_stretch(&j, w);
+		if (w->batch_size != g->batch_size) {
+			g->batch_size = w->batch_size;
+			g->verdict = w->batch_size <= g->judged ? GROWTH_AS_PROMISED : GROWTH_OPEN;
+			j.now = (struct stretch){ .begin = w->first_samples };
 			first = i;
 		}
 		last = w->last_samples;
-		if (j.g.verdict != GROWTH_OPEN)
+		if (g->verdict != GROWTH_OPEN)
 			continue;
 		add_window(&j, w);
-		take_verdict(&j, j.has_loss ? verdict_of(&j, first) : verdict_without_loss(&j));
+		/* Without losses a batch is known once its gradients are. */
+		if (g->has_loss)
+			g->verdict = verdict_of(&j, first);
+		else if ((double)j.now.entries >= NOISE_ENTRIES_LEAST)
+			g->verdict = GROWTH_AS_PROMISED;
+		if (g->verdict == GROWTH_AS_PROMISED)
+			g->judged = most_of(g->judged, g->batch_size);
+		if (g->verdict == GROWTH_FELL_BEHIND)
+			g->again_samples = GROWTH_AGAIN * j.now.end;
 	}
 	/* A larger batch could not be compared with what has promised nothing yet. */
-	if (j.g.verdict == GROWTH_AS_PROMISED && j.has_loss && !promise(&j, n, last, &line))
-		j.g.verdict = GROWTH_OPEN;
-	j.g.has_loss = j.has_loss;
-	return j.g;
+	if (g->verdict == GROWTH_AS_PROMISED && g->has_loss && !promise(&j, n, last, &line))
+		g->verdict = GROWTH_OPEN;
+	return *g;
 }
 
 /* --- the bound --- */
@@ -279,42 +245,26 @@ int64_t growth_efficient(double noise_scale, int64_t initial_batch_size, double 
 	return most > (double)initial_batch_size ? (int64_t)most : initial_batch_size;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The largest batch by the steps of growth. */
-static int64_t step_bound(const struct growth *g, const struct growth_bound *b)
-{
-	int64_t grown = g->judged > INT64_MAX / GROWTH_STEP ? INT64_MAX : GROWTH_STEP * g->judged;
-	int64_t present = b->batch_size > g->judged ? b->batch_size : g->judged;
-	bool begins = !(b->samples > 0);
-
-	if (b->samples >= GROWTH_LAST * b->total_samples && g->verdict != GROWTH_FELL_BEHIND)
-		return present;
-	switch (g->verdict) {
-	case GROWTH_FELL_BEHIND:
-		return g->judged;
-	case GROWTH_OPEN:
-		return g->batch_size > g->judged ? g->batch_size : g->judged;
-	case GROWTH_AS_PROMISED:
-		return b->samples < g->again_samples ? present : grown;
-	case GROWTH_UNSEEN:
-		break;
-	}
-	if (b->batch_size > 0)
-		return present * GROWTH_STEP;
-	return begins ? g->judged : INT64_MAX;
-}
-
 int64_t growth_most(const struct growth *g, const struct growth_bound *b)
 {
-	int64_t efficient = growth_efficient(b->noise_low, b->initial_batch_size,
-					     b->min_efficiency);
-	int64_t most = least(step_bound(g, b), efficient);
+	int64_t grown = g->judged > INT64_MAX / GROWTH_STEP ? INT64_MAX : GROWTH_STEP * g->judged;
+	int64_t present = most_of(b->batch_size, g->judged), most = INT64_MAX;
 
-	return most > b->initial_batch_size ? most : b->initial_batch_size;
+	if (g->verdict == GROWTH_FELL_BEHIND)
+		most = g->judged;
+	else if (b->samples >= GROWTH_LAST * b->total_samples)
+		most = present;
+	else if (g->verdict == GROWTH_OPEN)
+		most = most_of(g->batch_size, g->judged);
+	else if (g->verdict == GROWTH_AS_PROMISED)
+		most = b->samples < g->again_samples ? present : grown;
+	else if (b->batch_size > 0)
+		most = present * GROWTH_STEP;
+	else if (!(b->samples > 0))
+		most = g->judged;
+	most = least_of(most, growth_efficient(b->noise_low, b->initial_batch_size,
+					       b->min_efficiency));
+	return most_of(most, b->initial_batch_size);
 }
 
 /* --- in words --- */

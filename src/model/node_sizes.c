@@ -29,18 +29,14 @@ static int even_on(const struct node_sizes *nodes, int devices, int size)
 	return devices % n == 0 && nodes_of_size(nodes, devices / n) >= n ? n : 0;
 }
 
-static bool divides_as_power_of_two(int part, int size)
-{
-	return (part & (part - 1)) == 0 && size % part == 0;
-}
-
 static int regular_on(const struct node_sizes *nodes, int devices, int size)
 {
 	int n = even_on(nodes, devices, size);
+	bool divides = (devices & (devices - 1)) == 0 && size % devices == 0;
 
 	if (!n || nodes->n == 1)
 		return n;
-	return devices / n == size || (n == 1 && divides_as_power_of_two(devices, size)) ? n : 0;
+	return devices / n == size || (n == 1 && divides) ? n : 0;
 }
 
 /* Asks each size of node, the largest first, for a number of nodes above `than`. */
@@ -133,33 +129,24 @@ void node_sizes_print(const struct node_sizes *nodes, struct text *out)
 	}
 }
 
-/* Reads "4*16". Returns where the next one begins; NULL: the text is malformed. */
-static const char *read_some(const char *text, long *size, long *count)
-{
-	char *end;
-
-	*count = 1;
-	*size = strtol(text, &end, 10);
-	if (end == text)
-		return NULL;
-	if (*end == '*') {
-		text = end + 1;
-		*count = strtol(text, &end, 10);
-		if (end == text)
-			return NULL;
-	}
-	return *size > 0 && *size <= MOST_NODES && *count > 0 && *count <= MOST_NODES ? end : NULL;
-}
-
+/* Each part of the text is "4", or "4*16". */
 int *node_sizes_parse(const char *text, struct node_sizes *nodes)
 {
 	int *devices = NULL, n = 0;
-	long size, count, last = MOST_NODES;
+	long last = MOST_NODES;
 
 	*nodes = (struct node_sizes){ 0 };
 	while (*text) {
-		text = read_some(text, &size, &count);
-		if (!text || size > last || n + count > MOST_NODES) {
+		char *end;
+		long size = strtol(text, &end, 10), count = 1;
+		bool good = end != text;
+
+		if (good && *end == '*') {
+			text = end + 1;
+			count = strtol(text, &end, 10);
+			good = end != text;
+		}
+		if (!good || size < 1 || size > last || count < 1 || count > MOST_NODES - n) {
 			free(devices);
 			return NULL;
 		}
@@ -168,7 +155,7 @@ int *node_sizes_parse(const char *text, struct node_sizes *nodes)
 			devices = xgrow(devices, n, sizeof(*devices));
 			devices[n++] = (int)size;
 		}
-		text += *text == ' ';
+		text = end + (*end == ' ');
 	}
 	*nodes = (struct node_sizes){ devices, n };
 	return devices;

@@ -8,22 +8,6 @@
 #define PI 3.14159265358979323846
 #define LARGE_DEVIATION 30.0	/* in deviations: what lies below 0 is nothing */
 
-void noise_scale_init(struct noise_scale *s)
-{
-	*s = (struct noise_scale){ 0 };
-}
-
-void noise_scale_age(struct noise_scale *s, double samples, double horizon_samples)
-{
-	double fade = exp(-samples / horizon_samples);
-
-	s->weight *= fade;
-	s->weight_sqr *= fade * fade;
-	s->sqr.m2 *= fade;
-	s->var.m2 *= fade;
-	s->cross *= fade;
-}
-
 /* Merges two weighted sets: D. H. D. West, "Updating mean and variance estimates: an improved
  * method", Commun. ACM 22 (1979), 532-535. */
 static void mean_merge(struct noise_mean *m, double weight, const struct noise_mean *other,
@@ -50,13 +34,15 @@ void noise_scale_merge(struct noise_scale *s, const struct noise_scale *other)
 	s->weight_sqr += other->weight_sqr;
 }
 
-/* The weight of samples that fade while they are added: h (1 - exp(-samples / h)), or samples if h
- * is infinite. */
-static double faded(double samples, double horizon_samples)
+void noise_scale_age(struct noise_scale *s, double samples, double horizon_samples)
 {
-	if (isinf(horizon_samples))
-		return samples;
-	return -horizon_samples * expm1(-samples / horizon_samples);
+	double fade = exp(-samples / horizon_samples);
+
+	s->weight *= fade;
+	s->weight_sqr *= fade * fade;
+	s->sqr.m2 *= fade;
+	s->var.m2 *= fade;
+	s->cross *= fade;
 }
 
 bool noise_scale_add(struct noise_scale *s, double samples, double grad_sqr, double grad_var,
@@ -66,7 +52,9 @@ bool noise_scale_add(struct noise_scale *s, double samples, double grad_sqr, dou
 	    !isfinite(grad_var))
 		return false;
 
-	double weight = faded(samples, horizon_samples);
+	/* The weight of samples that fade while they are added: h (1 - exp(-samples / h)). */
+	double weight = isinf(horizon_samples)
+		? samples : -horizon_samples * expm1(-samples / horizon_samples);
 	struct noise_scale entry = {
 		.weight = weight, .weight_sqr = weight * weight,
 		.sqr = { .mean = grad_sqr }, .var = { .mean = grad_var },
@@ -133,37 +121,18 @@ struct noise_interval noise_scale_interval(const struct noise_scale *s)
 
 /* The mean of a normal variable given that it is above 0: N. L. Johnson, S. Kotz, "Continuous
  * Univariate Distributions", 1970, section 13.7. */
-static double mean_above_0(double mean, double deviation)
-{
-	double z;
-
-	if (!(deviation > 0) || mean > LARGE_DEVIATION * deviation)
-		return mean;
-	z = mean / deviation;
-	return mean + deviation * sqrt(2 / PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
-}
-
 double noise_scale_expected(const struct noise_scale *s)
 {
-	double freedom = effective_entries(s) - 1, error;
+	double freedom = effective_entries(s) - 1, mean = s->sqr.mean, deviation, z;
 
 	if (isnan(noise_scale_interval(s).low))
 		return (double)NAN;
-	error = sqrt(fmax(s->sqr.m2, 0) / s->weight / freedom);
-	return s->var.mean / mean_above_0(s->sqr.mean, error * sqrt(freedom / (freedom - 2)));
-}
-
-bool noise_scale_three_updates(double batch, double middle_sqr, double second_difference_sqr,
-			       double *grad_sqr, double *grad_var)
-{
-	double var = batch * second_difference_sqr / 6,
-	       sqr = middle_sqr - second_difference_sqr / 6;
-	bool valid = batch > 0 && middle_sqr >= 0 && second_difference_sqr >= 0 && isfinite(var) &&
-		     isfinite(sqr);
-
-	*grad_sqr = valid ? sqr : (double)NAN;
-	*grad_var = valid ? var : (double)NAN;
-	return valid;
+	deviation = sqrt(fmax(s->sqr.m2, 0) / s->weight / freedom) * sqrt(freedom / (freedom - 2));
+	if (deviation > 0 && mean <= LARGE_DEVIATION * deviation) {
+		z = mean / deviation;
+		mean += deviation * sqrt(2 / PI) * exp(-z * z / 2) / erfc(-z / sqrt(2));
+	}
+	return s->var.mean / mean;
 }
 
 /* ---- the losses of a window ---- */
@@ -189,7 +158,7 @@ void loss_sums_add(struct loss_sums *s, double samples, double loss)
 	s->cross += dx * (loss - s->mean);
 }
 
-/* As mean_merge() of noise_scale.c: D. H. D. West, Commun. ACM 22 (1979), 532-535. */
+/* As mean_merge(). */
 void loss_sums_merge(struct loss_sums *s, const struct loss_sums *other)
 {
 	double both = (double)(s->n + other->n), share, dx, dy, part;

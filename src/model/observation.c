@@ -51,21 +51,17 @@ static void merge_times(struct observation *o, const struct observation *other)
 	o->step_time_sd_s = observation_deviation(m2, o->n_windows);
 }
 
-static void copy_times(struct observation *o, const struct observation *other)
-{
-	o->n_windows = other->n_windows;
-	o->step_time_s = other->step_time_s;
-	o->step_time_sd_s = other->step_time_sd_s;
-	o->step_time_min_s = other->step_time_min_s;
-	o->sync_time_s = other->sync_time_s;
-}
-
 void observation_merge(struct observation *o, const struct observation *other)
 {
-	if (o->n_windows == 0)
-		copy_times(o, other);
-	else if (other->n_windows > 0)
+	if (o->n_windows == 0) {
+		o->n_windows = other->n_windows;
+		o->step_time_s = other->step_time_s;
+		o->step_time_sd_s = other->step_time_sd_s;
+		o->step_time_min_s = other->step_time_min_s;
+		o->sync_time_s = other->sync_time_s;
+	} else if (other->n_windows > 0) {
 		merge_times(o, other);
+	}
 	o->n_steps += other->n_steps;
 	o->n_dropped += other->n_dropped;
 	o->n_outliers += other->n_outliers;
@@ -98,86 +94,60 @@ static bool is_same(const struct configuration *a, const struct configuration *b
 	return a->tier == b->tier && configuration_equal(a, b);
 }
 
-/* Merges the observations of the configuration of seen[first], back to where they disagree. */
-static void gather_observations(const struct observation *seen, int n, int first,
-				struct observation *out)
+/* True if an entry of few windows has a time that no parameters of the model allow beside that of a
+ * base from which only the local batch differs. */
+static bool is_doubtful(const struct observation *entry, const struct observation *base)
 {
-	*out = seen[first];
-	for (int i = first + 1; i < n; i++) {
-		const struct observation *older = &seen[i];
-
-		if (older->n_windows <= 0 || !is_same(&older->configuration, &out->configuration))
-			continue;
-		if (pool_agree(out, older))
-			observation_merge(out, older);
-		else if (out->n_windows >= POOL_WINDOWS)
-			return;
-		else
-			*out = *older;
-	}
-}
-
-static bool is_gathered(const struct observation *pooled, int n, const struct observation *entry)
-{
-	for (int i = 0; i < n; i++)
-		if (is_same(&pooled[i].configuration, &entry->configuration))
-			return true;
-	return false;
-}
-
-/* True if some parameters of the model allow both the time of base and that of entry. */
-static bool is_possible(const struct observation *entry, const struct observation *base)
-{
-	double ratio = (double)entry->configuration.local_batch_size /
-		       (double)base->configuration.local_batch_size;
+	struct configuration c = entry->configuration;
+	double ratio = (double)c.local_batch_size / (double)base->configuration.local_batch_size;
 	double least_s = base->step_time_s * fmin(ratio, 1) / POOL_IMPOSSIBLE;
 	double most_s = base->step_time_s * fmax(ratio, 1) * POOL_IMPOSSIBLE;
 
-	return entry->step_time_s >= least_s && entry->step_time_s <= most_s;
-}
-
-/* True if only the local batches differ. */
-static bool is_comparable(const struct observation *a, const struct observation *b)
-{
-	struct configuration c = a->configuration;
-
-	c.local_batch_size = b->configuration.local_batch_size;
-	return is_same(&c, &b->configuration);
-}
-
-static bool is_doubtful(const struct observation *pooled, int n, const struct observation *entry)
-{
-	if (entry->n_windows >= POOL_WINDOWS)
-		return false;
-	for (int i = 0; i < n; i++)
-		if (pooled[i].n_windows >= POOL_WINDOWS && is_comparable(entry, &pooled[i]) &&
-		    !is_possible(entry, &pooled[i]))
-			return true;
-	return false;
-}
-
-static int drop_doubtful(struct observation *pooled, int n)
-{
-	int kept = 0;
-
-	/* Entries by which others are judged are never dropped. An overwritten entry was moved or
-	 * dropped before. */
-	for (int i = 0; i < n; i++)
-		if (!is_doubtful(pooled, n, &pooled[i]))
-			pooled[kept++] = pooled[i];
-	return kept;
+	c.local_batch_size = base->configuration.local_batch_size;
+	return entry->n_windows < POOL_WINDOWS && base->n_windows >= POOL_WINDOWS &&
+	       is_same(&c, &base->configuration) &&
+	       !(entry->step_time_s >= least_s && entry->step_time_s <= most_s);
 }
 
 int pool_observations(const struct observation *seen, int n, struct observation *pooled)
 {
-	int n_pooled = 0;
+	int n_pooled = 0, kept = 0;
 
-	for (int i = 0; i < n; i++)
-		if (seen[i].n_windows > 0 && !is_gathered(pooled, n_pooled, &seen[i]))
-			gather_observations(seen, n, i, &pooled[n_pooled++]);
-	n_pooled = drop_doubtful(pooled, n_pooled);
-	for (int i = 0; i < n_pooled; i++)
+	for (int i = 0; i < n; i++) {
+		struct observation *out = &pooled[n_pooled];
+		bool gathered = seen[i].n_windows <= 0;
+
+		for (int k = 0; k < n_pooled; k++)
+			gathered |= is_same(&pooled[k].configuration, &seen[i].configuration);
+		if (gathered)
+			continue;
+		*out = seen[i];
+		n_pooled++;
+		/* back to where they disagree */
+		for (int k = i + 1; k < n; k++) {
+			if (seen[k].n_windows <= 0 ||
+			    !is_same(&seen[k].configuration, &out->configuration))
+				continue;
+			if (pool_agree(out, &seen[k]))
+				observation_merge(out, &seen[k]);
+			else if (out->n_windows >= POOL_WINDOWS)
+				break;
+			else
+				*out = seen[k];
+		}
+	}
+	/* Entries by which others are judged are never dropped. An overwritten entry was moved or
+	 * dropped before. */
+	for (int i = 0; i < n_pooled; i++) {
+		bool doubtful = false;
+
+		for (int k = 0; k < n_pooled; k++)
+			doubtful |= is_doubtful(&pooled[i], &pooled[k]);
+		if (!doubtful)
+			pooled[kept++] = pooled[i];
+	}
+	for (int i = 0; i < kept; i++)
 		pooled[i].weight = fit_weight(pooled[i].step_time_s, pooled[i].step_time_sd_s,
 					      pooled[i].n_windows);
-	return n_pooled;
+	return kept;
 }

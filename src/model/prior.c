@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit_objective.h"
+
 #define PRODUCTS 3.0		/* in a pass, for each layer */
 #define GROWTH_REST 0.25	/* f(R) = 2 (R - 1) / R: (f(4) - f(2)) / 2 / f(2) */
 #define RATIO_LEAST 1e-3	/* samples: for products without a fixed cost */
@@ -14,59 +16,36 @@ struct point {
 	double bytes, time_s;
 };
 
-/* The nearest measured sizes on both sides of a size; bytes 0: none. */
-struct neighbours {
-	struct point below, above;
-};
-
-static bool same_sizes(const struct device_measurement *a, const struct device_measurement *b)
+/* True if a measurement that is not steady has a steady one near it. */
+static bool replaces(const struct device_measurement *by, const struct device_measurement *m)
 {
-	return a->what == b->what && a->devices == b->devices && !strcmp(a->variant, b->variant);
+	return !m->steady && by->steady && by->what == m->what && by->devices == m->devices &&
+	       !strcmp(by->variant, m->variant) && by->time_s > 0 &&
+	       (double)by->bytes <= PRIOR_NEAR * (double)m->bytes &&
+	       (double)m->bytes <= PRIOR_NEAR * (double)by->bytes;
 }
 
-/* True if m is not steady, and a steady measurement is near. */
-static bool is_replaced(const struct device_measurement_list *list,
-			const struct device_measurement *m)
+/* The time at a size: interpolated linearly in logarithms between the nearest measured sizes below
+ * and above it. Above the largest size its rate holds, below the smallest its time. NaN: nothing
+ * was measured. */
+static double time_of(const struct device_measurement_list *list, enum measured what,
+		      const char *variant, int devices, double bytes)
 {
-	for (int i = 0; !m->steady && i < list->count; i++) {
-		const struct device_measurement *other = &list->items[i];
-
-		if (other->steady && same_sizes(other, m) && other->time_s > 0 &&
-		    (double)other->bytes <= PRIOR_NEAR * (double)m->bytes &&
-		    (double)m->bytes <= PRIOR_NEAR * (double)other->bytes)
-			return true;
-	}
-	return false;
-}
-
-static struct neighbours neighbours(const struct device_measurement_list *list, enum measured what,
-				    const char *variant, int devices, double bytes)
-{
-	struct neighbours n = { { 0, 0 }, { 0, 0 } };
+	struct point a = { 0, 0 }, b = { 0, 0 };
 
 	for (int i = 0; i < list->count; i++) {
 		const struct device_measurement *m = &list->items[i];
 		struct point p = { (double)m->bytes, m->time_s };
+		bool counts = m->what == what && m->devices == devices &&
+			      !strcmp(m->variant, variant) && p.time_s > 0 && p.bytes > 0;
 
-		if (m->what != what || m->devices != devices || strcmp(m->variant, variant) != 0 ||
-		    !(p.time_s > 0 && p.bytes > 0) || is_replaced(list, m))
-			continue;
-		if (p.bytes <= bytes && p.bytes > n.below.bytes)
-			n.below = p;
-		if (p.bytes >= bytes && (n.above.bytes <= 0 || p.bytes < n.above.bytes))
-			n.above = p;
+		for (int k = 0; counts && k < list->count; k++)
+			counts = !replaces(&list->items[k], m);
+		if (counts && p.bytes <= bytes && p.bytes > a.bytes)
+			a = p;
+		if (counts && p.bytes >= bytes && (b.bytes <= 0 || p.bytes < b.bytes))
+			b = p;
 	}
-	return n;
-}
-
-/* The time at a size: interpolated linearly in logarithms. Above the largest size its rate holds,
- * below the smallest its time. NaN: nothing was measured. */
-static double time_of(const struct device_measurement_list *list, enum measured what,
-		      const char *variant, int devices, double bytes)
-{
-	struct neighbours n = neighbours(list, what, variant, devices, bytes);
-	struct point a = n.below, b = n.above;
-
 	if (a.bytes <= 0)
 		return b.bytes > 0 ? b.time_s : (double)NAN;
 	if (b.bytes <= 0)
@@ -78,34 +57,6 @@ static double time_of(const struct device_measurement_list *list, enum measured 
 
 /* --- passes --- */
 
-struct line {
-	double w, x, xx, y, xy;
-};
-
-/* Adds a point. Its weight is halved if its mean has an error of PRIOR_LINE_ERROR. */
-static void line_add(struct line *l, double x, double y, double error)
-{
-	double w = 1 / (y * y * (1 + error * error / (PRIOR_LINE_ERROR * PRIOR_LINE_ERROR)));
-
-	l->w += w;
-	l->x += w * x;
-	l->xx += w * x * x;
-	l->y += w * y;
-	l->xy += w * x * y;
-}
-
-/* Solves for y = a + b x with a >= 0. Returns false if the points do not determine b, or if b is
- * not positive. */
-static bool line_solve(const struct line *l, double *a, double *b)
-{
-	double x = l->x / l->w, y = l->y / l->w, spread = l->xx / l->w - x * x;
-
-	if (!(l->w > 0) || !(spread > 1e-9 * x * x))
-		return false;
-	*b = (l->xy / l->w - x * y) / spread;
-	*a = fmax(y - *b * x, 0);
-	return *b > 0;
-}
 
 /* True for a product as in training, which does not use double precision. */
 static bool is_training(const struct device_measurement *m)
@@ -127,42 +78,41 @@ static bool begins_series(const struct device_measurement_list *list, int i)
 	return is_training(&list->items[i]);
 }
 
-/* Standard error of the mean, divided by the mean. Taken to be 0 for a steady measurement. */
-static double error_of(const struct device_measurement *m)
-{
-	double error = m->time_sd_s / sqrt((double)m->repetitions) / m->time_s;
-
-	return m->steady ? 0 : isfinite(error) ? error : 1;
-}
-
-/* True if the line of this series has at least two steady points. */
-static bool is_firm(const struct device_measurement_list *list, const struct device_measurement *of)
-{
-	int n = 0;
-
-	for (int i = 0; i < list->count; i++)
-		n += is_training(&list->items[i]) && same_series(&list->items[i], of) &&
-		     list->items[i].steady;
-	return n >= 2;
-}
-
-/* alpha_grad / beta_grad from the products of one type and width; NaN: not determined. */
+/* alpha_grad / beta_grad from the products of one type and width, as a line y = a + b x with a >=
+ * 0; NaN: not determined, or b is not positive. *firm: the line has at least two steady points. A
+ * point that is not steady has half of the weight where its mean has an error of
+ * PRIOR_LINE_ERROR. */
 static double ratio_of(const struct device_measurement_list *list,
-		       const struct device_measurement *of, double update_s)
+		       const struct device_measurement *of, double update_s, bool *firm)
 {
-	double a, b, weights = (double)of->n * (double)of->n;
-	struct line line = { 0 };
+	double x, y, a, b, spread, weights = (double)of->n * (double)of->n;
+	struct line l = { 0 };
+	int n_steady = 0;
 
-	for (int i = 0; i < list->count; i++)
-		if (is_training(&list->items[i]) && same_series(&list->items[i], of))
-			line_add(&line, (double)list->items[i].m, list->items[i].time_s,
-				 error_of(&list->items[i]));
-	if (!line_solve(&line, &a, &b))
+	for (int i = 0; i < list->count; i++) {
+		const struct device_measurement *m = &list->items[i];
+		double error = m->time_sd_s / sqrt((double)m->repetitions) / m->time_s;
+
+		if (!is_training(m) || !same_series(m, of))
+			continue;
+		n_steady += m->steady;
+		error = m->steady ? 0 : isfinite(error) ? error : 1;
+		line_add(&l, (double)m->m, m->time_s, 1 / (m->time_s * m->time_s *
+			 (1 + error * error / (PRIOR_LINE_ERROR * PRIOR_LINE_ERROR))));
+	}
+	*firm = n_steady >= 2;
+	x = l.x / l.w;
+	y = l.y / l.w;
+	spread = l.xx / l.w - x * x;
+	if (!(l.w > 0) || !(spread > 1e-9 * x * x))
 		return (double)NAN;
-	return fmax(a / b + update_s * weights / (PRODUCTS * b), RATIO_LEAST);
+	b = (l.xy / l.w - x * y) / spread;
+	a = fmax(y - b * x, 0);
+	return b > 0 ? fmax(a / b + update_s * weights / (PRODUCTS * b), RATIO_LEAST) : (double)NAN;
 }
 
-/* The geometric mean of the ratios of all series, with their spread. */
+/* The geometric mean of the ratios of all series, with their spread; of the firm ones where there
+ * are any. */
 static struct fit_expectation expect_ratio(const struct device_measurement_list *list,
 					   double n_parameters)
 {
@@ -170,16 +120,20 @@ static struct fit_expectation expect_ratio(const struct device_measurement_list 
 				PRIOR_UPDATE_BYTES / 2 * n_parameters);
 	double update_s = isnan(copy_s) ? 0 : copy_s / n_parameters;
 	double n = 0, sum = 0, squares = 0;
-	bool any_firm = false;
+	bool any_firm = false, firm;
 
-	for (int i = 0; i < list->count; i++)
-		any_firm |= begins_series(list, i) && is_firm(list, &list->items[i]);
 	for (int i = 0; i < list->count; i++) {
-		bool counts = begins_series(list, i) &&
-			      (!any_firm || is_firm(list, &list->items[i]));
-		double ratio = counts ? ratio_of(list, &list->items[i], update_s) : (double)NAN;
+		if (!begins_series(list, i))
+			continue;
+		ratio_of(list, &list->items[i], update_s, &firm);
+		any_firm |= firm;
+	}
+	for (int i = 0; i < list->count; i++) {
+		double ratio = (double)NAN;
 
-		if (isnan(ratio))
+		if (begins_series(list, i))
+			ratio = ratio_of(list, &list->items[i], update_s, &firm);
+		if (isnan(ratio) || (any_firm && !firm))
 			continue;
 		n++;
 		sum += log(ratio);
@@ -195,22 +149,16 @@ static struct fit_expectation expect_ratio(const struct device_measurement_list 
 
 /* --- synchronisation --- */
 
-static double barrier_of(const struct device_measurement_list *list, int devices)
-{
-	for (int i = 0; i < list->count; i++)
-		if (list->items[i].what == MEASURED_BARRIER && list->items[i].devices == devices)
-			return list->items[i].time_s;
-	return 0;
-}
-
 /* The time to synchronise replicas; NaN: nothing was measured. *latency_s: the time for one
  * byte. */
 static double exchange_of(const struct device_measurement_list *list, int replicas, double bytes,
 			  double *latency_s)
 {
-	double reduction = time_of(list, MEASURED_REDUCTION, "", replicas, bytes);
-	double barrier = barrier_of(list, replicas);
+	double reduction = time_of(list, MEASURED_REDUCTION, "", replicas, bytes), barrier = 0;
 
+	for (int i = list->count - 1; i >= 0; i--)
+		if (list->items[i].what == MEASURED_BARRIER && list->items[i].devices == replicas)
+			barrier = list->items[i].time_s;
 	if (!isnan(reduction)) {
 		*latency_s = barrier + time_of(list, MEASURED_REDUCTION, "", replicas, 1);
 		return barrier + reduction;
@@ -219,30 +167,24 @@ static double exchange_of(const struct device_measurement_list *list, int replic
 	return replicas == 2 ? 2 * time_of(list, MEASURED_COPY, "peer", 2, bytes / 2) : (double)NAN;
 }
 
-static void expect_sync(const struct device_measurement_list *list, double bytes,
-			struct fit_prior *prior)
-{
-	double latency, unused, two = exchange_of(list, 2, bytes, &latency);
-	double four = exchange_of(list, 4, bytes, &unused), growth;
-
-	if (isnan(two))
-		return;
-	growth = fmin(latency, two) + GROWTH_REST * fmax(two - latency, 0);
-	if (four > two)
-		growth = (four - two) / 2;
-	prior->sync_time = (struct fit_expectation){ two, PRIOR_SPREAD };
-	prior->sync_growth = (struct fit_expectation){ growth / two, PRIOR_SPREAD };
-}
-
 bool prior_make(const struct device_measurement_list *measured, double n_parameters,
 		struct fit_prior *prior)
 {
 	const struct fit_expectation nothing = { (double)NAN, 1 };
+	double bytes = PRIOR_GRADIENT_BYTES * n_parameters, latency, unused, two, four, growth;
 
 	*prior = (struct fit_prior){ nothing, nothing, nothing };
 	if (!(n_parameters > 0))
 		return false;
 	prior->grad_ratio = expect_ratio(measured, n_parameters);
-	expect_sync(measured, PRIOR_GRADIENT_BYTES * n_parameters, prior);
+	two = exchange_of(measured, 2, bytes, &latency);
+	four = exchange_of(measured, 4, bytes, &unused);
+	if (!isnan(two)) {
+		growth = fmin(latency, two) + GROWTH_REST * fmax(two - latency, 0);
+		if (four > two)
+			growth = (four - two) / 2;
+		prior->sync_time = (struct fit_expectation){ two, PRIOR_SPREAD };
+		prior->sync_growth = (struct fit_expectation){ growth / two, PRIOR_SPREAD };
+	}
 	return !isnan(prior->grad_ratio.value) || !isnan(prior->sync_time.value);
 }

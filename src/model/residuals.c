@@ -33,26 +33,6 @@ static enum configuration_tier own_tier(struct throughput_place place,
 										: place.tier;
 }
 
-static bool make_point(const struct observation *seen, const struct throughput_params *params,
-		       enum configuration_tier base, struct point *p)
-{
-	struct fit_row row;
-	double modelled_s;
-
-	if (!fit_row_make(&row, seen))
-		return false;
-	modelled_s = throughput_step_time(params, row.place, row.m, row.s);
-	*p = (struct point){
-		.ln_replicas = log(row.place.replicas),
-		.ln_m = log(row.m),
-		.across = row.place.nodes > 1,
-		.tier = own_tier(row.place, base),
-		.residual = log(seen->step_time_s / modelled_s),
-		.weight = row.weight,
-	};
-	return isfinite(p->residual);
-}
-
 static bool is_at(const struct point *a, const struct point *b)
 {
 	return a->across == b->across && a->tier == b->tier && a->plan == b->plan &&
@@ -60,35 +40,38 @@ static bool is_at(const struct point *a, const struct point *b)
 	       !(a->ln_m < b->ln_m || a->ln_m > b->ln_m);
 }
 
-/* Adds a measurement. Different passes, or numbers of several nodes, make one point. */
-static int add_point(struct point *points, int n, const struct point *p)
-{
-	for (int i = 0; i < n; i++) {
-		double weight = points[i].weight + p->weight;
-
-		if (!is_at(&points[i], p))
-			continue;
-		points[i].residual += (p->residual - points[i].residual) * p->weight / weight;
-		points[i].weight = weight;
-		return n;
-	}
-	if (n < RESIDUALS_MAX)
-		points[n++] = *p;
-	return n;
-}
-
-/* Appends the points of a plan to n_points others. */
+/* Appends the points of a plan to n_points others. Measurements in different passes, or on
+ * different numbers of several nodes, make one point. */
 static int make_points(const struct residuals_source *of, int plan, struct point *points,
 		       int n_points)
 {
 	enum configuration_tier base = tier_base(of->seen, of->n);
-	struct point p;
 
 	for (int i = 0; i < of->n; i++) {
-		if (!make_point(&of->seen[i], of->params, base, &p))
+		struct fit_row row;
+		struct point p;
+		int k = 0;
+
+		if (!fit_row_make(&row, &of->seen[i]))
 			continue;
-		p.plan = plan;
-		n_points = add_point(points, n_points, &p);
+		p = (struct point){
+			.ln_replicas = log(row.place.replicas), .ln_m = log(row.m),
+			.across = row.place.nodes > 1, .tier = own_tier(row.place, base),
+			.plan = plan, .weight = row.weight,
+			.residual = log(of->seen[i].step_time_s /
+					throughput_step_time(of->params, row.place, row.m, row.s)),
+		};
+		if (!isfinite(p.residual))
+			continue;
+		while (k < n_points && !is_at(&points[k], &p))
+			k++;
+		if (k < n_points) {
+			points[k].weight += p.weight;
+			points[k].residual += (p.residual - points[k].residual) * p.weight /
+					      points[k].weight;
+		} else if (n_points < RESIDUALS_MAX) {
+			points[n_points++] = p;
+		}
 	}
 	return n_points;
 }
@@ -109,46 +92,46 @@ static double by_size(const struct point *p, double ln_m)
 	return exp(-fabs(p->ln_m - ln_m));
 }
 
-static double covariance(const struct point *a, const struct point *b)
+/* Solves (K + noise variance) dual = residual, by the Cholesky factor in the lower triangle of l,
+ * in rows. The matrix is positive definite because the variance is positive. */
+static void solve_duals(struct point *points, int n_points)
 {
-	return by_place(a, b->ln_replicas, b->across, b->tier) * by_size(a, b->ln_m) *
-	       (a->plan == b->plan ? 1 : RESIDUALS_PLANS);
-}
+	size_t n = (size_t)n_points;
+	double *l = xcalloc(n * n, sizeof(*l));
 
-/* The lower triangle, in rows, of L L' = K + noise variance, which is positive definite because the
- * variance is positive. */
-static void factorize(const struct point *points, int n, double *l)
-{
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j <= i; j++) {
-			double *li = &l[(size_t)i * (size_t)n], *lj = &l[(size_t)j * (size_t)n];
-			double sum = covariance(&points[i], &points[j]);
+	for (size_t i = 0; i < n; i++) {
+		const struct point *a = &points[i];
+		double *li = &l[i * n];
+
+		for (size_t j = 0; j <= i; j++) {
+			const struct point *b = &points[j];
+			const double *lj = &l[j * n];
+			double sum = by_place(a, b->ln_replicas, b->across, b->tier) *
+				     by_size(a, b->ln_m) *
+				     (a->plan == b->plan ? 1 : RESIDUALS_PLANS);
 
 			if (i == j)
-				sum += RESIDUALS_NOISE / points[i].weight;
-			for (int k = 0; k < j; k++)
+				sum += RESIDUALS_NOISE / a->weight;
+			for (size_t k = 0; k < j; k++)
 				sum -= li[k] * lj[k];
 			li[j] = i == j ? sqrt(sum) : sum / lj[j];
 		}
-}
-
-/* Solves L L' dual = residual. */
-static void solve_duals(struct point *points, int n, const double *l)
-{
-	for (int i = 0; i < n; i++) {
+	}
+	for (size_t i = 0; i < n; i++) {
 		double sum = points[i].residual;
 
-		for (int k = 0; k < i; k++)
-			sum -= l[(size_t)i * (size_t)n + (size_t)k] * points[k].dual;
-		points[i].dual = sum / l[(size_t)i * (size_t)n + (size_t)i];
+		for (size_t k = 0; k < i; k++)
+			sum -= l[i * n + k] * points[k].dual;
+		points[i].dual = sum / l[i * n + i];
 	}
-	for (int i = n - 1; i >= 0; i--) {
+	for (size_t i = n; i-- > 0;) {
 		double sum = points[i].dual;
 
-		for (int k = i + 1; k < n; k++)
-			sum -= l[(size_t)k * (size_t)n + (size_t)i] * points[k].dual;
-		points[i].dual = sum / l[(size_t)i * (size_t)n + (size_t)i];
+		for (size_t k = i + 1; k < n; k++)
+			sum -= l[k * n + i] * points[k].dual;
+		points[i].dual = sum / l[i * n + i];
 	}
+	free(l);
 }
 
 /* --- the table --- */
@@ -158,70 +141,44 @@ static double ln_size(int i)
 	return i * log(2) / SIZES_PER_OCTAVE;
 }
 
-static int sizes_for(const struct point *points, int n)
-{
-	double largest = 0;
-
-	for (int i = 0; i < n; i++)
-		largest = fmax(largest, points[i].ln_m);
-	return (int)fmin(ceil(largest / ln_size(1)) + OCTAVES_BEYOND * SIZES_PER_OCTAVE + 1,
-			 SIZES_MAX);
-}
-
-static void tabulate(struct residuals *r, const struct point *points, int n)
-{
-	size_t n_sizes = (size_t)r->n_sizes;
-	double *size = xcalloc(n_sizes, sizeof(*size));
-
-	for (int p = 0; p < n; p++) {
-		for (size_t i = 0; i < n_sizes; i++)
-			size[i] = points[p].dual * by_size(&points[p], ln_size((int)i));
-		for (int k = 0; k < r->n_places; k++) {
-			double place = by_place(&points[p], log(r->places[k].replicas),
-						r->places[k].nodes > 1, r->places[k].tier) *
-				       (points[p].plan == 0 ? 1 : RESIDUALS_PLANS);
-
-			for (size_t i = 0; i < n_sizes; i++)
-				r->logs[(size_t)k * n_sizes + i] += place * size[i];
-		}
-	}
-	free(size);
-}
-
-static int count_seen(const struct residuals_source *own, const struct residuals_source *others,
-		      int n_others)
-{
-	int n = own->n;
-
-	for (int i = 0; i < n_others; i++)
-		n += others[i].n;
-	return n < RESIDUALS_MAX ? n : RESIDUALS_MAX;
-}
-
 struct residuals residuals_of_plan(const struct residuals_source *own,
 				   const struct residuals_source *others, int n_others,
 				   const struct throughput_place *places, int n_places)
 {
-	struct point *points = xcalloc((size_t)count_seen(own, others, n_others), sizeof(*points));
+	struct point *points = xcalloc(RESIDUALS_MAX, sizeof(*points));
 	int n_points = make_points(own, 0, points, 0);
 	struct residuals r = {
 		.places = xcalloc((size_t)n_places, sizeof(*r.places)),
-		.n_places = n_places,
-		.base = tier_base(own->seen, own->n),
-		.n_sizes = sizes_for(points, n_points),
+		.n_places = n_places, .base = tier_base(own->seen, own->n),
 	};
-	double *l;
+	double largest = 0, *size;
+	size_t n_sizes;
 
+	for (int i = 0; i < n_points; i++)
+		largest = fmax(largest, points[i].ln_m);
+	r.n_sizes = (int)fmin(ceil(largest / ln_size(1)) + OCTAVES_BEYOND * SIZES_PER_OCTAVE + 1,
+			      SIZES_MAX);
+	n_sizes = (size_t)r.n_sizes;
 	for (int i = 0; i < n_others; i++)
 		n_points = make_points(&others[i], i + 1, points, n_points);
-	l = xcalloc((size_t)n_points * (size_t)n_points, sizeof(*l));
 	for (int k = 0; k < n_places; k++)
 		r.places[k] = places[k];
-	r.logs = xcalloc((size_t)n_places * (size_t)r.n_sizes, sizeof(*r.logs));
-	factorize(points, n_points, l);
-	solve_duals(points, n_points, l);
-	tabulate(&r, points, n_points);
-	free(l);
+	r.logs = xcalloc((size_t)n_places * n_sizes, sizeof(*r.logs));
+	size = xcalloc(n_sizes, sizeof(*size));
+	solve_duals(points, n_points);
+	for (int p = 0; p < n_points; p++) {
+		for (size_t i = 0; i < n_sizes; i++)
+			size[i] = points[p].dual * by_size(&points[p], ln_size((int)i));
+		for (int k = 0; k < n_places; k++) {
+			double place = by_place(&points[p], log(places[k].replicas),
+						places[k].nodes > 1, places[k].tier) *
+				       (points[p].plan == 0 ? 1 : RESIDUALS_PLANS);
+
+			for (size_t i = 0; i < n_sizes; i++)
+				r.logs[(size_t)k * n_sizes + i] += place * size[i];
+		}
+	}
+	free(size);
 	free(points);
 	return r;
 }

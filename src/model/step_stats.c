@@ -12,34 +12,16 @@ void step_stats_init(struct step_stats *s)
 	observation_init(&s->sum);
 }
 
-/* splitmix64: G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
- * generators", 2014. */
-static uint64_t draw_random(struct step_stats *s)
-{
-	uint64_t z = s->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
 /* Keeps a sample by reservoir sampling, algorithm R: J. S. Vitter, "Random sampling with a
  * reservoir", ACM TOMS 11 (1985), 37-57. The n-th step is kept with probability SAMPLES / n, in
  * place of a random one. To take every k-th step instead would catch all or none of what a program
- * does every 2^k steps. */
-static void keep_sample(struct step_stats *s, struct step_sample sample)
-{
-	uint64_t slot = (uint64_t)s->n_seen++;
-
-	if (slot >= STEP_WINDOW_SAMPLES)
-		slot = draw_random(s) % (slot + 1);
-	if (slot < STEP_WINDOW_SAMPLES)
-		s->samples[slot] = sample;
-}
-
+ * does every 2^k steps. Random numbers are by splitmix64: G. L. Steele, D. Lea and C. H. Flood,
+ * "Fast splittable pseudorandom number generators", 2014. */
 void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_time_s,
 			 int64_t n_steps)
 {
+	uint64_t slot, z;
+
 	if (!(step_time_s > 0 && step_time_s <= STEP_TIME_MAX_S)) {
 		s->sum.n_invalid++;
 		return;
@@ -49,7 +31,15 @@ void step_stats_add_mean(struct step_stats *s, double step_time_s, double sync_t
 		sync_time_s = (double)NAN;
 	}
 	s->seen_s += step_time_s * (double)n_steps;
-	keep_sample(s, (struct step_sample){ .step_s = step_time_s, .sync_s = sync_time_s });
+	slot = (uint64_t)s->n_seen++;
+	if (slot >= STEP_WINDOW_SAMPLES) {
+		z = s->random += 0x9e3779b97f4a7c15;
+		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+		slot = (z ^ (z >> 31)) % (slot + 1);
+	}
+	if (slot < STEP_WINDOW_SAMPLES)
+		s->samples[slot] = (struct step_sample){ step_time_s, sync_time_s };
 }
 
 void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s)
@@ -57,29 +47,19 @@ void step_stats_add(struct step_stats *s, double step_time_s, double sync_time_s
 	step_stats_add_mean(s, step_time_s, sync_time_s, 1);
 }
 
-static int compare_times(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* The median: for an even n the mean of the middle two, NaN for 0. Sorts the times. */
-static double median(double *times, int n)
+double median_of(double *values, int n)
 {
 	if (n == 0)
 		return (double)NAN;
-	qsort(times, (size_t)n, sizeof(*times), compare_times);
-	return (times[(n - 1) / 2] + times[n / 2]) / 2;
-}
-
-static int64_t count_outliers(const struct step_stats *s, int n, double typical_s)
-{
-	int64_t count = 0;
-
-	for (int i = 0; i < n; i++)
-		count += s->samples[i].step_s > STEP_OUTLIER_RATIO * typical_s;
-	return llround((double)count * (double)s->n_seen / n);
+	qsort(values, (size_t)n, sizeof(*values), compare_doubles);
+	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
 /* Adds a value to a mean of n values, including this one: B. P. Welford, "Note on a method for
@@ -93,23 +73,6 @@ static double mean_add(double *mean, int64_t n, double value)
 	return delta * (value - *mean);
 }
 
-static struct step_window summary(const struct step_stats *s)
-{
-	int n = s->n_seen < STEP_WINDOW_SAMPLES ? (int)s->n_seen : STEP_WINDOW_SAMPLES, n_sync = 0;
-	struct step_window w = { .n_steps = s->n_seen };
-	double times[STEP_WINDOW_SAMPLES];
-
-	for (int i = 0; i < n; i++)
-		times[i] = s->samples[i].step_s;
-	w.step_s = median(times, n);
-	for (int i = 0; i < n; i++)
-		if (!isnan(s->samples[i].sync_s))
-			times[n_sync++] = s->samples[i].sync_s;
-	w.sync_s = median(times, n_sync);
-	w.n_outliers = count_outliers(s, n, w.step_s);
-	return w;
-}
-
 static void enter_window(struct step_stats *s, const struct step_window *w)
 {
 	s->sum.n_steps += w->n_steps;
@@ -120,14 +83,10 @@ static void enter_window(struct step_stats *s, const struct step_window *w)
 		mean_add(&s->sum.sync_time_s, ++s->n_sync_windows, w->sync_s);
 }
 
-static bool agree(const struct step_window *a, const struct step_window *b)
-{
-	return fmax(a->step_s, b->step_s) <= STEP_STEADY_RATIO * fmin(a->step_s, b->step_s);
-}
-
 static void warm_up(struct step_stats *s, const struct step_window *w)
 {
-	if (s->n_warm_up > 0 && agree(&s->last, w)) {
+	if (s->n_warm_up > 0 && fmax(s->last.step_s, w->step_s) <=
+				STEP_STEADY_RATIO * fmin(s->last.step_s, w->step_s)) {
 		enter_window(s, &s->last);
 		enter_window(s, w);
 		s->steady = true;
@@ -162,11 +121,23 @@ static void enter_unless_stalled(struct step_stats *s, const struct step_window 
 
 void step_stats_close_window(struct step_stats *s)
 {
-	struct step_window w;
+	int n = s->n_seen < STEP_WINDOW_SAMPLES ? (int)s->n_seen : STEP_WINDOW_SAMPLES, n_sync = 0;
+	struct step_window w = { .n_steps = s->n_seen };
+	double times[STEP_WINDOW_SAMPLES];
+	int64_t slow = 0;
 
 	if (s->n_seen == 0 || (s->n_seen < STEP_WINDOW_STEPS && s->seen_s < STEP_WINDOW_MIN_S))
 		return;
-	w = summary(s);
+	for (int i = 0; i < n; i++)
+		times[i] = s->samples[i].step_s;
+	w.step_s = median_of(times, n);
+	for (int i = 0; i < n; i++) {
+		slow += s->samples[i].step_s > STEP_OUTLIER_RATIO * w.step_s;
+		if (!isnan(s->samples[i].sync_s))
+			times[n_sync++] = s->samples[i].sync_s;
+	}
+	w.sync_s = median_of(times, n_sync);
+	w.n_outliers = llround((double)slow * (double)s->n_seen / n);
 	s->n_seen = 0;
 	s->seen_s = 0;
 	if (s->steady)

@@ -161,48 +161,33 @@ static void set_factors(struct fit_result *fit, struct tier_rows *r, int base,
 	}
 }
 
-static int rows_of(const struct observation *seen, int n, struct fit_row *rows)
-{
-	int n_rows = 0;
-
-	for (int i = 0; i < n; i++)
-		if (is_on_several(&seen[i].configuration) && fit_row_make(&rows[n_rows], &seen[i]))
-			n_rows++;
-	return n_rows;
-}
-
-static int at_base(const struct observation *seen, int n, enum configuration_tier base,
-		   struct observation *kept)
-{
-	int n_kept = 0;
-
-	for (int i = 0; i < n; i++) {
-		const struct configuration *c = &seen[i].configuration;
-
-		if (!is_on_several(c) || c->tier == TIER_UNKNOWN || c->tier == base)
-			kept[n_kept++] = seen[i];
-	}
-	return n_kept;
-}
-
 struct fit_result fit_by_tier(const struct observation *seen, int n,
 			      const struct fit_options *options, const double *time_s)
 {
 	enum configuration_tier base = tier_base(seen, n);
 	bool was_seen[CONFIGURATION_TIERS];
 	struct observation *kept;
+	struct tier_rows r = { .n = 0 };
 	struct fit_result fit;
 	struct fit_row *rows;
-	struct tier_rows r;
+	int n_kept = 0;
 
 	if (base == TIER_UNKNOWN)
 		return fit_throughput(seen, n, options);
 	kept = xcalloc((size_t)n, sizeof(*kept));
-	rows = xcalloc((size_t)n, sizeof(*rows));
-	fit = fit_throughput(kept, at_base(seen, n, base, kept), options);
+	r.rows = rows = xcalloc((size_t)n, sizeof(*rows));
+	for (int i = 0; i < n; i++) {
+		const struct configuration *c = &seen[i].configuration;
+
+		if (!is_on_several(c) || c->tier == TIER_UNKNOWN || c->tier == base)
+			kept[n_kept++] = seen[i];
+		if (is_on_several(c) && fit_row_make(&rows[r.n], &seen[i]))
+			r.n++;
+	}
+	fit = fit_throughput(kept, n_kept, options);
+	r.params = fit.params;
 	for (int t = 0; t < CONFIGURATION_TIERS; t++)
 		was_seen[t] = tier_was_seen(seen, n, (enum configuration_tier)t);
-	r = (struct tier_rows){ .rows = rows, .n = rows_of(seen, n, rows), .params = fit.params };
 	set_factors(&fit, &r, (int)base, was_seen, time_s);
 	free(rows);
 	free(kept);

@@ -65,15 +65,6 @@ static double sample_time(const struct observation_list *t)
 	return time_s;
 }
 
-/* Counts the mean of another plan's differences, if there is a common size. */
-static void count_other_plan(struct log_mean *mean, const struct kind_times *other)
-{
-	struct log_mean own = { 0 };
-
-	if (count_common(&own, other->to, other->from) > 0)
-		count_log(mean, own.sum / own.weight, KIND_RATIO_PLAN_SPREAD);
-}
-
 struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
 					  const struct kind_times *others, int n_others,
 					  double prior)
@@ -86,8 +77,13 @@ struct fit_expectation kind_ratio_of_plan(const struct kind_times *own,
 		  has_prior ? KIND_RATIO_PRIOR_SPREAD : KIND_RATIO_UNKNOWN_SPREAD);
 	if (count_common(&mean, own->to, own->from) == 0 && !isnan(far))
 		count_log(&mean, log(far), KIND_RATIO_FAR_SPREAD);
-	for (int i = 0; i < n_others; i++)
-		count_other_plan(&mean, &others[i]);
+	/* Another plan with a common size counts by the mean of its differences. */
+	for (int i = 0; i < n_others; i++) {
+		struct log_mean other = { 0 };
+
+		if (count_common(&other, others[i].to, others[i].from) > 0)
+			count_log(&mean, other.sum / other.weight, KIND_RATIO_PLAN_SPREAD);
+	}
 	return (struct fit_expectation){ exp(mean.sum / mean.weight), 1 / sqrt(mean.weight) };
 }
 
@@ -99,33 +95,33 @@ struct fit_expectation kind_ratio(const struct observation_list *to,
 
 /* --- synchronisation --- */
 
-/* True if observations gave the value, alone or together with a penalty. */
-static bool is_observed(enum fit_basis basis)
-{
-	return basis == FIT_FROM_DATA || basis == FIT_FROM_PENALTY;
-}
-
+/* Takes what observations of the other kind gave, alone or together with a penalty. */
 void kind_ratio_fill_sync(struct throughput_params *params, const struct fit_result *to,
 			  const struct fit_result *from, double ratio)
 {
-	static const enum throughput_param sync[] = { ALPHA_SYNC_LOCAL, BETA_SYNC_LOCAL,
-						      ALPHA_SYNC_NODE, BETA_SYNC_NODE };
-	double *values[] = { &params->alpha_sync_local, &params->beta_sync_local,
-			     &params->alpha_sync_node, &params->beta_sync_node };
-	const double measured[] = { from->params.alpha_sync_local, from->params.beta_sync_local,
-				    from->params.alpha_sync_node, from->params.beta_sync_node };
-
+	const struct throughput_params *p = &from->params;
+	const struct {
+		enum throughput_param param;
+		double *value, measured;
+	} syncs[] = {
+		{ ALPHA_SYNC_LOCAL, &params->alpha_sync_local, p->alpha_sync_local },
+		{ BETA_SYNC_LOCAL, &params->beta_sync_local, p->beta_sync_local },
+		{ ALPHA_SYNC_NODE, &params->alpha_sync_node, p->alpha_sync_node },
+		{ BETA_SYNC_NODE, &params->beta_sync_node, p->beta_sync_node },
+	};
 	double by_tier = tier_borrowed_sync(to, from);
 	bool any_local = false;
 
 	for (int i = 0; i < 4; i++) {
+		enum fit_basis basis = from->basis[syncs[i].param];
 		bool local = i < 2;
 
-		if (to->basis[sync[i]] != FIT_TIED || !is_observed(from->basis[sync[i]]))
+		if (to->basis[syncs[i].param] != FIT_TIED ||
+		    (basis != FIT_FROM_DATA && basis != FIT_FROM_PENALTY))
 			continue;
-		*values[i] = fmax(measured[i] * ratio * (local ? by_tier : 1),
-				  THROUGHPUT_TIME_MIN_S);
-		params->gamma = from->params.gamma;
+		*syncs[i].value = fmax(syncs[i].measured * ratio * (local ? by_tier : 1),
+				       THROUGHPUT_TIME_MIN_S);
+		params->gamma = p->gamma;
 		any_local |= local;
 	}
 	if (any_local)
@@ -159,15 +155,9 @@ double plan_usual_time(const char *name, bool *known)
 
 /* --- the ratio --- */
 
-/* True if the devices of the two are joined alike, as far as is known. */
-static bool is_joined_alike(struct throughput_place a, struct throughput_place b)
-{
-	return a.replicas < 2 || a.tier == b.tier || a.tier == TIER_UNKNOWN ||
-	       b.tier == TIER_UNKNOWN;
-}
-
+/* The devices of the two are joined alike, as far as is known. */
 static const struct observation *find_same(const struct plan_times *p,
-					       const struct configuration *c)
+						   const struct configuration *c)
 {
 	struct throughput_place place = configuration_place(c);
 
@@ -176,18 +166,13 @@ static const struct observation *find_same(const struct plan_times *p,
 		struct throughput_place there = configuration_place(other);
 
 		if (place.replicas == there.replicas && place.nodes == there.nodes &&
-		    is_joined_alike(place, there) &&
+		    (place.replicas < 2 || place.tier == there.tier ||
+		     place.tier == TIER_UNKNOWN || there.tier == TIER_UNKNOWN) &&
 		    c->local_batch_size == other->local_batch_size &&
 		    c->accumulation_steps == other->accumulation_steps)
 			return &p->seen[i];
 	}
 	return NULL;
-}
-
-static double expected_time(const struct plan_times *p, const struct configuration *c)
-{
-	return throughput_time_of(&p->fit->params, c) *
-	       residuals_factor(p->residuals, configuration_place(c), (double)c->local_batch_size);
 }
 
 struct fit_expectation plan_ratio(const struct plan_times *to, const struct plan_times *from)
@@ -201,8 +186,12 @@ struct fit_expectation plan_ratio(const struct plan_times *to, const struct plan
 
 	for (int i = 0; i < to->n_seen; i++) {
 		const struct observation *o = &to->seen[i];
-		const struct observation *same = find_same(from, &o->configuration);
-		double other = same ? same->step_time_s : expected_time(from, &o->configuration);
+		const struct configuration *c = &o->configuration;
+		const struct observation *same = find_same(from, c);
+		double other = same ? same->step_time_s
+			: throughput_time_of(&from->fit->params, c) *
+			  residuals_factor(from->residuals, configuration_place(c),
+					   (double)c->local_batch_size);
 		double w;
 
 		if (!(o->step_time_s > 0) || !(other > 0) || !isfinite(other))
@@ -257,26 +246,6 @@ static bool time_counts(const struct observation *t)
 	return t->cores > 0 && t->step_time_s > 0 && isfinite(t->step_time_s) && t->n_steps > 0;
 }
 
-static int find_base(const struct observation *times, int n)
-{
-	double most = 0;
-	int base = 0;
-
-	for (int i = 0; i < n; i++) {
-		double sum = 0;
-
-		for (int k = 0; k < n; k++)
-			if (time_counts(&times[k]) && times[k].cores == times[i].cores)
-				sum += (double)times[k].n_steps;
-		if (time_counts(&times[i]) &&
-		    (sum > most || (sum >= most && times[i].cores < base))) {
-			most = sum;
-			base = times[i].cores;
-		}
-	}
-	return base;
-}
-
 double core_speed_factor(const struct core_speed *speed, double cores)
 {
 	if (!speed->known || !(cores > 0))
@@ -290,54 +259,56 @@ static bool are_alike(const struct observation *a, const struct observation *b)
 	       configuration_equal(&a->configuration, &b->configuration);
 }
 
-static double weight_of(const struct observation *t)
-{
-	return fmin((double)t->n_steps, MOST_STEPS);
-}
-
-/* The squared errors of one configuration, that of times[first], which the mean error leaves. */
-static double error_of(const struct observation *times, int n, int first,
-		       const struct core_speed *speed)
+/* The squared errors of one configuration, that of times[first], which the mean error leaves; 0: an
+ * earlier time has this configuration. */
+static double error_from(const struct observation *times, int n, int first,
+			 const struct core_speed *speed)
 {
 	double sum = 0, squares = 0, weight = 0;
 
-	for (int i = first; i < n; i++) {
-		double y;
+	for (int i = 0; i < n; i++) {
+		double y, w = fmin((double)times[i].n_steps, MOST_STEPS);
 
 		if (!are_alike(&times[first], &times[i]))
 			continue;
+		if (i < first)
+			return 0;
 		y = log(times[i].step_time_s / core_speed_factor(speed, times[i].cores));
-		sum += weight_of(&times[i]) * y;
-		squares += weight_of(&times[i]) * y * y;
-		weight += weight_of(&times[i]);
+		sum += w * y;
+		squares += w * y * y;
+		weight += w;
 	}
 	return weight > 0 ? squares - sum * sum / weight : 0;
 }
 
-static bool is_first(const struct observation *times, int i)
-{
-	for (int k = 0; k < i; k++)
-		if (are_alike(&times[k], &times[i]))
-			return false;
-	return time_counts(&times[i]);
-}
-
+/* The base is the number of cores of most steps. The errors that count are those which the mean
+ * error of each configuration leaves. */
 struct core_speed core_speed_fit(const struct observation *times, int n)
 {
-	struct core_speed best = { .base = find_base(times, n) };
-	double least = HUGE_VAL;
+	struct core_speed best = { .base = 0 };
+	double least = HUGE_VAL, most = 0;
 
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < i; k++)
+	for (int i = 0; i < n; i++) {
+		double steps = 0;
+
+		for (int k = 0; k < n; k++) {
+			if (time_counts(&times[k]) && times[k].cores == times[i].cores)
+				steps += (double)times[k].n_steps;
 			best.known |= are_alike(&times[i], &times[k]) &&
 				      times[i].cores != times[k].cores;
+		}
+		if (time_counts(&times[i]) &&
+		    (steps > most || (steps >= most && times[i].cores < best.base))) {
+			most = steps;
+			best.base = times[i].cores;
+		}
+	}
 	for (int p = 0; best.known && p <= PARTS; p++) {
 		struct core_speed speed = { true, (double)p / PARTS, best.base };
 		double error = 0;
 
 		for (int i = 0; i < n; i++)
-			if (is_first(times, i))
-				error += error_of(times, n, i, &speed);
+			error += error_from(times, n, i, &speed);
 		if (error < least) {
 			least = error;
 			best.part = speed.part;

@@ -65,48 +65,36 @@ void memory_bounds_settle(struct memory_bounds *b)
 	free(believed);
 }
 
-/* The smallest local batch for this number of replicas that certainly takes as much memory as t; 0:
- * none does. */
-static int64_t bound_of(const struct memory_bounds *b, const struct observation *t, int replicas)
-{
-	const struct configuration *c = &t->configuration;
-
-	if (!b->shared)
-		return c->local_batch_size;
-	return replicas < c->replicas ? 0 : ceil_div(samples_of_pass(c), replicas);
-}
-
+/* For each run the smallest local batch for this number of replicas that certainly takes as much
+ * memory counts, if there is one. */
 int64_t memory_too_large(const struct memory_bounds *b, int replicas)
 {
 	int64_t least = 0;
 
 	for (int i = 0; i < b->n_ran_out; i++) {
-		int64_t m = bound_of(b, &b->ran_out[i], replicas);
+		const struct configuration *c = &b->ran_out[i].configuration;
+		int64_t m = c->local_batch_size;
 
+		if (b->shared)
+			m = replicas < c->replicas ? 0 : ceil_div(samples_of_pass(c), replicas);
 		if (m > 0 && (least == 0 || m < least))
 			least = m;
 	}
 	return least;
 }
 
-/* The largest local batch for this number of replicas that certainly takes no more memory than t;
- * 0: none. */
-static int64_t held_by(const struct memory_bounds *b, const struct observation *t, int replicas)
-{
-	const struct configuration *c = &t->configuration;
-
-	if (!b->shared)
-		return c->local_batch_size;
-	return replicas > c->replicas ? 0 : samples_of_pass(c) / replicas;
-}
-
+/* For each run the largest local batch for this number of replicas that certainly takes no more
+ * memory counts, if there is one. */
 int64_t memory_fits(const struct memory_bounds *b, int replicas)
 {
 	int64_t too_large = memory_too_large(b, replicas), most = 0;
 
 	for (int i = 0; i < b->n_fitted; i++) {
-		int64_t m = held_by(b, &b->fitted[i], replicas);
+		const struct configuration *c = &b->fitted[i].configuration;
+		int64_t m = c->local_batch_size;
 
+		if (b->shared)
+			m = replicas > c->replicas ? 0 : samples_of_pass(c) / replicas;
 		if (m > most && (too_large == 0 || m < too_large))
 			most = m;
 	}
@@ -143,35 +131,27 @@ void memory_bounds_release(struct memory_bounds *b)
 
 /* ---- other reasons than memory ---- */
 
-/* True if a has at least as many replicas as b, with at least as large local batches. */
-static bool is_as_large(const struct configuration *a, const struct configuration *b)
-{
-	return a->replicas >= b->replicas && a->local_batch_size >= b->local_batch_size;
-}
-
-static bool failure_is_believed(const struct failed_sizes *f, const struct observation *t)
-{
-	int64_t n_windows = 0;
-
-	for (int i = 0; i < f->n_worked; i++) {
-		const struct observation *w = &f->worked[i];
-
-		if (!is_as_large(&w->configuration, &t->configuration))
-			continue;
-		if (w->run_id > t->run_id)
-			return false;
-		n_windows += w->n_windows;
-	}
-	return n_windows < MEMORY_ACCIDENT_WINDOWS;
-}
-
 void failed_sizes_settle(struct failed_sizes *f)
 {
 	int kept = 0;
 
-	for (int i = 0; i < f->n_failed; i++)
-		if (failure_is_believed(f, &f->failed[i]))
+	for (int i = 0; i < f->n_failed; i++) {
+		const struct observation *t = &f->failed[i];
+		int64_t n_windows = 0;
+		bool later = false;
+
+		for (int k = 0; k < f->n_worked; k++) {
+			const struct observation *w = &f->worked[k];
+
+			if (w->configuration.replicas < t->configuration.replicas ||
+			    w->configuration.local_batch_size < t->configuration.local_batch_size)
+				continue;
+			later |= w->run_id > t->run_id;
+			n_windows += w->n_windows;
+		}
+		if (!later && n_windows < MEMORY_ACCIDENT_WINDOWS)
 			f->failed[kept++] = f->failed[i];
+	}
 	f->n_failed = kept;
 }
 

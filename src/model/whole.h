@@ -10,4 +10,14 @@ static inline int64_t ceil_div(int64_t a, int64_t b)
 	return a / b + (a % b != 0);
 }
 
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t most_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

@@ -125,7 +125,7 @@ static int read_job(struct store *s, const struct status_job *item, struct page 
 	struct page_job job = { .item = item };
 	struct curve_list *list = &p->jobs[p->n_jobs].curves;
 	struct curve curve = { .name = "noise scale" };
-	struct noise_scale scale;
+	struct noise_scale scale = { 0 };
 
 	if (store_curves_of_job(s, item->job->id, &job.curves, err))
 		return -1;
@@ -134,7 +134,6 @@ static int read_job(struct store *s, const struct status_job *item, struct page 
 		return -1;
 	/* The curve of the noise scale has a point for each window of the job's gradients, computed
 	 * from all windows up to that one. */
-	noise_scale_init(&scale);
 	curve.points = xcalloc((size_t)gradients.count + 1, sizeof(*curve.points));
 	for (int i = 0; i < gradients.count; i++) {
 		const struct gradient_window *w = &gradients.items[i].window;

@@ -3,7 +3,7 @@
  * mean of tr(Sigma) over the jobs that are believed. Limits are worked out by hand. */
 #include <math.h>
 
-#include "model/noise_trust.h"
+#include "pollux/noise_scale.h"
 #include "tap.h"
 
 #define M0 10
